@@ -53,9 +53,18 @@ def build(platform, version, commit, date):
     flags = f"-s -w -buildid= -X {service}.releaseVersion={version} -X {service}.releaseCommit={commit} -X {service}.releaseDate={date}"
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "accountant")
-        environment = dict(os.environ, CGO_ENABLED="0", GOOS=system, GOARCH=architecture)
+        # What the user set for other projects must not change this one: a workspace, flags.
+        environment = dict(os.environ, CGO_ENABLED="0", GOOS=system, GOARCH=architecture, GOWORK="", GOFLAGS="")
         command = ["go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", str(program), "./cmd/accountant"]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+        try:
+            done = subprocess.run(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, encoding="utf-8")
+        except FileNotFoundError:
+            raise SystemExit("wheel.py: there is no program go: install Go, https://go.dev/dl") from None
+        sys.stderr.write(done.stderr)
+        if done.returncode:
+            off = "GOPROXY=off" in done.stderr
+            raise SystemExit("wheel.py: go build failed" + (
+                ": GOPROXY is off, and the modules are not here. GOPROXY=https://proxy.golang.org before the command fetches them" if off else ""))
         return program.read_bytes()
 
 

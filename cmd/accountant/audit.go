@@ -19,8 +19,8 @@ import (
 // maxScores bounds the size of a file of scores, some five million of them.
 const maxScores = 1 << 27
 
-// rocPoints is how many points of a curve a picture has.
-const rocPoints = 80
+// rocPoints is how many points of a curve a picture has: stairs of less than a pixel.
+const rocPoints = 1000
 
 type auditFlags struct {
 	answerFlags

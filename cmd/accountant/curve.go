@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
@@ -173,9 +174,12 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 		if !same {
 			b.Name += " (" + unitOf(c) + ")"
 		}
-		points, err := drawn(ctx, curves, c, log)
+		points, every, err := drawn(ctx, curves, c, log)
 		if err != nil {
 			return pic, err
+		}
+		if every {
+			b.Between = figure.Straight // there is no length between these
 		}
 		for _, p := range points {
 			b.X = append(b.X, float64(p.X))
@@ -192,6 +196,9 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 		if rdp {
 			pic.Bands = append(pic.Bands, rdpBands(c.Plan, points, b.Between, len(curves.Curves) > 1)...)
 		}
+	}
+	if curves.Kind == service.StepsKind {
+		pic.LogWhereNeeded()
 	}
 	if len(curves.Curves) == 1 {
 		pic.Title += ": " + curves.Curves[0].Plan
@@ -263,35 +270,52 @@ func curvesPicture(c service.Curves, log bool) figure.Picture {
 }
 
 // drawn returns the points of a curve and the others that its line needs, but none where
-// a limit was reached: more points there only take longer.
-func drawn(ctx context.Context, all service.Curves, c service.Curve, log bool) ([]service.CurvePoint, error) {
-	if c.More == nil {
-		return c.Points, nil
+// a limit was reached: more points there only take longer. It reports whether there are points at
+// every length that the plan can have.
+func drawn(ctx context.Context, all service.Curves, c service.Curve, log bool) (points []service.CurvePoint, every bool, err error) {
+	limited := func(p service.CurvePoint) bool { return len(p.Warnings) > 0 }
+	switch {
+	case all.Kind != service.StepsKind:
+	case slices.ContainsFunc(c.Points, limited):
+		return c.Points, false, nil
+	default:
+		return c.Lengths(ctx, max(mostPoints, len(c.Points)))
 	}
 	middle := func(a, b service.CurvePoint) (float64, bool) { return middleOfRates(all, a, b, log) }
 	if all.Kind == service.DeltaKind {
 		middle = func(a, b service.CurvePoint) (float64, bool) { return middleOfDeltas(all, a, b) }
 	}
-	return finer(c.Points, func(a, b service.CurvePoint) (float64, bool) {
-		if len(a.Warnings)+len(b.Warnings) > 0 {
+	points, err = finer(c.Points, func(a, b service.CurvePoint) (float64, bool) {
+		if limited(a) || limited(b) {
 			return 0, false
 		}
 		return middle(a, b)
 	}, func(at []float64) ([]service.CurvePoint, error) { return c.More(ctx, at) })
+	return points, false, err
 }
 
 // middleOfDeltas returns a place between two points of the kind delta where another one
 // is needed: at bends and jumps the line is far above the chord of the two.
 func middleOfDeltas(all service.Curves, a, b service.CurvePoint) (float64, bool) {
-	ax, bx, upper := float64(a.X), float64(b.X), float64(a.Upper)
-	if upper <= all.Floor || (bx-ax)/(all.To-all.From) < lineStep {
+	ax, bx := float64(a.X), float64(b.X)
+	if (bx-ax)/(all.To-all.From) < lineStep {
 		return 0, false
 	}
-	last := max(float64(b.Upper), all.Floor)
-	for _, c := range figure.Tangents(plotter.XY{X: ax, Y: upper}, plotter.XY{X: bx, Y: float64(b.Upper)}, true, all.Floor) {
-		share := (c.X - ax) / (bx - ax)
-		if chord := xmath.Log(upper) + share*xmath.Log(last/upper); xmath.Log(c.Y)-chord > -xmath.Log(all.Floor)*lineStep {
-			return ax + (bx-ax)/2, true
+	lines := [][2]service.Number{{a.Upper, b.Upper}}
+	if a.RDP != nil && b.RDP != nil {
+		lines = append(lines, [2]service.Number{a.RDP.Upper, b.RDP.Upper}, [2]service.Number{a.RDP.ClassicUpper, b.RDP.ClassicUpper})
+	}
+	for _, line := range lines {
+		upper, lower := float64(line[0]), float64(line[1])
+		if upper <= all.Floor {
+			continue
+		}
+		last := max(lower, all.Floor)
+		for _, c := range figure.Tangents(plotter.XY{X: ax, Y: upper}, plotter.XY{X: bx, Y: lower}, true, all.Floor) {
+			share := (c.X - ax) / (bx - ax)
+			if chord := xmath.Log(upper) + share*xmath.Log(last/upper); xmath.Log(c.Y)-chord > -xmath.Log(all.Floor)*lineStep {
+				return ax + (bx-ax)/2, true
+			}
 		}
 	}
 	return 0, false
@@ -304,5 +328,5 @@ func middleOfRates(all service.Curves, a, b service.CurvePoint, log bool) (float
 		whole := -xmath.Log(float64(all.Curves[0].Points[0].X)) * lineStep
 		return math.Sqrt(ax * bx), xmath.Log(bx/ax) > whole && xmath.Log(float64(b.Upper/a.Upper)) > whole
 	}
-	return ax + (bx-ax)/2, bx-ax > lineStep && float64(a.Lower-b.Lower) > lineStep
+	return ax + (bx-ax)/2, bx-ax > lineStep/1000 && float64(a.Lower-b.Lower) > lineStep
 }

@@ -16,10 +16,14 @@ import (
 func patePicture(ctx context.Context, a service.PateAnswer) (pic figure.Picture, err error) {
 	r, delta := a.Run, a.Delta
 	n := r.Votes.Queries()
-	points := min(n, 100)
+	points := min(n, mostPoints)
 	cuts := make([]int, points)
 	for i := range cuts {
 		cuts[i] = (i + 1) * n / points
+	}
+	between := figure.ToRight
+	if points == n {
+		between = figure.Straight // there is nothing between whole numbers of queries
 	}
 	costs, err := r.Running(ctx, r.Report, cuts)
 	if err != nil {
@@ -37,7 +41,7 @@ func patePicture(ctx context.Context, a service.PateAnswer) (pic figure.Picture,
 		pic.X.Label = "expected number of answered queries"
 	}
 	line := func(name string, method figure.Method, costs []pate.Cost, part func(pate.Cost) rdp.Grid) error {
-		b := figure.Band{Name: name, Method: method, Between: figure.ToRight}
+		b := figure.Band{Name: name, Method: method, Between: between}
 		for i, x := range costs {
 			eps, _, err := r.EpsilonOf(x, part(x), delta)
 			if err != nil {
@@ -79,7 +83,9 @@ func patePicture(ctx context.Context, a service.PateAnswer) (pic figure.Picture,
 	if r.Report == pate.ExpectedNotABound || costs[0].ExPost {
 		flat += ", every query answered"
 	}
-	return pic, line(flat, figure.DataIndependent, independent, total)
+	err = line(flat, figure.DataIndependent, independent, total)
+	pic.LogWhereNeeded()
+	return pic, err
 }
 
 // pateMethod is how an aggregator is drawn.

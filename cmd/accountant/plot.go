@@ -41,7 +41,7 @@ func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height f
 	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png or .pdf)")
 	f.set.StringVar(&f.width, "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm)", width))
 	f.set.StringVar(&f.height, "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
-	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 96)")
+	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 192)")
 	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
 }
 
@@ -79,7 +79,7 @@ func (f *pictureFlags) check(form output) error {
 // size returns the size of a picture in a file.
 func (f *pictureFlags) size() (figure.Size, error) {
 	s := f.preset
-	s.DPI = 96
+	s.DPI = figure.DPI
 	if f.dpi != "" {
 		n, err := decimal.Whole(f.dpi)
 		if err != nil || n < leastDPI || n > mostDPI {
@@ -94,7 +94,7 @@ func (f *pictureFlags) size() (figure.Size, error) {
 		if side.text == "" {
 			continue
 		}
-		pixel := 96
+		pixel := 96 // of CSS
 		if figure.Format(f.file) == "png" {
 			pixel = s.DPI
 		}

@@ -6,13 +6,14 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-// mostPoints a line has, or four times those that were asked for.
-const mostPoints = 240
+// mostPoints is how many steps of lineStep a picture has. A line has up to twice as many points, since halving
+// makes some steps half as high, or four times those that were asked for.
+const mostPoints = 1 / lineStep
 
-// finer returns the points of a curve with others between them, up to mostPoints, found by
+// finer returns the points of a curve with others between them, up to twice mostPoints, found by
 // ask where middle returns a place between two of them.
 func finer(points []service.CurvePoint, middle func(a, b service.CurvePoint) (x float64, wanted bool), ask func([]float64) ([]service.CurvePoint, error)) ([]service.CurvePoint, error) {
-	for most := max(mostPoints, 4*len(points)); len(points) < most; {
+	for most := max(2*mostPoints, 4*len(points)); len(points) < most; {
 		var at []float64
 		for i := 1; i < len(points) && len(points)+len(at) < most; i++ {
 			if x, wanted := middle(points[i-1], points[i]); wanted && x > float64(points[i-1].X) && x < float64(points[i].X) {
@@ -38,5 +39,5 @@ func finer(points []service.CurvePoint, middle func(a, b service.CurvePoint) (x 
 }
 
 // lineStep is how far a line may be from the curve that it bounds, as a share of the
-// picture: about a pixel.
-const lineStep = 1.0 / 400
+// picture: half a pixel of the 650 or so that the axis of a curve has at the default resolution.
+const lineStep = 1.0 / 1300

@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 )
@@ -132,6 +133,87 @@ func TestPictureProved(t *testing.T) {
 				if most, _ := lineAt(line, x, false, false); most < p.Lower {
 					t.Errorf("%s: after %d runs the line is at %v, certified is [%v, %v]", path, p.Runs, most, p.Lower, p.Upper)
 				}
+			}
+		}
+	}
+}
+
+// apart returns the largest vertical distance of two lines, as a share of the axis.
+func apart(pic figure.Picture, a, b plotter.XYs) (most float64) {
+	place := func(v float64, axis figure.Axis) float64 {
+		if axis.Log {
+			return xmath.Log(v/axis.Min) / xmath.Log(axis.Max/axis.Min)
+		}
+		return (v - axis.Min) / (axis.Max - axis.Min)
+	}
+	xs := map[float64]bool{}
+	for _, line := range []plotter.XYs{a, b} {
+		for i := 1; i < len(line); i += 1 + len(line)/1000 {
+			xs[line[i].X], xs[(line[i].X+line[i-1].X)/2] = true, true
+		}
+	}
+	from, to := max(a[0].X, b[0].X), min(a[len(a)-1].X, b[len(b)-1].X)
+	for x := range xs {
+		if x < from || x > to {
+			continue
+		}
+		// Where a line is upright, the nearest of its places counts.
+		mostA, leastA := lineAt(a, x, pic.X.Log, pic.Y.Log)
+		mostB, leastB := lineAt(b, x, pic.X.Log, pic.Y.Log)
+		most = max(most, place(leastA, pic.Y)-place(mostB, pic.Y), place(leastB, pic.Y)-place(mostA, pic.Y))
+	}
+	return most
+}
+
+// TestSmoothByDefault: a line by default is within half a pixel, at the default resolution, of the line of
+// 1,000 points. Before, when a line had at most 240 points, and stairs 25, it was up to 46 pixels away.
+func TestSmoothByDefault(t *testing.T) {
+	const height = 11 / 2.54 * figure.DPI * 0.76 // pixels of the axis
+	paths := []string{"dpsgd.yaml"}
+	if slow.On() {
+		paths = append(paths, "persons.yaml")
+	}
+	if slow.All() {
+		paths = append(paths, "substitute.yaml", "random-allocation.yaml")
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(root + "/examples/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []service.CurveRequest{
+			{Plan: text, Kind: service.DeltaKind, RDP: slow.All() && path == "dpsgd.yaml", MinDelta: "1e-30"},
+			{Plan: text, Kind: service.DeltaKind},
+			{Plan: text, Kind: service.StepsKind},
+			{Plan: text, Kind: service.TradeOffKind},
+			{Plan: text, Kind: service.TradeOffKind, Log: true},
+		} {
+			switch {
+			case q.Kind != service.DeltaKind && !slow.On(): // take seconds
+				continue
+			case path == "random-allocation.yaml" && q.Kind != service.StepsKind: // 1,000 points take minutes
+				continue
+			}
+			line, pic := drawnLine(t, q)
+			q.Points = "1000"
+			most := 0.0
+			if q.Kind == service.StepsKind { // stairs of 1,000 points are too high: against the points themselves
+				curves, err := service.New(nil).Curve(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range curves.Curves[0].Points {
+					_, least := lineAt(line, float64(p.X), false, false)
+					most = max(most, (least-float64(p.Upper))/(pic.Y.Max-pic.Y.Min)*height)
+				}
+			} else {
+				fine, _ := drawnLine(t, q)
+				most = apart(pic, line, fine) * height
+			}
+			if most > 0.5 {
+				t.Errorf("%s, %s, log %v, %d corners: %.3g pixels away from the line of 1,000 points", path, q.Kind, q.Log, len(line), most)
+			} else {
+				t.Logf("%s, %s, log %v: %d corners, %.3g pixels", path, q.Kind, q.Log, len(line), most)
 			}
 		}
 	}

@@ -220,6 +220,7 @@ func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
 	if len(pic.Bands) == 0 {
 		return pic, fmt.Errorf("--plot: no scheme of a fixed size exists for these numbers")
 	}
+	pic.X.Log = pic.X.Min > 0 && pic.X.Max > 20*pic.X.Min
 	pic.Bands = append(pic.Bands, figure.Band{Name: "unchanged", X: []float64{pic.X.Min, pic.X.Max}, Proved: []float64{0, 0}, Muted: true})
 	return pic, nil
 }

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 func sampling(args ...string) (string, error) {
@@ -112,6 +115,17 @@ func TestSamplingWarnsOnce(t *testing.T) {
 	for _, name := range []string{"without-replacement", "with-replacement", "must-ow", "must-wo"} {
 		if !strings.Contains(stderr, name) {
 			t.Errorf("%s is not named: %s", name, stderr)
+		}
+	}
+}
+
+// TestAlignedAxis: where ratios of ε are far apart, their axis is logarithmic.
+func TestAlignedAxis(t *testing.T) {
+	for last, log := range map[float64]bool{0.05: false, 0.4: true} {
+		rows := []service.Scheme{{Scheme: "must-ww", Aligned: []subsample.AlignedPoint{{Epsilon: 1, Epsilon2: 0.01}, {Epsilon: 1, Epsilon2: last}}}}
+		pic, err := samplingPicture(service.SamplingAnswer{Schemes: rows})
+		if err != nil || pic.X.Log != log {
+			t.Errorf("from 0.01 to %v: logarithmic is %v, %v", last, pic.X.Log, err)
 		}
 	}
 }

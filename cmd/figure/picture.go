@@ -6,7 +6,9 @@ package figure
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -72,6 +74,40 @@ func (pic *Picture) fit() Picture {
 	return out
 }
 
+// LogWhereNeeded makes the axis of values logarithmic where a line would lie in the lowest twentieth of a
+// linear one from end to end.
+func (pic *Picture) LogWhereNeeded() {
+	least, most, lowest := math.Inf(1), 0.0, math.Inf(1)
+	for _, b := range pic.Bands {
+		top := 0.0
+		for _, v := range b.Proved {
+			if v > 0 && !math.IsInf(v, 1) {
+				top, lowest = max(top, v), min(lowest, v)
+			}
+		}
+		if top > 0 {
+			least, most = min(least, top), max(most, top)
+		}
+	}
+	if most > 20*least {
+		pic.Y.Log, pic.Y.Min, pic.Y.Max = true, lowest/1.2, 1.2*most
+	}
+}
+
+// longNumber is a number with more than six digits behind its point.
+var longNumber = regexp.MustCompile(`\d+\.\d{7,}(e[-+]?\d+)?`)
+
+// legible rounds the long numbers of a text to six digits: a picture is read, not computed with.
+func legible(text string) string {
+	return longNumber.ReplaceAllStringFunc(text, func(number string) string {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return number
+		}
+		return decimal.Rounded(v, 6, decimal.Near)
+	})
+}
+
 // line returns the corners of a line of the picture, cut off at the ends of the axes.
 func (pic *Picture) line(xs, ys []float64, between Joint) plotter.XYs {
 	var xy plotter.XYs
@@ -133,9 +169,9 @@ func (pic *Picture) Label(b *Band) string {
 	case first >= 0 && !slices.ContainsFunc(b.Proved, func(y float64) bool { return !math.IsInf(y, 1) }):
 		return fmt.Sprintf("%s: %s = ∞", b.Name, pic.Y.Label)
 	case first >= 0:
-		return fmt.Sprintf("%s: %s = ∞ from %s %s", b.Name, pic.Y.Label, decimal.Short(b.X[first]), pic.X.Label)
+		return fmt.Sprintf("%s: %s = ∞ from %s %s", b.Name, pic.Y.Label, decimal.Rounded(b.X[first], 4, decimal.Down), pic.X.Label)
 	case pic.Y.Log && !slices.ContainsFunc(b.Proved, func(y float64) bool { return !(y < pic.Y.Min) }):
-		return fmt.Sprintf("%s: below %s", b.Name, decimal.Short(pic.Y.Min))
+		return fmt.Sprintf("%s: below %s", b.Name, decimal.Rounded(pic.Y.Min, 4, decimal.Up))
 	}
 	return b.Name
 }

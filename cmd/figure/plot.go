@@ -22,6 +22,7 @@ func (pic *Picture) Plot(size Size) *plot.Plot {
 	fitted := pic.fit()
 	pic = &fitted
 	p := New()
+	pic.Title = legible(pic.Title)
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = pic.Title, pic.X.Label, pic.Y.Label
 	p.Title.TextStyle.Font.Size = vg.Points(13)
 	p.Title.Padding = vg.Points(8)
@@ -106,7 +107,7 @@ func (pic *Picture) draw(p *plot.Plot, i int, style draw.LineStyle, size Size) {
 		}
 	}
 	if b.Name != "" {
-		p.Legend.Add(pic.Label(b), entry...)
+		p.Legend.Add(legible(pic.Label(b)), entry...)
 	}
 }
 

@@ -44,7 +44,10 @@ func (pic *Picture) Encode(format string, size Size) ([]byte, error) {
 	return Write(pic.Plot(size), size, format)
 }
 
-// A Size is how large a picture is on paper. DPI is for PNG; 0 stands for 96.
+// DPI is the resolution of a PNG if no other is asked for: two dots for each pixel of a page.
+const DPI = 192
+
+// A Size is how large a picture is on paper. DPI is for PNG; 0 stands for the constant.
 type Size struct {
 	Width, Height vg.Length
 	DPI           int
@@ -88,7 +91,7 @@ func Write(p *plot.Plot, size Size, format string) ([]byte, error) {
 		svg.Canvas = vgsvg.New(size.Width, size.Height)
 		canvas = svg
 	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.Width, size.Height), vgimg.UseDPI(cmp.Or(size.DPI, vgimg.DefaultDPI)))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.Width, size.Height), vgimg.UseDPI(cmp.Or(size.DPI, DPI)))}
 	case "pdf":
 		timeless()
 		canvas = vgpdf.New(size.Width, size.Height)

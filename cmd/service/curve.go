@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
@@ -71,6 +73,9 @@ type Curve struct {
 
 	// More finds other points, of the kinds delta and trade-off.
 	More func(ctx context.Context, at []float64) ([]CurvePoint, error) `json:"-"`
+	// Lengths finds more points of the kind steps, at so many lengths of the plan; every reports that there
+	// are no others.
+	Lengths func(ctx context.Context, n int) (points []CurvePoint, every bool, err error) `json:"-"`
 }
 
 // CurvePoint is a certified point of a curve, and what Rényi accounting says there.
@@ -289,15 +294,13 @@ func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*account
 			for _, p := range found {
 				points = append(points, CurvePoint{X: Number(p.At), Bounds: boundsOf(p.Lower, p.Estimate, p.Upper), WorstDirection: p.Direction, Warnings: p.Warnings})
 			}
+			if err == nil && c.rdp {
+				err = addRDP(points, plans[i])
+			}
 			return points, err
 		}
 		if out.Curves[i].Points, err = out.Curves[i].More(ctx, grid); err != nil {
 			return err
-		}
-		if c.rdp {
-			if err := addRDP(out.Curves[i].Points, plans[i]); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -347,17 +350,57 @@ func lastEpsilon(floor float64, epsilon func(delta float64) (float64, error)) (f
 // steps fills in ε against the number of runs.
 func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
 	for i, p := range plans {
-		points, err := p.StepsCurve(ctx, c.delta, c.n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
-		if err != nil {
+		curve := func(ctx context.Context, p *accountant.Plan, n int) (found []CurvePoint, err error) {
+			points, err := p.StepsCurve(ctx, c.delta, n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
+			for _, s := range points {
+				iv := fromZero(s.Interval)
+				found = append(found, CurvePoint{X: Number(s.Runs), Bounds: boundsOf(iv.Lower, iv.Estimate, iv.Upper), WorstDirection: iv.Direction, Warnings: iv.Warnings})
+			}
+			return found, err
+		}
+		var err error
+		if out.Curves[i].Points, err = curve(ctx, p, c.n); err != nil {
 			return fmt.Errorf("%s: %w", out.Curves[i].Plan, err)
 		}
-		for _, s := range points {
-			iv := fromZero(s.Interval)
-			out.Curves[i].Points = append(out.Curves[i].Points,
-				CurvePoint{X: Number(s.Runs), Bounds: boundsOf(iv.Lower, iv.Estimate, iv.Upper), WorstDirection: iv.Direction, Warnings: iv.Warnings})
+		out.Curves[i].Lengths = func(ctx context.Context, n int) ([]CurvePoint, bool, error) {
+			// ε grows like a root or a line: half as many points do for the first quarter. It is one of the
+			// parts of the plan, which contain each other, so that ε grows from its points to those beyond.
+			points := out.Curves[i].Points
+			for p, runs := p, int(points[len(points)-1].X); ; n, runs = n/2, runs/4+len(p.Steps) {
+				found, err := curve(ctx, p, min(n, runs))
+				if err != nil {
+					return nil, false, err
+				}
+				if last := found[len(found)-1].X; p != plans[i] {
+					points = slices.DeleteFunc(slices.Clone(points), func(a CurvePoint) bool { return a.X <= last })
+				}
+				points = growing(append(found, points...))
+				if len(found) < n || n < 50 {
+					return points, p == plans[i] && len(found) < n, nil
+				}
+				if p, err = p.Scaled(1, 4); err != nil {
+					return nil, false, err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// growing returns the points of a curve that grows, in order, each with what its neighbours prove of it:
+// the least upper end from it on, and the largest lower end up to it.
+func growing(points []CurvePoint) []CurvePoint {
+	slices.SortStableFunc(points, func(a, b CurvePoint) int { return cmp.Compare(a.X, b.X) })
+	for i := len(points) - 2; i >= 0; i-- {
+		points[i].Upper = min(points[i].Upper, points[i+1].Upper)
+	}
+	for i := 1; i < len(points); i++ {
+		points[i].Lower = max(points[i].Lower, points[i-1].Lower)
+		if points[i].X == points[i-1].X {
+			points[i-1].Lower = points[i].Lower
+		}
+	}
+	return slices.CompactFunc(points, func(a, b CurvePoint) bool { return a.X == b.X })
 }
 
 // tradeOffs fills in the error rates of the best attacker.

@@ -119,6 +119,7 @@ async function latest(place, request) {
 // What the page shows of what its fields ask, and the places that it is asked for.
 const shown = {
   training: { places: ["training", "batchings"], outputs: ["training-answer", "training-more", "statement"] },
+  statistics: { places: ["statistics"], outputs: ["statistics-answer", "statistics-statement"] },
   plan: { places: ["check", "plan", "more"], outputs: ["plan-answer", "plan-more"] },
   more: { places: ["more"], outputs: ["plan-more"] },
 };
@@ -128,6 +129,7 @@ function forget(what) {
   for (const place of shown[what].places) { places[place]?.cancel(); places[place] = null; }
   for (const id of shown[what].outputs) $(id).replaceChildren();
   if (what === "training") trained = null;
+  if (what === "statistics") counted = null;
 }
 
 $("cancel").onclick = () => { for (const p of Object.values(places)) p?.cancel(); };
@@ -144,6 +146,9 @@ function outward(x, digits, up) {
   }
   return String(s);
 }
+
+// small is a number as people write a δ: 1e-5.
+const small = (x) => (x > 0 && x < 1e-3 ? x.toExponential() : String(x));
 
 // between is a certified interval in as many digits as show its width, at most 9.
 function between(name, { lower, upper }) {
@@ -188,7 +193,7 @@ function showInterval(id, result) {
   const all = result.results ?? [result];
   $(id).replaceChildren(...all.flatMap((r) => [
     element("div", between("ε", r.epsilon)),
-    element("small", `at δ = ${r.delta}, ${result.neighbors}${r["theory-gap"] ? "; theory leaves a gap here" : ""}`),
+    element("small", `at δ = ${small(r.delta)}, ${result.neighbors}${r["theory-gap"] ? "; theory leaves a gap here" : ""}`),
     ...(r.warnings ?? []).map((w) => element("small", w)),
   ]));
 }
@@ -197,7 +202,8 @@ function showInterval(id, result) {
 
 let trained = null; // the latest answer
 
-const fields = (form) => Object.fromEntries([...new FormData(form)].map(([k, v]) => [k, v.trim()]).filter(([, v]) => v !== ""));
+// fields are the texts of a form, counts without separators between thousands.
+const fields = (form) => Object.fromEntries([...new FormData(form)].map(([k, v]) => [k, form.elements[k].inputMode === "numeric" ? wholeNumber(v.trim()) : v.trim()]).filter(([, v]) => v !== ""));
 
 // trainingRequest is the form as a request; the service says what is wrong with it.
 function trainingRequest() {
@@ -221,18 +227,69 @@ async function train() {
   $("statement").textContent = trained.statement;
 }
 
+// compareBatchings fills a table, each cell as it is known: first what the batchings cost with the same
+// noise, then the noise with which they cost what Poisson sampling does.
 async function compareBatchings() {
-  $("training-more").replaceChildren();
-  const q = fields($("training-form"));
-  if (q["target-epsilon"]) delete q["noise-multiplier"];
-  const request = { op: "sampling", population: q.examples, batch: q["batch-size"], epochs: q.epochs, "noise-multiplier": trained ? String(trained["noise-multiplier"]) : q["noise-multiplier"], delta: q.delta, neighbors: q.neighbors, cap: q.cap, accuracy: "1e-3" };
-  const response = await latest("batchings", JSON.parse(JSON.stringify(request)));
+  const q = { op: "dpsgd", accuracy: "1e-3", ...fields($("training-form")) };
+  if (trained) q["noise-multiplier"] = String(trained["noise-multiplier"]);
+  delete q["target-epsilon"];
+  q.neighbors ??= "zero-out"; // which all batchings have
+  q.delta = q.delta?.split(",")[0];
+  // A cap that is not given is 4.5 standard deviations above the mean, where it costs next to nothing.
+  q.cap ??= String(Math.min(Number(q.examples), Math.ceil(Number(q["batch-size"]) + 4.5 * Math.sqrt(Number(q["batch-size"])))));
+  const ways = [...$("training-form").elements.batching.options].map((o) => o.value);
+  const rows = ways.map((way) => [way, "…", "…"]);
+  const named = () => rows.map(([way, ...rest]) => [way === "truncated-poisson" ? `${way}, cap ${q.cap}` : way, ...rest]);
+  const show = () => $("training-more").replaceChildren(table(`Ways to draw batches, σ = ${q["noise-multiplier"]}, ${q.neighbors}, δ = ${q.delta}`, ["batching", "certified", "σ for the ε of the first"], named()));
+  const request = (batching, more) => {
+    const r = { ...q, ...more, batching };
+    if (more["target-epsilon"]) delete r["noise-multiplier"];
+    if (batching !== "truncated-poisson") delete r.cap;
+    return r;
+  };
+  show();
+  let target;
+  for (const row of rows) {
+    const response = await latest("batchings", request(row[0], {}));
+    if (!response) return;
+    const epsilon = response.result?.results[0].epsilon;
+    target ??= epsilon?.upper;
+    row[1] = epsilon ? between("ε", epsilon) : response.error.message;
+    if (!epsilon) row[2] = "";
+    show();
+    if (response.error?.kind === "cancelled") return;
+  }
+  for (const row of rows) {
+    if (row[2] === "" || typeof target !== "number" || !(target > 0)) continue;
+    const response = await latest("batchings", request(row[0], { "target-epsilon": target }));
+    if (!response) return;
+    row[2] = response.result ? outward(response.result["noise-multiplier"], 5, true) : "not found";
+    show();
+  }
+}
+
+// ---- statistics
+
+let counted = null; // the plan of the latest answer
+
+async function account() {
+  keepLink();
+  forget("statistics");
+  const form = $("statistics-form").elements;
+  const needed = { counts: ["records"], sums: ["records", "largest"], partitions: ["threshold"] }[form.statistic.value];
+  for (const name of ["records", "largest", "threshold"]) form[name].disabled = !needed.includes(name);
+  $("scale-name").textContent = form.noise.value === "laplace" ? "Scale" : "Standard deviation";
+  const q = fields($("statistics-form"));
+  const missing = ["scale", "partitions", "releases", "delta", ...needed].find((key) => !q[key]);
+  const plan = missing ? null : statisticsPlan(q);
+  const response = missing ? { error: { kind: "input", message: `${missing}: is missing` } } : await latest("statistics", { op: "epsilon", plan, delta: q.delta.split(",").map((d) => d.trim()) });
   if (!response) return;
-  showFailure("training-error", $("training-form"), response.error);
+  showFailure("statistics-error", $("statistics-form"), response.error);
   if (!response.result) return;
-  const r = response.result;
-  $("training-more").replaceChildren(table(`Ways to draw batches, ${r.neighbors}, δ = ${r.delta}`, ["batching", "certified", "σ for the same ε"],
-    r.schemes.map((s) => [s.scheme, s.epsilon ? between("ε", s.epsilon) : s["not-applicable"] ?? "", s["noise-needed"] ? outward(s["noise-needed"], 5, true) : ""])));
+  counted = plan;
+  showInterval("statistics-answer", response.result);
+  const { epsilon, delta } = response.result.results[0];
+  if (typeof epsilon.upper === "number") $("statistics-statement").textContent = statisticsStatement(q, outward(epsilon.upper, 6, true), small(delta));
 }
 
 // ---- plans
@@ -278,6 +335,15 @@ function draw(kind) {
 
 const letter = (name) => ({ epsilon: "ε", delta: "δ" })[name] ?? name;
 
+// ticks are multiples of 1, 2 or 5 times a power of ten from one end of an axis to the other, some five of them.
+function ticks(from, to, whole) {
+  const span = to - from || 1, power = 10 ** Math.floor(Math.log10(span / 5));
+  const step = Math.max(power * [1, 2, 5, 10].find((k) => span / (k * power) <= 6), whole ? 1 : 0);
+  const all = [];
+  for (let i = Math.ceil(from / step - 1e-9); i * step <= to + 1e-9 * span; i++) all.push(Number((i * step).toPrecision(12)));
+  return all;
+}
+
 // picture draws the first of some curves: between its ends, on a logarithmic axis for δ.
 function picture(r) {
   const [w, h, left, bottom] = [640, 360, 70, 45];
@@ -301,10 +367,11 @@ function picture(r) {
   out.append(svg("polygon", { class: "between", points: [...line("upper"), ...line("lower").reverse()].join(" ") }),
     svg("polyline", { class: "upper", points: line("upper").join(" ") }), svg("polyline", { class: "lower", points: line("lower").join(" ") }),
     svg("path", { class: "axis", d: `M${left},15V${h - bottom}H${w - 15}` }), svg("text", { x: w / 2, y: h - 6 }, letter(r.x)), svg("text", { x: 4, y: 12 }, letter(r.y)));
-  for (let i = 0; i <= 4; i++) {
-    const x = x0 + ((x1 - x0) * i) / 4, y = y0 + ((y1 - y0) * i) / 4;
-    out.append(svg("text", { x: px(x), y: h - bottom + 18, "text-anchor": "middle" }, Number(x.toPrecision(3))));
-    out.append(svg("text", { x: left - 6, y: h - bottom - ((h - bottom - 15) * i) / 4 + 4, "text-anchor": "end" }, log ? (10 ** y).toExponential(0) : Number(y.toPrecision(3))));
+  for (const x of ticks(x0, x1)) out.append(svg("text", { class: "tick", x: px(x), y: h - bottom + 18, "text-anchor": "middle" }, x));
+  // On a logarithmic axis powers of ten are marked, whose exponents are round.
+  for (const y of ticks(y0, y1, log)) {
+    const value = log ? 10 ** y : y;
+    out.append(svg("text", { class: "tick", x: left - 6, y: py(value) + 4, "text-anchor": "end" }, log ? `1e${y}` : y));
   }
   const figure = element("figure");
   figure.append(out, element("figcaption", "The line is proved; the broken line is attained. They often lie on each other."));
@@ -370,9 +437,13 @@ function chooseByKey(e) {
 
 // ---- links, copies, tabs
 
+// now is the tab that is shown.
+const now = () => document.querySelector('[role="tab"][aria-selected="true"]').getAttribute("aria-controls");
+
 // The fragment of the address has the form, or the plan: it is never sent to a server.
 function link() {
-  const state = new URLSearchParams($("plan").hidden ? fields($("training-form")) : { plan: $("text").value, ...fields($("plan-form")) });
+  const tab = now();
+  const state = new URLSearchParams(tab === "plan" ? { plan: $("text").value, ...fields($("plan-form")) } : fields($(`${tab}-form`)));
   return `${location.href.split("#")[0]}#${state}`;
 }
 
@@ -386,17 +457,25 @@ function readLink() {
     select("plan");
     return;
   }
-  for (const field of $("training-form").elements) if ([...state.keys()].length) field.value = state.get(field.name) ?? "";
-  select("training");
+  const tab = state.has("statistic") ? "statistics" : "training";
+  for (const field of $(`${tab}-form`).elements) if ([...state.keys()].length) field.value = state.get(field.name) ?? "";
+  select(tab);
 }
 
 const noPlan = () => (trained ? "There is no plan of one step for this run." : "There is no answer yet.");
 
+// planNow is the plan of what is shown, and its δ; none where there is no answer.
+function planNow() {
+  switch (now()) {
+    case "training": return trained ? { plan: planOf(fields($("training-form")), trained), delta: String(trained.results[0].delta) } : {};
+    case "statistics": return { plan: counted, delta: fields($("statistics-form")).delta };
+    default: return { plan: $("text").value, delta: planDelta() };
+  }
+}
+
 async function copy(what) {
-  const training = $("plan").hidden;
-  const plan = training ? trained && planOf(fields($("training-form")), trained) : $("text").value;
-  const delta = training ? String(trained?.results[0].delta) : planDelta();
-  const text = what === "link" ? link() : training && what === "command" ? commandOf(trainingRequest()) : !plan ? null
+  const { plan, delta } = planNow();
+  const text = what === "link" ? link() : now() === "training" && what === "command" ? commandOf(trainingRequest()) : !plan ? null
     : { plan: () => plan, command: () => planCommandOf(plan, delta), go: () => goOf(plan, delta), python: () => pythonOf(plan, delta) }[what]();
   if (text === null) { $("copied").textContent = noPlan(); return; }
   try {
@@ -414,7 +493,7 @@ function select(name) {
     tab.tabIndex = on ? 0 : -1;
     $(tab.getAttribute("aria-controls")).hidden = !on;
   }
-  if (name === "plan") { showLines(0); check(); } else train();
+  if (name === "plan") { showLines(0); check(); } else if (name === "statistics") account(); else train();
 }
 
 // changed forgets the answers at once, and asks f when nothing has happened for a moment.
@@ -427,7 +506,8 @@ for (const tab of document.querySelectorAll('[role="tab"]')) {
   tab.onclick = () => select(tab.getAttribute("aria-controls"));
   tab.onkeydown = (e) => {
     if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
-    const other = tab.id === "tab-plan" ? $("tab-training") : $("tab-plan");
+    const tabs = [...document.querySelectorAll('[role="tab"]')];
+    const other = tabs.at((tabs.indexOf(tab) + (e.key === "ArrowRight" ? 1 : -1)) % tabs.length);
     other.focus();
     other.click();
   };
@@ -435,6 +515,7 @@ for (const tab of document.querySelectorAll('[role="tab"]')) {
 for (const b of document.querySelectorAll("[data-copy]")) b.onclick = () => copy(b.dataset.copy);
 for (const b of document.querySelectorAll("[data-draw]")) b.onclick = () => draw(b.dataset.draw);
 $("training-form").oninput = changed("training", train);
+$("statistics-form").oninput = changed("statistics", account);
 const checkLater = changed("plan", check);
 $("text").oninput = () => { complete(false); checkLater(); };
 $("text").onkeydown = chooseByKey;
@@ -445,13 +526,15 @@ for (const form of document.forms) form.onsubmit = (e) => e.preventDefault();
 $("calibrate-form").onsubmit = (e) => { e.preventDefault(); calibrate(); };
 $("batchings").onclick = compareBatchings;
 $("compare").onclick = compare;
-$("to-plan").onclick = () => {
-  const plan = trained && planOf(fields($("training-form")), trained);
-  if (!plan) { $("copied").textContent = noPlan(); return; }
-  $("text").value = plan;
-  $("plan-form").elements.delta.value = trained.results[0].delta;
-  select("plan");
-};
+for (const b of document.querySelectorAll("[data-open]")) {
+  b.onclick = () => {
+    const { plan, delta } = planNow();
+    if (!plan) { $("copied").textContent = noPlan(); return; }
+    $("text").value = plan;
+    $("plan-form").elements.delta.value = delta;
+    select("plan");
+  };
+}
 $("text").onscroll = () => { $("lines").scrollTop = $("text").scrollTop; };
 for (const { name, text } of accountantExamples) $("example").append(element("option", name, { value: text }));
 $("example").onchange = () => { if ($("example").value) { $("text").value = $("example").value; check(); } };

@@ -3,6 +3,10 @@
 // functions under node and ask the library what they wrote.
 "use strict";
 
+// wholeNumber is a count as people write it, with separators between groups of three digits, without them;
+// any other text is as it was.
+const wholeNumber = (text) => (/^\d{1,3}([,' _\u00a0\u2009\u202f]\d{3})+$/.test(text) ? text.replace(/\D/g, "") : text);
+
 // planOf is the plan of a DP-SGD run: form has its texts, answer what the library made of it.
 function planOf(form, answer) {
   const by = answer["steps-per-epoch"];
@@ -26,6 +30,48 @@ function planOf(form, answer) {
     `    mechanism: {gaussian: {noise-multiplier: ${answer["noise-multiplier"]}}}`,
     `    sampling: {${scheme}}`,
     `    count: ${count}`,
+    "",
+  ].join("\n");
+}
+
+// statisticsPlan is the plan of statistics with bounds on what a person contributes; form has its texts.
+// Products stay products: the reader of plans computes them exactly.
+function statisticsPlan(form) {
+  const laplace = form.noise === "laplace";
+  const scale = `${laplace ? "scale" : "standard-deviation"}: ${form.scale}`;
+  const bound = form.statistic === "sums" ? `${form.records}*${form.largest}` : form.records;
+  // Laplace noise is for one partition at a time, as many times as a person is in partitions.
+  const each = laplace && form.statistic === "partitions";
+  const mechanism = form.statistic === "partitions"
+    ? `threshold: {noise: ${form.noise}, ${scale}, threshold: ${form.threshold}${each ? "" : `, partitions: ${form.partitions}`}}`
+    : `${form.noise}: {${scale}, partitions: ${form.partitions}, per-partition: ${bound}}`;
+  return [
+    `# ${form.statistic}: a person is in at most ${form.partitions} partitions.`,
+    "neighbors: add-remove",
+    "steps:",
+    `  - name: ${form.statistic}`,
+    `    mechanism: {${mechanism}}`,
+    `    count: ${each ? `${form.releases}*${form.partitions}` : form.releases}`,
+    "",
+  ].join("\n");
+}
+
+// statisticsStatement says what an answer about statistics promises, and what it assumes.
+function statisticsStatement(form, epsilon, delta) {
+  const sums = form.statistic === "sums", keys = form.statistic === "partitions";
+  return [
+    "PRIVACY STATEMENT",
+    "",
+    `The ${form.releases} releases together are (ε = ${epsilon}, δ = ${delta})-differentially`,
+    "private, with respect to adding or removing one person with all records.",
+    "",
+    "Assumed:",
+    `  - A person is in at most ${form.partitions} partitions of each release${keys ? ", and counts once in each." : ","}`,
+    ...(keys ? [] : [`    with at most ${form.records} records in each. Others are dropped at random, or by the`, "    person's data alone, before anything is computed."]),
+    ...(sums ? [`  - Each summand is between -${form.largest} and ${form.largest}: others are cut off there.`] : []),
+    `  - Each value has fresh exact ${form.noise === "laplace" ? "Laplace" : "Gaussian"} noise of ${form.noise === "laplace" ? "scale" : "standard deviation"} ${form.scale}.`,
+    keys ? `  - A partition is shown only if a person is in it and its noisy count is at least ${form.threshold}.` : "  - The partitions are known beforehand: those that are empty are released, too.",
+    "  - Noise, bounds and the number of releases were fixed before the data were seen.",
     "",
   ].join("\n");
 }
@@ -91,4 +137,4 @@ with Accountant() as accountant:
 `;
 }
 
-if (typeof module !== "undefined") module.exports = { planOf, commandOf, planCommandOf, goOf, pythonOf };
+if (typeof module !== "undefined") module.exports = { planOf, statisticsPlan, statisticsStatement, wholeNumber, commandOf, planCommandOf, goOf, pythonOf };

@@ -110,7 +110,7 @@ func contourPicture(dir string) {
 		p.X.Min, p.X.Max = -0.1, until
 		panels = append(panels, p)
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(30*vg.Centimeter, 9*vg.Centimeter), vgimg.UseDPI(110), vgimg.UseBackgroundColor(color.White))
+	canvas := vgimg.NewWith(vgimg.UseWH(30*vg.Centimeter, 9*vg.Centimeter), vgimg.UseDPI(figure.DPI), vgimg.UseBackgroundColor(color.White))
 	tiles := draw.Tiles{Rows: 1, Cols: 3, PadX: vg.Centimeter, PadTop: vg.Millimeter, PadBottom: vg.Millimeter, PadRight: 3 * vg.Millimeter, PadLeft: vg.Millimeter}
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(canvas))[0] {
 		panels[i].Draw(c)

@@ -83,7 +83,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 		rows[0], rows[1] = append(rows[0], noise), append(rows[1], errs)
 	}
 	width := vg.Length(len(panels)) * 2.6 * vg.Inch
-	img := vgimg.New(width, 5*vg.Inch)
+	img := vgimg.NewWith(vgimg.UseWH(width, 5*vg.Inch), vgimg.UseDPI(figure.DPI))
 	dc := draw.New(img)
 	tiles := draw.Tiles{Rows: 2, Cols: len(panels), PadX: vg.Points(8), PadY: vg.Points(8), PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 8}
 	for r, cs := range plot.Align(rows, tiles, dc) {
@@ -116,7 +116,7 @@ func (e *experiment) gnmaxPlot(file string) {
 	}
 	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, vg.Points(3), vg.Points(30)
 	p.Y.Min = 0
-	img := vgimg.New(6*vg.Inch, 3.6*vg.Inch)
+	img := vgimg.NewWith(vgimg.UseWH(6*vg.Inch, 3.6*vg.Inch), vgimg.UseDPI(figure.DPI))
 	p.Draw(draw.Crop(draw.New(img), 4, -8, 4, -4))
 	e.save(file, img, "order", "variance", numbers)
 }

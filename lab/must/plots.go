@@ -173,7 +173,7 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, h
 	writeNumbers(filepath.Join(r.dir, name+".csv"), rows)
 	const strip = 18
 	width := 18 * vg.Centimeter
-	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110))
+	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(figure.DPI))
 	all := draw.New(img)
 	top := draw.Crop(all, 0, 0, height-strip, 0)
 	// Entries one after the other, spread evenly over the width.

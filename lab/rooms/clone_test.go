@@ -82,6 +82,45 @@ func TestCleanClone(t *testing.T) {
 	}
 }
 
+// TestWheel: one command in a clean clone makes a wheel of at most 12 MB, whatever a user has set for Go; it
+// installs without an index and answers.
+func TestWheel(t *testing.T) {
+	slow.Long(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("NOTE: THE WHEEL IS NOT TESTED: THERE IS NO python3")
+	}
+	clone := filepath.Join(t.TempDir(), "clone")
+	if text, err := in(t, root, os.Environ(), "git", "clone", "-q", ".", clone); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	text, err := in(t, clone, offline("GOWORK=off", "GOFLAGS=-mod=mod"), "python3", "python/wheel.py")
+	if err != nil {
+		needModules(t, text)
+		t.Fatalf("%v\n%s", err, text)
+	}
+	wheels, err := filepath.Glob(filepath.Join(clone, "dist", "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("%v, %v\n%s", wheels, err, text)
+	}
+	if info, err := os.Stat(wheels[0]); err != nil || info.Size() > 12_000_000 {
+		t.Errorf("the wheel is larger than 12 MB: %s, %v", text, err)
+	}
+	if text, err := in(t, clone, os.Environ(), "git", "status", "--porcelain"); err != nil || text != "" {
+		t.Errorf("the clone is not clean any more: %v\n%s", err, text)
+	}
+	if text, err := in(t, clone, os.Environ(), "python3", "-m", "venv", "../venv"); err != nil {
+		t.Skipf("NOTE: THE WHEEL IS NOT INSTALLED: NO VIRTUAL ENVIRONMENT: %s", text)
+	}
+	if text, err := in(t, clone, os.Environ(), "../venv/bin/pip", "install", "--no-index", wheels[0]); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	text, err = in(t, filepath.Dir(clone), os.Environ(), "venv/bin/python", "-c",
+		"from dpaccountant import Accountant\nwith Accountant() as a: print(a.dpsgd(examples=60000, batch_size=256, epochs=60, noise_multiplier=1.1, delta=1e-5).epsilons[0].upper)")
+	if err != nil || !strings.HasPrefix(text, "2.38168972") {
+		t.Errorf("the wheel answers %s, %v", text, err)
+	}
+}
+
 // TestOutsideWorkspace: cmd and lab build by their own go.mod, which names all that they need. The
 // modules of this repository are in no cache, so that a copy of go.mod replaces them.
 func TestOutsideWorkspace(t *testing.T) {

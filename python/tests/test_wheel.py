@@ -3,10 +3,14 @@
 import base64
 import hashlib
 import io
+import os
+import shutil
 import sys
+import tempfile
 import unittest
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import wheel
@@ -49,6 +53,18 @@ class WheelTest(unittest.TestCase):
                 digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).decode().rstrip("=")
                 self.assertEqual(rows.pop(path), f"sha256={digest},{len(text)}")
             self.assertEqual(rows, {})
+
+    def test_go(self):
+        """A user's settings for Go do not disturb the build, and what is missing is named with its remedy."""
+        with mock.patch.dict(os.environ, {"PATH": "/nonexistent"}):
+            with self.assertRaisesRegex(SystemExit, "no program go"):
+                wheel.build("linux/amd64", "1.2.0", "c0ffee", "2026-11-22")
+        if not shutil.which("go"):
+            self.skipTest("THE BUILD OF WHEELS IS NOT TESTED: there is no go")
+        with tempfile.TemporaryDirectory() as empty:
+            settings = {"GOMODCACHE": empty, "GOPROXY": "off", "GOWORK": "off", "GOFLAGS": "-mod=mod"}
+            with mock.patch.dict(os.environ, settings), self.assertRaisesRegex(SystemExit, "GOPROXY is off.* fetches them"):
+                wheel.build("linux/amd64", "1.2.0", "c0ffee", "2026-11-22")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -174,10 +175,10 @@ func TestChromium(t *testing.T) {
 	set(`[name="noise-multiplier"]`, "1.2")
 	b.until(answered + ` && document.getElementById("training-answer").textContent.includes("2.0639")`)
 	b.eval(`document.getElementById("batchings").click()`)
-	b.until(`document.querySelectorAll("#training-more tr").length > 5`)
+	b.until(`document.querySelectorAll("#training-more tr").length > 5 && !document.getElementById("training-more").textContent.includes("…")`)
 	b.picture("batchings")
 
-	b.eval(`document.getElementById("to-plan").click()`)
+	b.eval(`document.querySelector("#training [data-open]").click()`)
 	planned := `document.querySelector("#plan-answer")?.textContent.includes("2.0639")`
 	b.until(planned)
 	if got := b.eval(`document.getElementById("plan-answer").textContent`); !strings.Contains(got, "add-remove") {
@@ -282,8 +283,9 @@ func TestChromiumFrames(t *testing.T) {
 	table := func() {
 		t.Helper()
 		b.eval(`document.getElementById("batchings").click()`)
-		b.until(`document.querySelectorAll("#training-more tr").length > 5`)
-		b.until(`JSON.parse(frames_.at(-1)).Table !== ""`) // the frame with it has been recorded, too
+		full := `!document.getElementById("training-more").textContent.includes("…")`
+		b.until(`document.querySelectorAll("#training-more tr").length > 5 && ` + full)
+		b.until(`JSON.parse(frames_.at(-1)).table === document.getElementById("training-more").textContent`) // it has been recorded, too
 	}
 	table()
 	b.set(`[name="batching"]`, "shuffle")
@@ -296,7 +298,8 @@ func TestChromiumFrames(t *testing.T) {
 	table()
 	settings := func(f frame) string { return f.Batching + " " + f.Noise }
 	same("training", settings, func(f frame) string { return f.Training })
-	same("table", settings, func(f frame) string { return f.Table })
+	// The table is about all batchings, whichever the form has.
+	same("table", func(f frame) string { return f.Noise }, func(f frame) string { return f.Table })
 
 	b.eval(`document.getElementById("tab-plan").click()`)
 	b.eval("frames_.length = 0")
@@ -316,3 +319,153 @@ func TestChromiumFrames(t *testing.T) {
 	same("plan", func(f frame) string { return f.Plan + f.Delta }, func(f frame) string { return f.Answer })
 	same("more", func(f frame) string { return f.Plan + f.Delta + f.Solve }, func(f frame) string { return f.More })
 }
+
+// opened is a browser with the page in a window of a size, after its first answer.
+func opened(t *testing.T, width, height int, early string) *browser {
+	dist := built(t, "chromium")
+	b := browse(t)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+	if early != "" {
+		b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": early})
+	}
+	b.call("Page.navigate", map[string]any{"url": "file://" + filepath.ToSlash(dist) + "/index.html"})
+	b.until(`document.getElementById("training-answer")?.textContent.includes("≤ ε ≤")`)
+	return b
+}
+
+// watchButtons is a script that keeps every place at which a frame shows the buttons.
+const watchButtons = `globalThis.places_ = new Set(); (function frame() {
+	const buttons = [...document.querySelectorAll("nav button, #training .actions button")];
+	if (document.readyState === "complete") places_.add(buttons.map((b) => b.textContent + " " + Math.round(b.getBoundingClientRect().x) + "," + Math.round(b.getBoundingClientRect().y + scrollY)).join("; "));
+	requestAnimationFrame(frame);
+})(); 0`
+
+// TestChromiumStill: from the first frame on, while the engine starts, the first answer comes and the
+// pointer moves over the page, no button moves; nor while another answer is computed.
+func TestChromiumStill(t *testing.T) {
+	for _, size := range [][2]int{{1000, 900}, {390, 844}} {
+		b := opened(t, size[0], size[1], watchButtons)
+		for y := 20; y < size[1]; y += 20 {
+			b.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": size[0] / 3, "y": y})
+		}
+		b.set(`[name="noise-multiplier"]`, "1.3")
+		b.until(`String(trained?.["noise-multiplier"]) === "1.3"`)
+		b.set(`[name="batching"]`, "random-allocation")
+		b.until(`trained?.batching === "random-allocation"`)
+		if got := b.eval(`[...places_].join("\n")`); strings.Contains(got, "\n") {
+			t.Errorf("%v: the buttons were at\n%s", size, got)
+		}
+	}
+}
+
+// TestChromiumTelephone: on a telephone the answer to the form is within the first screen, and so are those
+// to statistics and to a plan; a count may have separators.
+func TestChromiumTelephone(t *testing.T) {
+	b := opened(t, 390, 844, "")
+	seen := func(id string) {
+		t.Helper()
+		if end := b.eval(fmt.Sprintf(`Math.ceil(document.querySelector("#%s div").getBoundingClientRect().bottom + scrollY)`, id)); len(end) > 3 || end > "844" {
+			t.Errorf("%s ends %s pixels below the top", id, end)
+		} else {
+			t.Logf("%s ends %s pixels below the top", id, end)
+		}
+		if got := b.eval("document.documentElement.scrollWidth"); got != "390" {
+			t.Errorf("the page is %s wide", got)
+		}
+	}
+	b.set(`[name="examples"]`, "60,000")
+	b.until(`trained?.examples === 60000`)
+	seen("training-answer")
+	b.picture("telephone-training")
+	b.set(`[name="noise-multiplier"]`, "1,100") // no count: is it 1.1, or 1100?
+	b.until(`document.querySelector('[name="noise-multiplier"]').getAttribute("aria-invalid") === "true"`)
+	b.eval(`document.getElementById("tab-statistics").click()`)
+	b.until(`document.getElementById("statistics-answer").textContent.includes("≤ ε ≤")`)
+	seen("statistics-answer")
+	b.picture("telephone-statistics")
+	b.eval(`document.getElementById("tab-plan").click()`)
+	b.until(`document.getElementById("plan-answer").textContent.includes("≤ ε ≤")`)
+	seen("plan-answer")
+	b.picture("telephone-plan")
+}
+
+// TestChromiumStatistics: the form of statistics answers as the library does for its plan, says what it
+// promises, takes that away at once when a field changes, and hands its plan on.
+func TestChromiumStatistics(t *testing.T) {
+	b := opened(t, 1000, 1000, "")
+	b.eval(`document.getElementById("tab-statistics").click()`)
+	answer := `document.getElementById("statistics-answer").textContent`
+	b.until(answer + `.includes("≤ ε ≤")`)
+	first := b.eval(answer)
+	b.picture("statistics")
+	stale := func(change string) string {
+		return b.eval(fmt.Sprintf(`(() => { %s; return document.getElementById("statistics-answer").textContent + document.getElementById("statistics-statement").textContent; })()`, change))
+	}
+	if got := stale(`const e = document.querySelector("#statistics-form [name=scale]"); e.value = "40"; e.dispatchEvent(new Event("input", {bubbles: true}))`); got != "" {
+		t.Errorf("after a change the page shows %q", got)
+	}
+	b.until(answer + `.includes("≤ ε ≤") && counted.includes("standard-deviation: 40")`)
+	if got := b.eval(answer); got == first {
+		t.Errorf("twice the noise has the same answer: %s", got)
+	}
+	b.set(`[name="statistic"]`, "sums")
+	b.until(`document.getElementById("statistics-error").textContent === "largest: is missing"`)
+	b.set(`[name="largest"]`, "2")
+	b.until(answer + `.includes("≤ ε ≤") && counted.includes("per-partition: 1*2")`)
+	b.set(`[name="statistic"]`, "partitions")
+	b.set(`[name="threshold"]`, "300")
+	b.until(answer + `.includes("≤ ε ≤") && counted.includes("threshold: 300")`)
+	if got := b.eval(`document.getElementById("statistics-statement").textContent`); !strings.Contains(got, "only if a person is in it") {
+		t.Errorf("the statement is %s", got)
+	}
+	text := b.eval(answer)
+	b.eval(`document.querySelector("#statistics [data-open]").click()`)
+	b.until(`document.getElementById("plan-answer").textContent.includes("≤ ε ≤")`)
+	if got := b.eval(`document.getElementById("plan-answer").textContent`); !strings.HasPrefix(got, strings.SplitAfter(text, "at δ")[0]) {
+		t.Errorf("the plan has %s, the form %s", got, text)
+	}
+}
+
+// TestChromiumCompare: the table of batchings shows each line when it is known, not all at the end; and the
+// ticks of a picture are round.
+func TestChromiumCompare(t *testing.T) {
+	b := opened(t, 1000, 1000, "")
+	b.set(`[name="epochs"]`, "2")
+	b.until(`trained?.steps === 469`)
+	b.eval(`globalThis.known_ = []; new MutationObserver(() => {
+		const known = [...document.querySelectorAll("#training-more td")].filter((c) => c.textContent !== "…").length;
+		if (known_.at(-1) !== known) known_.push(known);
+	}).observe(document.getElementById("training-more"), { childList: true }); document.getElementById("batchings").click(); 0`)
+	b.until(`document.querySelectorAll("#training-more td").length === 12 && ![...document.querySelectorAll("#training-more td")].some((c) => c.textContent === "…")`)
+	var known []int
+	if err := json.Unmarshal([]byte(b.eval("JSON.stringify(known_)")), &known); err != nil || len(known) < 8 {
+		t.Errorf("numbers of cells that were shown: %v, %v", known, err)
+	}
+	if got := b.eval(`document.querySelector("#training-more tr:nth-child(5)").textContent`); !strings.HasPrefix(got, "shuffle") || !strings.Contains(got, "≤ ε ≤") {
+		t.Errorf("the line of shuffle is %s", got)
+	}
+	b.picture("compared")
+
+	b.eval(`document.querySelector("#training [data-open]").click()`)
+	b.until(`document.getElementById("plan-answer").textContent.includes("≤ ε ≤")`)
+	for _, kind := range []string{"delta", "steps", "trade-off"} {
+		b.eval(fmt.Sprintf(`{ document.getElementById("plan-more").replaceChildren(); document.querySelector('[data-draw="%s"]').click(); 0 }`, kind))
+		b.until(`document.querySelector("#plan-more svg polyline")`)
+		var labels []string
+		if err := json.Unmarshal([]byte(b.eval(`JSON.stringify([...document.querySelectorAll("#plan-more .tick")].map((e) => e.textContent))`)), &labels); err != nil {
+			t.Fatal(err)
+		}
+		if len(labels) < 6 {
+			t.Errorf("%s: the ticks are %v", kind, labels)
+		}
+		for _, label := range labels {
+			if !round.MatchString(label) {
+				t.Errorf("%s: of the ticks %v, %s is not round", kind, labels, label)
+			}
+		}
+		b.picture("ticks-" + kind)
+	}
+}
+
+// round matches numbers of at most two digits that are not 0, besides powers of ten.
+var round = regexp.MustCompile(`^(0|1e-?\d+|[1-9]\d?0*|0\.0*[1-9]\d?|[1-9]\.\d)$`)

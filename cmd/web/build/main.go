@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	to := filepath.Join("web", "dist")
+	to := dist
 	if len(os.Args) > 1 {
 		to = os.Args[1]
 	}
@@ -31,6 +31,9 @@ func main() {
 	fmt.Printf("%s: open index.html\n", to)
 	fmt.Printf("module %.2f MB, packed (%s) %.2f MB\n", float64(s.module)/1e6, s.format, float64(s.packed)/1e6)
 }
+
+// dist is where the page goes by default: git ignores it.
+var dist = filepath.Join("cmd", "web", "dist")
 
 // A size is that of the WebAssembly module, in bytes, and how it is packed.
 type size struct {
