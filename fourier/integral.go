@@ -32,7 +32,7 @@ const (
 	workTerm     = 0.5
 	plainTerms   = 5e6
 	hurriedTerms = 2e6 // where a lattice of the accuracy asked for costs little
-	termsPerStep = 2.5e5
+	termsPerStep = 7.5e5
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
