@@ -53,10 +53,17 @@ func newExaminer(ask answerer, seed uint64, lawsOf int) *examiner {
 	return &examiner{ask: ask, seed: seed, lawsOf: lawsOf, checks: map[string]int64{}}
 }
 
-// caseOf returns the plan and the question of a number.
+// caseOf returns the plan and the question of a number. One of scheduleOf is a noise schedule.
 func caseOf(seed, number uint64) (plan, question) {
-	return drawPlan(rand.New(rand.NewPCG(seed, number)))
+	r := rand.New(rand.NewPCG(seed, number))
+	if number%scheduleOf == scheduleOf-1 {
+		p, delta := drawSchedule(r)
+		return p, question{delta: delta, accuracy: 1e-3}
+	}
+	return drawPlan(r)
 }
+
+const scheduleOf = 20
 
 // get asks, and checks the answer by itself.
 func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Interval, error) {

@@ -13,10 +13,10 @@ import (
 // a choice a million plans would take fifteen hours of one core, with it they take two.
 const oneIn = 20
 
-// Case returns the plan of a number, as one line of JSON, and a δ at which ε is asked. The same seed and
+// Case returns a plan that is no noise schedule, as one line of JSON, and a δ at which ε is asked. The same seed and
 // number always draw the same.
 func Case(seed, number uint64) (text []byte, delta float64) {
-	p, q := caseOf(seed, number)
+	p, q := drawPlan(rand.New(rand.NewPCG(seed, number)))
 	return p.line(), q.delta
 }
 
