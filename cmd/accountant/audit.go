@@ -33,22 +33,7 @@ func newAuditCmd() *cobra.Command {
 	f := &auditFlags{}
 	q := &f.request
 	cmd := &cobra.Command{
-		Use:   "audit scores.csv",
-		Short: "Bound ε from below by the scores of an attack, and test a plan by it",
-		Long: `audit reads what an attack said of records that took part and of records that did
-not: a file with the header score,member and a row for each; the higher a score, the
-surer the attack is that the record was a member (member is 1 or 0). It tells which ε
-and which μ (of Gaussian differential privacy) the mechanism is not below, unless chance
-played a trick that is at most 1 − confidence likely.
-
-  many-runs   each score is from a run of its own
-  one-run     all scores are from one run, in which each of these records (canaries)
-              took part or not by its own fair coin
-
-With --plan it tells whether that agrees with the certified cost of the plan. An attack
-that finds nothing proves nothing. - reads standard input.`,
-		Example: `  accountant audit --design one-run --delta 1e-5 scores.csv
-  accountant audit --design many-runs --delta 1e-5 --plan examples/dpsgd.yaml --plot roc.svg scores.csv`,
+		Use:  "audit",
 		Args: ledgerArgs("scores.csv"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {

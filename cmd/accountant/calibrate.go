@@ -15,28 +15,7 @@ func newCalibrateCmd() *cobra.Command {
 	var q service.CalibrateRequest
 	write := ""
 	cmd := &cobra.Command{
-		Use:   "calibrate (--epsilon ε --delta δ | --target-advantage A | --target-tpr T --at-fpr F) --solve QUANTITY plan.yaml",
-		Short: "Find the noise, count, rate, batch or records per person that meet a budget",
-		Long: `calibrate turns one quantity of a plan until the plan meets a budget, and prints
-the smallest noise multiplier, or the largest count, rate, batch or number of
-records per person, for which
-the upper end of the certified interval is within the budget; and next to it
-the value 1e-6 away (1 for whole numbers) that is not.
-
-The value in the plan is where the search starts. Without --step all steps that
-have the quantity are turned: noise multipliers and rates by a common factor,
-batches to the same size, and the count is that of the whole plan.
-
-The budget may also be on membership inference: --target-advantage limits the true-positive
-rate minus the false-positive rate of every attack, and --target-tpr with --at-fpr the
-true-positive rate of attacks with that false-positive rate.
-
-A budget in μ of Gaussian differential privacy, or in ρ of zero-concentrated, is met
-by gdp solve.`,
-		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
-  accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
-  accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml
-  accountant calibrate --target-tpr 0.05 --at-fpr 0.01 --solve noise-multiplier examples/dpsgd.yaml`,
+		Use:  "calibrate",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits

@@ -18,16 +18,7 @@ func newCompareCmd() *cobra.Command {
 	var q service.CompareRequest
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "compare --delta 1e-5 plan.yaml",
-		Short: "Compare the ε of a plan by the methods of accounting",
-		Long: `compare prints the ε that basic composition, advanced composition, Rényi
-accounting with the classic and the improved conversion, zero-concentrated
-privacy, the central limit theorem of Gaussian privacy and the Fourier
-accountant give for a plan: with the theorem of each, and whether it is a proved
-bound.`,
-		Example: `  accountant compare --delta 1e-5 examples/dpsgd.yaml
-  accountant compare --delta 1e-5 --csv examples/mixed.yaml
-  accountant compare --delta 1e-5 --plot compare.svg examples/dpsgd.yaml`,
+		Use:  "compare",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := picture.check(flags.output); err != nil {

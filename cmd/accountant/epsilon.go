@@ -15,20 +15,7 @@ func newEpsilonCmd() *cobra.Command {
 	var certificate string
 	var follow followFlags
 	cmd := &cobra.Command{
-		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
-		Short: "Tell the ε of a plan at one or several δ",
-		Long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
-together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
-reads standard input.
-
-With --follow the plan says what a step is, and a log what was done: a line of JSON for
-each part of a training, such as {"epochs": 1} or {"steps": 235}, perhaps with
-"step": NAME where the plan has several; or {"steps": [...]} and {"mechanism": ...}, a part
-of a plan. ε is printed after each line, while the log grows, until the command is
-interrupted. Without a plan the first line of the log is one.`,
-		Example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
-  accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml
-  accountant epsilon --delta 1e-5 --follow training.jsonl examples/dpsgd.yaml`,
+		Use: "epsilon",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().Changed("follow") {
 				return nil
@@ -102,13 +89,7 @@ func newDeltaCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.DeltaRequest
 	cmd := &cobra.Command{
-		Use:   "delta --epsilon 2[,3…] plan.yaml",
-		Short: "Tell the δ of a plan at one or several ε",
-		Long: `delta tells, for each ε, the smallest δ for which everything in the plan
-together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
-reads standard input.`,
-		Example: `  accountant delta --epsilon 2 examples/dpsgd.yaml
-  accountant delta --epsilon 1,2,4 --json - < plan.yaml`,
+		Use:  "delta",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits

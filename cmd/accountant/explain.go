@@ -13,13 +13,7 @@ import (
 func newExplainCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "explain [topic]",
-		Short: "Explain a theorem or a term of the output",
-		Long: `explain tells in a few words what a term of the output means, or what a theorem
-says that an answer rests on: its statement, its conditions, where it is from.
-Without a topic it lists them all.`,
-		Example: `  accountant explain add-remove
-  accountant explain "Rényi filter"`,
+		Use: "explain",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 			topics, err := service.Topics()
 			if err != nil || len(args) > 0 {

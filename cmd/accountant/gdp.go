@@ -13,16 +13,7 @@ func newGDPCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.GDPRequest
 	cmd := &cobra.Command{
-		Use:   "gdp plan.yaml",
-		Short: "Tell how much Gaussian differential privacy (μ) a plan has",
-		Long: `gdp tells the least μ for which every test with a false-positive rate x has at most
-the power that it could have under μ-GDP, plus the tolerance τ. A τ belongs to every
-such μ: without one, sampling makes no difference, as far out, where no δ matters, it
-is invisible. τ may be 0 for Gaussian noise on the whole data set alone.
-
-The regret is the most by which speaking of μ overstates δ. - reads standard input.`,
-		Example: `  accountant gdp examples/dpsgd.yaml
-  accountant gdp --tolerance 1e-6 --json examples/dpsgd.yaml`,
+		Use:  "gdp",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
@@ -51,13 +42,7 @@ func newGDPSolveCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.GDPSolveRequest
 	cmd := &cobra.Command{
-		Use:   "solve plan.yaml",
-		Short: "Turn noise, count, rate or batch until a plan meets a budget in μ, or in ρ of zCDP",
-		Long: `solve finds the value of a quantity at which the upper end of μ at the tolerance is
-within the budget, which that value is proved to meet. A budget in ρ is for Gaussian
-noise on the whole data set alone: a sampled plan has no ρ below the unsampled one.`,
-		Example: `  accountant gdp solve --mu 0.5 --solve noise-multiplier examples/dpsgd.yaml
-  accountant gdp solve --zcdp 0.1 --solve count plan.yaml`,
+		Use:  "solve",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits

@@ -21,19 +21,6 @@ import (
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
-const labelLong = `label designs the optimal unbiased randomizer for labels with a given prior: the
-epsilon-DP law on outputs with mean equal to the true label and least variance.
-It prints outputs, probabilities and what other methods would lose.
-
-The prior file has the header label,weight and a row for each label, or
-group,label,weight where examples have public groups: each gets a randomizer for
-the same epsilon. It must be public; for a private column use label apply --labels,
-which estimates a prior with a part of the budget. With --classes labels are names,
-and the randomizer is the one that keeps most of them.
-
-Losses are half the mean squared error. The guarantee is under replacement of
-one label; features are public.`
-
 func newLabelCmd() *cobra.Command {
 	var q service.LabelRequest
 	var bias float64
@@ -42,11 +29,7 @@ func newLabelCmd() *cobra.Command {
 	var classes bool
 	var form output
 	cmd := &cobra.Command{
-		Use:   "label --epsilon E --prior FILE",
-		Short: "Design the optimal unbiased randomizer of private labels",
-		Long:  labelLong,
-		Example: `  accountant label --epsilon 1 --prior prior.csv
-  accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
+		Use: "label",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
 				return unknownCommand(cmd, args[0])

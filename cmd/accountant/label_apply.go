@@ -19,24 +19,6 @@ import (
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
-const labelApplyLong = `label apply randomizes a column of a CSV file. The output has the same rows and
-columns, with noisy labels; it is written whole or not at all. A file - is standard
-input or output; the report then goes to standard error.
-
-With --prior the whole budget goes to the randomizer, designed for that public
-prior. With --labels, the public set of labels, a part of the budget
-(sqrt(labels/rows), or --prior-epsilon) buys a noisy histogram of the column,
-and the rest the randomizer designed for it: epsilon-DP in total under
-replacement of one label.
-
-With --group each value of another column, which must be public, gets a prior and
-a randomizer of its own for the same epsilon: a label is in one group only.
-
-Labels that are not in the set are an error, unless --round rounds them,
-without bias, to a neighbour in the set. With --classes labels are names, not
-numbers, and rr-with-prior keeps as many as it can. Release only one noisy version
-of a column: every run spends its epsilon again.`
-
 // A labelJob is one run of label apply.
 type labelJob struct {
 	epsilon, priorEpsilon, floor float64
@@ -88,12 +70,7 @@ type labelCost struct {
 func newLabelApplyCmd() *cobra.Command {
 	var j labelJob
 	cmd := &cobra.Command{
-		Use:   "apply --epsilon E (--prior FILE | --labels SET) --in FILE --out FILE",
-		Short: "Randomize a column of labels in a CSV file",
-		Long:  labelApplyLong,
-		Example: `  accountant label apply --epsilon 1 --prior prior.csv --in data.csv --out noisy.csv
-  accountant label apply --epsilon 2 --labels 0..400 --round --column sales --in data.csv --out noisy.csv
-  accountant label apply --epsilon 2 --labels 0..120 --group hour --in - --out - < data.csv > noisy.csv`,
+		Use:  "apply",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j.seeded = cmd.Flags().Changed("seed")

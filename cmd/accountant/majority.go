@@ -24,19 +24,7 @@ func newMajorityCmd() *cobra.Command {
 	f := &majorityFlags{}
 	q := &f.MajorityRequest
 	cmd := &cobra.Command{
-		Use:   "majority --mechanisms K --epsilon ε --allowance m",
-		Short: "Find the noise function of a private majority of K mechanisms",
-		Long: `majority finds with what probability γ(l) the majority of K independent
-(ε, Δ)-DP yes/no mechanisms may be told truthfully when l of them say yes, so
-that the answer is (mε, δ)-DP, and certifies it.
-
-Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`,
-		Example: `  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3
-  accountant majority --mechanisms 35 --epsilon 0.1 --allowance 5 --delta-each 1e-5 --json
-  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3 --answers 100 --delta 1e-5
-  accountant majority --mechanisms 3 --epsilon 0.3 --allowance 1 --voter-epsilons 0.1,0.2,0.3
-  accountant majority --mechanisms 9 --epsilon 0.5 --allowance 3 --classes 10
-  accountant majority --mechanisms 11 --epsilon 0.5 --allowance 3 --plan dpsgd.yaml --output-delta 1e-5`,
+		Use:  "majority",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd)

@@ -17,13 +17,7 @@ import (
 
 func newPateCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "pate",
-		Short: "Account for private aggregation of teacher ensembles (PATE)",
-		Long: `pate tells what labelling queries by the noisy votes of teachers costs.
-
-Costs that depend on the votes are private themselves. What may be published is
-the data-independent ε, a bound; the ε of publish, a bound except with a small
-probability that is fixed in advance; and the ε of smooth, an estimate.`,
+		Use: "pate",
 	}
 	cmd.AddCommand(newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand

@@ -21,35 +21,7 @@ func newPateAnalyzeCmd() *cobra.Command {
 	var orders string
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "analyze --votes FILE --mechanism M --delta δ",
-		Short: "Tell the ε that labelling a table of votes cost",
-		Long: `analyze adds up the Rényi cost of every query from its votes, and converts the
-sum to (ε, δ). The reports differ in which queries are charged for an answer:
-
-  joint        check and answer of a query as one mechanism, whose outcomes are
-               "no answer" and every class: a bound at this data set, without a
-               transcript
-  worst        every query, or the dearest --max-answers of them: a bound at
-               this data set, too
-  independent  the same at the cost that no votes enter: a bound at every data
-               set, and the only one that may be published as it stands
-  realised     those that --answered lists. Which queries pass the check is
-               random, so this is no (ε, δ) bound of what ran. What holds, ex
-               post: except with probability δ the privacy loss of the answers
-               that came is at most ε. The orders must have been fixed in
-               advance; K of them share δ, and the conversion is the classic one
-  expected     every query, times the probability that it is answered: what
-               the tables of the PATE paper print, and no bound on anything
-
-Fix --max-answers before looking at any answer, and stop labelling there: then
-worst and independent charge no more answers than that.
-
-What a query costs is, by --price, the best bound from the probability q that
-another class wins (best), the divergence of its exact law from that of every
-neighbour (exact, which also composes the laws and prints an interval for ε), or
-Theorem 6 of the paper (theorem6, which holds in one direction only).`,
-		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv
-  accountant pate analyze --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 --delta 1e-5`,
+		Use:  "analyze",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			grid, err := pateOrders(orders)

@@ -17,20 +17,7 @@ func newPatePublishCmd() *cobra.Command {
 	var confidence float64
 	var seed uint64
 	cmd := &cobra.Command{
-		Use:   "publish --votes FILE --mechanism M --delta δ --order λ --beta β --noise s",
-		Short: "Publish an upper bound on the ε of a table of votes",
-		Long: `publish prints an upper bound on ε that may be published: except with
-probability 1 − confidence over its noise, the labels and the number together
-are (ε, δ)-private at the data set that voted.
-
-The cost at every data set within a distance d is bounded, discounted by e^(−βd),
-and the largest of these, whose logarithm moves by at most β between neighbours,
-gets Gaussian noise on its logarithm and a margin. The order, β, s, δ and the
-confidence must have been fixed without looking at the votes. Run it once: every
-run publishes anew, and a choice among several loses the confidence. What is
-printed may be published; --private adds what must not be.`,
-		Example: `  accountant pate publish --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 \
-      --order 12 --beta 0.02 --noise 0.15`,
+		Use:  "publish",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Confidence, q.Seed = given(cmd, "confidence", confidence), given(cmd, "seed", seed)

@@ -15,22 +15,7 @@ func newPateSmoothCmd() *cobra.Command {
 	var sigma float64
 	var seed uint64
 	cmd := &cobra.Command{
-		Use:   "smooth --votes FILE --mechanism M --delta δ --order λ --beta β --sigma-ss σ",
-		Short: "Sanitize the cost of a table of votes, so that it may be published",
-		Long: `smooth adds Gaussian noise to a data-dependent ε, calibrated to its smooth
-sensitivity, and charges for that. The order, β, σ and δ must have been fixed
-without looking at the votes. Run it once: every run publishes anew.
-
-The sanitized ε may be published, but is an estimate and no upper bound: the
-noise is symmetric, so that half of the time it is below the ε that was paid.
-Bounds that may be published are the independent ε of pate analyze and, below
-it, that of pate publish, which needs none of the conditions that are tested here.
-
-What is printed may be published; --private adds what must not be. --optimise,
-which needs --private, picks σ from the private votes, and --gnss paper uses a
-formula that is no bound for λβ > 1/4; neither prints a sanitized ε.`,
-		Example: `  accountant pate smooth --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 \
-      --delta 1e-5 --order 14 --beta 0.0143 --sigma-ss 5`,
+		Use:  "smooth",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Sigma, q.Seed = given(cmd, "sigma-ss", sigma), given(cmd, "seed", seed)

@@ -18,13 +18,8 @@ func newPateSynthCmd() *cobra.Command {
 	var classes, queries int
 	var form output
 	cmd := &cobra.Command{
-		Use:   "synth --teachers N --classes m --queries Q --out FILE",
-		Short: "Write a table of synthetic votes, the same every time",
-		Long: `synth writes votes by rule s1: histograms from unanimous to spread out, by integer
-arithmetic, so that results can be reproduced without any data. The file is NPY
-if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
-		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv`,
-		Args:    noArgs,
+		Use:  "synth",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := ballots.SynthS1(teachers, classes, queries)
 			if err != nil {

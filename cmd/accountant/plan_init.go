@@ -22,13 +22,8 @@ import (
 
 func newPlanInitCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "init [plan.yaml]",
-		Short: "Make a plan by answering a few questions",
-		Long: `init asks what runs, on how many records and with how much noise, and writes a plan:
-to the file, which must not exist yet, or to standard output. An empty answer takes
-what stands in brackets. Answers may come from standard input, one a line.`,
-		Example: `  accountant plan init plan.yaml`,
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
+		Use:  "init",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if _, err := os.Lstat(args[0]); err == nil {

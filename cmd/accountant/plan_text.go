@@ -16,10 +16,7 @@ import (
 func newPlanCheckCmd() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
-		Use:   "check plan.yaml...",
-		Short: "Check plans without computing their privacy",
-		Long: `check reads plans and prints what each is about. What is wrong with one is named
-with its line, its key and what is allowed; the others are read all the same.`,
+		Use: "check",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("missing the plan file (- reads standard input)")
@@ -73,9 +70,8 @@ const maxArgs = 1 << 20
 func newPlanFmtCmd() *cobra.Command {
 	write := false
 	cmd := &cobra.Command{
-		Use:   "fmt plan.yaml",
-		Short: "Put the blanks of a plan in order; comments stay",
-		Args:  planArg, ValidArgsFunction: completePlans(0, 0),
+		Use:  "fmt",
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if write && args[0] == "-" {
 				return usageError{errors.New("--write needs a file")}
@@ -101,14 +97,8 @@ func newPlanFmtCmd() *cobra.Command {
 
 func newPlanSchemaCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of plans, for editors",
-		Long: `schema prints a JSON Schema by which editors complete and check plans. Save it, and
-name it in the first line of a plan:
-
-  # yaml-language-server: $schema=plan.schema.json`,
-		Example: `  accountant plan schema > plan.schema.json`,
-		Args:    noArgs,
+		Use:  "schema",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := cmd.OutOrStdout().Write(plan.Schema())
 			return err
@@ -120,12 +110,8 @@ func newDiffCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.DiffRequest
 	cmd := &cobra.Command{
-		Use:   "diff --delta δ old.yaml new.yaml",
-		Short: "Tell what changed between two plans, and what it costs",
-		Long: `diff lists where two plans differ, by what they say and not by their blanks, and
-prints ε of each. Steps of the same name are compared with each other.`,
-		Example: `  accountant diff --delta 1e-5 examples/dpsgd.yaml examples/mixed.yaml`,
-		Args:    ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
+		Use:  "diff",
+		Args: ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
 			if err := q.Check(); err != nil {

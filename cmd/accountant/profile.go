@@ -16,15 +16,7 @@ func newProfileCmd() *cobra.Command {
 	var in profileFlags
 	q := &in.ProfileRequest
 	cmd := &cobra.Command{
-		Use:   "profile --mechanism gaussian --noise-multiplier 1",
-		Short: "Show the privacy profile of one mechanism, sampled or not",
-		Long: `profile shows δ at every ε for a single run of a mechanism, in each direction of
-the neighbouring relation: what everything else is computed from. With
---sampling-rate the mechanism runs on a Poisson sample. Mechanisms and parameters
-are those of plan files.`,
-		Example: `  accountant profile --mechanism gaussian --noise-multiplier 1
-  accountant profile --mechanism laplace --noise-multiplier 2 --sampling-rate 0.01 --plot profile.svg
-  accountant profile --mechanism randomized-response --probability 0.5 --categories 4 --at 0,0.5,1 --json`,
+		Use:  "profile",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd) },
 	}

@@ -16,18 +16,7 @@ func newRiskCmd() *cobra.Command {
 	var q service.RiskRequest
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "risk plan.yaml",
-		Short: "Tell what an attacker can learn from a plan, in plain terms",
-		Long: `risk tells how well the best attacker, who knows all records but one, can tell
-two neighbouring data sets apart by everything that the plan releases: the
-advantage over guessing, the true-positive rate at given false-positive rates,
-and the probability to guess right when one of the two data sets has a given
-prior probability.
-
-Upper ends hold for every attacker; lower ends are reached by a known attack.
-The plan file is YAML or JSON; - reads standard input.`,
-		Example: `  accountant risk examples/dpsgd.yaml
-  accountant risk --false-positives 1e-6,0.01 --priors 0.5 --json examples/dpsgd.yaml`,
+		Use:  "risk",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := picture.check(flags.output); err != nil {

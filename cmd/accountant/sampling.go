@@ -18,23 +18,7 @@ func newSamplingCmd() *cobra.Command {
 	var q service.SamplingRequest
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "sampling --population N --batch M --noise-multiplier σ [--subset B]",
-		Short: "Compare the sampling schemes for one mechanism",
-		Long: `sampling compares Poisson sampling, sampling without and with replacement and
-the multistage schemes of MUST for one mechanism: how likely a record takes part
-(η), how many distinct records a step reads, what one step at a base ε becomes
-(ε', δ'), and the certified interval of ε after many steps.
-
-One step at equal base ε is no ranking: look at the last column. The neighbouring
-relation is substitution for all schemes.
-
-With --epochs it compares all ways to draw batches, among them random allocation
-and shuffling, for the same number of epochs: the certified interval of ε, and the
-noise multiplier that each needs for the same ε. There the relation is zero-out,
-which every one of them has an answer for, unless --neighbors says otherwise.`,
-		Example: `  accountant sampling --population 10000 --subset 118 --batch 200 --mechanism gaussian --noise-multiplier 4
-  accountant sampling --population 1000 --batch 50 --noise-multiplier 5 --steps 100 --json
-  accountant sampling --population 60000 --batch 256 --epochs 60 --noise-multiplier 1.1`,
+		Use:  "sampling",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits

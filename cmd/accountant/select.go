@@ -22,25 +22,11 @@ type selectFlags struct {
 	output
 }
 
-const selectLong = `select compares laws of the number of runs for private selection: hyper-parameter
-tuning by the best of a random number of private runs. For each law it prints the
-expected number of runs, the probability that no run falls into the best 1 % and
-5 % of the candidate distribution, and what the whole search costs: what an attack
-reaches and what is proved. --first-above prices a search that stops at the first
-outcome above a threshold fixed in advance.
-
-One run is a plan (--plan) or is declared by its guarantee (--candidate-epsilon
-and --candidate-delta). The number of runs itself must stay secret.`
-
 func newSelectCmd() *cobra.Command {
 	var f selectFlags
 	q := &f.SelectRequest
 	cmd := &cobra.Command{
-		Use:   "select (--plan FILE --delta D | --candidate-epsilon E [--candidate-delta D] [--delta D])",
-		Short: "Price private selection (hyper-parameter tuning)",
-		Long:  selectLong,
-		Example: `  accountant select --plan dpsgd.yaml --law geometric --mean 100 --delta 1e-5
-  accountant select --candidate-epsilon 1 --mean 10,100`,
+		Use:  "select",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -14,9 +14,8 @@ import (
 func newVersionCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
+		Use:  "version",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := service.New(nil).Version(cmd.Context(), service.VersionRequest{})
 			if err != nil {
