@@ -342,3 +342,10 @@ func spaced(labels []float64) string {
 	}
 	return fmt.Sprintf("%v, %v … %v", labels[0], labels[1], last)
 }
+
+// labelPicture draws the output law of each label.
+func labelPicture(r *labeldp.Randomizer) figure.Picture {
+	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
+	pic.Title = fmt.Sprintf("Output law per label: %s, ε = %v", r.Name(), r.Epsilon())
+	return pic
+}
