@@ -54,9 +54,7 @@ func newAuditCmd() *cobra.Command {
 	f.answerFlags.registerPlain(cmd)
 	f.picture.register(cmd, "the ROC of the attack and the certified curve of the plan", 16, 12)
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	for _, name := range []string{"design", "delta"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "design", "delta")
 	return cmd
 }
 
@@ -90,7 +88,7 @@ func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 		pic = auditPicture(a)
 		a.ROC, a.Curve = nil, nil // they are in the picture
 	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printAudit(w, a) })
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { printAudit(w, a) })
 }
 
 // readScores reads score,member rows.
@@ -167,7 +165,7 @@ func scoreOf(text string) (float64, error) {
 	return x, err
 }
 
-func printAudit(w io.Writer, a *service.AuditAnswer) error {
+func printAudit(w io.Writer, a *service.AuditAnswer) {
 	fmt.Fprintf(w, "%s: %d members, %d others, confidence %s\n\n", a.Design, a.Members, a.NonMembers, short(a.Confidence))
 	fmt.Fprintf(w, "  ε ≥ %s at δ = %s\n", rounded(a.Epsilon.Lower, 5, down), short(a.Delta))
 	fmt.Fprintf(w, "  μ ≥ %s (Gaussian differential privacy)\n\n", rounded(a.Mu.Lower, 5, down))
@@ -180,7 +178,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) error {
 	}
 	c := a.Claim
 	if c == nil {
-		return nil
+		return
 	}
 	d := digitsFor(c.Epsilon)
 	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", ofUnit(c.Neighbors, c.RecordsPerPerson), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
@@ -188,8 +186,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) error {
 	if !c.Consistent {
 		verdict = paint(w, red, "REFUTED: this plan is not what ran, or chance was against it")
 	}
-	_, err := fmt.Fprintf(w, "%s\n(%s)\n", verdict, c.Reason)
-	return err
+	fmt.Fprintf(w, "%s\n(%s)\n", verdict, c.Reason)
 }
 
 // auditPicture draws the ROC of an attack, and above it what the plan allows.

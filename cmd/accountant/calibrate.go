@@ -30,13 +30,12 @@ func newCalibrateCmd() *cobra.Command {
 			}
 			c := comparedWith(a)
 			warn(cmd.ErrOrStderr(), []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: a.Notes}}})
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), c.budget)
 				printCalibration(w, a, flags.verbose)
 				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
 					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 				}
-				return nil
 			})
 		},
 	}
@@ -49,7 +48,7 @@ func newCalibrateCmd() *cobra.Command {
 	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
 	_ = cmd.MarkFlagFilename("write", "yaml", "yml", "json")
-	_ = cmd.MarkFlagRequired("solve")
+	required(cmd, "solve")
 	flags.register(cmd)
 	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
 	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
@@ -122,7 +121,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 		}
 		fmt.Fprintf(t, "  %s\t%s ≤ %s ≤ %s\t%s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
 	}
-	_ = t.Flush()
+	t.Flush()
 	switch {
 	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
@@ -139,7 +138,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 			}
 			f.add("  "+label+": ", "%s %s", a.Solve, short(s.Value))
 		}
-		_ = f.Flush()
+		f.Flush()
 	}
 	if verbose {
 		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", a.Evaluations, short(a.Accuracy))

@@ -29,11 +29,11 @@ func newCompareCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) error { return printComparison(w, a) })
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) { printComparison(w, a) })
 		},
 	}
 	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "delta")
 	flags.register(cmd)
 	picture.register(cmd, "ε by each method", 17, 9)
 	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
@@ -58,7 +58,7 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 	return figure.Rows("ε by method, "+ofUnit(a.Neighbors, a.RecordsPerPerson), "ε at δ = "+short(a.Delta), rows)
 }
 
-func printComparison(w io.Writer, a service.CompareAnswer) error {
+func printComparison(w io.Writer, a service.CompareAnswer) {
 	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Delta))
 	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
@@ -82,12 +82,9 @@ func printComparison(w io.Writer, a service.CompareAnswer) error {
 		}
 		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", r.Method, value, kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	fmt.Fprintln(w, "\nBy:")
 	for _, r := range a.Methods {
 		fmt.Fprintf(w, "  %s: %s\n", r.Method, r.Theorem)
 	}
-	return nil
 }

@@ -118,9 +118,8 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.picture.write(&pic); err != nil {
 		return err
 	}
-	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
-		return err
+	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) {
+		fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
 	})
 }
 

@@ -28,9 +28,6 @@ func newDPSGDCmd() *cobra.Command {
 			if !cmd.Flags().Changed("neighbors") {
 				q.Neighbors = "" // that of the batching
 			}
-			if err := q.Check(); err != nil {
-				return flagged(cmd, err)
-			}
 			what := "computing"
 			if q.NoiseMultiplier == "" {
 				what = "calibrating"
@@ -41,7 +38,7 @@ func newDPSGDCmd() *cobra.Command {
 			}
 			warn(cmd.ErrOrStderr(), epsilonAnswers(a.Results))
 			warn(cmd.ErrOrStderr(), epsilonAnswers(a.AnyOrder.Results))
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printDPSGD(w, a, flags.verbose) })
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printDPSGD(w, a, flags.verbose) })
 		},
 	}
 	fs := cmd.Flags()
@@ -59,23 +56,20 @@ func newDPSGDCmd() *cobra.Command {
 	number(fs, &q.Cap, "cap", "", "largest batch `B` of truncated-poisson batching")
 	addNeighbors(cmd, &q.Neighbors)
 	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many training examples `k` a person has at most; the answer is about persons")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "delta")
 	flags.register(cmd)
 	return cmd
 }
 
-func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
+func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) {
 	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), ofUnit(a.Neighbors, a.RecordsPerPerson))
 	if c := a.Calibration; c != nil {
 		fmt.Fprintf(w, "target: %s\n", comparedWith(*c).budget)
 		printCalibration(w, *c, false)
 		fmt.Fprintln(w)
 	}
-	if err := printTable(w, epsilonAnswers(a.Results), verbose); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s", a.Statement)
-	return err
+	printTable(w, epsilonAnswers(a.Results), verbose)
+	fmt.Fprintf(w, "\n%s", a.Statement)
 }
 
 // batches says in a few words which batches there are.

@@ -41,15 +41,15 @@ func newEpsilonCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printGroup(w, a) })
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printGroup(w, a) })
 			}
 			if q.Accountant == service.RDPAccountant {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonRDP, &q, &q.Plan, args[0])
 				if err != nil {
 					return err
 				}
-				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-					return printBounds(w, a.Neighbors, "δ", "ε", a.Results, func(r service.RDPEpsilonAt) [3]service.Number {
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+					printBounds(w, a.Neighbors, "δ", "ε", a.Results, func(r service.RDPEpsilonAt) [3]service.Number {
 						return [3]service.Number{r.Delta, r.Epsilon.Upper, r.Order}
 					})
 				})
@@ -75,14 +75,14 @@ func newEpsilonCmd() *cobra.Command {
 }
 
 // printGroup prints upper bounds from the curve of one record.
-func printGroup(w io.Writer, a service.GroupEpsilons) error {
+func printGroup(w io.Writer, a service.GroupEpsilons) {
 	fmt.Fprintf(w, "neighbors: %s\nmethod: %s (upper bounds)\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), a.Method)
 	tw := newTable(w, 2, 0)
 	fmt.Fprint(tw, "  δ\tproved\n")
 	for _, r := range a.Results {
 		fmt.Fprintf(tw, "  %s\tε ≤ %s\n", short(r.Delta), rounded(r.Epsilon.Upper, 6, up))
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
 func newDeltaCmd() *cobra.Command {
@@ -98,8 +98,8 @@ func newDeltaCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-					return printBounds(w, a.Neighbors, "ε", "δ", a.Results, func(r service.RDPDeltaAt) [3]service.Number {
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+					printBounds(w, a.Neighbors, "ε", "δ", a.Results, func(r service.RDPDeltaAt) [3]service.Number {
 						return [3]service.Number{r.Epsilon, r.Delta.Upper, r.Order}
 					})
 				})
@@ -129,17 +129,18 @@ func addQuestion(cmd *cobra.Command, flags *answerFlags, name, symbol string, at
 // printAnswers prints a table of intervals, or v as JSON or CSV.
 func (f *answerFlags) printAnswers(cmd *cobra.Command, v any, neighbors string, answers []answer) error {
 	warn(cmd.ErrOrStderr(), answers)
-	return f.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
+	return f.print(cmd.OutOrStdout(), v, func(w io.Writer) {
 		fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
-		if err := printTable(w, answers, f.verbose); err != nil || !f.verbose {
-			return err
+		printTable(w, answers, f.verbose)
+		if !f.verbose {
+			return
 		}
-		return printMatrices(w, v)
+		printMatrices(w, v)
 	})
 }
 
 // printMatrices prints what the prices of matrix mechanisms are made of.
-func printMatrices(w io.Writer, v any) error {
+func printMatrices(w io.Writer, v any) {
 	var runs []service.MatrixRun
 	switch v := v.(type) {
 	case service.EpsilonAnswer:
@@ -168,14 +169,13 @@ func printMatrices(w io.Writer, v any) error {
 			fmt.Fprintf(w, "  %d × norm %s, effective noise multiplier %s\n", b.Count, rounded(b.Norm.Upper, 9, up), rounded(b.EffectiveNoise, 6, near))
 		}
 	}
-	return nil
 }
 
 // maxBlocks is how many different blocks are printed; --json has all.
 const maxBlocks = 10
 
 // printBounds lists upper bounds by Rényi accounting: row returns where one is asked, the bound and its order.
-func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R, row func(R) [3]service.Number) error {
+func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R, row func(R) [3]service.Number) {
 	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", neighbors)
 	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  %s\tproved\torder\n", asked)
@@ -183,7 +183,7 @@ func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R,
 		x := row(r)
 		fmt.Fprintf(tw, "  %s\t%s ≤ %s\t%s\n", short(x[0]), told, rounded(x[1], 6, up), rounded(x[2], 4, near))
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
 // ofUnit is a relation with the unit behind it, unless that is one record.

@@ -36,22 +36,21 @@ func newExplainCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) error {
+				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) {
 					tw := newTable(w, 3, 0).headless()
 					fmt.Fprint(tw, "topic\ttitle\n")
 					for _, t := range topics {
 						fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
 					}
-					return tw.Flush()
+					tw.Flush()
 				})
 			}
 			t, err := service.New(nil).Explain(cmd.Context(), service.ExplainRequest{Topic: strings.Join(args, " ")})
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), t, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
-				return err
+			return form.print(cmd.OutOrStdout(), t, func(w io.Writer) {
+				fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
 			})
 		},
 	}

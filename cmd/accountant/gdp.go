@@ -21,14 +21,11 @@ func newGDPCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, text := range a.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-			}
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			warnOf(cmd, a.Warnings)
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
+				fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
 					rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), short(a.Tolerance), titleOf(a.Mu), rounded(a.Regret.Upper, 3, up))
-				return err
 			})
 		},
 	}
@@ -50,14 +47,13 @@ func newGDPSolveCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
 				for _, x := range a.Settings {
 					fmt.Fprintf(w, "  %s %s: %s\n", x.Step, a.Solve, short(x.Value))
 				}
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s %s\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), titleOf(a.Mu))
-				return err
+				fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s %s\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), titleOf(a.Mu))
 			})
 		},
 	}
@@ -69,6 +65,6 @@ func newGDPSolveCmd() *cobra.Command {
 	fs.StringVar(&q.Step, "step", "", "`name` or place of the step to turn, such as steps[0] (default: all that have the quantity)")
 	number(fs, &q.Examples, "examples", "", "`size` of the data set, to turn the batch of Poisson sampling")
 	flags.registerPlain(cmd)
-	_ = cmd.MarkFlagRequired("solve")
+	required(cmd, "solve")
 	return cmd
 }

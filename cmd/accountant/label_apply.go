@@ -100,7 +100,7 @@ func newLabelApplyCmd() *cobra.Command {
 			if _, err := held.WriteTo(cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return j.print(report, a, func(w io.Writer) error { return a.print(w, j.out) })
+			return j.print(report, a, func(w io.Writer) { a.print(w, j.out) })
 		},
 	}
 	f := cmd.Flags()
@@ -121,9 +121,7 @@ func newLabelApplyCmd() *cobra.Command {
 	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
 	addProgress(cmd, &j.progress)
 	j.register(cmd)
-	for _, name := range []string{"epsilon", "in", "out"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "epsilon", "in", "out")
 	for _, name := range []string{"prior", "in", "out"} {
 		_ = cmd.MarkFlagFilename(name, "csv")
 	}
@@ -405,7 +403,7 @@ func labelSet(s string) ([]float64, error) {
 	return labels, nil
 }
 
-func (a *labelApplied) print(w io.Writer, out string) error {
+func (a *labelApplied) print(w io.Writer, out string) {
 	name := printable(out)
 	if out == "-" {
 		name = "standard output"
@@ -437,10 +435,8 @@ func (a *labelApplied) print(w io.Writer, out string) error {
 			len(c.Labels), len(a.Labels), spaced(c.Labels), c.Loss)
 	}
 	if a.Seeded {
-		_, err := fmt.Fprintln(w, "seeded: whoever knows the seed can undo the noise")
-		return err
+		fmt.Fprintln(w, "seeded: whoever knows the seed can undo the noise")
 	}
-	return nil
 }
 
 // This file reads a CSV file row by row, counts its column of labels or writes it anew with

@@ -61,8 +61,7 @@ func newLedgerInitCmd() *cobra.Command {
 	addNeighbors(cmd, &q.Neighbors)
 	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many records `k` a person has at most, for a budget of persons (default 1)")
 	form.register(cmd)
-	_ = cmd.MarkFlagRequired("epsilon")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "epsilon", "delta")
 	return cmd
 }
 
@@ -134,9 +133,8 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
-		return err
+	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+		fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
 	})
 }
 
@@ -156,13 +154,12 @@ func newLedgerFitsCmd() *cobra.Command {
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				if a.Limit {
-					_, err := fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
-					return err
+					fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
+					return
 				}
-				_, err := fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
-				return err
+				fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
 			})
 		},
 	}
@@ -184,13 +181,13 @@ func newLedgerLogCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				t := newTable(w, 3, 0)
 				fmt.Fprint(t, "  time\truns\tnote\n")
 				for _, e := range a.Entries {
 					fmt.Fprintf(t, "  %s\t%d\t%s\n", printable(e.Time), e.Runs, printable(e.Note))
 				}
-				return t.Flush()
+				t.Flush()
 			})
 		},
 	}
@@ -228,12 +225,9 @@ func newLedgerCheckCmd() *cobra.Command {
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-				if err := printStatus(w, st); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
-				return err
+			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
+				printStatus(w, st)
+				fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 			})
 			if err == nil && st.Torn > 0 {
 				err = tornError{fmt.Errorf("%s: %s", args[0], service.TornWarning(st.Torn))}
@@ -286,9 +280,8 @@ func newLedgerBackupCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
+			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
 				printStatus(w, st)
-				return nil
 			})
 		},
 	}
@@ -304,8 +297,8 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	if err != nil {
 		return err
 	}
-	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-		return printStatus(w, st)
+	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
+		printStatus(w, st)
 	})
 }
 
@@ -317,7 +310,7 @@ func summedNote(st ledger.Status) string {
 	return fmt.Sprintf("the first %d entries are counted by a checkpoint; ledger check reads them", st.Summed)
 }
 
-func printStatus(w io.Writer, st ledger.Status) error {
+func printStatus(w io.Writer, st ledger.Status) {
 	c := st.Config
 	f := newFacts(w, 11)
 	f.add("budget:", "ε = %s, δ = %s; neighbors: %v", short(c.Epsilon), short(c.Delta), c.Neighbors)
@@ -356,5 +349,5 @@ func printStatus(w io.Writer, st ledger.Status) error {
 	if st.Torn > 0 {
 		f.add(paint(w, yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
 	}
-	return f.Flush()
+	f.Flush()
 }

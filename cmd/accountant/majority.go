@@ -52,9 +52,7 @@ func newMajorityCmd() *cobra.Command {
 	f.output.register(cmd)
 	underCaps(cmd)
 	f.picture.register(cmd, "the noise functions", 15, 10)
-	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "mechanisms", "epsilon", "allowance")
 	return cmd
 }
 
@@ -81,12 +79,12 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return majorityPicture(a.Families) }, func(w io.Writer) error {
-		return printMajority(w, a)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return majorityPicture(a.Families) }, func(w io.Writer) {
+		printMajority(w, a)
 	})
 }
 
-func printMajority(w io.Writer, a *service.MajorityAnswer) error {
+func printMajority(w io.Writer, a *service.MajorityAnswer) {
 	p := a.Params
 	kind := fmt.Sprintf("each (%g, %g)-DP", p.Epsilon, p.Delta)
 	switch {
@@ -117,23 +115,19 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) error {
 		}
 		f.add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
 	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	fmt.Fprintln(w, "expected error")
 	f = newFacts(w, 15)
 	for _, fam := range a.Families {
 		f.add("  "+fam.Name, "%.6g", a.Error[fam.Name])
 	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	fmt.Fprintln(w, "votes for the majority, probability γ of telling it")
 	f = newFacts(w, 13)
 	for l := (p.Mechanisms + 1) / 2; l <= p.Mechanisms; l++ {
 		f.add(fmt.Sprintf("  %5d", l), "%.15g", a.Gamma[l])
 	}
-	return f.Flush()
+	f.Flush()
 }
 
 // majorityPicture draws noise functions, which are defined at whole numbers of votes.

@@ -35,19 +35,23 @@ func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX")
 }
 
-// print writes v as JSON or CSV, or else calls text with a styledPage.
-func (o *output) print(w io.Writer, v any, text func(io.Writer) error) error {
+// print writes v as JSON or CSV, or else calls text with a styledPage. It returns the first error of writing,
+// which text need not look at.
+func (o *output) print(w io.Writer, v any, text func(io.Writer)) error {
+	out := &checked{Writer: w}
 	switch {
 	case o.json:
 		return printJSON(w, v)
 	case o.csv:
 		return printCSV(w, v)
 	case o.markdown:
-		return text(&styledPage{w: w, style: markdown})
+		text(&styledPage{w: out, style: markdown})
 	case o.latex:
-		return text(&styledPage{w: w, style: latex})
+		text(&styledPage{w: out, style: latex})
+	default:
+		text(out)
 	}
-	return text(w)
+	return out.err
 }
 
 // A csvTable is what CSV is written from.
@@ -406,7 +410,7 @@ func (f *facts) add(name, format string, args ...any) {
 }
 
 // Flush prints the lines.
-func (f *facts) Flush() error {
+func (f *facts) Flush() {
 	if p, ok := f.w.(*styledPage); ok && p.style != "" {
 		t := newTable(f.w, 0, 0)
 		fmt.Fprint(t, "quantity\tvalue\n")
@@ -418,20 +422,21 @@ func (f *facts) Flush() error {
 			}
 			fmt.Fprintf(t, "%s\t%s\n", strings.TrimSuffix(strings.TrimSpace(l[0]), ":"), l[1])
 		}
-		return t.Flush()
+		t.Flush()
+		return
 	}
 	var b strings.Builder
 	for _, l := range f.lines {
 		fmt.Fprintf(&b, "%-*s%s\n", f.name, l[0], l[1])
 	}
-	_, err := io.WriteString(f.w, b.String())
-	return err
+	_, _ = io.WriteString(f.w, b.String())
 }
 
 // Flush prints the table.
-func (t *table) Flush() error {
+func (t *table) Flush() {
 	if p, ok := t.w.(*styledPage); ok && p.style != "" {
-		return t.styled(p)
+		t.styled(p)
+		return
 	}
 	var b bytes.Buffer
 	tw := tabwriter.NewWriter(&b, 0, 0, t.pad, ' ', t.flags)
@@ -439,21 +444,17 @@ func (t *table) Flush() error {
 	if t.bare {
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 	}
-	if _, err := tw.Write(text); err != nil {
-		return err
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	_, _ = tw.Write(text) // to memory
+	_ = tw.Flush()
 	widest := 0
 	for line := range strings.Lines(b.String()) {
 		widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, " \n")))
 	}
 	if t.width > 0 && widest > t.width {
-		return t.blocks()
+		t.blocks()
+		return
 	}
-	_, err := t.w.Write(b.Bytes())
-	return err
+	_, _ = t.w.Write(b.Bytes())
 }
 
 // cells returns the rows, the header first, all of the same length.
@@ -478,7 +479,7 @@ func (t *table) cells() [][]string {
 }
 
 // blocks prints a line for each cell, with the name of its column.
-func (t *table) blocks() error {
+func (t *table) blocks() {
 	rows := t.cells()
 	var b strings.Builder
 	for _, row := range rows[1:] {
@@ -494,15 +495,14 @@ func (t *table) blocks() error {
 			indent = "    "
 		}
 	}
-	_, err := io.WriteString(t.w, b.String())
-	return err
+	_, _ = io.WriteString(t.w, b.String())
 }
 
 // styled prints the table as Markdown or LaTeX.
-func (t *table) styled(p *styledPage) error {
+func (t *table) styled(p *styledPage) {
 	rows := t.cells()
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	var b strings.Builder
 	if p.style == markdown {
@@ -533,8 +533,7 @@ func (t *table) styled(p *styledPage) error {
 		b.WriteString("\\end{tabular}\n")
 	}
 	p.table, p.last = true, nil
-	_, err := io.WriteString(p.w, b.String())
-	return err
+	_, _ = io.WriteString(p.w, b.String())
 }
 
 // latexText writes a cell in LaTeX that needs no package.
@@ -725,6 +724,13 @@ func deltaAnswers(results []service.DeltaAt) (answers []answer) {
 	return answers
 }
 
+// warnOf prints warnings about an answer as a whole.
+func warnOf(cmd *cobra.Command, texts []string) {
+	for _, text := range texts {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
+	}
+}
+
 // warn prints the warnings of all answers.
 func warn(w io.Writer, answers []answer) {
 	for _, a := range answers {
@@ -766,7 +772,7 @@ func titleOf(all ...service.Bounds) string {
 }
 
 // printTable prints one line for each answer, and what each width is made of.
-func printTable(w io.Writer, answers []answer, verbose bool) error {
+func printTable(w io.Writer, answers []answer, verbose bool) {
 	tw := newTable(w, 3, 0)
 	gap := -1
 	var all []service.Bounds
@@ -791,14 +797,12 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 			gap = i
 		}
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	if gap >= 0 {
 		noteGap(w, answers[gap])
 	}
 	if !verbose {
-		return nil
+		return
 	}
 	for _, a := range answers {
 		b := a.ErrorBudget
@@ -813,11 +817,8 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 		} {
 			f.add("  "+part.name, "%s", rounded(part.x, 3, up))
 		}
-		if err := f.Flush(); err != nil {
-			return err
-		}
+		f.Flush()
 	}
-	return nil
 }
 
 // A colour is the number of an SGR escape sequence.

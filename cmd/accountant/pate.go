@@ -74,9 +74,7 @@ func (f *pateFlags) register(cmd *cobra.Command) {
 		_ = cmd.MarkFlagFilename(name, "csv", "npy")
 	}
 	_ = cmd.MarkFlagFilename("answered")
-	_ = cmd.MarkFlagRequired("votes")
-	_ = cmd.MarkFlagRequired("mechanism")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "votes", "mechanism", "delta")
 }
 
 // request returns what the flags say, with the files that they name.
@@ -226,7 +224,7 @@ func newPateAnalyzeCmd() *cobra.Command {
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return writePate(w, a) })
+			return picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { writePate(w, a) })
 		},
 	}
 	f.register(cmd)
@@ -250,7 +248,7 @@ func pateEpsilon(x service.PateLine) string {
 	return rounded(x.Epsilon, 6, up)
 }
 
-func writePate(w io.Writer, a service.PateAnswer) error {
+func writePate(w io.Writer, a service.PateAnswer) {
 	r := a.Run
 	f := newFacts(w, 11)
 	f.add("mechanism", "%v", r.Aggregator)
@@ -266,9 +264,7 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
 	}
 	f.add("epsilon", "%s at delta %s (%v report: %s)", pateEpsilon(a.Head), short(a.Delta), a.Head.Cost.Report, kind)
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	fmt.Fprintln(w)
 	t := newTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintf(t, "report\tepsilon\torder\tcost of checks\tof answers\tanswered\t\n")
@@ -290,9 +286,7 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", name, pateEpsilon(x), order, check, label, answered)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	if e := a.Exact; e != nil {
 		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in %s, back in %s\n(for votes that are fixed beforehand; it is no bound where a teacher's next votes\ndepend on earlier outputs)\n", pateInterval(e.Forward), pateInterval(e.Reverse))
 	}
@@ -301,8 +295,7 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 		fmt.Fprintf(w, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",
 			short(a.Delta), map[bool]string{true: "order was", false: fmt.Sprintf("%d orders (which share δ) were", k)}[k == 1])
 	}
-	_, err := fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
-	return err
+	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
 }
 
 // This file publishes an upper bound on what a table of votes cost.
@@ -325,7 +318,7 @@ func newPatePublishCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePatePublish(w, a, q.Seed != nil) })
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) { writePatePublish(w, a, q.Seed != nil) })
 		},
 	}
 	f.register(cmd)
@@ -336,13 +329,11 @@ func newPatePublishCmd() *cobra.Command {
 	fs.Float64Var(&confidence, "confidence", 0.95, "the `probability` that the bound holds")
 	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
 	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
-	for _, name := range []string{"order", "beta", "noise"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "order", "beta", "noise")
 	return cmd
 }
 
-func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) error {
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
 	f := newFacts(w, 21)
 	f.add("mechanism", "%v", o.Run.Aggregator)
 	f.add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
@@ -353,22 +344,19 @@ func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) er
 	f.add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
 	f.add("", "over its noise, at the data set that voted, this number included")
 	f.add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	if p := o.Private; p != nil {
-		return writePatePublishPrivate(w, p)
+		writePatePublishPrivate(w, p)
 	}
-	return nil
 }
 
-func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) error {
+func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
 	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
 	f := newFacts(w, 23)
 	f.add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
 	f.add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
 	f.add("  epsilon at the median of the noise  ", "%.6g", p.Median)
-	return f.Flush()
+	f.Flush()
 }
 
 func newPateSmoothCmd() *cobra.Command {
@@ -392,7 +380,7 @@ func newPateSmoothCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePateSmooth(w, a, q.Seed != nil) })
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) { writePateSmooth(w, a, q.Seed != nil) })
 		},
 	}
 	f.register(cmd)
@@ -405,12 +393,11 @@ func newPateSmoothCmd() *cobra.Command {
 	addChoice(cmd, &q.GNSS, "gnss", "cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)", "exact", "paper")
 	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
 	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
-	_ = cmd.MarkFlagRequired("order")
-	_ = cmd.MarkFlagRequired("beta")
+	required(cmd, "order", "beta")
 	return cmd
 }
 
-func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) error {
+func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
 	f := newFacts(w, 21)
 	f.add("mechanism", "%v", o.Run.Aggregator)
 	when := "fixed in advance"
@@ -428,16 +415,13 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) erro
 	} else {
 		f.add("sanitized epsilon", "none: %s", o.Why)
 	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	if p := o.Private; p != nil {
-		return writePateSmoothPrivate(w, o, p)
+		writePateSmoothPrivate(w, o, p)
 	}
-	return nil
 }
 
-func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) error {
+func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) {
 	bound := ""
 	if !p.Bound {
 		bound = ", " + paint(w, red, "NOT A BOUND")
@@ -449,7 +433,7 @@ func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service
 	f.add("  epsilon of both", "%.6g%s", p.Fixed, bound)
 	f.add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
 	f.add("  noise", "± %.6g", p.StdDev)
-	return f.Flush()
+	f.Flush()
 }
 
 func newPateSynthCmd() *cobra.Command {
@@ -489,9 +473,8 @@ func newPateSynthCmd() *cobra.Command {
 				Teachers int64  `json:"teachers"`
 				Classes  int    `json:"classes"`
 				Queries  int    `json:"queries"`
-			}{out, rule, teachers, classes, queries}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
-				return err
+			}{out, rule, teachers, classes, queries}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
 			})
 		},
 	}
@@ -504,9 +487,7 @@ func newPateSynthCmd() *cobra.Command {
 	fs.StringVar(&out, "out", "", "`file` to write (required)")
 	form.register(cmd)
 	_ = cmd.MarkFlagFilename("out", "csv", "npy")
-	for _, name := range []string{"teachers", "classes", "queries", "out"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "teachers", "classes", "queries", "out")
 	return cmd
 }
 

@@ -41,9 +41,8 @@ func newPlanConvertCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-				_, err := io.WriteString(w, a.Text)
-				return err
+			return out.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+				io.WriteString(w, a.Text)
 			})
 		},
 	}
@@ -91,13 +90,13 @@ func newPlanCheckCmd() *cobra.Command {
 			if wrong != nil {
 				return wrong
 			}
-			return out.print(cmd.OutOrStdout(), list, func(w io.Writer) error {
+			return out.print(cmd.OutOrStdout(), list, func(w io.Writer) {
 				t := newTable(w, 3, 0)
 				fmt.Fprint(t, "plan\tneighbors\tsteps\truns\n")
 				for _, r := range list.Plans {
 					fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, ofUnit(r.Neighbors, r.RecordsPerPerson), r.Steps, r.Runs)
 				}
-				return t.Flush()
+				t.Flush()
 			})
 		},
 	}
@@ -177,28 +176,26 @@ func newDiffCmd() *cobra.Command {
 			}
 			answers := epsilonAnswers([]service.EpsilonAt{a.Old, a.New})
 			warn(cmd.ErrOrStderr(), answers)
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printDiff(w, a) })
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printDiff(w, a) })
 		},
 	}
 	number(cmd.Flags(), &q.Delta, "delta", "", "`δ` of both plans (required)")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "delta")
 	flags.registerPlain(cmd)
 	return cmd
 }
 
-func printDiff(w io.Writer, a service.Difference) error {
+func printDiff(w io.Writer, a service.Difference) {
 	if len(a.Changes) == 0 {
-		_, err := fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
-		return err
+		fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
+		return
 	}
 	t := newTable(w, 3, 0)
 	fmt.Fprint(t, "  changed\told\tnew\n")
 	for _, c := range a.Changes {
 		fmt.Fprintf(t, "  %s\t%s\t%s\n", c.Path, orNothing(c.Old), orNothing(c.New))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	fmt.Fprintln(w)
 	t = newTable(w, 3, 0)
 	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
@@ -211,7 +208,7 @@ func printDiff(w io.Writer, a service.Difference) error {
 	if a.More != nil {
 		row("new minus old", *a.More)
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // orNothing is a value, or a dash where there is none.

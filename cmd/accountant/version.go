@@ -21,9 +21,8 @@ func newVersionCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, versionLine(v))
-				return err
+			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) {
+				fmt.Fprintln(w, versionLine(v))
 			})
 		},
 	}
