@@ -63,9 +63,6 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	if f.plan != "" {
 		q.Plan = service.PlanText{} // of the file
 	}
-	if err := q.Check(); err != nil {
-		return flagged(cmd, err)
-	}
 	if err := f.picture.check(f.output); err != nil {
 		return err
 	}

@@ -42,9 +42,6 @@ func (q GDPRequest) Check() error {
 
 // GDP returns μ at a tolerance.
 func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
-	if err := q.Check(); err != nil {
-		return GDPAnswer{}, err
-	}
 	tolerance, err := q.Tolerance.or(1e-10, "tolerance", toleranceSpan)
 	if err != nil {
 		return GDPAnswer{}, err
