@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
-	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
@@ -162,38 +160,3 @@ func (f *pictureFlags) show(cmd *cobra.Command, form output, answer any, pic fun
 	}
 	return form.print(cmd.OutOrStdout(), answer, text)
 }
-
-// mostPoints a line has, or four times those that were asked for.
-const mostPoints = 240
-
-// finer returns the points of a curve with others between them, up to mostPoints, found by
-// ask where middle returns a place between two of them.
-func finer(points []service.CurvePoint, middle func(a, b service.CurvePoint) (x float64, wanted bool), ask func([]float64) ([]service.CurvePoint, error)) ([]service.CurvePoint, error) {
-	for most := max(mostPoints, 4*len(points)); len(points) < most; {
-		var at []float64
-		for i := 1; i < len(points) && len(points)+len(at) < most; i++ {
-			if x, wanted := middle(points[i-1], points[i]); wanted && x > float64(points[i-1].X) && x < float64(points[i].X) {
-				at = append(at, x)
-			}
-		}
-		if len(at) == 0 {
-			break
-		}
-		more, err := ask(at)
-		if err != nil {
-			return nil, err
-		}
-		points = append(slices.Clip(points), more...)
-		slices.SortFunc(points, func(a, b service.CurvePoint) int {
-			if a.X < b.X {
-				return -1
-			}
-			return 1
-		})
-	}
-	return points, nil
-}
-
-// lineStep is how far a line may be from the curve that it bounds, as a share of the
-// picture: about a pixel.
-const lineStep = 1.0 / 400
