@@ -74,14 +74,6 @@ func (f *GaussianFilter) with(square float64) (float64, error) {
 	return sum, nil
 }
 
-// Clone returns a filter with the same budget that has spent the same. Steps of one interaction are all to be
-// asked of the same filter: a clone is for taking back a step that did not run.
-func (f *GaussianFilter) Clone() *GaussianFilter {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return &GaussianFilter{budget: f.budget, spent: f.spent}
-}
-
 // Spent returns Σμ² of what was admitted, and Budget the square of the budget. Spent is for
 // steering; the guarantee is the budget.
 func (f *GaussianFilter) Spent() float64 {

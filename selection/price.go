@@ -59,9 +59,6 @@ func (p Price) ready() error {
 	return nil
 }
 
-// Law returns the law of the number of runs.
-func (p Price) Law() Law { return p.law }
-
 // logRatio returns the logarithm of the ratio that the outcome's weights can
 // have, for a pure candidate: exact for best-of, and for first-above a bound on
 // the accepted outcomes and on "no outcome" less ε.

@@ -33,22 +33,7 @@ func newAuditCmd() *cobra.Command {
 	f := &auditFlags{}
 	q := &f.request
 	cmd := &cobra.Command{
-		Use:   "audit scores.csv",
-		Short: "Bound ε from below by the scores of an attack, and test a plan by it",
-		Long: `audit reads what an attack said of records that took part and of records that did
-not: a file with the header score,member and a row for each; the higher a score, the
-surer the attack is that the record was a member (member is 1 or 0). It tells which ε
-and which μ (of Gaussian differential privacy) the mechanism is not below, unless chance
-played a trick that is at most 1 − confidence likely.
-
-  many-runs   each score is from a run of its own
-  one-run     all scores are from one run, in which each of these records (canaries)
-              took part or not by its own fair coin
-
-With --plan it tells whether that agrees with the certified cost of the plan. An attack
-that finds nothing proves nothing. - reads standard input.`,
-		Example: `  accountant audit --design one-run --delta 1e-5 scores.csv
-  accountant audit --design many-runs --delta 1e-5 --plan examples/dpsgd.yaml --plot roc.svg scores.csv`,
+		Use:  "audit",
 		Args: ledgerArgs("scores.csv"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -69,9 +54,7 @@ that finds nothing proves nothing. - reads standard input.`,
 	f.answerFlags.registerPlain(cmd)
 	f.picture.register(cmd, "the ROC of the attack and the certified curve of the plan", 16, 12)
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	for _, name := range []string{"design", "delta"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "design", "delta")
 	return cmd
 }
 
@@ -105,7 +88,7 @@ func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 		pic = auditPicture(a)
 		a.ROC, a.Curve = nil, nil // they are in the picture
 	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printAudit(w, a) })
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { printAudit(w, a) })
 }
 
 // readScores reads score,member rows.
@@ -182,7 +165,7 @@ func scoreOf(text string) (float64, error) {
 	return x, err
 }
 
-func printAudit(w io.Writer, a *service.AuditAnswer) error {
+func printAudit(w io.Writer, a *service.AuditAnswer) {
 	fmt.Fprintf(w, "%s: %d members, %d others, confidence %s\n\n", a.Design, a.Members, a.NonMembers, short(a.Confidence))
 	fmt.Fprintf(w, "  ε ≥ %s at δ = %s\n", rounded(a.Epsilon.Lower, 5, down), short(a.Delta))
 	fmt.Fprintf(w, "  μ ≥ %s (Gaussian differential privacy)\n\n", rounded(a.Mu.Lower, 5, down))
@@ -195,7 +178,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) error {
 	}
 	c := a.Claim
 	if c == nil {
-		return nil
+		return
 	}
 	d := digitsFor(c.Epsilon)
 	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", ofUnit(c.Neighbors, c.RecordsPerPerson), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
@@ -203,8 +186,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) error {
 	if !c.Consistent {
 		verdict = paint(w, red, "REFUTED: this plan is not what ran, or chance was against it")
 	}
-	_, err := fmt.Fprintf(w, "%s\n(%s)\n", verdict, c.Reason)
-	return err
+	fmt.Fprintf(w, "%s\n(%s)\n", verdict, c.Reason)
 }
 
 // auditPicture draws the ROC of an attack, and above it what the plan allows.

@@ -15,28 +15,7 @@ func newCalibrateCmd() *cobra.Command {
 	var q service.CalibrateRequest
 	write := ""
 	cmd := &cobra.Command{
-		Use:   "calibrate (--epsilon ε --delta δ | --target-advantage A | --target-tpr T --at-fpr F) --solve QUANTITY plan.yaml",
-		Short: "Find the noise, count, rate, batch or records per person that meet a budget",
-		Long: `calibrate turns one quantity of a plan until the plan meets a budget, and prints
-the smallest noise multiplier, or the largest count, rate, batch or number of
-records per person, for which
-the upper end of the certified interval is within the budget; and next to it
-the value 1e-6 away (1 for whole numbers) that is not.
-
-The value in the plan is where the search starts. Without --step all steps that
-have the quantity are turned: noise multipliers and rates by a common factor,
-batches to the same size, and the count is that of the whole plan.
-
-The budget may also be on membership inference: --target-advantage limits the true-positive
-rate minus the false-positive rate of every attack, and --target-tpr with --at-fpr the
-true-positive rate of attacks with that false-positive rate.
-
-A budget in μ of Gaussian differential privacy, or in ρ of zero-concentrated, is met
-by gdp solve.`,
-		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
-  accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
-  accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml
-  accountant calibrate --target-tpr 0.05 --at-fpr 0.01 --solve noise-multiplier examples/dpsgd.yaml`,
+		Use:  "calibrate",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
@@ -51,13 +30,12 @@ by gdp solve.`,
 			}
 			c := comparedWith(a)
 			warn(cmd.ErrOrStderr(), []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: a.Notes}}})
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), c.budget)
 				printCalibration(w, a, flags.verbose)
 				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
 					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 				}
-				return nil
 			})
 		},
 	}
@@ -70,7 +48,7 @@ by gdp solve.`,
 	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
 	_ = cmd.MarkFlagFilename("write", "yaml", "yml", "json")
-	_ = cmd.MarkFlagRequired("solve")
+	required(cmd, "solve")
 	flags.register(cmd)
 	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
 	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
@@ -143,7 +121,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 		}
 		fmt.Fprintf(t, "  %s\t%s ≤ %s ≤ %s\t%s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
 	}
-	_ = t.Flush()
+	t.Flush()
 	switch {
 	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
@@ -160,7 +138,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 			}
 			f.add("  "+label+": ", "%s %s", a.Solve, short(s.Value))
 		}
-		_ = f.Flush()
+		f.Flush()
 	}
 	if verbose {
 		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", a.Evaluations, short(a.Accuracy))

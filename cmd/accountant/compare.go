@@ -18,16 +18,7 @@ func newCompareCmd() *cobra.Command {
 	var q service.CompareRequest
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "compare --delta 1e-5 plan.yaml",
-		Short: "Compare the ε of a plan by the methods of accounting",
-		Long: `compare prints the ε that basic composition, advanced composition, Rényi
-accounting with the classic and the improved conversion, zero-concentrated
-privacy, the central limit theorem of Gaussian privacy and the Fourier
-accountant give for a plan: with the theorem of each, and whether it is a proved
-bound.`,
-		Example: `  accountant compare --delta 1e-5 examples/dpsgd.yaml
-  accountant compare --delta 1e-5 --csv examples/mixed.yaml
-  accountant compare --delta 1e-5 --plot compare.svg examples/dpsgd.yaml`,
+		Use:  "compare",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := picture.check(flags.output); err != nil {
@@ -38,11 +29,11 @@ bound.`,
 			if err != nil {
 				return err
 			}
-			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) error { return printComparison(w, a) })
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) { printComparison(w, a) })
 		},
 	}
 	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "delta")
 	flags.register(cmd)
 	picture.register(cmd, "ε by each method", 17, 9)
 	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
@@ -67,7 +58,7 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 	return figure.Rows("ε by method, "+ofUnit(a.Neighbors, a.RecordsPerPerson), "ε at δ = "+short(a.Delta), rows)
 }
 
-func printComparison(w io.Writer, a service.CompareAnswer) error {
+func printComparison(w io.Writer, a service.CompareAnswer) {
 	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Delta))
 	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
@@ -91,12 +82,9 @@ func printComparison(w io.Writer, a service.CompareAnswer) error {
 		}
 		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", r.Method, value, kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	fmt.Fprintln(w, "\nBy:")
 	for _, r := range a.Methods {
 		fmt.Fprintf(w, "  %s: %s\n", r.Method, r.Theorem)
 	}
-	return nil
 }

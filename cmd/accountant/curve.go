@@ -21,24 +21,7 @@ func newCurveCmd() *cobra.Command {
 	var in curveFlags
 	q := &in.q
 	cmd := &cobra.Command{
-		Use:   "curve plan.yaml [other.yaml …] --plot curve.svg",
-		Short: "Draw the privacy curves of one or several plans",
-		Long: `curve draws, for one or several plans in one picture,
-
-  --kind delta      δ against ε, down to --min-delta (the default)
-  --kind steps      ε at --delta against the length of the plan, all counts
-                    scaled alike
-  --kind trade-off  the false-negative rate of the best attacker against the
-                    false-positive rate; with --log, the true-positive rate on
-                    logarithmic axes
-
-The line is the proved end of the certified interval, and holds between its points
-too: more are computed where it bends. The area next to it, often thinner than the
-line, reaches to the other end. The picture is SVG, PNG or PDF, by the ending of
---plot; --csv and --json print the numbers.`,
-		Example: `  accountant curve examples/dpsgd.yaml --plot curve.svg
-  accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --plot compare.pdf
-  accountant curve examples/dpsgd.yaml --kind steps --delta 1e-6 --csv`,
+		Use: "curve",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -136,9 +119,8 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.picture.write(&pic); err != nil {
 		return err
 	}
-	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
-		return err
+	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) {
+		fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
 	})
 }
 

@@ -15,33 +15,7 @@ func newDPSGDCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.DPSGDRequest
 	cmd := &cobra.Command{
-		Use:   "dpsgd --examples N --batch-size B --epochs E --noise-multiplier σ --delta δ",
-		Short: "Tell the ε of training with DP-SGD, and what that promises",
-		Long: `dpsgd tells the ε of training with DP-SGD, and states in plain words what the
-number promises, what it assumes and what it leaves out. --batching says how
-batches are drawn:
-
-  poisson              a coin for each example at each step
-  random-allocation    each example draws a step of each epoch for itself
-  shuffle              the data set is shuffled for each epoch and cut
-  truncated-poisson    poisson, with batches of at most --cap examples
-  without-replacement  a set of --batch-size distinct examples at each step
-  fixed-order          batches that anybody may know
-
-For random-allocation and shuffle an epoch has ceil(examples / batch size) steps.
-For shuffle and fixed-order the neighbouring relation is zero-out, unless told
-otherwise. docs/choosing-a-sampler.md says which one a data loader is.
-
-Steps are ceil(examples / batch size × epochs) and the sampling rate is batch
-size / examples; --steps and --sampling-rate may be given instead. With
---target-epsilon in place of --noise-multiplier the smallest noise multiplier is
-found that meets the target; so it is with --target-advantage, or --target-tpr and
---at-fpr, which limit membership inference.`,
-		Example: `  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5
-  accountant dpsgd --sampling-rate 0.01 --steps 1000 --noise-multiplier 1 --delta 1e-5,1e-6 --json
-  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-epsilon 2 --delta 1e-5
-  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-tpr 0.05 --at-fpr 0.01 --delta 1e-5
-  accountant dpsgd --batching random-allocation --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5`,
+		Use: "dpsgd",
 		Args: func(cmd *cobra.Command, args []string) error {
 			// One of these is required; cobra checks required flags after this.
 			if !slices.ContainsFunc([]string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}, cmd.Flags().Changed) {
@@ -54,9 +28,6 @@ found that meets the target; so it is with --target-advantage, or --target-tpr a
 			if !cmd.Flags().Changed("neighbors") {
 				q.Neighbors = "" // that of the batching
 			}
-			if err := q.Check(); err != nil {
-				return flagged(cmd, err)
-			}
 			what := "computing"
 			if q.NoiseMultiplier == "" {
 				what = "calibrating"
@@ -67,7 +38,7 @@ found that meets the target; so it is with --target-advantage, or --target-tpr a
 			}
 			warn(cmd.ErrOrStderr(), epsilonAnswers(a.Results))
 			warn(cmd.ErrOrStderr(), epsilonAnswers(a.AnyOrder.Results))
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printDPSGD(w, a, flags.verbose) })
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printDPSGD(w, a, flags.verbose) })
 		},
 	}
 	fs := cmd.Flags()
@@ -85,23 +56,20 @@ found that meets the target; so it is with --target-advantage, or --target-tpr a
 	number(fs, &q.Cap, "cap", "", "largest batch `B` of truncated-poisson batching")
 	addNeighbors(cmd, &q.Neighbors)
 	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many training examples `k` a person has at most; the answer is about persons")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "delta")
 	flags.register(cmd)
 	return cmd
 }
 
-func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
+func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) {
 	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), ofUnit(a.Neighbors, a.RecordsPerPerson))
 	if c := a.Calibration; c != nil {
 		fmt.Fprintf(w, "target: %s\n", comparedWith(*c).budget)
 		printCalibration(w, *c, false)
 		fmt.Fprintln(w)
 	}
-	if err := printTable(w, epsilonAnswers(a.Results), verbose); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s", a.Statement)
-	return err
+	printTable(w, epsilonAnswers(a.Results), verbose)
+	fmt.Fprintf(w, "\n%s", a.Statement)
 }
 
 // batches says in a few words which batches there are.

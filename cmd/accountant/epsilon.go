@@ -15,20 +15,7 @@ func newEpsilonCmd() *cobra.Command {
 	var certificate string
 	var follow followFlags
 	cmd := &cobra.Command{
-		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
-		Short: "Tell the ε of a plan at one or several δ",
-		Long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
-together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
-reads standard input.
-
-With --follow the plan says what a step is, and a log what was done: a line of JSON for
-each part of a training, such as {"epochs": 1} or {"steps": 235}, perhaps with
-"step": NAME where the plan has several; or {"steps": [...]} and {"mechanism": ...}, a part
-of a plan. ε is printed after each line, while the log grows, until the command is
-interrupted. Without a plan the first line of the log is one.`,
-		Example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
-  accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml
-  accountant epsilon --delta 1e-5 --follow training.jsonl examples/dpsgd.yaml`,
+		Use: "epsilon",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().Changed("follow") {
 				return nil
@@ -54,15 +41,15 @@ interrupted. Without a plan the first line of the log is one.`,
 				if err != nil {
 					return err
 				}
-				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printGroup(w, a) })
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printGroup(w, a) })
 			}
 			if q.Accountant == service.RDPAccountant {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonRDP, &q, &q.Plan, args[0])
 				if err != nil {
 					return err
 				}
-				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-					return printBounds(w, a.Neighbors, "δ", "ε", a.Results, func(r service.RDPEpsilonAt) [3]service.Number {
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+					printBounds(w, a.Neighbors, "δ", "ε", a.Results, func(r service.RDPEpsilonAt) [3]service.Number {
 						return [3]service.Number{r.Delta, r.Epsilon.Upper, r.Order}
 					})
 				})
@@ -88,27 +75,21 @@ interrupted. Without a plan the first line of the log is one.`,
 }
 
 // printGroup prints upper bounds from the curve of one record.
-func printGroup(w io.Writer, a service.GroupEpsilons) error {
+func printGroup(w io.Writer, a service.GroupEpsilons) {
 	fmt.Fprintf(w, "neighbors: %s\nmethod: %s (upper bounds)\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), a.Method)
 	tw := newTable(w, 2, 0)
 	fmt.Fprint(tw, "  δ\tproved\n")
 	for _, r := range a.Results {
 		fmt.Fprintf(tw, "  %s\tε ≤ %s\n", short(r.Delta), rounded(r.Epsilon.Upper, 6, up))
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
 func newDeltaCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.DeltaRequest
 	cmd := &cobra.Command{
-		Use:   "delta --epsilon 2[,3…] plan.yaml",
-		Short: "Tell the δ of a plan at one or several ε",
-		Long: `delta tells, for each ε, the smallest δ for which everything in the plan
-together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
-reads standard input.`,
-		Example: `  accountant delta --epsilon 2 examples/dpsgd.yaml
-  accountant delta --epsilon 1,2,4 --json - < plan.yaml`,
+		Use:  "delta",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
@@ -117,8 +98,8 @@ reads standard input.`,
 				if err != nil {
 					return err
 				}
-				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-					return printBounds(w, a.Neighbors, "ε", "δ", a.Results, func(r service.RDPDeltaAt) [3]service.Number {
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+					printBounds(w, a.Neighbors, "ε", "δ", a.Results, func(r service.RDPDeltaAt) [3]service.Number {
 						return [3]service.Number{r.Epsilon, r.Delta.Upper, r.Order}
 					})
 				})
@@ -148,17 +129,18 @@ func addQuestion(cmd *cobra.Command, flags *answerFlags, name, symbol string, at
 // printAnswers prints a table of intervals, or v as JSON or CSV.
 func (f *answerFlags) printAnswers(cmd *cobra.Command, v any, neighbors string, answers []answer) error {
 	warn(cmd.ErrOrStderr(), answers)
-	return f.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
+	return f.print(cmd.OutOrStdout(), v, func(w io.Writer) {
 		fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
-		if err := printTable(w, answers, f.verbose); err != nil || !f.verbose {
-			return err
+		printTable(w, answers, f.verbose)
+		if !f.verbose {
+			return
 		}
-		return printMatrices(w, v)
+		printMatrices(w, v)
 	})
 }
 
 // printMatrices prints what the prices of matrix mechanisms are made of.
-func printMatrices(w io.Writer, v any) error {
+func printMatrices(w io.Writer, v any) {
 	var runs []service.MatrixRun
 	switch v := v.(type) {
 	case service.EpsilonAnswer:
@@ -187,14 +169,13 @@ func printMatrices(w io.Writer, v any) error {
 			fmt.Fprintf(w, "  %d × norm %s, effective noise multiplier %s\n", b.Count, rounded(b.Norm.Upper, 9, up), rounded(b.EffectiveNoise, 6, near))
 		}
 	}
-	return nil
 }
 
 // maxBlocks is how many different blocks are printed; --json has all.
 const maxBlocks = 10
 
 // printBounds lists upper bounds by Rényi accounting: row returns where one is asked, the bound and its order.
-func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R, row func(R) [3]service.Number) error {
+func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R, row func(R) [3]service.Number) {
 	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", neighbors)
 	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  %s\tproved\torder\n", asked)
@@ -202,7 +183,7 @@ func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R,
 		x := row(r)
 		fmt.Fprintf(tw, "  %s\t%s ≤ %s\t%s\n", short(x[0]), told, rounded(x[1], 6, up), rounded(x[2], 4, near))
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
 // ofUnit is a relation with the unit behind it, unless that is one record.

@@ -13,13 +13,7 @@ import (
 func newExplainCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "explain [topic]",
-		Short: "Explain a theorem or a term of the output",
-		Long: `explain tells in a few words what a term of the output means, or what a theorem
-says that an answer rests on: its statement, its conditions, where it is from.
-Without a topic it lists them all.`,
-		Example: `  accountant explain add-remove
-  accountant explain "Rényi filter"`,
+		Use: "explain",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 			topics, err := service.Topics()
 			if err != nil || len(args) > 0 {
@@ -42,22 +36,21 @@ Without a topic it lists them all.`,
 				if err != nil {
 					return err
 				}
-				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) error {
+				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) {
 					tw := newTable(w, 3, 0).headless()
 					fmt.Fprint(tw, "topic\ttitle\n")
 					for _, t := range topics {
 						fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
 					}
-					return tw.Flush()
+					tw.Flush()
 				})
 			}
 			t, err := service.New(nil).Explain(cmd.Context(), service.ExplainRequest{Topic: strings.Join(args, " ")})
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), t, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
-				return err
+			return form.print(cmd.OutOrStdout(), t, func(w io.Writer) {
+				fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
 			})
 		},
 	}

@@ -169,7 +169,7 @@ func (c *checked) Write(p []byte) (int, error) {
 
 // fileOf returns the file that w writes to, nil if it is none.
 func fileOf(w io.Writer) *os.File {
-	if c, ok := w.(*checked); ok {
+	for c, ok := w.(*checked); ok; c, ok = w.(*checked) {
 		w = c.Writer
 	}
 	f, _ := w.(*os.File)

@@ -27,6 +27,13 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	addCaps(cmd, &f.Caps)
 }
 
+// required marks flags without which a command does not run.
+func required(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		_ = cmd.MarkFlagRequired(name)
+	}
+}
+
 // addAccuracy defines the flag --accuracy.
 func addAccuracy(fs *pflag.FlagSet, to *service.Decimal) {
 	number(fs, to, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")

@@ -13,16 +13,7 @@ func newGDPCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.GDPRequest
 	cmd := &cobra.Command{
-		Use:   "gdp plan.yaml",
-		Short: "Tell how much Gaussian differential privacy (μ) a plan has",
-		Long: `gdp tells the least μ for which every test with a false-positive rate x has at most
-the power that it could have under μ-GDP, plus the tolerance τ. A τ belongs to every
-such μ: without one, sampling makes no difference, as far out, where no δ matters, it
-is invisible. τ may be 0 for Gaussian noise on the whole data set alone.
-
-The regret is the most by which speaking of μ overstates δ. - reads standard input.`,
-		Example: `  accountant gdp examples/dpsgd.yaml
-  accountant gdp --tolerance 1e-6 --json examples/dpsgd.yaml`,
+		Use:  "gdp",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
@@ -30,14 +21,11 @@ The regret is the most by which speaking of μ overstates δ. - reads standard i
 			if err != nil {
 				return err
 			}
-			for _, text := range a.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-			}
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			warnOf(cmd, a.Warnings)
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
+				fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
 					rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), short(a.Tolerance), titleOf(a.Mu), rounded(a.Regret.Upper, 3, up))
-				return err
 			})
 		},
 	}
@@ -51,13 +39,7 @@ func newGDPSolveCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.GDPSolveRequest
 	cmd := &cobra.Command{
-		Use:   "solve plan.yaml",
-		Short: "Turn noise, count, rate or batch until a plan meets a budget in μ, or in ρ of zCDP",
-		Long: `solve finds the value of a quantity at which the upper end of μ at the tolerance is
-within the budget, which that value is proved to meet. A budget in ρ is for Gaussian
-noise on the whole data set alone: a sampled plan has no ρ below the unsampled one.`,
-		Example: `  accountant gdp solve --mu 0.5 --solve noise-multiplier examples/dpsgd.yaml
-  accountant gdp solve --zcdp 0.1 --solve count plan.yaml`,
+		Use:  "solve",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
@@ -65,14 +47,13 @@ noise on the whole data set alone: a sampled plan has no ρ below the unsampled 
 			if err != nil {
 				return err
 			}
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
 				for _, x := range a.Settings {
 					fmt.Fprintf(w, "  %s %s: %s\n", x.Step, a.Solve, short(x.Value))
 				}
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s %s\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), titleOf(a.Mu))
-				return err
+				fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s %s\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), titleOf(a.Mu))
 			})
 		},
 	}
@@ -84,6 +65,6 @@ noise on the whole data set alone: a sampled plan has no ρ below the unsampled 
 	fs.StringVar(&q.Step, "step", "", "`name` or place of the step to turn, such as steps[0] (default: all that have the quantity)")
 	number(fs, &q.Examples, "examples", "", "`size` of the data set, to turn the batch of Poisson sampling")
 	flags.registerPlain(cmd)
-	_ = cmd.MarkFlagRequired("solve")
+	required(cmd, "solve")
 	return cmd
 }

@@ -21,19 +21,6 @@ import (
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
-const labelLong = `label designs the optimal unbiased randomizer for labels with a given prior: the
-epsilon-DP law on outputs with mean equal to the true label and least variance.
-It prints outputs, probabilities and what other methods would lose.
-
-The prior file has the header label,weight and a row for each label, or
-group,label,weight where examples have public groups: each gets a randomizer for
-the same epsilon. It must be public; for a private column use label apply --labels,
-which estimates a prior with a part of the budget. With --classes labels are names,
-and the randomizer is the one that keeps most of them.
-
-Losses are half the mean squared error. The guarantee is under replacement of
-one label; features are public.`
-
 func newLabelCmd() *cobra.Command {
 	var q service.LabelRequest
 	var bias float64
@@ -42,11 +29,7 @@ func newLabelCmd() *cobra.Command {
 	var classes bool
 	var form output
 	cmd := &cobra.Command{
-		Use:   "label --epsilon E --prior FILE",
-		Short: "Design the optimal unbiased randomizer of private labels",
-		Long:  labelLong,
-		Example: `  accountant label --epsilon 1 --prior prior.csv
-  accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
+		Use: "label",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
 				return unknownCommand(cmd, args[0])
@@ -65,7 +48,7 @@ func newLabelCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return picture.show(cmd, form, a, func() figure.Picture { return labelPicture(a.Randomizer) }, func(w io.Writer) error { return printLabel(w, a) })
+			return picture.show(cmd, form, a, func() figure.Picture { return labelPicture(a.Randomizer) }, func(w io.Writer) { printLabel(w, a) })
 		},
 	}
 	f := cmd.Flags()
@@ -77,8 +60,7 @@ func newLabelCmd() *cobra.Command {
 	form.register(cmd)
 	underCaps(cmd)
 	picture.register(cmd, "the output law of each label", 18, 11)
-	_ = cmd.MarkFlagRequired("epsilon")
-	_ = cmd.MarkFlagRequired("prior")
+	required(cmd, "epsilon", "prior")
 	_ = cmd.MarkFlagFilename("prior", "csv")
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
@@ -86,7 +68,7 @@ func newLabelCmd() *cobra.Command {
 
 // printLabel writes the report as text. Beyond a dozen labels the matrix is left to
 // --json.
-func printLabel(w io.Writer, r *service.LabelAnswer) error {
+func printLabel(w io.Writer, r *service.LabelAnswer) {
 	t := newTable(w, 2, tabwriter.AlignRight)
 	name := func(y float64) string { return fmt.Sprint(y) }
 	if r.Classes != nil {
@@ -118,13 +100,9 @@ func printLabel(w io.Writer, r *service.LabelAnswer) error {
 		fmt.Fprintf(t, "outputs from %s to %s; --json lists them with their probabilities\n", number(r.Outputs[0]), number(r.Outputs[len(r.Outputs)-1]))
 	}
 	printLabelMethods(t, r)
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	if len(r.Groups) > 0 {
-		if err := printLabelGroups(w, r); err != nil {
-			return err
-		}
+		printLabelGroups(w, r)
 	}
 	for _, method := range r.Methods {
 		if c, ok := r.Coarser[method]; ok {
@@ -132,9 +110,8 @@ func printLabel(w io.Writer, r *service.LabelAnswer) error {
 				method, len(c.Labels), len(r.Labels), c.Loss, spaced(c.Labels))
 		}
 	}
-	_, err := fmt.Fprintf(w, "\nprivacy loss of one label: ±%v with probabilities %.6g and %.6g, else 0 (worst pair %s, %s; replacing one label)\n",
+	fmt.Fprintf(w, "\nprivacy loss of one label: ±%v with probabilities %.6g and %.6g, else 0 (worst pair %s, %s; replacing one label)\n",
 		r.Epsilon, r.Tau*math.Exp(r.Epsilon), r.Tau, name(r.WorstPair[0]), name(r.WorstPair[1]))
-	return err
 }
 
 // printLabelMethods compares the methods.
@@ -158,14 +135,14 @@ func printLabelMethods(t io.Writer, r *service.LabelAnswer) {
 }
 
 // printLabelGroups shows what a prior for each group gains.
-func printLabelGroups(w io.Writer, r *service.LabelAnswer) error {
+func printLabelGroups(w io.Writer, r *service.LabelAnswer) {
 	fmt.Fprintf(w, "\nA randomizer for each group, for the same epsilon: half-loss %.6g\n\n", r.GroupedLoss)
 	t := newTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "group\tshare\toutputs\thalf-loss\t")
 	for _, g := range r.Groups {
 		fmt.Fprintf(t, "%s\t%.4f\t%d\t%.6g\t\n", printable(g.Name), g.Share, len(g.Outputs), g.Loss)
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // readLabelRequest fills in labels and weights from a prior file.
@@ -358,4 +335,11 @@ func spaced(labels []float64) string {
 		return fmt.Sprintf("%v and %v", labels[0], last)
 	}
 	return fmt.Sprintf("%v, %v … %v", labels[0], labels[1], last)
+}
+
+// labelPicture draws the output law of each label.
+func labelPicture(r *labeldp.Randomizer) figure.Picture {
+	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
+	pic.Title = fmt.Sprintf("Output law per label: %s, ε = %v", r.Name(), r.Epsilon())
+	return pic
 }

@@ -14,23 +14,7 @@ import (
 
 func newLedgerCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "ledger",
-		Short: "Spend one privacy budget over months, from one file",
-		Long: `ledger keeps a privacy budget in an append-only file, which several people and
-programs may use at the same time. A plan is added before it runs; one that would
-pass the budget is refused (exit status 3), and must not run.
-
-  planned    tight (Fourier accountant); what is added, and whether, must not
-             depend on the outputs of what was added before
-  adaptive   looser (Rényi filter); each plan may be chosen in the light of all
-             earlier outputs
-  adaptive-gaussian
-             exact (filter of Gaussian differential privacy); as adaptive, for
-             Gaussian noise on the whole data set alone`,
-		Example: `  accountant ledger init --neighbors add-remove --epsilon 3 --delta 1e-5 budget.ledger
-  accountant ledger add --note "training, May" budget.ledger examples/dpsgd.yaml
-  accountant ledger status budget.ledger
-  accountant ledger check budget.ledger`,
+		Use:  "ledger",
 		Args: needCommand,
 		RunE: missingCommand,
 	}
@@ -55,10 +39,7 @@ func newLedgerInitCmd() *cobra.Command {
 	var q service.LedgerCreateRequest
 	var form output
 	cmd := &cobra.Command{
-		Use:   "init --epsilon ε --delta δ FILE",
-		Short: "Make a new ledger",
-		Long: `init makes a new ledger file. Relation, budget and mode are fixed from then on. A
-file that exists is never overwritten.`,
+		Use:  "init",
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := q.Config()
@@ -80,8 +61,7 @@ file that exists is never overwritten.`,
 	addNeighbors(cmd, &q.Neighbors)
 	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many records `k` a person has at most, for a budget of persons (default 1)")
 	form.register(cmd)
-	_ = cmd.MarkFlagRequired("epsilon")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "epsilon", "delta")
 	return cmd
 }
 
@@ -105,12 +85,7 @@ func newLedgerAddCmd() *cobra.Command {
 	var dryRun bool
 	var form output
 	cmd := &cobra.Command{
-		Use:   "add FILE plan.yaml",
-		Short: "Spend a plan, before it runs",
-		Long: `add spends all steps of a plan, or none: when it would pass the budget, add
-fails and the plan must not run. When add succeeds the spend is on disk. - reads
-the plan from standard input. With --dry-run nothing is spent: the exit status
-says whether the plan would fit now.`,
+		Use:  "add",
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, data, name, err := openForPlan(cmd, args)
@@ -158,9 +133,8 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
-		return err
+	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+		fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
 	})
 }
 
@@ -168,10 +142,7 @@ func newLedgerFitsCmd() *cobra.Command {
 	var q service.LedgerFitsRequest
 	var form output
 	cmd := &cobra.Command{
-		Use:   "fits FILE plan.yaml",
-		Short: "Tell how many more times a plan could be spent",
-		Long: `fits tells how many times in a row a plan could be spent now, and what is in the
-way of one more. It spends and reserves nothing.`,
+		Use:  "fits",
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, data, name, err := openForPlan(cmd, args)
@@ -183,13 +154,12 @@ way of one more. It spends and reserves nothing.`,
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				if a.Limit {
-					_, err := fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
-					return err
+					fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
+					return
 				}
-				_, err := fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
-				return err
+				fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
 			})
 		},
 	}
@@ -202,11 +172,7 @@ way of one more. It spends and reserves nothing.`,
 func newLedgerLogCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "log FILE",
-		Short: "List what was spent, when and on what",
-		Long: `log lists the entries of a ledger, oldest first, and verifies their checksums.
---json and --csv have the plans as they were given, and the checksum of each
-line, which ledger check --head takes.`,
+		Use:  "log",
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := measured(cmd, "reading", func(*meter) (service.LedgerEntries, error) {
@@ -215,13 +181,13 @@ line, which ledger check --head takes.`,
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				t := newTable(w, 3, 0)
 				fmt.Fprint(t, "  time\truns\tnote\n")
 				for _, e := range a.Entries {
 					fmt.Fprintf(t, "  %s\t%d\t%s\n", printable(e.Time), e.Runs, printable(e.Note))
 				}
-				return t.Flush()
+				t.Flush()
 			})
 		},
 	}
@@ -232,9 +198,8 @@ line, which ledger check --head takes.`,
 func newLedgerStatusCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "status FILE",
-		Short: "Tell what is spent, what is left and which guarantee holds",
-		Args:  ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
+		Use:  "status",
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
@@ -252,29 +217,17 @@ func newLedgerCheckCmd() *cobra.Command {
 	var head string
 	var form output
 	cmd := &cobra.Command{
-		Use:     "check FILE",
+		Use:     "check",
 		Aliases: []string{"verify"},
-		Short:   "Verify every checksum and recompute the total",
-		Long: `check reads the file from its beginning, verifies the chain of checksums and
-recomputes what the entries cost. It fails at the first line that is wrong (exit
-status 1). A file that is right but ends in a spend that was interrupted, and
-never reported, has exit status 5; the next spend removes what is torn.
-
-The chain does not show that entries at the end were taken away, nor that
-somebody rewrote the whole file. Keep the head that status prints somewhere
-else, and give it to --head later.`,
-		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
+		Args:    ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(cmd.Context(), args[0], head) })
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-				if err := printStatus(w, st); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
-				return err
+			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
+				printStatus(w, st)
+				fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 			})
 			if err == nil && st.Torn > 0 {
 				err = tornError{fmt.Errorf("%s: %s", args[0], service.TornWarning(st.Torn))}
@@ -291,16 +244,7 @@ else, and give it to --head later.`,
 func newLedgerCheckpointCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "checkpoint FILE",
-		Short: "Make a long ledger quick to open",
-		Long: `checkpoint adds a line to a ledger that says what all entries before it cost, as
-check computes it. No entry is removed. This version of the program then opens
-the ledger without computing that again; every checksum is verified as before.
-check, and any other version, reads all entries, and check compares.
-
-A planned ledger adds later entries to the checkpoint by basic composition, which
-is wider; before it refuses a plan it composes all entries. Versions from before
-checkpoints refuse the file.`,
+		Use:  "checkpoint",
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := measured(cmd, "composing", func(*meter) (*ledger.Ledger, error) {
@@ -323,15 +267,7 @@ checkpoints refuse the file.`,
 func newLedgerBackupCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "backup FILE COPY",
-		Short: "Copy a ledger, verified and flushed to disk",
-		Long: `backup copies a ledger to a new file, verifies every checksum on the way, and
-prints what the copy holds. The copy is there as a whole or not at all; a file
-that exists is never overwritten. No spend is kept waiting.
-
-Keep the head that it prints elsewhere, and give it to ledger check --head to
-verify the copy. Who goes on with a copy has to enter what was spent since: the
-copy does not know it.`,
+		Use:  "backup",
 		Args: ledgerArgs("ledger file", "file for the copy"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := measured(cmd, "copying", func(*meter) (ledger.Status, error) {
@@ -344,9 +280,8 @@ copy does not know it.`,
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
+			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
 				printStatus(w, st)
-				return nil
 			})
 		},
 	}
@@ -362,8 +297,8 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	if err != nil {
 		return err
 	}
-	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-		return printStatus(w, st)
+	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
+		printStatus(w, st)
 	})
 }
 
@@ -375,7 +310,7 @@ func summedNote(st ledger.Status) string {
 	return fmt.Sprintf("the first %d entries are counted by a checkpoint; ledger check reads them", st.Summed)
 }
 
-func printStatus(w io.Writer, st ledger.Status) error {
+func printStatus(w io.Writer, st ledger.Status) {
 	c := st.Config
 	f := newFacts(w, 11)
 	f.add("budget:", "ε = %s, δ = %s; neighbors: %v", short(c.Epsilon), short(c.Delta), c.Neighbors)
@@ -414,5 +349,5 @@ func printStatus(w io.Writer, st ledger.Status) error {
 	if st.Torn > 0 {
 		f.add(paint(w, yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
 	}
-	return f.Flush()
+	f.Flush()
 }

@@ -24,19 +24,7 @@ func newMajorityCmd() *cobra.Command {
 	f := &majorityFlags{}
 	q := &f.MajorityRequest
 	cmd := &cobra.Command{
-		Use:   "majority --mechanisms K --epsilon ε --allowance m",
-		Short: "Find the noise function of a private majority of K mechanisms",
-		Long: `majority finds with what probability γ(l) the majority of K independent
-(ε, Δ)-DP yes/no mechanisms may be told truthfully when l of them say yes, so
-that the answer is (mε, δ)-DP, and certifies it.
-
-Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`,
-		Example: `  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3
-  accountant majority --mechanisms 35 --epsilon 0.1 --allowance 5 --delta-each 1e-5 --json
-  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3 --answers 100 --delta 1e-5
-  accountant majority --mechanisms 3 --epsilon 0.3 --allowance 1 --voter-epsilons 0.1,0.2,0.3
-  accountant majority --mechanisms 9 --epsilon 0.5 --allowance 3 --classes 10
-  accountant majority --mechanisms 11 --epsilon 0.5 --allowance 3 --plan dpsgd.yaml --output-delta 1e-5`,
+		Use:  "majority",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd)
@@ -64,9 +52,7 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	f.output.register(cmd)
 	underCaps(cmd)
 	f.picture.register(cmd, "the noise functions", 15, 10)
-	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "mechanisms", "epsilon", "allowance")
 	return cmd
 }
 
@@ -76,9 +62,6 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	q.Delta = given(cmd, "delta", f.delta)
 	if f.plan != "" {
 		q.Plan = service.PlanText{} // of the file
-	}
-	if err := q.Check(); err != nil {
-		return flagged(cmd, err)
 	}
 	if err := f.picture.check(f.output); err != nil {
 		return err
@@ -93,12 +76,12 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return majorityPicture(a.Families) }, func(w io.Writer) error {
-		return printMajority(w, a)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return majorityPicture(a.Families) }, func(w io.Writer) {
+		printMajority(w, a)
 	})
 }
 
-func printMajority(w io.Writer, a *service.MajorityAnswer) error {
+func printMajority(w io.Writer, a *service.MajorityAnswer) {
 	p := a.Params
 	kind := fmt.Sprintf("each (%g, %g)-DP", p.Epsilon, p.Delta)
 	switch {
@@ -129,23 +112,19 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) error {
 		}
 		f.add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
 	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	fmt.Fprintln(w, "expected error")
 	f = newFacts(w, 15)
 	for _, fam := range a.Families {
 		f.add("  "+fam.Name, "%.6g", a.Error[fam.Name])
 	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
+	f.Flush()
 	fmt.Fprintln(w, "votes for the majority, probability γ of telling it")
 	f = newFacts(w, 13)
 	for l := (p.Mechanisms + 1) / 2; l <= p.Mechanisms; l++ {
 		f.add(fmt.Sprintf("  %5d", l), "%.15g", a.Gamma[l])
 	}
-	return f.Flush()
+	f.Flush()
 }
 
 // majorityPicture draws noise functions, which are defined at whole numbers of votes.

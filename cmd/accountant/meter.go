@@ -151,11 +151,6 @@ func (m *meter) inBytes() {
 	}
 }
 
-// part is the meter's at for one of several computations of equal length.
-func (m *meter) part(i, parts int) func(done, total int) {
-	return func(done, total int) { m.at(i*total+done, parts*total) }
-}
-
 // animate keeps the clock running until stop.
 func (m *meter) animate() {
 	tick := time.NewTicker(200 * time.Millisecond)

@@ -96,7 +96,7 @@ func TestMeter(t *testing.T) {
 	if s := screen(b.Bytes()); !strings.HasSuffix(s, " calibrating, 1s") {
 		t.Errorf("the screen shows %q", s)
 	}
-	m.part(1, 2)(5, 10)
+	m.at(15, 20)
 	if s := screen(b.Bytes()); !strings.HasPrefix(s, "75% |") {
 		t.Errorf("the screen shows %q", s)
 	}
@@ -118,7 +118,7 @@ func TestMeasured(t *testing.T) {
 		}
 		m.at(1, 2)
 		m.note("more")
-		m.part(0, 1)(1, 1)
+		m.at(1, 1)
 		return 7, stop
 	})
 	if x != 7 || err != stop || b.Len() > 0 {

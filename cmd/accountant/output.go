@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
+	"math"
+	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/dpaccountant/accountant/cmd/service"
 )
@@ -28,19 +35,23 @@ func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX")
 }
 
-// print writes v as JSON or CSV, or else calls text with a styledPage.
-func (o *output) print(w io.Writer, v any, text func(io.Writer) error) error {
+// print writes v as JSON or CSV, or else calls text with a styledPage. It returns the first error of writing,
+// which text need not look at.
+func (o *output) print(w io.Writer, v any, text func(io.Writer)) error {
+	out := &checked{Writer: w}
 	switch {
 	case o.json:
 		return printJSON(w, v)
 	case o.csv:
 		return printCSV(w, v)
 	case o.markdown:
-		return text(&styledPage{w: w, style: markdown})
+		text(&styledPage{w: out, style: markdown})
 	case o.latex:
-		return text(&styledPage{w: w, style: latex})
+		text(&styledPage{w: out, style: latex})
+	default:
+		text(out)
 	}
-	return text(w)
+	return out.err
 }
 
 // A csvTable is what CSV is written from.
@@ -293,3 +304,539 @@ func printJSON(w io.Writer, v any) error {
 	_, err = w.Write(b.Bytes())
 	return err
 }
+
+// This file prints tables and lists of facts: aligned columns, a block for each row where a terminal is too
+// narrow for them, or Markdown or LaTeX. It assumes that the first line of a table is its
+// header and that tabs stand between cells.
+
+// A styledPage is where a command prints its text. Prose is left as it is in Markdown, and
+// becomes comments in LaTeX.
+type styledPage struct {
+	w      io.Writer
+	style  string // "" for text, markdown or latex
+	inLine bool   // the last byte was not the end of a line
+	table  bool   // the last that was printed is a table
+	last   []byte // the last bytes of prose in Markdown
+}
+
+// The styles of a page.
+const (
+	markdown = "markdown"
+	latex    = "latex"
+)
+
+func (p *styledPage) Write(text []byte) (int, error) {
+	var b bytes.Buffer
+	if p.table && p.style == markdown && !bytes.HasPrefix(text, []byte("\n")) {
+		b.WriteByte('\n') // a line right after a table is a row of it
+	}
+	p.table = p.table && len(text) == 0
+	if p.style != latex {
+		b.Write(text)
+		p.last = append(p.last, text...)
+		p.last = p.last[max(0, len(p.last)-2):]
+		if _, err := p.w.Write(b.Bytes()); err != nil {
+			return 0, err
+		}
+		return len(text), nil
+	}
+	for line := range bytes.Lines(text) {
+		if !p.inLine && len(bytes.TrimSpace(line)) > 0 {
+			b.WriteString("% ")
+		}
+		b.Write(line)
+		p.inLine = line[len(line)-1] != '\n'
+	}
+	if _, err := p.w.Write(b.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// A table collects lines with tabs between their cells, and prints them on Flush.
+type table struct {
+	bytes.Buffer
+	w     io.Writer
+	pad   int
+	flags uint // of package tabwriter
+	width int  // of the terminal; 0 if what is wide does no harm
+	bare  bool // text has no header
+}
+
+// newTable returns a table that is printed to w, with at least pad blanks between columns.
+func newTable(w io.Writer, pad int, flags uint) *table {
+	t := &table{w: w, pad: pad, flags: flags}
+	out := w
+	if p, ok := w.(*styledPage); ok {
+		out = p.w
+	}
+	t.width = widthOf(out)
+	return t
+}
+
+// widthOf returns how wide a terminal is, by COLUMNS if that is set; 0 for what is no terminal.
+func widthOf(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	n, _, _ := term.GetSize(int(fileOf(w).Fd()))
+	return n
+}
+
+// headless prints the table as text without its header, whose names say what the lines
+// make plain; Markdown, LaTeX and blocks have it.
+func (t *table) headless() *table {
+	t.bare = true
+	return t
+}
+
+// facts are lines of a name and a value; in Markdown and LaTeX a table.
+type facts struct {
+	w     io.Writer
+	name  int // how wide names are
+	lines [][2]string
+}
+
+// newFacts returns an empty list whose names take so many columns in text, indents and the blanks before
+// values included.
+func newFacts(w io.Writer, name int) *facts { return &facts{w: w, name: name} }
+
+// add adds a line. A name that is empty goes on with the line before.
+func (f *facts) add(name, format string, args ...any) {
+	f.lines = append(f.lines, [2]string{name, fmt.Sprintf(format, args...)})
+}
+
+// Flush prints the lines.
+func (f *facts) Flush() {
+	if p, ok := f.w.(*styledPage); ok && p.style != "" {
+		t := newTable(f.w, 0, 0)
+		fmt.Fprint(t, "quantity\tvalue\n")
+		for i, l := range f.lines {
+			if l[0] == "" && i > 0 {
+				t.Truncate(t.Len() - 1)
+				fmt.Fprintf(t, " %s\n", l[1])
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\n", strings.TrimSuffix(strings.TrimSpace(l[0]), ":"), l[1])
+		}
+		t.Flush()
+		return
+	}
+	var b strings.Builder
+	for _, l := range f.lines {
+		fmt.Fprintf(&b, "%-*s%s\n", f.name, l[0], l[1])
+	}
+	_, _ = io.WriteString(f.w, b.String())
+}
+
+// Flush prints the table.
+func (t *table) Flush() {
+	if p, ok := t.w.(*styledPage); ok && p.style != "" {
+		t.styled(p)
+		return
+	}
+	var b bytes.Buffer
+	tw := tabwriter.NewWriter(&b, 0, 0, t.pad, ' ', t.flags)
+	text := t.Bytes()
+	if t.bare {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	_, _ = tw.Write(text) // to memory
+	_ = tw.Flush()
+	widest := 0
+	for line := range strings.Lines(b.String()) {
+		widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, " \n")))
+	}
+	if t.width > 0 && widest > t.width {
+		t.blocks()
+		return
+	}
+	_, _ = t.w.Write(b.Bytes())
+}
+
+// cells returns the rows, the header first, all of the same length.
+func (t *table) cells() [][]string {
+	var rows [][]string
+	columns := 0
+	for line := range strings.Lines(t.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if t.flags&tabwriter.AlignRight != 0 {
+			line = strings.TrimSuffix(line, "\t") // there, a tab ends the last cell as well
+		}
+		row := strings.Split(line, "\t")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		rows, columns = append(rows, row), max(columns, len(row))
+	}
+	for i := range rows {
+		rows[i] = append(rows[i], slices.Repeat([]string{""}, columns-len(rows[i]))...)
+	}
+	return rows
+}
+
+// blocks prints a line for each cell, with the name of its column.
+func (t *table) blocks() {
+	rows := t.cells()
+	var b strings.Builder
+	for _, row := range rows[1:] {
+		indent := "  "
+		for i, cell := range row {
+			if cell == "" {
+				continue
+			}
+			if name := rows[0][i]; name != "" {
+				cell = name + ": " + cell
+			}
+			fmt.Fprintf(&b, "%s%s\n", indent, cell)
+			indent = "    "
+		}
+	}
+	_, _ = io.WriteString(t.w, b.String())
+}
+
+// styled prints the table as Markdown or LaTeX.
+func (t *table) styled(p *styledPage) {
+	rows := t.cells()
+	if len(rows) == 0 {
+		return
+	}
+	var b strings.Builder
+	if p.style == markdown {
+		// A table needs an empty line before it.
+		if p.table || len(p.last) > 0 && string(p.last) != "\n\n" {
+			b.WriteString("\n")
+		}
+		for i, row := range rows {
+			for j := range row {
+				row[j] = strings.ReplaceAll(row[j], "|", `\|`)
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+			if i == 0 {
+				fmt.Fprintf(&b, "|%s\n", strings.Repeat(" --- |", len(row)))
+			}
+		}
+	} else {
+		fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\hline\n", strings.Repeat("l", len(rows[0])))
+		for i, row := range rows {
+			for j := range row {
+				row[j] = latexText.Replace(row[j])
+			}
+			fmt.Fprintf(&b, "%s \\\\\n", strings.Join(row, " & "))
+			if i == 0 || i == len(rows)-1 {
+				b.WriteString("\\hline\n")
+			}
+		}
+		b.WriteString("\\end{tabular}\n")
+	}
+	p.table, p.last = true, nil
+	_, _ = io.WriteString(p.w, b.String())
+}
+
+// latexText writes a cell in LaTeX that needs no package.
+var latexText = strings.NewReplacer(
+	`\`, `\textbackslash{}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `{`, `\{`, `}`, `\}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`,
+	"|", "$|$", "<", "$<$", ">", "$>$", "≤", `$\le$`, "≥", `$\ge$`, "≈", `$\approx$`, "∞", `$\infty$`, "−", "$-$", "–", "--", "…", `\ldots{}`, "·", `$\cdot$`, "×", `$\times$`,
+	"ε", `$\varepsilon$`, "δ", `$\delta$`, "η", `$\eta$`, "γ", `$\gamma$`, "μ", `$\mu$`, "ρ", `$\rho$`, "σ", `$\sigma$`,
+)
+
+// What follows has the rows of CSV, for answers that suit it better in another order than
+// that of their JSON.
+
+// rowsOf returns the rows of an answer, or v itself.
+func rowsOf(v any) any {
+	switch v := v.(type) {
+	case service.EpsilonAnswer: // a row for each δ; what matrices are made of is no column
+		return struct {
+			Neighbors string              `json:"neighbors"`
+			Results   []service.EpsilonAt `json:"results"`
+		}{v.Neighbors, v.Results}
+	case service.DeltaAnswer:
+		return struct {
+			Neighbors string            `json:"neighbors"`
+			Results   []service.DeltaAt `json:"results"`
+		}{v.Neighbors, v.Results}
+	case service.DPSGDAnswer:
+		return dpsgdRows(v)
+	case service.RiskAnswer:
+		return riskRows(v)
+	case service.Curves:
+		return curveRows(v)
+	case *service.MajorityAnswer:
+		return majorityRows(v)
+	case service.PateAnswer:
+		return pateRows(v)
+	case *service.LabelAnswer:
+		return labelRows(v)
+	}
+	return v
+}
+
+// dpsgdRows has a row for each δ, and another for the same run in any order.
+func dpsgdRows(d service.DPSGDAnswer) any {
+	type row struct {
+		service.DPSGDRun
+		Sampling string `json:"sampling"`
+		service.EpsilonAt
+	}
+	var rows []row
+	for _, e := range d.Results {
+		rows = append(rows, row{d.DPSGDRun, d.Batching, e})
+	}
+	for _, e := range d.AnyOrder.Results {
+		rows = append(rows, row{d.DPSGDRun, "any-order", e})
+	}
+	return rows
+}
+
+// riskRows has a row for each measure, and at says of which rate or prior.
+func riskRows(r service.RiskAnswer) any {
+	type row struct {
+		Neighbors string          `json:"neighbors"`
+		Measure   string          `json:"measure"`
+		At        *service.Number `json:"at"`
+		service.RiskValue
+		TheoryGap bool `json:"theory-gap"`
+	}
+	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage, r.TheoryGap}}
+	for _, v := range r.TruePositive {
+		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.RiskValue, r.TheoryGap})
+	}
+	for _, v := range r.Bayes {
+		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.RiskValue, r.TheoryGap})
+	}
+	return rows
+}
+
+// curveRows has one row for each point, its columns named after the axes.
+func curveRows(c service.Curves) any {
+	t := csvTable{columns: []string{"plan", "neighbors", c.X, c.Y + "-lower", c.Y + "-estimate", c.Y + "-upper", "worst-direction"}}
+	rdp := false
+	for _, curve := range c.Curves {
+		for _, p := range curve.Points {
+			rdp = rdp || p.RDP != nil
+		}
+	}
+	if rdp {
+		t.columns = append(t.columns, "rdp-upper", "rdp-classic-upper")
+	}
+	for _, curve := range c.Curves {
+		for _, p := range curve.Points {
+			row := []string{curve.Plan, curve.Neighbors, p.X.String(), p.Lower.String(), p.Estimate.String(), p.Upper.String(), p.WorstDirection}
+			switch {
+			case p.RDP != nil:
+				row = append(row, p.RDP.Upper.String(), p.RDP.ClassicUpper.String())
+			case rdp:
+				row = append(row, "", "")
+			}
+			t.rows = append(t.rows, row)
+		}
+	}
+	return t
+}
+
+// majorityRows has a row for each number of votes.
+func majorityRows(a *service.MajorityAnswer) any {
+	type row struct {
+		Votes int     `json:"votes"`
+		Gamma float64 `json:"gamma"`
+	}
+	var t struct {
+		Objective float64            `json:"objective"`
+		MaxF      float64            `json:"max-f"`
+		BudgetF   float64            `json:"budget-f"`
+		Certified bool               `json:"certified"`
+		Error     map[string]float64 `json:"error"`
+		Rows      []row
+	}
+	t.Objective, t.MaxF, t.BudgetF, t.Certified, t.Error = a.Objective, a.MaxF, a.BudgetF, a.Certified, a.Error
+	for votes, gamma := range a.Gamma {
+		t.Rows = append(t.Rows, row{votes, gamma})
+	}
+	return t
+}
+
+// pateRows has a row for each Rényi order.
+func pateRows(a service.PateAnswer) any {
+	type row struct {
+		Delta       float64 `json:"delta"`
+		Report      string  `json:"report"`
+		Bound       bool    `json:"bound"`
+		Epsilon     float64 `json:"epsilon"`
+		Order       float64 `json:"order"`
+		Independent float64 `json:"data-independent-epsilon"`
+		Answered    float64 `json:"answered"`
+		At          float64 `json:"rdp-order"`
+		RDP         float64 `json:"rdp"`
+		Threshold   float64 `json:"threshold-rdp"`
+		Answer      float64 `json:"answer-rdp"`
+		Guarantee   string  `json:"guarantee"`
+	}
+	rows := make([]row, len(a.Orders))
+	for i, order := range a.Orders {
+		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i], a.Guarantee}
+	}
+	return rows
+}
+
+// labelRows has a row for each label and output: the law itself.
+func labelRows(a *service.LabelAnswer) any {
+	type row struct {
+		Epsilon     float64 `json:"epsilon"`
+		Label       float64 `json:"label"`
+		Prior       float64 `json:"prior"`
+		Output      float64 `json:"output"`
+		Probability float64 `json:"probability"`
+	}
+	rows := []row{}
+	for i, label := range a.Labels {
+		for j, output := range a.Outputs {
+			rows = append(rows, row{a.Epsilon, label, a.Prior[i], output, a.Probabilities[i][j]})
+		}
+	}
+	return rows
+}
+
+// What follows prints the tables of certified intervals.
+
+// An answer is an interval for ε at a δ, or for δ at an ε.
+type answer struct {
+	asked, told string // "δ" and "ε", or "ε" and "δ"
+	at          service.Number
+	service.Bounds
+	service.Basis
+}
+
+func epsilonAnswers(results []service.EpsilonAt) (answers []answer) {
+	for _, r := range results {
+		answers = append(answers, answer{"δ", "ε", r.Delta, r.Epsilon, r.Basis})
+	}
+	return answers
+}
+
+func deltaAnswers(results []service.DeltaAt) (answers []answer) {
+	for _, r := range results {
+		answers = append(answers, answer{"ε", "δ", r.Epsilon, r.Delta, r.Basis})
+	}
+	return answers
+}
+
+// warnOf prints warnings about an answer as a whole.
+func warnOf(cmd *cobra.Command, texts []string) {
+	for _, text := range texts {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
+	}
+}
+
+// warn prints the warnings of all answers.
+func warn(w io.Writer, answers []answer) {
+	for _, a := range answers {
+		for _, text := range a.Warnings {
+			fmt.Fprintf(w, "%sat %s = %s: %s\n", warning(w), a.asked, short(a.at), oneLine(text))
+		}
+	}
+}
+
+// gapSeen is the part of an upper end below which a gap in theory is not told of: the finest accuracy that can be
+// asked for.
+const gapSeen = 1e-12
+
+// gapNote says what the ends of an interval mean where theory leaves a gap.
+const gapNote = `
+The upper end is proved; the lower end is what known attacks reach. Between the
+two nothing is proved.
+`
+
+// noteGap prints gapNote, and which steps the attacks of an answer leave out.
+func noteGap(w io.Writer, a answer) {
+	fmt.Fprint(w, gapNote)
+	if len(a.Unattacked) > 0 {
+		fmt.Fprintf(w, "%s: no attack is known here, so that its runs count as nothing in the lower end.\n", strings.Join(a.Unattacked, ", "))
+	}
+	if len(a.Apart) > 0 {
+		fmt.Fprintf(w, "%s: where nothing else runs, better attacks may be known than the one used here.\n", strings.Join(a.Apart, ", "))
+	}
+}
+
+// titleOf returns what stands above intervals, or behind one: that both ends are proved, or that one has no upper end.
+func titleOf(all ...service.Bounds) string {
+	for _, b := range all {
+		if math.IsInf(float64(b.Upper), 1) && !math.IsInf(float64(b.Lower), 1) {
+			return "not bounded from above"
+		}
+	}
+	return "certified"
+}
+
+// printTable prints one line for each answer, and what each width is made of.
+func printTable(w io.Writer, answers []answer, verbose bool) {
+	tw := newTable(w, 3, 0)
+	gap := -1
+	var all []service.Bounds
+	for _, a := range answers {
+		all = append(all, a.Bounds)
+	}
+	for i, a := range answers {
+		if i == 0 {
+			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOf(all...))
+		}
+		d := digitsFor(a.Bounds)
+		certified := fmt.Sprintf("%s ≤ %s ≤ %s", rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up))
+		if a.Lower == a.Upper && (a.Lower == 0 || math.IsInf(float64(a.Lower), 0)) {
+			certified = a.told + " = " + short(a.Lower)
+		}
+		estimate := rounded(a.Estimate, d+1, near)
+		if a.Loose {
+			estimate = "–"
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", short(a.at), certified, estimate, a.WorstDirection)
+		if a.TheoryGap && (math.IsInf(float64(a.Upper), 1) || float64(a.Upper-a.Lower) > gapSeen*float64(a.Upper)) {
+			gap = i
+		}
+	}
+	tw.Flush()
+	if gap >= 0 {
+		noteGap(w, answers[gap])
+	}
+	if !verbose {
+		return
+	}
+	for _, a := range answers {
+		b := a.ErrorBudget
+		fmt.Fprintf(w, "\nwidth of the interval at %s = %s: %s (engine: %s)\n", a.asked, short(a.at), rounded(a.Upper-a.Lower, 3, up), a.Engine)
+		f := newFacts(w, 18)
+		for _, part := range []struct {
+			name string
+			x    service.Number
+		}{
+			{"discretization", b.Discretization}, {"quadrature", b.Quadrature}, {"truncation", b.Truncation}, {"aliasing", b.Aliasing},
+			{"round-off", b.RoundOff}, {"theory gap", b.TheoryGap},
+		} {
+			f.add("  "+part.name, "%s", rounded(part.x, 3, up))
+		}
+		f.Flush()
+	}
+}
+
+// A colour is the number of an SGR escape sequence.
+type colour string
+
+const (
+	yellow colour = "33"
+	red    colour = "31"
+)
+
+// paint colours text that w will show, if w is a terminal and NO_COLOR is not set
+// (https://no-color.org).
+func paint(w io.Writer, c colour, text string) string {
+	if !isTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// warning starts a line of warning on standard error.
+func warning(w io.Writer) string { return "accountant: " + paint(w, yellow, "warning") + ": " }

@@ -1,29 +1,28 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 func newPateCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "pate",
-		Short: "Account for private aggregation of teacher ensembles (PATE)",
-		Long: `pate tells what labelling queries by the noisy votes of teachers costs.
-
-Costs that depend on the votes are private themselves. What may be published is
-the data-independent ε, a bound; the ε of publish, a bound except with a small
-probability that is fixed in advance; and the ε of smooth, an estimate.`,
+		Use: "pate",
 	}
 	cmd.AddCommand(newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand
@@ -73,9 +72,7 @@ func (f *pateFlags) register(cmd *cobra.Command) {
 		_ = cmd.MarkFlagFilename(name, "csv", "npy")
 	}
 	_ = cmd.MarkFlagFilename("answered")
-	_ = cmd.MarkFlagRequired("votes")
-	_ = cmd.MarkFlagRequired("mechanism")
-	_ = cmd.MarkFlagRequired("delta")
+	required(cmd, "votes", "mechanism", "delta")
 }
 
 // request returns what the flags say, with the files that they name.
@@ -188,4 +185,306 @@ func pateOrders(s string) ([]float64, error) {
 		orders[i] = v[0] + float64(i)*v[2]
 	}
 	return orders, nil
+}
+
+const pateNotSafe = "NOT SAFE TO PUBLISH"
+
+const pateNotSafeWhy = ": this depends on the private votes (see accountant pate publish)"
+
+func newPateAnalyzeCmd() *cobra.Command {
+	var f pateFlags
+	var orders string
+	var picture pictureFlags
+	cmd := &cobra.Command{
+		Use:  "analyze",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			grid, err := pateOrders(orders)
+			if err != nil {
+				return err
+			}
+			if err := picture.check(f.output); err != nil {
+				return err
+			}
+			votes, err := f.request(cmd)
+			if err != nil {
+				return err
+			}
+			var pic figure.Picture
+			a, err := measuredIf(cmd, f.progress, "accounting", func(m *meter) (service.PateAnswer, error) {
+				ctx := service.WithProgress(cmd.Context(), m.show)
+				a, err := service.New(nil).Pate(ctx, service.PateRequest{PateVotes: votes, Orders: grid})
+				if err == nil && picture.file != "" {
+					pic, err = patePicture(ctx, a)
+				}
+				return a, err
+			})
+			if err != nil {
+				return flagged(cmd, err)
+			}
+			return picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { writePate(w, a) })
+		},
+	}
+	f.register(cmd)
+	underCaps(cmd)
+	f.Price = "best"
+	addChoice(cmd, &f.Price, "price", "bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)", "best", "exact", "theorem6")
+	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+	picture.register(cmd, "ε against answered queries", 16, 10)
+	return cmd
+}
+
+// pateEpsilon writes ε so that a bound stays one.
+func pateInterval(x service.PateInterval) string {
+	return "[" + rounded(x.Lower, 6, down) + ", " + rounded(x.Upper, 6, up) + "]"
+}
+
+func pateEpsilon(x service.PateLine) string {
+	if x.Cost.Report == pate.ExpectedNotABound {
+		return rounded(x.Epsilon, 6, near)
+	}
+	return rounded(x.Epsilon, 6, up)
+}
+
+func writePate(w io.Writer, a service.PateAnswer) {
+	r := a.Run
+	f := newFacts(w, 11)
+	f.add("mechanism", "%v", r.Aggregator)
+	f.add("votes", "%d queries, %d classes, %d teachers", r.Votes.Queries(), r.Votes.Classes(), r.Votes.Teachers())
+	for _, x := range r.Notes {
+		f.add(paint(w, yellow, "warning")+"    ", "%s", x)
+	}
+	kind := a.Guarantee
+	switch {
+	case a.Head.Cost.ExPost:
+		kind += ", " + paint(w, red, "NOT AN (ε, δ) BOUND") + " of what ran"
+	case a.Head.Cost.Report == pate.ExpectedNotABound:
+		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
+	}
+	f.add("epsilon", "%s at delta %s (%v report: %s)", pateEpsilon(a.Head), short(a.Delta), a.Head.Cost.Report, kind)
+	f.Flush()
+	fmt.Fprintln(w)
+	t := newTable(w, 2, tabwriter.AlignRight)
+	fmt.Fprintf(t, "report\tepsilon\torder\tcost of checks\tof answers\tanswered\t\n")
+	for _, x := range a.Lines {
+		answered := fmt.Sprintf("%.0f", x.Cost.Answered)
+		if x.Cost.Report == pate.ExpectedNotABound {
+			answered = fmt.Sprintf("%.2f", x.Cost.Answered)
+		}
+		name := x.Cost.Report.String()
+		switch {
+		case x.Cost.ExPost:
+			name += " (ex post)"
+		case !x.Cost.Bound():
+			name += " (not a bound)"
+		}
+		order, check, label := fmt.Sprintf("%.5g", x.Order), fmt.Sprintf("%.5g", x.Check), fmt.Sprintf("%.5g", x.Label)
+		if x.Order == 0 {
+			order, check, label = "–", "–", "–"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", name, pateEpsilon(x), order, check, label, answered)
+	}
+	t.Flush()
+	if e := a.Exact; e != nil {
+		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in %s, back in %s\n(for votes that are fixed beforehand; it is no bound where a teacher's next votes\ndepend on earlier outputs)\n", pateInterval(e.Forward), pateInterval(e.Reverse))
+	}
+	if r.Answered != nil {
+		k := len(a.Head.Cost.Total.Orders)
+		fmt.Fprintf(w, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",
+			short(a.Delta), map[bool]string{true: "order was", false: fmt.Sprintf("%d orders (which share δ) were", k)}[k == 1])
+	}
+	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
+}
+
+// This file publishes an upper bound on what a table of votes cost.
+
+func newPatePublishCmd() *cobra.Command {
+	var f pateFlags
+	var q service.PatePublishRequest
+	var confidence float64
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:  "publish",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Confidence, q.Seed = given(cmd, "confidence", confidence), given(cmd, "seed", seed)
+			var err error
+			if q.PateVotes, err = f.request(cmd); err != nil {
+				return err
+			}
+			a, err := askIf(cmd, f.progress, "smooth bound", (*service.Service).PatePublish, q)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) { writePatePublish(w, a, q.Seed != nil) })
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.Float64Var(&q.Order, "order", 0, "Rényi order `λ` (required)")
+	fs.Float64Var(&q.Beta, "beta", 0, "smoothness `β`, about one over the distance at which votes still agree (required)")
+	fs.Float64Var(&q.Noise, "noise", 0, "standard deviation `s` of the noise on the logarithm of the cost (required)")
+	fs.Float64Var(&confidence, "confidence", 0.95, "the `probability` that the bound holds")
+	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
+	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
+	required(cmd, "order", "beta", "noise")
+	return cmd
+}
+
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	f.add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
+	may := "may be published, an upper bound"
+	if seeded {
+		may = "NOT to be published, as its seed is known; an upper bound"
+	}
+	f.add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
+	f.add("", "over its noise, at the data set that voted, this number included")
+	f.add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
+	f.Flush()
+	if p := o.Private; p != nil {
+		writePatePublishPrivate(w, p)
+	}
+}
+
+func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f := newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+	f.add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+	f.Flush()
+}
+
+func newPateSmoothCmd() *cobra.Command {
+	var f pateFlags
+	var q service.PateSmoothRequest
+	var sigma float64
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:  "smooth",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Sigma, q.Seed = given(cmd, "sigma-ss", sigma), given(cmd, "seed", seed)
+			if err := q.CheckNoise(); err != nil {
+				return flagged(cmd, err)
+			}
+			var err error
+			if q.PateVotes, err = f.request(cmd); err != nil {
+				return err
+			}
+			a, err := askIf(cmd, f.progress, "smooth sensitivity", (*service.Service).PateSmooth, q)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) { writePateSmooth(w, a, q.Seed != nil) })
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.Float64Var(&q.Order, "order", 0, "Rényi order `λ` (required)")
+	fs.Float64Var(&q.Beta, "beta", 0, "smoothness `β`, about 0.2/λ (required)")
+	fs.Float64Var(&sigma, "sigma-ss", 0, "noise scale `σ`, in units of the smooth sensitivity")
+	fs.BoolVar(&q.Optimise, "optimise", false, "choose the noise scale from the votes instead; publishes nothing")
+	q.GNSS = "exact"
+	addChoice(cmd, &q.GNSS, "gnss", "cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)", "exact", "paper")
+	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
+	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
+	required(cmd, "order", "beta")
+	return cmd
+}
+
+func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	when := "fixed in advance"
+	if o.Why != "" {
+		when = "parameters"
+	}
+	f.add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
+	if o.Epsilon != nil {
+		may := "may be published"
+		if seeded {
+			may = "NOT to be published, as its seed is known"
+		}
+		f.add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, paint(w, red, "NOT AN UPPER BOUND"))
+		f.add("", "(the noise puts it below the ε that was paid half of the time)")
+	} else {
+		f.add("sanitized epsilon", "none: %s", o.Why)
+	}
+	f.Flush()
+	if p := o.Private; p != nil {
+		writePateSmoothPrivate(w, o, p)
+	}
+}
+
+func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) {
+	bound := ""
+	if !p.Bound {
+		bound = ", " + paint(w, red, "NOT A BOUND")
+	}
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f := newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
+	f.add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
+	f.add("  epsilon of both", "%.6g%s", p.Fixed, bound)
+	f.add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  noise", "± %.6g", p.StdDev)
+	f.Flush()
+}
+
+func newPateSynthCmd() *cobra.Command {
+	var rule, out string
+	var teachers int64
+	var classes, queries int
+	var form output
+	cmd := &cobra.Command{
+		Use:  "synth",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := ballots.SynthS1(teachers, classes, queries)
+			if err != nil {
+				return flagged(cmd, err)
+			}
+			var b bytes.Buffer
+			write := v.WriteCSV
+			if strings.EqualFold(filepath.Ext(out), ".npy") {
+				write = v.WriteNPY
+			}
+			if err := write(&b); err != nil {
+				return err
+			}
+			if out == "-" {
+				if form.json || form.csv {
+					return usageError{errors.New("--json and --csv exclude --out -")}
+				}
+				_, err := cmd.OutOrStdout().Write(b.Bytes())
+				return err
+			}
+			if err := writeFileAtomic(out, b.Bytes()); err != nil {
+				return fmt.Errorf("--out: %w", err)
+			}
+			return form.print(cmd.OutOrStdout(), struct {
+				Out      string `json:"out"`
+				Rule     string `json:"rule"`
+				Teachers int64  `json:"teachers"`
+				Classes  int    `json:"classes"`
+				Queries  int    `json:"queries"`
+			}{out, rule, teachers, classes, queries}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	rule = "s1"
+	addChoice(cmd, &rule, "rule", "rule of the votes: s1", "s1")
+	fs.Int64Var(&teachers, "teachers", 0, "number of teachers (required)")
+	fs.IntVar(&classes, "classes", 0, "number of classes (required)")
+	fs.IntVar(&queries, "queries", 0, "number of queries (required)")
+	fs.StringVar(&out, "out", "", "`file` to write (required)")
+	form.register(cmd)
+	_ = cmd.MarkFlagFilename("out", "csv", "npy")
+	required(cmd, "teachers", "classes", "queries", "out")
+	return cmd
 }

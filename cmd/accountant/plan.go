@@ -1,25 +1,28 @@
 package main
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // This file has the commands about the text of a plan, which ask for no privacy.
 
 func newPlanCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "plan",
-		Short: "Make, check, tidy or convert the text of a plan",
-		Long: `plan works on the text of a plan. It computes no privacy: for that see epsilon,
-delta and the others, which read the same files.`,
-		Example: `  accountant plan init plan.yaml
-  accountant plan check examples/dpsgd.yaml
-  accountant plan convert events.json
-  accountant plan convert --to events examples/dpsgd.yaml`,
+		Use:  "plan",
 		Args: needCommand,
 		RunE: missingCommand,
 	}
@@ -31,31 +34,334 @@ func newPlanConvertCmd() *cobra.Command {
 	var out output
 	var q service.ConvertRequest
 	cmd := &cobra.Command{
-		Use:   "convert plan.yaml|events.json",
-		Short: "Write a plan as events of dp_accounting, or such events as a plan",
-		Long: `convert reads a plan, or a DpEvent of Google's dp_accounting as JSON (what its
-to_named_tuple has, as nested objects), and writes the other one to standard output.
-All commands that read plans read such events as they are.
-
-What the other side has no word for is refused by name. Events do not name the
-neighbouring relation: one alone is under add-remove, and a plan under substitute
-becomes {"neighbors": "substitute", "event": …}. Names of steps are left out of events.
-- reads standard input.`,
-		Example: `  accountant plan convert events.json > plan.yaml
-  accountant plan convert --to events examples/dpsgd.yaml`,
+		Use:  "convert",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := askPlan(cmd, "converting", (*service.Service).Convert, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
 			}
-			return out.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-				_, err := io.WriteString(w, a.Text)
-				return err
+			return out.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+				io.WriteString(w, a.Text)
 			})
 		},
 	}
 	addChoice(cmd, &q.To, "to", "`format` to write: plan or events (default: the one that the file is not in)", "plan", "events")
 	out.register(cmd)
 	return cmd
+}
+
+// What follows has the commands that check, tidy, describe and compare the text of plans.
+
+func newPlanCheckCmd() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use: "check",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("missing the plan file (- reads standard input)")
+			}
+			return nil
+		},
+		ValidArgsFunction: completePlans(0, maxArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			type row struct {
+				Plan string `json:"plan"`
+				service.PlanSummary
+			}
+			list := struct {
+				Plans []row `json:"plans"`
+			}{Plans: []row{}}
+			var wrong error
+			for _, path := range args {
+				var q service.PlanCheckRequest
+				data, name, err := readInput(cmd, path)
+				if err == nil {
+					q.Plan = data
+					var a service.PlanSummary
+					if a, err = service.New(nil).PlanCheck(cmd.Context(), q); err == nil {
+						list.Plans = append(list.Plans, row{name, a})
+						continue
+					}
+					err = planProblem(name, path, err)
+				}
+				wrong = errors.Join(wrong, err)
+			}
+			if wrong != nil {
+				return wrong
+			}
+			return out.print(cmd.OutOrStdout(), list, func(w io.Writer) {
+				t := newTable(w, 3, 0)
+				fmt.Fprint(t, "plan\tneighbors\tsteps\truns\n")
+				for _, r := range list.Plans {
+					fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, ofUnit(r.Neighbors, r.RecordsPerPerson), r.Steps, r.Runs)
+				}
+				t.Flush()
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+// maxArgs is more arguments than a command line has.
+const maxArgs = 1 << 20
+
+func newPlanFmtCmd() *cobra.Command {
+	write := false
+	cmd := &cobra.Command{
+		Use:  "fmt",
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if write && args[0] == "-" {
+				return usageError{errors.New("--write needs a file")}
+			}
+			data, name, err := readInput(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			text, err := plan.Tidy(data)
+			if err != nil {
+				return planProblem(name, args[0], err)
+			}
+			if write {
+				return writeFileAtomic(args[0], text)
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&write, "write", false, "write the file itself instead of standard output")
+	return cmd
+}
+
+func newPlanSchemaCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:  "schema",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := cmd.OutOrStdout().Write(plan.Schema())
+			return err
+		},
+	}
+}
+
+func newDiffCmd() *cobra.Command {
+	var flags answerFlags
+	var q service.DiffRequest
+	cmd := &cobra.Command{
+		Use:  "diff",
+		Args: ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Limits = flags.Limits
+			if err := q.Check(); err != nil {
+				return flagged(cmd, err)
+			}
+			if args[0] == "-" && args[1] == "-" {
+				return usageError{errors.New("both plans are standard input")}
+			}
+			for i, to := range []*service.PlanText{&q.Old, &q.New} {
+				data, name, err := readInput(cmd, args[i])
+				if err != nil {
+					return err
+				}
+				if err := service.CheckPlan(data); err != nil {
+					return planProblem(name, args[i], err)
+				}
+				*to = data
+			}
+			a, err := ask(cmd, "computing", (*service.Service).Diff, q)
+			if err != nil {
+				return err
+			}
+			answers := epsilonAnswers([]service.EpsilonAt{a.Old, a.New})
+			warn(cmd.ErrOrStderr(), answers)
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printDiff(w, a) })
+		},
+	}
+	number(cmd.Flags(), &q.Delta, "delta", "", "`δ` of both plans (required)")
+	required(cmd, "delta")
+	flags.registerPlain(cmd)
+	return cmd
+}
+
+func printDiff(w io.Writer, a service.Difference) {
+	if len(a.Changes) == 0 {
+		fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
+		return
+	}
+	t := newTable(w, 3, 0)
+	fmt.Fprint(t, "  changed\told\tnew\n")
+	for _, c := range a.Changes {
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", c.Path, orNothing(c.Old), orNothing(c.New))
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+	t = newTable(w, 3, 0)
+	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
+	row := func(name string, b service.Bounds) {
+		d := digitsFor(b)
+		fmt.Fprintf(t, "  %s\t%s … %s\n", name, rounded(b.Lower, d, down), rounded(b.Upper, d, up))
+	}
+	row("ε of the old plan", a.Old.Epsilon)
+	row("ε of the new plan", a.New.Epsilon)
+	if a.More != nil {
+		row("new minus old", *a.More)
+	}
+	t.Flush()
+}
+
+// orNothing is a value, or a dash where there is none.
+func orNothing(text string) string {
+	if text == "" {
+		return "–"
+	}
+	return printable(text)
+}
+
+// What follows makes a first plan by asking a few questions. What comes out is an ordinary
+// plan, with what was answered written as it was answered.
+
+func newPlanInitCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:  "init",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if _, err := os.Lstat(args[0]); err == nil {
+					return alreadyThere(args[0])
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return pathProblem(args[0], err)
+				}
+			}
+			in := &interview{in: bufio.NewReader(cmd.InOrStdin()), out: cmd.ErrOrStderr()}
+			text := in.plan()
+			if in.err != nil {
+				return in.err
+			}
+			if _, err := plan.Parse([]byte(text)); err != nil {
+				return fmt.Errorf("the answers make no plan: %w", err)
+			}
+			if len(args) == 1 {
+				if err := createFileAtomic(args[0], []byte(text)); err != nil {
+					return err
+				}
+				fmt.Fprintf(in.out, "wrote %s; next: accountant epsilon --delta 1e-5 %[1]s\n", printable(args[0]))
+				return nil
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+// An interview asks questions and takes answers. After an error it asks nothing more, and
+// all its answers are presets.
+type interview struct {
+	in  *bufio.Reader
+	out io.Writer
+	err error
+}
+
+// attempts is how often a question is asked.
+const attempts = 3
+
+// ask returns the answer to a question, one that check has nothing against.
+func (i *interview) ask(question, preset string, check func(string) error) string {
+	for n := 0; n < attempts && i.err == nil; n++ {
+		fmt.Fprintf(i.out, "%s [%s]: ", question, preset)
+		line, err := i.in.ReadString('\n')
+		line = strings.TrimSpace(line)
+		if err != nil && line == "" {
+			i.err = fmt.Errorf("standard input ended before the question %q was answered", question)
+			break
+		}
+		if line == "" {
+			line = preset
+		}
+		if err := check(line); err != nil {
+			fmt.Fprintf(i.out, "  %s %v\n", show(line), err)
+			continue
+		}
+		return line
+	}
+	if i.err == nil {
+		i.err = fmt.Errorf("no answer to %q after %d attempts", question, attempts)
+	}
+	return preset
+}
+
+// choose asks for one of some words.
+func (i *interview) choose(question string, words ...string) string {
+	answer := i.ask(fmt.Sprintf("%s (%s)", question, strings.Join(words, ", ")), words[0], func(s string) error {
+		if !slices.Contains(words, s) {
+			return errors.New("is not one of them; " + nearest.Hint(s, words))
+		}
+		return nil
+	})
+	return answer
+}
+
+// positive asks for a number above 0, whole asks for one without a fraction.
+func (i *interview) positive(question, preset string) string {
+	return i.ask(question, preset, func(s string) error {
+		x, err := decimal.Parse(s)
+		if err == nil && !(x > 0) {
+			err = errors.New("is not above 0")
+		}
+		return err
+	})
+}
+
+func (i *interview) whole(question, preset string) string {
+	return i.ask(question, preset, func(s string) error {
+		n, err := decimal.Whole(s)
+		if err == nil && n < 1 {
+			err = errors.New("is not above 0")
+		}
+		return err
+	})
+}
+
+// plan asks what a plan needs and returns its text.
+func (i *interview) plan() string {
+	var b strings.Builder
+	switch i.choose("What runs?", "training", "statistics") {
+	case "training":
+		i.training(&b)
+	default:
+		i.statistics(&b)
+	}
+	return b.String()
+}
+
+// training writes a plan for DP-SGD.
+func (i *interview) training(b *strings.Builder) {
+	examples, batch := i.whole("How many training examples?", "60000"), i.whole("Examples in a batch, on average?", "256")
+	epochs := i.positive("Epochs?", "60")
+	sampling := i.choose("How are batches drawn? Each example tosses a coin at each step; draws a step of each epoch;\nor the data set is shuffled and cut", "poisson", "random-allocation", "shuffle")
+	noise := i.positive("Noise multiplier (standard deviation of the noise over the clipping norm)?", "1.1")
+	neighbors := "add-remove"
+	if sampling == "shuffle" {
+		neighbors = "zero-out" // there is no statement under add-remove
+	}
+	fmt.Fprintf(b, "# DP-SGD: %s examples, batches of %s, %s epochs.\nneighbors: %s\nsteps:\n  - name: training\n", examples, batch, epochs, neighbors)
+	fmt.Fprintf(b, "    mechanism: {gaussian: {noise-multiplier: %s}} # over the clipping norm\n", noise)
+	switch sampling {
+	case "poisson":
+		fmt.Fprintf(b, "    sampling: {poisson: {rate: %s/%s}}\n    count: ceil(%s/%s*%s)\n", batch, examples, examples, batch, epochs)
+	case "random-allocation":
+		fmt.Fprintf(b, "    sampling: {random-allocation: {steps: ceil(%s/%s)}}\n    count: ceil(%s) # epochs\n", examples, batch, epochs)
+	default:
+		fmt.Fprintf(b, "    sampling: {shuffle: {batches: ceil(%s/%s)}}\n    count: ceil(%s) # epochs\n", examples, batch, epochs)
+	}
+}
+
+// statistics writes a plan for numbers that are released with noise.
+func (i *interview) statistics(b *strings.Builder) {
+	neighbors := i.choose("What is protected? One record more or less, or another value of a record", "add-remove", "substitute")
+	kind := i.choose("Which noise?", "gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
+	noise := i.positive("Noise multiplier (its scale over what one record can change)?", "20")
+	count := i.whole("How many releases?", "1")
+	fmt.Fprintf(b, "# Statistics with noise.\nneighbors: %s\nsteps:\n  - name: statistics\n    mechanism: {%s: {noise-multiplier: %s}}\n    count: %s\n", neighbors, kind, noise, count)
 }

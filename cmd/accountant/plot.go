@@ -151,7 +151,7 @@ func (f *pictureFlags) write(pic *figure.Picture) error {
 }
 
 // show writes the picture into its file, if there is one, and prints the answer.
-func (f *pictureFlags) show(cmd *cobra.Command, form output, answer any, pic func() figure.Picture, text func(io.Writer) error) error {
+func (f *pictureFlags) show(cmd *cobra.Command, form output, answer any, pic func() figure.Picture, text func(io.Writer)) error {
 	if f.file != "" {
 		p := pic()
 		if err := f.write(&p); err != nil {

@@ -16,15 +16,7 @@ func newProfileCmd() *cobra.Command {
 	var in profileFlags
 	q := &in.ProfileRequest
 	cmd := &cobra.Command{
-		Use:   "profile --mechanism gaussian --noise-multiplier 1",
-		Short: "Show the privacy profile of one mechanism, sampled or not",
-		Long: `profile shows δ at every ε for a single run of a mechanism, in each direction of
-the neighbouring relation: what everything else is computed from. With
---sampling-rate the mechanism runs on a Poisson sample. Mechanisms and parameters
-are those of plan files.`,
-		Example: `  accountant profile --mechanism gaussian --noise-multiplier 1
-  accountant profile --mechanism laplace --noise-multiplier 2 --sampling-rate 0.01 --plot profile.svg
-  accountant profile --mechanism randomized-response --probability 0.5 --categories 4 --at 0,0.5,1 --json`,
+		Use:  "profile",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd) },
 	}
@@ -32,7 +24,7 @@ are those of plan files.`,
 	addChoice(cmd, &q.Mechanism, "mechanism", "`name` of the mechanism (required)",
 		"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
 		"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
-	_ = cmd.MarkFlagRequired("mechanism")
+	required(cmd, "mechanism")
 	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "gaussian, laplace, discrete-gaussian, discrete-laplace, gaussian-mixture: `scale` of the noise over the sensitivity")
 	number(fs, &q.Sensitivity, "sensitivity", "", "discrete-gaussian (L2), discrete-laplace (L1): a whole `number` (default 1)")
 	number(fs, &q.Dimension, "dimension", "", "discrete-gaussian: 1 says that the query is one whole `number` (default: any number of them)")
@@ -82,15 +74,13 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return flagged(cmd, err)
 	}
-	for _, text := range a.Warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error {
-		if err := printProfile(w, a); err != nil || f.picture.file == "" {
-			return err
+	warnOf(cmd, a.Warnings)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) {
+		printProfile(w, a)
+		if f.picture.file == "" {
+			return
 		}
-		_, err := fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))
-		return err
+		fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))
 	})
 }
 
@@ -156,7 +146,7 @@ func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, err
 	return pic, nil
 }
 
-func printProfile(w io.Writer, a service.Profile) error {
+func printProfile(w io.Writer, a service.Profile) {
 	fmt.Fprintf(w, "%s; neighbors: %s\n\n", profileTitle(a), a.Neighbors)
 	tw := newTable(w, 3, 0)
 	if a.Same {
@@ -178,13 +168,10 @@ func printProfile(w io.Writer, a service.Profile) error {
 		}
 		fmt.Fprintln(tw)
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	if a.TheoryGap {
 		fmt.Fprintln(w, "\nThe larger end is proved; the smaller one is what a known attack reaches.")
 	}
-	return nil
 }
 
 // certifiedDelta writes one number where rounding to seven digits hides the width.

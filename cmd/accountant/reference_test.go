@@ -41,6 +41,31 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// TestHelpFiles: every command has a file of words, and every file is a command's.
+func TestHelpFiles(t *testing.T) {
+	files, err := helpTexts.ReadDir("help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	for _, f := range files {
+		left[f.Name()] = true
+	}
+	forEachCommand(newRootCmd(), func(c *cobra.Command) {
+		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-") + ".txt"
+		if own := c.IsAvailableCommand() && c.Name() != "help" && !strings.HasPrefix(name, "completion"); own && !left[name] {
+			t.Errorf("%s has no help/%s", c.CommandPath(), name)
+		}
+		delete(left, name)
+		if strings.Contains(c.Use, "  ") || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: use %q, short %q", c.CommandPath(), c.Use, c.Short)
+		}
+	})
+	for name := range left {
+		t.Errorf("help/%s is no command's", name)
+	}
+}
+
 // reference writes the help of every command as Markdown.
 func reference() []byte {
 	root := newRootCmd()

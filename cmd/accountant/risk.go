@@ -16,18 +16,7 @@ func newRiskCmd() *cobra.Command {
 	var q service.RiskRequest
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "risk plan.yaml",
-		Short: "Tell what an attacker can learn from a plan, in plain terms",
-		Long: `risk tells how well the best attacker, who knows all records but one, can tell
-two neighbouring data sets apart by everything that the plan releases: the
-advantage over guessing, the true-positive rate at given false-positive rates,
-and the probability to guess right when one of the two data sets has a given
-prior probability.
-
-Upper ends hold for every attacker; lower ends are reached by a known attack.
-The plan file is YAML or JSON; - reads standard input.`,
-		Example: `  accountant risk examples/dpsgd.yaml
-  accountant risk --false-positives 1e-6,0.01 --priors 0.5 --json examples/dpsgd.yaml`,
+		Use:  "risk",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := picture.check(flags.output); err != nil {
@@ -38,10 +27,8 @@ The plan file is YAML or JSON; - reads standard input.`,
 			if err != nil {
 				return err
 			}
-			for _, text := range risk.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-			}
-			return picture.show(cmd, flags.output, risk, func() figure.Picture { return riskPicture(risk) }, func(w io.Writer) error { return printRisk(w, risk) })
+			warnOf(cmd, risk.Warnings)
+			return picture.show(cmd, flags.output, risk, func() figure.Picture { return riskPicture(risk) }, func(w io.Writer) { printRisk(w, risk) })
 		},
 	}
 	numbers(cmd.Flags(), &q.FalsePositives, "false-positives", "0.001,0.01,0.1", "false-positive `rates`, with commas between them")
@@ -77,7 +64,7 @@ func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 	cmd.PreRun = all.PreRun
 }
 
-func printRisk(w io.Writer, risk service.RiskAnswer) error {
+func printRisk(w io.Writer, risk service.RiskAnswer) {
 	fmt.Fprintf(w, "neighbors: %s\n\n", ofUnit(risk.Neighbors, risk.RecordsPerPerson))
 	tw := newTable(w, 3, 0)
 	row := func(what string, v service.RiskValue) {
@@ -96,14 +83,11 @@ func printRisk(w io.Writer, risk service.RiskAnswer) error {
 	for _, v := range risk.Bayes {
 		row("probability to guess right with prior "+percent(float64(v.Prior)), v.RiskValue)
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	if risk.TheoryGap {
 		fmt.Fprint(w, gapNote)
 	}
 	fmt.Fprintln(w, "\nWithout the release: advantage 0, true-positive rate = false-positive rate, and\nright as often as the likelier data set comes up. The best attacker can always guess\nthat way, so that no end is below.")
-	return nil
 }
 
 // percent writes a probability the way people say it.

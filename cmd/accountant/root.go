@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -44,20 +45,9 @@ var commands = []func() *cobra.Command{
 	newVersionCmd,
 }
 
-const rootLong = `accountant tells what privacy a plan of differentially private mechanisms
-costs. Every answer is a certified interval: the true value lies between the
-lower and the upper end, rounding errors included.
-
-Exit status: 0 success, 1 bad input (one line on standard error names the
-field, the value and what is allowed), 2 wrong usage, 3 a spend that a ledger
-refuses, 4 a budget that nothing meets; 5 from ledger check for a file that is
-right but for a torn end; 6 from sweep where rows have an error. With --json an error is JSON as well.`
-
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "accountant",
-		Short:         "Account for differential privacy, with certified bounds",
-		Long:          rootLong,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          needCommand,
@@ -87,6 +77,7 @@ func newRootCmd() *cobra.Command {
 	// Cobra checks flags and arguments before it calls RunE; what RunE itself
 	// complains about is the input.
 	forEachCommand(root, func(c *cobra.Command) {
+		describe(c)
 		c.DisableFlagsInUseLine = true
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -103,6 +94,23 @@ func newRootCmd() *cobra.Command {
 		}
 	})
 	return root
+}
+
+//go:embed help
+var helpTexts embed.FS
+
+// describe gives a command the words of its file: its usage, what it does in one line, in several, and its
+// examples. Cobra's own commands, and that of the manual pages, have no file.
+func describe(c *cobra.Command) {
+	name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
+	data, err := helpTexts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		return
+	}
+	text, examples, _ := strings.Cut(string(data), "\nExamples:\n")
+	use, rest, _ := strings.Cut(text, "\n")
+	short, long, _ := strings.Cut(rest, "\n")
+	c.Use, c.Short, c.Long, c.Example = use, short, strings.Trim(long, "\n"), strings.TrimRight(examples, "\n")
 }
 
 // missingCommand is the RunE of a command that only has commands, and needCommand

@@ -18,23 +18,7 @@ func newSamplingCmd() *cobra.Command {
 	var q service.SamplingRequest
 	var picture pictureFlags
 	cmd := &cobra.Command{
-		Use:   "sampling --population N --batch M --noise-multiplier σ [--subset B]",
-		Short: "Compare the sampling schemes for one mechanism",
-		Long: `sampling compares Poisson sampling, sampling without and with replacement and
-the multistage schemes of MUST for one mechanism: how likely a record takes part
-(η), how many distinct records a step reads, what one step at a base ε becomes
-(ε', δ'), and the certified interval of ε after many steps.
-
-One step at equal base ε is no ranking: look at the last column. The neighbouring
-relation is substitution for all schemes.
-
-With --epochs it compares all ways to draw batches, among them random allocation
-and shuffling, for the same number of epochs: the certified interval of ε, and the
-noise multiplier that each needs for the same ε. There the relation is zero-out,
-which every one of them has an answer for, unless --neighbors says otherwise.`,
-		Example: `  accountant sampling --population 10000 --subset 118 --batch 200 --mechanism gaussian --noise-multiplier 4
-  accountant sampling --population 1000 --batch 50 --noise-multiplier 5 --steps 100 --json
-  accountant sampling --population 60000 --batch 256 --epochs 60 --noise-multiplier 1.1`,
+		Use:  "sampling",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.Limits
@@ -63,7 +47,7 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
 			for _, text := range samplingWarnings(a.Schemes) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), text)
 			}
-			return picture.show(cmd, flags.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printSampling(w, a) })
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return pic }, func(w io.Writer) { printSampling(w, a) })
 		},
 	}
 	fs := cmd.Flags()
@@ -81,9 +65,7 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
 	cmd.Flags().Lookup("neighbors").Usage += ", for --epochs"
 	number(fs, &q.TargetEpsilon, "target-epsilon", "", "with --epochs: the `ε` that the noise is told for (default that of poisson)")
 	number(fs, &q.Cap, "cap", "", "with --epochs: largest batch `B` of truncated-poisson (default mean + 4.5 standard deviations)")
-	for _, name := range []string{"population", "batch", "noise-multiplier"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	required(cmd, "population", "batch", "noise-multiplier")
 	flags.register(cmd)
 	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
 	picture.register(cmd, "the aligned privacy profiles, or with --epochs the intervals of ε,", 17, 11)
@@ -123,7 +105,7 @@ func schemesTitle(a service.SamplingAnswer) string {
 }
 
 // printEpochs prints the table for an epoch budget.
-func printEpochs(w io.Writer, a service.SamplingAnswer) error {
+func printEpochs(w io.Writer, a service.SamplingAnswer) {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, batch %d, %s epochs; neighbors: %s\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, a.Batch, short(a.Epochs), a.Neighbors)
 	t := newTable(w, 2, 0)
@@ -149,16 +131,14 @@ func printEpochs(w io.Writer, a service.SamplingAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t[%s, %s]\t%s\n", row.Scheme, drawn, rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up), noise)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nLower ends are attacks, upper ends theorems. The cap of truncated-poisson is %d.\n", a.Cap)
-	return err
+	t.Flush()
+	fmt.Fprintf(w, "\nLower ends are attacks, upper ends theorems. The cap of truncated-poisson is %d.\n", a.Cap)
 }
 
-func printSampling(w io.Writer, a service.SamplingAnswer) error {
+func printSampling(w io.Writer, a service.SamplingAnswer) {
 	if a.Epochs > 0 {
-		return printEpochs(w, a)
+		printEpochs(w, a)
+		return
 	}
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, orDash(a.Subset), a.Batch)
@@ -175,11 +155,8 @@ func printSampling(w io.Writer, a service.SamplingAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.4g\t%v\t%s\n", row.Scheme, float64(*row.Eta), float64(*row.ExpectedDistinct), float64(*row.AmplifiedEpsilon), float64(*row.AmplifiedDelta), row.Kind, cost)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nε' and δ' belong to base ε = %s; ε' differs from scheme to scheme: no ranking.\nThe last column is at δ = %s: lower ends are attacks, upper ends theorems.\n", short(a.BaseEpsilon), short(a.Delta))
-	return err
+	t.Flush()
+	fmt.Fprintf(w, "\nε' and δ' belong to base ε = %s; ε' differs from scheme to scheme: no ranking.\nThe last column is at δ = %s: lower ends are attacks, upper ends theorems.\n", short(a.BaseEpsilon), short(a.Delta))
 }
 
 func orDash(n int64) string {

@@ -22,25 +22,11 @@ type selectFlags struct {
 	output
 }
 
-const selectLong = `select compares laws of the number of runs for private selection: hyper-parameter
-tuning by the best of a random number of private runs. For each law it prints the
-expected number of runs, the probability that no run falls into the best 1 % and
-5 % of the candidate distribution, and what the whole search costs: what an attack
-reaches and what is proved. --first-above prices a search that stops at the first
-outcome above a threshold fixed in advance.
-
-One run is a plan (--plan) or is declared by its guarantee (--candidate-epsilon
-and --candidate-delta). The number of runs itself must stay secret.`
-
 func newSelectCmd() *cobra.Command {
 	var f selectFlags
 	q := &f.SelectRequest
 	cmd := &cobra.Command{
-		Use:   "select (--plan FILE --delta D | --candidate-epsilon E [--candidate-delta D] [--delta D])",
-		Short: "Price private selection (hyper-parameter tuning)",
-		Long:  selectLong,
-		Example: `  accountant select --plan dpsgd.yaml --law geometric --mean 100 --delta 1e-5
-  accountant select --candidate-epsilon 1 --mean 10,100`,
+		Use:  "select",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -86,7 +72,7 @@ func (f *selectFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return selectPicture(a) }, func(w io.Writer) error { return selectWriteTable(w, a) })
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return selectPicture(a) }, func(w io.Writer) { selectWriteTable(w, a) })
 }
 
 // selectPicture has a row for each law: from what an attack reaches to what is proved.
@@ -105,7 +91,7 @@ func selectPicture(a service.SelectAnswer) figure.Picture {
 	return figure.Rows("Private selection", "ε of the search, from an attack to what is proved", rows)
 }
 
-func selectWriteTable(w io.Writer, out service.SelectAnswer) error {
+func selectWriteTable(w io.Writer, out service.SelectAnswer) {
 	t := newTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε attack\tε proved\tδ\t")
 	for _, r := range out.Laws {
@@ -113,15 +99,10 @@ func selectWriteTable(w io.Writer, out service.SelectAnswer) error {
 			selectCell(r.Gamma, "%.4g"), r.Mean, r.Miss1, r.Miss5,
 			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectDown(r.Epsilon.Lower), selectUp(r.Epsilon.Tight), rounded(r.Delta, 4, up))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	t.Flush()
 	for _, n := range out.Notes {
-		if _, err := fmt.Fprintln(w, n); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, n)
 	}
-	return nil
 }
 
 func selectCell(x *float64, format string) string {

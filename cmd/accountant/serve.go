@@ -19,22 +19,7 @@ func newServeCmd() *cobra.Command {
 	var stdio, openAPI bool
 	var c server.Config
 	cmd := &cobra.Command{
-		Use:   "serve --stdio | --http ADDRESS",
-		Short: "Answer JSON requests from other programs",
-		Long: `serve --stdio reads one JSON request a line from standard input and writes one
-JSON answer a line to standard output, until the input ends. A bad request is
-answered by an error and changes nothing. docs/cli.md has the requests;
-python/dpaccountant speaks them for Python programs.
-
-serve --http answers the same requests at POST /v1/NAME, for teams that share one
-server with the ledgers of --ledgers behind it. Where other machines can reach
-it, clients must have tokens (--clients) or certificates (--client-ca), and
---tls-cert is needed. A spend that a ledger refuses has the status 409, and
-nothing else has. It ends when SIGTERM or SIGINT arrives, after the requests that
-it has. The log is JSON on standard error. docs/server.md has more.`,
-		Example: `  echo '{"op": "version"}' | accountant serve --stdio
-  accountant serve --http 8080 --ledgers /srv/ledgers
-  accountant serve --openapi > openapi.json`,
+		Use:  "serve",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen := 0

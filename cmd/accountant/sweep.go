@@ -17,24 +17,6 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-const sweepLong = `sweep asks one question about many plans: for ε at each --delta, for δ at each
---epsilon, or, with --solve, for the value of a quantity that meets each --epsilon
-at each --delta. The plans are those of a grid, which is a plan in which any value
-may be a range:
-
-  count: {values: [1000, 2000, 5000]}
-  noise-multiplier: {linspace: [0.7, 3, 40]}
-  rate: {logspace: [1e-3, 0.05, 50], name: q}
-
-Ranges are combined, the last one moving fastest; those with the same zip: NAME
-move together. A file that ends in .jsonl has a plan on each line instead.
-
-There is a row for each plan and question, in the order of the plans, as JSON
-lines, or as CSV where --out ends in .csv. An error of one plan is in its row. A
-sweep that was stopped, in whatever way, goes on where it was when the
-same command runs again; the file is the same to the byte as that of a sweep which
-was not stopped, on any number of cores. A file of another sweep is refused.`
-
 // A sweepJob is one run of sweep.
 type sweepJob struct {
 	q             service.SweepRequest
@@ -48,13 +30,7 @@ type sweepJob struct {
 func newSweepCmd() *cobra.Command {
 	var j sweepJob
 	cmd := &cobra.Command{
-		Use:   "sweep --delta 1e-5 --out results.csv grid.yaml",
-		Short: "Report ε or δ of a whole grid of plans",
-		Long:  sweepLong,
-		Example: `  accountant sweep --delta 1e-5 --out results.csv examples/sweep/grid.yml
-  accountant sweep --epsilon 2,4 --accuracy 1e-6 --out results.jsonl plans.jsonl
-  accountant sweep --epsilon 1,2,4 --delta 1e-5 --solve noise-multiplier --out noise.csv examples/sweep/noise.yml
-  accountant sweep --delta 1e-5 --dry-run examples/sweep/grid.yml`,
+		Use:  "sweep",
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := j.q.Check(); err != nil {

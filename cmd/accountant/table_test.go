@@ -26,9 +26,7 @@ func TestTable(t *testing.T) {
 		tab := newTable(p, 3, 0)
 		tab.width = width
 		fmt.Fprintf(tab, "  δ\tcertified\t\n  1e-5\t1 ≤ ε\ta|b_c\n")
-		if err := tab.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		tab.Flush()
 		return b.String()
 	}
 	for _, c := range []struct {
@@ -53,8 +51,9 @@ func TestTableAligned(t *testing.T) {
 	var b strings.Builder
 	tab := newTable(&styledPage{w: &b, style: markdown}, 2, tabwriter.AlignRight)
 	fmt.Fprint(tab, "law\truns\t\nx\t1\t\n")
-	if err := tab.Flush(); err != nil || b.String() != "| law | runs |\n| --- | --- |\n| x | 1 |\n" {
-		t.Errorf("%v\n%s", err, b.String())
+	tab.Flush()
+	if b.String() != "| law | runs |\n| --- | --- |\n| x | 1 |\n" {
+		t.Errorf("%s", b.String())
 	}
 }
 
@@ -69,15 +68,11 @@ func TestFacts(t *testing.T) {
 		f.add("  Rényi", "%d", 1)
 		f.add("", "more")
 		f.add("mode:", "x")
-		if err := f.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		f.Flush()
 		fmt.Fprintln(p, "after")
 		tab := newTable(p, 3, 0).headless()
 		fmt.Fprint(tab, "a wide name\tb\n1\t2\n")
-		if err := tab.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		tab.Flush()
 		return b.String()
 	}
 	for style, want := range map[string]string{
@@ -136,9 +131,7 @@ func TestCertifiedTitle(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		a := answer{"δ", "ε", 1e-5, service.Bounds{Lower: c.lower, Estimate: c.lower, Upper: c.upper}, service.Basis{TheoryGap: c.gap, Warnings: []string{"wide"}}}
-		if err := printTable(&b, []answer{a}, false); err != nil {
-			t.Fatal(err)
-		}
+		printTable(&b, []answer{a}, false)
 		if strings.Contains(b.String(), "certified") != c.title || strings.Contains(b.String(), "not bounded from above") == c.title || strings.Contains(b.String(), "two nothing is proved") != c.note {
 			t.Errorf("[%v, %v], gap %v:\n%s", c.lower, c.upper, c.gap, b.String())
 		}
@@ -195,8 +188,9 @@ func TestEveryTitle(t *testing.T) {
 		a.Schemes = []service.Scheme{{Scheme: "one", Eta: &zero, ExpectedDistinct: &zero, AmplifiedEpsilon: &zero, AmplifiedDelta: &zero,
 			Epsilon: &service.Ends{Lower: 1, Upper: service.Number(math.Inf(1))}}}
 		var b bytes.Buffer
-		if err := printSampling(&b, a); err != nil || strings.Contains(b.String(), certified) || !strings.Contains(b.String(), open) {
-			t.Errorf("sampling: %v\n%s", err, b.String())
+		printSampling(&b, a)
+		if strings.Contains(b.String(), certified) || !strings.Contains(b.String(), open) {
+			t.Errorf("sampling:\n%s", b.String())
 		}
 	}
 }

@@ -14,17 +14,15 @@ import (
 func newVersionCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
+		Use:  "version",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := service.New(nil).Version(cmd.Context(), service.VersionRequest{})
 			if err != nil {
 				return err
 			}
-			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, versionLine(v))
-				return err
+			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) {
+				fmt.Fprintln(w, versionLine(v))
 			})
 		},
 	}

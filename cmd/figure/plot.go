@@ -3,6 +3,7 @@
 package figure
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -128,4 +129,88 @@ func (b *Band) discs(width, height vg.Length) []vg.Length {
 		out[k] = max(largest*vg.Length(math.Sqrt(a/top)), width/2000)
 	}
 	return out
+}
+
+// The picture of a list of intervals and bounds: a row for each.
+
+// A Row is an interval by its name, or an upper bound where Lower is NaN. An Estimate is
+// neither.
+type Row struct {
+	Name         string
+	Lower, Upper float64
+	Estimate     bool
+	Method       Method
+}
+
+// Rows returns the picture of rows, the first at the top. What is infinite or missing has
+// its name and no mark. The axis is logarithmic if the values are far apart.
+func Rows(title, axis string, rows []Row) Picture {
+	pic := Picture{Title: title, X: Axis{Label: axis}, Y: Axis{Min: -0.6, Max: float64(len(rows)) - 0.4, Names: make([]string, len(rows))}}
+	least, most := math.Inf(1), 0.0
+	for i, r := range rows {
+		y := float64(len(rows) - 1 - i)
+		b := Band{Method: cmp.Or(r.Method, Certified), Dots: true, Between: Straight}
+		name := r.Name
+		for _, v := range []float64{r.Lower, r.Upper} {
+			if math.IsInf(v, 1) {
+				name += ": ∞"
+				break
+			}
+			if math.IsNaN(v) {
+				continue
+			}
+			b.X, b.Proved = append(b.X, v), append(b.Proved, y)
+			most = max(most, v)
+			if v > 0 {
+				least = min(least, v)
+			}
+		}
+		if r.Estimate {
+			name += " (no bound)"
+		}
+		pic.Y.Names[int(y)] = name
+		pic.Bands = append(pic.Bands, b)
+	}
+	switch {
+	case most > 20*least:
+		pic.X.Log, pic.X.Min, pic.X.Max = true, least/1.5, most*1.5
+		for i := range pic.Bands { // nothing on a logarithmic axis is 0
+			for k, v := range pic.Bands[i].X {
+				pic.Bands[i].X[k] = max(v, pic.X.Min)
+			}
+		}
+	case most > 0:
+		pic.X.Max = 1.08 * most
+	}
+	return pic
+}
+
+// The picture of the output laws of a randomizer of labels.
+
+// Law returns the picture of the output law of a randomizer for each of its labels: a
+// row for each, with discs whose area is the probability of an output, and a
+// cross at the label itself. Labels ascend; row returns the probabilities of the
+// outputs for label i.
+func Law(labels, outputs []float64, row func(i int) []float64) Picture {
+	discs := Band{Method: OptimalUnbiased}
+	for i, y := range labels {
+		for j, p := range row(i) {
+			discs.X, discs.Proved, discs.Area = append(discs.X, outputs[j]), append(discs.Proved, y), append(discs.Area, p)
+		}
+	}
+	self := Band{Method: TwoPoint, X: labels, Proved: labels, Crosses: true}
+	pic := Picture{
+		X: Axis{Label: "output (area of a disc: its probability; ×: the label)"}, Y: Axis{Label: "label"},
+		Bands: []Band{discs, self},
+	}
+	span := cmp.Or(labels[len(labels)-1]-labels[0], 1)
+	room := span/float64(2*len(labels)) + span/20
+	pic.Y.Min, pic.Y.Max = labels[0]-room, labels[len(labels)-1]+room
+	if len(labels) <= 12 {
+		pic.Y.At = labels
+	}
+	lo, hi := min(slices.Min(outputs), labels[0]), max(slices.Max(outputs), labels[len(labels)-1])
+	reach := max((hi-lo)/30, span/20)
+	pic.X.Min, pic.X.Max = lo-reach, hi+reach
+	return pic
 }

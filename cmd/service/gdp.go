@@ -1,6 +1,11 @@
 package service
 
-import "context"
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
+)
 
 // This file answers how much Gaussian differential privacy a plan has.
 
@@ -37,9 +42,6 @@ func (q GDPRequest) Check() error {
 
 // GDP returns μ at a tolerance.
 func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
-	if err := q.Check(); err != nil {
-		return GDPAnswer{}, err
-	}
 	tolerance, err := q.Tolerance.or(1e-10, "tolerance", toleranceSpan)
 	if err != nil {
 		return GDPAnswer{}, err
@@ -58,4 +60,112 @@ func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 	}
 	g, err := acct.GDP(ctx, tolerance)
 	return GDPAnswer{p.Neighbors.String(), severalRecords(p.Records()), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+}
+
+// What follows turns a quantity of a plan until a budget of Gaussian differential privacy is met.
+
+// GDPSolveRequest asks for the value of a quantity at which a plan is μ-GDP at the
+// tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
+type GDPSolveRequest struct {
+	Plan      PlanText `json:"plan"`
+	Mu        Decimal  `json:"mu,omitempty"`
+	ZCDP      Decimal  `json:"zcdp,omitempty"`
+	Tolerance Decimal  `json:"tolerance,omitempty"`
+	Solve     string   `json:"solve"`
+	Step      string   `json:"step,omitempty"`
+	Examples  Decimal  `json:"examples,omitempty"`
+	Limits
+}
+
+// GDPSolution has the value, and the μ that is proved of it.
+type GDPSolution struct {
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
+	Solve            string  `json:"solve"`
+	Value            Number  `json:"value"`
+	Budget           Number  `json:"budget-mu"`
+	Tolerance        Number  `json:"tolerance"`
+	Mu               Bounds  `json:"mu"`
+	Settings         []GDPAt `json:"settings,omitempty"`
+}
+
+// GDPAt is the value at one step.
+type GDPAt struct {
+	Step  string `json:"step"`
+	Name  string `json:"name,omitempty"`
+	Value Number `json:"value"`
+}
+
+var muSpan = span{lo: 0, hi: 2000, openLo: true}
+
+// goal returns the budget and what to turn.
+func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
+	if (q.Mu == "") == (q.ZCDP == "") {
+		return g, 0, 0, fault.New("mu", "must be given, or zcdp in its place")
+	}
+	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
+		return g, 0, 0, err
+	}
+	g.Step = q.Step
+	if q.Examples != "" {
+		if g.Examples, err = q.Examples.whole("examples", 1, 1<<53); err != nil {
+			return g, 0, 0, err
+		}
+	}
+	if q.ZCDP != "" {
+		if q.Tolerance != "" {
+			return g, 0, 0, fault.New("tolerance", "is for a budget of mu")
+		}
+		rho, err := q.ZCDP.in("zcdp", span{lo: 0, hi: 2e6, openLo: true})
+		if err != nil {
+			return g, 0, 0, err
+		}
+		mu, err = accountant.MuOfZCDP(rho)
+		return g, mu, 0, err
+	}
+	if mu, err = q.Mu.in("mu", muSpan); err != nil {
+		return g, 0, 0, err
+	}
+	tolerance, err = q.Tolerance.or(1e-10, "tolerance", toleranceSpan)
+	return g, mu, tolerance, err
+}
+
+// Check reports what is wrong with all but the plan.
+func (q GDPSolveRequest) Check() error {
+	if _, _, _, err := q.goal(); err != nil {
+		return err
+	}
+	_, err := q.options(context.Background())
+	return err
+}
+
+// GDPSolve returns the value at which a plan meets the budget.
+func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
+	g, mu, tolerance, err := q.goal()
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	opts, err := q.options(ctx)
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	p, err := q.Plan.parse(ctx)
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	if q.ZCDP != "" {
+		if _, err := p.SquaredMu(); err != nil {
+			return GDPSolution{}, fault.New("zcdp", "is a budget for Gaussian noise on the whole data set (no ρ below the unsampled one exists for a sampled plan; give a budget at ε and δ): %w", err)
+		}
+	}
+	c, err := accountant.CalibrateGDP(ctx, p, g, mu, tolerance, opts...)
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil}
+	for _, x := range c.Settings {
+		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value)})
+	}
+	return out, nil
 }

@@ -1,7 +1,9 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +13,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/matrix"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -505,4 +509,213 @@ func oneOf(key, word string, words ...string) error {
 		more = fmt.Sprintf("; did you mean %q?", best)
 	}
 	return fault.NotOneOf(key, decimal.Show(word), list, more)
+}
+
+// What follows answers for the ε of persons with several records from the curve of one record alone.
+
+// GroupMethod is the name of the bound.
+const GroupMethod = "group privacy of one record's curve"
+
+// GroupEpsilons are upper bounds of ε by the iterate of the curve of one record.
+type GroupEpsilons struct {
+	Neighbors        string           `json:"neighbors"`
+	RecordsPerPerson int64            `json:"records-per-person"`
+	Method           string           `json:"method"`
+	Results          []GroupEpsilonAt `json:"results"`
+}
+
+// GroupEpsilonAt is an upper bound of ε at a δ.
+type GroupEpsilonAt struct {
+	Delta   Number `json:"delta"`
+	Epsilon Upper  `json:"epsilon"`
+}
+
+// checkGroup refuses what is for other answers.
+func (q EpsilonRequest) checkGroup() error {
+	if q.Accountant == RDPAccountant {
+		return fault.New("group-black-box", "true is for the fourier accountant, not for %q", q.Accountant)
+	}
+	if q.Certificate {
+		return fault.New("group-black-box", "true has no certificate: its bound is no integral")
+	}
+	if q.Transform != "" {
+		return fault.New("group-black-box", "true goes with no transform of lattices")
+	}
+	return nil
+}
+
+// EpsilonGroup returns upper bounds of ε for persons, from the curve of one record of a plan.
+func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupEpsilons, error) {
+	out := GroupEpsilons{Method: GroupMethod}
+	if err := q.Check(); err != nil {
+		return out, err
+	}
+	at, err := q.Delta.in("delta", openUnit)
+	if err != nil {
+		return out, err
+	}
+	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
+	if err != nil {
+		return out, err
+	}
+	plan, err := q.Plan.parse(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Neighbors, out.RecordsPerPerson = plan.Neighbors.String(), plan.Records()
+	for _, delta := range at {
+		eps, err := plan.GroupEpsilon(ctx, delta, opts...)
+		if err != nil {
+			return out, err
+		}
+		out.Results = append(out.Results, GroupEpsilonAt{Number(delta), Upper{Number(eps)}})
+	}
+	return out, nil
+}
+
+// Certificates: a text with which another program can prove an interval of ε anew. Its form is
+// docs/certificates.md; verify/ has a program that reads it. It assumes an answer of the Fourier
+// accountant at one δ.
+
+// certified is the answer of the operation epsilon with its certificate.
+type certified struct {
+	EpsilonAt
+	Certificate string `json:"certificate"`
+}
+
+// checkCertificate reports why a question can have no certificate.
+func (q EpsilonRequest) checkCertificate(deltas []float64) error {
+	if q.GroupBlackBox {
+		return fault.New("certificate", "is set, not allowed with group-black-box, which proves no interval")
+	}
+	if q.Accountant == RDPAccountant {
+		return fault.New("certificate", "is set, not allowed with the accountant rdp, which proves no interval")
+	}
+	if len(deltas) != 1 {
+		return fault.New("certificate", "is set beside %d δ, must be asked for one", len(deltas))
+	}
+	return nil
+}
+
+// certify puts the certificate into an answer at one δ.
+func (s *Service) certify(ctx context.Context, text PlanText, a *EpsilonAnswer) error {
+	head, runs, err := plan.Runs(text)
+	if err != nil {
+		return err
+	}
+	v, err := s.Version(ctx, VersionRequest{})
+	if err != nil {
+		return err
+	}
+	r := &a.Results[0]
+	hex := func(x Number) string { return plan.Hex(float64(x)) }
+	part := func(x Number) string { return hex(max(0, x)) } // of the width; a difference of ends that cross is nothing
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("accountant certificate 1")
+	line("version %s", printable(strings.Join(strings.Fields(v.Version+" "+v.Revision), " ")))
+	line("neighbors %s", head.Neighbors)
+	line("records-per-person %d", head.RecordsPerPerson)
+	for _, run := range runs {
+		line("step %s", run)
+	}
+	line("delta %s", hex(r.Delta))
+	line("lower %s", hex(r.Epsilon.Lower))
+	line("upper %s", hex(r.Epsilon.Upper))
+	line("direction %s", r.lowerDirection)
+	line("engine %s", strings.ReplaceAll(r.Engine, " ", "-"))
+	line("contour theta %s period %s frequencies %d", plan.Hex(r.theta), plan.Hex(r.period), r.frequencies)
+	e := r.ErrorBudget
+	line("budget discretization %s quadrature %s truncation %s aliasing %s round-off %s theory-gap %s",
+		part(e.Discretization), part(e.Quadrature), part(e.Truncation), part(e.Aliasing), part(e.RoundOff), part(e.TheoryGap))
+	line("sha256 %x", sha256.Sum256([]byte(b.String())))
+	r.Certificate = b.String()
+	return nil
+}
+
+// printable replaces what is not printable ASCII, which a certificate has no other character of, by question marks.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// What follows has what is known of the matrix mechanisms of a plan: what their prices are
+// made of. It assumes a plan that can be read, and returns nothing for one without them.
+
+// A MatrixRun is a matrix mechanism of a plan.
+type MatrixRun struct {
+	Step string `json:"step"` // its place
+	Name string `json:"name,omitempty"`
+	// Sensitivity holds that of the matrix under the schema, and EffectiveNoise is the
+	// noise multiplier over its upper end, rounded; without secret sampling.
+	Sensitivity    *Ends   `json:"sensitivity,omitempty"`
+	EffectiveNoise *Number `json:"effective-noise-multiplier,omitempty"`
+	// Blocks are those of the group that costs most, with cyclic Poisson sampling.
+	Blocks     []MatrixBlock `json:"blocks,omitempty"`
+	WorstGroup *int          `json:"worst-group,omitempty"`
+}
+
+// A MatrixBlock is a number of columns of the same norm.
+type MatrixBlock struct {
+	Norm           Ends   `json:"norm"`
+	EffectiveNoise Number `json:"effective-noise-multiplier"`
+	Count          int64  `json:"count"`
+}
+
+func matrixRuns(ctx context.Context, text PlanText) ([]MatrixRun, error) {
+	if !bytes.Contains(text, []byte("matrix")) {
+		return nil, nil
+	}
+	p, err := text.parse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return appendMatrixRuns(ctx, nil, "steps", p.Steps)
+}
+
+func appendMatrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
+	for i, s := range steps {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if r, ok := s.Mechanism.(*matrix.Run); ok {
+			m := MatrixRun{Step: at, Name: s.Name}
+			if err := m.describe(ctx, r); err != nil {
+				return nil, err
+			}
+			found = append(found, m)
+		}
+		var err error
+		if found, err = appendMatrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (m *MatrixRun) describe(ctx context.Context, r *matrix.Run) error {
+	bounds := func(s matrix.Sensitivity) (Ends, Number) {
+		return Ends{Lower: Number(s.Lower), Upper: Number(s.Upper)}, Number(r.NoiseMultiplier() / s.Upper)
+	}
+	if !r.Config().Participation.Secret() {
+		s, err := r.Sensitivity(ctx)
+		if err != nil {
+			return err
+		}
+		b, noise := bounds(s)
+		m.Sensitivity, m.EffectiveNoise = &b, &noise
+		return nil
+	}
+	blocks, group, err := r.Blocks(ctx)
+	if err != nil || blocks == nil {
+		return err
+	}
+	m.WorstGroup = &group
+	for _, x := range blocks {
+		b, noise := bounds(x.Norm)
+		m.Blocks = append(m.Blocks, MatrixBlock{Norm: b, EffectiveNoise: noise, Count: x.Count})
+	}
+	return nil
 }

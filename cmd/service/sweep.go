@@ -1,12 +1,23 @@
 package service
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dpaccountant/accountant/cmd/sweep"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -205,4 +216,389 @@ func planMessage(err error) string {
 		return fault.Line(message)
 	}
 	return fault.Line(err.Error())
+}
+
+// What follows has the text of the result of a sweep, to write and to read it: JSON lines, or CSV with
+// a line of names. Every row has the same columns, and every value of a column the same type or none,
+// so that readers that guess types of a column from its first rows, such as those that make Parquet of
+// it, are right: what is infinite has no value, and a column says so. The last column is the same in all
+// rows of a sweep, and in no other sweep.
+
+// A SweepRow is an answer about one plan, or its error.
+type SweepRow struct {
+	Index  int64
+	Values []string // of the ranges of a grid, in their order, as JSON
+	Asked  []Number // what it is asked at: δ, ε, or the numbers of a budget
+	// Calibrated is what a calibration found, nil where none was asked for.
+	Calibrated *SweepValue
+	Bounds
+	// Gap is what theory leaves open: how far an attack is below what is proved.
+	Gap     Number
+	Warning string
+	// Error is the problem with the plan, with the path of its field; "" if there is none.
+	Error string
+	// Stack is where an internal error was raised: it is for a log, and in no column.
+	Stack string
+}
+
+// A SweepValue is the value that meets a budget; Bounds of its row are proved there.
+type SweepValue struct {
+	Solve        string
+	Value        Number
+	CommonFactor bool    // on the values of several steps
+	Next         *Number // the next value, which is not found to meet it; nil if none is known
+	Certified    string  // what Bounds are about: epsilon, delta or true-positive-rate
+}
+
+// rowOf puts a row into the words of answers.
+func rowOf(question sweep.Question, r sweep.Row) SweepRow {
+	row := SweepRow{Index: r.Index, Values: r.Values}
+	var basis Basis
+	switch {
+	case len(question.Goals) > 0:
+		goal := question.Goals[r.Place]
+		switch {
+		case goal.TruePositive != 0:
+			row.Asked = []Number{Number(goal.TruePositive), Number(goal.FalsePositive)}
+		default:
+			row.Asked = []Number{Number(goal.Epsilon), Number(goal.Delta)}
+		}
+		if r.Err == nil {
+			c := r.Calibration
+			row.Calibrated = &SweepValue{Solve: goal.Solve.String(), Value: Number(c.Value), CommonFactor: c.Factor, Certified: c.Asked}
+			if c.Fails != nil {
+				next := Number(c.Fails.Value)
+				row.Calibrated.Next = &next
+			}
+			if c.Asked == "epsilon" {
+				r.Interval = fromZero(r.Interval)
+			}
+			row.Bounds, basis = intervalOf(r.Interval)
+		}
+	case question.OfDelta:
+		a := deltaAt(question.At[r.Place], r.Interval)
+		row.Asked, row.Bounds, basis = []Number{a.Epsilon}, a.Delta, a.Basis
+	default:
+		a := epsilonAt(question.At[r.Place], r.Interval)
+		row.Asked, row.Bounds, basis = []Number{a.Delta}, a.Epsilon, a.Basis
+	}
+	if r.Err != nil {
+		row.Error = planMessage(r.Err)
+		var internal sweep.InternalError
+		if errors.As(r.Err, &internal) {
+			row.Stack = internal.Stack
+		}
+		return row
+	}
+	row.Gap, row.Warning = basis.ErrorBudget.TheoryGap, fault.Line(strings.Join(basis.Warnings, "; "))
+	return row
+}
+
+// A SweepForm is how the rows of a sweep are written.
+type SweepForm struct {
+	CSV     bool
+	columns []string
+	id      string
+	perPlan int64 // rows
+	ofDelta bool
+	asked   int // columns that say what is asked at
+}
+
+// Form returns the form of the rows; id is what only this sweep has.
+func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
+	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), asked: 1, ofDelta: q.ofDelta()}
+	f.columns = append([]string{"index"}, p.columns...)
+	add := func(names ...string) { f.columns = append(f.columns, names...) }
+	switch {
+	case len(q.TPR.List) > 0:
+		add("target-tpr", "at-fpr")
+	case q.calibrates():
+		add("epsilon", "delta") // an advantage of A is the budget (0, A)
+	case f.ofDelta:
+		add("epsilon", "delta-lower", "delta-upper")
+	default:
+		add("delta", "epsilon-lower", "epsilon-upper", "infinite")
+	}
+	if q.calibrates() {
+		f.asked = 2
+		add("solve", "value", "common-factor", "next", "certified", "lower", "upper")
+	}
+	add("gap", "warning", "error", "sweep")
+	return f
+}
+
+// Columns are the names of a row's values.
+func (f SweepForm) Columns() []string { return f.columns }
+
+// Head is what comes before the rows.
+func (f SweepForm) Head() ([]byte, error) {
+	if !f.CSV {
+		return nil, nil
+	}
+	return csvLine(f.columns)
+}
+
+// Line writes a row, with its line feed.
+func (f SweepForm) Line(r SweepRow) ([]byte, error) {
+	cells, err := f.cells(r)
+	if err != nil {
+		return nil, err
+	}
+	if f.CSV {
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			if texts[i], err = cellText(cell); err != nil {
+				return nil, err
+			}
+		}
+		return csvLine(texts)
+	}
+	var b bytes.Buffer
+	for i, cell := range cells {
+		name, err := Marshal(f.columns[i])
+		if err != nil {
+			return nil, err
+		}
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(cell)
+	}
+	b.WriteString("}\n")
+	return b.Bytes(), nil
+}
+
+func csvLine(texts []string) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	err := w.Write(texts)
+	w.Flush()
+	return b.Bytes(), err
+}
+
+// cellText is a value of JSON as CSV has it: nothing for null, and text on one line.
+func cellText(cell []byte) (string, error) {
+	switch {
+	case string(cell) == "null":
+		return "", nil
+	case cell[0] != '"':
+		return string(cell), nil
+	}
+	var text string
+	err := json.Unmarshal(cell, &text)
+	return fault.Line(text), err
+}
+
+// cells are the values of a row as JSON, null where there is none.
+func (f SweepForm) cells(r SweepRow) ([][]byte, error) {
+	var all []any
+	all = append(all, r.Index)
+	for _, v := range r.Values {
+		all = append(all, json.RawMessage(v))
+	}
+	for _, x := range r.Asked {
+		all = append(all, x)
+	}
+	switch c := r.Calibrated; {
+	case r.Error != "":
+		for len(all) < len(f.columns)-2 {
+			all = append(all, nil)
+		}
+	case c != nil:
+		all = append(all, c.Solve, c.Value, c.CommonFactor, c.Next, c.Certified, orNull(r.Lower), orNull(r.Upper), orNull(r.Gap), textOrNull(r.Warning))
+	case f.ofDelta:
+		all = append(all, orNull(r.Lower), orNull(r.Upper), orNull(r.Gap), textOrNull(r.Warning))
+	default:
+		infinite := ""
+		switch {
+		case math.IsInf(float64(r.Lower), 1):
+			infinite = "both"
+		case math.IsInf(float64(r.Upper), 1):
+			infinite = "upper"
+		}
+		all = append(all, orNull(r.Lower), orNull(r.Upper), textOrNull(infinite), orNull(r.Gap), textOrNull(r.Warning))
+	}
+	all = append(all, textOrNull(r.Error), f.id)
+	if len(all) != len(f.columns) {
+		return nil, fmt.Errorf("internal error: a row of %d values for %d columns", len(all), len(f.columns))
+	}
+	cells := make([][]byte, len(all))
+	for i, v := range all {
+		cell, err := Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		cells[i] = cell
+	}
+	return cells, nil
+}
+
+// orNull is a number that is one, or nothing.
+func orNull(x Number) any {
+	if f := float64(x); math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil
+	}
+	return x
+}
+
+// textOrNull is a text that is not empty, or nothing.
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// IsLine reports whether a line without its line feed is row n of this sweep, and whether it has an error.
+// mine is whether it is a row of this sweep at all.
+func (f SweepForm) IsLine(line []byte, n int64) (failed, mine, ok bool) {
+	index := n / f.perPlan
+	if f.CSV {
+		rest, mine := bytes.CutSuffix(line, []byte(","+f.id))
+		return !bytes.HasSuffix(rest, []byte(",")), mine, mine && bytes.HasPrefix(line, fmt.Appendf(nil, "%d,", index))
+	}
+	rest, mine := bytes.CutSuffix(line, fmt.Appendf(nil, `,"sweep":"%s"}`, f.id))
+	return !bytes.HasSuffix(rest, []byte(`"error":null`)), mine, mine && bytes.HasPrefix(line, fmt.Appendf(nil, `{"index":%d,`, index)) && json.Valid(line)
+}
+
+// ReadSweep returns the columns of a result and a function that returns its rows as texts, "" for
+// what is not there, and io.EOF behind the last one. A torn last line is left out.
+func ReadSweep(r io.Reader) (columns []string, next func() ([]string, error), err error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	none := errors.New("is not the result of a sweep")
+	line := func() ([]byte, error) {
+		text, err := in.ReadBytes('\n')
+		return bytes.TrimSuffix(text, []byte("\n")), err
+	}
+	first, err := line()
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, none
+	}
+	fields := csvCells
+	var held []string // the first row of JSON lines
+	if bytes.HasPrefix(first, []byte("{")) {
+		fields = func(line []byte) ([]string, error) {
+			names, cells, err := jsonCells(line)
+			if err == nil && columns != nil && strings.Join(names, ",") != strings.Join(columns, ",") {
+				err = errors.New("a row has other columns than the first one")
+			}
+			return cells, err
+		}
+		columns, held, err = jsonCells(first)
+	} else {
+		columns, err = csvCells(first)
+	}
+	if err != nil || len(columns) < 4 || columns[0] != "index" || columns[len(columns)-1] != "sweep" {
+		return nil, nil, none
+	}
+	return columns, func() ([]string, error) {
+		if cells := held; cells != nil {
+			held = nil
+			return cells, nil
+		}
+		text, err := line()
+		if err != nil {
+			return nil, err
+		}
+		cells, err := fields(text)
+		if err == nil && len(cells) != len(columns) {
+			err = fmt.Errorf("a row has %d columns, and the first line %d", len(cells), len(columns))
+		}
+		return cells, err
+	}, nil
+}
+
+// csvCells reads a line of CSV.
+func csvCells(line []byte) ([]string, error) { return csv.NewReader(bytes.NewReader(line)).Read() }
+
+// jsonCells reads a line that is a JSON object, in the order of its keys.
+func jsonCells(line []byte) (names, cells []string, err error) {
+	if err := strictjson.Text(line); err != nil {
+		return nil, nil, err
+	}
+	if err := strictjson.Keys(line, nil); err != nil {
+		return nil, nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	if _, err := d.Token(); err != nil {
+		return nil, nil, err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, nil, err
+		}
+		cell, err := cellText(value)
+		if err != nil {
+			return nil, nil, err
+		}
+		names, cells = append(names, fmt.Sprint(name)), append(cells, cell)
+	}
+	_, err = d.Token()
+	return names, cells, err
+}
+
+// What follows has the plans of a sweep that have no answer, to be mended and asked about again.
+
+// A DeadPlan is a plan without an answer, or with one that lacks some: the reason, and what it was read from.
+type DeadPlan struct {
+	Index int64  `json:"index"`
+	Line  *int64 `json:"line"` // of the file of plans, from 1; null for a grid
+	Error string `json:"error"`
+	// Plan is the line, or the plan of a grid on one line; empty for a line that is too long to be a plan.
+	Plan string `json:"plan"`
+}
+
+// Dead reads the result of a sweep of these plans, and calls each with the plans of its rows with an error,
+// once for each error of a plan.
+func (p SweepPlans) Dead(ctx context.Context, result io.Reader, each func(DeadPlan) error) error {
+	columns, next, err := ReadSweep(result)
+	if err != nil {
+		return err
+	}
+	problem := slices.Index(columns, "error")
+	if problem < 0 {
+		return fmt.Errorf("has no column error")
+	}
+	var last DeadPlan
+	for first := true; ; {
+		row, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if row[problem] == "" {
+			continue
+		}
+		dead := DeadPlan{Error: row[problem]}
+		if dead.Index, err = strconv.ParseInt(row[0], 10, 64); err != nil {
+			return err
+		}
+		if !first && last.Index == dead.Index && last.Error == dead.Error {
+			continue
+		}
+		if dead.Plan, err = p.source.Text(dead.Index); err != nil {
+			return err
+		}
+		if p.lines {
+			line := dead.Index + 1
+			dead.Line = &line
+		}
+		first, last = false, dead
+		if err := each(dead); err != nil {
+			return err
+		}
+	}
 }

@@ -24,12 +24,6 @@ func Must2[T, U any](x T, y U, err error) (T, U) {
 	return x, y
 }
 
-// Must3 is Must for three values.
-func Must3[T, U, V any](x T, y U, z V, err error) (T, U, V) {
-	Check(err)
-	return x, y, z
-}
-
 // Catch stores the error that ended the function in which it is deferred. Another panic goes on.
 func Catch(err *error) {
 	switch p := recover().(type) {
