@@ -88,9 +88,13 @@ func (q *cumulant) sampleTable(ctx context.Context, b *budget, g goal) *table {
 	c := &Composition{scale: terms{1, 1, 1, 1, 1}}
 	t := &table{plan: p, lastGuess: g.eps}
 	tol := sketchTol / math.Max(1, q.runs())
+	lines := q.lines(p.theta)
+	if lines == nil {
+		return nil
+	}
 	for i, s := range q.sketch {
-		line := s.Line(p.theta)
-		if line == nil || ctx.Err() != nil || b.work <= 0 {
+		line := lines.lines[i]
+		if ctx.Err() != nil || b.work <= 0 {
 			return nil
 		}
 		re, im, nodes := line.Table(p.h, p.n, tol)

@@ -115,7 +115,7 @@ func (q *cumulant) forget(s, theta float64) {
 
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
 // knows nothing of it, should hardly be off by it. It steers.
-const longer = 1.1
+const longer = 1.15
 
 // remainderSlack is by how much the logarithm of a remainder may be too large.
 const remainderSlack = 0.02
@@ -149,7 +149,11 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 	aim := g.logX + xmath.Log(g.tol)
 	t, worse := 0.0, 0
 	for i := range linesDown + 1 {
-		theta := g.theta * math.Pow(lineRatio, -float64(i))
+		theta := g.theta
+		if i > 0 {
+			// Those of one grid, so that the next table meets what is known of them.
+			theta = math.Pow(lineRatio, math.Ceil(xmath.Log(math.Abs(g.theta))/xmath.Log(lineRatio)-0.5)-float64(i))
+		}
 		if i > 0 && (g.side != right || worse == 3 || ctx.Err() != nil) {
 			break
 		}
@@ -163,11 +167,11 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 		// The longer period of the two is what counts.
 		high, low := q.best(theta, g.eps, aim)
 		if i == 0 || high.k > low.k {
-			q.explore(theta, width, +1, g.eps, aim)
+			q.explore(theta, width, +1, g.eps, aim, high)
 			high, _ = q.best(theta, g.eps, aim)
 		}
 		if low.k > high.k {
-			q.explore(theta, width, -1, g.eps, aim)
+			q.explore(theta, width, -1, g.eps, aim, low)
 			_, low = q.best(theta, g.eps, aim)
 		}
 		c := choice{theta: theta, lambda: math.Max(high.k, low.k), sHigh: high.s, sLow: low.s}
@@ -260,12 +264,18 @@ func (q *cumulant) atSaddle(cost, theta, saddle, eps float64) float64 {
 func (q *cumulant) excess(s, eps float64) float64 { return q.at(s).k - s*eps - logPoles(s) }
 
 // explore evaluates K on one side of theta around the point with the smallest
-// period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster.
-func (q *cumulant) explore(theta, width, sign, eps, aim float64) {
+// period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster. It begins at the best one known.
+func (q *cumulant) explore(theta, width, sign, eps, aim float64, known point) {
 	d := width
+	if !math.IsInf(known.k, 1) {
+		d = math.Abs(known.s - theta)
+	}
 	lo, hi := 0.0, math.Inf(1)
-	for range 12 {
+	for i := range 12 {
 		s := theta + sign*d
+		if i == 0 && !math.IsInf(known.k, 1) {
+			s = known.s
+		}
 		if s == 0 || s == -1 {
 			s += sign * width * 0x1p-20
 		}
@@ -457,18 +467,28 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, c
 
 // sketchLines are sketches of the lines of the factors of a cumulant.
 type sketchLines struct {
+	theta float64
 	count []float64
 	lines []transform.SketchLine
 }
 
 // lines returns the sketches at theta, nil unless all factors have one.
 func (q *cumulant) lines(theta float64) *sketchLines {
-	s := &sketchLines{q.count, make([]transform.SketchLine, len(q.sketch))}
+	for _, s := range q.kept {
+		if s.theta == theta {
+			return s
+		}
+	}
+	s := &sketchLines{theta, q.count, make([]transform.SketchLine, len(q.sketch))}
 	for i, f := range q.sketch {
 		if s.lines[i] = f.Line(theta); s.lines[i] == nil {
 			return nil
 		}
 	}
+	if len(q.kept) > linesDown {
+		q.kept = q.kept[1:]
+	}
+	q.kept = append(q.kept, s)
 	return s
 }
 

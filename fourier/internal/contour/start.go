@@ -32,10 +32,11 @@ type cumulant struct {
 	sketch  []transform.Sketch
 	index   []int // of each factor in the composition
 	count   []float64
-	points  []point // by increasing s
-	order   []int   // of the factors, by what they contribute near a line, once that is known
-	reached float64 // the largest frequency of the lines that cut prepared
-	decay   float64 // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
+	points  []point        // by increasing s
+	order   []int          // of the factors, by what they contribute near a line, once that is known
+	reached float64        // the largest frequency of the lines that cut prepared
+	kept    []*sketchLines // of the lines asked for last
+	decay   float64        // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
 
 // A point is a value of K and its derivative, +Inf where K is not available; between says that it was interpolated.
