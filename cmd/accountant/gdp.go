@@ -30,9 +30,7 @@ The regret is the most by which speaking of μ overstates δ. - reads standard i
 			if err != nil {
 				return err
 			}
-			for _, text := range a.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-			}
+			warnAll(cmd.ErrOrStderr(), a.Warnings)
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
 				d := digitsFor(a.Mu)
 				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
@@ -65,6 +63,7 @@ noise on the whole data set alone: a sampled plan has no ρ below the unsampled 
 			if err != nil {
 				return err
 			}
+			warnAll(cmd.ErrOrStderr(), a.Warnings)
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
 				for _, x := range a.Settings {
