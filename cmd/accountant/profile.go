@@ -82,9 +82,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return flagged(cmd, err)
 	}
-	for _, text := range a.Warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-	}
+	warnAll(cmd.ErrOrStderr(), a.Warnings)
 	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error {
 		if err := printProfile(w, a); err != nil || f.picture.file == "" {
 			return err

@@ -38,9 +38,7 @@ The plan file is YAML or JSON; - reads standard input.`,
 			if err != nil {
 				return err
 			}
-			for _, text := range risk.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-			}
+			warnAll(cmd.ErrOrStderr(), risk.Warnings)
 			return picture.show(cmd, flags.output, risk, func() figure.Picture { return riskPicture(risk) }, func(w io.Writer) error { return printRisk(w, risk) })
 		},
 	}
