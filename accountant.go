@@ -526,7 +526,11 @@ func (a *Accountant) narrowed(ctx context.Context, iv *Interval, t **total, delt
 	if a.made == nil || ctx.Err() != nil || iv.Upper-iv.Lower <= max(wideLaws*math.Abs(iv.Upper), a.opts.Relative*math.Abs(iv.Upper)) {
 		return false, nil
 	}
-	other, err := a.totalOf(ctx, delta, finer, many)
+	own := ctx
+	if (*t).cut { // the laws have had their work; others may be cheaper
+		own = parallel.WithWork(ctx, a.opts.work()/4)
+	}
+	other, err := a.totalOf(own, delta, finer, many)
 	if outOfTime(ctx, err) || other == *t {
 		return false, nil
 	}

@@ -73,3 +73,28 @@ func TestCalibrateInTime(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// TestCalibrateGDPWithin: all looks of a search for a budget of μ share one work limit; what it ends with meets the budget and is
+// marked. Before, each look had a full limit: 1e6 took 2.6e7.
+func TestCalibrateGDPWithin(t *testing.T) {
+	p := manyNoises(t)
+	const budget, tolerance = 2., 1e-2
+	for _, work := range []float64{1e5, 1e6} {
+		ctx := parallel.WithWork(t.Context(), math.Inf(1))
+		c, err := CalibrateGDP(ctx, p, Goal{Solve: NoiseMultiplier}, budget, tolerance, WithWorkLimit(work))
+		spent, _ := parallel.Work(ctx)
+		if most := 2*work + 40*lastLooks*fixedWork; spent > most {
+			t.Errorf("a limit of %v took %.3g, more than %.3g", work, spent, most)
+		}
+		if err != nil {
+			if !errors.Is(err, parallel.ErrWork) {
+				t.Errorf("work %v: %v", work, err)
+			}
+			continue
+		}
+		if !(c.Meets.Mu.Upper <= budget) || c.Early != (len(c.Meets.Warnings) == 1) {
+			t.Errorf("work %v: %+v, early %v", work, c.Meets, c.Early)
+		}
+		t.Logf("work %g: spent %.3g, factor %v, %+v, early %v", work, spent, c.Value, c.Meets, c.Early)
+	}
+}

@@ -112,9 +112,11 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 	if gaussian {
 		top = exact.Upper
 	}
+	asked := false
 	found, err := mu.Find(tolerance, end.Upper, top, func(epsilons []float64) ([]mu.Point, error) {
-		left := most - (a.spent() - spent)
-		if left <= 0 && len(epsilons) > 1 {
+		left, first := most-(a.spent()-spent), !asked
+		asked = true
+		if left <= 0 && len(epsilons) > 1 && !first {
 			if len(warnings) == 0 {
 				warnings = append(warnings, fmt.Sprintf("%v: the interval is wider than asked", parallel.ErrWork))
 			}
@@ -172,6 +174,8 @@ type GDPCalibration struct {
 	Plan     *Plan
 	Settings []Setting
 	Meets    GDP
+	// Early says that the work limit ended the search: Value meets the budget, and less private values may as well.
+	Early bool
 }
 
 // gdpLooks bounds how many values CalibrateGDP tries.
@@ -180,7 +184,8 @@ const gdpLooks = 80
 // CalibrateGDP turns one quantity of a plan, as Calibrate does, until the upper end of its
 // μ at a tolerance (see Accountant.GDP) is at most the budget; g's Epsilon and Delta are not used.
 // That the value meets the budget is proved; that it is extreme, to 1e-6 or to the next
-// whole number, rests on μ being monotone in it.
+// whole number, rests on μ being monotone in it. All looks share the work of one question (WithWorkLimit), as those of
+// Calibrate do; where it ends before a value meets the budget, the error is parallel.ErrWork's.
 //
 // A budget of ρ-zero-concentrated privacy is one of μ = √(2ρ) with the tolerance 0, for Gaussian
 // noise on the whole data set; for sampled plans there is no ρ below that of the same plan
@@ -197,12 +202,22 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		return nil, err
 	}
 	var best *GDPCalibration
+	o := defaults()
+	for _, f := range opts {
+		f(&o)
+	}
+	work := o.work()
+	ctx = parallel.WithWork(ctx, work)
 	meets := func(x float64) (bool, error) {
 		plan, err := k.build(x)
 		if err != nil {
 			return false, err
 		}
-		a := p.Accountant(opts...)
+		_, left := parallel.Work(ctx)
+		if left <= 0 {
+			return false, parallel.ErrWork
+		}
+		a := p.Accountant(append(slices.Clone(opts), WithWorkLimit(max(left, work/lookShare)))...)
 		if err := a.AddPlan(ctx, plan); err != nil {
 			return false, err
 		}
@@ -210,7 +225,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
-		case errors.Is(err, mu.ErrNone):
+		case errors.Is(err, mu.ErrNone), errors.Is(err, mu.ErrUnproved):
 			return false, nil
 		case err != nil:
 			return false, err
@@ -221,6 +236,14 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		return true, nil
 	}
 	in, err := k.Look(gdpLooks, meets)
+	if errors.Is(err, parallel.ErrWork) {
+		if best == nil {
+			return nil, notFound(err)
+		}
+		best.Early = true
+		best.Meets.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", parallel.ErrWork)}
+		return best, nil
+	}
 	if err != nil || best == nil {
 		if err == nil {
 			err = fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, budget, tolerance)

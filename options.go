@@ -94,7 +94,7 @@ const defaultMemory = 1 << 30
 // half of the limit where it can narrow an answer, and is left out where that is too little; the default
 // does not limit it, its number of runs does. Laws that are made for a question, those of random allocation,
 // have as much on top of it, and so have the selections of a plan while it is added. They are wider where that is
-// too little, and the widest may take as much once more; where that does not do, a bound that needs no law takes their place.
+// too little, for which there are three quarters of it once more; where that does not do, a bound that needs no law takes their place.
 // Where an answer is wide, simpler releases of the same steps, whose upper ends hold too, have as much
 // again. Laws that leave an answer wide are made for it once or a few times more.
 func WithWorkLimit(work float64) Option {

@@ -194,11 +194,10 @@ type lawBill struct {
 func shareOf(left float64, n int) float64 { return left / float64(min(n, 16)) }
 
 // lawsWithin returns what laws make of a question for so much work. Where that is too little they are made for larger
-// widths, and at last there is what takes none (profiles.Retreat). The last attempt has the whole of the work again:
-// what follows it knows next to nothing.
+// widths, for a part of the work each, and at last there is what takes none (profiles.Retreat).
 func lawsWithin(ctx context.Context, work float64, laws profiles.Laws, q profiles.Question) (c profiles.Composition, bill lawBill, err error) {
 	const coarser, widest = 16, 0.5
-	for _, try := range []struct{ part, width float64 }{{0.5, q.Width}, {0.25, coarser * q.Width}, {1, widest}} {
+	for _, try := range []struct{ part, width float64 }{{1, q.Width}, {0.25, coarser * q.Width}, {0.5, widest}} {
 		if q.Width = try.width; q.Width > widest {
 			continue
 		}

@@ -288,3 +288,32 @@ func TestChainOfGaussianLinksEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestUnhiddenOfManyRecords: a group whose own noise is below what a Gaussian may have is k² runs of one record.
+func TestUnhiddenOfManyRecords(t *testing.T) {
+	b, err := profiles.NewGaussianMechanism(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewPoisson(0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range profiles.Relations() {
+		one, runs, err := Unhidden(t.Context(), b, s, r, MaxRecords)
+		if err != nil || runs == 0 {
+			t.Errorf("%v: %d runs, %v", r, runs, err)
+			continue
+		}
+		want := float64(MaxRecords)
+		if r == profiles.Substitute {
+			want *= 2
+		}
+		for d := range one {
+			g, ok := one[d].(profiles.Gaussian)
+			if mu := math.Sqrt(float64(runs)) / g.NoiseMultiplier(); !ok || math.Abs(mu-want) > 1e-9*want {
+				t.Errorf("%v: μ of %d runs is %v, want %v", r, runs, mu, want)
+			}
+		}
+	}
+}

@@ -47,6 +47,7 @@ func newGDPSolveCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOf(cmd, a.Warnings)
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
 				for _, x := range a.Settings {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/fourier"
 )
 
 // An output is the form that a command prints in: text, unless another is asked for. The
@@ -726,16 +727,27 @@ func deltaAnswers(results []service.DeltaAt) (answers []answer) {
 
 // warnOf prints warnings about an answer as a whole.
 func warnOf(cmd *cobra.Command, texts []string) {
-	for _, text := range texts {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
-	}
+	warnAll(cmd.ErrOrStderr(), texts)
 }
 
 // warn prints the warnings of all answers.
 func warn(w io.Writer, answers []answer) {
+	var texts []string
 	for _, a := range answers {
 		for _, text := range a.Warnings {
-			fmt.Fprintf(w, "%sat %s = %s: %s\n", warning(w), a.asked, short(a.at), oneLine(text))
+			texts = append(texts, fmt.Sprintf("at %s = %s: %s", a.asked, short(a.at), text))
+		}
+	}
+	warnAll(w, texts)
+}
+
+// warnAll prints warnings, the first of those that differ in the width of an interval alone.
+func warnAll(w io.Writer, texts []string) {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		if reason := fourier.Reason(text); !seen[reason] {
+			seen[reason] = true
+			fmt.Fprintf(w, "%s%s\n", warning(w), oneLine(text))
 		}
 	}
 }

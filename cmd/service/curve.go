@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/rdp"
@@ -229,14 +230,14 @@ func (e *PlanError) Error() string { return fmt.Sprintf("plans[%d]: %v", e.Index
 // Unwrap returns what is wrong.
 func (e *PlanError) Unwrap() error { return e.Err }
 
-// warn lists the warnings of all points, each once. At the last point, which is where δ falls to
+// warn lists the warnings of all points, the first of those that differ in a width alone. At the last point, which is where δ falls to
 // nothing, rounding leaves few digits of most closed forms, and its interval shows it.
 func (c *Curve) warn() {
 	seen := map[string]bool{}
 	for i, p := range c.Points {
 		for _, w := range p.Warnings {
-			if !seen[w] && !(i == len(c.Points)-1 && strings.HasPrefix(w, "rounding ")) {
-				seen[w] = true
+			if reason := fourier.Reason(w); !seen[reason] && !(i == len(c.Points)-1 && strings.HasPrefix(w, "rounding ")) {
+				seen[reason] = true
 				c.Warnings = append(c.Warnings, w)
 			}
 		}

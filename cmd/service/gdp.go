@@ -88,6 +88,8 @@ type GDPSolution struct {
 	Tolerance        Number  `json:"tolerance"`
 	Mu               Bounds  `json:"mu"`
 	Settings         []GDPAt `json:"settings,omitempty"`
+	// Warnings say that a limit ended the search early.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // GDPAt is the value at one step.
@@ -163,7 +165,7 @@ func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil}
+	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
 	for _, x := range c.Settings {
 		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value)})
 	}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +37,27 @@ func TestPateOrdersExtend(t *testing.T) {
 		}
 		if want := c.sigma * math.Sqrt(math.Log(1e5)/2); math.Abs(math.Log(a.Order/want)) > 0.5 {
 			t.Errorf("σ = %v: order %v, want about %v", c.sigma, a.Order, want)
+		}
+	}
+}
+
+// TestPateExactAdversary: the exact price holds for votes that were fixed beforehand, and says so; no other price has it.
+func TestPateExactAdversary(t *testing.T) {
+	sigma := 40.
+	var q PateRequest
+	q.Votes, q.Mechanism, q.Sigma2, q.Delta = [][]int64{{30, 2}, {4, 28}}, "gnmax", &sigma, 1e-5
+	for _, price := range []string{"", "exact"} {
+		q.Price = price
+		a, err := new(Service).Pate(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(text), `"adversary":"fixed-beforehand"`); got != (price == "exact") {
+			t.Errorf("price %q: %s", price, text)
 		}
 	}
 }

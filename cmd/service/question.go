@@ -304,6 +304,7 @@ type served struct {
 	limits  Limits
 	runs    Narrowing
 	turn    chan struct{} // holds something while the accountant is at work
+	shared  bool          // of a door with many users, none of whom waits for another one's turn
 	acct    *accountant.Accountant
 	watcher context.Context            // of the question under way, which is told how far it is
 	answers map[string]json.RawMessage // under the lock of the Service
@@ -344,35 +345,53 @@ func (s *Service) served(ctx context.Context, text PlanText, l Limits, rec Narro
 	if r := known(); r != nil { // since then
 		return r, nil
 	}
-	sv := &served{key: key, plan: plan, limits: l, runs: rec, turn: make(chan struct{}, 1)}
+	sv := &served{key: key, plan: plan, limits: l, runs: rec, turn: make(chan struct{}, 1), shared: s.shared}
 	if s.recent = append(s.recent, sv); len(s.recent) > maxServed {
 		s.recent = s.recent[1:]
 	}
 	return sv, nil
 }
 
-// ask calls f with the accountant that holds the plan, one call at a time.
+// ask calls f with the accountant that holds the plan, one call at a time. Where others are asking at a shared door, f has
+// an accountant of its own: waiting for a turn would keep a place at work from requests for other plans.
 func (sv *served) ask(ctx context.Context, f func(*accountant.Accountant) error) error {
 	select {
 	case sv.turn <- struct{}{}:
 		defer func() { <-sv.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+	default:
+		if sv.shared {
+			acct, err := sv.account(ctx, func() context.Context { return ctx })
+			if err != nil {
+				return err
+			}
+			return f(acct)
+		}
+		select {
+		case sv.turn <- struct{}{}:
+			defer func() { <-sv.turn }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	sv.watcher = ctx
 	if sv.acct == nil {
-		opts, err := accountantOptions(ctx, sv.limits, sv.runs)
-		if err != nil {
-			return err
-		}
-		opts = append(opts, accountant.WithProgress(func(done, total int) { report(sv.watcher, Progress{Done: done, Total: total}) }))
-		acct, err := newAccountant(ctx, sv.plan, opts)
+		acct, err := sv.account(ctx, func() context.Context { return sv.watcher })
 		if err != nil {
 			return err
 		}
 		sv.acct = acct
 	}
 	return f(sv.acct)
+}
+
+// account returns a new accountant that holds the plan, which reports its progress to watcher.
+func (sv *served) account(ctx context.Context, watcher func() context.Context) (*accountant.Accountant, error) {
+	opts, err := accountantOptions(ctx, sv.limits, sv.runs)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, accountant.WithProgress(func(done, total int) { report(watcher(), Progress{Done: done, Total: total}) }))
+	return newAccountant(ctx, sv.plan, opts)
 }
 
 // remember returns the answer to a question that was asked before, or finds it.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 )
 
 // This file answers what a plan lets the best attacker do.
@@ -90,8 +91,8 @@ func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
 	seen := map[string]bool{}
 	value := func(v accountant.RiskValue, guess float64) RiskValue {
 		for _, w := range v.Warnings {
-			if !seen[w] {
-				seen[w] = true
+			if reason := fourier.Reason(w); !seen[reason] {
+				seen[reason] = true
 				out.Warnings = append(out.Warnings, w)
 			}
 		}

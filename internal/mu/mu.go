@@ -34,6 +34,9 @@ type Answer struct{ Lower, Upper, Regret float64 }
 // ErrNone is of a profile that no μ describes at a tolerance.
 var ErrNone = errors.New("no μ is large enough")
 
+// ErrUnproved is of a profile that is known too widely for a tolerance, such as after little work.
+var ErrUnproved = errors.New("smaller than what can be proved of δ here")
+
 // ErrEnough is returned by what Find asks for several more values when none are to be had: what the others prove is the answer.
 var ErrEnough = errors.New("no more values of the profile are to be had")
 
@@ -71,7 +74,7 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 	// δ at the last point may be above τ by what an interval is wide.
 	for i := 0; c.points[len(c.points)-1].Upper > tolerance; i++ {
 		if i > 20 {
-			return out, fault.New("tolerance", "%v is smaller than what can be proved of δ here", tolerance)
+			return out, fault.New("tolerance", "%v is %w", tolerance, ErrUnproved)
 		}
 		last += max(1e-9, 1e-6*last) * math.Ldexp(1, i)
 		if err := c.add([]float64{last}); err != nil {

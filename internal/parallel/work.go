@@ -63,6 +63,14 @@ func Spend(ctx context.Context, amount float64) error {
 	return nil
 }
 
+// Take is Spend for work that is not begun where it is more than is left: what is refused is not spent.
+func Take(ctx context.Context, amount float64) error {
+	if _, left := Work(ctx); amount > left {
+		return ErrWork
+	}
+	return Spend(ctx, amount)
+}
+
 // add adds to what was spent, and reports whether that is too much.
 func (w *work) add(amount float64) bool {
 	w.mu.Lock()

@@ -105,7 +105,11 @@ func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lo
 	if err != nil {
 		return nil, nil, err
 	}
-	grids := whole.grids(shapes, firstAim/2)[:result+1]
+	part := func(grids [][]float64) [][]float64 { return grids[:result+1] }
+	grids := part(whole.grids(shapes, firstAim/2))
+	for width := firstAim; p.price(grids) > workLeft(ctx) && len(grids[0]) > fewestPoints; width *= 2 {
+		grids = part(whole.grids(shapes, width))
+	}
 	if upper, err = p.run(ctx, grids, true); err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +138,7 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 		width /= 2
 	}
 	for range 4 {
-		grids := p.grids(shapes, width)
+		grids := p.affordable(ctx, shapes, width, len(p.nodes))
 		up, err := p.run(ctx, grids, true)
 		if err != nil {
 			return reached(upper, lower, err)
@@ -145,12 +149,48 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 		}
 		upper, lower = up, low
 		w := spread(lower, upper, t)
-		if w <= 1 || math.IsNaN(w) || len(grids[0]) >= maxPoints {
+		if w <= 1 || math.IsNaN(w) || len(grids[0]) >= maxPoints || p.price(grids) > workLeft(ctx)/2 {
 			break
 		}
 		width *= 0.8 / w
 	}
 	return upper, lower, nil
+}
+
+// fewestPoints is where grids are no longer made coarser to fit into a limit of work.
+const fewestPoints = 32
+
+func workLeft(ctx context.Context) float64 {
+	_, left := parallel.Work(ctx)
+	return left
+}
+
+// price is about the work of the laws above and below on the grids of the first nodes.
+func (p *Program) price(grids [][]float64) float64 {
+	sum, points := 0.0, make([]float64, len(grids))
+	for i, n := range p.nodes[:len(grids)] {
+		if points[i] = float64(len(grids[i])); n.affine {
+			points[i] = points[n.a]
+		} else if n.source == nil {
+			pairs := points[n.a] * points[n.b]
+			if n.a == n.b {
+				pairs /= 2
+			}
+			sum += pairs
+		}
+	}
+	return 2 * perPair * sum
+}
+
+// affordable returns grids of the first nodes for this width, or coarser ones where the work that is left does not pay for them.
+func (p *Program) affordable(ctx context.Context, shapes []shape, width float64, nodes int) [][]float64 {
+	for {
+		grids := p.grids(shapes, width)[:nodes]
+		if p.price(grids) <= workLeft(ctx) || len(grids[0]) <= fewestPoints {
+			return grids
+		}
+		width *= 2
+	}
 }
 
 // reached returns the laws that were there when a limit of work ended a finer computation, or its error.
@@ -175,7 +215,7 @@ func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law,
 			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err, above)
 		default:
 			a, b := laws[n.a], laws[n.b]
-			if err := parallel.Spend(ctx, pairs(a, b)); err != nil {
+			if err := parallel.Take(ctx, pairs(a, b)); err != nil {
 				return nil, err
 			}
 			laws[i] = combine(n.op, a, b, grids[i], above)
@@ -244,7 +284,7 @@ func (p *Program) sketch(ctx context.Context, t Target) ([]*Law, error) {
 		if n.source == nil && !n.affine {
 			work += 3 * pairs(laws[n.a], laws[n.b])
 		}
-		if err := parallel.Spend(ctx, work); err != nil {
+		if err := parallel.Take(ctx, work); err != nil {
 			return nil, err
 		}
 		switch {

@@ -135,7 +135,7 @@ func (l lattice) power(ctx context.Context, n int64, cut float64) (lattice, erro
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		if err := parallel.Spend(ctx, perProduct*float64(len(square.mass))*float64(len(square.mass)+len(r.mass))); err != nil {
+		if err := parallel.Take(ctx, perProduct*float64(len(square.mass))*float64(len(square.mass)+len(r.mass))); err != nil {
 			return r, err
 		}
 		if n&1 == 1 {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -78,13 +79,36 @@ const (
 // maxRows bounds the table.
 const maxRows = 400
 
+// A row has at most a part of the work that is left, so that hard rows are wide and not missing: of one epoch, where the rows
+// near the target's δ decide, these shares; of a product, an equal part for each row to come. leastRowWork is what most rows
+// take however wide, measured, and fewestRows what a table has at least: with less work none is begun.
+const (
+	nearShare, farShare      = 1. / 12, 1. / 60
+	leastRowWork, fewestRows = 3e5, 16
+)
+
+// paidRow is row for a share of the work that is left, or for more where that buys none.
+func (s Random) paidRow(ctx context.Context, g positive.LogNormal, eps, relative, floor, share float64) (low, up float64, err error) {
+	_, left := parallel.Work(ctx)
+	for most := max(leastRowWork, share*left); ; most *= 4 {
+		own := parallel.WithWork(ctx, most)
+		low, up, err = s.row(own, g, eps, relative, floor)
+		if _, left := parallel.Work(ctx); err != parallel.ErrWork || left < most {
+			return low, up, err
+		}
+	}
+}
+
 // table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees.
 func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]known, error) {
 	floor := s.target.Delta / float64(runs) * 1e-3
 	if runs > 1 {
 		floor *= 1e-2
 	}
-	relative, want := mostRow, mostFold
+	if _, left := parallel.Work(ctx); left < fewestRows*leastRowWork {
+		return nil, parallel.ErrWork
+	}
+	relative, want, share := mostRow, mostFold, farShare
 	var ks []known
 	// A first step: the spread of log M is about √(4(e^{s²}−1)/t), and no more than s.
 	step := 0.15 * min(g.S, 2*math.Sqrt(math.Expm1(g.S*g.S)/float64(s.steps)))
@@ -99,7 +123,7 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 	for eps := 0.0; len(ks) < maxRows; {
 		up := 1.0
 		if low > floor/100 {
-			if low, up, err = s.row(ctx, g, eps, relative, floor); err != nil {
+			if low, up, err = s.paidRow(ctx, g, eps, relative, floor, share); err != nil {
 				return nil, err
 			}
 		} else {
@@ -120,8 +144,15 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			part := s.target.Relative * fall / step * eps
 			relative = min(max(part/4, leastRow, s.target.Relative/100), mostRow)
 			want = min(max(math.Sqrt(2*part), leastFold), mostFold)
+			share = nearShare
+			if runs > 1 {
+				_, left := parallel.Work(ctx)
+				if share = want / (want + xmath.Log(up/floor)); share*left < leastRowWork { // fewer rows
+					want = mostFold
+				}
+			}
 			if runs == 1 && (up < s.target.Delta/10 || up > s.target.Delta*10) {
-				want, relative = mostFold, farRow
+				want, relative, share = mostFold, farRow, farShare
 				if up < s.target.Delta/10 {
 					want = 2 * mostFold
 				}

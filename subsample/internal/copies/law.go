@@ -17,6 +17,9 @@ type Law struct {
 	// LogAbove[u] is log Pr[U ≥ u] for u = 0..len(LogP), rounded up: the last
 	// entry is the mass beyond the table, below e^−790.
 	LogAbove []float64
+	// LogBelow[u] is log Pr[U < u] of the table, rounded up, and peak a u of the largest mass.
+	LogBelow []float64
+	peak     int
 	// Err[u] bounds the absolute error of LogP[u].
 	Err []float64
 	// Eta is Pr[U ≥ 1], LogNone is log Pr[U = 0]; both to EtaErr relative
@@ -36,6 +39,14 @@ func NewLaw(logP, errs []float64, logLast, eta, logNone float64) Law {
 	law.LogAbove[len(logP)] = logLast
 	for u := len(logP) - 1; u >= 0; u-- {
 		law.LogAbove[u] = min(0, xmath.LogAdd(law.LogAbove[u+1], logP[u]+errs[u])+4*xmath.U)
+	}
+	law.LogBelow = make([]float64, len(logP)+1)
+	law.LogBelow[0] = math.Inf(-1)
+	for u, l := range logP {
+		law.LogBelow[u+1] = min(0, xmath.LogAdd(law.LogBelow[u], l+errs[u])+4*xmath.U)
+		if l > logP[law.peak] {
+			law.peak = u
+		}
 	}
 	top := 0.0
 	for u, l := range logP {

@@ -47,22 +47,39 @@ func counted(logAbove []float64) int {
 
 // mixedTail returns log Σ_u p_u Φ̄(x − sign·uθ), and its error when x is known to
 // dx; the terms beyond the table are left out.
+//
+// The terms are added from the largest mass on, upwards and then downwards, until the mass of those that are left, times
+// the largest tail among them, is far below the sum, whose logarithm is that of its largest term at least. Tails fall
+// upwards where sign is −1 and downwards where it is 1: the last one that was added bounds the others there.
 func (c *shifts) mixedTail(x, dx, sign float64) (log, err float64) {
 	s := newLogSum()
 	n := 0
-	for u, l := range c.LogP {
-		// The logarithm of the sum is that of its largest term at least.
-		if u > 0 && c.LogAbove[u]+far < s.top {
-			break
-		}
+	add := func(u int) (bound float64) {
 		y := x - sign*float64(u)*c.theta
 		t := xmath.LogNormalTail(y)
 		d := dx + xmath.U*(math.Abs(x)+2*math.Abs(y))
-		s.add(l+t, c.Err[u]+normalErr(t, y, d))
+		e := normalErr(t, y, d)
+		s.add(c.LogP[u]+t, c.Err[u]+e)
 		n++
+		if e > 0.1 {
+			return 0
+		}
+		return min(0, t+e)
+	}
+	largest := 0.0 // logarithm of the largest tail that is left
+	for u := c.peak; u < len(c.LogP) && !(u > c.peak && c.LogAbove[u]+largest+far < s.top); u++ {
+		if last := add(u); sign < 0 {
+			largest = last
+		}
+	}
+	largest = 0
+	for u := c.peak - 1; u >= 0 && !(c.LogBelow[u+1]+largest+far < s.top); u-- {
+		if last := add(u); sign > 0 {
+			largest = last
+		}
 	}
 	log, err = s.value(n)
-	return log, err + leftOut
+	return log, err + 2*leftOut
 }
 
 // normalErr bounds the error of t = log Φ̄(y), y known to d: 5 u of LogNormalTail
