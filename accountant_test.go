@@ -215,7 +215,7 @@ func TestMemoryLimit(t *testing.T) {
 	warned := 0
 	for _, points := range []int64{256, 512, 4096} {
 		for _, accuracy := range []float64{1e-3, 1e-6, 1e-9} {
-			iv := epsilon(t, account(t, step, 1000, accountant.WithMemory(64*points), accountant.WithEngine(fourier.Lattice), accountant.WithAccuracy(accuracy)), 1e-5)
+			iv := epsilon(t, account(t, step, 1000, accountant.WithMemory(64*points), accountant.WithTransform(fourier.Gonum), accountant.WithAccuracy(accuracy)), 1e-5)
 			const truth, digit = 1.82823666652, 1e-11
 			if iv.Lower > truth+digit || iv.Upper < truth-digit {
 				t.Errorf("%d points: [%v, %v] misses %v", points, iv.Lower, iv.Upper, truth)

@@ -34,7 +34,7 @@ func ExampleWithAccuracy() {
 // With too little memory for a lattice the interval is wider than asked, and says so.
 func ExampleWithMemory() {
 	laplace, _ := profiles.NewLaplaceMechanism(3)
-	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(1_000_000), accountant.WithEngine(fourier.Lattice))
+	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(1_000_000), accountant.WithTransform(fourier.Gonum))
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 		fmt.Println(err)
 		return

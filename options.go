@@ -115,18 +115,11 @@ func WithManyQuestions() Option {
 	return func(o *settings) { o.many = true }
 }
 
-// WithTransform selects the Fourier transform of lattices (default fourier.Gonum; package
-// fourier/godsp has another), and with it the lattices.
+// WithTransform has laws alone answer where there is no closed form: lattice laws of every step, composed by this
+// Fourier transform (fourier.Gonum, or that of package fourier/godsp). It shares no theorem with the integral of
+// transforms that is asked first without it, and so is a second way to the same number; it is slower and wider.
 func WithTransform(t fourier.Transform) Option {
-	return func(o *settings) { o.Transform, o.Engine = t, fourier.Lattice }
-}
-
-// WithEngine lets only one engine answer where there is no closed form: to compare the
-// two, which share no theorem. Without it, an integral of transforms (fourier.Contour)
-// is tried first, and lattices (fourier.Lattice) for what it does not serve. In mixed plans
-// the integral takes lattice laws of the steps that have no transform.
-func WithEngine(e fourier.Engine) Option {
-	return func(o *settings) { o.Engine = e }
+	return func(o *settings) { o.Transform, o.Laws = t, true }
 }
 
 // WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the

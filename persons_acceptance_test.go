@@ -195,7 +195,7 @@ func TestPersonsByBothEngines(t *testing.T) {
 			steps       int64
 		}{{3, 0.1, 100}, {10, 0.3, 100}, {3, 0.01, 1000}} {
 			iv := personsEpsilon(t, r, c.sigma, c.rate, c.steps, 64, 1e-5)
-			lattice := personsEpsilon(t, r, c.sigma, c.rate, c.steps, 64, 1e-5, accountant.WithEngine(fourier.Lattice))
+			lattice := personsEpsilon(t, r, c.sigma, c.rate, c.steps, 64, 1e-5, accountant.WithTransform(fourier.Gonum))
 			if !(lattice.Lower <= iv.Lower && iv.Upper <= lattice.Upper) || iv.Upper-iv.Lower > 1e-8*iv.Upper {
 				t.Errorf("%v %+v: [%v, %v] by %v, lattices [%v, %v]", r, c, iv.Lower, iv.Upper, iv.Engine, lattice.Lower, lattice.Upper)
 			}
@@ -220,8 +220,8 @@ func TestPersonsNothingSilentlyWider(t *testing.T) {
 		{profiles.AddRemove, 3, 1e-4, 1e4, 2, 1e-30, nil},
 		{profiles.AddRemove, 0.5, 1e-4, 100, 64, 1e-30, []accountant.Option{accountant.WithWorkLimit(1e5)}},
 		{profiles.Substitute, 0.5, 1e-3, 100, 64, 1e-10, []accountant.Option{accountant.WithMemory(1 << 20)}},
-		{profiles.Substitute, 1, 1e-3, 100, 8, 1e-10, []accountant.Option{accountant.WithEngine(fourier.Lattice), accountant.WithWorkLimit(1e6)}},
-		{profiles.AddRemove, 3, 0.1, 100, 64, 1e-5, []accountant.Option{accountant.WithEngine(fourier.Contour), accountant.WithWorkLimit(10)}},
+		{profiles.Substitute, 1, 1e-3, 100, 8, 1e-10, []accountant.Option{accountant.WithTransform(fourier.Gonum), accountant.WithWorkLimit(1e6)}},
+		{profiles.AddRemove, 3, 0.1, 100, 64, 1e-5, []accountant.Option{accountant.WithWorkLimit(10)}},
 		{profiles.AddRemove, 1, 1, 1, 64, 1e-300, nil},
 		{profiles.Substitute, 0.3, 0.3, 1, 64, 1e-300, nil},
 		{profiles.Substitute, 1, 0.3, 1e5, 64, 1e-10, nil},

@@ -29,7 +29,7 @@ func TestGaussianThroughTheTransform(t *testing.T) {
 			all := one.Repeat(k, profiles.Gaussian{})
 			for _, delta := range []float64{0.1, 1e-5, 1e-15, 1e-40, 1e-100, 1e-250} {
 				truth := gaussianEpsilon(t, all, delta)
-				s := New(Options{Engine: Lattice})
+				s := New(Options{Laws: true})
 				if err := s.Add(hidden{one}, k); err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +79,7 @@ func TestGaussianClosedForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, wrapped := New(Options{Engine: Lattice}), New(Options{Engine: Lattice})
+		plain, wrapped := New(Options{Laws: true}), New(Options{Laws: true})
 		for _, add := range []error{plain.Add(one, c.k), wrapped.Add(hidden{one}, c.k)} {
 			if add != nil {
 				t.Fatal(add)
@@ -153,7 +153,7 @@ func TestBinomialSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := New(Options{Engine: Lattice})
+		s := New(Options{Laws: true})
 		if err := s.Add(p, int64(c.k)); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestLaplaceSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := New(Options{Engine: Lattice})
+		s := New(Options{Laws: true})
 		if err := s.Add(p, int64(c.k)); err != nil {
 			t.Fatal(err)
 		}
@@ -321,14 +321,14 @@ func TestGoldenDPSGD(t *testing.T) {
 		{0.02, 0.5, 500, [5]float64{17.5707242141, 40.5502606768, 87.8601367766, 186.346921645, 405.428697703}, [5]float64{1e-10, 1e-10, 1e-10, 1e-9, 1e-9}},
 	} {
 		p := dpsgd(t, c.rate, c.sigma)
-		for _, o := range []Options{{Relative: 1e-3, Engine: Lattice}, {Relative: 1e-5, Engine: Lattice}, {Relative: integralAccuracy, Engine: Contour}} {
+		for _, o := range []Options{{Relative: 1e-3, Laws: true}, {Relative: 1e-5, Laws: true}, {Relative: integralAccuracy}} {
 			relative := o.Relative
 			s := New(o)
 			if err := s.Add(p, c.runs); err != nil {
 				t.Fatal(err)
 			}
 			for i, delta := range deltas {
-				if o.Engine == Lattice && relative < 1e-3 && i > 2 {
+				if o.Laws && relative < 1e-3 && i > 2 {
 					continue // long transforms
 				}
 				r, err := s.Epsilon(t.Context(), delta)
@@ -341,8 +341,8 @@ func TestGoldenDPSGD(t *testing.T) {
 				if w := r.Upper - r.Lower; w > relative*c.want[i] || len(r.Warnings) > 0 {
 					t.Errorf("%v δ=%g: width %.3g at relative %g, warnings %q", c.rate, delta, w, relative, r.Warnings)
 				}
-				if r.Engine != o.Engine {
-					t.Errorf("%v δ=%g: answered by %q, want %q", c.rate, delta, r.Engine, o.Engine)
+				if want := map[bool]Engine{false: Contour, true: Lattice}[o.Laws]; r.Engine != want {
+					t.Errorf("%v δ=%g: answered by %q, want %q", c.rate, delta, r.Engine, want)
 				}
 				if off := math.Abs(r.Estimate - c.want[i]); off > (r.Upper-r.Lower)/5+c.ulp[i] {
 					t.Errorf("%v δ=%g: estimate off by %.3g, width %.3g", c.rate, delta, off, r.Upper-r.Lower)
@@ -355,7 +355,7 @@ func TestGoldenDPSGD(t *testing.T) {
 		rate, sigma, delta, want float64
 		runs                     int64
 	}{{0.001, 0.8, 1e-6, 0.9471956873, 10000}, {0.02, 0.5, 1e-10, 29.7100058841, 500}} {
-		s := New(Options{Engine: Lattice, Relative: 1e-4})
+		s := New(Options{Laws: true, Relative: 1e-4})
 		if err := s.Add(dpsgd(t, c.rate, c.sigma), c.runs); err != nil {
 			t.Fatal(err)
 		}

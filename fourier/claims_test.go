@@ -14,7 +14,7 @@ func TestGaussianOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 200000
-	once, each := New(Options{Engine: Lattice}), New(Options{Engine: Lattice})
+	once, each := New(Options{Laws: true}), New(Options{Laws: true})
 	if err := once.Add(g, n); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestGaussianOneByOne(t *testing.T) {
 // A δ equal to the computed probability of an infinite loss, which rounding may
 // have put above the true one, does not prove ε = +∞.
 func TestDeltaAtTheInfiniteMass(t *testing.T) {
-	s := New(Options{Engine: Lattice})
+	s := New(Options{Laws: true})
 	b, err := profiles.NewApproximate(1, 1e-5)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestPanicReachesTheCaller(t *testing.T) {
 	tr := failing{Gonum, new(atomic.Int64)}
 	for range 20 {
 		func() {
-			s := New(Options{Engine: Lattice, Transform: tr})
+			s := New(Options{Laws: true, Transform: tr})
 			if err := s.Add(dpsgd(t, 0.01, 1), 1000); err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestTransformsAtOnceKeepToTheLimit(t *testing.T) {
 	c := &counting{Transform: Gonum}
 	var wg sync.WaitGroup
 	for range 2 {
-		s := New(Options{Engine: Lattice, Transform: c, MaxPoints: limit})
+		s := New(Options{Laws: true, Transform: c, MaxPoints: limit})
 		if err := s.Add(dpsgd(t, 0.01, 1), 1000); err != nil {
 			t.Fatal(err)
 		}

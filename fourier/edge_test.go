@@ -18,12 +18,16 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// sum composes profiles, each a number of times.
+// sum composes profiles, each a number of times, by the laws that most tests here are about.
 func sum(t testing.TB, o Options, add ...any) *Sum {
 	t.Helper()
-	if o.Engine == "" {
-		o.Engine = Lattice // which these tests are about
-	}
+	o.Laws = true
+	return integral(t, o, add...)
+}
+
+// integral composes profiles by the integral first.
+func integral(t testing.TB, o Options, add ...any) *Sum {
+	t.Helper()
 	s := New(o)
 	for i := 0; i < len(add); i += 2 {
 		if err := s.Add(add[i].(profiles.Profile), int64(add[i+1].(int))); err != nil {
@@ -245,7 +249,7 @@ func TestEdgeManyRuns(t *testing.T) {
 		}
 	}
 	g, _ := profiles.NewGaussian(1)
-	s := New(Options{Engine: Lattice})
+	s := New(Options{Laws: true})
 	if err := s.Add(g, 1<<53); err != nil {
 		t.Errorf("2^53 runs: %v", err)
 	}
@@ -310,7 +314,7 @@ func TestEdgeDisjointSupports(t *testing.T) {
 
 func TestEdgeNoLoss(t *testing.T) {
 	p := declared(t)(profiles.NewPure(0))
-	for _, s := range []*Sum{New(Options{Engine: Lattice}), sum(t, Options{}, p, 1000)} {
+	for _, s := range []*Sum{New(Options{Laws: true}), sum(t, Options{}, p, 1000)} {
 		for _, e := range []float64{-2, -1e-9, 0, 1} {
 			want := max(0, -math.Expm1(e))
 			if r := delta(t, s, e); math.Abs(r.Lower-want) > 1e-15 || math.Abs(r.Upper-want) > 1e-15 {
@@ -354,7 +358,7 @@ func TestEdgeSubnormalMasses(t *testing.T) {
 // A count equals as many single steps, to the bit.
 func TestEdgeCountsMerge(t *testing.T) {
 	p := dpsgd(t, 0.01, 1)
-	one := New(Options{Engine: Lattice})
+	one := New(Options{Laws: true})
 	for range 1000 {
 		if err := one.Add(dpsgd(t, 0.01, 1), 1); err != nil {
 			t.Fatal(err)
@@ -497,7 +501,7 @@ func drawProfile(t *rapid.T, i string) (profiles.Profile, int64) {
 func TestRandomCompositions(t *testing.T) {
 	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
-		s, fine := New(Options{Engine: Lattice}), New(Options{Engine: Lattice, Relative: 1e-4})
+		s, fine := New(Options{Laws: true}), New(Options{Laws: true, Relative: 1e-4})
 		n := rapid.IntRange(1, 2).Draw(t, "steps")
 		for i := range n {
 			p, k := drawProfile(t, string(rune('a'+i)))
@@ -567,7 +571,7 @@ func TestStaircase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Engine: Lattice})
+	s := New(Options{Laws: true})
 	if err := s.Add(p, 8); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 			return known, nil
 		}
 	}
-	if s.factors.mixed() && s.opts.Engine != Lattice {
+	if s.factors.mixed() && !s.opts.Laws {
 		known, err = s.withShare(m, func() (Result, error) { return s.composeMixed(m, logDelta, logInf, floor, top) })
 		if err != nil {
 			return Result{}, err
@@ -77,7 +77,7 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 			return known, nil
 		}
 	}
-	if s.factors.mixed() && s.opts.Engine != Lattice {
+	if s.factors.mixed() && !s.opts.Laws {
 		known, err = s.withShare(m, func() (Result, error) {
 			return s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN(), Engine: Contour})
 		})

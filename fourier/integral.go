@@ -60,7 +60,7 @@ const lawIntegral = 0.02
 
 // latticesFirst reports whether the lattices are asked first.
 func (s *Sum) latticesFirst() bool {
-	return s.factors.costly && s.opts.Engine == "" && s.opts.Relative >= coarseAccuracy
+	return s.factors.costly && !s.opts.Laws && s.opts.Relative >= coarseAccuracy
 }
 
 // logTypical is log δ of what is asked mostly, where it is not known yet: that of 1e-20.
@@ -73,7 +73,7 @@ const massShare = 1e-11
 // prepare brings the compositions up to date for a δ, and reports whether the engine
 // is to be asked.
 func (s *Sum) prepare(logDelta float64) (bool, error) {
-	if s.opts.Engine == Lattice {
+	if s.opts.Laws {
 		return false, nil
 	}
 	if s.factors.classify(massOf(logDelta, s.runs)); s.factors.without > 0 {
@@ -284,4 +284,4 @@ const (
 )
 
 // latticesCheap reports whether a lattice of the accuracy asked for would cost little.
-func (s *Sum) latticesCheap() bool { return s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" }
+func (s *Sum) latticesCheap() bool { return s.opts.Relative >= coarseAccuracy && !s.opts.Laws }

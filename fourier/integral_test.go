@@ -57,8 +57,8 @@ func TestEnginesAgree(t *testing.T) {
 			steps = append(steps, p, 1+rng.IntN(2000))
 		}
 		target := math.Exp(-1 - 40*rng.Float64())
-		a := epsilon(t, sum(t, Options{Engine: Contour}, steps...), target)
-		b := epsilon(t, sum(t, Options{Engine: Lattice}, steps...), target)
+		a := epsilon(t, integral(t, Options{}, steps...), target)
+		b := epsilon(t, sum(t, Options{Laws: true}, steps...), target)
 		if !(a.Lower <= b.Upper && b.Lower <= a.Upper) {
 			t.Errorf("plan %d, δ=%g: contour [%v, %v], lattice [%v, %v]", i, target, a.Lower, a.Upper, b.Lower, b.Upper)
 		}
@@ -67,8 +67,8 @@ func TestEnginesAgree(t *testing.T) {
 		}
 		served++
 		x := (a.Lower + a.Upper) / 2
-		d := delta(t, sum(t, Options{Engine: Contour}, steps...), x)
-		e := delta(t, sum(t, Options{Engine: Lattice}, steps...), x)
+		d := delta(t, integral(t, Options{}, steps...), x)
+		e := delta(t, sum(t, Options{Laws: true}, steps...), x)
 		if !(d.Lower <= e.Upper && e.Lower <= d.Upper) || !(d.Lower <= target*(1+1e-5) && d.Upper >= target*(1-1e-5)) {
 			t.Errorf("plan %d: δ(%v) by contour [%v, %v], by lattice [%v, %v], want about %v", i, x, d.Lower, d.Upper, e.Lower, e.Upper, target)
 		}
@@ -112,7 +112,7 @@ func TestEngineOfAnswer(t *testing.T) {
 
 // Above the largest loss nothing is left to prove, whatever the size of the saddle.
 func TestProvesAboveTheLargestLoss(t *testing.T) {
-	s := sum(t, Options{Engine: Contour}, profiles.Reverse(sampled(t, 0.05, 0.01)), 100)
+	s := integral(t, Options{}, profiles.Reverse(sampled(t, 0.05, 0.01)), 100)
 	if top := -100 * math.Log1p(-0.01); !s.Proves(t.Context(), top*1.001, 1e-300) || s.Proves(t.Context(), top*0.9, 1e-300) {
 		t.Errorf("at ε next to %v: %v above, %v below", top, s.Proves(t.Context(), top*1.001, 1e-300), s.Proves(t.Context(), top*0.9, 1e-300))
 	}

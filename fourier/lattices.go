@@ -3,29 +3,18 @@
 package fourier
 
 import (
-	"math"
-
 	"github.com/dpaccountant/accountant/fourier/internal/lattice"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
-// notServed is the warning of an answer that only the contour engine may give.
-const notServed = "the contour engine does not serve this question: the interval is wider than asked"
-
 // latticeEpsilon asks the lattices for ε(δ), to a relative width or the absolute one of the options.
 func (s *Sum) latticeEpsilon(m *meter.Meter, relative, logDelta, logInf, floor, top float64) (Result, error) {
-	if s.opts.Engine == Contour {
-		return Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
-	}
 	a, err := s.lattices.Epsilon(m, lattice.Accuracy{Relative: relative, Absolute: s.opts.Absolute}, logDelta, logInf, floor, top)
 	return ofLattices(a, err)
 }
 
 // latticeDelta asks the lattices for δ(ε).
 func (s *Sum) latticeDelta(m *meter.Meter, eps, logInf float64) (Result, error) {
-	if s.opts.Engine == Contour {
-		return Result{Upper: 1, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
-	}
 	a, err := s.lattices.Delta(m, lattice.Accuracy{Relative: s.opts.Relative}, eps, logInf)
 	return ofLattices(a, err)
 }

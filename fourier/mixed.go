@@ -15,11 +15,9 @@ import (
 // withShare answers with a part of the work, and gives the rest back: lattices that are asked after
 // it must not be coarser for it.
 func (s *Sum) withShare(m *meter.Meter, answer func() (Result, error)) (Result, error) {
-	if s.opts.Engine == "" {
-		whole := m.Work
-		m.Work *= lawWork
-		defer func() { m.Work = whole }()
-	}
+	whole := m.Work
+	m.Work *= lawWork
+	defer func() { m.Work = whole }()
 	return answer()
 }
 
@@ -31,7 +29,7 @@ const coarseLattice = 1e-3
 func (s *Sum) composeMixed(m *meter.Meter, logDelta, logInf, floor, top float64) (Result, error) {
 	known := Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour}
 	known, err := s.mixedEpsilon(m, logDelta, known)
-	if err != nil || !s.wide(known) || s.latticesCheap() || s.opts.Engine != "" {
+	if err != nil || !s.wide(known) || s.latticesCheap() {
 		return known, err
 	}
 	r, err := s.latticeEpsilon(m, coarseLattice, logDelta, logInf, floor, top)

@@ -18,7 +18,7 @@ func TestExcessOfLawsIsRoundedOutward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sum(t, Options{Relative: 1e-6, Engine: Contour}, gaussian(t, 1), 1, opaque{d}, 1000)
+	s := integral(t, Options{Relative: 1e-6}, gaussian(t, 1), 1, opaque{d}, 1000)
 	if _, err := s.Epsilon(t.Context(), 1e-5); err != nil {
 		t.Fatal(err)
 	}

@@ -23,9 +23,9 @@ type Options struct {
 	Work float64
 	// Transform defaults to Gonum.
 	Transform Transform
-	// Engine, if it is Contour or Lattice, is the only one used where there is no
-	// closed form; the sum chooses otherwise.
-	Engine Engine
+	// Laws says that lattice laws alone answer where there is no closed form. Otherwise an integral of transforms
+	// is asked first, which shares no theorem with them.
+	Laws bool
 }
 
 // BytesPerPoint is what a question takes at the most for each point of its

@@ -21,7 +21,7 @@ func (s *Sum) fromOthers(m *meter.Meter, r Result, logDelta, logInf, floor, top 
 	tight := func(r Result) bool {
 		return r.Upper-r.Lower <= max(max(20*s.opts.Relative, worthOthers)*math.Abs(r.Upper), 20*s.opts.Absolute)
 	}
-	if !tight(r) && s.opts.Engine != Contour {
+	if !tight(r) {
 		for _, part := range []float64{0.9, 0.75, 0.5, 0.25} {
 			larger := part * logDelta
 			if !(larger > logInf+1) || larger > -2 {

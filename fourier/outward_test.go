@@ -62,7 +62,7 @@ func TestEndsOfOneRunAreRoundedOutward(t *testing.T) {
 // TestWarningStaysWithTheSmallerEnd: an interval as wide as half its upper end, which is far more than half its lower end, is
 // not what was asked, whatever other facts took off it.
 func TestWarningStaysWithTheSmallerEnd(t *testing.T) {
-	s := New(Options{Relative: 0.5, Engine: Contour})
+	s := New(Options{Relative: 0.5})
 	for _, c := range []struct {
 		lower, upper float64
 		warned       bool

@@ -16,11 +16,7 @@ func tiltedMass(a, b point, g Grid) float64 {
 	if b.tails.PC < a.tails.P {
 		m = xmath.LogSub(b.tails.PC, a.tails.PC)
 	}
-	x := math.Exp(m + g.Tilt*b.t - g.LogNorm)
-	if g.Ratio != nil {
-		x *= g.Ratio(a.t, b.t)
-	}
-	return x
+	return math.Exp(m + g.Tilt*b.t - g.LogNorm)
 }
 
 // within returns the error of a tail in units of e^scale, of logarithm x known to

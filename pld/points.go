@@ -24,9 +24,6 @@ type Grid struct {
 	// of Step². Every polygon and every choice of tangents is sound, so this
 	// trades work only.
 	Tilt, LogNorm, Share float64
-	// Ratio, if set, is what the tilted mass of a stretch of losses is to be
-	// multiplied with.
-	Ratio func(from, to float64) float64
 
 	// Most bounds the vertices, where it is above 0 and below half a million. Stop,
 	// if set, is asked now and then whether to give up.

@@ -17,7 +17,7 @@ func Example() {
 	step, _ := sampling.Apply(noise, profiles.AddRemove)
 	var r [2]fourier.Result
 	for i, t := range []fourier.Transform{fourier.Gonum, godsp.Transform{}} {
-		sum := fourier.New(fourier.Options{Transform: t, Engine: fourier.Lattice})
+		sum := fourier.New(fourier.Options{Transform: t, Laws: true})
 		_ = sum.Add(step.Directions[0].Upper, 1000)
 		r[i], _ = sum.Epsilon(context.Background(), 1e-5)
 		fmt.Println(t.Name(), r[i].Upper-r[i].Lower < 1e-3*r[i].Upper)

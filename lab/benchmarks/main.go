@@ -113,10 +113,11 @@ func accuracies() sweep {
 	slices.Reverse(s.values)
 	for _, l := range []struct {
 		engine fourier.Engine
+		opts   []accountant.Option
 		last   float64
-	}{{fourier.Contour, 1e-12}, {fourier.Lattice, 1e-7}} {
+	}{{fourier.Contour, nil, 1e-12}, {fourier.Lattice, []accountant.Option{accountant.WithTransform(fourier.Gonum)}, 1e-7}} {
 		s.lines = append(s.lines, line{string(l.engine) + " engine", -l.last, func(ctx context.Context, x float64) (float64, float64, error) {
-			return answer(ctx, 1, 1000, false, accountant.WithEngine(l.engine), accountant.WithAccuracy(x))
+			return answer(ctx, 1, 1000, false, append(l.opts, accountant.WithAccuracy(x))...)
 		}})
 	}
 	return s
@@ -133,7 +134,7 @@ func counts() sweep {
 		last float64
 	}{
 		{"as asked by default", nil, 1e12},
-		{"lattice engine, 1e-3", []accountant.Option{accountant.WithEngine(fourier.Lattice), accountant.WithAccuracy(1e-3)}, 1e9},
+		{"lattice engine, 1e-3", []accountant.Option{accountant.WithTransform(fourier.Gonum), accountant.WithAccuracy(1e-3)}, 1e9},
 	} {
 		s.lines = append(s.lines, line{l.name, l.last, func(ctx context.Context, x float64) (float64, float64, error) {
 			return answer(ctx, 1, int64(x), false, l.opts...)
@@ -153,7 +154,7 @@ func distinct() sweep {
 	}{
 		{"as asked by default", false, nil, 1e4},
 		{"one more, after an answer", true, nil, 1e4},
-		{"lattice engine, 1e-3", false, []accountant.Option{accountant.WithEngine(fourier.Lattice), accountant.WithAccuracy(1e-3)}, 100},
+		{"lattice engine, 1e-3", false, []accountant.Option{accountant.WithTransform(fourier.Gonum), accountant.WithAccuracy(1e-3)}, 100},
 	} {
 		s.lines = append(s.lines, line{l.name, l.last, func(ctx context.Context, x float64) (float64, float64, error) {
 			return answer(ctx, int(x), 10, l.more, l.opts...)

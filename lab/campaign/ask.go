@@ -17,7 +17,7 @@ type question struct {
 	delta, epsilon float64
 	accuracy       float64
 	work           float64 // 0: the preset
-	engine         fourier.Engine
+	laws           bool    // alone
 }
 
 func (q question) String() string {
@@ -29,8 +29,8 @@ func (q question) String() string {
 	if q.work > 0 {
 		s += fmt.Sprintf(", work %v", q.work)
 	}
-	if q.engine != "" {
-		s += fmt.Sprintf(", by %s", q.engine)
+	if q.laws {
+		s += ", by laws alone"
 	}
 	return s
 }
@@ -51,8 +51,8 @@ func answer(ctx context.Context, p plan, q question) (accountant.Interval, error
 	if q.work > 0 {
 		opts = append(opts, accountant.WithWorkLimit(q.work))
 	}
-	if q.engine != "" {
-		opts = append(opts, accountant.WithEngine(q.engine))
+	if q.laws {
+		opts = append(opts, accountant.WithTransform(fourier.Gonum))
 	}
 	a := parsed.Accountant(opts...)
 	if err := a.AddPlan(ctx, parsed); err != nil {

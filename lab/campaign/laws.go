@@ -6,8 +6,6 @@ package campaign
 
 import (
 	"math/rand/v2"
-
-	"github.com/dpaccountant/accountant/fourier"
 )
 
 type relation int
@@ -237,12 +235,8 @@ var laws = []law{
 		q.work = logUniform(r, 1e3, 1e7)
 		return p, q, true
 	}},
-	{"the lattices alone", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
-		q.engine = fourier.Lattice
-		return p, q, true
-	}},
-	{"the integral alone", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
-		q.engine = fourier.Contour
+	{"laws alone", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
+		q.laws = true
 		return p, q, true
 	}},
 }

@@ -80,9 +80,7 @@ func TestAnswersWhileATotalGrows(t *testing.T) {
 		opts := []accountant.Option{accountant.WithMemory(memory), accountant.WithWorkLimit(2e5), accountant.WithAccuracy([]float64{0.1, 1e-3, 1e-6}[r.IntN(3)])}
 		switch r.IntN(5) {
 		case 0, 1:
-			opts = append(opts, accountant.WithEngine(fourier.Lattice))
-		case 2:
-			opts = append(opts, accountant.WithEngine(fourier.Contour))
+			opts = append(opts, accountant.WithTransform(fourier.Gonum))
 		case 3:
 			opts = append(opts, accountant.WithManyQuestions())
 		}

@@ -98,7 +98,7 @@ func (d keptDesign) given(ctx context.Context, u int64, rare float64) profileTab
 	g := try.Must(profiles.NewGaussianMechanism(d.noise))
 	one := try.Must(s.Apply(g, profiles.Substitute))
 	// Points so close together are what lattices are quick at.
-	acct := accountant.New(profiles.Substitute, accountant.WithEngine(fourier.Lattice))
+	acct := accountant.New(profiles.Substitute, accountant.WithTransform(fourier.Gonum))
 	try.Check(acct.AddBounds(one, d.r))
 	top := try.Must(acct.Epsilon(ctx, rare/4))
 	// Points lie densest near 0, where most of the loss is: a chord costs like its length there. Many slots

@@ -243,15 +243,46 @@ func TestFiles(t *testing.T) {
 		t.Error("two files of one seed are not the same")
 	}
 	var out strings.Builder
-	if ok, err := compareFile(t.Context(), &out, a); !ok || err != nil || !strings.HasPrefix(out.String(), "12 plans: 0 are refused now, 0 do not meet") || !strings.Contains(out.String(), "(1.000 times)") {
+	if ok, err := compareFile(t.Context(), &out, a, 1); !ok || err != nil || !strings.HasPrefix(out.String(), "12 plans: 0 are refused now, 0 do not meet") || !strings.Contains(out.String(), "(1.000 times)") {
 		t.Errorf("%v, %v\n%s", ok, err, &out)
 	}
 	if err := os.WriteFile(b, one[:len(one)-20], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := compareFile(t.Context(), &out, b); err == nil {
+	if _, err := compareFile(t.Context(), &out, b, 1); err == nil {
 		t.Error("a file that was cut short, and no error")
 	}
+}
+
+// widerThanBefore is a part of the only plan known to be wider than before and than asked, by 0.16 % where 0.1 % was asked:
+// the integral's search ends next to the largest loss of 508 finite runs, where rounding is large.
+const widerThanBefore = `"probability":0.09550567231747586`
+
+// TestAgainstBefore: intervals meet those of before the integral looked for its place by tables of a sample, and none is
+// wider than both its old one and what was asked. -short looks at 488 of the 20,000 plans, else it is 2,223; the command
+// compares all. Steps of 41 and 9 meet schedules, which are every 40th line, as often as others.
+func TestAgainstBefore(t *testing.T) {
+	every := 9
+	if testing.Short() {
+		every = 41
+	}
+	var out strings.Builder
+	if _, err := compareFile(t.Context(), &out, "testdata/before-the-search.jsonl.gz", every); err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for text := range strings.Lines(out.String()) {
+		switch {
+		case strings.HasPrefix(text, "is wider") && strings.Contains(text, widerThanBefore):
+			known++
+		case strings.HasPrefix(text, "is wider"), strings.HasPrefix(text, "does not meet"), strings.HasPrefix(text, "refused"):
+			t.Error(text)
+		}
+	}
+	if testing.Short() && known == 0 {
+		t.Error("the plan that is known to be wider is not: take it out of this test")
+	}
+	t.Log(out.String())
 }
 
 // TestLine: ends may be infinite, and keep every bit.
@@ -293,7 +324,8 @@ func TestComparison(t *testing.T) {
 		{of(1, 1.1), of(1, inf), "is wider"},
 		{of(1, inf), of(1, 5), ""},
 		{gap, of(1, 2.0009), ""},
-		{gap, of(1, 2.0021), "is wider"},
+		{gap, of(1, 2.0029), ""}, // a thousandth of 1, and of 2
+		{gap, of(1, 2.0031), "is wider"},
 		{of(1, 1), line{Error: "no"}, "refused, no"},
 		{line{Error: "no"}, of(1, 2), ""},
 		{of(1, 1.1), line{Lower: 1, Upper: 1.1, Warnings: []string{"w"}}, "has a warning"},

@@ -193,8 +193,8 @@ func TestTruncatedEnginesAgree(t *testing.T) {
 	m := must(must(NewTruncated(0.01, 550, 50000)).Apply(gaussian(1), profiles.AddRemove))
 	for _, d := range m.Directions {
 		var got [2]fourier.Result
-		for i, e := range []fourier.Engine{fourier.Contour, fourier.Lattice} {
-			s := fourier.New(fourier.Options{Engine: e})
+		for i, laws := range []bool{false, true} {
+			s := fourier.New(fourier.Options{Laws: laws})
 			if err := s.Add(d.Upper, 200); err != nil {
 				t.Fatal(err)
 			}

@@ -61,7 +61,7 @@ func TestLatticeAndContourIntersect(t *testing.T) {
 		default:
 			t.Fatal(err)
 		}
-		s := fourier.New(fourier.Options{Relative: 1e-2, MaxPoints: 1 << 20, Engine: fourier.Lattice})
+		s := fourier.New(fourier.Options{Relative: 1e-2, MaxPoints: 1 << 20, Laws: true})
 		if err := s.Add(profile, count); err != nil {
 			t.Fatal(err)
 		}

@@ -128,9 +128,7 @@ func (e *entry) offset(step, theta float64) float64 {
 // lattice point below it: half of it times θ(1+θ) is what the upper law adds to
 // K(θ). Spread evenly it is Δ²/6. Atoms off the lattice count three times: the
 // lower law has one tangent to either side of them only.
-//
-// The mass of a loss counts ratio times, by point of the coarse law: see shape.
-func (e *entry) cost(step, theta float64, ratio []float64) float64 {
+func (e *entry) cost(step, theta float64) float64 {
 	if _, ok := e.Profile.(*profiles.Discrete); ok {
 		return step * step / 6 // fitStep looks at its atoms
 	}
@@ -141,9 +139,6 @@ func (e *entry) cost(step, theta float64, ratio []float64) float64 {
 	sum := 0.0
 	for i, l := range loss {
 		share := math.Exp(e.coarse.LogMass[i] + theta*l - k)
-		if ratio != nil {
-			share *= ratio[i]
-		}
 		if share < 1e-12 {
 			continue
 		}

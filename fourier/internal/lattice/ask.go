@@ -38,7 +38,7 @@ func (s *Sum) Delta(m *meter.Meter, a Accuracy, eps, logInf float64) (Answer, er
 }
 
 // ask asks the two ways to compose lattice laws in turn, each with the interval
-// proved before, until it is done: a transform while its tilt suits and it is short; then
+// proved before, until it is done: a transform while its tilt suits and it is short; then, of few runs or where that gave up,
 // laws convolved one by one, to a thousandth; then what transforms can; then the
 // products again if they were what served.
 func (q *query) ask(best Answer, done func(r Answer, relative float64) bool, transform func(best Answer) (Answer, error), double func(best Answer, relative float64) (Answer, error)) (Answer, error) {
@@ -63,7 +63,7 @@ func (q *query) ask(best Answer, done func(r Answer, relative float64) bool, tra
 	ended := func() bool { return done(best, q.relative) || q.m.Stopped() != nil || q.m.Work <= 0 }
 	doubled := false // the products served
 	if !ended() {
-		if q.hasty = false; q.gaveUp {
+		if q.hasty = false; q.gaveUp || q.few() {
 			if best, err = within(second, func() (Answer, error) { return double(best, coarse) }); err != nil {
 				return Answer{}, err
 			}

@@ -1,8 +1,8 @@
 // The cumulant of the total loss, from coarse laws, and what a saddle point makes of it.
 //
 // It assumes laws of which each is about that of a step, to half a unit of log-odds. It returns
-// approximations, good to a few percent where no rare big losses are (series.go is for those):
-// they choose the tilt, the step and the length, and prove nothing. Bounds from the same laws are in
+// approximations, good to a few percent. Where a step has rare big losses they find ε up to three times too large,
+// and the first pass then says where it is. They choose the tilt, the step and the length, and prove nothing. Bounds from the same laws are in
 // bounds.go.
 
 package lattice

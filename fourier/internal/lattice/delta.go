@@ -44,8 +44,7 @@ func (q *query) transformDelta(best Answer, eps, logInf float64) (Answer, error)
 			return best.short(err), nil
 		}
 		x := &deltaQuestion{eps: eps, logInf: logInf, known: best, lo: math.Inf(-1)}
-		f := &refinement{query: q, c: c, eps: eps, theta: theta, margin: FarMargin(q.relative)}
-		f.logDelta, f.near = c.sharpenDelta(logDelta, eps, theta)
+		f := &refinement{query: q, c: c, eps: eps, logDelta: logDelta, theta: theta, margin: FarMargin(q.relative)}
 		// A bound that needs no transform, in case it would be too long.
 		x.hi = c.bound(xmath.Down(eps-q.steps().LossErr(), 2))
 		best.Upper = min(best.Upper, xmath.ExpUp(x.hi))
@@ -135,12 +134,6 @@ func (x *deltaQuestion) nothingBelow() bool { return math.IsInf(x.lo, -1) }
 func (x *deltaQuestion) missed(f *refinement, _ view) {
 	if !x.nothingBelow() {
 		f.logDelta = min(x.estimate, f.logDelta)
-	}
-}
-
-func (x *deltaQuestion) unshaped(f *refinement, _ view) {
-	if !x.nothingBelow() {
-		f.logDelta = x.estimate
 	}
 }
 

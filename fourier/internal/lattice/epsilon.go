@@ -38,7 +38,6 @@ func (q *query) transformEpsilon(best Answer, logDelta, logInf, floor, top float
 		}
 		f := &refinement{query: q, best: best, c: c, logDelta: finiteLog, margin: FarMargin(q.relative)}
 		f.eps, f.theta = c.epsilon(finiteLog)
-		f.eps, f.theta, f.near = c.sharpen(finiteLog, f.eps, f.theta)
 		return f.refine(&epsilonQuestion{logDelta: logDelta, finiteLog: finiteLog, floor: floor, top: top})
 	})
 }
@@ -86,7 +85,7 @@ func (x *epsilonQuestion) aim(f *refinement) float64 {
 func (x *epsilonQuestion) unit(f *refinement) float64 { return f.theta }
 
 func (x *epsilonQuestion) first(f *refinement, p target) float64 {
-	return max(f.Sum.step(p, f.firstScale(p)), f.finest())
+	return max(f.Sum.step(p, f.firstScale()), f.finest())
 }
 
 func (x *epsilonQuestion) read(f *refinement, ps *pass, want float64) (v view, err error) {
@@ -110,11 +109,6 @@ func (x *epsilonQuestion) read(f *refinement, ps *pass, want float64) (v view, e
 func (x *epsilonQuestion) refocus(*refinement) bool { return false }
 
 func (x *epsilonQuestion) missed(*refinement, view) {}
-
-func (x *epsilonQuestion) unshaped(f *refinement, v view) {
-	// The guess is better than the estimate from a law that says little.
-	f.eps = min(max(f.eps, x.last.Lower), x.last.Upper)
-}
 
 func (x *epsilonQuestion) recentre(f *refinement, v view) (again bool) {
 	if v.inside {

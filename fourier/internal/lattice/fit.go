@@ -18,10 +18,9 @@ import (
 // the lattice exactly.
 func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 	var lead *entry
-	term := 0
 	leadSpan := 0.0
 	discrete := true
-	for i, e := range s.entries {
+	for _, e := range s.entries {
 		span, regular := 0.0, false
 		if t, ok := e.Profile.(*profiles.Discrete); ok {
 			if _, sp, ok := pld.Spacing(t, 1<<22); ok && (sp == 0 || sp >= d/16) {
@@ -43,7 +42,7 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 		}
 		// A loss far below the step is not resolved anyway.
 		if (regular || span > d/2) && span > 0 && (lead == nil || e.Count > lead.Count) {
-			lead, leadSpan, term = e, span, i
+			lead, leadSpan = e, span
 		}
 	}
 	if lead == nil {
@@ -74,7 +73,7 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 		}
 	}
 	if _, ok := lead.Profile.(*profiles.Discrete); !ok {
-		return lead.divide(d, p.theta, p.near.of(term)), false
+		return lead.divide(d, p.theta), false
 	}
 	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
 	return bestDivision(lead, leadSpan, k), false
@@ -108,7 +107,7 @@ func bestDivision(e *entry, span, k float64) float64 {
 
 // divide returns a step of at most d, and not much less, on whose lattices from
 // the first anchor the other ones lie best.
-func (e *entry) divide(d, theta float64, ratio []float64) float64 {
+func (e *entry) divide(d, theta float64) float64 {
 	anchors := e.anchors(theta)
 	if anchors[1].end { // both ends: they decide
 		step := d
@@ -124,12 +123,12 @@ func (e *entry) divide(d, theta float64, ratio []float64) float64 {
 	}
 	from := anchors[0].at(e, d)
 	best := ladder(d)
-	least := e.cost(best, theta, ratio) / (best * best)
+	least := e.cost(best, theta) / (best * best)
 	for _, m := range anchors[1:min(len(anchors), 4)] {
 		span := math.Abs(m.loss - from)
 		for k := math.Ceil(span / d * (1 - 1e-12)); k <= 1.5*span/d && k < span/d+16; k++ {
 			step := span / k
-			if c := e.cost(step, theta, ratio) / (step * step); c < least*(1-1e-9) {
+			if c := e.cost(step, theta) / (step * step); c < least*(1-1e-9) {
 				best, least = step, c
 			}
 		}

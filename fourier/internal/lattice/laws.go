@@ -1,7 +1,7 @@
 // The lattice laws of each step, above and below it, made once and kept.
 //
 // It assumes a step and a target. It returns laws that pld proves to be above and below the
-// profile, or the limit that was reached. Which points they have (the tilt, the shape, the tail that
+// profile, or the limit that was reached. Which points they have (the tilt, the tail that
 // is cut) decides how wide the answer is and how long it takes, and no more.
 
 package lattice
@@ -20,29 +20,26 @@ import (
 // Constants that steer which points laws have, and which laws serve again. They prove nothing.
 const (
 	nearTilt    = 1.25 // times the tilt of kept laws, or one over it, that they serve still
-	nearEps     = 0.5  // distance of ε, times θ, at which laws of a shape serve still
 	spareKept   = 5    // times the spare tail that laws may reach further than asked
 	tiltedShare = 5e-5 // of the error of a cell that points may be left out for, under the tilt
-	shapedShare = 2e-3 // and under a shape: the tilt alone is wrong by large factors about where the mass that counts is
 	mostIndex   = 1e15 // of a lattice point: its loss then still has digits left of the step
 )
 
 // serves reports whether kept laws do for a step, a target and a tail that is followed to top.
-func (l *lawPair) serves(step float64, p target, top float64, shaped bool) bool {
-	return l.step == step && l.above <= top && l.above > top-spareKept*p.spare() && l.tilt >= p.theta/nearTilt && l.tilt <= p.theta*nearTilt &&
-		l.shaped == shaped && (!shaped || math.Abs(l.eps-p.eps)*p.theta < nearEps)
+func (l *lawPair) serves(step float64, p target, top float64) bool {
+	return l.step == step && l.above <= top && l.above > top-spareKept*p.spare() && l.tilt >= p.theta/nearTilt && l.tilt <= p.theta*nearTilt
 }
 
 // lawsAt returns the laws of e at a step, from the cache if a similar question
 // was asked before. The upper tail is followed to the log-probability top; k is about K(θ) of
-// one run, and ratio that of a shape.
-func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k float64, ratio []float64) (lawPair, error) {
+// one run.
+func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k float64) (lawPair, error) {
 	for _, l := range e.laws {
-		if l.serves(step, p, top, ratio != nil) {
+		if l.serves(step, p, top) {
 			return l, nil
 		}
 	}
-	l := lawPair{step: step, tilt: p.theta, above: top - p.spare(), shaped: ratio != nil, eps: p.eps}
+	l := lawPair{step: step, tilt: p.theta, above: top - p.spare()}
 	if d, ok := e.Profile.(*profiles.Discrete); ok {
 		l.offset = 0
 		if as := d.Atoms(); len(as) > 0 {
@@ -72,15 +69,6 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
 	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
 		Tilt: tilt, LogNorm: k + xmath.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
-	if ratio != nil {
-		g.Share = shapedShare
-		loss := e.coarse.Loss
-		g.Ratio = func(from, to float64) float64 {
-			i, _ := slices.BinarySearch(loss, from)
-			j, _ := slices.BinarySearch(loss, to)
-			return slices.Max(ratio[max(i-1, 0):min(j+1, len(ratio))])
-		}
-	}
 	if !math.IsInf(e.Support.LogQInf, -1) {
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}

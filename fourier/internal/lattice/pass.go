@@ -92,7 +92,7 @@ func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
 			return nil, nil, err
 		}
 		k, _, _ := p.c[i].law.Tilted(p.theta)
-		l, err := q.lawsAt(q.m, e, ps.step, p, top, k, p.near.of(i))
+		l, err := q.lawsAt(q.m, e, ps.step, p, top, k)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -35,7 +35,6 @@ type refinement struct {
 
 	c                    cumulant
 	eps, logDelta, theta float64
-	near                 *shape
 	margin               float64 // how far below δ tails are followed
 
 	step, finer float64
@@ -74,8 +73,6 @@ type question interface {
 	refocus(f *refinement) bool
 	// missed looks where the pass found the answer although its tilt was wrong.
 	missed(f *refinement, v view)
-	// unshaped looks where the pass found the answer although the shape was wrong.
-	unshaped(f *refinement, v view)
 	// recentre looks where the pass found the answer; again asks for another one with what it
 	// set.
 	recentre(f *refinement, v view) (again bool)
@@ -88,7 +85,7 @@ func (f *refinement) refine(q question) (Answer, error) {
 	for range maxRounds {
 		want := q.aim(f)
 		unit := q.unit(f)
-		p := f.newTarget(f.c, f.eps, f.logDelta, f.theta, want*unit, f.margin, f.near)
+		p := f.newTarget(f.c, f.eps, f.logDelta, f.theta, want*unit, f.margin)
 		if !f.fixed {
 			f.step = q.first(f, p)
 		} else if f.finer > 0 {
@@ -132,12 +129,6 @@ func (f *refinement) refine(q question) (Answer, error) {
 				f.gaveUp = true
 				return f.best.short(errDear), nil
 			}
-		}
-		if f.shapeWrong(p, f.step, v.width*unit) {
-			f.near, f.fixed, f.c = nil, false, ps.laws
-			q.unshaped(f, v)
-			f.theta = f.c.saddle(f.eps, f.theta)
-			continue
 		}
 		next, stop := 0.0, false
 		if v.deeper == 0 && v.inside {

@@ -76,8 +76,6 @@ type lawPair struct {
 	step, offset float64
 	tilt         float64 // under which points were left out that carry no mass
 	above        float64 // log-probability from which the upper tail is cut
-	shaped       bool    // points were left out by a shape, not by the tilt alone
-	eps          float64 // and that shape was one of a sum near eps
 	upper, lower *pld.Law
 }
 
@@ -88,24 +86,6 @@ type anchor struct {
 	share         float64 // of the tilted mass
 	end           bool    // of the support
 	spike         bool    // loss depends on the step: see at
-}
-
-// A shape describes the sum near the answer where the tilted law of one step does not
-// describe it: after rare big losses. A nil one says that the tilted law does. It is read off
-// coarse laws, steers, and proves nothing.
-type shape struct {
-	density float64 // of the sum, over δ
-	// ratio is by how much more often than under the tilt a step has a loss when
-	// the sum is there: by term and loss of its coarse law.
-	ratio [][]float64
-}
-
-// of returns the ratios of a term; nil: they are all 1.
-func (l *shape) of(term int) []float64 {
-	if l == nil {
-		return nil
-	}
-	return l.ratio[term]
 }
 
 // maxTiltStep bounds θΔ: neighbouring lattice points then differ by e^40 under the

@@ -22,16 +22,12 @@ type target struct {
 	wantLog  float64 // width wanted, in log δ
 	margin   float64 // how far below δ tails are followed
 	far      float64 // and usually
-	near     *shape
 }
 
-func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog, margin float64, near *shape) target {
+func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog, margin float64) target {
 	_, density, v := c.logDelta(eps, theta)
-	if near != nil {
-		density = near.density
-	}
 	return target{c: c, eps: eps, logDelta: logDelta, theta: theta, density: max(density, 1e-300), scale: math.Sqrt(v / q.copies),
-		wantLog: wantLog, margin: margin, far: FarMargin(q.relative), near: near}
+		wantLog: wantLog, margin: margin, far: FarMargin(q.relative)}
 }
 
 // spare is by how much further than asked lattices reach, to serve more questions.
@@ -77,10 +73,7 @@ func (s *Sum) step(p target, scale float64) float64 {
 // firstScale is about by how much the error law falls short before anything is
 // measured: losses with an atom come in rare jumps, for which the saddle-point
 // density is too low (2 to 6 times at the settings of docs/benchmarks.md).
-func (s *Sum) firstScale(p target) float64 {
-	if p.near != nil {
-		return 1
-	}
+func (s *Sum) firstScale() float64 {
 	for _, e := range s.entries {
 		if len(e.Support.Atoms) > 0 {
 			return fewAtoms
@@ -108,8 +101,8 @@ func (q *query) finest() float64 {
 // width predicts the width of log δ at a step.
 func (s *Sum) width(p target, step float64) float64 {
 	sum := 0.0
-	for i, e := range s.entries {
-		sum += float64(e.Count) * e.cost(step, p.theta, p.near.of(i))
+	for _, e := range s.entries {
+		sum += float64(e.Count) * e.cost(step, p.theta)
 	}
 	return evenWidth * p.density * sum
 }
@@ -122,11 +115,4 @@ func (s *Sum) finer(p target, step, measured float64) float64 {
 		scale = measured / w
 	}
 	return min(0.8*step, max(0.05*step, s.step(p, scale)))
-}
-
-// shapeWrong reports whether a pass as wide as width, in log δ, is not what the shape
-// foretold: it does not describe the sum there, and vertices placed by it leave a
-// width that no step improves on (TestWrongShapeIsGivenUp in package fourier).
-func (s *Sum) shapeWrong(p target, step, width float64) bool {
-	return p.near != nil && !(width <= 3*s.width(p, step))
 }

@@ -1,0 +1,37 @@
+package fourier
+
+import (
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// TestRareLossesAreFound: where rare big losses decide, coarse laws find ε far too large, and the passes of a lattice
+// find their way from there.
+func TestRareLossesAreFound(t *testing.T) {
+	p, err := subsample.PoissonProfile(declared(t)(profiles.NewApproximate(0.8948989200263251, 1.4914845790506182e-09)), 0.006340752115595468)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, points := range []int{0, 1 << 15} {
+		r := epsilon(t, sum(t, Options{MaxPoints: points}, profiles.Reverse(p), 213), 1.8976945488091003e-22)
+		if w := r.Upper - r.Lower; w > 1e-3*r.Upper || len(r.Warnings) > 0 {
+			t.Errorf("%d points: [%v, %v], %v", points, r.Lower, r.Upper, r.Warnings)
+		}
+	}
+}
+
+// TestFewRunsAreMultiplied: few runs of rare losses for which rounding ends the transforms are multiplied one by one.
+func TestFewRunsAreMultiplied(t *testing.T) {
+	for _, c := range []struct{ rate, delta float64 }{{0.01, 1e-8}, {1e-4, 1e-40}} {
+		p, err := subsample.PoissonProfile(declared(t)(profiles.NewDiscreteGaussianMechanism(1, 1)), c.rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := epsilon(t, sum(t, Options{}, p, 5), c.delta)
+		if w := r.Upper - r.Lower; w > 1e-3*r.Upper || len(r.Warnings) > 0 {
+			t.Errorf("rate %v, δ = %v: [%v, %v], %v", c.rate, c.delta, r.Lower, r.Upper, r.Warnings)
+		}
+	}
+}
