@@ -338,8 +338,8 @@ func ExampleAccountant() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("ε is %.8f to %.0e (%s, %s)\n", iv.Upper, iv.Upper-iv.Lower, iv.Direction, iv.Engine)
-	// Output: ε is 2.38159692 to 1e-11 (remove, contour)
+	fmt.Printf("ε is %.8f, to a billionth: %t (%s, %s)\n", iv.Upper, iv.Upper-iv.Lower < 1e-9, iv.Direction, iv.Engine)
+	// Output: ε is 2.38159692, to a billionth: true (remove, contour)
 }
 
 func ExampleAccountant_Delta() {

@@ -62,11 +62,12 @@ func TestWithRecursion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Upper > want.Upper*(1+1e-9) || got.Lower < want.Lower*(1-1e-9) || got.Estimate < got.Lower || got.Estimate > got.Upper {
+		// Above the limit both totals ask the same sums, with laws aimed at what each was asked before: their ends differ by a small
+		// part of the discretization, which is 1.3e-4.
+		if got.Upper > want.Upper*(1+1e-6) || got.Lower < want.Lower*(1-1e-6) || got.Estimate < got.Lower || got.Estimate > got.Upper {
 			t.Errorf("%s: %+v is not within %+v", c.name, got, want)
 		}
-		// Two totals need not agree in digits that are not certified: both are within 1e-9.
-		if (got.Upper < want.Upper*(1-1e-9)) != c.narrow {
+		if (got.Upper < want.Upper*(1-1e-6)) != c.narrow {
 			t.Errorf("%s: ε ≤ %v with the recursion, %v without", c.name, got.Upper, want.Upper)
 		}
 		if got.Upper <= last {

@@ -182,7 +182,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		}
 		before := s.guess
 		f := s.take(t, s.guess)
-		if s.done() || try.coarser > 1 && s.narrow(enough*coarser) || s.narrow(limitedEnough*enough) && f.reading.limited() {
+		if s.done() || try.coarser > 1 && s.narrow(enough*coarser) || enough > s.b.opt.Relative && s.narrow(limitedEnough*enough) && f.reading.limited() {
 			return nil
 		}
 		if math.IsNaN(f.eps) {
