@@ -33,7 +33,7 @@ func (c *Composition) Borrow(ctx context.Context, from *Composition, work int64)
 			if spent += int64(old.columns[i].terms); spent > work {
 				return 0, nil
 			}
-			line, err := t.line(ctx, f, nil)
+			line, err := t.line(ctx, f, nil, t.plan.last())
 			var not *NotServed
 			if errors.As(err, &not) {
 				return spent, nil

@@ -8,7 +8,6 @@ package contour
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 
@@ -532,10 +531,24 @@ func termsOf(lines []transform.Line, n int) float64 {
 // prepare makes the lines of the factors up to reach.
 func (q *cumulant) prepare(ctx context.Context, p plan, reach float64, lines []transform.Line) error {
 	errs := make([]error, len(lines))
-	workers := min(len(lines), runtime.GOMAXPROCS(0))
+	order, few := q.order, alike
+	if len(order) != len(lines) {
+		order, few = make([]int, len(lines)), 1
+		for i := range order {
+			order[i] = i
+		}
+	}
+	workers := min((len(lines)+few-1)/few, runtime.GOMAXPROCS(0))
 	parallel.Do(workers, func(w int) {
-		for i := w; i < len(lines) && ctx.Err() == nil; i += workers {
-			lines[i], errs[i] = q.factors[i].Transform.Line(ctx, p.theta, reach, p.tol, p.maxNodes)
+		for from := w * few; from < len(lines); from += workers * few {
+			var like transform.Line
+			for _, i := range order[from:min(from+few, len(lines))] {
+				if ctx.Err() != nil {
+					return
+				}
+				lines[i], errs[i] = p.line(ctx, q.factors[i].Transform, like, reach)
+				like = lines[i]
+			}
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -543,7 +556,7 @@ func (q *cumulant) prepare(ctx context.Context, p plan, reach float64, lines []t
 	}
 	for _, err := range errs {
 		if err != nil {
-			return &NotServed{Reason: fmt.Sprint(err)}
+			return err
 		}
 	}
 	q.reached = reach

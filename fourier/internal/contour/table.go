@@ -91,7 +91,7 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 					}
 					if lines != nil {
 						line = lines[first+i]
-					} else if line, errs[i] = t.line(ctx, c.factors[first+i].Transform, line); errs[i] != nil {
+					} else if line, errs[i] = t.line(ctx, c.factors[first+i].Transform, line, t.plan.last()); errs[i] != nil {
 						line = nil
 						continue
 					}
@@ -125,12 +125,12 @@ const alike = 16
 // last is the first frequency that is left out.
 func (p plan) last() float64 { return float64(p.n+1) * p.h }
 
-// line prepares the line of a factor, after that of a similar one, nil for none.
-func (p plan) line(ctx context.Context, f transform.Transform, like transform.Line) (line transform.Line, err error) {
+// line prepares the line of a factor up to the frequency last, after that of a similar one, nil for none.
+func (p plan) line(ctx context.Context, f transform.Transform, like transform.Line, last float64) (line transform.Line, err error) {
 	if l, ok := f.(transform.Follower); ok {
-		line, err = l.LineAfter(ctx, like, p.theta, p.last(), p.tol, p.maxNodes)
+		line, err = l.LineAfter(ctx, like, p.theta, last, p.tol, p.maxNodes)
 	} else {
-		line, err = f.Line(ctx, p.theta, p.last(), p.tol, p.maxNodes)
+		line, err = f.Line(ctx, p.theta, last, p.tol, p.maxNodes)
 	}
 	if err != nil && ctx.Err() == nil {
 		err = &NotServed{Reason: err.Error()}
