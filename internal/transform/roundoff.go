@@ -61,8 +61,9 @@ func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss
 	r.oscillating(w, loss, e, products, theta, errLoss)
 }
 
-// productErr bounds the relative error of a product of a weight, a loss and a frequency, and what adding it to others takes.
-const productErr = 8 * u
+// productErr bounds the errors of w·(sin tL − tL) and of t·wL that grow with w·t|L|, relative to it: 2.5u by the rounding of the
+// argument, 5u of the function, u each of the products, 2u of each sum; twice that.
+const productErr = 24 * u
 
 // direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
 func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
