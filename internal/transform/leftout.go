@@ -114,9 +114,9 @@ type ends struct{ left, right float64 }
 // mostTurned is the largest t·Im L that the ends of a line of the strip are made for. It steers.
 const mostTurned = 1000
 
-// endsFor returns them for a line, with a strip of about a, 0 if it is not known: on a line of the strip the nodes left out count e^{t·Im L} times. Going outwards Im L grows
-// on the right by the means of P, and on the left by those of Q. On the left of an f with a large θ and several means of Q,
-// lines with t·Im L of about θ serve; f falls fast enough there.
+// endsFor returns them for a line with a strip of about a, 0 if that is not known: on a line of the strip the nodes left out count
+// e^{t·Im L} times. Going outwards Im L grows on the right by the means of P, and on the left by those of Q. On the left of an f with a
+// large θ and several means of Q, lines with t·Im L of about θ serve; f falls fast enough there.
 func (m *mixture) endsFor(theta, tMax, goal, a float64) ends {
 	e := ends{goal - min(40, 0.3*tMax), goal - min(40, 0.3*tMax)}
 	if m.spanP > 0 {

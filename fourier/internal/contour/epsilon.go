@@ -182,7 +182,9 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		}
 		before := s.guess
 		f := s.take(t, s.guess)
-		if s.done() || try.coarser > 1 && s.narrow(enough*coarser) || enough > s.b.opt.Relative && s.narrow(limitedEnough*enough) && f.reading.limited() {
+		// A wider answer will do where the table was made for one, or where another line would hardly lose fewer digits.
+		if s.done() || try.coarser > 1 && s.narrow(enough*coarser) ||
+			enough > s.b.opt.Relative && f.reading.limited() && s.narrow(enough*limitedEnough) {
 			return nil
 		}
 		if math.IsNaN(f.eps) {

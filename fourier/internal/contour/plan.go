@@ -40,6 +40,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	if len(q.factors) != len(c.factors) {
 		c.reconsider(&l, g)
+		if math.IsInf(l.lambda, 1) {
+			return nil, &NotServed{Reason: "no line beside has a finite transform of all factors"}
+		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
 	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes,
@@ -223,16 +226,9 @@ const (
 
 // total returns about K(s) of all factors.
 func (c *Composition) total(s float64) float64 {
-	k := make([]float64, len(c.factors))
-	workers := min(len(k), runtime.GOMAXPROCS(0))
-	parallel.Do(workers, func(w int) {
-		for i := w; i < len(k); i += workers {
-			k[i], _ = transform.NewSketch(c.factors[i].Transform).Real(s)
-		}
-	})
 	sum := 0.0
-	for i, f := range c.factors {
-		sum += float64(f.Count) * k[i]
+	for i, k := range c.reals(s) {
+		sum += float64(c.factors[i].Count) * k
 	}
 	return sum
 }

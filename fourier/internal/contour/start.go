@@ -78,15 +78,21 @@ func (c *Composition) inOrder(s float64) []int {
 	if s == 0 {
 		return order
 	}
-	k := make([]float64, len(order))
+	k := c.reals(s)
+	sort.SliceStable(order, func(i, j int) bool { return k[order[i]] > k[order[j]] })
+	return order
+}
+
+// reals returns about K(s) of one run of each factor.
+func (c *Composition) reals(s float64) []float64 {
+	k := make([]float64, len(c.factors))
 	workers := min(len(k), runtime.GOMAXPROCS(0))
 	parallel.Do(workers, func(w int) {
 		for i := w; i < len(k); i += workers {
 			k[i], _ = transform.NewSketch(c.factors[i].Transform).Real(s)
 		}
 	})
-	sort.SliceStable(order, func(i, j int) bool { return k[order[i]] > k[order[j]] })
-	return order
+	return k
 }
 
 // cumulant returns the sample of the factors as they are, with the points of earlier
