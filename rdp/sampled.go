@@ -18,8 +18,8 @@ import (
 //
 // between integers by convexity (Grid), and never more than c(α). For a
 // Gaussian the result is the exact PoissonGaussian and for Laplace noise exact
-// too, at all orders; for discrete noise, pure differential privacy and binary
-// randomized response the factor 3 is 1.
+// too, at all orders; for discrete Gaussian noise and pure differential privacy
+// the factor 3 is 1.
 //
 // Theorem: Zhu and Wang, "Poisson subsampled Rényi differential privacy" (ICML
 // 2019), Theorem 6. Without the 3 it is the exact divergence of the remove
@@ -37,12 +37,8 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		return nil, fault.In("poisson", fault.New("curve", "is nil, must be a Rényi curve"))
 	case gaussian:
 		return PoissonGaussian(rate, c.sigma)
-	case laplace, discreteGaussian, discreteLaplace:
+	case laplace, discreteGaussian, twoAnswers:
 		factor = 1
-	case twoAnswers:
-		if c.k == 2 {
-			factor = 1
-		}
 	}
 	if rate == 1 {
 		return c, nil
