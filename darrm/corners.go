@@ -314,9 +314,6 @@ func each(most, k int, f func(c [4]int, left int)) {
 	}
 }
 
-// votes returns the coins of a multiset on D (side 0) or on D' (side 1).
-func (t *cornerTable) votes(c counts, side int) []coin { return votes(t.pairs(), c, side) }
-
 func votes(pairs [][2]coin, c counts, side int) []coin {
 	var out []coin
 	for i, pair := range pairs {

@@ -35,26 +35,6 @@ func Release(g Gamma, votes []bool, src rand.Source) (bool, error) {
 	return random.Coin(src, 0.5), nil
 }
 
-// ReleaseSubsampled answers with the majority of m of the votes, drawn without
-// replacement, a tie decided by a fair coin. It is Release with the noise
-// function of Subsampling (Lemma 3.1 of the paper), without a float in it.
-func ReleaseSubsampled(m int, votes []bool, src rand.Source) (bool, error) {
-	if err := checkMechanisms(len(votes)); err != nil {
-		return false, err
-	}
-	if m < 1 || m > len(votes) {
-		return false, fault.New("votes", "%d is not in [1, %d]", m, len(votes))
-	}
-	r := rand.New(random.Source(src))
-	deck := append([]bool(nil), votes...)
-	for i := range m {
-		j := r.IntN(len(deck) - i)
-		deck[i], deck[i+j] = deck[i+j], deck[i]
-	}
-	ones := count(deck[:m])
-	return 2*ones > m || 2*ones == m && random.Coin(r, 0.5), nil
-}
-
 // ReleaseLabel answers with the label of an absolute majority of the votes, each in
 // [0, classes), with probability γ(its votes), and otherwise, and without one, with a label
 // drawn uniformly. It is what Params.Classes is certified for; all that Release requires

@@ -5,7 +5,6 @@ package labeldp
 
 import (
 	"math"
-	"math/big"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -104,15 +103,4 @@ func (s *sampler) sample(i int, src rand.Source) int {
 		j++
 	}
 	return j
-}
-
-// weights returns the integer weights of label i over all outputs.
-func (s *sampler) weights(i int) []*big.Int {
-	out := make([]*big.Int, len(s.cum[i]))
-	last := uint64(0)
-	for j, c := range s.cum[i] {
-		out[j] = new(big.Int).SetUint64(c - last)
-		last = c
-	}
-	return out
 }
