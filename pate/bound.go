@@ -82,17 +82,7 @@ func newGaussianCost(order, t, t2 float64) gaussianCost {
 			return c
 		}
 	}
-	for range 200 { // until lo and hi are neighbours; hi stays on the valid side
-		m := lo + (hi-lo)/2
-		if m <= lo || m >= hi {
-			break
-		}
-		if below(m) {
-			hi = m
-		} else {
-			lo = m
-		}
-	}
+	hi, _ = xmath.Bisect(hi, lo, 200, below) // hi stays on the valid side
 	c.logQ0 = -hi * hi
 	return c
 }
@@ -106,17 +96,7 @@ func monotoneGap(t float64) float64 {
 	if holds(lo) {
 		return lo
 	}
-	for range 1200 {
-		m := math.Sqrt(lo) * math.Sqrt(hi)
-		if m <= lo || m >= hi {
-			break
-		}
-		if holds(m) {
-			hi = m
-		} else {
-			lo = m
-		}
-	}
+	hi, _ = xmath.BisectLog(hi, lo, 1200, holds)
 	return hi * (1 + 8*u)
 }
 

@@ -51,16 +51,6 @@ func gaussianEpsilon(mu, delta float64) (float64, error) {
 			return hi, nil
 		}
 	}
-	for range 200 {
-		mid := (lo + hi) / 2
-		if mid <= lo || mid >= hi {
-			break
-		}
-		if holds(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
+	hi, _ = xmath.Bisect(hi, lo, 200, holds)
 	return hi, nil
 }

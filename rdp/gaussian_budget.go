@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/mu"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -35,6 +34,6 @@ func MuWithin(epsilon, delta float64) (float64, error) {
 	if !holds(low) {
 		return 0, fault.New("epsilon", "%v with delta %v is too small a budget", epsilon, delta)
 	}
-	low = mu.Last(low, high, 200, holds)
+	low, _ = xmath.BisectLog(low, high, 200, holds)
 	return low * (1 - 0x1p-50), nil
 }

@@ -117,18 +117,7 @@ func composed(n int, eps, delta float64) float64 {
 	if !(delta > 0) || n > 200_000 {
 		return top
 	}
-	lo, hi := 0.0, top
-	for range 60 {
-		mid := lo + (hi-lo)/2
-		if responses(n, eps, mid) <= delta {
-			hi = mid
-		} else {
-			lo = mid
-		}
-		if hi-lo < 1e-9*hi {
-			break
-		}
-	}
+	hi, _ := xmath.Bisect(top, 0, 40, func(e float64) bool { return responses(n, eps, e) <= delta })
 	return min(top, xmath.RoundUp(hi, 4))
 }
 

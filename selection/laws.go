@@ -53,17 +53,7 @@ func WithMean(shape, mean float64) (Law, error) {
 	if most := least(hi); most < mean {
 		return nil, fault.New("mean", "%v is not in [1, %g], the range of shape %v", mean, max(1, most), shape)
 	}
-	for range 200 {
-		mid := lo + (hi-lo)/2
-		if mid == lo || mid == hi {
-			break
-		}
-		if least(mid) < mean {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	_, hi = xmath.Bisect(lo, hi, 200, func(x float64) bool { return least(x) < mean })
 	return newTNB(shape, math.Exp(-hi)), nil
 }
 

@@ -52,15 +52,8 @@ func (b Difference) Sketch(n int, cut float64) *Law {
 
 // lowest returns z where the difference is −Shift.
 func (b Difference) lowest() float64 {
-	lo, hi := -60.0, 60.0
-	for range 200 {
-		if mid := (lo + hi) / 2; b.at(mid) > 0 {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	z, _ := xmath.Bisect(60, -60, 200, func(z float64) bool { return b.at(z) > 0 })
+	return z
 }
 
 // inverse returns about z with at(z) = x, x > 0.

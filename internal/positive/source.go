@@ -233,14 +233,7 @@ func edge(holds func(float64) bool) float64 {
 	for holds(hi) && hi < 700 {
 		hi *= 2
 	}
-	lo := 0.0
-	for range 30 {
-		if mid := (lo + hi) / 2; holds(mid) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	_, hi = xmath.Bisect(0, hi, 30, holds)
 	return hi
 }
 

@@ -177,14 +177,7 @@ func beneath(ks []known) []vertex {
 		k, next := ks[i], ks[i+1]
 		vs = append(vs, vertex{k.eps, k.low})
 		// The lines cross, or one end is where the larger one changes.
-		lo, hi := k.eps, next.eps
-		for range 60 {
-			if mid := lo + (hi-lo)/2; line(from(i), k, mid) > line(ks[i+2], next, mid) {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
+		lo, hi := xmath.Bisect(k.eps, next.eps, 60, func(eps float64) bool { return line(from(i), k, eps) > line(ks[i+2], next, eps) })
 		m := lo + (hi-lo)/2
 		h := min(line(from(i), k, m), line(ks[i+2], next, m)) * (1 - 1e-12)
 		if h <= 0 {
