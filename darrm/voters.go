@@ -54,7 +54,7 @@ func (v Voters) WithCurve(r profiles.Relation, epsilons, deltas []float64) (Vote
 			return v, fault.New("curve", "%v is not in [0, 1]", deltas[i])
 		}
 	}
-	d, err := fromChords(epsilons, deltas)
+	d, err := profiles.NewChords(epsilons, deltas, deltas)
 	if err != nil {
 		return v, err
 	}

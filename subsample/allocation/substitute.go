@@ -40,15 +40,11 @@ func (s Random) substitute(ctx context.Context, b profiles.Mechanism) (profiles.
 		return profiles.Bounds{}, err
 	}
 	ks = falling(ks)
-	var ups []vertex
-	for _, k := range ks {
-		ups = append(ups, vertex{k.eps, k.up})
-	}
-	up, err := symmetric(wholeHull(ups, true), true)
+	up, err := above(ks)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	low, err := symmetric(wholeHull(beneath(ks), false), false)
+	low, err := below(ks)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -57,15 +53,15 @@ func (s Random) substitute(ctx context.Context, b profiles.Mechanism) (profiles.
 		m.Directions = [2]profiles.Direction{{Upper: up, Lower: low}, {Upper: up, Lower: low}}
 		return m, nil
 	}
-	above, _, err := pairOf(ctx, s.target, positive.FromProfile{Profile: up}, positive.FromProfile{Profile: up}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
+	sumUp, _, err := pairOf(ctx, s.target, positive.FromProfile{Profile: up}, positive.FromProfile{Profile: up}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	_, below, err := pairOf(ctx, s.target, positive.FromProfile{Profile: low}, positive.FromProfile{Profile: low}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
+	_, sumLow, err := pairOf(ctx, s.target, positive.FromProfile{Profile: low}, positive.FromProfile{Profile: low}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return twoSided(b.Name(), profiles.Substitute, above, below)
+	return twoSided(b.Name(), profiles.Substitute, sumUp, sumLow)
 }
 
 // The accuracy of a row and the distance to the next one, in log h. A chord of an exponential is
