@@ -35,7 +35,7 @@ func Chords(x, h []float64, below bool) (mass, value []float64, inf float64) {
 		}
 		q *= math.Exp(x[i] - x[j])
 	}
-	factor, round := 1.0, 16*float64(len(hull)+1)*U
+	factor, round := 1.0, 8*float64(len(hull)+2)*U
 	if below {
 		round = -round
 	}
