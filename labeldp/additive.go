@@ -403,7 +403,7 @@ const windowCells = 19
 // ε-DP under replacement of one label, and exactly so: outputs are cells of a grid of about
 // 2^−20 of the label range, drawn with rational probabilities.
 func RPWithPrior(p Prior, eps, halfWidth float64) (Method, error) {
-	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, err
 	}
 	lo, hi := p.labels[0], p.labels[len(p.labels)-1]
