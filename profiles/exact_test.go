@@ -9,6 +9,10 @@ import (
 
 var bigOne = oracle.F(1)
 
+func masses(p, q, pc, qc *big.Float) profiletest.Masses {
+	return profiletest.Masses{P: p, Q: q, PC: pc, QC: qc}
+}
+
 // laplaceTail is P(Lap(0, 1) > x).
 func laplaceTail(x *big.Float) *big.Float {
 	if x.Sign() < 0 {
@@ -25,13 +29,13 @@ func exactExponential(e float64) profiletest.Exact {
 	return func(eps *big.Float) profiletest.Masses {
 		switch {
 		case eps.Cmp(m) >= 0:
-			return profiletest.Masses{oracle.New(), oracle.New(), bigOne, bigOne}
+			return masses(oracle.New(), oracle.New(), bigOne, bigOne)
 		case eps.Cmp(oracle.Neg(m)) < 0:
-			return profiletest.Masses{bigOne, bigOne, oracle.New(), oracle.New()}
+			return masses(bigOne, bigOne, oracle.New(), oracle.New())
 		}
 		a, b := oracle.Scale(oracle.Sub(m, eps), 0.5), oracle.Scale(oracle.Add(m, eps), 0.5)
-		return profiletest.Masses{oracle.Div(fall(a), fall(m)), oracle.Div(rise(a), rise(m)),
-			oracle.Div(rise(b), rise(m)), oracle.Div(fall(b), fall(m))}
+		return masses(oracle.Div(fall(a), fall(m)), oracle.Div(rise(a), rise(m)),
+			oracle.Div(rise(b), rise(m)), oracle.Div(fall(b), fall(m)))
 	}
 }
 
@@ -51,9 +55,9 @@ func exactPlusMinus(b, rate float64) profiletest.Exact {
 		e := oracle.Exp(eps)
 		switch {
 		case e.Cmp(top) >= 0:
-			return profiletest.Masses{oracle.New(), oracle.New(), bigOne, bigOne}
+			return masses(oracle.New(), oracle.New(), bigOne, bigOne)
 		case e.Cmp(oracle.Div(bigOne, top)) < 0:
-			return profiletest.Masses{bigOne, bigOne, oracle.New(), oracle.New()}
+			return masses(bigOne, bigOne, oracle.New(), oracle.New())
 		}
 		lo, hi := oracle.Neg(m), m
 		for range 140 {
@@ -69,6 +73,6 @@ func exactPlusMinus(b, rate float64) profiletest.Exact {
 		}
 		p, q := tails(hi, m)
 		pc, qc := tails(oracle.Neg(hi), oracle.Neg(m))
-		return profiletest.Masses{p, q, pc, qc}
+		return masses(p, q, pc, qc)
 	}
 }
