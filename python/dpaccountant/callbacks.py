@@ -60,6 +60,8 @@ class TrainingBudget(Asking):
         self.batching = Batching(
             batching, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate, cap=cap
         )
+        if batching == "fixed-order" and neighbors == "add-remove":
+            raise InputError("neighbors: add-remove is not for a fixed order: without one example all later ones move up, into other batches; zero-out or substitute keep its place")
         rate = self.batching.rate
         self._run: Dict[str, Any] = {
             "neighbors": neighbors or self.batching.neighbors,
