@@ -179,6 +179,19 @@ class Accountant(Systems):
             for m in self.request("compare", plan=plan_of(plan), delta=delta, recursion=recursion)["methods"]
         )
 
+    def draw(
+        self, sampling: Mapping[str, Any], population: int, *, batches: Optional[int] = None, test_seed: Optional[int] = None
+    ) -> List[List[int]]:
+        """The first batches of a run, as lists of indices; ``Sampler`` iterates over a whole one.
+
+        ``sampling`` is that of a step in a plan. Where it has epochs, ``batches`` is a multiple of an epoch's,
+        which is the default. ``test_seed`` makes the same batches again, for tests. Servers do not draw.
+        """
+        drawn: List[List[int]] = self.request(
+            "draw", sampling=dict(sampling), population=population, **given(batches=batches, test_seed=test_seed)
+        )["batches"]
+        return drawn
+
     def plan_convert(self, plan: Plan, *, to: Optional[str] = None) -> str:
         """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
         return str(self.request("plan-convert", plan=plan_of(plan), to=to)["text"])
