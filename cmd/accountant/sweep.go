@@ -21,7 +21,6 @@ import (
 type sweepJob struct {
 	q             service.SweepRequest
 	out, progress string
-	dead          string // file of the plans without an answer
 	csv, dry      bool
 	plans         service.SweepPlans
 	input         []byte // what the plans are read from, or a digest of it
@@ -36,13 +35,8 @@ func newSweepCmd() *cobra.Command {
 			if err := j.q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
-			switch {
-			case j.out == "" && !j.dry:
+			if j.out == "" && !j.dry {
 				return usageError{errors.New("missing --out (- is standard output)")}
-			case j.dead != "" && (j.dry || j.out == "-"):
-				return usageError{errors.New("--dead-letter needs --out with the name of a file")}
-			case j.dead != "" && j.dead == j.out:
-				return usageError{errors.New("--dead-letter and --out are the same file")}
 			}
 			done, err := j.read(cmd, args[0])
 			if err != nil {
@@ -65,7 +59,6 @@ func newSweepCmd() *cobra.Command {
 	fs.StringVar(&j.q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	number(fs, &j.q.Examples, "examples", "", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
-	fs.StringVar(&j.dead, "dead-letter", "", "in the end, write the plans without an answer to this `file` of JSON lines, with their lines and the reasons")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
 	addAccuracy(fs, &j.q.Accuracy)
@@ -129,43 +122,25 @@ func (j *sweepJob) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	skip := f.rows
 	err = j.write(cmd, f, form, rows)
 	if err = errors.Join(err, f.close()); err != nil {
 		return err
 	}
-	if j.dead != "" {
-		if err := j.deadLetter(cmd.Context()); err != nil {
-			return err
+	if j.out != "-" {
+		there := ""
+		switch {
+		case skip == rows:
+			there = ", all of which were there"
+		case skip > 0:
+			there = fmt.Sprintf(", %d of which were there", skip)
 		}
+		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s: %d rows%s\n", printable(j.out), rows, there)
 	}
 	if f.failed > 0 {
 		return failedRows{f.failed, rows}
 	}
 	return nil
-}
-
-// deadLetter writes the plans of the result that have no answer, with the reason.
-func (j *sweepJob) deadLetter(ctx context.Context) error {
-	in, err := openInput(j.out)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return produceFileAtomic(j.dead, func(w io.Writer) error {
-		b := bufio.NewWriter(w)
-		err := j.plans.Dead(ctx, in, func(d service.DeadPlan) error {
-			line, err := service.Marshal(d)
-			if err != nil {
-				return err
-			}
-			_, err = b.Write(append(line, '\n'))
-			return err
-		})
-		if err != nil {
-			return pathProblem(j.out, err)
-		}
-		return b.Flush()
-	})
 }
 
 // flushEvery is how long rows wait before they are in the file, and showEvery how long the meter
