@@ -43,28 +43,19 @@ func newCurveCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd, args) },
 	}
 	cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
-	fs := cmd.Flags()
-	q.Kind = service.DeltaKind
-	addChoice(cmd, &q.Kind, "kind", "`kind` of curve: delta, steps or trade-off", service.DeltaKind, service.StepsKind, service.TradeOffKind)
-	number(fs, &q.Points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
-	number(fs, &in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
-	number(fs, &q.From, "from", "", "kind delta: first `ε`, may be negative (default 0)")
-	number(fs, &q.To, "to", "", "kind delta: last `ε` (default: where δ is --min-delta)")
-	fs.BoolVar(&q.RDP, "rdp", false, "kind delta: draw the upper bounds of Rényi accounting too")
-	number(fs, &in.delta, "delta", "1e-5", "kind steps: ε is told at this `δ`")
-	fs.BoolVar(&q.Log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
-	fs.StringVar(&in.title, "title", "", "`text` above the picture")
-	in.registerPlain(cmd)
+	in.output.register(cmd)
+	bind(cmd, q)
+	limited(cmd, q)
+	cmd.Flags().StringVar(&in.title, "title", "", "`text` above the picture")
 	in.picture.registerOut(cmd, "the curves", 17, 11)
 	return cmd
 }
 
 type curveFlags struct {
-	answerFlags
-	q               service.CurveRequest
-	minDelta, delta service.Decimal // with presets, which are not for every kind
-	title           string
-	picture         pictureFlags
+	output
+	q       service.CurveRequest
+	title   string
+	picture pictureFlags
 }
 
 func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
@@ -75,14 +66,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	q := f.q
-	q.Limits = f.Limits
-	if cmd.Flags().Changed("min-delta") {
-		q.MinDelta = f.minDelta
-	}
-	if cmd.Flags().Changed("delta") {
-		q.Delta = f.delta
-	}
-	if err := q.Check(); err != nil {
+	if err := service.Check(&q); err != nil {
 		return flagged(cmd, err)
 	}
 	for i, path := range args {

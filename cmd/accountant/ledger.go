@@ -53,15 +53,11 @@ func newLedgerInitCmd() *cobra.Command {
 			return printLedger(cmd, l, form)
 		},
 	}
-	fs := cmd.Flags()
-	number(fs, &q.Epsilon, "epsilon", "", "`ε` of the budget (required)")
-	number(fs, &q.Delta, "delta", "", "`δ` of the budget (required)")
-	q.Mode = string(ledger.Planned)
+	bind(cmd, &q, "mode", "neighbors")
+	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
 	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
-	addNeighbors(cmd, &q.Neighbors)
-	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many records `k` a person has at most, for a budget of persons (default 1)")
+	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
 	form.register(cmd)
-	required(cmd, "epsilon", "delta")
 	return cmd
 }
 
@@ -163,7 +159,7 @@ func newLedgerFitsCmd() *cobra.Command {
 			})
 		},
 	}
-	number(cmd.Flags(), &q.Limit, "limit", "", "stop at this `number` of times (default a million)")
+	bind(cmd, &q, capsKeys...)
 	form.register(cmd)
 	underCaps(cmd)
 	return cmd

@@ -49,22 +49,31 @@ func newSweepCmd() *cobra.Command {
 			return j.run(cmd)
 		},
 	}
-	fs := cmd.Flags()
-	numbers(fs, &j.q.Delta.List, "delta", "", "ask for ε at one or several `δ`, with commas between them")
-	numbers(fs, &j.q.Epsilon.List, "epsilon", "", "ask for δ at one or several `ε`, with commas between them")
-	addChoice(cmd, &j.q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch or records-per-person", "noise-multiplier", "count", "rate", "batch", "records-per-person")
-	numbers(fs, &j.q.Advantage.List, "target-advantage", "", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas")
-	numbers(fs, &j.q.TPR.List, "target-tpr", "", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas")
-	number(fs, &j.q.FPR, "at-fpr", "", "false-positive `rate` of --target-tpr")
-	fs.StringVar(&j.q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	number(fs, &j.q.Examples, "examples", "", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
+	fs, q := cmd.Flags(), &j.q
+	for _, f := range []struct {
+		to          *service.Decimals
+		name, usage string
+	}{
+		{&q.Delta, "delta", "ask for ε at one or several `δ`, with commas between them"},
+		{&q.Epsilon, "epsilon", "ask for δ at one or several `ε`, with commas between them"},
+		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
+		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
+	} {
+		fs.Var(&list{to: f.to}, f.name, f.usage)
+	}
+	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch or records-per-person", "noise-multiplier", "count", "rate", "batch", "records-per-person")
+	fs.Var(&written{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
+	fs.StringVar(&q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
+	fs.Var(&written{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
-	addAccuracy(fs, &j.q.Accuracy)
-	addCaps(cmd, &j.q.Caps)
-	fs.Lookup("work").Usage = "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning"
-	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
+	bind(cmd, &q.Limits)
+	bind(cmd, &q.Narrowing)
+	limited(cmd, &q.Caps)
+	reword(cmd, "work", "all answers together", "all answers about one plan")
+	reword(cmd, "work", "what is proved by then is told, with a warning", "a row has what is proved by then, and a warning")
+	preset(cmd, "recursion", "0")
 	addProgress(cmd, &j.progress)
 	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")
 	return cmd

@@ -24,7 +24,7 @@ type schema = map[string]any
 var ownSchemas = map[reflect.Type]schema{
 	reflect.TypeFor[Number]():          {"anyOf": []any{schema{"type": "number"}, schema{"enum": []any{"Infinity", "-Infinity"}}}},
 	reflect.TypeFor[Decimal]():         {"type": []any{"number", "null"}},
-	reflect.TypeFor[OneOrMany]():       {"anyOf": []any{schema{"type": []any{"number", "null"}}, schema{"type": "array", "items": schema{"type": "number"}, "maxItems": MaxValues}}},
+	reflect.TypeFor[Decimals]():        {"anyOf": []any{schema{"type": []any{"number", "null"}}, schema{"type": "array", "items": schema{"type": "number"}, "maxItems": MaxValues}}},
 	reflect.TypeFor[PlanText]():        {"anyOf": []any{schema{"type": "object"}, schema{"type": "string"}}, "description": "A plan as JSON, or the text of a plan file."},
 	reflect.TypeFor[json.RawMessage](): {},
 }

@@ -24,9 +24,9 @@ import (
 // several ε, of which one is given; or, with Solve, for the value of a quantity that meets a budget,
 // as CalibrateRequest does: each ε at each δ, each advantage, or each true-positive rate.
 type SweepRequest struct {
-	Delta, Epsilon OneOrMany
+	Delta, Epsilon Decimals
 	Solve          string `json:",omitempty"`
-	Advantage, TPR OneOrMany
+	Advantage, TPR Decimals
 	FPR            Decimal
 	Step           string  `json:",omitempty"`
 	Examples       Decimal `json:",omitempty"`
@@ -59,11 +59,11 @@ func LinePlans(r io.ReadSeeker, count int64) SweepPlans {
 // Len returns the number of plans.
 func (p SweepPlans) Len() int64 { return p.count }
 
-func (q SweepRequest) ofDelta() bool { return len(q.Epsilon.List) > 0 }
+func (q SweepRequest) ofDelta() bool { return len(q.Epsilon) > 0 }
 
 // calibrates reports whether a budget is given, and not a number to ask at.
 func (q SweepRequest) calibrates() bool {
-	return q.Solve != "" || len(q.Advantage.List)+len(q.TPR.List) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
+	return q.Solve != "" || len(q.Advantage)+len(q.TPR) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
 }
 
 // RowsPerPlan returns how many rows there are for each plan.
@@ -71,7 +71,7 @@ func (q SweepRequest) RowsPerPlan() int64 {
 	if q.calibrates() {
 		return int64(len(q.budgets()))
 	}
-	return int64(max(len(q.Delta.List), len(q.Epsilon.List)))
+	return int64(max(len(q.Delta), len(q.Epsilon)))
 }
 
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
@@ -82,10 +82,10 @@ func (q SweepRequest) budgets() []CalibrateRequest {
 		list Decimals
 		set  func(q *CalibrateRequest, d Decimal)
 	}{
-		{q.Epsilon.List, func(q *CalibrateRequest, d Decimal) { q.Epsilon = d }},
-		{q.Delta.List, func(q *CalibrateRequest, d Decimal) { q.Delta = d }},
-		{q.Advantage.List, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
-		{q.TPR.List, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
+		{q.Epsilon, func(q *CalibrateRequest, d Decimal) { q.Epsilon = d }},
+		{q.Delta, func(q *CalibrateRequest, d Decimal) { q.Delta = d }},
+		{q.Advantage, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
+		{q.TPR, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
 	} {
 		if len(x.list) == 0 {
 			continue
@@ -108,19 +108,20 @@ func (q SweepRequest) Check() error {
 	return err
 }
 
-func (q SweepRequest) question(ctx context.Context) (sweep.Question, error) {
+func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err error) {
 	if q.calibrates() {
 		return q.goals(ctx)
 	}
-	out := sweep.Question{OfDelta: q.ofDelta()}
-	var err error
+	out.OfDelta = q.ofDelta()
 	switch {
-	case out.OfDelta && len(q.Delta.List) > 0:
+	case out.OfDelta && len(q.Delta) > 0:
 		return out, shape("%s and %s exclude each other without %s: one is asked for", "delta", "epsilon", "solve")
 	case out.OfDelta:
-		out.At, err = q.Epsilon.in("epsilon", epsilonSpan)
+		at := DeltaRequest{Epsilon: q.Epsilon, Narrowing: q.Narrowing, Limits: q.Limits}
+		out.At, err = q.Epsilon.floats(), ready(&at)
 	default:
-		out.At, err = q.Delta.in("delta", deltaSpan)
+		at := EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}
+		out.At, err = q.Delta.floats(), ready(&at)
 	}
 	if err == nil {
 		out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
@@ -133,21 +134,25 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 	if q.Solve == "" {
 		return out, shape("missing %s", "solve")
 	}
-	for _, list := range []OneOrMany{q.Epsilon, q.Delta, q.Advantage, q.TPR} {
-		if len(list.List) > MaxValues {
-			return out, fault.New("solve", "has a list of %d numbers; most are %d", len(list.List), MaxValues)
+	for _, list := range []Decimals{q.Epsilon, q.Delta, q.Advantage, q.TPR} {
+		if len(list) > MaxValues {
+			return out, fault.New("solve", "has a list of %d numbers; most are %d", len(list), MaxValues)
 		}
 	}
 	for _, budget := range q.budgets() {
-		goal, opts, err := budget.parse(ctx)
+		if err := ready(&budget); err != nil {
+			return out, err
+		}
+		goal, err := budget.goal()
 		if err != nil {
 			return out, err
 		}
-		if out.Goals, out.Options = append(out.Goals, goal), opts; len(out.Goals) > MaxValues {
+		if out.Goals = append(out.Goals, goal); len(out.Goals) > MaxValues {
 			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
 		}
 	}
-	return out, nil
+	out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	return out, err
 }
 
 // Sweep answers about all plans and calls each with the rows, in their order: one for every
@@ -306,7 +311,7 @@ func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
 	f.columns = append([]string{"index"}, p.columns...)
 	add := func(names ...string) { f.columns = append(f.columns, names...) }
 	switch {
-	case len(q.TPR.List) > 0:
+	case len(q.TPR) > 0:
 		add("target-tpr", "at-fpr")
 	case q.calibrates():
 		add("epsilon", "delta") // an advantage of A is the budget (0, A)

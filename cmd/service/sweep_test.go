@@ -25,10 +25,10 @@ steps:
 // happened to their plans; CSV has the same, and both are read as they were written.
 func TestSweepSchema(t *testing.T) {
 	for _, q := range []service.SweepRequest{
-		{Delta: service.Many("0", "1e-5")},
-		{Epsilon: service.Many("1")},
-		{Epsilon: service.Many("1", "1e-300"), Delta: service.Many("1e-5", "0"), Solve: "noise-multiplier"},
-		{Advantage: service.Many("0.1"), Solve: "count"},
+		{Delta: service.Decimals{"0", "1e-5"}},
+		{Epsilon: service.Decimals{"1"}},
+		{Epsilon: service.Decimals{"1", "1e-300"}, Delta: service.Decimals{"1e-5", "0"}, Solve: "noise-multiplier"},
+		{Advantage: service.Decimals{"0.1"}, Solve: "count"},
 	} {
 		q.Accuracy = "1e-2"
 		kinds := map[string]map[string]int{}
@@ -108,7 +108,7 @@ func TestSweepSchema(t *testing.T) {
 		if kinds["batches"]["string"] == 0 || kinds["steps"]["float64"] == 0 || kinds["error"]["string"] == 0 {
 			t.Errorf("types %v", kinds)
 		}
-		if len(q.Delta.List) > 1 && q.Solve == "" && kinds["infinite"]["string"] == 0 {
+		if len(q.Delta) > 1 && q.Solve == "" && kinds["infinite"]["string"] == 0 {
 			t.Error("nothing is infinite: the test tests too little")
 		}
 	}
