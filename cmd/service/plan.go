@@ -332,6 +332,7 @@ type DiffRequest struct {
 	Old   PlanText `json:"old"`
 	New   PlanText `json:"new"`
 	Delta Decimal  `json:"delta" in:"[0, 1)" help:"{δ} of both plans"`
+	Narrowing
 	Limits
 }
 
@@ -380,7 +381,7 @@ func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		text PlanText
 		to   *EpsilonAt
 	}{{q.Old, &d.Old}, {q.New, &d.New}} {
-		a, err := s.Epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Limits: q.Limits})
+		a, err := s.Epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Narrowing: q.Narrowing, Limits: q.Limits})
 		if err != nil {
 			return Difference{}, err
 		}
