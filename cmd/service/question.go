@@ -226,6 +226,9 @@ func intervals[At any](ctx context.Context, s *Service, q asked, ask func(contex
 		if out.Results, err = ask(ctx, acct, q.at); err == nil {
 			out.Matrix, err = matrixRuns(ctx, q.plan)
 		}
+		if err == nil {
+			err = ctx.Err() // a wider answer of a request whose time is up is none, and is not remembered
+		}
 		return err
 	}
 	if len(q.at) != 1 {
