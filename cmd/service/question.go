@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -226,8 +227,9 @@ func intervals[At any](ctx context.Context, s *Service, q asked, ask func(contex
 		if out.Results, err = ask(ctx, acct, q.at); err == nil {
 			out.Matrix, err = matrixRuns(ctx, q.plan)
 		}
-		if err == nil {
-			err = ctx.Err() // a wider answer of a request whose time is up is none, and is not remembered
+		// The wider answer of a request whose time is up is none, and is not remembered. The end may not have been told yet.
+		if end, ok := ctx.Deadline(); ok && err == nil && !time.Now().Before(end) {
+			err = context.DeadlineExceeded
 		}
 		return err
 	}
