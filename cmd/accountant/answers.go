@@ -28,6 +28,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printDPSGD(w, x, a.detail)
 	case service.RiskAnswer:
 		printRisk(w, x)
+	case service.Curves:
+		fmt.Fprintf(w, "wrote %s\n", printable(a.draw.file))
 	case service.CompareAnswer:
 		printComparison(w, x)
 	case service.GDPAnswer:
@@ -89,6 +91,8 @@ func warnAbout(w io.Writer, about any) {
 		for _, text := range samplingWarnings(x.Schemes) {
 			fmt.Fprintf(w, "%s%s\n", warning(w), text)
 		}
+	case service.Curves:
+		warnCurves(w, x.Curves)
 	case service.RiskAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPAnswer:
@@ -101,8 +105,11 @@ func warnAbout(w io.Writer, about any) {
 }
 
 // pictureOf draws an answer.
-func pictureOf(ctx context.Context, answer any) (figure.Picture, error) {
+func (a *asking) pictureOf(ctx context.Context, answer any) (figure.Picture, error) {
 	switch x := answer.(type) {
+	case service.Curves:
+		q := a.request.(*service.CurveRequest)
+		return drawCurves(ctx, x, q.Log, q.RDP, a.title)
 	case service.RiskAnswer:
 		return riskPicture(x), nil
 	case service.CompareAnswer:

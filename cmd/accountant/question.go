@@ -45,6 +45,7 @@ type asking struct {
 	of      string // what a file is called that answers without a plan are about
 	meter   string
 	draw    pictureFlags
+	title   string // of the picture, if it is not that of the answer
 
 	late bool // the request cannot be checked before read
 	// read fills in what is neither a flag nor a plan; wrote does something with the answer before it is printed.
@@ -169,10 +170,13 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 		ctx := service.WithProgress(a.cmd.Context(), m.show)
 		answer, err := service.New(ledgerFiles{}).Ask(ctx, a.op, a.request)
 		if err == nil && a.draw.file != "" {
-			pic, err = pictureOf(ctx, answer)
+			pic, err = a.pictureOf(ctx, answer)
 		}
 		return answer, err
 	})
+	if pe := new(service.PlanError); errors.As(err, &pe) {
+		return nil, pic, planProblem(inputName(a.args[pe.Index]), a.args[pe.Index], pe.Err)
+	}
 	switch err = flagged(a.cmd, err); {
 	case len(plans) == 1:
 		err = planProblem(name, paths[0], err)
