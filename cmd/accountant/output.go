@@ -725,11 +725,6 @@ func deltaAnswers(results []service.DeltaAt) (answers []answer) {
 	return answers
 }
 
-// warnOf prints warnings about an answer as a whole.
-func warnOf(cmd *cobra.Command, texts []string) {
-	warnAll(cmd.ErrOrStderr(), texts)
-}
-
 // warn prints the warnings of all answers.
 func warn(w io.Writer, answers []answer) {
 	var texts []string

@@ -22,19 +22,19 @@ const (
 // AuditRequest asks what the scores of an attack prove at a δ and a confidence, 0.95 if
 // left out, and, with a plan, whether that agrees with it.
 type AuditRequest struct {
-	Design     string    `json:"design"`
+	Design     string    `json:"design" one:"many-runs,one-run" help:"many-runs or one-run, see above"`
 	Members    []float64 `json:"members"`
 	NonMembers []float64 `json:"non-members"`
-	Delta      Decimal   `json:"delta"`
-	Confidence Decimal   `json:"confidence,omitempty"`
+	Delta      Decimal   `json:"delta" in:"[0, 1)" help:"the {δ} to bound ε at"`
+	Confidence Decimal   `json:"confidence,omitempty" in:"(0, 1)" preset:"0.95" help:"{probability} that what is told holds, at least"`
 	// Threshold was fixed before anybody saw the scores (many-runs); Seed, 1 if left
 	// out, draws the half of the scores that chooses one.
-	Threshold Decimal `json:"threshold,omitempty"`
-	Seed      Decimal `json:"seed,omitempty"`
-	Guesses   Decimal `json:"guesses,omitempty"` // one-run: how many, fixed likewise
+	Threshold Decimal `json:"threshold,omitempty" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: half of them, drawn by the seed, choose one for the others)"`
+	Seed      Decimal `json:"seed,omitempty" in:"whole [0, 2^53]" help:"many-runs: what draws the {half} that chooses (default 1)"`
+	Guesses   Decimal `json:"guesses,omitempty" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
 	// Points is how many points of the ROC, and of the plan's trade-off curve, come along.
-	Points Decimal  `json:"points,omitempty"`
-	Plan   PlanText `json:"plan,omitempty"`
+	Points Decimal  `json:"points,omitempty" in:"whole [2, 1000]"`
+	Plan   PlanText `json:"plan,omitempty" help:"plan {file} that is said to have run"`
 	Limits
 }
 
@@ -102,110 +102,59 @@ type ROCBound struct {
 	Bounds
 }
 
-var (
-	confidenceSpan = span{lo: 0, hi: 1, openLo: true, openHi: true}
-	pointsSpan     = span{lo: 2, hi: 1000}
-)
-
-// auditOptions are the numbers of a request.
-type auditOptions struct {
-	delta, confidence, threshold float64
-	points                       int
-	seed, guesses                int64
-	limits                       []accountant.Option
-}
-
-func (q AuditRequest) options(ctx context.Context) (o auditOptions, err error) {
-	switch q.Design {
-	case ManyRuns, OneRun:
-	case "":
-		return o, fault.New("design", "is missing; must be %s (each score from a run of its own) or %s (canaries with a fair coin each)", ManyRuns, OneRun)
-	default:
-		return o, oneOf("design", q.Design, ManyRuns, OneRun)
+// shape reports a key that is of the other design.
+func (q AuditRequest) shape() error {
+	switch {
+	case q.Design == "":
+		return fault.New("design", "is missing; must be %s (each score from a run of its own) or %s (canaries with a fair coin each)", ManyRuns, OneRun)
+	case q.Design == OneRun && q.Threshold != "":
+		return fault.New("threshold", "is for the design %s", ManyRuns)
+	case q.Design == OneRun && q.Seed != "":
+		return fault.New("seed", "is for the design %s", ManyRuns)
+	case q.Design == ManyRuns && q.Guesses != "":
+		return fault.New("guesses", "is for the design %s", OneRun)
 	}
-	if q.Design == OneRun {
-		for _, k := range []struct {
-			key   string
-			given Decimal
-		}{{"threshold", q.Threshold}, {"seed", q.Seed}} {
-			if k.given != "" {
-				return o, fault.New(k.key, "is for the design %s", ManyRuns)
-			}
-		}
-	} else if q.Guesses != "" {
-		return o, fault.New("guesses", "is for the design %s", OneRun)
-	}
-	if o.delta, err = q.Delta.in("delta", deltaSpan); err != nil {
-		return o, err
-	}
-	if o.confidence, err = q.Confidence.or(0.95, "confidence", confidenceSpan); err != nil {
-		return o, err
-	}
-	o.threshold = math.NaN()
-	if q.Threshold != "" {
-		if o.threshold, err = q.Threshold.in("threshold", span{lo: -math.MaxFloat64, hi: math.MaxFloat64}); err != nil {
-			return o, err
-		}
-	}
-	o.seed = 1
-	if q.Seed != "" {
-		if o.seed, err = q.Seed.whole("seed", 0, 1<<53); err != nil {
-			return o, err
-		}
-	}
-	if q.Guesses != "" {
-		if o.guesses, err = q.Guesses.whole("guesses", 1, 1<<24); err != nil {
-			return o, err
-		}
-	}
-	if q.Points != "" {
-		n, err := q.Points.whole("points", int64(pointsSpan.lo), int64(pointsSpan.hi))
-		if err != nil {
-			return o, err
-		}
-		o.points = int(n)
-	}
-	o.limits, err = q.Limits.options(ctx)
-	return o, err
-}
-
-// Check reports what is wrong with all but the scores and the plan.
-func (q AuditRequest) Check() error {
-	_, err := q.options(context.Background())
-	return err
+	return nil
 }
 
 // Audit returns lower bounds of ε and μ, and what they say of a plan.
 func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	o, err := q.options(ctx)
+	if err := ready(&q); err != nil {
+		return nil, err
+	}
+	limits, err := q.options(ctx)
 	if err != nil {
 		return nil, err
 	}
+	delta, confidence, points, seed := q.Delta.float(), q.Confidence.float(), int(q.Points.whole()), uint64(1)
+	if q.Seed != "" {
+		seed = uint64(q.Seed.whole())
+	}
 	scores := audit.Scores{Members: q.Members, NonMembers: q.NonMembers}
-	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(o.confidence), Delta: Number(o.delta)}
+	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(confidence), Delta: Number(delta)}
 	var rates audit.Rates
 	var guesses audit.Guesses
 	if q.Design == ManyRuns {
-		if math.IsNaN(o.threshold) {
-			rates, err = audit.ManyRuns(scores, o.delta, o.confidence, uint64(o.seed))
+		if q.Threshold == "" {
+			rates, err = audit.ManyRuns(scores, delta, confidence, seed)
 		} else {
-			rates, err = audit.ManyRunsAt(scores, o.threshold, o.confidence)
+			rates, err = audit.ManyRunsAt(scores, q.Threshold.float(), confidence)
 		}
 		if err != nil {
 			return nil, err
 		}
-		a.Epsilon, a.Mu = Lower{Number(rates.Epsilon(o.delta))}, Lower{Number(rates.Mu())}
+		a.Epsilon, a.Mu = Lower{Number(rates.Epsilon(delta))}, Lower{Number(rates.Mu())}
 		a.Rates = &AuditRate{Number(rates.Threshold), rates.Members, rates.TruePositives, rates.NonMembers, rates.FalsePositives,
 			Lower{Number(oneMinus(rates.FalseNegativeUpper))}, Upper{Number(rates.FalsePositiveUpper)}}
 	} else {
-		if guesses, err = audit.OneRun(scores, o.delta, o.confidence, int(o.guesses)); err != nil {
+		if guesses, err = audit.OneRun(scores, delta, confidence, int(q.Guesses.whole())); err != nil {
 			return nil, err
 		}
-		a.Epsilon, a.Mu = Lower{Number(guesses.Epsilon(o.delta, o.confidence))}, Lower{Number(guesses.Mu(o.confidence))}
+		a.Epsilon, a.Mu = Lower{Number(guesses.Epsilon(delta, confidence))}, Lower{Number(guesses.Mu(confidence))}
 		a.Guesses = &AuditOne{guesses.In, guesses.Out, guesses.Correct, guesses.Tests}
 	}
-	if o.points > 0 {
-		for _, r := range scores.ROC(o.points) {
+	if points > 0 {
+		for _, r := range scores.ROC(points) {
 			a.ROC = append(a.ROC, ROCPoint{Number(r.FalsePositive), Number(r.TruePositive)})
 		}
 	}
@@ -216,11 +165,11 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(ctx, p, o.limits)
+	acct, err := newAccountant(ctx, p, limits)
 	if err != nil {
 		return nil, err
 	}
-	epsilon, err := acct.Epsilon(ctx, o.delta)
+	epsilon, err := acct.Epsilon(ctx, delta)
 	if err != nil {
 		return nil, err
 	}
@@ -228,12 +177,12 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if q.Design == ManyRuns {
 		err = a.Claim.judgeRates(ctx, acct, rates)
 	} else {
-		err = a.Claim.judgeGuesses(ctx, acct, guesses, epsilon.Upper, o.confidence)
+		err = a.Claim.judgeGuesses(ctx, acct, guesses, epsilon.Upper, confidence)
 	}
-	if err != nil || o.points == 0 {
+	if err != nil || points == 0 {
 		return a, err
 	}
-	return a, a.addCurve(ctx, acct, o.points)
+	return a, a.addCurve(ctx, acct, points)
 }
 
 // oneMinus is 1 − x, rounded down.

@@ -59,7 +59,7 @@ func ways() []way {
 // elsewhere.
 func (w way) cost(ctx context.Context, s *service.Service, sigma float64) (lower, upper float64, err error) {
 	a, err := s.DPSGD(ctx, service.DPSGDRequest{Batching: w.batching, Cap: service.Decimal(w.cap), Examples: examples, BatchSize: batch, Epochs: epochs,
-		NoiseMultiplier: service.Decimal(strconv.FormatFloat(sigma, 'g', -1, 64)), Delta: service.OneOrMany{List: service.Decimals{"1e-5"}}})
+		NoiseMultiplier: service.Decimal(strconv.FormatFloat(sigma, 'g', -1, 64)), Delta: service.Decimals{"1e-5"}})
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s at %v: %w", w.batching, sigma, err)
 	}

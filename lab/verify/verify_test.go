@@ -128,13 +128,13 @@ func check(t *testing.T, checker, text string) (code int, said string) {
 func certify(text string, delta float64) (string, service.EpsilonAt, error) {
 	var q service.EpsilonRequest
 	q.Plan = service.PlanText(text)
-	q.Delta.List = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
+	q.Delta = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
 	q.Certificate = true
 	a, err := service.New(nil).Epsilon(context.Background(), q)
 	if err != nil {
 		return "", service.EpsilonAt{}, err
 	}
-	return a.Results[0].Certificate, a.Results[0], nil
+	return a.Certificate, a.Results[0], nil
 }
 
 // A sample is a plan with its certificate.
@@ -485,7 +485,7 @@ func TestZero(t *testing.T) {
 			text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps: [%s]", relation, c.records, c.steps)
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
-			q.Epsilon.List = service.Decimals{"0"}
+			q.Epsilon = service.Decimals{"0"}
 			at, err := service.New(nil).Delta(context.Background(), q)
 			if err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ class Accountant(Systems):
         mechanism runs at most that many times; it takes seconds for 1000.
         """
         arguments = dict(plan=plan_of(plan), delta=delta, recursion=recursion)
-        return interval_of(self.request("epsilon", **arguments), "epsilon")
+        return interval_of(self.request("epsilon", **arguments)["results"][0], "epsilon")
 
     def certificate(self, plan: Plan, delta: float) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
@@ -56,7 +56,7 @@ class Accountant(Systems):
         ``recursion`` is as for ``epsilon``.
         """
         arguments = dict(plan=plan_of(plan), epsilon=epsilon, recursion=recursion)
-        return interval_of(self.request("delta", **arguments), "delta")
+        return interval_of(self.request("delta", **arguments)["results"][0], "delta")
 
     def risk(
         self,
