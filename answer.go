@@ -59,7 +59,7 @@ type Interval struct {
 type Gap struct {
 	Proved, Attack Range
 	// Unattacked are mechanisms whose runs count as nothing in the attack, as none on them is known here.
-	// Apart are those of which better attacks may be known where nothing else runs.
+	// Apart are those of which better attacks may be known where they run last, and not another one of these.
 	Unattacked, Apart []string
 }
 

@@ -764,7 +764,7 @@ func noteGap(w io.Writer, a answer) {
 		fmt.Fprintf(w, "%s: no attack is known here, so that its runs count as nothing in the lower end.\n", strings.Join(a.Unattacked, ", "))
 	}
 	if len(a.Apart) > 0 {
-		fmt.Fprintf(w, "%s: where nothing else runs, better attacks may be known than the one used here.\n", strings.Join(a.Apart, ", "))
+		fmt.Fprintf(w, "%s: in a plan without other steps that choose, better attacks may be known than the one used here.\n", strings.Join(a.Apart, ", "))
 	}
 }
 
