@@ -120,7 +120,7 @@ static double needed(double tol, const arb_t x, const arb_t delta)
 
 enum { COARSE = 1500, REFINED = 12 };
 /* Before an integral is tried, and where none is left. */
-static const double FIRST_WORK = 1e5, MOST_WORK = 1e6;
+static const double FIRST_WORK = 1e5, MOST_WORK = 4e6;
 
 /* Laws on a lattice: cells are made smaller until a bound decides, or more work is needed than there may be. size is of the first cells, 0 if
  * none have been tried, and becomes that of the last ones. */
