@@ -78,7 +78,7 @@ func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/
 // addRecursion defines the flag that says up to how many runs the recursion narrows a
 // theory gap.
 func addRecursion(cmd *cobra.Command, to *service.Decimal, preset, cost string) {
-	number(cmd.Flags(), to, "recursion", preset, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; "+cost+"; 0 for never")
+	number(cmd.Flags(), to, "recursion", preset, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`, and without replacement by blocks of runs for more; "+cost+"; 0 for never")
 }
 
 // addAttackTarget defines the flags of a budget on membership inference, which stands in the place of others.
