@@ -248,7 +248,7 @@ func (f *stair) below(g []float64) {
 		x[i] = float64(i) * f.ladder.step
 		g[i] = min(g[i], v)
 	}
-	mass, _, inf := xmath.Chords(x, g)
+	mass, _, inf := xmath.Chords(x, g, false)
 	for j := range mass {
 		f.c[j] = mass[j] * math.Exp(-x[j]) * (1 + f.rounding)
 	}
