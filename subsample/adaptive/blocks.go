@@ -115,7 +115,7 @@ func (p nearPair) cumulant(tau float64) float64 {
 			}
 		}
 	}
-	return most + math.Log(sum*h/math.Sqrt(2*math.Pi))
+	return most + xmath.Log(sum*h/math.Sqrt(2*math.Pi))
 }
 
 // moment returns the logarithm of E_Q[(P/Q)^n] of near for a whole n, from above: a sum over how many of n factors are of
@@ -124,10 +124,10 @@ func (p nearPair) moment(n int) float64 {
 	log := math.Inf(-1)
 	choose := 0.0
 	for k := 0; k <= n; k++ {
-		log = xmath.LogAdd(log, choose+float64(k)*math.Log(p.rate)+float64(n-k)*math.Log1p(-p.rate)+p.theta*p.theta*float64(k)*float64(k-1)/2)
-		choose += math.Log(float64(n-k)) - math.Log(float64(k+1))
+		log = xmath.LogAdd(log, choose+float64(k)*xmath.Log(p.rate)+float64(n-k)*math.Log1p(-p.rate)+p.theta*p.theta*float64(k)*float64(k-1)/2)
+		choose += xmath.Log(float64(n-k)) - xmath.Log(float64(k+1))
 	}
-	return log + 1e-13*(1+math.Abs(log)+float64(n)*math.Abs(math.Log(p.rate)))
+	return log + 1e-13*(1+math.Abs(log)+float64(n)*math.Abs(xmath.Log(p.rate)))
 }
 
 // saddle is where T·Ψ(τ) − (τ−1)·eps is least.
@@ -175,12 +175,12 @@ func (b *blocked) ladderFor(upper bool, steps int64, eps, logDelta, below float6
 		step, fine = step/float64(fine), 1
 	}
 	tau := b.wide.saddle(float64(steps), eps)
-	above := (float64(steps)*b.wide.cumulant(tau) - logDelta - math.Log(atTop)) / (tau - 1)
+	above := (float64(steps)*b.wide.cumulant(tau) - logDelta - xmath.Log(atTop)) / (tau - 1)
 	l, err := newLadder(step, fine, below, above, tau, maxPoints)
 	if err != nil {
 		return nil, laws, err
 	}
-	logTop := logDelta - xmath.Log(float64(steps)) + math.Log(infiniteLoss)
+	logTop := logDelta - xmath.Log(float64(steps)) + xmath.Log(infiniteLoss)
 	law, node, x, err := b.wide.law(step/float64(fine), logTop, l.n*fine/2-1)
 	if err != nil {
 		return nil, laws, err
@@ -284,7 +284,7 @@ func spread(lambda, h float64) [3]float64 {
 		}
 		return math.Sinh(x) / x
 	}
-	shift := math.Log(sinhc(lambda*h/2) / sinhc((1-lambda)*h/2))
+	shift := xmath.Log(sinhc(lambda*h/2) / sinhc((1-lambda)*h/2))
 	end := shift + h/2
 	// ∫ (e^s − 1) e^{−λs} ds over [0, end], by its series at 0, of which two more terms are below 1e-3 of the last.
 	over := 0.0
@@ -481,7 +481,7 @@ func (f *stair) tail(size int64) {
 		if gap <= 0 {
 			continue
 		}
-		if v := float64(size)*f.of.wide.moment(n) - gap*y - math.Log(gap); v < log {
+		if v := float64(size)*f.of.wide.moment(n) - gap*y - xmath.Log(gap); v < log {
 			tau, log = float64(n), v
 		}
 	}

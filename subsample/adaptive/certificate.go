@@ -33,7 +33,7 @@ func (p nearPair) reverse(z float64) nearPoint {
 	if !(left > 0) {
 		return nearPoint{}
 	}
-	t := (z-math.Log(left))/p.theta + p.theta/2
+	t := (z-xmath.Log(left))/p.theta + p.theta/2
 	hit, miss := xmath.NormalTail(t-p.theta), xmath.NormalTail(t)
 	return p.point(left*hit-math.Exp(z)*miss, -((1-p.rate)*hit + p.rate*miss), hit)
 }

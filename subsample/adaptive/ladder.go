@@ -122,7 +122,7 @@ func (l *ladder) raise(k *kernel, steps int64) (sum, err float64) {
 		l.power[i] = v
 	}
 	e := k.err + 2*3*xmath.U
-	log := float64(steps) * math.Log(k.sum)
+	log := float64(steps) * xmath.Log(k.sum)
 	return math.Exp(log) * (1 + 8*xmath.U*(2+math.Abs(log)+float64(steps))), math.Expm1(float64(steps) * math.Log1p(e))
 }
 
