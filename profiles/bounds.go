@@ -169,6 +169,11 @@ type Together interface {
 	Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Profile, error)
 	// Attack is what some adaptive adversary reaches with k runs.
 	Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Reached, error)
+	// InBlocks reports whether many runs are known at once: UpperInBlocks and AttackInBlocks are then as Upper and Attack, in a time
+	// that grows with the logarithm of k, and wider where runs are few.
+	InBlocks() bool
+	UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Profile, error)
+	AttackInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Reached, error)
 }
 
 // Reached gives lower bounds of ε(δ) and δ(ε).

@@ -248,6 +248,8 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 		if err := r.calibrate(ctx, q, opts); err != nil {
 			return DPSGDAnswer{}, err
 		}
+	} else {
+		opts = append(opts, accountant.WithRecursion(stepByStep))
 	}
 	sampled, anyOrder, err := r.ask(ctx, opts)
 	if err != nil {
@@ -268,6 +270,9 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	}
 	return out, nil
 }
+
+// stepByStep is up to how many steps a gap in theory is narrowed step by step, in a second or two; more are in blocks, which take no longer.
+const stepByStep = 100
 
 // calibrate sets the noise to the smallest that meets the target.
 func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []accountant.Option) (err error) {

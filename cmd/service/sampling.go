@@ -308,7 +308,7 @@ func (r samplingRun) narrow(ctx context.Context, rows []Scheme, plans [][]accoun
 	return nil
 }
 
-// price is about the least work of the recursion of a row with these ends, 0 where it refuses at once; false if there is none.
+// price is about the least work of the recursion of a row with these ends, 0 where it refuses at once or blocks answer; false if there is none.
 func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.Step) (sum float64, ok bool) {
 	at := float64(ends.Lower + (ends.Upper-ends.Lower)/8) // about where the recursion's end will be
 	for _, s := range steps {

@@ -210,6 +210,7 @@ type stepBound struct {
 	theta, p1 float64
 	copies    float64                   // expected number: copies·θ is the scale of the loss
 	shares    func(eps float64) []share // any of them holds
+	single    bool                      // never more than one copy
 }
 
 // Single is sampling without replacement.
@@ -219,7 +220,7 @@ func Single(rate float64) Step {
 
 func singleStep(theta, rate float64) stepBound {
 	logOdds := math.Log1p(-rate) - xmath.Log(rate)
-	return stepBound{theta, rate, rate, func(eps float64) []share {
+	return stepBound{theta: theta, p1: rate, copies: rate, single: true, shares: func(eps float64) []share {
 		if eps == 0 {
 			return []share{{math.Inf(-1), 0, 0}}
 		}
@@ -264,7 +265,7 @@ func repeatedStep(law copies.Law, theta, rate, odds float64) stepBound {
 	for u, p := range c.P {
 		mean += float64(u) * p
 	}
-	return stepBound{theta, p1, rate * mean, func(eps float64) []share {
+	return stepBound{theta: theta, p1: p1, copies: rate * mean, shares: func(eps float64) []share {
 		inner := eps // log α'
 		if odds > 0 {
 			inner = math.Log1p(math.Expm1(eps) * (1 + odds))
