@@ -47,8 +47,7 @@ func newAuditCmd() *cobra.Command {
 	addChoice(cmd, &q.Design, "design", "many-runs or one-run, see above (required)", service.ManyRuns, service.OneRun)
 	number(fs, &q.Delta, "delta", "", "the `δ` to bound ε at (required)")
 	number(fs, &q.Confidence, "confidence", "0.95", "`probability` that what is told holds, at least")
-	number(fs, &q.Threshold, "threshold", "", "many-runs: a `score` that was fixed before anybody saw the scores (default: half of them, drawn by the seed, choose one for the others)")
-	number(fs, &q.Seed, "seed", "", "many-runs: what draws the `half` that chooses (default 1)")
+	number(fs, &q.Threshold, "threshold", "", "many-runs: a `score` that was fixed before anybody saw the scores (default: all thresholds at once)")
 	number(fs, &q.Guesses, "guesses", "", "one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)")
 	fs.StringVar(&f.plan, "plan", "", "plan `file` that is said to have run")
 	f.answerFlags.registerPlain(cmd)
@@ -86,7 +85,7 @@ func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 	var pic figure.Picture
 	if f.picture.file != "" {
 		pic = auditPicture(a)
-		a.ROC, a.Curve = nil, nil // they are in the picture
+		a.ROC, a.Curve, a.Band = nil, nil, nil // they are in the picture
 	}
 	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { printAudit(w, a) })
 }
@@ -215,9 +214,14 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 		}
 	}
 	pic.Bands = append(pic.Bands, figure.Band{Name: "guessing", X: []float64{low, 1}, Proved: []float64{low, 1}, Muted: true})
-	if r := a.Rates; r != nil {
-		pic.Bands = append(pic.Bands, figure.Band{Name: "proved with the confidence", Crosses: true,
-			X: []float64{max(low, float64(r.FalsePosRate.Upper))}, Proved: []float64{max(low, float64(r.TruePositive.Lower))}})
+	if a.Band != nil {
+		proved := figure.Band{Name: "proved with the confidence", Crosses: true}
+		for _, r := range a.Band {
+			if x, y := float64(r.FalsePositive), float64(r.TruePositive); x < 1 && y > low {
+				proved.X, proved.Proved = append(proved.X, max(low, x)), append(proved.Proved, y)
+			}
+		}
+		pic.Bands = append(pic.Bands, proved)
 	}
 	return pic
 }
