@@ -42,7 +42,7 @@ func newAuditCmd() *cobra.Command {
 		}
 		a.wrote = func(answer any) (any, error) {
 			c := answer.(*service.AuditAnswer)
-			c.ROC, c.Curve = nil, nil // they are in the picture
+			c.ROC, c.Curve, c.Band = nil, nil, nil // they are in the picture
 			return c, nil
 		}
 	}}.command()
@@ -172,9 +172,14 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 		}
 	}
 	pic.Bands = append(pic.Bands, figure.Band{Name: "guessing", X: []float64{low, 1}, Proved: []float64{low, 1}, Muted: true})
-	if r := a.Rates; r != nil {
-		pic.Bands = append(pic.Bands, figure.Band{Name: "proved with the confidence", Crosses: true,
-			X: []float64{max(low, float64(r.FalsePosRate.Upper))}, Proved: []float64{max(low, float64(r.TruePositive.Lower))}})
+	if a.Band != nil {
+		proved := figure.Band{Name: "proved with the confidence", Crosses: true}
+		for _, r := range a.Band {
+			if x, y := float64(r.FalsePositive), float64(r.TruePositive); x < 1 && y > low {
+				proved.X, proved.Proved = append(proved.X, max(low, x)), append(proved.Proved, y)
+			}
+		}
+		pic.Bands = append(pic.Bands, proved)
 	}
 	return pic
 }

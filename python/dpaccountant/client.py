@@ -241,7 +241,6 @@ class Accountant(Systems):
         delta: float,
         confidence: Optional[float] = None,
         threshold: Optional[float] = None,
-        seed: Optional[int] = None,
         guesses: Optional[int] = None,
         plan: Optional[Plan] = None,
     ) -> Audit:
@@ -254,7 +253,6 @@ class Accountant(Systems):
             delta=delta,
             confidence=confidence,
             threshold=threshold,
-            seed=seed,
             guesses=guesses,
             plan=None if plan is None else plan_of(plan),
         )
