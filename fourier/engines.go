@@ -1,8 +1,6 @@
-// The choice of the engine.
-//
-// The contour engine comes first: one certified integral of the transforms of all steps, with laws
-// in place of missing ones (mixed.go). What it does not serve, or not well enough for little work, goes to
-// the lattices. Both answers are proved, so that their intersection is, whichever was asked.
+// The order in which a question is answered: the certified integral of the transforms of all steps first, then
+// with laws in place of missing transforms (mixed.go), then lattice laws alone, then the integral with all the
+// work that is left. Every answer is proved, and each narrows what was proved before it.
 
 package fourier
 
@@ -10,27 +8,51 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/fourier/internal/lattice"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
-// beyondLattices is a relative width that no lattice improves on in reasonable time. It decides
-// who is asked, and proves nothing.
-const beyondLattices = 1e-8
+// A question is ε(δ) or δ(ε) of two or more runs.
+type question struct {
+	*Sum
+	m        *meter.Meter
+	ofDelta  bool    // δ(eps) is asked, not ε(δ)
+	eps      float64 // where ofDelta
+	logDelta float64 // of ε(δ); of δ(ε) what is asked mostly
+	logInf   float64 // log-probability of an infinite loss
+	least    float64 // the answer lies in [least, most]
+	most     float64
+}
 
-// composeEpsilon answers ε(δ) of two or more runs.
-func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top float64) (Result, error) {
-	m := s.newMeter(ctx)
-	served, err := s.prepare(logDelta)
+// askEpsilon answers ε(δ) of two or more runs, which lies in [floor, top].
+func (s *Sum) askEpsilon(ctx context.Context, logDelta, logInf, floor, top float64) (Result, error) {
+	q := &question{Sum: s, m: s.newMeter(ctx), logDelta: logDelta, logInf: logInf, least: floor, most: top}
+	return q.answer()
+}
+
+// askDelta answers δ(eps) of two or more runs.
+func (s *Sum) askDelta(ctx context.Context, eps, logInf float64) (Result, error) {
+	q := &question{Sum: s, m: s.newMeter(ctx), ofDelta: true, eps: eps, logDelta: logTypical, logInf: logInf, most: 1}
+	return q.answer()
+}
+
+// beyondLattices is a relative width that no lattice improves on in reasonable time.
+const beyondLattices = 1e-8 // steers: time for width
+
+// answer asks one way after the other until the interval is as narrow as asked.
+func (q *question) answer() (Result, error) {
+	known := unknown(q.least, q.most)
+	served, err := q.prepare(q.logDelta)
 	if err != nil {
 		return Result{}, err
 	}
-	known := unknown(math.Inf(-1), math.Inf(1))
 	wants := int64(0)
-	if served && !s.latticesFirst() {
-		if known, wants, err = s.integrateEpsilon(m, logDelta, s.easyTerms(m)); err != nil {
+	if served {
+		r, terms, err := q.integral(q.easyTerms(q.m))
+		if err != nil {
 			return Result{}, err
 		}
-		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
+		if known, wants = q.narrowed(r, known), terms; !q.tooWide(known) {
 			return known, nil
 		}
 		if w := known.Upper - known.Lower; w <= beyondLattices*min(math.Abs(known.Lower), math.Abs(known.Upper)) && wants == 0 {
@@ -38,112 +60,75 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 			return known, nil
 		}
 	}
-	if s.factors.mixed() && !s.opts.Laws {
-		known, err = s.withShare(m, func() (Result, error) { return s.composeMixed(m, logDelta, logInf, floor, top) })
-		if err != nil {
-			return Result{}, err
-		}
-		if !s.wide(known) {
-			return known, nil
+	if q.factors.mixed() && !q.opts.Laws {
+		if known, err = q.mixed(known); err != nil || !q.tooWide(known) {
+			return known, err
 		}
 	}
-	r, integral, err := s.inTurn(m, known, wants, served, s.wide, func() (Result, error) {
-		return s.latticeEpsilon(m, s.opts.Relative, logDelta, logInf, floor, top)
-	}, func(terms float64) (Result, int64, error) { return s.integrateEpsilon(m, logDelta, terms) })
-	if err != nil || integral {
-		return r, err
+	share := q.m.Work
+	if wants > 0 {
+		share /= 2
 	}
-	return s.fromOthers(m, r, logDelta, logInf, floor, top)
-}
-
-// composeDelta answers δ(ε) of two or more runs.
-func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, error) {
-	m := s.newMeter(ctx)
-	served, err := s.prepare(logTypical)
+	if err := q.m.Within(share, func() error {
+		r, err := q.lattice()
+		known = both(r, known)
+		return err
+	}); err != nil || wants == 0 || !q.tooWide(known) || q.m.Work <= 0 {
+		return known, err
+	}
+	r, _, err := q.integral(q.m.Work / workTerm)
 	if err != nil {
 		return Result{}, err
 	}
-	known := unknown(0, 1)
-	wants := int64(0)
-	if served && !s.latticesFirst() {
-		if known, wants, err = s.integrateDelta(m, eps, s.easyTerms(m)); err != nil {
-			return Result{}, err
-		}
-		if !s.wideDelta(known) {
-			return known, nil
-		}
-		if w := known.Upper - known.Lower; w <= beyondLattices*known.Upper && wants == 0 {
-			known.Warnings = []string{meter.Warning(meter.ErrRounding, w)}
-			return known, nil
-		}
+	if known = both(r, known); !q.tooWide(known) {
+		known.Warnings = nil
 	}
-	if s.factors.mixed() && !s.opts.Laws {
-		known, err = s.withShare(m, func() (Result, error) {
-			return s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN(), Engine: Contour})
-		})
-		if err != nil {
-			return Result{}, err
-		}
-		if !s.wideDelta(known) {
-			return known, nil
-		}
-	}
-	r, _, err := s.inTurn(m, known, wants, served, s.wideDelta, func() (Result, error) { return s.latticeDelta(m, eps, logInf) },
-		func(terms float64) (Result, int64, error) { return s.integrateDelta(m, eps, terms) })
-	return r, err
+	return known, nil
 }
 
-// The lattices come first with soonWork where the integral wants no more than nearTerms. Few runs of rare
-// losses took them all the work that there was, and the integral a hundredth of it. It decides who is asked, and
-// proves nothing.
-const (
-	soonWork  = 1.5e7
-	nearTerms = 1e8
-)
+// narrowed returns r within what was known before it.
+func (q *question) narrowed(r, known Result) Result {
+	r.Lower, r.Upper = max(r.Lower, known.Lower), min(r.Upper, known.Upper)
+	return r
+}
 
-// inTurn asks the lattices and then, where the answer is wide and that may help, the integral, of which it is known
-// how many terms it wants; after it the lattices again, if they were cut short for it. integral says that it
-// made the answer as narrow as asked.
-func (s *Sum) inTurn(m *meter.Meter, known Result, wants int64, served bool, wide func(Result) bool, lattice func() (Result, error), integrate func(terms float64) (Result, int64, error)) (r Result, integral bool, err error) {
-	r = known
-	ask := func() error {
-		x, err := lattice()
-		if err == nil {
-			r = both(x, r)
-		}
-		return err
+// tooWide reports whether an interval is wider than asked.
+func (q *question) tooWide(r Result) bool {
+	if q.ofDelta {
+		return q.wideDelta(r)
 	}
-	short := wants > 0 && wants <= nearTerms && m.Work > 4*soonWork
-	if short {
-		err = m.Within(soonWork, ask)
+	return q.wide(r)
+}
+
+// integral asks the contour engine (integral.go).
+func (q *question) integral(terms float64) (r Result, wants int64, err error) {
+	if q.ofDelta {
+		return q.integrateDelta(q.m, q.eps, terms)
+	}
+	return q.integrateEpsilon(q.m, q.logDelta, terms)
+}
+
+// lattice asks lattice laws alone.
+func (q *question) lattice() (Result, error) {
+	var a lattice.Answer
+	var err error
+	if q.ofDelta {
+		a, err = q.lattices.Delta(q.m, lattice.Accuracy{Relative: q.opts.Relative}, q.eps, q.logInf)
 	} else {
-		err = ask()
+		accuracy := lattice.Accuracy{Relative: q.opts.Relative, Absolute: q.opts.Absolute}
+		a, err = q.lattices.Epsilon(q.m, accuracy, q.logDelta, q.logInf, q.least, q.most)
 	}
-	if err != nil || !(wants > 0 || served && s.latticesFirst()) || !wide(r) || m.Work <= 0 {
-		return r, false, err
-	}
-	terms := m.Work / workTerm
-	if short {
-		terms = soonWork / workTerm
-	}
-	x, _, err := integrate(terms)
 	if err != nil {
-		return Result{}, false, err
+		return Result{}, err
 	}
-	if r = both(x, r); !wide(r) {
-		r.Warnings = nil
-		return r, true, nil
-	}
-	if short {
-		err = ask()
-	}
-	return r, false, err
+	b := Budget{Discretization: a.Budget.Discretization, Truncation: a.Budget.Truncation, Aliasing: a.Budget.Aliasing, RoundOff: a.Budget.RoundOff}
+	return Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Budget: b, Engine: Lattice, Points: a.Points, Step: a.Step, Warnings: a.Warnings}, nil
 }
 
 // chernoff reports whether a Chernoff bound on the transforms shows δ(eps) ≤ delta, and
 // whether there are any.
 func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
-	if served, err := s.prepare(logDelta); !served || err != nil || s.latticesFirst() {
+	if served, err := s.prepare(logDelta); !served || err != nil {
 		return false, false
 	}
 	return s.factors.upper.AtMost(eps, logDelta), true

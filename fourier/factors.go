@@ -78,7 +78,6 @@ type factors struct {
 	terms          lawTerms
 	upper, lower   *contour.Composition
 	mass           float64 // that profiles.TransformsOf was given
-	costly         bool    // some transform is that of a long table of copies
 	asked          bool
 	grew           bool // factors were added after a question
 	many           bool // many questions are expected
@@ -176,18 +175,6 @@ func same(a, b profiles.Transform) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
-// fewPieces is up to how many pieces a transform is cheap. Those of long tables of copies take
-// thousands of terms. It steers, and proves nothing.
-const fewPieces = 16
-
-// pieces returns the number of pieces of a transform that is made of pieces.
-func pieces(t profiles.Transform) int {
-	if m, ok := t.(interface{ Pieces() int }); ok {
-		return m.Pieces()
-	}
-	return 1
-}
-
 // ends returns the different compositions, the upper one first.
 func (p *factors) ends() []*contour.Composition {
 	if p.upper == p.lower {
@@ -208,7 +195,6 @@ func (p *factors) classify(mass float64) {
 			p.without++
 			continue
 		}
-		p.costly = p.costly || !same(above, below) || pieces(above) > fewPieces
 		if _, finite := x.profile.(*profiles.Discrete); !finite {
 			p.decays = true
 		}

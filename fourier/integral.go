@@ -30,9 +30,9 @@ const integralFloor = 1e-13
 // before the lattices are tried.
 const (
 	workTerm     = 0.5
-	plainTerms   = 5e6
-	hurriedTerms = 2e6 // where a lattice of the accuracy asked for costs little
+	plainTerms   = 2e6
 	termsPerStep = 7.5e5
+	mixedTerms   = 3e7 // with laws as factors: those take half as long, and lattices that fine much longer
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
@@ -51,17 +51,8 @@ func learn(width *float64, reached, asked float64) {
 	}
 }
 
-// coarseAccuracy is what a lattice reaches for less than the first look at a transform of more
-// than fewPieces pieces: such a transform comes after it, where it is too wide. It proves nothing.
-const coarseAccuracy = 1e-4
-
 // lawIntegral is the share of the width wanted that the integral of laws is asked for.
 const lawIntegral = 0.02
-
-// latticesFirst reports whether the lattices are asked first.
-func (s *Sum) latticesFirst() bool {
-	return s.factors.costly && !s.opts.Laws && s.opts.Relative >= coarseAccuracy
-}
 
 // logTypical is log δ of what is asked mostly, where it is not known yet: that of 1e-20.
 const logTypical = -46
@@ -108,15 +99,10 @@ func (s *Sum) integralOptions(width, terms float64) contour.Options {
 	return o
 }
 
+// easyTerms is how many terms the integral may take before lattices are asked.
 func (s *Sum) easyTerms(m *meter.Meter) float64 {
-	if s.factors.without > 0 && s.latticesCheap() {
-		return min(m.Work/workTerm, coarseTerms+coarsePerStep*float64(len(s.factors.list)))
-	}
 	if s.factors.without > 0 {
 		return min(m.Work/workTerm, mixedTerms)
-	}
-	if s.latticesCheap() {
-		return min(m.Work/workTerm, hurriedTerms+termsPerStep*float64(len(s.factors.list)))
 	}
 	return min(m.Work/workTerm, plainTerms+termsPerStep*float64(len(s.factors.list)))
 }
@@ -146,11 +132,6 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64) (r Resul
 		return Result{}, 0, err
 	}
 	if s.factors.upper != s.factors.lower {
-		if s.factors.without > 0 && s.latticesCheap() && s.wide(Result{Lower: a.Lower, Upper: a.Upper}) {
-			// One end alone takes too much.
-			r = Result{Lower: math.Inf(-1), Estimate: math.NaN(), Upper: a.Upper, Engine: Contour}
-			return r, wants, nil
-		}
 		b, more, err := s.endEpsilon(m, 1, logDelta, terms)
 		if err != nil {
 			return Result{}, 0, err
@@ -274,14 +255,3 @@ func (s *Sum) borrow(m *meter.Meter, to, from *contour.Composition, terms float6
 	_, err = charge(m, work, err)
 	return err
 }
-
-// Of a mixed plan at coarseAccuracy or worse, the integral is asked only if it takes about
-// as little as a lattice does.
-const (
-	coarseTerms   = 2e5
-	coarsePerStep = 2e4
-	mixedTerms    = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
-)
-
-// latticesCheap reports whether a lattice of the accuracy asked for would cost little.
-func (s *Sum) latticesCheap() bool { return s.opts.Relative >= coarseAccuracy && !s.opts.Laws }

@@ -61,7 +61,8 @@ func TestWorkLimit(t *testing.T) {
 				m := s.newMeter(t.Context())
 				logInf, _, top := s.steps.Ends()
 				floor := math.Log1p(-delta)
-				r, err := s.latticeEpsilon(m, s.opts.Relative, math.Log(delta), logInf, floor, top)
+				q := question{Sum: s, m: m, logDelta: math.Log(delta), logInf: logInf, least: floor, most: top}
+				r, err := q.lattice()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,7 +102,8 @@ func TestFinerIsNotWider(t *testing.T) {
 		o := Options{Relative: relative, Absolute: 1e-12, Work: work}
 		for name, s := range longSums(t, o) {
 			logInf, _, top := s.steps.Ends()
-			r, err := s.latticeEpsilon(s.newMeter(t.Context()), s.opts.Relative, math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
+			q := question{Sum: s, m: s.newMeter(t.Context()), logDelta: math.Log(1e-6), logInf: logInf, least: math.Log1p(-1e-6), most: top}
+			r, err := q.lattice()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +114,8 @@ func TestFinerIsNotWider(t *testing.T) {
 		}
 		for name, s := range longSums(t, o) { // without the lattices of ε
 			logInf, _, _ := s.steps.Ends()
-			r, err := s.latticeDelta(s.newMeter(t.Context()), asked[name], logInf)
+			q := question{Sum: s, m: s.newMeter(t.Context()), ofDelta: true, eps: asked[name], logInf: logInf, most: 1}
+			r, err := q.lattice()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,18 +235,5 @@ func TestDeepLattice(t *testing.T) {
 			}
 			before = r.Lower
 		}
-	}
-}
-
-// TestFromOthers: what is proved at one δ serves at others.
-func TestFromOthers(t *testing.T) {
-	s := sum(t, Options{Work: 1e3}, sampled(t, 1, 0.01), 1000)
-	s.proved = []fact{{math.Log(1e-5), 1.5, 2.5}, {math.Log(1e-40), 4, 6}}
-	r := epsilon(t, s, 1e-20)
-	if r.Lower < 1.5*(1-1e-12) || r.Upper > 6*(1+1e-12) {
-		t.Errorf("[%v, %v], want it within [1.5, 6]", r.Lower, r.Upper)
-	}
-	if r.Estimate == r.Lower || r.Estimate == r.Upper {
-		t.Errorf("the estimate %v is an end of [%v, %v]", r.Estimate, r.Lower, r.Upper)
 	}
 }

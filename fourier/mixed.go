@@ -12,114 +12,37 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
-// withShare answers with a part of the work, and gives the rest back: lattices that are asked after
-// it must not be coarser for it.
-func (s *Sum) withShare(m *meter.Meter, answer func() (Result, error)) (Result, error) {
-	whole := m.Work
-	m.Work *= lawWork
-	defer func() { m.Work = whole }()
-	return answer()
-}
-
-// coarseLattice is the accuracy of the lattice that says where ε is. It proves nothing.
-const coarseLattice = 1e-3
-
-// composeMixed answers ε(δ) of a mixed plan, if it can. Where the search for ε goes astray, as
-// it does where rare jumps carry δ, a coarse lattice says where ε is.
-func (s *Sum) composeMixed(m *meter.Meter, logDelta, logInf, floor, top float64) (Result, error) {
-	known := Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour}
-	known, err := s.mixedEpsilon(m, logDelta, known)
-	if err != nil || !s.wide(known) || s.latticesCheap() {
-		return known, err
-	}
-	r, err := s.latticeEpsilon(m, coarseLattice, logDelta, logInf, floor, top)
-	if err != nil || r.Upper-r.Lower > 10*coarseLattice*math.Abs(r.Upper) {
-		return known, err
-	}
-	near := both(r, known)
-	near.Estimate = near.Lower + (near.Upper-near.Lower)/2
-	return s.mixedEpsilon(m, logDelta, near)
-}
-
-// mixedEpsilon answers ε(δ) of a mixed plan by the integral. The answer is proved, if it is one;
-// known is what was known before.
-func (s *Sum) mixedEpsilon(m *meter.Meter, logDelta float64, known Result) (Result, error) {
-	c, err := s.sketch(m, logDelta)
-	if err != nil {
-		return known, nil
-	}
-	eps, theta, ok := c.Guess(m.Ctx, logDelta)
-	return s.mixedRounds(m, known, ok, func(known Result) *lawTarget {
-		if x := known.Estimate; x > known.Lower && x < known.Upper {
-			eps = x
-			_, theta, _ = c.GuessDelta(eps)
-		}
-		w := s.targetFor(eps, theta, logDelta, max(s.opts.Relative*math.Abs(eps), min(s.opts.Absolute, s.opts.Relative)))
-		w.saddle = theta
-		return w
-	}, func() (Result, error) {
-		r, _, err := s.integrateEpsilon(m, logDelta, s.easyTerms(m))
-		return r, err
-	}, s.wide, func(r Result) float64 {
-		return (r.Upper - r.Lower) / max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), min(s.opts.Absolute, s.opts.Relative))
-	})
-}
-
-// mixedDelta answers δ(ε) of a mixed plan by the integral.
-func (s *Sum) mixedDelta(m *meter.Meter, eps float64, known Result) (Result, error) {
-	c, err := s.sketch(m, logTypical)
-	if err != nil {
-		return known, nil
-	}
-	logDelta, theta, ok := c.GuessDelta(eps)
-	if ok && logDelta < logTypical {
-		if c, err = s.sketch(m, logDelta); err != nil {
-			return known, nil
-		}
-		logDelta, theta, ok = c.GuessDelta(eps)
-	}
-	return s.mixedRounds(m, known, ok, func(known Result) *lawTarget {
-		// A relative width of δ is that of ε times the slope.
-		return s.targetFor(eps, theta, logDelta, s.opts.Relative/max(theta, 1e-3))
-	}, func() (Result, error) {
-		r, _, err := s.integrateDelta(m, eps, s.easyTerms(m))
-		return r, err
-	}, s.wideDelta, func(r Result) float64 { return (r.Upper - r.Lower) / (s.opts.Relative * r.Upper) })
-}
-
-// mixedRounds makes laws, asks, and makes finer ones while that is cheap and helps. excess is
-// the width over that wanted.
-func (s *Sum) mixedRounds(m *meter.Meter, known Result, ok bool, want func(known Result) *lawTarget, ask func() (Result, error), wide func(Result) bool, excess func(Result) float64) (out Result, err error) {
-	defer func() {
-		if err == nil && wide(out) {
-			out.Warnings = []string{meter.Warning(meter.ErrRounds, out.Upper-out.Lower)}
-		}
-	}()
+// mixed makes laws, asks the integral, and makes finer ones while that is cheap and helps. It takes a part of the
+// work, and gives the rest back: lattices that are asked after it must not be coarser for it.
+func (q *question) mixed(known Result) (Result, error) {
+	whole := q.m.Work
+	q.m.Work *= lawWork
+	defer func() { q.m.Work = whole }()
+	known.Engine = Contour
+	eps, theta, logDelta, ok := q.guess()
 	finer := math.Pow(lawWidth, 1.5)
-	if s.opts.Relative < lawFloor {
+	if q.opts.Relative < lawFloor {
 		finer = 1
 	}
 	last := math.Inf(1)
-	rounds := lawRounds
-	if s.latticesCheap() {
-		rounds = 1 // a lattice is the next best
-	}
-	for round := 0; ok && round < rounds && m.Work > 0; round++ {
-		w := want(known)
+	for round := 0; ok && round < lawRounds && q.m.Work > 0; round++ {
+		w := q.targetFor(eps, theta, logDelta, q.widthFor(eps, theta))
+		if !q.ofDelta {
+			w.saddle = theta
+		}
 		w.cell *= finer
-		served, err := s.fit(m, w)
+		served, err := q.fit(q.m, w)
 		if err != nil || !served {
 			return known, err
 		}
-		r, err := ask()
+		r, _, err := q.integral(q.easyTerms(q.m))
 		if err != nil {
 			return known, err
 		}
-		known = both(r, known)
-		if !wide(known) {
-			break
+		if known = both(r, known); !q.tooWide(known) {
+			return known, nil
 		}
-		x := excess(r)
+		x := q.excess(r)
 		if !(x < 0.7*last) || math.IsInf(x, 1) && round > 0 {
 			break // finer laws do not help
 		}
@@ -129,5 +52,41 @@ func (s *Sum) mixedRounds(m *meter.Meter, known Result, ok bool, want func(known
 		}
 		finer *= math.Pow(0.5/max(x, 1), 1.5)
 	}
+	known.Warnings = []string{meter.Warning(meter.ErrRounds, known.Upper-known.Lower)}
 	return known, nil
+}
+
+// guess returns where the answer is, about, by coarse laws in place of missing transforms.
+func (q *question) guess() (eps, theta, logDelta float64, ok bool) {
+	c, err := q.sketch(q.m, q.logDelta)
+	if err != nil {
+		return 0, 0, 0, false
+	}
+	if !q.ofDelta {
+		eps, theta, ok = c.Guess(q.m.Ctx, q.logDelta)
+		return eps, theta, q.logDelta, ok
+	}
+	if logDelta, theta, ok = c.GuessDelta(q.eps); ok && logDelta < logTypical {
+		if c, err = q.sketch(q.m, logDelta); err != nil {
+			return 0, 0, 0, false
+		}
+		logDelta, theta, ok = c.GuessDelta(q.eps)
+	}
+	return q.eps, theta, logDelta, ok
+}
+
+// widthFor is the width of ε that is wanted: a relative width of δ is that of ε times the slope.
+func (q *question) widthFor(eps, theta float64) float64 {
+	if q.ofDelta {
+		return q.opts.Relative / max(theta, 1e-3)
+	}
+	return max(q.opts.Relative*math.Abs(eps), min(q.opts.Absolute, q.opts.Relative))
+}
+
+// excess is the width of an interval over that wanted.
+func (q *question) excess(r Result) float64 {
+	if q.ofDelta {
+		return (r.Upper - r.Lower) / (q.opts.Relative * r.Upper)
+	}
+	return (r.Upper - r.Lower) / max(q.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), min(q.opts.Absolute, q.opts.Relative))
 }

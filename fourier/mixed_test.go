@@ -192,10 +192,12 @@ func TestMixedEnumerated(t *testing.T) {
 					if _, err = s.prepare(math.Log(want)); err != nil {
 						return r, d, err
 					}
-					if r, err = s.mixedEpsilon(m, math.Log(want), Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}); err != nil {
+					q := question{Sum: s, m: m, logDelta: math.Log(want)}
+					if r, err = q.mixed(unknown(math.Inf(-1), math.Inf(1))); err != nil {
 						return r, d, err
 					}
-					d, err = s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN()})
+					q = question{Sum: s, m: m, ofDelta: true, eps: eps, logDelta: logTypical}
+					d, err = q.mixed(unknown(0, 1))
 					return r, d, err
 				}
 				r, d, err := ask(nil)

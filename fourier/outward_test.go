@@ -58,23 +58,3 @@ func TestEndsOfOneRunAreRoundedOutward(t *testing.T) {
 		}
 	}
 }
-
-// TestWarningStaysWithTheSmallerEnd: an interval as wide as half its upper end, which is far more than half its lower end, is
-// not what was asked, whatever other facts took off it.
-func TestWarningStaysWithTheSmallerEnd(t *testing.T) {
-	s := New(Options{Relative: 0.5})
-	for _, c := range []struct {
-		lower, upper float64
-		warned       bool
-	}{{1, 1.9, true}, {1, 1.4, false}} {
-		r := Result{Lower: c.lower, Upper: c.upper, Warnings: []string{"wide"}}
-		r, err := s.fromOthers(nil, r, math.Log(1e-6), math.Inf(-1), -1, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (len(r.Warnings) > 0) != c.warned {
-			t.Errorf("[%v, %v] of width %v: warnings %v", c.lower, c.upper, c.upper-c.lower, r.Warnings)
-		}
-		s.proved = nil
-	}
-}

@@ -21,8 +21,8 @@ import (
 // safe for concurrent use.
 //
 // Invariants: steps and the steps of lattices are the same; copies is the sum of their counts;
-// stepOf has every factor but the Gaussians, which are one step together; the facts, and list where
-// listed is set, are of the steps as they are now.
+// stepOf has every factor but the Gaussians, which are one step together; list, where
+// listed is set, is of the steps as they are now.
 type Sum struct {
 	opts     Options
 	steps    closed.Steps
@@ -31,7 +31,6 @@ type Sum struct {
 	factors  factors
 	copies   float64
 	runs     float64 // added
-	proved   []fact  // of ε
 	list     *profiles.Discrete
 	listed   bool                         // it was tried to list the whole sum
 	spent    float64                      // work of all questions
@@ -58,7 +57,7 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 		return nil
 	}
 	s.runs += float64(count)
-	s.list, s.listed, s.proved = nil, false, nil
+	s.list, s.listed = nil, false
 	factor := s.factors.add(p, count)
 	g, gaussian := p.(profiles.Gaussian)
 	if gaussian {
@@ -143,9 +142,6 @@ func (s *Sum) single() profiles.Profile {
 	}
 	return s.list
 }
-
-// A fact is an interval that was proved for ε(δ).
-type fact struct{ logDelta, lower, upper float64 }
 
 // wide reports whether an interval of ε is wider than asked.
 func (s *Sum) wide(r Result) bool {

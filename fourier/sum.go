@@ -73,7 +73,7 @@ func (s *Sum) epsilon(ctx context.Context, delta float64) (Result, error) {
 		r = Result{Lower: lo - move, Estimate: lo + (hi-lo)/2, Upper: hi + move, Budget: Budget{RoundOff: hi - lo + 2*move}}
 	} else {
 		var err error
-		if r, err = s.composeEpsilon(ctx, logDelta, logInf, floor, top); err != nil {
+		if r, err = s.askEpsilon(ctx, logDelta, logInf, floor, top); err != nil {
 			return Result{}, err
 		}
 	}
@@ -143,7 +143,7 @@ func (s *Sum) delta(ctx context.Context, eps float64) (Result, error) {
 		r.Budget.RoundOff = r.Upper - r.Lower
 	} else {
 		var err error
-		if r, err = s.composeDelta(ctx, eps, logInf); err != nil {
+		if r, err = s.askDelta(ctx, eps, logInf); err != nil {
 			return Result{}, err
 		}
 	}

@@ -10,78 +10,119 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // Accuracy is how narrow an interval is wanted: for ε the larger of Relative times its size and
 // Absolute, for δ Relative times δ.
 type Accuracy struct{ Relative, Absolute float64 }
 
+// A query is one question on its way through the engine: the composition, what may be spent,
+// and how accurate an answer is wanted now.
+//
+// Invariants: best is proved. relative is that of the accuracy asked for now, never finer than
+// that of the question; m belongs to the question.
+type query struct {
+	*Sum
+	m                  *meter.Meter
+	relative, absolute float64
+	ofDelta            bool
+	eps                float64 // δ(eps) is asked
+	logDelta           float64 // or ε(δ), which lies in [floor, top]
+	floor, top         float64
+	logInf             float64 // log-probability of an infinite loss
+	best               Answer
+}
+
 // Epsilon returns an interval of ε(δ), 0 < δ < 1, of two or more runs. ε is known to lie in
 // [floor, top], and logInf is the log-probability of an infinite loss.
 func (s *Sum) Epsilon(m *meter.Meter, a Accuracy, logDelta, logInf, floor, top float64) (Answer, error) {
-	q := &query{Sum: s, m: m, relative: a.Relative, absolute: a.Absolute}
-	return q.ask(Answer{Lower: floor, Upper: top, Estimate: math.NaN()},
-		func(r Answer, relative float64) bool { return r.width() <= max(r.smaller(relative), q.absolute) },
-		func(best Answer) (Answer, error) { return q.transformEpsilon(best, logDelta, logInf, floor, top) },
-		func(best Answer, relative float64) (Answer, error) {
-			return q.doubleEpsilon(best, logDelta, floor, top, relative)
-		})
+	q := &query{Sum: s, m: m, relative: a.Relative, absolute: a.Absolute, logDelta: logDelta, logInf: logInf, floor: floor, top: top,
+		best: Answer{Lower: floor, Upper: top, Estimate: math.NaN()}}
+	return q.answer()
 }
 
 // Delta returns an interval of δ(ε) of two or more runs, for a finite ε below their largest loss.
 func (s *Sum) Delta(m *meter.Meter, a Accuracy, eps, logInf float64) (Answer, error) {
-	q := &query{Sum: s, m: m, relative: a.Relative, absolute: a.Absolute}
-	return q.ask(Answer{Upper: 1, Estimate: math.NaN()},
-		func(r Answer, relative float64) bool { return r.width() <= relative*r.Upper },
-		func(best Answer) (Answer, error) { return q.transformDelta(best, eps, logInf) },
-		func(best Answer, relative float64) (Answer, error) { return q.doubleDelta(best, eps, relative) })
+	q := &query{Sum: s, m: m, relative: a.Relative, ofDelta: true, eps: eps, logInf: logInf, best: Answer{Upper: 1, Estimate: math.NaN()}}
+	return q.answer()
 }
 
-// ask asks the two ways to compose lattice laws in turn, each with the interval
-// proved before, until it is done: a transform while its tilt suits and it is short; then, of few runs or where that gave up,
-// laws convolved one by one, to a thousandth; then what transforms can; then the
-// products again if they were what served.
-func (q *query) ask(best Answer, done func(r Answer, relative float64) bool, transform func(best Answer) (Answer, error), double func(best Answer, relative float64) (Answer, error)) (Answer, error) {
+// Shares of the work of a question, for few runs: a short transform comes first, then laws
+// convolved one by one.
+const (
+	fewTransforms = 4e6 // steers: work
+	easyWork      = 2e7 // steers: work
+)
+
+// rung is the ratio of the accuracies that are asked for one after the other: a
+// pass costs about the inverse root of its accuracy, so that those before the last
+// one cost little, and the answer at a limit of work is no wider than the one of a coarser accuracy.
+const rung = 1e-3 // steers: time for width
+
+// answer asks the two ways to compose lattice laws in turn, each for what is proved before, until it is
+// done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth; then what
+// served, for the rest.
+func (q *query) answer() (Answer, error) {
 	asked := q.relative
 	coarse := max(asked, rung)
-	first, second := q.m.Work/2, q.m.Work/2
+	first := q.m.Work / 2
 	if q.few() {
-		first, second = fewTransforms, easyWork
+		first = fewTransforms
 	}
-	within := func(work float64, way func() (Answer, error)) (r Answer, err error) {
-		err = q.m.Within(work, func() (err error) {
-			r, err = way()
-			return err
-		})
-		return r, err
-	}
-	q.hasty, q.relative = true, coarse
-	best, err := within(first, func() (Answer, error) { return transform(best) })
-	if err != nil {
+	q.relative = coarse
+	if err := q.m.Within(first, q.byTransform); err != nil {
 		return Answer{}, err
 	}
-	ended := func() bool { return done(best, q.relative) || q.m.Stopped() != nil || q.m.Work <= 0 }
-	doubled := false // the products served
-	if !ended() {
-		if q.hasty = false; q.gaveUp || q.few() {
-			if best, err = within(second, func() (Answer, error) { return double(best, coarse) }); err != nil {
-				return Answer{}, err
-			}
-			doubled = done(best, coarse)
-		}
-	}
-	if q.relative = asked; !ended() {
-		if doubled {
-			best, err = double(best, asked)
-		} else {
-			best, err = transform(best)
-		}
-		if err != nil {
+	way := q.byTransform
+	if !q.ended() {
+		if err := q.m.Within(easyWork, q.byProducts); err != nil {
 			return Answer{}, err
 		}
+		if q.done() {
+			way = q.byProducts // the products served
+		}
 	}
-	if done(best, asked) {
-		best.Warnings = nil
+	for relative := coarse; ; relative *= rung {
+		if q.relative = relative; relative < asked*(1+1e-9) {
+			q.relative = asked
+		}
+		if !q.ended() {
+			q.best.Warnings = nil
+			if err := way(); err != nil {
+				return Answer{}, err
+			}
+		}
+		if q.relative == asked {
+			break
+		}
 	}
-	return best, nil
+	if q.relative = asked; q.done() {
+		q.best.Warnings = nil
+	}
+	return q.best, nil
 }
+
+// done reports whether the interval is as narrow as is wanted now.
+func (q *query) done() bool {
+	if q.ofDelta {
+		return q.best.width() <= q.relative*q.best.Upper
+	}
+	return q.best.width() <= max(q.best.smaller(q.relative), q.absolute)
+}
+
+// ended reports whether the interval is done or cannot be narrowed any more.
+func (q *query) ended() bool { return q.done() || q.m.Stopped() != nil || q.m.Work <= 0 }
+
+// leastDelta is below every positive δ that is worth a pass: next to it float64s have no digits.
+const leastDelta = 1e-320
+
+// fewCopies is up to how many runs laws are convolved one by one soon: tilts do not suit
+// few runs of rare losses, and products of few are cheap.
+const fewCopies = 64 // steers: which way comes first
+
+func (s *Sum) few() bool { return s.copies <= fewCopies && len(s.entries) <= fewCopies }
+
+// FarMargin is how far below δ the mass of a run is followed, in logarithm; what
+// lies above counts as +∞: a millionth of the width wanted.
+func FarMargin(relative float64) float64 { return 14 - xmath.Log(min(1, relative)) }

@@ -16,8 +16,8 @@ import (
 	"github.com/dpaccountant/accountant/pld"
 )
 
-// double returns an upper and a lower law of the sum, for a δ about as small as given.
-func (q *query) double(logDelta, res float64) (upper, lower *measure, err error) {
+// doubled returns an upper and a lower law of the sum, for a δ about as small as given.
+func (q *query) doubled(logDelta, res float64) (upper, lower *measure, err error) {
 	runs := 0.0
 	for i, e := range q.entries {
 		j := convolver{res: res, log: logDelta, runs: 1, all: q.copies, m: q.m}
@@ -88,84 +88,78 @@ func finerRes(res, want, width, spent, left float64, cells int) (float64, error)
 	return res * f, nil
 }
 
-// doubleEpsilon narrows best, which holds ε(δ), to a relative width, or so far as the
-// work that is left allows.
-func (q *query) doubleEpsilon(best Answer, logDelta, floor, top, relative float64) (Answer, error) {
-	best.Warnings = nil
-	for res := firstRes; ; {
-		before := q.m.Work
-		upper, lower, err := q.double(logDelta, res)
-		if err := meter.Cancelled(q.m.Ctx); err != nil {
-			return Answer{}, err
-		}
-		if err != nil {
-			return best.short(err), nil
-		}
-		at := func(p *measure, up bool) func(float64) (float64, float64) {
-			return func(e float64) (float64, float64) {
-				v, slope := p.logDelta(e, up)
-				return v - logDelta, slope
-			}
-		}
-		guess := min(max(best.Estimate, floor), top)
-		if math.IsNaN(guess) || math.IsInf(guess, 0) {
-			guess = max(floor, 0)
-		}
-		r := Answer{
-			Upper: closed.Solve(at(upper, true), floor, top, guess, 0, 0, true),
-			Lower: closed.Solve(at(lower, false), floor, top, guess, 0, 0, false),
-		}
-		r.Budget = Budget{Discretization: max(0, r.Upper-r.Lower), RoundOff: upper.moved + lower.moved}
-		r.Upper = min(top, xmath.Up(r.Upper+upper.moved, 2))
-		r.Lower = max(floor, xmath.Down(r.Lower-lower.moved, 2))
-		r.Estimate = r.Lower + (r.Upper-r.Lower)/2
-		best = intersect(best, r)
-		width, want := best.width(), best.smaller(relative)
-		if width <= want {
-			return best, nil
-		}
-		left := q.m.Work
-		if width <= q.absolute {
-			left = min(left, easyWork)
-		}
-		if res, err = finerRes(res, want, width, before-q.m.Work, left, max(upper.cells, lower.cells)); err != nil {
-			return best.short(err), nil
-		}
-	}
-}
-
-// doubleDelta narrows best, which holds δ(ε).
-func (q *query) doubleDelta(best Answer, eps, relative float64) (Answer, error) {
-	best.Warnings = nil
-	depth := xmath.Log(best.Lower)
-	if !(best.Lower > 0) {
+// byProducts narrows best to the accuracy that is wanted now, or so far as the work that is left allows.
+func (q *query) byProducts() error {
+	q.best.Warnings = nil
+	depth := q.logDelta
+	if q.ofDelta {
 		depth = -10
+		if q.best.Lower > 0 {
+			depth = xmath.Log(q.best.Lower)
+		}
 	}
 	for res := firstRes; ; {
 		before := q.m.Work
-		upper, lower, err := q.double(depth, res)
+		upper, lower, err := q.doubled(depth, res)
 		if err := meter.Cancelled(q.m.Ctx); err != nil {
-			return Answer{}, err
+			return err
 		}
 		if err != nil {
-			return best.short(err), nil
+			q.best = q.best.short(err)
+			return nil
 		}
-		hi, _ := upper.logDelta(xmath.Down(eps-upper.moved, 2), true)
-		lo, _ := lower.logDelta(xmath.Up(eps+lower.moved, 2), false)
-		best = intersect(best, Answer{Lower: xmath.ExpDown(lo), Estimate: math.Exp(lo + (hi-lo)/2), Upper: xmath.ExpUp(hi), Budget: Budget{Discretization: xmath.ExpUp(hi) - xmath.ExpDown(lo)}})
-		width, want := best.width(), relative*best.Upper
-		if width <= want || best.Upper < leastDelta {
-			return best, nil
+		var r Answer
+		shallow := false // the tails that decide were left out
+		if q.ofDelta {
+			hi, _ := upper.logDelta(xmath.Down(q.eps-upper.moved, 2), true)
+			lo, _ := lower.logDelta(xmath.Up(q.eps+lower.moved, 2), false)
+			r = Answer{Lower: xmath.ExpDown(lo), Estimate: math.Exp(lo + (hi-lo)/2), Upper: xmath.ExpUp(hi), Budget: Budget{Discretization: xmath.ExpUp(hi) - xmath.ExpDown(lo)}}
+			shallow = lo < depth-deepMargin/2
+		} else {
+			r = q.epsilonOf(upper, lower)
 		}
-		if lo < depth-deepMargin/2 { // the tails that decide were left out
-			if q.m.Work < 2*(before-q.m.Work) || depth <= deepest {
-				return best.short(meter.ErrWork), nil
+		if q.best = intersect(q.best, r); q.done() || q.ofDelta && q.best.Upper < leastDelta {
+			return nil
+		}
+		spent, left := before-q.m.Work, q.m.Work
+		if shallow {
+			if left < 2*spent || depth <= deepest {
+				q.best = q.best.short(meter.ErrWork)
+				return nil
 			}
 			depth = max(2*depth-deepMargin, deepest)
 			continue
 		}
-		if res, err = finerRes(res, want, width, before-q.m.Work, q.m.Work, max(upper.cells, lower.cells)); err != nil {
-			return best.short(err), nil
+		want := q.relative * q.best.Upper
+		if !q.ofDelta {
+			want = q.best.smaller(q.relative)
+		}
+		if res, err = finerRes(res, want, q.best.width(), spent, left, max(upper.cells, lower.cells)); err != nil {
+			q.best = q.best.short(err)
+			return nil
 		}
 	}
+}
+
+// epsilonOf solves for ε on both measures.
+func (q *query) epsilonOf(upper, lower *measure) Answer {
+	at := func(p *measure, up bool) func(float64) (float64, float64) {
+		return func(e float64) (float64, float64) {
+			v, slope := p.logDelta(e, up)
+			return v - q.logDelta, slope
+		}
+	}
+	guess := min(max(q.best.Estimate, q.floor), q.top)
+	if math.IsNaN(guess) || math.IsInf(guess, 0) {
+		guess = max(q.floor, 0)
+	}
+	r := Answer{
+		Upper: closed.Solve(at(upper, true), q.floor, q.top, guess, 0, 0, true),
+		Lower: closed.Solve(at(lower, false), q.floor, q.top, guess, 0, 0, false),
+	}
+	r.Budget = Budget{Discretization: max(0, r.Upper-r.Lower), RoundOff: upper.moved + lower.moved}
+	r.Upper = min(q.top, xmath.Up(r.Upper+upper.moved, 2))
+	r.Lower = max(q.floor, xmath.Down(r.Lower-lower.moved, 2))
+	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
+	return r
 }

@@ -51,10 +51,12 @@ func TestDoublingHolds(t *testing.T) {
 			_, _, top := s.steps().Ends()
 			floor := math.Log1p(-delta)
 			truth := known(t, s, delta)
-			r, err := asking(t, s, 1e-3).doubleEpsilon(Answer{Lower: floor, Upper: top, Estimate: math.NaN()}, math.Log(delta), floor, top, c.width)
-			if err != nil {
+			q := asking(t, s, c.width)
+			q.logDelta, q.floor, q.top, q.best = math.Log(delta), floor, top, Answer{Lower: floor, Upper: top, Estimate: math.NaN()}
+			if err := q.byProducts(); err != nil {
 				t.Fatal(err)
 			}
+			r := q.best
 			if r.Lower > truth.Upper || r.Upper < truth.Lower {
 				t.Errorf("%s at %v: [%v, %v] misses [%v, %v]", c.name, delta, r.Lower, r.Upper, truth.Lower, truth.Upper)
 			}
@@ -65,10 +67,12 @@ func TestDoublingHolds(t *testing.T) {
 				continue // next to the largest loss many δ have one ε
 			}
 			// And the other way round.
-			d, err := asking(t, s, 1e-3).doubleDelta(Answer{Upper: 1, Estimate: math.NaN()}, truth.Estimate, 1)
-			if err != nil {
+			q = asking(t, s, 1)
+			q.ofDelta, q.eps, q.best = true, truth.Estimate, Answer{Upper: 1, Estimate: math.NaN()}
+			if err := q.byProducts(); err != nil {
 				t.Fatal(err)
 			}
+			d := q.best
 			if want := 1e-6 + 10*math.Abs(math.Log(delta))*1e-9; d.Lower > delta*(1+want) || d.Upper < delta*(1-want) {
 				t.Errorf("%s at ε = %v: [%v, %v] misses %v", c.name, truth.Estimate, d.Lower, d.Upper, delta)
 			}

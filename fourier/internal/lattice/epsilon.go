@@ -14,129 +14,33 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// An epsilonQuestion is ε(δ). Widths are in ε; θ times such a width is one of log δ.
-//
-// Invariants: ε is in [floor, top]. last is the interval of the last pass alone.
-type epsilonQuestion struct {
-	logDelta, floor, top float64
-	finiteLog            float64 // log of δ without the mass at +∞
-	last                 Answer
-	sought               bool // the answer lay outside a window, and was looked for once
-}
-
-// transformEpsilon narrows best, which holds ε(δ) of two or more runs.
-func (q *query) transformEpsilon(best Answer, logDelta, logInf, floor, top float64) (Answer, error) {
-	return q.byRungs(best, q.absolute, func(best Answer) (Answer, error) {
-		finiteLog := xmath.LogSub(logDelta, logInf)
-		if math.IsInf(finiteLog, -1) {
-			return Answer{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
-		}
-		c := q.coarse(q.m, finiteLog, q.relative)
-		best, done := q.withoutTransform(best, c, logDelta, finiteLog, floor)
-		if done {
-			return best, nil
-		}
-		f := &refinement{query: q, best: best, c: c, logDelta: finiteLog, margin: FarMargin(q.relative)}
-		f.eps, f.theta = c.epsilon(finiteLog)
-		return f.refine(&epsilonQuestion{logDelta: logDelta, finiteLog: finiteLog, floor: floor, top: top})
-	})
-}
-
 // withoutTransform narrows best by the bounds that need no transform, in case it would be too long,
 // and reports whether that is enough.
-func (q *query) withoutTransform(best Answer, c cumulant, logDelta, finiteLog, floor float64) (r Answer, done bool) {
+func (q *query) withoutTransform(c cumulant, finiteLog float64) (done bool) {
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
-			if x := e + slack*math.Abs(e); c.proves(x-q.steps().LossErr(), logDelta) {
-				best.Upper = min(best.Upper, x)
+			if x := e + slack*math.Abs(e); c.proves(x-q.steps().LossErr(), q.logDelta) {
+				q.best.Upper = min(q.best.Upper, x)
 				break
 			}
 		}
 	}
-	best.Upper = min(best.Upper, q.variation(logDelta))
-	if best.width() <= q.absolute {
-		best.Estimate = best.Upper
-		return best, true
+	q.best.Upper = min(q.best.Upper, q.variation(q.logDelta))
+	if q.best.width() <= q.absolute {
+		q.best.Estimate = q.best.Upper
+		return true
 	}
-	if logDelta > -math.Ln2 {
+	if q.logDelta > -math.Ln2 {
 		// With η above the least possible ε the bound holds if the reversed profile
 		// is at most 1 − e^−η there: δ(ε) = 1 − e^ε(1 − δ_rev(−ε)).
-		eta := 0.9 * max(q.relative*math.Abs(floor), q.absolute)
-		if q.reversed().Proves(q.m, -floor-eta, -math.Expm1(-eta), q.relative) {
-			best.Upper = min(best.Upper, xmath.Up(floor+eta, 4))
-			best.Estimate = best.Lower
-			return best, true
+		eta := 0.9 * max(q.relative*math.Abs(q.floor), q.absolute)
+		if q.reversed().Proves(q.m, -q.floor-eta, -math.Expm1(-eta), q.relative) {
+			q.best.Upper = min(q.best.Upper, xmath.Up(q.floor+eta, 4))
+			q.best.Estimate = q.best.Lower
+			return true
 		}
 	}
-	return best, false
-}
-
-func (x *epsilonQuestion) aim(f *refinement) float64 {
-	want := max(f.relative*math.Abs(f.eps), f.absolute)
-	if f.eps > x.top-want/2 {
-		// The largest loss is the answer from above; show that δ is reached just
-		// below it.
-		f.eps = x.top - want/2
-		f.theta = f.c.saddle(f.eps, f.theta)
-	}
-	return want
-}
-
-func (x *epsilonQuestion) unit(f *refinement) float64 { return f.theta }
-
-func (x *epsilonQuestion) first(f *refinement, p target) float64 {
-	return max(f.Sum.step(p, f.firstScale()), f.finest())
-}
-
-func (x *epsilonQuestion) read(f *refinement, ps *pass, want float64) (v view, err error) {
-	r := ps.epsilon(f.m, x.logDelta, x.floor, x.top, f.eps, want)
-	if err := meter.Cancelled(f.m.Ctx); err != nil {
-		return v, err
-	}
-	r.Points, r.Step = ps.n, f.step
-	x.last = r
-	f.best = intersect(f.best, r)
-	// The accuracy asked for is relative to the answer, not to the first guess.
-	v = view{want: max(f.best.smaller(f.relative), f.absolute), width: r.width(), watched: f.best.width(), at: r.Estimate,
-		gap: r.width() * f.theta, inside: r.Lower > x.floor && r.Upper < x.top}
-	v.done = v.watched <= v.want
-	if r.Upper < x.top { // next to the largest loss δ has no slope to count with
-		v.truncated = r.Budget.Truncation
-	}
-	return v, nil
-}
-
-func (x *epsilonQuestion) refocus(*refinement) bool { return false }
-
-func (x *epsilonQuestion) missed(*refinement, view) {}
-
-func (x *epsilonQuestion) recentre(f *refinement, v view) (again bool) {
-	if v.inside {
-		f.eps = x.last.Estimate
-		f.theta = f.c.saddle(f.eps, f.theta)
-		return false
-	}
-	f.eps, f.theta = f.c.epsilon(x.finiteLog)
-	if x.sought {
-		return false
-	}
-	// The window may just have missed the answer.
-	x.sought = true
-	if x.last.Upper < x.top && !f.exact {
-		// Or the step does not resolve the loss for the lower law.
-		f.fixed, f.finer, f.step = true, 0, f.step/4
-	}
-	return true
-}
-
-func (x *epsilonQuestion) tooCoarse(f *refinement, v view) float64 {
-	b := &x.last.Budget
-	fine := b.Discretization > 0 && b.Discretization < 0.8*v.want && v.width > v.want*1.5
-	// Next to the largest loss the budget says nothing of the lower law.
-	if v.deeper == 0 && (x.last.Upper >= x.top || !fine) {
-		return v.width
-	}
-	return 0
+	return false
 }
 
 // epsilon solves for ε on both laws.

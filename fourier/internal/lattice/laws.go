@@ -20,6 +20,7 @@ import (
 // Constants that steer which points laws have, and which laws serve again. They prove nothing.
 const (
 	nearTilt    = 1.25 // times the tilt of kept laws, or one over it, that they serve still
+	spare       = 4    // by how much further than asked, in logarithm, upper laws reach, to serve more questions
 	spareKept   = 5    // times the spare tail that laws may reach further than asked
 	tiltedShare = 5e-5 // of the error of a cell that points may be left out for, under the tilt
 	mostIndex   = 1e15 // of a lattice point: its loss then still has digits left of the step
@@ -27,7 +28,7 @@ const (
 
 // serves reports whether kept laws do for a step, a target and a tail that is followed to top.
 func (l *lawPair) serves(step float64, p target, top float64) bool {
-	return l.step == step && l.above <= top && l.above > top-spareKept*p.spare() && l.tilt >= p.theta/nearTilt && l.tilt <= p.theta*nearTilt
+	return l.step == step && l.above <= top && l.above > top-spareKept*spare && l.tilt >= p.theta/nearTilt && l.tilt <= p.theta*nearTilt
 }
 
 // lawsAt returns the laws of e at a step, from the cache if a similar question
@@ -39,7 +40,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 			return l, nil
 		}
 	}
-	l := lawPair{step: step, tilt: p.theta, above: top - p.spare()}
+	l := lawPair{step: step, tilt: p.theta, above: top - spare}
 	if d, ok := e.Profile.(*profiles.Discrete); ok {
 		l.offset = 0
 		if as := d.Atoms(); len(as) > 0 {

@@ -84,7 +84,7 @@ func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, err
 
 // terms makes the laws of all entries at the step of a pass.
 func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
-	top := p.logDelta - p.margin - xmath.Log(q.copies)
+	top := p.logDelta - FarMargin(q.relative) - xmath.Log(q.copies)
 	ps.laws = make(cumulant, len(q.entries))
 	up, lo = make([]term, len(q.entries)), make([]term, len(q.entries))
 	for i, e := range q.entries {
@@ -158,27 +158,9 @@ func (q *query) compose(b price, terms []term, theta float64, n int, excess []fl
 	return compose(q.m, terms, theta, n, q.transform, excess), spent + meter.PerPoint*float64(n)*float64(len(terms))
 }
 
-// tiltWrong reports whether hardly any tilted mass lies where it matters for δ(ε): then a
-// reading is the difference of large terms, and its round-off decides. A millionth steers, and
-// proves nothing.
-func (ps *pass) tiltWrong(eps float64) bool {
-	u := ps.upper.read(eps)
-	th := ps.upper.theta
-	return u.s < 1e-6*math.Exp(th*xmath.Log(th)-(1+th)*math.Log1p(th))
-}
-
 // width is the distance of the two bounds of log δ(ε).
 func (ps *pass) width(eps float64) float64 {
 	return ps.upper.read(eps).upper() - ps.lower.read(eps).lower()
-}
-
-// noise is what round-off and rounding of the transforms have of the width.
-func (ps *pass) noise(eps float64) float64 {
-	u, l := ps.upper.read(eps), ps.lower.read(eps)
-	if !(u.s > 0 && l.s > 0) {
-		return 0
-	}
-	return u.roundOff/u.s + l.roundOff/l.s + u.relative + l.relative
 }
 
 // estimate returns log δ without its leading error: the upper law's is twice the

@@ -1,28 +1,27 @@
-// The refinement: pass after pass, each with what the one before it measured, until the answer is
-// as narrow as asked or nothing helps any more.
+// The refinement of one question: pass after pass, each where the one before it found the answer, with a
+// finer step, until the interval is as narrow as asked or nothing helps any more.
 //
-// It assumes a question (epsilon.go, delta.go) that knows how to read a pass and where to look
-// next. It returns an interval that every pass has only narrowed, with a warning if it is wider than
-// asked. Which steps and tilts are tried steers, and proves nothing.
+// It returns an interval that every pass has only narrowed, with a warning if it is wider than
+// asked. Which steps and tilts are tried proves nothing.
 
 package lattice
 
 import (
-	"errors"
+	"fmt"
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-var errDear = errors.New("the transform is long, or shows no mass where it is asked for")
-
-// maxRounds bounds the refinement; each round shrinks the step by at least a
-// fifth, normally one or two suffice.
-const maxRounds = 14
-
-// driftingWidth is by how many times an interval may be too wide for passes whose tilt
-// fails to go on where laws may be convolved one by one instead. It proves nothing.
-const driftingWidth = 10
+// Limits of a refinement. A pass shrinks the step by at least a fifth, normally one or two suffice.
+const (
+	maxRounds  = 14  // steers: time for width
+	narrower   = 0.9 // steers: a pass whose interval is wider than that times the one before it is stale
+	mostStale  = 3   // steers: stale passes in a row before the end
+	longerStep = 16  // steers: times the step where the first one was too fine for the limits
+	mostLonger = 8   // steers: how often
+)
 
 // A refinement is what is known between two passes of one question.
 //
@@ -31,179 +30,249 @@ const driftingWidth = 10
 // width finer, in the unit of the answer, if that is not 0.
 type refinement struct {
 	*query
-	best Answer
-
-	c                    cumulant
-	eps, logDelta, theta float64
-	margin               float64 // how far below δ tails are followed
-
-	step, finer float64
-	fixed       bool
-	exact       bool // the step makes every law exact
-	drifts      int  // passes of which the tilt failed although tails were cut near
-	seen        convergence
+	c               cumulant
+	at              float64 // ε, about
+	finiteLog       float64 // log of δ without the mass at +∞, about
+	theta           float64
+	step, finer     float64
+	fixed           bool
+	exact           bool // the step makes every law exact
+	sought          bool // the answer lay outside a window, and was looked for once
+	stale, longer   int
+	narrowest       float64 // width of what is proved
+	logLow, logHigh float64 // of δ(ε): proved by all passes together
 }
 
-// A view is what a pass shows of a question.
+// A view is what a pass shows of the question.
 type view struct {
-	done    bool    // best is as narrow as wanted
-	want    float64 // width wanted, in the unit of the answer
-	width   float64 // that the pass has
-	watched float64 // width of what is proved, or NaN: not to be watched
-	at      float64 // the ε that the pass was read at
-	gap     float64 // distance of its two laws there, in log δ
-	inside  bool    // both ends were found by this pass
-	// truncated is what the tails above the lattice have of the width, in the unit of want;
-	// deeper is by how much further they must be followed for that, in logarithm.
-	truncated, deeper float64
+	width  float64 // that the pass has, in the unit of the answer
+	want   float64 // width wanted
+	inside bool    // both ends were found by this pass
+	last   Answer  // of this pass alone
 }
 
-// A question is ε(δ) or δ(ε), as the refinement needs it.
-type question interface {
-	// aim adjusts where the next pass looks, and returns the width wanted there.
-	aim(f *refinement) (want float64)
-	// unit returns by what a width of the answer is to be multiplied to be one of log δ.
-	unit(f *refinement) float64
-	// first returns the step to begin with.
-	first(f *refinement, p target) float64
-	// read narrows f.best by a pass.
-	read(f *refinement, ps *pass, want float64) (view, error)
-	// refocus reports whether the pass missed the answer so far that it says only where to
-	// look next, and looks there.
-	refocus(f *refinement) bool
-	// missed looks where the pass found the answer although its tilt was wrong.
-	missed(f *refinement, v view)
-	// recentre looks where the pass found the answer; again asks for another one with what it
-	// set.
-	recentre(f *refinement, v view) (again bool)
-	// tooCoarse returns the width that the next step is to improve on; 0 if the step was fine enough.
-	tooCoarse(f *refinement, v view) float64
+// byTransform narrows q.best by passes at the accuracy that is wanted now.
+func (q *query) byTransform() error {
+	if q.ofDelta {
+		return q.deltaByTransform()
+	}
+	finiteLog := xmath.LogSub(q.logDelta, q.logInf)
+	if math.IsInf(finiteLog, -1) {
+		q.best = Answer{Lower: q.floor, Upper: math.Inf(1), Estimate: math.Inf(1)}
+		return nil
+	}
+	c := q.coarse(q.m, finiteLog, q.relative)
+	if q.withoutTransform(c, finiteLog) {
+		return nil
+	}
+	f := &refinement{query: q, c: c, finiteLog: finiteLog}
+	f.at, f.theta = c.epsilon(finiteLog)
+	return f.refine()
 }
 
-// refine narrows f.best, by at most maxRounds passes.
-func (f *refinement) refine(q question) (Answer, error) {
+func (q *query) deltaByTransform() error {
+	if q.byReverse() {
+		return nil
+	}
+	c, logDelta, theta := q.reach(q.eps)
+	if c.maxLoss() <= q.eps {
+		// Below every float64: the mass beyond the coarse laws is all there is.
+		q.best.Upper, q.best.Estimate = min(q.best.Upper, xmath.ExpUp(xmath.LogAdd(q.logInf, logDelta))), math.Exp(q.logInf)
+		return nil
+	}
+	if math.IsNaN(logDelta) {
+		err := fmt.Errorf("the saddle point at epsilon %v is not a number", q.eps)
+		for _, t := range c {
+			if e := Complete(t.law); e != nil {
+				err = e
+			}
+		}
+		q.best = q.best.short(err)
+		return nil
+	}
+	f := &refinement{query: q, c: c, at: q.eps, finiteLog: logDelta, theta: theta, logLow: math.Inf(-1)}
+	// A bound that needs no transform, in case it would be too long.
+	f.logHigh = c.bound(xmath.Down(q.eps-q.steps().LossErr(), 2))
+	q.best.Upper = min(q.best.Upper, xmath.ExpUp(f.logHigh))
+	return f.refine()
+}
+
+// refine narrows best, by at most maxRounds passes.
+func (f *refinement) refine() error {
 	for range maxRounds {
-		want := q.aim(f)
-		unit := q.unit(f)
-		p := f.newTarget(f.c, f.eps, f.logDelta, f.theta, want*unit, f.margin)
-		if !f.fixed {
-			f.step = q.first(f, p)
-		} else if f.finer > 0 {
+		want, unit := f.aim()
+		p := f.newTarget(f.c, f.at, f.finiteLog, f.theta, want*unit)
+		switch {
+		case !f.fixed:
+			f.step = f.firstStep(p)
+		case f.finer > 0:
 			f.step = f.query.finer(p, f.step, f.finer*unit)
 		}
 		f.step, f.exact = f.fitStep(f.step, p)
 		ps, err := f.run(p, f.step, f.exact, max(min(1e-5, 1e-4*p.wantLog), 1e-14))
 		if err := meter.Cancelled(f.m.Ctx); err != nil {
-			return Answer{}, err
+			return err
 		}
 		if err != nil {
-			if again := f.failed(p, err); again {
+			if f.failed(err) {
 				continue
 			}
-			return f.best, nil
+			f.best = f.best.short(err)
+			return nil
 		}
-		v, err := q.read(f, ps, want)
-		if err != nil {
-			return Answer{}, err
+		v, done, err := f.read(ps, want)
+		if done || err != nil {
+			return err
 		}
-		switch {
-		case v.done:
-			return f.best, nil
-		case !math.IsNaN(v.watched) && f.seen.stalled(v.watched):
-			return f.best.short(meter.ErrRounding), nil
-		case f.exact && f.fixed:
+		if f.stalled() {
+			f.best = f.best.short(meter.ErrRounding)
+			return nil
+		}
+		if f.exact && f.fixed {
 			// Only round-off and aliasing are left; a better centre has helped once.
-			return f.best.short(meter.ErrRounds), nil
-		case q.refocus(f):
-			continue
+			break
 		}
-		v.deeper = tooMuchCut(v.truncated, v.want)
-		f.margin += v.deeper
-		if ps.tiltWrong(v.at) {
-			if f.margin == FarMargin(f.relative) {
-				f.margin, f.fixed = nearMargin(f.relative), true
-				q.missed(f, v)
-				continue
-			}
-			if f.drifts++; f.hasty && f.drifts > 1 && v.width > driftingWidth*v.want {
-				f.gaveUp = true
-				return f.best.short(errDear), nil
-			}
-		}
-		next, stop := 0.0, false
-		if v.deeper == 0 && v.inside {
-			next, stop = f.seen.record(f.Sum, p, f.step, v.gap, ps.noise(v.at), v.want*unit)
-		}
-		if stop {
-			return f.best.short(meter.ErrRounding), nil
-		}
-		// Recentre where the answer is, and refine by the measured ratio. The coarse
-		// laws may be off by many standard deviations of the total: the lattice's are
-		// not.
+		// The coarse laws may be off by many standard deviations of the total: the lattice's are not.
 		f.c = ps.laws
-		if q.recentre(f, v) {
+		if f.recentre(v) {
 			continue
 		}
 		// When the step was fine enough, only the centre was not.
-		f.fixed, f.finer = true, 0
-		if next > 0 {
-			f.step = next
-		} else if !f.exact {
-			f.finer = q.tooCoarse(f, v)
+		switch f.fixed, f.finer = true, 0; {
+		case f.exact:
+		case f.stale == mostStale-1:
+			f.step = f.leastError(p, v.width*unit)
+		default:
+			f.finer = f.tooCoarse(v)
 		}
 	}
-	return f.best.short(meter.ErrRounds), nil
+	f.best = f.best.short(meter.ErrRounds)
+	return nil
 }
 
-// failed looks for a step with which a pass might not fail as the last one did, and puts the warning into
-// best if there is none.
-func (f *refinement) failed(p target, err error) (again bool) {
+// aim returns the width wanted where the next pass looks, and by what a width of the answer is to be
+// multiplied to be one of log δ.
+func (f *refinement) aim() (want, unit float64) {
+	if f.ofDelta {
+		return f.relative, 1
+	}
+	want = max(f.relative*math.Abs(f.at), f.absolute)
+	if f.at > f.top-want/2 {
+		// The largest loss is the answer from above; show that δ is reached just
+		// below it.
+		f.at = f.top - want/2
+		f.theta = f.c.saddle(f.at, f.theta)
+	}
+	return want, f.theta
+}
+
+func (f *refinement) firstStep(p target) float64 {
+	if f.ofDelta {
+		return f.Sum.step(p, 1)
+	}
+	return max(f.Sum.step(p, f.firstScale()), f.finest())
+}
+
+// failed lengthens a first step that is too fine for the limits, and reports whether it did.
+func (f *refinement) failed(err error) (again bool) {
 	limit := err == meter.ErrWork || err == meter.ErrMemory
-	if f.hasty && limit && (f.few() || f.drifts > 0) {
-		f.gaveUp = true
-		if err == meter.ErrWork {
-			err = errDear // the limit of memory is worth naming
-		}
-		f.best = f.best.short(err)
+	if !limit || f.exact || f.narrowest != 0 || f.longer == mostLonger {
 		return false
 	}
-	if next := f.seen.coarser(f.Sum, p, f.step, f.exact, err); next > 0 {
-		f.fixed, f.finer, f.step = true, 0, next
-		return true
-	}
-	f.best = f.best.short(err)
-	return false
+	f.longer++
+	f.fixed, f.finer, f.step = true, 0, longerStep*f.step
+	return true
 }
 
-// rung is the ratio of the accuracies that are asked for one after the other: a
-// pass costs about the inverse root of its accuracy, so that those before the last
-// one cost little. It steers, and proves nothing.
-const rung = 1e-3
-
-// byRungs asks for an accuracy of 1e-3, then 1e-6 and so on down to the one of the
-// query, each with the interval that is proved before, which it narrows. So the
-// answer at a limit of work is no wider than the one of a coarser rung.
-// A width of absolute is always enough.
-func (q *query) byRungs(best Answer, absolute float64, ask func(best Answer) (Answer, error)) (Answer, error) {
-	wanted := q.relative
-	defer func() { q.relative = wanted }()
-	for relative := rung; ; relative *= rung {
-		q.relative = wanted
-		if relative > wanted*(1+1e-9) {
-			q.relative = relative
-		}
-		best.Warnings = nil
-		if q.relative > wanted && best.width() <= max(best.smaller(q.relative), absolute) {
-			continue
-		}
-		r, err := ask(best)
-		if err != nil || q.relative == wanted {
-			return r, err
-		}
-		best = r
-		if best.width() <= max(best.smaller(wanted), absolute) {
-			best.Warnings = nil
-			return best, nil
-		}
+// stalled takes in the interval that is proved after a pass, and reports whether passes no longer help.
+func (f *refinement) stalled() bool {
+	width := f.best.width()
+	if f.ofDelta {
+		width = f.logHigh - f.logLow
 	}
+	if math.IsInf(width, 1) {
+		return false
+	}
+	if f.narrowest == 0 || width < narrower*f.narrowest {
+		f.narrowest, f.stale = width, 0
+		return false
+	}
+	f.stale++
+	return f.stale >= mostStale
+}
+
+// leastError returns the step at which a width of aΔ² + b/Δ is least, after a pass that had this width of log δ:
+// errors of tails count the more the finer the step. a is that of the error law, b that of the pass.
+func (f *refinement) leastError(p target, width float64) float64 {
+	return f.step * math.Cbrt(width/(2*f.Sum.width(p, f.step)))
+}
+
+// read narrows best by a pass; done says that it is as narrow as asked.
+func (f *refinement) read(ps *pass, want float64) (v view, done bool, err error) {
+	if f.ofDelta {
+		v, done = f.readDelta(ps, want)
+		return v, done, nil
+	}
+	r := ps.epsilon(f.m, f.logDelta, f.floor, f.top, f.at, want)
+	if err := meter.Cancelled(f.m.Ctx); err != nil {
+		return v, false, err
+	}
+	r.Points, r.Step = ps.n, f.step
+	f.best = intersect(f.best, r)
+	// The accuracy asked for is relative to the answer, not to the first guess.
+	v = view{want: max(f.best.smaller(f.relative), f.absolute), width: r.width(), inside: r.Lower > f.floor && r.Upper < f.top, last: r}
+	return v, f.best.width() <= v.want, nil
+}
+
+func (f *refinement) readDelta(ps *pass, want float64) (v view, done bool) {
+	f.logHigh = min(f.logHigh, ps.upper.read(xmath.Down(f.eps-ps.upMoved, 2)).upper())
+	f.logLow = max(f.logLow, ps.lower.read(xmath.Up(f.eps+ps.loMoved, 2)).lower())
+	x, _ := ps.estimate(f.eps)
+	if !(x >= f.logLow && x <= f.logHigh) {
+		x = f.logHigh // a reading that is all round-off
+	}
+	r := Answer{Lower: xmath.ExpDown(f.logLow), Estimate: math.Exp(x), Upper: xmath.ExpUp(f.logHigh), Budget: ps.budget(f.eps, math.Exp(x)), Points: ps.n, Step: f.step}
+	f.best = intersect(f.best, r)
+	v = view{want: want, width: ps.width(f.eps), inside: !math.IsInf(f.logLow, -1), last: r}
+	return v, f.logHigh-f.logLow <= want || f.best.Upper < leastDelta
+}
+
+// recentre looks where the pass found the answer; again asks for another pass with what it set.
+func (f *refinement) recentre(v view) (again bool) {
+	if f.ofDelta {
+		if hi := xmath.LogSub(f.logHigh, f.logInf); !v.inside && hi < f.finiteLog-1 {
+			// A larger δ was foreseen, so that tails and window fell short.
+			f.finiteLog, again = hi, true
+		} else if v.inside {
+			f.finiteLog = xmath.LogSub(xmath.Log(v.last.Estimate), f.logInf)
+		}
+		f.theta = f.c.saddle(f.eps, f.theta)
+		return again
+	}
+	if v.inside {
+		f.at = v.last.Estimate
+		f.theta = f.c.saddle(f.at, f.theta)
+		return false
+	}
+	f.at, f.theta = f.c.epsilon(f.finiteLog)
+	if f.sought {
+		return false
+	}
+	// The window may just have missed the answer.
+	f.sought = true
+	if v.last.Upper < f.top && !f.exact {
+		// Or the step does not resolve the loss for the lower law.
+		f.fixed, f.finer, f.step = true, 0, f.step/4
+	}
+	return true
+}
+
+// tooCoarse returns the width that the next step is to improve on; 0 if the step was fine enough.
+func (f *refinement) tooCoarse(v view) float64 {
+	b := v.last.Budget.Discretization
+	// Next to the largest loss the budget says nothing of the lower law.
+	if !f.ofDelta && v.last.Upper < f.top && b > 0 && b < 0.8*v.want && v.width > v.want*1.5 {
+		return 0
+	}
+	return v.width
 }

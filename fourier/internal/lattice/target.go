@@ -10,8 +10,7 @@ import "math"
 
 // A target is what the coarse laws say about where to compute.
 //
-// Invariants: theta, density and scale are positive; margin is at most far, but where a pass
-// showed that tails must be followed further.
+// Invariants: theta, density and scale are positive.
 type target struct {
 	c        cumulant
 	eps      float64 // approximately, and
@@ -20,22 +19,12 @@ type target struct {
 	density  float64 // of the total loss at eps, over δ
 	scale    float64 // tilted standard deviation of one average step
 	wantLog  float64 // width wanted, in log δ
-	margin   float64 // how far below δ tails are followed
-	far      float64 // and usually
 }
 
-func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog, margin float64) target {
+func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog float64) target {
 	_, density, v := c.logDelta(eps, theta)
 	return target{c: c, eps: eps, logDelta: logDelta, theta: theta, density: max(density, 1e-300), scale: math.Sqrt(v / q.copies),
-		wantLog: wantLog, margin: margin, far: FarMargin(q.relative)}
-}
-
-// spare is by how much further than asked lattices reach, to serve more questions.
-func (p target) spare() float64 {
-	if p.margin < p.far {
-		return 0.5
-	}
-	return 4
+		wantLog: wantLog}
 }
 
 // Constants that steer the first step, and prove nothing.
