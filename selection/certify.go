@@ -15,7 +15,7 @@ import (
 // A certified is one direction of a search: δ from above and from below.
 type certified struct {
 	above func(eps float64) float64 // for every real ε
-	quick func(eps float64) float64 // the same without Theorem E: what rankings are steered by
+	quick func(eps float64) float64 // the same without Theorem E
 	below func(eps float64) float64 // for ε ≥ 0; nil where no attack is known
 	// What above and below are made of, of the kind of search that it is.
 	best  *attacker

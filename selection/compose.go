@@ -126,7 +126,7 @@ func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, err
 	}
 	switch {
 	case c.best != nil:
-		return c.best.compose(ctx, c.quick)
+		return c.best.compose(ctx, c.above)
 	case c.first != nil:
 		return c.first.compose(c.quick)
 	}
