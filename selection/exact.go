@@ -256,7 +256,7 @@ func (x *exact) grid(ctx context.Context, eps float64, n int) (*grid, error) {
 	if g, ok := x.grids[key]; ok {
 		return g, nil
 	}
-	if err := parallel.Spend(ctx, x.work(n)); err != nil {
+	if err := parallel.Take(ctx, x.work(n)); err != nil {
 		return nil, err
 	}
 	g, err := x.newGrid(ctx, math.Ldexp(1, octave), stripsFor(x.w.l, n))
@@ -355,7 +355,7 @@ func (x *exact) delta(ctx context.Context, eps float64, n int) float64 {
 	if err != nil || len(g.rows) == 0 {
 		return 1
 	}
-	if parallel.Spend(ctx, perCell*float64(len(g.rows)*len(g.rows[0].tangents))) != nil {
+	if parallel.Take(ctx, perCell*float64(len(g.rows)*len(g.rows[0].tangents))) != nil {
 		return 1
 	}
 	best := make([]float64, len(g.rows[0].tangents))
