@@ -184,12 +184,8 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	return iv.finish()
 }
 
-// Blocks are tried from fewForBlocks runs on: of fewer, hardly any are. The recursion is left out after blocks that leave a gap of at most
-// narrowEnough, relative to ε.
-const (
-	fewForBlocks = 100
-	narrowEnough = 3e-3
-)
+// fewForBlocks is from how many runs on blocks are tried: of fewer, hardly any are.
+const fewForBlocks = 100
 
 // narrows reports whether a bound on all runs together is tried.
 func (t *total) narrows(r run) bool {
@@ -220,9 +216,6 @@ func (t *total) together(ctx context.Context, b run, eps, delta, share float64, 
 	at := math.Inf(1)
 	if p != nil {
 		at, _ = profiles.LogDelta(p, eps)
-		if len(attacks) > 0 && attacks[0].Epsilon(math.Exp(at)) >= eps*(1-narrowEnough) {
-			return p, attacks, nil
-		}
 	}
 	ctx, done := t.sharing(ctx, share)
 	defer done()

@@ -104,7 +104,7 @@ func areaMu(in, out []float64, alpha float64) float64 {
 		twice += float64(len(out)-atLeast(out, x)) + float64(upTo(out, x))
 	}
 	area := twice / 2 / float64(len(in)) / float64(len(out)) * (1 - 1e-12)
-	need := -math.Log(alpha) / float64(min(len(in), len(out))) * (1 + 1e-12)
+	need := -xmath.Log(alpha) / float64(min(len(in), len(out))) * (1 + 1e-12)
 	low, high := 0.5, area // of p; KL(area, p) falls
 	if !(area > 0.5 && divergence(area, low) > need) {
 		return 0
@@ -122,9 +122,9 @@ func areaMu(in, out []float64, alpha float64) float64 {
 
 // divergence is the Kullback-Leibler divergence of coins with chances a and p.
 func divergence(a, p float64) float64 {
-	d := a * math.Log(a/p)
+	d := a * xmath.Log(a/p)
 	if a < 1 {
-		d += (1 - a) * math.Log((1-a)/(1-p))
+		d += (1 - a) * xmath.Log((1-a)/(1-p))
 	}
 	return d
 }

@@ -65,17 +65,17 @@ func (t pairTest) statistic(i, j int) float64 {
 		return 0
 	}
 	l := part(x, n, t.ratio*f) + part(y, m, f)
-	return math.Sqrt(2*max(0, l)) - math.Abs(math.Log((y+1)/(m*0.03+1)))/6
+	return math.Sqrt(2*max(0, l)) - math.Abs(xmath.Log((y+1)/(m*0.03+1)))/6
 }
 
 // part is the log likelihood of k of n at its own rate, less that at p.
 func part(k, n, p float64) float64 {
 	l := 0.0
 	if k > 0 {
-		l += k * math.Log(k/(n*p))
+		l += k * xmath.Log(k/(n*p))
 	}
 	if k < n {
-		l += (n - k) * math.Log((n-k)/(n*(1-p)))
+		l += (n - k) * xmath.Log((n-k)/(n*(1-p)))
 	}
 	return l
 }
@@ -97,7 +97,7 @@ func (p path) rejects(epsilon, delta, alpha float64) bool {
 		return false
 	}
 	// A lower c only adds to the chance: p crosses the boundary however statistics are rounded, and what is far beyond doubt takes no time.
-	c = min(c*(1-1e-12), 1.5+math.Sqrt(-2*math.Log(alpha)))
+	c = min(c*(1-1e-12), 1.5+math.Sqrt(-2*xmath.Log(alpha)))
 	// A path crosses where it has least[j] members before other j+1, and so where it has as many earlier.
 	least := make([]int, len(p.over))
 	for j := len(least) - 1; j >= 0; j-- {

@@ -19,6 +19,9 @@ from .client import Accountant
 __all__ = ["TrainingBudget", "attach", "keras_callback", "lightning_callback"]
 
 
+# Up to how many steps a gap in theory is narrowed step by step, as the command dpsgd does; more are in blocks.
+STEP_BY_STEP = 100
+
 Kind = Tuple[float, float]  # the noise multiplier and the sampling rate of a step
 
 
@@ -155,7 +158,7 @@ class TrainingBudget(Asking):
         plan = self._plan(self._ran)
         if not self._ran:
             plan = {"neighbors": self._run["neighbors"], "event": {"class_name": "NoOpDpEvent"}}
-        return self._ask().epsilon(plan, self._run["delta"])
+        return self._ask().epsilon(plan, self._run["delta"], recursion=STEP_BY_STEP)
 
     def compare(self, noise_multiplier: Optional[float], sampling_rate: Optional[float]) -> None:
         """Raise InputError if what is about to run has less noise or a higher rate than the budget is for."""
@@ -219,7 +222,7 @@ class TrainingBudget(Asking):
         while self.batching.parts(self._run["neighbors"]) and high - low > 1:
             middle = (low + high) // 2
             with_it = self._plan({**others, kind: whole * each + middle})
-            if self._ask().epsilon(with_it, delta).upper <= (target or 0):
+            if self._ask().epsilon(with_it, delta, recursion=STEP_BY_STEP).upper <= (target or 0):
                 low = middle
             else:
                 high = middle
