@@ -53,7 +53,7 @@ var synonyms = map[string][]string{
 	"add-or-remove": {"add-remove"}, "add-or-remove-one": {"add-remove"}, "unbounded": {"add-remove"}, "remove": {"add-remove"}, "add": {"add-remove"}, "replace-special": {"zero-out"},
 	"relation": {"neighbors"}, "neighbours": {"neighbors"}, "neighboring-relation": {"neighbors"}, "adjacency": {"neighbors"},
 	"confident-gnmax": {"confident"},
-	"normal": {"gaussian"}, "wor": {"without-replacement"}, "wr": {"with-replacement"}, "fixed-size": {"without-replacement"},
+	"normal":          {"gaussian"}, "wor": {"without-replacement"}, "wr": {"with-replacement"}, "fixed-size": {"without-replacement"},
 	"users": {"records-per-person"}, "group-size": {"records-per-person"}, "privacy-unit": {"records-per-person"},
 }
 
