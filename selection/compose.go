@@ -135,7 +135,7 @@ func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, err
 
 // steerDeltas are the δ about which rankings are steered: one of several steps of a plan has
 // to be good at a larger δ than the plan is asked for. They steer and prove nothing.
-var steerDeltas = [...]float64{1e-3, 1e-5}
+var steerDeltas = [...]float64{1e-4, 1e-5, 1e-6}
 
 // steerAt returns where a price is steerDeltas.
 func steerAt(above func(float64) float64) (out [len(steerDeltas)]float64) {
@@ -176,9 +176,11 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 	}
 	peak := len(at.a) - 1
 	for _, e := range steerAt(above) {
-		blocks, _ := at.ranking(e, peak)
-		try(blocks)
-		if blocks = at.merge(ctx, e, fewStrips); blocks != nil {
+		for _, f := range []float64{0.7, 1, 1.4} {
+			blocks, _ := at.ranking(f*e, peak)
+			try(blocks)
+		}
+		if blocks := at.merge(ctx, e, fewStrips); blocks != nil {
 			try(blocks)
 		}
 	}
