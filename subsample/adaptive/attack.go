@@ -129,6 +129,6 @@ func (a *Attack) Delta(eps float64) float64 {
 		x := i * a.r.step
 		fall := math.Exp(x) * max(0, math.Expm1(eps-x))
 		// The difference is of losses known to 2 u each, so that of α to 8 u.
-		return max(a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
+		return max(0, a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
 	}
 }

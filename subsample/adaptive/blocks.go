@@ -3,6 +3,7 @@
 package adaptive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -53,32 +54,59 @@ func newBlocked(ctx context.Context, rate, theta float64) (*blocked, error) {
 // checked keeps the cones of rates and θ, which take a second each, for all mechanisms of the process.
 var checked = struct {
 	sync.Mutex
-	of map[nearPair]keptBlocked
-}{of: map[nearPair]keptBlocked{}}
+	of map[nearPair]*keptBlocked
+}{of: map[nearPair]*keptBlocked{}}
 
+// A keptBlocked is being made until done is closed. One that ended by a limit of its question is ended, and not kept.
 type keptBlocked struct {
 	*blocked
-	err error
+	err   error
+	ended bool
+	done  chan struct{}
 }
 
 // mostChecked bounds how many are kept.
 const mostChecked = 256
 
 func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
-	checked.Lock()
-	defer checked.Unlock()
 	key := nearPair{rate, theta}
-	kept, ok := checked.of[key]
-	if !ok {
-		kept.blocked, kept.err = newBlocked(ctx, rate, theta)
-		if ctx.Err() == nil && kept.err != parallel.ErrWork {
+	for {
+		checked.Lock()
+		kept, made := checked.of[key]
+		if !made {
 			if len(checked.of) >= mostChecked {
 				clear(checked.of)
 			}
+			kept = &keptBlocked{done: make(chan struct{})}
 			checked.of[key] = kept
 		}
+		checked.Unlock()
+		if !made {
+			return kept.make(ctx, key)
+		}
+		select {
+		case <-kept.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if !kept.ended {
+			return kept.blocked, kept.err
+		}
 	}
-	return kept.blocked, kept.err
+}
+
+// make checks a cone for all that wait for it.
+func (k *keptBlocked) make(ctx context.Context, key nearPair) (*blocked, error) {
+	defer close(k.done)
+	k.blocked, k.err = newBlocked(ctx, key.rate, key.theta)
+	if k.ended = ctx.Err() != nil || k.err == parallel.ErrWork; k.ended {
+		checked.Lock()
+		defer checked.Unlock()
+		if checked.of[key] == k {
+			delete(checked.of, key)
+		}
+	}
+	return k.blocked, k.err
 }
 
 // law returns the pair on losses i·step, up to where its profile is e^logTop.
@@ -159,7 +187,7 @@ const (
 
 // ladderFor returns the lattice for a number of steps, tilted to where δ is asked, and the laws of a step on it: of
 // near', and of the pair that is the worst at every α. Chords on the way to a coarser lattice are for upper bounds only.
-func (b *blocked) ladderFor(upper bool, steps int64, eps, logDelta, below float64, maxPoints int) (*ladder, [2]massLaw, error) {
+func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, logDelta, below float64, maxPoints int) (*ladder, [2]massLaw, error) {
 	var laws [2]massLaw
 	step := b.rate * b.theta / stageDivision
 	// The chords of a law of step h add h²/6 to its variance, rate²(e^{θ²} − 1).
@@ -177,6 +205,9 @@ func (b *blocked) ladderFor(upper bool, steps int64, eps, logDelta, below float6
 	tau := b.wide.saddle(float64(steps), eps)
 	above := (float64(steps)*b.wide.cumulant(tau) - logDelta - xmath.Log(atTop)) / (tau - 1)
 	l, err := newLadder(step, fine, below, above, tau, maxPoints)
+	if err == nil {
+		err = cmp.Or(ctx.Err(), parallel.Spend(ctx, l.price())) // for the laws and their transforms
+	}
 	if err != nil {
 		return nil, laws, err
 	}
@@ -192,7 +223,7 @@ func (b *blocked) ladderFor(upper bool, steps int64, eps, logDelta, below float6
 //
 // The stages are the same for every number of steps but for the last, so that more steps never cost less.
 func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64, maxPoints int) (*ladder, []float64, error) {
-	l, laws, err := b.ladderFor(true, steps, eps, logDelta, 12+4*(b.lambda-0.5), maxPoints)
+	l, laws, err := b.ladderFor(ctx, true, steps, eps, logDelta, 12+4*(b.lambda-0.5), maxPoints)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -228,17 +259,30 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 			if err := fromStart(t); err != nil {
 				return nil, nil, err
 			}
+			if !numbers(g) || !numbers(f.values()) {
+				return nil, nil, fmt.Errorf("blocks do not resolve %d steps", t)
+			}
 			f.below(g)
 		}
 	}
 	g := f.values()
-	if !(g[l.top] < math.Exp(logDelta)) {
+	if !numbers(g) || !(g[l.top] < math.Exp(logDelta)) {
 		return nil, nil, fmt.Errorf("blocks do not resolve %d steps", steps)
 	}
 	for i := range g {
 		g[i] = min(g[i], 1)
 	}
 	return l, g, nil
+}
+
+// numbers reports whether values are finite.
+func numbers(g []float64) bool {
+	for _, v := range g {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // below keeps the lower of two bounds: G is convex, so that the chords of the lower values are above it.
@@ -488,8 +532,10 @@ func (f *stair) tail(size int64) {
 	scale := f.density * math.Exp(log) * (1 + 1e-9)
 	// The slopes of chords of α^{1−τ'} are α^{−τ'} times a constant, and their differences the masses.
 	slopes := -math.Expm1((1-tau)*h) / math.Expm1(h) * math.Expm1(tau*h) * (1 + 1e-9)
-	for j := 1; j <= f.top; j++ {
+	for j := 1; j < f.top; j++ {
 		f.c[j] += scale * slopes * math.Exp(-tau*float64(j)*h)
 	}
+	// From the last node on there is no slope to take off.
+	f.c[f.top] += scale * slopes * math.Exp(-tau*float64(f.top-1)*h) / math.Expm1(tau*h) * (1 + 1e-9)
 	f.inf += scale * math.Exp((1-tau)*float64(f.top)*h)
 }

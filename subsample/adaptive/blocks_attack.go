@@ -4,6 +4,7 @@ package adaptive
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -21,12 +22,15 @@ const attackGrowth = 1. / 8
 // G is bounded from below by Σ c_j (β_j − α)₊ − lost, with a c_0 that symmetry may make negative: the law is below the pair for
 // convex functions, of which the true G is one, and what bounds it from below at every α does so in expectation.
 func (b *blocked) lower(ctx context.Context, p profiles.Profile, steps int64, eps, logDelta float64, maxPoints int) (*Attack, error) {
-	l, laws, err := b.ladderFor(false, steps, eps, logDelta, 20, maxPoints)
+	l, laws, err := b.ladderFor(ctx, false, steps, eps, logDelta, 20, maxPoints)
 	if err != nil {
 		return nil, err
 	}
 	most := int64(laws[0].index[len(laws[0].index)-2])
 	_, found := pld.Discretize(p, pld.Uniform(0, l.step/float64(l.fine), -most, most))
+	if found == nil {
+		return nil, fmt.Errorf("a law below one step needs more than %d points", 2*most)
+	}
 	var law massLaw // what is at +∞ is left out
 	for i, m := range found.LogMass {
 		law.index, law.mass = append(law.index, int(found.Index[i])), append(law.mass, math.Exp(m))
@@ -62,9 +66,13 @@ func (b *blocked) lower(ctx context.Context, p profiles.Profile, steps int64, ep
 		masses[l.low] = 1 - zero - l.rounding*(1+size)
 		count := min(max(1, int64(attackGrowth*float64(t))), steps-t)
 		sum, off := l.raise(k, count)
+		negative := 0.0
 		for i := range masses {
 			masses[i] *= l.weight[i]
+			negative -= min(0, masses[i])
 		}
+		// What a block brings above the top is left out: G may be lower there by this part of what is negative.
+		lost += negative * sum * math.Exp(-(l.tilt-1)*float64(l.top)*l.step) * (1 + l.rounding)
 		out, e := l.apply(masses, sum, off)
 		c = l.gather(out, -e)
 		for j := range c {
@@ -81,7 +89,7 @@ func (b *blocked) lower(ctx context.Context, p profiles.Profile, steps int64, ep
 		mass += c[i+1]
 		value += mass * (l.beta[i+1+l.low] - l.beta[i+l.low])
 		size += math.Abs(c[i+1]) * l.beta[i+1+l.low]
-		g[i] = max(0, value-l.rounding*size-lost)
+		g[i] = value - l.rounding*size - lost // below 0 at the end, which says nothing, but a line to it does
 	}
 	return &Attack{g: g, r: recursion{step: l.step}, moved: xmath.Up(float64(steps)*found.LossErr, 4), linear: true}, nil
 }

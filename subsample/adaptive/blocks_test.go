@@ -3,6 +3,7 @@ package adaptive
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/slow"
@@ -243,7 +244,7 @@ func frozenTwice(t *testing.T, l *ladder, b *blocked) float64 {
 func someStair(t *testing.T, lambda float64) (*stair, *kernel) {
 	t.Helper()
 	b := blocksOf(readmeRate, readmeTheta, lambda)
-	l, laws, err := b.ladderFor(true, 1000, 5.2, math.Log(1e-5), 12, 1<<20)
+	l, laws, err := b.ladderFor(t.Context(), true, 1000, 5.2, math.Log(1e-5), 12, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -575,5 +576,52 @@ func TestBlocksRefuse(t *testing.T) {
 	}
 	if _, err := b.lower(t.Context(), nil, 1000, 5.2, math.Log(1e-5), 1000); err == nil {
 		t.Error("an attack on a thousand points")
+	}
+}
+
+// TestBlocksOutOfRange: a rate of 1, whose moments are no numbers, made of every node but two NaN and so an upper bound of e^−30
+// where the truth is e^−7.3; a tiny θ looked at 32/θ profiles with a lock held; and a law below a step may have too many points.
+func TestBlocksOutOfRange(t *testing.T) {
+	for _, c := range []struct{ rate, theta float64 }{{1, 1}, {1 + 1e-9, 1}, {0.5, 1e-6}, {0.01, 1e-16}, {0.5, math.NaN()}} {
+		if b, err := blockedOf(t.Context(), c.rate, c.theta); err == nil {
+			t.Errorf("rate %v, θ %v: %+v, want an error", c.rate, c.theta, b)
+		}
+	}
+	noise, err := profiles.NewGaussianMechanism(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := noise.Pair(profiles.Substitute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &blocked{rate: 256. / 2300000, theta: 2, wide: nearPair{256. / 2300000, 2.001}, lambda: 1, few: fewSteps}
+	if _, err := b.lower(t.Context(), p, 100000, 1, math.Log(1e-5), 1<<18); err == nil || !strings.Contains(err.Error(), "a law below one step") {
+		t.Errorf("%v, want that the law has too many points", err)
+	}
+}
+
+// TestWaitingForACheckEnds: who waits for another's check may leave, and a check that was ended is made again.
+func TestWaitingForACheckEnds(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := blockedOf(ended, 0.013, 0.77); err == nil {
+		t.Error("a check whose context is done has an answer")
+	}
+	key := nearPair{0.013, 0.77}
+	busy := &keptBlocked{done: make(chan struct{})}
+	checked.Lock()
+	checked.of[key] = busy
+	checked.Unlock()
+	if _, err := blockedOf(ended, key.rate, key.theta); err == nil {
+		t.Error("waiting for a check with a context that is done has an answer")
+	}
+	busy.ended = true
+	checked.Lock()
+	delete(checked.of, key)
+	checked.Unlock()
+	close(busy.done)
+	if _, err := blockedOf(t.Context(), key.rate, key.theta); err != nil {
+		t.Error(err)
 	}
 }

@@ -40,9 +40,9 @@ func (p nearPair) reverse(z float64) nearPoint {
 }
 
 // point has the rounding of a difference of two terms, of which hit is the larger: tails are known to some u times t²,
-// and t is below 40 where they are not 0.
+// and t is below 40 where they are not 0; or to the least float64.
 func (p nearPair) point(value, slope, hit float64) nearPoint {
-	return nearPoint{p.rate * value, slope, 1e-12 * p.rate * hit}
+	return nearPoint{p.rate * value, slope, 1e-12*p.rate*hit + 4*math.SmallestNonzeroFloat64}
 }
 
 // A check is the comparison of one θ with a slightly larger one, which the pair near' has, for the cone of λ: that
@@ -74,6 +74,7 @@ type part struct {
 type weight struct{ one, moment, most float64 }
 
 const (
+	leastTheta   = 1e-3 // of smaller ones the nodes, which are some 32/θ looks at profiles to find, are too many
 	partsPerCell = 8
 	mostNodes    = 600
 	mostHalved   = 20   // a cell that is halved so often and fails is a place that fails
@@ -130,6 +131,9 @@ func newCheck(rate, theta, wide, lambda float64) (*check, error) {
 // checkNodes chooses where configurations are bounded: where chords of near' and its reverse lose most, until they
 // lose together no more than near' has to spare. Any nodes are right.
 func checkNodes(at, above nearPair, lambda float64) ([]float64, error) {
+	if !(at.theta >= leastTheta && at.rate < 1) {
+		return nil, fmt.Errorf("no check for a distance of %v at the rate %v: it must be at least %v at a rate below 1", at.theta, at.rate, leastTheta)
+	}
 	slack := func(z float64) float64 {
 		return math.Exp((lambda-1)*z)*(above.near(z).value-at.near(z).value) + math.Exp(-lambda*z)*(above.reverse(z).value-at.reverse(z).value)
 	}
@@ -191,7 +195,7 @@ func checkNodes(at, above nearPair, lambda float64) ([]float64, error) {
 // Between nodes a profile is at most the chord of its bounds, and near' at every α. What the right spares is
 // nowhere negative; on the left the least of all stretches from 0 counts, within parts too.
 func (c *check) holds(up, down []float64) bool {
-	right, left, least, size := 0.0, 0.0, 0.0, 0.0
+	right, left, least, size, steep := 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, p := range c.parts {
 		value, slope := p.chord(c.p.x, down)
 		d, ds := p.down.value-p.down.err-value, p.down.slope-slope
@@ -206,14 +210,17 @@ func (c *check) holds(up, down []float64) bool {
 		left += v
 		least = min(least, left)
 		size += p.left.one * (p.down.value + value)
+		steep += p.left.one * math.Abs(ds) * p.to
 		value, slope = p.chord(c.p.x, up)
 		right += max(0, p.right.linear(p.up.value-p.up.err-value, p.up.slope-slope))
 		size += p.right.one * (p.up.value + value)
+		steep += p.right.one * math.Abs(p.up.slope-slope) * p.to
 	}
 	least = min(least, left-c.beyond)
 	// At most mostNodes·partsPerCell = 4,800 terms: their sum by floating point is off by 4,800u = 5.4e-13 of that of their sizes,
-	// and each has some ten roundings of its own.
-	return right+least >= 1e-12*size
+	// and each has some ten roundings of its own. α is known to 2u of itself in a difference and in a moment, which counts as
+	// often as the slope.
+	return right+least >= 1e-12*size+8*xmath.U*steep
 }
 
 // chord returns the chord of values at the nodes around a part: its value at the middle, and its slope.

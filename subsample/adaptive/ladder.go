@@ -35,6 +35,9 @@ type ladder struct {
 
 // newLadder has nodes from e^−below to e^above, as many as maxPoints points of the finer lattice allow.
 func newLadder(step float64, fine int, below, above, tilt float64, maxPoints int) (*ladder, error) {
+	if !(step <= 5) {
+		return nil, fmt.Errorf("a step of loss %.3g is more than cells are spread over", step)
+	}
 	if !(tilt*(below+above) < 600) {
 		return nil, fmt.Errorf("weights over losses of −%.3g to %.3g leave no room for rounding at the tilt %.3g", below, above, tilt)
 	}
