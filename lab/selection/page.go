@@ -46,8 +46,8 @@ published for the Poisson law), which is how RDP accountants price tuning;
 value of its parameter; "by the largest ratio" is E[K]·δ(ε − ln R), what this library
 proved before the mixture price (Theorem U1). "Saved" is against the first. Of the %.2f saved for the
 geometric law with mean 100 (%.4f → %.4f), %.2f is what a single run saves
-by its profile; the rest is the search's own. For Poisson laws of large mean the gap
-stays open: the outcomes that win and those that are steered with are the same there
+by its profile; the rest is the search's own. For Poisson laws of large mean the two ends
+meet by Theorem E alone: the outcomes that win and those that are steered with are the same there
 (mean 100: ε between %.4f and %.4f).
 
 ![ε against the expected number of runs](selection-epsilon.svg) [numbers](selection-epsilon.csv)
