@@ -22,6 +22,9 @@
 
 static const double MAX_RUNS = 1e6;
 
+/* Of a cell: so that it, and a sum of as many as there are runs, are exact as doubles and fit into a slong. */
+static const double MAX_INDEX = 0x1p40;
+
 /* A law of cells or points first, first + 1, …: p, and under Q too if it is a lower one. far is at an infinite loss. */
 typedef struct {
 	slong first;
@@ -210,9 +213,9 @@ static void range(slong *first, slong *last, const certificate *c, const step *s
 				break;
 		}
 		if (side)
-			*last = ceil(far/h) + 1;
+			*last = ceil(fmin(far/h, 2*MAX_INDEX)) + 1; /* more than there is work for */
 		else
-			*first = floor(-far/h) - 1;
+			*first = floor(-fmin(far/h, 2*MAX_INDEX)) - 1;
 	}
 	arb_clear(p); arb_clear(q); arb_clear(l);
 }
@@ -330,8 +333,14 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 		lo = fmin(lo, mid(l + i));
 		hi = fmax(hi, mid(l + i));
 	}
+	if (!(hi >= lo && fmax(fabs(lo), fabs(hi)) <= MAX_INDEX*g->h)) {
+		g->ok = 0;
+		cells_init(x, 0, 0);
+		_arb_vec_clear(l, n);
+		return;
+	}
 	align(g, hi);
-	slong first = floor(lo/g->h) - 3, size = hi >= lo && spend(g, (hi - lo)/g->h) ? floor(hi/g->h) + 5 - first : 0;
+	slong first = floor(lo/g->h) - 3, size = spend(g, (hi - lo)/g->h) ? floor(hi/g->h) + 5 - first : 0;
 	g->ok = g->ok && size > 0;
 	cells_init(x, first, size);
 	for (slong i = 0; i < size; i++)
@@ -423,6 +432,8 @@ static void law_of(law *out, grid *g, const certificate *c, const step *s, int d
 		}
 	} else
 		for (slong i = 0; i < x.n; i++) {
+			/* One would count twice in the next if thresholds ever fell. */
+			g->ok = g->ok && !arb_is_negative(x.p + i) && !arb_is_negative(x.q + i);
 			units(u, x.p + i, g, 0);
 			fmpz_poly_set_coeff_fmpz(out->p, i, u);
 			units(u, x.q + i, g, 1);
@@ -518,6 +529,10 @@ static int higher(const arb_t x, const arb_t y) { return arf_cmp(arb_midref(x), 
 /* A lower bound by about the best of all J. */
 static void best_cells(arb_t out, const law *x, const law *y, double near, const arb_t eps, const grid *g)
 {
+	if (!(fabs(near) < MAX_INDEX)) {
+		arb_indeterminate(out);
+		return;
+	}
 	arb_t a;
 	arb_init(a);
 	slong J = floor(near);
@@ -550,10 +565,14 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 		arb_set_d(a, eps);
 		arb_sub(e, a, e, g->prec);
 		arb_ptr xe = damped(x->p, g), ye = damped(y->p, g);
-		slong J = ceil(mid(e)/g->h - 1e-3);
-		at_points(out, x, y, xe, ye, J, e, g);
-		at_points(a, x, y, xe, ye, J + 1, e, g);
-		arb_max(out, out, a, g->prec);
+		double at = mid(e)/g->h - 1e-3;
+		if (fabs(at) < MAX_INDEX) {
+			slong J = ceil(at);
+			at_points(out, x, y, xe, ye, J, e, g);
+			at_points(a, x, y, xe, ye, J + 1, e, g);
+			arb_max(out, out, a, g->prec);
+		} else
+			arb_indeterminate(out);
 		_arb_vec_clear(xe, x->p->length);
 		_arb_vec_clear(ye, y->p->length);
 		fmpz_t far;
@@ -575,7 +594,7 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	double runs = 0;
 	for (slong i = 0; i < c->steps; i++)
 		runs += c->step[i].count;
-	if (runs > MAX_RUNS || c->delta < 1e-200 || eps > 500)
+	if (runs > MAX_RUNS || c->delta < 1e-200 || eps > 500 || !(runs*(fabs(eps) + 1) <= MAX_INDEX*h))
 		return 0;
 	double less = 36 + log2(runs); /* bits of delta by which what is cut off is smaller */
 	grid g = { .above = above, .h = h, .work = work, .ok = 1, .bits = 44 + less - log2(c->delta) + 1.5*eps };
