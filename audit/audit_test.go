@@ -372,7 +372,7 @@ func noisy(n int, mu float64) (s Scores) {
 // the truth, and not far: the number is a regression value, the truth is a theorem.
 func TestAuditsFindTheTruth(t *testing.T) {
 	s := noisy(5000, 2)
-	r, err := ManyRuns(s, 1e-5, 0.95)
+	r, err := ManyRuns(t.Context(), s, 1e-5, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestAuditsFindTheTruth(t *testing.T) {
 	if e := g.Epsilon(1e-5, 0.95); e < 1 || e > 9.9973 {
 		t.Errorf("one run: ε ≥ %v", e)
 	}
-	again, err := ManyRuns(s, 1e-5, 0.95)
+	again, err := ManyRuns(t.Context(), s, 1e-5, 0.95)
 	if diff := cmp.Diff(r, again); err != nil || diff != "" {
 		t.Error(diff, err)
 	}
@@ -496,7 +496,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 		if c.guesses == 0 {
-			if _, err := ManyRuns(c.s, c.delta, c.confidence); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			if _, err := ManyRuns(t.Context(), c.s, c.delta, c.confidence); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		}

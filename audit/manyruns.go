@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -40,15 +41,23 @@ const (
 )
 
 // ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/audit.md
-// has the proofs.
-func ManyRuns(s Scores, delta, confidence float64) (Bounds, error) {
+// has the proofs. It may take long, minutes for a million scores that are far apart: once ctx is done, the error is that of ctx.
+func ManyRuns(ctx context.Context, s Scores, delta, confidence float64) (Bounds, error) {
 	if err := check(s, delta, confidence); err != nil {
 		return Bounds{}, err
 	}
 	in, out := sorted(s.Members), sorted(s.NonMembers)
 	alpha := failure(confidence)
 	b := Bounds{Band: band(in, out, alpha)}
-	b.Epsilon = max(pathOf(in, out).lowest(delta, highShare*alpha), pathOf(negated(out), negated(in)).lowest(delta, xmath.Down(1-highShare, 1)*alpha))
+	high, err := pathOf(in, out).lowest(ctx, delta, highShare*alpha)
+	if err != nil {
+		return Bounds{}, err
+	}
+	low, err := pathOf(negated(out), negated(in)).lowest(ctx, delta, xmath.Down(1-highShare, 1)*alpha)
+	if err != nil {
+		return Bounds{}, err
+	}
+	b.Epsilon = max(high, low)
 	b.Mu = areaMu(in, out, areaShare*alpha)
 	for _, r := range band(in, out, xmath.Down(1-areaShare, 2)*alpha) {
 		b.Mu = max(b.Mu, r.Mu())
@@ -103,6 +112,7 @@ func areaMu(in, out []float64, alpha float64) float64 {
 	for _, x := range in {
 		twice += float64(len(out)-atLeast(out, x)) + float64(upTo(out, x))
 	}
+	// Whole and half numbers of pairs are exact up to 2^53; 1e-12 is more than two quotients, and keeps 1 − area from 0.
 	area := twice / 2 / float64(len(in)) / float64(len(out)) * (1 - 1e-12)
 	need := -xmath.Log(alpha) / float64(min(len(in), len(out))) * (1 + 1e-12)
 	low, high := 0.5, area // of p; KL(area, p) falls
@@ -120,7 +130,8 @@ func areaMu(in, out []float64, alpha float64) float64 {
 	return max(0, xmath.Down(-quantileAbove(xmath.Up(1-low, 1))*math.Sqrt2, 4))
 }
 
-// divergence is the Kullback-Leibler divergence of coins with chances a and p.
+// divergence is the Kullback-Leibler divergence of coins with chances a and p, to 6e-16 for p from ½ to a: 1 − a and 1 − p are exact there, a
+// quotient and its logarithm move a product by 2u, and neither product is above ln 2.
 func divergence(a, p float64) float64 {
 	d := a * xmath.Log(a/p)
 	if a < 1 {

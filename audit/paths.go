@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"sort"
 
@@ -51,11 +52,14 @@ type pairTest struct {
 }
 
 // statistic is the signed root of the likelihood ratio of i of n and j of m against the rates that (ε, δ) allows, 0 where they are
-// allowed, less up to 1 or so where j is far from 3 of 100: an attack is mostly best there. It grows with i. Which function it is steers, and
-// so does its rounding.
+// allowed, less up to 1 or so where j is far from 3 of 100: an attack is mostly best there. Where δ alone allows one member or more, i counts
+// without as many as it allows but rarely. It grows with i. Which function it is steers, and so does its rounding.
 func (t pairTest) statistic(i, j int) float64 {
 	n, m := float64(t.n), float64(t.m)
 	x, y := float64(i)-n*t.del, float64(j)
+	if n*t.del >= 1 {
+		x -= 3 * math.Sqrt(n*t.del*(1-t.del))
+	}
 	if x/n <= t.ratio*y/m {
 		return 0
 	}
@@ -93,10 +97,11 @@ func (p path) rejects(epsilon, delta, alpha float64) bool {
 	for j, i := range p.over {
 		c = max(c, t.statistic(i, j))
 	}
-	if c <= 0 {
+	if !(c > 0) {
 		return false
 	}
-	// A lower c only adds to the chance: p crosses the boundary however statistics are rounded, and what is far beyond doubt takes no time.
+	// A lower c only adds to the chance, and what is far beyond doubt takes no time. Where p has c, it has least[j] members however
+	// statistics are rounded: they grow by far more than that from one i to the next, so that those of at least c are all from some i on.
 	c = min(c*(1-1e-12), 1.5+math.Sqrt(-2*xmath.Log(alpha)))
 	// A path crosses where it has least[j] members before other j+1, and so where it has as many earlier.
 	least := make([]int, len(p.over))
@@ -248,7 +253,7 @@ const (
 // Proof: let ε* be the truth, and e_k the smallest multiple of 2^k·finest that is at least ε*. The mechanism is (e_k, δ)-private. An
 // answer above ε* was reached by a step that passed ε*, on the lattice of some k; that step ended at e_k, which was rejected at
 // the share of k. The shares add up to alpha.
-func (p path) lowest(delta, alpha float64) float64 {
+func (p path) lowest(ctx context.Context, delta, alpha float64) (float64, error) {
 	at := 0 // in units of finest
 	for k := lattices - 1; k >= 0; k-- {
 		share := 0.03 * alpha / (lattices - 1)
@@ -256,9 +261,16 @@ func (p path) lowest(delta, alpha float64) float64 {
 			share = 0.97 * alpha
 		}
 		step := 1 << k
-		for at += step; at < 700_000 && p.rejects(float64(at)*finest, delta, share); at += step {
+		for at += step; at < 700_000; at += step {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			if !p.rejects(float64(at)*finest, delta, share) {
+				break
+			}
 		}
 		at -= step
 	}
-	return max(0, float64(at)*finest*(1-1e-12)) // what was tested is e^ε rounded
+	// What was tested is e^ε rounded, (1 − δ)/e^ε rounded twice: 4u, and finest·1e-12 is 9u.
+	return max(0, float64(at)*finest*(1-1e-12)), nil
 }

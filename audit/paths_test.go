@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -99,14 +101,14 @@ func TestAllThresholdsCoverage(t *testing.T) {
 			if cell%4 == 3 { // ties
 				s.Members, s.NonMembers = rounded(s.Members, 50), rounded(s.NonMembers, 50)
 			}
-			b, err := ManyRuns(s, delta, confidence)
+			b, err := ManyRuns(t.Context(), s, delta, confidence)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if b.Epsilon > epsilon {
 				above[0]++
 			}
-			g, err := ManyRuns(gauss, 1e-5, confidence)
+			g, err := ManyRuns(t.Context(), gauss, 1e-5, confidence)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +222,7 @@ func TestPython(t *testing.T) {
 		if k == 1 && (s.Members[0] != 2.08818 || s.NonMembers[0] != 1.44945) {
 			t.Fatalf("%v, %v are not Python's", s.Members[0], s.NonMembers[0])
 		}
-		b, err := ManyRuns(s, 1e-5, 0.95)
+		b, err := ManyRuns(t.Context(), s, 1e-5, 0.95)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,5 +233,37 @@ func TestPython(t *testing.T) {
 	slices.Sort(mus)
 	if e, mu := es[len(es)/2], mus[len(mus)/2]; e < 0.95 || mu < 0.6 {
 		t.Errorf("medians ε ≥ %v, μ ≥ %v", e, mu)
+	}
+}
+
+// TestManyMembersByDelta: where δ alone lets many members be at the very top, all thresholds prove nearly what one good threshold that was
+// fixed beforehand does. They proved nothing: the statistic counted the mean of those members as if it never varied.
+func TestManyMembersByDelta(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var s Scores
+	for range 2000 {
+		s.Members, s.NonMembers = append(s.Members, rng.NormFloat64()+2), append(s.NonMembers, rng.NormFloat64())
+	}
+	const delta = 0.05
+	fixed, err := ManyRunsAt(s, 2, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := ManyRuns(t.Context(), s, delta, 0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one := fixed.Epsilon(delta); !(all.Epsilon >= 0.9*one && one > 1) {
+		t.Errorf("ε ≥ %v by all thresholds, %v by one", all.Epsilon, one)
+	}
+	t.Log(all.Epsilon, fixed.Epsilon(delta))
+}
+
+// TestManyRunsEnds: a context that is done is an error.
+func TestManyRunsEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ManyRuns(ctx, Scores{Members: []float64{3, 4, 5, 6, 7, 8}, NonMembers: []float64{0, 1, 2, 0, 1, 2}}, 0, 0.5); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was cancelled", err)
 	}
 }

@@ -134,7 +134,7 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if q.Design == ManyRuns {
 		var shown audit.Rates
 		if q.Threshold == "" {
-			b, err := audit.ManyRuns(scores, delta, confidence)
+			b, err := audit.ManyRuns(ctx, scores, delta, confidence)
 			if err != nil {
 				return nil, err
 			}

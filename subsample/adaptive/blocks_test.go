@@ -595,8 +595,8 @@ func TestBlocksOutOfRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &blocked{rate: 256. / 2300000, theta: 2, wide: nearPair{256. / 2300000, 2.001}, lambda: 1, few: fewSteps}
-	if _, err := b.lower(t.Context(), p, 100000, 1, math.Log(1e-5), 1<<18); err == nil || !strings.Contains(err.Error(), "a law below one step") {
+	b := &blocked{rate: 256. / 2300000, theta: 2, wide: nearPair{256. / 2300000, widened(2)}, lambda: 1, few: fewSteps}
+	if _, err := b.lower(t.Context(), p, 100000, 1, math.Log(1e-5), 1<<20); err == nil || !strings.Contains(err.Error(), "a law below one step") {
 		t.Errorf("%v, want that the law has too many points", err)
 	}
 }
