@@ -234,10 +234,10 @@ func (x *exact) serves(eps float64) bool {
 	return false
 }
 
-// What the making of a cell of the grid and one look at it take of a limit of work, in the unit of
-// parallel.WithWork, measured.
+// What the making of a cell of the grid and one look at it take of a limit of work, in the unit of parallel.WithWork: measured
+// 4.5 to 7.4 and .05 to .13 for laws in closed form, 2 and .12 for one of 60 terms.
 const (
-	perPlace = 3
+	perPlace = 5
 	perCell  = 0.1
 )
 
