@@ -235,6 +235,9 @@ func (w winner) mass(i, j int) (a, b, err float64) {
 func (w winner) one(above, p, below float64) (mass, err float64) {
 	u, p := within(above, p)
 	err = 2 * w.rel * (1 + sensitivity(w.l, u+p))
+	if u < above { // a unit of 1 that within took off is much of f' where many runs see it
+		err += math.Expm1(w.l.LogDPGF(u) - w.l.LogDPGF(min(1, above)))
+	}
 	if l, ok := w.l.(fromBelow); ok {
 		n, _ := w.l.MaxRuns()
 		if e := 2 * w.rel * (1 + float64(n)); e < err {

@@ -331,7 +331,8 @@ func (x *exact) newGrid(ctx context.Context, eps float64, n int) (*grid, error) 
 			switch {
 			case px[i+1]+y.Value() > 1-rel || hi[i]+v1 >= 1 && corners[3] <= 0:
 				bottom := func(y float64) float64 {
-					return x.w.down(min(1, 1-math.Exp(-max(0, s.loss))*(1-rel)*max(0, 1-(px[i]+y)*(1+rel))))
+					// Rounded up: where f' is steep at its end, half a unit of 1 may be most of κr.
+					return x.w.down(min(1, (1-math.Exp(-max(0, s.loss))*(1-rel)*max(0, 1-(px[i]+y)*(1+rel)))*(1+2*xmath.U)))
 				}
 				b0, b1 := bottom(y0), bottom(y.Value())
 				corners = [4]float64{b0, b1, b0, b1}
