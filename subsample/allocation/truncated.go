@@ -331,6 +331,9 @@ func newCapQuestion(ctx context.Context, b profiles.Mechanism, r profiles.Relati
 // A direction of one cap has at most this share of the work, so that a hard one leaves some.
 const capShare = 0.1
 
+// leastAsk is the work of a question that is answered in closed form, or ends before its first sum: its tails and a search for a line.
+const leastAsk = 5e4
+
 // errNoWork ends a search for a cap with what it has found.
 var errNoWork = errors.New("the work limit is reached")
 
@@ -362,7 +365,7 @@ func (q *capQuestion) upper(s Truncated, most int64) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		q.left -= sum.Spent()
+		q.left -= max(sum.Spent(), leastAsk)
 		worst = max(worst, e.Upper)
 	}
 	return worst, nil
