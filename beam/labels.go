@@ -66,7 +66,7 @@ type Labels struct {
 // released, the first in a fixed order, and the others are refused: which rows come out
 // depends on the public IDs alone, and one label enters one release.
 //
-// Theorem: labeldp/groups.go; beam/key.go for the draws. Relation: one label replaced by
+// Theorem: labeldp/pipeline.go; beam/key.go for the draws. Relation: one label replaced by
 // another of the public set. Condition: IDs and groups do not depend on labels.
 func RandomizeLabels(s beam.Scope, o LabelOptions, rows beam.PCollection) Labels {
 	s = s.Scope("RandomizeLabels")

@@ -129,7 +129,7 @@ type LabelGroup struct {
 // private histogram of the rows, whose ε is in the charge, or the public prior. Of no rows
 // there is no line.
 //
-// Theorem: labeldp/groups.go, disjoint groups. Condition: the group of a row is public, and
+// Theorem: labeldp/pipeline.go, disjoint groups. Condition: the group of a row is public, and
 // so is how many rows a group has. Relation: one label replaced.
 func EstimatePrior(s beam.Scope, o LabelOptions, rows beam.PCollection) beam.PCollection {
 	s = s.Scope("EstimatePrior")

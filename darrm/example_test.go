@@ -187,17 +187,6 @@ func ExamplePoissonBinomial() {
 	// Output: [0 0.25 0.5 0.25] <nil>
 }
 
-func ExampleReleaseSubsampled() {
-	votes := []bool{true, true, true, true, true, true, true, false, false, false, false}
-	_, err := darrm.ReleaseSubsampled(3, votes, nil)
-	fmt.Println(err)
-	_, err = darrm.ReleaseSubsampled(13, votes, nil)
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// votes: 13 is not in [1, 11]
-}
-
 // Twenty answers of (0.0892, 1e-4) each, as the paper charges them.
 func ExampleGeneralComposition() {
 	eps, delta, err := darrm.GeneralComposition(0.0892, 1e-4, 20, 1e-4)

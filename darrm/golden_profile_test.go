@@ -47,7 +47,7 @@ func TestGoldenMajority(t *testing.T) {
 		var k counts
 		k[corner00], k[cornerAB] = c.zeros, c.ab
 		side := func(i int) (v float64) {
-			for _, d := range differences(poissonBinomial(ct.votes(k, i))) {
+			for _, d := range differences(poissonBinomial(votes(ct.pairs(), k, i))) {
 				v += d
 			}
 			return v

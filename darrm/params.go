@@ -4,11 +4,14 @@
 package darrm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // Params is a private majority problem: K mechanisms and the budget for their
@@ -173,3 +176,108 @@ func (p Params) budget() float64 { return p.Allowance * p.Epsilon }
 // BudgetF returns R = e^{mε} − 1 + 2δ, what the privacy condition compares f
 // with.
 func (p Params) BudgetF() float64 { return math.Expm1(p.budget()) + 2*p.OutputDelta }
+
+// How many votes and which ranges there may be.
+
+// Limits of Params. Within them no probability that decides a certificate
+// underflows (see underflowSafe), and tables fit in memory.
+const (
+	// maxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
+	maxMechanisms = 1001
+	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
+	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
+	// Delta > 0 (K⁷/5040 of them).
+	maxFreeMechanisms      = 201
+	maxFreeMechanismsDelta = 51
+
+	maxEpsilon, minEpsilon = 10, 1e-9
+	maxBudget              = 100
+	minDelta               = 1e-30
+)
+
+func checkMechanisms(k int) error {
+	if k < 1 || k > maxMechanisms {
+		return fault.New("mechanisms", "%d is not in [1, %d]", k, maxMechanisms)
+	}
+	return nil
+}
+
+// half returns n, the smallest majority of k votes.
+func half(k int) int { return k/2 + 1 }
+
+// free returns the number of majorities n..K, and so of free entries of a noise
+// function. It is also the cost, in units of ε, of the noise-free majority
+// (Theorem 1 of docs/darrm.md; an even number of votes is one less in disguise).
+func free(k int) int { return (k + 1) / 2 }
+
+// Limits of votes for many labels: a sweep costs K⁷ operations for each label.
+const (
+	maxLabelVoters = 21
+	maxLabels      = 100
+)
+
+// Limits of unlike voters: their number, the families that are looked at, and how many
+// of those a profile may take by having many corners.
+const (
+	maxPanel        = 101
+	maxFamilies     = 2e6
+	profileFamilies = 2e5
+	mostLines       = 16
+)
+
+// Mechanisms that are alike, of a panel in which not all are.
+
+// Voters are mechanisms of a private majority that are alike: Count of them, each
+// (Epsilon, Delta)-DP or, where Profile is set, with those Bounds (a teacher trained by
+// DP-SGD, say).
+type Voters struct {
+	Count          int
+	Epsilon, Delta float64
+	Profile        *profiles.Bounds
+}
+
+// Group puts mechanisms that are alike together, in order of their ε and Δ; deltas nil is
+// all zero.
+func Group(epsilons, deltas []float64) (out []Voters) {
+	for i, e := range epsilons {
+		v := Voters{Count: 1, Epsilon: e}
+		if deltas != nil {
+			v.Delta = deltas[i]
+		}
+		at, found := slices.BinarySearchFunc(out, v, func(a, b Voters) int {
+			return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Delta, b.Delta))
+		})
+		if found {
+			out[at].Count++
+		} else {
+			out = slices.Insert(out, at, v)
+		}
+	}
+	return out
+}
+
+// WithCurve returns v as mechanisms that are (ε_i, δ_i)-DP for each of the pairs given, with
+// ε_i ascending from 0, in place of Epsilon and Delta: such as the certified curve of a
+// training run. A bound between two of the ε_i is the chord of the ends in e^ε.
+func (v Voters) WithCurve(r profiles.Relation, epsilons, deltas []float64) (Voters, error) {
+	if len(epsilons) != len(deltas) || len(epsilons) == 0 || epsilons[0] != 0 {
+		return v, fault.New("curve", "must have as many δ as ε, and begin at ε = 0")
+	}
+	for i := range epsilons {
+		if i > 0 && !(epsilons[i] > epsilons[i-1] && epsilons[i] <= 600) {
+			return v, fault.New("curve", "%v is not above the ε before it, or above 600", epsilons[i])
+		}
+		if !(deltas[i] >= 0 && deltas[i] <= 1) {
+			return v, fault.New("curve", "%v is not in [0, 1]", deltas[i])
+		}
+	}
+	d, err := profiles.NewChords(epsilons, deltas, deltas)
+	if err != nil {
+		return v, err
+	}
+	// A mechanism with the pair itself is one of those meant.
+	side := profiles.Exact(d)
+	v.Epsilon, v.Delta = 0, 0
+	v.Profile = &profiles.Bounds{Name: "curve", Relation: r, Directions: [2]profiles.Direction{side, side}}
+	return v, nil
+}

@@ -173,7 +173,7 @@ func (p Params) labelDirection(ctx context.Context, g Gamma, delta float64) (pro
 		}
 		eps, w = append(eps, e), append(w, best)
 	}
-	up, err := fromChords(eps, w)
+	up, err := profiles.NewChords(eps, w, w)
 	if err != nil {
 		return profiles.Direction{}, err
 	}

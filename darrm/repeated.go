@@ -199,7 +199,7 @@ func (r *recursion) upper(delta float64) (profiles.Profile, error) {
 	for i := range eps {
 		eps[i] = float64(i) * r.h
 	}
-	return fromChords(eps, r.value)
+	return profiles.NewChords(eps, r.value, r.value)
 }
 
 // lower is the profile of one way to choose families: that of the recursion for the ε at

@@ -108,7 +108,7 @@ func TestChordsAreAbove(t *testing.T) {
 	for e := 0.0; e <= 1.2; e += .1 {
 		eps, w = append(eps, e), append(w, max(0, -math.Expm1((e-1)/2)))
 	}
-	d, err := fromChords(eps, w)
+	d, err := profiles.NewChords(eps, w, w)
 	if err != nil {
 		t.Fatal(err)
 	}

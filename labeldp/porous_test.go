@@ -47,3 +47,14 @@ func TestEveryOutputForEveryLabel(t *testing.T) {
 		}
 	}
 }
+
+// weights returns the integer weights of label i over all outputs.
+func (s *sampler) weights(i int) []*big.Int {
+	out := make([]*big.Int, len(s.cum[i]))
+	last := uint64(0)
+	for j, c := range s.cum[i] {
+		out[j] = new(big.Int).SetUint64(c - last)
+		last = c
+	}
+	return out
+}

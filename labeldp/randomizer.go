@@ -5,12 +5,16 @@ package labeldp
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -215,4 +219,269 @@ func (q *problem) atoms(cols []column) []Atom {
 // identity is the randomizer of a single label, which has nothing to hide.
 func identity(name string, labels []float64, eps float64) *Randomizer {
 	return newRandomizer(name, labels, eps, []Atom{{Output: labels[0], Weight: 1}})
+}
+
+// Unbiased rounding to few labels in front of a randomizer; it costs nothing.
+
+// Rounded puts unbiased randomized rounding in front of a randomizer: a label
+// between two of the randomizer's labels is rounded to one of them, such that
+// its mean is kept. Bias 0 stays bias 0, and the privacy is that of the
+// randomizer. arXiv:2312.05659, unbiased randomized rounding. It is for
+// continuous labels, and for more labels than a solver takes.
+type Rounded struct{ r *Randomizer }
+
+// NewRounder returns r for all labels between its least and its largest.
+// Design r for the prior that [Prior.Rounded] gives.
+func NewRounder(r *Randomizer) Rounded { return Rounded{r} }
+
+// Name implements profiles.Mechanism.
+func (u Rounded) Name() string { return "rounded-" + u.r.name }
+
+// Pair implements profiles.Mechanism: a mixture of rows is no easier to tell apart
+// than the rows.
+func (u Rounded) Pair(rel profiles.Relation) (profiles.Profile, error) { return u.r.Pair(rel) }
+
+// neighbours returns the indices around y and the weight of the upper one.
+func neighbours(labels []float64, y float64) (i, j int, up float64, err error) {
+	n := len(labels)
+	if !(y >= labels[0] && y <= labels[n-1]) {
+		return 0, 0, 0, fault.New("label", "%v is not in [%v, %v]", y, labels[0], labels[n-1])
+	}
+	j, ok := slices.BinarySearch(labels, y)
+	if ok {
+		return j, j, 0, nil
+	}
+	return j - 1, j, (y - labels[j-1]) / (labels[j] - labels[j-1]), nil
+}
+
+// Moments implements Method.
+func (u Rounded) Moments(y float64) (bias, mse float64, err error) {
+	i, j, up, err := neighbours(u.r.labels, y)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, x := range []struct {
+		label, weight float64
+	}{{u.r.labels[i], 1 - up}, {u.r.labels[j], up}} {
+		b, v, err := u.r.Moments(x.label)
+		if err != nil {
+			return 0, 0, err
+		}
+		d := x.label - y
+		bias += x.weight * (b + d)
+		mse += x.weight * (v + 2*b*d + d*d)
+	}
+	return bias, mse, nil
+}
+
+// Sample implements Method.
+func (u Rounded) Sample(y float64, src rand.Source) (float64, error) {
+	i, err := u.Round(y, src)
+	if err != nil {
+		return 0, err
+	}
+	return u.r.outputs[u.r.SampleIndex(i, src)], nil
+}
+
+// Round draws the index of the label that y is rounded to. It is the first half
+// of Sample, and private only together with the second.
+func (u Rounded) Round(y float64, src rand.Source) (int, error) {
+	i, j, up, err := neighbours(u.r.labels, y)
+	if err == nil && i != j && random.Coin(random.Source(src), up) {
+		i = j
+	}
+	return i, err
+}
+
+// Rounded returns the law of a label of p after unbiased randomized rounding
+// to support, which must reach from the least to the largest label.
+func (p Prior) Rounded(support []float64) (Prior, error) {
+	if err := p.check(); err != nil {
+		return Prior{}, err
+	}
+	ys, _, err := normalizeLabels(support)
+	if err != nil {
+		return Prior{}, err
+	}
+	weights := make([]float64, len(ys))
+	for n, y := range p.labels {
+		i, j, up, err := neighbours(ys, y)
+		if err != nil {
+			return Prior{}, err
+		}
+		weights[i] += p.probs[n] * (1 - up)
+		weights[j] += p.probs[n] * up
+	}
+	for i, w := range weights {
+		weights[i] = math.Max(w, 0)
+	}
+	return NewPrior(ys, weights)
+}
+
+// An exact sampler of a staircase row: probabilities are whole multiples of a power of
+// two, and privacy holds for those.
+
+// logTotal is the binary logarithm of the total that probabilities are
+// integers over, before padding.
+const logTotal = 62
+
+// A sampler draws from rows of integer weights with a common total, so that
+// the ratio of two probabilities of an output is a ratio of two integers.
+//
+// An atom of weight c has u = ⌊c·2^62⌋ from the labels that are down and
+// ⌊e^ε u⌋ (e^ε rounded down) from those up. What the rows lack to a common
+// total, plus K each, goes to one pad output; K is so large that the pads are
+// within e^ε of each other. The pad (probability about 2k·2^−62·e^ε/(e^ε − 1))
+// is reported as the output nearest the middle of the labels, which is
+// post-processing.
+type sampler struct {
+	cum   [][]uint64 // cum[i][j]: weight of outputs 0..j from label i
+	total uint64
+	limit uint64     // largest multiple of total in 2^64
+	pad   uint64     // the largest pad
+	guide [][]uint16 // guide[i][g]: where the search for g·2^guideShift starts
+}
+
+// guideShift makes about 2^8 slices of a total near 2^62.
+const guideShift = logTotal - 8
+
+func newSampler(labels, outputs []float64, atoms []Atom, at []int, e float64) *sampler {
+	n := len(outputs)
+	mid := labels[0]/2 + labels[len(labels)-1]/2
+	padAt := 0
+	for j, t := range outputs {
+		if math.Abs(t-mid) < math.Abs(outputs[padAt]-mid) {
+			padAt = j
+		}
+	}
+	rows := make([][]uint64, len(labels))
+	sums := make([]uint64, len(rows))
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for i := range rows {
+		rows[i] = make([]uint64, n)
+		for j, a := range atoms {
+			u := uint64(math.Ldexp(a.Weight, logTotal))
+			if a.Up != nil && a.Up[i] {
+				u = mulFloor(e, u)
+			}
+			rows[i][at[j]] += u
+			sums[i] += u
+		}
+		lo, hi = min(lo, sums[i]), max(hi, sums[i])
+	}
+	k := uint64(0)
+	if hi > lo {
+		k = uint64(float64(hi-lo)/(e-1)*(1+1e-9)) + 2
+	}
+	s := &sampler{total: hi + k, pad: hi + k - lo, cum: rows}
+	for i := range rows {
+		rows[i][padAt] += hi - sums[i] + k
+		for j := 1; j < n; j++ {
+			rows[i][j] += rows[i][j-1]
+		}
+	}
+	s.limit = math.MaxUint64 - (math.MaxUint64%s.total+1)%s.total
+	s.guide = make([][]uint16, len(rows))
+	for i, row := range rows {
+		s.guide[i] = make([]uint16, (s.total-1)>>guideShift+1)
+		j := 0
+		for g := range s.guide[i] {
+			for row[j] <= uint64(g)<<guideShift {
+				j++
+			}
+			s.guide[i][g] = uint16(j)
+		}
+	}
+	return s
+}
+
+// mulFloor returns ⌊e·u⌋ exactly, for a float e < 2^41 with e·u < 2^63.
+func mulFloor(e float64, u uint64) uint64 {
+	frac, exp := math.Frexp(e) // e = frac·2^exp, frac·2^53 is an integer
+	h, l := bits.Mul64(uint64(math.Ldexp(frac, 53)), u)
+	shift := uint(53 - exp)
+	return h<<(64-shift) | l>>shift
+}
+
+func (s *sampler) sample(i int, src rand.Source) int {
+	x := src.Uint64()
+	for x > s.limit {
+		x = src.Uint64()
+	}
+	x %= s.total
+	row := s.cum[i]
+	j := int(s.guide[i][x>>guideShift])
+	for row[j] <= x {
+		j++
+	}
+	return j
+}
+
+// Randomizers as JSON, for programs that design on one machine and draw on others.
+
+// written is a randomizer in JSON. Its numbers are those of the randomizer: Go writes a
+// float64 with as many digits as it takes to read it back.
+type written struct {
+	Name    string    `json:"name"`
+	Epsilon float64   `json:"epsilon"`
+	Labels  []float64 `json:"labels"`
+	Atoms   []Atom    `json:"atoms"`
+}
+
+// MarshalJSON implements json.Marshaler: what the randomizer is made of.
+func (r *Randomizer) MarshalJSON() ([]byte, error) {
+	return json.Marshal(written{r.name, r.eps, r.labels, r.atoms})
+}
+
+// rowTolerance is how far the probabilities of a label may be from 1 in a randomizer that is
+// read. Privacy does not depend on it (see [sampler]): what is missing goes to the pad.
+const rowTolerance = 1e-6
+
+// UnmarshalJSON implements json.Unmarshaler. The randomizer draws as the one that was
+// written. It is ε-DP by its form, whatever the weights; weights that are no probabilities
+// are refused.
+func (r *Randomizer) UnmarshalJSON(text []byte) error {
+	var w written
+	if err := strictjson.Decode(text, &w); err != nil {
+		return err
+	}
+	if err := checkEpsilon("epsilon", w.Epsilon); err != nil {
+		return err
+	}
+	labels, _, err := normalizeLabels(w.Labels)
+	if err != nil {
+		return err
+	}
+	for i := range w.Labels {
+		if len(labels) != len(w.Labels) || labels[i] != w.Labels[i] {
+			return fault.New(fmt.Sprintf("labels[%d]", i), "%v is not above the one before", w.Labels[i])
+		}
+	}
+	for i, a := range w.Atoms {
+		field := fmt.Sprintf("atoms[%d]", i)
+		switch {
+		case math.IsNaN(a.Output) || math.IsInf(a.Output, 0):
+			return fault.In(field, fault.New("output", "%v is not finite", a.Output))
+		case !(a.Weight >= 0 && a.Weight <= 1):
+			return fault.In(field, fault.New("weight", "%v is not in [0, 1]", a.Weight))
+		case a.Up != nil && len(a.Up) != len(labels):
+			return fault.In(field, fault.New("up", "has %d entries, must have as many as labels (%d)", len(a.Up), len(labels)))
+		}
+	}
+	e := xmath.Down(math.Exp(w.Epsilon), 2)
+	for i := range labels {
+		var sum xmath.Sum
+		for _, a := range w.Atoms {
+			if a.Up != nil && a.Up[i] {
+				sum.Add(a.Weight * e)
+			} else {
+				sum.Add(a.Weight)
+			}
+		}
+		if !(math.Abs(sum.Value()-1) <= rowTolerance) {
+			return fault.New("atoms", "have probability %v of label %v, must have 1", sum.Value(), labels[i])
+		}
+	}
+	*r = *newRandomizer(w.Name, labels, w.Epsilon, w.Atoms)
+	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 const u = xmath.U
@@ -82,17 +84,7 @@ func newGaussianCost(order, t, t2 float64) gaussianCost {
 			return c
 		}
 	}
-	for range 200 { // until lo and hi are neighbours; hi stays on the valid side
-		m := lo + (hi-lo)/2
-		if m <= lo || m >= hi {
-			break
-		}
-		if below(m) {
-			hi = m
-		} else {
-			lo = m
-		}
-	}
+	hi, _ = xmath.Bisect(hi, lo, 200, below) // hi stays on the valid side
 	c.logQ0 = -hi * hi
 	return c
 }
@@ -106,17 +98,7 @@ func monotoneGap(t float64) float64 {
 	if holds(lo) {
 		return lo
 	}
-	for range 1200 {
-		m := math.Sqrt(lo) * math.Sqrt(hi)
-		if m <= lo || m >= hi {
-			break
-		}
-		if holds(m) {
-			hi = m
-		} else {
-			lo = m
-		}
-	}
+	hi, _ = xmath.BisectLog(hi, lo, 1200, holds)
 	return hi * (1 + 8*u)
 }
 
@@ -161,4 +143,76 @@ func (c gaussianCost) at(logQ float64) (v, err float64) {
 func (c gaussianCost) upper(logQ float64) float64 {
 	v, err := c.at(logQ)
 	return v + err
+}
+
+// The threshold check as a mechanism with two outcomes, and its cost.
+
+func thresholdLogs(threshold, sigma1, v float64) (pass, fail float64) {
+	x := (threshold - v) / sigma1
+	return xmath.LogNormalTail(x), xmath.LogNormalTail(-x)
+}
+
+// thresholdLogQ returns the log of the probability of the less likely outcome
+// of the threshold check, rounded up.
+func thresholdLogQ(threshold, sigma1, v float64) float64 {
+	pass, fail := thresholdLogs(threshold, sigma1, v)
+	l := min(pass, fail)
+	if math.IsInf(l, -1) {
+		return l
+	}
+	return min(0, l+logTailErr(l))
+}
+
+func thresholdCost(sigma1 float64) func(order float64) gaussianCost {
+	t := 1 / sigma1
+	return func(order float64) gaussianCost {
+		return newGaussianCost(order, t/math.Sqrt2, t*t/2)
+	}
+}
+
+// Theorem (adaptive Gaussian composition): Q checks and at most A answers are μ-GDP, μ² =
+// Q/σ1² + 2A/σ2², whatever is answered; then nothing may be looked at any more. It returns ε at
+// every data set, rounded up: the line that may be published as it stands.
+
+// independentEpsilon returns ε at δ of a data-independent curve, λμ²/2 at every order: a check
+// adds 1/σ1² to μ², an answer 2/σ2², and the answer is asked for in the light of the check;
+// rdp.GaussianFilter has the proof that squares add up. Condition: after the last answer that is charged
+// the mechanism answers nothing without looking at the votes.
+func independentEpsilon(curve rdp.Grid, delta float64) (float64, error) {
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	square := math.Inf(1)
+	for i, order := range curve.Orders {
+		square = min(square, 2*curve.Values[i]/order*(1+4*u))
+	}
+	if square == 0 {
+		return 0, nil
+	}
+	return gaussianEpsilon(rdp.MuOfSquare(square), delta)
+}
+
+// gaussianEpsilon returns the least ε, rounded up, at which μ-GDP is (ε, δ)-private.
+func gaussianEpsilon(mu, delta float64) (float64, error) {
+	g, err := profiles.NewGaussian(1 / xmath.Up(mu, 3)) // 1/μ rounds
+	if err != nil {
+		return 0, err
+	}
+	want := xmath.Log(delta)
+	want -= 4 * u * math.Abs(want)
+	holds := func(eps float64) bool {
+		l, e := g.LogDelta(eps)
+		return l+e <= want
+	}
+	if holds(0) {
+		return 0, nil
+	}
+	lo, hi := 0.0, 1.0
+	for !holds(hi) {
+		if lo, hi = hi, 2*hi; math.IsInf(hi, 1) {
+			return hi, nil
+		}
+	}
+	hi, _ = xmath.Bisect(hi, lo, 200, holds)
+	return hi, nil
 }

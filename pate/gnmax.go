@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -177,4 +178,168 @@ func (t *tails) addOff(l float64, votes []int64, top int) float64 {
 		}
 	}
 	return largest + xmath.Log(s.Value())
+}
+
+// Confident: a check of the largest count, then an answer. Answers are drawn exactly;
+// costs assume that both noises are independent.
+
+// Confident answers with GNMax only when the largest count, after noise of its
+// own, reaches a threshold (PATE 2018, Algorithm 1). The check is paid for on
+// every query, the answer only when it is given.
+type Confident struct {
+	Threshold      float64 // in votes
+	Sigma1, Sigma2 float64 // standard deviations of the check and of the answer
+}
+
+// NewConfident returns the aggregator. Sigma1 is usually several times sigma2,
+// and the threshold 0.6 to 0.8 of the number of teachers.
+func NewConfident(threshold, sigma1, sigma2 float64) (Confident, error) {
+	c := Confident{threshold, sigma1, sigma2}
+	return c, c.check()
+}
+
+func (c Confident) check() error {
+	return errorsOf(checkThreshold(c.Threshold), checkSigma("sigma1", c.Sigma1), checkSigma("sigma2", c.Sigma2))
+}
+
+// String returns the name, with the parameters if there are any.
+func (c Confident) String() string {
+	return fmt.Sprintf("confident(threshold=%v, sigma1=%v, sigma2=%v)", c.Threshold, c.Sigma1, c.Sigma2)
+}
+
+// An Answer is what an aggregator returned for one query.
+type Answer struct {
+	Class    int  // the label, or −1
+	Answered bool // the teachers answered: the answer is to be paid for
+}
+
+var noAnswer = Answer{Class: -1}
+
+// Label runs the aggregator on one query with fresh noise from src; nil is the
+// operating system's. The noise is an exact draw: the answer has the law that is
+// accounted for.
+func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
+	if err := errorsOf(c.check(), ballots.CheckRow(votes)); err != nil {
+		return noAnswer, err
+	}
+	return c.label(votes, float64(slices.Max(votes)), random.Source(src)), nil
+}
+
+func (c Confident) label(votes []int64, v float64, src rand.Source) Answer {
+	if random.Noisy(v, c.Sigma1, random.Normal(src)).Less(random.Sum{Fixed: []float64{c.Threshold}}) {
+		return noAnswer
+	}
+	return Answer{noisyArgmax(votes, c.Sigma2, random.Normal, src), true}
+}
+
+// checkPair returns the laws of the check, pass and fail, with statistics v and w.
+func (c Confident) checkPair(v, w float64) pair {
+	p0, p1 := thresholdLogs(c.Threshold, c.Sigma1, v)
+	q0, q1 := thresholdLogs(c.Threshold, c.Sigma1, w)
+	return pair{[]float64{p0, p1}, []float64{q0, q1},
+		[]float64{max(logTailErr(p0), logTailErr(q0)), max(logTailErr(p1), logTailErr(q1))}}
+}
+
+// The cost of publishing a number with noise in proportion to its smooth sensitivity. It
+// assumes a β-smooth bound of the local sensitivity, and returns Rényi costs at one order.
+
+// GNSS is the Gaussian noise, in proportion to a β-smooth bound on the local sensitivity,
+// with which a number that depends on the votes is published, at one Rényi order.
+type GNSS struct {
+	Order float64 // λ, above 1
+	Beta  float64 // β, positive; how large it may be depends on the order
+}
+
+// RDP returns the cost at one order of publishing f(D) + SS_β(D)·N(0, σ²),
+// where SS_β is a β-smooth upper bound on the local sensitivity of f:
+//
+//	λe^{−2β}/(2σ²s) − (λβ + ½·log s)/(λ−1),  s = 1 − λ(1 − e^{−2β}).
+//
+// It is the exact supremum of the Rényi divergence of two such Gaussians over
+// all pairs that β-smoothness allows, in both directions, rounded up.
+//
+// Condition: s > 0. It replaces Theorem 23 of PATE 2018, see
+// [GNSS.PrintedNotABound]. Relation: the one of SS_β.
+func (g GNSS) RDP(sigma float64) (float64, error) {
+	order, beta := g.Order, g.Beta
+	s, err := gnssSlack(order, beta)
+	if err != nil {
+		return 0, err
+	}
+	if err := checkRange("sigma-ss", sigma, minSigma, maxSigma); err != nil {
+		return 0, err
+	}
+	a := order * math.Exp(-2*beta) / (2 * sigma * sigma * s)
+	// log s from its small part: λβ and ½·log s nearly cancel for small β.
+	b := (order*beta + 0.5*math.Log1p(order*math.Expm1(-2*beta))) / (order - 1)
+	v := a - b
+	// s is good to 4u(1 + λ·2β)/s relative, and so is a; log1p adds the same
+	// absolutely.
+	e := 8 * u * (1 + 2*order*beta) / s
+	v += a*e + (e+8*u*order*beta)/(order-1)
+	return max(0, v), nil
+}
+
+// gnssSlack returns 1 − λ(1 − e^{−2β}).
+func gnssSlack(order, beta float64) (float64, error) {
+	if err := checkOrder("order", order); err != nil {
+		return 0, err
+	}
+	limit := -0.5 * math.Log1p(-1/order)
+	if !(beta > 0 && beta < limit*(1-1e-9)) {
+		return 0, fault.New("beta", "%v is not in (0, %v) at order %v", beta, limit, order)
+	}
+	return 1 + order*math.Expm1(-2*beta), nil
+}
+
+// PrintedNotABound returns the cost as Theorem 23 of PATE 2018 prints it,
+// λe^{2β}/σ² + (βλ − ½·log(1 − 2λβ))/(λ−1), to reproduce that paper's tables.
+// The last step of its proof needs λβ ≤ ¼; proved tells whether that holds.
+// Otherwise the value can be too small: 0.518 at the paper's λ=14, β=0.0329,
+// σ=6.23, where the divergence is 1.607. Use [GNSS.RDP].
+func (g GNSS) PrintedNotABound(sigma float64) (value float64, proved bool, err error) {
+	order, beta := g.Order, g.Beta
+	if err := checkOrder("order", order); err != nil {
+		return 0, false, err
+	}
+	if !(beta > 0 && beta < 1/(2*order)) {
+		return 0, false, fault.New("beta", "%v is not in (0, %v) at order %v", beta, 1/(2*order), order)
+	}
+	if err := checkRange("sigma-ss", sigma, minSigma, maxSigma); err != nil {
+		return 0, false, err
+	}
+	v := order*math.Exp(2*beta)/(sigma*sigma) + (beta*order-0.5*math.Log1p(-2*order*beta))/(order-1)
+	return v, order*beta <= 0.25, nil
+}
+
+// OptimalSigma returns the noise scale that minimises the cost by RDP
+// plus twice the standard deviation ss·σ of the published number,
+// (λe^{−2β}/(2·s·ss))^{1/3}. A scale chosen by looking at a data-dependent ss
+// leaks: choose it on public votes.
+func (g GNSS) OptimalSigma(ss float64) (float64, error) {
+	order, beta := g.Order, g.Beta
+	s, err := gnssSlack(order, beta)
+	if err != nil {
+		return 0, err
+	}
+	if !(ss > 0 && !math.IsInf(ss, 1)) {
+		return 0, fault.New("smooth-sensitivity", "%v is not in (0, +Inf)", ss)
+	}
+	return min(max(math.Cbrt(order*math.Exp(-2*beta)/(s*2*ss)), minSigma), maxSigma), nil
+}
+
+// PrintedSigma is OptimalSigma for the cost as printed:
+// (λe^{2β}/ss)^{1/3}, which gives Table 2's column σ_SS.
+func (g GNSS) PrintedSigma(ss float64) (float64, error) {
+	order, beta := g.Order, g.Beta
+	if err := checkOrder("order", order); err != nil {
+		return 0, err
+	}
+	if !(beta > 0 && beta < 1/(2*order)) {
+		return 0, fault.New("beta", "%v is not in (0, %v) at order %v", beta, 1/(2*order), order)
+	}
+	if !(ss > 0 && !math.IsInf(ss, 1)) {
+		return 0, fault.New("smooth-sensitivity", "%v is not in (0, +Inf)", ss)
+	}
+	return min(max(math.Cbrt(order*math.Exp(2*beta)/ss), minSigma), maxSigma), nil
 }

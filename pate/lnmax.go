@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -110,4 +111,163 @@ func (l LNMax) upper(logQ, order float64) float64 {
 	b := logQ + n*e
 	v, err := logSumExp(a, ea, b, u*(math.Abs(b)+2*n*e))
 	return min(ind, (max(0, v+err)+underflow)/n*(1+2*u)+underflow)
+}
+
+// Theorem (the law of the Laplace noisy maximum, without quadrature): between neighbouring
+// counts every factor of the density is a polynomial in y = 1 − e^{−(t−l)} with positive
+// coefficients, or a power of 1 − y. It returns logarithms of probabilities with their errors.
+
+// With a_j = γn_j, on a piece [l, l+ℓ] of the line without a count inside, a class with a_j ≤ l
+// stays below t with probability (1−w) + wy, w = ½e^{a_j−l}, and one above with ½e^{l−a_j}/(1−y);
+// the class's own density is ½e^{∓(l−a_i)}(1−y)^{±1}, and dt = dy/(1−y). ∫y^i(1−y)^{−K}dy =
+// Σ_j C(K+j−1, j)·Y^{i+j+1}/(i+j+1). All terms are positive, so that the relative error is that
+// of the number of operations. Pieces are at most log 2 long, Y ≤ ½, but for the last, where K = 0
+// and Y = 1.
+
+// maxPieces bounds the pieces of one law.
+const maxPieces = 4096
+
+type laplaceLaw struct {
+	h     histogram
+	gamma float64
+}
+
+func newLaplaceLaw(h histogram, gamma float64) (winner, bool) {
+	if span := gamma * float64(h.value[0]-h.value[len(h.value)-1]+2); !(span/math.Ln2+2*float64(len(h.value)+2) < maxPieces) || h.classes() > 300 {
+		return nil, false
+	}
+	return laplaceLaw{h, gamma}, true
+}
+
+func (x laplaceLaw) law(m move, counts []int64) (logs, errs []float64) {
+	class := map[int64]int{}
+	for i, v := range x.h.value {
+		class[v] += x.h.class[i]
+	}
+	if m.from >= 0 {
+		class[m.from]--
+		class[m.from-1]++
+	}
+	if m.to >= 0 {
+		class[m.to]--
+		class[m.to+1]++
+	}
+	var value []int64 // ascending
+	for v, n := range class {
+		if n > 0 {
+			value = append(value, v)
+		}
+	}
+	slices.Sort(value)
+	top := x.h.value[0]
+	a, many := make([]float64, len(value)), make([]int, len(value))
+	for i, v := range value {
+		a[i], many[i] = x.gamma*float64(v-top), class[v]
+	}
+	out, err := laplaceLogs(a, many)
+	for _, v := range counts {
+		i, _ := slices.BinarySearch(value, v)
+		logs, errs = append(logs, out[i]), append(errs, err)
+	}
+	return logs, errs
+}
+
+// laplaceLogs returns the log of the probability that a class at each of the places a, which
+// ascend and have many classes each, has the largest sum of its place and Laplace noise of scale
+// 1, and a bound on its absolute error.
+func laplaceLogs(a []float64, many []int) (out []float64, err float64) {
+	m := 0
+	logScale := 0.0
+	for i, n := range many {
+		m += n
+		logScale += float64(n) * (a[0] - a[i] - math.Ln2)
+	}
+	out = make([]float64, len(a))
+	for i := range out {
+		out[i] = logScale - xmath.Log(float64(m)) // left of all
+	}
+	pieces := 0
+	for k := range a {
+		last := k == len(a)-1
+		parts := 1
+		if !last {
+			parts = int(math.Ceil((a[k+1] - a[k]) / math.Ln2 * (1 + 1e-12)))
+		}
+		for part := range parts {
+			l, end := a[k], 1.0
+			if !last {
+				width := (a[k+1] - a[k]) / float64(parts)
+				l += float64(part) * width
+				end = -math.Expm1(-width)
+			}
+			addPiece(out, a, many, k, l, end)
+			pieces++
+		}
+	}
+	far := math.Abs(a[0]) + math.Abs(a[len(a)-1])
+	return out, u * (float64(m)*(16+8*far) + 600 + float64(pieces))
+}
+
+// addPiece adds the piece from l on, right of places 0 … k, to the logarithms.
+func addPiece(out, a []float64, many []int, k int, l, end float64) {
+	above := 0
+	logScale := 0.0
+	for i := k + 1; i < len(a); i++ {
+		above += many[i]
+		logScale += float64(many[i]) * (l - a[i] - math.Ln2)
+	}
+	// polynomial is the product over the classes below, one of those at skip left out.
+	polynomial := func(skip int) []float64 {
+		p := []float64{1}
+		for i := 0; i <= k; i++ {
+			w := math.Exp(a[i]-l) / 2
+			n := many[i]
+			if i == skip {
+				n--
+			}
+			for range n {
+				p = append(p, 0)
+				for j := len(p) - 1; j > 0; j-- {
+					p[j] = p[j]*(1-w) + p[j-1]*w
+				}
+				p[0] *= 1 - w
+			}
+		}
+		return p
+	}
+	integral := func(p []float64, power int) (s float64) {
+		for i, c := range p {
+			if c > 0 {
+				s += c * powerIntegral(i, power, end)
+			}
+		}
+		return s
+	}
+	for i := range out {
+		var add float64
+		if i <= k {
+			add = logScale + a[i] - l - math.Ln2 + xmath.Log(integral(polynomial(i), above))
+		} else {
+			add = logScale + xmath.Log(integral(polynomial(-1), above+1))
+		}
+		out[i] = xmath.LogAdd(out[i], add)
+	}
+}
+
+// powerIntegral returns ∫_0^end y^i(1−y)^{−power} dy, power ≥ 0, end ≤ ½ unless the power is 0.
+func powerIntegral(i, power int, end float64) float64 {
+	c := math.Pow(end, float64(i+1)) // C(K+j−1, j)·end^{i+j+1}
+	s := c / float64(i+1)
+	if power == 0 {
+		return s
+	}
+	for j := 1; ; j++ {
+		ratio := float64(power+j-1) / float64(j) * end
+		c *= ratio
+		t := c / float64(i+j+1)
+		s += t
+		if ratio < 0.9 && t < 1e-18*s {
+			return s
+		}
+	}
 }

@@ -3,12 +3,18 @@ package plan
 // The mechanisms and the sampling schemes of plans, a row each: name, keys, constructor.
 
 import (
+	"context"
+	"encoding/json"
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
 )
@@ -134,4 +140,383 @@ func must(build func(population, subset, batch int64) (subsample.FixedSize, erro
 	return func(v *values) (subsample.Scheme, error) {
 		return build(int64(v.whole("population")), int64(v.whole("subset")), int64(v.whole("batch")))
 	}
+}
+
+// The key selection: how often a candidate is run of which the best is shown.
+
+var selectionKeys = []string{"law", "mean", "gamma", "shape", "max", "cap"}
+
+// parseSelection reads {law: geometric, mean: 10}: the law of the number of
+// candidates that a private selection runs.
+func parseSelection(n *node) (*selection.Config, error) {
+	if n.kind != mapNode {
+		return nil, n.errorf("%v is not a selection such as {law: geometric, mean: 10}", n)
+	}
+	if err := n.checkKeys(selectionKeys); err != nil {
+		return nil, err
+	}
+	if _, err := n.need("law", "geometric, logarithmic, negative-binomial, poisson, binomial or fixed"); err != nil {
+		return nil, err
+	}
+	v := &values{node: n}
+	c := &selection.Config{Law: v.word("law"), Cap: v.wordOr("cap", ""), Mean: v.numberOr("mean", 0), Gamma: v.numberOr("gamma", 0),
+		Shape: v.numberOr("shape", 0), Max: v.wholeOr("max", 0)}
+	if v.err != nil {
+		return nil, v.err
+	}
+	if _, err := c.Build(); err != nil {
+		return nil, n.locate("selection", err)
+	}
+	return c, nil
+}
+
+// This file describes plans to editors, as a JSON Schema that is made from the tables by
+// which plans are read. It says which keys there are and of which kind their values are;
+// ranges, and which keys go together, are said by Parse alone.
+
+// A schema is a part of a JSON Schema.
+type schema map[string]any
+
+// Schema returns the JSON Schema (draft 2020-12) of plans, for editors that complete and
+// check YAML or JSON.
+func Schema() []byte {
+	step := schema{"$ref": "#/$defs/step"}
+	steps := schema{"type": "array", "items": step, "minItems": 1}
+	var relations []string
+	for _, r := range profiles.Relations() {
+		relations = append(relations, r.String())
+	}
+	root := object(planKeys, schema{
+		"neighbors":          schema{"enum": relations, "description": "the neighbouring relation"},
+		"records-per-person": described("a whole number", "how many records a person has at most"),
+		"steps":              steps,
+	})
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "plan of differentially private mechanisms"
+	root["required"] = []string{"neighbors", "steps"}
+	root["$defs"] = schema{"step": object(stepKeys, schema{
+		"name":      schema{"type": "string", "description": "free text"},
+		"mechanism": oneOf(mechanisms()),
+		"sampling":  oneOf(samplings()),
+		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
+		"steps":     steps,
+		"selection": object(selectionKeys, nil),
+	})}
+	data, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic("plan: " + err.Error()) // texts, lists and maps alone
+	}
+	return append(data, '\n')
+}
+
+// object is a mapping of these keys, of which some have a schema.
+func object(keys []string, known schema) schema {
+	properties := schema{}
+	for _, key := range keys {
+		properties[key] = schema{}
+		if s, ok := known[key]; ok {
+			properties[key] = s
+		}
+	}
+	return schema{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// oneOf is a mapping with one key, the name of an entry.
+func oneOf[T any](table []entry[T]) schema {
+	kinds := schema{}
+	for _, e := range table {
+		kinds[e.name] = object(e.keys, e.schema())
+	}
+	return schema{"type": "object", "properties": kinds, "additionalProperties": false, "minProperties": 1, "maxProperties": 1}
+}
+
+// schema returns what the parameters of an entry are, as far as building it without any
+// asks for them.
+func (e entry[T]) schema() schema {
+	known := schema{}
+	v := &values{node: &node{kind: mapNode}, asked: func(key, what string) { known[key] = described(what, "") }}
+	_, _ = e.build(v)
+	return known
+}
+
+// described is the schema of a value as messages call it. A number may be an expression,
+// which JSON has as a string.
+func described(what, text string) schema {
+	s := schema{}
+	switch what {
+	case "a number":
+		s["type"] = []string{"number", "string"}
+	case "a whole number":
+		s["type"] = []string{"integer", "string"}
+	case "a list of numbers":
+		s["type"], s["items"] = "array", schema{"type": []string{"number", "string"}}
+	case "a word":
+		s["type"] = "string"
+	}
+	if text != "" {
+		s["description"] = text
+	}
+	return s
+}
+
+// The mechanism majority in plans. Its noise function is optimised when the plan is asked about, and
+// not when it is read; until then it is what its parameters say.
+
+// A majority is one release of a private majority. Its noise function takes a
+// linear program, so that it is computed when the profile is first asked for,
+// not when a plan is read.
+type majority struct {
+	params  darrm.Params
+	answers int     // taken together
+	delta   float64 // at which they are priced best
+	find    func(ctx context.Context) (darrm.Gamma, error)
+
+	lock  sync.Mutex
+	known darrm.Gamma // what find returned, nil so far
+}
+
+// gamma returns the noise function, found once.
+func (m *majority) gamma(ctx context.Context) (darrm.Gamma, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.known == nil {
+		g, err := m.find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m.known = g
+	}
+	return m.known, nil
+}
+
+// readVoters reads what each mechanism is private for, where they are unlike.
+func readVoters(v *values, p *darrm.Params) error {
+	if !v.has("voter-epsilons") {
+		if v.has("voter-deltas") {
+			return fault.New("voter-deltas", "is set without voter-epsilons")
+		}
+		return nil
+	}
+	epsilons := v.list("voter-epsilons")
+	deltas := make([]float64, len(epsilons))
+	if v.has("voter-deltas") {
+		if deltas = v.list("voter-deltas"); len(deltas) != len(epsilons) {
+			return fault.New("voter-deltas", "has %d entries, must have as many as voter-epsilons (%d)", len(deltas), len(epsilons))
+		}
+	}
+	p.Voters = darrm.Group(epsilons, deltas)
+	if math.IsNaN(p.OutputDelta) {
+		p.OutputDelta = 0
+		for _, d := range deltas {
+			p.Delta = max(p.Delta, d)
+		}
+		*p = p.WithDefaultDelta()
+	}
+	return nil
+}
+
+// newMajority returns the majority with the noise function of a name, as the
+// command majority computes it. A NaN outputDelta is 1 − (1−Δ)^m.
+func newMajority(p darrm.Params, gamma string, answers int, delta float64) (*majority, error) {
+	if answers < 1 || answers > 10000 || answers > 1 && p.Classes > 2 {
+		return nil, fault.New("answers", "%d is not in [1, 10000], or not 1 with many classes", answers)
+	}
+	if !(delta >= 1e-100 && delta < 1) {
+		return nil, fault.New("answers-delta", "%v is not in [1e-100, 1)", delta)
+	}
+	if (p.Voters != nil || p.Classes > 2) && (gamma == "subsampling" || gamma == "double") {
+		return nil, fault.New("gamma", "%q is not optimal or constant, which unlike voters or many classes take", gamma)
+	}
+	if math.IsNaN(p.OutputDelta) {
+		p.OutputDelta = 0
+		p = p.WithDefaultDelta()
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	var find func(ctx context.Context) (darrm.Gamma, error)
+	switch gamma {
+	case "optimal":
+		find = func(ctx context.Context) (darrm.Gamma, error) {
+			r, err := darrm.Optimize(ctx, p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return r.Gamma, nil
+		}
+	case "subsampling", "double":
+		votes := darrm.Subsampling
+		if gamma == "double" {
+			votes = darrm.DoubleSubsampling
+		}
+		find = func(ctx context.Context) (darrm.Gamma, error) {
+			exact, err := votes(p.Mechanisms, int(p.Allowance))
+			return darrm.Float64s(exact), err
+		}
+	case "constant":
+		find = func(ctx context.Context) (darrm.Gamma, error) {
+			c, _, err := darrm.BestConstant(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			return darrm.Constant(p.Mechanisms, c)
+		}
+	default:
+		return nil, fault.New("gamma", "%s", nearest.Value(gamma, []string{"optimal", "subsampling", "double", "constant"}))
+	}
+	return &majority{params: p, answers: answers, delta: delta, find: find}, nil
+}
+
+// Name implements profiles.Mechanism.
+func (m *majority) Name() string { return "majority" }
+
+// Pair implements profiles.Mechanism; no single pair of data sets attains the
+// profile.
+func (m *majority) Pair(profiles.Relation) (profiles.Profile, error) {
+	return nil, fault.New("majority", "has no attained pair, it can only run on the whole data set")
+}
+
+// Bounds implements profiles.Compound. Nothing but the noise function counts,
+// so that what is charged can be less than the allowance.
+func (m *majority) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bounds, error) {
+	g, err := m.gamma(ctx)
+	if err != nil {
+		return profiles.Bounds{}, fault.In("majority", err)
+	}
+	return m.params.Mechanism(ctx, r, g, m.answers, m.delta)
+}
+
+// The mechanism matrix in plans: its strategies and schemas as keys.
+
+// This file reads the mechanism matrix, whose strategy and participation have keys of
+// their own: {square-root: {bands: 8}} and {min-separation: 100, at-most: 20}.
+
+var matrixKeys = []string{"noise-multiplier", "steps", "strategy", "participation"}
+
+func newMatrix(v *values) (profiles.Mechanism, error) {
+	c := matrix.Config{NoiseMultiplier: v.number("noise-multiplier"), Steps: v.whole("steps")}
+	c.Strategy = ask(v, "strategy", "identity, or a matrix such as {square-root: {bands: 8}}", func(n *node) (matrix.Strategy, error) {
+		if n.isWord("identity") {
+			return matrix.Identity(), nil
+		}
+		return parseEntry(n, "strategy", strategies(c.Steps))
+	})
+	c.Participation = ask(v, "participation", "a schema such as {min-separation: 100, at-most: 20}", parseParticipation)
+	if v.err != nil {
+		return nil, v.err
+	}
+	return matrix.New(c)
+}
+
+// strategies is the table of matrices for a number of steps.
+func strategies(steps int) []entry[matrix.Strategy] {
+	return []entry[matrix.Strategy]{
+		{"square-root", []string{"bands"}, func(v *values) (matrix.Strategy, error) {
+			return matrix.SquareRoot(v.wholeOr("bands", steps))
+		}},
+		{"toeplitz", []string{"coefficients"}, func(v *values) (matrix.Strategy, error) {
+			return matrix.Toeplitz(v.list("coefficients"))
+		}},
+		{"blt", []string{"scales", "decays"}, func(v *values) (matrix.Strategy, error) {
+			return matrix.BLT(v.list("scales"), v.list("decays"))
+		}},
+		{"tree", []string{"completion"}, func(v *values) (matrix.Strategy, error) {
+			return matrix.Tree(v.node.get("completion") != nil && v.flag("completion")), nil
+		}},
+		{"banded", []string{"rows", "file"}, func(v *values) (matrix.Strategy, error) {
+			if f := v.node.get("file"); f != nil && v.err == nil {
+				v.err = f.errorf("is not read here; list the rows instead")
+			}
+			return matrix.Rows(ask(v, "rows", "a list of rows", (*node).rows))
+		}},
+	}
+}
+
+var (
+	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "poisson", "balls-in-bins"}
+	coinEntry         = entry[matrix.Participation]{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
+		return matrix.Poisson(v.number("rate"), v.number("delta"))
+	}}
+	cyclicEntry = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
+		return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
+	}}
+)
+
+// parseParticipation reads {single: true}, {epochs: 20}, {min-separation: 100, at-most: 20},
+// {cyclic-poisson: {cycle: 8, rate: 0.05}}, {poisson: {rate: 0.01, delta: 1e-8}} or
+// {balls-in-bins: 100}.
+func parseParticipation(n *node) (p matrix.Participation, err error) {
+	if n.kind != mapNode {
+		return p, n.errorf("%v is not a schema such as {min-separation: 100, at-most: 20}", n)
+	}
+	if err := n.checkKeys(participationKeys); err != nil {
+		return p, err
+	}
+	has := func(key string) bool { return n.get(key) != nil }
+	schemas := 0
+	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "poisson", "balls-in-bins"} {
+		if has(key) {
+			schemas++
+		}
+	}
+	switch {
+	case schemas == 0:
+		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
+	case schemas > 1:
+		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
+	case has("at-most") && !has("min-separation"):
+		return p, n.get("at-most").errorf("is set without min-separation")
+	case has("cyclic-poisson"):
+		return cyclicEntry.parse(n.get("cyclic-poisson"))
+	case has("poisson"):
+		return coinEntry.parse(n.get("poisson"))
+	}
+	v := &values{node: n}
+	switch {
+	case has("single"):
+		if !v.flag("single") && v.err == nil {
+			return p, n.get("single").errorf("must be true, or left out")
+		}
+		p = matrix.Single()
+	case has("balls-in-bins"):
+		if p, err = matrix.BallsInBins(v.whole("balls-in-bins")); err != nil {
+			err = fault.Rename(err, func(string) string { return "balls-in-bins" })
+		}
+	case has("epochs"):
+		p, err = matrix.Epochs(v.whole("epochs"))
+	default:
+		p, err = matrix.MinSeparation(v.whole("min-separation"), v.whole("at-most"))
+	}
+	switch {
+	case v.err != nil:
+		return p, v.err
+	case err != nil:
+		return p, n.locate("participation", err)
+	}
+	return p, nil
+}
+
+// flag asks for true or false.
+func (v *values) flag(key string) bool { return ask(v, key, "true or false", (*node).flag) }
+
+func (n *node) flag() (bool, error) {
+	if n.kind == scalarNode && (n.text == "true" || n.text == "false") {
+		return n.text == "true", nil
+	}
+	return false, n.errorf("%v is not true or false", n)
+}
+
+// rows reads a list of lists of numbers.
+func (n *node) rows() ([][]float64, error) {
+	if n.kind != listNode {
+		return nil, n.errorf("%v is not a list of rows", n)
+	}
+	rows := make([][]float64, len(n.items))
+	for i, item := range n.items {
+		var err error
+		if rows[i], err = item.list(); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
 }

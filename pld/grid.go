@@ -178,15 +178,6 @@ func SpikeOffset(p profiles.Profile, step float64) float64 {
 		}
 		return o - (t.P - t.Q)
 	}
-	lo, hi := -0.5*step, step
-	for range 40 {
-		m := lo + (hi-lo)/2
-		v := f(at + sign*m)
-		if v > 0 || math.IsNaN(v) {
-			lo = m
-		} else {
-			hi = m
-		}
-	}
-	return at + sign*hi
+	end, _ := xmath.Bisect(step, -0.5*step, 40, func(m float64) bool { return f(at+sign*m) <= 0 })
+	return at + sign*end
 }

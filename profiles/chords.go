@@ -5,6 +5,7 @@ package profiles
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -16,16 +17,49 @@ import (
 // probability of an infinite loss.
 //
 // Method: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the dots" (PoPETS 2022),
-// Section 3, for each half by itself.
+// Section 3, for each half by itself, with the value at ε = 0 that both halves allow.
 func NewChords(x, up, back []float64) (*Discrete, error) {
-	if len(x) < 1 || len(up) != len(x) || len(back) != len(x) || x[0] != 0 {
-		return nil, fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(up), len(back))
+	if len(back) != len(x) {
+		return nil, errPoints(x, up, back)
 	}
-	up, back = append([]float64(nil), up...), append([]float64(nil), back...)
-	up[0] = max(up[0], back[0])
-	back[0] = up[0]
-	right, inf := chordMasses(x, up)
-	left, infQ := chordMasses(x, back)
+	return chords(x, up, back, false)
+}
+
+// NewChordsBelow returns a symmetric profile whose δ is at most h[i] at ε = x[i] ≥ 0, and at most the chords
+// between. x starts at 0 and ascends; h is at least its lower convex hull, and its last value counts as 0.
+func NewChordsBelow(x, h []float64) (*Discrete, error) {
+	if len(h) > 0 {
+		h = append(slices.Clone(h[:len(h)-1]), 0)
+	}
+	return chords(x, h, h, true)
+}
+
+func errPoints(x, up, back []float64) error {
+	return fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(up), len(back))
+}
+
+func chords(x, up, back []float64, below bool) (*Discrete, error) {
+	if len(x) < 1 || len(up) != len(x) || x[0] != 0 {
+		return nil, errPoints(x, up, back)
+	}
+	// δ is convex also across ε = 0: there it is below the chord from (1/α, 1 − 1/α + back/α) to (α, up).
+	round := 8 * xmath.U
+	if below {
+		round = -round
+	}
+	at0 := max(up[0], back[0])
+	for i := 1; i < len(x); i++ {
+		e := math.Exp(-x[i])
+		at0 = min(at0, (e*(up[i]+back[i])-math.Expm1(-x[i]))/(1+e)*(1+round))
+	}
+	half := func(h []float64) ([]float64, float64) {
+		h = slices.Clone(h)
+		h[0] = at0
+		mass, _, inf := xmath.Chords(x, h, below)
+		return mass, min(1, inf)
+	}
+	right, inf := half(up)
+	left, infQ := half(back)
 	return twoSided(x, right, left, inf, infQ)
 }
 
@@ -80,39 +114,6 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 		atoms = append(atoms, Atom{Loss: 0, LogP: xmath.Log(rest), LogQ: xmath.Log(rest)})
 	}
 	return NewDiscrete(atoms, xmath.Log(inf), xmath.Log(infQ), massErr, lossErr)
-}
-
-// chordMasses returns the masses under P of the losses x of the lower convex hull of the
-// values h, that at x[0] left out, and the mass at +∞, all raised by as little as it takes
-// for the profile to be at least the hull, in spite of rounding.
-func chordMasses(x, h []float64) (mass []float64, inf float64) {
-	n := len(x) - 1
-	mass = make([]float64, n+1)
-	hull := xmath.LowerHull(x, h)
-	slope := func(i, j, at int) float64 { // from node i to j, per e^x of at
-		return (h[i] - h[j]) / (math.Expm1(x[j]-x[at]) - math.Expm1(x[i]-x[at]))
-	}
-	for k := 1; k < len(hull); k++ {
-		j := hull[k]
-		m := slope(hull[k-1], j, j)
-		if k+1 < len(hull) {
-			m -= slope(j, hull[k+1], j)
-		}
-		mass[j] = max(0, m)
-	}
-	inf = h[n]
-	raise := 1.0
-	masses := newWalk(x, mass, inf)
-	for k := len(hull) - 1; k >= 0; k-- {
-		if v := masses.at(x[hull[k]]); h[hull[k]] > raise*v && v > 0 {
-			raise = h[hull[k]] / v
-		}
-	}
-	raise *= 1 + 16*float64(n+4)*xmath.U
-	for i := range mass {
-		mass[i] *= raise
-	}
-	return mass, min(1, inf*raise)
 }
 
 // A walk sums a profile from its largest loss down, in positive terms:

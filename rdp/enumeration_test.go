@@ -57,7 +57,7 @@ func TestConversionsByEnumeration(t *testing.T) {
 }
 
 // TestCurvesByEnumeration: the divergence of two runs of one random pair and one of another, over all lists of outcomes, is
-// what is composed at the orders of the grid, and at most that between them; so for the larger and the smaller of curves.
+// what is composed at the orders of the grid, and at most that between them; so for the larger of curves.
 func TestCurvesByEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 44))
 	law := func() []float64 {
@@ -81,8 +81,7 @@ func TestCurvesByEnumeration(t *testing.T) {
 		}
 		a := OnOrders(Func(func(alpha float64) float64 { return divergence(p, q, alpha) }), orders)
 		b := OnOrders(Func(func(alpha float64) float64 { return divergence(v, w, alpha) }), orders)
-		loose := OnOrders(Func(func(alpha float64) float64 { return 2*divergence(v, w, alpha) + 0.1 }), []float64{1.2, 4, 20})
-		composed, larger, smaller := Compose(Repeat(a, 2), b), Max(a, b), Min(b, loose)
+		composed, larger := Compose(Repeat(a, 2), b), Max(a, b)
 		for alpha := 1.1; alpha < 20; alpha *= 1.03 {
 			one, two, three := divergence(p, q, alpha), divergence(v, w, alpha), divergence(all, none, alpha)
 			// Sums of a few terms, each right to some units, over α − 1.
@@ -93,16 +92,10 @@ func TestCurvesByEnumeration(t *testing.T) {
 			if x := larger.RDP(alpha); !(x >= max(one, two)*(1-rounding)-rounding) {
 				t.Fatalf("order %v: the larger is %v of %v and %v", alpha, x, one, two)
 			}
-			if x := smaller.RDP(alpha); !(x >= two*(1-rounding)-rounding) {
-				t.Fatalf("order %v: the smaller is %v, the divergence %v", alpha, x, two)
-			}
 		}
 		for _, alpha := range orders {
 			if x, want := composed.RDP(alpha), divergence(all, none, alpha); !(math.Abs(x-want) <= 1e-11*(1+want)) {
 				t.Fatalf("order %v: composed %v, all lists have %v", alpha, x, want)
-			}
-			if x := smaller.RDP(alpha); x > divergence(v, w, alpha)*(1+1e-12)+1e-12 {
-				t.Fatalf("order %v: the smaller is %v", alpha, x)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/subsample"
@@ -28,8 +29,9 @@ func ExampleDelta() {
 
 func ExampleCompose() {
 	noise, _ := rdp.Gaussian(4)
-	choice, _ := rdp.Exponential(0.1)
-	eps, _, err := rdp.Epsilon(rdp.Compose(rdp.Repeat(noise, 3), choice), 1e-6)
+	mechanism, _ := choice.NewExponential(0.1)
+	pick, _ := rdp.Of(mechanism, nil, profiles.AddRemove)
+	eps, _, err := rdp.Epsilon(rdp.Compose(rdp.Repeat(noise, 3), pick), 1e-6)
 	fmt.Printf("ε = %.4f, %v\n", eps, err)
 	// Output: ε = 2.0827, <nil>
 }
@@ -87,60 +89,14 @@ func ExampleGaussian() {
 	// Output: 1.000000, <nil>
 }
 
-func ExampleLaplace() {
-	c, err := rdp.Laplace(2)
-	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
-	// Output: 0.410268, <nil>
-}
-
-func ExampleDiscreteGaussian() {
-	// At integer orders the value of the continuous Gaussian.
-	c, err := rdp.DiscreteGaussian(2, 1)
-	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
-	// Output: 1.000000, <nil>
-}
-
-func ExampleDiscreteLaplace() {
-	c, err := rdp.DiscreteLaplace(2, 1)
-	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
-	// Output: 0.432354, <nil>
-}
-
-func ExampleRandomizedResponse() {
-	// Half of the answers are replaced by one of 4 categories.
-	c, err := rdp.RandomizedResponse(0.5, 4)
-	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
-	// Output: 1.542295, <nil>
-}
-
 func ExamplePure() {
 	c, err := rdp.Pure(0.5)
 	fmt.Printf("%.6f at 8, %.6f at 1e9, %v\n", c.RDP(8), c.RDP(1e9), err)
 	// Output: 0.432354 at 8, 0.500000 at 1e9, <nil>
 }
 
-func ExampleZCDP() {
-	c, err := rdp.ZCDP(0.125) // ρα
-	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
-	// Output: 1.000000, <nil>
-}
-
-func ExampleExponential() {
-	// The exponential mechanism has bounded range: less than any 1-DP mechanism.
-	c, err := rdp.Exponential(1)
-	pure, _ := rdp.Pure(1)
-	fmt.Printf("%.6f, pure %.6f, %v\n", c.RDP(8), pure.RDP(8), err)
-	// Output: 0.635459, pure 0.955248, <nil>
-}
-
-func ExampleFinite() {
-	c, err := rdp.Finite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
-	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
-	// Output: 0.132248, <nil>
-}
-
 func ExampleFromDiscrete() {
-	// One direction of the mechanism of ExampleFinite, the smaller one.
+	// One direction of the mechanism, the smaller one.
 	d, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
 	fmt.Printf("%.6f\n", rdp.FromDiscrete(d).RDP(8))
 	// Output: 0.114815
@@ -155,7 +111,7 @@ func ExamplePoissonGaussian() {
 
 func ExamplePoisson() {
 	// A mechanism of which only ρ is known, on a Poisson sample.
-	c, _ := rdp.ZCDP(0.5)
+	c := rdp.Func(func(alpha float64) float64 { return 0.5 * alpha })
 	sampled, err := rdp.Poisson(c, 0.01)
 	fmt.Printf("%.4e of %.1f, %v\n", sampled.RDP(4), c.RDP(4), err)
 	// Output: 4.1880e-04 of 2.0, <nil>
@@ -182,15 +138,6 @@ func ExampleMax() {
 	either := rdp.Max(a, b)
 	fmt.Printf("%.4f at 2, %.4f at 32\n", either.RDP(2), either.RDP(32))
 	// Output: 0.7353 at 2, 4.0000 at 32
-}
-
-func ExampleMin() {
-	// Two bounds on the same mechanism.
-	a, _ := rdp.ZCDP(0.5)
-	b, _ := rdp.Pure(1)
-	both := rdp.Min(a, b)
-	fmt.Printf("%.4f at 2, %.4f at 32\n", both.RDP(2), both.RDP(32))
-	// Output: 0.7353 at 2, 0.9899 at 32
 }
 
 func ExampleDefaultOrders() {

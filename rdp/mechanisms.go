@@ -4,10 +4,12 @@ package rdp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // maxEpsilon is that of the profiles.
@@ -40,21 +42,6 @@ type gaussian struct{ sigma float64 }
 // Three operations, and up to 4 u from a σ that was inverted twice.
 func (g gaussian) RDP(alpha float64) float64 { return xmath.RoundUp(alpha/(2*g.sigma*g.sigma), 10) }
 
-// ZCDP returns the curve ρα of ρ-zero-concentrated differential privacy.
-//
-// Definition: Bun and Steinke, "Concentrated differential privacy" (TCC 2016),
-// Definition 1.1. Relation: that of ρ. A Gaussian of noise multiplier σ has
-// ρ = 1/(2σ²), and so has discrete Gaussian noise in any dimension.
-func ZCDP(rho float64) (Curve, error) {
-	if err := checkRange("zcdp", "rho", rho, math.MaxFloat64); err != nil {
-		return nil, err
-	}
-	if rho == 0 {
-		return Func(func(float64) float64 { return 0 }), nil
-	}
-	return Func(func(alpha float64) float64 { return xmath.RoundUp(rho*alpha, 2) }), nil
-}
-
 // Pure returns the tight curve of pure ε-differential privacy,
 //
 //	1/(α−1) · log((e^{αε} + e^{(1−α)ε})/(1 + e^ε)),
@@ -66,62 +53,37 @@ func Pure(epsilon float64) (Curve, error) {
 	if err := checkRange("pure", "epsilon", epsilon, maxEpsilon); err != nil {
 		return nil, err
 	}
-	return twoAnswers{epsilon, 2}, nil
+	return twoAnswers{epsilon}, nil
 }
 
-// RandomizedResponse returns the curve of randomized response over a number of
-// categories, in which the given probability is that of answering with a
-// uniformly random category. Exact: the pair of two true categories, all
-// other answers having loss 0 (Mironov 2017, Proposition 5, for two
-// categories). Relation: substitute (of the one answer); the same in both
-// directions.
-func RandomizedResponse(probability float64, categories int) (Curve, error) {
-	const name = "randomized-response"
-	if err := checkRange(name, "probability", probability, 1); err != nil {
-		return nil, err
-	}
-	if categories < 2 || categories > 1e9 {
-		return nil, fault.In(name, fault.New("categories", "%d is not an integer in [2, 1000000000]", categories))
-	}
-	k := float64(categories)
-	return twoAnswers{math.Log1p((1 - probability) / probability * k), k}, nil
-}
-
-// twoAnswers is the pair on k outcomes with probabilities (e^ε, 1, 1, …) and
-// (1, e^ε, 1, …), each over e^ε + k − 1. In closed form
+// twoAnswers is the pair on two outcomes with probabilities (e^ε, 1) and (1, e^ε),
+// each over e^ε + 1. In closed form
 //
-//	e^{(α−1)D_α} − 1 = (1 − e^{−(α−1)ε})(e^{αε} − 1)/(e^ε + k − 1).
-type twoAnswers struct{ eps, k float64 }
+//	e^{(α−1)D_α} − 1 = (1 − e^{−(α−1)ε})(e^{αε} − 1)/(e^ε + 1).
+type twoAnswers struct{ eps float64 }
 
 func (m twoAnswers) RDP(alpha float64) float64 {
 	switch {
 	case m.eps == 0:
 		return 0
-	case alpha > hugeOrder || math.IsInf(m.eps, 1) || m.eps < tinyEpsilon:
+	case alpha > hugeOrder || m.eps < tinyEpsilon:
 		return xmath.RoundUp(m.eps, 8)
 	}
 	a, b := alpha*m.eps, (alpha-1)*m.eps
-	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, xmath.Log(m.k-1))
+	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, 0)
 	// Products round once, and logExpm1(a) and the last logarithm a few times;
 	// a relative error of u in a small b is one of u in 1 − e^{−b}.
 	la += xmath.U * (16 + 4*a + 4*math.Abs(xmath.Log(b)) + 4*m.eps + 4*math.Abs(la))
 	return min(fromMoment(alpha, la), xmath.RoundUp(m.eps, 8))
 }
 
-// Laplace returns the curve of Laplace noise with the noise multiplier b (scale
+// laplace is the curve of Laplace noise with the noise multiplier b = 1/m (scale
 // over L1 sensitivity),
 //
 //	1/(α−1) · log(α/(2α−1)·e^{(α−1)/b} + (α−1)/(2α−1)·e^{−α/b}).
 //
 // Theorem: Mironov 2017, Proposition 6; exact. Relation: the one under which
 // the sensitivity was measured; the same in both directions.
-func Laplace(noiseMultiplier float64) (Curve, error) {
-	if err := noiserange.Check("laplace", noiseMultiplier); err != nil {
-		return nil, err
-	}
-	return laplace{1 / noiseMultiplier}, nil
-}
-
 type laplace struct{ m float64 }
 
 func (l laplace) RDP(alpha float64) float64 {
@@ -155,7 +117,7 @@ func logF(x float64) float64 {
 	return xmath.Log(math.Expm1(x) - x)
 }
 
-// Exponential returns the curve of a mechanism whose privacy loss on any pair of
+// boundedRange is the curve of a mechanism whose privacy loss on any pair of
 // neighbours has a range of length at most ε: the exponential mechanism that
 // samples outcomes with weight exp(ε·u/(2Δ)), or report-noisy-max with Gumbel
 // noise. The worst pair has losses t and t − ε; the curve takes the worst t.
@@ -166,13 +128,6 @@ func logF(x float64) float64 {
 // convex r^α lies below its chord, and the best t is
 // log((α−1)(1 − e^{−αε})/(α(e^{−ε} − e^{−αε}))). Relation: that of the
 // sensitivity Δ; the same in both directions.
-func Exponential(epsilon float64) (Curve, error) {
-	if err := checkRange("exponential", "epsilon", epsilon, maxEpsilon); err != nil {
-		return nil, err
-	}
-	return boundedRange{epsilon}, nil
-}
-
 type boundedRange struct{ eps float64 }
 
 func (m boundedRange) RDP(alpha float64) float64 {
@@ -211,4 +166,58 @@ func (m boundedRange) at(alpha, s float64) float64 {
 		term(alpha, q1, m.eps-s, qErr, 0),
 		term(alpha, q2, -s, qErr, 0),
 	}))
+}
+
+// Max returns the larger of the curves at every order: both directions of one
+// mechanism, or a mechanism that may be any of several.
+func Max(curves ...Curve) Curve { return maximum{composed{slices.Clone(curves)}} }
+
+type maximum struct{ composed }
+
+func (c maximum) RDP(alpha float64) float64 {
+	most := 0.0
+	for _, p := range c.parts {
+		most = max(most, value(p, alpha)) // NaN if any is
+	}
+	return most
+}
+
+// Curves of discrete profiles, exact but for rounding up.
+
+// FromDiscrete returns the exact Rényi divergence of a discrete profile: of its
+// one direction P against Q. Take Max with the curve of profiles.Reverse(d) for
+// a guarantee in both directions. It is +Inf at every order if some outcome is
+// possible under P only.
+//
+// When d dominates a mechanism the curve bounds the mechanism's divergences:
+// they are integrals of the privacy profile with non-negative weights (Zhu,
+// Dong and Wang, AISTATS 2022, section 2). Relation and direction: those of d.
+func FromDiscrete(d *profiles.Discrete) Curve { return discrete{d} }
+
+type discrete struct{ d *profiles.Discrete }
+
+func (c discrete) RDP(alpha float64) float64 {
+	s := c.d.Support()
+	if !math.IsInf(s.LogPInf, -1) {
+		return math.Inf(1)
+	}
+	top := xmath.RoundUp(max(s.Max, 0)+s.LossErr, 2)
+	if alpha > hugeOrder {
+		return top
+	}
+	atoms := c.d.Atoms()
+	terms := make([]float64, 0, len(atoms)+1)
+	for _, a := range atoms {
+		terms = append(terms, atomTerm(alpha, a, c.d.MassErr(), s.LossErr))
+	}
+	if !math.IsInf(s.LogQInf, -1) {
+		terms = append(terms, atomTerm(alpha, profiles.Atom{LogQ: s.LogQInf, Loss: math.Inf(-1)}, c.d.MassErr(), 0))
+	}
+	return min(fromMoment(alpha, logSumUp(terms)), top)
+}
+
+// atomTerm is the term of an atom, from Q's side for small losses, where a
+// profile's masses under Q and its losses are both accurate: a mass of logarithm x to massErr·(1 + |x|).
+func atomTerm(alpha float64, a profiles.Atom, massErr, lossErr float64) float64 {
+	return term(alpha, a.LogQ, a.Loss, massErr*(1+xmath.FiniteAbs(a.LogQ)), lossErr)
 }

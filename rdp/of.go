@@ -158,6 +158,9 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 	return Max(both...), nil
 }
 
+// discreteGaussian is the curve of a Gaussian as a bound: theorems about continuous noise do not hold for it.
+type discreteGaussian struct{ gaussian }
+
 // ofDiscreteGaussian returns the curve of the discrete Gaussian on any number of
 // whole numbers. Its profile counts a mass below 1e-345 as loss +∞, where no
 // Rényi divergence is finite; but ρα, ρ = s²/(2σ²), is exact at the orders with
@@ -173,8 +176,7 @@ func ofDiscreteGaussian(b profiles.Mechanism, r profiles.Relation) (Curve, error
 	if r == profiles.Substitute {
 		noise /= 2
 	}
-	// With an infinite σ discreteGaussian is the bound at every order.
-	return discreteGaussian{math.Inf(1), 1, gaussian{roundDown(noise)}}, nil
+	return discreteGaussian{gaussian{roundDown(noise)}}, nil
 }
 
 // roundDown returns x less 8 u relative.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // ErrSpent is the error of a call after the last outcome that is paid for.
@@ -61,4 +62,132 @@ func (s *AdaptiveSearch[T]) Try(ctx context.Context, threshold float64, trial Tr
 	}
 	s.left--
 	return Result[T]{Found: true, Payload: payload, Score: score}, nil
+}
+
+// Target charging: what a search costs until so many outcomes were published. It assumes
+// ε-DP calls, chosen adaptively; it returns ε rounded up.
+//
+// Theorem. With q = 1/(e^ε + 1) and any n, the search is (ε', δ_n(ε') + Pr[Bin(n, q) < hits])-DP,
+// δ_n the profile of n randomised responses at ε.
+//
+// Proof. Let Z_b be what a call publishes on data set b, and a, b the probabilities that it
+// publishes no outcome, a ≥ b. With probability p = (e^ε b − a)/(e^ε − 1), the same on both data
+// sets, it publishes none whatever the data; the rest are two laws B_b. They are ε-close,
+// with equality at "none"; so if B_1 has none with probability β, 1 − β ≤ e^ε(1 − e^ε β), hence
+// β ≤ 1/(e^ε + 1), and either publishes an outcome with probability at least q. Let N be the
+// number of draws from B_b. Up to the n-th they are an adaptive composition of n ε-close pairs,
+// and N > n needs fewer than hits outcomes among n. (The idea is theirs; they
+// bound the tail by a Chernoff bound.)
+
+// AdaptiveCost is that of a search of Hits outcomes among Epsilon-DP calls, any number of them. Any
+// neighbouring relation that the calls' guarantee has in both directions.
+type AdaptiveCost struct {
+	Epsilon float64 // of one call, in (0, 20]
+	Hits    int     // in [1, 10000]
+}
+
+const (
+	maxEpsilon = 20
+	maxHits    = 10000
+	most       = 1 << 21 // charged calls
+)
+
+func (c AdaptiveCost) check() error {
+	if !(c.Epsilon > 0 && c.Epsilon <= maxEpsilon) {
+		return fault.New("epsilon", "%v is not in (0, %v]", c.Epsilon, float64(maxEpsilon))
+	}
+	if c.Hits < 1 || c.Hits > maxHits {
+		return fault.New("hits", "%d is not in [1, %d]", c.Hits, maxHits)
+	}
+	return nil
+}
+
+// At returns an ε at which the search is (ε, delta)-DP, and the number of calls that it
+// charges for: the least over some numbers.
+func (c AdaptiveCost) At(delta float64) (eps float64, charged int, err error) {
+	if err := c.check(); err != nil {
+		return 0, 0, err
+	}
+	if !(delta > 0 && delta < 1) {
+		return 0, 0, fault.New("delta", "%v is not in (0, 1)", delta)
+	}
+	q := 1 / (math.Exp(c.Epsilon) + 1)
+	// The first n whose tail is at most a number, by doubling and bisection.
+	first := func(tail float64) int {
+		lo, hi := 0, c.Hits
+		for binomialTail(hi, c.Hits, q) > tail {
+			if lo, hi = hi, 2*hi; hi > most {
+				return most
+			}
+		}
+		for hi-lo > 1 {
+			if mid := (lo + hi) / 2; binomialTail(mid, c.Hits, q) > tail {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return hi
+	}
+	eps = math.Inf(1)
+	for _, share := range []float64{1, 0.99, 0.9, 0.7, 0.5, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
+		n := first(share * delta)
+		if n >= most {
+			return 0, 0, fault.New("epsilon", "%v is too large: more than %d calls would be charged", c.Epsilon, most)
+		}
+		left := delta - binomialTail(n, c.Hits, q)
+		if e := composed(n, c.Epsilon, left); e < eps {
+			eps, charged = e, n
+		}
+	}
+	return eps, charged, nil
+}
+
+// binomialTail returns Pr[Bin(n, q) < k], rounded up: its terms are off by 1e-12 relatively at
+// most, for the logarithms of factorials of numbers up to 2^21.
+func binomialTail(n, k int, q float64) float64 {
+	s := 0.0
+	for j := min(k-1, n); j >= 0; j-- {
+		t := math.Exp(logChoose(n, j) + float64(j)*xmath.Log(q) + float64(n-j)*math.Log1p(-q))
+		if s += t; t < 1e-20*s {
+			break
+		}
+	}
+	return min(1, s*(1+slack)+1e-320)
+}
+
+// slack is far above what the logarithms of factorials, of up to 2^21·ln 2^21 ≈ 3e7, lose.
+const slack = 1e-7
+
+func logChoose(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n) + 1)
+	b, _ := math.Lgamma(float64(k) + 1)
+	c, _ := math.Lgamma(float64(n-k) + 1)
+	return a - b - c
+}
+
+// composed returns the ε of n randomised responses at eps, at delta, rounded up; n·eps where
+// delta leaves nothing.
+func composed(n int, eps, delta float64) float64 {
+	// The losses n·eps, (n − 2)·eps, …, which the search compares ε with, round to a unit of themselves.
+	top := xmath.RoundUp(float64(n)*eps, 8)
+	if !(delta > 0) || n > 200_000 {
+		return top
+	}
+	hi, _ := xmath.Bisect(top, 0, 40, func(e float64) bool { return responses(n, eps, e) <= delta })
+	return min(top, xmath.RoundUp(hi, 4))
+}
+
+// responses returns δ of n randomised responses at eps, rounded up, at an ε within 2 units of e.
+func responses(n int, eps, e float64) float64 {
+	s := 0.0
+	logP, logQ := -math.Log1p(math.Exp(-eps)), -eps-math.Log1p(math.Exp(-eps))
+	for k := n; k >= 0; k-- {
+		x := eps*float64(2*k-n) - e
+		if x <= 0 {
+			break
+		}
+		s += math.Exp(logChoose(n, k)+float64(k)*logP+float64(n-k)*logQ) * -math.Expm1(-x)
+	}
+	return min(1, s*(1+slack)+1e-320)
 }

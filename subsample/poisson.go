@@ -326,3 +326,77 @@ func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 	slope := math.Exp(min(700, y+t.Q+t.Err-d))
 	return p.logRate + d, err + 2*slope*dy + 2*xmath.U*(math.Abs(p.logRate)+math.Abs(d))
 }
+
+// Differences of tails of sampled profiles, which keep their digits where tails agree.
+
+// LogTailDifference implements profiles.TailDifferencer:
+// (1−rate)·Q + rate·P − Q = rate·(P − Q).
+func (p poisson) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+	d, ok := p.base.(profiles.TailDifferencer)
+	if !ok {
+		return 0, math.Inf(1)
+	}
+	if !(eps > p.log1m) {
+		return 0, math.Inf(1)
+	}
+	y, dy := p.inverse(eps, 0)
+	y, dy, _, _ = p.snap(eps, y, dy)
+	if tol > 0 {
+		_, both := p.inverse(eps, tol)
+		dy += both
+	}
+	if math.IsInf(y, 0) || !(dy < 1) {
+		return 0, math.Inf(1)
+	}
+	logDiff, err = d.LogTailDifference(y, dy)
+	logDiff += p.logRate
+	return logDiff, err + 2*xmath.U*(math.Abs(logDiff)+math.Abs(p.logRate))
+}
+
+// LogTailDifference implements profiles.TailDifferencer.
+func (e envelope) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+	if eps >= 0 {
+		return e.up.LogTailDifference(eps, tol)
+	}
+	return e.down.LogTailDifference(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
+}
+
+// Transforms of sampled profiles, for the contour engine.
+
+// A poissonTransformer is a base whose Poisson-sampled pair has a transform.
+type poissonTransformer interface {
+	// PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), rateErr the
+	// relative error of the rate; nil if there is none.
+	PoissonTransform(rate, rateErr float64) profiles.Transform
+}
+
+// Transform implements profiles.Transformer.
+func (p poisson) Transform() profiles.Transform { return p.transform(0) }
+
+func (p poisson) transform(rateErr float64) profiles.Transform {
+	if b, ok := p.base.(poissonTransformer); ok {
+		return b.PoissonTransform(p.rate, rateErr)
+	}
+	return nil
+}
+
+// Transform implements profiles.Transformer; see inexact for the error of the rate.
+func (r rounded) Transform() profiles.Transform {
+	if p, ok := r.Profile.(poisson); ok {
+		return p.transform(2 * xmath.U)
+	}
+	return nil
+}
+
+// An envelopeTransformer is a base whose envelope has a transform; it is its own reverse.
+type envelopeTransformer interface {
+	EnvelopeTransform(rate float64) profiles.Transform
+}
+
+// Transform implements profiles.Transformer.
+func (e envelope) Transform() profiles.Transform {
+	if b, ok := e.up.base.(envelopeTransformer); ok {
+		return b.EnvelopeTransform(e.up.rate)
+	}
+	return nil
+}

@@ -148,7 +148,7 @@ func composedOf(h func(eps float64) float64, step, fine, reach float64) composer
 		x[i] = float64(n) * step
 		y[i] = h(x[i])
 	}
-	mass, _, inf := xmath.Chords(x, y)
+	mass, _, inf := xmath.Chords(x, y, false)
 	law := &pld.Law{Step: step, LogPInf: math.Log(inf)}
 	add := func(i int64, m float64) {
 		if m > 0 {

@@ -3,10 +3,14 @@
 package subsample
 
 import (
+	"context"
 	"iter"
+	"math"
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -100,4 +104,227 @@ func eitherOrder(name string, pair profiles.Profile) (profiles.Profile, error) {
 		return nil, fault.New("mechanism", "%q loses more in one order of two records than in the other, which nothing is proved about", name)
 	}
 	return profiles.EitherOrder(d)
+}
+
+// This file has what a mechanism is whose one run is a list of runs.
+
+// A Sequence is a base mechanism whose run costs what a list of runs of other mechanisms
+// costs, fixed in advance. It runs on the whole data set only, as far as its user is
+// concerned: its sampling, if any, is its own. Where runs are profiles.Attacked, their
+// attacks are reached by the list as a whole, not by each alone: an attack may cost
+// more than the pair of the same run, and the list of attacks does not cost more than
+// that of pairs.
+type Sequence interface {
+	profiles.Mechanism
+	// Runs returns the list under r. It may take long: once ctx is done, the error is
+	// that of ctx.
+	Runs(ctx context.Context, r profiles.Relation) ([]Run, error)
+}
+
+// A Run is a mechanism, run Count ≥ 1 times on samples of a scheme, nil for the whole data
+// set.
+type Run struct {
+	Mechanism profiles.Mechanism
+	Scheme    Scheme
+	Count     int64
+}
+
+// The scheme Poisson: which theorem is for which relation and mechanism.
+
+// NewPoisson returns Poisson sampling: every record takes part independently
+// with probability rate.
+func NewPoisson(rate float64) (Poisson, error) {
+	if err := CheckRate(rate); err != nil {
+		return Poisson{}, err
+	}
+	return Poisson{rate}, nil
+}
+
+// Poisson is Poisson sampling with one rate for all records; see NewPoisson.
+type Poisson struct{ rate float64 }
+
+// Name implements Scheme.
+func (Poisson) Name() string { return "poisson" }
+
+// Rate returns the sampling rate.
+func (s Poisson) Rate() float64 { return s.rate }
+
+// WithRate implements RateSetter.
+func (Poisson) WithRate(rate float64) (Scheme, error) {
+	s, err := NewPoisson(rate)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Apply implements Scheme.
+//
+// Under add-remove the result is exact (PoissonProfile), and the same under
+// zero-out: a batch with an empty place and one without the place have outputs of
+// one law, and the other places are drawn independently. Under substitute the
+// Gaussian is exact (the pair at ±1 dominates: docs/theory.md §5); any other
+// mechanism has the Envelope above, and below the pair with opposite
+// contributions, or, for a mechanism declared by its pair alone, the pair in
+// which the absence of the record looks like its substitute.
+func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+	pair, err := b.Pair(r)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	name := b.Name()
+	reached, err := attained(b, pair, r)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	if r != profiles.Substitute || s.rate == 1 {
+		p, err := PoissonProfile(pair, s.rate)
+		if err != nil {
+			return profiles.Bounds{}, err
+		}
+		m := profiles.NewBounds(name, r, p)
+		if !profiles.Equal(reached, pair) {
+			if p, err = PoissonProfile(reached, s.rate); err != nil {
+				return profiles.Bounds{}, err
+			}
+			m.Directions[0].Lower, m.Directions[1].Lower = p, profiles.Reverse(p)
+		}
+		return m, nil
+	}
+	if m, ok := b.(profiles.SubstituteMixer); ok {
+		p, dominating, err := m.SubstituteMixture(s.rate)
+		if err != nil {
+			return profiles.Bounds{}, err
+		}
+		if dominating {
+			return profiles.NewBounds(name, r, p), nil
+		}
+		return s.bounds(name, pair, p)
+	}
+	attack, err := PoissonProfile(reached, s.rate)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	return s.bounds(name, pair, attack)
+}
+
+// bounds returns the mechanism between an attack and the envelope of pair, in either order.
+func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Bounds, error) {
+	dominates, err := eitherOrder(name, pair)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	e, err := Envelope(dominates, s.rate)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	return profiles.Bounds{Name: name, Relation: profiles.Substitute, Directions: [2]profiles.Direction{
+		{Upper: e, Lower: attack},
+		{Upper: profiles.Reverse(e), Lower: profiles.Reverse(attack)},
+	}}, nil
+}
+
+// Sampled profiles whose rate is known to one rounding only.
+
+// inexact widens the errors of a Poisson profile whose rate q is known to one
+// rounding only: log(1 − q + q e^y) moves by (1 − e^{−l})·dq/q, the weights q and
+// 1 − q by dq/q and dq/(1 − q).
+func inexact(p profiles.Profile, rate float64) profiles.Profile {
+	if rate == 0 || rate == 1 {
+		return p
+	}
+	d := 2 * xmath.U * max(1, rate/(1-rate))
+	if x, ok := p.(*profiles.Discrete); ok {
+		s := x.Support()
+		move := 0.0
+		for _, a := range x.Atoms() {
+			move = max(move, math.Abs(math.Expm1(-a.Loss))*2*xmath.U)
+		}
+		y, err := profiles.NewDiscrete(x.Atoms(), s.LogPInf, s.LogQInf, x.MassErr()+d, s.LossErr+move)
+		if err != nil {
+			return p
+		}
+		return y
+	}
+	return rounded{p, d}
+}
+
+type rounded struct {
+	profiles.Profile
+	d float64
+}
+
+func (r rounded) Tails(eps, tol float64) profiles.Tails {
+	t := r.Profile.Tails(eps, tol+2*xmath.U*math.Abs(math.Expm1(-max(eps, -700))))
+	t.Err += r.d
+	t.ErrC += r.d
+	return t
+}
+
+// Cost implements profiles.Costly.
+func (r rounded) Cost() float64 { return profiles.Cost(r.Profile) }
+
+func (r rounded) Support() profiles.Support {
+	s := r.Profile.Support()
+	for _, a := range s.Atoms {
+		s.LossErr = max(s.LossErr, 2*xmath.U*math.Abs(math.Expm1(-a)))
+	}
+	return s
+}
+
+// Poisson samples.
+
+// Batches implements Sampler: independent samples of [Poisson.Sample].
+func (s Poisson) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
+	if err := checkPoissonPopulation(population); err != nil {
+		return nil, err
+	}
+	return stateless(src, func(src rand.Source) []Pick { return s.draw(src, population) }), nil
+}
+
+// Sample draws the records that take part, in ascending order, each of the population in
+// [1, 2^53] independently with the scheme's rate. Time and memory are linear in the size
+// of the sample, which is random, whatever the population. The source nil is the operating
+// system's; neither the sample nor its size is ever to be published.
+//
+// The gaps between records are geometric, drawn by inversion from 64-bit uniform
+// numbers with further bits where they decide: the probability of any sample is
+// exact up to the rounding of a logarithm, about 1e-15 per record relatively.
+func (s Poisson) Sample(src rand.Source, population int64) ([]Pick, error) {
+	if err := checkPoissonPopulation(population); err != nil {
+		return nil, err
+	}
+	return s.draw(random.Source(src), population), nil
+}
+
+func checkPoissonPopulation(population int64) error {
+	if population < 1 || population > xmath.MaxCount {
+		return fault.In("poisson", fault.New("population", "%d is not in [1, %d]", population, int64(1)<<53))
+	}
+	return nil
+}
+
+func (s Poisson) draw(src rand.Source, population int64) []Pick {
+	if s.rate == 0 {
+		return nil
+	}
+	n := float64(population)
+	out := make([]Pick, 0, int64(min(n, s.rate*n+4*math.Sqrt(s.rate*n)+16)))
+	if s.rate == 1 {
+		for i := range population {
+			out = append(out, Pick{i, 1})
+		}
+		return out
+	}
+	// Pr[gap ≥ g] = (1−rate)^g: the gap is ⌊E/λ⌋ with E exponential and
+	// λ = −log(1−rate).
+	lambda := -math.Log1p(-s.rate)
+	for at := int64(0); ; at++ {
+		gap := random.Exponential64(src) / lambda
+		if !(gap < float64(population-at)) {
+			return out
+		}
+		at += int64(gap)
+		out = append(out, Pick{at, 1})
+	}
 }

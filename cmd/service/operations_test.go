@@ -145,6 +145,9 @@ var trials = map[string]struct {
 		`{"ledger":""}`, `ledger: \"\" is not open`, ``},
 	"explain": {`{"topic":"poisson"}`, `{"topic":"poisson",`, `{"topic":1}`, `topic: a JSON number is not a string`,
 		`{"topic":"` + strings.Repeat("x", 200) + `"}`, `is not a topic`, ``},
+	"draw": {`{"sampling":{"without-replacement":{"population":3,"batch":3}},"population":3,"batches":2}`, `{"batches":[[0,1,2],[0,1,2]]}`,
+		`{"sampling":{"poisson":{"rate":0.5}},"population":"3"}`, `population: a JSON string is not a number`,
+		`{"sampling":{"poisson":{"rate":0.5}},"population":1e9}`, `batches: 1 are about 500000001 batches and records, more than 33554432`, ``},
 	"cancel": {`{"request":[1]}`, `{"request":[1]}`, `{"request":1,"timeout":[]}`, `timeout: a JSON array is not a number`,
 		`{}`, `request: is missing`, ``},
 }

@@ -8,8 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // An Answer is what is certified at one value: the cost is in [Lower, Upper].
@@ -270,4 +274,213 @@ func (s *Search) fine(ctx context.Context, u float64) (float64, error) {
 		accuracy = last
 	}
 	return u, nil
+}
+
+// A search for budgets that are met or not, without a number for how nearly.
+
+// Look returns the least careful value of the knob that is found to meet a budget, in so
+// many looks; the answer means nothing if none does.
+func (k *Knob) Look(most int, meets func(x float64) (bool, error)) (float64, error) {
+	// From where the plan is, away until the budget is between two values.
+	x := k.Clip(k.Snap(k.Start))
+	first, err := meets(x)
+	if err != nil {
+		return x, err
+	}
+	in, out := x, x
+	looks := 1
+	for factor := 2.0; looks < most; factor *= factor {
+		next := k.Clip(k.Snap(x * factor))
+		if (k.Safer > 0) == first { // down
+			next = k.Clip(k.Snap(x / factor))
+		}
+		if next == x {
+			return x, nil // the end of the range
+		}
+		ok, err := meets(next)
+		if err != nil {
+			return x, err
+		}
+		looks++
+		if x = next; ok {
+			in = next
+		} else {
+			out = next
+		}
+		if ok != first {
+			break
+		}
+	}
+	for ; looks < most; looks++ {
+		mid := k.Snap(math.Sqrt(in) * math.Sqrt(out))
+		if mid == in || mid == out || math.Abs(in-out) <= k.Unit(in) {
+			break
+		}
+		ok, err := meets(mid)
+		if err != nil {
+			return x, err
+		}
+		if ok {
+			in = mid
+		} else {
+			out = mid
+		}
+	}
+	return in, nil
+}
+
+// What can be turned of a mechanism on its sample: its noise, its sampling rate, its batch.
+
+// A Turned is the value of a quantity, and the range in which it can be turned.
+type Turned struct {
+	Value, Lo, Hi float64
+	// Of batches: the number of records, and the largest batch of them.
+	Population, Most int64
+}
+
+// A Quantity is a number of a mechanism on its sample that can be set. Of returns false where
+// there is none; an error is about one that cannot be turned. Set takes what Of returned.
+type Quantity struct {
+	Of  func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error)
+	Set func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error)
+}
+
+// Noise is the noise multiplier under a relation.
+func Noise(r profiles.Relation) Quantity {
+	return Quantity{
+		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
+			b, ok := m.(profiles.NoiseScaler)
+			if !ok {
+				return t, false, nil
+			}
+			t.Value = b.NoiseMultiplier()
+			if _, fixed := s.(subsample.BatchSetter); fixed {
+				t.Lo, t.Hi = b.NoiseRange(profiles.Substitute) // a batch of fixed size replaces a record by another
+			} else {
+				t.Lo, t.Hi = b.NoiseRange(r)
+			}
+			return t, true, nil
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			m, err := m.(profiles.NoiseScaler).WithNoiseMultiplier(x)
+			return m, s, err
+		},
+	}
+}
+
+// minRate is the smallest sampling rate that a search goes to.
+const minRate = 1e-15
+
+// Rate is the sampling rate.
+func Rate() Quantity {
+	return Quantity{
+		Of: func(_ profiles.Mechanism, s subsample.Scheme) (Turned, bool, error) {
+			c, ok := s.(subsample.RateSetter)
+			if !ok || c.Rate() == 0 {
+				return Turned{}, false, nil
+			}
+			return Turned{Value: c.Rate(), Lo: minRate, Hi: 1}, true, nil
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			s, err := s.(subsample.RateSetter).WithRate(x)
+			return m, s, err
+		},
+	}
+}
+
+// Batch is the size of a batch, of so many examples where the sampling has a rate.
+func Batch(examples int64) Quantity {
+	return Quantity{
+		Of: func(_ profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
+			t.Hi = math.Inf(1) // Most says it
+			switch c := s.(type) {
+			case subsample.BatchSetter:
+				t.Value, t.Population, t.Most = float64(c.Batch()), c.Population(), c.MaxBatch()
+			case subsample.RateSetter:
+				if examples == 0 {
+					err = fault.New("examples", "is missing; the batch of %s sampling is rate times the number of examples", c.Name())
+				}
+				t.Value, t.Population, t.Most = max(1, math.Round(c.Rate()*float64(examples))), examples, examples
+			default:
+				return t, false, nil
+			}
+			return t, true, err
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			var err error
+			if c, ok := s.(subsample.BatchSetter); ok {
+				s, err = c.WithBatch(int64(x))
+			} else {
+				s, err = s.(subsample.RateSetter).WithRate(x / float64(t.Population))
+			}
+			return m, s, err
+		},
+	}
+}
+
+// A Knob is a positive quantity as one number between Lo and Hi, from which a search starts
+// at Start.
+type Knob struct {
+	Lo, Hi, Start float64
+	Integer       bool
+	Safer         float64 // +1: a larger value costs less; −1: a smaller one
+}
+
+// unitSize is the relative distance of neighbouring values; a bit below 1e-6, so
+// that values rounded to ten digits are at most 1e-6 apart.
+const unitSize = 0.999e-6
+
+// Relative is the distance of neighbouring values relative to x.
+func (k *Knob) Relative(x float64) float64 {
+	if k.Integer {
+		return max(1, math.Floor(1e-6*x)) / x
+	}
+	return unitSize
+}
+
+// Unit is the distance at which a bracket is closed.
+func (k *Knob) Unit(x float64) float64 {
+	if k.Integer {
+		return max(1, math.Floor(1e-6*x))
+	}
+	return 1e-6 * x
+}
+
+// Snap rounds x to a value that people can write: ten digits, or a whole number.
+func (k *Knob) Snap(x float64) float64 {
+	if k.Integer {
+		return math.Round(x)
+	}
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
+	if err != nil {
+		return x
+	}
+	return y
+}
+
+// Clip returns the value of the range next to x.
+func (k *Knob) Clip(x float64) float64 { return min(max(x, k.Lo), k.Hi) }
+
+// Move goes n units to the safe side.
+func (k *Knob) Move(x, n float64) float64 {
+	if k.Integer {
+		return x + k.Safer*n*k.Unit(x)
+	}
+	return k.Snap(x * math.Exp(k.Safer*n*unitSize))
+}
+
+// Safest returns the end of the range that is most private.
+func (k *Knob) Safest() float64 {
+	if k.Safer > 0 {
+		return k.Hi
+	}
+	return k.Lo
+}
+
+// Least returns the other end.
+func (k *Knob) Least() float64 {
+	if k.Safer > 0 {
+		return k.Lo
+	}
+	return k.Hi
 }

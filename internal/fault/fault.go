@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // An Error is a problem with the field at the end of Path, which leads there from the
@@ -156,3 +158,39 @@ func Of(err error) *Error {
 	}
 	return &Error{Problem: err.Error(), Err: err}
 }
+
+// Line is text as a message has it: on one line, and without characters that a
+// terminal may act on.
+func Line(text string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(text), " ") {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// A Panic is what a panic was raised with, and the stack of the goroutine that raised it. It survives being raised
+// again in another goroutine.
+type Panic struct {
+	Value any
+	Stack string
+}
+
+// Caught returns the panic of what recover returned, nil for nil. It is called in the deferred function, while the
+// stack is still there; a Panic is returned as it is.
+func Caught(r any) *Panic {
+	switch r := r.(type) {
+	case nil:
+		return nil
+	case *Panic:
+		return r
+	}
+	return &Panic{r, string(debug.Stack())}
+}
+
+// Error returns the value with the stack, which a program that nobody recovers prints.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }

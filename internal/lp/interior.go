@@ -19,8 +19,7 @@ import (
 // constraints are so nearly dependent that Maximize fails. The point is inside the
 // box; rows it keeps about as well as it is optimal. It ends when the two are within
 // gap of each other, relatively, or when rounding lets it go no further, and does
-// not alter what Maximize starts from. Rows that are equations are refused; slack is
-// that of Bound.
+// not alter what Maximize starts from; slack is that of Bound.
 //
 // It is the primal–dual interior-point method with Mehrotra's predictor and
 // corrector (SIAM J. Optimization 2, 1992), whose linear systems have a positive
@@ -91,7 +90,7 @@ func (s *Solver) boundFor(y []float64, slack float64) float64 {
 	}
 	for i, r := range s.rows {
 		t := y[i]
-		if !(t > 0) || r.equal {
+		if !(t > 0) {
 			continue
 		}
 		b := r.b + slack/r.scale
@@ -150,9 +149,6 @@ func newInterior(s *Solver) (*interior, error) {
 		in.x[j], in.t[j], in.z[j], in.w[j] = d/2, d/2, size, size
 	}
 	for i, r := range s.rows {
-		if r.equal {
-			return nil, errors.New("lp: a row that is an equation has no interior")
-		}
 		copy(in.a[i*n:], r.a)
 		in.b[i] = r.b
 		for j, a := range r.a {

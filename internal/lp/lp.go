@@ -45,23 +45,20 @@ type row struct {
 	a     []float64 // normalised to max |a| = 1
 	b     float64
 	scale float64 // what both were divided by
-	equal bool
 }
 
 // active names a constraint g·x ≤ h that holds with equality at the vertex.
 type active struct {
 	kind  kind
 	index int
-	fixed bool // an equality: it never leaves
 }
 
 type kind uint8
 
 const (
-	lower   kind = iota // −x_i ≤ −lo_i
-	upper               // x_i ≤ hi_i
-	below               // a·x ≤ b
-	flipped             // −a·x ≤ −b, of an equality
+	lower kind = iota // −x_i ≤ −lo_i
+	upper             // x_i ≤ hi_i
+	below             // a·x ≤ b
 )
 
 // New returns the problem of maximising c·x over lo ≤ x ≤ hi, without rows.
@@ -104,12 +101,7 @@ func (s *Solver) box() {
 }
 
 // AddRow adds the constraint a·x ≤ b.
-func (s *Solver) AddRow(a []float64, b float64) error { return s.add(a, b, false) }
-
-// AddEqual adds the constraint a·x = b.
-func (s *Solver) AddEqual(a []float64, b float64) error { return s.add(a, b, true) }
-
-func (s *Solver) add(a []float64, b float64, equal bool) error {
+func (s *Solver) AddRow(a []float64, b float64) error {
 	if len(a) != s.n {
 		return fmt.Errorf("lp: row %d has %d entries, must have %d", len(s.rows), len(a), s.n)
 	}
@@ -124,21 +116,18 @@ func (s *Solver) add(a []float64, b float64, equal bool) error {
 		return fmt.Errorf("lp: row %d: right side %v is not finite", len(s.rows), b)
 	}
 	if scale == 0 {
-		if b < 0 || equal && b != 0 {
+		if b < 0 {
 			return ErrInfeasible
 		}
 		return nil
 	}
-	r := row{a: make([]float64, s.n), b: b / scale, scale: scale, equal: equal}
+	r := row{a: make([]float64, s.n), b: b / scale, scale: scale}
 	for i, v := range a {
 		r.a[i] = v / scale
 	}
 	s.rows = append(s.rows, r)
 	return nil
 }
-
-// Rows returns the number of rows that were added and do not vanish.
-func (s *Solver) Rows() int { return len(s.rows) }
 
 // feasTol is how far a row (normalised to max |a| = 1) or a bound may be
 // exceeded at a vertex that is called feasible. Rows are sums of n terms below
@@ -205,10 +194,7 @@ func (s *Solver) normal(a active, t float64, v []float64) {
 		v[a.index] -= t
 	case upper:
 		v[a.index] += t
-	case below, flipped:
-		if a.kind == flipped {
-			t = -t
-		}
+	case below:
 		for i, w := range s.rows[a.index].a {
 			v[i] += t * w
 		}
@@ -221,8 +207,6 @@ func (s *Solver) side(a active) float64 {
 		return -s.lo[a.index]
 	case upper:
 		return s.hi[a.index]
-	case flipped:
-		return -s.rows[a.index].b
 	}
 	return s.rows[a.index].b
 }
@@ -249,10 +233,7 @@ func (s *Solver) mostViolated(first bool) (active, float64) {
 		for i, w := range s.rows[r].a {
 			e += w * s.x[i]
 		}
-		if try(active{kind: below, index: r, fixed: s.rows[r].equal}, e) {
-			break
-		}
-		if s.rows[r].equal && try(active{kind: flipped, index: r, fixed: true}, -e) {
+		if try(active{kind: below, index: r}, e) {
 			break
 		}
 	}
@@ -284,7 +265,7 @@ func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, 
 		// against cycling.
 		ratio := math.Inf(1)
 		for i, d := range s.d {
-			if d <= pivotTol || s.active[i].fixed {
+			if d <= pivotTol {
 				continue
 			}
 			if r := max(s.y[i], 0) / d; r < ratio || r == ratio && s.active[i].before(s.active[leave]) {
@@ -296,12 +277,12 @@ func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, 
 		// constraints that this lets leave the largest pivot does.
 		bound := math.Inf(1)
 		for i, d := range s.d {
-			if d > pivotTol && !s.active[i].fixed {
+			if d > pivotTol {
 				bound = min(bound, (max(s.y[i], 0)+s.dualTol)/d)
 			}
 		}
 		for i, d := range s.d {
-			if d > pivotTol && !s.active[i].fixed && max(s.y[i], 0)/d <= bound && (leave < 0 || d > s.d[leave]) {
+			if d > pivotTol && max(s.y[i], 0)/d <= bound && (leave < 0 || d > s.d[leave]) {
 				leave = i
 			}
 		}

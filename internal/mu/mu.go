@@ -130,7 +130,7 @@ func (c *curve) bounds() (lower, upper float64) {
 			return up < want
 		}
 		if want > 0 && below(max(lower, 1e-9)) {
-			lower = Last(max(lower, 1e-9), MaxMu, 60, below)
+			lower, _ = xmath.BisectLog(max(lower, 1e-9), MaxMu, 60, below)
 		}
 	}
 	if c.points[0].Upper <= c.tolerance {
@@ -140,38 +140,10 @@ func (c *curve) bounds() (lower, upper float64) {
 	// Whatever passes is an upper bound; those that pass are about an interval.
 	fails := func(mu float64) bool { return len(c.failing(mu, true)) > 0 }
 	if !fails(MaxMu) {
-		low, high := max(lower, 1e-9), MaxMu
-		for range 60 {
-			mid := math.Sqrt(low * high)
-			if high-low <= 1e-9*high {
-				break
-			}
-			if fails(mid) {
-				low = mid
-			} else {
-				high = mid
-			}
-		}
-		upper = high
+		// 36 halvings narrow the widest range, e^28, to 4e-10.
+		_, upper = xmath.BisectLog(max(lower, 1e-9), MaxMu, 36, fails)
 	}
 	return lower, upper
-}
-
-// Last returns a μ in [low, high] for which a property holds that small ones have, low among them,
-// and large ones lack, in at most so many halvings of the range of its logarithm.
-func Last(low, high float64, halvings int, holds func(float64) bool) float64 {
-	for range halvings {
-		mid := math.Sqrt(low * high)
-		if mid <= low || mid >= high {
-			break
-		}
-		if holds(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
 }
 
 // failing returns the steps of the grid, by their first point, on which the points do not

@@ -4,6 +4,8 @@ package random
 // Steinke, NeurIPS 2020). A draw takes as many bits as it needs, and no float64 decides it.
 
 import (
+	crand "crypto/rand"
+	"encoding/binary"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -134,4 +136,33 @@ func RoundedLaplace(c Coins, num *big.Int, bits uint) *big.Int {
 		z.Neg(z)
 	}
 	return z
+}
+
+// Where bits come from: nil is the operating system.
+
+// Source returns src, and where that is nil a generator (ChaCha8) with a secret seed of
+// the operating system. It is not safe for concurrent use.
+func Source(src rand.Source) rand.Source {
+	if src != nil {
+		return src
+	}
+	var seed [32]byte
+	crand.Read(seed[:]) // never fails: it ends the program instead
+	return rand.NewChaCha8(seed)
+}
+
+// Seeded returns a reproducible source. Whoever knows the seed knows every draw.
+func Seeded(seed uint64) rand.Source {
+	var b [32]byte
+	binary.LittleEndian.PutUint64(b[:], seed)
+	return rand.NewChaCha8(b)
+}
+
+// Split returns a generator of its own, whose seed is drawn from src.
+func Split(src rand.Source) *rand.ChaCha8 {
+	var seed [32]byte
+	for i := 0; i < len(seed); i += 8 {
+		binary.LittleEndian.PutUint64(seed[i:], src.Uint64())
+	}
+	return rand.NewChaCha8(seed)
 }

@@ -3,10 +3,10 @@ package xmath
 import "math"
 
 // Chords returns the masses of the law whose profile joins the values h by chords
-// as far as they are convex in α, its own values, and the mass beyond the last
-// node. At the corners of h's lower hull the law is at least h, rounding included;
-// value is its own to 8n roundings.
-func Chords(x, h []float64) (mass, value []float64, inf float64) {
+// as far as they are convex in α = e^x, its own values, and the mass beyond the last
+// node. At the corners of h's lower hull the law is at least h, or at most h if it
+// is to be below, rounding included; value is its own to 8 roundings for each corner.
+func Chords(x, h []float64, below bool) (mass, value []float64, inf float64) {
 	n := len(x) - 1
 	mass, value = make([]float64, n+1), make([]float64, n+1)
 	// slope is that from node i to j, in units of the value per α_at.
@@ -23,28 +23,33 @@ func Chords(x, h []float64) (mass, value []float64, inf float64) {
 		mass[j] = max(0, mass[j])
 	}
 	inf = h[n]
-	// Between nodes the profile falls with slope Q(L ≥ next node): q, in units of
-	// e^−x of that node. All terms are positive.
+	// Between corners the profile falls with slope Q(L ≥ next corner): q, in units of
+	// e^−x of that corner. All terms are positive.
 	value[n] = inf
 	q := 0.0
-	for j := n - 1; j >= 0; j-- {
-		d := x[j] - x[j+1]
-		q += mass[j+1]
-		value[j] = value[j+1] - math.Expm1(d)*q
-		q *= math.Exp(d)
+	for k := len(hull) - 1; k > 0; k-- {
+		i, j := hull[k-1], hull[k]
+		q += mass[j]
+		for at := j - 1; at >= i; at-- {
+			value[at] = value[j] - math.Expm1(x[at]-x[j])*q
+		}
+		q *= math.Exp(x[i] - x[j])
 	}
-	up := 1.0
+	factor, round := 1.0, 16*float64(len(hull)+1)*U
+	if below {
+		round = -round
+	}
 	for _, j := range hull {
-		if h[j] > up*value[j] {
-			up = h[j] / value[j]
+		if f := h[j] / value[j]; value[j] > 0 && (below && f < factor || !below && f > factor) {
+			factor = f
 		}
 	}
-	up *= 1 + 16*float64(n+1)*U
+	factor *= 1 + round
 	for j := range value {
-		mass[j] *= up
-		value[j] *= up
+		mass[j] *= factor
+		value[j] *= factor
 	}
-	return mass, value, inf * up
+	return mass, value, inf * factor
 }
 
 // LowerHull lists the corners of the largest function of α = e^x that is convex

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -217,34 +216,9 @@ func slopeAt(eps, logDelta float64) float64 {
 
 // profile is the symmetric profile with the values g at α = e^{i·step}.
 func (f *palette) profile(g []float64) (profiles.Profile, error) {
-	// The lower convex hull of upper bounds of a convex function bounds it.
 	xs := make([]float64, len(g))
 	for i := range xs {
 		xs[i] = float64(i) * f.step
 	}
-	g = slices.Clone(g)
-	for i, x := range xs[1:] {
-		// G is convex and symmetric: its value at α = 1 is below the chord from 1/α to α.
-		g[0] = min(g[0], (2*g[i+1]+math.Expm1(x))/(1+math.Exp(x))*(1+8*xmath.U))
-	}
-	mass, _, inf := xmath.Chords(xs, g)
-	var atoms []profiles.Atom
-	var sum xmath.Sum
-	sum.Add(1)
-	sum.Add(-inf)
-	for i := len(xs) - 1; i > 0; i-- {
-		sum.Add(-mass[i])
-		sum.Add(-mass[i] * math.Exp(-xs[i]))
-		if mass[i] > 0 {
-			l := xmath.Log(mass[i])
-			atoms = append(atoms, profiles.Atom{Loss: xs[i], LogP: l, LogQ: l - xs[i]}, profiles.Atom{Loss: -xs[i], LogP: l - xs[i], LogQ: l})
-		}
-	}
-	rest := max(1e-10, sum.Value()) // more mass under both only raises a profile
-	atoms = append(atoms, profiles.Atom{LogP: xmath.Log(rest), LogQ: xmath.Log(rest)})
-	// Compensated sums are exact to 3 u, each mass is to 2 u of itself, so that the
-	// two masses at 0 differ by less than 8 u: relative to them, a displacement of
-	// the loss. Other losses are i·step rounded.
-	shift := 8*xmath.U/rest + 2*xmath.U*xs[len(xs)-1]
-	return profiles.NewDiscrete(atoms, xmath.Log(inf), xmath.Log(inf), 8*xmath.U, shift)
+	return profiles.NewChords(xs, g, g)
 }

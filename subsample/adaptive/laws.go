@@ -181,14 +181,6 @@ func (p *palette) slope(k, eps, rough float64) float64 {
 		}
 		return first / (sum + max(0, rest)*math.Exp(-base))
 	}
-	lo, hi := rough/64, 4*rough
-	for range 40 {
-		c := math.Sqrt(lo * hi)
-		if k*mean(c) < eps {
-			lo = c
-		} else {
-			hi = c
-		}
-	}
-	return lo
+	c, _ := xmath.BisectLog(rough/64, 4*rough, 40, func(c float64) bool { return k*mean(c) < eps })
+	return c
 }

@@ -22,8 +22,8 @@ type nodeLaw struct {
 // reverse's.
 func newNodeLaw(x, u, v []float64) nodeLaw {
 	var l nodeLaw
-	l.right, l.up, l.infP = xmath.Chords(x, u)
-	l.left, l.down, l.infQ = xmath.Chords(x, v)
+	l.right, l.up, l.infP = xmath.Chords(x, u, false)
+	l.left, l.down, l.infQ = xmath.Chords(x, v, false)
 	// Both sides have the same value at α = 1.
 	if d := l.up[0] - l.down[0]; d > 0 {
 		l.infQ += d

@@ -339,34 +339,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestUnequal: equal weights are random allocation, and a mixture of sizes is enumerated.
-func TestUnequal(t *testing.T) {
-	const delta = 1e-4
-	target := Target{Delta: delta, Relative: 1e-4}
-	same := must(must(NewUnequal([]float64{0.25, 0.25, 0.25, 0.25})).For(target))
-	a := must(same.Apply(gaussian(1), profiles.AddRemove))
-	b := must(must(must(NewRandom(4)).For(target)).Apply(gaussian(1), profiles.AddRemove))
-	for d := range a.Directions {
-		lo, hi := interval(t, a.Directions[d], 1, delta)
-		l, h := interval(t, b.Directions[d], 1, delta)
-		if lo > h || l > hi {
-			t.Errorf("equal weights [%v, %v], allocation [%v, %v]", lo, hi, l, h)
-		}
-	}
-	p, q := []float64{0.7, 0.3}, []float64{0.4, 0.6}
-	base := must(profiles.NewFiniteMechanism(p, q))
-	m := must(must(NewUnequal([]float64{0.5, 0.2})).Apply(base, profiles.AddRemove))
-	for _, eps := range []float64{0, 0.1, 0.25} {
-		want := 0.0
-		for i := range 4 {
-			x, y := i&1, i>>1
-			qr := q[x] * q[y]
-			want += max(0, 0.5*p[x]*q[y]+0.2*q[x]*p[y]+0.3*qr-math.Exp(eps)*qr)
-		}
-		near(t, "unequal", m.Directions[0], eps, want, 1e-12)
-	}
-}
-
 // TestOddStepsMixBothPlaces: erratum A2. The attack on three steps stays below the truth of the
 // pair on any grid: the special step may be the one that was added alone.
 func TestOddStepsMixBothPlaces(t *testing.T) {

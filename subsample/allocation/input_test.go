@@ -31,8 +31,7 @@ func TestBadInput(t *testing.T) {
 		"cap":        {err(NewTruncated(0.5, 0, 2)), err(NewTruncated(0.5, 3, 2))},
 		"population": {err(must(NewRandom(5)).Batches(nil, 0)), err(must(NewTruncated(0.5, 1, 2)).Batches(nil, 3)), err(NewTruncated(0.5, 1, 0)), err((Truncated{}).Apply(gaussian(1), profiles.AddRemove))},
 		"mechanism":  {err(must(NewTruncated(0.5, 1, 2)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove)), err(must(NewShuffle(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.ZeroOut)), err(must(NewRandom(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.Substitute))},
-		"weights":    {err(NewUnequal(nil)), err(NewUnequal([]float64{0.5, 0.6})), err(NewUnequal([]float64{nan})), err(NewUnequal([]float64{0.5, 0.4999999}))},
-		"neighbors":  {err(must(NewFixed(2)).Apply(gaussian(1), profiles.AddRemove)), err(must(NewShuffle(2)).Apply(gaussian(1), 9)), err(must(NewUnequal([]float64{0.5})).Apply(gaussian(1), profiles.Substitute))},
+		"neighbors":  {err(must(NewFixed(2)).Apply(gaussian(1), profiles.AddRemove)), err(must(NewShuffle(2)).Apply(gaussian(1), 9))},
 		"cost":       {err(must(NewTruncated(0.5, 1, 2)).SmallestCap(context.Background(), gaussian(1), profiles.AddRemove, 1, 1e-5, 0, fourier.Options{}))},
 	} {
 		for i, e := range errs {

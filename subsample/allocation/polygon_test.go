@@ -22,17 +22,12 @@ func TestPolygons(t *testing.T) {
 		}
 		width := []float64{0, 1e-6, 1e-3, 0.05}[r.IntN(4)]
 		var ks []known
-		var ups []vertex
 		for eps := 0.0; len(ks) < 3+r.IntN(8); eps += r.Float64() / g.NoiseMultiplier() {
 			k := known{eps, h(eps) * (1 - width*r.Float64()), min(1, h(eps)*(1+width*r.Float64()))}
 			ks = append(ks, k)
 		}
 		ks = falling(ks)
-		for _, k := range ks {
-			ups = append(ups, vertex{k.eps, k.up})
-		}
-		up := must(symmetric(wholeHull(ups, true), true))
-		low := must(symmetric(wholeHull(beneath(ks), false), false))
+		up, low := must(above(ks)), must(below(ks))
 		last := ks[len(ks)-1].eps
 		for i := range 401 {
 			eps := (float64(i)/200 - 1) * (last + 1)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -16,7 +15,7 @@ import (
 // This file draws batches. Nil is the operating system's source (internal/random); integers below
 // a bound come without a bias. Never publish bins, batches or their sizes.
 
-var _, _, _, _ subsample.Sampler = Random{}, Unequal{}, Shuffle{}, Truncated{}
+var _, _, _ subsample.Sampler = Random{}, Shuffle{}, Truncated{}
 
 // epochs returns the batches of a run, epoch after epoch: the first steps of what draw returns,
 // which with once is drawn a single time.
@@ -56,14 +55,6 @@ func (s Random) Batches(src rand.Source, population int64) (iter.Seq[[]subsample
 		return nil, err
 	}
 	return epochs(src, s.redraw == Once, s.part, func(src rand.Source) [][]int64 { return s.epoch(src, population) }), nil
-}
-
-// Batches implements subsample.Sampler.
-func (s Unequal) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
-	if err := checkRecords(population); err != nil {
-		return nil, err
-	}
-	return epochs(src, false, int64(len(s.steps)), func(src rand.Source) [][]int64 { return s.epoch(src, population) }), nil
 }
 
 // Batches implements subsample.Sampler. A short last batch is kept.
@@ -163,25 +154,6 @@ func byStep(bins []int64, uses, steps int64) [][]int64 {
 		out[i] = all[ends[i]:ends[i+1]:ends[i+1]]
 	}
 	return out
-}
-
-// epoch draws one epoch for so many records.
-func (s Unequal) epoch(src rand.Source, records int64) [][]int64 {
-	r := rand.New(src)
-	sums := make([]float64, len(s.steps))
-	total := 0.0
-	for i, w := range s.steps {
-		total += w
-		sums[i] = total
-	}
-	steps := int64(len(s.steps))
-	bins := make([]int64, records)
-	for i := range bins {
-		// 53 bits: a weight is met within 1e-16.
-		x := r.Float64() * (total + s.left)
-		bins[i] = int64(sort.Search(len(sums), func(j int) bool { return sums[j] > x }))
-	}
-	return byStep(bins, 1, steps+1)[:steps]
 }
 
 // epoch draws a permutation of so many records and cuts it into batches of one size; the last

@@ -125,16 +125,6 @@ func TestPermutations(t *testing.T) {
 	}
 }
 
-// TestUnequalBins: steps keep their order and their weights.
-func TestUnequalBins(t *testing.T) {
-	b := must(NewUnequal([]float64{0.5, 0.1, 0.3})).epoch(rand.NewPCG(4, 4), 50000)
-	left := 50000
-	for _, step := range b {
-		left -= len(step)
-	}
-	chi2(t, "steps", []int{len(b[0]), len(b[1]), len(b[2]), left}, []float64{0.5, 0.1, 0.3, 0.1})
-}
-
 // TestCappedBatches: the exact law at four records, rate ½ and a cap of two.
 func TestCappedBatches(t *testing.T) {
 	src := rand.NewPCG(5, 5)
@@ -248,7 +238,6 @@ func TestRuns(t *testing.T) {
 		{must(must(NewRandom(4)).First(3)), 3, false, false},
 		{must(NewShuffle(4)), 4, true, false},
 		{must(must(NewShuffle(4)).WithEpochs(3, Once)), 4, true, true},
-		{must(NewUnequal([]float64{0.5, 0.5})), 2, true, false},
 		{must(NewTruncated(0.5, 10, n)), 4, false, false},
 	} {
 		var all [][]subsample.Pick

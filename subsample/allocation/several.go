@@ -276,14 +276,9 @@ func testProfile(p, q lattice) (*profiles.Discrete, error) {
 
 // epsilonOf returns about ε(δ) of one run, for choices only.
 func epsilonOf(p profiles.Profile, delta float64) float64 {
-	lo, hi := 0.0, 700.0
-	for range 50 {
-		mid := (lo + hi) / 2
-		if d, err := profiles.LogDelta(p, mid); d > xmath.Log(delta) && !math.IsInf(err, 1) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	eps, _ := xmath.Bisect(0, 700, 50, func(eps float64) bool {
+		d, err := profiles.LogDelta(p, eps)
+		return d > xmath.Log(delta) && !math.IsInf(err, 1)
+	})
+	return eps
 }

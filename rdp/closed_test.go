@@ -1,52 +1,15 @@
-// Curves of discrete profiles and discrete noise, exact but for rounding up.
-
 package rdp
+
+// Curves in closed form, which the curves of the mechanisms are held to.
 
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
-
-// FromDiscrete returns the exact Rényi divergence of a discrete profile: of its
-// one direction P against Q. Take Max with the curve of profiles.Reverse(d) for
-// a guarantee in both directions. It is +Inf at every order if some outcome is
-// possible under P only.
-//
-// When d dominates a mechanism the curve bounds the mechanism's divergences:
-// they are integrals of the privacy profile with non-negative weights (Zhu,
-// Dong and Wang, AISTATS 2022, section 2). Relation and direction: those of d.
-func FromDiscrete(d *profiles.Discrete) Curve { return discrete{d} }
-
-type discrete struct{ d *profiles.Discrete }
-
-func (c discrete) RDP(alpha float64) float64 {
-	s := c.d.Support()
-	if !math.IsInf(s.LogPInf, -1) {
-		return math.Inf(1)
-	}
-	top := xmath.RoundUp(max(s.Max, 0)+s.LossErr, 2)
-	if alpha > hugeOrder {
-		return top
-	}
-	atoms := c.d.Atoms()
-	terms := make([]float64, 0, len(atoms)+1)
-	for _, a := range atoms {
-		terms = append(terms, atomTerm(alpha, a, c.d.MassErr(), s.LossErr))
-	}
-	if !math.IsInf(s.LogQInf, -1) {
-		terms = append(terms, atomTerm(alpha, profiles.Atom{LogQ: s.LogQInf, Loss: math.Inf(-1)}, c.d.MassErr(), 0))
-	}
-	return min(fromMoment(alpha, logSumUp(terms)), top)
-}
-
-// atomTerm is the term of an atom, from Q's side for small losses, where a
-// profile's masses under Q and its losses are both accurate: a mass of logarithm x to massErr·(1 + |x|).
-func atomTerm(alpha float64, a profiles.Atom, massErr, lossErr float64) float64 {
-	return term(alpha, a.LogQ, a.Loss, massErr*(1+xmath.FiniteAbs(a.LogQ)), lossErr)
-}
 
 // Finite returns the exact curve of two output distributions on the same
 // outcomes, the larger of the two directions. Each must be non-negative and sum
@@ -130,15 +93,15 @@ func DiscreteGaussian(noiseMultiplier float64, sensitivity int) (Curve, error) {
 	if err := noiserange.CheckDiscrete("discrete-gaussian", noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
-	return discreteGaussian{noiseMultiplier * float64(sensitivity), float64(sensitivity), gaussian{noiseMultiplier}}, nil
+	return exactGaussian{noiseMultiplier * float64(sensitivity), float64(sensitivity), gaussian{noiseMultiplier}}, nil
 }
 
-type discreteGaussian struct {
+type exactGaussian struct {
 	sigma, shift float64
 	bound        gaussian
 }
 
-func (m discreteGaussian) RDP(alpha float64) float64 {
+func (m exactGaussian) RDP(alpha float64) float64 {
 	v := m.bound.RDP(alpha)
 	centre := alpha * m.shift
 	// By Poisson summation Θ(c)/Θ(0) lies in 1 ± 5·e^{−2π²σ²}: beyond σ = 2.5
@@ -178,7 +141,7 @@ func DiscreteLaplace(noiseMultiplier float64, sensitivity int) (Curve, error) {
 	if err := noiserange.CheckDiscrete("discrete-laplace", noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
-	pure := twoAnswers{1 / noiseMultiplier, 2}
+	pure := twoAnswers{1 / noiseMultiplier}
 	if sensitivity == 1 || sensitivity > 4096 {
 		return pure, nil
 	}
@@ -212,4 +175,85 @@ func (m discreteLaplace) RDP(alpha float64) float64 {
 	}
 	add(-m.a*s-log1w, m.a*s)
 	return min(fromMoment(alpha, logSumUp(terms)), top)
+}
+
+// ZCDP returns the curve ρα of ρ-zero-concentrated differential privacy.
+//
+// Definition: Bun and Steinke, "Concentrated differential privacy" (TCC 2016),
+// Definition 1.1. Relation: that of ρ. A Gaussian of noise multiplier σ has
+// ρ = 1/(2σ²), and so has discrete Gaussian noise in any dimension.
+func ZCDP(rho float64) (Curve, error) {
+	if err := checkRange("zcdp", "rho", rho, math.MaxFloat64); err != nil {
+		return nil, err
+	}
+	if rho == 0 {
+		return Func(func(float64) float64 { return 0 }), nil
+	}
+	return Func(func(alpha float64) float64 { return xmath.RoundUp(rho*alpha, 2) }), nil
+}
+
+// RandomizedResponse returns the curve of randomized response over a number of
+// categories, in which the given probability is that of answering with a
+// uniformly random category. Exact: the pair of two true categories, all
+// other answers having loss 0 (Mironov 2017, Proposition 5, for two
+// categories). Relation: substitute (of the one answer); the same in both
+// directions.
+func RandomizedResponse(probability float64, categories int) (Curve, error) {
+	const name = "randomized-response"
+	if err := checkRange(name, "probability", probability, 1); err != nil {
+		return nil, err
+	}
+	if categories < 2 || categories > 1e9 {
+		return nil, fault.In(name, fault.New("categories", "%d is not an integer in [2, 1000000000]", categories))
+	}
+	k := float64(categories)
+	return manyAnswers{math.Log1p((1 - probability) / probability * k), k}, nil
+}
+
+// manyAnswers is twoAnswers on k outcomes, of which the others have the same probability under both.
+type manyAnswers struct{ eps, k float64 }
+
+func (m manyAnswers) RDP(alpha float64) float64 {
+	switch {
+	case m.eps == 0:
+		return 0
+	case alpha > hugeOrder || math.IsInf(m.eps, 1) || m.eps < tinyEpsilon:
+		return xmath.RoundUp(m.eps, 8)
+	}
+	a, b := alpha*m.eps, (alpha-1)*m.eps
+	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, xmath.Log(m.k-1))
+	la += xmath.U * (16 + 4*a + 4*math.Abs(xmath.Log(b)) + 4*m.eps + 4*math.Abs(la))
+	return min(fromMoment(alpha, la), xmath.RoundUp(m.eps, 8))
+}
+
+// Laplace returns the curve of Laplace noise with the noise multiplier b (scale
+// over L1 sensitivity),
+//
+//	1/(α−1) · log(α/(2α−1)·e^{(α−1)/b} + (α−1)/(2α−1)·e^{−α/b}).
+//
+// Theorem: Mironov 2017, Proposition 6; exact. Relation: the one under which
+// the sensitivity was measured; the same in both directions.
+func Laplace(noiseMultiplier float64) (Curve, error) {
+	if err := noiserange.Check("laplace", noiseMultiplier); err != nil {
+		return nil, err
+	}
+	return laplace{1 / noiseMultiplier}, nil
+}
+
+// Exponential returns the curve of a mechanism whose privacy loss on any pair of
+// neighbours has a range of length at most ε: the exponential mechanism that
+// samples outcomes with weight exp(ε·u/(2Δ)), or report-noisy-max with Gumbel
+// noise. The worst pair has losses t and t − ε; the curve takes the worst t.
+//
+// Theorem: Dong, Durfee and Rogers, "Optimal differential privacy composition
+// for exponential mechanisms" (ICML 2020), Lemma 3.2 (bounded range is
+// dominated by two-point pairs); with E_Q[r] = 1 and r in [e^{t−ε}, e^t] the
+// convex r^α lies below its chord, and the best t is
+// log((α−1)(1 − e^{−αε})/(α(e^{−ε} − e^{−αε}))). Relation: that of the
+// sensitivity Δ; the same in both directions.
+func Exponential(epsilon float64) (Curve, error) {
+	if err := checkRange("exponential", "epsilon", epsilon, maxEpsilon); err != nil {
+		return nil, err
+	}
+	return boundedRange{epsilon}, nil
 }

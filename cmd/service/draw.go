@@ -1,0 +1,157 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
+)
+
+// This file draws batches for training loops in other languages. Batches are secrets: a door with
+// many users has no such operation.
+
+// DrawRequest asks for the first batches of a run.
+type DrawRequest struct {
+	// Sampling is a scheme as a step of a plan has it, such as {"poisson": {"rate": 0.004}}.
+	Sampling   json.RawMessage `json:"sampling"`
+	Population Decimal         `json:"population"`
+	// Batches is a multiple of those of an epoch where the scheme has epochs; one epoch, or one batch, if not given.
+	Batches Decimal `json:"batches,omitempty"`
+	// TestSeed makes the same batches again, which whoever knows it can do as well.
+	TestSeed Decimal `json:"test-seed,omitempty"`
+}
+
+// DrawAnswer lists, for each batch, the indices of its records in ascending order, each as often as it is in the batch.
+type DrawAnswer struct {
+	Batches [][]int64 `json:"batches"`
+}
+
+// mostDrawn bounds the batches and the records of one answer, which takes some 16 bytes for each.
+const mostDrawn = 1 << 25
+
+// parse returns the scheme, the population, how many batches are drawn, and the source of randomness.
+func (q DrawRequest) parse(ctx context.Context) (s subsample.Sampler, population, batches int64, src rand.Source, err error) {
+	fail := func(err error) (subsample.Sampler, int64, int64, rand.Source, error) { return nil, 0, 0, nil, err }
+	if s, err = q.scheme(ctx); err != nil {
+		return fail(err)
+	}
+	if population, err = q.Population.whole("population", 1, decimal.MaxWhole); err != nil {
+		return fail(err)
+	}
+	if q.TestSeed != "" {
+		seed, err := q.TestSeed.whole("test-seed", 0, decimal.MaxWhole)
+		if err != nil {
+			return fail(err)
+		}
+		src = random.Seeded(uint64(seed))
+	}
+	each, held := perDraw(s, float64(population))
+	if each == 0 {
+		return fail(fault.New("sampling.random-allocation.first", "0 draws nothing"))
+	}
+	batches = each
+	if q.Batches != "" {
+		if batches, err = q.Batches.whole("batches", 1, mostDrawn); err != nil {
+			return fail(err)
+		}
+	}
+	if batches%each != 0 {
+		return fail(fault.New("batches", "%d is not a multiple of %d, the batches of an epoch", batches, each))
+	}
+	if all := float64(batches/each) * held; all > mostDrawn {
+		return fail(fault.New("batches", "%d are about %s batches and records, more than %d", batches, decimal.Short(all), mostDrawn))
+	}
+	return s, population, batches, src, nil
+}
+
+// perDraw returns how many batches a scheme draws together, and how many batches and records it holds then, on average.
+func perDraw(s subsample.Sampler, population float64) (batches int64, held float64) {
+	switch x := s.(type) {
+	case subsample.Poisson:
+		return 1, 1 + x.Rate()*population
+	case subsample.FixedSize:
+		return 1, 1 + float64(x.Batch())
+	case allocation.Truncated:
+		return 1, 1 + x.Rate()*population
+	case allocation.Random:
+		p := x.Parameters()
+		steps := p["steps"].(int64)
+		uses, _ := p["uses"].(int64)
+		batches, held = steps, float64(steps)+population*float64(max(uses, 1))
+		if first, ok := p["first"].(int64); ok {
+			batches = first
+		}
+		return batches, held
+	case allocation.Shuffle:
+		batches = x.Parameters()["batches"].(int64)
+		return batches, float64(batches) + population
+	}
+	return 1, 1 + population
+}
+
+// scheme reads the scheme by the reader of plans.
+func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
+	if len(q.Sampling) == 0 {
+		return nil, fault.New("sampling", "is missing; must be a sampling scheme as in a step of a plan")
+	}
+	p, err := parsePlan(ctx, fmt.Appendf(nil, `{"neighbors":"zero-out","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":%s}]}`, q.Sampling))
+	if pe := new(plan.Error); errors.As(err, &pe) {
+		at := *pe
+		at.Line, at.Field = 0, strings.TrimPrefix(at.Field, "steps[0].")
+		return nil, &at
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch s := p.Steps[0].Sampling.(type) {
+	case allocation.Shuffle:
+		if _, ok := s.Parameters()["unused"]; ok {
+			return nil, fault.New("sampling.shuffle.unused", "is for batches that are drawn elsewhere; here a short last batch is kept")
+		}
+		return s, nil
+	case subsample.Sampler:
+		return s, nil
+	case nil:
+		return nil, fault.New("sampling", "none draws nothing: every record takes part")
+	default:
+		return nil, fault.New("sampling", "%s draws nothing: its batches may be public", s.Name())
+	}
+}
+
+// Draw returns the first batches of a run, by the randomness of the operating system. Another request begins another
+// run: where a scheme has epochs, with an epoch.
+func (s *Service) Draw(ctx context.Context, q DrawRequest) (DrawAnswer, error) {
+	scheme, population, count, src, err := q.parse(ctx)
+	if err != nil {
+		return DrawAnswer{}, err
+	}
+	batches, err := scheme.Batches(src, population)
+	if err != nil {
+		return DrawAnswer{}, err
+	}
+	out := make([][]int64, 0, count)
+	for picks := range batches {
+		batch := make([]int64, 0, len(picks))
+		for _, p := range picks {
+			for range p.Copies {
+				batch = append(batch, p.Index)
+			}
+		}
+		if out = append(out, batch); int64(len(out)) == count {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return DrawAnswer{}, err
+		}
+	}
+	return DrawAnswer{Batches: out}, nil
+}
