@@ -140,11 +140,10 @@ func skellamLaw(v float64) (*integerLaw, probitStep) {
 	for more := 64; ; more *= 2 {
 		low, wrong = besselRatios(v, n+spareRatios, more, 0)
 		high, _ = besselRatios(v, n+spareRatios, more, 1)
-		if math.Abs(high[len(high)-1]-low[len(low)-1]) <= 4*xmath.U*low[len(low)-1] {
+		if math.Abs(high[len(high)-1]-low[len(low)-1]) <= farRatio*low[len(low)-1] {
 			break
 		}
 	}
-	// Nearer to the centre the two starts differ by less than these 4u.
 	l := fromRatios(low, wrong, spareRatios)
 	s := l.step()
 	if whole {
@@ -158,19 +157,24 @@ func skellamLaw(v float64) (*integerLaw, probitStep) {
 	return l, s
 }
 
-// besselRatios returns I_j(v)/I_{j−1}(v), 1 ≤ j < n, from a start at n + more, and their relative errors:
-// those of rounding and 4u. The ratios are between those with ρ = 0 and ρ = 1 there.
+// farRatio is by how much the ratios from two starts may differ where they begin to be kept, relative to them.
+const farRatio = 64 * xmath.U
+
+// besselRatios returns I_j(v)/I_{j−1}(v), 1 ≤ j < n, from a start at n + more, and their relative errors: of rounding, and
+// farRatio at the last one. The ratios are between those with ρ = 0 and ρ = 1 at the start.
 func besselRatios(v float64, n, more int, start float64) (out, err []float64) {
 	out, err = make([]float64, n), make([]float64, n)
-	r, e := start, 0.0
-	for j := n + more; j >= 1; j-- {
+	r := start
+	for j := n + more; j >= n; j-- {
+		r = 1 / (2*float64(j)/v + r)
+	}
+	e := farRatio * (1 + 1e-9)
+	for j := n - 1; j >= 1; j-- {
 		x := 2*float64(j)/v + r
 		// Of the quotient, the sum and the inverse; and the share of r in the sum.
 		e = 3.1*xmath.U + r/x*e
 		r = 1 / x
-		if j < n {
-			out[j], err[j] = r, e+4*xmath.U
-		}
+		out[j], err[j] = r, e
 	}
 	return out, err
 }
@@ -190,12 +194,17 @@ func geometricLaw(b float64) (*integerLaw, probitStep) {
 	return l, probitStep{step: xmath.Up(2*(z+dz), 2), last: n - 2, all: true}
 }
 
+var errTooLong = fault.New("standard-deviation", "the noise of all clients together is too large: its sum is followed to %d at the most", mostSpread)
+
 // mostSpread bounds the length of a side of a sum of noise, whose convolution takes its square.
 const mostSpread = 1 << 13
 
 // sumOf returns the law of the sum of n independent copies of l: log-concave (Hoggar 1974). Masses below e^deepestTail of
 // the centre are left out, and bounded by their errors.
 func (l *integerLaw) sumOf(n int64) (*integerLaw, error) {
+	if float64(len(l.mass))*math.Sqrt(float64(n)) > 4*mostSpread {
+		return nil, errTooLong
+	}
 	one := l.masses()
 	var sum *masses
 	for {
@@ -249,14 +258,24 @@ func (m *masses) plus(o *masses) (*masses, error) {
 	a, b := m.w, o.w
 	n := len(a) + len(b) - 1
 	if n > 2*mostSpread {
-		return nil, fault.New("standard-deviation", "the noise of all clients together is too large: its sum is followed to %d at the most", mostSpread)
+		return nil, errTooLong
 	}
-	at := func(w []float64, j int) float64 { return w[max(j, -j)] }
+	// Both sides, so that a term is a product of neighbours: b(j − i) = b(i − j).
+	both := func(w []float64) []float64 {
+		x := make([]float64, 2*len(w)-1)
+		for j, v := range w {
+			x[len(w)-1+j], x[len(w)-1-j] = v, v
+		}
+		return x
+	}
+	first, second := both(a), both(b)
 	out := &masses{err: m.err + o.err + xmath.U*float64(2*len(a)+8), lost: m.lost + o.lost}
 	for j := range n {
+		from, to := max(-len(a)+1, j-len(b)+1), min(len(a)-1, j+len(b)-1)
+		x, y := first[from+len(a)-1:to+len(a)], second[from-j+len(b)-1:]
 		sum := 0.0
-		for i := max(-len(a)+1, j-len(b)+1); i <= min(len(a)-1, j+len(b)-1); i++ {
-			sum += at(a, i) * at(b, j-i)
+		for i, v := range x {
+			sum += v * y[i]
 		}
 		if sum < leastMass {
 			// Log-concave masses fall at least as fast from here on.

@@ -11,6 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file answers for one run of one mechanism: δ at every ε, in each direction of the
@@ -230,12 +231,7 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (_ Profile, err
 	}
 	defer func() { end(&err) }()
 	step := p.plan.Steps[0]
-	var m profiles.Bounds
-	if step.Sampling == nil {
-		m, err = profiles.Unsampled(ctx, step.Mechanism, p.plan.Neighbors)
-	} else {
-		m, err = step.Sampling.Apply(step.Mechanism, p.plan.Neighbors)
-	}
+	m, err := subsample.Of(ctx, step.Mechanism, step.Sampling, p.plan.Neighbors, 1)
 	if err != nil {
 		return Profile{}, err
 	}
