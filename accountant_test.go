@@ -361,3 +361,17 @@ func ExampleAccountant_Delta() {
 	fmt.Printf("δ(0.1) = %.4g\n", iv.Upper)
 	// Output: δ(0.1) = 0.006327
 }
+
+// dpsgdStep returns one step of DP-SGD.
+func dpsgdStep(tb testing.TB, rate, sigma float64) accountant.Step {
+	tb.Helper()
+	m, err := profiles.NewGaussianMechanism(sigma)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := subsample.NewPoisson(rate)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return accountant.Step{Mechanism: m, Sampling: s}
+}

@@ -59,7 +59,7 @@ type Interval struct {
 type Gap struct {
 	Proved, Attack Range
 	// Unattacked are mechanisms whose runs count as nothing in the attack, as none on them is known here.
-	// Apart are those of which better attacks may be known where nothing else runs.
+	// Apart are those of which better attacks may be known where they run last, and not another one of these.
 	Unattacked, Apart []string
 }
 
@@ -228,8 +228,7 @@ const recursionShare = 0.5
 // limitSums sets what each sum of a question may take.
 func (t *total) limitSums() {
 	work := t.opts.work() / t.asked()
-	knows := func(r run) bool { return r.m.Together != nil && r.count <= t.opts.recursion }
-	if t.opts.limited && t.theory && t.opts.recursion > 1 && slices.ContainsFunc(t.runs, knows) {
+	if t.opts.limited && t.theory && t.opts.recursion > 0 && slices.ContainsFunc(t.runs, t.narrows) {
 		work *= 1 - recursionShare
 	}
 	for d := range t.upper {

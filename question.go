@@ -10,6 +10,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -154,13 +155,14 @@ func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run
 	made, runs := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	q.Alone = len(runs) == 0 && len(made) == 1
 	left := a.opts.lawWork(ctx)
+	last := lastOf(made)
 	for i, r := range made {
 		if q.Alone && r.count == 1 && r.m.Directions[0].Upper != nil {
 			one := *r.m // whose directions are those of one run, attained at each ε
 			one.Laws = nil
 			return []run{{m: &one, count: 1}}, false, nil
 		}
-		q.Runs = r.count
+		q.Runs, q.Last = r.count, i == last
 		c, bill, err := lawsWithin(ctx, shareOf(left, len(made)-i), r.m.Laws, q)
 		if err != nil {
 			return nil, false, err
@@ -172,11 +174,27 @@ func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run
 	return runs, cut, nil
 }
 
-// apart are the names of mechanisms whose laws know more where nothing else runs, if something does.
+// lastOf returns which of some runs with laws an attack has as the last ones; −1 if it does not matter. A plan holds
+// in every order of its steps, so that everything else may come before, on the pair of data sets that its attack has: what
+// the last ones are asked for may follow what came out, and the composition of what they reach at each ε is reached.
+func lastOf(made []run) int {
+	last, most := -1, -1.0
+	for i, r := range made {
+		if l, ok := r.m.Laws.(profiles.Adaptive); ok {
+			if gain := l.Gain(r.count); gain > most {
+				last, most = i, gain
+			}
+		}
+	}
+	return last
+}
+
+// apart are the names of mechanisms on which more would be reached as the last ones, where another one is.
 func (a *running) apart() (names []string) {
-	made, others := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
-	for _, r := range made {
-		if r.m.Laws.Least() == 0 && r.m.Directions[0].Upper != nil && len(made)+len(others) > 1 {
+	made, _ := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
+	last := lastOf(made)
+	for i, r := range made {
+		if l, ok := r.m.Laws.(profiles.Adaptive); ok && i != last && l.Gain(r.count) > 0 && !slices.Contains(names, r.m.Name) {
 			names = append(names, r.m.Name)
 		}
 	}

@@ -1,7 +1,7 @@
 package accountant
 
-// The recursion over data configurations, which narrows the gap that theory leaves for batches
-// of a fixed size. It assumes blocks of runs that know it (profiles.Together), and returns ends
+// The bounds of many runs together, which narrow the gap that theory leaves for batches
+// of a fixed size: the recursion over data configurations, and blocks of runs. It assumes blocks of runs that know it (profiles.Together), and returns ends
 // that are at least as good as those of the product; what it refuses becomes a warning. ε and δ
 // of a total are those of the sums, narrowed so where that is asked for.
 
@@ -107,7 +107,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	narrowed := false
 	for _, b := range blocks {
 		alone := len(blocks) == 1 && len(others) == 0
-		if b.count > t.opts.recursion {
+		if b.count > 1 && !t.narrows(b) {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d (WithRecursion, --recursion)", b.count, t.opts.recursion))
 		}
 		at := eps
@@ -123,7 +123,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 			}
 			at = r.Upper
 		}
-		if b.count == 1 || b.count > t.opts.recursion || !(at > 0 && at < math.Inf(1)) {
+		if !t.narrows(b) || !(at > 0 && at < math.Inf(1)) {
 			if err := add(b); err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 			// The recursion's end is much nearer to what is attained than the product's.
 			at = iv.Lower + (iv.Upper-iv.Lower)/8
 		}
-		p, reached, err := t.recurse(ctx, b, at, delta, share, alone)
+		p, attacks, err := t.together(ctx, b, at, delta, share, alone)
 		if stopped := cancelled(ctx); stopped != nil {
 			return stopped
 		}
@@ -150,9 +150,10 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 			}
 		}
 		narrowed = true
-		if reached != nil {
+		for _, reached := range attacks {
 			iv.Lower = max(iv.Lower, attack(reached))
-		} else if err == parallel.ErrWork {
+		}
+		if len(attacks) == 0 && err == parallel.ErrWork {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion's attack, which raises the lower end, was not run: %v", err))
 		}
 	}
@@ -183,29 +184,68 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	return iv.finish()
 }
 
-// recurse returns a profile that bounds the runs of a block together, accurate for losses of about eps, and
-// what an adversary reaches with them where it is attacked; each nil where the error says why. With a limit of
-// work both take a share of it.
-func (t *total) recurse(ctx context.Context, b run, eps, delta, share float64, attacked bool) (p profiles.Profile, reached profiles.Reached, err error) {
-	if t.opts.limited {
-		ctx = parallel.WithWork(ctx, share)
-		defer func() {
-			spent, _ := parallel.Work(ctx)
-			t.recursed += spent
-		}()
-	}
+// fewForBlocks is from how many runs on blocks are tried: of fewer, hardly any are.
+const fewForBlocks = 100
+
+// narrows reports whether a bound on all runs together is tried.
+func (t *total) narrows(r run) bool {
+	together := r.m.Together
+	return together != nil && r.count > 1 && (r.count <= t.opts.recursion || r.count >= fewForBlocks && together.InBlocks())
+}
+
+// together returns the better of two profiles that bound the runs of a block together, accurate for losses of about eps: by blocks of runs,
+// and by the recursion where they are few enough. It also returns what adversaries reach with them where they are attacked. The error says why there is
+// no profile, or no attack. With a limit of work each takes a share of it.
+func (t *total) together(ctx context.Context, b run, eps, delta, share float64, attacked bool) (p profiles.Profile, attacks []profiles.Reached, err error) {
 	logDelta, points := xmath.Log(delta), latticePoints(t.opts.Options)
-	if p, err = b.m.Together.Upper(t.watched(ctx, b.count, 0), b.count, eps, logDelta, points); err != nil {
-		return nil, nil, err
+	with := b.m.Together
+	if with.InBlocks() && b.count >= fewForBlocks {
+		ctx, done := t.sharing(ctx, share/2)
+		if p, err = with.UpperInBlocks(ctx, b.count, eps, logDelta, points); err == nil && attacked {
+			var reached profiles.Reached
+			if reached, err = with.AttackInBlocks(ctx, b.count, eps, logDelta, points); err == nil {
+				attacks = append(attacks, reached)
+			}
+		}
+		done()
+		share /= 2
+	}
+	if b.count > t.opts.recursion {
+		return p, attacks, err
+	}
+	at := math.Inf(1)
+	if p != nil {
+		at, _ = profiles.LogDelta(p, eps)
+	}
+	ctx, done := t.sharing(ctx, share)
+	defer done()
+	q, err := with.Upper(t.watched(ctx, b.count, 0), b.count, eps, logDelta, points)
+	if err != nil {
+		return p, attacks, err
+	}
+	if l, _ := profiles.LogDelta(q, eps); l < at {
+		p = q
 	}
 	if !attacked {
-		return p, nil, nil
+		return p, attacks, nil
 	}
-	reached, err = b.m.Together.Attack(t.watched(ctx, b.count, b.count), b.count, eps, logDelta, points)
-	if err != nil {
-		reached = nil
+	reached, err := with.Attack(t.watched(ctx, b.count, b.count), b.count, eps, logDelta, points)
+	if err == nil {
+		attacks = append(attacks, reached)
 	}
-	return p, reached, err
+	return p, attacks, err
+}
+
+// sharing returns a context with this much work where it is limited, and what counts it in the end.
+func (t *total) sharing(ctx context.Context, share float64) (shared context.Context, done func()) {
+	if !t.opts.limited {
+		return ctx, func() {}
+	}
+	shared = parallel.WithWork(ctx, share)
+	return shared, func() {
+		spent, _ := parallel.Work(shared)
+		t.recursed += spent
+	}
 }
 
 // cancelled returns the error of a context that makes a question fail. A time limit does not.

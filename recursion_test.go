@@ -139,3 +139,63 @@ func TestRecursionIsCounted(t *testing.T) {
 		t.Errorf("%d limits were enough and %d too little: the test sees little", narrowed, left)
 	}
 }
+
+// TestBlocksByDefault: at training scale blocks of steps narrow the gap, alone and beside another mechanism, and without a warning; a second
+// question does not repeat the check; sampling with replacement has none and says so.
+func TestBlocksByDefault(t *testing.T) {
+	slow.Test(t)
+	sampling, err := subsample.NewWithoutReplacement(10000, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := profiles.NewGaussianMechanism(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, without := New(profiles.Substitute, WithRecursion(100)), New(profiles.Substitute)
+	ask := func(of *Accountant) Interval {
+		t.Helper()
+		iv, err := of.Epsilon(t.Context(), 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return iv
+	}
+	add := func(s Step, count int64) {
+		t.Helper()
+		for _, of := range []*Accountant{a, without} {
+			if err := of.Add(t.Context(), s, count); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(Step{Mechanism: base, Sampling: sampling}, 1000)
+	iv := ask(a)
+	// The attack that chooses at each step has 1.332184 in the limit (subsample/adaptive).
+	if !(iv.Lower <= 1.332184 && iv.Upper >= 1.332184 && iv.Upper <= iv.Lower*1.003) || len(iv.Warnings) > 0 {
+		t.Errorf("1000 steps: [%v, %v], warnings %q", iv.Lower, iv.Upper, iv.Warnings)
+	}
+	d, err := a.Delta(t.Context(), 1.333)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(d.Lower <= 1e-5 && d.Lower > 0.95e-5 && d.Upper >= 1e-5 && d.Upper < 1.05e-5) {
+		t.Errorf("δ(1.333) is in [%v, %v]", d.Lower, d.Upper)
+	}
+	add(Step{Mechanism: base}, 1)
+	both, plain := ask(a), ask(without)
+	if !(both.Upper > iv.Upper && both.Upper < plain.Upper*0.95 && math.Abs(both.Lower-plain.Lower) < 1e-9) || len(both.Warnings) > 0 {
+		t.Errorf("beside another mechanism: [%v, %v], [%v, %v] without blocks, warnings %q", both.Lower, both.Upper, plain.Lower, plain.Upper, both.Warnings)
+	}
+	replaced, err := subsample.NewWithReplacement(10000, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = New(profiles.Substitute, WithRecursion(100))
+	if err := a.Add(t.Context(), Step{Mechanism: base, Sampling: replaced}, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if iv := ask(a); !strings.Contains(strings.Join(iv.Warnings, " "), "the recursion") {
+		t.Errorf("with replacement: warnings %q", iv.Warnings)
+	}
+}

@@ -371,6 +371,7 @@ func made[T any](x T, err error) T {
 // TestGapNamesWhatAttacksLeaveOut: only runs without an attack count as nothing in the lower end, and they are named.
 func TestGapNamesWhatAttacksLeaveOut(t *testing.T) {
 	exponential := accountant.Step{Mechanism: made(choice.NewExponential(0.5)), Count: 10}
+	flip := accountant.Step{Mechanism: made(choice.NewPermuteAndFlip(0.5)), Count: 2}
 	noise := accountant.Step{Mechanism: made(profiles.NewGaussianMechanism(3)), Count: 4}
 	declared := pureProfile(t, 0.1)
 	bound := &profiles.Bounds{Name: "declared", Directions: [2]profiles.Direction{{Upper: declared}, {Upper: declared}}}
@@ -379,9 +380,9 @@ func TestGapNamesWhatAttacksLeaveOut(t *testing.T) {
 		beside            *profiles.Bounds
 		unattacked, apart string
 	}{
-		{[]accountant.Step{exponential, noise}, nil, "[]", "[exponential]"},
+		{[]accountant.Step{exponential, flip, noise}, nil, "[]", "[permute-and-flip]"},
 		{[]accountant.Step{noise}, bound, "[declared]", "[]"},
-		{[]accountant.Step{exponential, noise}, bound, "[declared]", "[exponential]"},
+		{[]accountant.Step{exponential, noise}, bound, "[declared]", "[]"},
 	} {
 		p := &accountant.Plan{Steps: x.steps}
 		a := p.Accountant(accountant.WithWorkLimit(1e5))

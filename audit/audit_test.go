@@ -371,15 +371,15 @@ func noisy(n int, mu float64) (s Scores) {
 // TestAuditsFindTheTruth: on many scores of a mechanism with μ = 2 the bounds are below
 // the truth, and not far: the number is a regression value, the truth is a theorem.
 func TestAuditsFindTheTruth(t *testing.T) {
-	s := noisy(20000, 2)
-	r, err := ManyRuns(s, 1e-5, 0.95, 1)
+	s := noisy(5000, 2)
+	r, err := ManyRuns(t.Context(), s, 1e-5, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if mu := r.Mu(); mu > 2 || mu < 1.5 {
+	if mu := r.Mu; mu > 2 || mu < 1.7 {
 		t.Errorf("many runs: μ ≥ %v, truth 2", mu)
 	}
-	if e := r.Epsilon(1e-5); e < 2.5 || e > 9.9973 { // ε(1e-5) of μ = 2, Balle and Wang's closed form
+	if e := r.Epsilon; e < 3.5 || e > 9.9973 { // ε(1e-5) of μ = 2, Balle and Wang's closed form
 		t.Errorf("many runs: ε ≥ %v", e)
 	}
 	g, err := OneRun(s, 1e-5, 0.95, 0)
@@ -392,7 +392,7 @@ func TestAuditsFindTheTruth(t *testing.T) {
 	if e := g.Epsilon(1e-5, 0.95); e < 1 || e > 9.9973 {
 		t.Errorf("one run: ε ≥ %v", e)
 	}
-	again, err := ManyRuns(s, 1e-5, 0.95, 1)
+	again, err := ManyRuns(t.Context(), s, 1e-5, 0.95)
 	if diff := cmp.Diff(r, again); err != nil || diff != "" {
 		t.Error(diff, err)
 	}
@@ -496,13 +496,10 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 		if c.guesses == 0 {
-			if _, err := ManyRuns(c.s, c.delta, c.confidence, 1); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			if _, err := ManyRuns(t.Context(), c.s, c.delta, c.confidence); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		}
-	}
-	if _, err := ManyRuns(Scores{[]float64{1}, []float64{1, 2}}, 0, 0.9, 1); err == nil || !strings.HasPrefix(err.Error(), "members: 1 score cannot be split") {
-		t.Error(err)
 	}
 	if _, err := ManyRunsAt(ok, math.NaN(), 0.9); err == nil || !strings.HasPrefix(err.Error(), "threshold: NaN is not") {
 		t.Error(err)

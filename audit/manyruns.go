@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"cmp"
+	"context"
 	"math"
-	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -11,8 +13,7 @@ import (
 // This file bounds ε from many runs, by the errors of one test (Kairouz, Oh and Viswanath,
 // ICML 2015, Theorem 2.1: (ε, δ) is a region of error rates; Jagielski, Ullman and Oprea,
 // NeurIPS 2020, for audits). It assumes that the scores of members are independent and of
-// one law, those of non-members too, and that the threshold does not depend on the scores
-// that are counted.
+// one law, those of non-members too.
 
 // Rates are the errors of the test "score ≥ Threshold" in many runs.
 type Rates struct {
@@ -24,45 +25,127 @@ type Rates struct {
 	FalsePositiveUpper, FalseNegativeUpper float64
 }
 
-// ManyRuns bounds the error rates of the best threshold test that it finds in half of the
-// scores, drawn by the seed, by the other half. A threshold that was fixed before anybody
-// saw the scores is better, see ManyRunsAt. At confidence c in (0, 1) the two bounds hold
-// together with a probability of at least c.
-//
-// Proof: given which scores are in which half, the counted ones are independent of the
-// threshold. Each bound is that of Clopper and Pearson (Biometrika 1934) at (1−c)/2: the
-// true rate p is above the root of P[Bin(n, p) ≤ k] = a only if k is among the counts
-// whose probability is at most a. The two failures add up to at most 1 − c.
-func ManyRuns(s Scores, delta, confidence float64, seed uint64) (Rates, error) {
-	if err := check(s, delta, confidence); err != nil {
-		return Rates{}, err
-	}
-	for _, c := range []struct {
-		name   string
-		scores []float64
-	}{{"members", s.Members}, {"non-members", s.NonMembers}} {
-		if len(c.scores) < 2 {
-			return Rates{}, fault.New(c.name, "1 score cannot be split; give at least 2, or a threshold that was fixed in advance")
-		}
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
-	split := func(xs []float64) (choose, count []float64) {
-		for i, j := range rng.Perm(len(xs)) {
-			if i < len(xs)/2 {
-				choose = append(choose, xs[j])
-			} else {
-				count = append(count, xs[j])
-			}
-		}
-		return sorted(choose), sorted(count)
-	}
-	in, in2 := split(s.Members)
-	out, out2 := split(s.NonMembers)
-	t := bestThreshold(in, out, delta, confidence)
-	return ratesAt(in2, out2, t, confidence), nil
+// Bounds are what many runs prove by all thresholds at once. Each of the three parts holds with the confidence for itself.
+type Bounds struct {
+	Epsilon float64 // the lower bound of ε at δ
+	Mu      float64 // the lower bound of μ
+	// Band has thresholds from the highest on, with rates that hold for all of them together: the trade-off curve of the
+	// attack is between them and the corner (0, 0).
+	Band []Rates
 }
 
-// ManyRunsAt is ManyRuns with a threshold that was fixed in advance, and counts all scores.
+// How the failure of a confidence is shared out.
+const (
+	highShare = 0.75 // of ε: what the high scores prove; the low ones have the rest
+	areaShare = 0.9  // of μ: what the area under the ROC proves; the band has the rest
+)
+
+// ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/audit.md
+// has the proofs. It may take long, minutes for a million scores that are far apart: once ctx is done, the error is that of ctx.
+func ManyRuns(ctx context.Context, s Scores, delta, confidence float64) (Bounds, error) {
+	if err := check(s, delta, confidence); err != nil {
+		return Bounds{}, err
+	}
+	in, out := sorted(s.Members), sorted(s.NonMembers)
+	alpha := failure(confidence)
+	b := Bounds{Band: band(in, out, alpha)}
+	high, err := pathOf(in, out).lowest(ctx, delta, highShare*alpha)
+	if err != nil {
+		return Bounds{}, err
+	}
+	low, err := pathOf(negated(out), negated(in)).lowest(ctx, delta, xmath.Down(1-highShare, 1)*alpha)
+	if err != nil {
+		return Bounds{}, err
+	}
+	b.Epsilon = max(high, low)
+	b.Mu = areaMu(in, out, areaShare*alpha)
+	for _, r := range band(in, out, xmath.Down(1-areaShare, 2)*alpha) {
+		b.Mu = max(b.Mu, r.Mu())
+	}
+	return b, nil
+}
+
+// band bounds the rates of thresholds together, at all of them with a failure of alpha: those at which a number of errors is one of a
+// sequence that the sizes alone determine. The share of each number is alpha over twice their number (Clopper and Pearson, a union).
+func band(in, out []float64, alpha float64) (rs []Rates) {
+	fp, fn := counts(len(out)), counts(len(in))
+	above := func(n int, ks []int) (us []float64) {
+		for _, k := range ks {
+			us = append(us, proportionAbove(n, k, alpha/2/float64(len(ks))))
+		}
+		return us
+	}
+	fps, fns := above(len(out), fp), above(len(in), fn)
+	at := func(t float64) {
+		r := Rates{Threshold: t, Members: len(in), NonMembers: len(out), TruePositives: atLeast(in, t), FalsePositives: atLeast(out, t), FalsePositiveUpper: 1, FalseNegativeUpper: 1}
+		// A number of errors between two of a sequence is at most the next.
+		if i, _ := slices.BinarySearch(fp, r.FalsePositives); i < len(fp) {
+			r.FalsePositiveUpper = fps[i]
+		}
+		if i, _ := slices.BinarySearch(fn, r.Members-r.TruePositives); i < len(fn) {
+			r.FalseNegativeUpper = fns[i]
+		}
+		rs = append(rs, r)
+	}
+	for _, k := range fp {
+		at(math.Nextafter(out[len(out)-1-k], math.Inf(1)))
+	}
+	for _, k := range fn {
+		at(in[k])
+	}
+	slices.SortFunc(rs, func(a, b Rates) int { return cmp.Compare(b.Threshold, a.Threshold) })
+	return slices.CompactFunc(rs, func(a, b Rates) bool { return a.Threshold == b.Threshold })
+}
+
+// counts are numbers of errors below n, from 0 on and growing by a quarter.
+func counts(n int) (ks []int) {
+	for k := 0; k < n; k += 1 + k/4 {
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// areaMu returns the lower bound of μ by the area under the ROC: of μ-GDP it is at most Φ(μ/√2), and an average of min(n, m) independent
+// pairs (Hoeffding, JASA 1963, section 5) exceeds its mean p by chance up to exp(−min(n, m)·KL(area, p)).
+func areaMu(in, out []float64, alpha float64) float64 {
+	twice := 0.0 // twice the pairs in the right order, and those that are equal
+	for _, x := range in {
+		twice += float64(len(out)-atLeast(out, x)) + float64(upTo(out, x))
+	}
+	// Whole and half numbers of pairs are exact up to 2^53; 1e-12 is more than two quotients, and keeps 1 − area from 0.
+	area := twice / 2 / float64(len(in)) / float64(len(out)) * (1 - 1e-12)
+	need := -xmath.Log(alpha) / float64(min(len(in), len(out))) * (1 + 1e-12)
+	low, high := 0.5, area // of p; KL(area, p) falls
+	if !(area > 0.5 && divergence(area, low) > need) {
+		return 0
+	}
+	for range 60 {
+		if mid := (low + high) / 2; divergence(area, mid)*(1-1e-9)-1e-15 > need {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	// Φ⁻¹(p) is −Φ⁻¹(1 − p).
+	return max(0, xmath.Down(-quantileAbove(xmath.Up(1-low, 1))*math.Sqrt2, 4))
+}
+
+// divergence is the Kullback-Leibler divergence of coins with chances a and p, to 6e-16 for p from ½ to a: 1 − a and 1 − p are exact there, a
+// quotient and its logarithm move a product by 2u, and neither product is above ln 2.
+func divergence(a, p float64) float64 {
+	d := a * xmath.Log(a/p)
+	if a < 1 {
+		d += (1 - a) * xmath.Log((1-a)/(1-p))
+	}
+	return d
+}
+
+// ManyRunsAt bounds the error rates of a threshold that was fixed in advance. At confidence c in (0, 1) the two bounds hold
+// together with a probability of at least c.
+//
+// Proof: each bound is that of Clopper and Pearson (Biometrika 1934) at (1−c)/2: the
+// true rate p is above the root of P[Bin(n, p) ≤ k] = a only if k is among the counts
+// whose probability is at most a. The two failures add up to at most 1 − c.
 func ManyRunsAt(s Scores, threshold, confidence float64) (Rates, error) {
 	if err := check(s, 0, confidence); err != nil {
 		return Rates{}, err
@@ -80,31 +163,6 @@ func ratesAt(in, out []float64, t, confidence float64) Rates {
 	r.FalsePositiveUpper = proportionAbove(r.NonMembers, r.FalsePositives, a)
 	r.FalseNegativeUpper = proportionAbove(r.Members, r.Members-r.TruePositives, a)
 	return r
-}
-
-// bestThreshold returns the threshold whose bound is the largest, among those at which the
-// number of false positives or of false negatives is one of a geometric sequence. It only
-// steers: whatever it returns, the bound holds.
-func bestThreshold(in, out []float64, delta, confidence float64) float64 {
-	best, at := math.Inf(-1), out[len(out)/2]
-	try := func(t float64) {
-		r := ratesAt(in, out, t, confidence)
-		// Where no bound is above 0 the better observed rates decide.
-		x := r.Epsilon(delta)
-		if x == 0 {
-			x = float64(r.TruePositives)/float64(len(in)) - float64(r.FalsePositives)/float64(len(out)) - 2
-		}
-		if x > best {
-			best, at = x, t
-		}
-	}
-	for k := 1; k <= len(out); k += 1 + k/4 {
-		try(math.Nextafter(out[len(out)-k], math.Inf(1)))
-	}
-	for k := 1; k <= len(in); k += 1 + k/4 {
-		try(in[k-1])
-	}
-	return at
 }
 
 // Epsilon returns the lower bound of ε at a δ in [0, 1): no mechanism with a smaller ε has

@@ -74,7 +74,7 @@ func (o VoteOptions) Check() error {
 	if o.Classes < 2 || o.Classes > maxClasses {
 		return fault.New("classes", "%d is not in [2, %d]", o.Classes, maxClasses)
 	}
-	if err := o.Request.Check(); err != nil {
+	if err := service.Check(&o.Request); err != nil {
 		return err
 	}
 	_, err := o.label()

@@ -631,3 +631,33 @@ func TestStepsOfTheTable(t *testing.T) {
 		}
 	}
 }
+
+// TestThresholdIsReachedBelow: the profile that one run attains beside other steps is nowhere above the largest h_j, which logDelta
+// encloses in closed form, and close to it; also at 0, between nodes, and where nothing but the infinite loss is left.
+func TestThresholdIsReachedBelow(t *testing.T) {
+	for _, x := range []struct {
+		noise            string
+		scale, threshold float64
+		partitions       int
+	}{{"gaussian", 4, 20, 3}, {"gaussian", 2, 3, 1}, {"gaussian", 9, 30, 40}, {"laplace", 2, 25, 1}, {"laplace", 1, 3, 1}, {"discrete-laplace", 2, 9.5, 1}} {
+		th := must(NewThreshold(x.noise, x.scale, x.threshold, x.partitions))
+		both, exact, err := thresholds{th}.Reached(t.Context(), 1, 1e-3)
+		if err != nil || !exact {
+			t.Fatal(x, exact, err)
+		}
+		for d, add := range []bool{false, true} {
+			p := both[d][0].Profile
+			for eps := 0.0; eps < 8; eps += 0.0307 {
+				_, truth, _ := th.largest(eps, add)
+				v, e := profiles.LogDelta(p, eps)
+				if math.Exp(v-e) > math.Exp(truth)*(1+1e-12) {
+					t.Errorf("%v, add %v: δ(%v) ≥ %v, above %v", x, add, eps, math.Exp(v-e), math.Exp(truth))
+				}
+				// Tangents cost as much as chords: some 1e-5 of ε, of δ at rates up to 1/δ where that is small.
+				if truth > -30 && !(math.Exp(v+e) > math.Exp(truth)*0.99-1e-9) {
+					t.Errorf("%v, add %v: δ(%v) ≥ %v, far below %v", x, add, eps, math.Exp(v), math.Exp(truth))
+				}
+			}
+		}
+	}
+}

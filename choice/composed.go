@@ -21,14 +21,58 @@ type block interface {
 	Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error)
 	// Attack returns the pair of one run on concrete data sets.
 	Attack() (directions [2]profiles.Profile, err error)
+	// Gain is about how much more of ε at gainAt is in Reached than in k runs of Attack.
+	Gain(k int64) float64
+}
+
+// gainAt is the logarithm of the δ at which blocks are compared. It steers, and proves nothing.
+const gainAt = -14
+
+// boundedGain is the gain where one run has a largest loss of its own, and a smaller one on fixed data: up to as many deviations
+// of their sum as δ leaves.
+func boundedGain(k int64, largest, fixed float64) float64 {
+	n := float64(k)
+	reach := n*largest*largest/8 + math.Sqrt(-2*gainAt*n)*largest/2
+	return min(n*largest, reach) - min(n*fixed, reach)
+}
+
+// singleGain is the gain of one run, in the worst direction of each; of more, Reached is Attack.
+func singleGain(k int64, one, attack [2]profiles.Profile) float64 {
+	if k > 1 {
+		return 0
+	}
+	at := max(gainAt, one[0].Support().LogPInf+2, one[1].Support().LogPInf+2) // where ε is finite
+	var most, fixed float64
+	for d, p := range one {
+		most, fixed = max(most, aboutEpsilon(p, at)), max(fixed, aboutEpsilon(attack[d], at))
+	}
+	return max(most-fixed, leastGain)
+}
+
+// leastGain stands for what is gained at another δ.
+const leastGain = 1e-6
+
+// aboutEpsilon is about ε at the logarithm of a δ, up to 100.
+func aboutEpsilon(p profiles.Profile, logDelta float64) float64 {
+	lo, hi := 0.0, 100.0
+	for range 20 {
+		mid := (lo + hi) / 2
+		if l, _ := profiles.LogDelta(p, mid); l > logDelta {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
 // laws are those of a block, for an accountant.
 //
 // A block is an interactive mechanism that its profile dominates. What else runs may come
 // before, after or in between: the product of dominating pairs covers concurrent composition
-// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). From below, an adversary that changes with ε
-// is one for a block that runs alone; beside anything else, one pair of data sets is the attack.
+// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). From below, one block may come last: its adversary
+// knows the loss of what ran before, and for what is left of ε takes the best scores. Of other blocks,
+// one pair of data sets with fixed scores is the attack.
 type laws struct{ block }
 
 // Least implements profiles.Laws: a block is the same at every δ.
@@ -39,7 +83,7 @@ func (l laws) For(ctx context.Context, q profiles.Question) (c profiles.Composit
 	if c.Upper, err = l.Upper(ctx, q.Runs, q.Width); err != nil {
 		return c, err
 	}
-	if q.Alone {
+	if q.Last {
 		if c.Lower, c.Numerical, err = l.Reached(ctx, q.Runs, q.Width); !errors.Is(err, parallel.ErrWork) {
 			return c, err
 		}
@@ -167,9 +211,15 @@ func (c composed) Reached(ctx context.Context, k int64, width float64) (reached 
 	if err != nil {
 		return reached, false, err
 	}
-	p, err := profiles.NewTangents(g.nodes(len(w)), w, q)
+	p, err := tangents(g.nodes(len(w)), w, q)
 	_, count := c.split(k, width)
 	return repeat([2]profiles.Profile{p, p}, 1), count == 1, err
+}
+
+// tangents returns the symmetric profile below one of which these lines are known.
+func tangents(x, w, q []float64) (*profiles.Discrete, error) {
+	l := profiles.Lines{W: w, Q: q}
+	return profiles.NewTangents(x, l, l)
 }
 
 // one returns the profile of a single run, which is attained at every ε.
@@ -206,6 +256,9 @@ func bothOf(b profiles.Mechanism, err error) ([2]profiles.Profile, error) {
 	}
 	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
 }
+
+// Gain implements block.
+func (c composed) Gain(k int64) float64 { return boundedGain(k, c.epsilon, c.epsilon/2) }
 
 // Attack implements block: two candidates whose scores differ by half of what
 // they can move, in one direction on one data set and in the other on its neighbour. The

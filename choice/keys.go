@@ -209,3 +209,13 @@ func (s selections) Reached(ctx context.Context, k int64, width float64) ([2][]p
 func (s selections) Attack() ([2]profiles.Profile, error) {
 	return bothOf(s.one.Attack(profiles.AddRemove))
 }
+
+// Gain implements block.
+func (s selections) Gain(k int64) float64 {
+	one, err := s.Upper(context.Background(), 1, 0)
+	attack, err2 := s.Attack()
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return singleGain(k, [2]profiles.Profile{one[0][0].Profile, one[1][0].Profile}, attack)
+}

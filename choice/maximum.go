@@ -144,23 +144,105 @@ func (t Threshold) once() (both [2]profiles.Profile, err error) {
 // newChords returns the profile through values from ε = 0 to where hardly anything but the
 // infinite loss is left.
 func (t Threshold) newChords() (*profiles.Discrete, error) {
-	up := func(eps float64, add bool) float64 {
-		_, v, _ := t.largest(eps, add)
-		return min(1, math.Exp(v)*(1+8*xmath.U*(1+math.Abs(min(0, max(v, -800)))))+1e-300)
+	x := t.nodes()
+	remove, add := make([]float64, len(x)), make([]float64, len(x))
+	for i := range x {
+		remove[i], add[i] = t.up(x[i], false), t.up(x[i], true)
 	}
+	return profiles.NewChords(x, remove, add)
+}
+
+// up returns δ(ε) of one run in a direction, rounded up.
+func (t Threshold) up(eps float64, add bool) float64 {
+	_, v, _ := t.largest(eps, add)
+	return min(1, math.Exp(v)*(1+8*xmath.U*(1+math.Abs(min(0, max(v, -800)))))+1e-300)
+}
+
+// nodes returns the ε's between which the profile is a chord.
+func (t Threshold) nodes() []float64 {
 	inf := max(-math.Expm1(float64(t.partitions)*t.logHidden), 1e-290)
 	end := 1 / t.scale
 	for range 80 {
-		if up(end, false) <= inf*(1+1e-7) && up(end, true) <= 1e-6*inf {
+		if t.up(end, false) <= inf*(1+1e-7) && t.up(end, true) <= 1e-6*inf {
 			break
 		}
 		end *= 1.3
 	}
 	n := t.nodesTo(end)
-	x, remove, add := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	x := make([]float64, n+1)
 	for i := range x {
 		x[i] = end * float64(i) / float64(n)
-		remove[i], add[i] = up(x[i], false), up(x[i], true)
 	}
-	return profiles.NewChords(x, remove, add)
+	return x
+}
+
+// below returns the two directions of a profile that one run attains, at every ε with some number of new partitions: lines
+// that touch the h_j which is the largest at a node.
+func (t Threshold) below() (both [2]profiles.Profile, err error) {
+	t.cache.onceBelow.Do(func() { t.cache.below, t.cache.errBelow = t.newTangents() })
+	d, err := t.cache.below, t.cache.errBelow
+	if err != nil {
+		return both, err
+	}
+	return [2]profiles.Profile{d, profiles.Reverse(d)}, nil
+}
+
+func (t Threshold) newTangents() (*profiles.Discrete, error) {
+	x := t.nodes()
+	_, _, same := t.largest(0, false) // one law has the lines of both directions at 0
+	var halves [2]profiles.Lines
+	for d, add := range []bool{false, true} {
+		l := &halves[d]
+		if !add { // all partitions new: nothing but the infinite loss is above this ε
+			l.Inf = t.down(t.logDelta(1e6, false, t.partitions, t.partitions))
+		}
+		for i, eps := range x {
+			j := same
+			if i > 0 {
+				_, _, j = t.largest(eps, add)
+			}
+			// A line that is too steep is below on the right, and on the left where it starts lower by as much.
+			least, most := t.slope(eps, add, j)
+			w := t.down(t.logDelta(eps, add, j, j)) - (most - least)
+			if !(w > 0) {
+				w, most = 0, 0
+			}
+			l.W, l.Q = append(l.W, w), append(l.Q, most)
+		}
+	}
+	return profiles.NewTangents(x, halves[0], halves[1])
+}
+
+// down returns a number whose logarithm is at least lower, rounded down.
+func (Threshold) down(lower, _ float64) float64 {
+	return math.Exp(lower) * (1 - 8*xmath.U*(1+math.Abs(max(lower, -800))))
+}
+
+// slope encloses −α·dh_j/dα at α = e^ε.
+func (t Threshold) slope(eps float64, add bool, j int) (least, most float64) {
+	r := -float64(j) * t.logHidden
+	at, factor := eps+r, eps
+	if add {
+		at, factor = eps-r, eps-r
+	}
+	tol := r*(t.shownErr+2*xmath.U) + xmath.U*(math.Abs(at)+math.Abs(eps))
+	tail := func(x, round float64) float64 { // log Q(L > x)
+		m, err := t.counts(max(1, t.partitions-j))
+		switch {
+		case err != nil:
+			return math.Inf(int(round)) // of no use
+		case j == t.partitions:
+			if x < 0 {
+				return 0
+			}
+			return math.Inf(-1)
+		case add:
+			m = profiles.Reverse(m)
+		}
+		v := m.Tails(x, 0)
+		return v.Q + round*v.Err
+	}
+	lo, hi := factor+tail(at+tol, -1), factor+tail(at-tol, 1)
+	round := 8*xmath.U*(1+math.Abs(factor)) + tol
+	return math.Exp(lo) * (1 - round - 4*xmath.U*math.Abs(xmath.Finite(lo))), math.Exp(hi) * (1 + round + 4*xmath.U*math.Abs(xmath.Finite(hi)))
 }

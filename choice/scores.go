@@ -185,7 +185,7 @@ func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][
 			return reached, false, err
 		}
 		g.orResponse(w, q, scores{noise: l.noise, epsilon: l.epsilon}.attackLoss(), k)
-		p, err := profiles.NewTangents(g.nodes(len(w)), w, q)
+		p, err := tangents(g.nodes(len(w)), w, q)
 		return repeat([2]profiles.Profile{p, p}, 1), false, err
 	}
 	both, err := l.Attack()
@@ -277,4 +277,9 @@ func reachable(noise Noise, epsilon, p, r, x, y float64) bool {
 // Attack implements block.
 func (l lone) Attack() ([2]profiles.Profile, error) {
 	return response(scores{noise: l.noise, epsilon: l.epsilon}.attackLoss())
+}
+
+// Gain implements block.
+func (l lone) Gain(k int64) float64 {
+	return boundedGain(k, l.epsilon, scores{noise: l.noise, epsilon: l.epsilon}.attackLoss())
 }

@@ -198,9 +198,9 @@ func enclose(p profiles.Profile, eps, tol float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// A chordCache keeps the chords of a threshold.
+// A chordCache keeps the chords of a threshold, and the tangents.
 type chordCache struct {
-	once sync.Once
-	p    *profiles.Discrete
-	err  error
+	once, onceBelow sync.Once
+	p, below        *profiles.Discrete
+	err, errBelow   error
 }

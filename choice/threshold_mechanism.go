@@ -73,7 +73,7 @@ func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 // Reached implements block.
 func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, bool, error) {
 	if k == 1 {
-		both, err := t.one.once()
+		both, err := t.one.below()
 		if err == nil {
 			both, err = t.one.reached(both)
 		}
@@ -86,4 +86,14 @@ func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profile
 // Attack implements block: noisy counts of old partitions.
 func (t thresholds) Attack() ([2]profiles.Profile, error) {
 	return bothOf(t.one.Attack(profiles.AddRemove))
+}
+
+// Gain implements block.
+func (t thresholds) Gain(k int64) float64 {
+	one, err := t.one.once()
+	attack, err2 := t.Attack()
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return singleGain(k, one, attack)
 }

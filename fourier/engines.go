@@ -52,7 +52,7 @@ func (q *question) answer() (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		if known, wants = q.narrowed(r, known), terms; !q.tooWide(known) {
+		if known, wants = both(r, known), terms; !q.tooWide(known) {
 			return known, nil
 		}
 		if w := known.Upper - known.Lower; w <= beyondLattices*min(math.Abs(known.Lower), math.Abs(known.Upper)) && wants == 0 {
@@ -84,12 +84,6 @@ func (q *question) answer() (Result, error) {
 		known.Warnings = nil
 	}
 	return known, nil
-}
-
-// narrowed returns r within what was known before it.
-func (q *question) narrowed(r, known Result) Result {
-	r.Lower, r.Upper = max(r.Lower, known.Lower), min(r.Upper, known.Upper)
-	return r
 }
 
 // tooWide reports whether an interval is wider than asked.

@@ -14,7 +14,7 @@ import (
 
 func setUp(labels []float64, eps float64) ([]float64, error) {
 	ys, _, err := normalizeLabels(labels)
-	return ys, cmp.Or(err, checkEpsilon("epsilon", eps))
+	return ys, cmp.Or(err, checkEpsilon(eps))
 }
 
 // RandomizedResponse returns ε-DP randomized response: the label itself with
@@ -71,7 +71,7 @@ func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomi
 // there admits the two-point mechanism alone; a useful one extends beyond.
 func minimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
 	ys, _, err := normalizeLabels(labels)
-	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(err, checkEpsilon(eps)); err != nil {
 		return 0, 0, err
 	}
 	lo, hi = ys[0], ys[len(ys)-1]
@@ -114,7 +114,7 @@ func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
 // one output law. arXiv:2312.05659, Definition 22.
 func RROnBins(p Prior, eps float64) (*Randomizer, error) {
 	const name = "rr-on-bins"
-	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, err
 	}
 	ys, k, e1 := p.labels, len(p.labels), math.Expm1(eps)
@@ -191,7 +191,7 @@ func RROnBins(p Prior, eps float64) (*Randomizer, error) {
 // other top labels and 1/top for the rest, with c = 1/(e^ε + top − 1). That is
 // 1 − 1/top of the staircase column of {j}, and 1/top of that of j and the rest.
 func RRWithPrior(p Prior, eps float64, top int) (*Randomizer, error) {
-	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, err
 	}
 	k := len(p.labels)

@@ -25,7 +25,7 @@ var ErrInfeasible = errors.New("infeasible")
 // may have outputs beyond it at large ε, and uses a small part of it at small ε.
 func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 	ys, _, err := normalizeLabels(labels)
-	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(err, checkEpsilon(eps)); err != nil {
 		return nil, err
 	}
 	if n < 2 || n > 1<<20 {
@@ -103,7 +103,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 // prepareGrid validates, and returns the problem (nil for a single label) and
 // the scaled distinct outputs, ascending.
 func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, error) {
-	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, nil, err
 	}
 	if len(grid) == 0 || len(grid) > 1<<20 {

@@ -31,7 +31,7 @@ var ErrInexact = errors.New("solver: the result is inexact")
 // is that of ctx.
 func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (*Randomizer, Certificate, error) {
 	const name = "optimal-unbiased"
-	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, Certificate{}, err
 	}
 	if len(p.labels) == 1 {

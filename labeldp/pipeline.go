@@ -26,7 +26,7 @@ const maxCells = 1 << 20
 // It is an error if ε₁ ≥ ε: then there are too few examples to learn a prior
 // from, and a public or uniform one should be used.
 func SplitBudget(eps float64, k int, n int64) (eps1, eps2 float64, err error) {
-	if err := checkEpsilon("epsilon", eps); err != nil {
+	if err := checkEpsilon(eps); err != nil {
 		return 0, 0, err
 	}
 	if k < 1 || k > maxCells {
@@ -60,7 +60,7 @@ const noiseBits = 10
 // the law of every noisy count is exact; what is computed from them afterwards in
 // floating point is post-processing. The source nil is the operating system's.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
-	if err := checkEpsilon("epsilon", eps); err != nil {
+	if err := checkEpsilon(eps); err != nil {
 		return Prior{}, err
 	}
 	num, bits := noiseRate(eps)
@@ -131,7 +131,7 @@ func (h Histogram) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err := substituteOnly(rel); err != nil {
 		return nil, err
 	}
-	if err := checkEpsilon("epsilon", h.Epsilon); err != nil {
+	if err := checkEpsilon(h.Epsilon); err != nil {
 		return nil, err
 	}
 	return profiles.NewLaplace(2 / h.Epsilon)
@@ -198,7 +198,7 @@ func (pl Plan) split(cells int, n int64) (eps1, eps2 float64, err error) {
 	if pl.PriorEpsilon == 0 {
 		return SplitBudget(pl.Epsilon, cells, n)
 	}
-	if err := checkEpsilon("epsilon", pl.Epsilon); err != nil {
+	if err := checkEpsilon(pl.Epsilon); err != nil {
 		return 0, 0, err
 	}
 	eps1, eps2 = pl.PriorEpsilon, pl.Epsilon-pl.PriorEpsilon

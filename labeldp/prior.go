@@ -157,9 +157,9 @@ func normalizeLabels(labels []float64) (ys []float64, at []int, err error) {
 	return ys, at, nil
 }
 
-func checkEpsilon(name string, eps float64) error {
+func checkEpsilon(eps float64) error {
 	if !(eps >= minEpsilon && eps <= maxEpsilon) {
-		return fault.New(name, "%v is not in [%v, %v]", eps, float64(minEpsilon), float64(maxEpsilon))
+		return fault.New("epsilon", "%v is not in [%v, %v]", eps, float64(minEpsilon), float64(maxEpsilon))
 	}
 	return nil
 }

@@ -245,7 +245,7 @@ func (w WorstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err := substituteOnly(rel); err != nil {
 		return nil, err
 	}
-	if err := checkEpsilon("epsilon", w.Epsilon); err != nil {
+	if err := checkEpsilon(w.Epsilon); err != nil {
 		return nil, err
 	}
 	e := xmath.Up(math.Exp(w.Epsilon), 2)

@@ -445,7 +445,7 @@ func (r *Randomizer) UnmarshalJSON(text []byte) error {
 	if err := strictjson.Decode(text, &w); err != nil {
 		return err
 	}
-	if err := checkEpsilon("epsilon", w.Epsilon); err != nil {
+	if err := checkEpsilon(w.Epsilon); err != nil {
 		return err
 	}
 	labels, _, err := normalizeLabels(w.Labels)

@@ -163,7 +163,7 @@ func (s *simplex) duals(phaseOne bool, y, costs []float64) *duals {
 
 // price returns an entering column of positive gain, and whether none was found
 // in a full pass.
-func (s *simplex) price(d *duals, phaseOne bool, y []float64, tol float64) (in variable, optimal bool) {
+func (s *simplex) price(d *duals, y []float64, tol float64) (in variable, optimal bool) {
 	best := tol
 	found := false
 	if s.grid == nil {
@@ -269,7 +269,7 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 				return nil
 			}
 		}
-		in, optimal := s.price(d, phaseOne, y, tol)
+		in, optimal := s.price(d, y, tol)
 		if optimal {
 			if fresh {
 				return nil

@@ -4,14 +4,14 @@
 //	l, err := ledger.Create("budget.ledger", ledger.Config{
 //		Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-5, Mode: ledger.Planned})
 //	…
-//	if err := l.Spend(ctx, step); err != nil {
+//	if err := l.SpendPlan(ctx, plan, "note"); err != nil {
 //		return err // not spent: the step must not run
 //	}
-//	// run the step
+//	// run the steps of the plan
 //
-// Spend comes before the step runs. When it returns nil, the step is on disk and
+// SpendPlan comes before the steps run. When it returns nil, they are on disk and
 // the total is within the budget; when it returns an error, nothing was spent
-// and the step must not run.
+// and they must not run.
 //
 // A ledger has one of three modes, for which different guarantees hold. Planned
 // ledgers are accounted for by the Fourier accountant: tight, but what a step

@@ -9,12 +9,10 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A training loop asks before each step, and stops when the budget is used up.
-func ExampleLedger_Spend() {
+func ExampleLedger_SpendPlan() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
 	l, err := ledger.Create(filepath.Join(dir, "budget.ledger"), ledger.Config{
@@ -22,13 +20,11 @@ func ExampleLedger_Spend() {
 	if err != nil {
 		panic(err)
 	}
-	noise, _ := profiles.NewGaussianMechanism(1)
-	batches, _ := subsample.NewPoisson(0.01)
-	// One epoch at a time; each Spend is on disk before the epoch runs.
-	epoch := accountant.Step{Name: "epoch", Mechanism: noise, Sampling: batches, Count: 50}
+	// One epoch at a time; each spend is on disk before the epoch runs.
+	epoch := []byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 50}]\n")
 	epochs := 0
 	for {
-		if err := l.Spend(context.Background(), epoch); errors.Is(err, ledger.ErrBudget) {
+		if err := l.SpendPlan(context.Background(), epoch, "epoch"); errors.Is(err, ledger.ErrBudget) {
 			break
 		} else if err != nil {
 			panic(err)
@@ -48,8 +44,8 @@ func ExampleNew() {
 	}
 	queries := 0
 	for sigma := 40.0; ; sigma *= 0.9 { // in earnest: chosen from earlier answers
-		noise, _ := profiles.NewGaussianMechanism(sigma)
-		if err := l.Spend(context.Background(), accountant.Step{Mechanism: noise}); errors.Is(err, ledger.ErrBudget) {
+		query := fmt.Appendf(nil, "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: %v}}}]\n", sigma)
+		if err := l.SpendPlan(context.Background(), query, "query"); errors.Is(err, ledger.ErrBudget) {
 			break
 		}
 		queries++ // answer here
@@ -106,8 +102,8 @@ func ExampleVerify() {
 		panic(err)
 	}
 	before, _ := os.ReadFile(path)
-	noise, _ := profiles.NewGaussianMechanism(10)
-	if err := l.Spend(context.Background(), accountant.Step{Mechanism: noise}); err != nil {
+	noise := []byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 10}}}]\n")
+	if err := l.SpendPlan(context.Background(), noise, ""); err != nil {
 		panic(err)
 	}
 	st, err := ledger.Check(context.Background(), path)

@@ -7,17 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A Config fixes what a ledger promises. It cannot be changed later.
@@ -286,27 +282,15 @@ func (c Config) clone() Config {
 	return c
 }
 
-// Spend charges a step to the budget. It accepts what it can write down: the
-// Gaussian and the Laplace mechanism on the whole data set or a Poisson sample,
-// and groups of them; SpendPlan takes everything that a plan file can say.
+// maxNote is the largest note in bytes.
+const maxNote = 1000
+
+// SpendPlan charges all steps of a plan file to the budget, or none of them. The plan must have
+// the ledger's relation and unit. The note is free text for the readers of the file.
 //
 // When ctx ends, or another process holds the file's lock for more than ten
 // seconds, it returns an error, and nothing was spent. Spends that wait for one another reach the
 // disk together.
-func (l *Ledger) Spend(ctx context.Context, s accountant.Step) error {
-	text, err := planText(s, l.config)
-	if err != nil {
-		return err
-	}
-	return l.SpendPlan(ctx, text, s.Name)
-}
-
-// maxNote is the largest note in bytes.
-const maxNote = 1000
-
-// SpendPlan charges all steps of a plan file, or none of them, as Spend does. The
-// plan must have the ledger's relation and unit. The note is free text for the readers of
-// the file.
 func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
 	return l.enter(ctx, entry{Note: note, Plan: storedPlan(plan)})
 }
@@ -345,93 +329,4 @@ func storedPlan(plan []byte) json.RawMessage {
 	}
 	text, _ := json.Marshal(string(plan)) // bytes that are not UTF-8 turn into U+FFFD
 	return text
-}
-
-// The JSON of a plan, for the steps that tell their parameters.
-type (
-	planJSON struct {
-		Neighbors        string     `json:"neighbors"`
-		RecordsPerPerson int64      `json:"records-per-person,omitempty"`
-		Steps            []stepJSON `json:"steps"`
-	}
-	stepJSON struct {
-		Name      string                        `json:"name,omitempty"`
-		Mechanism map[string]map[string]float64 `json:"mechanism,omitempty"`
-		Sampling  map[string]map[string]any     `json:"sampling,omitempty"`
-		Count     int64                         `json:"count,omitempty"`
-		Steps     []stepJSON                    `json:"steps,omitempty"`
-	}
-)
-
-// planText writes a step down as a plan, and makes sure that the plan reads back
-// as the step: nothing of it may get lost. What no plan can have, plan.Parse refuses.
-func planText(s accountant.Step, c Config) ([]byte, error) {
-	j, err := toJSON(s, 0)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(planJSON{c.Neighbors.String(), unit(c.RecordsPerPerson), []stepJSON{j}})
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	if !reflect.DeepEqual(p.Steps[0], normal(s)) {
-		return nil, fault.New("step", "has parts that cannot be written down from here; use SpendPlan")
-	}
-	return text, nil
-}
-
-// normal is a step as plan.Parse returns it.
-func normal(s accountant.Step) accountant.Step {
-	s.Name = strings.TrimSpace(s.Name)
-	s.Count = max(s.Count, 1)
-	s.Steps = slices.Clone(s.Steps)
-	for i, sub := range s.Steps {
-		s.Steps[i] = normal(sub)
-	}
-	return s
-}
-
-// maxDepth bounds the depth of groups: each is two of the 64 levels that a plan can have.
-const maxDepth = 28
-
-func toJSON(s accountant.Step, depth int) (stepJSON, error) {
-	j := stepJSON{Name: s.Name, Count: s.Count}
-	if depth > maxDepth {
-		return j, fault.New("steps", "are nested more than %d deep", maxDepth)
-	}
-	switch {
-	case s.Selection != nil:
-		return j, fault.New("selection", "cannot be written down from here; use SpendPlan")
-	case s.Mechanism == nil:
-		for i, sub := range s.Steps {
-			k, err := toJSON(sub, depth+1)
-			if err != nil {
-				return j, fault.In(fmt.Sprintf("steps[%d]", i), err)
-			}
-			j.Steps = append(j.Steps, k)
-		}
-		return j, nil
-	}
-	noise, ok := s.Mechanism.(interface{ NoiseMultiplier() float64 })
-	if name := s.Mechanism.Name(); !ok || name != "gaussian" && name != "laplace" {
-		return j, fault.New("mechanism", "%s does not tell its parameters, must be gaussian or laplace; use SpendPlan", name)
-	}
-	j.Mechanism = map[string]map[string]float64{s.Mechanism.Name(): {"noise-multiplier": noise.NoiseMultiplier()}}
-	if s.Sampling != nil {
-		parameters := map[string]any{}
-		switch sample := s.Sampling.(type) {
-		case subsample.Poisson:
-			parameters["rate"] = sample.Rate()
-		case interface{ Parameters() map[string]any }:
-			parameters = sample.Parameters()
-		default:
-			return j, fault.New("sampling", "%s does not tell its parameters; use SpendPlan", s.Sampling.Name())
-		}
-		j.Sampling = map[string]map[string]any{s.Sampling.Name(): parameters}
-	}
-	return j, nil
 }

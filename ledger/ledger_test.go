@@ -557,3 +557,9 @@ func TestOldFiles(t *testing.T) {
 		}
 	}
 }
+
+// encodeLine returns the line of a content as a file has it, and its checksum.
+func encodeLine(prev string, content any) (line []byte, sum string, err error) {
+	l, err := newLine(prev, content)
+	return l.text(), l.Sum, err
+}

@@ -131,28 +131,24 @@ type Law struct {
 // Tilted returns K = log Σ m e^{θl} over the finite part of the law, and the
 // mean and variance of the tilted law.
 func (l *Law) Tilted(theta float64) (k, mean, variance float64) {
-	top := math.Inf(-1)
+	// Two passes: where the largest term is, the first of equal ones; and the sums, about its loss to keep the variance.
+	top, at := math.Inf(-1), 0.0
+	losses := l.Loss[:len(l.LogMass)]
 	for i, m := range l.LogMass {
-		top = max(top, m+theta*l.Loss[i])
+		if c := m + theta*losses[i]; !(c <= top) {
+			top, at = c, losses[i]
+		}
 	}
 	if math.IsInf(top, -1) {
 		return top, 0, 0
 	}
-	// Two sums in one pass, about the loss of the mode to keep the variance.
 	var s, s1, s2 float64
-	at := 0.0
 	for i, m := range l.LogMass {
-		if m+theta*l.Loss[i] == top {
-			at = l.Loss[i]
-			break
-		}
-	}
-	for i, m := range l.LogMass {
-		c := m + theta*l.Loss[i] - top
+		c := m + theta*losses[i] - top
 		if c < -60 {
 			continue
 		}
-		x, d := math.Exp(c), l.Loss[i]-at
+		x, d := math.Exp(c), losses[i]-at
 		s += x
 		s1 += x * d
 		s2 += x * d * d

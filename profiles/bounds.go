@@ -102,6 +102,13 @@ type Laws interface {
 	Least() float64
 }
 
+// An Adaptive is Laws of runs on which more is reached at each ε by an adversary that adapts to what ran before than on
+// fixed data. One of a total may be the last.
+type Adaptive interface {
+	// Gain is about how much more ε that is for so many runs. It decides which one is the last, and proves nothing.
+	Gain(runs int64) float64
+}
+
 // A Retreat is Laws that know something which takes next to no work.
 type Retreat interface {
 	// Retreat returns profiles of all runs of the question where a limit of work leaves no time for those of For.
@@ -113,6 +120,7 @@ type Retreat interface {
 type Question struct {
 	Runs  int64 // of the mechanism in the total
 	Alone bool  // nothing else runs, before, after or in between
+	Last  bool  // what else runs comes before, as the attack may choose
 	// Delta is the δ that is asked about, of a total of so many runs of Laws with a Least, and
 	// Width the relative width of ε.
 	Delta, Width float64
@@ -127,7 +135,7 @@ type Composition struct {
 	// Upper dominates every adaptive composition of the runs.
 	Upper [2][]Repeated
 	// Lower is attained by concrete data sets, or, in answer to a Question whose runs are
-	// Alone, reached at each ε by some adversary, not the same at all ε.
+	// Alone or Last, reached at each ε by some adversary, not the same at all ε.
 	Lower [2][]Repeated
 	// Numerical says that nothing but the accuracy of a computation is between the two.
 	Numerical bool
@@ -161,6 +169,11 @@ type Together interface {
 	Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Profile, error)
 	// Attack is what some adaptive adversary reaches with k runs.
 	Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Reached, error)
+	// InBlocks reports whether many runs are known at once: UpperInBlocks and AttackInBlocks are then as Upper and Attack, in a time
+	// that grows with the logarithm of k, and wider where runs are few.
+	InBlocks() bool
+	UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Profile, error)
+	AttackInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Reached, error)
 }
 
 // Reached gives lower bounds of ε(δ) and δ(ε).

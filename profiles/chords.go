@@ -71,7 +71,8 @@ const ampleRest = 1e-6
 //
 // Rounding leaves a little more for 0 under one of P and Q than under the other. That is a
 // displacement of the loss 0 if there is ample mass at it; else a change of one of the
-// other masses, of which a change by η moves the difference by η(1 − e^{−x}).
+// other masses, of which a change by η moves the difference by η(1 − e^{−x}). Of two halves that
+// are equal it leaves the same: all masses are off by the same 4 roundings.
 func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	var atoms []Atom
 	var p, q xmath.Sum // what is left at 0
@@ -99,6 +100,9 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	}
 	massErr, lossErr := 8*xmath.U, 2*xmath.U*x[len(x)-1]
 	rest, off := min(p.Value(), q.Value()), math.Abs(p.Value()-q.Value())+16*xmath.U
+	if inf == infQ && slices.Equal(right, left) {
+		off = 0
+	}
 	if rest < 0 {
 		// Nothing is at 0, and what the masses were raised by makes more than 1 of them: those of a law are less by so much.
 		massErr -= rest * (1 + 1e-9)
@@ -147,19 +151,82 @@ func (w *walk) move(a float64) {
 	w.a = a
 }
 
-// NewTangents returns a symmetric profile that is below a convex one with δ(x[i]) ≥ w[i],
-// of which the line through that point with the slope −q[i] per e^ε/e^{x[i]} is below, for
-// x from 0 up. Where nothing is known, it is 0.
-func NewTangents(x, w, q []float64) (*Discrete, error) {
-	if len(x) < 1 || len(w) != len(x) || len(q) != len(x) || x[0] != 0 {
-		return nil, fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(w), len(q))
+// Lines are what is known of a convex δ at points x[i] ≥ 0: δ(x[i]) ≥ W[i], and the line through that value with the
+// slope −Q[i] per e^ε/e^{x[i]} is below δ. Everywhere δ is at least Inf.
+type Lines struct {
+	W, Q []float64
+	Inf  float64
+}
+
+// NewTangents returns a profile below one of which up is known, and back of its reverse, for x from 0 up. Where nothing is
+// known, it is 0. Of a symmetric profile both are the same.
+func NewTangents(x []float64, up, back Lines) (*Discrete, error) {
+	for _, l := range []Lines{up, back} {
+		if len(x) < 1 || len(l.W) != len(x) || len(l.Q) != len(x) || x[0] != 0 {
+			return nil, fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(l.W), len(l.Q))
+		}
 	}
-	q = append([]float64(nil), q...)
-	// In the middle of the slopes on both sides of ε = 0 is that of a line below, too.
-	q[0] = min(q[0], (1-w[0])/2)
+	if slices.Equal(up.W, back.W) && slices.Equal(up.Q, back.Q) && up.Inf == back.Inf {
+		// In the middle of the slopes on both sides of ε = 0 is that of a line below, too.
+		corners, mass := up.masses(x, up.W[0], min(up.Q[0], (1-up.W[0])/2))
+		return twoSided(corners, mass, mass, up.Inf, up.Inf)
+	}
+	// Both have one value at 0, so low that their lines there make a convex corner: a lower one is a line below, too.
+	first := min(up.W[0], back.W[0], 1-up.Q[0]-back.Q[0])
+	at, right := up.masses(x, first, up.Q[0])
+	atBack, left := back.masses(x, first, back.Q[0])
+	tv, tvBack := variation(at, right, up.Inf), variation(atBack, left, back.Inf)
+	// They differ by what was rounded. The larger one is lowered.
+	scale := func(mass []float64, inf *float64, f float64) {
+		for i := range mass {
+			mass[i] *= f
+		}
+		*inf *= f
+	}
+	if tv > tvBack {
+		scale(right, &up.Inf, tvBack/tv)
+	} else if tv < tvBack {
+		scale(left, &back.Inf, tv/tvBack)
+	}
+	all := slices.Concat(at, atBack)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	spread := func(at, mass []float64) []float64 {
+		out := make([]float64, len(all))
+		for i, m := range mass {
+			k, _ := slices.BinarySearch(all, at[i])
+			out[k] += m
+		}
+		return out
+	}
+	return twoSided(all, spread(at, right), spread(atBack, left), up.Inf, back.Inf)
+}
+
+// variation returns δ(0) of P-masses at losses x ≥ 0 and at ∞.
+func variation(x, mass []float64, inf float64) float64 {
+	for i, m := range mass {
+		inf -= m * math.Expm1(-x[i])
+	}
+	return inf
+}
+
+// masses returns losses, ascending from 0, and the masses of P there for which the largest of the lines is δ − Inf from ε = 0 up.
+// The line at 0 is that of the value w0 and of the slope q0.
+func (l Lines) masses(x []float64, w0, q0 float64) (corners, mass []float64) {
+	w, q := make([]float64, len(x)), append([]float64(nil), l.Q...)
+	for i, v := range l.W {
+		if w[i] = v; i == 0 {
+			w[0], q[0] = w0, q0
+		}
+		if l.Inf > 0 {
+			w[i] = (w[i] - l.Inf) * (1 - 4*xmath.U)
+		}
+		if w[i] < 0 { // Inf is above
+			w[i], q[i] = 0, 0
+		}
+	}
 	// The largest of the lines: corners[k] is where lines[k] ends and lines[k+1] begins. A line
 	// that is passed before it begins is none of them.
-	var corners []float64
 	var lines []int
 	for j := range x {
 		begin := 0.0
@@ -194,7 +261,7 @@ func NewTangents(x, w, q []float64) (*Discrete, error) {
 	}
 	lines = append([]int{lines[0]}, lines...) // lines[k] is on the left of corner k
 	n := len(corners)
-	mass := make([]float64, n)
+	mass = make([]float64, n)
 	for k := 1; k < n; k++ {
 		m := q[lines[k]] * math.Exp(corners[k]-x[lines[k]])
 		if k+1 < n {
@@ -219,5 +286,5 @@ func NewTangents(x, w, q []float64) (*Discrete, error) {
 	for k := range mass {
 		mass[k] *= lower
 	}
-	return twoSided(corners, mass, mass, 0, 0)
+	return corners, mass
 }

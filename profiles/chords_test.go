@@ -24,22 +24,24 @@ func TestChordsAndTangents(t *testing.T) {
 			}
 			return math.Exp(v + sign*err)
 		}
-		var x, up, back, low, slope []float64
+		var x, up, back []float64
+		var below [2]profiles.Lines
 		for i := range 400 {
 			eps := 6 * float64(i) / 400
 			x = append(x, eps)
 			up, back = append(up, at(p, eps, 1)), append(back, at(rev, eps, 1))
-			low = append(low, at(p, eps, -1)*(1-1e-13))
-			slope = append(slope, math.Exp(eps+p.Tails(eps, 0).Q)*(1+1e-13))
+			for d, p := range []profiles.Profile{p, rev} {
+				l := &below[d]
+				l.W = append(l.W, at(p, eps, -1)*(1-1e-13))
+				l.Q = append(l.Q, math.Exp(eps+p.Tails(eps, 0).Q)*(1+1e-13))
+				l.Inf = math.Exp(p.Support().LogPInf) * (1 - 1e-13)
+			}
 		}
 		c := must(profiles.NewChords(x, up, back))
 		profiletest.Run(t, c, nil, profiletest.Grid(c, 1))
-		dirs := [][2]profiles.Profile{{p, c}, {rev, profiles.Reverse(c)}}
-		if p != profiles.Profile(finite) { // tangents are of symmetric profiles
-			d := must(profiles.NewTangents(x, low, slope))
-			profiletest.Run(t, d, nil, profiletest.Grid(d, 1))
-			dirs = append(dirs, [2]profiles.Profile{d, p})
-		}
+		d := must(profiles.NewTangents(x, below[0], below[1]))
+		profiletest.Run(t, d, nil, profiletest.Grid(d, 1))
+		dirs := [][2]profiles.Profile{{p, c}, {rev, profiles.Reverse(c)}, {d, p}, {profiles.Reverse(d), rev}}
 		for _, dir := range dirs {
 			for eps := -5.0; eps < 5.8; eps += 0.0173 {
 				a, b := at(dir[0], eps, -1), at(dir[1], eps, 1)

@@ -80,7 +80,7 @@ func kinds() []kind {
 		out = append(out, kind{name: "laplace", p: must(profiles.NewLaplace(b)), exact: profiletest.Laplace(b), size: 0.3 / b})
 	}
 	for _, e := range []float64{1e-9, 1e-3, 0.1, 1, 7, 100} {
-		out = append(out, kind{name: "exponential", p: must(profiles.NewExponential(e)), exact: profiletest.Exponential(e), size: 0.3 * e})
+		out = append(out, kind{name: "exponential", p: must(profiles.NewExponential(e)), exact: exactExponential(e), size: 0.3 * e})
 	}
 	out = append(out,
 		kind{"discrete gaussian", pair(must(profiles.NewDiscreteGaussianMechanism(1.5, 1)), profiles.AddRemove),
@@ -109,7 +109,7 @@ func kinds() []kind {
 	}
 	for _, c := range []struct{ b, q float64 }{{1, 0.01}, {1, 0.5}, {0.2, 1e-6}, {0.1, 0.99}, {20, 0.1}} {
 		b := must(profiles.NewLaplaceMechanism(c.b))
-		out = append(out, kind{"laplace ±1", mixture(b, c.q), profiletest.LaplacePlusMinus(c.b, c.q), min(1, c.q*math.Exp(1/c.b)) / c.b})
+		out = append(out, kind{"laplace ±1", mixture(b, c.q), exactPlusMinus(c.b, c.q), min(1, c.q*math.Exp(1/c.b)) / c.b})
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func fuzzed(kind uint8, a, b, c float64, n int16) (profiles.Profile, profiletest
 		}
 	case 2:
 		if e, err := profiles.NewExponential(a); err == nil {
-			return e, profiletest.Exponential(a), 0.3 * a
+			return e, exactExponential(a), 0.3 * a
 		}
 	case 3:
 		if k := int64(uint16(n)%2000) + 2; uint16(n)%3 != uint16(profiles.ZeroOut) && a > 1e-100 && a <= 1 { // zero-out has its own pair

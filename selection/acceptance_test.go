@@ -97,7 +97,7 @@ func TestCheckExact6(t *testing.T) {
 			m, at := newMixture(l, tab), newAttacker(l, pair)
 			for _, delta := range []float64{1e-3, 1e-6, 1e-12} {
 				hi, _ := crossing(func(eps float64) float64 { return math.Log(m.delta(eps, tab.delta) / delta) }, 100)
-				start := hi - at.logR()
+				start := hi - at.logR
 				if at.pair.loss[len(at.a)-1] >= start {
 					continue // T and S overlap
 				}

@@ -30,7 +30,8 @@ type attacker struct {
 	pair *pair
 	// P- and Q-mass of {L < loss[i]}; and its f'(1−u), f'(1−v), up to where a/b is largest.
 	u, v, a, b []float64
-	steps      []int // vertices of the hull of (b, a), by ascending i
+	steps      []int   // vertices of the hull of (b, a), by ascending i
+	logR       float64 // the largest ln f'(1−u)/f'(1−v) at the ends of outcomes
 }
 
 func newAttacker(l Law, p *pair) *attacker {
@@ -43,7 +44,7 @@ func newAttacker(l Law, p *pair) *attacker {
 		a, b := math.Exp(l.LogDPGF(min(1, u.Value()))), math.Exp(l.LogDPGF(min(1, v.Value())))
 		at.u, at.v = append(at.u, u.Value()), append(at.v, v.Value())
 		at.a, at.b = append(at.a, a), append(at.b, b)
-		if r := xmath.Log(a) - xmath.Log(b); r > best {
+		if r := l.LogDPGF(min(1, u.Value())) - l.LogDPGF(min(1, v.Value())); r > best {
 			best, peak = r, i
 		}
 		if i == len(p.loss) {
@@ -52,7 +53,7 @@ func newAttacker(l Law, p *pair) *attacker {
 		u.Add(p.p[i])
 		v.Add(p.q[i])
 	}
-	at.a, at.b = at.a[:peak+1], at.b[:peak+1]
+	at.a, at.b, at.logR = at.a[:peak+1], at.b[:peak+1], best
 	for i := range at.a {
 		for n := len(at.steps); n > 1; n = len(at.steps) {
 			j, k := at.steps[n-2], at.steps[n-1]
@@ -160,17 +161,11 @@ func (at *attacker) share(pm, qm, e, u, v float64) float64 {
 	return math.Exp(lo)
 }
 
-// logR is the largest ln f'(1−u)/f'(1−v).
-func (at *attacker) logR() float64 {
-	peak := len(at.a) - 1
-	return xmath.Log(at.a[peak]) - xmath.Log(at.b[peak])
-}
-
 // delta returns what the best ranking known reaches at ε ≥ 0, rounded down.
 func (at *attacker) delta(eps float64) float64 {
 	peak := len(at.a) - 1
 	// S ends where an outcome gains nothing even at the best place.
-	first := sort.SearchFloat64s(at.pair.loss, eps-at.logR())
+	first := sort.SearchFloat64s(at.pair.loss, eps-at.logR)
 	best := at.constant(eps)
 	if first >= peak {
 		return max(best, at.value(eps, peak))
@@ -203,14 +198,14 @@ func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)
 // A winner is the law of the best of K runs on the blocks of a ranking.
 type winner struct {
 	l            Law
-	rel          float64 // error of the masses of blocks and of their sums
+	rel          float64 // error of the masses of blocks and of their sums (of parts of outcomes: leastShare)
 	blocks       []block
 	above, below []block // the masses of the first i blocks, and of those from the i-th on
 }
 
 func (at *attacker) winner(blocks []block) winner {
 	n := len(blocks)
-	w := winner{at.l, at.pair.rel + 32*xmath.U, blocks, make([]block, n+1), make([]block, n+1)}
+	w := winner{at.l, at.pair.rel + 256*xmath.U, blocks, make([]block, n+1), make([]block, n+1)}
 	var u, v, x, y xmath.Sum
 	for i, b := range blocks {
 		u.Add(b.p)
@@ -240,6 +235,9 @@ func (w winner) mass(i, j int) (a, b, err float64) {
 func (w winner) one(above, p, below float64) (mass, err float64) {
 	u, p := within(above, p)
 	err = 2 * w.rel * (1 + sensitivity(w.l, u+p))
+	if u < above { // a unit of 1 that within took off is much of f' where many runs see it
+		err += math.Expm1(w.l.LogDPGF(u) - w.l.LogDPGF(min(1, above)))
+	}
 	if l, ok := w.l.(fromBelow); ok {
 		n, _ := w.l.MaxRuns()
 		if e := 2 * w.rel * (1 + float64(n)); e < err {

@@ -39,7 +39,7 @@ func TestBoundedAttack(t *testing.T) {
 	for _, l := range []Law{must(Fixed(3)), must(Binomial(20, 0.3)), must(Binomial(20, 1-1e-6)), must(Conditioned(1, 0.1, 5)), must(Censored(0.1, 5))} {
 		for _, eps := range []float64{1, 30, 40, 100, 200} {
 			price := must(PriceOfBest(l).Pure(eps))
-			c := must(PriceOfBest(l).certify(context.Background(), declaredCandidate(eps, 0), must(PriceOfBest(l).fine(1e-5, 1e-5)), fewLevels))
+			c := must(PriceOfBest(l).certify(context.Background(), declaredCandidate(eps, 0), must(PriceOfBest(l).fine(1e-5, 1e-5)), fewStrips))
 			if lo := reachedEpsilon(context.Background(), c[0].below, 1e-5, 0, price); !(lo <= price && lo > price-0.01) {
 				t.Errorf("%v, run of ε = %v: %v is reached, the price is %v", l, eps, lo, price)
 			}

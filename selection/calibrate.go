@@ -47,7 +47,7 @@ const calibrateAccuracy = 1e-5
 // in [lo, hi] at which the search was seen to cost at most target at delta, by the upper end of
 // [Price.Epsilon], which is returned with its lower end; lo when even that is cheap enough. The
 // upper end is within about 1e-5 of target where that is continuous, within a relative 1e-3
-// where Theorem U2 makes it. It refuses a target that hi does not meet. candidate returns one
+// where Theorem E makes it. It refuses a target that hi does not meet. candidate returns one
 // run. Once ctx is done, the error is that of ctx.
 func (p Price) Calibrate(ctx context.Context, candidate func(noise float64) (*Candidate, error), delta, target, lo, hi float64) (noise, lower, upper float64, err error) {
 	if !(lo > 0 && lo < hi && !math.IsInf(hi, 1)) {
@@ -78,7 +78,7 @@ func (p Price) Calibrate(ctx context.Context, candidate func(noise float64) (*Ca
 		return 0, 0, 0, err
 	}
 	if c <= target {
-		// Without Theorem U2 and attacks, which take long, first.
+		// Without Theorem E and attacks, which take long, first.
 		if _, hi, err = narrow(quick, target, 1e-5, lo, hi, upper, c); err != nil {
 			return 0, 0, 0, err
 		}

@@ -9,24 +9,23 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A certified is one direction of a search: δ from above and from below.
 type certified struct {
 	above func(eps float64) float64 // for every real ε
-	quick func(eps float64) float64 // the same without Theorem U2: what rankings are steered by
+	quick func(eps float64) float64 // the same without Theorem E
 	below func(eps float64) float64 // for ε ≥ 0; nil where no attack is known
 	// What above and below are made of, of the kind of search that it is.
-	best   *attacker
-	first  *firstAttack
-	levels *leveled
+	best  *attacker
+	first *firstAttack
+	exact *exact
 }
 
-// certify returns both directions of the search, with so many levels for Theorem U2; with none,
+// certify returns both directions of the search, with so many strips for Theorem E; with none,
 // the quick price from above only.
-func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int) ([2]certified, error) {
+func (p Price) certify(ctx context.Context, c *Candidate, f fineness, strips int) ([2]certified, error) {
 	if c == nil {
 		return [2]certified{}, fault.New("candidate", "is missing")
 	}
@@ -35,7 +34,7 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int
 		return [2]certified{}, err
 	}
 	var low, up *pair
-	if levels > 0 {
+	if strips > 0 {
 		pts := t.samples()
 		low, up = t.reached(pts), above(pts)
 	}
@@ -60,7 +59,7 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int
 			m := newMixture(p.law, t)
 			price = func(eps float64) float64 { return m.delta(eps, one) }
 			if up != nil {
-				out[d].levels = newLeveled(p.law, t, up, m.c[0], levels)
+				out[d].exact = newExact(p.law, up, m.c[0])
 			}
 		}
 		quick := func(eps float64) float64 {
@@ -70,12 +69,11 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int
 			return min(old(eps), price(eps))
 		}
 		out[d].quick, out[d].above = quick, quick
-		if l := out[d].levels; l != nil {
+		if x := out[d].exact; x != nil {
 			out[d].above = func(eps float64) float64 {
 				v := quick(eps)
-				if _, left := parallel.Work(ctx); left > 0 && eps >= 0 && l.serves(eps) {
-					parallel.Spend(ctx, l.work(l.count))
-					v = min(v, l.delta(eps, l.count))
+				if eps >= 0 && x.serves(eps) {
+					v = min(v, x.delta(ctx, eps, strips))
 				}
 				return v
 			}
@@ -137,10 +135,10 @@ func (p Price) fine(accuracy, delta float64) (fineness, error) {
 // given as its lower end, reaches lower. accuracy is what reading the candidate from a table
 // may cost in ε; 0 stands for 1e-6. The worst direction of the relation counts.
 //
-// Above is the least of Theorems U1 and U2 (best of K; F for the first above a threshold) and
-// of [Price.Profile]; below is the best of the rankings of the files attack.go and merge.go. For
+// Above is the least of Theorems U1 and E (best of K; F for the first above a threshold) and
+// of [Price.Profile]; below is the best of the rankings of the files attack.go and exact.go. For
 // small δ the two meet, up to the accuracy: at δ = 0, the price of a pure candidate is their
-// supremum. They do not where ε is small or, for Poisson laws, the mean large. Relation: that
+// supremum. Where ε is small or the runs many they meet up to the grid of Theorem E. Relation: that
 // of the candidate. lower is 0 where no attack is known; upper is +Inf where nothing is proved.
 // Once ctx is done, the error is that of ctx.
 func (p Price) Epsilon(ctx context.Context, c *Candidate, delta, accuracy float64) (lower, upper float64, err error) {
@@ -151,7 +149,7 @@ func (p Price) Epsilon(ctx context.Context, c *Candidate, delta, accuracy float6
 	if err != nil {
 		return 0, 0, err
 	}
-	both, err := p.certify(ctx, c, f, levelCount)
+	both, err := p.certify(ctx, c, f, manyStrips)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -160,11 +158,8 @@ func (p Price) Epsilon(ctx context.Context, c *Candidate, delta, accuracy float6
 		if d.below != nil {
 			lower = max(lower, reachedEpsilon(ctx, d.below, delta, lower, min(e, 1e4)))
 		}
-		if d.levels != nil {
-			e = d.leveled(ctx, delta, lower, e, d.levels.count)
-			lower = d.merged(ctx, delta, lower, min(e, 1e4))
-			e = d.leveled(ctx, delta, lower, e, manyLevels)
-		}
+		e = d.exactly(ctx, delta, lower, e)
+		lower = d.merged(ctx, delta, lower, min(e, 1e4))
 		upper = max(upper, e)
 	}
 	if ctx.Err() != nil {
@@ -204,20 +199,20 @@ func (p Price) quickEpsilon(ctx context.Context, c *Candidate, delta, accuracy f
 	return max(both[0].quickEpsilon(ctx, delta), both[1].quickEpsilon(ctx, delta)), ctx.Err()
 }
 
-// leveled returns an ε from lo to hi at which δ is not exceeded, by Theorem U2 if the gap
+// exactly returns an ε from lo to hi at which δ is not exceeded, by Theorem E if the gap
 // between the two is open, hi if it is worth nothing.
-func (d certified) leveled(ctx context.Context, delta, lo, hi float64, count int) float64 {
-	top := min(hi, maxLeveled) - lo
-	if d.levels == nil || delta == 0 || !(hi-lo > openGap*max(1, hi)) || top <= 0 || !d.levels.serves(lo+top) {
+func (d certified) exactly(ctx context.Context, delta, lo, hi float64) float64 {
+	top := min(hi, maxExact-1) - lo
+	if d.exact == nil || delta == 0 || !(hi-lo > openGap*max(1, min(hi, maxExact))) || top <= 0 || !d.exact.serves(lo+top) {
 		return hi
 	}
 	x, ok := crossingTo(func(x float64) float64 {
 		if ctx.Err() != nil {
 			return 1
 		}
-		return xmath.Log(max(d.levels.delta(lo+x, count), tiny)/delta) + 4*xmath.U
+		return xmath.Log(max(d.exact.delta(ctx, lo+x, manyStrips), tiny)/delta) + 4*xmath.U
 	}, top, 1e-3)
-	if !ok {
+	if !ok || ctx.Err() != nil {
 		return hi
 	}
 	return lo + x
@@ -250,18 +245,18 @@ func reachedEpsilon(ctx context.Context, below func(float64) float64, delta, lo,
 // openGap is the relative gap between the ends from which on the merged ranking is tried.
 const openGap = 1e-3
 
-// merged returns an ε from lo to hi at which more than δ is reached, by merged rankings, each
-// of which is made for the ε that the one before it reaches; lo if there is none.
+// merged returns an ε from lo to hi at which more than δ is reached, by merged rankings; lo if there is none. The
+// first is made for hi, each other one for the ε that the one before it reaches.
 func (d certified) merged(ctx context.Context, delta, lo, hi float64) float64 {
 	if d.best == nil {
 		return lo
 	}
-	target := lo
+	target := hi
 	for range 4 {
 		if !(hi-lo > openGap*max(1, hi)) || ctx.Err() != nil {
 			break
 		}
-		found := reachedEpsilon(ctx, d.best.reachOf(d.best.merge(ctx, target)).delta, delta, lo, hi)
+		found := reachedEpsilon(ctx, d.best.reachOf(d.best.merge(ctx, target, manyStrips)).delta, delta, lo, hi)
 		gained := found - lo
 		lo, target = found, found
 		if gained < openGap/10 {
@@ -280,10 +275,10 @@ func (p Price) Delta(ctx context.Context, c *Candidate, eps, accuracy float64) (
 	if err != nil {
 		return 0, 0, err
 	}
-	both, err := p.certify(ctx, c, f, manyLevels)
+	both, err := p.certify(ctx, c, f, manyStrips)
 	if err == nil && both[0].quick(eps)+both[1].quick(eps) < 1e-15 { // of tables down to e^−60
 		if f, err = p.fine(accuracy, 1e-280); err == nil {
-			both, err = p.certify(ctx, c, f, manyLevels)
+			both, err = p.certify(ctx, c, f, manyStrips)
 		}
 	}
 	if err != nil {
@@ -296,7 +291,7 @@ func (p Price) Delta(ctx context.Context, c *Candidate, eps, accuracy float64) (
 			lower = max(lower, d.below(eps))
 		}
 		if d.best != nil && lower < (1-openGap)*up && ctx.Err() == nil {
-			lower = max(lower, d.best.reachOf(d.best.merge(ctx, eps)).delta(eps))
+			lower = max(lower, d.best.reachOf(d.best.merge(ctx, eps, manyStrips)).delta(eps))
 		}
 	}
 	return lower, upper, ctx.Err()

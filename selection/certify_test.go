@@ -150,10 +150,10 @@ func TestPricesByEnumeration(t *testing.T) {
 		p, q := brutePair(rng, n)
 		c := finiteCandidate(p, q)
 		for _, l := range bruteLaws(rng) {
-			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -60}, fewLevels))
+			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -60}, fewStrips))
 			var first *[2]certified
 			if price, err := PriceOfFirstAbove(l); err == nil {
-				f := must(price.certify(context.Background(), c, fineness{1e-5, -60}, fewLevels))
+				f := must(price.certify(context.Background(), c, fineness{1e-5, -60}, fewStrips))
 				first = &f
 			}
 			for _, eps := range []float64{-1, -0.2, 0, 0.3, 1, 2.5} {

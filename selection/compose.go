@@ -33,7 +33,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if err := cmp.Or(p.ready(), checkChords(accuracy, logFloor)); err != nil {
 		return profiles.Bounds{}, err
 	}
-	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewLevels)
+	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewStrips)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -126,43 +126,63 @@ func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, err
 	}
 	switch {
 	case c.best != nil:
-		return c.best.compose(ctx, c.quick)
+		return c.best.compose(ctx, c.above)
 	case c.first != nil:
 		return c.first.compose(c.quick)
 	}
 	return nil, nil
 }
 
-// steerDelta is the δ about which rankings are steered: one of several steps of a plan has
-// to be good at a larger δ than the plan is asked for. It steers and proves nothing.
-const steerDelta = 1e-3
+// steerDeltas are the δ about which rankings are steered: one of several steps of a plan has
+// to be good at a larger δ than the plan is asked for. They steer and prove nothing.
+var steerDeltas = [...]float64{1e-4, 1e-5, 1e-6}
 
-func steerAt(above func(float64) float64) (eps, order float64) {
-	at := func(delta float64) float64 {
-		e, _ := crossing(func(eps float64) float64 { return above(eps) - delta }, 1e4)
-		return e
+// steerAt returns where a price is steerDeltas.
+func steerAt(above func(float64) float64) (out [len(steerDeltas)]float64) {
+	for i, delta := range steerDeltas {
+		out[i], _ = crossingTo(func(eps float64) float64 { return above(eps) - delta }, maxExact-1, 1e-3)
 	}
-	e := at(steerDelta)
-	return e, 1 + max(0.5, math.Ln10/max(1e-3, at(steerDelta/10)-e))
+	return out
 }
 
-// compose returns the pair of the ranking that has the largest Rényi divergence, at the
-// order that matters to a composition, among some.
+// reachedBy is the sum of the ε at which atoms reach steerDeltas: what rankings are chosen by.
+func reachedBy(atoms []profiles.Atom) float64 {
+	sum := 0.0
+	for _, delta := range steerDeltas {
+		e, _ := crossingTo(func(eps float64) float64 {
+			d := 0.0
+			for _, a := range atoms {
+				if a.Loss > eps {
+					d -= math.Exp(a.LogP) * math.Expm1(eps-a.Loss)
+				}
+			}
+			return d - delta
+		}, maxExact, 1e-3)
+		sum += e
+	}
+	return sum
+}
+
+// compose returns the pair of the ranking that reaches most, of some, at steerDeltas.
 func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*profiles.Discrete, error) {
-	target, order := steerAt(above)
 	var best []profiles.Atom
 	var bestErr float64
 	value := math.Inf(-1)
 	try := func(blocks []block) {
 		atoms, err := at.atoms(blocks)
-		if v := moment(atoms, order); v > value {
+		if v := reachedBy(atoms); v > value {
 			value, best, bestErr = v, atoms, err
 		}
 	}
 	peak := len(at.a) - 1
-	for _, e := range []float64{0.7, 1, 1.4} {
-		blocks, _ := at.ranking(e*target, peak)
-		try(blocks)
+	for _, e := range steerAt(above) {
+		for _, f := range []float64{0.7, 1, 1.4} {
+			blocks, _ := at.ranking(f*e, peak)
+			try(blocks)
+		}
+		if blocks := at.merge(ctx, e, fewStrips); blocks != nil {
+			try(blocks)
+		}
 	}
 	// Two blocks: T of 21 sizes, by its P-mass.
 	for k := -16; k <= 4 && ctx.Err() == nil; k++ {
@@ -193,15 +213,6 @@ func (at *attacker) twoBlocks(i int) []block {
 		put(p.p[j], p.q[j])
 	}
 	return out
-}
-
-// moment is log E_P[(P/Q)^(order−1)] of atoms.
-func moment(atoms []profiles.Atom, order float64) float64 {
-	xs := make([]float64, 0, len(atoms))
-	for _, a := range atoms {
-		xs = append(xs, a.LogP+(order-1)*min(a.Loss, 700))
-	}
-	return xmath.LogSum(xs)
 }
 
 // composeStep is the width of loss within which blocks of a ranking are put together, which
@@ -263,22 +274,21 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 	return atoms, relErr + 32*xmath.U
 }
 
-// compose returns the pair of the set of accepted outcomes that reaches most at the ε where
-// the price is steerDelta.
+// compose returns the pair of the set of accepted outcomes that reaches most at steerDeltas.
 func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete, error) {
-	target, order := steerAt(above)
+	targets := steerAt(above)
 	var best outcomes
 	value := math.Inf(-1)
 	n := len(at.pair.loss)
 	lnM := at.l.logMean()
 	for i := 0; i <= n; i += 1 + n/400 {
-		for _, e := range []float64{0.7, 1, 1.3} {
+		for _, e := range targets {
 			j := n
 			if at.v[i] > 1e-300 {
-				j = max(i, sort1(at.pair.loss, e*target-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
+				j = max(i, sort1(at.pair.loss, e-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
 			}
 			if o := at.outcomes(i, j); o.atoms != nil {
-				if v := moment(o.atoms, order); v > value {
+				if v := reachedBy(o.atoms); v > value {
 					value, best = v, o
 				}
 			}

@@ -42,7 +42,7 @@ func TestExtremePairs(t *testing.T) {
 		p, q := draw(), draw()
 		c := finiteCandidate(p, q)
 		for _, l := range []Law{must(Geometric(0.1)), must(Geometric(1e-9)), must(Fixed(3)), must(Binomial(6, 0.7)), must(Conditioned(0.5, 0.2, 5))} {
-			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -700}, fewLevels))
+			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -700}, fewStrips))
 			for _, eps := range []float64{0, 1e-9, 1, 30, 37, 300, 699, 700} {
 				best := 0.0
 				permutations(n, func(order []int) {
@@ -155,7 +155,7 @@ func exactEnds(t *testing.T, l Law, b certified, p, q []*big.Float) {
 			blocks, wins := b.best.ranking(eps, split)
 			check("the interleaved ranking", blocks, b.best.reach(blocks, wins))
 		}
-		blocks := b.best.merge(context.Background(), eps)
+		blocks := b.best.merge(context.Background(), eps, manyStrips)
 		check("the merged ranking", blocks, b.best.reachOf(blocks))
 	}
 }

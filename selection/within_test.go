@@ -21,7 +21,7 @@ func TestBottomBlocks(t *testing.T) {
 			at := newAttacker(l, tab.reached(tab.samples()))
 			for _, more := range []float64{-0.5, 0, 0.5, 2, 3, 5} {
 				eps := max(0, e+more)
-				blocks := at.merge(context.Background(), eps)
+				blocks := at.merge(context.Background(), eps, manyStrips)
 				got, want := at.reachOf(blocks).delta(eps), deltaFromBottom(l, blocks, eps)
 				if got > want*(1+1e-12) {
 					t.Errorf("%v, run of ε = %v: the merged ranking reaches %v at ε = %v, not %v", l, e, want, eps, got)

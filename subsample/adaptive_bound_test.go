@@ -173,22 +173,3 @@ func TestAdaptiveBoundRefuses(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAdaptiveBound(b *testing.B) {
-	wor, wr, _, _, base := paperSetting()
-	for _, s := range []FixedSize{wor, wr} {
-		b.Run(s.Name()+"/family", func(b *testing.B) {
-			for b.Loop() {
-				a := ok(s.NewAdaptiveBound(base))
-				ok(a.Upper(b.Context(), 10, 1, math.Log(1e-5), 1<<15))
-			}
-		})
-		b.Run(s.Name()+"/1000-steps", func(b *testing.B) {
-			a := ok(s.NewAdaptiveBound(base))
-			ok(a.Upper(b.Context(), 10, 1, math.Log(1e-5), 1<<15)) // makes the family
-			for b.Loop() {
-				ok(a.Upper(b.Context(), 1000, 1.5, math.Log(1e-5), 1<<15))
-			}
-		})
-	}
-}

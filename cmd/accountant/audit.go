@@ -22,73 +22,30 @@ const maxScores = 1 << 27
 // rocPoints is how many points of a curve a picture has: stairs of less than a pixel.
 const rocPoints = 1000
 
-type auditFlags struct {
-	answerFlags
-	request service.AuditRequest
-	plan    string
-	picture pictureFlags
-}
-
 func newAuditCmd() *cobra.Command {
-	f := &auditFlags{}
-	q := &f.request
-	cmd := &cobra.Command{
-		Use:  "audit",
-		Args: ledgerArgs("scores.csv"),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return question{name: "audit", what: "auditing", picture: "the ROC of the attack and the certified curve of the plan", width: 16, height: 12, extra: func(a *asking) {
+		q := a.request.(*service.AuditRequest)
+		a.cmd.Args = ledgerArgs("scores.csv")
+		a.cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return []string{"csv"}, cobra.ShellCompDirectiveFilterFileExt
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
-	}
-	fs := cmd.Flags()
-	addChoice(cmd, &q.Design, "design", "many-runs or one-run, see above (required)", service.ManyRuns, service.OneRun)
-	number(fs, &q.Delta, "delta", "", "the `δ` to bound ε at (required)")
-	number(fs, &q.Confidence, "confidence", "0.95", "`probability` that what is told holds, at least")
-	number(fs, &q.Threshold, "threshold", "", "many-runs: a `score` that was fixed before anybody saw the scores (default: half of them, drawn by the seed, choose one for the others)")
-	number(fs, &q.Seed, "seed", "", "many-runs: what draws the `half` that chooses (default 1)")
-	number(fs, &q.Guesses, "guesses", "", "one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)")
-	fs.StringVar(&f.plan, "plan", "", "plan `file` that is said to have run")
-	f.answerFlags.registerPlain(cmd)
-	f.picture.register(cmd, "the ROC of the attack and the certified curve of the plan", 16, 12)
-	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	required(cmd, "design", "delta")
-	return cmd
-}
-
-func (f *auditFlags) run(cmd *cobra.Command, path string) error {
-	q := f.request
-	q.Limits = f.Limits
-	if err := f.picture.check(f.output); err != nil {
-		return err
-	}
-	if f.picture.file != "" {
-		q.Points = service.Float(rocPoints)
-	}
-	if err := q.Check(); err != nil {
-		return flagged(cmd, err)
-	}
-	var err error
-	if q.Members, q.NonMembers, err = readScores(cmd, path); err != nil {
-		return err
-	}
-	var a *service.AuditAnswer
-	if f.plan == "" {
-		a, err = ask(cmd, "auditing", (*service.Service).Audit, q)
-		if err != nil {
-			return fmt.Errorf("%s: %w", inputName(path), err)
 		}
-	} else if a, err = askPlan(cmd, "auditing", (*service.Service).Audit, &q, &q.Plan, f.plan); err != nil {
-		return err
-	}
-	var pic figure.Picture
-	if f.picture.file != "" {
-		pic = auditPicture(a)
-		a.ROC, a.Curve = nil, nil // they are in the picture
-	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { printAudit(w, a) })
+		a.read = func() (err error) {
+			if a.draw.file != "" {
+				q.Points = service.Float(rocPoints)
+			}
+			a.of = inputName(a.args[0])
+			q.Members, q.NonMembers, err = readScores(a.cmd, a.args[0])
+			return err
+		}
+		a.wrote = func(answer any) (any, error) {
+			c := answer.(*service.AuditAnswer)
+			c.ROC, c.Curve, c.Band = nil, nil, nil // they are in the picture
+			return c, nil
+		}
+	}}.command()
 }
 
 // readScores reads score,member rows.
@@ -215,9 +172,14 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 		}
 	}
 	pic.Bands = append(pic.Bands, figure.Band{Name: "guessing", X: []float64{low, 1}, Proved: []float64{low, 1}, Muted: true})
-	if r := a.Rates; r != nil {
-		pic.Bands = append(pic.Bands, figure.Band{Name: "proved with the confidence", Crosses: true,
-			X: []float64{max(low, float64(r.FalsePosRate.Upper))}, Proved: []float64{max(low, float64(r.TruePositive.Lower))}})
+	if a.Band != nil {
+		proved := figure.Band{Name: "proved with the confidence", Crosses: true}
+		for _, r := range a.Band {
+			if x, y := float64(r.FalsePositive), float64(r.TruePositive); x < 1 && y > low {
+				proved.X, proved.Proved = append(proved.X, max(low, x)), append(proved.Proved, y)
+			}
+		}
+		pic.Bands = append(pic.Bands, proved)
 	}
 	return pic
 }

@@ -11,57 +11,33 @@ import (
 )
 
 func newCalibrateCmd() *cobra.Command {
-	var flags answerFlags
-	var q service.CalibrateRequest
-	write := ""
-	cmd := &cobra.Command{
-		Use:  "calibrate",
-		Args: planArg, ValidArgsFunction: completePlans(0, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.Limits
-			a, err := askPlan(cmd, "calibrating", (*service.Service).Calibrate, &q, &q.Plan, args[0])
+	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", extra: func(a *asking) {
+		write, q := "", a.request.(*service.CalibrateRequest)
+		inPlaceOf(a.cmd, "--epsilon and --delta")
+		reword(a.cmd, "recursion", "seconds", "a minute or more")
+		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
+		a.cmd.Flags().StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
+		_ = a.cmd.MarkFlagFilename("write", planEndings...)
+		a.wrote = func(answer any) (any, error) {
+			if write == "" {
+				return answer, nil
+			}
+			text, err := answer.(service.Solution).Write(*q)
 			if err != nil {
-				return err
+				return nil, fmt.Errorf("--write: %w", err)
 			}
-			if write != "" {
-				if err := writeCalibrated(write, q, a); err != nil {
-					return err
-				}
-			}
-			c := comparedWith(a)
-			warn(cmd.ErrOrStderr(), []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: a.Notes}}})
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) {
-				fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), c.budget)
-				printCalibration(w, a, flags.verbose)
-				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
-					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
-				}
-			})
-		},
-	}
-	fs := cmd.Flags()
-	number(fs, &q.Epsilon, "epsilon", "", "the budget's `ε`")
-	number(fs, &q.Delta, "delta", "", "the budget's `δ`")
-	addAttackTarget(fs, &q.AttackTarget, "--epsilon and --delta")
-	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate, batch or records-per-person (required)", "noise-multiplier", "count", "rate", "batch", "records-per-person")
-	fs.StringVar(&q.Step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
-	fs.StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
-	_ = cmd.MarkFlagFilename("write", "yaml", "yml", "json")
-	required(cmd, "solve")
-	flags.register(cmd)
-	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
-	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
-	return cmd
+			return answer, writeFileAtomic(write, text)
+		}
+	}}.command()
 }
 
-// writeCalibrated writes the plan of a request with the values that meet its budget.
-func writeCalibrated(path string, q service.CalibrateRequest, a service.Solution) error {
-	text, err := a.Write(q)
-	if err != nil {
-		return fmt.Errorf("--write: %w", err)
+// printSolution prints what meets a budget.
+func printSolution(w io.Writer, a service.Solution, verbose bool, recursion service.Decimal) {
+	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), comparedWith(a).budget)
+	printCalibration(w, a, verbose)
+	if a.TheoryGap && recursion == "0" && a.CanNarrow {
+		fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 	}
-	return writeFileAtomic(path, text)
 }
 
 // A compared is what a calibration compares with its budget.

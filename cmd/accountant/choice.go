@@ -18,6 +18,7 @@ type choice struct {
 	one    *string
 	many   *[]string
 	values []string
+	preset string // only shown
 	set    bool
 }
 
@@ -27,19 +28,14 @@ func addChoice(cmd *cobra.Command, to *string, name, usage string, values ...str
 	cmd.Flags().Var(&choice{one: to, values: values}, name, usage)
 }
 
-// addChoices defines a flag that takes several of the values.
-func addChoices(cmd *cobra.Command, to *[]string, name, usage string, values ...string) {
-	cmd.Flags().Var(&choice{many: to, values: values}, name, usage)
-}
-
 func (c *choice) String() string {
-	if c.many != nil {
+	switch {
+	case c.many != nil && *c.many != nil:
 		return strings.Join(*c.many, ",")
-	}
-	if c.one != nil {
+	case c.one != nil && *c.one != "":
 		return *c.one
 	}
-	return ""
+	return c.preset
 }
 
 func (c *choice) Type() string { return "string" }

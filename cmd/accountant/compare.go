@@ -14,31 +14,8 @@ import (
 )
 
 func newCompareCmd() *cobra.Command {
-	var flags answerFlags
-	var q service.CompareRequest
-	var picture pictureFlags
-	cmd := &cobra.Command{
-		Use:  "compare",
-		Args: planArg, ValidArgsFunction: completePlans(0, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := picture.check(flags.output); err != nil {
-				return err
-			}
-			q.Limits = flags.Limits
-			a, err := askPlan(cmd, "comparing", (*service.Service).Compare, &q, &q.Plan, args[0])
-			if err != nil {
-				return err
-			}
-			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) { printComparison(w, a) })
-		},
-	}
-	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")
-	required(cmd, "delta")
-	flags.register(cmd)
-	picture.register(cmd, "ε by each method", 17, 9)
-	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
-	cmd.Flags().Lookup("verbose").Hidden = true // the table has no interval to split
-	return cmd
+	// The table has no interval to split.
+	return question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9}.command()
 }
 
 // comparisonPicture has a row for each method that applies.

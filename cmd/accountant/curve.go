@@ -18,110 +18,52 @@ import (
 )
 
 func newCurveCmd() *cobra.Command {
-	var in curveFlags
-	q := &in.q
-	cmd := &cobra.Command{
-		Use: "curve",
-		Args: func(cmd *cobra.Command, args []string) error {
+	return question{name: "curve", what: "drawing", picture: "the curves", width: 17, height: 11, out: true, except: []string{"plan"}, extra: func(a *asking) {
+		q, cmd, run := a.request.(*service.CurveRequest), a.cmd, a.cmd.RunE
+		cmd.Flags().StringVar(&a.title, "title", "", "`text` above the picture")
+		cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			first := slices.Index(args, "-")
 			switch {
 			case len(args) == 0:
 				return errors.New("missing the plan file (- reads standard input)")
 			case len(args) > service.MaxCurves:
 				return fmt.Errorf("%d plans are more than %d in one picture", len(args), service.MaxCurves)
-			}
-			stdin := 0
-			for _, a := range args {
-				if a == "-" {
-					stdin++
-				}
-			}
-			if stdin > 1 {
+			case first >= 0 && slices.Contains(args[first+1:], "-"):
 				return errors.New("- is standard input, which can be read once")
 			}
 			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd, args) },
-	}
-	cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
-	fs := cmd.Flags()
-	q.Kind = service.DeltaKind
-	addChoice(cmd, &q.Kind, "kind", "`kind` of curve: delta, steps or trade-off", service.DeltaKind, service.StepsKind, service.TradeOffKind)
-	number(fs, &q.Points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
-	number(fs, &in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
-	number(fs, &q.From, "from", "", "kind delta: first `ε`, may be negative (default 0)")
-	number(fs, &q.To, "to", "", "kind delta: last `ε` (default: where δ is --min-delta)")
-	fs.BoolVar(&q.RDP, "rdp", false, "kind delta: draw the upper bounds of Rényi accounting too")
-	number(fs, &in.delta, "delta", "1e-5", "kind steps: ε is told at this `δ`")
-	fs.BoolVar(&q.Log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
-	fs.StringVar(&in.title, "title", "", "`text` above the picture")
-	in.registerPlain(cmd)
-	in.picture.registerOut(cmd, "the curves", 17, 11)
-	return cmd
+		}
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if a.draw.file == "" && !a.csv && !a.json {
+				return usageError{errors.New("missing --plot FILE for the picture, --csv or --json for its numbers")}
+			}
+			return run(cmd, args)
+		}
+		a.read = func() error {
+			for i, path := range a.args {
+				data, _, err := readInput(cmd, path)
+				if err != nil {
+					return err
+				}
+				q.Plans = append(q.Plans, service.NamedPlan{Name: curveName(a.args, i), Plan: data})
+			}
+			return nil
+		}
+	}}.command()
 }
 
-type curveFlags struct {
-	answerFlags
-	q               service.CurveRequest
-	minDelta, delta service.Decimal // with presets, which are not for every kind
-	title           string
-	picture         pictureFlags
-}
-
-func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
-	if f.picture.file == "" && !f.csv && !f.json {
-		return usageError{errors.New("missing --plot FILE for the picture, --csv or --json for its numbers")}
-	}
-	if err := f.picture.check(f.output); err != nil {
-		return err
-	}
-	q := f.q
-	q.Limits = f.Limits
-	if cmd.Flags().Changed("min-delta") {
-		q.MinDelta = f.minDelta
-	}
-	if cmd.Flags().Changed("delta") {
-		q.Delta = f.delta
-	}
-	if err := q.Check(); err != nil {
-		return flagged(cmd, err)
-	}
-	for i, path := range args {
-		data, _, err := readInput(cmd, path)
-		if err != nil {
-			return err
-		}
-		q.Plans = append(q.Plans, service.NamedPlan{Name: curveName(args, i), Plan: data})
-	}
-	var pic figure.Picture
-	curves, err := measured(cmd, "drawing", func(m *meter) (service.Curves, error) {
-		ctx := service.WithProgress(cmd.Context(), m.show)
-		curves, err := service.New(nil).Curve(ctx, q)
-		if err == nil && f.picture.file != "" {
-			pic, err = f.draw(ctx, curves, q.Log)
-		}
-		return curves, err
-	})
-	var pe *service.PlanError
-	if errors.As(err, &pe) {
-		return planProblem(inputName(args[pe.Index]), args[pe.Index], pe.Err)
-	} else if err != nil {
-		return flagged(cmd, err)
-	}
-	for _, c := range curves.Curves {
-		for i, w := range c.Warnings {
+// warnCurves prints the first warnings of each curve.
+func warnCurves(w io.Writer, curves []service.Curve) {
+	for _, c := range curves {
+		for i, text := range c.Warnings {
 			if i == mostWarnings && len(c.Warnings) > mostWarnings+1 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %d more of its points have warnings; --json lists them\n", warning(cmd.ErrOrStderr()), c.Plan, len(c.Warnings)-i)
+				fmt.Fprintf(w, "%s%s: %d more of its points have warnings; --json lists them\n", warning(w), c.Plan, len(c.Warnings)-i)
 				break
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), c.Plan, oneLine(w))
+			fmt.Fprintf(w, "%s%s: %s\n", warning(w), c.Plan, oneLine(text))
 		}
 	}
-	if err := f.picture.write(&pic); err != nil {
-		return err
-	}
-	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) {
-		fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
-	})
 }
 
 // mostWarnings are printed for a curve.
@@ -141,16 +83,15 @@ func curveName(args []string, i int) string {
 	return printable(base)
 }
 
-// draw returns the picture of the curves. Between their points it asks for others, where
+// drawCurves returns the picture of the curves. Between their points it asks for others, where
 // a line that is a bound would be far from the curve.
-func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) (pic figure.Picture, err error) {
+func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title string) (pic figure.Picture, err error) {
 	pic = curvesPicture(curves, log)
 	first := len(pic.Bands) // of the plans' bands
 	same := true
 	for _, c := range curves.Curves {
 		same = same && unitOf(c) == unitOf(curves.Curves[0])
 	}
-	rdp := f.q.RDP
 	for _, c := range curves.Curves {
 		b := figure.Band{Name: c.Plan, Between: map[string]figure.Joint{service.DeltaKind: figure.Convex, service.StepsKind: figure.ToRight, service.TradeOffKind: figure.ToRight}[curves.Kind]}
 		if !same {
@@ -188,8 +129,8 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 			pic.Bands[first].Name = "certified, " + unitOf(curves.Curves[0])
 		}
 	}
-	if f.title != "" {
-		pic.Title = f.title
+	if title != "" {
+		pic.Title = title
 	}
 	return pic, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -20,35 +19,6 @@ import (
 // This file is the way from the command line to the service and back: flags become the
 // fields of a request, and errors about fields become errors about flags. It assumes that
 // a flag is called as the key of the request that it fills.
-
-// ask runs an operation with a meter on standard error.
-func ask[Q, A any](cmd *cobra.Command, what string, do func(*service.Service, context.Context, Q) (A, error), q Q) (A, error) {
-	return askIf(cmd, "auto", what, do, q)
-}
-
-// askIf is ask for commands with a flag --progress.
-func askIf[Q, A any](cmd *cobra.Command, progress, what string, do func(*service.Service, context.Context, Q) (A, error), q Q) (A, error) {
-	a, err := measuredIf(cmd, progress, what, func(m *meter) (A, error) {
-		return do(service.New(nil), service.WithProgress(cmd.Context(), m.show), q)
-	})
-	return a, flagged(cmd, err)
-}
-
-// askPlan is ask for a request about the plan in a file, which goes where plan points.
-// The rest of the request is checked before the file is read.
-func askPlan[Q interface{ Check() error }, A any](cmd *cobra.Command, what string, do func(*service.Service, context.Context, Q) (A, error), q *Q, plan *service.PlanText, path string) (A, error) {
-	var none A
-	if err := (*q).Check(); err != nil {
-		return none, flagged(cmd, err)
-	}
-	data, name, err := readInput(cmd, path)
-	if err != nil {
-		return none, err
-	}
-	*plan = data
-	a, err := ask(cmd, what, do, *q)
-	return a, planProblem(name, path, err)
-}
 
 // planProblem says in which file an error is: as "plan.yaml:4: field: problem" if it is
 // about a line of it.
@@ -136,61 +106,6 @@ func (ledgerFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.
 
 func (ledgerFiles) LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error) {
 	return ledger.Log(ctx, path, each)
-}
-
-// number defines a flag for a number, which is checked by the service.
-func number(fs *pflag.FlagSet, to *service.Decimal, name, preset, usage string) {
-	fs.StringVar((*string)(to), name, preset, usage)
-}
-
-// numbers defines a flag for a list of numbers with commas.
-func numbers(fs *pflag.FlagSet, to *service.Decimals, name, preset, usage string) {
-	if preset != "" {
-		_ = (&list{to}).Set(preset)
-	}
-	fs.Var(&list{to}, name, usage)
-}
-
-// A list is the value of a flag with commas.
-type list struct{ to *service.Decimals }
-
-// isListFlag reports whether a flag is a list.
-func isListFlag(f *pflag.Flag) bool {
-	v := f.Value
-	if o, ok := v.(*once); ok {
-		v = o.Value
-	}
-	_, ok := v.(*list)
-	return ok
-}
-
-func (l *list) Type() string { return "string" }
-
-func (l *list) String() string {
-	if l.to == nil {
-		return ""
-	}
-	var parts []string
-	for _, d := range *l.to {
-		parts = append(parts, string(d))
-	}
-	return strings.Join(parts, ",")
-}
-
-func (l *list) Set(text string) error {
-	*l.to = nil
-	for part := range strings.SplitSeq(text, ",") {
-		*l.to = append(*l.to, service.Decimal(part))
-	}
-	return nil
-}
-
-// given returns what a flag was set to, nil if it was not.
-func given[T any](cmd *cobra.Command, name string, value T) *T {
-	if !cmd.Flags().Changed(name) {
-		return nil
-	}
-	return &value
 }
 
 // The numbers of tables.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,53 +11,32 @@ import (
 )
 
 func newDPSGDCmd() *cobra.Command {
-	var flags answerFlags
-	var q service.DPSGDRequest
-	cmd := &cobra.Command{
-		Use: "dpsgd",
-		Args: func(cmd *cobra.Command, args []string) error {
+	return question{name: "dpsgd", what: "computing", verbose: true, extra: func(a *asking) {
+		inPlaceOf(a.cmd, "--noise-multiplier")
+		showPreset(a.cmd, "neighbors", "add-remove") // or that of the batching
+		targets := []string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}
+		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
 			// One of these is required; cobra checks required flags after this.
-			if !slices.ContainsFunc([]string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}, cmd.Flags().Changed) {
-				_ = cmd.MarkFlagRequired("noise-multiplier")
+			if !slices.ContainsFunc(targets, cmd.Flags().Changed) {
+				required(cmd, "noise-multiplier")
 			}
 			return noArgs(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.Limits
-			if !cmd.Flags().Changed("neighbors") {
-				q.Neighbors = "" // that of the batching
+		}
+		a.read = func() error {
+			if a.request.(*service.DPSGDRequest).NoiseMultiplier == "" {
+				a.what = "calibrating"
 			}
-			what := "computing"
-			if q.NoiseMultiplier == "" {
-				what = "calibrating"
-			}
-			a, err := ask(cmd, what, (*service.Service).DPSGD, q)
-			if err != nil {
-				return err
-			}
-			warn(cmd.ErrOrStderr(), epsilonAnswers(a.Results))
-			warn(cmd.ErrOrStderr(), epsilonAnswers(a.AnyOrder.Results))
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printDPSGD(w, a, flags.verbose) })
-		},
+			return nil
+		}
+	}}.command()
+}
+
+// inPlaceOf says of the flags of a budget on membership inference which others they stand for.
+func inPlaceOf(cmd *cobra.Command, others string) {
+	for _, name := range []string{"target-advantage", "target-tpr"} {
+		f := cmd.Flags().Lookup(name)
+		f.Usage = "in place of " + others + ": " + f.Usage
 	}
-	fs := cmd.Flags()
-	number(fs, &q.Examples, "examples", "", "number of training examples `N`")
-	number(fs, &q.BatchSize, "batch-size", "", "expected size `B` of a batch")
-	number(fs, &q.SamplingRate, "sampling-rate", "", "probability `q` of an example to be in a batch, instead of --examples and --batch-size")
-	number(fs, &q.Epochs, "epochs", "", "number of epochs `E`, a fraction is allowed")
-	number(fs, &q.Steps, "steps", "", "number of steps `T`, instead of --epochs")
-	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or a target)")
-	number(fs, &q.TargetEpsilon, "target-epsilon", "", "find the smallest noise multiplier for this `ε`, instead of --noise-multiplier")
-	addAttackTarget(fs, &q.AttackTarget, "--noise-multiplier")
-	numbers(fs, &q.Delta.List, "delta", "", "one or several `δ`, with commas between them (required)")
-	q.Batching = service.Poisson
-	addChoice(cmd, &q.Batching, "batching", "`how` batches are drawn: "+strings.Join(service.Batchings, ", "), service.Batchings...)
-	number(fs, &q.Cap, "cap", "", "largest batch `B` of truncated-poisson batching")
-	addNeighbors(cmd, &q.Neighbors)
-	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many training examples `k` a person has at most; the answer is about persons")
-	required(cmd, "delta")
-	flags.register(cmd)
-	return cmd
 }
 
 func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) {

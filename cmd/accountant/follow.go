@@ -63,7 +63,7 @@ func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonReque
 // run follows the log. It ends without an error when the command is interrupted, when the time is
 // over, and at the end of a pipe.
 func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest, args []string) error {
-	if err := q.Check(); err != nil {
+	if err := service.Check(&q); err != nil {
 		return flagged(cmd, err)
 	}
 	name, path := "", ""

@@ -106,7 +106,7 @@ func FuzzScores(f *testing.F) {
 			t.Fatalf("%q: %d scores of %d rows", text, len(in)+len(out), len(rows))
 		}
 		good := func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
-		if r, err := audit.ManyRuns(audit.Scores{Members: in, NonMembers: out}, delta, confidence, 1); err == nil && !(good(r.Epsilon(delta)) && good(r.Mu())) {
+		if r, err := audit.ManyRuns(t.Context(), audit.Scores{Members: in, NonMembers: out}, delta, confidence); err == nil && !(good(r.Epsilon) && good(r.Mu)) {
 			t.Fatalf("%q: %+v", text, r)
 		}
 		rank := func(xs []float64) []float64 {

@@ -22,46 +22,21 @@ import (
 )
 
 func newLabelCmd() *cobra.Command {
-	var q service.LabelRequest
-	var bias float64
-	var prior string
-	var picture pictureFlags
-	var classes bool
-	var form output
-	cmd := &cobra.Command{
-		Use: "label",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
-				return unknownCommand(cmd, args[0])
-			}
-			return noArgs(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := picture.check(form); err != nil {
-				return err
-			}
-			q.Bias = given(cmd, "bias", bias)
-			if err := readLabelRequest(&q, prior, classes); err != nil {
-				return err
-			}
-			a, err := ask(cmd, "designing", (*service.Service).Label, q)
-			if err != nil {
-				return err
-			}
-			return picture.show(cmd, form, a, func() figure.Picture { return labelPicture(a.Randomizer) }, func(w io.Writer) { printLabel(w, a) })
-		},
+	cmd := question{name: "label", what: "designing", under: true, picture: "the output law of each label", width: 18, height: 11, extra: func(a *asking) {
+		prior, classes, f := "", false, a.cmd.Flags()
+		f.StringVar(&prior, "prior", "", "CSV file with the header label,weight or group,label,weight")
+		f.BoolVar(&classes, "classes", false, "labels are names of classes")
+		required(a.cmd, "prior")
+		_ = a.cmd.MarkFlagFilename("prior", "csv")
+		a.late = true
+		a.read = func() error { return readLabelRequest(a.request.(*service.LabelRequest), prior, classes) }
+	}}.command()
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
+			return unknownCommand(cmd, args[0])
+		}
+		return noArgs(cmd, args)
 	}
-	f := cmd.Flags()
-	f.Float64Var(&q.Epsilon, "epsilon", 0, "privacy of the randomizer, in [1e-6, 28]")
-	f.StringVar(&prior, "prior", "", "CSV file with the header label,weight or group,label,weight")
-	f.BoolVar(&classes, "classes", false, "labels are names of classes")
-	f.IntVar(&q.Grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
-	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
-	form.register(cmd)
-	underCaps(cmd)
-	picture.register(cmd, "the output law of each label", 18, 11)
-	required(cmd, "epsilon", "prior")
-	_ = cmd.MarkFlagFilename("prior", "csv")
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
 }

@@ -35,33 +35,37 @@ func ledgerArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// ledgerCmd returns a command about a ledger, whose file is its first argument.
+func ledgerCmd(name string, limited bool, run func(cmd *cobra.Command, args []string, form output) error, more ...string) *cobra.Command {
+	form := new(output)
+	cmd := &cobra.Command{Use: name, Args: ledgerArgs(append([]string{"ledger file"}, more...)...), ValidArgsFunction: completePlans(1, 0)}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, args, *form) }
+	if form.register(cmd); limited {
+		underCaps(cmd)
+	}
+	return cmd
+}
+
+// ofPlan is what the second argument of a command about a ledger and a plan is.
+const ofPlan = "plan file (- reads standard input)"
+
 func newLedgerInitCmd() *cobra.Command {
 	var q service.LedgerCreateRequest
-	var form output
-	cmd := &cobra.Command{
-		Use:  "init",
-		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := q.Config()
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			l, err := ledger.Create(args[0], c)
-			if err != nil {
-				return err
-			}
-			return printLedger(cmd, l, form)
-		},
-	}
-	fs := cmd.Flags()
-	number(fs, &q.Epsilon, "epsilon", "", "`ε` of the budget (required)")
-	number(fs, &q.Delta, "delta", "", "`δ` of the budget (required)")
-	q.Mode = string(ledger.Planned)
+	cmd := ledgerCmd("init", false, func(cmd *cobra.Command, args []string, form output) error {
+		c, err := q.Config()
+		if err != nil {
+			return flagged(cmd, err)
+		}
+		l, err := ledger.Create(args[0], c)
+		if err != nil {
+			return err
+		}
+		return printLedger(cmd, l, form)
+	})
+	bind(cmd, &q, "mode", "neighbors")
+	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
 	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
-	addNeighbors(cmd, &q.Neighbors)
-	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many records `k` a person has at most, for a budget of persons (default 1)")
-	form.register(cmd)
-	required(cmd, "epsilon", "delta")
+	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
 	return cmd
 }
 
@@ -83,41 +87,35 @@ func openForPlan(cmd *cobra.Command, args []string) (l *ledger.Ledger, data []by
 func newLedgerAddCmd() *cobra.Command {
 	var note, key string
 	var dryRun bool
-	var form output
-	cmd := &cobra.Command{
-		Use:  "add",
-		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, data, name, err := openForPlan(cmd, args)
-			if err != nil {
-				return err
-			}
-			if dryRun {
-				return tryPlan(cmd, l, data, name, form)
-			}
-			again, err := measured(cmd, "composing", func(*meter) (bool, error) {
-				if cmd.Flags().Changed("key") {
-					return l.SpendOnce(cmd.Context(), key, data, note)
-				}
-				return false, l.SpendPlan(cmd.Context(), data, note)
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, flagged(cmd, err))
-			}
-			if again {
-				fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name)
-			}
-			if err = printLedger(cmd, l, form); err != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name)
-			}
+	cmd := ledgerCmd("add", true, func(cmd *cobra.Command, args []string, form output) error {
+		l, data, name, err := openForPlan(cmd, args)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		if dryRun {
+			return tryPlan(cmd, l, data, name, form)
+		}
+		again, err := measured(cmd, "composing", func(*meter) (bool, error) {
+			if cmd.Flags().Changed("key") {
+				return l.SpendOnce(cmd.Context(), key, data, note)
+			}
+			return false, l.SpendPlan(cmd.Context(), data, note)
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, flagged(cmd, err))
+		}
+		if again {
+			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name)
+		}
+		if err = printLedger(cmd, l, form); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name)
+		}
+		return err
+	}, ofPlan)
+	cmd.ValidArgsFunction = completePlans(1, 1)
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
 	cmd.Flags().StringVar(&key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "spend nothing; fail if the plan would not fit")
-	form.register(cmd)
-	underCaps(cmd)
 	return cmd
 }
 
@@ -140,153 +138,109 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 
 func newLedgerFitsCmd() *cobra.Command {
 	var q service.LedgerFitsRequest
-	var form output
-	cmd := &cobra.Command{
-		Use:  "fits",
-		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, data, name, err := openForPlan(cmd, args)
-			if err != nil {
-				return err
+	cmd := ledgerCmd("fits", true, func(cmd *cobra.Command, args []string, form output) error {
+		l, data, name, err := openForPlan(cmd, args)
+		if err != nil {
+			return err
+		}
+		q.Plan = data
+		a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) { return service.FitsIn(cmd.Context(), l, q) })
+		if err != nil {
+			return flagged(cmd, err)
+		}
+		return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+			if a.Limit {
+				fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
+				return
 			}
-			q.Plan = data
-			a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) { return service.FitsIn(cmd.Context(), l, q) })
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
-				if a.Limit {
-					fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
-					return
-				}
-				fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
-			})
-		},
-	}
-	number(cmd.Flags(), &q.Limit, "limit", "", "stop at this `number` of times (default a million)")
-	form.register(cmd)
-	underCaps(cmd)
+			fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
+		})
+	}, ofPlan)
+	cmd.ValidArgsFunction = completePlans(1, 1)
+	bind(cmd, &q, capsKeys...)
 	return cmd
 }
 
 func newLedgerLogCmd() *cobra.Command {
-	var form output
-	cmd := &cobra.Command{
-		Use:  "log",
-		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := measured(cmd, "reading", func(*meter) (service.LedgerEntries, error) {
-				return service.New(ledgerFiles{}).LedgerLog(cmd.Context(), service.LedgerLogRequest{Path: args[0]})
-			})
-			if err != nil {
-				return err
+	return ledgerCmd("log", false, func(cmd *cobra.Command, args []string, form output) error {
+		a, err := measured(cmd, "reading", func(*meter) (service.LedgerEntries, error) {
+			return service.New(ledgerFiles{}).LedgerLog(cmd.Context(), service.LedgerLogRequest{Path: args[0]})
+		})
+		if err != nil {
+			return err
+		}
+		return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
+			t := newTable(w, 3, 0)
+			fmt.Fprint(t, "  time\truns\tnote\n")
+			for _, e := range a.Entries {
+				fmt.Fprintf(t, "  %s\t%d\t%s\n", printable(e.Time), e.Runs, printable(e.Note))
 			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
-				t := newTable(w, 3, 0)
-				fmt.Fprint(t, "  time\truns\tnote\n")
-				for _, e := range a.Entries {
-					fmt.Fprintf(t, "  %s\t%d\t%s\n", printable(e.Time), e.Runs, printable(e.Note))
-				}
-				t.Flush()
-			})
-		},
-	}
-	form.register(cmd)
-	return cmd
+			t.Flush()
+		})
+	})
 }
 
 func newLedgerStatusCmd() *cobra.Command {
-	var form output
-	cmd := &cobra.Command{
-		Use:  "status",
-		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return printLedger(cmd, l, form)
-		},
-	}
-	form.register(cmd)
-	underCaps(cmd)
-	return cmd
+	return ledgerCmd("status", true, func(cmd *cobra.Command, args []string, form output) error {
+		l, err := ledger.Open(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return printLedger(cmd, l, form)
+	})
 }
 
 func newLedgerCheckCmd() *cobra.Command {
 	var head string
-	var form output
-	cmd := &cobra.Command{
-		Use:     "check",
-		Aliases: []string{"verify"},
-		Args:    ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(cmd.Context(), args[0], head) })
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
-				printStatus(w, st)
-				fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
-			})
-			if err == nil && st.Torn > 0 {
-				err = tornError{fmt.Errorf("%s: %s", args[0], service.TornWarning(st.Torn))}
-			}
-			return err
-		},
-	}
+	cmd := ledgerCmd("check", true, func(cmd *cobra.Command, args []string, form output) error {
+		st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(cmd.Context(), args[0], head) })
+		if err != nil {
+			return flagged(cmd, err)
+		}
+		err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
+			printStatus(w, st)
+			fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
+		})
+		if err == nil && st.Torn > 0 {
+			err = tornError{fmt.Errorf("%s: %s", args[0], service.TornWarning(st.Torn))}
+		}
+		return err
+	})
+	cmd.Aliases = []string{"verify"}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
-	form.register(cmd)
-	underCaps(cmd)
 	return cmd
 }
 
 func newLedgerCheckpointCmd() *cobra.Command {
-	var form output
-	cmd := &cobra.Command{
-		Use:  "checkpoint",
-		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := measured(cmd, "composing", func(*meter) (*ledger.Ledger, error) {
-				l, err := ledger.Open(cmd.Context(), args[0])
-				if err != nil {
-					return nil, err
-				}
-				return l, l.Checkpoint(cmd.Context())
-			})
+	return ledgerCmd("checkpoint", false, func(cmd *cobra.Command, args []string, form output) error {
+		l, err := measured(cmd, "composing", func(*meter) (*ledger.Ledger, error) {
+			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
-				return err
+				return nil, err
 			}
-			return printLedger(cmd, l, form)
-		},
-	}
-	form.register(cmd)
-	return cmd
+			return l, l.Checkpoint(cmd.Context())
+		})
+		if err != nil {
+			return err
+		}
+		return printLedger(cmd, l, form)
+	})
 }
 
 func newLedgerBackupCmd() *cobra.Command {
-	var form output
-	cmd := &cobra.Command{
-		Use:  "backup",
-		Args: ledgerArgs("ledger file", "file for the copy"), ValidArgsFunction: completePlans(1, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := measured(cmd, "copying", func(*meter) (ledger.Status, error) {
-				l, err := ledger.Open(cmd.Context(), args[0])
-				if err != nil {
-					return ledger.Status{}, err
-				}
-				return l.Backup(cmd.Context(), args[1])
-			})
+	return ledgerCmd("backup", false, func(cmd *cobra.Command, args []string, form output) error {
+		st, err := measured(cmd, "copying", func(*meter) (ledger.Status, error) {
+			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
-				return err
+				return ledger.Status{}, err
 			}
-			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
-				printStatus(w, st)
-			})
-		},
-	}
-	form.register(cmd)
-	return cmd
+			return l.Backup(cmd.Context(), args[1])
+		})
+		if err != nil {
+			return err
+		}
+		return printState(cmd, st, form)
+	}, "file for the copy")
 }
 
 // A tornError is about a ledger that is right but for its end.
@@ -297,9 +251,11 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	if err != nil {
 		return err
 	}
-	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) {
-		printStatus(w, st)
-	})
+	return printState(cmd, st, form)
+}
+
+func printState(cmd *cobra.Command, st ledger.Status, form output) error {
+	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) { printStatus(w, st) })
 }
 
 // summedNote says how many entries are counted by a checkpoint.

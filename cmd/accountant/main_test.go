@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,6 +89,8 @@ func shorten(ts *testscript.TestScript, neg bool, args []string) {
 
 // command runs the command line in this process.
 func command(stdin string, args ...string) (code int, stdout, stderr string) {
+	// --memory limits the whole process, which has other commands to run.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	var out, errs bytes.Buffer
 	code = run(context.Background(), args, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
@@ -95,6 +98,7 @@ func command(stdin string, args ...string) (code int, stdout, stderr string) {
 
 // execute runs one command in this process, outside its root.
 func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err error) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	var out, errs bytes.Buffer
 	cmd.SetArgs(args)
 	cmd.SetOut(&out)

@@ -10,75 +10,8 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-type majorityFlags struct {
-	service.MajorityRequest
-	outputDelta, mean float64
-	monotone          bool
-	plan              string
-	picture           pictureFlags
-	delta             float64
-	output
-}
-
 func newMajorityCmd() *cobra.Command {
-	f := &majorityFlags{}
-	q := &f.MajorityRequest
-	cmd := &cobra.Command{
-		Use:  "majority",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd)
-		},
-	}
-	fs := cmd.Flags()
-	fs.IntVar(&q.Mechanisms, "mechanisms", 0, "number `K` of mechanisms (required)")
-	fs.Float64Var(&q.Epsilon, "epsilon", 0, "`ε` of every mechanism (required)")
-	fs.Float64Var(&q.Allowance, "allowance", 0, "`m`: the answer may cost m times ε (required)")
-	fs.Float64Var(&q.DeltaEach, "delta-each", 0, "`Δ` of every mechanism")
-	fs.Float64Var(&f.outputDelta, "output-delta", 0, "`δ` of the answer (default 1 − (1−Δ)^m)")
-	q.Gamma, q.Objective = "optimal", "error"
-	addChoice(cmd, &q.Gamma, "gamma", "noise `function`: optimal, subsampling, double or constant", "optimal", "subsampling", "double", "constant")
-	addChoice(cmd, &q.Objective, "objective", "what optimal means: error (of votes above ½), disagreement or common-p", "error", "disagreement", "common-p")
-	fs.Float64Var(&f.mean, "prior-mean", 0.75, "mean vote probability of the objective")
-	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
-	fs.BoolVar(&q.Disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
-	fs.Float64SliceVar(&q.VoterEpsilons, "voter-epsilons", nil, "`ε` of each mechanism, if they are unlike; --epsilon is then the unit of the allowance")
-	fs.Float64SliceVar(&q.VoterDeltas, "voter-deltas", nil, "`Δ` of each of them")
-	fs.StringVar(&f.plan, "plan", "", "plan `file` of each mechanism, a training run (- reads standard input)")
-	fs.IntVar(&q.Classes, "classes", 0, "`number` of labels that are voted for (default 2)")
-	fs.IntVar(&q.Answers, "answers", 0, "price so `many` answers at --delta: of two labels as one mechanism, of more by composing the bound of one")
-	fs.Float64Var(&f.delta, "delta", 0, "`δ` of all those answers")
-	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	f.output.register(cmd)
-	underCaps(cmd)
-	f.picture.register(cmd, "the noise functions", 15, 10)
-	required(cmd, "mechanisms", "epsilon", "allowance")
-	return cmd
-}
-
-func (f *majorityFlags) run(cmd *cobra.Command) error {
-	q := f.MajorityRequest
-	q.OutputDelta, q.PriorMean, q.Monotone = given(cmd, "output-delta", f.outputDelta), &f.mean, &f.monotone
-	q.Delta = given(cmd, "delta", f.delta)
-	if f.plan != "" {
-		q.Plan = service.PlanText{} // of the file
-	}
-	if err := f.picture.check(f.output); err != nil {
-		return err
-	}
-	var a *service.MajorityAnswer
-	var err error
-	if f.plan == "" {
-		a, err = ask(cmd, "linear programs", (*service.Service).Majority, q)
-	} else {
-		a, err = askPlan(cmd, "linear programs", (*service.Service).Majority, &q, &q.Plan, f.plan)
-	}
-	if err != nil {
-		return err
-	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return majorityPicture(a.Families) }, func(w io.Writer) {
-		printMajority(w, a)
-	})
+	return question{name: "majority", what: "linear programs", under: true, picture: "the noise functions", width: 15, height: 10}.command()
 }
 
 func printMajority(w io.Writer, a *service.MajorityAnswer) {

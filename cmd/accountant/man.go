@@ -1,38 +1,54 @@
-//go:build man
-
-// This file adds a command that writes the manual pages. It is only in a build with the
-// tag man, which a release makes: the program itself does not carry the writer.
-
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-)
 
-func init() { commands = append(commands, newManCmd) }
+	"github.com/dpaccountant/accountant/cmd/service"
+)
 
 func newManCmd() *cobra.Command {
 	var date, version string
 	cmd := &cobra.Command{
-		Use:    "man FOLDER",
-		Short:  "Write the manual pages",
-		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Use:  "man",
+		Args: ledgerArgs("folder for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			when, err := time.Parse(time.RFC3339, date)
+			v, err := service.New(nil).Version(cmd.Context(), service.VersionRequest{})
 			if err != nil {
 				return err
 			}
+			when, err := time.Parse(time.RFC3339, cmp.Or(date, v.Date, time.Now().UTC().Format(time.RFC3339)))
+			if err != nil {
+				return fmt.Errorf("--date: %s is not a date such as 2026-11-28T09:00:00Z", show(date))
+			}
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
+				return pathProblem(args[0], err)
+			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			header := &doc.GenManHeader{Section: "1", Date: &when, Source: "accountant " + version, Manual: "accountant"}
-			return doc.GenManTree(root, header, args[0])
+			header := &doc.GenManHeader{Section: "1", Date: &when, Source: "accountant " + cmp.Or(version, v.Version), Manual: "accountant"}
+			forEachCommand(root, func(c *cobra.Command) {
+				if err != nil || c != root && !c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+					return
+				}
+				var page bytes.Buffer
+				own := *header
+				if err = doc.GenMan(c, &own, &page); err == nil {
+					err = writeFileAtomic(filepath.Join(args[0], strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"), page.Bytes())
+				}
+			})
+			return err
 		},
 	}
-	cmd.Flags().StringVar(&date, "date", "", "the date on the pages, as RFC 3339")
-	cmd.Flags().StringVar(&version, "of", "", "the version on the pages")
+	cmd.Flags().StringVar(&date, "date", "", "the `date` on the pages (default that of the commit)")
+	cmd.Flags().StringVar(&version, "of", "", "the `version` on the pages (default this one)")
 	return cmd
 }

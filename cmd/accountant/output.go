@@ -725,11 +725,6 @@ func deltaAnswers(results []service.DeltaAt) (answers []answer) {
 	return answers
 }
 
-// warnOf prints warnings about an answer as a whole.
-func warnOf(cmd *cobra.Command, texts []string) {
-	warnAll(cmd.ErrOrStderr(), texts)
-}
-
 // warn prints the warnings of all answers.
 func warn(w io.Writer, answers []answer) {
 	var texts []string
@@ -769,7 +764,7 @@ func noteGap(w io.Writer, a answer) {
 		fmt.Fprintf(w, "%s: no attack is known here, so that its runs count as nothing in the lower end.\n", strings.Join(a.Unattacked, ", "))
 	}
 	if len(a.Apart) > 0 {
-		fmt.Fprintf(w, "%s: where nothing else runs, better attacks may be known than the one used here.\n", strings.Join(a.Apart, ", "))
+		fmt.Fprintf(w, "%s: in a plan without other steps that choose, better attacks may be known than the one used here.\n", strings.Join(a.Apart, ", "))
 	}
 }
 

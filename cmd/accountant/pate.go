@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/pate"
@@ -29,100 +28,64 @@ func newPateCmd() *cobra.Command {
 	return cmd
 }
 
-// pateFlags are the flags that say what was run.
-type pateFlags struct {
-	service.PateVotes
-	votes, format       string
-	queries, maxAnswers int
-	threshold           float64
-	sigma1, sigma2      float64
-	gamma               float64
-	baseline, kind      string
-	rounded             bool
-	answered            string
-	progress            string
-	output
-}
+// pateFiles are the files that a question about votes names.
+type pateFiles struct{ votes, format, baseline, answered string }
 
-func (f *pateFlags) register(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	q := &f.PateVotes
+// aboutVotes adds the files of votes to a question.
+func aboutVotes(a *asking, q *service.PateVotes) *pateFiles {
+	f, fs := &pateFiles{format: "counts"}, a.cmd.Flags()
 	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
-	f.format, f.kind, q.Conversion = "counts", "probs", "cks"
-	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-	fs.IntVar(&q.Classes, "classes", 0, "number of classes, for --format labels")
-	fs.IntVar(&f.queries, "queries", 0, "account for the first `K` queries only")
-	fs.Int64Var(&q.Teachers, "teachers", 0, "number of teachers, if some abstain")
-	addChoice(cmd, &q.Mechanism, "mechanism", "gnmax, confident, interactive or lnmax (required)", "gnmax", "confident", "interactive", "lnmax")
-	fs.Float64Var(&f.threshold, "threshold", 0, "threshold `T` of the check, in votes")
-	fs.Float64Var(&f.sigma1, "sigma1", 0, "standard deviation of the check's noise, in votes")
-	fs.Float64Var(&f.sigma2, "sigma2", 0, "standard deviation of the answers' noise, in votes")
-	fs.Float64Var(&f.gamma, "gamma", 0, "inverse scale of lnmax's noise")
+	addChoice(a.cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
 	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	addChoice(cmd, &f.kind, "baseline-kind", "what the scores are: probs, or votes (already multiplied by the number of teachers)", "probs", "votes")
-	fs.BoolVar(&f.rounded, "rounded", false, "interactive rounds its statistic to a whole number, which smooth needs")
 	fs.StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
-	fs.IntVar(&f.maxAnswers, "max-answers", 0, "the `number` of answers after which no query is answered any more, fixed in advance")
-	fs.Float64Var(&q.Delta, "delta", 0, "δ (required)")
-	addChoice(cmd, &q.Conversion, "conversion", "from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper", "cks", "classic")
-	addChoice(cmd, &q.Report, "report", "joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)", "joint", "expected", "realised", "worst", "independent")
-	addProgress(cmd, &f.progress)
-	f.output.register(cmd)
 	for _, name := range []string{"votes", "baseline"} {
-		_ = cmd.MarkFlagFilename(name, "csv", "npy")
+		_ = a.cmd.MarkFlagFilename(name, "csv", "npy")
 	}
-	_ = cmd.MarkFlagFilename("answered")
-	required(cmd, "votes", "mechanism", "delta")
+	_ = a.cmd.MarkFlagFilename("answered")
+	required(a.cmd, "votes")
+	a.late = true
+	a.read = func() error { return f.read(a, q) }
+	return f
 }
 
-// request returns what the flags say, with the files that they name.
-func (f *pateFlags) request(cmd *cobra.Command) (q service.PateVotes, err error) {
-	q = f.PateVotes
+// read reads the files into the request.
+func (f *pateFiles) read(a *asking, q *service.PateVotes) (err error) {
 	q.Labels = f.format == "labels"
-	q.Threshold, q.Sigma1, q.Sigma2 = given(cmd, "threshold", f.threshold), given(cmd, "sigma1", f.sigma1), given(cmd, "sigma2", f.sigma2)
-	q.Gamma, q.Rounded = given(cmd, "gamma", f.gamma), given(cmd, "rounded", f.rounded)
-	q.Queries, q.MaxAnswers = given(cmd, "queries", f.queries), given(cmd, "max-answers", f.maxAnswers)
-	if cmd.Flags().Changed("baseline-kind") {
-		q.BaselineKind = f.kind
-	}
-	if cmd.Flags().Changed("baseline") {
+	if a.cmd.Flags().Changed("baseline") {
 		q.Scores = &ballots.Scores{} // of the file
 	}
-	if err := q.Check(); err != nil {
-		return q, flagged(cmd, err)
+	if err := service.Check(a.request); err != nil {
+		return flagged(a.cmd, err)
 	}
 	err = pateRead(f.votes, func(in io.Reader) (err error) {
 		q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
 		return err
 	})
 	if err != nil {
-		return q, err
+		return err
 	}
 	votes := q.Table
 	if q.Queries != nil {
 		if votes, err = q.Table.First(*q.Queries); err != nil {
-			return q, flagged(cmd, err)
+			return flagged(a.cmd, err)
 		}
 	}
 	if q.Scores = nil; f.baseline != "" {
 		err := pateRead(f.baseline, func(in io.Reader) (err error) {
-			q.Scores, err = ballots.ReadScores(in, votes.Teachers(), f.kind == "votes")
+			q.Scores, err = ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
 			return err
 		})
 		if err != nil {
-			return q, err
-		}
-	}
-	if f.answered != "" {
-		err := pateRead(f.answered, func(in io.Reader) (err error) {
-			q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
 			return err
-		})
-		if err != nil {
-			return q, err
 		}
 	}
-	return q, nil
+	if f.answered == "" {
+		return nil
+	}
+	return pateRead(f.answered, func(in io.Reader) (err error) {
+		q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
+		return err
+	})
 }
 
 // pateRead opens a file for read; errors of its contents start with its name.
@@ -192,46 +155,18 @@ const pateNotSafe = "NOT SAFE TO PUBLISH"
 const pateNotSafeWhy = ": this depends on the private votes (see accountant pate publish)"
 
 func newPateAnalyzeCmd() *cobra.Command {
-	var f pateFlags
-	var orders string
-	var picture pictureFlags
-	cmd := &cobra.Command{
-		Use:  "analyze",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			grid, err := pateOrders(orders)
-			if err != nil {
+	return question{name: "analyze", op: "pate", what: "accounting", progress: true, under: true, picture: "ε against answered queries", width: 16, height: 10, extra: func(a *asking) {
+		q, orders := a.request.(*service.PateRequest), ""
+		f := aboutVotes(a, &q.PateVotes)
+		showPreset(a.cmd, "price", "best")
+		a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+		a.read = func() (err error) {
+			if q.Orders, err = pateOrders(orders); err != nil {
 				return err
 			}
-			if err := picture.check(f.output); err != nil {
-				return err
-			}
-			votes, err := f.request(cmd)
-			if err != nil {
-				return err
-			}
-			var pic figure.Picture
-			a, err := measuredIf(cmd, f.progress, "accounting", func(m *meter) (service.PateAnswer, error) {
-				ctx := service.WithProgress(cmd.Context(), m.show)
-				a, err := service.New(nil).Pate(ctx, service.PateRequest{PateVotes: votes, Orders: grid})
-				if err == nil && picture.file != "" {
-					pic, err = patePicture(ctx, a)
-				}
-				return a, err
-			})
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			return picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) { writePate(w, a) })
-		},
-	}
-	f.register(cmd)
-	underCaps(cmd)
-	f.Price = "best"
-	addChoice(cmd, &f.Price, "price", "bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)", "best", "exact", "theorem6")
-	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
-	picture.register(cmd, "ε against answered queries", 16, 10)
-	return cmd
+			return f.read(a, &q.PateVotes)
+		}
+	}}.command()
 }
 
 // pateEpsilon writes ε so that a bound stays one.
@@ -299,36 +234,9 @@ func writePate(w io.Writer, a service.PateAnswer) {
 // This file publishes an upper bound on what a table of votes cost.
 
 func newPatePublishCmd() *cobra.Command {
-	var f pateFlags
-	var q service.PatePublishRequest
-	var confidence float64
-	var seed uint64
-	cmd := &cobra.Command{
-		Use:  "publish",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Confidence, q.Seed = given(cmd, "confidence", confidence), given(cmd, "seed", seed)
-			var err error
-			if q.PateVotes, err = f.request(cmd); err != nil {
-				return err
-			}
-			a, err := askIf(cmd, f.progress, "smooth bound", (*service.Service).PatePublish, q)
-			if err != nil {
-				return err
-			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) { writePatePublish(w, a, q.Seed != nil) })
-		},
-	}
-	f.register(cmd)
-	fs := cmd.Flags()
-	fs.Float64Var(&q.Order, "order", 0, "Rényi order `λ` (required)")
-	fs.Float64Var(&q.Beta, "beta", 0, "smoothness `β`, about one over the distance at which votes still agree (required)")
-	fs.Float64Var(&q.Noise, "noise", 0, "standard deviation `s` of the noise on the logarithm of the cost (required)")
-	fs.Float64Var(&confidence, "confidence", 0.95, "the `probability` that the bound holds")
-	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
-	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
-	required(cmd, "order", "beta", "noise")
-	return cmd
+	return question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, extra: func(a *asking) {
+		aboutVotes(a, &a.request.(*service.PatePublishRequest).PateVotes)
+	}}.command()
 }
 
 func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
@@ -358,41 +266,9 @@ func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
 }
 
 func newPateSmoothCmd() *cobra.Command {
-	var f pateFlags
-	var q service.PateSmoothRequest
-	var sigma float64
-	var seed uint64
-	cmd := &cobra.Command{
-		Use:  "smooth",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Sigma, q.Seed = given(cmd, "sigma-ss", sigma), given(cmd, "seed", seed)
-			if err := q.CheckNoise(); err != nil {
-				return flagged(cmd, err)
-			}
-			var err error
-			if q.PateVotes, err = f.request(cmd); err != nil {
-				return err
-			}
-			a, err := askIf(cmd, f.progress, "smooth sensitivity", (*service.Service).PateSmooth, q)
-			if err != nil {
-				return err
-			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) { writePateSmooth(w, a, q.Seed != nil) })
-		},
-	}
-	f.register(cmd)
-	fs := cmd.Flags()
-	fs.Float64Var(&q.Order, "order", 0, "Rényi order `λ` (required)")
-	fs.Float64Var(&q.Beta, "beta", 0, "smoothness `β`, about 0.2/λ (required)")
-	fs.Float64Var(&sigma, "sigma-ss", 0, "noise scale `σ`, in units of the smooth sensitivity")
-	fs.BoolVar(&q.Optimise, "optimise", false, "choose the noise scale from the votes instead; publishes nothing")
-	q.GNSS = "exact"
-	addChoice(cmd, &q.GNSS, "gnss", "cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)", "exact", "paper")
-	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
-	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
-	required(cmd, "order", "beta")
-	return cmd
+	return question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, extra: func(a *asking) {
+		aboutVotes(a, &a.request.(*service.PateSmoothRequest).PateVotes)
+	}}.command()
 }
 
 func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {

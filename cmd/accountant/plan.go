@@ -31,24 +31,7 @@ func newPlanCmd() *cobra.Command {
 }
 
 func newPlanConvertCmd() *cobra.Command {
-	var out output
-	var q service.ConvertRequest
-	cmd := &cobra.Command{
-		Use:  "convert",
-		Args: planArg, ValidArgsFunction: completePlans(0, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := askPlan(cmd, "converting", (*service.Service).Convert, &q, &q.Plan, args[0])
-			if err != nil {
-				return err
-			}
-			return out.print(cmd.OutOrStdout(), a, func(w io.Writer) {
-				io.WriteString(w, a.Text)
-			})
-		},
-	}
-	addChoice(cmd, &q.To, "to", "`format` to write: plan or events (default: the one that the file is not in)", "plan", "events")
-	out.register(cmd)
-	return cmd
+	return question{name: "convert", op: "plan-convert", what: "converting"}.command()
 }
 
 // What follows has the commands that check, tidy, describe and compare the text of plans.
@@ -147,42 +130,7 @@ func newPlanSchemaCmd() *cobra.Command {
 }
 
 func newDiffCmd() *cobra.Command {
-	var flags answerFlags
-	var q service.DiffRequest
-	cmd := &cobra.Command{
-		Use:  "diff",
-		Args: ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.Limits
-			if err := q.Check(); err != nil {
-				return flagged(cmd, err)
-			}
-			if args[0] == "-" && args[1] == "-" {
-				return usageError{errors.New("both plans are standard input")}
-			}
-			for i, to := range []*service.PlanText{&q.Old, &q.New} {
-				data, name, err := readInput(cmd, args[i])
-				if err != nil {
-					return err
-				}
-				if err := service.CheckPlan(data); err != nil {
-					return planProblem(name, args[i], err)
-				}
-				*to = data
-			}
-			a, err := ask(cmd, "computing", (*service.Service).Diff, q)
-			if err != nil {
-				return err
-			}
-			answers := epsilonAnswers([]service.EpsilonAt{a.Old, a.New})
-			warn(cmd.ErrOrStderr(), answers)
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) { printDiff(w, a) })
-		},
-	}
-	number(cmd.Flags(), &q.Delta, "delta", "", "`δ` of both plans (required)")
-	required(cmd, "delta")
-	flags.registerPlain(cmd)
-	return cmd
+	return question{name: "diff", what: "computing"}.command()
 }
 
 func printDiff(w io.Writer, a service.Difference) {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // This file is the flags of all commands that draw: where the picture goes and how large
-// it is. A command calls check before it computes, and show to print.
+// it is. A command calls check before it computes, and write afterwards.
 
 // pictureFlags are where a picture goes; file is empty for no picture.
 type pictureFlags struct {
@@ -148,15 +147,4 @@ func (f *pictureFlags) write(pic *figure.Picture) error {
 		return pathProblem("--plot", err)
 	}
 	return nil
-}
-
-// show writes the picture into its file, if there is one, and prints the answer.
-func (f *pictureFlags) show(cmd *cobra.Command, form output, answer any, pic func() figure.Picture, text func(io.Writer)) error {
-	if f.file != "" {
-		p := pic()
-		if err := f.write(&p); err != nil {
-			return err
-		}
-	}
-	return form.print(cmd.OutOrStdout(), answer, text)
 }

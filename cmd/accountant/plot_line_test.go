@@ -48,7 +48,7 @@ func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, figure.Pictur
 	if err != nil {
 		t.Fatal(err)
 	}
-	pic, err := (&curveFlags{q: q}).draw(t.Context(), curves, q.Log)
+	pic, err := drawCurves(t.Context(), curves, q.Log, q.RDP, "")
 	if err != nil {
 		t.Fatal(err)
 	}

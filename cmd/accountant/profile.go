@@ -13,75 +13,12 @@ import (
 )
 
 func newProfileCmd() *cobra.Command {
-	var in profileFlags
-	q := &in.ProfileRequest
-	cmd := &cobra.Command{
-		Use:  "profile",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd) },
-	}
-	fs := cmd.Flags()
-	addChoice(cmd, &q.Mechanism, "mechanism", "`name` of the mechanism (required)",
-		"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
-		"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
-	required(cmd, "mechanism")
-	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "gaussian, laplace, discrete-gaussian, discrete-laplace, gaussian-mixture: `scale` of the noise over the sensitivity")
-	number(fs, &q.Sensitivity, "sensitivity", "", "discrete-gaussian (L2), discrete-laplace (L1): a whole `number` (default 1)")
-	number(fs, &q.Dimension, "dimension", "", "discrete-gaussian: 1 says that the query is one whole `number` (default: any number of them)")
-	number(fs, &q.Probability, "probability", "", "randomized-response: `probability` that the answer is random")
-	number(fs, &q.Categories, "categories", "", "randomized-response: `number` of answers")
-	number(fs, &q.Epsilon, "epsilon", "", "pure, approximate, select-partitions: `ε` of the guarantee; exponential, permute-and-flip, noisy-max: twice the sensitivity over the scale of the noise")
-	number(fs, &q.Delta, "delta", "", "approximate, select-partitions: `δ` of the guarantee")
-	numbers(fs, &q.P, "p", "", "finite: `probabilities` of the outcomes on a data set, with commas between them")
-	numbers(fs, &q.Q, "q", "", "finite: `probabilities` on its neighbour")
-	numbers(fs, &q.Shifts, "shifts", "", "gaussian-mixture: whole `multiples` of the sensitivity by which the sum moves")
-	numbers(fs, &q.Probabilities, "probabilities", "", "gaussian-mixture: their `probabilities`")
-	fs.StringVar(&q.Noise, "noise", "", "`law` of the noise: gumbel, exponential or laplace of noisy-max, gaussian, laplace or discrete-laplace of threshold")
-	number(fs, &q.StandardDeviation, "standard-deviation", "", "threshold with gaussian noise: its standard `deviation`")
-	number(fs, &q.Scale, "scale", "", "threshold with laplace or discrete-laplace noise: its `scale`")
-	number(fs, &q.Threshold, "threshold", "", "threshold: the least noisy `count` that is shown")
-	number(fs, &q.Partitions, "partitions", "", "threshold: `number` of partitions that a person is in at most (default 1)")
-	number(fs, &q.SamplingRate, "sampling-rate", "", "`probability` of each record to take part, independently")
-	addNeighbors(cmd, &q.Neighbors)
-	numbers(fs, &q.At, "at", "", "show these `ε`, with commas between them, may be negative (default: a range that suits the mechanism)")
-	number(fs, &q.MinDelta, "min-delta", "1e-12", "the default range ends where `δ` is this small")
-	in.output.register(cmd)
-	addAccuracy(fs, &q.Accuracy)
-	underCaps(cmd)
-	in.picture.registerOut(cmd, "the profile", 17, 11)
-	return cmd
-}
-
-type profileFlags struct {
-	service.ProfileRequest
-	picture pictureFlags
-	output
-}
-
-func (f *profileFlags) run(cmd *cobra.Command) error {
-	if err := f.picture.check(f.output); err != nil {
-		return err
-	}
-	var pic figure.Picture
-	a, err := measured(cmd, "computing", func(m *meter) (service.Profile, error) {
-		ctx := service.WithProgress(cmd.Context(), m.show)
-		a, err := service.New(nil).Profile(ctx, f.ProfileRequest)
-		if err == nil && f.picture.file != "" {
-			pic, err = profilePicture(ctx, a)
-		}
-		return a, err
-	})
-	if err != nil {
-		return flagged(cmd, err)
-	}
-	warnOf(cmd, a.Warnings)
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) {
-		printProfile(w, a)
-		if f.picture.file == "" {
-			return
-		}
-		fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))
-	})
+	return question{name: "profile", what: "computing", under: true, picture: "the profile", width: 17, height: 11, out: true, except: []string{"mechanism"}, extra: func(a *asking) {
+		addChoice(a.cmd, &a.request.(*service.ProfileRequest).Mechanism, "mechanism", "`name` of the mechanism (required)",
+			"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
+			"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
+		required(a.cmd, "mechanism")
+	}}.command()
 }
 
 // profileTitle names the mechanism with its parameters.

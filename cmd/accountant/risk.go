@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,30 +11,7 @@ import (
 )
 
 func newRiskCmd() *cobra.Command {
-	var flags answerFlags
-	var q service.RiskRequest
-	var picture pictureFlags
-	cmd := &cobra.Command{
-		Use:  "risk",
-		Args: planArg, ValidArgsFunction: completePlans(0, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := picture.check(flags.output); err != nil {
-				return err
-			}
-			q.Limits = flags.Limits
-			risk, err := askPlan(cmd, "computing", (*service.Service).Risk, &q, &q.Plan, args[0])
-			if err != nil {
-				return err
-			}
-			warnOf(cmd, risk.Warnings)
-			return picture.show(cmd, flags.output, risk, func() figure.Picture { return riskPicture(risk) }, func(w io.Writer) { printRisk(w, risk) })
-		},
-	}
-	numbers(cmd.Flags(), &q.FalsePositives, "false-positives", "0.001,0.01,0.1", "false-positive `rates`, with commas between them")
-	numbers(cmd.Flags(), &q.Priors, "priors", "0.5,0.1,0.01", "prior `probabilities`, with commas between them")
-	flags.registerPlain(cmd)
-	picture.register(cmd, "the certified intervals", 17, 9)
-	return cmd
+	return question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9}.command()
 }
 
 // riskPicture has a row for each measure of the attack.
@@ -52,16 +28,6 @@ func riskPicture(risk service.RiskAnswer) figure.Picture {
 		add("right with prior "+percent(float64(v.Prior)), v.RiskValue)
 	}
 	return figure.Rows("The best attacker, "+ofUnit(risk.Neighbors, risk.RecordsPerPerson), "probability (advantage: difference of two)", rows)
-}
-
-// registerPlain registers the flags of commands without a --verbose form.
-func (f *answerFlags) registerPlain(cmd *cobra.Command) {
-	var all cobra.Command
-	f.register(&all)
-	for _, name := range append(slices.Clone(forms), "accuracy", "memory", "work", "time-limit") {
-		cmd.Flags().AddFlag(all.Flags().Lookup(name))
-	}
-	cmd.PreRun = all.PreRun
 }
 
 func printRisk(w io.Writer, risk service.RiskAnswer) {

@@ -42,6 +42,7 @@ var commands = []func() *cobra.Command{
 	newLedgerCmd,
 	newServeCmd,
 	newExplainCmd,
+	newManCmd,
 	newVersionCmd,
 }
 

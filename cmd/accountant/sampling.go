@@ -14,63 +14,10 @@ import (
 )
 
 func newSamplingCmd() *cobra.Command {
-	var flags answerFlags
-	var q service.SamplingRequest
-	var picture pictureFlags
-	cmd := &cobra.Command{
-		Use:  "sampling",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.Limits
-			if q.Epochs != "" && !cmd.Flags().Changed("steps") {
-				q.Steps = ""
-			}
-			if !cmd.Flags().Changed("neighbors") {
-				q.Neighbors = "" // zero-out
-			}
-			if err := q.Check(); err != nil {
-				return flagged(cmd, err)
-			}
-			if err := picture.check(flags.output); err != nil {
-				return err
-			}
-			a, err := ask(cmd, "comparing", (*service.Service).Sampling, q)
-			if err != nil {
-				return err
-			}
-			var pic figure.Picture
-			if picture.file != "" {
-				if pic, err = samplingPicture(a); err != nil {
-					return err
-				}
-			}
-			for _, text := range samplingWarnings(a.Schemes) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), text)
-			}
-			return picture.show(cmd, flags.output, a, func() figure.Picture { return pic }, func(w io.Writer) { printSampling(w, a) })
-		},
-	}
-	fs := cmd.Flags()
-	number(fs, &q.Population, "population", "", "number of records `N` (required)")
-	number(fs, &q.Subset, "subset", "", "number `B` of the first stage's records, for the schemes of MUST")
-	number(fs, &q.Batch, "batch", "", "number `M` of records in a subsample (required)")
-	q.Mechanism = "gaussian"
-	addChoice(cmd, &q.Mechanism, "mechanism", "`name` of the noise: gaussian or laplace", "gaussian", "laplace")
-	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "noise `σ` over one record's largest contribution (required)")
-	number(fs, &q.Epsilon, "epsilon", "1", "`ε` of the unsampled mechanism that ε' and δ' belong to")
-	number(fs, &q.Steps, "steps", "1000", "number of steps `K` of the last column")
-	number(fs, &q.Delta, "delta", "1e-5", "`δ` of the last column")
-	number(fs, &q.Epochs, "epochs", "", "compare all ways to draw batches for this number `E` of epochs")
-	addNeighbors(cmd, &q.Neighbors)
-	cmd.Flags().Lookup("neighbors").Usage += ", for --epochs"
-	number(fs, &q.TargetEpsilon, "target-epsilon", "", "with --epochs: the `ε` that the noise is told for (default that of poisson)")
-	number(fs, &q.Cap, "cap", "", "with --epochs: largest batch `B` of truncated-poisson (default mean + 4.5 standard deviations)")
-	required(cmd, "population", "batch", "noise-multiplier")
-	flags.register(cmd)
-	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
-	picture.register(cmd, "the aligned privacy profiles, or with --epochs the intervals of ε,", 17, 11)
-	_ = fs.MarkHidden("verbose")
-	return cmd
+	return question{name: "sampling", what: "comparing", verbose: true, hidden: true, recursion: "2000",
+		picture: "the aligned privacy profiles, or with --epochs the intervals of ε,", width: 17, height: 11, extra: func(a *asking) {
+			showPreset(a.cmd, "neighbors", "add-remove") // zero-out is what epochs are compared under
+		}}.command()
 }
 
 // samplingWarnings returns each warning once, after the schemes that it is about.

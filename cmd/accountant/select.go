@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -13,66 +13,10 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-type selectFlags struct {
-	service.SelectRequest
-	plan                      string
-	shape, delta              float64
-	candidateEps, candidateDl float64
-	picture                   pictureFlags
-	output
-}
-
 func newSelectCmd() *cobra.Command {
-	var f selectFlags
-	q := &f.SelectRequest
-	cmd := &cobra.Command{
-		Use:  "select",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	fs := cmd.Flags()
-	fs.StringVar(&f.plan, "plan", "", "plan `file` of one run (- reads standard input)")
-	q.Laws = slices.Clone(service.SelectLaws)
-	addChoices(cmd, &q.Laws, "law", "`laws` to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed",
-		"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed")
-	fs.Float64Var(&f.shape, "shape", 0.5, "shape of the negative-binomial law, above -1")
-	fs.Float64SliceVar(&q.Means, "mean", []float64{10}, "expected `runs`; several with commas")
-	fs.IntVar(&q.Max, "max", 0, "largest number of `runs`: the law is conditioned on it (fixed, binomial: number of runs, of trials)")
-	fs.BoolVar(&q.FirstAbove, "first-above", false, "price the first outcome above a threshold instead of the best (geometric laws)")
-	fs.Float64Var(&f.delta, "delta", 0, "`δ` that ε is asked for")
-	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
-	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
-	f.output.register(cmd)
-	underCaps(cmd)
-	f.picture.register(cmd, "ε of the search by each law", 17, 10)
-	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	return cmd
-}
-
-func (f *selectFlags) run(cmd *cobra.Command) error {
-	if err := f.picture.check(f.output); err != nil {
-		return err
-	}
-	q := f.SelectRequest
-	if q.FirstAbove && !cmd.Flags().Changed("law") {
-		q.Laws = nil // geometric
-	}
-	q.Shape = given(cmd, "shape", f.shape)
-	q.Delta = given(cmd, "delta", f.delta)
-	q.CandidateEpsilon = given(cmd, "candidate-epsilon", f.candidateEps)
-	q.CandidateDelta = given(cmd, "candidate-delta", f.candidateDl)
-	var a service.SelectAnswer
-	var err error
-	if f.plan == "" {
-		a, err = ask(cmd, "pricing", (*service.Service).Select, q)
-	} else {
-		q.Plan = service.PlanText{} // of the file
-		a, err = askPlan(cmd, "pricing", (*service.Service).Select, &q, &q.Plan, f.plan)
-	}
-	if err != nil {
-		return err
-	}
-	return f.picture.show(cmd, f.output, a, func() figure.Picture { return selectPicture(a) }, func(w io.Writer) { selectWriteTable(w, a) })
+	return question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, extra: func(a *asking) {
+		showPreset(a.cmd, "law", strings.Join(service.SelectLaws, ","))
+	}}.command()
 }
 
 // selectPicture has a row for each law: from what an attack reaches to what is proved.

@@ -44,10 +44,10 @@ func TestStatementDoubts(t *testing.T) {
 		want []string
 	}{
 		{"--examples 60000 --batch-size 256 --epochs 1 --noise-multiplier 1.1 --delta 1e-5", nil},
-		{"--examples 1000 --batch-size 10 --epochs 1 --noise-multiplier 1.1 --delta 1e-3", []string{"δ = 0.001 is not below 1/1000"}},
+		{"--examples 1000 --batch-size 10 --epochs 1 --noise-multiplier 1.1 --delta 1e-3", []string{"δ = 0.001 is not below 1/1000", "accountant risk"}},
 		{"--examples 1000 --batch-size 10 --epochs 1 --noise-multiplier 1.1 --delta 1e-5,0.5", []string{"δ = 0.5 is not below 1/1000"}},
 		{"--examples 1000 --batch-size 1000 --epochs 1 --noise-multiplier 10 --delta 1e-5", []string{"sampling rate is 1"}},
-		{"--examples 1000 --batch-size 1000 --epochs 100 --noise-multiplier 1 --delta 1e-2", []string{"is not below 1/1000", "is above 10", "by a factor", "sampling rate is 1"}},
+		{"--examples 1000 --batch-size 1000 --epochs 100 --noise-multiplier 1 --delta 1e-2", []string{"is not below 1/1000", "is above 10", "by a factor", "accountant risk", "sampling rate is 1"}},
 		{"--sampling-rate 1 --steps 10 --noise-multiplier 0.01 --delta 1e-2", []string{"is above 10", "beyond all bounds", "sampling rate is 1"}},
 	} {
 		code, stdout, stderr := command("", append([]string{"dpsgd"}, strings.Fields(c.args)...)...)

@@ -21,7 +21,6 @@ import (
 type sweepJob struct {
 	q             service.SweepRequest
 	out, progress string
-	dead          string // file of the plans without an answer
 	csv, dry      bool
 	plans         service.SweepPlans
 	input         []byte // what the plans are read from, or a digest of it
@@ -36,13 +35,8 @@ func newSweepCmd() *cobra.Command {
 			if err := j.q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
-			switch {
-			case j.out == "" && !j.dry:
+			if j.out == "" && !j.dry {
 				return usageError{errors.New("missing --out (- is standard output)")}
-			case j.dead != "" && (j.dry || j.out == "-"):
-				return usageError{errors.New("--dead-letter needs --out with the name of a file")}
-			case j.dead != "" && j.dead == j.out:
-				return usageError{errors.New("--dead-letter and --out are the same file")}
 			}
 			done, err := j.read(cmd, args[0])
 			if err != nil {
@@ -55,23 +49,31 @@ func newSweepCmd() *cobra.Command {
 			return j.run(cmd)
 		},
 	}
-	fs := cmd.Flags()
-	numbers(fs, &j.q.Delta.List, "delta", "", "ask for ε at one or several `δ`, with commas between them")
-	numbers(fs, &j.q.Epsilon.List, "epsilon", "", "ask for δ at one or several `ε`, with commas between them")
-	addChoice(cmd, &j.q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch or records-per-person", "noise-multiplier", "count", "rate", "batch", "records-per-person")
-	numbers(fs, &j.q.Advantage.List, "target-advantage", "", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas")
-	numbers(fs, &j.q.TPR.List, "target-tpr", "", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas")
-	number(fs, &j.q.FPR, "at-fpr", "", "false-positive `rate` of --target-tpr")
-	fs.StringVar(&j.q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	number(fs, &j.q.Examples, "examples", "", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
+	fs, q := cmd.Flags(), &j.q
+	for _, f := range []struct {
+		to          *service.Decimals
+		name, usage string
+	}{
+		{&q.Delta, "delta", "ask for ε at one or several `δ`, with commas between them"},
+		{&q.Epsilon, "epsilon", "ask for δ at one or several `ε`, with commas between them"},
+		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
+		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
+	} {
+		fs.Var(&list{to: f.to}, f.name, f.usage)
+	}
+	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch or records-per-person", "noise-multiplier", "count", "rate", "batch", "records-per-person")
+	fs.Var(&written{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
+	fs.StringVar(&q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
+	fs.Var(&written{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
-	fs.StringVar(&j.dead, "dead-letter", "", "in the end, write the plans without an answer to this `file` of JSON lines, with their lines and the reasons")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
-	addAccuracy(fs, &j.q.Accuracy)
-	addCaps(cmd, &j.q.Caps)
-	fs.Lookup("work").Usage = "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning"
-	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
+	bind(cmd, &q.Limits)
+	bind(cmd, &q.Narrowing)
+	limited(cmd, &q.Caps)
+	reword(cmd, "work", "all answers together", "all answers about one plan")
+	reword(cmd, "work", "what is proved by then is told, with a warning", "a row has what is proved by then, and a warning")
+	preset(cmd, "recursion", "0")
 	addProgress(cmd, &j.progress)
 	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")
 	return cmd
@@ -129,43 +131,25 @@ func (j *sweepJob) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	skip := f.rows
 	err = j.write(cmd, f, form, rows)
 	if err = errors.Join(err, f.close()); err != nil {
 		return err
 	}
-	if j.dead != "" {
-		if err := j.deadLetter(cmd.Context()); err != nil {
-			return err
+	if j.out != "-" {
+		there := ""
+		switch {
+		case skip == rows:
+			there = ", all of which were there"
+		case skip > 0:
+			there = fmt.Sprintf(", %d of which were there", skip)
 		}
+		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s: %d rows%s\n", printable(j.out), rows, there)
 	}
 	if f.failed > 0 {
 		return failedRows{f.failed, rows}
 	}
 	return nil
-}
-
-// deadLetter writes the plans of the result that have no answer, with the reason.
-func (j *sweepJob) deadLetter(ctx context.Context) error {
-	in, err := openInput(j.out)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return produceFileAtomic(j.dead, func(w io.Writer) error {
-		b := bufio.NewWriter(w)
-		err := j.plans.Dead(ctx, in, func(d service.DeadPlan) error {
-			line, err := service.Marshal(d)
-			if err != nil {
-				return err
-			}
-			_, err = b.Write(append(line, '\n'))
-			return err
-		})
-		if err != nil {
-			return pathProblem(j.out, err)
-		}
-		return b.Flush()
-	})
 }
 
 // flushEvery is how long rows wait before they are in the file, and showEvery how long the meter

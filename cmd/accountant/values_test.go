@@ -49,6 +49,7 @@ var validCalls = []string{
 	"ledger checkpoint new.ledger",
 	"ledger backup new.ledger copy.ledger",
 	"explain poisson",
+	"man pages",
 	"version",
 }
 

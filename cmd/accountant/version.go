@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,22 +10,7 @@ import (
 )
 
 func newVersionCmd() *cobra.Command {
-	var form output
-	cmd := &cobra.Command{
-		Use:  "version",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := service.New(nil).Version(cmd.Context(), service.VersionRequest{})
-			if err != nil {
-				return err
-			}
-			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) {
-				fmt.Fprintln(w, versionLine(v))
-			})
-		},
-	}
-	form.register(cmd)
-	return cmd
+	return question{name: "version", what: "looking"}.command()
 }
 
 // versionLine is what version and --version print.

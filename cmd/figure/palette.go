@@ -63,9 +63,9 @@ var (
 	OptimalUnbiased = Method{"labels", "optimal-unbiased", Palette[0], 0}
 	TwoPoint        = Method{"labels", "two-point", Palette[1], 0}
 
-	Contour      = Method{"engines", "contour engine", Palette[0], 0}
-	Lattice      = Method{"engines", "lattice engine", Palette[1], 1}
-	ContourAgain = Method{"engines", "one more, after an answer", Palette[6], 2} // the contour engine, asked again after one more step
+	Ours          = Method{"accountants", "accountant", Palette[0], 0}
+	DPAccounting  = Method{"accountants", "dp_accounting", Palette[1], 1}
+	PRVAccountant = Method{"accountants", "prv_accountant", Palette[6], 2}
 )
 
 // methods are all of them.
@@ -75,7 +75,7 @@ var methods = []Method{
 	LNMax, GNMax, Confident, Check, DataIndependent,
 	Poisson, WithoutReplacement, WithReplacement, MustOW, MustWW,
 	OptimalUnbiased, TwoPoint,
-	Contour, Lattice, ContourAgain,
+	Ours, DPAccounting, PRVAccountant,
 	{"accounting", "zCDP", Palette[2], 3},
 	{"accounting", "GDP central limit", Palette[6], 4},
 	{"accounting", "advanced composition", Palette[4], 5},

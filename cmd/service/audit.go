@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/audit"
@@ -22,19 +24,17 @@ const (
 // AuditRequest asks what the scores of an attack prove at a δ and a confidence, 0.95 if
 // left out, and, with a plan, whether that agrees with it.
 type AuditRequest struct {
-	Design     string    `json:"design"`
+	Design     string    `json:"design" one:"many-runs,one-run" help:"many-runs or one-run, see above"`
 	Members    []float64 `json:"members"`
 	NonMembers []float64 `json:"non-members"`
-	Delta      Decimal   `json:"delta"`
-	Confidence Decimal   `json:"confidence,omitempty"`
-	// Threshold was fixed before anybody saw the scores (many-runs); Seed, 1 if left
-	// out, draws the half of the scores that chooses one.
-	Threshold Decimal `json:"threshold,omitempty"`
-	Seed      Decimal `json:"seed,omitempty"`
-	Guesses   Decimal `json:"guesses,omitempty"` // one-run: how many, fixed likewise
+	Delta      Decimal   `json:"delta" in:"[0, 1)" help:"the {δ} to bound ε at"`
+	Confidence Decimal   `json:"confidence,omitempty" in:"(0, 1)" preset:"0.95" help:"{probability} that what is told holds, at least"`
+	// Threshold was fixed before anybody saw the scores (many-runs).
+	Threshold Decimal `json:"threshold,omitempty" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: all thresholds at once)"`
+	Guesses   Decimal `json:"guesses,omitempty" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
 	// Points is how many points of the ROC, and of the plan's trade-off curve, come along.
-	Points Decimal  `json:"points,omitempty"`
-	Plan   PlanText `json:"plan,omitempty"`
+	Points Decimal  `json:"points,omitempty" in:"whole [2, 1000]"`
+	Plan   PlanText `json:"plan,omitempty" help:"plan {file} that is said to have run"`
 	Limits
 }
 
@@ -48,10 +48,12 @@ type AuditAnswer struct {
 	Epsilon    Lower      `json:"epsilon"`
 	Mu         Lower      `json:"mu"`
 	Rates      *AuditRate `json:"rates,omitempty"`
-	Guesses    *AuditOne  `json:"guesses,omitempty"`
-	Claim      *Claim     `json:"claim,omitempty"`
-	ROC        []ROCPoint `json:"roc,omitempty"`
-	Curve      []ROCBound `json:"curve,omitempty"`
+	// Band is of many runs at all thresholds: a true-positive rate that is attained at most at each false-positive rate.
+	Band    []ROCPoint `json:"band,omitempty"`
+	Guesses *AuditOne  `json:"guesses,omitempty"`
+	Claim   *Claim     `json:"claim,omitempty"`
+	ROC     []ROCPoint `json:"roc,omitempty"`
+	Curve   []ROCBound `json:"curve,omitempty"`
 }
 
 // Lower is a lower bound alone.
@@ -102,110 +104,64 @@ type ROCBound struct {
 	Bounds
 }
 
-var (
-	confidenceSpan = span{lo: 0, hi: 1, openLo: true, openHi: true}
-	pointsSpan     = span{lo: 2, hi: 1000}
-)
-
-// auditOptions are the numbers of a request.
-type auditOptions struct {
-	delta, confidence, threshold float64
-	points                       int
-	seed, guesses                int64
-	limits                       []accountant.Option
-}
-
-func (q AuditRequest) options(ctx context.Context) (o auditOptions, err error) {
-	switch q.Design {
-	case ManyRuns, OneRun:
-	case "":
-		return o, fault.New("design", "is missing; must be %s (each score from a run of its own) or %s (canaries with a fair coin each)", ManyRuns, OneRun)
-	default:
-		return o, oneOf("design", q.Design, ManyRuns, OneRun)
+// shape reports a key that is of the other design.
+func (q AuditRequest) shape() error {
+	switch {
+	case q.Design == "":
+		return fault.New("design", "is missing; must be %s (each score from a run of its own) or %s (canaries with a fair coin each)", ManyRuns, OneRun)
+	case q.Design == OneRun && q.Threshold != "":
+		return fault.New("threshold", "is for the design %s", ManyRuns)
+	case q.Design == ManyRuns && q.Guesses != "":
+		return fault.New("guesses", "is for the design %s", OneRun)
 	}
-	if q.Design == OneRun {
-		for _, k := range []struct {
-			key   string
-			given Decimal
-		}{{"threshold", q.Threshold}, {"seed", q.Seed}} {
-			if k.given != "" {
-				return o, fault.New(k.key, "is for the design %s", ManyRuns)
-			}
-		}
-	} else if q.Guesses != "" {
-		return o, fault.New("guesses", "is for the design %s", OneRun)
-	}
-	if o.delta, err = q.Delta.in("delta", deltaSpan); err != nil {
-		return o, err
-	}
-	if o.confidence, err = q.Confidence.or(0.95, "confidence", confidenceSpan); err != nil {
-		return o, err
-	}
-	o.threshold = math.NaN()
-	if q.Threshold != "" {
-		if o.threshold, err = q.Threshold.in("threshold", span{lo: -math.MaxFloat64, hi: math.MaxFloat64}); err != nil {
-			return o, err
-		}
-	}
-	o.seed = 1
-	if q.Seed != "" {
-		if o.seed, err = q.Seed.whole("seed", 0, 1<<53); err != nil {
-			return o, err
-		}
-	}
-	if q.Guesses != "" {
-		if o.guesses, err = q.Guesses.whole("guesses", 1, 1<<24); err != nil {
-			return o, err
-		}
-	}
-	if q.Points != "" {
-		n, err := q.Points.whole("points", int64(pointsSpan.lo), int64(pointsSpan.hi))
-		if err != nil {
-			return o, err
-		}
-		o.points = int(n)
-	}
-	o.limits, err = q.Limits.options(ctx)
-	return o, err
-}
-
-// Check reports what is wrong with all but the scores and the plan.
-func (q AuditRequest) Check() error {
-	_, err := q.options(context.Background())
-	return err
+	return nil
 }
 
 // Audit returns lower bounds of ε and μ, and what they say of a plan.
 func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	o, err := q.options(ctx)
+	if err := ready(&q); err != nil {
+		return nil, err
+	}
+	limits, err := q.options(ctx)
 	if err != nil {
 		return nil, err
 	}
+	delta, confidence, points := q.Delta.float(), q.Confidence.float(), int(q.Points.whole())
 	scores := audit.Scores{Members: q.Members, NonMembers: q.NonMembers}
-	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(o.confidence), Delta: Number(o.delta)}
-	var rates audit.Rates
+	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(confidence), Delta: Number(delta)}
+	var rates []audit.Rates
 	var guesses audit.Guesses
 	if q.Design == ManyRuns {
-		if math.IsNaN(o.threshold) {
-			rates, err = audit.ManyRuns(scores, o.delta, o.confidence, uint64(o.seed))
+		var shown audit.Rates
+		if q.Threshold == "" {
+			b, err := audit.ManyRuns(ctx, scores, delta, confidence)
+			if err != nil {
+				return nil, err
+			}
+			rates = b.Band
+			shown = slices.MaxFunc(rates, func(a, b audit.Rates) int { return cmp.Compare(a.Mu(), b.Mu()) })
+			a.Epsilon, a.Mu = Lower{Number(b.Epsilon)}, Lower{Number(b.Mu)}
 		} else {
-			rates, err = audit.ManyRunsAt(scores, o.threshold, o.confidence)
+			if shown, err = audit.ManyRunsAt(scores, q.Threshold.float(), confidence); err != nil {
+				return nil, err
+			}
+			rates = []audit.Rates{shown}
+			a.Epsilon, a.Mu = Lower{Number(shown.Epsilon(delta))}, Lower{Number(shown.Mu())}
 		}
-		if err != nil {
-			return nil, err
-		}
-		a.Epsilon, a.Mu = Lower{Number(rates.Epsilon(o.delta))}, Lower{Number(rates.Mu())}
-		a.Rates = &AuditRate{Number(rates.Threshold), rates.Members, rates.TruePositives, rates.NonMembers, rates.FalsePositives,
-			Lower{Number(oneMinus(rates.FalseNegativeUpper))}, Upper{Number(rates.FalsePositiveUpper)}}
+		a.Rates = &AuditRate{Number(shown.Threshold), shown.Members, shown.TruePositives, shown.NonMembers, shown.FalsePositives,
+			Lower{Number(oneMinus(shown.FalseNegativeUpper))}, Upper{Number(shown.FalsePositiveUpper)}}
 	} else {
-		if guesses, err = audit.OneRun(scores, o.delta, o.confidence, int(o.guesses)); err != nil {
+		if guesses, err = audit.OneRun(scores, delta, confidence, int(q.Guesses.whole())); err != nil {
 			return nil, err
 		}
-		a.Epsilon, a.Mu = Lower{Number(guesses.Epsilon(o.delta, o.confidence))}, Lower{Number(guesses.Mu(o.confidence))}
+		a.Epsilon, a.Mu = Lower{Number(guesses.Epsilon(delta, confidence))}, Lower{Number(guesses.Mu(confidence))}
 		a.Guesses = &AuditOne{guesses.In, guesses.Out, guesses.Correct, guesses.Tests}
 	}
-	if o.points > 0 {
-		for _, r := range scores.ROC(o.points) {
+	if points > 0 {
+		for _, r := range rates {
+			a.Band = append(a.Band, ROCPoint{Number(r.FalsePositiveUpper), Number(oneMinus(r.FalseNegativeUpper))})
+		}
+		for _, r := range scores.ROC(points) {
 			a.ROC = append(a.ROC, ROCPoint{Number(r.FalsePositive), Number(r.TruePositive)})
 		}
 	}
@@ -216,11 +172,11 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(ctx, p, o.limits)
+	acct, err := newAccountant(ctx, p, limits)
 	if err != nil {
 		return nil, err
 	}
-	epsilon, err := acct.Epsilon(ctx, o.delta)
+	epsilon, err := acct.Epsilon(ctx, delta)
 	if err != nil {
 		return nil, err
 	}
@@ -228,48 +184,53 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if q.Design == ManyRuns {
 		err = a.Claim.judgeRates(ctx, acct, rates)
 	} else {
-		err = a.Claim.judgeGuesses(ctx, acct, guesses, epsilon.Upper, o.confidence)
+		err = a.Claim.judgeGuesses(ctx, acct, guesses, epsilon.Upper, confidence)
 	}
-	if err != nil || o.points == 0 {
+	if err != nil || points == 0 {
 		return a, err
 	}
-	return a, a.addCurve(ctx, acct, o.points)
+	return a, a.addCurve(ctx, acct, points)
 }
 
 // oneMinus is 1 − x, rounded down.
 func oneMinus(x float64) float64 { return max(0, xmath.Down(1-x, 1)) }
 
-// judgeRates compares the bounds of the error rates with the most that the plan lets any
+// judgeRates compares bounds of error rates that hold together with the most that the plan lets any
 // test attain, in both directions: the rates of the complement of a test are those of the
-// test with the data sets exchanged.
-func (c *Claim) judgeRates(ctx context.Context, acct *accountant.Accountant, r audit.Rates) error {
-	c.Consistent = true
-	for _, side := range []struct {
+// test with the data sets exchanged. The reason is what comes nearest to a refutation.
+func (c *Claim) judgeRates(ctx context.Context, acct *accountant.Accountant, rates []audit.Rates) error {
+	c.Consistent, c.Reason = true, "the rates of the attack prove nothing"
+	type side struct {
 		what          string
 		rate, attains float64
-	}{
-		{"true-positive rate", r.FalsePositiveUpper, oneMinus(r.FalseNegativeUpper)},
-		{"true-negative rate", r.FalseNegativeUpper, oneMinus(r.FalsePositiveUpper)},
-	} {
-		if !(side.rate > 0 && side.rate < 1) {
-			continue
-		}
-		points, err := acct.TradeOff(ctx, []float64{side.rate})
-		if err != nil {
-			return err
-		}
-		most := points[0].Power.Upper
-		if side.attains > most {
-			c.Consistent = false
-			c.Reason = fmt.Sprintf("the %s of the attack is at least %.4g at an error rate of the other kind of at most %.4g; the plan allows %.4g", side.what, side.attains, side.rate, most)
-			return nil
-		}
-		if c.Reason == "" {
-			c.Reason = fmt.Sprintf("the %s of the attack is at least %.4g at an error rate of the other kind of at most %.4g; the plan allows %.4g", side.what, side.attains, side.rate, most)
+	}
+	var sides []side
+	var at []float64
+	for _, r := range rates {
+		for _, s := range []side{
+			{"true-positive rate", r.FalsePositiveUpper, oneMinus(r.FalseNegativeUpper)},
+			{"true-negative rate", r.FalseNegativeUpper, oneMinus(r.FalsePositiveUpper)},
+		} {
+			if s.rate > 0 && s.rate < 1 && s.attains > 0 {
+				sides, at = append(sides, s), append(at, s.rate)
+			}
 		}
 	}
-	if c.Reason == "" {
-		c.Reason = "the rates of the attack prove nothing"
+	if len(at) == 0 {
+		return nil
+	}
+	points, err := acct.TradeOff(ctx, at)
+	if err != nil {
+		return err
+	}
+	nearest := math.Inf(-1)
+	for i, p := range points {
+		s, most := sides[i], p.Power.Upper
+		if near := (1 - most) / (1 - s.attains); near > nearest {
+			nearest = near
+			c.Reason = fmt.Sprintf("the %s of the attack is at least %.4g at an error rate of the other kind of at most %.4g; the plan allows %.4g", s.what, s.attains, s.rate, most)
+		}
+		c.Consistent = c.Consistent && s.attains <= most
 	}
 	return nil
 }

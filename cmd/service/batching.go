@@ -2,7 +2,6 @@ package service
 
 import (
 	"math/big"
-	"slices"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -57,12 +56,7 @@ func (s schedule) relation() profiles.Relation {
 // read fills in the schedule of a request. rate is the number itself.
 func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
 	s.name = q.Batching
-	if s.name == "" {
-		s.name = Poisson
-	}
 	switch {
-	case !slices.Contains(Batchings, s.name):
-		return oneOf("batching", s.name, Batchings...)
 	case q.Cap != "" && s.name != TruncatedPoisson:
 		return fault.New("cap", "is for truncated-poisson batching only, not for %s", s.name)
 	case q.Cap == "" && s.name == TruncatedPoisson:
@@ -71,8 +65,8 @@ func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
 		return fault.New("examples", "is missing; %s batching needs the population, by examples and batch-size in place of sampling-rate", s.name)
 	}
 	if q.Cap != "" {
-		var err error
-		if s.cap, err = q.Cap.whole("cap", 1, s.examples); err != nil {
+		s.cap = q.Cap.whole()
+		if err := q.Cap.check("cap", upTo(s.examples)); err != nil {
 			return err
 		}
 	}

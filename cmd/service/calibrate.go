@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
@@ -18,12 +17,12 @@ import (
 // rate at a false-positive rate.
 type CalibrateRequest struct {
 	Plan    PlanText `json:"plan"`
-	Epsilon Decimal  `json:"epsilon,omitempty"`
-	Delta   Decimal  `json:"delta,omitempty"`
+	Epsilon Decimal  `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}"`
+	Delta   Decimal  `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}"`
 	AttackTarget
-	Solve    string  `json:"solve"`
-	Step     string  `json:"step,omitempty"`
-	Examples Decimal `json:"examples,omitempty"`
+	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch or records-per-person"`
+	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
+	Examples Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number {N} of examples, to turn the batch of Poisson sampling"`
 	Narrowing
 	Limits
 }
@@ -31,9 +30,9 @@ type CalibrateRequest struct {
 // AttackTarget is a budget on membership inference: the largest advantage of any attack, or its
 // largest true-positive rate at a false-positive rate. It is empty where the budget is another.
 type AttackTarget struct {
-	Advantage Decimal `json:"target-advantage,omitempty"`
-	TPR       Decimal `json:"target-tpr,omitempty"`
-	FPR       Decimal `json:"at-fpr,omitempty"`
+	Advantage Decimal `json:"target-advantage,omitempty" in:"(0, 1)" help:"the largest {advantage} of any membership-inference attack, its true-positive rate minus its false-positive rate"`
+	TPR       Decimal `json:"target-tpr,omitempty" in:"(0, 1)" help:"the largest true-positive {rate} of any attack with the false-positive rate --at-fpr"`
+	FPR       Decimal `json:"at-fpr,omitempty" in:"[1e-290, 1)" help:"false-positive {rate} of --target-tpr"`
 }
 
 // checkShape reports whether the keys make one budget, or none.
@@ -50,12 +49,11 @@ func (t AttackTarget) checkShape() error {
 }
 
 // read puts the budget into a goal.
-func (t AttackTarget) read(goal *accountant.Goal) error {
-	return readNumbers([]numberKey{
-		// An advantage of A at most is (0, A)-privacy.
-		{"target-advantage", t.Advantage, openUnit, &goal.Delta},
-		{"target-tpr", t.TPR, openUnit, &goal.TruePositive}, {"at-fpr", t.FPR, riskSpan, &goal.FalsePositive},
-	})
+func (t AttackTarget) read(goal *accountant.Goal) {
+	if t.Advantage != "" {
+		goal.Delta = t.Advantage.float() // an advantage of A at most is (0, A)-privacy
+	}
+	goal.TruePositive, goal.FalsePositive = t.TPR.float(), t.FPR.float()
 }
 
 // put says in a solution what the budget was, if it is this one.
@@ -67,26 +65,6 @@ func (t AttackTarget) put(to *Solution, goal accountant.Goal) {
 		tpr, fpr := Number(goal.TruePositive), Number(goal.FalsePositive)
 		to.Budget, to.Attack = nil, &AttackBudget{TruePositive: &tpr, FalsePositive: &fpr}
 	}
-}
-
-// A numberKey is a key of a request that may be left out, its range, and where its number goes.
-type numberKey struct {
-	key  string
-	text Decimal
-	span span
-	to   *float64
-}
-
-func readNumbers(keys []numberKey) (err error) {
-	for _, k := range keys {
-		if k.text == "" {
-			continue
-		}
-		if *k.to, err = k.text.in(k.key, k.span); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
@@ -151,31 +129,16 @@ type Setting struct {
 	Value Number `json:"value"`
 }
 
-func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts []accountant.Option, err error) {
-	if err := q.checkShape(); err != nil {
-		return goal, nil, err
-	}
-	goal.Step = q.Step
-	if err := readNumbers([]numberKey{{"epsilon", q.Epsilon, epsilonSpan, &goal.Epsilon}, {"delta", q.Delta, deltaSpan, &goal.Delta}}); err != nil {
-		return goal, nil, err
-	}
-	if err := q.AttackTarget.read(&goal); err != nil {
-		return goal, nil, err
-	}
-	if goal.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
-		return goal, nil, fieldFault(err, "", nil)
-	}
-	if q.Examples != "" {
-		if goal.Examples, err = q.Examples.whole("examples", 1, decimal.MaxWhole); err != nil {
-			return goal, nil, err
-		}
-	}
-	opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
-	return goal, opts, err
+// goal is what the request asks for.
+func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
+	goal = accountant.Goal{Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
+	q.AttackTarget.read(&goal)
+	goal.Solve, err = accountant.ParseQuantity(q.Solve)
+	return goal, fieldFault(err, "", nil)
 }
 
-// checkShape reports whether the keys make one budget.
-func (q CalibrateRequest) checkShape() error {
+// shape reports whether the keys make one budget.
+func (q CalibrateRequest) shape() error {
 	private, attack := q.Epsilon != "" || q.Delta != "", q.TPR != "" || q.FPR != ""
 	if err := q.AttackTarget.checkShape(); err != nil && !(attack && private) {
 		return err
@@ -197,15 +160,16 @@ func (q CalibrateRequest) checkShape() error {
 	return nil
 }
 
-// Check reports what is wrong with all but the plan.
-func (q CalibrateRequest) Check() error {
-	_, _, err := q.parse(context.Background())
-	return err
-}
-
 // Calibrate returns the value that meets a budget.
 func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
-	goal, opts, err := q.parse(ctx)
+	if err := ready(&q); err != nil {
+		return Solution{}, err
+	}
+	goal, err := q.goal()
+	if err != nil {
+		return Solution{}, err
+	}
+	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
 	if err != nil {
 		return Solution{}, err
 	}

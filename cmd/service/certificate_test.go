@@ -22,10 +22,7 @@ func TestCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct {
-		Epsilon     Bounds
-		Certificate string
-	}
+	var got EpsilonAnswer
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +50,14 @@ func TestCertificateIsPrintable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := answer.(certified).Certificate
+	text := answer.(EpsilonAnswer).Certificate
 	if !strings.HasPrefix(text, "accountant certificate 1\nversion 1.0?[2J ??? neighbors substitute") {
 		t.Errorf("%q", text)
 	}
 }
 
 func TestCertificateIsOfOneDelta(t *testing.T) {
-	for _, body := range []string{`"delta": [1e-5]`, `"delta": [1e-5, 1e-6]`, `"delta": 1e-5, "accountant": "rdp"`, `"delta": 1e-5, "group-black-box": true`} {
+	for _, body := range []string{`"delta": [1e-5, 1e-6]`, `"delta": 1e-5, "accountant": "rdp"`, `"delta": 1e-5, "group-black-box": true`} {
 		_, err := New(nil).Do(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "certificate": true, `+body+`}`))
 		if err == nil || !strings.HasPrefix(err.Error(), "certificate: ") {
 			t.Errorf("%s: %v", body, err)

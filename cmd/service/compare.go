@@ -11,7 +11,7 @@ import (
 // CompareRequest asks for the ε of a plan at a δ by every method.
 type CompareRequest struct {
 	Plan  PlanText `json:"plan"`
-	Delta Decimal  `json:"delta"`
+	Delta Decimal  `json:"delta" in:"(0, 1)" help:"the {δ} to compare at"`
 	Narrowing
 	Limits
 }
@@ -38,24 +38,13 @@ type Compared struct {
 	Of accountant.Kind `json:"-"`
 }
 
-func (q CompareRequest) parse(ctx context.Context) (float64, []accountant.Option, error) {
-	delta, err := q.Delta.in("delta", openUnit)
-	if err != nil {
-		return 0, nil, err
-	}
-	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
-	return delta, opts, err
-}
-
-// Check reports what is wrong with all but the plan.
-func (q CompareRequest) Check() error {
-	_, _, err := q.parse(context.Background())
-	return err
-}
-
 // Compare returns the ε of a plan by the methods of the literature.
 func (s *Service) Compare(ctx context.Context, q CompareRequest) (CompareAnswer, error) {
-	delta, opts, err := q.parse(ctx)
+	if err := ready(&q); err != nil {
+		return CompareAnswer{}, err
+	}
+	delta := q.Delta.float()
+	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
 	if err != nil {
 		return CompareAnswer{}, err
 	}

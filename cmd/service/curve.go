@@ -34,14 +34,14 @@ const MaxCurves = 7
 type CurveRequest struct {
 	Plan     PlanText    `json:"plan,omitempty"`
 	Plans    []NamedPlan `json:"plans,omitempty"`
-	Kind     string      `json:"kind,omitempty"`
-	Points   Decimal     `json:"points,omitempty"`
-	MinDelta Decimal     `json:"min-delta,omitempty"` // kind delta: where the axis of δ ends
-	From     Decimal     `json:"from,omitempty"`      // kind delta: first ε
-	To       Decimal     `json:"to,omitempty"`        // kind delta: last ε
-	RDP      bool        `json:"rdp,omitempty"`       // kind delta: also by Rényi accounting
-	Delta    Decimal     `json:"delta,omitempty"`     // kind steps: ε is told at this δ
-	Log      bool        `json:"log,omitempty"`       // kind trade-off: power, on logarithmic axes
+	Kind     string      `json:"kind,omitempty" one:"delta,steps,trade-off" preset:"delta" help:"{kind} of curve: delta, steps or trade-off"`
+	Points   Decimal     `json:"points,omitempty" in:"whole [2, 10000]" help:"number of {points} on each curve (default 60; 25 for steps)"`
+	MinDelta Decimal     `json:"min-delta,omitempty" in:"[1e-300, 0.5]" preset:"1e-12" help:"kind delta: where the axis of {δ} ends"`
+	From     Decimal     `json:"from,omitempty" in:"[-1e4, 1e6]" help:"kind delta: first {ε}, may be negative (default 0)"`
+	To       Decimal     `json:"to,omitempty" in:"[-1e4, 1e6]" help:"kind delta: last {ε} (default: where δ is --min-delta)"`
+	RDP      bool        `json:"rdp,omitempty" help:"kind delta: draw the upper bounds of Rényi accounting too"`
+	Delta    Decimal     `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"kind steps: ε is told at this {δ}"`
+	Log      bool        `json:"log,omitempty" help:"kind trade-off: true-positive against false-positive rate, on logarithmic axes"`
 	Limits
 }
 
@@ -105,63 +105,47 @@ type curveQuestion struct {
 	opts             []accountant.Option
 }
 
+// shape reports a key that is of another kind.
+func (q CurveRequest) shape() error {
+	if q.Kind == "" {
+		q.Kind = DeltaKind
+	}
+	for _, k := range []struct {
+		key, kind string
+		given     bool
+	}{
+		{"min-delta", DeltaKind, q.MinDelta != ""}, {"from", DeltaKind, q.From != ""}, {"to", DeltaKind, q.To != ""}, {"rdp", DeltaKind, q.RDP},
+		{"delta", StepsKind, q.Delta != ""}, {"log", TradeOffKind, q.Log},
+	} {
+		if k.given && k.kind != q.Kind {
+			return shape("%s: belongs to the kind "+k.kind, k.key)
+		}
+	}
+	if q.Plan != nil && q.Plans != nil {
+		return shape("%s and %s exclude each other", "plan", "plans")
+	}
+	return nil
+}
+
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	c.kind, c.rdp, c.log = q.Kind, q.RDP, q.Log
-	if c.kind == "" {
-		c.kind = DeltaKind
+	if err := ready(&q); err != nil {
+		return c, err
 	}
-	own := map[string]map[string]bool{
-		DeltaKind:    {"min-delta": q.MinDelta != "", "from": q.From != "", "to": q.To != "", "rdp": q.RDP},
-		StepsKind:    {"delta": q.Delta != ""},
-		TradeOffKind: {"log": q.Log},
+	c = curveQuestion{kind: q.Kind, n: int(q.Points.whole()), rdp: q.RDP, log: q.Log, floor: q.MinDelta.float(), from: q.From.float(), end: math.NaN(), delta: q.Delta.float()}
+	switch {
+	case q.Points != "":
+	case c.kind == StepsKind:
+		c.n = 25
+	default:
+		c.n = 60
 	}
-	if own[c.kind] == nil {
-		return c, fault.New("kind", "%s is not delta, steps or trade-off", decimal.Show(c.kind))
-	}
-	for _, kind := range []string{DeltaKind, StepsKind, TradeOffKind} {
-		for _, key := range []string{"min-delta", "from", "to", "rdp", "delta", "log"} {
-			if kind != c.kind && own[kind][key] {
-				return c, shape("%s: belongs to the kind "+kind, key)
-			}
+	if q.To != "" {
+		if c.end = q.To.float(); c.end <= c.from {
+			return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(c.end), decimal.Short(c.from))
 		}
-	}
-	points := int64(60)
-	if c.kind == StepsKind {
-		points = 25
-	}
-	if q.Points != "" {
-		if points, err = q.Points.whole("points", 1, MaxValues); err != nil {
-			return c, err
-		}
-		if points < 2 {
-			return c, fault.New("points", "%d is not in [2, %d]", points, MaxValues)
-		}
-	}
-	c.n = int(points)
-	if c.floor, err = q.MinDelta.or(1e-12, "min-delta", floorSpan); err != nil {
-		return c, err
-	}
-	whole := span{lo: -1e4, hi: 1e6}
-	if c.from, err = q.From.or(0, "from", whole); err != nil {
-		return c, err
-	}
-	if c.end, err = q.To.or(math.NaN(), "to", whole); err != nil {
-		return c, err
-	}
-	if c.end <= c.from {
-		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(c.end), decimal.Short(c.from))
-	}
-	if c.delta, err = q.Delta.or(1e-5, "delta", openUnit); err != nil {
-		return c, err
 	}
 	c.opts, err = q.options(ctx)
 	return c, err
-}
-
-// Check reports what is wrong with all but the plans.
-func (q CurveRequest) Check() error {
-	_, err := q.parse(context.Background())
-	return err
 }
 
 // Curve returns the curves of one or several plans, of the kind delta over one range.
@@ -172,8 +156,6 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	}
 	named := q.Plans
 	switch {
-	case q.Plan != nil && q.Plans != nil:
-		return Curves{}, shape("%s and %s exclude each other", "plan", "plans")
 	case q.Plan != nil || q.Plans == nil:
 		named = []NamedPlan{{"plan", q.Plan}}
 	case len(named) == 0 || len(named) > MaxCurves:

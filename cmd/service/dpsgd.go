@@ -10,7 +10,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file answers for training with DP-SGD, and states what the number promises
@@ -21,20 +20,20 @@ import (
 // sampling rate, its length by epochs or steps, and its noise, or the ε or the limit of membership
 // inference that it has to meet.
 type DPSGDRequest struct {
-	Examples        Decimal `json:"examples,omitempty"`
-	BatchSize       Decimal `json:"batch-size,omitempty"`
-	SamplingRate    Decimal `json:"sampling-rate,omitempty"`
-	Epochs          Decimal `json:"epochs,omitempty"`
-	Steps           Decimal `json:"steps,omitempty"`
-	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty"`
-	TargetEpsilon   Decimal `json:"target-epsilon,omitempty"`
+	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
+	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
+	SamplingRate    Decimal `json:"sampling-rate,omitempty" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
+	Epochs          Decimal `json:"epochs,omitempty" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
+	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
+	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
 	AttackTarget
-	Delta     OneOrMany `json:"delta"`
-	Neighbors string    `json:"neighbors,omitempty"`
-	Batching  string    `json:"batching,omitempty"` // one of Batchings, poisson if not given
-	Cap       Decimal   `json:"cap,omitempty"`      // of truncated-poisson
-	// RecordsPerPerson is how many examples a person has at most; not given, the unit is an example.
-	RecordsPerPerson Decimal `json:"records-per-person,omitempty"`
+	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
+	Neighbors string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Batching  string   `json:"batching,omitempty" one:"poisson,random-allocation,shuffle,truncated-poisson,without-replacement,fixed-order" preset:"poisson" help:"{how} batches are drawn: poisson, random-allocation, shuffle, truncated-poisson, without-replacement, fixed-order"`
+	Cap       Decimal  `json:"cap,omitempty" help:"largest batch {B} of truncated-poisson batching"`
+	// Without it the unit is an example.
+	RecordsPerPerson Decimal `json:"records-per-person,omitempty" in:"whole [1, 1048576]" help:"how many training examples {k} a person has at most; the answer is about persons"`
 	Limits
 }
 
@@ -83,8 +82,8 @@ type AnyOrder struct {
 	Results []EpsilonAt `json:"results"`
 }
 
-// checkShape checks which keys are there.
-func (q DPSGDRequest) checkShape() error {
+// shape checks which keys are there.
+func (q DPSGDRequest) shape() error {
 	if err := q.AttackTarget.checkShape(); err != nil {
 		return err
 	}
@@ -110,6 +109,8 @@ func (q DPSGDRequest) checkShape() error {
 		return shape("%s and %s exclude each other", "epochs", "steps")
 	case q.Epochs == "" && q.Steps == "":
 		return shape("missing %s (or %s)", "epochs", "steps")
+	case q.TargetEpsilon != "" && len(q.Delta) > 1:
+		return fault.New("delta", "%d values are more than the one that a target has", len(q.Delta))
 	}
 	return nil
 }
@@ -129,9 +130,6 @@ type dpsgdRun struct {
 }
 
 func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
-	if err := q.checkShape(); err != nil {
-		return r, err
-	}
 	if r.neighbors, err = relation(q.Neighbors); err != nil {
 		return r, err
 	}
@@ -148,38 +146,18 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if err := r.readLength(q, rate); err != nil {
 		return r, err
 	}
-	if q.RecordsPerPerson != "" {
-		if r.records, err = q.RecordsPerPerson.whole("records-per-person", 1, subsample.MaxRecords); err != nil {
-			return r, err
-		}
-	}
+	r.records, r.deltas = q.RecordsPerPerson.whole(), q.Delta.floats()
 	r.noise = 1 // where the search starts
-	if q.NoiseMultiplier == "" {
-		if err := readNumbers([]numberKey{{"target-epsilon", q.TargetEpsilon, epsilonSpan, &r.goal.Epsilon}}); err != nil {
-			return r, err
-		}
-		if err := q.AttackTarget.read(&r.goal); err != nil {
-			return r, err
-		}
-	} else if r.noise, err = q.NoiseMultiplier.number("noise-multiplier"); err != nil {
-		return r, err
+	if q.NoiseMultiplier != "" {
+		r.noise = q.NoiseMultiplier.float()
+	}
+	if q.AttackTarget.read(&r.goal); q.TargetEpsilon != "" {
+		r.goal.Epsilon, r.goal.Delta = q.TargetEpsilon.float(), r.deltas[0]
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
 		return r, fieldFault(err, "gaussian", nil)
 	}
-	if err := r.checkScheme(); err != nil {
-		return r, err
-	}
-	if r.deltas, err = q.Delta.in("delta", openUnit); err != nil {
-		return r, err
-	}
-	if q.TargetEpsilon != "" {
-		if len(r.deltas) > 1 {
-			return r, fault.New("delta", "%d values are more than the one that a target has", len(r.deltas))
-		}
-		r.goal.Delta = r.deltas[0]
-	}
-	return r, nil
+	return r, r.checkScheme()
 }
 
 // checkScheme returns what is not known of the batches under the relation.
@@ -194,22 +172,11 @@ func (r dpsgdRun) checkScheme() error {
 	return fieldFault(err, r.name, map[string]string{"rate": "sampling-rate", "batch": "batch-size", "population": "examples"})
 }
 
-// number returns the number, whatever its range.
-func (d Decimal) number(key string) (float64, error) {
-	text := strings.TrimSpace(string(d))
-	x, err := decimal.Parse(text)
-	if err != nil {
-		return 0, fault.New(key, "%s %w", decimal.Show(text), err)
-	}
-	return x, nil
-}
-
-// exact returns the number itself.
+// exact is the number itself, which was checked.
 func (d Decimal) exact(key string) (*big.Rat, error) {
-	text := strings.TrimSpace(string(d))
-	x, err := decimal.Exact(text)
+	x, err := decimal.Exact(strings.TrimSpace(string(d)))
 	if err != nil {
-		return nil, fault.New(key, "%s %w", decimal.Show(text), err)
+		return nil, fault.New(key, "%s %w", decimal.Show(string(d)), err)
 	}
 	return x, nil
 }
@@ -217,15 +184,11 @@ func (d Decimal) exact(key string) (*big.Rat, error) {
 // readRate reads how likely an example is in a batch, and returns the number itself.
 func (r *dpsgdRun) readRate(q DPSGDRequest) (rate *big.Rat, err error) {
 	if q.SamplingRate != "" {
-		if r.rate, err = q.SamplingRate.in("sampling-rate", rateSpan); err != nil {
-			return nil, err
-		}
+		r.rate = q.SamplingRate.float()
 		return q.SamplingRate.exact("sampling-rate")
 	}
-	if r.examples, err = q.Examples.whole("examples", 1, decimal.MaxWhole); err != nil {
-		return nil, err
-	}
-	if r.batch, err = q.BatchSize.whole("batch-size", 1, r.examples); err != nil {
+	r.examples, r.batch = q.Examples.whole(), q.BatchSize.whole()
+	if err := q.BatchSize.check("batch-size", upTo(r.examples)); err != nil {
 		return nil, err
 	}
 	r.rate = float64(r.batch) / float64(r.examples)
@@ -235,9 +198,7 @@ func (r *dpsgdRun) readRate(q DPSGDRequest) (rate *big.Rat, err error) {
 // readLength reads the number of steps, and how often they use an example.
 func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 	if q.Steps != "" {
-		if r.steps, err = q.Steps.whole("steps", 1, decimal.MaxWhole); err != nil {
-			return err
-		}
+		r.steps = q.Steps.whole()
 		// Batches of fixed size in any order use an example this often.
 		r.uses, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
 		if r.byEpochs() {
@@ -245,9 +206,7 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 		}
 		return nil
 	}
-	if r.epochs, err = q.Epochs.in("epochs", positive); err != nil {
-		return err
-	}
+	r.epochs = q.Epochs.float()
 	epochs, err := q.Epochs.exact("epochs")
 	if err != nil {
 		return err
@@ -272,17 +231,11 @@ func relation(name string) (profiles.Relation, error) {
 	return r, fieldFault(err, "", nil)
 }
 
-// Check reports what is wrong with the request.
-func (q DPSGDRequest) Check() error {
-	if _, err := q.parse(); err != nil {
-		return err
-	}
-	_, err := q.options(context.Background())
-	return err
-}
-
 // DPSGD returns the ε of a training run and states what it promises.
 func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error) {
+	if err := ready(&q); err != nil {
+		return DPSGDAnswer{}, err
+	}
 	r, err := q.parse()
 	if err != nil {
 		return DPSGDAnswer{}, err
@@ -295,6 +248,8 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 		if err := r.calibrate(ctx, q, opts); err != nil {
 			return DPSGDAnswer{}, err
 		}
+	} else {
+		opts = append(opts, accountant.WithRecursion(stepByStep))
 	}
 	sampled, anyOrder, err := r.ask(ctx, opts)
 	if err != nil {
@@ -315,6 +270,9 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	}
 	return out, nil
 }
+
+// stepByStep is up to how many steps a gap in theory is narrowed step by step, in a second or two; more are in blocks, which take no longer.
+const stepByStep = 100
 
 // calibrate sets the noise to the smallest that meets the target.
 func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []accountant.Option) (err error) {

@@ -23,11 +23,11 @@ import (
 type DrawRequest struct {
 	// Sampling is a scheme as a step of a plan has it, such as {"poisson": {"rate": 0.004}}.
 	Sampling   json.RawMessage `json:"sampling"`
-	Population Decimal         `json:"population"`
+	Population Decimal         `json:"population" in:"whole [1, 2^53]" help:"number of records {N}"`
 	// Batches is a multiple of those of an epoch where the scheme has epochs; one epoch, or one batch, if not given.
-	Batches Decimal `json:"batches,omitempty"`
+	Batches Decimal `json:"batches,omitempty" in:"whole [1, 33554432]" help:"{number} of batches"`
 	// TestSeed makes the same batches again, which whoever knows it can do as well.
-	TestSeed Decimal `json:"test-seed,omitempty"`
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the batches"`
 }
 
 // DrawAnswer lists, for each batch, the indices of its records in ascending order, each as often as it is in the batch.
@@ -44,25 +44,18 @@ func (q DrawRequest) parse(ctx context.Context) (s subsample.Sampler, population
 	if s, err = q.scheme(ctx); err != nil {
 		return fail(err)
 	}
-	if population, err = q.Population.whole("population", 1, decimal.MaxWhole); err != nil {
+	if err = ready(&q); err != nil {
 		return fail(err)
 	}
-	if q.TestSeed != "" {
-		seed, err := q.TestSeed.whole("test-seed", 0, decimal.MaxWhole)
-		if err != nil {
-			return fail(err)
-		}
-		src = random.Seeded(uint64(seed))
+	if population = q.Population.whole(); q.TestSeed != "" {
+		src = random.Seeded(uint64(q.TestSeed.whole()))
 	}
 	each, held := perDraw(s, float64(population))
 	if each == 0 {
 		return fail(fault.New("sampling.random-allocation.first", "0 draws nothing"))
 	}
-	batches = each
-	if q.Batches != "" {
-		if batches, err = q.Batches.whole("batches", 1, mostDrawn); err != nil {
-			return fail(err)
-		}
+	if batches = each; q.Batches != "" {
+		batches = q.Batches.whole()
 	}
 	if batches%each != 0 {
 		return fail(fault.New("batches", "%d is not a multiple of %d, the batches of an epoch", batches, each))

@@ -16,16 +16,10 @@ import (
 // FollowRequest asks for ε at some δ after each line of a log of steps. Plan is what
 // the lines count runs of; without it the first line is a plan.
 type FollowRequest struct {
-	Plan  PlanText
-	Delta OneOrMany
+	Plan  PlanText `json:"plan,omitempty"`
+	Delta Decimals `json:"delta" in:"[0, 1)"`
 	Narrowing
 	Limits
-}
-
-// Check reports what is wrong with all but the plan.
-func (q FollowRequest) Check() error {
-	_, err := settings(context.Background(), "delta", q.Delta, deltaSpan, Method{}, q.Limits, q.Narrowing)
-	return err
 }
 
 // FollowedAt is ε after a line of a log of steps.
@@ -47,11 +41,11 @@ type Follower struct {
 
 // Follow returns the running total of a log of which no line has been read.
 func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
-	at, err := settings(ctx, "delta", q.Delta, deltaSpan, Method{}, q.Limits, q.Narrowing)
+	err := ready(&q)
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{at: at}
+	f := &Follower{at: q.Delta.floats()}
 	if f.opts, err = accountantOptions(ctx, q.Limits, q.Narrowing); err != nil {
 		return nil, err
 	}

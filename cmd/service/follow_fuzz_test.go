@@ -26,7 +26,7 @@ func FuzzFollow(f *testing.F) {
 		if len(log) > 2000 {
 			return
 		}
-		q := FollowRequest{Delta: OneOrMany{List: Decimals{"1e-5"}}, Limits: Limits{Accuracy: "0.1", Caps: Caps{Work: "1e4"}}}
+		q := FollowRequest{Delta: Decimals{"1e-5"}, Limits: Limits{Accuracy: "0.1", Caps: Caps{Work: "1e4"}}}
 		if given {
 			q.Plan = PlanText(pure)
 		}

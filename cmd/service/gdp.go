@@ -12,7 +12,7 @@ import (
 // GDPRequest asks for μ at a tolerance, 1e-10 if left out.
 type GDPRequest struct {
 	Plan      PlanText `json:"plan"`
-	Tolerance Decimal  `json:"tolerance,omitempty"`
+	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" preset:"1e-10" help:"{τ}, what the power of a test may be more than under μ-GDP"`
 	Limits
 }
 
@@ -29,23 +29,12 @@ type GDPAnswer struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-var toleranceSpan = span{lo: 0, hi: 1, openHi: true}
-
-// Check reports what is wrong with all but the plan.
-func (q GDPRequest) Check() error {
-	if _, err := q.Tolerance.or(1e-10, "tolerance", toleranceSpan); err != nil {
-		return err
-	}
-	_, err := q.options(context.Background())
-	return err
-}
-
 // GDP returns μ at a tolerance.
 func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
-	tolerance, err := q.Tolerance.or(1e-10, "tolerance", toleranceSpan)
-	if err != nil {
+	if err := ready(&q); err != nil {
 		return GDPAnswer{}, err
 	}
+	tolerance := q.Tolerance.float()
 	opts, err := q.options(ctx)
 	if err != nil {
 		return GDPAnswer{}, err
@@ -68,12 +57,12 @@ func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 // tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
 type GDPSolveRequest struct {
 	Plan      PlanText `json:"plan"`
-	Mu        Decimal  `json:"mu,omitempty"`
-	ZCDP      Decimal  `json:"zcdp,omitempty"`
-	Tolerance Decimal  `json:"tolerance,omitempty"`
-	Solve     string   `json:"solve"`
-	Step      string   `json:"step,omitempty"`
-	Examples  Decimal  `json:"examples,omitempty"`
+	Mu        Decimal  `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget"`
+	ZCDP      Decimal  `json:"zcdp,omitempty" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
+	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" help:"{τ}, as of gdp (default 1e-10)"`
+	Solve     string   `json:"solve" one:"noise-multiplier,count,rate,batch" help:"quantity to turn: noise-multiplier, count, rate or batch"`
+	Step      string   `json:"step,omitempty" help:"{name} or place of the step to turn, such as steps[0] (default: all that have the quantity)"`
+	Examples  Decimal  `json:"examples,omitempty" in:"whole [1, 2^53]" help:"{size} of the data set, to turn the batch of Poisson sampling"`
 	Limits
 }
 
@@ -99,51 +88,38 @@ type GDPAt struct {
 	Value Number `json:"value"`
 }
 
-var muSpan = span{lo: 0, hi: 2000, openLo: true}
+// shape reports whether there is one budget.
+func (q GDPSolveRequest) shape() error {
+	if (q.Mu == "") == (q.ZCDP == "") {
+		return fault.New("mu", "must be given, or zcdp in its place")
+	}
+	if q.ZCDP != "" && q.Tolerance != "" {
+		return fault.New("tolerance", "is for a budget of mu")
+	}
+	return nil
+}
 
 // goal returns the budget and what to turn.
 func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
-	if (q.Mu == "") == (q.ZCDP == "") {
-		return g, 0, 0, fault.New("mu", "must be given, or zcdp in its place")
-	}
+	g.Step, g.Examples = q.Step, q.Examples.whole()
 	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
 		return g, 0, 0, err
 	}
-	g.Step = q.Step
-	if q.Examples != "" {
-		if g.Examples, err = q.Examples.whole("examples", 1, 1<<53); err != nil {
-			return g, 0, 0, err
-		}
-	}
 	if q.ZCDP != "" {
-		if q.Tolerance != "" {
-			return g, 0, 0, fault.New("tolerance", "is for a budget of mu")
-		}
-		rho, err := q.ZCDP.in("zcdp", span{lo: 0, hi: 2e6, openLo: true})
-		if err != nil {
-			return g, 0, 0, err
-		}
-		mu, err = accountant.MuOfZCDP(rho)
+		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
 		return g, mu, 0, err
 	}
-	if mu, err = q.Mu.in("mu", muSpan); err != nil {
-		return g, 0, 0, err
+	if tolerance = 1e-10; q.Tolerance != "" {
+		tolerance = q.Tolerance.float()
 	}
-	tolerance, err = q.Tolerance.or(1e-10, "tolerance", toleranceSpan)
-	return g, mu, tolerance, err
-}
-
-// Check reports what is wrong with all but the plan.
-func (q GDPSolveRequest) Check() error {
-	if _, _, _, err := q.goal(); err != nil {
-		return err
-	}
-	_, err := q.options(context.Background())
-	return err
+	return g, q.Mu.float(), tolerance, nil
 }
 
 // GDPSolve returns the value at which a plan meets the budget.
 func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
+	if err := ready(&q); err != nil {
+		return GDPSolution{}, err
+	}
 	g, mu, tolerance, err := q.goal()
 	if err != nil {
 		return GDPSolution{}, err

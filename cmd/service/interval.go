@@ -59,9 +59,6 @@ type EpsilonAt struct {
 	Delta   Number `json:"delta"`
 	Epsilon Bounds `json:"epsilon"`
 	Basis
-	// Certificate is the text of docs/certificates.md, if it was asked for. The operation has a key for
-	// it; what the command prints has not.
-	Certificate string `json:"-"`
 }
 
 // DeltaAt is δ at an ε.

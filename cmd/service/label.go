@@ -16,11 +16,11 @@ import (
 // LabelRequest has the privacy of one label and the prior: a weight for each label or
 // class, of each group if examples have public groups.
 type LabelRequest struct {
-	Epsilon float64      `json:"epsilon"`
+	Epsilon float64      `json:"epsilon" help:"privacy of the randomizer, in [1e-6, 28]"`
 	Labels  []float64    `json:"labels,omitempty"`
 	Weights []float64    `json:"weights,omitempty"`
-	Grid    int          `json:"grid,omitempty"`    // so many outputs, evenly spaced
-	Bias    *float64     `json:"bias,omitempty"`    // allowed, with a grid
+	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
+	Bias    *float64     `json:"bias,omitempty" help:"allow this much bias; needs --grid"`
 	Classes []string     `json:"classes,omitempty"` // in place of labels
 	Groups  []LabelGroup `json:"groups,omitempty"`  // in place of weights
 
@@ -77,11 +77,8 @@ type LabelAnswer struct {
 	Randomizer *labeldp.Randomizer `json:"-"`
 }
 
-// Check reports what is wrong with the request but for the prior.
-func (q LabelRequest) Check() error {
-	if err := q.Caps.Check(); err != nil {
-		return err
-	}
+// shape reports which keys do not go together.
+func (q LabelRequest) shape() error {
 	switch {
 	case q.Bias != nil && q.Grid == 0:
 		return fault.New("grid", "is 0, must be at least 2 with a bias")
@@ -115,7 +112,7 @@ func (q LabelRequest) Check() error {
 
 // Label designs a randomizer.
 func (s *Service) Label(ctx context.Context, q LabelRequest) (_ *LabelAnswer, err error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return nil, err
 	}
 	ctx, end, err := q.Under(ctx)

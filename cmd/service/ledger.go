@@ -7,7 +7,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file spends budgets from ledgers, which have names while they are open. Files are
@@ -32,12 +31,12 @@ type Files interface {
 // LedgerCreateRequest makes a ledger: in memory, or at a path where the door has files.
 type LedgerCreateRequest struct {
 	Path      string  `json:"path,omitempty"`
-	Neighbors string  `json:"neighbors"`
-	Epsilon   Decimal `json:"epsilon"`
-	Delta     Decimal `json:"delta"`
-	Mode      string  `json:"mode"`
-	// RecordsPerPerson is how many records a person has at most; 1 if not given.
-	RecordsPerPerson Decimal `json:"records-per-person,omitempty"`
+	Neighbors string  `json:"neighbors" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Epsilon   Decimal `json:"epsilon" in:"[0, inf)" help:"{ε} of the budget"`
+	Delta     Decimal `json:"delta" in:"[0, 1)" help:"{δ} of the budget"`
+	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set"`
+	// RecordsPerPerson is 1 if it is not given.
+	RecordsPerPerson Decimal `json:"records-per-person,omitempty" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
 }
 
 // LedgerOpenRequest opens a ledger.
@@ -82,22 +81,14 @@ type LedgerStatusRequest struct {
 
 // Config checks the request and returns what the ledger promises.
 func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
-	c.Mode = ledger.Mode(q.Mode)
 	if q.Neighbors == "" {
 		return c, fault.New("neighbors", "is missing; must be add-remove, substitute or zero-out")
 	}
-	if c.Neighbors, err = relation(q.Neighbors); err != nil {
+	if err := Check(&q); err != nil {
 		return c, err
 	}
-	if q.RecordsPerPerson != "" {
-		if c.RecordsPerPerson, err = q.RecordsPerPerson.whole("records-per-person", 1, subsample.MaxRecords); err != nil {
-			return c, err
-		}
-	}
-	if c.Epsilon, err = q.Epsilon.in("epsilon", epsilonSpan); err != nil {
-		return c, err
-	}
-	c.Delta, err = q.Delta.in("delta", deltaSpan)
+	c = ledger.Config{Mode: ledger.Mode(q.Mode), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
+	c.Neighbors, err = relation(q.Neighbors)
 	return c, err
 }
 
@@ -223,7 +214,7 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 type LedgerFitsRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan"`
-	Limit  Decimal  `json:"limit,omitempty"`
+	Limit  Decimal  `json:"limit,omitempty" in:"whole [1, 2^53]" help:"stop at this {number} of times (default a million)"`
 	Caps
 }
 
@@ -249,6 +240,9 @@ func (s *Service) LedgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFi
 
 // FitsIn is LedgerFits for a ledger that is open elsewhere.
 func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (_ LedgerFits, err error) {
+	if err := ready(&q); err != nil {
+		return LedgerFits{}, err
+	}
 	ctx, end, err := q.Under(ctx)
 	if err != nil {
 		return LedgerFits{}, err
@@ -256,9 +250,7 @@ func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (_ LedgerFits, e
 	defer func() { end(&err) }()
 	limit := int64(fitsLimit)
 	if q.Limit != "" {
-		if limit, err = q.Limit.whole("limit", 1, decimal.MaxWhole); err != nil {
-			return LedgerFits{}, err
-		}
+		limit = q.Limit.whole()
 	}
 	if q.Plan == nil {
 		_, err := q.Plan.parse(ctx)

@@ -17,29 +17,28 @@ import (
 // MajorityRequest describes the mechanisms, the budget and which noise function is asked
 // for: optimal, subsampling, double or constant.
 type MajorityRequest struct {
-	Mechanisms  int      `json:"mechanisms"`
-	Epsilon     float64  `json:"epsilon"`
-	Allowance   float64  `json:"allowance"`
-	DeltaEach   float64  `json:"delta-each,omitempty"`
-	OutputDelta *float64 `json:"output-delta,omitempty"`
-	Gamma       string   `json:"gamma,omitempty"`
-	Objective   string   `json:"objective,omitempty"` // error, disagreement or common-p
-	PriorMean   *float64 `json:"prior-mean,omitempty"`
-	Monotone    *bool    `json:"monotone,omitempty"`
-	Disjoint    bool     `json:"disjoint-shards,omitempty"`
+	Mechanisms  int      `json:"mechanisms" help:"number {K} of mechanisms"`
+	Epsilon     float64  `json:"epsilon" help:"{ε} of every mechanism"`
+	Allowance   float64  `json:"allowance" help:"{m}: the answer may cost m times ε"`
+	DeltaEach   float64  `json:"delta-each,omitempty" help:"{Δ} of every mechanism"`
+	OutputDelta *float64 `json:"output-delta,omitempty" help:"{δ} of the answer (default 1 − (1−Δ)^m)"`
+	Gamma       string   `json:"gamma,omitempty" one:"optimal,subsampling,double,constant" preset:"optimal" help:"noise {function}: optimal, subsampling, double or constant"`
+	Objective   string   `json:"objective,omitempty" one:"error,disagreement,common-p" preset:"error" help:"what optimal means: error (of votes above ½), disagreement or common-p"`
+	PriorMean   *float64 `json:"prior-mean,omitempty" preset:"0.75" help:"mean vote probability of the objective"`
+	Monotone    *bool    `json:"monotone,omitempty" preset:"true" help:"let clearer majorities be answered at least as truthfully"`
+	Disjoint    bool     `json:"disjoint-shards,omitempty" help:"the mechanisms run on disjoint shards of the records"`
 
 	// What each mechanism is private for where they are unlike, or the plan of each of
 	// them, in place of epsilon and delta-each; epsilon is then the unit of the allowance.
-	VoterEpsilons []float64 `json:"voter-epsilons,omitempty"`
-	VoterDeltas   []float64 `json:"voter-deltas,omitempty"`
-	Plan          PlanText  `json:"plan,omitempty"`
-	// Classes is the number of labels that are voted for, 2 if 0.
-	Classes int `json:"classes,omitempty"`
+	VoterEpsilons []float64 `json:"voter-epsilons,omitempty" help:"{ε} of each mechanism, if they are unlike; --epsilon is then the unit of the allowance"`
+	VoterDeltas   []float64 `json:"voter-deltas,omitempty" help:"{Δ} of each of them"`
+	Plan          PlanText  `json:"plan,omitempty" help:"plan {file} of each mechanism, a training run (- reads standard input)"`
+	Classes       int       `json:"classes,omitempty" help:"{number} of labels that are voted for (default 2)"`
 	// Answers, if any, are priced at delta: those for two labels as one mechanism, whatever
 	// families are chosen in the light of earlier answers (docs/darrm.md, Theorem 7); those for
 	// more by composing the bound of one answer.
-	Answers int      `json:"answers,omitempty"`
-	Delta   *float64 `json:"delta,omitempty"`
+	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
+	Delta   *float64 `json:"delta,omitempty" help:"{δ} of all those answers"`
 	Caps
 }
 
@@ -73,13 +72,6 @@ type MajorityAnswer struct {
 type MajorityFamily struct {
 	Name  string
 	Gamma darrm.Gamma
-}
-
-func (q MajorityRequest) mean() float64 {
-	if q.PriorMean == nil {
-		return 0.75
-	}
-	return *q.PriorMean
 }
 
 // special reports that the closed forms are not proved for the request.
@@ -125,7 +117,22 @@ const (
 	voterLeast  = 1e-12
 )
 
-func (q MajorityRequest) monotone() bool { return q.Monotone == nil || *q.Monotone }
+// shape reports which keys do not go together.
+func (q MajorityRequest) shape() error {
+	switch {
+	case q.Plan != nil && q.VoterEpsilons != nil:
+		return shape("%s: not allowed together with %s", "plan", "voter-epsilons")
+	case q.VoterDeltas != nil && len(q.VoterDeltas) != len(q.VoterEpsilons):
+		return shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
+	case q.Plan != nil && q.OutputDelta == nil:
+		return shape("%s: is missing; mechanisms that are plans need one", "output-delta")
+	case q.Answers < 0 || q.Answers > 0 != (q.Delta != nil):
+		return shape("%s: must be positive, and given together with %s", "answers", "delta")
+	case q.special() && (q.Gamma == "subsampling" || q.Gamma == "double" || q.Disjoint):
+		return fault.New("gamma", "%q is not optimal or constant, which voters, a plan or many classes take", q.Gamma)
+	}
+	return nil
+}
 
 func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	p := darrm.Params{Mechanisms: q.Mechanisms, Epsilon: q.Epsilon, Delta: q.DeltaEach, Allowance: q.Allowance, Classes: q.Classes}
@@ -133,12 +140,6 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 		p = p.WithDefaultDelta()
 	} else {
 		p.OutputDelta = *q.OutputDelta
-	}
-	if q.Plan != nil && q.VoterEpsilons != nil {
-		return p, nil, shape("%s: not allowed together with %s", "plan", "voter-epsilons")
-	}
-	if q.VoterDeltas != nil && len(q.VoterDeltas) != len(q.VoterEpsilons) {
-		return p, nil, shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
 	}
 	if q.VoterEpsilons != nil {
 		p.Voters = darrm.Group(q.VoterEpsilons, q.VoterDeltas)
@@ -149,48 +150,27 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 			p = p.WithDefaultDelta()
 		}
 	}
-	if q.Plan != nil && q.OutputDelta == nil {
-		return p, nil, shape("%s: is missing; mechanisms that are plans need one", "output-delta")
-	}
-	if q.Answers < 0 || q.Answers > 0 != (q.Delta != nil) {
-		return p, nil, shape("%s: must be positive, and given together with %s", "answers", "delta")
-	}
-	if q.special() && (q.Gamma == "subsampling" || q.Gamma == "double" || q.Disjoint) {
-		return p, nil, fault.New("gamma", "%q is not optimal or constant, which voters, a plan or many classes take", q.Gamma)
-	}
 	if err := p.Check(); err != nil {
 		return p, nil, q.fault(err)
 	}
-	switch q.Gamma {
-	case "", "optimal", "subsampling", "double", "constant":
-	default:
-		return p, nil, oneOf("gamma", q.Gamma, "optimal", "subsampling", "double", "constant")
-	}
 	switch q.Objective {
-	case "error", "":
-		return p, darrm.Surrogate{Mean: q.mean()}, nil
 	case "disagreement":
-		return p, darrm.FewestDisagreements{Mean: q.mean()}, nil
+		return p, darrm.FewestDisagreements{Mean: *q.PriorMean}, nil
 	case "common-p":
 		return p, darrm.CommonUniform{}, nil
 	}
-	return p, nil, oneOf("objective", q.Objective, "error", "disagreement", "common-p")
+	return p, darrm.Surrogate{Mean: *q.PriorMean}, nil
 }
 
 func (q MajorityRequest) fault(err error) error {
 	return fieldFault(err, "", map[string]string{"delta": "delta-each"})
 }
 
-// Check reports what is wrong with the request.
-func (q MajorityRequest) Check() error {
-	if _, _, err := q.parse(); err != nil {
-		return err
-	}
-	return q.Caps.Check()
-}
-
 // Majority returns the noise function of a private majority.
 func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityAnswer, err error) {
+	if err := ready(&q); err != nil {
+		return nil, err
+	}
 	p, o, err := q.parse()
 	if err != nil {
 		return nil, err
@@ -263,7 +243,7 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	case q.Gamma == "constant":
 		a.Gamma, cert = fixed, bestCert
 	default:
-		cert, err = a.optimal(ctx, o, q.monotone())
+		cert, err = a.optimal(ctx, o, *q.Monotone)
 	}
 	if err != nil {
 		return nil, err
@@ -283,7 +263,7 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	a.Families = append(a.Families, MajorityFamily{"constant", fixed})
 	for _, fam := range a.Families {
 		// Means of ½ or less have no error objective; the uniform prior stands in.
-		mean := q.mean()
+		mean := *q.PriorMean
 		if p.Classes > 2 {
 			v, best, err := p.Value(o, fam.Gamma)
 			if err != nil {

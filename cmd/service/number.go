@@ -13,8 +13,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
-// This file has the numbers of requests, which are kept as they were written until
-// their ranges are checked, and the numbers of answers.
+// This file has the numbers of requests, which are kept as they were written so that messages
+// have them as their writers do, and the numbers of answers.
 
 // A Number is a float64 that JSON can say: an infinity is the string "Infinity".
 type Number float64
@@ -53,7 +53,7 @@ func (x *Number) UnmarshalJSON(data []byte) error {
 // messages have it as its writer does. The empty text is a number that was not given.
 type Decimal string
 
-// Decimals are a list of numbers of a request.
+// Decimals are a list of numbers of a request, nil if none was given.
 type Decimals []Decimal
 
 // Float returns the shortest Decimal that stands for x.
@@ -99,143 +99,21 @@ func (d Decimal) MarshalJSON() ([]byte, error) {
 	return Number(x).MarshalJSON()
 }
 
-// OneOrMany is a number or a list of them: one asks for one answer, a list for a list.
-type OneOrMany struct {
-	List Decimals
-	One  bool
-}
-
-// Many returns the list of some numbers.
-func Many(list ...Decimal) OneOrMany { return OneOrMany{List: list} }
-
-// One returns a single number.
-func One(x Decimal) OneOrMany { return OneOrMany{Decimals{x}, true} }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (o *OneOrMany) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON implements json.Unmarshaler. A number alone is a list of one.
+func (ds *Decimals) UnmarshalJSON(data []byte) error {
+	what := map[byte]string{'"': "string", '{': "object", 't': "bool", 'f': "bool"}[data[0]]
 	switch {
-	case bytes.Equal(data, []byte("null")):
-		*o = OneOrMany{}
-		return nil
-	case data[0] == '[':
-		o.One = false
-		return json.Unmarshal(data, &o.List)
+	case what != "":
+		return &json.UnmarshalTypeError{Value: what, Type: reflect.TypeFor[Decimals]()}
+	case data[0] != '[' && data[0] != 'n':
+		*ds = make(Decimals, 1)
+		return (*ds)[0].UnmarshalJSON(data)
 	}
-	o.List, o.One = make(Decimals, 1), true
-	return o.List[0].UnmarshalJSON(data)
+	return json.Unmarshal(data, (*[]Decimal)(ds))
 }
-
-// MarshalJSON implements json.Marshaler.
-func (o OneOrMany) MarshalJSON() ([]byte, error) {
-	if o.One && len(o.List) == 1 {
-		return o.List[0].MarshalJSON()
-	}
-	return json.Marshal(o.List)
-}
-
-// A span is the range of a number.
-type span struct {
-	lo, hi         float64
-	openLo, openHi bool
-}
-
-func (r span) contains(x float64) bool {
-	return x >= r.lo && x <= r.hi && !(r.openLo && x == r.lo) && !(r.openHi && x == r.hi)
-}
-
-func (r span) String() string {
-	left, right := "[", "]"
-	if r.openLo {
-		left = "("
-	}
-	if r.openHi {
-		right = ")"
-	}
-	return fmt.Sprintf("%s%v, %v%s", left, r.lo, r.hi, right)
-}
-
-var (
-	deltaSpan    = span{lo: 0, hi: 1, openHi: true}
-	epsilonSpan  = span{lo: 0, hi: math.Inf(1), openHi: true}
-	rateSpan     = span{lo: 0, hi: 1, openLo: true}
-	openUnit     = span{lo: 0, hi: 1, openLo: true, openHi: true}
-	accuracySpan = span{lo: 1e-12, hi: 1, openHi: true}
-	memorySpan   = span{lo: 1, hi: MaxMemory} // MB
-	workSpan     = span{lo: 1, hi: MaxWork}
-	positive     = span{lo: 0, hi: math.Inf(1), openLo: true, openHi: true}
-	floorSpan    = span{lo: 1e-300, hi: 0.5} // where an axis of δ may end
-)
 
 // MaxValues bounds how many numbers a list of a request may have.
 const MaxValues = 10000
-
-// in returns the number, which must be there and in the range.
-func (d Decimal) in(key string, r span) (float64, error) {
-	text := strings.TrimSpace(string(d))
-	if d == "" {
-		return 0, fault.New(key, "is missing; must be in %v", r)
-	}
-	x, err := decimal.Parse(text)
-	if err != nil {
-		return 0, fault.New(key, "%s %w", decimal.Show(text), err)
-	}
-	if !r.contains(x) {
-		return 0, fault.New(key, "%s is not in %v", text, r)
-	}
-	return x, nil
-}
-
-// or is in with a value for a number that was not given.
-func (d Decimal) or(preset float64, key string, r span) (float64, error) {
-	if d == "" {
-		return preset, nil
-	}
-	return d.in(key, r)
-}
-
-// whole returns the number, which must be a whole one in [lo, hi].
-func (d Decimal) whole(key string, lo, hi int64) (int64, error) {
-	if d == "" {
-		return 0, fault.New(key, "is missing; must be a whole number in [%d, %d]", lo, hi)
-	}
-	text := strings.TrimSpace(string(d))
-	n, err := decimal.Whole(text)
-	if err != nil || n < lo || n > hi {
-		return 0, fault.New(key, "%s is not a whole number in [%d, %d]", decimal.Show(text), lo, hi)
-	}
-	return n, nil
-}
-
-// in returns the numbers of a list, nil for one that was not given.
-func (ds Decimals) in(key string, r span) ([]float64, error) {
-	if len(ds) > MaxValues {
-		return nil, fault.New(key, "%d values are more than %d", len(ds), MaxValues)
-	}
-	var xs []float64
-	for i, d := range ds {
-		if d == "" {
-			d = " " // a gap in a list is no number, not one that was left out
-		}
-		x, err := d.in(fmt.Sprintf("%s[%d]", key, i), r)
-		if err != nil {
-			return nil, err
-		}
-		xs = append(xs, x)
-	}
-	return xs, nil
-}
-
-// in returns the numbers, of which there must be one at least.
-func (o OneOrMany) in(key string, r span) ([]float64, error) {
-	switch {
-	case o.One && len(o.List) == 1:
-		x, err := o.List[0].in(key, r)
-		return []float64{x}, err
-	case len(o.List) == 0:
-		return nil, fault.New(key, "is missing; must be in %v", r)
-	}
-	return o.List.in(key, r)
-}
 
 // A ShapeError is about keys of a request that do not go together. Its text is made
 // from the names of the keys, for which a door has its own.

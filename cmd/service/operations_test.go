@@ -44,11 +44,11 @@ var trials = map[string]struct {
 	long               string
 }{
 	"version": {`{}`, `"go":"go`, `{"timeout":"x"}`, `timeout: a JSON string is not a number`, `{"timeout":1e9}`, `timeout: 1e9 is not in (0, 1e+06]`, ``},
-	"epsilon": {`{"plan":` + purePlan + `,"delta":[0,1e-5]}`, `"results":[{"delta":0,"epsilon":{"lower":1,`,
+	"epsilon": {`{"plan":` + purePlan + `,"delta":[0,1e-5]}`, `{"neighbors":"add-remove","results":[{"delta":0,"epsilon":{"lower":1,`,
 		`{"plan":7,"delta":0}`, `plan: is not a JSON object or a string`,
 		`{"plan":` + purePlan + `,"delta":` + list("0", MaxValues+1) + `}`, `delta: 10001 values are more than 10000`,
 		`{"plan":` + longPlan + `,"delta":1e-5,"recursion":1000}`},
-	"delta": {`{"plan":` + purePlan + `,"epsilon":1,"accuracy":1e-6}`, `{"epsilon":1,"delta":{"lower":0,`,
+	"delta": {`{"plan":` + purePlan + `,"epsilon":1,"accuracy":1e-6}`, `{"neighbors":"add-remove","results":[{"epsilon":1,"delta":{"lower":0,`,
 		`{"plan":` + purePlan + `,"epsilon":[1,"x"]}`, `epsilon: a JSON string is not a number that fits 64 bits`,
 		`{"plan":` + purePlan + `,"epsilon":1,"memory":1e9}`, `memory: 1e9 is not in [1, 1e+06]`,
 		`{"plan":` + longPlan + `,"epsilon":[0.1,0.2,0.3],"recursion":1000}`},
@@ -57,7 +57,7 @@ var trials = map[string]struct {
 		`{"examples":1000,"batch-size":1001,"epochs":1,"noise-multiplier":2,"delta":1e-5}`, `batch-size: 1001 is not a whole number in [1, 1000]`,
 		`{"examples":60000,"batch-size":256,"epochs":60,"target-epsilon":2,"delta":1e-5}`},
 	"risk": {`{"plan":` + purePlan + `,"priors":[0.5]}`, `"bayes-success":[{"prior":0.5,`,
-		`{"plan":` + purePlan + `,"priors":0.5}`, `priors: a JSON number is not a list of numbers`,
+		`{"plan":` + purePlan + `,"priors":"0.5"}`, `priors: a JSON string is not a list of numbers`,
 		`{"plan":` + purePlan + `,"priors":[0.5,1]}`, `priors[1]: 1 is not in [1e-290, 1)`,
 		`{"plan":` + strings.Replace(longPlan, "1000}]", "100000}]", 1) + `}`},
 	"curve": {`{"plan":` + purePlan + `,"points":2}`, `{"kind":"delta","x":"epsilon","y":"delta","curves":[{"plan":"plan",`,

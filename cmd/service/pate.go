@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
@@ -21,23 +23,23 @@ import (
 type PateVotes struct {
 	Votes        [][]int64   `json:"votes"`            // a row for each query, a column for each class
 	Labels       bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
-	Classes      int         `json:"classes,omitempty"`
-	Queries      *int        `json:"queries,omitempty"` // the first ones only
-	Teachers     int64       `json:"teachers,omitempty"`
-	Mechanism    string      `json:"mechanism"`
-	Threshold    *float64    `json:"threshold,omitempty"`
-	Sigma1       *float64    `json:"sigma1,omitempty"`
-	Sigma2       *float64    `json:"sigma2,omitempty"`
-	Gamma        *float64    `json:"gamma,omitempty"`
+	Classes      int         `json:"classes,omitempty" help:"number of classes, for --format labels"`
+	Queries      *int        `json:"queries,omitempty" help:"account for the first {K} queries only"`
+	Teachers     int64       `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+	Mechanism    string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
+	Threshold    *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
+	Sigma1       *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
+	Sigma2       *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
+	Gamma        *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
 	Baseline     [][]float64 `json:"baseline,omitempty"` // the student's scores
-	BaselineKind string      `json:"baseline-kind,omitempty"`
-	Rounded      *bool       `json:"rounded,omitempty"`
+	BaselineKind string      `json:"baseline-kind,omitempty" one:"probs,votes" preset:"probs" help:"what the scores are: probs, or votes (already multiplied by the number of teachers)"`
+	Rounded      *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
 	Answered     []bool      `json:"answered,omitempty"` // of each query
-	MaxAnswers   *int        `json:"max-answers,omitempty"`
-	Delta        float64     `json:"delta"`
-	Conversion   string      `json:"conversion,omitempty"` // cks or classic
-	Report       string      `json:"report,omitempty"`     // joint, expected, realised, worst or independent
-	Price        string      `json:"price,omitempty"`      // best, exact or theorem6
+	MaxAnswers   *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
+	Delta        float64     `json:"delta" in:"(0, 1)" help:"δ"`
+	Conversion   string      `json:"conversion,omitempty" one:"cks,classic" preset:"cks" help:"from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper"`
+	Report       string      `json:"report,omitempty" one:"joint,expected,realised,worst,independent" help:"joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)"`
+	Price        string      `json:"price,omitempty" one:"best,exact,theorem6" help:"bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)"`
 
 	// Table and Scores stand for Votes and Baseline where a door has read them.
 	Table  *ballots.Votes  `json:"-"`
@@ -47,7 +49,7 @@ type PateVotes struct {
 // PateRequest asks for the cost of votes, at some Rényi orders.
 type PateRequest struct {
 	PateVotes
-	Orders []float64 `json:"orders,omitempty"`
+	Orders []float64 `json:"orders,omitempty"` // 1.5, 2, …, 100 if there are none
 	// Caps are not those of a publication: one that ends early would tell of the votes.
 	Caps
 }
@@ -130,58 +132,8 @@ type PateRun struct {
 	maxAnswers int
 }
 
-// Check reports what is wrong with all but the votes and what goes with them.
-func (q PateVotes) Check() error {
-	_, err := q.price()
-	if err == nil {
-		_, _, _, err = q.parse()
-	}
-	return err
-}
-
-func (q PateVotes) price() (p pate.Price, err error) {
-	if q.Price != "" {
-		if p.UnmarshalText([]byte(q.Price)) != nil {
-			return p, oneOf("price", q.Price, "best", "exact", "theorem6")
-		}
-	}
-	return p, nil
-}
-
-func (q PateVotes) parse() (a pate.Aggregator, c pate.Conversion, r pate.Report, err error) {
-	if !(q.Delta > 0 && q.Delta < 1) {
-		return nil, c, r, fault.New("delta", "%v is not in (0, 1)", q.Delta)
-	}
-	switch q.Conversion {
-	case "", "cks":
-		c = pate.Improved
-	case "classic":
-		c = pate.Classic
-	default:
-		return nil, c, r, oneOf("conversion", q.Conversion, "cks", "classic")
-	}
-	switch q.BaselineKind {
-	case "", "probs", "votes":
-	default:
-		return nil, c, r, oneOf("baseline-kind", q.BaselineKind, "probs", "votes")
-	}
-	if a, err = q.aggregator(); err != nil {
-		return nil, c, r, err
-	}
-	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
-		return nil, c, r, fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
-	}
-	if q.Report == "" {
-		return a, c, pate.Worst, nil // or realised, or joint: see run
-	}
-	if r.UnmarshalText([]byte(q.Report)) != nil {
-		return a, c, r, oneOf("report", q.Report, "joint", "expected", "realised", "worst", "independent")
-	}
-	return a, c, r, nil
-}
-
-// aggregator checks that the mechanism's own parameters are there, and no others.
-func (q PateVotes) aggregator() (pate.Aggregator, error) {
+// shape checks that the mechanism's own parameters are there, and no others.
+func (q PateVotes) shape() error {
 	needs := map[string][]string{
 		"gnmax":       {"sigma2"},
 		"lnmax":       {"gamma"},
@@ -191,24 +143,29 @@ func (q PateVotes) aggregator() (pate.Aggregator, error) {
 	optional := map[string]string{"rounded": "interactive", "baseline-kind": "interactive"}
 	own := needs[q.Mechanism]
 	if own == nil {
-		return nil, oneOf("mechanism", q.Mechanism, "gnmax", "confident", "interactive", "lnmax")
+		return oneOf("mechanism", q.Mechanism, "gnmax", "confident", "interactive", "lnmax")
 	}
 	given := map[string]bool{"sigma1": q.Sigma1 != nil, "sigma2": q.Sigma2 != nil, "threshold": q.Threshold != nil, "gamma": q.Gamma != nil,
 		"baseline": q.Baseline != nil || q.Scores != nil, "rounded": q.Rounded != nil, "baseline-kind": q.BaselineKind != ""}
-	has := map[string]bool{}
 	for _, name := range own {
-		has[name] = true
 		if !given[name] {
-			return nil, shape("missing %s, which "+q.Mechanism+" needs", name)
+			return shape("missing %s, which "+q.Mechanism+" needs", name)
 		}
 	}
 	for _, name := range []string{"sigma1", "sigma2", "threshold", "gamma", "baseline", "rounded", "baseline-kind"} {
-		if given[name] && !has[name] && optional[name] != q.Mechanism {
-			return nil, shape("%s is of no use to "+q.Mechanism, name)
+		if given[name] && !slices.Contains(own, name) && optional[name] != q.Mechanism {
+			return shape("%s is of no use to "+q.Mechanism, name)
 		}
 	}
-	var a pate.Aggregator
-	var err error
+	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
+		return fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
+	}
+	_, err := q.aggregator()
+	return err
+}
+
+// aggregator returns the mechanism.
+func (q PateVotes) aggregator() (a pate.Aggregator, err error) {
 	switch q.Mechanism {
 	case "gnmax":
 		a, err = pate.NewGNMax(*q.Sigma2)
@@ -226,21 +183,28 @@ func (q PateVotes) aggregator() (pate.Aggregator, error) {
 
 // run reads the votes and what goes with them, and prices every query at the orders.
 func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) {
-	a, c, report, err := q.parse()
+	a, err := q.aggregator()
 	if err != nil {
 		return nil, err
 	}
-	r := &PateRun{Votes: q.Table, Aggregator: a, Report: report, Answered: q.Answered, scores: q.Scores, conversion: c}
-	price, err := q.price()
-	if err != nil {
-		return nil, err
+	r := &PateRun{Votes: q.Table, Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
+	if q.Conversion == "classic" {
+		r.conversion = pate.Classic
+	}
+	var price pate.Price
+	if q.Price != "" {
+		err = price.UnmarshalText([]byte(q.Price))
 	}
 	switch {
 	case q.Report != "":
+		err = errors.Join(err, r.Report.UnmarshalText([]byte(q.Report)))
 	case q.Answered != nil:
 		r.Report = pate.Realised
 	case price != pate.Theorem6 && hasCheck(a):
 		r.Report = pate.Joint
+	}
+	if err != nil {
+		return nil, err
 	}
 	if q.MaxAnswers != nil {
 		r.maxAnswers = *q.MaxAnswers
@@ -338,23 +302,20 @@ func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (
 	return x, nil
 }
 
-// Check reports what is wrong with all but the votes and what goes with them.
-func (q PateRequest) Check() error {
+// shape reports what the orders and the parameters of the mechanism are not.
+func (q PateRequest) shape() error {
 	for i, order := range q.Orders {
 		if math.IsNaN(order) || math.IsInf(order, 0) {
 			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not a finite number", order)
 		}
 	}
-	if err := q.Caps.Check(); err != nil {
-		return err
-	}
-	return q.PateVotes.Check()
+	return q.PateVotes.shape()
 }
 
 // Pate returns what labelling by votes cost. Where no orders are asked for and the best of the
 // default ones is the last, it goes on to larger ones.
 func (s *Service) Pate(ctx context.Context, q PateRequest) (_ PateAnswer, err error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return PateAnswer{}, err
 	}
 	ctx, end, err := q.Under(ctx)
@@ -452,14 +413,12 @@ func (r *PateRun) reports(price string) []pate.Report {
 // PatePublishRequest asks for a bound on ε that may be published.
 type PatePublishRequest struct {
 	PateVotes
-	Order      float64  `json:"order"`
-	Beta       float64  `json:"beta"`
-	Noise      float64  `json:"noise"`                // standard deviation, on the logarithm of the cost
-	Confidence *float64 `json:"confidence,omitempty"` // 0.95
-	// Seed is for tests: a known seed gives no privacy.
-	Seed *uint64 `json:"seed,omitempty"`
-	// Private asks for what must not be published, too.
-	Private bool `json:"private,omitempty"`
+	Order      float64  `json:"order" help:"Rényi order {λ}"`
+	Beta       float64  `json:"beta" help:"smoothness {β}, about one over the distance at which votes still agree"`
+	Noise      float64  `json:"noise" help:"standard deviation {s} of the noise on the logarithm of the cost"`
+	Confidence *float64 `json:"confidence,omitempty" preset:"0.95" help:"the {probability} that the bound holds"`
+	Seed       *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
+	Private    bool     `json:"private,omitempty" help:"print also what depends on the private votes and must not be published"`
 }
 
 // PatePublishAnswer is an upper bound on ε, wrong with a probability that was fixed in advance.
@@ -496,7 +455,7 @@ const (
 // PatePublish returns an upper bound on the cost of votes that may be published. Every call
 // publishes anew.
 func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PatePublishAnswer, error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return nil, err
 	}
 	for _, x := range []struct {
@@ -512,10 +471,7 @@ func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PateP
 	if err != nil {
 		return nil, fieldFault(err, "", own)
 	}
-	p := pate.Publication{Order: q.Order, Beta: q.Beta, Noise: q.Noise, Confidence: 0.95}
-	if q.Confidence != nil {
-		p.Confidence = *q.Confidence
-	}
+	p := pate.Publication{Order: q.Order, Beta: q.Beta, Noise: q.Noise, Confidence: *q.Confidence}
 	var src rand.Source // the operating system's
 	if q.Seed != nil {
 		src = rand.NewPCG(*q.Seed, 0)
@@ -541,15 +497,13 @@ func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PateP
 // PateSmoothRequest asks for a sanitized ε.
 type PateSmoothRequest struct {
 	PateVotes
-	Order    float64  `json:"order"`
-	Beta     float64  `json:"beta"`
-	Sigma    *float64 `json:"sigma-ss,omitempty"`
-	Optimise bool     `json:"optimise,omitempty"`
-	GNSS     string   `json:"gnss,omitempty"` // exact or paper
-	// Seed is for tests: a known seed gives no privacy.
-	Seed *uint64 `json:"seed,omitempty"`
-	// Private asks for what must not be published, too; Optimise needs it.
-	Private bool `json:"private,omitempty"`
+	Order    float64  `json:"order" help:"Rényi order {λ}"`
+	Beta     float64  `json:"beta" help:"smoothness {β}, about 0.2/λ"`
+	Sigma    *float64 `json:"sigma-ss,omitempty" help:"noise scale {σ}, in units of the smooth sensitivity"`
+	Optimise bool     `json:"optimise,omitempty" help:"choose the noise scale from the votes instead; publishes nothing"`
+	GNSS     string   `json:"gnss,omitempty" one:"exact,paper" preset:"exact" help:"cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)"`
+	Seed     *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
+	Private  bool     `json:"private,omitempty" help:"print also what depends on the private votes and must not be published"`
 }
 
 // PateSmoothAnswer is a sanitized ε, or why there is none. All but Private, which is nil unless
@@ -580,16 +534,8 @@ type PatePrivates struct {
 	StdDev   float64 `json:"noise-standard-deviation"`
 }
 
-// Check reports what is wrong with all but the votes and what goes with them.
-func (q PateSmoothRequest) Check() error {
-	if err := q.CheckNoise(); err != nil {
-		return err
-	}
-	return q.PateVotes.Check()
-}
-
-// CheckNoise reports what is wrong with the noise that sanitizes.
-func (q PateSmoothRequest) CheckNoise() error {
+// shape reports which keys do not go together.
+func (q PateSmoothRequest) shape() error {
 	switch {
 	case q.Sigma != nil && q.Optimise:
 		return shape("%s excludes %s", "optimise", "sigma-ss")
@@ -598,17 +544,12 @@ func (q PateSmoothRequest) CheckNoise() error {
 	case q.Optimise && !q.Private:
 		return shape("%s needs %s: what it finds depends on the private votes", "optimise", "private")
 	}
-	switch q.GNSS {
-	case "", "exact", "paper":
-	default:
-		return oneOf("gnss", q.GNSS, "exact", "paper")
-	}
-	return nil
+	return q.PateVotes.shape()
 }
 
 // PateSmooth sanitizes the cost of votes. Every call publishes anew.
 func (s *Service) PateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return nil, err
 	}
 	own := map[string]string{"orders[0]": "order", "rounds[0]": ""}
@@ -630,9 +571,6 @@ func (s *Service) PateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmo
 
 func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothAnswer, error) {
 	gnss := q.GNSS
-	if gnss == "" {
-		gnss = "exact"
-	}
 	ss, distance, err := s.Smooth(q.Beta)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func planField(err error) (field, problem string, ok bool) {
 // Limits say how exact an answer is to be and what it may take; see the options of
 // package accountant. What is not given has its default.
 type Limits struct {
-	Accuracy Decimal `json:"accuracy,omitempty"` // relative width of an interval
+	Accuracy Decimal `json:"accuracy,omitempty" in:"[1e-12, 1)" help:"relative {width} that an interval may have (default 1e-9, and 1e-3 where lattices are needed)"`
 	Caps
 
 	transform string // Method.Transform, where that can be asked for
@@ -87,9 +87,9 @@ type Limits struct {
 
 // Caps say what a request may take.
 type Caps struct {
-	Memory    Decimal `json:"memory,omitempty"`     // in MB
-	Work      Decimal `json:"work,omitempty"`       // in terms of about 40 ns
-	TimeLimit Decimal `json:"time-limit,omitempty"` // in seconds; what is proved by then is the answer
+	Memory    Decimal `json:"memory,omitempty" in:"[1, 1e6]" help:"limit of memory in {MB} (default 1 GiB); at the limit the interval gets wider and there is a warning"`
+	Work      Decimal `json:"work,omitempty" in:"[1, 1e15]" help:"limit of the work for all answers together, in terms of about 40 ns (default 2.5e8, about 10 s); at the {limit} what is proved by then is told, with a warning"`
+	TimeLimit Decimal `json:"time-limit,omitempty" in:"(0, 1e6]" help:"limit of the time in {seconds} (default none); at the limit what is proved by then is told, with a warning, which depends on the machine"`
 }
 
 // Most memory, in MB, and work that a request may name.
@@ -113,18 +113,18 @@ func (l Caps) within(ctx context.Context) (Caps, error) {
 		return l, nil
 	}
 	for _, x := range []struct {
-		name   string
-		given  *Decimal
-		span   span
-		most   float64
-		preset float64
-	}{{"memory", &l.Memory, memorySpan, m.memory, 1 << 30 / 1e6}, {"work", &l.Work, workSpan, m.work, fourier.DefaultWork(1e-3)}} {
-		switch v, err := x.given.or(x.preset, x.name, x.span); {
-		case err != nil:
-			return l, err
+		name         string
+		given        *Decimal
+		most, preset float64
+	}{{"memory", &l.Memory, m.memory, 1 << 30 / 1e6}, {"work", &l.Work, m.work, fourier.DefaultWork(1e-3)}} {
+		v := x.preset
+		if *x.given != "" {
+			v = x.given.float()
+		}
+		switch {
 		case v <= x.most:
 		case *x.given != "":
-			return l, fault.New(x.name, "%s is not in [%v, %v], which is all that is allowed here", decimal.Show(string(*x.given)), x.span.lo, Number(x.most))
+			return l, fault.New(x.name, "%s is not in [1, %v], which is all that is allowed here", decimal.Show(string(*x.given)), Number(x.most))
 		default:
 			*x.given = Decimal(Number(x.most).String())
 		}
@@ -133,22 +133,11 @@ func (l Caps) within(ctx context.Context) (Caps, error) {
 }
 
 // Bytes is the limit of memory, 0 if none was given.
-func (l Caps) Bytes() (int64, error) {
-	x, err := l.Memory.or(0, "memory", memorySpan)
-	return int64(x * 1e6), err
-}
+func (l Caps) Bytes() int64 { return int64(l.Memory.float() * 1e6) }
 
 // time is the limit of time, 0 if none was given.
-func (l Caps) time() (time.Duration, error) {
-	x, err := l.TimeLimit.or(0, "time-limit", timeoutSpan)
-	return time.Duration(x * float64(time.Second)), err
-}
-
-// Check reports what is wrong with the limits.
-func (l Caps) Check() error {
-	_, end, err := l.Under(context.Background())
-	end(&err)
-	return err
+func (l Caps) time() time.Duration {
+	return time.Duration(l.TimeLimit.float() * float64(time.Second))
 }
 
 // Under returns a context whose calls have the limits together: all of the work, and the memory for each of their
@@ -156,6 +145,9 @@ func (l Caps) Check() error {
 // gets the name of the limit.
 func (l Caps) Under(ctx context.Context) (_ context.Context, end func(*error), err error) {
 	end = func(*error) {}
+	if err := Check(&l); err != nil {
+		return ctx, end, err
+	}
 	if l, err = l.within(ctx); err != nil {
 		return ctx, end, err
 	}
@@ -163,23 +155,14 @@ func (l Caps) Under(ctx context.Context) (_ context.Context, end func(*error), e
 	if _, left := parallel.Work(ctx); !math.IsInf(left, 1) {
 		work = max(left, 0) // a limit around this one was chosen
 	}
-	work, err = l.Work.or(work, "work", workSpan)
-	if err != nil {
-		return ctx, end, err
+	if l.Work != "" {
+		work = l.Work.float()
 	}
-	bytes, err := l.Bytes()
-	if err != nil {
-		return ctx, end, err
-	}
-	limit, err := l.time()
-	if err != nil {
-		return ctx, end, err
-	}
-	if ctx = parallel.WithWork(ctx, work); bytes > 0 {
-		ctx = parallel.WithMemory(ctx, bytes)
+	if ctx = parallel.WithWork(ctx, work); l.Memory != "" {
+		ctx = parallel.WithMemory(ctx, l.Bytes())
 	}
 	stop := func() {}
-	if limit > 0 {
+	if limit := l.time(); limit > 0 {
 		ctx, stop = context.WithTimeoutCause(ctx, limit, fourier.ErrTimeLimit)
 	}
 	return ctx, func(err *error) {
@@ -213,31 +196,15 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 	}
 	opts := []accountant.Option{accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: done, Total: total}) })}
 	if l.Accuracy != "" {
-		x, err := l.Accuracy.in("accuracy", accuracySpan)
-		if err != nil {
-			return nil, err
-		}
-		opts = append(opts, accountant.WithAccuracy(x))
+		opts = append(opts, accountant.WithAccuracy(l.Accuracy.float()))
 	}
-	bytes, err := l.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	if bytes > 0 {
-		opts = append(opts, accountant.WithMemory(bytes))
+	if l.Memory != "" {
+		opts = append(opts, accountant.WithMemory(l.Bytes()))
 	}
 	if l.Work != "" {
-		x, err := l.Work.in("work", workSpan)
-		if err != nil {
-			return nil, err
-		}
-		opts = append(opts, accountant.WithWorkLimit(x))
+		opts = append(opts, accountant.WithWorkLimit(l.Work.float()))
 	}
-	limit, err := l.time()
-	if err != nil {
-		return nil, err
-	}
-	if limit > 0 {
+	if limit := l.time(); limit > 0 {
 		opts = append(opts, accountant.WithTimeLimit(limit))
 	}
 	switch l.transform {
@@ -252,16 +219,15 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 // Narrowing says up to how many runs the recursion over data configurations narrows a
 // theory gap; none if it is not given.
 type Narrowing struct {
-	Recursion Decimal `json:"recursion,omitempty"`
+	Recursion Decimal `json:"recursion,omitempty" in:"whole [0, 2^53]" help:"narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many {times}, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never"`
 }
 
 // add appends the option, if it was given.
-func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
+func (r Narrowing) add(opts []accountant.Option) []accountant.Option {
 	if r.Recursion == "" {
-		return opts, nil
+		return opts
 	}
-	n, err := r.Recursion.whole("recursion", 0, decimal.MaxWhole)
-	return append(opts, accountant.WithRecursion(n)), err
+	return append(opts, accountant.WithRecursion(r.Recursion.whole()))
 }
 
 // newAccountant returns an accountant that holds the plan.
@@ -365,7 +331,8 @@ func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 type DiffRequest struct {
 	Old   PlanText `json:"old"`
 	New   PlanText `json:"new"`
-	Delta Decimal  `json:"delta"`
+	Delta Decimal  `json:"delta" in:"[0, 1)" help:"{δ} of both plans"`
+	Narrowing
 	Limits
 }
 
@@ -386,18 +353,9 @@ type PlanChange struct {
 	New  string `json:"new,omitempty"`
 }
 
-// Check reports what is wrong with all but the plans.
-func (q DiffRequest) Check() error {
-	if _, err := q.Delta.in("delta", deltaSpan); err != nil {
-		return err
-	}
-	_, err := accountantOptions(context.Background(), q.Limits, Narrowing{})
-	return err
-}
-
 // Diff returns what tells two plans apart, and what each costs.
 func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return Difference{}, err
 	}
 	for _, p := range []struct {
@@ -423,7 +381,7 @@ func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		text PlanText
 		to   *EpsilonAt
 	}{{q.Old, &d.Old}, {q.New, &d.New}} {
-		a, err := s.Epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Many(q.Delta), Limits: q.Limits})
+		a, err := s.Epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Narrowing: q.Narrowing, Limits: q.Limits})
 		if err != nil {
 			return Difference{}, err
 		}
@@ -451,7 +409,7 @@ func minus(a, b Bounds) *Bounds {
 // "plan" or "events".
 type ConvertRequest struct {
 	Plan PlanText `json:"plan"`
-	To   string   `json:"to,omitempty"`
+	To   string   `json:"to,omitempty" one:"plan,events" help:"{format} to write: plan or events (default: the one that the file is not in)"`
 }
 
 // ConvertAnswer has the text of the plan in the format that is named.
@@ -460,18 +418,9 @@ type ConvertAnswer struct {
 	Text   string `json:"text"`
 }
 
-// Check reports what is wrong with all but the plan.
-func (q ConvertRequest) Check() error {
-	switch plan.Format(q.To) {
-	case "", plan.Steps, plan.Events:
-		return nil
-	}
-	return oneOf("to", q.To, string(plan.Steps), string(plan.Events))
-}
-
 // Convert returns a plan in another format.
 func (s *Service) Convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return ConvertAnswer{}, err
 	}
 	if q.Plan == nil {

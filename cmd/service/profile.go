@@ -20,34 +20,33 @@ import (
 // ProfileRequest asks for the profile of a mechanism, sampled if there is a rate, at
 // some ε or over a range that suits it.
 type ProfileRequest struct {
-	Mechanism string `json:"mechanism"`
+	Mechanism string `json:"mechanism" help:"{name} of the mechanism"`
 	Parameters
-	SamplingRate Decimal  `json:"sampling-rate,omitempty"`
-	Neighbors    string   `json:"neighbors,omitempty"`
-	At           Decimals `json:"at,omitempty"`
-	MinDelta     Decimal  `json:"min-delta,omitempty"` // where the range of its own ends
+	SamplingRate Decimal  `json:"sampling-rate,omitempty" in:"[0, 1]" help:"{probability} of each record to take part, independently"`
+	Neighbors    string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" preset:"add-remove" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	At           Decimals `json:"at,omitempty" in:"[-1e6, 1e6]" help:"show these {ε}, with commas between them, may be negative (default: a range that suits the mechanism)"`
+	MinDelta     Decimal  `json:"min-delta,omitempty" in:"[1e-300, 0.5]" preset:"1e-12" help:"the default range ends where {δ} is this small"`
 	Limits
 }
 
 // Parameters are those of mechanisms in plan files; each mechanism has its own.
 type Parameters struct {
-	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty"`
-	Sensitivity     Decimal  `json:"sensitivity,omitempty"`
-	Dimension       Decimal  `json:"dimension,omitempty"`
-	Probability     Decimal  `json:"probability,omitempty"`
-	Categories      Decimal  `json:"categories,omitempty"`
-	Epsilon         Decimal  `json:"epsilon,omitempty"`
-	Delta           Decimal  `json:"delta,omitempty"`
-	P               Decimals `json:"p,omitempty"`
-	Q               Decimals `json:"q,omitempty"`
-	Shifts          Decimals `json:"shifts,omitempty"`
-	Probabilities   Decimals `json:"probabilities,omitempty"`
-
-	Noise             string  `json:"noise,omitempty"` // the name of a law
-	StandardDeviation Decimal `json:"standard-deviation,omitempty"`
-	Scale             Decimal `json:"scale,omitempty"`
-	Threshold         Decimal `json:"threshold,omitempty"`
-	Partitions        Decimal `json:"partitions,omitempty"`
+	Noise             string   `json:"noise,omitempty" help:"{law} of the noise: gumbel, exponential or laplace of noisy-max, gaussian, laplace or discrete-laplace of threshold"`
+	NoiseMultiplier   Decimal  `json:"noise-multiplier,omitempty" in:"[-max, max]" help:"gaussian, laplace, discrete-gaussian, discrete-laplace, gaussian-mixture: {scale} of the noise over the sensitivity"`
+	Sensitivity       Decimal  `json:"sensitivity,omitempty" in:"[-max, max]" help:"discrete-gaussian (L2), discrete-laplace (L1): a whole {number} (default 1)"`
+	Dimension         Decimal  `json:"dimension,omitempty" in:"[-max, max]" help:"discrete-gaussian: 1 says that the query is one whole {number} (default: any number of them)"`
+	Probability       Decimal  `json:"probability,omitempty" in:"[-max, max]" help:"randomized-response: {probability} that the answer is random"`
+	Categories        Decimal  `json:"categories,omitempty" in:"[-max, max]" help:"randomized-response: {number} of answers"`
+	Epsilon           Decimal  `json:"epsilon,omitempty" in:"[-max, max]" help:"pure, approximate, select-partitions: {ε} of the guarantee; exponential, permute-and-flip, noisy-max: twice the sensitivity over the scale of the noise"`
+	Delta             Decimal  `json:"delta,omitempty" in:"[-max, max]" help:"approximate, select-partitions: {δ} of the guarantee"`
+	P                 Decimals `json:"p,omitempty" in:"[0, 1]" help:"finite: {probabilities} of the outcomes on a data set, with commas between them"`
+	Q                 Decimals `json:"q,omitempty" in:"[0, 1]" help:"finite: {probabilities} on its neighbour"`
+	Shifts            Decimals `json:"shifts,omitempty" in:"[-max, max]" help:"gaussian-mixture: whole {multiples} of the sensitivity by which the sum moves"`
+	Probabilities     Decimals `json:"probabilities,omitempty" in:"[0, 1]" help:"gaussian-mixture: their {probabilities}"`
+	StandardDeviation Decimal  `json:"standard-deviation,omitempty" in:"[-max, max]" help:"threshold with gaussian noise: its standard {deviation}"`
+	Scale             Decimal  `json:"scale,omitempty" in:"[-max, max]" help:"threshold with laplace or discrete-laplace noise: its {scale}"`
+	Threshold         Decimal  `json:"threshold,omitempty" in:"[-max, max]" help:"threshold: the least noisy {count} that is shown"`
+	Partitions        Decimal  `json:"partitions,omitempty" in:"[-max, max]" help:"threshold: {number} of partitions that a person is in at most (default 1)"`
 }
 
 // Parameter is one that was given, as it was written.
@@ -86,73 +85,41 @@ type ProfileDelta struct {
 	Attack    *Bounds `json:"attack,omitempty"`
 }
 
-// given returns the parameters that are there, checked to be numbers but for a name.
-func (p Parameters) given() (all []Parameter, err error) {
-	finite := span{lo: -math.MaxFloat64, hi: math.MaxFloat64}
-	if p.Noise != "" {
-		all = append(all, Parameter{"noise", p.Noise})
-	}
-	for _, x := range []struct {
-		name  string
-		value Decimal
-		list  Decimals
-	}{
-		{"noise-multiplier", p.NoiseMultiplier, nil}, {"sensitivity", p.Sensitivity, nil}, {"dimension", p.Dimension, nil},
-		{"probability", p.Probability, nil}, {"categories", p.Categories, nil}, {"epsilon", p.Epsilon, nil}, {"delta", p.Delta, nil},
-		{"p", "", p.P}, {"q", "", p.Q}, {"shifts", "", p.Shifts}, {"probabilities", "", p.Probabilities},
-		{"standard-deviation", p.StandardDeviation, nil}, {"scale", p.Scale, nil}, {"threshold", p.Threshold, nil}, {"partitions", p.Partitions, nil},
-	} {
-		switch {
-		case x.list != nil:
-			in := span{lo: 0, hi: 1}
-			if x.name == "shifts" {
-				in = finite // whole numbers, as the mechanism says
+// given returns the parameters that are there, in the order of their fields.
+func (p Parameters) given() (all []Parameter) {
+	for _, k := range Keys(&p) {
+		switch f := k.Field(&p).(type) {
+		case *string:
+			if *f != "" {
+				all = append(all, Parameter{k.Name, *f})
 			}
-			if _, err := x.list.in(x.name, in); err != nil {
-				return nil, err
+		case *Decimal:
+			if *f != "" {
+				all = append(all, Parameter{k.Name, strings.TrimSpace(string(*f))})
 			}
+		case *Decimals:
 			var texts []string
-			for _, d := range x.list {
+			for _, d := range *f {
 				texts = append(texts, strings.TrimSpace(string(d)))
 			}
-			all = append(all, Parameter{x.name, strings.Join(texts, ",")})
-		case x.value != "":
-			if _, err := x.value.in(x.name, finite); err != nil {
-				return nil, err
+			if texts != nil {
+				all = append(all, Parameter{k.Name, strings.Join(texts, ",")})
 			}
-			all = append(all, Parameter{x.name, strings.TrimSpace(string(x.value))})
 		}
 	}
-	return all, nil
-}
-
-// A profileQuestion is a checked ProfileRequest.
-type profileQuestion struct {
-	plan  *accountant.Plan
-	given []Parameter
-	at    []float64 // nil for a range
-	floor float64
-
-	accuracy float64 // 0 for the default
+	return all
 }
 
 // plan returns the plan of one step that the request describes. Plans are read
 // strictly, so that requests are as well.
-func (q ProfileRequest) parse() (p profileQuestion, err error) {
-	r, err := relation(q.Neighbors)
-	if err != nil {
-		return p, err
-	}
+func (q ProfileRequest) plan() (*accountant.Plan, error) {
 	if q.Mechanism == "" {
-		return p, fault.New("mechanism", "is missing; must be the name of a mechanism")
-	}
-	if p.given, err = q.given(); err != nil {
-		return p, err
+		return nil, fault.New("mechanism", "is missing; must be the name of a mechanism")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "neighbors: %v\nsteps:\n  - mechanism:\n      %s: {", r, quoteYAML(q.Mechanism))
+	fmt.Fprintf(&b, "neighbors: %s\nsteps:\n  - mechanism:\n      %s: {", q.Neighbors, quoteYAML(q.Mechanism))
 	has := map[string]bool{}
-	for i, g := range p.given {
+	for i, g := range q.given() {
 		has[g.Name] = true
 		value := g.Value
 		switch g.Name {
@@ -169,24 +136,13 @@ func (q ProfileRequest) parse() (p profileQuestion, err error) {
 	}
 	b.WriteString("}\n")
 	if q.SamplingRate != "" {
-		if _, err := q.SamplingRate.in("sampling-rate", span{lo: 0, hi: 1}); err != nil {
-			return p, err
-		}
 		fmt.Fprintf(&b, "    sampling: {poisson: {rate: %s}}\n", strings.TrimSpace(string(q.SamplingRate)))
 	}
-	if p.plan, err = parsePlan(context.Background(), []byte(b.String())); err != nil {
-		return p, q.planFault(err, has)
+	p, err := parsePlan(context.Background(), []byte(b.String()))
+	if err != nil {
+		return nil, q.planFault(err, has)
 	}
-	if p.at, err = q.At.in("at", span{lo: -1e6, hi: 1e6}); err != nil {
-		return p, err
-	}
-	if p.floor, err = q.MinDelta.or(1e-12, "min-delta", floorSpan); err != nil {
-		return p, err
-	}
-	if p.accuracy, err = q.Accuracy.or(0, "accuracy", accuracySpan); err != nil {
-		return p, err
-	}
-	return p, q.Caps.Check()
+	return p, nil
 }
 
 // planFault puts an error about the plan into the words of the request.
@@ -213,15 +169,12 @@ func quoteYAML(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// Check reports what is wrong with the request.
-func (q ProfileRequest) Check() error {
-	_, err := q.parse()
-	return err
-}
-
 // Profile returns the privacy profile of a mechanism.
 func (s *Service) Profile(ctx context.Context, q ProfileRequest) (_ Profile, err error) {
-	p, err := q.parse()
+	if err := ready(&q); err != nil {
+		return Profile{}, err
+	}
+	plan, err := q.plan()
 	if err != nil {
 		return Profile{}, err
 	}
@@ -230,25 +183,25 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (_ Profile, err
 		return Profile{}, err
 	}
 	defer func() { end(&err) }()
-	step := p.plan.Steps[0]
-	m, err := subsample.Of(ctx, step.Mechanism, step.Sampling, p.plan.Neighbors, 1)
+	step := plan.Steps[0]
+	m, err := subsample.Of(ctx, step.Mechanism, step.Sampling, plan.Neighbors, 1)
 	if err != nil {
 		return Profile{}, err
 	}
-	sums, err := sumsOf(m, p.accuracy)
+	sums, err := sumsOf(m, q.Accuracy.float())
 	if err != nil {
 		return Profile{}, err
 	}
 	same := profiles.Equal(m.Directions[0].Upper, m.Directions[1].Upper)
 	out := Profile{Mechanism: q.Mechanism, Parameters: map[string]string{}, SamplingRate: string(q.SamplingRate), Neighbors: m.Relation.String(),
-		Given: p.given, Same: same && !m.TheoryGap(), SameUpper: same, TheoryGap: m.TheoryGap(), Floor: p.floor, More: sums.ask}
-	for _, g := range p.given {
+		Given: q.given(), Same: same && !m.TheoryGap(), SameUpper: same, TheoryGap: m.TheoryGap(), Floor: q.MinDelta.float(), More: sums.ask}
+	for _, g := range out.Given {
 		out.Parameters[g.Name] = g.Value
 	}
-	if out.Reach, err = sums.reach(ctx, p.floor); err != nil {
+	if out.Reach, err = sums.reach(ctx, out.Floor); err != nil {
 		return Profile{}, err
 	}
-	at := p.at
+	at := q.At.floats()
 	if at == nil {
 		at = roundGrid(out.Reach)
 	}

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -32,8 +32,8 @@ const (
 // upper bound by Rényi accounting. Transform, if given, lets lattices alone answer, with
 // the Fourier transform of that library: a second opinion on the first.
 type Method struct {
-	Accountant string `json:"accountant,omitempty"`
-	Transform  string `json:"transform,omitempty"`
+	Accountant string `json:"accountant,omitempty" one:"fourier,rdp" preset:"fourier" help:"{method}: fourier, or rdp for a looser upper bound by Rényi accounting"`
+	Transform  string `json:"transform,omitempty" one:"gonum,go-dsp" help:"answer by lattices alone, with the Fourier transform of this {library}: gonum or go-dsp, which check each other"`
 }
 
 // The libraries of Method.Transform.
@@ -42,28 +42,20 @@ const (
 	GoDSPTransform = "go-dsp"
 )
 
-func (m Method) check() error {
-	switch m.Accountant {
-	case "", FourierAccountant, RDPAccountant:
-	default:
-		return oneOf("accountant", m.Accountant, FourierAccountant, RDPAccountant)
-	}
+// shape reports whether the keys go together.
+func (m Method) shape() error {
 	if m.Transform != "" && m.Accountant == RDPAccountant {
 		return fault.New("transform", "%q is for the fourier accountant; rdp has none", m.Transform)
 	}
-	switch m.Transform {
-	case "", GonumTransform, GoDSPTransform:
-		return nil
-	}
-	return oneOf("transform", m.Transform, GonumTransform, GoDSPTransform)
+	return nil
 }
 
 // EpsilonRequest asks for ε at one or several δ.
 type EpsilonRequest struct {
-	Plan  PlanText  `json:"plan"`
-	Delta OneOrMany `json:"delta"`
+	Plan  PlanText `json:"plan"`
+	Delta Decimals `json:"delta" in:"[0, 1)" help:"one or several {δ}, with commas between them"`
 	// GroupBlackBox asks for an upper bound that knows the plan by the curve of one record alone.
-	GroupBlackBox bool `json:"group-black-box,omitempty"`
+	GroupBlackBox bool `json:"group-black-box,omitempty" help:"for persons with several records: a looser upper bound, from the privacy curve of one record alone"`
 	Narrowing
 	Limits
 	Method
@@ -73,227 +65,206 @@ type EpsilonRequest struct {
 
 // DeltaRequest asks for δ at one or several ε.
 type DeltaRequest struct {
-	Plan    PlanText  `json:"plan"`
-	Epsilon OneOrMany `json:"epsilon"`
+	Plan    PlanText `json:"plan"`
+	Epsilon Decimals `json:"epsilon" in:"[0, inf)" help:"one or several {ε}, with commas between them"`
 	Narrowing
 	Limits
 	Method
 }
 
-// EpsilonAnswer has ε at each δ.
-type EpsilonAnswer struct {
-	Neighbors string      `json:"neighbors"`
-	Results   []EpsilonAt `json:"results"`
+// Intervals are certified: of ε at each δ, or of δ at each ε.
+type Intervals[At any] struct {
+	Neighbors string `json:"neighbors"`
+	Results   []At   `json:"results"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
 	Matrix           []MatrixRun `json:"matrix,omitempty"`
+	Certificate      string      `json:"certificate,omitempty"` // the text of docs/certificates.md, if it was asked for
 }
 
-// DeltaAnswer has δ at each ε.
-type DeltaAnswer struct {
-	Neighbors string    `json:"neighbors"`
-	Results   []DeltaAt `json:"results"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
-	Matrix           []MatrixRun `json:"matrix,omitempty"`
+// EpsilonAnswer has ε at each δ, DeltaAnswer δ at each ε.
+type (
+	EpsilonAnswer = Intervals[EpsilonAt]
+	DeltaAnswer   = Intervals[DeltaAt]
+)
+
+// UpperBounds are by Rényi accounting, and have no lower ends.
+type UpperBounds[At any] struct {
+	Neighbors  string `json:"neighbors"`
+	Accountant string `json:"accountant"`
+	Results    []At   `json:"results"`
 }
 
-// Check reports what is wrong with all but the plan.
-func (q EpsilonRequest) Check() error {
-	if q.GroupBlackBox {
-		if err := q.checkGroup(); err != nil {
-			return err
-		}
-	}
-	at, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
-	if err == nil && q.Certificate {
-		err = q.checkCertificate(at)
-	}
-	return err
+// EpsilonBound is an upper bound of ε at a δ, and the Rényi order that it comes from.
+type EpsilonBound struct {
+	Delta   Number `json:"delta"`
+	Epsilon Upper  `json:"epsilon"`
+	Order   Number `json:"order"`
 }
 
-// Check reports what is wrong with all but the plan.
-func (q DeltaRequest) Check() error {
-	_, err := settings(context.Background(), "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
-	return err
+// GroupBounds are upper bounds of ε for persons, from the curve of one record.
+type GroupBounds struct {
+	Neighbors        string       `json:"neighbors"`
+	RecordsPerPerson int64        `json:"records-per-person"`
+	Method           string       `json:"method"`
+	Results          []GroupBound `json:"results"`
 }
 
-// settings checks all of a question but its plan, and returns where it is asked.
-func settings(ctx context.Context, key string, at OneOrMany, r span, m Method, l Limits, rec Narrowing) ([]float64, error) {
-	xs, err := at.in(key, r)
-	if err == nil {
-		err = m.check()
+// GroupBound is an upper bound of ε at a δ.
+type GroupBound struct {
+	Delta   Number `json:"delta"`
+	Epsilon Upper  `json:"epsilon"`
+}
+
+// DeltaBound is an upper bound of δ at an ε, and the Rényi order that it comes from.
+type DeltaBound struct {
+	Epsilon Number `json:"epsilon"`
+	Delta   Upper  `json:"delta"`
+	Order   Number `json:"order"`
+}
+
+// Upper is an upper bound alone.
+type Upper struct {
+	Upper Number `json:"upper"`
+}
+
+// shape reports whether the keys go together.
+func (q EpsilonRequest) shape() error {
+	switch {
+	case q.GroupBlackBox && q.Accountant == RDPAccountant:
+		return fault.New("group-black-box", "true is for the fourier accountant, not for %q", q.Accountant)
+	case q.GroupBlackBox && q.Certificate:
+		return fault.New("certificate", "is set, not allowed with group-black-box, which proves no interval")
+	case q.GroupBlackBox && q.Transform != "":
+		return fault.New("group-black-box", "true goes with no transform of lattices")
+	case q.Certificate && q.Accountant == RDPAccountant:
+		return fault.New("certificate", "is set, not allowed with the accountant rdp, which proves no interval")
+	case q.Certificate && len(q.Delta) > 1:
+		return fault.New("certificate", "is set beside %d δ, must be asked for one", len(q.Delta))
 	}
-	if err == nil {
-		_, err = accountantOptions(ctx, l, rec)
+	return q.Method.shape()
+}
+
+// epsilon is the operation.
+func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
+	switch {
+	case q.GroupBlackBox:
+		return s.EpsilonGroup(ctx, q)
+	case q.Accountant == RDPAccountant:
+		return s.EpsilonRDP(ctx, q)
 	}
-	return xs, err
+	return s.Epsilon(ctx, q)
+}
+
+// delta is the operation.
+func (s *Service) delta(ctx context.Context, q DeltaRequest) (any, error) {
+	if q.Accountant == RDPAccountant {
+		return s.DeltaRDP(ctx, q)
+	}
+	return s.Delta(ctx, q)
 }
 
 // accountantOptions are those of limits and recursion together.
 func accountantOptions(ctx context.Context, l Limits, rec Narrowing) ([]accountant.Option, error) {
 	opts, err := l.options(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return rec.add(opts)
+	return rec.add(opts), err
 }
 
 // Epsilon returns certified intervals of ε, by the Fourier accountant.
-func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer, error) {
-	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
-	if err != nil {
-		return EpsilonAnswer{}, err
+func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAnswer, err error) {
+	if err := ready(&q); err != nil {
+		return out, err
 	}
-	if q.Certificate {
-		if err := q.checkCertificate(at); err != nil {
-			return EpsilonAnswer{}, err
-		}
-	}
-	var out EpsilonAnswer
 	q.Limits.transform = q.Transform
-	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
-		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
-		out.Results, err = epsilons(ctx, acct, at)
-		return err
-	})
-	if err == nil {
-		out.Matrix, err = matrixRuns(ctx, q.Plan)
-	}
+	out, err = intervals(ctx, s, asked{"epsilon", q.Plan, q.Limits, q.Narrowing, q.Delta.floats()}, epsilons)
 	if err == nil && q.Certificate {
-		err = s.certify(ctx, q.Plan, &out)
+		out.Certificate, err = s.certify(ctx, q.Plan, out.Results[0])
 	}
 	return out, err
-}
-
-// asked calls f with an accountant that holds the plan: for one number the one that is
-// kept, for a list one of its own, so that nothing is kept of lists and the answer to
-// one does not depend on what was asked before.
-func (s *Service) asked(ctx context.Context, text PlanText, l Limits, n Narrowing, one bool, f func(*accountant.Accountant) error) error {
-	if one {
-		sv, err := s.served(ctx, text, l, n)
-		if err != nil {
-			return err
-		}
-		return sv.ask(ctx, f)
-	}
-	opts, err := accountantOptions(ctx, l, n)
-	if err != nil {
-		return err
-	}
-	plan, err := text.parse(ctx)
-	if err != nil {
-		return err
-	}
-	acct, err := newAccountant(ctx, plan, opts)
-	if err != nil {
-		return err
-	}
-	return f(acct)
-}
-
-// epsilons asks an accountant for ε at each δ.
-func epsilons(ctx context.Context, acct *accountant.Accountant, deltas []float64) ([]EpsilonAt, error) {
-	points, err := acct.EpsilonCurve(ctx, deltas)
-	if err != nil {
-		return nil, err
-	}
-	var found []EpsilonAt
-	for _, p := range points {
-		found = append(found, epsilonAt(p.At, p.Interval))
-	}
-	return found, nil
 }
 
 // Delta returns certified intervals of δ, by the Fourier accountant.
-func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error) {
-	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
-	if err != nil {
-		return DeltaAnswer{}, err
+func (s *Service) Delta(ctx context.Context, q DeltaRequest) (out DeltaAnswer, err error) {
+	if err := ready(&q); err != nil {
+		return out, err
 	}
-	var out DeltaAnswer
 	q.Limits.transform = q.Transform
-	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Epsilon.One, func(acct *accountant.Accountant) error {
+	return intervals(ctx, s, asked{"delta", q.Plan, q.Limits, q.Narrowing, q.Epsilon.floats()}, deltas)
+}
+
+// epsilons asks an accountant for ε at each δ.
+func epsilons(ctx context.Context, acct *accountant.Accountant, at []float64) (found []EpsilonAt, err error) {
+	points, err := acct.EpsilonCurve(ctx, at)
+	for _, p := range points {
+		found = append(found, epsilonAt(p.At, p.Interval))
+	}
+	return found, err
+}
+
+// deltas asks an accountant for δ at each ε.
+func deltas(ctx context.Context, acct *accountant.Accountant, at []float64) (found []DeltaAt, err error) {
+	points, err := acct.DeltaCurve(ctx, at)
+	for _, p := range points {
+		found = append(found, deltaAt(p.At, p.Interval))
+	}
+	return found, err
+}
+
+// asked is a question about a plan at some numbers.
+type asked struct {
+	op     string
+	plan   PlanText
+	limits Limits
+	runs   Narrowing
+	at     []float64
+}
+
+// intervals answers at one number by the accountant that is kept of the plan, and remembers the answer. At several it takes
+// an accountant of its own, so that nothing is kept of lists, which are seldom asked twice.
+func intervals[At any](ctx context.Context, s *Service, q asked, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
+	find := func(acct *accountant.Accountant) (err error) {
 		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
-		points, err := acct.DeltaCurve(ctx, at)
-		for _, p := range points {
-			out.Results = append(out.Results, deltaAt(p.At, p.Interval))
+		if out.Results, err = ask(ctx, acct, q.at); err == nil {
+			out.Matrix, err = matrixRuns(ctx, q.plan)
+		}
+		// The wider answer of a request whose time is up is none, and is not remembered. The end may not have been told yet.
+		if end, ok := ctx.Deadline(); ok && err == nil && !time.Now().Before(end) {
+			err = context.DeadlineExceeded
 		}
 		return err
-	})
-	if err == nil {
-		out.Matrix, err = matrixRuns(ctx, q.Plan)
 	}
+	if len(q.at) != 1 {
+		opts, err := accountantOptions(ctx, q.limits, q.runs)
+		if err != nil {
+			return out, err
+		}
+		plan, err := q.plan.parse(ctx)
+		if err != nil {
+			return out, err
+		}
+		acct, err := newAccountant(ctx, plan, opts)
+		if err != nil {
+			return out, err
+		}
+		err = find(acct)
+		return out, err
+	}
+	sv, err := s.served(ctx, q.plan, q.limits, q.runs)
+	if err != nil {
+		return out, err
+	}
+	key := q.op + " " + Number(q.at[0]).String()
+	s.mu.Lock()
+	known, ok := sv.answers[key].(Intervals[At])
+	s.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	if err := sv.ask(ctx, find); err != nil {
+		return out, err
+	}
+	err = s.remember(sv, key, out)
 	return out, err
-}
-
-// epsilon is the operation: one δ has one result, which is remembered.
-func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
-	switch {
-	case q.GroupBlackBox:
-		if q.Certificate {
-			return nil, q.checkCertificate(nil)
-		}
-		a, err := s.EpsilonGroup(ctx, q)
-		if err == nil && q.Delta.One {
-			return a.Results[0], nil
-		}
-		return a, err
-	case q.Accountant == RDPAccountant:
-		if q.Certificate {
-			return nil, q.checkCertificate(nil)
-		}
-		a, err := s.EpsilonRDP(ctx, q)
-		if err == nil && q.Delta.One {
-			return a.Results[0], nil
-		}
-		return a, err
-	case !q.Delta.One && q.Certificate:
-		return nil, fault.New("certificate", "is set beside a list of δ, must be asked for one number")
-	case !q.Delta.One:
-		return s.Epsilon(ctx, q)
-	}
-	if err := q.Check(); err != nil {
-		return nil, err
-	}
-	if q.Certificate {
-		a, err := s.Epsilon(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		return certified{a.Results[0], a.Results[0].Certificate}, nil
-	}
-	return s.remember(ctx, q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
-		a, err := s.Epsilon(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		return a.Results[0], nil
-	})
-}
-
-// delta is the operation: one ε has one result, which is remembered.
-func (s *Service) delta(ctx context.Context, q DeltaRequest) (any, error) {
-	switch {
-	case q.Accountant == RDPAccountant:
-		a, err := s.DeltaRDP(ctx, q)
-		if err == nil && q.Epsilon.One {
-			return a.Results[0], nil
-		}
-		return a, err
-	case !q.Epsilon.One:
-		return s.Delta(ctx, q)
-	}
-	if err := q.Check(); err != nil {
-		return nil, err
-	}
-	return s.remember(ctx, q.Plan, q.Limits, q.Narrowing, "delta", q.Epsilon, func() (any, error) {
-		a, err := s.Delta(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		return a.Results[0], nil
-	})
 }
 
 // A served plan keeps its accountant, made when it is first asked, and the latest
@@ -306,9 +277,9 @@ type served struct {
 	turn    chan struct{} // holds something while the accountant is at work
 	shared  bool          // of a door with many users, none of whom waits for another one's turn
 	acct    *accountant.Accountant
-	watcher context.Context            // of the question under way, which is told how far it is
-	answers map[string]json.RawMessage // under the lock of the Service
-	size    int                        // of all answers and what they answer, in bytes
+	watcher context.Context // of the question under way, which is told how far it is
+	answers map[string]any  // under the lock of the Service
+	size    int             // of all answers and what they answer, in bytes of JSON
 }
 
 const (
@@ -394,100 +365,49 @@ func (sv *served) account(ctx context.Context, watcher func() context.Context) (
 	return newAccountant(ctx, sv.plan, opts)
 }
 
-// remember returns the answer to a question that was asked before, or finds it.
-// It is for questions about one number: a list is seldom asked twice.
-func (s *Service) remember(ctx context.Context, text PlanText, l Limits, rec Narrowing, op string, at OneOrMany, find func() (any, error)) (any, error) {
-	sv, err := s.served(ctx, text, l, rec)
+// remember keeps the answer to a question about one number, except one that ended by the clock: it may be better another time.
+func (s *Service) remember(sv *served, key string, answer any) error {
+	if sv.limits.TimeLimit != "" {
+		return nil
+	}
+	text, err := Marshal(answer)
 	if err != nil {
-		return nil, err
-	}
-	x, err := at.List[0].in(op, span{hi: 1e308})
-	if err != nil {
-		return nil, err
-	}
-	key := op + " " + Number(x).String()
-	s.mu.Lock()
-	a, ok := sv.answers[key]
-	s.mu.Unlock()
-	if ok {
-		return a, nil
-	}
-	found, err := find()
-	if err != nil {
-		return nil, err
-	}
-	if a, err = Marshal(found); err != nil || l.TimeLimit != "" {
-		return a, err // what ended by the clock may be better another time
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size := len(key) + len(a)
+	size := len(key) + len(text)
 	if sv.answers == nil || sv.size+size > maxAnswers {
-		sv.answers, sv.size = map[string]json.RawMessage{}, 0
+		sv.answers, sv.size = map[string]any{}, 0
 	}
 	if _, twice := sv.answers[key]; !twice && size <= maxAnswers {
-		sv.answers[key] = a
+		sv.answers[key] = answer
 		sv.size += size
 	}
-	return a, nil
-}
-
-// RDPEpsilons are upper bounds of ε by Rényi accounting.
-type RDPEpsilons struct {
-	Neighbors  string         `json:"neighbors"`
-	Accountant string         `json:"accountant"`
-	Results    []RDPEpsilonAt `json:"results"`
-}
-
-// RDPDeltas are upper bounds of δ by Rényi accounting.
-type RDPDeltas struct {
-	Neighbors  string       `json:"neighbors"`
-	Accountant string       `json:"accountant"`
-	Results    []RDPDeltaAt `json:"results"`
-}
-
-// RDPEpsilonAt is an upper bound of ε at a δ, and the order that it comes from.
-type RDPEpsilonAt struct {
-	Delta   Number `json:"delta"`
-	Epsilon Upper  `json:"epsilon"`
-	Order   Number `json:"order"`
-}
-
-// RDPDeltaAt is an upper bound of δ at an ε, and the order that it comes from.
-type RDPDeltaAt struct {
-	Epsilon Number `json:"epsilon"`
-	Delta   Upper  `json:"delta"`
-	Order   Number `json:"order"`
-}
-
-// Upper is an upper bound alone.
-type Upper struct {
-	Upper Number `json:"upper"`
+	return nil
 }
 
 // EpsilonRDP returns upper bounds of ε by Rényi accounting.
-func (s *Service) EpsilonRDP(ctx context.Context, q EpsilonRequest) (RDPEpsilons, error) {
-	out := RDPEpsilons{Accountant: RDPAccountant}
-	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
-	if err != nil {
+func (s *Service) EpsilonRDP(ctx context.Context, q EpsilonRequest) (UpperBounds[EpsilonBound], error) {
+	out := UpperBounds[EpsilonBound]{Accountant: RDPAccountant}
+	if err := ready(&q); err != nil {
 		return out, err
 	}
-	r, err := bounded(ctx, q.Plan, at, rdp.Epsilon, func(at, bound, order float64) {
-		out.Results = append(out.Results, RDPEpsilonAt{Number(at), Upper{Number(bound)}, Number(order)})
+	r, err := bounded(ctx, q.Plan, q.Delta.floats(), rdp.Epsilon, func(at, bound, order float64) {
+		out.Results = append(out.Results, EpsilonBound{Number(at), Upper{Number(bound)}, Number(order)})
 	})
 	out.Neighbors = r.String()
 	return out, err
 }
 
 // DeltaRDP returns upper bounds of δ by Rényi accounting.
-func (s *Service) DeltaRDP(ctx context.Context, q DeltaRequest) (RDPDeltas, error) {
-	out := RDPDeltas{Accountant: RDPAccountant}
-	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
-	if err != nil {
+func (s *Service) DeltaRDP(ctx context.Context, q DeltaRequest) (UpperBounds[DeltaBound], error) {
+	out := UpperBounds[DeltaBound]{Accountant: RDPAccountant}
+	if err := ready(&q); err != nil {
 		return out, err
 	}
-	r, err := bounded(ctx, q.Plan, at, rdp.Delta, func(at, bound, order float64) {
-		out.Results = append(out.Results, RDPDeltaAt{Number(at), Upper{Number(bound)}, Number(order)})
+	r, err := bounded(ctx, q.Plan, q.Epsilon.floats(), rdp.Delta, func(at, bound, order float64) {
+		out.Results = append(out.Results, DeltaBound{Number(at), Upper{Number(bound)}, Number(order)})
 	})
 	out.Neighbors = r.String()
 	return out, err
@@ -530,47 +450,16 @@ func oneOf(key, word string, words ...string) error {
 	return fault.NotOneOf(key, decimal.Show(word), list, more)
 }
 
-// What follows answers for the ε of persons with several records from the curve of one record alone.
-
-// GroupMethod is the name of the bound.
+// GroupMethod is the name of the bound for persons from the curve of one record.
 const GroupMethod = "group privacy of one record's curve"
 
-// GroupEpsilons are upper bounds of ε by the iterate of the curve of one record.
-type GroupEpsilons struct {
-	Neighbors        string           `json:"neighbors"`
-	RecordsPerPerson int64            `json:"records-per-person"`
-	Method           string           `json:"method"`
-	Results          []GroupEpsilonAt `json:"results"`
-}
-
-// GroupEpsilonAt is an upper bound of ε at a δ.
-type GroupEpsilonAt struct {
-	Delta   Number `json:"delta"`
-	Epsilon Upper  `json:"epsilon"`
-}
-
-// checkGroup refuses what is for other answers.
-func (q EpsilonRequest) checkGroup() error {
-	if q.Accountant == RDPAccountant {
-		return fault.New("group-black-box", "true is for the fourier accountant, not for %q", q.Accountant)
-	}
-	if q.Certificate {
-		return fault.New("group-black-box", "true has no certificate: its bound is no integral")
-	}
-	if q.Transform != "" {
-		return fault.New("group-black-box", "true goes with no transform of lattices")
-	}
-	return nil
-}
-
 // EpsilonGroup returns upper bounds of ε for persons, from the curve of one record of a plan.
-func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupEpsilons, error) {
-	out := GroupEpsilons{Method: GroupMethod}
-	if err := q.Check(); err != nil {
+func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupBounds, error) {
+	out := GroupBounds{Method: GroupMethod}
+	if err := ready(&q); err != nil {
 		return out, err
 	}
-	at, err := q.Delta.in("delta", openUnit)
-	if err != nil {
+	if err := q.Delta.check("delta", openUnit); err != nil {
 		return out, err
 	}
 	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
@@ -582,12 +471,12 @@ func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupEpsi
 		return out, err
 	}
 	out.Neighbors, out.RecordsPerPerson = plan.Neighbors.String(), plan.Records()
-	for _, delta := range at {
+	for _, delta := range q.Delta.floats() {
 		eps, err := plan.GroupEpsilon(ctx, delta, opts...)
 		if err != nil {
 			return out, err
 		}
-		out.Results = append(out.Results, GroupEpsilonAt{Number(delta), Upper{Number(eps)}})
+		out.Results = append(out.Results, GroupBound{Number(delta), Upper{Number(eps)}})
 	}
 	return out, nil
 }
@@ -596,37 +485,16 @@ func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupEpsi
 // docs/certificates.md; verify/ has a program that reads it. It assumes an answer of the Fourier
 // accountant at one δ.
 
-// certified is the answer of the operation epsilon with its certificate.
-type certified struct {
-	EpsilonAt
-	Certificate string `json:"certificate"`
-}
-
-// checkCertificate reports why a question can have no certificate.
-func (q EpsilonRequest) checkCertificate(deltas []float64) error {
-	if q.GroupBlackBox {
-		return fault.New("certificate", "is set, not allowed with group-black-box, which proves no interval")
-	}
-	if q.Accountant == RDPAccountant {
-		return fault.New("certificate", "is set, not allowed with the accountant rdp, which proves no interval")
-	}
-	if len(deltas) != 1 {
-		return fault.New("certificate", "is set beside %d δ, must be asked for one", len(deltas))
-	}
-	return nil
-}
-
-// certify puts the certificate into an answer at one δ.
-func (s *Service) certify(ctx context.Context, text PlanText, a *EpsilonAnswer) error {
+// certify returns the certificate of an answer.
+func (s *Service) certify(ctx context.Context, text PlanText, r EpsilonAt) (string, error) {
 	head, runs, err := plan.Runs(text)
 	if err != nil {
-		return err
+		return "", err
 	}
 	v, err := s.Version(ctx, VersionRequest{})
 	if err != nil {
-		return err
+		return "", err
 	}
-	r := &a.Results[0]
 	hex := func(x Number) string { return plan.Hex(float64(x)) }
 	part := func(x Number) string { return hex(max(0, x)) } // of the width; a difference of ends that cross is nothing
 	var b strings.Builder
@@ -648,8 +516,7 @@ func (s *Service) certify(ctx context.Context, text PlanText, a *EpsilonAnswer) 
 	line("budget discretization %s quadrature %s truncation %s aliasing %s round-off %s theory-gap %s",
 		part(e.Discretization), part(e.Quadrature), part(e.Truncation), part(e.Aliasing), part(e.RoundOff), part(e.TheoryGap))
 	line("sha256 %x", sha256.Sum256([]byte(b.String())))
-	r.Certificate = b.String()
-	return nil
+	return b.String(), nil
 }
 
 // printable replaces what is not printable ASCII, which a certificate has no other character of, by question marks.

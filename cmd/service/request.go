@@ -15,39 +15,13 @@ import (
 	"github.com/dpaccountant/accountant/internal/strictjson"
 )
 
-// This file reads requests. The keys of an operation are those of the tags of its
-// request's struct, so that no list of them is kept anywhere else; a key that may be left
-// out has omitempty in its tag.
+// This file reads requests in JSON.
 
 // head has the keys that every request may have beside those of its operation.
 type head struct {
 	ID      json.RawMessage `json:"id,omitempty"`
 	Op      string          `json:"op"`
-	Timeout Decimal         `json:"timeout,omitempty"` // in seconds
-}
-
-// A Key is a key of a request.
-type Key struct {
-	Name     string
-	Optional bool
-	// Type is what JSON has there: "number", "whole number", "string", "true or
-	// false", "list of …", "number or list of numbers", "plan" or "JSON value".
-	Type string
-
-	index []int // of the field
-}
-
-// keysOf returns the keys of a request's type, those of embedded structs included.
-func keysOf(t reflect.Type) []Key {
-	var keys []Key
-	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || !f.IsExported() || name == "-" || name == "" {
-			continue
-		}
-		keys = append(keys, Key{name, strings.Contains(options, "omitempty"), typeName(f.Type), f.Index})
-	}
-	return keys
+	Timeout Decimal         `json:"timeout,omitempty" in:"(0, 1e6]" help:"after so many {seconds} there is no answer"`
 }
 
 // typeName puts a type into the words of JSON.
@@ -55,8 +29,6 @@ func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Decimal]():
 		return "number"
-	case reflect.TypeFor[OneOrMany]():
-		return "number or list of numbers"
 	case reflect.TypeFor[PlanText]():
 		return "plan"
 	case reflect.TypeFor[json.RawMessage]():

@@ -13,8 +13,8 @@ import (
 // accountant.DefaultFalsePositives and DefaultPriors.
 type RiskRequest struct {
 	Plan           PlanText `json:"plan"`
-	FalsePositives Decimals `json:"false-positives,omitempty"`
-	Priors         Decimals `json:"priors,omitempty"`
+	FalsePositives Decimals `json:"false-positives,omitempty" in:"[1e-290, 1)" preset:"0.001,0.01,0.1" help:"false-positive {rates}, with commas between them"`
+	Priors         Decimals `json:"priors,omitempty" in:"[1e-290, 1)" preset:"0.5,0.1,0.01" help:"prior {probabilities}, with commas between them"`
 	Limits
 }
 
@@ -48,29 +48,13 @@ type RiskPrior struct {
 	RiskValue
 }
 
-var riskSpan = span{lo: 1e-290, hi: 1, openHi: true}
-
-func (q RiskRequest) parse(ctx context.Context) (rates, priors []float64, opts []accountant.Option, err error) {
-	if rates, err = q.FalsePositives.in("false-positives", riskSpan); err != nil {
-		return nil, nil, nil, err
-	}
-	if priors, err = q.Priors.in("priors", riskSpan); err != nil {
-		return nil, nil, nil, err
-	}
-	opts, err = q.options(ctx)
-	return rates, priors, opts, err
-}
-
-// Check reports what is wrong with all but the plan.
-func (q RiskRequest) Check() error {
-	_, _, _, err := q.parse(context.Background())
-	return err
-}
-
 // Risk returns a risk whose ends are at least what guessing without the release
 // attains: a certified lower end can be a little below.
 func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
-	rates, priors, opts, err := q.parse(ctx)
+	if err := ready(&q); err != nil {
+		return RiskAnswer{}, err
+	}
+	opts, err := q.options(ctx)
 	if err != nil {
 		return RiskAnswer{}, err
 	}
@@ -83,7 +67,7 @@ func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
 	if err != nil {
 		return RiskAnswer{}, err
 	}
-	risk, err := acct.Risk(ctx, rates, priors)
+	risk, err := acct.Risk(ctx, q.FalsePositives.floats(), q.Priors.floats())
 	if err != nil {
 		return RiskAnswer{}, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
-	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -24,21 +23,21 @@ import (
 // SamplingRequest describes the mechanism and its samples. Subset is for the schemes of
 // MUST.
 type SamplingRequest struct {
-	Population      Decimal `json:"population"`
-	Subset          Decimal `json:"subset,omitempty"`
-	Batch           Decimal `json:"batch"`
-	Mechanism       string  `json:"mechanism,omitempty"` // gaussian or laplace
-	NoiseMultiplier Decimal `json:"noise-multiplier"`
-	Epsilon         Decimal `json:"epsilon,omitempty"` // of the unsampled mechanism
-	Steps           Decimal `json:"steps,omitempty"`
-	Delta           Decimal `json:"delta,omitempty"`
+	Population      Decimal `json:"population" in:"whole [1, 1e12]" help:"number of records {N}"`
+	Subset          Decimal `json:"subset,omitempty" in:"whole [1, 1e6]" help:"number {B} of the first stage's records, for the schemes of MUST"`
+	Batch           Decimal `json:"batch" in:"whole [1, 1e6]" help:"number {M} of records in a subsample"`
+	Mechanism       string  `json:"mechanism,omitempty" one:"gaussian,laplace" preset:"gaussian" help:"{name} of the noise: gaussian or laplace"`
+	NoiseMultiplier Decimal `json:"noise-multiplier" in:"(0, inf)" help:"noise {σ} over one record's largest contribution"`
+	Epsilon         Decimal `json:"epsilon,omitempty" in:"[0, inf)" preset:"1" help:"{ε} of the unsampled mechanism that ε' and δ' belong to"`
+	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" preset:"1000" help:"number of steps {K} of the last column"`
+	Delta           Decimal `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the last column"`
 	// With Epochs, all ways to draw batches are compared for so many epochs, under Neighbors
 	// (zero-out if not given, which all of them have), with the noise for TargetEpsilon (that
 	// of Poisson sampling if not given). Cap is that of truncated-poisson.
-	Epochs        Decimal `json:"epochs,omitempty"`
-	Neighbors     string  `json:"neighbors,omitempty"`
-	TargetEpsilon Decimal `json:"target-epsilon,omitempty"`
-	Cap           Decimal `json:"cap,omitempty"`
+	Epochs        Decimal `json:"epochs,omitempty" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
+	Neighbors     string  `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
+	TargetEpsilon Decimal `json:"target-epsilon,omitempty" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for (default that of poisson)"`
+	Cap           Decimal `json:"cap,omitempty" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
 	Narrowing
 	Limits
 }
@@ -103,44 +102,16 @@ type samplingRun struct {
 }
 
 func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
-	if r.population, err = q.Population.whole("population", 1, 1e12); err != nil {
+	if err := ready(&q); err != nil {
 		return r, err
 	}
-	if q.Subset != "" {
-		if r.subset, err = q.Subset.whole("subset", 1, 1e6); err != nil {
-			return r, err
-		}
-	}
-	if r.batch, err = q.Batch.whole("batch", 1, 1e6); err != nil {
-		return r, err
-	}
-	r.steps = 1000
-	if q.Steps != "" {
-		if r.steps, err = q.Steps.whole("steps", 1, decimal.MaxWhole); err != nil {
-			return r, err
-		}
-	}
-	if r.noise, err = q.NoiseMultiplier.in("noise-multiplier", positive); err != nil {
-		return r, err
-	}
-	if r.epsilon, err = q.Epsilon.or(1, "epsilon", epsilonSpan); err != nil {
-		return r, err
-	}
-	if r.delta, err = q.Delta.or(1e-5, "delta", openUnit); err != nil {
-		return r, err
-	}
-	switch q.Mechanism {
-	case "gaussian", "":
-		r.base, err = profiles.NewGaussianMechanism(r.noise)
-		err = fieldFault(err, "gaussian", nil)
-	case "laplace":
+	r.population, r.subset, r.batch, r.steps = q.Population.whole(), q.Subset.whole(), q.Batch.whole(), q.Steps.whole()
+	r.noise, r.epsilon, r.delta = q.NoiseMultiplier.float(), q.Epsilon.float(), q.Delta.float()
+	if r.base, err = profiles.NewGaussianMechanism(r.noise); q.Mechanism == "laplace" {
 		r.base, err = profiles.NewLaplaceMechanism(r.noise)
-		err = fieldFault(err, "laplace", nil)
-	default:
-		err = oneOf("mechanism", q.Mechanism, "gaussian", "laplace")
 	}
 	if err != nil {
-		return r, err
+		return r, fieldFault(err, q.Mechanism, nil)
 	}
 	if err := r.readEpochs(q); err != nil {
 		return r, err
@@ -148,9 +119,7 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	if r.opts, err = q.Limits.options(ctx); err != nil || q.Recursion == "" {
 		return r, err
 	}
-	if r.recursion, err = q.Recursion.whole("recursion", 0, decimal.MaxWhole); err != nil {
-		return r, err
-	}
+	r.recursion = q.Recursion.whole()
 	// The context has the work of recursions: one takes what is left of it, and not a part that is kept for it.
 	unlimited := q.Limits
 	unlimited.Work = ""
@@ -158,48 +127,41 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	return r, err
 }
 
-// readEpochs reads what is for an epoch budget only.
-func (r *samplingRun) readEpochs(q SamplingRequest) (err error) {
+// shape checks which keys are there: some are for an epoch budget only.
+func (q SamplingRequest) shape() error {
 	if q.Epochs == "" {
-		r.neighbors = profiles.Substitute
 		for _, k := range []struct{ key, value string }{{"neighbors", q.Neighbors}, {"target-epsilon", string(q.TargetEpsilon)}, {"cap", string(q.Cap)}} {
 			if k.value != "" {
 				return shape("%s needs %s", k.key, "epochs")
 			}
 		}
-		return nil
-	}
-	if q.Steps != "" {
+	} else if q.Steps != "" {
 		return shape("%s and %s exclude each other", "epochs", "steps")
 	}
-	if r.epochs, err = q.Epochs.in("epochs", positive); err != nil {
-		return err
+	return nil
+}
+
+// readEpochs reads what is for an epoch budget only.
+func (r *samplingRun) readEpochs(q SamplingRequest) (err error) {
+	if q.Epochs == "" {
+		r.neighbors = profiles.Substitute
+		return nil
 	}
+	r.epochs, r.target = q.Epochs.float(), q.TargetEpsilon.float()
 	r.neighbors = profiles.ZeroOut
 	if q.Neighbors != "" {
 		if r.neighbors, err = relation(q.Neighbors); err != nil {
 			return err
 		}
 	}
-	if q.TargetEpsilon != "" {
-		if r.target, err = q.TargetEpsilon.in("target-epsilon", epsilonSpan); err != nil {
-			return err
-		}
-	}
 	if q.Cap != "" {
-		r.cap, err = q.Cap.whole("cap", 1, r.population)
-		return err
+		r.cap = q.Cap.whole()
+		return q.Cap.check("cap", upTo(r.population))
 	}
 	// 4.5 standard deviations above the mean, where a cap costs next to nothing.
 	q0 := float64(r.batch) / float64(r.population)
 	r.cap = min(r.population, int64(math.Ceil(float64(r.batch)+4.5*math.Sqrt(float64(r.batch)*max(0, 1-q0)))))
 	return nil
-}
-
-// Check reports what is wrong with the request.
-func (q SamplingRequest) Check() error {
-	_, err := q.parse(context.Background())
-	return err
 }
 
 // alignedGrid is the paper's: ε from 0.01 to 6.
@@ -346,7 +308,7 @@ func (r samplingRun) narrow(ctx context.Context, rows []Scheme, plans [][]accoun
 	return nil
 }
 
-// price is about the least work of the recursion of a row with these ends, 0 where it refuses at once; false if there is none.
+// price is about the least work of the recursion of a row with these ends, 0 where it refuses at once or blocks answer; false if there is none.
 func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.Step) (sum float64, ok bool) {
 	at := float64(ends.Lower + (ends.Upper-ends.Lower)/8) // about where the recursion's end will be
 	for _, s := range steps {

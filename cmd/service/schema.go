@@ -2,6 +2,8 @@ package service
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"reflect"
 	"strings"
 )
@@ -24,7 +26,7 @@ type schema = map[string]any
 var ownSchemas = map[reflect.Type]schema{
 	reflect.TypeFor[Number]():          {"anyOf": []any{schema{"type": "number"}, schema{"enum": []any{"Infinity", "-Infinity"}}}},
 	reflect.TypeFor[Decimal]():         {"type": []any{"number", "null"}},
-	reflect.TypeFor[OneOrMany]():       {"anyOf": []any{schema{"type": []any{"number", "null"}}, schema{"type": "array", "items": schema{"type": "number"}, "maxItems": MaxValues}}},
+	reflect.TypeFor[Decimals]():        {"anyOf": []any{schema{"type": []any{"number", "null"}}, schema{"type": "array", "items": schema{"type": "number"}, "maxItems": MaxValues}}},
 	reflect.TypeFor[PlanText]():        {"anyOf": []any{schema{"type": "object"}, schema{"type": "string"}}, "description": "A plan as JSON, or the text of a plan file."},
 	reflect.TypeFor[json.RawMessage](): {},
 }
@@ -96,9 +98,14 @@ func (d *Schemas) properties(t reflect.Type) schema {
 // RequestSchema returns the schema of an operation's request, with the keys that every request
 // may have.
 func (d *Schemas) RequestSchema(o Operation) map[string]any {
-	properties, required := schema{"timeout": schema{"type": "number", "exclusiveMinimum": 0, "description": "seconds"}}, []any{}
+	properties, required := schema{}, []any{}
+	for _, k := range keysOf(reflect.TypeFor[head]()) {
+		if k.Name == "timeout" {
+			properties[k.Name] = k.described(schema{"type": "number"})
+		}
+	}
 	for _, k := range o.Keys {
-		properties[k.Name] = d.Of(o.Request.FieldByIndex(k.index).Type)
+		properties[k.Name] = k.described(d.Of(o.Request.FieldByIndex(k.index).Type))
 		if !k.Optional {
 			required = append(required, k.Name)
 		}
@@ -106,6 +113,42 @@ func (d *Schemas) RequestSchema(o Operation) map[string]any {
 	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		s["required"] = required
+	}
+	return s
+}
+
+// described adds to the schema of a field what its tags say.
+func (k Key) described(s schema) schema {
+	s = maps.Clone(s)
+	if k.Help != "" {
+		s["description"] = strings.NewReplacer("{", "", "}", "").Replace(k.Help)
+	}
+	if k.Words != nil && s["type"] == "string" {
+		s["enum"] = k.Words
+	}
+	if k.Preset != "" {
+		s["default"] = k.Preset
+		if k.Type == "number" {
+			s["default"] = Decimal(k.Preset)
+		} else if list := Listed(k.Preset); strings.HasPrefix(k.Type, "list") {
+			s["default"] = list
+		}
+	}
+	if k.Type != "number" || k.span.any {
+		return s
+	}
+	low, high := "minimum", "maximum"
+	if k.span.openLo {
+		low = "exclusiveMinimum"
+	}
+	if k.span.openHi {
+		high = "exclusiveMaximum"
+	}
+	if s[low] = k.span.lo; !math.IsInf(k.span.hi, 1) {
+		s[high] = k.span.hi
+	}
+	if k.span.whole {
+		s["multipleOf"] = 1
 	}
 	return s
 }

@@ -21,15 +21,15 @@ import (
 // SelectRequest has one run, the laws of the number of runs to compare, and the δ that ε
 // is asked for.
 type SelectRequest struct {
-	Plan             PlanText  `json:"plan,omitempty"`
-	CandidateEpsilon *float64  `json:"candidate-epsilon,omitempty"`
-	CandidateDelta   *float64  `json:"candidate-delta,omitempty"`
-	Laws             []string  `json:"law,omitempty"`
-	Shape            *float64  `json:"shape,omitempty"` // of the negative-binomial law
-	Means            []float64 `json:"mean,omitempty"`
-	Max              int       `json:"max,omitempty"`
-	FirstAbove       bool      `json:"first-above,omitempty"` // the first outcome above a threshold, in place of the best
-	Delta            *float64  `json:"delta,omitempty"`
+	Plan             PlanText  `json:"plan,omitempty" help:"plan {file} of one run (- reads standard input)"`
+	CandidateEpsilon *float64  `json:"candidate-epsilon,omitempty" help:"{ε} of one run"`
+	CandidateDelta   *float64  `json:"candidate-delta,omitempty" help:"{δ} of one run"`
+	Laws             []string  `json:"law,omitempty" one:"geometric,logarithmic,negative-binomial,poisson,binomial,fixed" help:"{laws} to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed"`
+	Shape            *float64  `json:"shape,omitempty" preset:"0.5" help:"shape of the negative-binomial law, above -1"`
+	Means            []float64 `json:"mean,omitempty" preset:"10" help:"expected {runs}; several with commas"`
+	Max              int       `json:"max,omitempty" help:"largest number of {runs}: the law is conditioned on it (fixed, binomial: number of runs, of trials)"`
+	FirstAbove       bool      `json:"first-above,omitempty" help:"price the first outcome above a threshold instead of the best (geometric laws)"`
+	Delta            *float64  `json:"delta,omitempty" in:"(0, 1)" help:"{δ} that ε is asked for"`
 	Caps
 }
 
@@ -73,8 +73,8 @@ type selectCandidate struct {
 	eps, dl  float64 // when declared
 }
 
-// Check reports what is wrong with all but the plan and the laws.
-func (q SelectRequest) Check() error {
+// shape reports which keys do not go together.
+func (q SelectRequest) shape() error {
 	declared := q.CandidateEpsilon != nil || q.CandidateDelta != nil
 	switch {
 	case q.Plan != nil && declared:
@@ -83,13 +83,11 @@ func (q SelectRequest) Check() error {
 		return shape("%s: is missing; give a plan or %s", "plan", "candidate-epsilon")
 	case q.Plan != nil && q.Delta == nil:
 		return shape("%s: is missing; a plan is priced at a δ in (0, 1)", "delta")
-	case q.Delta != nil && !(*q.Delta > 0 && *q.Delta < 1):
-		return fault.New("delta", "%v is not in (0, 1)", *q.Delta)
 	}
 	if n := max(1, len(q.Means)) * max(1, len(q.Laws)); n > MaxSelected {
 		return shape("%s and %s make more than 1000 lines", "mean", "law")
 	}
-	return q.Caps.Check()
+	return nil
 }
 
 // MaxSelected bounds the lines of an answer.
@@ -97,7 +95,7 @@ const MaxSelected = 1000
 
 // Select prices private selection.
 func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, err error) {
-	if err := q.Check(); err != nil {
+	if err := ready(&q); err != nil {
 		return SelectAnswer{}, err
 	}
 	ctx, end, err := q.Under(ctx)
@@ -110,9 +108,6 @@ func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, 
 		if q.FirstAbove {
 			q.Laws = []string{"geometric"}
 		}
-	}
-	if q.Means == nil {
-		q.Means = []float64{10}
 	}
 	c, err := q.candidate(ctx)
 	if err != nil {
@@ -256,10 +251,7 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 	cfg := selection.Config{Law: name, Mean: mean, Max: q.Max}
 	switch name {
 	case "negative-binomial":
-		cfg.Shape = 0.5
-		if q.Shape != nil {
-			cfg.Shape = *q.Shape
-		}
+		cfg.Shape = *q.Shape
 	case "fixed":
 		cfg.Mean = 0
 		if q.Max == 0 {

@@ -94,8 +94,8 @@ func (o operation) needs(scope Scope) operation {
 var operations = []operation{
 	does("version", (*Service).Version, "as `version --json`"),
 	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
-	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it").either(reflect.TypeFor[EpsilonAt](), reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupEpsilons](), reflect.TypeFor[GroupEpsilonAt](), reflect.TypeFor[RDPEpsilons](), reflect.TypeFor[RDPEpsilonAt]()),
-	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it").either(reflect.TypeFor[DeltaAt](), reflect.TypeFor[DeltaAnswer](), reflect.TypeFor[RDPDeltaAt](), reflect.TypeFor[RDPDeltas]()),
+	does("epsilon", (*Service).epsilon, "as `epsilon --json`").either(reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupBounds](), reflect.TypeFor[UpperBounds[EpsilonBound]]()),
+	does("delta", (*Service).delta, "as `delta --json`").either(reflect.TypeFor[DeltaAnswer](), reflect.TypeFor[UpperBounds[DeltaBound]]()),
 	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
 	does("sampling", (*Service).Sampling, "as `sampling --json`"),
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
@@ -149,6 +149,29 @@ func Operations() []Operation {
 	return all
 }
 
+// NewRequest returns a pointer to an empty request of an operation, nil for a name of none.
+func NewRequest(name string) any {
+	if o := find(name); o != nil {
+		return reflect.New(o.request).Interface()
+	}
+	return nil
+}
+
+func find(name string) *operation {
+	if i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name }); i >= 0 {
+		return &operations[i]
+	}
+	return nil
+}
+
+// Ask runs an operation for a request of NewRequest.
+func (s *Service) Ask(ctx context.Context, name string, request any) (any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return find(name).do(s, ctx, request)
+}
+
 // Do runs the operation of this name for a request in JSON, whose keys are those of the
 // operation; id, op and timeout are passed over.
 func (s *Service) Do(ctx context.Context, name string, request []byte) (any, error) {
@@ -163,8 +186,8 @@ func (s *Service) Do(ctx context.Context, name string, request []byte) (any, err
 }
 
 func (s *Service) run(ctx context.Context, name string, given object) (any, error) {
-	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
-	if i < 0 {
+	o := find(name)
+	if o == nil {
 		var names []string
 		for _, o := range operations {
 			names = append(names, o.name)
@@ -174,15 +197,11 @@ func (s *Service) run(ctx context.Context, name string, given object) (any, erro
 		}
 		return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	o := operations[i]
 	q := reflect.New(o.request).Interface()
 	if err := given.decode(q, o.keys); err != nil {
 		return nil, err
 	}
-	return o.do(s, ctx, q)
+	return s.Ask(ctx, name, q)
 }
 
 // A Response is what a request is answered by: a result or an error.
@@ -309,19 +328,15 @@ func (h *head) read(given object) error {
 	return given.read("timeout", &h.Timeout)
 }
 
-// timeoutSpan is in seconds.
-var timeoutSpan = span{lo: 0, hi: 1e6, openLo: true}
-
 // limited returns a context that ends when the request has taken as long as it may.
 func (h head) limited(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if h.Timeout == "" {
 		return ctx, func() {}, nil
 	}
-	seconds, err := h.Timeout.in("timeout", timeoutSpan)
-	if err != nil {
+	if err := Check(&h); err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(h.Timeout.float()*float64(time.Second)))
 	return ctx, cancel, nil
 }
 
@@ -332,8 +347,7 @@ func (h head) failure(err error) *Error {
 	case errors.Is(err, ledger.ErrBusy): // also if what was waited for is a context of the ledger
 		kind = KindBusy
 	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
-		seconds, _ := h.Timeout.in("timeout", timeoutSpan)
-		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
+		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(h.Timeout.float()))}
 	case errors.Is(err, fourier.ErrTimeLimit):
 		kind = KindTimeout
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -218,6 +218,9 @@ func (r dpsgdRun) doubts(sampled []EpsilonAt) (all []string) {
 				stated(a, a.Epsilon.Upper), largeEpsilon, odds))
 		}
 	}
+	if len(all) > 0 {
+		all = append(all, "What the best attacker can do with such a release is told by accountant risk, of a plan with these steps.")
+	}
 	if r.rate == 1 {
 		all = append(all, "The sampling rate is 1: every example is in every batch, and sampling protects nobody.")
 	}

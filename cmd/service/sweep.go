@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -11,13 +10,10 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant/cmd/sweep"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -28,9 +24,9 @@ import (
 // several ε, of which one is given; or, with Solve, for the value of a quantity that meets a budget,
 // as CalibrateRequest does: each ε at each δ, each advantage, or each true-positive rate.
 type SweepRequest struct {
-	Delta, Epsilon OneOrMany
+	Delta, Epsilon Decimals
 	Solve          string `json:",omitempty"`
-	Advantage, TPR OneOrMany
+	Advantage, TPR Decimals
 	FPR            Decimal
 	Step           string  `json:",omitempty"`
 	Examples       Decimal `json:",omitempty"`
@@ -63,11 +59,11 @@ func LinePlans(r io.ReadSeeker, count int64) SweepPlans {
 // Len returns the number of plans.
 func (p SweepPlans) Len() int64 { return p.count }
 
-func (q SweepRequest) ofDelta() bool { return len(q.Epsilon.List) > 0 }
+func (q SweepRequest) ofDelta() bool { return len(q.Epsilon) > 0 }
 
 // calibrates reports whether a budget is given, and not a number to ask at.
 func (q SweepRequest) calibrates() bool {
-	return q.Solve != "" || len(q.Advantage.List)+len(q.TPR.List) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
+	return q.Solve != "" || len(q.Advantage)+len(q.TPR) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
 }
 
 // RowsPerPlan returns how many rows there are for each plan.
@@ -75,7 +71,7 @@ func (q SweepRequest) RowsPerPlan() int64 {
 	if q.calibrates() {
 		return int64(len(q.budgets()))
 	}
-	return int64(max(len(q.Delta.List), len(q.Epsilon.List)))
+	return int64(max(len(q.Delta), len(q.Epsilon)))
 }
 
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
@@ -86,10 +82,10 @@ func (q SweepRequest) budgets() []CalibrateRequest {
 		list Decimals
 		set  func(q *CalibrateRequest, d Decimal)
 	}{
-		{q.Epsilon.List, func(q *CalibrateRequest, d Decimal) { q.Epsilon = d }},
-		{q.Delta.List, func(q *CalibrateRequest, d Decimal) { q.Delta = d }},
-		{q.Advantage.List, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
-		{q.TPR.List, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
+		{q.Epsilon, func(q *CalibrateRequest, d Decimal) { q.Epsilon = d }},
+		{q.Delta, func(q *CalibrateRequest, d Decimal) { q.Delta = d }},
+		{q.Advantage, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
+		{q.TPR, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
 	} {
 		if len(x.list) == 0 {
 			continue
@@ -112,19 +108,20 @@ func (q SweepRequest) Check() error {
 	return err
 }
 
-func (q SweepRequest) question(ctx context.Context) (sweep.Question, error) {
+func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err error) {
 	if q.calibrates() {
 		return q.goals(ctx)
 	}
-	out := sweep.Question{OfDelta: q.ofDelta()}
-	var err error
+	out.OfDelta = q.ofDelta()
 	switch {
-	case out.OfDelta && len(q.Delta.List) > 0:
+	case out.OfDelta && len(q.Delta) > 0:
 		return out, shape("%s and %s exclude each other without %s: one is asked for", "delta", "epsilon", "solve")
 	case out.OfDelta:
-		out.At, err = q.Epsilon.in("epsilon", epsilonSpan)
+		at := DeltaRequest{Epsilon: q.Epsilon, Narrowing: q.Narrowing, Limits: q.Limits}
+		out.At, err = q.Epsilon.floats(), ready(&at)
 	default:
-		out.At, err = q.Delta.in("delta", deltaSpan)
+		at := EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}
+		out.At, err = q.Delta.floats(), ready(&at)
 	}
 	if err == nil {
 		out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
@@ -137,21 +134,25 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 	if q.Solve == "" {
 		return out, shape("missing %s", "solve")
 	}
-	for _, list := range []OneOrMany{q.Epsilon, q.Delta, q.Advantage, q.TPR} {
-		if len(list.List) > MaxValues {
-			return out, fault.New("solve", "has a list of %d numbers; most are %d", len(list.List), MaxValues)
+	for _, list := range []Decimals{q.Epsilon, q.Delta, q.Advantage, q.TPR} {
+		if len(list) > MaxValues {
+			return out, fault.New("solve", "has a list of %d numbers; most are %d", len(list), MaxValues)
 		}
 	}
 	for _, budget := range q.budgets() {
-		goal, opts, err := budget.parse(ctx)
+		if err := ready(&budget); err != nil {
+			return out, err
+		}
+		goal, err := budget.goal()
 		if err != nil {
 			return out, err
 		}
-		if out.Goals, out.Options = append(out.Goals, goal), opts; len(out.Goals) > MaxValues {
+		if out.Goals = append(out.Goals, goal); len(out.Goals) > MaxValues {
 			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
 		}
 	}
-	return out, nil
+	out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	return out, err
 }
 
 // Sweep answers about all plans and calls each with the rows, in their order: one for every
@@ -310,7 +311,7 @@ func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
 	f.columns = append([]string{"index"}, p.columns...)
 	add := func(names ...string) { f.columns = append(f.columns, names...) }
 	switch {
-	case len(q.TPR.List) > 0:
+	case len(q.TPR) > 0:
 		add("target-tpr", "at-fpr")
 	case q.calibrates():
 		add("epsilon", "delta") // an advantage of A is the budget (0, A)
@@ -459,146 +460,4 @@ func (f SweepForm) IsLine(line []byte, n int64) (failed, mine, ok bool) {
 	}
 	rest, mine := bytes.CutSuffix(line, fmt.Appendf(nil, `,"sweep":"%s"}`, f.id))
 	return !bytes.HasSuffix(rest, []byte(`"error":null`)), mine, mine && bytes.HasPrefix(line, fmt.Appendf(nil, `{"index":%d,`, index)) && json.Valid(line)
-}
-
-// ReadSweep returns the columns of a result and a function that returns its rows as texts, "" for
-// what is not there, and io.EOF behind the last one. A torn last line is left out.
-func ReadSweep(r io.Reader) (columns []string, next func() ([]string, error), err error) {
-	in := bufio.NewReaderSize(r, 1<<16)
-	none := errors.New("is not the result of a sweep")
-	line := func() ([]byte, error) {
-		text, err := in.ReadBytes('\n')
-		return bytes.TrimSuffix(text, []byte("\n")), err
-	}
-	first, err := line()
-	if err != nil && err != io.EOF {
-		return nil, nil, err
-	}
-	if err != nil {
-		return nil, nil, none
-	}
-	fields := csvCells
-	var held []string // the first row of JSON lines
-	if bytes.HasPrefix(first, []byte("{")) {
-		fields = func(line []byte) ([]string, error) {
-			names, cells, err := jsonCells(line)
-			if err == nil && columns != nil && strings.Join(names, ",") != strings.Join(columns, ",") {
-				err = errors.New("a row has other columns than the first one")
-			}
-			return cells, err
-		}
-		columns, held, err = jsonCells(first)
-	} else {
-		columns, err = csvCells(first)
-	}
-	if err != nil || len(columns) < 4 || columns[0] != "index" || columns[len(columns)-1] != "sweep" {
-		return nil, nil, none
-	}
-	return columns, func() ([]string, error) {
-		if cells := held; cells != nil {
-			held = nil
-			return cells, nil
-		}
-		text, err := line()
-		if err != nil {
-			return nil, err
-		}
-		cells, err := fields(text)
-		if err == nil && len(cells) != len(columns) {
-			err = fmt.Errorf("a row has %d columns, and the first line %d", len(cells), len(columns))
-		}
-		return cells, err
-	}, nil
-}
-
-// csvCells reads a line of CSV.
-func csvCells(line []byte) ([]string, error) { return csv.NewReader(bytes.NewReader(line)).Read() }
-
-// jsonCells reads a line that is a JSON object, in the order of its keys.
-func jsonCells(line []byte) (names, cells []string, err error) {
-	if err := strictjson.Text(line); err != nil {
-		return nil, nil, err
-	}
-	if err := strictjson.Keys(line, nil); err != nil {
-		return nil, nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	if _, err := d.Token(); err != nil {
-		return nil, nil, err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, nil, err
-		}
-		cell, err := cellText(value)
-		if err != nil {
-			return nil, nil, err
-		}
-		names, cells = append(names, fmt.Sprint(name)), append(cells, cell)
-	}
-	_, err = d.Token()
-	return names, cells, err
-}
-
-// What follows has the plans of a sweep that have no answer, to be mended and asked about again.
-
-// A DeadPlan is a plan without an answer, or with one that lacks some: the reason, and what it was read from.
-type DeadPlan struct {
-	Index int64  `json:"index"`
-	Line  *int64 `json:"line"` // of the file of plans, from 1; null for a grid
-	Error string `json:"error"`
-	// Plan is the line, or the plan of a grid on one line; empty for a line that is too long to be a plan.
-	Plan string `json:"plan"`
-}
-
-// Dead reads the result of a sweep of these plans, and calls each with the plans of its rows with an error,
-// once for each error of a plan.
-func (p SweepPlans) Dead(ctx context.Context, result io.Reader, each func(DeadPlan) error) error {
-	columns, next, err := ReadSweep(result)
-	if err != nil {
-		return err
-	}
-	problem := slices.Index(columns, "error")
-	if problem < 0 {
-		return fmt.Errorf("has no column error")
-	}
-	var last DeadPlan
-	for first := true; ; {
-		row, err := next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if row[problem] == "" {
-			continue
-		}
-		dead := DeadPlan{Error: row[problem]}
-		if dead.Index, err = strconv.ParseInt(row[0], 10, 64); err != nil {
-			return err
-		}
-		if !first && last.Index == dead.Index && last.Error == dead.Error {
-			continue
-		}
-		if dead.Plan, err = p.source.Text(dead.Index); err != nil {
-			return err
-		}
-		if p.lines {
-			line := dead.Index + 1
-			dead.Line = &line
-		}
-		first, last = false, dead
-		if err := each(dead); err != nil {
-			return err
-		}
-	}
 }

@@ -15,7 +15,7 @@ func TestTransform(t *testing.T) {
 	ask := func(transform string) service.EpsilonAnswer {
 		t.Helper()
 		q := service.EpsilonRequest{Plan: service.PlanText(plan)}
-		q.Delta.List = []service.Decimal{"1e-5"}
+		q.Delta = []service.Decimal{"1e-5"}
 		q.Transform = transform
 		a, err := s.Epsilon(t.Context(), q)
 		if err != nil {
@@ -36,7 +36,7 @@ func TestTransform(t *testing.T) {
 		{service.RDPAccountant, service.GonumTransform, "for the fourier accountant"},
 	} {
 		q := service.EpsilonRequest{Plan: service.PlanText(plan)}
-		q.Delta.List = []service.Decimal{"1e-5"}
+		q.Delta = []service.Decimal{"1e-5"}
 		q.Accountant, q.Transform = c.accountant, c.transform
 		if _, err := s.Epsilon(t.Context(), q); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)

@@ -23,9 +23,6 @@ type Source interface {
 	// Next returns the next plan, and io.EOF behind the last one. What is wrong with a plan is
 	// in the variant.
 	Next() (plan.Variant, error)
-	// Text returns what plan i was read from, on one line, and "" where that is longer than a plan
-	// may be. It moves the next plan.
-	Text(i int64) (string, error)
 }
 
 // OfGrid returns the plans of a grid.
@@ -47,13 +44,6 @@ func (s *gridSource) Next() (plan.Variant, error) {
 	}
 	s.next++
 	return s.grid.At(s.next - 1), nil
-}
-
-func (s *gridSource) Text(i int64) (string, error) {
-	if i < 0 || i >= s.grid.Len() {
-		return "", io.EOF
-	}
-	return s.grid.Text(i), nil
 }
 
 // OfLines returns the plans of a text with one on each line, as JSON or YAML in braces.
@@ -79,14 +69,6 @@ func (s *lineSource) Start(i int64) error {
 		}
 	}
 	return nil
-}
-
-func (s *lineSource) Text(i int64) (string, error) {
-	if err := s.Start(i); err != nil {
-		return "", err
-	}
-	line, _, err := s.line()
-	return string(line), err
 }
 
 func (s *lineSource) Next() (plan.Variant, error) {

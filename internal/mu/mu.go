@@ -126,8 +126,7 @@ func (c *curve) bounds() (lower, upper float64) {
 		// The δ of the Gaussian mechanism grows with μ.
 		want := xmath.Down(p.Lower-c.tolerance, 1)
 		below := func(mu float64) bool {
-			_, up := gaussianDelta(mu, p.At)
-			return up < want
+			return gaussianDelta(mu, p.At) < want
 		}
 		if want > 0 && below(max(lower, 1e-9)) {
 			lower, _ = xmath.BisectLog(max(lower, 1e-9), MaxMu, 60, below)
@@ -198,18 +197,18 @@ func tangentBelow(mu, t, epsilon float64) float64 {
 	return xmath.Down(x-y, 1)
 }
 
-// gaussianDelta returns bounds of δ_μ(ε).
-func gaussianDelta(mu, epsilon float64) (lower, upper float64) {
+// gaussianDelta returns δ_μ(ε), rounded up.
+func gaussianDelta(mu, epsilon float64) float64 {
 	g, err := profiles.NewGaussian(1 / mu)
 	if err != nil {
-		return 0, 1
+		return 1
 	}
 	l, e := g.LogDelta(epsilon)
 	// The profile's μ is within 2u of mu, and log δ changes by at most (1+s²)·that, with
 	// s = ε/μ + μ, twice over.
 	s := epsilon/mu + mu
 	e += 16 * xmath.U * (1 + s*s)
-	return math.Exp(l - e), math.Exp(l + e)
+	return math.Exp(l + e)
 }
 
 // regret returns a bound of sup δ_μ − δ over ε ≥ 0. On a step δ_μ is at most its chord in
@@ -217,12 +216,12 @@ func gaussianDelta(mu, epsilon float64) (lower, upper float64) {
 // the two points before it, or after it, drawn with the ends that make it lower.
 func (c *curve) regret(mu float64) float64 {
 	n := len(c.points)
-	_, worst := gaussianDelta(mu, c.points[n-1].At) // beyond the grid
+	worst := gaussianDelta(mu, c.points[n-1].At) // beyond the grid
 	x := make([]float64, n)
 	above := make([]float64, n)
 	for i, p := range c.points {
 		x[i] = math.Exp(p.At)
-		_, above[i] = gaussianDelta(mu, p.At)
+		above[i] = gaussianDelta(mu, p.At)
 	}
 	for i := 0; i+1 < n; i++ {
 		// Lines from the left and from the right, as value at x[i] and slope.

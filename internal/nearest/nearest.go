@@ -40,7 +40,7 @@ func Quote(s string) string {
 // synonyms are words of other libraries and papers for what is called otherwise here: the
 // first that is allowed is meant.
 var synonyms = map[string][]string{
-	"sigma": {"noise-multiplier", "standard-deviation"}, "σ": {"noise-multiplier", "standard-deviation"},
+	"sigma": {"noise-multiplier", "standard-deviation", "sigma2"}, "σ": {"noise-multiplier", "standard-deviation"},
 	"std": {"noise-multiplier", "standard-deviation"}, "stddev": {"noise-multiplier", "standard-deviation"},
 	"noise": {"noise-multiplier"}, "noise-scale": {"noise-multiplier", "scale"}, "b": {"scale", "noise-multiplier"},
 	"n": {"examples", "population"}, "dataset-size": {"examples", "population"}, "num-examples": {"examples", "population"}, "examples": {"population"},
@@ -52,7 +52,8 @@ var synonyms = map[string][]string{
 	"replace-one": {"substitute"}, "replace": {"substitute"}, "replacement": {"substitute"}, "swap": {"substitute"}, "bounded": {"substitute"}, "change-one": {"substitute"},
 	"add-or-remove": {"add-remove"}, "add-or-remove-one": {"add-remove"}, "unbounded": {"add-remove"}, "remove": {"add-remove"}, "add": {"add-remove"}, "replace-special": {"zero-out"},
 	"relation": {"neighbors"}, "neighbours": {"neighbors"}, "neighboring-relation": {"neighbors"}, "adjacency": {"neighbors"},
-	"normal": {"gaussian"}, "wor": {"without-replacement"}, "wr": {"with-replacement"}, "fixed-size": {"without-replacement"},
+	"confident-gnmax": {"confident"},
+	"normal":          {"gaussian"}, "wor": {"without-replacement"}, "wr": {"with-replacement"}, "fixed-size": {"without-replacement"},
 	"users": {"records-per-person"}, "group-size": {"records-per-person"}, "privacy-unit": {"records-per-person"},
 }
 

@@ -115,6 +115,20 @@ func (l givenAwayLine) LogM(t float64) (re, im, err float64) {
 	return re + l.real, im + t*l.slope, err + 4*u*(l.size+math.Abs(t*l.slope)+math.Abs(re)+math.Abs(im))
 }
 
+// Column implements Columner, where the base does.
+func (l givenAwayLine) Column(h float64, re, im, err []float64) bool {
+	c, ok := l.Line.(Columner)
+	if !ok || !c.Column(h, re, im, err) {
+		return false
+	}
+	for k := range re {
+		t := float64(k) * h
+		err[k] += 4 * u * (l.size + math.Abs(t*l.slope) + math.Abs(re[k]) + math.Abs(im[k]))
+		re[k], im[k] = re[k]+l.real, im[k]+t*l.slope
+	}
+	return true
+}
+
 // Decay implements Line.
 func (l givenAwayLine) Decay(t float64) float64 {
 	d := l.Line.Decay(t)

@@ -77,9 +77,6 @@ func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf, infErr float64) *Mixed {
 // Strip implements Transform: the loss is bounded.
 func (m *Mixed) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
-// Pieces returns the number of pieces: what a line costs is proportional to it.
-func (m *Mixed) Pieces() int { return len(m.pieces) }
-
 // Floor returns about the logarithm of what |M(θ+it)| is not bounded below at any t: the tilted
 // mass of the atoms, as they may beat against each other. It proves nothing.
 func (m *Mixed) Floor(theta float64) float64 {

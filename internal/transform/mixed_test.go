@@ -13,11 +13,11 @@ import (
 )
 
 // A truth is M(z) to hundreds of bits.
-type truth func(theta, t float64) oracle.Complex
+type truth func(theta, t float64) bigComplex
 
 // times returns z·x.
-func times(theta, t float64, x *big.Float) oracle.Complex {
-	return oracle.Complex{Re: oracle.Scale(x, theta), Im: oracle.Scale(x, t)}
+func times(theta, t float64, x *big.Float) bigComplex {
+	return bigComplex{Re: oracle.Scale(x, theta), Im: oracle.Scale(x, t)}
 }
 
 // A laplacePair is a pair of mixtures of Laplace noise of scale 1 at multiples of theta, with
@@ -63,20 +63,20 @@ func (l laplacePair) tail(w []*big.Float, at int, right bool) *big.Float {
 }
 
 // at returns M(θ + it) for t·θ ≤ 70.
-func (l *laplacePair) at(theta, t float64) oracle.Complex {
+func (l *laplacePair) at(theta, t float64) bigComplex {
 	if l.masses == nil {
 		l.fill()
 	}
-	sum := oracle.C(0, 0)
+	sum := bigC(0, 0)
 	for i, p := range l.masses {
-		sum = sum.Plus(oracle.ExpC(times(theta, t, l.losses[i])).Times(oracle.Real(p)))
+		sum = sum.Plus(bigExp(times(theta, t, l.losses[i])).Times(bigReal(p)))
 	}
 	return sum
 }
 
 func (l *laplacePair) fill() {
 	const nodes = 28
-	x, w := oracle.Legendre(nodes)
+	x, w := bigLegendre(nodes)
 	put := func(p, q, weight *big.Float) {
 		l.masses = append(l.masses, oracle.Mul(p, weight))
 		l.losses = append(l.losses, oracle.Log(oracle.Div(p, q)))
@@ -110,8 +110,8 @@ func bigs(xs ...float64) []*big.Float {
 }
 
 // off returns |M·e^{−(re+i·im)} − 1|: what −log(1−err) … err allows.
-func off(m oracle.Complex, re, im float64) float64 {
-	x := m.Times(oracle.ExpC(oracle.C(-re, -im))).Minus(oracle.C(1, 0))
+func off(m bigComplex, re, im float64) float64 {
+	x := m.Times(bigExp(bigC(-re, -im))).Minus(bigC(1, 0))
 	f, _ := x.Abs().Float64()
 	return f
 }
@@ -181,11 +181,11 @@ func laplaceTruth(m float64) truth {
 }
 
 func laplaceClosed(m *big.Float) truth {
-	return func(theta, t float64) oracle.Complex {
-		z := oracle.C(theta, t)
-		z1 := z.Plus(oracle.C(1, 0))
-		a := oracle.ExpC(z.Times(oracle.Real(m)))
-		b := oracle.ExpC(z1.Times(oracle.Real(oracle.Neg(m))))
+	return func(theta, t float64) bigComplex {
+		z := bigC(theta, t)
+		z1 := z.Plus(bigC(1, 0))
+		a := bigExp(z.Times(bigReal(m)))
+		b := bigExp(z1.Times(bigReal(oracle.Neg(m))))
 		return z1.Times(a).Plus(z.Times(b)).Over(z.Plus(z1))
 	}
 }
@@ -193,7 +193,7 @@ func laplaceClosed(m *big.Float) truth {
 func TestLegendreTables(t *testing.T) {
 	for _, n := range legendreSizes {
 		x, w := legendre(n)
-		bx, bw := oracle.Legendre(n)
+		bx, bw := bigLegendre(n)
 		for i := range x {
 			best, at := math.Inf(1), 0
 			for j := range bx {
@@ -369,16 +369,16 @@ func TestCopiedLaplace(t *testing.T) {
 
 // envelopeTruth is the pair of an envelope: loss above 0 as sampled, its mirror image, the rest at 0.
 func envelopeTruth(m, rate float64) truth {
-	return func(theta, t float64) oracle.Complex {
-		x, w := oracle.Legendre(28)
+	return func(theta, t float64) bigComplex {
+		x, w := bigLegendre(28)
 		q, none := oracle.F(rate), oracle.Sub(oracle.F(1), oracle.F(rate))
 		g := func(y *big.Float) *big.Float { return oracle.Add(none, oracle.Mul(q, oracle.Exp(y))) }
-		sum, seen := oracle.C(0, 0), oracle.New()
+		sum, seen := bigC(0, 0), oracle.New()
 		put := func(mass, ratio *big.Float) { // mass under Q at loss log ratio, and the mirror image
 			l := oracle.Log(ratio)
 			p := oracle.Mul(mass, ratio)
-			sum = sum.Plus(oracle.ExpC(times(theta, t, l)).Times(oracle.Real(p)))
-			sum = sum.Plus(oracle.ExpC(times(-theta, -t, l)).Times(oracle.Real(mass)))
+			sum = sum.Plus(bigExp(times(theta, t, l)).Times(bigReal(p)))
+			sum = sum.Plus(bigExp(times(-theta, -t, l)).Times(bigReal(mass)))
 			seen = oracle.Add(seen, oracle.Add(p, mass))
 		}
 		mb := oracle.F(m)
@@ -393,7 +393,7 @@ func envelopeTruth(m, rate float64) truth {
 				put(oracle.Mul(d, oracle.Mul(h, w[j])), g(y))
 			}
 		}
-		return sum.Plus(oracle.Real(oracle.Sub(oracle.F(1), seen)))
+		return sum.Plus(bigReal(oracle.Sub(oracle.F(1), seen)))
 	}
 }
 

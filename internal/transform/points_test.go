@@ -13,12 +13,12 @@ import (
 
 // direct returns Σ m·e^{zl} of points.
 func direct(losses, logMass []float64) truth {
-	return func(theta, t float64) oracle.Complex {
-		sum := oracle.C(0, 0)
+	return func(theta, t float64) bigComplex {
+		sum := bigC(0, 0)
 		for i, l := range losses {
 			e := times(theta, t, oracle.F(l))
 			e.Re = oracle.Add(e.Re, oracle.F(logMass[i]))
-			sum = sum.Plus(oracle.ExpC(e))
+			sum = sum.Plus(bigExp(e))
 		}
 		return sum
 	}
@@ -58,20 +58,20 @@ func TestPoints(t *testing.T) {
 			t.Errorf("Excess = %v ± %v, want %v", excess, wrong, x)
 		}
 		law := direct(losses, logMass)
-		want := func(theta, t float64) oracle.Complex {
-			return law(theta, t).Over(oracle.Real(scale))
+		want := func(theta, t float64) bigComplex {
+			return law(theta, t).Over(bigReal(scale))
 		}
 		theta, tt := randomZ(r, reach)
 		check(t, "points", m, want, theta, tt, 1e-14)
-		back := func(theta, t float64) oracle.Complex { // e^{−(1+z)l}
-			sum := oracle.C(0, 0)
+		back := func(theta, t float64) bigComplex { // e^{−(1+z)l}
+			sum := bigC(0, 0)
 			for i, l := range losses {
 				e := times(-theta, -t, oracle.F(l))
 				e.Re = oracle.Add(e.Re, oracle.F(logMass[i]))
 				e.Re = oracle.Sub(e.Re, oracle.F(l))
-				sum = sum.Plus(oracle.ExpC(e))
+				sum = sum.Plus(bigExp(e))
 			}
-			return sum.Over(oracle.Real(scale))
+			return sum.Over(bigReal(scale))
 		}
 		check(t, "points reversed", m.Reverse(), back, theta, tt, 1e-14)
 		pInf, qInf := m.Infinite()
@@ -134,7 +134,7 @@ func TestErrorTerms(t *testing.T) {
 		reach := logUniform(r, 1e-2, 4)
 		n := 3
 		var atoms []Atom
-		exact := oracle.C(0, 0)
+		exact := bigC(0, 0)
 		theta, tt := randomZ(r, reach)
 		kind := r.IntN(2)
 		for range n {
@@ -151,15 +151,15 @@ func TestErrorTerms(t *testing.T) {
 			}
 			atoms = append(atoms, a)
 			// p[ex(zL) + z·ex(−L)] of the exact atom.
-			z := oracle.C(theta, tt)
-			zl := z.Times(oracle.Real(lb))
-			one := oracle.C(1, 0)
-			term := oracle.ExpC(zl).Minus(one).Minus(zl)
+			z := bigC(theta, tt)
+			zl := z.Times(bigReal(lb))
+			one := bigC(1, 0)
+			term := bigExp(zl).Minus(one).Minus(zl)
 			ex := oracle.Add(oracle.Sub(oracle.Exp(oracle.Neg(lb)), oracle.F(1)), lb)
-			term = term.Plus(z.Times(oracle.Real(ex)))
-			exact = exact.Plus(term.Times(oracle.Real(pb)))
+			term = term.Plus(z.Times(bigReal(ex)))
+			exact = exact.Plus(term.Times(bigReal(pb)))
 		}
-		exact = exact.Plus(oracle.C(1, 0))
+		exact = exact.Plus(bigC(1, 0))
 		m := NewMixed(atoms, nil, 0, 0, 0)
 		line, err := m.Line(context.Background(), theta, tt, 1e-14, 0)
 		if err != nil {

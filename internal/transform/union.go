@@ -126,12 +126,47 @@ func (l *unionLine) LogM(t float64) (re, im, err float64) {
 	const few = 4
 	var buf [3 * few]float64
 	parts := buf[:0]
-	top, known := math.Inf(-1), true
 	for _, x := range l.of {
 		a, b, e := x.LogM(t)
 		parts = append(parts, a, b, e)
-		top = max(top, a)
-		known = known && e < 0.1
+	}
+	return l.together(parts)
+}
+
+// Column implements Columner.
+func (l *unionLine) Column(h float64, re, im, err []float64) bool {
+	n, of := len(re), len(l.of)
+	all := make([]float64, 3*of*n)
+	column := make([]float64, 3*n)
+	any := false
+	for i, x := range l.of {
+		a, b, e := column[:n], column[n:2*n], column[2*n:]
+		if c, ok := x.(Columner); ok && c.Column(h, a, b, e) {
+			any = true
+		} else {
+			for k := range a {
+				a[k], b[k], e[k] = x.LogM(float64(k) * h)
+			}
+		}
+		for k := range a {
+			copy(all[3*(k*of+i):], []float64{a[k], b[k], e[k]})
+		}
+	}
+	if !any {
+		return false
+	}
+	for k := range re {
+		re[k], im[k], err[k] = l.together(all[3*k*of : 3*(k+1)*of])
+	}
+	return true
+}
+
+// together returns the logarithm of the sum, given re, im and err of each transform.
+func (l *unionLine) together(parts []float64) (re, im, err float64) {
+	top, known := math.Inf(-1), true
+	for i := 0; i < len(parts); i += 3 {
+		top = max(top, parts[i])
+		known = known && parts[i+2] < 0.1
 	}
 	if !known || math.Abs(top) > 600 {
 		// Moduli add.

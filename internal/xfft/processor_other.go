@@ -6,6 +6,6 @@ import "time"
 
 var started = time.Now()
 
-// processor stands for the processor time, where there is no call for it: the time
+// Processor stands for the processor time, where there is no call for it: the time
 // that has passed.
-func processor() float64 { return time.Since(started).Seconds() }
+func Processor() float64 { return time.Since(started).Seconds() }

@@ -4,8 +4,8 @@ package xfft
 
 import "syscall"
 
-// processor returns the processor time of this process so far, in seconds.
-func processor() float64 {
+// Processor returns the processor time of this process so far, in seconds.
+func Processor() float64 {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
 		panic(err)

@@ -66,47 +66,33 @@ func terms(theta, step, until float64) (pts plotter.XYs, sum float64) {
 // contourPicture draws why the line of integration matters: the loss and what is paid
 // for it, the terms of the sum on the best line, and those on a wrong one.
 func contourPicture(dir string) {
-	law := figure.New()
-	law.Title.Text = "what is asked"
-	law.X.Label.Text, law.Y.Label.Text = "privacy loss L of all steps", "density;  (1 − exp(ε−L))₊"
-	density := plotter.NewFunction(func(l float64) float64 {
+	law := panel("what is asked", "privacy loss L of all steps", "density;  (1 − exp(ε−L))₊")
+	density := func(l float64) float64 {
 		x := (l - mu*mu/2) / mu
 		return math.Exp(-x*x/2) / (mu * math.Sqrt(2*math.Pi))
-	})
-	payoff := plotter.NewFunction(func(l float64) float64 { return max(0, 1-math.Exp(epsilon-l)) })
-	density.LineStyle, payoff.LineStyle = figure.Line(0), figure.Line(1)
-	density.Samples, payoff.Samples = 400, 400
-	law.Add(density, payoff)
+	}
+	payoff := func(l float64) float64 { return max(0, 1-math.Exp(epsilon-l)) }
+	for i, f := range []func(float64) float64{density, payoff} {
+		line := plotter.NewFunction(f)
+		line.LineStyle, line.Samples = figure.Line(i), 400
+		law.Add(line)
+		law.Legend.Add([]string{"density of L", "share of it in δ"}[i], line)
+	}
 	law.X.Min, law.X.Max, law.Y.Min, law.Y.Max = -6, 16, 0, 1
-	law.Legend.Add("density of L", density)
-	law.Legend.Add("share of it in δ", payoff)
 	law.Legend.Top, law.Legend.Left = true, true
 
 	const step, until = 0.25, 3
 	panels := []*plot.Plot{law}
-	for _, c := range []struct {
-		title string
-		theta float64
-		color color.Color
-	}{
-		{"terms of the sum on the best line", best(), figure.Palette[2]},
-		{"terms on a line too far left", best() / 4, figure.Palette[1]},
-	} {
-		p := figure.New()
-		p.Title.Text = c.title
-		p.X.Label.Text, p.Y.Label.Text = "frequency t", "term / δ"
-		pts, _ := terms(c.theta, step, until)
-		zero := plotter.NewFunction(func(float64) float64 { return 0 })
-		zero.Color = color.Gray{160}
-		p.Add(zero)
+	for i, theta := range []float64{best(), best() / 4} {
+		p := panel([]string{"terms of the sum on the best line", "terms on a line too far left"}[i], "frequency t", "term / δ")
+		pts, _ := terms(theta, step, until)
+		p.Add(plotter.NewGrid())
 		for _, pt := range pts {
-			l := try.Must(plotter.NewLine(plotter.XYs{{X: pt.X, Y: 0}, pt}))
-			l.Color, l.Width = c.color, vg.Points(2)
-			p.Add(l)
+			l, dot := try.Must2(plotter.NewLinePoints(plotter.XYs{{X: pt.X, Y: 0}, pt}))
+			l.Color, l.Width = figure.Palette[2-i], vg.Points(2)
+			dot.GlyphStyle = draw.GlyphStyle{Color: l.Color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+			p.Add(l, dot)
 		}
-		dots := try.Must(plotter.NewScatter(pts))
-		dots.GlyphStyle = draw.GlyphStyle{Color: c.color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
-		p.Add(dots)
 		p.X.Min, p.X.Max = -0.1, until
 		panels = append(panels, p)
 	}
@@ -118,4 +104,10 @@ func contourPicture(dir string) {
 	f := try.Must(os.Create(filepath.Join(dir, "contour.png")))
 	try.Must(vgimg.PngCanvas{Canvas: canvas}.WriteTo(f))
 	try.Check(f.Close())
+}
+
+func panel(title, x, y string) *plot.Plot {
+	p := figure.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	return p
 }

@@ -1,246 +1,177 @@
-// Command benchmarks measures what docs/benchmarks.md shows: what an answer costs against
-// its accuracy, against the number of runs and against the number of distinct steps, by the
-// contour engine and by the lattice engine, and for every sampling scheme; and it draws the picture of docs/contour.md.
-// Costs are processor time in units of one real FFT of 65,536 points of gonum, taken before
-// and after each measurement: machines drift, the ratio hardly does.
+// Command benchmarks asks this library, dp_accounting and prv_accountant the questions of questions.json, each through its public
+// functions, and writes the answers and their costs, and from them the tables and pictures of docs/benchmarks.md:
+//
+//	go run ./lab/benchmarks -out docs -python /usr/bin/python3
+//	go run ./lab/benchmarks -out docs -only schedules
+//	go run ./lab/benchmarks -out docs -redraw
+//
+// Costs are processor time in units of one real FFT of 65,536 points of gonum (x-fft), taken before and after each question.
+// PYTHONPATH says where the two others are. One that cannot be imported is named on standard error, and its column says so.
 package main
 
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
-	"errors"
+	_ "embed"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"log"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	dsp "gonum.org/v1/gonum/dsp/fourier"
-	"gonum.org/v1/plot/vg"
-
-	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/cmd/figure"
-	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/xfft"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
-	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 func main() {
-	dir := plots.OutFlag("docs/experiments")
-	rounds := flag.Int("rounds", 5, "measurements of which the median counts")
-	redraw := flag.Bool("redraw", false, "draw the figures of the data in the directory again, without measuring")
-	figures := flag.String("only", "", "accuracy, counts, distinct, schemes or contour (the picture of docs/contour.md): one of them only")
+	dir := plots.OutFlag("docs")
+	only := flag.String("only", "", "the `group` to measure; contour draws the picture of docs/contour.md into -out")
+	redraw := flag.Bool("redraw", false, "measure nothing: write the tables and pictures of the data in -out again")
+	b := &bench{ctx: context.Background()}
+	flag.IntVar(&b.rounds, "rounds", 3, "measurements of which the median counts")
+	flag.StringVar(&b.python, "python", "python3", "the Python `program` that runs the others")
+	flag.Float64Var(&b.limit, "limit", 20, "processor time that each of the others may take for an answer, in `seconds`")
 	flag.Parse()
 	try.Main(func() {
-		ctx := context.Background()
-		if *figures == "contour" {
+		if *only == "contour" {
 			contourPicture(dir())
-		}
-		for _, s := range []sweep{accuracies(), counts(), distinct()} {
-			if *figures != "" && *figures != s.name {
-				continue
-			}
-			if *redraw {
-				s.draw(dir())
-			} else {
-				s.run(ctx, dir(), *rounds)
-			}
-		}
-		if *redraw {
 			return
 		}
-		if *figures == "" || *figures == "schemes" {
-			schemesTable(ctx, os.Stdout, dir(), *rounds, settings)
+		path := filepath.Join(dir(), "experiments", "benchmarks.json")
+		var rows []row
+		if *redraw || *only != "" {
+			try.Check(json.Unmarshal(try.Must(os.ReadFile(path)), &rows))
 		}
+		if !*redraw {
+			rows = slices.Concat(b.measure(questions(), *only), slices.DeleteFunc(rows, func(r row) bool { return r.Group == *only }))
+			try.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+			try.Check(os.WriteFile(path, bytes.ReplaceAll(try.Must(json.Marshal(rows)), []byte("},{"), []byte("},\n{")), 0o644))
+		}
+		drawAll(dir(), rows)
 	})
 }
 
-// A sweep is one picture: the cost of some questions along one axis.
-type sweep struct {
-	name, title, axis string
-	values            []float64
-	lines             []line
+// ours is the name of this library in the data; others are those beside it.
+const ours = "accountant"
+
+var others = []string{"dp_accounting", "prv_accountant"}
+
+// A question is what is asked of each accountant.
+type question struct {
+	Group, Name string
+	X           float64         // place on the axis of the group's picture
+	Delta       float64         // 0: 1e-5
+	Ask         string          // empty: ε at Delta; see library.ask
+	Epsilon     float64         // of a calibration
+	Accuracy    float64         // asked of this library; 0: its default
+	Recursion   int64           // runs up to which this library narrows theory's gap
+	Setting     float64         // the mesh of dp_accounting, eps_error of prv_accountant; 0: 1e-4 and 1e-3
+	Of          []string        // who is asked; empty: all
+	Schedule    *schedule       `json:",omitempty"` // the plan, or
+	Plan        json.RawMessage // the plan itself
+	Deltas      []float64       // of a curve
+	Limit       float64         // of processor time, for a peer
 }
 
-// A line is one way to answer. ask answers the question at x with a new accountant and
-// returns the relative width of the answer; from is when the clock starts, as the work
-// before it is not what the line is about. Values above last would take too long.
-type line struct {
-	name string
-	last float64
-	ask  func(ctx context.Context, x float64) (from float64, width float64, err error)
+// A schedule is N distinct steps of Poisson-sampled Gaussian noise, each run Count times. The noise multiplier goes from Sigma to
+// Sigma + Grows, the rate is Rate, and up to twice that where it varies.
+type schedule struct {
+	N, Count           int64
+	Rate, Sigma, Grows float64
+	Varies             bool
 }
 
-// dpsgd is the run of the pictures: q = 0.01, σ = 1 + shift.
-func dpsgd(shift float64) (accountant.Step, error) {
-	m := try.Must(profiles.NewGaussianMechanism(1 + shift))
-	s, err := subsample.NewPoisson(0.01)
-	return accountant.Step{Mechanism: m, Sampling: s}, err
-}
-
-const delta = 1e-5
-
-// answer asks for ε of so many distinct steps of so many runs each, and of one more
-// distinct step where more is set.
-func answer(ctx context.Context, steps int, runs int64, more bool, opts ...accountant.Option) (from, width float64, err error) {
-	from = processor()
-	a := accountant.New(accountant.AddRemove, opts...)
-	for i := range steps {
-		step := try.Must(dpsgd(float64(i) / float64(steps)))
-		if more && i == steps-1 {
-			if _, err := a.Epsilon(ctx, delta); err != nil {
-				return 0, 0, err
-			}
-			from = processor()
+// plan returns steps from one on to before another of the schedule as the text of a plan.
+func (s schedule) plan(from, to int64) []byte {
+	var b strings.Builder
+	for i := from; i < min(to, s.N); i++ {
+		rate := s.Rate
+		if s.Varies {
+			rate *= 1 + float64(i%37)/37
 		}
-		try.Check(a.Add(ctx, step, runs))
+		fmt.Fprintf(&b, `,{"mechanism":{"gaussian":{"noise-multiplier":%v}},"sampling":{"poisson":{"rate":%v}},"count":%d}`,
+			s.Sigma+s.Grows*float64(i)/float64(s.N), rate, s.Count)
 	}
-	iv, err := a.Epsilon(ctx, delta)
-	return from, (iv.Upper - iv.Lower) / iv.Lower, err
+	return fmt.Appendf(nil, `{"neighbors":"add-remove","steps":[%s]}`, b.String()[1:])
 }
 
-func accuracies() sweep {
-	s := sweep{name: "accuracy", title: "1000 runs, rate 0.01, noise multiplier 1", axis: "relative width asked for"}
-	for e := 2; e <= 12; e++ {
-		s.values = append(s.values, 1/math.Pow(10, float64(e)))
+//go:embed questions.json
+var questionsText []byte
+
+func questions() (qs []question) {
+	try.Check(json.Unmarshal(questionsText, &qs))
+	for i := range qs {
+		q := &qs[i]
+		if q.Schedule != nil {
+			q.Plan = q.Schedule.plan(0, q.Schedule.N)
+		}
+		if q.Delta == 0 {
+			q.Delta = 1e-5
+		}
+		if q.Deltas = []float64{q.Delta}; q.Ask == "curve" {
+			for k := range 199 {
+				q.Deltas = append(q.Deltas, math.Pow(10, -12+float64(k)/20))
+			}
+		}
 	}
-	slices.Reverse(s.values)
-	for _, l := range []struct {
-		engine fourier.Engine
-		opts   []accountant.Option
-		last   float64
-	}{{fourier.Contour, nil, 1e-12}, {fourier.Lattice, []accountant.Option{accountant.WithTransform(fourier.Gonum)}, 1e-7}} {
-		s.lines = append(s.lines, line{string(l.engine) + " engine", -l.last, func(ctx context.Context, x float64) (float64, float64, error) {
-			return answer(ctx, 1, 1000, false, append(l.opts, accountant.WithAccuracy(x))...)
-		}})
-	}
-	return s
+	return qs
 }
 
-func counts() sweep {
-	s := sweep{name: "counts", title: "rate 0.01, noise multiplier 1", axis: "runs"}
-	for e := range 13 {
-		s.values = append(s.values, math.Pow(10, float64(e)))
-	}
-	for _, l := range []struct {
-		name string
-		opts []accountant.Option
-		last float64
-	}{
-		{"as asked by default", nil, 1e12},
-		{"lattice engine, 1e-3", []accountant.Option{accountant.WithTransform(fourier.Gonum), accountant.WithAccuracy(1e-3)}, 1e9},
-	} {
-		s.lines = append(s.lines, line{l.name, l.last, func(ctx context.Context, x float64) (float64, float64, error) {
-			return answer(ctx, 1, int64(x), false, l.opts...)
-		}})
-	}
-	return s
+// A bench measures.
+type bench struct {
+	ctx    context.Context
+	python string
+	rounds int
+	limit  float64
 }
 
-func distinct() sweep {
-	s := sweep{name: "distinct", title: "distinct steps of 10 runs each, noise multipliers from 1 to 2", axis: "distinct steps"}
-	s.values = []float64{1, 3, 10, 30, 100, 300, 1000, 3000, 10000}
-	for _, l := range []struct {
-		name string
-		more bool
-		opts []accountant.Option
-		last float64
-	}{
-		{"as asked by default", false, nil, 1e4},
-		{"one more, after an answer", true, nil, 1e4},
-		{"lattice engine, 1e-3", false, []accountant.Option{accountant.WithTransform(fourier.Gonum), accountant.WithAccuracy(1e-3)}, 100},
-	} {
-		s.lines = append(s.lines, line{l.name, l.last, func(ctx context.Context, x float64) (float64, float64, error) {
-			return answer(ctx, int(x), 10, l.more, l.opts...)
-		}})
+// measure asks the questions of the group, or of all groups if it is empty.
+func (b *bench) measure(qs []question, only string) (rows []row) {
+	peers := map[string]*peer{}
+	for _, name := range others {
+		peers[name] = startPeer(b.python, name)
 	}
-	return s
-}
-
-// run measures, prints a table, and writes the data and its picture.
-func (s sweep) run(ctx context.Context, dir string, rounds int) {
-	rows := [][]string{{"line", s.axis, "x-fft", "relative width"}}
-	fmt.Printf("\n%s\n\n| %s | way | x-fft | relative width |\n|---|---|---|---|\n", s.title, s.axis)
-	for _, l := range s.lines {
-		for _, x := range s.values {
-			if l.last >= 0 && x > l.last || l.last < 0 && x < -l.last*(1-1e-9) {
+	for _, q := range qs {
+		for _, who := range append([]string{ours}, others...) {
+			if only != "" && q.Group != only || len(q.Of) > 0 && !slices.Contains(q.Of, who) {
 				continue
 			}
-			cost, width := try.Must2(l.measure(ctx, x, rounds))
-			number := func(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }
-			rows = append(rows, []string{l.name, number(x, 3), number(cost, 3), number(width, 2)})
-			fmt.Printf("| %.3g | %s | %.3g | %.2g |\n", x, l.name, cost, width)
-		}
-	}
-	var data bytes.Buffer
-	w := csv.NewWriter(&data)
-	try.Check(w.WriteAll(rows))
-	try.Check(os.WriteFile(filepath.Join(dir, "benchmarks-"+s.name+".csv"), data.Bytes(), 0o644))
-	s.draw(dir)
-}
-
-// draw writes the picture of the data in dir.
-func (s sweep) draw(dir string) {
-	name := filepath.Join(dir, "benchmarks-"+s.name)
-	data := try.Must(os.ReadFile(name + ".csv"))
-	rows := try.Must(csv.NewReader(bytes.NewReader(data)).ReadAll())
-	pic := figure.Picture{Title: s.title, X: figure.Axis{Label: s.axis, Log: true}, Y: figure.Axis{Label: "cost, in FFTs of 65,536 points", Log: true}, LegendUp: true}
-	for _, l := range s.lines {
-		b := figure.Band{Name: l.name, Method: figure.Contour, Dots: true}
-		if strings.HasPrefix(l.name, "lattice") {
-			b.Method = figure.Lattice
-		}
-		if l.name == "one more, after an answer" {
-			b.Method = figure.ContourAgain
-		}
-		for _, r := range rows[1:] {
-			if r[0] != l.name {
-				continue
+			r := row{Group: q.Group, Question: q.Name, X: q.X, Delta: q.Delta, Who: who}
+			if before := xfft.Unit(); who == ours {
+				r.said = b.askLibrary(q)
+			} else {
+				r.said = peers[who].ask(q, b.limit)
+				r.Cost = 2 * r.Seconds / (before + xfft.Unit())
 			}
-			x, errX := strconv.ParseFloat(r[1], 64)
-			y, errY := strconv.ParseFloat(r[2], 64)
-			try.Check(errors.Join(errX, errY))
-			b.X, b.Proved = append(b.X, x), append(b.Proved, y)
+			log.Printf("%s", try.Must(json.Marshal(r)))
+			rows = append(rows, r)
 		}
-		pic.Bands = append(pic.Bands, b)
 	}
-	svg := try.Must(pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter}))
-	try.Check(os.WriteFile(name+".svg", svg, 0o644))
+	return rows
 }
 
-// measure returns the median cost of an answer in FFTs, and its width.
-func (l line) measure(ctx context.Context, x float64, rounds int) (cost, width float64, err error) {
+// askLibrary measures this library: the median of some rounds of at least 20 ms each, or one round of something long.
+func (b *bench) askLibrary(q question) (s said) {
+	l := library{q: q}
+	l.prepare(b.ctx)
 	var costs []float64
-	for range rounds {
-		unit := transform()
-		from, w := try.Must2(l.ask(ctx, x))
-		spent := processor() - from
-		unit = (unit + transform()) / 2
-		costs, width = append(costs, spent/unit), w
-		if spent > 5 { // one measurement of something long is enough
+	for range b.rounds {
+		unit, from, spent, times := xfft.Unit(), xfft.Processor(), 0., 0.
+		for ; spent < 0.02; times++ {
+			s = l.ask(b.ctx)
+			spent = xfft.Processor() - from
+		}
+		costs = append(costs, spent/times/((unit+xfft.Unit())/2))
+		if s.Seconds = spent / times; spent > 5 {
 			break
 		}
 	}
 	slices.Sort(costs)
-	return costs[len(costs)/2], width, nil
-}
-
-// transform returns the processor time of one real FFT of 65,536 points.
-func transform() float64 {
-	const n, times = 65536, 10
-	fft, x, dst := dsp.NewFFT(n), make([]float64, n), make([]complex128, n/2+1)
-	for i := range x {
-		x[i] = math.Sin(float64(i * i))
-	}
-	from := processor()
-	for range times {
-		fft.Coefficients(dst, x)
-	}
-	return (processor() - from) / times
+	s.Cost = costs[len(costs)/2]
+	return s
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,48 +33,86 @@ func TestContourPicture(t *testing.T) {
 	}
 }
 
-// A short sweep writes a picture and its data.
-func TestSweep(t *testing.T) {
+// Every question but the largest is answered by this library, and a peer that is not there is said to be missing.
+func TestQuestions(t *testing.T) {
+	b := &bench{ctx: t.Context(), python: "no such python", rounds: 1}
+	asks := map[string]bool{}
+	var qs []question
+	for _, q := range questions() {
+		// One question of each kind, and each plan that is no schedule once.
+		if kind := q.Group + q.Ask; q.Recursion == 0 && len(q.Plan) < 2e5 && (!asks[kind] || q.Schedule == nil && q.X <= 1 && q.Group != "how batches are drawn") {
+			asks[kind] = true
+			qs = append(qs, q)
+		}
+	}
+	missing, groups := 0, map[string][]row{}
+	for _, r := range b.measure(qs, "") {
+		groups[r.Group] = append(groups[r.Group], r)
+		switch {
+		case r.Note == "missing" && r.Who != ours:
+			missing++
+		case r.Who != ours || r.Upper == nil || !(*r.Lower <= *r.Upper && *r.Upper > 0 && r.Cost > 0):
+			t.Errorf("%+v", r)
+		}
+	}
+	if missing == 0 || len(asks) < 12 {
+		t.Errorf("%d answers are missing, %d kinds of questions", missing, len(asks))
+	}
+	if text := table(groups["schedules"]); !strings.Contains(text, "| missing | missing |") {
+		t.Errorf("table %s", text)
+	}
+}
+
+// The page and the pictures are those of the data.
+func TestRedraw(t *testing.T) {
+	t.Chdir("../..")
+	data, err := os.ReadFile("docs/experiments/benchmarks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	if err := json.Unmarshal(data, &rows); err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	for _, s := range []sweep{accuracies(), counts(), distinct()} {
-		s.values = s.values[len(s.values)-2:]
-		if s.name == "distinct" {
-			s.values = []float64{1, 3}
+	if err := os.Mkdir(filepath.Join(dir, "experiments"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	drawAll(dir, rows)
+	names := []string{"benchmarks.md"}
+	for _, p := range pictures {
+		names = append(names, "experiments/benchmarks-"+p.group+".svg")
+	}
+	for _, name := range names {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i := range s.lines {
-			if s.lines[i].name != "as asked by default" {
-				s.lines = s.lines[:1]
-				break
-			}
+		if want, err := os.ReadFile(filepath.Join("docs", name)); err != nil || string(got) != string(want) {
+			t.Errorf("%s is not what the data gives: go run ./lab/benchmarks -out docs -redraw (%v)", name, err)
 		}
-		s.run(t.Context(), dir, 1)
-		data, err := os.ReadFile(filepath.Join(dir, "benchmarks-"+s.name+".csv"))
-		if err != nil || strings.Count(string(data), "\n") < 2 {
-			t.Errorf("%s: data %q, %v", s.name, data, err)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "benchmarks-"+s.name+".svg")); err != nil {
-			t.Error(err)
+	}
+	for _, q := range questions() {
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.Question == q.Name && r.Group == q.Group && r.X == q.X }) {
+			t.Errorf("no answer to %s, %s", q.Group, q.Name)
 		}
 	}
 }
 
-// A table of one small setting has a row for each scheme, relation and noise.
-func TestSchemesTable(t *testing.T) {
-	defer func(runs []int64) { runsOf = runs }(runsOf)
-	runsOf = runsOf[:1]
-	var b strings.Builder
-	dir := t.TempDir()
-	schemesTable(t.Context(), &b, dir, 1, []setting{{100, 10, 20, 4}})
-	data, err := os.ReadFile(filepath.Join(dir, "benchmarks-schemes.csv"))
-	if err != nil || strings.Count(string(data), "\n") != 25 || strings.Count(b.String(), "| must-ww |") != 4 {
-		t.Errorf("data %q, %v; table %s", data, err, b.String())
-	}
-}
-
-func TestLowerBound(t *testing.T) {
-	for limit, want := range map[float64]int{0: 0, 1: 1, 1.5: 1, 2: 3, 9: 4} {
-		if got := lowerBound([]float64{1, 2, 2, 5}, limit); got != want {
-			t.Errorf("first above %v: %d, want %d", limit, got, want)
+// What another accountant proves is compared with this library's interval.
+func TestCell(t *testing.T) {
+	end := func(x float64) *float64 { return &x }
+	own := row{Who: ours, said: said{Cost: 0.734, Lower: end(2), Upper: end(2.0000001), Width: 5e-8}}
+	for want, r := range map[string]row{
+		"0.73: 2 (5e-08)":            own,
+		"1200: ≤ 1.99, **wrong** ":   {Who: "dp_accounting", said: said{Cost: 1234, Upper: end(1.99)}},
+		"12: ≤ 2.01 Rényi":           {Who: "dp_accounting", said: said{Cost: 12.3, Upper: end(2.01), Note: "Rényi"}},
+		"5.0: [2.1, 2.2], **wrong**": {Who: "prv_accountant", said: said{Cost: 5, Lower: end(2.1), Upper: end(2.2)}},
+		"0.012: [1.9, 2.2]":          {Who: "prv_accountant", said: said{Cost: 0.0123, Lower: end(1.9), Upper: end(2.2)}},
+		"more than 60 s":             {Who: "prv_accountant", said: said{Cost: 5, Note: "more than 60 s"}},
+	} {
+		if got := r.cell(own); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -83,6 +83,13 @@ var kinds = []struct {
 		}
 		return "add-remove", []string{fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, sampling: {poisson: {rate: %v}}}", d.log(0.1, 2), d.log(1e-3, 0.9))}
 	}},
+	{"few runs", func(d draw) (string, []string) {
+		noise := []string{"gaussian", "laplace"}[d.IntN(2)]
+		return "add-remove", []string{fmt.Sprintf("{mechanism: {%s: {noise-multiplier: %v}}, sampling: {poisson: {rate: %v}}, count: %d}", noise, d.log(0.5, 3), d.log(0.01, 0.5), d.count(2, 10))}
+	}},
+	{"whole numbers on samples", func(d draw) (string, []string) {
+		return "add-remove", []string{sampled(d.discrete(300), d.log(0.003, 0.3))}
+	}},
 	{"persons", func(d draw) (string, []string) {
 		return d.relation(), []string{d.gaussian(), fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, count: %d}", d.log(10, 40), d.count(1, 20)), d.pure(5)}
 	}},

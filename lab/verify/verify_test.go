@@ -128,13 +128,13 @@ func check(t *testing.T, checker, text string) (code int, said string) {
 func certify(text string, delta float64) (string, service.EpsilonAt, error) {
 	var q service.EpsilonRequest
 	q.Plan = service.PlanText(text)
-	q.Delta.List = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
+	q.Delta = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
 	q.Certificate = true
 	a, err := service.New(nil).Epsilon(context.Background(), q)
 	if err != nil {
 		return "", service.EpsilonAt{}, err
 	}
-	return a.Results[0].Certificate, a.Results[0], nil
+	return a.Certificate, a.Results[0], nil
 }
 
 // A sample is a plan with its certificate.
@@ -417,16 +417,11 @@ func TestFarClaimsAreRefuted(t *testing.T) {
 
 func TestOthersAreNotChecked(t *testing.T) {
 	checker := build(t)
-	// 400 outcomes that are equally likely on one data set, and a quarter more or less so on the other.
-	p, q := strings.Repeat("0.0025, ", 400), strings.Repeat("0.003125, 0.001875, ", 200)
 	for _, c := range []struct{ name, text string }{
-		{"more than 256 outcomes", fmt.Sprintf("neighbors: add-remove\nsteps: [{mechanism: {finite: {p: [%s], q: [%s]}}}]", p, q)},
 		{"fixed size, with a gap", "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 1000, batch: 10}}, count: 10}]"},
 		{"a vector of whole numbers", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5, sensitivity: 2}}, count: 10}]"},
-		{"discrete noise on a sample", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
 		{"persons", "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {laplace: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
 		{"a gap", "neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
-		{"few sampled runs", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 0.5}}, sampling: {poisson: {rate: 0.1}}, count: 5}]"},
 		{"shuffled batches", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {shuffle: {batches: 10, redraw: each-epoch}}}]"},
 	} {
 		certificate, _, err := certify(c.text, 1e-5)
@@ -485,7 +480,7 @@ func TestZero(t *testing.T) {
 			text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps: [%s]", relation, c.records, c.steps)
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
-			q.Epsilon.List = service.Decimals{"0"}
+			q.Epsilon = service.Decimals{"0"}
 			at, err := service.New(nil).Delta(context.Background(), q)
 			if err != nil {
 				t.Fatal(err)

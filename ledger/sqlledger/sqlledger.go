@@ -6,7 +6,7 @@
 //	if err := sqlledger.Init(ctx, db); err != nil { … } // once
 //	l, err := ledger.OpenStore(ctx, sqlledger.New(db, "census"))
 //	…
-//	err = l.Spend(ctx, step) // as with a file
+//	err = l.SpendPlan(ctx, plan, "note") // as with a file
 //
 // What may be spent is decided by package ledger, in the transaction that adds the line: the row of the ledger is locked, what
 // others have spent is read, and the line is added only if the spend is within the budget then. The lines are those of a

@@ -58,24 +58,6 @@ func Laplace(b float64) Exact {
 	}
 }
 
-// Exponential is the exponential mechanism with losses in a range of length e.
-func Exponential(e float64) Exact {
-	m := oracle.F(e)
-	rise := func(x *big.Float) *big.Float { return oracle.Sub(oracle.Exp(x), one) }
-	fall := func(x *big.Float) *big.Float { return oracle.Sub(one, oracle.Exp(oracle.Neg(x))) }
-	return func(eps *big.Float) Masses {
-		switch {
-		case eps.Cmp(m) >= 0:
-			return none()
-		case eps.Cmp(oracle.Neg(m)) < 0:
-			return all()
-		}
-		a, b := oracle.Scale(oracle.Sub(m, eps), 0.5), oracle.Scale(oracle.Add(m, eps), 0.5)
-		return Masses{oracle.Div(fall(a), fall(m)), oracle.Div(rise(a), rise(m)),
-			oracle.Div(rise(b), rise(m)), oracle.Div(fall(b), fall(m))}
-	}
-}
-
 func all() Masses  { return Masses{one, one, oracle.New(), oracle.New()} }
 func none() Masses { return Masses{oracle.New(), oracle.New(), one, one} }
 
@@ -155,43 +137,5 @@ func GaussianPlusMinus(sigma, rate float64) Exact {
 		n := oracle.Neg(x)
 		return Masses{mix(oracle.Sub(x, mu), x), mix(oracle.Add(x, mu), x),
 			mix(oracle.Add(n, mu), n), mix(oracle.Sub(n, mu), n)}
-	}
-}
-
-// LaplacePlusMinus is (1−rate)Lap(0,b) + rate·Lap(±1, b), with 1/b rounded to
-// float64. The output at which the loss is ε comes by bisection.
-func LaplacePlusMinus(b, rate float64) Exact {
-	m := oracle.F(1 / b)
-	r := oracle.F(rate)
-	c := oracle.Sub(one, r)
-	mix := func(x, y *big.Float) *big.Float { return oracle.Add(oracle.Mul(r, x), oracle.Mul(c, y)) }
-	density := func(x *big.Float) *big.Float { return oracle.Exp(oracle.Neg(oracle.New().Abs(x))) }
-	ratio := func(x *big.Float) *big.Float { // of P to Q at output x·b
-		return oracle.Div(mix(density(oracle.Sub(x, m)), density(x)), mix(density(oracle.Add(x, m)), density(x)))
-	}
-	top := ratio(m)
-	return func(eps *big.Float) Masses {
-		e := oracle.Exp(eps)
-		switch {
-		case e.Cmp(top) >= 0:
-			return none()
-		case e.Cmp(oracle.Div(one, top)) < 0:
-			return all()
-		}
-		lo, hi := oracle.Neg(m), m
-		for range 140 {
-			x := oracle.Scale(oracle.Add(lo, hi), 0.5)
-			if ratio(x).Cmp(e) > 0 {
-				hi = x
-			} else {
-				lo = x
-			}
-		}
-		tails := func(x, m *big.Float) (p, q *big.Float) {
-			return mix(laplaceTail(oracle.Sub(x, m)), laplaceTail(x)), mix(laplaceTail(oracle.Add(x, m)), laplaceTail(x))
-		}
-		p, q := tails(hi, m)
-		pc, qc := tails(oracle.Neg(hi), oracle.Neg(m))
-		return Masses{p, q, pc, qc}
 	}
 }

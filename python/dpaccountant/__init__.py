@@ -28,6 +28,7 @@ from ._errors import (
     AccountantError, InputError, InfeasibleError, BudgetError, NoAnswerError,
 )
 from ._read import Plan
+from ._samplers import Sampler
 from ._shared import shared
 from ._version import __version__
 from .answers import (
@@ -66,6 +67,7 @@ __all__ = [
     "PublishedCost",
     "Risk",
     "RiskValue",
+    "Sampler",
     "SamplingScheme",
     "SanitizedCost",
     "SelectionLaw",

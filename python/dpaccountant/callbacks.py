@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import importlib
 import math
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
-from ._batches import PoissonBatches
+from ._batches import EpochBatches, PoissonBatches, batches_of
 from ._errors import AccountantError, BudgetError, InfeasibleError, InputError
+from ._samplers import Batching, Sampler
 from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
@@ -18,49 +19,77 @@ from .client import Accountant
 __all__ = ["TrainingBudget", "attach", "keras_callback", "lightning_callback"]
 
 
+# Up to how many steps a gap in theory is narrowed step by step, as the command dpsgd does; more are in blocks.
+STEP_BY_STEP = 100
+
 Kind = Tuple[float, float]  # the noise multiplier and the sampling rate of a step
 
 
 class TrainingBudget(Asking):
     """Counts the steps of a run of DP-SGD, and knows how many fit.
 
-    Each step is Gaussian noise on a Poisson sample. ``max_steps`` is the largest number of
-    steps with this noise and rate that is proved to meet ``target_epsilon`` at ``delta``; None
+    Each step is Gaussian noise on a batch. ``batching`` is how batches are drawn, in the words of ``Accountant.dpsgd``;
+    they are given by ``examples`` and ``batch_size``, or by ``sampling_rate`` where that is enough, and ``cap`` is that of
+    truncated-poisson. ``neighbors`` is add-remove if it is not given, and zero-out for shuffle and fixed-order.
+
+    ``max_steps`` is the largest number of steps with this noise that is proved to meet ``target_epsilon`` at ``delta``; None
     without a target, or when nothing limits it. It is computed once, so that a step
     costs an addition. InfeasibleError is raised if not even one step fits.
 
-    Steps with other noise or another rate are counted as what they are, and what still
+    Steps with other noise or, of Poisson samples, another rate are counted as what they are, and what still
     fits is computed anew where they change. Their schedule must be fixed before training:
     noise that is chosen by looking at results is not covered.
+
+    With random-allocation, shuffle and fixed-order so many steps are an epoch as a pass of ``sampler()`` has. An epoch that is
+    left before its end counts as a whole one, and noise changes between epochs only.
     """
 
     def __init__(
         self,
         *,
         noise_multiplier: float,
-        sampling_rate: float,
         delta: float,
+        sampling_rate: Optional[float] = None,
+        examples: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        batching: str = "poisson",
+        cap: Optional[int] = None,
         target_epsilon: Optional[float] = None,
-        neighbors: str = "add-remove",
+        neighbors: Optional[str] = None,
+        records_per_person: Optional[int] = None,
         accountant: Optional[Accountant] = None,
     ) -> None:
         self._accountant = accountant
+        self.batching = Batching(
+            batching, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate, cap=cap
+        )
+        if batching == "fixed-order" and neighbors == "add-remove":
+            raise InputError("neighbors: add-remove is not for a fixed order: without one example all later ones move up, into other batches; zero-out or substitute keep its place")
+        rate = self.batching.rate
         self._run: Dict[str, Any] = {
-            "neighbors": neighbors,
+            "neighbors": neighbors or self.batching.neighbors,
             "noise_multiplier": float(noise_multiplier),
-            "sampling_rate": float(sampling_rate),
+            "sampling_rate": rate,
             "delta": float(delta),
         }
+        if batching != "poisson":
+            self._run["batching"] = self.batching.scheme()
+        if records_per_person is not None:
+            self._run["records_per_person"] = records_per_person
         self._target = None if target_epsilon is None else float(target_epsilon)
         self._ran: Dict[Kind, int] = {}
-        self._kind: Kind = (float(noise_multiplier), float(sampling_rate))  # of the last step
+        self._kind: Kind = (float(noise_multiplier), rate)  # of the last step
         self._found: Dict[Any, Optional[int]] = {}  # the latest answer of _most
+        # What counts passes and batches, what it had counted when it was last looked at, and whether
+        # the epoch was left otherwise.
+        self._source: Any = None
+        self._passes, self._spare, self._left = 0, 0, False
         self._ask().plan_check(self._plan({self._kind: 1}))
-        self.max_steps = self._most(self._kind)
+        self.max_steps = self._most(self._kind, {})
 
     @property
     def steps(self) -> int:
-        """The number of steps so far."""
+        """The number of steps so far; an epoch that was left before its end has all of its own."""
         return sum(self._ran.values())
 
     @property
@@ -68,16 +97,33 @@ class TrainingBudget(Asking):
         """Whether no further step like the last one fits."""
         return not self.fits(1)
 
+    def sampler(self, examples: Optional[int] = None, *, test_seed: Optional[int] = None) -> Sampler:
+        """The batches that this budget is for: iterate over it, and call ``step`` for each batch.
+
+        ``examples`` is needed where the budget was given a rate only.
+        """
+        b = self.batching
+        examples = b.examples if examples is None else examples
+        if examples is None or b.examples not in (None, examples):
+            raise InputError(f"examples: {examples} is not the number that the batches are drawn from, {b.examples or 'which must be given'}")
+        sampler = Sampler(
+            b.name, examples, batch_size=b.batch_size, sampling_rate=b.rate if b.batch_size is None else None, cap=b.cap,
+            test_seed=test_seed, accountant=self._accountant,
+        )
+        self._watch(sampler)
+        return sampler
+
     def fits(self, count: int) -> bool:
         """Whether so many further steps like the last one fit."""
-        return self._fit(self._kind, count)
+        most = self._most(self._kind, self._ran)
+        return most is None or self._ran.get(self._kind, 0) + count <= most
 
     def step(
         self, count: int = 1, *, noise_multiplier: Optional[float] = None, sampling_rate: Optional[float] = None
     ) -> None:
         """Count steps before they run, with the noise and the rate of the budget if none are given.
 
-        BudgetError is raised, and nothing counted, if they do not fit.
+        BudgetError is raised, and nothing counted, if they do not fit; AccountantError if ``sampler`` has not drawn so many batches.
         """
         if count < 1:
             raise ValueError(f"count: {count} is not in [1, 2^53]")
@@ -87,18 +133,32 @@ class TrainingBudget(Asking):
         )
         if not (0 < kind[0] < math.inf and 0 < kind[1] <= 1):
             raise ValueError(f"noise_multiplier, sampling_rate: {kind} is not in (0, ∞) and (0, 1]")
-        if not self._fit(kind, count):
-            ran, most = self._ran.get(kind, 0), self._most(kind)
-            raise BudgetError(f"steps: {ran} + {count} are more than the {most} that fit the budget")
-        self._kind = kind
-        self._ran[kind] = self._ran.get(kind, 0) + count
+        if kind[1] != self._run["sampling_rate"] and self.batching.name != "poisson":
+            raise ValueError(f"sampling_rate: {kind[1]} is not {self._run['sampling_rate']}, that of the batches by {self.batching.name}")
+        source = self._source
+        if source is not None and source.drawn - self._spare < count:
+            raise AccountantError(f"a step is of a batch that was drawn before it: {source.drawn - self._spare} are left, and {count} are to be counted")
+        ran, each = self._ran, self.batching.each
+        begun = ran.get(self._kind, 0)
+        if begun % each and (self._left or source is not None and source.passes != self._passes):
+            begun = -(-begun // each) * each
+            ran = {**ran, self._kind: begun}
+        if kind != self._kind and begun % each:
+            raise ValueError(f"noise_multiplier: {kind[0]} is not {self._kind[0]}, that of the epoch, in which it cannot change")
+        most = self._most(kind, ran)
+        if most is not None and ran.get(kind, 0) + count > most:
+            raise BudgetError(f"steps: {ran.get(kind, 0)} + {count} are more than the {most} that fit the budget")
+        self._kind, self._left = kind, False
+        self._ran = {**ran, kind: ran.get(kind, 0) + count}
+        if source is not None:
+            self._passes, self._spare = source.passes, self._spare + count
 
     def epsilon(self) -> Interval:
-        """The ε of the steps so far."""
+        """The ε of the steps so far. What of an epoch has no price of its own is counted as a whole one."""
         plan = self._plan(self._ran)
         if not self._ran:
             plan = {"neighbors": self._run["neighbors"], "event": {"class_name": "NoOpDpEvent"}}
-        return self._ask().epsilon(plan, self._run["delta"])
+        return self._ask().epsilon(plan, self._run["delta"], recursion=STEP_BY_STEP)
 
     def compare(self, noise_multiplier: Optional[float], sampling_rate: Optional[float]) -> None:
         """Raise InputError if what is about to run has less noise or a higher rate than the budget is for."""
@@ -112,7 +172,7 @@ class TrainingBudget(Asking):
         return {"run": dict(self._run), "ran": [[*kind, count] for kind, count in self._ran.items()], "last": list(self._kind)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint of the same run."""
+        """Go on from a checkpoint of the same run, with a new epoch where batches are drawn for epochs."""
         if dict(state["run"]) != self._run:
             raise ValueError(f"the checkpoint is of another run: {state['run']} and not {self._run}")
         ran = {(float(sigma), float(rate)): int(count) for sigma, rate, count in state["ran"]}
@@ -120,51 +180,71 @@ class TrainingBudget(Asking):
             raise ValueError(f"ran: {state['ran']} has a count that is not in [1, 2^53]")
         self._kind = (float(state["last"][0]), float(state["last"][1]))
         self._ran = ran
+        self._left = True
 
-    def _fit(self, kind: Kind, count: int) -> bool:
-        most = self._most(kind)
-        return most is None or self._ran.get(kind, 0) + count <= most
+    def _watch(self, source: Any) -> None:
+        """Count with the passes and batches of a source from here on; an epoch that was begun before is left."""
+        self._source, self._left = source, True
+        if source is not None:
+            self._passes, self._spare = source.passes, source.drawn
 
-    def _most(self, kind: Kind) -> Optional[int]:
+    def _most(self, kind: Kind, ran: Mapping[Kind, int]) -> Optional[int]:
         """The largest number of steps of a kind that fits beside those of other kinds; None without a limit."""
         if self._target is None:
             return None
-        others = {other: count for other, count in self._ran.items() if other != kind}
+        others = {other: count for other, count in ran.items() if other != kind}
         key = (kind, tuple(others.items()))
         if key not in self._found:
             try:
-                found = self._ask().calibrate(
-                    self._plan({**others, kind: 1}), epsilon=self._target, delta=self._run["delta"], solve="count",
-                    step=f"steps[{len(others)}]",
-                )
-                most = None if found.unlimited else int(found.value)
+                most = self._search(kind, others)
             except InfeasibleError:
-                if not self._ran:
+                if not ran:
                     raise
                 most = 0
             self._found = {key: most}
         return self._found[key]
 
+    def _search(self, kind: Kind, others: Mapping[Kind, int]) -> Optional[int]:
+        """The same, found anew: whole epochs by calibration, then steps of one more; InfeasibleError where none fits."""
+        each, target, delta = self.batching.each, self._target, self._run["delta"]
+        plan = self._plan({**others, kind: each})
+        none: Optional[InfeasibleError] = None
+        whole, low, high = 0, 0, each  # low steps of one more fit, and high do not
+        try:
+            found = self._ask().calibrate(
+                plan, epsilon=target, delta=delta, solve="count", step=f"steps[{len(plan['steps']) - 1}]"
+            )
+            if found.unlimited:
+                return None
+            whole = int(found.value)
+        except InfeasibleError as error:
+            none = error
+        while self.batching.parts(self._run["neighbors"]) and high - low > 1:
+            middle = (low + high) // 2
+            with_it = self._plan({**others, kind: whole * each + middle})
+            if self._ask().epsilon(with_it, delta, recursion=STEP_BY_STEP).upper <= (target or 0):
+                low = middle
+            else:
+                high = middle
+        if none is not None and low == 0:
+            raise none
+        return whole * each + low
+
     def _plan(self, ran: Mapping[Kind, int]) -> Dict[str, Any]:
-        return {
-            "neighbors": self._run["neighbors"],
-            "steps": [
-                {
-                    "name": f"steps[{i}]",
-                    "mechanism": {"gaussian": {"noise-multiplier": sigma}},
-                    "sampling": {"poisson": {"rate": rate}},
-                    "count": count,
-                }
-                for i, ((sigma, rate), count) in enumerate(ran.items())
-            ],
-        }
+        neighbors = self._run["neighbors"]
+        steps = [step for (sigma, rate), count in ran.items() for step in self.batching.steps(sigma, rate, count, neighbors)]
+        plan = {"neighbors": neighbors, "steps": [{"name": f"steps[{i}]", **step} for i, step in enumerate(steps)]}
+        if "records_per_person" in self._run:
+            plan["records-per-person"] = self._run["records_per_person"]
+        return plan
 
 
 def attach(optimizer: Any, budget: TrainingBudget, *, loader: Any = None) -> Any:
     """Count each step of a PyTorch optimizer before it changes the model; BudgetError stops it.
 
     ``loader`` is the loader that training iterates over. AccountantError is raised if it
-    does not draw Poisson samples, InputError if its rate is above that of the budget.
+    does not draw the batches of the budget, InputError if its rate is above that of the budget. Where the budget
+    is for epochs, the passes over the loader are its epochs.
 
     An optimizer of Opacus needs it. It keeps the hook that it has, and its virtual steps are
     not counted. Its noise is compared here, and each step is counted with the noise that it
@@ -172,7 +252,7 @@ def attach(optimizer: Any, budget: TrainingBudget, *, loader: Any = None) -> Any
     Any other optimizer counts by ``register_step_pre_hook``, whose handle is returned. Its noise
     and, without ``loader``, its batches are not seen: they are what the budget says.
     """
-    batches = None if loader is None else PoissonBatches(loader)
+    batches = None if loader is None else _batches_for(loader, budget)
     rate = None if batches is None else batches.rate
     if not hasattr(optimizer, "attach_step_hook"):
         budget.compare(None, rate)
@@ -180,7 +260,7 @@ def attach(optimizer: Any, budget: TrainingBudget, *, loader: Any = None) -> Any
     if batches is None:
         raise AccountantError(
             "loader: is missing: attach(optimizer, budget, loader=…) takes the loader that make_private returned; "
-            "where Poisson samples are drawn without one, call budget.step() at each step"
+            "where batches are drawn without one, call budget.step() at each step"
         )
     seen = batches
     budget.compare(optimizer.noise_multiplier, rate)
@@ -195,14 +275,22 @@ def attach(optimizer: Any, budget: TrainingBudget, *, loader: Any = None) -> Any
     return optimizer.attach_step_hook(hook)
 
 
+def _batches_for(loader: Any, budget: TrainingBudget) -> Union[PoissonBatches, EpochBatches]:
+    """The batches of a loader, which must be those of the budget, and whose passes it counts from here on."""
+    batches = batches_of(loader, budget.batching)
+    if isinstance(batches, EpochBatches):
+        budget._watch(batches.source)
+    return batches
+
+
 def keras_callback(budget: TrainingBudget) -> Any:
     """A Keras callback: stops ``fit`` at the budget, and logs ``epsilon`` after each epoch.
 
     A step is counted before it runs; with ``steps_per_execution`` so many at once, as Keras
     runs them. A fit that begins with nothing left is refused with BudgetError.
 
-    Keras shows a callback no data: that batches are Poisson samples is what the budget says, and
-    ``fit`` on arrays draws none. The noise of an optimizer or model of TensorFlow Privacy
+    Keras shows a callback no data: that batches are drawn as the budget says is taken at its word (``fit`` on arrays draws no
+    Poisson samples), and each fit begins an epoch. The noise of an optimizer or model of TensorFlow Privacy
     is compared, and counted as what it is; that of others is what the budget says.
     """
     base = _first("Callback", "keras.callbacks", "tensorflow.keras.callbacks")
@@ -210,6 +298,7 @@ def keras_callback(budget: TrainingBudget) -> Any:
     class PrivacyCallback(base):  # type: ignore[misc, valid-type]
         def on_train_begin(self, logs: Any = None) -> None:
             budget.compare(_noise_of(self.model), None)
+            budget._watch(None)  # batches are drawn long before their steps
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             budget.step(_at_once(self.model), noise_multiplier=_noise_of(self.model))
@@ -229,17 +318,17 @@ def lightning_callback(budget: TrainingBudget) -> Any:
     """A Lightning callback: stops ``Trainer.fit`` at the budget, logs ``epsilon``, and is in checkpoints.
 
     A step is counted before the optimizer takes it. As in ``attach``, the trainer's loader must
-    draw Poisson samples, at no higher rate than that of the budget; the noise of an optimizer of
+    draw the batches of the budget, at no higher rate; the noise of an optimizer of
     Opacus is compared and counted as what it is; that of others is what the budget says.
     """
     base = _first("Callback", "lightning.pytorch.callbacks", "pytorch_lightning.callbacks")
 
     class PrivacyCallback(base):  # type: ignore[misc, valid-type]
-        batches: Optional[PoissonBatches] = None
+        batches: Union[None, PoissonBatches, EpochBatches] = None
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
             loader = trainer.train_dataloader
-            self.batches = PoissonBatches(getattr(loader, "loaders", loader))
+            self.batches = _batches_for(getattr(loader, "loaders", loader), budget)
             budget.compare(None, self.batches.rate)
             for optimizer in trainer.optimizers:
                 budget.compare(getattr(optimizer, "noise_multiplier", None), None)

@@ -40,7 +40,7 @@ class Accountant(Systems):
         mechanism runs at most that many times; it takes seconds for 1000.
         """
         arguments = dict(plan=plan_of(plan), delta=delta, recursion=recursion)
-        return interval_of(self.request("epsilon", **arguments), "epsilon")
+        return interval_of(self.request("epsilon", **arguments)["results"][0], "epsilon")
 
     def certificate(self, plan: Plan, delta: float) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
@@ -56,7 +56,7 @@ class Accountant(Systems):
         ``recursion`` is as for ``epsilon``.
         """
         arguments = dict(plan=plan_of(plan), epsilon=epsilon, recursion=recursion)
-        return interval_of(self.request("delta", **arguments), "delta")
+        return interval_of(self.request("delta", **arguments)["results"][0], "delta")
 
     def risk(
         self,
@@ -179,6 +179,19 @@ class Accountant(Systems):
             for m in self.request("compare", plan=plan_of(plan), delta=delta, recursion=recursion)["methods"]
         )
 
+    def draw(
+        self, sampling: Mapping[str, Any], population: int, *, batches: Optional[int] = None, test_seed: Optional[int] = None
+    ) -> List[List[int]]:
+        """The first batches of a run, as lists of indices; ``Sampler`` iterates over a whole one.
+
+        ``sampling`` is that of a step in a plan. Where it has epochs, ``batches`` is a multiple of an epoch's,
+        which is the default. ``test_seed`` makes the same batches again, for tests. Servers do not draw.
+        """
+        drawn: List[List[int]] = self.request(
+            "draw", sampling=dict(sampling), population=population, **given(batches=batches, test_seed=test_seed)
+        )["batches"]
+        return drawn
+
     def plan_convert(self, plan: Plan, *, to: Optional[str] = None) -> str:
         """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
         return str(self.request("plan-convert", plan=plan_of(plan), to=to)["text"])
@@ -228,7 +241,6 @@ class Accountant(Systems):
         delta: float,
         confidence: Optional[float] = None,
         threshold: Optional[float] = None,
-        seed: Optional[int] = None,
         guesses: Optional[int] = None,
         plan: Optional[Plan] = None,
     ) -> Audit:
@@ -241,7 +253,6 @@ class Accountant(Systems):
             delta=delta,
             confidence=confidence,
             threshold=threshold,
-            seed=seed,
             guesses=guesses,
             plan=None if plan is None else plan_of(plan),
         )

@@ -27,6 +27,7 @@ type Attack struct {
 	g []float64 // lower bounds of G at e^{i·step}, of losses moved by at most moved
 
 	lossErr, moved float64 // in one step, and so far
+	linear         bool    // chords of g are lower bounds too
 }
 
 // NewAttack prepares the attack with the outputs of p on a lattice of the given step, up
@@ -84,7 +85,11 @@ func (a *Attack) run(ctx context.Context, k int64) error {
 func (a *Attack) Epsilon(delta float64) float64 {
 	for i := len(a.g) - 1; i >= 0; i-- {
 		if a.g[i] > delta {
-			return xmath.Down(float64(i)*a.r.step-a.moved, 2)
+			x := float64(i) * a.r.step
+			if a.linear && i+1 < len(a.g) {
+				x += math.Log1p((a.g[i]-delta)/(a.g[i]-a.g[i+1])*math.Expm1(a.r.step)) * (1 - 16*xmath.U)
+			}
+			return xmath.Down(x-a.moved, 2)
 		}
 	}
 	for i := 1; i < len(a.g); i++ {
@@ -124,6 +129,6 @@ func (a *Attack) Delta(eps float64) float64 {
 		x := i * a.r.step
 		fall := math.Exp(x) * max(0, math.Expm1(eps-x))
 		// The difference is of losses known to 2 u each, so that of α to 8 u.
-		return max(a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
+		return max(0, a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
 	}
 }

@@ -77,7 +77,7 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 	if !(g[0] <= 1) || !(g[top] < math.Exp(logDelta)) {
 		return nil, fmt.Errorf("the recursion does not resolve %d steps", k)
 	}
-	return f.profile(g)
+	return symmetric(f.step, g)
 }
 
 // Price returns about the least work (of parallel.WithWork) that Upper takes: that of its laws and transforms. How many members
@@ -120,6 +120,51 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 		return nil, err
 	}
 	return at, nil
+}
+
+// InBlocks reports whether there are the bounds of UpperInBlocks and AttackInBlocks.
+func (a *Bound) InBlocks() bool { return a.at(a.theta).single }
+
+// UpperInBlocks is as Upper, for any number of steps, of sampling without replacement: a few dozen blocks of steps, each of one law
+// (docs/theory/subsampling.md §13). It takes less than a second after a check of one or two that a process keeps for each rate and θ,
+// and is tight for hundreds of steps or more.
+func (a *Bound) UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+	b, err := a.blocked(ctx, k, eps, logDelta)
+	if err != nil {
+		return nil, err
+	}
+	l, g, err := b.upper(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	if err != nil {
+		return nil, err
+	}
+	return symmetric(l.step, g)
+}
+
+// AttackInBlocks is as Attack: the adversary chooses once for each block of steps.
+func (a *Bound) AttackInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
+	b, err := a.blocked(ctx, k, eps, logDelta)
+	if err != nil {
+		return nil, err
+	}
+	at, err := b.lower(ctx, a.attack, k, eps, logDelta, pointsInBlocks*maxPoints)
+	if err != nil {
+		return nil, err
+	}
+	return at, nil
+}
+
+// pointsInBlocks is how many points of a ladder, of some 90 bytes, take the memory of one of a recursion.
+const pointsInBlocks = 4
+
+func (a *Bound) blocked(ctx context.Context, k int64, eps, logDelta float64) (*blocked, error) {
+	if err := within(k, eps, logDelta); err != nil {
+		return nil, err
+	}
+	step := a.at(a.theta)
+	if !step.single {
+		return nil, fault.New("sampling", "is not in [without-replacement], for which blocks of steps are proved")
+	}
+	return blockedOf(ctx, step.p1, a.theta)
 }
 
 // latticeTop returns how many lattice points a question about eps needs, with the tilt c.
@@ -214,11 +259,11 @@ func slopeAt(eps, logDelta float64) float64 {
 	return z / s
 }
 
-// profile is the symmetric profile with the values g at α = e^{i·step}.
-func (f *palette) profile(g []float64) (profiles.Profile, error) {
+// symmetric is the symmetric profile with the values g at α = e^{i·step}.
+func symmetric(step float64, g []float64) (profiles.Profile, error) {
 	xs := make([]float64, len(g))
 	for i := range xs {
-		xs[i] = float64(i) * f.step
+		xs[i] = float64(i) * step
 	}
 	return profiles.NewChords(xs, g, g)
 }

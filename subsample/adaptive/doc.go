@@ -11,7 +11,7 @@
 // Get a Bound from subsample.FixedSize.NewAdaptiveBound, which knows for which schemes it is
 // proved; accountant.WithRecursion uses it. Do not use it for a single run, for Poisson
 // sampling, whose substitution profile is exact, or where milliseconds count: it takes a
-// second to prepare and more for each question.
+// second to prepare and more for each question. Blocks of steps take less than the recursion where steps are many.
 //
 // The files, each of which uses only those before it:
 //
@@ -23,5 +23,8 @@
 //   - cells.go: the cells that hold every configuration, and bounds of them;
 //   - cover.go: a family of mixtures that dominates every cell, and the proof;
 //   - recursion.go: the recursion on a lattice, by transforms with counted errors;
-//   - attack.go, bound.go: below and above.
+//   - attack.go: the recursion from below;
+//   - certificate.go: that one law is the worst for every function of a cone;
+//   - ladder.go, blocks.go, blocks_attack.go: many steps of it at once (docs/theory/subsampling.md §13);
+//   - bound.go: all of it together.
 package adaptive

@@ -34,7 +34,7 @@ func TestRecursionCountsItsWeights(t *testing.T) {
 // TestPaletteProfileIsWhole: the masses of the profile make 1 under P and under Q, so that no run loses any.
 func TestPaletteProfileIsWhole(t *testing.T) {
 	for _, g := range [][]float64{{0.4, 0.2, 0.1, 0.05}, {0.01, 0.005, 0}, {0.9, 0.8, 0.75}} {
-		p, err := (&palette{step: 0.5}).profile(g)
+		p, err := symmetric(0.5, g)
 		if err != nil {
 			t.Fatal(err)
 		}

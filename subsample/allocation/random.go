@@ -216,10 +216,10 @@ func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Rela
 
 // laws returns laws above and below the likelihood ratio of all epochs with one use.
 func (s Random) laws(ctx context.Context, upper, lower positive.Source) (up, low *positive.Law, err error) {
-	if upper, err = s.use(ctx, upper); err != nil {
+	if upper, err = s.use(upper); err != nil {
 		return nil, nil, err
 	}
-	if lower, err = s.use(ctx, lower); err != nil {
+	if lower, err = s.use(lower); err != nil {
 		return nil, nil, err
 	}
 	return pairOf(ctx, s.target, upper, lower, func(p *positive.Program, a int) int {
@@ -233,7 +233,7 @@ func (s Random) laws(ctx context.Context, upper, lower positive.Source) (up, low
 
 // use returns the likelihood ratio of all uses of one bin: with bins drawn once, those of each
 // epoch multiply (σ/√E for Gaussian noise).
-func (s Random) use(ctx context.Context, a positive.Source) (positive.Source, error) {
+func (s Random) use(a positive.Source) (positive.Source, error) {
 	if s.redraw != Once || s.epochs == 1 {
 		return a, nil
 	}

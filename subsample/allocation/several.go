@@ -39,7 +39,7 @@ func (s Random) several(ctx context.Context, b profiles.Mechanism, r profiles.Re
 }
 
 func (s Random) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
-	upper, err := s.use(ctx, upper)
+	upper, err := s.use(upper)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (l lattice) power(ctx context.Context, n int64, cut float64) (lattice, erro
 // looking at T alone; or, back, the other way round. Whatever g is, it bounds from below; of a few it
 // is the best.
 func (s Random) test(ctx context.Context, lower positive.Source, back bool) (profiles.Profile, error) {
-	lower, err := s.use(ctx, lower)
+	lower, err := s.use(lower)
 	if err != nil {
 		return nil, err
 	}

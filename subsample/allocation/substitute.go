@@ -27,7 +27,7 @@ func (s Random) substitute(ctx context.Context, b profiles.Mechanism) (profiles.
 	case s.part < s.steps:
 		return profiles.Bounds{}, fault.New("first", "%d of %d steps have no proved bound under substitute", s.part, s.steps)
 	}
-	source, err := s.use(ctx, positive.LogNormal{S: 1 / sigma, Ulps: 4})
+	source, err := s.use(positive.LogNormal{S: 1 / sigma, Ulps: 4})
 	if err != nil {
 		return profiles.Bounds{}, err
 	}

@@ -145,8 +145,6 @@ static const char *move(step *s, enum relation r, ulong records)
 	}
 	if (s->rate == 0)
 		return "a sampling rate of 0";
-	if (s->kind == DISCRETE_GAUSSIAN)
-		return "discrete Gaussian noise on a sample";
 	if (s->kind != GAUSSIAN && r == SUBSTITUTE)
 		return "this mechanism on a Poisson sample under substitute";
 	if (records > 1 && (s->kind != GAUSSIAN || records > MAX_RECORDS))
@@ -173,20 +171,42 @@ static const char *declared(step *s, enum relation r, ulong records, int pure, i
 	return NULL;
 }
 
+/* Counts a line together with a step that has the same words, which stand at at; returns 0 if there is none. */
+static int merge(certificate *c, ulong count)
+{
+	size_t n = strcspn(at, "\n") + 1; /* with the line feed, so that no line is the start of another */
+	for (slong i = 0; i < c->steps; i++) {
+		step *s = &c->step[i];
+		if (strncmp(at, s->words, n))
+			continue;
+		if (count > (1ul << 53) - s->count)
+			c->unknown = "more than 2^53 runs of one mechanism";
+		else
+			s->count += count;
+		skip_line();
+		return 1;
+	}
+	return 0;
+}
+
 /* Reads a step. Pairs are made when all words have been read, so that a refusal leaves no memory behind. */
 static void read_step(certificate *c, ulong records)
 {
 	static const char *const names[] = { "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate",
 		"randomized-response", "finite", "other" };
 	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, OTHER, NAMES };
+	ulong count = whole(1, 1ul << 53);
+	if (merge(c, count))
+		return;
 	if (c->steps == MAX_STEPS) {
-		c->unknown = "more than 64 steps";
+		c->unknown = "more than 256 different steps";
 		skip_line();
 		return;
 	}
 	step *s = &c->step[c->steps];
 	memset(s, 0, sizeof *s); /* one that was not covered may have stood here */
-	s->count = whole(1, 1ul << 53);
+	s->count = count;
+	s->words = at;
 	s->rate = s->sensitivity = 1;
 	expect(" ");
 	const char *w = word();
@@ -251,7 +271,7 @@ static void read_step(certificate *c, ulong records)
 	if (!unknown && name == DLAP && s->sensitivity*s->shift + 1 > MAX_OUTCOMES)
 		unknown = "discrete Laplace noise with such a sensitivity";
 	if (!unknown && n > MAX_OUTCOMES)
-		unknown = "a finite pair of more than 256 outcomes";
+		unknown = "a finite pair of more than 4096 outcomes";
 	if (unknown) {
 		c->unknown = unknown;
 		return;

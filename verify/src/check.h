@@ -6,7 +6,7 @@
  * Everything of type arb_t is a ball that holds the true number. Plain doubles only steer: they choose
  * lines, steps and ranges, any choice of which gives a true, if wide, ball.
  *
- * Each file uses only those below it: verify.c, contour.c, cells.c, list.c, transform.c, gaussian.c, laplace.c,
+ * Each file uses only those below it: verify.c, contour.c, lattice.c, list.c, transform.c, gaussian.c, laplace.c,
  * discrete.c, pairs.c, certificate.c, sha256.c.
  */
 #ifndef CHECK_H
@@ -42,11 +42,12 @@ enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE };
 enum reach { REACHED, TOO_FINE, NEVER };
 
 /* Sizes that a certificate may have. MAX_RECORDS are those of a person whose records are sampled. */
-enum { MAX_BYTES = 1 << 20, MAX_STEPS = 64, MAX_OUTCOMES = 256, MAX_RECORDS = 8, MAX_NODES = 200000 };
+enum { MAX_BYTES = 1 << 20, MAX_STEPS = 256, MAX_OUTCOMES = 4096, MAX_RECORDS = 32, MAX_NODES = 200000 };
 
-/* A step is a mechanism that ran count times, in full (rate 1) or on a sample. */
+/* A step is a mechanism that ran count times, lines with the same words together, in full (rate 1) or on a sample. */
 typedef struct {
 	enum kind kind;
+	const char *words;          /* its line in the text, after the count */
 	ulong count;
 	double noise;               /* the noise multiplier, as it stands in the plan */
 	ulong sensitivity;          /* of noise on whole numbers, 1 for other noise */
@@ -114,9 +115,13 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec);
 int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec);
-/* The masses of both laws of a run in n cells of outputs, in direction d. */
-void gaussian_cells(step *cells, slong n, const certificate *c, const step *s, int d, slong prec);
-void laplace_cells(step *cells, slong n, const step *s, int d, slong prec);
+/* The masses of P and Q at outputs whose loss is above l[i], which is next to at[i], for n increasing numbers, in direction d. */
+void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec);
+void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
+/* About the largest loss. */
+double laplace_largest(const step *s, int d);
+/* The masses of outcomes in direction d, and a bound of what is missing. */
+int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec);
 int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec);
 /* The law of the sum of all runs: masses under P and losses, and a bound of the mass that is missing. 0 if it is too long. */
 int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, slong most, slong prec);
@@ -134,12 +139,17 @@ double steer_angle(double *angle, const certificate *c, const step *s, int d, do
 /* About log M at a real place. Proves nothing. */
 double steer_transform(const certificate *c, const step *s, int d, double at);
 
+/* The way to the kind of noise that is not on whole numbers. */
+void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec);
+
 /* list.c: Gaussian noise in full, in closed form; a list of all losses of steps that have finitely many. */
 int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec);
 int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec);
 
-/* cells.c: a lower bound of delta(eps) of a few runs; 0 if there is none. */
-int delta_cells(arb_t bound, const certificate *c, int d, double eps, slong prec);
+/* lattice.c: delta(eps) from above or from below by cells of h; 0 if there is no bound, or it would take more work than so many cells. */
+int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work);
+/* About the length of the range of the losses of one run, of that step where it is longest. */
+double lattice_range(const certificate *c, int d);
 
 /* contour.c: a ball around delta(eps) in direction d by the integral. tol is the logarithm of the error that is aimed at, over
  * e^{K(theta) - theta eps}; if it is 0 it is chosen, by the width of the interval. */

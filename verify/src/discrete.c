@@ -248,3 +248,44 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 	lattice_clear(&g);
 	return ok;
 }
+
+int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec)
+{
+	lattice g;
+	int ok = lattice_init(&g, s, prec);
+	slong R = ok ? radius(&g, prec*0.65) : 0;
+	ok = ok && g.moved < MAX_NODES && 2*R + 1 < MAX_NODES;
+	if (ok) {
+		*n = 2*R + 1 + g.moved;
+		*p = _arb_vec_init(*n);
+		*q = _arb_vec_init(*n);
+		arb_t x, r;
+		arb_init(x); arb_init(r);
+		rate_of(r, s, prec);
+		arb_sub_ui(lost, r, 1, prec);
+		arb_neg(lost, lost);
+		/* Law i is Q, or Q moved. */
+		for (slong k = 0; k < *n; k++) {
+			for (int i = 0; i < 2; i++) {
+				slong j = k - R - (i ? (slong)g.moved : 0);
+				arb_mul_si(x, g.two, -j, prec);
+				arb_mul_si(x, x, j, prec);
+				arb_exp(x, x, prec);
+				arb_mul(x, x, g.norm, prec);
+				arb_set(i ? *p + k : *q + k, x);
+			}
+			arb_mul(*p + k, *p + k, r, prec);
+			arb_addmul(*p + k, *q + k, lost, prec);
+			if (d)
+				arb_swap(*p + k, *q + k);
+		}
+		/* Of either law what is beyond R on both sides is missing at most. */
+		arb_set_ui(x, R + 1);
+		beyond(lost, &g, x, prec);
+		arb_mul_2exp_si(lost, lost, 1);
+		arb_mul(lost, lost, g.norm, prec);
+		arb_clear(x); arb_clear(r);
+	}
+	lattice_clear(&g);
+	return ok;
+}

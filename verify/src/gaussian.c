@@ -634,30 +634,84 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 	return ok;
 }
 
-/* ---- cells ---- */
+/* ---- cells of losses ---- */
 
-/* Ends at the same distance from one another, with 10 beyond all means. */
-void gaussian_cells(step *cells, slong n, const certificate *c, const step *s, int d, slong prec)
+/* About the loss at x. */
+static double about_loss(const mixture *m, const double *logw, double x)
+{
+	double l = 0;
+	for (int i = 0; i < 2; i++) {
+		if (!(i ? m->b : m->a))
+			continue;
+		double y[MAX_RECORDS + 1], top = -INFINITY, sum = 0;
+		for (int j = 0; j < m->n; j++) {
+			double mu = j*m->mu;
+			y[j] = logw[j] + (i ? -mu : mu)*x - mu*mu/2;
+			top = fmax(top, y[j]);
+		}
+		for (int j = 0; j < m->n; j++)
+			sum += exp(y[j] - top);
+		l += (i ? -1 : 1)*(top + log(sum));
+	}
+	return l;
+}
+
+void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec)
 {
 	mixture m;
 	mixture_init(&m, c, s, d, prec);
-	new_outcomes(cells, n);
-	arb_t p, q, x;
-	arb_init(p); arb_init(q); arb_init(x);
-	double low = -10 - m.b*m.top, high = 10 + m.a*m.top;
-	arb_one(p);
-	arb_one(q);
-	for (slong i = 0; i < n; i++) {
-		/* Cell i has what is above its lower end and not above its upper one. */
-		arb_set(cells->p + i, p);
-		arb_set(cells->q + i, q);
-		if (i == n - 1)
-			break;
-		arb_set_d(x, low + (high - low)*i/(n - 2));
-		above_x(&m, p, q, x, prec);
-		arb_sub(cells->p + i, cells->p + i, p, prec);
-		arb_sub(cells->q + i, cells->q + i, q, prec);
+	double logw[MAX_RECORDS + 1], lo = -1, least = -INFINITY, most = INFINITY;
+	for (int j = 0; j < m.n; j++)
+		logw[j] = log(m.w[j]);
+	arb_t x, e, end;
+	arb_init(x); arb_init(e); arb_init(end);
+	/* Losses end at log w_0 or -log w_0 if only one law is mixed. */
+	arb_log(end, m.W[0], prec);
+	if (m.a && !m.b)
+		least = logw[0];
+	if (m.b && !m.a) {
+		most = -logw[0];
+		arb_neg(end, end);
 	}
-	arb_clear(p); arb_clear(q); arb_clear(x);
+	for (slong i = 0; i < n; i++) {
+		arb_set_d(e, at[i]);
+		if (at[i] <= least) {
+			arb_one(p + i);
+			arb_one(q + i);
+			arb_min(l + i, e, end, prec);
+			continue;
+		}
+		if (at[i] >= most) {
+			arb_zero(p + i);
+			arb_zero(q + i);
+			arb_max(l + i, e, end, prec);
+			continue;
+		}
+		double hi = lo + 1, width = 1;
+		while (about_loss(&m, logw, lo) > at[i] && width < 1e300)
+			lo -= width *= 2;
+		width = 1;
+		while (about_loss(&m, logw, hi) < at[i] && width < 1e300)
+			hi += width *= 2;
+		for (int k = 0; k < 64; k++) {
+			double y = lo + (hi - lo)/2;
+			if (y == lo || y == hi)
+				break;
+			if (about_loss(&m, logw, y) < at[i])
+				lo = y;
+			else
+				hi = y;
+		}
+		arb_set_d(x, lo);
+		above_x(&m, p + i, q + i, x, prec);
+		arb_zero(l + i);
+		if (m.a)
+			log_component(l + i, &m, x, 1, prec);
+		if (m.b) {
+			log_component(e, &m, x, -1, prec);
+			arb_sub(l + i, l + i, e, prec);
+		}
+	}
 	mixture_clear(&m);
+	arb_clear(x); arb_clear(e); arb_clear(end);
 }

@@ -254,63 +254,66 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	return ok && arb_is_finite(delta);
 }
 
-/* ---- cells ---- */
+/* ---- cells of losses ---- */
 
-/* The masses of full losses below y, between the atoms: under Q (1-e^{-(m+y)/2})/2, and the integral of e^y over it (e^{(y-m)/2}-e^{-m})/2. */
-static void between(arb_t one, arb_t power, const noise *v, const arb_t y, slong prec)
-{
-	arb_add(one, v->M, y, prec);
-	arb_mul_2exp_si(one, one, -1);
-	arb_neg(one, one);
-	arb_expm1(one, one, prec);
-	arb_neg(one, one);
-	arb_sub(power, y, v->M, prec);
-	arb_mul_2exp_si(power, power, -1);
-	arb_exp(power, power, prec);
-	arb_t x;
-	arb_init(x);
-	arb_neg(x, v->M);
-	arb_exp(x, x, prec);
-	arb_sub(power, power, x, prec);
-	arb_clear(x);
-	arb_mul_2exp_si(one, one, -1);
-	arb_mul_2exp_si(power, power, -1);
-}
-
-/* Cells with ends at the same distance from one another, and one for each atom. */
-void laplace_cells(step *cells, slong n, const step *s, int d, slong prec)
+/* With the full loss y above z, -m < z < m, there are Q(y > z) = e^{-(m+z)/2}/2 and P(y > z) = 1 - e^{-(m-z)/2}/2. */
+void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
 	noise v;
 	noise_init(&v, s, d, 0, prec);
-	new_outcomes(cells, n);
-	arb_t y, one, power, one0, power0, x;
-	arb_init(y); arb_init(one); arb_init(power); arb_init(one0); arb_init(power0); arb_init(x);
+	arb_t y, g, e;
+	arb_init(y); arb_init(g); arb_init(e);
 	for (slong i = 0; i < n; i++) {
-		arb_ptr p = cells->p + i, q = cells->q + i; /* of direction remove */
-		if (i < n - 2) {
-			arb_mul_si(y, v.M, 2*(i + 1) - (n - 2), prec);
-			arb_div_ui(y, y, n - 2, prec);
-			between(one, power, &v, y, prec);
-			arb_sub(q, one, one0, prec);
-			arb_sub(x, power, power0, prec);
-			arb_set(one0, one);
-			arb_set(power0, power);
-		} else {
-			/* The atoms at -m and m. */
-			arb_neg(y, v.M);
-			arb_exp(y, y, prec);
-			arb_one(q);
-			arb_set(x, y);
-			if (i == n - 1)
-				arb_swap(q, x);
-			arb_mul_2exp_si(q, q, -1);
+		double z = log((exp(d ? -at[i] : at[i]) - mid(v.P))/mid(v.Q));
+		arb_set_d(y, isnan(z) ? -1e300 : fmin(fmax(z, -1e300), 1e300));
+		arb_neg(e, v.M);
+		int side = arb_lt(y, v.M) ? arb_gt(y, e) ? 0 : -1 : 1; /* of both atoms, or between them */
+		if (side)
+			arb_set(y, side < 0 ? e : v.M);
+		ratio(g, &v, y, prec);
+		arb_log(l + i, g, prec);
+		if (d)
+			arb_neg(l + i, l + i);
+		if (side) {
+			/* All losses are at or above that of the end, or none is above it. */
+			int all = (side < 0) != d;
+			arb_set_si(p + i, all);
+			arb_set_si(q + i, all);
+			arb_set_d(e, at[i]);
+			if (all)
+				arb_min(l + i, l + i, e, prec);
+			else
+				arb_max(l + i, l + i, e, prec);
+			continue;
+		}
+		arb_add(q + i, v.M, y, prec);
+		arb_sub(e, v.M, y, prec);
+		for (int k = 0; k < 2; k++) {
+			arb_ptr x = k ? e : q + i;
+			arb_mul_2exp_si(x, x, -1);
+			arb_neg(x, x);
+			arb_exp(x, x, prec);
 			arb_mul_2exp_si(x, x, -1);
 		}
-		arb_mul(p, v.P, q, prec);
-		arb_addmul(p, v.Q, x, prec);
-		if (d)
-			arb_swap(p, q);
+		arb_sub_ui(e, e, 1, prec);
+		arb_neg(e, e);
+		arb_mul(p + i, v.P, q + i, prec);
+		arb_addmul(p + i, v.Q, e, prec);
+		if (d) {
+			/* The loss falls with y, and both laws change places. */
+			arb_swap(p + i, q + i);
+			arb_sub_ui(p + i, p + i, 1, prec);
+			arb_neg(p + i, p + i);
+			arb_sub_ui(q + i, q + i, 1, prec);
+			arb_neg(q + i, q + i);
+		}
 	}
 	noise_clear(&v);
-	arb_clear(y); arb_clear(one); arb_clear(power); arb_clear(one0); arb_clear(power0); arb_clear(x);
+	arb_clear(y); arb_clear(g); arb_clear(e);
+}
+
+double laplace_largest(const step *s, int d)
+{
+	double m = s->shift/s->noise;
+	return d ? -log1p(s->rate*expm1(-m)) : log1p(s->rate*expm1(m));
 }

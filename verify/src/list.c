@@ -137,7 +137,17 @@ int delta_list(arb_t delta, const char **why, const certificate *c, int d, doubl
 		const step *s = &c->step[made];
 		pair *y = &pairs[made];
 		*y = (pair){ .count = s->count };
-		if (s->kind == DISCRETE_GAUSSIAN) {
+		if (s->kind == DISCRETE_GAUSSIAN && s->rate < 1) {
+			ok = discrete_outcomes(&y->n, &y->p, &y->l, x, s, d, prec);
+			if (!ok)
+				break;
+			y->room = y->n;
+			for (slong k = 0; k < y->n; k++) {
+				arb_div(y->l + k, y->p + k, y->l + k, prec);
+				arb_log(y->l + k, y->l + k, prec);
+			}
+			arb_addmul_ui(lost, x, s->count, prec);
+		} else if (s->kind == DISCRETE_GAUSSIAN) {
 			y->count = 1;
 			ok = discrete_law(&y->n, &y->p, &y->l, x, s, MAX_LAW, prec);
 			y->room = y->n;

@@ -133,3 +133,11 @@ double steer_angle(double *angle, const certificate *c, const step *s, int d, do
 	arb_clear(x); arb_clear(y);
 	return best;
 }
+
+void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec)
+{
+	if (s->kind == LAPLACE)
+		laplace_tails(p, q, l, s, d, at, n, prec);
+	else
+		gaussian_tails(p, q, l, c, s, d, at, n, prec);
+}

@@ -44,6 +44,28 @@ static int only_listed(const certificate *c)
 	return 1;
 }
 
+/* A step is discrete Gaussian noise on a sample, of which there is no integral, and a list of a run or two only. */
+static int sampled_integers(const certificate *c)
+{
+	for (slong i = 0; i < c->steps; i++)
+		if (c->step[i].kind == DISCRETE_GAUSSIAN && c->step[i].rate < 1)
+			return 1;
+	return 0;
+}
+
+enum { FEW_RUNS = 20 };
+
+/* There are few runs, of noise that laws on a lattice are made of first; none in closed form. */
+static int few_runs(const certificate *c)
+{
+	double runs = 0;
+	for (slong i = 0; i < c->steps; i++)
+		runs += c->step[i].count;
+	if (sampled_integers(c))
+		return runs > 2 || !only_listed(c);
+	return runs > 1 && runs <= FEW_RUNS && !only_gaussian(c) && !only_listed(c);
+}
+
 /* delta(eps) in direction d by the way that serves; returns and tol are those of delta_contour. */
 static enum reach delta_at(arb_t x, const char **why, const certificate *c, int d, double eps, double *tol, slong prec)
 {
@@ -60,7 +82,7 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 /* Chernoff's bound proves the claim: often so in the direction that is not the worse one. */
 static int proved_by_chernoff(const certificate *c, int d, double eps, const arb_t delta, slong prec)
 {
-	if (only_gaussian(c) || only_listed(c) || (c->steps == 1 && c->step->count == 1))
+	if (sampled_integers(c) || only_gaussian(c) || only_listed(c) || (c->steps == 1 && c->step->count == 1))
 		return 0; /* what is closed is as fast */
 	arb_t x;
 	arb_init(x);
@@ -96,16 +118,39 @@ static double needed(double tol, const arb_t x, const arb_t delta)
 	return tol + (less > -14 ? less : -14);
 }
 
-/* Cells prove that delta(eps) is above delta, which decides a claim in one way. */
-static int judge_by_cells(const certificate *c, int d, double eps, const arb_t delta, int upper)
+enum { COARSE = 1500, REFINED = 12 };
+/* Before an integral is tried, and where none is left. */
+static const double FIRST_WORK = 1e5, MOST_WORK = 4e6;
+
+/* Laws on a lattice: cells are made smaller until a bound decides, or more work is needed than there may be. size is of the first cells, 0 if
+ * none have been tried, and becomes that of the last ones. */
+static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t delta, int upper, double work, double *size, const char **why)
 {
-	arb_t x;
-	arb_init(x);
 	int verdict = NOT_PROVED;
-	if (delta_cells(x, c, d, eps, 256) && judge(x, delta, upper) == (upper ? REFUTED : PROVED))
-		verdict = upper ? REFUTED : PROVED;
-	arb_clear(x);
-	return verdict;
+	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE;
+	arb_t x[2]; /* from below and from above */
+	arb_init(x[0]); arb_init(x[1]);
+	for (int i = 0; i < REFINED && verdict == NOT_PROVED; i++) {
+		*why = "laws of so many losses take too much work";
+		*size = h;
+		for (int k = 0; k < 2 && verdict == NOT_PROVED; k++) {
+			int above = upper ? !k : k; /* first the side that proves */
+			if (!(h > 0) || !delta_lattice(x[above], c, d, eps, above, h, work)) {
+				verdict = NOT_CHECKED;
+				break;
+			}
+			int v = judge(x[above], delta, upper);
+			if (v == (k ? REFUTED : PROVED))
+				verdict = v;
+		}
+		if (getenv("VERIFY_TRACE"))
+			printf("direction %d, eps %.17g, cells %.3g: %.15g %.15g\n", d, eps, h, mid(x[0]), mid(x[1]));
+		/* The errors of both sides are about 1 to 2, and fall with the square of h. */
+		double truth = (2*mid(x[0]) + mid(x[1]))/3, off = fabs(mid(x[upper]) - truth), room = fabs(mid(delta) - truth);
+		h *= fmax(1./16, fmin(0.6, 0.8*sqrt(room/off)));
+	}
+	arb_clear(x[0]); arb_clear(x[1]);
+	return verdict == NOT_PROVED ? NOT_CHECKED : verdict;
 }
 
 /* Steps of the tolerance, in logarithms. The first one is 8 below what the width of the interval is: above that by much more than 8 a ball
@@ -126,10 +171,16 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 	arb_set_d(delta, c->delta);
 	int verdict = NOT_PROVED, level = 0;
 	double tol = 0, first = 0, need = INFINITY, too_fine = -INFINITY;
+	double size = 0; /* of the cells of a lattice */
+	int few = few_runs(c), only_lattice = sampled_integers(c) && !only_listed(c);
 	if (upper && d != c->direction && proved_by_chernoff(c, d, eps, delta, 128 + 1.5*bits))
 		verdict = PROVED;
+	else if (few)
+		verdict = prove_by_lattice(c, d, eps, delta, upper, only_lattice ? MOST_WORK : FIRST_WORK, &size, why);
+	if (verdict == NOT_CHECKED && !only_lattice)
+		verdict = NOT_PROVED; /* there is another way */
 	for (int i = 0; i < ATTEMPTS && level < LEVELS && verdict == NOT_PROVED; i++) {
-		enum reach r = delta_at(x, why, c, d, eps, &tol, 128 + 1.5*bits + 64*level);
+		enum reach r = delta_at(x, why, c, d, eps, &tol, (bits < 18 ? 100 : 128) + 1.5*bits + 64*level);
 		int hopeless = r == NEVER;
 		if (i == 0)
 			first = tol;
@@ -142,15 +193,18 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 			if (tol <= too_fine)
 				tol = (need + too_fine)/2;
 		} else {
-			if (i == 0)
-				verdict = judge_by_cells(c, d, eps, delta, upper);
+			if (i == 0 && !few)
+				verdict = prove_by_lattice(c, d, eps, delta, upper, FIRST_WORK, &size, why);
+			verdict = verdict == NOT_CHECKED ? NOT_PROVED : verdict;
 			too_fine = tol;
 			tol = level > 0 ? (need + too_fine)/2 : tol + COARSER;
-			hopeless = hopeless || (level > 0 ? need < too_fine + NEAR/10 : tol > first + COARSEST);
+			hopeless = hopeless || (level > 0 ? need < too_fine + NEAR/10 : few || tol > first + COARSEST);
 		}
 		if (verdict == NOT_PROVED && hopeless)
 			verdict = NOT_CHECKED;
 	}
+	if (verdict == NOT_CHECKED && !only_lattice && !only_gaussian(c))
+		verdict = prove_by_lattice(c, d, eps, delta, upper, MOST_WORK, &size, why);
 	if (verdict == PROVED || verdict == REFUTED)
 		*why = ""; /* of an attempt before */
 	if (getenv("VERIFY_TRACE")) {

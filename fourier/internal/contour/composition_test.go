@@ -256,3 +256,13 @@ func TestBadInput(t *testing.T) {
 		t.Error("no factors are accepted")
 	}
 }
+
+func distinct(t testing.TB, n int, add bool) []Factor {
+	f := make([]Factor, n)
+	for i := range f {
+		q := 0.005 + 0.01*float64(i)/float64(n)
+		sigma := 0.8 + 1.2*float64((7*i)%n)/float64(n)
+		f[i] = Factor{poisson(t, q, sigma, add), 10}
+	}
+	return f
+}

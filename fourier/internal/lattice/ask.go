@@ -61,8 +61,8 @@ const (
 const rung = 1e-3 // steers: time for width
 
 // answer asks the two ways to compose lattice laws in turn, each for what is proved before, until it is
-// done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth; then what
-// served, for the rest.
+// done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth, of many runs where there
+// is work to spare; then what served, for the rest.
 func (q *query) answer() (Answer, error) {
 	asked := q.relative
 	coarse := max(asked, rung)
@@ -75,7 +75,7 @@ func (q *query) answer() (Answer, error) {
 		return Answer{}, err
 	}
 	way := q.byTransform
-	if !q.ended() {
+	if !q.ended() && (q.few() || q.m.Work > fewTransforms) {
 		if err := q.m.Within(easyWork, q.byProducts); err != nil {
 			return Answer{}, err
 		}

@@ -49,6 +49,7 @@ type view struct {
 	want   float64 // width wanted
 	inside bool    // both ends were found by this pass
 	last   Answer  // of this pass alone
+	log    float64 // of δ(ε), about, where that is asked: it may be below every float64
 }
 
 // byTransform narrows q.best by passes at the accuracy that is wanted now.
@@ -233,7 +234,7 @@ func (f *refinement) readDelta(ps *pass, want float64) (v view, done bool) {
 	}
 	r := Answer{Lower: xmath.ExpDown(f.logLow), Estimate: math.Exp(x), Upper: xmath.ExpUp(f.logHigh), Budget: ps.budget(f.eps, math.Exp(x)), Points: ps.n, Step: f.step}
 	f.best = intersect(f.best, r)
-	v = view{want: want, width: ps.width(f.eps), inside: !math.IsInf(f.logLow, -1), last: r}
+	v = view{want: want, width: ps.width(f.eps), inside: !math.IsInf(f.logLow, -1), last: r, log: x}
 	return v, f.logHigh-f.logLow <= want || f.best.Upper < leastDelta
 }
 
@@ -244,7 +245,7 @@ func (f *refinement) recentre(v view) (again bool) {
 			// A larger δ was foreseen, so that tails and window fell short.
 			f.finiteLog, again = hi, true
 		} else if v.inside {
-			f.finiteLog = xmath.LogSub(xmath.Log(v.last.Estimate), f.logInf)
+			f.finiteLog = xmath.LogSub(v.log, f.logInf)
 		}
 		f.theta = f.c.saddle(f.eps, f.theta)
 		return again

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"math"
 	"testing"
 )
 
@@ -38,39 +37,6 @@ func TestNormalTailSeam(t *testing.T) {
 	}
 	if y := Exp(Log(F(1e-300))); Ulps(1e-300, y) > 1e-60 {
 		t.Errorf("exp(log 1e-300) = %v", y)
-	}
-}
-
-func TestExpC(t *testing.T) {
-	for _, x := range []float64{0, 1e-9, 0.3, 2, -31.7, 1e4} {
-		v := ExpC(C(0.25, x))
-		re, _ := v.Re.Float64()
-		im, _ := v.Im.Float64()
-		if e := math.Exp(0.25); math.Abs(re-e*math.Cos(x)) > 1e-15*(2+math.Abs(x)) || math.Abs(im-e*math.Sin(x)) > 1e-15*(2+math.Abs(x)) {
-			t.Errorf("e^(1/4+%vi) = %v+%vi", x, re, im)
-		}
-		// e^{2iy} = (e^{iy})² to the working precision.
-		w := ExpC(C(0.5, 2*x)).Minus(v.Times(v))
-		if d, _ := w.Abs().Float64(); d > 1e-80 {
-			t.Errorf("e^(1/2+%vi) differs from the square by %v", 2*x, d)
-		}
-	}
-}
-
-func TestLegendre(t *testing.T) {
-	x, w := Legendre(12)
-	for k := 0; k < 24; k += 2 { // ∫x^k = 2/(k+1)
-		sum := New()
-		for i := range x {
-			p := F(1)
-			for range k {
-				p = Mul(p, x[i])
-			}
-			sum = Add(sum, Mul(w[i], p))
-		}
-		if d, _ := Sub(sum, Div(F(2), F(float64(k+1)))).Float64(); math.Abs(d) > 1e-85 {
-			t.Errorf("the integral of x^%d is off by %v", k, d)
-		}
 	}
 }
 

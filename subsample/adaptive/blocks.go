@@ -1,0 +1,541 @@
+// §13 from above: many steps at once, of a law that is the worst for every function of a cone.
+
+package adaptive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// widened is by how much the θ of near' is larger. The check needs room for the error of triangles' bounds, about excessGoal
+// of what a step adds to BC or the variance, which grow with e^{θ²} − 1; ε pays as much for it.
+func widened(theta float64) float64 {
+	square := theta * theta
+	return theta * (1 + max(3e-4, -2.1e-3*math.Expm1(-square)/(2*square)))
+}
+
+// A blocked is what blocks need of a rate and a θ: the cone for which near' is the worst.
+type blocked struct {
+	rate, theta float64
+	wide        nearPair
+	lambda      float64
+	cells       int   // of the check
+	few         int64 // up to so many steps, the pair that is the worst at every α is tried too
+}
+
+// lambdas are tried in this order; the cones shrink, and the bounds widen.
+var lambdas = [...]float64{0.5, 0.75, 1, 1.5}
+
+func newBlocked(ctx context.Context, rate, theta float64) (*blocked, error) {
+	b := &blocked{rate: rate, theta: theta, wide: nearPair{rate, widened(theta)}, few: fewSteps}
+	var last error
+	for _, lambda := range lambdas {
+		c, err := newCheck(rate, theta, b.wide.theta, lambda)
+		if err == nil {
+			if b.cells, err = c.run(ctx); err == nil {
+				b.lambda = lambda
+				return b, nil
+			}
+		}
+		if ctx.Err() != nil || err == parallel.ErrWork {
+			return nil, err
+		}
+		last = err
+	}
+	return nil, last
+}
+
+// checked keeps the cones of rates and θ, which take a second each, for all mechanisms of the process.
+var checked = struct {
+	sync.Mutex
+	of map[nearPair]*keptBlocked
+}{of: map[nearPair]*keptBlocked{}}
+
+// A keptBlocked is being made until done is closed. One that ended by a limit of its question is ended, and not kept.
+type keptBlocked struct {
+	*blocked
+	err   error
+	ended bool
+	done  chan struct{}
+}
+
+// mostChecked bounds how many are kept.
+const mostChecked = 256
+
+func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
+	key := nearPair{rate, theta}
+	for {
+		checked.Lock()
+		kept, made := checked.of[key]
+		if !made {
+			if len(checked.of) >= mostChecked {
+				clear(checked.of)
+			}
+			kept = &keptBlocked{done: make(chan struct{})}
+			checked.of[key] = kept
+		}
+		checked.Unlock()
+		if !made {
+			return kept.make(ctx, key)
+		}
+		select {
+		case <-kept.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if !kept.ended {
+			return kept.blocked, kept.err
+		}
+	}
+}
+
+// make checks a cone for all that wait for it.
+func (k *keptBlocked) make(ctx context.Context, key nearPair) (*blocked, error) {
+	defer close(k.done)
+	k.blocked, k.err = newBlocked(ctx, key.rate, key.theta)
+	if k.ended = ctx.Err() != nil || k.err == parallel.ErrWork; k.ended {
+		checked.Lock()
+		defer checked.Unlock()
+		if checked.of[key] == k {
+			delete(checked.of, key)
+		}
+	}
+	return k.blocked, k.err
+}
+
+// law returns the pair on losses i·step, up to where its profile is e^logTop.
+func (p nearPair) law(step, logTop float64, most int) (nodeLaw, []int, []float64, error) {
+	var x, u, v []float64
+	var node []int
+	for i := 0; ; i++ {
+		if i > most {
+			return nodeLaw{}, nil, nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", most)
+		}
+		z := float64(i) * step
+		near, reverse := p.near(z), p.reverse(z)
+		node, x = append(node, i), append(x, z)
+		u, v = append(u, near.value+near.err), append(v, reverse.value+reverse.err)
+		if i > 0 && xmath.Log(u[i]) < logTop {
+			break
+		}
+	}
+	return newNodeLaw(x, u, v), node, x, nil
+}
+
+// cumulant is about log E_Q[(P/Q)^τ] of near: by the trapezoid rule, no bound.
+func (p nearPair) cumulant(tau float64) float64 {
+	const h = 1. / 16
+	// The integrand's second hump is at τ·θ.
+	sum, most := 0.0, 0.0
+	for pass := range 2 {
+		for g := -12.0; g < 12+tau*p.theta; g += h {
+			l := tau*math.Log1p(p.rate*math.Expm1(p.theta*g-p.theta*p.theta/2)) - g*g/2
+			if pass == 0 {
+				most = max(most, l)
+			} else {
+				sum += math.Exp(l - most)
+			}
+		}
+	}
+	return most + xmath.Log(sum*h/math.Sqrt(2*math.Pi))
+}
+
+// moment returns the logarithm of E_Q[(P/Q)^n] of near for a whole n, from above: a sum over how many of n factors are of
+// the record.
+func (p nearPair) moment(n int) float64 {
+	log := math.Inf(-1)
+	choose := 0.0
+	for k := 0; k <= n; k++ {
+		log = xmath.LogAdd(log, choose+float64(k)*xmath.Log(p.rate)+float64(n-k)*math.Log1p(-p.rate)+p.theta*p.theta*float64(k)*float64(k-1)/2)
+		choose += xmath.Log(float64(n-k)) - xmath.Log(float64(k+1))
+	}
+	return log + 1e-13*(1+math.Abs(log)+float64(n)*math.Abs(xmath.Log(p.rate)))
+}
+
+// saddle is where T·Ψ(τ) − (τ−1)·eps is least.
+func (p nearPair) saddle(steps, eps float64) float64 {
+	lo, hi := 1.0, 2.0
+	f := func(tau float64) float64 { return steps*p.cumulant(tau) - (tau-1)*eps }
+	for hi < 1e3 && f(hi*1.01) < f(hi) {
+		hi *= 2
+	}
+	for range 40 {
+		a, b := lo+(hi-lo)*0.382, lo+(hi-lo)*0.618
+		if f(a) < f(b) {
+			hi = b
+		} else {
+			lo = a
+		}
+	}
+	return (lo + hi) / 2
+}
+
+const (
+	stageDivision = 4    // steps of a ladder in rate·θ, the size of a loss
+	kernelShare   = 5e-4 // of a step's variance, what chords of its law add to it
+	blockGrowth   = 0.5  // a block, relative to the steps before it
+	fewSteps      = 256  // up to so many, the pair that is the worst at every α may be better than a cone
+	atTop         = 1e-5 // of δ, about what is beyond the top
+	infiniteLoss  = 1e-8 // of δ, about what losses have that count as infinite in all steps
+)
+
+// ladderFor returns the lattice for a number of steps, tilted to where δ is asked, and the laws of a step on it: of
+// near', and of the pair that is the worst at every α. Chords on the way to a coarser lattice are for upper bounds only.
+func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, logDelta, below float64, maxPoints int) (*ladder, [2]massLaw, error) {
+	var laws [2]massLaw
+	step := b.rate * b.theta / stageDivision
+	// The chords of a law of step h add h²/6 to its variance, rate²(e^{θ²} − 1).
+	points := b.theta / math.Sqrt(6*kernelShare*math.Expm1(min(b.theta*b.theta, 4))) / stageDivision
+	fine := 1
+	for float64(fine) < points {
+		fine *= 2
+	}
+	if 3*fine/4 >= int(math.Ceil(points)) {
+		fine = 3 * fine / 4
+	}
+	if !upper {
+		step, fine = step/float64(fine), 1
+	}
+	tau := b.wide.saddle(float64(steps), eps)
+	above := (float64(steps)*b.wide.cumulant(tau) - logDelta - xmath.Log(atTop)) / (tau - 1)
+	l, err := newLadder(step, fine, below, above, tau, maxPoints)
+	if err == nil {
+		err = cmp.Or(ctx.Err(), parallel.Spend(ctx, l.price())) // for the laws and their transforms
+	}
+	if err != nil {
+		return nil, laws, err
+	}
+	logTop := logDelta - xmath.Log(float64(steps)) + xmath.Log(infiniteLoss)
+	law, node, x, err := b.wide.law(step/float64(fine), logTop, l.n*fine/2-1)
+	if err != nil {
+		return nil, laws, err
+	}
+	return l, [2]massLaw{law.masses(node, x), law.worse().masses(node, x)}, nil
+}
+
+// upper returns a ladder and upper bounds of G at its nodes 0..top, after a number of steps.
+//
+// The stages are the same for every number of steps but for the last, so that more steps never cost less.
+func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64, maxPoints int) (*ladder, []float64, error) {
+	l, laws, err := b.ladderFor(ctx, true, steps, eps, logDelta, 12+4*(b.lambda-0.5), maxPoints)
+	if err != nil {
+		return nil, nil, err
+	}
+	var kernels [2]*kernel
+	for i, law := range laws {
+		if kernels[i], err = l.kernel(law, true); err != nil {
+			return nil, nil, err
+		}
+	}
+	near, either := kernels[0], kernels[1]
+	f := newStair(l, b)
+	// G_0 = (1 − α)₊ is an atom at β = 1.
+	atom := make([]float64, len(l.beta))
+	atom[l.low] = 1
+	fromStart := func(t int64) error {
+		f.inf = float64(t) * either.inf
+		sum, off := l.raise(either, t)
+		return f.step(ctx, atom, sum, off)
+	}
+	if err := fromStart(1); err != nil {
+		return nil, nil, err
+	}
+	for t := int64(1); t < steps; {
+		size := min(max(1, int64(blockGrowth*float64(t))), steps-t)
+		sum, off := l.raise(near, size)
+		d := f.majorant(t, size, near.inf)
+		if err := f.step(ctx, d, sum, off); err != nil {
+			return nil, nil, err
+		}
+		f.tail(size)
+		if t += size; t <= b.few {
+			g := f.values()
+			if err := fromStart(t); err != nil {
+				return nil, nil, err
+			}
+			if !numbers(g) || !numbers(f.values()) {
+				return nil, nil, fmt.Errorf("blocks do not resolve %d steps", t)
+			}
+			f.below(g)
+		}
+	}
+	g := f.values()
+	if !numbers(g) || !(g[l.top] < math.Exp(logDelta)) {
+		return nil, nil, fmt.Errorf("blocks do not resolve %d steps", steps)
+	}
+	for i := range g {
+		g[i] = min(g[i], 1)
+	}
+	return l, g, nil
+}
+
+// numbers reports whether values are finite.
+func numbers(g []float64) bool {
+	for _, v := range g {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// below keeps the lower of two bounds: G is convex, so that the chords of the lower values are above it.
+func (f *stair) below(g []float64) {
+	x := make([]float64, f.top+1)
+	for i, v := range f.values() {
+		x[i] = float64(i) * f.ladder.step
+		g[i] = min(g[i], v)
+	}
+	mass, _, inf := xmath.Chords(x, g, false)
+	for j := range mass {
+		f.c[j] = mass[j] * math.Exp(-x[j]) * (1 + f.rounding)
+	}
+	f.c[0], f.inf = 0, inf
+}
+
+// A stair is an upper bound of G: Σ_{j>0} c_j (β_j − α)₊ + inf for α ≥ 1, and for α < 1 what symmetry says.
+type stair struct {
+	*ladder
+	of      *blocked
+	c       []float64 // by node 0..top; c_0 is not used
+	inf     float64
+	density float64    // of the plateau of the last majorant: of n, per unit of log β
+	spread  [3]float64 // of an atom over its cell, on the nodes −1, 0 and 1
+	falls   []float64  // β^−λ by node
+}
+
+func newStair(l *ladder, b *blocked) *stair {
+	f := &stair{ladder: l, of: b, spread: spread(b.lambda, l.step)}
+	for i := range l.beta {
+		f.falls = append(f.falls, math.Exp(-b.lambda*float64(i-l.low)*l.step))
+	}
+	return f
+}
+
+// spread returns the masses at −1, 0 and 1 of an atom that is spread over a cell of width h on which n is constant: γ is
+// e^{−λy}dy, shifted so that mass and mean are kept, and then joined by chords. The shift is the same for all
+// atoms, so that cells meet. The outer masses are rounded up, by what keeps the mean.
+func spread(lambda, h float64) [3]float64 {
+	sinhc := func(x float64) float64 {
+		if math.Abs(x) < 1e-4 {
+			return 1 + x*x/6
+		}
+		return math.Sinh(x) / x
+	}
+	shift := xmath.Log(sinhc(lambda*h/2) / sinhc((1-lambda)*h/2))
+	end := shift + h/2
+	// ∫ (e^s − 1) e^{−λs} ds over [0, end], by its series at 0, of which two more terms are below 1e-3 of the last.
+	over := 0.0
+	a, b := 1-lambda, -lambda
+	term, pa, pb := end*end/2, a, b
+	for k := 1; k < 20; k++ {
+		over += (pa - pb) * term // (a^k − b^k)·end^{k+1}/(k+1)!
+		pa *= a
+		pb *= b
+		term *= end / float64(k+2)
+	}
+	mass := expIntegral(b, shift-h/2, end)
+	up := over / mass / math.Expm1(h) * (1 + 1e-9)
+	down := up * math.Exp(h)
+	return [3]float64{down, 1 - up - down, up}
+}
+
+// step applies power, of a kernel of this sum and error, to masses by node, and keeps what is above α = 1.
+func (f *stair) step(ctx context.Context, masses []float64, sum, off float64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := parallel.Spend(ctx, f.price()); err != nil {
+		return err
+	}
+	tilted := make([]float64, len(masses))
+	total := 0.0
+	for i, m := range masses {
+		tilted[i] = m * f.weight[i]
+		total += tilted[i]
+	}
+	out, err := f.apply(tilted, sum, off)
+	f.c = f.gather(out, err)
+	for i := range f.c {
+		f.c[i] *= 1 + f.rounding
+	}
+	// What is above the top counts as β, wherever α is.
+	f.inf += total * sum * math.Exp(-(f.tilt-1)*float64(f.top)*f.ladder.step) * (1 + f.rounding)
+	return nil
+}
+
+// values returns G at the nodes 0..top, inf included, rounded up.
+func (f *stair) values() []float64 {
+	g := make([]float64, f.top+1)
+	f.fill(g)
+	for i := range g {
+		g[i] += f.inf
+	}
+	return g
+}
+
+// fill sets g to Σ_{j>i} c_j (β_j − β_i), from above. All terms are positive.
+func (f *stair) fill(g []float64) {
+	sum := 0.0
+	g[f.top] = 0
+	for i := f.top - 1; i >= 0; i-- {
+		sum += f.c[i+1]
+		g[i] = g[i+1] + sum*(f.beta[i+1+f.low]-f.beta[i+f.low])
+	}
+	for i := range g {
+		g[i] *= 1 + f.rounding
+	}
+}
+
+// candidates is how many lengths of a plateau are compared.
+const candidates = 24
+
+// majorant returns the masses of a function D of the cone that is at least G everywhere, for a block of so many steps after t,
+// each of which has P-mass pInf at +∞.
+//
+// Above a node k, n = c·β^λ is the least falling one; below, it is constant, as large as it takes for D to be
+// at least G at all nodes, those below α = 1 too, and 1 at α = 0: G is convex, and D linear from there to the lowest node. Any k is
+// right; the one is taken whose D has least at the tilt of what the block brings above α = 1.
+func (f *stair) majorant(t, size int64, pInf float64) []float64 {
+	low, top := f.low, f.top
+	g := make([]float64, low+top+1)
+	f.fill(g[low:])
+	for i := 1; i <= low; i++ { // G(α) = 1 − α + αG(1/α)
+		x, mirror := -float64(i)*f.ladder.step, 0.0
+		if i <= top {
+			mirror = g[low+i]
+		}
+		g[low-i] = (-math.Expm1(x) + math.Exp(x)*mirror) * (1 + 8*xmath.U)
+	}
+	reach := f.reach()
+	// Sums over the nodes above one, of the part of D that falls: its n, Σ d_j, D itself, Σ d_j β_j, and what it has more than G
+	// at the tilt.
+	n, mass, value, first, more := make([]float64, top+2), make([]float64, top+1), make([]float64, top+1), make([]float64, top+1), make([]float64, top+1)
+	for j := top; j >= 1; j-- {
+		i := j + low
+		n[j] = max(n[j+1], f.c[j]/f.falls[i]*(1+f.rounding))
+		d := n[j] * f.falls[i]
+		mass[j-1] = mass[j] + d
+		value[j-1] = value[j] + mass[j-1]*(f.beta[i]-f.beta[i-1])
+		first[j-1] = first[j] + d*f.beta[i]
+		more[j-1] = more[j] + (d-f.c[j])*f.weight[i]
+	}
+	deviation := f.of.rate * math.Sqrt(float64(t)*math.Expm1(min(f.of.theta*f.of.theta, 4)))
+	widest := min(float64(top-1), 6*deviation/f.ladder.step+8)
+	bestK, bestN, best := -1, 0.0, math.Inf(1)
+	for q := range candidates {
+		k := int(math.Round(math.Pow(widest+1, float64(q)/(candidates-1)) - 1))
+		if k == bestK {
+			continue
+		}
+		height := f.plateau(g, k, n[k+1], mass[k], value[k], first[k])
+		cost := more[k]
+		for i := 0; i <= k+low; i++ {
+			var c float64
+			switch j := i - low; {
+			case j > 0:
+				c = f.c[j]
+			case j < 0 && -j <= top:
+				c = f.c[-j] * f.beta[low-j]
+			}
+			cost += (height*f.falls[i] - c) * f.weight[i] * reach[i]
+		}
+		if cost < best {
+			bestK, bestN, best = k, height, cost
+		}
+	}
+	d := make([]float64, low+top+1)
+	atZero := 0.0 // D(0)
+	for i := range d {
+		m := bestN
+		if j := i - low; j > bestK {
+			m = n[j]
+		}
+		m *= f.falls[i] * (1 + f.rounding)
+		atZero += m * f.beta[i]
+		d[max(i-1, 0)] += m * f.spread[0] // a higher node at the bottom only adds
+		d[i] += m * f.spread[1]
+		d[min(i+1, low+top)] += m * f.spread[2]
+	}
+	// An atom's cell has the mass of the atom, so that n is that over the integral of e^{−λy} there.
+	f.density = bestN / f.ladder.step * (1 + f.of.lambda*f.ladder.step) * (1 + f.rounding)
+	// At +∞, which a step reaches with pInf, D counts as D(0). What the cell at the top has above the last node has its mean.
+	f.inf += (float64(size)*pInf*atZero + n[top]*f.falls[low+top]*f.beta[low+top]*f.spread[2]*math.Exp(f.ladder.step)) * (1 + f.rounding)
+	return d
+}
+
+// plateau returns the least n of a plateau up to node k below a part with these sums, least or more.
+func (f *stair) plateau(g []float64, k int, least, mass, value, first float64) float64 {
+	height := least
+	sum, sumBeta, at := 0.0, 0.0, 0.0
+	for i := k + f.low - 1; i >= 0; i-- {
+		sum += f.falls[i+1]
+		sumBeta += f.falls[i+1] * f.beta[i+1]
+		at += sum * (f.beta[i+1] - f.beta[i])
+		above := value + mass*(f.beta[k+f.low]-f.beta[i])
+		height = max(height, (g[i]*(1+f.rounding)-above*(1-f.rounding))/at)
+	}
+	sumBeta += f.falls[0] * f.beta[0]
+	return max(height, (1+f.rounding-first*(1-f.rounding))/sumBeta) * (1 + 2*f.rounding)
+}
+
+// reach returns by node the probability that a block brings it above α = 1, under its tilted law: about, from the
+// lower frequencies of its transform.
+func (f *stair) reach() []float64 {
+	z := make([]complex128, f.n/2+1)
+	copy(z, f.power)
+	law := f.coarse.Sequence(nil, z)
+	total := 0.0
+	for _, v := range law {
+		total += v
+	}
+	out := make([]float64, len(f.beta))
+	sum, i := 0.0, 0
+	for j := f.n / 2; j > -f.n/2; j-- {
+		sum += law[(j+f.n)%f.n]
+		for ; i < len(out) && i-f.low <= -j; i++ {
+			out[i] = min(max(sum/total, 0), 1)
+		}
+	}
+	for ; i < len(out); i++ {
+		out[i] = 1
+	}
+	return out
+}
+
+// mostMoment is the largest τ' that is tried for what is below a ladder.
+const mostMoment = 32
+
+// tail adds what the plateau of the last majorant has below the ladder, after a block.
+//
+// For τ' > λ its part at β is at α at most β^{τ'}·M·α^{1−τ'}, M being the block's E_Q[(P/Q)^τ'], since (x − α)₊ ≤ x^τ'·α^{1−τ'}. In
+// all that is density·M·α^{1−τ'}·e^{−(τ'−λ)Y}/(τ'−λ), from −Y down: a convex function of α, whose chords are added.
+func (f *stair) tail(size int64) {
+	h := f.ladder.step
+	y := float64(f.low-1) * h // the lowest cell ends above
+	tau, log := 0.0, math.Inf(1)
+	for n := 2; n <= mostMoment; n++ {
+		gap := float64(n) - f.of.lambda
+		if gap <= 0 {
+			continue
+		}
+		if v := float64(size)*f.of.wide.moment(n) - gap*y - xmath.Log(gap); v < log {
+			tau, log = float64(n), v
+		}
+	}
+	scale := f.density * math.Exp(log) * (1 + 1e-9)
+	// The slopes of chords of α^{1−τ'} are α^{−τ'} times a constant, and their differences the masses.
+	slopes := -math.Expm1((1-tau)*h) / math.Expm1(h) * math.Expm1(tau*h) * (1 + 1e-9)
+	for j := 1; j < f.top; j++ {
+		f.c[j] += scale * slopes * math.Exp(-tau*float64(j)*h)
+	}
+	// From the last node on there is no slope to take off.
+	f.c[f.top] += scale * slopes * math.Exp(-tau*float64(f.top-1)*h) / math.Expm1(tau*h) * (1 + 1e-9)
+	f.inf += scale * math.Exp((1-tau)*float64(f.top)*h)
+}
