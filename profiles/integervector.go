@@ -18,15 +18,21 @@ import (
 // that, such as the recursion over batches of fixed size, does not.
 type GaussianBounded interface {
 	Attacked
-	// Above returns the Gaussian noise, and the probability that a run gives everything away in place of it.
+	// Above returns the Gaussian noise, and the probability that a run gives everything away in place of it: on the whole
+	// data set, on a Poisson sample or on a batch without replacement.
 	Above() (gaussian Mechanism, leak float64)
+	// Whole returns one run on the whole data set.
+	Whole(Relation) (Bounds, error)
 }
 
-// mostDeviation bounds the standard deviation of integer noise, whose steps are looked at one by one, and
-// mostSquared the squared norm of a change.
+// leastDeviation and mostDeviation bound the standard deviation of integer noise, whose steps are looked at one by one,
+// mostSquared the squared norm of a change, and mostLeak what the end of a tail may give away.
 const (
-	mostDeviation = 1e5
-	mostSquared   = 1e9
+	leastDeviation = 0.1
+	mostDeviation  = 1e4
+	mostSquared    = 1e9
+	mostClients    = 1e9
+	mostLeak       = 1e-9
 )
 
 // NewSkellamMechanism returns Skellam noise (the difference of two Poisson variables of one mean) of a standard
@@ -35,27 +41,18 @@ const (
 // Its Pair is that of Gaussian noise of multiplier 1/(D·√⌊sensitivity²⌋), D the probit step of the noise (Theorem 1 and
 // Lemma 3′ of docs/theory/integer-noise.md), attained up to about one part in 6·variance of ε.
 func NewSkellamMechanism(standardDeviation, sensitivity float64) (Mechanism, error) {
-	b, err := newIntegerVector("skellam", standardDeviation, sensitivity)
-	if err != nil {
-		return nil, err
-	}
-	v := standardDeviation * standardDeviation
-	b.law = func(coordinates int64) (*integerLaw, error) { return skellamOf(v * float64(coordinates)) }
-	l, s := skellamLaw(v)
-	return b.settled(l, s)
+	return newIntegerVector(integerVector{name: "skellam", noise: "skellam", clients: 1, deviation: standardDeviation, sensitivity: sensitivity})
 }
 
-// NewDiscreteGaussianVector returns discrete Gaussian noise with parameter sigma, independent in each coordinate, on a
-// query of any number of whole numbers with any L2 sensitivity of at least 1. NewDiscreteGaussianMechanism is closer
-// where it serves; see NewSkellamMechanism for the bounds.
-func NewDiscreteGaussianVector(sigma, sensitivity float64) (Mechanism, error) {
-	b, err := newIntegerVector("discrete-gaussian", sigma, sensitivity)
-	if err != nil {
-		return nil, err
+// NewDiscreteGaussianVector returns discrete Gaussian noise with σ = noiseMultiplier × sensitivity, independent in each
+// coordinate, on a query of any number of whole numbers with any L2 sensitivity of at least 1. NewDiscreteGaussianMechanism is
+// closer where it serves; see NewSkellamMechanism for the bounds.
+func NewDiscreteGaussianVector(noiseMultiplier, sensitivity float64) (Mechanism, error) {
+	m, err := newIntegerVector(integerVector{name: "discrete-gaussian", noise: "discrete-gaussian", clients: 1, deviation: noiseMultiplier * sensitivity, sensitivity: sensitivity})
+	if err != nil && !(noiseMultiplier*sensitivity >= leastDeviation && noiseMultiplier*sensitivity <= mostDeviation) {
+		return nil, fault.In("discrete-gaussian", fault.New("noise-multiplier", "%v times sensitivity %v is not in [%v, %v]", noiseMultiplier, sensitivity, leastDeviation, float64(mostDeviation)))
 	}
-	l, s := gaussianLaw(sigma)
-	b.law = l.sumOf
-	return b.settled(l, s)
+	return m, err
 }
 
 // NewSummedNoise returns the noise that the clients of a secure aggregation add together, on a sum of vectors of whole
@@ -67,94 +64,95 @@ func NewDiscreteGaussianVector(sigma, sensitivity float64) (Mechanism, error) {
 // absent does not add its noise either, which may tell more than its values do: there is no Pair under AddRemove.
 func NewSummedNoise(noise string, clients, missing int64, standardDeviation, sensitivity float64) (Mechanism, error) {
 	const name = "summed-noise"
-	b, err := newIntegerVector(name, standardDeviation, sensitivity)
 	switch {
-	case err != nil:
-		return nil, err
-	case clients < 1 || clients > 1e9:
-		return nil, fault.In(name, fault.New("clients", "%d is not in [1, 1e9]", clients))
+	case noise != "skellam" && noise != "discrete-gaussian" && noise != "discrete-laplace":
+		return nil, fault.In(name, fault.New("noise", "%q is not one of skellam, discrete-gaussian, discrete-laplace", noise))
+	case clients < 1 || clients > mostClients:
+		return nil, fault.In(name, fault.New("clients", "%d is not in [1, %d]", clients, int64(mostClients)))
 	case missing < 0 || missing >= clients:
 		return nil, fault.In(name, fault.New("missing", "%d is not in [0, %d]: some client must add noise", missing, clients-1))
 	}
-	b.shared = true
-	n := clients - missing
-	var one *integerLaw
-	switch noise {
-	case "skellam":
-		v := standardDeviation * standardDeviation * float64(n)
-		if !(v <= mostDeviation*mostDeviation) {
-			return nil, fault.In(name, fault.New("standard-deviation", "that of the sum of %d clients, %v, is not at most %g", n, math.Sqrt(v), float64(mostDeviation)))
-		}
-		b.law = func(coordinates int64) (*integerLaw, error) { return skellamOf(v * float64(coordinates)) }
-		l, s := skellamLaw(v)
-		return b.settled(l, s)
-	case "discrete-gaussian":
-		one, _ = gaussianLaw(standardDeviation)
-	case "discrete-laplace":
-		one, _ = geometricLaw(standardDeviation)
-	default:
-		return nil, fault.In(name, fault.New("noise", "%q is not one of skellam, discrete-gaussian, discrete-laplace", noise))
-	}
-	sum, err := one.sumOf(n)
-	if err != nil {
-		return nil, fault.In(name, err)
-	}
-	b.law = sum.sumOf
-	return b.settled(sum, sum.step())
-}
-
-func skellamOf(v float64) (*integerLaw, error) {
-	l, _ := skellamLaw(v)
-	return l, nil
+	return newIntegerVector(integerVector{name: name, noise: noise, clients: clients - missing, deviation: standardDeviation, sensitivity: sensitivity, shared: true})
 }
 
 // integerVector is log-concave noise on every coordinate of a vector of whole numbers that a record moves by a squared
 // norm of at most norm2.
 type integerVector struct {
 	name        string
+	noise       string
+	clients     int64 // whose noise adds up, each of this standard deviation, parameter or scale
 	deviation   float64
 	sensitivity float64
 	norm2       int64
-	mu          float64                                      // rounded up: what one record costs
-	leak        float64                                      // that a run gives everything away
-	shared      bool                                         // each record adds a share of the noise
-	law         func(coordinates int64) (*integerLaw, error) // of the sum of the noise of so many coordinates
+	mu          float64 // rounded up: what one record costs
+	leak        float64 // that a run gives everything away
+	shared      bool    // each record adds a share of the noise
 }
 
-func newIntegerVector(name string, deviation, sensitivity float64) (*integerVector, error) {
-	if !(deviation > 0.1 && deviation <= mostDeviation) {
-		return nil, fault.In(name, fault.New("standard-deviation", "%v is not in (0.1, %g]", deviation, float64(mostDeviation)))
+// newIntegerVector completes b, whose noise and clients have been checked.
+func newIntegerVector(b integerVector) (Mechanism, error) {
+	if !(b.deviation >= leastDeviation && b.deviation <= mostDeviation) {
+		return nil, fault.In(b.name, fault.New("standard-deviation", "%v is not in [%v, %v]", b.deviation, leastDeviation, float64(mostDeviation)))
 	}
-	if !(sensitivity >= 1 && sensitivity*sensitivity <= mostSquared) {
-		return nil, fault.In(name, fault.New("sensitivity", "%v is not in [1, %.5g]: a change of whole numbers has a norm of at least 1", sensitivity, math.Sqrt(mostSquared)))
+	if !(b.sensitivity >= 1 && b.sensitivity*b.sensitivity <= mostSquared) {
+		return nil, fault.In(b.name, fault.New("sensitivity", "%v is not in [1, %.5g]: a change of whole numbers has a norm of at least 1", b.sensitivity, math.Sqrt(mostSquared)))
 	}
 	// Rounded up, so that √8 as a float64 admits (2, 2).
-	return &integerVector{name: name, deviation: deviation, sensitivity: sensitivity, norm2: int64(xmath.Up(sensitivity*sensitivity, 2))}, nil
-}
-
-// settled puts in what the law of one coordinate costs. Without a lemma for the tails, steps up to one far out count, and
-// what is beyond them gives everything away (Theorem 2): P[N > J − w] for a coordinate that moves by w ≤ √norm2.
-func (b *integerVector) settled(l *integerLaw, s probitStep) (Mechanism, error) {
-	root := math.Sqrt(float64(b.norm2))
-	b.mu = xmath.Up(s.step*root, 4)
-	if !s.all {
-		most := int(root) + 1
-		if s.last <= 2*most {
-			return nil, fault.In(b.name, fault.New("standard-deviation", "the noise of all is too little for a sensitivity of %v: it must reach several times as far", b.sensitivity))
-		}
-		for w := 1; w <= most; w++ {
-			j := s.last - w + 1
-			b.leak = max(b.leak, xmath.ExpUp(l.tail[j]+l.tailErr[j])/float64(w))
-		}
-		b.leak = xmath.Up(float64(b.norm2)*b.leak, 4)
-		if !(b.leak < 1e-9) {
-			return nil, fault.In(b.name, fault.New("standard-deviation", "the noise of all is too little for a sensitivity of %v: its tail gives away everything with probability %.2g", b.sensitivity, b.leak))
-		}
+	b.norm2 = int64(xmath.Up(b.sensitivity*b.sensitivity, 2))
+	l, s, err := b.sum(b.clients, 1e-7)
+	if err != nil {
+		return nil, fault.In(b.name, err)
+	}
+	b.mu = xmath.Up(s.step*math.Sqrt(float64(b.norm2)), 4)
+	if !s.all && !b.leaks(l) {
+		return nil, fault.In(b.name, fault.New("standard-deviation", "%v is too little for a sensitivity of %v: its tail gives everything away with probability %.2g", b.deviation, b.sensitivity, b.leak))
 	}
 	if _, err := NewGaussian(1 / b.mu); err != nil {
 		return nil, fault.In(b.name, fault.New("standard-deviation", "%v is too little for a sensitivity of %v", b.deviation, b.sensitivity))
 	}
-	return b, nil
+	return &b, nil
+}
+
+// sum returns the law of the noise of so many clients on one number, or of as many numbers of fewer clients, with relative
+// errors of a sum of discrete Gaussians of at most most over its deviation unless it is convolved.
+func (b *integerVector) sum(clients int64, most float64) (l *integerLaw, s probitStep, err error) {
+	switch b.noise {
+	case "discrete-gaussian":
+		if sd := b.deviation * math.Sqrt(float64(clients)); !(sd <= mostDeviation) {
+			return nil, s, errSum(sd, clients)
+		}
+		return gaussianSum(b.deviation, clients, most)
+	case "discrete-laplace":
+		return geometricSum(b.deviation, clients)
+	}
+	v := b.deviation * b.deviation * float64(clients)
+	if !(v <= mostDeviation*mostDeviation) {
+		return nil, s, errSum(math.Sqrt(v), clients)
+	}
+	l, s = skellamLaw(v)
+	return l, s, nil
+}
+
+func errSum(sd float64, clients int64) error {
+	return fault.New("standard-deviation", "that of the sum of %d clients, %.5g, is not at most %v", clients, sd, float64(mostDeviation))
+}
+
+// leaks sets the probability that a run gives everything away (Theorem 2), and reports whether it is small. With
+// T = max P[N ≥ last − w]/w over the moves w ≤ 2√norm2 of a coordinate, at most 100·norm2·T is above what Gaussian noise
+// says of at most four laws within 2√norm2 of each other; and of the pair at 2μ at least 2Φ(−μ) is not told.
+func (b *integerVector) leaks(l *integerLaw) bool {
+	most, last := 2*int(math.Sqrt(float64(b.norm2)))+2, len(l.tail)-1
+	worst := math.Inf(-1)
+	for w := 1; w <= most; w++ {
+		j := max(0, last-w)
+		worst = max(worst, l.tail[j]+l.tailErr[j]-math.Log(float64(w))*(1-1e-12))
+		if j == 0 {
+			break
+		}
+	}
+	worst += math.Log(100*float64(b.norm2)) - math.Ln2 - xmath.LogNormalTail(b.mu)
+	b.leak = xmath.ExpUp(worst + 1e-9)
+	return b.leak < mostLeak
 }
 
 func (b *integerVector) Name() string { return b.name }
@@ -191,14 +189,19 @@ func (b *integerVector) Attack(r Relation) (Mechanism, error) {
 	if err := b.absent(r); err != nil {
 		return nil, err
 	}
-	shift := int(math.Sqrt(float64(b.norm2) * (1 + 1e-15)))
-	var best Mechanism
+	best, _ := b.attack(r)
+	return best, nil
+}
+
+// attack also reports whether numbers that move by 1 each are that attack, or are more than can be listed as one sum.
+func (b *integerVector) attack(r Relation) (best Mechanism, spread bool) {
+	best, spread = unknownAttack{b.name}, true
 	worst := math.Inf(-1)
-	for _, c := range []struct{ coordinates, shift int64 }{{1, int64(shift)}, {b.norm2, b.norm2}} {
-		if c.coordinates > 1 && float64(c.coordinates)*b.deviation*b.deviation > mostListed*mostListed {
-			continue
+	for i, c := range []struct{ coordinates, shift int64 }{{b.norm2, b.norm2}, {1, root(b.norm2)}} {
+		if i == 1 && b.norm2 == 1 {
+			break
 		}
-		l, err := b.law(c.coordinates)
+		l, _, err := b.sum(b.clients*c.coordinates, 1e-4)
 		if err != nil {
 			continue // it is too long to list
 		}
@@ -207,21 +210,85 @@ func (b *integerVector) Attack(r Relation) (Mechanism, error) {
 		if err != nil {
 			continue
 		}
-		if d, _ := LogDelta(p, b.mu*b.mu/2+b.mu); d > worst || best == nil {
+		if d, _ := LogDelta(p, b.mu*b.mu/2+b.mu); d > worst {
+			spread = i == 0 || best == unknownAttack{b.name}
 			best, worst = a, d
 		}
 	}
-	if best == nil {
-		return nil, fault.New("sensitivity", "%v: no attack on %s could be listed", b.sensitivity, b.name)
-	}
-	return best, nil
+	return best, spread
 }
 
-// mostListed bounds the standard deviation of the noise of an attack, whose outcomes are listed.
-const mostListed = 2e3
+// root returns ⌊√n⌋.
+func root(n int64) int64 {
+	r := int64(math.Sqrt(float64(n)))
+	for r*r > n {
+		r--
+	}
+	return r
+}
 
-// NoiseMultiplier returns the standard deviation over the sensitivity.
+// Whole implements GaussianBounded: below also by norm2 numbers that move by 1 each, as they are and not by their sum.
+func (b *integerVector) Whole(r Relation) (Bounds, error) {
+	p, err := b.Pair(r)
+	if err != nil {
+		return Bounds{}, err
+	}
+	m := NewBounds(b.name, r, p)
+	attack, spread := b.attack(r)
+	low, err := attack.Pair(r)
+	if err != nil {
+		return m, err
+	}
+	m.Directions[0].Lower, m.Directions[1].Lower = low, Reverse(low)
+	if b.norm2 == 1 || !spread {
+		return m, nil
+	}
+	one, _, err := b.sum(b.clients, 1e-7)
+	if err != nil || len(one.mass) > mostCopied && attack != (unknownAttack{b.name}) {
+		return m, err
+	}
+	if low, err = (integerAttack{name: b.name, law: one, shift: 1}).Pair(r); err != nil {
+		return m, err
+	}
+	m.Directions[0].Copies, m.Directions[1].Copies = Repeated{low, b.norm2}, Repeated{Reverse(low), b.norm2}
+	return m, nil
+}
+
+// mostCopied bounds the outcomes of an attack that is composed with itself, where that of the sum is known. The loss of
+// longer ones is nearly that of their sum.
+const mostCopied = 1 << 9
+
+// An unknownAttack is that of noise of which none is listed.
+type unknownAttack struct{ name string }
+
+func (a unknownAttack) Name() string                   { return a.name }
+func (a unknownAttack) Pair(Relation) (Profile, error) { return Identical(), nil }
+
+// NoiseMultiplier returns the standard deviation, that of one client or the parameter or scale, over the sensitivity.
 func (b *integerVector) NoiseMultiplier() float64 { return b.deviation / b.sensitivity }
+
+// NoiseRange implements NoiseScaler.
+func (b *integerVector) NoiseRange(Relation) (lo, hi float64) {
+	hi = mostDeviation / math.Sqrt(float64(b.clients)) * (1 - 1e-12)
+	for lo = leastDeviation; lo < hi; lo *= 2 {
+		if _, err := b.WithNoiseMultiplier(lo / b.sensitivity); err == nil {
+			break
+		}
+	}
+	for ; lo < hi; hi /= 2 {
+		if _, err := b.WithNoiseMultiplier(hi / b.sensitivity); err == nil {
+			break
+		}
+	}
+	return lo / b.sensitivity * (1 + 1e-15), hi / b.sensitivity
+}
+
+// WithNoiseMultiplier implements NoiseScaler.
+func (b *integerVector) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
+	other := *b
+	other.deviation, other.leak = noiseMultiplier*b.sensitivity, 0
+	return newIntegerVector(other)
+}
 
 // An integerAttack is noise on one whole number that a record moves by shift.
 type integerAttack struct {
@@ -268,7 +335,14 @@ func (a integerAttack) GroupMixture(logW []float64, weightErr float64, opposite 
 func (a integerAttack) mixed(logW []float64, weightErr float64, opposite bool) (Profile, error) {
 	reach := a.shift * (len(logW) - 1)
 	n := len(a.law.mass) - 1 - reach
-	for n > 0 && a.law.tail[n+reach] < deepestListed {
+	deepest := float64(deepestListed)
+	if n > longAttack {
+		deepest = deepestLong
+	}
+	if a.law.continued { // where it still is the law of the noise
+		deepest = max(deepest, a.law.tail[len(a.law.tail)-1]+45)
+	}
+	for n > 0 && a.law.tail[n+reach] < deepest {
 		n--
 	}
 	if n <= reach {
@@ -314,8 +388,12 @@ func (a integerAttack) mixed(logW []float64, weightErr float64, opposite bool) (
 	return NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), massErr, lossErr)
 }
 
-// deepestListed is the log of the mass that an attack follows tails to.
-const deepestListed = -600
+// deepestListed is the log of the mass that an attack follows tails to, and deepestLong that of long ones.
+const (
+	deepestListed = -600
+	deepestLong   = -150
+	longAttack    = 1 << 13
+)
 
 // GivenAway returns the profile of p, but for a probability of leak that the outcome gives everything away. It
 // dominates p, and assumes that p has no infinite losses.

@@ -56,8 +56,8 @@ func TestFarSteps(t *testing.T) {
 		sd, want float64
 		j        int
 	}{{g, 4, 1.00177709434, 70}, {k, 10, 0.6407179455, 410}} {
-		a, _ := probit(c.law.tail[c.j], 0)
-		b, _ := probit(c.law.tail[c.j+1], 0)
+		a, _ := firstProbit(c.law.tail[c.j], 0)
+		b, _ := firstProbit(c.law.tail[c.j+1], 0)
 		if got := (b - a) * c.sd; math.Abs(got-c.want) > 1e-10 {
 			t.Errorf("step %d times the deviation %v: %.12g, want %.12g", c.j, c.sd, got, c.want)
 		}
@@ -86,6 +86,69 @@ func TestSumOfTwo(t *testing.T) {
 	for j := range 60 {
 		if d := two.mass[j] - want.mass[j]; math.Abs(d) > two.massErr[j]+want.massErr[j] || math.Abs(d) > 1e-12 {
 			t.Errorf("%d: %v, want %v (%v, %v)", j, two.mass[j], want.mass[j], two.massErr[j], want.massErr[j])
+		}
+	}
+}
+
+// TestProbitError: the error of a probit covers that of its tail, however large.
+func TestProbitError(t *testing.T) {
+	for _, log := range []float64{-0.7, -1, -3, -20, -700, -5e5} {
+		for _, err := range []float64{1e-15, 1e-9, 1e-3, 0.5} {
+			z, dz := firstProbit(log, err)
+			for _, at := range []float64{log - err, min(log+err, -math.Ln2)} {
+				if x, _ := firstProbit(at, 0); math.Abs(x-z) > dz {
+					t.Errorf("log %v ± %v: %v ± %v, but %v at %v", log, err, z, dz, x, at)
+				}
+			}
+		}
+	}
+}
+
+// TestGaussianRipple: a sum of discrete Gaussians is one up to the ripple of Lemma 4, and no less.
+func TestGaussianRipple(t *testing.T) {
+	for _, c := range []struct {
+		sigma float64
+		n     int64
+	}{{1, 2}, {1, 3}, {1.2, 2}, {1.2, 5}, {1.4, 10}} {
+		ripple := gaussianRipple(c.sigma, c.n)
+		one, _ := gaussianLaw(c.sigma)
+		sum, err := one.sumOf(c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, _ := nearlyGaussian(c.sigma*math.Sqrt(float64(c.n)), 0)
+		most := 0.0
+		for j := range 4 * int(c.sigma*math.Sqrt(float64(c.n))) {
+			most = max(most, math.Abs(sum.mass[j]-near.mass[j])-sum.massErr[j]-near.massErr[j])
+		}
+		if !(most <= ripple) || c.n <= 3 && most < ripple/1000 {
+			t.Errorf("σ = %v, %d clients: masses differ by e^±%.3g, bound %.3g", c.sigma, c.n, most, ripple)
+		}
+	}
+}
+
+// TestGeometricSum: the three-term recurrence against convolution, and its steps against those of one law after another.
+func TestGeometricSum(t *testing.T) {
+	for _, c := range []struct {
+		b float64
+		n int64
+	}{{0.5, 2}, {1, 3}, {1, 40}, {4, 7}} {
+		one, _ := geometricLaw(c.b)
+		want, err := one.sumOf(c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, s, err := geometricSum(c.b, c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range len(want.mass) / 2 {
+			if d := got.mass[j] - want.mass[j]; math.Abs(d) > got.massErr[j]+want.massErr[j] || math.Abs(d) > 1e-9 {
+				t.Fatalf("b = %v, n = %d, %d: %v, want %v (%v, %v)", c.b, c.n, j, got.mass[j], want.mass[j], got.massErr[j], want.massErr[j])
+			}
+		}
+		if w := want.step(); math.Abs(w.step/s.step-1) > 1e-9 || !s.all {
+			t.Errorf("b = %v, n = %d: D = %v, want %v; all %v", c.b, c.n, s.step, w.step, s.all)
 		}
 	}
 }

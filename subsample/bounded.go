@@ -39,12 +39,15 @@ func Of(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation
 }
 
 func bounded(ctx context.Context, b profiles.GaussianBounded, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
+	if s == nil && records == 1 {
+		return b.Whole(r)
+	}
 	if _, err := b.Pair(r); err != nil {
 		return profiles.Bounds{}, err
 	}
 	above, leak := b.Above()
-	if _, made := s.(LawMaker); leak > 0 && (made || records > 1) {
-		return profiles.Bounds{}, fault.New("mechanism", "nothing is proved about %s for persons with several records, or under a sampling of whole epochs", b.Name())
+	if leak > 0 && (records > 1 || s != nil && s.Name() != "poisson" && s.Name() != "without-replacement") {
+		return profiles.Bounds{}, fault.New("mechanism", "the tail of %s is known for samples of poisson and without-replacement of one record a person only", b.Name())
 	}
 	m, err := Of(ctx, above, s, r, records)
 	if err != nil {
