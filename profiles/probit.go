@@ -125,9 +125,10 @@ func fromRatios(ratios, err []float64, spare int) *integerLaw {
 
 // Sizes of the laws whose steps are looked at. A law longer than mostSteps has its tails given away.
 const (
-	mostSteps   = 1 << 16
-	deepestTail = -720 // log of a mass that no float64 δ can tell
-	spareRatios = 64
+	mostSteps    = 1 << 16
+	mostGaussian = 1 << 18
+	deepestTail  = -720 // log of a mass that no float64 δ can tell
+	spareRatios  = 64
 )
 
 // gaussianLaw returns discrete Gaussian noise up to j, and Lemma 3 of docs/theory/integer-noise.md.
@@ -138,7 +139,7 @@ func gaussianLaw(sigma float64) (*integerLaw, probitStep) { return nearlyGaussia
 func nearlyGaussian(sigma, ripple float64) (*integerLaw, probitStep) {
 	deep := int(math.Ceil(math.Sqrt(-2*deepestTail)*sigma)) + 2
 	n, spare := max(int(math.Ceil(16.4*sigma*sigma))+4, deep), spareRatios
-	if n > mostSteps {
+	if n > mostGaussian {
 		n, spare = deep, 0
 	}
 	ratios, wrong := make([]float64, n+spare), make([]float64, n+spare)
@@ -198,19 +199,54 @@ func skellamLaw(v float64) (*integerLaw, probitStep) {
 	})
 	deep := 2 + int(math.Ceil(v*far))
 	n, spare := max(int(math.Ceil(2.3*v))+16, deep), spareRatios
-	if n > mostSteps {
-		n, spare = deep, 0
+	if n > mostSkellam {
+		n = deep
+		spare += int(40 * v / float64(n)) // tails fall by about n/v at each j
 	}
 	low, wrong := recurrence{a0: 1, b1: 2 / v, c0: 1, unsure: 2}.ratios(n+spare, 0)
 	l := fromRatios(low, wrong, spare)
 	s := l.step()
-	if !l.continued {
-		j, z := float64(s.last), s.z-s.dz
-		near, far := math.Log(2+2*(j+1)/v), math.Log(2+2*(j+2)/v)
-		s.all = j+1 >= v && z >= near/s.step*(1+1e-12) &&
-			far/(v+j+1) <= s.step*s.step*z*z/(1+z*z)*math.Log(2*(j+1)/v)*(1-1e-12)
+	if s.all = s.skellamTail(v); !s.all {
+		l = fromRatios(low[:n], wrong[:n], 0)
+		s = l.step()
 	}
 	return l, s
+}
+
+// mostSkellam is to where the steps of Skellam noise are looked at one by one, if that does for Lemma 3′. It trades time for
+// digits of nothing.
+const mostSkellam = 1 << 13
+
+// skellamTail reports whether no step beyond the last is longer than D, by Lemma 3′ at a j from which on it holds. On the way
+// there steps in (a, b] are at most −log of the ratio of tails at b, which is at most asinh of (b + 1/asinh((b−½)/v))/v,
+// over the hazard at a; and the tail at a is at most that at the last one times e^−v(H(a/v) − H(last/v)), H(y) = y·asinh y −
+// √(1+y²) (Lemma 3‴).
+func (s probitStep) skellamTail(v float64) bool {
+	logTail, a := xmath.LogNormalTail(s.z-s.dz), float64(s.last)
+	first := a
+	z := s.z - s.dz
+	for wide := 0.01; ; {
+		near, far := math.Log(2+2*(a+1)/v), math.Log(2+2*(a+2)/v)
+		if a+1 >= v && z >= near/s.step*(1+1e-12) &&
+			far/(v+a+1) <= s.step*s.step*z*z/(1+z*z)*math.Log(2*(a+1)/v)*(1-1e-12) {
+			return true
+		}
+		b := math.Ceil(a * (1 + wide))
+		if b-a < 1 || !(a*a > 4*v) {
+			return false
+		}
+		if math.Asinh((b+1/math.Asinh((b-0.5)/v))/v)*4*(1+1e-12) > s.step*(3*z+math.Sqrt(z*z+8)) {
+			if wide /= 2; b == a+1 {
+				return false
+			}
+			continue
+		}
+		a, wide = b, min(0.01, wide*1.5)
+		h := a/v*math.Asinh(a/v) - first/v*math.Asinh(first/v) - (a/v-first/v)*(a/v+first/v)/(math.Sqrt(1+a*a/v/v)+math.Sqrt(1+first*first/v/v))
+		var dz float64
+		z, dz = probit(logTail-v*h*(1-1e-12), 0, z)
+		z -= dz
+	}
 }
 
 // A recurrence is of three masses next to each other: b₁j·f(j) = (a₀+a₁j)·f(j−1) − (c₀+c₁j)·f(j+1), so that the ratios

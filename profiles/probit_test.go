@@ -152,3 +152,22 @@ func TestGeometricSum(t *testing.T) {
 		}
 	}
 }
+
+// TestSkellamTail: where Lemma 3‴ goes on from the last listed step, the D that it covers is that of all steps one by one; a
+// D that is too small is not covered.
+func TestSkellamTail(t *testing.T) {
+	for _, v := range []float64{0.25, 16, 5000, 1e6} {
+		l, s := skellamLaw(v)
+		if !s.all {
+			t.Fatalf("variance %v: not all steps", v)
+		}
+		last := s
+		last.step = 0.97 * math.Asinh(float64(s.last)/v) / s.z // of the next one
+		if last.skellamTail(v) {
+			t.Errorf("variance %v: D = %v is said to cover all steps; the last has %v", v, last.step, s.z)
+		}
+		if want := (1 + 1/(6*v)) / math.Sqrt(v); v >= 5000 && !(s.step > want*(1-1e-9) && s.step < want*(1+3e-6)) {
+			t.Errorf("variance %v: D = %v, want %v (%d masses)", v, s.step, want, len(l.mass))
+		}
+	}
+}
