@@ -395,6 +395,57 @@ const (
 	longAttack    = 1 << 13
 )
 
+// Mu returns a μ, rounded up, for which one run of b on the whole data set is μ-GDP: its pair is dominated by N(0, 1) and
+// N(μ, 1) (docs/theory/integer-noise.md; for Laplace noise remark d of Theorem 1). It is an error if none is known.
+func Mu(b Mechanism, r Relation) (float64, error) {
+	mu := 0.0
+	switch b := b.(type) {
+	case gaussianBase:
+		// The profile keeps 1/σ, so that σ and 1/σ have been rounded three times.
+		mu = xmath.Up(1/b.g.NoiseMultiplier(), 4)
+	case laplaceBase:
+		mu = xmath.Up(b.l.m*laplaceMu, 4) // the L2 norm is at most the L1 norm
+	case *integerVector:
+		if err := b.absent(r); err != nil {
+			return 0, err
+		}
+		if !(b.leak <= leastLeak*b.mu*b.mu) {
+			return 0, fault.New("mechanism", "the tail of %s gives everything away with probability %.2g, above 1e-200·μ²", b.name, b.leak)
+		}
+		mu = b.mu
+	case vectorNoise:
+		m, err := NewDiscreteGaussianVector(b.one.noise, float64(b.one.shift*b.size))
+		if err != nil {
+			return 0, err
+		}
+		return Mu(m, r)
+	case integerNoise:
+		if _, ok := b.w.(laplaceWeights); ok {
+			_, s := geometricLaw(b.noise * float64(b.shift))
+			mu = xmath.Up(s.step*float64(b.shift), 1)
+			break
+		}
+		m, err := NewDiscreteGaussianVector(b.noise, float64(b.shift))
+		if err != nil {
+			return 0, err
+		}
+		return Mu(m, r)
+	default:
+		return 0, fault.New("mechanism", "%s has no known μ: take gaussian, laplace, discrete-gaussian, discrete-laplace, skellam or summed-noise", b.Name())
+	}
+	if r == Substitute {
+		mu *= 2
+	}
+	return mu, nil
+}
+
+// laplaceMu is √(π/2), rounded up: what a shift of Laplace noise of scale 1 costs.
+const laplaceMu = 1.2533141373155004
+
+// leastLeak is what a step may give away, over its μ², in Mu: all steps within a budget of Σμ² ≤ 10¹² together give away less
+// than 1e-188.
+const leastLeak = 1e-200
+
 // GivenAway returns the profile of p, but for a probability of leak that the outcome gives everything away. It
 // dominates p, and assumes that p has no infinite losses.
 func GivenAway(p Profile, leak float64) Profile {
