@@ -241,8 +241,14 @@ var badPlans = []struct{ name, plan, want string }{
 		`line 3: steps[0].mechanism.gaussian.noise-multiplier: "x111111111111111111111111111111111111..." is not a number`},
 	{"laplace negative", one("mechanism: {laplace: {noise-multiplier: -0.5}}"),
 		"line 3: steps[0].mechanism.laplace.noise-multiplier: -0.5 is not in [1e-06, 1e+15]"},
-	{"sensitivity a fraction", one("mechanism: {discrete-gaussian: {noise-multiplier: 1, sensitivity: 1.5}}"),
-		"line 3: steps[0].mechanism.discrete-gaussian.sensitivity: 1.5 is not a whole number"},
+	{"sensitivity a fraction", one("mechanism: {discrete-gaussian: {noise-multiplier: 1, sensitivity: 0.5}}"),
+		"line 3: steps[0].mechanism.discrete-gaussian.sensitivity: 0.5 is not in [1, 31623]: a change of whole numbers has a norm of at least 1"},
+	{"Skellam twice", one("mechanism: {skellam: {noise-multiplier: 1, standard-deviation: 4}}"),
+		"line 3: steps[0].mechanism.skellam.noise-multiplier: is set, not allowed with standard-deviation, which it is times the sensitivity"},
+	{"no noise", one("mechanism: {skellam: {sensitivity: 4}}"),
+		"line 3: steps[0].mechanism.skellam: standard-deviation is missing; must be a number"},
+	{"all clients missing", one("mechanism: {summed-noise: {noise: skellam, clients: 3, missing: 3, standard-deviation: 4}}"),
+		"line 3: steps[0].mechanism.summed-noise.missing: 3 is not in [0, 2]: some client must add noise"},
 	{"sensitivity zero", one("mechanism: {discrete-laplace: {noise-multiplier: 1, sensitivity: 0}}"),
 		"line 3: steps[0].mechanism.discrete-laplace.sensitivity: 0 is not an integer in [1, 1000000]"},
 	{"sensitivity huge", one("mechanism: {discrete-laplace: {noise-multiplier: 1, sensitivity: 1e20}}"),
@@ -443,7 +449,8 @@ func TestRegistry(t *testing.T) {
 		"noise": "gumbel", "partitions": "1",
 	}
 	// Where keys exclude each other.
-	whole := map[string]string{"gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",
+	whole := map[string]string{"skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
+		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
 		if all, ok := whole[name]; ok {

@@ -44,17 +44,40 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return subsample.NewGaussianMixture(v.number("noise-multiplier"), v.list("shifts"), v.list("probabilities"))
 		}},
 		{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Mechanism, error) {
-			noise, sensitivity, dimension := v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.wholeOr("dimension", 0)
+			noise, dimension := v.number("noise-multiplier"), v.wholeOr("dimension", 0)
 			switch dimension {
 			case 0: // left out: any number
-				return profiles.NewDiscreteGaussianMechanism(noise, sensitivity)
+				sensitivity := v.numberOr("sensitivity", 1)
+				if sensitivity != math.Trunc(sensitivity) || math.Abs(sensitivity) > 1e6 {
+					return profiles.NewDiscreteGaussianVector(noise, sensitivity)
+				}
+				m, err := profiles.NewDiscreteGaussianMechanism(noise, int(sensitivity))
+				if err != nil { // too much noise to list all vectors, or too little
+					if m, err := profiles.NewDiscreteGaussianVector(noise, sensitivity); err == nil {
+						return m, nil
+					}
+				}
+				return m, err
 			case 1:
-				return profiles.NewDiscreteGaussianNumber(noise, sensitivity)
+				return profiles.NewDiscreteGaussianNumber(noise, v.wholeOr("sensitivity", 1))
 			}
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
 		{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
+		}},
+		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			sensitivity := v.numberOr("sensitivity", 1)
+			switch {
+			case v.node.get("noise-multiplier") == nil:
+				return profiles.NewSkellamMechanism(v.number("standard-deviation"), sensitivity)
+			case v.node.get("standard-deviation") != nil:
+				return nil, fault.New("noise-multiplier", "is set, not allowed with standard-deviation, which it is times the sensitivity")
+			}
+			return profiles.NewSkellamMechanism(v.number("noise-multiplier")*sensitivity, sensitivity)
+		}},
+		{"summed-noise", []string{"noise", "clients", "missing", "standard-deviation", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			return profiles.NewSummedNoise(v.word("noise"), int64(v.whole("clients")), int64(v.wholeOr("missing", 0)), v.number("standard-deviation"), v.numberOr("sensitivity", 1))
 		}},
 		{"randomized-response", []string{"probability", "categories"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewRandomizedResponse(v.number("probability"), v.whole("categories"))
