@@ -293,7 +293,8 @@ func countKnob(p *Plan, at string) *knob {
 		case path == at:
 			name, start = s.Name, max(s.Count, 1)
 			if s.Selection == nil && s.Mechanism == nil {
-				inside = runsOf(s.Steps)
+				s.Count = 1
+				inside = runsOf([]Step{s})
 			}
 		case within(at, path):
 			outside = product(outside, max(s.Count, 1))

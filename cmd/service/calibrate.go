@@ -240,7 +240,7 @@ func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
 		case s.Selection != nil:
 			return false
 		case s.Mechanism == nil:
-			return canNarrow(r, s.Steps)
+			return canNarrow(r, s.Steps) || canNarrow(r, s.Disjoint)
 		case s.Sampling == nil:
 			return false
 		}
