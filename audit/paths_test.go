@@ -201,6 +201,16 @@ func (p *python) gauss(mu, sigma float64) float64 {
 	return mu + math.Cos(turn)*far*sigma
 }
 
+// pythonScores are the scores of TestPython.
+func pythonScores(seed uint32) (s Scores) {
+	p := newPython(seed)
+	for range 1000 {
+		s.Members = append(s.Members, p.gauss(0.8, 1))
+		s.NonMembers = append(s.NonMembers, p.gauss(0, 1))
+	}
+	return Scores{rounded(s.Members, 1e5), rounded(s.NonMembers, 1e5)}
+}
+
 // TestPython: 1,000 members gauss(0.8, 1) and 1,000 others gauss(0, 1) in turn, after random.seed(k), rounded to five decimals. What
 // jax_privacy's CanaryScoreAuditor proves of them (commit 8967688: the larger of epsilon_clopper_pearson one-sided and not, all thresholds, and the
 // μ that epsilon_from_gdp computes on its way) has medians of 0.968 and 0.609 over k = 1 … 50.
@@ -211,13 +221,7 @@ func TestPython(t *testing.T) {
 	}
 	var es, mus []float64
 	for k := 1; k <= last; k++ {
-		p := newPython(uint32(k))
-		var s Scores
-		for range 1000 {
-			s.Members = append(s.Members, p.gauss(0.8, 1))
-			s.NonMembers = append(s.NonMembers, p.gauss(0, 1))
-		}
-		s = Scores{rounded(s.Members, 1e5), rounded(s.NonMembers, 1e5)}
+		s := pythonScores(uint32(k))
 		// random.seed(1); random.gauss(.8, 1), random.gauss(0, 1) are 2.08818, 1.44945.
 		if k == 1 && (s.Members[0] != 2.08818 || s.NonMembers[0] != 1.44945) {
 			t.Fatalf("%v, %v are not Python's", s.Members[0], s.NonMembers[0])

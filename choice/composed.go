@@ -89,9 +89,17 @@ func (l laws) For(ctx context.Context, q profiles.Question) (c profiles.Composit
 		}
 		c.Numerical = false // the attack by one pair of data sets takes no work
 	}
-	attack, err := l.Attack()
-	c.Lower = repeat(attack, q.Runs)
+	c.Lower, err = l.fixed(q.Runs)
 	return c, err
+}
+
+// fixed returns k runs on one pair of data sets.
+func (l laws) fixed(k int64) ([2][]profiles.Repeated, error) {
+	if s, ok := l.block.(selections); ok {
+		k *= int64(s.one.partitions)
+	}
+	attack, err := l.Attack()
+	return repeat(attack, k), err
 }
 
 // Retreat implements profiles.Retreat: each run is a block of its own, and its attack one pair of data sets.
@@ -100,10 +108,9 @@ func (l laws) Retreat(q profiles.Question) (c profiles.Composition, err error) {
 		return c, err
 	}
 	for d := range c.Upper {
-		c.Upper[d][0].Count = q.Runs
+		c.Upper[d][0].Count *= q.Runs
 	}
-	attack, err := l.Attack()
-	c.Lower = repeat(attack, q.Runs)
+	c.Lower, err = l.fixed(q.Runs)
 	return c, err
 }
 

@@ -89,6 +89,14 @@ func newScores(name string, noise Noise, epsilon float64) (profiles.Mechanism, e
 	return scores{name, noise, epsilon}, nil
 }
 
+// Epsilon implements profiles.EpsilonSetter.
+func (s scores) Epsilon() float64 { return s.epsilon }
+
+// WithEpsilon implements profiles.EpsilonSetter.
+func (s scores) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+	return newScores(s.name, s.noise, epsilon)
+}
+
 // Name implements profiles.Mechanism.
 func (s scores) Name() string { return s.name }
 

@@ -36,6 +36,7 @@ var commands = []func() *cobra.Command{
 	newPlanCmd,
 	newAuditCmd,
 	newSelectCmd,
+	newQueryCmd,
 	newMajorityCmd,
 	newPateCmd,
 	newLabelCmd,

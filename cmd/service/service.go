@@ -101,6 +101,7 @@ var operations = []operation{
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
 	does("draw", (*Service).Draw, "`{\"batches\": [[INDEX, …], …]}`, the first batches of a run").needs(ScopeOwn),
+	does("query", (*Service).Query, "as `query --json`; every call draws noise anew").needs(ScopeOwn),
 	does("compare", (*Service).Compare, "as `compare --json`"),
 	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
 	does("risk", (*Service).Risk, "as `risk --json`"),

@@ -8,6 +8,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 from ._read import (
     Plan, calibration_of, given, interval_of, number_of, plan_of, risk_of, status_of,
 )
+from ._query import Queries
 from ._systems import Systems
 from .answers import (
     Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval, LedgerStatus, Profile,
@@ -16,7 +17,7 @@ from .answers import (
 from .ledger import Ledger
 
 
-class Accountant(Systems):
+class Accountant(Systems, Queries):
     """A running ``accountant serve --stdio``; close it, or use it in ``with``.
 
     ``binary`` is the program. By default it is what the environment variable

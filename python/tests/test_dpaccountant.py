@@ -6,6 +6,7 @@ import json
 import math
 import multiprocessing
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -250,6 +251,29 @@ class Tests(unittest.TestCase):
             votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15, private=True
         )
         self.assertGreater(private.private["smooth-bound"], 0)
+
+    def test_query(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "in.csv"
+            lines = [f"{i},{'north' if i % 2 else 'south'},{i % 10}" for i in range(2000)]
+            path.write_text("\n".join(["id,area,hours"] + lines) + "\n")
+            ledger = self.accountant.create_ledger(neighbors="add-remove", epsilon=1.2, delta=1e-6, mode="planned")
+            asked = dict(
+                budget=1, delta=1e-6, group="area", keys=["north", "south", "west"], person="id",
+                count=True, sum="hours:0:9", weight={"count": 2}, ledger=ledger,
+            )
+            found = self.accountant.query(path, **asked)
+            self.assertEqual([row["area"] for row in found.rows()], ["north", "south", "west"])
+            self.assertEqual(found.columns, ("area", "count", "sum_hours"))
+            self.assertAlmostEqual(found.rows()[0]["count"], 1000, delta=8 * found.noise["count"])
+            self.assertAlmostEqual(found.rows()[1]["sum_hours"], 4000, delta=8 * found.noise["sum(hours)"])
+            self.assertAlmostEqual(found.noise["sum(hours)"] / found.noise["count"], 18, places=6)
+            self.assertTrue(0.999 < found.epsilon_upper <= 1)
+            self.assertAlmostEqual(self.accountant.epsilon(found.plan, delta=1e-6).upper, found.epsilon_upper, places=9)
+            with self.assertRaises(BudgetError):
+                self.accountant.query(path, **asked)
+            with self.assertRaises(InputError):
+                self.accountant.query(path, budget=1, delta=1e-6, group="town", count=True)
 
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
