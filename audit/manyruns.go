@@ -41,7 +41,7 @@ const (
 )
 
 // ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/audit.md
-// has the proofs. It may take long, minutes for a million scores that are far apart: once ctx is done, the error is that of ctx.
+// has the proofs. Once ctx is done, the error is that of ctx.
 func ManyRuns(ctx context.Context, s Scores, delta, confidence float64) (Bounds, error) {
 	if err := check(s, delta, confidence); err != nil {
 		return Bounds{}, err
