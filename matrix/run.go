@@ -292,6 +292,9 @@ func (c Config) Check() error {
 		return err
 	}
 	p := c.Participation
+	if b, k := p.over(c.Steps); c.Strategy.kind == banded && c.Steps > maxGram && (p.kind == ballsInBins || !p.Secret() && k > 1 && b < c.Strategy.bands) {
+		return fault.New("steps", "%d rows of which columns overlap under %v are more than %d", c.Steps, p, maxGram)
+	}
 	switch p.kind {
 	case noParticipation:
 		return fault.New("participation", "is missing")
