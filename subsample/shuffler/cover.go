@@ -270,7 +270,7 @@ func newCover(ctx context.Context, epsilon float64, others int64, alphas, slack 
 			b := newOnes(epsilon, hi-d, width)
 			b.zeros = zeros
 			b.last = math.Round(b.mean() + offset)
-			if err := parallel.Spend(ctx, float64(len(b.ones.mass)+8*len(alphas)*len(b.zeros.mass))/4+50); err != nil {
+			if err := parallel.Spend(ctx, float64(len(b.ones.mass)+len(alphas)*len(b.zeros.mass))/8+10); err != nil {
 				return nil, err
 			}
 			if err := ctx.Err(); err != nil {
@@ -303,7 +303,7 @@ func (b *binary) mean() float64 {
 // price returns δ(α) over all values of the others.
 func (c *cover) price(ctx context.Context, alpha float64) (above float64, err error) {
 	for _, b := range c.parts {
-		if err := parallel.Spend(ctx, float64(len(b.zeros.mass))/2+10); err != nil {
+		if err := parallel.Spend(ctx, float64(len(b.zeros.mass))/8+2); err != nil {
 			return 0, err
 		}
 		above = max(above, b.price(alpha).above)

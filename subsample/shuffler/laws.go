@@ -28,6 +28,9 @@ type laws struct {
 // leastDelta is the smallest δ that laws are made for.
 const leastDelta = 1e-280
 
+// leastWidth is the finest width that laws are made for: theory leaves more.
+const leastWidth = 1e-4
+
 // Least implements profiles.Laws.
 func (*laws) Least() float64 { return leastDelta }
 
@@ -41,7 +44,7 @@ type wish struct {
 // For implements profiles.Laws. Each round is a fixed step: the bounds of one hold whatever earlier rounds put out (Lemma G).
 func (l *laws) For(ctx context.Context, q profiles.Question) (profiles.Composition, error) {
 	w := wish{
-		delta: min(max(q.Delta, leastDelta), 0.5), width: min(max(q.Width, 1e-5), 0.3), rounds: max(1, q.Total),
+		delta: min(max(q.Delta, leastDelta), 0.5), width: min(max(q.Width, leastWidth), 0.3), rounds: max(1, q.Total),
 		one: q.Alone && !q.Many && q.Runs == 1,
 	}
 	l.mu.Lock()
@@ -99,7 +102,7 @@ func (l *laws) make(ctx context.Context, w wish) (c profiles.Composition, err er
 	if err != nil {
 		return c, err
 	}
-	m := &maker{ctx: ctx, wish: w, games: above, ordered: l.relation == profiles.Substitute && len(above) > 1, smooth: max(2e-3, 0.7*math.Sqrt(w.width))}
+	m := &maker{ctx: ctx, wish: w, games: above, ordered: l.relation == profiles.Substitute && len(above) > 1, smooth: max(5e-3, 0.7*math.Sqrt(w.width))}
 	if l.bit() {
 		if err := m.coverBit(l.randomizer.epsilon, l.scheme.honest()-1); err != nil {
 			return c, err

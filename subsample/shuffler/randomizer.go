@@ -193,6 +193,43 @@ func (r Randomizer) Epsilon() float64 {
 	return worst
 }
 
+// WithEpsilon implements profiles.EpsilonSetter. Unary encoding becomes the optimised one.
+func (r Randomizer) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+	var err error
+	switch r.name {
+	case "finite":
+		err = fault.New("epsilon", "%v is not a parameter of finite", epsilon)
+	case "unary":
+		r, err = NewOptimizedUnary(epsilon, r.k)
+	default:
+		r.epsilon, err = epsilon, checkEpsilon(r.name, epsilon)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Attack implements profiles.Attacked: of a matrix, the pair of values with the largest total variation alone.
+func (r Randomizer) Attack(rel profiles.Relation) (profiles.Mechanism, error) {
+	if r.matrix == nil {
+		return r, nil
+	}
+	most, p, q := -1.0, 0, 1
+	for i, x := range r.matrix.rows {
+		for j, y := range r.matrix.rows[:i] {
+			d := 0.0
+			for k := range x {
+				d += math.Abs(x[k] - y[k])
+			}
+			if d > most {
+				most, p, q = d, i, j
+			}
+		}
+	}
+	return profiles.NewFiniteMechanism(r.matrix.rows[p], r.matrix.rows[q])
+}
+
 // symmetricKinds are the kinds of messages that say two bits: whether the message agrees with x and with x′. both and one are
 // the probabilities under the base law of agreeing with both and with just the first one.
 func symmetricKinds(hi, lo, both, one float64) []kind {

@@ -28,7 +28,11 @@ type Shuffler struct {
 	rate                     float64
 }
 
-var _ subsample.LawMaker = Shuffler{}
+var (
+	_ subsample.LawMaker     = Shuffler{}
+	_ subsample.UserSetter   = Shuffler{}
+	_ profiles.EpsilonSetter = Randomizer{}
+)
 
 // New returns the shuffler of so many users, the victim among them, who all report.
 func New(users int64) (Shuffler, error) {
@@ -69,21 +73,23 @@ func (s Shuffler) WithColluding(colluding int64) (Shuffler, error) {
 // Users returns the number of users.
 func (s Shuffler) Users() int64 { return s.users }
 
-// WithUsers returns the scheme for another number of users; a cohort of a fixed size stays, and one of all users stays one of all.
-func (s Shuffler) WithUsers(users int64) (Shuffler, error) {
+// WithUsers implements subsample.UserSetter: a cohort of a fixed size stays, and one of all users stays one of all.
+func (s Shuffler) WithUsers(users int64) (subsample.Scheme, error) {
 	t, err := New(users)
 	switch {
 	case err != nil:
-		return t, err
+		return nil, err
 	case s.rate > 0:
-		t, err = t.WithCohortRate(s.rate)
+		t.rate = s.rate
 	case s.cohort < s.users:
-		t, err = t.WithCohort(s.cohort)
+		if t, err = t.WithCohort(s.cohort); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return t, err
+	if t, err = t.WithColluding(s.colluding); err != nil {
+		return nil, err
 	}
-	return t.WithColluding(s.colluding)
+	return t, nil
 }
 
 // Name implements subsample.Scheme.
@@ -104,13 +110,8 @@ func local(b profiles.Mechanism) (Randomizer, error) {
 	if r, ok := b.(Randomizer); ok && r.name != "" {
 		return r, nil
 	}
-	if b.Name() == "pure" {
-		p, err := b.Pair(profiles.Substitute)
-		if err != nil {
-			return Randomizer{}, err
-		}
-		r := Randomizer{name: "pure", epsilon: p.Support().Max}
-		return r, checkEpsilon("pure", r.epsilon)
+	if p, ok := b.(profiles.EpsilonSetter); ok && b.Name() == "pure" {
+		return Randomizer{name: "pure", epsilon: p.Epsilon()}, checkEpsilon("pure", p.Epsilon())
 	}
 	hint := "a local randomizer is one of k-rr, unary, subset-selection, hadamard, local-hash, pure, or finite with rows"
 	switch b.Name() {

@@ -17,8 +17,8 @@ type value struct{ above, below, slope float64 }
 
 // perNode is the work of one frequency, in terms of a sum, on top of that of each slot.
 const (
-	perNode = 4
-	perSlot = 0.7
+	perNode = 2
+	perSlot = 0.4
 )
 
 // deepest is where terms are left out: e^−deepest of the largest. They are counted.
