@@ -447,10 +447,13 @@ func TestRegistry(t *testing.T) {
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
 		"noise": "gumbel", "partitions": "1",
+		"users": "100", "colluding": "3", "size": "2", "collisions": "pairwise",
 	}
 	// Where keys exclude each other.
 	whole := map[string]string{"skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
 		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",
+		"finite": "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
+		"shuffler":  "{shuffler: {users: 100, cohort: 20, colluding: 3}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
 		if all, ok := whole[name]; ok {
