@@ -54,6 +54,7 @@ func (l *law) total() float64 {
 // Constants that only steer.
 const (
 	logFar     = -17     // of δ, in logarithm: mass further out need not be placed
+	logWrap    = -44     // of tilted mass that may wrap around a transform
 	deepBelow  = -50     // log mass of losses below which they count as the smallest
 	mostPoints = 1 << 18 // of a lattice of single runs
 	slackMass  = 1e-9    // how much mass the errors of a composition may make at its low end
@@ -65,6 +66,7 @@ const (
 type maker struct {
 	step, theta float64
 	logFar      float64 // log of the mass above a law that may go to +∞
+	logWrap     float64 // log of the tilted mass that may wrap around a transform
 }
 
 // errFine is why laws are not made: their lattice would have too many points.
@@ -254,11 +256,10 @@ func (k maker) compose(ctx context.Context, parts []part, step float64, up bool)
 		return &law{mass: []float64{0}, inf: -math.Expm1(logFinite) * math.Exp(logTotal), moved: moved}, nil
 	}
 	// The window: little mass is outside of it, tilted or not.
-	far := min(k.logFar, -40)
-	x1, m1 := reach(parts, step, 0, far, high*step, 1)
-	x2, m2 := reach(parts, step, k.theta, -44, high*step, 1)
-	y1, n1 := reach(parts, step, 0, far, low*step, -1)
-	y2, n2 := reach(parts, step, k.theta, -44, low*step, -1)
+	x1, m1 := reach(parts, step, 0, k.logFar, high*step, 1)
+	x2, m2 := reach(parts, step, k.theta, k.logWrap, high*step, 1)
+	y1, n1 := reach(parts, step, 0, k.logFar, low*step, -1)
+	y2, n2 := reach(parts, step, k.theta, k.logWrap, low*step, -1)
 	last, first := math.Ceil(max(x1, x2)/step), math.Floor(min(y1, y2)/step)
 	outside := 0.0 // mass outside the window
 	if x1 < high*step {

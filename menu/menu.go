@@ -450,7 +450,7 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 	if s.lattice > 0 {
 		reach *= 4 // exact as far as that
 	}
-	k := maker{step: step, theta: min(s.theta, 4/step, mostTilt/reach), logFar: xmath.Log(s.delta) + logFar}
+	k := maker{step: step, theta: min(s.theta, 4/step, mostTilt/reach), logFar: xmath.Log(s.delta) + logFar, logWrap: logWrap}
 	low := -int(math.Ceil(reach/step)) - 2
 	high := int(math.Ceil(0.4*reach/step)) + 2
 	costs := make([]int, len(m.types))

@@ -44,7 +44,7 @@ type recursion struct {
 	n      int       // length of transforms; 0 for direct sums
 	fft    *gonum.FFT
 	freq   [][]complex128 // transforms of the tilted masses
-	spread []float64 // of each law, see advance
+	spread []float64      // of each law, see advance
 	buf    []float64
 	next   []float64
 	prod   []complex128
