@@ -139,7 +139,7 @@ type survey struct {
 }
 
 func (m *Menu) survey(ctx context.Context) (*survey, error) {
-	s := &survey{delta: m.delta(), same: true}
+	s := &survey{delta: m.TableDelta(), same: true}
 	for _, t := range m.types {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -599,7 +599,7 @@ type Row struct {
 // that budget been fixed. Only the last is a promise; one that holds whenever somebody stops takes levels (Levels).
 func (m *Menu) Odometer(ctx context.Context) ([]Row, error) {
 	if m.long != nil {
-		return m.long.rows(ctx, m.delta())
+		return m.long.rows(ctx, m.TableDelta())
 	}
 	rows := make([]Row, len(m.epsilons))
 	for b, r := range m.epsilons {
@@ -608,11 +608,26 @@ func (m *Menu) Odometer(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// delta is the δ at which the odometer reads.
-func (m *Menu) delta() float64 { return cmp.Or(m.opts.Delta, defaultDelta) }
+// TableDelta returns the δ at which the odometer reads.
+func (m *Menu) TableDelta() float64 { return cmp.Or(m.opts.Delta, defaultDelta) }
 
 // defaultDelta is where answers are sharp of a menu without a δ.
 const defaultDelta = 1e-6
+
+// Worst returns the direction of the relation, 0 or 1, that has the larger upper end at that δ.
+func (m *Menu) Worst() int {
+	if m.long != nil {
+		return m.long.block.Worst()
+	}
+	_, a := m.dirs[0].epsilon(m.TableDelta())
+	if _, b := m.dirs[1].epsilon(m.TableDelta()); b > a {
+		return 1
+	}
+	return 0
+}
+
+// Warnings say why intervals are wider than asked, if they are.
+func (m *Menu) Warnings() []string { return slices.Clone(m.warnings) }
 
 // Alone returns about how often each type alone may run within the target, a real number. It proves nothing.
 func (m *Menu) Alone() []float64 { return slices.Clone(m.alone) }
