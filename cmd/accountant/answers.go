@@ -34,6 +34,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printComparison(w, x)
 	case service.GDPAnswer:
 		printGDP(w, x)
+	case service.FilterAnswer:
+		printFilter(w, x)
 	case service.GDPSolution:
 		printGDPSolution(w, x)
 	case service.Solution:
@@ -96,6 +98,8 @@ func warnAbout(w io.Writer, about any) {
 	case service.RiskAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPAnswer:
+		warnAll(w, x.Warnings)
+	case service.FilterAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPSolution:
 		warnAll(w, x.Warnings)

@@ -32,6 +32,7 @@ var commands = []func() *cobra.Command{
 	newCalibrateCmd,
 	newCompareCmd,
 	newGDPCmd,
+	newFilterCmd,
 	newDiffCmd,
 	newPlanCmd,
 	newAuditCmd,

@@ -110,6 +110,7 @@ var operations = []operation{
 	does("diff", (*Service).Diff, "as `diff --json`"),
 	does("gdp", (*Service).GDP, "as `gdp --json`"),
 	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
+	does("filter", (*Service).Filter, "as `filter --json`"),
 	does("audit", (*Service).Audit, "as `audit --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),
