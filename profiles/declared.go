@@ -222,13 +222,11 @@ type NoiseScaler interface {
 	WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error)
 }
 
-// An EpsilonSetter is a Mechanism that has an ε in the place of noise: calibration turns 1/ε as it turns the noise
-// multiplier of others.
-type EpsilonSetter interface {
-	Mechanism
-	Epsilon() float64
-	// WithEpsilon returns the same mechanism with another ε.
-	WithEpsilon(epsilon float64) (Mechanism, error)
+// A Chooser is an EpsilonSetter that chooses by noise whose scale is in proportion to 1/ε: calibration turns that as it turns the
+// noise multiplier of others.
+type Chooser interface {
+	EpsilonSetter
+	Chooses()
 }
 
 // Unsampled returns one run of b on the whole data set. Where that takes long, ctx can

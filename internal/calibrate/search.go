@@ -354,7 +354,7 @@ const mostInverse = 1e4
 func Noise(r profiles.Relation) Quantity {
 	return Quantity{
 		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
-			if e, ok := m.(profiles.EpsilonSetter); ok {
+			if e, ok := m.(profiles.Chooser); ok {
 				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / profiles.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
 			}
 			b, ok := m.(profiles.NoiseScaler)
@@ -371,7 +371,7 @@ func Noise(r profiles.Relation) Quantity {
 		},
 		Set: func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
 			if t.Inverse {
-				m, err := m.(profiles.EpsilonSetter).WithEpsilon(1 / x)
+				m, err := m.(profiles.Chooser).WithEpsilon(1 / x)
 				return m, s, err
 			}
 			m, err := m.(profiles.NoiseScaler).WithNoiseMultiplier(x)
