@@ -371,25 +371,6 @@ func (q *capQuestion) upper(s Truncated, most int64) (float64, error) {
 	return worst, nil
 }
 
-// SmallestCap returns the smallest cap, from the mean of a batch on, with which so many steps cost at most (1 + cost) times
-// what they cost without a cap, in upper bounds of ε(δ): the hint for a cap that is too low. Costs are of an ε above 0. All
-// questions together have the work of one (limits.Work): the smallest cap that was found by then is returned.
-func (s Truncated) SmallestCap(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta, cost float64, limits fourier.Options) (int64, error) {
-	if !(cost > 0) {
-		return 0, fault.New("cost", "%v is not above 0", cost)
-	}
-	limits.Relative = min(1e-3, cost/10)
-	q := newCapQuestion(ctx, b, r, steps, delta, limits)
-	plain, err := q.upper(s, s.population)
-	if err != nil {
-		return 0, err
-	}
-	if !(plain > 0) {
-		return 0, fault.New("delta", "%v is not below what makes ε(δ) 0", delta)
-	}
-	return q.smallest(s, plain*(1+cost))
-}
-
 // smallest returns the smallest cap, from the mean of a batch on, whose ε is at most so much, as
 // that of the whole population is.
 func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
