@@ -379,10 +379,10 @@ func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
 	sd := math.Sqrt(mean*(1-s.rate)) + 1
 	lo := int64(max(1, min(mean, float64(s.population))))
 	hi := s.population
-	for k := 4.0; k < 64; k += 2 {
+	for k := 4.0; hi-lo > 1; k += 2 {
 		x := int64(math.Ceil(mean + k*sd))
-		if x >= hi {
-			break
+		if x >= hi || k >= 64 {
+			x, k = lo+(hi-lo)/2, 64
 		}
 		e, err := q.upper(s, x)
 		if err == errNoWork {
@@ -392,24 +392,9 @@ func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
 			return 0, err
 		}
 		if e <= most {
-			hi = x
-			break
-		}
-		lo = x
-	}
-	for hi-lo > 1 {
-		mid := lo + (hi-lo)/2
-		e, err := q.upper(s, mid)
-		if err == errNoWork {
-			return hi, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		if e <= most {
-			hi = mid
+			hi, k = x, 64
 		} else {
-			lo = mid
+			lo = x
 		}
 	}
 	return hi, nil
