@@ -380,3 +380,45 @@ func TestManyRunsEnds(t *testing.T) {
 		t.Errorf("%v, want that it was cancelled", err)
 	}
 }
+
+// TestBesideIsWhole: the law of the others beside the members leaves nothing out, and puts no less mass on few of them than there is.
+func TestBesideIsWhole(t *testing.T) {
+	for _, c := range []struct {
+		m     int
+		share float64
+	}{{6, 0.3}, {500, 0.01}, {500, 0.5}, {4000, 0.9}} {
+		numbers, chances, rest := (pairTest{m: c.m}).beside(c.share)
+		have, k, truth := rest, 0, 0.0
+		for i := range numbers {
+			have += chances[i]
+			for next := c.m + 1; k < next; k++ {
+				if i+1 < len(numbers) && float64(k) >= numbers[i+1] {
+					break
+				}
+				l, _ := logMass(c.m, k, c.share, 1-c.share)
+				truth += math.Exp(l)
+			}
+			if have < truth*(1-1e-12) || have > truth+1e-6 {
+				t.Errorf("%+v: at most %d have %v, at least %v", c, k-1, have, truth)
+			}
+		}
+		if have < 1-1e-12 {
+			t.Errorf("%+v: all have %v", c, have)
+		}
+	}
+}
+
+// TestAreaOfPerfectOrder: where all members are above all others, n pairs are right with the probability p^n of each of them at least, p = Φ(μ/√2).
+func TestAreaOfPerfectOrder(t *testing.T) {
+	for _, n := range []int{5, 100, 3000} {
+		in, out := make([]float64, n), make([]float64, n)
+		for i := range in {
+			in[i] = 1
+		}
+		got := areaMu(in, out, 0.05)
+		p := math.Erfc(-got/2) / 2
+		if want := math.Pow(0.05, 1/float64(n)); p > want || 1-p > (1-want)*(1+1e-6) {
+			t.Errorf("%d: μ ≥ %v, at which a pair is right with %v, want %v", n, got, p, want)
+		}
+	}
+}
