@@ -48,6 +48,9 @@ func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, err
 	if m > maxRows {
 		return nil, fault.New("members", "and non-members are %d, more than %d", m, maxRows)
 	}
+	if _, chance := upperTail(m, max(len(in), len(out)), 0.5, 0.5); chance < unfair {
+		return nil, fault.New("members", "are %d of %d canaries, which fair coins give with a chance below %v: one run has canaries with a fair coin each", len(in), m, unfair)
+	}
 	var tries []Guesses
 	try := func(high, low int) {
 		tries = append(tries, Guesses{Canaries: m, In: high, Out: low, Correct: correctAbove(in, out, high) + correctBelow(in, out, low)})
@@ -71,6 +74,9 @@ func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, err
 	}
 	return tries, nil
 }
+
+// unfair is the chance of so uneven coins at which they are refused: a guess that all took part would be right too often.
+const unfair = 1e-12
 
 // correctAbove returns how many of the k highest of all scores are those of members, at
 // least: of those that equal the k-th, as few as can be.

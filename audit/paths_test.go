@@ -190,6 +190,7 @@ func TestAllThresholdsCoverage(t *testing.T) {
 			}
 		}
 	}
+	// Three numbers that the page has.
 	if slow.All() {
 		page, err := os.ReadFile("../docs/audit.md")
 		if want := fmt.Sprintf("the bound of ε was above the truth at most %d times, that of μ %d, the band %d", most[0], most[1], most[2]); err != nil || !strings.Contains(string(page), want) {
@@ -342,6 +343,10 @@ func TestPython(t *testing.T) {
 	if e, mu := es[len(es)/2], mus[len(mus)/2]; e < 0.95 || mu < 0.6 || ones[len(ones)/2] < theirs[len(ones)/2] {
 		t.Errorf("medians ε ≥ %v, μ ≥ %v; one run ε ≥ %v, theirs %v", e, mu, ones[len(ones)/2], theirs[len(ones)/2])
 	}
+	// What docs/audit.md says of all fifty.
+	if a, b := ones[len(ones)/2], theirs[len(ones)/2]; slow.All() && (math.Abs(a-1.710) > 1e-3 || math.Abs(b-1.348) > 1e-3) {
+		t.Errorf("medians of one run %v and theirs %v, want 1.710 and 1.348", a, b)
+	}
 }
 
 // TestManyMembersByDelta: where δ alone lets many members be at the very top, all thresholds prove nearly what one good threshold that was
@@ -373,5 +378,47 @@ func TestManyRunsEnds(t *testing.T) {
 	cancel()
 	if _, err := ManyRuns(ctx, Scores{Members: []float64{3, 4, 5, 6, 7, 8}, NonMembers: []float64{0, 1, 2, 0, 1, 2}}, 0, 0.5); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was cancelled", err)
+	}
+}
+
+// TestBesideIsWhole: the law of the others beside the members leaves nothing out, and puts no less mass on few of them than there is.
+func TestBesideIsWhole(t *testing.T) {
+	for _, c := range []struct {
+		m     int
+		share float64
+	}{{6, 0.3}, {500, 0.01}, {500, 0.5}, {4000, 0.9}} {
+		numbers, chances, rest := (pairTest{m: c.m}).beside(c.share)
+		have, k, truth := rest, 0, 0.0
+		for i := range numbers {
+			have += chances[i]
+			for next := c.m + 1; k < next; k++ {
+				if i+1 < len(numbers) && float64(k) >= numbers[i+1] {
+					break
+				}
+				l, _ := logMass(c.m, k, c.share, 1-c.share)
+				truth += math.Exp(l)
+			}
+			if have < truth*(1-1e-12) || have > truth+1e-6 {
+				t.Errorf("%+v: at most %d have %v, at least %v", c, k-1, have, truth)
+			}
+		}
+		if have < 1-1e-12 {
+			t.Errorf("%+v: all have %v", c, have)
+		}
+	}
+}
+
+// TestAreaOfPerfectOrder: where all members are above all others, n pairs are right with the probability p^n of each of them at least, p = Φ(μ/√2).
+func TestAreaOfPerfectOrder(t *testing.T) {
+	for _, n := range []int{5, 100, 3000} {
+		in, out := make([]float64, n), make([]float64, n)
+		for i := range in {
+			in[i] = 1
+		}
+		got := areaMu(in, out, 0.05)
+		p := math.Erfc(-got/2) / 2
+		if want := math.Pow(0.05, 1/float64(n)); p > want || 1-p > (1-want)*(1+1e-6) {
+			t.Errorf("%d: μ ≥ %v, at which a pair is right with %v, want %v", n, got, p, want)
+		}
 	}
 }

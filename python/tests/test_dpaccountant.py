@@ -311,6 +311,12 @@ class Tests(unittest.TestCase):
         far = self.accountant.audit(design="many-runs", members=[2.0 + i for i in range(200)], non_members=[-i for i in range(200)], delta=1e-5, threshold=1, plan=GAUSSIAN)
         self.assertGreater(far.epsilon, 2)
         self.assertIsInstance(far.consistent, bool)
+        scores = {"members": [2.0 + i for i in range(200)], "non_members": [-i for i in range(200)], "delta": 1e-5}
+        any_, gaussian = (self.accountant.audit(design="one-run", family=family, **scores) for family in (None, "gaussian"))
+        self.assertEqual(any_.mu, gaussian.mu)
+        self.assertGreater(gaussian.epsilon, any_.epsilon)
+        with self.assertRaisesRegex(InputError, "family"):
+            self.accountant.audit(design="one-run", family="laplace", **scores)
         with self.assertRaises(InputError):
             self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
