@@ -109,8 +109,8 @@ func (g *Goal) check() error {
 		if g.Buffers < 0 || g.Buffers > maxBuffers {
 			return fault.New("buffers", "%d is not an integer in [1, %d], or 0", g.Buffers, maxBuffers)
 		}
-		if g.Participation.kind == cyclicPoisson {
-			return fault.New("strategy", "a blt has no bands, which cyclic-poisson needs; use banded or toeplitz")
+		if g.needsBands() {
+			return fault.New("strategy", "a blt has no bands, which %v needs; use banded or toeplitz", g.Participation)
 		}
 		return nil
 	default:
@@ -123,8 +123,8 @@ func (g *Goal) check() error {
 	if g.Bands < 1 || g.Bands > g.Steps {
 		return fault.New("bands", "%d is not in [1, steps], %d steps", g.Bands, g.Steps)
 	}
-	if g.Participation.kind == cyclicPoisson && g.Bands > b {
-		return fault.New("bands", "%d is above the cycle, %d", g.Bands, b)
+	if g.needsBands() && g.Bands > b {
+		return fault.New("bands", "%d is above the separation of %v, %d", g.Bands, g.Participation, b)
 	}
 	if g.Class == "toeplitz" {
 		if work := float64(g.Steps) * float64(g.Bands); work > maxSeriesWork {
@@ -147,12 +147,17 @@ func (g *Goal) check() error {
 	return nil
 }
 
+// needsBands reports whether the schema is for banded matrices alone.
+func (g *Goal) needsBands() bool {
+	return g.Participation.kind == cyclicPoisson || g.Participation.kind == bMinSep
+}
+
 // schema returns the separation of participations and how many count together: 1 where the
 // largest norm of a column decides, which it does for coins.
 func (g *Goal) schema() (b, k int) {
 	p := g.Participation
 	switch p.kind {
-	case cyclicPoisson:
+	case cyclicPoisson, bMinSep:
 		return p.separation, 1
 	case ballsInBins:
 		return p.separation, (g.Steps-1)/p.separation + 1
@@ -163,7 +168,7 @@ func (g *Goal) schema() (b, k int) {
 // spread returns the sensitivity, or with secret sampling what takes its place.
 func (c Config) spread(ctx context.Context) (Sensitivity, error) {
 	switch c.Participation.kind {
-	case cyclicPoisson, poisson:
+	case cyclicPoisson, bMinSep, poisson:
 		c.Participation = Single()
 	case ballsInBins:
 		_, above, _, err := c.balls(ctx)
@@ -492,7 +497,7 @@ func (g *Goal) buffered(ctx context.Context) (_ Strategy, unfinished, err error)
 		first, last = 1, maxBuffers
 	}
 	for d := first; d <= last; d++ {
-		before := value
+		before, kept, keptWhy := value, best, unfinished
 		for _, x := range g.starts(d) {
 			found, v, early, err := search(ctx, x, narrow, 8*float64(g.Steps)*float64(d)/20, g.bufferedLoss(d))
 			if err != nil {
@@ -509,8 +514,8 @@ func (g *Goal) buffered(ctx context.Context) (_ Strategy, unfinished, err error)
 				return best, early, nil
 			}
 		}
-		if before-value < 2e-3 { // of log squared error
-			break
+		if before-value < 2e-3 { // of the logarithm of the squared error
+			return kept, keptWhy, nil
 		}
 	}
 	return best, unfinished, nil
