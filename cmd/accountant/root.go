@@ -37,6 +37,7 @@ var commands = []func() *cobra.Command{
 	newAuditCmd,
 	newSelectCmd,
 	newMajorityCmd,
+	newMatrixCmd,
 	newPateCmd,
 	newLabelCmd,
 	newLedgerCmd,

@@ -111,6 +111,7 @@ var operations = []operation{
 	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
 	does("audit", (*Service).Audit, "as `audit --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
+	does("matrix-optimize", (*Service).MatrixOptimize, "as `matrix optimize --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),
 	does("pate", (*Service).Pate, "as `pate analyze --json`"),
 	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
