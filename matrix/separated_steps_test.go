@@ -108,8 +108,13 @@ func TestSeparatedGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("[%v, %v], in a known order %v", got.Lower, got.Upper, open.Upper)
-	if !(got.Lower > 0 && got.Lower < got.Upper && got.Upper < open.Upper/3) || got.Gap == nil {
+	// The numbers of docs/matrix.md, each rounded.
+	for i, x := range []struct{ got, page float64 }{{got.Lower, 0.2304}, {got.Upper, 7.493}, {open.Upper, 44.11}} {
+		if math.Abs(x.got/x.page-1) > 2e-4 {
+			t.Errorf("number %d is %v, on the page %v", i, x.got, x.page)
+		}
+	}
+	if got.Gap == nil {
 		t.Errorf("[%v, %v], in a known order %v", got.Lower, got.Upper, open.Upper)
 	}
 	s4, _ := matrix.Toeplitz(c)
