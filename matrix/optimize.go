@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/gonum/optimize"
 )
 
@@ -190,9 +191,11 @@ func (c Config) errors() (mean, largest float64) {
 		}
 		w.inverse(false)
 		for i := range n {
-			mean += w.s[i*w.full+w.w-1]
+			x := w.s[i*w.full+w.w-1]
+			mean += x
+			largest = max(largest, x)
 		}
-		return mean / float64(n), w.lastRow()
+		return mean / float64(n), largest
 	}
 	sums := make([]float64, n)
 	for t := range sums {
@@ -360,7 +363,7 @@ func (l *toeplitzLoss) at(c []float64, m solver, out []float64) float64 {
 	for t := range out {
 		out[t] = -2 * l.v[t] / total
 	}
-	return math.Log(total) + math.Log(l.squared(c, out))
+	return xmath.Log(total) + xmath.Log(l.squared(c, out))
 }
 
 // squared returns the squared sensitivity and adds the gradient of its logarithm.
@@ -441,7 +444,7 @@ func (g *Goal) coefficients(ctx context.Context) (c []float64, unfinished, err e
 	for t := range x {
 		x[t] = c[t+1]
 		if !free {
-			x[t] = math.Log(float64(2*t + 1)) // the ratio (2t+1)/(2t+2) of its neighbours
+			x[t] = xmath.Log(float64(2*t + 1)) // the ratio (2t+1)/(2t+2) of its neighbours
 		}
 	}
 	into := make([]float64, g.Bands)
@@ -503,7 +506,7 @@ func (g *Goal) buffered(ctx context.Context) (_ Strategy, unfinished, err error)
 			if err != nil {
 				return Strategy{}, nil, err
 			}
-			if v < value {
+			if v < value || best.kind == noStrategy {
 				scales, decays := buffersOf(found)
 				if best, err = BLT(scales, decays); err != nil {
 					return Strategy{}, nil, err
@@ -537,13 +540,13 @@ func (g *Goal) starts(d int) [][]float64 {
 			if d == 1 {
 				s = math.Sqrt(.7 * least)
 			}
-			x[i] = math.Log((1 - s) / s)
-			scales[i] = math.Sqrt(s) * -math.Log(ratio) / math.Pi
+			x[i] = xmath.Log((1 - s) / s)
+			scales[i] = math.Sqrt(s) * -xmath.Log(ratio) / math.Pi
 			sum += scales[i]
 		}
 		for i, a := range scales {
 			a *= .5 / sum
-			x[d+i] = math.Log(a / .5)
+			x[d+i] = xmath.Log(a / .5)
 		}
 		all = append(all, x)
 	}

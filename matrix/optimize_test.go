@@ -267,6 +267,9 @@ func TestOptimizeEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if o, err := Optimize(parallel.WithWork(context.Background(), 1), g); err != nil || !errors.Is(o.Unfinished, parallel.ErrWork) {
+			t.Errorf("%s: %+v, %v", class, o, err)
+		}
 		o, err := Optimize(parallel.WithWork(context.Background(), 600), g)
 		if err != nil || !errors.Is(o.Unfinished, parallel.ErrWork) || o.RMSE < whole.RMSE || o.RMSE > 2*whole.RMSE {
 			t.Errorf("%s: %+v, %v", class, o, err)

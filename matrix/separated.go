@@ -22,9 +22,9 @@ func slotRate(q float64, b int) float64 {
 		return q
 	}
 	n := float64(b)
-	away := n * math.Log1p(-q)                   // ≤ 0
-	gaps := (n-1)*math.Log1p(-1/n) - math.Log(n) // (b−1)·log((b−1)/b) − log b ≤ 0
-	log := away + gaps - 8*xmath.U*(2-away-gaps) // below log κ
+	away := n * math.Log1p(-q)                    // ≤ 0
+	gaps := (n-1)*math.Log1p(-1/n) - xmath.Log(n) // (b−1)·log((b−1)/b) − log b ≤ 0
+	log := away + gaps - 8*xmath.U*(2-away-gaps)  // below log κ
 	kappa := xmath.Down(math.Exp(log), 4)
 	return min(1, xmath.Up(q/(q+kappa), 4))
 }
