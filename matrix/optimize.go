@@ -22,8 +22,8 @@ type Goal struct {
 	Participation Participation
 	// Class is "banded", "toeplitz" or "blt".
 	Class string
-	// Bands is the number of bands of the first two; 0 is the separation of the schema, at most
-	// Steps. A banded matrix may not have more.
+	// Bands is the number of bands of the first two; 0 is the separation of the schema, or half of
+	// it and more if all are too many. A banded matrix may not have more than the separation.
 	Bands int
 	// Buffers is the number of terms of a BLT; 0 adds terms as long as one gains 0.1 %.
 	Buffers int
@@ -49,7 +49,7 @@ type Optimum struct {
 // Limits of a search: steps·(bands+1)² of a banded one, and steps·bands of a Toeplitz one, whose
 // some 100 evaluations take half a second each; and the terms of a BLT.
 const (
-	maxBandWork   = 1 << 26
+	maxBandWork   = 110_000_000
 	maxSeriesWork = 1 << 27
 	maxBuffers    = 12
 )
@@ -120,6 +120,13 @@ func (g *Goal) check() error {
 	b, _ := g.schema()
 	if g.Bands == 0 {
 		g.Bands = b
+		most := maxSeriesWork / g.Steps
+		if g.Class == "banded" {
+			most = int(math.Sqrt(float64(maxBandWork)/float64(g.Steps))) - 1
+		}
+		if most >= b/2 {
+			g.Bands = min(b, max(1, most))
+		}
 	}
 	if g.Bands < 1 || g.Bands > g.Steps {
 		return fault.New("bands", "%d is not in [1, steps], %d steps", g.Bands, g.Steps)

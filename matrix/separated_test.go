@@ -2,6 +2,8 @@ package matrix
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -90,13 +92,28 @@ func TestSlots(t *testing.T) {
 			}
 		}
 	}
-	// The rounding of κ is outward.
-	for _, b := range []int{2, 7, 100, 5000} {
-		for _, q := range []float64{1e-300, 1e-9, 1e-3, 0.5, 1 - 0x1p-40} {
-			kappa := math.Exp(float64(b)*math.Log1p(-q) + float64(b-1)*math.Log1p(-1/float64(b)) - math.Log(float64(b)))
-			if r := slotRate(q, b); !(r >= q/(q+kappa)) || r > 1 || r > q/(q+kappa)*(1+1e-8) {
-				t.Errorf("b %d, q %v: %v, want %v", b, q, r, q/(q+kappa))
+	// The rounding of κ is outward, against 300 bits; without the error terms some of these fail.
+	big1 := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	power := func(x *big.Float, n int) *big.Float {
+		out := big1(1)
+		for ; n > 0; n /= 2 {
+			if n%2 == 1 {
+				out.Mul(out, x)
 			}
+			x = new(big.Float).SetPrec(300).Mul(x, x)
+		}
+		return out
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b, q := 2+rng.IntN(1<<rng.IntN(13)), math.Exp(-20*rng.Float64())
+		x := big1(float64(b))
+		kappa := power(new(big.Float).SetPrec(300).Sub(big1(1), big1(q)), b)
+		kappa.Mul(kappa, power(new(big.Float).SetPrec(300).Quo(big1(float64(b-1)), x), b-1)).Quo(kappa, x)
+		want := new(big.Float).SetPrec(300).Quo(big1(q), kappa.Add(kappa, big1(q)))
+		r := big1(slotRate(q, b))
+		if high := new(big.Float).SetPrec(300).Mul(want, big1(1+1e-11)); r.Cmp(want) < 0 && r.Cmp(big1(1)) < 0 || r.Cmp(high) > 0 {
+			t.Errorf("b %d, q %v: %v, want %v", b, q, r, want)
 		}
 	}
 }
