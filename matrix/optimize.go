@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/gonum/optimize"
 )
 
@@ -21,8 +22,8 @@ type Goal struct {
 	Participation Participation
 	// Class is "banded", "toeplitz" or "blt".
 	Class string
-	// Bands is the number of bands of the first two; 0 is the separation of the schema, at most
-	// Steps. A banded matrix may not have more.
+	// Bands is the number of bands of the first two; 0 is the separation of the schema, or half of
+	// it and more if all are too many. A banded matrix may not have more than the separation.
 	Bands int
 	// Buffers is the number of terms of a BLT; 0 adds terms as long as one gains 0.1 %.
 	Buffers int
@@ -48,7 +49,7 @@ type Optimum struct {
 // Limits of a search: steps·(bands+1)² of a banded one, and steps·bands of a Toeplitz one, whose
 // some 100 evaluations take half a second each; and the terms of a BLT.
 const (
-	maxBandWork   = 1 << 26
+	maxBandWork   = 110_000_000
 	maxSeriesWork = 1 << 27
 	maxBuffers    = 12
 )
@@ -109,8 +110,8 @@ func (g *Goal) check() error {
 		if g.Buffers < 0 || g.Buffers > maxBuffers {
 			return fault.New("buffers", "%d is not an integer in [1, %d], or 0", g.Buffers, maxBuffers)
 		}
-		if g.Participation.kind == cyclicPoisson {
-			return fault.New("strategy", "a blt has no bands, which cyclic-poisson needs; use banded or toeplitz")
+		if g.needsBands() {
+			return fault.New("strategy", "a blt has no bands, which %v needs; use banded or toeplitz", g.Participation)
 		}
 		return nil
 	default:
@@ -119,12 +120,19 @@ func (g *Goal) check() error {
 	b, _ := g.schema()
 	if g.Bands == 0 {
 		g.Bands = b
+		most := maxSeriesWork / g.Steps
+		if g.Class == "banded" {
+			most = int(math.Sqrt(float64(maxBandWork)/float64(g.Steps))) - 1
+		}
+		if most >= b/2 {
+			g.Bands = min(b, max(1, most))
+		}
 	}
 	if g.Bands < 1 || g.Bands > g.Steps {
 		return fault.New("bands", "%d is not in [1, steps], %d steps", g.Bands, g.Steps)
 	}
-	if g.Participation.kind == cyclicPoisson && g.Bands > b {
-		return fault.New("bands", "%d is above the cycle, %d", g.Bands, b)
+	if g.needsBands() && g.Bands > b {
+		return fault.New("bands", "%d is above the separation of %v, %d", g.Bands, g.Participation, b)
 	}
 	if g.Class == "toeplitz" {
 		if work := float64(g.Steps) * float64(g.Bands); work > maxSeriesWork {
@@ -147,12 +155,17 @@ func (g *Goal) check() error {
 	return nil
 }
 
+// needsBands reports whether the schema is for banded matrices alone.
+func (g *Goal) needsBands() bool {
+	return g.Participation.kind == cyclicPoisson || g.Participation.kind == bMinSep
+}
+
 // schema returns the separation of participations and how many count together: 1 where the
 // largest norm of a column decides, which it does for coins.
 func (g *Goal) schema() (b, k int) {
 	p := g.Participation
 	switch p.kind {
-	case cyclicPoisson:
+	case cyclicPoisson, bMinSep:
 		return p.separation, 1
 	case ballsInBins:
 		return p.separation, (g.Steps-1)/p.separation + 1
@@ -163,7 +176,7 @@ func (g *Goal) schema() (b, k int) {
 // spread returns the sensitivity, or with secret sampling what takes its place.
 func (c Config) spread(ctx context.Context) (Sensitivity, error) {
 	switch c.Participation.kind {
-	case cyclicPoisson, poisson:
+	case cyclicPoisson, bMinSep, poisson:
 		c.Participation = Single()
 	case ballsInBins:
 		_, above, _, err := c.balls(ctx)
@@ -185,9 +198,11 @@ func (c Config) errors() (mean, largest float64) {
 		}
 		w.inverse(false)
 		for i := range n {
-			mean += w.s[i*w.full+w.w-1]
+			x := w.s[i*w.full+w.w-1]
+			mean += x
+			largest = max(largest, x)
 		}
-		return mean / float64(n), w.lastRow()
+		return mean / float64(n), largest
 	}
 	sums := make([]float64, n)
 	for t := range sums {
@@ -355,7 +370,7 @@ func (l *toeplitzLoss) at(c []float64, m solver, out []float64) float64 {
 	for t := range out {
 		out[t] = -2 * l.v[t] / total
 	}
-	return math.Log(total) + math.Log(l.squared(c, out))
+	return xmath.Log(total) + xmath.Log(l.squared(c, out))
 }
 
 // squared returns the squared sensitivity and adds the gradient of its logarithm.
@@ -436,7 +451,7 @@ func (g *Goal) coefficients(ctx context.Context) (c []float64, unfinished, err e
 	for t := range x {
 		x[t] = c[t+1]
 		if !free {
-			x[t] = math.Log(float64(2*t + 1)) // the ratio (2t+1)/(2t+2) of its neighbours
+			x[t] = xmath.Log(float64(2*t + 1)) // the ratio (2t+1)/(2t+2) of its neighbours
 		}
 	}
 	into := make([]float64, g.Bands)
@@ -492,13 +507,13 @@ func (g *Goal) buffered(ctx context.Context) (_ Strategy, unfinished, err error)
 		first, last = 1, maxBuffers
 	}
 	for d := first; d <= last; d++ {
-		before := value
+		before, kept, keptWhy := value, best, unfinished
 		for _, x := range g.starts(d) {
 			found, v, early, err := search(ctx, x, narrow, 8*float64(g.Steps)*float64(d)/20, g.bufferedLoss(d))
 			if err != nil {
 				return Strategy{}, nil, err
 			}
-			if v < value {
+			if v < value || best.kind == noStrategy {
 				scales, decays := buffersOf(found)
 				if best, err = BLT(scales, decays); err != nil {
 					return Strategy{}, nil, err
@@ -509,8 +524,8 @@ func (g *Goal) buffered(ctx context.Context) (_ Strategy, unfinished, err error)
 				return best, early, nil
 			}
 		}
-		if before-value < 2e-3 { // of log squared error
-			break
+		if before-value < 2e-3 { // of the logarithm of the squared error
+			return kept, keptWhy, nil
 		}
 	}
 	return best, unfinished, nil
@@ -532,13 +547,13 @@ func (g *Goal) starts(d int) [][]float64 {
 			if d == 1 {
 				s = math.Sqrt(.7 * least)
 			}
-			x[i] = math.Log((1 - s) / s)
-			scales[i] = math.Sqrt(s) * -math.Log(ratio) / math.Pi
+			x[i] = xmath.Log((1 - s) / s)
+			scales[i] = math.Sqrt(s) * -xmath.Log(ratio) / math.Pi
 			sum += scales[i]
 		}
 		for i, a := range scales {
 			a *= .5 / sum
-			x[d+i] = math.Log(a / .5)
+			x[d+i] = xmath.Log(a / .5)
 		}
 		all = append(all, x)
 	}

@@ -3,6 +3,8 @@ package matrix
 import (
 	"context"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // This file has the error of a banded matrix and its gradient, in steps·bands² operations.
@@ -13,7 +15,7 @@ import (
 //
 //	S_ij = −Σ_{k<i} M_ik·S_kj / M_ii  for j < i,   S_ii = (1/M_ii − Σ_{k<i} M_ik·S_ki)/M_ii,
 //
-// and every S_kj that is asked for is in the band. The gradient by M is −2M·S², of which the
+// and every S_kj that is asked for is in the band. S_tt is the variance of prefix sum t. The gradient by M is −2M·S², of which the
 // band of S² is needed: −S² is the derivative of (MᵀM + εI)⁻¹ at ε = 0, so that M moves by M′
 // with M′ᵀM + MᵀM′ = I, from the last row up, and S by the derivative of its recursion.
 
@@ -128,28 +130,6 @@ func (b *bandWork) gradient(out []float64) {
 	}
 }
 
-// lastRow returns the largest variance of a prefix sum: row by row |AC⁻¹|², one row of
-// steps·bands operations after the other.
-func (b *bandWork) lastRow() float64 {
-	n, w := b.n, b.w
-	largest := 0.0
-	row := make([]float64, n)
-	for t := range n {
-		// Row t of M⁻¹, from its end: x_j = ([j = t] − Σ_{i>j} x_i·M_ij)/M_jj.
-		total := 0.0
-		for j := t; j >= 0; j-- {
-			sum := -dot(row[j+1:], b.col[j*w+1:], min(w-1, t-j))
-			if j == t {
-				sum = 1
-			}
-			row[j] = sum / b.col[j*w]
-			total += row[j] * row[j]
-		}
-		largest = max(largest, total)
-	}
-	return largest
-}
-
 // banded searches the entries of C, whose columns are scaled so that the sensitivity is 1 without
 // a constraint. Columns a separation apart have no common row, so that the squared sensitivity is
 // the largest sum of squared norms over a pattern of the schema:
@@ -186,7 +166,7 @@ func (g *Goal) banded(ctx context.Context) (_ Strategy, unfinished, err error) {
 		if s+1 < blocks {
 			fall -= math.Cbrt(float64(n - (s+1)*b))
 		}
-		x[n*p+s] = math.Log(fall)
+		x[n*p+s] = xmath.Log(fall)
 	}
 	norms := make([]float64, n) // what a column is divided by
 	sums := make([]float64, n)  // over a coset, by its first column
@@ -239,7 +219,7 @@ func (g *Goal) banded(ctx context.Context) (_ Strategy, unfinished, err error) {
 			for i := range out {
 				out[i] /= trace
 			}
-			return math.Log(trace)
+			return xmath.Log(trace)
 		})
 	}
 	if err != nil {

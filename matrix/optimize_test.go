@@ -239,7 +239,7 @@ func TestOptimizeRefuses(t *testing.T) {
 		{Goal{Steps: 8, Class: "blt", Buffers: 13, Participation: Single()}, "buffers: 13 is not an integer in [1, 12], or 0"},
 		{Goal{Steps: 8, Class: "toeplitz", Bands: 9, Participation: Single()}, "bands: 9 is not in [1, steps], 8 steps"},
 		{Goal{Steps: 8, Class: "banded", Bands: 3, Participation: must(Epochs(4))}, "bands: 3 is above the separation of epochs: 4, 2"},
-		{Goal{Steps: 8, Class: "toeplitz", Bands: 3, Participation: must(CyclicPoisson(2, 0.5))}, "bands: 3 is above the cycle, 2"},
+		{Goal{Steps: 8, Class: "toeplitz", Bands: 3, Participation: must(CyclicPoisson(2, 0.5))}, "bands: 3 is above the separation of cyclic-poisson: cycle 2, rate 0.5, 2"},
 		{Goal{Steps: 8, Class: "blt", Participation: must(CyclicPoisson(2, 0.5))}, "strategy: a blt has no bands"},
 		{Goal{Steps: 8, Class: "banded", MaxError: true, Participation: Single()}, "error: max is searched for toeplitz and blt"},
 		{Goal{Steps: 8, Class: "banded", Participation: must(BallsInBins(2))}, "strategy: banded is not searched for balls-in-bins"},
@@ -267,6 +267,9 @@ func TestOptimizeEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if o, err := Optimize(parallel.WithWork(context.Background(), 1), g); err != nil || !errors.Is(o.Unfinished, parallel.ErrWork) {
+			t.Errorf("%s: %+v, %v", class, o, err)
+		}
 		o, err := Optimize(parallel.WithWork(context.Background(), 600), g)
 		if err != nil || !errors.Is(o.Unfinished, parallel.ErrWork) || o.RMSE < whole.RMSE || o.RMSE > 2*whole.RMSE {
 			t.Errorf("%s: %+v, %v", class, o, err)
@@ -282,7 +285,7 @@ func TestOptimizeLong(t *testing.T) {
 		slow bool
 		most float64
 	}{
-		{Goal{Steps: 10000, Participation: Single(), Class: "blt"}, false, 3.783},
+		{Goal{Steps: 10000, Participation: Single(), Class: "blt"}, false, 3.786},
 		{Goal{Steps: 10000, Participation: must(Epochs(10)), Class: "toeplitz"}, false, 13.884},
 		{Goal{Steps: 10000, Participation: Single(), Class: "toeplitz"}, true, 3.782},
 		{Goal{Steps: 10000, Participation: separated(32, 1000), Class: "banded"}, true, 221.9},

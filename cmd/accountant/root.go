@@ -39,6 +39,7 @@ var commands = []func() *cobra.Command{
 	newSelectCmd,
 	newQueryCmd,
 	newMajorityCmd,
+	newMatrixCmd,
 	newPateCmd,
 	newLabelCmd,
 	newLedgerCmd,

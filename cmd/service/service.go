@@ -113,6 +113,7 @@ var operations = []operation{
 	does("filter", (*Service).Filter, "as `filter --json`"),
 	does("audit", (*Service).Audit, "as `audit --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
+	does("matrix-optimize", (*Service).MatrixOptimize, "as `matrix optimize --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),
 	does("pate", (*Service).Pate, "as `pate analyze --json`"),
 	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
