@@ -405,6 +405,8 @@ func Mu(b Mechanism, r Relation) (float64, error) {
 		mu = xmath.Up(1/b.g.NoiseMultiplier(), 4)
 	case laplaceBase:
 		mu = xmath.Up(b.l.m*laplaceMu, 4) // the L2 norm is at most the L1 norm
+	case bothNorms:
+		mu = b.mu
 	case *integerVector:
 		if err := b.absent(r); err != nil {
 			return 0, err
