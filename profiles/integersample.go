@@ -37,7 +37,10 @@ func DrawIntegerNoise(src rand.Source, noise string, clients int64, standardDevi
 	case "skellam":
 		mean := new(big.Rat).SetFloat64(standardDeviation)
 		mean.Mul(mean, mean).Mul(mean, big.NewRat(clients, 2))
-		one = func() int64 { return random.Poisson(src, mean) - random.Poisson(src, mean) }
+		one = func() int64 {
+			up := random.Poisson(src, mean)
+			return up - random.Poisson(src, mean)
+		}
 	case "discrete-gaussian":
 		one = func() int64 { return random.DiscreteGaussian(src, standardDeviation).Int64() }
 	case "discrete-laplace":
