@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -54,15 +55,10 @@ const leastGain = 1e-6
 
 // aboutEpsilon is about ε at the logarithm of a δ, up to 100.
 func aboutEpsilon(p profiles.Profile, logDelta float64) float64 {
-	lo, hi := 0.0, 100.0
-	for range 20 {
-		mid := (lo + hi) / 2
-		if l, _ := profiles.LogDelta(p, mid); l > logDelta {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, _ := xmath.Bisect(0, 100, 20, func(eps float64) bool {
+		l, _ := profiles.LogDelta(p, eps)
+		return l > logDelta
+	})
 	return lo
 }
 

@@ -27,7 +27,8 @@ from ._shared import shared
 from ._version import __version__
 from .answers import (
     Answer, Audit, Calibration, Comparison, Curve, CurvePoint, Found, GaussianDP, Interval,
-    LabelGroup, LabelRandomizer, LedgerStatus, Majority, PateCost, PateLabels, Probe, Profile, ProfilePoint, PublishedCost, Risk,
+    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, PateLabels, Probe, Profile, ProfilePoint,
+    PublishedCost, Risk,
     RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
 )
 from .client import Accountant
@@ -65,6 +66,7 @@ __all__ = [
     "LedgerStatus",
     "Majority",
     "Matrix",
+    "MatrixStrategy",
     "NoAnswerError",
     "NoiseStream",
     "NoisyMax",

@@ -273,9 +273,13 @@ class Accountant(Systems, Queries, Runs):
         confidence: Optional[float] = None,
         threshold: Optional[float] = None,
         guesses: Optional[int] = None,
+        family: Optional[str] = None,
         plan: Optional[PlanLike] = None,
     ) -> Audit:
-        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``."""
+        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``.
+
+        With ``family="gaussian"`` the mechanism is declared to be Gaussian, and ε is what the bound of μ means for it.
+        """
         answer = self.request(
             "audit",
             design=design,
@@ -285,6 +289,7 @@ class Accountant(Systems, Queries, Runs):
             confidence=confidence,
             threshold=threshold,
             guesses=guesses,
+            family=family,
             plan=None if plan is None else plan_of(plan),
         )
         claim = answer.get("claim")
@@ -442,6 +447,10 @@ class Accountant(Systems, Queries, Runs):
     def diff(self, old: PlanLike, new: PlanLike, *, delta: float) -> Mapping[str, Any]:
         """What tells two plans apart, ε of each, and the difference (``more``)."""
         return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
+
+    def filter(self, **options: Any) -> Mapping[str, Any]:
+        """What full adaptivity costs: ``options`` are the keys of the request ``filter`` in docs/cli.md."""
+        return dict(self.request("filter", **given(**options)))
 
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""
