@@ -5,7 +5,9 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/dpaccountant/accountant/choice"
@@ -386,6 +388,45 @@ func (m *majority) gamma(ctx context.Context) (darrm.Gamma, error) {
 		m.known = g
 	}
 	return m.known, nil
+}
+
+// Answer releases an answer to each query, a row of votes of all mechanisms. It is an error to ask for more
+// answers than the mechanism is priced for.
+func (m *majority) Answer(ctx context.Context, queries [][]int, src rand.Source) ([]int, error) {
+	if len(queries) > m.answers {
+		return nil, fault.New("answers", "%d are more than %d, which are priced together", len(queries), m.answers)
+	}
+	g, err := m.gamma(ctx)
+	if err != nil {
+		return nil, fault.In("majority", err)
+	}
+	out := make([]int, len(queries))
+	for i, votes := range queries {
+		if m.params.Classes > 2 {
+			out[i], err = darrm.ReleaseLabel(g, votes, m.params.Classes, src)
+		} else {
+			out[i], err = releaseBit(g, votes, src)
+		}
+		if err != nil {
+			return nil, fault.In(fmt.Sprintf("queries[%d]", i), err)
+		}
+	}
+	return out, nil
+}
+
+// releaseBit is darrm.Release for votes that are 0 or 1.
+func releaseBit(g darrm.Gamma, votes []int, src rand.Source) (int, error) {
+	yes := make([]bool, len(votes))
+	for i, v := range votes {
+		if v != 0 && v != 1 {
+			return 0, fault.New(fmt.Sprintf("votes[%d]", i), "%d is not 0 or 1", v)
+		}
+		yes[i] = v == 1
+	}
+	if bit, err := darrm.Release(g, yes, src); err != nil || !bit {
+		return 0, err
+	}
+	return 1, nil
 }
 
 // readVoters reads what each mechanism is private for, where they are unlike.
