@@ -85,17 +85,17 @@ func (p *Plan) composition(ctx context.Context, o settings, delta float64) (c pr
 	return c, nil
 }
 
-// ChargedAs returns the cheapest type, with costs as of the priced menu, that a plan may be charged as: one with the same steps, or, where both have one step of
+// ChargedAs returns the cheapest type, by its Cost, that a plan may be charged as: one with the same steps, or, where both have one step of
 // Gaussian or of Laplace noise, on Poisson samples or on the whole data set, one with at most the noise, at least the rate and at least the count. More noise is less noise with
 // more added, and a smaller sample is a larger one from which records are left out, so that such a type dominates at every α. Nothing is
 // tested numerically.
-func (m *Menu) ChargedAs(p *Plan, priced *menu.Menu) (string, error) {
+func (m *Menu) ChargedAs(p *Plan) (string, error) {
 	if p.Neighbors != m.Neighbors || p.Records() != max(m.RecordsPerPerson, 1) {
 		return "", fault.New("neighbors", "%v is not the menu's relation and unit", p.Neighbors)
 	}
 	best, cost := "", 0
-	for i, t := range priced.Types() {
-		if x := m.Types[i]; (best == "" || t.Cost < cost) && covers(x.Steps, p.Steps) {
+	for _, t := range m.Types {
+		if (best == "" || t.Cost < cost) && covers(t.Steps, p.Steps, m.Neighbors) {
 			best, cost = t.Name, t.Cost
 		}
 	}
@@ -106,8 +106,9 @@ func (m *Menu) ChargedAs(p *Plan, priced *menu.Menu) (string, error) {
 }
 
 // covers reports whether steps of a type dominate others.
-func covers(a, b []Step) bool {
-	if slices.EqualFunc(a, b, sameStep) {
+func covers(a, b []Step, r profiles.Relation) bool {
+	equal := func(x, y Step) bool { return sameStep(x, y, r) }
+	if slices.EqualFunc(a, b, equal) {
 		return true
 	}
 	if len(a) != 1 || len(b) != 1 {
@@ -137,9 +138,22 @@ func covers(a, b []Step) bool {
 }
 
 // sameStep reports whether two steps run the same, whatever they are called.
-func sameStep(a, b Step) bool {
-	return same(a.Mechanism, b.Mechanism) && same(a.Sampling, b.Sampling) && max(a.Count, 1) == max(b.Count, 1) && a.Selection == nil && b.Selection == nil &&
-		slices.EqualFunc(a.Steps, b.Steps, sameStep)
+func sameStep(a, b Step, r profiles.Relation) bool {
+	return sameMechanism(a.Mechanism, b.Mechanism, r) && same(a.Sampling, b.Sampling) && max(a.Count, 1) == max(b.Count, 1) && a.Selection == nil && b.Selection == nil &&
+		slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool { return sameStep(x, y, r) })
+}
+
+// sameMechanism reports whether two mechanisms are equal, or of one kind with one pair.
+func sameMechanism(a, b profiles.Mechanism, r profiles.Relation) bool {
+	if same(a, b) || a == nil || b == nil || reflect.TypeOf(a) != reflect.TypeOf(b) || a.Name() != b.Name() {
+		return same(a, b)
+	}
+	if _, ok := a.(profiles.Compound); ok {
+		return false
+	}
+	p, err := a.Pair(r)
+	q, err2 := b.Pair(r)
+	return err == nil && err2 == nil && profiles.Equal(p, q)
 }
 
 // same reports whether two values are equal, as far as they can be compared.

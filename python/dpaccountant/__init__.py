@@ -38,10 +38,12 @@ from .answers import (
 )
 from .client import Accountant
 from .ledger import Ledger
+from .menu import AdaptiveRun, Menu
 
 __all__ = [
     "Accountant",
     "AccountantError",
+    "AdaptiveRun",
     "Answer",
     "Audit",
     "BudgetError",
@@ -58,6 +60,7 @@ __all__ = [
     "Ledger",
     "LedgerStatus",
     "Majority",
+    "Menu",
     "NoAnswerError",
     "PateCost",
     "Plan",
