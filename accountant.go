@@ -241,6 +241,9 @@ func (a *Accountant) bounds(ctx context.Context, s Step) (profiles.Bounds, error
 			return profiles.Bounds{}, err
 		}
 	}
+	if part, ok := s.Mechanism.(*adaptive); ok {
+		return part.persons(ctx, a.relation, a.Records())
+	}
 	maker, ok := s.Sampling.(subsample.LawMaker)
 	switch {
 	case ok:

@@ -160,3 +160,86 @@ func sameMechanism(a, b profiles.Mechanism, r profiles.Relation) bool {
 func same(a, b any) bool {
 	return a == nil && b == nil || a != nil && b != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
+
+// NewAdaptive returns the mechanism of one adaptive part of a plan: whatever an analyst picks from the menu within its Units. It stands in a plan beside
+// fixed steps, which may run before, after or in between (docs/theory/adaptive.md, "Interleaving"). The relation and unit are those of the plan.
+//
+// The upper end is the price of the menu, composed as a profile. The lower end is that of the type that costs most, run as often as the units allow: what
+// the best analyst reaches at each ε is reached by no pair of data sets at all of them, and does not compose.
+func NewAdaptive(m Menu) (profiles.Mechanism, error) {
+	if m.Units < 1 || m.Units > menu.MaxUnits {
+		return nil, fault.New("units", "%d is not a whole number in [1, %d]", m.Units, menu.MaxUnits)
+	}
+	if len(m.Types) == 0 {
+		return nil, fault.New("menu", "is empty, must list at least one type")
+	}
+	return &adaptive{menu: m}, nil
+}
+
+// adaptive is a profiles.Compound.
+type adaptive struct{ menu Menu }
+
+// Name implements profiles.Mechanism.
+func (*adaptive) Name() string { return "adaptive" }
+
+// Pair is an error: no pair is known that an analyst attains.
+func (*adaptive) Pair(profiles.Relation) (profiles.Profile, error) {
+	return nil, fault.New("adaptive", "has no pair of its own, as what is picked depends on the results")
+}
+
+// Bounds implements profiles.Compound.
+func (a *adaptive) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bounds, error) {
+	return a.persons(ctx, r, 1)
+}
+
+// persons is Bounds of persons with so many records: what each type costs them.
+func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int64) (b profiles.Bounds, err error) {
+	m := a.menu
+	m.Neighbors, m.RecordsPerPerson = r, records
+	priced, err := m.Price(ctx)
+	if err != nil {
+		return b, fault.In("adaptive", err)
+	}
+	b = profiles.Bounds{Name: a.Name(), Relation: r}
+	laws := &adaptiveLaws{}
+	most := 0
+	for i, t := range priced.Types() {
+		if float64(m.Units/t.Cost)/priced.Alone()[i] > float64(m.Units/priced.Types()[most].Cost)/priced.Alone()[most] {
+			most = i
+		}
+	}
+	worst := priced.Types()[most]
+	for d := range b.Directions {
+		if laws.upper[d], err = priced.Profile(d); err != nil {
+			return b, fault.In("adaptive", err)
+		}
+		for _, x := range worst.Runs.Lower[d] {
+			if x.Count *= int64(m.Units / worst.Cost); x.Profile != nil && x.Count > 0 {
+				laws.lower[d] = append(laws.lower[d], x)
+			}
+		}
+	}
+	b.Laws = laws
+	return b, nil
+}
+
+// adaptiveLaws are those of an adaptive part.
+type adaptiveLaws struct {
+	upper [2]profiles.Profile
+	lower [2][]profiles.Repeated // of one part
+}
+
+// For implements profiles.Laws.
+func (l *adaptiveLaws) For(_ context.Context, q profiles.Question) (c profiles.Composition, err error) {
+	for d, p := range l.upper {
+		c.Upper[d] = []profiles.Repeated{{Profile: p, Count: q.Runs}}
+		for _, x := range l.lower[d] {
+			x.Count = product(x.Count, q.Runs)
+			c.Lower[d] = append(c.Lower[d], x)
+		}
+	}
+	return c, nil
+}
+
+// Least implements profiles.Laws: the profiles serve every δ.
+func (*adaptiveLaws) Least() float64 { return 0 }

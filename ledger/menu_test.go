@@ -88,7 +88,7 @@ func TestMenuChecked(t *testing.T) {
 
 // TestMenuSpendIsFast: a spend takes at most 5 ms once the menu is priced, on the median.
 func TestMenuSpendIsFast(t *testing.T) {
-	l, err := New(Config{Mode: AdaptiveMenu, Menu: &MenuConfig{Text: strings.Replace(menuText, "units: 9", "units: 900", 1)}})
+	l, err := New(Config{Mode: AdaptiveMenu, Menu: &MenuConfig{Text: strings.Replace(menuText, "units: 9", "units: 120", 1)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ const maxCount = decimal.MaxWhole
 
 var (
 	planKeys = []string{"neighbors", "records-per-person", "steps"}
-	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection"}
+	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection", "adaptive"}
 )
 
 // Parse reads a plan from YAML, of which JSON is a part:
@@ -175,6 +175,18 @@ func parseStep(n *node, times int64, r *reading) (s accountant.Step, err error) 
 		}
 	}
 	mechanism, sampling, steps := n.get("mechanism"), n.get("sampling"), n.get("steps")
+	if v := n.get("adaptive"); v != nil {
+		for _, other := range []*node{mechanism, sampling, steps, n.get("selection")} {
+			if other != nil {
+				return s, other.errorf("is set beside adaptive, which has steps of its own")
+			}
+		}
+		if r.total += times; r.total > maxCount {
+			return s, at.errorf("makes the plan longer than 2^53 runs")
+		}
+		s.Mechanism, err = parseAdaptive(r.ctx, v)
+		return s, err
+	}
 	switch {
 	case steps != nil && mechanism != nil:
 		return s, steps.errorf("is set beside mechanism; a step has one of the two")

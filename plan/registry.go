@@ -201,6 +201,7 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"adaptive":  object(adaptiveKeys, schema{"menu": schema{"type": "array", "minItems": 1, "items": object(typeKeys, schema{"steps": steps})}}),
 	})}
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {

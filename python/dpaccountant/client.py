@@ -233,7 +233,7 @@ class Accountant(Systems):
             )["value"]
         )
 
-    def menu(self, menu: Mapping[str, Any], *, units: Optional[int] = None) -> Menu:
+    def filter(self, menu: Mapping[str, Any], *, units: Optional[int] = None) -> Menu:
         """The price of picking each step from a menu by the results so far; see ``Menu``."""
         return Menu(self, menu, units=units)
 
