@@ -399,8 +399,7 @@ type LedgerState struct {
 	// Spent is of planned ledgers, Renyi of adaptive ones.
 	Spent     *Bounds `json:"spent-epsilon,omitempty"`
 	Renyi     *Renyi  `json:"spent-renyi,omitempty"`
-	Mu        *Mu     `json:"spent-mu,omitempty"`    // of adaptive-gaussian ones
-	Units     *Units  `json:"spent-units,omitempty"` // of adaptive-menu ones
+	Mu        *Mu     `json:"spent-mu,omitempty"` // of adaptive-gaussian ones
 	Left      Number  `json:"left"`
 	Last      string  `json:"last,omitempty"`
 	Head      string  `json:"head,omitempty"`
@@ -414,6 +413,8 @@ type LedgerState struct {
 	// Checkpoints are those of the file; the first Summed entries were counted by the last one.
 	Checkpoints int `json:"checkpoints,omitempty"`
 	Summed      int `json:"summed-entries,omitempty"`
+	// Units are those of adaptive-menu ledgers.
+	Units *Units `json:"spent-units,omitempty"`
 }
 
 // Units is what is spent of a menu. Odometer has ε from above for budgets up to that of the ledger, which is the promise.
