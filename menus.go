@@ -51,6 +51,9 @@ func (m *Menu) Price(ctx context.Context, opts ...Option) (*menu.Menu, error) {
 		if len(t.Steps) == 0 {
 			continue // which menu.New refuses
 		}
+		if branches(t.Steps) {
+			return nil, fault.In(fmt.Sprintf("menu[%d]", i), fault.New("steps", "have disjoint branches, which a type of a menu must not: make each branch a menu of its own"))
+		}
 		runs, err := (&Plan{Neighbors: m.Neighbors, RecordsPerPerson: m.RecordsPerPerson, Steps: t.Steps}).composition(ctx, o, m.Delta)
 		if err != nil {
 			return nil, fault.In(fmt.Sprintf("menu[%d]", i), err)
@@ -58,6 +61,11 @@ func (m *Menu) Price(ctx context.Context, opts ...Option) (*menu.Menu, error) {
 		types[i].Runs = runs
 	}
 	return menu.New(ctx, types, menu.Options{Units: m.Units, Epsilon: m.Epsilon, Delta: m.Delta, Relative: max(o.Relative, 1e-6)})
+}
+
+// branches reports whether some step has branches on disjoint parts, of which a record is in one.
+func branches(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Disjoint != nil || s.Partition != "" || branches(s.Steps) })
 }
 
 // composition returns what is known of one run of the plan, for each direction.
@@ -115,7 +123,9 @@ func covers(a, b []Step, r profiles.Relation) bool {
 		return false
 	}
 	x, y := a[0], b[0]
-	plain := func(s Step) bool { return s.Mechanism != nil && s.Steps == nil && s.Selection == nil }
+	plain := func(s Step) bool {
+		return s.Mechanism != nil && s.Steps == nil && s.Selection == nil && s.Disjoint == nil
+	}
 	if !plain(x) || !plain(y) || x.Mechanism.Name() != y.Mechanism.Name() || max(x.Count, 1) < max(y.Count, 1) {
 		return false
 	}
@@ -139,7 +149,7 @@ func covers(a, b []Step, r profiles.Relation) bool {
 
 // sameStep reports whether two steps run the same, whatever they are called.
 func sameStep(a, b Step, r profiles.Relation) bool {
-	return sameMechanism(a.Mechanism, b.Mechanism, r) && same(a.Sampling, b.Sampling) && max(a.Count, 1) == max(b.Count, 1) && a.Selection == nil && b.Selection == nil &&
+	return sameMechanism(a.Mechanism, b.Mechanism, r) && same(a.Sampling, b.Sampling) && max(a.Count, 1) == max(b.Count, 1) && a.Selection == nil && b.Selection == nil && a.Disjoint == nil && b.Disjoint == nil &&
 		slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool { return sameStep(x, y, r) })
 }
 

@@ -131,6 +131,13 @@ func TestMenuErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	m, err := plan.ParseMenu(t.Context(), []byte(head+"budget: {units: 3}\nmenu: [{name: a, steps: [{partition: fixed, disjoint: [{mechanism: {pure: {epsilon: 1}}}, {mechanism: {pure: {epsilon: 2}}}]}]}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Price(t.Context()); err == nil || !strings.Contains(err.Error(), "menu[0]: steps: have disjoint branches") {
+		t.Errorf("disjoint branches: %v", err)
+	}
 	for steps, want := range map[string]string{
 		`{adaptive: {units: 3}}`: "menu is missing",
 		`{adaptive: {menu: []}}`: "units is missing",

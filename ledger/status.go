@@ -79,7 +79,7 @@ func guarantee(c Config) string {
 	}
 	switch c.Mode {
 	case AdaptiveGaussian:
-		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step is Gaussian noise on the whole data set; each may be chosen in the light of all earlier outputs."
+		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step, on the whole data set, has a proved μ; each may be chosen in the light of all earlier outputs."
 	case AdaptiveMenu:
 		return fmt.Sprintf("All that is entered, now and later, is together %s, as %d units of the menu's types; each step may be chosen in the light of all earlier outputs.", what, c.Menu.Units)
 	case Planned:

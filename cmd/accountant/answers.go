@@ -57,6 +57,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		selectWriteTable(w, x)
 	case *service.MajorityAnswer:
 		printMajority(w, x)
+	case service.MatrixOptimizeAnswer:
+		printMatrixOptimum(w, x)
 	case service.PateAnswer:
 		writePate(w, x)
 	case *service.PatePublishAnswer:
@@ -96,6 +98,8 @@ func warnAbout(w io.Writer, about any) {
 	case service.Curves:
 		warnCurves(w, x.Curves)
 	case service.RiskAnswer:
+		warnAll(w, x.Warnings)
+	case service.MatrixOptimizeAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPAnswer:
 		warnAll(w, x.Warnings)

@@ -76,7 +76,7 @@ func newLedgerInitCmd() *cobra.Command {
 	bind(cmd, &q, "mode", "neighbors", "menu")
 	cmd.Flags().StringVar(&menu, "menu", "", "`file` of the menu of an adaptive-menu ledger, which has its budget and relation")
 	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
-	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set, or adaptive-menu if all are of the types of a menu", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian), string(ledger.AdaptiveMenu))
+	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian), string(ledger.AdaptiveMenu))
 	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
 	return cmd
 }

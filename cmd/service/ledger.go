@@ -34,7 +34,7 @@ type LedgerCreateRequest struct {
 	Neighbors string  `json:"neighbors,omitempty" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
 	Epsilon   Decimal `json:"epsilon,omitempty" in:"[0, inf)" help:"{ε} of the budget"`
 	Delta     Decimal `json:"delta,omitempty" in:"[0, 1)" help:"{δ} of the budget"`
-	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
+	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
 	// Menu is that of an adaptive-menu ledger.
 	Menu PlanText `json:"menu,omitempty" help:"menu of an adaptive-menu ledger"`
 	// RecordsPerPerson is 1 if it is not given.
