@@ -145,12 +145,12 @@ func (b *integerVector) leaks(l *integerLaw) bool {
 	worst := math.Inf(-1)
 	for w := 1; w <= most; w++ {
 		j := max(0, last-w)
-		worst = max(worst, l.tail[j]+l.tailErr[j]-math.Log(float64(w))*(1-1e-12))
+		worst = max(worst, l.tail[j]+l.tailErr[j]-xmath.Log(float64(w))*(1-1e-12))
 		if j == 0 {
 			break
 		}
 	}
-	worst += math.Log(100*float64(b.norm2)) - math.Ln2 - xmath.LogNormalTail(b.mu)
+	worst += xmath.Log(100*float64(b.norm2)) - math.Ln2 - xmath.LogNormalTail(b.mu)
 	b.leak = xmath.ExpUp(worst + 1e-9)
 	return b.leak < mostLeak
 }
