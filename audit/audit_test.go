@@ -506,6 +506,7 @@ func TestRefusals(t *testing.T) {
 		{ok, math.NaN(), 0.9, 0, "delta: NaN is not in"},
 		{ok, 0, 1, 0, "confidence: 1 is not in (0, 1)"},
 		{ok, 0, 0.9, 5, "guesses: 5 is not in [0, 4]"},
+		{Scores{make([]float64, 2000), make([]float64, 45)}, 0, 0.9, 1, "members: are 2000 of 2045 canaries, which fair coins give with a chance below 1e-12"},
 	} {
 		_, err := OneRun(c.s, c.delta, c.confidence, c.guesses)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -208,15 +208,8 @@ func TestOneRunGaussianCoverage(t *testing.T) {
 	}
 }
 
-// TestOneRunPython: on the files of TestPython, the ε of a mechanism that is declared to be Gaussian. jax_privacy's epsilon_one_run_fdp proves 1.4302 of such
-// a file.
-func TestOneRunPython(t *testing.T) {
-	for k, want := range map[uint32]float64{1: 1.5837, 2: 1.6393, 5: 1.8911} {
-		g, mu, err := OneRunGaussian(t.Context(), pythonScores(k), 0.95, 0)
-		if e := GaussianEpsilon(mu, 1e-5); err != nil || math.Abs(e-want) > 1e-3 {
-			t.Errorf("%d: ε ≥ %v by %+v, want %v, %v", k, e, g, want, err)
-		}
-	}
+// TestOneRunGaussianEnds: a context that is done is an error.
+func TestOneRunGaussianEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := OneRunGaussian(ctx, pythonScores(1), 0.95, 0); !errors.Is(err, context.Canceled) {

@@ -48,6 +48,9 @@ func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, err
 	if m > maxRows {
 		return nil, fault.New("members", "and non-members are %d, more than %d", m, maxRows)
 	}
+	if _, chance := upperTail(m, max(len(in), len(out)), 0.5, 0.5); chance < unfair {
+		return nil, fault.New("members", "are %d of %d canaries, which fair coins give with a chance below %v: one run has canaries with a fair coin each", len(in), m, unfair)
+	}
 	var tries []Guesses
 	try := func(high, low int) {
 		tries = append(tries, Guesses{Canaries: m, In: high, Out: low, Correct: correctAbove(in, out, high) + correctBelow(in, out, low)})
@@ -58,9 +61,10 @@ func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, err
 	case guesses > 0:
 		try((guesses+1)/2, guesses/2)
 	default:
-		for r := m; r >= min(m, 8); r /= 2 {
+		// Fewer guesses than leastGuesses prove little even if all are right. An attack that knows members only is rarer: a coarser sequence.
+		for k, r := 0, m; r >= min(m, leastGuesses); k, r = k+1, r/2 {
 			try((r+1)/2, r/2)
-			if r <= m/2 {
+			if k > 0 && k%2 == 0 {
 				try(r, 0)
 			}
 		}
@@ -70,6 +74,9 @@ func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, err
 	}
 	return tries, nil
 }
+
+// unfair is the chance of so uneven coins at which they are refused: a guess that all took part would be right too often.
+const unfair = 1e-12
 
 // correctAbove returns how many of the k highest of all scores are those of members, at
 // least: of those that equal the k-th, as few as can be.
@@ -158,21 +165,30 @@ func (g Guesses) Epsilon(delta, confidence float64) float64 {
 	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.PValue(epsilon, delta) })
 }
 
-// Where to look for a bound: more than a thousand million correct guesses prove none larger.
-// Neither proves anything.
+// Where to look for a bound: more than a thousand million correct guesses prove none larger. How few guesses are tried. None of them proves anything.
 const (
-	maxEpsilon = 40
-	maxMu      = 20
+	maxEpsilon   = 40
+	maxMu        = 20
+	leastGuesses = 25
 )
 
-// largest returns a number in [0, high] at which p is at most alpha, near where it stops
-// to be; 0 if it is not so at 0.
+// largest returns a number in [0, high] at which p is at most alpha, near where it stops to be; 0 if there is none. It starts from a grid, because
+// a bound of a probability may be 1 where the probability underflows.
 func largest(high, alpha float64, p func(float64) float64) float64 {
-	if !(p(0) <= alpha) {
+	const grid = 80
+	low := -1.0
+	for i := range grid {
+		if x := high / grid * float64(i); p(x) <= alpha {
+			low = x
+		} else if low >= 0 {
+			break
+		}
+	}
+	if low < 0 {
 		return 0
 	}
-	low := 0.0
-	for range 45 {
+	high = low + high/grid
+	for range 40 {
 		if mid := (low + high) / 2; p(mid) <= alpha {
 			low = mid
 		} else {

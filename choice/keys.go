@@ -120,6 +120,9 @@ func (s SelectPartitions) Probability(n int64) float64 {
 // Epsilon implements profiles.EpsilonSetter.
 func (s SelectPartitions) Epsilon() float64 { return s.t.epsilon }
 
+// Chooses implements profiles.Chooser.
+func (SelectPartitions) Chooses() {}
+
 // WithEpsilon implements profiles.EpsilonSetter; δ stays.
 func (s SelectPartitions) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 	return NewSelectPartitions(epsilon, s.t.delta, s.partitions)

@@ -92,6 +92,9 @@ func newScores(name string, noise Noise, epsilon float64) (profiles.Mechanism, e
 // Epsilon implements profiles.EpsilonSetter.
 func (s scores) Epsilon() float64 { return s.epsilon }
 
+// Chooses implements profiles.Chooser.
+func (scores) Chooses() {}
+
 // WithEpsilon implements profiles.EpsilonSetter.
 func (s scores) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 	return newScores(s.name, s.noise, epsilon)

@@ -21,9 +21,11 @@ import (
 // with several records: the limit is of persons itself.
 func refusePersons(steps *node, records int64) error {
 	for _, s := range steps.items {
-		if inner := s.get("steps"); inner != nil {
-			if err := refusePersons(inner, records); err != nil {
-				return err
+		for _, key := range []string{"steps", "disjoint"} {
+			if inner := s.get(key); inner != nil {
+				if err := refusePersons(inner, records); err != nil {
+					return err
+				}
 			}
 		}
 		if m := s.get("mechanism"); m != nil {

@@ -93,6 +93,23 @@ func ParseMeasure(kind, text string) (Measure, error) {
 	return m, nil
 }
 
+// ParseMeasures reads the measures of a query, a list for each kind but the count.
+func ParseMeasures(count bool, sums, means, quantiles []string) (out []Measure, err error) {
+	if count {
+		out = append(out, Measure{Kind: "count"})
+	}
+	for i, list := range [][]string{sums, means, quantiles} {
+		for _, text := range list {
+			m, err := ParseMeasure(Kinds[i+1], text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
 // check returns what is wrong with a query.
 func (q *Query) check() error {
 	switch {
@@ -265,12 +282,16 @@ func (q *Query) keyDelta() float64 { return q.Delta * keyShare / float64(q.PerPe
 
 // A Price is the noise that the budget pays for.
 type Price struct {
-	Plan     []byte // what is spent
-	Epsilon  accountant.Interval
-	Noise    []Noise
-	Warnings []string
-	parts    []part
-	keys     float64 // ε of the choice of groups
+	Plan    []byte // what is spent
+	Epsilon accountant.Interval
+	Noise   []Noise
+	Paid    Paid
+}
+
+// Paid is what the noise is drawn with: its scale for each part, and ε of the choice of groups.
+type Paid struct {
+	Scales     []float64
+	KeyEpsilon float64
 }
 
 // Noise is that of one vector.
@@ -317,7 +338,7 @@ func (q *Query) Price(ctx context.Context, opts ...accountant.Option) (*Price, e
 	for i, s := range settings {
 		parts[i].scale *= s.Value / s.Before * (1 + 0x1p-50)
 	}
-	out := &Price{Plan: q.text(parts, keys), parts: parts, keys: keys}
+	out := &Price{Plan: q.text(parts, keys), Paid: Paid{KeyEpsilon: keys}}
 	// What is spent is what is written.
 	if p, err = plan.ParseContext(ctx, out.Plan); err != nil {
 		return nil, fmt.Errorf("the plan of the query: %w", err)
@@ -333,6 +354,7 @@ func (q *Query) Price(ctx context.Context, opts ...accountant.Option) (*Price, e
 		return nil, fmt.Errorf("internal error: the plan of the query costs %v of %v", out.Epsilon.Upper, q.Epsilon)
 	}
 	for _, x := range parts {
+		out.Paid.Scales = append(out.Paid.Scales, x.scale)
 		n := Noise{Name: x.name, Law: "gaussian", SD: x.scale}
 		if q.Delta == 0 {
 			n.Law, n.SD = "laplace", math.Sqrt2*x.scale

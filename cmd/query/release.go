@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/choice"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -24,75 +25,106 @@ type Answer struct {
 // source nil is the operating system's; another must be secret.
 func (t *Table) Release(ctx context.Context, p *Price, src rand.Source) (*Answer, error) {
 	src = random.Source(src)
-	sums := t.add(src)
-	shown, err := t.choose(p, sums, src)
+	s, err := t.q.Shower(p.Paid)
 	if err != nil {
 		return nil, err
 	}
-	out := &Answer{Columns: slices.Clone(t.q.Group)}
-	for _, m := range t.q.Measures {
-		out.Columns = append(out.Columns, m.columns()...)
-	}
-	for _, g := range shown {
+	out := &Answer{Columns: t.q.Columns()}
+	for i, g := range t.add(src) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		row := slices.Clone(t.groups[g])
-		noisy := map[string][]float64{}
-		for i, part := range p.parts {
-			entries := make([]float64, part.cells)
-			for c := range entries {
-				value := float64(sums.sums[i][g*part.cells+c]) * t.units[i]
-				if entries[c], err = t.noisy(part, value, src); err != nil {
-					return nil, err
-				}
-			}
-			noisy[part.name] = entries
+		row, shown, err := s.Show(t.groups[i], g, src)
+		if err != nil {
+			return nil, err
 		}
-		for _, m := range t.q.Measures {
-			row = append(row, m.of(noisy)...)
+		if shown {
+			out.Rows = append(out.Rows, row)
 		}
-		out.Rows = append(out.Rows, row)
 	}
 	slices.SortFunc(out.Rows, slices.Compare[[]string])
 	return out, nil
 }
 
-// choose returns the groups of the answer: all, where they are public.
-func (t *Table) choose(p *Price, sums totals, src rand.Source) (shown []int, err error) {
-	if !t.q.private() {
-		for g := range t.groups {
-			shown = append(shown, g)
-		}
-		return shown, nil
+// Columns are those of an answer.
+func (q *Query) Columns() []string {
+	out := slices.Clone(q.Group)
+	for _, m := range q.Measures {
+		out = append(out, m.columns()...)
 	}
-	s, err := choice.NewSelectPartitions(p.keys, t.q.keyDelta(), t.q.PerPerson)
+	return out
+}
+
+// A Shower makes rows of an answer from groups, with the noise that was paid for.
+type Shower struct {
+	*Reader
+	q    *Query
+	keep choice.SelectPartitions
+}
+
+// Shower returns the shower of a query whose price is paid.
+func (q *Query) Shower(p Paid) (*Shower, error) {
+	r, err := NewReader(q)
 	if err != nil {
 		return nil, err
 	}
-	for g, persons := range sums.persons {
+	if len(p.Scales) != len(r.parts) {
+		return nil, fault.New("scales", "%d are not those of %d parts", len(p.Scales), len(r.parts))
+	}
+	for i, scale := range p.Scales {
+		r.parts[i].scale = scale
+	}
+	s := &Shower{Reader: r, q: q}
+	if q.private() {
+		s.keep, err = choice.NewSelectPartitions(p.KeyEpsilon, q.keyDelta(), q.PerPerson)
+	}
+	return s, err
+}
+
+// Show returns the row of a group, unless the group is private and noise has not chosen it. The source must be secret.
+func (s *Shower) Show(key []string, g Group, src rand.Source) (row []string, shown bool, err error) {
+	if s.q.private() {
+		persons := g.Persons
+		if s.q.Person == "" {
+			// A person with at most L rows changes ⌊rows/L⌋ by at most one, in at most L groups.
+			persons = g.Rows / int64(s.q.PerPerson)
+		}
 		if persons == 0 {
-			continue // never kept
+			return nil, false, nil // never kept
 		}
-		keep, err := s.Keep(persons, src)
-		if err != nil {
-			return nil, err
-		}
-		if keep {
-			shown = append(shown, g)
+		if shown, err = s.keep.Keep(persons, src); err != nil || !shown {
+			return nil, false, err
 		}
 	}
-	return shown, nil
+	noisy := map[string][]float64{}
+	for i, part := range s.parts {
+		entries := make([]float64, part.cells)
+		for c := range entries {
+			value := 0.0
+			if g.Sums != nil {
+				value = float64(g.Sums[i][c]) * s.units[i]
+			}
+			if entries[c], err = s.noisy(part, value, src); err != nil {
+				return nil, false, err
+			}
+		}
+		noisy[part.name] = entries
+	}
+	row = slices.Clone(key)
+	for _, m := range s.q.Measures {
+		row = append(row, m.of(noisy)...)
+	}
+	return row, true, nil
 }
 
 // noisy adds noise of the part, rounded to a grid that does not depend on the data: whole numbers, or finer where the noise is
 // small.
-func (t *Table) noisy(p part, value float64, src rand.Source) (float64, error) {
+func (s *Shower) noisy(p part, value float64, src rand.Source) (float64, error) {
 	grid := 1.0
 	if p.m != nil && p.cells == 1 {
 		grid = min(1, math.Exp2(math.Floor(math.Log2(p.scale/100))))
 	}
-	if t.q.Delta == 0 {
+	if s.q.Delta == 0 {
 		return profiles.AddLaplace(src, value, p.scale, grid)
 	}
 	return profiles.AddGaussian(src, value, p.scale, grid)

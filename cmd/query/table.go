@@ -17,15 +17,78 @@ import (
 	"github.com/dpaccountant/accountant/internal/tables"
 )
 
-// A Table is the data of a query: what each row adds to each part, as whole numbers of the part's unit. It is a secret.
+// A Reader turns the cells of a row into what the row adds to each part: as whole numbers of the part's unit.
+type Reader struct {
+	parts []part
+	units []float64 // of a number of each part
+}
+
+// NewReader returns the reader of a query.
+func NewReader(q *Query) (*Reader, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	r := &Reader{parts: q.parts()}
+	for _, p := range r.parts {
+		unit := 1.0
+		if p.m != nil && p.cells == 1 {
+			unit = math.Exp2(math.Ceil(math.Log2(p.bound)) - unitBits)
+		}
+		r.units = append(r.units, unit)
+	}
+	return r, nil
+}
+
+// Row returns what a row adds: for each part so many units, or the cell it is in. get returns the cell of a column.
+func (r *Reader) Row(get func(column string) (string, error)) ([]int32, error) {
+	out := make([]int32, len(r.parts))
+	for i, p := range r.parts {
+		if out[i] = 1; p.m == nil {
+			continue
+		}
+		cell, err := get(p.m.Column)
+		if err == nil {
+			out[i], err = p.whole(cell, r.units[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.m.Column, err)
+		}
+	}
+	return out, nil
+}
+
+// A Group has the true numbers of a group, which are a secret: how many persons count in it, and the entries of each part.
+type Group struct {
+	Persons int64
+	Rows    int64
+	Sums    [][]int64
+}
+
+// Add adds a row to a group.
+func (r *Reader) Add(g *Group, row []int32) {
+	if g.Sums == nil {
+		for _, p := range r.parts {
+			g.Sums = append(g.Sums, make([]int64, p.cells))
+		}
+	}
+	g.Rows++
+	for i, v := range row {
+		if len(g.Sums[i]) > 1 {
+			g.Sums[i][v]++
+		} else {
+			g.Sums[i][0] += int64(v)
+		}
+	}
+}
+
+// A Table is the data of a query. It is a secret.
 type Table struct {
+	*Reader
 	q      *Query
-	parts  []part
-	units  []float64 // of a number of each part
 	groups [][]string
-	group  []int32   // of each row, −1 if it is in none of the public ones
-	person []int32   // of each row, where persons are told apart
-	values [][]int32 // of each part: how many units, or which cell
+	group  []int32 // of each row, −1 if it is in none of the public ones
+	person []int32 // of each row, where persons are told apart
+	values []int32 // of each row, so many as there are parts
 	people int
 }
 
@@ -37,10 +100,11 @@ const unitBits = 24
 
 // Read reads a table with a header. The error of a row has its line.
 func Read(ctx context.Context, q *Query, in io.Reader) (*Table, error) {
-	if err := q.check(); err != nil {
+	r, err := NewReader(q)
+	if err != nil {
 		return nil, err
 	}
-	t := &Table{q: q, parts: q.parts()}
+	t := &Table{Reader: r, q: q}
 	rows := tables.NewReader(in)
 	header, err := rows.Row()
 	if errors.Is(err, io.EOF) {
@@ -64,7 +128,7 @@ func Read(ctx context.Context, q *Query, in io.Reader) (*Table, error) {
 type columns struct {
 	group  []int
 	person int
-	values []int // of each part; −1 of a count
+	values map[string]int
 }
 
 func (t *Table) columns(header []string) (c columns, err error) {
@@ -78,21 +142,15 @@ func (t *Table) columns(header []string) (c columns, err error) {
 	for _, name := range t.q.Group {
 		c.group = append(c.group, find("group", name))
 	}
-	c.person = -1
+	c.person, c.values = -1, map[string]int{}
 	if t.q.Person != "" {
 		c.person = find("person", t.q.Person)
 	}
 	for _, p := range t.parts {
-		at, unit := -1, 1.0
 		if p.m != nil {
-			at = find(p.m.Kind, p.m.Column)
-			if p.cells == 1 {
-				unit = math.Exp2(math.Ceil(math.Log2(p.bound)) - unitBits)
-			}
+			c.values[p.m.Column] = find(p.m.Kind, p.m.Column)
 		}
-		c.values, t.units = append(c.values, at), append(t.units, unit)
 	}
-	t.values = make([][]int32, len(t.parts))
 	return c, err
 }
 
@@ -110,8 +168,11 @@ func (t *Table) fill(ctx context.Context, rows *tables.Reader, cols columns) err
 		known[""], t.groups = 0, [][]string{{}}
 	}
 	cells := make([]string, len(cols.group))
+	var row []string
+	cell := func(column string) (string, error) { return row[cols.values[column]], nil }
 	for n := 0; ; n++ {
-		row, err := rows.Row()
+		var err error
+		row, err = rows.Row()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -150,15 +211,11 @@ func (t *Table) fill(ctx context.Context, rows *tables.Reader, cols columns) err
 			t.person = append(t.person, who)
 			t.people = len(persons)
 		}
-		for i, at := range cols.values {
-			v := int32(1)
-			if at >= 0 {
-				if v, err = t.parts[i].whole(row[at], t.units[i]); err != nil {
-					return fmt.Errorf("line %d: %s: %w", rows.Line(), t.parts[i].m.Column, err)
-				}
-			}
-			t.values[i] = append(t.values[i], v)
+		values, err := t.Row(cell)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", rows.Line(), err)
 		}
+		t.values = append(t.values, values...)
 	}
 }
 
@@ -179,40 +236,16 @@ func (p part) whole(cell string, unit float64) (int32, error) {
 	return int32(min(max(math.Round(x/unit), -most), most)), nil
 }
 
-// totals has, for each group, how many persons are in it, and the sums of each part's entries.
-type totals struct {
-	persons []int64
-	sums    [][]int64 // of each part: groups times cells
-}
-
-// add sums the rows that the limits on a person leave. Which rows of a person stay is drawn from those of the person alone:
-// the first ones, in an order that is drawn anew.
-func (t *Table) add(src rand.Source) totals {
-	out := totals{persons: make([]int64, len(t.groups))}
-	for _, p := range t.parts {
-		out.sums = append(out.sums, make([]int64, len(t.groups)*p.cells))
-	}
-	put := func(row int) {
-		g := t.group[row]
-		for i, p := range t.parts {
-			if v := t.values[i][row]; p.cells > 1 {
-				out.sums[i][int(g)*p.cells+int(v)]++
-			} else {
-				out.sums[i][g] += int64(v)
-			}
-		}
-	}
+// add sums the rows that the limits on a person leave, of each group. Which rows of a person stay is drawn from those of the
+// person alone: the first ones, in an order that is drawn anew.
+func (t *Table) add(src rand.Source) []Group {
+	out := make([]Group, len(t.groups))
+	put := func(row int) { t.Add(&out[t.group[row]], t.values[row*len(t.parts):(row+1)*len(t.parts)]) }
 	if t.q.Person == "" {
-		rows := make([]int64, len(t.groups))
 		for row, g := range t.group {
 			if g >= 0 {
 				put(row)
-				rows[g]++
 			}
-		}
-		// A person with at most L rows changes ⌊rows/L⌋ by at most one, in at most L groups.
-		for g, n := range rows {
-			out.persons[g] = n / int64(t.q.PerPerson)
 		}
 		return out
 	}
@@ -231,7 +264,7 @@ func (t *Table) add(src rand.Source) totals {
 				continue
 			}
 			in[who]++
-			out.persons[g]++
+			out[g].Persons++
 		}
 		if n == int32(t.q.PerGroup) {
 			continue
@@ -240,4 +273,19 @@ func (t *Table) add(src rand.Source) totals {
 		put(row)
 	}
 	return out
+}
+
+// Merge adds the numbers of another part of the same group.
+func (g *Group) Merge(o Group) {
+	g.Persons += o.Persons
+	g.Rows += o.Rows
+	if g.Sums == nil {
+		g.Sums = o.Sums
+		return
+	}
+	for i := range o.Sums {
+		for c, n := range o.Sums[i] {
+			g.Sums[i][c] += n
+		}
+	}
 }

@@ -20,7 +20,7 @@ type CalibrateRequest struct {
 	Epsilon Decimal  `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}"`
 	Delta   Decimal  `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}"`
 	AttackTarget
-	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch or records-per-person"`
+	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
 	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
 	Examples Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number {N} of examples, to turn the batch of Poisson sampling"`
 	Narrowing
@@ -240,7 +240,7 @@ func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
 		case s.Selection != nil:
 			return false
 		case s.Mechanism == nil:
-			return canNarrow(r, s.Steps)
+			return canNarrow(r, s.Steps) || canNarrow(r, s.Disjoint)
 		case s.Sampling == nil:
 			return false
 		}
@@ -252,7 +252,8 @@ func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
 // Write returns the text of the request's plan with the values of the solution: the same
 // numbers that were proved to meet the budget.
 func (a Solution) Write(q CalibrateRequest) ([]byte, error) {
-	where := map[string]string{"noise-multiplier": ".mechanism.*.noise-multiplier", "rate": ".sampling.*.rate", "batch": ".sampling.*.batch", "count": ".count"}
+	where := map[string]string{"noise-multiplier": ".mechanism.*.noise-multiplier", "rate": ".sampling.*.rate", "batch": ".sampling.*.batch", "count": ".count",
+		"epsilon": ".mechanism.*.epsilon", "users": ".sampling.*.users"}
 	numbers := map[string]float64{}
 	switch {
 	case a.Unlimited:

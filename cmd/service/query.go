@@ -70,17 +70,8 @@ func (q QueryRequest) query() (out query.Query, err error) {
 	if q.PerGroup != "" {
 		out.PerGroup = int(q.PerGroup.whole())
 	}
-	if q.Count {
-		out.Measures = append(out.Measures, query.Measure{Kind: "count"})
-	}
-	for i, list := range [][]string{q.Sum, q.Mean, q.Quantile} {
-		for _, text := range list {
-			m, err := query.ParseMeasure(query.Kinds[i+1], text)
-			if err != nil {
-				return out, err
-			}
-			out.Measures = append(out.Measures, m)
-		}
+	if out.Measures, err = query.ParseMeasures(q.Count, q.Sum, q.Mean, q.Quantile); err != nil {
+		return out, err
 	}
 	return out, q.weigh(&out)
 }

@@ -354,7 +354,7 @@ const mostInverse = 1e4
 func Noise(r profiles.Relation) Quantity {
 	return Quantity{
 		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
-			if e, ok := m.(profiles.EpsilonSetter); ok {
+			if e, ok := m.(profiles.Chooser); ok {
 				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / profiles.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
 			}
 			b, ok := m.(profiles.NoiseScaler)
@@ -371,7 +371,7 @@ func Noise(r profiles.Relation) Quantity {
 		},
 		Set: func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
 			if t.Inverse {
-				m, err := m.(profiles.EpsilonSetter).WithEpsilon(1 / x)
+				m, err := m.(profiles.Chooser).WithEpsilon(1 / x)
 				return m, s, err
 			}
 			m, err := m.(profiles.NoiseScaler).WithNoiseMultiplier(x)
@@ -399,6 +399,61 @@ func Rate() Quantity {
 		},
 	}
 }
+
+// LocalEpsilon is the parameter ε of a mechanism.
+func LocalEpsilon() Quantity {
+	return Quantity{
+		Of: func(m profiles.Mechanism, _ subsample.Scheme) (Turned, bool, error) {
+			e, ok := m.(profiles.EpsilonSetter)
+			if !ok || !(e.Epsilon() > 0 && e.Epsilon() <= maxEpsilon) {
+				return Turned{}, false, nil
+			}
+			_, problem := e.WithEpsilon(e.Epsilon())
+			return Turned{Value: e.Epsilon(), Lo: minEpsilon, Hi: maxEpsilon}, problem == nil, nil
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			m, err := m.(profiles.EpsilonSetter).WithEpsilon(x)
+			return m, s, err
+		},
+	}
+}
+
+// minEpsilon and maxEpsilon are the ends of a search for a parameter ε.
+const minEpsilon, maxEpsilon = 1e-6, 50
+
+// Users is the number of users of a shuffler.
+func Users() Quantity {
+	return Quantity{
+		Of: func(_ profiles.Mechanism, s subsample.Scheme) (Turned, bool, error) {
+			c, ok := s.(subsample.UserSetter)
+			if !ok || c.Users() == 0 {
+				return Turned{}, false, nil
+			}
+			t := Turned{Value: float64(c.Users())}
+			// The fewest that a cohort and colluding users leave, and the most: no value between is refused.
+			t.Lo, t.Hi = 2, t.Value
+			allowed := func(x float64) bool { _, err := c.WithUsers(int64(x)); return err == nil }
+			if !allowed(t.Lo) {
+				_, t.Lo = xmath.Bisect(t.Lo, t.Value, 64, func(x float64) bool { return !allowed(math.Ceil(x)) })
+				t.Lo = math.Ceil(t.Lo)
+			}
+			for t.Hi < mostUsers && allowed(2*t.Hi) {
+				t.Hi *= 2
+			}
+			if t.Hi < mostUsers && allowed(mostUsers) {
+				t.Hi = mostUsers
+			}
+			return t, true, nil
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			s, err := s.(subsample.UserSetter).WithUsers(int64(x))
+			return m, s, err
+		},
+	}
+}
+
+// mostUsers is where a search for users ends.
+const mostUsers = 1e10
 
 // Batch is the size of a batch, of so many examples where the sampling has a rate.
 func Batch(examples int64) Quantity {

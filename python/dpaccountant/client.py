@@ -243,9 +243,13 @@ class Accountant(Systems, Queries):
         confidence: Optional[float] = None,
         threshold: Optional[float] = None,
         guesses: Optional[int] = None,
+        family: Optional[str] = None,
         plan: Optional[Plan] = None,
     ) -> Audit:
-        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``."""
+        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``.
+
+        With ``family="gaussian"`` the mechanism is declared to be Gaussian, and ε is what the bound of μ means for it.
+        """
         answer = self.request(
             "audit",
             design=design,
@@ -255,6 +259,7 @@ class Accountant(Systems, Queries):
             confidence=confidence,
             threshold=threshold,
             guesses=guesses,
+            family=family,
             plan=None if plan is None else plan_of(plan),
         )
         claim = answer.get("claim")

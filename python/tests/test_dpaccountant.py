@@ -195,6 +195,17 @@ class Tests(unittest.TestCase):
         with self.assertRaises(InputError):
             self.accountant.select(pure(1))
 
+    def test_matrix_optimize(self):
+        found = self.accountant.matrix_optimize(strategy="banded", steps=16, participation="{epochs: 4}")
+        self.assertAlmostEqual(found.rmse, 3.6973947, places=5)  # SciPy, testdata/golden/strategies.py
+        plan = {"neighbors": "add-remove", "steps": [{"mechanism": {"matrix": {
+            "noise-multiplier": found.noise_multiplier, "steps": 16, "strategy": found.strategy,
+            "participation": {"epochs": 4}}}}]}
+        price = self.accountant.epsilon(plan, found.delta)
+        self.assertEqual((price.lower, price.upper), (found.epsilon_lower, found.epsilon_upper))
+        with self.assertRaisesRegex(InputError, "bands: 5 is above the separation"):
+            self.accountant.matrix_optimize(strategy="banded", steps=16, participation="{epochs: 4}", bands=5)
+
     def test_majority(self):
         # Five mechanisms of 0.1 cost at most 0.3: no noise is needed.
         found = self.accountant.majority(mechanisms=5, epsilon=0.1, allowance=3)
@@ -311,6 +322,12 @@ class Tests(unittest.TestCase):
         far = self.accountant.audit(design="many-runs", members=[2.0 + i for i in range(200)], non_members=[-i for i in range(200)], delta=1e-5, threshold=1, plan=GAUSSIAN)
         self.assertGreater(far.epsilon, 2)
         self.assertIsInstance(far.consistent, bool)
+        scores = {"members": [2.0 + i for i in range(200)], "non_members": [-i for i in range(200)], "delta": 1e-5}
+        any_, gaussian = (self.accountant.audit(design="one-run", family=family, **scores) for family in (None, "gaussian"))
+        self.assertEqual(any_.mu, gaussian.mu)
+        self.assertGreater(gaussian.epsilon, any_.epsilon)
+        with self.assertRaisesRegex(InputError, "family"):
+            self.accountant.audit(design="one-run", family="laplace", **scores)
         with self.assertRaises(InputError):
             self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
