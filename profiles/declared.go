@@ -262,6 +262,9 @@ func CheckSampled(b Mechanism, scheme string) error {
 	if _, ok := b.(Compound); ok {
 		return fault.New("sampling", "nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
 	}
+	if l, ok := b.(interface{ SampledBy(scheme string) bool }); ok && !l.SampledBy(scheme) {
+		return fault.New("sampling", "nothing is proved about %s on samples of %s; a local randomizer runs on the whole data set or behind a shuffler", b.Name(), scheme)
+	}
 	if _, ok := b.(Blocker); ok && scheme != "poisson" {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)
 	}
