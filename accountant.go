@@ -229,7 +229,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 			return m, nil
 		}
 	}
-	m, err := a.bounds(ctx, s)
+	m, err := subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
 		if a.caps == nil {
 			a.caps = map[*profiles.Bounds]capped{}
@@ -243,25 +243,6 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 		a.known[k] = &m
 	}
 	return &m, err
-}
-
-// bounds returns what is known of one run of a step.
-func (a *Accountant) bounds(ctx context.Context, s Step) (profiles.Bounds, error) {
-	if s.Sampling != nil {
-		if err := profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err != nil {
-			return profiles.Bounds{}, err
-		}
-	}
-	maker, ok := s.Sampling.(subsample.LawMaker)
-	switch {
-	case ok:
-		return subsample.PersonsLaws(s.Mechanism, maker, a.relation, a.Records())
-	case a.Records() != 1:
-		return subsample.Persons(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
-	case s.Sampling == nil:
-		return profiles.Unsampled(ctx, s.Mechanism, a.relation)
-	}
-	return s.Sampling.Apply(s.Mechanism, a.relation)
 }
 
 // selectionShare: so many parts of the work of a question go to each δ of a selection's candidate.

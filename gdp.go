@@ -19,7 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// SquaredMu returns Σμ² of a plan of Gaussian mechanisms on the whole data set, rounded up:
+// SquaredMu returns Σμ² of a plan of steps on the whole data set that are μ-GDP (profiles.Mu), rounded up:
 // the plan is √Σμ²-GDP (Dong, Roth and Su, JRSS-B 2022, corollary 3.3), and each step may be
 // chosen in the light of outputs if a rdp.GaussianFilter admits it. Relation: the plan's; substituting
 // a record doubles μ. Any other mechanism, a sample or a selection is an error that
@@ -39,7 +39,7 @@ func squaredMu(steps []Step, r profiles.Relation) (float64, error) {
 		one, err := func() (float64, error) {
 			switch {
 			case s.Selection != nil:
-				return 0, fault.New("selection", "is not a release of Gaussian noise")
+				return 0, fault.New("selection", "has no known μ")
 			case s.Disjoint != nil:
 				return 0, fault.New("disjoint", "is not a release to all records")
 			case s.Mechanism == nil:
@@ -47,13 +47,10 @@ func squaredMu(steps []Step, r profiles.Relation) (float64, error) {
 			case s.Sampling != nil:
 				return 0, fault.New("sampling", "%s: the loss of a sampled step is not Gaussian", s.Sampling.Name())
 			}
-			pair, err := s.Mechanism.Pair(r)
-			g, ok := pair.(profiles.Gaussian)
-			if err != nil || !ok {
-				return 0, fault.New("mechanism", "%s is not gaussian", s.Mechanism.Name())
+			mu, err := profiles.Mu(s.Mechanism, r)
+			if err != nil {
+				return 0, err
 			}
-			// The profile keeps 1/σ, so that σ and 1/σ have been rounded three times.
-			mu := xmath.Up(1/g.NoiseMultiplier(), 4)
 			return xmath.Up(mu*mu, 1), nil
 		}()
 		if err != nil {

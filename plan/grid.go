@@ -119,12 +119,6 @@ func (g *Grid) At(i int64) Variant {
 	return v
 }
 
-// Text returns plan i as the text of a plan, on one line.
-func (g *Grid) Text(i int64) string {
-	g.At(i)
-	return flow(g.root)
-}
-
 // ParseVariant reads one plan that stands by itself.
 func ParseVariant(text []byte) Variant {
 	root, err := parseRoot(text)

@@ -78,6 +78,13 @@ type BatchSetter interface {
 	WithBatch(batch int64) (Scheme, error)
 }
 
+// A UserSetter is a Scheme among whose users each one hides, and whose number can be set.
+type UserSetter interface {
+	Scheme
+	Users() int64
+	WithUsers(users int64) (Scheme, error)
+}
+
 // attained returns pair, the Pair of b under r, or what is attained in its place.
 func attained(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
 	a, ok := b.(profiles.Attacked)
