@@ -106,15 +106,15 @@ var badPlans = []struct{ name, plan, want string }{
 
 	// A step.
 	{"step a word", "neighbors: add-remove\nsteps: [gaussian]\n",
-		`line 2: steps[0]: "gaussian" is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, disjoint, partition)`},
+		`line 2: steps[0]: "gaussian" is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition)`},
 	{"step empty", "neighbors: add-remove\nsteps:\n  -\n",
-		"line 3: steps[0]: an empty value is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, disjoint, partition)"},
+		"line 3: steps[0]: an empty value is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition)"},
 	{"step without mechanism", one("count: 3"),
 		"line 3: steps[0]: has neither mechanism nor steps nor disjoint"},
 	{"unknown key in step", one(gauss, "cuont: 3"),
 		`line 4: steps[0]: unknown key "cuont"; did you mean "count"?`},
 	{"mechanism not nested", one("gaussian: {noise-multiplier: 1}"),
-		`line 3: steps[0]: unknown key "gaussian"; must be one of name, mechanism, sampling, count, steps, selection, disjoint, partition`},
+		`line 3: steps[0]: unknown key "gaussian"; must be one of name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition`},
 	{"duplicate key in step", one(gauss, "count: 3", "count: 4"),
 		"line 5: steps[0].count: is set a second time; the first is on line 4"},
 	{"duplicate mechanism", one(gauss, gauss),
@@ -172,7 +172,7 @@ var badPlans = []struct{ name, plan, want string }{
 	{"sub-plan empty", one("steps: []"),
 		"line 3: steps[0].steps: is empty; must list at least one step"},
 	{"sub-plan, unknown key", one("steps:", "  - "+gauss, "    rate: 1"),
-		`line 5: steps[0].steps[0]: unknown key "rate"; must be one of name, mechanism, sampling, count, steps, selection, disjoint, partition`},
+		`line 5: steps[0].steps[0]: unknown key "rate"; must be one of name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition`},
 
 	// A mechanism.
 	{"mechanism a word", one("mechanism: gaussian"),
@@ -503,7 +503,12 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Parse(data); err != nil {
+		if filepath.Dir(f) == "../examples/menus" {
+			_, err = ParseMenu(t.Context(), data)
+		} else {
+			_, err = Parse(data)
+		}
+		if err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
 	}

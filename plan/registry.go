@@ -300,6 +300,7 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"adaptive":  object(adaptiveKeys, schema{"menu": schema{"type": "array", "minItems": 1, "items": object(typeKeys, schema{"steps": steps})}}),
 		"disjoint":  schema{"type": "array", "items": step, "minItems": 2, "description": "branches on disjoint parts of the records, in place of mechanism and steps"},
 		"partition": schema{"enum": []string{"fixed", "by-record"}, "description": "what decides the branch of a record: its place, or what it is"},
 	})}

@@ -20,6 +20,9 @@ const (
 	longPlan = `{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":4}},"sampling":{"without-replacement":{"population":1000,"batch":10}},"count":1000}]}`
 )
 
+// pureMenu is a menu of one type, for two units.
+const pureMenu = `{"neighbors":"add-remove","budget":{"units":2},"menu":[{"name":"a","cost":1,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]}]}`
+
 // manyVotes are enough rows for the work to take a while.
 func manyVotes() string {
 	var rows []string
@@ -96,6 +99,9 @@ var trials = map[string]struct {
 		`{"plan":` + purePlan + `,"tolerance":[]}`, `tolerance: a JSON array is not a number`,
 		`{"plan":` + purePlan + `,"tolerance":1}`, `tolerance: 1 is not in [0, 1)`,
 		`{"plan":` + longPlan + `}`},
+	"filter": {`{"menu":` + pureMenu + `,"epsilon":1}`, `{"neighbors":"add-remove","units":2,"types":[{"name":"a","cost":1,"runs":2}],"deltas":[{"epsilon":1,"delta":{"lower":0.33783471`,
+		`{"menu":7}`, `menu: is not a JSON object or a string`,
+		`{"menu":` + pureMenu + `,"units":1e6}`, `units: 1e6 is not a whole number in [1, 100000]`, ``},
 	"gdp-solve": {`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"count":4}]},"mu":1,"tolerance":0,"solve":"noise-multiplier"}`, `"solve":"noise-multiplier","value":2.00000`,
 		`{"plan":` + purePlan + `,"mu":1,"solve":3}`, `solve: a JSON number is not a string`,
 		`{"plan":` + purePlan + `,"solve":"count"}`, `mu: must be given, or zcdp in its place`,
