@@ -522,8 +522,8 @@ func (g *Goal) coefficients(ctx context.Context) (c []float64, unfinished, err e
 		}
 	}
 	if len(x) > 0 {
-		// Three solutions of steps·bands products, 20 to a term.
-		x, _, unfinished, err = search(ctx, x, narrow, 3*float64(g.Steps)*float64(g.Bands)/20, func(x, out []float64) float64 {
+		// Three solutions of steps·bands products, 100 to a term.
+		x, _, unfinished, err = search(ctx, x, narrow, 3*float64(g.Steps)*float64(g.Bands)/100, func(x, out []float64) float64 {
 			expand(x)
 			value := l.at(c, series(c), into)
 			if free {
