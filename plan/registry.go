@@ -17,6 +17,7 @@ import (
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 // The mechanisms and sampling schemes that a plan can name, one entry each. The
@@ -44,17 +45,40 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return subsample.NewGaussianMixture(v.number("noise-multiplier"), v.list("shifts"), v.list("probabilities"))
 		}},
 		{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Mechanism, error) {
-			noise, sensitivity, dimension := v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.wholeOr("dimension", 0)
+			noise, dimension := v.number("noise-multiplier"), v.wholeOr("dimension", 0)
 			switch dimension {
 			case 0: // left out: any number
-				return profiles.NewDiscreteGaussianMechanism(noise, sensitivity)
+				sensitivity := v.numberOr("sensitivity", 1)
+				if sensitivity != math.Trunc(sensitivity) || math.Abs(sensitivity) > 1e6 {
+					return profiles.NewDiscreteGaussianVector(noise, sensitivity)
+				}
+				m, err := profiles.NewDiscreteGaussianMechanism(noise, int(sensitivity))
+				if err != nil { // too much noise to list all vectors, or too little
+					if m, err := profiles.NewDiscreteGaussianVector(noise, sensitivity); err == nil {
+						return m, nil
+					}
+				}
+				return m, err
 			case 1:
-				return profiles.NewDiscreteGaussianNumber(noise, sensitivity)
+				return profiles.NewDiscreteGaussianNumber(noise, v.wholeOr("sensitivity", 1))
 			}
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
 		{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
+		}},
+		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			sensitivity := v.numberOr("sensitivity", 1)
+			switch {
+			case v.node.get("noise-multiplier") == nil:
+				return profiles.NewSkellamMechanism(v.number("standard-deviation"), sensitivity)
+			case v.node.get("standard-deviation") != nil:
+				return nil, fault.New("noise-multiplier", "is set, not allowed with standard-deviation, which it is times the sensitivity")
+			}
+			return profiles.NewSkellamMechanism(v.number("noise-multiplier")*sensitivity, sensitivity)
+		}},
+		{"summed-noise", []string{"noise", "clients", "missing", "standard-deviation", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			return profiles.NewSummedNoise(v.word("noise"), int64(v.whole("clients")), int64(v.wholeOr("missing", 0)), v.number("standard-deviation"), v.numberOr("sensitivity", 1))
 		}},
 		{"randomized-response", []string{"probability", "categories"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewRandomizedResponse(v.number("probability"), v.whole("categories"))
@@ -65,7 +89,14 @@ func mechanisms() []entry[profiles.Mechanism] {
 		{"approximate", []string{"epsilon", "delta"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewApproximate(v.number("epsilon"), v.number("delta"))
 		}},
-		{"finite", []string{"p", "q"}, func(v *values) (profiles.Mechanism, error) {
+		{"finite", []string{"p", "q", "rows"}, func(v *values) (profiles.Mechanism, error) {
+			if v.has("rows") {
+				rows := ask(v, "rows", "a list of rows of probabilities, one for each value", (*node).rows)
+				if v.has("p") || v.has("q") {
+					return nil, fault.New("rows", "is set, not allowed with p and q")
+				}
+				return randomizer(shuffler.NewMatrix(rows))
+			}
 			return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
 		}},
 		{"exponential", []string{"epsilon"}, func(v *values) (profiles.Mechanism, error) {
@@ -100,6 +131,32 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return newMajority(p, v.wordOr("gamma", "optimal"), v.wholeOr("answers", 1), v.numberOr("answers-delta", 1e-5))
 		}},
 		{"matrix", matrixKeys, newMatrix},
+		{"k-rr", []string{"epsilon", "categories"}, func(v *values) (profiles.Mechanism, error) {
+			return randomizer(shuffler.NewKRR(v.number("epsilon"), v.whole("categories")))
+		}},
+		{"unary", []string{"epsilon", "keep-one", "keep-zero", "categories"}, func(v *values) (profiles.Mechanism, error) {
+			categories := v.wholeOr("categories", 0)
+			if v.has("keep-one") || v.has("keep-zero") {
+				if v.has("epsilon") {
+					return nil, fault.New("epsilon", "is set, not allowed with keep-one and keep-zero")
+				}
+				return randomizer(shuffler.NewUnary(v.number("keep-one"), v.number("keep-zero"), categories))
+			}
+			return randomizer(shuffler.NewOptimizedUnary(v.number("epsilon"), categories))
+		}},
+		{"subset-selection", []string{"epsilon", "categories", "size"}, func(v *values) (profiles.Mechanism, error) {
+			return randomizer(shuffler.NewSubsetSelection(v.number("epsilon"), v.whole("categories"), v.whole("size")))
+		}},
+		{"hadamard", []string{"epsilon", "categories"}, func(v *values) (profiles.Mechanism, error) {
+			return randomizer(shuffler.NewHadamard(v.number("epsilon"), v.wholeOr("categories", 3)))
+		}},
+		{"local-hash", []string{"epsilon", "size", "collisions"}, func(v *values) (profiles.Mechanism, error) {
+			collisions := v.wordOr("collisions", "any")
+			if collisions != "any" && collisions != "pairwise" {
+				return nil, fault.New("collisions", "%s", nearest.Value(collisions, []string{"any", "pairwise"}))
+			}
+			return randomizer(shuffler.NewLocalHash(v.number("epsilon"), v.whole("size"), collisions == "pairwise"))
+		}},
 	}
 }
 
@@ -126,7 +183,41 @@ func samplings() []entry[subsample.Scheme] {
 		{"fixed-order", []string{"uses"}, func(v *values) (subsample.Scheme, error) {
 			return allocation.NewFixed(int64(v.wholeOr("uses", 1)))
 		}},
+		{"shuffler", []string{"users", "cohort", "cohort-rate", "colluding"}, newShuffler},
 	}
+}
+
+// randomizer is a local randomizer as a mechanism.
+func randomizer(r shuffler.Randomizer, err error) (profiles.Mechanism, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// newShuffler reads the shuffle model; the scheme shuffle is how a data loader cuts batches.
+func newShuffler(v *values) (subsample.Scheme, error) {
+	s, err := shuffler.New(int64(v.whole("users")))
+	switch {
+	case err != nil:
+		return nil, err
+	case v.has("cohort") && v.has("cohort-rate"):
+		return nil, fault.New("cohort", "is set, not allowed with cohort-rate")
+	}
+	if cohort := v.wholeOr("cohort", 0); v.has("cohort") {
+		if s, err = s.WithCohort(int64(cohort)); err != nil {
+			return nil, err
+		}
+	}
+	if rate := v.numberOr("cohort-rate", 0); v.has("cohort-rate") {
+		if s, err = s.WithCohortRate(rate); err != nil {
+			return nil, err
+		}
+	}
+	if s, err = s.WithColluding(int64(v.wholeOr("colluding", 0))); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // A batch of the population; with MUST, a subset of the population, then a batch of the
@@ -201,6 +292,8 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"disjoint":  schema{"type": "array", "items": step, "minItems": 2, "description": "branches on disjoint parts of the records, in place of mechanism and steps"},
+		"partition": schema{"enum": []string{"fixed", "by-record"}, "description": "what decides the branch of a record: its place, or what it is"},
 	})}
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {

@@ -26,6 +26,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printDeltaBounds(w, x)
 	case service.DPSGDAnswer:
 		printDPSGD(w, x, a.detail)
+	case service.ShuffleAnswer:
+		printShuffle(w, x, a.detail)
 	case service.RiskAnswer:
 		printRisk(w, x)
 	case service.Curves:
@@ -34,6 +36,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printComparison(w, x)
 	case service.GDPAnswer:
 		printGDP(w, x)
+	case service.FilterAnswer:
+		printFilter(w, x)
 	case service.GDPSolution:
 		printGDPSolution(w, x)
 	case service.Solution:
@@ -84,6 +88,8 @@ func warnAbout(w io.Writer, about any) {
 	case service.DPSGDAnswer:
 		warn(w, epsilonAnswers(x.Results))
 		warn(w, epsilonAnswers(x.AnyOrder.Results))
+	case service.ShuffleAnswer:
+		warn(w, epsilonAnswers(x.Results))
 	case service.Difference:
 		warn(w, epsilonAnswers([]service.EpsilonAt{x.Old, x.New}))
 	case service.Solution:
@@ -100,6 +106,8 @@ func warnAbout(w io.Writer, about any) {
 	case service.MatrixOptimizeAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPAnswer:
+		warnAll(w, x.Warnings)
+	case service.FilterAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPSolution:
 		warnAll(w, x.Warnings)
