@@ -6,7 +6,7 @@ one example. For other batches, and for the lower ends, ask ``Accountant.dpsgd``
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from ._shared import shared
 
@@ -36,8 +36,11 @@ def compute_dp_sgd_privacy_statement(
     delta: float,
     used_microbatching: bool = True,
     max_examples_per_user: Optional[int] = None,
+    accountant_type: Any = None,
 ) -> str:
     """What the training promises, in plain words.
+
+    ``accountant_type`` is taken as TensorFlow Privacy has it, and changes nothing: the answer is the certified one.
 
     A mean over a microbatch of several examples changes by up to twice the norm to which it
     is clipped: with ``used_microbatching`` the noise counts half. With
@@ -78,8 +81,15 @@ def get_noise_multiplier(
     sample_rate: float,
     epochs: Optional[float] = None,
     steps: Optional[int] = None,
+    accountant: str = "certified",
+    epsilon_tolerance: float = 0.01,
+    **kwargs: Any,
 ) -> float:
-    """The least noise multiplier that is proved to meet the target. A begun step counts whole."""
+    """The least noise multiplier that is proved to meet the target. A begun step counts whole.
+
+    ``accountant``, ``epsilon_tolerance`` and the orders of an accountant are taken as Opacus has them, and change nothing:
+    the noise is the certified one, and its last digits are searched.
+    """
     if (steps is None) == (epochs is None):
         raise ValueError("one of epochs and steps must be given, and only one")
     run = shared().dpsgd(

@@ -144,6 +144,25 @@ class PrivacyAccountant(Answers):
         self._composed.append((found, count))
         return self
 
+    def would_exceed(self, event: Any, target_epsilon: float, target_delta: float, count: int = 1) -> bool:
+        """Whether ε at δ is not proved to stay within ``target_epsilon`` with ``count`` more of the event. Nothing is composed."""
+        after = PrivacyAccountant(self._relation, accountant=self._accountant)
+        after._composed, after._supported = list(self._composed), set(self._supported)
+        return not after.compose(event, count).get_epsilon(target_delta) <= target_epsilon
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What was composed, as JSON has it: for a checkpoint."""
+        return {"neighbors": self._neighbors, "composed": [[event, count] for event, count in self._composed]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what a checkpoint has, in place of what was composed. The relation must be the same."""
+        if state.get("neighbors") != self._neighbors:
+            raise InputError(f"neighbors: {state.get('neighbors')!r} is not {self._neighbors}, that of this accountant")
+        fresh = PrivacyAccountant(self._relation, accountant=self._accountant)
+        for event, count in state["composed"]:
+            fresh.compose(event, count)
+        self._composed, self._supported = fresh._composed, fresh._supported
+
     @property
     def ledger(self) -> Event:
         """Everything composed so far, as one event."""

@@ -300,6 +300,24 @@ class Notebook(unittest.TestCase):
         self.assertIn("<td>1.3</td>", x._repr_html_())
         self.assertIn("&lt;b&gt;", dpaccountant.Topic("<b>", "", "")._repr_html_())
 
+    def test_round_by_round(self):
+        """A server of federated learning: would the next round pass the budget? A checkpoint has what ran."""
+        from dpaccountant.events import PrivacyAccountant
+
+        event = {"class_name": "PoissonSampledDpEvent", "sampling_probability": 0.1, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 1.0}}
+        account, rounds = PrivacyAccountant(), 0
+        while not account.would_exceed(event, 2.0, 1e-5):
+            account.compose(event)
+            rounds += 1
+        self.assertLessEqual(account.get_epsilon(1e-5), 2.0)
+        self.assertGreater(PrivacyAccountant().compose(event, rounds + 1).get_epsilon(1e-5), 2.0)
+        self.assertTrue(account.would_exceed(event, 2.0, 1e-5, 50))
+        again = PrivacyAccountant()
+        again.load_state_dict(json.loads(json.dumps(account.state_dict())))
+        self.assertEqual(again.get_epsilon(1e-5), account.get_epsilon(1e-5))
+        with self.assertRaises(InputError):
+            PrivacyAccountant("substitute").load_state_dict(account.state_dict())
+
     def test_pandas_and_matplotlib(self):
         """By stand-ins where they are missing: that is what is asked of them."""
         curve = self.accountant.curve(Plan(Gaussian(1)), points=5)
