@@ -77,7 +77,8 @@ type run struct {
 	m     *profiles.Bounds
 	count int64
 	// list: of a subsample.Sequence, whose attacks hold as a whole only.
-	list bool
+	list  bool
+	place int // in the plan, where ways through it are compared
 }
 
 // A total is the composition of runs with known profiles. upper and lower hold the same runs,
@@ -103,15 +104,19 @@ type total struct {
 func newTotal(r profiles.Relation, o settings) *total {
 	t := &total{relation: r, opts: o, at: map[*profiles.Bounds]int{}, symmetric: true}
 	for d := range t.upper {
-		t.upper[d] = t.sum()
+		t.upper[d] = t.sum(o.Options)
 		t.lower[d] = t.upper[d]
 	}
 	return t
 }
 
+// copiesAccuracy is the accuracy of an attack by copies where none is asked for: the answer is to be as wide as theory
+// leaves it.
+const copiesAccuracy = 2e-5
+
 // sum returns an empty sum.
-func (t *total) sum() *fourier.Sum {
-	s := fourier.New(t.opts.Options)
+func (t *total) sum(o fourier.Options) *fourier.Sum {
+	s := fourier.New(o)
 	if t.opts.many {
 		s.ExpectMany()
 	}
@@ -166,7 +171,8 @@ func sameBounds(a, b *profiles.Bounds) bool {
 	}
 	for d, x := range a.Directions {
 		y := b.Directions[d]
-		if !sameProfile(x.Upper, y.Upper) || !sameProfile(x.Lower, y.Lower) {
+		if !sameProfile(x.Upper, y.Upper) || !sameProfile(x.Lower, y.Lower) ||
+			x.Copies.Count != y.Copies.Count || !sameProfile(x.Copies.Profile, y.Copies.Profile) {
 			return false
 		}
 	}
@@ -190,7 +196,11 @@ func (t *total) include(r run) error {
 		// From here on attacks are composed apart.
 		t.gap = true
 		for d := range t.lower {
-			t.lower[d] = t.sum()
+			o := t.opts.Options
+			if r.m.Directions[d].Copies.Count > 0 && o.Relative == fourier.DefaultOptions().Relative {
+				o.Relative = copiesAccuracy
+			}
+			t.lower[d] = t.sum(o)
 			for _, old := range t.runs {
 				if err := t.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
 					return err
@@ -204,10 +214,15 @@ func (t *total) include(r run) error {
 				return err
 			}
 		}
-		if t.gap && dir.Lower != nil {
-			if err := t.lower[d].Add(dir.Lower, r.count); err != nil {
-				return err
-			}
+		if !t.gap || dir.Lower == nil {
+			continue
+		}
+		low, count := dir.Lower, r.count
+		if c := dir.Copies; c.Count > 0 && count <= maxRuns/c.Count {
+			low, count = c.Profile, count*c.Count
+		}
+		if err := t.lower[d].Add(low, count); err != nil {
+			return err
 		}
 	}
 	t.runs = counted(t.runs, t.at, r)

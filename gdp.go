@@ -19,7 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// SquaredMu returns Σμ² of a plan of Gaussian mechanisms on the whole data set, rounded up:
+// SquaredMu returns Σμ² of a plan of steps on the whole data set that are μ-GDP (profiles.Mu), rounded up:
 // the plan is √Σμ²-GDP (Dong, Roth and Su, JRSS-B 2022, corollary 3.3), and each step may be
 // chosen in the light of outputs if a rdp.GaussianFilter admits it. Relation: the plan's; substituting
 // a record doubles μ. Any other mechanism, a sample or a selection is an error that
@@ -39,19 +39,18 @@ func squaredMu(steps []Step, r profiles.Relation) (float64, error) {
 		one, err := func() (float64, error) {
 			switch {
 			case s.Selection != nil:
-				return 0, fault.New("selection", "is not a release of Gaussian noise")
+				return 0, fault.New("selection", "has no known μ")
+			case s.Disjoint != nil:
+				return 0, fault.New("disjoint", "is not a release to all records")
 			case s.Mechanism == nil:
 				return squaredMu(s.Steps, r)
 			case s.Sampling != nil:
 				return 0, fault.New("sampling", "%s: the loss of a sampled step is not Gaussian", s.Sampling.Name())
 			}
-			pair, err := s.Mechanism.Pair(r)
-			g, ok := pair.(profiles.Gaussian)
-			if err != nil || !ok {
-				return 0, fault.New("mechanism", "%s is not gaussian", s.Mechanism.Name())
+			mu, err := profiles.Mu(s.Mechanism, r)
+			if err != nil {
+				return 0, err
 			}
-			// The profile keeps 1/σ, so that σ and 1/σ have been rounded three times.
-			mu := xmath.Up(1/g.NoiseMultiplier(), 4)
 			return xmath.Up(mu*mu, 1), nil
 		}()
 		if err != nil {
@@ -146,6 +145,9 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 // gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set: as an
 // upper end that of what dominates, as a lower end that of what is attained.
 func (a *Accountant) gaussianMu() (Range, bool) {
+	if a.ways != nil {
+		return a.muOfWays()
+	}
 	lower, upper := 0.0, 0.0
 	for _, r := range a.added {
 		d := r.m.Directions[0]

@@ -17,7 +17,7 @@ func TestSquaredMu(t *testing.T) {
 	}{
 		{"{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}, count: 7}, {count: 2, steps: [{mechanism: {gaussian: {noise-multiplier: 5}}}]}]}", 7./9 + 2./25, ""},
 		{"{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}, count: 7}]}", 28. / 9, ""},
-		{"{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}}, {mechanism: {pure: {epsilon: 1}}}]}", 0, "steps[1]: mechanism: pure is not gaussian"},
+		{"{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}}, {mechanism: {pure: {epsilon: 1}}}]}", 0, "steps[1]: mechanism: pure has no known μ"},
 	} {
 		p, err := plan.Parse([]byte(c.text))
 		if err != nil {

@@ -135,6 +135,9 @@ func (g Goal) reachable() error {
 type Setting struct {
 	Path, Name string
 	Value      float64
+	Before     float64 // in the plan that was given
+	// Epsilon says that Value is the ε of a mechanism that has no noise multiplier.
+	Epsilon bool
 }
 
 // A knob is a quantity of some steps of a plan as one number.
@@ -256,7 +259,11 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	k.settings = func(x float64) []Setting {
 		var out []Setting
 		for _, t := range found {
-			out = append(out, Setting{t.path, t.name, value(t.path, x)})
+			at := Setting{Path: t.path, Name: t.name, Value: value(t.path, x), Before: t.Value, Epsilon: t.Inverse}
+			if t.Inverse {
+				at.Value, at.Before = 1/at.Value, 1/at.Before
+			}
+			out = append(out, at)
 		}
 		return out
 	}
@@ -296,7 +303,8 @@ func countKnob(p *Plan, at string) *knob {
 		case path == at:
 			name, start = s.Name, max(s.Count, 1)
 			if s.Selection == nil && s.Mechanism == nil {
-				inside = runsOf(s.Steps)
+				s.Count = 1
+				inside = runsOf([]Step{s})
 			}
 		case within(at, path):
 			outside = product(outside, max(s.Count, 1))
@@ -321,7 +329,7 @@ func countKnob(p *Plan, at string) *knob {
 		})
 		return p.with(steps), err
 	}
-	k.settings = func(x float64) []Setting { return []Setting{{at, name, x}} }
+	k.settings = func(x float64) []Setting { return []Setting{{Path: at, Name: name, Value: x}} }
 	k.rest = func() []Step {
 		if at == "steps" {
 			return nil

@@ -89,6 +89,17 @@ func newScores(name string, noise Noise, epsilon float64) (profiles.Mechanism, e
 	return scores{name, noise, epsilon}, nil
 }
 
+// Epsilon implements profiles.EpsilonSetter.
+func (s scores) Epsilon() float64 { return s.epsilon }
+
+// Chooses implements profiles.Chooser.
+func (scores) Chooses() {}
+
+// WithEpsilon implements profiles.EpsilonSetter.
+func (s scores) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+	return newScores(s.name, s.noise, epsilon)
+}
+
 // Name implements profiles.Mechanism.
 func (s scores) Name() string { return s.name }
 
@@ -261,15 +272,10 @@ func reachable(noise Noise, epsilon, p, r, x, y float64) bool {
 		}
 		return 1 - v, v
 	}
-	lo, hi := -750.0, 750.0
-	for range 80 {
-		c := (lo + hi) / 2
-		if below, above := tail(c); r < 0.5 && above*margin <= r || r >= 0.5 && below >= p*margin {
-			hi = c
-		} else {
-			lo = c
-		}
-	}
+	hi, _ := xmath.Bisect(750, -750, 80, func(c float64) bool {
+		below, above := tail(c)
+		return r < 0.5 && above*margin <= r || r >= 0.5 && below >= p*margin
+	})
 	below, above := tail(hi - epsilon)
 	return hi < 749 && (q < 0.5 && below*margin <= q || q >= 0.5 && above >= notQ*margin)
 }

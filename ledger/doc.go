@@ -17,8 +17,8 @@
 // ledgers are accounted for by the Fourier accountant: tight, but what a step
 // is, and whether it runs, must not depend on the outputs of earlier steps.
 // Adaptive ones are kept by a Rényi filter: looser, and steps may be chosen in
-// the light of all earlier outputs. AdaptiveGaussian ones are exact and take nothing but
-// Gaussian noise on the whole data set.
+// the light of all earlier outputs. AdaptiveGaussian ones take nothing but steps on
+// the whole data set with a proved μ, and are exact for Gaussian noise.
 //
 // Do not use it as a defence against people who can write the file: the checksum
 // chain shows damage and edits, but whoever can edit can also compute a new

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -19,6 +22,22 @@ type filtered struct {
 	filter   *rdp.Filter
 	budget   rdp.Grid
 	gaussian bool
+	tiny     bool // δ is so small that no step may give anything away
+}
+
+// leastGivenDelta is the least δ beside which the 1e-188 that all steps of a Gaussian filter may give away (profiles.Mu) are
+// less than the rounding of rdp.MuWithin.
+const leastGivenDelta = 1e-150
+
+// givesAway reports whether a tail of some step may give everything away.
+func givesAway(steps []accountant.Step) bool {
+	return slices.ContainsFunc(steps, func(s accountant.Step) bool {
+		if b, ok := s.Mechanism.(profiles.GaussianBounded); ok {
+			_, leak := b.Above()
+			return leak > 0
+		}
+		return givesAway(s.Steps)
+	})
 }
 
 // maxOrders bounds the orders of an adaptive ledger; a handful is best.
@@ -50,7 +69,7 @@ func newFiltered(c *Config) (*filtered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filtered{f, f.Budget(), false}, nil
+	return &filtered{filter: f, budget: f.Budget()}, nil
 }
 
 func newGaussian(c Config) (*filtered, error) {
@@ -66,7 +85,7 @@ func newGaussian(c Config) (*filtered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filtered{f, f.Budget(), true}, nil
+	return &filtered{filter: f, budget: f.Budget(), gaussian: true, tiny: c.Delta < leastGivenDelta}, nil
 }
 
 // cost returns a divergence for each order.
@@ -75,7 +94,9 @@ func (j *filtered) cost(a *admission) (c []float64, err error) {
 	case a.cost != nil:
 	case j.gaussian:
 		c = make([]float64, 1)
-		c[0], err = a.plan.SquaredMu()
+		if c[0], err = a.plan.SquaredMu(); err == nil && j.tiny && givesAway(a.plan.Steps) {
+			err = fault.New("delta", "of the ledger is below %g, where the tails of discrete noise count", leastGivenDelta)
+		}
 	default:
 		var curve rdp.Curve
 		if curve, err = a.plan.RDP(); err == nil {

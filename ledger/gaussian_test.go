@@ -62,9 +62,9 @@ func TestGaussianLedger(t *testing.T) {
 	}
 	for _, c := range []struct{ step, want string }{
 		{"mechanism: {gaussian: {noise-multiplier: 100}}, sampling: {poisson: {rate: 0.5}}", "steps[0]: sampling: poisson: the loss of a sampled step is not Gaussian"},
-		{"mechanism: {laplace: {noise-multiplier: 100}}", "steps[0]: mechanism: laplace is not gaussian"},
-		{"mechanism: {discrete-gaussian: {noise-multiplier: 100}}", "steps[0]: mechanism: discrete-gaussian is not gaussian"},
-		{"steps: [{mechanism: {gaussian: {noise-multiplier: 100}}, selection: {law: geometric, mean: 2}}]", "steps[0]: steps[0]: selection: is not a release of Gaussian noise"},
+		{"mechanism: {pure: {epsilon: 0.01}}", "steps[0]: mechanism: pure has no known μ"},
+		{"mechanism: {summed-noise: {noise: discrete-gaussian, clients: 2, standard-deviation: 0.5, sensitivity: 3}}", "steps[0]: neighbors: an absent client's noise is absent too"},
+		{"steps: [{mechanism: {gaussian: {noise-multiplier: 100}}, selection: {law: geometric, mean: 2}}]", "steps[0]: steps[0]: selection: has no known μ"},
 	} {
 		err := back.SpendPlan(ctx, []byte("{neighbors: add-remove, steps: [{"+c.step+"}]}"), "")
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrBudget) {
@@ -141,5 +141,45 @@ func TestGaussianIsTheFilter(t *testing.T) {
 	}
 	if refused == 0 || refused == 300 {
 		t.Errorf("%d refused", refused)
+	}
+}
+
+// TestGaussianLedgerOfOtherNoise: what has a proved μ may be spent. D·deviation is 1 + 1/(6·variance) or less for each.
+func TestGaussianLedgerOfOtherNoise(t *testing.T) {
+	ctx := t.Context()
+	for _, c := range []struct {
+		step string
+		mu   float64
+	}{
+		{"laplace: {noise-multiplier: 100}", 1.2533141373 / 100},
+		{"discrete-gaussian: {noise-multiplier: 100}", 0.01},
+		{"discrete-gaussian: {noise-multiplier: 40, sensitivity: 2.9}", math.Sqrt(8) / 116},
+		{"discrete-gaussian: {noise-multiplier: 40, sensitivity: 2, dimension: 1}", 0.025},
+		{"discrete-laplace: {noise-multiplier: 100, sensitivity: 2}", 1.2533141373 / 100},
+		{"skellam: {standard-deviation: 400, sensitivity: 4}", 0.01},
+		{"summed-noise: {noise: skellam, clients: 12, missing: 2, standard-deviation: 100, sensitivity: 4}", 0.04 / math.Sqrt(10)},
+		{"summed-noise: {noise: discrete-gaussian, clients: 1000, missing: 100, standard-deviation: 20, sensitivity: 4}", 4.0 / 600},
+		{"summed-noise: {noise: discrete-laplace, clients: 1000, standard-deviation: 5, sensitivity: 4}", 4 / math.Sqrt(1000*2*math.Exp(-0.2)) * -math.Expm1(-0.2)},
+	} {
+		l, err := Create(filepath.Join(t.TempDir(), "a.ledger"), Config{Neighbors: profiles.ZeroOut, Epsilon: 1, Delta: 1e-5, Mode: AdaptiveGaussian})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.SpendPlan(ctx, []byte("{neighbors: zero-out, steps: [{mechanism: {"+c.step+"}, count: 3}]}"), ""); err != nil {
+			t.Errorf("%s: %v", c.step, err)
+			continue
+		}
+		st, err := l.Status(ctx)
+		if want := math.Sqrt(3) * c.mu; err != nil || !(st.Spent.Mu > want*(1-1e-6) && st.Spent.Mu < want*(1+1e-3)) {
+			t.Errorf("%s: μ = %v, want %v; %v", c.step, st.Spent.Mu, want, err)
+		}
+	}
+	l, err := Create(filepath.Join(t.TempDir(), "a.ledger"), Config{Neighbors: profiles.ZeroOut, Epsilon: 1, Delta: 1e-200, Mode: AdaptiveGaussian})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.SpendPlan(ctx, []byte("{neighbors: zero-out, steps: [{mechanism: {summed-noise: {noise: discrete-gaussian, clients: 10000, standard-deviation: 100}}}]}"), "")
+	if err == nil || !strings.Contains(err.Error(), "delta: of the ledger is below 1e-150") {
+		t.Errorf("a tail beside δ = 1e-200: %v", err)
 	}
 }

@@ -77,7 +77,7 @@ func guarantee(c Config) string {
 	}
 	switch c.Mode {
 	case AdaptiveGaussian:
-		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step is Gaussian noise on the whole data set; each may be chosen in the light of all earlier outputs."
+		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step, on the whole data set, has a proved μ; each may be chosen in the light of all earlier outputs."
 	case Planned:
 		return "All that is entered is, together, " + what + ", by the Fourier accountant, provided that no step's parameters, and not whether it ran, depended on outputs of earlier steps."
 	}

@@ -81,8 +81,9 @@ const (
 	Planned Mode = "planned"
 	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
 	Adaptive Mode = "adaptive"
-	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
-	// which the total is then exact. Kept by a filter of Σμ², as rdp.GaussianFilter is one.
+	// AdaptiveGaussian: as Adaptive, for steps on the whole data set that have a proved μ (profiles.Mu): Gaussian
+	// noise, of which the total is then exact, Laplace and whole-number noise. Kept by a filter of Σμ², as
+	// rdp.GaussianFilter is one.
 	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 

@@ -45,17 +45,40 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return subsample.NewGaussianMixture(v.number("noise-multiplier"), v.list("shifts"), v.list("probabilities"))
 		}},
 		{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Mechanism, error) {
-			noise, sensitivity, dimension := v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.wholeOr("dimension", 0)
+			noise, dimension := v.number("noise-multiplier"), v.wholeOr("dimension", 0)
 			switch dimension {
 			case 0: // left out: any number
-				return profiles.NewDiscreteGaussianMechanism(noise, sensitivity)
+				sensitivity := v.numberOr("sensitivity", 1)
+				if sensitivity != math.Trunc(sensitivity) || math.Abs(sensitivity) > 1e6 {
+					return profiles.NewDiscreteGaussianVector(noise, sensitivity)
+				}
+				m, err := profiles.NewDiscreteGaussianMechanism(noise, int(sensitivity))
+				if err != nil { // too much noise to list all vectors, or too little
+					if m, err := profiles.NewDiscreteGaussianVector(noise, sensitivity); err == nil {
+						return m, nil
+					}
+				}
+				return m, err
 			case 1:
-				return profiles.NewDiscreteGaussianNumber(noise, sensitivity)
+				return profiles.NewDiscreteGaussianNumber(noise, v.wholeOr("sensitivity", 1))
 			}
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
 		{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
+		}},
+		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			sensitivity := v.numberOr("sensitivity", 1)
+			switch {
+			case v.node.get("noise-multiplier") == nil:
+				return profiles.NewSkellamMechanism(v.number("standard-deviation"), sensitivity)
+			case v.node.get("standard-deviation") != nil:
+				return nil, fault.New("noise-multiplier", "is set, not allowed with standard-deviation, which it is times the sensitivity")
+			}
+			return profiles.NewSkellamMechanism(v.number("noise-multiplier")*sensitivity, sensitivity)
+		}},
+		{"summed-noise", []string{"noise", "clients", "missing", "standard-deviation", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			return profiles.NewSummedNoise(v.word("noise"), int64(v.whole("clients")), int64(v.wholeOr("missing", 0)), v.number("standard-deviation"), v.numberOr("sensitivity", 1))
 		}},
 		{"randomized-response", []string{"probability", "categories"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewRandomizedResponse(v.number("probability"), v.whole("categories"))
@@ -269,6 +292,8 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"disjoint":  schema{"type": "array", "items": step, "minItems": 2, "description": "branches on disjoint parts of the records, in place of mechanism and steps"},
+		"partition": schema{"enum": []string{"fixed", "by-record"}, "description": "what decides the branch of a record: its place, or what it is"},
 	})}
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
@@ -467,6 +492,12 @@ func newMatrix(v *values) (profiles.Mechanism, error) {
 		if n.isWord("identity") {
 			return matrix.Identity(), nil
 		}
+		if f := n.get("file"); f != nil {
+			return matrix.Strategy{}, f.errorf("is not read here; put what it has in its place")
+		}
+		if n.kind != mapNode {
+			return matrix.Strategy{}, n.errorf("%v is not a strategy: identity, {square-root: {bands: 8}}, {toeplitz: {coefficients: [1, 0.5]}}, {blt: {scales: [0.2, 0.3], decays: [0.5, 0.97]}}, {tree: {completion: false}} or {banded: {rows: [[1], [0.5, 1]]}}", n)
+		}
 		return parseEntry(n, "strategy", strategies(c.Steps))
 	})
 	c.Participation = ask(v, "participation", "a schema such as {min-separation: 100, at-most: 20}", parseParticipation)
@@ -501,17 +532,33 @@ func strategies(steps int) []entry[matrix.Strategy] {
 }
 
 var (
-	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "poisson", "balls-in-bins"}
+	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"}
 	coinEntry         = entry[matrix.Participation]{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
 		return matrix.Poisson(v.number("rate"), v.number("delta"))
+	}}
+	separatedEntry = entry[matrix.Participation]{"b-min-sep", []string{"separation", "rate"}, func(v *values) (matrix.Participation, error) {
+		return matrix.BMinSep(v.whole("separation"), v.number("rate"))
 	}}
 	cyclicEntry = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
 		return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
 	}}
 )
 
+// ParseParticipation reads the schema of a matrix mechanism as a plan has it, without the plan around:
+// {min-separation: 100, at-most: 20}.
+func ParseParticipation(ctx context.Context, text []byte) (matrix.Participation, error) {
+	root, err := parseYAML(ctx, text)
+	if err != nil {
+		return matrix.Participation{}, err
+	}
+	if root == nil {
+		return matrix.Participation{}, &Error{Problem: "is empty; must be a schema such as {min-separation: 100, at-most: 20}"}
+	}
+	return parseParticipation(root)
+}
+
 // parseParticipation reads {single: true}, {epochs: 20}, {min-separation: 100, at-most: 20},
-// {cyclic-poisson: {cycle: 8, rate: 0.05}}, {poisson: {rate: 0.01, delta: 1e-8}} or
+// {cyclic-poisson: {cycle: 8, rate: 0.05}}, {b-min-sep: {separation: 8, rate: 0.01}}, {poisson: {rate: 0.01, delta: 1e-8}} or
 // {balls-in-bins: 100}.
 func parseParticipation(n *node) (p matrix.Participation, err error) {
 	if n.kind != mapNode {
@@ -522,20 +569,22 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 	}
 	has := func(key string) bool { return n.get(key) != nil }
 	schemas := 0
-	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "poisson", "balls-in-bins"} {
+	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"} {
 		if has(key) {
 			schemas++
 		}
 	}
 	switch {
 	case schemas == 0:
-		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
+		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, b-min-sep, poisson, balls-in-bins")
 	case schemas > 1:
-		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
+		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, b-min-sep, poisson, balls-in-bins")
 	case has("at-most") && !has("min-separation"):
 		return p, n.get("at-most").errorf("is set without min-separation")
 	case has("cyclic-poisson"):
 		return cyclicEntry.parse(n.get("cyclic-poisson"))
+	case has("b-min-sep"):
+		return separatedEntry.parse(n.get("b-min-sep"))
 	case has("poisson"):
 		return coinEntry.parse(n.get("poisson"))
 	}

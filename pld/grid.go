@@ -94,8 +94,8 @@ func leastInt(lo, hi int, holds func(int) bool) int {
 // p, so its K(θ) for θ > 0 bounds that of p. Once stop, if not nil, reports true, no more
 // losses are looked at: the law is above p all the same, but may be far above.
 func Coarse(p profiles.Profile, logAbove, logBelow, res float64, stop func() bool) *Law {
-	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
-		return atomLaw(d, +1)
+	if Listed(p) {
+		return atomLaw(p.(*profiles.Discrete), +1)
 	}
 	return follow(p, logAbove, logBelow, func(float64) float64 { return res }, stop).upper()
 }
@@ -103,8 +103,8 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64, stop func() boo
 // Follow returns the upper and the lower law of p on losses as those of Coarse, where
 // res may depend on the log-odds.
 func Follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64, stop func() bool) (upper, lower *Law) {
-	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
-		return atomLaw(d, +1), atomLaw(d, -1)
+	if Listed(p) {
+		return atomLaw(p.(*profiles.Discrete), +1), atomLaw(p.(*profiles.Discrete), -1)
 	}
 	d := follow(p, logAbove, logBelow, res, stop)
 	return d.upper(), d.lower()
@@ -112,6 +112,12 @@ func Follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float6
 
 // fewListed is up to how many atoms a law that is not on a lattice has them all.
 const fewListed = 4096
+
+// Listed reports whether Coarse and Follow return all atoms of p as they are, which costs next to nothing.
+func Listed(p profiles.Profile) bool {
+	d, ok := p.(*profiles.Discrete)
+	return ok && len(d.Atoms()) <= fewListed
+}
 
 // follow places vertices along the tails; those between the ends, of the range and at atoms, until stop.
 func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64, stop func() bool) *discretizer {

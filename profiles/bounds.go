@@ -66,6 +66,9 @@ type Direction struct {
 	// Lower is attained by a concrete pair of data sets, an attack; nil if none
 	// is known. When it is Upper itself, the direction is known exactly.
 	Lower Profile
+	// Copies, where it has a Count, is attained as well: one run reaches that many copies of a profile, which tell at
+	// least what Lower does.
+	Copies Repeated
 }
 
 // Exact returns the direction whose dominating pair p is attained.

@@ -222,6 +222,13 @@ type NoiseScaler interface {
 	WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error)
 }
 
+// A Chooser is an EpsilonSetter that chooses by noise whose scale is in proportion to 1/ε: calibration turns that as it turns the
+// noise multiplier of others.
+type Chooser interface {
+	EpsilonSetter
+	Chooses()
+}
+
 // Unsampled returns one run of b on the whole data set. Where that takes long, ctx can
 // cancel it.
 func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {

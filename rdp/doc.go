@@ -17,5 +17,5 @@
 // A mechanism is μ-GDP if no test tells neighbouring data sets apart better than N(0, 1) from N(μ, 1) (Dong, Roth and
 // Su, JRSS-B 2022). A [GaussianFilter] keeps a budget of μ for Gaussian noise whose scale, or whether it is added at
 // all, depends on earlier outputs: it is exact there, where the Rényi [Filter] is not. Do not use it for anything but
-// continuous Gaussian noise on the whole data set.
+// steps on the whole data set that are μ-GDP: Gaussian, Laplace and whole-number noise.
 package rdp

@@ -193,19 +193,18 @@ func (f *Filter) grid(values []float64) Grid {
 	return g
 }
 
-// A GaussianFilter admits the steps of an interactive analysis, each a μ_t-GDP release of Gaussian
-// noise, as long as Σμ_t² is at most μ², where μ was fixed before the first output was seen.
+// A GaussianFilter admits the steps of an interactive analysis, each a μ_t-GDP release, as long as Σμ_t² is at most μ², where μ was fixed before the first output was seen.
 // Then the whole transcript is μ-GDP, however each step was chosen in the light of earlier
 // outputs, and nothing is lost against a plan that was fixed in advance.
 //
-// A step is a release q(D) + N(0, σ²I) with μ_t = Δ/σ, Δ a bound on the change of q over all
-// neighbours; q, Δ and σ may depend on earlier outputs and on public data, not on D in any
-// other way. It must be asked for with Spend before it is run, and may run only if Spend
+// A step is a release that is μ_t-GDP for all neighbours given the outputs so far, such as q(D) + N(0, σ²I) with μ_t = Δ/σ, Δ
+// a bound on the change of q, or whole-number noise with its μ (profiles.Mu); q, Δ and σ may depend on earlier outputs and on
+// public data, not on D in any other way. It must be asked for with Spend before it is run, and may run only if Spend
 // returns nil: a step that is refused releases nothing, and smaller ones may still be asked
-// for. Sampled steps, discrete noise or any other mechanism are outside of the theorem.
+// for. Sampled steps, which are μ-GDP for no μ below that of the whole data set, are outside of the theorem.
 //
 // Theorem and proof: docs/theory.md, "Adaptive Gaussian noise"; the statement is that of Smith
-// and Thakurta 2022 (arXiv:2203.05481) and of Koskela, Tobaben and Honkela 2023. What is
+// and Thakurta 2022 (arXiv:2210.17520) and of Koskela, Tobaben and Honkela 2023. What is
 // certified is the budget μ. What is spent depends on the outputs and certifies nothing.
 // Relation: that of the Δ.
 //

@@ -16,7 +16,7 @@ import (
 // scheme (nil: the whole data set), under a neighbouring relation, or an error
 // that says what has no Rényi result here.
 //
-//   - Whole data: the exact curves of this package.
+//   - Whole data: the exact curves of this package; αμ²/2 for Skellam and summed noise.
 //   - Poisson under add-remove and zero-out: Poisson, exact for the Gaussian and for finite
 //     mechanisms.
 //   - Poisson under substitute, and fixed-size batches without replacement
@@ -122,6 +122,14 @@ func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Name() == "discrete-gaussian" {
+		return ofDiscreteGaussian(b, r)
+	}
+	if g, ok := b.(profiles.GaussianBounded); ok {
+		if _, leak := g.Above(); leak > 0 {
+			return nil, fault.New("mechanism", "%s has no Rényi curve: the end of its tail, with probability %.2g, is not bounded", b.Name(), leak)
+		}
+	}
 	switch p := p.(type) {
 	case profiles.Gaussian:
 		return gaussian{p.NoiseMultiplier()}, nil
@@ -133,9 +141,6 @@ func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 		// Not the curve of this pair but of what it dominates, which holds for every run.
 		return boundedRange{p.Epsilon()}, nil
 	case *profiles.Discrete:
-		if b.Name() == "discrete-gaussian" {
-			return ofDiscreteGaussian(b, r)
-		}
 		return Max(FromDiscrete(p), FromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
 	}
 	return nil, fault.New("mechanism", "%s has no Rényi curve: its profile is a %T", b.Name(), p)

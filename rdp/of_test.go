@@ -161,3 +161,32 @@ func TestOfRepeatedRecords(t *testing.T) {
 		t.Errorf("without-replacement: %v", err)
 	}
 }
+
+// TestOfIntegerNoise: Skellam noise of variance 16 and sensitivity 4, by enumeration of its 16 copies of one number, and above
+// that μ²/2 at order 1 with the D of integer-noise.md §3; a sum of discrete Gaussians; and a tail that has no divergence.
+func TestOfIntegerNoise(t *testing.T) {
+	skellam := must2(profiles.NewSkellamMechanism(4, 4))
+	c := must2(Of(skellam, nil, profiles.AddRemove))
+	for _, alpha := range []float64{1.5, 2, 8} {
+		want := alpha * 1.01078995824839 * 1.01078995824839 / 2
+		if got := c.RDP(alpha); !(got >= want*(1-1e-13) && got <= want*(1+1e-11)) {
+			t.Errorf("order %v: %v, want %v", alpha, got, want)
+		}
+		whole := must2(skellam.(profiles.GaussianBounded).Whole(profiles.AddRemove))
+		low := 16 * FromDiscrete(whole.Directions[0].Copies.Profile.(*profiles.Discrete)).RDP(alpha)
+		if got := c.RDP(alpha); !(low <= got && low >= got*0.93) { // the attack's tails are heavier than Gaussian
+			t.Errorf("order %v: %v, of one pair %v", alpha, got, low)
+		}
+	}
+	vector := must2(profiles.NewDiscreteGaussianVector(40, 2.9))
+	if got := must2(Of(vector, nil, profiles.Substitute)).RDP(2); !(got >= 4/1600.0 && got <= 4.001/1600) {
+		t.Errorf("discrete Gaussian vector: %v", got)
+	}
+	sum := must2(profiles.NewSummedNoise("discrete-gaussian", 10, 1, 2, 3))
+	if got, want := must2(Of(sum, must2(subsample.NewPoisson(0.1)), profiles.ZeroOut)).RDP(4), must2(Of(sum, nil, profiles.ZeroOut)).RDP(4); !(got < want/20) {
+		t.Errorf("sampled: %v, unsampled %v", got, want)
+	}
+	if _, err := Of(must2(profiles.NewSummedNoise("discrete-gaussian", 10000, 0, 2, 3)), nil, profiles.ZeroOut); err == nil || !strings.Contains(err.Error(), "has no Rényi curve") {
+		t.Errorf("a tail without a bound: %v", err)
+	}
+}

@@ -36,6 +36,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printComparison(w, x)
 	case service.GDPAnswer:
 		printGDP(w, x)
+	case service.FilterAnswer:
+		printFilter(w, x)
 	case service.GDPSolution:
 		printGDPSolution(w, x)
 	case service.Solution:
@@ -57,6 +59,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		selectWriteTable(w, x)
 	case *service.MajorityAnswer:
 		printMajority(w, x)
+	case service.MatrixOptimizeAnswer:
+		printMatrixOptimum(w, x)
 	case service.PateAnswer:
 		writePate(w, x)
 	case *service.PatePublishAnswer:
@@ -99,7 +103,11 @@ func warnAbout(w io.Writer, about any) {
 		warnCurves(w, x.Curves)
 	case service.RiskAnswer:
 		warnAll(w, x.Warnings)
+	case service.MatrixOptimizeAnswer:
+		warnAll(w, x.Warnings)
 	case service.GDPAnswer:
+		warnAll(w, x.Warnings)
+	case service.FilterAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPSolution:
 		warnAll(w, x.Warnings)

@@ -64,7 +64,7 @@ func newLedgerInitCmd() *cobra.Command {
 	})
 	bind(cmd, &q, "mode", "neighbors")
 	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
-	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
+	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
 	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
 	return cmd
 }

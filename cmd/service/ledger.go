@@ -34,7 +34,7 @@ type LedgerCreateRequest struct {
 	Neighbors string  `json:"neighbors" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
 	Epsilon   Decimal `json:"epsilon" in:"[0, inf)" help:"{ε} of the budget"`
 	Delta     Decimal `json:"delta" in:"[0, 1)" help:"{δ} of the budget"`
-	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set"`
+	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set"`
 	// RecordsPerPerson is 1 if it is not given.
 	RecordsPerPerson Decimal `json:"records-per-person,omitempty" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
 }

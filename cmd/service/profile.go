@@ -11,6 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file answers for one run of one mechanism: δ at every ε, in each direction of the
@@ -183,12 +184,7 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (_ Profile, err
 	}
 	defer func() { end(&err) }()
 	step := plan.Steps[0]
-	var m profiles.Bounds
-	if step.Sampling == nil {
-		m, err = profiles.Unsampled(ctx, step.Mechanism, plan.Neighbors)
-	} else {
-		m, err = step.Sampling.Apply(step.Mechanism, plan.Neighbors)
-	}
+	m, err := subsample.Of(ctx, step.Mechanism, step.Sampling, plan.Neighbors, 1)
 	if err != nil {
 		return Profile{}, err
 	}

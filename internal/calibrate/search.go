@@ -334,6 +334,8 @@ func (k *Knob) Look(most int, meets func(x float64) (bool, error)) (float64, err
 // A Turned is the value of a quantity, and the range in which it can be turned.
 type Turned struct {
 	Value, Lo, Hi float64
+	// Inverse says that Value is one over the ε of a mechanism without noise.
+	Inverse bool
 	// Of batches: the number of records, and the largest batch of them.
 	Population, Most int64
 }
@@ -345,10 +347,16 @@ type Quantity struct {
 	Set func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error)
 }
 
-// Noise is the noise multiplier under a relation.
+// mostInverse is one over the least ε that a search goes to: mechanisms that keep keys at random have tables as long.
+const mostInverse = 1e4
+
+// Noise is the noise multiplier under a relation, or one over the ε of what has no noise.
 func Noise(r profiles.Relation) Quantity {
 	return Quantity{
 		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
+			if e, ok := m.(profiles.Chooser); ok {
+				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / profiles.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
+			}
 			b, ok := m.(profiles.NoiseScaler)
 			if !ok {
 				return t, false, nil
@@ -361,7 +369,11 @@ func Noise(r profiles.Relation) Quantity {
 			}
 			return t, true, nil
 		},
-		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+		Set: func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			if t.Inverse {
+				m, err := m.(profiles.Chooser).WithEpsilon(1 / x)
+				return m, s, err
+			}
 			m, err := m.(profiles.NoiseScaler).WithNoiseMultiplier(x)
 			return m, s, err
 		},

@@ -33,7 +33,7 @@ from ._shared import shared
 from ._version import __version__
 from .answers import (
     Answer, Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval,
-    LabelGroup, LabelRandomizer, LedgerStatus, Majority, PateCost, Probe, Profile, ProfilePoint, PublishedCost, Risk,
+    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, Probe, Profile, ProfilePoint, PublishedCost, Risk,
     RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
 )
 from .client import Accountant
@@ -58,6 +58,7 @@ __all__ = [
     "Ledger",
     "LedgerStatus",
     "Majority",
+    "MatrixStrategy",
     "NoAnswerError",
     "PateCost",
     "Plan",

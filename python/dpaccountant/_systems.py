@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional, Sequence
 from ._connection import Connection
 from ._read import Plan, given, number_of, plan_of, rows_of
 from .answers import (
-    LabelGroup, LabelRandomizer, Majority, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
+    LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
 )
 
 
@@ -51,6 +51,42 @@ class Systems(Connection):
                 miss_top_5_percent=float(r["miss-top-5-percent"]),
             )
             for r in self.request("select", **options)["laws"]
+        )
+
+    def matrix_optimize(
+        self,
+        *,
+        strategy: str,
+        steps: int,
+        participation: str,
+        bands: Optional[int] = None,
+        buffers: Optional[int] = None,
+        error: Optional[str] = None,
+        noise_multiplier: Optional[float] = None,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
+        neighbors: Optional[str] = None,
+    ) -> MatrixStrategy:
+        """The matrix of correlated noise with the least error of prefix sums, and its price.
+
+        ``strategy`` is banded, toeplitz or blt; ``participation`` is as in plans, such as
+        ``"{min-separation: 100, at-most: 20}"``. The noise is ``noise_multiplier``, that for
+        ``epsilon``, or the sensitivity. The answer's ``strategy`` goes into a plan as it is.
+        """
+        r = self.request(
+            "matrix-optimize",
+            **given(
+                strategy=strategy, steps=steps, participation=participation, bands=bands,
+                buffers=buffers, error=error, noise_multiplier=noise_multiplier,
+                epsilon=epsilon, delta=delta, neighbors=neighbors,
+            ),
+        )
+        return MatrixStrategy(
+            strategy=r["strategy"], steps=r["steps"], participation=r["participation"],
+            sensitivity_lower=r["sensitivity"]["lower"], sensitivity_upper=r["sensitivity"]["upper"],
+            rmse=r["rmse"], max_error=r["max-error"], noise_multiplier=r["noise-multiplier"],
+            delta=r["delta"], epsilon_lower=r["epsilon"]["lower"], epsilon_upper=r["epsilon"]["upper"],
+            warnings=tuple(r.get("warnings", ())),
         )
 
     def majority(

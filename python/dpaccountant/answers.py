@@ -346,6 +346,24 @@ class Majority(Answer):
 
 
 @dataclass(frozen=True)
+class MatrixStrategy(Answer):
+    """A matrix of correlated noise: sensitivity and ε are certified, the errors are not."""
+
+    strategy: Any
+    steps: int
+    participation: str
+    sensitivity_lower: float
+    sensitivity_upper: float
+    rmse: float
+    max_error: float
+    noise_multiplier: float
+    delta: float
+    epsilon_lower: float
+    epsilon_upper: float
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True)
 class PateCost(Answer):
     """What labelling by votes cost. Only ``data_independent_epsilon`` may be published."""
 

@@ -8,6 +8,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 from ._read import (
     Plan, calibration_of, given, interval_of, number_of, plan_of, risk_of, status_of,
 )
+from ._query import Queries
 from ._systems import Systems
 from .answers import (
     Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval, LedgerStatus, Profile,
@@ -16,7 +17,7 @@ from .answers import (
 from .ledger import Ledger
 
 
-class Accountant(Systems):
+class Accountant(Systems, Queries):
     """A running ``accountant serve --stdio``; close it, or use it in ``with``.
 
     ``binary`` is the program. By default it is what the environment variable
@@ -242,9 +243,13 @@ class Accountant(Systems):
         confidence: Optional[float] = None,
         threshold: Optional[float] = None,
         guesses: Optional[int] = None,
+        family: Optional[str] = None,
         plan: Optional[Plan] = None,
     ) -> Audit:
-        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``."""
+        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``.
+
+        With ``family="gaussian"`` the mechanism is declared to be Gaussian, and ε is what the bound of μ means for it.
+        """
         answer = self.request(
             "audit",
             design=design,
@@ -254,6 +259,7 @@ class Accountant(Systems):
             confidence=confidence,
             threshold=threshold,
             guesses=guesses,
+            family=family,
             plan=None if plan is None else plan_of(plan),
         )
         claim = answer.get("claim")

@@ -24,8 +24,8 @@ const (
 
 // coarse returns the cumulant of terms whose laws resolve the tails down to
 // what matters for a total of log δ at a relative accuracy. A law that the limits of m cut short serves once.
-func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
-	c := make(cumulant, len(s.entries))
+func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) *cumulant {
+	c := newCumulant(len(s.entries))
 	above := logDelta - FarMargin(relative) - xmath.Log(s.copies)
 	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
@@ -36,7 +36,7 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
 				e.coarseTo = math.Inf(1)
 			}
 		}
-		c[i] = term{e.coarse, float64(e.Count), m}
+		c.terms[i] = term{e.coarse, float64(e.Count), m}
 	}
 	return c
 }
@@ -48,9 +48,9 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
 //	δ(ε) ≤ p∞ + w_max·e^{ΣTK(θ) − θε}.
 //
 // It is 0 where nothing is known.
-func (c cumulant) bound(eps float64) float64 {
+func (c *cumulant) bound(eps float64) float64 {
 	var infinite xmath.Union
-	for _, t := range c {
+	for _, t := range c.terms {
 		if len(t.law.Loss) == 0 || Complete(t.law) != nil {
 			return 0
 		}
@@ -60,7 +60,7 @@ func (c cumulant) bound(eps float64) float64 {
 	if eps < c.maxLoss() {
 		theta := c.saddle(eps, 1)
 		sum := 0.0
-		for _, t := range c {
+		for _, t := range c.terms {
 			k, err := t.law.K(theta)
 			sum += t.count * (k + err)
 		}
@@ -78,7 +78,7 @@ func (c cumulant) bound(eps float64) float64 {
 }
 
 // proves reports whether the Chernoff bound shows log δ(ε) ≤ logDelta.
-func (c cumulant) proves(eps, logDelta float64) bool { return c.bound(eps) < logDelta }
+func (c *cumulant) proves(eps, logDelta float64) bool { return c.bound(eps) < logDelta }
 
 // Proves reports whether a Chernoff bound alone shows δ(eps) ≤ delta; false says nothing.
 // relative is the accuracy of the questions beside it, with which it shares coarse laws.

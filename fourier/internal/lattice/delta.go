@@ -29,7 +29,7 @@ func (q *query) byReverse() (ok bool) {
 
 // reach returns coarse laws that reach as far as δ needs, what they say δ is, and the saddle. log δ is
 // NaN if they say nothing, and a bound of what is beyond them if that is all of it.
-func (q *query) reach(eps float64) (c cumulant, logDelta, theta float64) {
+func (q *query) reach(eps float64) (c *cumulant, logDelta, theta float64) {
 	logDelta = -10.0
 	for range 12 {
 		c = q.coarse(q.m, logDelta, q.relative)

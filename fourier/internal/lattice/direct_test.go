@@ -23,7 +23,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 		coarse := s.coarse(nil, -13, 1e-3)
 		theta := coarse.saddle(c.eps, 1)
 		p := asking(t, s, 1e-3).newTarget(coarse, c.eps, -13, theta, 1e-2)
-		k, _, _ := coarse[0].law.Tilted(theta)
+		k, _, _ := coarse.terms[0].law.Tilted(theta)
 		l, err := s.lawsAt(nil, s.entries[0], ladder(s.step(p, 1)), p, -13-30-math.Log(c.runs), k)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // withoutTransform narrows best by the bounds that need no transform, in case it would be too long,
 // and reports whether that is enough.
-func (q *query) withoutTransform(c cumulant, finiteLog float64) (done bool) {
+func (q *query) withoutTransform(c *cumulant, finiteLog float64) (done bool) {
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
 			if x := e + slack*math.Abs(e); c.proves(x-q.steps().LossErr(), q.logDelta) {

@@ -19,7 +19,7 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		e.Support.Spike = math.NaN()
 		e.anchored, e.atoms = e.coarse, []anchor{{loss: end + near + step, share: 1, logMass: 0}}
 		e.Support.Atoms = []float64{end + near + step}
-		k, _, _ := c[0].law.Tilted(theta)
+		k, _, _ := c.terms[0].law.Tilted(theta)
 		l, err := s.lawsAt(nil, e, step, asking(t, s, 1e-3).newTarget(c, eps, math.Log(1e-5), theta, 1e-3), -50, k)
 		if err != nil {
 			t.Errorf("%g from the end: %v", near, err)

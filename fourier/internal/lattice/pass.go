@@ -23,9 +23,9 @@ type pass struct {
 	upper, lower *composition
 	step         float64
 	n            int
-	exact        bool     // every law is exactly on the lattice
-	laws         cumulant // of the upper laws: finer than the coarse ones
-	density      float64  // of the loss over δ near the answer; 0 until asked
+	exact        bool      // every law is exactly on the lattice
+	laws         *cumulant // of the upper laws: finer than the coarse ones
+	density      float64   // of the loss over δ near the answer; 0 until asked
 
 	// By how much rounding may have displaced the total loss.
 	upMoved, loMoved float64
@@ -41,27 +41,22 @@ var long = make(chan struct{}, 1)
 // run composes all entries at a step under the best window. tol is the share of δ that may alias.
 func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, error) {
 	ps := &pass{step: step, exact: exact}
+	w := p.c.window(p.eps, p.logDelta, p.theta, maxTiltStep/step, tol)
+	if _, err := q.lengthen(ps, p, w); err != nil {
+		return nil, err // before laws are made for nothing
+	}
 	up, lo, err := q.terms(ps, p)
 	if err != nil {
 		return nil, err
 	}
-	w := p.c.window(p.eps, p.logDelta, p.theta, maxTiltStep/step, tol)
 	if !ps.laws.like(p.c, w.theta) || !ps.laws.like(p.c, w.theta+w.s) {
 		// The tilt lives on losses that the coarse laws have and the lattice has not, or
 		// the other way round.
 		w = ps.laws.window(p.eps, p.logDelta, ps.laws.saddle(p.eps, p.theta), maxTiltStep/step, tol)
 	}
-	points := w.width/step + 64
-	if !(points < 1<<45) {
-		return nil, meter.ErrMemory
-	}
-	ps.n = int(points)
-	if points < math.MaxInt32 {
-		ps.n = q.transform.Length(ps.n)
-	}
-	b := q.price(p, step, points, ps.n, len(up))
-	if b.whole != nil && !b.direct {
-		return nil, b.whole
+	b, err := q.lengthen(ps, p, w)
+	if err != nil {
+		return nil, err
 	}
 	// The bound of the right tail is the least of three Chernoff bounds, about the best abscissa.
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
@@ -82,22 +77,39 @@ func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, err
 	return ps, nil
 }
 
+// lengthen sets the length of the transform, and returns what it may take, or why it is out of the question.
+func (q *query) lengthen(ps *pass, p target, w window) (price, error) {
+	points := w.width/ps.step + 64
+	if !(points < 1<<45) {
+		return price{}, meter.ErrMemory
+	}
+	ps.n = int(points)
+	if points < math.MaxInt32 {
+		ps.n = q.transform.Length(ps.n)
+	}
+	b := q.price(p, ps.step, points, ps.n, len(q.entries))
+	if b.whole != nil && !b.direct {
+		return price{}, b.whole
+	}
+	return b, nil
+}
+
 // terms makes the laws of all entries at the step of a pass.
 func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
 	top := p.logDelta - FarMargin(q.relative) - xmath.Log(q.copies)
-	ps.laws = make(cumulant, len(q.entries))
+	ps.laws = newCumulant(len(q.entries))
 	up, lo = make([]term, len(q.entries)), make([]term, len(q.entries))
 	for i, e := range q.entries {
 		if err := q.m.Stopped(); err != nil {
 			return nil, nil, err
 		}
-		k, _, _ := p.c[i].law.Tilted(p.theta)
+		k, _, _ := p.c.terms[i].law.Tilted(p.theta)
 		l, err := q.lawsAt(q.m, e, ps.step, p, top, k)
 		if err != nil {
 			return nil, nil, err
 		}
 		up[i], lo[i] = term{l.upper, float64(e.Count), q.m}, term{l.lower, float64(e.Count), q.m}
-		ps.laws[i] = up[i]
+		ps.laws.terms[i] = up[i]
 		// A sum of positive terms: 1e-12 covers the rounding of 4000 of them.
 		ps.upMoved += float64(e.Count) * l.upper.LossErr * (1 + 1e-12)
 		ps.loMoved += float64(e.Count) * l.lower.LossErr * (1 + 1e-12)

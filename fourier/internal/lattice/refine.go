@@ -19,8 +19,8 @@ const (
 	maxRounds  = 14  // steers: time for width
 	narrower   = 0.9 // steers: a pass whose interval is wider than that times the one before it is stale
 	mostStale  = 3   // steers: stale passes in a row before the end
-	longerStep = 16  // steers: times the step where the first one was too fine for the limits
-	mostLonger = 8   // steers: how often
+	longerStep = 4   // steers: times the step where the first one was too fine for the limits
+	mostLonger = 16  // steers: how often
 )
 
 // A refinement is what is known between two passes of one question.
@@ -30,7 +30,7 @@ const (
 // width finer, in the unit of the answer, if that is not 0.
 type refinement struct {
 	*query
-	c               cumulant
+	c               *cumulant
 	at              float64 // ε, about
 	finiteLog       float64 // log of δ without the mass at +∞, about
 	theta           float64
@@ -83,7 +83,7 @@ func (q *query) deltaByTransform() error {
 	}
 	if math.IsNaN(logDelta) {
 		err := fmt.Errorf("the saddle point at epsilon %v is not a number", q.eps)
-		for _, t := range c {
+		for _, t := range c.terms {
 			if e := Complete(t.law); e != nil {
 				err = e
 			}

@@ -12,7 +12,7 @@ import "math"
 //
 // Invariants: theta, density and scale are positive.
 type target struct {
-	c        cumulant
+	c        *cumulant
 	eps      float64 // approximately, and
 	logDelta float64 // of the finite part
 	theta    float64 // the saddle
@@ -21,7 +21,7 @@ type target struct {
 	wantLog  float64 // width wanted, in log δ
 }
 
-func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog float64) target {
+func (q *query) newTarget(c *cumulant, eps, logDelta, theta, wantLog float64) target {
 	_, density, v := c.logDelta(eps, theta)
 	return target{c: c, eps: eps, logDelta: logDelta, theta: theta, density: max(density, 1e-300), scale: math.Sqrt(v / q.copies),
 		wantLog: wantLog}

@@ -32,7 +32,7 @@ var shares = [...]float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5}
 // window chooses tilt and width together (docs/accuracy.md §6): the saddle is not the
 // best tilt when the tilted law has rare big jumps. tol is the share of δ that
 // may alias.
-func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
+func (c *cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
 	best := window{width: math.Inf(1)}
 	var refS float64
 	for _, rho := range shares {

@@ -52,7 +52,7 @@ func TestDoublingTheLength(t *testing.T) {
 		for i, law := range []*pld.Law{up, lo} {
 			terms := []term{{law, 1000, nil}}
 			for _, eps := range c.eps {
-				theta := cumulant(terms).saddle(eps, 1)
+				theta := (&cumulant{terms: terms, nodes: map[int]bend{}}).saddle(eps, 1)
 				read := func(points int) float64 {
 					return math.Exp(compose(nil, terms, theta, points, Gonum{}, []float64{theta / 4, theta / 2}).read(eps).logValue)
 				}
@@ -108,7 +108,7 @@ func TestShorterLossesOnlyIncreaseDelta(t *testing.T) {
 		for _, eps := range c.eps {
 			var r []reading
 			for i := range laws {
-				theta := cumulant(laws[i:i+1]).saddle(eps, 1)
+				theta := (&cumulant{terms: laws[i : i+1], nodes: map[int]bend{}}).saddle(eps, 1)
 				r = append(r, compose(nil, laws[i:i+1], theta, c.points, Gonum{}, []float64{theta / 4, theta / 2}).read(eps))
 				if i > 0 && r[i].upper() < r[i-1].lower() {
 					t.Errorf("%s: log delta(%v) is at most %v with losses up to %d steps, at least %v with more", c.name, eps, r[i].upper(), c.hi[i], r[i-1].lower())

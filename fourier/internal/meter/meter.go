@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -34,7 +35,8 @@ var (
 // decide when a question ends, and prove nothing.
 const (
 	PerVertex = 100 // a vertex of a lattice law: tails at it and next to it
-	PerPoint  = 8   // a point of the transform of one term, and its power
+	PerPoint  = 2   // a point of the transform of one term, and its power
+	perAtom   = 4   // of a listed law, with its masses
 	PerRead   = 2   // a kept frequency, each time that δ is read off
 )
 
@@ -113,8 +115,11 @@ type Vertices struct {
 // is known.
 const leastVertices = 1 << 10
 
-// Vertices returns a watch over a law of p, and spends what it takes to find where its loss ends.
+// Vertices returns a watch over a law of p that pld makes, and spends what it takes to find where its loss ends.
 func (m *Meter) Vertices(p profiles.Profile) *Vertices {
+	if pld.Listed(p) {
+		return &Vertices{m: m, price: perAtom}
+	}
 	m.Spend(ends * profiles.Cost(p))
 	return &Vertices{m: m, price: PerVertexOf(p)}
 }

@@ -10,8 +10,12 @@ import (
 // TestVertices: a law gets what the work that is left buys, but for the least without which nothing is known, and
 // none once its context is done.
 func TestVertices(t *testing.T) {
+	gaussian, err := profiles.NewGaussian(1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	count := func(m *Meter, most int) (n int) {
-		for v := m.Vertices(profiles.Identical()); n < most && !v.Stop(); n++ {
+		for v := m.Vertices(gaussian); n < most && !v.Stop(); n++ {
 		}
 		return n
 	}
