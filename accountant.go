@@ -227,7 +227,13 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 			return m, nil
 		}
 	}
-	m, err := subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+	var m profiles.Bounds
+	var err error
+	if part, ok := s.Mechanism.(*adaptive); ok && s.Sampling == nil {
+		m, err = part.persons(ctx, a.relation, a.Records())
+	} else {
+		m, err = subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+	}
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
 		if a.caps == nil {
 			a.caps = map[*profiles.Bounds]capped{}

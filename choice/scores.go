@@ -3,6 +3,7 @@ package choice
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -98,6 +99,17 @@ func (scores) Chooses() {}
 // WithEpsilon implements profiles.EpsilonSetter.
 func (s scores) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 	return newScores(s.name, s.noise, epsilon)
+}
+
+// Choose returns the index that the mechanism picks of the candidates, by the noise that is priced.
+func (s scores) Choose(c Candidates, src rand.Source) (int, error) {
+	switch s.name {
+	case "exponential":
+		return c.Exponential(s.epsilon, src)
+	case "permute-and-flip":
+		return c.PermuteAndFlip(s.epsilon, src)
+	}
+	return c.NoisyMax(s.noise.String(), s.epsilon, src)
 }
 
 // Name implements profiles.Mechanism.

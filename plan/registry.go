@@ -5,7 +5,9 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/dpaccountant/accountant/choice"
@@ -34,10 +36,13 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return profiles.NewGaussianMechanism(noise)
 		}},
-		{"laplace", append([]string{"noise-multiplier", "scale"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
+		{"laplace", append([]string{"noise-multiplier", "scale", "l2-sensitivity"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
 			noise, err := v.noise("scale", 1)
 			if err != nil {
 				return nil, err
+			}
+			if v.has("l2-sensitivity") {
+				return profiles.NewLaplaceVector(noise, v.number("l2-sensitivity"))
 			}
 			return profiles.NewLaplaceMechanism(noise)
 		}},
@@ -64,7 +69,10 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
-		{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+		{"discrete-laplace", []string{"noise-multiplier", "sensitivity", "l2-sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			if v.has("l2-sensitivity") {
+				return profiles.NewDiscreteLaplaceVector(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.number("l2-sensitivity"))
+			}
 			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
 		}},
 		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
@@ -292,6 +300,7 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"adaptive":  object(adaptiveKeys, schema{"menu": schema{"type": "array", "minItems": 1, "items": object(typeKeys, schema{"steps": steps})}}),
 		"disjoint":  schema{"type": "array", "items": step, "minItems": 2, "description": "branches on disjoint parts of the records, in place of mechanism and steps"},
 		"partition": schema{"enum": []string{"fixed", "by-record"}, "description": "what decides the branch of a record: its place, or what it is"},
 	})}
@@ -380,6 +389,45 @@ func (m *majority) gamma(ctx context.Context) (darrm.Gamma, error) {
 		m.known = g
 	}
 	return m.known, nil
+}
+
+// Answer releases an answer to each query, a row of votes of all mechanisms. It is an error to ask for more
+// answers than the mechanism is priced for.
+func (m *majority) Answer(ctx context.Context, queries [][]int, src rand.Source) ([]int, error) {
+	if len(queries) > m.answers {
+		return nil, fault.New("answers", "%d are more than %d, which are priced together", len(queries), m.answers)
+	}
+	g, err := m.gamma(ctx)
+	if err != nil {
+		return nil, fault.In("majority", err)
+	}
+	out := make([]int, len(queries))
+	for i, votes := range queries {
+		if m.params.Classes > 2 {
+			out[i], err = darrm.ReleaseLabel(g, votes, m.params.Classes, src)
+		} else {
+			out[i], err = releaseBit(g, votes, src)
+		}
+		if err != nil {
+			return nil, fault.In(fmt.Sprintf("queries[%d]", i), err)
+		}
+	}
+	return out, nil
+}
+
+// releaseBit is darrm.Release for votes that are 0 or 1.
+func releaseBit(g darrm.Gamma, votes []int, src rand.Source) (int, error) {
+	yes := make([]bool, len(votes))
+	for i, v := range votes {
+		if v != 0 && v != 1 {
+			return 0, fault.New(fmt.Sprintf("votes[%d]", i), "%d is not 0 or 1", v)
+		}
+		yes[i] = v == 1
+	}
+	if bit, err := darrm.Release(g, yes, src); err != nil || !bit {
+		return 0, err
+	}
+	return 1, nil
 }
 
 // readVoters reads what each mechanism is private for, where they are unlike.

@@ -253,6 +253,13 @@ func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 		}
 		m.Directions[0].Lower, m.Directions[1].Lower = p, Reverse(p)
 	}
+	if b, ok := b.(bothNorms); ok {
+		c, err := b.copied(r)
+		if err != nil {
+			return Bounds{}, err
+		}
+		m.Directions[0].Copies, m.Directions[1].Copies = c, Repeated{Reverse(c.Profile), c.Count}
+	}
 	return m, nil
 }
 

@@ -20,6 +20,9 @@ const (
 	longPlan = `{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":4}},"sampling":{"without-replacement":{"population":1000,"batch":10}},"count":1000}]}`
 )
 
+// pureMenu is a menu of one type, for two units.
+const pureMenu = `{"neighbors":"add-remove","budget":{"units":2},"menu":[{"name":"a","cost":1,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]}]}`
+
 // manyVotes are enough rows for the work to take a while.
 func manyVotes() string {
 	var rows []string
@@ -96,6 +99,9 @@ var trials = map[string]struct {
 		`{"plan":` + purePlan + `,"tolerance":[]}`, `tolerance: a JSON array is not a number`,
 		`{"plan":` + purePlan + `,"tolerance":1}`, `tolerance: 1 is not in [0, 1)`,
 		`{"plan":` + longPlan + `}`},
+	"filter": {`{"menu":` + pureMenu + `,"epsilon":1}`, `{"neighbors":"add-remove","units":2,"types":[{"name":"a","cost":1,"runs":2}],"deltas":[{"epsilon":1,"delta":{"lower":0.33783471`,
+		`{"menu":7}`, `menu: is not a JSON object or a string`,
+		`{"menu":` + pureMenu + `,"units":1e6}`, `units: 1e6 is not a whole number in [1, 100000]`, ``},
 	"gdp-solve": {`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"count":4}]},"mu":1,"tolerance":0,"solve":"noise-multiplier"}`, `"solve":"noise-multiplier","value":2.00000`,
 		`{"plan":` + purePlan + `,"mu":1,"solve":3}`, `solve: a JSON number is not a string`,
 		`{"plan":` + purePlan + `,"solve":"count"}`, `mu: must be given, or zcdp in its place`,
@@ -156,6 +162,22 @@ var trials = map[string]struct {
 	"draw": {`{"sampling":{"without-replacement":{"population":3,"batch":3}},"population":3,"batches":2}`, `{"batches":[[0,1,2],[0,1,2]]}`,
 		`{"sampling":{"poisson":{"rate":0.5}},"population":"3"}`, `population: a JSON string is not a number`,
 		`{"sampling":{"poisson":{"rate":0.5}},"population":1e9}`, `batches: 1 are about 500000001 batches and records, more than 33554432`, ``},
+	"release": {`{"mechanism":{"exponential":{"epsilon":90}},"values":[0,9]}`, `{"chosen":1}`,
+		`{"mechanism":{"exponential":{"epsilon":1}},"values":["9"]}`, `values: a JSON string is not a number`,
+		`{"mechanism":{"pure":{"epsilon":1}},"values":[9]}`, `mechanism: pure is not run here`, ``},
+	"pate-answer": {`{"votes":[[99,0]],"mechanism":"gnmax","sigma2":1}`, `{"labels":[0],"answered":[true]}`,
+		`{"votes":[["9",1]],"mechanism":"gnmax","sigma2":1}`, `votes: a JSON string is not a whole number`,
+		`{"votes":[[9,1]],"mechanism":"gnmax","sigma2":-1}`, `sigma`, ``},
+	"label-apply": {`{"column":[0,1],"epsilon":1,"labels":[0,1],"weights":[1,1]}`, `{"column":[`,
+		`{"column":[0,"x"],"epsilon":1,"labels":[0,1]}`, `column: a JSON string is not a number`,
+		`{"column":[0,7],"epsilon":1,"labels":[0,1],"weights":[1,1]}`, `column[1]`, ``},
+	"run-open": {`{"kind":"best","selection":{"law":"fixed","max":2}}`, `{"run":"run-`,
+		`{"kind":1}`, `kind: a JSON number is not a string`,
+		`{"kind":"matrix","clip":1,"dimension":2}`, `mechanism: is missing; matrix needs it`, ``},
+	"run-next": {`{"run":"run-1"}`, `{"try":true}`, `{"run":"run-1","score":"1"}`, `score: a JSON string is not a number`,
+		`{"run":"run-99"}`, `run: \"run-99\" is not open`, ``},
+	"run-close": {`{"run":"run-1"}`, `{"run":"run-1"}`, `{"run":7}`, `run: a JSON number is not a string`,
+		`{"run":"run-99"}`, `run: \"run-99\" is not open`, ``},
 	"cancel": {`{"request":[1]}`, `{"request":[1]}`, `{"request":1,"timeout":[]}`, `timeout: a JSON array is not a number`,
 		`{}`, `request: is missing`, ``},
 }

@@ -39,6 +39,10 @@ class QueryAnswer(Answer):
     _measures: int = 0
 
 
+def _listed(x: Any) -> List[Any]:
+    return [x] if isinstance(x, str) else list(x)
+
+
 class Queries(Connection):
     """What an Accountant answers of tables. Servers with many users do not."""
 
@@ -68,8 +72,7 @@ class Queries(Connection):
         public. With a ``ledger`` the query is spent before noise is drawn; BudgetError says that it
         was refused, and then nothing was drawn.
         """
-        listed = lambda x: [x] if isinstance(x, str) else list(x)  # noqa: E731
-        columns = listed(group)
+        columns = _listed(group)
         if keys is not None:
             keys = [[k] if isinstance(k, (str, int, float)) else list(k) for k in keys]
             keys = [[str(value) for value in k] for k in keys]
@@ -85,9 +88,9 @@ class Queries(Connection):
                 group=columns or None,
                 keys=keys,
                 person=person,
-                sum=listed(sum) or None,
-                mean=listed(mean) or None,
-                quantile=listed(quantile) or None,
+                sum=_listed(sum) or None,
+                mean=_listed(mean) or None,
+                quantile=_listed(quantile) or None,
                 weight=[f"{name}={value!r}" for name, value in weight.items()] if weight else None,
                 ledger=ledger._name if ledger is not None else None,
                 note=note,

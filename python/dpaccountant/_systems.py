@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional, Sequence
 
 from ._connection import Connection
-from ._read import Plan, given, number_of, plan_of, rows_of
+from ._read import PlanLike, given, number_of, plan_of, rows_of
 from .answers import (
     LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
 )
@@ -16,7 +16,7 @@ class Systems(Connection):
 
     def select(
         self,
-        plan: Optional[Plan] = None,
+        plan: Optional[PlanLike] = None,
         *,
         candidate_epsilon: Optional[float] = None,
         candidate_delta: Optional[float] = None,
@@ -104,7 +104,7 @@ class Systems(Connection):
         disjoint_shards: Optional[bool] = None,
         voter_epsilons: Optional[Sequence[float]] = None,
         voter_deltas: Optional[Sequence[float]] = None,
-        plan: Optional[Plan] = None,
+        plan: Optional[PlanLike] = None,
         classes: Optional[int] = None,
         answers: Optional[int] = None,
         delta: Optional[float] = None,

@@ -163,9 +163,7 @@ class Tests(unittest.TestCase):
         # δ(0) = 2Φ(1/2) − 1.
         self.assertAlmostEqual(profile.points[0].estimate, 0.3829249225, places=9)
         self.assertEqual([p.direction for p in profile.points], ["remove", "add"] * 2)
-        gap = self.accountant.profile(
-            "laplace", noise_multiplier=2, sampling_rate=0.1, neighbors="substitute", at=[0.1]
-        )
+        gap = self.accountant.profile("noisy-max", noise="laplace", epsilon=1, at=[0.1])
         self.assertLess(gap.points[0].attack, gap.points[0].upper)
 
     def test_sampling_by_epochs(self):
@@ -331,6 +329,47 @@ class Tests(unittest.TestCase):
         with self.assertRaises(InputError):
             self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
+    def test_menu(self):
+        kind = lambda name, cost, sigma, count: {
+            "name": name, "cost": cost,
+            "steps": [{"mechanism": {"gaussian": {"noise-multiplier": sigma}}, "sampling": {"poisson": {"rate": 0.01}}, "count": count}],
+        }
+        declared = {
+            "neighbors": "add-remove", "budget": {"units": 5, "delta": 1e-5}, "levels": 2,
+            "menu": [kind("loud", 2, 1.0, 2), kind("quiet", 1, 2.0, 3)],
+        }
+        menu = self.accountant.filter(declared)
+        self.assertEqual((menu.units, menu.costs), (5, {"loud": 2, "quiet": 1}))
+        self.assertEqual([row[0] for row in menu.odometer], [0, 1, 2, 3, 4, 5])
+        self.assertEqual([row[0] for row in menu.levels], [3, 5])
+        at = menu.epsilon(1e-5)
+        self.assertTrue(0 < at.lower <= at.upper < 3)
+        self.assertLess(menu.delta(at.upper + 0.01).upper, 1e-5)
+        run = menu.run()
+        run.spend("loud")
+        # Three steps of one block, and one of the next; less noise takes the dearer type.
+        self.assertEqual([run.step(noise_multiplier=2.5, sample_rate=0.01) for _ in range(4)], ["quiet", None, None, "quiet"])
+        self.assertEqual(run.spent, 4)
+        self.assertIsNone(run.step(noise_multiplier=2.0, sample_rate=0.005))
+        with self.assertRaises(BudgetError):
+            run.step(noise_multiplier=1.5, sample_rate=0.01)
+        with self.assertRaises(InputError):
+            run.step(noise_multiplier=0.5, sample_rate=0.01)
+        self.assertTrue(run.fits("quiet"))
+        self.assertFalse(run.fits("loud"))
+        run.spend("quiet")
+        self.assertEqual(run.spent, 5)
+        with self.assertRaises(BudgetError):
+            run.spend("quiet")
+        with self.assertRaises(InputError):
+            run.spend("louder")
+        ledger = self.accountant.create_ledger(mode="adaptive-menu", menu=declared)
+        for _ in range(2):
+            ledger.spend_type("loud")
+        with self.assertRaises(BudgetError):
+            ledger.spend_type("loud")
+        self.assertEqual(ledger.status().left, 1)
+
     def test_plans_compared(self):
         self.assertEqual(self.accountant.plan_check(pure(1))["runs"], 1)
         d = self.accountant.diff(pure(1), pure(2), delta=0)
@@ -344,7 +383,7 @@ class Tests(unittest.TestCase):
         names = str(caught.exception).split("one of ")[1].split(", ")
         self.assertGreater(len(names), 20)
         for name in names:
-            if name == "cancel":  # is for clients that send several requests
+            if name == "cancel" or name.startswith("run-"):  # for clients that send several requests; for searches
                 continue
             method = name.replace("-", "_")
             if name.startswith("ledger-"):
@@ -369,8 +408,9 @@ class Tests(unittest.TestCase):
             for path, of in description["paths"].items() if "post" in of
         }
         seen = set()
+        # Lists of δ and ε are asked by one method of both.
         methods = [*vars(Accountant).values(), *vars(_systems.Systems).values()]
-        for method in [m for m in methods if inspect.isfunction(m) and "return" in m.__annotations__]:
+        for method in [m for m in methods if inspect.isfunction(m) and "return" in m.__annotations__ and m.__name__ != "_intervals"]:
             given = {}
             for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
                 if parameter.kind is parameter.VAR_KEYWORD:
@@ -591,7 +631,7 @@ class Tests(unittest.TestCase):
         for page in ("README.md", "../docs/start/training.md"):
             with open(os.path.join(python, page), encoding="utf-8") as file:
                 programs += [part.split("```")[0] for part in file.read().split("```python\n")[1:]]
-        self.assertEqual(len(programs), 7)
+        self.assertEqual(len(programs), 8)
         printed = []
         here = os.getcwd()
         with tempfile.TemporaryDirectory() as folder:
