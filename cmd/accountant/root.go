@@ -25,6 +25,7 @@ var commands = []func() *cobra.Command{
 	newDeltaCmd,
 	newDPSGDCmd,
 	newShuffleCmd,
+	newLocalCmd,
 	newRiskCmd,
 	newCurveCmd,
 	newSweepCmd,

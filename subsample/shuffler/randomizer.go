@@ -475,3 +475,8 @@ func (r Randomizer) worstPair(parts []part) (profiles.Profile, error) {
 	}
 	return worst(games)
 }
+
+// BestSize returns the size of the sets of subset selection with about the least variance, k/(e^ε + 1).
+func BestSize(epsilon float64, categories int) int {
+	return min(max(1, int(math.Round(float64(categories)/(math.Exp(epsilon)+1)))), max(1, categories-1))
+}
