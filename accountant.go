@@ -43,6 +43,13 @@ type Accountant struct {
 	caps  map[*profiles.Bounds]capped
 	short bool   // the work limit cut selections short
 	bests *bests // of a search; nil: none are kept
+
+	// Of a plan with disjoint branches: a total for each way of a record through them, and what all branches cost together
+	// where a person may be in several. Then there is no other total.
+	ways     []*Accountant
+	together *Accountant
+	choose   *chooser // while runs are made of steps
+	addUp    bool     // then: all branches at once
 }
 
 // New returns an empty accountant under the relation.
@@ -57,8 +64,14 @@ func New(r profiles.Relation, opts ...Option) *Accountant {
 // Relation returns the neighbouring relation.
 func (a *Accountant) Relation() profiles.Relation { return a.relation }
 
-// Runs returns the number of runs added so far.
-func (a *Accountant) Runs() int64 { return a.runs }
+// Runs returns the number of runs added so far, of disjoint branches those of the longest way through them.
+func (a *Accountant) Runs() int64 {
+	runs := a.runs
+	for _, w := range a.ways {
+		runs = max(runs, w.runs)
+	}
+	return runs
+}
 
 // Records returns how many records a person has at most.
 func (a *Accountant) Records() int64 { return max(a.opts.records, 1) }
@@ -69,11 +82,8 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	runs, err := a.flatten(a.opts.budgeted(ctx), s, count, nil)
-	if err != nil {
-		return err
-	}
-	return a.addRuns(runs)
+	ctx = a.opts.budgeted(ctx)
+	return a.addWays(func() ([]run, error) { return a.flatten(ctx, s, count, nil) })
 }
 
 // AddPlan adds every step of p, which must have the accountant's relation and unit.
@@ -87,11 +97,8 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Records() != a.Records() {
 		return fault.New("records-per-person", "%d is not the accountant's, %d", p.Records(), a.Records())
 	}
-	runs, err := a.flattenAll(a.opts.budgeted(ctx), p.Steps, 1, nil)
-	if err != nil {
-		return err
-	}
-	return a.addRuns(runs)
+	ctx = a.opts.budgeted(ctx)
+	return a.addWays(func() ([]run, error) { return a.flattenAll(ctx, p.Steps, 1, nil) })
 }
 
 // AddBounds adds count runs of a mechanism that is known by its profiles: a
@@ -111,7 +118,7 @@ func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
 	if err := checkCount(count); err != nil {
 		return err
 	}
-	return a.addRuns([]run{{m: &m, count: count}})
+	return a.addWays(func() ([]run, error) { return []run{{m: &m, count: count}}, nil })
 }
 
 // check returns why the accountant is about nothing: a relation that is none, or a unit.
@@ -152,6 +159,8 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 			a.origins[&m] = from
 		}
 		return append(runs, run{m: &m, count: count}), nil
+	case s.Disjoint != nil || s.Partition != "":
+		return a.flattenDisjoint(ctx, s, count, runs)
 	case s.Mechanism != nil && s.Steps != nil:
 		return nil, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
@@ -348,7 +357,7 @@ func (s *seen) lower(eps float64) float64 {
 // many δ, each of which may take the work limit of one question.
 func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error) {
 	t := a.plain
-	if t == nil {
+	if t == nil || a.ways != nil {
 		// Known as a whole only, the worst of both directions.
 		var known seen
 		bound := selection.FromDelta(func(eps float64) (float64, error) {
@@ -425,6 +434,9 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 }
 
 func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, error) {
+	if a.ways != nil {
+		return a.worstWay(func(w *Accountant) (Interval, error) { return w.epsilon(ctx, delta) })
+	}
 	t, err := a.total(ctx, delta, 1)
 	if err != nil {
 		if outOfTime(ctx, err) && delta >= 0 && delta <= 1 {
@@ -456,6 +468,9 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 }
 
 func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
+	if a.ways != nil {
+		return a.worstWay(func(w *Accountant) (Interval, error) { return w.delta(ctx, eps) })
+	}
 	at, least := 0.0, 0.0
 	if a.made != nil {
 		least = a.made.Laws.Least()

@@ -77,7 +77,8 @@ type run struct {
 	m     *profiles.Bounds
 	count int64
 	// list: of a subsample.Sequence, whose attacks hold as a whole only.
-	list bool
+	list  bool
+	place int // in the plan, where ways through it are compared
 }
 
 // A total is the composition of runs with known profiles. upper and lower hold the same runs,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -304,5 +305,37 @@ func TestCalibrateVectorOfWholeNumbers(t *testing.T) {
 		if x := got.Settings[0].Value; math.Abs(x-c.least) > 1e-4 || !got.Unlimited || !(got.Meets.Upper <= 40) {
 			t.Errorf("%s: noise multiplier %v, want %v", c.neighbors, x, c.least)
 		}
+	}
+}
+
+// TestCalibrateEpsilons: mechanisms with an ε in the place of noise are turned together with the others, by its inverse.
+func TestCalibrateEpsilons(t *testing.T) {
+	keys, err := choice.NewSelectPartitions(2, 1e-8, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := choice.NewExponential(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := gaussianPlan(t, 1, 1, 2)
+	p.Steps = append(p.Steps, Step{Mechanism: keys, Count: 1}, Step{Mechanism: best, Count: 2})
+	g := Goal{Epsilon: 1, Delta: 1e-6, Solve: NoiseMultiplier}
+	c, err := Calibrate(t.Context(), p, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkBracket(t, "keys, a choice and noise", c, g)
+	s := c.Settings
+	if len(s) != 3 || s[0].Epsilon || !s[1].Epsilon || !s[2].Epsilon {
+		t.Fatal(s)
+	}
+	for i, x := range s {
+		if got := x.Value / x.Before; i == 0 && math.Abs(got/c.Value-1) > 1e-9 || i > 0 && math.Abs(got*c.Value-1) > 1e-9 {
+			t.Errorf("%s went from %v to %v by a factor of %v", x.Path, x.Before, x.Value, c.Value)
+		}
+	}
+	if got := c.Plan.Steps[2].Mechanism.(profiles.EpsilonSetter).Epsilon(); got != s[2].Value {
+		t.Errorf("ε %v in the plan, %v told", got, s[2].Value)
 	}
 }

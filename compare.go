@@ -68,15 +68,32 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	if err != nil {
 		return nil, err
 	}
-	runs, err := a.single(ctx, delta)
-	if err != nil {
-		return nil, err
+	totals := []*Accountant{a}
+	switch {
+	case a.together != nil:
+		totals = []*Accountant{a.together}
+	case a.ways != nil:
+		totals = a.ways
 	}
-	c := comparer{p: p, delta: delta, opts: opts}
-	for _, r := range runs {
-		c.add(r)
+	var c comparer
+	var rows []Comparison
+	for i, w := range totals {
+		runs, err := w.single(ctx, delta)
+		if err != nil {
+			return nil, err
+		}
+		c = comparer{p: p, delta: delta, opts: opts}
+		for _, r := range runs {
+			c.add(r)
+		}
+		for j, row := range []Comparison{c.basic(ctx), c.advanced(ctx)} {
+			if i == 0 {
+				rows = append(rows, row)
+			} else if rows[j].Kind == UpperBound && !(row.Epsilon <= rows[j].Epsilon && row.Kind == UpperBound) { // the worst way, or one of which nothing is known
+				rows[j] = row
+			}
+		}
 	}
-	rows := []Comparison{c.basic(ctx), c.advanced(ctx)}
 	rows = append(rows, c.renyi()...)
 	rows = append(rows, c.zcdp(ctx), c.clt(ctx))
 	if p.Records() > 1 {

@@ -68,7 +68,7 @@ func ExampleParseQuantity() {
 	fmt.Println(err)
 	// Output:
 	// noise-multiplier <nil>
-	// solve: "noise" is not one of noise-multiplier, count, rate, batch, records-per-person
+	// solve: "noise" is not one of noise-multiplier, count, rate, batch, records-per-person, epsilon, users
 }
 
 func ExampleCalibrate() {

@@ -40,6 +40,8 @@ func squaredMu(steps []Step, r profiles.Relation) (float64, error) {
 			switch {
 			case s.Selection != nil:
 				return 0, fault.New("selection", "has no known μ")
+			case s.Disjoint != nil:
+				return 0, fault.New("disjoint", "is not a release to all records")
 			case s.Mechanism == nil:
 				return squaredMu(s.Steps, r)
 			case s.Sampling != nil:
@@ -143,6 +145,9 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 // gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set: as an
 // upper end that of what dominates, as a lower end that of what is attained.
 func (a *Accountant) gaussianMu() (Range, bool) {
+	if a.ways != nil {
+		return a.muOfWays()
+	}
 	lower, upper := 0.0, 0.0
 	for _, r := range a.added {
 		d := r.m.Directions[0]

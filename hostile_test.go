@@ -39,6 +39,9 @@ func hostile() map[string]string {
 				if records == 1<<20 && rate == "0.5" {
 					continue // the table of its law alone takes a second
 				}
+				if records == 1<<16 && rate == "0.5" && relation == "substitute" && !slow.All() {
+					continue // a quarter of all the time, for the table of a law as under add-remove; SLOW=2 asks it
+				}
 				add(fmt.Sprintf("persons %d at rate %s", records, rate), relation, 1, sampled(noise, "poisson: {rate: "+rate+"}"))
 			}
 		}
@@ -54,6 +57,9 @@ func hostile() map[string]string {
 		for _, n := range []int{30, 100, 300} {
 			if n > 30 && relation == "zero-out" {
 				continue // as under add-remove
+			}
+			if n > 100 && relation == "substitute" && !slow.All() {
+				continue // as the 100 before; SLOW=2 asks them
 			}
 			add(fmt.Sprintf("%d random allocations", n), relation, n, func(i int) string {
 				return fmt.Sprintf("mechanism: {gaussian: {noise-multiplier: %v}}, sampling: {random-allocation: {steps: 100}}", 1+float64(i)/100)
@@ -147,7 +153,7 @@ func TestHostile(t *testing.T) {
 				t.Errorf("limit %g, %s: [%v, %v] with the warnings %q", limit, name, iv.Lower, iv.Upper, iv.Warnings)
 			}
 		}
-		if asked < 90 {
+		if asked < 80 {
 			t.Errorf("%d of %d plans were asked", asked, len(plans))
 		}
 	}

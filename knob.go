@@ -26,9 +26,11 @@ const (
 	Rate                             // the largest Poisson sampling rate
 	Batch                            // the largest batch
 	RecordsPerPerson                 // the most records that a person may have
+	LocalEpsilon                     // the largest parameter ε, of a local randomizer or of pure
+	Users                            // the fewest users of a shuffler
 )
 
-var quantityNames = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person"}
+var quantityNames = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users"}
 
 // String returns the name of the quantity in plan files.
 func (q Quantity) String() string {
@@ -133,6 +135,9 @@ func (g Goal) reachable() error {
 type Setting struct {
 	Path, Name string
 	Value      float64
+	Before     float64 // in the plan that was given
+	// Epsilon says that Value is the ε of a mechanism that has no noise multiplier.
+	Epsilon bool
 }
 
 // A knob is a quantity of some steps of a plan as one number.
@@ -183,7 +188,8 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	if g.Solve == Batch && (g.Examples < 0 || g.Examples > maxRuns) {
 		return nil, fault.New("examples", "%d is not an integer in [0, 2^53]", g.Examples)
 	}
-	quantity := map[Quantity]calibrate.Quantity{NoiseMultiplier: calibrate.Noise(p.Neighbors), Rate: calibrate.Rate(), Batch: calibrate.Batch(g.Examples)}[g.Solve]
+	quantity := map[Quantity]calibrate.Quantity{NoiseMultiplier: calibrate.Noise(p.Neighbors), Rate: calibrate.Rate(), Batch: calibrate.Batch(g.Examples),
+		LocalEpsilon: calibrate.LocalEpsilon(), Users: calibrate.Users()}[g.Solve]
 	// The steps that have the quantity.
 	type turned struct {
 		path, name string
@@ -228,12 +234,19 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	case g.Solve == Batch:
 		k.Lo, k.Hi, k.Start, k.Integer, k.factor = 1, float64(largest), found[0].Value, true, false
 		value = func(_ string, x float64) float64 { return x }
+	case g.Solve == Users:
+		// All shufflers get the same number.
+		k.Lo, k.Hi, k.Start, k.Integer, k.factor = 0, math.Inf(1), found[0].Value, true, false
+		for _, t := range found {
+			k.Lo, k.Hi = max(k.Lo, t.Lo), min(k.Hi, t.Hi)
+		}
+		value = func(_ string, x float64) float64 { return x }
 	case !k.factor:
 		v := found[0].Value
 		k.Lo, k.Hi, k.Start = lo*v, hi*v, v
 		value = func(_ string, x float64) float64 { return x }
 	}
-	if g.Solve == NoiseMultiplier {
+	if g.Solve == NoiseMultiplier || g.Solve == Users {
 		k.Safer = 1
 	}
 	if !k.Integer {
@@ -246,7 +259,11 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	k.settings = func(x float64) []Setting {
 		var out []Setting
 		for _, t := range found {
-			out = append(out, Setting{t.path, t.name, value(t.path, x)})
+			at := Setting{Path: t.path, Name: t.name, Value: value(t.path, x), Before: t.Value, Epsilon: t.Inverse}
+			if t.Inverse {
+				at.Value, at.Before = 1/at.Value, 1/at.Before
+			}
+			out = append(out, at)
 		}
 		return out
 	}
@@ -286,7 +303,8 @@ func countKnob(p *Plan, at string) *knob {
 		case path == at:
 			name, start = s.Name, max(s.Count, 1)
 			if s.Selection == nil && s.Mechanism == nil {
-				inside = runsOf(s.Steps)
+				s.Count = 1
+				inside = runsOf([]Step{s})
 			}
 		case within(at, path):
 			outside = product(outside, max(s.Count, 1))
@@ -311,7 +329,7 @@ func countKnob(p *Plan, at string) *knob {
 		})
 		return p.with(steps), err
 	}
-	k.settings = func(x float64) []Setting { return []Setting{{at, name, x}} }
+	k.settings = func(x float64) []Setting { return []Setting{{Path: at, Name: name, Value: x}} }
 	k.rest = func() []Step {
 		if at == "steps" {
 			return nil

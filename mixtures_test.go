@@ -115,3 +115,31 @@ func TestTheLastStepIsTheOneThatGainsMost(t *testing.T) {
 		t.Errorf("[%v, %v] and [%v, %v] with %v apart, want about the same from 4.5 on, and select-partitions apart", a.Lower, a.Upper, b.Lower, b.Upper, a.Gap)
 	}
 }
+
+// TestSampledNoiseSubstituted: the values of Lemma S (docs/theory.md §5), computed on their own with 40 digits: 7.2642 for Laplace noise
+// and 3.6928 for discrete Laplace noise. No gap is left, and each end is within the rounding of these and the width that was asked for.
+func TestSampledNoiseSubstituted(t *testing.T) {
+	for _, c := range []struct {
+		mechanism string
+		want      float64
+	}{
+		{"laplace: {noise-multiplier: 1}", 7.2642},
+		{"discrete-laplace: {noise-multiplier: 2, sensitivity: 2}", 3.6928},
+	} {
+		p, err := plan.Parse([]byte("neighbors: substitute\nsteps:\n- {mechanism: {" + c.mechanism + "}, sampling: {poisson: {rate: 0.1}}, count: 100}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Accountant()
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if iv.Gap != nil || !(iv.Lower <= c.want+5e-5 && iv.Upper >= c.want-5e-5 && iv.Upper-iv.Lower <= 2e-4*c.want) {
+			t.Errorf("%s: [%v, %v] with the gap %+v, want %v", c.mechanism, iv.Lower, iv.Upper, iv.Gap, c.want)
+		}
+	}
+}

@@ -139,7 +139,10 @@ func TestPeers(t *testing.T) {
 			continue
 		}
 		var sharp *accountant.Accountant
-		for _, claim := range c.Claims {
+		for i, claim := range c.Claims {
+			if i%2 != 0 && !slow.All() {
+				continue // every other δ; SLOW=2 asks all
+			}
 			iv, err := acct.Epsilon(t.Context(), claim.Delta)
 			if err != nil {
 				t.Errorf("%s δ=%g: %v", name, claim.Delta, err)

@@ -35,6 +35,9 @@ func stepsRDP(path string, steps []Step, r profiles.Relation, records int64) (rd
 				return fmt.Errorf("%s.count: %d times %d is above 2^53", at, n, count)
 			}
 			n *= count
+			if s.Disjoint != nil {
+				return fault.In(at, fault.New("disjoint", "has no Rényi bound here; ask for that of each branch"))
+			}
 			if s.Selection != nil {
 				if records != 1 {
 					return fault.In(at, fault.New("records-per-person", "%d has no Rényi bound for a selection", records))

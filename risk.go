@@ -79,6 +79,9 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	}
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if a.ways != nil {
+		return a.riskOfWays(ctx, falsePositives, priors)
+	}
 	t, err := a.total(ctx, spread(falsePositives, priors), fineDelta)
 	if err != nil {
 		return Risk{}, err

@@ -28,6 +28,11 @@ type Step struct {
 	Count     int64            // 0 means 1
 	Steps     []Step
 	Selection *selection.Config
+	// Disjoint, in place of Mechanism and Steps, are branches that run on disjoint parts of the records, all of them Count
+	// times on the same parts. A record costs what its branch does; the plan, the most that one of them does. Partition says
+	// what decides the branch of a record.
+	Disjoint  []Step
+	Partition Partition
 }
 
 // A Plan is a sequence of steps, fixed in advance, under one neighbouring
@@ -63,7 +68,10 @@ func scaled(steps []Step, part, whole int64) []Step {
 			// count·part/whole without overflow.
 			s.Count = s.Count/whole*part + (s.Count%whole*part+whole-1)/whole
 		} else if s.Selection == nil {
-			s.Steps = scaled(s.Steps, part, whole)
+			s.Steps, s.Disjoint = scaled(s.Steps, part, whole), scaled(s.Disjoint, part, whole)
+		}
+		if len(s.Disjoint) == 0 {
+			s.Disjoint = nil
 		}
 		if len(s.Steps) == 0 {
 			s.Steps = nil
@@ -97,7 +105,11 @@ func runsOf(steps []Step) int64 {
 	for _, s := range steps {
 		n := max(s.Count, 1)
 		if s.Selection == nil && s.Mechanism == nil {
-			n = product(n, runsOf(s.Steps))
+			inside := runsOf(s.Steps)
+			for _, branch := range s.Disjoint {
+				inside = max(inside, runsOf([]Step{branch}))
+			}
+			n = product(n, inside)
 		}
 		total = min(maxRuns, total+n)
 	}
@@ -129,6 +141,8 @@ func eachRun(ctx context.Context, steps []Step, times int64, r profiles.Relation
 		list, ok := s.Mechanism.(subsample.Sequence)
 		var err error
 		switch {
+		case s.Disjoint != nil:
+			return fault.New("disjoint", "is not a list of runs: a record has a part in one branch alone")
 		case s.Selection != nil || s.Mechanism != nil && !ok:
 			if err = f(s, n); err != nil {
 				return err
@@ -188,6 +202,7 @@ func eachStep(steps []Step, path string, f func(path string, s Step)) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		f(at, s)
 		eachStep(s.Steps, at+".steps", f)
+		eachStep(s.Disjoint, at+".disjoint", f)
 	}
 }
 
@@ -204,6 +219,9 @@ func rebuild(steps []Step, path string, f func(path string, s *Step) error) ([]S
 		}
 		var err error
 		if s.Steps, err = rebuild(s.Steps, at+".steps", f); err != nil {
+			return nil, err
+		}
+		if s.Disjoint, err = rebuild(s.Disjoint, at+".disjoint", f); err != nil {
 			return nil, err
 		}
 		out[i] = s
@@ -225,6 +243,15 @@ func without(steps []Step, path string, drop func(path string) bool) []Step {
 				continue
 			}
 		}
+		if s.Disjoint != nil {
+			s.Disjoint = without(s.Disjoint, at+".disjoint", drop)
+			switch len(s.Disjoint) {
+			case 0:
+				continue
+			case 1:
+				s.Steps, s.Disjoint, s.Partition = s.Disjoint, nil, ""
+			}
+		}
 		out = append(out, s)
 	}
 	return out
@@ -238,6 +265,6 @@ func hasLaws(steps []Step) bool {
 			_, whole := w.Whole()
 			ok = ok && !whole
 		}
-		return ok || hasLaws(s.Steps)
+		return ok || hasLaws(s.Steps) || hasLaws(s.Disjoint)
 	})
 }

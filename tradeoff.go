@@ -50,6 +50,9 @@ func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOff
 	}
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if a.ways != nil {
+		return a.tradeOffOfWays(ctx, alphas)
+	}
 	t, err := a.total(ctx, spread(alphas), fineDelta)
 	if err != nil {
 		return nil, err
@@ -90,6 +93,9 @@ func (t *total) tradeOff(ctx context.Context, alphas []float64) ([]TradeOffPoint
 func (a *Accountant) power(ctx context.Context, alpha float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if a.ways != nil {
+		return a.worstWay(func(w *Accountant) (Interval, error) { return w.power(ctx, alpha) })
+	}
 	alphas := []float64{alpha}
 	t, err := a.total(ctx, spread(alphas), fineDelta)
 	if err != nil {

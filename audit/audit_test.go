@@ -241,6 +241,61 @@ func TestCorollary54Counterexample(t *testing.T) {
 	}
 }
 
+// An output is which r canaries are guessed and how.
+type output struct{ set, says int }
+
+// anyMechanism draws a mechanism of m canaries: the probability of each output for each choice of members.
+func anyMechanism(rng *rand.Rand, m, r int) (outputs []output, p [][]float64) {
+	for set := range 1 << m {
+		if ones(set) == r {
+			for says := range 1 << m {
+				if says&^set == 0 {
+					outputs = append(outputs, output{set, says})
+				}
+			}
+		}
+	}
+	p = make([][]float64, 1<<m)
+	for s := range p {
+		sum := 0.0
+		for _, o := range outputs {
+			x := math.Exp(3 * rng.Float64() * float64(r-ones((s^o.says)&o.set)))
+			p[s] = append(p[s], x)
+			sum += x
+		}
+		for i := range p[s] {
+			p[s][i] /= sum
+		}
+	}
+	return outputs, p
+}
+
+// anyDelta is the smallest δ at ε of such a mechanism.
+func anyDelta(p [][]float64, m int, epsilon float64) (delta float64) {
+	for s := range p {
+		for i := range m {
+			d := 0.0
+			for j, x := range p[s] {
+				d += max(0, x-math.Exp(epsilon)*p[s^1<<i][j])
+			}
+			delta = max(delta, d)
+		}
+	}
+	return delta
+}
+
+// anyCorrect is its probability of at least v right guesses of r.
+func anyCorrect(outputs []output, p [][]float64, r, v int) (sum float64) {
+	for s := range p {
+		for j, o := range outputs {
+			if r-ones((s^o.says)&o.set) >= v {
+				sum += p[s][j] / float64(len(p))
+			}
+		}
+	}
+	return sum
+}
+
 // TestOneRunAnyMechanism: mechanisms of two or three canaries without any symmetry, drawn at
 // random, with the auditor's answers as their outputs: the averaging of the proof.
 func TestOneRunAnyMechanism(t *testing.T) {
@@ -248,50 +303,11 @@ func TestOneRunAnyMechanism(t *testing.T) {
 	for range 300 {
 		m := 2 + rng.IntN(2)
 		r := 1 + rng.IntN(m)
-		// An output is which r canaries are guessed and how.
-		type output struct{ set, says int }
-		var outputs []output
-		for set := range 1 << m {
-			if ones(set) == r {
-				for says := range 1 << m {
-					if says&^set == 0 {
-						outputs = append(outputs, output{set, says})
-					}
-				}
-			}
-		}
-		p := make([][]float64, 1<<m)
-		for s := range p {
-			sum := 0.0
-			for _, o := range outputs {
-				x := math.Exp(3 * rng.Float64() * float64(r-ones((s^o.says)&o.set)))
-				p[s] = append(p[s], x)
-				sum += x
-			}
-			for i := range p[s] {
-				p[s][i] /= sum
-			}
-		}
+		outputs, p := anyMechanism(rng, m, r)
 		epsilon := 2 * rng.Float64()
-		delta := 0.0
-		for s := range p {
-			for i := range m {
-				d := 0.0
-				for j := range outputs {
-					d += max(0, p[s][j]-math.Exp(epsilon)*p[s^1<<i][j])
-				}
-				delta = max(delta, d)
-			}
-		}
+		delta := anyDelta(p, m, epsilon)
 		for v := 1; v <= r; v++ {
-			got := 0.0
-			for s := range p {
-				for j, o := range outputs {
-					if r-ones((s^o.says)&o.set) >= v {
-						got += p[s][j] / float64(len(p))
-					}
-				}
-			}
+			got := anyCorrect(outputs, p, r, v)
 			if bound := (Guesses{Canaries: m, In: r, Correct: v, Tests: 1}).PValue(epsilon, delta); got > bound*(1+1e-12) {
 				t.Errorf("m = %d, r = %d, v = %d, ε = %v, δ = %v: %v, bound %v", m, r, v, epsilon, delta, got, bound)
 			}
@@ -490,6 +506,7 @@ func TestRefusals(t *testing.T) {
 		{ok, math.NaN(), 0.9, 0, "delta: NaN is not in"},
 		{ok, 0, 1, 0, "confidence: 1 is not in (0, 1)"},
 		{ok, 0, 0.9, 5, "guesses: 5 is not in [0, 4]"},
+		{Scores{make([]float64, 2000), make([]float64, 45)}, 0, 0.9, 1, "members: are 2000 of 2045 canaries, which fair coins give with a chance below 1e-12"},
 	} {
 		_, err := OneRun(c.s, c.delta, c.confidence, c.guesses)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

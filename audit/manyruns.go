@@ -41,7 +41,7 @@ const (
 )
 
 // ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/audit.md
-// has the proofs. It may take long, minutes for a million scores that are far apart: once ctx is done, the error is that of ctx.
+// has the proofs. Once ctx is done, the error is that of ctx.
 func ManyRuns(ctx context.Context, s Scores, delta, confidence float64) (Bounds, error) {
 	if err := check(s, delta, confidence); err != nil {
 		return Bounds{}, err
@@ -97,9 +97,10 @@ func band(in, out []float64, alpha float64) (rs []Rates) {
 	return slices.CompactFunc(rs, func(a, b Rates) bool { return a.Threshold == b.Threshold })
 }
 
-// counts are numbers of errors below n, from 0 on and growing by a quarter.
+// counts are numbers of errors below n from 0 on, apart by about how much such a number varies, and at most some 300 of them.
 func counts(n int) (ks []int) {
-	for k := 0; k < n; k += 1 + k/4 {
+	spread := max(0.7, math.Pi*math.Sqrt(float64(n))/300)
+	for k := 0; k < n; k += max(1, int(spread*math.Sqrt(float64(k)*float64(n-k)/float64(n)))) {
 		ks = append(ks, k)
 	}
 	return ks

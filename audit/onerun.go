@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 // This file bounds ε from one run with m canaries, each of which takes part by its own fair
@@ -26,38 +24,59 @@ type Guesses struct {
 // numbers of guesses that do not depend on who is a member; with guesses above 0 only that
 // number, half In and half Out. Equal scores count as wrong where they could be.
 func OneRun(s Scores, delta, confidence float64, guesses int) (Guesses, error) {
-	if err := check(s, delta, confidence); err != nil {
+	tries, err := guessesOf(s, delta, confidence, guesses)
+	if err != nil {
 		return Guesses{}, err
-	}
-	in, out := sorted(s.Members), sorted(s.NonMembers)
-	m := len(in) + len(out)
-	if m > maxRows {
-		return Guesses{}, fault.New("members", "and non-members are %d, more than %d", m, maxRows)
-	}
-	var tries [][2]int
-	switch {
-	case guesses < 0 || guesses > m:
-		return Guesses{}, fault.New("guesses", "%d is not in [0, %d], the number of canaries", guesses, m)
-	case guesses > 0:
-		tries = [][2]int{{(guesses + 1) / 2, guesses / 2}}
-	default:
-		for r := m; r >= min(m, 8); r /= 2 {
-			tries = append(tries, [2]int{(r + 1) / 2, r / 2})
-			if r <= m/2 {
-				tries = append(tries, [2]int{r, 0})
-			}
-		}
 	}
 	var best Guesses
 	found := -1.0
-	for _, t := range tries {
-		g := Guesses{Canaries: m, In: t[0], Out: t[1], Correct: correctAbove(in, out, t[0]) + correctBelow(in, out, t[1]), Tests: len(tries)}
+	for _, g := range tries {
 		if x := g.Epsilon(delta, confidence); x > found {
 			best, found = g, x
 		}
 	}
 	return best, nil
 }
+
+// guessesOf returns the guesses that are tried.
+func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, error) {
+	if err := check(s, delta, confidence); err != nil {
+		return nil, err
+	}
+	in, out := sorted(s.Members), sorted(s.NonMembers)
+	m := len(in) + len(out)
+	if m > maxRows {
+		return nil, fault.New("members", "and non-members are %d, more than %d", m, maxRows)
+	}
+	if _, chance := upperTail(m, max(len(in), len(out)), 0.5, 0.5); chance < unfair {
+		return nil, fault.New("members", "are %d of %d canaries, which fair coins give with a chance below %v: one run has canaries with a fair coin each", len(in), m, unfair)
+	}
+	var tries []Guesses
+	try := func(high, low int) {
+		tries = append(tries, Guesses{Canaries: m, In: high, Out: low, Correct: correctAbove(in, out, high) + correctBelow(in, out, low)})
+	}
+	switch {
+	case guesses < 0 || guesses > m:
+		return nil, fault.New("guesses", "%d is not in [0, %d], the number of canaries", guesses, m)
+	case guesses > 0:
+		try((guesses+1)/2, guesses/2)
+	default:
+		// Fewer guesses than leastGuesses prove little even if all are right. An attack that knows members only is rarer: a coarser sequence.
+		for k, r := 0, m; r >= min(m, leastGuesses); k, r = k+1, r/2 {
+			try((r+1)/2, r/2)
+			if k > 0 && k%2 == 0 {
+				try(r, 0)
+			}
+		}
+	}
+	for i := range tries {
+		tries[i].Tests = len(tries)
+	}
+	return tries, nil
+}
+
+// unfair is the chance of so uneven coins at which they are refused: a guess that all took part would be right too often.
+const unfair = 1e-12
 
 // correctAbove returns how many of the k highest of all scores are those of members, at
 // least: of those that equal the k-th, as few as can be.
@@ -135,18 +154,6 @@ func (g Guesses) PValue(epsilon, delta float64) float64 {
 	return p
 }
 
-// PValueOfCurve returns the least PValue on a privacy curve: a mechanism with that curve
-// is (ε, δ)-differentially private for each of its points at once, and all of these bound
-// the same probability, so that nothing is paid for taking the least. Epsilons and deltas
-// go together, and must not depend on the scores.
-func (g Guesses) PValueOfCurve(epsilons, deltas []float64) float64 {
-	least := 1.0
-	for i, e := range epsilons {
-		least = min(least, g.PValue(e, deltas[i]))
-	}
-	return least
-}
-
 // Epsilon returns the lower bound of ε at a δ, at a confidence: the largest ε that is
 // found whose PValue is at most 1 − confidence; 0 says nothing.
 //
@@ -158,43 +165,30 @@ func (g Guesses) Epsilon(delta, confidence float64) float64 {
 	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.PValue(epsilon, delta) })
 }
 
-// Mu returns the lower bound of μ at a confidence: the mechanism is not μ-GDP for a smaller
-// one. The proof is that of Epsilon, with the curve of the Gaussian mechanism.
-func (g Guesses) Mu(confidence float64) float64 {
-	return largest(maxMu, failure(confidence), func(mu float64) float64 {
-		if mu == 0 {
-			return g.PValue(0, 0)
-		}
-		gauss, err := profiles.NewGaussian(1 / mu)
-		if err != nil {
-			return 1
-		}
-		epsilons, deltas := make([]float64, muPoints), make([]float64, muPoints)
-		for i := range epsilons {
-			epsilons[i] = float64(i) / (muPoints - 1) * (mu*mu/2 + 6*mu)
-			l, e := gauss.LogDelta(epsilons[i])
-			deltas[i] = math.Exp(l+e) * (1 + 4*xmath.U)
-		}
-		return g.PValueOfCurve(epsilons, deltas)
-	})
-}
-
-// Where to look for a bound: more than a thousand million correct guesses prove none larger.
-// How many points of a curve are looked at. Neither proves anything.
+// Where to look for a bound: more than a thousand million correct guesses prove none larger. How few guesses are tried. None of them proves anything.
 const (
-	maxEpsilon = 40
-	maxMu      = 20
-	muPoints   = 48
+	maxEpsilon   = 40
+	maxMu        = 20
+	leastGuesses = 25
 )
 
-// largest returns a number in [0, high] at which p is at most alpha, near where it stops
-// to be; 0 if it is not so at 0.
+// largest returns a number in [0, high] at which p is at most alpha, near where it stops to be; 0 if there is none. It starts from a grid, because
+// a bound of a probability may be 1 where the probability underflows.
 func largest(high, alpha float64, p func(float64) float64) float64 {
-	if !(p(0) <= alpha) {
+	const grid = 80
+	low := -1.0
+	for i := range grid {
+		if x := high / grid * float64(i); p(x) <= alpha {
+			low = x
+		} else if low >= 0 {
+			break
+		}
+	}
+	if low < 0 {
 		return 0
 	}
-	low := 0.0
-	for range 45 {
+	high = low + high/grid
+	for range 40 {
 		if mid := (low + high) / 2; p(mid) <= alpha {
 			low = mid
 		} else {

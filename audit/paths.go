@@ -8,11 +8,11 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// This file tests one value of ε by all thresholds at once. docs/audit.md#all-thresholds has the proof. Down the list of all
+// This file bounds ε by all thresholds at once. docs/audit.md#all-thresholds has the proof. Down the list of all
 // scores a path counts i members and j others above a threshold. Under every (ε, δ)-private mechanism the path is dominated by that of
 // the extremal pair, whose law is exact: some members at the very top, the others and those non-members that fall beside
-// them in random order. The test rejects where the likelihood ratio of some (i, j) is large, and its p-value is the chance that
-// the extremal path ever has one as large: a sum of positive terms.
+// them in random order. Paths are compared by their reach, the largest ε that the likelihood ratio of some (i, j) speaks against, and the
+// chance that the extremal path of some ε reaches as far is a sum of positive terms.
 
 // A path has the numbers of members, n, and of others, m, and where the thresholds of an attack are: at t others, over[t]
 // members, for each number of others from 0 to len(over)−1.
@@ -65,10 +65,8 @@ func (t pairTest) statistic(i, j int) float64 {
 	}
 	b := (x+y)*(1+t.ratio) + (n-x)*t.ratio + (m - y)
 	f := 2 * (x + y) / (b + math.Sqrt(max(0, b*b-4*t.ratio*(n+m)*(x+y))))
-	if f <= 0 || t.ratio*f >= 1 {
-		return 0
-	}
-	l := part(x, n, t.ratio*f) + part(y, m, f)
+	p := min(t.ratio*f, x/n) // it is below, but for its rounding
+	l := part(x, n, p) + part(y, m, p/t.ratio)
 	return math.Sqrt(2*max(0, l)) - math.Abs(xmath.Log((y+1)/(m*0.03+1)))/6
 }
 
@@ -84,34 +82,48 @@ func part(k, n, p float64) float64 {
 	return l
 }
 
-// least returns the smallest i at which the statistic at j is at least c, n+1 where there is none.
-func (t pairTest) least(j int, c float64) int {
-	return sort.Search(t.n+1, func(i int) bool { return t.statistic(i, j) >= c })
+// at returns the test of another ε.
+func (t pairTest) at(epsilon float64) pairTest {
+	t.ratio = math.Exp(epsilon)
+	return t
 }
 
-// rejects reports whether the chance that the extremal path of (ε, δ) has a statistic as large as that of p is at most alpha. It says no
-// where a bound of that chance is above.
-func (p path) rejects(epsilon, delta, alpha float64) bool {
-	t := pairTest{n: p.n, m: p.m, ratio: math.Exp(epsilon), del: delta}
-	c := 0.0
+// reaches returns a value that the statistic has somewhere on the extremal path with a chance of roughly alpha. Which it is steers.
+func reaches(alpha float64) float64 { return math.Sqrt(-2*xmath.Log(alpha)) - 0.2 }
+
+// reach returns a little less than the largest ε at which the statistic somewhere on p is at least c; 0 where there is none.
+func (p path) reach(t pairTest, c float64) (low float64) {
 	for j, i := range p.over {
-		c = max(c, t.statistic(i, j))
-	}
-	if !(c > 0) {
-		return false
-	}
-	// A lower c only adds to the chance, and what is far beyond doubt takes no time. Where p has c, it has least[j] members however
-	// statistics are rounded: they grow by far more than that from one i to the next, so that those of at least c are all from some i on.
-	c = min(c*(1-1e-12), 1.5+math.Sqrt(-2*xmath.Log(alpha)))
-	// A path crosses where it has least[j] members before other j+1, and so where it has as many earlier.
-	least := make([]int, len(p.over))
-	for j := len(least) - 1; j >= 0; j-- {
-		least[j] = t.least(j, c)
-		if j < len(least)-1 {
-			least[j] = min(least[j], least[j+1])
+		if t.at(low).statistic(i, j) < c {
+			continue
+		}
+		high := low + 1
+		for high < maxReach && t.at(high).statistic(i, j) >= c {
+			high *= 2
+		}
+		for high-low > 1e-9*high {
+			if mid := (low + high) / 2; t.at(mid).statistic(i, j) >= c {
+				low = mid
+			} else {
+				high = mid
+			}
 		}
 	}
-	return t.crossing(least, alpha) <= alpha
+	// A millionth is more than the statistic's rounding (1e-8 of it) moves ε: where it is c, it falls by more than c/10 a unit.
+	return max(0, low*(1-1e-6)-1e-6)
+}
+
+// boundary returns for each j the least number of members before other j+1 with which a path reaches as far as ε or further. All paths
+// that do are counted, and perhaps a few more: the statistic is rounded by less than 1e-7 of it.
+func (p path) boundary(t pairTest, c float64) []int {
+	least := make([]int, len(p.over))
+	for j := len(least) - 1; j >= 0; j-- {
+		least[j] = sort.Search(t.n+1, func(i int) bool { return t.statistic(i, j) >= c*(1-1e-7) })
+		if j < len(least)-1 {
+			least[j] = min(least[j], least[j+1]) // as many members earlier get there
+		}
+	}
+	return least
 }
 
 // crossing bounds the chance that the extremal path reaches least[j] members before other j+1, for some j; it may stop above enough.
@@ -165,6 +177,9 @@ func (t pairTest) cross(least []int, atoms, members int, enough float64) float64
 	trifle := 1e-9 * enough / float64(len(least))
 	slack := 1 + 32*xmath.U*float64(len(least)+t.n+16)
 	for j, b := range least {
+		if float64(j) > beside[len(beside)-1] {
+			break // all members are above fewer others
+		}
 		left := float64(members - i)
 		if j > 0 {
 			for k, n := range beside {
@@ -242,35 +257,51 @@ func (t pairTest) beside(share float64) (numbers, chances []float64, rest float6
 	return numbers, chances, rest
 }
 
-// The lattices on which lowest looks for ε: multiples of 2^k·finest. The tests of the finest have nearly all of the failure.
-const (
-	finest   = 0.001
-	lattices = 11
-)
+// maxReach is the largest ε that is looked at.
+const maxReach = 100
 
 // lowest returns an ε such that the chance of an ε above the truth is at most alpha.
 //
-// Proof: let ε* be the truth, and e_k the smallest multiple of 2^k·finest that is at least ε*. The mechanism is (e_k, δ)-private. An
-// answer above ε* was reached by a step that passed ε*, on the lattice of some k; that step ended at e_k, which was rejected at
-// the share of k. The shares add up to alpha.
+// Proof: docs/audit.md#all-thresholds. Paths that reach as far as p are the same whatever ε is tested, and their chance grows with ε.
 func (p path) lowest(ctx context.Context, delta, alpha float64) (float64, error) {
-	at := 0 // in units of finest
-	for k := lattices - 1; k >= 0; k-- {
-		share := 0.03 * alpha / (lattices - 1)
-		if k == 0 {
-			share = 0.97 * alpha
-		}
-		step := 1 << k
-		for at += step; at < 700_000; at += step {
-			if err := ctx.Err(); err != nil {
-				return 0, err
-			}
-			if !p.rejects(float64(at)*finest, delta, share) {
-				break
-			}
-		}
-		at -= step
+	t, c := pairTest{n: p.n, m: p.m, del: delta}, reaches(alpha)
+	epsilon := p.reach(t, c)
+	if epsilon == 0 {
+		return 0, nil
 	}
-	// What was tested is e^ε rounded, (1 − δ)/e^ε rounded twice: 4u, and finest·1e-12 is 9u.
-	return max(0, float64(at)*finest*(1-1e-12)), nil
+	least := p.boundary(t.at(epsilon), c)
+	// The logarithm of the chance, less that of alpha, is nearly straight in ε: by secants, which affect sharpness only.
+	low, high, step := 0.0, math.Inf(1), 0.02*(1+epsilon)
+	var atLow, atHigh float64
+	for found := false; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		chance := t.at(epsilon).crossing(least, 32*alpha)
+		if math.IsNaN(chance) {
+			chance = 1 // e^ε is out of range
+		}
+		if chance <= alpha {
+			low, atLow, found = epsilon, xmath.Log(chance/alpha), true
+		} else {
+			high, atHigh = epsilon, xmath.Log(chance/alpha)
+		}
+		switch {
+		case !found && high == 0, found && (atLow > -0.004 || high-low < 1e-5*high), low >= maxReach:
+			// What was tested is e^ε rounded, (1 − δ)/e^ε rounded twice: 4u.
+			return max(0, low*(1-1e-12)-8*xmath.U), nil
+		case !found:
+			epsilon = max(0, high-step)
+			step *= 2
+		case math.IsInf(high, 1):
+			epsilon = low + step
+			step *= 2
+		default:
+			at := (-0.002 - atLow) / (atHigh - atLow)
+			if !(at > 0.05) {
+				at = 0.05
+			}
+			epsilon = low + (high-low)*min(0.95, at)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -54,15 +55,10 @@ const leastGain = 1e-6
 
 // aboutEpsilon is about ε at the logarithm of a δ, up to 100.
 func aboutEpsilon(p profiles.Profile, logDelta float64) float64 {
-	lo, hi := 0.0, 100.0
-	for range 20 {
-		mid := (lo + hi) / 2
-		if l, _ := profiles.LogDelta(p, mid); l > logDelta {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, _ := xmath.Bisect(0, 100, 20, func(eps float64) bool {
+		l, _ := profiles.LogDelta(p, eps)
+		return l > logDelta
+	})
 	return lo
 }
 
@@ -89,9 +85,17 @@ func (l laws) For(ctx context.Context, q profiles.Question) (c profiles.Composit
 		}
 		c.Numerical = false // the attack by one pair of data sets takes no work
 	}
-	attack, err := l.Attack()
-	c.Lower = repeat(attack, q.Runs)
+	c.Lower, err = l.fixed(q.Runs)
 	return c, err
+}
+
+// fixed returns k runs on one pair of data sets.
+func (l laws) fixed(k int64) ([2][]profiles.Repeated, error) {
+	if s, ok := l.block.(selections); ok {
+		k *= int64(s.one.partitions)
+	}
+	attack, err := l.Attack()
+	return repeat(attack, k), err
 }
 
 // Retreat implements profiles.Retreat: each run is a block of its own, and its attack one pair of data sets.
@@ -100,10 +104,9 @@ func (l laws) Retreat(q profiles.Question) (c profiles.Composition, err error) {
 		return c, err
 	}
 	for d := range c.Upper {
-		c.Upper[d][0].Count = q.Runs
+		c.Upper[d][0].Count *= q.Runs
 	}
-	attack, err := l.Attack()
-	c.Lower = repeat(attack, q.Runs)
+	c.Lower, err = l.fixed(q.Runs)
 	return c, err
 }
 

@@ -17,7 +17,10 @@ import (
 
 // SelectPartitions keeps keys and hides their counts, by truncated geometric selection. It
 // is a profiles.Mechanism; Keep runs it, with the very probabilities that are priced.
-type SelectPartitions struct{ t *keepTable }
+type SelectPartitions struct {
+	t          *keepTable
+	partitions int
+}
 
 // keepTable has π_n for n = 1, 2, … while it is at most ½, and then 1 − π_n: both in full
 // relative accuracy. Each is rounded to a float64 such that the inequalities of the theorem
@@ -31,9 +34,9 @@ type keepTable struct {
 // maxTable is the largest number of counts that are kept with a probability below 1.
 const maxTable = 1_000_000
 
-// NewSelectPartitions returns the selection with ε in (0, 100] and δ in (0, 1), for persons
-// in one partition: l of them are bounded by l runs. Relation: add-remove of one person,
-// who counts once.
+// NewSelectPartitions returns the selection with ε in (0, 100] and δ in (0, 1) of one partition, for persons
+// in at most so many partitions: that of l is the composition of l runs, which is priced. Relation: add-remove of one person,
+// who counts once in a partition.
 func NewSelectPartitions(epsilon, delta float64, partitions int) (SelectPartitions, error) {
 	const name = "select-partitions"
 	switch {
@@ -43,14 +46,12 @@ func NewSelectPartitions(epsilon, delta float64, partitions int) (SelectPartitio
 		return SelectPartitions{}, fault.In(name, fault.New("delta", "%v is not in [1e-290, 1)", delta))
 	case partitions < 1 || partitions > MaxPartitions:
 		return SelectPartitions{}, fault.In(name, fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions))
-	case partitions > 1:
-		return SelectPartitions{}, fault.In(name, fault.New("partitions", "%d is not 1; epsilon and delta are those of one partition, and a bound for more of them is as many runs (count: %d)", partitions, partitions))
 	}
 	t, err := newKeepTable(epsilon, delta)
 	if err != nil {
 		return SelectPartitions{}, fault.In(name, err)
 	}
-	return SelectPartitions{t}, nil
+	return SelectPartitions{t, partitions}, nil
 }
 
 func newKeepTable(epsilon, delta float64) (*keepTable, error) {
@@ -116,6 +117,17 @@ func (s SelectPartitions) Probability(n int64) float64 {
 	return keep
 }
 
+// Epsilon implements profiles.EpsilonSetter.
+func (s SelectPartitions) Epsilon() float64 { return s.t.epsilon }
+
+// Chooses implements profiles.Chooser.
+func (SelectPartitions) Chooses() {}
+
+// WithEpsilon implements profiles.EpsilonSetter; δ stays.
+func (s SelectPartitions) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+	return NewSelectPartitions(epsilon, s.t.delta, s.partitions)
+}
+
 // Name implements profiles.Mechanism.
 func (SelectPartitions) Name() string { return "select-partitions" }
 
@@ -126,6 +138,14 @@ func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
 	if r != profiles.AddRemove {
 		return nil, fault.In(s.Name(), fault.New("neighbors", "%v is not add-remove; selection is proved for one person added or removed", r))
 	}
+	if s.partitions > 1 {
+		return nil, fault.In(s.Name(), fault.New("partitions", "%d is not 1; nothing is proved of more on a sample", s.partitions))
+	}
+	return s.one()
+}
+
+// one returns the profile of a single partition.
+func (s SelectPartitions) one() (profiles.Profile, error) {
 	t := s.t
 	var atoms []profiles.Atom
 	edge := func(p, q, loss float64) {
@@ -177,8 +197,11 @@ func (s SelectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) 
 	return profiles.NewFiniteMechanism([]float64{k1, h1}, []float64{k0, h0})
 }
 
-// Once implements blocker: at every ε some number of persons attains the pair.
+// Once implements blocker: at every ε some number of persons attains the pair of one partition.
 func (s SelectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
+	if s.partitions > 1 && r == profiles.AddRemove {
+		return profiles.Bounds{Name: s.Name(), Relation: r, Laws: laws{selections{s}}}, nil
+	}
 	p, err := s.Pair(r)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -188,30 +211,40 @@ func (s SelectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
 	return m, nil
 }
 
-// selections are several runs of a selection: a block.
+// selections are several runs of a selection: a block of as many runs of one partition as there are partitions in all.
 type selections struct{ one SelectPartitions }
 
 // Upper implements block: the composition of the pair of one run.
 func (s selections) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
-	p, err := s.one.Pair(profiles.AddRemove)
+	p, err := s.one.one()
 	if err != nil {
 		return [2][]profiles.Repeated{}, err
 	}
-	return repeat([2]profiles.Profile{p, profiles.Reverse(p)}, k), nil
+	if k > xmath.MaxCount/int64(s.one.partitions) {
+		return [2][]profiles.Repeated{}, fault.In(s.one.Name(), fault.New("partitions", "%d in each of %d runs are more than 2^53", s.one.partitions, k))
+	}
+	return repeat([2]profiles.Profile{p, profiles.Reverse(p)}, k*int64(s.one.partitions)), nil
 }
 
 // Reached implements block.
 func (s selections) Reached(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, bool, error) {
+	if s.one.partitions > 1 {
+		fixed, err := laws{s}.fixed(k)
+		return fixed, false, err
+	}
 	return reachedOnce(ctx, s, k, width)
 }
 
-// Attack implements block.
+// Attack implements block: one partition.
 func (s selections) Attack() ([2]profiles.Profile, error) {
 	return bothOf(s.one.Attack(profiles.AddRemove))
 }
 
 // Gain implements block.
 func (s selections) Gain(k int64) float64 {
+	if s.one.partitions > 1 {
+		return leastGain
+	}
 	one, err := s.Upper(context.Background(), 1, 0)
 	attack, err2 := s.Attack()
 	if err != nil || err2 != nil {

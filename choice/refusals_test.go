@@ -40,7 +40,7 @@ func TestRefusals(t *testing.T) {
 		{second(NewSelectPartitions(1, 1, 1)), "select-partitions: delta: 1 is not in [1e-290, 1)"},
 		{second(NewSelectPartitions(1, math.NaN(), 1)), "select-partitions: delta: NaN is not in"},
 		{second(NewSelectPartitions(1, 1e-5, 0)), "select-partitions: partitions: 0 is not an integer in [1, 1000000]"},
-		{second(NewSelectPartitions(1, 1e-5, 2)), "select-partitions: partitions: 2 is not 1; epsilon and delta are those of one partition"},
+		{second(must(NewSelectPartitions(1, 1e-5, 2)).Pair(profiles.AddRemove)), "select-partitions: partitions: 2 is not 1; nothing is proved of more on a sample"},
 		{second(NewSelectPartitions(1e-4, 1e-100, 1)), "select-partitions: epsilon: 0.0001 is too small for δ = 1e-100: keys of up to "},
 		{second(must(NewThreshold("gaussian", 1, 5, 1)).Pair(profiles.Substitute)), "threshold: neighbors: substitute is not add-remove"},
 		{second(must(NewThreshold("gaussian", 1, 5, 1)).Pair(profiles.ZeroOut)), "threshold: neighbors: zero-out is not add-remove"},

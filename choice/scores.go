@@ -3,6 +3,7 @@ package choice
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -87,6 +88,28 @@ func newScores(name string, noise Noise, epsilon float64) (profiles.Mechanism, e
 		return nil, fault.In(name, err)
 	}
 	return scores{name, noise, epsilon}, nil
+}
+
+// Epsilon implements profiles.EpsilonSetter.
+func (s scores) Epsilon() float64 { return s.epsilon }
+
+// Chooses implements profiles.Chooser.
+func (scores) Chooses() {}
+
+// WithEpsilon implements profiles.EpsilonSetter.
+func (s scores) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+	return newScores(s.name, s.noise, epsilon)
+}
+
+// Choose returns the index that the mechanism picks of the candidates, by the noise that is priced.
+func (s scores) Choose(c Candidates, src rand.Source) (int, error) {
+	switch s.name {
+	case "exponential":
+		return c.Exponential(s.epsilon, src)
+	case "permute-and-flip":
+		return c.PermuteAndFlip(s.epsilon, src)
+	}
+	return c.NoisyMax(s.noise.String(), s.epsilon, src)
 }
 
 // Name implements profiles.Mechanism.
@@ -261,15 +284,10 @@ func reachable(noise Noise, epsilon, p, r, x, y float64) bool {
 		}
 		return 1 - v, v
 	}
-	lo, hi := -750.0, 750.0
-	for range 80 {
-		c := (lo + hi) / 2
-		if below, above := tail(c); r < 0.5 && above*margin <= r || r >= 0.5 && below >= p*margin {
-			hi = c
-		} else {
-			lo = c
-		}
-	}
+	hi, _ := xmath.Bisect(750, -750, 80, func(c float64) bool {
+		below, above := tail(c)
+		return r < 0.5 && above*margin <= r || r >= 0.5 && below >= p*margin
+	})
 	below, above := tail(hi - epsilon)
 	return hi < 749 && (q < 0.5 && below*margin <= q || q >= 0.5 && above >= notQ*margin)
 }

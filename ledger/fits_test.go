@@ -17,7 +17,7 @@ import (
 
 // What fits can be spent so many times, and not once more; nothing is spent by the question.
 func TestFits(t *testing.T) {
-	laplace := []byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 40}}, count: 3}]\n")
+	laplace := []byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 400}}, count: 60}]\n")
 	gaussian := []byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 30}}}]\n")
 	dpsgd := []byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.01}}, count: 100}]\n")
 	for _, c := range []struct {
@@ -142,7 +142,7 @@ func TestFitsIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const first, second = "neighbors: add-remove\nsteps:\n- mechanism: {laplace: {noise-multiplier: 20}}\n", "neighbors: add-remove\nsteps:\n- mechanism: {gaussian: {noise-multiplier: 40}}\n"
+	const first, second = "neighbors: add-remove\nsteps:\n- {mechanism: {laplace: {noise-multiplier: 400}}, count: 60}\n", "neighbors: add-remove\nsteps:\n- mechanism: {gaussian: {noise-multiplier: 40}}\n"
 	if err := l.SpendPlan(t.Context(), []byte(first), ""); err != nil {
 		t.Fatal(err)
 	}

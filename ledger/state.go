@@ -178,6 +178,8 @@ func (s *state) admission(e entry) (a *admission, err error) {
 		s.parsed += len(a.text) + len(e.Plan)
 	}
 	switch p := a.plan; {
+	case branched(p.Steps):
+		return nil, fault.New("disjoint", "is not for a ledger, which does not know whether later spends are on the same parts of the records")
 	case p.Neighbors != s.config.Neighbors:
 		err = fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
 	case p.Records() != s.config.RecordsPerPerson:
@@ -239,6 +241,11 @@ func runs(steps []accountant.Step) int64 {
 		}
 	}
 	return n
+}
+
+// branched reports whether some step has branches on disjoint parts of the records.
+func branched(steps []accountant.Step) bool {
+	return slices.ContainsFunc(steps, func(s accountant.Step) bool { return s.Disjoint != nil || branched(s.Steps) })
 }
 
 // A key lets a request that is repeated because its answer was lost spend once. It is in

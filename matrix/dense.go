@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -232,43 +234,63 @@ func (c columns) signs(pattern []int) []float64 {
 	return u
 }
 
-// ReadCSV returns the lower triangular matrix of a file of comma-separated numbers, as
-// Rows takes it: one line for each row.
+// ReadCSV returns the strategy of a file of comma-separated numbers: a lower triangular matrix, as
+// Rows takes it, one line for each row; or, as Strategy.WriteCSV has them, a line that begins with
+// coefficients, or one with scales and one with decays.
 func ReadCSV(r io.Reader) (Strategy, error) {
-	rows, err := ReadRows(r)
-	if err != nil {
+	rows, names, err := readRows(r, true)
+	switch {
+	case err != nil:
 		return Strategy{}, err
+	case len(names) == 0:
+		return Rows(rows)
+	case len(names) != len(rows):
+		return Strategy{}, fault.New("rows", "line %d has no name, as the first has", len(names)+1)
+	case len(names) == 1 && names[0] == "coefficients":
+		return Toeplitz(rows[0])
+	case len(names) == 2 && names[0] == "scales" && names[1] == "decays":
+		return BLT(rows[0], rows[1])
 	}
-	return Rows(rows)
+	return Strategy{}, fault.New("rows", "has the lines %s, must have coefficients alone, or scales and decays", strings.Join(names, ", "))
 }
 
 // ReadRows returns the rows of such a file, without the zeros above the diagonal. It has no header.
 func ReadRows(r io.Reader) ([][]float64, error) {
+	rows, _, err := readRows(r, false)
+	return rows, err
+}
+
+// readRows returns the lines of numbers, and the names before them if every line has one and named
+// allows it.
+func readRows(r io.Reader, named bool) (rows [][]float64, names []string, err error) {
 	in := tables.NewReader(r)
-	var rows [][]float64
 	for {
 		cells, err := in.Row()
 		if err == io.EOF {
-			return rows, nil
+			return rows, names, nil
 		}
-		field := fmt.Sprintf("rows[%d]", len(rows))
+		field, most := fmt.Sprintf("rows[%d]", len(rows)), maxRows
+		if err == nil && named && len(names) == len(rows) && slices.Contains([]string{"coefficients", "scales", "decays"}, cells[0]) {
+			field, most = cells[0], maxSteps
+			names, cells = append(names, cells[0]), cells[1:]
+		}
 		switch {
 		case err != nil:
-			return nil, fault.New("rows", "line %d: %w", in.Line(), err)
+			return nil, nil, fault.New("rows", "line %d: %w", in.Line(), err)
 		case len(rows) == maxRows:
-			return nil, fault.New("rows", "has more than %d rows", maxRows)
-		case len(cells) > maxRows:
-			return nil, fault.New(field, "has %d numbers, must have 1 to %d", len(cells), maxRows)
+			return nil, nil, fault.New("rows", "has more than %d rows", maxRows)
+		case len(cells) > most:
+			return nil, nil, fault.New(field, "has %d numbers, must have 1 to %d", len(cells), most)
 		}
 		row := make([]float64, len(cells))
 		for i, text := range cells {
 			x, err := decimal.Parse(text)
 			if err != nil {
-				return nil, fault.New(field, "%s in column %d %v", decimal.Show(text), i, err)
+				return nil, nil, fault.New(field, "%s in column %d %v", decimal.Show(text), i, err)
 			}
 			row[i] = x
 		}
-		for len(row) > len(rows)+1 && row[len(row)-1] == 0 { // what is above the diagonal
+		for len(names) == 0 && len(row) > len(rows)+1 && row[len(row)-1] == 0 { // what is above the diagonal
 			row = row[:len(row)-1]
 		}
 		rows = append(rows, row[:len(row):len(row)])

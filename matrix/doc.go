@@ -13,6 +13,8 @@
 // empty. A list that is cut into batches by position is covered under substitute, not
 // under add-remove.
 //
+// Strategies of least error are searched by [Optimize].
+//
 // Do not use it for noise that is shared between runs, for normalisation by the size of a
-// batch, or for persons with several records.
+// batch, or for persons with several records under secret sampling.
 package matrix

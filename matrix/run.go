@@ -90,7 +90,7 @@ func (r *Run) know(ctx context.Context) (*knowledge, error) {
 	switch r.config.Participation.kind {
 	case cyclicPoisson:
 		k.blocks, k.group = r.config.blocks()
-	case poisson: // all depends on the noise
+	case poisson, bMinSep: // all depends on the noise, or is soon found
 	case ballsInBins:
 		k.below, k.above, k.exact, err = r.config.balls(ctx)
 	default:
@@ -155,6 +155,8 @@ func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run,
 			r.coins.runs, err = r.config.coins(ctx)
 		}
 		return r.coins.runs, err
+	case bMinSep:
+		return r.config.separatedRuns()
 	case ballsInBins:
 		return ballRuns(sigma, p.separation, k.below, k.above, k.exact)
 	}
@@ -190,6 +192,9 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 				all = append(all, Block{squares: exactly(x)})
 			}
 		}
+	case r.config.Participation.kind == bMinSep:
+		least, most := r.config.columnRange()
+		all = []Block{{squares: exactly(least)}, {squares: exactly(most)}}
 	case r.config.Participation.kind == poisson:
 		c, _ := r.config.Strategy.toeplitzCoefficients(r.config.Steps)
 		all = []Block{{squares: exactly(normSquared(c, r.config.Steps))}}
@@ -292,6 +297,9 @@ func (c Config) Check() error {
 		return err
 	}
 	p := c.Participation
+	if b, k := p.over(c.Steps); c.Strategy.kind == banded && c.Steps > maxGram && (p.kind == ballsInBins || !p.Secret() && k > 1 && b < c.Strategy.bands) {
+		return fault.New("steps", "%d rows of which columns overlap under %v are more than %d", c.Steps, p, maxGram)
+	}
 	switch p.kind {
 	case noParticipation:
 		return fault.New("participation", "is missing")
@@ -304,7 +312,9 @@ func (c Config) Check() error {
 			return fault.In("participation", fault.New("at-most", "%d participations make steps² times participations larger than %g", k, float64(maxWork)))
 		}
 	case cyclicPoisson:
-		return c.checkCyclic()
+		return c.checkCyclic("cyclic-poisson", "cycle")
+	case bMinSep:
+		return c.checkCyclic("b-min-sep", "separation")
 	case ballsInBins:
 		return c.checkBalls()
 	case poisson:
@@ -378,10 +388,11 @@ func (c Config) checkSteps() error {
 	return nil
 }
 
-// checkCyclic has the conditions of the theorem of cyclic.go that are about the matrix.
-func (c Config) checkCyclic() error {
+// checkCyclic has the conditions of Theorems M2 and M6 that are about the matrix, for a schema and
+// the key of its separation.
+func (c Config) checkCyclic(schema, key string) error {
 	fail := func(format string, args ...any) error {
-		return fault.In("participation", fault.In("cyclic-poisson", fault.New("cycle", format, args...)))
+		return fault.In("participation", fault.In(schema, fault.New(key, format, args...)))
 	}
 	cycle, bands := c.Participation.separation, c.Strategy.bands
 	switch c.Strategy.kind {

@@ -46,7 +46,7 @@ func (c Config) Sensitivity(ctx context.Context) (Sensitivity, error) {
 		return Sensitivity{}, err
 	}
 	if c.Participation.Secret() {
-		return Sensitivity{}, fault.New("participation", "cyclic-poisson has no one sensitivity, but one for each block")
+		return Sensitivity{}, fault.New("participation", "%v has no one sensitivity", c.Participation)
 	}
 	s, err := c.squared(ctx)
 	if err != nil {
@@ -239,6 +239,7 @@ const (
 	cyclicPoisson
 	ballsInBins
 	poisson
+	bMinSep
 )
 
 // Single is one participation at most, at any step.
@@ -301,9 +302,23 @@ func Poisson(rate, delta float64) (Participation, error) {
 	return Participation{kind: poisson, rate: rate, delta: delta}, nil
 }
 
+// BMinSep is secret sampling: at every step a record that has not taken part in
+// any of the b − 1 steps before takes part by a coin with the given rate. The coins are of each
+// record alone, and of steps before the first one it may have taken part in some. C must have at
+// most b bands.
+func BMinSep(b int, rate float64) (Participation, error) {
+	if b < 1 {
+		return Participation{}, fault.New("separation", "%d is not an integer of at least 1", b)
+	}
+	if err := subsample.CheckRate(rate); err != nil {
+		return Participation{}, err
+	}
+	return Participation{kind: bMinSep, separation: b, rate: rate}, nil
+}
+
 // Secret reports whether the participations of a record must stay secret.
 func (p Participation) Secret() bool {
-	return p.kind == cyclicPoisson || p.kind == ballsInBins || p.kind == poisson
+	return p.kind == cyclicPoisson || p.kind == ballsInBins || p.kind == poisson || p.kind == bMinSep
 }
 
 // String describes the schema.
@@ -319,6 +334,8 @@ func (p Participation) String() string {
 		return fmt.Sprintf("cyclic-poisson: cycle %d, rate %v", p.separation, p.rate)
 	case ballsInBins:
 		return fmt.Sprintf("balls-in-bins: %d", p.separation)
+	case bMinSep:
+		return fmt.Sprintf("b-min-sep: separation %d, rate %v", p.separation, p.rate)
 	case poisson:
 		return fmt.Sprintf("poisson: rate %v, delta %v", p.rate, p.delta)
 	}

@@ -55,7 +55,8 @@ func checkEntry(field string, x float64) error {
 const (
 	maxSteps = 1 << 22 // Toeplitz: 48 bytes a step
 	maxTree  = 1 << 20
-	maxRows  = 4096 // 8·n²/2 bytes, and as many for the Gram matrix
+	maxRows  = 16384
+	maxGram  = 4096 // rows of which the Gram matrix is made, 8·n²/2 bytes
 	maxTerms = 64   // of a BLT
 )
 

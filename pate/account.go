@@ -282,31 +282,6 @@ func (h largest) sum() (s xmath.Sum) {
 	return s
 }
 
-// Query returns the costs of query i at one order, the larger of both directions: that of its
-// check (0 without one) and that of an answer.
-func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err error) {
-	if i < 0 || i >= l.votes.Queries() {
-		return 0, 0, fault.New("query", "%d is not in [0, %d]", i, l.votes.Queries()-1)
-	}
-	if err := checkOrder("order", order); err != nil {
-		return 0, 0, err
-	}
-	out := []rate{{}}
-	switch orders := []float64{order}; l.price {
-	case Theorem6:
-		a, c := l.pricers(order, false)
-		if c != nil {
-			threshold = c(i)
-		}
-		return threshold, a(i), nil
-	case Exact:
-		l.exactRates(l.kindOf[i], orders, out)
-	default:
-		l.bestRates(l.kindOf[i], orders, out)
-	}
-	return max(out[0].check[0], out[0].check[1]), max(out[0].answer[0], out[0].answer[1]), nil
-}
-
 // weights returns how much of an answer each query is charged.
 func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error) {
 	n := l.votes.Queries()
@@ -398,11 +373,13 @@ const (
 var reportNames = [...]string{"worst", "realised", "independent", "expected", "joint"}
 
 // String returns the name that UnmarshalText takes.
-func (r Report) String() string {
-	if r < 0 || int(r) >= len(reportNames) {
-		return fmt.Sprintf("report(%d)", int(r))
+func (r Report) String() string { return nameOf("report", reportNames[:], int(r)) }
+
+func nameOf(kind string, names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("%s(%d)", kind, i)
 	}
-	return reportNames[r]
+	return names[i]
 }
 
 // UnmarshalText is the inverse of String.
@@ -436,12 +413,7 @@ const (
 var priceNames = [...]string{"best", "exact", "theorem6"}
 
 // String returns the name that UnmarshalText takes.
-func (p Price) String() string {
-	if p < 0 || int(p) >= len(priceNames) {
-		return fmt.Sprintf("price(%d)", int(p))
-	}
-	return priceNames[p]
-}
+func (p Price) String() string { return nameOf("price", priceNames[:], int(p)) }
 
 // UnmarshalText is the inverse of String.
 func (p *Price) UnmarshalText(name []byte) error {
@@ -492,19 +464,6 @@ type Ledger struct {
 // outcomes are no answer and every class. The first of two numbers is the divergence from the
 // data set that voted to a neighbour, the second the reverse.
 type rate struct{ check, answer, joint [2]float64 }
-
-// LogQ returns a bound on the log of the probability that query i, if answered,
-// is not answered with its plurality.
-func (l *Ledger) LogQ(i int) float64 { return l.q.logQ[i] }
-
-// LogPass returns the log of the probability that query i passes the check; 0
-// for an aggregator without one.
-func (l *Ledger) LogPass(i int) float64 {
-	if l.q.check == nil {
-		return 0
-	}
-	return l.q.logPass[i]
-}
 
 // sigma2 returns the standard deviation of an answer's noise.
 func (l *Ledger) sigma2() float64 {

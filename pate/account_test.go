@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -394,4 +395,42 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 	for i := range a.Total.Values {
 		near(t, fmt.Sprint(a.Total.Orders[i]), b.Total.Values[i], a.Total.Values[i], 3e-15)
 	}
+}
+
+// LogQ returns a bound on the log of the probability that query i, if answered,
+// is not answered with its plurality.
+func (l *Ledger) LogQ(i int) float64 { return l.q.logQ[i] }
+
+// LogPass returns the log of the probability that query i passes the check; 0
+// for an aggregator without one.
+func (l *Ledger) LogPass(i int) float64 {
+	if l.q.check == nil {
+		return 0
+	}
+	return l.q.logPass[i]
+}
+
+// Query returns the costs of query i at one order, the larger of both directions: that of its
+// check (0 without one) and that of an answer.
+func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err error) {
+	if i < 0 || i >= l.votes.Queries() {
+		return 0, 0, fault.New("query", "%d is not in [0, %d]", i, l.votes.Queries()-1)
+	}
+	if err := checkOrder("order", order); err != nil {
+		return 0, 0, err
+	}
+	out := []rate{{}}
+	switch orders := []float64{order}; l.price {
+	case Theorem6:
+		a, c := l.pricers(order, false)
+		if c != nil {
+			threshold = c(i)
+		}
+		return threshold, a(i), nil
+	case Exact:
+		l.exactRates(l.kindOf[i], orders, out)
+	default:
+		l.bestRates(l.kindOf[i], orders, out)
+	}
+	return max(out[0].check[0], out[0].check[1]), max(out[0].answer[0], out[0].answer[1]), nil
 }

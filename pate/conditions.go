@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -107,11 +106,6 @@ func (b *localBound) move(logQ, shift, outward float64) float64 {
 	return min(0, b.logHalf+l+outward*u*(32+32*math.Abs(l)))
 }
 
-// At returns the bound at log q, rounded up.
-func (b *localBound) At(logQ float64) float64 {
-	return b.within(logQ, b.up(logQ), b.down(logQ))
-}
-
 // within is At, given the range of a neighbour's log q.
 func (b *localBound) within(logQ, up, down float64) float64 {
 	if b.flat {
@@ -178,31 +172,6 @@ func (b *localBound) conditions() error {
 		d0, de0, v0, e0, l0 = d, de, v, e, l
 	}
 	return nil
-}
-
-// AtDistance returns the array L[0 … N]: L[d] bounds the local sensitivity at
-// every histogram within d moved votes of the given one, which must hold the
-// votes of all N teachers.
-//
-// Theorem: PATE 2018, Theorem 20 (Algorithms 4 and 5), with the sum of
-// Algorithm 4's line 19 over all classes.
-func (b *localBound) AtDistance(votes []int64) ([]float64, error) {
-	if len(votes) != b.classes {
-		return nil, fault.New("votes", "%d classes are not %d", len(votes), b.classes)
-	}
-	if err := ballots.CheckRow(votes); err != nil {
-		return nil, err
-	}
-	if n := sum(votes); n != b.teachers {
-		return nil, fault.New("votes", "%d votes are not the %d of all teachers, which smooth sensitivity needs", n, b.teachers)
-	}
-	w := append([]int64(nil), votes...)
-	sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
-	prefix, err := b.atDistance(w)
-	if err != nil {
-		return nil, err
-	}
-	return fill(prefix, int(b.teachers)+1), nil
 }
 
 // fill repeats the last value up to length n.

@@ -7,8 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
@@ -537,4 +539,34 @@ func TestSensitivityAddsUp(t *testing.T) {
 	for d := range want {
 		near(t, fmt.Sprintf("L[%d]", d), got.Local[d], want[d], 1e-13)
 	}
+}
+
+// At returns the bound at log q, rounded up.
+func (b *localBound) At(logQ float64) float64 {
+	return b.within(logQ, b.up(logQ), b.down(logQ))
+}
+
+// AtDistance returns the array L[0 … N]: L[d] bounds the local sensitivity at
+// every histogram within d moved votes of the given one, which must hold the
+// votes of all N teachers.
+//
+// Theorem: PATE 2018, Theorem 20 (Algorithms 4 and 5), with the sum of
+// Algorithm 4's line 19 over all classes.
+func (b *localBound) AtDistance(votes []int64) ([]float64, error) {
+	if len(votes) != b.classes {
+		return nil, fault.New("votes", "%d classes are not %d", len(votes), b.classes)
+	}
+	if err := ballots.CheckRow(votes); err != nil {
+		return nil, err
+	}
+	if n := sum(votes); n != b.teachers {
+		return nil, fault.New("votes", "%d votes are not the %d of all teachers, which smooth sensitivity needs", n, b.teachers)
+	}
+	w := append([]int64(nil), votes...)
+	sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
+	prefix, err := b.atDistance(w)
+	if err != nil {
+		return nil, err
+	}
+	return fill(prefix, int(b.teachers)+1), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant"
@@ -253,5 +254,30 @@ func BenchmarkHundredExponentials(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportMetric(iv.Upper-iv.Lower, "width")
+	}
+}
+
+// TestPartitionsAreRuns: the choice of keys by persons in l partitions costs what l runs cost, also beside others, and has no
+// place in a sample.
+func TestPartitionsAreRuns(t *testing.T) {
+	for _, beside := range []string{"", "  - mechanism: {gaussian: {noise-multiplier: 3}}\n", "  - mechanism: {exponential: {epsilon: 0.3}}\n"} {
+		one := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8}}\n    count: 6\n"+beside), 1e-6)
+		three := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    count: 2\n"+beside), 1e-6)
+		// Answers are accurate to 1e-9; their sums need not be the same.
+		if math.Abs(three.Upper-one.Upper) > 1e-9*one.Upper || math.Abs(three.Lower-one.Lower) > 1e-9*one.Upper {
+			t.Errorf("[%v, %v] for 3 partitions twice, [%v, %v] for 6 runs, beside %q", three.Lower, three.Upper, one.Lower, one.Upper, beside)
+		}
+	}
+	once := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n"), 1e-6)
+	if !(once.Lower > 0.3 && once.Upper <= 0.6*(1+1e-9)) {
+		t.Errorf("[%v, %v] for 3 partitions of 0.2", once.Lower, once.Upper)
+	}
+	_, err := plan.Parse([]byte(choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    sampling: {poisson: {rate: 0.1}}\n")))
+	if err == nil {
+		p := parse(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    sampling: {poisson: {rate: 0.1}}\n"))
+		err = accountant.New(p.Neighbors).AddPlan(t.Context(), p)
+	}
+	if err == nil || !strings.Contains(err.Error(), "partitions: 3 is not 1; nothing is proved of more on a sample") {
+		t.Error(err)
 	}
 }

@@ -4,7 +4,8 @@ package plan
 // noise's own scale and the limits on contributions, from which the sensitivity follows. The
 // norm of a vector of L0 partitions with at most Linf in each is √L0·Linf (L2) or L0·Linf
 // (L1); of n contributions in all, each of at most Linf wherever they go, n·Linf (both). The
-// quotient is rounded to less noise.
+// quotient is rounded to less noise. With clamp: [low, high], the range that values are clamped to, per-partition and total are
+// numbers of records, each of at most max(|low|, |high|).
 
 import (
 	"math"
@@ -20,9 +21,11 @@ import (
 // with several records: the limit is of persons itself.
 func refusePersons(steps *node, records int64) error {
 	for _, s := range steps.items {
-		if inner := s.get("steps"); inner != nil {
-			if err := refusePersons(inner, records); err != nil {
-				return err
+		for _, key := range []string{"steps", "disjoint"} {
+			if inner := s.get(key); inner != nil {
+				if err := refusePersons(inner, records); err != nil {
+					return err
+				}
 			}
 		}
 		if m := s.get("mechanism"); m != nil {
@@ -38,7 +41,7 @@ func refusePersons(steps *node, records int64) error {
 	return nil
 }
 
-var contributionKeys = []string{"partitions", "per-partition", "total"}
+var contributionKeys = []string{"partitions", "per-partition", "total", "clamp"}
 
 // noise reads the noise multiplier of a mechanism whose scale is under the key scale, and whose
 // sensitivity is a norm of order 1 or 2.
@@ -60,6 +63,15 @@ func (v *values) noise(scale string, order int) (float64, error) {
 	key, count := "partitions", float64(v.wholeOr("partitions", 0))
 	if has("total") {
 		key, count, order = "total", float64(v.wholeOr("total", 0)), 1
+	}
+	if has("clamp") {
+		ends := v.list("clamp")
+		if v.err == nil && (len(ends) != 2 || !(ends[0] < ends[1])) {
+			return 0, fault.New("clamp", "is not [low, high], two numbers of which the first is smaller")
+		}
+		if v.err == nil {
+			each *= max(math.Abs(ends[0]), math.Abs(ends[1])) * (1 + 0x1p-51) // and the rounding of this product
+		}
 	}
 	switch {
 	case v.err != nil:

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
@@ -97,6 +99,9 @@ func eventOfSteps(at, list *node, r profiles.Relation) (*node, error) {
 func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 	var e *node
 	var err error
+	if disjoint := s.get("disjoint"); disjoint != nil {
+		return nil, disjoint.errorf("has no event in dp_accounting")
+	}
 	if steps := s.get("steps"); steps != nil {
 		e, err = eventOfSteps(s, steps, r)
 	} else {
@@ -191,8 +196,9 @@ func (n *node) event(class string, pairs ...any) *node {
 // itself wherever it goes: to a service, which reads no files for others, or into a ledger.
 
 // Inline returns the text of a plan with {banded: {file: c.csv}} replaced by the rows of the
-// file, on the same line. It only changes texts that name files; what else is wrong with a
-// text is for Parse to find. open is for files by their names in the plan.
+// file, and strategy: {file: c.json} or {file: c.csv} by what matrix.Strategy writes, on the same
+// line. It only changes texts that name files; what else is wrong with a text is for Parse to
+// find. open is for files by their names in the plan.
 func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte, error) {
 	if !bytes.Contains(text, []byte("file")) {
 		return text, nil
@@ -202,7 +208,8 @@ func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte,
 		return text, nil
 	}
 	lines := bytes.Split(text, []byte("\n"))
-	for _, n := range root.files(nil) {
+	for _, file := range root.files(nil) {
+		n := file.node
 		name, err := n.word()
 		if err != nil {
 			return nil, err
@@ -212,23 +219,24 @@ func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte,
 		if at < 0 || at >= len(lines) || !pattern.Match(lines[at]) {
 			return nil, n.errorf("must be a name on the line of its key")
 		}
-		rows, err := readRows(name, open)
+		key, value, err := readStrategy(name, file.key == "banded", open)
 		if err != nil {
 			return nil, &Error{Line: n.line, Field: n.path, Problem: err.Error(), err: err}
 		}
 		found := pattern.FindSubmatchIndex(lines[at])
 		quote := lines[at][found[2]:found[3]]
-		lines[at] = slices.Concat(lines[at][:found[0]], quote, []byte("rows"), quote, []byte(": "), rows, lines[at][found[1]:])
+		lines[at] = slices.Concat(lines[at][:found[0]], quote, key, quote, []byte(": "), value, lines[at][found[1]:])
 	}
 	return bytes.Join(lines, []byte("\n")), nil
 }
 
-// files appends the values of the keys file of matrices, in the order of the text.
-func (n *node) files(found []*node) []*node {
+// files appends the values of the keys file of matrices, with the key that each is below, in the
+// order of the text.
+func (n *node) files(found []field) []field {
 	for _, f := range n.fields {
-		if f.key == "banded" {
+		if f.key == "banded" || f.key == "strategy" {
 			if file := f.node.get("file"); file != nil {
-				found = append(found, file)
+				found = append(found, field{key: f.key, node: file})
 			}
 		}
 		found = f.node.files(found)
@@ -239,16 +247,49 @@ func (n *node) files(found []*node) []*node {
 	return found
 }
 
-// readRows returns the rows of a file as JSON, digit by digit the same numbers.
-func readRows(name string, open func(name string) (io.ReadCloser, error)) ([]byte, error) {
+// readStrategy returns what a file stands for as a key and its value in JSON, digit by digit the
+// same numbers: rows, or a strategy.
+func readStrategy(name string, rowsOnly bool, open func(name string) (io.ReadCloser, error)) (key, value []byte, err error) {
 	f, err := open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	rows, err := matrix.ReadRows(f)
-	if err != nil {
-		return nil, err
+	if rowsOnly {
+		rows, err := matrix.ReadRows(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		value, err = json.Marshal(rows)
+		return []byte("rows"), value, err
 	}
-	return json.Marshal(rows)
+	in := bufio.NewReader(f)
+	for { // blanks before the first character that tells the format
+		c, err := in.Peek(1)
+		if err != nil || !bytes.Contains([]byte(" \t\r\n"), c) {
+			break
+		}
+		_, _ = in.Discard(1)
+	}
+	var s matrix.Strategy
+	if c, _ := in.Peek(1); string(c) == "{" || string(c) == `"` {
+		text, err := io.ReadAll(io.LimitReader(in, 4*MaxSize))
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := s.UnmarshalJSON(text); err != nil {
+			return nil, nil, err
+		}
+	} else if s, err = matrix.ReadCSV(in); err != nil {
+		return nil, nil, err
+	}
+	text, err := s.MarshalJSON()
+	if err != nil {
+		return nil, nil, err
+	}
+	key, value, found := bytes.Cut(bytes.Trim(text, "{"), []byte(":"))
+	if !found {
+		return nil, nil, errors.New("has the identity, which needs no file")
+	}
+	return bytes.Trim(key, `"`), bytes.TrimSuffix(value, []byte("}")), nil
 }

@@ -58,6 +58,20 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 	return reread(joinLines(mark, strings.Join(lines, ""), ends), root)
 }
 
+// Number returns the number that the text of a plan has at a place, as of Set.
+func Number(text []byte, path string) (x float64, ok bool) {
+	root, err := parseRoot(text)
+	if err != nil {
+		return 0, false
+	}
+	n := root.find(path)
+	if n == nil || n.kind != scalarNode {
+		return 0, false
+	}
+	x, err = decimal.Parse(n.text)
+	return x, err == nil
+}
+
 // splitLines returns a byte order mark, if there is one, the text with lines that end in LF, and how each ended.
 func splitLines(text []byte) (mark, plain string, ends []string) {
 	plain, found := strings.CutPrefix(string(text), "\ufeff")

@@ -13,6 +13,12 @@ func TestInline(t *testing.T) {
 		switch name {
 		case "c.csv":
 			return io.NopCloser(strings.NewReader("1,0\n0.1,2e-3\n")), nil
+		case "c.json":
+			return io.NopCloser(strings.NewReader(" {\"toeplitz\": {\"coefficients\": [1, 0.5]}}\n")), nil
+		case "blt.csv":
+			return io.NopCloser(strings.NewReader("scales,0.25\ndecays,0.5\n")), nil
+		case "bad.json":
+			return io.NopCloser(strings.NewReader("{}")), nil
 		case "bad.csv":
 			return io.NopCloser(strings.NewReader("1\nx,2\n")), nil
 		}
@@ -25,6 +31,11 @@ func TestInline(t *testing.T) {
 		{"a:\n  banded:\n    file: \"c.csv\" # text\nb: 1", "a:\n  banded:\n    rows: " + rows + " # text\nb: 1", ""},
 		{`{"a": [{"banded": {"file": "c.csv"}}]}`, `{"a": [{"banded": {"rows": ` + rows + `}}]}`, ""},
 		{"a: {file: c.csv}", "", ""}, // not a matrix
+		{"strategy: {file: c.json}", `strategy: {toeplitz: {"coefficients":[1,0.5]}}`, ""},
+		{"strategy: {file: c.csv}", `strategy: {banded: {"rows":[[1],[0.1,0.002]]}}`, ""},
+		{"strategy:\n  file: blt.csv", "strategy:\n  blt: {\"scales\":[0.25],\"decays\":[0.5]}", ""},
+		{`{"strategy": {"file": "blt.csv"}}`, `{"strategy": {"blt": {"scales":[0.25],"decays":[0.5]}}}`, ""},
+		{"strategy: {file: bad.json}", "", "line 1: strategy.file: strategy: has 0 of the keys square-root, toeplitz, blt, tree, banded, must have one"},
 		{"a: {banded: {file: d.csv}}", "", "line 1: a.banded.file: no such file"},
 		{"a: 1\nb: {banded: {file: bad.csv}}", "", `line 2: b.banded.file: rows[1]: "x" in column 0 is not a number`},
 		{"a:\n  banded:\n    file:\n      c.csv", "", "line 4: a.banded.file: must be a name on the line of its key"},

@@ -80,3 +80,9 @@ func FuzzGrid(f *testing.F) {
 		}
 	})
 }
+
+// Text returns plan i as the text of a plan, on one line.
+func (g *Grid) Text(i int64) string {
+	g.At(i)
+	return flow(g.root)
+}

@@ -119,12 +119,6 @@ func (g *Grid) At(i int64) Variant {
 	return v
 }
 
-// Text returns plan i as the text of a plan, on one line.
-func (g *Grid) Text(i int64) string {
-	g.At(i)
-	return flow(g.root)
-}
-
 // ParseVariant reads one plan that stands by itself.
 func ParseVariant(text []byte) Variant {
 	root, err := parseRoot(text)
@@ -139,7 +133,7 @@ func ParseVariant(text []byte) Variant {
 
 // shape writes a node so that other nodes have the same text only if they stand for the same, but
 // for the counts of steps: how often a step runs is no part of what it is. The counts inside of a
-// selection are: they are those of one candidate.
+// selection are: they are those of one candidate. So are those inside of branches.
 func (n *node) shape(b *strings.Builder, step bool) {
 	switch n.kind {
 	case listNode:

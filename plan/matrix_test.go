@@ -35,6 +35,7 @@ func TestMatrixPlans(t *testing.T) {
 		{"{square-root: {bands: 4}}", "{min-separation: 3, at-most: 2}", must(matrix.SquareRoot(4)), part(matrix.MinSeparation(3, 2))},
 		{"{toeplitz: {coefficients: [1, 0.5]}}", "{cyclic-poisson: {cycle: 3, rate: 0.1}}", must(matrix.Toeplitz([]float64{1, 0.5})), part(matrix.CyclicPoisson(3, 0.1))},
 		{"{blt: {scales: [0.1], decays: [0.9]}}", "{epochs: 2}", must(matrix.BLT([]float64{0.1}, []float64{0.9})), part(matrix.Epochs(2))},
+		{"{toeplitz: {coefficients: [1, 0.5]}}", "{b-min-sep: {separation: 3, rate: 0.1}}", must(matrix.Toeplitz([]float64{1, 0.5})), part(matrix.BMinSep(3, 0.1))},
 		{"{tree: {}}", "{epochs: 2}", matrix.Tree(false), part(matrix.Epochs(2))},
 		{"{square-root: {}}", "{balls-in-bins: 4}", must(matrix.SquareRoot(12)), part(matrix.BallsInBins(4))},
 		{"{tree: {completion: true}}", "{epochs: 2}", matrix.Tree(true), part(matrix.Epochs(2))},
@@ -101,6 +102,11 @@ func TestMatrixErrors(t *testing.T) {
 		{"{banded: {rows: [[1], 2]}}", "{single: true}", "line 7: " + at + ".strategy.banded.rows[1]: 2 is not a list of numbers"},
 		{"{banded: {rows: [[1], [1, 0]]}}", "{single: true}", "line 7: " + at + ".strategy.banded.rows[1]: 0 is on the diagonal"},
 		{"{roots: {}}", "{single: true}", "line 7: " + at + `.strategy: unknown key "roots"`},
+		{"blt", "{single: true}", "line 7: " + at + `.strategy: "blt" is not a strategy: identity, {square-root: {bands: 8}}, {toeplitz: {coefficients: [1, 0.5]}}, {blt: {scales: [0.2, 0.3], decays: [0.5, 0.97]}}`},
+		{"{blt: {buffers: 2}}", "{single: true}", "line 7: " + at + `.strategy.blt: unknown key "buffers"; must be one of scales, decays`},
+		{"{file: c.csv}", "{single: true}", "line 7: " + at + ".strategy.file: is not read here"},
+		{"identity", "{b-min-sep: {separation: 0, rate: 0.1}}", "line 8: " + at + ".participation.b-min-sep.separation: 0 is not an integer of at least 1"},
+		{"{square-root: {bands: 4}}", "{b-min-sep: {separation: 3, rate: 0.1}}", "line 8: " + at + ".participation: b-min-sep: separation: 3 is below the 4 bands"},
 		{"identical", "{single: true}", "line 7: " + at + `.strategy: "identical" is not a strategy`},
 	} {
 		_, err := Parse([]byte(matrixHead + "        strategy: " + c.strategy + "\n        participation: " + c.participation + "\n"))

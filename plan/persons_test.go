@@ -42,11 +42,13 @@ func TestContributions(t *testing.T) {
 		return p.Steps[0].Mechanism, nil
 	}
 	for text, want := range map[string]float64{
-		"gaussian: {standard-deviation: 12, partitions: 9, per-partition: 2}": 2,
-		"gaussian: {standard-deviation: 12, partitions: 9}":                   4,
-		"gaussian: {standard-deviation: 12, total: 3, per-partition: 2}":      2,
-		"laplace: {scale: 12, partitions: 3, per-partition: 2}":               2,
-		"laplace: {scale: 12, total: 6}":                                      2,
+		"gaussian: {standard-deviation: 12, partitions: 9, per-partition: 2}":     2,
+		"gaussian: {standard-deviation: 12, partitions: 9}":                       4,
+		"gaussian: {standard-deviation: 12, total: 3, per-partition: 2}":          2,
+		"laplace: {scale: 12, partitions: 3, per-partition: 2}":                   2,
+		"laplace: {scale: 120, partitions: 3, per-partition: 2, clamp: [-10, 5]}": 2,
+		"gaussian: {standard-deviation: 120, total: 3, clamp: [0, 20]}":           2,
+		"laplace: {scale: 12, total: 6}":                                          2,
 	} {
 		b, err := read(text)
 		if err != nil {
@@ -66,6 +68,9 @@ func TestContributions(t *testing.T) {
 		"gaussian: {standard-deviation: 1, total: 0}":                                    "total",
 		"laplace: {scale: 1, partitions: -3}":                                            "partitions",
 		"laplace: {scale: 1, partitions: 3, per-partition: 0}":                           "per-partition",
+		"laplace: {scale: 1, partitions: 3, clamp: [1]}":                                 "clamp",
+		"laplace: {scale: 1, partitions: 3, clamp: [2, 1]}":                              "clamp",
+		"gaussian: {noise-multiplier: 1, clamp: [0, 1]}":                                 "clamp",
 		"gaussian-mixture: {noise-multiplier: 1, shifts: [0.5], probabilities: [1]}":     "shifts",
 		"gaussian-mixture: {noise-multiplier: 1, shifts: [0, 1], probabilities: [1]}":    "probabilities",
 		"gaussian-mixture: {noise-multiplier: 1, shifts: [0, 1], probabilities: [1, 1]}": "probabilities",

@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -20,7 +22,7 @@ const maxCount = decimal.MaxWhole
 
 var (
 	planKeys = []string{"neighbors", "records-per-person", "steps"}
-	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection"}
+	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection", "disjoint", "partition"}
 )
 
 // Parse reads a plan from YAML, of which JSON is a part:
@@ -34,6 +36,10 @@ var (
 //	  - count: 3
 //	    steps:
 //	      - mechanism: {laplace: {noise-multiplier: 20}}
+//	  - partition: fixed
+//	    disjoint: # branches on disjoint parts of the records
+//	      - mechanism: {gaussian: {noise-multiplier: 4}}
+//	      - mechanism: {gaussian: {noise-multiplier: 5}}
 //
 // Reading is strict: an unknown or repeated key, a value of the wrong type or
 // out of its range is an error, an *Error, that names line and key. A count
@@ -175,7 +181,12 @@ func parseStep(n *node, times int64, r *reading) (s accountant.Step, err error) 
 		}
 	}
 	mechanism, sampling, steps := n.get("mechanism"), n.get("sampling"), n.get("steps")
+	if disjoint := n.get("disjoint"); disjoint != nil {
+		return s, parseDisjoint(n, disjoint, times, r, &s)
+	}
 	switch {
+	case n.get("partition") != nil:
+		return s, n.get("partition").errorf("is set without disjoint, whose branches it is about")
 	case steps != nil && mechanism != nil:
 		return s, steps.errorf("is set beside mechanism; a step has one of the two")
 	case steps != nil && sampling != nil:
@@ -184,7 +195,7 @@ func parseStep(n *node, times int64, r *reading) (s accountant.Step, err error) 
 		s.Steps, err = parseSteps(steps, times, r)
 		return s, err
 	case mechanism == nil:
-		return s, n.errorf("has neither mechanism nor steps")
+		return s, n.errorf("has neither mechanism nor steps nor disjoint")
 	}
 	if r.total += times; r.total > maxCount {
 		return s, at.errorf("makes the plan longer than 2^53 runs")
@@ -203,6 +214,35 @@ func parseStep(n *node, times int64, r *reading) (s accountant.Step, err error) 
 		s.Sampling = scheme
 	}
 	return s, nil
+}
+
+// parseDisjoint reads the branches of a step, each a mapping like a step.
+func parseDisjoint(n, disjoint *node, times int64, r *reading, s *accountant.Step) (err error) {
+	for _, key := range []string{"mechanism", "sampling", "steps", "selection"} {
+		if v := n.get(key); v != nil {
+			return v.errorf("is set beside disjoint; set it in each branch")
+		}
+	}
+	partition, err := n.need("partition", "fixed (by the place of a record) or by-record (by what it is)")
+	if err != nil {
+		return err
+	}
+	word, err := partition.word()
+	if err != nil {
+		return err
+	}
+	allowed := []string{string(accountant.FixedPartition), string(accountant.ByRecord)}
+	if !slices.Contains(allowed, word) {
+		return partition.errorf("%s", nearest.Value(word, allowed))
+	}
+	s.Partition = accountant.Partition(word)
+	if s.Disjoint, err = parseSteps(disjoint, times, r); err != nil {
+		return err
+	}
+	if len(s.Disjoint) < 2 {
+		return disjoint.errorf("has %d branch, must list at least 2", len(s.Disjoint))
+	}
+	return nil
 }
 
 // What is wrong with a plan, and where: line and path beside the field and its problem.

@@ -106,15 +106,15 @@ var badPlans = []struct{ name, plan, want string }{
 
 	// A step.
 	{"step a word", "neighbors: add-remove\nsteps: [gaussian]\n",
-		`line 2: steps[0]: "gaussian" is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection)`},
+		`line 2: steps[0]: "gaussian" is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, disjoint, partition)`},
 	{"step empty", "neighbors: add-remove\nsteps:\n  -\n",
-		"line 3: steps[0]: an empty value is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection)"},
+		"line 3: steps[0]: an empty value is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, disjoint, partition)"},
 	{"step without mechanism", one("count: 3"),
-		"line 3: steps[0]: has neither mechanism nor steps"},
+		"line 3: steps[0]: has neither mechanism nor steps nor disjoint"},
 	{"unknown key in step", one(gauss, "cuont: 3"),
 		`line 4: steps[0]: unknown key "cuont"; did you mean "count"?`},
 	{"mechanism not nested", one("gaussian: {noise-multiplier: 1}"),
-		`line 3: steps[0]: unknown key "gaussian"; must be one of name, mechanism, sampling, count, steps, selection`},
+		`line 3: steps[0]: unknown key "gaussian"; must be one of name, mechanism, sampling, count, steps, selection, disjoint, partition`},
 	{"duplicate key in step", one(gauss, "count: 3", "count: 4"),
 		"line 5: steps[0].count: is set a second time; the first is on line 4"},
 	{"duplicate mechanism", one(gauss, gauss),
@@ -172,7 +172,7 @@ var badPlans = []struct{ name, plan, want string }{
 	{"sub-plan empty", one("steps: []"),
 		"line 3: steps[0].steps: is empty; must list at least one step"},
 	{"sub-plan, unknown key", one("steps:", "  - "+gauss, "    rate: 1"),
-		`line 5: steps[0].steps[0]: unknown key "rate"; must be one of name, mechanism, sampling, count, steps, selection`},
+		`line 5: steps[0].steps[0]: unknown key "rate"; must be one of name, mechanism, sampling, count, steps, selection, disjoint, partition`},
 
 	// A mechanism.
 	{"mechanism a word", one("mechanism: gaussian"),
@@ -192,9 +192,9 @@ var badPlans = []struct{ name, plan, want string }{
 	{"two mechanisms", one("mechanism: {gaussian: {noise-multiplier: 1}, laplace: {noise-multiplier: 1}}"),
 		"line 3: steps[0].mechanism: names both gaussian and laplace; must name one mechanism"},
 	{"parameters a number", one("mechanism: {gaussian: 1.1}"),
-		"line 3: steps[0].mechanism.gaussian: 1.1 is not a mapping with the keys noise-multiplier, standard-deviation, partitions, per-partition, total"},
+		"line 3: steps[0].mechanism.gaussian: 1.1 is not a mapping with the keys noise-multiplier, standard-deviation, partitions, per-partition, total, clamp"},
 	{"parameters empty", one("mechanism: {gaussian: }"),
-		"line 3: steps[0].mechanism.gaussian: an empty value is not a mapping with the keys noise-multiplier, standard-deviation, partitions, per-partition, total"},
+		"line 3: steps[0].mechanism.gaussian: an empty value is not a mapping with the keys noise-multiplier, standard-deviation, partitions, per-partition, total, clamp"},
 	{"parameter missing", one("mechanism: {gaussian: {}}"),
 		"line 3: steps[0].mechanism.gaussian: noise-multiplier is missing; must be a number"},
 	{"parameter unknown", one("mechanism: {gaussian: {sigma: 1}}"),
@@ -449,10 +449,13 @@ func TestRegistry(t *testing.T) {
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
 		"noise": "gumbel", "partitions": "1",
+		"users": "100", "colluding": "3", "size": "2", "collisions": "pairwise",
 	}
 	// Where keys exclude each other.
 	whole := map[string]string{"discrete-laplace": "{discrete-laplace: {noise-multiplier: 20, sensitivity: 30, l2-sensitivity: 6}}", "skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
 		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2, l2-sensitivity: 0.8}}",
+		"finite": "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
+		"shuffler":  "{shuffler: {users: 100, cohort: 20, colluding: 3}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
 		if all, ok := whole[name]; ok {

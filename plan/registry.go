@@ -5,7 +5,9 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/dpaccountant/accountant/choice"
@@ -17,6 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 // The mechanisms and sampling schemes that a plan can name, one entry each. The
@@ -94,7 +97,14 @@ func mechanisms() []entry[profiles.Mechanism] {
 		{"approximate", []string{"epsilon", "delta"}, func(v *values) (profiles.Mechanism, error) {
 			return profiles.NewApproximate(v.number("epsilon"), v.number("delta"))
 		}},
-		{"finite", []string{"p", "q"}, func(v *values) (profiles.Mechanism, error) {
+		{"finite", []string{"p", "q", "rows"}, func(v *values) (profiles.Mechanism, error) {
+			if v.has("rows") {
+				rows := ask(v, "rows", "a list of rows of probabilities, one for each value", (*node).rows)
+				if v.has("p") || v.has("q") {
+					return nil, fault.New("rows", "is set, not allowed with p and q")
+				}
+				return randomizer(shuffler.NewMatrix(rows))
+			}
 			return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
 		}},
 		{"exponential", []string{"epsilon"}, func(v *values) (profiles.Mechanism, error) {
@@ -129,6 +139,32 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return newMajority(p, v.wordOr("gamma", "optimal"), v.wholeOr("answers", 1), v.numberOr("answers-delta", 1e-5))
 		}},
 		{"matrix", matrixKeys, newMatrix},
+		{"k-rr", []string{"epsilon", "categories"}, func(v *values) (profiles.Mechanism, error) {
+			return randomizer(shuffler.NewKRR(v.number("epsilon"), v.whole("categories")))
+		}},
+		{"unary", []string{"epsilon", "keep-one", "keep-zero", "categories"}, func(v *values) (profiles.Mechanism, error) {
+			categories := v.wholeOr("categories", 0)
+			if v.has("keep-one") || v.has("keep-zero") {
+				if v.has("epsilon") {
+					return nil, fault.New("epsilon", "is set, not allowed with keep-one and keep-zero")
+				}
+				return randomizer(shuffler.NewUnary(v.number("keep-one"), v.number("keep-zero"), categories))
+			}
+			return randomizer(shuffler.NewOptimizedUnary(v.number("epsilon"), categories))
+		}},
+		{"subset-selection", []string{"epsilon", "categories", "size"}, func(v *values) (profiles.Mechanism, error) {
+			return randomizer(shuffler.NewSubsetSelection(v.number("epsilon"), v.whole("categories"), v.whole("size")))
+		}},
+		{"hadamard", []string{"epsilon", "categories"}, func(v *values) (profiles.Mechanism, error) {
+			return randomizer(shuffler.NewHadamard(v.number("epsilon"), v.wholeOr("categories", 3)))
+		}},
+		{"local-hash", []string{"epsilon", "size", "collisions"}, func(v *values) (profiles.Mechanism, error) {
+			collisions := v.wordOr("collisions", "any")
+			if collisions != "any" && collisions != "pairwise" {
+				return nil, fault.New("collisions", "%s", nearest.Value(collisions, []string{"any", "pairwise"}))
+			}
+			return randomizer(shuffler.NewLocalHash(v.number("epsilon"), v.whole("size"), collisions == "pairwise"))
+		}},
 	}
 }
 
@@ -155,7 +191,41 @@ func samplings() []entry[subsample.Scheme] {
 		{"fixed-order", []string{"uses"}, func(v *values) (subsample.Scheme, error) {
 			return allocation.NewFixed(int64(v.wholeOr("uses", 1)))
 		}},
+		{"shuffler", []string{"users", "cohort", "cohort-rate", "colluding"}, newShuffler},
 	}
+}
+
+// randomizer is a local randomizer as a mechanism.
+func randomizer(r shuffler.Randomizer, err error) (profiles.Mechanism, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// newShuffler reads the shuffle model; the scheme shuffle is how a data loader cuts batches.
+func newShuffler(v *values) (subsample.Scheme, error) {
+	s, err := shuffler.New(int64(v.whole("users")))
+	switch {
+	case err != nil:
+		return nil, err
+	case v.has("cohort") && v.has("cohort-rate"):
+		return nil, fault.New("cohort", "is set, not allowed with cohort-rate")
+	}
+	if cohort := v.wholeOr("cohort", 0); v.has("cohort") {
+		if s, err = s.WithCohort(int64(cohort)); err != nil {
+			return nil, err
+		}
+	}
+	if rate := v.numberOr("cohort-rate", 0); v.has("cohort-rate") {
+		if s, err = s.WithCohortRate(rate); err != nil {
+			return nil, err
+		}
+	}
+	if s, err = s.WithColluding(int64(v.wholeOr("colluding", 0))); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // A batch of the population; with MUST, a subset of the population, then a batch of the
@@ -230,6 +300,8 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"disjoint":  schema{"type": "array", "items": step, "minItems": 2, "description": "branches on disjoint parts of the records, in place of mechanism and steps"},
+		"partition": schema{"enum": []string{"fixed", "by-record"}, "description": "what decides the branch of a record: its place, or what it is"},
 	})}
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
@@ -316,6 +388,45 @@ func (m *majority) gamma(ctx context.Context) (darrm.Gamma, error) {
 		m.known = g
 	}
 	return m.known, nil
+}
+
+// Answer releases an answer to each query, a row of votes of all mechanisms. It is an error to ask for more
+// answers than the mechanism is priced for.
+func (m *majority) Answer(ctx context.Context, queries [][]int, src rand.Source) ([]int, error) {
+	if len(queries) > m.answers {
+		return nil, fault.New("answers", "%d are more than %d, which are priced together", len(queries), m.answers)
+	}
+	g, err := m.gamma(ctx)
+	if err != nil {
+		return nil, fault.In("majority", err)
+	}
+	out := make([]int, len(queries))
+	for i, votes := range queries {
+		if m.params.Classes > 2 {
+			out[i], err = darrm.ReleaseLabel(g, votes, m.params.Classes, src)
+		} else {
+			out[i], err = releaseBit(g, votes, src)
+		}
+		if err != nil {
+			return nil, fault.In(fmt.Sprintf("queries[%d]", i), err)
+		}
+	}
+	return out, nil
+}
+
+// releaseBit is darrm.Release for votes that are 0 or 1.
+func releaseBit(g darrm.Gamma, votes []int, src rand.Source) (int, error) {
+	yes := make([]bool, len(votes))
+	for i, v := range votes {
+		if v != 0 && v != 1 {
+			return 0, fault.New(fmt.Sprintf("votes[%d]", i), "%d is not 0 or 1", v)
+		}
+		yes[i] = v == 1
+	}
+	if bit, err := darrm.Release(g, yes, src); err != nil || !bit {
+		return 0, err
+	}
+	return 1, nil
 }
 
 // readVoters reads what each mechanism is private for, where they are unlike.
@@ -428,6 +539,12 @@ func newMatrix(v *values) (profiles.Mechanism, error) {
 		if n.isWord("identity") {
 			return matrix.Identity(), nil
 		}
+		if f := n.get("file"); f != nil {
+			return matrix.Strategy{}, f.errorf("is not read here; put what it has in its place")
+		}
+		if n.kind != mapNode {
+			return matrix.Strategy{}, n.errorf("%v is not a strategy: identity, {square-root: {bands: 8}}, {toeplitz: {coefficients: [1, 0.5]}}, {blt: {scales: [0.2, 0.3], decays: [0.5, 0.97]}}, {tree: {completion: false}} or {banded: {rows: [[1], [0.5, 1]]}}", n)
+		}
 		return parseEntry(n, "strategy", strategies(c.Steps))
 	})
 	c.Participation = ask(v, "participation", "a schema such as {min-separation: 100, at-most: 20}", parseParticipation)
@@ -462,17 +579,33 @@ func strategies(steps int) []entry[matrix.Strategy] {
 }
 
 var (
-	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "poisson", "balls-in-bins"}
+	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"}
 	coinEntry         = entry[matrix.Participation]{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
 		return matrix.Poisson(v.number("rate"), v.number("delta"))
+	}}
+	separatedEntry = entry[matrix.Participation]{"b-min-sep", []string{"separation", "rate"}, func(v *values) (matrix.Participation, error) {
+		return matrix.BMinSep(v.whole("separation"), v.number("rate"))
 	}}
 	cyclicEntry = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
 		return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
 	}}
 )
 
+// ParseParticipation reads the schema of a matrix mechanism as a plan has it, without the plan around:
+// {min-separation: 100, at-most: 20}.
+func ParseParticipation(ctx context.Context, text []byte) (matrix.Participation, error) {
+	root, err := parseYAML(ctx, text)
+	if err != nil {
+		return matrix.Participation{}, err
+	}
+	if root == nil {
+		return matrix.Participation{}, &Error{Problem: "is empty; must be a schema such as {min-separation: 100, at-most: 20}"}
+	}
+	return parseParticipation(root)
+}
+
 // parseParticipation reads {single: true}, {epochs: 20}, {min-separation: 100, at-most: 20},
-// {cyclic-poisson: {cycle: 8, rate: 0.05}}, {poisson: {rate: 0.01, delta: 1e-8}} or
+// {cyclic-poisson: {cycle: 8, rate: 0.05}}, {b-min-sep: {separation: 8, rate: 0.01}}, {poisson: {rate: 0.01, delta: 1e-8}} or
 // {balls-in-bins: 100}.
 func parseParticipation(n *node) (p matrix.Participation, err error) {
 	if n.kind != mapNode {
@@ -483,20 +616,22 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 	}
 	has := func(key string) bool { return n.get(key) != nil }
 	schemas := 0
-	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "poisson", "balls-in-bins"} {
+	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"} {
 		if has(key) {
 			schemas++
 		}
 	}
 	switch {
 	case schemas == 0:
-		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
+		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, b-min-sep, poisson, balls-in-bins")
 	case schemas > 1:
-		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
+		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, b-min-sep, poisson, balls-in-bins")
 	case has("at-most") && !has("min-separation"):
 		return p, n.get("at-most").errorf("is set without min-separation")
 	case has("cyclic-poisson"):
 		return cyclicEntry.parse(n.get("cyclic-poisson"))
+	case has("b-min-sep"):
+		return separatedEntry.parse(n.get("b-min-sep"))
 	case has("poisson"):
 		return coinEntry.parse(n.get("poisson"))
 	}

@@ -27,7 +27,7 @@ func writePlan(root *node) []byte {
 func writeSteps(b *bytes.Buffer, steps *node, indent string) {
 	for _, s := range steps.items {
 		lead := indent + "- "
-		for _, key := range []string{"name", "selection", "mechanism", "sampling", "count"} {
+		for _, key := range []string{"name", "selection", "mechanism", "sampling", "count", "partition"} {
 			v := s.get(key)
 			if v == nil || key == "count" && valueOf(s, key) == 1 {
 				continue
@@ -35,9 +35,11 @@ func writeSteps(b *bytes.Buffer, steps *node, indent string) {
 			b.WriteString(lead + key + ": " + flow(v) + "\n")
 			lead = indent + "  "
 		}
-		if inner := s.get("steps"); inner != nil {
-			b.WriteString(lead + "steps:\n")
-			writeSteps(b, inner, indent+"    ")
+		for _, key := range []string{"steps", "disjoint"} {
+			if inner := s.get(key); inner != nil {
+				b.WriteString(lead + key + ":\n")
+				writeSteps(b, inner, indent+"    ")
+			}
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 func TestRandomAtomsAreBounded(t *testing.T) {
 	rounds := 6
 	if slow.On() {
+		rounds = 20
+	}
+	if slow.All() {
 		rounds = 60
 	}
 	for n := range rounds {

@@ -71,6 +71,23 @@ func integers(w func(k int) *big.Float, n, shift int) profiletest.Exact {
 	return profiletest.Finite(p, q)
 }
 
+// sampledIntegers enumerates the pair at ±shift of integer noise with weights w on |k| ≤ n, sampled at a rate.
+func sampledIntegers(w func(k int) *big.Float, n, shift int, rate float64) profiletest.Exact {
+	total := oracle.New()
+	for k := -n; k <= n; k++ {
+		total.Add(total, w(k))
+	}
+	mix := func(k, move int) *big.Float {
+		drawn, rest := oracle.Scale(w(k-move), rate), oracle.Mul(w(k), oracle.Sub(oracle.F(1), oracle.F(rate)))
+		return oracle.Div(oracle.Add(drawn, rest), total)
+	}
+	var p, q []*big.Float
+	for k := -n; k <= n; k++ {
+		p, q = append(p, mix(k, shift)), append(q, mix(k, -shift))
+	}
+	return profiletest.Finite(p, q)
+}
+
 func kinds() []kind {
 	var out []kind
 	for _, s := range []float64{0.05, 0.3, 1, 2, 10, 300, 1e4} {
@@ -107,7 +124,18 @@ func kinds() []kind {
 		b := must(profiles.NewGaussianMechanism(c.s))
 		out = append(out, kind{"gaussian ±1", mixture(b, c.q), profiletest.GaussianPlusMinus(c.s, c.q), min(1, c.q+1e-3)*(1/c.s+0.5/(c.s*c.s)) + 0.01/c.s})
 	}
-	for _, c := range []struct{ b, q float64 }{{1, 0.01}, {1, 0.5}, {0.2, 1e-6}, {0.1, 0.99}, {20, 0.1}} {
+	for _, c := range []struct {
+		b    profiles.Mechanism
+		w    func(k int) *big.Float
+		n, s int
+		q    float64
+	}{
+		{must(profiles.NewDiscreteLaplaceMechanism(2, 1)), func(k int) *big.Float { return oracle.Exp(oracle.F(-math.Abs(float64(k)) / 2)) }, 400, 1, 0.9},
+		{must(profiles.NewDiscreteLaplaceMechanism(0.5, 3)), func(k int) *big.Float { return oracle.Exp(oracle.F(-math.Abs(float64(k)) * (1.0 / 1.5))) }, 400, 3, 1e-6},
+	} {
+		out = append(out, kind{"integers ±1", mixture(c.b, c.q), sampledIntegers(c.w, c.n, c.s, c.q), 0.5})
+	}
+	for _, c := range []struct{ b, q float64 }{{1e7, 0.75}, {1, 0.01}, {1, 0.5}, {0.2, 1e-6}, {0.1, 0.99}, {20, 0.1}} {
 		b := must(profiles.NewLaplaceMechanism(c.b))
 		out = append(out, kind{"laplace ±1", mixture(b, c.q), exactPlusMinus(c.b, c.q), min(1, c.q*math.Exp(1/c.b)) / c.b})
 	}

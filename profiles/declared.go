@@ -50,8 +50,21 @@ func NewPure(epsilon float64) (Mechanism, error) {
 	if err := checkEpsilon("pure", epsilon); err != nil {
 		return nil, err
 	}
-	return approximate("pure", epsilon, 0)
+	m, err := approximate("pure", epsilon, 0)
+	return pure{m.(declared), epsilon}, err
 }
+
+// pure is a declared mechanism whose ε can be set.
+type pure struct {
+	declared
+	epsilon float64
+}
+
+// Epsilon implements EpsilonSetter.
+func (m pure) Epsilon() float64 { return m.epsilon }
+
+// WithEpsilon implements EpsilonSetter.
+func (pure) WithEpsilon(epsilon float64) (Mechanism, error) { return NewPure(epsilon) }
 
 // NewApproximate returns the worst mechanism that satisfies
 // (ε, δ)-differential privacy: with probability δ the outcome gives the data
@@ -190,6 +203,13 @@ type Blocker interface {
 	Once(r Relation) (Bounds, error)
 }
 
+// An EpsilonSetter is a Mechanism with a parameter ε, such as a local randomizer, which can be set.
+type EpsilonSetter interface {
+	Mechanism
+	Epsilon() float64
+	WithEpsilon(epsilon float64) (Mechanism, error)
+}
+
 // A NoiseScaler is a Mechanism whose noise can be set: what calibration turns.
 type NoiseScaler interface {
 	Mechanism
@@ -200,6 +220,13 @@ type NoiseScaler interface {
 	NoiseRange(r Relation) (lo, hi float64)
 	// WithNoiseMultiplier returns the same mechanism with other noise.
 	WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error)
+}
+
+// A Chooser is an EpsilonSetter that chooses by noise whose scale is in proportion to 1/ε: calibration turns that as it turns the
+// noise multiplier of others.
+type Chooser interface {
+	EpsilonSetter
+	Chooses()
 }
 
 // Unsampled returns one run of b on the whole data set. Where that takes long, ctx can
@@ -241,6 +268,9 @@ func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 func CheckSampled(b Mechanism, scheme string) error {
 	if _, ok := b.(Compound); ok {
 		return fault.New("sampling", "nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
+	}
+	if l, ok := b.(interface{ SampledBy(scheme string) bool }); ok && !l.SampledBy(scheme) {
+		return fault.New("sampling", "nothing is proved about %s on samples of %s; a local randomizer runs on the whole data set or behind a shuffler", b.Name(), scheme)
 	}
 	if _, ok := b.(Blocker); ok && scheme != "poisson" {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)

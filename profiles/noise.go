@@ -93,7 +93,8 @@ func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, erro
 	return NewLaplaceMechanism(noiseMultiplier)
 }
 
-// SubstituteMixture implements SubstituteMixer; the pair is an attack only.
+// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
+// (docs/theory.md §5).
 func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 1 {
 		p, err := b.Pair(Substitute)
@@ -102,7 +103,7 @@ func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 0 {
 		return Identical(), true, nil
 	}
-	return newLaplacePlusMinus(b.l.m, rate), false, nil
+	return newLaplacePlusMinus(b.l.m, rate), true, nil
 }
 
 // Identical returns the profile of P = Q: a loss that is always 0.
@@ -185,19 +186,37 @@ func (g gaussianPlusMinus) Support() Support {
 type laplacePlusMinus struct {
 	m, rate, logRate, log1m float64
 	logA, top               float64 // log(1−q+qe^{−m}), the largest loss
+	lossErr                 float64 // of top and logA together
 }
 
 func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
-	a := math.Log1p(rate * math.Expm1(-m))
-	if rate > 0.5 {
-		// 1 − rate + rate·e^{−m}, without the cancellation of 1 + rate·(e^{−m} − 1).
-		a = xmath.LogAdd(math.Log1p(-rate), xmath.Log(rate)-m)
+	r := newSampledRatio(rate)
+	a, da := r.log(-m, scaleErr*m)
+	b, db := r.log(m, scaleErr*m)
+	return laplacePlusMinus{m: m, rate: rate, logRate: r.logRate, log1m: r.log1m, logA: a, top: b - a, lossErr: da + db + xmath.U*(b-a)}
+}
+
+// A sampledRatio is what sampling with probability q makes of a likelihood ratio e^l: 1 − q + q·e^l.
+type sampledRatio struct{ rate, logRate, log1m float64 }
+
+func newSampledRatio(rate float64) sampledRatio {
+	return sampledRatio{rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}
+}
+
+// log returns log(1 − q + q·e^l), and its error for an l that is known to dl.
+//
+// With t = q(e^l − 1), known to 3 u of itself, log(1 + t) moves by 3 u·|t|/(1 + t), which is at most 6 u times
+// |log(1 + t)| from t = −½ on. Elsewhere the two terms are added in logarithms; each moves the sum by its share.
+func (r sampledRatio) log(l, dl float64) (x, err float64) {
+	t := r.rate * math.Expm1(l)
+	if t >= -0.5 && l <= 700 {
+		x = math.Log1p(t)
+		err = 8 * xmath.U * math.Abs(x)
+	} else {
+		x = xmath.LogAdd(r.log1m, r.logRate+l)
+		err = 4*xmath.U*(1+math.Abs(x)) + 2*xmath.U*(math.Abs(r.log1m)*math.Exp(r.log1m-x)+(math.Abs(r.logRate)+math.Abs(l))*math.Exp(r.logRate+l-x))
 	}
-	b := math.Log1p(rate * math.Expm1(m))
-	if m > 500 {
-		b = xmath.LogAdd(math.Log1p(-rate), xmath.Log(rate)+m)
-	}
-	return laplacePlusMinus{m: m, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate), logA: a, top: b - a}
+	return x, err + dl*math.Exp(min(0, r.logRate+l-x))*(1+1e-9)
 }
 
 func (l laplacePlusMinus) SelfReverse() bool { return true }
@@ -225,14 +244,14 @@ func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
 		dr += tol * math.Exp(min(700, l.logA-eps-l.logRate-rTol))
 	}
 	dv := dr/2 + xmath.U*(l.m+math.Abs(v))
-	// x ≤ 0: P(X ≤ x) = ½q e^{−2m+v} + ½(1−q)e^{v−m}; Q(X ≤ x) = q(1 − ½e^{−v}) + ½(1−q)e^{v−m}.
+	// x ≤ 0: P(X ≤ x) = ½q e^{−2m+v} + ½(1−q)e^{v−m}; Q(X ≤ x) = q(1 − ½e^{−v}) + ½(1−q)e^{v−m}, and
+	// Q(X > x) = ½q e^{−v} + (1−q)(1 − ½e^{v−m}).
 	pc := xmath.LogAdd(l.logRate+v-2*l.m, l.log1m+v-l.m) - math.Ln2
 	qc := xmath.LogAdd(l.logRate+xmath.Log1mExp(-v-math.Ln2), l.log1m+v-l.m-math.Ln2)
+	q := xmath.LogAdd(l.logRate-v-math.Ln2, l.log1m+xmath.Log1mExp(v-l.m-math.Ln2))
 	e := dv + 4*xmath.U*(2+math.Abs(l.logRate)+2*l.m)
-	// P = 1 − PC, and PC may be larger by a factor e^e; alike for Q ≤ P.
-	ratio := math.Exp(qc - xmath.Log1mExp(qc))
-	return Tails{P: xmath.Log1mExp(pc), Q: xmath.Log1mExp(qc), PC: pc, QC: qc,
-		Err: e - math.Log1p(-min(0.99, ratio*math.Expm1(e))), ErrC: e}
+	// P = 1 − PC with PC ≤ ½ moves by no more than PC does.
+	return Tails{P: xmath.Log1mExp(pc), Q: q, PC: pc, QC: qc, Err: 2 * e, ErrC: e}
 }
 
 // logSide returns log((Ae^{−ε} − (1−q))/q) for ε ≤ 0, and its error. The two
@@ -252,7 +271,7 @@ func (l laplacePlusMinus) logSide(eps float64) (r, dr float64) {
 
 func (l laplacePlusMinus) Support() Support {
 	return Support{Min: -l.top, Max: l.top, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
-		Atoms: []float64{-l.top, l.top}, Spike: math.NaN(), LossErr: 8 * xmath.U * (l.top + math.Abs(l.logA))}
+		Atoms: []float64{-l.top, l.top}, Spike: math.NaN(), LossErr: l.lossErr}
 }
 
 // maxDiscreteScale bounds the number of listed outcomes of a discrete Gaussian.
@@ -431,7 +450,8 @@ func (b integerNoise) outside(s int) float64 {
 	return xmath.LogAdd(b.w.tail(hi-s), b.w.tail(hi))
 }
 
-// SubstituteMixture implements SubstituteMixer; the pair is an attack only.
+// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
+// (docs/theory.md §5).
 func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 0 {
 		return Identical(), true, nil
@@ -440,27 +460,35 @@ func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 		p, err := b.Pair(Substitute)
 		return p, true, err
 	}
-	s := b.shift
-	logRate, log1m := xmath.Log(rate), math.Log1p(-rate)
-	mix := func(a, c float64) float64 { return xmath.LogAdd(logRate+a, log1m+c) }
+	s, r := b.shift, newSampledRatio(rate)
 	lo, hi := -s-b.w.margin(), s+b.w.margin()
-	var lp, lq []float64
+	atoms := make([]Atom, 0, hi-lo+1)
+	lossErr := 0.0
+	// put adds outcomes with k's loss and the noise mass(0), moved to mass(±s) under the record.
+	put := func(k int, mass func(move int) float64) {
+		// The loss is that of M₁ against M₀ after sampling, less that of M₁′: each of 5 u as in pair.
+		up, down := b.w.loss(k, s), b.w.loss(k, -s)
+		x, dx := r.log(up, 5*xmath.U*math.Abs(up))
+		y, dy := r.log(down, 5*xmath.U*math.Abs(down))
+		lossErr = max(lossErr, dx+dy+xmath.U*math.Abs(x-y))
+		none := r.log1m + mass(0)
+		atoms = append(atoms, Atom{x - y, xmath.LogAdd(r.logRate+mass(s), none), xmath.LogAdd(r.logRate+mass(-s), none)})
+	}
 	for k := lo + 1; k < hi; k++ {
-		z := b.w.log(k)
-		lp, lq = append(lp, mix(b.w.log(k-s), z)), append(lq, mix(b.w.log(k+s), z))
+		put(k, func(move int) float64 { return b.w.log(k - move) })
 	}
+	out := math.Inf(-1)
 	if b.w.lump() {
-		// Noise ≥ hi−s = 0, hi, hi+s under the centres s, 0, −s.
-		p, q := mix(b.w.tail(hi-s), b.w.tail(hi)), mix(b.w.tail(hi+s), b.w.tail(hi))
-		lp, lq = append(lp, p, q), append(lq, q, p)
+		put(hi, func(move int) float64 { return b.w.tail(hi - move) })
+		put(lo, func(move int) float64 { return b.w.tail(-lo + move) })
+	} else {
+		// The mass beyond counts as loss ±∞, as in pair: it is on both sides of each of the two centres.
+		out = xmath.LogAdd(math.Ln2+r.log1m+b.w.tail(hi),
+			r.logRate+xmath.LogAdd(b.w.tail(hi-s), b.w.tail(hi+s)))
 	}
-	// Without lumping the mass beyond, below 1e-345, is left out: sound for an
-	// attack.
-	p, err := newFromLogs(lp, lq)
-	if err == nil && b.massErr > 0 {
-		p, err = NewDiscrete(p.atoms, p.logPInf, p.logQInf, p.massErr+b.massErr, p.lossErr)
-	}
-	return p, false, err
+	// Each mass: 8 u of the two noises and 4 u of the mixture.
+	p, err := NewDiscrete(atoms, out, out, b.massErr+b.massErr+12*xmath.U, lossErr)
+	return p, true, err
 }
 
 // Masses of discrete Gaussian noise by theta functions, with a bound of the relative

@@ -192,7 +192,8 @@ func (b vectorNoise) Attack(r Relation) (Mechanism, error) {
 	return laws[best].noise, nil
 }
 
-// SubstituteMixture implements SubstituteMixer; the pair is an attack only.
+// SubstituteMixture implements SubstituteMixer: with sensitivity 1 a record moves one coordinate
+// by 1, of which Lemma S is (docs/theory.md §5); otherwise the pair is an attack only.
 func (b vectorNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 1 {
 		p, err := b.Pair(Substitute)
@@ -203,7 +204,7 @@ func (b vectorNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 		return nil, false, err
 	}
 	p, _, err := a.(integerNoise).SubstituteMixture(rate)
-	return p, rate == 0, err
+	return p, rate == 0 || b.one.shift*b.size == 1, err
 }
 
 // laws lists the vectors of two neighbours under r.

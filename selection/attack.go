@@ -150,14 +150,7 @@ func (at *attacker) share(pm, qm, e, u, v float64) float64 {
 	case gains(1):
 		return 1
 	}
-	lo, hi := -700.0, 0.0 // log of the share
-	for range 60 {
-		if mid := (lo + hi) / 2; gains(math.Exp(mid)) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, _ := xmath.Bisect(-700, 0, 60, func(log float64) bool { return gains(math.Exp(log)) })
 	return math.Exp(lo)
 }
 

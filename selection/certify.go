@@ -186,19 +186,6 @@ func (d certified) quickEpsilon(ctx context.Context, delta float64) float64 {
 	return e
 }
 
-// quickEpsilon returns an upper end that takes a fraction of the time of [Price.Epsilon].
-func (p Price) quickEpsilon(ctx context.Context, c *Candidate, delta, accuracy float64) (float64, error) {
-	f, err := p.fine(accuracy, delta)
-	if err != nil {
-		return 0, err
-	}
-	both, err := p.certify(ctx, c, f, 0)
-	if err != nil {
-		return 0, err
-	}
-	return max(both[0].quickEpsilon(ctx, delta), both[1].quickEpsilon(ctx, delta)), ctx.Err()
-}
-
 // exactly returns an ε from lo to hi at which δ is not exceeded, by Theorem E if the gap
 // between the two is open, hi if it is worth nothing.
 func (d certified) exactly(ctx context.Context, delta, lo, hi float64) float64 {

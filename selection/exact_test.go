@@ -177,7 +177,7 @@ func TestLowerEndsDoNotFall(t *testing.T) {
 }
 
 // TestEndsMeet: the two ends of a hundred searches, ten laws and ten candidates, are within a factor of 1.5, and in
-// most of them within a fiftieth.
+// most of them within a fiftieth. Half of them, as on a chessboard, are enough to see that; SLOW=2 asks all.
 func TestEndsMeet(t *testing.T) {
 	slow.Test(t)
 	laplace := CandidateOf(profiles.NewBounds("laplace", profiles.AddRemove, must(profiles.NewLaplace(1))))
@@ -186,22 +186,24 @@ func TestEndsMeet(t *testing.T) {
 	candidates := []*Candidate{declaredCandidate(0.1, 0), declaredCandidate(1, 0), declaredCandidate(2, 0), declaredCandidate(1, 1e-12),
 		gaussianCandidate(0.7), gaussianCandidate(2), gaussianCandidate(10), laplace,
 		finiteCandidate([]float64{0.5, 0.3, 0.2}, []float64{0.2, 0.3, 0.5}), finiteCandidate([]float64{0.9, 0.05, 0.04, 0.01}, []float64{0.8, 0.1, 0.02, 0.08})}
-	near := 0
-	for _, l := range laws {
+	apart := 0
+	for j, l := range laws {
 		for i, c := range candidates {
+			if (i+j)%2 != 0 && !slow.All() {
+				continue
+			}
 			lo, hi, err := PriceOfBest(l).Epsilon(context.Background(), c, 1e-5, 1e-4)
 			if err != nil || !(lo <= hi && hi <= 1.5*lo) {
 				t.Errorf("%v, candidate %d: [%v, %v], %v", l, i, lo, hi, err)
 			}
-			if hi <= 1.02*lo {
-				near++
-			} else {
+			if !(hi <= 1.02*lo) {
+				apart++
 				t.Logf("%v, candidate %d: [%v, %v]", l, i, lo, hi)
 			}
 		}
 	}
-	if near < 97 {
-		t.Errorf("%d of 100 within a fiftieth", near)
+	if apart > 3 {
+		t.Errorf("%d are not within a fiftieth", apart)
 	}
 }
 

@@ -314,25 +314,6 @@ func ExampleCandidateOf() {
 	// Output: delta(0.5) = 8.450e-07
 }
 
-// The least noise of one run for which the whole search costs at most 2.
-func ExamplePrice_Calibrate() {
-	law, _ := selection.Geometric(0.1)
-	price := selection.PriceOfBest(law)
-	one := func(noise float64) (*selection.Candidate, error) {
-		p, err := profiles.NewGaussian(noise)
-		if err != nil {
-			return nil, err
-		}
-		return selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, p)), nil
-	}
-	noise, lower, upper, err := price.Calibrate(context.Background(), one, 1e-5, 2, 0.5, 100)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("noise multiplier %.4f: epsilon between %.4f and %.4f\n", noise, lower, upper)
-	// Output: noise multiplier 2.9219: epsilon between 1.9998 and 2.0000
-}
-
 // Draw one of several candidates and run it: what the best of many runs runs.
 func ExampleMixture() {
 	candidate := func(name string) selection.Trial[string] {

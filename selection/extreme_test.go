@@ -183,7 +183,7 @@ func TestNothingGiven(t *testing.T) {
 		field string
 		err   error
 	}{
-		{"law", second(none.Pure(1))}, {"law", second(none.CalibratePure(1))}, {"law", third(none.Approximate(1, 0))},
+		{"law", second(none.Pure(1))}, {"law", third(none.Approximate(1, 0))},
 		{"law", second(none.Profile(ctx, b))}, {"law", second(none.Curve(ctx, gaussianCurve(1), nil))},
 		{"law", third(none.Epsilon(ctx, c, 1e-5, 0))}, {"law", third(none.Delta(ctx, c, 1, 0))},
 		{"law", second(none.Bounds(ctx, "x", 0, c, 0, 0))}, {"law", second(PriceOfFirstAbove(nil))},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -557,50 +556,5 @@ func product(a, _ []float64) []float64 {
 func TestCheck17DirectedRounding(t *testing.T) {
 	for _, row := range roundingTable(t) {
 		upper(t, row.what, row.got, row.want, 0, 1e-9)
-	}
-}
-
-// Acceptance check 18: calibration.
-func TestCheck18Calibration(t *testing.T) {
-	slow.Test(t)
-	p := PriceOfBest(must(Geometric(0.05)))
-	for _, target := range []float64{0.01, 0.5, 1, 3, 10} {
-		eps, err := p.CalibratePure(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back := must(p.Pure(eps)); !(back <= target && back >= target-1e-6) {
-			t.Errorf("target %v: ε = %v costs %v", target, eps, back)
-		}
-		if target != 0.5 && target != 3 {
-			continue
-		}
-		one := func(sigma float64) (*Candidate, error) {
-			g, err := profiles.NewGaussian(sigma)
-			if err != nil {
-				return nil, err
-			}
-			return CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, g)), nil
-		}
-		sigma, lower, upper, err := p.Calibrate(context.Background(), one, 1e-6, target, 0.1, 1e5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !(lower <= upper && upper <= target && upper >= target*(1-openGap)-1e-5) {
-			t.Errorf("target %v: σ = %v costs [%v, %v]", target, sigma, lower, upper)
-		}
-		lo, hi, err := p.Epsilon(context.Background(), must(one(sigma)), 1e-6, calibrateAccuracy)
-		if err != nil || lo != lower || hi != upper {
-			t.Errorf("target %v: σ = %v costs [%v, %v], %v, not [%v, %v]", target, sigma, lo, hi, err, lower, upper)
-		}
-		// The price before Theorem U1 takes more noise.
-		b := must(p.Profile(context.Background(), gaussianBound(sigma)))
-		if old := must(b.Epsilon(context.Background(), 1e-6)); !(old > target*1.01) {
-			t.Errorf("target %v: σ = %v costs %v by the simple price: that is the one used", target, sigma, old)
-		}
-	}
-	_, _, _, err := p.Calibrate(context.Background(), func(float64) (*Candidate, error) { return declaredCandidate(7, 0), nil }, 1e-6, 1, 0.1, 10)
-	if err == nil {
-		t.Error("a target that no parameter meets must be refused")
 	}
 }

@@ -78,6 +78,13 @@ type BatchSetter interface {
 	WithBatch(batch int64) (Scheme, error)
 }
 
+// A UserSetter is a Scheme among whose users each one hides, and whose number can be set.
+type UserSetter interface {
+	Scheme
+	Users() int64
+	WithUsers(users int64) (Scheme, error)
+}
+
 // attained returns pair, the Pair of b under r, or what is attained in its place.
 func attained(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
 	a, ok := b.(profiles.Attacked)
@@ -162,8 +169,9 @@ func (Poisson) WithRate(rate float64) (Scheme, error) {
 //
 // Under add-remove the result is exact (PoissonProfile), and the same under
 // zero-out: a batch with an empty place and one without the place have outputs of
-// one law, and the other places are drawn independently. Under substitute the
-// Gaussian is exact (the pair at ±1 dominates: docs/theory.md §5); any other
+// one law, and the other places are drawn independently. Under substitute noise that is
+// symmetric and log-concave is exact (the pair at ±1 dominates: docs/theory.md §5), but for
+// discrete Gaussian noise on vectors of sensitivity 2 and more; any other
 // mechanism has the Envelope above, and below the pair with opposite
 // contributions, or, for a mechanism declared by its pair alone, the pair in
 // which the absence of the record looks like its substitute.

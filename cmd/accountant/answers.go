@@ -26,6 +26,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printDeltaBounds(w, x)
 	case service.DPSGDAnswer:
 		printDPSGD(w, x, a.detail)
+	case service.ShuffleAnswer:
+		printShuffle(w, x, a.detail)
 	case service.RiskAnswer:
 		printRisk(w, x)
 	case service.Curves:
@@ -34,6 +36,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printComparison(w, x)
 	case service.GDPAnswer:
 		printGDP(w, x)
+	case service.FilterAnswer:
+		printFilter(w, x)
 	case service.GDPSolution:
 		printGDPSolution(w, x)
 	case service.Solution:
@@ -55,6 +59,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		selectWriteTable(w, x)
 	case *service.MajorityAnswer:
 		printMajority(w, x)
+	case service.MatrixOptimizeAnswer:
+		printMatrixOptimum(w, x)
 	case service.PateAnswer:
 		writePate(w, x)
 	case *service.PatePublishAnswer:
@@ -82,6 +88,8 @@ func warnAbout(w io.Writer, about any) {
 	case service.DPSGDAnswer:
 		warn(w, epsilonAnswers(x.Results))
 		warn(w, epsilonAnswers(x.AnyOrder.Results))
+	case service.ShuffleAnswer:
+		warn(w, epsilonAnswers(x.Results))
 	case service.Difference:
 		warn(w, epsilonAnswers([]service.EpsilonAt{x.Old, x.New}))
 	case service.Solution:
@@ -95,7 +103,11 @@ func warnAbout(w io.Writer, about any) {
 		warnCurves(w, x.Curves)
 	case service.RiskAnswer:
 		warnAll(w, x.Warnings)
+	case service.MatrixOptimizeAnswer:
+		warnAll(w, x.Warnings)
 	case service.GDPAnswer:
+		warnAll(w, x.Warnings)
+	case service.FilterAnswer:
 		warnAll(w, x.Warnings)
 	case service.GDPSolution:
 		warnAll(w, x.Warnings)

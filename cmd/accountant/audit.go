@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
@@ -124,7 +126,11 @@ func scoreOf(text string) (float64, error) {
 
 func printAudit(w io.Writer, a *service.AuditAnswer) {
 	fmt.Fprintf(w, "%s: %d members, %d others, confidence %s\n\n", a.Design, a.Members, a.NonMembers, short(a.Confidence))
-	fmt.Fprintf(w, "  ε ≥ %s at δ = %s\n", rounded(a.Epsilon.Lower, 5, down), short(a.Delta))
+	of := ""
+	if a.Family != "" {
+		of = ", as the mechanism is said to be " + strings.ToUpper(a.Family[:1]) + a.Family[1:]
+	}
+	fmt.Fprintf(w, "  ε ≥ %s at δ = %s%s\n", rounded(a.Epsilon.Lower, 5, down), short(a.Delta), of)
 	fmt.Fprintf(w, "  μ ≥ %s (Gaussian differential privacy)\n\n", rounded(a.Mu.Lower, 5, down))
 	if r := a.Rates; r != nil {
 		fmt.Fprintf(w, "A score of at least %s had %d of %d members and %d of %d others:\n", rounded(r.Threshold, 6, near), r.TruePositives, r.Members, r.FalsePositive, r.NonMembers)
@@ -173,13 +179,28 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 	}
 	pic.Bands = append(pic.Bands, figure.Band{Name: "guessing", X: []float64{low, 1}, Proved: []float64{low, 1}, Muted: true})
 	if a.Band != nil {
-		proved := figure.Band{Name: "proved with the confidence", Crosses: true}
-		for _, r := range a.Band {
-			if x, y := float64(r.FalsePositive), float64(r.TruePositive); x < 1 && y > low {
-				proved.X, proved.Proved = append(proved.X, max(low, x)), append(proved.Proved, y)
+		// What is attained at a rate is attained at a larger one.
+		proved := figure.Band{Name: "proved: some attack is above", Between: figure.ToLeft}
+		band := slices.SortedFunc(slices.Values(a.Band), func(a, b service.ROCPoint) int { return cmp.Compare(a.FalsePositive, b.FalsePositive) })
+		most := low
+		for _, r := range band {
+			if x, y := float64(r.FalsePositive), float64(r.TruePositive); x < 1 && y > most {
+				most = y
+				proved.X, proved.Proved = append(proved.X, max(low, x)), append(proved.Proved, most)
 			}
 		}
-		pic.Bands = append(pic.Bands, proved)
+		if proved.X != nil {
+			proved.X, proved.Proved = append(proved.X, 1), append(proved.Proved, most)
+			pic.Bands = append(pic.Bands, proved)
+		}
+	}
+	if mu := float64(a.Mu.Lower); a.Family != "" && mu > 0 {
+		normal := figure.Band{Name: "proved, as it is Gaussian"}
+		for i := range rocPoints {
+			x := math.Pow(low, 1-float64(i)/rocPoints)
+			normal.X, normal.Proved = append(normal.X, x), append(normal.Proved, max(low, distuv.UnitNormal.CDF(distuv.UnitNormal.Quantile(x)+mu)))
+		}
+		pic.Bands = append(pic.Bands, normal)
 	}
 	return pic
 }

@@ -112,7 +112,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 			if s.Name != "" {
 				label += " (" + oneLine(s.Name) + ")"
 			}
-			f.add("  "+label+": ", "%s %s", a.Solve, short(s.Value))
+			f.add("  "+label+": ", "%s %s", cmp.Or(s.Quantity, a.Solve), short(s.Value))
 		}
 		f.Flush()
 	}

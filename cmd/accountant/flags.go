@@ -43,6 +43,10 @@ func bind(cmd *cobra.Command, request any, except ...string) {
 				fs.Var(&written{to, k.Preset}, k.Name, usage)
 			}
 		case *[]string:
+			if k.Words == nil {
+				fs.StringSliceVar(to, k.Name, nil, usage)
+				continue
+			}
 			fs.Var(&choice{many: to, values: k.Words, preset: k.Preset}, k.Name, usage)
 		case *bool:
 			fs.BoolVar(to, k.Name, false, usage)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -24,7 +25,7 @@ func printGDP(w io.Writer, a service.GDPAnswer) {
 func printGDPSolution(w io.Writer, a service.GDPSolution) {
 	fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
 	for _, x := range a.Settings {
-		fmt.Fprintf(w, "  %s %s: %s\n", x.Step, a.Solve, short(x.Value))
+		fmt.Fprintf(w, "  %s %s: %s\n", x.Step, cmp.Or(x.Quantity, a.Solve), short(x.Value))
 	}
 	d := digitsFor(a.Mu)
 	fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s %s\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), titleOf(a.Mu))

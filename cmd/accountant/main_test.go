@@ -129,7 +129,7 @@ var badCalls = []struct {
 	{"epsilon --sigma 1 -", 2, "accountant epsilon: unknown flag --sigma; the plan says that: accountant dpsgd, which needs none, has --noise-multiplier (see accountant epsilon --help)"},
 	{"risk --fpr 0.1 -", 2, "accountant risk: unknown flag --fpr; did you mean --false-positives? (see accountant risk --help)"},
 	{"calibrate --tpr 0.1 -", 2, "accountant calibrate: unknown flag --tpr; did you mean --target-tpr? (see accountant calibrate --help)"},
-	{"calibrate --epsilon 1 --delta 0 --solve epochs -", 1, `accountant: --solve: "epochs" is not noise-multiplier, count, rate, batch or records-per-person; did you mean "count"?`},
+	{"calibrate --epsilon 1 --delta 0 --solve epochs -", 1, `accountant: --solve: "epochs" is not noise-multiplier, count, rate, batch, records-per-person, epsilon or users; did you mean "count"?`},
 	{"epsilon --delta 1e\u22125 -", 1, "accountant: --delta: \"1e\u22125\" is not a number; with the minus of a keyboard it is 1e-5"},
 	{"version --sigma", 2, "accountant version: unknown flag --sigma (see accountant version --help)"},
 	{"ledger stauts --csv x", 2, `accountant ledger: unknown command "stauts"; did you mean "status"? (see accountant ledger --help)`},

@@ -61,7 +61,7 @@ func newSweepCmd() *cobra.Command {
 	} {
 		fs.Var(&list{to: f.to}, f.name, f.usage)
 	}
-	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch or records-per-person", "noise-multiplier", "count", "rate", "batch", "records-per-person")
+	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
 	fs.Var(&written{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
 	fs.StringVar(&q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	fs.Var(&written{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")

@@ -21,6 +21,9 @@ const (
 	OneRun   = "one-run"
 )
 
+// gaussianFamily is the family of mechanisms that may be declared.
+const gaussianFamily = "gaussian"
+
 // AuditRequest asks what the scores of an attack prove at a δ and a confidence, 0.95 if
 // left out, and, with a plan, whether that agrees with it.
 type AuditRequest struct {
@@ -31,7 +34,9 @@ type AuditRequest struct {
 	Confidence Decimal   `json:"confidence,omitempty" in:"(0, 1)" preset:"0.95" help:"{probability} that what is told holds, at least"`
 	// Threshold was fixed before anybody saw the scores (many-runs).
 	Threshold Decimal `json:"threshold,omitempty" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: all thresholds at once)"`
-	Guesses   Decimal `json:"guesses,omitempty" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
+	// Family is what is declared of the mechanism: any, the default, or gaussian.
+	Family  string  `json:"family,omitempty" one:"any,gaussian" preset:"any" help:"the {family} of the mechanism, if it is known: any, or gaussian, for which ε follows from the bound of μ"`
+	Guesses Decimal `json:"guesses,omitempty" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
 	// Points is how many points of the ROC, and of the plan's trade-off curve, come along.
 	Points Decimal  `json:"points,omitempty" in:"whole [2, 1000]"`
 	Plan   PlanText `json:"plan,omitempty" help:"plan {file} that is said to have run"`
@@ -40,14 +45,16 @@ type AuditRequest struct {
 
 // AuditAnswer has lower bounds that hold with the confidence.
 type AuditAnswer struct {
-	Design     string     `json:"design"`
-	Members    int        `json:"members"`
-	NonMembers int        `json:"non-members"`
-	Confidence Number     `json:"confidence"`
-	Delta      Number     `json:"delta"`
-	Epsilon    Lower      `json:"epsilon"`
-	Mu         Lower      `json:"mu"`
-	Rates      *AuditRate `json:"rates,omitempty"`
+	Design     string `json:"design"`
+	Members    int    `json:"members"`
+	NonMembers int    `json:"non-members"`
+	Confidence Number `json:"confidence"`
+	Delta      Number `json:"delta"`
+	Epsilon    Lower  `json:"epsilon"`
+	Mu         Lower  `json:"mu"`
+	// Family is gaussian where the mechanism was declared to be: ε is then of that family only.
+	Family string     `json:"family,omitempty"`
+	Rates  *AuditRate `json:"rates,omitempty"`
 	// Band is of many runs at all thresholds: a true-positive rate that is attained at most at each false-positive rate.
 	Band    []ROCPoint `json:"band,omitempty"`
 	Guesses *AuditOne  `json:"guesses,omitempty"`
@@ -130,7 +137,7 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	scores := audit.Scores{Members: q.Members, NonMembers: q.NonMembers}
 	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(confidence), Delta: Number(delta)}
 	var rates []audit.Rates
-	var guesses audit.Guesses
+	var guesses []audit.Guesses // those that bound ε best and those that bound μ best
 	if q.Design == ManyRuns {
 		var shown audit.Rates
 		if q.Threshold == "" {
@@ -151,11 +158,23 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 		a.Rates = &AuditRate{Number(shown.Threshold), shown.Members, shown.TruePositives, shown.NonMembers, shown.FalsePositives,
 			Lower{Number(oneMinus(shown.FalseNegativeUpper))}, Upper{Number(shown.FalsePositiveUpper)}}
 	} else {
-		if guesses, err = audit.OneRun(scores, delta, confidence, int(q.Guesses.whole())); err != nil {
+		of := int(q.Guesses.whole())
+		g, err := audit.OneRun(scores, delta, confidence, of)
+		if err != nil {
 			return nil, err
 		}
-		a.Epsilon, a.Mu = Lower{Number(guesses.Epsilon(delta, confidence))}, Lower{Number(guesses.Mu(confidence))}
-		a.Guesses = &AuditOne{guesses.In, guesses.Out, guesses.Correct, guesses.Tests}
+		h, mu, err := audit.OneRunGaussian(ctx, scores, confidence, of)
+		if err != nil {
+			return nil, err
+		}
+		a.Epsilon, a.Mu, guesses = Lower{Number(g.Epsilon(delta, confidence))}, Lower{Number(mu)}, []audit.Guesses{g, h}
+		if q.Family == gaussianFamily {
+			g = h
+		}
+		a.Guesses = &AuditOne{g.In, g.Out, g.Correct, g.Tests}
+	}
+	if q.Family == gaussianFamily {
+		a.Family, a.Epsilon = gaussianFamily, Lower{Number(audit.GaussianEpsilon(float64(a.Mu.Lower), delta))}
 	}
 	if points > 0 {
 		for _, r := range rates {
@@ -226,7 +245,7 @@ func (c *Claim) judgeRates(ctx context.Context, acct *accountant.Accountant, rat
 	nearest := math.Inf(-1)
 	for i, p := range points {
 		s, most := sides[i], p.Power.Upper
-		if near := (1 - most) / (1 - s.attains); near > nearest {
+		if near := s.attains * (1 - most) / (most * (1 - s.attains)); near > nearest { // by odds
 			nearest = near
 			c.Reason = fmt.Sprintf("the %s of the attack is at least %.4g at an error rate of the other kind of at most %.4g; the plan allows %.4g", s.what, s.attains, s.rate, most)
 		}
@@ -240,7 +259,7 @@ func (c *Claim) judgeRates(ctx context.Context, acct *accountant.Accountant, rat
 const claimPoints = 24
 
 // judgeGuesses bounds how likely so many correct guesses are under the plan's curve.
-func (c *Claim) judgeGuesses(ctx context.Context, acct *accountant.Accountant, g audit.Guesses, upper, confidence float64) error {
+func (c *Claim) judgeGuesses(ctx context.Context, acct *accountant.Accountant, guesses []audit.Guesses, upper, confidence float64) error {
 	c.Consistent = true
 	if math.IsInf(upper, 1) {
 		c.Reason = "the plan allows everything at this δ"
@@ -257,7 +276,10 @@ func (c *Claim) judgeGuesses(ctx context.Context, acct *accountant.Accountant, g
 	for _, p := range points {
 		deltas = append(deltas, min(1, p.Interval.Upper))
 	}
-	p := g.PValueOfCurve(epsilons, deltas)
+	p := 1.0
+	for _, g := range guesses { // the same tests, of which any may be taken
+		p = min(p, g.PValueOfCurve(epsilons, deltas))
+	}
 	c.Consistent = p >= 1 || p > 1-confidence // a bound of 1 refutes nothing, however little is asked
 	c.Reason = fmt.Sprintf("so many correct guesses have a probability of at most %.4g under the plan", p)
 	return nil

@@ -20,7 +20,7 @@ type CalibrateRequest struct {
 	Epsilon Decimal  `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}"`
 	Delta   Decimal  `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}"`
 	AttackTarget
-	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch or records-per-person"`
+	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
 	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
 	Examples Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number {N} of examples, to turn the batch of Poisson sampling"`
 	Narrowing
@@ -127,6 +127,10 @@ type Setting struct {
 	Path  string `json:"path"`
 	Name  string `json:"name,omitempty"`
 	Value Number `json:"value"`
+	// Quantity is "epsilon" where the mechanism has that in the place of what was turned.
+	Quantity string `json:"quantity,omitempty"`
+
+	before float64
 }
 
 // goal is what the request asks for.
@@ -216,9 +220,17 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		out.Fails = &f
 	}
 	for _, s := range c.Settings {
-		out.Steps = append(out.Steps, Setting{s.Path, s.Name, Number(s.Value)})
+		out.Steps = append(out.Steps, Setting{s.Path, s.Name, Number(s.Value), quantityOf(s), s.Before})
 	}
 	return out
+}
+
+// quantityOf is "epsilon" where that was turned in the place of noise.
+func quantityOf(s accountant.Setting) string {
+	if s.Epsilon {
+		return "epsilon"
+	}
+	return ""
 }
 
 // canNarrow reports whether the recursion over data configurations knows a step.
@@ -228,7 +240,7 @@ func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
 		case s.Selection != nil:
 			return false
 		case s.Mechanism == nil:
-			return canNarrow(r, s.Steps)
+			return canNarrow(r, s.Steps) || canNarrow(r, s.Disjoint)
 		case s.Sampling == nil:
 			return false
 		}
@@ -240,7 +252,8 @@ func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
 // Write returns the text of the request's plan with the values of the solution: the same
 // numbers that were proved to meet the budget.
 func (a Solution) Write(q CalibrateRequest) ([]byte, error) {
-	where := map[string]string{"noise-multiplier": ".mechanism.*.noise-multiplier", "rate": ".sampling.*.rate", "batch": ".sampling.*.batch", "count": ".count"}
+	where := map[string]string{"noise-multiplier": ".mechanism.*.noise-multiplier", "rate": ".sampling.*.rate", "batch": ".sampling.*.batch", "count": ".count",
+		"epsilon": ".mechanism.*.epsilon", "users": ".sampling.*.users"}
 	numbers := map[string]float64{}
 	switch {
 	case a.Unlimited:
@@ -251,7 +264,18 @@ func (a Solution) Write(q CalibrateRequest) ([]byte, error) {
 		return nil, fault.New("step", "is missing; the count that was found is of the whole plan, which has none: name the step to turn")
 	default:
 		for _, s := range a.Steps {
-			numbers[s.Path+where[a.Solve]] = float64(s.Value)
+			at, value := where[a.Solve], float64(s.Value)
+			if s.Quantity != "" {
+				at = ".mechanism.*." + s.Quantity
+			}
+			if a.Solve == "noise-multiplier" && s.Quantity == "" {
+				for _, key := range []string{"standard-deviation", "scale"} { // of noise with limits on contributions
+					if scale, ok := plan.Number(q.Plan, s.Path+".mechanism.*."+key); ok {
+						at, value = ".mechanism.*."+key, scale*(value/s.before)*(1+0x1p-50)
+					}
+				}
+			}
+			numbers[s.Path+at] = value
 		}
 	}
 	return plan.Set(q.Plan, numbers)

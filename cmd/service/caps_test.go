@@ -15,7 +15,7 @@ import (
 // computing are the operations that compute privacy, and so have limits. What publishes has none: an early end would tell of the
 // votes.
 var computing = []string{"dpsgd", "epsilon", "delta", "curve", "sampling", "calibrate", "compare", "risk", "profile", "diff", "gdp", "gdp-solve", "audit",
-	"select", "majority", "pate", "label", "ledger-spend", "ledger-fits", "ledger-status", "ledger-check"}
+	"select", "matrix-optimize", "majority", "pate", "label", "ledger-spend", "ledger-fits", "ledger-status", "ledger-check"}
 
 // TestCaps: every operation that computes has the limits of one struct, and what the context allows bounds them.
 func TestCaps(t *testing.T) {
@@ -67,6 +67,7 @@ func TestWithinCaps(t *testing.T) {
 	for _, c := range []struct{ op, request string }{
 		{"select", `"plan":` + plan + `,"delta":1e-5,"law":["geometric"]`},
 		{"majority", `"mechanisms":5,"epsilon":0.5,"allowance":3,"output-delta":1e-5,"plan":` + plan},
+		{"matrix-optimize", `"strategy":"banded","steps":8000,"participation":"{min-separation: 80, at-most: 100}"`},
 		{"majority", `"mechanisms":201,"epsilon":0.1,"allowance":9`},
 		{"profile", `"mechanism":"discrete-gaussian","noise-multiplier":30,"sampling-rate":0.1,"neighbors":"substitute","at":` + list("1", 100)},
 		{"calibrate", `"epsilon":1,"delta":1e-5,"solve":"noise-multiplier","plan":` + plan},

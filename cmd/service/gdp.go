@@ -86,6 +86,8 @@ type GDPAt struct {
 	Step  string `json:"step"`
 	Name  string `json:"name,omitempty"`
 	Value Number `json:"value"`
+	// Quantity is "epsilon" where the mechanism has that in the place of what was turned.
+	Quantity string `json:"quantity,omitempty"`
 }
 
 // shape reports whether there is one budget.
@@ -143,7 +145,7 @@ func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	}
 	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
 	for _, x := range c.Settings {
-		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value)})
+		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value), quantityOf(x)})
 	}
 	return out, nil
 }

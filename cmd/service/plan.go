@@ -320,6 +320,7 @@ func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 				a.Steps, a.Runs = a.Steps+1, a.Runs+times*st.Count
 			} else {
 				count(st.Steps, times*st.Count)
+				count(st.Disjoint, times*st.Count)
 			}
 		}
 	}

@@ -577,6 +577,9 @@ func appendMatrixRuns(ctx context.Context, found []MatrixRun, path string, steps
 		if found, err = appendMatrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
 			return nil, err
 		}
+		if found, err = appendMatrixRuns(ctx, found, at+".disjoint", s.Disjoint); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }

@@ -31,6 +31,8 @@ type Service struct {
 	mu      sync.Mutex
 	ledgers map[string]Ledger
 	opened  int
+	runs    map[string]*ongoing
+	begun   int // of runs
 	// The accountants of the latest plans, oldest first: a question about the same
 	// plan does not start anew.
 	recent []*served
@@ -100,7 +102,15 @@ var operations = []operation{
 	does("sampling", (*Service).Sampling, "as `sampling --json`"),
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
+	does("shuffle", (*Service).Shuffle, "as `shuffle --json`"),
 	does("draw", (*Service).Draw, "`{\"batches\": [[INDEX, …], …]}`, the first batches of a run").needs(ScopeOwn),
+	does("query", (*Service).Query, "as `query --json`; every call draws noise anew").needs(ScopeOwn),
+	does("release", (*Service).Release, "`{\"chosen\": INDEX}`, `{\"values\": [NUMBER or null, …]}` or `{\"answers\": [CLASS, …]}`").needs(ScopeOwn),
+	does("pate-answer", (*Service).PateAnswer, "`{\"labels\": [CLASS, …], \"answered\": [BOOLEAN, …]}`").needs(ScopeOwn),
+	does("label-apply", (*Service).LabelApply, "`{\"column\": [LABEL, …], \"outputs\": [LABEL, …]}`").needs(ScopeOwn),
+	does("run-open", (*Service).RunOpen, "`{\"run\": NAME}`, a search or a stream, and what it costs where that is known").needs(ScopeOwn),
+	does("run-next", (*Service).RunNext, "`{\"try\": true}`, `{\"values\": [NUMBER, …]}` or what was found").needs(ScopeOwn),
+	does("run-close", (*Service).RunClose, "`{\"run\": NAME}`").needs(ScopeOwn),
 	does("compare", (*Service).Compare, "as `compare --json`"),
 	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
 	does("risk", (*Service).Risk, "as `risk --json`"),
@@ -109,8 +119,10 @@ var operations = []operation{
 	does("diff", (*Service).Diff, "as `diff --json`"),
 	does("gdp", (*Service).GDP, "as `gdp --json`"),
 	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
+	does("filter", (*Service).Filter, "as `filter --json`"),
 	does("audit", (*Service).Audit, "as `audit --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
+	does("matrix-optimize", (*Service).MatrixOptimize, "as `matrix optimize --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),
 	does("pate", (*Service).Pate, "as `pate analyze --json`"),
 	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),

@@ -138,7 +138,7 @@ func leaves(steps []accountant.Step, times int64, path string, to []leaf) []leaf
 	for i, s := range steps {
 		at := fmt.Sprintf("%ssteps[%d]", path, i)
 		count := times * max(s.Count, 1)
-		if s.Mechanism == nil && s.Selection == nil {
+		if s.Mechanism == nil && s.Selection == nil && s.Disjoint == nil {
 			to = leaves(s.Steps, count, at+": ", to)
 			continue
 		}
@@ -225,7 +225,7 @@ func (q Question) answer(ctx context.Context, chain []*task) {
 // contains reports whether each leaf of a plan runs at least as often as in another of its shape.
 func contains(runs, others []leaf) bool {
 	for i, r := range runs {
-		if r.count < others[i].count {
+		if r.count < others[i].count || r.step.Disjoint != nil && r.count != others[i].count { // each run is on the same parts
 			return false
 		}
 	}

@@ -334,6 +334,8 @@ func (k *Knob) Look(most int, meets func(x float64) (bool, error)) (float64, err
 // A Turned is the value of a quantity, and the range in which it can be turned.
 type Turned struct {
 	Value, Lo, Hi float64
+	// Inverse says that Value is one over the ε of a mechanism without noise.
+	Inverse bool
 	// Of batches: the number of records, and the largest batch of them.
 	Population, Most int64
 }
@@ -345,10 +347,16 @@ type Quantity struct {
 	Set func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error)
 }
 
-// Noise is the noise multiplier under a relation.
+// mostInverse is one over the least ε that a search goes to: mechanisms that keep keys at random have tables as long.
+const mostInverse = 1e4
+
+// Noise is the noise multiplier under a relation, or one over the ε of what has no noise.
 func Noise(r profiles.Relation) Quantity {
 	return Quantity{
 		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
+			if e, ok := m.(profiles.Chooser); ok {
+				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / profiles.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
+			}
 			b, ok := m.(profiles.NoiseScaler)
 			if !ok {
 				return t, false, nil
@@ -361,7 +369,11 @@ func Noise(r profiles.Relation) Quantity {
 			}
 			return t, true, nil
 		},
-		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+		Set: func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			if t.Inverse {
+				m, err := m.(profiles.Chooser).WithEpsilon(1 / x)
+				return m, s, err
+			}
 			m, err := m.(profiles.NoiseScaler).WithNoiseMultiplier(x)
 			return m, s, err
 		},
@@ -387,6 +399,61 @@ func Rate() Quantity {
 		},
 	}
 }
+
+// LocalEpsilon is the parameter ε of a mechanism.
+func LocalEpsilon() Quantity {
+	return Quantity{
+		Of: func(m profiles.Mechanism, _ subsample.Scheme) (Turned, bool, error) {
+			e, ok := m.(profiles.EpsilonSetter)
+			if !ok || !(e.Epsilon() > 0 && e.Epsilon() <= maxEpsilon) {
+				return Turned{}, false, nil
+			}
+			_, problem := e.WithEpsilon(e.Epsilon())
+			return Turned{Value: e.Epsilon(), Lo: minEpsilon, Hi: maxEpsilon}, problem == nil, nil
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			m, err := m.(profiles.EpsilonSetter).WithEpsilon(x)
+			return m, s, err
+		},
+	}
+}
+
+// minEpsilon and maxEpsilon are the ends of a search for a parameter ε.
+const minEpsilon, maxEpsilon = 1e-6, 50
+
+// Users is the number of users of a shuffler.
+func Users() Quantity {
+	return Quantity{
+		Of: func(_ profiles.Mechanism, s subsample.Scheme) (Turned, bool, error) {
+			c, ok := s.(subsample.UserSetter)
+			if !ok || c.Users() == 0 {
+				return Turned{}, false, nil
+			}
+			t := Turned{Value: float64(c.Users())}
+			// The fewest that a cohort and colluding users leave, and the most: no value between is refused.
+			t.Lo, t.Hi = 2, t.Value
+			allowed := func(x float64) bool { _, err := c.WithUsers(int64(x)); return err == nil }
+			if !allowed(t.Lo) {
+				_, t.Lo = xmath.Bisect(t.Lo, t.Value, 64, func(x float64) bool { return !allowed(math.Ceil(x)) })
+				t.Lo = math.Ceil(t.Lo)
+			}
+			for t.Hi < mostUsers && allowed(2*t.Hi) {
+				t.Hi *= 2
+			}
+			if t.Hi < mostUsers && allowed(mostUsers) {
+				t.Hi = mostUsers
+			}
+			return t, true, nil
+		},
+		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
+			s, err := s.(subsample.UserSetter).WithUsers(int64(x))
+			return m, s, err
+		},
+	}
+}
+
+// mostUsers is where a search for users ends.
+const mostUsers = 1e10
 
 // Batch is the size of a batch, of so many examples where the sampling has a rate.
 func Batch(examples int64) Quantity {

@@ -96,15 +96,6 @@ func (l *Law) Above(k float64) float64 {
 	return s.Value()
 }
 
-// Below returns E(k − X)₊ of the numbers as they stand.
-func (l *Law) Below(k float64) float64 {
-	var s xmath.Sum
-	for i := 0; i < len(l.X) && l.X[i] < k; i++ {
-		s.Add(l.Mass[i] * (k - l.X[i]))
-	}
-	return s.Value()
-}
-
 // Affine returns the law of scale·X + shift, for scale > 0 and shift ≥ 0 that are known to the
 // relative error err. Above, a mean at infinity does not vanish.
 func (l *Law) Affine(scale, shift, err float64, above bool) *Law {

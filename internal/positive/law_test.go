@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -267,4 +268,13 @@ func TestInfiniteMeansDoNotVanish(t *testing.T) {
 			t.Errorf("%s: a mean of %v at infinity", name, up.Top)
 		}
 	}
+}
+
+// Below returns E(k − X)₊ of the numbers as they stand.
+func (l *Law) Below(k float64) float64 {
+	var s xmath.Sum
+	for i := 0; i < len(l.X) && l.X[i] < k; i++ {
+		s.Add(l.Mass[i] * (k - l.X[i]))
+	}
+	return s.Value()
 }

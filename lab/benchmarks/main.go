@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpaccountant/accountant/internal/xfft"
+	"github.com/dpaccountant/accountant/lab/xfft"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )

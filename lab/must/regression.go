@@ -218,7 +218,7 @@ func regression(r *report) {
 	}
 	r.printf(`
 The lower RMSE of MUST at ε' = 0.001 is what smaller noise does, and the smaller noise is not private: at equal ε' its δ' is ten times that of WR. At equal privacy nothing is left of it: the noise that MUST needs is larger by 1 to 2 %% at a total ε of 0.25,
-where noise is so large that copies hardly matter, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. The RMSE cannot tell the schemes apart at all; the coefficients can. (Table 6 prints δ' of 0.07 to 0.095 for WR, OW, WW, a slip.)
+where noise is so large that copies hardly matter, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. The RMSE cannot tell the schemes apart at all; the coefficients can. (Table 6 prints δ' of 0.07 to 0.095 for WR, OW and WW: they take the sensitivity C where σ is set for C/n, and so computed all six come out.)
 
 `)
 }

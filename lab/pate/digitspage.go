@@ -178,7 +178,7 @@ is one (%.3f by Theorem 5).
 LNMax is not Gaussian: both of its data-independent columns are by Rényi divergences, the second with the better conversion. Only the data-independent columns and the published bound may leave the house. Theorem 6 is for
 an answer on every query whatever the check says; R\* and the exact columns price a check and its answer as one law. Numbers: [pate-digits.csv](pate-digits.csv).
 
-## ε as queries are answered (as Figure 1, middle, and Figure 5, left)
+## ε as queries are answered (as Figure 1, middle, and Figure 5, right)
 
 ![ε against queries](pate-digits-running.svg)
 
@@ -209,7 +209,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
 	})
 	agreement := agreementCurves(p, c)
-	w(`## What is answered (as Figure 1, right, and Figure 5, right)
+	w(`## What is answered (as Figure 1, right, and Figure 5, left)
 
 ![Answered queries by agreement](pate-digits-agreement.svg)
 

@@ -80,7 +80,7 @@ var rooms = []struct {
 }{
 	{"text", []string{"plan", "ledger"}},
 	{"accountant", []string{"accountant"}},
-	{"systems", []string{"selection", "choice", "matrix", "darrm", "pate", "labeldp", "audit"}},
+	{"systems", []string{"selection", "choice", "menu", "matrix", "darrm", "pate", "labeldp", "audit"}},
 	{"sampling", []string{"subsample", "rdp"}},
 	{"fourier", []string{"fourier"}},
 	{"pld", []string{"pld"}},

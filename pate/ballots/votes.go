@@ -25,18 +25,25 @@ type Votes struct {
 // must have the same total, which is the number of teachers; otherwise rows may
 // have fewer votes (teachers that abstain), which [Votes.Short] counts.
 func NewVotes(rows [][]int64, teachers int64) (*Votes, error) {
-	var flat []int64
-	classes := 0
+	flat, classes, err := flatten("votes", rows)
+	if err != nil {
+		return nil, err
+	}
+	return newVotes(flat, classes, teachers)
+}
+
+// flatten joins rows of one length.
+func flatten(field string, rows [][]int64) (flat []int64, columns int, err error) {
 	for i, row := range rows {
 		if i == 0 {
-			classes = len(row)
+			columns = len(row)
 		}
-		if len(row) != classes {
-			return nil, fault.New("votes", "row %d: %d columns are not the %d of row 1", i+1, len(row), classes)
+		if len(row) != columns {
+			return nil, 0, fault.New(field, "row %d: %d columns are not the %d of row 1", i+1, len(row), columns)
 		}
 		flat = append(flat, row...)
 	}
-	return newVotes(flat, classes, teachers)
+	return flat, columns, nil
 }
 
 // newVotes takes ownership of counts.
@@ -90,16 +97,9 @@ func CheckTeachers(n int64) error {
 // FromLabels returns the table of the labels that each teacher gave to each
 // query: one row per teacher, one column per query, labels from 0.
 func FromLabels(labels [][]int64, classes int) (*Votes, error) {
-	queries := 0
-	var flat []int64
-	for i, row := range labels {
-		if i == 0 {
-			queries = len(row)
-		}
-		if len(row) != queries {
-			return nil, fault.New("labels", "row %d: %d columns are not the %d of row 1", i+1, len(row), queries)
-		}
-		flat = append(flat, row...)
+	flat, queries, err := flatten("labels", labels)
+	if err != nil {
+		return nil, err
 	}
 	return fromLabels(flat, queries, classes)
 }

@@ -3,16 +3,9 @@
 One ``accountant serve --stdio`` process runs beside the program and answers
 requests, so a question costs no process start::
 
-    from dpaccountant import Accountant
+    from dpaccountant import Accountant, Gaussian, Plan
 
-    plan = {
-        "neighbors": "add-remove",
-        "steps": [{
-            "mechanism": {"gaussian": {"noise-multiplier": 1.1}},
-            "sampling": {"poisson": {"rate": 0.004}},
-            "count": 14000,
-        }],
-    }
+    plan = Plan(Gaussian(1.1).poisson(0.004) * 14000)
     with Accountant() as accountant:
         answer = accountant.epsilon(plan, delta=1e-5)
         print(answer.lower, answer.upper)
@@ -27,53 +20,80 @@ Needs Python 3.8 or newer, the ``accountant`` program, and nothing else.
 from ._errors import (
     AccountantError, InputError, InfeasibleError, BudgetError, NoAnswerError,
 )
-from ._read import Plan
+from ._read import PlanLike
+from ._runs import AdaptiveSearch, NoiseStream
 from ._samplers import Sampler
 from ._shared import shared
 from ._version import __version__
 from .answers import (
-    Answer, Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval,
-    LabelGroup, LabelRandomizer, LedgerStatus, Majority, PateCost, Probe, Profile, ProfilePoint, PublishedCost, Risk,
+    Answer, Audit, Calibration, Comparison, Curve, CurvePoint, Found, GaussianDP, Interval,
+    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, PateLabels, Probe, Profile, ProfilePoint,
+    PublishedCost, Risk,
     RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
 )
 from .client import Accountant
 from .ledger import Ledger
+from .plans import (
+    Approximate, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
+    NoisyMax, PermuteAndFlip, Plan, Pure, RandomizedResponse, SelectPartitions, Step, Threshold, mechanism,
+)
 
 __all__ = [
     "Accountant",
     "AccountantError",
+    "AdaptiveSearch",
     "Answer",
+    "Approximate",
     "Audit",
     "BudgetError",
     "Calibration",
     "Comparison",
     "Curve",
     "CurvePoint",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "Found",
+    "Gaussian",
     "GaussianDP",
     "InfeasibleError",
     "InputError",
     "Interval",
     "LabelGroup",
     "LabelRandomizer",
+    "Laplace",
     "Ledger",
     "LedgerStatus",
     "Majority",
+    "Matrix",
+    "MatrixStrategy",
     "NoAnswerError",
+    "NoiseStream",
+    "NoisyMax",
     "PateCost",
+    "PateLabels",
+    "PermuteAndFlip",
     "Plan",
+    "PlanLike",
     "Probe",
     "Profile",
     "ProfilePoint",
     "PublishedCost",
+    "Pure",
+    "RandomizedResponse",
     "Risk",
     "RiskValue",
     "Sampler",
     "SamplingScheme",
     "SanitizedCost",
+    "SelectPartitions",
     "SelectionLaw",
+    "Step",
+    "Threshold",
     "Topic",
     "Training",
     "__version__",
+    "mechanism",
     "rows",
     "shared",
 ]

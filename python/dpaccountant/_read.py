@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
+from ._errors import InputError
 from .answers import Calibration, Interval, LedgerStatus, Probe, RiskValue
 
-Plan = Union[Mapping[str, Any], str]
-"""A plan as a mapping, or as the text of a plan file (YAML or JSON)."""
+PlanLike = Union[Mapping[str, Any], str, "os.PathLike[str]"]
+"""A plan as a mapping (a Plan), as the text of a plan file (YAML or JSON), or as the path or name of such a file."""
 
 
-def plan_of(plan: Plan) -> Any:
-    return plan if isinstance(plan, str) else dict(plan)
+def plan_of(plan: PlanLike) -> Any:
+    """The plan of a request. A text on one line that ends as the name of a plan file does is one."""
+    if isinstance(plan, Mapping):
+        return dict(plan)
+    if not isinstance(plan, (str, os.PathLike)):
+        raise InputError(f"plan: {type(plan).__name__} is not a mapping, the text of a plan, or the path of a plan file")
+    name = os.fspath(plan)
+    if isinstance(plan, str) and ("\n" in plan or not plan.endswith((".yaml", ".yml", ".json"))):
+        return plan
+    try:
+        with open(name, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"plan: {name} cannot be read: {error}") from error
 
 
 def rows_of(rows: Sequence[Sequence[int]]) -> Any:
@@ -29,6 +43,12 @@ def interval_of(result: Mapping[str, Any], key: str) -> Interval:
         theory_gap=bool(result.get("theory-gap", False)),
         warnings=tuple(result.get("warnings", ())),
     )
+
+
+def numbers_of(values: Any) -> Optional[List[float]]:
+    """The numbers of a list, a tuple, an array or a Series; None for a number alone."""
+    values = values.tolist() if hasattr(values, "tolist") else values
+    return [float(v) for v in values] if isinstance(values, (list, tuple, range)) else None
 
 
 def given(**options: Any) -> Dict[str, Any]:

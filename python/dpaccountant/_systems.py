@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional, Sequence
 
 from ._connection import Connection
-from ._read import Plan, given, number_of, plan_of, rows_of
+from ._read import PlanLike, given, number_of, plan_of, rows_of
 from .answers import (
-    LabelGroup, LabelRandomizer, Majority, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
+    LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
 )
 
 
@@ -16,7 +16,7 @@ class Systems(Connection):
 
     def select(
         self,
-        plan: Optional[Plan] = None,
+        plan: Optional[PlanLike] = None,
         *,
         candidate_epsilon: Optional[float] = None,
         candidate_delta: Optional[float] = None,
@@ -53,6 +53,42 @@ class Systems(Connection):
             for r in self.request("select", **options)["laws"]
         )
 
+    def matrix_optimize(
+        self,
+        *,
+        strategy: str,
+        steps: int,
+        participation: str,
+        bands: Optional[int] = None,
+        buffers: Optional[int] = None,
+        error: Optional[str] = None,
+        noise_multiplier: Optional[float] = None,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
+        neighbors: Optional[str] = None,
+    ) -> MatrixStrategy:
+        """The matrix of correlated noise with the least error of prefix sums, and its price.
+
+        ``strategy`` is banded, toeplitz or blt; ``participation`` is as in plans, such as
+        ``"{min-separation: 100, at-most: 20}"``. The noise is ``noise_multiplier``, that for
+        ``epsilon``, or the sensitivity. The answer's ``strategy`` goes into a plan as it is.
+        """
+        r = self.request(
+            "matrix-optimize",
+            **given(
+                strategy=strategy, steps=steps, participation=participation, bands=bands,
+                buffers=buffers, error=error, noise_multiplier=noise_multiplier,
+                epsilon=epsilon, delta=delta, neighbors=neighbors,
+            ),
+        )
+        return MatrixStrategy(
+            strategy=r["strategy"], steps=r["steps"], participation=r["participation"],
+            sensitivity_lower=r["sensitivity"]["lower"], sensitivity_upper=r["sensitivity"]["upper"],
+            rmse=r["rmse"], max_error=r["max-error"], noise_multiplier=r["noise-multiplier"],
+            delta=r["delta"], epsilon_lower=r["epsilon"]["lower"], epsilon_upper=r["epsilon"]["upper"],
+            warnings=tuple(r.get("warnings", ())),
+        )
+
     def majority(
         self,
         *,
@@ -68,7 +104,7 @@ class Systems(Connection):
         disjoint_shards: Optional[bool] = None,
         voter_epsilons: Optional[Sequence[float]] = None,
         voter_deltas: Optional[Sequence[float]] = None,
-        plan: Optional[Plan] = None,
+        plan: Optional[PlanLike] = None,
         classes: Optional[int] = None,
         answers: Optional[int] = None,
         delta: Optional[float] = None,

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import html
+import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, TypeVar
+
+T = TypeVar("T")
 
 Row = Dict[str, Any]
 
@@ -40,8 +45,41 @@ class Answer:
                 whole[key] = _plain(value)
         return [{**whole, **point} for point in points] or [whole]
 
+    def to_pandas(self) -> Any:
+        """The rows as a DataFrame of pandas, which must be installed."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def _repr_html_(self) -> str:
+        """The rows as a table, in a notebook."""
+        return _table(self.rows())
+
     def _fields(self) -> Iterable[Any]:
         return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]
+
+
+def _table(lines: List[Row]) -> str:
+    head = "".join(f"<th>{html.escape(key)}</th>" for key in lines[0]) if lines else ""
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td>" for v in line.values()) + "</tr>"
+        for line in lines[:100]
+    )
+    more = f"<p>… and {len(lines) - 100} more</p>" if len(lines) > 100 else ""
+    return f"<table><tr>{head}</tr>{body}</table>{more}"
+
+
+def short(x: float, rounding: str) -> str:
+    """Six significant digits, rounded outward: ROUND_FLOOR for a lower end, ROUND_CEILING for an upper one."""
+    return f"{Context(prec=6, rounding=rounding).create_decimal(Decimal(x)).normalize():g}" if math.isfinite(x) else str(x)
+
+
+def _axes(ax: Any) -> Any:
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.gca()
+    return ax
 
 
 def _named(key: str, values: Mapping[str, Any]) -> Row:
@@ -66,16 +104,39 @@ def _plain(value: Any) -> Any:
 class Interval(Answer):
     """A certified answer: the true value lies in [lower, upper].
 
-    Promise ``upper``; ``estimate`` carries no guarantee.
+    Promise ``upper``; ``estimate`` carries no guarantee. As a number it is ``upper``: ``float(x)``, ``f"{x:.3f}"``
+    (which rounds to nearest). A comparison with a number says what is proved: ``x <= 1`` that the true value is at
+    most 1, ``x > 1`` that it is above; both are False where 1 lies within. ``str(x)`` is a line, rounded outward.
     """
 
     lower: float
     estimate: float
     upper: float
     worst_direction: str
-    error_budget: Mapping[str, float]
+    error_budget: Mapping[str, float] = field(repr=False)
     theory_gap: bool = False
     warnings: Sequence[str] = field(default_factory=tuple)
+
+    def __float__(self) -> float:
+        return self.upper
+
+    def __format__(self, spec: str) -> str:
+        return format(self.upper, spec) if spec else str(self)
+
+    def __str__(self) -> str:
+        return f"[{short(self.lower, ROUND_FLOOR)}, {short(self.upper, ROUND_CEILING)}]"
+
+    def __le__(self, other: Any) -> bool:
+        return self.upper <= (other.lower if isinstance(other, Interval) else float(other))
+
+    def __lt__(self, other: Any) -> bool:
+        return self.upper < (other.lower if isinstance(other, Interval) else float(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return self.lower >= float(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.lower > float(other)
 
 
 @dataclass(frozen=True)
@@ -133,6 +194,19 @@ class Curve(Answer):
     y: str
     points: Sequence[CurvePoint]
     warnings: Sequence[str] = field(default_factory=tuple)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the upper ends, with the intervals shaded, on axes of matplotlib, which are returned.
+
+        ``options`` are those of ``Axes.plot``. Without ``ax`` it is drawn on the current axes.
+        """
+        ax = _axes(ax)
+        xs = [p.x for p in self.points]
+        line = ax.plot(xs, [p.upper for p in self.points], **options)[0]
+        ax.fill_between(xs, [p.lower for p in self.points], [p.upper for p in self.points], alpha=0.3, color=line.get_color())
+        ax.set_xlabel(self.x)
+        ax.set_ylabel(self.y)
+        return ax
 
 
 @dataclass(frozen=True)
@@ -291,6 +365,17 @@ class Profile(Answer):
     neighbors: str
     points: Sequence[ProfilePoint]
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw δ against ε in each direction on axes of matplotlib, which are returned; as for ``Curve``."""
+        ax = _axes(ax)
+        for direction in dict.fromkeys(p.direction for p in self.points):
+            points = [p for p in self.points if p.direction == direction]
+            ax.plot([p.epsilon for p in points], [p.upper for p in points], **{"label": direction, **options})
+        ax.set_xlabel("epsilon")
+        ax.set_ylabel("delta")
+        ax.set_yscale("log")
+        return ax
+
 
 @dataclass(frozen=True)
 class SamplingScheme(Answer):
@@ -343,6 +428,24 @@ class Majority(Answer):
     attained_f: float
     epsilon_lower: Optional[float]
     epsilon_upper: Optional[float]
+
+
+@dataclass(frozen=True)
+class MatrixStrategy(Answer):
+    """A matrix of correlated noise: sensitivity and ε are certified, the errors are not."""
+
+    strategy: Any
+    steps: int
+    participation: str
+    sensitivity_lower: float
+    sensitivity_upper: float
+    rmse: float
+    max_error: float
+    noise_multiplier: float
+    delta: float
+    epsilon_lower: float
+    epsilon_upper: float
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -429,3 +532,23 @@ class Topic(Answer):
     title: str
     text: str
     also: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class PateLabels(Answer):
+    """Noisy labels, -1 where there is none, and which queries the teachers have answered."""
+
+    labels: Sequence[int]
+    answered: Sequence[bool]
+
+    def rows(self) -> List[Row]:
+        """A row for each query."""
+        return [{"label": label, "answered": answered} for label, answered in zip(self.labels, self.answered)]
+
+
+@dataclass(frozen=True)
+class Found(Generic[T]):
+    """What a search shows: the outcome of a trial and its score. It holds nothing about the number of trials."""
+
+    payload: T
+    score: float

@@ -158,7 +158,7 @@ class TrainingBudget(Asking):
         plan = self._plan(self._ran)
         if not self._ran:
             plan = {"neighbors": self._run["neighbors"], "event": {"class_name": "NoOpDpEvent"}}
-        return self._ask().epsilon(plan, self._run["delta"], recursion=STEP_BY_STEP)
+        return self._ask().epsilon(plan, float(self._run["delta"]), recursion=STEP_BY_STEP)
 
     def compare(self, noise_multiplier: Optional[float], sampling_rate: Optional[float]) -> None:
         """Raise InputError if what is about to run has less noise or a higher rate than the budget is for."""

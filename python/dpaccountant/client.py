@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
+from ._errors import InputError
 from ._read import (
-    Plan, calibration_of, given, interval_of, number_of, plan_of, risk_of, status_of,
+    PlanLike, calibration_of, given, interval_of, number_of, numbers_of, plan_of, risk_of, status_of,
 )
+from ._query import Queries
+from ._runs import Runs
 from ._systems import Systems
 from .answers import (
     Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval, LedgerStatus, Profile,
@@ -16,7 +19,7 @@ from .answers import (
 from .ledger import Ledger
 
 
-class Accountant(Systems):
+class Accountant(Systems, Queries, Runs):
     """A running ``accountant serve --stdio``; close it, or use it in ``with``.
 
     ``binary`` is the program. By default it is what the environment variable
@@ -33,16 +36,36 @@ class Accountant(Systems):
         """The version of the program."""
         return str(self.request("version")["version"])
 
-    def epsilon(self, plan: Plan, delta: float, *, recursion: int = 0) -> Interval:
-        """The smallest ε for which the plan is (ε, δ)-differentially private.
+    @overload
+    def epsilon(self, plan: PlanLike, delta: float, *, recursion: int = 0, **limits: float) -> Interval: ...
 
-        ``recursion`` narrows the theory gap of samples of a fixed size where a
-        mechanism runs at most that many times; it takes seconds for 1000.
+    @overload
+    def epsilon(self, plan: PlanLike, delta: Sequence[float], *, recursion: int = 0, **limits: float) -> List[Interval]: ...
+
+    def epsilon(self, plan: PlanLike, delta: Any, *, recursion: int = 0, **limits: float) -> Any:
+        """The smallest ε for which the plan is (ε, δ)-differentially private: for a list or an array of δ, a list.
+
+        δ is in (0, 1). ``recursion`` narrows the theory gap of samples of a fixed size where a mechanism runs at most that
+        many times; it takes seconds for 1000. ``limits`` are ``accuracy`` (the relative width that an interval may have),
+        ``memory`` in MB, ``work`` and ``time_limit`` in seconds: at a limit the interval is wider, and has a warning.
+        InputError names what is wrong.
+
+            accountant.epsilon(Plan(Gaussian(1.1).poisson(0.004) * 1000), 1e-5).upper
         """
-        arguments = dict(plan=plan_of(plan), delta=delta, recursion=recursion)
-        return interval_of(self.request("epsilon", **arguments)["results"][0], "epsilon")
+        return self._intervals("epsilon", plan, "delta", delta, recursion, limits)
 
-    def certificate(self, plan: Plan, delta: float) -> str:
+    def _intervals(self, op: str, plan: PlanLike, at: str, xs: Any, recursion: int, limits: Mapping[str, float]) -> Any:
+        several = numbers_of(xs)
+        if several == []:
+            raise InputError(f"{at}: is an empty list, must be a number or a list of them")
+        arguments: Dict[str, Any] = dict(plan=plan_of(plan), recursion=recursion, **given(**limits))
+        if several is None:
+            arguments[at] = xs
+            return interval_of(self.request(op, **arguments)["results"][0], op)
+        # An answer is in the order of the question, whatever it repeats.
+        return [interval_of(self.request(op, **{**arguments, at: x})["results"][0], op) for x in several]
+
+    def certificate(self, plan: PlanLike, delta: float) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
 
         ``docs/certificates.md`` has its form; ``verify/src`` is such a program.
@@ -50,19 +73,25 @@ class Accountant(Systems):
         result = self.request("epsilon", plan=plan_of(plan), delta=delta, certificate=True)
         return str(result["certificate"])
 
-    def delta(self, plan: Plan, epsilon: float, *, recursion: int = 0) -> Interval:
-        """The smallest δ for which the plan is (ε, δ)-differentially private.
+    @overload
+    def delta(self, plan: PlanLike, epsilon: float, *, recursion: int = 0, **limits: float) -> Interval: ...
 
-        ``recursion`` is as for ``epsilon``.
+    @overload
+    def delta(self, plan: PlanLike, epsilon: Sequence[float], *, recursion: int = 0, **limits: float) -> List[Interval]: ...
+
+    def delta(self, plan: PlanLike, epsilon: Any, *, recursion: int = 0, **limits: float) -> Any:
+        """The smallest δ for which the plan is (ε, δ)-differentially private: for a list or an array of ε, a list.
+
+        ε is at least 0. ``recursion`` and ``limits`` are as for ``epsilon``.
         """
-        arguments = dict(plan=plan_of(plan), epsilon=epsilon, recursion=recursion)
-        return interval_of(self.request("delta", **arguments)["results"][0], "delta")
+        return self._intervals("delta", plan, "epsilon", epsilon, recursion, limits)
 
     def risk(
         self,
-        plan: Plan,
+        plan: PlanLike,
         false_positives: Optional[Sequence[float]] = None,
         priors: Optional[Sequence[float]] = None,
+        **limits: float,
     ) -> Risk:
         """What the best attacker can do, at false-positive rates and priors.
 
@@ -74,6 +103,7 @@ class Accountant(Systems):
             **given(
                 false_positives=None if false_positives is None else list(false_positives),
                 priors=None if priors is None else list(priors),
+                **limits,
             ),
         )
         return Risk(
@@ -88,7 +118,7 @@ class Accountant(Systems):
 
     def curve(
         self,
-        plan: Plan,
+        plan: PlanLike,
         kind: str = "delta",
         *,
         points: Optional[int] = None,
@@ -97,6 +127,7 @@ class Accountant(Systems):
         from_: Optional[float] = None,
         to: Optional[float] = None,
         min_delta: Optional[float] = None,
+        **limits: float,
     ) -> Curve:
         """A curve as numbers: δ against ε ("delta"), ε at ``delta`` against the
         length of the plan ("steps"), or the error rates of the best attacker
@@ -106,7 +137,7 @@ class Accountant(Systems):
             "curve",
             plan=plan_of(plan),
             kind=kind,
-            **given(points=points, delta=delta, log=log or None, from_=from_, to=to, min_delta=min_delta),
+            **given(points=points, delta=delta, log=log or None, from_=from_, to=to, min_delta=min_delta, **limits),
         )
         curve = result["curves"][0]
         return Curve(
@@ -128,7 +159,7 @@ class Accountant(Systems):
 
     def calibrate(
         self,
-        plan: Plan,
+        plan: PlanLike,
         *,
         epsilon: Optional[float] = None,
         delta: Optional[float] = None,
@@ -162,7 +193,7 @@ class Accountant(Systems):
         )
         return calibration_of(result)
 
-    def compare(self, plan: Plan, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
+    def compare(self, plan: PlanLike, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
         """ε by the methods of the literature, the Fourier accountant last.
 
         ``recursion`` is as for ``epsilon``.
@@ -192,11 +223,11 @@ class Accountant(Systems):
         )["batches"]
         return drawn
 
-    def plan_convert(self, plan: Plan, *, to: Optional[str] = None) -> str:
+    def plan_convert(self, plan: PlanLike, *, to: Optional[str] = None) -> str:
         """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
         return str(self.request("plan-convert", plan=plan_of(plan), to=to)["text"])
 
-    def gdp(self, plan: Plan, *, tolerance: Optional[float] = None) -> GaussianDP:
+    def gdp(self, plan: PlanLike, *, tolerance: Optional[float] = None) -> GaussianDP:
         """The μ of Gaussian differential privacy at a tolerance, by default 1e-10."""
         answer = self.request("gdp", plan=plan_of(plan), tolerance=tolerance)
         return GaussianDP(
@@ -209,7 +240,7 @@ class Accountant(Systems):
 
     def gdp_solve(
         self,
-        plan: Plan,
+        plan: PlanLike,
         *,
         solve: str,
         mu: Optional[float] = None,
@@ -242,9 +273,13 @@ class Accountant(Systems):
         confidence: Optional[float] = None,
         threshold: Optional[float] = None,
         guesses: Optional[int] = None,
-        plan: Optional[Plan] = None,
+        family: Optional[str] = None,
+        plan: Optional[PlanLike] = None,
     ) -> Audit:
-        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``."""
+        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``.
+
+        With ``family="gaussian"`` the mechanism is declared to be Gaussian, and ε is what the bound of μ means for it.
+        """
         answer = self.request(
             "audit",
             design=design,
@@ -254,6 +289,7 @@ class Accountant(Systems):
             confidence=confidence,
             threshold=threshold,
             guesses=guesses,
+            family=family,
             plan=None if plan is None else plan_of(plan),
         )
         claim = answer.get("claim")
@@ -404,13 +440,17 @@ class Accountant(Systems):
             )
         return tuple(schemes)
 
-    def plan_check(self, plan: Plan) -> Mapping[str, Any]:
+    def plan_check(self, plan: PlanLike) -> Mapping[str, Any]:
         """Read a plan without computing privacy: its relation, steps and runs."""
         return dict(self.request("plan-check", plan=plan_of(plan)))
 
-    def diff(self, old: Plan, new: Plan, *, delta: float) -> Mapping[str, Any]:
+    def diff(self, old: PlanLike, new: PlanLike, *, delta: float) -> Mapping[str, Any]:
         """What tells two plans apart, ε of each, and the difference (``more``)."""
         return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
+
+    def filter(self, **options: Any) -> Mapping[str, Any]:
+        """What full adaptivity costs: ``options`` are the keys of the request ``filter`` in docs/cli.md."""
+        return dict(self.request("filter", **given(**options)))
 
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""

@@ -6,7 +6,7 @@ from typing import Optional
 
 from ._connection import Connection
 from ._errors import AccountantError
-from ._read import Plan, given, plan_of, status_of
+from ._read import PlanLike, given, plan_of, status_of
 from .answers import LedgerStatus
 
 
@@ -21,7 +21,7 @@ class Ledger:
         self._accountant = accountant
         self._name = name
 
-    def spend(self, plan: Plan, note: str = "", key: str = "", **limits: float) -> None:
+    def spend(self, plan: PlanLike, note: str = "", key: str = "", **limits: float) -> None:
         """Spend a plan before it runs; with a key once, however often it is asked for.
 
         Raises BudgetError when it would pass the budget: nothing is spent then,
@@ -34,7 +34,7 @@ class Ledger:
         if not isinstance(answer, dict) or answer.get("spent") is not True:
             raise AccountantError(f"{self._name}: the answer does not grant the spend, so that the step must not run: {answer!r:.80}")
 
-    def fits(self, plan: Plan, limit: Optional[int] = None, **limits: float) -> int:
+    def fits(self, plan: PlanLike, limit: Optional[int] = None, **limits: float) -> int:
         """How many times in a row the plan could be spent now, at most ``limit`` times.
 
         Nothing is spent or reserved: only ``spend`` is.

@@ -32,7 +32,6 @@ func TestBadInput(t *testing.T) {
 		"population": {err(must(NewRandom(5)).Batches(nil, 0)), err(must(NewTruncated(0.5, 1, 2)).Batches(nil, 3)), err(NewTruncated(0.5, 1, 0)), err((Truncated{}).Apply(gaussian(1), profiles.AddRemove))},
 		"mechanism":  {err(must(NewTruncated(0.5, 1, 2)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove)), err(must(NewShuffle(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.ZeroOut)), err(must(NewRandom(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.Substitute))},
 		"neighbors":  {err(must(NewFixed(2)).Apply(gaussian(1), profiles.AddRemove)), err(must(NewShuffle(2)).Apply(gaussian(1), 9))},
-		"cost":       {err(must(NewTruncated(0.5, 1, 2)).SmallestCap(context.Background(), gaussian(1), profiles.AddRemove, 1, 1e-5, 0, fourier.Options{}))},
 	} {
 		for i, e := range errs {
 			if e == nil {
@@ -102,11 +101,8 @@ func TestConformance(t *testing.T) {
 // TestSmallestCap: the hint costs what it says, and one less costs more.
 func TestSmallestCap(t *testing.T) {
 	s := must(NewTruncated(0.01, 550, 50000))
-	ctx := context.Background()
-	cap1, e := s.SmallestCap(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, 0.01, fourier.Options{})
-	if e != nil {
-		t.Fatal(e)
-	}
+	q := newCapQuestion(t.Context(), gaussian(1), profiles.AddRemove, 2000, 1e-6, fourier.Options{Relative: 1e-3})
+	cap1 := must(q.smallest(s, 1.01*must(q.upper(s, 50000))))
 	cost := func(most int64) float64 {
 		m := must(must(s.WithCap(most)).Apply(gaussian(1), profiles.AddRemove))
 		_, hi := interval(t, m.Directions[0], 2000, 1e-6)
@@ -135,7 +131,7 @@ func TestCapCost(t *testing.T) {
 // What a cap costs is asked with the work of one question, and said of an ε above 0 only.
 func TestCapCostKeepsToItsWork(t *testing.T) {
 	s := must(NewTruncated(0.01, 550, 50000))
-	ctx := context.Background()
+	ctx := t.Context()
 	limits := fourier.Options{Work: 3e6, Relative: 1e-3}
 	q := newCapQuestion(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, limits)
 	plain := must(q.upper(s, s.population))

@@ -59,13 +59,20 @@ func (s Random) WithUses(uses int64) (Random, error) {
 	return s, nil
 }
 
+func checkEpochs(epochs int64, redraw Redraw) error {
+	switch {
+	case epochs < 1 || epochs > maxSteps:
+		return fault.New("epochs", "%d is not in [1, %d]", epochs, int64(maxSteps))
+	case redraw != EachEpoch && redraw != Once:
+		return fault.New("redraw", "%d is not in [each-epoch, once]", int(redraw))
+	}
+	return nil
+}
+
 // WithEpochs returns the scheme for so many epochs together.
 func (s Random) WithEpochs(epochs int64, redraw Redraw) (Random, error) {
-	if epochs < 1 || epochs > maxSteps {
-		return Random{}, fault.New("epochs", "%d is not in [1, %d]", epochs, int64(maxSteps))
-	}
-	if redraw != EachEpoch && redraw != Once {
-		return Random{}, fault.New("redraw", "%d is not in [each-epoch, once]", int(redraw))
+	if err := checkEpochs(epochs, redraw); err != nil {
+		return Random{}, err
 	}
 	s.epochs, s.redraw = epochs, redraw
 	return s, nil

@@ -34,11 +34,8 @@ func NewShuffle(batches int64) (Shuffle, error) {
 
 // WithEpochs returns the scheme for so many epochs together.
 func (s Shuffle) WithEpochs(epochs int64, redraw Redraw) (Shuffle, error) {
-	if epochs < 1 || epochs > maxSteps {
-		return Shuffle{}, fault.New("epochs", "%d is not in [1, %d]", epochs, int64(maxSteps))
-	}
-	if redraw != EachEpoch && redraw != Once {
-		return Shuffle{}, fault.New("redraw", "%d is not in [each-epoch, once]", int(redraw))
+	if err := checkEpochs(epochs, redraw); err != nil {
+		return Shuffle{}, err
 	}
 	s.epochs, s.redraw = epochs, redraw
 	return s, nil

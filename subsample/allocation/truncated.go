@@ -331,6 +331,9 @@ func newCapQuestion(ctx context.Context, b profiles.Mechanism, r profiles.Relati
 // A direction of one cap has at most this share of the work, so that a hard one leaves some.
 const capShare = 0.1
 
+// leastAsk is the work of a question that is answered in closed form, or ends before its first sum: its tails and a search for a line.
+const leastAsk = 5e4
+
 // errNoWork ends a search for a cap with what it has found.
 var errNoWork = errors.New("the work limit is reached")
 
@@ -362,29 +365,10 @@ func (q *capQuestion) upper(s Truncated, most int64) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		q.left -= sum.Spent()
+		q.left -= max(sum.Spent(), leastAsk)
 		worst = max(worst, e.Upper)
 	}
 	return worst, nil
-}
-
-// SmallestCap returns the smallest cap, from the mean of a batch on, with which so many steps cost at most (1 + cost) times
-// what they cost without a cap, in upper bounds of ε(δ): the hint for a cap that is too low. Costs are of an ε above 0. All
-// questions together have the work of one (limits.Work): the smallest cap that was found by then is returned.
-func (s Truncated) SmallestCap(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta, cost float64, limits fourier.Options) (int64, error) {
-	if !(cost > 0) {
-		return 0, fault.New("cost", "%v is not above 0", cost)
-	}
-	limits.Relative = min(1e-3, cost/10)
-	q := newCapQuestion(ctx, b, r, steps, delta, limits)
-	plain, err := q.upper(s, s.population)
-	if err != nil {
-		return 0, err
-	}
-	if !(plain > 0) {
-		return 0, fault.New("delta", "%v is not below what makes ε(δ) 0", delta)
-	}
-	return q.smallest(s, plain*(1+cost))
 }
 
 // smallest returns the smallest cap, from the mean of a batch on, whose ε is at most so much, as
@@ -395,10 +379,10 @@ func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
 	sd := math.Sqrt(mean*(1-s.rate)) + 1
 	lo := int64(max(1, min(mean, float64(s.population))))
 	hi := s.population
-	for k := 4.0; k < 64; k += 2 {
+	for k := 4.0; hi-lo > 1; k += 2 {
 		x := int64(math.Ceil(mean + k*sd))
-		if x >= hi {
-			break
+		if x >= hi || k >= 64 {
+			x, k = lo+(hi-lo)/2, 64
 		}
 		e, err := q.upper(s, x)
 		if err == errNoWork {
@@ -408,24 +392,9 @@ func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
 			return 0, err
 		}
 		if e <= most {
-			hi = x
-			break
-		}
-		lo = x
-	}
-	for hi-lo > 1 {
-		mid := lo + (hi-lo)/2
-		e, err := q.upper(s, mid)
-		if err == errNoWork {
-			return hi, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		if e <= most {
-			hi = mid
+			hi, k = x, 64
 		} else {
-			lo = mid
+			lo = x
 		}
 	}
 	return hi, nil

@@ -26,7 +26,7 @@ var (
 	keyFile = flag.String("key_file", "", "file of the secret key of this run, which every worker can read (made by the job key)")
 
 	column   = flag.String("column", "label", "labels: field of the label")
-	group    = flag.String("group", "", "labels: public field; each of its values has a design of its own")
+	group    = flag.String("group", "", "labels: public field; each of its values has a design of its own. query: fields of the group, with commas")
 	idColumn = flag.String("id_column", "", "labels: field that names a row (default: its file and offset)")
 	labelSet = flag.String("label_set", "", "labels: the public set, as 1..52, 0..10..2 (step 2) or 0,1,5")
 	weights  = flag.String("weights", "", "labels: public prior, a weight for each label with commas (default: a private histogram)")
@@ -48,12 +48,20 @@ var (
 	price     = flag.String("price", "", "votes: best, exact or theorem6")
 	report    = flag.String("report", "", "votes: joint, expected, worst or independent")
 
-	person    = flag.String("person", "person", "partitions: field of the person")
+	person    = flag.String("person", "person", "partitions, query: field of the person; a query has none unless this is set")
 	partition = flag.String("partition", "partition", "partitions: field of the partition")
-	perPerson = flag.Int("per_person", 1, "partitions: in how many a person counts")
+	perPerson = flag.Int("per_person", 1, "partitions, query: in how many a person counts")
+
+	budget    = flag.Float64("budget", 0, "query: ε of the whole query, at --delta")
+	perGroup  = flag.Int("per_group", 1, "query: how many rows of a person count in a group; --per_person is in how many groups it counts, of --group")
+	keys      = flag.String("keys", "", "query: the groups with commas, which must be public (default: they are private)")
+	count     = flag.Bool("count", false, "query: count the rows of each group")
+	sums      = flag.String("sum", "", "query: column:low:high, with commas")
+	means     = flag.String("mean", "", "query: column:low:high, with commas")
+	quantiles = flag.String("quantile", "", "query: column:low:high:cells:level, with commas")
 
 	epsilon = flag.Float64("epsilon", 0, "labels: whole budget; partitions: ε of one partition")
-	delta   = flag.Float64("delta", 0, "partitions: δ of one partition; votes: δ of the report")
+	delta   = flag.Float64("delta", 0, "partitions: δ of one partition; votes: δ of the report; query: δ of the whole")
 
 	onlyPrior bool
 )

@@ -4,11 +4,14 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	jobs "github.com/dpaccountant/accountant/beam"
+	stats "github.com/dpaccountant/accountant/cmd/query"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -128,4 +131,57 @@ func partitions(ctx context.Context, s beam.Scope) error {
 	jobs.WriteLines(s, *out+"-report", ".json", "", 1, beam.Create(s, "\n"+string(charge)))
 	writeDead(s, bad, unread)
 	return nil
+}
+
+// answerQuery is the query of `accountant query`, at scale. The report has the plan that is to be spent before the job runs.
+func answerQuery(ctx context.Context, s beam.Scope) error {
+	l, err := layout(ctx)
+	if err != nil {
+		return err
+	}
+	q := stats.Query{Epsilon: *budget, Delta: *delta, Group: listed(*group), PerPerson: *perPerson, PerGroup: *perGroup}
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "person" {
+			q.Person = *person
+		}
+	})
+	for _, k := range listed(*keys) {
+		q.Keys = append(q.Keys, []string{k})
+	}
+	if q.Measures, err = stats.ParseMeasures(*count, listed(*sums), listed(*means), listed(*quantiles)); err != nil {
+		return err
+	}
+	price, err := q.Price(ctx)
+	if err != nil {
+		return err
+	}
+	f := jobs.QueryFields{Layout: l, Query: q}
+	if err := f.Check(); err != nil {
+		return err
+	}
+	o := jobs.QueryOptions{Query: q, Paid: price.Paid, Key: jobs.Key{File: *keyFile}}
+	if err := o.Key.Check(ctx); err != nil {
+		return err
+	}
+	lines, bad := jobs.ReadLines(s, *in, l)
+	rows, unread := jobs.QueryRows(s, f, lines)
+	jobs.WriteLines(s, *out, ".csv", strings.Join(q.Columns(), ","), *shards, jobs.Query(s, o, rows))
+	report, err := service.Marshal(struct {
+		Plan  string        `json:"plan"`
+		Noise []stats.Noise `json:"noise"`
+	}{string(price.Plan), price.Noise})
+	if err != nil {
+		return err
+	}
+	jobs.WriteLines(s, *out+"-report", ".json", "", 1, beam.Create(s, "\n"+string(report)))
+	writeDead(s, bad, unread)
+	return nil
+}
+
+// listed splits a list with commas.
+func listed(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }

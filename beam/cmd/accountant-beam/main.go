@@ -6,6 +6,7 @@
 //	accountant-beam prior      as labels, but only the private histogram
 //	accountant-beam votes      --in 'votes-*.csv' --classes 10 --teachers 250 --mechanism gnmax --sigma2 40 --delta 1e-5 ...
 //	accountant-beam partitions --in 'visits-*.csv' --person user --partition url --epsilon 1 --delta 1e-8 ...
+//	accountant-beam query      --in 'visits-*.csv' --group city --person user --per_person 3 --count --sum amount:0:100 --budget 1 --delta 1e-6 ...
 //	accountant-beam key        --key_file run.key
 //
 // Flags are Beam's (--runner, --endpoint, --environment_type, --project, …) and those of
@@ -60,7 +61,7 @@ func parse(args []string) {
 
 // builders are the jobs.
 var builders = map[string]func(context.Context, beam.Scope) error{
-	"account": account, "labels": labels, "prior": labels, "votes": votes, "partitions": partitions,
+	"account": account, "labels": labels, "prior": labels, "votes": votes, "partitions": partitions, "query": answerQuery,
 }
 
 func run(ctx context.Context, job string) error {
@@ -75,7 +76,7 @@ func run(ctx context.Context, job string) error {
 	}
 	build, ok := builders[job]
 	if !ok {
-		return fmt.Errorf("%q is no job; must be account, labels, prior, votes, partitions or key", job)
+		return fmt.Errorf("%q is no job; must be account, labels, prior, votes, partitions, query or key", job)
 	}
 	if *in == "" || *out == "" {
 		return fmt.Errorf("missing --in or --out")

@@ -273,6 +273,10 @@ func TestRefusals(t *testing.T) {
 		{"labels --in DATA --out OUT2 --label_set 0..2 --epsilon 1 --column lable", `column: "lable" is not in the header; did you mean`},
 		{"votes --in DATA --out OUT2", "is not in the header"},
 		{"partitions --in DATA --out OUT2 --person label --partition label --epsilon 1", "delta: 0 is not in"},
+		{"query --in DATA --out OUT2 --count", "budget: 0 is not in"},
+		{"query --in DATA --out OUT2 --budget 1", "nothing is asked for"},
+		{"query --in DATA --out OUT2 --budget 1 --count --group town --delta 1e-6", "is not in the header"},
+		{"query --in DATA --out OUT2 --budget 1 --count", "key: is missing"},
 	} {
 		names := strings.NewReplacer("DATA", data, "OUT2", out+"2", "OUT3", out+"3", "OUT", out)
 		text, err := command(strings.Fields(names.Replace(c.args))...).CombinedOutput()

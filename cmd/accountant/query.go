@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/tables"
+)
+
+// newQueryCmd returns the command that answers a query of a CSV file. The table goes to standard output or a file, whole or
+// not at all; what it promises is told beside it.
+func newQueryCmd() *cobra.Command {
+	var q service.QueryRequest
+	var form output
+	var keys, out, progress string
+	cmd := &cobra.Command{
+		Use:  "query",
+		Args: ledgerArgs("data.csv"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.In = args[0]
+			var err error
+			if keys != "" {
+				if q.Keys, err = readKeys(cmd, keys, q.Group); err != nil {
+					return err
+				}
+			}
+			s := service.New(ledgerFiles{})
+			if q.Ledger != "" {
+				h, err := s.LedgerOpen(cmd.Context(), service.LedgerOpenRequest{Path: q.Ledger})
+				if err != nil {
+					return flagged(cmd, err)
+				}
+				q.Ledger = h.Ledger
+			}
+			a, err := measuredIf(cmd, progress, "reading", func(m *meter) (service.QueryAnswer, error) {
+				return s.Query(service.WithProgress(cmd.Context(), m.show), q)
+			})
+			if err != nil {
+				return flagged(cmd, err)
+			}
+			return printQuery(cmd, a, form.json, out)
+		},
+	}
+	bind(cmd, &q, "accuracy", "transform")
+	f := cmd.Flags()
+	f.StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
+	f.StringVar(&out, "out", "-", "CSV `file` to write, or -")
+	f.StringVar(&q.Ledger, "ledger", "", "`file` of a ledger that the query is spent from before noise is drawn")
+	f.BoolVar(&form.json, "json", false, "print JSON")
+	addProgress(cmd, &progress)
+	for _, name := range []string{"keys", "out"} {
+		_ = cmd.MarkFlagFilename(name, "csv")
+	}
+	return cmd
+}
+
+// readKeys reads the public groups.
+func readKeys(cmd *cobra.Command, path string, group []string) ([][]string, error) {
+	data, name, err := readInput(cmd, path)
+	if err != nil {
+		return nil, err
+	}
+	rows := tables.NewReader(bytes.NewReader(data))
+	header, err := rows.Row()
+	if err != nil || !slices.Equal(header, group) {
+		return nil, fmt.Errorf("%s:1: the header is not that of --group: %s", name, strings.Join(group, ","))
+	}
+	rows.Columns = len(group)
+	out := [][]string{}
+	for {
+		row, err := rows.Row()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, rows.Line(), err)
+		}
+		for i := range row {
+			row[i] = strings.Clone(row[i])
+		}
+		out = append(out, row)
+	}
+}
+
+// printQuery writes the table, and tells what it promises where the table is not.
+func printQuery(cmd *cobra.Command, a service.QueryAnswer, asJSON bool, out string) error {
+	spent := func(err error) error {
+		if err != nil && a.Spent {
+			fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the query is spent, though its answer was not written")
+		}
+		return err
+	}
+	if asJSON {
+		return spent(printJSON(cmd.OutOrStdout(), a))
+	}
+	var table bytes.Buffer
+	w := csv.NewWriter(&table)
+	if err := w.WriteAll(append([][]string{a.Columns}, a.Rows...)); err != nil {
+		return spent(err)
+	}
+	told := cmd.ErrOrStderr()
+	if out == "-" {
+		if _, err := table.WriteTo(cmd.OutOrStdout()); err != nil {
+			return spent(err)
+		}
+	} else {
+		if err := produceFileAtomic(out, func(w io.Writer) error { _, err := table.WriteTo(w); return err }); err != nil {
+			return spent(err)
+		}
+		told = cmd.OutOrStdout()
+	}
+	for _, n := range a.Noise {
+		fmt.Fprintf(told, "noise of %s: %s, standard deviation %s\n", printable(n.Name), n.Law, rounded(float64(n.SD), 5, up))
+	}
+	for _, line := range a.Statement {
+		fmt.Fprintln(told, line)
+	}
+	return nil
+}

@@ -1,0 +1,406 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/matrix"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+// This file has runs that take several requests: a search, whose candidates another program runs, and
+// correlated noise, a vector for each step. They are as private as what one door holds for one user.
+
+// RunOpenRequest begins a run.
+type RunOpenRequest struct {
+	Kind string `json:"kind" one:"best,first-above,top,adaptive,sparse-vector,matrix" help:"best, first-above, top, adaptive, sparse-vector or matrix"`
+	// Selection is the law of the number of candidates as a step of a plan has it: best, first-above, top.
+	Selection        json.RawMessage `json:"selection,omitempty"`
+	Threshold        *float64        `json:"threshold,omitempty" help:"score to reach, of first-above"`
+	Top              *int            `json:"top,omitempty" help:"how many outcomes top shows"`
+	Hits             *int            `json:"hits,omitempty" help:"how many outcomes adaptive shows"`
+	Padding          bool            `json:"padding,omitempty" help:"best and first-above run as many candidates as the law allows, and ignore some"`
+	Percentile       *float64        `json:"percentile,omitempty" help:"probability to reach, of sparse-vector"`
+	CandidateEpsilon *float64        `json:"candidate-epsilon,omitempty" help:"{ε} of one candidate; sparse-vector needs it"`
+	CandidateDelta   *float64        `json:"candidate-delta,omitempty" help:"{δ} of one candidate, if that is not 0"`
+	Epsilon          *float64        `json:"epsilon,omitempty" help:"{ε} of the whole sparse-vector"`
+	Queries          *int            `json:"queries,omitempty" help:"largest number of queries of sparse-vector"`
+	Delta            *float64        `json:"delta,omitempty" help:"{δ} at which adaptive is priced"`
+	// Mechanism is matrix as a step of a plan has it, for vectors of a dimension with contributions of norm at most clip.
+	Mechanism json.RawMessage `json:"mechanism,omitempty"`
+	Clip      *float64        `json:"clip,omitempty" help:"largest norm of a contribution"`
+	Dimension *int            `json:"dimension,omitempty" help:"numbers of a vector"`
+	TestSeed  Decimal         `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+}
+
+// RunOpened names a run, and what it costs where it is priced by its own keys.
+type RunOpened struct {
+	Run     string   `json:"run"`
+	Epsilon *float64 `json:"epsilon,omitempty"`
+	Delta   *float64 `json:"delta,omitempty"`
+}
+
+// RunHandle names a run.
+type RunHandle struct {
+	Run string `json:"run"`
+}
+
+// RunNextRequest goes on with a run: with the score of the candidate that was asked for (the probability, of a
+// sparse vector), for adaptive with the threshold of its call too, for matrix with the sum of clipped contributions.
+type RunNextRequest struct {
+	RunHandle
+	X         []float64 `json:"x,omitempty"`
+	Score     *float64  `json:"score,omitempty"`
+	Threshold *float64  `json:"threshold,omitempty"`
+}
+
+// RunNextAnswer asks for a candidate to be run (try), or has the end: the numbers of the candidates to show, from 0 in
+// the order in which they were asked for. How many were asked for must stay secret.
+type RunNextAnswer struct {
+	Try    bool      `json:"try,omitempty"`
+	Found  []int     `json:"found,omitempty"`
+	Left   *int      `json:"left,omitempty"` // outcomes that adaptive may still show
+	Values []float64 `json:"values,omitempty"`
+}
+
+// An ongoing run is a search, an adaptive search or a stream.
+type ongoing struct {
+	mu       sync.Mutex
+	search   *search
+	adaptive *selection.AdaptiveSearch[int]
+	calls    int
+	stream   *matrix.Stream
+}
+
+// A search runs in a goroutine of its own, which waits for scores.
+type search struct {
+	stop   context.CancelFunc
+	asks   chan int
+	scores chan float64
+	done   chan searchEnd
+	asked  bool // a score is due
+	over   bool
+}
+
+type searchEnd struct {
+	found []int
+	err   error
+}
+
+// runKeys are what each kind of run needs, and what else it may have.
+var runKeys = map[string][2][]string{
+	"best":          {{"selection"}, {"padding", "candidate-epsilon", "candidate-delta"}},
+	"first-above":   {{"selection", "threshold"}, {"padding", "candidate-epsilon", "candidate-delta"}},
+	"top":           {{"selection", "top"}, {"candidate-epsilon", "candidate-delta"}},
+	"adaptive":      {{"hits"}, {"candidate-epsilon", "delta"}},
+	"sparse-vector": {{"percentile", "candidate-epsilon", "epsilon", "queries"}, nil},
+	"matrix":        {{"mechanism", "clip", "dimension"}, nil},
+}
+
+// shape checks that the kind's own keys are there, and no others.
+func (q RunOpenRequest) shape() error {
+	own, ok := runKeys[q.Kind]
+	if !ok {
+		return oneOf("kind", q.Kind, "best", "first-above", "top", "adaptive", "sparse-vector", "matrix")
+	}
+	allowed := map[string]bool{"kind": true, "test-seed": true}
+	given := map[string]bool{"selection": q.Selection != nil, "threshold": q.Threshold != nil, "top": q.Top != nil, "hits": q.Hits != nil, "padding": q.Padding,
+		"percentile": q.Percentile != nil, "candidate-epsilon": q.CandidateEpsilon != nil, "candidate-delta": q.CandidateDelta != nil, "epsilon": q.Epsilon != nil,
+		"queries": q.Queries != nil, "delta": q.Delta != nil, "mechanism": q.Mechanism != nil, "clip": q.Clip != nil, "dimension": q.Dimension != nil}
+	for _, name := range own[0] {
+		if allowed[name] = true; !given[name] {
+			return fault.New(name, "is missing; %s needs it", q.Kind)
+		}
+	}
+	for _, name := range own[1] {
+		allowed[name] = true
+	}
+	for _, k := range Keys(&q) {
+		if given[k.Name] && !allowed[k.Name] {
+			return fault.New(k.Name, "is of no use to %s", q.Kind)
+		}
+	}
+	switch {
+	case q.CandidateDelta != nil && q.CandidateEpsilon == nil:
+		return fault.New("candidate-epsilon", "is missing; candidate-delta goes with it")
+	case q.Kind == "adaptive" && (q.CandidateEpsilon == nil) != (q.Delta == nil):
+		return fault.New("delta", "must be given with candidate-epsilon, to price an adaptive search")
+	case q.Top != nil && *q.Top < 1:
+		return fault.New("top", "%d is not in [1, ∞)", *q.Top)
+	case q.Queries != nil && (*q.Queries < 1 || *q.Queries > 1<<31-1):
+		return fault.New("queries", "%d is not in [1, 2147483647]", *q.Queries)
+	case q.Threshold != nil && math.IsNaN(*q.Threshold):
+		return fault.New("threshold", "is NaN")
+	}
+	return nil
+}
+
+// maxRuns bounds the runs that are open.
+const maxRuns = 1000
+
+// RunOpen begins a run.
+func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
+	if err := ready(&q); err != nil {
+		return out, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.runs) >= maxRuns {
+		return out, fault.New("run", "%d are open; close some", maxRuns)
+	}
+	r, err := q.open(ctx, &out)
+	if err != nil {
+		return RunOpened{}, fieldFault(err, "", map[string]string{"m": "top", "eps": "candidate-epsilon", "n": "queries"})
+	}
+	if s.runs == nil {
+		s.runs = map[string]*ongoing{}
+	}
+	s.begun++
+	out.Run = fmt.Sprintf("run-%d", s.begun)
+	s.runs[out.Run] = r
+	return out, nil
+}
+
+// open makes the run, and fills in its price.
+func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, error) {
+	src := testSource(q.TestSeed)
+	switch q.Kind {
+	case "matrix":
+		m, err := mechanism(ctx, q.Mechanism)
+		if err != nil {
+			return nil, err
+		}
+		run, ok := m.(*matrix.Run)
+		if !ok {
+			return nil, fault.New("mechanism", "%s is not matrix", m.Name())
+		}
+		stream, err := matrix.NewStream(run.Config(), *q.Clip, *q.Dimension, src)
+		return &ongoing{stream: stream}, err
+	case "adaptive":
+		a, err := selection.NewAdaptiveSearch[int](*q.Hits, src)
+		if err == nil && q.CandidateEpsilon != nil {
+			var eps float64
+			eps, _, err = selection.AdaptiveCost{Epsilon: *q.CandidateEpsilon, Hits: *q.Hits}.At(*q.Delta)
+			out.Epsilon, out.Delta = &eps, q.Delta
+		}
+		return &ongoing{adaptive: a}, err
+	case "sparse-vector":
+		v := selection.SparseVector{Percentile: *q.Percentile, CandidateEpsilon: *q.CandidateEpsilon, Epsilon: *q.Epsilon}
+		if _, err := v.Run(ctx, src, 0, nil); err != nil {
+			return nil, err
+		}
+		zero := 0.0
+		out.Epsilon, out.Delta = q.Epsilon, &zero
+		return begin(func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error) {
+			i, err := v.Run(ctx, src, *q.Queries, func(ctx context.Context, _ int) (float64, error) {
+				_, p, err := ask(ctx)
+				return p, err
+			})
+			if i < 0 || err != nil {
+				return nil, err
+			}
+			return []int{i}, nil
+		}), nil
+	}
+	s, err := step(ctx, fmt.Appendf(nil, `"selection":%s,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]`, q.Selection))
+	if err != nil {
+		return nil, err
+	}
+	law, err := s.Selection.Build()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.price(law, out); err != nil {
+		return nil, err
+	}
+	return q.selection(law, src)
+}
+
+// price fills in what a selection of candidates with a guarantee costs.
+func (q RunOpenRequest) price(law selection.Law, out *RunOpened) (err error) {
+	p := selection.PriceOfBest(law)
+	if q.Kind == "first-above" {
+		if p, err = selection.PriceOfFirstAbove(law); err != nil {
+			return err
+		}
+	}
+	if q.CandidateEpsilon == nil {
+		return nil
+	}
+	var eps, delta float64
+	if q.CandidateDelta != nil {
+		delta = *q.CandidateDelta
+	}
+	switch {
+	case q.Kind == "top":
+		eps, delta, err = selection.PriceOfTop(law, *q.Top, *q.CandidateEpsilon, delta)
+	case delta == 0:
+		eps, err = p.Pure(*q.CandidateEpsilon)
+	default:
+		eps, delta, err = p.Approximate(*q.CandidateEpsilon, delta)
+	}
+	out.Epsilon, out.Delta = &eps, &delta
+	return err
+}
+
+// selection begins best, first-above or top.
+func (q RunOpenRequest) selection(law selection.Law, src rand.Source) (*ongoing, error) {
+	options := []selection.Option{selection.WithSource(src)}
+	if q.Padding {
+		if _, bounded := law.MaxRuns(); !bounded {
+			return nil, fault.New("padding", "law %v has no largest number of runs; set max", law)
+		}
+		options = append(options, selection.WithPadding())
+	}
+	return begin(func(ctx context.Context, ask func(context.Context) (int, float64, error)) (found []int, err error) {
+		trial := func(ctx context.Context, _ *rand.Rand) (int, float64, error) { return ask(ctx) }
+		var one selection.Result[int]
+		var all []selection.Result[int]
+		switch q.Kind {
+		case "best":
+			one, err = selection.Best(ctx, law, trial, options...)
+		case "first-above":
+			one, err = selection.FirstAbove(ctx, law, *q.Threshold, trial, options...)
+		case "top":
+			all, err = selection.Top(ctx, law, *q.Top, src, trial)
+		}
+		for _, r := range append(all, one) {
+			if r.Found {
+				found = append(found, r.Payload)
+			}
+		}
+		return found, err
+	}), nil
+}
+
+// begin starts a search, whose candidates are asked for one by one.
+func begin(run func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error)) *ongoing {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &search{stop: stop, asks: make(chan int), scores: make(chan float64), done: make(chan searchEnd, 1)}
+	go func() {
+		n := 0
+		found, err := run(ctx, func(ctx context.Context) (int, float64, error) {
+			select {
+			case s.asks <- n:
+			case <-ctx.Done():
+				return 0, 0, ctx.Err()
+			}
+			select {
+			case x := <-s.scores:
+				n++
+				return n - 1, x, nil
+			case <-ctx.Done():
+				return 0, 0, ctx.Err()
+			}
+		})
+		s.done <- searchEnd{found, err}
+	}()
+	return &ongoing{search: s}
+}
+
+// errOver is what a run says that has ended.
+var errOver = fault.New("run", "has ended; another one has its own cost")
+
+// next goes on with a score, which is due once a candidate was asked for.
+func (s *search) next(ctx context.Context, score *float64) (RunNextAnswer, error) {
+	switch {
+	case s.over:
+		return RunNextAnswer{}, errOver
+	case s.asked && score == nil:
+		return RunNextAnswer{}, fault.New("score", "is missing; a candidate was asked for")
+	case !s.asked && score != nil:
+		return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
+	}
+	if s.asked {
+		select {
+		case s.scores <- *score:
+			s.asked = false
+		case end := <-s.done: // it was closed
+			return s.ended(end)
+		}
+	}
+	select {
+	case <-s.asks:
+		s.asked = true
+		return RunNextAnswer{Try: true}, nil
+	case end := <-s.done:
+		return s.ended(end)
+	case <-ctx.Done():
+		return RunNextAnswer{}, ctx.Err()
+	}
+}
+
+func (s *search) ended(end searchEnd) (RunNextAnswer, error) {
+	s.over = true
+	s.stop()
+	return RunNextAnswer{Found: end.found}, end.err
+}
+
+// running returns an open run.
+func (s *Service) running(name string) (*ongoing, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[name]
+	if r == nil {
+		return nil, fault.New("run", "%q is not open", name)
+	}
+	return r, nil
+}
+
+// RunNext goes on with a run.
+func (s *Service) RunNext(ctx context.Context, q RunNextRequest) (RunNextAnswer, error) {
+	r, err := s.running(q.Run)
+	if err != nil {
+		return RunNextAnswer{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case (q.X != nil) != (r.stream != nil):
+		return RunNextAnswer{}, fault.New("x", "must be given to a matrix, and to nothing else")
+	case r.adaptive == nil && q.Threshold != nil:
+		return RunNextAnswer{}, fault.New("threshold", "is for adaptive alone")
+	case r.stream != nil && q.Score != nil:
+		return RunNextAnswer{}, fault.New("score", "is of no use to a matrix")
+	case r.stream != nil:
+		y, err := r.stream.Next(q.X)
+		return RunNextAnswer{Values: y}, err
+	case r.search != nil:
+		return r.search.next(ctx, q.Score)
+	case q.Score == nil || q.Threshold == nil:
+		return RunNextAnswer{}, fault.New("score", "is missing, or the threshold; adaptive takes both")
+	}
+	at := r.calls
+	found, err := r.adaptive.Try(ctx, *q.Threshold, func(context.Context, *rand.Rand) (int, float64, error) { return at, *q.Score, nil })
+	if errors.Is(err, selection.ErrSpent) {
+		return RunNextAnswer{}, errOver
+	}
+	r.calls++
+	left := r.adaptive.Left()
+	a := RunNextAnswer{Left: &left}
+	if found.Found {
+		a.Found = []int{at}
+	}
+	return a, err
+}
+
+// RunClose ends a run. One that has not shown anything must not be said to have been without an outcome.
+func (s *Service) RunClose(_ context.Context, q RunHandle) (RunHandle, error) {
+	r, err := s.running(q.Run)
+	if err != nil {
+		return q, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.search != nil {
+		r.search.stop()
+	}
+	delete(s.runs, q.Run)
+	return q, nil
+}

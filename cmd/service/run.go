@@ -1,0 +1,371 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/choice"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/labeldp"
+	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// This file runs mechanisms that a plan prices, for programs in other languages. Their inputs are
+// private: a door with many users has no such operation.
+
+// ReleaseRequest runs the mechanism of a step once, on the numbers that it takes: scores of candidates,
+// counts of keys, numbers that get noise. A majority takes queries instead.
+type ReleaseRequest struct {
+	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}.
+	Mechanism   json.RawMessage `json:"mechanism"`
+	Values      []float64       `json:"values,omitempty"`
+	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
+	Sensitivity *float64        `json:"sensitivity,omitempty" help:"how much a score, or the numbers together, can change"`
+	Monotone    bool            `json:"monotone,omitempty" help:"all scores change the same way"`
+	// TestSeed makes the same noise again, which whoever knows it can do as well.
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+}
+
+// ReleaseAnswer has the index of the candidate that was chosen; or a number for each value, null for a key
+// that is not shown; or the answer to each query.
+type ReleaseAnswer struct {
+	Chosen  *int       `json:"chosen,omitempty"`
+	Values  []*float64 `json:"values,omitempty"`
+	Answers []int      `json:"answers,omitempty"`
+}
+
+// step reads a part of a step by the reader of plans: its text is that of the step's keys.
+func step(ctx context.Context, text []byte) (accountant.Step, error) {
+	p, err := parsePlan(ctx, fmt.Appendf(nil, `{"neighbors":"add-remove","steps":[{%s}]}`, text))
+	if pe := new(plan.Error); errors.As(err, &pe) {
+		at := *pe
+		at.Line, at.Field = 0, strings.TrimPrefix(at.Field, "steps[0].")
+		return accountant.Step{}, &at
+	}
+	if err != nil {
+		return accountant.Step{}, err
+	}
+	return p.Steps[0], nil
+}
+
+// mechanism reads a mechanism as a step of a plan has it.
+func mechanism(ctx context.Context, text json.RawMessage) (profiles.Mechanism, error) {
+	if len(text) == 0 {
+		return nil, fault.New("mechanism", "is missing; must be a mechanism as in a step of a plan")
+	}
+	s, err := step(ctx, fmt.Appendf(nil, `"mechanism":%s`, text))
+	return s.Mechanism, err
+}
+
+// testSource is the operating system's randomness, or for tests that of a seed.
+func testSource(seed Decimal) rand.Source {
+	if seed == "" {
+		return random.Source(nil)
+	}
+	return random.Seeded(uint64(seed.whole()))
+}
+
+// Release runs a mechanism once.
+func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
+	m, err := mechanism(ctx, q.Mechanism)
+	if err != nil {
+		return out, err
+	}
+	if err := ready(&q); err != nil {
+		return out, err
+	}
+	src := testSource(q.TestSeed)
+	if _, votes := m.(voting); votes != (q.Queries != nil) || !votes && len(q.Values) == 0 {
+		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
+	}
+	switch x := m.(type) {
+	case voting:
+		out.Answers, err = x.Answer(ctx, q.Queries, src)
+	case choosing:
+		c := choice.Candidates{Scores: q.Values, Sensitivity: 1, Monotone: q.Monotone}
+		if q.Sensitivity != nil {
+			c.Sensitivity = *q.Sensitivity
+		}
+		var i int
+		i, err = x.Choose(c, src)
+		out.Chosen = &i
+	case choice.Threshold, choice.SelectPartitions:
+		out.Values, err = keys(m, q.Values, src)
+	case interface{ NoiseMultiplier() float64 }:
+		out.Values, err = q.noisy(m.Name(), x.NoiseMultiplier(), src)
+	default:
+		err = notRun(m)
+	}
+	if err != nil {
+		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
+	}
+	return out, nil
+}
+
+// What votes and what chooses.
+type (
+	voting interface {
+		Answer(ctx context.Context, queries [][]int, src rand.Source) ([]int, error)
+	}
+	choosing interface {
+		Choose(c choice.Candidates, src rand.Source) (int, error)
+	}
+)
+
+func notRun(m profiles.Mechanism) error {
+	return fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian and laplace are", m.Name())
+}
+
+// keys releases the counts of keys that pass.
+func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, error) {
+	out := make([]*float64, len(counts))
+	for i, count := range counts {
+		at := fmt.Sprintf("values[%d]", i)
+		if count != math.Trunc(count) || count < 0 || count > 1<<53 {
+			return nil, fault.New(at, "%v is not a whole number in [0, 2^53]", count)
+		}
+		shown, noisy, err := false, 1.0, error(nil)
+		switch x := m.(type) {
+		case choice.Threshold:
+			shown, noisy, err = x.Release(int64(count), src)
+		case choice.SelectPartitions:
+			shown, err = x.Keep(int64(count), src)
+		}
+		if err != nil {
+			return nil, fault.In(at, err)
+		}
+		if shown {
+			out[i] = &noisy
+		}
+	}
+	return out, nil
+}
+
+// noisy adds noise of the multiplier times the sensitivity, rounded up, on a grid that depends on nothing else.
+func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) ([]*float64, error) {
+	add, ok := map[string]func(rand.Source, float64, float64, float64) (float64, error){"gaussian": profiles.AddGaussian, "laplace": profiles.AddLaplace}[name]
+	switch {
+	case !ok || !strings.Contains(string(q.Mechanism), `"noise-multiplier"`):
+		return nil, fault.New("mechanism", "%s is not gaussian or laplace with a noise-multiplier, which are run here with a sensitivity", name)
+	case q.Sensitivity == nil:
+		return nil, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")
+	case !(*q.Sensitivity > 0 && *q.Sensitivity <= 1e300):
+		return nil, fault.New("sensitivity", "%v is not in (0, 1e+300]", *q.Sensitivity)
+	}
+	scale := xmath.Up(multiplier**q.Sensitivity, 1)
+	if !(scale >= 0x1p-900 && scale <= 0x1p900) {
+		return nil, fault.New("sensitivity", "%v times the noise multiplier is not in [2^-900, 2^900]", *q.Sensitivity)
+	}
+	grid := math.Ldexp(1, math.Ilogb(scale)-30)
+	out := make([]*float64, len(q.Values))
+	for i, x := range q.Values {
+		y, err := add(src, x, scale, grid)
+		if err != nil {
+			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
+		}
+		out[i] = &y
+	}
+	return out, nil
+}
+
+// PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
+type PateAnswerRequest struct {
+	Votes      [][]int64   `json:"votes"`            // a row for each query, a column for each class
+	Labels     bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
+	Classes    int         `json:"classes,omitempty" help:"number of classes, for labels"`
+	Teachers   int64       `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+	Mechanism  string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
+	Threshold  *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
+	Sigma1     *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
+	Sigma2     *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
+	Gamma      *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
+	Baseline   [][]float64 `json:"baseline,omitempty"` // the student's class probabilities
+	Confidence *float64    `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
+	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number"`
+	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
+	TestSeed   Decimal     `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+}
+
+// cost returns the votes as their cost is asked for.
+func (q PateAnswerRequest) cost() PateVotes {
+	return PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Mechanism: q.Mechanism, Threshold: q.Threshold,
+		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers}
+}
+
+// PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
+// what the cost takes as answered.
+type PateLabels struct {
+	Labels   []int  `json:"labels"`
+	Answered []bool `json:"answered"`
+}
+
+// shape checks the keys of the mechanism.
+func (q PateAnswerRequest) shape() error {
+	if (q.Mechanism == "interactive") != (q.Confidence != nil) {
+		return shape("%s: must be given with interactive, and with nothing else", "confidence")
+	}
+	return q.cost().shape()
+}
+
+// PateAnswer labels queries. After the largest number of answers no more are given.
+func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
+	fail := func(err error) (PateLabels, error) { return PateLabels{}, fieldFault(err, "", nil) }
+	if err := ready(&q); err != nil {
+		return PateLabels{}, err
+	}
+	a, err := q.cost().aggregator()
+	if err != nil {
+		return PateLabels{}, err
+	}
+	if i, ok := a.(pate.Interactive); ok {
+		if a, err = pate.NewInteractive(i.Threshold, *q.Confidence, i.Sigma1, i.Sigma2, i.Rounded); err != nil {
+			return fail(err)
+		}
+	}
+	v, err := q.cost().table()
+	if err != nil {
+		return fail(err)
+	}
+	if q.Baseline != nil {
+		if len(q.Baseline) != v.Queries() {
+			return fail(fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries()))
+		}
+		if _, err := ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
+			return fail(err)
+		}
+	}
+	src, given := testSource(q.TestSeed), 0
+	out := PateLabels{Labels: make([]int, v.Queries()), Answered: make([]bool, v.Queries())}
+	for i := range out.Labels {
+		if err := ctx.Err(); err != nil {
+			return PateLabels{}, err
+		}
+		x := pate.Answer{Class: -1}
+		if q.MaxAnswers == nil || given < *q.MaxAnswers {
+			if x, err = pateLabel(a, q, v, i, src); err != nil {
+				return fail(fault.In(fmt.Sprintf("votes[%d]", i), err))
+			}
+		}
+		out.Labels[i], out.Answered[i] = x.Class, x.Answered
+		if x.Answered {
+			given++
+		}
+	}
+	return out, nil
+}
+
+// pateLabel labels a query.
+func pateLabel(a pate.Aggregator, q PateAnswerRequest, v *ballots.Votes, i int, src rand.Source) (x pate.Answer, err error) {
+	x.Answered = true
+	switch m := a.(type) {
+	case pate.GNMax:
+		x.Class, err = m.Label(v.Row(i), src)
+	case pate.LNMax:
+		x.Class, err = m.Label(v.Row(i), src)
+	case pate.Confident:
+		return m.Label(v.Row(i), src)
+	case pate.Interactive:
+		return m.Label(v.Row(i), v.Teachers(), q.Baseline[i], src)
+	}
+	return x, err
+}
+
+// LabelApplyRequest makes a column of labels private, by the optimal unbiased randomizer. Without a public prior, by
+// weights, a part of ε estimates one.
+type LabelApplyRequest struct {
+	Column       []float64 `json:"column"`
+	Epsilon      float64   `json:"epsilon" help:"whole budget"`
+	Labels       []float64 `json:"labels"` // the public set
+	Weights      []float64 `json:"weights,omitempty"`
+	PriorEpsilon float64   `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
+	Floor        *float64  `json:"floor,omitempty" in:"[0, 1]" help:"share of the uniform prior mixed into an estimated one"`
+	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
+	Classes      bool      `json:"classes,omitempty" help:"labels are numbers of classes: keep as many as can be"`
+	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+}
+
+// LabelApplied has the private labels.
+type LabelApplied struct {
+	Column  []float64 `json:"column"`
+	Outputs []float64 `json:"outputs"` // of all randomizers
+}
+
+// shape reports which keys do not go together.
+func (q LabelApplyRequest) shape() error {
+	switch {
+	case len(q.Column) == 0:
+		return fault.New("column", "is missing; must be a list of labels")
+	case len(q.Labels) == 0:
+		return fault.New("labels", "is missing; must be the public set of labels")
+	case q.Weights != nil && (q.PriorEpsilon != 0 || q.Floor != nil || q.Groups != nil):
+		return shape("%s: is a public prior, which takes no prior-epsilon, floor or groups", "weights")
+	case q.Weights != nil && len(q.Weights) != len(q.Labels):
+		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
+	case q.Classes && q.Weights == nil:
+		return fault.New("weights", "is missing; classes need a public prior")
+	case q.PriorEpsilon != 0 && !(q.PriorEpsilon > 0 && q.PriorEpsilon < q.Epsilon):
+		return fault.New("prior-epsilon", "%v is not in (0, %v), the budget", q.PriorEpsilon, q.Epsilon)
+	}
+	return nil
+}
+
+// LabelApply randomizes a column.
+func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
+	if err := ready(&q); err != nil {
+		return LabelApplied{}, err
+	}
+	a, err := q.apply(ctx, testSource(q.TestSeed))
+	return a, fieldFault(err, "", nil)
+}
+
+func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelApplied, err error) {
+	if q.Weights == nil {
+		p := labeldp.Plan{Labels: q.Labels, Epsilon: q.Epsilon, PriorEpsilon: q.PriorEpsilon, Floor: 1e-3}
+		if q.Floor != nil {
+			p.Floor = *q.Floor
+		}
+		rs := make([]*labeldp.Randomizer, 1)
+		if q.Groups != nil {
+			a.Column, rs, err = p.RandomizeGroups(ctx, q.Column, q.Groups, src)
+		} else {
+			a.Column, rs[0], err = p.RandomizeColumn(ctx, q.Column, src)
+		}
+		for _, r := range rs {
+			if err == nil {
+				a.Outputs = append(a.Outputs, r.Outputs()...)
+			}
+		}
+		return a, err
+	}
+	prior, err := labeldp.NewPrior(q.Labels, q.Weights)
+	if err != nil {
+		return a, err
+	}
+	var r *labeldp.Randomizer
+	if q.Classes {
+		r, err = labeldp.RRWithPrior(prior, q.Epsilon, 0)
+	} else {
+		r, _, err = labeldp.OptimalUnbiased(ctx, prior, q.Epsilon)
+	}
+	if err != nil {
+		return a, err
+	}
+	a.Outputs, a.Column = r.Outputs(), make([]float64, len(q.Column))
+	for i, y := range q.Column {
+		if a.Column[i], err = r.Sample(y, src); err != nil {
+			return LabelApplied{}, fault.In(fmt.Sprintf("column[%d]", i), err)
+		}
+	}
+	return a, nil
+}

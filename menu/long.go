@@ -1,0 +1,224 @@
+// Long horizons, by Theorem 3 of docs/theory/adaptive.md: with c the largest cost,
+//
+//	R_{b+b'−c+1} ≤ R_b ⋆ R_{b'} for b ≥ c,
+//
+// so that R_B with B = n(b − c + 1) + c − 1 is at most n times R_b, composed as any profile is. That is an upper end only:
+// R_b is a maximum for each α apart, which no pair of data sets attains. The lower end is that of the best type alone.
+
+package menu
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// longUnits is the budget above which a menu is made of blocks, and longBlock about the units of one. They steer.
+const (
+	longUnits = 1000
+	longBlock = 400
+)
+
+// A long menu composes count times that of a block, in each direction.
+type long struct {
+	block *Menu
+	count int
+	upper [2]*fourier.Sum
+	alone [][2]*fourier.Sum // each type, as often as it may run
+}
+
+// deepest is the largest cost.
+func (m *Menu) deepest() int {
+	c := 0
+	for _, t := range m.types {
+		c = max(c, t.Cost)
+	}
+	return c
+}
+
+// newLong returns a menu of so many blocks of so many units.
+func (m *Menu) newLong(ctx context.Context, s *survey, units, count int) (*long, error) {
+	l := &long{count: count}
+	o := Options{Units: units, Delta: max(1e-200, s.delta/float64(count)*blockDelta), Relative: m.opts.Relative}
+	var err error
+	if l.block, err = New(ctx, m.types, o); err != nil {
+		return nil, err
+	}
+	for d := range l.upper {
+		p, err := l.block.Profile(d)
+		if err != nil {
+			return nil, err
+		}
+		if l.upper[d], err = sumOf([]profiles.Repeated{{Profile: p, Count: int64(count)}}, 1, m.opts.Relative); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// blockDelta is how far below its share of δ a block is followed. It steers.
+const blockDelta = 1e-2
+
+// sumOf returns the composition of runs, so many times.
+func sumOf(runs []profiles.Repeated, times int64, relative float64) (*fourier.Sum, error) {
+	sum := fourier.New(fourier.Options{Relative: relative})
+	for _, r := range runs {
+		if err := sum.Add(r.Profile, r.Count*times); err != nil {
+			return nil, err
+		}
+	}
+	return sum, nil
+}
+
+// budget is what the blocks cover.
+func (l *long) budget() int {
+	c := l.block.deepest()
+	return l.count*(l.block.Units()-c+1) + c - 1
+}
+
+// solveLong sets the menu to one of blocks: for the budget of the options, or for about the largest that meets the target.
+func (m *Menu) solveLong(ctx context.Context, s *survey, most float64) error {
+	c := m.deepest()
+	find := m.opts.Units == 0
+	units := m.opts.Units
+	if find {
+		units = int(0.97 * most)
+	}
+	count := max(2, int(math.Round(float64(units-c+1)/float64(max(longBlock, 20*c)))))
+	// of returns the units of a block for a budget, rounded up.
+	of := func(budget int) int { return (budget-c+1+count-1)/count + c - 1 }
+	block := of(units)
+	for tries := 0; ; tries++ {
+		l, err := m.newLong(ctx, s, block, count)
+		if err != nil {
+			return err
+		}
+		if !find {
+			m.long = l
+			break
+		}
+		worst := 0.0
+		for d := range l.upper {
+			r, err := l.upper[d].Epsilon(ctx, m.opts.Delta)
+			if err != nil {
+				return err
+			}
+			worst = max(worst, r.Upper)
+		}
+		if worst <= m.opts.Epsilon {
+			m.long, m.opts.Units = l, l.budget()
+			break
+		}
+		// ε grows about as the square root of the budget, or faster.
+		block = min(block-1, int(float64(block)*max(0.3, 0.999*math.Pow(m.opts.Epsilon/worst, 1.6))))
+		if block < c || tries == 5 {
+			return fault.New("budget", "no budget of %d blocks was found within epsilon %v and delta %v", count, m.opts.Epsilon, m.opts.Delta)
+		}
+	}
+	m.warnings = append(m.warnings, m.long.block.warnings...)
+	for _, t := range m.types {
+		var pair [2]*fourier.Sum
+		times := int64(m.opts.Units / t.Cost)
+		for d := range pair {
+			if times == 0 || !attained(t.Runs.Lower[d]) {
+				continue
+			}
+			var err error
+			if pair[d], err = sumOf(t.Runs.Lower[d], times, m.opts.Relative); err != nil {
+				return err
+			}
+		}
+		m.long.alone = append(m.long.alone, pair)
+	}
+	return nil
+}
+
+// ask returns the interval of a question to all sums.
+func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier.Result, error) {
+	var out fourier.Result
+	for d := range l.upper {
+		r, err := question(l.upper[d])
+		if err != nil {
+			return out, err
+		}
+		if lower := out.Lower; r.Upper >= out.Upper {
+			out = r
+			out.Lower = lower
+		}
+		for _, pair := range l.alone {
+			if pair[d] == nil {
+				continue
+			}
+			r, err := question(pair[d])
+			if err != nil {
+				return out, err
+			}
+			out.Lower = max(out.Lower, r.Lower)
+		}
+	}
+	out.Lower = min(out.Lower, out.Upper)
+	out.Estimate = out.Lower + (out.Upper-out.Lower)/2
+	return out, nil
+}
+
+// rows returns ε of the budgets that are whole blocks.
+func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
+	rows := []Row{{}}
+	one := *l
+	for one.count = 1; one.count <= l.count; one.count++ {
+		worst := fourier.Result{}
+		for d := range l.upper {
+			p, err := l.block.Profile(d)
+			if err != nil {
+				return nil, err
+			}
+			sum, err := sumOf([]profiles.Repeated{{Profile: p, Count: int64(one.count)}}, 1, l.block.opts.Relative)
+			if err != nil {
+				return nil, err
+			}
+			r, err := sum.Epsilon(ctx, delta)
+			if err != nil {
+				return nil, err
+			}
+			worst.Upper = max(worst.Upper, r.Upper)
+		}
+		rows = append(rows, Row{Units: one.budget(), Epsilon: worst})
+	}
+	return rows, nil
+}
+
+// Profile returns a profile that dominates every transcript of an analyst with the budget, in a direction of the relation:
+// of index 0 or 1, as profiles.Bounds has them. It is no pair that an analyst attains.
+func (m *Menu) Profile(direction int) (profiles.Profile, error) {
+	if m.long != nil {
+		return nil, fault.New("units", "%d are above %d, where no single profile is known", m.opts.Units, longUnits)
+	}
+	d := &m.dirs[direction]
+	step := d.above.step
+	var x, up, back []float64
+	for i := range -d.above.low - 1 {
+		eps := float64(i) * step
+		x = append(x, eps)
+		up = append(up, d.upper(eps))
+		// The reverse has 1 − α + αh(1/α) at α = e^ε, which falls. Both halves are of one convex function, as the other direction's
+		// values, on another lattice, would not be.
+		v := back0(back)
+		if -i > d.above.low-1 && i < d.above.low+len(d.above.value)-1 {
+			v = min(v, -math.Expm1(eps)+math.Exp(eps)*d.upper(-eps)+16*xmath.U*math.Exp(eps))
+		}
+		back = append(back, max(0, v))
+	}
+	return profiles.NewChords(x, up, back)
+}
+
+// back0 is the last of values that fall, or the largest there is.
+func back0(values []float64) float64 {
+	if len(values) == 0 {
+		return 1
+	}
+	return values[len(values)-1]
+}

@@ -1,0 +1,633 @@
+package menu
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A Type is a kind of mechanism that an analyst may run at any time. A mechanism may be run as a type at a history if, in
+// each direction and for every pair of neighbouring data sets, its outputs given that history have a profile of at most the
+// type's for every α > 0. Its name, and whether anything runs, must be functions of the outputs so far, public data and
+// coins that are independent of the data. A type is charged in full before it starts.
+type Type struct {
+	Name string
+	// Cost is in whole units of the budget; 0 lets New choose it, from how often the type alone meets the target.
+	Cost int
+	// Runs are what one use of the type is, such as 29 steps of a sampled mechanism. Where a direction has no lower profile,
+	// the type counts as nothing below.
+	Runs profiles.Composition
+}
+
+// Options say what a menu is for.
+type Options struct {
+	// Units is the budget. 0 stands for the largest one that meets Epsilon and Delta.
+	Units int
+	// Epsilon and Delta are the target. With Units, they only say where answers are to be sharp: 0 stands for no Epsilon,
+	// and for a Delta of 1e-6.
+	Epsilon, Delta float64
+	// Relative is the width wanted of ε over ε: 1e-3 if 0. It decides the lattice.
+	Relative float64
+}
+
+// MaxUnits is the largest budget, and the largest cost.
+const MaxUnits = 100_000
+
+// autoUnits is about how many units meet the target where costs are chosen by New.
+const autoUnits = 400
+
+// A Menu has the price of full adaptivity over types within a budget: bounds of R_b for every b up to it. It is immutable.
+type Menu struct {
+	types []Type    // with their costs
+	alone []float64 // about how often each type alone meets the target
+	opts  Options   // with the budget
+
+	dirs     [2]direction
+	epsilons []fourier.Result // at each budget, for the δ of the options
+	warnings []string
+	long     *long // of blocks, in place of dirs; nil if one recursion does
+}
+
+// New returns the menu of the types. Costs may be any: they decide how much is admitted, and what is certified is what is
+// charged. Errors name the field of Type or Options.
+//
+// Theorem: docs/theory/adaptive.md, Theorems 1 and 2. Relation: that of the profiles.
+func New(ctx context.Context, types []Type, o Options) (*Menu, error) {
+	m := &Menu{types: slices.Clone(types), opts: o}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if m.opts.Relative == 0 {
+		m.opts.Relative = 1e-3
+	}
+	s, err := m.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.most > longUnits && s.lattice == 0 {
+		return m, m.solveLong(ctx, s, s.most)
+	}
+	return m, m.solve(ctx, s)
+}
+
+// check returns why the types and options are no menu.
+func (m *Menu) check() error {
+	if len(m.types) == 0 {
+		return fault.New("menu", "is empty, must list at least one type")
+	}
+	names := map[string]bool{}
+	for i, t := range m.types {
+		at := func(field string) string { return fmt.Sprintf("menu[%d].%s", i, field) }
+		switch {
+		case t.Name == "":
+			return fault.New(at("name"), "is missing")
+		case names[t.Name]:
+			return fault.New(at("name"), "%q is the name of two types, must be unique", t.Name)
+		case t.Cost < 0 || t.Cost > MaxUnits:
+			return fault.New(at("cost"), "%d is not a whole number in [1, %d]", t.Cost, MaxUnits)
+		}
+		names[t.Name] = true
+		for d, runs := range t.Runs.Upper {
+			if len(runs) == 0 {
+				return fault.New(at("steps"), "has no mechanism in direction %d, must list at least one", d)
+			}
+			for _, r := range slices.Concat(runs, t.Runs.Lower[d]) {
+				if r.Count < 1 || r.Count > 1e6 {
+					return fault.New(at("steps"), "a count of %d is not in [1, 1000000]", r.Count)
+				}
+			}
+		}
+	}
+	o := m.opts
+	switch {
+	case o.Units < 0 || o.Units > MaxUnits:
+		return fault.New("units", "%d is not a whole number in [1, %d]", o.Units, MaxUnits)
+	case !(o.Epsilon >= 0 && o.Epsilon <= 1e4):
+		return fault.New("epsilon", "%v is not in [0, 10000]", o.Epsilon)
+	case !(o.Delta >= 0 && o.Delta < 1) || o.Delta > 0 && o.Delta < 1e-200:
+		return fault.New("delta", "%v is not in [1e-200, 1)", o.Delta)
+	case o.Units == 0 && o.Delta == 0:
+		return fault.New("budget", "is missing: give units, or an epsilon and a delta that the largest number of units is to meet")
+	case !(o.Relative >= 0 && o.Relative <= 1):
+		return fault.New("relative", "%v is not in (0, 1]", o.Relative)
+	}
+	return nil
+}
+
+// A survey is what is known before there is a lattice. It decides costs, which may be any, and where the recursion is
+// accurate.
+type survey struct {
+	scouts  [][2]*scout // of each type and direction
+	same    bool        // both directions have the same profiles
+	delta   float64     // that is aimed at
+	epsilon float64     // about the ε there
+	theta   float64     // and the slope of −log δ
+	reach   float64     // losses further out do not matter
+	most    float64     // about the largest budget
+	worst   int         // the direction that looks worse
+	least   float64     // the smallest deviation of a type's loss under the tilt
+	lattice float64     // the step of one that holds all losses; 0 if there is none
+}
+
+func (m *Menu) survey(ctx context.Context) (*survey, error) {
+	s := &survey{delta: m.TableDelta(), same: true}
+	for _, t := range m.types {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var pair [2]*scout
+		for d := range pair {
+			pair[d] = newScout(t.Runs.Upper[d])
+		}
+		s.scouts = append(s.scouts, pair)
+		s.same = s.same && sameRuns(t.Runs.Upper[0], t.Runs.Upper[1]) && sameRuns(t.Runs.Lower[0], t.Runs.Lower[1])
+		for _, r := range t.Runs.Upper[0] {
+			if inf := r.Profile.Support().LogPInf; m.opts.Units == 0 && inf > xmath.Log(m.opts.Delta) {
+				return nil, fault.New("menu", "type %q alone has a δ of at least %.3g, above the target's %v, at every ε", t.Name, math.Exp(inf), m.opts.Delta)
+			}
+		}
+	}
+	// How often each type alone may run; and from there costs.
+	target := m.opts.Epsilon
+	if m.opts.Units > 0 && (m.opts.Epsilon == 0 || m.opts.Delta == 0) {
+		target = max(m.opts.Epsilon, 1)
+	}
+	m.alone = make([]float64, len(m.types))
+	most := float64(m.opts.Units)
+	if most == 0 {
+		most = MaxUnits
+	}
+	for i := range m.types {
+		t := &m.types[i]
+		var err error
+		if m.alone[i], err = s.alone(ctx, *t, i, target); err != nil {
+			return nil, err
+		}
+		if t.Cost == 0 {
+			if m.alone[i] < 1 {
+				return nil, fault.New(fmt.Sprintf("menu[%d].cost", i), "auto has no value, as one use of type %q alone passes the target; must be a whole number", t.Name)
+			}
+			t.Cost = int(math.Ceil(autoUnits / m.alone[i]))
+		}
+		if m.opts.Units == 0 {
+			// The type alone is an analyst: what it cannot have, the menu cannot.
+			most = min(most, float64(t.Cost)*(math.Floor(m.alone[i])+1)+1)
+		}
+	}
+	s.most = most
+	s.aim(m, most)
+	s.lattice = m.commonStep()
+	return s, nil
+}
+
+// alone returns about how often the type alone may run within the target, a real number: where a saddle point says, corrected by
+// what it says of the nearest whole number wrongly.
+func (s *survey) alone(ctx context.Context, t Type, i int, epsilon float64) (float64, error) {
+	least := math.Inf(1)
+	for d, x := range s.scouts[i] {
+		if d == 1 && s.same {
+			break
+		}
+		n := x.runs(epsilon, s.delta)
+		if n > 2*least {
+			continue
+		}
+		if whole := math.Round(n); whole >= 1 && whole < 1e9 {
+			sum, err := sumOf(t.Runs.Upper[d], int64(whole), 1e-2)
+			if err != nil {
+				return 0, err
+			}
+			r, err := sum.Delta(ctx, epsilon)
+			if err != nil {
+				return 0, err
+			}
+			if off := x.logDelta(whole, epsilon) - xmath.Log(r.Estimate); math.Abs(off) < 3 {
+				n = x.runs(epsilon, s.delta*math.Exp(off))
+			}
+		}
+		least = min(least, n)
+	}
+	return least, nil
+}
+
+func sameRuns(a, b []profiles.Repeated) bool {
+	return slices.EqualFunc(a, b, func(x, y profiles.Repeated) bool { return x.Count == y.Count && profiles.Equal(x.Profile, y.Profile) })
+}
+
+// aim finds the slope of −log δ at the question, by Chernoff's bound of so many units of the worst type.
+func (s *survey) aim(m *Menu, units float64) {
+	k := func(theta float64) float64 {
+		g := 0.0
+		for i, pair := range s.scouts {
+			if float64(m.types[i].Cost) > units {
+				continue
+			}
+			for _, x := range pair {
+				c, _, _ := x.k(theta)
+				g = max(g, c/float64(m.types[i].Cost))
+			}
+		}
+		return g * units
+	}
+	// least returns the least (K(θ) + log)/θ, and where it is.
+	least := func(log float64) (x, at float64) {
+		x = math.Inf(1)
+		xmath.GoldenSection(func(t float64) float64 {
+			y := (k(math.Exp(t)) + log) / math.Exp(t)
+			if y < x {
+				x, at = y, math.Exp(t)
+			}
+			return y
+		}, xmath.Log(1e-2), xmath.Log(1e4), 1e-2)
+		return x, at
+	}
+	if m.opts.Epsilon > 0 && m.opts.Delta == 0 {
+		best := math.Inf(1)
+		xmath.GoldenSection(func(t float64) float64 {
+			y := k(math.Exp(t)) - math.Exp(t)*m.opts.Epsilon
+			if y < best {
+				best = y
+			}
+			return y
+		}, xmath.Log(1e-2), xmath.Log(1e4), 1e-2)
+		s.delta = max(1e-200, min(0.1, math.Exp(best)))
+	}
+	s.epsilon, s.theta = least(-xmath.Log(s.delta))
+	s.epsilon = max(s.epsilon, m.opts.Epsilon, 1e-3)
+	s.reach, _ = least(-xmath.Log(s.delta) + 4)
+	s.reach = max(s.reach, 1.2*s.epsilon)
+	most := math.Inf(-1)
+	for d := range 2 {
+		for i, pair := range s.scouts {
+			if c, _, _ := pair[d].k(s.theta); c/float64(m.types[i].Cost) > most {
+				most, s.worst = c/float64(m.types[i].Cost), d
+			}
+		}
+	}
+	s.least = math.Inf(1)
+	for i, pair := range s.scouts {
+		for _, x := range pair {
+			_, _, tilted := x.k(s.theta)
+			_, _, plain := x.k(0)
+			s.reach = max(s.reach, 3*math.Sqrt(plain*units/float64(m.types[i].Cost)))
+			if v := max(tilted, plain); v > 0 {
+				s.least = min(s.least, math.Sqrt(v))
+			}
+		}
+	}
+}
+
+// commonStep returns the step of a lattice that holds every loss of every type, 0 if there is none with few points.
+func (m *Menu) commonStep() float64 {
+	step := 0.0
+	var losses []float64
+	for _, t := range m.types {
+		for d := range t.Runs.Upper {
+			for _, r := range slices.Concat(t.Runs.Upper[d], t.Runs.Lower[d]) {
+				p, ok := r.Profile.(*profiles.Discrete)
+				if !ok || len(p.Atoms()) > 64 {
+					return 0
+				}
+				for _, a := range p.Atoms() {
+					if x := math.Abs(a.Loss); x > 1e-12 {
+						losses = append(losses, x)
+						if step == 0 || x < step {
+							step = x
+						}
+					}
+				}
+			}
+		}
+	}
+	if step == 0 {
+		return 1
+	}
+	for k := 1.0; k <= 16; k++ {
+		on := true
+		for _, x := range losses {
+			n := x / step * k
+			on = on && n < 1e4 && math.Abs(n-math.Round(n)) <= 64*xmath.U*(1+n)
+		}
+		if on {
+			return step / k
+		}
+	}
+	return 0
+}
+
+// What a menu may take, and how its lattices are chosen. They steer, and prove nothing.
+const (
+	keptBytes   = 16 << 20 // of levels, for one direction from one side
+	rounds      = 6        // lattices that are tried for a direction
+	defaultWork = 1e8      // of a menu whose context has no limit of its own, about 4 s
+	mostTilt    = 100      // exponent of a weight at the end of the lattice
+	lowShare    = 1e-4     // of the width, what losses far below may cost that are taken in
+	firstWidth  = 4e-2     // of the first lattice
+)
+
+// errMemory is why a lattice is not refined.
+var errMemory = errors.New("the levels of the recursion would not fit into memory")
+
+// A solution is one direction on one lattice.
+type solution struct {
+	direction
+	step   float64
+	widths []fourier.Result // of ε at each budget
+	work   float64
+}
+
+// units is the budget of a solution.
+func (s *solution) units() int { return s.above.units }
+
+// solve runs the recursion of each direction on finer and finer lattices until the answer is as narrow as asked, or a limit
+// is reached: first of the direction that looks worse, then of the other one as far as it might be.
+func (m *Menu) solve(ctx context.Context, s *survey) error {
+	if _, left := parallel.Work(ctx); math.IsInf(left, 1) {
+		ctx = parallel.WithWork(ctx, defaultWork)
+	}
+	first := s.lattice
+	if first == 0 {
+		first = m.fitted(max(min(3*s.least*math.Sqrt(max(m.opts.Relative, firstWidth)), s.epsilon/16), m.narrowest(s)))
+	}
+	budget, find := cmp.Or(m.opts.Units, MaxUnits), m.opts.Units == 0
+	var dirs [2]*solution
+	for i, d := range [2]int{s.worst, 1 - s.worst} {
+		if i == 1 && s.same {
+			dirs[d] = dirs[1-d]
+			break
+		}
+		x, err := m.on(ctx, s, d, first, budget, find)
+		if err != nil {
+			return err
+		}
+		for range rounds {
+			last := x.last()
+			if s.lattice > 0 || last.Upper-last.Lower <= m.opts.Relative*max(min(last.Upper, 1e6), 1e-6) {
+				break
+			}
+			if i == 1 && x.units() == budget && last.Upper <= dirs[1-d].last().Lower {
+				break // the other direction is worse
+			}
+			// The width falls with the square of the step.
+			factor := 0.35
+			if !math.IsInf(last.Upper, 1) {
+				factor = min(0.7, max(0.2, 0.9*math.Sqrt(m.opts.Relative*max(last.Upper, 1e-6)/(last.Upper-last.Lower))))
+			}
+			if _, left := parallel.Work(ctx); x.work/factor > left {
+				m.warn(parallel.ErrWork, last.Upper-last.Lower)
+				break
+			}
+			y, err := m.on(ctx, s, d, m.fitted(x.step*factor), budget, find)
+			if err != nil {
+				if ctx.Err() != nil && !errors.Is(context.Cause(ctx), parallel.ErrTimeLimit) {
+					return ctx.Err()
+				}
+				m.warn(err, last.Upper-last.Lower)
+				break
+			}
+			x = y
+		}
+		dirs[d] = x
+		if i == 1 && x.units() < budget {
+			// The direction that looked worse has to do with less.
+			if dirs[1-d], err = m.on(ctx, s, 1-d, dirs[1-d].step, x.units(), false); err != nil {
+				return err
+			}
+		}
+		budget = x.units()
+	}
+	if budget == 0 {
+		return fault.New("budget", "none of the menu may run once within epsilon %v and delta %v", m.opts.Epsilon, m.opts.Delta)
+	}
+	m.opts.Units = budget
+	for d, x := range dirs {
+		m.dirs[d] = x.direction
+	}
+	for b := range budget + 1 {
+		x, y := dirs[0].widths[b], dirs[1].widths[b]
+		m.epsilons = append(m.epsilons, fourier.Result{Lower: max(x.Lower, y.Lower), Upper: max(x.Upper, y.Upper), Engine: fourier.Lattice})
+	}
+	return nil
+}
+
+// narrowest returns the least step for which the levels of a recursion fit into memory.
+func (m *Menu) narrowest(s *survey) float64 {
+	deepest := 0
+	for _, t := range m.types {
+		deepest = max(deepest, t.Cost)
+	}
+	return 1.5 * s.reach * 16 * float64(deepest) / keptBytes * 1.1
+}
+
+func (m *Menu) warn(why error, width float64) {
+	m.warnings = append(m.warnings, fmt.Sprintf("%v: the interval of ε is wider than asked (%.2g)", why, width))
+}
+
+// fitted returns about the step, such that ε of the options is a point of the lattice.
+func (m *Menu) fitted(step float64) float64 {
+	if m.opts.Epsilon > 0 {
+		return m.opts.Epsilon / math.Ceil(m.opts.Epsilon/step)
+	}
+	return step
+}
+
+func (s *solution) last() fourier.Result { return s.widths[len(s.widths)-1] }
+
+// on runs the recursion of a direction on the lattice of a step, to the budget or, to find one, as long as the target is
+// met.
+func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget int, find bool) (*solution, error) {
+	begin, _ := parallel.Work(ctx)
+	reach := s.reach
+	if s.lattice > 0 {
+		reach *= 4 // exact as far as that
+	}
+	k := maker{step: step, theta: min(s.theta, 4/step, mostTilt/reach), logFar: xmath.Log(s.delta) + logFar, logWrap: logWrap}
+	low := -int(math.Ceil(reach/step)) - 2
+	high := int(math.Ceil(0.4*reach/step)) + 2
+	costs := make([]int, len(m.types))
+	for i, t := range m.types {
+		costs[i] = t.Cost
+	}
+	if s.lattice == 0 && 16*float64(high-low)*float64(slices.Max(costs)) > keptBytes {
+		return nil, errMemory
+	}
+	above, below, moved, err := m.laws(ctx, k, d, budget, s.lattice > 0, high-low)
+	if err != nil {
+		return nil, err
+	}
+	at := &solution{step: step, direction: direction{moved: moved,
+		above: newRecursion(above, costs, true, step, k.theta, low, high),
+		below: newRecursion(below, costs, false, step, k.theta, low, high)}}
+	at.read(s.delta)
+	if price := 2 * at.above.price() * float64(budget); !find {
+		if _, left := parallel.Work(ctx); price > left {
+			return nil, parallel.ErrWork
+		}
+	}
+	for at.units() < budget {
+		before := slices.Clone(at.above.value)
+		if err := at.above.advance(ctx); err != nil {
+			return nil, err
+		}
+		if find && !(at.upper(m.opts.Epsilon) <= m.opts.Delta) {
+			at.above.value = before
+			at.above.units--
+			break
+		}
+		if err := at.below.advance(ctx); err != nil {
+			return nil, err
+		}
+		at.read(s.delta)
+	}
+	at.above.forget()
+	at.below.forget()
+	end, _ := parallel.Work(ctx)
+	at.work = end - begin
+	return at, nil
+}
+
+// read adds the interval of ε at the budget that was reached.
+func (s *solution) read(delta float64) {
+	l, u := s.epsilon(delta)
+	s.widths = append(s.widths, fourier.Result{Lower: l, Upper: u})
+}
+
+// attained reports whether an attack on the runs is known.
+func attained(runs []profiles.Repeated) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r profiles.Repeated) bool { return r.Profile == nil })
+}
+
+// laws returns the laws of all types in a direction, above and below, and by how much a unit may displace a loss. Types above
+// the budget have none.
+func (m *Menu) laws(ctx context.Context, k maker, d, budget int, exact bool, span int) (above, below []*law, moved float64, err error) {
+	for _, t := range m.types {
+		for _, up := range []bool{true, false} {
+			runs := t.Runs.Upper[d]
+			if !up {
+				runs = t.Runs.Lower[d]
+			}
+			l := &law{mass: []float64{0}}
+			if t.Cost <= budget && attained(runs) {
+				if l, err = k.law(ctx, runs, exact, up); err != nil {
+					return nil, nil, 0, fault.In(t.Name, err)
+				}
+			}
+			if !exact {
+				l.trim(k.logFar, up)
+				l.trimBelow(k.theta, k.step, m.opts.Relative*lowShare, up)
+			}
+			l.cut(span, up)
+			moved = max(moved, l.moved/float64(t.Cost))
+			if up {
+				above = append(above, l)
+			} else {
+				below = append(below, l)
+			}
+		}
+	}
+	return above, below, moved, nil
+}
+
+// forget drops what only further levels need.
+func (r *recursion) forget() {
+	r.kept, r.freq, r.buf, r.prod, r.next, r.fft, r.laws = nil, nil, nil, nil, nil, nil, nil
+}
+
+// Units returns the budget.
+func (m *Menu) Units() int { return m.opts.Units }
+
+// Types returns the types with their costs.
+func (m *Menu) Types() []Type { return slices.Clone(m.types) }
+
+// Delta returns the interval of δ(ε) of the whole budget: no analyst has more than its upper end.
+func (m *Menu) Delta(ctx context.Context, eps float64) (fourier.Result, error) {
+	if !(eps >= 0 && eps <= 1e4) {
+		return fourier.Result{}, fault.New("epsilon", "%v is not in [0, 10000]", eps)
+	}
+	if m.long != nil {
+		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
+	}
+	r := m.result()
+	for d := range m.dirs {
+		r.Lower, r.Upper = max(r.Lower, m.dirs[d].lower(eps)), max(r.Upper, m.dirs[d].upper(eps))
+	}
+	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
+	return r, nil
+}
+
+// Epsilon returns the interval of ε(δ) of the whole budget.
+func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, error) {
+	if !(delta > 0 && delta < 1) {
+		return fourier.Result{}, fault.New("delta", "%v is not in (0, 1)", delta)
+	}
+	if m.long != nil {
+		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) })
+	}
+	r := m.result()
+	for d := range m.dirs {
+		l, u := m.dirs[d].epsilon(delta)
+		r.Lower, r.Upper = max(r.Lower, l), max(r.Upper, u)
+	}
+	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
+	return r, nil
+}
+
+func (m *Menu) result() fourier.Result {
+	r := fourier.Result{Engine: fourier.Lattice, Warnings: m.warnings}
+	if above := m.dirs[0].above; above != nil {
+		r.Step, r.Points = above.step, above.n
+	}
+	return r
+}
+
+// A Row is ε at the δ of the options for a budget.
+type Row struct {
+	Units   int
+	Epsilon fourier.Result
+}
+
+// Odometer returns ε for every budget from 0 to Units, or of every block of a long horizon: what would have been promised had
+// that budget been fixed. Only the last is a promise; one that holds whenever somebody stops takes levels (Levels).
+func (m *Menu) Odometer(ctx context.Context) ([]Row, error) {
+	if m.long != nil {
+		return m.long.rows(ctx, m.TableDelta())
+	}
+	rows := make([]Row, len(m.epsilons))
+	for b, r := range m.epsilons {
+		rows[b] = Row{Units: b, Epsilon: r}
+	}
+	return rows, nil
+}
+
+// TableDelta returns the δ at which the odometer reads.
+func (m *Menu) TableDelta() float64 { return cmp.Or(m.opts.Delta, defaultDelta) }
+
+// defaultDelta is where answers are sharp of a menu without a δ.
+const defaultDelta = 1e-6
+
+// Worst returns the direction of the relation, 0 or 1, that has the larger upper end at that δ.
+func (m *Menu) Worst() int {
+	if m.long != nil {
+		return m.long.block.Worst()
+	}
+	_, a := m.dirs[0].epsilon(m.TableDelta())
+	if _, b := m.dirs[1].epsilon(m.TableDelta()); b > a {
+		return 1
+	}
+	return 0
+}
+
+// Warnings say why intervals are wider than asked, if they are.
+func (m *Menu) Warnings() []string { return slices.Clone(m.warnings) }
+
+// Alone returns about how often each type alone may run within the target, a real number. It proves nothing.
+func (m *Menu) Alone() []float64 { return slices.Clone(m.alone) }

@@ -1,0 +1,409 @@
+"""Running what is priced: releases, labels of teachers, private labels, searches, correlated noise."""
+
+from __future__ import annotations
+
+import math
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union,
+)
+
+from ._connection import Connection
+from ._errors import BudgetError, InputError
+from ._read import PlanLike, given, plan_of
+from .answers import Found, PateLabels
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+
+T = TypeVar("T")
+Law = Mapping[str, Any]
+Trial = Callable[[], Tuple[T, float]]
+Seed = Optional[int]
+
+_LARGEST = 1.7976931348623157e308  # JSON has no infinity
+
+
+def _score(x: Any) -> float:
+    """A score as JSON has it: NaN ranks lowest, as in the library."""
+    value = float(x)
+    return -_LARGEST if math.isnan(value) else max(-_LARGEST, min(_LARGEST, value))
+
+
+def _list(values: Any) -> List[Any]:
+    return list(values.tolist() if hasattr(values, "tolist") else values)
+
+
+def _spend(ledger: Optional["Ledger"], note: str, *steps: Mapping[str, Any]) -> None:
+    """Spend steps before they run, under the relation of the ledger."""
+    if ledger is not None:
+        ledger.spend({"neighbors": ledger.status().neighbors, "steps": [dict(step) for step in steps]}, note=note)
+
+
+class AdaptiveSearch(Generic[T]):
+    """A search that shows up to ``hits`` outcomes, of any number of private calls chosen in the light of what was shown.
+
+    ``epsilon`` is what it costs, at ``delta``, where the ε of a call was declared. It is closed when it is spent.
+    """
+
+    def __init__(self, accountant: Connection, hits: int, answer: Mapping[str, Any]) -> None:
+        self._accountant, self._run = accountant, answer["run"]
+        self.left = hits
+        self.epsilon: Optional[float] = answer.get("epsilon")
+        self.delta: Optional[float] = answer.get("delta")
+
+    def attempt(self, trial: Trial[T], threshold: float) -> Optional[Found[T]]:
+        """Run ``trial`` once: its outcome and score if the score is at least ``threshold``, else None.
+
+        ``trial`` returns (outcome, score). BudgetError is raised once all hits are shown.
+        """
+        if self.left == 0:
+            raise BudgetError("run: all outcomes that are paid for have been shown")
+        payload, score = self._tried(trial)
+        answer = self._accountant.request("run-next", run=self._run, score=_score(score), threshold=_score(threshold))
+        self.left = int(answer["left"])
+        if self.left == 0:
+            self.close()
+        return Found(payload, float(score)) if answer.get("found") else None
+
+    def _tried(self, trial: Trial[T]) -> Tuple[T, float]:
+        try:
+            return trial()
+        except BaseException:
+            # That a call has failed may tell of the data: nothing is shown any more.
+            self.left = 0
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the search."""
+        if self._run:
+            self._accountant.request("run-close", run=self._run)
+            self._run = ""
+
+
+class NoiseStream:
+    """One run of a matrix mechanism: sums of clipped contributions in, the same with correlated noise out."""
+
+    def __init__(self, accountant: Connection, run: str) -> None:
+        self._accountant, self._run = accountant, run
+
+    def step(self, x: Any) -> Any:
+        """Do a step: ``x``, shape (dimension,), is the sum of contributions, each of norm at most the clip.
+
+        What is returned, in the units of ``x``, may be published: an array for an array, else a list.
+        """
+        values = self._accountant.request("run-next", run=self._run, x=[float(v) for v in _list(x)])["values"]
+        return like(x, values)
+
+    def close(self) -> None:
+        """Forget the run, of which the program keeps some vectors."""
+        self._accountant.request("run-close", run=self._run)
+
+
+def like(column: Any, values: Sequence[Any]) -> Any:
+    """Values as what the column is: a Series of pandas with its index, an array of numpy, or a list."""
+    if hasattr(column, "index") and hasattr(column, "to_numpy"):
+        return type(column)(list(values), index=column.index, name=column.name)
+    if hasattr(column, "__array__"):
+        import numpy
+
+        return numpy.asarray(values)
+    return list(values)
+
+
+class Runs(Connection):
+    """What an Accountant runs, with exact noise of the operating system's randomness.
+
+    Where a ``ledger`` is given, its price is spent before anything runs, and BudgetError is raised if that does not
+    fit; ``note`` goes with it. ``test_seed`` makes the same noise again: for tests, as it protects nobody.
+    """
+
+    def release(
+        self,
+        mechanism: Mapping[str, Any],
+        values: Any,
+        *,
+        sensitivity: Optional[float] = None,
+        monotone: bool = False,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+    ) -> Any:
+        """Run the mechanism of a step once, ``{"exponential": {"epsilon": 0.1}}``.
+
+        exponential, permute-and-flip, noisy-max: ``values`` are scores, one of which neighbours change by at most
+        ``sensitivity`` (1 if not given); the index of the chosen one is returned. gaussian, laplace: numbers, which change
+        together by at most ``sensitivity`` in L2 or L1 norm; numbers of the same shape (n,) are returned. threshold,
+        select-partitions: the number of persons of each key, as a list or as a mapping of keys; None for a key that is
+        not shown, or a mapping of the keys that are. InputError names what is wrong.
+
+            accountant.release({"permute-and-flip": {"epsilon": 0.2}}, [310, 295, 12])
+        """
+        keys = list(values) if isinstance(values, Mapping) else None
+        numbers = [float(v) for v in (values.values() if keys is not None else _list(values))]
+        request = dict(mechanism=dict(mechanism), values=numbers, **given(sensitivity=sensitivity, test_seed=test_seed))
+        _spend(ledger, note, {"mechanism": dict(mechanism)})
+        answer = self.request("release", monotone=monotone, **request)
+        if "chosen" in answer:
+            return keys[answer["chosen"]] if keys is not None else int(answer["chosen"])
+        if keys is not None:
+            return {key: value for key, value in zip(keys, answer["values"]) if value is not None}
+        return list(answer["values"]) if None in answer["values"] else like(values, answer["values"])
+
+    def majority_release(
+        self,
+        mechanism: Mapping[str, Any],
+        queries: Any,
+        *,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+    ) -> List[int]:
+        """The private majority of the votes, for each query: ``mechanism`` are the parameters of majority in a plan.
+
+        ``queries`` has shape (queries, mechanisms), of 0 and 1 or of classes; at most ``answers`` of the mechanism.
+
+            accountant.majority_release({"mechanisms": 3, "epsilon": 0.1, "allowance": 3}, [[1, 1, 0]])
+        """
+        step = {"mechanism": {"majority": dict(mechanism)}}
+        rows = [[int(v) for v in row] for row in _list(queries)]
+        _spend(ledger, note, step)
+        return list(self.request("release", queries=rows, **step, **given(test_seed=test_seed))["answers"])
+
+    def pate_answer(
+        self,
+        votes: Any,
+        mechanism: str,
+        *,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+        **options: Any,
+    ) -> PateLabels:
+        """Noisy labels from the votes of teachers, shape (queries, classes).
+
+        ``mechanism`` is gnmax (``sigma2``), lnmax (``gamma``), confident (``threshold``, ``sigma1``, ``sigma2``) or
+        interactive (these, ``baseline`` of shape (queries, classes) and ``confidence``); ``max_answers`` ends it. Labels
+        are -1 where there is none. What they cost: ``pate(…, answered=labels.answered)``. A ledger is charged what
+        holds for all votes, of ``max_answers`` answers or of all.
+        """
+        rows = [[int(v) for v in row] for row in _list(votes)]
+        if ledger is not None:
+            _spend(ledger, note, *_teachers(mechanism, len(rows[0]) if options.get("labels") else len(rows), options))
+        if "baseline" in options:
+            options["baseline"] = [[float(v) for v in row] for row in _list(options["baseline"])]
+        r = self.request("pate-answer", votes=rows, mechanism=mechanism, **given(test_seed=test_seed, **options))
+        return PateLabels(tuple(r["labels"]), tuple(r["answered"]))
+
+    def label_apply(
+        self,
+        column: Any,
+        epsilon: float,
+        labels: Sequence[Any],
+        *,
+        weights: Optional[Sequence[float]] = None,
+        prior_epsilon: Optional[float] = None,
+        floor: Optional[float] = None,
+        groups: Any = None,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+    ) -> Any:
+        """Private labels for a column, shape (n,): a list, an array of numpy or a Series of pandas, and the same comes back.
+
+        ``labels`` is the public set. With the public prior ``weights`` all of ε goes to the labels, else a part of it,
+        ``prior_epsilon``, estimates the prior, of each of ``groups`` (public, shape (n,)). Labels that are texts are
+        classes, which are kept as often as can be and need ``weights``. A ledger must be under substitute.
+        """
+        classes = any(isinstance(label, str) for label in labels)
+        numbers: Dict[Any, int] = {label: i for i, label in enumerate(labels)}
+        rows = _list(column)
+        if classes:
+            for i, row in enumerate(rows):
+                if row not in numbers:
+                    raise InputError(f"column[{i}]: {row!r} is not one of the labels")
+            rows = [numbers[row] for row in rows]
+        kinds: Dict[Any, int] = {}
+        grouped = None if groups is None else [kinds.setdefault(g, len(kinds)) for g in _list(groups)]
+        options = given(
+            weights=None if weights is None else _list(weights), prior_epsilon=prior_epsilon, floor=floor, groups=grouped,
+            test_seed=test_seed, classes=classes or None,
+        )
+        if ledger is not None:
+            if ledger.status().neighbors != "substitute":
+                raise InputError("ledger: is not under substitute, under which labels are private")
+            _spend(ledger, note, {"mechanism": {"pure": {"epsilon": epsilon}}})
+        answer = self.request(
+            "label-apply", column=rows, epsilon=epsilon, labels=list(range(len(labels))) if classes else _list(labels), **options
+        )["column"]
+        return like(column, [labels[int(i)] for i in answer] if classes else answer)
+
+    def best_of(self, law: Law, trial: Trial[T], *, padding: bool = False, **options: Any) -> Optional[Found[T]]:
+        """The outcome of the highest score among K private runs, K drawn from ``law``, ``{"law": "geometric", "mean": 10}``.
+
+        ``trial()`` is one run and returns (outcome, score). None if there was no run. How often it runs is secret: with
+        ``padding`` that is always as often as the law allows. ``candidate`` is the plan of one run, or
+        ``candidate_epsilon`` and ``candidate_delta`` its guarantee: what a ``ledger`` is charged by.
+
+            accountant.best_of({"law": "geometric", "mean": 10}, lambda: (model := train(), score(model)))
+        """
+        return _one(self._search("best", 1, law, trial, padding=padding or None, **options))
+
+    def first_above(
+        self, law: Law, threshold: float, trial: Trial[T], *, padding: bool = False, **options: Any
+    ) -> Optional[Found[T]]:
+        """The first outcome whose score is at least ``threshold``, among K runs as in ``best_of``; None if there is none.
+
+        ``law`` is geometric, and ``threshold`` does not depend on the data. A ledger needs ``candidate_epsilon``.
+        """
+        return _one(self._search("first-above", 1, law, trial, threshold=_score(threshold), padding=padding or None, **options))
+
+    def top_of(self, law: Law, m: int, trial: Trial[T], **options: Any) -> List[Found[T]]:
+        """The m outcomes of the highest scores among K runs, as in ``best_of``, best first. A ledger needs ``candidate_epsilon``."""
+        return self._search("top", m, law, trial, top=m, **options)
+
+    def sparse_vector(
+        self,
+        probabilities: Iterable[float],
+        *,
+        percentile: float,
+        candidate_epsilon: float,
+        epsilon: float,
+        queries: int,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+    ) -> Optional[int]:
+        """The index of the first of at most ``queries`` mechanisms that reaches ``percentile``, or None; ``epsilon`` in all.
+
+        ``probabilities`` gives, one by one, with what probability each ``candidate_epsilon``-DP mechanism reaches its threshold.
+        """
+        _spend(ledger, note, {"mechanism": {"pure": {"epsilon": epsilon}}})
+        run = self.request("run-open", kind="sparse-vector", **given(
+            percentile=percentile, candidate_epsilon=candidate_epsilon, epsilon=epsilon, queries=queries, test_seed=test_seed))
+        found = self._play(run["run"], ((None, p) for p in probabilities))[1]
+        return found[0] if found else None
+
+    def adaptive_search(
+        self,
+        hits: int,
+        *,
+        candidate_epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+    ) -> "AdaptiveSearch[Any]":
+        """A search that shows ``hits`` outcomes of ``candidate_epsilon``-DP calls, priced at ``delta``."""
+        options = given(hits=hits, candidate_epsilon=candidate_epsilon, delta=delta, test_seed=test_seed)
+        search: AdaptiveSearch[Any] = AdaptiveSearch(self, hits, self.request("run-open", kind="adaptive", **options))
+        self._charge(ledger, note, search._run, search.epsilon, search.delta)
+        return search
+
+    def noise_stream(
+        self,
+        mechanism: Mapping[str, Any],
+        *,
+        clip: float,
+        dimension: int,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        test_seed: Seed = None,
+    ) -> NoiseStream:
+        """A run of a matrix mechanism, whose parameters are those of matrix in a plan, over vectors of ``dimension`` numbers."""
+        step = {"mechanism": {"matrix": dict(mechanism)}}
+        run = self.request("run-open", kind="matrix", clip=clip, dimension=dimension, **step, **given(test_seed=test_seed))["run"]
+        try:
+            _spend(ledger, note, step)
+        except BaseException:
+            self.request("run-close", run=run)
+            raise
+        return NoiseStream(self, run)
+
+    def _charge(
+        self, ledger: Optional["Ledger"], note: str, run: str, epsilon: Optional[float], delta: Optional[float]
+    ) -> None:
+        """Spend the price of a run that is open, or close it."""
+        if ledger is None:
+            return
+        try:
+            if epsilon is None:
+                raise InputError("candidate_epsilon: is missing; a ledger is charged by it")
+            _spend(ledger, note, {"mechanism": {"approximate": {"epsilon": epsilon, "delta": delta}} if delta else
+                                  {"pure": {"epsilon": epsilon}}})
+        except BaseException:
+            self.request("run-close", run=run)
+            raise
+
+    def _search(
+        self,
+        kind: str,
+        most: int,
+        law: Law,
+        trial: Trial[T],
+        *,
+        candidate: Optional[PlanLike] = None,
+        ledger: Optional["Ledger"] = None,
+        note: str = "",
+        **options: Any,
+    ) -> List[Found[T]]:
+        run = self.request("run-open", kind=kind, selection=dict(law), **given(**options))
+        if candidate is not None and kind == "best":
+            text = plan_of(candidate)
+            if isinstance(text, str):
+                raise InputError("candidate: is a text, must be a mapping or a Plan")
+            try:
+                _spend(ledger, note, {"selection": dict(law), "steps": list(text["steps"])})
+            except BaseException:
+                self.request("run-close", run=run["run"])
+                raise
+        else:
+            self._charge(ledger, note, run["run"], run.get("epsilon"), run.get("delta"))
+
+        def trials() -> Iterable[Tuple[T, float]]:
+            while True:
+                yield trial()
+
+        # With padding some runs are ignored, and which ones only the program knows.
+        kept, found = self._play(run["run"], trials(), None if options.get("padding") else most)
+        return [kept[i] for i in found]
+
+    def _play(
+        self, run: str, trials: Iterable[Tuple[T, float]], most: Optional[int] = 1
+    ) -> Tuple[Dict[int, Found[T]], List[int]]:
+        """Run trials as they are asked for, and keep those that can still be shown: the ``most`` best, of equals the first."""
+        kept: Dict[int, Found[T]] = {}
+        rows, n = iter(trials), 0
+        try:
+            answer = self.request("run-next", run=run)
+            while answer.get("try"):
+                try:
+                    payload, score = next(rows)
+                except StopIteration:
+                    return kept, []
+                kept[n], sent = Found(payload, score), _score(score)
+                answer = self.request("run-next", run=run, score=sent)
+                if most is not None and len(kept) > most:
+                    del kept[min(kept, key=lambda i: (_score(kept[i].score), -i))]
+                n += 1
+            return kept, list(answer.get("found", ()))
+        finally:
+            self.request("run-close", run=run)
+
+
+def _one(found: List[Found[T]]) -> Optional[Found[T]]:
+    return found[0] if found else None
+
+
+def _teachers(mechanism: str, queries: int, options: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """The steps of a plan for so many queries, whatever the votes: a teacher moves one vote from a class to another."""
+    answers = min(queries, int(options.get("max_answers") or queries))
+    if mechanism == "lnmax":
+        return [{"mechanism": {"pure": {"epsilon": 2 * float(options["gamma"])}}, "count": answers}]
+    # √2 in L2 norm; the last bits are on the side of more cost.
+    steps: List[Dict[str, Any]] = [
+        {"mechanism": {"gaussian": {"noise-multiplier": float(options["sigma2"]) / math.sqrt(2) * (1 - 2.0**-50)}}, "count": answers}
+    ]
+    if mechanism != "gnmax":
+        steps.append({"mechanism": {"gaussian": {"noise-multiplier": float(options["sigma1"])}}, "count": queries})
+    return steps

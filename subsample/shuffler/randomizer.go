@@ -1,0 +1,477 @@
+package shuffler
+
+// Local randomizers: what one user sends. A message counts by its type: its probabilities under
+// two values, relative to a law that every other value has a part of, or to that of a third value.
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+const u = xmath.U
+
+// maxEpsilon bounds the local ε. e^50 is far from the end of float64, and no message of a larger ε is private.
+const maxEpsilon = 50
+
+// maxOutcomes bounds the rows and columns of a matrix.
+const maxOutcomes = 64
+
+// A kind is a type of message: its density under the victim's value x, under the value x′ of the neighbour,
+// and under the message of an absent user (zero-out), relative to a base law that has it with probability w.
+type kind struct{ a, b, o, w float64 }
+
+// A part is what the messages of the other users have in common: with probability gamma a message is drawn
+// from the base law of the kinds, else it says nothing about the victim. outA and outB are masses of the
+// victim's messages that the base law does not have.
+type part struct {
+	gamma      float64
+	kinds      []kind
+	outA, outB float64
+	ratio      float64 // a ≤ ratio·b and b ≤ ratio·a for all kinds
+	both       bool    // some message outside is sent for both values of the victim
+}
+
+// A Randomizer is a local randomizer, a mechanism on the value of one user. It is a value that can be
+// compared. The zero Randomizer is not valid.
+type Randomizer struct {
+	name      string
+	epsilon   float64
+	k, s      int     // categories, and the size of a subset; of a hash, its range
+	keep, lie float64 // of unary: the probability of a 1 for a 1 and for a 0
+	pairwise  bool    // hashes of two values are independent
+	matrix    *matrix // of a finite randomizer
+}
+
+// A matrix has a row of probabilities for each value.
+type matrix struct{ rows [][]float64 }
+
+func checkEpsilon(name string, epsilon float64) error {
+	if !(epsilon > 0 && epsilon <= maxEpsilon) {
+		return fault.In(name, fault.New("epsilon", "%v is not in (0, %d]", epsilon, maxEpsilon))
+	}
+	return nil
+}
+
+func checkCategories(name string, categories, least int) error {
+	if categories < least || categories > 1e9 {
+		return fault.In(name, fault.New("categories", "%d is not an integer in [%d, 1000000000]", categories, least))
+	}
+	return nil
+}
+
+// NewKRR returns randomized response over a number of categories: the true one is e^ε times likelier than each other.
+func NewKRR(epsilon float64, categories int) (Randomizer, error) {
+	const name = "k-rr"
+	if err := checkEpsilon(name, epsilon); err != nil {
+		return Randomizer{}, err
+	}
+	return Randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 2)
+}
+
+// NewUnary returns unary encoding: a bit for each category, of which the true one is sent as 1 with probability keepOne
+// and each other with probability keepZero (RAPPOR, optimised unary encoding). The number of categories may be 0, for any from 3 up.
+func NewUnary(keepOne, keepZero float64, categories int) (Randomizer, error) {
+	const name = "unary"
+	switch {
+	case !(keepZero > 0 && keepZero < 1):
+		return Randomizer{}, fault.In(name, fault.New("keep-zero", "%v is not in (0, 1); else it is not local differential privacy", keepZero))
+	case !(keepOne > keepZero && keepOne < 1):
+		return Randomizer{}, fault.In(name, fault.New("keep-one", "%v is not in (keep-zero, 1) = (%v, 1)", keepOne, keepZero))
+	}
+	if categories != 0 {
+		if err := checkCategories(name, categories, 2); err != nil {
+			return Randomizer{}, err
+		}
+	}
+	eps := xmath.Log(keepOne/keepZero) + xmath.Log((1-keepZero)/(1-keepOne))
+	return Randomizer{name: name, epsilon: eps, k: categories, keep: keepOne, lie: keepZero}, checkEpsilon(name, eps)
+}
+
+// NewOptimizedUnary returns unary encoding with keepOne = ½ and keepZero = 1/(e^ε + 1), of least variance.
+func NewOptimizedUnary(epsilon float64, categories int) (Randomizer, error) {
+	if err := checkEpsilon("unary", epsilon); err != nil {
+		return Randomizer{}, err
+	}
+	return NewUnary(0.5, 1/(math.Exp(epsilon)+1), categories)
+}
+
+// NewSubsetSelection returns subset selection: the user sends a set of so many categories, of which each that holds the true one
+// is e^ε times likelier than each that does not.
+func NewSubsetSelection(epsilon float64, categories, size int) (Randomizer, error) {
+	const name = "subset-selection"
+	if err := checkEpsilon(name, epsilon); err != nil {
+		return Randomizer{}, err
+	}
+	if err := checkCategories(name, categories, 3); err != nil {
+		return Randomizer{}, err
+	}
+	if size < 1 || size >= categories {
+		return Randomizer{}, fault.In(name, fault.New("size", "%d is not in [1, %d], below the number of categories", size, categories-1))
+	}
+	return Randomizer{name: name, epsilon: epsilon, k: categories, s: size}, nil
+}
+
+// NewHadamard returns the Hadamard response with one bit: the user draws a row of a Hadamard matrix, and sends it with the entry of the
+// column of the value, flipped with probability 1/(e^ε + 1). The column of the constant entries stands for no value.
+func NewHadamard(epsilon float64, categories int) (Randomizer, error) {
+	const name = "hadamard"
+	if err := checkEpsilon(name, epsilon); err != nil {
+		return Randomizer{}, err
+	}
+	return Randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 3)
+}
+
+// NewLocalHash returns local hashing: the user draws a hash function into [0, size), fresh for each message, and sends it with the
+// hashed value under randomized response. Nothing is assumed of the functions but that they do not depend on the
+// value, unless pairwise says that hashes of two (and three) different values are independent and uniform: then fewer users are as safe.
+func NewLocalHash(epsilon float64, size int, pairwise bool) (Randomizer, error) {
+	const name = "local-hash"
+	if err := checkEpsilon(name, epsilon); err != nil {
+		return Randomizer{}, err
+	}
+	if size < 2 || size > 1e9 {
+		return Randomizer{}, fault.In(name, fault.New("size", "%d is not an integer in [2, 1000000000]", size))
+	}
+	return Randomizer{name: name, epsilon: epsilon, k: size, pairwise: pairwise}, nil
+}
+
+// NewMatrix returns the randomizer with rows[v][y], the probability of message y for the value v.
+func NewMatrix(rows [][]float64) (Randomizer, error) {
+	const name = "finite"
+	fail := func(format string, args ...any) (Randomizer, error) {
+		return Randomizer{}, fault.In(name, fault.New("rows", format, args...))
+	}
+	if len(rows) < 2 || len(rows) > maxOutcomes {
+		return fail("has %d rows, must have 2 to %d, one for each value", len(rows), maxOutcomes)
+	}
+	m := &matrix{}
+	for i, row := range rows {
+		if len(row) < 2 || len(row) > maxOutcomes || len(row) != len(rows[0]) {
+			return fail("row %d has %d probabilities, must have 2 to %d, as many as the first", i, len(row), maxOutcomes)
+		}
+		var sum xmath.Sum
+		for _, p := range row {
+			if !(p >= 0 && p <= 1) {
+				return fail("row %d has the probability %v, which is not in [0, 1]", i, p)
+			}
+			sum.Add(p)
+		}
+		if total := sum.Value(); math.Abs(total-1) > 1e-9 {
+			return fail("row %d adds up to %v, must add up to 1", i, total)
+		}
+		normal := make([]float64, len(row))
+		for y, p := range row {
+			normal[y] = p / sum.Value()
+		}
+		m.rows = append(m.rows, normal)
+	}
+	return Randomizer{name: name, matrix: m, epsilon: math.Inf(1)}, nil
+}
+
+// Name implements profiles.Mechanism.
+func (r Randomizer) Name() string { return r.name }
+
+// SampledBy reports whether something is proved about the randomizer under a scheme.
+func (r Randomizer) SampledBy(scheme string) bool { return scheme == "shuffler" }
+
+// Epsilon returns the local ε; +Inf where a matrix has a message that some values never send.
+func (r Randomizer) Epsilon() float64 {
+	if r.matrix == nil {
+		return r.epsilon
+	}
+	worst := 0.0
+	for _, p := range r.matrix.rows {
+		for _, q := range r.matrix.rows {
+			for y := range p {
+				if p[y] > 0 {
+					worst = max(worst, xmath.Log(p[y]/q[y]))
+				}
+			}
+		}
+	}
+	return worst
+}
+
+// WithEpsilon implements profiles.EpsilonSetter. Unary encoding becomes the optimised one.
+func (r Randomizer) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+	var err error
+	switch r.name {
+	case "finite":
+		err = fault.New("epsilon", "%v is not a parameter of finite", epsilon)
+	case "unary":
+		r, err = NewOptimizedUnary(epsilon, r.k)
+	default:
+		r.epsilon, err = epsilon, checkEpsilon(r.name, epsilon)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Attack implements profiles.Attacked: of a matrix, the pair of values with the largest total variation alone.
+func (r Randomizer) Attack(rel profiles.Relation) (profiles.Mechanism, error) {
+	if r.matrix == nil {
+		return r, nil
+	}
+	most, p, q := -1.0, 0, 1
+	for i, x := range r.matrix.rows {
+		for j, y := range r.matrix.rows[:i] {
+			d := 0.0
+			for k := range x {
+				d += math.Abs(x[k] - y[k])
+			}
+			if d > most {
+				most, p, q = d, i, j
+			}
+		}
+	}
+	return profiles.NewFiniteMechanism(r.matrix.rows[p], r.matrix.rows[q])
+}
+
+// symmetricKinds are the kinds of messages that say two bits: whether the message agrees with x and with x′. both and one are
+// the probabilities under the base law of agreeing with both and with just the first one.
+func symmetricKinds(hi, lo, both, one float64) []kind {
+	return merged([]kind{{hi, lo, 1, one}, {lo, hi, 1, one}, {hi, hi, 1, both}, {lo, lo, 1, 1 - both - 2*one}})
+}
+
+func merged(kinds []kind) []kind {
+	var out []kind
+	for _, k := range kinds {
+		if k.w > 0 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// blankets returns what the other users have in common whatever their values (Theorem A), one part for each kind of pair of values of the
+// victim. Under zero-out the base law is that of an absent user's message. Tests hold each row to enumeration.
+func (r Randomizer) blankets(rel profiles.Relation) ([]part, error) {
+	e := math.Exp(r.epsilon)
+	k := float64(r.k)
+	switch r.name {
+	case "k-rr":
+		// The infimum over all values is uniform: 1/(e + k − 1) for each message.
+		g := k / (e + k - 1)
+		return []part{{gamma: g, kinds: merged([]kind{{g * e, g, 1, 1 / k}, {g, g * e, 1, 1 / k}, {g, g, 1, (k - 2) / k}}), ratio: e}}, nil
+	case "unary":
+		hi, lo := r.keep/r.lie, (1-r.keep)/(1-r.lie)
+		q := r.lie
+		if r.k == 0 || rel == profiles.ZeroOut {
+			return []part{{gamma: lo, kinds: symmetricKinds(hi, lo, q*q, q*(1-q)), ratio: hi / lo}}, nil
+		}
+		// The infimum over all values is lo times the law of perturbed zeros, and hi times it where all bits are 1.
+		all := math.Pow(q, k)
+		g := lo*(1-all) + hi*all
+		s, top := lo/g, g*hi/lo
+		return []part{{gamma: g, kinds: merged([]kind{
+			{top, g, 1, s * q * (1 - q)}, {g, top, 1, s * q * (1 - q)}, {top, top, 1, s * (q*q - all)},
+			{g, g, 1, s * (1 - q) * (1 - q)}, {g, g, 1, hi * all / g}}), ratio: hi / lo}}, nil
+	case "subset-selection":
+		s := float64(r.s)
+		g := 1 / (s/k*e + 1 - s/k)
+		return []part{{gamma: g, kinds: symmetricKinds(g*e, g, s*(s-1)/(k*(k-1)), s*(k-s)/(k*(k-1))), ratio: e}}, nil
+	case "hadamard":
+		g := 2 / (1 + e)
+		return []part{{gamma: g, kinds: symmetricKinds(g*e, g, 0.25, 0.25), ratio: e}}, nil
+	case "local-hash":
+		g := k / (e + k - 1)
+		collide := 0.0
+		if r.pairwise {
+			collide = 1 / k
+		}
+		return []part{{gamma: g, kinds: symmetricKinds(g*e, g, collide/k, (1-collide)/k), ratio: e}}, nil
+	case "finite":
+		if rel == profiles.ZeroOut {
+			return nil, fault.New("mechanism", "%q has no message of an absent user, which zero-out needs", r.name)
+		}
+		return r.matrix.blankets(), nil
+	}
+	return nil, fault.New("mechanism", "%q is not a local randomizer", r.name)
+}
+
+// attacks returns data sets of which the price is known exactly (Theorem B): all others hold one value z. The base law is that of z.
+func (r Randomizer) attacks(rel profiles.Relation) []part {
+	e := math.Exp(r.epsilon)
+	k := float64(r.k)
+	// agree lists the kinds of messages that say which of x, x′ and z they agree with; o is their density for an absent user.
+	agree := func(hi, lo float64, probability func(i, j, l int) float64, o func(l int) float64) part {
+		var kinds []kind
+		v := [2]float64{lo, hi}
+		for m := range 8 {
+			i, j, l := m&1, m>>1&1, m>>2
+			kinds = append(kinds, kind{v[i] / v[l], v[j] / v[l], o(l), probability(i, j, l)})
+		}
+		return part{gamma: 1, kinds: merged(kinds), ratio: hi / lo}
+	}
+	switch r.name {
+	case "k-rr":
+		b := 1 / (e + k - 1)
+		o := func(l float64) float64 { return (e + k - 1) / (k * l) }
+		own := part{gamma: 1, ratio: e, kinds: merged([]kind{{1, 1 / e, o(e), b * e}, {1, e, o(1), b}, {1, 1, o(1), (k - 2) * b}})} // z = x
+		if r.k == 2 {
+			other := part{gamma: 1, ratio: e, kinds: []kind{{1 / e, 1, o(e), b * e}, {e, 1, o(1), b}}} // z = x′
+			return []part{own, other}
+		}
+		return []part{{gamma: 1, ratio: e, kinds: merged([]kind{{e, 1, o(1), b}, {1, e, o(1), b}, {1 / e, 1 / e, o(e), b * e}, {1, 1, o(1), (k - 3) * b}})}, own}
+	case "unary":
+		hi, lo := r.keep/r.lie, (1-r.keep)/(1-r.lie)
+		bit := func(p float64, i int) float64 {
+			if i == 1 {
+				return p
+			}
+			return 1 - p
+		}
+		v := [2]float64{lo, hi}
+		if r.k == 2 { // z = x: no third value
+			var kinds []kind
+			for m := range 4 {
+				i, j := m&1, m>>1
+				kinds = append(kinds, kind{1, v[j] / v[i], 1 / v[i], bit(r.keep, i) * bit(r.lie, j)})
+			}
+			return []part{{gamma: 1, kinds: kinds, ratio: hi / lo}}
+		}
+		return []part{agree(hi, lo, func(i, j, l int) float64 { return bit(r.lie, i) * bit(r.lie, j) * bit(r.keep, l) }, func(l int) float64 { return 1 / v[l] })}
+	case "subset-selection":
+		s := float64(r.s)
+		g := 1 / (s/k*e + 1 - s/k)
+		// The chance that a uniform subset has those of three values that the bits say.
+		chance := func(i, j, l int) float64 {
+			p, left, in := 1.0, k, s
+			for _, bit := range []int{i, j, l} {
+				if bit == 1 {
+					p, in = p*in/left, in-1
+				} else {
+					p *= (left - in) / left
+				}
+				left--
+			}
+			return max(0, p)
+		}
+		power := [2]float64{1, e}
+		return []part{agree(e, 1, func(i, j, l int) float64 { return g * power[l] * chance(i, j, l) }, func(l int) float64 { return 1 / (g * power[l]) })}
+	case "hadamard":
+		power := [2]float64{1, e}
+		return []part{agree(e, 1, func(_, _, l int) float64 { return power[l] / (4 * (1 + e)) }, func(l int) float64 { return (1 + e) / (2 * power[l]) })}
+	case "local-hash":
+		g := k / (e + k - 1)
+		power := [2]float64{1, e}
+		o := func(l int) float64 { return 1 / (g * power[l]) }
+		if r.pairwise {
+			share := [2]float64{1 - 1/k, 1 / k}
+			return []part{agree(e, 1, func(i, j, l int) float64 { return g * power[l] * share[i] * share[j] * share[l] }, o)}
+		}
+		// Families without collisions are among those allowed, on as many values as hashes: randomized response over size categories.
+		krr := Randomizer{name: "k-rr", epsilon: r.epsilon, k: r.k}
+		return krr.attacks(rel)
+	case "finite":
+		return r.matrix.attacks()
+	}
+	return nil
+}
+
+func (m *matrix) blankets() []part {
+	least := make([]float64, len(m.rows[0]))
+	gamma := 0.0
+	for y := range least {
+		least[y] = math.Inf(1)
+		for _, row := range m.rows {
+			least[y] = min(least[y], row[y])
+		}
+		gamma += least[y]
+	}
+	return m.pairs([]base{{gamma, least}})
+}
+
+// A base is a law of the messages of others, with mass gamma.
+type base struct {
+	gamma float64
+	mass  []float64
+}
+
+func (m *matrix) attacks() []part {
+	var bases []base
+	for _, row := range m.rows {
+		bases = append(bases, base{1, row})
+	}
+	// Where z never sends a message that both values of the victim do, what it tells is not just that it is there: another z attacks.
+	return slices.DeleteFunc(m.pairs(bases), func(p part) bool { return p.both })
+}
+
+// pairs returns the parts of all pairs of values, relative to each base.
+func (m *matrix) pairs(bases []base) []part {
+	var parts []part
+	for _, z := range bases {
+		for i, x := range m.rows {
+			for j, other := range m.rows {
+				if i == j {
+					continue
+				}
+				p := part{gamma: min(1, z.gamma), ratio: 1}
+				for y, w := range z.mass {
+					if w == 0 {
+						p.both = p.both || x[y] > 0 && other[y] > 0
+						p.outA, p.outB = p.outA+x[y], p.outB+other[y]
+						continue
+					}
+					w /= z.gamma
+					p.kinds = append(p.kinds, kind{a: x[y] / w, b: other[y] / w, o: math.NaN(), w: w})
+				}
+				for y := range x {
+					switch {
+					case x[y] == 0 && other[y] == 0:
+					case x[y] == 0 || other[y] == 0:
+						p.ratio = math.Inf(1)
+					default:
+						p.ratio = max(p.ratio, x[y]/other[y], other[y]/x[y])
+					}
+				}
+				if z.gamma == 0 {
+					p.outA, p.outB = 1, 1
+				}
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// Pair implements profiles.Mechanism: one message without a shuffler. A matrix has several pairs of values, and needs a shuffler
+// or the mechanism finite with one pair.
+func (r Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
+	switch r.name {
+	case "":
+		return nil, fault.New("mechanism", "the zero Randomizer is not valid")
+	case "k-rr":
+		// b = 1/(e^ε + k − 1): the answer is replaced with probability k·b.
+		k := float64(r.k)
+		m, err := profiles.NewRandomizedResponse(k/(math.Exp(r.epsilon)+k-1), r.k)
+		if err != nil {
+			return nil, err
+		}
+		return m.Pair(rel)
+	}
+	parts, err := r.blankets(rel)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) > 2 {
+		return r.worstPair(parts)
+	}
+	g := game{n: 1, slots: slotsOf(parts[0], rel, 1), outA: parts[0].outA, outB: parts[0].outB}
+	return g.exact()
+}
+
+// worstPair is above all pairs of values of a matrix, each of which is attained.
+func (r Randomizer) worstPair(parts []part) (profiles.Profile, error) {
+	var games []game
+	for _, p := range parts {
+		games = append(games, game{n: 1, slots: slotsOf(p, profiles.Substitute, 1), outA: p.outA, outB: p.outB})
+	}
+	return worst(games)
+}

@@ -1,0 +1,54 @@
+package shuffler_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
+)
+
+func epsilon(t *testing.T, m profiles.Mechanism, s subsample.Scheme, r profiles.Relation, count int64, delta float64, opts ...accountant.Option) accountant.Interval {
+	t.Helper()
+	p := accountant.Plan{Neighbors: r, Steps: []accountant.Step{{Mechanism: m, Sampling: s, Count: count}}}
+	a := p.Accountant(opts...)
+	if err := a.AddPlan(context.Background(), &p); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(context.Background(), delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return iv
+}
+
+// TestRounds has the intervals of ../../docs/theory/shuffler.md: one bit of 10,000 users at ε₀ = 1 and δ = 1e-6. The lower ends are those of the attack
+// on equal others, 0.035658815, 0.1216985664, 0.41541347 and 1.43103708 by another program.
+func TestRounds(t *testing.T) {
+	bit, err := shuffler.NewKRR(1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := shuffler.New(10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rounds               int64
+		lower, attack, upper float64
+	}{
+		{1, .035658, .035658816, .035677},
+		{10, .121698, .12169857, .122074},
+		{100, .415413, .41541348, .417242},
+		{1000, 1.43103, 1.43103709, 1.43856},
+	} {
+		iv := epsilon(t, bit, s, profiles.Substitute, c.rounds, 1e-6)
+		// The composition has the accuracy of a question that asks for none.
+		if !(iv.Lower >= c.lower*(1-5e-4) && iv.Lower <= c.attack && iv.Upper <= c.upper && iv.Upper >= c.attack*(1-1e-8)) {
+			t.Errorf("%d rounds: [%v, %v] is not in [%v, %v] around %v", c.rounds, iv.Lower, iv.Upper, c.lower, c.upper, c.attack)
+		}
+		t.Log(c.rounds, iv.Lower, iv.Upper, iv.Warnings)
+	}
+}

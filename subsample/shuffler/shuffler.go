@@ -1,0 +1,222 @@
+package shuffler
+
+// The scheme: who reports, and what is proved of one round.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// MaxUsers bounds the number of users. Rounding takes some 1e-3 of δ from a lower end there.
+const MaxUsers = 10_000_000_000
+
+// Shuffler is the shuffle model with so many users, of whom all report, or a secret cohort that is drawn afresh for each round: of a
+// fixed size, or each user with a probability of its own. The messages of colluding users are known to the adversary.
+//
+// Assumed: the shuffler is honest and waits for all messages of a round; nobody but the user and the shuffler learns who reports; one
+// message for each user and round, with fresh randomness; who reports does not depend on the data. The number of reports is public. Under
+// add-remove users is the size of the larger data set, and a lower bound of it is enough.
+//
+// The zero Shuffler is not valid; see New.
+type Shuffler struct {
+	users, cohort, colluding int64
+	rate                     float64
+}
+
+var (
+	_ subsample.LawMaker     = Shuffler{}
+	_ subsample.UserSetter   = Shuffler{}
+	_ profiles.EpsilonSetter = Randomizer{}
+)
+
+// New returns the shuffler of so many users, the victim among them, who all report.
+func New(users int64) (Shuffler, error) {
+	if users < 2 || users > MaxUsers {
+		return Shuffler{}, fault.New("users", "%d is not in [2, %d]", users, int64(MaxUsers))
+	}
+	return Shuffler{users: users, cohort: users}, nil
+}
+
+// WithCohort returns the shuffler where a uniformly random set of so many users reports in each round.
+func (s Shuffler) WithCohort(cohort int64) (Shuffler, error) {
+	if cohort < 1 || cohort > s.users {
+		return Shuffler{}, fault.New("cohort", "%d is not in [1, %d], the number of users", cohort, s.users)
+	}
+	s.cohort, s.rate = cohort, 0
+	return s, nil
+}
+
+// WithCohortRate returns the shuffler where each user reports with a probability, by itself ("check-ins").
+func (s Shuffler) WithCohortRate(rate float64) (Shuffler, error) {
+	if !(rate > 0 && rate < 1) {
+		return Shuffler{}, fault.New("cohort-rate", "%v is not in (0, 1); leave it out where all users report", rate)
+	}
+	s.rate, s.cohort = rate, s.users
+	return s, nil
+}
+
+// WithColluding returns the shuffler where the adversary knows the messages of so many users other than the victim. With all others,
+// nothing is hidden but by the local randomizer.
+func (s Shuffler) WithColluding(colluding int64) (Shuffler, error) {
+	if colluding < 0 || colluding >= s.users {
+		return Shuffler{}, fault.New("colluding", "%d is not in [0, %d], below the number of users", colluding, s.users-1)
+	}
+	s.colluding = colluding
+	return s, nil
+}
+
+// Users returns the number of users.
+func (s Shuffler) Users() int64 { return s.users }
+
+// WithUsers implements subsample.UserSetter: a cohort of a fixed size stays, and one of all users stays one of all.
+func (s Shuffler) WithUsers(users int64) (subsample.Scheme, error) {
+	t, err := New(users)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.rate > 0:
+		t.rate = s.rate
+	case s.cohort < s.users:
+		if t, err = t.WithCohort(s.cohort); err != nil {
+			return nil, err
+		}
+	}
+	if t, err = t.WithColluding(s.colluding); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Name implements subsample.Scheme.
+func (Shuffler) Name() string { return "shuffler" }
+
+// honest is the number of users who do not collude.
+func (s Shuffler) honest() int64 { return s.users - s.colluding }
+
+// reports is the number of honest users who report at most, with a cohort of a fixed size: taking the colluding ones off the others
+// is above (Lemma J).
+func (s Shuffler) reports() int64 { return min(s.cohort, s.honest()) }
+
+// complete reports whether all users report.
+func (s Shuffler) complete() bool { return s.rate == 0 && s.cohort == s.users }
+
+// local returns the randomizer that a mechanism is.
+func local(b profiles.Mechanism) (Randomizer, error) {
+	if r, ok := b.(Randomizer); ok && r.name != "" {
+		return r, nil
+	}
+	if p, ok := b.(profiles.EpsilonSetter); ok && b.Name() == "pure" {
+		return Randomizer{name: "pure", epsilon: p.Epsilon()}, checkEpsilon("pure", p.Epsilon())
+	}
+	hint := "a local randomizer is one of k-rr, unary, subset-selection, hadamard, local-hash, pure, or finite with rows"
+	switch b.Name() {
+	case "randomized-response":
+		hint = "write k-rr: {epsilon: …, categories: …}"
+	case "gaussian", "laplace", "approximate":
+		hint = "nothing is proved yet for noise in a message that is not a finite alphabet, nor for a local δ; " + hint
+	}
+	return Randomizer{}, fault.New("mechanism", "%q is not a local randomizer of a shuffler: %s", b.Name(), hint)
+}
+
+// parts returns the blankets of a round, and the attacks.
+func (s Shuffler) parts(r Randomizer, rel profiles.Relation) (blankets, attacks []part, err error) {
+	two := Randomizer{name: "k-rr", epsilon: r.epsilon, k: 2}
+	three := Randomizer{name: "k-rr", epsilon: r.epsilon, k: 3}
+	switch {
+	case r.name != "pure":
+		attacks = r.attacks(rel)
+		blankets, err = r.blankets(rel)
+	case rel == profiles.ZeroOut:
+		err = fault.New("mechanism", "%q has no message of an absent user, which zero-out needs", r.name)
+	case rel == profiles.AddRemove:
+		// Every value has a part 1/E of the victim's law, under which a message says nothing but that it is there.
+		attacks = append(two.attacks(rel), three.attacks(rel)...)
+		blankets = []part{{gamma: math.Exp(-r.epsilon), kinds: []kind{{1, 1, 1, 1}}}}
+	default:
+		// Theorem C.
+		attacks = append(two.attacks(rel), three.attacks(rel)...)
+		blankets, err = two.blankets(rel)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = s.game(blankets[0], rel)
+	return blankets, attacks, err
+}
+
+// Apply implements subsample.Scheme, for a question about δ = 1e-6.
+func (s Shuffler) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+	laws, err := s.Laws(b, r)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	c, err := laws.For(context.Background(), profiles.Question{Runs: 1, Total: 1, Delta: 1e-6, Width: 1e-3, Many: true})
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	m := profiles.Bounds{Name: b.Name(), Relation: r, Laws: laws}
+	for d := range m.Directions {
+		m.Directions[d] = profiles.Direction{Upper: c.Upper[d][0].Profile, Lower: c.Lower[d][0].Profile}
+	}
+	return m, nil
+}
+
+// Laws implements subsample.LawMaker.
+func (s Shuffler) Laws(b profiles.Mechanism, rel profiles.Relation) (profiles.Laws, error) {
+	if s.users == 0 {
+		return nil, fault.New("users", "0 is not in [2, %d]", int64(MaxUsers))
+	}
+	r, err := local(b)
+	if err != nil {
+		return nil, err
+	}
+	blankets, attacks, err := s.parts(r, rel)
+	if err != nil {
+		return nil, err
+	}
+	return &laws{scheme: s, randomizer: r, relation: rel, blankets: blankets, attacks: attacks}, nil
+}
+
+// withFewer returns what is proved below a cohort of fixed size with colluding users in it: with the probability share at most so many of
+// them are in it, and an adversary who sees how many learns at least as much as with the fewest honest ones.
+func (s Shuffler) withFewer() (t Shuffler, share float64) {
+	if s.rate > 0 || s.colluding == 0 || s.cohort == s.users {
+		return s, 1
+	}
+	// Pr[J = j], J the number of m colluding users in a cohort of c out of n, from the mode down and up.
+	n, m, c := float64(s.users), float64(s.colluding), float64(s.cohort)
+	lo, hi := int64(max(0, c+m-n)), min(s.colluding, s.cohort)
+	mean := c * m / n
+	sd := math.Sqrt(mean*(1-m/n)*(1-c/n)) + 1
+	ratio := func(j float64) float64 { return (m - j) * (c - j) / ((j + 1) * (n - m - c + j + 1)) } // Pr[j+1]/Pr[j]
+	most := min(hi, int64(mean+4*sd)+1)
+	// Above most, over Pr[most]; and the whole, over the same.
+	above, whole, p := 0.0, 1.0, 1.0
+	for j := most; j < hi; j++ {
+		p *= ratio(float64(j))
+		above += p
+		if p < 1e-20*above {
+			break
+		}
+	}
+	p = 1.0
+	for j := most - 1; j >= lo; j-- {
+		p /= ratio(float64(j))
+		whole += p
+		if p < 1e-20*whole {
+			break
+		}
+	}
+	share = 1 - above/(whole+above)*(1+1e-9) - 1e-12
+	left := s.cohort - most
+	if left < 1 {
+		return s, 0
+	}
+	t = Shuffler{users: s.honest(), cohort: left}
+	return t, xmath.Down(share, 4)
+}
