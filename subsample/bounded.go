@@ -5,6 +5,7 @@ package subsample
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
@@ -38,12 +39,19 @@ func Of(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation
 	return s.Apply(b, r)
 }
 
+// starSchemes are the schemes whose theorems are about a pair, or about one law beside others.
+var starSchemes = []string{"poisson", "without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww",
+	"truncated-poisson", "random-allocation", "balls-in-bins", "shuffle", "fixed-order"}
+
 func bounded(ctx context.Context, b profiles.GaussianBounded, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if s == nil && records == 1 {
 		return b.Whole(r)
 	}
 	if _, err := b.Pair(r); err != nil {
 		return profiles.Bounds{}, err
+	}
+	if s != nil && !slices.Contains(starSchemes, s.Name()) {
+		return profiles.Bounds{}, fault.New("sampling", "nothing is proved about %s on samples of %s", b.Name(), s.Name())
 	}
 	above, leak := b.Above()
 	if leak > 0 && (records > 1 || s != nil && s.Name() != "poisson" && s.Name() != "without-replacement") {
