@@ -247,6 +247,8 @@ var badPlans = []struct{ name, plan, want string }{
 		"line 3: steps[0].mechanism.skellam.noise-multiplier: is set, not allowed with standard-deviation, which it is times the sensitivity"},
 	{"no noise", one("mechanism: {skellam: {sensitivity: 4}}"),
 		"line 3: steps[0].mechanism.skellam: standard-deviation is missing; must be a number"},
+	{"L1 above L2 squared", one("mechanism: {discrete-laplace: {noise-multiplier: 20, sensitivity: 3, l2-sensitivity: 1.2}}"),
+		"line 3: steps[0].mechanism.discrete-laplace.l2-sensitivity: 1.2 is not at least 1.73205: whole numbers with an L1 norm of 3 may all be 1 or -1"},
 	{"all clients missing", one("mechanism: {summed-noise: {noise: skellam, clients: 3, missing: 3, standard-deviation: 4}}"),
 		"line 3: steps[0].mechanism.summed-noise.missing: 3 is not in [0, 2]: some client must add noise"},
 	{"sensitivity zero", one("mechanism: {discrete-laplace: {noise-multiplier: 1, sensitivity: 0}}"),
@@ -450,8 +452,8 @@ func TestRegistry(t *testing.T) {
 		"users": "100", "colluding": "3", "size": "2", "collisions": "pairwise",
 	}
 	// Where keys exclude each other.
-	whole := map[string]string{"skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
-		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",
+	whole := map[string]string{"discrete-laplace": "{discrete-laplace: {noise-multiplier: 20, sensitivity: 30, l2-sensitivity: 6}}", "skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
+		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2, l2-sensitivity: 0.8}}",
 		"finite": "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
 		"shuffler":  "{shuffler: {users: 100, cohort: 20, colluding: 3}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}

@@ -34,10 +34,13 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return profiles.NewGaussianMechanism(noise)
 		}},
-		{"laplace", append([]string{"noise-multiplier", "scale"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
+		{"laplace", append([]string{"noise-multiplier", "scale", "l2-sensitivity"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
 			noise, err := v.noise("scale", 1)
 			if err != nil {
 				return nil, err
+			}
+			if v.has("l2-sensitivity") {
+				return profiles.NewLaplaceVector(noise, v.number("l2-sensitivity"))
 			}
 			return profiles.NewLaplaceMechanism(noise)
 		}},
@@ -64,7 +67,10 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
-		{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+		{"discrete-laplace", []string{"noise-multiplier", "sensitivity", "l2-sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			if v.has("l2-sensitivity") {
+				return profiles.NewDiscreteLaplaceVector(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.number("l2-sensitivity"))
+			}
 			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
 		}},
 		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
