@@ -450,7 +450,7 @@ class DPSGD(unittest.TestCase):
                 ours = getattr(dpsgd, getattr(theirs, "name", ""), None)
                 if ours is not None:
                     names = [a.arg for a in theirs.args.args if a.arg != "accountant_type"]
-                    self.assertEqual(list(inspect.signature(ours).parameters), names)
+                    self.assertEqual([name for name in inspect.signature(ours).parameters if name != "accountant_type"], names)
 
 
 class Callbacks(unittest.TestCase):
