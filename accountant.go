@@ -41,8 +41,10 @@ type Accountant struct {
 	running
 	known map[any]*profiles.Bounds // of a mechanism and its sampling
 	caps  map[*profiles.Bounds]capped
-	short bool   // the work limit cut selections short
-	bests *bests // of a search; nil: none are kept
+	short bool // the work limit cut selections short
+	// curved: many questions follow one another, and a search has one price for all of them.
+	curved bool
+	bests  *bests // of a search; nil: none are kept
 
 	// Of a plan with disjoint branches: a total for each way of a record through them, and what all branches cost together
 	// where a person may be in several. Then there is no other total.
@@ -227,7 +229,13 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 			return m, nil
 		}
 	}
-	m, err := subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+	var m profiles.Bounds
+	var err error
+	if part, ok := s.Mechanism.(*adaptive); ok && s.Sampling == nil {
+		m, err = part.persons(ctx, a.relation, a.Records())
+	} else {
+		m, err = subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+	}
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
 		if a.caps == nil {
 			a.caps = map[*profiles.Bounds]capped{}
@@ -452,6 +460,7 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 	if _, err := a.narrowed(ctx, &iv, &t, delta, 1, true, ask); err != nil {
 		return iv, err
 	}
+	a.oneSearch(ctx, &iv, delta, false)
 	if a.made != nil {
 		if least := a.made.Laws.Least(); delta < least && delta > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ = %v is below %v, which laws of %s are made for: the upper end is that of batches that anybody may know", delta, least, a.made.Name))
@@ -507,6 +516,7 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	if _, err := a.narrowed(ctx, &iv, &t, at, fineDelta, true, ask); err != nil {
 		return iv, err
 	}
+	a.oneSearch(ctx, &iv, eps, true)
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))

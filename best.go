@@ -5,10 +5,12 @@ package accountant
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -24,6 +26,46 @@ const (
 
 func boundsOfBest(ctx context.Context, law selection.Law, r profiles.Relation, one *selection.Candidate) (profiles.Bounds, error) {
 	return selection.PriceOfBest(law).Bounds(ctx, "selection", r, one, selectionAccuracy, selectionFloor)
+}
+
+// searchTable is how finely the candidate of a single search is read from a table for one question.
+const searchTable = 1e-5
+
+// oneSearch narrows the answer about a single private selection, whose profile has one ranking for all δ, by its price at this δ, which
+// has a ranking of its own: at is an ε where delta is asked, else a δ. Where the work does not suffice the answer stays.
+func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, delta bool) {
+	if a.curved || len(a.added) != 1 || a.runs != 1 || iv.Gap == nil || iv.Upper-iv.Lower <= a.opts.Relative*math.Abs(iv.Upper) {
+		return
+	}
+	o := a.origins[a.added[0].m]
+	if o == nil || o.candidate == nil || o.short {
+		return
+	}
+	own := parallel.WithWork(ctx, a.opts.work())
+	one, err := o.candidate.Candidate(own)
+	if err != nil {
+		return
+	}
+	var lower, upper float64
+	if price := selection.PriceOfBest(o.law); delta {
+		lower, upper, err = price.Delta(own, one, at, searchTable)
+	} else {
+		lower, upper, err = price.Epsilon(own, one, at, searchTable)
+	}
+	if err != nil || !(upper > 0 && max(lower, iv.Lower) <= min(upper, iv.Upper)) {
+		return
+	}
+	if iv.Upper = min(iv.Upper, upper); lower > 0 { // 0 stands for no attack
+		iv.Lower = max(iv.Lower, lower)
+	}
+	iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
+	gap := *iv.Gap
+	gap.Proved = Range{min(gap.Proved.Lower, iv.Upper), min(gap.Proved.Estimate, iv.Upper), iv.Upper}
+	gap.Attack = Range{iv.Lower, max(gap.Attack.Estimate, iv.Lower), max(gap.Attack.Upper, iv.Lower)}
+	iv.Gap, iv.Budget.TheoryGap = &gap, 0
+	if d := gap.Proved.Lower - gap.Attack.Upper; d > 0 {
+		iv.Budget.TheoryGap = d
+	}
 }
 
 func curveOfBest(law selection.Law, one rdp.Curve) (rdp.Curve, error) {

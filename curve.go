@@ -40,6 +40,12 @@ func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y fl
 	defer stop()
 	if len(at) > 1 {
 		a.expectMany()
+		a.each(func(w *Accountant) { w.curved = true })
+		a.curved = true
+		defer func() {
+			a.each(func(w *Accountant) { w.curved = false })
+			a.curved = false
+		}()
 	}
 	points := make([]CurvePoint, len(at))
 	limit := a.opts.Work

@@ -184,3 +184,38 @@ func TestSummedMissing(t *testing.T) {
 		t.Errorf("ε of 40 clients %s, of 50 less 10 %s, of 40 less 10 %s", all, some, few)
 	}
 }
+
+// TestIntegerNoiseOnASampleByItself: who asks a scheme, and not subsample.Of, gets bounds by the pair alone, if any: no
+// recursion, and no lower end that only Gaussian noise has.
+func TestIntegerNoiseOnASampleByItself(t *testing.T) {
+	m := must(t)(profiles.NewSkellamMechanism(1, 1)).Mechanism
+	fixed, err := subsample.NewWithoutReplacement(10, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	poisson, err := subsample.NewPoisson(0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []subsample.Scheme{fixed, poisson} {
+		for _, r := range profiles.Relations() {
+			own, err := s.Apply(m, r)
+			if err != nil {
+				continue
+			}
+			whole, err := subsample.Of(t.Context(), m, s, r, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own.Together != nil || !own.TheoryGap() {
+				t.Errorf("%s, %v: recursion %v, gap %v", s.Name(), r, own.Together, own.TheoryGap())
+			}
+			for _, eps := range []float64{0, 0.5, 2} {
+				up, _ := profiles.LogDelta(own.Directions[0].Upper, eps)
+				if best, _ := profiles.LogDelta(whole.Directions[0].Upper, eps); up < best-1e-9 {
+					t.Errorf("%s, %v, ε = %v: %v is below the bound by Lemma S, %v", s.Name(), r, eps, up, best)
+				}
+			}
+		}
+	}
+}

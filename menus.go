@@ -51,6 +51,9 @@ func (m *Menu) Price(ctx context.Context, opts ...Option) (*menu.Menu, error) {
 		if len(t.Steps) == 0 {
 			continue // which menu.New refuses
 		}
+		if branches(t.Steps) {
+			return nil, fault.In(fmt.Sprintf("menu[%d]", i), fault.New("steps", "have disjoint branches, which a type of a menu must not: make each branch a menu of its own"))
+		}
 		runs, err := (&Plan{Neighbors: m.Neighbors, RecordsPerPerson: m.RecordsPerPerson, Steps: t.Steps}).composition(ctx, o, m.Delta)
 		if err != nil {
 			return nil, fault.In(fmt.Sprintf("menu[%d]", i), err)
@@ -58,6 +61,11 @@ func (m *Menu) Price(ctx context.Context, opts ...Option) (*menu.Menu, error) {
 		types[i].Runs = runs
 	}
 	return menu.New(ctx, types, menu.Options{Units: m.Units, Epsilon: m.Epsilon, Delta: m.Delta, Relative: max(o.Relative, 1e-6)})
+}
+
+// branches reports whether some step has branches on disjoint parts, of which a record is in one.
+func branches(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Disjoint != nil || s.Partition != "" || branches(s.Steps) })
 }
 
 // composition returns what is known of one run of the plan, for each direction.
@@ -85,17 +93,17 @@ func (p *Plan) composition(ctx context.Context, o settings, delta float64) (c pr
 	return c, nil
 }
 
-// ChargedAs returns the cheapest type, with costs as of the priced menu, that a plan may be charged as: one with the same steps, or, where both have one step of
+// ChargedAs returns the cheapest type, by its Cost, that a plan may be charged as: one with the same steps, or, where both have one step of
 // Gaussian or of Laplace noise, on Poisson samples or on the whole data set, one with at most the noise, at least the rate and at least the count. More noise is less noise with
 // more added, and a smaller sample is a larger one from which records are left out, so that such a type dominates at every α. Nothing is
 // tested numerically.
-func (m *Menu) ChargedAs(p *Plan, priced *menu.Menu) (string, error) {
+func (m *Menu) ChargedAs(p *Plan) (string, error) {
 	if p.Neighbors != m.Neighbors || p.Records() != max(m.RecordsPerPerson, 1) {
 		return "", fault.New("neighbors", "%v is not the menu's relation and unit", p.Neighbors)
 	}
 	best, cost := "", 0
-	for i, t := range priced.Types() {
-		if x := m.Types[i]; (best == "" || t.Cost < cost) && covers(x.Steps, p.Steps) {
+	for _, t := range m.Types {
+		if (best == "" || t.Cost < cost) && covers(t.Steps, p.Steps, m.Neighbors) {
 			best, cost = t.Name, t.Cost
 		}
 	}
@@ -106,15 +114,18 @@ func (m *Menu) ChargedAs(p *Plan, priced *menu.Menu) (string, error) {
 }
 
 // covers reports whether steps of a type dominate others.
-func covers(a, b []Step) bool {
-	if slices.EqualFunc(a, b, sameStep) {
+func covers(a, b []Step, r profiles.Relation) bool {
+	equal := func(x, y Step) bool { return sameStep(x, y, r) }
+	if slices.EqualFunc(a, b, equal) {
 		return true
 	}
 	if len(a) != 1 || len(b) != 1 {
 		return false
 	}
 	x, y := a[0], b[0]
-	plain := func(s Step) bool { return s.Mechanism != nil && s.Steps == nil && s.Selection == nil }
+	plain := func(s Step) bool {
+		return s.Mechanism != nil && s.Steps == nil && s.Selection == nil && s.Disjoint == nil
+	}
 	if !plain(x) || !plain(y) || x.Mechanism.Name() != y.Mechanism.Name() || max(x.Count, 1) < max(y.Count, 1) {
 		return false
 	}
@@ -137,12 +148,108 @@ func covers(a, b []Step) bool {
 }
 
 // sameStep reports whether two steps run the same, whatever they are called.
-func sameStep(a, b Step) bool {
-	return same(a.Mechanism, b.Mechanism) && same(a.Sampling, b.Sampling) && max(a.Count, 1) == max(b.Count, 1) && a.Selection == nil && b.Selection == nil &&
-		slices.EqualFunc(a.Steps, b.Steps, sameStep)
+func sameStep(a, b Step, r profiles.Relation) bool {
+	return sameMechanism(a.Mechanism, b.Mechanism, r) && same(a.Sampling, b.Sampling) && max(a.Count, 1) == max(b.Count, 1) && a.Selection == nil && b.Selection == nil && a.Disjoint == nil && b.Disjoint == nil &&
+		slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool { return sameStep(x, y, r) })
+}
+
+// sameMechanism reports whether two mechanisms are equal, or of one kind with one pair.
+func sameMechanism(a, b profiles.Mechanism, r profiles.Relation) bool {
+	if same(a, b) || a == nil || b == nil || reflect.TypeOf(a) != reflect.TypeOf(b) || a.Name() != b.Name() {
+		return same(a, b)
+	}
+	if _, ok := a.(profiles.Compound); ok {
+		return false
+	}
+	p, err := a.Pair(r)
+	q, err2 := b.Pair(r)
+	return err == nil && err2 == nil && profiles.Equal(p, q)
 }
 
 // same reports whether two values are equal, as far as they can be compared.
 func same(a, b any) bool {
 	return a == nil && b == nil || a != nil && b != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
+
+// NewAdaptive returns the mechanism of one adaptive part of a plan: whatever an analyst picks from the menu within its Units. It stands in a plan beside
+// fixed steps, which may run before, after or in between (docs/theory/adaptive.md, "Interleaving"). The relation and unit are those of the plan.
+//
+// The upper end is the price of the menu, composed as a profile. The lower end is that of the type that costs most, run as often as the units allow: what
+// the best analyst reaches at each ε is reached by no pair of data sets at all of them, and does not compose.
+func NewAdaptive(m Menu) (profiles.Mechanism, error) {
+	if m.Units < 1 || m.Units > menu.MaxUnits {
+		return nil, fault.New("units", "%d is not a whole number in [1, %d]", m.Units, menu.MaxUnits)
+	}
+	if len(m.Types) == 0 {
+		return nil, fault.New("menu", "is empty, must list at least one type")
+	}
+	return &adaptive{menu: m}, nil
+}
+
+// adaptive is a profiles.Compound.
+type adaptive struct{ menu Menu }
+
+// Name implements profiles.Mechanism.
+func (*adaptive) Name() string { return "adaptive" }
+
+// Pair is an error: no pair is known that an analyst attains.
+func (*adaptive) Pair(profiles.Relation) (profiles.Profile, error) {
+	return nil, fault.New("adaptive", "has no pair of its own, as what is picked depends on the results")
+}
+
+// Bounds implements profiles.Compound.
+func (a *adaptive) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bounds, error) {
+	return a.persons(ctx, r, 1)
+}
+
+// persons is Bounds of persons with so many records: what each type costs them.
+func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int64) (b profiles.Bounds, err error) {
+	m := a.menu
+	m.Neighbors, m.RecordsPerPerson = r, records
+	priced, err := m.Price(ctx)
+	if err != nil {
+		return b, fault.In("adaptive", err)
+	}
+	b = profiles.Bounds{Name: a.Name(), Relation: r}
+	laws := &adaptiveLaws{}
+	most := 0
+	for i, t := range priced.Types() {
+		if float64(m.Units/t.Cost)/priced.Alone()[i] > float64(m.Units/priced.Types()[most].Cost)/priced.Alone()[most] {
+			most = i
+		}
+	}
+	worst := priced.Types()[most]
+	for d := range b.Directions {
+		if laws.upper[d], err = priced.Profile(d); err != nil {
+			return b, fault.In("adaptive", err)
+		}
+		for _, x := range worst.Runs.Lower[d] {
+			if x.Count *= int64(m.Units / worst.Cost); x.Profile != nil && x.Count > 0 {
+				laws.lower[d] = append(laws.lower[d], x)
+			}
+		}
+	}
+	b.Laws = laws
+	return b, nil
+}
+
+// adaptiveLaws are those of an adaptive part.
+type adaptiveLaws struct {
+	upper [2]profiles.Profile
+	lower [2][]profiles.Repeated // of one part
+}
+
+// For implements profiles.Laws.
+func (l *adaptiveLaws) For(_ context.Context, q profiles.Question) (c profiles.Composition, err error) {
+	for d, p := range l.upper {
+		c.Upper[d] = []profiles.Repeated{{Profile: p, Count: q.Runs}}
+		for _, x := range l.lower[d] {
+			x.Count = product(x.Count, q.Runs)
+			c.Lower[d] = append(c.Lower[d], x)
+		}
+	}
+	return c, nil
+}
+
+// Least implements profiles.Laws: the profiles serve every δ.
+func (*adaptiveLaws) Least() float64 { return 0 }

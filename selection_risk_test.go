@@ -104,3 +104,45 @@ func TestSelectionsOfASearchAreComputedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSearchIsItsPrice: a plan of a single search answers what the price of the search alone does, at each δ and ε.
+func TestOneSearchIsItsPrice(t *testing.T) {
+	law, err := selection.Poisson(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := profiles.NewGaussianMechanism(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := profiles.Unsampled(t.Context(), g, profiles.AddRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(profiles.AddRemove)
+	if err := a.Add(t.Context(), Step{Mechanism: g, Selection: &selection.Config{Law: "poisson", Mean: 10}}, 1); err != nil {
+		t.Fatal(err)
+	}
+	price, one := selection.PriceOfBest(law), selection.CandidateOf(m)
+	for _, delta := range []float64{.01, 1e-5} {
+		lower, upper, err := price.Epsilon(t.Context(), one, delta, 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), delta)
+		if err != nil || !(iv.Lower >= lower*(1-1e-3) && iv.Upper <= upper*(1+1e-3) && iv.Upper >= lower && iv.Lower <= upper) {
+			t.Errorf("δ = %v: [%v, %v] and %v, the price is [%v, %v]", delta, iv.Lower, iv.Upper, err, lower, upper)
+		}
+		if g := iv.Gap; g == nil || !(g.Attack.Lower == iv.Lower && g.Proved.Upper == iv.Upper && g.Proved.Lower <= g.Proved.Upper) {
+			t.Errorf("δ = %v: the gap %+v of [%v, %v]", delta, g, iv.Lower, iv.Upper)
+		}
+	}
+	lower, upper, err := price.Delta(t.Context(), one, .3, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Delta(t.Context(), .3)
+	if err != nil || !(iv.Lower >= lower*(1-1e-3) && iv.Upper <= upper*(1+1e-3)) {
+		t.Errorf("δ at .3: [%v, %v] and %v, the price is [%v, %v]", iv.Lower, iv.Upper, err, lower, upper)
+	}
+}

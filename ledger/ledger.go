@@ -27,6 +27,9 @@ type Config struct {
 	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
 	// suit the budget. A planned ledger has none.
 	Orders []float64
+	// Menu is that of an adaptive-menu ledger, of which making one needs no more than the text: relation, unit and budget are
+	// those of the menu.
+	Menu *MenuConfig
 }
 
 // ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
@@ -116,6 +119,11 @@ func Create(path string, c Config) (*Ledger, error) {
 
 // CreateStore makes a ledger in a store that is empty; the error of one that is not is fs.ErrExist.
 func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
+	if c.Mode == AdaptiveMenu {
+		if err := c.price(ctx); err != nil {
+			return nil, err
+		}
+	}
 	line, err := firstLine(&c)
 	if err != nil {
 		return nil, err

@@ -466,7 +466,7 @@ func TestBadInput(t *testing.T) {
 		{Config{Epsilon: 1, Delta: 1, Mode: Planned}, "delta: 1 is not in [0, 1)"},
 		{Config{Epsilon: 1, Delta: 0, Mode: Adaptive}, "delta: 0 is not in (0, 1), which adaptive ledgers need"},
 		{Config{Epsilon: 0, Delta: 1e-5, Mode: Adaptive}, "epsilon: 0 is not in [1e-09, +Inf), which adaptive ledgers need"},
-		{Config{Epsilon: 1, Delta: 1e-5}, `mode: "" is not one of planned, adaptive, adaptive-gaussian`},
+		{Config{Epsilon: 1, Delta: 1e-5}, `mode: "" is not one of planned, adaptive, adaptive-gaussian, adaptive-menu`},
 		{Config{Epsilon: 1, Delta: 1e-5, Mode: Adaptive, Orders: []float64{0.5}}, "orders[0]: 0.5 is not in (1, +Inf)"},
 		{Config{Epsilon: 1, Mode: Planned, Orders: []float64{2}}, "orders: are for adaptive ledgers, this one is planned"},
 		{Config{Neighbors: 7, Mode: Planned}, "neighbors: Relation(7) is not one of add-remove, substitute, zero-out"},

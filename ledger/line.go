@@ -58,7 +58,9 @@ type header struct {
 	Delta            float64   `json:"delta"`
 	Mode             Mode      `json:"mode"`
 	Orders           []float64 `json:"orders,omitempty"`
-	Time             string    `json:"time"`
+	// Menu is that of an adaptive-menu ledger.
+	Menu *MenuConfig `json:"menu,omitempty"`
+	Time string      `json:"time"`
 }
 
 // clock is the time of entries, which nothing depends on.

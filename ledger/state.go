@@ -111,7 +111,7 @@ func (s *state) readHeader(content []byte) error {
 	if h.RecordsPerPerson < 0 || h.RecordsPerPerson == 1 {
 		return fault.New("records-per-person", "%d is not a whole number above 1", h.RecordsPerPerson)
 	}
-	return s.begin(&Config{r, h.RecordsPerPerson, h.Epsilon, h.Delta, h.Mode, h.Orders})
+	return s.begin(&Config{Neighbors: r, RecordsPerPerson: h.RecordsPerPerson, Epsilon: h.Epsilon, Delta: h.Delta, Mode: h.Mode, Orders: h.Orders, Menu: h.Menu})
 }
 
 // begin checks the configuration, completes it, and starts with it.
@@ -145,8 +145,16 @@ func (s *state) begin(c *Config) error {
 			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
 		}
 		s.policy, err = newGaussian(*c)
+	case AdaptiveMenu:
+		if len(c.Orders) > 0 {
+			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
+		}
+		s.policy, err = newMenued(c)
 	default:
-		err = fault.New("mode", "%.60q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
+		err = fault.New("mode", "%.60q is not one of planned, adaptive, adaptive-gaussian, adaptive-menu", c.Mode)
+	}
+	if err == nil && c.Menu != nil && c.Mode != AdaptiveMenu {
+		return fault.New("menu", "is for ledgers of the mode %s, this one is %s", AdaptiveMenu, c.Mode)
 	}
 	if err == nil {
 		s.config, s.header, s.keys = *c, true, map[digest]digest{}
@@ -159,7 +167,7 @@ func firstLine(c *Config) (Line, error) {
 	if err := (&state{}).begin(c); err != nil {
 		return Line{}, err
 	}
-	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, now()})
+	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, c.Menu, now()})
 }
 
 // admission reads the plan of an entry.
@@ -167,7 +175,13 @@ func (s *state) admission(e entry) (a *admission, err error) {
 	a, ok := s.stored[string(e.Plan)]
 	if !ok {
 		a = &admission{text: e.planText()}
-		if a.plan, err = plan.Parse([]byte(a.text)); err != nil {
+		parse := func() (*accountant.Plan, error) { return plan.Parse([]byte(a.text)) }
+		if j, ok := s.policy.(*menued); ok {
+			err = j.admit(a, parse)
+		} else {
+			a.plan, err = parse()
+		}
+		if err != nil {
 			return nil, err
 		}
 		a.runs = runs(a.plan.Steps)
@@ -415,6 +429,8 @@ type sums struct {
 	Renyi []*float64 `json:"renyi,omitempty"`
 	// SquaredMu is Σμ²: adaptive-gaussian.
 	SquaredMu *float64 `json:"squared-mu,omitempty"`
+	// Units is the units: adaptive-menu.
+	Units *int `json:"units,omitempty"`
 }
 
 // A point says that entries are (Epsilon, Delta)-differentially private.

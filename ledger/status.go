@@ -20,7 +20,7 @@ type Status struct {
 	Runs    int64 // of mechanisms, in all entries
 	Spent   Spent
 	// Left is what is left of ε (planned), or of the Rényi divergence at the order
-	// Spent.Order (adaptive), or the μ that one more step may have (adaptive-gaussian).
+	// Spent.Order (adaptive), or the μ that one more step may have (adaptive-gaussian), or units (adaptive-menu).
 	Left float64
 	Last string // time of the last entry, "" if there is none
 	Head string // checksum of the last line, "" in memory
@@ -57,6 +57,8 @@ func (l *Ledger) status(ctx context.Context) (st Status, err error) {
 	switch s.config.Mode {
 	case Planned:
 		st.Left = max(0, s.config.Epsilon-max(0, st.Spent.Epsilon.Upper))
+	case AdaptiveMenu:
+		st.Left = float64(st.Spent.UnitsBudget - st.Spent.Units)
 	case AdaptiveGaussian:
 		st.Left = math.Sqrt(max(0, st.Spent.MuBudget*st.Spent.MuBudget-st.Spent.Mu*st.Spent.Mu))
 	default:
@@ -78,6 +80,8 @@ func guarantee(c Config) string {
 	switch c.Mode {
 	case AdaptiveGaussian:
 		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step, on the whole data set, has a proved μ; each may be chosen in the light of all earlier outputs."
+	case AdaptiveMenu:
+		return fmt.Sprintf("All that is entered, now and later, is together %s, as %d units of the menu's types; each step may be chosen in the light of all earlier outputs.", what, c.Menu.Units)
 	case Planned:
 		return "All that is entered is, together, " + what + ", by the Fourier accountant, provided that no step's parameters, and not whether it ran, depended on outputs of earlier steps."
 	}
@@ -107,6 +111,11 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 	st, err := l.status(ctx)
 	if err != nil {
 		return st, err
+	}
+	if j, ok := l.state.policy.(*menued); ok {
+		if err := j.verify(ctx); err != nil {
+			return st, fmt.Errorf("%v: %w", l, err)
+		}
 	}
 	if err := st.Config.within(st.Spent); err != nil {
 		if _, left := parallel.Work(ctx); left < 0 {

@@ -85,6 +85,9 @@ const (
 	// noise, of which the total is then exact, Laplace and whole-number noise. Kept by a filter of Σμ², as
 	// rdp.GaussianFilter is one.
 	AdaptiveGaussian Mode = "adaptive-gaussian"
+	// AdaptiveMenu: as Adaptive, for steps of types that a menu declares (Config.Menu), at the exact price of choosing
+	// among them. Kept in units.
+	AdaptiveMenu Mode = "adaptive-menu"
 )
 
 // Spent is what the entries of a ledger have cost.
@@ -99,6 +102,8 @@ type Spent struct {
 	// Mu is √Σμ² of everything entered so far, rounded up, and MuBudget the μ that was
 	// fixed: an adaptive-gaussian ledger's answer. Mu is for steering as well.
 	Mu, MuBudget float64
+	// Units is what an adaptive-menu ledger's entries cost of UnitsBudget. It depends on outputs; the guarantee is the budget.
+	Units, UnitsBudget int
 }
 
 // An admission is an entry's plan, with the text that stands for it, and how many runs it has.

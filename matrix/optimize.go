@@ -9,7 +9,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"gonum.org/v1/gonum/optimize"
 )
 
 // This file searches strategies: the matrix of a class whose prefix sums have the least error at
@@ -218,67 +217,126 @@ func (c Config) errors() (mean, largest float64) {
 	return mean, total
 }
 
-// search minimises f, which returns its value and writes the gradient, from x on. It returns the
-// best point and why it ended early. It ends where ten rounds lower the value by less than
-// tolerance. work is what an evaluation takes, in terms of a sum.
+// search minimises f, which returns its value and writes the gradient, from x on, by L-BFGS (Nocedal and
+// Wright 2006, Algorithm 7.5). It returns the best point and why it ended early. It ends where ten
+// rounds lower the value by less than tolerance. work is what an evaluation takes, in terms of a sum.
 func search(ctx context.Context, x []float64, tolerance, work float64, f func(x, gradient []float64) float64) (best []float64, value float64, unfinished, err error) {
-	best, value = slices.Clone(x), math.Inf(1)
-	at, gradient, kept := make([]float64, len(x)), make([]float64, len(x)), false
-	last := 0.0
-	evaluate := func(x []float64) {
-		if kept && slices.Equal(at, x) {
-			return
+	n := len(x)
+	value = math.Inf(1)
+	// evaluate returns f at a point, +Inf where it is no number, and whether it may go on.
+	evaluate := func(at, gradient []float64) (float64, bool) {
+		if ctx.Err() != nil {
+			unfinished = context.Cause(ctx)
+			return 0, false
 		}
-		copy(at, x)
-		last, kept = f(at, gradient), true
-		if math.IsNaN(last) || slices.ContainsFunc(gradient, func(v float64) bool { return !finite(v) }) {
-			last = math.Inf(1)
-			clear(gradient)
+		if unfinished = parallel.Spend(ctx, work); unfinished != nil {
+			return 0, false
 		}
-		if last < value {
-			value = last
-			copy(best, at)
+		y := f(at, gradient)
+		if math.IsNaN(y) || slices.ContainsFunc(gradient, func(v float64) bool { return !finite(v) }) {
+			y = math.Inf(1)
 		}
+		return y, true
 	}
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { evaluate(x); return last },
-		Grad: func(out, x []float64) { evaluate(x); copy(out, gradient) },
-		Status: func() (optimize.Status, error) {
-			if why := ctx.Err(); why != nil {
-				unfinished = context.Cause(ctx)
-				return optimize.Failure, unfinished
+	best, gradient := slices.Clone(x), make([]float64, n)
+	next, nextGradient, direction := make([]float64, n), make([]float64, n), make([]float64, n)
+	var pairs [][2][]float64 // moves and changes of the gradient, the latest last
+	first, ok := evaluate(best, gradient)
+	if ok {
+		value = first
+	}
+	before, rounds := value, 0
+	for range maxIterations {
+		if !ok || math.IsInf(value, 1) {
+			break
+		}
+		descend(direction, gradient, pairs)
+		slope := dot(direction, gradient, n)
+		step := 1.0
+		if len(pairs) == 0 {
+			step = min(1, 1/math.Sqrt(-slope))
+		}
+		// A point that is lower by a part of what the slope promises, where the slope is less: bisected.
+		found, low, high := false, 0.0, math.Inf(1)
+		for tries := 0; tries < 40 && slope < 0 && ok && !found; tries++ {
+			for i := range next {
+				next[i] = best[i] + step*direction[i]
 			}
-			if unfinished = parallel.Spend(ctx, work); unfinished != nil {
-				return optimize.Failure, unfinished
+			var y float64
+			if y, ok = evaluate(next, nextGradient); !ok {
+				break
 			}
-			return optimize.NotTerminated, nil
-		},
+			switch {
+			case !(y <= value+1e-4*step*slope):
+				high = step
+			case dot(direction, nextGradient, n) < 0.9*slope:
+				low = step
+			default:
+				found, value = true, y
+				continue
+			}
+			step = 2 * low
+			if !math.IsInf(high, 1) {
+				step = (low + high) / 2
+			}
+		}
+		if !found { // rounding allows no lower point, or it has to end
+			break
+		}
+		pair := [2][]float64{make([]float64, n), make([]float64, n)}
+		if len(pairs) == maxPairs {
+			pair, pairs = pairs[0], pairs[1:]
+		}
+		for i := range next {
+			pair[0][i], pair[1][i] = next[i]-best[i], nextGradient[i]-gradient[i]
+		}
+		pairs = append(pairs, pair)
+		best, next, gradient, nextGradient = next, best, nextGradient, gradient
+		if rounds++; before-value >= tolerance {
+			before, rounds = value, 0
+		} else if rounds >= 10 {
+			return best, value, nil, nil
+		}
 	}
-	settings := &optimize.Settings{
-		MajorIterations:   maxIterations,
-		GradientThreshold: 1e-9,
-		Converger:         &optimize.FunctionConverge{Absolute: tolerance, Iterations: 10},
-	}
-	// An error of the method, such as a line search that finds no lower point, ends it where
-	// rounding does; the best point is the answer all the same.
-	result, _ := optimize.Minimize(problem, x, settings, &optimize.LBFGS{Store: 20})
 	if unfinished != nil && !errors.Is(unfinished, parallel.ErrWork) && !errors.Is(unfinished, parallel.ErrTimeLimit) {
 		return nil, 0, nil, unfinished
 	}
-	if unfinished == nil && result != nil && result.Status == optimize.IterationLimit {
-		unfinished = errIterations
-	}
 	return best, value, unfinished, nil
 }
+
+// descend writes the direction of L-BFGS for a gradient: minus its product with the approximate
+// inverse of the second derivative that the pairs make.
+func descend(direction, gradient []float64, pairs [][2][]float64) {
+	n := len(gradient)
+	for i, g := range gradient {
+		direction[i] = -g
+	}
+	weights := make([]float64, len(pairs))
+	for k := len(pairs) - 1; k >= 0; k-- {
+		move, change := pairs[k][0], pairs[k][1]
+		weights[k] = dot(move, direction, n) / dot(move, change, n)
+		add(direction, -weights[k], change)
+	}
+	if k := len(pairs) - 1; k >= 0 {
+		scale := dot(pairs[k][0], pairs[k][1], n) / dot(pairs[k][1], pairs[k][1], n)
+		for i := range direction {
+			direction[i] *= scale
+		}
+	}
+	for k, pair := range pairs {
+		add(direction, weights[k]-dot(pair[1], direction, n)/dot(pair[0], pair[1], n), pair[0])
+	}
+}
+
+// maxPairs is how many moves a search remembers: more make fewer rounds, and take their memory.
+const maxPairs = 20
 
 // Tolerances of the logarithm of the squared error. Long banded searches creep: what is left at
 // wide was below 5e-4 where it was looked at.
 const narrow, wide = 1e-7, 1e-4
 
-// maxIterations ends a search that does not converge; the tests need at most 200.
+// maxIterations ends a search that creeps.
 const maxIterations = 1000
-
-var errIterations = errors.New("the search did not converge")
 
 // A solver applies inverses of a Toeplitz matrix.
 type solver interface {
@@ -464,8 +522,8 @@ func (g *Goal) coefficients(ctx context.Context) (c []float64, unfinished, err e
 		}
 	}
 	if len(x) > 0 {
-		// Three solutions of steps·bands products, 20 to a term.
-		x, _, unfinished, err = search(ctx, x, narrow, 3*float64(g.Steps)*float64(g.Bands)/20, func(x, out []float64) float64 {
+		// Three solutions of steps·bands products, 100 to a term.
+		x, _, unfinished, err = search(ctx, x, narrow, 3*float64(g.Steps)*float64(g.Bands)/100, func(x, out []float64) float64 {
 			expand(x)
 			value := l.at(c, series(c), into)
 			if free {

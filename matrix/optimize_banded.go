@@ -209,7 +209,7 @@ func (g *Goal) banded(ctx context.Context) (_ Strategy, unfinished, err error) {
 		if n > 512 {
 			tolerance = wide
 		}
-		work := 6 * float64(n) * float64(w.w) * float64(w.w) / 20
+		work := 6 * float64(n) * float64(w.w) * float64(w.w) / 100 // products to a term
 		x, _, unfinished, err = search(ctx, x, tolerance, work, func(x, out []float64) float64 {
 			expand(x)
 			trace := w.inverse(true)

@@ -207,3 +207,33 @@ func TestInterpolatedBudget(t *testing.T) {
 		t.Errorf("RR(0.1/√2) has δ(0) = %v, the mean %v", half, iv.Upper/2)
 	}
 }
+
+// TestLevels: levels are budgets at equal distances, the last the whole, each with ε at its part of δ.
+func TestLevels(t *testing.T) {
+	m, err := menu.New(t.Context(), lattice(t), menu.Options{Units: 10, Delta: 1e-2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels, err := m.Levels(t.Context(), 4, 1e-2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []int{3, 5, 8, 10} {
+		part, err := menu.New(t.Context(), lattice(t), menu.Options{Units: want, Delta: 2.5e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		iv, err := part.Epsilon(t.Context(), 2.5e-3)
+		if l := levels[j]; err != nil || l.Units != want || math.Abs(l.Epsilon.Upper-iv.Upper) > 1e-3 || l.Epsilon.Upper < iv.Lower {
+			t.Errorf("level %d: %d units, ε ≤ %v, want %d and %v (%v)", j, l.Units, l.Epsilon.Upper, want, iv.Upper, err)
+		}
+	}
+	for _, count := range []int{0, 11} {
+		if _, err := m.Levels(t.Context(), count, 1e-2); err == nil {
+			t.Errorf("%d levels of 10 units", count)
+		}
+	}
+	if _, err := m.Levels(t.Context(), 2, 0); err == nil {
+		t.Error("levels at δ = 0")
+	}
+}

@@ -256,12 +256,28 @@ func TestDoubling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The golden values are of the polygon through the points of the lattice; Profile has more points.
+	var x, up []float64
+	for k := range 61 {
+		iv, err := m.Delta(t.Context(), float64(k)/10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, up = append(x, float64(k)/10), append(up, iv.Upper)
+	}
+	polygon, err := profiles.NewChords(x, up, up)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, finer := fourier.New(fourier.Options{Relative: 1e-10}), fourier.New(fourier.Options{Relative: 1e-6})
+	if err := sum.Add(polygon, 2); err != nil {
+		t.Fatal(err)
+	}
 	p, err := m.Profile(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := fourier.New(fourier.Options{Relative: 1e-10})
-	if err := sum.Add(p, 2); err != nil {
+	if err := finer.Add(p, 2); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := menu.New(t.Context(), lattice(t), menu.Options{Units: 32, Delta: 1e-3})
@@ -274,6 +290,10 @@ func TestDoubling(t *testing.T) {
 		d, err := sum.Delta(t.Context(), eps)
 		if err != nil || math.Abs(d.Upper-twice) > 1e-9 {
 			t.Errorf("ε = %v: twice 20 units have %.12g, want %v (%v)", eps, d.Upper, twice, err)
+		}
+		f, err := finer.Delta(t.Context(), eps)
+		if r40 := []float64{0.260015735376, 0.225928311076, 0.161025301718, 0.108341055652}[i]; err != nil || !(f.Upper > r40 && f.Upper < twice+1e-9) {
+			t.Errorf("ε = %v: the profile twice has %v, not between %v and %v (%v)", eps, f.Upper, r40, twice, err)
 		}
 		iv, err := whole.Delta(t.Context(), eps)
 		if err != nil || math.Abs(iv.Upper-r32) > 1e-12 {

@@ -185,7 +185,12 @@ func (m *Menu) survey(ctx context.Context) (*survey, error) {
 	}
 	s.most = most
 	s.aim(m, most)
-	s.lattice = m.commonStep()
+	// Between the points of a lattice that holds all losses, R may have corners: a finer one has them between closer points.
+	if s.lattice = m.commonStep(); s.lattice > 0 {
+		for s.lattice > 0 && 6*s.reach/s.lattice < latticePoints {
+			s.lattice /= 2
+		}
+	}
 	return s, nil
 }
 
@@ -326,12 +331,13 @@ func (m *Menu) commonStep() float64 {
 
 // What a menu may take, and how its lattices are chosen. They steer, and prove nothing.
 const (
-	keptBytes   = 16 << 20 // of levels, for one direction from one side
-	rounds      = 6        // lattices that are tried for a direction
-	defaultWork = 1e8      // of a menu whose context has no limit of its own, about 4 s
-	mostTilt    = 100      // exponent of a weight at the end of the lattice
-	lowShare    = 1e-4     // of the width, what losses far below may cost that are taken in
-	firstWidth  = 4e-2     // of the first lattice
+	keptBytes     = 16 << 20 // of levels, for one direction from one side
+	rounds        = 6        // lattices that are tried for a direction
+	defaultWork   = 1e8      // of a menu whose context has no limit of its own, about 4 s
+	mostTilt      = 100      // exponent of a weight at the end of the lattice
+	latticePoints = 2000     // about how many of a lattice that holds all losses
+	lowShare      = 1e-4     // of the width, what losses far below may cost that are taken in
+	firstWidth    = 4e-2     // of the first lattice
 )
 
 // errMemory is why a lattice is not refined.

@@ -61,7 +61,11 @@ func newRecursion(laws []*law, cost []int, up bool, step, theta float64, low, hi
 	r := &recursion{up: up, step: step, theta: theta, low: low, laws: laws, cost: cost}
 	masses, deepest := 0, 0
 	for i, l := range laws {
-		masses += len(l.mass)
+		for _, m := range l.mass {
+			if m > 0 {
+				masses++
+			}
+		}
 		deepest = max(deepest, cost[i])
 		r.pads[0], r.pads[1] = max(r.pads[0], -l.low), max(r.pads[1], l.high())
 	}
@@ -220,11 +224,17 @@ func (r *recursion) advance(ctx context.Context) error {
 func (r *recursion) direct(l *law, padded []float64) {
 	round := xmath.U * float64(len(l.mass)+4)
 	tiny := math.SmallestNonzeroFloat64 * float64(len(l.mass))
+	var places []int // of masses
+	for i, m := range l.mass {
+		if m > 0 {
+			places = append(places, i)
+		}
+	}
 	for j := range r.next {
 		from := padded[r.pads[0]+j+l.low:]
 		sum := l.inf
-		for i, m := range l.mass {
-			sum += m * from[i]
+		for _, i := range places {
+			sum += l.mass[i] * from[i]
 		}
 		if r.up {
 			r.next[j] = max(r.next[j], sum*(1+round)+tiny)

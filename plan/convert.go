@@ -99,6 +99,9 @@ func eventOfSteps(at, list *node, r profiles.Relation) (*node, error) {
 func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 	var e *node
 	var err error
+	if v := s.get("adaptive"); v != nil {
+		return nil, v.errorf("has no event in dp_accounting")
+	}
 	if disjoint := s.get("disjoint"); disjoint != nil {
 		return nil, disjoint.errorf("has no event in dp_accounting")
 	}

@@ -127,6 +127,9 @@ func (e entry[T]) parse(n *node) (T, error) {
 		return zero, n.errorf("%v is not a mapping with the keys %s", n, strings.Join(e.keys, ", "))
 	}
 	if err := n.checkKeys(e.keys); err != nil {
+		if e.name == "shuffle" && n.get("users") != nil || e.name == "shuffler" && n.get("batches") != nil {
+			return zero, n.errorf("%v; shuffle is how a data loader cuts batches, and shuffler is the shuffle model, between users and an analyst", err)
+		}
 		return zero, err
 	}
 	v := &values{node: n}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/menu"
+	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -72,6 +73,56 @@ func parseMenu(ctx context.Context, root *node) (*accountant.Menu, error) {
 	if n, err = root.need("menu", "a list of types"); err != nil {
 		return nil, err
 	}
+	m.Types, err = parseTypes(ctx, n)
+	return m, err
+}
+
+// wholeIn returns a whole number of a range.
+func (n *node) wholeIn(least, most int) (int, error) {
+	x, err := n.whole()
+	if err == nil && (x < least || x > most) {
+		err = n.errorf("%d is not a whole number in [%d, %d]", x, least, most)
+	}
+	return x, err
+}
+
+var adaptiveKeys = []string{"units", "delta", "menu"}
+
+// parseAdaptive reads an adaptive part of a plan.
+func parseAdaptive(ctx context.Context, n *node) (profiles.Mechanism, error) {
+	if n.kind != mapNode {
+		return nil, n.errorf("%v is not an adaptive part (a mapping with the keys %s)", n, strings.Join(adaptiveKeys, ", "))
+	}
+	if err := n.checkKeys(adaptiveKeys); err != nil {
+		return nil, err
+	}
+	var m accountant.Menu
+	v, err := n.need("units", "a whole number")
+	if err != nil {
+		return nil, err
+	}
+	if m.Units, err = v.wholeIn(1, menu.MaxUnits); err != nil {
+		return nil, err
+	}
+	if v := n.get("delta"); v != nil {
+		if m.Delta, err = v.number(); err != nil {
+			return nil, err
+		}
+		if !(m.Delta >= 1e-200 && m.Delta < 1) {
+			return nil, v.errorf("%v is not in [1e-200, 1)", v)
+		}
+	}
+	if v, err = n.need("menu", "a list of types"); err != nil {
+		return nil, err
+	}
+	if m.Types, err = parseTypes(ctx, v); err != nil {
+		return nil, err
+	}
+	return accountant.NewAdaptive(m)
+}
+
+// parseTypes reads the types of a menu.
+func parseTypes(ctx context.Context, n *node) (types []accountant.MenuType, err error) {
 	if n.kind != listNode || len(n.items) == 0 {
 		return nil, n.errorf("%v is not a list of at least one type", n)
 	}
@@ -85,18 +136,9 @@ func parseMenu(ctx context.Context, root *node) (*accountant.Menu, error) {
 			return nil, item.get("name").errorf("%q is the name of two types, must be unique", t.Name)
 		}
 		names[t.Name] = true
-		m.Types = append(m.Types, t)
+		types = append(types, t)
 	}
-	return m, nil
-}
-
-// wholeIn returns a whole number of a range.
-func (n *node) wholeIn(least, most int) (int, error) {
-	x, err := n.whole()
-	if err == nil && (x < least || x > most) {
-		err = n.errorf("%d is not a whole number in [%d, %d]", x, least, most)
-	}
-	return x, err
+	return types, nil
 }
 
 func parseMenuBudget(n *node, m *accountant.Menu) (err error) {

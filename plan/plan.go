@@ -22,7 +22,7 @@ const maxCount = decimal.MaxWhole
 
 var (
 	planKeys = []string{"neighbors", "records-per-person", "steps"}
-	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection", "disjoint", "partition"}
+	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection", "adaptive", "disjoint", "partition"}
 )
 
 // Parse reads a plan from YAML, of which JSON is a part:
@@ -181,6 +181,18 @@ func parseStep(n *node, times int64, r *reading) (s accountant.Step, err error) 
 		}
 	}
 	mechanism, sampling, steps := n.get("mechanism"), n.get("sampling"), n.get("steps")
+	if v := n.get("adaptive"); v != nil {
+		for _, other := range []*node{mechanism, sampling, steps, n.get("selection"), n.get("disjoint"), n.get("partition")} {
+			if other != nil {
+				return s, other.errorf("is set beside adaptive, which has steps of its own")
+			}
+		}
+		if r.total += times; r.total > maxCount {
+			return s, at.errorf("makes the plan longer than 2^53 runs")
+		}
+		s.Mechanism, err = parseAdaptive(r.ctx, v)
+		return s, err
+	}
 	if disjoint := n.get("disjoint"); disjoint != nil {
 		return s, parseDisjoint(n, disjoint, times, r, &s)
 	}

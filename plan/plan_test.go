@@ -106,15 +106,15 @@ var badPlans = []struct{ name, plan, want string }{
 
 	// A step.
 	{"step a word", "neighbors: add-remove\nsteps: [gaussian]\n",
-		`line 2: steps[0]: "gaussian" is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, disjoint, partition)`},
+		`line 2: steps[0]: "gaussian" is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition)`},
 	{"step empty", "neighbors: add-remove\nsteps:\n  -\n",
-		"line 3: steps[0]: an empty value is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, disjoint, partition)"},
+		"line 3: steps[0]: an empty value is not a step (a mapping with the keys name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition)"},
 	{"step without mechanism", one("count: 3"),
 		"line 3: steps[0]: has neither mechanism nor steps nor disjoint"},
 	{"unknown key in step", one(gauss, "cuont: 3"),
 		`line 4: steps[0]: unknown key "cuont"; did you mean "count"?`},
 	{"mechanism not nested", one("gaussian: {noise-multiplier: 1}"),
-		`line 3: steps[0]: unknown key "gaussian"; must be one of name, mechanism, sampling, count, steps, selection, disjoint, partition`},
+		`line 3: steps[0]: unknown key "gaussian"; must be one of name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition`},
 	{"duplicate key in step", one(gauss, "count: 3", "count: 4"),
 		"line 5: steps[0].count: is set a second time; the first is on line 4"},
 	{"duplicate mechanism", one(gauss, gauss),
@@ -172,7 +172,7 @@ var badPlans = []struct{ name, plan, want string }{
 	{"sub-plan empty", one("steps: []"),
 		"line 3: steps[0].steps: is empty; must list at least one step"},
 	{"sub-plan, unknown key", one("steps:", "  - "+gauss, "    rate: 1"),
-		`line 5: steps[0].steps[0]: unknown key "rate"; must be one of name, mechanism, sampling, count, steps, selection, disjoint, partition`},
+		`line 5: steps[0].steps[0]: unknown key "rate"; must be one of name, mechanism, sampling, count, steps, selection, adaptive, disjoint, partition`},
 
 	// A mechanism.
 	{"mechanism a word", one("mechanism: gaussian"),
@@ -247,6 +247,8 @@ var badPlans = []struct{ name, plan, want string }{
 		"line 3: steps[0].mechanism.skellam.noise-multiplier: is set, not allowed with standard-deviation, which it is times the sensitivity"},
 	{"no noise", one("mechanism: {skellam: {sensitivity: 4}}"),
 		"line 3: steps[0].mechanism.skellam: standard-deviation is missing; must be a number"},
+	{"L1 above L2 squared", one("mechanism: {discrete-laplace: {noise-multiplier: 20, sensitivity: 3, l2-sensitivity: 1.2}}"),
+		"line 3: steps[0].mechanism.discrete-laplace.l2-sensitivity: 1.2 is not at least 1.73205: whole numbers with an L1 norm of 3 may all be 1 or -1"},
 	{"all clients missing", one("mechanism: {summed-noise: {noise: skellam, clients: 3, missing: 3, standard-deviation: 4}}"),
 		"line 3: steps[0].mechanism.summed-noise.missing: 3 is not in [0, 2]: some client must add noise"},
 	{"sensitivity zero", one("mechanism: {discrete-laplace: {noise-multiplier: 1, sensitivity: 0}}"),
@@ -450,8 +452,8 @@ func TestRegistry(t *testing.T) {
 		"users": "100", "colluding": "3", "size": "2", "collisions": "pairwise",
 	}
 	// Where keys exclude each other.
-	whole := map[string]string{"skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
-		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",
+	whole := map[string]string{"discrete-laplace": "{discrete-laplace: {noise-multiplier: 20, sensitivity: 30, l2-sensitivity: 6}}", "skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
+		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2, l2-sensitivity: 0.8}}",
 		"finite": "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
 		"shuffler":  "{shuffler: {users: 100, cohort: 20, colluding: 3}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
@@ -501,7 +503,12 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Parse(data); err != nil {
+		if filepath.Dir(f) == "../examples/menus" {
+			_, err = ParseMenu(t.Context(), data)
+		} else {
+			_, err = Parse(data)
+		}
+		if err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
 	}

@@ -36,10 +36,13 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return profiles.NewGaussianMechanism(noise)
 		}},
-		{"laplace", append([]string{"noise-multiplier", "scale"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
+		{"laplace", append([]string{"noise-multiplier", "scale", "l2-sensitivity"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
 			noise, err := v.noise("scale", 1)
 			if err != nil {
 				return nil, err
+			}
+			if v.has("l2-sensitivity") {
+				return profiles.NewLaplaceVector(noise, v.number("l2-sensitivity"))
 			}
 			return profiles.NewLaplaceMechanism(noise)
 		}},
@@ -66,7 +69,10 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
-		{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+		{"discrete-laplace", []string{"noise-multiplier", "sensitivity", "l2-sensitivity"}, func(v *values) (profiles.Mechanism, error) {
+			if v.has("l2-sensitivity") {
+				return profiles.NewDiscreteLaplaceVector(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.number("l2-sensitivity"))
+			}
 			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
 		}},
 		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
@@ -294,6 +300,7 @@ func Schema() []byte {
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),
+		"adaptive":  object(adaptiveKeys, schema{"menu": schema{"type": "array", "minItems": 1, "items": object(typeKeys, schema{"steps": steps})}}),
 		"disjoint":  schema{"type": "array", "items": step, "minItems": 2, "description": "branches on disjoint parts of the records, in place of mechanism and steps"},
 		"partition": schema{"enum": []string{"fixed", "by-record"}, "description": "what decides the branch of a record: its place, or what it is"},
 	})}

@@ -58,7 +58,7 @@ func runsOf(list *node, times int64) []string {
 // run is a step as words, without its count.
 func run(s *node) string {
 	m, ok := "", false
-	if s.get("selection") == nil && s.get("disjoint") == nil {
+	if s.get("selection") == nil && s.get("disjoint") == nil && s.get("adaptive") == nil {
 		m, ok = words(s.get("mechanism"), plainMechanisms)
 	}
 	if sampling := s.get("sampling"); ok && sampling != nil && !sampling.isWord("none") {
@@ -70,7 +70,7 @@ func run(s *node) string {
 		return m
 	}
 	var parts []string
-	for _, key := range []string{"selection", "mechanism", "sampling", "steps", "partition", "disjoint"} {
+	for _, key := range []string{"selection", "adaptive", "mechanism", "sampling", "steps", "partition", "disjoint"} {
 		if n := s.get(key); n != nil {
 			parts = append(parts, key+": "+flow(n))
 		}

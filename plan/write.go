@@ -27,7 +27,7 @@ func writePlan(root *node) []byte {
 func writeSteps(b *bytes.Buffer, steps *node, indent string) {
 	for _, s := range steps.items {
 		lead := indent + "- "
-		for _, key := range []string{"name", "selection", "mechanism", "sampling", "count", "partition"} {
+		for _, key := range []string{"name", "selection", "adaptive", "mechanism", "sampling", "count", "partition"} {
 			v := s.get(key)
 			if v == nil || key == "count" && valueOf(s, key) == 1 {
 				continue

@@ -253,6 +253,13 @@ func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 		}
 		m.Directions[0].Lower, m.Directions[1].Lower = p, Reverse(p)
 	}
+	if b, ok := b.(bothNorms); ok {
+		c, err := b.copied(r)
+		if err != nil {
+			return Bounds{}, err
+		}
+		m.Directions[0].Copies, m.Directions[1].Copies = c, Repeated{Reverse(c.Profile), c.Count}
+	}
 	return m, nil
 }
 
@@ -261,6 +268,9 @@ func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 func CheckSampled(b Mechanism, scheme string) error {
 	if _, ok := b.(Compound); ok {
 		return fault.New("sampling", "nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
+	}
+	if l, ok := b.(interface{ SampledBy(scheme string) bool }); ok && !l.SampledBy(scheme) {
+		return fault.New("sampling", "nothing is proved about %s on samples of %s; a local randomizer runs on the whole data set or behind a shuffler", b.Name(), scheme)
 	}
 	if _, ok := b.(Blocker); ok && scheme != "poisson" {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)

@@ -172,6 +172,10 @@ func (l Laplace) Support() Support {
 // for it.
 type LaplaceLike struct{ Laplace }
 
+// GaussianLike is the profile of Gaussian noise that dominates other noise: what is proved of Gaussian noise by more than its
+// pair does not hold for it.
+type GaussianLike struct{ Gaussian }
+
 // Differences of tails without cancellation, for log δ where both tails are nearly
 // equal.
 

@@ -145,12 +145,12 @@ func (b *integerVector) leaks(l *integerLaw) bool {
 	worst := math.Inf(-1)
 	for w := 1; w <= most; w++ {
 		j := max(0, last-w)
-		worst = max(worst, l.tail[j]+l.tailErr[j]-math.Log(float64(w))*(1-1e-12))
+		worst = max(worst, l.tail[j]+l.tailErr[j]-xmath.Log(float64(w))*(1-1e-12))
 		if j == 0 {
 			break
 		}
 	}
-	worst += math.Log(100*float64(b.norm2)) - math.Ln2 - xmath.LogNormalTail(b.mu)
+	worst += xmath.Log(100*float64(b.norm2)) - math.Ln2 - xmath.LogNormalTail(b.mu)
 	b.leak = xmath.ExpUp(worst + 1e-9)
 	return b.leak < mostLeak
 }
@@ -175,12 +175,11 @@ func (b *integerVector) Pair(r Relation) (Profile, error) {
 	if err := b.absent(r); err != nil {
 		return nil, err
 	}
-	g, leak := b.Above()
-	p, err := g.Pair(r)
-	if err != nil || leak == 0 {
-		return p, err
+	g := Gaussian{mu: b.mu}
+	if r == Substitute {
+		g.mu *= 2
 	}
-	return GivenAway(p, leak), nil
+	return GivenAway(GaussianLike{g}, b.leak), nil
 }
 
 // Attack implements Attacked: one number that moves by ⌊√norm2⌋, or the sum of norm2 numbers that move by 1 each, whichever
@@ -232,6 +231,9 @@ func (b *integerVector) Whole(r Relation) (Bounds, error) {
 	p, err := b.Pair(r)
 	if err != nil {
 		return Bounds{}, err
+	}
+	if g, ok := p.(GaussianLike); ok {
+		p = g.Gaussian // nothing is asked about samples of it
 	}
 	m := NewBounds(b.name, r, p)
 	attack, spread := b.attack(r)
@@ -405,6 +407,8 @@ func Mu(b Mechanism, r Relation) (float64, error) {
 		mu = xmath.Up(1/b.g.NoiseMultiplier(), 4)
 	case laplaceBase:
 		mu = xmath.Up(b.l.m*laplaceMu, 4) // the L2 norm is at most the L1 norm
+	case bothNorms:
+		mu = b.mu
 	case *integerVector:
 		if err := b.absent(r); err != nil {
 			return 0, err

@@ -226,9 +226,9 @@ func (s probitStep) skellamTail(v float64) bool {
 	first := a
 	z := s.z - s.dz
 	for wide := 0.01; ; {
-		near, far := math.Log(2+2*(a+1)/v), math.Log(2+2*(a+2)/v)
+		near, far := xmath.Log(2+2*(a+1)/v), xmath.Log(2+2*(a+2)/v)
 		if a+1 >= v && z >= near/s.step*(1+1e-12) &&
-			far/(v+a+1) <= s.step*s.step*z*z/(1+z*z)*math.Log(2*(a+1)/v)*(1-1e-12) {
+			far/(v+a+1) <= s.step*s.step*z*z/(1+z*z)*xmath.Log(2*(a+1)/v)*(1-1e-12) {
 			return true
 		}
 		b := math.Ceil(a * (1 + wide))

@@ -133,6 +133,8 @@ func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 	switch p := p.(type) {
 	case profiles.Gaussian:
 		return gaussian{p.NoiseMultiplier()}, nil
+	case profiles.GaussianLike:
+		return gaussian{p.NoiseMultiplier()}, nil
 	case profiles.Laplace:
 		return laplace{1 / p.NoiseMultiplier()}, nil
 	case profiles.LaplaceLike: // a dominated pair has at most the divergences

@@ -26,6 +26,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printDeltaBounds(w, x)
 	case service.DPSGDAnswer:
 		printDPSGD(w, x, a.detail)
+	case service.ShuffleAnswer:
+		printShuffle(w, x, a.detail)
 	case service.RiskAnswer:
 		printRisk(w, x)
 	case service.Curves:
@@ -86,6 +88,8 @@ func warnAbout(w io.Writer, about any) {
 	case service.DPSGDAnswer:
 		warn(w, epsilonAnswers(x.Results))
 		warn(w, epsilonAnswers(x.AnyOrder.Results))
+	case service.ShuffleAnswer:
+		warn(w, epsilonAnswers(x.Results))
 	case service.Difference:
 		warn(w, epsilonAnswers([]service.EpsilonAt{x.Old, x.New}))
 	case service.Solution:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 var quoted = regexp.MustCompile("`([^`]+)`")
@@ -20,6 +21,8 @@ func TestCoverage(t *testing.T) {
 		"laplace":             "{noise-multiplier: 3}",
 		"discrete-gaussian":   "{noise-multiplier: 3}",
 		"discrete-laplace":    "{noise-multiplier: 3}",
+		"skellam":             "{standard-deviation: 4, sensitivity: 2}",
+		"summed-noise":        "{noise: skellam, clients: 10, missing: 1, standard-deviation: 4}",
 		"randomized-response": "{probability: 0.5, categories: 3}",
 		"pure":                "{epsilon: 0.3}",
 		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
@@ -97,11 +100,7 @@ func coverage(t *testing.T, mechanism, sampling string) string {
 		}
 		step := plan.Steps[0]
 		var m profiles.Bounds
-		if step.Sampling == nil {
-			m, err = profiles.Unsampled(t.Context(), step.Mechanism, plan.Neighbors)
-		} else {
-			m, err = step.Sampling.Apply(step.Mechanism, plan.Neighbors)
-		}
+		m, err = subsample.Of(t.Context(), step.Mechanism, step.Sampling, plan.Neighbors, 1)
 		switch {
 		case err != nil:
 			cells = append(cells, "–")

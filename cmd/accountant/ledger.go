@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,17 @@ const ofPlan = "plan file (- reads standard input)"
 
 func newLedgerInitCmd() *cobra.Command {
 	var q service.LedgerCreateRequest
+	var menu string
 	cmd := ledgerCmd("init", false, func(cmd *cobra.Command, args []string, form output) error {
+		if menu != "" {
+			var err error
+			if q.Menu, _, err = readInput(cmd, menu); err != nil {
+				return err
+			}
+		}
+		if q.Mode == string(ledger.AdaptiveMenu) && !cmd.Flags().Changed("neighbors") {
+			q.Neighbors = ""
+		}
 		c, err := q.Config()
 		if err != nil {
 			return flagged(cmd, err)
@@ -62,9 +73,10 @@ func newLedgerInitCmd() *cobra.Command {
 		}
 		return printLedger(cmd, l, form)
 	})
-	bind(cmd, &q, "mode", "neighbors")
+	bind(cmd, &q, "mode", "neighbors", "menu")
+	cmd.Flags().StringVar(&menu, "menu", "", "`file` of the menu of an adaptive-menu ledger, which has its budget and relation")
 	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
-	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
+	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian), string(ledger.AdaptiveMenu))
 	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
 	return cmd
 }
@@ -74,6 +86,9 @@ func newLedgerInitCmd() *cobra.Command {
 func openForPlan(cmd *cobra.Command, args []string) (l *ledger.Ledger, data []byte, name string, err error) {
 	if l, err = ledger.Open(cmd.Context(), args[0]); err != nil {
 		return nil, nil, "", err
+	}
+	if f := cmd.Flags().Lookup("type"); f != nil && f.Changed {
+		return l, ledger.TypeText(f.Value.String()), f.Value.String(), nil
 	}
 	if data, name, err = readInput(cmd, args[1]); err != nil {
 		return nil, nil, "", err
@@ -112,7 +127,15 @@ func newLedgerAddCmd() *cobra.Command {
 		}
 		return err
 	}, ofPlan)
+	withPlan := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("type") {
+			return ledgerArgs("ledger file")(cmd, args)
+		}
+		return withPlan(cmd, args)
+	}
 	cmd.ValidArgsFunction = completePlans(1, 1)
+	cmd.Flags().String("type", "", "`name` of a type of an adaptive-menu ledger, which is spent in place of a plan")
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
 	cmd.Flags().StringVar(&key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "spend nothing; fail if the plan would not fit")
@@ -258,6 +281,31 @@ func printState(cmd *cobra.Command, st ledger.Status, form output) error {
 	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) { printStatus(w, st) })
 }
 
+// printOdometer prints ε of an adaptive-menu ledger for some of the budgets that it could have had, that of what is spent among
+// them.
+func printOdometer(w io.Writer, st ledger.Status) {
+	if st.Config.Mode != ledger.AdaptiveMenu {
+		return
+	}
+	rows := st.Config.Menu.Odometer
+	fmt.Fprintf(w, "\nhad the budget been these units, at δ = %s:\n", short(st.Config.Delta))
+	t := newTable(w, 2, tabwriter.AlignRight)
+	every, told := max(1, (len(rows)+mostRows-1)/mostRows), false
+	for i, r := range rows {
+		mark := ""
+		switch {
+		case i == len(rows)-1:
+			mark = "the promise"
+		case !told && r.Units >= st.Spent.Units && st.Spent.Units > 0:
+			mark, told = "spent by now: a guarantee only if it had been fixed", true
+		case (len(rows)-1-i)%every != 0:
+			continue
+		}
+		fmt.Fprintf(t, "%d\tε ≤ %s\t%s\t\n", r.Units, rounded(r.Epsilon, 6, up), mark)
+	}
+	t.Flush()
+}
+
 // summedNote says how many entries are counted by a checkpoint.
 func summedNote(st ledger.Status) string {
 	if st.Summed == 0 {
@@ -291,6 +339,9 @@ func printStatus(w io.Writer, st ledger.Status) {
 		}
 		f.add("spent:", "%s ≤ ε ≤ %s at δ = %s%s", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
 		f.add("left:", "%s of ε", rounded(st.Left, 6, down))
+	case ledger.AdaptiveMenu:
+		f.add("spent:", "%d of %d units", st.Spent.Units, st.Spent.UnitsBudget)
+		f.add("left:", "%d units", st.Spent.UnitsBudget-st.Spent.Units)
 	case ledger.AdaptiveGaussian:
 		f.add("spent:", "μ = %s of %s (Gaussian differential privacy)", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
 		f.add("left:", "μ = %s for one more step", rounded(st.Left, 6, down))
@@ -302,6 +353,7 @@ func printStatus(w io.Writer, st ledger.Status) {
 		f.add("head:", "%s", st.Head)
 	}
 	f.add("guarantee:", "%s", st.Guarantee)
+	defer printOdometer(w, st)
 	if st.Torn > 0 {
 		f.add(paint(w, yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
 	}

@@ -562,6 +562,8 @@ func rowsOf(v any) any {
 		}{v.Neighbors, v.Results}
 	case service.DPSGDAnswer:
 		return dpsgdRows(v)
+	case service.ShuffleAnswer:
+		return v.Results
 	case service.RiskAnswer:
 		return riskRows(v)
 	case service.Curves:

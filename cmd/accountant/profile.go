@@ -15,7 +15,7 @@ import (
 func newProfileCmd() *cobra.Command {
 	return question{name: "profile", what: "computing", under: true, picture: "the profile", width: 17, height: 11, out: true, except: []string{"mechanism"}, extra: func(a *asking) {
 		addChoice(a.cmd, &a.request.(*service.ProfileRequest).Mechanism, "mechanism", "`name` of the mechanism (required)",
-			"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
+			"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "skellam", "summed-noise", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
 			"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
 		required(a.cmd, "mechanism")
 	}}.command()

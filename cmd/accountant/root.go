@@ -24,6 +24,7 @@ var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	newDeltaCmd,
 	newDPSGDCmd,
+	newShuffleCmd,
 	newRiskCmd,
 	newCurveCmd,
 	newSweepCmd,

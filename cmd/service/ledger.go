@@ -31,10 +31,12 @@ type Files interface {
 // LedgerCreateRequest makes a ledger: in memory, or at a path where the door has files.
 type LedgerCreateRequest struct {
 	Path      string  `json:"path,omitempty"`
-	Neighbors string  `json:"neighbors" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
-	Epsilon   Decimal `json:"epsilon" in:"[0, inf)" help:"{ε} of the budget"`
-	Delta     Decimal `json:"delta" in:"[0, 1)" help:"{δ} of the budget"`
-	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set"`
+	Neighbors string  `json:"neighbors,omitempty" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Epsilon   Decimal `json:"epsilon,omitempty" in:"[0, inf)" help:"{ε} of the budget"`
+	Delta     Decimal `json:"delta,omitempty" in:"[0, 1)" help:"{δ} of the budget"`
+	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
+	// Menu is that of an adaptive-menu ledger.
+	Menu PlanText `json:"menu,omitempty" help:"menu of an adaptive-menu ledger"`
 	// RecordsPerPerson is 1 if it is not given.
 	RecordsPerPerson Decimal `json:"records-per-person,omitempty" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
 }
@@ -52,8 +54,10 @@ type LedgerHandle struct {
 // LedgerSpendRequest spends a plan before it runs.
 type LedgerSpendRequest struct {
 	Ledger string   `json:"ledger"`
-	Plan   PlanText `json:"plan"`
-	Note   string   `json:"note,omitempty"`
+	Plan   PlanText `json:"plan,omitempty"`
+	// Type names a type of the menu, in place of a plan.
+	Type string `json:"type,omitempty"`
+	Note string `json:"note,omitempty"`
 	// Key has the spend made once, however often it is asked for.
 	Key string `json:"key,omitempty"`
 	Caps
@@ -81,6 +85,31 @@ type LedgerStatusRequest struct {
 
 // Config checks the request and returns what the ledger promises.
 func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
+	if ledger.Mode(q.Mode) == ledger.AdaptiveMenu {
+		if q.Menu == nil {
+			return c, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
+		}
+		for _, x := range []struct {
+			name  string
+			given bool
+		}{{"neighbors", q.Neighbors != ""}, {"epsilon", q.Epsilon != ""}, {"delta", q.Delta != ""}, {"records-per-person", q.RecordsPerPerson != ""}} {
+			if x.given {
+				return c, fault.New(x.name, "is that of the menu; must be left out in the mode %s", ledger.AdaptiveMenu)
+			}
+		}
+		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
+	}
+	for _, x := range []struct {
+		name  string
+		value Decimal
+	}{{"epsilon", q.Epsilon}, {"delta", q.Delta}} {
+		if err := x.value.check(x.name, spanOf("[0, inf)")); x.value == "" && err != nil {
+			return c, err
+		}
+	}
+	if q.Menu != nil {
+		return c, fault.New("menu", "is for the mode %s", ledger.AdaptiveMenu)
+	}
 	if q.Neighbors == "" {
 		return c, fault.New("neighbors", "is missing; must be add-remove, substitute or zero-out")
 	}
@@ -194,7 +223,12 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 		return Spent{}, err
 	}
 	defer func() { end(&err) }()
-	if q.Plan == nil {
+	switch {
+	case q.Type != "" && q.Plan != nil:
+		return Spent{}, fault.New("type", "is given beside plan; one of the two is spent")
+	case q.Type != "":
+		q.Plan = ledger.TypeText(q.Type)
+	case q.Plan == nil:
 		_, err := q.Plan.parse(ctx)
 		return Spent{}, err
 	}
@@ -379,6 +413,21 @@ type LedgerState struct {
 	// Checkpoints are those of the file; the first Summed entries were counted by the last one.
 	Checkpoints int `json:"checkpoints,omitempty"`
 	Summed      int `json:"summed-entries,omitempty"`
+	// Units are those of adaptive-menu ledgers.
+	Units *Units `json:"spent-units,omitempty"`
+}
+
+// Units is what is spent of a menu. Odometer has ε from above for budgets up to that of the ledger, which is the promise.
+type Units struct {
+	Spent    int      `json:"spent"`
+	Budget   int      `json:"budget"`
+	Odometer []UnitAt `json:"odometer"`
+}
+
+// UnitAt is ε for a budget.
+type UnitAt struct {
+	Units   int    `json:"units"`
+	Epsilon Number `json:"epsilon"`
 }
 
 // Mu is what is spent of a filter of Gaussian differential privacy.
@@ -403,6 +452,11 @@ func LedgerStateOf(st ledger.Status) LedgerState {
 	case ledger.Planned:
 		out.Spent = &Bounds{Number(e.Lower), Number(e.Estimate), Number(e.Upper)}
 		out.Warnings, out.TheoryGap = e.Warnings, e.Gap != nil
+	case ledger.AdaptiveMenu:
+		out.Units = &Units{Spent: st.Spent.Units, Budget: st.Spent.UnitsBudget, Odometer: []UnitAt{}}
+		for _, r := range c.Menu.Odometer {
+			out.Units.Odometer = append(out.Units.Odometer, UnitAt{r.Units, Number(r.Epsilon)})
+		}
 	case ledger.AdaptiveGaussian:
 		out.Mu = &Mu{Number(st.Spent.Mu), Number(st.Spent.MuBudget)}
 	default:

@@ -20,6 +20,9 @@ const (
 	longPlan = `{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":4}},"sampling":{"without-replacement":{"population":1000,"batch":10}},"count":1000}]}`
 )
 
+// pureMenu is a menu of one type, for two units.
+const pureMenu = `{"neighbors":"add-remove","budget":{"units":2},"menu":[{"name":"a","cost":1,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]}]}`
+
 // manyVotes are enough rows for the work to take a while.
 func manyVotes() string {
 	var rows []string
@@ -56,6 +59,10 @@ var trials = map[string]struct {
 		`{"examples":"1000"}`, `examples: a JSON string is not a number`,
 		`{"examples":1000,"batch-size":1001,"epochs":1,"noise-multiplier":2,"delta":1e-5}`, `batch-size: 1001 is not a whole number in [1, 1000]`,
 		`{"examples":60000,"batch-size":256,"epochs":60,"target-epsilon":2,"delta":1e-5}`},
+	"shuffle": {`{"users":1000,"epsilon":1,"randomizer":"k-rr","delta":1e-6}`, `"statement":"PRIVACY STATEMENT`,
+		`{"users":"1000"}`, `users: a JSON string is not a number`,
+		`{"users":1,"epsilon":1,"delta":1e-6}`, `users: 1 is not a whole number in [2, 10000000000]`,
+		`{"users":100000000,"epsilon":1,"rounds":1000,"delta":[1e-6,1e-9]}`},
 	"risk": {`{"plan":` + purePlan + `,"priors":[0.5]}`, `"bayes-success":[{"prior":0.5,`,
 		`{"plan":` + purePlan + `,"priors":"0.5"}`, `priors: a JSON string is not a list of numbers`,
 		`{"plan":` + purePlan + `,"priors":[0.5,1]}`, `priors[1]: 1 is not in [1e-290, 1)`,
@@ -92,6 +99,9 @@ var trials = map[string]struct {
 		`{"plan":` + purePlan + `,"tolerance":[]}`, `tolerance: a JSON array is not a number`,
 		`{"plan":` + purePlan + `,"tolerance":1}`, `tolerance: 1 is not in [0, 1)`,
 		`{"plan":` + longPlan + `}`},
+	"filter": {`{"menu":` + pureMenu + `,"epsilon":1}`, `{"neighbors":"add-remove","units":2,"types":[{"name":"a","cost":1,"runs":2}],"deltas":[{"epsilon":1,"delta":{"lower":0.33783471`,
+		`{"menu":7}`, `menu: is not a JSON object or a string`,
+		`{"menu":` + pureMenu + `,"units":1e6}`, `units: 1e6 is not a whole number in [1, 100000]`, ``},
 	"gdp-solve": {`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"count":4}]},"mu":1,"tolerance":0,"solve":"noise-multiplier"}`, `"solve":"noise-multiplier","value":2.00000`,
 		`{"plan":` + purePlan + `,"mu":1,"solve":3}`, `solve: a JSON number is not a string`,
 		`{"plan":` + purePlan + `,"solve":"count"}`, `mu: must be given, or zcdp in its place`,

@@ -31,9 +31,12 @@ type ProfileRequest struct {
 
 // Parameters are those of mechanisms in plan files; each mechanism has its own.
 type Parameters struct {
-	Noise             string   `json:"noise,omitempty" help:"{law} of the noise: gumbel, exponential or laplace of noisy-max, gaussian, laplace or discrete-laplace of threshold"`
-	NoiseMultiplier   Decimal  `json:"noise-multiplier,omitempty" in:"[-max, max]" help:"gaussian, laplace, discrete-gaussian, discrete-laplace, gaussian-mixture: {scale} of the noise over the sensitivity"`
-	Sensitivity       Decimal  `json:"sensitivity,omitempty" in:"[-max, max]" help:"discrete-gaussian (L2), discrete-laplace (L1): a whole {number} (default 1)"`
+	Noise             string   `json:"noise,omitempty" help:"{law} of the noise: gumbel, exponential or laplace of noisy-max, gaussian, laplace or discrete-laplace of threshold, skellam, discrete-gaussian or discrete-laplace of summed-noise"`
+	NoiseMultiplier   Decimal  `json:"noise-multiplier,omitempty" in:"[-max, max]" help:"gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, gaussian-mixture: {scale} of the noise over the sensitivity"`
+	Sensitivity       Decimal  `json:"sensitivity,omitempty" in:"[-max, max]" help:"discrete-gaussian, skellam, summed-noise (L2): a {number} of at least 1; discrete-laplace (L1): a whole one (default 1)"`
+	L2Sensitivity     Decimal  `json:"l2-sensitivity,omitempty" in:"[-max, max]" help:"laplace: L2 sensitivity as a {share} of the L1 one; discrete-laplace: the L2 sensitivity"`
+	Clients           Decimal  `json:"clients,omitempty" in:"[-max, max]" help:"summed-noise: {number} of clients that add noise"`
+	Missing           Decimal  `json:"missing,omitempty" in:"[-max, max]" help:"summed-noise: {number} of clients that drop out, add none or tell theirs (default 0)"`
 	Dimension         Decimal  `json:"dimension,omitempty" in:"[-max, max]" help:"discrete-gaussian: 1 says that the query is one whole {number} (default: any number of them)"`
 	Probability       Decimal  `json:"probability,omitempty" in:"[-max, max]" help:"randomized-response: {probability} that the answer is random"`
 	Categories        Decimal  `json:"categories,omitempty" in:"[-max, max]" help:"randomized-response: {number} of answers"`
@@ -43,7 +46,7 @@ type Parameters struct {
 	Q                 Decimals `json:"q,omitempty" in:"[0, 1]" help:"finite: {probabilities} on its neighbour"`
 	Shifts            Decimals `json:"shifts,omitempty" in:"[-max, max]" help:"gaussian-mixture: whole {multiples} of the sensitivity by which the sum moves"`
 	Probabilities     Decimals `json:"probabilities,omitempty" in:"[0, 1]" help:"gaussian-mixture: their {probabilities}"`
-	StandardDeviation Decimal  `json:"standard-deviation,omitempty" in:"[-max, max]" help:"threshold with gaussian noise: its standard {deviation}"`
+	StandardDeviation Decimal  `json:"standard-deviation,omitempty" in:"[-max, max]" help:"skellam, threshold with gaussian noise: the standard {deviation} of the noise; summed-noise: that of one client, the parameter or the scale"`
 	Scale             Decimal  `json:"scale,omitempty" in:"[-max, max]" help:"threshold with laplace or discrete-laplace noise: its {scale}"`
 	Threshold         Decimal  `json:"threshold,omitempty" in:"[-max, max]" help:"threshold: the least noisy {count} that is shown"`
 	Partitions        Decimal  `json:"partitions,omitempty" in:"[-max, max]" help:"threshold: {number} of partitions that a person is in at most (default 1)"`

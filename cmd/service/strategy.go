@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
@@ -58,6 +59,9 @@ func (q MatrixOptimizeRequest) shape() error {
 	return nil
 }
 
+// searchWork is the work of a request without a limit, where the frontend allows any: a minute.
+const searchWork = "1.5e9"
+
 // goal is what the search is for.
 func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 	g := matrix.Goal{Steps: int(q.Steps.whole()), Class: q.Strategy, MaxError: q.Error == "max"}
@@ -99,12 +103,16 @@ func (s *Service) MatrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 	if goal.Participation.Secret() && neighbors == profiles.Substitute {
 		return MatrixOptimizeAnswer{}, fieldFault(fault.New("neighbors", "substitute is not covered for %v; use add-remove", goal.Participation), "", nil)
 	}
+	if _, bounded := ctx.Value(mostKey{}).(most); q.Work == "" && !bounded {
+		q.Work = searchWork
+	}
 	ctx, end, err := q.Under(ctx)
 	if err != nil {
 		return MatrixOptimizeAnswer{}, err
 	}
 	defer func() { end(&err) }()
-	found, err := matrix.Optimize(ctx, goal)
+	_, left := parallel.Work(ctx)
+	found, err := matrix.Optimize(parallel.WithWork(ctx, 0.9*left), goal) // the rest is for the price
 	if err != nil {
 		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
 	}

@@ -31,14 +31,20 @@ func Coin(src rand.Source, p float64) bool {
 // which approx is within 2^−48 relatively. The exact value is asked for only when 64
 // random bits do not decide.
 func Fraction(src rand.Source, approx float64, exact func() *big.Rat) bool {
+	return fraction(src, approx, 0x1p-48, exact)
+}
+
+// fraction is Fraction with another relative error of approx.
+func fraction(src rand.Source, approx, slack float64, exact func() *big.Rat) bool {
 	r := src.Uint64()
 	t := math.Ldexp(approx, 64)
 	x := float64(r)
-	// float64(r) is within 2^10 of r, t within 2^16 of its exact value.
-	if x < t-0x1p17 {
+	// float64(r) is within 2^10 of r, t within slack·2^64 of its exact value.
+	near := 2*slack*0x1p64 + 0x1p11
+	if x < t-near {
 		return true
 	}
-	if x > t+0x1p17 {
+	if x > t+near {
 		return false
 	}
 	p := exact()

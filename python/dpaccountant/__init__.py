@@ -33,6 +33,7 @@ from .answers import (
 )
 from .client import Accountant
 from .ledger import Ledger
+from .menu import AdaptiveRun, Menu
 from .plans import (
     Approximate, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
     NoisyMax, PermuteAndFlip, Plan, Pure, RandomizedResponse, SelectPartitions, Step, Threshold, mechanism,
@@ -41,6 +42,7 @@ from .plans import (
 __all__ = [
     "Accountant",
     "AccountantError",
+    "AdaptiveRun",
     "AdaptiveSearch",
     "Answer",
     "Approximate",
@@ -67,6 +69,7 @@ __all__ = [
     "Majority",
     "Matrix",
     "MatrixStrategy",
+    "Menu",
     "NoAnswerError",
     "NoiseStream",
     "NoisyMax",

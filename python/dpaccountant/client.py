@@ -17,6 +17,7 @@ from .answers import (
     ProfilePoint, Risk, SamplingScheme, Topic, Training,
 )
 from .ledger import Ledger
+from .menu import Menu
 
 
 class Accountant(Systems, Queries, Runs):
@@ -263,6 +264,10 @@ class Accountant(Systems, Queries, Runs):
             )["value"]
         )
 
+    def filter(self, menu: Mapping[str, Any], *, units: Optional[int] = None) -> Menu:
+        """The price of picking each step from a menu by the results so far; see ``Menu``."""
+        return Menu(self, menu, units=units)
+
     def audit(
         self,
         *,
@@ -448,9 +453,9 @@ class Accountant(Systems, Queries, Runs):
         """What tells two plans apart, ε of each, and the difference (``more``)."""
         return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
 
-    def filter(self, **options: Any) -> Mapping[str, Any]:
-        """What full adaptivity costs: ``options`` are the keys of the request ``filter`` in docs/cli.md."""
-        return dict(self.request("filter", **given(**options)))
+    def shuffle(self, **options: Any) -> Mapping[str, Any]:
+        """What local randomizers behind a shuffler cost: ``options`` are the keys of the request ``shuffle`` in docs/cli.md."""
+        return dict(self.request("shuffle", **given(**options)))
 
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""
@@ -467,24 +472,23 @@ class Accountant(Systems, Queries, Runs):
         self,
         path: Optional[Union[str, "os.PathLike[str]"]] = None,
         *,
-        neighbors: str,
-        epsilon: float,
-        delta: float,
+        neighbors: Optional[str] = None,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
         mode: str,
         records_per_person: Optional[int] = None,
+        menu: Optional[Mapping[str, Any]] = None,
     ) -> "Ledger":
         """Make a ledger file, or a ledger in memory if there is no path.
 
         ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs;
-        ``records_per_person`` makes persons with so many records the unit.
+        ``records_per_person`` makes persons with so many records the unit. With "adaptive-menu" steps are of the
+        types of ``menu``, which has the relation, the unit and the budget.
         """
         result = self.request(
             "ledger-create",
-            neighbors=neighbors,
-            epsilon=epsilon,
-            delta=delta,
             mode=mode,
-            **given(records_per_person=records_per_person, path=None if path is None else self._path(path)),
+            **given(neighbors=neighbors, epsilon=epsilon, delta=delta, records_per_person=records_per_person, menu=menu, path=None if path is None else self._path(path)),
         )
         return Ledger(self, result["ledger"])
 

@@ -34,6 +34,12 @@ class Ledger:
         if not isinstance(answer, dict) or answer.get("spent") is not True:
             raise AccountantError(f"{self._name}: the answer does not grant the spend, so that the step must not run: {answer!r:.80}")
 
+    def spend_type(self, name: str, note: str = "", key: str = "") -> None:
+        """Spend a use of a type of an adaptive-menu ledger before it runs, as ``spend`` does a plan."""
+        answer = self._accountant.request("ledger-spend", ledger=self._name, type=name, note=note, key=key)
+        if not isinstance(answer, dict) or answer.get("spent") is not True:
+            raise AccountantError(f"{self._name}: the answer does not grant the spend, so that the step must not run: {answer!r:.80}")
+
     def fits(self, plan: PlanLike, limit: Optional[int] = None, **limits: float) -> int:
         """How many times in a row the plan could be spent now, at most ``limit`` times.
 

@@ -33,8 +33,9 @@ from ._errors import AccountantError, InfeasibleError, InputError
 from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
+from .menu import AdaptiveRun
 
-__all__ = ["CertifiedAccountant", "PrivacyEngine"]
+__all__ = ["CertifiedAccountant", "MenuHook", "PrivacyEngine"]
 
 
 class _Hook:
@@ -58,6 +59,20 @@ class _Hook:
         except AccountantError as problem:
             self.accountant.problem = str(problem)
             raise
+
+
+class MenuHook:
+    """Spends each step of an optimizer from a menu before it changes the model, whatever noise it has by then.
+
+    ``optimizer.attach_step_hook(MenuHook(run, sample_rate))``: the noise may be chosen by the results so far. A step that the budget does not
+    allow raises BudgetError, and the optimizer must not step any more.
+    """
+
+    def __init__(self, run: AdaptiveRun, sample_rate: float) -> None:
+        self.run, self.sample_rate = run, float(sample_rate)
+
+    def __call__(self, optimizer: Any) -> None:
+        self.run.step(noise_multiplier=optimizer.noise_multiplier, sample_rate=self.sample_rate)
 
 
 class CertifiedAccountant(Asking, IAccountant):  # type: ignore[misc]

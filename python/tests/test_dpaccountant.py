@@ -329,6 +329,47 @@ class Tests(unittest.TestCase):
         with self.assertRaises(InputError):
             self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
+    def test_menu(self):
+        kind = lambda name, cost, sigma, count: {
+            "name": name, "cost": cost,
+            "steps": [{"mechanism": {"gaussian": {"noise-multiplier": sigma}}, "sampling": {"poisson": {"rate": 0.01}}, "count": count}],
+        }
+        declared = {
+            "neighbors": "add-remove", "budget": {"units": 5, "delta": 1e-5}, "levels": 2,
+            "menu": [kind("loud", 2, 1.0, 2), kind("quiet", 1, 2.0, 3)],
+        }
+        menu = self.accountant.filter(declared)
+        self.assertEqual((menu.units, menu.costs), (5, {"loud": 2, "quiet": 1}))
+        self.assertEqual([row[0] for row in menu.odometer], [0, 1, 2, 3, 4, 5])
+        self.assertEqual([row[0] for row in menu.levels], [3, 5])
+        at = menu.epsilon(1e-5)
+        self.assertTrue(0 < at.lower <= at.upper < 3)
+        self.assertLess(menu.delta(at.upper + 0.01).upper, 1e-5)
+        run = menu.run()
+        run.spend("loud")
+        # Three steps of one block, and one of the next; less noise takes the dearer type.
+        self.assertEqual([run.step(noise_multiplier=2.5, sample_rate=0.01) for _ in range(4)], ["quiet", None, None, "quiet"])
+        self.assertEqual(run.spent, 4)
+        self.assertIsNone(run.step(noise_multiplier=2.0, sample_rate=0.005))
+        with self.assertRaises(BudgetError):
+            run.step(noise_multiplier=1.5, sample_rate=0.01)
+        with self.assertRaises(InputError):
+            run.step(noise_multiplier=0.5, sample_rate=0.01)
+        self.assertTrue(run.fits("quiet"))
+        self.assertFalse(run.fits("loud"))
+        run.spend("quiet")
+        self.assertEqual(run.spent, 5)
+        with self.assertRaises(BudgetError):
+            run.spend("quiet")
+        with self.assertRaises(InputError):
+            run.spend("louder")
+        ledger = self.accountant.create_ledger(mode="adaptive-menu", menu=declared)
+        for _ in range(2):
+            ledger.spend_type("loud")
+        with self.assertRaises(BudgetError):
+            ledger.spend_type("loud")
+        self.assertEqual(ledger.status().left, 1)
+
     def test_plans_compared(self):
         self.assertEqual(self.accountant.plan_check(pure(1))["runs"], 1)
         d = self.accountant.diff(pure(1), pure(2), delta=0)

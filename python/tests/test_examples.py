@@ -73,6 +73,20 @@ class Examples(unittest.TestCase):
         # 0.77 in the middle and 0.02 up or down, which is the noise; labels at random are 0.1.
         self.assertGreater(float(last.group(1)), 0.65)
 
+    def test_secure_aggregation(self):
+        """ε is that of the plan; the mean is as far off as its noise, but for sums that wrapped around."""
+        done = subprocess.run(
+            [sys.executable, "-B", os.path.join(EXAMPLES, "secure_aggregation.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", env=dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONPATH=PACKAGE))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        wrapped, error, noise, low, high = re.search(
+            r"(\d+) wrapped around\nmean off by ([0-9.]+) each \(noise alone: ([0-9.]+)\)\n([0-9.]+) ≤ ε ≤ ([0-9.]+) at", done.stdout).groups()
+        if wrapped == "0":
+            self.assertTrue(0.5 * float(noise) < float(error) < 2 * float(noise), done.stdout)
+        step = {"skellam": {"standard-deviation": 8 * 90**0.5, "sensitivity": 68}}
+        one = shared().epsilon({"neighbors": "zero-out", "steps": [{"mechanism": step}]}, 1e-6)
+        self.assertEqual((low, high), (f"{one.lower:.4f}", f"{one.upper:.4f}"))
+
     def test_pytorch_opacus(self):
         with tempfile.TemporaryDirectory() as folder:
             checkpoint = os.path.join(folder, "checkpoint")

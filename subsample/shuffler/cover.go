@@ -69,14 +69,6 @@ func newCounts(n int64, p, q, width float64) counts {
 	return c
 }
 
-// at returns the mass at i and the tail from i up, both 0 above the cuts.
-func (c *counts) at(i int64) float64 {
-	if i -= c.lo; i >= 0 && i < int64(len(c.mass)) {
-		return c.mass[i]
-	}
-	return 0
-}
-
 func newBinary(epsilon float64, ones, zeros int64, width float64) *binary {
 	b := newOnes(epsilon, ones, width)
 	b.zeros = newCounts(zeros, b.lie, b.truth, width)

@@ -175,6 +175,9 @@ func NewMatrix(rows [][]float64) (Randomizer, error) {
 // Name implements profiles.Mechanism.
 func (r Randomizer) Name() string { return r.name }
 
+// SampledBy reports whether something is proved about the randomizer under a scheme.
+func (r Randomizer) SampledBy(scheme string) bool { return scheme == "shuffler" }
+
 // Epsilon returns the local ε; +Inf where a matrix has a message that some values never send.
 func (r Randomizer) Epsilon() float64 {
 	if r.matrix == nil {

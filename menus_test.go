@@ -1,0 +1,150 @@
+package accountant_test
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// twoTypes is the menu RR(1), "gives the data away with probability 0.1", for one unit.
+const twoTypes = `adaptive: {units: 1, delta: 0.2, menu: [{name: a, cost: 1, steps: [{mechanism: {finite: {p: [P, Q], q: [Q, P]}}}]}, {name: b, cost: 1, steps: [{mechanism: {approximate: {epsilon: 0, delta: 0.1}}}]}]}`
+
+func adaptivePlan(t *testing.T, steps string) *accountant.Accountant {
+	t.Helper()
+	p := math.E / (1 + math.E)
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	text := "neighbors: add-remove\nsteps:\n" + strings.NewReplacer("P", number(p), "Q", number(1-p)).Replace(steps)
+	x, err := plan.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := x.Accountant(accountant.WithAccuracy(1e-6))
+	if err := a.AddPlan(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestTwoAdaptiveStepsLowerEnd: two adaptive parts of one unit each are an analyst of two units, who has at most 0.364728854284041 at ε = 1 and
+// 0.237182511116818 at 1.5, by hand; the product of what each reaches has 0.391622996421040 and 0.264076653253817, which is the upper end and
+// must not be the lower one.
+func TestTwoAdaptiveStepsLowerEnd(t *testing.T) {
+	for _, steps := range []string{"  - {count: 2, " + twoTypes + "}\n", "  - {" + twoTypes + "}\n  - {" + twoTypes + "}\n"} {
+		a := adaptivePlan(t, steps)
+		for _, c := range []struct{ eps, reached, above float64 }{{1, 0.364728854284041, 0.391622996421040}, {1.5, 0.237182511116818, 0.264076653253817}} {
+			iv, err := a.Delta(t.Context(), c.eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(iv.Lower <= c.reached+1e-12 && iv.Lower > 0.7*c.reached && math.Abs(iv.Upper-c.above) < 1e-6) {
+				t.Errorf("ε = %v: [%v, %v], want at most %v and %v", c.eps, iv.Lower, iv.Upper, c.reached, c.above)
+			}
+		}
+	}
+}
+
+// TestInterleaved: a fixed step beside an adaptive part, at whatever time, costs at most the product, which is reached where it runs first. By hand, RR(1) and then
+// one unit of the menu: pR_1(1) + (1−p)R_1(e²) at ε = 1.
+func TestInterleaved(t *testing.T) {
+	a := adaptivePlan(t, "  - {"+twoTypes+"}\n  - {mechanism: {finite: {p: [P, Q], q: [Q, P]}}}\n")
+	iv, err := a.Delta(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := math.E / (1 + math.E)
+	r1 := func(alpha float64) float64 { // the larger of the profiles of the two types
+		return max(0.1+0.9*max(0, 1-alpha), p*max(0, 1-alpha/math.E)+(1-p)*max(0, 1-alpha*math.E))
+	}
+	want := p*r1(1) + (1-p)*r1(math.E*math.E)
+	if math.Abs(iv.Upper-want) > 1e-6 || iv.Lower > want {
+		t.Errorf("[%v, %v], want %v", iv.Lower, iv.Upper, want)
+	}
+}
+
+// TestMenuChargedAs: a plan is charged as the cheapest type that dominates it in a listed family, and as none where no parameter says so.
+func TestMenuChargedAs(t *testing.T) {
+	m, err := plan.ParseMenu(t.Context(), []byte(`neighbors: add-remove
+budget: {units: 9}
+menu:
+  - {name: dear, cost: 5, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.1}}, count: 10}]}
+  - {name: cheap, cost: 2, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 10}]}
+  - {name: laplace, cost: 1, steps: [{mechanism: {laplace: {noise-multiplier: 3}}}]}
+  - {name: pure, cost: 1, steps: [{mechanism: {pure: {epsilon: 0.5}}}, {mechanism: {laplace: {noise-multiplier: 30}}}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for steps, want := range map[string]string{
+		`{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 10}`:                          "cheap",
+		`{mechanism: {gaussian: {noise-multiplier: 1.9}}, sampling: {poisson: {rate: 0.05}}, count: 2}`:                        "dear",
+		`{mechanism: {gaussian: {noise-multiplier: 0.9}}, sampling: {poisson: {rate: 0.05}}, count: 2}`:                        "",
+		`{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.11}}}`:                                    "",
+		`{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 11}`:                          "",
+		`{mechanism: {gaussian: {noise-multiplier: 5}}}`:                                                                       "",
+		`{mechanism: {laplace: {noise-multiplier: 3.5}}}`:                                                                      "laplace",
+		`{mechanism: {laplace: {noise-multiplier: 3.5}}, count: 2}`:                                                            "",
+		`{mechanism: {pure: {epsilon: 0.5}}}, {mechanism: {laplace: {noise-multiplier: 30}}}`:                                  "pure",
+		`{mechanism: {pure: {epsilon: 0.4}}}`:                                                                                  "",
+		`{mechanism: {discrete-gaussian: {noise-multiplier: 9}}, sampling: {poisson: {rate: 0.1}}}`:                            "",
+		`{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {truncated-poisson: {population: 100, rate: 0.1, cap: 20}}}`: "",
+	} {
+		p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [" + steps + "]\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", steps, err)
+		}
+		if got, err := m.ChargedAs(p); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q (%v), want %q", steps, got, err, want)
+		}
+	}
+	p, _ := plan.Parse([]byte("neighbors: zero-out\nsteps: [{mechanism: {laplace: {noise-multiplier: 3.5}}}]\n"))
+	if _, err := m.ChargedAs(p); err == nil {
+		t.Error("another relation is charged")
+	}
+}
+
+// TestMenuErrors: what is wrong with a menu has its line and field.
+func TestMenuErrors(t *testing.T) {
+	const head = "neighbors: add-remove\n"
+	one := "\nmenu: [{name: a, steps: [{mechanism: {pure: {epsilon: 1}}}]}]\n"
+	for text, want := range map[string]string{
+		"":                                               "is empty; a menu has the keys",
+		head + "budget: {units: 3}\n":                    "menu is missing; must be a list of types",
+		head + "budget: {units: 3}\nmenu: []\n":          "menu: a list is not a list of at least one type",
+		head + "budget: {units: 0}" + one:                "budget.units: 0 is not a whole number in [1, 100000]",
+		head + "budget: {units: 100001}" + one:           "budget.units: 100001 is not a whole number in [1, 100000]",
+		head + "budget: {epsilon: 1}" + one:              "budget: has neither units nor both epsilon and delta",
+		head + "budget: {epsilon: 1, units: 3}" + one:    "budget.units: is set beside epsilon",
+		head + "budget: {epsilon: -1, delta: 0.1}" + one: "budget.epsilon: -1 is not in (0, 10000]",
+		head + "budget: {epsilon: 1, delta: 1}" + one:    "budget.delta: 1 is not in [1e-200, 1)",
+		head + "budget: {units: 3}\nlevels: 0" + one:     "levels: 0 is not a whole number in [1, 1000]",
+		head + "budget: {units: 3}\nlevel: 1" + one:      `unknown key "level"; did you mean "levels"?`,
+		head + "budget: {units: 3}\nmenu: [{steps: [{mechanism: {pure: {epsilon: 1}}}]}]":                     "name is missing; must be a text",
+		head + "budget: {units: 3}\nmenu: [{name: a, cost: 1.5, steps: [{mechanism: {pure: {epsilon: 1}}}]}]": "menu[0].cost: 1.5",
+		head + "budget: {units: 3}\nmenu: [{name: a, steps: []}]":                                             "menu[0].steps: is empty",
+		"neighbors: both\nbudget: {units: 3}" + one:                                                           `neighbors: "both" is not a relation`,
+	} {
+		if _, err := plan.ParseMenu(t.Context(), []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	m, err := plan.ParseMenu(t.Context(), []byte(head+"budget: {units: 3}\nmenu: [{name: a, steps: [{partition: fixed, disjoint: [{mechanism: {pure: {epsilon: 1}}}, {mechanism: {pure: {epsilon: 2}}}]}]}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Price(t.Context()); err == nil || !strings.Contains(err.Error(), "menu[0]: steps: have disjoint branches") {
+		t.Errorf("disjoint branches: %v", err)
+	}
+	for steps, want := range map[string]string{
+		`{adaptive: {units: 3}}`: "menu is missing",
+		`{adaptive: {menu: []}}`: "units is missing",
+		`{adaptive: {units: 3, menu: []}, mechanism: {pure: {epsilon: 1}}}`: "mechanism: is set beside adaptive",
+	} {
+		if _, err := plan.Parse([]byte(head + "steps: [" + steps + "]\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", steps, err, want)
+		}
+	}
+}
