@@ -156,7 +156,11 @@ func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 	}
 	r, err := q.open(ctx, &out)
 	if err != nil {
-		return RunOpened{}, fieldFault(err, "", map[string]string{"m": "top", "eps": "candidate-epsilon", "n": "queries"})
+		own := map[string]string{"m": "top", "n": "queries"}
+		if q.Kind != "sparse-vector" {
+			own["epsilon"] = "candidate-epsilon"
+		}
+		return RunOpened{}, fieldFault(err, "", own)
 	}
 	if s.runs == nil {
 		s.runs = map[string]*ongoing{}

@@ -86,8 +86,19 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		return out, err
 	}
 	src := testSource(q.TestSeed)
-	if _, votes := m.(voting); votes != (q.Queries != nil) || !votes && len(q.Values) == 0 {
+	if _, votes := m.(voting); votes != (len(q.Queries) > 0) || votes == (len(q.Values) > 0) {
 		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
+	}
+	switch m.(type) {
+	case choosing:
+	case interface{ NoiseMultiplier() float64 }:
+		if q.Monotone {
+			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
+		}
+	default:
+		if q.Monotone || q.Sensitivity != nil {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
+		}
 	}
 	switch x := m.(type) {
 	case voting:

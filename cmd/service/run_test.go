@@ -281,6 +281,10 @@ func TestRuns(t *testing.T) {
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[[1,1,0],[1,1,1]]`, "answers: 2 are more than 1"},
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[[1,1,2]]`, "queries[0]: votes[2]: 2 is not 0 or 1"},
 		{`"op":"release","mechanism":{"exponential":{"epsilon":-1}},"values":[1]`, "mechanism.exponential.epsilon: -1 is not in"},
+		{`"op":"release","mechanism":{"threshold":{"noise":"laplace","scale":1,"threshold":3}},"values":[1],"sensitivity":2`, "sensitivity: and monotone are of no use to threshold"},
+		{`"op":"release","mechanism":{"laplace":{"noise-multiplier":1}},"values":[1],"sensitivity":2,"monotone":true`, "monotone: is of no use to laplace"},
+		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[]`, "values or queries: a majority takes the second"},
+		{`"op":"run-open","kind":"adaptive","hits":2,"candidate-epsilon":-1,"delta":1e-6`, "candidate-epsilon: -1 is not in (0, 20]"},
 		{`"op":"pate-answer","votes":[[1,2]],"mechanism":"gnmax","sigma2":1,"confidence":0.5`, "confidence: must be given with interactive, and with nothing else"},
 		{`"op":"label-apply","column":[0],"labels":[0,1],"weights":[1],"epsilon":1`, "weights: 1 are not one for each of 2 labels"},
 	} {

@@ -30,7 +30,10 @@ def _score(x: Any) -> float:
 
 
 def _list(values: Any) -> List[Any]:
-    return list(values.tolist() if hasattr(values, "tolist") else values)
+    try:
+        return list(values.tolist() if hasattr(values, "tolist") else values)
+    except TypeError as error:
+        raise InputError(f"values: {type(values).__name__} is not a list, an array or a Series") from error
 
 
 def _spend(ledger: Optional["Ledger"], note: str, *steps: Mapping[str, Any]) -> None:
@@ -67,7 +70,7 @@ class AdaptiveSearch(Generic[T]):
 
     def _tried(self, trial: Trial[T]) -> Tuple[T, float]:
         try:
-            return trial()
+            return _outcome(trial())
         except BaseException:
             # That a call has failed may tell of the data: nothing is shown any more.
             self.left = 0
@@ -221,7 +224,7 @@ class Runs(Connection):
         if classes:
             for i, row in enumerate(rows):
                 if row not in numbers:
-                    raise InputError(f"column[{i}]: {row!r} is not one of the labels")
+                    raise InputError(f"column[{i}]: is not one of the labels")
             rows = [numbers[row] for row in rows]
         kinds: Dict[Any, int] = {}
         grouped = None if groups is None else [kinds.setdefault(g, len(kinds)) for g in _list(groups)]
@@ -378,9 +381,10 @@ class Runs(Connection):
             answer = self.request("run-next", run=run)
             while answer.get("try"):
                 try:
-                    payload, score = next(rows)
+                    row = next(rows)
                 except StopIteration:
                     return kept, []
+                payload, score = _outcome(row)
                 kept[n], sent = Found(payload, score), _score(score)
                 answer = self.request("run-next", run=run, score=sent)
                 if most is not None and len(kept) > most:
@@ -389,6 +393,15 @@ class Runs(Connection):
             return kept, list(answer.get("found", ()))
         finally:
             self.request("run-close", run=run)
+
+
+def _outcome(row: Any) -> Tuple[Any, float]:
+    """What a trial has returned."""
+    try:
+        payload, score = row
+        return payload, float(score)
+    except (TypeError, ValueError) as error:
+        raise InputError("trial: what it returns is not an outcome and a score, a number") from error
 
 
 def _one(found: List[Found[T]]) -> Optional[Found[T]]:

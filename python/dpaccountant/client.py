@@ -453,9 +453,9 @@ class Accountant(Systems, Queries, Runs):
         """What tells two plans apart, ε of each, and the difference (``more``)."""
         return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
 
-    def filter(self, **options: Any) -> Mapping[str, Any]:
-        """What full adaptivity costs: ``options`` are the keys of the request ``filter`` in docs/cli.md."""
-        return dict(self.request("filter", **given(**options)))
+    def shuffle(self, **options: Any) -> Mapping[str, Any]:
+        """What local randomizers behind a shuffler cost: ``options`` are the keys of the request ``shuffle`` in docs/cli.md."""
+        return dict(self.request("shuffle", **given(**options)))
 
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""

@@ -434,9 +434,9 @@ class DPSGD(unittest.TestCase):
             (dpsgd.compute_noise, "n batch_size target_epsilon epochs delta noise_lbd"),
             (
                 dpsgd.compute_dp_sgd_privacy_statement,
-                "number_of_examples batch_size num_epochs noise_multiplier delta used_microbatching max_examples_per_user",
+                "number_of_examples batch_size num_epochs noise_multiplier delta used_microbatching max_examples_per_user accountant_type",
             ),
-            (dpsgd.get_noise_multiplier, "target_epsilon target_delta sample_rate epochs steps"),
+            (dpsgd.get_noise_multiplier, "target_epsilon target_delta sample_rate epochs steps accountant epsilon_tolerance kwargs"),
         ):
             self.assertEqual(list(inspect.signature(function).parameters), names.split())
         folder = os.environ.get("DPACCOUNTANT_PEERS")
@@ -450,7 +450,7 @@ class DPSGD(unittest.TestCase):
                 ours = getattr(dpsgd, getattr(theirs, "name", ""), None)
                 if ours is not None:
                     names = [a.arg for a in theirs.args.args if a.arg != "accountant_type"]
-                    self.assertEqual(list(inspect.signature(ours).parameters), names)
+                    self.assertEqual([name for name in inspect.signature(ours).parameters if name != "accountant_type"], names)
 
 
 class Callbacks(unittest.TestCase):

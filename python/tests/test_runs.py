@@ -119,7 +119,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(names, ["a", "b"] * 300)  # a flip has probability e^-20
         grouped = self.accountant.label_apply(column, 4.0, [0, 1, 2], groups=["x", "y", "y"] * 400)
         self.assertEqual(len(grouped), 1200)
-        self.raises(InputError, "column[1]: 'c' is not one of the labels", lambda: self.accountant.label_apply(["a", "c"], 1, ["a", "b"], weights=[1, 1]))
+        self.raises(InputError, "column[1]: is not one of the labels", lambda: self.accountant.label_apply(["a", "c"], 1, ["a", "b"], weights=[1, 1]))
 
         class Series:  # of pandas, as far as is used here
             def __init__(self, values, index=None, name=None):
@@ -185,6 +185,9 @@ class Runs(unittest.TestCase):
             with mock.patch.object(self.accountant, "request", wraps=self.accountant.request) as asked:
                 self.raises(ValueError, "no convergence", call)
             self.assertEqual(asked.call_args_list[-1].args, ("run-close",))
+        for wrong in (5, ("x", "y"), (1, 2, 3)):
+            self.raises(InputError, "trial: what it returns", lambda: self.accountant.best_of({"law": "geometric", "gamma": 0.5, "max": 9}, lambda: wrong))
+        self.raises(InputError, "values: int is not a list", lambda: self.accountant.release({"exponential": {"epsilon": 1}}, 5))
         search = self.accountant.adaptive_search(1, candidate_epsilon=0.1, delta=1e-6)
         self.assertIsNone(search.attempt(lambda: ("a", 1), 2))
         self.assertEqual(search.attempt(lambda: ("b", 3), 2).payload, "b")
