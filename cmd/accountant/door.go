@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,6 +108,8 @@ func (ledgerFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.
 func (ledgerFiles) LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error) {
 	return ledger.Log(ctx, path, each)
 }
+
+func (ledgerFiles) OpenTable(path string) (io.ReadCloser, error) { return openInput(path) }
 
 // The numbers of tables.
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -47,6 +48,9 @@ var trials = map[string]struct {
 	long               string
 }{
 	"version": {`{}`, `"go":"go`, `{"timeout":"x"}`, `timeout: a JSON string is not a number`, `{"timeout":1e9}`, `timeout: 1e9 is not in (0, 1e+06]`, ``},
+	"query": {`{"in":"t.csv","budget":1,"count":true,"sum":["x:0:5"]}`, `{"columns":["count","sum_x"],"rows":[["`,
+		`{"in":7,"budget":1,"count":true}`, `in: a JSON number is not a string`,
+		`{"in":"t.csv","budget":501,"count":true}`, `budget: 501 is not in (0, 500]`, ``},
 	"epsilon": {`{"plan":` + purePlan + `,"delta":[0,1e-5]}`, `{"neighbors":"add-remove","results":[{"delta":0,"epsilon":{"lower":1,`,
 		`{"plan":7,"delta":0}`, `plan: is not a JSON object or a string`,
 		`{"plan":` + purePlan + `,"delta":` + list("0", MaxValues+1) + `}`, `delta: 10001 values are more than 10000`,
@@ -215,6 +219,10 @@ func (memoryFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.
 
 func (memoryFiles) LogLedger(context.Context, string, func(ledger.Entry)) (ledger.Config, error) {
 	return fileConfig, nil
+}
+
+func (memoryFiles) OpenTable(path string) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("id,x\n1,2\n1,3\n")), nil
 }
 
 // with returns a request with the key op, and perhaps another in front.

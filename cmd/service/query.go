@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -115,7 +115,7 @@ func (s *Service) Query(ctx context.Context, q QueryRequest) (QueryAnswer, error
 		return QueryAnswer{}, err
 	}
 	report(ctx, Progress{Note: "reading"})
-	t, err := readTable(ctx, &asked, q.In)
+	t, err := s.readTable(ctx, &asked, q.In)
 	if err != nil {
 		return QueryAnswer{}, err
 	}
@@ -144,11 +144,20 @@ func (s *Service) Query(ctx context.Context, q QueryRequest) (QueryAnswer, error
 	return out, nil
 }
 
-func readTable(ctx context.Context, q *query.Query, path string) (*query.Table, error) {
+// Tables are where a door keeps tables: Files of one that has them.
+type Tables interface {
+	OpenTable(path string) (io.ReadCloser, error)
+}
+
+func (s *Service) readTable(ctx context.Context, q *query.Query, path string) (*query.Table, error) {
 	if path == "" {
 		return nil, fault.New("in", "is missing; must be the path of a CSV file with a header")
 	}
-	f, err := os.Open(path)
+	files, ok := s.files.(Tables)
+	if !ok {
+		return nil, fault.New("in", "there are no tables here")
+	}
+	f, err := files.OpenTable(path)
 	if err != nil {
 		return nil, fault.New("in", "%v", err)
 	}

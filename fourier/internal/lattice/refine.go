@@ -100,6 +100,7 @@ func (q *query) deltaByTransform() error {
 
 // refine narrows best, by at most maxRounds passes.
 func (f *refinement) refine() error {
+	why := meter.ErrRounds
 	for range maxRounds {
 		want, unit := f.aim()
 		p := f.newTarget(f.c, f.at, f.finiteLog, f.theta, want*unit)
@@ -116,11 +117,13 @@ func (f *refinement) refine() error {
 		}
 		if err != nil {
 			if f.failed(err) {
+				why = err
 				continue
 			}
 			f.best = f.best.short(err)
 			return nil
 		}
+		why = meter.ErrRounds
 		v, done, err := f.read(ps, want)
 		if done || err != nil {
 			return err
@@ -147,7 +150,7 @@ func (f *refinement) refine() error {
 			f.finer = f.tooCoarse(v)
 		}
 	}
-	f.best = f.best.short(meter.ErrRounds)
+	f.best = f.best.short(why)
 	return nil
 }
 
