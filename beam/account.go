@@ -25,7 +25,7 @@ var pure = map[string]bool{
 	"version": true, "epsilon": true, "delta": true, "dpsgd": true, "risk": true, "curve": true, "profile": true,
 	"sampling": true, "calibrate": true, "plan-check": true, "plan-convert": true, "diff": true, "compare": true,
 	"gdp": true, "gdp-solve": true, "audit": true, "select": true, "majority": true, "pate": true, "label": true,
-	"explain": true,
+	"explain": true, "shuffle": true, "filter": true, "matrix-optimize": true,
 }
 
 // Account answers the requests of lines. Answers are those of `accountant serve --stdio`,
