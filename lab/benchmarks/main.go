@@ -23,9 +23,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpaccountant/accountant/lab/xfft"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/lab/xfft"
 )
 
 func main() {
