@@ -106,6 +106,30 @@ menu:
 	}
 }
 
+// TestAdaptiveHasNoRenyiCurve: the comparison says why the Rényi accountant has nothing to say of an adaptive step.
+func TestAdaptiveHasNoRenyiCurve(t *testing.T) {
+	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{adaptive: {units: 4, menu: [{name: a, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 5}}}]}]}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := p.Compare(t.Context(), 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "steps[0]: mechanism: adaptive has no Rényi curve: what is proved of it is δ at each ε, for the Fourier accountant"
+	said := 0
+	for _, r := range rows {
+		if strings.HasPrefix(r.Method, "RDP") {
+			if said++; r.Kind != accountant.NotApplicable || r.Note != want {
+				t.Errorf("%s: %v %q, want %q", r.Method, r.Kind, r.Note, want)
+			}
+		}
+	}
+	if said != 2 {
+		t.Errorf("%d rows of the Rényi accountant, want 2", said)
+	}
+}
+
 // TestMenuErrors: what is wrong with a menu has its line and field.
 func TestMenuErrors(t *testing.T) {
 	const head = "neighbors: add-remove\n"

@@ -156,6 +156,9 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 	}
 	var both []Curve
 	for _, d := range m.Directions {
+		if d.Upper == nil { // there are only laws of runs
+			return nil, fault.New("mechanism", "%s has no Rényi curve: what is proved of it is δ at each ε, for the Fourier accountant", c.Name())
+		}
 		p, ok := d.Upper.(*profiles.Discrete)
 		if !ok {
 			return nil, fault.New("mechanism", "%s has no Rényi curve: its profile is a %T", c.Name(), d.Upper)

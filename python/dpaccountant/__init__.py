@@ -33,7 +33,7 @@ from .answers import (
 )
 from .client import Accountant
 from .ledger import Ledger
-from .menu import AdaptiveRun, Menu
+from .menu import AdaptiveRun, IndividualFilter, Menu
 from .plans import (
     Approximate, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
     NoisyMax, PermuteAndFlip, Plan, Pure, RandomizedResponse, SelectPartitions, Step, Threshold, mechanism,
@@ -58,6 +58,7 @@ __all__ = [
     "Found",
     "Gaussian",
     "GaussianDP",
+    "IndividualFilter",
     "InfeasibleError",
     "InputError",
     "Interval",

@@ -10,7 +10,7 @@ from ._errors import BudgetError, InputError
 from ._read import interval_of
 from .answers import Interval
 
-__all__ = ["AdaptiveRun", "Menu"]
+__all__ = ["AdaptiveRun", "IndividualFilter", "Menu"]
 
 
 class Menu:
@@ -45,6 +45,10 @@ class Menu:
     def run(self) -> "AdaptiveRun":
         """A run that has spent nothing."""
         return AdaptiveRun(self)
+
+    def individual(self, records: int, *, empty_places: bool = False) -> "IndividualFilter":
+        """Budgets of so many records, of which none has spent anything."""
+        return IndividualFilter(self, records, empty_places=empty_places)
 
 
 def _row(r: Mapping[str, Any]) -> Tuple[int, float, float]:
@@ -107,6 +111,98 @@ class AdaptiveRun:
         if name not in self.menu.costs:
             raise InputError(f"type: {name!r} is not one of {sorted(self.menu.costs)}")
         return self.menu.costs[name]
+
+
+class IndividualFilter:
+    """Keeps a budget of a menu for each record by itself. Needs numpy.
+
+    A record takes part in a step only if what it has spent and the cost of its own type are within the budget. Its type is
+    that of the step with and without it, and may depend on the outputs so far and on the record, such as on its clipped norm.
+    The menu's ε then holds for every record (docs/theory/adaptive.md, Theorem 4), if
+
+    - a record that is out is neither summed nor drawn (add-remove), or is an empty place that goes on being drawn where
+      places are drawn, and contributes nothing (zero-out; ``empty_places=True`` says so);
+    - sums are divided by public constants, and the end of the run depends on outputs alone;
+    - which records take part, their number, and everything that is spent stay secret.
+
+    A record has 2 bytes if the menu has at most 65,535 units, else 4.
+    """
+
+    def __init__(self, menu: Menu, records: int, *, empty_places: bool = False) -> None:
+        import numpy
+
+        neighbors = menu.menu.get("neighbors")
+        if neighbors not in ("add-remove", "zero-out"):
+            raise InputError(f"neighbors: {neighbors!r} is not one of add-remove, zero-out: two records that are substituted would leave at different times")
+        if menu.menu.get("records-per-person", 1) != 1:
+            raise InputError(f"records-per-person: {menu.menu['records-per-person']} is not 1: each record has a budget of its own")
+        if neighbors == "zero-out" and not empty_places and _draws_places(menu.menu["menu"]):
+            raise InputError("sampling: draws places, so that under zero-out a record that is out must keep its place: empty_places=True")
+        if not 1 <= records <= 1 << 34:
+            raise InputError(f"records: {records} is not in [1, 2^34]")
+        self.menu = menu
+        #: The names of the types, in the order of their numbers.
+        self.types: Tuple[str, ...] = tuple(menu.costs)
+        self._costs = numpy.array([*menu.costs.values(), 0], numpy.uint32)  # that of -1 is the last
+        self._spent = numpy.zeros(records, numpy.uint16 if menu.units <= 65_535 else numpy.uint32)
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._spent)
+
+    def spend(self, types: Any, records: Any = None) -> Any:
+        """Charge a step, and return which records take part, as an array of bool.
+
+        ``types`` has the number of each record's type, or -1 for a record that contributes nothing. ``records`` are the
+        indices of the records, each at most once; by default all, in their order. Nothing is spent on an error.
+        """
+        import numpy
+
+        kinds = _whole("types", types, -1, len(self.types))
+        where: Any = slice(None)
+        if records is not None:
+            where = _whole("records", records, 0, len(self))
+            if len(numpy.unique(where)) != len(where):
+                raise InputError("records: name a record more than once")
+        count = len(self) if records is None else len(where)
+        if len(kinds) != count:
+            raise InputError(f"types: {len(kinds)} of them, must be one for each of {count} records")
+        cost = self._costs[kinds]
+        with self._lock:
+            spent = self._spent[where]
+            takes = (kinds >= 0) & (cost <= self.menu.units - spent.astype(numpy.uint32))
+            # What is spent is at most the budget, and so is the sum: nothing wraps.
+            self._spent[where] = numpy.where(takes, spent + cost, spent)
+        return takes
+
+    def spent(self, record: int) -> int:
+        """Units that a record has spent: for nobody but whom the record is about."""
+        if not 0 <= record < len(self):
+            raise InputError(f"record: {record} is not in [0, {len(self) - 1}]")
+        return int(self._spent[record])
+
+
+def _whole(name: str, values: Any, low: int, end: int) -> Any:
+    """Values as an array of whole numbers from low to below end."""
+    import numpy
+
+    array = numpy.asarray(values)
+    if array.ndim != 1 or array.size and array.dtype.kind not in "iu":
+        raise InputError(f"{name}: are not a list of whole numbers")
+    if array.size and not (low <= int(array.min()) and int(array.max()) < end):
+        wrong = array.min() if array.min() < low else array.max()
+        raise InputError(f"{name}: {wrong} is not in [{low}, {end - 1}]")
+    return array.astype(numpy.int64, copy=False)
+
+
+def _draws_places(value: Any) -> bool:
+    """Whether some step has a sampling other than Poisson's, which draws each record by itself."""
+    if isinstance(value, Mapping):
+        sampling = value.get("sampling")
+        if sampling is not None and not (isinstance(sampling, Mapping) and set(sampling) == {"poisson"}):
+            return True
+        return any(_draws_places(v) for v in value.values())
+    return isinstance(value, (list, tuple)) and any(_draws_places(v) for v in value)
 
 
 def _block(kind: Mapping[str, Any]) -> Optional[Tuple[float, float, int]]:

@@ -370,6 +370,42 @@ class Tests(unittest.TestCase):
             ledger.spend_type("loud")
         self.assertEqual(ledger.status().left, 1)
 
+    @unittest.skipIf(numpy is None, "NUMPY IS NOT INSTALLED: budgets of single records are not tested")
+    def test_individual_budgets(self):
+        kind = lambda name, cost, epsilon: {"name": name, "cost": cost, "steps": [{"mechanism": {"pure": {"epsilon": epsilon}}}]}
+        declared = {"neighbors": "add-remove", "budget": {"units": 5, "delta": 1e-5}, "menu": [kind("loud", 3, 0.3), kind("quiet", 1, 0.1)]}
+        menu = self.accountant.filter(declared)
+        budgets = menu.individual(4)
+        self.assertEqual((len(budgets), budgets.types), (4, ("loud", "quiet")))
+        self.assertEqual(budgets.spend([0, 1, -1, 0]).tolist(), [True, True, False, True])
+        # Of records 0 and 3 two units are left: too few for loud, enough for quiet.
+        self.assertEqual(budgets.spend(numpy.array([0, 1]), [3, 0]).tolist(), [False, True])
+        self.assertEqual([budgets.spent(i) for i in range(4)], [4, 1, 0, 3])
+        for types, records in (([0], None), ([0, 2], [0, 1]), ([-2], [0]), ([0], [4]), ([0], [-1]), ([1, 1], [2, 2]), ([0.5], [0]), ([[0]], [0])):
+            with self.assertRaises(InputError, msg=(types, records)):
+                budgets.spend(types, records)
+        self.assertEqual([budgets.spent(i) for i in range(4)], [4, 1, 0, 3])
+        # To the end: each record has five uses of quiet, as often as it may ask.
+        taken = sum(budgets.spend([1] * 4).astype(int) for _ in range(8))
+        self.assertEqual(taken.tolist(), [1, 4, 5, 2])
+        # At the end of 16 bits nothing wraps.
+        for units in (65_535, 65_536):
+            wide = menu.individual(1)
+            wide.menu = type("Fixed", (), {"units": units})
+            wide._costs, wide._spent = numpy.array([units - 1, 2, 0], numpy.uint32), numpy.zeros(1, numpy.uint16 if units < 65_536 else numpy.uint32)
+            self.assertEqual([bool(wide.spend([k])[0]) for k in (0, 1, 0, 1)], [True, False, False, False])
+            self.assertEqual(wide.spent(0), units - 1)
+        for change, message in (
+            ({"neighbors": "substitute"}, "neighbors"),
+            ({"records-per-person": 2}, "records-per-person"),
+            ({"neighbors": "zero-out", "menu": [{"name": "drawn", "cost": 1, "steps": [
+                {"mechanism": {"gaussian": {"noise-multiplier": 2}}, "sampling": {"without-replacement": {"population": 100, "batch": 10}}}]}]}, "sampling"),
+        ):
+            other = self.accountant.filter({**declared, **change})
+            with self.assertRaisesRegex(InputError, "^" + message):
+                other.individual(2)
+        self.assertEqual(len(other.individual(2, empty_places=True)), 2)
+
     def test_plans_compared(self):
         self.assertEqual(self.accountant.plan_check(pure(1))["runs"], 1)
         d = self.accountant.diff(pure(1), pure(2), delta=0)

@@ -87,6 +87,24 @@ class Examples(unittest.TestCase):
         one = shared().epsilon({"neighbors": "zero-out", "steps": [{"mechanism": step}]}, 1e-6)
         self.assertEqual((low, high), (f"{one.lower:.4f}", f"{one.upper:.4f}"))
 
+    @unittest.skipIf(numpy is None, "NUMPY IS NOT INSTALLED: budgets of single records are not tried")
+    def test_individual_budgets(self):
+        """No record takes part in fewer steps than with one budget for all, and the median one in a fifth more at least."""
+        done = subprocess.run(
+            [sys.executable, "-B", os.path.join(EXAMPLES, "individual_budgets.py"), "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", env=dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONPATH=PACKAGE))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        units, epsilon, cost, alone, before, steps, after, middle, low, high = re.search(
+            r"(\d+) units at ε ≤ ([0-9.]+); costs \[(\d+), .*\n.*: (\d+) steps, accuracy ([0-9.]+)\n.*: (\d+) steps, accuracy ([0-9.]+)\n"
+            r"the median record is in (\d+) steps, .* more; the least (\d+), the most (\d+)\n", done.stdout).groups()
+        self.assertLessEqual(float(epsilon), BUDGET)
+        self.assertEqual(int(alone), int(units) // int(cost))
+        self.assertTrue(int(alone) <= int(low) < int(middle) <= int(high) == int(steps), done.stdout)
+        self.assertGreater(int(middle), 1.2 * int(alone))
+        # Labels at random are 0.1; the records that leave are the hard ones, and accuracy falls.
+        self.assertGreater(float(before), 0.7)
+        self.assertGreater(float(after), 0.6)
+
     def test_pytorch_opacus(self):
         with tempfile.TemporaryDirectory() as folder:
             checkpoint = os.path.join(folder, "checkpoint")
@@ -104,7 +122,8 @@ class Examples(unittest.TestCase):
 
     def test_every_program_is_run(self):
         programs = {name for name in os.listdir(EXAMPLES) if name.endswith(".py")}
-        self.assertEqual(programs, {"digits.py", "pytorch_opacus.py", "jax_events.py", "tensorflow_keras.py"})
+        self.assertEqual(programs, {
+            "digits.py", "individual_budgets.py", "secure_aggregation.py", "pytorch_opacus.py", "jax_events.py", "tensorflow_keras.py"})
 
 
 if __name__ == "__main__":
