@@ -579,3 +579,48 @@ func TestEnumeration(t *testing.T) {
 		t.Errorf("%d cases, fewer than 10,000", cases)
 	}
 }
+
+// TestSmallDensities: densities far below the largest ones are sums of terms of one sign. As differences of numbers near 1 they were
+// rounded to 0: an outcome of e^-31 became an infinite loss, or the mass of one data set was lost.
+func TestSmallDensities(t *testing.T) {
+	for _, c := range []struct {
+		epsilon  float64
+		users    int64
+		rate     float64
+		relation profiles.Relation
+	}{{31, 3, 0.5, profiles.Substitute}, {40, 3, 0.999, profiles.Substitute}, {5, 4, 1 - 1e-13, profiles.AddRemove}, {17, 2, 0.999999, profiles.AddRemove}} {
+		r, err := NewKRR(c.epsilon, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(c.users)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = s.WithCohortRate(c.rate); err != nil {
+			t.Fatal(err)
+		}
+		n, q := float64(c.users), c.rate
+		blankets, attacks, err := s.parts(r, c.relation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range append(blankets, attacks...) {
+			g, err := s.game(p, c.relation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, massErr := g.list()
+			var sumP, sumQ float64
+			for _, o := range all {
+				sumP, sumQ = sumP+o.p, sumQ+o.q
+				if c.relation == profiles.Substitute && (o.p == 0) != (o.q == 0) {
+					t.Errorf("%+v: an outcome of %v and %v, and each message has both", c, o.p, o.q)
+				}
+			}
+			if math.Abs(sumP+g.outA-1) > massErr || math.Abs(sumQ+g.outB-1) > massErr {
+				t.Errorf("%+v (%v users at %v): masses %v and %v", c, n, q, sumP, sumQ)
+			}
+		}
+	}
+}

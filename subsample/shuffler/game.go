@@ -67,7 +67,8 @@ func joined(slots []slot) []slot {
 	return out
 }
 
-// game returns one round of the scheme: Theorem F, with c = n for the shuffler of all users.
+// game returns one round of the scheme: Theorem F, with c = n for the shuffler of all users. No density is a difference: those who
+// do not report add 1/n, in place of a 1 that each who reports takes 1/n off.
 func (s Shuffler) game(p part, rel profiles.Relation) (game, error) {
 	n := float64(s.honest())
 	g := game{n: s.honest(), ratio: p.ratio}
@@ -76,24 +77,24 @@ func (s Shuffler) game(p part, rel profiles.Relation) (game, error) {
 		// Without the victim, c of n − 1 users report with a probability that is (1 − c/n)/(1 − q) times that with n users.
 		q := s.rate
 		for _, k := range slotsOf(p, rel, n) {
-			g.slots = append(g.slots, slot{q * k.p, k.a - 1/n, -1 / (n * (1 - q))})
+			g.slots = append(g.slots, slot{q * k.p, k.a, 0})
 		}
-		g.slots = joined(append(g.slots, slot{1 - q, 0, 0}))
-		g.ka, g.kb, g.outA, g.ratio = 1, 1/(1-q), q*p.outA, 0
+		g.slots = joined(append(g.slots, slot{1 - q, 1 / n, 1 / (n * (1 - q))}))
+		g.outA, g.ratio = q*p.outA, 0
 	case s.rate > 0:
 		q := s.rate
 		for _, k := range slotsOf(p, rel, n) {
-			g.slots = append(g.slots, slot{q * k.p, k.a - 1/n, k.b - 1/n})
+			g.slots = append(g.slots, slot{q * k.p, k.a, k.b})
 		}
-		g.slots = joined(append(g.slots, slot{1 - q, 0, 0}))
-		g.ka, g.kb, g.outA, g.outB = 1, 1, q*p.outA, q*p.outB
+		g.slots = joined(append(g.slots, slot{1 - q, 1 / n, 1 / n}))
+		g.outA, g.outB = q*p.outA, q*p.outB
 	case rel == profiles.AddRemove:
 		return game{}, errCount
 	default:
 		c := s.reports()
 		q := float64(c) / n
 		g.n, g.slots = c, slotsOf(p, rel, n)
-		g.ka = 1 - q
+		g.ka = (n - float64(c)) / n
 		g.kb, g.outA, g.outB = g.ka, q*p.outA, q*p.outB
 	}
 	if rel == profiles.ZeroOut {
@@ -132,7 +133,7 @@ func (g game) listed() bool {
 type outcome struct{ p, q float64 }
 
 // list returns all outcomes of a game. Their masses have a relative error of at most massErr: logarithms of factorials are sums of
-// at most n logarithms of 8 u·log n! together, and densities that cancel (cohorts) have an absolute error, below which they are 0.
+// at most n logarithms of 8 u·log n! together, and densities are sums of terms of one sign.
 func (g game) list() (all []outcome, massErr float64) {
 	n := int(g.n)
 	logFactorial := make([]float64, n+1)
@@ -141,15 +142,6 @@ func (g game) list() (all []outcome, massErr float64) {
 		sum.Add(xmath.Log(float64(i)))
 		logFactorial[i] = sum.Value()
 	}
-	abs := 4 * u * float64(n+4) * (math.Abs(g.ka) + math.Abs(g.kb))
-	least := math.Inf(1) // of the densities
-	density := func(x float64) float64 {
-		if x <= 16*abs {
-			return 0
-		}
-		least = min(least, x)
-		return x
-	}
 	var walk func(i, left int, log, a, b float64)
 	last := len(g.slots) - 1
 	walk = func(i, left int, log, a, b float64) {
@@ -157,7 +149,7 @@ func (g game) list() (all []outcome, massErr float64) {
 		if i == last {
 			c := float64(left)
 			mass := math.Exp(log + c*xmath.Log(s.p) - logFactorial[left])
-			all = append(all, outcome{mass * density(a+c*s.a), mass * density(b+c*s.b)})
+			all = append(all, outcome{mass * (a + c*s.a), mass * (b + c*s.b)})
 			return
 		}
 		lp := xmath.Log(s.p)
@@ -171,7 +163,7 @@ func (g game) list() (all []outcome, massErr float64) {
 	for _, s := range g.slots {
 		most = max(most, -xmath.Log(s.p))
 	}
-	return all, u*(64+16*logFactorial[n]+8*float64(n)*most) + abs/least
+	return all, u * (64 + 16*logFactorial[n] + 8*float64(n)*most + 4*float64(len(g.slots)))
 }
 
 // exact returns the profile of a game whose outcomes are listed.

@@ -145,9 +145,12 @@ func (l *laws) make(ctx context.Context, w wish) (c profiles.Composition, err er
 	return c, nil
 }
 
+// mostCovered is up to how many users a cover is listed: its laws of counts take some 300 bytes for each root of a user.
+const mostCovered = 2e8 // steers: width for memory and time
+
 // bit reports whether Lemmas D and E are for this round.
 func (l *laws) bit() bool {
-	return l.randomizer.name == "k-rr" && l.randomizer.k == 2 && l.relation == profiles.Substitute && l.scheme.complete()
+	return l.scheme.honest() <= mostCovered && l.randomizer.name == "k-rr" && l.randomizer.k == 2 && l.relation == profiles.Substitute && l.scheme.complete()
 }
 
 // attack returns the game of the concrete data sets that are below, with the largest δ about where the wish looks, and with which
