@@ -51,6 +51,8 @@ func strategyFormat(file string) string {
 	switch ext := strings.ToLower(filepath.Ext(file)); ext {
 	case ".json", ".csv", ".yaml":
 		return ext
+	case "":
+		return ".json"
 	}
 	return ""
 }

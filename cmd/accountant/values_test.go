@@ -24,6 +24,11 @@ var validCalls = []string{
 	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1 --recursion 0",
 	"calibrate --epsilon 3 --delta 0 --solve count -",
 	"compare --delta 1e-5 -",
+	"query --budget 1 --count data.csv",
+	"shuffle --users 100 --epsilon 1 --delta 1e-5",
+	"local run --mechanism k-rr --epsilon 1 --categories 3 values.csv messages.csv",
+	"matrix optimize --strategy toeplitz --steps 4 --participation {single:true}",
+	"filter menu.yaml",
 	"plan check -",
 	"plan fmt -",
 	"plan schema",
@@ -60,6 +65,8 @@ func TestFlagValues(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"prior.csv": "label,weight\n0,1\n1,2\n", "data.csv": "label\n0\n1\n", "empty": "",
 		"gaussian.yaml": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]\n",
+		"values.csv":    "0\n2\n1\n",
+		"menu.yaml":     "neighbors: add-remove\nbudget: {units: 2}\nmenu: [{name: a, cost: 1, steps: [{mechanism: {pure: {epsilon: 1}}}]}]\n",
 		"scores.csv":    "score,member\n1,1\n2,1\n0,0\n-1,0\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

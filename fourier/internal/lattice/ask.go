@@ -61,21 +61,25 @@ const (
 const rung = 1e-3 // steers: time for width
 
 // answer asks the two ways to compose lattice laws in turn, each for what is proved before, until it is
-// done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth, of many runs where the transform
-// found nothing; then what served, for the rest.
+// done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth, of many runs where there
+// is work to spare, of many different ones where the transform found nothing; then what served, for the rest.
 func (q *query) answer() (Answer, error) {
 	asked := q.relative
 	coarse := max(asked, rung)
-	first := max(q.m.Work/2, q.m.Work-easyWork)
-	if q.few() {
+	first := q.m.Work / 2
+	many := len(q.entries) > fewCopies // whose products take far more than easyWork
+	switch {
+	case q.few():
 		first = fewTransforms
+	case many:
+		first = max(first, q.m.Work-easyWork)
 	}
 	q.relative = coarse
 	if err := q.m.Within(first, q.byTransform); err != nil {
 		return Answer{}, err
 	}
 	way := q.byTransform
-	if !q.ended() && (q.few() || !q.found() && q.m.Work > fewTransforms) {
+	if !q.ended() && (q.few() || q.m.Work > fewTransforms && !(many && q.found())) {
 		if err := q.m.Within(easyWork, q.byProducts); err != nil {
 			return Answer{}, err
 		}
