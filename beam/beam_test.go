@@ -530,7 +530,7 @@ func TestFieldsOfALine(t *testing.T) {
 
 // Every operation is one that a bundle may run twice, or refused.
 func TestOperationsArePure(t *testing.T) {
-	refused := map[string]bool{"pate-publish": true, "pate-smooth": true, "draw": true, "query": true, "cancel": true,
+	refused := map[string]bool{"pate-publish": true, "pate-smooth": true, "draw": true, "query": true, "local-messages": true, "local-estimates": true, "cancel": true,
 		"release": true, "pate-answer": true, "label-apply": true, "run-open": true, "run-next": true, "run-close": true}
 	for _, o := range service.Operations() {
 		if pure[o.Name] == (refused[o.Name] || strings.HasPrefix(o.Name, "ledger-")) {

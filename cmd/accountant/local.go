@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/tables"
@@ -78,40 +79,13 @@ func newLocalRunCmd() *cobra.Command {
 	return cmd
 }
 
-// randomizer returns what the flags say.
-func (j *localJob) randomizer() (shuffler.Randomizer, error) {
-	size := j.size
-	switch j.mechanism {
-	case "unary":
-		return shuffler.NewOptimizedUnary(j.epsilon, j.categories)
-	case "subset-selection":
-		if size == 0 {
-			size = shuffler.BestSize(j.epsilon, j.categories)
-		}
-		return shuffler.NewSubsetSelection(j.epsilon, j.categories, size)
-	case "hadamard":
-		return shuffler.NewHadamard(j.epsilon, j.categories)
-	case "local-hash":
-		if size == 0 {
-			size = 4
-		}
-		return shuffler.NewLocalHash(j.epsilon, size, true)
-	}
-	return shuffler.NewKRR(j.epsilon, j.categories)
-}
-
 // maxEstimates bounds the values that are estimated.
 const maxEstimates = 10000
 
 func (j *localJob) run(in, out string, src rand.Source) (*localRun, error) {
-	r, err := j.randomizer()
+	r, err := service.LocalRandomizer(j.mechanism, j.epsilon, j.categories, j.size)
 	if err != nil {
-		return nil, fault.Rename(err, func(name string) string {
-			if name == j.mechanism {
-				return ""
-			}
-			return name
-		})
+		return nil, err
 	}
 	if j.categories < 2 || j.categories > maxEstimates {
 		return nil, fault.New("categories", "%d is not in [2, %d]", j.categories, maxEstimates)

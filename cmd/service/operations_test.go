@@ -48,6 +48,12 @@ var trials = map[string]struct {
 	long               string
 }{
 	"version": {`{}`, `"go":"go`, `{"timeout":"x"}`, `timeout: a JSON string is not a number`, `{"timeout":1e9}`, `timeout: 1e9 is not in (0, 1e+06]`, ``},
+	"local-messages": {`{"mechanism":"k-rr","epsilon":1,"categories":3,"values":[0,2,1],"test-seed":1}`, `{"messages":[[`,
+		`{"mechanism":"k-rr","epsilon":1,"categories":3,"values":"x"}`, `values: a JSON string is not`,
+		`{"mechanism":"k-rr","epsilon":51,"categories":3,"values":[1]}`, `epsilon: 51 is not in (0, 50]`, ``},
+	"local-estimates": {`{"mechanism":"unary","epsilon":1,"categories":3,"messages":[[0],[],[1,2]]}`, `{"estimates":[{"value":0,`,
+		`{"mechanism":"k-rr","epsilon":1,"categories":3,"messages":[1]}`, `messages: `,
+		`{"mechanism":"k-rr","epsilon":1,"categories":10001,"messages":[[1]]}`, `categories: 10001 is not a whole number in [2, 10000]`, ``},
 	"query": {`{"in":"t.csv","budget":1,"count":true,"sum":["x:0:5"]}`, `{"columns":["count","sum_x"],"rows":[["`,
 		`{"in":7,"budget":1,"count":true}`, `in: a JSON number is not a string`,
 		`{"in":"t.csv","budget":501,"count":true}`, `budget: 501 is not in (0, 500]`, ``},

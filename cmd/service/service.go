@@ -103,6 +103,8 @@ var operations = []operation{
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
 	does("shuffle", (*Service).Shuffle, "as `shuffle --json`"),
+	does("local-messages", (*Service).LocalMessages, "`{\"messages\": [[NUMBER, …], …]}`, one of each value").needs(ScopeOwn),
+	does("local-estimates", (*Service).LocalEstimates, "`{\"estimates\": [{\"value\": V, \"count\": N, \"deviation\": S}, …]}`").needs(ScopeOwn),
 	does("draw", (*Service).Draw, "`{\"batches\": [[INDEX, …], …]}`, the first batches of a run").needs(ScopeOwn),
 	does("query", (*Service).Query, "as `query --json`; every call draws noise anew").needs(ScopeOwn),
 	does("release", (*Service).Release, "`{\"chosen\": INDEX}`, `{\"values\": [NUMBER or null, …]}` or `{\"answers\": [CLASS, …]}`").needs(ScopeOwn),

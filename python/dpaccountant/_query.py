@@ -107,3 +107,34 @@ class Queries(Connection):
             statement=tuple(a["statement"]),
             _measures=len(a["columns"]) - len(columns),
         )
+
+    def local_messages(
+        self,
+        mechanism: str,
+        values: Sequence[int],
+        *,
+        epsilon: float,
+        categories: int,
+        size: Optional[int] = None,
+        test_seed: Optional[int] = None,
+    ) -> List[List[int]]:
+        """A message of each value by a local randomizer, drawn exactly: k-rr, unary, subset-selection, hadamard, local-hash.
+
+        In a survey each user's device draws its own; a list of all values is for rehearsals. ``values`` are whole
+        numbers below ``categories``. The messages cost what ``accountant shuffle`` tells behind a shuffler, and ε each without.
+        """
+        answer = self.request(
+            "local-messages", mechanism=mechanism, epsilon=epsilon, categories=categories, values=[int(v) for v in values],
+            **given(size=size, test_seed=test_seed),
+        )
+        return [list(m) for m in answer["messages"]]
+
+    def local_estimates(
+        self, mechanism: str, messages: Sequence[Sequence[int]], *, epsilon: float, categories: int, size: Optional[int] = None
+    ) -> List[Tuple[float, float]]:
+        """How many users hold each value, without bias, and the standard deviation of that, from messages of ``local_messages``."""
+        answer = self.request(
+            "local-estimates", mechanism=mechanism, epsilon=epsilon, categories=categories, messages=[list(m) for m in messages],
+            **given(size=size),
+        )
+        return [(float(e["count"]), float(e["deviation"])) for e in answer["estimates"]]

@@ -284,6 +284,20 @@ class Tests(unittest.TestCase):
             with self.assertRaises(InputError):
                 self.accountant.query(path, budget=1, delta=1e-6, group="town", count=True)
 
+    def test_local(self):
+        values = [0] * 3000 + [1] * 900 + [2] * 100
+        for mechanism in ("k-rr", "unary", "subset-selection", "hadamard", "local-hash"):
+            asked = dict(epsilon=2, categories=3)
+            messages = self.accountant.local_messages(mechanism, values, test_seed=4, **asked)
+            self.assertEqual(len(messages), len(values))
+            self.assertEqual(messages, self.accountant.local_messages(mechanism, values, test_seed=4, **asked))
+            self.assertNotEqual(messages, self.accountant.local_messages(mechanism, values, **asked))
+            for (count, deviation), truth in zip(self.accountant.local_estimates(mechanism, messages, **asked), (3000, 900, 100)):
+                self.assertLess(abs(count - truth), 5 * deviation)
+                self.assertTrue(10 < deviation < 200)
+        with self.assertRaises(InputError):
+            self.accountant.local_messages("k-rr", [3], epsilon=1, categories=3)
+
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
         for got, want in zip(found.prior, (0.2, 0.2, 0.6)):
