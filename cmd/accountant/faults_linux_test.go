@@ -52,7 +52,7 @@ var fileWriters = []fileWriter{
 	{command: "audit --plot", ending: ".svg", args: "audit --design many-runs --delta 1e-5 --plot OUT scores.csv"},
 	{command: "label --plot", ending: ".svg", args: "label --epsilon 1 --prior prior.csv --plot OUT"},
 	{command: "matrix optimize --out", ending: ".csv", args: "matrix optimize --strategy toeplitz --steps 8 --participation {single:true} --out OUT"},
-	{command: "query --out", ending: ".csv", args: "query --budget 1 --count --out OUT data.csv"},
+	{command: "query --out", ending: ".csv", args: "query --budget 500 --count --out OUT data.csv"},
 	{command: "label apply --out", ending: ".csv", args: "label apply --epsilon 1 --prior prior.csv --seed 1 --in data.csv --out OUT"},
 	{command: "pate analyze --plot", ending: ".svg", args: "pate analyze --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --plot OUT"},
 	{command: "pate synth --out", ending: ".csv", args: "pate synth --teachers 250 --classes 10 --queries 500 --out OUT"},

@@ -77,7 +77,7 @@ func (c *cumulant) at(theta float64) (k, d1, d2 float64) {
 	c3 := 10*e0 - 4*e1 + e2/2
 	c4 := -15*e0 + 7*e1 - e2
 	c5 := 6*e0 - 3*e1 + e2/2
-	if !(math.Abs(c3)+math.Abs(c4)+math.Abs(c5) < mostBend) {
+	if bend := math.Abs(c3) + math.Abs(c4) + math.Abs(c5); math.IsNaN(bend) || bend >= mostBend && !c.spent() {
 		v := c.evaluate(theta) // an empty law, or one of jumps so rare that ΣTK turns between the nodes
 		return v.k, v.d1, v.d2
 	}
