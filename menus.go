@@ -129,7 +129,7 @@ func covers(a, b []Step, r profiles.Relation) bool {
 	if !plain(x) || !plain(y) || x.Mechanism.Name() != y.Mechanism.Name() || max(x.Count, 1) < max(y.Count, 1) {
 		return false
 	}
-	if name := x.Mechanism.Name(); name != "gaussian" && name != "laplace" {
+	if !oneParameter(x.Mechanism) || !oneParameter(y.Mechanism) {
 		return false
 	}
 	u, ok := x.Mechanism.(profiles.NoiseScaler)
@@ -145,6 +145,14 @@ func covers(a, b []Step, r profiles.Relation) bool {
 		return ok && q.Rate() <= r.Rate()
 	}
 	return false
+}
+
+// oneParameter reports whether the noise multiplier is all that there is of a mechanism: of Laplace noise with an L2
+// sensitivity as well it is not, though that has the same name.
+func oneParameter(m profiles.Mechanism) bool {
+	g, err := profiles.NewGaussianMechanism(1)
+	l, err2 := profiles.NewLaplaceMechanism(1)
+	return err == nil && err2 == nil && (reflect.TypeOf(m) == reflect.TypeOf(g) || reflect.TypeOf(m) == reflect.TypeOf(l))
 }
 
 // sameStep reports whether two steps run the same, whatever they are called.

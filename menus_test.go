@@ -100,6 +100,32 @@ menu:
 			t.Errorf("%s: %q (%v), want %q", steps, got, err, want)
 		}
 	}
+	// A type of two norms stands for itself alone: its multiplier is over one of them.
+	two, err := plan.ParseMenu(t.Context(), []byte(`neighbors: add-remove
+budget: {units: 9}
+menu:
+  - {name: small, cost: 1, steps: [{mechanism: {laplace: {noise-multiplier: 1, l2-sensitivity: 0.05}}}]}
+  - {name: sampled, cost: 1, steps: [{mechanism: {laplace: {noise-multiplier: 1, l2-sensitivity: 0.05}}, sampling: {poisson: {rate: 0.1}}}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for steps, want := range map[string]string{
+		`{mechanism: {laplace: {noise-multiplier: 1, l2-sensitivity: 0.05}}}`:                                "small",
+		`{mechanism: {laplace: {noise-multiplier: 1}}}`:                                                      "",
+		`{mechanism: {laplace: {noise-multiplier: 1, l2-sensitivity: 1}}}`:                                   "",
+		`{mechanism: {laplace: {noise-multiplier: 2, l2-sensitivity: 0.1}}}`:                                 "",
+		`{mechanism: {laplace: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.1}}}`:                    "",
+		`{mechanism: {laplace: {noise-multiplier: 1, l2-sensitivity: 1}}, sampling: {poisson: {rate: 0.1}}}`: "",
+	} {
+		p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [" + steps + "]\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", steps, err)
+		}
+		if got, err := two.ChargedAs(p); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q (%v), want %q", steps, got, err, want)
+		}
+	}
 	p, _ := plan.Parse([]byte("neighbors: zero-out\nsteps: [{mechanism: {laplace: {noise-multiplier: 3.5}}}]\n"))
 	if _, err := m.ChargedAs(p); err == nil {
 		t.Error("another relation is charged")
