@@ -58,15 +58,22 @@ static void pair_up(pairing *g, slong n, double h, slong prec)
 	arb_init(x); arb_init(left); arb_init(right); arb_init(one);
 	arb_one(one);
 	for (slong d = 0; d < n; d++) {
-		g[d] = (pairing){ .ratio = exp(-d*h), .place = floor(log1p(exp(-d*h))/h) };
-		for (int i = 0; i < 3; i++) {
-			arb_set_d(x, h);
-			arb_mul_si(x, x, i == 2 ? -d : g[d].place + i, prec);
-			arb_exp(i == 2 ? x : i ? right : left, x, prec);
+		/* The place by doubles may be off by one. */
+		g[d] = (pairing){ .ratio = exp(-d*h), .place = floor(log1p(exp(-d*h))/h) + 1, .low = INFINITY, .high = INFINITY };
+		for (int inside = 0; !inside && g[d].place >= 0 && g[d].place > log1p(exp(-d*h))/h - 2; g[d].place -= !inside) {
+			for (int i = 0; i < 3; i++) {
+				arb_set_d(x, h);
+				arb_mul_si(x, x, i == 2 ? -d : g[d].place + i, prec);
+				arb_exp(i == 2 ? x : i ? right : left, x, prec);
+			}
+			arb_add_ui(x, x, 1, prec);
+			inside = arb_ge(x, left) && arb_le(x, right);
+			if (inside) {
+				g[d].edge = mid(right);
+				g[d].low = g[d].high = 0;
+				share(&g[d].low, &g[d].high, one, x, left, right, prec);
+			}
 		}
-		arb_add_ui(x, x, 1, prec);
-		g[d].edge = mid(right);
-		share(&g[d].low, &g[d].high, one, x, left, right, prec);
 	}
 	arb_clear(x); arb_clear(left); arb_clear(right); arb_clear(one);
 }
@@ -76,7 +83,7 @@ static void add(spread *out, const spread *x, const spread *y, const pairing *g,
 	slong top = n - 1;
 	double *mass = out->mass;
 	memset(mass, 0, 2*n*sizeof *mass);
-	out->zero = x->zero*y->zero*1.0001;
+	out->zero = x->zero*y->zero*1.0001 + 1e-290;
 	out->far = 1.0001*(x->far + y->far) + 1e-290; /* what underflows is far less */
 	slong least = 0, most = n;
 	while (least < n && y->mass[least] == 0)

@@ -83,6 +83,13 @@ static void skip_line(void)
 
 /* ---- steps ---- */
 
+static void step_clear(step *s)
+{
+	outcomes_clear(s);
+	arb_clear(s->norm);
+	memset(s, 0, sizeof *s);
+}
+
 /* n probabilities, of which the first MAX_OUTCOMES are kept. */
 static void probabilities(double *x, slong n)
 {
@@ -233,7 +240,7 @@ static int merge(certificate *c, ulong count)
 	size_t n = strcspn(at, "\n") + 1; /* with the line feed, so that no line is the start of another */
 	for (slong i = 0; i < c->steps; i++) {
 		step *s = &c->step[i];
-		if (strncmp(at, s->words, n) || s->draws || !arb_is_zero(s->norm))
+		if (strncmp(at, s->words, n) || s->draws || s->places || !arb_is_zero(s->norm))
 			continue;
 		if (count > (1ul << 53) - s->count)
 			c->unknown = "more than 2^53 runs of one mechanism";
@@ -245,28 +252,37 @@ static int merge(certificate *c, ulong count)
 	return 0;
 }
 
-/* A list of n numbers. */
-static arb_ptr numbers(slong n, double least, double most)
+/* Room for n numbers, which is given back with the certificate. */
+static arb_ptr hold(certificate *c, int i, slong n)
 {
-	arb_ptr x = _arb_vec_init(n);
+	if (c->held[i])
+		_arb_vec_clear(c->held[i], c->length[i]);
+	c->length[i] = n;
+	return c->held[i] = _arb_vec_init(n);
+}
+
+/* A list of n numbers. */
+static arb_ptr numbers(certificate *c, int held, slong n, double least, double most)
+{
+	arb_ptr x = hold(c, held, n);
 	for (slong i = 0; i < n; i++)
 		arb_set_d(x + i, number(least, most));
 	return x;
 }
 
-/* The first n coefficients of a Toeplitz matrix, in the words of its strategy; NULL of another one. Memory of a text that is refused is lost. */
-static arb_ptr coefficients(slong *bands, slong n)
+/* The first n coefficients of a Toeplitz matrix, in the words of its strategy; NULL of another one. */
+static arb_ptr coefficients(certificate *to, slong *bands, slong n)
 {
 	const slong prec = 300;
 	arb_ptr c = NULL, scales, decays;
 	*bands = 1;
 	if (next(" identity")) {
-		c = _arb_vec_init(1);
+		c = hold(to, 0, 1);
 		arb_one(c);
 	} else if (next(" square-root bands")) {
 		*bands = whole(1, 1ul << 22);
 		*bands = *bands < n ? *bands : n;
-		c = _arb_vec_init(*bands);
+		c = hold(to, 0, *bands);
 		arb_one(c);
 		for (slong t = 1; t < *bands; t++) {
 			arb_mul_ui(c + t, c + t - 1, 2*t - 1, prec);
@@ -274,25 +290,23 @@ static arb_ptr coefficients(slong *bands, slong n)
 		}
 	} else if (next(" toeplitz coefficients")) {
 		*bands = whole(1, MAX_ROWS);
-		c = numbers(*bands, -1e60, 1e60);
+		c = numbers(to, 0, *bands, -1e60, 1e60);
 		*bands = *bands < n ? *bands : n;
 	} else if (next(" blt scales")) {
 		slong terms = whole(1, 64);
-		scales = numbers(terms, 0, 1e60);
+		scales = numbers(to, 1, terms, 0, 1e60);
 		expect(" decays");
 		if ((slong)whole(1, 64) != terms)
 			bad("scales and decays differ in length");
-		decays = numbers(terms, 0, 1);
+		decays = numbers(to, 2, terms, 0, 1);
 		*bands = n;
-		c = _arb_vec_init(n);
+		c = hold(to, 0, n);
 		arb_one(c);
 		for (slong t = 1; t < n; t++)
 			for (slong i = 0; i < terms; i++) {
 				arb_add(c + t, c + t, scales + i, prec);
 				arb_mul(scales + i, scales + i, decays + i, prec);
 			}
-		_arb_vec_clear(scales, terms);
-		_arb_vec_clear(decays, terms);
 	}
 	return c;
 }
@@ -304,7 +318,7 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 	s->noise = number(1e-6, 1e15);
 	expect(" steps");
 	slong n = whole(1, MAX_ROWS), bands, b = n, k = 1;
-	arb_ptr list = coefficients(&bands, n);
+	arb_ptr list = coefficients(c, &bands, n);
 	int completion = 0, epochs = 0;
 	if (!list) {
 		expect(" tree completion");
@@ -353,8 +367,6 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 		c->apart |= exact ? 0 : 2;
 		c->steps++;
 	}
-	if (list)
-		_arb_vec_clear(list, bands);
 	return unknown;
 }
 
@@ -373,7 +385,7 @@ static void read_step(certificate *c, ulong records)
 		return;
 	}
 	step *s = &c->step[c->steps];
-	memset(s, 0, sizeof *s); /* one that was not covered may have stood here */
+	step_clear(s); /* one that was not covered may have stood here */
 	s->count = count;
 	s->words = at;
 	s->rate = s->sensitivity = s->records = 1;
@@ -601,10 +613,11 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 
 void certificate_clear(certificate *c)
 {
-	for (slong i = 0; c->step && i < c->steps; i++) {
-		outcomes_clear(&c->step[i]);
-		arb_clear(c->step[i].norm);
-	}
+	for (slong i = 0; c->step && i < MAX_STEPS; i++)
+		step_clear(&c->step[i]);
+	for (int i = 0; i < 3; i++)
+		if (c->held[i])
+			_arb_vec_clear(c->held[i], c->length[i]);
 	free(c->step);
 	c->step = NULL;
 	arb_clear(c->missing);

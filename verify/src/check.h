@@ -63,6 +63,7 @@ typedef struct {
 	double rate;                /* rounded if there is a population */
 	ulong batch, population;    /* of a batch of fixed size, else 0 */
 	ulong draws;                /* that may each be of the record: the batch with replacement, else 0 */
+	int chosen;                 /* how often it is drawn is told, given that it is, and the noise moved by as much */
 	ulong records;              /* that are sampled each for itself, 1 but for persons with several; of draws those that are counted */
 	slong outcomes;             /* of a finite pair */
 	arb_ptr p, q;
@@ -75,6 +76,8 @@ typedef struct {
 	double delta, lower, upper;
 	int direction;             /* 0 remove or forward, 1 add or backward: where the lower end is attained; -1: it is not claimed */
 	int apart;                 /* a lower end is of another pair: what dominates a step is reached in one run only (1), or not known to be (2) */
+	arb_ptr held[3];           /* of a line that is read */
+	slong length[3];
 	arb_t missing;             /* at least what all runs have where draws are not counted */
 	double theta, period;      /* the line of the certificate, 0 if it has none */
 	const char *unknown;       /* a part that this checker does not cover, or NULL */
@@ -111,7 +114,7 @@ int envelope_pair(step *s);
 void pure_pair(step *s, double eps);
 /* The sampling rate: the chance of being drawn at all. */
 void rate_of(arb_t r, const step *s, slong prec);
-/* The chance of being drawn so often. */
+/* The chance of being drawn so often; where that is told, of being drawn or not. */
 void copies_of(arb_t r, const step *s, ulong copies, slong prec);
 /* What a step does above loss 0, or mirrored below it, where its pair is made of two halves: direction 0 of the step that is returned. */
 step half_of(const step *s, int d, int below);

@@ -223,10 +223,10 @@ void pure_pair(step *s, double eps)
 
 void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 {
-	ulong n = s->draws ? s->draws : s->records;
+	ulong n = s->draws && !s->chosen ? s->draws : s->records;
 	arb_t one, x;
 	arb_init(one); arb_init(x);
-	if (s->draws) {
+	if (s->draws && !s->chosen) {
 		arb_one(one);
 		arb_div_ui(one, one, s->population, prec);
 	} else
@@ -259,7 +259,9 @@ step half_of(const step *s, int d, int below)
 void rate_of(arb_t r, const step *s, slong prec)
 {
 	if (s->draws) {
-		copies_of(r, s, 0, prec);
+		step plain = *s;
+		plain.chosen = 0;
+		copies_of(r, &plain, 0, prec);
 		arb_sub_ui(r, r, 1, prec);
 		arb_neg(r, r);
 	} else if (s->population) {

@@ -183,6 +183,7 @@ void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const do
 	for (ulong u = 1; u <= s->records; u++) {
 		step one = *s;
 		one.shift = u*s->shift;
+		one.chosen = one.records = 1;
 		copies_of(weight, s, u, prec);
 		arb_div(weight, weight, eta, prec);
 		pair_tails(t[0], t[1], t[2], &one, d, at, n, prec);

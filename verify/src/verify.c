@@ -93,6 +93,8 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 		step half = half_of(s, d, 0);
 		d = halves(s) ? 0 : d;
 		int mixed = told(s), ok = 1;
+		half.chosen = mixed;
+		half.records = mixed ? 1 : s->records;
 		arb_t one, weight;
 		arb_init(one); arb_init(weight);
 		arb_zero(x);
