@@ -3,8 +3,10 @@ package service
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -91,6 +93,41 @@ func searched(selection []byte, candidate PlanText) (string, error) {
 	head, steps, _ := bytes.Cut(text, []byte("\nsteps:\n"))
 	return fmt.Sprintf("%s\nsteps:\n  - selection: %s\n    steps:\n%s", head, bytes.Join(bytes.Fields(selection), []byte(" ")),
 		"    "+strings.TrimSuffix(strings.ReplaceAll(string(steps), "\n", "\n    "), "    ")), nil
+}
+
+// OneStep returns the mechanism and the sampling, "" for none, of a plan of one step, as text on a line. A step that is a group,
+// or runs more than once where it must not, is refused.
+func OneStep(text PlanText, once bool) (mechanism, sampling json.RawMessage, err error) {
+	plain, _, err := plan.Convert(text, plan.Steps)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, steps, _ := bytes.Cut(plain, []byte("\nsteps:\n"))
+	for i, line := range strings.Split(strings.TrimSuffix(string(steps), "\n"), "\n") {
+		key, value, _ := strings.Cut(strings.TrimLeft(line, " -"), ": ")
+		switch {
+		case i > 0 && strings.HasPrefix(line, "  - "):
+			return nil, nil, fault.New("plan", "has several steps, must have the one that runs")
+		case slices.Contains([]string{"steps:", "disjoint:", "selection", "adaptive"}, key):
+			return nil, nil, fault.New("plan", "has a step that is made of others, must have one mechanism")
+		case key == "count" && once:
+			return nil, nil, fault.New("plan", "runs its step %s times, must run it once", value)
+		case key == "mechanism":
+			mechanism = json.RawMessage(value)
+		case key == "sampling":
+			sampling = json.RawMessage(value)
+		}
+	}
+	return mechanism, sampling, nil
+}
+
+// runs returns the mechanism of a plan, which runs once on all records.
+func (p PlanText) runs() (json.RawMessage, error) {
+	m, sampling, err := OneStep(p, true)
+	if err == nil && sampling != nil {
+		err = fault.New("plan", "has a step on a sample, must have one on all records")
+	}
+	return m, err
 }
 
 // steps are what labels of so many queries cost, whatever the votes: a teacher moves one vote from a class to another,

@@ -36,9 +36,9 @@ type RunOpenRequest struct {
 	Mechanism json.RawMessage `json:"mechanism,omitempty"`
 	Clip      *float64        `json:"clip,omitempty" help:"largest norm of a contribution"`
 	Dimension *int            `json:"dimension,omitempty" help:"numbers of a vector"`
-	// Candidate is the plan of one run, by which a ledger is charged for best.
-	Candidate PlanText `json:"candidate,omitempty"`
-	TestSeed  Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	// Plan is that of one candidate of best, by which a ledger is charged, or one of a matrix, in place of mechanism.
+	Plan     PlanText `json:"plan,omitempty"`
+	TestSeed Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
 
@@ -99,12 +99,12 @@ type searchEnd struct {
 
 // runKeys are what each kind of run needs, and what else it may have.
 var runKeys = map[string][2][]string{
-	"best":          {{"selection"}, {"padding", "candidate-epsilon", "candidate-delta", "candidate"}},
+	"best":          {{"selection"}, {"padding", "candidate-epsilon", "candidate-delta", "plan"}},
 	"first-above":   {{"selection", "threshold"}, {"padding", "candidate-epsilon", "candidate-delta"}},
 	"top":           {{"selection", "top"}, {"candidate-epsilon", "candidate-delta"}},
 	"adaptive":      {{"hits"}, {"candidate-epsilon", "delta"}},
 	"sparse-vector": {{"percentile", "candidate-epsilon", "epsilon", "queries"}, nil},
-	"matrix":        {{"mechanism", "clip", "dimension"}, nil},
+	"matrix":        {{"clip", "dimension"}, {"mechanism", "plan"}},
 }
 
 // shape checks that the kind's own keys are there, and no others.
@@ -116,7 +116,7 @@ func (q RunOpenRequest) shape() error {
 	allowed := map[string]bool{"kind": true, "test-seed": true, "ledger": true, "note": true, "charge": true}
 	given := map[string]bool{"selection": q.Selection != nil, "threshold": q.Threshold != nil, "top": q.Top != nil, "hits": q.Hits != nil, "padding": q.Padding,
 		"percentile": q.Percentile != nil, "candidate-epsilon": q.CandidateEpsilon != nil, "candidate-delta": q.CandidateDelta != nil, "epsilon": q.Epsilon != nil,
-		"queries": q.Queries != nil, "delta": q.Delta != nil, "mechanism": q.Mechanism != nil, "clip": q.Clip != nil, "dimension": q.Dimension != nil, "candidate": q.Candidate != nil}
+		"queries": q.Queries != nil, "delta": q.Delta != nil, "mechanism": q.Mechanism != nil, "clip": q.Clip != nil, "dimension": q.Dimension != nil, "plan": q.Plan != nil}
 	for _, name := range own[0] {
 		if allowed[name] = true; !given[name] {
 			return fault.New(name, "is missing; %s needs it", q.Kind)
@@ -131,8 +131,10 @@ func (q RunOpenRequest) shape() error {
 		}
 	}
 	switch {
-	case q.Candidate != nil && q.CandidateEpsilon != nil:
-		return fault.New("candidate", "is given beside candidate-epsilon; one of the two says what a run costs")
+	case q.Plan != nil && (q.CandidateEpsilon != nil || q.Mechanism != nil):
+		return fault.New("plan", "is given beside candidate-epsilon or mechanism; one of the two says what a run costs")
+	case q.Kind == "matrix" && q.Plan == nil && q.Mechanism == nil:
+		return fault.New("mechanism", "is missing; matrix needs it, or a plan of it")
 	case q.CandidateDelta != nil && q.CandidateEpsilon == nil:
 		return fault.New("candidate-epsilon", "is missing; candidate-delta goes with it")
 	case q.Kind == "adaptive" && (q.CandidateEpsilon == nil) != (q.Delta == nil):
@@ -199,8 +201,10 @@ func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (
 	switch {
 	case q.Ledger == "" && q.Charge == "":
 		return "", nil
-	case q.Candidate != nil:
-		text, err := searched(q.Selection, q.Candidate)
+	case q.Plan != nil && q.Kind == "matrix":
+		return s.payPlan(ctx, q.Spend, string(q.Plan))
+	case q.Plan != nil:
+		text, err := searched(q.Selection, q.Plan)
 		if err != nil {
 			return "", err
 		}
@@ -225,7 +229,13 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 	src := testSource(q.TestSeed)
 	switch q.Kind {
 	case "matrix":
-		m, err := mechanism(ctx, q.Mechanism)
+		text, err := q.Mechanism, error(nil)
+		if q.Plan != nil {
+			if text, err = q.Plan.runs(); err != nil {
+				return nil, err
+			}
+		}
+		m, err := mechanism(ctx, text)
 		if err != nil {
 			return nil, err
 		}

@@ -28,8 +28,9 @@ import (
 // ReleaseRequest runs the mechanism of a step once, on the numbers that it takes: scores of candidates,
 // counts of keys, numbers that get noise. A majority takes queries instead.
 type ReleaseRequest struct {
-	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}.
-	Mechanism   json.RawMessage `json:"mechanism"`
+	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}; or Plan is a plan of one step.
+	Mechanism   json.RawMessage `json:"mechanism,omitempty"`
+	Plan        PlanText        `json:"plan,omitempty"`
 	Values      []float64       `json:"values,omitempty"`
 	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
 	Sensitivity *float64        `json:"sensitivity,omitempty" help:"how much a score, or the numbers together, can change"`
@@ -81,6 +82,14 @@ func testSource(seed Decimal) rand.Source {
 
 // Release runs a mechanism once.
 func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
+	if q.Plan != nil {
+		if q.Mechanism != nil {
+			return out, fault.New("plan", "is given beside mechanism; one of the two runs")
+		}
+		if q.Mechanism, err = q.Plan.runs(); err != nil {
+			return out, err
+		}
+	}
 	m, err := mechanism(ctx, q.Mechanism)
 	if err != nil {
 		return out, err
@@ -133,7 +142,12 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 	if err != nil {
 		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
 	}
-	charge, err := s.pay(ctx, q.Spend, fmt.Sprintf(`[{"mechanism": %s}]`, q.Mechanism))
+	charge := ""
+	if q.Plan != nil {
+		charge, err = s.payPlan(ctx, q.Spend, string(q.Plan))
+	} else {
+		charge, err = s.pay(ctx, q.Spend, fmt.Sprintf(`[{"mechanism": %s}]`, q.Mechanism))
+	}
 	if err != nil || charge != "" {
 		return ReleaseAnswer{Charge: charge}, err
 	}
@@ -234,7 +248,7 @@ func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, 
 func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) ([]*float64, error) {
 	add, ok := map[string]func(rand.Source, float64, float64, float64) (float64, error){"gaussian": profiles.AddGaussian, "laplace": profiles.AddLaplace}[name]
 	switch {
-	case !ok || !strings.Contains(string(q.Mechanism), `"noise-multiplier"`):
+	case !ok || !strings.Contains(string(q.Mechanism), "noise-multiplier"):
 		return nil, fault.New("mechanism", "%s is not gaussian or laplace with a noise-multiplier, which are run here with a sensitivity", name)
 	case q.Sensitivity == nil:
 		return nil, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")

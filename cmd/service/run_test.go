@@ -399,10 +399,17 @@ func TestCharges(t *testing.T) {
 		}
 	}
 	// The candidate of a search is a plan of any text.
-	got := ask(t, New(nil), `{%s,"kind":"best","candidate":"neighbors: substitute\nsteps:\n- {mechanism: {gaussian: {noise-multiplier: 4}}, count: 3}\n- mechanism: {pure: {epsilon: 0.1}}\n","charge":"substitute"}`, search)
+	got := ask(t, New(nil), `{%s,"kind":"best","plan":"neighbors: substitute\nsteps:\n- {mechanism: {gaussian: {noise-multiplier: 4}}, count: 3}\n- mechanism: {pure: {epsilon: 0.1}}\n","charge":"substitute"}`, search)
 	want := "neighbors: substitute\nsteps:\n  - selection: {\"law\":\"geometric\",\"mean\":10}\n    steps:\n      - mechanism: {gaussian: {noise-multiplier: 4}}\n        count: 3\n      - mechanism: {pure: {epsilon: 0.1}}\n"
 	if got != asJSON(t, nil, map[string]string{"charge": want}) {
 		t.Errorf("candidate: %s", got)
+	}
+	const one = "neighbors: substitute\nsteps: [{name: x, mechanism: {laplace: {noise-multiplier: 1e-6}}}]"
+	if got := ask(t, New(nil), `{"op":"release","plan":%s,"values":[5],"sensitivity":1,"charge":"substitute"}`, asJSON(t, nil, one)); got != asJSON(t, nil, map[string]string{"charge": one}) {
+		t.Errorf("a plan is charged as %s", got)
+	}
+	if got := ask(t, New(nil), `{"op":"release","plan":%s,"values":[5],"sensitivity":1}`, asJSON(t, nil, one)); !strings.HasPrefix(got, `{"values":[5.0000`) && !strings.HasPrefix(got, `{"values":[4.9999`) {
+		t.Errorf("a plan runs as %s", got)
 	}
 	if got := ask(t, New(nil), `{"op":"plan-check","plan":%s}`, asJSON(t, nil, want)); !strings.Contains(got, `"runs"`) {
 		t.Errorf("what a search is charged: %s", got)
@@ -415,8 +422,8 @@ func TestCharges(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{search + `,"kind":"first-above","threshold":3,"ledger":"ledger-1"`, "candidate-epsilon: is missing; a ledger is charged by it"},
-		{search + `,"kind":"top","top":2,"candidate":{"neighbors":"add-remove","steps":[]}`, "candidate: is of no use to top"},
-		{search + `,"kind":"best","candidate-epsilon":1,"candidate":{"neighbors":"add-remove","steps":[]}`, "candidate: is given beside candidate-epsilon"},
+		{search + `,"kind":"top","top":2,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is of no use to top"},
+		{search + `,"kind":"best","candidate-epsilon":1,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is given beside candidate-epsilon"},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-2"`, `ledger: "ledger-2" is not open`},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-1","charge":"substitute"`, "charge: is for a ledger elsewhere"},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"charge":"both"`, `charge: "both" is not add-remove, substitute or zero-out`},
@@ -427,6 +434,12 @@ func TestCharges(t *testing.T) {
 		{`"op":"release","mechanism":{"randomized-response":{"probability":0.5,"categories":3}},"values":[1,3]`, "values[1]: 3 is not a whole number in [0, 2]"},
 		{`"op":"release","mechanism":{"discrete-laplace":{"noise-multiplier":2}},"values":[0.5]`, "values[0]: 0.5 is not a whole number in [-2^53, 2^53]"},
 		{`"op":"release","mechanism":{"pure":{"epsilon":2}},"values":[0.5]`, "mechanism: pure is not run here; "},
+		{`"op":"release","values":[0.5]`, "mechanism: is missing"},
+		{`"op":"release","plan":"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}]","values":[0],"sensitivity":1,"ledger":"ledger-1"`, "neighbors: "},
+		{`"op":"release","plan":"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}, count: 2}]","values":[0],"sensitivity":1`, "plan: runs its step 2 times, must run it once"},
+		{`"op":"release","plan":"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}, {mechanism: {pure: {epsilon: 1}}}]","values":[0],"sensitivity":1`, "plan: has several steps"},
+		{`"op":"release","plan":"neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.5}}}]","values":[0],"sensitivity":1`, "plan: has a step on a sample"},
+		{`"op":"release","plan":"neighbors: add-remove\nsteps: [{steps: [{mechanism: {laplace: {noise-multiplier: 1}}}]}]","values":[0],"sensitivity":1`, "plan: has a step that is made of others"},
 	} {
 		if got := ask(t, s, `{%s}`, c[0]); !strings.HasPrefix(got, c[1]) {
 			t.Errorf("%s: %s, want %s", c[0], got, c[1])
