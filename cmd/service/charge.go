@@ -65,6 +65,19 @@ func (s *Service) pay(ctx context.Context, q Spend, steps string) (charge string
 	return s.payPlan(ctx, q, fmt.Sprintf(`{"neighbors": %q, %s"steps": %s}`, relation, of, steps))
 }
 
+// PayLabels spends private labels of ε from a ledger, which must be under the relation under which they are private.
+func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) error {
+	_, err := s.payLabels(ctx, q, epsilon)
+	return err
+}
+
+func (s *Service) payLabels(ctx context.Context, q Spend, epsilon float64) (string, error) {
+	if err := s.under(ctx, q, "substitute", "labels are private"); err != nil {
+		return "", err
+	}
+	return s.pay(ctx, q, guaranteed(epsilon, 0))
+}
+
 // payPlan is pay for the text of a plan.
 func (s *Service) payPlan(ctx context.Context, q Spend, text string) (charge string, err error) {
 	if q.Charge != "" {

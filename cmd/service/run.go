@@ -289,15 +289,13 @@ type PateAnswerRequest struct {
 	TestSeed   Decimal     `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 
-	// Table and Scores stand for Votes and Baseline where a front end has read them.
-	Table  *ballots.Votes  `json:"-"`
-	Scores *ballots.Scores `json:"-"`
+	Table *ballots.Votes `json:"-"` // stands for Votes where a front end has read them
 }
 
 // cost returns the votes as their cost is asked for.
 func (q PateAnswerRequest) cost() PateVotes {
 	return PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Mechanism: q.Mechanism, Threshold: q.Threshold,
-		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers, Table: q.Table, Scores: q.Scores}
+		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers, Table: q.Table}
 }
 
 // PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
@@ -337,13 +335,13 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		}
 	}
 	v := q.Table
-	if q.Scores == nil && q.Baseline != nil {
-		if q.Scores, err = ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
+	if q.Baseline != nil {
+		if len(q.Baseline) != v.Queries() {
+			return fail(fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries()))
+		}
+		if _, err := ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
 			return fail(err)
 		}
-	}
-	if q.Scores != nil && q.Scores.Queries() != v.Queries() {
-		return fail(fault.New("baseline", "%d rows are not one for each of %d queries", q.Scores.Queries(), v.Queries()))
 	}
 	src, given := testSource(q.TestSeed), 0
 	out := PateLabels{Labels: make([]int, v.Queries()), Answered: make([]bool, v.Queries())}
@@ -431,14 +429,11 @@ func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApp
 	if err := ready(&q); err != nil {
 		return LabelApplied{}, err
 	}
-	if err := s.under(ctx, q.Spend, "substitute", "labels are private"); err != nil {
-		return LabelApplied{}, err
-	}
 	a, err := q.apply(ctx, testSource(q.TestSeed))
 	if err != nil {
 		return LabelApplied{}, fieldFault(err, "", nil)
 	}
-	charge, err := s.pay(ctx, q.Spend, guaranteed(q.Epsilon, 0))
+	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
 	if err != nil || charge != "" {
 		return LabelApplied{Charge: charge}, err
 	}
