@@ -14,7 +14,7 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// TestCoverage: the table of coverage in docs/cli.md is what the constructors do.
+// TestCoverage: the table of coverage in docs/reference/cli.md is what the constructors do.
 func TestCoverage(t *testing.T) {
 	mechanisms := map[string]string{
 		"gaussian":            "{noise-multiplier: 3}",
@@ -46,7 +46,7 @@ func TestCoverage(t *testing.T) {
 	}
 	var columns [][]string // the schemes of each column
 	seen := map[string]bool{}
-	for _, line := range page(t, "docs/cli.md") {
+	for _, line := range page(t, "docs/reference/cli.md") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
 		if strings.HasPrefix(line, "| mechanism | no sampling |") {
 			for _, head := range cells[1:] {

@@ -413,10 +413,10 @@ func TestImports(t *testing.T) {
 // update has TestPage write the table of operations.
 var update = os.Getenv("UPDATE") != ""
 
-// TestPage: docs/cli.md has the table of operations, with their keys; with UPDATE=1 in
+// TestPage: docs/reference/cli.md has the table of operations, with their keys; with UPDATE=1 in
 // the environment it is written.
 func TestPage(t *testing.T) {
-	const path, begin, end = "../../docs/cli.md", "| `op` | keys | result |\n|---|---|---|\n", "\n`delta` of `epsilon`"
+	const path, begin, end = "../../docs/reference/cli.md", "| `op` | keys | result |\n|---|---|---|\n", "\n`delta` of `epsilon`"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -447,7 +447,7 @@ func TestPage(t *testing.T) {
 	}
 	if table != want.String() {
 		if !update {
-			t.Fatalf("docs/cli.md has another table of operations; UPDATE=1 go test ./cmd/service -run TestPage writes it:\n%s", want.String())
+			t.Fatalf("docs/reference/cli.md has another table of operations; UPDATE=1 go test ./cmd/service -run TestPage writes it:\n%s", want.String())
 		}
 		if err := os.WriteFile(path, []byte(before+begin+want.String()+end+after), 0o644); err != nil {
 			t.Fatal(err)

@@ -160,7 +160,7 @@ class Connection:
         )
 
     def request(self, op: str, **arguments: Any) -> Any:
-        """Send one request of docs/cli.md and return its result."""
+        """Send one request of docs/reference/cli.md and return its result."""
         if self._timeout is not None:
             arguments.setdefault("timeout", self._timeout)
         # Before the lock, which a thread of the parent may have held at the fork.

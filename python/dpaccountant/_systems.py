@@ -139,7 +139,7 @@ class Systems(Connection):
         """What labelling by the noisy votes of teachers cost.
 
         ``votes`` has a row per query and a column per class. ``options`` are the keys of
-        the request ``pate`` in docs/cli.md: ``sigma2=40``, ``report="independent"``.
+        the request ``pate`` in docs/reference/cli.md: ``sigma2=40``, ``report="independent"``.
         """
         r = self.request("pate", votes=rows_of(votes), mechanism=mechanism, delta=delta, **given(**options))
         return PateCost(

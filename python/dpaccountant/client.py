@@ -69,7 +69,7 @@ class Accountant(Systems, Queries, Runs):
     def certificate(self, plan: PlanLike, delta: float) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
 
-        ``docs/certificates.md`` has its form; ``verify/src`` is such a program.
+        ``docs/reference/certificates.md`` has its form; ``verify/src`` is such a program.
         """
         result = self.request("epsilon", plan=plan_of(plan), delta=delta, certificate=True)
         return str(result["certificate"])
@@ -454,7 +454,7 @@ class Accountant(Systems, Queries, Runs):
         return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
 
     def shuffle(self, **options: Any) -> Mapping[str, Any]:
-        """What local randomizers behind a shuffler cost: ``options`` are the keys of the request ``shuffle`` in docs/cli.md."""
+        """What local randomizers behind a shuffler cost: ``options`` are the keys of the request ``shuffle`` in docs/reference/cli.md."""
         return dict(self.request("shuffle", **given(**options)))
 
     def explain(self, topic: str) -> Topic:
