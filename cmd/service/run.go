@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/choice"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -27,14 +28,16 @@ import (
 // ReleaseRequest runs the mechanism of a step once, on the numbers that it takes: scores of candidates,
 // counts of keys, numbers that get noise. A majority takes queries instead.
 type ReleaseRequest struct {
-	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}.
-	Mechanism   json.RawMessage `json:"mechanism"`
+	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}; or Plan is a plan of one step.
+	Mechanism   json.RawMessage `json:"mechanism,omitempty"`
+	Plan        PlanText        `json:"plan,omitempty"`
 	Values      []float64       `json:"values,omitempty"`
 	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
 	Sensitivity *float64        `json:"sensitivity,omitempty" help:"how much a score, or the numbers together, can change"`
 	Monotone    bool            `json:"monotone,omitempty" help:"all scores change the same way"`
 	// TestSeed makes the same noise again, which whoever knows it can do as well.
 	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
 }
 
 // ReleaseAnswer has the index of the candidate that was chosen; or a number for each value, null for a key
@@ -43,6 +46,7 @@ type ReleaseAnswer struct {
 	Chosen  *int       `json:"chosen,omitempty"`
 	Values  []*float64 `json:"values,omitempty"`
 	Answers []int      `json:"answers,omitempty"`
+	Charge  string     `json:"charge,omitempty"`
 }
 
 // step reads a part of a step by the reader of plans: its text is that of the step's keys.
@@ -78,6 +82,14 @@ func testSource(seed Decimal) rand.Source {
 
 // Release runs a mechanism once.
 func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
+	if q.Plan != nil {
+		if q.Mechanism != nil {
+			return out, fault.New("plan", "is given beside mechanism; one of the two runs")
+		}
+		if q.Mechanism, err = q.Plan.runs(); err != nil {
+			return out, err
+		}
+	}
 	m, err := mechanism(ctx, q.Mechanism)
 	if err != nil {
 		return out, err
@@ -89,19 +101,12 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 	if _, votes := m.(voting); votes != (len(q.Queries) > 0) || votes == (len(q.Values) > 0) {
 		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
 	}
-	switch m.(type) {
-	case choosing:
-	case interface{ NoiseMultiplier() float64 }:
-		if q.Monotone {
-			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
-		}
-	default:
-		if q.Monotone || q.Sensitivity != nil {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
-		}
-	}
+	scores := q.Monotone || q.Sensitivity != nil
 	switch x := m.(type) {
 	case voting:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, which counts votes", m.Name())
+		}
 		out.Answers, err = x.Answer(ctx, q.Queries, src)
 	case choosing:
 		c := choice.Candidates{Scores: q.Values, Sensitivity: 1, Monotone: q.Monotone}
@@ -112,19 +117,44 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		i, err = x.Choose(c, src)
 		out.Chosen = &i
 	case choice.Threshold, choice.SelectPartitions:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
+		}
 		out.Values, err = keys(m, q.Values, src)
-	case interface{ NoiseMultiplier() float64 }:
+	case drawing:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose sensitivity is one of its own keys", m.Name())
+		}
+		out.Values, err = q.whole(x, src)
+	case responding:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, which takes the value of each record", m.Name())
+		}
+		out.Values, err = q.responses(ctx, x, src)
+	case scaled:
+		if q.Monotone {
+			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
+		}
 		out.Values, err = q.noisy(m.Name(), x.NoiseMultiplier(), src)
 	default:
-		err = notRun(m)
+		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise and randomized-response are", m.Name())
 	}
 	if err != nil {
 		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
 	}
+	charge := ""
+	if q.Plan != nil {
+		charge, err = s.payPlan(ctx, q.Spend, string(q.Plan))
+	} else {
+		charge, err = s.pay(ctx, q.Spend, fmt.Sprintf(`[{"mechanism": %s}]`, q.Mechanism))
+	}
+	if err != nil || charge != "" {
+		return ReleaseAnswer{Charge: charge}, err
+	}
 	return out, nil
 }
 
-// What votes and what chooses.
+// What votes, what chooses, what adds whole numbers, what answers with another value, what adds numbers.
 type (
 	voting interface {
 		Answer(ctx context.Context, queries [][]int, src rand.Source) ([]int, error)
@@ -132,20 +162,71 @@ type (
 	choosing interface {
 		Choose(c choice.Candidates, src rand.Source) (int, error)
 	}
+	drawing interface {
+		Draw(src rand.Source, count int) ([]int64, error)
+	}
+	responding interface {
+		Categories() int
+		Respond(value int, src rand.Source) int
+	}
+	scaled interface{ NoiseMultiplier() float64 }
 )
 
-func notRun(m profiles.Mechanism) error {
-	return fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian and laplace are", m.Name())
+// eachWhole checks that values are whole numbers in a range.
+func eachWhole(values []float64, low, high float64) error {
+	for i, x := range values {
+		if x != math.Trunc(x) || x < low || x > high {
+			return fault.New(fmt.Sprintf("values[%d]", i), "%v is not a whole number in [%v, %v]", x, bound(low), bound(high))
+		}
+	}
+	return nil
+}
+
+// bound is a whole number as ranges have it.
+func bound(x float64) string {
+	if math.Abs(x) == 1<<53 {
+		return strings.TrimSuffix(decimal.Short(x), decimal.Short(math.Abs(x))) + "2^53"
+	}
+	return decimal.Short(x)
+}
+
+// whole adds whole numbers.
+func (q ReleaseRequest) whole(m drawing, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(q.Values, -1<<53, 1<<53); err != nil {
+		return nil, err
+	}
+	noise, err := m.Draw(src, len(q.Values))
+	if err != nil {
+		return nil, fault.In("mechanism", err)
+	}
+	out := make([]*float64, len(noise))
+	for i, z := range noise {
+		y := float64(int64(q.Values[i]) + z)
+		out[i] = &y
+	}
+	return out, nil
+}
+
+// responses has each record answer for itself.
+func (q ReleaseRequest) responses(ctx context.Context, m responding, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(q.Values, 0, float64(m.Categories()-1)); err != nil {
+		return nil, err
+	}
+	out := make([]*float64, len(q.Values))
+	for i, x := range q.Values {
+		y := float64(m.Respond(int(x), src))
+		out[i] = &y
+	}
+	return out, ctx.Err()
 }
 
 // keys releases the counts of keys that pass.
 func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(counts, 0, 1<<53); err != nil {
+		return nil, err
+	}
 	out := make([]*float64, len(counts))
 	for i, count := range counts {
-		at := fmt.Sprintf("values[%d]", i)
-		if count != math.Trunc(count) || count < 0 || count > 1<<53 {
-			return nil, fault.New(at, "%v is not a whole number in [0, 2^53]", count)
-		}
 		shown, noisy, err := false, 1.0, error(nil)
 		switch x := m.(type) {
 		case choice.Threshold:
@@ -154,7 +235,7 @@ func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, 
 			shown, err = x.Keep(int64(count), src)
 		}
 		if err != nil {
-			return nil, fault.In(at, err)
+			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
 		}
 		if shown {
 			out[i] = &noisy
@@ -167,7 +248,7 @@ func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, 
 func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) ([]*float64, error) {
 	add, ok := map[string]func(rand.Source, float64, float64, float64) (float64, error){"gaussian": profiles.AddGaussian, "laplace": profiles.AddLaplace}[name]
 	switch {
-	case !ok || !strings.Contains(string(q.Mechanism), `"noise-multiplier"`):
+	case !ok || !strings.Contains(string(q.Mechanism), "noise-multiplier"):
 		return nil, fault.New("mechanism", "%s is not gaussian or laplace with a noise-multiplier, which are run here with a sensitivity", name)
 	case q.Sensitivity == nil:
 		return nil, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")
@@ -206,19 +287,23 @@ type PateAnswerRequest struct {
 	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number"`
 	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 	TestSeed   Decimal     `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
+
+	Table *ballots.Votes `json:"-"` // stands for Votes where a front end has read them
 }
 
 // cost returns the votes as their cost is asked for.
 func (q PateAnswerRequest) cost() PateVotes {
 	return PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Mechanism: q.Mechanism, Threshold: q.Threshold,
-		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers}
+		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers, Table: q.Table}
 }
 
 // PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
 // what the cost takes as answered.
 type PateLabels struct {
-	Labels   []int  `json:"labels"`
-	Answered []bool `json:"answered"`
+	Labels   []int  `json:"labels,omitempty"`
+	Answered []bool `json:"answered,omitempty"`
+	Charge   string `json:"charge,omitempty"`
 }
 
 // shape checks the keys of the mechanism.
@@ -244,10 +329,12 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 			return fail(err)
 		}
 	}
-	v, err := q.cost().table()
-	if err != nil {
-		return fail(err)
+	if q.Table == nil {
+		if q.Table, err = q.cost().table(); err != nil {
+			return fail(err)
+		}
 	}
+	v := q.Table
 	if q.Baseline != nil {
 		if len(q.Baseline) != v.Queries() {
 			return fail(fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries()))
@@ -272,6 +359,10 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		if x.Answered {
 			given++
 		}
+	}
+	charge, err := s.pay(ctx, q.Spend, q.cost().steps(v.Queries()))
+	if err != nil || charge != "" {
+		return PateLabels{Charge: charge}, err
 	}
 	return out, nil
 }
@@ -304,12 +395,14 @@ type LabelApplyRequest struct {
 	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
 	Classes      bool      `json:"classes,omitempty" help:"labels are numbers of classes: keep as many as can be"`
 	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
 }
 
 // LabelApplied has the private labels.
 type LabelApplied struct {
-	Column  []float64 `json:"column"`
-	Outputs []float64 `json:"outputs"` // of all randomizers
+	Column  []float64 `json:"column,omitempty"`
+	Outputs []float64 `json:"outputs,omitempty"` // of all randomizers
+	Charge  string    `json:"charge,omitempty"`
 }
 
 // shape reports which keys do not go together.
@@ -331,13 +424,20 @@ func (q LabelApplyRequest) shape() error {
 	return nil
 }
 
-// LabelApply randomizes a column.
+// LabelApply randomizes a column. A ledger must be under substitute, under which labels are private.
 func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
 	if err := ready(&q); err != nil {
 		return LabelApplied{}, err
 	}
 	a, err := q.apply(ctx, testSource(q.TestSeed))
-	return a, fieldFault(err, "", nil)
+	if err != nil {
+		return LabelApplied{}, fieldFault(err, "", nil)
+	}
+	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
+	if err != nil || charge != "" {
+		return LabelApplied{Charge: charge}, err
+	}
+	return a, nil
 }
 
 func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelApplied, err error) {
