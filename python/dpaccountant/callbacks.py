@@ -42,6 +42,11 @@ class TrainingBudget(Asking):
 
     With random-allocation, shuffle and fixed-order so many steps are an epoch as a pass of ``sampler()`` has. An epoch that is
     left before its end counts as a whole one, and noise changes between epochs only.
+
+        budget = callbacks.TrainingBudget(noise_multiplier=2.0, delta=1e-5, sampling_rate=0.01, target_epsilon=1.0)
+        while not budget.exhausted:
+            budget.step()  # then train on a batch
+        budget.epsilon().upper
     """
 
     def __init__(

@@ -134,7 +134,7 @@ class Sources(unittest.TestCase):
         where = tempfile.TemporaryDirectory()
         self.addCleanup(where.cleanup)
         with tarfile.open(fileobj=io.BytesIO(tree)) as archive:
-            archive.extractall(where.name)
+            archive.extractall(where.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         for module in [m for m in sys.modules if m.split(".")[0] == name or m == f"dpaccountant.{name}"]:
             del sys.modules[module]  # of a test before this one
         return add_module(name, path=os.path.join(where.name, folder, name))
