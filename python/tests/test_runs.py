@@ -272,6 +272,23 @@ class Notebook(unittest.TestCase):
                 call()
             self.assertIn(text, str(caught.exception))
 
+    def test_lists_of_numbers(self):
+        """What is asked at a list of δ or ε is answered by a list, in its order; two lists are lists in a list."""
+        a, plan, ds = self.accountant, Plan(Gaussian(2) * 3), (1e-6, 1e-5)
+        for ask in (
+            lambda d: a.compare(plan, d), lambda d: a.certificate(plan, d), lambda d: a.diff(plan, plan, delta=d), lambda d: a.gdp(plan, tolerance=d),
+            lambda d: a.calibrate(plan, epsilon=1.0, delta=d), lambda d: a.curve(plan, "steps", delta=d, points=3),
+            lambda d: a.pate([[9, 1]], "gnmax", sigma2=40, delta=d), lambda d: a.select(plan, law=["geometric"], mean=[5], delta=d),
+            lambda d: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", epsilon=1.0, delta=d),
+            lambda d: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, delta=d),
+        ):
+            self.assertEqual(ask(ds), [ask(d) for d in ds])
+        both = a.calibrate(plan, epsilon=[1.0, 2.0], delta=ds)
+        self.assertEqual([[c.value for c in row] for row in both], [[a.calibrate(plan, epsilon=e, delta=d).value for d in ds] for e in (1.0, 2.0)])
+        with self.assertRaises(InputError) as caught:
+            a.compare(plan, [])
+        self.assertIn("delta: is an empty list", str(caught.exception))
+
     def test_every_step_is_a_plan(self):
         """Each constructor has the keys of plans."""
         values = {"noise": "laplace", "strategy": "identity", "participation": {"epochs": 1}, "probability": 0.9, "categories": 3, "delta": 1e-6,
