@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional, Sequence
 
 from ._connection import Connection
-from ._read import PlanLike, given, number_of, plan_of, rows_of
+from ._read import PlanLike, each, given, number_of, plan_of, rows_of
 from .answers import (
     LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
 )
@@ -14,6 +14,7 @@ from .answers import (
 class Systems(Connection):
     """What an Accountant answers of selection, majorities, votes and labels."""
 
+    @each("delta")
     def select(
         self,
         plan: Optional[PlanLike] = None,
@@ -53,6 +54,7 @@ class Systems(Connection):
             for r in self.request("select", **options)["laws"]
         )
 
+    @each("epsilon", "delta")
     def matrix_optimize(
         self,
         *,
@@ -89,6 +91,7 @@ class Systems(Connection):
             warnings=tuple(r.get("warnings", ())),
         )
 
+    @each("delta")
     def majority(
         self,
         *,
@@ -133,6 +136,7 @@ class Systems(Connection):
             epsilon_lower=r.get("epsilon-lower"), epsilon_upper=r.get("epsilon-upper"),
         )
 
+    @each("delta")
     def pate(
         self, votes: Sequence[Sequence[int]], mechanism: str, *, delta: float, **options: Any
     ) -> PateCost:
@@ -202,6 +206,7 @@ class Systems(Connection):
         )
         return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], r.get("not-safe-to-publish"))
 
+    @each("epsilon")
     def label(
         self,
         epsilon: float,

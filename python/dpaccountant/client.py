@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, o
 
 from ._errors import InputError
 from ._read import (
-    PlanLike, calibration_of, given, interval_of, number_of, numbers_of, plan_of, risk_of, status_of,
+    PlanLike, calibration_of, each, given, interval_of, number_of, numbers_of, plan_of, risk_of, status_of,
 )
 from ._query import Queries
 from ._runs import Runs
@@ -66,6 +66,7 @@ class Accountant(Systems, Queries, Runs):
         # An answer is in the order of the question, whatever it repeats.
         return [interval_of(self.request(op, **{**arguments, at: x})["results"][0], op) for x in several]
 
+    @each("delta")
     def certificate(self, plan: PlanLike, delta: float) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
 
@@ -117,6 +118,7 @@ class Accountant(Systems, Queries, Runs):
             warnings=tuple(result.get("warnings", ())),
         )
 
+    @each("delta")
     def curve(
         self,
         plan: PlanLike,
@@ -158,6 +160,7 @@ class Accountant(Systems, Queries, Runs):
             warnings=tuple(curve.get("warnings", ())),
         )
 
+    @each("epsilon", "delta")
     def calibrate(
         self,
         plan: PlanLike,
@@ -194,6 +197,7 @@ class Accountant(Systems, Queries, Runs):
         )
         return calibration_of(result)
 
+    @each("delta")
     def compare(self, plan: PlanLike, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
         """ε by the methods of the literature, the Fourier accountant last.
 
@@ -228,6 +232,7 @@ class Accountant(Systems, Queries, Runs):
         """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
         return str(self.request("plan-convert", plan=plan_of(plan), to=to)["text"])
 
+    @each("tolerance")
     def gdp(self, plan: PlanLike, *, tolerance: Optional[float] = None) -> GaussianDP:
         """The μ of Gaussian differential privacy at a tolerance, by default 1e-10."""
         answer = self.request("gdp", plan=plan_of(plan), tolerance=tolerance)
@@ -239,6 +244,7 @@ class Accountant(Systems, Queries, Runs):
             warnings=tuple(answer.get("warnings", ())),
         )
 
+    @each("mu", "zcdp")
     def gdp_solve(
         self,
         plan: PlanLike,
@@ -308,6 +314,7 @@ class Accountant(Systems, Queries, Runs):
             reason="" if claim is None else claim["reason"],
         )
 
+    @each("target_epsilon")
     def dpsgd(
         self,
         *,
@@ -395,6 +402,7 @@ class Accountant(Systems, Queries, Runs):
                 )
         return Profile(result["mechanism"], result["neighbors"], tuple(points))
 
+    @each("delta", "target_epsilon")
     def sampling(
         self,
         *,
@@ -449,6 +457,7 @@ class Accountant(Systems, Queries, Runs):
         """Read a plan without computing privacy: its relation, steps and runs."""
         return dict(self.request("plan-check", plan=plan_of(plan)))
 
+    @each("delta")
     def diff(self, old: PlanLike, new: PlanLike, *, delta: float) -> Mapping[str, Any]:
         """What tells two plans apart, ε of each, and the difference (``more``)."""
         return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))

@@ -272,10 +272,28 @@ class Notebook(unittest.TestCase):
                 call()
             self.assertIn(text, str(caught.exception))
 
+    def test_lists_of_numbers(self):
+        """What is asked at a list of δ or ε is answered by a list, in its order; two lists are lists in a list."""
+        a, plan, ds = self.accountant, Plan(Gaussian(2) * 3), (1e-6, 1e-5)
+        for ask in (
+            lambda d: a.compare(plan, d), lambda d: a.certificate(plan, d), lambda d: a.diff(plan, plan, delta=d), lambda d: a.gdp(plan, tolerance=d),
+            lambda d: a.calibrate(plan, epsilon=1.0, delta=d), lambda d: a.curve(plan, "steps", delta=d, points=3),
+            lambda d: a.pate([[9, 1]], "gnmax", sigma2=40, delta=d), lambda d: a.select(plan, law=["geometric"], mean=[5], delta=d),
+            lambda d: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", epsilon=1.0, delta=d),
+            lambda d: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, delta=d),
+        ):
+            self.assertEqual(ask(ds), [ask(d) for d in ds])
+        both = a.calibrate(plan, epsilon=[1.0, 2.0], delta=ds)
+        self.assertEqual([[c.value for c in row] for row in both], [[a.calibrate(plan, epsilon=e, delta=d).value for d in ds] for e in (1.0, 2.0)])
+        with self.assertRaises(InputError) as caught:
+            a.compare(plan, [])
+        self.assertIn("delta: is an empty list", str(caught.exception))
+
     def test_every_step_is_a_plan(self):
         """Each constructor has the keys of plans."""
         values = {"noise": "laplace", "strategy": "identity", "participation": {"epochs": 1}, "probability": 0.9, "categories": 3, "delta": 1e-6,
-                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4}
+                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4, "p": [0.5, 0.5], "q": [0.25, 0.75], "curvature": 0,
+                  "grid": [0, 1], "log_p": [0, 0], "log_q": [-0.5413248546129181, 0.4586751453870819]}
         import inspect
 
         tried = 0
@@ -288,7 +306,7 @@ class Notebook(unittest.TestCase):
                 wanted["scale"] = 1
             self.assertGreater(self.accountant.epsilon(Plan(make(**wanted)), 1e-5).upper, 0, name)
             tried += 1
-        self.assertEqual(tried, 14)
+        self.assertEqual(tried, 16)
         step = Gaussian(4)
         for sampled in (step.truncated_poisson(0.1, cap=9, population=50), step.without_replacement(population=50, batch=5),
                         step.random_allocation(5), step.random_allocation(5, uses=2), step.sampled("balls-in-bins", bins=5, redraw="each-epoch")):
