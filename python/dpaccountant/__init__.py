@@ -36,7 +36,7 @@ from .client import Accountant
 from .ledger import Ledger
 from .menu import AdaptiveRun, IndividualFilter, Menu
 from .plans import (
-    Approximate, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
+    Approximate, Density, DensityGrid, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
     NoisyMax, PermuteAndFlip, Plan, Pure, RandomizedResponse, SelectPartitions, Step, Threshold, mechanism,
 )
 
@@ -53,6 +53,8 @@ __all__ = [
     "Comparison",
     "Curve",
     "CurvePoint",
+    "Density",
+    "DensityGrid",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",

@@ -316,7 +316,8 @@ class Notebook(unittest.TestCase):
     def test_every_step_is_a_plan(self):
         """Each constructor has the keys of plans."""
         values = {"noise": "laplace", "strategy": "identity", "participation": {"epochs": 1}, "probability": 0.9, "categories": 3, "delta": 1e-6,
-                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4}
+                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4, "p": [0.5, 0.5], "q": [0.25, 0.75], "curvature": 0,
+                  "grid": [0, 1], "log_p": [0, 0], "log_q": [-0.5413248546129181, 0.4586751453870819]}
         import inspect
 
         tried = 0
@@ -329,7 +330,7 @@ class Notebook(unittest.TestCase):
                 wanted["scale"] = 1
             self.assertGreater(self.accountant.epsilon(Plan(make(**wanted)), 1e-5).upper, 0, name)
             tried += 1
-        self.assertEqual(tried, 14)
+        self.assertEqual(tried, 16)
         step = Gaussian(4)
         for sampled in (step.truncated_poisson(0.1, cap=9, population=50), step.without_replacement(population=50, batch=5),
                         step.random_allocation(5), step.random_allocation(5, uses=2), step.sampled("balls-in-bins", bins=5, redraw="each-epoch")):
