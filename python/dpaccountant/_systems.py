@@ -27,6 +27,7 @@ class Systems(Connection):
         max_: Optional[int] = None,
         first_above: Optional[bool] = None,
         delta: Optional[float] = None,
+        **limits: float,
     ) -> Sequence[SelectionLaw]:
         """What the best of a random number of private runs costs, by laws of that number.
 
@@ -36,6 +37,7 @@ class Systems(Connection):
         options = given(
             candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
             shape=shape, mean=mean, max_=max_, first_above=first_above, delta=delta,
+            **limits,
         )
         if plan is not None:
             options["plan"] = plan_of(plan)
@@ -68,6 +70,7 @@ class Systems(Connection):
         epsilon: Optional[float] = None,
         delta: Optional[float] = None,
         neighbors: Optional[str] = None,
+        **limits: float,
     ) -> MatrixStrategy:
         """The matrix of correlated noise with the least error of prefix sums, and its price.
 
@@ -81,6 +84,7 @@ class Systems(Connection):
                 strategy=strategy, steps=steps, participation=participation, bands=bands,
                 buffers=buffers, error=error, noise_multiplier=noise_multiplier,
                 epsilon=epsilon, delta=delta, neighbors=neighbors,
+                **limits,
             ),
         )
         return MatrixStrategy(
@@ -111,6 +115,7 @@ class Systems(Connection):
         classes: Optional[int] = None,
         answers: Optional[int] = None,
         delta: Optional[float] = None,
+        **limits: float,
     ) -> Majority:
         """The noise function of a private majority of mechanisms, certified.
 
@@ -127,6 +132,7 @@ class Systems(Connection):
                 voter_epsilons=voter_epsilons, voter_deltas=voter_deltas,
                 plan=None if plan is None else plan_of(plan),
                 classes=classes, answers=answers, delta=delta,
+                **limits,
             ),
         )
         return Majority(
@@ -217,6 +223,7 @@ class Systems(Connection):
         bias: Optional[float] = None,
         classes: Optional[Sequence[str]] = None,
         groups: Optional[Mapping[str, Sequence[float]]] = None,
+        **limits: float,
     ) -> LabelRandomizer:
         """The optimal unbiased randomizer of private labels with a public prior.
 
@@ -233,6 +240,7 @@ class Systems(Connection):
                 bias=bias,
                 classes=None if classes is None else list(classes),
                 groups=None if groups is None else [{"name": k, "weights": list(v)} for k, v in groups.items()],
+                **limits,
             ),
         )
         return LabelRandomizer(
