@@ -71,6 +71,8 @@ OTHERS: Dict[str, str] = {  # of the package, and of its modules
     "NoisyMax": 'NoisyMax("gumbel", 0.1)',
     "Threshold": 'Threshold("gaussian", 75, standard_deviation=12)',
     "SelectPartitions": "SelectPartitions(0.5, 1e-6)",
+    "Density": "Density([0.5, 0.3, 0.2], [0.4, 0.3, 0.3])",
+    "DensityGrid": "DensityGrid([-1.0, 0.0, 1.0], [-0.9, -0.6, -0.8], [-0.8, -0.6, -0.9], curvature=1.0, outside=0.1)",
     "Majority": "plans.Majority(11, 0.1, 3, answers=10)",
     "Matrix": 'Matrix(4.0, 64, strategy={"square-root": {}}, participation={"min-separation": 16, "at-most": 4})',
     "rows": "rows(accountant.compare(plan, 1e-5))",
