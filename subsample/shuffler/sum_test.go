@@ -3,6 +3,7 @@ package shuffler
 import (
 	"math"
 	"math/big"
+	"math/cmplx"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -132,5 +133,40 @@ func TestCountsOfTheCut(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSizesOfNodes: what a rounding is multiplied by is at least what it stands for, constants of a cohort included.
+func TestSizesOfNodes(t *testing.T) {
+	g := gameOf(must(must(New(20)).WithCohort(7)), pure(1), profiles.Substitute, false)
+	if !(g.ka > 0 && g.kb > 0) {
+		t.Fatalf("the constants are %v and %v", g.ka, g.kb)
+	}
+	line := newTilt(g, 1.1).lean(0.3, 0.1)
+	for _, freq := range []float64{0, 0.2, 3} {
+		if y := line.at(freq); cmplx.Abs(y.a) > y.sizeA*(1+1e-12) || cmplx.Abs(y.b) > y.sizeB*(1+1e-12) {
+			t.Errorf("at %v: %v and %v, sizes %v and %v", freq, y.a, y.b, y.sizeA, y.sizeB)
+		}
+	}
+}
+
+// TestPriceCountsErrors: masses that are known to a hundredth make the probability of a test larger by as much, each term of it.
+func TestPriceCountsErrors(t *testing.T) {
+	const alpha, off = 1.2, 0.01
+	b := newBinary(1, 30, 10, 9)
+	at := b.threshold(b.truth-alpha*b.lie, alpha*b.truth-b.lie)
+	before, _ := b.masses(at)
+	want := alpha * (b.atLeast(at) + b.lie*before) * (1 + off)
+	b.ones.err = off
+	if got := b.price(alpha).slope; got < want {
+		t.Errorf("α·Q is %v, want at least %v", got, want)
+	}
+}
+
+// TestNobodyHonestIsLeft: where all of a cohort may collude, nothing is proved below.
+func TestNobodyHonestIsLeft(t *testing.T) {
+	s := must(must(must(New(10)).WithCohort(3)).WithColluding(8))
+	if fewer, share := s.withFewer(); share != 0 {
+		t.Errorf("a share of %v has %+v", share, fewer)
 	}
 }
