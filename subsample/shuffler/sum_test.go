@@ -170,3 +170,37 @@ func TestNobodyHonestIsLeft(t *testing.T) {
 		t.Errorf("a share of %v has %+v", share, fewer)
 	}
 }
+
+// TestRoundingOfASum: terms that cancel in the sum, as n slots that are all alike and a constant do, lose digits, which every end counts:
+// the test's two probabilities and the mean of the positive part, in closed form, lie within.
+func TestRoundingOfASum(t *testing.T) {
+	lost := 0 // sums of which rounding shows
+	for i := range 40 {
+		n, large := int64(1e9), 1e5*(1+float64(i)/40)
+		g := game{n: n, slots: []slot{{1, (large + 0.4) / float64(n), 0.4 / float64(n)}}, ka: 0.5 - large}
+		tt := newTilt(g, 1)
+		exact := func(x float64) *big.Float {
+			return new(big.Float).SetPrec(200).Mul(big.NewFloat(x), new(big.Float).SetInt64(n))
+		}
+		a, _ := exact(g.slots[0].a).Add(exact(g.slots[0].a), big.NewFloat(g.ka)).Float64()
+		v, _ := new(big.Float).Add(exact(tt.v[0]), big.NewFloat(tt.k)).Float64()
+		b, _ := exact(g.slots[0].b).Float64()
+		const tau = 0.3
+		p := 0.5 * math.Erfc(-v/tau/math.Sqrt2) // of v + G > 0
+		up := v*p + tau*math.Exp(-v*v/2/tau/tau)/math.Sqrt(2*math.Pi)
+		r := rule{theta: 3, tau: tau, shift: 60, deep: deepest, last: 300}
+		got := tt.sum(r)
+		if got.slope < b*p || got.below+got.slope > a*p*(1+1e-14) || got.above < up {
+			t.Errorf("%v: the sum has P ≥ %v, αQ ≤ %v and δ ≤ %v; they are %v, %v and %v", large, got.below+got.slope, got.slope, got.above, a*p, b*p, up)
+		}
+		if !(got.below > 0) {
+			t.Errorf("%v: nothing is left below", large)
+		}
+		if y := tt.lean(1, 1).at(0); math.Abs(y.re-v-0.5) > 1e-12 {
+			lost++
+		}
+	}
+	if lost < 20 {
+		t.Errorf("only %d of 40 sums were rounded: this test notices little", lost)
+	}
+}
