@@ -28,7 +28,7 @@ from ._shared import shared
 from ._version import __version__
 from .answers import (
     Answer, Audit, Calibration, Comparison, Curve, CurvePoint, Found, GaussianDP, Interval,
-    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, PateLabels, Probe, Profile, ProfilePoint,
+    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, PateLabels, PateParameters, Probe, Profile, ProfilePoint,
     PublishedCost, Risk,
     RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
 )
@@ -79,6 +79,7 @@ __all__ = [
     "NoisyMax",
     "PateCost",
     "PateLabels",
+    "PateParameters",
     "PermuteAndFlip",
     "Plan",
     "PlanLike",

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional, Sequence
 from ._connection import Connection
 from ._read import PlanLike, each, given, number_of, plan_of, rows_of
 from .answers import (
-    LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
+    LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PateParameters, PublishedCost, SanitizedCost, SelectionLaw,
 )
 
 
@@ -187,6 +187,32 @@ class Systems(Connection):
             **given(sigma_ss=sigma_ss, **options),
         )
         return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), r.get("not-safe-to-publish"))
+
+    def pate_calibrate(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        epsilon: float,
+        delta: float,
+        publish: bool = False,
+        **options: Any,
+    ) -> PateParameters:
+        """Threshold and noise for a target ``epsilon``, on votes that are synthetic or public.
+
+        With ``publish`` also the order, β and noise of ``pate_publish``. ``options`` are ``threshold``, ``sigma1``,
+        ``max_answers``, ``report`` (joint, worst or independent), ``queries``, ``teachers`` and ``confidence``.
+        """
+        r = self.request(
+            "pate-calibrate", votes=rows_of(votes), mechanism=mechanism, epsilon=epsilon, delta=delta,
+            **given(publish=publish or None, **options),
+        )
+        p = r.get("publish")
+        return PateParameters(
+            r.get("threshold"), r.get("sigma1"), r["sigma2"], r["epsilon"], r["data-independent-epsilon"], r["expected-answers"],
+            r["expected-correct"], None if p is None else {k: v for k, v in p.items() if k != "median-epsilon"},
+            None if p is None else p["median-epsilon"], r["condition"],
+        )
 
     def pate_publish(
         self,

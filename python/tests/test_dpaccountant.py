@@ -233,6 +233,19 @@ class Tests(unittest.TestCase):
         self.assertTrue(trained.certified)
         self.assertLess(trained.attained_f, trained.max_f)
 
+    def test_pate_calibrate(self):
+        """Parameters for a target on votes that are public, which analyze and publish take."""
+        votes = [[95, 3, 2], [40, 35, 25], [70, 20, 10]] * 5
+        found = self.accountant.pate_calibrate(votes, "confident", epsilon=2, delta=1e-5, publish=True)
+        self.assertLessEqual(found.epsilon, 2)
+        self.assertTrue(0 < found.expected_correct <= found.expected_answers <= 15)
+        mechanism = dict(threshold=found.threshold, sigma1=found.sigma1, sigma2=found.sigma2)
+        self.assertLessEqual(self.accountant.pate(votes, "confident", delta=1e-5, **mechanism).epsilon, 2)
+        told = self.accountant.pate_publish(votes, "confident", delta=1e-5, **mechanism, **found.publication, private=True)
+        self.assertAlmostEqual(told.private["median-epsilon"], found.median_epsilon, places=9)
+        with self.assertRaisesRegex(InputError, "epsilon"):
+            self.accountant.pate_calibrate(votes, "gnmax", epsilon=0, delta=1e-5)
+
     def test_pate(self):
         votes = [[95, 3, 2], [40, 35, 25]]
         cost = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5)
