@@ -1,4 +1,4 @@
-// Questions to the contour engine (internal/contour, docs/contour.md).
+// Questions to the contour engine (internal/contour, docs/theory/contour.md).
 //
 // It assumes compositions that are up to date (prepare). It returns what the engine proves of the
 // compositions above and below, and how much work would narrow it.

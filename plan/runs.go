@@ -1,7 +1,7 @@
 package plan
 
 // The runs of a plan as lines, for programs that have no YAML reader: the canonical form of a
-// certificate (docs/certificates.md). It assumes a text that Parse reads, and returns one line
+// certificate (docs/reference/certificates.md). It assumes a text that Parse reads, and returns one line
 // for each step that is no group, groups multiplied out.
 
 import (

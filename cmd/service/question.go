@@ -79,7 +79,7 @@ type Intervals[At any] struct {
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
 	Matrix           []MatrixRun `json:"matrix,omitempty"`
-	Certificate      string      `json:"certificate,omitempty"` // the text of docs/certificates.md, if it was asked for
+	Certificate      string      `json:"certificate,omitempty"` // the text of docs/reference/certificates.md, if it was asked for
 }
 
 // EpsilonAnswer has ε at each δ, DeltaAnswer δ at each ε.
@@ -482,7 +482,7 @@ func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupBoun
 }
 
 // Certificates: a text with which another program can prove an interval of ε anew. Its form is
-// docs/certificates.md; verify/ has a program that reads it. It assumes an answer of the Fourier
+// docs/reference/certificates.md; verify/ has a program that reads it. It assumes an answer of the Fourier
 // accountant at one δ.
 
 // certify returns the certificate of an answer. An end that the recursion over data configurations has found is not claimed: the certificate is

@@ -1,7 +1,7 @@
 // The transform of a pair of Gaussian mixtures with whole-numbered means.
 //
 // It assumes weights known to relative errors. It returns lines that sum over the nodes of a trapezoidal rule
-// (docs/contour.md).
+// (docs/theory/contour.md).
 
 package transform
 

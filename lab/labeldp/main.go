@@ -79,7 +79,7 @@ func run(dir string, without ...string) {
 	r.p("# Optimal unbiased label randomizers")
 	r.p("")
 	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.")
-	r.p("Everything on this page is written by `go run ./lab/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../labeldp.md).")
+	r.p("Everything on this page is written by `go run ./lab/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).")
 	r.p("")
 	r.p("Losses are **half-losses**, E ½(ŷ − y)²: that is what the paper tabulates as noisy label loss, although its captions say mean squared error. Test losses are mean squared errors, as in the paper.")
 	for _, section := range sections {

@@ -531,9 +531,9 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestPageExample: the certificate of docs/certificates.md is true, and has the form of today.
+// TestPageExample: the certificate of docs/reference/certificates.md is true, and has the form of today.
 func TestPageExample(t *testing.T) {
-	page, err := os.ReadFile("../../docs/certificates.md")
+	page, err := os.ReadFile("../../docs/reference/certificates.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 /*
- * Reads a certificate (docs/certificates.md). Lines in one order, one space between words, numbers as C's %a writes them, and as the
+ * Reads a certificate (docs/reference/certificates.md). Lines in one order, one space between words, numbers as C's %a writes them, and as the
  * last line the SHA-256 of all bytes before it. Whatever does not keep the form is refused with its line.
  */
 #include <math.h>
