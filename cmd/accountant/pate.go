@@ -23,7 +23,7 @@ func newPateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pate",
 	}
-	cmd.AddCommand(newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd())
+	cmd.AddCommand(newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd(), newPateAnswerCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand
 	return cmd
 }
@@ -33,19 +33,25 @@ type pateFiles struct{ votes, format, baseline, answered string }
 
 // aboutVotes adds the files of votes to a question.
 func aboutVotes(a *asking, q *service.PateVotes) *pateFiles {
-	f, fs := &pateFiles{format: "counts"}, a.cmd.Flags()
-	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
-	addChoice(a.cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	fs.StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
-	for _, name := range []string{"votes", "baseline"} {
-		_ = a.cmd.MarkFlagFilename(name, "csv", "npy")
-	}
+	f := &pateFiles{format: "counts"}
+	f.register(a.cmd)
+	a.cmd.Flags().StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
 	_ = a.cmd.MarkFlagFilename("answered")
 	required(a.cmd, "votes")
 	a.late = true
 	a.read = func() error { return f.read(a, q) }
 	return f
+}
+
+// register defines the flags of the votes and the baseline.
+func (f *pateFiles) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
+	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
+	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
+	for _, name := range []string{"votes", "baseline"} {
+		_ = cmd.MarkFlagFilename(name, "csv", "npy")
+	}
 }
 
 // read reads the files into the request.

@@ -132,7 +132,7 @@ def DiscreteLaplace(noise_multiplier: float, *, sensitivity: Optional[int] = Non
 
 
 def RandomizedResponse(probability: float, categories: int) -> Step:
-    """The true category with ``probability``, else another one."""
+    """A category drawn uniformly with ``probability``, else the true one."""
     return mechanism("randomized-response", probability=probability, categories=categories)
 
 
