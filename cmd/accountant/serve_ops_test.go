@@ -63,6 +63,8 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		{plan, "plan-convert", ``, []string{"convert"}},
 		{plan, "plan-convert", `, "to": "plan"`, []string{"convert", "--to", "plan"}},
 		{"", "majority", `, "mechanisms": 11, "epsilon": 0.1, "allowance": 3`, []string{"--mechanisms", "11", "--epsilon", "0.1", "--allowance", "3"}},
+		{"", "majority", `, "mechanisms": 7, "epsilon": 0.1, "allowance": 2, "prior": [0.5, 1], "samples": 300`,
+			[]string{"--mechanisms", "7", "--epsilon", "0.1", "--allowance", "2", "--prior", "0.5,1", "--samples", "300"}},
 		{"", "label", `, "epsilon": 1, "labels": [0, 1, 2], "weights": [1, 1, 3]`, []string{"--epsilon", "1", "--prior", "PRIOR"}},
 		{"", "pate", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "confident", "threshold": 60, "sigma1": 20, "sigma2": 10, "delta": 1e-5, "orders": [4, 8]`,
 			[]string{"analyze", "--votes", "VOTES", "--mechanism", "confident", "--threshold", "60", "--sigma1", "20", "--sigma2", "10", "--delta", "1e-5", "--orders", "4,8"}},

@@ -107,6 +107,8 @@ class Systems(Connection):
         gamma: Optional[str] = None,
         objective: Optional[str] = None,
         prior_mean: Optional[float] = None,
+        prior: Optional[Sequence[float]] = None,
+        samples: Optional[int] = None,
         monotone: Optional[bool] = None,
         disjoint_shards: Optional[bool] = None,
         voter_epsilons: Optional[Sequence[float]] = None,
@@ -121,14 +123,15 @@ class Systems(Connection):
 
         ``voter_epsilons`` (and ``voter_deltas``) are those of unlike mechanisms, ``plan`` is
         that of each of them; ``epsilon`` is then the unit of ``allowance``. ``classes`` is
-        the number of labels, 2 if left out. So many ``answers`` are priced at ``delta``.
+        the number of labels, 2 if left out. So many ``answers`` are priced at ``delta``. ``prior``, a pair, has
+        the error minimised on so many ``samples`` of vote probabilities between the two.
         """
         r = self.request(
             "majority",
             **given(
                 mechanisms=mechanisms, epsilon=epsilon, allowance=allowance, delta_each=delta_each,
                 output_delta=output_delta, gamma=gamma, objective=objective, prior_mean=prior_mean,
-                monotone=monotone, disjoint_shards=disjoint_shards,
+                prior=None if prior is None else list(prior), samples=samples, monotone=monotone, disjoint_shards=disjoint_shards,
                 voter_epsilons=voter_epsilons, voter_deltas=voter_deltas,
                 plan=None if plan is None else plan_of(plan),
                 classes=classes, answers=answers, delta=delta,
