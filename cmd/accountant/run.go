@@ -499,7 +499,7 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	c := exec.CommandContext(ctx, j.trial[0], j.trial[1:]...)
 	var out, problem limitedBuffer
 	out.left, problem.left = maxTrial, 1<<12
-	c.Stdout, c.Stderr, c.WaitDelay = &out, &problem, time.Second // a process that it has started may hold them
+	c.Stdout, c.Stderr, c.WaitDelay = &out, &problem, time.Second/2 // a process that it has started may hold them
 	if j.open.Kind == "sparse-vector" || j.open.Kind == "adaptive" {
 		c.Env = append(os.Environ(), "ACCOUNTANT_CALL="+strconv.Itoa(n))
 	}
