@@ -70,17 +70,14 @@ func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
 
 // tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
-// x − μ is increasing, to a tenth of σ. Lines at one θ ask for it again and again, and the last answers are kept.
+// x − μ is increasing, to a tenth of σ.
 func (m *mixture) tailFrom(theta float64, sign float64) float64 {
-	mean, kept := m.rightMean, &m.tails[1]
+	mean := m.rightMean
 	if sign < 0 {
-		mean, kept = m.leftMean, &m.tails[0]
+		mean = m.leftMean
 	}
 	if !(theta > 0) || m.spanQ == 0 {
 		return mean(theta, 0)
-	}
-	if k := kept.Load(); k != nil && k[0] == theta {
-		return k[1]
 	}
 	lo := (theta+1)*min(m.minP, m.maxP) - theta*m.maxQ
 	hi := (theta+1)*max(m.minP, m.maxP) - theta*m.minQ
@@ -100,12 +97,10 @@ func (m *mixture) tailFrom(theta float64, sign float64) float64 {
 			hi, above, below = x, over, below/2
 		}
 	}
-	x := hi
 	if sign < 0 {
-		x = lo
+		return lo
 	}
-	kept.Store(&[2]float64{theta, x})
-	return x
+	return hi
 }
 
 // ends are the logarithms of what may be left out on each side.
