@@ -93,7 +93,7 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	if tMax > 0 && after != nil {
 		level, first = max(level, after.level), after.best.a
 	}
-	own := m.endsFor(theta, tMax, goal, first)
+	own := m.endsFor(theta, tMax, goal)
 	for level <= maxLevel {
 		if err := ctx.Err(); err != nil {
 			return nil, err

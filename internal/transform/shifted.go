@@ -122,8 +122,8 @@ func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64
 	m, a := l.m, s.a
 	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.h) + 1e-9 }
 	best := math.Inf(1)
-	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.stillLine} {
-		if b > 0 && b <= a && a+b < m.width() {
+	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a)} {
+		if b > 0 && a+b < m.width() {
 			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.logStrip)
 		}
 	}
@@ -141,8 +141,6 @@ func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 	s.wideOnce.Do(func() {
 		free := l.m.width() - 2*s.a
 		switch {
-		case free > l.best.a && !l.local():
-			s.wide = l.best
 		case free > l.best.a:
 			s.wide = l.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
 		case free > 0.05*l.best.a:

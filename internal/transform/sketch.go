@@ -323,7 +323,7 @@ func (s *tilted) stepUpTo(t, goal float64) (step float64) {
 	m := s.m
 	v := make([]float64, len(m.cs))
 	nodes, first := s.nodes, s.lo
-	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal, 0), math.Inf(1), mostSketchNodes); ok {
+	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
 		first = min(lo, s.lo)
 		nodes = m.points(s.level, first, max(hi, s.hi))
 	}
