@@ -66,6 +66,8 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		{"", "label", `, "epsilon": 1, "labels": [0, 1, 2], "weights": [1, 1, 3]`, []string{"--epsilon", "1", "--prior", "PRIOR"}},
 		{"", "pate", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "confident", "threshold": 60, "sigma1": 20, "sigma2": 10, "delta": 1e-5, "orders": [4, 8]`,
 			[]string{"analyze", "--votes", "VOTES", "--mechanism", "confident", "--threshold", "60", "--sigma1", "20", "--sigma2", "10", "--delta", "1e-5", "--orders", "4,8"}},
+		{"", "pate-calibrate", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "gnmax", "epsilon": 1, "delta": 1e-5`,
+			[]string{"calibrate", "--votes", "VOTES", "--mechanism", "gnmax", "--epsilon", "1", "--delta", "1e-5"}},
 		{"", "pate-smooth", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "gnmax", "sigma2": 40, "delta": 1e-5, "order": 14, "beta": 0.0143, "sigma-ss": 5, "seed": 3`,
 			[]string{"smooth", "--votes", "VOTES", "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "14", "--beta", "0.0143", "--sigma-ss", "5", "--seed", "3"}},
 		{"", "pate-publish", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "gnmax", "sigma2": 40, "delta": 1e-5, "order": 12, "beta": 0.02, "noise": 0.15, "seed": 3`,
