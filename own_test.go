@@ -1,15 +1,74 @@
 package accountant_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
+
+// logistic is logistic noise of scale 1 about a mean.
+type logistic struct{ mean float64 }
+
+func (l logistic) LogProb(x float64) float64 {
+	x = math.Abs(x - l.mean)
+	return -x - 2*math.Log1p(math.Exp(-x))
+}
+func (l logistic) CDF(x float64) float64      { return 1 / (1 + math.Exp(l.mean-x)) }
+func (l logistic) Survival(x float64) float64 { return 1 / (1 + math.Exp(x-l.mean)) }
+
+// Noise that plans do not know, by its density and distribution function.
+func Example_ownMechanism() {
+	points := []float64{0, 1} // the modes
+	for x := 0.05; x < 40; x += 0.05 {
+		points = append(points, -x, 1+x)
+		if x < 0.99 {
+			points = append(points, x)
+		}
+	}
+	slices.Sort(points)
+	table, err := profiles.Tabulate(logistic{1}, logistic{0}, points, 1e-14)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	noise, err := profiles.NewTable(table)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	acct := accountant.New(accountant.AddRemove)
+	if err := acct.Add(ctx, accountant.Step{Mechanism: noise}, 10); err != nil {
+		fmt.Println(err)
+		return
+	}
+	iv, err := acct.Epsilon(ctx, 1e-5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f ≤ ε ≤ %.3f\n", iv.Lower, iv.Upper)
+
+	// What is stated is checked: here a scale that is not that of the density.
+	_, err = profiles.Tabulate(logistic{1}, scaled{}, points, 1e-14)
+	fmt.Println(err)
+	// Output:
+	// 7.622 ≤ ε ≤ 7.629
+	// density: points: CDF and LogProb of Q do not agree: between -39.999999999999865 and -39.94999999999987 the mass is 4.39949999785e-21, and the density says that it is in [2.12417712765e-19, 2.23308601788e-19]
+}
+
+// scaled has a distribution function of another scale than its density.
+type scaled struct{ logistic }
+
+func (s scaled) CDF(x float64) float64      { return s.logistic.CDF(1.1 * x) }
+func (s scaled) Survival(x float64) float64 { return s.logistic.Survival(1.1 * x) }
 
 // A table of cells is on both sides of the pair of outcomes that it was made of: alone, composed and on samples, in
 // every relation, with masses and ranges off by what is stated.

@@ -374,7 +374,12 @@ func tooMuch(err error) bool {
 	return errors.Is(err, parallel.ErrWork) || errors.Is(err, errMemory) || errors.Is(err, errFine)
 }
 
-// narrow reports whether an interval of ε, or of δ, is as narrow as asked.
+// narrowDelta reports whether an interval of δ is narrow: δ moves by several times what ε does, relative to each.
+func (m *Menu) narrowDelta(r fourier.Result) bool {
+	return r.Upper-r.Lower <= 20*m.opts.Relative*r.Upper
+}
+
+// narrow reports whether an interval of ε is as narrow as asked.
 func (m *Menu) narrow(r fourier.Result) bool {
 	return math.IsInf(r.Lower, 1) || r.Upper-r.Lower <= m.opts.Relative*max(min(r.Upper, 1e6), 1e-6)
 }
@@ -613,10 +618,20 @@ func (m *Menu) Delta(ctx context.Context, eps float64) (fourier.Result, error) {
 		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
 	}
 	r := m.deltaOf(eps)
-	if m.narrow(r) || m.exact {
+	if m.narrowDelta(r) || m.exact {
 		return r, nil
 	}
-	return m.sharper(ctx, r, Options{Epsilon: max(eps, leastAim)}, func(o *Menu) fourier.Result { return o.deltaOf(eps) })
+	o, err := m.aimed(ctx, Options{Epsilon: max(eps, leastAim)})
+	if err != nil {
+		return r, err
+	}
+	if o != nil {
+		r = within(r, o.deltaOf(eps))
+	}
+	if r.Warnings = nil; !m.narrowDelta(r) {
+		r.Warnings = []string{unresolved(r)}
+	}
+	return r, nil
 }
 
 // deltaOf is δ(ε) as far as the lattices say it.
@@ -629,23 +644,29 @@ func (m *Menu) deltaOf(eps float64) fourier.Result {
 	return r
 }
 
-// sharper is an interval, that of a question at which the lattices do not aim, within that of lattices which do, with a warning
-// if it is still wide.
-func (m *Menu) sharper(ctx context.Context, r fourier.Result, aim Options, read func(*Menu) fourier.Result) (fourier.Result, error) {
+// aimed returns the menu with lattices that aim at a question; nil if they are too much.
+func (m *Menu) aimed(ctx context.Context, aim Options) (*Menu, error) {
 	aim.Units, aim.Relative = m.opts.Units, m.opts.Relative
 	o, err := New(ctx, m.types, aim)
-	switch {
-	case err == nil && o.long == nil:
-		x := read(o)
-		r.Lower, r.Upper, r.Estimate = max(r.Lower, x.Lower), min(r.Upper, x.Upper), x.Estimate
-		r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
-	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), parallel.ErrTimeLimit):
-		return r, ctx.Err()
+	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), parallel.ErrTimeLimit) {
+		return nil, ctx.Err()
 	}
-	if r.Warnings = nil; !m.narrow(r) {
-		r.Warnings = []string{fmt.Sprintf("the lattices of a menu do not resolve this place: the interval is wider than asked (%.2g)", r.Upper-r.Lower)}
+	if err != nil || o.long != nil {
+		return nil, nil
 	}
-	return r, nil
+	return o, nil
+}
+
+// within is what two intervals of one number have in common.
+func within(r, x fourier.Result) fourier.Result {
+	r.Lower, r.Upper = max(r.Lower, x.Lower), min(r.Upper, x.Upper)
+	r.Estimate = min(max(x.Estimate, r.Lower), r.Upper)
+	return r
+}
+
+// unresolved warns of an interval that is wide.
+func unresolved(r fourier.Result) string {
+	return fmt.Sprintf("%v: the interval is wider than asked (%.2g)", errRounds, r.Upper-r.Lower)
 }
 
 // leastAim is the least ε at which lattices aim. It steers.
@@ -663,7 +684,17 @@ func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, erro
 	if m.narrow(r) || m.exact {
 		return r, nil
 	}
-	return m.sharper(ctx, r, Options{Delta: max(delta, 1e-200)}, func(o *Menu) fourier.Result { return o.epsilonOf(delta) })
+	o, err := m.aimed(ctx, Options{Delta: max(delta, 1e-200)})
+	if err != nil {
+		return r, err
+	}
+	if o != nil {
+		r = within(r, o.epsilonOf(delta))
+	}
+	if r.Warnings = nil; !m.narrow(r) {
+		r.Warnings = []string{unresolved(r)}
+	}
+	return r, nil
 }
 
 // epsilonOf is ε(δ) as far as the lattices say it.

@@ -157,8 +157,13 @@ func TestOfRepeatedRecords(t *testing.T) {
 		must2(subsample.NewMustWW(10000, 118, 200)),
 	} {
 		for _, b := range []profiles.Mechanism{g, lap} {
-			if c, err := Of(b, s, profiles.Substitute); err == nil {
-				t.Errorf("%s of %s: a curve, RDP(2) = %v", s.Name(), b.Name(), c.RDP(2))
+			c := must2(Of(b, s, profiles.Substitute))
+			attack := profileMoment(must2(s.(subsample.FixedSize).Attack(b)), 1.1)
+			if got := c.RDP(1.1); !(got >= attack*0.998) {
+				t.Errorf("%s of %s: %v, the attack has %v", s.Name(), b.Name(), got, attack)
+			}
+			if without := must2(Of(b, must2(subsample.NewWithoutReplacement(10000, 200)), profiles.Substitute)); !(c.RDP(2) > without.RDP(2)/4) {
+				t.Errorf("%s of %s: %v at order 2, far below %v without replacement", s.Name(), b.Name(), c.RDP(2), without.RDP(2))
 			}
 		}
 	}

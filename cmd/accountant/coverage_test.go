@@ -27,6 +27,7 @@ func TestCoverage(t *testing.T) {
 		"pure":                "{epsilon: 0.3}",
 		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
 		"finite":              "{p: [0.6, 0.4], q: [0.4, 0.6]}",
+		"density":             "{p: [0.6, 0.4], q: [0.4, 0.6], low: [0.3, -0.5], high: [0.5, -0.3]}",
 		"matrix":              "{noise-multiplier: 3, steps: 12, strategy: {square-root: {}}, participation: {epochs: 3}}",
 		"gaussian-mixture":    "{noise-multiplier: 3, shifts: [0, 1], probabilities: [0.5, 0.5]}",
 		"exponential":         "{epsilon: 0.3}",

@@ -297,7 +297,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestTimeout: work that takes long ends when its time is up, and says so; the next
+// TestTimeout: work that takes long ends when its time is up, with an error or a warning that says so; the next
 // request is answered.
 func TestTimeout(t *testing.T) {
 	s := New(nil)
@@ -308,6 +308,10 @@ func TestTimeout(t *testing.T) {
 		}
 		tried++
 		a := s.Answer(t.Context(), with(name, `,"timeout":1e-3`, c.long))
+		// What is proved without a law is an answer too, where it comes at once.
+		if text, _ := json.Marshal(a.Result); a.Error == nil && strings.Contains(string(text), "the time limit was reached") {
+			continue
+		}
 		if a.Error == nil || a.Error.Kind != KindTimeout || a.Error.Message != "timeout: there is no answer after 0.001 seconds" {
 			t.Errorf("%s: %+v", name, a.Error)
 		}

@@ -15,6 +15,7 @@ import (
 // A campaign is what to do.
 type campaign struct {
 	seed      uint64
+	kind      string // of plans; empty: all
 	first, n  uint64
 	laws      int // how many are tried on each plan
 	ask       answerer
@@ -118,7 +119,7 @@ func (c campaign) run(ctx context.Context) *result {
 
 // one examines the plan of a number, and shrinks it if it fails.
 func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) {
-	p, q := caseOf(c.seed, number)
+	p, q := caseOf(c.seed, number, c.kind)
 	seed := c.seed ^ number*0x9e3779b97f4a7c15
 	x := newExaminer(c.ask, seed, c.laws)
 	start := time.Now()
@@ -146,17 +147,21 @@ func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) 
 	var v *violation
 	if errors.As(err, &v) && ctx.Err() == nil {
 		v = shrink(ctx, c.ask, seed, v, c.shrinking)
-		s.Violations = []string{failure(c.seed, number, v)}
+		s.Violations = []string{c.failure(number, v)}
 	}
 	return s, v
 }
 
 // failure is a violation with what reproduces it.
-func failure(seed, number uint64, v *violation) string {
+func (c campaign) failure(number uint64, v *violation) string {
 	ask := fmt.Sprintf("epsilon --delta %v", v.question.delta)
 	if v.question.ofEpsilon {
 		ask = fmt.Sprintf("delta --epsilon %v", v.question.epsilon)
 	}
-	return fmt.Sprintf("VIOLATION of %s\n%s\n# go run ./lab/campaign/run -seed %d -only %d\n# %v: accountant %s --accuracy %v plan.yaml\n%s",
-		v.check, v.text, seed, number, v.question, ask, v.question.accuracy, v.plan.text())
+	kind := ""
+	if c.kind != "" {
+		kind = " -kind " + c.kind
+	}
+	return fmt.Sprintf("VIOLATION of %s\n%s\n# go run ./lab/campaign/run -seed %d%s -only %d\n# %v: accountant %s --accuracy %v plan.yaml\n%s",
+		v.check, v.text, c.seed, kind, number, v.question, ask, v.question.accuracy, v.plan.text())
 }

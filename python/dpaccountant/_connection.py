@@ -32,7 +32,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def plain(value: Any) -> Any:
-    """A number, or a list, of another library as JSON's."""
+    """A number, or a list, of another library as JSON's, and a step or a plan as a dictionary."""
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):

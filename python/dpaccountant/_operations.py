@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._connection import Connection
-from ._read import Numbers, PlanLike, given, listed, plan_of, real, within
+from ._read import Numbers, PlanLike, each, given, listed, plan_of, real, within
 from .answers import Answer, Calibrated, Interval, Risks, Trained
 
 
@@ -1259,6 +1259,7 @@ class Operations(Connection):
         """Asks for the version; it has no keys."""
         return str(self.request("version")["version"])
 
+    @each("target_epsilon")
     def dpsgd(
         self,
         delta: Numbers,
@@ -1423,6 +1424,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta", "target_epsilon")
     def sampling(
         self,
         population: int,
@@ -1483,6 +1485,7 @@ class Operations(Connection):
             )
         )["schemes"] or ())
 
+    @each("epsilon", "delta")
     def calibrate(
         self,
         plan: PlanLike,
@@ -1708,6 +1711,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta")
     def compare(
         self,
         plan: PlanLike,
@@ -1849,6 +1853,7 @@ class Operations(Connection):
             )
         )["text"])
 
+    @each("delta")
     def diff(
         self,
         old: PlanLike,
@@ -1880,6 +1885,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("tolerance")
     def gdp(
         self,
         plan: PlanLike,
@@ -1906,6 +1912,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("mu", "zcdp")
     def gdp_solve(
         self,
         plan: PlanLike,
@@ -2021,6 +2028,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta")
     def select(
         self,
         plan: Optional[PlanLike] = None,
@@ -2066,6 +2074,7 @@ class Operations(Connection):
             )
         )["laws"] or ())
 
+    @each("epsilon", "delta")
     def matrix_optimize(
         self,
         strategy: str,
@@ -2117,6 +2126,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta")
     def majority(
         self,
         mechanisms: int,
@@ -2183,6 +2193,7 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta")
     def pate(
         self,
         votes: Sequence[Any],

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
-from ._errors import InputError
 from ._operations import (
     LabelRandomizer, LedgerStatus, Topic, _read_delta_at, _read_epsilon_at, _read_topic,
 )
 from ._query import Queries
-from ._read import PlanLike, listed, numbers_of
+from ._read import PlanLike, each, listed
 from ._runs import Runs
 from .answers import Curve, Interval, Profile, ProfilePoint
 from .ledger import Ledger
@@ -28,6 +27,10 @@ class Accountant(Queries, Runs):
 
     ``timeout`` is how many seconds an answer may take; NoAnswerError is raised
     then.
+
+    What computes takes ``limits`` by name: ``accuracy`` (the relative width that an interval may have), ``memory`` in MB, ``work`` and
+    ``time_limit`` in seconds. At a limit an interval is wider, and has a warning; what has no interval raises NoAnswerError or InputError.
+    Where a method takes a δ, an ε, a μ or a tolerance, a list or an array of them is answered by a list.
     """
 
     @overload
@@ -46,14 +49,23 @@ class Accountant(Queries, Runs):
 
             accountant.epsilon(Plan(Gaussian(1.1).poisson(0.004) * 1000), 1e-5).upper
         """
-        return _each("delta", delta, lambda x: _read_epsilon_at(self._epsilon(plan, x, recursion=recursion, **limits)["results"][0]))
+        return self._epsilons(plan, delta, recursion=recursion, **limits)
 
-    def certificate(self, plan: PlanLike, delta: float) -> str:
+    @each("delta")
+    def _epsilons(self, plan: PlanLike, delta: Any, **options: Any) -> Any:
+        return _read_epsilon_at(self._epsilon(plan, delta, **options)["results"][0])
+
+    @each("epsilon")
+    def _deltas(self, plan: PlanLike, epsilon: Any, **options: Any) -> Any:
+        return _read_delta_at(self._delta(plan, epsilon, **options)["results"][0])
+
+    @each("delta")
+    def certificate(self, plan: PlanLike, delta: float, **limits: Any) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
 
         ``docs/reference/certificates.md`` has its form; ``verify/src`` is such a program.
         """
-        return str(self._epsilon(plan, delta, certificate=True)["certificate"])
+        return str(self._epsilon(plan, delta, certificate=True, **limits)["certificate"])
 
     @overload
     def delta(self, plan: PlanLike, epsilon: float, *, recursion: int = 0, **limits: Any) -> Interval: ...
@@ -66,20 +78,21 @@ class Accountant(Queries, Runs):
 
         ε is at least 0. ``recursion`` and ``limits`` are as for ``epsilon``.
         """
-        return _each("epsilon", epsilon, lambda x: _read_delta_at(self._delta(plan, x, recursion=recursion, **limits)["results"][0]))
+        return self._deltas(plan, epsilon, recursion=recursion, **limits)
 
-    def curve(self, plan: PlanLike, kind: str = "delta", **options: Any) -> Curve:
+    @each("delta")
+    def curve(self, plan: PlanLike, kind: str = "delta", *, delta: Optional[float] = None, **options: Any) -> Curve:
         """A curve as numbers: δ against ε ("delta"), ε at ``delta`` against the length of the plan ("steps"), or the error rates
         of the best attacker ("trade-off"; with ``log`` the true-positive rate).
 
-        ``options`` are points, delta, log, from_, to, min_delta, rdp and the limits.
+        ``options`` are points, log, from_, to, min_delta, rdp and the limits.
         """
-        answer = self._curve(plan, kind=kind, **options)
+        answer = self._curve(plan, kind=kind, delta=delta, **options)
         return Curve(answer.kind, answer.x, answer.y, answer.curves[0].points, answer.curves[0].warnings)
 
-    def filter(self, menu: Mapping[str, Any], *, units: Optional[int] = None) -> Menu:
+    def filter(self, menu: Mapping[str, Any], *, units: Optional[int] = None, **limits: float) -> Menu:
         """The price of picking each step from a menu by the results so far; see ``Menu``."""
-        return Menu(self, menu, units=units)
+        return Menu(self, menu, units=units, **limits)
 
     def profile(self, mechanism: str, **parameters: Any) -> Profile:
         """δ at every ε of one run of a mechanism, in each direction.
@@ -111,6 +124,7 @@ class Accountant(Queries, Runs):
         estimates = self._local_estimates(mechanism, epsilon, categories, messages, size=size)
         return [(e.count, e.deviation) for e in estimates]
 
+    @each("epsilon")
     def label(
         self,
         epsilon: float,
@@ -164,11 +178,3 @@ class Accountant(Queries, Runs):
         ``head`` is a ``LedgerStatus.head`` of earlier that must still be there, ``limits`` are as for ``Ledger``.
         """
         return self._ledger_check(os.fspath(path), head=head, **limits)
-
-
-def _each(key: str, xs: Any, one: Any) -> Any:
-    """The answer for a number, or the answers for each of several, in the order of the question, whatever it repeats."""
-    several = numbers_of(xs)
-    if several == []:
-        raise InputError(f"{key}: is an empty list, must be a number or a list of them")
-    return one(xs) if several is None else [one(x) for x in several]

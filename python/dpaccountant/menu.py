@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._errors import BudgetError, InputError
 from ._operations import FilterRow, Operations
+from ._read import each
 from .answers import Interval
 
 __all__ = ["AdaptiveRun", "IndividualFilter", "Menu"]
@@ -19,10 +20,10 @@ class Menu:
     once. ``units`` is the budget, in whole units, and ``costs`` has what each type costs.
     """
 
-    def __init__(self, accountant: Operations, menu: Mapping[str, Any], *, units: Optional[int] = None) -> None:
+    def __init__(self, accountant: Operations, menu: Mapping[str, Any], *, units: Optional[int] = None, **limits: Any) -> None:
         self._accountant = accountant
-        self.menu = dict(menu)
-        answer = accountant._filter(self.menu, units=units)
+        self.menu, self._limits = dict(menu), limits
+        answer = accountant._filter(self.menu, units=units, **limits)
         self.units = answer.units
         self.costs: Dict[str, int] = {t.name: t.cost for t in answer.types}
         self.efficiency = answer.efficiency
@@ -31,13 +32,15 @@ class Menu:
         #: (units, lower, upper) of ε that may be shown when the run stops there, if the menu has levels.
         self.levels: List[Tuple[int, float, float]] = [_row(r) for r in answer.levels]
 
+    @each("epsilon")
     def delta(self, epsilon: float) -> Interval:
         """δ of the whole budget at ε."""
-        return self._accountant._filter(self.menu, units=self.units, epsilon=epsilon).deltas[0]
+        return self._accountant._filter(self.menu, units=self.units, epsilon=epsilon, **self._limits).deltas[0]
 
+    @each("delta")
     def epsilon(self, delta: float) -> Interval:
         """ε of the whole budget at δ."""
-        return self._accountant._filter(self.menu, units=self.units, delta=delta).epsilons[0]
+        return self._accountant._filter(self.menu, units=self.units, delta=delta, **self._limits).epsilons[0]
 
     def run(self) -> "AdaptiveRun":
         """A run that has spent nothing."""

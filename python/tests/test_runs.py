@@ -231,6 +231,8 @@ class Runs(unittest.TestCase):
             "labels.py": r"mean 37\.50, of the private labels 3[678]\.\d\d; ε ≤ 2\n\d+ of 1500 are cats",
             "majority.py": r"answers \[[01], [01], [01]\], ε ≤ 0\.\d{3}, of which the ledger knows 0\.\d{3}",
             "matrix.py": r"sum \[1920\.0, -1280\.0\], released \[\d+, -\d+\]; ε ≤ 2\.\d{3}",
+            "must.py": r"a batch has 20 records, \d+ of them different; ten cost ε ≤ 3\.\d{3}, of one stage 1\.\d{3}",
+            "shuffle.py": r"value 0: 1000 users, estimated 1?[089]\d\d ± \d\d; local ε 2, behind the shuffler ε ≤ 0\.242",
             "pate.py": r"\d+ of 40 queries answered, \d+ of them right; ε ≤ 0\.\d{3} at this data set",
             "selection.py": r"best: (\w+), noisy score \d+; ε ≤ 0\.\d{3}\nfirst above 330: \w+",
         }
@@ -272,10 +274,49 @@ class Notebook(unittest.TestCase):
                 call()
             self.assertIn(text, str(caught.exception))
 
+    def test_lists_of_numbers(self):
+        """What is asked at a list of δ or ε is answered by a list, in its order; two lists are lists in a list."""
+        a, plan, ds = self.accountant, Plan(Gaussian(2) * 3), (1e-6, 1e-5)
+        for ask in (
+            lambda d: a.compare(plan, d), lambda d: a.certificate(plan, d), lambda d: a.diff(plan, plan, delta=d), lambda d: a.gdp(plan, tolerance=d),
+            lambda d: a.calibrate(plan, epsilon=1.0, delta=d), lambda d: a.curve(plan, "steps", delta=d, points=3),
+            lambda d: a.pate([[9, 1]], "gnmax", sigma2=40, delta=d), lambda d: a.select(plan, law=["geometric"], mean=[5], delta=d),
+            lambda d: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", epsilon=1.0, delta=d),
+            lambda d: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, delta=d),
+        ):
+            self.assertEqual(ask(ds), [ask(d) for d in ds])
+        menu = a.filter({"neighbors": "add-remove", "budget": {"units": 3}, "menu": [{"name": "a", "cost": 1, "steps": [Gaussian(4)]}]}, work=1e9)
+        self.assertEqual(menu.epsilon(ds), [menu.epsilon(d) for d in ds])
+        both = a.calibrate(plan, epsilon=[1.0, 2.0], delta=ds)
+        self.assertEqual([[c.value for c in row] for row in both], [[a.calibrate(plan, epsilon=e, delta=d).value for d in ds] for e in (1.0, 2.0)])
+        with self.assertRaises(InputError) as caught:
+            a.compare(plan, [])
+        self.assertIn("delta: is an empty list", str(caught.exception))
+
+    def test_limits(self):
+        """Limits that are far away change nothing; one of work that is reached is told."""
+        a, plan = self.accountant, Plan(Gaussian(2).poisson(0.01) * 50)
+        caps = {"memory": 500, "work": 1e9, "time_limit": 100}
+        for ask in (
+            lambda **c: a.certificate(plan, 1e-5, **c), lambda **c: a.calibrate(plan, epsilon=1.0, delta=1e-5, **c), lambda **c: a.compare(plan, 1e-5, **c),
+            lambda **c: a.gdp(plan, **c), lambda **c: a.gdp_solve(plan, solve="noise-multiplier", mu=0.5, **c), lambda **c: a.diff(plan, plan, delta=1e-5, **c),
+            lambda **c: a.audit(design="many-runs", members=[2, 3, 4.0], non_members=[0, 1, 1.5], delta=1e-5, **c),
+            lambda **c: a.dpsgd(delta=1e-5, sampling_rate=0.01, steps=50, noise_multiplier=2.0, **c), lambda **c: a.label(1.0, [0, 1], [1, 1], **c),
+            lambda **c: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, **c), lambda **c: a.select(candidate_epsilon=1.0, law=["geometric"], **c),
+            lambda **c: a.majority(mechanisms=3, epsilon=0.1, allowance=1, **c),
+            lambda **c: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", **c),
+            lambda **c: a.pate([[9, 1]], "gnmax", sigma2=40, delta=1e-5, **c),
+        ):
+            self.assertEqual(ask(**caps), ask())
+        self.assertTrue(a.dpsgd(delta=1e-5, sampling_rate=0.01, steps=50, noise_multiplier=2.0, work=1).epsilons[0].warnings)
+        with self.assertRaises(TypeError):
+            a.compare(plan, 1e-5, speed=3)
+
     def test_every_step_is_a_plan(self):
         """Each constructor has the keys of plans."""
         values = {"noise": "laplace", "strategy": "identity", "participation": {"epochs": 1}, "probability": 0.9, "categories": 3, "delta": 1e-6,
-                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4}
+                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4, "p": [0.5, 0.5], "q": [0.25, 0.75], "curvature": 0,
+                  "grid": [0, 1], "log_p": [0, 0], "log_q": [-0.5413248546129181, 0.4586751453870819]}
         import inspect
 
         tried = 0
@@ -288,7 +329,7 @@ class Notebook(unittest.TestCase):
                 wanted["scale"] = 1
             self.assertGreater(self.accountant.epsilon(Plan(make(**wanted)), 1e-5).upper, 0, name)
             tried += 1
-        self.assertEqual(tried, 14)
+        self.assertEqual(tried, 16)
         step = Gaussian(4)
         for sampled in (step.truncated_poisson(0.1, cap=9, population=50), step.without_replacement(population=50, batch=5),
                         step.random_allocation(5), step.random_allocation(5, uses=2), step.sampled("balls-in-bins", bins=5, redraw="each-epoch")):

@@ -25,20 +25,28 @@ type blocked struct {
 	rate, theta float64
 	wide        nearPair
 	lambda      float64
-	cells       int   // of the check
-	few         int64 // up to so many steps, the pair that is the worst at every α is tried too
+	cells       int     // of the check
+	few         int64   // up to so many steps, the pair that is the worst at every α is tried too
+	flat        float64 // how long a stretch around α = 1 single steps have level, 0 if they are not proved
 }
 
 // lambdas are tried in this order; the cones shrink, and the bounds widen.
 var lambdas = [...]float64{0.5, 0.75, 1, 1.5}
 
-func newBlocked(ctx context.Context, rate, theta float64) (*blocked, error) {
-	b := &blocked{rate: rate, theta: theta, wide: nearPair{rate, widened(theta)}, few: fewSteps}
+// newBlocked checks the first cone that passes. With singly it is to be proved for single steps too: λ = ½ and a level stretch.
+func newBlocked(ctx context.Context, key blockedKey) (*blocked, error) {
+	b := &blocked{rate: key.rate, theta: key.theta, wide: nearPair{key.rate, widened(key.theta)}, few: fewSteps}
+	most := math.Inf(1)
+	try := lambdas[:]
+	if key.singly {
+		most = levelStretch(key.rate, key.theta)
+		b.flat, try = most, lambdas[:1]
+	}
 	var last error
-	for _, lambda := range lambdas {
-		c, err := newCheck(rate, theta, b.wide.theta, lambda)
+	for _, lambda := range try {
+		c, err := newCheck(b.rate, b.theta, b.wide.theta, lambda, key.singly)
 		if err == nil {
-			if b.cells, err = c.run(ctx); err == nil {
+			if b.cells, err = c.run(ctx, most); err == nil {
 				b.lambda = lambda
 				return b, nil
 			}
@@ -51,11 +59,30 @@ func newBlocked(ctx context.Context, rate, theta float64) (*blocked, error) {
 	return nil, last
 }
 
+// levelStretch is how long a stretch is tried for single steps: about twice what exact profiles need, in deviations of a step's loss. A
+// check refuses one that is too short.
+func levelStretch(rate, theta float64) float64 {
+	square := theta * theta
+	return rate * math.Sqrt(math.Expm1(min(square, 4))) * (2.7 + 0.4*square*square)
+}
+
+// singly reports whether single steps are worth their check. Beyond these steps they gain less than 0.2 %; at smaller θ blocks are as
+// narrow, at larger ones jumps are what costs.
+func singly(theta float64, steps int64) bool {
+	return steps <= mostSingly && theta >= 0.8 && theta <= 1.9
+}
+
+// A blockedKey names a check.
+type blockedKey struct {
+	rate, theta float64
+	singly      bool
+}
+
 // checked keeps the cones of rates and θ, which take a second each, for all mechanisms of the process.
 var checked = struct {
 	sync.Mutex
-	of map[nearPair]*keptBlocked
-}{of: map[nearPair]*keptBlocked{}}
+	of map[blockedKey]*keptBlocked
+}{of: map[blockedKey]*keptBlocked{}}
 
 // A keptBlocked is being made until done is closed. One that ended by a limit of its question is ended, and not kept.
 type keptBlocked struct {
@@ -68,8 +95,7 @@ type keptBlocked struct {
 // mostChecked bounds how many are kept.
 const mostChecked = 256
 
-func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
-	key := nearPair{rate, theta}
+func blockedOf(ctx context.Context, key blockedKey) (*blocked, error) {
 	for {
 		checked.Lock()
 		kept, made := checked.of[key]
@@ -96,9 +122,9 @@ func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
 }
 
 // make checks a cone for all that wait for it.
-func (k *keptBlocked) make(ctx context.Context, key nearPair) (*blocked, error) {
+func (k *keptBlocked) make(ctx context.Context, key blockedKey) (*blocked, error) {
 	defer close(k.done)
-	k.blocked, k.err = newBlocked(ctx, key.rate, key.theta)
+	k.blocked, k.err = newBlocked(ctx, key)
 	if k.ended = ctx.Err() != nil || k.err == parallel.ErrWork; k.ended {
 		checked.Lock()
 		defer checked.Unlock()
@@ -178,8 +204,11 @@ func (p nearPair) saddle(steps, eps float64) float64 {
 
 const (
 	stageDivision = 4    // steps of a ladder in rate·θ, the size of a loss
+	singleShare   = 2e-3 // of a step's variance, what a single step's chords and cells add to it
+	singleSteps   = 1000 // so many steps are taken one by one, if that is proved
 	kernelShare   = 5e-4 // of a step's variance, what chords of its law add to it
 	blockGrowth   = 0.5  // a block, relative to the steps before it
+	mostSingly    = 8000 // up to so many steps, single ones are worth their check
 	fewSteps      = 256  // up to so many, the pair that is the worst at every α may be better than a cone
 	atTop         = 1e-5 // of δ, about what is beyond the top
 	infiniteLoss  = 1e-8 // of δ, about what losses have that count as infinite in all steps
@@ -189,9 +218,14 @@ const (
 // near', and of the pair that is the worst at every α. Chords on the way to a coarser lattice are for upper bounds only.
 func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, logDelta, below float64, maxPoints int) (*ladder, [2]massLaw, error) {
 	var laws [2]massLaw
-	step := b.rate * b.theta / stageDivision
-	// The chords of a law of step h add h²/6 to its variance, rate²(e^{θ²} − 1).
-	points := b.theta / math.Sqrt(6*kernelShare*math.Expm1(min(b.theta*b.theta, 4))) / stageDivision
+	// The chords of a law of step h add h²/6 to its variance, rate²(e^{θ²} − 1), and cells h²/4.
+	deviation := math.Sqrt(math.Expm1(min(b.theta*b.theta, 4)))
+	division := float64(stageDivision)
+	if b.flat > 0 && upper {
+		division = max(division, b.theta*math.Sqrt((1./6+1./4)/singleShare)/deviation)
+	}
+	step := b.rate * b.theta / division
+	points := b.theta / math.Sqrt(6*kernelShare) / deviation / division
 	fine := 1
 	for float64(fine) < points {
 		fine *= 2
@@ -246,7 +280,38 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 	if err := fromStart(1); err != nil {
 		return nil, nil, err
 	}
-	for t := int64(1); t < steps; {
+	t := int64(1)
+	// often keeps the lower of G and the pair's bound, for few steps.
+	often := func() error {
+		g := f.values()
+		if err := fromStart(t); err != nil {
+			return err
+		}
+		if !numbers(g) || !numbers(f.values()) {
+			return fmt.Errorf("blocks do not resolve %d steps", t)
+		}
+		f.below(g)
+		return nil
+	}
+	if b.flat > 0 {
+		one, err := l.one(b, logDelta-xmath.Log(float64(steps))+xmath.Log(infiniteLoss))
+		if err != nil {
+			return nil, nil, err
+		}
+		for k := int(math.Ceil(b.flat / l.step)); t < min(singleSteps, steps); {
+			f.ladder = one.ladder
+			if err := f.step(ctx, f.level(k, one.inf), one.sum, one.off); err != nil {
+				return nil, nil, err
+			}
+			f.ladder = l
+			if t++; t <= b.few && (t&(t-1) == 0 || t == steps) {
+				if err := often(); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+	}
+	for t < steps {
 		size := min(max(1, int64(blockGrowth*float64(t))), steps-t)
 		sum, off := l.raise(near, size)
 		d := f.majorant(t, size, near.inf)
@@ -255,14 +320,9 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 		}
 		f.tail(size)
 		if t += size; t <= b.few {
-			g := f.values()
-			if err := fromStart(t); err != nil {
+			if err := often(); err != nil {
 				return nil, nil, err
 			}
-			if !numbers(g) || !numbers(f.values()) {
-				return nil, nil, fmt.Errorf("blocks do not resolve %d steps", t)
-			}
-			f.below(g)
 		}
 	}
 	g := f.values()
@@ -273,6 +333,28 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 		g[i] = min(g[i], 1)
 	}
 	return l, g, nil
+}
+
+// A single is a step of near' on the nodes of a ladder, without a finer lattice.
+type single struct {
+	*ladder
+	sum, off, inf float64
+}
+
+func (l *ladder) one(b *blocked, logTop float64) (*single, error) {
+	one := *l
+	one.fine, one.dense = 1, l.coarse
+	one.out, one.power, one.product = make([]float64, l.n), make([]complex128, l.n/2+1), make([]complex128, l.n/2+1)
+	law, node, x, err := b.wide.law(l.step, logTop, l.n/2-1)
+	if err != nil {
+		return nil, err
+	}
+	k, err := one.kernel(law.masses(node, x), true)
+	if err != nil {
+		return nil, err
+	}
+	sum, off := one.raise(k, 1)
+	return &single{&one, sum, off, k.inf}, nil
 }
 
 // numbers reports whether values are finite.

@@ -126,14 +126,34 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 func (a *Bound) InBlocks() bool { return a.at(a.theta).single }
 
 // UpperInBlocks is as Upper, for any number of steps, of sampling without replacement: a few dozen blocks of steps, each of one law
-// (docs/theory/subsampling.md §13). It takes less than a second after a check of one or two that a process keeps for each rate and θ,
-// and is tight for hundreds of steps or more.
+// (docs/theory/subsampling.md §13), after some hundred single steps where those are proved and the steps are few. It takes a second or
+// two after a check of one to three that a process keeps for each rate and θ, and is tight for hundreds of steps or more.
 func (a *Bound) UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	b, err := a.blocked(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
 	}
-	l, g, err := b.upper(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	best, err := b.profile(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	if err != nil || b.flat == 0 {
+		return best, err
+	}
+	// Where single steps gain nothing, or have no room, blocks alone are the answer.
+	alone := *b
+	alone.flat = 0
+	p, err := alone.profile(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	if err != nil {
+		return best, ctx.Err()
+	}
+	one, _ := profiles.LogDelta(p, eps)
+	if l, _ := profiles.LogDelta(best, eps); one < l {
+		return p, nil
+	}
+	return best, nil
+}
+
+// profile returns the bound on steps.
+func (b *blocked) profile(ctx context.Context, steps int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+	l, g, err := b.upper(ctx, steps, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +184,13 @@ func (a *Bound) blocked(ctx context.Context, k int64, eps, logDelta float64) (*b
 	if !step.single {
 		return nil, fault.New("sampling", "is not in [without-replacement], for which blocks of steps are proved")
 	}
-	return blockedOf(ctx, step.p1, a.theta)
+	key := blockedKey{step.p1, a.theta, singly(a.theta, k)}
+	b, err := blockedOf(ctx, key)
+	if err != nil && key.singly && ctx.Err() == nil && err != parallel.ErrWork {
+		key.singly = false
+		return blockedOf(ctx, key)
+	}
+	return b, err
 }
 
 // latticeTop returns how many lattice points a question about eps needs, with the tilt c.

@@ -69,6 +69,12 @@ var (
 	handWritten = []string{"cancel", "label-apply", "ledger-close", "ledger-log", "pate-answer", "release", "run-close", "run-next", "run-open"}
 )
 
+// several are the keys in whose place a method takes a list, for a list of answers.
+var several = map[string][]string{
+	"calibrate": {"epsilon", "delta"}, "compare": {"delta"}, "diff": {"delta"}, "dpsgd": {"target-epsilon"}, "gdp": {"tolerance"}, "gdp-solve": {"mu", "zcdp"},
+	"majority": {"delta"}, "matrix-optimize": {"epsilon", "delta"}, "pate": {"delta"}, "sampling": {"delta", "target-epsilon"}, "select": {"delta"},
+}
+
 // A writer writes the client.
 type writer struct {
 	docs  map[string]string // of the types, in Go
@@ -102,7 +108,7 @@ from dataclasses import dataclass, field
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._connection import Connection
-from ._read import Numbers, PlanLike, given, listed, plan_of, real, within
+from ._read import Numbers, PlanLike, each, given, listed, plan_of, real, within
 from .answers import Answer, Calibrated, Interval, Risks, Trained
 `
 
@@ -447,7 +453,11 @@ func (w *writer) method(to *strings.Builder, o service.Operation) {
 	if len(words) > 0 && name[0] != '_' {
 		doc += "\n\n" + strings.Join(words, "") + "        "
 	}
-	fmt.Fprintf(to, "\n    def %s(\n        %s,\n    ) -> %s:\n        \"\"\"%s\"\"\"\n        return %s\n", name, strings.Join(parameters, ",\n        "), returns, doc, fmt.Sprintf(read, ask))
+	to.WriteByte('\n')
+	if keys := several[o.Name]; keys != nil {
+		fmt.Fprintf(to, "    @each(\"%s\")\n", identifier(strings.Join(keys, `", "`)))
+	}
+	fmt.Fprintf(to, "    def %s(\n        %s,\n    ) -> %s:\n        \"\"\"%s\"\"\"\n        return %s\n", name, strings.Join(parameters, ",\n        "), returns, doc, fmt.Sprintf(read, ask))
 }
 
 func quoted(s string) string {

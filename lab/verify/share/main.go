@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -187,7 +188,7 @@ type draw struct{ *rand.Rand }
 
 // log is log-uniform in [lo, hi], with three digits.
 func (d draw) log(lo, hi float64) float64 {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(lo*math.Exp(d.Float64()*math.Log(hi/lo)), 'g', 3, 64), 64)
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(lo*math.Exp(d.Float64()*xmath.Log(hi/lo)), 'g', 3, 64), 64)
 	return min(max(x, lo), hi)
 }
 
