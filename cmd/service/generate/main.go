@@ -1,5 +1,5 @@
-// Command generate writes the Python client's methods and dataclasses from the table of operations:
-// go generate ./cmd/service.
+// Command generate writes the Python client's methods and dataclasses, and the fields that the page knows, from the
+// table of operations: go generate ./cmd/service.
 //
 // A request becomes a method whose parameters are its keys, an answer a frozen dataclass. The tag py of
 // a field of an answer says what Python has otherwise:
@@ -31,18 +31,63 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-// output is where the client has what is written here, from the folder of service.
-const output = "../../python/dpaccountant/_operations.py"
+// The files that are written, from the folder of service.
+const (
+	clientFile = "../../python/dpaccountant/_operations.py"
+	pageFile   = "../web/fields.js"
+)
 
 func main() {
-	text, err := client(".")
-	if err == nil {
-		err = os.WriteFile(output, []byte(text), 0o644)
+	files, err := generate(".")
+	for name, text := range files {
+		if err == nil {
+			err = os.WriteFile(name, []byte(text), 0o644)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
+}
+
+// generate returns the text of each file; folder is that of package service.
+func generate(folder string) (map[string]string, error) {
+	python, err := client(folder)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := page()
+	return map[string]string{clientFile: python, pageFile: fields}, err
+}
+
+// asked are the operations that the page has forms for.
+var asked = []string{"calibrate", "compare", "curve", "dpsgd", "epsilon"}
+
+// page returns what the page knows of the keys of operations, as a script.
+func page() (string, error) {
+	type field struct {
+		Type   string   `json:"type"`
+		Whole  bool     `json:"whole,omitempty"`
+		Help   string   `json:"help,omitempty"`
+		Words  []string `json:"words,omitempty"`
+		Preset string   `json:"preset,omitempty"`
+	}
+	all := map[string]map[string]field{}
+	for _, o := range service.Operations() {
+		if !slices.Contains(asked, o.Name) {
+			continue
+		}
+		all[o.Name] = map[string]field{}
+		for _, k := range o.Keys {
+			all[o.Name][k.Name] = field{Type: k.Type, Whole: k.Whole(), Help: flags.ReplaceAllStringFunc(helpText.Replace(k.Help), unflagged), Words: k.Words, Preset: k.Preset}
+		}
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	return "// The keys of the operations that the page asks. Written by go generate ./cmd/service: do not edit.\nconst accountantFields = " + string(text) + ";\n", err
+}
+
+func unflagged(flag string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", " ")
 }
 
 // classes are the names of answers that Python calls otherwise than Go. Of others the ending Answer is left out.
