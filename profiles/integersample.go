@@ -82,6 +82,15 @@ func (b integerVector) Draw(src rand.Source, count int) ([]int64, error) {
 	return DrawIntegerNoise(src, b.noise, b.clients, b.deviation, count)
 }
 
+// Draw is that of whole-number noise.
+func (b bothNorms) Draw(src rand.Source, count int) ([]int64, error) {
+	whole, ok := b.l1.(integerNoise)
+	if !ok {
+		return nil, fault.New("noise", "is not on whole numbers")
+	}
+	return whole.Draw(src, count)
+}
+
 // Categories returns how many values there are.
 func (r randomizedResponse) Categories() int { return r.categories }
 

@@ -79,6 +79,7 @@ var contract = []struct{ op, request, problem string }{
 	{"label", `{"epsilon":1,"labels":[0,1,2],"weights":[1,1,3]}`, ""},
 	{"pate", `{` + someVotes + `,"mechanism":"confident","threshold":60,"sigma1":20,"sigma2":10,"delta":1e-5,"orders":[4,8]}`, ""},
 	{"pate", `{` + someVotes + `,"mechanism":"Confident-GNMax","sigma1":20,"delta":1e-5}`, `did you mean "confident"?`},
+	{"pate-calibrate", `{` + someVotes + `,"mechanism":"gnmax","epsilon":1,"delta":1e-5}`, ""},
 	{"pate-smooth", `{` + someVotes + `,"mechanism":"gnmax","sigma2":40,"delta":1e-5,"order":14,"beta":0.0143,"sigma-ss":5,"seed":3}`, ""},
 	{"pate-publish", `{` + someVotes + `,"mechanism":"gnmax","sigma2":40,"delta":1e-5,"order":12,"beta":0.02,"noise":0.15,"seed":3}`, ""},
 }
@@ -168,7 +169,7 @@ func askGo(t *testing.T, op, request string) reply {
 }
 
 // commandOf are the commands of operations that are called otherwise.
-var commandOf = map[string]string{"pate": "pate analyze", "plan-check": "plan check", "plan-convert": "plan convert", "gdp-solve": "gdp solve", "matrix-optimize": "matrix optimize", "pate-smooth": "pate smooth", "pate-publish": "pate publish"}
+var commandOf = map[string]string{"pate": "pate analyze", "plan-check": "plan check", "plan-convert": "plan convert", "gdp-solve": "gdp solve", "matrix-optimize": "matrix optimize", "pate-calibrate": "pate calibrate", "pate-smooth": "pate smooth", "pate-publish": "pate publish"}
 
 // askFlags asks by the command: each key is a flag, but for what the command reads from files.
 func askFlags(t *testing.T, op, request string) reply {

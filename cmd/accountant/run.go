@@ -344,8 +344,9 @@ type lawFlags struct {
 
 // A shownTrial is an outcome that a search shows: what the command printed.
 type shownTrial struct {
-	Score  service.Number `json:"score"`
-	Output string         `json:"output"`
+	Score  *service.Number `json:"score"` // null for NaN
+	Output string          `json:"output"`
+	score  float64
 }
 
 // A search runs a command as often as a law says and shows what it may.
@@ -446,7 +447,7 @@ func (j *search) play(ctx context.Context, s *service.Service, next service.RunN
 			return nil, err
 		}
 		j.kept[n] = t
-		score := float64(t.Score)
+		score := t.score
 		next.Score = &score
 		if a, err = s.RunNext(ctx, next); err != nil {
 			return nil, err
@@ -494,7 +495,12 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	if err != nil && !math.IsInf(score, 0) {
 		return t, fmt.Errorf("trial: %s: the last line of what it prints is %s, must be its score, a number", printable(j.trial[0]), show(last))
 	}
-	return shownTrial{service.Number(score), out.String()}, nil
+	t = shownTrial{Output: out.String(), score: score}
+	if !math.IsNaN(score) {
+		shown := service.Number(score)
+		t.Score = &shown
+	}
+	return t, nil
 }
 
 // A limitedBuffer keeps the first bytes that are written to it.

@@ -48,6 +48,7 @@ var validCalls = []string{
 	"pate synth --teachers 10 --classes 3 --queries 4 --out votes.csv",
 	"pate analyze --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --orders 10 --price theorem6",
 	"pate answer --votes votes.csv --mechanism gnmax --sigma2 40",
+	"pate calibrate --votes votes.csv --mechanism gnmax --epsilon 5 --delta 1e-5",
 	"pate smooth --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --order 10 --beta 0.01 --sigma-ss 5",
 	"pate publish --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --order 10 --beta 0.02 --noise 0.15",
 	"label --epsilon 1 --prior prior.csv",

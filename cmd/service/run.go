@@ -20,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 // This file runs mechanisms that a plan prices, for programs in other languages. Their inputs are
@@ -102,6 +103,9 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
 	}
 	scores := q.Monotone || q.Sensitivity != nil
+	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
+		m = realNoise{m, d.(scaled)}
+	}
 	switch x := m.(type) {
 	case voting:
 		if scores {
@@ -126,6 +130,11 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose sensitivity is one of its own keys", m.Name())
 		}
 		out.Values, err = q.whole(x, src)
+	case shuffler.Randomizer:
+		if scores || m.Name() != "k-rr" {
+			return out, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
+		}
+		out.Values, err = q.messages(ctx, x, src)
 	case responding:
 		if scores {
 			return out, fault.New("sensitivity", "and monotone are of no use to %s, which takes the value of each record", m.Name())
@@ -137,7 +146,7 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		}
 		out.Values, err = q.noisy(m.Name(), x.NoiseMultiplier(), src)
 	default:
-		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise and randomized-response are", m.Name())
+		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
 	}
 	if err != nil {
 		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
@@ -170,6 +179,11 @@ type (
 		Respond(value int, src rand.Source) int
 	}
 	scaled interface{ NoiseMultiplier() float64 }
+	// A realNoise is noise of which Draw is hidden.
+	realNoise struct {
+		profiles.Mechanism
+		scaled
+	}
 )
 
 // eachWhole checks that values are whole numbers in a range.
@@ -220,6 +234,23 @@ func (q ReleaseRequest) responses(ctx context.Context, m responding, src rand.So
 	return out, ctx.Err()
 }
 
+// messages has each record send a message of one number.
+func (q ReleaseRequest) messages(ctx context.Context, r shuffler.Randomizer, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(q.Values, 0, 1<<31); err != nil {
+		return nil, err
+	}
+	out := make([]*float64, len(q.Values))
+	for i, x := range q.Values {
+		m, err := r.Sample(int(x), src)
+		if err != nil {
+			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
+		}
+		y := float64(m[0])
+		out[i] = &y
+	}
+	return out, ctx.Err()
+}
+
 // keys releases the counts of keys that pass.
 func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, error) {
 	if err := eachWhole(counts, 0, 1<<53); err != nil {
@@ -244,20 +275,15 @@ func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, 
 	return out, nil
 }
 
-// noisy adds noise of the multiplier times the sensitivity, rounded up, on a grid that depends on nothing else.
+// noisy adds noise of the scale, on a grid that depends on nothing else.
 func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) ([]*float64, error) {
 	add, ok := map[string]func(rand.Source, float64, float64, float64) (float64, error){"gaussian": profiles.AddGaussian, "laplace": profiles.AddLaplace}[name]
-	switch {
-	case !ok || !strings.Contains(string(q.Mechanism), "noise-multiplier"):
-		return nil, fault.New("mechanism", "%s is not gaussian or laplace with a noise-multiplier, which are run here with a sensitivity", name)
-	case q.Sensitivity == nil:
-		return nil, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")
-	case !(*q.Sensitivity > 0 && *q.Sensitivity <= 1e300):
-		return nil, fault.New("sensitivity", "%v is not in (0, 1e+300]", *q.Sensitivity)
+	if !ok {
+		return nil, fault.New("mechanism", "%s is not gaussian or laplace, whose noise is added to numbers", name)
 	}
-	scale := xmath.Up(multiplier**q.Sensitivity, 1)
-	if !(scale >= 0x1p-900 && scale <= 0x1p900) {
-		return nil, fault.New("sensitivity", "%v times the noise multiplier is not in [2^-900, 2^900]", *q.Sensitivity)
+	scale, err := q.scale(name, multiplier)
+	if err != nil {
+		return nil, err
 	}
 	grid := math.Ldexp(1, math.Ilogb(scale)-30)
 	out := make([]*float64, len(q.Values))
@@ -269,6 +295,31 @@ func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) 
 		out[i] = &y
 	}
 	return out, nil
+}
+
+// scale is that of the noise, rounded up: the multiplier times the sensitivity, or what a mechanism says that has the bounds of
+// contributions.
+func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) {
+	key := map[string]string{"gaussian": "standard-deviation", "laplace": "scale"}[name]
+	scale, ok := plan.Number(fmt.Appendf(nil, `{"mechanism": %s}`, q.Mechanism), "mechanism."+name+"."+key)
+	switch {
+	case ok && q.Sensitivity != nil:
+		return 0, fault.New("sensitivity", "is of no use to %s with a %s, whose bounds of contributions have it", name, key)
+	case ok:
+		scale = xmath.Up(scale, 1)
+	case !strings.Contains(string(q.Mechanism), "noise-multiplier"):
+		return 0, fault.New("mechanism", "the %s of %s is not written as a number, must be one", key, name)
+	case q.Sensitivity == nil:
+		return 0, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")
+	case !(*q.Sensitivity > 0 && *q.Sensitivity <= 1e300):
+		return 0, fault.New("sensitivity", "%v is not in (0, 1e+300]", *q.Sensitivity)
+	default:
+		scale = xmath.Up(multiplier**q.Sensitivity, 1)
+	}
+	if !(scale >= 0x1p-900 && scale <= 0x1p900) {
+		return 0, fault.New("sensitivity", "makes a noise of scale %v, which is not in [2^-900, 2^900]", scale)
+	}
+	return scale, nil
 }
 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.

@@ -19,6 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 // ask returns an answer as JSON, or the message of its error.
@@ -278,7 +279,9 @@ func TestRuns(t *testing.T) {
 		{`"op":"run-open","kind":"worst"`, `kind: "worst" is not best, first-above, top, adaptive, sparse-vector or matrix`},
 		{`"op":"run-open","kind":"first-above","threshold":1,"selection":{"law":"poisson","mean":4}`, "law: "},
 		{`"op":"release","mechanism":{"gaussian":{"noise-multiplier":1}},"values":[1]`, "sensitivity: is missing; must be the L2"},
-		{`"op":"release","mechanism":{"gaussian":{"standard-deviation":1,"partitions":1,"per-partition":1,"clamp":[0,1]}},"values":[1],"sensitivity":1`, "mechanism: gaussian is not gaussian or laplace with a noise-multiplier"},
+		{`"op":"release","mechanism":{"gaussian":{"standard-deviation":1,"partitions":1,"per-partition":1,"clamp":[0,1]}},"values":[1],"sensitivity":1`, "sensitivity: is of no use to gaussian with a standard-deviation"},
+		{`"op":"release","mechanism":{"unary":{"epsilon":1,"categories":3}},"values":[1]`, "mechanism: unary answers with a message"},
+		{`"op":"release","mechanism":{"k-rr":{"epsilon":1,"categories":3}},"values":[1,3]`, "values[1]: "},
 		{`"op":"release","mechanism":{"threshold":{"noise":"laplace","scale":1,"threshold":3}},"values":[1,1.5]`, "values[1]: 1.5 is not a whole number in [0, 2^53]"},
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[[1,1,0],[1,1,1]]`, "answers: 2 are more than 1"},
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[[1,1,2]]`, "queries[0]: votes[2]: 2 is not 0 or 1"},
@@ -309,6 +312,9 @@ func TestWholeReleases(t *testing.T) {
 		`"discrete-laplace":{"noise-multiplier":"5/2","sensitivity":2}`: func(src rand.Source) ([]int64, error) {
 			return profiles.DrawIntegerNoise(src, "discrete-laplace", 1, 5, 3)
 		},
+		`"discrete-laplace":{"noise-multiplier":2,"sensitivity":4,"l2-sensitivity":2}`: func(src rand.Source) ([]int64, error) {
+			return profiles.DrawIntegerNoise(src, "discrete-laplace", 1, 8, 3)
+		},
 		`"skellam":{"standard-deviation":4,"sensitivity":2}`: func(src rand.Source) ([]int64, error) { return profiles.DrawIntegerNoise(src, "skellam", 1, 4, 3) },
 		`"summed-noise":{"noise":"discrete-gaussian","clients":9,"missing":2,"standard-deviation":3,"sensitivity":1}`: func(src rand.Source) ([]int64, error) {
 			return profiles.DrawIntegerNoise(src, "discrete-gaussian", 7, 3, 3)
@@ -322,6 +328,27 @@ func TestWholeReleases(t *testing.T) {
 		if got := ask(t, s, `{"op":"release","mechanism":{%s},"values":[-7,0,%d],"test-seed":5}`, mechanism, int64(1<<40)); got != want {
 			t.Errorf("%s: %s, want %s", mechanism, got, want)
 		}
+	}
+	for mechanism, want := range map[string]func(rand.Source) (float64, error){
+		`"gaussian":{"standard-deviation":3,"partitions":1,"per-partition":1,"clamp":[0,1]}`: func(src rand.Source) (float64, error) { return profiles.AddGaussian(src, 7, 3, 0x1p-29) },
+		`"laplace":{"scale":5,"partitions":1,"per-partition":1,"clamp":[0,1]}`:               func(src rand.Source) (float64, error) { return profiles.AddLaplace(src, 7, 5, 0x1p-28) },
+		`"k-rr":{"epsilon":2,"categories":9}`: func(src rand.Source) (float64, error) {
+			r, err := shuffler.NewKRR(2, 9)
+			if err != nil {
+				return 0, err
+			}
+			m, err := r.Sample(7, src)
+			return float64(m[0]), err
+		},
+	} {
+		y, err := want(random.Seeded(5))
+		if got := ask(t, s, `{"op":"release","mechanism":{%s},"values":[7],"test-seed":5}`, mechanism); got != asJSON(t, err, map[string]any{"values": []float64{y}}) {
+			t.Errorf("%s: %s, want %v", mechanism, got, y)
+		}
+	}
+	y, err := profiles.AddLaplace(random.Seeded(5), 7, 4, 0x1p-28)
+	if got := ask(t, s, `{"op":"release","mechanism":{"laplace":{"noise-multiplier":2,"l2-sensitivity":0.5}},"values":[7],"sensitivity":2,"test-seed":5}`); got != asJSON(t, err, map[string]any{"values": []float64{y}}) {
+		t.Errorf("laplace with both norms: %s, want %v", got, y)
 	}
 	// Of 30,000 answers the truth has 1 − p + p/k, another category p/k: six standard deviations are 500 at most.
 	values := make([]int, 30000)

@@ -26,7 +26,7 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("random plans, for seconds")
 	}
-	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, most: 5, shrinking: 30 * time.Second}
+	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, narrow: true, most: 5, shrinking: 30 * time.Second}
 	c.found = func(number uint64, v *violation) { t.Error(c.failure(number, v)) }
 	s := c.run(t.Context())
 	if s.Plans != int64(*plans) && len(s.Violations) == 0 {
@@ -383,6 +383,24 @@ func TestWorkOfOrdinaryPlans(t *testing.T) {
 		var v *violation
 		if err := newExaminer(little, 1, 0).examine(t.Context(), p, question{delta: 1e-6, accuracy: 1e-3, ordinary: true}); !errors.As(err, &v) || v.check != ordinaryCheck {
 			t.Errorf("%v\n%s", err, p.text())
+		}
+	}
+}
+
+// TestNarrow: a wide ordinary answer is a violation if it is asked for, and is told in any case.
+func TestNarrow(t *testing.T) {
+	little := func(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+		q.work = 3e4
+		return answer(ctx, p, q)
+	}
+	for _, narrow := range []bool{false, true} {
+		s := campaign{seed: 2, kind: ordinary, n: 6, ask: little, most: 100, narrow: narrow}.run(t.Context())
+		found, other := s.Wide, s.Violations
+		if narrow {
+			found, other = other, found
+		}
+		if len(found) == 0 || len(other) > 0 || !strings.Contains(s.report(false), found[0]) {
+			t.Errorf("narrow %v: %d wide answers, %d violations", narrow, len(s.Wide), len(s.Violations))
 		}
 	}
 }

@@ -22,6 +22,7 @@ func Main() {
 	limit := flag.Duration("time", 0, "begin no plan after this time; 0: no limit")
 	flag.DurationVar(&c.shrinking, "shrink", 2*time.Minute, "how long a smaller plan is looked for")
 	flag.StringVar(&c.kind, "kind", "", "only schedule, ordinary or extreme; empty: all, of which these are three in twenty")
+	flag.BoolVar(&c.narrow, "narrow", true, "an ordinary answer that a limit of work or memory made wide is a violation")
 	only := flag.Int64("only", -1, "only the plan of this number, with every law")
 	parts := flag.String("parts", "", "a file of parts: goes on where it ends, and reports on all of it")
 	size := flag.Uint64("part", 1000, "how many plans a part has")

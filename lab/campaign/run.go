@@ -22,6 +22,7 @@ type campaign struct {
 	progress  func(*result)
 	found     func(number uint64, v *violation) // is told of each violation, one at a time
 	most      int                               // violations after which it ends
+	narrow    bool                              // an ordinary answer that a limit ended is a violation
 	until     time.Time                         // begin no plan after it; zero: no limit
 	shrinking time.Duration                     // for each violation
 }
@@ -35,6 +36,7 @@ type result struct {
 	Answers, Warned             int64
 	Checks, Engines, Mechanisms map[string]int64
 	Violations                  []string // as failure prints them
+	Wide                        []string // ordinary answers that a limit ended, if they are no violations
 	Share                       float64  // the widest answer, over the width asked
 	Widest                      string
 	Slowest                     time.Duration
@@ -65,6 +67,7 @@ func (s *result) join(t *result) {
 	add(s.Engines, t.Engines)
 	add(s.Mechanisms, t.Mechanisms)
 	s.Violations = append(s.Violations, t.Violations...)
+	s.Wide = append(s.Wide, t.Wide...)
 	// Of equal ones the text decides, not the order.
 	if t.Share > s.Share || t.Share == s.Share && t.Widest < s.Widest {
 		s.Share, s.Widest = t.Share, t.Widest
@@ -147,7 +150,12 @@ func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) 
 	var v *violation
 	if errors.As(err, &v) && ctx.Err() == nil {
 		v = shrink(ctx, c.ask, seed, v, c.shrinking)
-		s.Violations = []string{c.failure(number, v)}
+		text := c.failure(number, v)
+		if v.check == ordinaryCheck && !c.narrow {
+			s.Wide = []string{text}
+			return s, nil
+		}
+		s.Violations = []string{text}
 	}
 	return s, v
 }

@@ -28,7 +28,7 @@ from ._shared import shared
 from ._version import __version__
 from ._operations import (
     Audit, Calibration, Comparison, CurvePoint, GaussianDP, LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy,
-    PateCost, Probe, PublishedCost, Risk, RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training,
+    PateCost, PateParameters, Probe, PublishedCost, Risk, RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training,
 )
 from .answers import Answer, Curve, Found, Interval, PateLabels, Profile, ProfilePoint, rows
 from .client import Accountant
@@ -78,6 +78,7 @@ __all__ = [
     "NoisyMax",
     "PateCost",
     "PateLabels",
+    "PateParameters",
     "PermuteAndFlip",
     "Plan",
     "PlanLike",

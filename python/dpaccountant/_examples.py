@@ -42,6 +42,7 @@ METHODS: Dict[str, str] = {  # of Accountant
     "matrix_optimize": 'accountant.matrix_optimize(strategy="toeplitz", steps=16, participation="{single: true}").rmse',
     "majority": "accountant.majority(mechanisms=11, epsilon=0.1, allowance=3).gamma",
     "pate": 'accountant.pate([[90, 10], [40, 60]], "gnmax", sigma2=40, delta=1e-5).data_independent_epsilon',
+    "pate_calibrate": 'accountant.pate_calibrate([[95, 3, 2]] * 20, "gnmax", epsilon=1, delta=1e-5).sigma2',
     "pate_smooth": 'accountant.pate_smooth([[90, 10], [40, 60]], "gnmax", sigma2=40, delta=1e-5, order=10, beta=0.01, sigma_ss=5)',
     "pate_publish": 'accountant.pate_publish([[90, 10], [40, 60]], "gnmax", sigma2=40, delta=1e-5, order=10, beta=0.02, noise=0.15).epsilon',
     "label": "accountant.label(1.0, [0, 1, 2], [5, 3, 2]).probabilities",

@@ -7,7 +7,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._connection import Connection
 from ._read import Numbers, PlanLike, each, given, listed, plan_of, real, within
-from .answers import Answer, Calibrated, Interval, Risks, Trained
+from .answers import Answer, Calibrated, Interval, Parameterized, Risks, Trained
 
 
 def _read_epsilon_at(r: Any) -> Interval:
@@ -1015,6 +1015,64 @@ def _read_pate(r: Any) -> PateCost:
         forward_rdp=tuple(float(x) for x in r["forward-rdp"] or ()),
         reverse_rdp=tuple(float(x) for x in within(r, "reverse-rdp") or ()),
         exact=within(r, "exact-epsilon"),
+    )
+
+
+@dataclass(frozen=True)
+class PatePublishParameters(Answer):
+    """Fixed before the private votes are looked at."""
+
+    order: float
+    beta: float
+    noise: float
+    confidence: float
+    median_epsilon: float
+
+
+def _read_pate_publish_parameters(r: Any) -> PatePublishParameters:
+    return PatePublishParameters(
+        order=float(r["order"]),
+        beta=float(r["beta"]),
+        noise=float(r["noise"]),
+        confidence=float(r["confidence"]),
+        median_epsilon=float(r["median-epsilon"]),
+    )
+
+
+@dataclass(frozen=True)
+class PateParameters(Parameterized):
+    """A mechanism within the budget at the votes that were looked at."""
+
+    mechanism: str
+    sigma2: float
+    delta: float
+    report: str
+    epsilon: float
+    independent_epsilon: float
+    expected_answers: float
+    expected_correct: float
+    queries: int
+    condition: str
+    threshold: Optional[float] = None
+    sigma1: Optional[float] = None
+    publish: Optional[PatePublishParameters] = None
+
+
+def _read_pate_calibration(r: Any) -> PateParameters:
+    return PateParameters(
+        mechanism=r["mechanism"],
+        threshold=real(within(r, "threshold")),
+        sigma1=real(within(r, "sigma1")),
+        sigma2=float(r["sigma2"]),
+        delta=float(r["delta"]),
+        report=r["report"],
+        epsilon=float(r["epsilon"]),
+        independent_epsilon=float(r["data-independent-epsilon"]),
+        expected_answers=float(r["expected-answers"]),
+        expected_correct=float(r["expected-correct"]),
+        queries=r["queries"],
+        publish=None if (x := within(r, "publish")) is None else _read_pate_publish_parameters(x),
+        condition=r["condition"],
     )
 
 
@@ -2139,6 +2197,8 @@ class Operations(Connection):
         gamma: Optional[str] = None,
         objective: Optional[str] = None,
         prior_mean: Optional[float] = None,
+        prior: Optional[Numbers] = None,
+        samples: Optional[int] = None,
         monotone: Optional[bool] = None,
         disjoint_shards: Optional[bool] = None,
         voter_epsilons: Optional[Numbers] = None,
@@ -2160,6 +2220,8 @@ class Operations(Connection):
         gamma: noise function: optimal, subsampling, double or constant (default optimal)
         objective: what optimal means: error (of votes above ½), disagreement or common-p (default error)
         prior_mean: mean vote probability of the objective (default 0.75)
+        prior: low,high: minimise the error itself, averaged over vote probabilities drawn uniformly from between them
+        samples: number of vectors drawn for prior, the same every time (default 4000)
         monotone: let clearer majorities be answered at least as truthfully (default true)
         disjoint_shards: the mechanisms run on disjoint shards of the records
         voter_epsilons: ε of each mechanism, if they are unlike; epsilon is then the unit of the allowance
@@ -2179,6 +2241,8 @@ class Operations(Connection):
                 gamma=gamma,
                 objective=objective,
                 prior_mean=prior_mean,
+                prior=listed(prior),
+                samples=samples,
                 monotone=monotone,
                 disjoint_shards=disjoint_shards,
                 voter_epsilons=listed(voter_epsilons),
@@ -2261,6 +2325,67 @@ class Operations(Connection):
                 report=report,
                 price=price,
                 orders=listed(orders),
+                memory=memory,
+                work=work,
+                time_limit=time_limit,
+            )
+        ))
+
+    def pate_calibrate(
+        self,
+        votes: Sequence[Any],
+        mechanism: str,
+        epsilon: float,
+        delta: float,
+        *,
+        labels: Optional[bool] = None,
+        classes: Optional[int] = None,
+        queries: Optional[int] = None,
+        teachers: Optional[int] = None,
+        independent_epsilon: Optional[float] = None,
+        threshold: Optional[float] = None,
+        sigma1: Optional[float] = None,
+        max_answers: Optional[int] = None,
+        report: Optional[str] = None,
+        publish: Optional[bool] = None,
+        confidence: Optional[float] = None,
+        memory: Optional[float] = None,
+        work: Optional[float] = None,
+        time_limit: Optional[float] = None,
+    ) -> PateParameters:
+        """Asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
+
+        classes: number of classes, for format labels
+        queries: look at the first K queries only
+        teachers: number of teachers, if some abstain
+        mechanism: gnmax or confident
+        epsilon: target ε
+        delta: δ
+        independent_epsilon: bound of the ε at every data set (default: four times epsilon)
+        threshold: threshold T of the check, in votes (default: searched)
+        sigma1: standard deviation of the check's noise, in votes (default: searched)
+        max_answers: the number of answers after which no query is answered any more, fixed in advance
+        report: which ε meets the target: joint or worst at these votes, or independent at every data set (default: joint if there is a check and else worst)
+        publish: search order, beta and noise of publish, too
+        confidence: the probability that the published bound holds (default 0.95)
+        """
+        return _read_pate_calibration(self.request(
+            "pate-calibrate", **given(
+                votes=listed(votes),
+                labels=labels,
+                classes=classes,
+                queries=queries,
+                teachers=teachers,
+                mechanism=mechanism,
+                epsilon=epsilon,
+                delta=delta,
+                independent_epsilon=independent_epsilon,
+                threshold=threshold,
+                sigma1=sigma1,
+                max_answers=max_answers,
+                report=report,
+                publish=publish,
+                confidence=confidence,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,

@@ -141,8 +141,9 @@ class Runs(Operations):
         exponential, permute-and-flip, noisy-max: ``values`` are scores, one of which neighbours change by at most
         ``sensitivity`` (1 if not given); the index of the chosen one is returned. gaussian, laplace: numbers, which change
         together by at most ``sensitivity`` in L2 or L1 norm, in their own unit; numbers of the same shape (n,) are returned.
+        A plan with a standard deviation has the bounds of contributions, and takes no sensitivity.
         discrete-gaussian, discrete-laplace, skellam, summed-noise: whole numbers, of the sensitivity that the mechanism
-        names. randomized-response: the category of each record, from 0. threshold, select-partitions: the number of persons of each key, as a
+        names. randomized-response, k-rr: the category of each record, from 0. threshold, select-partitions: the number of persons of each key, as a
         list or as a mapping of keys; None for a key that is not shown, or a mapping of the keys that are.
 
             accountant.release(Gaussian(2), [310.0, 295.0], sensitivity=1)

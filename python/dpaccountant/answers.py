@@ -190,6 +190,22 @@ class Calibrated(Answer):
         return {s.path: s.value for s in dict(self._fields())["settings"]}
 
 
+class Parameterized(Answer):
+    """What PateParameters tell beside their fields."""
+
+    @property
+    def publication(self) -> Optional[Dict[str, float]]:
+        """The keywords of ``pate_publish``."""
+        found = dict(self._fields())["publish"]
+        return {key: value for key, value in found.to_dict().items() if key != "median_epsilon"} if found else None
+
+    @property
+    def median_epsilon(self) -> Optional[float]:
+        """What the publication would tell at the median of its noise."""
+        found = dict(self._fields())["publish"]
+        return float(found.median_epsilon) if found else None
+
+
 class Trained(Answer):
     """What a Training tells beside its fields."""
 

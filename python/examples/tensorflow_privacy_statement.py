@@ -1,7 +1,7 @@
 """TensorFlow Privacy: its statement about a training run, and the certified one with the same arguments.
 
-Not imported and run: tensorflow_privacy, whose package needs TensorFlow, which is not on the project's machines; a stand-in says a line. The
-names of the arguments are compared with its source where that is at hand.
+Imported and run: its compute_dp_sgd_privacy_lib and dp_accounting, where their sources are at hand: both statements have the same ε. Its
+package needs TensorFlow, which is not on the project's machines; a stand-in says a line.
 
     pip install tensorflow-privacy
     python python/examples/tensorflow_privacy_statement.py

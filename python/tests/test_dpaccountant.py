@@ -57,7 +57,7 @@ class Tests(unittest.TestCase):
 
     def test_certificate(self):
         lines = self.accountant.certificate(pure(0.5, 3), delta=1e-5).splitlines()
-        self.assertEqual(lines[0], "accountant certificate 1")
+        self.assertEqual(lines[0], "accountant certificate 2")
         self.assertIn("step 3 pure epsilon 0x1p-1", lines)
         self.assertTrue(lines[-1].startswith("sha256 "))
 
@@ -228,6 +228,19 @@ class Tests(unittest.TestCase):
         )
         self.assertTrue(trained.certified)
         self.assertLess(trained.attained_f, trained.max_f)
+
+    def test_pate_calibrate(self):
+        """Parameters for a target on votes that are public, which analyze and publish take."""
+        votes = [[95, 3, 2], [40, 35, 25], [70, 20, 10]] * 5
+        found = self.accountant.pate_calibrate(votes, "confident", epsilon=2, delta=1e-5, publish=True)
+        self.assertLessEqual(found.epsilon, 2)
+        self.assertTrue(0 < found.expected_correct <= found.expected_answers <= 15)
+        mechanism = dict(threshold=found.threshold, sigma1=found.sigma1, sigma2=found.sigma2)
+        self.assertLessEqual(self.accountant.pate(votes, "confident", delta=1e-5, **mechanism).epsilon, 2)
+        told = self.accountant.pate_publish(votes, "confident", delta=1e-5, **mechanism, **found.publication, private=True)
+        self.assertAlmostEqual(told.private["median-epsilon"], found.median_epsilon, places=9)
+        with self.assertRaisesRegex(InputError, "epsilon"):
+            self.accountant.pate_calibrate(votes, "gnmax", epsilon=0, delta=1e-5)
 
     def test_pate(self):
         votes = [[95, 3, 2], [40, 35, 25]]

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -125,19 +126,23 @@ class Stubs(unittest.TestCase):
 class Sources(unittest.TestCase):
     """Code of the peers that runs without their other dependencies."""
 
-    def package(self, peer, folder, name):
-        """A package whose modules are read from the commit, without what its __init__ imports."""
-        commit = PEERS[peer][1]
-        tree = git(peer, "archive", commit, os.path.join(folder, name).replace(os.sep, "/"))
+    def unpacked(self, peer, path):
+        """A folder with a part of the commit."""
+        tree = git(peer, "archive", PEERS[peer][1], path)
         if tree is None:
             raise unittest.SkipTest(f"NO SOURCE OF {peer}: it is not run")
         where = tempfile.TemporaryDirectory()
         self.addCleanup(where.cleanup)
         with tarfile.open(fileobj=io.BytesIO(tree)) as archive:
             archive.extractall(where.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        return where.name
+
+    def package(self, peer, folder, name):
+        """A package whose modules are read from the commit, without what its __init__ imports."""
+        where = self.unpacked(peer, f"{folder}/{name}".lstrip("/"))
         for module in [m for m in sys.modules if m.split(".")[0] == name or m == f"dpaccountant.{name}"]:
             del sys.modules[module]  # of a test before this one
-        return add_module(name, path=os.path.join(where.name, folder, name))
+        return add_module(name, path=os.path.join(where, folder, name))
 
     def imported(self, *names):
         try:
@@ -193,6 +198,66 @@ class Sources(unittest.TestCase):
         check_pipeline(self, params.MechanismType, CertifiedBudgetAccountant)
         with self.assertRaises(Exception):
             budgets.NaiveBudgetAccountant(1, 1e-6, num_aggregations=1, aggregation_weights=[1])
+
+
+    def test_tensorflow_privacy_says_the_same(self):
+        """Its statement, by its own accountants, and ours have the same ε, for one example of each epoch and for Poisson samples."""
+        self.imported("scipy", "absl", "attr", "mpmath")
+        paths = os.path.join(self.unpacked("dp_accounting", "python/dp_accounting"), "python", "dp_accounting"), self.unpacked("TensorFlow Privacy", "tensorflow_privacy")
+        done = subprocess.run(
+            [sys.executable, "-B", "-W", "ignore", "-c", TENSORFLOW, *paths], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            env=dict(os.environ, PYTHONIOENCODING="utf-8"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        epoch, poisson = re.findall(r"(?:per epoch|sampling \(\*\)): +([0-9.]+)", done.stdout)
+        ours = dpsgd.compute_dp_sgd_privacy_statement(60000, 256, 60, 1.1, 1e-5, used_microbatching=False)
+        found = [float(x) for x in re.findall(r"ε = ([0-9.]+), δ", ours)]
+        self.assertTrue(abs(found[0] - float(poisson)) < 1e-3 and abs(found[1] - float(epoch)) < 1e-3, (found, poisson, epoch))
+
+    def test_opacus_trains(self):
+        """Opacus 1.5.4 itself, with empty modules for what only torch 2 has: the examples by its engine, trainers are stand-ins."""
+        self.imported("torch", "scipy")
+        source = self.package("Opacus 1.5.4", "", "opacus").__path__[0]
+        del sys.modules["opacus"]
+        for framework, program in (("torch", "opacus_epsilon.py"), ("transformers", "transformers_trainer.py"), ("lightning", "lightning_digits.py")):
+            done = subprocess.run(
+                [sys.executable, "-B", "-W", "ignore", "-c", OPACUS, os.path.dirname(source), HERE, framework, program],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", env=dict(os.environ, PYTHONIOENCODING="utf-8"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, "^installed, 1.5.4\n")
+            self.assertRegex(done.stdout, r"noise 3\.97\d+: ε ≤ (0\.99\d+|1\.000000) after 64 steps" if framework == "torch" else "65 of 65 steps")
+
+
+TENSORFLOW = """
+import importlib.util, sys
+sys.path[:0] = sys.argv[1:]
+spec = importlib.util.spec_from_file_location("lib", sys.argv[2] + "/tensorflow_privacy/privacy/analysis/compute_dp_sgd_privacy_lib.py")
+lib = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(lib)
+print(lib.compute_dp_sgd_privacy_statement(60000, 256, 60, 1.1, 1e-5, used_microbatching=False, accountant_type=lib.AccountantType.PLD))
+"""
+
+OPACUS = """
+import os, runpy, sys, types
+source, here, framework, program = sys.argv[1:]
+sys.path[:0] = [source, here, os.path.join(here, ".."), os.path.join(here, "..", "examples")]
+import torch
+class Empty(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+if not hasattr(torch, "func"):
+    for name in ("torch.func", "torch.distributed.tensor", "torch.distributed.fsdp", "torch.distributed._composable", "torch.distributed._composable.fsdp",
+                 "torch.distributed._tensor", "torch.distributed._tensor.experimental", "opt_einsum"):
+        sys.modules[name] = Empty(name)
+    torch.func = sys.modules["torch.func"]
+    torch.nn.RMSNorm = type("RMSNorm", (torch.nn.Module,), {})
+import frameworks
+getattr(frameworks, framework)()
+print(frameworks.KIND["torch and opacus"])
+sys.argv = [os.path.join(here, "..", "examples", program)]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 def check_pipeline(test, kinds, accountant):

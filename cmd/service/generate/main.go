@@ -94,14 +94,14 @@ func unflagged(flag string) string {
 var classes = map[string]string{
 	"Compared": "Comparison", "Curve": "PlanCurve", "DPSGDAnswer": "Training", "DeltaAt": "Interval", "EpsilonAt": "Interval",
 	"GDPAnswer": "GaussianDP", "GDPAt": "GaussianSetting", "LabelAnswer": "LabelRandomizer", "LabelGroupAnswer": "LabelGroup",
-	"LedgerState": "LedgerStatus", "MatrixOptimizeAnswer": "MatrixStrategy", "PateAnswer": "PateCost", "PatePublishAnswer": "PublishedCost",
+	"LedgerState": "LedgerStatus", "MatrixOptimizeAnswer": "MatrixStrategy", "PateAnswer": "PateCost", "PateCalibration": "PateParameters", "PatePublishAnswer": "PublishedCost",
 	"PateSmoothAnswer": "SanitizedCost", "Profile": "PlanProfile", "Scheme": "SamplingScheme", "SelectedLaw": "SelectionLaw", "Solution": "Calibration",
 }
 
 // written are the classes that answers.py has by hand, whole or, as a base, what they can do.
 var (
 	written = []string{"Interval"}
-	bases   = map[string]string{"Calibration": "Calibrated", "Risk": "Risks", "Training": "Trained"}
+	bases   = map[string]string{"Calibration": "Calibrated", "PateParameters": "Parameterized", "Risk": "Risks", "Training": "Trained"}
 )
 
 // private are the operations whose methods the client has by hand, and asks with these; handWritten those that it asks
@@ -154,7 +154,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._connection import Connection
 from ._read import Numbers, PlanLike, each, given, listed, plan_of, real, within
-from .answers import Answer, Calibrated, Interval, Risks, Trained
+from .answers import Answer, Calibrated, Interval, Parameterized, Risks, Trained
 `
 
 // comments returns the comments of the types of a package.
