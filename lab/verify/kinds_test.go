@@ -4,6 +4,7 @@ package verify
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -138,6 +139,27 @@ func TestKindsOfSteps(t *testing.T) {
 			}
 			refuse("the claim of another plan", with(with(with(worse, "lower", plan.Hex(0)), "upper", plan.Hex(upper)), "delta", plan.Hex(k.delta)), false)
 		}
+	}
+}
+
+// TestAllocationsAddUp: epochs count for each of two lines with the same words.
+func TestAllocationsAddUp(t *testing.T) {
+	checker := build(t)
+	step := "{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {random-allocation: {steps: 20, epochs: 4}}}"
+	one, _, err := certify("neighbors: add-remove\nsteps: ["+step+"]", 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^step .*\n`).FindString(one)
+	if code, said := check(t, checker, seal(strings.Replace(one, line, line+line, 1))); code != refuted {
+		t.Errorf("twice the epochs: exit %d\n%s\n%s", code, said, one)
+	}
+	two, _, err := certify("neighbors: add-remove\nsteps: ["+step+", "+step+"]", 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, said := check(t, checker, two); code != proved {
+		t.Errorf("exit %d\n%s\n%s", code, said, two)
 	}
 }
 

@@ -457,6 +457,8 @@ static void read_step(certificate *c, ulong records)
 	if (*at != '\n')
 		bad("there is more on the line, or less");
 	const char *unknown = name == CHOICE ? s->rate < 1 || s->population || records > 1 ? "exponential mechanisms on samples, or of persons with several records" : NULL : name <= DLAP ? move(c, s, records) : declared(c, s, records, name == PURE);
+	if (s->places && name != GAUSS)
+		unknown = "random allocation of another mechanism than Gaussian noise";
 	if (!unknown && !dimension && s->sensitivity*s->shift > 1)
 		unknown = "discrete Gaussian noise on a vector, but that moved by 1";
 	if (!unknown && name == DLAP && s->sensitivity*s->shift + 1 > MAX_OUTCOMES)

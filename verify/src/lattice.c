@@ -282,7 +282,7 @@ static void cells_of_noise(cells *x, grid *g, const step *s, int d, double tail)
 	if (s->kind == LAPLACE)
 		align(g, laplace_largest(s, d));
 	range(&first, &last, s, d, g->h, tail);
-	slong n = spend(g, 4.0*s->records*(last - first)) ? last - first + 1 : 1;
+	slong n = spend(g, (12.0*s->records - 8)*(last - first)) ? last - first + 1 : 1;
 	cells_init(x, first - 1, n + 1);
 	arb_ptr p = _arb_vec_init(n + 2), q = _arb_vec_init(n + 2);
 	double *at = flint_malloc(n*sizeof *at);

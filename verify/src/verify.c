@@ -112,7 +112,7 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 		arb_clear(one); arb_clear(weight);
 		return ok ? REACHED : NEVER;
 	}
-	return delta_contour(x, why, c, d, eps, tol, prec);
+	return no_integral(c) ? NEVER : delta_contour(x, why, c, d, eps, tol, prec);
 }
 
 /* What a ball around delta(eps) makes of delta(eps) <= delta (upper) or >= delta. */
