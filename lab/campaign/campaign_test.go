@@ -114,7 +114,7 @@ func TestSabotage(t *testing.T) {
 		})),
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := campaign{seed: 3, n: 250, laws: 2, most: 1, ask: ask, shrinking: 5 * time.Second}
+			c := campaign{seed: 3, kind: anyPlan, n: 250, laws: 2, most: 1, ask: ask, shrinking: 5 * time.Second}
 			var first *violation
 			c.found = func(_ uint64, v *violation) { first = v }
 			s := c.run(t.Context())

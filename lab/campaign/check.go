@@ -55,7 +55,7 @@ func newExaminer(ask answerer, seed uint64, lawsOf int) *examiner {
 }
 
 // The kinds of plans that can be asked for alone.
-const schedules, ordinary, extreme = "schedule", "ordinary", "extreme"
+const anyPlan, schedules, ordinary, extreme = "any", "schedule", "ordinary", "extreme"
 
 // caseOf returns the plan and the question of a number. If no kind is asked for, of each twenty one is a noise schedule, one a
 // plan that people run, and one at the ends of all ranges.

@@ -21,7 +21,7 @@ func Main() {
 	flag.IntVar(&c.most, "most", 20, "how many violations end it")
 	limit := flag.Duration("time", 0, "begin no plan after this time; 0: no limit")
 	flag.DurationVar(&c.shrinking, "shrink", 2*time.Minute, "how long a smaller plan is looked for")
-	flag.StringVar(&c.kind, "kind", "", "only schedule, ordinary or extreme; empty: all, of which these are three in twenty")
+	flag.StringVar(&c.kind, "kind", "", "only any, schedule, ordinary or extreme; empty: all, of which the last three are three in twenty")
 	flag.BoolVar(&c.narrow, "narrow", true, "an ordinary answer that a limit of work or memory made wide is a violation")
 	only := flag.Int64("only", -1, "only the plan of this number, with every law")
 	parts := flag.String("parts", "", "a file of parts: goes on where it ends, and reports on all of it")
@@ -33,8 +33,8 @@ func Main() {
 		fmt.Fprintf(os.Stderr, "arguments: %q are not taken\n", flag.Args())
 		os.Exit(2)
 	}
-	if !slices.Contains([]string{"", schedules, ordinary, extreme}, c.kind) {
-		fmt.Fprintf(os.Stderr, "kind: %q is not one of schedule, ordinary, extreme\n", c.kind)
+	if !slices.Contains([]string{"", anyPlan, schedules, ordinary, extreme}, c.kind) {
+		fmt.Fprintf(os.Stderr, "kind: %q is not one of any, schedule, ordinary, extreme\n", c.kind)
 		os.Exit(2)
 	}
 	if *limit > 0 {

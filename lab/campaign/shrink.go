@@ -15,6 +15,8 @@ import (
 // shrink returns the smallest violation that was found in some time, starting from v.
 func shrink(ctx context.Context, ask answerer, seed uint64, v *violation, limit time.Duration) *violation {
 	end := time.Now().Add(limit)
+	limited, stop := context.WithDeadline(ctx, end) // a candidate may be harder than the plan that it is made of
+	defer stop()
 	for found := true; found && time.Now().Before(end); {
 		found = false
 		for _, c := range smaller(v.plan, v.question) {
@@ -23,7 +25,7 @@ func shrink(ctx context.Context, ask answerer, seed uint64, v *violation, limit 
 			}
 			x := newExaminer(ask, seed, math.MaxInt)
 			var other *violation
-			if errors.As(x.examine(ctx, c.plan, c.question), &other) && other.check == v.check {
+			if errors.As(x.examine(limited, c.plan, c.question), &other) && other.check == v.check {
 				v, found = other, true
 				break
 			}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -62,12 +63,19 @@ type page struct {
 func write(o options, all []mutant, ms []*mutant, notGo int) error {
 	p := &page{all: all, ms: ms, why: reasons(harmless)}
 	p.WriteString("# Mutation\n\n")
-	fmt.Fprintf(p, "Written by `go run ./lab/mutation -n %d -seed %d -o docs/reference/mutation.md`; how it works is in `lab/mutation/doc.go`.\n", o.n, o.seed)
+	command := fmt.Sprintf("go run ./lab/mutation -n %d -seed %d", o.n, o.seed)
+	if o.only != "" {
+		command = "go run ./lab/mutation -only …" // a sample put together from several
+	}
+	if o.pkg != packages {
+		command += " -pkg " + o.pkg
+	}
+	fmt.Fprintf(p, "Written by `%s -o docs/reference/%s`; how it works is in `lab/mutation/doc.go`.\n", command, filepath.Base(o.out))
 	p.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
 		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
 		"Names stay the same as long as a line and its function are the same.\n\n")
 	fmt.Fprintf(p, "Of the %d mutants of this sample %d do not compile and %d have been asked; each against the tests of these packages that reach it, up to %v of\n"+
-		"processor time, its own package first. A survivor may be killed by a test beyond that, or by a newer one.\n\n", o.n, notGo, len(ms), o.budget)
+		"processor time, its own package first. A survivor may be killed by a test beyond that, or by a newer one.\n\n", notGo+len(ms), notGo, len(ms), o.budget)
 	p.counts()
 	p.survivors()
 	p.killed()
