@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 )
@@ -40,7 +41,7 @@ func poissonLoss(w [3]float64, x, y []float64) float64 {
 	s := 0.0
 	for i, u := range x {
 		l := rate(w, u)
-		s += (l - y[i]*math.Log(l)) / float64(len(x))
+		s += (l - y[i]*xmath.Log(l)) / float64(len(x))
 	}
 	return s
 }
@@ -48,7 +49,7 @@ func poissonLoss(w [3]float64, x, y []float64) float64 {
 // poissonFit minimises the training loss by damped Newton steps and stops where it is lowest. Unbiased labels may be negative: where
 // their mean is, on some x, the loss has no minimum, and blowup says that log λ left [−20, 20].
 func poissonFit(x, y []float64) (_ [3]float64, blowup bool) {
-	w := [3]float64{math.Log(2)}
+	w := [3]float64{xmath.Log(2)}
 	best, least := w, poissonLoss(w, x, y)
 	for range 40 {
 		var h [9]float64
@@ -80,7 +81,7 @@ func poissonFit(x, y []float64) (_ [3]float64, blowup bool) {
 			w[a] -= step.AtVec(a) * min(1, 1/size)
 		}
 		for _, u := range []float64{0, 0.5, 1} {
-			if l := math.Log(rate(w, u)); !(math.Abs(l) <= 20) {
+			if l := xmath.Log(rate(w, u)); !(math.Abs(l) <= 20) {
 				return best, true
 			}
 		}
