@@ -32,29 +32,20 @@ type Target struct {
 	Progress func(done, total int)
 }
 
-// A Calibrated is what Calibrate found.
-type Calibrated struct {
-	Aggregator Aggregator
-	// Epsilon is that of the target's report at the votes, at most the target; Independent holds at every data set.
-	Epsilon, Independent float64
-	// Answered is the expected number of answers, Correct the expected number of them that are the plurality's, at least.
-	Answered, Correct float64
-}
-
 // searchedRows is how many different histograms the search looks at; the answer is found with all of them.
 const searchedRows = 16
 
 // triedPairs is how many pairs of T and σ1 a search tries.
 const triedPairs = 18
 
-// Calibrate returns the mechanism with the most correct answers expected on v among those tried whose ε at v is at
+// Calibrate returns the ledger, at v, of the mechanism with the most correct answers expected on v among those tried whose ε at v is at
 // most that of the target, and at every data set at most Independent: of some T and σ1 the least σ2 that both allow.
 //
 // The votes v must be public: what it returns depends on them. On the private votes a report but DataIndependent is another number, which
 // Account tells after labelling.
-func Calibrate(ctx context.Context, v *ballots.Votes, t Target) (Calibrated, error) {
+func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error) {
 	if v == nil {
-		return Calibrated{}, fault.New("votes", "is missing")
+		return nil, fault.New("votes", "is missing")
 	}
 	if t.Independent == 0 {
 		t.Independent = 4 * t.Epsilon
@@ -78,22 +69,22 @@ func Calibrate(ctx context.Context, v *ballots.Votes, t Target) (Calibrated, err
 		err = checkSigma("sigma1", t.Sigma1)
 	}
 	if err != nil {
-		return Calibrated{}, err
+		return nil, err
 	}
 	s := &calibration{Target: t, all: v, n: float64(v.Teachers()), halvings: 3}
 	if s.square, err = squareOf(t.Independent, t.Delta); err != nil {
-		return Calibrated{}, err
+		return nil, err
 	}
 	best := 1 + 2*-xmath.Log(t.Delta)/t.Epsilon
 	for _, share := range []float64{0.3, 0.45, 0.6, 0.8, 1.1} {
 		s.orders = append(s.orders, 1.001+share*(best-1))
 	}
 	if s.few, err = thinned(v); err != nil {
-		return Calibrated{}, err
+		return nil, err
 	}
 	found, err := s.search(ctx)
 	if err != nil {
-		return Calibrated{}, err
+		return nil, err
 	}
 	// With all votes, from next to what was found, and at last with more orders.
 	s.few, s.halvings = v, 6
@@ -108,9 +99,28 @@ func Calibrate(ctx context.Context, v *ballots.Votes, t Target) (Calibrated, err
 		}
 		slices.Sort(s.orders)
 		s.orders = slices.Compact(s.orders)
-		final, err = s.at(ctx, final.threshold, final.sigma1, final.sigma2)
+		return s.ledger(ctx, final.aggregator)
 	}
-	return final.Calibrated(), err
+	return nil, err
+}
+
+// Aggregator returns the mechanism that labelled.
+func (l *Ledger) Aggregator() Aggregator { return l.aggregator }
+
+// Expected returns the expected number of answers, and of those that are the plurality's, at least.
+func (l *Ledger) Expected() (answers, correct float64) {
+	for i, q := range l.q.logQ {
+		pass := 1.0
+		if l.q.check != nil {
+			pass = math.Exp(l.q.logPass[i])
+		}
+		answers += pass
+		correct += pass * -math.Expm1(q)
+	}
+	if most := float64(l.most); most > 0 && answers > most {
+		return most, correct * most / answers
+	}
+	return answers, correct
 }
 
 type calibration struct {
@@ -124,13 +134,9 @@ type calibration struct {
 
 // A tried is a mechanism that meets the target.
 type tried struct {
-	aggregator                           Aggregator
-	threshold, sigma1, sigma2            float64
-	epsilon, independent, answered, good float64
-}
-
-func (x tried) Calibrated() Calibrated {
-	return Calibrated{Aggregator: x.aggregator, Epsilon: x.epsilon, Independent: x.independent, Answered: x.answered, Correct: x.good}
+	aggregator                 Aggregator
+	threshold, sigma1, sigma2  float64
+	epsilon, independent, good float64
 }
 
 func (s *calibration) infeasible() error {
@@ -269,16 +275,21 @@ func significant(x float64, n int) float64 {
 	return x
 }
 
+func (s *calibration) ledger(ctx context.Context, a Aggregator) (*Ledger, error) {
+	return Account(ctx, s.few, a, Options{Orders: s.orders, MaxAnswers: s.MaxAnswers})
+}
+
 // at returns the cost of a mechanism and what it answers.
 func (s *calibration) at(ctx context.Context, threshold, sigma1, sigma2 float64) (tried, error) {
 	x := tried{threshold: threshold, sigma1: sigma1, sigma2: sigma2, aggregator: GNMax{Sigma: sigma2}}
 	if s.Check {
 		x.aggregator = Confident{Threshold: threshold, Sigma1: sigma1, Sigma2: sigma2}
 	}
-	l, err := Account(ctx, s.few, x.aggregator, Options{Orders: s.orders, MaxAnswers: s.MaxAnswers})
+	l, err := s.ledger(ctx, x.aggregator)
 	if err != nil {
 		return x, err
 	}
+	_, x.good = l.Expected()
 	c, err := l.Cost(ctx, DataIndependent, nil)
 	if err != nil {
 		return x, err
@@ -296,17 +307,6 @@ func (s *calibration) at(ctx context.Context, threshold, sigma1, sigma2 float64)
 			return x, err
 		}
 		x.epsilon = min(eps, x.epsilon)
-	}
-	for i, q := range l.q.logQ {
-		pass := 1.0
-		if l.q.check != nil {
-			pass = math.Exp(l.q.logPass[i])
-		}
-		x.answered += pass
-		x.good += pass * -math.Expm1(q)
-	}
-	if most := float64(s.MaxAnswers); most > 0 && x.answered > most {
-		x.good, x.answered = x.good*most/x.answered, most
 	}
 	return x, nil
 }

@@ -22,16 +22,18 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 		{Epsilon: 0.5, Delta: 1e-5, Report: Worst},
 		{Epsilon: 3, Delta: 1e-5, Report: DataIndependent, Check: true, MaxAnswers: 50},
 	} {
-		got, err := Calibrate(t.Context(), v, c)
+		found, err := c.Calibrate(t.Context(), v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		epsilon := func(a Aggregator) float64 {
-			l, err := Account(t.Context(), v, a, Options{MaxAnswers: c.MaxAnswers})
-			if err != nil {
-				t.Fatal(err)
-			}
-			cost, err := l.Cost(t.Context(), c.Report, nil)
+		var got struct {
+			Aggregator                              Aggregator
+			Epsilon, Independent, Answered, Correct float64
+		}
+		got.Aggregator = found.Aggregator()
+		got.Answered, got.Correct = found.Expected()
+		of := func(l *Ledger, r Report) float64 {
+			cost, err := l.Cost(t.Context(), r, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +41,16 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return min(eps, got.Independent)
+			return eps
+		}
+		got.Independent = of(found, DataIndependent)
+		got.Epsilon = min(of(found, c.Report), got.Independent)
+		epsilon := func(a Aggregator) float64 {
+			l, err := Account(t.Context(), v, a, Options{MaxAnswers: c.MaxAnswers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return min(of(l, c.Report), got.Independent)
 		}
 		if eps := epsilon(got.Aggregator); !(math.Abs(eps/got.Epsilon-1) < 5e-3 && got.Epsilon <= c.Epsilon && (eps > 0.97*c.Epsilon || got.Independent > 0.999*4*c.Epsilon)) {
 			t.Errorf("%+v: %v has ε = %v, said %v", c, got.Aggregator, eps, got.Epsilon)
@@ -55,12 +66,12 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 		}
 		if c.Report == Joint { // the parameters of the paper, with the σ2 that meets the target
 			c.Threshold, c.Sigma1 = 200, 150
-			paper, err := Calibrate(t.Context(), v, c)
+			paper, err := c.Calibrate(t.Context(), v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !(got.Correct >= paper.Correct*0.99) {
-				t.Errorf("%v expects %v correct answers, %v expects %v", got.Aggregator, got.Correct, paper.Aggregator, paper.Correct)
+			if _, correct := paper.Expected(); !(got.Correct >= correct*0.99) {
+				t.Errorf("%v expects %v correct answers, %v expects %v", got.Aggregator, got.Correct, paper.Aggregator(), correct)
 			}
 		}
 	}
@@ -116,16 +127,16 @@ func TestCalibrateRefuses(t *testing.T) {
 	} {
 		bad := good
 		c.change(&bad)
-		if _, err := Calibrate(t.Context(), v, bad); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := bad.Calibrate(t.Context(), v); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", bad, err, c.want)
 		}
 	}
-	if _, err := Calibrate(t.Context(), nil, good); err == nil {
+	if _, err := good.Calibrate(t.Context(), nil); err == nil {
 		t.Error("no votes are no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Calibrate(ctx, v, good); err != context.Canceled {
+	if _, err := good.Calibrate(ctx, v); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }

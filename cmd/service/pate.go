@@ -760,13 +760,23 @@ func (s *Service) PateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ 
 	if q.MaxAnswers != nil {
 		t.MaxAnswers = *q.MaxAnswers
 	}
-	found, err := pate.Calibrate(ctx, votes, t)
+	l, err := t.Calibrate(ctx, votes)
 	if err != nil {
 		return nil, fieldFault(err, "", nil)
 	}
-	out := &PateCalibration{Mechanism: q.Mechanism, Delta: q.Delta, Report: t.Report.String(), Epsilon: found.Epsilon, Independent: found.Independent,
-		Answered: found.Answered, Correct: found.Correct, Queries: votes.Queries(), Condition: pateCalibrated}
-	switch a := found.Aggregator.(type) {
+	out := &PateCalibration{Mechanism: q.Mechanism, Delta: q.Delta, Report: t.Report.String(), Queries: votes.Queries(), Condition: pateCalibrated}
+	out.Answered, out.Correct = l.Expected()
+	r := &PateRun{Ledger: l, conversion: pate.Improved}
+	at, err := r.line(ctx, t.Report, q.Delta)
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
+	}
+	every, err := r.line(ctx, pate.DataIndependent, q.Delta)
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
+	}
+	out.Epsilon, out.Independent = min(at.Epsilon, every.Epsilon), every.Epsilon
+	switch a := l.Aggregator().(type) {
 	case pate.GNMax:
 		out.Sigma2 = a.Sigma
 	case pate.Confident:
@@ -774,10 +784,6 @@ func (s *Service) PateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ 
 	}
 	if !q.Publish {
 		return out, nil
-	}
-	l, err := pate.Account(ctx, votes, found.Aggregator, pate.Options{Orders: []float64{2}, MaxAnswers: t.MaxAnswers})
-	if err != nil {
-		return nil, fieldFault(err, "", nil)
 	}
 	p, median, err := l.Tune(ctx, q.Delta, *q.Confidence)
 	if err != nil {

@@ -299,13 +299,14 @@ func TestRootNeedsLittle(t *testing.T) {
 }
 
 // TestFaces: the packages that hold the systems of the papers stay small to look at: few exported types, functions,
-// constants and variables. Selection has four systems: searches, sparse vector, the m best, adaptive searches.
+// constants and variables. Selection has four systems: searches, sparse vector, the m best, adaptive searches; pate has one type
+// more for the search for parameters, which is no accounting.
 func TestFaces(t *testing.T) {
 	all, err := library()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, most := range map[string]int{"selection": 50, "pate": 35, "pate/ballots": 35, "darrm": 35, "labeldp": 35} {
+	for path, most := range map[string]int{"selection": 50, "pate": 36, "pate/ballots": 35, "darrm": 35, "labeldp": 35} {
 		names, err := exported(all[module+"/"+path], all)
 		if err != nil {
 			t.Fatal(err)
