@@ -126,8 +126,8 @@ func WithTransform(t fourier.Transform) Option {
 // theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
 // substitution, for Gaussian noise (package subsample/adaptive): by the recursion over data configurations
 // when a mechanism runs between 2 and maxRuns times, which takes seconds for
-// 1000 runs and grows with the power 3/2; and without replacement, from 100 runs on and for any number of them, in
-// blocks of runs, which take some seconds for each noise and rate, and a second or less after that. Where there
+// 1000 runs and grows with the power 3/2; and but for MUST.OW, from 100 runs on and for any number of them, in
+// blocks of runs, which take some seconds for each noise and rate, and a second or two after that. Where there
 // are blocks, the recursion narrows them further up to maxRuns/10 runs only. The default is 0: neither.
 func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }

@@ -141,7 +141,7 @@ func TestRecursionIsCounted(t *testing.T) {
 }
 
 // TestBlocksByDefault: at training scale blocks of steps narrow the gap, alone and beside another mechanism, and without a warning; a second
-// question does not repeat the check; sampling with replacement has none and says so.
+// question does not repeat the check; with replacement too; MUST.OW has none and says so.
 func TestBlocksByDefault(t *testing.T) {
 	slow.Test(t)
 	sampling, err := subsample.NewWithoutReplacement(10000, 200)
@@ -195,7 +195,19 @@ func TestBlocksByDefault(t *testing.T) {
 	if err := a.Add(t.Context(), Step{Mechanism: base, Sampling: replaced}, 1000); err != nil {
 		t.Fatal(err)
 	}
+	// The attack has 1.338083 in the limit.
+	if iv := ask(a); !(iv.Lower <= 1.338083 && iv.Upper >= 1.338083 && iv.Upper <= iv.Lower*1.01) || len(iv.Warnings) > 0 {
+		t.Errorf("with replacement: [%v, %v], warnings %q", iv.Lower, iv.Upper, iv.Warnings)
+	}
+	subsets, err := subsample.NewMustOW(10000, 1000, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = New(profiles.Substitute, WithRecursion(100))
+	if err := a.Add(t.Context(), Step{Mechanism: base, Sampling: subsets}, 1000); err != nil {
+		t.Fatal(err)
+	}
 	if iv := ask(a); !strings.Contains(strings.Join(iv.Warnings, " "), "the recursion") {
-		t.Errorf("with replacement: warnings %q", iv.Warnings)
+		t.Errorf("must-ow: warnings %q", iv.Warnings)
 	}
 }

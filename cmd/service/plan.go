@@ -219,7 +219,7 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 // Narrowing says up to how many runs the recursion over data configurations narrows a
 // theory gap; none if it is not given.
 type Narrowing struct {
-	Recursion Decimal `json:"recursion,omitempty" in:"whole [0, 2^53]" help:"narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many {times}, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never"`
+	Recursion Decimal `json:"recursion,omitempty" in:"whole [0, 2^53]" help:"narrow a theory gap for mechanisms that run at most this many {times} by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never"`
 }
 
 // add appends the option, if it was given.

@@ -25,6 +25,7 @@
 //   - recursion.go: the recursion on a lattice, by transforms with counted errors;
 //   - attack.go: the recursion from below;
 //   - certificate.go: that one law is the worst for every function of a cone;
+//   - direct.go, several.go: single steps, and several copies;
 //   - ladder.go, blocks.go, blocks_attack.go: many steps of it at once (docs/theory/subsampling.md §13);
 //   - bound.go: all of it together.
 package adaptive
