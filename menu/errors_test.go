@@ -110,6 +110,17 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+// TestCoarseBelowRoundsDown: masses that are put together are no more than they are, also where their sum is rounded up.
+func TestCoarseBelowRoundsDown(t *testing.T) {
+	l := &law{low: 1, mass: []float64{0.5, 0x1.8p-54}} // between the points 0 and 4
+	if sum := l.mass[0] + l.mass[1]; !(sum-0.5 > l.mass[1]) {
+		t.Fatalf("%v is not rounded up", sum)
+	}
+	if got := l.coarseBelow(4, 0.01); got.at(0)-0.5 > l.mass[1] {
+		t.Errorf("0.5 and %v are %v", l.mass[1], got.at(0))
+	}
+}
+
 // hockey is the profile of a law at α = e^y.
 func (l *law) hockey(y, step float64) float64 {
 	sum := l.inf

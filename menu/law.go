@@ -234,12 +234,11 @@ func tailBelow(parts []part, step, x float64) float64 {
 // for lengths that are powers of 2), and each of k factors passes it on. What lies outside the window wraps into it: it adds
 // mass, which is sound above, where the mass itself goes to +∞ too; below, it is taken off everywhere.
 func (k maker) compose(ctx context.Context, parts []part, step float64, up bool) (*law, error) {
-	low, high, count, moved, exponent := 0.0, 0.0, 0.0, 0.0, 0.0
+	low, high, moved, exponent := 0.0, 0.0, 0.0, 0.0
 	logTotal, logFinite, logK := 0.0, 0.0, 0.0
 	for _, p := range parts {
 		low += p.count * float64(p.low)
 		high += p.count * float64(p.high())
-		count += p.count
 		moved += p.count * p.moved
 		logK += p.count * p.k
 		exponent += p.count * xmath.U * (16 + 4*math.Abs(k.theta)*step*math.Abs(float64(max(p.high(), -p.low))) + 4*math.Abs(p.k))

@@ -171,3 +171,16 @@ func TestSkellamTail(t *testing.T) {
 		}
 	}
 }
+
+// TestRateCountsWhatIsLost: the rate at which a sum is continued holds what its last mass may lack, which is small beside the one before.
+func TestRateCountsWhatIsLost(t *testing.T) {
+	m := &masses{w: []float64{0.5, 0.2, 1e-2, 1e-8}, lost: 9e-18}
+	l := m.law()
+	if n := len(l.mass); n != 4 {
+		t.Fatalf("%d masses are known well, want 4", n)
+	}
+	// Of −log((w − lost)/w′) = −log(w/w′) + 9e-10 only the second part is in question.
+	if got := l.rate - math.Log(1e6); !(got >= 9e-10) {
+		t.Errorf("the rate is log 10^6 + %v, want at least 9e-10 more", got)
+	}
+}

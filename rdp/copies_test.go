@@ -117,8 +117,14 @@ func TestCopiesWhereAllCopiesCount(t *testing.T) {
 	s = must2(subsample.NewWithReplacement(1000, 1000))
 	c := must2(Of(must2(profiles.NewGaussianMechanism(100)), s, profiles.Substitute))
 	remove, _ := copiesDivergence(wholeLaw(s), 0.02, 8)
-	if got := c.RDP(8); !(got >= remove && got < 1.7*remove) {
+	got := c.RDP(8)
+	if !(got >= remove && got < 1.7*remove) {
 		t.Errorf("1000 of 1000 at order 8: %v, attack %v", got, remove)
+	}
+	for i, want := range []float64{0.00163, 0.00160} { // as in docs/theory/subsampling.md §14
+		if x := []float64{got, remove}[i]; math.Abs(x-want) > 5.1e-6 {
+			t.Errorf("%v, the page has %v", x, want)
+		}
 	}
 }
 

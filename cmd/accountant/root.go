@@ -40,6 +40,7 @@ var commands = []func() *cobra.Command{
 	newAuditCmd,
 	newSelectCmd,
 	newQueryCmd,
+	newReleaseCmd,
 	newMajorityCmd,
 	newMatrixCmd,
 	newPateCmd,

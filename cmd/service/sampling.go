@@ -320,7 +320,7 @@ func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.St
 		if err != nil {
 			continue
 		}
-		if ok = true; s.Count <= r.recursion {
+		if ok = true; s.Count <= r.recursion && !(b.InBlocks() && s.Count > r.recursion/10) {
 			price, _ := b.Price(ctx, s.Count, at, xmath.Log(r.delta), math.MaxInt)
 			sum += price
 		}

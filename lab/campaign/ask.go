@@ -18,6 +18,7 @@ type question struct {
 	accuracy       float64
 	work           float64 // 0: the preset
 	laws           bool    // alone
+	ordinary       bool    // the plan is one that people run: a limit of work must not be what ends it
 }
 
 func (q question) String() string {

@@ -26,8 +26,8 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("random plans, for seconds")
 	}
-	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, most: 5, shrinking: 30 * time.Second,
-		found: func(number uint64, v *violation) { t.Error(failure(20261122, number, v)) }}
+	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, narrow: true, most: 5, shrinking: 30 * time.Second}
+	c.found = func(number uint64, v *violation) { t.Error(c.failure(number, v)) }
 	s := c.run(t.Context())
 	if s.Plans != int64(*plans) && len(s.Violations) == 0 {
 		t.Errorf("%d plans of %d", s.Plans, *plans)
@@ -121,7 +121,7 @@ func TestSabotage(t *testing.T) {
 			if first == nil {
 				t.Fatalf("goes unnoticed in %d plans", s.Plans)
 			}
-			t.Logf("after %d plans: %s", s.Plans, failure(c.seed, 0, first))
+			t.Logf("after %d plans: %s", s.Plans, c.failure(0, first))
 			if steps, ok := first.plan.flat(); ok && len(steps) > 3 {
 				t.Errorf("the plan has %d steps: not shrunk", len(steps))
 			}
@@ -261,7 +261,7 @@ func TestParts(t *testing.T) {
 // TestTextOfPlans: what is printed for a failure is a plan, or refused by name.
 func TestTextOfPlans(t *testing.T) {
 	for i := range uint64(2000) {
-		p, q := caseOf(5, i)
+		p, q := caseOf(5, i, []string{"", ordinary, extreme}[i%3])
 		_, err := textplan.Parse([]byte(p.text()))
 		var line *textplan.Error
 		if err != nil && (!errors.As(err, &line) || strings.Contains(err.Error(), "unknown key") || strings.Contains(err.Error(), "YAML")) {
@@ -317,6 +317,126 @@ func TestTruthNextToZero(t *testing.T) {
 		got, _ := x.of.at(-1e-152).Float64()
 		if !(math.Abs(got-x.want) <= 1e-3*x.want) {
 			t.Errorf("δ(−1e-152) is %v, want %v", got, x.want)
+		}
+	}
+}
+
+// TestTruthOfMenusAndBranches: the truth of a menu is that of the specification's example, which is known by hand, answers are
+// held against it, and answers about a part of the menu or of the branches are found.
+func TestTruthOfMenusAndBranches(t *testing.T) {
+	kappa := math.E / (1 + math.E) // of randomized response with a loss of 1
+	flip := entry("finite", "p", []float64{kappa, 1 - kappa}, "q", []float64{1 - kappa, kappa})
+	gives := entry("finite", "p", []float64{0.1, 0.9, 0}, "q", []float64{0, 0.9, 0.1})
+	types := []step{{cost: 1, steps: []step{{mechanism: flip}}}, {cost: 1, steps: []step{{mechanism: gives}}}}
+	menu := plan{neighbors: "add-remove", steps: []step{{units: 2, steps: types}}}
+	fork := plan{neighbors: "add-remove", steps: []step{{partition: "fixed", steps: []step{{mechanism: gives}, {mechanism: flip, count: 2}}}, {mechanism: flip}}}
+	v, ok := truthOf(menu)
+	if !ok {
+		t.Fatal("no truth of a menu")
+	}
+	if d, _ := v.at(1).Float64(); math.Abs(d-0.364728854284041) > 1e-14 {
+		t.Errorf("two units: δ(1) = %.15f", d)
+	}
+	part := func(p plan) plan {
+		p = p.clone()
+		if s := &p.steps[0]; s.units > 0 {
+			s.steps = s.steps[1:]
+		} else {
+			p.steps[0] = s.steps[0]
+		}
+		return p
+	}
+	fewer := func(p plan) plan {
+		p = p.clone()
+		p.steps[0].units--
+		return p
+	}
+	for _, c := range []struct {
+		name string
+		plan plan
+		ask  answerer
+		ok   bool
+	}{
+		{"a menu", menu, answer, true}, {"branches", fork, answer, true},
+		{"the last type only", menu, asked(part), false}, {"the first branch only", fork, asked(part), false},
+		{"one unit fewer", menu, asked(fewer), false},
+	} {
+		for _, eps := range []float64{-0.5, 0.2, 1, 1.5} {
+			err := newExaminer(c.ask, 1, 0).examine(t.Context(), c.plan, question{ofEpsilon: true, epsilon: eps, accuracy: 1e-3})
+			if (err == nil) != c.ok {
+				t.Errorf("%s at ε = %v: %v", c.name, eps, err)
+			}
+		}
+	}
+}
+
+// TestWorkOfOrdinaryPlans: a limit of work that makes an ordinary answer wide, or leaves none, is found.
+func TestWorkOfOrdinaryPlans(t *testing.T) {
+	little := func(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+		q.work = 3e4
+		return answer(ctx, p, q)
+	}
+	for _, p := range []plan{
+		{neighbors: "add-remove", steps: []step{{mechanism: entry("gaussian", "noise-multiplier", 1.0), sampling: entry("random-allocation", "steps", int64(20))}}},
+		{neighbors: "add-remove", steps: []step{{units: 30, steps: []step{{cost: 1, steps: []step{{mechanism: entry("laplace", "noise-multiplier", 3.0)}}}}}}},
+	} {
+		var v *violation
+		if err := newExaminer(little, 1, 0).examine(t.Context(), p, question{delta: 1e-6, accuracy: 1e-3, ordinary: true}); !errors.As(err, &v) || v.check != ordinaryCheck {
+			t.Errorf("%v\n%s", err, p.text())
+		}
+	}
+}
+
+// TestNarrow: a wide ordinary answer is a violation if it is asked for, and is told in any case.
+func TestNarrow(t *testing.T) {
+	little := func(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+		q.work = 3e4
+		return answer(ctx, p, q)
+	}
+	for _, narrow := range []bool{false, true} {
+		s := campaign{seed: 2, kind: ordinary, n: 6, ask: little, most: 100, narrow: narrow}.run(t.Context())
+		found, other := s.Wide, s.Violations
+		if narrow {
+			found, other = other, found
+		}
+		if len(found) == 0 || len(other) > 0 || !strings.Contains(s.report(false), found[0]) {
+			t.Errorf("narrow %v: %d wide answers, %d violations", narrow, len(s.Wide), len(s.Violations))
+		}
+	}
+}
+
+// TestRefusedDraws: of the plans that people run next to none is refused as it stands.
+func TestRefusedDraws(t *testing.T) {
+	for kind, most := range map[string]int{ordinary: 2, extreme: 50} {
+		refused, parts := 0, map[string]int{}
+		for i := range uint64(300) {
+			p, _ := caseOf(11, i, kind)
+			if _, err := textplan.Parse([]byte(p.text())); err != nil {
+				refused++
+			}
+			each(p.steps, func(s *step) {
+				switch {
+				case s.units > 0:
+					parts["menu"]++
+				case s.partition != "":
+					parts["branches"]++
+				case s.selection != nil:
+					parts["search"]++
+				case s.sampling.is("shuffler"):
+					parts["shuffler"]++
+				}
+			})
+			if p.records > 1 {
+				parts["persons"]++
+			}
+		}
+		if refused > most {
+			t.Errorf("%s: %d of 300 plans are refused", kind, refused)
+		}
+		for _, name := range []string{"menu", "branches", "search", "shuffler", "persons"} {
+			if parts[name] < 5 {
+				t.Errorf("%s: only %d of 300 plans have %s", kind, parts[name], name)
+			}
 		}
 	}
 }

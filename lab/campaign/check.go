@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/dpaccountant/accountant"
@@ -53,17 +54,27 @@ func newExaminer(ask answerer, seed uint64, lawsOf int) *examiner {
 	return &examiner{ask: ask, seed: seed, lawsOf: lawsOf, checks: map[string]int64{}}
 }
 
-// caseOf returns the plan and the question of a number. One of scheduleOf is a noise schedule.
-func caseOf(seed, number uint64) (plan, question) {
+// The kinds of plans that can be asked for alone.
+const schedules, ordinary, extreme = "schedule", "ordinary", "extreme"
+
+// caseOf returns the plan and the question of a number. If no kind is asked for, of each twenty one is a noise schedule, one a
+// plan that people run, and one at the ends of all ranges.
+func caseOf(seed, number uint64, kind string) (plan, question) {
 	r := rand.New(rand.NewPCG(seed, number))
-	if number%scheduleOf == scheduleOf-1 {
+	if kind == "" {
+		kind = map[uint64]string{9: ordinary, 14: extreme, 19: schedules}[number%20]
+	}
+	switch kind {
+	case schedules:
 		p, delta := drawSchedule(r)
 		return p, question{delta: delta, accuracy: 1e-3}
+	case ordinary:
+		return drawOrdinary(r)
+	case extreme:
+		return drawExtreme(r)
 	}
 	return drawPlan(r)
 }
-
-const scheduleOf = 20
 
 // get asks, and checks the answer by itself.
 func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Interval, error) {
@@ -79,6 +90,8 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 		var field *accountant.FieldError
 		var line *textplan.Error
 		switch {
+		case q.ordinary && q.work == 0 && limited.Err() == nil && strings.Contains(err.Error(), limitReached):
+			return iv, &violation{ordinaryCheck, err.Error(), p, q}
 		case errors.As(err, &field), errors.As(err, &line):
 			return iv, errRefused
 		case ctx.Err() != nil: // the whole campaign ends
@@ -142,6 +155,9 @@ func (x *examiner) examine(ctx context.Context, p plan, q question) error {
 		return err
 	}
 	x.base = base
+	if err := x.withinWork(p, q, base); err != nil {
+		return err
+	}
 	r := rand.New(rand.NewPCG(x.seed, 1))
 	if err := x.againstTruth(p, q, base); err != nil {
 		return err
@@ -165,6 +181,25 @@ func (x *examiner) examine(ctx context.Context, p plan, q question) error {
 		}
 		if ok {
 			tried++
+		}
+	}
+	return nil
+}
+
+const (
+	ordinaryCheck = "ordinary plans are within the limits"
+	limitReached  = "limit was reached" // of work or memory, in whatever the accountant says of it
+)
+
+// withinWork: the limits are not what makes the answer to an ordinary question wide.
+func (x *examiner) withinWork(p plan, q question, iv accountant.Interval) error {
+	if !q.ordinary {
+		return nil
+	}
+	x.checks[ordinaryCheck]++
+	for _, w := range iv.Warnings {
+		if strings.Contains(w, limitReached) {
+			return &violation{ordinaryCheck, fmt.Sprintf("[%v, %v]: %s", iv.Lower, iv.Upper, w), p, q}
 		}
 	}
 	return nil

@@ -58,6 +58,13 @@ func all(p plan, f func(step) bool) bool {
 	return ok
 }
 
+// branched reports whether a plan has disjoint branches: there n events may go n ways, and a count of n goes one.
+func branched(p plan) bool {
+	found := false
+	each(p.steps, func(s *step) { found = found || s.partition != "" })
+	return found
+}
+
 func isNoise(s step) bool   { return s.mechanism.is("gaussian", "laplace") }
 func unsampled(s step) bool { return s.sampling == nil }
 func poissonOrWhole(s step) bool {
@@ -74,7 +81,7 @@ var laws = []law{
 		p = p.clone()
 		i := r.IntN(len(p.steps))
 		n := p.steps[i].runs()
-		if n < 2 {
+		if n < 2 || branched(p) {
 			return p, q, false
 		}
 		rest := p.steps[i]
@@ -84,6 +91,9 @@ var laws = []law{
 		return p, q, true
 	}},
 	{"nested counts multiply", same, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
+		if branched(p) {
+			return p, q, false
+		}
 		p = p.clone()
 		for i, s := range p.steps {
 			if n := s.runs(); n%2 == 0 {

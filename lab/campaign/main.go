@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,8 @@ func Main() {
 	flag.IntVar(&c.most, "most", 20, "how many violations end it")
 	limit := flag.Duration("time", 0, "begin no plan after this time; 0: no limit")
 	flag.DurationVar(&c.shrinking, "shrink", 2*time.Minute, "how long a smaller plan is looked for")
+	flag.StringVar(&c.kind, "kind", "", "only schedule, ordinary or extreme; empty: all, of which these are three in twenty")
+	flag.BoolVar(&c.narrow, "narrow", true, "an ordinary answer that a limit of work or memory made wide is a violation")
 	only := flag.Int64("only", -1, "only the plan of this number, with every law")
 	parts := flag.String("parts", "", "a file of parts: goes on where it ends, and reports on all of it")
 	size := flag.Uint64("part", 1000, "how many plans a part has")
@@ -30,15 +33,19 @@ func Main() {
 		fmt.Fprintf(os.Stderr, "arguments: %q are not taken\n", flag.Args())
 		os.Exit(2)
 	}
+	if !slices.Contains([]string{"", schedules, ordinary, extreme}, c.kind) {
+		fmt.Fprintf(os.Stderr, "kind: %q is not one of schedule, ordinary, extreme\n", c.kind)
+		os.Exit(2)
+	}
 	if *limit > 0 {
 		c.until = time.Now().Add(*limit)
 	}
 	if *only >= 0 {
 		c.first, c.n, c.laws = uint64(*only), 1, math.MaxInt
-		p, q := caseOf(c.seed, c.first)
+		p, q := caseOf(c.seed, c.first, c.kind)
 		fmt.Printf("# %v\n%s", q, p.text())
 	}
-	c.found = func(number uint64, v *violation) { fmt.Println(failure(c.seed, number, v)) }
+	c.found = func(number uint64, v *violation) { fmt.Println(c.failure(number, v)) }
 	if last := time.Now(); !*quiet {
 		c.progress = func(s *result) {
 			if time.Since(last) > 10*time.Second {

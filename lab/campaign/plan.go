@@ -23,12 +23,20 @@ type node struct {
 	params []param
 }
 
-// A step is a mechanism with its sampling, or steps, run count times (0: once).
+// A step is a mechanism with its sampling, or steps, run count times (0: once). With a partition the steps are branches on
+// disjoint parts of the records; with units they are the types of a menu, each a group with a cost.
 type step struct {
 	mechanism, sampling *node
 	selection           []param
 	count               int64
 	steps               []step
+	partition           string
+	units, cost         int64
+}
+
+// isGroup reports whether a step stands for its steps, one after the other.
+func (s step) isGroup() bool {
+	return s.mechanism == nil && s.selection == nil && s.partition == "" && s.units == 0
 }
 
 type plan struct {
@@ -110,13 +118,13 @@ func cloneSteps(steps []step) []step {
 	return out
 }
 
-// flat returns the steps with a mechanism, groups multiplied out; false if one is a selection
+// flat returns the steps with a mechanism, groups multiplied out; false if one is a selection, has branches or a menu,
 // or counts multiply to more than 2^53.
 func (p plan) flat() ([]step, bool) { return flatten(p.steps, 1, nil) }
 
 func flatten(steps []step, times int64, out []step) ([]step, bool) {
 	for _, s := range steps {
-		if s.selection != nil || s.runs() > 1<<53/times {
+		if s.selection != nil || s.partition != "" || s.units > 0 || s.runs() > 1<<53/times {
 			return nil, false
 		}
 		n := times * s.runs()
@@ -164,12 +172,26 @@ func writeSteps(b *strings.Builder, steps []step, indent string) {
 		if s.count > 0 {
 			line("count", strconv.FormatInt(s.count, 10))
 		}
-		if s.steps != nil {
+		switch {
+		case s.units > 0:
+			line("adaptive", "")
+			fmt.Fprintf(b, "%s    units: %d\n%s    menu:\n", indent, s.units, indent)
+			for i, t := range s.steps {
+				fmt.Fprintf(b, "%s      - name: %s\n%s        cost: %d\n%s        steps:\n", indent, typeName(i), indent, t.cost, indent)
+				writeSteps(b, t.steps, indent+"          ")
+			}
+		case s.partition != "":
+			line("partition", s.partition)
+			line("disjoint", "")
+			writeSteps(b, s.steps, indent+"    ")
+		case s.steps != nil:
 			line("steps", "")
 			writeSteps(b, s.steps, indent+"    ")
 		}
 	}
 }
+
+func typeName(i int) string { return "type-" + strconv.Itoa(i) }
 
 func (n *node) text() string { return "{" + n.name + ": " + flow(n.params) + "}" }
 
@@ -230,7 +252,16 @@ func (s step) MarshalJSON() ([]byte, error) {
 	if s.count > 0 {
 		out["count"] = s.count
 	}
-	if s.steps != nil {
+	switch {
+	case s.units > 0:
+		var types []map[string]any
+		for i, t := range s.steps {
+			types = append(types, map[string]any{"name": typeName(i), "cost": t.cost, "steps": t.steps})
+		}
+		out["adaptive"] = map[string]any{"units": s.units, "menu": types}
+	case s.partition != "":
+		out["partition"], out["disjoint"] = s.partition, s.steps
+	case s.steps != nil:
 		out["steps"] = s.steps
 	}
 	return json.Marshal(out)

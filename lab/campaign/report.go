@@ -28,6 +28,7 @@ func (s *result) report(times bool) string {
 	row("answers with a warning that they are wider than asked", s.Warned)
 	row("checks", total)
 	row("**violations**", fmt.Sprintf("**%d**", len(s.Violations)))
+	row("ordinary answers that a limit of work or memory made wide", len(s.Wide))
 	row("widest answer without a warning, over the width asked", fmt.Sprintf("%.2f", s.Share))
 	if times {
 		row("slowest plan with all its checks", s.Slowest.Round(time.Second))
@@ -36,7 +37,7 @@ func (s *result) report(times bool) string {
 	table(&b, "check", "times", s.Checks)
 	table(&b, "first answer by", "plans", s.Engines)
 	table(&b, "mechanism, sampling", "steps", s.Mechanisms)
-	for _, v := range s.Violations {
+	for _, v := range slices.Concat(s.Violations, s.Wide) {
 		fmt.Fprintf(&b, "\n```\n%s\n```\n", strings.TrimRight(v, "\n"))
 	}
 	fmt.Fprintf(&b, "\nThe widest:%s\n", indented(s.Widest))

@@ -15,12 +15,14 @@ import (
 // A campaign is what to do.
 type campaign struct {
 	seed      uint64
+	kind      string // of plans; empty: all
 	first, n  uint64
 	laws      int // how many are tried on each plan
 	ask       answerer
 	progress  func(*result)
 	found     func(number uint64, v *violation) // is told of each violation, one at a time
 	most      int                               // violations after which it ends
+	narrow    bool                              // an ordinary answer that a limit ended is a violation
 	until     time.Time                         // begin no plan after it; zero: no limit
 	shrinking time.Duration                     // for each violation
 }
@@ -34,6 +36,7 @@ type result struct {
 	Answers, Warned             int64
 	Checks, Engines, Mechanisms map[string]int64
 	Violations                  []string // as failure prints them
+	Wide                        []string // ordinary answers that a limit ended, if they are no violations
 	Share                       float64  // the widest answer, over the width asked
 	Widest                      string
 	Slowest                     time.Duration
@@ -64,6 +67,7 @@ func (s *result) join(t *result) {
 	add(s.Engines, t.Engines)
 	add(s.Mechanisms, t.Mechanisms)
 	s.Violations = append(s.Violations, t.Violations...)
+	s.Wide = append(s.Wide, t.Wide...)
 	// Of equal ones the text decides, not the order.
 	if t.Share > s.Share || t.Share == s.Share && t.Widest < s.Widest {
 		s.Share, s.Widest = t.Share, t.Widest
@@ -118,7 +122,7 @@ func (c campaign) run(ctx context.Context) *result {
 
 // one examines the plan of a number, and shrinks it if it fails.
 func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) {
-	p, q := caseOf(c.seed, number)
+	p, q := caseOf(c.seed, number, c.kind)
 	seed := c.seed ^ number*0x9e3779b97f4a7c15
 	x := newExaminer(c.ask, seed, c.laws)
 	start := time.Now()
@@ -146,17 +150,26 @@ func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) 
 	var v *violation
 	if errors.As(err, &v) && ctx.Err() == nil {
 		v = shrink(ctx, c.ask, seed, v, c.shrinking)
-		s.Violations = []string{failure(c.seed, number, v)}
+		text := c.failure(number, v)
+		if v.check == ordinaryCheck && !c.narrow {
+			s.Wide = []string{text}
+			return s, nil
+		}
+		s.Violations = []string{text}
 	}
 	return s, v
 }
 
 // failure is a violation with what reproduces it.
-func failure(seed, number uint64, v *violation) string {
+func (c campaign) failure(number uint64, v *violation) string {
 	ask := fmt.Sprintf("epsilon --delta %v", v.question.delta)
 	if v.question.ofEpsilon {
 		ask = fmt.Sprintf("delta --epsilon %v", v.question.epsilon)
 	}
-	return fmt.Sprintf("VIOLATION of %s\n%s\n# go run ./lab/campaign/run -seed %d -only %d\n# %v: accountant %s --accuracy %v plan.yaml\n%s",
-		v.check, v.text, seed, number, v.question, ask, v.question.accuracy, v.plan.text())
+	kind := ""
+	if c.kind != "" {
+		kind = " -kind " + c.kind
+	}
+	return fmt.Sprintf("VIOLATION of %s\n%s\n# go run ./lab/campaign/run -seed %d%s -only %d\n# %v: accountant %s --accuracy %v plan.yaml\n%s",
+		v.check, v.text, c.seed, kind, number, v.question, ask, v.question.accuracy, v.plan.text())
 }

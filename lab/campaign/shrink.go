@@ -67,7 +67,7 @@ func smaller(p plan, q question) []candidate {
 		}
 	}
 	for i, s := range p.steps { // groups opened
-		if s.mechanism == nil && s.selection == nil {
+		if s.isGroup() {
 			c := p.clone()
 			c.steps = append(append(c.steps[:i:i], s.steps...), c.steps[i+1:]...)
 			try(c, q)

@@ -10,6 +10,7 @@ package campaign
 // Nothing here is shared with the accountant but the formulas of the papers.
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
@@ -41,6 +42,14 @@ const mostBeside = 12
 
 // truthOf returns the profile of a plan; false if it is not known here.
 func truthOf(p plan) (truth, bool) {
+	for i, s := range p.steps {
+		switch {
+		case s.partition != "":
+			return worstBranch(p, i)
+		case s.units > 0:
+			return bestAnalyst(p)
+		}
+	}
 	steps, ok := p.flat()
 	records := max(p.records, 1)
 	list := []outcome{{one, one}}
@@ -92,6 +101,108 @@ func truthOf(p plan) (truth, bool) {
 		return truth{}, false
 	}
 	return beside(list, noisy, mu2, largest, int(runs))
+}
+
+// worstBranch is the largest over the branches of the i-th step: one record is in one of them.
+func worstBranch(p plan, i int) (truth, bool) {
+	if p.records > 1 {
+		return truth{}, false
+	}
+	var ways []truth
+	for _, branch := range p.steps[i].steps {
+		way := p.clone()
+		way.steps[i] = step{count: p.steps[i].count, steps: []step{branch}}
+		t, ok := truthOf(way)
+		if !ok {
+			return truth{}, false
+		}
+		ways = append(ways, t)
+	}
+	var out truth
+	for d := range out {
+		out[d] = func(eps *big.Float) *big.Float {
+			largest := ways[0][d](eps)
+			for _, t := range ways[1:] {
+				if x := t[d](eps); x.Cmp(largest) > 0 {
+					largest = x
+				}
+			}
+			return largest
+		}
+	}
+	return out, true
+}
+
+// mostGames bounds the transcripts of an analyst that are looked at.
+const mostGames = 4000
+
+// bestAnalyst is a plan of one menu of finite types, with every analyst tried: the best next type after every transcript.
+func bestAnalyst(p plan) (truth, bool) {
+	s := p.steps[0]
+	if len(p.steps) > 1 || s.runs() > 1 {
+		return truth{}, false
+	}
+	var types [2][]game
+	games := 1.0
+	for _, t := range s.steps {
+		list, ok := outcomesOfPlan(plan{neighbors: p.neighbors, records: p.records, steps: t.steps})
+		if !ok {
+			return truth{}, false
+		}
+		types[0] = append(types[0], game{t.cost, list})
+		types[1] = append(types[1], game{t.cost, reversed(list)})
+		games = max(games, math.Pow(float64(len(s.steps)*len(list)), float64(s.units/t.cost)))
+	}
+	if games > mostGames {
+		return truth{}, false
+	}
+	var out truth
+	for d := range out {
+		out[d] = func(eps *big.Float) *big.Float { return price(types[d], s.units, oracle.Exp(eps)) }
+	}
+	return out, true
+}
+
+// A game is a type of a menu.
+type game struct {
+	cost int64
+	list []outcome
+}
+
+// price is the hockey stick of the best analyst with so many units left, at t = e^ε times Q's density over P's so far.
+func price(types []game, units int64, t *big.Float) *big.Float {
+	most := positive(one, t, one)
+	for _, g := range types {
+		if g.cost > units {
+			continue
+		}
+		sum := oracle.New()
+		for _, o := range g.list {
+			if o.p.Sign() > 0 {
+				sum = oracle.Add(sum, oracle.Mul(o.p, price(types, units-g.cost, oracle.Div(oracle.Mul(t, o.q), o.p))))
+			}
+		}
+		if sum.Cmp(most) > 0 {
+			most = sum
+		}
+	}
+	return most
+}
+
+// outcomesOfPlan returns the outcomes of steps that have finitely many.
+func outcomesOfPlan(p plan) ([]outcome, bool) {
+	steps, ok := p.flat()
+	list := []outcome{{one, one}}
+	for _, s := range steps {
+		o, known := outcomesOf(s.mechanism, p.neighbors, max(p.records, 1))
+		if !ok || !known || s.sampling != nil {
+			return nil, false
+		}
+		if o, ok = power(o, s.count); ok {
+			list, ok = times(list, o)
+		}
+	}
+	return list, ok
 }
 
 // beside joins outcomes and at most one kind of noise.

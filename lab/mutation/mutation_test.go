@@ -106,13 +106,13 @@ func TestReasons(t *testing.T) {
 			t.Errorf("not a mutant, or no reason: %s", l)
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs/mutation.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs/reference/mutation.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, r := range reasons(harmless) {
 		if !strings.Contains(string(page), name) || !strings.Contains(string(page), r.why) {
-			t.Errorf("docs/mutation.md does not have %s", name)
+			t.Errorf("docs/reference/mutation.md does not have %s", name)
 		}
 	}
 }

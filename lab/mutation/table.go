@@ -62,7 +62,7 @@ type page struct {
 func write(o options, all []mutant, ms []*mutant, notGo int) error {
 	p := &page{all: all, ms: ms, why: reasons(harmless)}
 	p.WriteString("# Mutation\n\n")
-	fmt.Fprintf(p, "Written by `go run ./lab/mutation -n %d -seed %d -o docs/mutation.md`; how it works is in `lab/mutation/doc.go`.\n", o.n, o.seed)
+	fmt.Fprintf(p, "Written by `go run ./lab/mutation -n %d -seed %d -o docs/reference/mutation.md`; how it works is in `lab/mutation/doc.go`.\n", o.n, o.seed)
 	p.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
 		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
 		"Names stay the same as long as a line and its function are the same.\n\n")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union, cast
 
 from ._errors import InputError
 from .answers import Calibration, Interval, LedgerStatus, Probe, RiskValue
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PlanLike = Union[Mapping[str, Any], str, "os.PathLike[str]"]
 """A plan as a mapping (a Plan), as the text of a plan file (YAML or JSON), or as the path or name of such a file."""
@@ -49,6 +53,31 @@ def numbers_of(values: Any) -> Optional[List[float]]:
     """The numbers of a list, a tuple, an array or a Series; None for a number alone."""
     values = values.tolist() if hasattr(values, "tolist") else values
     return [float(v) for v in values] if isinstance(values, (list, tuple, range)) else None
+
+
+def each(*names: str) -> Callable[[F], F]:
+    """Have a method return a list, an answer for each, where one of these arguments is a list, an array or a Series of numbers."""
+
+    def of(method: F) -> F:
+        parameters = inspect.signature(method)
+
+        @functools.wraps(method)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            bound = parameters.bind(*args, **kwargs)
+            for name in names:
+                values = numbers_of(bound.arguments.get(name))
+                if values == []:
+                    raise InputError(f"{name}: is an empty list, must be a number or a list of them")
+                if values is not None:
+                    answers = []
+                    for bound.arguments[name] in values:
+                        answers.append(called(*bound.args, **bound.kwargs))
+                    return answers
+            return method(*args, **kwargs)
+
+        return cast(F, called)
+
+    return of
 
 
 def given(**options: Any) -> Dict[str, Any]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional, Sequence
 
 from ._connection import Connection
-from ._read import PlanLike, given, number_of, plan_of, rows_of
+from ._read import PlanLike, each, given, number_of, plan_of, rows_of
 from .answers import (
-    LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
+    LabelGroup, LabelRandomizer, Majority, MatrixStrategy, PateCost, PateParameters, PublishedCost, SanitizedCost, SelectionLaw,
 )
 
 
 class Systems(Connection):
     """What an Accountant answers of selection, majorities, votes and labels."""
 
+    @each("delta")
     def select(
         self,
         plan: Optional[PlanLike] = None,
@@ -26,6 +27,7 @@ class Systems(Connection):
         max_: Optional[int] = None,
         first_above: Optional[bool] = None,
         delta: Optional[float] = None,
+        **limits: float,
     ) -> Sequence[SelectionLaw]:
         """What the best of a random number of private runs costs, by laws of that number.
 
@@ -35,6 +37,7 @@ class Systems(Connection):
         options = given(
             candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
             shape=shape, mean=mean, max_=max_, first_above=first_above, delta=delta,
+            **limits,
         )
         if plan is not None:
             options["plan"] = plan_of(plan)
@@ -53,6 +56,7 @@ class Systems(Connection):
             for r in self.request("select", **options)["laws"]
         )
 
+    @each("epsilon", "delta")
     def matrix_optimize(
         self,
         *,
@@ -66,6 +70,7 @@ class Systems(Connection):
         epsilon: Optional[float] = None,
         delta: Optional[float] = None,
         neighbors: Optional[str] = None,
+        **limits: float,
     ) -> MatrixStrategy:
         """The matrix of correlated noise with the least error of prefix sums, and its price.
 
@@ -79,6 +84,7 @@ class Systems(Connection):
                 strategy=strategy, steps=steps, participation=participation, bands=bands,
                 buffers=buffers, error=error, noise_multiplier=noise_multiplier,
                 epsilon=epsilon, delta=delta, neighbors=neighbors,
+                **limits,
             ),
         )
         return MatrixStrategy(
@@ -89,6 +95,7 @@ class Systems(Connection):
             warnings=tuple(r.get("warnings", ())),
         )
 
+    @each("delta")
     def majority(
         self,
         *,
@@ -100,6 +107,8 @@ class Systems(Connection):
         gamma: Optional[str] = None,
         objective: Optional[str] = None,
         prior_mean: Optional[float] = None,
+        prior: Optional[Sequence[float]] = None,
+        samples: Optional[int] = None,
         monotone: Optional[bool] = None,
         disjoint_shards: Optional[bool] = None,
         voter_epsilons: Optional[Sequence[float]] = None,
@@ -108,22 +117,25 @@ class Systems(Connection):
         classes: Optional[int] = None,
         answers: Optional[int] = None,
         delta: Optional[float] = None,
+        **limits: float,
     ) -> Majority:
         """The noise function of a private majority of mechanisms, certified.
 
         ``voter_epsilons`` (and ``voter_deltas``) are those of unlike mechanisms, ``plan`` is
         that of each of them; ``epsilon`` is then the unit of ``allowance``. ``classes`` is
-        the number of labels, 2 if left out. So many ``answers`` are priced at ``delta``.
+        the number of labels, 2 if left out. So many ``answers`` are priced at ``delta``. ``prior``, a pair, has
+        the error minimised on so many ``samples`` of vote probabilities between the two.
         """
         r = self.request(
             "majority",
             **given(
                 mechanisms=mechanisms, epsilon=epsilon, allowance=allowance, delta_each=delta_each,
                 output_delta=output_delta, gamma=gamma, objective=objective, prior_mean=prior_mean,
-                monotone=monotone, disjoint_shards=disjoint_shards,
+                prior=None if prior is None else list(prior), samples=samples, monotone=monotone, disjoint_shards=disjoint_shards,
                 voter_epsilons=voter_epsilons, voter_deltas=voter_deltas,
                 plan=None if plan is None else plan_of(plan),
                 classes=classes, answers=answers, delta=delta,
+                **limits,
             ),
         )
         return Majority(
@@ -133,13 +145,14 @@ class Systems(Connection):
             epsilon_lower=r.get("epsilon-lower"), epsilon_upper=r.get("epsilon-upper"),
         )
 
+    @each("delta")
     def pate(
         self, votes: Sequence[Sequence[int]], mechanism: str, *, delta: float, **options: Any
     ) -> PateCost:
         """What labelling by the noisy votes of teachers cost.
 
         ``votes`` has a row per query and a column per class. ``options`` are the keys of
-        the request ``pate`` in docs/cli.md: ``sigma2=40``, ``report="independent"``.
+        the request ``pate`` in docs/reference/cli.md: ``sigma2=40``, ``report="independent"``.
         """
         r = self.request("pate", votes=rows_of(votes), mechanism=mechanism, delta=delta, **given(**options))
         return PateCost(
@@ -178,6 +191,32 @@ class Systems(Connection):
         )
         return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), r.get("not-safe-to-publish"))
 
+    def pate_calibrate(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        epsilon: float,
+        delta: float,
+        publish: bool = False,
+        **options: Any,
+    ) -> PateParameters:
+        """Threshold and noise for a target ``epsilon``, on votes that are synthetic or public.
+
+        With ``publish`` also the order, β and noise of ``pate_publish``. ``options`` are ``threshold``, ``sigma1``,
+        ``max_answers``, ``report`` (joint, worst or independent), ``queries``, ``teachers`` and ``confidence``.
+        """
+        r = self.request(
+            "pate-calibrate", votes=rows_of(votes), mechanism=mechanism, epsilon=epsilon, delta=delta,
+            **given(publish=publish or None, **options),
+        )
+        p = r.get("publish")
+        return PateParameters(
+            r.get("threshold"), r.get("sigma1"), r["sigma2"], r["epsilon"], r["data-independent-epsilon"], r["expected-answers"],
+            r["expected-correct"], None if p is None else {k: v for k, v in p.items() if k != "median-epsilon"},
+            None if p is None else p["median-epsilon"], r["condition"],
+        )
+
     def pate_publish(
         self,
         votes: Sequence[Sequence[int]],
@@ -202,6 +241,7 @@ class Systems(Connection):
         )
         return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], r.get("not-safe-to-publish"))
 
+    @each("epsilon")
     def label(
         self,
         epsilon: float,
@@ -212,6 +252,7 @@ class Systems(Connection):
         bias: Optional[float] = None,
         classes: Optional[Sequence[str]] = None,
         groups: Optional[Mapping[str, Sequence[float]]] = None,
+        **limits: float,
     ) -> LabelRandomizer:
         """The optimal unbiased randomizer of private labels with a public prior.
 
@@ -228,6 +269,7 @@ class Systems(Connection):
                 bias=bias,
                 classes=None if classes is None else list(classes),
                 groups=None if groups is None else [{"name": k, "weights": list(v)} for k, v in groups.items()],
+                **limits,
             ),
         )
         return LabelRandomizer(

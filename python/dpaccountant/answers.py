@@ -480,6 +480,25 @@ class SanitizedCost(Answer):
 
 
 @dataclass(frozen=True)
+class PateParameters(Answer):
+    """Parameters within a target ε, found on votes that are no secret.
+
+    ``publication`` has the keywords of ``pate_publish``, and ``median_epsilon`` what it would tell at the median of its noise.
+    """
+
+    threshold: Optional[float]
+    sigma1: Optional[float]
+    sigma2: float
+    epsilon: float
+    independent_epsilon: float
+    expected_answers: float
+    expected_correct: float
+    publication: Optional[Mapping[str, float]]
+    median_epsilon: Optional[float]
+    condition: str
+
+
+@dataclass(frozen=True)
 class PublishedCost(Answer):
     """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, o
 
 from ._errors import InputError
 from ._read import (
-    PlanLike, calibration_of, given, interval_of, number_of, numbers_of, plan_of, risk_of, status_of,
+    PlanLike, calibration_of, each, given, interval_of, number_of, numbers_of, plan_of, risk_of, status_of,
 )
 from ._query import Queries
 from ._runs import Runs
@@ -31,6 +31,10 @@ class Accountant(Systems, Queries, Runs):
 
     ``timeout`` is how many seconds an answer may take; NoAnswerError is raised
     then.
+
+    What computes takes ``limits`` by name: ``accuracy`` (the relative width that an interval may have), ``memory`` in MB, ``work`` and
+    ``time_limit`` in seconds. At a limit an interval is wider, and has a warning; what has no interval raises NoAnswerError or InputError.
+    Where a method takes a δ, an ε, a μ or a tolerance, a list or an array of them is answered by a list.
     """
 
     def version(self) -> str:
@@ -66,12 +70,13 @@ class Accountant(Systems, Queries, Runs):
         # An answer is in the order of the question, whatever it repeats.
         return [interval_of(self.request(op, **{**arguments, at: x})["results"][0], op) for x in several]
 
-    def certificate(self, plan: PlanLike, delta: float) -> str:
+    @each("delta")
+    def certificate(self, plan: PlanLike, delta: float, **limits: float) -> str:
         """A text with which another program can prove the answer of ``epsilon``.
 
-        ``docs/certificates.md`` has its form; ``verify/src`` is such a program.
+        ``docs/reference/certificates.md`` has its form; ``verify/src`` is such a program.
         """
-        result = self.request("epsilon", plan=plan_of(plan), delta=delta, certificate=True)
+        result = self.request("epsilon", plan=plan_of(plan), delta=delta, certificate=True, **given(**limits))
         return str(result["certificate"])
 
     @overload
@@ -117,6 +122,7 @@ class Accountant(Systems, Queries, Runs):
             warnings=tuple(result.get("warnings", ())),
         )
 
+    @each("delta")
     def curve(
         self,
         plan: PlanLike,
@@ -158,6 +164,7 @@ class Accountant(Systems, Queries, Runs):
             warnings=tuple(curve.get("warnings", ())),
         )
 
+    @each("epsilon", "delta")
     def calibrate(
         self,
         plan: PlanLike,
@@ -172,6 +179,7 @@ class Accountant(Systems, Queries, Runs):
         target_advantage: Optional[float] = None,
         target_tpr: Optional[float] = None,
         at_fpr: Optional[float] = None,
+        **limits: float,
     ) -> Calibration:
         """The smallest noise multiplier, or the largest count, rate or batch, that
         meets a budget. Raises InfeasibleError when no value does. ``recursion`` is
@@ -190,11 +198,13 @@ class Accountant(Systems, Queries, Runs):
             **given(
                 epsilon=epsilon, delta=delta, target_advantage=target_advantage, target_tpr=target_tpr,
                 at_fpr=at_fpr, step=step or None, examples=examples, accuracy=accuracy,
+                **limits,
             ),
         )
         return calibration_of(result)
 
-    def compare(self, plan: PlanLike, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
+    @each("delta")
+    def compare(self, plan: PlanLike, delta: float, *, recursion: int = 0, **limits: float) -> Sequence[Comparison]:
         """ε by the methods of the literature, the Fourier accountant last.
 
         ``recursion`` is as for ``epsilon``.
@@ -208,7 +218,7 @@ class Accountant(Systems, Queries, Runs):
                 lower=float(m["lower"]) if "lower" in m else None,
                 note=m.get("note", ""),
             )
-            for m in self.request("compare", plan=plan_of(plan), delta=delta, recursion=recursion)["methods"]
+            for m in self.request("compare", plan=plan_of(plan), delta=delta, recursion=recursion, **given(**limits))["methods"]
         )
 
     def draw(
@@ -228,9 +238,10 @@ class Accountant(Systems, Queries, Runs):
         """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
         return str(self.request("plan-convert", plan=plan_of(plan), to=to)["text"])
 
-    def gdp(self, plan: PlanLike, *, tolerance: Optional[float] = None) -> GaussianDP:
+    @each("tolerance")
+    def gdp(self, plan: PlanLike, *, tolerance: Optional[float] = None, **limits: float) -> GaussianDP:
         """The μ of Gaussian differential privacy at a tolerance, by default 1e-10."""
-        answer = self.request("gdp", plan=plan_of(plan), tolerance=tolerance)
+        answer = self.request("gdp", plan=plan_of(plan), tolerance=tolerance, **given(**limits))
         return GaussianDP(
             tolerance=float(answer["tolerance"]),
             lower=float(answer["mu"]["lower"]),
@@ -239,6 +250,7 @@ class Accountant(Systems, Queries, Runs):
             warnings=tuple(answer.get("warnings", ())),
         )
 
+    @each("mu", "zcdp")
     def gdp_solve(
         self,
         plan: PlanLike,
@@ -249,6 +261,7 @@ class Accountant(Systems, Queries, Runs):
         tolerance: Optional[float] = None,
         step: Optional[str] = None,
         examples: Optional[int] = None,
+        **limits: float,
     ) -> float:
         """The value of ``solve`` with which the plan meets a budget in μ, or in ρ of zCDP."""
         return float(
@@ -261,12 +274,13 @@ class Accountant(Systems, Queries, Runs):
                 tolerance=tolerance,
                 step=step,
                 examples=examples,
+                **given(**limits),
             )["value"]
         )
 
-    def filter(self, menu: Mapping[str, Any], *, units: Optional[int] = None) -> Menu:
+    def filter(self, menu: Mapping[str, Any], *, units: Optional[int] = None, **limits: float) -> Menu:
         """The price of picking each step from a menu by the results so far; see ``Menu``."""
-        return Menu(self, menu, units=units)
+        return Menu(self, menu, units=units, **limits)
 
     def audit(
         self,
@@ -280,6 +294,7 @@ class Accountant(Systems, Queries, Runs):
         guesses: Optional[int] = None,
         family: Optional[str] = None,
         plan: Optional[PlanLike] = None,
+        **limits: float,
     ) -> Audit:
         """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``.
 
@@ -296,6 +311,7 @@ class Accountant(Systems, Queries, Runs):
             guesses=guesses,
             family=family,
             plan=None if plan is None else plan_of(plan),
+            **given(**limits),
         )
         claim = answer.get("claim")
         return Audit(
@@ -308,6 +324,7 @@ class Accountant(Systems, Queries, Runs):
             reason="" if claim is None else claim["reason"],
         )
 
+    @each("target_epsilon")
     def dpsgd(
         self,
         *,
@@ -326,6 +343,7 @@ class Accountant(Systems, Queries, Runs):
         batching: Optional[str] = None,
         cap: Optional[int] = None,
         records_per_person: Optional[int] = None,
+        **limits: float,
     ) -> Training:
         """The ε of training with DP-SGD, and what that promises in plain words.
 
@@ -343,6 +361,7 @@ class Accountant(Systems, Queries, Runs):
                 target_epsilon=target_epsilon, target_advantage=target_advantage, target_tpr=target_tpr,
                 at_fpr=at_fpr, neighbors=neighbors, batching=batching, cap=cap,
                 records_per_person=records_per_person,
+                **limits,
             ),
         )
         found = result.get("calibration")
@@ -395,6 +414,7 @@ class Accountant(Systems, Queries, Runs):
                 )
         return Profile(result["mechanism"], result["neighbors"], tuple(points))
 
+    @each("delta", "target_epsilon")
     def sampling(
         self,
         *,
@@ -411,6 +431,7 @@ class Accountant(Systems, Queries, Runs):
         neighbors: Optional[str] = None,
         target_epsilon: Optional[float] = None,
         cap: Optional[int] = None,
+        **limits: float,
     ) -> Sequence[SamplingScheme]:
         """The sampling schemes side by side for one mechanism, under substitution.
 
@@ -424,6 +445,7 @@ class Accountant(Systems, Queries, Runs):
                 population=population, batch=batch, noise_multiplier=noise_multiplier, subset=subset,
                 mechanism=mechanism, epsilon=epsilon, steps=steps, delta=delta, recursion=recursion,
                 epochs=epochs, neighbors=neighbors, target_epsilon=target_epsilon, cap=cap,
+                **limits,
             ),
         )
         schemes = []
@@ -449,12 +471,13 @@ class Accountant(Systems, Queries, Runs):
         """Read a plan without computing privacy: its relation, steps and runs."""
         return dict(self.request("plan-check", plan=plan_of(plan)))
 
-    def diff(self, old: PlanLike, new: PlanLike, *, delta: float) -> Mapping[str, Any]:
+    @each("delta")
+    def diff(self, old: PlanLike, new: PlanLike, *, delta: float, **limits: float) -> Mapping[str, Any]:
         """What tells two plans apart, ε of each, and the difference (``more``)."""
-        return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
+        return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta, **given(**limits)))
 
     def shuffle(self, **options: Any) -> Mapping[str, Any]:
-        """What local randomizers behind a shuffler cost: ``options`` are the keys of the request ``shuffle`` in docs/cli.md."""
+        """What local randomizers behind a shuffler cost: ``options`` are the keys of the request ``shuffle`` in docs/reference/cli.md."""
         return dict(self.request("shuffle", **given(**options)))
 
     def explain(self, topic: str) -> Topic:

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._connection import Connection
 from ._errors import BudgetError, InputError
-from ._read import interval_of
+from ._read import each, given, interval_of
 from .answers import Interval
 
 __all__ = ["AdaptiveRun", "IndividualFilter", "Menu"]
@@ -20,10 +20,10 @@ class Menu:
     once. ``units`` is the budget, in whole units, and ``costs`` has what each type costs.
     """
 
-    def __init__(self, accountant: Connection, menu: Mapping[str, Any], *, units: Optional[int] = None) -> None:
+    def __init__(self, accountant: Connection, menu: Mapping[str, Any], *, units: Optional[int] = None, **limits: float) -> None:
         self._accountant = accountant
-        self.menu = dict(menu)
-        answer = accountant.request("filter", menu=self.menu, units=units)
+        self.menu, self._limits = dict(menu), given(**limits)
+        answer = accountant.request("filter", menu=self.menu, units=units, **self._limits)
         self.units = int(answer["units"])
         self.costs: Dict[str, int] = {t["name"]: int(t["cost"]) for t in answer["types"]}
         self.efficiency: Optional[float] = answer.get("efficiency")
@@ -32,14 +32,16 @@ class Menu:
         #: (units, lower, upper) of ε that may be shown when the run stops there, if the menu has levels.
         self.levels: List[Tuple[int, float, float]] = [_row(r) for r in answer.get("levels", ())]
 
+    @each("epsilon")
     def delta(self, epsilon: float) -> Interval:
         """δ of the whole budget at ε."""
-        answer = self._accountant.request("filter", menu=self.menu, units=self.units, epsilon=epsilon)
+        answer = self._accountant.request("filter", menu=self.menu, units=self.units, epsilon=epsilon, **self._limits)
         return interval_of(answer["deltas"][0], "delta")
 
+    @each("delta")
     def epsilon(self, delta: float) -> Interval:
         """ε of the whole budget at δ."""
-        answer = self._accountant.request("filter", menu=self.menu, units=self.units, delta=delta)
+        answer = self._accountant.request("filter", menu=self.menu, units=self.units, delta=delta, **self._limits)
         return interval_of(answer["epsilons"][0], "epsilon")
 
     def run(self) -> "AdaptiveRun":

@@ -3,6 +3,7 @@ package shuffler
 import (
 	"math"
 	"math/big"
+	"math/cmplx"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -132,5 +133,74 @@ func TestCountsOfTheCut(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSizesOfNodes: what a rounding is multiplied by is at least what it stands for, constants of a cohort included.
+func TestSizesOfNodes(t *testing.T) {
+	g := gameOf(must(must(New(20)).WithCohort(7)), pure(1), profiles.Substitute, false)
+	if !(g.ka > 0 && g.kb > 0) {
+		t.Fatalf("the constants are %v and %v", g.ka, g.kb)
+	}
+	line := newTilt(g, 1.1).lean(0.3, 0.1)
+	for _, freq := range []float64{0, 0.2, 3} {
+		if y := line.at(freq); cmplx.Abs(y.a) > y.sizeA*(1+1e-12) || cmplx.Abs(y.b) > y.sizeB*(1+1e-12) {
+			t.Errorf("at %v: %v and %v, sizes %v and %v", freq, y.a, y.b, y.sizeA, y.sizeB)
+		}
+	}
+}
+
+// TestPriceCountsErrors: masses that are known to a hundredth make the probability of a test larger by as much, each term of it.
+func TestPriceCountsErrors(t *testing.T) {
+	const alpha, off = 1.2, 0.01
+	b := newBinary(1, 30, 10, 9)
+	at := b.threshold(b.truth-alpha*b.lie, alpha*b.truth-b.lie)
+	before, _ := b.masses(at)
+	want := alpha * (b.atLeast(at) + b.lie*before) * (1 + off)
+	b.ones.err = off
+	if got := b.price(alpha).slope; got < want {
+		t.Errorf("α·Q is %v, want at least %v", got, want)
+	}
+}
+
+// TestNobodyHonestIsLeft: where all of a cohort may collude, nothing is proved below.
+func TestNobodyHonestIsLeft(t *testing.T) {
+	s := must(must(must(New(10)).WithCohort(3)).WithColluding(8))
+	if fewer, share := s.withFewer(); share != 0 {
+		t.Errorf("a share of %v has %+v", share, fewer)
+	}
+}
+
+// TestRoundingOfASum: terms that cancel in the sum, as n slots that are all alike and a constant do, lose digits, which every end counts:
+// the test's two probabilities and the mean of the positive part, in closed form, lie within.
+func TestRoundingOfASum(t *testing.T) {
+	lost := 0 // sums of which rounding shows
+	for i := range 40 {
+		n, large := int64(1e9), 1e5*(1+float64(i)/40)
+		g := game{n: n, slots: []slot{{1, (large + 0.4) / float64(n), 0.4 / float64(n)}}, ka: 0.5 - large}
+		tt := newTilt(g, 1)
+		exact := func(x float64) *big.Float {
+			return new(big.Float).SetPrec(200).Mul(big.NewFloat(x), new(big.Float).SetInt64(n))
+		}
+		a, _ := exact(g.slots[0].a).Add(exact(g.slots[0].a), big.NewFloat(g.ka)).Float64()
+		v, _ := new(big.Float).Add(exact(tt.v[0]), big.NewFloat(tt.k)).Float64()
+		b, _ := exact(g.slots[0].b).Float64()
+		const tau = 0.3
+		p := 0.5 * math.Erfc(-v/tau/math.Sqrt2) // of v + G > 0
+		up := v*p + tau*math.Exp(-v*v/2/tau/tau)/math.Sqrt(2*math.Pi)
+		r := rule{theta: 3, tau: tau, shift: 60, deep: deepest, last: 300}
+		got := tt.sum(r)
+		if got.slope < b*p || got.below+got.slope > a*p*(1+1e-14) || got.above < up {
+			t.Errorf("%v: the sum has P ≥ %v, αQ ≤ %v and δ ≤ %v; they are %v, %v and %v", large, got.below+got.slope, got.slope, got.above, a*p, b*p, up)
+		}
+		if !(got.below > 0) {
+			t.Errorf("%v: nothing is left below", large)
+		}
+		if y := tt.lean(1, 1).at(0); math.Abs(y.re-v-0.5) > 1e-12 {
+			lost++
+		}
+	}
+	if lost < 20 {
+		t.Errorf("only %d of 40 sums were rounded: this test notices little", lost)
 	}
 }

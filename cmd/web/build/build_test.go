@@ -247,7 +247,7 @@ func TestCopyCommand(t *testing.T) {
 
 // TestDefaultFolder: the page is made where documentation says, which is a folder that git ignores.
 func TestDefaultFolder(t *testing.T) {
-	for _, name := range []string{".gitignore", "docs/web.md", "README.md"} {
+	for _, name := range []string{".gitignore", "docs/reference/web.md", "README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
