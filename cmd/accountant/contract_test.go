@@ -58,6 +58,7 @@ var contract = []struct{ op, request, problem string }{
 	{"gdp", `{` + sampledPlan + `,"tolerance":1e-6}`, ""},
 	{"gdp-solve", `{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"count":4}]},"mu":1,"solve":"noise-multiplier"}`, ""},
 	{"plan-check", `{` + sampledPlan + `}`, ""},
+	{"plan-check", `{"plan":{"neighbors":"add-remove","steps":[{"name":"train","mechanism":{"pure":{"epsilon":1}}}]}}`, ""},
 	{"plan-convert", `{` + sampledPlan + `}`, ""},
 	{"plan-convert", `{` + sampledPlan + `,"to":"plan"}`, ""},
 	{"diff", `{"delta":1e-5,"recursion":0,"old":` + strings.TrimPrefix(tinyPlan, `"plan":`) + `,"new":` + strings.TrimPrefix(gapPlan, `"plan":`) + `}`, ""},

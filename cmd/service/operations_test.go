@@ -97,7 +97,7 @@ var trials = map[string]struct {
 		`{"plan":[],"delta":1e-5}`, `plan: is not a JSON object or a string`,
 		`{"plan":` + purePlan + `,"delta":1e-5,"work":1e99}`, `work: 1e99 is not in [1, 1e+15]`,
 		`{"plan":` + longPlan + `,"delta":1e-5,"recursion":1000}`},
-	"plan-check": {`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":1}},"count":3}]}}`, `{"neighbors":"add-remove","steps":1,"runs":3}`,
+	"plan-check": {`{"plan":{"neighbors":"add-remove","steps":[{"name":"a","mechanism":{"pure":{"epsilon":1}},"count":3}]}}`, `{"neighbors":"add-remove","steps":1,"runs":3,"names":["a"]}`,
 		`{"plan":1}`, `plan: is not a JSON object or a string`, `{"plan":"x"}`, `is not a plan`, ``},
 	"diff": {`{"delta":0,"old":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":1}}}]},"new":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":2}}}]}}`,
 		`"changes":[{"path":"steps[0].mechanism.pure.epsilon","old":"1","new":"2"}]`, `{"delta":"x"}`, `delta: a JSON string is not a number`,

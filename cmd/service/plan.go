@@ -304,6 +304,8 @@ type PlanSummary struct {
 	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
 	Steps            int    `json:"steps"` // those with a mechanism, groups opened
 	Runs             int64  `json:"runs"`  // of mechanisms
+	// Names are those of steps and groups, which step of calibrate takes.
+	Names []string `json:"names,omitempty"`
 }
 
 // PlanCheck reads a plan and computes no privacy.
@@ -316,6 +318,9 @@ func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 	var count func(steps []accountant.Step, times int64)
 	count = func(steps []accountant.Step, times int64) {
 		for _, st := range steps {
+			if st.Name != "" {
+				a.Names = append(a.Names, st.Name)
+			}
 			if st.Mechanism != nil {
 				a.Steps, a.Runs = a.Steps+1, a.Runs+times*st.Count
 			} else {

@@ -310,6 +310,7 @@ class PlanSummary(Answer):
     steps: int
     runs: int
     records_per_person: Optional[int] = None
+    names: Tuple[str, ...] = ()
 
 
 def _read_plan_summary(r: Any) -> PlanSummary:
@@ -318,6 +319,7 @@ def _read_plan_summary(r: Any) -> PlanSummary:
         records_per_person=within(r, "records-per-person"),
         steps=r["steps"],
         runs=r["runs"],
+        names=tuple(within(r, "names") or ()),
     )
 
 
