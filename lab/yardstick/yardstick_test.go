@@ -255,10 +255,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// widerThanBefore is a part of the only plan known to be wider than before and than asked, by 0.16 % where 0.1 % was asked:
-// the integral's search ends next to the largest loss of 508 finite runs, where rounding is large.
-const widerThanBefore = `"probability":0.09550567231747586`
-
 // TestAgainstBefore: intervals meet those of before the integral looked for its place by tables of a sample, and none is
 // wider than both its old one and what was asked. -short looks at 488 of the 20,000 plans, else it is 1,053, or 2,223 with
 // SLOW=2; the command compares all. Steps of 41, 19 and 9 meet schedules, which are every 40th line, as often as others.
@@ -273,17 +269,10 @@ func TestAgainstBefore(t *testing.T) {
 	if _, err := compareFile(t.Context(), &out, "testdata/before-the-search.jsonl.gz", every); err != nil {
 		t.Fatal(err)
 	}
-	known := 0
 	for text := range strings.Lines(out.String()) {
-		switch {
-		case strings.HasPrefix(text, "is wider") && strings.Contains(text, widerThanBefore):
-			known++
-		case strings.HasPrefix(text, "is wider"), strings.HasPrefix(text, "does not meet"), strings.HasPrefix(text, "refused"):
+		if strings.HasPrefix(text, "is wider") || strings.HasPrefix(text, "does not meet") || strings.HasPrefix(text, "refused") {
 			t.Error(text)
 		}
-	}
-	if testing.Short() && known == 0 {
-		t.Error("the plan that is known to be wider is not: take it out of this test")
 	}
 	t.Log(out.String())
 }
