@@ -221,7 +221,7 @@ var kinds = []kind{
 	}},
 	{"exponential", false, func(d draw) (string, []string) {
 		steps := []string{fmt.Sprintf("{mechanism: {exponential: {epsilon: %v}}, count: %d}", d.log(0.01, 2), d.count(1, 300))}
-		if d.IntN(3) == 0 {
+		if d.IntN(6) == 0 {
 			steps = append(steps, fmt.Sprintf("{mechanism: {gaussian: {noise-multiplier: %v}}, count: %d}", d.log(2, 50), d.count(1, 100)))
 		}
 		return d.relation(), steps
