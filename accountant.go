@@ -327,7 +327,15 @@ func certainLoss(r profiles.Relation) (profiles.Bounds, error) {
 const perDelta = 500
 
 // seen are values of δ(ε), which falls with ε: they bound those that there is no work for.
-type seen struct{ eps, lo, hi []float64 }
+type seen struct {
+	eps, lo, hi []float64
+	far         bool // has those of farDeltas, which are asked for in the last part of the work
+}
+
+// farDeltas bound a candidate far out, for a price whose work does not suffice for all of its ε.
+var farDeltas = []float64{1e-4, 1e-8, 1e-12, 1e-18, 1e-26}
+
+const lastPart = 0.4 // of the work
 
 func (s *seen) add(eps, lo, hi float64) {
 	s.eps, s.lo, s.hi = append(s.eps, eps), append(s.lo, lo), append(s.hi, hi)
@@ -393,6 +401,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 	}
 	var lock sync.Mutex
 	known := map[*fourier.Sum]*seen{}
+	_, first := parallel.Work(ctx)
 	ask := func(s *fourier.Sum, eps float64) (fourier.Result, error) {
 		lock.Lock()
 		defer lock.Unlock()
@@ -403,7 +412,25 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 			return fourier.Result{Lower: known[s].lower(eps), Upper: known[s].upper(eps)}, nil
 		}
 		_, left := parallel.Work(ctx)
-		s.LimitWork(min(t.opts.work()/t.asked(), left/16)) // about a hundred δ follow
+		if left < lastPart*first && !known[s].far && slices.Contains(t.upper[:], s) {
+			// Most ε may be left when the work is done: a few that have a small δ bound those beyond.
+			known[s].far = true
+			for _, delta := range farDeltas {
+				if _, left = parallel.Work(ctx); left < 1 {
+					break
+				}
+				s.LimitWork(left / 4)
+				r, err := s.Epsilon(ctx, delta)
+				if err != nil {
+					return fourier.Result{}, err
+				}
+				if !math.IsInf(r.Upper, 1) {
+					known[s].add(r.Upper, 0, delta)
+				}
+				parallel.Spend(ctx, perDelta)
+			}
+		}
+		s.LimitWork(min(t.opts.work()/t.asked(), max(1, left/16))) // about a hundred δ follow
 		r, err := s.Delta(ctx, eps)
 		known[s].add(eps, r.Lower, r.Upper)
 		parallel.Spend(ctx, perDelta)

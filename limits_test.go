@@ -91,3 +91,21 @@ func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchHasABound: a search whose candidate takes more work than there is has a finite upper end all the same, by what the candidate
+// costs at a few small δ. The truth is at least 1.981589, which the whole work proves.
+func TestSearchHasABound(t *testing.T) {
+	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{selection: {law: negative-binomial, shape: 1.776, mean: 7.1}, " +
+		"steps: [{mechanism: {gaussian: {noise-multiplier: 0.6}}, sampling: {poisson: {rate: 0.00013}}, count: 4000}]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Accountant(accountant.WithWorkLimit(3e7))
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(t.Context(), 7.257e-9)
+	if err != nil || !(iv.Upper >= 1.981 && iv.Upper < 2.3) || len(iv.Warnings) == 0 {
+		t.Errorf("[%v, %v], %q, %v; want an upper end from 1.981 to 2.3, and a warning", iv.Lower, iv.Upper, iv.Warnings, err)
+	}
+}

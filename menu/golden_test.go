@@ -2,6 +2,7 @@ package menu_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -331,12 +332,24 @@ func TestLong(t *testing.T) {
 			fixed = r
 		}
 	}
-	if !(iv.Upper >= fixed.Lower && iv.Lower >= fixed.Lower*0.98 && iv.Upper <= fixed.Upper*1.08) {
+	// The lower end is that of the best fixed plan, so not above it.
+	if !(iv.Upper >= fixed.Lower && iv.Lower >= fixed.Lower*0.98 && iv.Lower <= fixed.Upper && iv.Upper <= fixed.Upper*1.08) {
 		t.Errorf("[%v, %v], where a fixed plan has %v", iv.Lower, iv.Upper, fixed.Upper)
 	}
 	t.Log(iv.Lower, iv.Upper, fixed.Upper)
 	rows, err := m.Odometer(t.Context())
 	if err != nil || rows[len(rows)-1].Units < 1200 {
 		t.Errorf("rows %v (%v)", rows, err)
+	}
+}
+
+// TestSmallDelta: a budget of units needs no δ, and a δ below 1e-200 is refused.
+func TestSmallDelta(t *testing.T) {
+	types := training(t)[:1]
+	if _, err := menu.New(t.Context(), types, menu.Options{Units: 2, Relative: 1e-2}); err != nil {
+		t.Errorf("without a δ: %v", err)
+	}
+	if _, err := menu.New(t.Context(), types, menu.Options{Units: 2, Delta: 1e-201, Relative: 1e-2}); err == nil || !strings.Contains(err.Error(), "delta: 1e-201 is not in [1e-200, 1)") {
+		t.Errorf("a δ of 1e-201: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func Calibrate(ctx context.Context, v *ballots.Votes, t Target) (Calibrated, err
 	if s.square, err = squareOf(t.Independent, t.Delta); err != nil {
 		return Calibrated{}, err
 	}
-	best := 1 + 2*-math.Log(t.Delta)/t.Epsilon
+	best := 1 + 2*-xmath.Log(t.Delta)/t.Epsilon
 	for _, share := range []float64{0.3, 0.45, 0.6, 0.8, 1.1} {
 		s.orders = append(s.orders, 1.001+share*(best-1))
 	}

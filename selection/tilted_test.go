@@ -60,3 +60,22 @@ func TestBinomialTail(t *testing.T) {
 		}
 	}
 }
+
+// TestLowerEndsOfACandidate: what a candidate reaches is rounded down when it is tabulated, against 320 bits.
+func TestLowerEndsOfACandidate(t *testing.T) {
+	upper := Bound(func(eps float64) float64 { return -0.05 - eps })
+	reached := func(eps float64) float64 { return -0.1 - 1.37*eps }
+	c := upper.Candidate(upper, [2]func(float64) float64{reached, reached})
+	s, err := c.side(t.Context(), 0, fineness{0.05, -20}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.low) < 50 {
+		t.Fatalf("%d points: this test notices little", len(s.low))
+	}
+	for i, e := range s.eps {
+		if want := oracle.Exp(oracle.F(reached(e))); oracle.F(s.low[i]).Cmp(want) > 0 {
+			t.Errorf("at ε = %v: %v is above e^%v", e, s.low[i], reached(e))
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -446,7 +448,7 @@ func (j *search) play(ctx context.Context, s *service.Service, next service.RunN
 		if err != nil {
 			return nil, err
 		}
-		j.kept[n] = t
+		j.keep(n, t)
 		score := t.score
 		next.Score = &score
 		if a, err = s.RunNext(ctx, next); err != nil {
@@ -464,6 +466,31 @@ func (j *search) play(ctx context.Context, s *service.Service, next service.RunN
 	return append(found, a.Found...), nil
 }
 
+// keep keeps a trial, and forgets one that will not be shown. With padding only the search knows which.
+func (j *search) keep(n int, t shownTrial) {
+	j.kept[n] = t
+	most := 1
+	switch {
+	case j.open.Padding || j.open.Kind == "adaptive":
+		return
+	case j.open.Kind == "first-above" || j.open.Kind == "sparse-vector": // they end with what they show
+		delete(j.kept, n-1)
+		return
+	case j.open.Top != nil:
+		most = *j.open.Top
+	}
+	if len(j.kept) <= most {
+		return
+	}
+	worst := n
+	for i, other := range j.kept {
+		if c := cmp.Compare(other.score, j.kept[worst].score); c < 0 || c == 0 && i > worst { // of equals the first is shown
+			worst = i
+		}
+	}
+	delete(j.kept, worst)
+}
+
 // maxTrial bounds what a trial prints.
 const maxTrial = 1 << 24
 
@@ -472,7 +499,7 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	c := exec.CommandContext(ctx, j.trial[0], j.trial[1:]...)
 	var out, problem limitedBuffer
 	out.left, problem.left = maxTrial, 1<<12
-	c.Stdout, c.Stderr = &out, &problem
+	c.Stdout, c.Stderr, c.WaitDelay = &out, &problem, time.Second/2 // a process that it has started may hold them
 	if j.open.Kind == "sparse-vector" || j.open.Kind == "adaptive" {
 		c.Env = append(os.Environ(), "ACCOUNTANT_CALL="+strconv.Itoa(n))
 	}
@@ -495,12 +522,11 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	if err != nil && !math.IsInf(score, 0) {
 		return t, fmt.Errorf("trial: %s: the last line of what it prints is %s, must be its score, a number", printable(j.trial[0]), show(last))
 	}
-	t = shownTrial{Output: out.String(), score: score}
-	if !math.IsNaN(score) {
-		shown := service.Number(score)
-		t.Score = &shown
+	if math.IsNaN(score) {
+		return shownTrial{Output: out.String(), score: math.Inf(-1)}, nil
 	}
-	return t, nil
+	shown := service.Number(score)
+	return shownTrial{Score: &shown, Output: out.String(), score: score}, nil
 }
 
 // A limitedBuffer keeps the first bytes that are written to it.

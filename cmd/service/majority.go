@@ -25,8 +25,11 @@ type MajorityRequest struct {
 	Gamma       string   `json:"gamma,omitempty" one:"optimal,subsampling,double,constant" preset:"optimal" help:"noise {function}: optimal, subsampling, double or constant"`
 	Objective   string   `json:"objective,omitempty" one:"error,disagreement,common-p" preset:"error" help:"what optimal means: error (of votes above ½), disagreement or common-p"`
 	PriorMean   *float64 `json:"prior-mean,omitempty" preset:"0.75" help:"mean vote probability of the objective"`
-	Monotone    *bool    `json:"monotone,omitempty" preset:"true" help:"let clearer majorities be answered at least as truthfully"`
-	Disjoint    bool     `json:"disjoint-shards,omitempty" help:"the mechanisms run on disjoint shards of the records"`
+	// Prior, in place of the objective, has the error minimised on vectors of vote probabilities drawn from it.
+	Prior    []float64 `json:"prior,omitempty" help:"{low,high}: minimise the error itself, averaged over vote probabilities drawn uniformly from between them"`
+	Samples  *int      `json:"samples,omitempty" help:"{number} of vectors drawn for --prior, the same every time (default 4000)"`
+	Monotone *bool     `json:"monotone,omitempty" preset:"true" help:"let clearer majorities be answered at least as truthfully"`
+	Disjoint bool      `json:"disjoint-shards,omitempty" help:"the mechanisms run on disjoint shards of the records"`
 
 	// What each mechanism is private for where they are unlike, or the plan of each of
 	// them, in place of epsilon and delta-each; epsilon is then the unit of the allowance.
@@ -126,6 +129,14 @@ func (q MajorityRequest) shape() error {
 		return shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
 	case q.Plan != nil && q.OutputDelta == nil:
 		return shape("%s: is missing; mechanisms that are plans need one", "output-delta")
+	case q.Prior != nil && len(q.Prior) != 2:
+		return fault.New("prior", "has %d entries, must have two: the least and the largest vote probability", len(q.Prior))
+	case q.Samples != nil && q.Prior == nil:
+		return shape("%s: is for %s, which is missing", "samples", "prior")
+	case q.Prior != nil && !(q.Prior[0] >= 0 && q.Prior[0] < q.Prior[1] && q.Prior[1] <= 1):
+		return fault.New("prior", "[%v, %v] is not an interval in [0, 1]", q.Prior[0], q.Prior[1])
+	case q.Prior != nil && (q.Classes > 2 || q.Objective != "" && q.Objective != "error" || q.Disjoint):
+		return shape("%s: is for two labels and the objective error, without disjoint-shards", "prior")
 	case q.Answers < 0 || q.Answers > 0 != (q.Delta != nil):
 		return shape("%s: must be positive, and given together with %s", "answers", "delta")
 	case q.special() && (q.Gamma == "subsampling" || q.Gamma == "double" || q.Disjoint):
@@ -153,10 +164,16 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	if err := p.Check(); err != nil {
 		return p, nil, q.fault(err)
 	}
-	switch q.Objective {
-	case "disagreement":
+	switch {
+	case q.Prior != nil:
+		o := darrm.TrueError{Low: q.Prior[0], High: q.Prior[1], Samples: 4000, Seed: 1}
+		if q.Samples != nil {
+			o.Samples = *q.Samples
+		}
+		return p, o, nil
+	case q.Objective == "disagreement":
 		return p, darrm.FewestDisagreements{Mean: *q.PriorMean}, nil
-	case "common-p":
+	case q.Objective == "common-p":
 		return p, darrm.CommonUniform{}, nil
 	}
 	return p, darrm.Surrogate{Mean: *q.PriorMean}, nil
@@ -250,8 +267,11 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	}
 	a.MaxF, a.BudgetF, a.Certified = cert.MaxF, cert.BudgetF, cert.Certified
 	a.Attained = min(cert.Attained, cert.MaxF)
-	if a.Objective, _, err = p.Value(o, a.Gamma); err != nil {
-		return nil, err
+	sampled, ok := o.(darrm.TrueError)
+	if !ok {
+		if a.Objective, _, err = p.Value(o, a.Gamma); err != nil {
+			return nil, err
+		}
 	}
 	a.Families = []MajorityFamily{{"chosen", a.Gamma}}
 	if subOK {
@@ -262,6 +282,13 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	}
 	a.Families = append(a.Families, MajorityFamily{"constant", fixed})
 	for _, fam := range a.Families {
+		if ok {
+			if a.Error[fam.Name], err = sampled.Average(fam.Gamma); err != nil {
+				return nil, err
+			}
+			a.Objective = 1 - a.Error["chosen"]
+			continue
+		}
 		// Means of ½ or less have no error objective; the uniform prior stands in.
 		mean := *q.PriorMean
 		if p.Classes > 2 {

@@ -74,7 +74,7 @@ type PateAnswer struct {
 	Forward []float64 `json:"forward-rdp"`
 	Reverse []float64 `json:"reverse-rdp,omitempty"`
 	// Exact is, for the price exact, ε at this data set to within an interval: no order enters.
-	Exact *PateExact `json:"exact-epsilon,omitempty"`
+	Exact *PateExact `json:"exact-epsilon,omitempty" py:"exact,mapping"`
 
 	// Head is the line of the report, Lines those of all that are known.
 	Head  PateLine   `json:"-"`
@@ -424,7 +424,7 @@ type PatePublishRequest struct {
 // PatePublishAnswer is an upper bound on ε, wrong with a probability that was fixed in advance.
 // All but Private, which is nil unless it was asked for, may be published.
 type PatePublishAnswer struct {
-	Epsilon    float64               `json:"published-epsilon"`
+	Epsilon    float64               `json:"published-epsilon" py:"epsilon"`
 	Delta      float64               `json:"delta"`
 	Confidence float64               `json:"confidence"`
 	Order      float64               `json:"order"`
@@ -433,7 +433,7 @@ type PatePublishAnswer struct {
 	RDP        float64               `json:"published-rdp"`
 	NoiseCost  float64               `json:"noise-rdp"`
 	Statement  string                `json:"statement"`
-	Private    *PatePublishedPrivate `json:"not-safe-to-publish,omitempty"`
+	Private    *PatePublishedPrivate `json:"not-safe-to-publish,omitempty" py:"private,mapping"`
 
 	Run *PateRun `json:"-"`
 }
@@ -515,9 +515,9 @@ type PateSmoothAnswer struct {
 	Sigma   float64       `json:"sigma-ss"`
 	GNSS    string        `json:"gnss"`
 	Report  string        `json:"report"`
-	Epsilon *float64      `json:"sanitized-epsilon"`
+	Epsilon *float64      `json:"sanitized-epsilon" py:"epsilon"`
 	Why     string        `json:"why-none,omitempty"`
-	Private *PatePrivates `json:"not-safe-to-publish,omitempty"`
+	Private *PatePrivates `json:"not-safe-to-publish,omitempty" py:"private,mapping"`
 	IsBound bool          `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
 
 	Run *PateRun `json:"-"`
@@ -670,7 +670,7 @@ type PateCalibration struct {
 	Delta       float64  `json:"delta"`
 	Report      string   `json:"report"`
 	Epsilon     float64  `json:"epsilon"`
-	Independent float64  `json:"data-independent-epsilon"`
+	Independent float64  `json:"data-independent-epsilon" py:"independent_epsilon"`
 	Answered    float64  `json:"expected-answers"`
 	Correct     float64  `json:"expected-correct"`
 	Queries     int      `json:"queries"`

@@ -86,6 +86,7 @@ Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the
 	e.figure9()
 	e.figure10()
 	e.budgets()
+	e.teachers(ctx)
 	e.prediction()
 	e.composition(ctx)
 	e.ctx = ctx

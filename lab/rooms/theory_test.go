@@ -11,7 +11,7 @@ import (
 
 var (
 	statement = regexp.MustCompile(`(?m)^\*\*((?:Theorem|Lemma|Corollary)(?: [0-9A-Z]+[′″‴]*)?)`)
-	attack    = regexp.MustCompile("(?m)^- ([^:]+): .*\\.$")
+	attack    = regexp.MustCompile(`(?m)^- ([^:]+): .*\.$`)
 	command   = regexp.MustCompile("`([^`]+)`")
 	testRun   = regexp.MustCompile(`^go test (\./?[a-z/]*) -run '\^\(([A-Za-z0-9|]+)\)\$'$`)
 )

@@ -26,12 +26,11 @@ from ._runs import AdaptiveSearch, NoiseStream
 from ._samplers import Sampler
 from ._shared import shared
 from ._version import __version__
-from .answers import (
-    Answer, Audit, Calibration, Comparison, Curve, CurvePoint, Found, GaussianDP, Interval,
-    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, PateLabels, PateParameters, Probe, Profile, ProfilePoint,
-    PublishedCost, Risk,
-    RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
+from ._operations import (
+    Audit, Calibration, Comparison, CurvePoint, GaussianDP, LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy,
+    PateCost, PateParameters, Probe, PublishedCost, Risk, RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training,
 )
+from .answers import Answer, Curve, Found, Interval, PateLabels, Profile, ProfilePoint, rows
 from .client import Accountant
 from .ledger import Ledger
 from .menu import AdaptiveRun, IndividualFilter, Menu

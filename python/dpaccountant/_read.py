@@ -8,12 +8,15 @@ import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union, cast
 
 from ._errors import InputError
-from .answers import Calibration, Interval, LedgerStatus, Probe, RiskValue
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PlanLike = Union[Mapping[str, Any], str, "os.PathLike[str]"]
 """A plan as a mapping (a Plan), as the text of a plan file (YAML or JSON), or as the path or name of such a file."""
+
+
+Numbers = Union[float, Sequence[float], Any]
+"""A number, or several: a list, an array or a Series."""
 
 
 def plan_of(plan: PlanLike) -> Any:
@@ -30,23 +33,6 @@ def plan_of(plan: PlanLike) -> Any:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"plan: {name} cannot be read: {error}") from error
-
-
-def rows_of(rows: Sequence[Sequence[int]]) -> Any:
-    return [list(row) for row in rows]
-
-
-def interval_of(result: Mapping[str, Any], key: str) -> Interval:
-    bounds = result[key]
-    return Interval(
-        lower=float(bounds["lower"]),
-        estimate=float(bounds["estimate"]),
-        upper=float(bounds["upper"]),
-        worst_direction=result["worst-direction"],
-        error_budget={k: float(v) for k, v in result["error-budget"].items()},
-        theory_gap=bool(result.get("theory-gap", False)),
-        warnings=tuple(result.get("warnings", ())),
-    )
 
 
 def numbers_of(values: Any) -> Optional[List[float]]:
@@ -85,61 +71,24 @@ def given(**options: Any) -> Dict[str, Any]:
     return {k.strip("_").replace("_", "-"): v for k, v in options.items() if v is not None}
 
 
-def number_of(value: Any) -> Optional[float]:
+def listed(values: Any) -> Any:
+    """A list for a sequence, an array or a Series; a number alone and None stay."""
+    if values is None or isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        return values
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def real(value: Any) -> Optional[float]:
+    """A number of an answer, which may be an infinity in quotes; None stays."""
     return None if value is None else float(value)
 
 
-def calibration_of(result: Mapping[str, Any]) -> Calibration:
-    asked = next(name for name in ("epsilon", "delta", "true-positive-rate") if name in result["meets"])
-
-    def probe(p: Mapping[str, Any]) -> Probe:
-        bounds = p[asked]
-        return Probe(
-            float(p["value"]), float(bounds["lower"]), float(bounds["estimate"]), float(bounds["upper"])
-        )
-
-    fails = result.get("fails")
-    return Calibration(
-        solve=result["solve"],
-        value=float(result["value"]),
-        common_factor=result["common-factor"],
-        unlimited=result["unlimited"],
-        asked=asked,
-        meets=probe(result["meets"]),
-        fails=None if fails is None else probe(fails),
-        fails_proved=result["fails-proved"],
-        steps={s["path"]: float(s["value"]) for s in result["steps"]},
-        theory_gap=bool(result.get("theory-gap", False)),
-        warnings=tuple(result.get("warnings", ())),
-    )
-
-
-def risk_of(result: Mapping[str, Any], at: float) -> RiskValue:
-    return RiskValue(
-        at=at,
-        lower=float(result["lower"]),
-        estimate=float(result["estimate"]),
-        upper=float(result["upper"]),
-        worst_direction=result["worst-direction"],
-    )
-
-
-def status_of(result: Mapping[str, Any]) -> LedgerStatus:
-    spent = result.get("spent-epsilon")
-    renyi = result.get("spent-renyi")
-    return LedgerStatus(
-        mode=result["mode"],
-        neighbors=result["neighbors"],
-        budget_epsilon=float(result["budget"]["epsilon"]),
-        budget_delta=float(result["budget"]["delta"]),
-        entries=result["entries"],
-        runs=result["runs"],
-        left=float(result["left"]),
-        guarantee=result["guarantee"],
-        head=result.get("head", ""),
-        spent_epsilon=None if spent is None else float(spent["upper"]),
-        order=None if renyi is None else float(renyi["order"]),
-        spent_renyi=None if renyi is None else float(renyi["spent"]),
-        budget_renyi=None if renyi is None else float(renyi["budget"]),
-        warnings=tuple(result.get("warnings", ())),
-    )
+def within(result: Any, *paths: str) -> Any:
+    """What a result has at the first of the paths, of keys with points between them, where there is something; else None."""
+    for path in paths:
+        at = result
+        for key in path.split("."):
+            at = None if at is None else at.get(key)
+        if at is not None:
+            return at
+    return None

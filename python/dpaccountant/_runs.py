@@ -7,7 +7,7 @@ from typing import (
     TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar,
 )
 
-from ._connection import Connection
+from ._operations import Operations
 from ._errors import BudgetError, InputError
 from ._read import PlanLike, given, plan_of
 from .answers import Found, PateLabels
@@ -42,7 +42,7 @@ class AdaptiveSearch(Generic[T]):
     ``epsilon`` is what it costs, at ``delta``, where the ε of a call was declared. It is closed when it is spent.
     """
 
-    def __init__(self, accountant: Connection, hits: int, answer: Mapping[str, Any]) -> None:
+    def __init__(self, accountant: Operations, hits: int, answer: Mapping[str, Any]) -> None:
         self._accountant, self._run = accountant, answer["run"]
         self.left = hits
         self.epsilon: Optional[float] = answer.get("epsilon")
@@ -81,7 +81,7 @@ class AdaptiveSearch(Generic[T]):
 class NoiseStream:
     """One run of a matrix mechanism: sums of clipped contributions in, the same with correlated noise out."""
 
-    def __init__(self, accountant: Connection, run: str) -> None:
+    def __init__(self, accountant: Operations, run: str) -> None:
         self._accountant, self._run = accountant, run
 
     def step(self, x: Any) -> Any:
@@ -108,7 +108,7 @@ def like(column: Any, values: Sequence[Any]) -> Any:
     return list(values)
 
 
-class Runs(Connection):
+class Runs(Operations):
     """What an Accountant runs, with exact noise of the operating system's randomness.
 
     Where a ``ledger`` is given, its price is spent before anything is shown, and BudgetError is raised if that does not

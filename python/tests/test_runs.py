@@ -257,7 +257,7 @@ class Notebook(unittest.TestCase):
             "neighbors": "add-remove", "records-per-person": 2, "steps": [
                 {"mechanism": {"gaussian": {"noise-multiplier": 1.1}}, "sampling": {"poisson": {"rate": 256 / 60000}}, "count": 14063},
                 {"mechanism": {"laplace": {"noise-multiplier": 20}}, "name": "statistics"}]})
-        self.assertEqual(self.accountant.plan_check(plan)["runs"], 14064)
+        self.assertEqual(self.accountant.plan_check(plan).runs, 14064)
         self.assertEqual((2 * (Gaussian(1) * 3))["count"], 6)
         more = Plan(Gaussian(1), neighbors="substitute", records_per_person=3) + Pure(1)
         self.assertEqual((len(more["steps"]), more["neighbors"], more["records-per-person"]), (2, "substitute", 3))
@@ -309,9 +309,8 @@ class Notebook(unittest.TestCase):
         ):
             self.assertEqual(ask(**caps), ask())
         self.assertTrue(a.dpsgd(delta=1e-5, sampling_rate=0.01, steps=50, noise_multiplier=2.0, work=1).epsilons[0].warnings)
-        with self.assertRaises(InputError) as caught:
+        with self.assertRaises(TypeError):
             a.compare(plan, 1e-5, speed=3)
-        self.assertIn("unknown key", str(caught.exception))
 
     def test_every_step_is_a_plan(self):
         """Each constructor has the keys of plans."""
@@ -335,8 +334,8 @@ class Notebook(unittest.TestCase):
         for sampled in (step.truncated_poisson(0.1, cap=9, population=50), step.without_replacement(population=50, batch=5),
                         step.random_allocation(5), step.random_allocation(5, uses=2), step.sampled("balls-in-bins", bins=5, redraw="each-epoch")):
             self.assertIsInstance(sampled, Step)
-            self.assertGreater(self.accountant.plan_check(Plan(sampled))["runs"], 0)
-        self.assertGreater(self.accountant.plan_check(Plan(step.shuffle(5), neighbors="zero-out"))["runs"], 0)
+            self.assertGreater(self.accountant.plan_check(Plan(sampled)).runs, 0)
+        self.assertGreater(self.accountant.plan_check(Plan(step.shuffle(5), neighbors="zero-out")).runs, 0)
 
     def test_files(self):
         plan = Plan(Pure(1.5))

@@ -212,7 +212,7 @@ func TestBlocksAboveEveryAdversary(t *testing.T) {
 // frozenTwice returns G_2(1) by two steps of near, from G itself and not from a function of the cone above it.
 func frozenTwice(t *testing.T, l *ladder, b *blocked) float64 {
 	t.Helper()
-	law, node, x, err := nearPair{b.rate, b.theta}.law(l.step/float64(l.fine), -30, l.n*l.fine/2-1)
+	law, node, x, err := lawOf(nearPair{b.rate, b.theta}, l.step/float64(l.fine), -30, l.n*l.fine/2-1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,6 +255,7 @@ func someStair(t *testing.T, lambda float64) (*stair, *kernel) {
 		t.Fatal(err)
 	}
 	f := newStair(l, b)
+	f.setMoments(laws[0])
 	masses := make([]float64, len(l.beta))
 	masses[l.low] = 1
 	sum, off := l.raise(near, 1)
@@ -266,7 +267,7 @@ func someStair(t *testing.T, lambda float64) (*stair, *kernel) {
 		if err := f.step(t.Context(), f.majorant(n, n, near.inf), sum, off); err != nil {
 			t.Fatal(err)
 		}
-		f.tail(n)
+		f.tail(n, near.inf)
 	}
 	return f, near
 }
@@ -381,7 +382,7 @@ func TestPlateauTail(t *testing.T) {
 	pair := f.of.wide
 	clear(f.c)
 	f.inf, f.density = 0, 1
-	f.tail(1)
+	f.tail(1, 0)
 	g := f.values()
 	y0 := float64(f.low) * f.ladder.step
 	for _, i := range []int{0, 100, 500, 1500, 2500} {
@@ -477,7 +478,7 @@ func TestCheck(t *testing.T) {
 	if _, err := newCheck(readmeRate, readmeTheta, readmeTheta, 0.5, false); err == nil {
 		t.Error("a check without room")
 	}
-	b, err := newBlocked(t.Context(), blockedKey{rate: 0.02, theta: 0.5})
+	b, err := newBlocked(t.Context(), blockedKey{rate: 0.02, theta: 0.5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,13 +489,13 @@ func TestCheck(t *testing.T) {
 		return
 	}
 	for _, c := range []struct{ rate, theta, lambda float64 }{{readmeRate, readmeTheta, 0.5}, {readmeRate, 1, 0.5}, {0.5, 1, 0.75}, {0.25, 4, 1}, {1e-4, 0.5, 0.5}} {
-		if b, err := newBlocked(t.Context(), blockedKey{rate: c.rate, theta: c.theta}); err != nil || b.lambda != c.lambda {
+		if b, err := newBlocked(t.Context(), blockedKey{rate: c.rate, theta: c.theta}, nil); err != nil || b.lambda != c.lambda {
 			t.Errorf("rate %v, θ = %v: %+v, %v; want λ = %v", c.rate, c.theta, b, err, c.lambda)
 		}
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newBlocked(stopped, blockedKey{rate: 0.03, theta: 0.7}); err != context.Canceled {
+	if _, err := newBlocked(stopped, blockedKey{rate: 0.03, theta: 0.7}, nil); err != context.Canceled {
 		t.Errorf("a check that was stopped: %v", err)
 	}
 }
@@ -586,7 +587,7 @@ func TestBlocksRefuse(t *testing.T) {
 // where the truth is e^−7.3; a tiny θ looked at 32/θ profiles with a lock held; and a law below a step may have too many points.
 func TestBlocksOutOfRange(t *testing.T) {
 	for _, c := range []struct{ rate, theta float64 }{{1, 1}, {1 + 1e-9, 1}, {0.5, 1e-6}, {0.01, 1e-16}, {0.5, math.NaN()}} {
-		if b, err := blockedOf(t.Context(), blockedKey{rate: c.rate, theta: c.theta}); err == nil {
+		if b, err := blockedOf(t.Context(), blockedKey{rate: c.rate, theta: c.theta}, nil); err == nil {
 			t.Errorf("rate %v, θ %v: %+v, want an error", c.rate, c.theta, b)
 		}
 	}
@@ -608,7 +609,7 @@ func TestBlocksOutOfRange(t *testing.T) {
 func TestWaitingForACheckEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := blockedOf(ended, blockedKey{rate: 0.013, theta: 0.77}); err == nil {
+	if _, err := blockedOf(ended, blockedKey{rate: 0.013, theta: 0.77}, nil); err == nil {
 		t.Error("a check whose context is done has an answer")
 	}
 	key := blockedKey{rate: 0.013, theta: 0.77}
@@ -616,7 +617,7 @@ func TestWaitingForACheckEnds(t *testing.T) {
 	checked.Lock()
 	checked.of[key] = busy
 	checked.Unlock()
-	if _, err := blockedOf(ended, key); err == nil {
+	if _, err := blockedOf(ended, key, nil); err == nil {
 		t.Error("waiting for a check with a context that is done has an answer")
 	}
 	busy.ended = true
@@ -624,7 +625,7 @@ func TestWaitingForACheckEnds(t *testing.T) {
 	delete(checked.of, key)
 	checked.Unlock()
 	close(busy.done)
-	if _, err := blockedOf(t.Context(), key); err != nil {
+	if _, err := blockedOf(t.Context(), key, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -101,56 +101,72 @@ func (w weight) linear(value, slope float64) float64 { return value*w.one + slop
 
 // newCheck returns the check at a rate, for near at theta and near' at wide; singly is for single steps.
 func newCheck(rate, theta, wide, lambda float64, singly bool) (*check, error) {
+	if !(theta >= leastTheta && rate < 1) {
+		return nil, fmt.Errorf("no check for a distance of %v at the rate %v: it must be at least %v at a rate below 1", theta, rate, leastTheta)
+	}
 	at, above := nearPair{rate, theta}, nearPair{rate, wide}
-	x, err := checkNodes(at, above, lambda, singly)
+	x, err := checkNodes(at, above, rate, theta, lambda, singly)
 	if err != nil {
 		return nil, err
 	}
-	c := &check{p: palette{bound: singleStep(theta, rate), x: x, known: newKnown()}, lambda: lambda}
+	return checkAt(x, singleStep(theta, rate), above, above, lambda), nil
+}
+
+// checkAt returns the check with these nodes, of configurations whose profiles are at most that of most at every α.
+func checkAt(x []float64, step stepBound, above, most stepPair, lambda float64) *check {
+	c := &check{p: palette{bound: step, x: x, known: newKnown()}, lambda: lambda}
 	for i, z := range x {
 		c.p.ways = append(c.p.ways, c.p.bound.shares(z))
 		if i+1 == len(x) {
-			last := above.near(z)
+			last := most.near(z)
 			c.beyond = (last.value + last.err) * math.Exp(-lambda*z) / lambda
 			break
 		}
 		for k := range partsPerCell {
 			a := z + (x[i+1]-z)*float64(k)/partsPerCell
 			b := z + (x[i+1]-z)*float64(k+1)/partsPerCell
-			m := a + (b-a)/2
-			mid := math.Exp(m)
-			from, to := above.near(a), above.near(b)
-			c.parts = append(c.parts, part{
-				cell: i, end: b, width: b - a, from: math.Exp(a), to: math.Exp(b), mid: mid,
-				up: above.near(m), down: above.reverse(m), upFrom: from.value + from.err, upTo: to.value + to.err,
-				right: newWeight(lambda-1, a, b, mid), left: newWeight(-lambda, a, b, mid),
-			})
+			c.parts = append(c.parts, newPart(i, a, b, above, most, lambda))
 		}
 	}
 	c.least, c.sum = make([]float64, len(c.parts)), make([]float64, len(c.parts))
-	return c, nil
+	return c
+}
+
+func newPart(cell int, a, b float64, above, most stepPair, lambda float64) part {
+	m := a + (b-a)/2
+	mid := math.Exp(m)
+	from, to := most.near(a), most.near(b)
+	return part{
+		cell: cell, end: b, width: b - a, from: math.Exp(a), to: math.Exp(b), mid: mid,
+		up: above.near(m), down: above.reverse(m), upFrom: from.value + from.err, upTo: to.value + to.err,
+		right: newWeight(lambda-1, a, b, mid), left: newWeight(-lambda, a, b, mid),
+	}
+}
+
+// sparing returns about what a pair has more than another of what the check compares, and what it has.
+func sparing(at, above stepPair, rate, theta, lambda float64) (spare, all float64) {
+	// Losses are spread over log(1 + rate·e^y): y in steps of θ/8.
+	last := 0.0
+	for y := -4.0; y < 40*theta; y += theta / 8 {
+		z := math.Log1p(rate * math.Exp(y))
+		m := (last + z) / 2
+		right, left := (z-last)*math.Exp((lambda-1)*m), (z-last)*math.Exp(-lambda*m)
+		near, reverse := above.near(m).value, above.reverse(m).value
+		all += right*near + left*reverse
+		spare += right*(near-at.near(m).value) + left*(reverse-at.reverse(m).value)
+		last = z
+	}
+	return spare, all
 }
 
 // checkNodes chooses where configurations are bounded: where chords of near' and its reverse lose most, until they
 // lose together no more than near' has to spare, or three quarters of it if that is to be close at each. Any nodes are right.
-func checkNodes(at, above nearPair, lambda float64, close bool) ([]float64, error) {
-	if !(at.theta >= leastTheta && at.rate < 1) {
-		return nil, fmt.Errorf("no check for a distance of %v at the rate %v: it must be at least %v at a rate below 1", at.theta, at.rate, leastTheta)
-	}
-	slack := func(z float64) float64 {
-		return math.Exp((lambda-1)*z)*(above.near(z).value-at.near(z).value) + math.Exp(-lambda*z)*(above.reverse(z).value-at.reverse(z).value)
-	}
-	// Losses are spread over log(1 + rate·e^y): y in steps of θ/8.
-	spare, last := 0.0, 0.0
-	for y := -4.0; y < 40*at.theta; y += at.theta / 8 {
-		z := math.Log1p(at.rate * math.Exp(y))
-		spare += slack((last+z)/2) * (z - last)
-		last = z
-	}
+func checkNodes(at, above stepPair, rate, theta, lambda float64, close bool) ([]float64, error) {
+	spare, _ := sparing(at, above, rate, theta, lambda)
 	if !(spare > 0) {
-		return nil, fmt.Errorf("a distance of %v has nothing to spare above %v", above.theta, at.theta)
+		return nil, fmt.Errorf("the pair above has nothing to spare at the rate %v and a distance of %v", rate, theta)
 	}
-	end := at.rate
+	end := rate
 	for above.near(end).value > 1e-3*lambda*spare {
 		end *= 1.25
 	}
@@ -200,8 +216,8 @@ func checkNodes(at, above nearPair, lambda float64, close bool) ([]float64, erro
 // α ≥ 1, down the reverse's. What configurations with s < t have to pass follows (§13). flat is from where on, for
 // λ = ½, every stretch from 0 to z has on the right what each stretch to −z' with z' ≤ z lacks on the left.
 //
-// Between nodes a profile is at most the chord of its bounds, and near' at every α. What the right spares is
-// nowhere negative; on the left the least of all stretches from 0 counts, within parts too.
+// Between nodes a profile is at most the chord of its bounds, and near' at every α (for several copies, the bound of the worst of all). What
+// the right spares is nowhere negative; on the left the least of all stretches from 0 counts, within parts too.
 func (c *check) holds(up, down []float64) (ok bool, flat float64) {
 	right, left, least, size, steep := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, p := range c.parts {
@@ -221,9 +237,10 @@ func (c *check) holds(up, down []float64) (ok bool, flat float64) {
 		size += p.left.one * (p.down.value + value)
 		steep += p.left.one * math.Abs(ds) * p.to
 		value, slope = p.chord(c.p.x, up)
-		right += max(0, p.right.linear(p.up.value-p.up.err-value, p.up.slope-slope))
+		d, ds = p.up.value-p.up.err-value, p.up.slope-slope
+		right += max(0, p.right.linear(d, ds))
 		size += p.right.one * (p.up.value + value)
-		steep += p.right.one * math.Abs(p.up.slope-slope) * p.to
+		steep += p.right.one * math.Abs(ds) * p.to
 	}
 	least = min(least, left-c.beyond)
 	// At most mostNodes·partsPerCell = 4,800 terms: their sum by floating point is off by 4,800u = 5.4e-13 of that of their sizes,

@@ -28,7 +28,7 @@ func TestLevelStretchIsNeeded(t *testing.T) {
 	const attained = 0.0049416
 	at := func(flat float64) float64 {
 		b := blocksOf(readmeRate, readmeTheta, 0.5)
-		b.wide.theta, b.flat, b.few = readmeTheta, flat, 1
+		b.wide, b.flat, b.few = nearPair{readmeRate, readmeTheta}, flat, 1
 		_, g, err := b.upper(t.Context(), 2, 1, math.Log(1e-4), 1<<20)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestStretchOfCheck(t *testing.T) {
 	if !slow.All() {
 		return
 	}
-	b, err := newBlocked(t.Context(), blockedKey{readmeRate, readmeTheta, true})
+	b, err := newBlocked(t.Context(), blockedKey{rate: readmeRate, theta: readmeTheta, singly: true}, nil)
 	if err != nil || b.flat != levelStretch(readmeRate, readmeTheta) || b.lambda != 0.5 {
 		t.Errorf("%+v, %v", b, err)
 	}
