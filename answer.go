@@ -51,7 +51,7 @@ type Interval struct {
 	// Points is the length of the transforms of a lattice, Frequencies the number of
 	// terms of an integral; 0 if there was none.
 	Points, Frequencies int
-	// Theta and Period are the line of that integral and its period in ε (docs/contour.md).
+	// Theta and Period are the line of that integral and its period in ε (docs/theory/contour.md).
 	Theta, Period float64
 }
 

@@ -13,10 +13,10 @@ import (
 )
 
 // TestLoaders: the numbers of the table "What does my data loader do?" of
-// docs/choosing-a-sampler.md enclose what the library answers, and are no wider than their
+// docs/guide/choosing-a-sampler.md enclose what the library answers, and are no wider than their
 // last digits make them.
 func TestLoaders(t *testing.T) {
-	page, err := os.ReadFile("docs/choosing-a-sampler.md")
+	page, err := os.ReadFile("docs/guide/choosing-a-sampler.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -338,6 +338,15 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 				sampled = sampled || poisson
 			}
 		}
+		if f, is := s.Sampling.(subsample.FixedSize); is {
+			// Given the draws, what differs is as many places of the batch as the record has; at order ∞ it is all of them.
+			if pair, err := s.Mechanism.Pair(Substitute); err == nil {
+				if g, gaussian := pair.(profiles.Gaussian); gaussian {
+					mu := float64(f.MostCopies()) / g.NoiseMultiplier()
+					r, ok, sampled = mu*mu/2, true, true
+				}
+			}
+		}
 		a := c.p.Accountant(c.opts...)
 		if err := a.Add(ctx, Step{Mechanism: s.Mechanism, Sampling: s.Sampling}, 1); err != nil {
 			return err

@@ -131,11 +131,30 @@ func TestCompareSampledCLT(t *testing.T) {
 	}
 }
 
+// TestCompareRepeatedRecords: m copies of a record under substitution move the mean by 2m, and no ρ below that of all of them holds.
+func TestCompareRepeatedRecords(t *testing.T) {
+	for sampling, copies := range map[string]float64{"with-replacement: {population: 1000, batch: 30}": 30, "must-ow: {population: 1000, subset: 100, batch: 30}": 30, "must-ww: {population: 1000, subset: 100, batch: 30}": 30, "without-replacement: {population: 1000, batch: 30}": 1} {
+		for _, r := range []string{"add-remove", "substitute", "zero-out"} {
+			rows := compare(t, "{neighbors: "+r+", steps: [{mechanism: {gaussian: {noise-multiplier: 100}}, sampling: {"+sampling+"}, count: 20}]}", 1e-5)
+			rho := 20 * (2 * copies / 100) * (2 * copies / 100) / 2
+			near := rho + 2*math.Sqrt(rho*math.Log(1e5))
+			if got := rows["zCDP"].Epsilon; !(got >= near && got < near*(1+1e-9)) {
+				t.Errorf("%s: ρ gives %v, want %v", sampling, got, near)
+			}
+			exact, renyi := rows["Fourier accountant"].Epsilon, rows["RDP, improved conversion"].Epsilon
+			// MUST.WW has the wide tail of Theorem 5 under substitution.
+			if !(renyi >= exact && (renyi < 8*exact+0.05 || strings.HasPrefix(sampling, "must-ww") && r != "add-remove")) {
+				t.Errorf("%s under %s: Rényi %v, certified %v", sampling, r, renyi, exact)
+			}
+		}
+	}
+}
+
 // TestCompareNotApplicable: a method without a number for a plan says why.
 func TestCompareNotApplicable(t *testing.T) {
 	for _, c := range []struct{ plan, method, why string }{
-		{"{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {without-replacement: {population: 100, batch: 10}}}]}",
-			"zCDP", "no formula for gaussian on without-replacement samples"},
+		{"{neighbors: substitute, steps: [{mechanism: {approximate: {epsilon: 0.1, delta: 0.01}}, sampling: {without-replacement: {population: 100, batch: 10}}}]}",
+			"zCDP", "no formula for approximate on without-replacement samples"},
 		{"{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {without-replacement: {population: 100, batch: 10}}}]}",
 			"GDP central limit", "no formula for gaussian on without-replacement samples under substitute"},
 		{"{neighbors: add-remove, steps: [{selection: {law: geometric, mean: 4}, steps: [{mechanism: {pure: {epsilon: 1}}}]}]}", "zCDP", "a private selection is no base mechanism"},

@@ -11,7 +11,7 @@
 // on outputs of earlier ones. When they do, only the Rényi filter of package rdp
 // may be used. That the product of dominating pairs bounds what was run is Zhu,
 // Dong and Wang (AISTATS 2022), Theorem 10; each mechanism and each sampling scheme
-// names the source of its pair. docs/concepts.md explains the words.
+// names the source of its pair. docs/guide/concepts.md explains the words.
 //
 // Whatever may take long has a context as its first parameter, and returns soon
 // with the context's error when that is cancelled; nothing is changed then.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -138,8 +139,24 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		return out, err
 	}
 	out.Mu = Range{found.Lower, (found.Lower + found.Upper) / 2, found.Upper}
-	out.Regret, out.Warnings = found.Regret, warnings
+	out.Regret, out.Warnings = found.Regret, oneWarning(warnings)
 	return out, nil
+}
+
+// oneWarning puts together what the values of δ were warned of: each reason once, whether it is that of an attack or
+// not, without what followed from it.
+func oneWarning(warnings []string) []string {
+	var reasons []string
+	for _, w := range warnings {
+		w = strings.TrimPrefix(w, "attack: ")
+		if !strings.HasPrefix(w, "the upper end is that of ") && !slices.Contains(reasons, w) {
+			reasons = append(reasons, w)
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return []string{strings.Join(reasons, "; ")}
 }
 
 // gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set: as an

@@ -2,7 +2,9 @@ package accountant_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,8 +112,15 @@ func TestHostile(t *testing.T) {
 	slow.Test(t)
 	plans := hostile()
 	for _, limit := range []float64{1e4, 2.5e6} {
-		asked := 0
-		for name, text := range plans {
+		asked, each := 0, 1
+		if limit > 1e4 && !slow.All() {
+			each = 3 // a second a plan; SLOW=2 asks all of them
+		}
+		for i, name := range slices.Sorted(maps.Keys(plans)) {
+			if i%each != 0 {
+				continue
+			}
+			text := plans[name]
 			p, err := plan.Parse([]byte(text))
 			if err != nil {
 				t.Fatal(name, err)
@@ -153,7 +162,7 @@ func TestHostile(t *testing.T) {
 				t.Errorf("limit %g, %s: [%v, %v] with the warnings %q", limit, name, iv.Lower, iv.Upper, iv.Warnings)
 			}
 		}
-		if asked < 80 {
+		if asked < 80/each {
 			t.Errorf("%d of %d plans were asked", asked, len(plans))
 		}
 	}

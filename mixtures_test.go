@@ -116,7 +116,7 @@ func TestTheLastStepIsTheOneThatGainsMost(t *testing.T) {
 	}
 }
 
-// TestSampledNoiseSubstituted: the values of Lemma S (docs/theory.md §5), computed on their own with 40 digits: 7.2642 for Laplace noise
+// TestSampledNoiseSubstituted: the values of Lemma S (docs/theory/pairs.md §5), computed on their own with 40 digits: 7.2642 for Laplace noise
 // and 3.6928 for discrete Laplace noise. No gap is left, and each end is within the rounding of these and the width that was asked for.
 func TestSampledNoiseSubstituted(t *testing.T) {
 	for _, c := range []struct {

@@ -127,14 +127,14 @@ func WithTransform(t fourier.Transform) Option {
 // substitution, for Gaussian noise (package subsample/adaptive): by the recursion over data configurations
 // when a mechanism runs between 2 and maxRuns times, which takes seconds for
 // 1000 runs and grows with the power 3/2; and without replacement, from 100 runs on and for any number of them, in
-// blocks of runs, which take a second or two for each noise and rate, and tenths of one after that. The recursion is left out
-// where blocks leave a gap below 0.3 %. The default is 0: neither.
+// blocks of runs, which take some seconds for each noise and rate, and a second or less after that. Where there
+// are blocks, the recursion narrows them further up to maxRuns/10 runs only. The default is 0: neither.
 func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }
 }
 
 // WithRecordsPerPerson makes all answers about persons: neighbours differ by everything that
-// one person has, up to so many records, from 1 to subsample.MaxRecords (docs/persons.md). Add
+// one person has, up to so many records, from 1 to subsample.MaxRecords (docs/guide/persons.md). Add
 // refuses another number. AddBounds takes mechanisms that are about persons already.
 func WithRecordsPerPerson(records int64) Option {
 	return func(o *settings) { o.records = records }

@@ -184,6 +184,9 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	return iv.finish()
 }
 
+// besideBlocks divides the limit of the recursion where blocks of runs have an answer: it takes minutes to gain a part in a thousand.
+const besideBlocks = 10
+
 // fewForBlocks is from how many runs on blocks are tried: of fewer, hardly any are.
 const fewForBlocks = 100
 
@@ -210,7 +213,7 @@ func (t *total) together(ctx context.Context, b run, eps, delta, share float64, 
 		done()
 		share /= 2
 	}
-	if b.count > t.opts.recursion {
+	if b.count > t.opts.recursion || p != nil && b.count > t.opts.recursion/besideBlocks {
 		return p, attacks, err
 	}
 	at := math.Inf(1)

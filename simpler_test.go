@@ -150,7 +150,7 @@ func newTrial(t *testing.T, seed uint64) trial {
 }
 
 // oneMore is the release of which part is asked for: it is asked by an accountant that knows nothing of the rest. It is
-// above the part where that has no warning (docs/accuracy.md, section 9); of the others, mostAbove may be the other way round.
+// above the part where that has no warning (docs/theory/accuracy.md, section 9); of the others, mostAbove may be the other way round.
 const (
 	oneMore   = "one step more"
 	mostAbove = 0.01

@@ -116,7 +116,7 @@ func TestZeroOutIsRefusedForLabels(t *testing.T) {
 	}
 }
 
-// The numbers of docs/choosing-a-sampler.md: the README's run on batches of fixed size. The
+// The numbers of docs/guide/choosing-a-sampler.md: the README's run on batches of fixed size. The
 // relations are ordered.
 func TestZeroOutOfTheReadmesRun(t *testing.T) {
 	for _, row := range []struct {

@@ -9,7 +9,7 @@ import (
 // This file has the tails of the binomial law as intervals. It assumes that n is at most
 // maxRows, 0 ≤ k ≤ n and that p, q > 0 are each within a relative 4u of numbers that add
 // up to 1, u = 2^-53. The logarithm and exponential of package math are within an ulp or two,
-// as docs/accuracy.md assumes.
+// as docs/theory/accuracy.md assumes.
 
 // logMass returns log P[Bin(n, p) = k] with an absolute error of at most err: that of
 // xmath.LogBinomial, and what p and q are off by, which enters through |k − np| (the

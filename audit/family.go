@@ -9,7 +9,7 @@ import (
 )
 
 // This file bounds one run by a whole trade-off curve at once, after Mahloujifar, Melis and Chaudhuri, Auditing f-differential
-// privacy in one run (ICML 2025). docs/audit.md#a-curve-at-once has the proof of what is computed here.
+// privacy in one run (ICML 2025). docs/guide/audit.md#a-curve-at-once has the proof of what is computed here.
 
 // A curve is a privacy curve as lines: whatever has probability y has one of at least ratios[i]·(y − deltas[i]) on the neighbouring data.
 type curve struct{ epsilons, ratios, deltas []float64 }

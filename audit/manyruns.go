@@ -40,7 +40,7 @@ const (
 	areaShare = 0.9  // of μ: what the area under the ROC proves; the band has the rest
 )
 
-// ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/audit.md
+// ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/guide/audit.md
 // has the proofs. Once ctx is done, the error is that of ctx.
 func ManyRuns(ctx context.Context, s Scores, delta, confidence float64) (Bounds, error) {
 	if err := check(s, delta, confidence); err != nil {

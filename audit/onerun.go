@@ -8,7 +8,7 @@ import (
 
 // This file bounds ε from one run with m canaries, each of which takes part by its own fair
 // coin, after Steinke, Nasr and Jagielski, Privacy auditing with one training run (NeurIPS
-// 2023). For δ > 0 it has the exact bound, of which docs/audit.md has the proof, in place of
+// 2023). For δ > 0 it has the exact bound, of which docs/guide/audit.md has the proof, in place of
 // their Corollary 5.4, which is larger where it matters and too small far below the mean.
 
 // Guesses are how many of the canaries an auditor guessed right: the In highest scores are
@@ -134,7 +134,7 @@ func kthHighest(a, b []float64, k int) float64 {
 //
 //	P[correct ≥ v] ≤ S(v) + m·δ·S(v)·(1−S(v))/(v·b(v)),
 //
-// and a mechanism attains it while it is not larger than 1 (docs/audit.md).
+// and a mechanism attains it while it is not larger than 1 (docs/guide/audit.md).
 func (g Guesses) PValue(epsilon, delta float64) float64 {
 	r, v := g.In+g.Out, g.Correct
 	if v == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// This file bounds ε by all thresholds at once. docs/audit.md#all-thresholds has the proof. Down the list of all
+// This file bounds ε by all thresholds at once. docs/guide/audit.md#all-thresholds has the proof. Down the list of all
 // scores a path counts i members and j others above a threshold. Under every (ε, δ)-private mechanism the path is dominated by that of
 // the extremal pair, whose law is exact: some members at the very top, the others and those non-members that fall beside
 // them in random order. Paths are compared by their reach, the largest ε that the likelihood ratio of some (i, j) speaks against, and the
@@ -262,7 +262,7 @@ const maxReach = 100
 
 // lowest returns an ε such that the chance of an ε above the truth is at most alpha.
 //
-// Proof: docs/audit.md#all-thresholds. Paths that reach as far as p are the same whatever ε is tested, and their chance grows with ε.
+// Proof: docs/guide/audit.md#all-thresholds. Paths that reach as far as p are the same whatever ε is tested, and their chance grows with ε.
 func (p path) lowest(ctx context.Context, delta, alpha float64) (float64, error) {
 	t, c := pairTest{n: p.n, m: p.m, del: delta}, reaches(alpha)
 	epsilon := p.reach(t, c)

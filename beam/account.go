@@ -24,7 +24,7 @@ func init() {
 var pure = map[string]bool{
 	"version": true, "epsilon": true, "delta": true, "dpsgd": true, "risk": true, "curve": true, "profile": true,
 	"sampling": true, "calibrate": true, "plan-check": true, "plan-convert": true, "diff": true, "compare": true,
-	"gdp": true, "gdp-solve": true, "audit": true, "select": true, "majority": true, "pate": true, "label": true,
+	"gdp": true, "gdp-solve": true, "audit": true, "select": true, "majority": true, "pate": true, "pate-calibrate": true, "label": true,
 	"explain": true, "shuffle": true, "filter": true, "matrix-optimize": true,
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // What one core does with one label row besides what Beam does: read, check, draw, write.
-// docs/beam.md has the number.
+// docs/reference/beam.md has the number.
 func BenchmarkLabelRow(b *testing.B) {
 	var set []float64
 	for y := range 51 {

@@ -2,7 +2,7 @@
 // billion labels, a billion votes, on Prism, Flink, Spark or Dataflow.
 //
 // It is a module of its own, so that users of the library do not carry Beam. The command
-// beam/cmd/accountant-beam is the door to it; docs/beam.md says how to run it, and what it
+// beam/cmd/accountant-beam is the door to it; docs/reference/beam.md says how to run it, and what it
 // costs.
 //
 // # At least once, and one look

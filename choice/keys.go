@@ -10,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Theorem 5 of docs/choice.md (Desfontaines, Voss, Gipson and Mandayam, PoPETS 2022,
+// Theorem 5 of docs/guide/choice.md (Desfontaines, Voss, Gipson and Mandayam, PoPETS 2022,
 // Theorem 1): the largest probabilities with which a key of n persons may be kept,
 //
 //	π_0 = 0, π_{n+1} = min(e^ε·π_n + δ, 1 − e^{−ε}(1 − π_n − δ), 1).

@@ -99,7 +99,7 @@ func TestEveryCountForEveryPartition(t *testing.T) {
 	}
 }
 
-// BenchmarkScores: the time of the exponential mechanism by rejection depends on the scores (docs/randomness.md).
+// BenchmarkScores: the time of the exponential mechanism by rejection depends on the scores (docs/reference/randomness.md).
 func BenchmarkScores(b *testing.B) {
 	for name, lead := range map[string]float64{"equal": 0, "one leads by 20": 20} {
 		b.Run(name, func(b *testing.B) {

@@ -1,6 +1,6 @@
 package choice
 
-// Theorem 2 of docs/choice.md (Dong, Durfee and Rogers 2020, Section 4, in another form):
+// Theorem 2 of docs/guide/choice.md (Dong, Durfee and Rogers 2020, Section 4, in another form):
 // the exact adaptive composition of exponential mechanisms, enclosed.
 //
 // W_k(α), the largest hockey-stick divergence at α of k mechanisms whose losses have a

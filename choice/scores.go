@@ -54,7 +54,7 @@ type scores struct {
 // (counts under add-remove), in [1e-9, 100]. On a Poisson sample under substitution Δ must bound
 // what removing a record does as well.
 //
-// One run is exact, and so is the adaptive composition of many (docs/choice.md, Theorems 1
+// One run is exact, and so is the adaptive composition of many (docs/guide/choice.md, Theorems 1
 // and 2). Top-k by one shot of Gumbel noise is k runs. Relation: that of Δ, which it is
 // taken at its word for.
 func NewExponential(epsilon float64) (profiles.Mechanism, error) {
@@ -64,7 +64,7 @@ func NewExponential(epsilon float64) (profiles.Mechanism, error) {
 // NewPermuteAndFlip returns permute-and-flip (McKenna and Sheldon, NeurIPS 2020), which is
 // report-noisy-max with exponential noise of scale λ (Ding et al. 2021); epsilon as for
 // NewExponential. Its profile is that of Laplace noise of multiplier 1/ε, for any
-// number of candidates (docs/choice.md, Theorem 3). It has no range of length ε, and no
+// number of candidates (docs/guide/choice.md, Theorem 3). It has no range of length ε, and no
 // zCDP of ε²/8.
 func NewPermuteAndFlip(epsilon float64) (profiles.Mechanism, error) {
 	return newScores("permute-and-flip", ExponentialNoise, epsilon)
@@ -74,7 +74,7 @@ func NewPermuteAndFlip(epsilon float64) (profiles.Mechanism, error) {
 // independent noise of scale λ, of which nothing but the index is shown; epsilon as for
 // NewExponential. Gumbel noise makes the exponential mechanism, exponential noise
 // permute-and-flip. With Laplace noise the profile of permute-and-flip dominates but is
-// not attained; the attack has two candidates (docs/choice.md, Theorem 3).
+// not attained; the attack has two candidates (docs/guide/choice.md, Theorem 3).
 func NewNoisyMax(noise string, epsilon float64) (profiles.Mechanism, error) {
 	n, err := parseNoise(noise, GumbelNoise, ExponentialNoise, LaplaceNoise)
 	if err != nil {

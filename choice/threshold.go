@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Theorem 4 of docs/choice.md. A person adds 1 to each of at most l partitions. The
+// Theorem 4 of docs/guide/choice.md. A person adds 1 to each of at most l partitions. The
 // partition is shown, as its key or with its noisy count, if at least one person is in it
 // and count + noise ≥ τ. With j of the person's partitions new (nobody else in them) and
 // π = Pr[1 + noise ≥ τ], the pair is that of j coins that give away the person with

@@ -33,7 +33,7 @@ type Certificate struct {
 
 // Certify computes the exact worst case of a noise function over all
 // independent (ε, Δ)-DP mechanisms, rounded outward: Lemma 3.4 with Lemma 5.1 of
-// the paper, over three corners if g is monotone (docs/darrm.md, Theorem 3), over
+// the paper, over three corners if g is monotone (docs/guide/darrm.md, Theorem 3), over
 // four or eight if not. It does not depend on how g was found.
 //
 // It costs O(K²) for a monotone g and Δ = 0, O(K³) for a monotone g and Δ > 0,
@@ -204,7 +204,7 @@ func BestConstant(ctx context.Context, p Params) (float64, Certificate, error) {
 }
 
 // majorityIsPrivate reports that the noise-free majority keeps the budget by
-// Theorems 1 and 2 of docs/darrm.md: m ≥ ⌈K/2⌉ and δ ≥ 1 − (1−Δ)^⌈K/2⌉.
+// Theorems 1 and 2 of docs/guide/darrm.md: m ≥ ⌈K/2⌉ and δ ≥ 1 − (1−Δ)^⌈K/2⌉.
 func (p Params) majorityIsPrivate() bool {
 	t := float64(free(p.Mechanisms))
 	if p.Allowance < t || p.Voters != nil || p.Classes > 2 {

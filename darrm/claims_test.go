@@ -10,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// What docs/darrm.md and Options.Free say about the price of monotone noise
+// What docs/guide/darrm.md and Options.Free say about the price of monotone noise
 // functions, and about subsampling at m = 1 (issue 13, claim 8).
 func TestPriceOfMonotoneAndOfSubsampling(t *testing.T) {
 	ctx := context.Background()
@@ -63,18 +63,18 @@ func TestPriceOfMonotoneAndOfSubsampling(t *testing.T) {
 			}
 		}
 	}
-	page, err := os.ReadFile("../docs/darrm.md")
+	page, err := os.ReadFile("../docs/guide/darrm.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, number := range []string{"4.05 %", "0.110 against 0.216", "0.2149 against 0.2157"} {
 		if !strings.Contains(string(page), number) {
-			t.Errorf("docs/darrm.md does not have %q", number)
+			t.Errorf("docs/guide/darrm.md does not have %q", number)
 		}
 	}
 }
 
-// The hundred answers of docs/darrm.md cost between 11.156 and 11.160 at δ = 1e-5.
+// The hundred answers of docs/guide/darrm.md cost between 11.156 and 11.160 at δ = 1e-5.
 func TestHundredAnswers(t *testing.T) {
 	p := pure(11, .1, 3)
 	r, err := Optimize(t.Context(), p, Surrogate{.75}, Options{})

@@ -128,7 +128,7 @@ func (t *cornerTable) underflow() float64 {
 // visit calls f with every corner multiset that can decide the privacy of g.
 // For a monotone g these are the multisets of three corners: Φ is then
 // non-decreasing in every p_i, and only (Δ, 0), (1, 1−Δ) and (a, b) are
-// maximal in p and minimal in p' (docs/darrm.md, Theorem 3). For others all of
+// maximal in p and minimal in p' (docs/guide/darrm.md, Theorem 3). For others all of
 // them. f must not keep the run. Once ctx is done, the visit ends with its error.
 func (t *cornerTable) visit(ctx context.Context, g Gamma, f func(*run)) error {
 	h := answer(g)

@@ -19,6 +19,6 @@
 // here needs independent votes.
 //
 // Source: Jiang, Zhang and Joshi, "Optimized Tradeoffs for Private Prediction
-// with Majority Ensembling", TMLR 2024, and sharper results of docs/darrm.md.
+// with Majority Ensembling", TMLR 2024, and sharper results of docs/guide/darrm.md.
 // The neighbouring relation is that of the K mechanisms, whichever it is.
 package darrm

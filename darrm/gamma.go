@@ -89,7 +89,7 @@ func constant(k int, c float64) Gamma {
 // formula holds for l ≤ (K−1)/2 and is mirrored here).
 //
 // With independent (ε, Δ)-DP mechanisms it is (tε, 1−(1−Δ)^t)-DP for
-// t = ⌈m/2⌉ (Theorems 1 and 2 of docs/darrm.md), and for Δ = 0 no less will do.
+// t = ⌈m/2⌉ (Theorems 1 and 2 of docs/guide/darrm.md), and for Δ = 0 no less will do.
 // An even m is m−1 in disguise.
 func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 	if err := checkMechanisms(mechanisms); err != nil {
@@ -100,7 +100,7 @@ func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 	}
 	// With m = 2t−1, H = ⌊K/2⌋ and l ≤ K/2,
 	//	γ(l)·C(K, m) = Σ_{j=l}^{K−1−l} C(j, t−1) C(K−1−j, t−1):
-	// positive terms only, the same for j and K−1−j (docs/darrm.md, equation 3).
+	// positive terms only, the same for j and K−1−j (docs/guide/darrm.md, equation 3).
 	k, h, t := int64(mechanisms), int64(mechanisms)/2, int64(m+1)/2
 	total := new(big.Int).Binomial(k, 2*t-1)
 	sum := new(big.Int) // of a tie, or of the term that is its own mirror image
@@ -126,7 +126,7 @@ func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 //
 // With independent (ε, Δ)-DP mechanisms it is (mε, 1−(1−Δ)^m)-DP: Theorem 4.1 of
 // the paper, there for identically distributed votes and Δ = 0, in general by
-// Theorems 1 and 2 of docs/darrm.md.
+// Theorems 1 and 2 of docs/guide/darrm.md.
 func DoubleSubsampling(mechanisms, m int) ([]*big.Rat, error) {
 	if err := checkMechanisms(mechanisms); err != nil {
 		return nil, err

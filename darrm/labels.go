@@ -12,7 +12,7 @@ import (
 
 // purified returns the problem of ε-DP mechanisms that is decided in place of one of
 // (ε, Δ)-DP mechanisms with many labels: with c = 1 − (1−Δ)^K, P − e^B·P' is at most
-// c + (1−c)(P₀ − e^B·P₀') for some ε-DP ones (docs/darrm.md, Theorem 6).
+// c + (1−c)(P₀ − e^B·P₀') for some ε-DP ones (docs/guide/darrm.md, Theorem 6).
 func (p Params) purified() Params {
 	if c := p.labelLoss(); c > 0 {
 		p.OutputDelta = max(0, (p.OutputDelta-c)/(1-c)*(1-16*xmath.U))
@@ -30,7 +30,7 @@ func (p Params) purified() Params {
 // answer's law has to do with the label is A(s, i, j) = E[γ(votes); votes ≥ n], and the
 // privacy condition is a sum over labels. The numbers belong to a family if and only if
 // Σs + Σi = K, Σi = Σj = M and i + j ≤ M at each label. So the worst family is a shortest
-// path: labels are added one by one, with the sums so far as the state (docs/darrm.md,
+// path: labels are added one by one, with the sums so far as the state (docs/guide/darrm.md,
 // Theorem 6).
 type labelTable struct {
 	k, labels int

@@ -23,7 +23,7 @@ type Objective interface {
 // ½. Mean ¾ is the uniform prior on [½, 1], 0.85 that on [0.7, 1].
 //
 // It is what the paper optimises in place of the expected error under its
-// symmetric prior, for which the signed objective vanishes (docs/darrm.md).
+// symmetric prior, for which the signed objective vanishes (docs/guide/darrm.md).
 type Surrogate struct{ Mean float64 }
 
 func (o Surrogate) check() error {

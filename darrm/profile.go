@@ -16,7 +16,7 @@ import (
 //
 //	δ(ε') = max(0, max P − e^{ε'} P') over all families of such mechanisms,
 //
-// for every real ε', up to rounding, which is upwards (docs/darrm.md, Section 6;
+// for every real ε', up to rounding, which is upwards (docs/guide/darrm.md, Section 6;
 // Lemmas 3.4 and 5.1 of the paper at an arbitrary ε'). A single family attains
 // it at each ε', not the same one at all: the pair dominates every family, and
 // composed it is an upper bound.
@@ -51,7 +51,7 @@ func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsi
 // Mechanism returns so many answers of a private majority with the noise function g, one
 // after the other and each with fresh votes, as one mechanism for the accountant; Allowance
 // and OutputDelta do not count. Upper holds for every way to choose the families of
-// mechanisms, each knowing the answers before (docs/darrm.md, Theorem 7), which composing
+// mechanisms, each knowing the answers before (docs/guide/darrm.md, Theorem 7), which composing
 // the profile of one answer overstates. Lower is one such way, chosen for delta, the δ at
 // which the two should be close. One answer is what NewMechanism says; votes for many
 // classes can only be taken one by one.

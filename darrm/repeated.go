@@ -43,7 +43,7 @@ type shift struct {
 	part  float64
 }
 
-// Composition of answers, docs/darrm.md, Theorem 7. Let W_t(λ) be the largest P(S) − λQ(S)
+// Composition of answers, docs/guide/darrm.md, Theorem 7. Let W_t(λ) be the largest P(S) − λQ(S)
 // over all ways to choose t families in turn, each knowing the answers before, and all events
 // S. Then W_0(λ) = max(0, 1 − λ) and
 //

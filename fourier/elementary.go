@@ -144,7 +144,7 @@ func (s *Sum) plainly() bool {
 const deltaLooks = 30
 
 // elementaryDelta returns an upper bound of δ(ε) by basic composition, as elementaryEpsilon: with
-// Gaussian noise alone beside bounded losses in closed form, else the smallest δ found at which
+// one kind of unbounded loss in closed form, else the smallest δ found at which
 // that bound is at most ε.
 func (s *Sum) elementaryDelta(eps float64) float64 {
 	logInf, infErr, top := s.steps.Ends()
@@ -156,11 +156,14 @@ func (s *Sum) elementaryDelta(eps float64) float64 {
 	if len(open) == 0 && eps < top {
 		return 1
 	}
-	if len(open) == 1 && open[0].Count == 1 {
-		if g, ok := open[0].Profile.(profiles.Gaussian); ok {
-			_, _, hi := closed.Delta(g, xmath.Down(eps-xmath.Up(sum.Value(), 2), 2), 0)
-			return min(1, xmath.ExpUp(xmath.LogAdd(logInf+infErr, hi)+4*xmath.U*(1+math.Abs(hi))))
-		}
+	if len(open) == 1 {
+		// All of ε that bounded losses leave goes to the runs of one kind, in equal parts.
+		e := open[0]
+		n := float64(e.Count)
+		each := xmath.Down(xmath.Down(eps-xmath.Up(sum.Value(), 2), 2)/n, 2) - xmath.Up(e.Support.LossErr, 2)
+		_, _, hi := closed.Delta(e.Profile, each, 0)
+		hi += xmath.Log(n)
+		return min(1, xmath.ExpUp(xmath.LogAdd(logInf+infErr, hi)+8*xmath.U*(1+math.Abs(hi))))
 	}
 	lo, hi := max(logInf+infErr, -745), 0.0
 	for range deltaLooks {

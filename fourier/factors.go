@@ -256,7 +256,7 @@ func (p *factors) share(r *Result, unit float64) {
 	rest := b.Aliasing + b.Truncation + b.Quadrature + b.RoundOff
 	if w := r.Upper - r.Lower; !math.IsInf(w, 1) {
 		b.Discretization = max(0, w-rest*unit)
-		r.Estimate = r.Lower + w/3 // docs/accuracy.md §4
+		r.Estimate = r.Lower + w/3 // docs/theory/accuracy.md §4
 	}
 }
 

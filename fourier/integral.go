@@ -1,4 +1,4 @@
-// Questions to the contour engine (internal/contour, docs/contour.md).
+// Questions to the contour engine (internal/contour, docs/theory/contour.md).
 //
 // It assumes compositions that are up to date (prepare). It returns what the engine proves of the
 // compositions above and below, and how much work would narrow it.
@@ -136,15 +136,6 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64) (r Resul
 		if err != nil {
 			return Result{}, 0, err
 		}
-		if s.factors.without > 0 && math.IsInf(a.Upper, 1) && !math.IsInf(b.Lower, -1) {
-			// The search for the one end failed; where the other is, is known.
-			if err := s.borrow(m, s.factors.upper, s.factors.lower, terms); err != nil {
-				return Result{}, 0, err
-			}
-			if a, wants, err = s.endEpsilon(m, 0, logDelta, terms); err != nil {
-				return Result{}, 0, err
-			}
-		}
 		a.Lower, wants = b.Lower, max(wants, more)
 	}
 	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Theta: a.Theta, Period: a.Lambda, Budget: budgetOf(a.Report)}
@@ -166,11 +157,6 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a co
 		if !(target < 0) {
 			// Laws so far from a probability say nothing.
 			return contour.EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, 0, nil
-		}
-		if end > 0 {
-			if err := s.borrow(m, c, s.factors.upper, terms); err != nil {
-				return a, 0, err
-			}
 		}
 	}
 	o := s.integralOptions(s.factors.epsilonWidth, terms)
@@ -199,11 +185,6 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, want
 			}
 			if loss == 0 {
 				at = eps
-			}
-			if i > 0 && s.factors.without > 0 {
-				if err := s.borrow(m, c, s.factors.upper, terms); err != nil {
-					return Result{}, 0, err
-				}
 			}
 			o := s.integralOptions(s.factors.deltaWidth, terms)
 			a, err := c.Delta(m.Ctx, at, o)
@@ -246,12 +227,4 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, want
 
 func budgetOf(r contour.Report) Budget {
 	return Budget{Aliasing: r.Aliasing, Truncation: r.Truncation, Quadrature: r.Quadrature, RoundOff: r.Rounding}
-}
-
-// borrow gives one composition of a mixed plan the table of the other, with columns of its
-// own laws: the parts with transforms are computed once.
-func (s *Sum) borrow(m *meter.Meter, to, from *contour.Composition, terms float64) error {
-	work, err := to.Borrow(m.Ctx, from, int64(max(terms, 1)))
-	_, err = charge(m, work, err)
-	return err
 }

@@ -1,4 +1,4 @@
-// Laws for steps without a transform (docs/contour.md, "Lattice laws as factors").
+// Laws for steps without a transform (docs/theory/contour.md, "Lattice laws as factors").
 //
 // They assume that some other step has a transform that decays: those of laws are almost periodic.
 // They return laws above and below, proved by pld. All that is chosen here, the tilt, the cells, how deep
@@ -70,7 +70,7 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 }
 
 // wishFor returns what laws must be like for a width of ε. By the error law of
-// docs/accuracy.md §4, with the density over δ about θ(θ+1), a cell of width w with the tilted
+// docs/theory/accuracy.md §4, with the density over δ about θ(θ+1), a cell of width w with the tilted
 // mass m moves ε by (θ+1)·T·m·w²/8. n cells with the same T·m·w² = c cover a bell of variance v
 // when n³c = 32.6·T·v: with S the sum of the cube roots of 32.6·T·v, all parts together have S·c^(2/3).
 func (s *Sum) targetFor(eps, theta, logDelta, width float64) *lawTarget {

@@ -1,4 +1,4 @@
-// Mixed plans: some steps have transforms, others do not (docs/contour.md, "Lattice laws as factors").
+// Mixed plans: some steps have transforms, others do not (docs/theory/contour.md, "Lattice laws as factors").
 //
 // A step without a transform is discretised into a law above it and one below it (laws.go). The
 // finite transforms of these are factors of two integrals, one for each end of the answer. It returns what

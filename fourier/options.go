@@ -18,7 +18,7 @@ type Options struct {
 	// in units of BytesPerPoint. Transforms have 2^26 points at the most.
 	MaxPoints int
 	// Work bounds what a question takes, in terms of a direct sum, about 40 ns each:
-	// 0 stands for what the accuracy asked for is worth (docs/accuracy.md §10). The best
+	// 0 stands for what the accuracy asked for is worth (docs/theory/accuracy.md §10). The best
 	// interval proved by then is the answer, with a warning.
 	Work float64
 	// Transform defaults to Gonum.

@@ -14,7 +14,7 @@ import (
 // and takes part in the steps j, j+b, … of its bin. The pair that dominates and is attained
 // is the average of N(m_j, σ²I) against N(0, σ²I), with m_j the sum of the columns of bin j,
 // and depends on their Gram matrix G alone. Its divergence grows with every entry of G
-// (Theorem M4 of docs/matrix.md), so that matrices with two values, D on the diagonal and
+// (Theorem M4 of docs/guide/matrix.md), so that matrices with two values, D on the diagonal and
 // κ ≤ D elsewhere, bound it: these are a Gaussian of shift √κ/σ, composed with random
 // allocation to one of b steps of shift √(D−κ)/σ.
 

@@ -11,7 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// Theorem M5 of docs/matrix.md: a Toeplitz matrix C ≥ 0 with a coin of rate q for every
+// Theorem M5 of docs/guide/matrix.md: a Toeplitz matrix C ≥ 0 with a coin of rate q for every
 // record and step (MMCC: Choquette-Choo, Ganesh, Steinke and Thakurta 2023,
 // arXiv:2310.15526, in a form that composes).
 //

@@ -13,7 +13,7 @@ import (
 
 // This file searches strategies: the matrix of a class whose prefix sums have the least error at
 // a given price. What is found is priced like any other matrix; nothing that is searched here is
-// part of a proof. docs/matrix.md has the problem and why its banded form has one optimum.
+// part of a proof. docs/guide/matrix.md has the problem and why its banded form has one optimum.
 
 // A Goal is what a strategy is searched for.
 type Goal struct {

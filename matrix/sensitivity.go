@@ -291,7 +291,7 @@ func BallsInBins(bins int) (Participation, error) {
 
 // Poisson is secret sampling: a record takes part in every step by a coin of its own with the
 // given rate. C must be Toeplitz without negative coefficients. The bound is loose (Theorem M5
-// of docs/matrix.md) and gives up the probability delta once for each run.
+// of docs/guide/matrix.md) and gives up the probability delta once for each run.
 func Poisson(rate, delta float64) (Participation, error) {
 	if err := subsample.CheckRate(rate); err != nil {
 		return Participation{}, err

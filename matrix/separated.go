@@ -9,7 +9,7 @@ import (
 )
 
 // This file prices b-min-sep sampling, where a record that takes part stays away for b − 1 steps
-// and takes part by a coin of rate q at every other one. Theorem M6 of docs/matrix.md: the pattern
+// and takes part by a coin of rate q at every other one. Theorem M6 of docs/guide/matrix.md: the pattern
 // is that of slots, drawn without regard to the record's data and at least b apart, of which each
 // is used by a coin of its own with rate r. Slots may be told to everybody, and what is left is
 // the composition of Theorem M2.

@@ -382,7 +382,7 @@ func nonNegative(c []double) bool {
 // This file turns a banded matrix with cyclic Poisson sampling into a list of Gaussians,
 // each on a Poisson sample.
 //
-// Theorem M2 (docs/matrix.md): a record of group j costs the composition, over the steps
+// Theorem M2 (docs/guide/matrix.md): a record of group j costs the composition, over the steps
 // i = j, j+b, j+2b, … of its group, of the Poisson-Gaussian pairs with noise multiplier
 // σ/|c_i|; exactly. Which group a record is in is unknown, and may be another in each run:
 // the price of a run is the largest of those of the groups, taken run by run.

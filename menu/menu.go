@@ -52,6 +52,7 @@ type Menu struct {
 	opts  Options   // with the budget
 
 	dirs     [2]direction
+	exact    bool             // their lattice holds all losses
 	epsilons []fourier.Result // at each budget, for the δ of the options
 	warnings []string
 	long     *long // of blocks, in place of dirs; nil if one recursion does
@@ -255,18 +256,40 @@ func (s *survey) aim(m *Menu, units float64) {
 		}, xmath.Log(1e-2), xmath.Log(1e4), 1e-2)
 		return x, at
 	}
+	aimed := 0.0
 	if m.opts.Epsilon > 0 && m.opts.Delta == 0 {
+		noInf := 0.0 // δ is at least the mass at +∞
+		for i, pair := range s.scouts {
+			for _, x := range pair {
+				noInf = min(noInf, x.noInf*math.Floor(units/float64(m.types[i].Cost)))
+			}
+		}
 		best := math.Inf(1)
 		xmath.GoldenSection(func(t float64) float64 {
 			y := k(math.Exp(t)) - math.Exp(t)*m.opts.Epsilon
 			if y < best {
-				best = y
+				best, aimed = y, math.Exp(t)
 			}
 			return y
 		}, xmath.Log(1e-2), xmath.Log(1e4), 1e-2)
-		s.delta = max(1e-200, min(0.1, math.Exp(best)))
+		s.delta = max(1e-200, min(0.1, math.Exp(best)-math.Expm1(noInf)))
 	}
 	s.epsilon, s.theta = least(-xmath.Log(s.delta))
+	if aimed == 0 {
+		// Where a saddle point has that δ: Chernoff's bound of a few bounded losses is least at their end.
+		aimed, _ = xmath.BisectLog(1e4, 1e-2, 40, func(t float64) bool {
+			log := math.Inf(-1)
+			for i, pair := range s.scouts {
+				n := math.Floor(units / float64(m.types[i].Cost))
+				for _, x := range pair {
+					k, mean, v := x.k(t)
+					log = max(log, n*(k-t*mean)-xmath.Log(t*(1+t))-0.5*xmath.Log(2*math.Pi*n*v+1e-300))
+				}
+			}
+			return log <= xmath.Log(s.delta)
+		})
+	}
+	s.theta = min(s.theta, aimed)
 	s.epsilon = max(s.epsilon, m.opts.Epsilon, 1e-3)
 	s.reach, _ = least(-xmath.Log(s.delta) + 4)
 	s.reach = max(s.reach, 1.2*s.epsilon)
@@ -340,14 +363,33 @@ const (
 	firstWidth    = 4e-2     // of the first lattice
 )
 
-// errMemory is why a lattice is not refined.
-var errMemory = errors.New("the levels of the recursion would not fit into memory")
+// errMemory and errRounds are why a lattice is not refined.
+var (
+	errMemory = errors.New("the levels of the recursion would not fit into memory")
+	errRounds = errors.New("the lattices of a menu do not resolve this place")
+)
+
+// tooMuch reports whether an error is that of a lattice which a coarser one need not have.
+func tooMuch(err error) bool {
+	return errors.Is(err, parallel.ErrWork) || errors.Is(err, errMemory) || errors.Is(err, errFine)
+}
+
+// narrowDelta reports whether an interval of δ is narrow: δ moves by several times what ε does, relative to each.
+func (m *Menu) narrowDelta(r fourier.Result) bool {
+	return r.Upper-r.Lower <= 20*m.opts.Relative*r.Upper
+}
+
+// narrow reports whether an interval of ε is as narrow as asked.
+func (m *Menu) narrow(r fourier.Result) bool {
+	return math.IsInf(r.Lower, 1) || r.Upper-r.Lower <= m.opts.Relative*max(min(r.Upper, 1e6), 1e-6)
+}
 
 // A solution is one direction on one lattice.
 type solution struct {
 	direction
 	step   float64
-	widths []fourier.Result // of ε at each budget
+	widths []fourier.Result // of ε at each budget, at the δ that is aimed at
+	rows   []fourier.Result // and at the δ of the options
 	work   float64
 }
 
@@ -372,12 +414,20 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 			break
 		}
 		x, err := m.on(ctx, s, d, first, budget, find)
+		for s.lattice == 0 && tooMuch(err) && first < s.reach/16 {
+			first = m.fitted(2 * first)
+			x, err = m.on(ctx, s, d, first, budget, find)
+		}
 		if err != nil {
 			return err
 		}
-		for range rounds {
+		for round := 0; ; round++ {
 			last := x.last()
-			if s.lattice > 0 || last.Upper-last.Lower <= m.opts.Relative*max(min(last.Upper, 1e6), 1e-6) {
+			if s.lattice > 0 || m.narrow(last) {
+				break
+			}
+			if round == rounds {
+				m.warn(errRounds, last.Upper-last.Lower)
 				break
 			}
 			if i == 1 && x.units() == budget && last.Upper <= dirs[1-d].last().Lower {
@@ -414,12 +464,12 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 	if budget == 0 {
 		return fault.New("budget", "none of the menu may run once within epsilon %v and delta %v", m.opts.Epsilon, m.opts.Delta)
 	}
-	m.opts.Units = budget
+	m.opts.Units, m.exact = budget, s.lattice > 0
 	for d, x := range dirs {
 		m.dirs[d] = x.direction
 	}
 	for b := range budget + 1 {
-		x, y := dirs[0].widths[b], dirs[1].widths[b]
+		x, y := dirs[0].rows[b], dirs[1].rows[b]
 		m.epsilons = append(m.epsilons, fourier.Result{Lower: max(x.Lower, y.Lower), Upper: max(x.Upper, y.Upper), Engine: fourier.Lattice})
 	}
 	return nil
@@ -458,7 +508,8 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 	}
 	k := maker{step: step, theta: min(s.theta, 4/step, mostTilt/reach), logFar: xmath.Log(s.delta) + logFar, logWrap: logWrap}
 	low := -int(math.Ceil(reach/step)) - 2
-	high := int(math.Ceil(0.4*reach/step)) + 2
+	// Far on this side R is nearly 1 − α; of a large δ that is further away.
+	high := int(math.Ceil(max(0.4, min(1, 2/s.theta))*reach/step)) + 2
 	costs := make([]int, len(m.types))
 	for i, t := range m.types {
 		costs[i] = t.Cost
@@ -473,7 +524,7 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 	at := &solution{step: step, direction: direction{moved: moved,
 		above: newRecursion(above, costs, true, step, k.theta, low, high),
 		below: newRecursion(below, costs, false, step, k.theta, low, high)}}
-	at.read(s.delta)
+	at.read(s.delta, m.TableDelta())
 	if price := 2 * at.above.price() * float64(budget); !find {
 		if _, left := parallel.Work(ctx); price > left {
 			return nil, parallel.ErrWork
@@ -492,7 +543,7 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 		if err := at.below.advance(ctx); err != nil {
 			return nil, err
 		}
-		at.read(s.delta)
+		at.read(s.delta, m.TableDelta())
 	}
 	at.above.forget()
 	at.below.forget()
@@ -501,10 +552,14 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 	return at, nil
 }
 
-// read adds the interval of ε at the budget that was reached.
-func (s *solution) read(delta float64) {
-	l, u := s.epsilon(delta)
+// read adds the intervals of ε at the budget that was reached.
+func (s *solution) read(aim, table float64) {
+	l, u := s.epsilon(aim)
 	s.widths = append(s.widths, fourier.Result{Lower: l, Upper: u})
+	if table != aim {
+		l, u = s.epsilon(table)
+	}
+	s.rows = append(s.rows, fourier.Result{Lower: l, Upper: u})
 }
 
 // attained reports whether an attack on the runs is known.
@@ -562,13 +617,60 @@ func (m *Menu) Delta(ctx context.Context, eps float64) (fourier.Result, error) {
 	if m.long != nil {
 		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
 	}
+	r := m.deltaOf(eps)
+	if m.narrowDelta(r) || m.exact {
+		return r, nil
+	}
+	o, err := m.aimed(ctx, Options{Epsilon: max(eps, leastAim)})
+	if err != nil {
+		return r, err
+	}
+	if o != nil {
+		r = within(r, o.deltaOf(eps))
+	}
+	if r.Warnings = nil; !m.narrowDelta(r) {
+		r.Warnings = []string{unresolved(r)}
+	}
+	return r, nil
+}
+
+// deltaOf is δ(ε) as far as the lattices say it.
+func (m *Menu) deltaOf(eps float64) fourier.Result {
 	r := m.result()
 	for d := range m.dirs {
 		r.Lower, r.Upper = max(r.Lower, m.dirs[d].lower(eps)), max(r.Upper, m.dirs[d].upper(eps))
 	}
 	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
-	return r, nil
+	return r
 }
+
+// aimed returns the menu with lattices that aim at a question; nil if they are too much.
+func (m *Menu) aimed(ctx context.Context, aim Options) (*Menu, error) {
+	aim.Units, aim.Relative = m.opts.Units, m.opts.Relative
+	o, err := New(ctx, m.types, aim)
+	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), parallel.ErrTimeLimit) {
+		return nil, ctx.Err()
+	}
+	if err != nil || o.long != nil {
+		return nil, nil
+	}
+	return o, nil
+}
+
+// within is what two intervals of one number have in common.
+func within(r, x fourier.Result) fourier.Result {
+	r.Lower, r.Upper = max(r.Lower, x.Lower), min(r.Upper, x.Upper)
+	r.Estimate = min(max(x.Estimate, r.Lower), r.Upper)
+	return r
+}
+
+// unresolved warns of an interval that is wide.
+func unresolved(r fourier.Result) string {
+	return fmt.Sprintf("%v: the interval is wider than asked (%.2g)", errRounds, r.Upper-r.Lower)
+}
+
+// leastAim is the least ε at which lattices aim. It steers.
+const leastAim = 0.05
 
 // Epsilon returns the interval of ε(δ) of the whole budget.
 func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, error) {
@@ -578,13 +680,32 @@ func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, erro
 	if m.long != nil {
 		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) })
 	}
+	r := m.epsilonOf(delta)
+	if m.narrow(r) || m.exact {
+		return r, nil
+	}
+	o, err := m.aimed(ctx, Options{Delta: max(delta, 1e-200)})
+	if err != nil {
+		return r, err
+	}
+	if o != nil {
+		r = within(r, o.epsilonOf(delta))
+	}
+	if r.Warnings = nil; !m.narrow(r) {
+		r.Warnings = []string{unresolved(r)}
+	}
+	return r, nil
+}
+
+// epsilonOf is ε(δ) as far as the lattices say it.
+func (m *Menu) epsilonOf(delta float64) fourier.Result {
 	r := m.result()
 	for d := range m.dirs {
 		l, u := m.dirs[d].epsilon(delta)
 		r.Lower, r.Upper = max(r.Lower, l), max(r.Upper, u)
 	}
 	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
-	return r, nil
+	return r
 }
 
 func (m *Menu) result() fourier.Result {

@@ -36,6 +36,7 @@ type recursion struct {
 	units int // b
 
 	value  []float64
+	inf    []float64 // by budget, bounds from below of the mass that an analyst has at +∞
 	kept   []level   // of the last max(cost) budgets, by b modulo their number
 	pads   [2]int    // losses below and above that laws reach
 	rest   []float64 // 1 − e^{−y} at every point of the padded array, and 0 below
@@ -80,6 +81,7 @@ func newRecursion(laws []*law, cost []int, up bool, step, theta float64, low, hi
 		r.weight[i] = math.Exp(-theta * y)
 	}
 	r.kept = make([]level, deepest)
+	r.inf = []float64{0}
 	sign := 1.0
 	if !up {
 		sign = -1
@@ -181,6 +183,13 @@ func (r *recursion) advance(ctx context.Context) error {
 	size := float64(len(r.rest))
 	round := 32 * xmath.U * (4 + r.theta*r.step*size)
 	copy(r.next, r.value) // never running is never worse
+	inf := r.inf[r.units-1]
+	for i, l := range r.laws {
+		if left := r.units - r.cost[i]; left >= 0 {
+			inf = max(inf, (l.inf+l.total()*r.inf[left])*(1-32*xmath.U))
+		}
+	}
+	r.inf = append(r.inf, inf)
 	for i, l := range r.laws {
 		if r.cost[i] > r.units {
 			continue
@@ -337,6 +346,9 @@ func (d *direction) epsilon(delta float64) (lower, upper float64) {
 	lower = first(func(eps float64) bool { return d.lower(eps) <= delta })
 	if math.IsInf(lower, 1) {
 		lower = float64(most) * d.above.step
+	}
+	if d.below.inf[d.below.units] > delta {
+		lower = math.Inf(1)
 	}
 	return lower * (1 - 4*xmath.U), upper
 }

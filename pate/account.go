@@ -400,7 +400,7 @@ type Price int
 
 const (
 	// Best is the best bound there is from q alone, in both directions: the two-tails theorem
-	// of docs/pate.md. It is never above Theorem 6 where that holds.
+	// of docs/guide/pate.md. It is never above Theorem 6 where that holds.
 	Best Price = iota
 	// Exact is the divergence of the query's law from that of every neighbour, in both
 	// directions. Summed over queries it is exactly the largest that any teacher's votes can

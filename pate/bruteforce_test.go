@@ -199,7 +199,7 @@ func TestSmoothBoundByBruteForce(t *testing.T) {
 		f := must(newFar(ledgers[0], c.order))
 		smooth, rows, exact := make([]float64, len(all)), make([][]float64, len(all)), make([]float64, len(all))
 		for i, l := range ledgers {
-			s, _, first, err := f.smooth(context.Background(), l, beta)
+			sum, err := f.within(context.Background(), l, beta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,6 +207,8 @@ func TestSmoothBoundByBruteForce(t *testing.T) {
 			if l.q.check != nil {
 				v = int(l.q.statistic[0])
 			}
+			s, _ := discounted(sum, beta)
+			first := sum[0]
 			smooth[i], rows[i] = s, f.row(slices.Clone(all[i]), v, int(c.teachers))
 			exact[i] = cost(t, l, Joint, nil).Total.Values[0]
 			if first < exact[i] || s < first {

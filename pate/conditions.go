@@ -55,7 +55,7 @@ const conditionGrid = 4000
 // C1, C3, C4, C7 and C8 hold for GNMax whatever its parameters; C2 is
 // Proposition 21 and is tested again along every path of histograms that
 // [NewSensitivity] walks; C5 and C6 are tested at 4000 values of q, uniform in
-// √log(1/q). C5 also has a proof (docs/pate.md). C6, that the step
+// √log(1/q). C5 also has a proof (docs/guide/pate.md). C6, that the step
 // β(B_U(q)) − β(q) grows with q up to q1, does fail for some parameters; between
 // the points of the grid it is taken on trust, as in the paper.
 func newLocalBound(sigma, order float64, classes int, teachers int64) (*localBound, error) {

@@ -23,5 +23,5 @@
 //
 // All of it follows Papernot, Song, Mironov, Raghunathan, Talwar and
 // Erlingsson, "Scalable Private Learning with PATE" (ICLR 2018), cited below as
-// PATE 2018, with the corrections told in docs/pate.md.
+// PATE 2018, with the corrections told in docs/guide/pate.md.
 package pate

@@ -88,7 +88,7 @@ const maxPublished = 100_000
 // operating system's. It is for every aggregator but Interactive that does not round, and
 // charges a check and its answer as one law, whatever the ledger's price: Best.
 //
-// Theorem: publish.go and docs/pate.md. Relation: one training example changed, both directions.
+// Theorem: publish.go and docs/guide/pate.md. Relation: one training example changed, both directions.
 // Conditions: the parameters and δ are fixed in advance, every row has the votes of all
 // teachers, and the scores and votes of a query do not depend on earlier answers. The noise is an
 // exact draw, and what leaves is a multiple of a power of two that the parameters determine.
@@ -97,14 +97,8 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	if err := errorsOf(checkDelta(delta), p.check()); err != nil {
 		return out, err
 	}
-	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
-		return out, fault.New("rounded", "false is not in [true]: a smooth bound needs a statistic that the mechanism itself rounds")
-	}
-	if n := l.votes.Short(); n > 0 {
-		return out, fault.New("votes", "%d rows have fewer than %d votes; a smooth bound needs the vote of every teacher", n, l.votes.Teachers())
-	}
-	if n := l.votes.Teachers(); n > maxPublished {
-		return out, fault.New("teachers", "%d is not in [1, %d] for a smooth bound", n, maxPublished)
+	if err := l.publishable(); err != nil {
+		return out, err
 	}
 	l.knowing.Lock()
 	if l.far == nil || l.far.order != p.Order {
@@ -117,25 +111,39 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	}
 	f := l.far
 	l.knowing.Unlock()
-	smooth, distance, first, err := f.smooth(ctx, l, p.Beta)
+	sum, err := f.within(ctx, l, p.Beta)
 	if err != nil {
 		return out, err
 	}
+	smooth, distance := discounted(sum, p.Beta)
 	step := math.Ldexp(1, int(math.Floor(math.Log2(p.Noise)))-10)
 	y := random.Sum{Fixed: []float64{xmath.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
 	upper := expUp(y + step/2 + p.margin())
 	if !(upper < f.total) {
 		upper = f.total // what holds at every data set
 	}
-	out.Private.Cost, out.Private.Smooth, out.Private.Distance = first, smooth, distance
+	out.Private.Cost, out.Private.Smooth, out.Private.Distance = sum[0], smooth, distance
 	out.NoiseCost = p.cost(f.eta)
 	out.RDP = xmath.Up(upper+p.cost(f.eta), 2)
 	if out.Epsilon, err = Improved.EpsilonAt(p.Order, out.RDP, delta); err != nil {
 		return out, err
 	}
-	median := min(f.total, smooth*math.Exp(p.margin()))
-	out.Private.Median, err = Improved.EpsilonAt(p.Order, xmath.Up(median+p.cost(f.eta), 2), delta)
+	out.Private.Median, err = p.median(f, smooth, delta)
 	return out, err
+}
+
+// publishable refuses what has no smooth bound.
+func (l *Ledger) publishable() error {
+	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
+		return fault.New("rounded", "false is not in [true]: a smooth bound needs a statistic that the mechanism itself rounds")
+	}
+	if n := l.votes.Short(); n > 0 {
+		return fault.New("votes", "%d rows have fewer than %d votes; a smooth bound needs the vote of every teacher", n, l.votes.Teachers())
+	}
+	if n := l.votes.Teachers(); n > maxPublished {
+		return fault.New("teachers", "%d is not in [1, %d] for a smooth bound", n, maxPublished)
+	}
+	return nil
 }
 
 func newFar(l *Ledger, order float64) (*far, error) {
@@ -185,8 +193,8 @@ func newFar(l *Ledger, order float64) (*far, error) {
 	return f, nil
 }
 
-// smooth returns S_β, where it is reached, and F(0).
-func (f *far) smooth(ctx context.Context, l *Ledger, beta float64) (s float64, distance int, first float64, err error) {
+// within returns F at every distance that S_β, or that of a larger β, may be reached at.
+func (f *far) within(ctx context.Context, l *Ledger, beta float64) ([]float64, error) {
 	type row struct {
 		votes     []int64
 		statistic int
@@ -196,7 +204,7 @@ func (f *far) smooth(ctx context.Context, l *Ledger, beta float64) (s float64, d
 	var rows []row
 	for i := range l.votes.Queries() {
 		if i%askEach == 0 && ctx.Err() != nil {
-			return 0, 0, 0, ctx.Err()
+			return nil, ctx.Err()
 		}
 		key, v := histogramKey(l.votes.Row(i)), 0
 		if f.checks != nil {
@@ -238,21 +246,22 @@ func (f *far) smooth(ctx context.Context, l *Ledger, beta float64) (s float64, d
 	}
 	at0, err := total(0, nil)
 	if err != nil {
-		return 0, 0, 0, err
+		return nil, err
 	}
 	// Beyond this distance nothing is discounted to more than F(0).
 	most := l.votes.Teachers()
 	if at0[0] > 0 {
 		most = int64(min(float64(most), math.Ceil(xmath.Log(f.total/at0[0])/beta)+1))
 	}
-	sum, err := total(int(most), l.progress)
-	if err != nil {
-		return 0, 0, 0, err
-	}
+	return total(int(most), l.progress)
+}
+
+// discounted returns S_β and where it is reached.
+func discounted(sum []float64, beta float64) (s float64, distance int) {
 	for d, x := range sum {
 		if x *= math.Exp(-beta * float64(d)); x > s {
 			s, distance = x, d
 		}
 	}
-	return s * (1 + u*(8+4*beta*float64(distance))), distance, sum[0], nil
+	return s * (1 + u*(8+4*beta*float64(distance))), distance
 }

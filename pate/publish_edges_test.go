@@ -28,10 +28,11 @@ func TestSmoothBoundDoesNotCountEqualRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _, _, err := f.smooth(t.Context(), l, 100)
+		sum, err := f.within(t.Context(), l, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
+		s, _ := discounted(sum, 100)
 		return s, f.eta
 	}
 	equal, different := make([][]int64, n), make([][]int64, n)

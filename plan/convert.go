@@ -18,7 +18,7 @@ import (
 // A Format is one of the two ways in which a plan is written.
 type Format string
 
-// The formats: YAML as docs/cli.md describes it, and the events of dp_accounting as JSON.
+// The formats: YAML as docs/reference/cli.md describes it, and the events of dp_accounting as JSON.
 const (
 	Steps  Format = "plan"
 	Events Format = "events"

@@ -144,3 +144,10 @@ func (e entry[T]) parse(n *node) (T, error) {
 	}
 	return t, nil
 }
+
+func (v *values) listOr(key string) []float64 {
+	if v.missing(key, "a list of numbers") {
+		return nil
+	}
+	return v.list(key)
+}

@@ -21,6 +21,9 @@ func FuzzRuns(f *testing.F) {
 		"neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 0.1, sensitivity: 3, dimension: 1}}, sampling: {without-replacement: {population: 100, batch: 7}}}]",
 		"neighbors: zero-out\nsteps: [{mechanism: {discrete-laplace: {noise-multiplier: 7e-3}}}, {mechanism: {randomized-response: {probability: 0.3, categories: 4}}, count: 9007199254740992}]",
 		"neighbors: add-remove\nsteps:\n  - selection: {law: geometric, mean: 3}\n    steps: [{mechanism: {pure: {epsilon: 1}}}]\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    sampling: {shuffle: {batches: 10, redraw: each-epoch}}",
+		"neighbors: zero-out\nsteps:\n  - {mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {random-allocation: {steps: 30, first: 20, redraw: once, epochs: 4}}}\n  - {mechanism: {laplace: {noise-multiplier: 2}}, sampling: {with-replacement: {population: 30, batch: 2}}, count: 4}",
+		"neighbors: add-remove\nsteps:\n  - {mechanism: {exponential: {epsilon: 0.5}}, count: 3}\n  - mechanism: {matrix: {noise-multiplier: 2, steps: 12, strategy: {square-root: {bands: 3}}, participation: {cyclic-poisson: {cycle: 4, rate: 0.1}}}}\n  - mechanism: {matrix: {noise-multiplier: 2, steps: 12, strategy: {blt: {scales: [0.5, 0.25], decays: [0.5, 1e-7]}}, participation: {at-most: 2, min-separation: 3}}}",
+		"neighbors: substitute\nsteps:\n  - mechanism: {matrix: {noise-multiplier: 2, steps: 12, strategy: {toeplitz: {coefficients: [1, -0.5]}}, participation: {single: true}}}\n  - mechanism: {matrix: {noise-multiplier: 2, steps: 12, strategy: {tree: {completion: true}}, participation: {epochs: 3}}}\n  - mechanism: {matrix: {noise-multiplier: 2, steps: 2, strategy: identity, participation: {epochs: 2}}}\n  - mechanism: {laplace: {noise-multiplier: 2, l2-sensitivity: 0.5}}",
 		`{"class_name": "SelfComposedDpEvent", "count": 7, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 2.0}}`,
 	} {
 		f.Add(s)
@@ -92,16 +95,55 @@ func planOf(t *testing.T, head Header, lines []string) string {
 			return strconv.FormatFloat(x, 'g', -1, 64)
 		})
 		sampling := ""
-		for _, scheme := range []string{"poisson", "without-replacement"} {
+		for _, scheme := range []string{"poisson", "without-replacement", "with-replacement", "random-allocation"} {
+			if strings.HasPrefix(rest, "matrix ") {
+				break // its schema has words of its own
+			}
 			if m, words, ok := strings.Cut(rest, " "+scheme+" "); ok {
 				rest, sampling = m, fmt.Sprintf(", sampling: {%s: {%s}}", scheme, keys(words))
 			}
 		}
 		name, words, _ := strings.Cut(rest, " ")
 		words = strings.Replace(words, " dimension 0", "", 1)
+		if name == "matrix" {
+			text += fmt.Sprintf("  - {mechanism: {matrix: {%s}}, count: %s}\n", matrixKeysOf(words), count)
+			continue
+		}
 		text += fmt.Sprintf("  - {mechanism: {%s: {%s}}%s, count: %s}\n", name, keys(words), sampling, count)
 	}
 	return text
+}
+
+var (
+	matrixParts  = regexp.MustCompile(`^(noise-multiplier \S+ steps \d+) (.*?) (single|epochs .*|min-separation .*|cyclic-poisson .*)$`)
+	numbersLists = regexp.MustCompile(`([a-z]+) (\d+)((?: -?[0-9][^a-z ]*(?:e[-+]?\d+)?)+)`)
+)
+
+// matrixKeysOf writes the words of a matrix mechanism as keys.
+func matrixKeysOf(words string) string {
+	m := matrixParts.FindStringSubmatch(words)
+	strategy, rest, _ := strings.Cut(m[2], " ")
+	switch strategy {
+	case "square-root":
+		strategy = "{square-root: {" + keys(rest) + "}}"
+	case "tree":
+		strategy = "{tree: {completion: " + map[string]string{"completion 0": "false", "completion 1": "true"}[rest] + "}}"
+	case "toeplitz", "blt":
+		strategy = "{" + strategy + ": {" + strings.TrimSuffix(numbersLists.ReplaceAllStringFunc(rest, func(s string) string {
+			f := strings.Fields(s)
+			return f[0] + ": [" + strings.Join(f[2:], ", ") + "],"
+		}), ",") + "}}"
+	}
+	schema, coins, _ := strings.Cut(m[3], " ")
+	switch schema {
+	case "single":
+		schema = "single: true"
+	case "cyclic-poisson":
+		schema = "cyclic-poisson: {" + keys(coins) + "}"
+	default:
+		schema = keys(m[3])
+	}
+	return keys(m[1]) + ", strategy: " + strategy + ", participation: {" + schema + "}"
 }
 
 // keys writes "name value …" as "name: value, …", a list as [ … ].

@@ -454,7 +454,8 @@ func TestRegistry(t *testing.T) {
 	// Where keys exclude each other.
 	whole := map[string]string{"discrete-laplace": "{discrete-laplace: {noise-multiplier: 20, sensitivity: 30, l2-sensitivity: 6}}", "skellam": "{skellam: {standard-deviation: 3, sensitivity: 1.5}}",
 		"summed-noise": "{summed-noise: {noise: skellam, clients: 3, missing: 1, standard-deviation: 4, sensitivity: 2}}", "gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2, l2-sensitivity: 0.8}}",
-		"finite": "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
+		"density": "{density: {p: [0.5, 0.5], q: [0.25, 0.75], low: [-inf, -1], high: [1, inf], mass-error: 1e-9, loss-error: 0.1, outside: 1e-12}}",
+		"finite":  "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
 		"shuffler":  "{shuffler: {users: 100, cohort: 20, colluding: 3}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {

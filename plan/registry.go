@@ -14,6 +14,7 @@ import (
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -107,6 +108,7 @@ func mechanisms() []entry[profiles.Mechanism] {
 			}
 			return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
 		}},
+		{"density", []string{"p", "q", "low", "high", "order", "mass-error", "loss-error", "outside", "grid", "log-p", "log-q", "curvature", "kinks", "density-error"}, newDensity},
 		{"exponential", []string{"epsilon"}, func(v *values) (profiles.Mechanism, error) {
 			return choice.NewExponential(v.number("epsilon"))
 		}},
@@ -166,6 +168,82 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return randomizer(shuffler.NewLocalHash(v.number("epsilon"), v.whole("size"), collisions == "pairwise"))
 		}},
 	}
+}
+
+// newDensity reads a pair of output distributions: a table of cells, or densities on a grid.
+func newDensity(v *values) (profiles.Mechanism, error) {
+	var t profiles.Table
+	if v.has("grid") {
+		for _, key := range []string{"p", "q", "low", "high", "order", "mass-error", "loss-error"} {
+			if v.has(key) {
+				return nil, fault.New(key, "is set, not allowed with grid")
+			}
+		}
+		g := profiles.Grid{At: v.list("grid"), LogP: v.list("log-p"), LogQ: v.list("log-q"), Curvature: v.number("curvature"),
+			Kinks: v.listOr("kinks"), Err: v.numberOr("density-error", 0), Outside: v.numberOr("outside", 0)}
+		if v.err != nil {
+			return nil, v.err
+		}
+		var err error
+		if t, err = g.Table(); err != nil {
+			return nil, err
+		}
+		return profiles.NewTable(t)
+	}
+	for _, key := range []string{"log-p", "log-q", "curvature", "kinks", "density-error"} {
+		if v.has(key) {
+			return nil, fault.New(key, "is set, not allowed without grid")
+		}
+	}
+	for _, to := range []struct {
+		key  string
+		logs *[]float64
+	}{{"p", &t.LogP}, {"q", &t.LogQ}} {
+		for i, x := range v.list(to.key) {
+			if !(x >= 0 && x <= 1.2) {
+				return nil, fault.New(fmt.Sprintf("%s[%d]", to.key, i), "%v is not a mass in [0, 1]", x)
+			}
+			*to.logs = append(*to.logs, xmath.Log(x))
+		}
+	}
+	if v.has("low") || v.has("high") {
+		t.Low = ask(v, "low", "a list of losses, or inf and -inf", (*node).losses)
+		t.High = ask(v, "high", "a list of losses, or inf and -inf", (*node).losses)
+	}
+	if order := v.wordOr("order", ""); order == "ascending" {
+		t.Ascending = true
+	} else if v.has("order") {
+		return nil, fault.New("order", "%s", nearest.Value(order, []string{"ascending"}))
+	}
+	t.MassErr, t.LossErr, t.Outside = v.numberOr("mass-error", 0), v.numberOr("loss-error", 0), v.numberOr("outside", 0)
+	if v.err != nil {
+		return nil, v.err
+	}
+	return profiles.NewTable(t)
+}
+
+// losses reads a list of numbers of which some may be infinite.
+func (n *node) losses() ([]float64, error) {
+	if n.kind != listNode {
+		return nil, n.errorf("%v is not a list of losses", n)
+	}
+	xs := make([]float64, len(n.items))
+	for i, item := range n.items {
+		switch item.text {
+		case "inf", "+inf", ".inf":
+			xs[i] = math.Inf(1)
+			continue
+		case "-inf", "-.inf":
+			xs[i] = math.Inf(-1)
+			continue
+		}
+		x, err := item.number()
+		if err != nil {
+			return nil, err
+		}
+		xs[i] = x
+	}
+	return xs, nil
 }
 
 func samplings() []entry[subsample.Scheme] {

@@ -1,7 +1,7 @@
 package plan
 
 // The runs of a plan as lines, for programs that have no YAML reader: the canonical form of a
-// certificate (docs/certificates.md). It assumes a text that Parse reads, and returns one line
+// certificate (docs/reference/certificates.md). It assumes a text that Parse reads, and returns one line
 // for each step that is no group, groups multiplied out.
 
 import (
@@ -79,8 +79,8 @@ func run(s *node) string {
 }
 
 var (
-	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite"}
-	plainSamplings  = []string{"poisson", "without-replacement"}
+	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "exponential", "matrix"}
+	plainSamplings  = []string{"poisson", "without-replacement", "with-replacement", "random-allocation"}
 )
 
 // words writes {name: {key: value, …}} in the order of the keys of its table, and reports whether it is
@@ -100,6 +100,9 @@ func words(n *node, names []string) (string, bool) {
 	text := name
 	switch name {
 	case "gaussian", "laplace":
+		if v.has("l2-sensitivity") {
+			return "", false
+		}
 		order, scale := 1, "scale"
 		if name == "gaussian" {
 			order, scale = 2, "standard-deviation"
@@ -114,8 +117,11 @@ func words(n *node, names []string) (string, bool) {
 	case "discrete-gaussian":
 		text += number("noise-multiplier") + whole("sensitivity", 1) + whole("dimension", 0)
 	case "discrete-laplace":
+		if v.has("l2-sensitivity") {
+			return "", false
+		}
 		text += number("noise-multiplier") + whole("sensitivity", 1)
-	case "pure":
+	case "pure", "exponential":
 		text += number("epsilon")
 	case "approximate":
 		text += number("epsilon") + number("delta")
@@ -123,8 +129,22 @@ func words(n *node, names []string) (string, bool) {
 		text += list("p") + list("q")
 	case "poisson":
 		text += number("rate")
-	case "without-replacement":
+	case "without-replacement", "with-replacement":
 		text += fmt.Sprintf(" population %d batch %d", v.whole("population"), v.whole("batch"))
+	case "random-allocation":
+		text += fmt.Sprintf(" steps %d uses %d redraw %s epochs %d", v.whole("steps"), v.wholeOr("uses", 1), v.wordOr("redraw", "each-epoch"), v.wholeOr("epochs", 1))
+		if v.has("first") {
+			text += fmt.Sprintf(" first %d", v.whole("first"))
+		}
+	case "matrix":
+		text += number("noise-multiplier") + fmt.Sprintf(" steps %d", v.whole("steps"))
+		for _, key := range []string{"strategy", "participation"} {
+			part, ok := matrixWords(n.fields[0].node.get(key))
+			if !ok {
+				return "", false
+			}
+			text += " " + part
+		}
 	}
 	for _, known := range names {
 		if name == known {
@@ -132,6 +152,51 @@ func words(n *node, names []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// matrixWords writes a strategy or a participation of a matrix mechanism, and reports whether it is one that has words.
+func matrixWords(n *node) (string, bool) {
+	if n.isWord("identity") {
+		return "identity", true
+	}
+	text, known := "", 0
+	for _, key := range []string{"square-root", "toeplitz", "blt", "tree", "single", "epochs", "min-separation", "at-most", "cyclic-poisson"} {
+		inner := n.get(key)
+		if inner == nil {
+			continue
+		}
+		known++
+		if text != "" {
+			text += " "
+		}
+		text += key
+		v := &values{node: inner}
+		switch key {
+		case "square-root":
+			text += fmt.Sprintf(" bands %d", v.wholeOr("bands", 1<<22))
+		case "tree":
+			completion := 0
+			if v.has("completion") && v.flag("completion") {
+				completion = 1
+			}
+			text += fmt.Sprintf(" completion %d", completion)
+		case "toeplitz", "blt":
+			for _, key := range []string{"coefficients", "scales", "decays"} {
+				if v.has(key) {
+					xs := v.list(key)
+					text += fmt.Sprintf(" %s %d", key, len(xs))
+					for _, x := range xs {
+						text += " " + Hex(x)
+					}
+				}
+			}
+		case "epochs", "min-separation", "at-most":
+			text += fmt.Sprintf(" %d", (&values{node: n}).whole(key))
+		case "cyclic-poisson":
+			text += fmt.Sprintf(" cycle %d rate %s", v.whole("cycle"), Hex(v.number("rate")))
+		}
+	}
+	return text, known > 0 && known == len(n.fields)
 }
 
 // Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has; 0 has

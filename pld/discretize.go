@@ -18,9 +18,9 @@ import (
 // preserved (Doroshenko et al., PoPETs 2022, connect the dots); what is above
 // the grid goes to +∞ and what is below up to the first point. Lower: one
 // tangent per cell, touching at its middle, and the hull of the lower of the two
-// tangents at every grid point (docs/accuracy.md §3). Masses come from tails, never
+// tangents at every grid point (docs/theory/accuracy.md §3). Masses come from tails, never
 // from second differences of δ, and every rounding error is moved to the safe
-// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more
+// side (docs/theory/accuracy.md §2, §3). Both are nil when the grid would need more
 // vertices than it may have, or was stopped.
 func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 	d := newDiscretizer(p, g)

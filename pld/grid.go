@@ -167,7 +167,7 @@ func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float6
 // SpikeOffset returns a lattice offset that suits a loss piled up at one end of
 // its support: there the likelihood ratio of all the mass within half a step of
 // the last lattice point is that point's own, so that merging it costs nothing
-// (docs/accuracy.md §3). It is NaN for a profile without such an end
+// (docs/theory/accuracy.md §3). It is NaN for a profile without such an end
 // (Support.Spike is NaN).
 func SpikeOffset(p profiles.Profile, step float64) float64 {
 	sup := p.Support()

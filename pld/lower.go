@@ -478,7 +478,7 @@ func (d *discretizer) roundDown() *Law {
 //
 //	P(s < L ≤ t) − aQ(s < L ≤ t) = D(s) − D(t) − (a−1)·Q(s < L ≤ t)
 //
-// has errors of u times the loss (docs/accuracy.md §2).
+// has errors of u times the loss (docs/theory/accuracy.md §2).
 
 // fine is the lattice step below which that is worth while: T runs displace the
 // total loss by about 4uT/Δ without it, and it varies by a few √T·Δ at least.

@@ -23,7 +23,9 @@ func (d declared) Pair(Relation) (Profile, error) { return d.p, nil }
 // randomizedResponse is a declared mechanism that answers for an empty place, too.
 type randomizedResponse struct {
 	declared
-	empty *Discrete // the pair of a true answer and a uniformly random one
+	empty       *Discrete // the pair of a true answer and a uniformly random one
+	probability float64   // of a uniformly random answer
+	categories  int
 }
 
 func (r randomizedResponse) Pair(rel Relation) (Profile, error) {
@@ -113,7 +115,7 @@ func NewRandomizedResponse(probability float64, categories int) (Mechanism, erro
 		}
 		// The answer is the truth, or the truth by chance.
 		empty, err := NewDiscrete([]Atom{{xmath.Log(k), 0, -xmath.Log(k)}}, math.Inf(-1), math.Log1p(-1/k), 4*xmath.U, 2*xmath.U*xmath.Log(k))
-		return randomizedResponse{declared{name, p}, empty}, err
+		return randomizedResponse{declared{name, p}, empty, probability, categories}, err
 	}
 	loss := math.Log1p((1 - probability) * k / probability)
 	lie := xmath.Log(probability) - xmath.Log(k)
@@ -135,7 +137,7 @@ func NewRandomizedResponse(probability float64, categories int) (Mechanism, erro
 	uniform, lied := -xmath.Log(k), xmath.Log(probability)
 	told := math.Log1p((1 - probability) * (k - 1))
 	empty, err := NewDiscrete([]Atom{{lied, lie + xmath.Log(k-1), math.Log1p(-1 / k)}, {told, truth, uniform}}, none, none, 4*xmath.U, 4*xmath.U*(1+told-lied))
-	return randomizedResponse{declared{name, p}, empty}, err
+	return randomizedResponse{declared{name, p}, empty, probability, categories}, err
 }
 
 // NewFiniteMechanism returns the mechanism with output distributions p on one
@@ -304,7 +306,7 @@ const MaxExponential = 100
 //
 // Source: Dong, Durfee and Rogers, "Optimal differential privacy composition for
 // exponential mechanisms" (ICML 2020), Lemma 3.2, maximised over the place of the range;
-// proof in docs/choice.md, Theorem 1. Relation: that of the sensitivity of the scores.
+// proof in docs/guide/choice.md, Theorem 1. Relation: that of the sensitivity of the scores.
 type Exponential struct{ epsilon float64 }
 
 // NewExponential returns the pair for an ε in (0, 100]: twice the sensitivity of the

@@ -2,7 +2,7 @@ package profiles
 
 // Noise on the sum of a group of records: each of them moves the sum by as much as one
 // does, so that together they move it as many times as far (Zhao and Liu 2023, Theorem 1,
-// for Gaussian and Laplace noise; docs/persons.md for noise on whole numbers).
+// for Gaussian and Laplace noise; docs/guide/persons.md for noise on whole numbers).
 
 import (
 	"math"
@@ -46,7 +46,7 @@ func (b gaussianBase) Grouped(size int) (Mechanism, error) {
 }
 
 // Grouped implements Grouper. In several coordinates, too: a change of L1 norm k·s is a
-// chain of changes whose tests are those of one coordinate (docs/theory.md, "Vectors").
+// chain of changes whose tests are those of one coordinate (docs/theory/pairs.md, "Vectors").
 func (b laplaceBase) Grouped(size int) (Mechanism, error) {
 	return laplaceBase{Laplace{b.l.m * float64(size)}}, checkGroup("laplace", b.NoiseMultiplier(), size)
 }

@@ -59,3 +59,47 @@ func DrawIntegerNoise(src rand.Source, noise string, clients int64, standardDevi
 	}
 	return out, nil
 }
+
+// Draw returns so many independent draws of the noise, as DrawIntegerNoise does. Discrete Gaussian noise that is priced for one
+// number is drawn for one.
+func (b integerNoise) Draw(src rand.Source, count int) ([]int64, error) {
+	if _, ok := b.w.(gaussianWeights); ok {
+		if count > 1 {
+			return nil, fault.New("dimension", "1 is not that of %d numbers; leave dimension out for a vector", count)
+		}
+		return DrawIntegerNoise(src, "discrete-gaussian", 1, b.noise*float64(b.shift), count)
+	}
+	return DrawIntegerNoise(src, "discrete-laplace", 1, b.noise*float64(b.shift), count)
+}
+
+// Draw is that of a vector.
+func (b vectorNoise) Draw(src rand.Source, count int) ([]int64, error) {
+	return DrawIntegerNoise(src, "discrete-gaussian", 1, b.sigma(), count)
+}
+
+// Draw returns the sum of the noise of all clients that are not missing.
+func (b integerVector) Draw(src rand.Source, count int) ([]int64, error) {
+	return DrawIntegerNoise(src, b.noise, b.clients, b.deviation, count)
+}
+
+// Draw is that of whole-number noise.
+func (b bothNorms) Draw(src rand.Source, count int) ([]int64, error) {
+	whole, ok := b.l1.(integerNoise)
+	if !ok {
+		return nil, fault.New("noise", "is not on whole numbers")
+	}
+	return whole.Draw(src, count)
+}
+
+// Categories returns how many values there are.
+func (r randomizedResponse) Categories() int { return r.categories }
+
+// Respond returns the value, or with the probability of the mechanism one drawn uniformly from all categories. The source nil
+// is the operating system's; another must be secret.
+func (r randomizedResponse) Respond(value int, src rand.Source) int {
+	src = random.Source(src)
+	if random.Coin(src, r.probability) {
+		return rand.New(src).IntN(r.categories)
+	}
+	return value
+}

@@ -62,7 +62,7 @@ func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 // NewLaplaceMechanism returns Laplace noise of scale noiseMultiplier times the
 // L1 sensitivity, independent in each coordinate of a query of any number of
 // numbers. One coordinate that takes the whole change is the worst vector
-// (docs/theory.md, "Vectors").
+// (docs/theory/pairs.md, "Vectors").
 func NewLaplaceMechanism(noiseMultiplier float64) (Mechanism, error) {
 	l, err := NewLaplace(noiseMultiplier)
 	if err != nil {
@@ -94,7 +94,7 @@ func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, erro
 }
 
 // SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
-// (docs/theory.md §5).
+// (docs/theory/pairs.md §5).
 func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 1 {
 		p, err := b.Pair(Substitute)
@@ -298,7 +298,7 @@ func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise,
 // has the likelihood ratios e^{±1/b}, whose worst test turns a false-positive
 // rate x into g(x) = min(e^{1/b}x, 1 − e^{−1/b}(1−x)); a vector of L1 norm s is a
 // chain of s such changes, so no test does better than g iterated s times, which
-// one coordinate shifted by s attains (docs/theory.md, "Vectors").
+// one coordinate shifted by s attains (docs/theory/pairs.md, "Vectors").
 func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
 	const name = "discrete-laplace"
 	if err := noiserange.CheckDiscrete(name, noiseMultiplier, sensitivity); err != nil {
@@ -451,7 +451,7 @@ func (b integerNoise) outside(s int) float64 {
 }
 
 // SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
-// (docs/theory.md §5).
+// (docs/theory/pairs.md §5).
 func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 0 {
 		return Identical(), true, nil

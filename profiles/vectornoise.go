@@ -193,7 +193,7 @@ func (b vectorNoise) Attack(r Relation) (Mechanism, error) {
 }
 
 // SubstituteMixture implements SubstituteMixer: with sensitivity 1 a record moves one coordinate
-// by 1, of which Lemma S is (docs/theory.md §5); otherwise the pair is an attack only.
+// by 1, of which Lemma S is (docs/theory/pairs.md §5); otherwise the pair is an attack only.
 func (b vectorNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 1 {
 		p, err := b.Pair(Substitute)

@@ -73,7 +73,7 @@ func deltaOf(t *testing.T, p profiles.Profile, eps float64) float64 {
 	return math.Exp(d)
 }
 
-// The table of issue 13 and of docs/theory.md: the worst vector is not one whole number.
+// The table of issue 13 and of docs/theory/pairs.md: the worst vector is not one whole number.
 func TestVectorOfWholeNumbersGolden(t *testing.T) {
 	for _, c := range []struct {
 		s               int

@@ -131,7 +131,7 @@ func (m exactGaussian) RDP(alpha float64) float64 {
 // DiscreteLaplace returns the exact curve of discrete Laplace (two-sided
 // geometric) noise of scale noiseMultiplier × sensitivity on one whole number
 // with that sensitivity, which is the worst of all integer vectors with that L1
-// sensitivity (docs/theory.md §6). With sensitivity 1 it is Pure(1/noiseMultiplier), which
+// sensitivity (docs/theory/pairs.md §6). With sensitivity 1 it is Pure(1/noiseMultiplier), which
 // also stands in for sensitivities above 4096.
 //
 // Exact: losses are a(2k − s) on 0 < k < s and ±as beyond, a = 1/scale.

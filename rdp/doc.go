@@ -6,7 +6,7 @@
 // mechanisms), and, through Filter, where the parameters of a step depend on the
 // outputs of earlier steps. Do not use it where the plan is fixed and the
 // mechanisms have privacy profiles: the Fourier accountant is then tighter (by 5
-// to 77 % on the training runs of docs/rdp.md), because a Rényi curve loses
+// to 77 % on the training runs of docs/reference/rdp.md), because a Rényi curve loses
 // information when it is turned into (ε, δ).
 //
 // Every value is an upper bound in floating point too: evaluations are rounded

@@ -203,7 +203,7 @@ func (f *Filter) grid(values []float64) Grid {
 // returns nil: a step that is refused releases nothing, and smaller ones may still be asked
 // for. Sampled steps, which are μ-GDP for no μ below that of the whole data set, are outside of the theorem.
 //
-// Theorem and proof: docs/theory.md, "Adaptive Gaussian noise"; the statement is that of Smith
+// Theorem and proof: docs/theory/pairs.md, "Adaptive Gaussian noise"; the statement is that of Smith
 // and Thakurta 2022 (arXiv:2210.17520) and of Koskela, Tobaben and Honkela 2023. What is
 // certified is the budget μ. What is spent depends on the outputs and certifies nothing.
 // Relation: that of the Δ.

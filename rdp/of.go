@@ -25,6 +25,9 @@ import (
 //     else the bound of WithoutReplacement, which for Poisson sampling needs the
 //     curve under substitute to hold when the record is absent too (it does for
 //     added noise).
+//   - Batches that may hold a record several times, and fixed-size batches under add-remove: a bound by the
+//     profiles that the scheme proves of Gaussian, Laplace and pure mechanisms
+//     (docs/theory/subsampling.md §14).
 //   - Any other scheme: if it gives finite profiles, their exact divergence.
 func Of(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, error) {
 	if b == nil {
@@ -61,6 +64,9 @@ func Of(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, e
 	}
 	if c, ok := ofFinite(b, s, r); ok {
 		return c, nil
+	}
+	if f, ok := s.(subsample.FixedSize); ok {
+		return ofCopies(b, f, r)
 	}
 	return nil, fault.New("sampling", "%s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -148,6 +149,7 @@ func TestOfErrors(t *testing.T) {
 
 // Where a record can be in a batch twice, what holds without replacement does not.
 func TestOfRepeatedRecords(t *testing.T) {
+	slow.Test(t)
 	lap := must2(profiles.NewLaplaceMechanism(2))
 	g := must2(profiles.NewGaussianMechanism(4))
 	for _, s := range []subsample.Scheme{
@@ -157,8 +159,16 @@ func TestOfRepeatedRecords(t *testing.T) {
 		must2(subsample.NewMustWW(10000, 118, 200)),
 	} {
 		for _, b := range []profiles.Mechanism{g, lap} {
-			if c, err := Of(b, s, profiles.Substitute); err == nil {
-				t.Errorf("%s of %s: a curve, RDP(2) = %v", s.Name(), b.Name(), c.RDP(2))
+			if s.Name() != "with-replacement" && !slow.All() {
+				continue // seconds each
+			}
+			c := must2(Of(b, s, profiles.Substitute))
+			attack := profileMoment(must2(s.(subsample.FixedSize).Attack(b)), 1.1)
+			if got := c.RDP(1.1); !(got >= attack*0.998) {
+				t.Errorf("%s of %s: %v, the attack has %v", s.Name(), b.Name(), got, attack)
+			}
+			if without := must2(Of(b, must2(subsample.NewWithoutReplacement(10000, 200)), profiles.Substitute)); !(c.RDP(2) > without.RDP(2)/4) {
+				t.Errorf("%s of %s: %v at order 2, far below %v without replacement", s.Name(), b.Name(), c.RDP(2), without.RDP(2))
 			}
 		}
 	}

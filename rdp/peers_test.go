@@ -140,7 +140,7 @@ func (r peerRow) curve(t *testing.T) (one Curve, steps int64) {
 }
 
 // verdicts are the rows that differ from ours, by how much peer/ours − 1 may
-// lie, and which side is right (docs/rdp.md has the same table). Every other
+// lie, and which side is right (docs/reference/rdp.md has the same table). Every other
 // divergence must agree to 1e-9; every other ε may be 1 % above ours at most,
 // because peers look at a grid of orders and we at all of them, and not below.
 var verdicts = []struct {
@@ -270,7 +270,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// The table of docs/rdp.md: a Rényi ε is above the exact one. The exact values
+// The table of docs/reference/rdp.md: a Rényi ε is above the exact one. The exact values
 // are the rows dpsgd/*/ref/delta=* of the recorded values (tilted FFT with
 // Richardson extrapolation, 1e-7 accurate, E 3e-5).
 func TestRényiIsAboveExact(t *testing.T) {

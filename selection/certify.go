@@ -7,6 +7,7 @@ package selection
 import (
 	"context"
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -38,7 +39,7 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, strips int
 		pts := t.samples()
 		low, up = t.reached(pts), above(pts)
 	}
-	old := p.simple(ctx, t)
+	old, leaks := p.simple(ctx, t), p.leaks(t)
 	var out [2]certified
 	for d := range 2 {
 		if d == 1 {
@@ -66,7 +67,7 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, strips int
 			if eps < 0 {
 				return price(eps)
 			}
-			return min(old(eps), price(eps))
+			return leaks.below(eps, min(old(eps), price(eps)))
 		}
 		out[d].quick, out[d].above = quick, quick
 		if x := out[d].exact; x != nil {
@@ -92,6 +93,53 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, strips int
 		return [2]certified{}, ctx.Err()
 	}
 	return out, nil
+}
+
+// A leak is what a search costs as one of an (ε, δ)-private candidate ([Price.Approximate]).
+type leak struct {
+	at, hit float64 // of the candidate: ε, and the δ of the search
+	price   func() float64
+}
+
+type leaks []leak
+
+// mostLeaks is at how many ε the candidate is seen so, from the end of its table down.
+const mostLeaks = 8
+
+// leaks returns what some points of the candidate's profile make of the search: at the end of the table, where infinite
+// losses are all that is left of δ, it is 1 − f(1 − δ(∞)).
+func (p Price) leaks(t *tables) (out leaks) {
+	other := t.reverse()
+	end := 0.0
+	for _, s := range t.sides {
+		end = max(end, s.eps[len(s.eps)-1])
+	}
+	for i := range mostLeaks {
+		at := end * math.Exp2(-float64(i)/2)
+		d := max(t.delta(at), other.delta(at))
+		if !(d < 1) || end == 0 && i > 0 {
+			break
+		}
+		hit := p.law.Hit(d) * (1 + 1e-9) // steers; the proved value is that of Approximate
+		out = append(out, leak{at, hit, sync.OnceValue(func() float64 {
+			e, proved, err := p.Approximate(at, d)
+			if err != nil || !(proved <= hit) {
+				return math.Inf(1)
+			}
+			return e
+		})})
+	}
+	return out
+}
+
+// below returns the least δ at ε that is proved by a leak, v if none is smaller.
+func (l leaks) below(eps, v float64) float64 {
+	for _, x := range l {
+		if x.at <= eps && x.hit < v && x.price() <= eps {
+			v = x.hit
+		}
+	}
+	return v
 }
 
 // simple is the price of Profile, for either direction; 1 where the law has none.

@@ -269,3 +269,29 @@ func TestAttackIsOne(t *testing.T) {
 		}
 	}
 }
+
+// TestInfiniteLosses: where E[K]·δ(∞) is above 1, δ of a search is 1 − f(1−δ(∞)) at large ε, and every law says so, from both
+// sides and as a mechanism that composes. The end of a table is beyond ε by what a chord costs, so that 1500 runs may not have their
+// price there yet: 2 %.
+func TestInfiniteLosses(t *testing.T) {
+	const eps, leak = 0.1, 1e-3
+	ctx := context.Background()
+	for _, l := range []Law{must(WithMean(1, 2000)), must(WithMean(0, 2000)), must(Conditioned(1, 0.002, 3000)), must(Censored(0.002, 3000)), must(NegativeBinomial(0.5, 0.0003)), must(Poisson(20)), must(Binomial(3000, 0.5))} {
+		want := l.Hit(leak)
+		c := declaredCandidate(eps, leak)
+		price := must(PriceOfBest(l).Pure(eps))
+		lo, hi, err := PriceOfBest(l).Delta(ctx, c, price+1, 1e-5)
+		if err != nil || !(lo <= want*(1+1e-9) && hi >= want*(1-1e-9) && hi <= want*1.02 && lo >= want*0.99) {
+			t.Errorf("%v: δ(%v) in [%v, %v], want %v (%v)", l, price+1, lo, hi, want, err)
+		}
+		m, err := PriceOfBest(l).Bounds(ctx, "search", profiles.AddRemove, c, 1e-3, -60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, _ := profiles.LogDelta(m.Directions[0].Upper, price+1)
+		low, _ := profiles.LogDelta(m.Directions[0].Lower, price+1)
+		if !(math.Exp(up) <= want*1.02 && math.Exp(low) >= want*0.98 && low <= up) {
+			t.Errorf("%v composed: δ(%v) in [%v, %v], want %v", l, price+1, math.Exp(low), math.Exp(up), want)
+		}
+	}
+}

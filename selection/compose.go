@@ -149,7 +149,7 @@ func steerAt(above func(float64) float64) (out [len(steerDeltas)]float64) {
 func reachedBy(atoms []profiles.Atom) float64 {
 	sum := 0.0
 	for _, delta := range steerDeltas {
-		e, _ := crossingTo(func(eps float64) float64 {
+		e, ok := crossingTo(func(eps float64) float64 {
 			d := 0.0
 			for _, a := range atoms {
 				if a.Loss > eps {
@@ -158,6 +158,9 @@ func reachedBy(atoms []profiles.Atom) float64 {
 			}
 			return d - delta
 		}, maxExact, 1e-3)
+		if !ok { // at every ε that counts
+			e = maxExact
+		}
 		sum += e
 	}
 	return sum
@@ -228,6 +231,7 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 		all = append(all, mass{f0, f0})
 	}
 	w := at.winner(blocks)
+	certain := 0.0
 	for i := range blocks {
 		a, b, err := w.mass(i, i+1)
 		rest := err > 1e-9 // all that is left is one block
@@ -235,7 +239,11 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 			a, b, err = w.mass(i, len(blocks))
 		}
 		relErr = max(relErr, err)
-		all = append(all, mass{a, b})
+		if b == 0 && a > 1e-17 && !slices.ContainsFunc(blocks[i:], func(x block) bool { return rest && x.q > 0 }) {
+			certain += a // of a loss of 700 at least, which a float64 of b shows
+		} else {
+			all = append(all, mass{a, b})
+		}
 		if rest {
 			break
 		}
@@ -270,6 +278,10 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 		l := &atoms[len(atoms)-1]
 		l.LogP, l.LogQ = xmath.Log(math.Exp(l.LogP)+x), xmath.Log(math.Exp(l.LogQ)+y)
 		l.Loss = l.LogP - l.LogQ
+	}
+	if certain > 0 {
+		const loss = 700 // a smaller loss than there is proves less
+		atoms = append(atoms, profiles.Atom{Loss: loss, LogP: xmath.Log(certain), LogQ: xmath.Log(certain) - loss})
 	}
 	return atoms, relErr + 32*xmath.U
 }

@@ -16,7 +16,7 @@ import (
 // P_{i−1}(S) ≤ g_i(P_i(S)), g_i growing, then P_0(S) ≤ g_1(g_2(…g_k(P_k(S))…)). g_i is the
 // roc of the link's dominating pair in the direction of the chain: the largest true-positive
 // rate for each false-positive rate, a concave polygon. It assumes nothing else: the proof is
-// good for whatever has a profile (docs/persons.md).
+// good for whatever has a profile (docs/guide/persons.md).
 
 // A kink is a corner of a roc: a false-positive rate and a true-positive one.
 type kink struct{ x, y float64 }

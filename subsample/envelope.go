@@ -17,7 +17,7 @@ import (
 //
 // and for ε < 0 its reflection, with the reverse of base. It is the advanced
 // joint convexity bound (Balle, Barthe and Gaboardi, NeurIPS 2018, Theorem 2)
-// extended to negative ε by the symmetry of the relation (docs/theory.md §5).
+// extended to negative ε by the symmetry of the relation (docs/theory/pairs.md §5).
 // Relation: substitute. Condition: base dominates the mechanism both when the
 // record is substituted and when it is removed.
 //

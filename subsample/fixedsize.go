@@ -3,7 +3,10 @@
 package subsample
 
 import (
+	"math"
+
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
@@ -155,6 +158,51 @@ func (s FixedSize) Multiplicity() Multiplicity {
 		return copies.MustWW(s.population, s.subset, s.batch)
 	}
 	return copies.WithReplacement(s.population, s.batch)
+}
+
+// MostCopies returns how often one record can be in a batch.
+func (s FixedSize) MostCopies() int64 {
+	if s.kind == withoutReplacement {
+		return 1
+	}
+	return s.batch
+}
+
+// LogAtLeast returns a bound on log Pr[U ≥ u], u ≥ 1, below any float64 as well: the expected number of sets of u
+// places that all hold the record is C(m,u)·Pr[u given places hold it].
+func (s FixedSize) LogAtLeast(u int64) float64 {
+	if u > s.MostCopies() {
+		return math.Inf(-1)
+	}
+	law := s.Multiplicity()
+	known := law.LogAbove[min(u, int64(len(law.LogP)))]
+	k := float64(u)
+	var all float64 // log Pr[u given places hold the record]
+	switch s.kind {
+	case withReplacement, mustWO:
+		all = -k * xmath.Log(float64(s.population))
+	case mustOW:
+		all = xmath.Log(float64(s.subset)/float64(s.population)) - k*xmath.Log(float64(s.subset))
+	default: // E[(J/b)^u] of J slots, by stretches of J
+		all = math.Inf(-1)
+		for j := int64(1); j <= s.subset; {
+			next := j + j/50 + 1
+			least := min(0, logChoose(s.subset, j)-float64(j)*xmath.Log(float64(s.population)))
+			all = xmath.LogAdd(all, least+k*xmath.Log(float64(min(next-1, s.subset))/float64(s.subset)))
+			j = next
+		}
+	}
+	choose := logChoose(s.batch, u)
+	return min(known, choose+all+16*xmath.U*float64(s.batch)*(1+math.Abs(all)+math.Abs(choose)))
+}
+
+// logChoose bounds log C(n, k) ≤ k·log(n/k) + (n−k)·log(n/(n−k)) by the entropy.
+func logChoose(n, k int64) float64 {
+	if k >= n {
+		return 0
+	}
+	x, y := float64(k), float64(n-k)
+	return x*xmath.Log(float64(n)/x) + y*math.Log1p(x/y)
 }
 
 // InclusionProbability returns η, the probability that a given record appears.

@@ -41,15 +41,15 @@ func (s FixedSize) adaptiveBound(b profiles.Mechanism, pair profiles.Profile, la
 	case rate == 1 && s.kind == withoutReplacement:
 		return nil, fault.New("sampling", "the whole population is not a sample")
 	case s.kind == withoutReplacement || s.batch == 1:
-		return adaptive.NewBound(theta, adaptive.Single(rate), lower), nil
+		return adaptive.NewBound(theta, adaptive.Single(rate), lower, nil), nil
 	case s.kind == mustOW:
 		// Given the other members of the subset: the record is in it, or another is.
 		rate := s.subsetRate()
-		return adaptive.NewBound(theta, adaptive.Repeated(s.insideSubset(), rate, (1-rate)/rate), lower), nil
+		return adaptive.NewBound(theta, adaptive.Repeated(s.insideSubset(), rate, (1-rate)/rate), lower, nil), nil
 	case s.kind == mustWW:
 		return nil, fault.New("sampling", "must-ww is not in [without-replacement, with-replacement, must-ow, must-wo], for which the recursion is proved")
 	}
-	return adaptive.NewBound(theta, adaptive.Repeated(law, 1, 0), lower), nil
+	return adaptive.NewBound(theta, adaptive.Repeated(law, 1, 0), lower, s), nil
 }
 
 // NewAdaptiveAttack prepares the attack on a lattice of the given step up to

@@ -1,5 +1,5 @@
 // What one run loses about a person with several records: which theorem is for which
-// mechanism, scheme and relation (docs/persons.md).
+// mechanism, scheme and relation (docs/guide/persons.md).
 
 package subsample
 
@@ -32,7 +32,7 @@ func CheckRecords(records int64) error {
 // outputs.
 //
 // Gaussian noise, with Poisson sampling or none, is exact: the binomial mixture of the numbers
-// of records that take part (Charles, Ganesh, McMahan and others 2024; docs/persons.md has the
+// of records that take part (Charles, Ganesh, McMahan and others 2024; docs/guide/persons.md has the
 // proof). So is any noise on the whole data set whose size group is known. Laplace noise and
 // noise on whole numbers under Poisson sampling lie between the public choice of that number
 // and the attack by equal records. Everything else is a chain of single changes (Dong, Roth
@@ -222,7 +222,7 @@ func (g group) coins(s Poisson) (profiles.Bounds, error) {
 }
 
 // gaussian is the binomial mixture: against no shift under add-remove, against the opposite
-// shifts under substitution. It dominates and is attained (docs/persons.md, theorems 1 and 2).
+// shifts under substitution. It dominates and is attained (docs/guide/persons.md, theorems 1 and 2).
 func (g group) gaussian(law copies.Law, theta float64) profiles.Bounds {
 	opposite := g.r == profiles.Substitute
 	var p profiles.Profile = copies.NewGaussianAttack(law, theta)

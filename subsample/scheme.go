@@ -170,7 +170,7 @@ func (Poisson) WithRate(rate float64) (Scheme, error) {
 // Under add-remove the result is exact (PoissonProfile), and the same under
 // zero-out: a batch with an empty place and one without the place have outputs of
 // one law, and the other places are drawn independently. Under substitute noise that is
-// symmetric and log-concave is exact (the pair at ±1 dominates: docs/theory.md §5), but for
+// symmetric and log-concave is exact (the pair at ±1 dominates: docs/theory/pairs.md §5), but for
 // discrete Gaussian noise on vectors of sensitivity 2 and more; any other
 // mechanism has the Envelope above, and below the pair with opposite
 // contributions, or, for a mechanism declared by its pair alone, the pair in

@@ -63,6 +63,8 @@ func (a *asking) text(w io.Writer, answer any) {
 		printMatrixOptimum(w, x)
 	case service.PateAnswer:
 		writePate(w, x)
+	case *service.PateCalibration:
+		writePateCalibration(w, x)
 	case *service.PatePublishAnswer:
 		writePatePublish(w, x, a.request.(*service.PatePublishRequest).Seed != nil)
 	case *service.PateSmoothAnswer:

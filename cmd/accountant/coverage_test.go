@@ -14,7 +14,7 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// TestCoverage: the table of coverage in docs/cli.md is what the constructors do.
+// TestCoverage: the table of coverage in docs/reference/cli.md is what the constructors do.
 func TestCoverage(t *testing.T) {
 	mechanisms := map[string]string{
 		"gaussian":            "{noise-multiplier: 3}",
@@ -27,6 +27,7 @@ func TestCoverage(t *testing.T) {
 		"pure":                "{epsilon: 0.3}",
 		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
 		"finite":              "{p: [0.6, 0.4], q: [0.4, 0.6]}",
+		"density":             "{p: [0.6, 0.4], q: [0.4, 0.6], low: [0.3, -0.5], high: [0.5, -0.3]}",
 		"matrix":              "{noise-multiplier: 3, steps: 12, strategy: {square-root: {}}, participation: {epochs: 3}}",
 		"gaussian-mixture":    "{noise-multiplier: 3, shifts: [0, 1], probabilities: [0.5, 0.5]}",
 		"exponential":         "{epsilon: 0.3}",
@@ -46,7 +47,7 @@ func TestCoverage(t *testing.T) {
 	}
 	var columns [][]string // the schemes of each column
 	seen := map[string]bool{}
-	for _, line := range page(t, "docs/cli.md") {
+	for _, line := range page(t, "docs/reference/cli.md") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
 		if strings.HasPrefix(line, "| mechanism | no sampling |") {
 			for _, head := range cells[1:] {

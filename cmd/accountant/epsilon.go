@@ -13,7 +13,7 @@ func newEpsilonCmd() *cobra.Command {
 	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, extra: func(a *asking) {
 		certificate, follow := "", followFlags{}
 		q, cmd, run := a.request.(*service.EpsilonRequest), a.cmd, a.cmd.RunE
-		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/certificates.md)")
+		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
 		follow.register(cmd)
 		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

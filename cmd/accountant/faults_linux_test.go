@@ -53,6 +53,10 @@ var fileWriters = []fileWriter{
 	{command: "label --plot", ending: ".svg", args: "label --epsilon 1 --prior prior.csv --plot OUT"},
 	{command: "matrix optimize --out", ending: ".csv", args: "matrix optimize --strategy toeplitz --steps 8 --participation {single:true} --out OUT"},
 	{command: "query --out", ending: ".csv", args: "query --budget 500 --count --out OUT data.csv"},
+	{command: "release --out", ending: ".csv", args: "release --test-seed 1 --sensitivity 1 --out OUT laplace.yaml data.csv"},
+	{command: "majority release --out", ending: ".csv", args: "majority release --mechanisms 2 --epsilon 0.1 --allowance 1 --gamma constant --test-seed 1 --out OUT ballots.csv"},
+	{command: "select run --out", ending: ".csv", args: "select run --law fixed --max 1 --out OUT cat data.csv"},
+	{command: "pate answer --out", ending: ".csv", args: "pate answer --votes votes.csv --mechanism gnmax --sigma2 40 --test-seed 1 --out OUT"},
 	{command: "label apply --out", ending: ".csv", args: "label apply --epsilon 1 --prior prior.csv --seed 1 --in data.csv --out OUT"},
 	{command: "pate analyze --plot", ending: ".svg", args: "pate analyze --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --plot OUT"},
 	{command: "pate synth --out", ending: ".csv", args: "pate synth --teachers 250 --classes 10 --queries 500 --out OUT"},
@@ -77,6 +81,7 @@ func writerFolder(t *testing.T) (dir, program string) {
 	}
 	for name, text := range map[string]string{
 		"plan.yaml": okPlan, "prior.csv": labelPriorA, "data.csv": "label\n" + strings.Repeat("0\n1\n", 3000),
+		"laplace.yaml": "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}]\n", "ballots.csv": strings.Repeat("0,1\n1,1\n", 500),
 		"noise.yaml": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]\n",
 		"scores.csv": scores, "votes.csv": votes,
 	} {

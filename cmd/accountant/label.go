@@ -16,7 +16,6 @@ import (
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
-	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/tables"
 	"github.com/dpaccountant/accountant/labeldp"
 )
@@ -31,14 +30,7 @@ func newLabelCmd() *cobra.Command {
 		a.late = true
 		a.read = func() error { return readLabelRequest(a.request.(*service.LabelRequest), prior, classes) }
 	}}.command()
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
-			return unknownCommand(cmd, args[0])
-		}
-		return noArgs(cmd, args)
-	}
-	cmd.AddCommand(newLabelApplyCmd())
-	return cmd
+	return withCommands(cmd, newLabelApplyCmd())
 }
 
 // printLabel writes the report as text. Beyond a dozen labels the matrix is left to

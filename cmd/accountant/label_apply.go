@@ -30,6 +30,7 @@ type labelJob struct {
 	epsilon, priorEpsilon, floor float64
 	prior, labels, method        string
 	in, out, column, group       string
+	ledger, note                 string
 	seed                         uint64
 	seeded, round, classes       bool
 	progress                     string
@@ -119,6 +120,8 @@ func newLabelApplyCmd() *cobra.Command {
 	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
 	f.BoolVar(&j.classes, "classes", false, "labels are names of classes")
 	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
+	f.StringVar(&j.ledger, "ledger", "", "`file` of a ledger under substitute that the run is spent from before anything is written")
+	f.StringVar(&j.note, "note", "", "free `text` for the readers of the ledger")
 	addProgress(cmd, &j.progress)
 	j.register(cmd)
 	required(cmd, "epsilon", "in", "out")
@@ -218,6 +221,9 @@ func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApp
 		if j.labels != "" && pass.n != counted {
 			return fault.New(inputName(j.in), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
+		if err := j.pay(ctx); err != nil {
+			return err
+		}
 		return buf.Flush()
 	}
 	if j.out == "-" {
@@ -229,6 +235,19 @@ func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApp
 		return nil, err
 	}
 	return a, j.tell(ctx, a, pass, priors)
+}
+
+// pay spends the run from the ledger, while what was written has no name yet.
+func (j *labelJob) pay(ctx context.Context) error {
+	if j.ledger == "" {
+		return nil
+	}
+	s := service.New(ledgerFiles{})
+	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: j.ledger})
+	if err != nil {
+		return err
+	}
+	return s.PayLabels(ctx, service.Spend{Ledger: h.Ledger, Note: j.note}, j.epsilon)
 }
 
 // public reads the prior of the file.

@@ -11,7 +11,7 @@ import (
 )
 
 func newMajorityCmd() *cobra.Command {
-	return question{name: "majority", what: "linear programs", under: true, picture: "the noise functions", width: 15, height: 10}.command()
+	return withCommands(question{name: "majority", what: "linear programs", under: true, picture: "the noise functions", width: 15, height: 10}.command(), newMajorityReleaseCmd())
 }
 
 func printMajority(w io.Writer, a *service.MajorityAnswer) {

@@ -41,7 +41,7 @@ func newMatrixCmd() *cobra.Command {
 			return nil
 		}
 	}}
-	cmd.AddCommand(optimize.command())
+	cmd.AddCommand(optimize.command(), newMatrixStreamCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand
 	return cmd
 }

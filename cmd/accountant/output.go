@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +22,15 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
 // An output is the form that a command prints in: text, unless another is asked for. The
 // root refuses two at once.
-type output struct{ json, csv, markdown, latex bool }
+type output struct {
+	json, csv, markdown, latex bool
+	digits                     int // of the ends of intervals in tables; 0 for as many as tell them apart
+}
 
 // forms are the flags of the forms.
 var forms = []string{"json", "csv", "markdown", "latex"}
@@ -33,7 +39,8 @@ func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV")
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print tables as Markdown")
-	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX")
+	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX, with the rules of booktabs")
+	cmd.Flags().IntVar(&o.digits, "digits", 0, "print the ends of intervals in tables with this `number` of digits, rounded outward (default: as many as tell them apart)")
 }
 
 // print writes v as JSON or CSV, or else calls text with a styledPage. It returns the first error of writing,
@@ -46,9 +53,11 @@ func (o *output) print(w io.Writer, v any, text func(io.Writer)) error {
 	case o.csv:
 		return printCSV(w, v)
 	case o.markdown:
-		text(&styledPage{w: out, style: markdown})
+		text(&styledPage{w: out, style: markdown, digits: o.digits})
 	case o.latex:
-		text(&styledPage{w: out, style: latex})
+		text(&styledPage{w: out, style: latex, digits: o.digits})
+	case o.digits > 0:
+		text(&styledPage{w: out, digits: o.digits})
 	default:
 		text(out)
 	}
@@ -315,6 +324,7 @@ func printJSON(w io.Writer, v any) error {
 type styledPage struct {
 	w      io.Writer
 	style  string // "" for text, markdown or latex
+	digits int    // of intervals in tables; 0 leaves them
 	inLine bool   // the last byte was not the end of a line
 	table  bool   // the last that was printed is a table
 	last   []byte // the last bytes of prose in Markdown
@@ -412,6 +422,11 @@ func (f *facts) add(name, format string, args ...any) {
 
 // Flush prints the lines.
 func (f *facts) Flush() {
+	if p, ok := f.w.(*styledPage); ok {
+		for i := range f.lines {
+			f.lines[i][1] = fewer(f.lines[i][1], p.digits)
+		}
+	}
 	if p, ok := f.w.(*styledPage); ok && p.style != "" {
 		t := newTable(f.w, 0, 0)
 		fmt.Fprint(t, "quantity\tvalue\n")
@@ -435,6 +450,20 @@ func (f *facts) Flush() {
 
 // Flush prints the table.
 func (t *table) Flush() {
+	if p, ok := t.w.(*styledPage); ok && p.digits > 0 {
+		lines := strings.SplitAfter(t.String(), "\n")
+		at := slices.Index(strings.Split(strings.TrimSpace(lines[0]), "\t"), "estimate")
+		t.Reset()
+		for _, line := range lines {
+			cells := strings.Split(fewer(line, p.digits), "\t")
+			if at >= 0 && at < len(cells) {
+				if x, err := strconv.ParseFloat(cells[at], 64); err == nil {
+					cells[at] = rounded(x, p.digits, near)
+				}
+			}
+			t.WriteString(strings.Join(cells, "\t"))
+		}
+	}
 	if p, ok := t.w.(*styledPage); ok && p.style != "" {
 		t.styled(p)
 		return
@@ -456,6 +485,34 @@ func (t *table) Flush() {
 		return
 	}
 	_, _ = t.w.Write(b.Bytes())
+}
+
+// anInterval is how intervals stand in tables: a number, what it bounds, and a number.
+var anInterval = regexp.MustCompile(`([-+.\de]*\d)( ≤ [^ \t\n\d]+ ≤ |, )([-+.\de]*\d)`)
+
+// fewer writes the intervals of a text with fewer digits, 0 for all, rounded outward.
+func fewer(text string, digits int) string {
+	if digits == 0 {
+		return text
+	}
+	return anInterval.ReplaceAllStringFunc(text, func(s string) string {
+		part := anInterval.FindStringSubmatch(s)
+		return outward(part[1], digits, down) + part[2] + outward(part[3], digits, up)
+	})
+}
+
+// outward writes a number with fewer digits, in a direction. It stays as it is where a float64 is not exact enough to tell.
+func outward(number string, digits int, dir decimal.Direction) string {
+	x, err := strconv.ParseFloat(number, 64)
+	exact, ok := new(big.Rat).SetString(number)
+	if err != nil || !ok {
+		return number
+	}
+	short := rounded(x, digits, dir)
+	if y, ok := new(big.Rat).SetString(short); !ok || y.Cmp(exact)*int(dir) < 0 {
+		return number
+	}
+	return short
 }
 
 // cells returns the rows, the header first, all of the same length.
@@ -521,23 +578,23 @@ func (t *table) styled(p *styledPage) {
 			}
 		}
 	} else {
-		fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\hline\n", strings.Repeat("l", len(rows[0])))
+		fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", strings.Repeat("l", len(rows[0])))
 		for i, row := range rows {
 			for j := range row {
 				row[j] = latexText.Replace(row[j])
 			}
 			fmt.Fprintf(&b, "%s \\\\\n", strings.Join(row, " & "))
-			if i == 0 || i == len(rows)-1 {
-				b.WriteString("\\hline\n")
+			if i == 0 && len(rows) > 1 {
+				b.WriteString("\\midrule\n")
 			}
 		}
-		b.WriteString("\\end{tabular}\n")
+		b.WriteString("\\bottomrule\n\\end{tabular}\n")
 	}
 	p.table, p.last = true, nil
 	_, _ = io.WriteString(p.w, b.String())
 }
 
-// latexText writes a cell in LaTeX that needs no package.
+// latexText writes a cell in LaTeX that needs no package; the rules are of booktabs.
 var latexText = strings.NewReplacer(
 	`\`, `\textbackslash{}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `{`, `\{`, `}`, `\}`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`,
 	"|", "$|$", "<", "$<$", ">", "$>$", "≤", `$\le$`, "≥", `$\ge$`, "≈", `$\approx$`, "∞", `$\infty$`, "−", "$-$", "–", "--", "…", `\ldots{}`, "·", `$\cdot$`, "×", `$\times$`,

@@ -342,7 +342,7 @@ func TestPagesFlags(t *testing.T) {
 				}
 			}
 			for _, m := range mentioned {
-				beams := path == "docs/beam.md" // whose flags are those of another program
+				beams := path == "docs/reference/beam.md" // whose flags are those of another program
 				if name := strings.FieldsFunc(m, func(r rune) bool { return r == ' ' || r == '=' }); !beams && !fenced && strings.HasPrefix(m, "--") && !flags[name[0]] {
 					t.Errorf("%s:%d: no command has the flag %s", path, i+1, name[0])
 				}

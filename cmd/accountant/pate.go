@@ -23,7 +23,7 @@ func newPateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pate",
 	}
-	cmd.AddCommand(newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd())
+	cmd.AddCommand(newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd(), newPateAnswerCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand
 	return cmd
 }
@@ -33,19 +33,25 @@ type pateFiles struct{ votes, format, baseline, answered string }
 
 // aboutVotes adds the files of votes to a question.
 func aboutVotes(a *asking, q *service.PateVotes) *pateFiles {
-	f, fs := &pateFiles{format: "counts"}, a.cmd.Flags()
-	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
-	addChoice(a.cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	fs.StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
-	for _, name := range []string{"votes", "baseline"} {
-		_ = a.cmd.MarkFlagFilename(name, "csv", "npy")
-	}
+	f := &pateFiles{format: "counts"}
+	f.register(a.cmd)
+	a.cmd.Flags().StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
 	_ = a.cmd.MarkFlagFilename("answered")
 	required(a.cmd, "votes")
 	a.late = true
 	a.read = func() error { return f.read(a, q) }
 	return f
+}
+
+// register defines the flags of the votes and the baseline.
+func (f *pateFiles) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
+	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
+	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
+	for _, name := range []string{"votes", "baseline"} {
+		_ = cmd.MarkFlagFilename(name, "csv", "npy")
+	}
 }
 
 // read reads the files into the request.
@@ -229,6 +235,48 @@ func writePate(w io.Writer, a service.PateAnswer) {
 			short(a.Delta), map[bool]string{true: "order was", false: fmt.Sprintf("%d orders (which share δ) were", k)}[k == 1])
 	}
 	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
+}
+
+// newPateCalibrateCmd searches parameters on votes that are no secret.
+func newPateCalibrateCmd() *cobra.Command {
+	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, extra: func(a *asking) {
+		q, fs := a.request.(*service.PateCalibrateRequest), a.cmd.Flags()
+		var votes string
+		format := "counts"
+		fs.StringVar(&votes, "votes", "", "`file` of synthetic or public votes, CSV or NPY: a row per query, a column per class (required)")
+		addChoice(a.cmd, &format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
+		_ = a.cmd.MarkFlagFilename("votes", "csv", "npy")
+		required(a.cmd, "votes")
+		a.late = true
+		a.read = func() error {
+			q.Labels = format == "labels"
+			if err := service.Check(a.request); err != nil {
+				return flagged(a.cmd, err)
+			}
+			return pateRead(votes, func(in io.Reader) (err error) {
+				q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
+				return err
+			})
+		}
+	}}.command()
+}
+
+func writePateCalibration(w io.Writer, o *service.PateCalibration) {
+	f := newFacts(w, 24)
+	mechanism := fmt.Sprintf("--mechanism %s", o.Mechanism)
+	if o.Threshold != nil {
+		mechanism += fmt.Sprintf(" --threshold %v --sigma1 %v", *o.Threshold, *o.Sigma1)
+	}
+	f.add("mechanism", "%s --sigma2 %v", mechanism, o.Sigma2)
+	f.add("epsilon", "%s at delta %s (%s report)", rounded(o.Epsilon, 6, up), short(o.Delta), o.Report)
+	f.add("at every data set", "%s", rounded(o.Independent, 6, up))
+	f.add("answers expected", "%.1f of %d queries, %.1f of them the plurality's", o.Answered, o.Queries, o.Correct)
+	if p := o.Publish; p != nil {
+		f.add("publish", "--order %v --beta %v --noise %v --confidence %v", p.Order, p.Beta, p.Noise, p.Confidence)
+		f.add("published epsilon", "%s at the median of its noise", rounded(p.Median, 6, up))
+	}
+	f.Flush()
+	fmt.Fprintf(w, "\nThese votes must be synthetic or public: parameters that depend on private votes\ntell of them. On the private votes ε is another number; that at every data set holds.\n")
 }
 
 // This file publishes an upper bound on what a table of votes cost.

@@ -31,7 +31,7 @@ var (
 	comment     = regexp.MustCompile(`(?s)<!--.*?-->`)
 	address     = regexp.MustCompile(`\]\([^)]*\)|https?://[^ )]+|arXiv:[0-9.]+|\[arXiv:[^\]]*\]|Go 1\.[0-9]+`)
 	// precise is a number with a decimal point; those with three digits or more that
-	// count are taken for results. In docs/benchmarks.md those with three are times
+	// count are taken for results. In docs/reference/benchmarks.md those with three are times
 	// that were measured.
 	precise = regexp.MustCompile(`-?[0-9]+\.[0-9]+(e[-+]?[0-9]+)?`)
 )
@@ -110,7 +110,7 @@ func readNumbers(path string) ([]byte, error) {
 func TestProse(t *testing.T) {
 	checked := 0
 	for _, path := range pages(t) {
-		if path != "README.md" && !strings.HasPrefix(path, "docs/") && !strings.HasPrefix(path, "python/") || strings.HasPrefix(path, "docs/experiments/") || path == "docs/cli-reference.md" {
+		if path != "README.md" && !strings.HasPrefix(path, "docs/") && !strings.HasPrefix(path, "python/") || strings.HasPrefix(path, "docs/experiments/") || path == "docs/reference/cli-reference.md" {
 			continue
 		}
 		whole := strings.Join(page(t, path), "\n")
@@ -137,7 +137,7 @@ func TestProse(t *testing.T) {
 		text = address.ReplaceAllString(comment.ReplaceAllString(text, ""), "")
 		for i, line := range strings.Split(text, "\n") {
 			for _, n := range precise.FindAllString(line, -1) {
-				if digitsOf(n) < 3 || path == "docs/benchmarks.md" && digitsOf(n) < 4 {
+				if digitsOf(n) < 3 || path == "docs/reference/benchmarks.md" && digitsOf(n) < 4 {
 					continue
 				}
 				checked++

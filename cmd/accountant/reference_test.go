@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var update = flag.Bool("update", false, "write docs/cli-reference.md anew")
+var update = flag.Bool("update", false, "write docs/reference/cli-reference.md anew")
 
-// TestReference: docs/cli-reference.md is what the commands say of themselves.
+// TestReference: docs/reference/cli-reference.md is what the commands say of themselves.
 // After a change to a command:
 //
 //	go test ./cmd/accountant -run TestReference -update
 func TestReference(t *testing.T) {
-	const path = "../../docs/cli-reference.md"
+	const path = "../../docs/reference/cli-reference.md"
 	want := reference()
 	if *update {
 		if err := writeFileAtomic(path, want); err != nil {
@@ -37,7 +37,7 @@ func TestReference(t *testing.T) {
 				break
 			}
 		}
-		t.Error("docs/cli-reference.md does not match the commands; run\n\tgo test ./cmd/accountant -run TestReference -update")
+		t.Error("docs/reference/cli-reference.md does not match the commands; run\n\tgo test ./cmd/accountant -run TestReference -update")
 	}
 }
 

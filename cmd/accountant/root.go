@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/ledger"
@@ -40,6 +42,7 @@ var commands = []func() *cobra.Command{
 	newAuditCmd,
 	newSelectCmd,
 	newQueryCmd,
+	newReleaseCmd,
 	newMajorityCmd,
 	newMatrixCmd,
 	newPateCmd,
@@ -134,7 +137,7 @@ func needCommand(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneForm refuses two forms of output at once.
+// oneForm refuses two forms of output at once, and digits that are none.
 func oneForm(cmd *cobra.Command) error {
 	first := ""
 	for _, form := range forms {
@@ -144,6 +147,14 @@ func oneForm(cmd *cobra.Command) error {
 			first = form
 		default:
 			return usageError{fmt.Errorf("--%s and --%s exclude each other", first, form)}
+		}
+	}
+	if f := cmd.Flags().Lookup("digits"); f != nil && f.Changed {
+		switch n, _ := strconv.Atoi(f.Value.String()); {
+		case n < 1 || n > 17:
+			return fault.New("--digits", "%d is not a whole number in [1, 17]", n)
+		case first == "json" || first == "csv":
+			return usageError{fmt.Errorf("--digits and --%s exclude each other", first)}
 		}
 	}
 	return nil

@@ -14,10 +14,10 @@ import (
 )
 
 func newSamplingCmd() *cobra.Command {
-	return question{name: "sampling", what: "comparing", verbose: true, hidden: true, recursion: "2000",
+	return withCommands(question{name: "sampling", what: "comparing", verbose: true, hidden: true, recursion: "2000",
 		picture: "the aligned privacy profiles, or with --epochs the intervals of ε,", width: 17, height: 11, extra: func(a *asking) {
 			showPreset(a.cmd, "neighbors", "add-remove") // zero-out is what epochs are compared under
-		}}.command()
+		}}.command(), newSamplingDrawCmd())
 }
 
 // samplingWarnings returns each warning once, after the schemes that it is about.

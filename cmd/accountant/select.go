@@ -14,9 +14,9 @@ import (
 )
 
 func newSelectCmd() *cobra.Command {
-	return question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, extra: func(a *asking) {
+	return withCommands(question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, extra: func(a *asking) {
 		showPreset(a.cmd, "law", strings.Join(service.SelectLaws, ","))
-	}}.command()
+	}}.command(), newSelectRunCmd())
 }
 
 // selectPicture has a row for each law: from what an attack reaches to what is proved.

@@ -24,7 +24,7 @@ func TestPython(t *testing.T) {
 	program := linkedProgram(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	for _, file := range []string{"test_dpaccountant.py", "test_adapters.py", "test_samplers.py", "test_runs.py", "test_stubs.py", "test_examples.py", "test_remote.py", "test_wheel.py"} {
+	for _, file := range []string{"test_dpaccountant.py", "test_adapters.py", "test_samplers.py", "test_runs.py", "test_docstrings.py", "test_stubs.py", "test_examples.py", "test_remote.py", "test_wheel.py"} {
 		cmd := exec.CommandContext(ctx, python, "-B", "-W", "error", filepath.Join("..", "..", "python", "tests", file), "-v")
 		cmd.Env = append(os.Environ(), "ACCOUNTANT="+program, "PYTHONIOENCODING=utf-8")
 		out, err := cmd.CombinedOutput()

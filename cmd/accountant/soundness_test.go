@@ -15,7 +15,7 @@ func TestSoundnessRows(t *testing.T) {
 	test := regexp.MustCompile("`Test\\w+`")
 	cells := []string{"tick", "what", "code", "proof", "conditions", "tests", "independent check", "not claimed"}
 	rows := 0
-	for _, line := range page(t, "docs/soundness.md") {
+	for _, line := range page(t, "docs/reference/soundness.md") {
 		if line == "## What is not claimed" {
 			break
 		}

@@ -38,10 +38,32 @@ func TestTable(t *testing.T) {
 		{"", 26, "neighbors: add-remove\n\n  δ      certified   \n  1e-5   1 ≤ ε       a|b_c\n"},
 		{"", 25, "neighbors: add-remove\n\n  δ: 1e-5\n    certified: 1 ≤ ε\n    a|b_c\n"},
 		{markdown, 0, "neighbors: add-remove\n\n| δ | certified |  |\n| --- | --- | --- |\n| 1e-5 | 1 ≤ ε | a\\|b_c |\n"},
-		{latex, 0, "% neighbors: add-remove\n\n\\begin{tabular}{lll}\n\\hline\n$\\delta$ & certified &  \\\\\n\\hline\n1e-5 & 1 $\\le$ $\\varepsilon$ & a$|$b\\_c \\\\\n\\hline\n\\end{tabular}\n"},
+		{latex, 0, "% neighbors: add-remove\n\n\\begin{tabular}{lll}\n\\toprule\n$\\delta$ & certified &  \\\\\n\\midrule\n1e-5 & 1 $\\le$ $\\varepsilon$ & a$|$b\\_c \\\\\n\\bottomrule\n\\end{tabular}\n"},
 	} {
 		if got := print(c.style, c.width); got != c.want {
 			t.Errorf("style %q, width %d:\n%s\nwant\n%s", c.style, c.width, got, c.want)
+		}
+	}
+}
+
+// TestDigits: intervals of tables with fewer digits are wider, never narrower, and nothing else changes.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		digits int
+		want   string
+	}{
+		{"1e-5\t0.55802879797 ≤ ε ≤ 0.55802879798\t0.558", 3, "1e-5\t0.558 ≤ ε ≤ 0.559\t0.558"},
+		{"[1.2051, 1.2052]", 3, "[1.20, 1.21]"},
+		{"[-0.5517376, -0.54237]", 2, "[-0.56, -0.54]"},
+		{"[1.234e-30, ∞]", 2, "[1.234e-30, ∞]"},
+		{"0.5 ≤ δ ≤ 0.5", 1, "0.5 ≤ δ ≤ 0.5"},
+		{"[0.29999999999999999, 0.30000000000000001]", 15, "[0.29999999999999999, 0.30000000000000001]"},
+		{"1.2051 and 3", 2, "1.2051 and 3"},
+		{"[1.2051, 1.2052]", 0, "[1.2051, 1.2052]"},
+	} {
+		if got := fewer(c.text, c.digits); got != c.want {
+			t.Errorf("%q with %d digits: %q, want %q", c.text, c.digits, got, c.want)
 		}
 	}
 }
@@ -78,8 +100,8 @@ func TestFacts(t *testing.T) {
 	for style, want := range map[string]string{
 		"":       "before:\n  Rényi  1\n         more\nmode:    x\nafter\n1   2\n",
 		markdown: "before:\n\n| quantity | value |\n| --- | --- |\n| Rényi | 1 more |\n| mode | x |\n\nafter\n\n| a wide name | b |\n| --- | --- |\n| 1 | 2 |\n",
-		latex: "% before:\n\\begin{tabular}{ll}\n\\hline\nquantity & value \\\\\n\\hline\nRényi & 1 more \\\\\nmode & x \\\\\n\\hline\n\\end{tabular}\n% after\n" +
-			"\\begin{tabular}{ll}\n\\hline\na wide name & b \\\\\n\\hline\n1 & 2 \\\\\n\\hline\n\\end{tabular}\n",
+		latex: "% before:\n\\begin{tabular}{ll}\n\\toprule\nquantity & value \\\\\n\\midrule\nRényi & 1 more \\\\\nmode & x \\\\\n\\bottomrule\n\\end{tabular}\n% after\n" +
+			"\\begin{tabular}{ll}\n\\toprule\na wide name & b \\\\\n\\midrule\n1 & 2 \\\\\n\\bottomrule\n\\end{tabular}\n",
 	} {
 		if got := print(style); got != want {
 			t.Errorf("style %q:\n%s\nwant\n%s", style, got, want)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,11 @@ var validCalls = []string{
 	"compare --delta 1e-5 -",
 	"query --budget 1 --count data.csv",
 	"shuffle --users 100 --epsilon 1 --delta 1e-5",
+	"release --sensitivity 1 laplace.yaml values.csv",
+	"majority release --mechanisms 3 --epsilon 0.1 --allowance 1 ballots.csv",
+	"select run --law fixed --max 1 echo 1",
+	"matrix stream --clip 1 matrix.yaml values.csv",
+	"sampling draw --population 10 sampled.yaml",
 	"local run --mechanism k-rr --epsilon 1 --categories 3 values.csv messages.csv",
 	"matrix optimize --strategy toeplitz --steps 4 --participation {single:true}",
 	"filter menu.yaml",
@@ -41,6 +47,8 @@ var validCalls = []string{
 	"majority --mechanisms 3 --epsilon 0.1 --allowance 1",
 	"pate synth --teachers 10 --classes 3 --queries 4 --out votes.csv",
 	"pate analyze --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --orders 10 --price theorem6",
+	"pate answer --votes votes.csv --mechanism gnmax --sigma2 40",
+	"pate calibrate --votes votes.csv --mechanism gnmax --epsilon 5 --delta 1e-5",
 	"pate smooth --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --order 10 --beta 0.01 --sigma-ss 5",
 	"pate publish --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --order 10 --beta 0.02 --noise 0.15",
 	"label --epsilon 1 --prior prior.csv",
@@ -65,6 +73,10 @@ func TestFlagValues(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"prior.csv": "label,weight\n0,1\n1,2\n", "data.csv": "label\n0\n1\n", "empty": "",
 		"gaussian.yaml": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]\n",
+		"laplace.yaml":  "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}]\n",
+		"sampled.yaml":  "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.5}}}]\n",
+		"matrix.yaml":   "neighbors: add-remove\nsteps: [{mechanism: {matrix: {noise-multiplier: 1, steps: 3, strategy: identity, participation: {epochs: 1}}}}]\n",
+		"ballots.csv":   "1,1,0\n",
 		"values.csv":    "0\n2\n1\n",
 		"menu.yaml":     "neighbors: add-remove\nbudget: {units: 2}\nmenu: [{name: a, cost: 1, steps: [{mechanism: {pure: {epsilon: 1}}}]}]\n",
 		"scores.csv":    "score,member\n1,1\n2,1\n0,0\n-1,0\n"} {
@@ -89,7 +101,8 @@ func TestFlagValues(t *testing.T) {
 		covered[cmd.CommandPath()] = true
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			for _, value := range []string{"", " ", "NaN", ".inf", "-1", "1e400", "1e-400", "0", "x\ny", "dir", "empty", "no/such", ",", "1,NaN"} {
-				call := append(without(args, "--"+f.Name), "--"+f.Name+"="+value)
+				rest, words := without(args, "--"+f.Name), strings.Count(cmd.CommandPath(), " ")
+				call := slices.Concat(rest[:words], []string{"--" + f.Name + "=" + value}, rest[words:])
 				code, stdout, stderr := command(okPlan, call...)
 				switch lines := strings.Count(stderr, "\n"); {
 				case code == 0:

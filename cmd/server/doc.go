@@ -1,5 +1,5 @@
 // Package server answers the operations of package service over HTTP, for teams that share one
-// server with the ledgers behind it. docs/server.md is for those who run it or write a client.
+// server with the ledgers behind it. docs/reference/server.md is for those who run it or write a client.
 //
 // An operation is POST /v1/NAME with its request as JSON; the answer is the JSON of the service. The
 // status of an error tells a client what to do without reading it: 409 is a refused spend, and nothing

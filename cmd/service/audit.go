@@ -58,7 +58,7 @@ type AuditAnswer struct {
 	// Band is of many runs at all thresholds: a true-positive rate that is attained at most at each false-positive rate.
 	Band    []ROCPoint `json:"band,omitempty"`
 	Guesses *AuditOne  `json:"guesses,omitempty"`
-	Claim   *Claim     `json:"claim,omitempty"`
+	Claim   *Claim     `json:"claim,omitempty" py:"*"`
 	ROC     []ROCPoint `json:"roc,omitempty"`
 	Curve   []ROCBound `json:"curve,omitempty"`
 }
@@ -90,7 +90,7 @@ type AuditOne struct {
 // A Claim is a plan beside an audit of what is said to have run by it.
 type Claim struct {
 	Neighbors string `json:"neighbors"`
-	Epsilon   Bounds `json:"epsilon"`
+	Epsilon   Bounds `json:"epsilon" py:"claimed_*"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 	// Consistent is false if the plan is refuted: were it what ran, such scores would

@@ -82,7 +82,7 @@ type Solution struct {
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
 	TheoryGap        bool      `json:"theory-gap,omitempty"`
-	Steps            []Setting `json:"steps"`
+	Steps            []Setting `json:"steps" py:"settings"`
 	Accuracy         Number    `json:"accuracy"`
 	Evaluations      int       `json:"evaluations"`
 	Warnings         []string  `json:"warnings,omitempty"`
@@ -115,9 +115,9 @@ type AttackBudget struct {
 // true-positive rate at its false-positive rate.
 type Probe struct {
 	Value        Number  `json:"value"`
-	Epsilon      *Bounds `json:"epsilon,omitempty"`
-	Delta        *Bounds `json:"delta,omitempty"`
-	TruePositive *Bounds `json:"true-positive-rate,omitempty"`
+	Epsilon      *Bounds `json:"epsilon,omitempty" py:"*"`
+	Delta        *Bounds `json:"delta,omitempty" py:"*"`
+	TruePositive *Bounds `json:"true-positive-rate,omitempty" py:"*"`
 	// Proved is the interval of the proved pair where theory leaves a gap, or nil.
 	Proved *Bounds `json:"-"`
 }

@@ -15,7 +15,7 @@ import (
 // computing are the operations that compute privacy, and so have limits. What publishes has none: an early end would tell of the
 // votes.
 var computing = []string{"dpsgd", "epsilon", "delta", "curve", "sampling", "calibrate", "compare", "risk", "profile", "diff", "gdp", "gdp-solve", "filter", "audit",
-	"select", "matrix-optimize", "majority", "shuffle", "query", "pate", "label", "ledger-spend", "ledger-fits", "ledger-status", "ledger-check"}
+	"select", "matrix-optimize", "majority", "shuffle", "query", "pate", "pate-calibrate", "label", "ledger-spend", "ledger-fits", "ledger-status", "ledger-check"}
 
 // TestCaps: every operation that computes has the limits of one struct, and what the context allows bounds them.
 func TestCaps(t *testing.T) {

@@ -20,7 +20,7 @@ type CompareRequest struct {
 type CompareAnswer struct {
 	Neighbors string     `json:"neighbors"`
 	Delta     Number     `json:"delta"`
-	Methods   []Compared `json:"methods"`
+	Methods   []Compared `json:"methods" py:",return"`
 	// RecordsPerPerson is that of the unit; 0 where it is one record; the plan has it.
 	RecordsPerPerson int64 `json:"-"`
 }

@@ -84,7 +84,7 @@ type CurvePoint struct {
 	X Number `json:"x"`
 	Bounds
 	WorstDirection string    `json:"worst-direction"`
-	RDP            *RDPBound `json:"rdp,omitempty"`
+	RDP            *RDPBound `json:"rdp,omitempty" py:"-"`
 	// Warnings say why the interval of this point is wide.
 	Warnings []string `json:"-"`
 }

@@ -15,3 +15,5 @@
 // same with types of its own and without a detour over text. A service opens no files,
 // draws no pictures and knows no flags; doors do.
 package service
+
+//go:generate go run ./generate

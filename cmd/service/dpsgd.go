@@ -61,8 +61,8 @@ type DPSGDBatches struct {
 type DPSGDAnswer struct {
 	DPSGDRun
 	DPSGDBatches
-	Results   []EpsilonAt `json:"results"`
-	AnyOrder  AnyOrder    `json:"any-order"`
+	Results   []EpsilonAt `json:"results" py:"epsilons"`
+	AnyOrder  AnyOrder    `json:"any-order" py:"*"`
 	Statement string      `json:"statement"`
 	// Beside has what other ways to draw the same batches cost; of shuffle only.
 	Beside *Beside `json:"beside,omitempty"`
@@ -79,7 +79,7 @@ type Beside struct {
 // AnyOrder is the ε of the same steps without relying on sampling.
 type AnyOrder struct {
 	Uses    int64       `json:"uses-per-example"`
-	Results []EpsilonAt `json:"results"`
+	Results []EpsilonAt `json:"results" py:"any_order"`
 }
 
 // shape checks which keys are there.

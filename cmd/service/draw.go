@@ -32,7 +32,7 @@ type DrawRequest struct {
 
 // DrawAnswer lists, for each batch, the indices of its records in ascending order, each as often as it is in the batch.
 type DrawAnswer struct {
-	Batches [][]int64 `json:"batches"`
+	Batches [][]int64 `json:"batches" py:",return"`
 }
 
 // mostDrawn bounds the batches and the records of one answer, which takes some 16 bytes for each.

@@ -42,7 +42,7 @@ func (s *Service) explain(ctx context.Context, q ExplainRequest) (any, error) {
 // A Topic is a file of topics: the title, other names of the topic after
 // "also:", an empty line, the text.
 type Topic struct {
-	Name  string   `json:"topic"`
+	Name  string   `json:"topic" py:"name"`
 	Title string   `json:"title"`
 	Also  []string `json:"also,omitempty"`
 	Text  string   `json:"text"`

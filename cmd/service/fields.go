@@ -62,6 +62,9 @@ func (k Key) Field(request any) any {
 	return reflect.ValueOf(request).Elem().FieldByIndex(k.index).Addr().Interface()
 }
 
+// Whole reports whether the key is a whole number.
+func (k Key) Whole() bool { return k.span.whole }
+
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
 

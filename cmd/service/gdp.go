@@ -23,7 +23,7 @@ type GDPAnswer struct {
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
 	Tolerance        Number `json:"tolerance"`
-	Mu               Bounds `json:"mu"`
+	Mu               Bounds `json:"mu" py:"*"`
 	// Regret is the most by which μ-GDP overstates δ.
 	Regret   Upper    `json:"regret"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -72,7 +72,7 @@ type GDPSolution struct {
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
 	Solve            string  `json:"solve"`
-	Value            Number  `json:"value"`
+	Value            Number  `json:"value" py:",return"`
 	Budget           Number  `json:"budget-mu"`
 	Tolerance        Number  `json:"tolerance"`
 	Mu               Bounds  `json:"mu"`

@@ -21,10 +21,10 @@ type Bounds struct {
 // Basis is what a certified interval rests on.
 type Basis struct {
 	WorstDirection string   `json:"worst-direction"`
-	Engine         string   `json:"engine"`
-	ErrorBudget    Budget   `json:"error-budget"`
+	Engine         string   `json:"engine" py:"-"`
+	ErrorBudget    Budget   `json:"error-budget" py:",mapping"`
 	TheoryGap      bool     `json:"theory-gap,omitempty"`
-	Pairs          *Pairs   `json:"pairs,omitempty"`
+	Pairs          *Pairs   `json:"pairs,omitempty" py:"-"`
 	Warnings       []string `json:"warnings,omitempty"`
 	// Loose says that the estimate is only the middle of a wide interval.
 	Loose bool `json:"-"`
@@ -56,15 +56,15 @@ type Budget struct {
 
 // EpsilonAt is ε at a δ.
 type EpsilonAt struct {
-	Delta   Number `json:"delta"`
-	Epsilon Bounds `json:"epsilon"`
+	Delta   Number `json:"delta" py:"at"`
+	Epsilon Bounds `json:"epsilon" py:"*"`
 	Basis
 }
 
 // DeltaAt is δ at an ε.
 type DeltaAt struct {
-	Epsilon Number `json:"epsilon"`
-	Delta   Bounds `json:"delta"`
+	Epsilon Number `json:"epsilon" py:"at"`
+	Delta   Bounds `json:"delta" py:"*"`
 	Basis
 }
 

@@ -55,7 +55,7 @@ type LabelAnswer struct {
 	Loss          map[string]float64  `json:"loss"`
 	Bias          map[string]float64  `json:"max-bias"`
 	Gap           float64             `json:"gap"`
-	Certificate   labeldp.Certificate `json:"certificate"`
+	Certificate   labeldp.Certificate `json:"certificate" py:",mapping"`
 	Outputs       []float64           `json:"outputs"`
 	Probabilities [][]float64         `json:"probabilities"`
 	Tau           float64             `json:"tau"`

@@ -48,7 +48,7 @@ type LedgerOpenRequest struct {
 
 // LedgerHandle names an open ledger.
 type LedgerHandle struct {
-	Ledger string `json:"ledger"`
+	Ledger string `json:"ledger" py:",return"`
 }
 
 // LedgerSpendRequest spends a plan before it runs.
@@ -254,7 +254,7 @@ type LedgerFitsRequest struct {
 
 // LedgerFits says how many times in a row a plan could be spent now.
 type LedgerFits struct {
-	Fits int64 `json:"fits"`
+	Fits int64 `json:"fits" py:",return"`
 	// Limit says that more was not asked for; Refusal is why one more does not fit.
 	Limit   bool   `json:"limit"`
 	Refusal string `json:"refusal,omitempty"`
@@ -312,7 +312,7 @@ type LedgerEntries struct {
 	Neighbors        string        `json:"neighbors"`
 	RecordsPerPerson int64         `json:"records-per-person,omitempty"`
 	Budget           EpsilonDelta  `json:"budget"`
-	Entries          []LedgerEntry `json:"entries"`
+	Entries          []LedgerEntry `json:"entries" py:",return"`
 }
 
 // A LedgerEntry is a spend: when, what for, and the plan as it was given.
@@ -393,13 +393,13 @@ func (s *Service) LedgerClose(ctx context.Context, q LedgerHandle) (LedgerHandle
 type LedgerState struct {
 	Mode      string       `json:"mode"`
 	Neighbors string       `json:"neighbors"`
-	Budget    EpsilonDelta `json:"budget"`
+	Budget    EpsilonDelta `json:"budget" py:"budget_*"`
 	Entries   int          `json:"entries"`
 	Runs      int64        `json:"runs"`
 	// Spent is of planned ledgers, Renyi of adaptive ones.
-	Spent     *Bounds `json:"spent-epsilon,omitempty"`
-	Renyi     *Renyi  `json:"spent-renyi,omitempty"`
-	Mu        *Mu     `json:"spent-mu,omitempty"` // of adaptive-gaussian ones
+	Spent     *Bounds `json:"spent-epsilon,omitempty" py:",upper"`
+	Renyi     *Renyi  `json:"spent-renyi,omitempty" py:"*"`
+	Mu        *Mu     `json:"spent-mu,omitempty" py:"*"` // of adaptive-gaussian ones
 	Left      Number  `json:"left"`
 	Last      string  `json:"last,omitempty"`
 	Head      string  `json:"head,omitempty"`
@@ -414,7 +414,7 @@ type LedgerState struct {
 	Checkpoints int `json:"checkpoints,omitempty"`
 	Summed      int `json:"summed-entries,omitempty"`
 	// Units are those of adaptive-menu ledgers.
-	Units *Units `json:"spent-units,omitempty"`
+	Units *Units `json:"spent-units,omitempty" py:",mapping"`
 }
 
 // Units is what is spent of a menu. Odometer has ε from above for budgets up to that of the ledger, which is the promise.
@@ -432,15 +432,15 @@ type UnitAt struct {
 
 // Mu is what is spent of a filter of Gaussian differential privacy.
 type Mu struct {
-	Spent  Number `json:"spent"`
-	Budget Number `json:"budget"`
+	Spent  Number `json:"spent" py:"spent_mu"`
+	Budget Number `json:"budget" py:"budget_mu"`
 }
 
 // Renyi is what is spent of a Rényi filter.
 type Renyi struct {
 	Order  Number `json:"order"`
-	Spent  Number `json:"spent"`
-	Budget Number `json:"budget"`
+	Spent  Number `json:"spent" py:"spent_renyi"`
+	Budget Number `json:"budget" py:"budget_renyi"`
 }
 
 // LedgerStateOf returns the state of a ledger in JSON.

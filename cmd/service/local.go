@@ -29,7 +29,7 @@ type LocalMessagesRequest struct {
 
 // LocalMessages has a message for each value.
 type LocalMessages struct {
-	Messages [][]int `json:"messages"`
+	Messages [][]int `json:"messages" py:",return"`
 }
 
 // LocalEstimatesRequest asks what messages say of the number of users with each value.
@@ -40,7 +40,7 @@ type LocalEstimatesRequest struct {
 
 // LocalEstimates has an estimate for each value that can be sent.
 type LocalEstimates struct {
-	Estimates []LocalEstimate `json:"estimates"`
+	Estimates []LocalEstimate `json:"estimates" py:",return"`
 }
 
 // LocalEstimate is how many users hold a value, without bias, and its standard deviation.

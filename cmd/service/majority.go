@@ -25,8 +25,11 @@ type MajorityRequest struct {
 	Gamma       string   `json:"gamma,omitempty" one:"optimal,subsampling,double,constant" preset:"optimal" help:"noise {function}: optimal, subsampling, double or constant"`
 	Objective   string   `json:"objective,omitempty" one:"error,disagreement,common-p" preset:"error" help:"what optimal means: error (of votes above ½), disagreement or common-p"`
 	PriorMean   *float64 `json:"prior-mean,omitempty" preset:"0.75" help:"mean vote probability of the objective"`
-	Monotone    *bool    `json:"monotone,omitempty" preset:"true" help:"let clearer majorities be answered at least as truthfully"`
-	Disjoint    bool     `json:"disjoint-shards,omitempty" help:"the mechanisms run on disjoint shards of the records"`
+	// Prior, in place of the objective, has the error minimised on vectors of vote probabilities drawn from it.
+	Prior    []float64 `json:"prior,omitempty" help:"{low,high}: minimise the error itself, averaged over vote probabilities drawn uniformly from between them"`
+	Samples  *int      `json:"samples,omitempty" help:"{number} of vectors drawn for --prior, the same every time (default 4000)"`
+	Monotone *bool     `json:"monotone,omitempty" preset:"true" help:"let clearer majorities be answered at least as truthfully"`
+	Disjoint bool      `json:"disjoint-shards,omitempty" help:"the mechanisms run on disjoint shards of the records"`
 
 	// What each mechanism is private for where they are unlike, or the plan of each of
 	// them, in place of epsilon and delta-each; epsilon is then the unit of the allowance.
@@ -35,7 +38,7 @@ type MajorityRequest struct {
 	Plan          PlanText  `json:"plan,omitempty" help:"plan {file} of each mechanism, a training run (- reads standard input)"`
 	Classes       int       `json:"classes,omitempty" help:"{number} of labels that are voted for (default 2)"`
 	// Answers, if any, are priced at delta: those for two labels as one mechanism, whatever
-	// families are chosen in the light of earlier answers (docs/darrm.md, Theorem 7); those for
+	// families are chosen in the light of earlier answers (docs/guide/darrm.md, Theorem 7); those for
 	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
 	Delta   *float64 `json:"delta,omitempty" help:"{δ} of all those answers"`
@@ -126,6 +129,14 @@ func (q MajorityRequest) shape() error {
 		return shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
 	case q.Plan != nil && q.OutputDelta == nil:
 		return shape("%s: is missing; mechanisms that are plans need one", "output-delta")
+	case q.Prior != nil && len(q.Prior) != 2:
+		return fault.New("prior", "has %d entries, must have two: the least and the largest vote probability", len(q.Prior))
+	case q.Samples != nil && q.Prior == nil:
+		return shape("%s: is for %s, which is missing", "samples", "prior")
+	case q.Prior != nil && !(q.Prior[0] >= 0 && q.Prior[0] < q.Prior[1] && q.Prior[1] <= 1):
+		return fault.New("prior", "[%v, %v] is not an interval in [0, 1]", q.Prior[0], q.Prior[1])
+	case q.Prior != nil && (q.Classes > 2 || q.Objective != "" && q.Objective != "error" || q.Disjoint):
+		return shape("%s: is for two labels and the objective error, without disjoint-shards", "prior")
 	case q.Answers < 0 || q.Answers > 0 != (q.Delta != nil):
 		return shape("%s: must be positive, and given together with %s", "answers", "delta")
 	case q.special() && (q.Gamma == "subsampling" || q.Gamma == "double" || q.Disjoint):
@@ -153,10 +164,16 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	if err := p.Check(); err != nil {
 		return p, nil, q.fault(err)
 	}
-	switch q.Objective {
-	case "disagreement":
+	switch {
+	case q.Prior != nil:
+		o := darrm.TrueError{Low: q.Prior[0], High: q.Prior[1], Samples: 4000, Seed: 1}
+		if q.Samples != nil {
+			o.Samples = *q.Samples
+		}
+		return p, o, nil
+	case q.Objective == "disagreement":
 		return p, darrm.FewestDisagreements{Mean: *q.PriorMean}, nil
-	case "common-p":
+	case q.Objective == "common-p":
 		return p, darrm.CommonUniform{}, nil
 	}
 	return p, darrm.Surrogate{Mean: *q.PriorMean}, nil
@@ -219,7 +236,7 @@ func (a *MajorityAnswer) price(ctx context.Context, answers int, delta float64) 
 func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Objective) (*MajorityAnswer, error) {
 	a := &MajorityAnswer{Error: map[string]float64{}, Proof: "computed over all corner multisets", Params: p}
 	allowance := int(math.Floor(p.Allowance))
-	// What the subsampling families are proved to need (docs/darrm.md, Theorem 2).
+	// What the subsampling families are proved to need (docs/guide/darrm.md, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
 	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
 	double2 := min(allowance, (p.Mechanisms+1)/2)
@@ -250,8 +267,11 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	}
 	a.MaxF, a.BudgetF, a.Certified = cert.MaxF, cert.BudgetF, cert.Certified
 	a.Attained = min(cert.Attained, cert.MaxF)
-	if a.Objective, _, err = p.Value(o, a.Gamma); err != nil {
-		return nil, err
+	sampled, ok := o.(darrm.TrueError)
+	if !ok {
+		if a.Objective, _, err = p.Value(o, a.Gamma); err != nil {
+			return nil, err
+		}
 	}
 	a.Families = []MajorityFamily{{"chosen", a.Gamma}}
 	if subOK {
@@ -262,6 +282,13 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	}
 	a.Families = append(a.Families, MajorityFamily{"constant", fixed})
 	for _, fam := range a.Families {
+		if ok {
+			if a.Error[fam.Name], err = sampled.Average(fam.Gamma); err != nil {
+				return nil, err
+			}
+			a.Objective = 1 - a.Error["chosen"]
+			continue
+		}
 		// Means of ½ or less have no error objective; the uniform prior stands in.
 		mean := *q.PriorMean
 		if p.Classes > 2 {
@@ -304,7 +331,7 @@ func (a *MajorityAnswer) byTheorem(ctx context.Context, name string, g darrm.Gam
 	if !ok {
 		return cert, fault.New("output-delta", "%v is below what gamma %s is proved to need", a.Params.OutputDelta, name)
 	}
-	a.Gamma, a.Proof = g, "Theorem 2 of docs/darrm.md, for the exact sampler"
+	a.Gamma, a.Proof = g, "Theorem 2 of docs/guide/darrm.md, for the exact sampler"
 	if cert, err = darrm.Certify(ctx, a.Params, g); err != nil {
 		return cert, err
 	}

@@ -36,14 +36,18 @@ type RunOpenRequest struct {
 	Mechanism json.RawMessage `json:"mechanism,omitempty"`
 	Clip      *float64        `json:"clip,omitempty" help:"largest norm of a contribution"`
 	Dimension *int            `json:"dimension,omitempty" help:"numbers of a vector"`
-	TestSeed  Decimal         `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	// Plan is that of one candidate of best, by which a ledger is charged, or one of a matrix, in place of mechanism.
+	Plan     PlanText `json:"plan,omitempty"`
+	TestSeed Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
 }
 
 // RunOpened names a run, and what it costs where it is priced by its own keys.
 type RunOpened struct {
-	Run     string   `json:"run"`
+	Run     string   `json:"run,omitempty"`
 	Epsilon *float64 `json:"epsilon,omitempty"`
 	Delta   *float64 `json:"delta,omitempty"`
+	Charge  string   `json:"charge,omitempty"`
 }
 
 // RunHandle names a run.
@@ -95,12 +99,12 @@ type searchEnd struct {
 
 // runKeys are what each kind of run needs, and what else it may have.
 var runKeys = map[string][2][]string{
-	"best":          {{"selection"}, {"padding", "candidate-epsilon", "candidate-delta"}},
+	"best":          {{"selection"}, {"padding", "candidate-epsilon", "candidate-delta", "plan"}},
 	"first-above":   {{"selection", "threshold"}, {"padding", "candidate-epsilon", "candidate-delta"}},
 	"top":           {{"selection", "top"}, {"candidate-epsilon", "candidate-delta"}},
 	"adaptive":      {{"hits"}, {"candidate-epsilon", "delta"}},
 	"sparse-vector": {{"percentile", "candidate-epsilon", "epsilon", "queries"}, nil},
-	"matrix":        {{"mechanism", "clip", "dimension"}, nil},
+	"matrix":        {{"clip", "dimension"}, {"mechanism", "plan"}},
 }
 
 // shape checks that the kind's own keys are there, and no others.
@@ -109,10 +113,10 @@ func (q RunOpenRequest) shape() error {
 	if !ok {
 		return oneOf("kind", q.Kind, "best", "first-above", "top", "adaptive", "sparse-vector", "matrix")
 	}
-	allowed := map[string]bool{"kind": true, "test-seed": true}
+	allowed := map[string]bool{"kind": true, "test-seed": true, "ledger": true, "note": true, "charge": true}
 	given := map[string]bool{"selection": q.Selection != nil, "threshold": q.Threshold != nil, "top": q.Top != nil, "hits": q.Hits != nil, "padding": q.Padding,
 		"percentile": q.Percentile != nil, "candidate-epsilon": q.CandidateEpsilon != nil, "candidate-delta": q.CandidateDelta != nil, "epsilon": q.Epsilon != nil,
-		"queries": q.Queries != nil, "delta": q.Delta != nil, "mechanism": q.Mechanism != nil, "clip": q.Clip != nil, "dimension": q.Dimension != nil}
+		"queries": q.Queries != nil, "delta": q.Delta != nil, "mechanism": q.Mechanism != nil, "clip": q.Clip != nil, "dimension": q.Dimension != nil, "plan": q.Plan != nil}
 	for _, name := range own[0] {
 		if allowed[name] = true; !given[name] {
 			return fault.New(name, "is missing; %s needs it", q.Kind)
@@ -127,6 +131,10 @@ func (q RunOpenRequest) shape() error {
 		}
 	}
 	switch {
+	case q.Plan != nil && (q.CandidateEpsilon != nil || q.Mechanism != nil):
+		return fault.New("plan", "is given beside candidate-epsilon or mechanism; one of the two says what a run costs")
+	case q.Kind == "matrix" && q.Plan == nil && q.Mechanism == nil:
+		return fault.New("mechanism", "is missing; matrix needs it, or a plan of it")
 	case q.CandidateDelta != nil && q.CandidateEpsilon == nil:
 		return fault.New("candidate-epsilon", "is missing; candidate-delta goes with it")
 	case q.Kind == "adaptive" && (q.CandidateEpsilon == nil) != (q.Delta == nil):
@@ -149,10 +157,17 @@ func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 	if err := ready(&q); err != nil {
 		return out, err
 	}
+	full := func() error {
+		if len(s.runs) >= maxRuns {
+			return fault.New("run", "%d are open; close some", maxRuns)
+		}
+		return nil
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.runs) >= maxRuns {
-		return out, fault.New("run", "%d are open; close some", maxRuns)
+	err = full()
+	s.mu.Unlock()
+	if err != nil {
+		return out, err
 	}
 	r, err := q.open(ctx, &out)
 	if err != nil {
@@ -161,6 +176,16 @@ func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 			own["epsilon"] = "candidate-epsilon"
 		}
 		return RunOpened{}, fieldFault(err, "", own)
+	}
+	if out.Charge, err = s.payRun(ctx, q, out); err != nil || out.Charge != "" {
+		r.end()
+		return out, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := full(); err != nil {
+		r.end()
+		return RunOpened{}, err
 	}
 	if s.runs == nil {
 		s.runs = map[string]*ongoing{}
@@ -171,12 +196,46 @@ func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 	return out, nil
 }
 
+// payRun spends what the run costs: the search of its candidate, its mechanism, or its price.
+func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (string, error) {
+	switch {
+	case q.Ledger == "" && q.Charge == "":
+		return "", nil
+	case q.Plan != nil && q.Kind == "matrix":
+		return s.payPlan(ctx, q.Spend, string(q.Plan))
+	case q.Plan != nil:
+		text, err := searched(q.Selection, q.Plan)
+		if err != nil {
+			return "", err
+		}
+		return s.payPlan(ctx, q.Spend, text)
+	case q.Kind == "matrix":
+		return s.pay(ctx, q.Spend, fmt.Sprintf(`[{"mechanism": %s}]`, q.Mechanism))
+	case out.Epsilon == nil:
+		return "", fault.New("candidate-epsilon", "is missing; a ledger is charged by it")
+	}
+	return s.pay(ctx, q.Spend, guaranteed(*out.Epsilon, *out.Delta))
+}
+
+// end ends a search, which waits for scores.
+func (r *ongoing) end() {
+	if r.search != nil {
+		r.search.stop()
+	}
+}
+
 // open makes the run, and fills in its price.
 func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, error) {
 	src := testSource(q.TestSeed)
 	switch q.Kind {
 	case "matrix":
-		m, err := mechanism(ctx, q.Mechanism)
+		text, err := q.Mechanism, error(nil)
+		if q.Plan != nil {
+			if text, err = q.Plan.runs(); err != nil {
+				return nil, err
+			}
+		}
+		m, err := mechanism(ctx, text)
 		if err != nil {
 			return nil, err
 		}
@@ -402,9 +461,7 @@ func (s *Service) RunClose(_ context.Context, q RunHandle) (RunHandle, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.search != nil {
-		r.search.stop()
-	}
+	r.end()
 	delete(s.runs, q.Run)
 	return q, nil
 }

@@ -136,6 +136,10 @@ var trials = map[string]struct {
 		`{"votes":[[9,"x"]],"mechanism":"gnmax","sigma2":4,"delta":1e-5}`, `votes: a JSON string is not a whole number`,
 		`{"votes":[[9,1]],"mechanism":"gnmax","sigma2":1e99,"delta":1e-5}`, `sigma2: 1e+99 is not in [`,
 		`{"votes":` + manyVotes() + `,"mechanism":"confident","threshold":500,"sigma1":90,"sigma2":40,"delta":1e-5}`},
+	"pate-calibrate": {`{"votes":[[9,1],[5,5]],"mechanism":"gnmax","epsilon":2,"delta":1e-5}`, `"report":"worst",`,
+		`{"votes":[[9,1]],"mechanism":"gnmax","epsilon":"two","delta":1e-5}`, `epsilon: a JSON string is not a number`,
+		`{"votes":[[9,1]],"mechanism":"gnmax","epsilon":2,"delta":1e-5,"threshold":3}`, `threshold is of no use to gnmax`,
+		`{"votes":` + manyVotes() + `,"mechanism":"confident","epsilon":2,"delta":1e-5}`},
 	"pate-publish": {`{"votes":[[9,1],[5,5]],"mechanism":"gnmax","sigma2":4,"delta":1e-5,"order":14,"beta":0.02,"noise":0.15,"seed":1}`, `"published-epsilon":`,
 		`{"votes":[[9,1]],"noise":"some"}`, `noise: a JSON string is not a number`,
 		`{"votes":[[9,1],[5,5]],"mechanism":"gnmax","sigma2":4,"delta":1e-5,"order":14,"beta":0.02,"noise":0}`, `noise: 0 is not in [1e-06, 100]`,
@@ -297,7 +301,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestTimeout: work that takes long ends when its time is up, and says so; the next
+// TestTimeout: work that takes long ends when its time is up, with an error or a warning that says so; the next
 // request is answered.
 func TestTimeout(t *testing.T) {
 	s := New(nil)
@@ -308,6 +312,10 @@ func TestTimeout(t *testing.T) {
 		}
 		tried++
 		a := s.Answer(t.Context(), with(name, `,"timeout":1e-3`, c.long))
+		// What is proved without a law is an answer too, where it comes at once.
+		if text, _ := json.Marshal(a.Result); a.Error == nil && strings.Contains(string(text), "the time limit was reached") {
+			continue
+		}
 		if a.Error == nil || a.Error.Kind != KindTimeout || a.Error.Message != "timeout: there is no answer after 0.001 seconds" {
 			t.Errorf("%s: %+v", name, a.Error)
 		}
@@ -413,10 +421,10 @@ func TestImports(t *testing.T) {
 // update has TestPage write the table of operations.
 var update = os.Getenv("UPDATE") != ""
 
-// TestPage: docs/cli.md has the table of operations, with their keys; with UPDATE=1 in
+// TestPage: docs/reference/cli.md has the table of operations, with their keys; with UPDATE=1 in
 // the environment it is written.
 func TestPage(t *testing.T) {
-	const path, begin, end = "../../docs/cli.md", "| `op` | keys | result |\n|---|---|---|\n", "\n`delta` of `epsilon`"
+	const path, begin, end = "../../docs/reference/cli.md", "| `op` | keys | result |\n|---|---|---|\n", "\n`delta` of `epsilon`"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -447,7 +455,7 @@ func TestPage(t *testing.T) {
 	}
 	if table != want.String() {
 		if !update {
-			t.Fatalf("docs/cli.md has another table of operations; UPDATE=1 go test ./cmd/service -run TestPage writes it:\n%s", want.String())
+			t.Fatalf("docs/reference/cli.md has another table of operations; UPDATE=1 go test ./cmd/service -run TestPage writes it:\n%s", want.String())
 		}
 		if err := os.WriteFile(path, []byte(before+begin+want.String()+end+after), 0o644); err != nil {
 			t.Fatal(err)

@@ -74,7 +74,7 @@ type PateAnswer struct {
 	Forward []float64 `json:"forward-rdp"`
 	Reverse []float64 `json:"reverse-rdp,omitempty"`
 	// Exact is, for the price exact, ε at this data set to within an interval: no order enters.
-	Exact *PateExact `json:"exact-epsilon,omitempty"`
+	Exact *PateExact `json:"exact-epsilon,omitempty" py:"exact,mapping"`
 
 	// Head is the line of the report, Lines those of all that are known.
 	Head  PateLine   `json:"-"`
@@ -424,7 +424,7 @@ type PatePublishRequest struct {
 // PatePublishAnswer is an upper bound on ε, wrong with a probability that was fixed in advance.
 // All but Private, which is nil unless it was asked for, may be published.
 type PatePublishAnswer struct {
-	Epsilon    float64               `json:"published-epsilon"`
+	Epsilon    float64               `json:"published-epsilon" py:"epsilon"`
 	Delta      float64               `json:"delta"`
 	Confidence float64               `json:"confidence"`
 	Order      float64               `json:"order"`
@@ -433,7 +433,7 @@ type PatePublishAnswer struct {
 	RDP        float64               `json:"published-rdp"`
 	NoiseCost  float64               `json:"noise-rdp"`
 	Statement  string                `json:"statement"`
-	Private    *PatePublishedPrivate `json:"not-safe-to-publish,omitempty"`
+	Private    *PatePublishedPrivate `json:"not-safe-to-publish,omitempty" py:"private,mapping"`
 
 	Run *PateRun `json:"-"`
 }
@@ -515,9 +515,9 @@ type PateSmoothAnswer struct {
 	Sigma   float64       `json:"sigma-ss"`
 	GNSS    string        `json:"gnss"`
 	Report  string        `json:"report"`
-	Epsilon *float64      `json:"sanitized-epsilon"`
+	Epsilon *float64      `json:"sanitized-epsilon" py:"epsilon"`
 	Why     string        `json:"why-none,omitempty"`
-	Private *PatePrivates `json:"not-safe-to-publish,omitempty"`
+	Private *PatePrivates `json:"not-safe-to-publish,omitempty" py:"private,mapping"`
 	IsBound bool          `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
 
 	Run *PateRun `json:"-"`
@@ -632,5 +632,157 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		}
 		out.Epsilon = &z.Epsilon
 	}
+	return out, nil
+}
+
+// What follows finds parameters for a budget on votes that are no secret.
+
+// PateCalibrateRequest asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
+type PateCalibrateRequest struct {
+	Votes     [][]int64 `json:"votes"`
+	Labels    bool      `json:"labels,omitempty"`
+	Classes   int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
+	Queries   *int      `json:"queries,omitempty" help:"look at the first {K} queries only"`
+	Teachers  int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+	Mechanism string    `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
+	Epsilon   float64   `json:"epsilon" in:"[0.001, 1000]" help:"target ε"`
+	Delta     float64   `json:"delta" in:"(0, 1)" help:"δ"`
+	// At every data set.
+	Independent *float64 `json:"independent-epsilon,omitempty" in:"[0.001, 4000]" help:"bound of the {ε} at every data set (default: four times epsilon)"`
+	Threshold   *float64 `json:"threshold,omitempty" help:"threshold {T} of the check, in votes (default: searched)"`
+	Sigma1      *float64 `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes (default: searched)"`
+	MaxAnswers  *int     `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
+	Report      string   `json:"report,omitempty" one:"joint,worst,independent" help:"which ε meets the target: joint or worst at these votes, or independent at every data set (default: joint if there is a check and else worst)"`
+	Publish     bool     `json:"publish,omitempty" help:"search order, beta and noise of publish, too"`
+	Confidence  *float64 `json:"confidence,omitempty" preset:"0.95" help:"the {probability} that the published bound holds"`
+
+	Caps
+
+	Table *ballots.Votes `json:"-"`
+}
+
+// PateCalibration is a mechanism within the budget at the votes that were looked at.
+type PateCalibration struct {
+	Mechanism   string   `json:"mechanism"`
+	Threshold   *float64 `json:"threshold,omitempty"`
+	Sigma1      *float64 `json:"sigma1,omitempty"`
+	Sigma2      float64  `json:"sigma2"`
+	Delta       float64  `json:"delta"`
+	Report      string   `json:"report"`
+	Epsilon     float64  `json:"epsilon"`
+	Independent float64  `json:"data-independent-epsilon" py:"independent_epsilon"`
+	Answered    float64  `json:"expected-answers"`
+	Correct     float64  `json:"expected-correct"`
+	Queries     int      `json:"queries"`
+	// Publish has the parameters with the least median of the published ε.
+	Publish *PatePublishParameters `json:"publish,omitempty"`
+	// Condition says what must hold of the votes.
+	Condition string `json:"condition"`
+}
+
+// PatePublishParameters are fixed before the private votes are looked at.
+type PatePublishParameters struct {
+	Order      float64 `json:"order"`
+	Beta       float64 `json:"beta"`
+	Noise      float64 `json:"noise"`
+	Confidence float64 `json:"confidence"`
+	Median     float64 `json:"median-epsilon"`
+}
+
+const pateCalibrated = "the votes must be synthetic or public: parameters that depend on private votes tell of them. On the private votes another ε than the data-independent one is another number"
+
+// shape reports which keys do not go together.
+func (q PateCalibrateRequest) shape() error {
+	for _, x := range []struct {
+		name string
+		bad  bool
+	}{{"threshold", q.Threshold != nil}, {"sigma1", q.Sigma1 != nil}, {"max-answers", q.MaxAnswers != nil}} {
+		if x.bad && q.Mechanism == "gnmax" {
+			return shape("%s is of no use to gnmax", x.name)
+		}
+	}
+	for _, x := range []struct {
+		name  string
+		value *float64
+	}{{"threshold", q.Threshold}, {"sigma1", q.Sigma1}} {
+		if x.value != nil && !(*x.value > 0) {
+			return fault.New(x.name, "%v is not above 0", *x.value)
+		}
+	}
+	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
+		return fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
+	}
+	return nil
+}
+
+// PateCalibrate returns the mechanism that answers best within a budget.
+func (s *Service) PateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ *PateCalibration, err error) {
+	if err := ready(&q); err != nil {
+		return nil, err
+	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { end(&err) }()
+	votes := q.Table
+	if votes == nil {
+		var err error
+		if votes, err = (PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}).table(); err != nil {
+			return nil, fieldFault(err, "", nil)
+		}
+	}
+	if q.Queries != nil {
+		var err error
+		if votes, err = votes.First(*q.Queries); err != nil {
+			return nil, fieldFault(err, "", nil)
+		}
+	}
+	t := pate.Target{Epsilon: q.Epsilon, Delta: q.Delta, Report: pate.Worst, Check: q.Mechanism == "confident",
+		Progress: func(done, total int) { reportProgress(ctx, done, total) }}
+	if t.Check {
+		t.Report = pate.Joint
+	}
+	if q.Report != "" {
+		if err := t.Report.UnmarshalText([]byte(q.Report)); err != nil {
+			return nil, err
+		}
+	}
+	if q.Independent != nil {
+		t.Independent = *q.Independent
+	}
+	if q.Threshold != nil {
+		t.Threshold = *q.Threshold
+	}
+	if q.Sigma1 != nil {
+		t.Sigma1 = *q.Sigma1
+	}
+	if q.MaxAnswers != nil {
+		t.MaxAnswers = *q.MaxAnswers
+	}
+	found, err := pate.Calibrate(ctx, votes, t)
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
+	}
+	out := &PateCalibration{Mechanism: q.Mechanism, Delta: q.Delta, Report: t.Report.String(), Epsilon: found.Epsilon, Independent: found.Independent,
+		Answered: found.Answered, Correct: found.Correct, Queries: votes.Queries(), Condition: pateCalibrated}
+	switch a := found.Aggregator.(type) {
+	case pate.GNMax:
+		out.Sigma2 = a.Sigma
+	case pate.Confident:
+		out.Threshold, out.Sigma1, out.Sigma2 = &a.Threshold, &a.Sigma1, a.Sigma2
+	}
+	if !q.Publish {
+		return out, nil
+	}
+	l, err := pate.Account(ctx, votes, found.Aggregator, pate.Options{Orders: []float64{2}, MaxAnswers: t.MaxAnswers})
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
+	}
+	p, median, err := l.Tune(ctx, q.Delta, *q.Confidence)
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
+	}
+	out.Publish = &PatePublishParameters{Order: p.Order, Beta: p.Beta, Noise: p.Noise, Confidence: p.Confidence, Median: median}
 	return out, nil
 }

@@ -416,7 +416,7 @@ type ConvertRequest struct {
 // ConvertAnswer has the text of the plan in the format that is named.
 type ConvertAnswer struct {
 	Format string `json:"format"`
-	Text   string `json:"text"`
+	Text   string `json:"text" py:",return"`
 }
 
 // Convert returns a plan in another format.

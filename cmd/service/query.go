@@ -43,8 +43,8 @@ type QueryRequest struct {
 // QueryAnswer is the table that may be published, and what it promises.
 type QueryAnswer struct {
 	Columns []string     `json:"columns"`
-	Rows    [][]string   `json:"rows"`
-	Epsilon Bounds       `json:"epsilon"`
+	Rows    [][]string   `json:"rows" py:"table"`
+	Epsilon Bounds       `json:"epsilon" py:"epsilon_*"`
 	Delta   Number       `json:"delta"`
 	Noise   []QueryNoise `json:"noise"`
 	// Plan is what was spent.

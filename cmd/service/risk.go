@@ -38,13 +38,13 @@ type RiskValue struct {
 
 // RiskRate is the true-positive rate at a false-positive rate.
 type RiskRate struct {
-	FalsePositive Number `json:"false-positive-rate"`
+	FalsePositive Number `json:"false-positive-rate" py:"at"`
 	RiskValue
 }
 
 // RiskPrior is the probability to guess right at a prior.
 type RiskPrior struct {
-	Prior Number `json:"prior"`
+	Prior Number `json:"prior" py:"at"`
 	RiskValue
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/choice"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -19,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 // This file runs mechanisms that a plan prices, for programs in other languages. Their inputs are
@@ -27,14 +29,16 @@ import (
 // ReleaseRequest runs the mechanism of a step once, on the numbers that it takes: scores of candidates,
 // counts of keys, numbers that get noise. A majority takes queries instead.
 type ReleaseRequest struct {
-	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}.
-	Mechanism   json.RawMessage `json:"mechanism"`
+	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}; or Plan is a plan of one step.
+	Mechanism   json.RawMessage `json:"mechanism,omitempty"`
+	Plan        PlanText        `json:"plan,omitempty"`
 	Values      []float64       `json:"values,omitempty"`
 	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
 	Sensitivity *float64        `json:"sensitivity,omitempty" help:"how much a score, or the numbers together, can change"`
 	Monotone    bool            `json:"monotone,omitempty" help:"all scores change the same way"`
 	// TestSeed makes the same noise again, which whoever knows it can do as well.
 	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
 }
 
 // ReleaseAnswer has the index of the candidate that was chosen; or a number for each value, null for a key
@@ -43,6 +47,7 @@ type ReleaseAnswer struct {
 	Chosen  *int       `json:"chosen,omitempty"`
 	Values  []*float64 `json:"values,omitempty"`
 	Answers []int      `json:"answers,omitempty"`
+	Charge  string     `json:"charge,omitempty"`
 }
 
 // step reads a part of a step by the reader of plans: its text is that of the step's keys.
@@ -78,6 +83,14 @@ func testSource(seed Decimal) rand.Source {
 
 // Release runs a mechanism once.
 func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
+	if q.Plan != nil {
+		if q.Mechanism != nil {
+			return out, fault.New("plan", "is given beside mechanism; one of the two runs")
+		}
+		if q.Mechanism, err = q.Plan.runs(); err != nil {
+			return out, err
+		}
+	}
 	m, err := mechanism(ctx, q.Mechanism)
 	if err != nil {
 		return out, err
@@ -89,19 +102,15 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 	if _, votes := m.(voting); votes != (len(q.Queries) > 0) || votes == (len(q.Values) > 0) {
 		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
 	}
-	switch m.(type) {
-	case choosing:
-	case interface{ NoiseMultiplier() float64 }:
-		if q.Monotone {
-			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
-		}
-	default:
-		if q.Monotone || q.Sensitivity != nil {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
-		}
+	scores := q.Monotone || q.Sensitivity != nil
+	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
+		m = realNoise{m, d.(scaled)}
 	}
 	switch x := m.(type) {
 	case voting:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, which counts votes", m.Name())
+		}
 		out.Answers, err = x.Answer(ctx, q.Queries, src)
 	case choosing:
 		c := choice.Candidates{Scores: q.Values, Sensitivity: 1, Monotone: q.Monotone}
@@ -112,19 +121,49 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		i, err = x.Choose(c, src)
 		out.Chosen = &i
 	case choice.Threshold, choice.SelectPartitions:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
+		}
 		out.Values, err = keys(m, q.Values, src)
-	case interface{ NoiseMultiplier() float64 }:
+	case drawing:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose sensitivity is one of its own keys", m.Name())
+		}
+		out.Values, err = q.whole(x, src)
+	case shuffler.Randomizer:
+		if scores || m.Name() != "k-rr" {
+			return out, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
+		}
+		out.Values, err = q.messages(ctx, x, src)
+	case responding:
+		if scores {
+			return out, fault.New("sensitivity", "and monotone are of no use to %s, which takes the value of each record", m.Name())
+		}
+		out.Values, err = q.responses(ctx, x, src)
+	case scaled:
+		if q.Monotone {
+			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
+		}
 		out.Values, err = q.noisy(m.Name(), x.NoiseMultiplier(), src)
 	default:
-		err = notRun(m)
+		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
 	}
 	if err != nil {
 		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
 	}
+	charge := ""
+	if q.Plan != nil {
+		charge, err = s.payPlan(ctx, q.Spend, string(q.Plan))
+	} else {
+		charge, err = s.pay(ctx, q.Spend, fmt.Sprintf(`[{"mechanism": %s}]`, q.Mechanism))
+	}
+	if err != nil || charge != "" {
+		return ReleaseAnswer{Charge: charge}, err
+	}
 	return out, nil
 }
 
-// What votes and what chooses.
+// What votes, what chooses, what adds whole numbers, what answers with another value, what adds numbers.
 type (
 	voting interface {
 		Answer(ctx context.Context, queries [][]int, src rand.Source) ([]int, error)
@@ -132,20 +171,93 @@ type (
 	choosing interface {
 		Choose(c choice.Candidates, src rand.Source) (int, error)
 	}
+	drawing interface {
+		Draw(src rand.Source, count int) ([]int64, error)
+	}
+	responding interface {
+		Categories() int
+		Respond(value int, src rand.Source) int
+	}
+	scaled interface{ NoiseMultiplier() float64 }
+	// A realNoise is noise of which Draw is hidden.
+	realNoise struct {
+		profiles.Mechanism
+		scaled
+	}
 )
 
-func notRun(m profiles.Mechanism) error {
-	return fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian and laplace are", m.Name())
+// eachWhole checks that values are whole numbers in a range.
+func eachWhole(values []float64, low, high float64) error {
+	for i, x := range values {
+		if x != math.Trunc(x) || x < low || x > high {
+			return fault.New(fmt.Sprintf("values[%d]", i), "%v is not a whole number in [%v, %v]", x, bound(low), bound(high))
+		}
+	}
+	return nil
+}
+
+// bound is a whole number as ranges have it.
+func bound(x float64) string {
+	if math.Abs(x) == 1<<53 {
+		return strings.TrimSuffix(decimal.Short(x), decimal.Short(math.Abs(x))) + "2^53"
+	}
+	return decimal.Short(x)
+}
+
+// whole adds whole numbers.
+func (q ReleaseRequest) whole(m drawing, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(q.Values, -1<<53, 1<<53); err != nil {
+		return nil, err
+	}
+	noise, err := m.Draw(src, len(q.Values))
+	if err != nil {
+		return nil, fault.In("mechanism", err)
+	}
+	out := make([]*float64, len(noise))
+	for i, z := range noise {
+		y := float64(int64(q.Values[i]) + z)
+		out[i] = &y
+	}
+	return out, nil
+}
+
+// responses has each record answer for itself.
+func (q ReleaseRequest) responses(ctx context.Context, m responding, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(q.Values, 0, float64(m.Categories()-1)); err != nil {
+		return nil, err
+	}
+	out := make([]*float64, len(q.Values))
+	for i, x := range q.Values {
+		y := float64(m.Respond(int(x), src))
+		out[i] = &y
+	}
+	return out, ctx.Err()
+}
+
+// messages has each record send a message of one number.
+func (q ReleaseRequest) messages(ctx context.Context, r shuffler.Randomizer, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(q.Values, 0, 1<<31); err != nil {
+		return nil, err
+	}
+	out := make([]*float64, len(q.Values))
+	for i, x := range q.Values {
+		m, err := r.Sample(int(x), src)
+		if err != nil {
+			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
+		}
+		y := float64(m[0])
+		out[i] = &y
+	}
+	return out, ctx.Err()
 }
 
 // keys releases the counts of keys that pass.
 func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, error) {
+	if err := eachWhole(counts, 0, 1<<53); err != nil {
+		return nil, err
+	}
 	out := make([]*float64, len(counts))
 	for i, count := range counts {
-		at := fmt.Sprintf("values[%d]", i)
-		if count != math.Trunc(count) || count < 0 || count > 1<<53 {
-			return nil, fault.New(at, "%v is not a whole number in [0, 2^53]", count)
-		}
 		shown, noisy, err := false, 1.0, error(nil)
 		switch x := m.(type) {
 		case choice.Threshold:
@@ -154,7 +266,7 @@ func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, 
 			shown, err = x.Keep(int64(count), src)
 		}
 		if err != nil {
-			return nil, fault.In(at, err)
+			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
 		}
 		if shown {
 			out[i] = &noisy
@@ -163,20 +275,15 @@ func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, 
 	return out, nil
 }
 
-// noisy adds noise of the multiplier times the sensitivity, rounded up, on a grid that depends on nothing else.
+// noisy adds noise of the scale, on a grid that depends on nothing else.
 func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) ([]*float64, error) {
 	add, ok := map[string]func(rand.Source, float64, float64, float64) (float64, error){"gaussian": profiles.AddGaussian, "laplace": profiles.AddLaplace}[name]
-	switch {
-	case !ok || !strings.Contains(string(q.Mechanism), `"noise-multiplier"`):
-		return nil, fault.New("mechanism", "%s is not gaussian or laplace with a noise-multiplier, which are run here with a sensitivity", name)
-	case q.Sensitivity == nil:
-		return nil, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")
-	case !(*q.Sensitivity > 0 && *q.Sensitivity <= 1e300):
-		return nil, fault.New("sensitivity", "%v is not in (0, 1e+300]", *q.Sensitivity)
+	if !ok {
+		return nil, fault.New("mechanism", "%s is not gaussian or laplace, whose noise is added to numbers", name)
 	}
-	scale := xmath.Up(multiplier**q.Sensitivity, 1)
-	if !(scale >= 0x1p-900 && scale <= 0x1p900) {
-		return nil, fault.New("sensitivity", "%v times the noise multiplier is not in [2^-900, 2^900]", *q.Sensitivity)
+	scale, err := q.scale(name, multiplier)
+	if err != nil {
+		return nil, err
 	}
 	grid := math.Ldexp(1, math.Ilogb(scale)-30)
 	out := make([]*float64, len(q.Values))
@@ -188,6 +295,31 @@ func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) 
 		out[i] = &y
 	}
 	return out, nil
+}
+
+// scale is that of the noise, rounded up: the multiplier times the sensitivity, or what a mechanism says that has the bounds of
+// contributions.
+func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) {
+	key := map[string]string{"gaussian": "standard-deviation", "laplace": "scale"}[name]
+	scale, ok := plan.Number(fmt.Appendf(nil, `{"mechanism": %s}`, q.Mechanism), "mechanism."+name+"."+key)
+	switch {
+	case ok && q.Sensitivity != nil:
+		return 0, fault.New("sensitivity", "is of no use to %s with a %s, whose bounds of contributions have it", name, key)
+	case ok:
+		scale = xmath.Up(scale, 1)
+	case !strings.Contains(string(q.Mechanism), "noise-multiplier"):
+		return 0, fault.New("mechanism", "the %s of %s is not written as a number, must be one", key, name)
+	case q.Sensitivity == nil:
+		return 0, fault.New("sensitivity", "is missing; must be the L2 (gaussian) or L1 (laplace) norm by which the values can change together")
+	case !(*q.Sensitivity > 0 && *q.Sensitivity <= 1e300):
+		return 0, fault.New("sensitivity", "%v is not in (0, 1e+300]", *q.Sensitivity)
+	default:
+		scale = xmath.Up(multiplier**q.Sensitivity, 1)
+	}
+	if !(scale >= 0x1p-900 && scale <= 0x1p900) {
+		return 0, fault.New("sensitivity", "makes a noise of scale %v, which is not in [2^-900, 2^900]", scale)
+	}
+	return scale, nil
 }
 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
@@ -206,19 +338,23 @@ type PateAnswerRequest struct {
 	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number"`
 	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 	TestSeed   Decimal     `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
+
+	Table *ballots.Votes `json:"-"` // stands for Votes where a front end has read them
 }
 
 // cost returns the votes as their cost is asked for.
 func (q PateAnswerRequest) cost() PateVotes {
 	return PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Mechanism: q.Mechanism, Threshold: q.Threshold,
-		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers}
+		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers, Table: q.Table}
 }
 
 // PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
 // what the cost takes as answered.
 type PateLabels struct {
-	Labels   []int  `json:"labels"`
-	Answered []bool `json:"answered"`
+	Labels   []int  `json:"labels,omitempty"`
+	Answered []bool `json:"answered,omitempty"`
+	Charge   string `json:"charge,omitempty"`
 }
 
 // shape checks the keys of the mechanism.
@@ -244,10 +380,12 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 			return fail(err)
 		}
 	}
-	v, err := q.cost().table()
-	if err != nil {
-		return fail(err)
+	if q.Table == nil {
+		if q.Table, err = q.cost().table(); err != nil {
+			return fail(err)
+		}
 	}
+	v := q.Table
 	if q.Baseline != nil {
 		if len(q.Baseline) != v.Queries() {
 			return fail(fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries()))
@@ -272,6 +410,10 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		if x.Answered {
 			given++
 		}
+	}
+	charge, err := s.pay(ctx, q.Spend, q.cost().steps(v.Queries()))
+	if err != nil || charge != "" {
+		return PateLabels{Charge: charge}, err
 	}
 	return out, nil
 }
@@ -304,12 +446,14 @@ type LabelApplyRequest struct {
 	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
 	Classes      bool      `json:"classes,omitempty" help:"labels are numbers of classes: keep as many as can be"`
 	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	Spend
 }
 
 // LabelApplied has the private labels.
 type LabelApplied struct {
-	Column  []float64 `json:"column"`
-	Outputs []float64 `json:"outputs"` // of all randomizers
+	Column  []float64 `json:"column,omitempty"`
+	Outputs []float64 `json:"outputs,omitempty"` // of all randomizers
+	Charge  string    `json:"charge,omitempty"`
 }
 
 // shape reports which keys do not go together.
@@ -331,13 +475,20 @@ func (q LabelApplyRequest) shape() error {
 	return nil
 }
 
-// LabelApply randomizes a column.
+// LabelApply randomizes a column. A ledger must be under substitute, under which labels are private.
 func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
 	if err := ready(&q); err != nil {
 		return LabelApplied{}, err
 	}
 	a, err := q.apply(ctx, testSource(q.TestSeed))
-	return a, fieldFault(err, "", nil)
+	if err != nil {
+		return LabelApplied{}, fieldFault(err, "", nil)
+	}
+	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
+	if err != nil || charge != "" {
+		return LabelApplied{Charge: charge}, err
+	}
+	return a, nil
 }
 
 func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelApplied, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -12,11 +13,13 @@ import (
 	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 // ask returns an answer as JSON, or the message of its error.
@@ -276,7 +279,9 @@ func TestRuns(t *testing.T) {
 		{`"op":"run-open","kind":"worst"`, `kind: "worst" is not best, first-above, top, adaptive, sparse-vector or matrix`},
 		{`"op":"run-open","kind":"first-above","threshold":1,"selection":{"law":"poisson","mean":4}`, "law: "},
 		{`"op":"release","mechanism":{"gaussian":{"noise-multiplier":1}},"values":[1]`, "sensitivity: is missing; must be the L2"},
-		{`"op":"release","mechanism":{"gaussian":{"standard-deviation":1,"partitions":1,"per-partition":1,"clamp":[0,1]}},"values":[1],"sensitivity":1`, "mechanism: gaussian is not gaussian or laplace with a noise-multiplier"},
+		{`"op":"release","mechanism":{"gaussian":{"standard-deviation":1,"partitions":1,"per-partition":1,"clamp":[0,1]}},"values":[1],"sensitivity":1`, "sensitivity: is of no use to gaussian with a standard-deviation"},
+		{`"op":"release","mechanism":{"unary":{"epsilon":1,"categories":3}},"values":[1]`, "mechanism: unary answers with a message"},
+		{`"op":"release","mechanism":{"k-rr":{"epsilon":1,"categories":3}},"values":[1,3]`, "values[1]: "},
 		{`"op":"release","mechanism":{"threshold":{"noise":"laplace","scale":1,"threshold":3}},"values":[1,1.5]`, "values[1]: 1.5 is not a whole number in [0, 2^53]"},
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[[1,1,0],[1,1,1]]`, "answers: 2 are more than 1"},
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[[1,1,2]]`, "queries[0]: votes[2]: 2 is not 0 or 1"},
@@ -294,5 +299,180 @@ func TestRuns(t *testing.T) {
 	}
 	if n := reflect.ValueOf(s.runs).Len(); n != 4 {
 		t.Errorf("%d runs are open, want 4", n)
+	}
+}
+
+// TestWholeReleases: whole-number noise is that of the library, of the scale that is priced; randomized response has its law.
+func TestWholeReleases(t *testing.T) {
+	s := New(nil)
+	for mechanism, draw := range map[string]func(rand.Source) ([]int64, error){
+		`"discrete-gaussian":{"noise-multiplier":2,"sensitivity":3}`: func(src rand.Source) ([]int64, error) {
+			return profiles.DrawIntegerNoise(src, "discrete-gaussian", 1, 6, 3)
+		},
+		`"discrete-laplace":{"noise-multiplier":"5/2","sensitivity":2}`: func(src rand.Source) ([]int64, error) {
+			return profiles.DrawIntegerNoise(src, "discrete-laplace", 1, 5, 3)
+		},
+		`"discrete-laplace":{"noise-multiplier":2,"sensitivity":4,"l2-sensitivity":2}`: func(src rand.Source) ([]int64, error) {
+			return profiles.DrawIntegerNoise(src, "discrete-laplace", 1, 8, 3)
+		},
+		`"skellam":{"standard-deviation":4,"sensitivity":2}`: func(src rand.Source) ([]int64, error) { return profiles.DrawIntegerNoise(src, "skellam", 1, 4, 3) },
+		`"summed-noise":{"noise":"discrete-gaussian","clients":9,"missing":2,"standard-deviation":3,"sensitivity":1}`: func(src rand.Source) ([]int64, error) {
+			return profiles.DrawIntegerNoise(src, "discrete-gaussian", 7, 3, 3)
+		},
+	} {
+		noise, err := draw(random.Seeded(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := asJSON(t, nil, map[string]any{"values": []int64{noise[0] - 7, noise[1], noise[2] + 1<<40}})
+		if got := ask(t, s, `{"op":"release","mechanism":{%s},"values":[-7,0,%d],"test-seed":5}`, mechanism, int64(1<<40)); got != want {
+			t.Errorf("%s: %s, want %s", mechanism, got, want)
+		}
+	}
+	for mechanism, want := range map[string]func(rand.Source) (float64, error){
+		`"gaussian":{"standard-deviation":3,"partitions":1,"per-partition":1,"clamp":[0,1]}`: func(src rand.Source) (float64, error) { return profiles.AddGaussian(src, 7, 3, 0x1p-29) },
+		`"laplace":{"scale":5,"partitions":1,"per-partition":1,"clamp":[0,1]}`:               func(src rand.Source) (float64, error) { return profiles.AddLaplace(src, 7, 5, 0x1p-28) },
+		`"k-rr":{"epsilon":2,"categories":9}`: func(src rand.Source) (float64, error) {
+			r, err := shuffler.NewKRR(2, 9)
+			if err != nil {
+				return 0, err
+			}
+			m, err := r.Sample(7, src)
+			return float64(m[0]), err
+		},
+	} {
+		y, err := want(random.Seeded(5))
+		if got := ask(t, s, `{"op":"release","mechanism":{%s},"values":[7],"test-seed":5}`, mechanism); got != asJSON(t, err, map[string]any{"values": []float64{y}}) {
+			t.Errorf("%s: %s, want %v", mechanism, got, y)
+		}
+	}
+	y, err := profiles.AddLaplace(random.Seeded(5), 7, 4, 0x1p-28)
+	if got := ask(t, s, `{"op":"release","mechanism":{"laplace":{"noise-multiplier":2,"l2-sensitivity":0.5}},"values":[7],"sensitivity":2,"test-seed":5}`); got != asJSON(t, err, map[string]any{"values": []float64{y}}) {
+		t.Errorf("laplace with both norms: %s, want %v", got, y)
+	}
+	// Of 30,000 answers the truth has 1 − p + p/k, another category p/k: six standard deviations are 500 at most.
+	values := make([]int, 30000)
+	for i := range values {
+		values[i] = 2
+	}
+	var got ReleaseAnswer
+	if text := ask(t, s, `{"op":"release","mechanism":{"randomized-response":{"probability":0.75,"categories":4}},"values":%s}`, asJSON(t, nil, values)); json.Unmarshal([]byte(text), &got) != nil {
+		t.Fatal(text)
+	}
+	seen := [4]int{}
+	for _, v := range got.Values {
+		seen[int(*v)]++
+	}
+	for v, n := range seen {
+		if want := map[bool]int{true: 13125, false: 5625}[v == 2]; n < want-500 || n > want+500 {
+			t.Errorf("randomized response: %d of value %d, want %d", n, v, want)
+		}
+	}
+}
+
+// TestCharges: a ledger is charged the steps of the plan that prices a run, and what does not fit shows nothing.
+func TestCharges(t *testing.T) {
+	const search = `"op":"run-open","selection":{"law":"geometric","mean":10}`
+	law, err := selection.WithMean(1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pure, err := selection.PriceOfBest(law).Pure(0.125)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twenty := 20.0
+	half := xmath.Down(twenty/math.Sqrt2, 2)
+	for _, c := range [][2]string{
+		{`"op":"release","mechanism":{"exponential":{"epsilon":0.5}},"values":[1,2]`, `[{"mechanism": {"exponential":{"epsilon":0.5}}}]`},
+		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":3,"gamma":"constant"}},"queries":[[1,1,0]]`, `[{"mechanism": {"majority":{"mechanisms":3,"epsilon":0.1,"allowance":3,"gamma":"constant"}}}]`},
+		{`"op":"pate-answer","votes":[[9,1],[1,9]],"mechanism":"gnmax","sigma2":20`, fmt.Sprintf(`[{"mechanism": {"gaussian": {"noise-multiplier": %v}}, "count": 2}]`, half)},
+		{`"op":"pate-answer","votes":[[0,1],[1,0],[1,1]],"labels":true,"classes":2,"mechanism":"lnmax","gamma":0.25`, `[{"mechanism": {"pure": {"epsilon": 0.5}}, "count": 2}]`},
+		{`"op":"pate-answer","votes":[[9,1],[1,9],[5,5]],"mechanism":"confident","threshold":5,"sigma1":30,"sigma2":20,"max-answers":2`,
+			fmt.Sprintf(`[{"mechanism": {"gaussian": {"noise-multiplier": %v}}, "count": 2}, {"mechanism": {"gaussian": {"noise-multiplier": 30}}, "count": 3}]`, half)},
+		{`"op":"label-apply","column":[0,1],"labels":[0,1],"weights":[1,1],"epsilon":0.75`, `[{"mechanism": {"pure": {"epsilon": 0.75}}}]`},
+		{search + `,"kind":"best","candidate-epsilon":0.125`, fmt.Sprintf(`[{"mechanism": {"pure": {"epsilon": %v}}}]`, pure)},
+		{`"op":"run-open","kind":"sparse-vector","percentile":0.5,"candidate-epsilon":0.1,"epsilon":0.5,"queries":9`, `[{"mechanism": {"pure": {"epsilon": 0.5}}}]`},
+	} {
+		for _, relation := range []string{"substitute", "add-remove"} {
+			want := asJSON(t, nil, map[string]string{"charge": fmt.Sprintf(`{"neighbors": %q, "steps": %s}`, relation, c[1])})
+			if strings.Contains(c[0], "label-apply") && relation == "add-remove" {
+				want = "ledger: is under add-remove, must be under substitute, under which labels are private"
+			}
+			got := ask(t, New(nil), `{%s,"charge":%q}`, c[0], relation)
+			if cut := strings.Index(got, `"charge"`); strings.Contains(c[0], "run-open") && cut > 0 {
+				got = "{" + got[cut:] // without the price
+			}
+			if got != want {
+				t.Errorf("%s: charged %s, want %s", c[0], got, want)
+			}
+		}
+		// The budget is enough once, and then for nothing.
+		s := New(nil)
+		open := ask(t, s, `{"op":"ledger-create","mode":"planned","neighbors":"substitute","epsilon":40,"delta":1e-5}`)
+		ask(t, s, `{"op":"ledger-spend","ledger":"ledger-1","plan":{"neighbors":"substitute","steps":[{"mechanism":{"pure":{"epsilon":39}}}]}}`)
+		first := ask(t, s, `{%s,"ledger":"ledger-1","note":"by hand"}`, c[0])
+		if !strings.HasPrefix(first, "{") || strings.Contains(first, "charge") {
+			t.Errorf("%s %s: %s", open, c[0], first)
+		}
+		ask(t, s, `{"op":"ledger-spend","ledger":"ledger-1","plan":{"neighbors":"substitute","steps":[{"mechanism":{"pure":{"epsilon":0.2}}}]}}`)
+		for range 30 {
+			if first = ask(t, s, `{%s,"ledger":"ledger-1"}`, c[0]); !strings.HasPrefix(first, "{") {
+				break
+			}
+		}
+		if !strings.Contains(first, "it would bring ε to") || len(s.runs) > 30 {
+			t.Errorf("%s: %s", c[0], first)
+		}
+	}
+	// The candidate of a search is a plan of any text.
+	got := ask(t, New(nil), `{%s,"kind":"best","plan":"neighbors: substitute\nsteps:\n- {mechanism: {gaussian: {noise-multiplier: 4}}, count: 3}\n- mechanism: {pure: {epsilon: 0.1}}\n","charge":"substitute"}`, search)
+	want := "neighbors: substitute\nsteps:\n  - selection: {\"law\":\"geometric\",\"mean\":10}\n    steps:\n      - mechanism: {gaussian: {noise-multiplier: 4}}\n        count: 3\n      - mechanism: {pure: {epsilon: 0.1}}\n"
+	if got != asJSON(t, nil, map[string]string{"charge": want}) {
+		t.Errorf("candidate: %s", got)
+	}
+	const one = "neighbors: substitute\nsteps: [{name: x, mechanism: {laplace: {noise-multiplier: 1e-6}}}]"
+	if got := ask(t, New(nil), `{"op":"release","plan":%s,"values":[5],"sensitivity":1,"charge":"substitute"}`, asJSON(t, nil, one)); got != asJSON(t, nil, map[string]string{"charge": one}) {
+		t.Errorf("a plan is charged as %s", got)
+	}
+	if got := ask(t, New(nil), `{"op":"release","plan":%s,"values":[5],"sensitivity":1}`, asJSON(t, nil, one)); !strings.HasPrefix(got, `{"values":[5.0000`) && !strings.HasPrefix(got, `{"values":[4.9999`) {
+		t.Errorf("a plan runs as %s", got)
+	}
+	if got := ask(t, New(nil), `{"op":"plan-check","plan":%s}`, asJSON(t, nil, want)); !strings.Contains(got, `"runs"`) {
+		t.Errorf("what a search is charged: %s", got)
+	}
+	s := New(nil)
+	ask(t, s, `{"op":"ledger-create","mode":"planned","neighbors":"add-remove","epsilon":9,"delta":1e-5,"records-per-person":3}`)
+	ask(t, s, `{"op":"release","mechanism":{"exponential":{"epsilon":0.5}},"values":[1,2],"ledger":"ledger-1"}`)
+	if got := ask(t, s, `{"op":"ledger-status","ledger":"ledger-1"}`); !strings.Contains(got, `"entries":1`) || !strings.Contains(got, `"upper":1.494`) {
+		t.Errorf("three records of a person: %s", got)
+	}
+	for _, c := range [][2]string{
+		{search + `,"kind":"first-above","threshold":3,"ledger":"ledger-1"`, "candidate-epsilon: is missing; a ledger is charged by it"},
+		{search + `,"kind":"top","top":2,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is of no use to top"},
+		{search + `,"kind":"best","candidate-epsilon":1,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is given beside candidate-epsilon"},
+		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-2"`, `ledger: "ledger-2" is not open`},
+		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-1","charge":"substitute"`, "charge: is for a ledger elsewhere"},
+		{search + `,"kind":"best","candidate-epsilon":0.1,"charge":"both"`, `charge: "both" is not add-remove, substitute or zero-out`},
+		{`"op":"label-apply","column":[0,1],"labels":[0,1],"weights":[1,1],"epsilon":0.75,"ledger":"ledger-1"`, "ledger: is under add-remove, must be under substitute"},
+		{`"op":"release","mechanism":{"exponential":{"epsilon":0.5}},"values":[1,2],"sensitivity":-1,"ledger":"ledger-1"`, "sensitivity: -1"},
+		{`"op":"release","mechanism":{"discrete-gaussian":{"noise-multiplier":2,"dimension":1}},"values":[1,2],"ledger":"ledger-1"`, "mechanism: dimension: 1 is not that of 2 numbers"},
+		{`"op":"release","mechanism":{"discrete-gaussian":{"noise-multiplier":2}},"values":[1,2],"sensitivity":2`, "sensitivity: and monotone are of no use to discrete-gaussian"},
+		{`"op":"release","mechanism":{"randomized-response":{"probability":0.5,"categories":3}},"values":[1,3]`, "values[1]: 3 is not a whole number in [0, 2]"},
+		{`"op":"release","mechanism":{"discrete-laplace":{"noise-multiplier":2}},"values":[0.5]`, "values[0]: 0.5 is not a whole number in [-2^53, 2^53]"},
+		{`"op":"release","mechanism":{"pure":{"epsilon":2}},"values":[0.5]`, "mechanism: pure is not run here; "},
+		{`"op":"release","values":[0.5]`, "mechanism: is missing"},
+		{`"op":"release","plan":"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}]","values":[0],"sensitivity":1,"ledger":"ledger-1"`, "neighbors: "},
+		{`"op":"release","plan":"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}, count: 2}]","values":[0],"sensitivity":1`, "plan: runs its step 2 times, must run it once"},
+		{`"op":"release","plan":"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}, {mechanism: {pure: {epsilon: 1}}}]","values":[0],"sensitivity":1`, "plan: has several steps"},
+		{`"op":"release","plan":"neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.5}}}]","values":[0],"sensitivity":1`, "plan: has a step on a sample"},
+		{`"op":"release","plan":"neighbors: add-remove\nsteps: [{steps: [{mechanism: {laplace: {noise-multiplier: 1}}}]}]","values":[0],"sensitivity":1`, "plan: has a step that is made of others"},
+	} {
+		if got := ask(t, s, `{%s}`, c[0]); !strings.HasPrefix(got, c[1]) {
+			t.Errorf("%s: %s, want %s", c[0], got, c[1])
+		}
+	}
+	if got := ask(t, s, `{"op":"ledger-status","ledger":"ledger-1"}`); !strings.Contains(got, `"entries":1`) {
+		t.Errorf("a wrong request was spent: %s", got)
 	}
 }

@@ -55,7 +55,7 @@ type SamplingAnswer struct {
 	Epochs          Number   `json:"epochs,omitempty"`
 	Cap             int64    `json:"cap,omitempty"`
 	TargetEpsilon   Number   `json:"target-epsilon,omitempty"`
-	Schemes         []Scheme `json:"schemes"`
+	Schemes         []Scheme `json:"schemes" py:",return"`
 
 	Steps int64 `json:"-"`
 }
@@ -72,7 +72,7 @@ type Scheme struct {
 	Kind             string   `json:"kind,omitempty"`
 	Steps            int64    `json:"steps,omitempty"`
 	Epochs           int64    `json:"draws,omitempty"` // of the whole data set: epochs of random-allocation and shuffle
-	Epsilon          *Ends    `json:"epsilon,omitempty"`
+	Epsilon          *Ends    `json:"epsilon,omitempty" py:"*"`
 	NumericalWidth   *Number  `json:"numerical-width,omitempty"`
 	TheoryGap        bool     `json:"theory-gap,omitempty"`
 	Warnings         []string `json:"warnings,omitempty"`
@@ -320,7 +320,7 @@ func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.St
 		if err != nil {
 			continue
 		}
-		if ok = true; s.Count <= r.recursion {
+		if ok = true; s.Count <= r.recursion && !(b.InBlocks() && s.Count > r.recursion/10) {
 			price, _ := b.Price(ctx, s.Count, at, xmath.Log(r.delta), math.MaxInt)
 			sum += price
 		}

@@ -33,10 +33,10 @@ func compared(t *testing.T, q SamplingRequest) (map[string]Scheme, float64) {
 // not begun.
 func TestSamplingWithinDefaults(t *testing.T) {
 	slow.Test(t)
-	without := tenThousand
-	without.Recursion = "0"
+	without, with := tenThousand, tenThousand
+	without.Recursion, with.Recursion = "0", "10000" // of 1000 runs beside blocks, too
 	plain, _ := compared(t, without)
-	rows, spent := compared(t, tenThousand)
+	rows, spent := compared(t, with)
 	if limit := fourier.DefaultWork(1e-3); spent > 2*limit {
 		t.Errorf("a limit of %g took %g", limit, spent)
 	}

@@ -38,7 +38,7 @@ var SelectLaws = []string{"logarithmic", "negative-binomial", "geometric", "pois
 
 // SelectAnswer has a line for each law and mean.
 type SelectAnswer struct {
-	Laws  []SelectedLaw `json:"laws"`
+	Laws  []SelectedLaw `json:"laws" py:",return"`
 	Notes []string      `json:"notes,omitempty"`
 }
 
@@ -48,7 +48,7 @@ type SelectedLaw struct {
 	Shape   *float64      `json:"shape"`
 	Mean    float64       `json:"mean"`
 	Gamma   *float64      `json:"gamma"`
-	Epsilon SelectEpsilon `json:"epsilon"`
+	Epsilon SelectEpsilon `json:"epsilon" py:"*"`
 	Delta   float64       `json:"delta"`
 	Miss1   float64       `json:"miss-top-1-percent"`
 	Miss5   float64       `json:"miss-top-5-percent"`
@@ -58,7 +58,7 @@ type SelectedLaw struct {
 // ε of the search lies between Lower, which an attack reaches, and Tight, which is proved.
 type SelectEpsilon struct {
 	Lower           *float64 `json:"lower"`
-	Tight           *float64 `json:"tight"`
+	Tight           *float64 `json:"tight" py:"epsilon"`
 	PapernotSteinke *float64 `json:"papernot-steinke"`
 	Paper           *float64 `json:"paper"`
 }

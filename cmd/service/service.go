@@ -127,6 +127,7 @@ var operations = []operation{
 	does("matrix-optimize", (*Service).MatrixOptimize, "as `matrix optimize --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),
 	does("pate", (*Service).Pate, "as `pate analyze --json`"),
+	does("pate-calibrate", (*Service).PateCalibrate, "as `pate calibrate --json`"),
 	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
 	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
 	does("label", (*Service).Label, "as `label --json`"),

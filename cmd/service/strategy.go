@@ -40,14 +40,14 @@ type MatrixOptimizeAnswer struct {
 	// Strategy is what the key strategy of a plan has: a matrix.Strategy.
 	Strategy any `json:"strategy"`
 	// Sensitivity is certified; with secret sampling it is the largest norm of a column.
-	Sensitivity Ends `json:"sensitivity"`
+	Sensitivity Ends `json:"sensitivity" py:"sensitivity_*"`
 	// RMSE and MaxError are those of prefix sums in units of the clipping norm, at NoiseMultiplier;
 	// they are not certified.
 	RMSE            Number   `json:"rmse"`
 	MaxError        Number   `json:"max-error"`
 	NoiseMultiplier Number   `json:"noise-multiplier"`
 	Delta           Number   `json:"delta"`
-	Epsilon         Ends     `json:"epsilon"`
+	Epsilon         Ends     `json:"epsilon" py:"epsilon_*"`
 	TheoryGap       bool     `json:"theory-gap,omitempty"`
 	Warnings        []string `json:"warnings,omitempty"`
 }

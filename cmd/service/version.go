@@ -19,7 +19,7 @@ type VersionRequest struct{}
 // VersionAnswer is the version of a program, the commit that it was built from and when
 // that was made (RFC 3339), and the version of the tools that built it.
 type VersionAnswer struct {
-	Version  string `json:"version"`
+	Version  string `json:"version" py:",return"`
 	Revision string `json:"revision,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Go       string `json:"go"`

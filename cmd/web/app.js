@@ -57,7 +57,18 @@ function restart() {
 }
 
 // numeric are the keys of requests whose values are numbers in JSON, as people write them.
-const numeric = ["examples", "batch-size", "epochs", "noise-multiplier", "target-epsilon", "delta", "cap", "population", "batch", "epsilon", "accuracy"];
+const numeric = Object.values(accountantFields).flatMap((keys) => Object.keys(keys).filter((k) => /^(number|whole number|list of numbers)$/.test(keys[k].type)));
+
+// describe has each field of a form that stands for an operation say what it means, and offer what it may be.
+function describe(form) {
+  for (const [name, key] of Object.entries(accountantFields[form.dataset.op] ?? {})) {
+    const field = form.elements[name];
+    if (!field) continue;
+    field.title = key.help ?? "";
+    if (field.tagName === "INPUT") field.inputMode ||= key.whole ? "numeric" : key.type === "number" ? "decimal" : "text";
+    else if (!field.options.length) field.append(...key.words.map((word) => element("option", word)));
+  }
+}
 
 // inJSON is a request with numbers in the place of texts; a text that is no number is told.
 function inJSON(request) {
@@ -522,7 +533,7 @@ $("text").onkeydown = chooseByKey;
 $("text").onblur = () => { choice.words = []; showChoices(); };
 $("plan-form").oninput = checkLater;
 $("calibrate-form").oninput = () => forget("more");
-for (const form of document.forms) form.onsubmit = (e) => e.preventDefault();
+for (const form of document.forms) { describe(form); form.onsubmit = (e) => e.preventDefault(); }
 $("calibrate-form").onsubmit = (e) => { e.preventDefault(); calibrate(); };
 $("batchings").onclick = compareBatchings;
 $("compare").onclick = compare;

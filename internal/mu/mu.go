@@ -48,9 +48,10 @@ const (
 
 // Where to look, and how finely; none of these proves anything.
 const (
-	gridPoints = 64
-	rounds     = 5
+	gridPoints = 32
+	rounds     = 6
 	accuracy   = 1e-5
+	gain       = 0.05 // of the width that is left; what theory leaves open, no more points close
 )
 
 // Find looks for μ at a tolerance. ask returns certified values of δ; end is an upper bound of ε
@@ -81,13 +82,15 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 			return out, err
 		}
 	}
+	width := math.Inf(1)
 	for round := 0; ; round++ {
 		out.Lower, out.Upper = c.bounds()
 		out.Upper = min(out.Upper, most)
 		more := c.refine((out.Lower + out.Upper) / 2)
-		if round == rounds || len(more) == 0 || out.Upper-out.Lower <= accuracy*out.Upper {
+		if round == rounds || len(more) == 0 || out.Upper-out.Lower <= accuracy*out.Upper || round > 1 && !(out.Upper-out.Lower < (1-gain)*width) {
 			break
 		}
+		width = out.Upper - out.Lower
 		if err := c.add(more); err == ErrEnough {
 			break
 		} else if err != nil {

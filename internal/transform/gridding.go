@@ -1,4 +1,4 @@
-// Columns by Gaussian gridding (docs/contour.md, "Columns"): Σ W_j e^{ikhℓ_j} at all k by one FFT.
+// Columns by Gaussian gridding (docs/theory/contour.md, "Columns"): Σ W_j e^{ikhℓ_j} at all k by one FFT.
 //
 // It assumes weights W ≥ 0 and losses as they are; their errors are the caller's. It returns values and bounds of
 // what gridding and its rounding add.

@@ -1,7 +1,7 @@
 // The transform of a pair of Gaussian mixtures with whole-numbered means.
 //
 // It assumes weights known to relative errors. It returns lines that sum over the nodes of a trapezoidal rule
-// (docs/contour.md).
+// (docs/theory/contour.md).
 
 package transform
 
@@ -13,7 +13,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -124,7 +123,6 @@ type mixture struct {
 	sideP, sideQ         side       // of real zeros
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
-	tails                [2]atomic.Pointer[[2]float64] // θ and tailFrom, left and right
 	divergenceOnce       sync.Once
 	divergenceLowerBound float64
 }

@@ -20,7 +20,7 @@ const (
 //
 // math.Erfc(x/√2) alone loses x²·u because x/√2 is rounded; the first-order
 // repair with the low half of the product brings the measured error to 4 u on
-// [−3, 37] (docs/accuracy.md §11).
+// [−3, 37] (docs/theory/accuracy.md §11).
 func NormalTail(x float64) float64 {
 	if math.Abs(x) > 40 { // Φ̄(40) < 1e-349; keeps infinities out of the products
 		if x > 0 {

@@ -1,4 +1,4 @@
-// Command batching draws the picture of docs/choosing-a-sampler.md: the certified ε of one
+// Command batching draws the picture of docs/guide/choosing-a-sampler.md: the certified ε of one
 // training run against the noise multiplier, for each way to draw its batches. The run is
 // that of the README: 60,000 examples, batches of 256, 60 epochs, δ = 1e-5.
 package main

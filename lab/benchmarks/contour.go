@@ -1,6 +1,6 @@
 package main
 
-// The picture of the integrand that docs/contour.md shows.
+// The picture of the integrand that docs/theory/contour.md shows.
 
 import (
 	"image/color"
@@ -19,7 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
-// The picture of docs/contour.md: Gaussian runs whose losses together are N(μ²/2, μ²),
+// The picture of docs/theory/contour.md: Gaussian runs whose losses together are N(μ²/2, μ²),
 // so that all of it is in closed form.
 const (
 	mu      = 2.0

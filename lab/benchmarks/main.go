@@ -1,5 +1,5 @@
 // Command benchmarks asks this library, dp_accounting and prv_accountant the questions of questions.json, each through its public
-// functions, and writes the answers and their costs, and from them the tables and pictures of docs/benchmarks.md:
+// functions, and writes the answers and their costs, and from them the tables and pictures of docs/reference/benchmarks.md:
 //
 //	go run ./lab/benchmarks -out docs -python /usr/bin/python3
 //	go run ./lab/benchmarks -out docs -only schedules
@@ -30,7 +30,7 @@ import (
 
 func main() {
 	dir := plots.OutFlag("docs")
-	only := flag.String("only", "", "the `group` to measure; contour draws the picture of docs/contour.md into -out")
+	only := flag.String("only", "", "the `group` to measure; contour draws the picture of docs/theory/contour.md into -out")
 	redraw := flag.Bool("redraw", false, "measure nothing: write the tables and pictures of the data in -out again")
 	b := &bench{ctx: context.Background()}
 	flag.IntVar(&b.rounds, "rounds", 3, "measurements of which the median counts")

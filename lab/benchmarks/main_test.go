@@ -75,11 +75,13 @@ func TestRedraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "experiments"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, shelf := range []string{"experiments", "reference"} {
+		if err := os.Mkdir(filepath.Join(dir, shelf), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	drawAll(dir, rows)
-	names := []string{"benchmarks.md"}
+	names := []string{"reference/benchmarks.md"}
 	for _, p := range pictures {
 		names = append(names, "experiments/benchmarks-"+p.group+".svg")
 	}

@@ -31,7 +31,7 @@ var pictures = []struct{ group, title, axis string }{
 	{"distinct", "distinct steps of 10 runs each, noise multipliers from 1 to 2", "distinct steps"},
 }
 
-// drawAll writes the pictures, and docs/benchmarks.md with the tables, into dir.
+// drawAll writes the pictures, and docs/reference/benchmarks.md with the tables, into dir.
 func drawAll(dir string, rows []row) {
 	groups := map[string][]row{}
 	for _, r := range rows {
@@ -53,8 +53,8 @@ func drawAll(dir string, rows []row) {
 		svg := try.Must(pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter}))
 		try.Check(os.WriteFile(filepath.Join(dir, "experiments", "benchmarks-"+p.group+".svg"), svg, 0o644))
 	}
-	text := page(string(try.Must(os.ReadFile("docs/benchmarks.md"))), groups)
-	try.Check(os.WriteFile(filepath.Join(dir, "benchmarks.md"), []byte(text), 0o644))
+	text := page(string(try.Must(os.ReadFile("docs/reference/benchmarks.md"))), groups)
+	try.Check(os.WriteFile(filepath.Join(dir, "reference", "benchmarks.md"), []byte(text), 0o644))
 }
 
 // place returns where a row is on the axis of its picture: for a peer in the picture of accuracy, how wide its answer is, or how far

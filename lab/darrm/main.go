@@ -74,7 +74,7 @@ func same(p float64, k int) []float64 {
 func (e *experiment) report(ctx context.Context) {
 	e.printf(`# Private majority: the experiments of the DaRRM paper
 
-Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the library. The theory is in [darrm.md](../darrm.md).
+Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the library. The theory is in [darrm.md](../guide/darrm.md).
 "optimal" is the monotone optimum of the paper's surrogate objective; "double" is subsampling of 2m − 1 votes,
 "subsampling" that of m, "paper's constant" its randomized response (with τ = K unless noted) and "constant" the best one.
 
@@ -86,6 +86,7 @@ Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the
 	e.figure9()
 	e.figure10()
 	e.budgets()
+	e.teachers(ctx)
 	e.prediction()
 	e.composition(ctx)
 	e.ctx = ctx

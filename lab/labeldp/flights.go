@@ -238,7 +238,7 @@ func flightsPage(dir, folder string, seeds int) {
 	r.p("go run ./lab/labeldp -data package/data")
 	r.p("```")
 	r.p("")
-	r.p("from %s (SHA-256 %s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause). The theory is in [labeldp.md](../labeldp.md), experiments without data in [labeldp.md](labeldp.md).", flightsFile, hash[:16])
+	r.p("from %s (SHA-256 %s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause). The theory is in [labeldp.md](../guide/labeldp.md), experiments without data in [labeldp.md](labeldp.md).", flightsFile, hash[:16])
 	r.p("")
 	r.p("%d flights, %d to train and %d to test. The label is the delay in whole minutes, clipped to [%d, %d]: %d labels. Hour of departure and distance are public; the model is linear in indicators of the %d hours and of %d distances, %d parameters fitted by least squares. Always predicting the mean has a test MSE of %.2f, the model fitted to clean labels %.2f.",
 		len(fs), len(train.y), len(test.y), shortest, longest, longest-shortest+1, hours, stretches, parameters, test.yy/float64(len(test.y))-mean*mean, clean)

@@ -70,7 +70,7 @@ var sections = []struct {
 	write func(*report)
 }{
 	{"table one", tableOne}, {"figure two", figureTwo}, {"mesh size", meshSize}, {"losses", lossCurves}, {"bias", biasCurves}, {"bias limit", biasLimit},
-	{"thresholds", thresholds}, {"privacy", privacy}, {"regression", regression}, {"missing", missing},
+	{"thresholds", thresholds}, {"privacy", privacy}, {"regression", regression}, {"poisson", poissonCounts}, {"missing", missing},
 }
 
 // run writes the page and its pictures, without the sections that are left out.
@@ -79,7 +79,7 @@ func run(dir string, without ...string) {
 	r.p("# Optimal unbiased label randomizers")
 	r.p("")
 	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.")
-	r.p("Everything on this page is written by `go run ./lab/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../labeldp.md).")
+	r.p("Everything on this page is written by `go run ./lab/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).")
 	r.p("")
 	r.p("Losses are **half-losses**, E ½(ŷ − y)²: that is what the paper tabulates as noisy label loss, although its captions say mean squared error. Test losses are mean squared errors, as in the paper.")
 	for _, section := range sections {
@@ -197,7 +197,7 @@ func meshSize(r *report) {
 	const eps = 0.998
 	r.p("\n## Mesh size (the table of Appendix G.3)")
 	r.p("")
-	r.p("The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. Its histogram is not public here; the pattern is the same on two synthetic priors. The grid-free value needs no mesh.")
+	r.p("The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior; the paper's rule √(k/n) is %.5f for 52 labels of 131,903,909 rows, so that 0.002 is three times as much as it asks for, or rounded up), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. Its histogram is not public here; the pattern is the same on two synthetic priors. The grid-free value needs no mesh.", math.Sqrt(52.0/131_903_909))
 	var rows [][]string
 	for _, c := range []struct {
 		name string
@@ -309,6 +309,42 @@ func biasLimit(r *report) {
 	r.p("")
 	r.p("The paper leaves open what a soft constraint would give. Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
 	r.table(head, rows)
+	biasRule(r, p)
+}
+
+// biasRule says which β a regression of d parameters on n examples should take.
+func biasRule(r *report, p labeldp.Prior) {
+	r.p("How much bias is worth it? A model of d parameters fitted to n examples turns noise into about 2·loss·d/n of squared test error, and a bias of β into up to β², however many examples there are. So take the β with the least 2·loss(β)·d/n + β². While the loss falls by s for a unit of β, that is β = s·d/n: with many examples for each parameter next to none. By the table above (s is the fall from 0 to 0.05), and by search over β in steps of 0.005:")
+	sizes := []float64{10, 100, 1000, 10000}
+	head := []string{"ε", "s"}
+	for _, n := range sizes {
+		head = append(head, fmt.Sprintf("n/d = %v: s·d/n", n), "best β", "of the error at β = 0")
+	}
+	var rows [][]string
+	for _, eps := range []float64{0.5, 1, 2} {
+		grid := try.Must(labeldp.FeasibleGrid(p.Labels(), eps, 65))
+		loss := func(beta float64) float64 {
+			_, cert := try.Must2(labeldp.BiasLimited(context.Background(), p, eps, beta, grid))
+			return cert.Primal
+		}
+		var losses []float64
+		for k := range 201 {
+			losses = append(losses, loss(float64(k)/200))
+		}
+		slope := (losses[0] - losses[10]) / 0.05
+		row := []string{fmt.Sprint(eps), fmt.Sprintf("%.3g", slope)}
+		for _, n := range sizes {
+			best, least := 0.0, math.Inf(1)
+			for k, l := range losses {
+				if b := float64(k) / 200; 2*l/n+b*b < least {
+					best, least = b, 2*l/n+b*b
+				}
+			}
+			row = append(row, fmt.Sprintf("%.3g", slope/n), fmt.Sprintf("%.3f", best), fmt.Sprintf("%.0f %%", 100*least/(2*losses[0]/n)))
+		}
+		rows = append(rows, row)
+	}
+	r.table(head, rows)
 }
 
 func thresholds(r *report) {
@@ -341,5 +377,5 @@ func thresholds(r *report) {
 func missing(r *report) {
 	r.p("\n## What is not here")
 	r.p("")
-	r.p("The data of the paper: Criteo Sponsored Search Conversion (15,995,634 rows, Figures 3 and 4), US Census 1940 (131,903,909 rows, Figure 5 (a) and the values of the mesh table) and a proprietary data set of conversion counts under Poisson loss (Figure 5 (b)). The values of these figures are plotted in the paper without numbers. What Figures 3 to 5 and Appendix D show is shown on delays of flights: [labeldp-flights.md](labeldp-flights.md).")
+	r.p("The data of the paper: Criteo Sponsored Search Conversion (15,995,634 rows, Figures 3 and 4), US Census 1940 (131,903,909 rows, Figure 5 (a) and the values of the mesh table) and a proprietary data set of conversion counts (Figure 5 (b), above on synthetic ones). The values of these figures are plotted in the paper without numbers. What Figures 3 to 5 and Appendix D show is shown on delays of flights: [labeldp-flights.md](labeldp-flights.md).")
 }

@@ -107,7 +107,7 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	var page []byte
-	for _, name := range []string{"docs/mutation.md", "docs/mutation-systems.md"} {
+	for _, name := range []string{"docs/reference/mutation.md", "docs/reference/mutation-systems.md"} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

@@ -100,7 +100,7 @@ go run ./lab/digits -package package      # the votes, which are in the reposito
 go run ./lab/pate
 %s
 
-What the columns mean is in [docs/pate.md](../pate.md); the paper's own arithmetic is in [pate.md](pate.md).
+What the columns mean is in [docs/guide/pate.md](../guide/pate.md); the paper's own arithmetic is in [pate.md](pate.md).
 
 ## Data, teachers, and how parameters were chosen
 

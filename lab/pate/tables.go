@@ -165,7 +165,7 @@ func write(w io.Writer) error {
 
 Written by %s from the library alone. Source: Papernot, Song, Mironov,
 Raghunathan, Talwar and Erlingsson, "Scalable Private Learning with PATE", ICLR 2018. The theory is in
-[docs/pate.md](../pate.md).
+[docs/guide/pate.md](../guide/pate.md).
 
 The paper's votes are not part of this repository. So three kinds of numbers appear below: arithmetic of the
 paper that needs no votes (reproduced, or shown not to be), data-independent costs of its runs, and costs of

@@ -191,7 +191,7 @@ const (
 	mostFloors = 7
 )
 
-// TestDrawing: the drawing in docs/architecture.md is that of the imports, and is small. UPDATE=1 writes it.
+// TestDrawing: the drawing in docs/reference/architecture.md is that of the imports, and is small. UPDATE=1 writes it.
 func TestDrawing(t *testing.T) {
 	all, err := library()
 	if err != nil {
@@ -219,7 +219,7 @@ func TestDrawing(t *testing.T) {
 	if count > mostArrows {
 		t.Errorf("%d arrows, more than %d: %v", count, mostArrows, few)
 	}
-	page := filepath.Join(root, "docs", "architecture.md")
+	page := filepath.Join(root, "docs", "reference", "architecture.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestDrawing(t *testing.T) {
 	if got := block.FindString(string(text)); got == drawn {
 		return
 	} else if os.Getenv("UPDATE") == "" || got == "" {
-		t.Fatalf("the drawing in docs/architecture.md is not that of the imports (UPDATE=1 go test ./lab/rooms -run TestDrawing writes it):\n%s\nwant\n%s", got, drawn)
+		t.Fatalf("the drawing in docs/reference/architecture.md is not that of the imports (UPDATE=1 go test ./lab/rooms -run TestDrawing writes it):\n%s\nwant\n%s", got, drawn)
 	}
 	if err := os.WriteFile(page, []byte(block.ReplaceAllLiteralString(string(text), drawn)), 0o666); err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func FuzzCertificate(f *testing.F) {
 		if code != proved && code != badInput {
 			t.Fatalf("%d of %q", code, text)
 		}
-		if code == proved && !strings.HasPrefix(strings.TrimPrefix(text, "!"), "accountant certificate 1\nversion ") {
+		if code == proved && !strings.HasPrefix(strings.TrimPrefix(text, "!"), "accountant certificate 2\nversion ") {
 			t.Errorf("read: %q", text)
 		}
 		if raw, ok := strings.CutPrefix(text, "!"); ok && code == proved && seal(raw) != raw {

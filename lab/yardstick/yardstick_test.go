@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 var update = flag.Bool("update", false, "write the table with what is computed now")
@@ -259,12 +260,14 @@ func TestFiles(t *testing.T) {
 const widerThanBefore = `"probability":0.09550567231747586`
 
 // TestAgainstBefore: intervals meet those of before the integral looked for its place by tables of a sample, and none is
-// wider than both its old one and what was asked. -short looks at 488 of the 20,000 plans, else it is 2,223; the command
-// compares all. Steps of 41 and 9 meet schedules, which are every 40th line, as often as others.
+// wider than both its old one and what was asked. -short looks at 488 of the 20,000 plans, else it is 1,053, or 2,223 with
+// SLOW=2; the command compares all. Steps of 41, 19 and 9 meet schedules, which are every 40th line, as often as others.
 func TestAgainstBefore(t *testing.T) {
-	every := 9
+	every := 19
 	if testing.Short() {
 		every = 41
+	} else if slow.All() {
+		every = 9
 	}
 	var out strings.Builder
 	if _, err := compareFile(t.Context(), &out, "testdata/before-the-search.jsonl.gz", every); err != nil {

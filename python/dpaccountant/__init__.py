@@ -17,6 +17,7 @@ Adapters with the interfaces of other libraries are modules that are imported by
 Needs Python 3.8 or newer, the ``accountant`` program, and nothing else.
 """
 
+from . import _examples, _samplers, _shared, answers, client, ledger, menu, plans
 from ._errors import (
     AccountantError, InputError, InfeasibleError, BudgetError, NoAnswerError,
 )
@@ -25,17 +26,16 @@ from ._runs import AdaptiveSearch, NoiseStream
 from ._samplers import Sampler
 from ._shared import shared
 from ._version import __version__
-from .answers import (
-    Answer, Audit, Calibration, Comparison, Curve, CurvePoint, Found, GaussianDP, Interval,
-    LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy, PateCost, PateLabels, Probe, Profile, ProfilePoint,
-    PublishedCost, Risk,
-    RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
+from ._operations import (
+    Audit, Calibration, Comparison, CurvePoint, GaussianDP, LabelGroup, LabelRandomizer, LedgerStatus, Majority, MatrixStrategy,
+    PateCost, PateParameters, Probe, PublishedCost, Risk, RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training,
 )
+from .answers import Answer, Curve, Found, Interval, PateLabels, Profile, ProfilePoint, rows
 from .client import Accountant
 from .ledger import Ledger
 from .menu import AdaptiveRun, IndividualFilter, Menu
 from .plans import (
-    Approximate, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
+    Approximate, Density, DensityGrid, DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Matrix,
     NoisyMax, PermuteAndFlip, Plan, Pure, RandomizedResponse, SelectPartitions, Step, Threshold, mechanism,
 )
 
@@ -52,6 +52,8 @@ __all__ = [
     "Comparison",
     "Curve",
     "CurvePoint",
+    "Density",
+    "DensityGrid",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
@@ -76,6 +78,7 @@ __all__ = [
     "NoisyMax",
     "PateCost",
     "PateLabels",
+    "PateParameters",
     "PermuteAndFlip",
     "Plan",
     "PlanLike",
@@ -101,3 +104,7 @@ __all__ = [
     "rows",
     "shared",
 ]
+
+_examples.add(Accountant, _examples.METHODS)
+for _module in (plans, _shared, answers, client, ledger, menu, _samplers):
+    _examples.add(_module, {k: v for k, v in _examples.OTHERS.items() if getattr(getattr(_module, k, None), "__module__", "") == _module.__name__})

@@ -32,7 +32,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def plain(value: Any) -> Any:
-    """A number, or a list, of another library as JSON's."""
+    """A number, or a list, of another library as JSON's, and a step or a plan as a dictionary."""
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):
@@ -160,7 +162,7 @@ class Connection:
         )
 
     def request(self, op: str, **arguments: Any) -> Any:
-        """Send one request of docs/cli.md and return its result."""
+        """Send one request of docs/reference/cli.md and return its result."""
         if self._timeout is not None:
             arguments.setdefault("timeout", self._timeout)
         # Before the lock, which a thread of the parent may have held at the fork.

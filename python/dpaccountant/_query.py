@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._connection import Connection
-from ._read import given
+from ._operations import Operations
 from .answers import Answer
 from .ledger import Ledger
 
@@ -43,7 +42,7 @@ def _listed(x: Any) -> List[Any]:
     return [x] if isinstance(x, str) else list(x)
 
 
-class Queries(Connection):
+class Queries(Operations):
     """What an Accountant answers of tables. Servers with many users do not."""
 
     def query(
@@ -76,65 +75,31 @@ class Queries(Connection):
         if keys is not None:
             keys = [[k] if isinstance(k, (str, int, float)) else list(k) for k in keys]
             keys = [[str(value) for value in k] for k in keys]
-        a = self.request(
-            "query",
-            **given(
-                in_=os.path.abspath(os.fspath(path)),
-                budget=budget,
-                delta=delta,
-                per_person=per_person,
-                per_group=per_group,
-                count=count or None,
-                group=columns or None,
-                keys=keys,
-                person=person,
-                sum=_listed(sum) or None,
-                mean=_listed(mean) or None,
-                quantile=_listed(quantile) or None,
-                weight=[f"{name}={value!r}" for name, value in weight.items()] if weight else None,
-                ledger=ledger._name if ledger is not None else None,
-                note=note,
-            ),
+        a = self._query(
+            os.path.abspath(os.fspath(path)),
+            budget,
+            delta=delta,
+            per_person=per_person,
+            per_group=per_group,
+            count=count or None,
+            group=columns or None,
+            keys=keys,
+            person=person,
+            sum=_listed(sum) or None,
+            mean=_listed(mean) or None,
+            quantile=_listed(quantile) or None,
+            weight=[f"{name}={value!r}" for name, value in weight.items()] if weight else None,
+            ledger=ledger._name if ledger is not None else None,
+            note=note,
         )
         return QueryAnswer(
-            columns=tuple(a["columns"]),
-            table=tuple(tuple(row) for row in a["rows"]),
-            epsilon_lower=float(a["epsilon"]["lower"]),
-            epsilon_upper=float(a["epsilon"]["upper"]),
-            delta=float(a["delta"]),
-            noise={n["name"]: float(n["standard-deviation"]) for n in a["noise"]},
-            plan=str(a["plan"]),
-            statement=tuple(a["statement"]),
-            _measures=len(a["columns"]) - len(columns),
+            columns=a.columns,
+            table=tuple(tuple(row) for row in a.table),
+            epsilon_lower=a.epsilon_lower,
+            epsilon_upper=a.epsilon_upper,
+            delta=a.delta,
+            noise={n.name: n.standard_deviation for n in a.noise},
+            plan=a.plan,
+            statement=a.statement,
+            _measures=len(a.columns) - len(columns),
         )
-
-    def local_messages(
-        self,
-        mechanism: str,
-        values: Sequence[int],
-        *,
-        epsilon: float,
-        categories: int,
-        size: Optional[int] = None,
-        test_seed: Optional[int] = None,
-    ) -> List[List[int]]:
-        """A message of each value by a local randomizer, drawn exactly: k-rr, unary, subset-selection, hadamard, local-hash.
-
-        In a survey each user's device draws its own; a list of all values is for rehearsals. ``values`` are whole
-        numbers below ``categories``. The messages cost what ``accountant shuffle`` tells behind a shuffler, and ε each without.
-        """
-        answer = self.request(
-            "local-messages", mechanism=mechanism, epsilon=epsilon, categories=categories, values=[int(v) for v in values],
-            **given(size=size, test_seed=test_seed),
-        )
-        return [list(m) for m in answer["messages"]]
-
-    def local_estimates(
-        self, mechanism: str, messages: Sequence[Sequence[int]], *, epsilon: float, categories: int, size: Optional[int] = None
-    ) -> List[Tuple[float, float]]:
-        """How many users hold each value, without bias, and the standard deviation of that, from messages of ``local_messages``."""
-        answer = self.request(
-            "local-estimates", mechanism=mechanism, epsilon=epsilon, categories=categories, messages=[list(m) for m in messages],
-            **given(size=size),
-        )
-        return [(float(e["count"]), float(e["deviation"])) for e in answer["estimates"]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union,
+    TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar,
 )
 
-from ._connection import Connection
+from ._operations import Operations
 from ._errors import BudgetError, InputError
 from ._read import PlanLike, given, plan_of
 from .answers import Found, PateLabels
@@ -36,19 +36,13 @@ def _list(values: Any) -> List[Any]:
         raise InputError(f"values: {type(values).__name__} is not a list, an array or a Series") from error
 
 
-def _spend(ledger: Optional["Ledger"], note: str, *steps: Mapping[str, Any]) -> None:
-    """Spend steps before they run, under the relation of the ledger."""
-    if ledger is not None:
-        ledger.spend({"neighbors": ledger.status().neighbors, "steps": [dict(step) for step in steps]}, note=note)
-
-
 class AdaptiveSearch(Generic[T]):
     """A search that shows up to ``hits`` outcomes, of any number of private calls chosen in the light of what was shown.
 
     ``epsilon`` is what it costs, at ``delta``, where the ε of a call was declared. It is closed when it is spent.
     """
 
-    def __init__(self, accountant: Connection, hits: int, answer: Mapping[str, Any]) -> None:
+    def __init__(self, accountant: Operations, hits: int, answer: Mapping[str, Any]) -> None:
         self._accountant, self._run = accountant, answer["run"]
         self.left = hits
         self.epsilon: Optional[float] = answer.get("epsilon")
@@ -87,7 +81,7 @@ class AdaptiveSearch(Generic[T]):
 class NoiseStream:
     """One run of a matrix mechanism: sums of clipped contributions in, the same with correlated noise out."""
 
-    def __init__(self, accountant: Connection, run: str) -> None:
+    def __init__(self, accountant: Operations, run: str) -> None:
         self._accountant, self._run = accountant, run
 
     def step(self, x: Any) -> Any:
@@ -114,16 +108,26 @@ def like(column: Any, values: Sequence[Any]) -> Any:
     return list(values)
 
 
-class Runs(Connection):
+class Runs(Operations):
     """What an Accountant runs, with exact noise of the operating system's randomness.
 
-    Where a ``ledger`` is given, its price is spent before anything runs, and BudgetError is raised if that does not
-    fit; ``note`` goes with it. ``test_seed`` makes the same noise again: for tests, as it protects nobody.
+    Where a ``ledger`` is given, its price is spent before anything is shown, and BudgetError is raised if that does not
+    fit; ``note`` goes with it. The ledger may be one of a server. ``test_seed`` makes the same noise again: for tests, as it
+    protects nobody. InputError names what is wrong.
     """
+
+    def _paid(self, op: str, ledger: Optional["Ledger"], note: str, **request: Any) -> Any:
+        """The answer of an operation that runs something, spent from the ledger, which may be another accountant's."""
+        if ledger is None:
+            return self.request(op, **request)
+        if ledger._accountant is self:
+            return self.request(op, ledger=ledger._name, note=note, **request)
+        ledger.spend(self.request(op, charge=ledger.status().neighbors, **request)["charge"], note=note)
+        return self.request(op, **request)
 
     def release(
         self,
-        mechanism: Mapping[str, Any],
+        mechanism: PlanLike,
         values: Any,
         *,
         sensitivity: Optional[float] = None,
@@ -132,21 +136,25 @@ class Runs(Connection):
         note: str = "",
         test_seed: Seed = None,
     ) -> Any:
-        """Run the mechanism of a step once, ``{"exponential": {"epsilon": 0.1}}``.
+        """Run a mechanism once: a Step, the ``mechanism`` of one as plans have it, or a plan of one step, which may be a file.
 
         exponential, permute-and-flip, noisy-max: ``values`` are scores, one of which neighbours change by at most
         ``sensitivity`` (1 if not given); the index of the chosen one is returned. gaussian, laplace: numbers, which change
-        together by at most ``sensitivity`` in L2 or L1 norm; numbers of the same shape (n,) are returned. threshold,
-        select-partitions: the number of persons of each key, as a list or as a mapping of keys; None for a key that is
-        not shown, or a mapping of the keys that are. InputError names what is wrong.
+        together by at most ``sensitivity`` in L2 or L1 norm, in their own unit; numbers of the same shape (n,) are returned.
+        A plan with a standard deviation has the bounds of contributions, and takes no sensitivity.
+        discrete-gaussian, discrete-laplace, skellam, summed-noise: whole numbers, of the sensitivity that the mechanism
+        names. randomized-response, k-rr: the category of each record, from 0. threshold, select-partitions: the number of persons of each key, as a
+        list or as a mapping of keys; None for a key that is not shown, or a mapping of the keys that are.
 
-            accountant.release({"permute-and-flip": {"epsilon": 0.2}}, [310, 295, 12])
+            accountant.release(Gaussian(2), [310.0, 295.0], sensitivity=1)
+            accountant.release({"permute-and-flip": {"epsilon": 0.2}}, {"home": 310, "news": 295})
         """
         keys = list(values) if isinstance(values, Mapping) else None
         numbers = [float(v) for v in (values.values() if keys is not None else _list(values))]
-        request = dict(mechanism=dict(mechanism), values=numbers, **given(sensitivity=sensitivity, test_seed=test_seed))
-        _spend(ledger, note, {"mechanism": dict(mechanism)})
-        answer = self.request("release", monotone=monotone, **request)
+        answer = self._paid(
+            "release", ledger, note, values=numbers, monotone=monotone, **_what(mechanism),
+            **given(sensitivity=sensitivity, test_seed=test_seed),
+        )
         if "chosen" in answer:
             return keys[answer["chosen"]] if keys is not None else int(answer["chosen"])
         if keys is not None:
@@ -168,10 +176,9 @@ class Runs(Connection):
 
             accountant.majority_release({"mechanisms": 3, "epsilon": 0.1, "allowance": 3}, [[1, 1, 0]])
         """
-        step = {"mechanism": {"majority": dict(mechanism)}}
         rows = [[int(v) for v in row] for row in _list(queries)]
-        _spend(ledger, note, step)
-        return list(self.request("release", queries=rows, **step, **given(test_seed=test_seed))["answers"])
+        step = {"majority": dict(mechanism)}
+        return list(self._paid("release", ledger, note, mechanism=step, queries=rows, **given(test_seed=test_seed))["answers"])
 
     def pate_answer(
         self,
@@ -189,13 +196,13 @@ class Runs(Connection):
         interactive (these, ``baseline`` of shape (queries, classes) and ``confidence``); ``max_answers`` ends it. Labels
         are -1 where there is none. What they cost: ``pate(…, answered=labels.answered)``. A ledger is charged what
         holds for all votes, of ``max_answers`` answers or of all.
+
+            accountant.pate_answer([[98, 2], [51, 49]], "confident", threshold=80, sigma1=10, sigma2=5).labels
         """
         rows = [[int(v) for v in row] for row in _list(votes)]
-        if ledger is not None:
-            _spend(ledger, note, *_teachers(mechanism, len(rows[0]) if options.get("labels") else len(rows), options))
         if "baseline" in options:
             options["baseline"] = [[float(v) for v in row] for row in _list(options["baseline"])]
-        r = self.request("pate-answer", votes=rows, mechanism=mechanism, **given(test_seed=test_seed, **options))
+        r = self._paid("pate-answer", ledger, note, votes=rows, mechanism=mechanism, **given(test_seed=test_seed, **options))
         return PateLabels(tuple(r["labels"]), tuple(r["answered"]))
 
     def label_apply(
@@ -217,6 +224,8 @@ class Runs(Connection):
         ``labels`` is the public set. With the public prior ``weights`` all of ε goes to the labels, else a part of it,
         ``prior_epsilon``, estimates the prior, of each of ``groups`` (public, shape (n,)). Labels that are texts are
         classes, which are kept as often as can be and need ``weights``. A ledger must be under substitute.
+
+            accountant.label_apply([1, 2, 2, 3], 2.0, [1, 2, 3], weights=[1, 1, 1])
         """
         classes = any(isinstance(label, str) for label in labels)
         numbers: Dict[Any, int] = {label: i for i, label in enumerate(labels)}
@@ -232,12 +241,8 @@ class Runs(Connection):
             weights=None if weights is None else _list(weights), prior_epsilon=prior_epsilon, floor=floor, groups=grouped,
             test_seed=test_seed, classes=classes or None,
         )
-        if ledger is not None:
-            if ledger.status().neighbors != "substitute":
-                raise InputError("ledger: is not under substitute, under which labels are private")
-            _spend(ledger, note, {"mechanism": {"pure": {"epsilon": epsilon}}})
-        answer = self.request(
-            "label-apply", column=rows, epsilon=epsilon, labels=list(range(len(labels))) if classes else _list(labels), **options
+        answer = self._paid(
+            "label-apply", ledger, note, column=rows, epsilon=epsilon, labels=list(range(len(labels))) if classes else _list(labels), **options
         )["column"]
         return like(column, [labels[int(i)] for i in answer] if classes else answer)
 
@@ -248,7 +253,7 @@ class Runs(Connection):
         ``padding`` that is always as often as the law allows. ``candidate`` is the plan of one run, or
         ``candidate_epsilon`` and ``candidate_delta`` its guarantee: what a ``ledger`` is charged by.
 
-            accountant.best_of({"law": "geometric", "mean": 10}, lambda: (model := train(), score(model)))
+            accountant.best_of({"law": "geometric", "mean": 10}, lambda: ("model", 0.95))
         """
         return _one(self._search("best", 1, law, trial, padding=padding or None, **options))
 
@@ -258,11 +263,16 @@ class Runs(Connection):
         """The first outcome whose score is at least ``threshold``, among K runs as in ``best_of``; None if there is none.
 
         ``law`` is geometric, and ``threshold`` does not depend on the data. A ledger needs ``candidate_epsilon``.
+
+            accountant.first_above({"law": "geometric", "mean": 10}, 0.9, lambda: ("model", 0.95))
         """
         return _one(self._search("first-above", 1, law, trial, threshold=_score(threshold), padding=padding or None, **options))
 
     def top_of(self, law: Law, m: int, trial: Trial[T], **options: Any) -> List[Found[T]]:
-        """The m outcomes of the highest scores among K runs, as in ``best_of``, best first. A ledger needs ``candidate_epsilon``."""
+        """The m outcomes of the highest scores among K runs, as in ``best_of``, best first. A ledger needs ``candidate_epsilon``.
+
+            accountant.top_of({"law": "geometric", "mean": 10}, 2, lambda: ("model", 0.95))
+        """
         return self._search("top", m, law, trial, top=m, **options)
 
     def sparse_vector(
@@ -280,9 +290,10 @@ class Runs(Connection):
         """The index of the first of at most ``queries`` mechanisms that reaches ``percentile``, or None; ``epsilon`` in all.
 
         ``probabilities`` gives, one by one, with what probability each ``candidate_epsilon``-DP mechanism reaches its threshold.
+
+            accountant.sparse_vector([0.1, 0.2, 0.9], percentile=0.5, candidate_epsilon=0.1, epsilon=1.0, queries=3)
         """
-        _spend(ledger, note, {"mechanism": {"pure": {"epsilon": epsilon}}})
-        run = self.request("run-open", kind="sparse-vector", **given(
+        run = self._paid("run-open", ledger, note, kind="sparse-vector", **given(
             percentile=percentile, candidate_epsilon=candidate_epsilon, epsilon=epsilon, queries=queries, test_seed=test_seed))
         found = self._play(run["run"], ((None, p) for p in probabilities))[1]
         return found[0] if found else None
@@ -297,15 +308,16 @@ class Runs(Connection):
         note: str = "",
         test_seed: Seed = None,
     ) -> "AdaptiveSearch[Any]":
-        """A search that shows ``hits`` outcomes of ``candidate_epsilon``-DP calls, priced at ``delta``."""
+        """A search that shows ``hits`` outcomes of ``candidate_epsilon``-DP calls, priced at ``delta``.
+
+            accountant.adaptive_search(1, candidate_epsilon=0.1, delta=1e-6).attempt(lambda: ("model", 0.95), 0.9)
+        """
         options = given(hits=hits, candidate_epsilon=candidate_epsilon, delta=delta, test_seed=test_seed)
-        search: AdaptiveSearch[Any] = AdaptiveSearch(self, hits, self.request("run-open", kind="adaptive", **options))
-        self._charge(ledger, note, search._run, search.epsilon, search.delta)
-        return search
+        return AdaptiveSearch(self, hits, self._paid("run-open", ledger, note, kind="adaptive", **options))
 
     def noise_stream(
         self,
-        mechanism: Mapping[str, Any],
+        mechanism: PlanLike,
         *,
         clip: float,
         dimension: int,
@@ -313,30 +325,18 @@ class Runs(Connection):
         note: str = "",
         test_seed: Seed = None,
     ) -> NoiseStream:
-        """A run of a matrix mechanism, whose parameters are those of matrix in a plan, over vectors of ``dimension`` numbers."""
-        step = {"mechanism": {"matrix": dict(mechanism)}}
-        run = self.request("run-open", kind="matrix", clip=clip, dimension=dimension, **step, **given(test_seed=test_seed))["run"]
-        try:
-            _spend(ledger, note, step)
-        except BaseException:
-            self.request("run-close", run=run)
-            raise
-        return NoiseStream(self, run)
+        """A run of a matrix mechanism over vectors of ``dimension`` numbers: a Step, or the parameters of matrix in a plan.
 
-    def _charge(
-        self, ledger: Optional["Ledger"], note: str, run: str, epsilon: Optional[float], delta: Optional[float]
-    ) -> None:
-        """Spend the price of a run that is open, or close it."""
-        if ledger is None:
-            return
-        try:
-            if epsilon is None:
-                raise InputError("candidate_epsilon: is missing; a ledger is charged by it")
-            _spend(ledger, note, {"mechanism": {"approximate": {"epsilon": epsilon, "delta": delta}} if delta else
-                                  {"pure": {"epsilon": epsilon}}})
-        except BaseException:
-            self.request("run-close", run=run)
-            raise
+        ``clip`` is the largest norm of a contribution, in the unit of the vectors.
+
+            matrix = Matrix(1.0, 10, strategy={"square-root": {}}, participation={"epochs": 1})
+            accountant.noise_stream(matrix, clip=1.0, dimension=2).step([0.5, 0.1])
+        """
+        parameters = isinstance(mechanism, Mapping) and "strategy" in mechanism
+        what = _what({"matrix": mechanism} if parameters else mechanism)
+        options = given(test_seed=test_seed)
+        run = self._paid("run-open", ledger, note, kind="matrix", clip=clip, dimension=dimension, **what, **options)["run"]
+        return NoiseStream(self, run)
 
     def _search(
         self,
@@ -350,18 +350,9 @@ class Runs(Connection):
         note: str = "",
         **options: Any,
     ) -> List[Found[T]]:
-        run = self.request("run-open", kind=kind, selection=dict(law), **given(**options))
         if candidate is not None and kind == "best":
-            text = plan_of(candidate)
-            if isinstance(text, str):
-                raise InputError("candidate: is a text, must be a mapping or a Plan")
-            try:
-                _spend(ledger, note, {"selection": dict(law), "steps": list(text["steps"])})
-            except BaseException:
-                self.request("run-close", run=run["run"])
-                raise
-        else:
-            self._charge(ledger, note, run["run"], run.get("epsilon"), run.get("delta"))
+            options["plan"] = plan_of(candidate)
+        run = self._paid("run-open", ledger, note, kind=kind, selection=dict(law), **given(**options))
 
         def trials() -> Iterable[Tuple[T, float]]:
             while True:
@@ -408,15 +399,10 @@ def _one(found: List[Found[T]]) -> Optional[Found[T]]:
     return found[0] if found else None
 
 
-def _teachers(mechanism: str, queries: int, options: Mapping[str, Any]) -> List[Dict[str, Any]]:
-    """The steps of a plan for so many queries, whatever the votes: a teacher moves one vote from a class to another."""
-    answers = min(queries, int(options.get("max_answers") or queries))
-    if mechanism == "lnmax":
-        return [{"mechanism": {"pure": {"epsilon": 2 * float(options["gamma"])}}, "count": answers}]
-    # √2 in L2 norm; the last bits are on the side of more cost.
-    steps: List[Dict[str, Any]] = [
-        {"mechanism": {"gaussian": {"noise-multiplier": float(options["sigma2"]) / math.sqrt(2) * (1 - 2.0**-50)}}, "count": answers}
-    ]
-    if mechanism != "gnmax":
-        steps.append({"mechanism": {"gaussian": {"noise-multiplier": float(options["sigma1"])}}, "count": queries})
-    return steps
+def _what(mechanism: PlanLike) -> Dict[str, Any]:
+    """The key of a request for a mechanism: of a Step or a mapping of its kind, of a mechanism alone, or of a plan."""
+    if not isinstance(mechanism, Mapping) or "steps" in mechanism:
+        return {"plan": plan_of(mechanism)}
+    if set(mechanism) - {"name", "mechanism"} and "mechanism" in mechanism:
+        return {"plan": {"neighbors": "add-remove", "steps": [dict(mechanism)]}}
+    return {"mechanism": dict(mechanism.get("mechanism", mechanism))}

@@ -7,7 +7,7 @@ import html
 import math
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, TypeVar
+from typing import Any, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
 T = TypeVar("T")
 
@@ -107,6 +107,7 @@ class Interval(Answer):
     Promise ``upper``; ``estimate`` carries no guarantee. As a number it is ``upper``: ``float(x)``, ``f"{x:.3f}"``
     (which rounds to nearest). A comparison with a number says what is proved: ``x <= 1`` that the true value is at
     most 1, ``x > 1`` that it is above; both are False where 1 lies within. ``str(x)`` is a line, rounded outward.
+    ``at`` is the δ, or ε, that it belongs to.
     """
 
     lower: float
@@ -116,6 +117,7 @@ class Interval(Answer):
     error_budget: Mapping[str, float] = field(repr=False)
     theory_gap: bool = False
     warnings: Sequence[str] = field(default_factory=tuple)
+    at: Optional[float] = None
 
     def __float__(self) -> float:
         return self.upper
@@ -139,50 +141,15 @@ class Interval(Answer):
         return self.lower > float(other)
 
 
-@dataclass(frozen=True)
-class RiskValue(Answer):
-    """A certified measure of what the best attacker can do.
-
-    ``at`` is the false-positive rate or the prior. ``upper`` holds for every
-    attacker, ``lower`` is reached by a concrete attack.
-    """
-
-    at: float
-    lower: float
-    estimate: float
-    upper: float
-    worst_direction: str
-
-
-@dataclass(frozen=True)
-class Risk(Answer):
-    """What a release lets the best attacker do, in plain terms."""
-
-    advantage: RiskValue
-    true_positive_rate: Sequence[RiskValue]
-    bayes_success: Sequence[RiskValue]
-    theory_gap: bool = False
-    warnings: Sequence[str] = field(default_factory=tuple)
+class Risks(Answer):
+    """The rows of a Risk."""
 
     def rows(self) -> List[Row]:
-        """A row for each value; ``measure`` says of what."""
-        measures = (
-            [("advantage", self.advantage)]
-            + [("true_positive_rate", value) for value in self.true_positive_rate]
-            + [("bayes_success", value) for value in self.bayes_success]
-        )
-        return [{"measure": name, **value.to_dict(), "theory_gap": self.theory_gap} for name, value in measures]
-
-
-@dataclass(frozen=True)
-class CurvePoint(Answer):
-    """A certified point of a curve: y at x lies in [lower, upper]."""
-
-    x: float
-    lower: float
-    estimate: float
-    upper: float
-    worst_direction: str
+        """A row for each value; ``measure`` says of what, ``at`` at which false-positive rate or prior."""
+        values = dict(self._fields())
+        measures = [("advantage", values["advantage"])]
+        measures += [(name, value) for name in ("true_positive_rate", "bayes_success") for value in values[name]]
+        return [{"measure": name, "at": 0.0, **value.to_dict(), "theory_gap": values["theory_gap"]} for name, value in measures]
 
 
 @dataclass(frozen=True)
@@ -192,7 +159,7 @@ class Curve(Answer):
     kind: str
     x: str
     y: str
-    points: Sequence[CurvePoint]
+    points: Sequence[Any]
     warnings: Sequence[str] = field(default_factory=tuple)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -209,136 +176,53 @@ class Curve(Answer):
         return ax
 
 
-@dataclass(frozen=True)
-class Probe(Answer):
-    """What is certified at one value: ε, δ where the budget's ε is below 0.01 or is
-    an advantage, or the true-positive rate where the budget is on that."""
+class Calibrated(Answer):
+    """What a Calibration tells beside its fields."""
 
-    value: float
-    lower: float
-    estimate: float
-    upper: float
+    @property
+    def asked(self) -> str:
+        """What the budget is on: epsilon, delta or true-positive-rate."""
+        return str(dict(self._fields())["meets"].asked)
 
-
-@dataclass(frozen=True)
-class Calibration(Answer):
-    """The value that meets a budget.
-
-    ``meets`` is the proof, ``fails`` the neighbouring value that does not meet the
-    budget (None when nothing limits the quantity). With ``common_factor``,
-    ``value`` multiplies the quantity of several steps; ``steps`` maps the path of
-    each step to its own value.
-    """
-
-    solve: str
-    value: float
-    common_factor: bool
-    unlimited: bool
-    asked: str
-    meets: Probe
-    fails: Optional[Probe]
-    fails_proved: bool
-    steps: Mapping[str, float]
-    theory_gap: bool = False
-    warnings: Sequence[str] = field(default_factory=tuple)
+    @property
+    def steps(self) -> Dict[str, float]:
+        """The value of each step, by its path; with a common factor that times ``value``."""
+        return {s.path: s.value for s in dict(self._fields())["settings"]}
 
 
-@dataclass(frozen=True)
-class Comparison(Answer):
-    """The ε of a plan by one method; None where it does not apply, see ``note``."""
+class Parameterized(Answer):
+    """What PateParameters tell beside their fields."""
 
-    method: str
-    kind: str
-    epsilon: Optional[float]
-    theorem: str
-    lower: Optional[float] = None
-    note: str = ""
+    @property
+    def publication(self) -> Optional[Dict[str, float]]:
+        """The keywords of ``pate_publish``."""
+        found = dict(self._fields())["publish"]
+        return {key: value for key, value in found.to_dict().items() if key != "median_epsilon"} if found else None
 
-
-@dataclass(frozen=True)
-class GaussianDP(Answer):
-    """The μ of Gaussian differential privacy of a plan at a tolerance, as a certified interval.
-
-    ``regret`` is at most how far, in the trade-off of errors, the plan is from that μ.
-    """
-
-    tolerance: float
-    lower: float
-    upper: float
-    regret: float
-    warnings: Sequence[str] = ()
+    @property
+    def median_epsilon(self) -> Optional[float]:
+        """What the publication would tell at the median of its noise."""
+        found = dict(self._fields())["publish"]
+        return float(found.median_epsilon) if found else None
 
 
-@dataclass(frozen=True)
-class Audit(Answer):
-    """What an attack's scores prove: lower bounds of ε and μ, at a confidence.
+class Trained(Answer):
+    """What a Training tells beside its fields."""
 
-    ``consistent`` is whether that agrees with the plan that is said to have run, None without one.
-    """
-
-    design: str
-    confidence: float
-    delta: float
-    epsilon: float
-    mu: float
-    consistent: Optional[bool] = None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class LedgerStatus(Answer):
-    """What a ledger promises and what is spent.
-
-    A planned ledger tells ``spent_epsilon``, an upper bound; an adaptive one
-    ``spent_renyi`` of ``budget_renyi`` at ``order``. ``left`` is of the same kind.
-    """
-
-    mode: str
-    neighbors: str
-    budget_epsilon: float
-    budget_delta: float
-    entries: int
-    runs: int
-    left: float
-    guarantee: str
-    head: str = ""
-    spent_epsilon: Optional[float] = None
-    order: Optional[float] = None
-    spent_renyi: Optional[float] = None
-    budget_renyi: Optional[float] = None
-    warnings: Sequence[str] = field(default_factory=tuple)
-
-
-@dataclass(frozen=True)
-class Training(Answer):
-    """The ε of a training run with DP-SGD, at each δ, and what that promises.
-
-    ``any_order`` is the ε of the same steps without relying on sampling, when each
-    example is used at most ``uses_per_example`` times. With a target,
-    ``calibration`` is the bracket that proves ``noise_multiplier``.
-    """
-
-    neighbors: str
-    sampling_rate: float
-    steps: int
-    noise_multiplier: float
-    deltas: Sequence[float]
-    epsilons: Sequence[Interval]
-    any_order: Sequence[Interval]
-    uses_per_example: int
-    statement: str
-    calibration: Optional[Calibration] = None
-    batching: str = "poisson"
+    @property
+    def deltas(self) -> Tuple[float, ...]:
+        """The δ that were asked for."""
+        return tuple(epsilon.at for epsilon in dict(self._fields())["epsilons"])
 
     def rows(self) -> List[Row]:
         """A row for each δ; columns that begin with ``any_order`` do not rely on sampling."""
+        values = dict(self._fields())
         whole = {
-            key: getattr(self, key)
-            for key in ("neighbors", "batching", "sampling_rate", "steps", "noise_multiplier", "uses_per_example")
+            key: values[key] for key in ("neighbors", "batching", "sampling_rate", "steps", "noise_multiplier", "uses_per_example")
         }
         return [
-            {**whole, "delta": delta, **epsilon.rows()[0], **_named("any_order", any_order.rows()[0])}
-            for delta, epsilon, any_order in zip(self.deltas, self.epsilons, self.any_order)
+            {**whole, "delta": epsilon.at, **epsilon.rows()[0], **_named("any_order", any_order.rows()[0])}
+            for epsilon, any_order in zip(values["epsilons"], values["any_order"])
         ]
 
 
@@ -375,163 +259,6 @@ class Profile(Answer):
         ax.set_ylabel("delta")
         ax.set_yscale("log")
         return ax
-
-
-@dataclass(frozen=True)
-class SamplingScheme(Answer):
-    """What one sampling scheme makes of a mechanism: its ε after all steps.
-
-    ``not_applicable`` says why there is none.
-    """
-
-    scheme: str
-    not_applicable: str = ""
-    eta: Optional[float] = None
-    expected_distinct: Optional[float] = None
-    kind: str = ""
-    lower: Optional[float] = None
-    upper: Optional[float] = None
-    theory_gap: bool = False
-    warnings: Sequence[str] = field(default_factory=tuple)
-    noise_needed: Optional[float] = None
-
-
-@dataclass(frozen=True)
-class SelectionLaw(Answer):
-    """What private selection costs by one law of the number of runs.
-
-    ``epsilon`` is proved and an attack reaches ``lower``; ``papernot_steinke`` and ``paper``
-    are what the literature says, None where it says nothing.
-    """
-
-    law: str
-    mean: float
-    lower: Optional[float]
-    epsilon: Optional[float]
-    delta: float
-    papernot_steinke: Optional[float]
-    paper: Optional[float]
-    miss_top_1_percent: float
-    miss_top_5_percent: float
-
-
-@dataclass(frozen=True)
-class Majority(Answer):
-    """With what probability the majority is told when l mechanisms say yes."""
-
-    gamma: Sequence[float]
-    objective: float
-    certified: bool
-    max_f: float
-    budget_f: float
-    error: Mapping[str, float]
-    attained_f: float
-    epsilon_lower: Optional[float]
-    epsilon_upper: Optional[float]
-
-
-@dataclass(frozen=True)
-class MatrixStrategy(Answer):
-    """A matrix of correlated noise: sensitivity and ε are certified, the errors are not."""
-
-    strategy: Any
-    steps: int
-    participation: str
-    sensitivity_lower: float
-    sensitivity_upper: float
-    rmse: float
-    max_error: float
-    noise_multiplier: float
-    delta: float
-    epsilon_lower: float
-    epsilon_upper: float
-    warnings: Sequence[str]
-
-
-@dataclass(frozen=True)
-class PateCost(Answer):
-    """What labelling by votes cost. Only ``data_independent_epsilon`` may be published."""
-
-    epsilon: float
-    delta: float
-    order: float
-    report: str
-    bound: bool
-    guarantee: str
-    data_independent_epsilon: float
-    answered: float
-    orders: Sequence[float]
-    rdp: Sequence[float]
-    price: str = "best"
-    exact: Optional[Mapping[str, Any]] = None
-
-
-@dataclass(frozen=True)
-class SanitizedCost(Answer):
-    """A sanitized ε: it may be published, and is an estimate, no upper bound.
-
-    ``private``, which is there if it was asked for, must not be published. ``why_none``
-    says why there is no ε.
-    """
-
-    epsilon: Optional[float]
-    why_none: str
-    private: Optional[Mapping[str, Any]] = None
-
-
-@dataclass(frozen=True)
-class PublishedCost(Answer):
-    """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
-
-    ``private``, which is there if it was asked for, must not be published.
-    """
-
-    epsilon: float
-    confidence: float
-    statement: str
-    private: Optional[Mapping[str, Any]] = None
-
-
-@dataclass(frozen=True)
-class LabelGroup(Answer):
-    """The randomizer of a group of examples, and the half-loss of its labels."""
-
-    name: str
-    share: float
-    loss: float
-    outputs: Sequence[float]
-    probabilities: Sequence[Sequence[float]]
-
-
-@dataclass(frozen=True)
-class LabelRandomizer(Answer):
-    """The unbiased randomizer of private labels with the least loss.
-
-    ``probabilities[i][j]`` is that of ``outputs[j]`` for ``labels[i]``; ``loss`` has
-    half the mean squared error of this and of other methods. Of classes labels and outputs
-    are numbers from 0 on, and ``kept`` the share that comes out unchanged.
-    """
-
-    epsilon: float
-    labels: Sequence[float]
-    prior: Sequence[float]
-    outputs: Sequence[float]
-    probabilities: Sequence[Sequence[float]]
-    loss: Mapping[str, float]
-    gap: float
-    kept: Mapping[str, float] = field(default_factory=dict)
-    grouped_loss: Optional[float] = None
-    groups: Sequence[LabelGroup] = field(default_factory=tuple)
-
-
-@dataclass(frozen=True)
-class Topic(Answer):
-    """A term of the answers, or a theorem that they rest on."""
-
-    name: str
-    title: str
-    text: str
-    also: Sequence[str] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A budget that stops a training loop: by hand, in PyTorch, in Keras, in Lightning.
+"""A budget that stops a training loop: by hand, in PyTorch, in Keras, in Lightning, in transformers.
 
 No framework is imported before one of its functions here is called.
 """
@@ -16,7 +16,7 @@ from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
 
-__all__ = ["TrainingBudget", "attach", "keras_callback", "lightning_callback"]
+__all__ = ["TrainingBudget", "attach", "keras_callback", "lightning_callback", "transformers_callback"]
 
 
 # Up to how many steps a gap in theory is narrowed step by step, as the command dpsgd does; more are in blocks.
@@ -42,6 +42,11 @@ class TrainingBudget(Asking):
 
     With random-allocation, shuffle and fixed-order so many steps are an epoch as a pass of ``sampler()`` has. An epoch that is
     left before its end counts as a whole one, and noise changes between epochs only.
+
+        budget = callbacks.TrainingBudget(noise_multiplier=2.0, delta=1e-5, sampling_rate=0.01, target_epsilon=1.0)
+        while not budget.exhausted:
+            budget.step()  # then train on a batch
+        budget.epsilon().upper
     """
 
     def __init__(
@@ -353,6 +358,49 @@ def lightning_callback(budget: TrainingBudget) -> Any:
             budget.load_state_dict(state_dict)
 
     return PrivacyCallback()
+
+
+def transformers_callback(budget: TrainingBudget) -> Any:
+    """A callback for the Trainer of transformers: stops training at the budget and puts ``epsilon`` into its logs.
+
+    A step is counted before the optimizer takes it. As in ``attach``, the trainer's loader must draw the batches of the
+    budget (override ``get_train_dataloader``), and the noise of an optimizer of Opacus is compared and counted as what it
+    is. A checkpoint of the trainer does not hold it: save ``budget.state_dict()`` beside it.
+    """
+    base = _first("TrainerCallback", "transformers")
+
+    class PrivacyCallback(base):  # type: ignore[misc, valid-type]
+        batches: Union[None, PoissonBatches, EpochBatches] = None
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if getattr(args, "gradient_accumulation_steps", 1) != 1:
+                raise AccountantError("a step is of one batch, and gradient_accumulation_steps makes it one of several")
+            self.batches = _batches_for(kwargs.get("train_dataloader"), budget)
+            budget.compare(_inner(kwargs.get("optimizer")), self.batches.rate)
+
+        def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            rate = None if self.batches is None else self.batches.rate
+            budget.step(noise_multiplier=_inner(kwargs.get("optimizer")), sampling_rate=rate)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
+            if budget.exhausted:
+                control.should_training_stop = True
+            return control
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+            if logs is not None:
+                logs["epsilon"] = budget.epsilon().upper
+
+    return PrivacyCallback()
+
+
+def _inner(optimizer: Any) -> Optional[float]:
+    """The noise multiplier of an optimizer of Opacus, which others may have wrapped; None of any other."""
+    for _ in range(4):
+        if optimizer is None or getattr(optimizer, "noise_multiplier", None) is not None:
+            break
+        optimizer = getattr(optimizer, "optimizer", None)
+    return getattr(optimizer, "noise_multiplier", None)
 
 
 def _noise_of(model: Any) -> Optional[float]:

@@ -21,7 +21,10 @@ __all__ = [
 def compute_dp_sgd_privacy(
     n: int, batch_size: int, noise_multiplier: float, epochs: float, delta: float
 ) -> Tuple[float, None]:
-    """ε, and None where TensorFlow Privacy has a Rényi order: there is none here."""
+    """ε, and None where TensorFlow Privacy has a Rényi order: there is none here.
+
+        dpsgd.compute_dp_sgd_privacy(60000, 256, 1.1, 5, 1e-5)
+    """
     run = shared().dpsgd(
         examples=n, batch_size=batch_size, noise_multiplier=noise_multiplier, epochs=epochs, delta=delta
     )
@@ -45,6 +48,8 @@ def compute_dp_sgd_privacy_statement(
     A mean over a microbatch of several examples changes by up to twice the norm to which it
     is clipped: with ``used_microbatching`` the noise counts half. With
     ``max_examples_per_user`` the statement is about persons with so many examples.
+
+        dpsgd.compute_dp_sgd_privacy_statement(60000, 256, 5, 1.1, 1e-5)
     """
     run = shared().dpsgd(
         examples=number_of_examples,
@@ -67,7 +72,10 @@ def compute_dp_sgd_privacy_statement(
 def compute_noise(
     n: int, batch_size: int, target_epsilon: float, epochs: float, delta: float, noise_lbd: float = 0.0
 ) -> float:
-    """The least noise multiplier that is proved to meet the target, and at least ``noise_lbd``."""
+    """The least noise multiplier that is proved to meet the target, and at least ``noise_lbd``.
+
+        dpsgd.compute_noise(60000, 256, 2.0, 5, 1e-5)
+    """
     run = shared().dpsgd(
         examples=n, batch_size=batch_size, epochs=epochs, target_epsilon=target_epsilon, delta=delta
     )
@@ -89,6 +97,8 @@ def get_noise_multiplier(
 
     ``accountant``, ``epsilon_tolerance`` and the orders of an accountant are taken as Opacus has them, and change nothing:
     the noise is the certified one, and its last digits are searched.
+
+        dpsgd.get_noise_multiplier(target_epsilon=2.0, target_delta=1e-5, sample_rate=0.01, steps=1000)
     """
     if (steps is None) == (epochs is None):
         raise ValueError("one of epochs and steps must be given, and only one")

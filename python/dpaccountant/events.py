@@ -108,6 +108,9 @@ class PrivacyAccountant(Answers):
     ``neighboring_relation`` is add-remove, substitute or zero-out, or a member of
     dp_accounting's ``NeighboringRelation``. Numbers are proved upper bounds; ``interval``
     has the lower ends as well. Without ``accountant`` it is the one of the process.
+
+        noise = {"class_name": "GaussianDpEvent", "noise_multiplier": 2.0}
+        events.PrivacyAccountant().compose(noise, 3).get_epsilon(1e-5)
     """
 
     def __init__(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from ._connection import Connection
 from ._errors import BudgetError, InputError
-from ._read import interval_of
+from ._operations import FilterRow, Operations
+from ._read import each
 from .answers import Interval
 
 __all__ = ["AdaptiveRun", "IndividualFilter", "Menu"]
@@ -20,27 +20,27 @@ class Menu:
     once. ``units`` is the budget, in whole units, and ``costs`` has what each type costs.
     """
 
-    def __init__(self, accountant: Connection, menu: Mapping[str, Any], *, units: Optional[int] = None) -> None:
+    def __init__(self, accountant: Operations, menu: Mapping[str, Any], *, units: Optional[int] = None, **limits: Any) -> None:
         self._accountant = accountant
-        self.menu = dict(menu)
-        answer = accountant.request("filter", menu=self.menu, units=units)
-        self.units = int(answer["units"])
-        self.costs: Dict[str, int] = {t["name"]: int(t["cost"]) for t in answer["types"]}
-        self.efficiency: Optional[float] = answer.get("efficiency")
+        self.menu, self._limits = dict(menu), limits
+        answer = accountant._filter(self.menu, units=units, **limits)
+        self.units = answer.units
+        self.costs: Dict[str, int] = {t.name: t.cost for t in answer.types}
+        self.efficiency = answer.efficiency
         #: (units, lower, upper) of ε for every budget; only the last is a promise.
-        self.odometer: List[Tuple[int, float, float]] = [_row(r) for r in answer.get("odometer", ())]
+        self.odometer: List[Tuple[int, float, float]] = [_row(r) for r in answer.odometer]
         #: (units, lower, upper) of ε that may be shown when the run stops there, if the menu has levels.
-        self.levels: List[Tuple[int, float, float]] = [_row(r) for r in answer.get("levels", ())]
+        self.levels: List[Tuple[int, float, float]] = [_row(r) for r in answer.levels]
 
+    @each("epsilon")
     def delta(self, epsilon: float) -> Interval:
         """δ of the whole budget at ε."""
-        answer = self._accountant.request("filter", menu=self.menu, units=self.units, epsilon=epsilon)
-        return interval_of(answer["deltas"][0], "delta")
+        return self._accountant._filter(self.menu, units=self.units, epsilon=epsilon, **self._limits).deltas[0]
 
+    @each("delta")
     def epsilon(self, delta: float) -> Interval:
         """ε of the whole budget at δ."""
-        answer = self._accountant.request("filter", menu=self.menu, units=self.units, delta=delta)
-        return interval_of(answer["epsilons"][0], "epsilon")
+        return self._accountant._filter(self.menu, units=self.units, delta=delta, **self._limits).epsilons[0]
 
     def run(self) -> "AdaptiveRun":
         """A run that has spent nothing."""
@@ -51,8 +51,8 @@ class Menu:
         return IndividualFilter(self, records, empty_places=empty_places)
 
 
-def _row(r: Mapping[str, Any]) -> Tuple[int, float, float]:
-    return int(r["units"]), float(r["epsilon"]["lower"]), float(r["epsilon"]["upper"])
+def _row(r: FilterRow) -> Tuple[int, float, float]:
+    return r.units, r.epsilon.lower, r.epsilon.upper
 
 
 class AdaptiveRun:

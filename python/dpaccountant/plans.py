@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Mapping, Optional
+import math
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from ._errors import InputError
 from ._read import given
@@ -10,6 +11,7 @@ from ._read import given
 __all__ = [
     "Step", "Plan", "mechanism", "Gaussian", "Laplace", "DiscreteGaussian", "DiscreteLaplace", "RandomizedResponse",
     "Pure", "Approximate", "Exponential", "PermuteAndFlip", "NoisyMax", "Threshold", "SelectPartitions", "Majority", "Matrix",
+    "Density", "DensityGrid",
 ]
 
 
@@ -130,7 +132,7 @@ def DiscreteLaplace(noise_multiplier: float, *, sensitivity: Optional[int] = Non
 
 
 def RandomizedResponse(probability: float, categories: int) -> Step:
-    """The true category with ``probability``, else another one."""
+    """A category drawn uniformly with ``probability``, else the true one."""
     return mechanism("randomized-response", probability=probability, categories=categories)
 
 
@@ -172,6 +174,46 @@ def Threshold(
 def SelectPartitions(epsilon: float, delta: float, *, partitions: Optional[int] = None) -> Step:
     """Keys without their counts, of persons in at most so many partitions."""
     return mechanism("select-partitions", epsilon=epsilon, delta=delta, partitions=partitions)
+
+
+def Density(
+    p: Sequence[float], q: Sequence[float], *, low: Optional[Sequence[float]] = None, high: Optional[Sequence[float]] = None,
+    order: Optional[str] = None, mass_error: Optional[float] = None, loss_error: Optional[float] = None, outside: Optional[float] = None,
+) -> Step:
+    """A mechanism of one's own by the masses of cells of outputs, ``p`` on one data set and ``q`` on its neighbour.
+
+    ``low`` and ``high`` bound log(dP/dQ) in each cell and may be infinite; ``order="ascending"`` says in their place that it does
+    not fall from cell to cell; without either, a cell is one outcome. ``mass_error`` bounds the relative error of masses,
+    ``loss_error`` that of ``low`` and ``high``, ``outside`` what either mass has in no cell. Lists or arrays.
+    """
+    return mechanism(
+        "density", p=p, q=q, low=_losses("low", low), high=_losses("high", high), order=order, mass_error=mass_error, loss_error=loss_error, outside=outside
+    )
+
+
+def DensityGrid(
+    grid: Sequence[float], log_p: Sequence[float], log_q: Sequence[float], curvature: float, *, kinks: Optional[Sequence[float]] = None,
+    density_error: Optional[float] = None, outside: Optional[float] = None,
+) -> Step:
+    """A mechanism of one's own by the logarithms of two densities at the points of a grid.
+
+    ``curvature`` bounds their second derivatives between points, ``density_error`` the error of the values, ``outside`` the mass of either
+    density beyond the grid; the densities may have ``kinks`` at points of it.
+    """
+    return mechanism(
+        "density", grid=grid, log_p=log_p, log_q=log_q, curvature=curvature, kinks=kinks, density_error=density_error, outside=outside
+    )
+
+
+def _losses(name: str, values: Optional[Sequence[float]]) -> Optional[List[Any]]:
+    """Losses as plans have them: JSON has no infinite numbers."""
+    if values is None:
+        return None
+    losses = [float(x) for x in values]
+    for i, x in enumerate(losses):
+        if math.isnan(x):
+            raise InputError(f"{name}[{i}]: nan is not a loss; must be a number, inf or -inf")
+    return [x if math.isfinite(x) else "inf" if x > 0 else "-inf" for x in losses]
 
 
 def Majority(mechanisms: int, epsilon: float, allowance: float, *, answers: Optional[int] = None, **parameters: Any) -> Step:

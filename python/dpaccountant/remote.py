@@ -108,7 +108,7 @@ class RemoteAccountant(Accountant):
         return not self._closed
 
     def request(self, op: str, **arguments: Any) -> Any:
-        """Send one request of docs/server.md and return its result."""
+        """Send one request of docs/reference/server.md and return its result."""
         if self._closed:
             raise AccountantError("the accountant is closed")
         if op == "ledger-close":  # the server's, not the client's

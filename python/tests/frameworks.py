@@ -1,4 +1,4 @@
-"""Stand-ins of PyTorch with Opacus, JAX and TensorFlow, for the examples where these are not installed.
+"""Stand-ins of PyTorch with Opacus, of trainers, JAX, TensorFlow and others, for the examples where these are not installed.
 
 They have the functions that python/examples use, with the meaning that the frameworks
 give them, and can differentiate one function: the cross-entropy of a linear layer. They show
@@ -111,6 +111,14 @@ class _DPOptimizer:
         self.module.bias -= self.rate * noisy[-1] / self.expected
 
 
+class _DataLoader:
+    def __init__(self, data, batch_size):
+        self.parts = data, batch_size
+
+    def __len__(self):
+        return -(-len(self.parts[0][0]) // self.parts[1])
+
+
 class _PoissonLoader:
     def __init__(self, data, batch_size):
         self.data, self.rate, self.steps = data, 1 / -(-len(data[0]) // batch_size), -(-len(data[0]) // batch_size)
@@ -130,7 +138,7 @@ class _PrivacyEngine:
         self.accountant = None
 
     def make_private(self, *, module, optimizer, data_loader, noise_multiplier, max_grad_norm):
-        loader = _PoissonLoader(*data_loader)
+        loader = _PoissonLoader(*data_loader.parts)
         private = _DPOptimizer(
             module, optimizer.lr, noise_multiplier, max_grad_norm, int(len(loader.data[0]) * loader.rate))
         private.attach_step_hook(self.accountant.get_optimizer_hook_fn(sample_rate=loader.rate))
@@ -138,6 +146,202 @@ class _PrivacyEngine:
 
     def get_epsilon(self, delta):
         return self.accountant.get_epsilon(delta)
+
+
+class _Fit:
+    """The loop of the trainers: ``step`` is one batch, and says whether to stop."""
+
+    def loop(self, loader, step):
+        for _ in range(100):
+            for batch in loader:
+                if step(batch):
+                    return
+
+
+class _Trainer(_Fit):  # of transformers
+    def __init__(self, *, model, args, optimizers, callbacks):
+        self.model, self.args, self.optimizer, self.callbacks = model, args, optimizers[0], callbacks
+        self.control = types.SimpleNamespace(should_training_stop=False)
+
+    def event(self, name, **more):
+        wrapped = types.SimpleNamespace(optimizer=self.optimizer)  # as accelerate does
+        for callback in self.callbacks:
+            getattr(callback, name)(self.args, None, self.control, optimizer=wrapped, train_dataloader=self.loader, model=self.model, **more)
+
+    def train(self):
+        self.loader = self.get_train_dataloader()
+        self.event("on_train_begin")
+        self.loop(self.loader, self.step)
+        logs = {}
+        self.event("on_log", logs=logs)
+        print(f"logged {logs['epsilon']:.6f}")
+
+    def step(self, batch):
+        self.optimizer.zero_grad()
+        self.compute_loss(self.model, batch).backward()
+        self.event("on_pre_optimizer_step")
+        self.optimizer.step()
+        self.event("on_step_end")
+        return self.control.should_training_stop
+
+
+class _LightningTrainer(_Fit):
+    should_stop, accumulate_grad_batches = False, 1
+
+    def __init__(self, *, callbacks, **_):
+        self.callbacks = callbacks
+
+    def fit(self, module, loader):
+        self.module, self.train_dataloader, self.optimizers = module, loader, [module.configure_optimizers()]
+        module.log = lambda name, value: print(f"logged {value:.6f}")
+        for callback in self.callbacks:
+            callback.on_train_start(self, module)
+        self.loop(loader, self.step)
+        for callback in self.callbacks:
+            callback.on_train_epoch_end(self, module)
+
+    def step(self, batch):
+        optimizer, = self.optimizers
+        optimizer.zero_grad()
+        self.module.training_step(batch, 0).backward()
+        for callback in self.callbacks:
+            callback.on_before_optimizer_step(self, self.module, optimizer)
+        optimizer.step()
+        for callback in self.callbacks:
+            callback.on_train_batch_end(self, self.module, None, batch, 0)
+        return self.should_stop
+
+
+def transformers():
+    """transformers with torch and opacus."""
+    torch()
+    KIND["transformers"] = "installed" if _found("transformers") else "stand-in"
+    if KIND["transformers"] == "stand-in":
+        peers.add_module(
+            "transformers", Trainer=_Trainer, TrainerCallback=type("TrainerCallback", (), {}),
+            TrainingArguments=lambda **options: types.SimpleNamespace(gradient_accumulation_steps=1, **options))
+
+
+def lightning():
+    """lightning with torch and opacus."""
+    torch()
+    KIND["lightning"] = "installed" if _found("lightning") else "stand-in"
+    if KIND["lightning"] == "stand-in":
+        peers.lightning()
+        sys.modules["lightning.pytorch"].__dict__.update(Trainer=_LightningTrainer, LightningModule=type("LightningModule", (), {}))
+
+
+# What has types and functions alone
+
+
+def flower():
+    """flwr's types of privacy accounting."""
+    import dataclasses
+    import enum
+
+    if _found("flwr") and _found("flwr.supercore.privacy_accounting"):
+        KIND["flower"] = "installed"
+        return
+    KIND["flower"] = "stand-in"
+    peers.add_module("flwr", path="")
+    peers.add_module("flwr.supercore", path="")
+    module = peers.add_module(
+        "flwr.supercore.privacy_accounting",
+        NeighboringRelation=enum.Enum("NeighboringRelation", {"ADD_OR_REMOVE_ONE": "add-or-remove-one", "REPLACE_ONE": "replace-one"}),
+        SamplingMethod=enum.Enum("SamplingMethod", {"POISSON": "poisson", "WITHOUT_REPLACEMENT": "without-replacement", "NO_AMPLIFICATION": "no-amplification"}))
+    for name, fields in (
+        ("PrivacyConfig", ["target_delta", "population_size", "neighboring_relation", "sampling_method", ("max_epsilon", object, None)]),
+        ("GaussianPrivacyEvent", ["noise_multiplier", "sample_size", "population_size"]),
+        ("PrivacySpent", ["epsilon", "delta", "num_releases", "accounting_method", ("optimal_order", object, None)]),
+    ):
+        kind = dataclasses.make_dataclass(name, fields, frozen=True)
+        kind.__module__ = module.__name__
+        setattr(module, name, kind)
+
+
+def pipeline_dp():
+    """pipeline_dp.aggregate_params and pipeline_dp.budget_accounting, as far as our accountant uses them."""
+    import dataclasses
+    import enum
+
+    if _found("pipeline_dp"):
+        KIND["pipeline_dp"] = "installed"
+        return
+    KIND["pipeline_dp"] = "stand-in"
+
+    class BudgetAccountant:
+        def __init__(self, total_epsilon, total_delta, num_aggregations, aggregation_weights):
+            self._total_epsilon, self._total_delta = total_epsilon, total_delta
+            self._mechanisms, self._scopes_stack, self._finalized = [], [], False
+
+        def _check_aggregation_restrictions(self): ...
+
+        def _finalize(self):
+            self._finalized = True
+
+        def _register_mechanism(self, mechanism):
+            self._mechanisms.append(mechanism)
+
+    @dataclasses.dataclass
+    class MechanismSpec:
+        mechanism_type: object
+        name: str = ""
+        _noise_standard_deviation: float = None
+        _count: int = 1
+        noise_standard_deviation = property(lambda self: self._noise_standard_deviation)
+        standard_deviation_is_set = property(lambda self: self._noise_standard_deviation is not None)
+        count = property(lambda self: self._count)
+
+        def set_noise_standard_deviation(self, stddev):
+            self._noise_standard_deviation = stddev
+
+        def set_eps_delta(self, eps, delta):
+            self.eps, self.delta = eps, delta
+
+        def set_thresholding_delta(self, delta):
+            self.thresholding_delta = delta
+
+    peers.add_module("pipeline_dp", path="")
+    kinds = "LAPLACE GAUSSIAN LAPLACE_THRESHOLDING GAUSSIAN_THRESHOLDING TRUNCATED_GEOMETRIC GENERIC"
+    peers.add_module("pipeline_dp.aggregate_params", MechanismType=enum.Enum("MechanismType", kinds))
+    peers.add_module(
+        "pipeline_dp.budget_accounting", BudgetAccountant=BudgetAccountant, MechanismSpec=MechanismSpec,
+        MechanismSpecInternal=dataclasses.make_dataclass("MechanismSpecInternal", ["sensitivity", "weight", "mechanism_spec"]))
+
+
+def jax_privacy():
+    """jax_privacy.execution_plan.BandMFConfig of one band, and dp_accounting."""
+    peer = peers.dp_accounting()
+    if _found("jax_privacy", "jax"):
+        KIND["jax_privacy"] = "installed"
+        return
+    KIND["jax_privacy"] = "stand-in"
+
+    class BandMFConfig:
+        @classmethod
+        def default(cls, num_bands, iterations, expected_participations):
+            config = cls()
+            config.rate, config.iterations = num_bands * expected_participations / iterations, iterations
+            return config
+
+        def calibrate(self, *, epsilon, delta, tol=None, accountant_fn):
+            low, high = 0.0, 64.0
+            while high - low > 1e-6:
+                middle = (low + high) / 2
+                event = peer.PoissonSampledDpEvent(self.rate, peer.GaussianDpEvent(middle))
+                spent = accountant_fn(peer.NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event, self.iterations).get_epsilon(delta)
+                low, high = (low, middle) if spent <= epsilon else (middle, high)
+            return types.SimpleNamespace(noise_multiplier=high)
+
+    peers.add_module("jax_privacy", path="")
+    peers.add_module("jax_privacy.execution_plan", BandMFConfig=BandMFConfig)
+
+
+def tensorflow_privacy():
+    """tensorflow_privacy.compute_dp_sgd_privacy_statement."""
+    KIND["tensorflow_privacy"] = "installed" if _found("tensorflow_privacy", "tensorflow") else "stand-in"
+    if KIND["tensorflow_privacy"] == "stand-in":
+        peers.add_module("tensorflow_privacy", compute_dp_sgd_privacy_statement=lambda **run: f"theirs, of {len(run)} arguments")
 
 
 def _save(state, path):
@@ -161,7 +365,7 @@ def torch():
     peers.add_module("torch.nn.functional", cross_entropy=_cross_entropy)
     peers.add_module("torch.optim", SGD=lambda parameters, lr: types.SimpleNamespace(lr=lr))
     peers.add_module("torch.utils")
-    peers.add_module("torch.utils.data", TensorDataset=lambda *parts: parts, DataLoader=lambda data, batch_size: (data, batch_size))
+    peers.add_module("torch.utils.data", TensorDataset=lambda *parts: parts, DataLoader=_DataLoader)
     sys.modules["opacus"].PrivacyEngine = _PrivacyEngine
 
 

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), HERE]
 
 import peers
-from dpaccountant import AccountantError, BudgetError, InfeasibleError, InputError, callbacks, dpsgd, events, rows, shared
+from dpaccountant import AccountantError, BudgetError, Gaussian, InfeasibleError, InputError, Plan, callbacks, dpsgd, events, flower, rows, shared
 from dpaccountant._batches import PoissonBatches
 
 try:
@@ -689,6 +689,70 @@ class Callbacks(unittest.TestCase):
         ):
             with self.assertRaisesRegex(AccountantError, error):
                 callbacks.lightning_callback(self.run_of()).on_train_start(types.SimpleNamespace(**{**trainer, **wrong}), None)
+
+
+    def test_transformers_sees(self):
+        peers.add_module("transformers", TrainerCallback=type("TrainerCallback", (), {}))
+        self.addCleanup(sys.modules.pop, "transformers")
+        optimizer = types.SimpleNamespace(noise_multiplier=1.1)
+        more = dict(train_dataloader=LOADER, optimizer=types.SimpleNamespace(optimizer=optimizer))
+        args, control = types.SimpleNamespace(gradient_accumulation_steps=1), types.SimpleNamespace(should_training_stop=False)
+        budget = self.run_of()
+        callback = callbacks.transformers_callback(budget)
+        callback.on_train_begin(args, None, control, **more)
+        callback.on_pre_optimizer_step(args, None, control, **more)
+        optimizer.noise_multiplier = 0.9
+        callback.on_pre_optimizer_step(args, None, control, **more)
+        self.assertFalse(callback.on_step_end(args, None, control).should_training_stop)
+        same = self.run_of()
+        same.step()
+        same.step(noise_multiplier=0.9)
+        self.assertEqual(budget.epsilon(), same.epsilon())
+        logs = {}
+        callback.on_log(args, None, control, logs=logs)
+        self.assertEqual(logs, {"epsilon": same.epsilon().upper})
+        for wrong, error in (
+            ({"train_dataloader": SHUFFLED}, "RandomSampler"),
+            ({}, "noise_multiplier"),
+            ({"args": types.SimpleNamespace(gradient_accumulation_steps=2)}, "several"),
+        ):
+            with self.assertRaisesRegex(AccountantError, error):
+                callbacks.transformers_callback(self.run_of()).on_train_begin(wrong.pop("args", args), None, control, **{**more, **wrong})
+
+    def test_flower(self):
+        def config(**other):
+            return types.SimpleNamespace(**{**dict(
+                target_delta=1e-5, population_size=1000, neighboring_relation="add-or-remove-one", sampling_method="poisson", max_epsilon=2.0), **other})
+
+        event = types.SimpleNamespace(noise_multiplier=2.0, sample_size=50, population_size=1000)
+        steps = {
+            "poisson": ("add-or-remove-one", Plan(Gaussian(2.0).poisson(0.05) * 30)),
+            "without-replacement": ("replace-one", Plan(Gaussian(2.0).without_replacement(population=1000, batch=50) * 30, neighbors="substitute")),
+            "no-amplification": ("add-or-remove-one", Plan(Gaussian(2.0) * 30)),
+        }
+        for method, (relation, plan) in steps.items():
+            accountant = flower.CertifiedAccountant(config(sampling_method=method, neighboring_relation=relation))
+            accountant.compose(event, 20)
+            accountant.compose(event, 10)
+            want = shared().epsilon(plan, 1e-5).upper
+            self.assertEqual((accountant.get_epsilon(1e-5), accountant.num_releases), (want, 30))
+            self.assertEqual(accountant.get_delta(1.0), shared().delta(plan, 1.0).upper)
+            self.assertEqual(accountant.get_privacy_spent(), (want, 1e-5, 30, "certified", None))
+            self.assertEqual(accountant.would_exceed(event, want + 1), False)
+            self.assertEqual(accountant.would_exceed(event, want), True)
+            again = flower.CertifiedAccountant(accountant.config)
+            again.load_state_dict(json.loads(json.dumps(accountant.state_dict())))
+            self.assertEqual((again.get_epsilon(1e-5), again.state_dict()), (want, accountant.state_dict()))
+            with self.assertRaisesRegex(ValueError, "another configuration"):
+                flower.CertifiedAccountant(config(max_epsilon=3.0)).load_state_dict(accountant.state_dict())
+        for wrong, error in (
+            (lambda: flower.CertifiedAccountant(config(sampling_method="shuffle")), "sampling_method: shuffle under add-or-remove-one is not one of"),
+            (lambda: flower.CertifiedAccountant(config(neighboring_relation="replace-one")), "poisson under replace-one"),
+            (lambda: flower.CertifiedAccountant(config(population_size=9)).compose(event), "population_size: 1000 is not 9"),
+            (lambda: flower.CertifiedAccountant(config(max_epsilon=None)).would_exceed(event), "max_epsilon: is missing"),
+        ):
+            with self.assertRaisesRegex((ValueError, InputError), error):
+                wrong()
 
 
 class Rows(unittest.TestCase):

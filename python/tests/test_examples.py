@@ -12,7 +12,7 @@ PACKAGE = os.path.join(HERE, "..")
 EXAMPLES = os.path.join(PACKAGE, "examples")
 sys.path[:0] = [PACKAGE, HERE]
 
-from dpaccountant import shared
+from dpaccountant import Gaussian, Laplace, Plan, dpsgd, shared
 
 try:
     import numpy
@@ -114,6 +114,42 @@ class Examples(unittest.TestCase):
             # Nothing is left to train: the model and the account are those of before.
             self.assertEqual(again, ["resumed after 65 steps", out.splitlines()[-1]])
 
+    def test_opacus_epsilon(self):
+        noise, epsilon, steps = re.search(r"noise ([0-9.]+): ε ≤ ([0-9.]+) after (\d+) steps", run("torch", "opacus_epsilon.py")).groups()
+        least = dpsgd.get_noise_multiplier(target_epsilon=BUDGET, target_delta=DELTA, sample_rate=1 / 8, steps=64)
+        self.assertEqual((noise, int(steps)), (f"{least:.6f}", 64))
+        self.assertTrue(0.999 < float(epsilon) <= BUDGET, epsilon)
+
+    def test_trainers(self):
+        """The trainer stops at the last step that fits, and has logged what it costs."""
+        for framework, program in (("transformers", "transformers_trainer.py"), ("lightning", "lightning_digits.py")):
+            logged, steps, most, epsilon = re.search(r"logged ([0-9.]+)\n(\d+) of (\d+) steps, ε ≤ ([0-9.]+)\n", run(framework, program)).groups()
+            self.assertEqual((steps, logged), (most, epsilon))
+            self.assertEqual(epsilon, f"{certified(int(steps)).upper:.6f}")
+            self.assertGreater(certified(int(steps) + 1).lower, BUDGET)
+
+    def test_flower_rounds(self):
+        out = run("flower", "flower_rounds.py")
+        rounds, epsilon, resumed = re.match(r"(\d+) rounds, ε ≤ ([0-9.]+) at δ = 1e-05, certified\nresumed after (\d+) rounds\n$", out).groups()
+        cost = [shared().epsilon(Plan(Gaussian(0.8).poisson(0.005) * (int(rounds) + more)), 1e-5) for more in (0, 50)]
+        self.assertEqual((rounds, epsilon), (resumed, f"{cost[0].upper:.6f}"))
+        self.assertTrue(cost[0] <= 1.0 and not cost[1] <= 1.0, cost)
+
+    def test_pipeline_dp_budget(self):
+        count, total, keys = re.findall(r"standard deviation ([0-9.]+)", run("pipeline_dp", "pipeline_dp_budget.py"))
+        self.assertAlmostEqual(float(total) / float(keys), 2.5, delta=1e-3)
+        plan = Plan(Laplace(float(count) / 2**0.5), Gaussian(float(total) / 5), Gaussian(float(keys)))
+        self.assertAlmostEqual(shared().epsilon(plan, 7.5e-7).upper, 1, delta=1e-3)
+
+    def test_jax_privacy_calibrate(self):
+        noise, low, high = re.match(r"noise ([0-9.]+): ε in \[([0-9.]+), ([0-9.]+)\]", run("jax_privacy", "jax_privacy_calibrate.py")).groups()
+        self.assertTrue(0.9999 < float(low) <= float(high) <= 1.00001, (noise, low, high))
+
+    def test_tensorflow_privacy_statement(self):
+        out = run("tensorflow_privacy", "tensorflow_privacy_statement.py")
+        self.assertIn("2.38", out)
+        self.assertRegex(out, r"noise for ε = 2: 1\.2\d+\n$")
+
     def test_jax_events(self):
         self.check(run("jax", "jax_events.py"), 8)
 
@@ -123,7 +159,9 @@ class Examples(unittest.TestCase):
     def test_every_program_is_run(self):
         programs = {name for name in os.listdir(EXAMPLES) if name.endswith(".py")}
         self.assertEqual(programs, {
-            "digits.py", "individual_budgets.py", "secure_aggregation.py", "pytorch_opacus.py", "jax_events.py", "tensorflow_keras.py"})
+            "digits.py", "individual_budgets.py", "secure_aggregation.py", "pytorch_opacus.py", "jax_events.py", "tensorflow_keras.py",
+            "opacus_epsilon.py", "transformers_trainer.py", "lightning_digits.py", "flower_rounds.py", "pipeline_dp_budget.py", "jax_privacy_calibrate.py",
+            "tensorflow_privacy_statement.py"})
 
 
 if __name__ == "__main__":

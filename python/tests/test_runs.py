@@ -17,7 +17,9 @@ PAPERS = os.path.join(PACKAGE, "examples", "papers")
 sys.path[:0] = [PACKAGE, HERE]
 
 import dpaccountant
-from dpaccountant import BudgetError, Gaussian, InputError, Interval, Laplace, Plan, Pure, shared
+from dpaccountant import (
+    Accountant, BudgetError, DiscreteGaussian, Gaussian, InputError, Interval, Laplace, Plan, Pure, RandomizedResponse, shared,
+)
 from dpaccountant.plans import Step
 
 try:
@@ -54,7 +56,17 @@ class Runs(unittest.TestCase):
         self.assertEqual(set(release(threshold, {"x": 200, "y": 1})), {"x"})
         self.assertEqual(release(threshold, [1, 2]), [None, None])
         self.raises(InputError, "sensitivity: is missing", lambda: release({"gaussian": {"noise-multiplier": 1}}, [1]))
-        self.raises(InputError, "discrete-gaussian is not gaussian or laplace", lambda: release({"discrete-gaussian": {"noise-multiplier": 1}}, [1]))
+        whole = release(DiscreteGaussian(2, sensitivity=3), [5, -7], test_seed=1)
+        self.assertEqual(whole, [float(round(x)) for x in whole])
+        self.assertEqual(release(RandomizedResponse(0, 3), [0, 2, 1]), [0, 2, 1])
+        self.raises(InputError, "values[1]: 3 is not a whole number in [0, 2]", lambda: release(RandomizedResponse(0.5, 3), [0, 3]))
+        plan = Plan(Laplace(1e-6), neighbors="substitute")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "plan.json"
+            path.write_text(json.dumps(dict(plan)))
+            for what in (plan, path, str(path)):
+                self.assertAlmostEqual(release(what, [5.0], sensitivity=1)[0], 5, delta=1e-3)
+        self.raises(InputError, "runs its step 2 times", lambda: release(Laplace(1) * 2, [1.0], sensitivity=1))
 
     def test_ledger(self):
         """What fits is spent before it runs, under the plan that prices it; what does not, does not run."""
@@ -82,11 +94,30 @@ class Runs(unittest.TestCase):
                 with self.assertRaises(BudgetError):
                     call()
             ops = [call.args[0] for call in asked.call_args_list]
-        self.assertEqual((ops.count("run-open"), ops.count("run-close")), (4, 4))
-        self.assertFalse({"release", "pate-answer", "run-next"} & set(ops))
+        self.assertFalse({"run-next"} & set(ops))
         self.assertEqual(ledger.status().entries, 1)
-        self.raises(InputError, "candidate_epsilon: is missing", lambda: self.accountant.first_above(GEOMETRIC, 1, self.fail, ledger=ledger))
-        self.raises(InputError, "not under substitute", lambda: self.accountant.label_apply([0, 1], 0.1, [0, 1], weights=[1, 1], ledger=ledger))
+        self.raises(InputError, "candidate-epsilon: is missing", lambda: self.accountant.first_above(GEOMETRIC, 1, self.fail, ledger=ledger))
+        self.raises(InputError, "must be under substitute", lambda: self.accountant.label_apply([0, 1], 0.1, [0, 1], weights=[1, 1], ledger=ledger))
+
+    def test_ledger_elsewhere(self):
+        """A ledger of another accountant is charged the same, before anything is shown."""
+        with Accountant() as other:
+            for make in (
+                lambda ledger: self.accountant.release(Laplace(2), [1.0], sensitivity=1, ledger=ledger),
+                lambda ledger: self.accountant.pate_answer([[9, 1]], "confident", threshold=5, sigma1=3, sigma2=4, ledger=ledger),
+                lambda ledger: self.accountant.best_of(GEOMETRIC, lambda: ("x", 1), candidate=Plan(Pure(0.1)), ledger=ledger),
+                lambda ledger: self.accountant.adaptive_search(1, candidate_epsilon=0.1, delta=1e-6, ledger=ledger).close(),
+            ):
+                spent = []
+                for accountant in (self.accountant, other):
+                    ledger = accountant.create_ledger(neighbors="add-remove", epsilon=50, delta=1e-5, mode="planned")
+                    make(ledger)
+                    spent.append(ledger.status().spent_epsilon)
+                    self.assertEqual(ledger.status().entries, 1)
+                self.assertEqual(*spent)
+                small = other.create_ledger(neighbors="add-remove", epsilon=1e-3, delta=1e-9, mode="planned")
+                with self.assertRaises(BudgetError):
+                    make(small)
 
     def test_teachers(self):
         votes = [[200, 0], [100, 100], [0, 200]]
@@ -200,6 +231,8 @@ class Runs(unittest.TestCase):
             "labels.py": r"mean 37\.50, of the private labels 3[678]\.\d\d; ε ≤ 2\n\d+ of 1500 are cats",
             "majority.py": r"answers \[[01], [01], [01]\], ε ≤ 0\.\d{3}, of which the ledger knows 0\.\d{3}",
             "matrix.py": r"sum \[1920\.0, -1280\.0\], released \[\d+, -\d+\]; ε ≤ 2\.\d{3}",
+            "must.py": r"a batch has 20 records, \d+ of them different; ten cost ε ≤ 3\.\d{3}, of one stage 1\.\d{3}",
+            "shuffle.py": r"value 0: 1000 users, estimated 1?[089]\d\d ± \d\d; local ε 2, behind the shuffler ε ≤ 0\.242",
             "pate.py": r"\d+ of 40 queries answered, \d+ of them right; ε ≤ 0\.\d{3} at this data set",
             "selection.py": r"best: (\w+), noisy score \d+; ε ≤ 0\.\d{3}\nfirst above 330: \w+",
         }
@@ -224,7 +257,7 @@ class Notebook(unittest.TestCase):
             "neighbors": "add-remove", "records-per-person": 2, "steps": [
                 {"mechanism": {"gaussian": {"noise-multiplier": 1.1}}, "sampling": {"poisson": {"rate": 256 / 60000}}, "count": 14063},
                 {"mechanism": {"laplace": {"noise-multiplier": 20}}, "name": "statistics"}]})
-        self.assertEqual(self.accountant.plan_check(plan)["runs"], 14064)
+        self.assertEqual(self.accountant.plan_check(plan).runs, 14064)
         self.assertEqual((2 * (Gaussian(1) * 3))["count"], 6)
         more = Plan(Gaussian(1), neighbors="substitute", records_per_person=3) + Pure(1)
         self.assertEqual((len(more["steps"]), more["neighbors"], more["records-per-person"]), (2, "substitute", 3))
@@ -241,10 +274,49 @@ class Notebook(unittest.TestCase):
                 call()
             self.assertIn(text, str(caught.exception))
 
+    def test_lists_of_numbers(self):
+        """What is asked at a list of δ or ε is answered by a list, in its order; two lists are lists in a list."""
+        a, plan, ds = self.accountant, Plan(Gaussian(2) * 3), (1e-6, 1e-5)
+        for ask in (
+            lambda d: a.compare(plan, d), lambda d: a.certificate(plan, d), lambda d: a.diff(plan, plan, delta=d), lambda d: a.gdp(plan, tolerance=d),
+            lambda d: a.calibrate(plan, epsilon=1.0, delta=d), lambda d: a.curve(plan, "steps", delta=d, points=3),
+            lambda d: a.pate([[9, 1]], "gnmax", sigma2=40, delta=d), lambda d: a.select(plan, law=["geometric"], mean=[5], delta=d),
+            lambda d: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", epsilon=1.0, delta=d),
+            lambda d: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, delta=d),
+        ):
+            self.assertEqual(ask(ds), [ask(d) for d in ds])
+        menu = a.filter({"neighbors": "add-remove", "budget": {"units": 3}, "menu": [{"name": "a", "cost": 1, "steps": [Gaussian(4)]}]}, work=1e9)
+        self.assertEqual(menu.epsilon(ds), [menu.epsilon(d) for d in ds])
+        both = a.calibrate(plan, epsilon=[1.0, 2.0], delta=ds)
+        self.assertEqual([[c.value for c in row] for row in both], [[a.calibrate(plan, epsilon=e, delta=d).value for d in ds] for e in (1.0, 2.0)])
+        with self.assertRaises(InputError) as caught:
+            a.compare(plan, [])
+        self.assertIn("delta: is an empty list", str(caught.exception))
+
+    def test_limits(self):
+        """Limits that are far away change nothing; one of work that is reached is told."""
+        a, plan = self.accountant, Plan(Gaussian(2).poisson(0.01) * 50)
+        caps = {"memory": 500, "work": 1e9, "time_limit": 100}
+        for ask in (
+            lambda **c: a.certificate(plan, 1e-5, **c), lambda **c: a.calibrate(plan, epsilon=1.0, delta=1e-5, **c), lambda **c: a.compare(plan, 1e-5, **c),
+            lambda **c: a.gdp(plan, **c), lambda **c: a.gdp_solve(plan, solve="noise-multiplier", mu=0.5, **c), lambda **c: a.diff(plan, plan, delta=1e-5, **c),
+            lambda **c: a.audit(design="many-runs", members=[2, 3, 4.0], non_members=[0, 1, 1.5], delta=1e-5, **c),
+            lambda **c: a.dpsgd(delta=1e-5, sampling_rate=0.01, steps=50, noise_multiplier=2.0, **c), lambda **c: a.label(1.0, [0, 1], [1, 1], **c),
+            lambda **c: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, **c), lambda **c: a.select(candidate_epsilon=1.0, law=["geometric"], **c),
+            lambda **c: a.majority(mechanisms=3, epsilon=0.1, allowance=1, **c),
+            lambda **c: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", **c),
+            lambda **c: a.pate([[9, 1]], "gnmax", sigma2=40, delta=1e-5, **c),
+        ):
+            self.assertEqual(ask(**caps), ask())
+        self.assertTrue(a.dpsgd(delta=1e-5, sampling_rate=0.01, steps=50, noise_multiplier=2.0, work=1).epsilons[0].warnings)
+        with self.assertRaises(TypeError):
+            a.compare(plan, 1e-5, speed=3)
+
     def test_every_step_is_a_plan(self):
         """Each constructor has the keys of plans."""
         values = {"noise": "laplace", "strategy": "identity", "participation": {"epochs": 1}, "probability": 0.9, "categories": 3, "delta": 1e-6,
-                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4}
+                  "threshold": 20, "scale": 1, "epsilon": 0.5, "mechanisms": 3, "allowance": 1, "steps": 2, "noise_multiplier": 4, "p": [0.5, 0.5], "q": [0.25, 0.75], "curvature": 0,
+                  "grid": [0, 1], "log_p": [0, 0], "log_q": [-0.5413248546129181, 0.4586751453870819]}
         import inspect
 
         tried = 0
@@ -257,13 +329,13 @@ class Notebook(unittest.TestCase):
                 wanted["scale"] = 1
             self.assertGreater(self.accountant.epsilon(Plan(make(**wanted)), 1e-5).upper, 0, name)
             tried += 1
-        self.assertEqual(tried, 14)
+        self.assertEqual(tried, 16)
         step = Gaussian(4)
         for sampled in (step.truncated_poisson(0.1, cap=9, population=50), step.without_replacement(population=50, batch=5),
                         step.random_allocation(5), step.random_allocation(5, uses=2), step.sampled("balls-in-bins", bins=5, redraw="each-epoch")):
             self.assertIsInstance(sampled, Step)
-            self.assertGreater(self.accountant.plan_check(Plan(sampled))["runs"], 0)
-        self.assertGreater(self.accountant.plan_check(Plan(step.shuffle(5), neighbors="zero-out"))["runs"], 0)
+            self.assertGreater(self.accountant.plan_check(Plan(sampled)).runs, 0)
+        self.assertGreater(self.accountant.plan_check(Plan(step.shuffle(5), neighbors="zero-out")).runs, 0)
 
     def test_files(self):
         plan = Plan(Pure(1.5))

@@ -20,25 +20,44 @@ func widened(theta float64) float64 {
 	return theta * (1 + max(3e-4, -2.1e-3*math.Expm1(-square)/(2*square)))
 }
 
-// A blocked is what blocks need of a rate and a θ: the cone for which near' is the worst.
+// A stepPair is a pair of laws, by its profile and that of its reverse at α = e^z, z ≥ 0.
+type stepPair interface {
+	near(z float64) nearPoint
+	reverse(z float64) nearPoint
+	cumulant(tau float64) float64 // about log E_Q[(P/Q)^τ]
+}
+
+// A blocked is what blocks need of a rate and a θ: the cone for which near' is the worst. The rate is the expected number of copies.
 type blocked struct {
 	rate, theta float64
-	wide        nearPair
+	wide        stepPair
+	several     bool // copies
 	lambda      float64
-	cells       int   // of the check
-	few         int64 // up to so many steps, the pair that is the worst at every α is tried too
+	cells       int     // of the check
+	few         int64   // up to so many steps, the pair that is the worst at every α is tried too
+	flat        float64 // how long a stretch around α = 1 single steps have level, 0 if they are not proved
 }
 
 // lambdas are tried in this order; the cones shrink, and the bounds widen.
 var lambdas = [...]float64{0.5, 0.75, 1, 1.5}
 
-func newBlocked(ctx context.Context, rate, theta float64) (*blocked, error) {
-	b := &blocked{rate: rate, theta: theta, wide: nearPair{rate, widened(theta)}, few: fewSteps}
+// newBlocked checks the first cone that passes. With singly it is to be proved for single steps too: λ = ½ and a level stretch.
+func newBlocked(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
+	if key.scheme != nil {
+		return newSeveral(ctx, step, key.theta, key.singly)
+	}
+	b := &blocked{rate: key.rate, theta: key.theta, wide: nearPair{key.rate, widened(key.theta)}, few: fewSteps}
+	most := math.Inf(1)
+	try := lambdas[:]
+	if key.singly {
+		most = levelStretch(key.rate, key.theta)
+		b.flat, try = most, lambdas[:1]
+	}
 	var last error
-	for _, lambda := range lambdas {
-		c, err := newCheck(rate, theta, b.wide.theta, lambda)
+	for _, lambda := range try {
+		c, err := newCheck(b.rate, b.theta, widened(b.theta), lambda, key.singly)
 		if err == nil {
-			if b.cells, err = c.run(ctx); err == nil {
+			if b.cells, err = c.run(ctx, most); err == nil {
 				b.lambda = lambda
 				return b, nil
 			}
@@ -51,11 +70,31 @@ func newBlocked(ctx context.Context, rate, theta float64) (*blocked, error) {
 	return nil, last
 }
 
+// levelStretch is how long a stretch is tried for single steps: about twice what exact profiles need, in deviations of a step's loss. A
+// check refuses one that is too short.
+func levelStretch(rate, theta float64) float64 {
+	square := theta * theta
+	return rate * math.Sqrt(math.Expm1(min(square, 4))) * (2.7 + 0.4*square*square)
+}
+
+// singly reports whether single steps are worth their check. Beyond these steps they gain less than 0.2 %; at smaller θ blocks are as
+// narrow, at larger ones jumps are what costs.
+func singly(theta float64, steps int64) bool {
+	return steps <= mostSingly && theta >= 0.8 && theta <= 1.9
+}
+
+// A blockedKey names a check: of sampling without replacement by its rate, of others by what the caller calls them.
+type blockedKey struct {
+	rate, theta float64
+	singly      bool
+	scheme      any
+}
+
 // checked keeps the cones of rates and θ, which take a second each, for all mechanisms of the process.
 var checked = struct {
 	sync.Mutex
-	of map[nearPair]*keptBlocked
-}{of: map[nearPair]*keptBlocked{}}
+	of map[blockedKey]*keptBlocked
+}{of: map[blockedKey]*keptBlocked{}}
 
 // A keptBlocked is being made until done is closed. One that ended by a limit of its question is ended, and not kept.
 type keptBlocked struct {
@@ -68,8 +107,7 @@ type keptBlocked struct {
 // mostChecked bounds how many are kept.
 const mostChecked = 256
 
-func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
-	key := nearPair{rate, theta}
+func blockedOf(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
 	for {
 		checked.Lock()
 		kept, made := checked.of[key]
@@ -82,7 +120,7 @@ func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
 		}
 		checked.Unlock()
 		if !made {
-			return kept.make(ctx, key)
+			return kept.make(ctx, key, step)
 		}
 		select {
 		case <-kept.done:
@@ -96,9 +134,9 @@ func blockedOf(ctx context.Context, rate, theta float64) (*blocked, error) {
 }
 
 // make checks a cone for all that wait for it.
-func (k *keptBlocked) make(ctx context.Context, key nearPair) (*blocked, error) {
+func (k *keptBlocked) make(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
 	defer close(k.done)
-	k.blocked, k.err = newBlocked(ctx, key.rate, key.theta)
+	k.blocked, k.err = newBlocked(ctx, key, step)
 	if k.ended = ctx.Err() != nil || k.err == parallel.ErrWork; k.ended {
 		checked.Lock()
 		defer checked.Unlock()
@@ -109,19 +147,20 @@ func (k *keptBlocked) make(ctx context.Context, key nearPair) (*blocked, error) 
 	return k.blocked, k.err
 }
 
-// law returns the pair on losses i·step, up to where its profile is e^logTop.
-func (p nearPair) law(step, logTop float64, most int) (nodeLaw, []int, []float64, error) {
+// lawOf returns a pair on losses i·step, up to where its profile is e^logTop.
+func lawOf(p stepPair, step, logTop float64, most int) (nodeLaw, []int, []float64, error) {
 	var x, u, v []float64
 	var node []int
 	for i := 0; ; i++ {
-		if i > most {
+		_, single := p.(nearPair)
+		if i > most && single {
 			return nodeLaw{}, nil, nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", most)
 		}
 		z := float64(i) * step
 		near, reverse := p.near(z), p.reverse(z)
 		node, x = append(node, i), append(x, z)
 		u, v = append(u, near.value+near.err), append(v, reverse.value+reverse.err)
-		if i > 0 && xmath.Log(u[i]) < logTop {
+		if i > 0 && xmath.Log(u[i]) < logTop || i >= most && !single { // of several copies losses are rare and large: those above count as infinite
 			break
 		}
 	}
@@ -159,7 +198,7 @@ func (p nearPair) moment(n int) float64 {
 }
 
 // saddle is where T·Ψ(τ) − (τ−1)·eps is least.
-func (p nearPair) saddle(steps, eps float64) float64 {
+func saddle(p stepPair, steps, eps float64) float64 {
 	lo, hi := 1.0, 2.0
 	f := func(tau float64) float64 { return steps*p.cumulant(tau) - (tau-1)*eps }
 	for hi < 1e3 && f(hi*1.01) < f(hi) {
@@ -178,8 +217,11 @@ func (p nearPair) saddle(steps, eps float64) float64 {
 
 const (
 	stageDivision = 4    // steps of a ladder in rate·θ, the size of a loss
+	singleShare   = 2e-3 // of a step's variance, what a single step's chords and cells add to it
+	singleSteps   = 1000 // so many steps are taken one by one, if that is proved
 	kernelShare   = 5e-4 // of a step's variance, what chords of its law add to it
 	blockGrowth   = 0.5  // a block, relative to the steps before it
+	mostSingly    = 8000 // up to so many steps, single ones are worth their check
 	fewSteps      = 256  // up to so many, the pair that is the worst at every α may be better than a cone
 	atTop         = 1e-5 // of δ, about what is beyond the top
 	infiniteLoss  = 1e-8 // of δ, about what losses have that count as infinite in all steps
@@ -189,9 +231,14 @@ const (
 // near', and of the pair that is the worst at every α. Chords on the way to a coarser lattice are for upper bounds only.
 func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, logDelta, below float64, maxPoints int) (*ladder, [2]massLaw, error) {
 	var laws [2]massLaw
-	step := b.rate * b.theta / stageDivision
-	// The chords of a law of step h add h²/6 to its variance, rate²(e^{θ²} − 1).
-	points := b.theta / math.Sqrt(6*kernelShare*math.Expm1(min(b.theta*b.theta, 4))) / stageDivision
+	// The chords of a law of step h add h²/6 to its variance, rate²(e^{θ²} − 1), and cells h²/4.
+	deviation := math.Sqrt(math.Expm1(min(b.theta*b.theta, 4)))
+	division := float64(stageDivision)
+	if b.flat > 0 && upper {
+		division = max(division, b.theta*math.Sqrt((1./6+1./4)/singleShare)/deviation)
+	}
+	step := b.rate * b.theta / division
+	points := b.theta / math.Sqrt(6*kernelShare) / deviation / division
 	fine := 1
 	for float64(fine) < points {
 		fine *= 2
@@ -202,7 +249,7 @@ func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, l
 	if !upper {
 		step, fine = step/float64(fine), 1
 	}
-	tau := b.wide.saddle(float64(steps), eps)
+	tau := saddle(b.wide, float64(steps), eps)
 	above := (float64(steps)*b.wide.cumulant(tau) - logDelta - xmath.Log(atTop)) / (tau - 1)
 	l, err := newLadder(step, fine, below, above, tau, maxPoints)
 	if err == nil {
@@ -212,7 +259,7 @@ func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, l
 		return nil, laws, err
 	}
 	logTop := logDelta - xmath.Log(float64(steps)) + xmath.Log(infiniteLoss)
-	law, node, x, err := b.wide.law(step/float64(fine), logTop, l.n*fine/2-1)
+	law, node, x, err := lawOf(b.wide, step/float64(fine), logTop, l.n*fine/2-1)
 	if err != nil {
 		return nil, laws, err
 	}
@@ -223,7 +270,11 @@ func (b *blocked) ladderFor(ctx context.Context, upper bool, steps int64, eps, l
 //
 // The stages are the same for every number of steps but for the last, so that more steps never cost less.
 func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64, maxPoints int) (*ladder, []float64, error) {
-	l, laws, err := b.ladderFor(ctx, true, steps, eps, logDelta, 12+4*(b.lambda-0.5), maxPoints)
+	below := 12 + 4*(b.lambda-0.5)
+	if b.several {
+		below = 2 * below
+	}
+	l, laws, err := b.ladderFor(ctx, true, steps, eps, logDelta, below, maxPoints)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -235,6 +286,7 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 	}
 	near, either := kernels[0], kernels[1]
 	f := newStair(l, b)
+	f.setMoments(laws[0])
 	// G_0 = (1 − α)₊ is an atom at β = 1.
 	atom := make([]float64, len(l.beta))
 	atom[l.low] = 1
@@ -246,23 +298,49 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 	if err := fromStart(1); err != nil {
 		return nil, nil, err
 	}
-	for t := int64(1); t < steps; {
+	t := int64(1)
+	// often keeps the lower of G and the pair's bound, for few steps.
+	often := func() error {
+		g := f.values()
+		if err := fromStart(t); err != nil {
+			return err
+		}
+		if !numbers(g) || !numbers(f.values()) {
+			return fmt.Errorf("blocks do not resolve %d steps", t)
+		}
+		f.below(g)
+		return nil
+	}
+	if b.flat > 0 {
+		one, err := l.one(b, logDelta-xmath.Log(float64(steps))+xmath.Log(infiniteLoss))
+		if err != nil {
+			return nil, nil, err
+		}
+		for k := int(math.Ceil(b.flat / l.step)); t < min(singleSteps, steps); {
+			f.ladder = one.ladder
+			if err := f.step(ctx, f.level(k, one.inf), one.sum, one.off); err != nil {
+				return nil, nil, err
+			}
+			f.ladder = l
+			if t++; t <= b.few && (t&(t-1) == 0 || t == steps) {
+				if err := often(); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+	}
+	for t < steps {
 		size := min(max(1, int64(blockGrowth*float64(t))), steps-t)
 		sum, off := l.raise(near, size)
 		d := f.majorant(t, size, near.inf)
 		if err := f.step(ctx, d, sum, off); err != nil {
 			return nil, nil, err
 		}
-		f.tail(size)
+		f.tail(size, near.inf)
 		if t += size; t <= b.few {
-			g := f.values()
-			if err := fromStart(t); err != nil {
+			if err := often(); err != nil {
 				return nil, nil, err
 			}
-			if !numbers(g) || !numbers(f.values()) {
-				return nil, nil, fmt.Errorf("blocks do not resolve %d steps", t)
-			}
-			f.below(g)
 		}
 	}
 	g := f.values()
@@ -273,6 +351,28 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 		g[i] = min(g[i], 1)
 	}
 	return l, g, nil
+}
+
+// A single is a step of near' on the nodes of a ladder, without a finer lattice.
+type single struct {
+	*ladder
+	sum, off, inf float64
+}
+
+func (l *ladder) one(b *blocked, logTop float64) (*single, error) {
+	one := *l
+	one.fine, one.dense = 1, l.coarse
+	one.out, one.power, one.product = make([]float64, l.n), make([]complex128, l.n/2+1), make([]complex128, l.n/2+1)
+	law, node, x, err := lawOf(b.wide, l.step, logTop, l.n/2-1)
+	if err != nil {
+		return nil, err
+	}
+	k, err := one.kernel(law.masses(node, x), true)
+	if err != nil {
+		return nil, err
+	}
+	sum, off := one.raise(k, 1)
+	return &single{&one, sum, off, k.inf}, nil
 }
 
 // numbers reports whether values are finite.
@@ -308,6 +408,7 @@ type stair struct {
 	density float64    // of the plateau of the last majorant: of n, per unit of log β
 	spread  [3]float64 // of an atom over its cell, on the nodes −1, 0 and 1
 	falls   []float64  // β^−λ by node
+	moments []moment   // of a step
 }
 
 func newStair(l *ladder, b *blocked) *stair {
@@ -512,21 +613,48 @@ func (f *stair) reach() []float64 {
 // mostMoment is the largest τ' that is tried for what is below a ladder.
 const mostMoment = 32
 
-// tail adds what the plateau of the last majorant has below the ladder, after a block.
+// A moment is the logarithm of E_Q[(P/Q)^tau], from above; of several copies without what is at +∞.
+type moment struct{ tau, log float64 }
+
+// severalMoments are those of several copies, most of whose moments are of rare large losses.
+var severalMoments = [...]float64{1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2, 2.5, 3, 4, 6, 8, 12, 16, 24, 32}
+
+// setMoments sets the moments: of the pair, or of its law above.
+func (f *stair) setMoments(law massLaw) {
+	if one, ok := f.of.wide.(nearPair); ok {
+		for n := 2; n <= mostMoment; n++ {
+			f.moments = append(f.moments, moment{float64(n), one.moment(n)})
+		}
+		return
+	}
+	for _, tau := range severalMoments {
+		log := math.Inf(-1)
+		for i, m := range law.mass {
+			log = xmath.LogAdd(log, xmath.Log(m)+(tau-1)*float64(law.index[i])*f.ladder.step/float64(f.fine))
+		}
+		f.moments = append(f.moments, moment{tau, log + f.rounding*tau})
+	}
+}
+
+// tail adds what the plateau of the last majorant has below the ladder, after a block of steps each of which has P-mass pInf at +∞.
 //
 // For τ' > λ its part at β is at α at most β^{τ'}·M·α^{1−τ'}, M being the block's E_Q[(P/Q)^τ'], since (x − α)₊ ≤ x^τ'·α^{1−τ'}. In
-// all that is density·M·α^{1−τ'}·e^{−(τ'−λ)Y}/(τ'−λ), from −Y down: a convex function of α, whose chords are added.
-func (f *stair) tail(size int64) {
+// all that is density·M·α^{1−τ'}·e^{−(τ'−λ)Y}/(τ'−λ), from −Y down: a convex function of α, whose chords are added. Moments of
+// several copies are without what is at +∞, where the plateau is its value at α = 0.
+func (f *stair) tail(size int64, pInf float64) {
 	h := f.ladder.step
 	y := float64(f.low-1) * h // the lowest cell ends above
+	if one := 1 - f.of.lambda; f.of.several {
+		f.inf += float64(size) * pInf * f.density * math.Exp(-one*y) / one * (1 + f.rounding)
+	}
 	tau, log := 0.0, math.Inf(1)
-	for n := 2; n <= mostMoment; n++ {
-		gap := float64(n) - f.of.lambda
+	for _, m := range f.moments {
+		gap := m.tau - f.of.lambda
 		if gap <= 0 {
 			continue
 		}
-		if v := float64(size)*f.of.wide.moment(n) - gap*y - xmath.Log(gap); v < log {
-			tau, log = float64(n), v
+		if v := float64(size)*m.log - gap*y - xmath.Log(gap); v < log {
+			tau, log = m.tau, v
 		}
 	}
 	scale := f.density * math.Exp(log) * (1 + 1e-9)

@@ -165,8 +165,8 @@ func TestNotOnlyTwoPlaces(t *testing.T) {
 	}
 }
 
-// TestBlocksAboveEveryAdversary: blocks alone, without the pair that is the worst at every α, are above an adversary who may choose
-// among all places anew at each of up to six steps, at every α ≥ 1; and a block that takes G itself for its majorant is not.
+// TestBlocksAboveEveryAdversary: blocks alone, without the pair that is the worst at every α, and single steps are above an adversary who
+// may choose among all places anew at each of up to six steps, at every α ≥ 1; and a block that takes G itself for its majorant is not.
 func TestBlocksAboveEveryAdversary(t *testing.T) {
 	slow.Test(t)
 	for _, c := range []struct{ rate, theta, step float64 }{
@@ -175,29 +175,31 @@ func TestBlocksAboveEveryAdversary(t *testing.T) {
 		{0.1, 1, 1. / 80},
 	} {
 		all, _ := everyPlace(t, c.rate, c.theta, c.step, 6)
-		b := blocksOf(c.rate, c.theta, 0.5)
-		b.few = 1
 		frozen := 1.0
-		for n, want := range all {
-			l, g, err := b.upper(t.Context(), int64(n)+1, 1, math.Log(1e-4), 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
-			at := func(g []float64, x float64) float64 { // chords in α
-				i := int(x / l.step)
-				r := math.Expm1(x-float64(i)*l.step) / math.Expm1(l.step)
-				return g[i]*(1-r) + g[i+1]*r
-			}
-			for i := range want {
-				x := float64(i) * c.step
-				// Chords of the adversary's lattice raise it by less than 2e-4 a step where G is not tiny; at the lattice's end, 4, all losses beyond count as
-				// that.
-				if want[i] > 1e-6 && x < 3.5 && at(g, x) < want[i]*(1-2e-4*float64(n+1)) {
-					t.Errorf("rate %v, %d steps, log α = %v: %v, an adversary has %v", c.rate, n+1, x, at(g, x), want[i])
+		for _, flat := range []float64{0, levelStretch(c.rate, c.theta)} {
+			b := blocksOf(c.rate, c.theta, 0.5)
+			b.few, b.flat = 1, flat
+			for n, want := range all {
+				l, g, err := b.upper(t.Context(), int64(n)+1, 1, math.Log(1e-4), 1<<20)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			if n == 1 {
-				frozen = frozenTwice(t, l, b) / want[0]
+				at := func(g []float64, x float64) float64 { // chords in α
+					i := int(x / l.step)
+					r := math.Expm1(x-float64(i)*l.step) / math.Expm1(l.step)
+					return g[i]*(1-r) + g[i+1]*r
+				}
+				for i := range want {
+					x := float64(i) * c.step
+					// Chords of the adversary's lattice raise it by less than 2e-4 a step where G is not tiny; at the lattice's end, 4, all losses beyond count as
+					// that.
+					if want[i] > 1e-6 && x < 3.5 && at(g, x) < want[i]*(1-2e-4*float64(n+1)) {
+						t.Errorf("rate %v, level up to %v, %d steps, log α = %v: %v, an adversary has %v", c.rate, flat, n+1, x, at(g, x), want[i])
+					}
+				}
+				if n == 1 && flat == 0 {
+					frozen = frozenTwice(t, l, b) / want[0]
+				}
 			}
 		}
 		// The adversary's own gain is 0.66 %, 0.48 % and more.
@@ -210,7 +212,7 @@ func TestBlocksAboveEveryAdversary(t *testing.T) {
 // frozenTwice returns G_2(1) by two steps of near, from G itself and not from a function of the cone above it.
 func frozenTwice(t *testing.T, l *ladder, b *blocked) float64 {
 	t.Helper()
-	law, node, x, err := nearPair{b.rate, b.theta}.law(l.step/float64(l.fine), -30, l.n*l.fine/2-1)
+	law, node, x, err := lawOf(nearPair{b.rate, b.theta}, l.step/float64(l.fine), -30, l.n*l.fine/2-1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,6 +255,7 @@ func someStair(t *testing.T, lambda float64) (*stair, *kernel) {
 		t.Fatal(err)
 	}
 	f := newStair(l, b)
+	f.setMoments(laws[0])
 	masses := make([]float64, len(l.beta))
 	masses[l.low] = 1
 	sum, off := l.raise(near, 1)
@@ -264,7 +267,7 @@ func someStair(t *testing.T, lambda float64) (*stair, *kernel) {
 		if err := f.step(t.Context(), f.majorant(n, n, near.inf), sum, off); err != nil {
 			t.Fatal(err)
 		}
-		f.tail(n)
+		f.tail(n, near.inf)
 	}
 	return f, near
 }
@@ -379,7 +382,7 @@ func TestPlateauTail(t *testing.T) {
 	pair := f.of.wide
 	clear(f.c)
 	f.inf, f.density = 0, 1
-	f.tail(1)
+	f.tail(1, 0)
 	g := f.values()
 	y0 := float64(f.low) * f.ladder.step
 	for _, i := range []int{0, 100, 500, 1500, 2500} {
@@ -465,17 +468,17 @@ func TestPowerError(t *testing.T) {
 // TestCheck: "near is the worst for every cone" is false. At rate ½ and θ = 1 its BC is larger than that of the place at equal distance,
 // 1 − .0304423 against 1 − .0306711, so that λ = ½ is refused, and a larger λ is not. A θ that is not larger has nothing to spare.
 func TestCheck(t *testing.T) {
-	c, err := newCheck(0.5, 1, widened(1), 0.5)
+	c, err := newCheck(0.5, 1, widened(1), 0.5, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cells, err := c.run(t.Context()); err == nil {
+	if cells, err := c.run(t.Context(), math.Inf(1)); err == nil {
 		t.Errorf("λ = ½ passes at rate ½, θ = 1, in %d cells", cells)
 	}
-	if _, err := newCheck(readmeRate, readmeTheta, readmeTheta, 0.5); err == nil {
+	if _, err := newCheck(readmeRate, readmeTheta, readmeTheta, 0.5, false); err == nil {
 		t.Error("a check without room")
 	}
-	b, err := newBlocked(t.Context(), 0.02, 0.5)
+	b, err := newBlocked(t.Context(), blockedKey{rate: 0.02, theta: 0.5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,13 +489,13 @@ func TestCheck(t *testing.T) {
 		return
 	}
 	for _, c := range []struct{ rate, theta, lambda float64 }{{readmeRate, readmeTheta, 0.5}, {readmeRate, 1, 0.5}, {0.5, 1, 0.75}, {0.25, 4, 1}, {1e-4, 0.5, 0.5}} {
-		if b, err := newBlocked(t.Context(), c.rate, c.theta); err != nil || b.lambda != c.lambda {
+		if b, err := newBlocked(t.Context(), blockedKey{rate: c.rate, theta: c.theta}, nil); err != nil || b.lambda != c.lambda {
 			t.Errorf("rate %v, θ = %v: %+v, %v; want λ = %v", c.rate, c.theta, b, err, c.lambda)
 		}
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newBlocked(stopped, 0.03, 0.7); err != context.Canceled {
+	if _, err := newBlocked(stopped, blockedKey{rate: 0.03, theta: 0.7}, nil); err != context.Canceled {
 		t.Errorf("a check that was stopped: %v", err)
 	}
 }
@@ -500,7 +503,7 @@ func TestCheck(t *testing.T) {
 // TestCheckIsOutward: what the check says of a configuration is below the integral that it stands for, by quadrature, and it fails one that
 // is as bad as near of a larger θ.
 func TestCheckIsOutward(t *testing.T) {
-	c, err := newCheck(readmeRate, readmeTheta, widened(readmeTheta), 0.5)
+	c, err := newCheck(readmeRate, readmeTheta, widened(readmeTheta), 0.5, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,14 +513,15 @@ func TestCheckIsOutward(t *testing.T) {
 		}
 		return up, down
 	}
-	if !c.holds(values(nearPair{readmeRate, readmeTheta})) {
+	if ok, _ := c.holds(values(nearPair{readmeRate, readmeTheta})); !ok {
 		t.Error("near itself fails")
 	}
+	passes := func(up, down []float64) bool { ok, _ := c.holds(up, down); return ok }
 	for _, more := range []float64{1 + 2e-4, 1 + 1e-3} {
 		wide := nearPair{readmeRate, widened(readmeTheta) * more}
 		up, down := values(wide)
 		// As far below as it is above at α ≥ 1, so that only the left decides.
-		if near, _ := values(nearPair{readmeRate, readmeTheta}); c.holds(near, up) || c.holds(up, down) {
+		if near, _ := values(nearPair{readmeRate, readmeTheta}); passes(near, up) || passes(up, down) {
 			t.Errorf("near at θ·%v passes", more)
 		}
 	}
@@ -583,7 +587,7 @@ func TestBlocksRefuse(t *testing.T) {
 // where the truth is e^−7.3; a tiny θ looked at 32/θ profiles with a lock held; and a law below a step may have too many points.
 func TestBlocksOutOfRange(t *testing.T) {
 	for _, c := range []struct{ rate, theta float64 }{{1, 1}, {1 + 1e-9, 1}, {0.5, 1e-6}, {0.01, 1e-16}, {0.5, math.NaN()}} {
-		if b, err := blockedOf(t.Context(), c.rate, c.theta); err == nil {
+		if b, err := blockedOf(t.Context(), blockedKey{rate: c.rate, theta: c.theta}, nil); err == nil {
 			t.Errorf("rate %v, θ %v: %+v, want an error", c.rate, c.theta, b)
 		}
 	}
@@ -605,15 +609,15 @@ func TestBlocksOutOfRange(t *testing.T) {
 func TestWaitingForACheckEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := blockedOf(ended, 0.013, 0.77); err == nil {
+	if _, err := blockedOf(ended, blockedKey{rate: 0.013, theta: 0.77}, nil); err == nil {
 		t.Error("a check whose context is done has an answer")
 	}
-	key := nearPair{0.013, 0.77}
+	key := blockedKey{rate: 0.013, theta: 0.77}
 	busy := &keptBlocked{done: make(chan struct{})}
 	checked.Lock()
 	checked.of[key] = busy
 	checked.Unlock()
-	if _, err := blockedOf(ended, key.rate, key.theta); err == nil {
+	if _, err := blockedOf(ended, key, nil); err == nil {
 		t.Error("waiting for a check with a context that is done has an answer")
 	}
 	busy.ended = true
@@ -621,7 +625,7 @@ func TestWaitingForACheckEnds(t *testing.T) {
 	delete(checked.of, key)
 	checked.Unlock()
 	close(busy.done)
-	if _, err := blockedOf(t.Context(), key.rate, key.theta); err != nil {
+	if _, err := blockedOf(t.Context(), key, nil); err != nil {
 		t.Error(err)
 	}
 }

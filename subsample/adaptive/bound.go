@@ -33,6 +33,8 @@ import (
 type Bound struct {
 	theta    float64
 	at       Step
+	scheme   any
+	inBlocks bool
 	attack   profiles.Profile
 	mu       sync.Mutex
 	palettes map[float64]keptPalette // by logTop
@@ -40,9 +42,10 @@ type Bound struct {
 }
 
 // NewBound returns the bound for steps of noise 1 in which the means of a record and its
-// substitute are theta apart. attack is the pair that is attained in a step.
-func NewBound(theta float64, step Step, attack profiles.Profile) *Bound {
-	return &Bound{theta: theta, at: step, attack: attack, palettes: map[float64]keptPalette{}, families: map[familyKey]keptFamily{}}
+// substitute are theta apart. attack is the pair that is attained in a step. A scheme with several copies for which blocks are proved has a name,
+// equal for equal steps; it is nil for others.
+func NewBound(theta float64, step Step, attack profiles.Profile, scheme any) *Bound {
+	return &Bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack, palettes: map[float64]keptPalette{}, families: map[familyKey]keptFamily{}}
 }
 
 // Upper returns a profile that bounds the composition of k steps, tight for
@@ -123,17 +126,37 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 }
 
 // InBlocks reports whether there are the bounds of UpperInBlocks and AttackInBlocks.
-func (a *Bound) InBlocks() bool { return a.at(a.theta).single }
+func (a *Bound) InBlocks() bool { return a.inBlocks }
 
-// UpperInBlocks is as Upper, for any number of steps, of sampling without replacement: a few dozen blocks of steps, each of one law
-// (docs/theory/subsampling.md §13). It takes less than a second after a check of one or two that a process keeps for each rate and θ,
-// and is tight for hundreds of steps or more.
+// UpperInBlocks is as Upper, for any number of steps, of the schemes of InBlocks: a few dozen blocks of steps, each of one law
+// (docs/theory/subsampling.md §13), after some hundred single steps where those are proved and the steps are few. It takes a second or
+// two after a check of one to three that a process keeps for each rate and θ, and is tight for hundreds of steps or more.
 func (a *Bound) UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	b, err := a.blocked(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
 	}
-	l, g, err := b.upper(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	best, err := b.profile(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	if err != nil || b.flat == 0 {
+		return best, err
+	}
+	// Where single steps gain nothing, or have no room, blocks alone are the answer.
+	alone := *b
+	alone.flat = 0
+	p, err := alone.profile(ctx, k, eps, logDelta, pointsInBlocks*maxPoints)
+	if err != nil {
+		return best, ctx.Err()
+	}
+	one, _ := profiles.LogDelta(p, eps)
+	if l, _ := profiles.LogDelta(best, eps); one < l {
+		return p, nil
+	}
+	return best, nil
+}
+
+// profile returns the bound on steps.
+func (b *blocked) profile(ctx context.Context, steps int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+	l, g, err := b.upper(ctx, steps, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +183,19 @@ func (a *Bound) blocked(ctx context.Context, k int64, eps, logDelta float64) (*b
 	if err := within(k, eps, logDelta); err != nil {
 		return nil, err
 	}
-	step := a.at(a.theta)
-	if !step.single {
-		return nil, fault.New("sampling", "is not in [without-replacement], for which blocks of steps are proved")
+	if !a.inBlocks {
+		return nil, fault.New("sampling", "is not in [without-replacement, with-replacement, must-wo], for which blocks of steps are proved")
 	}
-	return blockedOf(ctx, step.p1, a.theta)
+	key := blockedKey{theta: a.theta, scheme: a.scheme, singly: singly(a.theta, k)}
+	if a.scheme == nil {
+		key.rate = a.at(a.theta).p1
+	}
+	b, err := blockedOf(ctx, key, a.at)
+	if err != nil && key.singly && ctx.Err() == nil && err != parallel.ErrWork {
+		key.singly = false
+		return blockedOf(ctx, key, a.at)
+	}
+	return b, err
 }
 
 // latticeTop returns how many lattice points a question about eps needs, with the tilt c.

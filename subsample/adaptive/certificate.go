@@ -56,13 +56,15 @@ type check struct {
 	lambda float64
 	parts  []part // of the stretches between nodes, several each
 	beyond float64
+
+	least, sum []float64 // the buffers of holds, by part: on the left, on the right
 }
 
 // A part is a stretch within two nodes, on which profiles of near' are replaced by tangents from below
 // and chords from above.
 type part struct {
-	cell         int // between nodes cell and cell+1
-	width        float64
+	cell         int     // between nodes cell and cell+1
+	end, width   float64 // in z
 	from, to     float64 // α at the ends
 	mid          float64
 	up, down     nearPoint // near' and its reverse at the middle
@@ -97,57 +99,74 @@ func newWeight(c, a, b, mid float64) weight {
 // linear returns the integral of value + slope·(α − mid).
 func (w weight) linear(value, slope float64) float64 { return value*w.one + slope*w.moment }
 
-// newCheck returns the check at a rate, for near at theta and near' at wide.
-func newCheck(rate, theta, wide, lambda float64) (*check, error) {
+// newCheck returns the check at a rate, for near at theta and near' at wide; singly is for single steps.
+func newCheck(rate, theta, wide, lambda float64, singly bool) (*check, error) {
+	if !(theta >= leastTheta && rate < 1) {
+		return nil, fmt.Errorf("no check for a distance of %v at the rate %v: it must be at least %v at a rate below 1", theta, rate, leastTheta)
+	}
 	at, above := nearPair{rate, theta}, nearPair{rate, wide}
-	x, err := checkNodes(at, above, lambda)
+	x, err := checkNodes(at, above, rate, theta, lambda, singly)
 	if err != nil {
 		return nil, err
 	}
-	c := &check{p: palette{bound: singleStep(theta, rate), x: x, known: newKnown()}, lambda: lambda}
+	return checkAt(x, singleStep(theta, rate), above, above, lambda), nil
+}
+
+// checkAt returns the check with these nodes, of configurations whose profiles are at most that of most at every α.
+func checkAt(x []float64, step stepBound, above, most stepPair, lambda float64) *check {
+	c := &check{p: palette{bound: step, x: x, known: newKnown()}, lambda: lambda}
 	for i, z := range x {
 		c.p.ways = append(c.p.ways, c.p.bound.shares(z))
 		if i+1 == len(x) {
-			last := above.near(z)
+			last := most.near(z)
 			c.beyond = (last.value + last.err) * math.Exp(-lambda*z) / lambda
 			break
 		}
 		for k := range partsPerCell {
 			a := z + (x[i+1]-z)*float64(k)/partsPerCell
 			b := z + (x[i+1]-z)*float64(k+1)/partsPerCell
-			m := a + (b-a)/2
-			mid := math.Exp(m)
-			from, to := above.near(a), above.near(b)
-			c.parts = append(c.parts, part{
-				cell: i, width: b - a, from: math.Exp(a), to: math.Exp(b), mid: mid,
-				up: above.near(m), down: above.reverse(m), upFrom: from.value + from.err, upTo: to.value + to.err,
-				right: newWeight(lambda-1, a, b, mid), left: newWeight(-lambda, a, b, mid),
-			})
+			c.parts = append(c.parts, newPart(i, a, b, above, most, lambda))
 		}
 	}
-	return c, nil
+	c.least, c.sum = make([]float64, len(c.parts)), make([]float64, len(c.parts))
+	return c
+}
+
+func newPart(cell int, a, b float64, above, most stepPair, lambda float64) part {
+	m := a + (b-a)/2
+	mid := math.Exp(m)
+	from, to := most.near(a), most.near(b)
+	return part{
+		cell: cell, end: b, width: b - a, from: math.Exp(a), to: math.Exp(b), mid: mid,
+		up: above.near(m), down: above.reverse(m), upFrom: from.value + from.err, upTo: to.value + to.err,
+		right: newWeight(lambda-1, a, b, mid), left: newWeight(-lambda, a, b, mid),
+	}
+}
+
+// sparing returns about what a pair has more than another of what the check compares, and what it has.
+func sparing(at, above stepPair, rate, theta, lambda float64) (spare, all float64) {
+	// Losses are spread over log(1 + rate·e^y): y in steps of θ/8.
+	last := 0.0
+	for y := -4.0; y < 40*theta; y += theta / 8 {
+		z := math.Log1p(rate * math.Exp(y))
+		m := (last + z) / 2
+		right, left := (z-last)*math.Exp((lambda-1)*m), (z-last)*math.Exp(-lambda*m)
+		near, reverse := above.near(m).value, above.reverse(m).value
+		all += right*near + left*reverse
+		spare += right*(near-at.near(m).value) + left*(reverse-at.reverse(m).value)
+		last = z
+	}
+	return spare, all
 }
 
 // checkNodes chooses where configurations are bounded: where chords of near' and its reverse lose most, until they
-// lose together no more than near' has to spare. Any nodes are right.
-func checkNodes(at, above nearPair, lambda float64) ([]float64, error) {
-	if !(at.theta >= leastTheta && at.rate < 1) {
-		return nil, fmt.Errorf("no check for a distance of %v at the rate %v: it must be at least %v at a rate below 1", at.theta, at.rate, leastTheta)
-	}
-	slack := func(z float64) float64 {
-		return math.Exp((lambda-1)*z)*(above.near(z).value-at.near(z).value) + math.Exp(-lambda*z)*(above.reverse(z).value-at.reverse(z).value)
-	}
-	// Losses are spread over log(1 + rate·e^y): y in steps of θ/8.
-	spare, last := 0.0, 0.0
-	for y := -4.0; y < 40*at.theta; y += at.theta / 8 {
-		z := math.Log1p(at.rate * math.Exp(y))
-		spare += slack((last+z)/2) * (z - last)
-		last = z
-	}
+// lose together no more than near' has to spare, or three quarters of it if that is to be close at each. Any nodes are right.
+func checkNodes(at, above stepPair, rate, theta, lambda float64, close bool) ([]float64, error) {
+	spare, _ := sparing(at, above, rate, theta, lambda)
 	if !(spare > 0) {
-		return nil, fmt.Errorf("a distance of %v has nothing to spare above %v", above.theta, at.theta)
+		return nil, fmt.Errorf("the pair above has nothing to spare at the rate %v and a distance of %v", rate, theta)
 	}
-	end := at.rate
+	end := rate
 	for above.near(end).value > 1e-3*lambda*spare {
 		end *= 1.25
 	}
@@ -161,8 +180,12 @@ func checkNodes(at, above nearPair, lambda float64) ([]float64, error) {
 		down := min((1-r)*above.reverse(a).value+r*above.reverse(b).value, above.near(m).value) - above.reverse(m).value
 		return span{a, b, (b - a) * 2 / 3 * (math.Exp((lambda-1)*m)*up + math.Exp(-lambda*m)*max(0, down))}
 	}
+	most := spare
+	if close {
+		most *= 0.75
+	}
 	spans := []span{lossOf(0, end)}
-	for total := spans[0].loss; total > spare; {
+	for total := spans[0].loss; total > most; {
 		if len(spans) > mostNodes {
 			return nil, fmt.Errorf("the check needs more than %d nodes", mostNodes)
 		}
@@ -190,13 +213,14 @@ func checkNodes(at, above nearPair, lambda float64) ([]float64, error) {
 }
 
 // holds reports whether every configuration of a cell, with s ≥ t, passes, from bounds of its profiles at the nodes: up for
-// α ≥ 1, down the reverse's. What configurations with s < t have to pass follows (§13).
+// α ≥ 1, down the reverse's. What configurations with s < t have to pass follows (§13). flat is from where on, for
+// λ = ½, every stretch from 0 to z has on the right what each stretch to −z' with z' ≤ z lacks on the left.
 //
-// Between nodes a profile is at most the chord of its bounds, and near' at every α. What the right spares is
-// nowhere negative; on the left the least of all stretches from 0 counts, within parts too.
-func (c *check) holds(up, down []float64) bool {
+// Between nodes a profile is at most the chord of its bounds, and near' at every α (for several copies, the bound of the worst of all). What
+// the right spares is nowhere negative; on the left the least of all stretches from 0 counts, within parts too.
+func (c *check) holds(up, down []float64) (ok bool, flat float64) {
 	right, left, least, size, steep := 0.0, 0.0, 0.0, 0.0, 0.0
-	for _, p := range c.parts {
+	for i, p := range c.parts {
 		value, slope := p.chord(c.p.x, down)
 		d, ds := p.down.value-p.down.err-value, p.down.slope-slope
 		v := p.left.linear(d, ds)
@@ -209,18 +233,27 @@ func (c *check) holds(up, down []float64) bool {
 		least = min(least, left+within)
 		left += v
 		least = min(least, left)
+		c.least[i], c.sum[i] = least, right // the right only up to where the part begins
 		size += p.left.one * (p.down.value + value)
 		steep += p.left.one * math.Abs(ds) * p.to
 		value, slope = p.chord(c.p.x, up)
-		right += max(0, p.right.linear(p.up.value-p.up.err-value, p.up.slope-slope))
+		d, ds = p.up.value-p.up.err-value, p.up.slope-slope
+		right += max(0, p.right.linear(d, ds))
 		size += p.right.one * (p.up.value + value)
-		steep += p.right.one * math.Abs(p.up.slope-slope) * p.to
+		steep += p.right.one * math.Abs(ds) * p.to
 	}
 	least = min(least, left-c.beyond)
 	// At most mostNodes·partsPerCell = 4,800 terms: their sum by floating point is off by 4,800u = 5.4e-13 of that of their sizes,
 	// and each has some ten roundings of its own. α is known to 2u of itself in a difference and in a moment, which counts as
 	// often as the slope.
-	return right+least >= 1e-12*size+8*xmath.U*steep
+	rounding := 1e-12*size + 8*xmath.U*steep
+	for i := len(c.parts) - 1; i >= 0; i-- {
+		if c.sum[i]+c.least[i] < rounding {
+			flat = c.parts[i].end
+			break
+		}
+	}
+	return right+least >= rounding, flat
 }
 
 // chord returns the chord of values at the nodes around a part: its value at the middle, and its slope.
@@ -230,17 +263,38 @@ func (p *part) chord(x, values []float64) (value, slope float64) {
 	return values[p.cell] + slope*(p.mid-a), slope
 }
 
-// run checks all configurations, cell by cell, and returns how many cells it took.
-func (c *check) run(ctx context.Context) (cells int, err error) {
+// pointsOfCheck are places of which some fails where the check does, mostly: on the circle and on the edge.
+func pointsOfCheck() (places []cell) {
+	for _, t := range []float64{0.02, 0.06, 0.13, 0.26, 0.5, 0.8, 1.1, math.Sqrt2} {
+		s := math.Sqrt(4-t*t) * (1 + 16*xmath.U)
+		places = append(places, cell{s, s, t, t}, cell{2, 2, t, t})
+	}
+	return places
+}
+
+// one looks at a cell as a whole.
+func (c *check) one(ctx context.Context, at cell) (ok bool, flat float64, err error) {
+	up, err := c.bounds(ctx, at.worst())
+	if err != nil {
+		return false, 0, err
+	}
+	down, err := c.bounds(ctx, at.mirror().worst())
+	if err != nil {
+		return false, 0, err
+	}
+	ok, flat = c.holds(up, down)
+	return ok, flat, nil
+}
+
+// run checks all configurations, cell by cell, and returns how many cells it took. None has flat above most, which is +∞ for blocks.
+func (c *check) run(ctx context.Context, most float64) (cells int, err error) {
 	type part struct {
 		cell
 		halved int
 	}
-	// Places of which some fails where the check does, mostly: on the circle and on the edge.
 	queue := []part{{cell{0, 2, 0, 2}, 0}}
-	for _, t := range []float64{0.13, 0.26, 0.5, 0.8, 1.1, math.Sqrt2} {
-		s := math.Sqrt(4-t*t) * (1 + 16*xmath.U)
-		queue = append(queue, part{cell{s, s, t, t}, mostHalved}, part{cell{2, 2, t, t}, mostHalved})
+	for _, at := range pointsOfCheck() {
+		queue = append(queue, part{at, mostHalved})
 	}
 	for len(queue) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -251,15 +305,11 @@ func (c *check) run(ctx context.Context) (cells int, err error) {
 		if at.empty() {
 			continue
 		}
-		up, err := c.bounds(ctx, at.worst())
+		ok, flat, err := c.one(ctx, at.cell)
 		if err != nil {
 			return 0, err
 		}
-		down, err := c.bounds(ctx, at.mirror().worst())
-		if err != nil {
-			return 0, err
-		}
-		if c.holds(up, down) {
+		if ok && flat <= most {
 			if at.s1 > at.s0 {
 				cells++
 			}

@@ -16,7 +16,7 @@ func TestPrice(t *testing.T) {
 	}
 	last := 0.0
 	for _, k := range []int64{80, 120} {
-		bound := NewBound(0.4, Single(0.05), g)
+		bound := NewBound(0.4, Single(0.05), g, nil)
 		ctx := parallel.WithWork(t.Context(), math.Inf(1))
 		price, err := bound.Price(ctx, k, 1, math.Log(1e-5), 1<<18)
 		if spent, _ := parallel.Work(ctx); err != nil || spent != 0 {
@@ -32,7 +32,7 @@ func TestPrice(t *testing.T) {
 		}
 		last = price
 	}
-	if _, err := NewBound(30, Single(0.05), g).Price(t.Context(), 1<<40, 1, -1, 1); err == nil {
+	if _, err := NewBound(30, Single(0.05), g, nil).Price(t.Context(), 1<<40, 1, -1, 1); err == nil {
 		t.Error("a price where Upper refuses")
 	}
 }

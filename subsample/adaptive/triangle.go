@@ -109,11 +109,13 @@ func (f *slice) at(y float64) slicePoint {
 		return none
 	}
 	rem := -math.Expm1(eb)
-	remSlope := -f.r * math.Exp(eb) / rem // of log rem
-	remErr := xmath.U*(f.logB+3*math.Abs(f.r*(y-f.r/2)))*math.Exp(eb)/rem + 2*xmath.U
+	b := 1 - rem                    // to 2u, which is what it is known to
+	remSlope := -f.r * b / rem      // of log rem
+	bErr := 4 * xmath.U * f.r / rem // of remSlope
+	remErr := xmath.U*(f.logB+3*math.Abs(f.r*(y-f.r/2))+2)*(b+2*xmath.U)/rem + 2*xmath.U
 	if math.IsInf(f.logA, -1) {
 		e := remErr + xmath.U*(4+2*y*y)
-		return slicePoint{y, -y*y/2 + xmath.Log(rem), remSlope - y, e, e * (math.Abs(remSlope) + math.Abs(y)), false}
+		return slicePoint{y, -y*y/2 + xmath.Log(rem), remSlope - y, e, e*(math.Abs(remSlope)+math.Abs(y)) + bErr, false}
 	}
 	logA := f.logA + f.z1*(y-f.z1/2)
 	logRem := xmath.Log(rem)
@@ -152,7 +154,7 @@ func (f *slice) at(y float64) slicePoint {
 	}
 	err := 1.5 * kappa * (remErr + xmath.U*(12+math.Abs(f.logA)+3*math.Abs(f.z1*(y-f.z1/2))+math.Abs(x)+math.Abs(logRem)))
 	err += xmath.U * (4 + y*y + 4*math.Abs(logRem) + 4*math.Abs(value))
-	return slicePoint{y, -y*y/2 + logRem + value, slope - y, err, err*kappa*(math.Abs(remSlope)+math.Abs(f.z1)) + 2*xmath.U*math.Abs(y), false}
+	return slicePoint{y, -y*y/2 + logRem + value, slope - y, err, err*kappa*(math.Abs(remSlope)+math.Abs(f.z1)) + 2*xmath.U*math.Abs(y) + 2*kappa*bErr, false}
 }
 
 // integral bounds log ∫ k from above, unless rounding is in the way.
@@ -207,10 +209,12 @@ func (f *slice) integral() (log float64, ok bool) {
 	b := pts[len(pts)-1]
 	tails += math.Exp(b.err+b.slopeErr*(end-b.y)) * expArea(b.log-top, b.slope, end-b.y)
 
+	// The gap steers only: it is about how far a chord is below the tangents, a triangle over the piece.
 	type piece struct{ up, gap float64 }
 	between := func(a, b slicePoint) piece {
-		up, low := tangents(a, b, top), chord(a, b, top)
-		return piece{up, up - low}
+		d := b.y - a.y
+		up, m := tangents(a, b, top)
+		return piece{up, up * -math.Expm1(-(a.slope-(b.log-a.log)/d)*m/2)}
 	}
 	ps := make([]piece, len(pts)-1, 128)
 	for i := range ps {
@@ -255,30 +259,33 @@ func (f *slice) integral() (log float64, ok bool) {
 // expArea returns ∫_0^d e^{a + bx} dx.
 func expArea(a, b, d float64) float64 {
 	switch x := b * d; {
-	case x > 0.1:
+	case math.Abs(x) < 0.125: // the first term that is left out is below 1e-16
+		return math.Exp(a) * d * (1 + x/2*(1+x/3*(1+x/4*(1+x/5*(1+x/6*(1+x/7*(1+x/8*(1+x/9*(1+x/10)))))))))
+	case x > 0:
 		return math.Exp(a+x) * -math.Expm1(-x) / b
-	case math.Abs(x) > 1e-8:
+	default:
 		return math.Exp(a) * math.Expm1(x) / b
 	}
-	return math.Exp(a) * d * (1 + math.Abs(b*d))
 }
 
 // tangents returns the area below the tangents at a and b, the one at a up to
 // where they meet.
-func tangents(a, b slicePoint, top float64) float64 {
+func tangents(a, b slicePoint, top float64) (area, meet float64) {
 	d := b.y - a.y
 	m := d / 2
 	if k := a.slope - b.slope; k > 0 {
 		m = min(max((b.log-a.log-b.slope*d)/k, 0), d)
 	}
-	return math.Exp(a.err+a.slopeErr*m)*expArea(a.log-top, a.slope, m) +
-		math.Exp(b.err+b.slopeErr*(d-m))*expArea(b.log-top, -b.slope, d-m)
+	return expUp(a.err+a.slopeErr*m)*expArea(a.log-top, a.slope, m) +
+		expUp(b.err+b.slopeErr*(d-m))*expArea(b.log-top, -b.slope, d-m), m
 }
 
-// chord returns the area below the chord.
-func chord(a, b slicePoint, top float64) float64 {
-	d := b.y - a.y
-	return expArea(a.log-top, (b.log-a.log)/d, d)
+// expUp is at least e^x for x ≥ 0, a little more for small x.
+func expUp(x float64) float64 {
+	if x < 1 {
+		return 1 + 2*x
+	}
+	return math.Exp(x)
 }
 
 // end is where the integrand's positive part ends.

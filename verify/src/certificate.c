@@ -1,6 +1,6 @@
 /*
- * Reads a certificate (docs/certificates.md). Lines in one order, one space between words, numbers as C's %a writes them, and as the
- * last line the SHA-256 of all bytes before it. Whatever does not keep the form is refused with its line; memory is asked for once.
+ * Reads a certificate (docs/reference/certificates.md). Lines in one order, one space between words, numbers as C's %a writes them, and as the
+ * last line the SHA-256 of all bytes before it. Whatever does not keep the form is refused with its line.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -83,6 +83,13 @@ static void skip_line(void)
 
 /* ---- steps ---- */
 
+static void step_clear(step *s)
+{
+	outcomes_clear(s);
+	arb_clear(s->norm);
+	memset(s, 0, sizeof *s);
+}
+
 /* n probabilities, of which the first MAX_OUTCOMES are kept. */
 static void probabilities(double *x, slong n)
 {
@@ -109,35 +116,92 @@ static void read_noise(step *s, enum kind k, int whole_numbers)
 	}
 }
 
+/* Whether the text goes on with these words, which are read then. */
+static int next(const char *words)
+{
+	size_t n = strlen(words);
+	int is = !strncmp(at, words, n);
+	at += is ? n : 0;
+	return is;
+}
+
 /* A sample: Poisson, or a batch of fixed size. */
 static void read_sampling(step *s)
 {
-	if (!strncmp(at, " poisson rate", 13)) {
-		at += 13;
+	if (next(" random-allocation steps")) {
+		s->places = whole(1, 1ul << 53);
+		expect(" uses");
+		s->uses = whole(1, 1ul << 53);
+		int once = !next(" redraw each-epoch");
+		if (once)
+			expect(" redraw once");
+		expect(" epochs");
+		ulong epochs = whole(1, 1ul << 53);
+		s->uses = next(" first") && whole(1, 1ul << 53) != s->places ? 0 : s->uses;
+		arb_sqrt_ui(s->norm, once ? epochs : 1, 300);
+		s->uses = !once && epochs > (1ul << 53)/s->count ? 0 : s->uses;
+		s->count *= once ? 1 : epochs;
+	}
+	int again = next(" with-replacement");
+	if (next(" poisson rate"))
 		s->rate = number(0, 1);
-	} else if (!strncmp(at, " without-replacement population", 31)) {
-		at += 31;
+	else if (again || next(" without-replacement")) {
+		expect(" population");
 		s->population = whole(1, 1ul << 53);
 		expect(" batch");
 		s->batch = whole(1, s->population);
 		s->rate = (double)s->batch/s->population;
+		s->draws = again && s->batch > 1 ? s->batch : 0;
 	}
 }
 
-/* What of a step of noise is not covered, or NULL; otherwise how far the noise is moved, and by what. */
-static const char *move(step *s, enum relation r, ulong records)
+/* How many draws of one record are counted; the others, next to none, are missing. */
+static void count_draws(certificate *c, step *s)
 {
+	const slong prec = 1200;
+	arb_t p, left;
+	arb_init(p); arb_init(left);
+	rate_of(left, s, prec);
+	s->rate = mid(left);
+	for (s->records = 0; s->records < s->draws && s->records < MAX_RECORDS && mid(left) > 1e-90;) {
+		copies_of(p, s, ++s->records, prec);
+		arb_sub(left, left, p, prec);
+	}
+	arb_addmul_ui(c->missing, left, s->count, prec);
+	arb_clear(p); arb_clear(left);
+}
+
+/* What of a batch of fixed size is not covered, or NULL. The noise is moved by 2 where another record takes a place. */
+static const char *fixed_size(certificate *c, step *s, ulong records)
+{
+	enum relation r = c->relation;
+	if (records > 1)
+		return "persons with several records in a batch of fixed size";
+	if (s->kind != GAUSSIAN && s->kind != LAPLACE)
+		return "such noise in a batch of fixed size";
+	if (s->draws)
+		count_draws(c, s);
+	int displaced = r == ZERO_OUT && s->kind == GAUSSIAN;
+	s->shift = displaced ? 1 : 2;
+	s->form = r == ADD_REMOVE ? PLAIN : displaced ? DISPLACED : ENVELOPE;
+	if (s->form != PLAIN || (s->draws && s->kind == LAPLACE))
+		c->apart |= s->draws || (r == ZERO_OUT && !displaced) ? 2 : 1;
+	return NULL;
+}
+
+/* What of a step of noise is not covered, or NULL; otherwise how far the noise is moved, and by what. */
+static const char *move(certificate *c, step *s, ulong records)
+{
+	enum relation r = c->relation;
 	s->shift = s->records = 1;
-	if (s->population && s->batch < s->population) {
-		if (r != ADD_REMOVE)
-			return "a batch of fixed size under this relation";
-		if (records > 1)
-			return "persons with several records in a batch of fixed size";
-		if (s->kind == DISCRETE_GAUSSIAN)
-			return "discrete Gaussian noise on a sample";
-		s->shift = 2; /* another record takes the place */
+	if (s->places) {
+		if (s->kind != GAUSSIAN || r == SUBSTITUTE || records > 1 || s->uses != 1 || s->places > 100000)
+			return "such random allocation";
+		s->kind = s->places > 1 ? ALLOCATION : GAUSSIAN;
 		return NULL;
 	}
+	if (s->population && (s->draws || s->batch < s->population))
+		return fixed_size(c, s, records);
 	if (s->rate == 1) {
 		/* In a batch of fixed size another record takes the place of one that is away. */
 		s->shift = (r == SUBSTITUTE || (s->population && r == ADD_REMOVE) ? 2 : 1)*records;
@@ -145,8 +209,7 @@ static const char *move(step *s, enum relation r, ulong records)
 	}
 	if (s->rate == 0)
 		return "a sampling rate of 0";
-	if (s->kind != GAUSSIAN && r == SUBSTITUTE)
-		return "this mechanism on a Poisson sample under substitute";
+	s->form = r == SUBSTITUTE ? OPPOSITE : PLAIN;
 	if (records > 1 && (s->kind != GAUSSIAN || records > MAX_RECORDS))
 		return "persons with so many records on a sample";
 	s->records = records;
@@ -154,17 +217,17 @@ static const char *move(step *s, enum relation r, ulong records)
 }
 
 /* What of a step of a given guarantee or pair is not covered, or NULL. */
-static const char *declared(step *s, enum relation r, ulong records, int pure, int response)
+static const char *declared(certificate *c, step *s, ulong records, int pure)
 {
 	s->shift = s->records = 1;
 	if (s->population)
 		return "a batch of fixed size with such a mechanism";
 	if (s->rate == 0)
 		return "a sampling rate of 0";
-	if (s->rate < 1 && r != ADD_REMOVE)
-		return "this mechanism on a Poisson sample under this relation";
-	if (response && r == ZERO_OUT)
-		return "randomized response under zero-out";
+	if (s->rate < 1 && c->relation == SUBSTITUTE) {
+		s->form = ENVELOPE;
+		c->apart |= 1;
+	}
 	if (records > 1 && (!pure || s->rate < 1 || records >= MAX_OUTCOMES))
 		return "persons with several records";
 	s->shift = records;
@@ -177,7 +240,7 @@ static int merge(certificate *c, ulong count)
 	size_t n = strcspn(at, "\n") + 1; /* with the line feed, so that no line is the start of another */
 	for (slong i = 0; i < c->steps; i++) {
 		step *s = &c->step[i];
-		if (strncmp(at, s->words, n))
+		if (strncmp(at, s->words, n) || s->draws || s->places || !arb_is_zero(s->norm))
 			continue;
 		if (count > (1ul << 53) - s->count)
 			c->unknown = "more than 2^53 runs of one mechanism";
@@ -189,12 +252,130 @@ static int merge(certificate *c, ulong count)
 	return 0;
 }
 
+/* Room for n numbers, which is given back with the certificate. */
+static arb_ptr hold(certificate *c, int i, slong n)
+{
+	if (c->held[i])
+		_arb_vec_clear(c->held[i], c->length[i]);
+	c->length[i] = n;
+	return c->held[i] = _arb_vec_init(n);
+}
+
+/* A list of n numbers. */
+static arb_ptr numbers(certificate *c, int held, slong n, double least, double most)
+{
+	arb_ptr x = hold(c, held, n);
+	for (slong i = 0; i < n; i++)
+		arb_set_d(x + i, number(least, most));
+	return x;
+}
+
+/* The first n coefficients of a Toeplitz matrix, in the words of its strategy; NULL of another one. */
+static arb_ptr coefficients(certificate *to, slong *bands, slong n)
+{
+	const slong prec = 300;
+	arb_ptr c = NULL, scales, decays;
+	*bands = 1;
+	if (next(" identity")) {
+		c = hold(to, 0, 1);
+		arb_one(c);
+	} else if (next(" square-root bands")) {
+		*bands = whole(1, 1ul << 22);
+		*bands = *bands < n ? *bands : n;
+		c = hold(to, 0, *bands);
+		arb_one(c);
+		for (slong t = 1; t < *bands; t++) {
+			arb_mul_ui(c + t, c + t - 1, 2*t - 1, prec);
+			arb_div_ui(c + t, c + t, 2*t, prec);
+		}
+	} else if (next(" toeplitz coefficients")) {
+		*bands = whole(1, MAX_ROWS);
+		c = numbers(to, 0, *bands, -1e60, 1e60);
+		*bands = *bands < n ? *bands : n;
+	} else if (next(" blt scales")) {
+		slong terms = whole(1, 64);
+		scales = numbers(to, 1, terms, 0, 1e60);
+		expect(" decays");
+		if ((slong)whole(1, 64) != terms)
+			bad("scales and decays differ in length");
+		decays = numbers(to, 2, terms, 0, 1);
+		*bands = n;
+		c = hold(to, 0, n);
+		arb_one(c);
+		for (slong t = 1; t < n; t++)
+			for (slong i = 0; i < terms; i++) {
+				arb_add(c + t, c + t, scales + i, prec);
+				arb_mul(scales + i, scales + i, decays + i, prec);
+			}
+	}
+	return c;
+}
+
+/* A run with correlated noise. Returns what of it is not covered, or NULL; then one step follows, or two. */
+static const char *read_matrix(certificate *c, step *s, ulong records)
+{
+	expect(" noise-multiplier");
+	s->noise = number(1e-6, 1e15);
+	expect(" steps");
+	slong n = whole(1, MAX_ROWS), bands, b = n, k = 1;
+	arb_ptr list = coefficients(c, &bands, n);
+	int completion = 0, epochs = 0;
+	if (!list) {
+		expect(" tree completion");
+		completion = whole(0, 1);
+	}
+	const char *unknown = NULL;
+	int full = !next(" cyclic-poisson cycle");
+	if (!full) {
+		b = whole(1, MAX_ROWS);
+		expect(" rate");
+		s->rate = number(0x1p-1074, 1);
+		if (!list || bands > b || records > 1 || c->relation == SUBSTITUTE || c->steps + 1 == MAX_STEPS)
+			unknown = "such a matrix mechanism with cyclic Poisson sampling";
+		const step run = *s;
+		for (int rest = 0; rest < 2 && !unknown; rest++) { /* columns of group 0 with all coefficients; the last one may have fewer */
+			slong turns = (n - 1)/b + 1, cut = n - (turns - 1)*b < bands;
+			step *x = &c->step[c->steps];
+			if (rest ? !cut : turns == cut)
+				continue;
+			*x = run;
+			arb_init(x->norm);
+			x->count *= rest ? 1 : turns - cut;
+			toeplitz_norm(x->norm, list, bands, rest ? n - (turns - 1)*b : n, n, 1, 0);
+			c->steps++;
+		}
+	} else if (!next(" single")) {
+		epochs = next(" epochs");
+		if (epochs) {
+			k = whole(1, MAX_ROWS);
+			if (n % k)
+				bad("the epochs do not divide the steps");
+			b = n/k;
+		} else {
+			expect(" min-separation");
+			b = whole(1, 1ul << 53);
+			expect(" at-most");
+			k = whole(1, 1ul << 53);
+			b = b < n ? b : n;
+			k = k < (n - 1)/b + 1 ? k : (n - 1)/b + 1;
+		}
+	}
+	if (full) {
+		s->shift = (c->relation == SUBSTITUTE ? 2 : 1)*records;
+		arb_init(s->norm);
+		int exact = list ? toeplitz_norm(s->norm, list, bands, n, b, k, epochs) : tree_norm(s->norm, n, completion, b, k, epochs);
+		c->apart |= exact ? 0 : 2;
+		c->steps++;
+	}
+	return unknown;
+}
+
 /* Reads a step. Pairs are made when all words have been read, so that a refusal leaves no memory behind. */
 static void read_step(certificate *c, ulong records)
 {
 	static const char *const names[] = { "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate",
-		"randomized-response", "finite", "other" };
-	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, OTHER, NAMES };
+		"randomized-response", "finite", "matrix", "exponential", "other" };
+	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, MATRIX, CHOICE, OTHER, NAMES };
 	ulong count = whole(1, 1ul << 53);
 	if (merge(c, count))
 		return;
@@ -204,10 +385,10 @@ static void read_step(certificate *c, ulong records)
 		return;
 	}
 	step *s = &c->step[c->steps];
-	memset(s, 0, sizeof *s); /* one that was not covered may have stood here */
+	step_clear(s); /* one that was not covered may have stood here */
 	s->count = count;
 	s->words = at;
-	s->rate = s->sensitivity = 1;
+	s->rate = s->sensitivity = s->records = 1;
 	expect(" ");
 	const char *w = word();
 	int name = 0;
@@ -255,6 +436,16 @@ static void read_step(certificate *c, ulong records)
 			bad("p and q differ in length");
 		probabilities(q, n);
 		break;
+	case MATRIX:
+		s->shift = 1;
+		const char *lacks = read_matrix(c, s, records);
+		c->unknown = lacks ? lacks : c->unknown;
+		return;
+	case CHOICE:
+		expect(" epsilon");
+		s->noise = number(1e-9, 100);
+		s->kind = EXPONENTIAL;
+		break;
 	case OTHER:
 		c->unknown = "a mechanism or a sampling scheme that it does not know (other)";
 		skip_line();
@@ -265,7 +456,7 @@ static void read_step(certificate *c, ulong records)
 	read_sampling(s);
 	if (*at != '\n')
 		bad("there is more on the line, or less");
-	const char *unknown = name <= DLAP ? move(s, c->relation, records) : declared(s, c->relation, records, name == PURE, name == RESPONSE);
+	const char *unknown = name == CHOICE ? s->rate < 1 || s->population || records > 1 ? "exponential mechanisms on samples, or of persons with several records" : NULL : name <= DLAP ? move(c, s, records) : declared(c, s, records, name == PURE);
 	if (!unknown && !dimension && s->sensitivity*s->shift > 1)
 		unknown = "discrete Gaussian noise on a vector, but that moved by 1";
 	if (!unknown && name == DLAP && s->sensitivity*s->shift + 1 > MAX_OUTCOMES)
@@ -283,10 +474,12 @@ static void read_step(certificate *c, ulong records)
 	else if (name == APPROXIMATE)
 		declared_pair(s, eps, delta);
 	else if (name == RESPONSE)
-		response_pair(s, delta, categories);
+		response_pair(s, delta, categories, c->relation == ZERO_OUT);
 	else if (name == LISTED)
 		listed_pair(s, n, p, q);
 	c->steps++;
+	if (s->form == ENVELOPE && s->kind == FINITE && !envelope_pair(s))
+		c->unknown = "a pair on a Poisson sample under substitute that is not its own mirror image";
 }
 
 /* ---- the whole ---- */
@@ -349,6 +542,8 @@ static void read_claim(certificate *c)
 	const char *w = word();
 	if (!strcmp(w, c->relation == SUBSTITUTE ? "backward" : "add"))
 		c->direction = 1;
+	else if (!strcmp(w, "none"))
+		c->direction = -1;
 	else if (strcmp(w, c->relation == SUBSTITUTE ? "forward" : "remove"))
 		bad("direction is not one of the relation");
 	end_line();
@@ -375,8 +570,7 @@ static void read_budget(certificate *c)
 		number(0, INFINITY);
 	}
 	expect(" theory-gap");
-	if (number(0, INFINITY) > 0)
-		c->unknown = "a gap of theory: its two ends are of different pairs of distributions";
+	number(0, INFINITY);
 	end_line();
 }
 
@@ -402,6 +596,14 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 	}
 	if (at == first)
 		bad("there is no step");
+	ulong runs = 0;
+	for (slong i = 0; i < c->steps; i++)
+		runs += c->step[i].count;
+	for (slong i = 0; i < c->steps && c->steps > 1; i++)
+		if (c->step[i].kind == EXPONENTIAL)
+			c->unknown = "exponential mechanisms beside others";
+	if (c->apart == 1 && runs == 1)
+		c->apart = 0;
 	read_claim(c);
 	read_budget(c);
 	if (at != text + n - 72)
@@ -411,8 +613,12 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 
 void certificate_clear(certificate *c)
 {
-	for (slong i = 0; c->step && i < c->steps; i++)
-		outcomes_clear(&c->step[i]);
+	for (slong i = 0; c->step && i < MAX_STEPS; i++)
+		step_clear(&c->step[i]);
+	for (int i = 0; i < 3; i++)
+		if (c->held[i])
+			_arb_vec_clear(c->held[i], c->length[i]);
 	free(c->step);
 	c->step = NULL;
+	arb_clear(c->missing);
 }

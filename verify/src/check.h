@@ -6,8 +6,8 @@
  * Everything of type arb_t is a ball that holds the true number. Plain doubles only steer: they choose
  * lines, steps and ranges, any choice of which gives a true, if wide, ball.
  *
- * Each file uses only those below it: verify.c, contour.c, lattice.c, list.c, transform.c, gaussian.c, laplace.c,
- * discrete.c, pairs.c, certificate.c, sha256.c.
+ * Each file uses only those below it: verify.c, contour.c, lattice.c, allocation.c, choice.c, list.c, transform.c, gaussian.c, laplace.c,
+ * discrete.c, certificate.c, matrix.c, pairs.c, sha256.c.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -33,28 +33,38 @@ static const double PI = 3.14159265358979323846;
 
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };
 
-#define FIRST_LINE "accountant certificate 1\n"
+#define FIRST_LINE "accountant certificate 2\n"
 
 enum relation { ADD_REMOVE, SUBSTITUTE, ZERO_OUT };
-enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE };
+enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE, EXPONENTIAL, ALLOCATION };
+
+/* What one record does on a sample of rate q, of a pair (P, Q) that it makes in full. PLAIN: qP + (1-q)Q against Q. OPPOSITE: that against
+ * qP' + (1-q)Q, P' being noise moved the other way. ENVELOPE: the convex curve that has the profile of PLAIN above loss 0 and its mirror
+ * image below. DISPLACED: such a curve of two halves, another record in the place of an empty one (docs/reference/certificates.md). */
+enum form { PLAIN, OPPOSITE, ENVELOPE, DISPLACED };
 
 /* Whether there is a ball around delta(eps): one may be in reach only with a coarser tolerance, or never. */
 enum reach { REACHED, TOO_FINE, NEVER };
 
 /* Sizes that a certificate may have. MAX_RECORDS are those of a person whose records are sampled. */
-enum { MAX_BYTES = 1 << 20, MAX_STEPS = 256, MAX_OUTCOMES = 4096, MAX_RECORDS = 32, MAX_NODES = 200000 };
+enum { MAX_ROWS = 200000, MAX_BYTES = 1 << 20, MAX_STEPS = 256, MAX_OUTCOMES = 4096, MAX_RECORDS = 64, MAX_NODES = 200000 };
 
 /* A step is a mechanism that ran count times, lines with the same words together, in full (rate 1) or on a sample. */
 typedef struct {
 	enum kind kind;
+	enum form form;
 	const char *words;          /* its line in the text, after the count */
 	ulong count;
-	double noise;               /* the noise multiplier, as it stands in the plan */
+	double noise;               /* the noise multiplier, as it stands in the plan, or the eps of choices */
+	arb_t norm;                 /* how far a matrix or several epochs move the noise, or 0 */
+	ulong places, uses;         /* of random allocation: the steps of which so many are drawn */
 	ulong sensitivity;          /* of noise on whole numbers, 1 for other noise */
 	ulong shift;                /* how many sensitivities the noise is moved by what one record, or all that take part, may do */
 	double rate;                /* rounded if there is a population */
 	ulong batch, population;    /* of a batch of fixed size, else 0 */
-	ulong records;              /* that are sampled each for itself, 1 but for persons with several */
+	ulong draws;                /* that may each be of the record: the batch with replacement, else 0 */
+	int chosen;                 /* how often it is drawn is told, given that it is, and the noise moved by as much */
+	ulong records;              /* that are sampled each for itself, 1 but for persons with several; of draws those that are counted */
 	slong outcomes;             /* of a finite pair */
 	arb_ptr p, q;
 } step;
@@ -64,7 +74,11 @@ typedef struct {
 	slong steps;
 	step *step;
 	double delta, lower, upper;
-	int direction;             /* 0 remove or forward, 1 add or backward: where the lower end is attained */
+	int direction;             /* 0 remove or forward, 1 add or backward: where the lower end is attained; -1: it is not claimed */
+	int apart;                 /* a lower end is of another pair: what dominates a step is reached in one run only (1), or not known to be (2) */
+	arb_ptr held[3];           /* of a line that is read */
+	slong length[3];
+	arb_t missing;             /* at least what all runs have where draws are not counted */
 	double theta, period;      /* the line of the certificate, 0 if it has none */
 	const char *unknown;       /* a part that this checker does not cover, or NULL */
 } certificate;
@@ -89,13 +103,25 @@ void certificate_clear(certificate *c);
 void new_outcomes(step *s, slong n);
 void outcomes_clear(step *s);
 void declared_pair(step *s, double eps, double delta);
-void response_pair(step *s, double probability, ulong categories);
+/* Randomized response against another answer, or against a random category. */
+void response_pair(step *s, double probability, ulong categories, int against_random);
 void listed_pair(step *s, slong n, const double *p, const double *q);
+/* Discrete Laplace noise; OPPOSITE is mixed already. */
 void discrete_laplace_pair(step *s);
+/* The envelope of a finite pair, in its place; 0 if the pair is not its own mirror image. */
+int envelope_pair(step *s);
 /* A guarantee of eps, of a group of s->shift. */
 void pure_pair(step *s, double eps);
-/* The sampling rate. */
+/* The sampling rate: the chance of being drawn at all. */
 void rate_of(arb_t r, const step *s, slong prec);
+/* The chance of being drawn so often; where that is told, of being drawn or not. */
+void copies_of(arb_t r, const step *s, ulong copies, slong prec);
+/* What a step does above loss 0, or mirrored below it, where its pair is made of two halves: direction 0 of the step that is returned. */
+step half_of(const step *s, int d, int below);
+/* Whether it is told how often a record was drawn, given that it was. */
+int told(const step *s);
+/* Whether it is made of two. */
+int halves(const step *s);
 /* The masses of outcome i of a finite step in direction d, after sampling. */
 void outcome_masses(arb_t p, arb_t q, const step *s, int d, slong i, slong prec);
 /* The masses of P and Q of all runs of all steps where their losses are finite. */
@@ -106,17 +132,23 @@ double mid(const arb_t x);
 void rule_init(rule *r, slong n);
 void rule_clear(rule *r);
 
+/* matrix.c: the sensitivity of a Toeplitz matrix with so many coefficients, which it may change, or of a tree, over n steps of which a record is in
+ * k at most, b or more apart. 0 if it is an upper bound only. epochs says that the steps are every b-th. */
+int toeplitz_norm(arb_t norm, arb_ptr c, slong bands, slong n, slong b, slong k, int epochs);
+int tree_norm(arb_t norm, slong n, int completion, slong b, slong k, int epochs);
+
 /* gaussian.c, laplace.c, discrete.c: each kind of noise. */
 int full_gaussian(const step *s);
-int gaussian_rule(rule *r, const certificate *c, const step *s, int d, double theta, double t, double digits, slong prec);
-int gaussian_late(arb_t bound, const certificate *c, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
-double gaussian_steer(double *angle, const certificate *c, const step *s, int d, double theta, double t);
-int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, double eps, slong prec);
+int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
+int gaussian_late(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
+double gaussian_steer(double *angle, const step *s, int d, double theta, double t);
+int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec);
 int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec);
 int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec);
-/* The masses of P and Q at outputs whose loss is above l[i], which is next to at[i], for n increasing numbers, in direction d. */
-void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec);
+/* The masses of P and Q at outputs whose loss is above l[i], which is next to at[i], for n increasing numbers, in direction d. Of pairs of two
+ * halves noise_tails makes the halves, which have numbers above 0. */
+void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 /* About the largest loss. */
 double laplace_largest(const step *s, int d);
@@ -129,18 +161,26 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 /* transform.c: any step. */
 
 /* Makes the rule of a step in direction d; returns 0 if it would be too long. digits is the size of -log of the error. */
-int make_rule(rule *r, const certificate *c, const step *s, int d, double theta, double t, double digits, slong prec);
+int make_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 /* The transform at a real place, as a ball; 0 if there is none. */
-int real_transform(arb_t m, const certificate *c, const step *s, int d, double at, slong prec);
+int real_transform(arb_t m, const step *s, int d, double at, slong prec);
 /* An upper bound of |M(theta + it)| for all frequencies from t on, for the angle chosen by steer_angle. */
-int late_bound(arb_t bound, const certificate *c, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
+int late_bound(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
 /* About the logarithm of the bound over M(theta) by plain doubles, for the best angle. Proves nothing. */
-double steer_angle(double *angle, const certificate *c, const step *s, int d, double theta, double t);
+double steer_angle(double *angle, const step *s, int d, double theta, double t);
 /* About log M at a real place. Proves nothing. */
-double steer_transform(const certificate *c, const step *s, int d, double at);
+double steer_transform(const step *s, int d, double at);
 
 /* The way to the kind of noise that is not on whole numbers. */
-void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec);
+void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
+
+/* choice.c: runs of exponential mechanisms at a claim by cells of about h, from above or from below; 0 if it takes too much work. */
+int delta_choices(arb_t bound, const step *s, double claim, int above, double h, double work);
+
+/* allocation.c: how many points ih + offset, from from on, hold the log of the likelihood ratio of random allocation; the masses of P and, below, of Q there
+ * in direction d, from the least loss on, and what is at an infinite one. */
+slong allocation_range(slong *from, const step *s, double h, double tail);
+void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int above, double h, double offset, slong from, slong n);
 
 /* list.c: Gaussian noise in full, in closed form; a list of all losses of steps that have finitely many. */
 int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec);

@@ -24,7 +24,7 @@ static int cumulant(arb_t k, const certificate *c, int d, double at, slong prec)
 	arb_zero(k);
 	int ok = 1;
 	for (slong i = 0; ok && i < c->steps; i++) {
-		ok = real_transform(m, c, &c->step[i], d, at, prec);
+		ok = real_transform(m, &c->step[i], d, at, prec);
 		if (ok) {
 			arb_log(m, m, prec);
 			arb_addmul_ui(k, m, c->step[i].count, prec);
@@ -39,7 +39,7 @@ static double about(const certificate *c, int d, double at)
 {
 	double k = 0;
 	for (slong i = 0; i < c->steps; i++)
-		k += c->step[i].count*steer_transform(c, &c->step[i], d, at);
+		k += c->step[i].count*steer_transform(&c->step[i], d, at);
 	return k;
 }
 
@@ -175,7 +175,7 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 			continue;
 		}
 		rule r; /* for a little more than nh, whose product is rounded */
-		if (!make_rule(&r, c, s, d, theta, n*h*(1 + 1e-14), digits + log(s->count) + 5, prec)) {
+		if (!make_rule(&r, s, d, theta, n*h*(1 + 1e-14), digits + log(s->count) + 5, prec)) {
 			*why = "a transform needs too many nodes";
 			return 0;
 		}
@@ -274,7 +274,7 @@ static double rest(lines *l, const certificate *c, int d, double t)
 {
 	double x = -log(PI*t);
 	for (slong i = 0; i < c->steps; i++)
-		x += c->step[i].count*steer_angle(&l->angle[i], c, &c->step[i], d, l->theta, t);
+		x += c->step[i].count*steer_angle(&l->angle[i], &c->step[i], d, l->theta, t);
 	return x;
 }
 
@@ -336,7 +336,7 @@ static int left_out(arb_t part, const certificate *c, int d, const lines *l, dou
 	arb_one(part);
 	for (slong i = 0; ok && i < c->steps; i++) {
 		const step *s = &c->step[i];
-		ok = late_bound(x, c, s, d, l->theta, l->n*l->h, l->angle[i], -l->tol + log(s->count) + 5, prec);
+		ok = late_bound(x, s, d, l->theta, l->n*l->h, l->angle[i], -l->tol + log(s->count) + 5, prec);
 		arb_pow_ui(x, x, s->count, prec);
 		arb_mul(part, part, x, prec);
 	}

@@ -256,7 +256,7 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 	slong R = ok ? radius(&g, prec*0.65) : 0;
 	ok = ok && g.moved < MAX_NODES && 2*R + 1 < MAX_NODES;
 	if (ok) {
-		*n = 2*R + 1 + g.moved;
+		*n = 2*R + 1 + (s->form == OPPOSITE ? 2 : 1)*g.moved;
 		*p = _arb_vec_init(*n);
 		*q = _arb_vec_init(*n);
 		arb_t x, r;
@@ -264,10 +264,11 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 		rate_of(r, s, prec);
 		arb_sub_ui(lost, r, 1, prec);
 		arb_neg(lost, lost);
-		/* Law i is Q, or Q moved. */
+		/* Law i is Q, or Q moved; to both sides under OPPOSITE. */
+		slong low = s->form == OPPOSITE ? R + (slong)g.moved : R;
 		for (slong k = 0; k < *n; k++) {
 			for (int i = 0; i < 2; i++) {
-				slong j = k - R - (i ? (slong)g.moved : 0);
+				slong j = k - low - (i ? (slong)g.moved : 0);
 				arb_mul_si(x, g.two, -j, prec);
 				arb_mul_si(x, x, j, prec);
 				arb_exp(x, x, prec);
@@ -276,9 +277,11 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 			}
 			arb_mul(*p + k, *p + k, r, prec);
 			arb_addmul(*p + k, *q + k, lost, prec);
-			if (d)
+			if (d && s->form == PLAIN)
 				arb_swap(*p + k, *q + k);
 		}
+		for (slong k = 0; k < *n && s->form == OPPOSITE; k++)
+			arb_set(*q + k, *p + (*n - 1 - k));
 		/* Of either law what is beyond R on both sides is missing at most. */
 		arb_set_ui(x, R + 1);
 		beyond(lost, &g, x, prec);

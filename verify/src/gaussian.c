@@ -30,46 +30,50 @@ int full_gaussian(const step *s) { return s->kind == GAUSSIAN && s->rate == 1; }
 typedef struct {
 	int a, b;                /* whether A and B are not 1 */
 	int n;                   /* the number of components, K + 1 */
-	double mu, top, w[MAX_RECORDS + 1];  /* top = K mu */
+	int same;                /* B is at x, as A is, and not at -x */
+	double mu, top, w[2][MAX_RECORDS + 2];  /* top = K mu */
 	arb_t Mu, Top;
-	arb_t W[MAX_RECORDS + 1], H[MAX_RECORDS + 1]; /* the weights, and (j mu)^2/2 */
+	arb_t W[2][MAX_RECORDS + 2], H[MAX_RECORDS + 2]; /* the weights of A and of B, and (j mu)^2/2 */
 } mixture;
 
-static void mixture_init(mixture *m, const certificate *c, const step *s, int d, slong prec)
+static void mixture_init(mixture *m, const step *s, int d, slong prec)
 {
-	int both = c->relation == SUBSTITUTE && !full_gaussian(s); /* in full, shift is all of the distance between P and Q */
-	m->a = d == 0 || both;
-	m->b = d == 1 || both;
-	m->n = s->records + 1;
-	arb_t q, p;
-	arb_init(q); arb_init(p); arb_init(m->Mu); arb_init(m->Top);
+	int two = s->form == DISPLACED; /* the record moves the mean by 2 mu, an empty place by mu */
+	m->a = d == 0 || s->form != PLAIN;
+	m->b = d == 1 || s->form != PLAIN;
+	m->same = two;
+	m->n = two ? 3 : s->records + 1;
+	arb_init(m->Mu); arb_init(m->Top);
 	shift_of(m->Mu, s, prec);
-	arb_mul_ui(m->Top, m->Mu, s->records, prec);
+	arb_mul_ui(m->Top, m->Mu, m->n - 1, prec);
 	m->mu = mid(m->Mu);
-	m->top = m->mu*s->records;
-	rate_of(q, s, prec);
-	arb_sub_ui(p, q, 1, prec);
-	arb_neg(p, p);
+	m->top = m->mu*(m->n - 1);
 	for (int j = 0; j < m->n; j++) {
-		arb_init(m->W[j]); arb_init(m->H[j]);
-		arb_pow_ui(m->W[j], q, j, prec);
-		arb_pow_ui(m->H[j], p, s->records - j, prec);
-		arb_mul(m->W[j], m->W[j], m->H[j], prec);
-		arb_bin_uiui(m->H[j], s->records, j, prec);
-		arb_mul(m->W[j], m->W[j], m->H[j], prec);
-		m->w[j] = mid(m->W[j]);
+		arb_init(m->H[j]);
+		for (int i = 0; i < 2; i++) {
+			arb_init(m->W[i][j]);
+			if (!two)
+				copies_of(m->W[i][j], s, j, prec);
+			else if (j != i + 1) {
+				rate_of(m->W[i][j], s, prec);
+				if (j == 0) {
+					arb_sub_ui(m->W[i][j], m->W[i][j], 1, prec);
+					arb_neg(m->W[i][j], m->W[i][j]);
+				}
+			}
+			m->w[i][j] = mid(m->W[i][j]);
+		}
 		arb_mul_ui(m->H[j], m->Mu, j, prec);
 		arb_mul(m->H[j], m->H[j], m->H[j], prec);
 		arb_mul_2exp_si(m->H[j], m->H[j], -1);
 	}
-	arb_clear(q); arb_clear(p);
 }
 
 static void mixture_clear(mixture *m)
 {
 	arb_clear(m->Mu); arb_clear(m->Top);
 	for (int j = 0; j < m->n; j++) {
-		arb_clear(m->W[j]); arb_clear(m->H[j]);
+		arb_clear(m->W[0][j]); arb_clear(m->W[1][j]); arb_clear(m->H[j]);
 	}
 }
 
@@ -104,7 +108,7 @@ static void majorant_power(majorant *g, const mixture *m, int present, int sign,
 	if (!present)
 		return;
 	if (arb_is_negative(a)) {
-		arb_log(g->w[0], m->W[0], prec);
+		arb_log(g->w[0], m->W[0][0], prec);
 		arb_mul(g->w[0], g->w[0], a, prec);
 		return;
 	}
@@ -114,7 +118,7 @@ static void majorant_power(majorant *g, const mixture *m, int present, int sign,
 	arb_one(one);
 	for (int j = 0; j < m->n; j++) {
 		if (arb_ge(a, one))
-			arb_log(g->w[j], m->W[j], prec);
+			arb_log(g->w[j], m->W[0][j], prec);
 		arb_submul(g->w[j], a, m->H[j], prec);
 		arb_mul(g->c[j], a, m->Mu, prec);
 		arb_mul_si(g->c[j], g->c[j], sign*j, prec);
@@ -258,9 +262,10 @@ static void trapezoid_error(arb_t err, const arb_t exponent, const arb_t scale, 
 	arb_clear(x); arb_clear(y);
 }
 
-/* log A or, with sign -1, log B at a real x. */
-static void log_component(arb_t out, const mixture *m, const arb_t x, int sign, slong prec)
+/* log A or log B (i = 1) at a real x. */
+static void log_component(arb_t out, const mixture *m, const arb_t x, int i, slong prec)
 {
+	int sign = i && !m->same ? -1 : 1;
 	arb_t y, sum;
 	arb_init(y); arb_init(sum);
 	for (int j = 0; j < m->n; j++) {
@@ -268,16 +273,16 @@ static void log_component(arb_t out, const mixture *m, const arb_t x, int sign, 
 		arb_mul_si(y, y, sign*j, prec);
 		arb_sub(y, y, m->H[j], prec);
 		arb_exp(y, y, prec);
-		arb_addmul(sum, y, m->W[j], prec);
+		arb_addmul(sum, y, m->W[i][j], prec);
 	}
 	arb_log(out, sum, prec);
 	arb_clear(y); arb_clear(sum);
 }
 
-int gaussian_rule(rule *r, const certificate *c, const step *s, int d, double theta, double t, double digits, slong prec)
+int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
 {
 	mixture m;
-	mixture_init(&m, c, s, d, prec);
+	mixture_init(&m, s, d, prec);
 	arb_t S, h, x, scale, integral;
 	arb_init(S); arb_init(h); arb_init(x); arb_init(scale); arb_init(integral);
 	arb_set_d(S, theta);
@@ -310,9 +315,9 @@ int gaussian_rule(rule *r, const certificate *c, const step *s, int d, double th
 		for (slong j = first; j < last; j++) {
 			arb_mul_si(x, h, j, prec);
 			if (m.a)
-				log_component(la, &m, x, 1, prec);
+				log_component(la, &m, x, 0, prec);
 			if (m.b)
-				log_component(lb, &m, x, -1, prec);
+				log_component(lb, &m, x, 1, prec);
 			arb_sub(r->L + (j - first), la, lb, prec);
 			arb_mul(e, x, x, prec);
 			arb_mul_2exp_si(e, e, -1);
@@ -401,7 +406,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 					acb_mul_ui(term, u, k, prec);
 					arb_sub(acb_realref(term), acb_realref(term), m->H[k], prec);
 					acb_exp(term, term, prec);
-					acb_mul_arb(term, term, m->W[k], prec);
+					acb_mul_arb(term, term, m->W[0][k], prec);
 					acb_add(v, v, term, prec);
 				}
 				acb_log(u, v, prec);
@@ -458,10 +463,10 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 	return ok;
 }
 
-int gaussian_late(arb_t bound, const certificate *c, const step *s, int d, double theta, double t, double angle, double digits, slong prec)
+int gaussian_late(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec)
 {
 	mixture m;
-	mixture_init(&m, c, s, d, prec);
+	mixture_init(&m, s, d, prec);
 	int ok = mixture_late(bound, &m, theta, t, angle, digits, prec);
 	mixture_clear(&m);
 	return ok;
@@ -481,14 +486,14 @@ static double steer_sum(const mixture *m, double theta, double t, double a, doub
 		for (int i = 0; i < 2; i++) {
 			if (!(i ? m->b : m->a))
 				continue;
-			double y[MAX_RECORDS + 1], top = -INFINITY, re = 0, im = 0, power = i ? -theta : theta + 1;
+			double y[MAX_RECORDS + 2], top = -INFINITY, re = 0, im = 0, power = i ? -theta : theta + 1;
 			for (int k = 0; k < m->n; k++) {
 				double mu = k*m->mu;
 				y[k] = (i ? -mu : mu)*x - mu*mu/2;
 				top = fmax(top, y[k]);
 			}
 			for (int k = 0; k < m->n; k++) {
-				double w = m->w[k]*exp(y[k] - top);
+				double w = m->w[0][k]*exp(y[k] - top);
 				re += t == 0 ? w : w*cos(k*m->mu*a);
 				im += t == 0 ? 0 : w*sin(k*m->mu*a);
 			}
@@ -504,11 +509,11 @@ static double steer_sum(const mixture *m, double theta, double t, double a, doub
 }
 
 /* At frequency t the logarithm of the late bound over M(theta), for the best angle; at t = 0 log M(theta). */
-double gaussian_steer(double *angle, const certificate *c, const step *s, int d, double theta, double t)
+double gaussian_steer(double *angle, const step *s, int d, double theta, double t)
 {
 	const slong prec = 80;
 	mixture m;
-	mixture_init(&m, c, s, d, prec);
+	mixture_init(&m, s, d, prec);
 	majorant g;
 	arb_t S;
 	arb_init(S);
@@ -544,12 +549,12 @@ static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong pre
 		arb_zero(sum);
 		int mixed = i ? m->b : m->a;
 		for (int j = 0; j < (mixed ? m->n : 1); j++) {
-			arb_mul_si(z, m->Mu, i ? j : -j, prec);
+			arb_mul_si(z, m->Mu, i && !m->same ? j : -j, prec);
 			arb_add(z, z, x, prec);
 			arb_div(z, z, root, prec);
 			arb_hypgeom_erfc(z, z, prec);
 			if (mixed)
-				arb_mul(z, z, m->W[j], prec);
+				arb_mul(z, z, m->W[i][j], prec);
 			arb_add(sum, sum, z, prec);
 		}
 		arb_mul_2exp_si(sum, sum, -1);
@@ -563,9 +568,9 @@ static int side(const mixture *m, const arb_t x, const arb_t e, slong prec)
 	arb_t y, z;
 	arb_init(y); arb_init(z);
 	if (m->a)
-		log_component(y, m, x, 1, prec);
+		log_component(y, m, x, 0, prec);
 	if (m->b)
-		log_component(z, m, x, -1, prec);
+		log_component(z, m, x, 1, prec);
 	arb_sub(y, y, z, prec);
 	int s = arb_gt(y, e) - arb_lt(y, e);
 	arb_clear(y); arb_clear(z);
@@ -591,10 +596,10 @@ static void approach(arb_t near, const arb_t far, const mixture *m, const arb_t 
 }
 
 /* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. */
-int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, double eps, slong prec)
+int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec)
 {
 	mixture m;
-	mixture_init(&m, c, s, d, prec);
+	mixture_init(&m, s, d, prec);
 	arb_t lo, hi, x, y, z, e;
 	arb_init(lo); arb_init(hi); arb_init(x); arb_init(y); arb_init(z); arb_init(e);
 	arb_set_d(e, eps);
@@ -603,9 +608,11 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 	double reach = 2*(eps + 50)/m.mu + m.top + 50;
 	arb_set_d(hi, reach);
 	arb_neg(lo, hi);
+	if (m.same)
+		arb_set(lo, m.Mu); /* the loss is below 0 up to 3/2 mu, and rises from there on */
 	int never = 0;
 	if (!m.a) { /* the losses end at -log w_0 */
-		arb_log(y, m.W[0], prec);
+		arb_log(y, m.W[0][0], prec);
 		arb_neg(y, y);
 		never = arb_le(y, e);
 	}
@@ -637,16 +644,16 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 /* ---- cells of losses ---- */
 
 /* About the loss at x. */
-static double about_loss(const mixture *m, const double *logw, double x)
+static double about_loss(const mixture *m, double logw[2][MAX_RECORDS + 2], double x)
 {
 	double l = 0;
 	for (int i = 0; i < 2; i++) {
 		if (!(i ? m->b : m->a))
 			continue;
-		double y[MAX_RECORDS + 1], top = -INFINITY, sum = 0;
+		double y[MAX_RECORDS + 2], top = -INFINITY, sum = 0;
 		for (int j = 0; j < m->n; j++) {
 			double mu = j*m->mu;
-			y[j] = logw[j] + (i ? -mu : mu)*x - mu*mu/2;
+			y[j] = logw[i][j] + (i && !m->same ? -mu : mu)*x - mu*mu/2;
 			top = fmax(top, y[j]);
 		}
 		for (int j = 0; j < m->n; j++)
@@ -656,21 +663,21 @@ static double about_loss(const mixture *m, const double *logw, double x)
 	return l;
 }
 
-void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec)
+void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
 	mixture m;
-	mixture_init(&m, c, s, d, prec);
-	double logw[MAX_RECORDS + 1], lo = -1, least = -INFINITY, most = INFINITY;
-	for (int j = 0; j < m.n; j++)
-		logw[j] = log(m.w[j]);
+	mixture_init(&m, s, d, prec);
+	double logw[2][MAX_RECORDS + 2], lo = -1, least = -INFINITY, most = INFINITY;
+	for (int j = 0; j < 2*m.n; j++)
+		logw[j%2][j/2] = log(m.w[j%2][j/2]);
 	arb_t x, e, end;
 	arb_init(x); arb_init(e); arb_init(end);
 	/* Losses end at log w_0 or -log w_0 if only one law is mixed. */
-	arb_log(end, m.W[0], prec);
+	arb_log(end, m.W[0][0], prec);
 	if (m.a && !m.b)
-		least = logw[0];
+		least = logw[0][0];
 	if (m.b && !m.a) {
-		most = -logw[0];
+		most = -logw[0][0];
 		arb_neg(end, end);
 	}
 	for (slong i = 0; i < n; i++) {
@@ -706,11 +713,16 @@ void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const
 		above_x(&m, p + i, q + i, x, prec);
 		arb_zero(l + i);
 		if (m.a)
-			log_component(l + i, &m, x, 1, prec);
+			log_component(l + i, &m, x, 0, prec);
 		if (m.b) {
-			log_component(e, &m, x, -1, prec);
+			log_component(e, &m, x, 1, prec);
 			arb_sub(l + i, l + i, e, prec);
 		}
+		/* The losses of DISPLACED rise from 3/2 mu on, and are below 0 before. */
+		arb_mul_2exp_si(e, x, 1);
+		arb_submul_ui(e, m.Mu, 3, prec);
+		if (m.same && !arb_is_nonnegative(e))
+			arb_indeterminate(l + i);
 	}
 	mixture_clear(&m);
 	arb_clear(x); arb_clear(e); arb_clear(end);

@@ -2,6 +2,9 @@
  * Laplace noise with m = 1/b, moved by 1: the loss y of one full run has under Q the masses e^{-m}/2 at m, 1/2 at -m, and the density
  * e^{-(m+y)/2}/4 between; sampled it is log g(y), g(y) = 1-q+qe^y. The smooth part is summed by Gauss and Legendre's rule with N nodes,
  * wrong by at most 64/15 S rho^{-2(N-1)}/(1-rho^{-2}), S the largest modulus in the ellipse rho (Trefethen 2008, Theorem 4.5).
+ *
+ * OPPOSITE, noise at x against its mirror image: for 0 < x < 1 put y = m(2x-1). Then P has the density of above, Q that of a full run times
+ * g(-m), and the loss is log g(y) - log g(-m). Beyond x = 1 it is that of y = m; below 0 all is mirrored, P and Q exchanged.
  */
 #include <math.h>
 #include "check.h"
@@ -9,26 +12,8 @@
 /* The step in one direction: P has the density g^pw over what Q has in direction remove; pw = theta + 1 (remove), -theta (add). */
 typedef struct {
 	arb_t M, Q, P, pw; /* P = 1 - Q */
+	arb_t low, factor; /* log g(-m) and e^{(1-pw) low} under OPPOSITE, else 0 and 1 */
 } noise;
-
-static void noise_init(noise *x, const step *s, int d, double theta, slong prec)
-{
-	arb_init(x->M); arb_init(x->Q); arb_init(x->P); arb_init(x->pw);
-	shift_of(x->M, s, prec);
-	rate_of(x->Q, s, prec);
-	arb_sub_ui(x->P, x->Q, 1, prec);
-	arb_neg(x->P, x->P);
-	arb_set_d(x->pw, theta);
-	if (d)
-		arb_neg(x->pw, x->pw);
-	else
-		arb_add_ui(x->pw, x->pw, 1, prec);
-}
-
-static void noise_clear(noise *x)
-{
-	arb_clear(x->M); arb_clear(x->Q); arb_clear(x->P); arb_clear(x->pw);
-}
 
 /* g(y) */
 static void ratio(arb_t g, const noise *x, const arb_t y, slong prec)
@@ -38,8 +23,36 @@ static void ratio(arb_t g, const noise *x, const arb_t y, slong prec)
 	arb_add(g, g, x->P, prec);
 }
 
-/* The smooth part is m/4 e^{-(m+mu)/2} g(mu)^{pw+it} over u in [-1, 1]. */
-int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
+static void noise_init(noise *x, const step *s, int d, double theta, slong prec)
+{
+	arb_init(x->M); arb_init(x->Q); arb_init(x->P); arb_init(x->pw); arb_init(x->low); arb_init(x->factor);
+	shift_of(x->M, s, prec);
+	rate_of(x->Q, s, prec);
+	arb_sub_ui(x->P, x->Q, 1, prec);
+	arb_neg(x->P, x->P);
+	arb_set_d(x->pw, theta);
+	if (d)
+		arb_neg(x->pw, x->pw);
+	else
+		arb_add_ui(x->pw, x->pw, 1, prec);
+	arb_one(x->factor);
+	if (s->form == OPPOSITE) {
+		arb_neg(x->low, x->M);
+		ratio(x->low, x, x->low, prec);
+		arb_log(x->low, x->low, prec);
+		arb_sub(x->factor, x->factor, x->pw, prec);
+		arb_mul(x->factor, x->factor, x->low, prec);
+		arb_exp(x->factor, x->factor, prec);
+	}
+}
+
+static void noise_clear(noise *x)
+{
+	arb_clear(x->M); arb_clear(x->Q); arb_clear(x->P); arb_clear(x->pw); arb_clear(x->low); arb_clear(x->factor);
+}
+
+/* The smooth part is m/4 e^{-(m+mu)/2} g(mu)^{pw+it} over u in [-1, 1]. A half of OPPOSITE is that of one direction, less the atom at -m. */
+static int half_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
 {
 	double m = s->shift/s->noise, p = d ? -theta : theta + 1, q = s->rate, best = 1e9, rho = 0;
 	for (int i = 1; i <= 60; i++) {
@@ -56,12 +69,13 @@ int laplace_rule(rule *r, const step *s, int d, double theta, double t, double d
 	if (!(best < 1500))
 		return 0;
 	slong n = fmax(4, ceil(best));
-	rule_init(r, n + 2);
+	slong all = s->form == OPPOSITE ? n + 1 : n + 2;
+	rule_init(r, all);
 	noise v;
 	noise_init(&v, s, d, theta, prec);
 	arb_t x, w, y, e, g;
 	arb_init(x); arb_init(w); arb_init(y); arb_init(e); arb_init(g);
-	for (slong j = 0; j < n + 2; j++) {
+	for (slong j = 0; j < all; j++) {
 		/* w = log of the mass or of weight times density, y the loss of a full run */
 		if (j < n) {
 			arb_hypgeom_legendre_p_ui_root(x, w, n, j, prec);
@@ -86,6 +100,8 @@ int laplace_rule(rule *r, const step *s, int d, double theta, double t, double d
 		arb_addmul(e, v.pw, g, prec);
 		arb_exp(e, e, prec);
 		arb_mul(r->W + j, w, e, prec);
+		arb_mul(r->W + j, r->W + j, v.factor, prec);
+		arb_sub(g, g, v.low, prec);
 		if (d)
 			arb_neg(g, g);
 		arb_set(r->L + j, g);
@@ -127,16 +143,38 @@ int laplace_rule(rule *r, const step *s, int d, double theta, double t, double d
 	arb_sub_ui(w, w, 1, prec);
 	arb_neg(w, w);
 	arb_div(r->err, e, w, prec);
+	arb_mul(r->err, r->err, v.factor, prec);
 	arb_clear(C); arb_clear(D); arb_clear(R); arb_clear(T);
 	noise_clear(&v);
 	arb_clear(x); arb_clear(w); arb_clear(y); arb_clear(e); arb_clear(g);
 	return 1;
 }
 
+int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
+{
+	if (s->form != OPPOSITE)
+		return half_rule(r, s, d, theta, t, digits, prec);
+	rule x[2];
+	if (!half_rule(&x[0], s, 0, theta, t, digits + 1, prec))
+		return 0;
+	int ok = half_rule(&x[1], s, 1, theta, t, digits + 1, prec);
+	if (ok) {
+		rule_init(r, x[0].n + x[1].n);
+		for (int i = 0; i < 2; i++) {
+			_arb_vec_set(r->W + i*x[0].n, x[i].W, x[i].n);
+			_arb_vec_set(r->L + i*x[0].n, x[i].L, x[i].n);
+			arb_add(r->err, r->err, x[i].err, prec);
+		}
+		rule_clear(&x[1]);
+	}
+	rule_clear(&x[0]);
+	return ok;
+}
+
 /* Late frequencies: the two atoms, and V/t for the part with a density. In the variable l = log g the density is
  * H = e^{-(m+y)/2}/4 g^{p+1} e^{-y}/q; log H has the slope -3/2 + (p+1) q e^y/g in y, which changes its sign at most once, from
  * below to above; so with its jumps at both ends H varies by at most V = 2(H(-m) + H(m)). */
-void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
+static void half_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
 {
 	noise v;
 	noise_init(&v, s, d, theta, prec);
@@ -154,7 +192,8 @@ void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slo
 			arb_sub(e, e, v.M, prec);
 		arb_exp(x, e, prec);
 		arb_mul_2exp_si(x, x, -1);
-		arb_add(bound, bound, x, prec);
+		if (side || s->form != OPPOSITE)
+			arb_add(bound, bound, x, prec);
 		/* 2H/t: log H = log(1/4) - (m+y)/2 + (p+1) log g - y - log q */
 		arb_mul(e, v.pw, g, prec);
 		arb_add(e, e, g, prec);
@@ -169,8 +208,21 @@ void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slo
 		arb_div(e, e, x, prec);
 		arb_add(bound, bound, e, prec);
 	}
+	arb_mul(bound, bound, v.factor, prec);
 	noise_clear(&v);
 	arb_clear(y); arb_clear(g); arb_clear(e); arb_clear(x);
+}
+
+void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
+{
+	half_late(bound, s, s->form == OPPOSITE ? 0 : d, theta, t, prec);
+	if (s->form == OPPOSITE) {
+		arb_t x;
+		arb_init(x);
+		half_late(x, s, 1, theta, t, prec);
+		arb_add(bound, bound, x, prec);
+		arb_clear(x);
+	}
 }
 
 /* ---- one run ---- */
@@ -184,6 +236,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	arb_t A, B, E, x, y, z, lo, hi;
 	arb_init(A); arb_init(B); arb_init(E); arb_init(x); arb_init(y); arb_init(z); arb_init(lo); arb_init(hi);
 	arb_set_d(E, eps);
+	arb_add(E, E, v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
 	arb_exp(E, E, prec);
 	if (d) {
 		arb_mul(A, v.P, E, prec);
@@ -264,7 +317,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 	arb_t y, g, e;
 	arb_init(y); arb_init(g); arb_init(e);
 	for (slong i = 0; i < n; i++) {
-		double z = log((exp(d ? -at[i] : at[i]) - mid(v.P))/mid(v.Q));
+		double z = log((exp(d ? -at[i] : at[i] + mid(v.low)) - mid(v.P))/mid(v.Q));
 		arb_set_d(y, isnan(z) ? -1e300 : fmin(fmax(z, -1e300), 1e300));
 		arb_neg(e, v.M);
 		int side = arb_lt(y, v.M) ? arb_gt(y, e) ? 0 : -1 : 1; /* of both atoms, or between them */
@@ -272,6 +325,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 			arb_set(y, side < 0 ? e : v.M);
 		ratio(g, &v, y, prec);
 		arb_log(l + i, g, prec);
+		arb_sub(l + i, l + i, v.low, prec);
 		if (d)
 			arb_neg(l + i, l + i);
 		if (side) {
@@ -299,6 +353,8 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 		arb_neg(e, e);
 		arb_mul(p + i, v.P, q + i, prec);
 		arb_addmul(p + i, v.Q, e, prec);
+		arb_exp(e, v.low, prec);
+		arb_mul(q + i, q + i, e, prec);
 		if (d) {
 			/* The loss falls with y, and both laws change places. */
 			arb_swap(p + i, q + i);
@@ -314,6 +370,6 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 
 double laplace_largest(const step *s, int d)
 {
-	double m = s->shift/s->noise;
-	return d ? -log1p(s->rate*expm1(-m)) : log1p(s->rate*expm1(m));
+	double m = s->shift/s->noise, low = -log1p(s->rate*expm1(-m)), high = log1p(s->rate*expm1(m));
+	return s->form == OPPOSITE ? high + low : d && s->form == PLAIN ? low : high;
 }

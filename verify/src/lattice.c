@@ -189,7 +189,7 @@ static void repeat(law *out, const law *x, ulong n, grid *g)
 /* ---- one run ---- */
 
 /* The losses of all ends between which a run has all but tail of its mass, by doubles. */
-static void range(slong *first, slong *last, const certificate *c, const step *s, int d, double h, double tail)
+static void range(slong *first, slong *last, const step *s, int d, double h, double tail)
 {
 	arb_t p, q, l;
 	arb_init(p); arb_init(q); arb_init(l);
@@ -198,9 +198,9 @@ static void range(slong *first, slong *last, const certificate *c, const step *s
 		for (int i = 0; i < 60; i++) {
 			at = i < 30 && far > near ? far : (near + far)/2;
 			double x = side ? at : -at;
-			noise_tails(p, q, l, c, s, d, &x, 1, 80);
+			noise_tails(p, q, l, s, d, &x, 1, 200);
 			if (!side)
-				arb_sub_ui(p, p, 1, 80);
+				arb_sub_ui(p, p, 1, 200);
 			int inside = fabs(mid(p)) > tail;
 			if (inside && at == far) {
 				near = far;
@@ -276,19 +276,19 @@ static void cells_clear(cells *x)
 }
 
 /* Noise that has a density, but for atoms: cells are differences of tails. Cell 0 is all below, the last one all above. */
-static void cells_of_noise(cells *x, grid *g, const certificate *c, const step *s, int d, double tail)
+static void cells_of_noise(cells *x, grid *g, const step *s, int d, double tail)
 {
 	slong first, last;
 	if (s->kind == LAPLACE)
 		align(g, laplace_largest(s, d));
-	range(&first, &last, c, s, d, g->h, tail);
-	slong n = spend(g, 4.0*(last - first)) ? last - first + 1 : 1;
+	range(&first, &last, s, d, g->h, tail);
+	slong n = spend(g, 4.0*s->records*(last - first)) ? last - first + 1 : 1;
 	cells_init(x, first - 1, n + 1);
 	arb_ptr p = _arb_vec_init(n + 2), q = _arb_vec_init(n + 2);
 	double *at = flint_malloc(n*sizeof *at);
 	for (slong i = 0; i < n; i++)
 		at[i] = (first + i)*g->h + g->offset;
-	noise_tails(p + 1, q + 1, x->end, c, s, d, at, n, g->prec);
+	noise_tails(p + 1, q + 1, x->end, s, d, at, n, g->prec);
 	arb_one(p);
 	arb_one(q);
 	arb_t y;
@@ -381,14 +381,44 @@ static int outcomes_of(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step 
 	return 1;
 }
 
-/* The law of one run. */
-static void law_of(law *out, grid *g, const certificate *c, const step *s, int d, double tail)
+/* The law of random allocation, which is on points already. */
+static void law_of_allocation(law *out, grid *g, const step *s, int d, double tail)
 {
+	slong from, n = allocation_range(&from, s, g->h, tail), first = d ? -from - n + 1 : from;
+	if (!spend(g, 1e-4*n*n*log2(s->places) + 20.0*n))
+		return;
+	arb_ptr p = _arb_vec_init(2*n);
+	arb_t far;
+	arb_init(far);
+	allocation_law(p, p + n, far, s, d, g->above, g->h, d ? -g->offset : g->offset, from, n);
+	fmpz_t u;
+	fmpz_init(u);
+	units(out->far, far, g, 1);
+	out->first = first;
+	for (slong i = 0; i < n; i++) {
+		units(u, p + i, g, g->above);
+		fmpz_poly_set_coeff_fmpz(out->p, i, u);
+		units(u, p + n + i, g, 1);
+		fmpz_poly_set_coeff_fmpz(out->q, i, u);
+	}
+	trim(out, g);
+	fmpz_clear(u);
+	arb_clear(far);
+	_arb_vec_clear(p, 2*n);
+}
+
+/* The law of one run. */
+static void law_of(law *out, grid *g, const step *s, int d, double tail)
+{
+	if (s->kind == ALLOCATION) {
+		law_of_allocation(out, g, s, d, tail);
+		return;
+	}
 	cells x;
 	arb_t lost, e, a, b;
 	arb_init(lost); arb_init(e); arb_init(a); arb_init(b);
 	if (s->kind == GAUSSIAN || s->kind == LAPLACE)
-		cells_of_noise(&x, g, c, s, d, tail);
+		cells_of_noise(&x, g, s, d, tail);
 	else {
 		slong n = 0;
 		arb_ptr p, q;
@@ -592,6 +622,8 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work)
 {
 	double runs = 0;
+	if (c->step->kind == EXPONENTIAL)
+		return delta_choices(bound, c->step, eps, above, h, work);
 	for (slong i = 0; i < c->steps; i++)
 		runs += c->step[i].count;
 	if (runs > MAX_RUNS || c->delta < 1e-200 || eps > 500 || !(runs*(fabs(eps) + 1) <= MAX_INDEX*h))
@@ -615,7 +647,7 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 		law_clear(&one);
 		law_init(&one);
 		g.offset = 0.375*h; /* by itself, no loss that is a simple fraction of h, like 0, is at an end */
-		law_of(&one, &g, c, &c->step[i], d, c->delta*exp2(-less));
+		law_of(&one, &g, &c->step[i], d, c->delta*exp2(-less));
 		arb_set_d(m0, g.offset);
 		arb_addmul_ui(offsets, m0, n, g.prec);
 		if (c->steps == 1 && n > 1) { /* halves */
@@ -644,8 +676,14 @@ double lattice_range(const certificate *c, int d)
 		const step *s = &c->step[i];
 		double tail = c->delta*1e-12/s->count;
 		slong first = 0, last = 0, n;
+		if (s->kind == EXPONENTIAL)
+			return 100*s->noise;
+		if (s->kind == ALLOCATION) {
+			most = fmax(most, allocation_range(&first, s, 1e-3, tail)*1e-3);
+			continue;
+		}
 		if (s->kind == GAUSSIAN || s->kind == LAPLACE) {
-			range(&first, &last, c, s, d, 1e-3, tail);
+			range(&first, &last, s, d, 1e-3, tail);
 			most = fmax(most, (last - first)*1e-3);
 			continue;
 		}

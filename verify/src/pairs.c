@@ -8,6 +8,7 @@
  * each moves it by 1: a chain of s tests, each as good as the one of eps, is no better than the noise moved by s, which attains it.
  */
 #include <math.h>
+#include <stdlib.h>
 #include "check.h"
 
 static const slong PREC = 1200; /* of the masses of finite pairs, far above what any proof takes */
@@ -51,7 +52,7 @@ void declared_pair(step *s, double eps, double delta)
 	arb_clear(x); arb_clear(y);
 }
 
-void response_pair(step *s, double probability, ulong categories)
+void response_pair(step *s, double probability, ulong categories, int against_random)
 {
 	new_outcomes(s, 3);
 	arb_t x;
@@ -65,6 +66,10 @@ void response_pair(step *s, double probability, ulong categories)
 	arb_set(s->q, s->p + 1);
 	arb_set(s->q + 1, s->p);
 	arb_set(s->q + 2, s->p + 2);
+	for (int i = 0; i < 3 && against_random; i++) {
+		arb_set_ui(s->q + i, i < 2 ? 1 : categories - 2);
+		arb_div_ui(s->q + i, s->q + i, categories, PREC);
+	}
 	arb_clear(x);
 }
 
@@ -86,28 +91,58 @@ void listed_pair(step *s, slong n, const double *p, const double *q)
 	arb_clear(sum);
 }
 
-/* Discrete Laplace noise of scale 1/step. */
-static void geometric_pair(step *s, ulong moved, const arb_t step)
+/* The mass at or below k of discrete Laplace noise, a = e^{-1/b}. */
+static void at_most(arb_t f, const arb_t a, slong k)
 {
-	new_outcomes(s, moved + 1);
-	arb_t a, x, y;
-	arb_init(a); arb_init(x); arb_init(y);
+	arb_pow_ui(f, a, k < 0 ? -k : k + 1, PREC);
+	arb_t y;
+	arb_init(y);
+	arb_add_ui(y, a, 1, PREC);
+	arb_div(f, f, y, PREC);
+	if (k >= 0) {
+		arb_sub_ui(f, f, 1, PREC);
+		arb_neg(f, f);
+	}
+	arb_clear(y);
+}
+
+/* Discrete Laplace noise of scale 1/step. Outcomes beyond the places between which losses change are one. With OPPOSITE it is moved by as much
+ * either way, or not at all, and the rate is used up. */
+static void geometric_pair(step *s, slong moved, const arb_t step)
+{
+	slong low = s->form == OPPOSITE ? -moved : 0;
+	new_outcomes(s, moved - low + 1);
+	arb_t a, x, y, r;
+	arb_init(a); arb_init(x); arb_init(y); arb_init(r);
 	arb_neg(x, step);
 	arb_exp(a, x, PREC);
-	arb_add_ui(y, a, 1, PREC);
-	for (ulong k = 0; k <= moved; k++) {
-		/* Under Q: all k <= 0 have 1/(1+a); k has a^k (1-a)/(1+a); all k >= s have a^s/(1+a). */
-		arb_pow_ui(x, a, k, PREC);
-		arb_div(x, x, y, PREC);
-		if (k > 0 && k < moved) {
-			arb_mul(s->q + k, x, a, PREC);
-			arb_sub(s->q + k, x, s->q + k, PREC);
-		} else
-			arb_set(s->q + k, x);
+	rate_of(r, s, PREC);
+	for (slong k = low; k <= moved; k++) {
+		arb_ptr mass[3] = { x, s->q + (k - low), s->p + (k - low) }; /* moved down, as it is, and moved up */
+		for (int i = 0; i < 3; i++) {
+			slong by = (i - 1)*moved;
+			if (k == moved)
+				arb_one(mass[i]);
+			else
+				at_most(mass[i], a, k - by);
+			if (k > low) {
+				at_most(y, a, k - 1 - by);
+				arb_sub(mass[i], mass[i], y, PREC);
+			}
+		}
+		for (int i = 0; i < 3 && s->form == OPPOSITE; i += 2) {
+			arb_sub(mass[i], mass[i], mass[1], PREC);
+			arb_mul(mass[i], mass[i], r, PREC);
+			arb_add(mass[i], mass[i], mass[1], PREC);
+		}
+		if (s->form == OPPOSITE)
+			arb_set(s->q + (k - low), x);
 	}
-	for (ulong k = 0; k <= moved; k++)
-		arb_set(s->p + k, s->q + moved - k);
-	arb_clear(a); arb_clear(x); arb_clear(y);
+	for (slong k = 0; k <= moved && s->form != OPPOSITE; k++)
+		arb_set(s->p + k, s->q + (moved - k)); /* the same number, so that both directions are alike */
+	if (s->form == OPPOSITE)
+		s->rate = 1;
+	arb_clear(a); arb_clear(x); arb_clear(y); arb_clear(r);
 }
 
 void discrete_laplace_pair(step *s)
@@ -121,6 +156,62 @@ void discrete_laplace_pair(step *s)
 	arb_clear(x);
 }
 
+static int order(const void *a, const void *b)
+{
+	const arb_ptr *x = a, *y = b;
+	int c = arf_cmp(arb_midref(x[0]), arb_midref(y[0]));
+	return c ? c : arf_cmp(arb_midref(x[1]), arb_midref(y[1]));
+}
+
+/* Whether the masses that P and Q have of outcomes are those of Q and P: of numbers that were computed in the same way. */
+static int mirrored(const step *s)
+{
+	arb_ptr (*x)[2] = flint_malloc(2*s->outcomes*sizeof *x), (*y)[2] = x + s->outcomes;
+	for (slong i = 0; i < s->outcomes; i++) {
+		x[i][0] = y[i][1] = s->p + i;
+		x[i][1] = y[i][0] = s->q + i;
+	}
+	qsort(x, s->outcomes, sizeof *x, order);
+	qsort(y, s->outcomes, sizeof *y, order);
+	int same = 1;
+	for (slong i = 0; i < s->outcomes; i++)
+		same = same && arb_equal(x[i][0], y[i][0]) && arb_equal(x[i][1], y[i][1]);
+	flint_free(x);
+	return same;
+}
+
+int envelope_pair(step *s)
+{
+	if (!mirrored(s))
+		return 0;
+	slong n = s->outcomes;
+	arb_ptr p = _arb_vec_init(n + 1), q = _arb_vec_init(n + 1);
+	arb_t r;
+	arb_init(r);
+	rate_of(r, s, PREC);
+	arb_one(p + n);
+	for (slong i = 0; i < n; i++) {
+		int up = arb_gt(s->p + i, s->q + i);
+		if (!up && arb_equal(s->p + i, s->q + i))
+			continue; /* a loss of 0: with the rest */
+		/* Of the side of P where the loss is above 0: qP + (1-q)Q. */
+		arb_ptr far = up ? p + i : q + i, near = up ? q + i : p + i;
+		arb_set(near, up ? s->q + i : s->p + i);
+		arb_sub(far, up ? s->p + i : s->q + i, near, PREC);
+		arb_mul(far, far, r, PREC);
+		arb_add(far, far, near, PREC);
+		arb_sub(p + n, p + n, p + i, PREC);
+	}
+	arb_set(q + n, p + n);
+	outcomes_clear(s);
+	s->outcomes = n + 1;
+	s->p = p;
+	s->q = q;
+	s->rate = 1;
+	arb_clear(r);
+	return 1;
+}
+
 void pure_pair(step *s, double eps)
 {
 	arb_t x;
@@ -130,9 +221,50 @@ void pure_pair(step *s, double eps)
 	arb_clear(x);
 }
 
+void copies_of(arb_t r, const step *s, ulong copies, slong prec)
+{
+	ulong n = s->draws && !s->chosen ? s->draws : s->records;
+	arb_t one, x;
+	arb_init(one); arb_init(x);
+	if (s->draws && !s->chosen) {
+		arb_one(one);
+		arb_div_ui(one, one, s->population, prec);
+	} else
+		rate_of(one, s, prec);
+	arb_sub_ui(x, one, 1, prec);
+	arb_neg(x, x);
+	arb_pow_ui(x, x, n - copies, prec);
+	arb_pow_ui(r, one, copies, prec);
+	arb_mul(r, r, x, prec);
+	arb_bin_uiui(x, n, copies, prec);
+	arb_mul(r, r, x, prec);
+	arb_clear(one); arb_clear(x);
+}
+
+int told(const step *s) { return s->draws && (s->kind == LAPLACE || s->form != PLAIN); }
+
+int halves(const step *s)
+{
+	return s->form == ENVELOPE || s->form == DISPLACED || (s->form == OPPOSITE && s->kind == LAPLACE);
+}
+
+step half_of(const step *s, int d, int below)
+{
+	step half = *s;
+	if (s->form == ENVELOPE || (s->form == DISPLACED && (d == 0) == below))
+		half.form = PLAIN; /* an empty place beside records that agree with the record */
+	return half;
+}
+
 void rate_of(arb_t r, const step *s, slong prec)
 {
-	if (s->population) {
+	if (s->draws) {
+		step plain = *s;
+		plain.chosen = 0;
+		copies_of(r, &plain, 0, prec);
+		arb_sub_ui(r, r, 1, prec);
+		arb_neg(r, r);
+	} else if (s->population) {
 		arb_set_ui(r, s->batch);
 		arb_div_ui(r, r, s->population, prec);
 	} else
@@ -161,6 +293,15 @@ void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec)
 	arb_init(p); arb_init(q); arb_init(x); arb_init(y);
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
+		if (s->kind == GAUSSIAN && s->form == PLAIN && s->draws) {
+			arb_zero(x);
+			for (ulong u = 0; u <= s->records; u++) {
+				copies_of(y, s, u, prec);
+				arb_add(x, x, y, prec);
+			}
+			arb_pow_ui(x, x, s->count, prec);
+			arb_mul(d ? m1 : m0, d ? m1 : m0, x, prec);
+		}
 		if (s->kind != FINITE)
 			continue;
 		arb_one(x);
@@ -184,6 +325,8 @@ void shift_of(arb_t mu, const step *s, slong prec)
 {
 	arb_set_d(mu, s->noise);
 	arb_ui_div(mu, s->shift, mu, prec);
+	if (!arb_is_zero(s->norm))
+		arb_mul(mu, mu, s->norm, prec);
 }
 
 double mid(const arb_t x) { return arf_get_d(arb_midref(x), ARF_RND_NEAR); }

@@ -24,11 +24,11 @@ static int finite_rule(rule *r, const step *s, int d, double theta, slong prec)
 	return 1;
 }
 
-int make_rule(rule *r, const certificate *c, const step *s, int d, double theta, double t, double digits, slong prec)
+int make_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
 {
 	switch (s->kind) {
 	case GAUSSIAN:
-		return gaussian_rule(r, c, s, d, theta, t, digits, prec);
+		return gaussian_rule(r, s, d, theta, t, digits, prec);
 	case LAPLACE:
 		return laplace_rule(r, s, d, theta, t, digits, prec);
 	case DISCRETE_GAUSSIAN:
@@ -38,7 +38,7 @@ int make_rule(rule *r, const certificate *c, const step *s, int d, double theta,
 	}
 }
 
-int real_transform(arb_t m, const certificate *c, const step *s, int d, double at, slong prec)
+int real_transform(arb_t m, const step *s, int d, double at, slong prec)
 {
 	if (full_gaussian(s)) {
 		arb_t x;
@@ -55,7 +55,7 @@ int real_transform(arb_t m, const certificate *c, const step *s, int d, double a
 		return 1;
 	}
 	rule r;
-	if (!make_rule(&r, c, s, d, at, 0, 0.6*prec, prec))
+	if (!make_rule(&r, s, d, at, 0, 0.6*prec, prec))
 		return 0;
 	arb_zero(m);
 	for (slong j = 0; j < r.n; j++)
@@ -65,7 +65,7 @@ int real_transform(arb_t m, const certificate *c, const step *s, int d, double a
 	return arb_is_positive(m) && arb_is_finite(m);
 }
 
-int late_bound(arb_t bound, const certificate *c, const step *s, int d, double theta, double t, double angle, double digits, slong prec)
+int late_bound(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec)
 {
 	if (full_gaussian(s)) {
 		/* e^{mu^2/2 (theta(theta+1) - t^2)} */
@@ -86,22 +86,22 @@ int late_bound(arb_t bound, const certificate *c, const step *s, int d, double t
 		return 1;
 	}
 	if (s->kind == GAUSSIAN && angle > 0)
-		return gaussian_late(bound, c, s, d, theta, t, angle, digits, prec);
+		return gaussian_late(bound, s, d, theta, t, angle, digits, prec);
 	if (s->kind == LAPLACE) {
 		laplace_late(bound, s, d, theta, t, prec);
 		return 1;
 	}
-	return real_transform(bound, c, s, d, theta, prec);
+	return real_transform(bound, s, d, theta, prec);
 }
 
-double steer_transform(const certificate *c, const step *s, int d, double at)
+double steer_transform(const step *s, int d, double at)
 {
 	double x = INFINITY;
 	if (s->kind == GAUSSIAN && !full_gaussian(s))
-		return gaussian_steer(&x, c, s, d, at, 0);
+		return gaussian_steer(&x, s, d, at, 0);
 	arb_t m;
 	arb_init(m);
-	if (real_transform(m, c, s, d, at, 110)) {
+	if (real_transform(m, s, d, at, 110)) {
 		arb_log(m, m, 110);
 		x = mid(m);
 	}
@@ -109,15 +109,19 @@ double steer_transform(const certificate *c, const step *s, int d, double at)
 	return x;
 }
 
-double steer_angle(double *angle, const certificate *c, const step *s, int d, double theta, double t)
+double steer_angle(double *angle, const step *s, int d, double theta, double t)
 {
 	*angle = 0;
 	if (full_gaussian(s)) {
-		double mu = s->shift/s->noise;
-		return -mu*mu*t*t/2;
+		arb_t mu;
+		arb_init(mu);
+		shift_of(mu, s, 80);
+		double x = mid(mu)*t;
+		arb_clear(mu);
+		return -x*x/2;
 	}
 	if (s->kind == GAUSSIAN)
-		return gaussian_steer(angle, c, s, d, theta, t);
+		return gaussian_steer(angle, s, d, theta, t);
 	if (s->kind != LAPLACE)
 		return 0;
 	const slong prec = 80;
@@ -125,7 +129,7 @@ double steer_angle(double *angle, const certificate *c, const step *s, int d, do
 	arb_t x, y;
 	arb_init(x); arb_init(y);
 	laplace_late(x, s, d, theta, t, prec);
-	if (real_transform(y, c, s, d, theta, prec)) {
+	if (real_transform(y, s, d, theta, prec)) {
 		arb_div(x, x, y, prec);
 		arb_log(x, x, prec);
 		best = fmin(0, mid(x));
@@ -134,10 +138,66 @@ double steer_angle(double *angle, const certificate *c, const step *s, int d, do
 	return best;
 }
 
-void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const certificate *c, const step *s, int d, const double *at, slong n, slong prec)
+/* Of one pair, below 0 as the mirror image of the other half: P(loss > -x) = 1 - Q(loss >= x). */
+static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
-	if (s->kind == LAPLACE)
-		laplace_tails(p, q, l, s, d, at, n, prec);
-	else
-		gaussian_tails(p, q, l, c, s, d, at, n, prec);
+	void (*tails)(arb_ptr, arb_ptr, arb_ptr, const step *, int, const double *, slong, slong) = s->kind == LAPLACE ? laplace_tails : gaussian_tails;
+	if (!halves(s)) {
+		tails(p, q, l, s, d, at, n, prec);
+		return;
+	}
+	slong below = 0;
+	while (below < n && at[below] < 0)
+		below++;
+	step half = half_of(s, d, 0);
+	tails(p + below, q + below, l + below, &half, 0, at + below, n - below, prec);
+	half = half_of(s, d, 1);
+	double *x = flint_malloc((below + 1)*sizeof *x);
+	arb_ptr r = _arb_vec_init(3*below), t[3] = { r, r + below, r + 2*below };
+	for (slong i = 0; i < below; i++)
+		x[i] = -at[below - 1 - i];
+	tails(t[0], t[1], t[2], &half, 0, x, below, prec);
+	for (slong i = 0; i < below; i++) {
+		slong j = below - 1 - i;
+		arb_sub_ui(p + i, t[1] + j, 1, prec);
+		arb_neg(p + i, p + i);
+		arb_sub_ui(q + i, t[0] + j, 1, prec);
+		arb_neg(q + i, q + i);
+		arb_neg(l + i, t[2] + j);
+	}
+	flint_free(x);
+	_arb_vec_clear(r, 3*below);
+}
+
+/* Where a record may be drawn several times, how often is told, given that it is: for each number the pair of as many sensitivities. */
+void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
+{
+	if (!told(s)) {
+		pair_tails(p, q, l, s, d, at, n, prec);
+		return;
+	}
+	arb_ptr r = _arb_vec_init(3*n), t[3] = { r, r + n, r + 2*n };
+	arb_t weight, eta;
+	arb_init(weight); arb_init(eta);
+	rate_of(eta, s, prec);
+	for (ulong u = 1; u <= s->records; u++) {
+		step one = *s;
+		one.shift = u*s->shift;
+		one.chosen = one.records = 1;
+		copies_of(weight, s, u, prec);
+		arb_div(weight, weight, eta, prec);
+		pair_tails(t[0], t[1], t[2], &one, d, at, n, prec);
+		for (slong i = 0; i < n; i++) {
+			if (u == 1) {
+				arb_zero(p + i);
+				arb_zero(q + i);
+				arb_set(l + i, t[2] + i);
+			}
+			arb_addmul(p + i, weight, t[0] + i, prec);
+			arb_addmul(q + i, weight, t[1] + i, prec);
+			arb_union(l + i, l + i, t[2] + i, prec);
+		}
+	}
+	_arb_vec_clear(r, 3*n);
+	arb_clear(weight); arb_clear(eta);
 }

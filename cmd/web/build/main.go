@@ -41,8 +41,8 @@ type size struct {
 	format         string
 }
 
-// pages are the hand-written files that are copied as they are.
-var pages = []string{"index.html", "style.css", "copy.js", "complete.js", "app.js"}
+// pages are the files that are copied as they are.
+var pages = []string{"index.html", "style.css", "copy.js", "complete.js", "fields.js", "app.js"}
 
 // build makes the page in the folder to, from the repository at root.
 func build(root, to string) (s size, err error) {

@@ -8,7 +8,7 @@
 // frequency, and in floating point (certificate.go). The values of log M at the
 // frequencies are a table (table.go) from which any number of questions can be
 // answered; plan.go chooses its line and period; epsilon.go and delta.go ask them.
-// docs/contour.md explains all this from the beginning.
+// docs/theory/contour.md explains all this from the beginning.
 //
 // Do not use it for one run of one mechanism, whose tails are known in closed
 // form, nor for losses on a lattice or with an atom that carries most of the mass:

@@ -77,7 +77,7 @@ func TestLatticeAndContourIntersect(t *testing.T) {
 		}
 	}
 	t.Logf("%d plans: %d refused, %d wider than asked, widest of the others %.1e, %d tables", *plans, refused, partial, worst, tables)
-	// Rates of 1e-4 with a few hundred runs are the lattice's (docs/contour.md). The share of one in six is
+	// Rates of 1e-4 with a few hundred runs are the lattice's (docs/theory/contour.md). The share of one in six is
 	// calibrated and not derived: with the plans of this seed it is 2 of the first 12, and 53 of 1,000.
 	if n := refused + partial; n*6 > *plans {
 		t.Errorf("%d of %d plans are refused or not as narrow as asked", n, *plans)

@@ -20,7 +20,7 @@ const leastShare = 1e-7
 
 // anchors returns the atoms of e that carry tilted mass, the heaviest first, but
 // those at an end of the support before all others: off the lattice they cost
-// first order in the step, others second (docs/accuracy.md §4).
+// first order in the step, others second (docs/theory/accuracy.md §4).
 func (e *entry) anchors(theta float64) []anchor {
 	if e.coarse == nil || len(e.Support.Atoms) == 0 {
 		return nil

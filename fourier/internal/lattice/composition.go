@@ -1,7 +1,7 @@
 // The product of the transforms of all terms, at the frequencies that count.
 //
 // It assumes tilted laws on lattices of one step. It keeps, beside the values, all that bounds their
-// errors: of the masses, the transform, the powers, and what is left out (docs/accuracy.md §6, §7).
+// errors: of the masses, the transform, the powers, and what is left out (docs/theory/accuracy.md §6, §7).
 
 package lattice
 
@@ -23,7 +23,7 @@ type composition struct {
 	// unevaluated double-length sums.
 	tk, origin xmath.Sum
 
-	energy   float64 // Σ_j E_j T_j, for the FFT's error (docs/accuracy.md §7)
+	energy   float64 // Σ_j E_j T_j, for the FFT's error (docs/theory/accuracy.md §7)
 	rho      float64 // Σ_j T_j ρ_j: the relative error of the tilted masses
 	spill    float64 // Σ_j T_j R_j: error of masses too small for ρ_j
 	dropped  bool
@@ -113,7 +113,7 @@ func (c *composition) finish() {
 }
 
 // polar returns log|z| and the phase of z, and a bound on the error of the power
-// z^T per unit of T (docs/accuracy.md §7): log|z| = ½log1p(|z|²−1) loses nothing near
+// z^T per unit of T (docs/theory/accuracy.md §7): log|z| = ½log1p(|z|²−1) loses nothing near
 // |z| = 1.
 func polar(z complex128) (logAbs, phase, err float64) {
 	if z == 0 {

@@ -1,6 +1,6 @@
 // Composition by repeated doubling, without a tilt and without a transform: for laws
 // of which no tilt brings the mass to ε, as where one step in a million has a loss
-// that decides alone (docs/accuracy.md §14).
+// that decides alone (docs/theory/accuracy.md §14).
 //
 // It assumes measures above, or below, what they stand for, and returns one of their sum on the same
 // side. Two of them are multiplied pair by pair, and the products collected in cells, which are made few

@@ -3,7 +3,7 @@
 // It pays off when the transform would be long or the number of
 // runs is so large that the FFT's error, T·u, shows: near frequency 0 the error
 // of z − 1 summed directly is about u·|z − 1|, which T runs turn into √T·u
-// (docs/accuracy.md §7). That the other frequencies are negligible is proved from the
+// (docs/theory/accuracy.md §7). That the other frequencies are negligible is proved from the
 // bulk of one term: |z(ω)| is at most its transform plus the remaining mass, and
 // the bulk's transform is Lipschitz with constant Σx|i − c|. Without that proof it returns nothing.
 

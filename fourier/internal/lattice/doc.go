@@ -6,7 +6,7 @@
 // read by Plancherel against the closed-form transform of the payoff: no inverse
 // transform, and a further ε costs microseconds. Where no tilt brings the mass to ε, laws are
 // convolved one by one. Discretisation, truncation, aliasing and round-off are bounded and
-// widen the interval. docs/accuracy.md has the proofs, section by section.
+// widen the interval. docs/theory/accuracy.md has the proofs, section by section.
 //
 // It assumes two runs or more; package closed has what is known without an engine. It returns
 // an interval that is proved whatever happens, with a warning where it is wider than asked.

@@ -1,5 +1,5 @@
 // How a step is adapted to atoms, so that they lie on the lattice: off it they cost first order in
-// the step, other losses second (docs/accuracy.md §4).
+// the step, other losses second (docs/theory/accuracy.md §4).
 //
 // It assumes the step that target.go wants, and returns one near it, mostly a shorter one. It
 // proves nothing: laws on any lattice are above and below.

@@ -177,7 +177,7 @@ func (ps *pass) width(eps float64) float64 {
 
 // estimate returns log δ without its leading error: the upper law's is twice the
 // lower's and of opposite sign, and reading between lattice points adds the same
-// to both (docs/accuracy.md §4).
+// to both (docs/theory/accuracy.md §4).
 func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 	u, l := ps.upper.read(eps), ps.lower.read(eps)
 	if math.IsInf(l.logValue, -1) || math.IsInf(u.logValue, -1) {

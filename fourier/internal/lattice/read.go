@@ -1,4 +1,4 @@
-// δ(ε) from a composition, with a bound of every error (docs/accuracy.md §6, §7).
+// δ(ε) from a composition, with a bound of every error (docs/theory/accuracy.md §6, §7).
 //
 // It assumes what composition.go keeps. It returns a value, a bound above and one below; these hold for
 // any tilt, length and ε: where the choice was bad, they are wide.
@@ -28,7 +28,7 @@ type reading struct {
 	relative                                      float64 // relative error of the scale and the masses
 }
 
-// read evaluates the composition at ε (docs/accuracy.md §6, §7). It is long because it has each
+// read evaluates the composition at ε (docs/theory/accuracy.md §6, §7). It is long because it has each
 // error beside the value that it belongs to.
 func (c *composition) read(eps float64) reading {
 	r := reading{eps: eps, logValue: math.Inf(-1)}
@@ -100,7 +100,7 @@ func (c *composition) read(eps float64) reading {
 	r.cond = absS / math.Abs(r.s)
 	r.slope = (sumQ / n) / r.s
 
-	// Aliasing (docs/accuracy.md §6).
+	// Aliasing (docs/theory/accuracy.md §6).
 	nd := n * d
 	right := math.Inf(1)
 	for _, t := range c.right {

@@ -1,6 +1,6 @@
 // Where a question is to be computed, and the lattice step that it needs.
 //
-// It assumes the error law of docs/accuracy.md §4: the width of log δ is about
+// It assumes the error law of docs/theory/accuracy.md §4: the width of log δ is about
 // T·Δ²·(density over δ)/8 for losses spread evenly over the cells. Nothing here proves anything:
 // a step that is too coarse gives a wide interval, one that is too fine takes long.
 
@@ -61,7 +61,7 @@ func (s *Sum) step(p target, scale float64) float64 {
 
 // firstScale is about by how much the error law falls short before anything is
 // measured: losses with an atom come in rare jumps, for which the saddle-point
-// density is too low (2 to 6 times at the settings of docs/benchmarks.md).
+// density is too low (2 to 6 times at the settings of docs/reference/benchmarks.md).
 func (s *Sum) firstScale() float64 {
 	for _, e := range s.entries {
 		if len(e.Support.Atoms) > 0 {

@@ -29,7 +29,7 @@ const (
 // shares of the saddle that are tried as tilts.
 var shares = [...]float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5}
 
-// window chooses tilt and width together (docs/accuracy.md §6): the saddle is not the
+// window chooses tilt and width together (docs/theory/accuracy.md §6): the saddle is not the
 // best tilt when the tilted law has rare big jumps. tol is the share of δ that
 // may alias.
 func (c *cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {

@@ -30,7 +30,7 @@ var (
 	ErrRounds = errors.New("the accuracy asked for was not reached")
 )
 
-// Work is counted in terms of a direct sum, about 40 ns each on the machine of docs/benchmarks.md,
+// Work is counted in terms of a direct sum, about 40 ns each on the machine of docs/reference/benchmarks.md,
 // and not in time, so that the answer is the same everywhere. These are measured prices: they
 // decide when a question ends, and prove nothing.
 const (

@@ -6,9 +6,9 @@ from dpaccountant.plans import PermuteAndFlip, Threshold
 accountant = shared()
 ledger = accountant.create_ledger(neighbors="add-remove", epsilon=3, delta=1e-6, mode="planned")
 visits = {"home": 4120, "news": 3305, "staff": 3}
-top = accountant.release(PermuteAndFlip(0.2)["mechanism"], visits, monotone=True, ledger=ledger, note="top page")
+top = accountant.release(PermuteAndFlip(0.2), visits, monotone=True, ledger=ledger, note="top page")
 shown = accountant.release(
-    Threshold("gaussian", 75, standard_deviation=12)["mechanism"], visits, ledger=ledger, note="histogram")
+    Threshold("gaussian", 75, standard_deviation=12), visits, ledger=ledger, note="histogram")
 # Each model reaches the target with this probability; the third is the first that does so in most runs.
 reached = accountant.sparse_vector(
     [1e-9, 1e-9, 1 - 1e-9], percentile=0.5, candidate_epsilon=0.1, epsilon=1.0, queries=3, ledger=ledger)

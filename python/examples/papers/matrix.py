@@ -6,7 +6,7 @@ from dpaccountant.plans import Matrix
 accountant = shared()
 parameters = dict(noise_multiplier=8, steps=64, strategy={"square-root": {}}, participation={"min-separation": 16, "at-most": 4})
 plan = Plan(Matrix(**parameters))
-stream = accountant.noise_stream(plan["steps"][0]["mechanism"]["matrix"], clip=1.0, dimension=2)
+stream = accountant.noise_stream(plan, clip=1.0, dimension=2)
 total, noisy = [0.0, 0.0], [0.0, 0.0]
 for _ in range(64):  # the sum of 100 clipped gradients
     gradient = [30.0, -20.0]

@@ -79,7 +79,7 @@ func newRoot() *cobra.Command {
 		Short: "Privacy budgets in PostgreSQL or SQLite",
 		Long: `accountant-sql spends privacy budgets that are kept in a database. The variable
 ACCOUNTANT_DATABASE names it: postgres://USER@HOST/NAME, or sqlite:FILE.
-docs/ledger.md of accountant says what is promised.`,
+docs/guide/ledger.md of accountant says what is promised.`,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}

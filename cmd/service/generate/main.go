@@ -1,0 +1,542 @@
+// Command generate writes the Python client's methods and dataclasses, and the fields that the page knows, from the
+// table of operations: go generate ./cmd/service.
+//
+// A request becomes a method whose parameters are its keys, an answer a frozen dataclass. The tag py of
+// a field of an answer says what Python has otherwise:
+//
+//	py:"name"      the field is called so
+//	py:"-"         there is none
+//	py:"*"         the fields of its struct stand in its place, with what is before the star before their names;
+//	               fields of the same name that come of several keys are one, and asked says which key was there
+//	py:",return"   a method returns this field alone
+//	py:",mapping"  it stays a dictionary with the keys of the JSON
+//	py:",upper"    it is that end of an interval alone
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dpaccountant/accountant/cmd/service"
+)
+
+// The files that are written, from the folder of service.
+const (
+	clientFile = "../../python/dpaccountant/_operations.py"
+	pageFile   = "../web/fields.js"
+)
+
+func main() {
+	files, err := generate(".")
+	for name, text := range files {
+		if err == nil {
+			err = os.WriteFile(name, []byte(text), 0o644)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+// generate returns the text of each file; folder is that of package service.
+func generate(folder string) (map[string]string, error) {
+	python, err := client(folder)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := page()
+	return map[string]string{clientFile: python, pageFile: fields}, err
+}
+
+// asked are the operations that the page has forms for.
+var asked = []string{"calibrate", "compare", "curve", "dpsgd", "epsilon"}
+
+// page returns what the page knows of the keys of operations, as a script.
+func page() (string, error) {
+	type field struct {
+		Type   string   `json:"type"`
+		Whole  bool     `json:"whole,omitempty"`
+		Help   string   `json:"help,omitempty"`
+		Words  []string `json:"words,omitempty"`
+		Preset string   `json:"preset,omitempty"`
+	}
+	all := map[string]map[string]field{}
+	for _, o := range service.Operations() {
+		if !slices.Contains(asked, o.Name) {
+			continue
+		}
+		all[o.Name] = map[string]field{}
+		for _, k := range o.Keys {
+			all[o.Name][k.Name] = field{Type: k.Type, Whole: k.Whole(), Help: flags.ReplaceAllStringFunc(helpText.Replace(k.Help), unflagged), Words: k.Words, Preset: k.Preset}
+		}
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	return "// The keys of the operations that the page asks. Written by go generate ./cmd/service: do not edit.\nconst accountantFields = " + string(text) + ";\n", err
+}
+
+func unflagged(flag string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", " ")
+}
+
+// classes are the names of answers that Python calls otherwise than Go. Of others the ending Answer is left out.
+var classes = map[string]string{
+	"Compared": "Comparison", "Curve": "PlanCurve", "DPSGDAnswer": "Training", "DeltaAt": "Interval", "EpsilonAt": "Interval",
+	"GDPAnswer": "GaussianDP", "GDPAt": "GaussianSetting", "LabelAnswer": "LabelRandomizer", "LabelGroupAnswer": "LabelGroup",
+	"LedgerState": "LedgerStatus", "MatrixOptimizeAnswer": "MatrixStrategy", "PateAnswer": "PateCost", "PateCalibration": "PateParameters", "PatePublishAnswer": "PublishedCost",
+	"PateSmoothAnswer": "SanitizedCost", "Profile": "PlanProfile", "Scheme": "SamplingScheme", "SelectedLaw": "SelectionLaw", "Solution": "Calibration",
+}
+
+// written are the classes that answers.py has by hand, whole or, as a base, what they can do.
+var (
+	written = []string{"Interval"}
+	bases   = map[string]string{"Calibration": "Calibrated", "PateParameters": "Parameterized", "Risk": "Risks", "Training": "Trained"}
+)
+
+// private are the operations whose methods the client has by hand, and asks with these; handWritten those that it asks
+// without: cancel is of the connection, the others run what is priced.
+var (
+	private = []string{
+		"curve", "delta", "epsilon", "explain", "filter", "label", "ledger-check", "ledger-create", "ledger-fits", "ledger-open", "ledger-spend",
+		"ledger-status", "local-estimates", "local-messages", "profile", "query",
+	}
+	handWritten = []string{"cancel", "label-apply", "ledger-close", "ledger-log", "pate-answer", "release", "run-close", "run-next", "run-open"}
+)
+
+// several are the keys in whose place a method takes a list, for a list of answers.
+var several = map[string][]string{
+	"calibrate": {"epsilon", "delta"}, "compare": {"delta"}, "diff": {"delta"}, "dpsgd": {"target-epsilon"}, "gdp": {"tolerance"}, "gdp-solve": {"mu", "zcdp"},
+	"majority": {"delta"}, "matrix-optimize": {"epsilon", "delta"}, "pate": {"delta"}, "sampling": {"delta", "target-epsilon"}, "select": {"delta"},
+}
+
+// A writer writes the client.
+type writer struct {
+	docs  map[string]string // of the types, in Go
+	types []reflect.Type    // whose classes are written, parts before wholes
+	body  strings.Builder
+}
+
+// client returns the text of the client's generated part; folder is that of package service.
+func client(folder string) (string, error) {
+	docs, err := comments(folder)
+	if err != nil {
+		return "", err
+	}
+	w := &writer{docs: docs}
+	var methods strings.Builder
+	for _, o := range service.Operations() {
+		if !slices.Contains(handWritten, o.Name) {
+			w.method(&methods, o)
+		}
+	}
+	return head + w.body.String() + "\n\n" + `class Operations(Connection):
+    """Every operation as a method. Limits are memory in MB, work, and time_limit in seconds; InputError names what is wrong."""
+` + methods.String(), nil
+}
+
+const head = `"""Methods and answers of the table of operations. Written by go generate ./cmd/service: do not edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
+
+from ._connection import Connection
+from ._read import Numbers, PlanLike, each, given, listed, plan_of, real, within
+from .answers import Answer, Calibrated, Interval, Parameterized, Risks, Trained
+`
+
+// comments returns the comments of the types of a package.
+func comments(folder string) (map[string]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no Go files in %s", folder)
+	}
+	docs := map[string]string{}
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, s := range g.Specs {
+				t := s.(*ast.TypeSpec)
+				docs[t.Name.Name] = strings.TrimSpace(cmp.Or(t.Doc, g.Doc).Text())
+			}
+		}
+	}
+	return docs, nil
+}
+
+// doc returns the comment of a type as a sentence of Python: without the name, by which a comment of Go begins.
+func (w *writer) doc(t reflect.Type) string {
+	text := strings.Join(strings.Fields(w.docs[t.Name()]), " ")
+	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "A "), "An "), t.Name()+" ")
+	if text == "" {
+		return className(t) + "."
+	}
+	for _, verb := range []string{"is ", "are "} {
+		text = strings.TrimPrefix(text, verb)
+	}
+	first := []rune(text)
+	first[0] = unicode.ToUpper(first[0])
+	return strings.ReplaceAll(string(first), `\`, `\\`)
+}
+
+func className(t reflect.Type) string {
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return cmp.Or(classes[name], strings.TrimSuffix(name, "Answer"))
+}
+
+// identifier puts a key into the letters of Python.
+func identifier(key string) string {
+	name := strings.ReplaceAll(key, "-", "_")
+	if slices.Contains([]string{"in", "from", "max", "try"}, name) {
+		name += "_"
+	}
+	return name
+}
+
+// An attribute is a field of a class: where it is in the JSON, its type and how it is read.
+type attribute struct {
+	name  string
+	paths []string // of keys with points between them; the first that is there
+	kind  reflect.Type
+	gone  bool // may be left out
+	raw   bool // stays as in the JSON
+}
+
+// attributes are those of a struct, what is flattened into it included.
+func attributes(t reflect.Type, path, prefix string, gone bool) (all []attribute) {
+	add := func(a attribute) {
+		if i := slices.IndexFunc(all, func(b attribute) bool { return b.name == a.name }); i >= 0 {
+			all[i].paths = append(all[i].paths, a.paths...)
+			return
+		}
+		all = append(all, a)
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, how, _ := strings.Cut(f.Tag.Get("py"), ",")
+		if f.Anonymous || !f.IsExported() || key == "-" || key == "" || name == "-" {
+			continue
+		}
+		a := attribute{name: prefix + cmp.Or(name, identifier(key)), paths: []string{path + key}, kind: f.Type, gone: gone || strings.Contains(options, "omitempty"), raw: how == "mapping"}
+		if how == "upper" {
+			a.paths[0] += ".upper"
+			f.Type = reflect.TypeFor[service.Number]()
+			a.kind = f.Type
+		}
+		before, star := strings.CutSuffix(name, "*")
+		if !star {
+			add(a)
+			continue
+		}
+		for _, b := range attributes(elem(f.Type), a.paths[0]+".", prefix+before, a.gone) {
+			add(b)
+		}
+	}
+	return all
+}
+
+func elem(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// end returns the key of a struct that has one end of an interval alone.
+func end(t reflect.Type) (string, bool) {
+	if t.Kind() != reflect.Struct || t.NumField() != 1 {
+		return "", false
+	}
+	key := t.Field(0).Tag.Get("json")
+	return key, key == "lower" || key == "upper"
+}
+
+// typed returns the annotation of a type, and how an expression is read as one. A struct's class is written.
+func (w *writer) typed(a attribute) (kind, read, zero string) {
+	at := fmt.Sprintf(`r["%s"]`, strings.ReplaceAll(a.path0(), ".", `"]["`))
+	gone := a.gone || len(a.paths) > 1
+	t := a.kind
+	if t.Kind() == reflect.Pointer {
+		t, gone = t.Elem(), true
+	}
+	if key, ok := end(t); ok {
+		a.paths = []string{a.paths[0] + "." + key}
+		at += fmt.Sprintf(`["%s"]`, key)
+		t = reflect.TypeFor[float64]()
+	}
+	if gone {
+		at = fmt.Sprintf(`within(r, "%s")`, strings.Join(a.paths, `", "`))
+	}
+	optional := func(kind, read string) (string, string, string) {
+		switch {
+		case !gone || len(a.paths) > 1: // of several, one is there
+			return kind, fmt.Sprintf(read, at), ""
+		case read == "float(%s)":
+			return "Optional[float]", "real(" + at + ")", "None"
+		case read == "%s":
+			return "Optional[" + kind + "]", at, "None"
+		}
+		return "Optional[" + kind + "]", fmt.Sprintf("None if (x := %s) is None else "+read, at, "x"), "None"
+	}
+	switch {
+	case a.raw && gone:
+		return "Optional[Mapping[str, Any]]", at, "None"
+	case a.raw:
+		return "Mapping[str, Any]", at, ""
+	}
+	switch t.Kind() {
+	case reflect.Float64:
+		return optional("float", "float(%s)")
+	case reflect.Int, reflect.Int64:
+		return optional("int", "%s")
+	case reflect.Bool:
+		if a.gone && a.kind.Kind() != reflect.Pointer && len(a.paths) == 1 && !strings.Contains(a.paths[0], ".") {
+			return "bool", "bool(" + at + ")", "False"
+		}
+		return optional("bool", "%s")
+	case reflect.String:
+		if gone {
+			return "str", at + ` or ""`, `""`
+		}
+		return "str", at, ""
+	case reflect.Slice, reflect.Array:
+		kind, one := w.item(t.Elem())
+		if one == "" {
+			read, zero = fmt.Sprintf("tuple(%s or ())", at), "()"
+		} else {
+			read, zero = fmt.Sprintf("tuple("+one+" for x in %s or ())", "x", at), "()"
+		}
+		if !gone {
+			zero = ""
+		}
+		return "Tuple[" + kind + ", ...]", read, zero
+	case reflect.Map:
+		kind, _ := w.item(t.Elem())
+		if t.Elem().Kind() == reflect.Struct {
+			kind = "Any"
+		}
+		if gone {
+			return "Mapping[str, " + kind + "]", fmt.Sprintf("dict(%s or {})", at), "field(default_factory=dict)"
+		}
+		return "Mapping[str, " + kind + "]", fmt.Sprintf("dict(%s)", at), ""
+	case reflect.Struct:
+		return optional(className(t), w.class(t)+"(%s)")
+	}
+	return "Any", at, ""
+}
+
+func (a attribute) path0() string { return a.paths[0] }
+
+// item returns the annotation of an element of a list, and how it is read, "" where it stays as it is.
+func (w *writer) item(t reflect.Type) (kind, read string) {
+	switch t.Kind() {
+	case reflect.Float64:
+		return "float", "float(%s)"
+	case reflect.Int, reflect.Int64:
+		return "int", ""
+	case reflect.Bool:
+		return "bool", ""
+	case reflect.String:
+		return "str", ""
+	case reflect.Pointer:
+		kind, _ := w.item(t.Elem())
+		return "Optional[" + kind + "]", ""
+	case reflect.Slice:
+		kind, _ := w.item(t.Elem())
+		return "List[" + kind + "]", ""
+	case reflect.Struct:
+		return className(t), w.class(t) + "(%s)"
+	}
+	return "Any", ""
+}
+
+// class writes the class of a struct, once, and what reads it, whose name is returned.
+func (w *writer) class(t reflect.Type) string {
+	reader := "_read_" + snake(strings.TrimSuffix(t.Name(), "Answer"))
+	if slices.Contains(w.types, t) {
+		return reader
+	}
+	w.types = append(w.types, t)
+	var needed, optional, reads []string
+	for _, a := range attributes(t, "", "", false) {
+		if len(a.paths) > 1 && !strings.HasPrefix(strings.Join(needed, ""), "    asked") {
+			needed = append([]string{"    asked: str\n"}, needed...)
+			keys := make([]string, len(a.paths))
+			for i, path := range a.paths {
+				keys[i], _, _ = strings.Cut(path, ".")
+			}
+			reads = append(reads, fmt.Sprintf("        asked=next(key for key in (\"%s\") if r.get(key) is not None),\n", strings.Join(keys, `", "`)))
+		}
+		kind, read, zero := w.typed(a)
+		reads = append(reads, fmt.Sprintf("        %s=%s,\n", a.name, read))
+		switch zero {
+		case "":
+			needed = append(needed, fmt.Sprintf("    %s: %s\n", a.name, kind))
+		default:
+			optional = append(optional, fmt.Sprintf("    %s: %s = %s\n", a.name, kind, zero))
+		}
+	}
+	name := className(t)
+	if !slices.Contains(written, name) {
+		base := "Answer"
+		if b, ok := bases[name]; ok {
+			base = b
+		}
+		fmt.Fprintf(&w.body, "\n\n@dataclass(frozen=True)\nclass %s(%s):\n    \"\"\"%s\"\"\"\n\n%s%s", name, base, w.doc(t), strings.Join(needed, ""), strings.Join(optional, ""))
+	}
+	fmt.Fprintf(&w.body, "\n\ndef %s(r: Any) -> %s:\n    return %s(\n%s    )\n", reader, name, name, strings.Join(reads, ""))
+	return reader
+}
+
+// Help texts name flags, which Python has as parameters.
+var (
+	flags    = regexp.MustCompile(`--[a-z][a-z-]*`)
+	helpText = strings.NewReplacer("{", "", "}", "", ", with commas between them", "")
+)
+
+func identifierOf(flag string) string { return identifier(strings.TrimPrefix(flag, "--")) }
+
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 && unicode.IsLower(rune(name[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// parameter returns the annotation of a key of a request, and what is sent of it.
+func parameter(k service.Key) (kind, sent string) {
+	name := identifier(k.Name)
+	switch k.Type {
+	case "plan":
+		return "PlanLike", "plan_of(" + name + ")"
+	case "number":
+		if k.Whole() {
+			return "int", name
+		}
+		return "float", name
+	case "whole number":
+		return "int", name
+	case "true or false":
+		return "bool", name
+	case "string":
+		if k.Name == "path" {
+			return "str", "self._path(path)"
+		}
+		return "str", name
+	case "list of numbers":
+		return "Numbers", "listed(" + name + ")"
+	case "list of strings":
+		return "Sequence[str]", "listed(" + name + ")"
+	}
+	if strings.HasPrefix(k.Type, "list of ") {
+		return "Sequence[Any]", "listed(" + name + ")"
+	}
+	return "Any", name
+}
+
+// method writes the method of an operation.
+func (w *writer) method(to *strings.Builder, o service.Operation) {
+	name := identifier(o.Name)
+	if slices.Contains(private, o.Name) {
+		name = "_" + name
+	}
+	var needed, plans, named, sent, words []string
+	for _, k := range o.Keys {
+		kind, value := parameter(k)
+		switch at := identifier(k.Name); {
+		case !k.Optional:
+			needed = append(needed, at+": "+kind)
+		case kind == "PlanLike" && k.Name == "plan":
+			plans = append(plans, at+": Optional[PlanLike] = None")
+		default:
+			named = append(named, at+": Optional["+kind+"] = None")
+		}
+		if k.Optional && strings.HasPrefix(value, "plan_of") || strings.HasPrefix(value, "self.") && k.Optional {
+			value = fmt.Sprintf("None if %s is None else %s", identifier(k.Name), value)
+		}
+		sent = append(sent, fmt.Sprintf("%s=%s", identifier(k.Name), value))
+		if help := flags.ReplaceAllStringFunc(helpText.Replace(k.Help), identifierOf); help != "" && !slices.Contains([]string{"memory", "work", "time-limit"}, k.Name) {
+			if k.Preset != "" && !strings.Contains(help, "default") {
+				help += " (default " + k.Preset + ")"
+			}
+			words = append(words, fmt.Sprintf("        %s: %s\n", identifier(k.Name), help))
+		}
+	}
+	parameters := slices.Concat([]string{"self"}, needed, plans)
+	if len(named) > 0 {
+		parameters = slices.Concat(parameters, []string{"*"}, named)
+	}
+	returns, read := w.answer(o)
+	ask := fmt.Sprintf("self.request(\n            %s, **given(\n                %s,\n            )\n        )", quoted(o.Name), strings.Join(sent, ",\n                "))
+	if len(sent) == 0 {
+		ask = fmt.Sprintf("self.request(%s)", quoted(o.Name))
+	}
+	doc := w.doc(o.Request)
+	if len(words) > 0 && name[0] != '_' {
+		doc += "\n\n" + strings.Join(words, "") + "        "
+	}
+	to.WriteByte('\n')
+	if keys := several[o.Name]; keys != nil {
+		fmt.Fprintf(to, "    @each(\"%s\")\n", identifier(strings.Join(keys, `", "`)))
+	}
+	fmt.Fprintf(to, "    def %s(\n        %s,\n    ) -> %s:\n        \"\"\"%s\"\"\"\n        return %s\n", name, strings.Join(parameters, ",\n        "), returns, doc, fmt.Sprintf(read, ask))
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string has no error
+	return string(b)
+}
+
+// answer returns what a method returns, and how that is read.
+func (w *writer) answer(o service.Operation) (returns, read string) {
+	if len(o.Answers) > 1 {
+		for _, t := range o.Answers {
+			if t.Kind() == reflect.Slice {
+				w.class(t.Elem())
+			}
+		}
+		return "Any", "%s"
+	}
+	t := elem(o.Answers[0])
+	for _, f := range reflect.VisibleFields(t) {
+		_, how, _ := strings.Cut(f.Tag.Get("py"), ",")
+		if how != "return" {
+			continue
+		}
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		kind, read, _ := w.typed(attribute{name: key, paths: []string{key}, kind: f.Type})
+		read = strings.Replace(read, "r[", "%s[", 1)
+		if kind == "str" || kind == "int" {
+			read = kind + "(" + read + ")"
+		}
+		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Slice { // long ones, which stay as they are
+			kind, _ := w.item(f.Type)
+			return kind, "list(%s[\"" + key + "\"])"
+		}
+		return kind, read
+	}
+	return className(t), w.class(t) + "(%s)"
+}

@@ -1,0 +1,165 @@
+package verify
+
+// Kinds of steps that have a file of their own in the checker, or a pair of two halves: what is true is proved, and nothing false is.
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// A kindOfStep has plans that lose more than the first one, by little. Any of them with the claim of the first is false.
+type kindOfStep struct {
+	name, plan string
+	worse      []string
+	delta      float64
+	slow       bool
+}
+
+// onSamples is a plan of one step on samples.
+func onSamples(relation, mechanism, sampling string, count int) string {
+	return fmt.Sprintf("neighbors: %s\nsteps: [{mechanism: {%s}, sampling: {%s}, count: %d}]", relation, mechanism, sampling, count)
+}
+
+// inFull is a plan of one step.
+func inFull(relation, mechanism string, count int) string {
+	return fmt.Sprintf("neighbors: %s\nsteps: [{mechanism: {%s}, count: %d}]", relation, mechanism, count)
+}
+
+var kindsOfSteps = []kindOfStep{
+	{"Laplace noise on samples, opposite records", onSamples("substitute", "laplace: {noise-multiplier: 2}", "poisson: {rate: 0.1}", 60), []string{
+		onSamples("substitute", "laplace: {noise-multiplier: 1.999}", "poisson: {rate: 0.1}", 60),
+		onSamples("substitute", "laplace: {noise-multiplier: 2}", "poisson: {rate: 0.1001}", 60),
+		onSamples("substitute", "laplace: {noise-multiplier: 2}", "poisson: {rate: 0.1}", 61)}, 1e-6, false},
+	{"one run of Laplace noise on a sample, opposite records", onSamples("substitute", "laplace: {noise-multiplier: 1}", "poisson: {rate: 0.1}", 1), []string{
+		onSamples("substitute", "laplace: {noise-multiplier: 0.9999}", "poisson: {rate: 0.1}", 1)}, 1e-2, false},
+	{"discrete Gaussian noise on samples, opposite records", onSamples("substitute", "discrete-gaussian: {noise-multiplier: 2, sensitivity: 2, dimension: 1}", "poisson: {rate: 0.1}", 12), []string{
+		onSamples("substitute", "discrete-gaussian: {noise-multiplier: 1.98, sensitivity: 2, dimension: 1}", "poisson: {rate: 0.1}", 12),
+		onSamples("substitute", "discrete-gaussian: {noise-multiplier: 2, sensitivity: 2, dimension: 1}", "poisson: {rate: 0.1}", 13)}, 1e-6, false},
+	{"discrete Laplace noise on samples, opposite records", onSamples("substitute", "discrete-laplace: {noise-multiplier: 2, sensitivity: 2}", "poisson: {rate: 0.2}", 6), []string{
+		onSamples("substitute", "discrete-laplace: {noise-multiplier: 1.9999, sensitivity: 2}", "poisson: {rate: 0.2}", 6),
+		onSamples("substitute", "discrete-laplace: {noise-multiplier: 2, sensitivity: 2}", "poisson: {rate: 0.2}", 7)}, 1e-6, false},
+	{"a guarantee on samples under substitute", onSamples("substitute", "approximate: {epsilon: 0.5, delta: 1e-12}", "poisson: {rate: 0.3}", 8), []string{
+		onSamples("substitute", "approximate: {epsilon: 0.6, delta: 1e-12}", "poisson: {rate: 0.3}", 8),
+		onSamples("substitute", "approximate: {epsilon: 0.5, delta: 1e-12}", "poisson: {rate: 0.3}", 12)}, 1e-6, false},
+	{"randomized response against an empty place", onSamples("zero-out", "randomized-response: {probability: 0.5, categories: 4}", "poisson: {rate: 0.3}", 8), []string{
+		onSamples("zero-out", "randomized-response: {probability: 0.4999, categories: 4}", "poisson: {rate: 0.3}", 8),
+		onSamples("substitute", "randomized-response: {probability: 0.5, categories: 4}", "poisson: {rate: 0.3}", 8)}, 1e-6, false},
+	{"Gaussian batches, another record in their place", onSamples("substitute", "gaussian: {noise-multiplier: 2}", "without-replacement: {population: 1000, batch: 100}", 4), []string{
+		onSamples("substitute", "gaussian: {noise-multiplier: 1.9}", "without-replacement: {population: 1000, batch: 100}", 4),
+		onSamples("substitute", "gaussian: {noise-multiplier: 2}", "without-replacement: {population: 1000, batch: 110}", 4),
+		onSamples("substitute", "gaussian: {noise-multiplier: 2}", "without-replacement: {population: 1000, batch: 100}", 5)}, 1e-6, false},
+	{"Gaussian batches, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "without-replacement: {population: 1000, batch: 100}", 3), []string{
+		onSamples("zero-out", "gaussian: {noise-multiplier: 0.9}", "without-replacement: {population: 1000, batch: 100}", 3),
+		onSamples("substitute", "gaussian: {noise-multiplier: 1}", "without-replacement: {population: 1000, batch: 100}", 3)}, 1e-6, false},
+	{"one Gaussian batch, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "without-replacement: {population: 1000, batch: 100}", 1), []string{
+		onSamples("zero-out", "gaussian: {noise-multiplier: 0.99}", "without-replacement: {population: 1000, batch: 100}", 1),
+		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "without-replacement: {population: 1000, batch: 102}", 1)}, 1e-6, false},
+	{"draws with replacement", onSamples("add-remove", "gaussian: {noise-multiplier: 3}", "with-replacement: {population: 200, batch: 20}", 200), []string{
+		onSamples("add-remove", "gaussian: {noise-multiplier: 2.999}", "with-replacement: {population: 200, batch: 20}", 200),
+		onSamples("add-remove", "gaussian: {noise-multiplier: 3}", "with-replacement: {population: 199, batch: 20}", 200)}, 1e-6, true},
+	{"draws with replacement, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 200, batch: 3}", 3), []string{
+		onSamples("zero-out", "gaussian: {noise-multiplier: 0.9}", "with-replacement: {population: 200, batch: 3}", 3),
+		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 150, batch: 3}", 3)}, 1e-6, false},
+	{"Laplace noise and draws with replacement", onSamples("substitute", "laplace: {noise-multiplier: 2}", "with-replacement: {population: 200, batch: 3}", 3), []string{
+		onSamples("substitute", "laplace: {noise-multiplier: 1.2}", "with-replacement: {population: 200, batch: 3}", 3)}, 1e-6, false},
+	{"random allocation", onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 20}", 3), []string{
+		onSamples("add-remove", "gaussian: {noise-multiplier: 0.99}", "random-allocation: {steps: 20}", 3),
+		onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 19}", 3),
+		onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 20}", 4)}, 1e-6, false},
+	{"random allocation drawn once", onSamples("zero-out", "gaussian: {noise-multiplier: 4}", "random-allocation: {steps: 20, redraw: once, epochs: 9}", 1), []string{
+		onSamples("zero-out", "gaussian: {noise-multiplier: 3.9}", "random-allocation: {steps: 20, redraw: once, epochs: 9}", 1),
+		onSamples("zero-out", "gaussian: {noise-multiplier: 4}", "random-allocation: {steps: 20, redraw: once, epochs: 10}", 1)}, 1e-6, false},
+	{"exponential mechanisms", inFull("add-remove", "exponential: {epsilon: 0.3}", 12), []string{
+		inFull("add-remove", "exponential: {epsilon: 0.301}", 12),
+		inFull("add-remove", "exponential: {epsilon: 0.3}", 13)}, 1e-6, false},
+	{"one exponential mechanism", inFull("substitute", "exponential: {epsilon: 0.3}", 1), []string{
+		inFull("substitute", "exponential: {epsilon: 0.3000001}", 1)}, 1e-6, false},
+	{"a Toeplitz matrix", inFull("substitute", "matrix: {noise-multiplier: 9, steps: 100, strategy: {square-root: {bands: 100}}, participation: {min-separation: 10, at-most: 5}}", 1), []string{
+		inFull("substitute", "matrix: {noise-multiplier: 8.999999, steps: 100, strategy: {square-root: {bands: 100}}, participation: {min-separation: 10, at-most: 5}}", 1),
+		inFull("substitute", "matrix: {noise-multiplier: 9, steps: 100, strategy: {square-root: {bands: 100}}, participation: {min-separation: 9, at-most: 5}}", 1),
+		inFull("substitute", "matrix: {noise-multiplier: 9, steps: 101, strategy: {square-root: {bands: 101}}, participation: {min-separation: 10, at-most: 5}}", 1)}, 1e-6, false},
+	{"a tree", inFull("add-remove", "matrix: {noise-multiplier: 9, steps: 96, strategy: {tree: {completion: false}}, participation: {epochs: 4}}", 2), []string{
+		inFull("add-remove", "matrix: {noise-multiplier: 9, steps: 96, strategy: {tree: {completion: true}}, participation: {epochs: 4}}", 2),
+		inFull("add-remove", "matrix: {noise-multiplier: 9, steps: 96, strategy: {tree: {completion: false}}, participation: {epochs: 6}}", 2)}, 1e-6, false},
+	{"a banded matrix with coins", inFull("zero-out", "matrix: {noise-multiplier: 2, steps: 203, strategy: {square-root: {bands: 4}}, participation: {cyclic-poisson: {cycle: 4, rate: 0.05}}}", 1), []string{
+		inFull("zero-out", "matrix: {noise-multiplier: 1.999, steps: 203, strategy: {square-root: {bands: 4}}, participation: {cyclic-poisson: {cycle: 4, rate: 0.05}}}", 1),
+		inFull("zero-out", "matrix: {noise-multiplier: 2, steps: 207, strategy: {square-root: {bands: 4}}, participation: {cyclic-poisson: {cycle: 4, rate: 0.05}}}", 1)}, 1e-6, false},
+}
+
+func TestKindsOfSteps(t *testing.T) {
+	checker := build(t)
+	t.Setenv("VERIFY_SECONDS", "0.5") // of what is neither proved nor refuted
+	for _, k := range kindsOfSteps {
+		if k.slow && !slow.On() {
+			continue
+		}
+		text, answer, err := certify(k.plan, k.delta)
+		if err != nil {
+			t.Fatalf("%s: %v", k.name, err)
+		}
+		if code, said := check(t, checker, text); code != proved {
+			t.Errorf("%s: exit %d\n%s\n%s", k.name, code, said, text)
+		}
+		if *trace {
+			t.Log(k.name)
+		}
+		if apart := strings.Contains(text, "\ndirection none\n"); apart != answer.TheoryGap {
+			t.Errorf("%s: a gap is %v, and the lower end claimed is %v", k.name, answer.TheoryGap, !apart)
+		}
+		upper := claimOf(t, text, "upper")
+		refuse := func(what, text string, far bool) {
+			switch code, said := check(t, checker, text); {
+			case code == proved, far && !answer.TheoryGap && code != refuted:
+				t.Errorf("%s, %s: exit %d\n%s\n%s", k.name, what, code, said, text)
+			}
+		}
+		// The upper end a little below what is reached.
+		s := sample{certificate: text, answer: answer}
+		reached := float64(answer.Epsilon.Lower)
+		refuse("a lower upper end", s.claiming(0, reached-1.5*max(0, upper-reached)-1e-9*upper), true)
+		if slow.On() {
+			refuse("an upper end next below", s.claiming(0, reached*(1-1e-12)), false)
+		}
+		for i, other := range k.worse {
+			if i > 0 && !slow.On() {
+				break
+			}
+			worse, a, err := certify(other, k.delta)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", k.name, err, other)
+			}
+			if float64(a.Epsilon.Lower) <= upper {
+				t.Errorf("%s: %v is not surely above %v\n%s", k.name, a.Epsilon.Lower, upper, other)
+				continue
+			}
+			refuse("the claim of another plan", with(with(with(worse, "lower", plan.Hex(0)), "upper", plan.Hex(upper)), "delta", plan.Hex(k.delta)), false)
+		}
+	}
+}
+
+// claimOf reads an end.
+func claimOf(t *testing.T, text, key string) float64 {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, "\n"+key+" ")
+	var x float64
+	if _, err := fmt.Sscanf(rest, "%g", &x); !ok || err != nil {
+		t.Fatalf("no %s in\n%s", key, text)
+	}
+	return x
+}
+
+// A lower end that an attack reaches is not claimed, and claiming it is not enough.
+func TestApartEndIsNotChecked(t *testing.T) {
+	checker := build(t)
+	text, _, err := certify(onSamples("substitute", "gaussian: {noise-multiplier: 2}", "without-replacement: {population: 1000, batch: 100}", 4), 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, said := check(t, checker, with(text, "direction", "forward")); code != notChecked || !strings.Contains(said, "lower") {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+}
