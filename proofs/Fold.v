@@ -1,5 +1,5 @@
 (* The folded kernel: where all losses lie on one lattice, N frequencies are the
-   whole contour sum (docs/contour.md). What the sum equals is I_theta with its
+   whole contour sum (docs/theory/contour.md). What the sum equals is I_theta with its
    aliases, and not delta, where theta < 0. *)
 
 From Coq Require Import Reals Lra List Lia ZArith.

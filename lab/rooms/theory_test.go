@@ -16,16 +16,13 @@ var (
 	testRun   = regexp.MustCompile(`^go test (\./?[a-z/]*) -run '\^\(([A-Za-z0-9|]+)\)\$'$`)
 )
 
-// TestTheoremsAreAttacked: each page of docs/theory names, for each of its statements, a command that attacks it, and every test of
+// TestTheoremsAreAttacked: each page of a mechanism or a sampler in docs/theory names, for each of its statements, a command that attacks it, and every test of
 // a command is in the package that it is asked of.
 func TestTheoremsAreAttacked(t *testing.T) {
 	root := filepath.Join("..", "..")
-	pages, err := filepath.Glob(filepath.Join(root, "docs/theory/*.md"))
-	if err != nil || len(pages) < 6 {
-		t.Fatalf("%d pages, %v", len(pages), err)
-	}
 	statements := 0
-	for _, path := range pages {
+	for _, name := range []string{"adaptive", "allocation", "integer-noise", "must-composition", "shuffler", "subsampling"} {
+		path := filepath.Join(root, "docs/theory", name+".md")
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
