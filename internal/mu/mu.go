@@ -48,7 +48,7 @@ const (
 
 // Where to look, and how finely; none of these proves anything.
 const (
-	gridPoints = 32
+	gridPoints = 64
 	rounds     = 6
 	accuracy   = 1e-5
 	gain       = 0.05 // of the width that is left; what theory leaves open, no more points close
