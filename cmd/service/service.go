@@ -93,7 +93,7 @@ func (o operation) needs(scope Scope) operation {
 }
 
 // operations are all that a request can ask for.
-var operations = []operation{
+var operations = append([]operation{
 	does("version", (*Service).Version, "as `version --json`"),
 	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
 	does("epsilon", (*Service).epsilon, "as `epsilon --json`").either(reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupBounds](), reflect.TypeFor[UpperBounds[EpsilonBound]]()),
@@ -103,16 +103,6 @@ var operations = []operation{
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
 	does("shuffle", (*Service).Shuffle, "as `shuffle --json`"),
-	does("local-messages", (*Service).LocalMessages, "`{\"messages\": [[NUMBER, …], …]}`, one of each value").needs(ScopeOwn),
-	does("local-estimates", (*Service).LocalEstimates, "`{\"estimates\": [{\"value\": V, \"count\": N, \"deviation\": S}, …]}`").needs(ScopeOwn),
-	does("draw", (*Service).Draw, "`{\"batches\": [[INDEX, …], …]}`, the first batches of a run").needs(ScopeOwn),
-	does("query", (*Service).Query, "as `query --json`; every call draws noise anew").needs(ScopeOwn),
-	does("release", (*Service).Release, "`{\"chosen\": INDEX}`, `{\"values\": [NUMBER or null, …]}` or `{\"answers\": [CLASS, …]}`").needs(ScopeOwn),
-	does("pate-answer", (*Service).PateAnswer, "`{\"labels\": [CLASS, …], \"answered\": [BOOLEAN, …]}`").needs(ScopeOwn),
-	does("label-apply", (*Service).LabelApply, "`{\"column\": [LABEL, …], \"outputs\": [LABEL, …]}`").needs(ScopeOwn),
-	does("run-open", (*Service).RunOpen, "`{\"run\": NAME}`, a search or a stream, and what it costs where that is known").needs(ScopeOwn),
-	does("run-next", (*Service).RunNext, "`{\"try\": true}`, `{\"values\": [NUMBER, …]}` or what was found").needs(ScopeOwn),
-	does("run-close", (*Service).RunClose, "`{\"run\": NAME}`").needs(ScopeOwn),
 	does("compare", (*Service).Compare, "as `compare --json`"),
 	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
 	does("risk", (*Service).Risk, "as `risk --json`"),
@@ -128,19 +118,9 @@ var operations = []operation{
 	does("majority", (*Service).Majority, "as `majority --json`"),
 	does("pate", (*Service).Pate, "as `pate analyze --json`"),
 	does("pate-calibrate", (*Service).PateCalibrate, "as `pate calibrate --json`"),
-	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
-	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
 	does("label", (*Service).Label, "as `label --json`"),
-	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory").needs(ScopeCreate),
-	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`").needs(ScopeOwn),
-	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`").needs(ScopeSpend),
-	does("ledger-fits", (*Service).LedgerFits, "as `ledger fits --json`"),
-	does("ledger-status", (*Service).LedgerStatus, "as `ledger status --json`"),
-	does("ledger-log", (*Service).LedgerLog, "as `ledger log --json`"),
-	does("ledger-check", (*Service).LedgerCheck, "as `ledger check --json`"),
-	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`").needs(ScopeOwn),
 	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all").either(reflect.TypeFor[Topic](), reflect.TypeFor[[]Topic]()),
-}
+}, owned...)
 
 // An Operation is something that a request can ask for.
 type Operation struct {

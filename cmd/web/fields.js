@@ -32,7 +32,7 @@ const accountantFields = {
   "recursion": {
    "type": "number",
    "whole": true,
-   "help": "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never"
+   "help": "narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never"
   },
   "solve": {
    "type": "string",
@@ -88,7 +88,7 @@ const accountantFields = {
   "recursion": {
    "type": "number",
    "whole": true,
-   "help": "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never"
+   "help": "narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never"
   },
   "time-limit": {
    "type": "number",
@@ -294,7 +294,7 @@ const accountantFields = {
   "recursion": {
    "type": "number",
    "whole": true,
-   "help": "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never"
+   "help": "narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never"
   },
   "time-limit": {
    "type": "number",

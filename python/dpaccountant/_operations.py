@@ -349,73 +349,6 @@ def _read_shuffle(r: Any) -> Shuffle:
 
 
 @dataclass(frozen=True)
-class LocalEstimate(Answer):
-    """How many users hold a value, without bias, and its standard deviation."""
-
-    value: int
-    count: float
-    deviation: float
-
-
-def _read_local_estimate(r: Any) -> LocalEstimate:
-    return LocalEstimate(
-        value=r["value"],
-        count=float(r["count"]),
-        deviation=float(r["deviation"]),
-    )
-
-
-@dataclass(frozen=True)
-class QueryNoise(Answer):
-    """The noise of the numbers that a measure is made of."""
-
-    name: str
-    law: str
-    standard_deviation: float
-
-
-def _read_query_noise(r: Any) -> QueryNoise:
-    return QueryNoise(
-        name=r["name"],
-        law=r["law"],
-        standard_deviation=float(r["standard-deviation"]),
-    )
-
-
-@dataclass(frozen=True)
-class Query(Answer):
-    """The table that may be published, and what it promises."""
-
-    columns: Tuple[str, ...]
-    table: Tuple[List[str], ...]
-    epsilon_lower: float
-    epsilon_estimate: float
-    epsilon_upper: float
-    delta: float
-    noise: Tuple[QueryNoise, ...]
-    plan: str
-    statement: Tuple[str, ...]
-    spent: bool
-    warnings: Tuple[str, ...] = ()
-
-
-def _read_query(r: Any) -> Query:
-    return Query(
-        columns=tuple(r["columns"] or ()),
-        table=tuple(r["rows"] or ()),
-        epsilon_lower=float(r["epsilon"]["lower"]),
-        epsilon_estimate=float(r["epsilon"]["estimate"]),
-        epsilon_upper=float(r["epsilon"]["upper"]),
-        delta=float(r["delta"]),
-        noise=tuple(_read_query_noise(x) for x in r["noise"] or ()),
-        plan=r["plan"],
-        statement=tuple(r["statement"] or ()),
-        spent=r["spent"],
-        warnings=tuple(within(r, "warnings") or ()),
-    )
-
-
-@dataclass(frozen=True)
 class Comparison(Answer):
     """The ε by one method; Epsilon is nil where it does not apply, and Lower where it has no lower end."""
 
@@ -1079,68 +1012,6 @@ def _read_pate_calibration(r: Any) -> PateParameters:
 
 
 @dataclass(frozen=True)
-class PublishedCost(Answer):
-    """An upper bound on ε, wrong with a probability that was fixed in advance. All but Private, which is nil unless it was asked for, may be published."""
-
-    epsilon: float
-    delta: float
-    confidence: float
-    order: float
-    beta: float
-    noise: float
-    published_rdp: float
-    noise_rdp: float
-    statement: str
-    private: Optional[Mapping[str, Any]] = None
-
-
-def _read_pate_publish(r: Any) -> PublishedCost:
-    return PublishedCost(
-        epsilon=float(r["published-epsilon"]),
-        delta=float(r["delta"]),
-        confidence=float(r["confidence"]),
-        order=float(r["order"]),
-        beta=float(r["beta"]),
-        noise=float(r["noise"]),
-        published_rdp=float(r["published-rdp"]),
-        noise_rdp=float(r["noise-rdp"]),
-        statement=r["statement"],
-        private=within(r, "not-safe-to-publish"),
-    )
-
-
-@dataclass(frozen=True)
-class SanitizedCost(Answer):
-    """A sanitized ε, or why there is none. All but Private, which is nil unless it was asked for, and a σ that was optimised may be published."""
-
-    delta: float
-    order: float
-    beta: float
-    sigma_ss: float
-    gnss: str
-    report: str
-    sanitized_epsilon_is_a_bound: bool
-    epsilon: Optional[float] = None
-    why_none: str = ""
-    private: Optional[Mapping[str, Any]] = None
-
-
-def _read_pate_smooth(r: Any) -> SanitizedCost:
-    return SanitizedCost(
-        delta=float(r["delta"]),
-        order=float(r["order"]),
-        beta=float(r["beta"]),
-        sigma_ss=float(r["sigma-ss"]),
-        gnss=r["gnss"],
-        report=r["report"],
-        epsilon=real(within(r, "sanitized-epsilon")),
-        why_none=within(r, "why-none") or "",
-        private=within(r, "not-safe-to-publish"),
-        sanitized_epsilon_is_a_bound=r["sanitized-epsilon-is-a-bound"],
-    )
-
-
-@dataclass(frozen=True)
 class LabelGroup(Answer):
     """The randomizer of a group. Loss is that of its examples alone."""
 
@@ -1222,6 +1093,154 @@ def _read_label(r: Any) -> LabelRandomizer:
 
 
 @dataclass(frozen=True)
+class Topic(Answer):
+    """A file of topics: the title, other names of the topic after "also:", an empty line, the text."""
+
+    name: str
+    title: str
+    text: str
+    also: Tuple[str, ...] = ()
+
+
+def _read_topic(r: Any) -> Topic:
+    return Topic(
+        name=r["topic"],
+        title=r["title"],
+        also=tuple(within(r, "also") or ()),
+        text=r["text"],
+    )
+
+
+@dataclass(frozen=True)
+class LocalEstimate(Answer):
+    """How many users hold a value, without bias, and its standard deviation."""
+
+    value: int
+    count: float
+    deviation: float
+
+
+def _read_local_estimate(r: Any) -> LocalEstimate:
+    return LocalEstimate(
+        value=r["value"],
+        count=float(r["count"]),
+        deviation=float(r["deviation"]),
+    )
+
+
+@dataclass(frozen=True)
+class QueryNoise(Answer):
+    """The noise of the numbers that a measure is made of."""
+
+    name: str
+    law: str
+    standard_deviation: float
+
+
+def _read_query_noise(r: Any) -> QueryNoise:
+    return QueryNoise(
+        name=r["name"],
+        law=r["law"],
+        standard_deviation=float(r["standard-deviation"]),
+    )
+
+
+@dataclass(frozen=True)
+class Query(Answer):
+    """The table that may be published, and what it promises."""
+
+    columns: Tuple[str, ...]
+    table: Tuple[List[str], ...]
+    epsilon_lower: float
+    epsilon_estimate: float
+    epsilon_upper: float
+    delta: float
+    noise: Tuple[QueryNoise, ...]
+    plan: str
+    statement: Tuple[str, ...]
+    spent: bool
+    warnings: Tuple[str, ...] = ()
+
+
+def _read_query(r: Any) -> Query:
+    return Query(
+        columns=tuple(r["columns"] or ()),
+        table=tuple(r["rows"] or ()),
+        epsilon_lower=float(r["epsilon"]["lower"]),
+        epsilon_estimate=float(r["epsilon"]["estimate"]),
+        epsilon_upper=float(r["epsilon"]["upper"]),
+        delta=float(r["delta"]),
+        noise=tuple(_read_query_noise(x) for x in r["noise"] or ()),
+        plan=r["plan"],
+        statement=tuple(r["statement"] or ()),
+        spent=r["spent"],
+        warnings=tuple(within(r, "warnings") or ()),
+    )
+
+
+@dataclass(frozen=True)
+class PublishedCost(Answer):
+    """An upper bound on ε, wrong with a probability that was fixed in advance. All but Private, which is nil unless it was asked for, may be published."""
+
+    epsilon: float
+    delta: float
+    confidence: float
+    order: float
+    beta: float
+    noise: float
+    published_rdp: float
+    noise_rdp: float
+    statement: str
+    private: Optional[Mapping[str, Any]] = None
+
+
+def _read_pate_publish(r: Any) -> PublishedCost:
+    return PublishedCost(
+        epsilon=float(r["published-epsilon"]),
+        delta=float(r["delta"]),
+        confidence=float(r["confidence"]),
+        order=float(r["order"]),
+        beta=float(r["beta"]),
+        noise=float(r["noise"]),
+        published_rdp=float(r["published-rdp"]),
+        noise_rdp=float(r["noise-rdp"]),
+        statement=r["statement"],
+        private=within(r, "not-safe-to-publish"),
+    )
+
+
+@dataclass(frozen=True)
+class SanitizedCost(Answer):
+    """A sanitized ε, or why there is none. All but Private, which is nil unless it was asked for, and a σ that was optimised may be published."""
+
+    delta: float
+    order: float
+    beta: float
+    sigma_ss: float
+    gnss: str
+    report: str
+    sanitized_epsilon_is_a_bound: bool
+    epsilon: Optional[float] = None
+    why_none: str = ""
+    private: Optional[Mapping[str, Any]] = None
+
+
+def _read_pate_smooth(r: Any) -> SanitizedCost:
+    return SanitizedCost(
+        delta=float(r["delta"]),
+        order=float(r["order"]),
+        beta=float(r["beta"]),
+        sigma_ss=float(r["sigma-ss"]),
+        gnss=r["gnss"],
+        report=r["report"],
+        epsilon=real(within(r, "sanitized-epsilon")),
+        why_none=within(r, "why-none") or "",
+        private=within(r, "not-safe-to-publish"),
+        sanitized_epsilon_is_a_bound=r["sanitized-epsilon-is-a-bound"],
+    )
+
+
+@dataclass(frozen=True)
 class Spent(Answer):
     """Says that a spend was granted, and that the plan may run; Again that it was granted before under its key, and nothing was spent now."""
 
@@ -1288,25 +1307,6 @@ def _read_ledger_state(r: Any) -> LedgerStatus:
         checkpoints=within(r, "checkpoints"),
         summed_entries=within(r, "summed-entries"),
         spent_units=within(r, "spent-units"),
-    )
-
-
-@dataclass(frozen=True)
-class Topic(Answer):
-    """A file of topics: the title, other names of the topic after "also:", an empty line, the text."""
-
-    name: str
-    title: str
-    text: str
-    also: Tuple[str, ...] = ()
-
-
-def _read_topic(r: Any) -> Topic:
-    return Topic(
-        name=r["topic"],
-        title=r["title"],
-        also=tuple(within(r, "also") or ()),
-        text=r["text"],
     )
 
 
@@ -1520,7 +1520,7 @@ class Operations(Connection):
         neighbors: neighbouring relation: add-remove, substitute or zero-out, for epochs
         target_epsilon: with epochs: the ε that the noise is told for (default that of poisson)
         cap: with epochs: largest batch B of truncated-poisson (default mean + 4.5 standard deviations)
-        recursion: narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never
+        recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
         return tuple(_read_scheme(x) for x in self.request(
@@ -1574,7 +1574,7 @@ class Operations(Connection):
         solve: quantity to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler) (default noise-multiplier)
         step: name of the step or group to turn, or its place such as steps[0]; all steps if left out
         examples: number N of examples, to turn the batch of Poisson sampling
-        recursion: narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never
+        recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
         return _read_solution(self.request(
@@ -1658,119 +1658,6 @@ class Operations(Connection):
             )
         ))
 
-    def _local_messages(
-        self,
-        mechanism: str,
-        epsilon: float,
-        categories: int,
-        values: Sequence[Any],
-        *,
-        size: Optional[int] = None,
-        test_seed: Optional[int] = None,
-    ) -> List[List[int]]:
-        """Asks for a message of each value."""
-        return list(self.request(
-            "local-messages", **given(
-                mechanism=mechanism,
-                epsilon=epsilon,
-                categories=categories,
-                size=size,
-                values=listed(values),
-                test_seed=test_seed,
-            )
-        )["messages"])
-
-    def _local_estimates(
-        self,
-        mechanism: str,
-        epsilon: float,
-        categories: int,
-        messages: Sequence[Any],
-        *,
-        size: Optional[int] = None,
-    ) -> Tuple[LocalEstimate, ...]:
-        """Asks what messages say of the number of users with each value."""
-        return tuple(_read_local_estimate(x) for x in self.request(
-            "local-estimates", **given(
-                mechanism=mechanism,
-                epsilon=epsilon,
-                categories=categories,
-                size=size,
-                messages=listed(messages),
-            )
-        )["estimates"] or ())
-
-    def draw(
-        self,
-        sampling: Any,
-        population: int,
-        *,
-        batches: Optional[int] = None,
-        test_seed: Optional[int] = None,
-    ) -> List[List[int]]:
-        """Asks for the first batches of a run.
-
-        population: number of records N
-        batches: number of batches
-        test_seed: seed, for tests: who knows it knows the batches
-        """
-        return list(self.request(
-            "draw", **given(
-                sampling=sampling,
-                population=population,
-                batches=batches,
-                test_seed=test_seed,
-            )
-        )["batches"])
-
-    def _query(
-        self,
-        in_: str,
-        budget: float,
-        *,
-        delta: Optional[float] = None,
-        group: Optional[Sequence[str]] = None,
-        keys: Optional[Sequence[Any]] = None,
-        person: Optional[str] = None,
-        per_person: Optional[int] = None,
-        per_group: Optional[int] = None,
-        count: Optional[bool] = None,
-        sum: Optional[Sequence[str]] = None,
-        mean: Optional[Sequence[str]] = None,
-        quantile: Optional[Sequence[str]] = None,
-        weight: Optional[Sequence[str]] = None,
-        ledger: Optional[str] = None,
-        note: Optional[str] = None,
-        accuracy: Optional[float] = None,
-        memory: Optional[float] = None,
-        work: Optional[float] = None,
-        time_limit: Optional[float] = None,
-    ) -> Query:
-        """Asks for statistics of a table, and says what they may cost."""
-        return _read_query(self.request(
-            "query", **given(
-                in_=in_,
-                budget=budget,
-                delta=delta,
-                group=listed(group),
-                keys=listed(keys),
-                person=person,
-                per_person=per_person,
-                per_group=per_group,
-                count=count,
-                sum=listed(sum),
-                mean=listed(mean),
-                quantile=listed(quantile),
-                weight=listed(weight),
-                ledger=ledger,
-                note=note,
-                accuracy=accuracy,
-                memory=memory,
-                work=work,
-                time_limit=time_limit,
-            )
-        ))
-
     @each("delta")
     def compare(
         self,
@@ -1786,7 +1673,7 @@ class Operations(Connection):
         """Asks for the ε of a plan at a δ by every method.
 
         delta: the δ to compare at
-        recursion: narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never
+        recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
         return tuple(_read_compared(x) for x in self.request(
@@ -1929,7 +1816,7 @@ class Operations(Connection):
         """Asks what tells plan New from plan Old, and what that costs at Delta.
 
         delta: δ of both plans
-        recursion: narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many times, and without replacement by blocks of runs for more; takes seconds for 1000; 0 for never
+        recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
         return _read_difference(self.request(
@@ -2394,6 +2281,161 @@ class Operations(Connection):
             )
         ))
 
+    def _label(
+        self,
+        epsilon: float,
+        *,
+        labels: Optional[Numbers] = None,
+        weights: Optional[Numbers] = None,
+        grid: Optional[int] = None,
+        bias: Optional[float] = None,
+        classes: Optional[Sequence[str]] = None,
+        groups: Optional[Sequence[Any]] = None,
+        memory: Optional[float] = None,
+        work: Optional[float] = None,
+        time_limit: Optional[float] = None,
+    ) -> LabelRandomizer:
+        """Has the privacy of one label and the prior: a weight for each label or class, of each group if examples have public groups."""
+        return _read_label(self.request(
+            "label", **given(
+                epsilon=epsilon,
+                labels=listed(labels),
+                weights=listed(weights),
+                grid=grid,
+                bias=bias,
+                classes=listed(classes),
+                groups=listed(groups),
+                memory=memory,
+                work=work,
+                time_limit=time_limit,
+            )
+        ))
+
+    def _explain(
+        self,
+        *,
+        topic: Optional[str] = None,
+    ) -> Any:
+        """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
+        return self.request(
+            "explain", **given(
+                topic=topic,
+            )
+        )
+
+    def _local_messages(
+        self,
+        mechanism: str,
+        epsilon: float,
+        categories: int,
+        values: Sequence[Any],
+        *,
+        size: Optional[int] = None,
+        test_seed: Optional[int] = None,
+    ) -> List[List[int]]:
+        """Asks for a message of each value."""
+        return list(self.request(
+            "local-messages", **given(
+                mechanism=mechanism,
+                epsilon=epsilon,
+                categories=categories,
+                size=size,
+                values=listed(values),
+                test_seed=test_seed,
+            )
+        )["messages"])
+
+    def _local_estimates(
+        self,
+        mechanism: str,
+        epsilon: float,
+        categories: int,
+        messages: Sequence[Any],
+        *,
+        size: Optional[int] = None,
+    ) -> Tuple[LocalEstimate, ...]:
+        """Asks what messages say of the number of users with each value."""
+        return tuple(_read_local_estimate(x) for x in self.request(
+            "local-estimates", **given(
+                mechanism=mechanism,
+                epsilon=epsilon,
+                categories=categories,
+                size=size,
+                messages=listed(messages),
+            )
+        )["estimates"] or ())
+
+    def draw(
+        self,
+        sampling: Any,
+        population: int,
+        *,
+        batches: Optional[int] = None,
+        test_seed: Optional[int] = None,
+    ) -> List[List[int]]:
+        """Asks for the first batches of a run.
+
+        population: number of records N
+        batches: number of batches
+        test_seed: seed, for tests: who knows it knows the batches
+        """
+        return list(self.request(
+            "draw", **given(
+                sampling=sampling,
+                population=population,
+                batches=batches,
+                test_seed=test_seed,
+            )
+        )["batches"])
+
+    def _query(
+        self,
+        in_: str,
+        budget: float,
+        *,
+        delta: Optional[float] = None,
+        group: Optional[Sequence[str]] = None,
+        keys: Optional[Sequence[Any]] = None,
+        person: Optional[str] = None,
+        per_person: Optional[int] = None,
+        per_group: Optional[int] = None,
+        count: Optional[bool] = None,
+        sum: Optional[Sequence[str]] = None,
+        mean: Optional[Sequence[str]] = None,
+        quantile: Optional[Sequence[str]] = None,
+        weight: Optional[Sequence[str]] = None,
+        ledger: Optional[str] = None,
+        note: Optional[str] = None,
+        accuracy: Optional[float] = None,
+        memory: Optional[float] = None,
+        work: Optional[float] = None,
+        time_limit: Optional[float] = None,
+    ) -> Query:
+        """Asks for statistics of a table, and says what they may cost."""
+        return _read_query(self.request(
+            "query", **given(
+                in_=in_,
+                budget=budget,
+                delta=delta,
+                group=listed(group),
+                keys=listed(keys),
+                person=person,
+                per_person=per_person,
+                per_group=per_group,
+                count=count,
+                sum=listed(sum),
+                mean=listed(mean),
+                quantile=listed(quantile),
+                weight=listed(weight),
+                ledger=ledger,
+                note=note,
+                accuracy=accuracy,
+                memory=memory,
+                work=work,
+                time_limit=time_limit,
+            )
+        ))
+
     def pate_publish(
         self,
         votes: Sequence[Any],
@@ -2563,36 +2605,6 @@ class Operations(Connection):
             )
         ))
 
-    def _label(
-        self,
-        epsilon: float,
-        *,
-        labels: Optional[Numbers] = None,
-        weights: Optional[Numbers] = None,
-        grid: Optional[int] = None,
-        bias: Optional[float] = None,
-        classes: Optional[Sequence[str]] = None,
-        groups: Optional[Sequence[Any]] = None,
-        memory: Optional[float] = None,
-        work: Optional[float] = None,
-        time_limit: Optional[float] = None,
-    ) -> LabelRandomizer:
-        """Has the privacy of one label and the prior: a weight for each label or class, of each group if examples have public groups."""
-        return _read_label(self.request(
-            "label", **given(
-                epsilon=epsilon,
-                labels=listed(labels),
-                weights=listed(weights),
-                grid=grid,
-                bias=bias,
-                classes=listed(classes),
-                groups=listed(groups),
-                memory=memory,
-                work=work,
-                time_limit=time_limit,
-            )
-        ))
-
     def _ledger_create(
         self,
         mode: str,
@@ -2713,15 +2725,3 @@ class Operations(Connection):
                 time_limit=time_limit,
             )
         ))
-
-    def _explain(
-        self,
-        *,
-        topic: Optional[str] = None,
-    ) -> Any:
-        """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
-        return self.request(
-            "explain", **given(
-                topic=topic,
-            )
-        )

@@ -1,0 +1,27 @@
+//go:build !js
+
+package service
+
+// owned are the operations that draw noise, run mechanisms or keep a ledger.
+var owned = []operation{
+	does("local-messages", (*Service).LocalMessages, "`{\"messages\": [[NUMBER, …], …]}`, one of each value").needs(ScopeOwn),
+	does("local-estimates", (*Service).LocalEstimates, "`{\"estimates\": [{\"value\": V, \"count\": N, \"deviation\": S}, …]}`").needs(ScopeOwn),
+	does("draw", (*Service).Draw, "`{\"batches\": [[INDEX, …], …]}`, the first batches of a run").needs(ScopeOwn),
+	does("query", (*Service).Query, "as `query --json`; every call draws noise anew").needs(ScopeOwn),
+	does("release", (*Service).Release, "`{\"chosen\": INDEX}`, `{\"values\": [NUMBER or null, …]}` or `{\"answers\": [CLASS, …]}`").needs(ScopeOwn),
+	does("pate-answer", (*Service).PateAnswer, "`{\"labels\": [CLASS, …], \"answered\": [BOOLEAN, …]}`").needs(ScopeOwn),
+	does("label-apply", (*Service).LabelApply, "`{\"column\": [LABEL, …], \"outputs\": [LABEL, …]}`").needs(ScopeOwn),
+	does("run-open", (*Service).RunOpen, "`{\"run\": NAME}`, a search or a stream, and what it costs where that is known").needs(ScopeOwn),
+	does("run-next", (*Service).RunNext, "`{\"try\": true}`, `{\"values\": [NUMBER, …]}` or what was found").needs(ScopeOwn),
+	does("run-close", (*Service).RunClose, "`{\"run\": NAME}`").needs(ScopeOwn),
+	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
+	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
+	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory").needs(ScopeCreate),
+	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`").needs(ScopeOwn),
+	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`").needs(ScopeSpend),
+	does("ledger-fits", (*Service).LedgerFits, "as `ledger fits --json`"),
+	does("ledger-status", (*Service).LedgerStatus, "as `ledger status --json`"),
+	does("ledger-log", (*Service).LedgerLog, "as `ledger log --json`"),
+	does("ledger-check", (*Service).LedgerCheck, "as `ledger check --json`"),
+	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`").needs(ScopeOwn),
+}
