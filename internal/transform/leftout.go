@@ -70,14 +70,17 @@ func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
 
 // tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
-// x − μ is increasing, to a tenth of σ.
+// x − μ is increasing, to a tenth of σ. Lines at one θ ask for it again and again, and the last answers are kept.
 func (m *mixture) tailFrom(theta float64, sign float64) float64 {
-	mean := m.rightMean
+	mean, kept := m.rightMean, &m.tails[1]
 	if sign < 0 {
-		mean = m.leftMean
+		mean, kept = m.leftMean, &m.tails[0]
 	}
 	if !(theta > 0) || m.spanQ == 0 {
 		return mean(theta, 0)
+	}
+	if k := kept.Load(); k != nil && k[0] == theta {
+		return k[1]
 	}
 	lo := (theta+1)*min(m.minP, m.maxP) - theta*m.maxQ
 	hi := (theta+1)*max(m.minP, m.maxP) - theta*m.minQ
@@ -97,10 +100,12 @@ func (m *mixture) tailFrom(theta float64, sign float64) float64 {
 			hi, above, below = x, over, below/2
 		}
 	}
+	x := hi
 	if sign < 0 {
-		return lo
+		x = lo
 	}
-	return hi
+	kept.Store(&[2]float64{theta, x})
+	return x
 }
 
 // ends are the logarithms of what may be left out on each side.
@@ -109,18 +114,44 @@ type ends struct{ left, right float64 }
 // mostTurned is the largest t·Im L that the ends of a line of the strip are made for. It steers.
 const mostTurned = 1000
 
-// endsFor returns them for a line of the strip, where the nodes left out count e^{t·Im L} times. Going outwards Im L grows on the
-// right by the means of P, and on the left by those of Q. On the left of an f with a large θ and several means of Q, lines with
-// t·Im L of about θ serve; f falls fast enough there.
-func (m *mixture) endsFor(theta, tMax, goal float64) ends {
+// endsFor returns them for a line with a strip of about a, 0 if that is not known: on a line of the strip the nodes left out count
+// e^{t·Im L} times. Going outwards Im L grows on the right by the means of P, and on the left by those of Q. On the left of an f with a
+// large θ and several means of Q, lines with t·Im L of about θ serve; f falls fast enough there.
+func (m *mixture) endsFor(theta, tMax, goal, a float64) ends {
 	e := ends{goal - min(40, 0.3*tMax), goal - min(40, 0.3*tMax)}
 	if m.spanP > 0 {
-		e.right = goal - min(mostTurned, 0.3*tMax)
+		e.right = goal - m.turned(theta, tMax, goal, min(mostTurned, 0.3*tMax), a, true)
 	}
 	if m.spanQ > 0 {
-		e.left = goal - min(mostTurned+2*max(0, theta), 0.3*tMax)
+		e.left = goal - m.turned(theta, tMax, goal, min(mostTurned+2*max(0, theta), 0.3*tMax), a, false)
 	}
 	return e
+}
+
+// turned returns about the largest t·Im L that counts on a side, at most most: for two means, the least e that is above t times the
+// share at the end where f has fallen by as much more.
+func (m *mixture) turned(theta, tMax, goal, most, a float64, right bool) float64 {
+	if m.only == nil || m.onlyP != right {
+		return most
+	}
+	sign := 1.0
+	if !right {
+		sign = -1
+	}
+	if a <= 0 || a > 1 {
+		a = 1
+	}
+	from, e := m.tailFrom(theta, sign), min(40, most)
+	for e < most {
+		d := (from + sign*m.sigma*math.Sqrt(2*max(0, e-goal)) - m.x0) * m.inv2
+		odds := m.only.mean*d + m.only.offset + m.only.log(m.onlyP) - m.first(m.onlyP)
+		need := tMax * a / (1 + math.Exp(-odds))
+		if need <= e {
+			return e
+		}
+		e = max(1.2*e, min(need, 2*e))
+	}
+	return most
 }
 
 // cut returns the outermost nodes of a level such that what is left out counts for at

@@ -32,6 +32,7 @@ type mixtureLine struct {
 	skip0, skip1    float64   // what the others add to the error: skip0 + skip1·t
 	kUp             float64   // upper bound of K(θ)
 	slope           float64   // about E[dL/dd] under the tilted density
+	guide           *guide
 	shifted         [shiftedLines]atomic.Pointer[shiftedLine]
 	served          atomic.Pointer[served] // by the last Decay, or by that of the line that this one is made after
 	finerMu         sync.Mutex
@@ -89,11 +90,15 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	tol, goal := lineGoal(theta, tol, kl)
 	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
 	level := m.levelFor(m.stillStep(theta, -goal))
-	first := 0.0
-	if tMax > 0 && after != nil {
+	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
+	g, first := &guide{}, 0.0
+	switch {
+	case tMax > 0 && after != nil:
 		level, first = max(level, after.level), after.best.a
+	case tMax > 0:
+		level, first = g.level(m, theta, tMax, goal, level)
 	}
-	own := m.endsFor(theta, tMax, goal)
+	own := m.endsFor(theta, tMax, goal, first)
 	for level <= maxLevel {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -102,7 +107,7 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 		if !ok {
 			break
 		}
-		s := m.tilt(theta, level, lo, hi)
+		s := m.tilt(theta, level, lo, hi, goal)
 		want := goal + max(0, s.scale-theta*kl*0.9)
 		if s.logPiece > pieces+1 && s.unit == 1 {
 			level++
@@ -114,14 +119,14 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 				if best = s.strip(tMax, first); !(s.logError(best) <= want+followSlack) {
 					return m.line(ctx, nil, theta, tMax, tol, maxNodes)
 				}
-				l := newLine(s, best, s.logError(best), tMax, tol, maxNodes)
+				l := newLine(s, g, best, s.logError(best), tMax, tol, maxNodes)
 				l.served.Store(after.served.Load())
 				return l, nil
 			}
 			logErr, best, step = s.strips(ctx, tMax, want, first)
 		}
 		if logErr <= want {
-			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
+			return newLine(s, g, best, logErr, tMax, tol, maxNodes), nil
 		}
 		level = max(level+1, m.levelFor(step))
 	}
@@ -135,8 +140,8 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 	return tol, xmath.Log(tol/8) + theta*kl*0.9
 }
 
-func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+func newLine(s *tilted, g *guide, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
+	l := &mixtureLine{tilted: *s, guide: g, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))

@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -123,6 +124,7 @@ type mixture struct {
 	sideP, sideQ         side       // of real zeros
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
+	tails                [2]atomic.Pointer[[2]float64] // θ and tailFrom, left and right
 	divergenceOnce       sync.Once
 	divergenceLowerBound float64
 }

@@ -16,7 +16,9 @@ import (
 //   - 1 − e^{2(B_a−B)} = ΣΣ w_c w_d (1 − cos(a(c−d))) ≤ a²Var;
 //   - the second derivative of B_a by d is Re of the variance of c under the complex shares
 //     w_c e^{iac}/Σ, at most Var·e^{2(B−B_a)};
-//   - over a distance of h/2 a share grows by at most e^{span_Q·h/2}, and so does a second moment.
+//   - over a distance of h/2 a share grows by at most e^{span_Q·h/2}, and so does a second moment;
+//   - with c measured from an extreme mean, c ≥ 0, the derivative of B_a is
+//     ΣΣ w_c w_d·(c+d)/2·cos(a(c−d))·e^{2(B−B_a)} ≥ cos(a·span_Q)·E[c] where that cosine is positive.
 
 // logSector is the logarithm of C of contour-errata.md 4 for θ ≥ −1:
 // |P^{θ+1}Q^{−θ}| at x ± iaσ² is at most e^{a²σ²/2}·C times that at x.
@@ -94,6 +96,29 @@ func (s *tilted) shares(a float64) []share {
 	return out
 }
 
+// stripOn returns the logarithm of a bound of ∫|f| over the lines ±iaσ² at t = 0, but for
+// e^{a²σ²/2}: the sector is in it.
+func (s *tilted) stripOn(a float64) float64 {
+	if !s.local() {
+		return s.logStrip + s.m.logSector(s.theta, a)
+	}
+	_, unit := s.m.zerosQ()
+	if !(a*unit < math.Pi) {
+		return math.Inf(1)
+	}
+	sum := newScaledSum(s.scale)
+	var before share
+	var logBefore float64
+	for i, x := range s.shares(a) {
+		log := s.logF[i] - s.theta*x.logMod
+		if i > 0 {
+			sum.add(max(log, logBefore) + s.cellGrowthOn(a, before.second, x.second))
+		}
+		before, logBefore = x, log
+	}
+	return logSumUp(sum.log()+1e-9+s.theta*(1e-10+s.turnSlack(a)), s.tailOn(a, true), s.tailOn(a, false))
+}
+
 // A majorant is a Gaussian above |f| beyond an end of the nodes: it has the logarithm log there, z standard
 // deviations beyond its mean.
 type majorant struct{ log, z float64 }
@@ -101,12 +126,15 @@ type majorant struct{ log, z float64 }
 // tailOn returns the logarithm of a bound of ∫|f| over what is left out on one side of the line ±iaσ²,
 // but for e^{a²σ²/2}.
 func (s *tilted) tailOn(a float64, right bool) float64 {
-	g := s.majorant(a, right)
-	return s.m.logMills(g.z, g.log)
+	best := math.Inf(1)
+	for _, g := range s.majorants(a, right) {
+		best = min(best, s.m.logMills(g.z, g.log))
+	}
+	return best
 }
 
-// majorant returns what is known about |f| over e^{a²σ²/2} on the line ±iaσ², beyond the nodes on one side.
-func (s *tilted) majorant(a float64, right bool) majorant {
+// majorants returns what is known about |f| over e^{a²σ²/2} on the line ±iaσ², beyond the nodes on one side.
+func (s *tilted) majorants(a float64, right bool) []majorant {
 	m, j := s.m, s.lo
 	if right {
 		j = s.hi
@@ -117,7 +145,7 @@ func (s *tilted) majorant(a float64, right bool) majorant {
 	n, unit := m.zerosQ()
 	if !s.local() || !(a*unit < math.Pi) {
 		plain.log += growth
-		return plain
+		return []majorant{plain}
 	}
 	mean, err := s.meanQ(j)
 	// Going outwards, E[c] moves to the extreme mean of this side: Var ≤ span·|E − extreme|.
@@ -132,7 +160,20 @@ func (s *tilted) majorant(a float64, right bool) majorant {
 		growth = min(growth, -s.theta/2*math.Log1p(-x)+1e-10*s.theta)
 	}
 	plain.log += growth
-	return plain
+	out := []majorant{plain}
+	// c measured from the other extreme mean has at least a share cos(a·span) of its derivative.
+	if cos := math.Cos(a*unit) - 1e-14; cos > 0 && a*unit < math.Pi/2 {
+		_, q := m.turn(&s.nodes[j-s.lo], d, m.angles(a), m.scratch())
+		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*q.logLow + s.theta*(1e-10+s.turnSlack(a))
+		z := 0.0
+		if right {
+			z = m.x(d) - ((s.theta+1)*m.maxP - s.theta*(m.minQ+cos*(mean-err-m.minQ)))
+		} else {
+			z = (s.theta+1)*m.minP - s.theta*(m.maxQ-cos*(m.maxQ-mean-err)) - m.x(d)
+		}
+		out = append(out, majorant{log, z/m.sigma*(1-1e-9) - 1e-14*s.theta*(1+m.span)/m.sigma})
+	}
+	return out
 }
 
 // meanQ returns E[c] of Q at node j, and the bound of its error.
@@ -157,17 +198,50 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 		x := m.sideQ.windowAt(d, false)
 		return m.meanOf(&x)
 	}
+	mean, _ = m.momentsQ(d)
+	return mean, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
+}
+
+// momentsQ returns the mean and the variance of c under the shares of Q at lattice point d.
+func (m *mixture) momentsQ(d float64) (mean, variance float64) {
+	if m.spanQ == 0 {
+		return m.minQ, 0
+	}
+	if m.realZeros {
+		x := m.sideQ.windowAt(d, false)
+		return x.at + x.mean, max(0, x.second-x.mean*x.mean)
+	}
 	top := m.logQ0
 	for i := range m.cs {
 		c := &m.cs[i]
 		top = max(top, c.mean*d+c.offset+c.logQ)
 	}
-	sum, first := math.Exp(m.logQ0-top), 0.0
+	sum := math.Exp(m.logQ0 - top)
+	first, second := 0.0, 0.0
 	for i := range m.cs {
 		c := &m.cs[i]
 		w := math.Exp(c.mean*d + c.offset + c.logQ - top)
 		sum += w
 		first += w * c.mean
+		second += w * c.mean * c.mean
 	}
-	return first / sum, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
+	mean = first / sum
+	return mean, max(0, second/sum-mean*mean)
+}
+
+// modelSector is about the logarithm of what a line costs when the variance of c, where
+// most of f is, is v: exact for two means.
+func (m *mixture) modelSector(theta, a, v float64) float64 {
+	if theta <= 0 || m.spanQ == 0 {
+		return 0
+	}
+	n, unit := m.zerosQ()
+	if theta > 50 && unit*a > 1.5 {
+		return math.Inf(1) // what is left out counts as much as for all shares; see tailOn
+	}
+	if m.realZeros {
+		return -4 * theta * min(v, n/4) * xmath.Log(math.Cos(a/2))
+	}
+	x := 2 * math.Sin(min(m.spanQ*a, math.Pi)/2) / m.spanQ
+	return -theta / 2 * math.Log1p(-min(v, m.spanQ*m.spanQ/4)*x*x*(1-1e-9))
 }

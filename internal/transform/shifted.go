@@ -26,8 +26,8 @@ type shiftedLine struct {
 
 	left, right float64 // logarithms of what is left out, but for e^{a²σ²/2}
 
-	wideOnce sync.Once
-	wide     strip // see wideStrip
+	wideOnce, stillOnce sync.Once
+	wide, still         strip // see wideStrip and stillStrip
 }
 
 // width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
@@ -122,9 +122,14 @@ func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64
 	m, a := l.m, s.a
 	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.h) + 1e-9 }
 	best := math.Inf(1)
-	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a)} {
-		if b > 0 && a+b < m.width() {
+	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.stillLine} {
+		if b > 0 && b <= a && a+b < m.width() {
 			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.logStrip)
+		}
+	}
+	if best > enough && l.local() {
+		if g := l.stillStrip(s); g.a > 0 {
+			best = min(best, lift(g.a)+g.log)
 		}
 	}
 	if best > enough && t <= 2*l.tMax {
@@ -135,12 +140,33 @@ func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64
 	return best
 }
 
+// stillStrip returns b ≤ a with the bound on the lines ±bσ² for any t.
+func (l *mixtureLine) stillStrip(s *shiftedLine) strip {
+	s.stillOnce.Do(func() {
+		m := l.m
+		v := m.peakVariance(l.theta)
+		least := math.Inf(1)
+		for _, part := range [...]float64{1, 0.8, 0.6, 0.4} {
+			b := part * min(s.a, m.width()-s.a)
+			if e := b*b/(2*m.inv2) + m.modelSector(l.theta, s.a+b, v) + logTrapezoid(b, l.h); b > 0 && e < least {
+				least, s.still.a = e, b
+			}
+		}
+		if s.still.a > 0 {
+			s.still.log = l.stripOn(s.a + s.still.a)
+		}
+	})
+	return s.still
+}
+
 // wideStrip returns g.a such that there is room for b = a + g.a, with the bound on the lines ±bσ² for t up to
 // 2·tMax; without width where there is no use in it.
 func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 	s.wideOnce.Do(func() {
 		free := l.m.width() - 2*s.a
 		switch {
+		case free > l.best.a && !l.local():
+			s.wide = l.best
 		case free > l.best.a:
 			s.wide = l.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
 		case free > 0.05*l.best.a:
@@ -172,12 +198,21 @@ type served struct {
 	t, fall float64
 }
 
-// ownDecay takes the shifted line that served a similar line at t. Where that proves less, it climbs among them from the
-// one that is best to second order in a, a = t·E[dL/dx].
+// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
+const deepFall = -6
+
+// ownDecay takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
+// line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
 func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 	m := l.m
 	if s := l.served.Load(); s != nil && s.t == t {
 		if log, logErr = l.logB(l.shiftedLine(s.i), t); log-l.kUp < 0.9*s.fall {
+			return log, logErr
+		}
+	}
+	if i, fall := l.guide.shift(m, l.theta, t); fall > deepFall {
+		if log, logErr = l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
+			l.served.Store(&served{i, t, log - l.kUp})
 			return log, logErr
 		}
 	}

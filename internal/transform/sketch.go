@@ -4,6 +4,7 @@ package transform
 
 import (
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -39,6 +40,11 @@ type SketchLine interface {
 func NewSketch(t Transform) Sketch {
 	if m, ok := t.(*mixture); ok {
 		return (*mixtureSketch)(m)
+	}
+	if m, ok := t.(*Mixed); ok {
+		if s := newMixedSketch(m); s != nil {
+			return s
+		}
 	}
 	return plainSketch{t}
 }
@@ -126,9 +132,6 @@ func roughReal(nodes []node, theta, step float64) (k, slope float64) {
 	return top + xmath.Log(d*step), m1 / d
 }
 
-// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
-const deepFall = -6
-
 // lineDepth is that of a SketchLine, whose sums oscillate or fall with t.
 const lineDepth = 18
 
@@ -167,7 +170,7 @@ func (m *mixture) roughLine(theta float64) *roughLine {
 	if !ok || hi-lo < 2 {
 		return nil
 	}
-	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi), kl: kl}
+	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi, math.Inf(1)), kl: kl}
 	var slope, mass float64
 	for i, w := range l.w {
 		l.mass += w
@@ -189,14 +192,49 @@ func (l *roughLine) shift(i int) *roughShift {
 	store := make([]float64, 2*len(l.nodes))
 	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
 	lift := a * a / (2 * m.inv2)
-	table, v := m.angles(a), m.scratch()
+	var table *angles
+	var v []float64
+	if !m.realZeros || a > roughAngle {
+		table, v = m.angles(a), make([]float64, len(m.cs))
+	}
+	half := math.Sin(a/2) * math.Sin(a/2)
 	for j := range l.nodes {
-		p, q := m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
+		var p, q turn
+		if x := l.nodes[j].shares; table == nil {
+			p, q = x.p.roughTurn(a, half), x.q.roughTurn(a, half)
+		} else {
+			p, q = m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
+		}
 		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = imLoss(p, q, a)
 	}
 	l.shifted[i] = s
 	return s
+}
+
+// roughAngle is up to where mean and variance of shares know enough of their turn.
+const roughAngle = 0.5
+
+// roughTurn is about the turn of the shares: that of a binomial law with their mean and variance, which proves nothing.
+func (x *window) roughTurn(a, half float64) turn {
+	if len(x.w) == 1 {
+		return turn{component: x.at}
+	}
+	heads := math.Abs(x.at + x.mean)
+	v := max(0, x.second-x.mean*x.mean)
+	s := min(1, max(0, 1-v/heads))
+	if heads < 1e-9 || v < 1e-12 {
+		s = 0
+	}
+	// A small s is Poisson's law.
+	n := heads / max(s, 1e-9)
+	mod := n / 2 * math.Log1p(-4*s*(1-s)*half)
+	sin, cos := math.Sincos(a)
+	arg := n * math.Atan2(s*sin, 1-s+s*cos)
+	if s < 1e-9 {
+		mod, arg = -2*heads*half, heads*sin
+	}
+	return turn{logMod: mod, logLow: mod, rest: x.sign * arg}
 }
 
 // on returns about log B_a(t)/M(θ) on line i, from differences, so that it keeps its digits near 0.
@@ -258,7 +296,7 @@ func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64, used
 	m := l.m
 	tol = max(tol, 1e-16)
 	goal := xmath.Log(tol) + l.size()
-	step := l.stepUpTo(float64(n)*h, goal)
+	step, _ := l.stepUpTo(float64(n)*h, goal)
 	level := max(l.level, m.levelFor(step))
 	lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-xmath.Log(2+2*l.theta), mostSketchNodes)
 	nodes, loss, weight := l.nodes, []float64(nil), []float64(nil)
@@ -312,18 +350,18 @@ func (l *roughLine) Deep(t float64) bool { return l.Fall(t) < deepFall }
 func (l *roughLine) Nodes(tMax, tol float64) float64 {
 	_, goal := lineGoal(l.theta, tol, l.kl)
 	goal += max(0, l.scale-l.theta*l.kl*0.9)
-	step := l.stepUpTo(tMax, goal)
+	step, _ := l.stepUpTo(tMax, goal)
 	// The range grows with the root of the depth.
 	whole := float64(len(l.nodes)) * l.h * math.Sqrt(max(1, -goal/lineDepth))
 	return whole / step
 }
 
-// stepUpTo returns about the widest step that serves for frequencies up to t.
-func (s *tilted) stepUpTo(t, goal float64) (step float64) {
+// stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it.
+func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 	m := s.m
 	v := make([]float64, len(m.cs))
 	nodes, first := s.nodes, s.lo
-	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
+	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal, 0), math.Inf(1), mostSketchNodes); ok {
 		first = min(lo, s.lo)
 		nodes = m.points(s.level, first, max(hi, s.hi))
 	}
@@ -341,10 +379,47 @@ func (s *tilted) stepUpTo(t, goal float64) (step float64) {
 		}
 		h := s.stepFor(strip{a: a, rough: sum.log()}, goal)
 		if h > step {
-			step, worse = h, 0
+			step, line, worse = h, a, 0
 		} else if step > 0 {
 			worse++
 		}
 	}
-	return step
+	return step, line
+}
+
+// guide is the sketch of a line, made when it is first asked for.
+type guide struct {
+	once sync.Once
+	mu   sync.Mutex
+	line *roughLine
+}
+
+func (g *guide) sketch(m *mixture, theta float64) *roughLine {
+	g.once.Do(func() { g.line = m.roughLine(theta) })
+	return g.line
+}
+
+// level returns the level that a line needs for frequencies up to tMax, at least that for t = 0, and a strip
+// that promises most.
+func (g *guide) level(m *mixture, theta, tMax, goal float64, still int) (level int, first float64) {
+	l := g.sketch(m, theta)
+	if l == nil {
+		return still, 0
+	}
+	step, first := l.stepUpTo(tMax, goal+max(0, l.scale-theta*l.kl*0.9))
+	if !(step > 0) {
+		return still, 0
+	}
+	return max(still, m.levelFor(step)), first
+}
+
+// shift returns a line that is good for B_a(t), and about log B_a(t)/M(θ); −Inf if there is no sketch.
+func (g *guide) shift(m *mixture, theta, t float64) (i int, fall float64) {
+	if g.sketch(m, theta) == nil {
+		return -1, math.Inf(-1)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.line.last.t = 0 // a value does not depend on the calls before
+	return g.line.best(t)
 }

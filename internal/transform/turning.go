@@ -65,7 +65,10 @@ func (s *tilted) turningTail(t, a, wide float64, right bool, now, most float64) 
 		grows, falls = falls, grows
 	}
 	turn := 2 * math.Tan(a/2) * (1 + 1e-12)
-	if g := s.majorant(wide, right); g.z > 0 {
+	for _, g := range s.majorants(wide, right) {
+		if !(g.z > 0) {
+			continue
+		}
 		tail := m.logMills(g.z, g.log)
 		sum := newScaledSum(tail + t*now)
 		for i, from := 0, 0.0; i < turningCells; i++ {

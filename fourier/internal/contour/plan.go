@@ -45,7 +45,8 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
-	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes,
+		slack: remainderSlack / math.Max(1, c.runs())}
 
 	lines := make([]transform.Line, len(q.factors))
 	t, rough, err := q.cut(ctx, &p, g, lines)
@@ -67,8 +68,16 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 	}
 	t2 := &table{plan: p, lastGuess: g.eps}
-	// The lines of the search serve if they are those of all factors and reach to the last frequency.
-	if len(lines) != len(c.factors) || float64(p.n+1)*h > q.reached {
+	last, expected := float64(p.n+1)*h, 0.0
+	if len(lines) != len(c.factors) {
+		expected = -q.at(l.theta).k
+		for i, l := range lines {
+			expected += q.count[i] * l.Decay(last)
+		}
+		lines = nil
+	}
+	// The lines of the search serve if they reach to the last frequency.
+	if lines != nil && float64(p.n+1)*h > q.reached {
 		lines = nil
 	}
 	if err := t2.extend(ctx, c, lines); err != nil {
@@ -79,6 +88,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		q.forget(beyond, l.theta)
 		g.retries++
 		return c.build(ctx, q, g)
+	}
+	if d := (t2.sums.decay.sum.Value() - t2.re0) / expected; expected < 0 && d > 0 && d < 10 {
+		q.decay = d
 	}
 	return t2, nil
 }
@@ -106,6 +118,9 @@ func (q *cumulant) forget(s, theta float64) {
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
 // knows nothing of it, should hardly be off by it. It steers.
 const longer = 1.15
+
+// remainderSlack is by how much the logarithm of a remainder may be too large.
+const remainderSlack = 0.02
 
 // maxNodes bounds the nodes of one factor.
 const maxNodes = 1 << 18
@@ -319,6 +334,10 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + xmath.Log(g.tol) - (base.k - p.theta*g.eps)
+	// Where atoms keep |M| up, the poles alone make the tail from t on small, by 1/(πt).
+	if n := math.Exp(math.Min(700, -aim-(base.k-q.floor(p.theta)))) / (math.Pi * p.h); n > math.Min(maxFrequencies, float64(g.work)) {
+		return 0, false, &NotServed{Reason: "the transform does not decay: atoms", Work: int64(math.Min(n, 1e18))}
+	}
 	kk := q.curvature(p.theta)
 	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
 	if !(t > 0) || math.IsInf(t, 0) {
@@ -374,6 +393,20 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	return t, false, nil
 }
 
+// floor returns about what log |M(θ+it)| is not bounded below at any t, −Inf if some factor knows of
+// no such bound. Lines need not be made then; it proves nothing.
+func (q *cumulant) floor(theta float64) float64 {
+	sum := 0.0
+	for i, f := range q.factors {
+		t, ok := f.Transform.(interface{ Floor(theta float64) float64 })
+		if !ok {
+			return math.Inf(-1)
+		}
+		sum += q.count[i] * t.Floor(theta)
+	}
+	return sum
+}
+
 // mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
 const mostPerRun = 5
 
@@ -388,7 +421,7 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, c
 			return 0, err
 		}
 		// fall and aim are negative: far enough when the ratio is at least 1.
-		r := fall(t) / (aim + xmath.Log(math.Pi*t))
+		r := q.decay * fall(t) / (aim + xmath.Log(math.Pi*t))
 		if lastR > 0 && r > 0 && t != lastT {
 			power = math.Max(0.3, math.Min(2, xmath.Log(r/lastR)/xmath.Log(t/lastT)))
 		}
