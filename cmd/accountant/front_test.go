@@ -53,7 +53,7 @@ func TestFrontDoor(t *testing.T) {
 	if n := len(page(t, "README.md")); n > 150 {
 		t.Errorf("README.md has %d lines", n)
 	}
-	starts, err := filepath.Glob(root + "/docs/start/*.md")
+	starts, err := filepath.Glob(root + "/docs/guide/start-*.md")
 	if err != nil || len(starts) != 5 {
 		t.Fatalf("%v, %v", starts, err)
 	}
