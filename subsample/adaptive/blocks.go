@@ -316,7 +316,11 @@ func (b *blocked) upper(ctx context.Context, steps int64, eps, logDelta float64,
 		if err != nil {
 			return nil, nil, err
 		}
-		for k := int(math.Ceil(b.flat / l.step)); t < min(singleSteps, steps); {
+		k := int(math.Ceil(b.flat / l.step))
+		if k >= min(f.low, f.top) {
+			return nil, nil, fmt.Errorf("a level stretch of %v reaches beyond the losses that are kept", b.flat)
+		}
+		for t < min(singleSteps, steps) {
 			f.ladder = one.ladder
 			if err := f.step(ctx, f.level(k, one.inf), one.sum, one.off); err != nil {
 				return nil, nil, err
@@ -632,7 +636,8 @@ func (f *stair) setMoments(law massLaw) {
 		for i, m := range law.mass {
 			log = xmath.LogAdd(log, xmath.Log(m)+(tau-1)*float64(law.index[i])*f.ladder.step/float64(f.fine))
 		}
-		f.moments = append(f.moments, moment{tau, log + f.rounding*tau})
+		off := 16 * xmath.U * float64(len(law.mass)+8) * (1 + math.Abs(log)) // of as many additions of logarithms
+		f.moments = append(f.moments, moment{tau, log + off + f.rounding*tau})
 	}
 }
 

@@ -159,6 +159,9 @@ func sparing(at, above stepPair, rate, theta, lambda float64) (spare, all float6
 	return spare, all
 }
 
+// lastNode is beyond the losses of which anything is a float64.
+const lastNode = 750
+
 // checkNodes chooses where configurations are bounded: where chords of near' and its reverse lose most, until they
 // lose together no more than near' has to spare, or three quarters of it if that is to be close at each. Any nodes are right.
 func checkNodes(at, above stepPair, rate, theta, lambda float64, close bool) ([]float64, error) {
@@ -168,7 +171,9 @@ func checkNodes(at, above stepPair, rate, theta, lambda float64, close bool) ([]
 	}
 	end := rate
 	for above.near(end).value > 1e-3*lambda*spare {
-		end *= 1.25
+		if end *= 1.25; end > lastNode { // a pair of chords is constant beyond its last one
+			return nil, fmt.Errorf("losses at the rate %v and a distance of %v are too rare for the check", rate, theta)
+		}
 	}
 	type span struct {
 		a, b, loss float64

@@ -217,3 +217,16 @@ func TestSeveralTail(t *testing.T) {
 		}
 	}
 }
+
+// TestRareCopiesAreRefused: where records are so rare that chords end before the pair has fallen off, there is no check. It was
+// looked for without end.
+func TestRareCopiesAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		population, batch int64
+		theta             float64
+	}{{66666666, 2, 0.05}, {10_000_000_000, 2, 0.5}, {256_000_000_000, 256, 0.5}} {
+		if _, err := newSeveral(t.Context(), Repeated(copies.WithReplacement(c.population, c.batch), 1, 0), c.theta, false); err == nil {
+			t.Errorf("%+v has a check", c)
+		}
+	}
+}
