@@ -594,3 +594,14 @@ func TestTie(t *testing.T) {
 	}
 	t.Errorf("between %v and %v no two ends are of two directions", lo, hi)
 }
+
+// TestOlderForm: a certificate of version 1 is read and proved.
+func TestOlderForm(t *testing.T) {
+	text, err := os.ReadFile("../../cmd/accountant/testdata/before/plan.certificate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, said := check(t, build(t), string(text)); code != proved {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+}

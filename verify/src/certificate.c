@@ -502,7 +502,8 @@ static void check_bytes(const char *text, size_t n)
 
 static void read_head(certificate *c, ulong *records)
 {
-	expect(FIRST_LINE);
+	if (!next(OLDER_LINE))
+		expect(FIRST_LINE);
 	line++;
 	expect("version ");
 	skip_line();

@@ -34,6 +34,7 @@ static const double PI = 3.14159265358979323846;
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };
 
 #define FIRST_LINE "accountant certificate 2\n"
+#define OLDER_LINE "accountant certificate 1\n" /* whose lines are among those of today */
 
 enum relation { ADD_REMOVE, SUBSTITUTE, ZERO_OUT };
 enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE, EXPONENTIAL, ALLOCATION };
