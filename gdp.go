@@ -135,6 +135,9 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		}
 		return out, err
 	})
+	if err != nil && ctx.Err() != nil { // what is proved by then is too little for any μ
+		return out, ctx.Err()
+	}
 	if err != nil {
 		return out, err
 	}
