@@ -59,12 +59,12 @@ var kindsOfSteps = []kindOfStep{
 	{"one Gaussian batch, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "without-replacement: {population: 1000, batch: 100}", 1), []string{
 		onSamples("zero-out", "gaussian: {noise-multiplier: 0.99}", "without-replacement: {population: 1000, batch: 100}", 1),
 		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "without-replacement: {population: 1000, batch: 102}", 1)}, 1e-6, false},
-	{"draws with replacement", onSamples("add-remove", "gaussian: {noise-multiplier: 3}", "with-replacement: {population: 200, batch: 20}", 200), []string{
-		onSamples("add-remove", "gaussian: {noise-multiplier: 2.999}", "with-replacement: {population: 200, batch: 20}", 200),
-		onSamples("add-remove", "gaussian: {noise-multiplier: 3}", "with-replacement: {population: 199, batch: 20}", 200)}, 1e-6, true},
+	{"draws with replacement", onSamples("add-remove", "gaussian: {noise-multiplier: 3}", "with-replacement: {population: 200, batch: 6}", 400), []string{
+		onSamples("add-remove", "gaussian: {noise-multiplier: 2.999}", "with-replacement: {population: 200, batch: 6}", 400),
+		onSamples("add-remove", "gaussian: {noise-multiplier: 3}", "with-replacement: {population: 199, batch: 6}", 400)}, 1e-6, true},
 	{"draws with replacement, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 200, batch: 3}", 3), []string{
 		onSamples("zero-out", "gaussian: {noise-multiplier: 0.9}", "with-replacement: {population: 200, batch: 3}", 3),
-		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 150, batch: 3}", 3)}, 1e-6, false},
+		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 100, batch: 3}", 3)}, 1e-6, false},
 	{"Laplace noise and draws with replacement", onSamples("substitute", "laplace: {noise-multiplier: 2}", "with-replacement: {population: 200, batch: 3}", 3), []string{
 		onSamples("substitute", "laplace: {noise-multiplier: 1.2}", "with-replacement: {population: 200, batch: 3}", 3)}, 1e-6, false},
 	{"random allocation", onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 20}", 3), []string{
