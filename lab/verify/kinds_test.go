@@ -126,7 +126,7 @@ func TestKindsOfSteps(t *testing.T) {
 			refuse("an upper end next below", s.claiming(0, reached*(1-1e-12)), false)
 		}
 		for i, other := range k.worse {
-			if i > 0 && !slow.On() {
+			if i > 0 && !slow.All() {
 				break
 			}
 			worse, a, err := certify(other, k.delta)
