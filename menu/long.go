@@ -161,7 +161,7 @@ func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier
 		}
 	}
 	out.Lower = min(out.Lower, out.Upper)
-	out.Estimate = out.Lower + (out.Upper-out.Lower)/2
+	out.Estimate = xmath.Middle(out.Lower, out.Upper)
 	return out, nil
 }
 

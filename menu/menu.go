@@ -640,7 +640,7 @@ func (m *Menu) deltaOf(eps float64) fourier.Result {
 	for d := range m.dirs {
 		r.Lower, r.Upper = max(r.Lower, m.dirs[d].lower(eps)), max(r.Upper, m.dirs[d].upper(eps))
 	}
-	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
+	r.Estimate = xmath.Middle(r.Lower, r.Upper)
 	return r
 }
 
@@ -704,7 +704,7 @@ func (m *Menu) epsilonOf(delta float64) fourier.Result {
 		l, u := m.dirs[d].epsilon(delta)
 		r.Lower, r.Upper = max(r.Lower, l), max(r.Upper, u)
 	}
-	r.Estimate = r.Lower + (r.Upper-r.Lower)/2
+	r.Estimate = xmath.Middle(r.Lower, r.Upper)
 	return r
 }
 

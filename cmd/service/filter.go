@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/menu"
 	"github.com/dpaccountant/accountant/plan"
 )
@@ -103,7 +104,11 @@ func (s *Service) Filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 	ctx = parallel.WithWork(ctx, math.Inf(1))
 	names := m.Neighbors.DirectionNames()
 	basis := func(r fourier.Result) Basis {
-		return Basis{WorstDirection: names[priced.Worst()], Engine: string(r.Engine), Warnings: r.Warnings, ErrorBudget: Budget{Discretization: Number(r.Upper - r.Lower)}}
+		width := 0.0
+		if r.Lower < r.Upper { // both ends may be ∞
+			width = r.Upper - r.Lower
+		}
+		return Basis{WorstDirection: names[priced.Worst()], Engine: string(r.Engine), Warnings: r.Warnings, ErrorBudget: Budget{Discretization: Number(width)}}
 	}
 	switch {
 	case q.Epsilon != "":
@@ -191,7 +196,7 @@ const coarsely = 1e-2
 func rowsOf(rows []menu.Row, delta float64) []FilterRow {
 	out := make([]FilterRow, len(rows))
 	for i, r := range rows {
-		mid := r.Epsilon.Lower + (r.Epsilon.Upper-r.Epsilon.Lower)/2
+		mid := xmath.Middle(r.Epsilon.Lower, r.Epsilon.Upper)
 		out[i] = FilterRow{Units: r.Units, Delta: Number(delta), Epsilon: boundsOf(r.Epsilon.Lower, mid, r.Epsilon.Upper)}
 	}
 	return out

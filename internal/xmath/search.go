@@ -126,3 +126,11 @@ func LowerHull(x, h []float64) []int {
 	}
 	return hull
 }
+
+// Middle returns the middle of an interval, its end where both ends are the same, infinite ones too.
+func Middle(lower, upper float64) float64 {
+	if lower == upper {
+		return lower
+	}
+	return lower + (upper-lower)/2
+}
