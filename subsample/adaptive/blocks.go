@@ -562,17 +562,28 @@ func (f *stair) majorant(t, size int64, pInf float64) []float64 {
 		if j := i - low; j > bestK {
 			m = n[j]
 		}
-		m *= f.falls[i] * (1 + f.rounding)
-		atZero += m * f.beta[i]
-		d[max(i-1, 0)] += m * f.spread[0] // a higher node at the bottom only adds
-		d[i] += m * f.spread[1]
-		d[min(i+1, low+top)] += m * f.spread[2]
+		atZero += f.put(d, i, m)
 	}
 	// An atom's cell has the mass of the atom, so that n is that over the integral of e^{−λy} there.
 	f.density = bestN / f.ladder.step * (1 + f.of.lambda*f.ladder.step) * (1 + f.rounding)
 	// At +∞, which a step reaches with pInf, D counts as D(0). What the cell at the top has above the last node has its mean.
-	f.inf += (float64(size)*pInf*atZero + n[top]*f.falls[low+top]*f.beta[low+top]*f.spread[2]*math.Exp(f.ladder.step)) * (1 + f.rounding)
+	f.inf += (float64(size)*pInf*atZero + f.overTop(n[top])) * (1 + f.rounding)
 	return d
+}
+
+// put spreads a density over the cell of node i, and returns what D(0) has of it.
+func (f *stair) put(d []float64, i int, density float64) float64 {
+	m := density * (f.falls[i] * (1 + f.rounding))
+	d[max(i-1, 0)] += m * f.spread[0] // a higher node at the bottom only adds
+	d[i] += m * f.spread[1]
+	d[min(i+1, f.low+f.top)] += m * f.spread[2]
+	return m * f.beta[i]
+}
+
+// overTop is the mean of what the cell at the top has above the last node, for a density there.
+func (f *stair) overTop(density float64) float64 {
+	last := f.low + f.top
+	return density * f.falls[last] * f.beta[last] * f.spread[2] * math.Exp(f.ladder.step)
 }
 
 // plateau returns the least n of a plateau up to node k below a part with these sums, least or more.

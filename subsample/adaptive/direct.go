@@ -2,8 +2,6 @@
 
 package adaptive
 
-import "math"
-
 // level returns the masses of a function D that is at least G everywhere, for one step with P-mass pInf at +∞: in terms of
 // ν(dy) = β^½γ(dβ) its density is even, falls with |y|, and is constant up to the cell of node k.
 //
@@ -44,17 +42,13 @@ func (f *stair) level(k int, pInf float64) []float64 {
 		case j > k:
 			m = n[j]
 		}
-		m *= f.falls[i] * (1 + f.rounding)
-		atZero += m * f.beta[i]
-		d[max(i-1, 0)] += m * f.spread[0] // a higher node at the bottom only adds
-		d[i] += m * f.spread[1]
-		d[min(i+1, low+top)] += m * f.spread[2]
+		atZero += f.put(d, i, m)
 	}
 	f.density = 0
 	// At +∞ D counts as D(0). What the cell at the top has above the last node has its mean. The mirror image of what is above e^Y, with
 	// Y that of the lowest node, is at α ≥ 1 at most h_near'(e^Y) of its D(0).
 	far := f.of.wide.near(float64(low) * f.ladder.step)
-	f.inf += (pInf*atZero + n[top]*f.falls[low+top]*f.beta[low+top]*f.spread[2]*math.Exp(f.ladder.step) + (far.value+far.err)*below) * (1 + f.rounding)
+	f.inf += (pInf*atZero + f.overTop(n[top]) + (far.value+far.err)*below) * (1 + f.rounding)
 	return d
 }
 
