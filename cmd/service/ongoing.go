@@ -198,16 +198,17 @@ func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 
 // payRun spends what the run costs: the search of its candidate, its mechanism, or its price.
 func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (string, error) {
+	text := string(q.Plan)
+	if q.Plan != nil && q.Kind != "matrix" { // which is read where nobody pays, too
+		var err error
+		if text, err = searched(q.Selection, q.Plan); err != nil {
+			return "", err
+		}
+	}
 	switch {
 	case q.Ledger == "" && q.Charge == "":
 		return "", nil
-	case q.Plan != nil && q.Kind == "matrix":
-		return s.payPlan(ctx, q.Spend, string(q.Plan))
 	case q.Plan != nil:
-		text, err := searched(q.Selection, q.Plan)
-		if err != nil {
-			return "", err
-		}
 		return s.payPlan(ctx, q.Spend, text)
 	case q.Kind == "matrix":
 		return s.pay(ctx, q.Spend, fmt.Sprintf(`[{"mechanism": %s}]`, q.Mechanism))
