@@ -52,7 +52,7 @@ func (m *meter) show(p service.Progress) {
 func flagged(cmd *cobra.Command, err error) error {
 	outermost := true
 	flag := func(key string) string {
-		if !outermost {
+		if !outermost || strings.TrimSpace(key) == "" {
 			return key
 		}
 		outermost = false

@@ -270,7 +270,7 @@ func newMajorityReleaseCmd() *cobra.Command {
 
 // keyed names an error of a plan that was made of flags by its key.
 func keyed(err error, prefix string) error {
-	if e := new(plan.Error); errors.As(err, &e) {
+	if e := new(plan.Error); errors.As(err, &e) && e.Field != "" {
 		return &fault.Error{Path: []string{strings.TrimPrefix(e.Field, prefix)}, Problem: e.Problem}
 	}
 	return err
@@ -394,8 +394,12 @@ func newSelectRunCmd() *cobra.Command {
 
 func (j *search) run(cmd *cobra.Command) (err error) {
 	if j.plan != "" {
-		if j.open.Plan, _, err = readInput(cmd, j.plan); err != nil {
+		var name string
+		if j.open.Plan, name, err = readInput(cmd, j.plan); err != nil {
 			return err
+		}
+		if err := service.CheckPlan(j.open.Plan); err != nil {
+			return planProblem(name, j.plan, err)
 		}
 	}
 	switch {
