@@ -40,8 +40,7 @@ static double above_ball(const arb_t x)
 /* low + high at the ends of [left, right], where mass and mean are those given: rounded up. */
 static void share(double *low, double *high, const arb_t mass, const arb_t mean, const arb_t left, const arb_t right, slong prec)
 {
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	arb_mul(x, mass, left, prec);
 	arb_sub(x, mean, x, prec);
 	arb_sub(y, right, left, prec);
@@ -49,13 +48,11 @@ static void share(double *low, double *high, const arb_t mass, const arb_t mean,
 	*high += above_ball(x);
 	arb_sub(x, mass, x, prec);
 	*low += above_ball(x);
-	arb_clear(x); arb_clear(y);
 }
 
 static void pair_up(pairing *g, slong n, double h, slong prec)
 {
-	arb_t x, left, right, one;
-	arb_init(x); arb_init(left); arb_init(right); arb_init(one);
+	BALLS(x, left, right, one);
 	arb_one(one);
 	for (slong d = 0; d < n; d++) {
 		/* The place by doubles may be off by one. */
@@ -75,7 +72,6 @@ static void pair_up(pairing *g, slong n, double h, slong prec)
 			}
 		}
 	}
-	arb_clear(x); arb_clear(left); arb_clear(right); arb_clear(one);
 }
 
 static void add(spread *out, const spread *x, const spread *y, const pairing *g, const double *point, slong n, int above)
@@ -176,11 +172,9 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 
 slong allocation_range(slong *from, const step *s, double h, double tail)
 {
-	arb_t mu;
-	arb_init(mu);
+	BALLS(mu);
 	shift_of(mu, s, 80);
 	double t = s->places, m = mid(mu), z = sqrt(-2*log(tail));
-	arb_clear(mu);
 	*from = floor((fmin(-8, -m*m/2 - m*(1 + z/sqrt(t))) - log(t))/h);
 	return ceil(log(4 + 2*exp(fmin(600, m*m/2 + m*z))/t)/h) - *from + 1;
 }
@@ -188,8 +182,7 @@ slong allocation_range(slong *from, const step *s, double h, double tail)
 void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int above, double h, double offset, slong from, slong n)
 {
 	const slong prec = 256;
-	arb_t mu, y;
-	arb_init(mu); arb_init(y);
+	BALLS(mu, y);
 	shift_of(mu, s, prec);
 	pairing *g = flint_malloc(n*sizeof *g);
 	double *room = flint_malloc(7*n*sizeof *room), *point = room + 6*n;
@@ -239,5 +232,4 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 	arb_set_d(far, d ? sum.zero : sum.far);
 	flint_free(g);
 	flint_free(room);
-	arb_clear(mu); arb_clear(y);
 }

@@ -159,8 +159,7 @@ static void read_sampling(step *s)
 static void count_draws(certificate *c, step *s)
 {
 	const slong prec = 1200;
-	arb_t p, left;
-	arb_init(p); arb_init(left);
+	BALLS(p, left);
 	rate_of(left, s, prec);
 	s->rate = mid(left);
 	for (s->records = 0; s->records < s->draws && s->records < MAX_RECORDS && mid(left) > 1e-90;) {
@@ -168,7 +167,6 @@ static void count_draws(certificate *c, step *s)
 		arb_sub(left, left, p, prec);
 	}
 	arb_addmul_ui(c->missing, left, s->count, prec);
-	arb_clear(p); arb_clear(left);
 }
 
 /* What of a batch of fixed size is not covered, or NULL. The noise is moved by 2 where another record takes a place. */

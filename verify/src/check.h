@@ -29,6 +29,23 @@
 #include <arb_hypgeom.h>
 #endif
 
+/* Declares numbers that are 0, and given back where their block ends. */
+static inline void drop_ball(arb_t *x) { arb_clear(*x); }
+static inline void drop_whole(fmpz_t *x) { fmpz_clear(*x); }
+#define BALLS(...) __attribute__((cleanup(drop_ball))) arb_t ZEROS(__VA_ARGS__)
+#define WHOLES(...) __attribute__((cleanup(drop_whole))) fmpz_t ZEROS(__VA_ARGS__)
+#define ZEROS(...) ZEROS_OF(__VA_ARGS__, ZERO9, ZERO8, ZERO7, ZERO6, ZERO5, ZERO4, ZERO3, ZERO2, ZERO1)(__VA_ARGS__)
+#define ZEROS_OF(a, b, c, d, e, f, g, h, i, n, ...) n
+#define ZERO1(a) a = { 0 }
+#define ZERO2(a, ...) ZERO1(a), ZERO1(__VA_ARGS__)
+#define ZERO3(a, ...) ZERO1(a), ZERO2(__VA_ARGS__)
+#define ZERO4(a, ...) ZERO1(a), ZERO3(__VA_ARGS__)
+#define ZERO5(a, ...) ZERO1(a), ZERO4(__VA_ARGS__)
+#define ZERO6(a, ...) ZERO1(a), ZERO5(__VA_ARGS__)
+#define ZERO7(a, ...) ZERO1(a), ZERO6(__VA_ARGS__)
+#define ZERO8(a, ...) ZERO1(a), ZERO7(__VA_ARGS__)
+#define ZERO9(a, ...) ZERO1(a), ZERO8(__VA_ARGS__)
+
 static const double PI = 3.14159265358979323846;
 
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };

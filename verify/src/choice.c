@@ -18,9 +18,9 @@ static const double UNIT = 0x1p-50; /* above what a few operations on doubles ar
 static void weights(double *p, double *r, double eps, slong m, int up)
 {
 	const slong prec = 128;
-	arb_t e, t, x;
+	BALLS(e, t, x);
 	arf_t y;
-	arb_init(e); arb_init(t); arb_init(x); arf_init(y);
+	arf_init(y);
 	arb_set_d(e, eps);
 	arb_expm1(e, e, prec);
 	for (slong c = 0; c <= m; c++) {
@@ -36,7 +36,7 @@ static void weights(double *p, double *r, double eps, slong m, int up)
 			(i ? r : p)[c] = fmax(0, arf_get_d(y, up ? ARF_RND_UP : ARF_RND_DOWN));
 		}
 	}
-	arb_clear(e); arb_clear(t); arb_clear(x); arf_clear(y);
+	arf_clear(y);
 }
 
 /* 1 - e^a, a known up to off, rounded up or down; 0 for a >= 0. */
@@ -81,8 +81,7 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 	const slong prec = 128;
 	double eps = s->noise, k = s->count;
 	if (s->count == 1) { /* (1 - e^{(a-eps)/2})^2/(1 - e^{-eps}), exactly (Theorem 1) */
-		arb_t x;
-		arb_init(x);
+		BALLS(x);
 		arb_set_d(x, eps);
 		arb_set_d(bound, claim);
 		arb_sub(bound, bound, x, prec);
@@ -96,7 +95,6 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 			arb_zero(bound);
 		arb_mul(bound, bound, bound, prec);
 		arb_div(bound, bound, x, prec);
-		arb_clear(x);
 		return 1;
 	}
 	slong m = ceil(eps/h*0.999);

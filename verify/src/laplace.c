@@ -73,8 +73,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	rule_init(r, all);
 	noise v;
 	noise_init(&v, s, d, theta, prec);
-	arb_t x, w, y, e, g;
-	arb_init(x); arb_init(w); arb_init(y); arb_init(e); arb_init(g);
+	BALLS(x, w, y, e, g);
 	for (slong j = 0; j < all; j++) {
 		/* w = log of the mass or of weight times density, y the loss of a full run */
 		if (j < n) {
@@ -107,8 +106,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 		arb_set(r->L + j, g);
 	}
 	/* 64/15 S rho^{-2(n-1)}/(1-rho^{-2}) */
-	arb_t C, D, R, T;
-	arb_init(C); arb_init(D); arb_init(R); arb_init(T);
+	BALLS(C, D, R, T);
 	arb_set_d(R, rho);
 	arb_set_d(T, t);
 	arb_inv(x, R, prec);
@@ -144,9 +142,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	arb_neg(w, w);
 	arb_div(r->err, e, w, prec);
 	arb_mul(r->err, r->err, v.factor, prec);
-	arb_clear(C); arb_clear(D); arb_clear(R); arb_clear(T);
 	noise_clear(&v);
-	arb_clear(x); arb_clear(w); arb_clear(y); arb_clear(e); arb_clear(g);
 	return 1;
 }
 
@@ -178,8 +174,7 @@ static void half_late(arb_t bound, const step *s, int d, double theta, double t,
 {
 	noise v;
 	noise_init(&v, s, d, theta, prec);
-	arb_t y, g, e, x;
-	arb_init(y); arb_init(g); arb_init(e); arb_init(x);
+	BALLS(y, g, e, x);
 	arb_zero(bound);
 	for (int side = 0; side < 2; side++) {
 		arb_set(y, v.M);
@@ -210,18 +205,15 @@ static void half_late(arb_t bound, const step *s, int d, double theta, double t,
 	}
 	arb_mul(bound, bound, v.factor, prec);
 	noise_clear(&v);
-	arb_clear(y); arb_clear(g); arb_clear(e); arb_clear(x);
 }
 
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
 {
 	half_late(bound, s, s->form == OPPOSITE ? 0 : d, theta, t, prec);
 	if (s->form == OPPOSITE) {
-		arb_t x;
-		arb_init(x);
+		BALLS(x);
 		half_late(x, s, 1, theta, t, prec);
 		arb_add(bound, bound, x, prec);
-		arb_clear(x);
 	}
 }
 
@@ -233,8 +225,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 {
 	noise v;
 	noise_init(&v, s, d, 0, prec);
-	arb_t A, B, E, x, y, z, lo, hi;
-	arb_init(A); arb_init(B); arb_init(E); arb_init(x); arb_init(y); arb_init(z); arb_init(lo); arb_init(hi);
+	BALLS(A, B, E, x, y, z, lo, hi);
 	arb_set_d(E, eps);
 	arb_add(E, E, v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
 	arb_exp(E, E, prec);
@@ -303,7 +294,6 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	arb_mul_2exp_si(z, z, -1);
 	arb_add(delta, delta, z, prec);
 	noise_clear(&v);
-	arb_clear(A); arb_clear(B); arb_clear(E); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(lo); arb_clear(hi);
 	return ok && arb_is_finite(delta);
 }
 
@@ -314,8 +304,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 {
 	noise v;
 	noise_init(&v, s, d, 0, prec);
-	arb_t y, g, e;
-	arb_init(y); arb_init(g); arb_init(e);
+	BALLS(y, g, e);
 	for (slong i = 0; i < n; i++) {
 		double z = log((exp(d ? -at[i] : at[i] + mid(v.low)) - mid(v.P))/mid(v.Q));
 		arb_set_d(y, isnan(z) ? -1e300 : fmin(fmax(z, -1e300), 1e300));
@@ -365,7 +354,6 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 		}
 	}
 	noise_clear(&v);
-	arb_clear(y); arb_clear(g); arb_clear(e);
 }
 
 double laplace_largest(const step *s, int d)

@@ -65,9 +65,9 @@ static void units(fmpz_t out, const arb_t mass, grid *g, int up)
 	g->ok = g->ok && arb_is_finite(mass);
 	if (!g->ok)
 		return;
-	arb_t scaled;
+	BALLS(scaled);
 	arf_t x;
-	arb_init(scaled); arf_init(x);
+	arf_init(x);
 	arb_mul_2exp_si(scaled, mass, g->bits);
 	if (up)
 		arb_get_ubound_arf(x, scaled, g->prec);
@@ -76,7 +76,7 @@ static void units(fmpz_t out, const arb_t mass, grid *g, int up)
 	arf_get_fmpz(out, x, up ? ARF_RND_CEIL : ARF_RND_FLOOR);
 	if (fmpz_sgn(out) < 0)
 		fmpz_zero(out);
-	arb_clear(scaled); arf_clear(x);
+	arf_clear(x);
 }
 
 /* Units of products into units, rounded. */
@@ -95,8 +95,7 @@ static void shorten(fmpz_poly_t x, const grid *g, int up)
 /* Cuts off the ends of a law. */
 static void trim(law *x, const grid *g)
 {
-	fmpz_t low, high;
-	fmpz_init(low); fmpz_init(high);
+	WHOLES(low, high);
 	slong lo = 0, hi = x->p->length;
 	for (; lo < hi - 1; lo++) {
 		fmpz_add(high, low, x->p->coeffs + lo);
@@ -121,7 +120,6 @@ static void trim(law *x, const grid *g)
 	fmpz_poly_truncate(x->q, hi);
 	fmpz_poly_shift_right(x->q, x->q, lo);
 	x->first += lo;
-	fmpz_clear(low); fmpz_clear(high);
 }
 
 /* All mass of P. */
@@ -135,14 +133,12 @@ static void total(fmpz_t out, const law *x)
 /* At least what runs of x and of y have at an infinite loss. */
 static void far_of(fmpz_t out, const law *x, const law *y, const grid *g)
 {
-	fmpz_t a, b;
-	fmpz_init(a); fmpz_init(b);
+	WHOLES(a, b);
 	total(a, x);
 	total(b, y);
 	fmpz_mul(a, a, y->far);
 	fmpz_addmul(a, b, x->far);
 	fmpz_cdiv_q_2exp(out, a, g->bits);
-	fmpz_clear(a); fmpz_clear(b);
 }
 
 /* Whether there may be so much more work. */
@@ -191,8 +187,7 @@ static void repeat(law *out, const law *x, ulong n, grid *g)
 /* The losses of all ends between which a run has all but tail of its mass, by doubles. */
 static void range(slong *first, slong *last, const step *s, int d, double h, double tail)
 {
-	arb_t p, q, l;
-	arb_init(p); arb_init(q); arb_init(l);
+	BALLS(p, q, l);
 	for (int side = 0; side < 2; side++) {
 		double near = 0, far = 1, at = 0;
 		for (int i = 0; i < 60; i++) {
@@ -217,32 +212,27 @@ static void range(slong *first, slong *last, const step *s, int d, double h, dou
 		else
 			*first = floor(-fmin(far/h, 2*MAX_INDEX)) - 1;
 	}
-	arb_clear(p); arb_clear(q); arb_clear(l);
 }
 
 /* Adds what is above l of a ball to eta. */
 static void above_point(grid *g, const arb_t loss, const arb_t l)
 {
-	arb_t x;
+	BALLS(x);
 	mag_t m;
-	arb_init(x);
 	mag_init(m);
 	arb_sub(x, loss, l, g->prec);
 	arb_get_mag(m, x);
 	g->eta = fmax(g->eta, mag_get_d(m)*(1 + 1e-10));
-	arb_clear(x);
 	mag_clear(m);
 }
 
 static void point(arb_t l, slong i, const grid *g)
 {
-	arb_t offset;
-	arb_init(offset);
+	BALLS(offset);
 	arb_set_d(l, g->h);
 	arb_mul_si(l, l, i, g->prec);
 	arb_set_d(offset, g->offset);
 	arb_add(l, l, offset, g->prec);
-	arb_clear(offset);
 }
 
 /* Puts an end right above the largest loss, whose mass is then all but on a point. */
@@ -291,13 +281,11 @@ static void cells_of_noise(cells *x, grid *g, const step *s, int d, double tail)
 	noise_tails(p + 1, q + 1, x->end, s, d, at, n, g->prec);
 	arb_one(p);
 	arb_one(q);
-	arb_t y;
-	arb_init(y);
+	BALLS(y);
 	for (slong i = 0; i < n; i++) {
 		point(y, first + i, g);
 		above_point(g, x->end + i, y);
 	}
-	arb_clear(y);
 	for (slong i = 0; i <= n; i++) {
 		arb_sub(x->p + i, p + i, p + i + 1, g->prec);
 		arb_sub(x->q + i, q + i, q + i + 1, g->prec);
@@ -345,8 +333,7 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 	cells_init(x, first, size);
 	for (slong i = 0; i < size; i++)
 		point(x->end + i, first + i + 1, g);
-	arb_t a;
-	arb_init(a);
+	BALLS(a);
 	for (slong i = 0; i < n && size; i++) {
 		if (!arb_is_finite(l + i))
 			continue;
@@ -364,7 +351,6 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 		arb_exp(a, a, g->prec);
 		arb_addmul(x->q + j, a, p + i, g->prec);
 	}
-	arb_clear(a);
 	_arb_vec_clear(l, n);
 }
 
@@ -388,11 +374,9 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 	if (!spend(g, 1e-4*n*n*log2(s->places) + 20.0*n))
 		return;
 	arb_ptr p = _arb_vec_init(2*n);
-	arb_t far;
-	arb_init(far);
+	BALLS(far);
 	allocation_law(p, p + n, far, s, d, g->above, g->h, d ? -g->offset : g->offset, from, n);
-	fmpz_t u;
-	fmpz_init(u);
+	WHOLES(u);
 	units(out->far, far, g, 1);
 	out->first = first;
 	for (slong i = 0; i < n; i++) {
@@ -402,8 +386,6 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 		fmpz_poly_set_coeff_fmpz(out->q, i, u);
 	}
 	trim(out, g);
-	fmpz_clear(u);
-	arb_clear(far);
 	_arb_vec_clear(p, 2*n);
 }
 
@@ -415,8 +397,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 		return;
 	}
 	cells x;
-	arb_t lost, e, a, b;
-	arb_init(lost); arb_init(e); arb_init(a); arb_init(b);
+	BALLS(lost, e, a, b);
 	if (s->kind == GAUSSIAN || s->kind == LAPLACE)
 		cells_of_noise(&x, g, s, d, tail);
 	else {
@@ -433,8 +414,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 	}
 	out->first = x.first;
 	fmpz_poly_fit_length(out->p, x.n + 1);
-	fmpz_t u, carry;
-	fmpz_init(u); fmpz_init(carry);
+	WHOLES(u, carry);
 	if (g->above) {
 		units(out->far, lost, g, 1);
 		for (slong i = 0; i < x.n; i++) {
@@ -470,9 +450,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 			fmpz_poly_set_coeff_fmpz(out->q, i, u);
 		}
 	trim(out, g);
-	fmpz_clear(u); fmpz_clear(carry);
 	cells_clear(&x);
-	arb_clear(lost); arb_clear(e); arb_clear(a); arb_clear(b);
 }
 
 /* ---- all runs ---- */
@@ -480,8 +458,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 /* Of x, y: the sum of x_k times what y has from J - k on. */
 static void beyond(fmpz_t out, const fmpz_poly_t x, const fmpz_poly_t y, slong J)
 {
-	fmpz_t sum;
-	fmpz_init(sum);
+	WHOLES(sum);
 	fmpz_zero(out);
 	slong j = y->length;
 	for (slong k = 0; k < x->length; k++) {
@@ -489,31 +466,27 @@ static void beyond(fmpz_t out, const fmpz_poly_t x, const fmpz_poly_t y, slong J
 			fmpz_add(sum, sum, y->coeffs + --j);
 		fmpz_addmul(out, sum, x->coeffs + k);
 	}
-	fmpz_clear(sum);
 }
 
 /* x_k e^{-kh} */
 static arb_ptr damped(const fmpz_poly_t x, const grid *g)
 {
 	arb_ptr out = _arb_vec_init(x->length);
-	arb_t h;
-	arb_init(h);
+	BALLS(h);
 	arb_set_d(h, g->h);
 	for (slong k = 0; k < x->length; k++) {
 		arb_mul_si(out + k, h, -k, g->prec);
 		arb_exp(out + k, out + k, g->prec);
 		arb_mul_fmpz(out + k, out + k, x->coeffs + k, g->prec);
 	}
-	arb_clear(h);
 	return out;
 }
 
 /* P(loss >= l_J) - e^eps Q(loss >= l_J) of runs of x and of y on points, of which xe and ye are the damped masses. */
 static void at_points(arb_t out, const law *x, const law *y, arb_srcptr xe, arb_srcptr ye, slong J, const arb_t eps, const grid *g)
 {
-	fmpz_t s;
-	arb_t sum, q, e;
-	fmpz_init(s); arb_init(sum); arb_init(q); arb_init(e);
+	WHOLES(s);
+	BALLS(sum, q, e);
 	slong from = J - x->first - y->first, j = y->p->length;
 	beyond(s, x->p, y->p, from);
 	arb_set_fmpz(out, s);
@@ -530,27 +503,22 @@ static void at_points(arb_t out, const law *x, const law *y, arb_srcptr xe, arb_
 	arb_exp(e, e, g->prec);
 	arb_submul(out, q, e, g->prec);
 	arb_mul_2exp_si(out, out, -2*g->bits);
-	fmpz_clear(s); arb_clear(sum); arb_clear(q); arb_clear(e);
 }
 
 /* The same of cells. */
 static void at_cells(arb_t out, const law *x, const law *y, slong J, const arb_t eps, const grid *g)
 {
-	fmpz_t s;
-	arb_t a;
-	fmpz_init(s); arb_init(a);
+	WHOLES(s);
+	BALLS(a);
 	slong from = J - x->first - y->first;
 	beyond(s, x->p, y->p, from);
 	arb_set_fmpz(out, s);
 	beyond(s, x->q, y->q, from);
 	arb_set_fmpz(a, s);
-	arb_t e;
-	arb_init(e);
+	BALLS(e);
 	arb_exp(e, eps, g->prec);
 	arb_submul(out, a, e, g->prec);
 	arb_mul_2exp_si(out, out, -2*g->bits);
-	arb_clear(e);
-	fmpz_clear(s); arb_clear(a);
 }
 
 /* The larger of two balls by their middles: for lower bounds, any of which is one. */
@@ -563,8 +531,7 @@ static void best_cells(arb_t out, const law *x, const law *y, double near, const
 		arb_indeterminate(out);
 		return;
 	}
-	arb_t a;
-	arb_init(a);
+	BALLS(a);
 	slong J = floor(near);
 	at_cells(out, x, y, J, eps, g);
 	for (slong stride = 1; stride != 0;) {
@@ -578,14 +545,12 @@ static void best_cells(arb_t out, const law *x, const law *y, double near, const
 		else
 			stride = stride > 0 ? -1 : 0;
 	}
-	arb_clear(a);
 }
 
 /* What runs of x and y have above eps, without what is infinitely far. */
 static void bound_of(arb_t out, const law *x, const law *y, double eps, const arb_t offsets, double runs, const grid *g)
 {
-	arb_t e, a;
-	arb_init(e); arb_init(a);
+	BALLS(e, a);
 	if (g->above) {
 		/* eps less n eta and the offsets. The threshold is the first point above it: one of two. */
 		arb_set_d(e, g->eta);
@@ -605,18 +570,15 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 			arb_indeterminate(out);
 		_arb_vec_clear(xe, x->p->length);
 		_arb_vec_clear(ye, y->p->length);
-		fmpz_t far;
-		fmpz_init(far);
+		WHOLES(far);
 		far_of(far, x, y, g);
 		arb_set_fmpz(a, far);
 		arb_mul_2exp_si(a, a, -g->bits);
 		arb_add(out, out, a, g->prec);
-		fmpz_clear(far);
 	} else {
 		arb_set_d(e, eps);
 		best_cells(out, x, y, (eps - mid(offsets))/g->h - runs/2, e, g);
 	}
-	arb_clear(e); arb_clear(a);
 }
 
 int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work)
@@ -635,13 +597,11 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	fmpz_one_2exp(g.cut, g.bits + log2(c->delta) - less);
 	law one, x, y;
 	law_init(&one); law_init(&x); law_init(&y);
-	fmpz_t all;
-	fmpz_init(all);
+	WHOLES(all);
 	fmpz_one_2exp(all, g.bits);
 	fmpz_poly_set_fmpz(x.p, all);
 	fmpz_poly_set_fmpz(x.q, all);
-	arb_t offsets, m0, m1;
-	arb_init(offsets); arb_init(m0); arb_init(m1);
+	BALLS(offsets, m0, m1);
 	for (slong i = 0; g.ok && i < c->steps; i++) {
 		ulong n = c->step[i].count;
 		law_clear(&one);
@@ -663,9 +623,8 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 		arb_sub_ui(m0, m0, 1, g.prec);
 		arb_sub(bound, bound, m0, g.prec);
 	}
-	arb_clear(offsets); arb_clear(m0); arb_clear(m1);
 	law_clear(&one); law_clear(&x); law_clear(&y);
-	fmpz_clear(g.cut); fmpz_clear(all);
+	fmpz_clear(g.cut);
 	return g.ok && arb_is_finite(bound);
 }
 
@@ -688,8 +647,7 @@ double lattice_range(const certificate *c, int d)
 			continue;
 		}
 		arb_ptr p, q;
-		arb_t lost;
-		arb_init(lost);
+		BALLS(lost);
 		if (outcomes_of(&n, &p, &q, lost, s, d, 128)) {
 			arb_ptr l = _arb_vec_init(n);
 			losses(l, n, p, q, tail/n, 128);
@@ -698,7 +656,6 @@ double lattice_range(const certificate *c, int d)
 					most = fmax(most, 2*fabs(mid(l + j)));
 			_arb_vec_clear(l, n); _arb_vec_clear(p, n); _arb_vec_clear(q, n);
 		}
-		arb_clear(lost);
 	}
 	return most;
 }

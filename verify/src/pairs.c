@@ -34,8 +34,7 @@ void outcomes_clear(step *s)
 void declared_pair(step *s, double eps, double delta)
 {
 	new_outcomes(s, 4);
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	arb_set_d(x, eps);
 	arb_exp(x, x, PREC);
 	arb_add_ui(y, x, 1, PREC);
@@ -49,14 +48,12 @@ void declared_pair(step *s, double eps, double delta)
 	arb_set(s->q, s->p + 1);
 	arb_set(s->q + 1, s->p);
 	arb_set(s->q + 3, s->p + 2);
-	arb_clear(x); arb_clear(y);
 }
 
 void response_pair(step *s, double probability, ulong categories, int against_random)
 {
 	new_outcomes(s, 3);
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_set_d(s->p + 1, probability);
 	arb_div_ui(s->p + 1, s->p + 1, categories, PREC);
 	arb_set_d(x, probability);
@@ -70,15 +67,13 @@ void response_pair(step *s, double probability, ulong categories, int against_ra
 		arb_set_ui(s->q + i, i < 2 ? 1 : categories - 2);
 		arb_div_ui(s->q + i, s->q + i, categories, PREC);
 	}
-	arb_clear(x);
 }
 
 /* Two lists, each over its sum. */
 void listed_pair(step *s, slong n, const double *p, const double *q)
 {
 	new_outcomes(s, n);
-	arb_t sum;
-	arb_init(sum);
+	BALLS(sum);
 	for (int which = 0; which < 2; which++) {
 		arb_ptr to = which ? s->q : s->p;
 		arb_zero(sum);
@@ -88,22 +83,19 @@ void listed_pair(step *s, slong n, const double *p, const double *q)
 		}
 		_arb_vec_scalar_div(to, to, n, sum, PREC);
 	}
-	arb_clear(sum);
 }
 
 /* The mass at or below k of discrete Laplace noise, a = e^{-1/b}. */
 static void at_most(arb_t f, const arb_t a, slong k)
 {
 	arb_pow_ui(f, a, k < 0 ? -k : k + 1, PREC);
-	arb_t y;
-	arb_init(y);
+	BALLS(y);
 	arb_add_ui(y, a, 1, PREC);
 	arb_div(f, f, y, PREC);
 	if (k >= 0) {
 		arb_sub_ui(f, f, 1, PREC);
 		arb_neg(f, f);
 	}
-	arb_clear(y);
 }
 
 /* Discrete Laplace noise of scale 1/step. Outcomes beyond the places between which losses change are one. With OPPOSITE it is moved by as much
@@ -112,8 +104,7 @@ static void geometric_pair(step *s, slong moved, const arb_t step)
 {
 	slong low = s->form == OPPOSITE ? -moved : 0;
 	new_outcomes(s, moved - low + 1);
-	arb_t a, x, y, r;
-	arb_init(a); arb_init(x); arb_init(y); arb_init(r);
+	BALLS(a, x, y, r);
 	arb_neg(x, step);
 	arb_exp(a, x, PREC);
 	rate_of(r, s, PREC);
@@ -142,18 +133,15 @@ static void geometric_pair(step *s, slong moved, const arb_t step)
 		arb_set(s->p + k, s->q + (moved - k)); /* the same number, so that both directions are alike */
 	if (s->form == OPPOSITE)
 		s->rate = 1;
-	arb_clear(a); arb_clear(x); arb_clear(y); arb_clear(r);
 }
 
 void discrete_laplace_pair(step *s)
 {
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_set_d(x, s->noise);
 	arb_mul_ui(x, x, s->sensitivity, PREC);
 	arb_inv(x, x, PREC);
 	geometric_pair(s, s->shift*s->sensitivity, x);
-	arb_clear(x);
 }
 
 static int order(const void *a, const void *b)
@@ -186,8 +174,7 @@ int envelope_pair(step *s)
 		return 0;
 	slong n = s->outcomes;
 	arb_ptr p = _arb_vec_init(n + 1), q = _arb_vec_init(n + 1);
-	arb_t r;
-	arb_init(r);
+	BALLS(r);
 	rate_of(r, s, PREC);
 	arb_one(p + n);
 	for (slong i = 0; i < n; i++) {
@@ -208,24 +195,20 @@ int envelope_pair(step *s)
 	s->p = p;
 	s->q = q;
 	s->rate = 1;
-	arb_clear(r);
 	return 1;
 }
 
 void pure_pair(step *s, double eps)
 {
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_set_d(x, eps);
 	geometric_pair(s, s->shift, x);
-	arb_clear(x);
 }
 
 void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 {
 	ulong n = s->draws && !s->chosen ? s->draws : s->records;
-	arb_t one, x;
-	arb_init(one); arb_init(x);
+	BALLS(one, x);
 	if (s->draws && !s->chosen) {
 		arb_one(one);
 		arb_div_ui(one, one, s->population, prec);
@@ -238,7 +221,6 @@ void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 	arb_mul(r, r, x, prec);
 	arb_bin_uiui(x, n, copies, prec);
 	arb_mul(r, r, x, prec);
-	arb_clear(one); arb_clear(x);
 }
 
 int told(const step *s) { return s->draws && (s->kind == LAPLACE || s->form != PLAIN); }
@@ -274,23 +256,20 @@ void rate_of(arb_t r, const step *s, slong prec)
 /* The masses of outcome i in direction d, after sampling: P' = rate P + (1-rate) Q against Q, or the other way round. */
 void outcome_masses(arb_t p, arb_t q, const step *s, int d, slong i, slong prec)
 {
-	arb_t r, x;
-	arb_init(r); arb_init(x);
+	BALLS(r, x);
 	rate_of(r, s, prec);
 	arb_mul(x, r, s->p + i, prec);
 	arb_sub_ui(r, r, 1, prec);
 	arb_submul(x, r, s->q + i, prec);
 	arb_set(d ? q : p, x);
 	arb_set(d ? p : q, s->q + i);
-	arb_clear(r); arb_clear(x);
 }
 
 void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec)
 {
 	arb_one(m0);
 	arb_one(m1);
-	arb_t p, q, x, y;
-	arb_init(p); arb_init(q); arb_init(x); arb_init(y);
+	BALLS(p, q, x, y);
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
 		if (s->kind == GAUSSIAN && s->form == PLAIN && s->draws) {
@@ -318,7 +297,6 @@ void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec)
 		arb_mul(m0, m0, x, prec);
 		arb_mul(m1, m1, y, prec);
 	}
-	arb_clear(p); arb_clear(q); arb_clear(x); arb_clear(y);
 }
 
 void shift_of(arb_t mu, const step *s, slong prec)

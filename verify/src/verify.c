@@ -98,8 +98,7 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 		int mixed = told(s), ok = 1;
 		half.chosen = mixed;
 		half.records = mixed ? 1 : s->records;
-		arb_t one, weight;
-		arb_init(one); arb_init(weight);
+		BALLS(one, weight);
 		arb_zero(x);
 		for (ulong u = 1; ok && u <= (mixed ? s->records : 1); u++) {
 			half.shift = u*s->shift;
@@ -112,7 +111,6 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 			}
 			arb_add(x, x, one, prec);
 		}
-		arb_clear(one); arb_clear(weight);
 		return ok ? REACHED : NEVER;
 	}
 	return no_integral(c) ? NEVER : delta_contour(x, why, c, d, eps, tol, prec);
@@ -122,8 +120,7 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 static int judge(const certificate *c, const arb_t ball, double eps, const arb_t delta, int upper)
 {
 	/* What is missing of either law adds or takes so much. */
-	arb_t x, e;
-	arb_init(x); arb_init(e);
+	BALLS(x, e);
 	arb_set_d(e, eps);
 	arb_exp(e, e, 80);
 	arb_add_ui(e, e, 1, 80);
@@ -131,7 +128,6 @@ static int judge(const certificate *c, const arb_t ball, double eps, const arb_t
 	arb_set(x, ball);
 	arb_add_error(x, e);
 	int v = (upper ? arb_le(x, delta) : arb_ge(x, delta)) ? PROVED : (upper ? arb_gt(x, delta) : arb_lt(x, delta)) ? REFUTED : NOT_PROVED;
-	arb_clear(x); arb_clear(e);
 	return v;
 }
 
@@ -140,10 +136,8 @@ static int proved_by_chernoff(const certificate *c, int d, double eps, const arb
 {
 	if (no_integral(c) || closed(c))
 		return 0; /* what is closed is as fast */
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	int ok = delta_chernoff(x, c, d, eps, prec) && judge(c, x, eps, delta, 1) == PROVED;
-	arb_clear(x);
 	return ok;
 }
 
@@ -235,8 +229,7 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 	double bits = 0;
 	for (slong i = 0; i < c->steps; i++)
 		bits = fmax(bits, log2(c->step[i].count));
-	arb_t x, delta;
-	arb_init(x); arb_init(delta);
+	BALLS(x, delta);
 	arb_set_d(delta, c->delta);
 	int verdict = NOT_PROVED, level = 0;
 	double tol = 0, first = 0, need = INFINITY, too_fine = -INFINITY;
@@ -285,7 +278,6 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 		arb_printn(x, 25, 0);
 		printf("\n");
 	}
-	arb_clear(x); arb_clear(delta);
 	return verdict;
 }
 
