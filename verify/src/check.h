@@ -147,6 +147,8 @@ void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec);
 /* The distance by which noise of scale 1 is moved: 1/sigma, 2/sigma, … */
 void shift_of(arb_t mu, const step *s, slong prec);
 double mid(const arb_t x);
+/* 1 - x */
+void complement(arb_t out, const arb_t x, slong prec);
 void rule_init(rule *r, slong n);
 void rule_clear(rule *r);
 

@@ -29,8 +29,7 @@ static void weights(double *p, double *r, double eps, slong m, int up)
 		arb_div_si(t, t, m, prec);
 		arb_expm1(t, t, prec);
 		arb_div(t, t, e, prec);
-		arb_sub_ui(x, t, 1, prec);
-		arb_neg(x, x);
+		complement(x, t, prec);
 		for (int i = 0; i < 2; i++) {
 			(up ? arb_get_ubound_arf : arb_get_lbound_arf)(y, i ? t : x, 64);
 			(i ? r : p)[c] = fmax(0, arf_get_d(y, up ? ARF_RND_UP : ARF_RND_DOWN));

@@ -249,8 +249,7 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 		*q = _arb_vec_init(*n);
 		BALLS(x, r);
 		rate_of(r, s, prec);
-		arb_sub_ui(lost, r, 1, prec);
-		arb_neg(lost, lost);
+		complement(lost, r, prec);
 		/* Law i is Q, or Q moved; to both sides under OPPOSITE. */
 		slong low = s->form == OPPOSITE ? R + (slong)g.moved : R;
 		for (slong k = 0; k < *n; k++) {

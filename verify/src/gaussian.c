@@ -57,8 +57,7 @@ static void mixture_init(mixture *m, const step *s, int d, slong prec)
 			else if (j != i + 1) {
 				rate_of(m->W[i][j], s, prec);
 				if (j == 0) {
-					arb_sub_ui(m->W[i][j], m->W[i][j], 1, prec);
-					arb_neg(m->W[i][j], m->W[i][j]);
+					complement(m->W[i][j], m->W[i][j], prec);
 				}
 			}
 			m->w[i][j] = mid(m->W[i][j]);

@@ -28,8 +28,7 @@ static void noise_init(noise *x, const step *s, int d, double theta, slong prec)
 	arb_init(x->M); arb_init(x->Q); arb_init(x->P); arb_init(x->pw); arb_init(x->low); arb_init(x->factor);
 	shift_of(x->M, s, prec);
 	rate_of(x->Q, s, prec);
-	arb_sub_ui(x->P, x->Q, 1, prec);
-	arb_neg(x->P, x->P);
+	complement(x->P, x->Q, prec);
 	arb_set_d(x->pw, theta);
 	if (d)
 		arb_neg(x->pw, x->pw);
@@ -138,8 +137,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	arb_pow_ui(w, x, 2*(n - 1), prec);
 	arb_mul(e, e, w, prec);
 	arb_mul(w, x, x, prec);
-	arb_sub_ui(w, w, 1, prec);
-	arb_neg(w, w);
+	complement(w, w, prec);
 	arb_div(r->err, e, w, prec);
 	arb_mul(r->err, r->err, v.factor, prec);
 	noise_clear(&v);
@@ -231,8 +229,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	arb_exp(E, E, prec);
 	if (d) {
 		arb_mul(A, v.P, E, prec);
-		arb_sub_ui(A, A, 1, prec);
-		arb_neg(A, A);
+		complement(A, A, prec);
 		arb_mul(B, v.Q, E, prec);
 		arb_neg(B, B);
 	} else {
@@ -338,8 +335,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 			arb_exp(x, x, prec);
 			arb_mul_2exp_si(x, x, -1);
 		}
-		arb_sub_ui(e, e, 1, prec);
-		arb_neg(e, e);
+		complement(e, e, prec);
 		arb_mul(p + i, v.P, q + i, prec);
 		arb_addmul(p + i, v.Q, e, prec);
 		arb_exp(e, v.low, prec);
@@ -347,10 +343,8 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 		if (d) {
 			/* The loss falls with y, and both laws change places. */
 			arb_swap(p + i, q + i);
-			arb_sub_ui(p + i, p + i, 1, prec);
-			arb_neg(p + i, p + i);
-			arb_sub_ui(q + i, q + i, 1, prec);
-			arb_neg(q + i, q + i);
+			complement(p + i, p + i, prec);
+			complement(q + i, q + i, prec);
 		}
 	}
 	noise_clear(&v);

@@ -41,8 +41,7 @@ void declared_pair(step *s, double eps, double delta)
 	arb_div(s->p, x, y, PREC);
 	arb_inv(s->p + 1, y, PREC);
 	arb_set_d(s->p + 2, delta);
-	arb_sub_ui(x, s->p + 2, 1, PREC);
-	arb_neg(x, x);
+	complement(x, s->p + 2, PREC);
 	for (int i = 0; i < 2; i++)
 		arb_mul(s->p + i, s->p + i, x, PREC);
 	arb_set(s->q, s->p + 1);
@@ -93,8 +92,7 @@ static void at_most(arb_t f, const arb_t a, slong k)
 	arb_add_ui(y, a, 1, PREC);
 	arb_div(f, f, y, PREC);
 	if (k >= 0) {
-		arb_sub_ui(f, f, 1, PREC);
-		arb_neg(f, f);
+		complement(f, f, PREC);
 	}
 }
 
@@ -214,8 +212,7 @@ void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 		arb_div_ui(one, one, s->population, prec);
 	} else
 		rate_of(one, s, prec);
-	arb_sub_ui(x, one, 1, prec);
-	arb_neg(x, x);
+	complement(x, one, prec);
 	arb_pow_ui(x, x, n - copies, prec);
 	arb_pow_ui(r, one, copies, prec);
 	arb_mul(r, r, x, prec);
@@ -244,8 +241,7 @@ void rate_of(arb_t r, const step *s, slong prec)
 		step plain = *s;
 		plain.chosen = 0;
 		copies_of(r, &plain, 0, prec);
-		arb_sub_ui(r, r, 1, prec);
-		arb_neg(r, r);
+		complement(r, r, prec);
 	} else if (s->population) {
 		arb_set_ui(r, s->batch);
 		arb_div_ui(r, r, s->population, prec);
@@ -305,6 +301,12 @@ void shift_of(arb_t mu, const step *s, slong prec)
 	arb_ui_div(mu, s->shift, mu, prec);
 	if (!arb_is_zero(s->norm))
 		arb_mul(mu, mu, s->norm, prec);
+}
+
+void complement(arb_t out, const arb_t x, slong prec)
+{
+	arb_sub_ui(out, x, 1, prec);
+	arb_neg(out, out);
 }
 
 double mid(const arb_t x) { return arf_get_d(arb_midref(x), ARF_RND_NEAR); }

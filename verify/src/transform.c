@@ -147,10 +147,8 @@ static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, co
 	tails(t[0], t[1], t[2], &half, 0, x, below, prec);
 	for (slong i = 0; i < below; i++) {
 		slong j = below - 1 - i;
-		arb_sub_ui(p + i, t[1] + j, 1, prec);
-		arb_neg(p + i, p + i);
-		arb_sub_ui(q + i, t[0] + j, 1, prec);
-		arb_neg(q + i, q + i);
+		complement(p + i, t[1] + j, prec);
+		complement(q + i, t[0] + j, prec);
 		arb_neg(l + i, t[2] + j);
 	}
 	flint_free(x);
