@@ -27,16 +27,6 @@ typedef struct {
 	double low, high, ratio, edge;
 } pairing;
 
-static double above_ball(const arb_t x)
-{
-	arf_t y;
-	arf_init(y);
-	arb_get_ubound_arf(y, x, 64);
-	double r = arf_get_d(y, ARF_RND_UP);
-	arf_clear(y);
-	return r > 0 ? r : 0;
-}
-
 /* low + high at the ends of [left, right], where mass and mean are those given: rounded up. */
 static void share(double *low, double *high, const arb_t mass, const arb_t mean, const arb_t left, const arb_t right, slong prec)
 {
@@ -45,9 +35,9 @@ static void share(double *low, double *high, const arb_t mass, const arb_t mean,
 	arb_sub(x, mean, x, prec);
 	arb_sub(y, right, left, prec);
 	arb_div(x, x, y, prec);
-	*high += above_ball(x);
+	*high += fmax(0, bound_of_ball(x, 1));
 	arb_sub(x, mass, x, prec);
-	*low += above_ball(x);
+	*low += fmax(0, bound_of_ball(x, 1));
 }
 
 static void pair_up(pairing *g, slong n, double h, slong prec)
@@ -160,8 +150,8 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 		} else if (i < n)
 			share(i ? &out->mass[i - 1] : &out->zero, &out->mass[i], mass, mean, last, point, prec);
 		else {
-			out->mass[n - 1] += above_ball(mass);
-			out->far = above_ball(mean);
+			out->mass[n - 1] += fmax(0, bound_of_ball(mass, 1));
+			out->far = fmax(0, bound_of_ball(mean, 1));
 		}
 		arb_swap(before[0], tail[0]);
 		arb_swap(before[1], tail[1]);

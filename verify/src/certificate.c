@@ -87,6 +87,9 @@ static void step_clear(step *s)
 {
 	outcomes_clear(s);
 	arb_clear(s->norm);
+	for (slong i = 0; i < s->parts; i++)
+		certificate_clear(&s->part[i]);
+	free(s->part);
 	memset(s, 0, sizeof *s);
 }
 
@@ -238,7 +241,7 @@ static int merge(certificate *c, ulong count)
 	size_t n = strcspn(at, "\n") + 1; /* with the line feed, so that no line is the start of another */
 	for (slong i = 0; i < c->steps; i++) {
 		step *s = &c->step[i];
-		if (strncmp(at, s->words, n) || s->draws || s->places || !arb_is_zero(s->norm))
+		if (strncmp(at, s->words, n) || s->draws || s->places || s->units || s->parts || !arb_is_zero(s->norm))
 			continue;
 		if (count > (1ul << 53) - s->count)
 			c->unknown = "more than 2^53 runs of one mechanism";
@@ -328,7 +331,7 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 		b = whole(1, MAX_ROWS);
 		expect(" rate");
 		s->rate = number(0x1p-1074, 1);
-		if (!list || bands > b || records > 1 || c->relation == SUBSTITUTE || c->steps + 1 == MAX_STEPS)
+		if (!list || bands > b || records > 1 || c->relation == SUBSTITUTE || c->steps + 1 == c->room)
 			unknown = "such a matrix mechanism with cyclic Poisson sampling";
 		const step run = *s;
 		for (int rest = 0; rest < 2 && !unknown; rest++) { /* columns of group 0 with all coefficients; the last one may have fewer */
@@ -368,16 +371,82 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 	return unknown;
 }
 
+static void read_step(certificate *c, ulong records);
+
+/* The next lines: steps of a part of a menu or of a search. */
+static void read_part(certificate *c, certificate *part, ulong records)
+{
+	expect(" steps");
+	slong n = whole(1, MAX_STEPS);
+	part->relation = c->relation;
+	part->step = calloc(n + 1, sizeof *part->step); /* a matrix may be two */
+	part->room = n + 1;
+	if (!part->step)
+		bad("there is no memory");
+	for (slong i = 0; i < n; i++) {
+		end_line();
+		expect("inner");
+		read_step(part, records);
+	}
+	c->unknown = part->unknown ? part->unknown : arb_is_zero(part->missing) ? c->unknown : "draws with replacement in a menu or a search";
+}
+
+/* Reads what stands behind the word adaptive or selection. */
+static void read_parts(certificate *c, step *s, int search, ulong records)
+{
+	static const char *const laws[] = { " negative-binomial shape", " poisson mean", " binomial trials", " fixed runs" };
+	if (c->cost)
+		bad("a menu or a search is inside of another");
+	s->kind = search ? SEARCH : MENU;
+	s->parts = 1;
+	s->shift = 1;
+	c->apart |= 2;
+	if (search) {
+		int law = 0;
+		while (law < 4 && !next(laws[law]))
+			law++;
+		if (law == 4)
+			bad("a law of runs is not known");
+		s->law = law;
+		s->shape = law == NEGATIVE_BINOMIAL ? number(-1, 1e6) : 0;
+		s->units = law >= BINOMIAL ? whole(1, 1ul << 31) : 0;
+		if (law != FIXED) {
+			expect(law == NEGATIVE_BINOMIAL ? " gamma" : law == BINOMIAL ? " mean" : "");
+			s->gamma = number(0x1p-1022, law == NEGATIVE_BINOMIAL ? 1 : law == BINOMIAL ? s->units : 1e15);
+		}
+	} else {
+		expect(" units");
+		s->units = whole(1, 100000);
+		expect(" types");
+		s->parts = whole(1, 64);
+	}
+	s->part = calloc(s->parts, sizeof *s->part);
+	if (!s->part) {
+		s->parts = 0;
+		bad("there is no memory");
+	}
+	for (slong i = 0; i < s->parts; i++) {
+		s->part[i].cost = 1;
+		if (!search) {
+			end_line();
+			expect("type cost");
+			s->part[i].cost = whole(1, 1ul << 53);
+		}
+		read_part(c, &s->part[i], records);
+	}
+}
+
 /* Reads a step. Pairs are made when all words have been read, so that a refusal leaves no memory behind. */
 static void read_step(certificate *c, ulong records)
 {
 	static const char *const names[] = { "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate",
-		"randomized-response", "finite", "matrix", "exponential", "other" };
-	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, MATRIX, CHOICE, OTHER, NAMES };
+		"randomized-response", "finite", "matrix", "exponential", "permute-and-flip", "noisy-max noise", "threshold noise", "select-partitions", "adaptive",
+		"selection", "other" };
+	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, MATRIX, CHOICE, FLIP, NOISY, THRESH, KEYS, ADAPTIVE, SELECTION, OTHER, NAMES };
 	ulong count = whole(1, 1ul << 53);
 	if (merge(c, count))
 		return;
-	if (c->steps == MAX_STEPS) {
+	if (c->steps == c->room) {
 		c->unknown = "more than 256 different steps";
 		skip_line();
 		return;
@@ -388,9 +457,8 @@ static void read_step(certificate *c, ulong records)
 	s->words = at;
 	s->rate = s->sensitivity = s->records = 1;
 	expect(" ");
-	const char *w = word();
 	int name = 0;
-	while (name < NAMES && strcmp(w, names[name]))
+	while (name < NAMES && !(next(names[name]) && (*at == ' ' || *at == '\n')))
 		name++;
 	double eps = 0, delta = 0, p[MAX_OUTCOMES], q[MAX_OUTCOMES];
 	slong n = 0;
@@ -439,11 +507,51 @@ static void read_step(certificate *c, ulong records)
 		const char *lacks = read_matrix(c, s, records);
 		c->unknown = lacks ? lacks : c->unknown;
 		return;
+	case NOISY:
+	case FLIP:
 	case CHOICE:
+		if (name == NOISY && next(" gumbel"))
+			name = CHOICE;
+		else if (name == NOISY && next(" laplace"))
+			c->apart |= 2;
+		else if (name == NOISY)
+			expect(" exponential");
 		expect(" epsilon");
-		s->noise = number(1e-9, 100);
-		s->kind = EXPONENTIAL;
+		eps = number(1e-9, 100);
+		s->kind = name == CHOICE ? EXPONENTIAL : LAPLACE;
+		s->noise = name == CHOICE ? eps : 1/eps; /* rounded, and mended by the norm */
+		if (name != CHOICE) {
+			BALLS(x);
+			arb_set_d(x, eps);
+			arb_set_d(s->norm, s->noise);
+			arb_mul(s->norm, s->norm, x, 300);
+		}
 		break;
+	case THRESH:
+		s->base = next(" gaussian") ? GAUSSIAN : next(" laplace") ? LAPLACE : DISCRETE_GAUSSIAN;
+		if (s->base == DISCRETE_GAUSSIAN)
+			expect(" discrete-laplace");
+		expect(" scale");
+		s->noise = number(1e-6, 1e12);
+		expect(" threshold");
+		s->threshold = number(1, 1e15);
+		expect(" partitions");
+		s->units = whole(1, 1000000);
+		s->kind = THRESHOLD;
+		break;
+	case KEYS:
+		expect(" epsilon");
+		eps = number(1e-9, 100);
+		expect(" delta");
+		delta = number(1e-290, 1);
+		expect(" partitions");
+		categories = whole(1, 1000000);
+		break;
+	case ADAPTIVE:
+	case SELECTION:
+		read_parts(c, s, name == SELECTION, records);
+		c->steps++;
+		return;
 	case OTHER:
 		c->unknown = "a mechanism or a sampling scheme that it does not know (other)";
 		skip_line();
@@ -454,7 +562,18 @@ static void read_step(certificate *c, ulong records)
 	read_sampling(s);
 	if (*at != '\n')
 		bad("there is more on the line, or less");
-	const char *unknown = name == CHOICE ? s->rate < 1 || s->population || records > 1 ? "exponential mechanisms on samples, or of persons with several records" : NULL : name <= DLAP ? move(c, s, records) : declared(c, s, records, name == PURE);
+	const char *unknown = NULL;
+	if (name >= CHOICE) {
+		int sampled = s->rate < 1 || s->population || s->places;
+		unknown = sampled || records > 1 ? "what chooses, on samples or of persons with several records" : name >= THRESH && c->relation != ADD_REMOVE ? "a threshold under another relation than add-remove" : NULL;
+		s->units = s->units ? s->units : categories; /* of keys, which are no one line with others */
+		unknown = name == KEYS && count > (1ul << 53)/categories ? "more than 2^53 runs of one mechanism" : unknown;
+		s->shift = 1;
+		c->last += name == CHOICE ? 1 : count;
+		s->count *= name == KEYS ? categories : 1;
+		c->last += s->count - count;
+	} else
+		unknown = name <= DLAP ? move(c, s, records) : declared(c, s, records, name == PURE);
 	if (s->places && name != GAUSS)
 		unknown = "random allocation of another mechanism than Gaussian noise";
 	if (!unknown && !dimension && s->sensitivity*s->shift > 1)
@@ -477,6 +596,8 @@ static void read_step(certificate *c, ulong records)
 		response_pair(s, delta, categories, c->relation == ZERO_OUT);
 	else if (name == LISTED)
 		listed_pair(s, n, p, q);
+	else if (name == KEYS && !selection_pair(s, eps, delta))
+		c->unknown = "a selection of keys of so many persons";
 	c->steps++;
 	if (s->form == ENVELOPE && s->kind == FINITE && !envelope_pair(s))
 		c->unknown = "a pair on a Poisson sample under substitute that is not its own mirror image";
@@ -500,9 +621,9 @@ static void check_bytes(const char *text, size_t n)
 
 static void read_head(certificate *c, ulong *records)
 {
-	if (!next(OLDER_LINE))
-		expect(FIRST_LINE);
-	line++;
+	expect(FIRST_LINE);
+	at += *at >= '1' && *at <= '3';
+	end_line();
 	expect("version ");
 	skip_line();
 	end_line();
@@ -586,6 +707,7 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 	}
 	check_bytes(text, n);
 	c->step = calloc(MAX_STEPS, sizeof *c->step);
+	c->room = MAX_STEPS;
 	if (!c->step)
 		bad("there is no memory");
 	ulong records;
@@ -600,9 +722,8 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 	ulong runs = 0;
 	for (slong i = 0; i < c->steps; i++)
 		runs += c->step[i].count;
-	for (slong i = 0; i < c->steps && c->steps > 1; i++)
-		if (c->step[i].kind == EXPONENTIAL)
-			c->unknown = "exponential mechanisms beside others";
+	if (c->last > 1)
+		c->apart |= c->steps == 1 && runs == c->last ? 1 : 2; /* of what chooses only one may come last */
 	if (c->apart == 1 && runs == 1)
 		c->apart = 0;
 	read_claim(c);
@@ -614,7 +735,7 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 
 void certificate_clear(certificate *c)
 {
-	for (slong i = 0; c->step && i < MAX_STEPS; i++)
+	for (slong i = 0; c->step && i < c->room; i++)
 		step_clear(&c->step[i]);
 	for (int i = 0; i < 3; i++)
 		if (c->held[i])

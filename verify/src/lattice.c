@@ -17,33 +17,14 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <flint/fmpz_poly.h>
 #include "check.h"
 
-static const double MAX_RUNS = 1e6;
+static const double MAX_RUNS = 1e6, MAX_LOSS = 1e9;
 
 /* Of a cell: so that it, and a sum of as many as there are runs, are exact as doubles and fit into a slong. */
 static const double MAX_INDEX = 0x1p40;
 
-/* A law of cells or points first, first + 1, …: p, and under Q too if it is a lower one. far is at an infinite loss. */
-typedef struct {
-	slong first;
-	fmpz_poly_t p, q;
-	fmpz_t far;
-} law;
-
-/* How laws are made: cells of h, masses in units of 2^-bits, of which cut may be cut off at an end. */
-typedef struct {
-	int above;
-	double h, offset; /* the offset is that of the step at hand */
-	slong bits, prec;
-	fmpz_t cut;
-	double eta; /* a run's loss is at most so far above its point */
-	int ok;
-	double work; /* that may still be done: cells of laws that are made or multiplied */
-} grid;
-
-static void law_init(law *x)
+void law_init(law *x)
 {
 	x->first = 0;
 	fmpz_poly_init(x->p);
@@ -51,15 +32,14 @@ static void law_init(law *x)
 	fmpz_init(x->far);
 }
 
-static void law_clear(law *x)
+void law_clear(law *x)
 {
 	fmpz_poly_clear(x->p);
 	fmpz_poly_clear(x->q);
 	fmpz_clear(x->far);
 }
 
-/* Whole units, at most or at least a mass. */
-static void units(fmpz_t out, const arb_t mass, grid *g, int up)
+void units(fmpz_t out, const arb_t mass, grid *g, int up)
 {
 	fmpz_zero(out);
 	g->ok = g->ok && arb_is_finite(mass);
@@ -79,8 +59,7 @@ static void units(fmpz_t out, const arb_t mass, grid *g, int up)
 	arf_clear(x);
 }
 
-/* Units of products into units, rounded. */
-static void shorten(fmpz_poly_t x, const grid *g, int up)
+void shorten(fmpz_poly_t x, const grid *g, int up)
 {
 	for (slong i = 0; i < x->length; i++) {
 		fmpz *c = x->coeffs + i;
@@ -141,8 +120,7 @@ static void far_of(fmpz_t out, const law *x, const law *y, const grid *g)
 	fmpz_cdiv_q_2exp(out, a, g->bits);
 }
 
-/* Whether there may be so much more work. */
-static int spend(grid *g, double cells)
+int spend(grid *g, double cells)
 {
 	g->work -= cells;
 	g->ok = g->ok && g->work >= 0;
@@ -188,6 +166,11 @@ static void repeat(law *out, const law *x, ulong n, grid *g)
 static void range(slong *first, slong *last, const step *s, int d, double h, double tail)
 {
 	BALLS(p, q, l);
+	double infinite = 0;
+	if (s->kind == THRESHOLD) {
+		noise_tails(p, q, l, s, d, &MAX_LOSS, 1, 200);
+		infinite = mid(p);
+	}
 	for (int side = 0; side < 2; side++) {
 		double near = 0, far = 1, at = 0;
 		for (int i = 0; i < 60; i++) {
@@ -196,7 +179,7 @@ static void range(slong *first, slong *last, const step *s, int d, double h, dou
 			noise_tails(p, q, l, s, d, &x, 1, 200);
 			if (!side)
 				arb_sub_ui(p, p, 1, 200);
-			int inside = fabs(mid(p)) > tail;
+			int inside = fabs(mid(p) - side*infinite) > tail + 1e-14*infinite;
 			if (inside && at == far) {
 				near = far;
 				far *= 2;
@@ -238,6 +221,8 @@ static void point(arb_t l, slong i, const grid *g)
 /* Puts an end right above the largest loss, whose mass is then all but on a point. */
 static void align(grid *g, double largest)
 {
+	if (g->still)
+		return;
 	g->offset = largest + 1e-14*(fabs(largest) + g->h);
 	g->offset -= g->h*floor(g->offset/g->h);
 }
@@ -343,11 +328,11 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 			arb_add(x->q + j, x->q + j, q + i, g->prec);
 			continue;
 		}
-		/* Next to an end, on one side or the other: at the lower end of a cell that is surely above. */
-		j += 2;
-		g->ok = g->ok && arb_lt(l + i, x->end + j - 1);
+		/* Next to an end, on one side or the other: at the end. */
+		j -= j > 0 && fabs(mid(l + i) - mid(x->end + j - 1)) < g->h/2;
+		above_point(g, l + i, x->end + j);
 		arb_add(x->p + j, x->p + j, p + i, g->prec);
-		arb_neg(a, x->end + j - 1);
+		arb_neg(a, x->end + j);
 		arb_exp(a, a, g->prec);
 		arb_addmul(x->q + j, a, p + i, g->prec);
 	}
@@ -389,6 +374,9 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 	_arb_vec_clear(p, 2*n);
 }
 
+/* How often the law of a step is repeated: that of choices is of all of them. */
+static ulong repeats(const step *s) { return s->kind == EXPONENTIAL ? 1 : s->count; }
+
 /* The law of one run. */
 static void law_of(law *out, grid *g, const step *s, int d, double tail)
 {
@@ -396,9 +384,21 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 		law_of_allocation(out, g, s, d, tail);
 		return;
 	}
+	if (s->kind == EXPONENTIAL || s->kind == MENU || s->kind == SEARCH) {
+		g->ok = g->ok && g->above;
+		if (g->ok && s->kind == EXPONENTIAL)
+			law_of_choices(out, g, s, g->work);
+		else if (g->ok) {
+			(s->kind == MENU ? law_of_menu : law_of_search)(out, g, s, d, tail);
+			g->offset = 0;
+		}
+		if (g->ok)
+			trim(out, g);
+		return;
+	}
 	cells x;
 	BALLS(lost, e, a, b);
-	if (s->kind == GAUSSIAN || s->kind == LAPLACE)
+	if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD)
 		cells_of_noise(&x, g, s, d, tail);
 	else {
 		slong n = 0;
@@ -581,11 +581,55 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 	}
 }
 
+double law_of_part(law *out, grid *g, const certificate *c, int d, double tail)
+{
+	const double offset = g->offset, eta = g->eta;
+	const int still = g->still;
+	double runs = 0;
+	law one, many;
+	g->still = 1;
+	g->offset = g->eta = 0;
+	for (slong i = 0; g->ok && i < c->steps; i++) {
+		law_init(&one); law_init(&many);
+		law_of(&one, g, &c->step[i], d, tail);
+		repeat(i ? &many : out, &one, repeats(&c->step[i]), g);
+		if (i)
+			together(out, out, &many, g);
+		runs += c->step[i].count;
+		law_clear(&one); law_clear(&many);
+	}
+	BALLS(m0, m1);
+	WHOLES(u);
+	finite_parts(m0, m1, c, d, g->prec);
+	complement(m0, m0, g->prec);
+	units(u, m0, g, 1);
+	fmpz_add(out->far, out->far, u);
+	runs *= g->eta;
+	g->still = still;
+	g->offset = offset;
+	g->eta = eta;
+	return runs;
+}
+
+/* The eps of the first exponential mechanisms there are, or 0. */
+static double choice_eps(const certificate *c)
+{
+	double eps = 0;
+	for (slong i = 0; i < c->steps && eps == 0; i++) {
+		eps = c->step[i].kind == EXPONENTIAL ? c->step[i].noise : 0;
+		for (slong k = 0; k < c->step[i].parts && eps == 0; k++)
+			eps = choice_eps(&c->step[i].part[k]);
+	}
+	return eps;
+}
+
 int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work)
 {
-	double runs = 0;
-	if (c->step->kind == EXPONENTIAL)
+	double runs = 0, choices = choice_eps(c);
+	if (c->steps == 1 && c->step->kind == EXPONENTIAL)
 		return delta_choices(bound, c->step, eps, above, h, work);
+	if (choices > 0)
+		h = choices/ceil(choices/h); /* nodes of theirs are points */
 	for (slong i = 0; i < c->steps; i++)
 		runs += c->step[i].count;
 	if (runs > MAX_RUNS || c->delta < 1e-200 || eps > 500 || !(runs*(fabs(eps) + 1) <= MAX_INDEX*h))
@@ -603,7 +647,7 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	fmpz_poly_set_fmpz(x.q, all);
 	BALLS(offsets, m0, m1);
 	for (slong i = 0; g.ok && i < c->steps; i++) {
-		ulong n = c->step[i].count;
+		ulong n = repeats(&c->step[i]);
 		law_clear(&one);
 		law_init(&one);
 		g.offset = 0.375*h; /* by itself, no loss that is a simple fraction of h, like 0, is at an end */
@@ -635,13 +679,19 @@ double lattice_range(const certificate *c, int d)
 		const step *s = &c->step[i];
 		double tail = c->delta*1e-12/s->count;
 		slong first = 0, last = 0, n;
-		if (s->kind == EXPONENTIAL)
-			return 100*s->noise;
+		if (s->kind == EXPONENTIAL) {
+			most = fmax(most, 100*s->noise);
+			continue;
+		}
+		for (slong k = 0; k < s->parts; k++)
+			most = fmax(most, 0.987*lattice_range(&s->part[k], d)); /* so that few simple losses are points */
+		if (s->parts)
+			continue;
 		if (s->kind == ALLOCATION) {
 			most = fmax(most, allocation_range(&first, s, 1e-3, tail)*1e-3);
 			continue;
 		}
-		if (s->kind == GAUSSIAN || s->kind == LAPLACE) {
+		if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD) {
 			range(&first, &last, s, d, 1e-3, tail);
 			most = fmax(most, (last - first)*1e-3);
 			continue;

@@ -203,6 +203,49 @@ void pure_pair(step *s, double eps)
 	geometric_pair(s, s->shift, x);
 }
 
+/* pi_{n+1} = min(e^eps pi_n + delta, 1 - e^{-eps}(1 - pi_n - delta), 1). All points (pi_n, pi_{n+1}) are on the graph of a concave function, a line up to the last
+ * of the first branch and another from the first of the second one: outcomes are the steps between the ends of both. */
+int selection_pair(step *s, double eps, double delta)
+{
+	enum { CORNERS = 12, KEYS = 200000 };
+	BALLS(e, u, x, y, a, b);
+	arb_ptr c = _arb_vec_init(2*CORNERS); /* from (0, 0) on */
+	slong n = 1, run = 0;
+	arb_set_d(e, eps);
+	arb_exp(e, e, PREC);
+	for (int i = 0, last = -1; i < KEYS && n < CORNERS && !arb_is_one(y); i++) {
+		arb_set(x, y);
+		arb_set_d(u, delta);
+		arb_mul(a, x, e, PREC);
+		arb_add(a, a, u, PREC);
+		arb_add(u, u, x, PREC);
+		complement(b, u, PREC);
+		arb_div(b, b, e, PREC);
+		complement(b, b, PREC);
+		int branch = arb_lt(a, b) ? 0 : arb_gt(a, b) ? 1 : 2; /* 2: who knows */
+		arb_min(y, a, b, PREC);
+		arb_one(u);
+		branch = arb_lt(y, u) ? branch : 2;
+		arb_min(y, y, u, PREC);
+		run = branch == last && branch < 2 ? run + 1 : 1;
+		last = branch;
+		n += run < 3; /* else it is further on the line */
+		arb_set(c + 2*n - 2, x);
+		arb_set(c + 2*n - 1, y);
+	}
+	int ok = arb_is_one(y);
+	if (ok) {
+		new_outcomes(s, n);
+		for (slong k = 1; k <= n; k++) {
+			arb_one(u);
+			arb_sub(s->q + k - 1, k < n ? c + 2*k : u, c + 2*k - 2, PREC);
+			arb_sub(s->p + k - 1, k < n ? c + 2*k + 1 : u, c + 2*k - 1, PREC);
+		}
+	}
+	_arb_vec_clear(c, 2*CORNERS);
+	return ok;
+}
+
 void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 {
 	ulong n = s->draws && !s->chosen ? s->draws : s->records;
@@ -301,6 +344,16 @@ void shift_of(arb_t mu, const step *s, slong prec)
 	arb_ui_div(mu, s->shift, mu, prec);
 	if (!arb_is_zero(s->norm))
 		arb_mul(mu, mu, s->norm, prec);
+}
+
+double bound_of_ball(const arb_t x, int up)
+{
+	arf_t y;
+	arf_init(y);
+	(up ? arb_get_ubound_arf : arb_get_lbound_arf)(y, x, 64);
+	double r = arf_get_d(y, up ? ARF_RND_CEIL : ARF_RND_FLOOR);
+	arf_clear(y);
+	return r;
 }
 
 void complement(arb_t out, const arb_t x, slong prec)

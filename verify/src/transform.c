@@ -158,6 +158,10 @@ static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, co
 /* Where a record may be drawn several times, how often is told, given that it is: for each number the pair of as many sensitivities. */
 void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
+	if (s->kind == THRESHOLD) {
+		threshold_tails(p, q, l, s, d, at, n, prec);
+		return;
+	}
 	if (!told(s)) {
 		pair_tails(p, q, l, s, d, at, n, prec);
 		return;

@@ -52,7 +52,7 @@ static int only_listed(const certificate *c)
 static int single(const certificate *c)
 {
 	const step *s = c->step;
-	return c->steps == 1 && s->count == 1 && (s->kind == GAUSSIAN || s->kind == LAPLACE);
+	return c->steps == 1 && s->count == 1 && (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD);
 }
 
 static int closed(const certificate *c) { return only_gaussian(c) || only_listed(c) || single(c); }
@@ -63,7 +63,7 @@ static int no_integral(const certificate *c)
 {
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
-		if (s->kind == EXPONENTIAL || s->kind == ALLOCATION)
+		if (s->kind >= EXPONENTIAL)
 			return 1;
 		if (s->kind == DISCRETE_GAUSSIAN ? s->rate < 1 : s->kind != FINITE && (s->form == ENVELOPE || s->form == DISPLACED || told(s)))
 			return 1;
@@ -92,6 +92,14 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 		return delta_gaussian(x, c, eps, prec) ? REACHED : NEVER;
 	if (only_listed(c))
 		return delta_list(x, why, c, d, eps, prec) ? REACHED : NEVER;
+	if (single(c) && s->kind == THRESHOLD) {
+		BALLS(p, e);
+		threshold_tails(p, x, e, s, d, &eps, 1, prec);
+		arb_exp(e, e, prec);
+		arb_mul(x, x, e, prec);
+		arb_sub(x, p, x, prec);
+		return REACHED;
+	}
 	if (single(c)) {
 		step half = half_of(s, d, 0);
 		d = halves(s) ? 0 : d;
@@ -146,7 +154,7 @@ static int symmetric(const certificate *c)
 {
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
-		if (s->kind == FINITE || s->kind == ALLOCATION || (s->rate < 1 && c->relation != SUBSTITUTE))
+		if (s->kind == FINITE || s->kind > EXPONENTIAL || (s->rate < 1 && c->relation != SUBSTITUTE))
 			return 0;
 	}
 	return 1;
