@@ -89,7 +89,7 @@ func run(s *node) string {
 var (
 	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "exponential", "matrix",
 		"permute-and-flip", "noisy-max", "threshold", "select-partitions"}
-	plainSamplings  = []string{"poisson", "without-replacement", "with-replacement", "random-allocation"}
+	plainSamplings = []string{"poisson", "without-replacement", "with-replacement", "random-allocation"}
 )
 
 // parts writes the lines of the steps inside of a menu's type or a search, which are "other" where they have parts in turn.
@@ -116,27 +116,20 @@ func menuWords(n *node) string {
 	return text
 }
 
-// searchWords writes the law of a search, with the γ that its mean stands for, and what it runs. It reports false of a law that is cut off.
+// searchWords writes the law of a search, with the γ that its mean stands for, and what it runs. It reports false of a law that bounds the runs.
 func searchWords(s *node) (string, bool) {
 	c, err := parseSelection(s.get("selection"))
-	if err != nil || c.Law != "binomial" && c.Law != "fixed" && c.Max != 0 {
+	if err != nil || c.Max != 0 {
 		return "", false
 	}
-	text := "selection "
-	switch c.Law {
-	case "poisson":
-		text += "poisson mean " + Hex(c.Mean)
-	case "binomial":
-		text += fmt.Sprintf("binomial trials %d mean %s", c.Max, Hex(c.Mean))
-	case "fixed":
-		text += fmt.Sprintf("fixed runs %d", c.Max)
-	default:
+	text := "selection poisson mean " + Hex(c.Mean)
+	if c.Law != "poisson" {
 		l, err := c.Build()
 		if err != nil {
 			return "", false
 		}
 		shape, gamma, _ := l.Family()
-		text += "negative-binomial shape " + Hex(shape) + " gamma " + Hex(gamma)
+		text = "selection negative-binomial shape " + Hex(shape) + " gamma " + Hex(gamma)
 	}
 	list := s.get("steps")
 	if list == nil { // a mechanism, perhaps on samples, is one step

@@ -49,8 +49,7 @@ static void pair_up(pairing *g, slong n, double h, slong prec)
 		g[d] = (pairing){ .ratio = exp(-d*h), .place = floor(log1p(exp(-d*h))/h) + 1, .low = INFINITY, .high = INFINITY };
 		for (int inside = 0; !inside && g[d].place >= 0 && g[d].place > log1p(exp(-d*h))/h - 2; g[d].place -= !inside) {
 			for (int i = 0; i < 3; i++) {
-				arb_set_d(x, h);
-				arb_mul_si(x, x, i == 2 ? -d : g[d].place + i, prec);
+				arb_mul_si(x, D(h), i == 2 ? -d : g[d].place + i, prec);
 				arb_exp(i == 2 ? x : i ? right : left, x, prec);
 			}
 			arb_add_ui(x, x, 1, prec);
@@ -122,8 +121,7 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 	arb_one(before[1]);
 	for (slong i = 0; i <= n; i++) {
 		/* The masses of A/t at or above point i, under Q and under P: Z >= (l + log t)/mu + mu/2, less mu under P. */
-		arb_set_d(point, h);
-		arb_mul_si(point, point, from + i, prec);
+		arb_mul_si(point, D(h), from + i, prec);
 		arb_set_d(y, offset);
 		arb_add(point, point, y, prec);
 		arb_log_ui(z, t, prec);
@@ -206,8 +204,7 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 		if (above) {
 			arb_set_d(p + j, h);
 			arb_mul_si(p + j, p + j, from + i, prec);
-			arb_set_d(y, offset);
-			arb_add(p + j, p + j, y, prec);
+			arb_add(p + j, p + j, D(offset), prec);
 			arb_exp(p + j, p + j, prec);
 			arb_set_d(y, sum.mass[i]);
 			arb_mul(p + j, p + j, y, prec);

@@ -76,6 +76,18 @@ static ulong whole(ulong lo, ulong hi)
 	return x;
 }
 
+static double number_of(const char *key, double lo, double hi)
+{
+	expect(key);
+	return number(lo, hi);
+}
+
+static ulong whole_of(const char *key, ulong lo, ulong hi)
+{
+	expect(key);
+	return whole(lo, hi);
+}
+
 static void skip_line(void)
 {
 	at += strcspn(at, "\n");
@@ -111,11 +123,9 @@ static void probabilities(double *x, slong n)
 static void read_noise(step *s, enum kind k, int whole_numbers)
 {
 	s->kind = k;
-	expect(" noise-multiplier");
-	s->noise = number(1e-6, 1e15);
+	s->noise = number_of(" noise-multiplier", 1e-6, 1e15);
 	if (whole_numbers) {
-		expect(" sensitivity");
-		s->sensitivity = whole(1, 1000000);
+		s->sensitivity = whole_of(" sensitivity", 1, 1000000);
 	}
 }
 
@@ -133,13 +143,11 @@ static void read_sampling(step *s)
 {
 	if (next(" random-allocation steps")) {
 		s->places = whole(1, 1ul << 53);
-		expect(" uses");
-		s->uses = whole(1, 1ul << 53);
+		s->uses = whole_of(" uses", 1, 1ul << 53);
 		int once = !next(" redraw each-epoch");
 		if (once)
 			expect(" redraw once");
-		expect(" epochs");
-		ulong epochs = whole(1, 1ul << 53);
+		ulong epochs = whole_of(" epochs", 1, 1ul << 53);
 		s->uses = next(" first") && whole(1, 1ul << 53) != s->places ? 0 : s->uses;
 		arb_sqrt_ui(s->norm, once ? epochs : 1, 300);
 		s->uses = !once && epochs > (1ul << 53)/s->count ? 0 : s->uses;
@@ -149,10 +157,8 @@ static void read_sampling(step *s)
 	if (next(" poisson rate"))
 		s->rate = number(0, 1);
 	else if (again || next(" without-replacement")) {
-		expect(" population");
-		s->population = whole(1, 1ul << 53);
-		expect(" batch");
-		s->batch = whole(1, s->population);
+		s->population = whole_of(" population", 1, 1ul << 53);
+		s->batch = whole_of(" batch", 1, s->population);
 		s->rate = (double)s->batch/s->population;
 		s->draws = again && s->batch > 1 ? s->batch : 0;
 	}
@@ -315,22 +321,18 @@ static arb_ptr coefficients(certificate *to, slong *bands, slong n)
 /* A run with correlated noise. Returns what of it is not covered, or NULL; then one step follows, or two. */
 static const char *read_matrix(certificate *c, step *s, ulong records)
 {
-	expect(" noise-multiplier");
-	s->noise = number(1e-6, 1e15);
-	expect(" steps");
-	slong n = whole(1, MAX_ROWS), bands, b = n, k = 1;
+	s->noise = number_of(" noise-multiplier", 1e-6, 1e15);
+	slong n = whole_of(" steps", 1, MAX_ROWS), bands, b = n, k = 1;
 	arb_ptr list = coefficients(c, &bands, n);
 	int completion = 0, epochs = 0;
 	if (!list) {
-		expect(" tree completion");
-		completion = whole(0, 1);
+		completion = whole_of(" tree completion", 0, 1);
 	}
 	const char *unknown = NULL;
 	int full = !next(" cyclic-poisson cycle");
 	if (!full) {
 		b = whole(1, MAX_ROWS);
-		expect(" rate");
-		s->rate = number(0x1p-1074, 1);
+		s->rate = number_of(" rate", 0x1p-1074, 1);
 		if (!list || bands > b || records > 1 || c->relation == SUBSTITUTE || c->steps + 1 == c->room)
 			unknown = "such a matrix mechanism with cyclic Poisson sampling";
 		const step run = *s;
@@ -353,10 +355,8 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 				bad("the epochs do not divide the steps");
 			b = n/k;
 		} else {
-			expect(" min-separation");
-			b = whole(1, 1ul << 53);
-			expect(" at-most");
-			k = whole(1, 1ul << 53);
+			b = whole_of(" min-separation", 1, 1ul << 53);
+			k = whole_of(" at-most", 1, 1ul << 53);
 			b = b < n ? b : n;
 			k = k < (n - 1)/b + 1 ? k : (n - 1)/b + 1;
 		}
@@ -376,8 +376,7 @@ static void read_step(certificate *c, ulong records);
 /* The next lines: steps of a part of a menu or of a search. */
 static void read_part(certificate *c, certificate *part, ulong records)
 {
-	expect(" steps");
-	slong n = whole(1, MAX_STEPS);
+	slong n = whole_of(" steps", 1, MAX_STEPS);
 	part->relation = c->relation;
 	part->step = calloc(n + 1, sizeof *part->step); /* a matrix may be two */
 	part->room = n + 1;
@@ -388,13 +387,15 @@ static void read_part(certificate *c, certificate *part, ulong records)
 		expect("inner");
 		read_step(part, records);
 	}
+	for (slong i = 0; i < part->steps; i++)
+		if (part->step[i].kind == EXPONENTIAL)
+			part->unknown = "exponential mechanisms in a menu or a search";
 	c->unknown = part->unknown ? part->unknown : arb_is_zero(part->missing) ? c->unknown : "draws with replacement in a menu or a search";
 }
 
 /* Reads what stands behind the word adaptive or selection. */
 static void read_parts(certificate *c, step *s, int search, ulong records)
 {
-	static const char *const laws[] = { " negative-binomial shape", " poisson mean", " binomial trials", " fixed runs" };
 	if (c->cost)
 		bad("a menu or a search is inside of another");
 	s->kind = search ? SEARCH : MENU;
@@ -402,23 +403,12 @@ static void read_parts(certificate *c, step *s, int search, ulong records)
 	s->shift = 1;
 	c->apart |= 2;
 	if (search) {
-		int law = 0;
-		while (law < 4 && !next(laws[law]))
-			law++;
-		if (law == 4)
-			bad("a law of runs is not known");
-		s->law = law;
-		s->shape = law == NEGATIVE_BINOMIAL ? number(-1, 1e6) : 0;
-		s->units = law >= BINOMIAL ? whole(1, 1ul << 31) : 0;
-		if (law != FIXED) {
-			expect(law == NEGATIVE_BINOMIAL ? " gamma" : law == BINOMIAL ? " mean" : "");
-			s->gamma = number(0x1p-1022, law == NEGATIVE_BINOMIAL ? 1 : law == BINOMIAL ? s->units : 1e15);
-		}
+		s->poisson = next(" poisson");
+		s->shape = s->poisson ? 0 : number_of(" negative-binomial shape", -1, 1e6);
+		s->gamma = number_of(s->poisson ? " mean" : " gamma", 0x1p-1022, s->poisson ? 1e15 : 1);
 	} else {
-		expect(" units");
-		s->units = whole(1, 100000);
-		expect(" types");
-		s->parts = whole(1, 64);
+		s->units = whole_of(" units", 1, 100000);
+		s->parts = whole_of(" types", 1, 64);
 	}
 	s->part = calloc(s->parts, sizeof *s->part);
 	if (!s->part) {
@@ -429,8 +419,7 @@ static void read_parts(certificate *c, step *s, int search, ulong records)
 		s->part[i].cost = 1;
 		if (!search) {
 			end_line();
-			expect("type cost");
-			s->part[i].cost = whole(1, 1ul << 53);
+			s->part[i].cost = whole_of("type cost", 1, 1ul << 53);
 		}
 		read_part(c, &s->part[i], records);
 	}
@@ -472,30 +461,24 @@ static void read_step(certificate *c, ulong records)
 		break;
 	case DGAUSS:
 		read_noise(s, DISCRETE_GAUSSIAN, 1);
-		expect(" dimension");
-		dimension = whole(0, 1);
+		dimension = whole_of(" dimension", 0, 1);
 		break;
 	case DLAP:
 		read_noise(s, FINITE, 1);
 		break;
 	case PURE:
 	case APPROXIMATE:
-		expect(" epsilon");
-		eps = number(0, 1e6);
+		eps = number_of(" epsilon", 0, 1e6);
 		if (name == APPROXIMATE) {
-			expect(" delta");
-			delta = number(0, 1);
+			delta = number_of(" delta", 0, 1);
 		}
 		break;
 	case RESPONSE:
-		expect(" probability");
-		delta = number(0, 1);
-		expect(" categories");
-		categories = whole(2, 1000000000);
+		delta = number_of(" probability", 0, 1);
+		categories = whole_of(" categories", 2, 1000000000);
 		break;
 	case LISTED:
-		expect(" p");
-		n = whole(1, MAX_BYTES);
+		n = whole_of(" p", 1, MAX_BYTES);
 		probabilities(p, n);
 		expect(" q");
 		if ((slong)whole(1, MAX_BYTES) != n)
@@ -516,8 +499,7 @@ static void read_step(certificate *c, ulong records)
 			c->apart |= 2;
 		else if (name == NOISY)
 			expect(" exponential");
-		expect(" epsilon");
-		eps = number(1e-9, 100);
+		eps = number_of(" epsilon", 1e-9, 100);
 		s->kind = name == CHOICE ? EXPONENTIAL : LAPLACE;
 		s->noise = name == CHOICE ? eps : 1/eps; /* rounded, and mended by the norm */
 		if (name != CHOICE) {
@@ -531,21 +513,15 @@ static void read_step(certificate *c, ulong records)
 		s->base = next(" gaussian") ? GAUSSIAN : next(" laplace") ? LAPLACE : DISCRETE_GAUSSIAN;
 		if (s->base == DISCRETE_GAUSSIAN)
 			expect(" discrete-laplace");
-		expect(" scale");
-		s->noise = number(1e-6, 1e12);
-		expect(" threshold");
-		s->threshold = number(1, 1e15);
-		expect(" partitions");
-		s->units = whole(1, 1000000);
+		s->noise = number_of(" scale", 1e-6, 1e12);
+		s->threshold = number_of(" threshold", 1, 1e15);
+		s->units = whole_of(" partitions", 1, 1000000);
 		s->kind = THRESHOLD;
 		break;
 	case KEYS:
-		expect(" epsilon");
-		eps = number(1e-9, 100);
-		expect(" delta");
-		delta = number(1e-290, 1);
-		expect(" partitions");
-		categories = whole(1, 1000000);
+		eps = number_of(" epsilon", 1e-9, 100);
+		delta = number_of(" delta", 1e-290, 1);
+		categories = whole_of(" partitions", 1, 1000000);
 		break;
 	case ADAPTIVE:
 	case SELECTION:
@@ -638,25 +614,21 @@ static void read_head(certificate *c, ulong *records)
 	else
 		bad("neighbors is not a relation");
 	end_line();
-	expect("records-per-person");
-	*records = whole(1, 1ul << 20);
+	*records = whole_of("records-per-person", 1, 1ul << 20);
 	end_line();
 }
 
 static void read_claim(certificate *c)
 {
-	expect("delta");
-	c->delta = number(0, 1);
+	c->delta = number_of("delta", 0, 1);
 	if (c->delta == 1)
 		bad("delta is not in [0, 1)");
 	if (c->delta == 0)
 		c->unknown = "a delta of 0, which no ball proves";
 	end_line();
-	expect("lower");
-	c->lower = number(0, INFINITY);
+	c->lower = number_of("lower", 0, INFINITY);
 	end_line();
-	expect("upper");
-	c->upper = number(0, INFINITY);
+	c->upper = number_of("upper", 0, INFINITY);
 	if (c->lower > c->upper)
 		bad("lower is above upper");
 	end_line();
@@ -678,12 +650,9 @@ static void read_budget(certificate *c)
 	if (strcmp(w, "contour") && strcmp(w, "lattice") && strcmp(w, "closed-form"))
 		bad("engine is not known");
 	end_line();
-	expect("contour theta");
-	c->theta = number(-1e300, 1e300);
-	expect(" period");
-	c->period = number(0, 1e300);
-	expect(" frequencies");
-	whole(0, 1ul << 53);
+	c->theta = number_of("contour theta", -1e300, 1e300);
+	c->period = number_of(" period", 0, 1e300);
+	whole_of(" frequencies", 0, 1ul << 53);
 	end_line();
 	expect("budget");
 	static const char *const parts[] = { " discretization", " quadrature", " truncation", " aliasing", " round-off" };
@@ -691,8 +660,7 @@ static void read_budget(certificate *c)
 		expect(parts[i]);
 		number(0, INFINITY);
 	}
-	expect(" theory-gap");
-	number(0, INFINITY);
+	number_of(" theory-gap", 0, INFINITY);
 	end_line();
 }
 
@@ -722,6 +690,9 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 	ulong runs = 0;
 	for (slong i = 0; i < c->steps; i++)
 		runs += c->step[i].count;
+	for (slong i = 0; i < c->steps && c->steps > 1; i++)
+		if (c->step[i].kind == EXPONENTIAL)
+			c->unknown = "exponential mechanisms beside others";
 	if (c->last > 1)
 		c->apart |= c->steps == 1 && runs == c->last ? 1 : 2; /* of what chooses only one may come last */
 	if (c->apart == 1 && runs == 1)

@@ -47,6 +47,14 @@ static inline void drop_whole(fmpz_t *x) { fmpz_clear(*x); }
 #define ZERO8(a, ...) ZERO1(a), ZERO7(__VA_ARGS__)
 #define ZERO9(a, ...) ZERO1(a), ZERO8(__VA_ARGS__)
 
+/* A double as a ball, in its place: of one word it has nothing to give back. */
+static inline arb_srcptr ball_of(arb_t out, double x)
+{
+	arb_set_d(out, x);
+	return out;
+}
+#define D(x) ball_of((arb_t){ 0 }, x)
+
 static const double PI = 3.14159265358979323846;
 
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };
@@ -55,7 +63,6 @@ enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 }
 
 enum relation { ADD_REMOVE, SUBSTITUTE, ZERO_OUT };
 enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE, EXPONENTIAL, ALLOCATION, THRESHOLD, MENU, SEARCH };
-enum law_of_runs { NEGATIVE_BINOMIAL, POISSON, BINOMIAL, FIXED };
 
 /* What one record does on a sample of rate q, of a pair (P, Q) that it makes in full. PLAIN: qP + (1-q)Q against Q. OPPOSITE: that against
  * qP' + (1-q)Q, P' being noise moved the other way. ENVELOPE: the convex curve that has the profile of PLAIN above loss 0 and its mirror
@@ -93,8 +100,8 @@ typedef struct {
 	certificate *part;          /* the types of a menu, which has so many units, or what a search runs so often */
 	slong parts;
 	ulong units;
-	enum law_of_runs law;
-	double shape, gamma;        /* of the negative binomial law; gamma is the mean of the others */
+	int poisson;                /* the law of runs, whose mean is gamma */
+	double shape, gamma;        /* of the negative binomial law */
 } step;
 
 struct certificate {
@@ -163,8 +170,11 @@ void shift_of(arb_t mu, const step *s, slong prec);
 double mid(const arb_t x);
 /* About the upper or the lower end, on the safe side. */
 double bound_of_ball(const arb_t x, int up);
-/* 1 - x */
+/* 1 - x; x^2/2; e^{-x}; the normal mass above x. */
 void complement(arb_t out, const arb_t x, slong prec);
+void half_square(arb_t out, const arb_t x, slong prec);
+void exp_minus(arb_t out, const arb_t x, slong prec);
+void normal_tail(arb_t out, const arb_t x, slong prec);
 void rule_init(rule *r, slong n);
 void rule_clear(rule *r);
 
@@ -234,19 +244,17 @@ void law_clear(law *x);
 void units(fmpz_t out, const arb_t mass, grid *g, int up);
 /* Units of products into units, rounded. */
 void shorten(fmpz_poly_t x, const grid *g, int up);
+/* n > 0 runs of x. */
+void repeat(law *out, const law *x, ulong n, grid *g);
 /* Whether there may be so much more work. */
 int spend(grid *g, double cells);
 /* From above: all runs of the steps of a part, with what is at an infinite loss, on the points kh. Returns by how much losses are above these at most. */
 double law_of_part(law *out, grid *g, const certificate *c, int d, double tail);
 
 /* profile.c: laws from above of what is known by its profile. */
-void law_of_choices(law *out, grid *g, const step *s, double work);
 void law_of_menu(law *out, grid *g, const step *s, int d, double tail);
 void law_of_search(law *out, grid *g, const step *s, int d, double tail);
 
-/* choice.c: the profile of runs of exponential mechanisms at n nodes around the claim, which is node zero, by cells of about *h, which it sets; 0 if it takes
- * too much work. The values are given back with flint_free. */
-int choice_values(double **w, slong *n, slong *zero, const step *s, double claim, int above, double *h, double work);
 /* P and Q of what a threshold shows, at losses above l = at: the best of all numbers of new partitions. */
 void threshold_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 /* choice.c: runs of exponential mechanisms at a claim by cells of about h, from above or from below; 0 if it takes too much work. */

@@ -19,11 +19,9 @@ static void weights(double *p, double *r, double eps, slong m, int up)
 {
 	const slong prec = 128;
 	BALLS(e, t, x);
-	arb_set_d(e, eps);
-	arb_expm1(e, e, prec);
+	arb_expm1(e, D(eps), prec);
 	for (slong c = 0; c <= m; c++) {
-		arb_set_d(t, eps);
-		arb_mul_si(t, t, c, prec);
+		arb_mul_si(t, D(eps), c, prec);
 		arb_div_si(t, t, m, prec);
 		arb_expm1(t, t, prec);
 		arb_div(t, t, e, prec);
@@ -70,17 +68,34 @@ static double step_down(const double *w, const double *p, const double *r, slong
 	return best*(1 - 16*UNIT);
 }
 
-int choice_values(double **values, slong *count, slong *node, const step *s, double claim, int above, double *cell, double work)
+int delta_choices(arb_t bound, const step *s, double claim, int above, double h, double work)
 {
+	const slong prec = 128;
 	double eps = s->noise, k = s->count;
-	slong m = ceil(eps / *cell - 1e-6);
-	double h = *cell = eps/m;
+	if (s->count == 1) { /* (1 - e^{(a-eps)/2})^2/(1 - e^{-eps}), exactly (Theorem 1) */
+		BALLS(x);
+		arb_set_d(x, eps);
+		arb_sub(bound, D(claim), x, prec);
+		arb_mul_2exp_si(bound, bound, -1);
+		arb_neg(x, x);
+		arb_expm1(x, x, prec);
+		arb_neg(x, x);
+		arb_expm1(bound, bound, prec);
+		arb_min(bound, bound, x, prec); /* nothing is above eps */
+		if (claim >= eps)
+			arb_zero(bound);
+		arb_mul(bound, bound, bound, prec);
+		arb_div(bound, bound, x, prec);
+		return 1;
+	}
+	slong m = ceil(eps/h*0.999);
+	h = eps/m;
 	double reach = fmin(k*eps, k*eps*eps/4 + 6*sqrt(k)*eps) + 2*eps;
 	if (claim > reach || !(2*reach/h*(above ? m : 16 + 2*log2(m))*k < 200*work))
 		return 0;
 	slong low = floor((-reach - claim)/h), n = ceil(2*reach/h), zero = 2*m;
 	double off = 8*UNIT*(claim + reach), *p = flint_malloc(2*(m + 1)*sizeof *p), *r = p + m + 1;
-	double *w = flint_malloc((n + 4*m)*sizeof *w), *next = flint_malloc((n + 4*m)*sizeof *w);
+	double *w = flint_malloc(2*(n + 4*m)*sizeof *w), *next = w + n + 4*m;
 	weights(p, r, eps, m, above);
 	for (slong i = 0; i < n + 4*m; i++)
 		w[i] = nothing(claim + (low + i - zero)*h, off, above);
@@ -100,40 +115,9 @@ int choice_values(double **values, slong *count, slong *node, const step *s, dou
 		w = next;
 		next = swap;
 	}
+	arb_set_d(bound, w[zero - low]);
 	flint_free(p);
-	flint_free(next);
-	*values = w;
-	*count = n + 4*m;
-	*node = zero - low;
-	return 1;
-}
-
-int delta_choices(arb_t bound, const step *s, double claim, int above, double h, double work)
-{
-	if (s->count == 1) { /* (1 - e^{(a-eps)/2})^2/(1 - e^{-eps}), exactly (Theorem 1) */
-		const slong prec = 128;
-		BALLS(x);
-		arb_set_d(x, s->noise);
-		arb_set_d(bound, claim);
-		arb_sub(bound, bound, x, prec);
-		arb_mul_2exp_si(bound, bound, -1);
-		arb_neg(x, x);
-		arb_expm1(x, x, prec);
-		arb_neg(x, x);
-		arb_expm1(bound, bound, prec);
-		arb_min(bound, bound, x, prec); /* nothing is above eps */
-		if (claim >= s->noise)
-			arb_zero(bound);
-		arb_mul(bound, bound, bound, prec);
-		arb_div(bound, bound, x, prec);
-		return 1;
-	}
-	double *w;
-	slong n, zero;
-	if (!choice_values(&w, &n, &zero, s, claim, above, &h, work))
-		return 0;
-	arb_set_d(bound, w[zero]);
-	flint_free(w);
+	flint_free(w < next ? w : next);
 	return 1;
 }
 
@@ -143,8 +127,7 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 static void counts_tail(arb_t p, arb_t q, const step *s, ulong k, const arb_t y, slong prec)
 {
 	BALLS(m, x);
-	arb_set_d(m, s->noise);
-	arb_inv(m, m, prec);
+	arb_inv(m, D(s->noise), prec);
 	if (k == 0)
 		arb_zero(m);
 	arb_neg(x, m);
@@ -171,8 +154,7 @@ static void counts_tail(arb_t p, arb_t q, const step *s, ulong k, const arb_t y,
 			arb_ptr t = i ? q : p;
 			(i ? arb_add : arb_sub)(t, m, y, prec);
 			arb_mul_2exp_si(t, t, -1);
-			arb_neg(t, t);
-			arb_exp(t, t, prec);
+			exp_minus(t, t, prec);
 			arb_mul_2exp_si(t, t, -1);
 		}
 		complement(p, p, prec);
@@ -189,8 +171,7 @@ static void log_hidden(arb_t out, const step *s, slong prec)
 {
 	BALLS(x, b);
 	arb_set_d(b, s->noise);
-	arb_set_d(x, s->threshold);
-	arb_sub_ui(x, x, 1, prec);
+	arb_sub_ui(x, D(s->threshold), 1, prec);
 	if (s->base == DISCRETE_GAUSSIAN)
 		arb_ceil(x, x, prec);
 	arb_div(x, x, b, prec);
@@ -200,11 +181,9 @@ static void log_hidden(arb_t out, const step *s, slong prec)
 		arb_hypgeom_erfc(x, x, prec);
 		arb_mul_2exp_si(x, x, -1);
 	} else {
-		arb_neg(x, x);
-		arb_exp(x, x, prec);
+		exp_minus(x, x, prec);
 		arb_inv(b, b, prec);
-		arb_neg(b, b);
-		arb_exp(b, b, prec);
+		exp_minus(b, b, prec);
 		if (s->base == LAPLACE)
 			arb_one(b);
 		arb_add_ui(b, b, 1, prec);

@@ -118,8 +118,7 @@ static int remainder_bound(arb_t r, const certificate *c, int d, double s, doubl
 	BALLS(x, y);
 	int ok = chernoff(r, c, d, s, eps, prec);
 	arb_set_d(x, s);
-	arb_set_d(y, theta);
-	arb_sub(x, x, y, prec);
+	arb_sub(x, x, D(theta), prec);
 	arb_abs(x, x);
 	arb_mul(x, x, lambda, prec);
 	arb_expm1(x, x, prec);
@@ -131,8 +130,7 @@ static int remainder_bound(arb_t r, const certificate *c, int d, double s, doubl
 /* mass/(e^{(theta + place) lambda} - 1), what a pole on the way leaves. */
 static void pole(arb_t out, const arb_t mass, double theta, ulong place, const arb_t lambda, slong prec)
 {
-	arb_set_d(out, theta);
-	arb_add_ui(out, out, place, prec);
+	arb_add_ui(out, D(theta), place, prec);
 	arb_mul(out, out, lambda, prec);
 	arb_expm1(out, out, prec);
 	arb_div(out, mass, out, prec);
@@ -152,8 +150,7 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 			acb_t z, w;
 			acb_init(z); acb_init(w);
 			shift_of(mu, s, prec);
-			arb_mul(mu, mu, mu, prec);
-			arb_mul_2exp_si(mu, mu, -1);
+			half_square(mu, mu, prec);
 			arb_mul_ui(mu, mu, s->count, prec);
 			for (slong k = 0; k <= n; k++) {
 				arb_set_d(acb_realref(z), theta);
@@ -330,14 +327,11 @@ static int left_out(arb_t part, const certificate *c, int d, const lines *l, dou
 		arb_mul(part, part, x, prec);
 	}
 	arb_set_d(x, eps);
-	arb_set_d(y, l->theta);
-	arb_mul(x, x, y, prec);
-	arb_neg(x, x);
-	arb_exp(x, x, prec);
+	arb_mul(x, x, D(l->theta), prec);
+	exp_minus(x, x, prec);
 	arb_mul(part, part, x, prec);
 	arb_const_pi(x, prec);
-	arb_set_d(y, l->h);
-	arb_mul(x, x, y, prec);
+	arb_mul(x, x, D(l->h), prec);
 	arb_mul_si(x, x, l->n, prec);
 	arb_div(part, part, x, prec);
 	return ok;
@@ -360,8 +354,7 @@ static int add_rest(arb_t delta, const certificate *c, int d, const lines *l, do
 	}
 	if (l->behind < -1) {
 		pole(part, m1, l->theta, 1, lambda, prec);
-		arb_set_d(x, eps);
-		arb_exp(x, x, prec);
+		arb_exp(x, D(eps), prec);
 		arb_addmul(delta, part, x, prec);
 	}
 	arb_sub_ui(m0, m0, 1, prec);
@@ -397,8 +390,7 @@ enum reach delta_contour(arb_t delta, const char **why, const certificate *c, in
 	BALLS(lambda, x);
 	arb_const_pi(lambda, prec);
 	arb_mul_2exp_si(lambda, lambda, 1);
-	arb_set_d(x, l.h);
-	arb_div(lambda, lambda, x, prec);
+	arb_div(lambda, lambda, D(l.h), prec);
 	acb_ptr f = _acb_vec_init(l.n + 1);
 	enum reach r = TOO_FINE;
 	if (products(f, l.n, c, d, l.theta, l.h, -l.tol, why, prec)) {

@@ -31,8 +31,7 @@ static void beyond(arb_t out, const lattice *g, const arb_t D, slong prec)
 	arb_expm1(y, y, prec);
 	arb_neg(y, y);
 	arb_mul(x, x, D, prec);
-	arb_neg(x, x);
-	arb_exp(x, x, prec);
+	exp_minus(x, x, prec);
 	arb_div(out, x, y, prec);
 }
 
@@ -57,8 +56,7 @@ static int lattice_init(lattice *g, const step *s, slong prec)
 	for (slong k = 1; k <= R; k++) {
 		arb_mul_ui(x, g->two, k, prec);
 		arb_mul_ui(x, x, k, prec);
-		arb_neg(x, x);
-		arb_exp(x, x, prec);
+		exp_minus(x, x, prec);
 		arb_add(g->norm, g->norm, x, prec);
 	}
 	arb_set_ui(x, R + 1);
@@ -165,8 +163,7 @@ static int add_counts(counts *out, const counts *x, const counts *y, double digi
 	arb_poly_mul(sum, x->mass, y->mass, prec);
 	arb_add(out->lost, x->lost, y->lost, prec);
 	BALLS(cut, less);
-	arb_set_d(less, -digits);
-	arb_exp(less, less, prec);
+	arb_exp(less, D(-digits), prec);
 	slong lo = 0, hi = arb_poly_length(sum);
 	while (lo < hi - 1 && arb_lt(arb_poly_get_coeff_ptr(sum, lo), less)) {
 		arb_add(cut, cut, arb_poly_get_coeff_ptr(sum, lo), prec);

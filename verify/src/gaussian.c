@@ -63,8 +63,7 @@ static void mixture_init(mixture *m, const step *s, int d, slong prec)
 			m->w[i][j] = mid(m->W[i][j]);
 		}
 		arb_mul_ui(m->H[j], m->Mu, j, prec);
-		arb_mul(m->H[j], m->H[j], m->H[j], prec);
-		arb_mul_2exp_si(m->H[j], m->H[j], -1);
+		half_square(m->H[j], m->H[j], prec);
 	}
 }
 
@@ -147,8 +146,7 @@ static void majorant_integral(arb_t out, const majorant *g, slong prec)
 	BALLS(x);
 	arb_zero(out);
 	for (int i = 0; i < g->n; i++) {
-		arb_mul(x, g->c[i], g->c[i], prec);
-		arb_mul_2exp_si(x, x, -1);
+		half_square(x, g->c[i], prec);
 		arb_add(x, x, g->w[i], prec);
 		arb_exp(x, x, prec);
 		arb_add(out, out, x, prec);
@@ -211,8 +209,7 @@ static void left_out(arb_t err, const majorant *g, const arb_t scale, const arb_
 static void sector(arb_t out, const mixture *m, const arb_t s, double w, slong prec)
 {
 	BALLS(cosine, a, x);
-	arb_set_d(x, w);
-	arb_mul(x, x, m->Top, prec);
+	arb_mul(x, D(w), m->Top, prec);
 	arb_mul_2exp_si(x, x, -1);
 	arb_cos(cosine, x, prec);
 	arb_one(out);
@@ -237,8 +234,7 @@ static void trapezoid_error(arb_t err, const arb_t exponent, const arb_t scale, 
 {
 	BALLS(x, y);
 	arb_const_pi(x, prec);
-	arb_set_d(y, 2*b);
-	arb_mul(x, x, y, prec);
+	arb_mul(x, x, D(2*b), prec);
 	arb_div(x, x, h, prec);
 	arb_expm1(x, x, prec);
 	arb_exp(y, exponent, prec);
@@ -301,8 +297,7 @@ int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double 
 			if (m.b)
 				log_component(lb, &m, x, 1, prec);
 			arb_sub(r->L + (j - first), la, lb, prec);
-			arb_mul(e, x, x, prec);
-			arb_mul_2exp_si(e, e, -1);
+			half_square(e, x, prec);
 			arb_sub(e, la, e, prec);
 			arb_addmul(e, S, r->L + (j - first), prec);
 			arb_exp(e, e, prec);
@@ -313,12 +308,10 @@ int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double 
 		/* b^2/2 + t spread b */
 		BALLS(y);
 		arb_set_d(x, strip);
-		arb_set_d(y, t);
-		arb_mul(y, y, m.Top, prec);
+		arb_mul(y, D(t), m.Top, prec);
 		arb_mul_ui(y, y, m.a + m.b, prec);
 		arb_mul(y, y, x, prec);
-		arb_mul(x, x, x, prec);
-		arb_mul_2exp_si(x, x, -1);
+		half_square(x, x, prec);
 		arb_add(y, y, x, prec);
 		trapezoid_error(r->err, y, scale, integral, strip, h, prec);
 		arb_one(scale);
@@ -366,8 +359,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 		arb_zero(bound);
 		for (slong j = first; j < last; j++) {
 			arb_mul_si(x, h, j, prec);
-			arb_mul(e, x, x, prec);
-			arb_mul_2exp_si(e, e, -1);
+			half_square(e, x, prec);
 			arb_neg(e, e);
 			for (int i = 0; i < 2; i++) {
 				if (!(i ? m->b : m->a))
@@ -400,8 +392,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 			arb_add(bound, bound, e, prec);
 		}
 		/* h e^{a^2/2}/sqrt(2 pi) */
-		arb_mul(e, A, A, prec);
-		arb_mul_2exp_si(e, e, -1);
+		half_square(e, A, prec);
 		arb_exp(e, e, prec);
 		arb_mul(e, e, h, prec);
 		arb_const_pi(x, prec);
@@ -424,8 +415,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 		arb_mul_2exp_si(y, y, -1);
 		trapezoid_error(err, y, scale, integral, strip, h, prec);
 		sector(scale, m, S, a, prec);
-		arb_mul(x, A, A, prec);
-		arb_mul_2exp_si(x, x, -1);
+		half_square(x, A, prec);
 		arb_exp(x, x, prec);
 		arb_mul(scale, scale, x, prec);
 		left_out(err, &g, scale, h, first, last, prec);

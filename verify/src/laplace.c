@@ -197,8 +197,7 @@ static void half_late(arb_t bound, const step *s, int d, double theta, double t,
 		arb_exp(e, e, prec);
 		arb_div(e, e, v.Q, prec);
 		arb_mul_2exp_si(e, e, -1);
-		arb_set_d(x, t);
-		arb_div(e, e, x, prec);
+		arb_div(e, e, D(t), prec);
 		arb_add(bound, bound, e, prec);
 	}
 	arb_mul(bound, bound, v.factor, prec);
@@ -224,8 +223,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	noise v;
 	noise_init(&v, s, d, 0, prec);
 	BALLS(A, B, E, x, y, z, lo, hi);
-	arb_set_d(E, eps);
-	arb_add(E, E, v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
+	arb_add(E, D(eps), v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
 	arb_exp(E, E, prec);
 	if (d) {
 		arb_mul(A, v.P, E, prec);
@@ -247,8 +245,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 		arb_add(x, x, A, prec);
 		arb_nonnegative_part(x, x);
 		if (side) {
-			arb_neg(y, v.M);
-			arb_exp(y, y, prec);
+			exp_minus(y, v.M, prec);
 			arb_mul(x, x, y, prec);
 		}
 		arb_mul_2exp_si(x, x, -1);
@@ -276,8 +273,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 		arb_mul_2exp_si(y, end ? hi : lo, -1);
 		arb_exp(x, y, prec);
 		arb_mul(x, x, B, prec);
-		arb_neg(y, y);
-		arb_exp(y, y, prec);
+		exp_minus(y, y, prec);
 		arb_submul(x, y, A, prec);
 		if (end)
 			arb_add(z, z, x, prec);
@@ -285,8 +281,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 			arb_sub(z, z, x, prec);
 	}
 	arb_mul_2exp_si(y, v.M, -1);
-	arb_neg(y, y);
-	arb_exp(y, y, prec);
+	exp_minus(y, y, prec);
 	arb_mul(z, z, y, prec);
 	arb_mul_2exp_si(z, z, -1);
 	arb_add(delta, delta, z, prec);
@@ -331,8 +326,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 		for (int k = 0; k < 2; k++) {
 			arb_ptr x = k ? e : q + i;
 			arb_mul_2exp_si(x, x, -1);
-			arb_neg(x, x);
-			arb_exp(x, x, prec);
+			exp_minus(x, x, prec);
 			arb_mul_2exp_si(x, x, -1);
 		}
 		complement(e, e, prec);

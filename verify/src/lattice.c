@@ -143,8 +143,7 @@ static void together(law *out, const law *x, const law *y, grid *g)
 	trim(out, g);
 }
 
-/* n > 0 runs of x. */
-static void repeat(law *out, const law *x, ulong n, grid *g)
+void repeat(law *out, const law *x, ulong n, grid *g)
 {
 	out->first = x->first;
 	fmpz_poly_set(out->p, x->p);
@@ -212,10 +211,8 @@ static void above_point(grid *g, const arb_t loss, const arb_t l)
 static void point(arb_t l, slong i, const grid *g)
 {
 	BALLS(offset);
-	arb_set_d(l, g->h);
-	arb_mul_si(l, l, i, g->prec);
-	arb_set_d(offset, g->offset);
-	arb_add(l, l, offset, g->prec);
+	arb_mul_si(l, D(g->h), i, g->prec);
+	arb_add(l, l, D(g->offset), g->prec);
 }
 
 /* Puts an end right above the largest loss, whose mass is then all but on a point. */
@@ -332,8 +329,7 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 		j -= j > 0 && fabs(mid(l + i) - mid(x->end + j - 1)) < g->h/2;
 		above_point(g, l + i, x->end + j);
 		arb_add(x->p + j, x->p + j, p + i, g->prec);
-		arb_neg(a, x->end + j);
-		arb_exp(a, a, g->prec);
+		exp_minus(a, x->end + j, g->prec);
 		arb_addmul(x->q + j, a, p + i, g->prec);
 	}
 	_arb_vec_clear(l, n);
@@ -374,9 +370,6 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 	_arb_vec_clear(p, 2*n);
 }
 
-/* How often the law of a step is repeated: that of choices is of all of them. */
-static ulong repeats(const step *s) { return s->kind == EXPONENTIAL ? 1 : s->count; }
-
 /* The law of one run. */
 static void law_of(law *out, grid *g, const step *s, int d, double tail)
 {
@@ -384,14 +377,11 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 		law_of_allocation(out, g, s, d, tail);
 		return;
 	}
-	if (s->kind == EXPONENTIAL || s->kind == MENU || s->kind == SEARCH) {
+	if (s->kind == MENU || s->kind == SEARCH) {
 		g->ok = g->ok && g->above;
-		if (g->ok && s->kind == EXPONENTIAL)
-			law_of_choices(out, g, s, g->work);
-		else if (g->ok) {
+		if (g->ok)
 			(s->kind == MENU ? law_of_menu : law_of_search)(out, g, s, d, tail);
-			g->offset = 0;
-		}
+		g->offset = 0;
 		if (g->ok)
 			trim(out, g);
 		return;
@@ -497,8 +487,7 @@ static void at_points(arb_t out, const law *x, const law *y, arb_srcptr xe, arb_
 		}
 		arb_addmul(q, sum, xe + k, g->prec);
 	}
-	arb_set_d(e, g->h);
-	arb_mul_si(e, e, -(x->first + y->first), g->prec);
+	arb_mul_si(e, D(g->h), -(x->first + y->first), g->prec);
 	arb_add(e, e, eps, g->prec);
 	arb_exp(e, e, g->prec);
 	arb_submul(out, q, e, g->prec);
@@ -554,8 +543,7 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 	if (g->above) {
 		/* eps less n eta and the offsets. The threshold is the first point above it: one of two. */
 		arb_set_d(e, g->eta);
-		arb_set_d(a, runs);
-		arb_mul(e, e, a, g->prec);
+		arb_mul(e, e, D(runs), g->prec);
 		arb_add(e, e, offsets, g->prec);
 		arb_set_d(a, eps);
 		arb_sub(e, a, e, g->prec);
@@ -592,7 +580,7 @@ double law_of_part(law *out, grid *g, const certificate *c, int d, double tail)
 	for (slong i = 0; g->ok && i < c->steps; i++) {
 		law_init(&one); law_init(&many);
 		law_of(&one, g, &c->step[i], d, tail);
-		repeat(i ? &many : out, &one, repeats(&c->step[i]), g);
+		repeat(i ? &many : out, &one, c->step[i].count, g);
 		if (i)
 			together(out, out, &many, g);
 		runs += c->step[i].count;
@@ -611,25 +599,11 @@ double law_of_part(law *out, grid *g, const certificate *c, int d, double tail)
 	return runs;
 }
 
-/* The eps of the first exponential mechanisms there are, or 0. */
-static double choice_eps(const certificate *c)
-{
-	double eps = 0;
-	for (slong i = 0; i < c->steps && eps == 0; i++) {
-		eps = c->step[i].kind == EXPONENTIAL ? c->step[i].noise : 0;
-		for (slong k = 0; k < c->step[i].parts && eps == 0; k++)
-			eps = choice_eps(&c->step[i].part[k]);
-	}
-	return eps;
-}
-
 int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work)
 {
-	double runs = 0, choices = choice_eps(c);
-	if (c->steps == 1 && c->step->kind == EXPONENTIAL)
+	double runs = 0;
+	if (c->step->kind == EXPONENTIAL)
 		return delta_choices(bound, c->step, eps, above, h, work);
-	if (choices > 0)
-		h = choices/ceil(choices/h); /* nodes of theirs are points */
 	for (slong i = 0; i < c->steps; i++)
 		runs += c->step[i].count;
 	if (runs > MAX_RUNS || c->delta < 1e-200 || eps > 500 || !(runs*(fabs(eps) + 1) <= MAX_INDEX*h))
@@ -647,7 +621,7 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	fmpz_poly_set_fmpz(x.q, all);
 	BALLS(offsets, m0, m1);
 	for (slong i = 0; g.ok && i < c->steps; i++) {
-		ulong n = repeats(&c->step[i]);
+		ulong n = c->step[i].count;
 		law_clear(&one);
 		law_init(&one);
 		g.offset = 0.375*h; /* by itself, no loss that is a simple fraction of h, like 0, is at an end */
@@ -679,10 +653,8 @@ double lattice_range(const certificate *c, int d)
 		const step *s = &c->step[i];
 		double tail = c->delta*1e-12/s->count;
 		slong first = 0, last = 0, n;
-		if (s->kind == EXPONENTIAL) {
-			most = fmax(most, 100*s->noise);
-			continue;
-		}
+		if (s->kind == EXPONENTIAL)
+			return 100*s->noise;
 		for (slong k = 0; k < s->parts; k++)
 			most = fmax(most, 0.987*lattice_range(&s->part[k], d)); /* so that few simple losses are points */
 		if (s->parts)

@@ -35,8 +35,7 @@ void declared_pair(step *s, double eps, double delta)
 {
 	new_outcomes(s, 4);
 	BALLS(x, y);
-	arb_set_d(x, eps);
-	arb_exp(x, x, PREC);
+	arb_exp(x, D(eps), PREC);
 	arb_add_ui(y, x, 1, PREC);
 	arb_div(s->p, x, y, PREC);
 	arb_inv(s->p + 1, y, PREC);
@@ -55,8 +54,7 @@ void response_pair(step *s, double probability, ulong categories, int against_ra
 	BALLS(x);
 	arb_set_d(s->p + 1, probability);
 	arb_div_ui(s->p + 1, s->p + 1, categories, PREC);
-	arb_set_d(x, probability);
-	arb_sub_ui(x, x, 1, PREC);
+	arb_sub_ui(x, D(probability), 1, PREC);
 	arb_sub(s->p, s->p + 1, x, PREC);
 	arb_mul_ui(s->p + 2, s->p + 1, categories - 2, PREC);
 	arb_set(s->q, s->p + 1);
@@ -136,8 +134,7 @@ static void geometric_pair(step *s, slong moved, const arb_t step)
 void discrete_laplace_pair(step *s)
 {
 	BALLS(x);
-	arb_set_d(x, s->noise);
-	arb_mul_ui(x, x, s->sensitivity, PREC);
+	arb_mul_ui(x, D(s->noise), s->sensitivity, PREC);
 	arb_inv(x, x, PREC);
 	geometric_pair(s, s->shift*s->sensitivity, x);
 }
@@ -211,8 +208,7 @@ int selection_pair(step *s, double eps, double delta)
 	BALLS(e, u, x, y, a, b);
 	arb_ptr c = _arb_vec_init(2*CORNERS); /* from (0, 0) on */
 	slong n = 1, run = 0;
-	arb_set_d(e, eps);
-	arb_exp(e, e, PREC);
+	arb_exp(e, D(eps), PREC);
 	for (int i = 0, last = -1; i < KEYS && n < CORNERS && !arb_is_one(y); i++) {
 		arb_set(x, y);
 		arb_set_d(u, delta);
@@ -360,6 +356,27 @@ void complement(arb_t out, const arb_t x, slong prec)
 {
 	arb_sub_ui(out, x, 1, prec);
 	arb_neg(out, out);
+}
+
+void half_square(arb_t out, const arb_t x, slong prec)
+{
+	arb_mul(out, x, x, prec);
+	arb_mul_2exp_si(out, out, -1);
+}
+
+void exp_minus(arb_t out, const arb_t x, slong prec)
+{
+	arb_neg(out, x);
+	arb_exp(out, out, prec);
+}
+
+void normal_tail(arb_t out, const arb_t x, slong prec)
+{
+	BALLS(root);
+	arb_sqrt_ui(root, 2, prec);
+	arb_div(out, x, root, prec);
+	arb_hypgeom_erfc(out, out, prec);
+	arb_mul_2exp_si(out, out, -1);
 }
 
 double mid(const arb_t x) { return arf_get_d(arb_midref(x), ARF_RND_NEAR); }

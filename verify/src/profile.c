@@ -18,8 +18,7 @@ static void law_of_values(law *out, grid *g, slong first, const fmpz *v, slong n
 {
 	BALLS(e, less, a, b);
 	WHOLES(u, before);
-	arb_set_d(e, g->h);
-	arb_exp(e, e, g->prec);
+	arb_exp(e, D(g->h), g->prec);
 	arb_sub_ui(less, e, 1, g->prec);
 	fmpz_one_2exp(before, g->bits);
 	out->first = first;
@@ -41,27 +40,6 @@ static void law_of_values(law *out, grid *g, slong first, const fmpz *v, slong n
 		fmpz_set(before, v + k);
 	}
 	fmpz_set(out->far, v + n - 1);
-}
-
-void law_of_choices(law *out, grid *g, const step *s, double work)
-{
-	double *w, h = g->h;
-	slong n, zero;
-	if (!choice_values(&w, &n, &zero, s, g->offset, 1, &h, work)) {
-		g->ok = 0;
-		return;
-	}
-	g->ok = g->ok && fabs(h - g->h) < 1e-12*h;
-	g->eta = fmax(g->eta, 0x1p-40*h + n*h*0x1p-51);
-	fmpz *v = _fmpz_vec_init(n);
-	BALLS(x);
-	for (slong i = 0; i < n; i++) {
-		arb_set_d(x, w[i]);
-		units(v + i, x, g, 1);
-	}
-	law_of_values(out, g, -zero, v, n);
-	_fmpz_vec_clear(v, n);
-	flint_free(w);
 }
 
 /* x at all places k of a sum of products: out_j = sum over m of p_m x_{j+m+from}, where x is one before its n values, and the last one after them. */
@@ -89,57 +67,34 @@ static void correlate(fmpz_poly_t out, const fmpz_poly_t p, const fmpz *x, slong
 static void nothing(fmpz_t out, slong k, grid *g)
 {
 	BALLS(x);
-	arb_set_d(x, g->h);
-	arb_mul_si(x, x, k, g->prec);
+	arb_mul_si(x, D(g->h), k, g->prec);
 	arb_expm1(x, x, g->prec);
 	arb_neg(x, x);
 	units(out, x, g, 1);
 }
 
-/* Steers: the mean and the variance of a law's loss. */
-static void moments(double *mean, double *variance, const law *x, const grid *g)
-{
-	double sum = 0, square = 0;
-	for (slong k = 0; k < x->p->length; k++) {
-		slong e;
-		double p = fmpz_get_d_2exp(&e, x->p->coeffs + k), l = (x->first + k)*g->h;
-		p = ldexp(p, e - g->bits);
-		sum += p*l;
-		square += p*l*l;
-	}
-	*mean = sum;
-	*variance = fmax(0, square - sum*sum);
-}
-
 void law_of_menu(law *out, grid *g, const step *s, int d, double tail)
 {
-	law *t = flint_malloc(s->parts*sizeof *t);
-	double B = s->units, eta = 0, lo = 0, hi = 0, mean = 0, back = 0, variance = 0, wide = 0, longest = 0;
+	law *t = flint_calloc(s->parts, sizeof *t), all = { 0 };
+	double eta = 0, longest = 0;
+	slong first = 0, last = 1;
 	for (slong i = 0; i < s->parts; i++) {
-		law_init(&t[i]);
-		double c = s->part[i].cost, m, v;
-		eta = fmax(eta, law_of_part(&t[i], g, &s->part[i], d, tail)*B/c);
-		moments(&m, &v, &t[i], g);
-		double bottom = t[i].first*g->h, top = bottom + t[i].p->length*g->h;
-		hi = fmax(hi, top*B/c);
-		lo = fmin(lo, bottom*B/c);
-		mean = fmax(mean, m*B/c);
-		back = fmax(back, -m*B/c);
-		variance = fmax(variance, v*B/c);
-		wide = fmax(wide, fmax(top, -bottom));
+		eta = fmax(eta, law_of_part(&t[i], g, &s->part[i], d, tail)*s->units/s->part[i].cost);
 		longest = fmax(longest, t[i].p->length);
+		/* About where all units are spent on it. */
+		repeat(&all, &t[i], s->units/s->part[i].cost + 1, g);
+		first = first < all.first ? first : all.first;
+		last = last > all.first + all.p->length ? last : all.first + all.p->length;
 	}
-	double z = 1.5*sqrt(-2*log(tail)*variance) + wide;
-	hi = fmin(hi, mean + z);
-	lo = fmax(lo, -back - z);
-	if (!g->ok || !spend(g, B*s->parts*((hi - lo)/g->h + 2*longest)/3)) {
-		g->ok = 0;
+	slong n = last - first + 1;
+	if (!g->ok || !spend(g, s->units*s->parts*(n + 2*longest)/3)) {
+		law_clear(&all);
 		for (slong i = 0; i < s->parts; i++)
 			law_clear(&t[i]);
 		flint_free(t);
+		g->ok = 0;
 		return;
 	}
-	slong first = floor(lo/g->h) - 1, n = ceil(hi/g->h) + 2 - first;
 	fmpz *v = _fmpz_vec_init((s->units + 1)*n);
 	fmpz_poly_t sum;
 	WHOLES(x, one);
@@ -167,6 +122,7 @@ void law_of_menu(law *out, grid *g, const step *s, int d, double tail)
 	g->eta = fmax(g->eta, eta);
 	fmpz_poly_clear(sum);
 	_fmpz_vec_clear(v, (s->units + 1)*n);
+	law_clear(&all);
 	for (slong i = 0; i < s->parts; i++)
 		law_clear(&t[i]);
 	flint_free(t);
@@ -180,8 +136,7 @@ static void profile_of(arb_ptr v, const law *x, slong first, slong n, const grid
 	WHOLES(sum);
 	BALLS(damped, fall);
 	fmpz_set(sum, x->far);
-	arb_set_d(fall, -g->h);
-	arb_exp(fall, fall, g->prec);
+	arb_exp(fall, D(-g->h), g->prec);
 	slong j = x->p->length;
 	for (slong k = first + n - 1 > x->first + j ? first + n - 1 : x->first + j; k >= first; k--) {
 		arb_mul(damped, damped, fall, g->prec);
@@ -204,16 +159,9 @@ static void runs_of(arb_t mean, arb_t none, const step *s, slong prec)
 	BALLS(x);
 	arb_set_d(mean, s->gamma);
 	arb_zero(none);
-	if (s->law == FIXED)
-		arb_set_ui(mean, s->units);
-	else if (s->law == POISSON) {
-		arb_neg(none, mean);
-		arb_exp(none, none, prec);
-	} else if (s->law == BINOMIAL) {
-		arb_div_ui(none, mean, s->units, prec);
-		complement(none, none, prec);
-		arb_pow_ui(none, none, s->units, prec);
-	} else {
+	if (s->poisson)
+		exp_minus(none, mean, prec);
+	else {
 		/* (1 - g)/g times 1/-log g, or eta/(1 - g^eta) */
 		arb_log(x, mean, prec);
 		if (s->shape != 0) {
@@ -233,9 +181,8 @@ static void runs_of(arb_t mean, arb_t none, const step *s, slong prec)
 /* f'(1 - u)/f'(1), rounded up or down. */
 static double weight(const step *s, double u, int up)
 {
-	double n = s->units, x = s->law == POISSON ? s->gamma*u : s->law == FIXED ? (1 - n)*log1p(-u) : s->law == BINOMIAL ? (1 - n)*log1p(-s->gamma/n*u) : (s->shape + 1)*log1p((1 - s->gamma)/s->gamma*u);
-	double off = 0x1p-47*(1 + fabs(x)) + (s->law == BINOMIAL ? 0x1p-50*n*u*s->gamma/(n - s->gamma*u) : 0);
-	return n == 1 && s->law == FIXED ? 1 : up ? fmin(1, exp(off - x)) : exp(-off - x);
+	double x = s->poisson ? s->gamma*u : (s->shape + 1)*log1p((1 - s->gamma)/s->gamma*u), off = 0x1p-47*(1 + fabs(x));
+	return up ? fmin(1, exp(off - x)) : exp(-off - x);
 }
 
 /* What runs of a search weigh: from the lines of the profile of the other direction, the rises for slopes e^{jh}, j from low on; all at least what is needed. */
@@ -303,47 +250,29 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 	if (g->ok && spend(g, 12.0*n + 13*fabs(log(tail))/g->h)) {
 		arb_ptr v = _arb_vec_init(2*n);
 		fmpz *value = _fmpz_vec_init(n);
-		double *slope = flint_malloc(4*n*sizeof *slope), *height = slope + 2*n;
-		slong lines = 0, low, size;
+		double *slope = flint_malloc(2*n*sizeof *slope), *height = slope + n;
+		slong low, size;
 		BALLS(x, e, mean, none);
 		WHOLES(u, flat);
 		profile_of(v, &one[0], from, n, g);
 		profile_of(v + n, &one[1], from, n, g);
-		/* Lines by their slopes: e^{-x}, from this direction, then e^t. */
-		for (slong k = from + n - 1; k > 0; k--, lines++) {
-			arb_set_d(e, -g->h);
-			arb_mul_si(e, e, k, g->prec);
-			arb_exp(x, e, g->prec);
-			slope[lines] = bound_of_ball(x, 1);
-			arb_set_d(x, eta);
-			arb_sub(e, e, x, g->prec);
+		for (slong k = 0; k < n; k++) { /* lines of U, from below to above */
+			arb_mul_si(e, D(g->h), from + k, g->prec);
+			arb_add(e, e, D(eta), g->prec);
 			arb_exp(e, e, g->prec);
-			complement(x, v + k - from, g->prec);
-			arb_mul(x, x, e, g->prec);
-			complement(x, x, g->prec);
-			height[lines] = bound_of_ball(x, 1);
+			slope[k] = bound_of_ball(e, 1);
+			height[k] = bound_of_ball(v + n + k, 1);
 		}
-		for (slong k = 0; k < from + n; k++, lines++) {
-			arb_set_d(e, g->h);
-			arb_mul_si(e, e, k, g->prec);
-			arb_set_d(x, eta);
-			arb_add(e, e, x, g->prec);
-			arb_exp(e, e, g->prec);
-			slope[lines] = bound_of_ball(e, 1);
-			height[lines] = bound_of_ball(v + n + k - from, 1);
-		}
-		double vertical, *w = mixture_of(&low, &size, &vertical, s, slope, height, lines, tail, g->h);
+		double vertical, *w = mixture_of(&low, &size, &vertical, s, slope, height, n, tail, g->h);
 		runs_of(mean, none, s, g->prec);
 		fmpz_poly_t rises, sum;
 		fmpz_poly_init(rises); fmpz_poly_init(sum);
 		for (slong j = 0; j < size; j++) { /* backwards: v_k = sum of w_j delta at k - j */
-			arb_set_d(x, w[size - 1 - j]);
-			arb_mul(x, x, mean, g->prec);
+			arb_mul(x, D(w[size - 1 - j]), mean, g->prec);
 			units(u, x, g, 1);
 			fmpz_poly_set_coeff_fmpz(rises, j, u);
 		}
-		arb_set_d(x, vertical);
-		arb_mul(x, x, mean, g->prec);
+		arb_mul(x, D(vertical), mean, g->prec);
 		units(flat, x, g, 1);
 		for (slong k = 0; k < n; k++)
 			units(value + k, v + k, g, 1);

@@ -41,8 +41,7 @@ int real_transform(arb_t m, const step *s, int d, double at, slong prec)
 	if (full_gaussian(s)) {
 		BALLS(x);
 		shift_of(m, s, prec);
-		arb_mul(m, m, m, prec);
-		arb_mul_2exp_si(m, m, -1);
+		half_square(m, m, prec);
 		arb_set_d(x, at);
 		arb_mul(m, m, x, prec);
 		arb_add_ui(x, x, 1, prec);
@@ -73,8 +72,7 @@ int late_bound(arb_t bound, const step *s, int d, double theta, double t, double
 		arb_add(x, x, bound, prec);
 		arb_sub(x, x, y, prec);
 		shift_of(y, s, prec);
-		arb_mul(y, y, y, prec);
-		arb_mul_2exp_si(y, y, -1);
+		half_square(y, y, prec);
 		arb_mul(x, x, y, prec);
 		arb_exp(bound, x, prec);
 		return 1;

@@ -129,8 +129,7 @@ static int judge(const certificate *c, const arb_t ball, double eps, const arb_t
 {
 	/* What is missing of either law adds or takes so much. */
 	BALLS(x, e);
-	arb_set_d(e, eps);
-	arb_exp(e, e, 80);
+	arb_exp(e, D(eps), 80);
 	arb_add_ui(e, e, 1, 80);
 	arb_mul(e, e, c->missing, 80);
 	arb_set(x, ball);
