@@ -399,22 +399,21 @@ static void read_parts(certificate *c, step *s, int search, ulong records)
 	if (c->cost)
 		bad("a menu or a search is inside of another");
 	s->kind = search ? SEARCH : MENU;
-	s->parts = 1;
 	s->shift = 1;
 	c->apart |= 2;
+	slong n = 1;
 	if (search) {
 		s->poisson = next(" poisson");
 		s->shape = s->poisson ? 0 : number_of(" negative-binomial shape", -1, 1e6);
 		s->gamma = number_of(s->poisson ? " mean" : " gamma", 0x1p-1022, s->poisson ? 1e15 : 1);
 	} else {
 		s->units = whole_of(" units", 1, 100000);
-		s->parts = whole_of(" types", 1, 64);
+		n = whole_of(" types", 1, 64);
 	}
-	s->part = calloc(s->parts, sizeof *s->part);
-	if (!s->part) {
-		s->parts = 0;
+	s->part = calloc(n, sizeof *s->part);
+	if (!s->part)
 		bad("there is no memory");
-	}
+	s->parts = n;
 	for (slong i = 0; i < s->parts; i++) {
 		s->part[i].cost = 1;
 		if (!search) {

@@ -5,7 +5,7 @@
  *   p_k = ((v_{k-1} - v_k) e^h - (v_k - v_{k+1}))/(e^h - 1),  p_first = 1 - v_first - (v_first - v_{first+1})/(e^h - 1),
  * with the last value at an infinite loss. Where rounded values are not convex a mass is below 0, and 0 in its place only adds.
  *
- * Menus (C9): R_0 = (1 - a)+, R_b the largest of R_{b-1} and of all I_i + sum over l of p_i(l) R_{b-c_i} at k + l, p_i the law above of type i.
+ * Menus (C9): R_0 = (1 - a)+, R_b the largest of R_{b-1} and of all I_i + sum over l of p_i(l) R_{b-c_i} at k - l, p_i the law above of type i.
  *
  * Searches (C10): delta(eps) <= f(0)(1 - e^eps)+ + sum w_j delta_1(eps - c_j), f the generating function of the number of runs, w_j and e^{c_j} the rises and
  * slopes of a concave function above (0, 0) and all (f'(1 - U(u)), f'(1 - u)), U(u) = min over t of e^t u + the profile of the other direction at t.
@@ -42,25 +42,26 @@ static void law_of_values(law *out, grid *g, slong first, const fmpz *v, slong n
 	fmpz_set(out->far, v + n - 1);
 }
 
-/* x at all places k of a sum of products: out_j = sum over m of p_m x_{j+m+from}, where x is one before its n values, and the last one after them. */
-static void correlate(fmpz_poly_t out, const fmpz_poly_t p, const fmpz *x, slong n, slong from, slong size, const grid *g)
+/* out_j = sum over m of p_m x_{j-m+from}, where x is 1 before its n values, and the last one after them. */
+static void convolve(fmpz_poly_t out, const fmpz_poly_t p, const fmpz *x, slong n, slong from, slong size, const grid *g)
 {
 	slong L = p->length;
 	fmpz_poly_zero(out);
 	if (L == 0)
 		return;
-	fmpz_poly_t reversed, all;
+	fmpz_poly_t all;
 	WHOLES(one);
-	fmpz_poly_init(reversed); fmpz_poly_init(all);
+	fmpz_poly_init(all);
 	fmpz_one_2exp(one, g->bits);
-	fmpz_poly_reverse(reversed, p, L);
 	fmpz_poly_fit_length(all, size + L - 1);
-	for (slong e = 0; e < size + L - 1; e++)
-		fmpz_poly_set_coeff_fmpz(all, e, e + from < 0 ? one : x + (e + from < n ? e + from : n - 1));
-	fmpz_poly_mullow(out, reversed, all, size + L - 1);
+	for (slong e = 0; e < size + L - 1; e++) {
+		slong i = e - L + 1 + from;
+		fmpz_poly_set_coeff_fmpz(all, e, i < 0 ? one : x + (i < n ? i : n - 1));
+	}
+	fmpz_poly_mullow(out, p, all, size + L - 1);
 	fmpz_poly_shift_right(out, out, L - 1);
 	shorten(out, g, 1);
-	fmpz_poly_clear(reversed); fmpz_poly_clear(all);
+	fmpz_poly_clear(all);
 }
 
 /* (1 - e^{kh})+ in units, rounded up. */
@@ -109,7 +110,7 @@ void law_of_menu(law *out, grid *g, const step *s, int d, double tail)
 			ulong c = s->part[i].cost;
 			if (c > b)
 				continue;
-			correlate(sum, t[i].p, row - c*n, n, t[i].first, n, g);
+			convolve(sum, t[i].p, row - c*n, n, -t[i].first, n, g);
 			for (slong k = 0; k < n; k++) {
 				fmpz_poly_get_coeff_fmpz(x, sum, k);
 				fmpz_add(x, x, t[i].far);
@@ -267,8 +268,8 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 		runs_of(mean, none, s, g->prec);
 		fmpz_poly_t rises, sum;
 		fmpz_poly_init(rises); fmpz_poly_init(sum);
-		for (slong j = 0; j < size; j++) { /* backwards: v_k = sum of w_j delta at k - j */
-			arb_mul(x, D(w[size - 1 - j]), mean, g->prec);
+		for (slong j = 0; j < size; j++) {
+			arb_mul(x, D(w[j]), mean, g->prec);
 			units(u, x, g, 1);
 			fmpz_poly_set_coeff_fmpz(rises, j, u);
 		}
@@ -278,7 +279,7 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 			units(value + k, v + k, g, 1);
 		slong high = low + size - 1, first = from + (low < 0 ? low : 0), all = n + (high > 0 ? high : 0) - (low < 0 ? low : 0);
 		fmpz *total = _fmpz_vec_init(all);
-		correlate(sum, rises, value, n, first - high - from, all, g);
+		convolve(sum, rises, value, n, first - low - from, all, g);
 		for (slong k = 0; k < all; k++) {
 			nothing(total + k, first + k, g);
 			arb_set_fmpz(x, total + k);

@@ -192,7 +192,7 @@ static void overtime(int signal)
 static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t delta, int upper, double work, double *size, const char **why)
 {
 	int verdict = NOT_PROVED;
-	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE;
+	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE, coarse = 0, at_coarse = 0;
 	arb_t x[2]; /* from below and from above */
 	arb_init(x[0]); arb_init(x[1]);
 	for (int i = 0; i < REFINED && verdict == NOT_PROVED; i++) {
@@ -216,7 +216,12 @@ static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t
 		if (getenv("VERIFY_TRACE"))
 			printf("direction %d, eps %.17g, cells %.3g: %.15g %.15g\n", d, eps, h, mid(x[0]), mid(x[1]));
 		/* The errors of both sides are about 1 to 2, and fall with the square of h. */
-		double truth = (2*mid(x[0]) + mid(x[1]))/3, off = fabs(mid(x[upper]) - truth), room = fabs(mid(delta) - truth);
+		double truth = (2*mid(x[0]) + mid(x[1]))/3;
+		if (c->apart) /* there is no side below: from what the last cells gave */
+			truth = coarse > 0 ? mid(x[1]) - (at_coarse - mid(x[1]))*h*h/(coarse*coarse - h*h) : 0.9*mid(x[1]) + 0.1*mid(delta);
+		coarse = h;
+		at_coarse = mid(x[1]);
+		double off = fabs(mid(x[upper]) - truth), room = fabs(mid(delta) - truth);
 		h *= fmax(1./16, fmin(0.6, 0.8*sqrt(room/off)));
 	}
 	arb_clear(x[0]); arb_clear(x[1]);
@@ -302,7 +307,7 @@ int main(int argc, char **argv)
 		return BAD_INPUT;
 	}
 	/* An attempt that was begun in time may take much longer than the one before it. */
-	struct rlimit most = { most_seconds() + 2, RLIM_INFINITY };
+	struct rlimit most = { most_seconds() + 1, RLIM_INFINITY };
 	signal(SIGXCPU, overtime);
 	setrlimit(RLIMIT_CPU, &most);
 	static char text[MAX_BYTES + 2];
