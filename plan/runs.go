@@ -61,7 +61,9 @@ func run(s *node) string {
 	switch {
 	case s.get("disjoint") != nil:
 	case s.get("adaptive") != nil:
-		return menuWords(s.get("adaptive"))
+		if text, ok := menuWords(s.get("adaptive")); ok {
+			return text
+		}
 	case s.get("selection") != nil:
 		if text, ok := searchWords(s); ok {
 			return text
@@ -106,14 +108,17 @@ func parts(list *node) string {
 	return text
 }
 
-// menuWords writes {units: …, menu: […]}, of which parseAdaptive has read that it is one.
-func menuWords(n *node) string {
+// menuWords writes {units: …, menu: […]}, of which parseAdaptive has read that it is one. It reports false where a cost is not a number.
+func menuWords(n *node) (string, bool) {
 	types := n.get("menu").items
 	text := fmt.Sprintf("adaptive units %d types %d", (&values{node: n}).whole("units"), len(types))
 	for _, t := range types {
+		if cost := t.get("cost"); cost == nil || cost.isWord("auto") {
+			return "", false
+		}
 		text += fmt.Sprintf("\ntype cost %d%s", (&values{node: t}).whole("cost"), parts(t.get("steps")))
 	}
-	return text
+	return text, true
 }
 
 // searchWords writes the law of a search, with the γ that its mean stands for, and what it runs. It reports false of a law that bounds the runs.

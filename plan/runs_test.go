@@ -45,6 +45,8 @@ func TestRuns(t *testing.T) {
 		{"neighbors: substitute\nsteps:\n  - {selection: {law: geometric, mean: 3, max: 5}, mechanism: {pure: {epsilon: 1}}}\n  - {selection: {law: poisson, mean: 3}, steps: [{selection: {law: poisson, mean: 3}, mechanism: {pure: {epsilon: 1}}}]}",
 			[]string{"1 other selection: {law: geometric, mean: 3, max: 5}, mechanism: {pure: {epsilon: 1}}",
 				"1 selection poisson mean 0x1.8p+1 steps 1\ninner 1 other with parts of its own"}},
+		{"neighbors: substitute\nsteps: [{adaptive: {units: 4, menu: [{name: a, steps: [{mechanism: {pure: {epsilon: 1}}}]}]}}]",
+			[]string{"1 other adaptive: {units: 4, menu: [{name: a, steps: [{mechanism: {pure: {epsilon: 1}}}]}]}"}},
 	} {
 		_, got, err := Runs([]byte(c.text))
 		if err != nil {

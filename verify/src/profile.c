@@ -1,13 +1,13 @@
 /*
- * Laws from above of steps that are known by a profile, an upper bound v_k of delta at the points kh (docs/reference/certificates.md, C7).
+ * Laws from above of steps that are known by a profile, an upper bound v_k of delta at the points kh (docs/reference/certificates.md, C8).
  * delta is convex in a = e^loss and 1 at a = 0, so that the chords between (0, 1) and the points (e^{kh}, v_k), level behind the last one, are above it.
  * Their changes of slope are the masses of Q, and those of P
  *   p_k = ((v_{k-1} - v_k) e^h - (v_k - v_{k+1}))/(e^h - 1),  p_first = 1 - v_first - (v_first - v_{first+1})/(e^h - 1),
  * with the last value at an infinite loss. Where rounded values are not convex a mass is below 0, and 0 in its place only adds.
  *
- * Menus (C9): R_0 = (1 - a)+, R_b the largest of R_{b-1} and of all I_i + sum over l of p_i(l) R_{b-c_i} at k - l, p_i the law above of type i.
+ * Menus (C8): R_0 = (1 - a)+, R_b the largest of R_{b-1} and of all I_i + sum over l of p_i(l) R_{b-c_i} at k - l, p_i the law above of type i.
  *
- * Searches (C10): delta(eps) <= f(0)(1 - e^eps)+ + sum w_j delta_1(eps - c_j), f the generating function of the number of runs, w_j and e^{c_j} the rises and
+ * Searches (C9): delta(eps) <= f(0)(1 - e^eps)+ + sum w_j delta_1(eps - c_j), f the generating function of the number of runs, w_j and e^{c_j} the rises and
  * slopes of a concave function above (0, 0) and all (f'(1 - U(u)), f'(1 - u)), U(u) = min over t of e^t u + the profile of the other direction at t.
  */
 #include <math.h>
