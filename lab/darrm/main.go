@@ -9,8 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/lab/plots"
@@ -23,7 +21,7 @@ func main() {
 	e := &experiment{dir: out(), votes: "lab/votes/testdata"}
 	try.Main(func() {
 		e.report(context.Background())
-		try.Check(os.WriteFile(filepath.Join(out(), "darrm.md"), e.text.Bytes(), 0o644))
+		try.Check(plots.WritePage(out(), "darrm", e.text.Bytes()))
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 )
@@ -245,7 +246,7 @@ func flightsPage(dir, folder string, seeds int) {
 	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int){flightLosses, flightOutputs, flightGroups, flightSGD} {
 		section(r, train, test, solve, clean, seeds)
 	}
-	try.Check(os.WriteFile(filepath.Join(dir, "labeldp-flights.md"), r.Bytes(), 0o644))
+	try.Check(plots.WritePage(dir, "labeldp-flights", r.Bytes()))
 }
 
 // flightLosses is the analogue of Figures 4 and 5.

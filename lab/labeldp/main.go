@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,7 +87,7 @@ func run(dir string, without ...string) {
 		}
 		section.write(r)
 	}
-	try.Check(os.WriteFile(filepath.Join(dir, "labeldp.md"), r.Bytes(), 0o644))
+	try.Check(plots.WritePage(dir, "labeldp", r.Bytes()))
 }
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
