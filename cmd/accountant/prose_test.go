@@ -115,6 +115,9 @@ func TestProse(t *testing.T) {
 			continue
 		}
 		whole := strings.Join(page(t, path), "\n")
+		if path == soundness { // whose page says where its numbers are from
+			whole += "\n" + strings.Join(page(t, strings.TrimSuffix(soundness, ".csv")+".md"), "\n")
+		}
 		text, shown := prose(whole)
 		known := numbersIn(shown)
 		for _, m := range numbersFrom.FindAllStringSubmatch(whole, -1) {

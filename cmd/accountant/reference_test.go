@@ -110,7 +110,7 @@ func usages(flags *pflag.FlagSet) string {
 	return regexp.MustCompile(`(?m)(\S)  +`).ReplaceAllString(strings.TrimRight(flags.FlagUsages(), " \n"), "$1  ")
 }
 
-// reference writes the help of every command as Markdown; what several commands share stands at the top.
+// reference writes what every command does, an example and its flags as Markdown; what several commands share stands at the top.
 func reference() []byte {
 	root := newRootCmd()
 	root.InitDefaultCompletionCmd()
@@ -154,9 +154,11 @@ func reference() []byte {
 		if text == "" {
 			text = c.Short + "."
 		}
-		fmt.Fprintf(&b, "%s\n", strings.TrimSpace(text))
+		// The first paragraph: the whole text is the help's.
+		first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
+		fmt.Fprintf(&b, "%s\n", first)
 		if c.HasExample() { // one is enough here
-			first, _, _ := strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
+			first, _, _ = strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
 			fmt.Fprintf(&b, "\n%s\n", first)
 		} else if c.Runnable() && c != root {
 			fmt.Fprintf(&b, "\n  %s\n", c.UseLine())
@@ -191,6 +193,10 @@ func reference() []byte {
 			fmt.Fprintf(&b, "\nShared: %s.\n", strings.Join(also, ", "))
 		}
 		fmt.Fprintf(&b, "```\n")
+		if rest != "" {
+			name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
+			fmt.Fprintf(&b, "\n[More](../../cmd/accountant/help/%s.txt)\n", name)
+		}
 	}
 	return b.Bytes()
 }
