@@ -151,8 +151,8 @@ func compositionTable(r *report) {
 	}
 	near.Y.Min, near.Y.Max = 0.9, 2.4
 	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{90, 90, 90, 255}})}})
-	r.figure("must-composition.png", "To be compared with the paper's claims on equations 6–8; all under substitution. Left: lines are proved upper ends, the bands below them reach down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
-		"Right: WOR and WR over Poisson; lines are upper ends by the recursion over data configurations, pale bands the gap that it closes. At equal n, m, σ these three cost about the same after many steps.",
+	r.figure("must-composition.png", "Left: proved upper ends, with bands down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
+		"Right: WOR and WR over Poisson, by the recursion.",
 		legend, [][]*chart{{all, near}}, 9*vg.Centimeter)
 	r.printf("ε by the paper's pair (**no bound**), by an attack on legal data (lower) and by a theorem (upper). Up to %d steps the ends of WOR and WR are those of the recursion (`accountant.WithRecursion`); *without* is the upper end without it.\n\n| scheme | k | paper's pair, no bound | attack: at least | proved: at most | without |\n|---|---|---|---|---|---|\n", recursionRuns)
 	for _, c := range cs {

@@ -152,8 +152,8 @@ func profilesFigure(r *report) {
 		}
 		ratio.line(s.name, styles[s.name].line(), xy)
 	}
-	r.figure("must-figureS3.png", "The paper's Figure S3 a–e (and ε'/ε, second panel), same setting as Figure 4. Grey: no change. The smaller η, the smaller ε' at the same ε; but δ' exceeds δ (curve above grey) for small δ for all schemes that draw a record more than once, "+
-		"most for MUST.WW. At Δ/σ = 1 the order of the four flips between δ = 0.19 and 0.31, not at one point.",
+	r.figure("must-figureS3.png", "The paper's Figure S3 a–e, in the setting of Figure 4. Grey: no change. The smaller η, the smaller ε'; "+
+		"but δ' exceeds δ for small δ where a record can be drawn more than once, most for MUST.WW.",
 		schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // mostRows is how many rows a table of a page has at most; longer ones are files beside it.
-const mostRows = 7
+const mostRows = 5
 
 // Short takes the long tables out of a page in Markdown: each becomes a line with a link to a file of comma-separated
 // values, which is named for the page and the heading above it. An empty first cell repeats the one above.
