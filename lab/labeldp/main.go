@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
@@ -359,16 +360,11 @@ func thresholds(r *report) {
 		{"uniform on {0, …, 4}", priorB()}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
 		{"uniform on {0, …, 9}", try.Must(labeldp.NewPrior(ints(0, 9), nil))},
 	} {
-		lo, hi := 0.5, 8.0
-		for hi-lo > 1e-9 {
-			mid := (lo + hi) / 2
-			if _, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, mid)); cert.Iterations > 0 {
-				lo = mid
-			} else {
-				hi = mid // the certificate of debiased randomized response held
-			}
-		}
-		rows = append(rows, []string{c.name, fmt.Sprintf("%.6f", hi)})
+		from, _ := xmath.Bisect(8, 0.5, 33, func(eps float64) bool {
+			_, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
+			return cert.Iterations == 0 // the certificate of debiased randomized response held
+		})
+		rows = append(rows, []string{c.name, fmt.Sprintf("%.6f", from)})
 	}
 	r.table([]string{"prior", "optimal from ε ="}, rows)
 }

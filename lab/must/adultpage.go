@@ -185,17 +185,11 @@ func (r *report) version2() {
 	const n, m, clip, steps = incomeN, 100, 1.5, 15
 	eps := baseEpsilon(1e-5, float64(m)/n)
 	// θ with δ_Gauss(θ; ε) = 1/n, as uniroot finds it there.
-	lo, hi := 1e-9, 10.
-	for range 200 {
-		mid := math.Sqrt(lo * hi)
-		g := try.Must(profiles.NewGaussian(1 / mid))
-		if d, _ := profiles.LogDelta(g, eps); d > -xmath.Log(n) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	sigma := clip / (n * lo)
+	theta, _ := xmath.BisectLog(1e-9, 10, 200, func(theta float64) bool {
+		d, _ := profiles.LogDelta(try.Must(profiles.NewGaussian(1/theta)), eps)
+		return d <= -xmath.Log(n)
+	})
+	sigma := clip / (n * theta)
 	multiplier := sigma * math.Sqrt(m) / clip // of the sum of m clipped gradients, each with its own noise
 	ss := drawn(n, 200, m)
 	g := try.Must(profiles.NewGaussianMechanism(multiplier))
