@@ -5,8 +5,10 @@
 package selection
 
 import (
+	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -166,4 +168,10 @@ func (w weight) down(u float64) float64 {
 func (w weight) slopes(u float64) (down, up float64) {
 	s := math.Exp(w.l.logSlope(min(u, 1)))
 	return max(0, s*(1-w.err)-tiny), s*(1+w.err) + tiny
+}
+
+// affords takes what n values of f' need of a limit of work beyond what they need of a law in closed form, which counts
+// with what they are made for; false where there is not so much left.
+func affords(ctx context.Context, l Law, n int) bool {
+	return parallel.Take(ctx, float64(n)*float64(lawWork(l)-1)) == nil
 }
