@@ -20,7 +20,7 @@ func Finite(p, q []float64) (Curve, error) {
 		return nil, err
 	}
 	f, b := newPair(p, q), newPair(q, p)
-	return Max(f, b), nil
+	return maxOf(f, b), nil
 }
 
 // pair is a finite pair that keeps the relative accuracy of p − q, which losses

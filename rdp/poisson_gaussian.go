@@ -300,9 +300,9 @@ func (c poissonLaplace) largest(alpha, centre, b float64) float64 {
 
 // Curves under sampling without replacement, by the joint convexity of the profile.
 
-// WithoutReplacementGaussian returns a bound on the curve of the Gaussian
+// withoutReplacementGaussian returns a bound on the curve of the Gaussian
 // mechanism on a uniformly random batch of fixed size, sharper than
-// WithoutReplacement at every order. The noise multiplier is σ over the
+// withoutReplacement at every order. The noise multiplier is σ over the
 // distance by which substituting a record can move the mean.
 //
 // Theorem: Balle, Barthe and Gaboardi, "Privacy amplification by subsampling"
@@ -314,7 +314,7 @@ func (c poissonLaplace) largest(alpha, centre, b float64) float64 {
 //	E_Q[g(z) + z·g(1/z); r > 1],  z = 1 + γ(r − 1),  g(z) = z^α − 1 − α(z−1),
 //
 // with r the density ratio of the Gaussian pair. Relation: substitute.
-func WithoutReplacementGaussian(population, batch int64, noiseMultiplier float64) (Curve, error) {
+func withoutReplacementGaussian(population, batch int64, noiseMultiplier float64) (Curve, error) {
 	g, err := Gaussian(noiseMultiplier)
 	if err != nil {
 		return nil, err
@@ -326,7 +326,7 @@ func WithoutReplacementGaussian(population, batch int64, noiseMultiplier float64
 	return newEnvelope(noiseMultiplier, float64(batch)/float64(population)), nil
 }
 
-// envelope is the curve of WithoutReplacementGaussian at a rate.
+// envelope is the curve of withoutReplacementGaussian at a rate.
 type envelope struct {
 	sigma, rate float64
 	general     Curve // the bound of mixed, where the quadrature is too long

@@ -93,7 +93,7 @@ func WithoutReplacement(c Curve, population, batch int64) (Curve, error) {
 	return mixed(c, float64(batch)/float64(population)), nil
 }
 
-// mixed is the bound of WithoutReplacement at a rate: it holds whenever the two
+// mixed is the bound of withoutReplacement at a rate: it holds whenever the two
 // output distributions are rate·P + (1−rate)·R and rate·Q + (1−rate)·R and c
 // bounds the divergences among all of P, Q and R.
 func mixed(c Curve, rate float64) Curve {
