@@ -120,15 +120,8 @@ func (g Guesses) leastRefuted(c curve) float64 {
 	if g.Correct <= 0 || len(c.epsilons) == 0 || !g.refutes(c, 1) {
 		return 1
 	}
-	low, high := -740.0, 0.0 // of its logarithm
-	for range 40 {
-		if mid := (low + high) / 2; g.refutes(c, math.Exp(mid)) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return math.Exp(high)
+	log, _ := xmath.Bisect(0, -740, 40, func(log float64) bool { return g.refutes(c, math.Exp(log)) })
+	return math.Exp(log)
 }
 
 // Mu returns the lower bound of μ at a confidence: no mechanism that is μ-GDP with a smaller one lets an auditor guess as many right, but
@@ -148,14 +141,7 @@ func (g Guesses) mu(ctx context.Context, confidence, known float64) (float64, er
 	if !refuted(known) {
 		return 0, ctx.Err()
 	}
-	low, high := known, float64(maxMu)
-	for range 40 {
-		if mid := (low + high) / 2; refuted(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := xmath.Bisect(known, maxMu, 40, refuted)
 	return low, ctx.Err()
 }
 
@@ -193,15 +179,10 @@ func GaussianEpsilon(mu, delta float64) float64 {
 		return 0
 	}
 	target := xmath.Up(xmath.Log(delta), 2)
-	low, high := 0.0, mu*(mu/2+40)
-	for range 60 {
-		mid := (low + high) / 2
-		if l, e := gauss.LogDelta(mid); l-e >= target {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := xmath.Bisect(0, mu*(mu/2+40), 60, func(eps float64) bool {
+		l, e := gauss.LogDelta(eps)
+		return l-e >= target
+	})
 	return low
 }
 

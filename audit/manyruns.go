@@ -116,17 +116,11 @@ func areaMu(in, out []float64, alpha float64) float64 {
 	// Whole and half numbers of pairs are exact up to 2^53; 1e-12 is more than two quotients, and keeps 1 − area from 0.
 	area := twice / 2 / float64(len(in)) / float64(len(out)) * (1 - 1e-12)
 	need := -xmath.Log(alpha) / float64(min(len(in), len(out))) * (1 + 1e-12)
-	low, high := 0.5, area // of p; KL(area, p) falls
-	if !(area > 0.5 && divergence(area, low) > need) {
+	if !(area > 0.5 && divergence(area, 0.5) > need) {
 		return 0
 	}
-	for range 60 {
-		if mid := (low + high) / 2; divergence(area, mid)*(1-1e-9)-1e-15 > need {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	// KL(area, p) falls in p.
+	low, _ := xmath.Bisect(0.5, area, 60, func(p float64) bool { return divergence(area, p)*(1-1e-9)-1e-15 > need })
 	// Φ⁻¹(p) is −Φ⁻¹(1 − p).
 	return max(0, xmath.Down(-quantileAbove(xmath.Up(1-low, 1))*math.Sqrt2, 4))
 }
@@ -203,16 +197,9 @@ func quantileAbove(p float64) float64 {
 	if p >= 1 {
 		return math.Inf(1)
 	}
-	low, high := -40.0, 9.0 // Φ(9) is 1 in floating point
-	for range 80 {
-		mid := (low + high) / 2
-		if xmath.NormalTail(-mid)*(1-0x1p-49) > p {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
+	// Φ(9) is 1 in floating point.
+	z, _ := xmath.Bisect(9, -40, 80, func(z float64) bool { return xmath.NormalTail(-z)*(1-0x1p-49) > p })
+	return z
 }
 
 // Proofs: one threshold, the area under the ROC, and the band.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // This file bounds ε from one run with m canaries, each of which takes part by its own fair
@@ -187,14 +188,7 @@ func largest(high, alpha float64, p func(float64) float64) float64 {
 	if low < 0 {
 		return 0
 	}
-	high = low + high/grid
-	for range 40 {
-		if mid := (low + high) / 2; p(mid) <= alpha {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ = xmath.Bisect(low, low+high/grid, 40, func(x float64) bool { return p(x) <= alpha })
 	return low
 }
 

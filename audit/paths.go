@@ -101,13 +101,7 @@ func (p path) reach(t pairTest, c float64) (low float64) {
 		for high < maxReach && t.at(high).statistic(i, j) >= c {
 			high *= 2
 		}
-		for high-low > 1e-9*high {
-			if mid := (low + high) / 2; t.at(mid).statistic(i, j) >= c {
-				low = mid
-			} else {
-				high = mid
-			}
-		}
+		low, _ = xmath.Bisect(low, high, 40, func(eps float64) bool { return t.at(eps).statistic(i, j) >= c })
 	}
 	// A millionth is more than the statistic's rounding (1e-8 of it) moves ε: where it is c, it falls by more than c/10 a unit.
 	return max(0, low*(1-1e-6)-1e-6)

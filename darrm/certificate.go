@@ -37,7 +37,7 @@ type Certificate struct {
 // four or eight if not. It does not depend on how g was found.
 //
 // It costs O(K²) for a monotone g and Δ = 0, O(K³) for a monotone g and Δ > 0,
-// and one step for each of C(K+3, 3) or C(K+7, 7) multisets for others. Once
+// and one step for each of C(K+3, 3) or C(K+5, 5) multisets for others. Once
 // ctx is done, the error is that of ctx.
 func Certify(ctx context.Context, p Params, g Gamma) (Certificate, error) {
 	if err := p.checkWith(g); err != nil {

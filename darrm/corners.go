@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -96,12 +97,19 @@ type run struct {
 	base     counts
 	from, to int
 	P, Q     []float64
+	least    *spread // of which Q are the minima, if not nil
 }
 
 func (r *run) counts(i int) counts {
 	c := r.base
 	c[r.from] -= i
 	c[r.to] += i
+	if r.least != nil {
+		// Of the zeros and ones so far some are at (0, Δ) and (1, 1−Δ).
+		x, y := r.least.coins(c[corner00], i, c[corner1mD1])
+		c[corner00], c[corner0D] = c[corner00]-x, x
+		c[corner11], c[corner11mD] = c[corner11]-y, y
+	}
 	return c
 }
 
@@ -153,10 +161,15 @@ func answer(g Gamma) []float64 {
 
 // toss averages in place: v[j] becomes the value when one more coin is tossed.
 func toss(v []float64, c coin) []float64 {
-	for j := range len(v) - 1 {
-		v[j] = c.q*v[j] + c.p*v[j+1]
-	}
+	tossInto(v[:len(v)-1], v, c)
 	return v[:len(v)-1]
+}
+
+// tossInto is toss into out, which may be v and has one value less.
+func tossInto(out, v []float64, c coin) {
+	for j := range out {
+		out[j] = c.q*v[j] + c.p*v[j+1]
+	}
 }
 
 func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run)) {
@@ -240,78 +253,130 @@ func (t *cornerTable) tossBoth(i int, v, w, buf []float64, top, bottom [][]float
 	}
 }
 
+// visitAll gives the multisets of all corners but those that others of them cover: which
+// mechanisms are at (0, Δ) and (1, 1−Δ) decides P' alone, so that of all such choices the
+// one of least P' stands for the others. That leaves K⁵/120 of K⁷/5040.
 func (t *cornerTable) visitAll(ctx context.Context, h []float64, f func(*run)) {
 	k := t.k
-	// value(c) is the vector over j of the average of h(j + ones among the coins),
-	// c = (coins Δ, 1−Δ, a, b); j ones and the rest zeros complete the K votes.
-	coins := [4]coin{t.d, t.dc, t.a, t.b}
-	side := k + 1
-	most := k // of Δ and 1−Δ coins
-	if t.delta == 0 {
-		most = 0
+	mixed := tossed(h, t.a, t.b)
+	var on, off *spread
+	var q []float64
+	if t.delta > 0 {
+		on, off, q = newSpread(k), newSpread(k), make([]float64, k+1)
 	}
-	table := make([][]float64, (most+1)*(most+1)*side*side)
-	at := func(c [4]int) int { return ((c[0]*(most+1)+c[1])*side+c[2])*side + c[3] }
-	size := 0
-	each(most, k, func(c [4]int, left int) { size += left + 1 })
-	store := make([]float64, size)
-	each(most, k, func(c [4]int, left int) {
-		row := store[: left+1 : left+1]
-		store = store[left+1:]
-		table[at(c)] = row
-		for i := 3; ; i-- {
-			if i < 0 {
-				copy(row, h)
-				return
-			}
-			if c[i] > 0 {
-				c[i]--
-				prev := table[at(c)]
-				for j := range row {
-					row[j] = coins[i].q*prev[j] + coins[i].p*prev[j+1]
-				}
-				return
-			}
-		}
-	})
-	r := run{from: corner00, to: corner11}
 	for ab := 0; ab <= k; ab++ {
-		for ba := 0; ab+ba <= k; ba++ {
-			if ctx.Err() != nil {
-				return
+		for ba := 0; ab+ba <= k && ctx.Err() == nil; ba++ {
+			n := k - ab - ba
+			r := run{from: corner00, to: corner11, P: mixed[ab][ba], Q: mixed[ba][ab]}
+			r.base = counts{corner00: n, cornerAB: ab, cornerBA: ba}
+			if t.delta == 0 {
+				f(&r)
+				continue
 			}
-			rest := k - ab - ba
-			m := min(rest, most)
-			for d0 := 0; d0 <= m; d0++ {
-				for dc1 := 0; d0+dc1 <= m; dc1++ {
-					p := table[at([4]int{d0, dc1, ab, ba})]
-					for zd := 0; d0+dc1+zd <= m; zd++ {
-						for odc := 0; d0+dc1+zd+odc <= m; odc++ {
-							q := table[at([4]int{zd, odc, ba, ab})]
-							// The remaining mechanisms are at (0,0) and (1,1); on D those
-							// at (1, 1−Δ) are ones too, on D' those at (1−Δ, 1).
-							n := rest - d0 - dc1 - zd - odc + 1
-							r.base = counts{corner00: n - 1, corner0D: zd, cornerD0: d0, corner1mD1: dc1, corner11mD: odc, cornerAB: ab, cornerBA: ba}
-							r.P, r.Q = p[odc:odc+n], q[dc1:dc1+n]
-							f(&r)
-						}
+			on.fill(t, r.P)
+			off.fill(t, r.Q)
+			off.minima()
+			r.least = off
+			for d0 := 0; d0 <= n; d0++ {
+				for dc1 := 0; d0+dc1 <= n; dc1++ {
+					r.base[corner00], r.base[cornerD0], r.base[corner1mD1] = n-d0-dc1, d0, dc1
+					r.P = on.at(d0, dc1)
+					r.Q = q[:len(r.P)]
+					for i := range r.Q {
+						r.Q[i] = off.at(len(r.Q)-1-i, i)[dc1]
 					}
+					f(&r)
 				}
 			}
 		}
 	}
 }
 
-// each calls f for all counts of the four coins, the first two at most most,
-// all together at most k, in lexicographic order.
-func each(most, k int, f func(c [4]int, left int)) {
-	for c0 := 0; c0 <= most; c0++ {
-		for c1 := 0; c1 <= most && c0+c1 <= k; c1++ {
-			for c2 := 0; c0+c1+c2 <= k; c2++ {
-				for c3 := 0; c0+c1+c2+c3 <= k; c3++ {
-					f([4]int{c0, c1, c2, c3}, k-c0-c1-c2-c3)
+// tossed returns at [i][j] v with i coins a and j coins b tossed.
+func tossed(v []float64, a, b coin) [][][]float64 {
+	out := make([][][]float64, len(v))
+	for i := range out {
+		if i > 0 {
+			v = toss(slices.Clone(v), a)
+		}
+		for w := v; ; w = toss(slices.Clone(w), b) {
+			out[i] = append(out[i], w)
+			if len(w) == 1 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// A spread holds the values of x coins Δ, y coins 1−Δ and j ones for all x + y + j ≤ n.
+type spread struct {
+	n     int
+	first []int // of x and y, at x(side)+y
+	side  int
+	store []float64
+}
+
+func newSpread(k int) *spread {
+	return &spread{side: k + 1, first: make([]int, (k+1)*(k+1)), store: make([]float64, (k+3)*(k+2)*(k+1)/6)}
+}
+
+func (s *spread) at(x, y int) []float64 {
+	from := s.first[x*s.side+y]
+	return s.store[from : from+s.n+1-x-y]
+}
+
+// fill sets the values from those without coins.
+func (s *spread) fill(t *cornerTable, v []float64) {
+	s.n = len(v) - 1
+	end := 0
+	for x := 0; x <= s.n; x++ {
+		for y := 0; x+y <= s.n; y++ {
+			s.first[x*s.side+y] = end
+			end += s.n + 1 - x - y
+			row := s.at(x, y)
+			switch {
+			case y > 0:
+				tossInto(row, s.at(x, y-1), t.dc)
+			case x > 0:
+				tossInto(row, s.at(x-1, y), t.d)
+			default:
+				copy(row, v)
+			}
+		}
+	}
+}
+
+// minima puts in place of each value the least that is left when some of its x coins
+// become zeros and some of its y coins ones.
+func (s *spread) minima() {
+	for x := 0; x <= s.n; x++ {
+		for y := 0; x+y <= s.n; y++ {
+			row := s.at(x, y)
+			if x > 0 {
+				for j, v := range s.at(x-1, y)[:len(row)] {
+					row[j] = min(row[j], v)
 				}
 			}
+			if y > 0 {
+				for j, v := range s.at(x, y-1)[1:] {
+					row[j] = min(row[j], v)
+				}
+			}
+		}
+	}
+}
+
+// coins returns which of x and y coins are left where the value after minima is attained.
+func (s *spread) coins(x, y, j int) (int, int) {
+	for v := s.at(x, y)[j]; ; {
+		switch {
+		case x > 0 && s.at(x-1, y)[j] == v:
+			x--
+		case y > 0 && s.at(x, y-1)[j+1] == v:
+			y, j = y-1, j+1
+		default:
+			return x, y
 		}
 	}
 }

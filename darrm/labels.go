@@ -57,22 +57,7 @@ func (t *labelTable) means(g Gamma) [][][]float64 {
 	for l := half(t.k); l <= t.k; l++ {
 		told[l] = g[l]
 	}
-	b := coin{t.a.q, t.a.p}
-	out := make([][][]float64, t.k+1)
-	first := told
-	for i := range out {
-		if i > 0 {
-			first = toss(append([]float64(nil), first...), t.a)
-		}
-		v := first
-		for j := 0; i+j <= t.k; j++ {
-			if j > 0 {
-				v = toss(append([]float64(nil), v...), b)
-			}
-			out[i] = append(out[i], v)
-		}
-	}
-	return out
+	return tossed(told, t.a, coin{t.a.q, t.a.p})
 }
 
 // A share is what one label has of a family.

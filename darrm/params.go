@@ -186,7 +186,7 @@ const (
 	maxMechanisms = 1001
 	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
 	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
-	// Delta > 0 (K⁷/5040 of them).
+	// Delta > 0 (K⁵/120 of them, and hundreds of rows).
 	maxFreeMechanisms      = 201
 	maxFreeMechanismsDelta = 51
 

@@ -50,7 +50,7 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 		return nil, fault.New("max-answers", "must be absent, because %v answers every query", a)
 	}
 	l := &Ledger{aggregator: a, votes: v, orders: slices.Clone(o.Orders), q: q, scores: o.Scores,
-		price: o.Price, most: o.MaxAnswers, progress: o.Progress}
+		price: o.Price, most: o.MaxAnswers, progress: o.Progress, accuracy: priceAccuracy}
 	return l, l.sortQueries(ctx)
 }
 
@@ -448,7 +448,8 @@ type Ledger struct {
 	q          *queries
 	scores     *ballots.Scores
 	price      Price
-	most       int // answers; 0 for no limit
+	most       int     // answers; 0 for no limit
+	accuracy   float64 // of R*, relative
 	progress   func(done, total int)
 
 	known   [][]rate // of every kind, once they were worked out for all orders

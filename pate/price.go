@@ -16,8 +16,12 @@ import (
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-// priceAccuracy is the relative accuracy of R* in a rate.
-const priceAccuracy = 1e-6
+// priceAccuracy is the relative accuracy of R* in a rate; that of a search for parameters, whose rates are bounds as well, is
+// searchAccuracy.
+const (
+	priceAccuracy  = 1e-6
+	searchAccuracy = 3e-3
+)
 
 // manyKinds is the number of different q above which they are rounded up before R* is worked
 // out, which costs less than 2% of it: R* is at most q times a function that falls with q.
@@ -136,8 +140,8 @@ func (l *Ledger) bestAnswer(logQ float64, orders []float64, out []rate) {
 	}
 	t := newTailCost(logQ, l.sigma2())
 	for j, order := range orders {
-		out[j].answer[0], _ = t.direction(order, false, priceAccuracy)
-		out[j].answer[1], _ = t.direction(order, true, priceAccuracy)
+		out[j].answer[0], _ = t.direction(order, false, l.accuracy)
+		out[j].answer[1], _ = t.direction(order, true, l.accuracy)
 	}
 }
 
