@@ -108,8 +108,8 @@ func (c *Curve) add(x, h float64) {
 	}
 }
 
-// convex leaves out what is above chords.
-func (c Curve) convex() (out Curve) {
+// Convex leaves out what is above chords.
+func (c Curve) Convex() (out Curve) {
 	for _, i := range xmath.LowerHull(c.X, c.H) {
 		out.X, out.H = append(out.X, c.X[i]), append(out.H, c.H[i])
 	}
@@ -162,7 +162,7 @@ func Coupled(n Noise, theta float64, laws ...Law) []Curve {
 		if most := len(c.logP) - 1; n == LaplaceNoise && c.out.H[len(c.out.H)-1] > 0 && math.IsInf(laws[j].LogAbove[most+1], -1) {
 			c.out.add(float64(most)*theta, 0) // no output loses more
 		}
-		out[j] = c.out.convex()
+		out[j] = c.out.Convex()
 	}
 	return out
 }
@@ -262,10 +262,11 @@ func (c *coupled) apart(row copyRow, last int, x, h float64) float64 {
 	return (h + c.after[last+1]) * (1 + c.worst)
 }
 
-// A Shared is a first stage: no slot holds the record with probability None, and j do with Weights[j−1], given which the
-// second stage has the curve of that index. With what is left all is given away.
+// A Shared is a first stage: no slot holds the record with probability None, and at most Slots[i] do with Weights[i], given
+// which the second stage has the curve of that index. With what is left all is given away.
 type Shared struct {
 	None    float64
+	Slots   []int
 	Weights []float64
 	Curves  []Curve
 	Rest    float64
@@ -274,19 +275,38 @@ type Shared struct {
 // Staged returns the stages of which the first draws slots with replacement; drawn is the law of the second where j of them
 // hold the record.
 func Staged(n Noise, theta float64, population, subset int64, drawn func(j int) Law) Shared {
-	pi, errs, last := Slots(population, subset)
-	s := Shared{None: math.Exp(pi[0]), Rest: math.Exp(last) * (1 + 1e-9)}
+	s := FirstStage(population, subset, 0)
 	var laws []Law
-	for j := 1; j < len(pi); j++ {
-		up := math.Exp(pi[j]) * (1 + errs[j] - xmath.U*pi[j] + 4*xmath.U)
-		switch {
-		case pi[j] > leastMass:
-			s.Weights, laws = append(s.Weights, up), append(laws, drawn(j))
-		case up > 0:
-			s.Rest += up
-		}
+	for _, j := range s.Slots {
+		laws = append(laws, drawn(j))
 	}
 	s.Curves = Coupled(n, theta, laws...)
+	return s
+}
+
+// FirstStage returns a stage that draws slots with replacement, without curves. Numbers of slots that are rarer than rare
+// together are given away. Large numbers that are next to each other count as the largest of them: where fewer slots change,
+// drop each position of a sample by a coin of its own.
+func FirstStage(population, subset int64, rare float64) Shared {
+	pi, errs, last := Slots(population, subset)
+	s := Shared{None: math.Exp(pi[0]), Rest: math.Exp(last) * (1 + 1e-9)}
+	for j := len(pi) - 1; j > 0; j-- {
+		if math.IsInf(pi[j], -1) {
+			continue
+		}
+		up := math.Exp(pi[j]) * (1 + errs[j] - xmath.U*pi[j] + 4*xmath.U)
+		n := len(s.Slots)
+		switch {
+		case n == 0 && s.Rest+up <= rare || pi[j] <= leastMass:
+			s.Rest += up
+		case n > 0 && j > s.Slots[n-1]-s.Slots[n-1]/32:
+			s.Weights[n-1] += up
+		default:
+			s.Slots, s.Weights = append(s.Slots, j), append(s.Weights, up)
+		}
+	}
+	slices.Reverse(s.Slots)
+	slices.Reverse(s.Weights)
 	return s
 }
 
