@@ -15,7 +15,7 @@ func TestSizeOfPages(t *testing.T) {
 		"docs/reference":   28_100,
 		"docs/theory":      28_500,
 		"docs/experiments": 10_700,
-		"docs":             1_700,
+		"docs":             1_750,
 		"":                 10_100, // the pages outside of docs
 	}
 	words := map[string]int{}
