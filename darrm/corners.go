@@ -136,7 +136,7 @@ func (t *cornerTable) underflow() float64 {
 // visit calls f with every corner multiset that can decide the privacy of g.
 // For a monotone g these are the multisets of three corners: Φ is then
 // non-decreasing in every p_i, and only (Δ, 0), (1, 1−Δ) and (a, b) are
-// maximal in p and minimal in p' (docs/guide/darrm.md, Theorem 3). For others all of
+// maximal in p and minimal in p' (Theorem 3). For others all of
 // them. f must not keep the run. Once ctx is done, the visit ends with its error.
 func (t *cornerTable) visit(ctx context.Context, g Gamma, f func(*run)) error {
 	h := answer(g)
@@ -530,3 +530,53 @@ func votesLaw(g Gamma, p []float64) ([]float64, error) {
 	}
 	return PoissonBinomial(p)
 }
+
+// The model, and which families are worst.
+//
+// Let L be the number of ones among the votes, n = ⌊K/2⌋ + 1 the smallest majority, and γ: {0..K} → [0, 1] a
+// noise function with γ(l) = γ(K−l). The mechanism answers with the majority 1{L ≥ n} with probability γ(L) and
+// with a fair coin otherwise. An even K has ties, which have no majority: γ(K/2) = 0, the answer is a coin. Nothing
+// below needs K odd, unless it says so. With s_l = ±1 for l ≥ n and l < n, α_l = Pr[L = l], and p the vector of vote
+// probabilities,
+//
+//	Pr[answer = 1] = ½(1 + Φ(p)),  Φ(p) = Σ_l s_l γ(l) α_l = Σ_{l≥n} γ(l) d_l,  d_l = α_l − α_{K−l}.  (1)
+//
+// Its error is ½|Σ_{l≥n}(1−γ(l)) d_l|, the total variation distance of the answer from the majority. Errors that
+// cancel do not count: at p ≡ ½ it is zero for every γ. The disagreement ½Σ_l α_l(1−γ(l)), the probability of
+// not telling the majority, is never smaller.
+//
+// 2. When it is private.
+//
+// Lemma 3.4. The mechanism is (mε, δ)-DP for every family of such mechanisms if and only if, for all admissible
+// p and p',
+//
+//	f = Φ(p) − e^{mε} Φ(p') ≤ R = e^{mε} − 1 + 2δ,  or equally  P − e^{mε} P' ≤ δ,  (2)
+//
+// P and P' being the probabilities of the answer 1. The condition on the answer 0 is the same under p → 1 − p.
+//
+// Lemma 5.1. f is affine in each pair (p_i, p_i'), which ranges over a polygon, and symmetric in the mechanisms.
+// So its maximum is attained with every mechanism at a corner, and only the number at each corner matters. The
+// corners are (0,0), (1,1), (0,Δ), (Δ,0), (1−Δ,1), (1,1−Δ), (a,b), (b,a) with a = (e^ε+Δ)/(e^ε+1), b = 1−a; for Δ =
+// 0 four of them are left, whatever δ is.
+//
+// Theorem 3 (three corners). If γ is monotone, that is, does not fall from the middle outwards, the corners
+// (Δ,0), (1,1−Δ) and (a,b) suffice. Proof. s_l γ(l) is then non-decreasing in l, so Φ is non-decreasing in every
+// p_i, and f grows with p_i and falls with p_i'. Its maximum is therefore on the part of the polygon's boundary
+// where p_i cannot grow at fixed p_i', which is the two edges through (a,b), with exactly these ends. ∎ There are
+// C(K+2, 2) multisets instead of C(K+7, 7). For other γ the three corners can be too few.
+//
+// Theorem 4 (unlike mechanisms). If mechanism i is (ε_i, Δ_i)-DP, the condition (2) is decided at the corners of
+// each one's own polygon, for monotone γ at (Δ_i, 0), (1, 1−Δ_i), (a_i, b_i). The majority of 2t − 1 sampled votes
+// is (Σ of the t largest ε_i)-DP for Δ = 0, and no better. Proof. f is affine in each pair whatever the others
+// are, and Φ monotone in each p_i. In Theorem 1's proof the t ones that can count have rates ε_i, at most the t
+// largest together. ∎ Mechanisms that are alike are a group, of which only numbers at corners count. Where the
+// groups make more than 2·10⁶ families, the closest in ε are taken as one with the larger ε and Δ, which is sound;
+// Certificate.Attained takes the smaller ones and so is attained, and MaxF − Attained is the gap.
+//
+// Theorem 5 (mechanisms with a profile). If every one of a group has D‖D' profile at most δ(·), its pairs are
+// those with p ≤ e^x p' + δ(x) for all real x and the same for (1−p, 1−p'). Any finite set of these tangents makes a
+// polygon that contains them, so its corners bound f for monotone γ; the pairs (P(loss > x), Q(loss > x)) of the
+// profile's own pair are inside and attain what they make of f. Proof. The first is the definition of a profile on
+// events; a maximum over a larger set is larger; each test on the pair is a mechanism that it dominates. ∎ Up to 16
+// tangents are placed where they cut off most. A training run is such a mechanism: its certified curve is the
+// profile.

@@ -72,7 +72,7 @@ func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error
 	if err != nil {
 		return nil, err
 	}
-	s := &calibration{Target: t, all: v, n: float64(v.Teachers()), halvings: 3}
+	s := &calibration{Target: t, all: v, n: float64(v.Teachers()), halvings: 3, accuracy: searchAccuracy}
 	if s.mu, err = rdp.MuWithin(t.Independent, t.Delta); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error
 		return nil, err
 	}
 	// With all votes, from next to what was found, and at last with more orders.
-	s.few, s.halvings = v, 6
+	s.few, s.halvings, s.accuracy = v, 6, priceAccuracy
 	final, err := s.least(ctx, found.threshold, found.sigma1)
 	switch {
 	case err != nil:
@@ -131,6 +131,7 @@ type calibration struct {
 	mu       float64 // of Gaussian noise that costs Independent
 	orders   []float64
 	halvings int
+	accuracy float64 // of R*
 }
 
 // A tried is a mechanism that meets the target.
@@ -262,6 +263,7 @@ func (s *calibration) at(ctx context.Context, threshold, sigma1, sigma2 float64)
 	if err != nil {
 		return x, err
 	}
+	l.accuracy = s.accuracy
 	_, x.good = l.Expected()
 	c, err := l.Cost(ctx, DataIndependent, nil)
 	if err != nil {
