@@ -199,7 +199,7 @@ func probe(p *calibrate.Probe) *Probe {
 	}
 	iv, ok := p.Full.(Interval)
 	if !ok {
-		iv = Interval{Lower: p.Lower, Estimate: p.Estimate, Upper: p.Upper} // out of reach
+		iv = Interval{Range: p.Range} // out of reach
 	}
 	return &Probe{p.Value, iv}
 }
@@ -248,7 +248,7 @@ func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) 
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	a := calibrate.Answer{Lower: iv.Lower, Estimate: iv.Estimate, Upper: iv.Upper, Proved: lo, Width: width, Points: iv.Points, Full: iv}
+	a := calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Points: iv.Points, Full: iv}
 	s.see(calibrate.Probe{Value: x, Answer: a})
 	return a, nil
 }

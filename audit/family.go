@@ -100,17 +100,17 @@ func (g Guesses) refutes(c curve, p float64) bool {
 
 // PValueOfCurve returns a bound of the probability that a mechanism with a privacy curve lets an auditor guess as many right, times the number
 // of tests; at most 1. The mechanism is (ε, δ)-differentially private for each of the points at once, which must not depend on the
-// scores. The bound is at most PValue at each of them.
+// scores. The bound is at most pValue at each of them.
 func (g Guesses) PValueOfCurve(epsilons, deltas []float64) float64 {
 	c := curveOf(epsilons, deltas)
 	return min(g.atPoints(c, 1), g.leastRefuted(c)*float64(g.Tests)*(1+2*xmath.U))
 }
 
-// atPoints returns the least PValue at every so many points of a curve. It is below what the whole curve proves where few of many guesses are right.
+// atPoints returns the least pValue at every so many points of a curve. It is below what the whole curve proves where few of many guesses are right.
 func (g Guesses) atPoints(c curve, every int) float64 {
 	least := 1.0
 	for i := 0; i < len(c.epsilons); i += every {
-		least = min(least, g.PValue(c.epsilons[i], c.deltas[i]))
+		least = min(least, g.pValue(c.epsilons[i], c.deltas[i]))
 	}
 	return least
 }

@@ -128,7 +128,7 @@ func kthHighest(a, b []float64, k int) float64 {
 	}
 }
 
-// PValue returns a bound of the probability that a mechanism which is (ε, δ)-differentially
+// pValue returns a bound of the probability that a mechanism which is (ε, δ)-differentially
 // private lets an auditor guess as many right, times the number of tests; at most 1.
 //
 // With r = In + Out guesses, S(v) = P[Bin(r, q) ≥ v] and b its mass at v, q = e^ε/(1+e^ε),
@@ -136,7 +136,7 @@ func kthHighest(a, b []float64, k int) float64 {
 //	P[correct ≥ v] ≤ S(v) + m·δ·S(v)·(1−S(v))/(v·b(v)),
 //
 // and a mechanism attains it while it is not larger than 1 (proof at the end of this file).
-func (g Guesses) PValue(epsilon, delta float64) float64 {
+func (g Guesses) pValue(epsilon, delta float64) float64 {
 	r, v := g.In+g.Out, g.Correct
 	if v == 0 {
 		return 1
@@ -163,7 +163,7 @@ func (g Guesses) PValue(epsilon, delta float64) float64 {
 // correct guesses is at least the least w(ε) with this property, over ε > ε*. It is w of some
 // such ε, for which the mechanism is (ε, δ)-private as well, so that PValue bounds the chance.
 func (g Guesses) Epsilon(delta, confidence float64) float64 {
-	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.PValue(epsilon, delta) })
+	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.pValue(epsilon, delta) })
 }
 
 // Where to look for a bound: more than a thousand million correct guesses prove none larger. How few guesses are tried. None of them proves anything.

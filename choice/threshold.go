@@ -76,9 +76,9 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 	return t, nil
 }
 
-// LogShown returns the logarithm of π, the probability that a partition of one person is
+// logShown returns the logarithm of π, the probability that a partition of one person is
 // shown, and a bound on its error. A count of exactly τ is shown.
-func (t Threshold) LogShown() (log, err float64) {
+func (t Threshold) logShown() (log, err float64) {
 	switch t.noise {
 	case GaussianNoise:
 		x := (t.threshold - 1) / t.scale
@@ -97,7 +97,7 @@ func (t Threshold) LogShown() (log, err float64) {
 
 // hidden returns log(1 − π) and its relative error: π is rounded up.
 func (t Threshold) hidden() (log, err float64) {
-	s, e := t.LogShown()
+	s, e := t.logShown()
 	up := s + e
 	if up < -690 { // out of range: a little more is counted
 		return -math.Exp(-690), math.Inf(1)

@@ -73,7 +73,7 @@ func Optimize(ctx context.Context, g Goal) (Optimum, error) {
 		return Optimum{}, err
 	}
 	c := Config{NoiseMultiplier: 1, Steps: g.Steps, Strategy: strategy, Participation: g.Participation}
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return Optimum{}, err
 	}
 	out := Optimum{Strategy: strategy, Unfinished: unfinished}
@@ -94,7 +94,7 @@ func (g *Goal) check() error {
 		return fault.New("steps", "%d is not an integer in [1, %d]", g.Steps, maxSteps)
 	}
 	probe := Config{NoiseMultiplier: 1, Steps: g.Steps, Strategy: Identity(), Participation: g.Participation}
-	if err := probe.Check(); err != nil {
+	if err := probe.check(); err != nil {
 		return err
 	}
 	switch g.Class {

@@ -40,7 +40,7 @@ type coinList struct {
 
 // New returns a run, or what is wrong with it as a problem with a field of a plan.
 func New(c Config) (*Run, error) {
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	return &Run{c, &knowledge{}, &coinList{}}, nil
@@ -216,7 +216,7 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, error) {
 	c := r.config
 	c.NoiseMultiplier = noiseMultiplier
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	return &Run{c, r.known, &coinList{}}, nil
@@ -285,8 +285,8 @@ type Config struct {
 // column, must be in the range of package profiles as well.
 const minNoise, maxNoise = 1e-66, 1e75
 
-// Check returns what is wrong, as a problem with a field of a plan.
-func (c Config) Check() error {
+// check returns what is wrong, as a problem with a field of a plan.
+func (c Config) check() error {
 	if !(c.NoiseMultiplier >= minNoise && c.NoiseMultiplier <= maxNoise) {
 		return fault.New("noise-multiplier", "%v is not in [%g, %g]", c.NoiseMultiplier, minNoise, maxNoise)
 	}

@@ -42,7 +42,7 @@ func (s squares) root() Sensitivity {
 // matrices that are given by rows, and for trees: a cancelled ctx ends it. With cyclic
 // Poisson sampling there is none: see [Run.Blocks].
 func (c Config) Sensitivity(ctx context.Context) (Sensitivity, error) {
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return Sensitivity{}, err
 	}
 	if c.Participation.Secret() {
