@@ -393,12 +393,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 	}
 	t.opts.Work = a.opts.Work
 	a.expectMany()
-	// What is reached in the two directions is one pair of data sets where each step's is.
-	mirrored := true
-	for _, r := range t.runs {
-		one, other := r.m.Directions[0].Lower, r.m.Directions[1].Lower
-		mirrored = mirrored && !r.list && one != nil && other != nil && profiles.Equal(profiles.Reverse(one), other)
-	}
+	low, attacked := t.onePair()
 	var lock sync.Mutex
 	known := map[*fourier.Sum]*seen{}
 	_, first := parallel.Work(ctx)
@@ -439,12 +434,12 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 	var upper [2]selection.Bound
 	var lower [2]func(float64) float64
 	for d := range 2 {
-		sum, low := t.upper[d], t.lower[d]
+		sum, low := t.upper[d], low[d]
 		upper[d] = selection.FromDelta(func(eps float64) (float64, error) {
 			r, err := ask(sum, eps)
 			return min(1, r.Upper), err
 		})
-		if mirrored {
+		if attacked {
 			lower[d] = func(eps float64) float64 {
 				r, err := ask(low, eps)
 				if err != nil {
