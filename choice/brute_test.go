@@ -470,11 +470,11 @@ func TestThresholdLimits(t *testing.T) {
 func TestTwoSelectionsGolden(t *testing.T) {
 	s := must(NewSelectPartitions(1, 0.01, 1))
 	n := int64(0)
-	for s.Probability(n) < 1 {
+	for s.probability(n) < 1 {
 		n++
 	}
 	coin := func(i int64) (p, q []float64) { // with the person, and without
-		a, b := s.Probability(i+1), s.Probability(i)
+		a, b := s.probability(i+1), s.probability(i)
 		return []float64{a, 1 - a}, []float64{b, 1 - b}
 	}
 	one := func(alpha float64) float64 {
