@@ -275,7 +275,7 @@ func TestExponentialTails(t *testing.T) {
 // 3.54, beyond the largest loss of 3, so that ε(1e-25) was at least 3.54 of at most 3.
 func TestAttackOfFifteenRunsEndsWhereTheyDo(t *testing.T) {
 	for k := int64(13); k <= 17; k++ {
-		reached, _, err := lone{epsilon: 0.2, noise: ExponentialNoise}.Reached(t.Context(), k, 1e-3)
+		reached, _, err := lone{epsilon: 0.2, noise: exponentialNoise}.Reached(t.Context(), k, 1e-3)
 		if err != nil {
 			t.Fatal(err)
 		}
