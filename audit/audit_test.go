@@ -151,7 +151,7 @@ func (g symmetric) correct(v int) float64 {
 	return p
 }
 
-// TestOneRunHolds: no symmetric mechanism (and by averaging no other, docs/guide/audit.md) has
+// TestOneRunHolds: no symmetric mechanism (and by averaging no other, onerun.go) has
 // more correct guesses than pValue says.
 func TestOneRunHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

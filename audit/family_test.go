@@ -44,7 +44,7 @@ func TestCurveGolden(t *testing.T) {
 	}
 }
 
-// TestCurveOfOnePoint: with one point of a curve the recursion is at least the theorem of docs/guide/audit.md, which is attained, and the same where all guesses
+// TestCurveOfOnePoint: with one point of a curve the recursion is at least the theorem of onerun.go, which is attained, and the same where all guesses
 // are right, so that no mass is above v.
 func TestCurveOfOnePoint(t *testing.T) {
 	for _, r := range []int{1, 2, 7, 40} {

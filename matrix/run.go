@@ -128,7 +128,7 @@ func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
 	return append([]Block(nil), k.blocks...), k.group, nil
 }
 
-// Runs implements subsample.Sequence: Theorems M1, M2, M4 and M5 of docs/guide/matrix.md. Without
+// Runs implements subsample.Sequence: Theorems M1, M2, M4, M5 and M6. Without
 // secret sampling the run is the Gaussian whose noise multiplier is that of the run over the
 // sensitivity, under every relation. Secret sampling is not covered under substitute.
 // Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
