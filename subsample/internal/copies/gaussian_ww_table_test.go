@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // plain hides that the table knows δ better than its tails do.
