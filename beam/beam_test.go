@@ -638,7 +638,7 @@ func TestVotes(t *testing.T) {
 	}
 	q := o.Request
 	q.Votes, q.Teachers = table, teachers
-	a, err := service.New(nil).Pate(context.Background(), q)
+	a, err := service.Ask[service.PateAnswer](context.Background(), service.New(nil), q)
 	if err != nil {
 		t.Fatal(err)
 	}

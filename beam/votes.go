@@ -221,7 +221,7 @@ func (fn *voteCostFn) ProcessElement(ctx context.Context, _ []byte, tallies func
 	if q.Table, err = ballots.NewVotes(rows, fn.Options.Teachers); err != nil {
 		return err
 	}
-	a, err := service.New(nil).Pate(ctx, q)
+	a, err := service.Ask[service.PateAnswer](ctx, service.New(nil), q)
 	if err != nil {
 		return err
 	}

@@ -15,15 +15,9 @@ import (
 func (a *asking) text(w io.Writer, answer any) {
 	switch x := answer.(type) {
 	case service.EpsilonAnswer:
-		printIntervals(w, ofUnit(x.Neighbors, x.RecordsPerPerson), epsilonAnswers(x.Results), x.Matrix, a.detail)
+		printIntervals(w, x, epsilonAnswers(x.Results), a.detail)
 	case service.DeltaAnswer:
-		printIntervals(w, ofUnit(x.Neighbors, x.RecordsPerPerson), deltaAnswers(x.Results), x.Matrix, a.detail)
-	case service.GroupBounds:
-		printGroup(w, x)
-	case service.UpperBounds[service.EpsilonBound]:
-		printEpsilonBounds(w, x)
-	case service.UpperBounds[service.DeltaBound]:
-		printDeltaBounds(w, x)
+		printIntervals(w, x, deltaAnswers(x.Results), a.detail)
 	case service.DPSGDAnswer:
 		printDPSGD(w, x, a.detail)
 	case service.ShuffleAnswer:
@@ -72,9 +66,7 @@ func (a *asking) text(w io.Writer, answer any) {
 	case *service.LabelAnswer:
 		printLabel(w, x)
 	case []service.Topic:
-		printTopics(w, x)
-	case service.Topic:
-		printTopic(w, x)
+		printTopics(w, x, a.request.(*service.ExplainRequest).Topic)
 	case service.VersionAnswer:
 		fmt.Fprintln(w, versionLine(x))
 	}

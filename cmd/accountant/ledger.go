@@ -162,12 +162,14 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 func newLedgerFitsCmd() *cobra.Command {
 	var q service.LedgerFitsRequest
 	cmd := ledgerCmd("fits", true, func(cmd *cobra.Command, args []string, form output) error {
-		l, data, name, err := openForPlan(cmd, args)
+		_, data, name, err := openForPlan(cmd, args)
 		if err != nil {
 			return err
 		}
-		q.Plan = data
-		a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) { return service.FitsIn(cmd.Context(), l, q) })
+		q.Ledger, q.Plan = args[0], data
+		a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) {
+			return service.Ask[service.LedgerFits](cmd.Context(), service.NewShared(ledgerFiles{}), q)
+		})
 		if err != nil {
 			return flagged(cmd, err)
 		}
@@ -187,7 +189,7 @@ func newLedgerFitsCmd() *cobra.Command {
 func newLedgerLogCmd() *cobra.Command {
 	return ledgerCmd("log", false, func(cmd *cobra.Command, args []string, form output) error {
 		a, err := measured(cmd, "reading", func(*meter) (service.LedgerEntries, error) {
-			return service.New(ledgerFiles{}).LedgerLog(cmd.Context(), service.LedgerLogRequest{Path: args[0]})
+			return service.Ask[service.LedgerEntries](cmd.Context(), service.New(ledgerFiles{}), service.LedgerLogRequest{Path: args[0]})
 		})
 		if err != nil {
 			return err

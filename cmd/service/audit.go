@@ -124,11 +124,8 @@ func (q AuditRequest) shape() error {
 	return nil
 }
 
-// Audit returns lower bounds of ε and μ, and what they say of a plan.
-func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// audit returns lower bounds of ε and μ, and what they say of a plan.
+func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
 	limits, err := q.options(ctx)
 	if err != nil {
 		return nil, err

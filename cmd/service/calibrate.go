@@ -164,20 +164,13 @@ func (q CalibrateRequest) shape() error {
 	return nil
 }
 
-// Calibrate returns the value that meets a budget.
-func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
-	if err := ready(&q); err != nil {
-		return Solution{}, err
-	}
+// calibrate returns the value that meets a budget.
+func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
 	goal, err := q.goal()
 	if err != nil {
 		return Solution{}, err
 	}
-	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
-	if err != nil {
-		return Solution{}, err
-	}
-	plan, err := q.Plan.parse(ctx)
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
 		return Solution{}, err
 	}

@@ -128,9 +128,6 @@ func (q CurveRequest) shape() error {
 }
 
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	if err := ready(&q); err != nil {
-		return c, err
-	}
 	c = curveQuestion{kind: q.Kind, n: int(q.Points.whole()), rdp: q.RDP, log: q.Log, floor: q.MinDelta.float(), from: q.From.float(), end: math.NaN(), delta: q.Delta.float()}
 	switch {
 	case q.Points != "":
@@ -148,8 +145,8 @@ func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 	return c, err
 }
 
-// Curve returns the curves of one or several plans, of the kind delta over one range.
-func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
+// curve returns the curves of one or several plans, of the kind delta over one range.
+func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	c, err := q.parse(ctx)
 	if err != nil {
 		return Curves{}, err

@@ -23,12 +23,12 @@ func Example() {
 }
 
 // A typed request, as a door written in Go makes it.
-func ExampleService_Epsilon() {
-	answer, err := service.New(nil).Epsilon(context.Background(), service.EpsilonRequest{
+func ExampleAsk() {
+	answer, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), service.EpsilonRequest{
 		Plan: service.PlanText(plan), Delta: service.Decimals{"0"},
 	})
 	fmt.Printf("%.9g %v\n", float64(answer.Results[0].Epsilon.Upper), err)
-	_, err = service.New(nil).Epsilon(context.Background(), service.EpsilonRequest{
+	_, err = service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), service.EpsilonRequest{
 		Plan: service.PlanText(plan), Delta: service.Decimals{"1e400"},
 	})
 	fmt.Println(err)

@@ -68,11 +68,8 @@ func (q FilterRequest) shape() error {
 	return nil
 }
 
-// Filter returns the price of a menu.
-func (s *Service) Filter(ctx context.Context, q FilterRequest) (out FilterAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// filter returns the price of a menu.
+func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer, err error) {
 	if q.Menu == nil {
 		return out, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
 	}

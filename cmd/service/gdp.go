@@ -29,21 +29,10 @@ type GDPAnswer struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// GDP returns μ at a tolerance.
-func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
-	if err := ready(&q); err != nil {
-		return GDPAnswer{}, err
-	}
+// gdp returns μ at a tolerance.
+func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 	tolerance := q.Tolerance.float()
-	opts, err := q.options(ctx)
-	if err != nil {
-		return GDPAnswer{}, err
-	}
-	p, err := q.Plan.parse(ctx)
-	if err != nil {
-		return GDPAnswer{}, err
-	}
-	acct, err := newAccountant(ctx, p, opts)
+	p, acct, err := q.account(ctx, q.Plan, Narrowing{})
 	if err != nil {
 		return GDPAnswer{}, err
 	}
@@ -117,20 +106,13 @@ func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err e
 	return g, q.Mu.float(), tolerance, nil
 }
 
-// GDPSolve returns the value at which a plan meets the budget.
-func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
-	if err := ready(&q); err != nil {
-		return GDPSolution{}, err
-	}
+// gdpSolve returns the value at which a plan meets the budget.
+func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
 	g, mu, tolerance, err := q.goal()
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	opts, err := q.options(ctx)
-	if err != nil {
-		return GDPSolution{}, err
-	}
-	p, err := q.Plan.parse(ctx)
+	p, opts, err := q.planned(ctx, q.Plan, Narrowing{})
 	if err != nil {
 		return GDPSolution{}, err
 	}

@@ -110,16 +110,8 @@ func (q LabelRequest) shape() error {
 	return nil
 }
 
-// Label designs a randomizer.
-func (s *Service) Label(ctx context.Context, q LabelRequest) (_ *LabelAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(&err) }()
+// label designs a randomizer.
+func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
 	if len(q.Classes) > 0 {
 		a, err := classes(q)
 		return a, fieldFault(err, "", nil)

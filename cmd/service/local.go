@@ -88,11 +88,8 @@ func (q LocalKind) randomizer() (shuffler.Randomizer, error) {
 	return LocalRandomizer(q.Mechanism, q.Epsilon.float(), int(q.Categories.whole()), size)
 }
 
-// LocalMessages draws messages, by the randomness of the operating system.
-func (s *Service) LocalMessages(ctx context.Context, q LocalMessagesRequest) (out LocalMessages, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// localMessages draws messages, by the randomness of the operating system.
+func (s *Service) localMessages(ctx context.Context, q LocalMessagesRequest) (out LocalMessages, err error) {
 	r, err := q.randomizer()
 	if err != nil {
 		return out, err
@@ -118,11 +115,8 @@ func (s *Service) LocalMessages(ctx context.Context, q LocalMessagesRequest) (ou
 	return out, nil
 }
 
-// LocalEstimates counts what messages say.
-func (s *Service) LocalEstimates(ctx context.Context, q LocalEstimatesRequest) (out LocalEstimates, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// localEstimates counts what messages say.
+func (s *Service) localEstimates(ctx context.Context, q LocalEstimatesRequest) (out LocalEstimates, err error) {
 	r, err := q.randomizer()
 	if err != nil {
 		return out, err

@@ -183,20 +183,12 @@ func (q MajorityRequest) fault(err error) error {
 	return fieldFault(err, "", map[string]string{"delta": "delta-each"})
 }
 
-// Majority returns the noise function of a private majority.
-func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// majority returns the noise function of a private majority.
+func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAnswer, error) {
 	p, o, err := q.parse()
 	if err != nil {
 		return nil, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(&err) }()
 	if q.Plan != nil {
 		if p.Voters, err = q.voters(ctx); err != nil {
 			return nil, err

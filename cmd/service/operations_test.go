@@ -253,7 +253,7 @@ func TestOperations(t *testing.T) {
 	}
 	s := New(memoryFiles{})
 	for range 2 {
-		if _, err := s.LedgerCreate(t.Context(), LedgerCreateRequest{Neighbors: "add-remove", Epsilon: "1", Delta: "0", Mode: "planned"}); err != nil {
+		if _, err := Ask[LedgerHandle](t.Context(), s, LedgerCreateRequest{Neighbors: "add-remove", Epsilon: "1", Delta: "0", Mode: "planned"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	// Only the good spend has been made, and only the second ledger closed.
-	st, err := s.LedgerStatus(t.Context(), LedgerStatusRequest{LedgerHandle: LedgerHandle{"ledger-1"}})
+	st, err := Ask[LedgerState](t.Context(), s, LedgerStatusRequest{LedgerHandle: LedgerHandle{"ledger-1"}})
 	if err != nil || st.Entries != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}

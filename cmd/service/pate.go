@@ -312,20 +312,12 @@ func (q PateRequest) shape() error {
 	return q.PateVotes.shape()
 }
 
-// Pate returns what labelling by votes cost. Where no orders are asked for and the best of the
+// pate returns what labelling by votes cost. Where no orders are asked for and the best of the
 // default ones is the last, it goes on to larger ones.
-func (s *Service) Pate(ctx context.Context, q PateRequest) (_ PateAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return PateAnswer{}, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return PateAnswer{}, err
-	}
-	defer func() { end(&err) }()
+func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 	own := q.Orders
 	for {
-		a, err := s.pate(ctx, q)
+		a, err := q.once(ctx)
 		if err != nil || own != nil {
 			return a, err
 		}
@@ -342,7 +334,8 @@ func (s *Service) Pate(ctx context.Context, q PateRequest) (_ PateAnswer, err er
 	}
 }
 
-func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
+// once is pate at the orders of the request.
+func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	r, err := q.run(ctx, q.Orders)
 	if err != nil {
 		return PateAnswer{}, err
@@ -452,12 +445,9 @@ const (
 	pateSeeded    = "not to be published: the noise is that of a known seed"
 )
 
-// PatePublish returns an upper bound on the cost of votes that may be published. Every call
+// patePublish returns an upper bound on the cost of votes that may be published. Every call
 // publishes anew.
-func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PatePublishAnswer, error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+func (s *Service) patePublish(ctx context.Context, q PatePublishRequest) (*PatePublishAnswer, error) {
 	for _, x := range []struct {
 		name string
 		bad  bool
@@ -547,11 +537,8 @@ func (q PateSmoothRequest) shape() error {
 	return q.PateVotes.shape()
 }
 
-// PateSmooth sanitizes the cost of votes. Every call publishes anew.
-func (s *Service) PateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// pateSmooth sanitizes the cost of votes. Every call publishes anew.
+func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
 	own := map[string]string{"orders[0]": "order", "rounds[0]": ""}
 	if q.Price != "" && q.Price != pate.Theorem6.String() {
 		return nil, oneOf("price", q.Price, pate.Theorem6.String())
@@ -715,25 +702,15 @@ func (q PateCalibrateRequest) shape() error {
 	return nil
 }
 
-// PateCalibrate returns the mechanism that answers best within a budget.
-func (s *Service) PateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ *PateCalibration, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(&err) }()
+// pateCalibrate returns the mechanism that answers best within a budget.
+func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ *PateCalibration, err error) {
 	votes := q.Table
 	if votes == nil {
-		var err error
 		if votes, err = (PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}).table(); err != nil {
 			return nil, fieldFault(err, "", nil)
 		}
 	}
 	if q.Queries != nil {
-		var err error
 		if votes, err = votes.First(*q.Queries); err != nil {
 			return nil, fieldFault(err, "", nil)
 		}

@@ -15,7 +15,7 @@ func TestPateOrdersExtend(t *testing.T) {
 	ask := func(sigma float64, orders []float64) PateAnswer {
 		t.Helper()
 		q.Sigma2, q.Orders = &sigma, orders
-		a, err := new(Service).Pate(context.Background(), q)
+		a, err := Ask[PateAnswer](context.Background(), new(Service), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestPateExactAdversary(t *testing.T) {
 	q.Votes, q.Mechanism, q.Sigma2, q.Delta = [][]int64{{30, 2}, {4, 28}}, "gnmax", &sigma, 1e-5
 	for _, price := range []string{"", "exact"} {
 		q.Price = price
-		a, err := new(Service).Pate(t.Context(), q)
+		a, err := Ask[PateAnswer](t.Context(), new(Service), q)
 		if err != nil {
 			t.Fatal(err)
 		}

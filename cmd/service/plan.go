@@ -230,6 +230,26 @@ func (r Narrowing) add(opts []accountant.Option) []accountant.Option {
 	return append(opts, accountant.WithRecursion(r.Recursion.whole()))
 }
 
+// planned returns the plan of a request, and the options of its accountants.
+func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Option, error) {
+	opts, err := accountantOptions(ctx, l, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := text.parse(ctx)
+	return p, opts, err
+}
+
+// account returns the plan of a request, and an accountant of its own that holds it: nothing is kept of it.
+func (l Limits) account(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, *accountant.Accountant, error) {
+	p, opts, err := l.planned(ctx, text, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	acct, err := newAccountant(ctx, p, opts)
+	return p, acct, err
+}
+
 // newAccountant returns an accountant that holds the plan.
 func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
 	acct := p.Accountant(opts...)
@@ -308,8 +328,8 @@ type PlanSummary struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// PlanCheck reads a plan and computes no privacy.
-func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummary, error) {
+// planCheck reads a plan and computes no privacy.
+func (s *Service) planCheck(ctx context.Context, q PlanCheckRequest) (PlanSummary, error) {
 	p, err := q.Plan.parse(ctx)
 	if err != nil {
 		return PlanSummary{}, err
@@ -359,11 +379,8 @@ type PlanChange struct {
 	New  string `json:"new,omitempty"`
 }
 
-// Diff returns what tells two plans apart, and what each costs.
-func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
-	if err := ready(&q); err != nil {
-		return Difference{}, err
-	}
+// diff returns what tells two plans apart, and what each costs.
+func (s *Service) diff(ctx context.Context, q DiffRequest) (Difference, error) {
 	for _, p := range []struct {
 		name string
 		text PlanText
@@ -387,7 +404,7 @@ func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		text PlanText
 		to   *EpsilonAt
 	}{{q.Old, &d.Old}, {q.New, &d.New}} {
-		a, err := s.Epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Narrowing: q.Narrowing, Limits: q.Limits})
+		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Narrowing: q.Narrowing, Limits: q.Limits})
 		if err != nil {
 			return Difference{}, err
 		}
@@ -424,11 +441,8 @@ type ConvertAnswer struct {
 	Text   string `json:"text" py:",return"`
 }
 
-// Convert returns a plan in another format.
-func (s *Service) Convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
-	if err := ready(&q); err != nil {
-		return ConvertAnswer{}, err
-	}
+// convert returns a plan in another format.
+func (s *Service) convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
 	if q.Plan == nil {
 		return ConvertAnswer{}, fault.New("plan", "is missing; must be a plan or events as JSON, or a string with one as YAML")
 	}

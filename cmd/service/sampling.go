@@ -102,9 +102,6 @@ type samplingRun struct {
 }
 
 func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
-	if err := ready(&q); err != nil {
-		return r, err
-	}
 	r.population, r.subset, r.batch, r.steps = q.Population.whole(), q.Subset.whole(), q.Batch.whole(), q.Steps.whole()
 	r.noise, r.epsilon, r.delta = q.NoiseMultiplier.float(), q.Epsilon.float(), q.Delta.float()
 	if r.base, err = profiles.NewGaussianMechanism(r.noise); q.Mechanism == "laplace" {
@@ -173,21 +170,16 @@ func alignedGrid() []float64 {
 	return xs
 }
 
-// Sampling compares the schemes of sampling.
+// sampling compares the schemes of sampling.
 //
 // All schemes share the work and the time. First each has its answer without a recursion, and then the recursions have what is
 // left (narrow). A scheme for which there is none has a warning in the place of ε.
-func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAnswer, err error) {
+func (s *Service) sampling(ctx context.Context, q SamplingRequest) (SamplingAnswer, error) {
 	// The progress is that of the schemes, not of each.
 	r, err := q.parse(WithProgress(ctx, func(Progress) {}))
 	if err != nil {
 		return SamplingAnswer{}, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return SamplingAnswer{}, err
-	}
-	defer func() { end(&err) }()
 	out := SamplingAnswer{Mechanism: r.base.Name(), NoiseMultiplier: Number(r.noise), Neighbors: "substitute", Population: r.population, Subset: r.subset,
 		Batch: r.batch, BaseEpsilon: Number(r.epsilon), Delta: Number(r.delta), Steps: r.steps}
 	if r.epochs > 0 {

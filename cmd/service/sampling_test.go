@@ -15,7 +15,7 @@ var tenThousand = SamplingRequest{Population: "10000", Subset: "118", Batch: "20
 
 func compared(t *testing.T, q SamplingRequest) (map[string]Scheme, float64) {
 	ctx := parallel.WithWork(t.Context(), math.Inf(1))
-	a, err := New(nil).Sampling(ctx, q)
+	a, err := Ask[SamplingAnswer](ctx, New(nil), q)
 	if err != nil || len(a.Schemes) != 6 {
 		t.Fatalf("%d schemes, %v", len(a.Schemes), err)
 	}

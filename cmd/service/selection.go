@@ -93,16 +93,8 @@ func (q SelectRequest) shape() error {
 // MaxSelected bounds the lines of an answer.
 const MaxSelected = 1000
 
-// Select prices private selection.
-func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return SelectAnswer{}, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return SelectAnswer{}, err
-	}
-	defer func() { end(&err) }()
+// selection prices private selection.
+func (s *Service) selection(ctx context.Context, q SelectRequest) (SelectAnswer, error) {
 	if q.Laws == nil {
 		q.Laws = SelectLaws
 		if q.FirstAbove {

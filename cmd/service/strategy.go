@@ -83,11 +83,8 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 	return g, nil
 }
 
-// MatrixOptimize searches a strategy and prices it.
-func (s *Service) MatrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return MatrixOptimizeAnswer{}, err
-	}
+// matrixOptimize searches a strategy and prices it.
+func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
 	opts, err := q.options(ctx)
 	if err != nil {
 		return MatrixOptimizeAnswer{}, err

@@ -2315,13 +2315,13 @@ class Operations(Connection):
         self,
         *,
         topic: Optional[str] = None,
-    ) -> Any:
+    ) -> Tuple[Topic, ...]:
         """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
-        return self.request(
+        return tuple(_read_topic(x) for x in self.request(
             "explain", **given(
                 topic=topic,
             )
-        )
+        ))
 
     def _local_messages(
         self,

@@ -512,15 +512,14 @@ func quoted(s string) string {
 
 // answer returns what a method returns, and how that is read.
 func (w *writer) answer(o service.Operation) (returns, read string) {
-	if len(o.Answers) > 1 {
-		for _, t := range o.Answers {
-			if t.Kind() == reflect.Slice {
-				w.class(t.Elem())
-			}
-		}
+	t := elem(o.Result)
+	switch {
+	case t.Kind() == reflect.Slice:
+		kind, one := w.item(t.Elem())
+		return "Tuple[" + kind + ", ...]", "tuple(" + fmt.Sprintf(one, "x") + " for x in %s)"
+	case strings.Contains(t.Name(), "["): // of several types, which the client reads
 		return "Any", "%s"
 	}
-	t := elem(o.Answers[0])
 	for _, f := range reflect.VisibleFields(t) {
 		_, how, _ := strings.Cut(f.Tag.Get("py"), ",")
 		if how != "return" {
