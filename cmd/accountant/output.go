@@ -607,6 +607,12 @@ var latexText = strings.NewReplacer(
 // rowsOf returns the rows of an answer, or v itself.
 func rowsOf(v any) any {
 	switch v := v.(type) {
+	case list:
+		all := v.All()
+		for i := range all {
+			all[i] = rowsOf(all[i])
+		}
+		return all
 	case service.EpsilonAnswer: // a row for each δ; what matrices are made of is no column
 		return struct {
 			Neighbors string              `json:"neighbors"`

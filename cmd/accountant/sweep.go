@@ -58,7 +58,7 @@ func newSweepCmd() *cobra.Command {
 		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
 		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
 	} {
-		fs.Var(&list{to: f.to}, f.name, f.usage)
+		fs.Var(&listed{to: f.to}, f.name, f.usage)
 	}
 	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
 	fs.Var(&written{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")

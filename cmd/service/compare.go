@@ -11,7 +11,7 @@ import (
 // CompareRequest asks for the ε of a plan at a δ by every method.
 type CompareRequest struct {
 	Plan  PlanText `json:"plan"`
-	Delta Decimal  `json:"delta" in:"(0, 1)" help:"the {δ} to compare at"`
+	Delta Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ} to compare at, with commas between them"`
 	Narrowing
 	Limits
 }

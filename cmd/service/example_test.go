@@ -13,7 +13,7 @@ const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"laplace": {"
 func Example() {
 	s := service.New(nil)
 	answer := s.Answer(context.Background(), []byte(`{"id": 1, "op": "calibrate", "plan": `+plan+`, "epsilon": 2.7, "delta": 0, "solve": "count"}`))
-	fmt.Println(answer.Error == nil, answer.Result.(service.Solution).Value)
+	fmt.Println(answer.Error == nil, answer.Result.(service.Answers[service.Solution]).Results[0].Value)
 	answer = s.Answer(context.Background(), []byte(`{"id": 2, "op": "epsilon", "plan": `+plan+`, "detla": 0}`))
 	text, _ := service.Marshal(answer)
 	fmt.Println(string(text))

@@ -41,7 +41,7 @@ type MajorityRequest struct {
 	// families are chosen in the light of earlier answers (docs/guide/darrm.md, Theorem 7); those for
 	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
-	Delta   *float64 `json:"delta,omitempty" help:"{δ} of all those answers"`
+	Delta   Decimals `json:"delta,omitempty" in:"(0, 1)" help:"{δ} of all those answers, several with commas between them"`
 	Caps
 }
 
@@ -199,7 +199,7 @@ func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 	}
 	a, err := q.answer(ctx, p, o)
 	if err == nil && q.Answers > 0 {
-		err = a.price(ctx, q.Answers, *q.Delta)
+		err = a.price(ctx, q.Answers, q.Delta.float())
 	}
 	return a, fieldFault(err, "", nil)
 }

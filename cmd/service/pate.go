@@ -36,7 +36,7 @@ type PateVotes struct {
 	Rounded      *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
 	Answered     []bool      `json:"answered,omitempty"` // of each query
 	MaxAnswers   *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
-	Delta        float64     `json:"delta" in:"(0, 1)" help:"δ"`
+	Delta        Decimals    `json:"delta" in:"(0, 1)" help:"{δ}; for what it cost several with commas between them"`
 	Conversion   string      `json:"conversion,omitempty" one:"cks,classic" preset:"cks" help:"from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper"`
 	Report       string      `json:"report,omitempty" one:"joint,expected,realised,worst,independent" help:"joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)"`
 	Price        string      `json:"price,omitempty" one:"best,exact,theorem6" help:"bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)"`
@@ -343,12 +343,13 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	if r.Report == pate.Realised && r.Answered == nil {
 		return PateAnswer{}, shape("missing %s, which the realised report needs", "answered")
 	}
-	out := PateAnswer{Delta: q.Delta, Run: r, Price: "best"}
+	delta := q.Delta.float()
+	out := PateAnswer{Delta: delta, Run: r, Price: "best"}
 	if q.Price != "" {
 		out.Price = q.Price
 	}
 	for _, report := range r.reports(out.Price) {
-		x, err := r.line(ctx, report, q.Delta)
+		x, err := r.line(ctx, report, delta)
 		if err != nil {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
@@ -372,7 +373,7 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	out.Orders, out.RDP, out.Threshold, out.Answer, out.Answered = c.Total.Orders, c.Total.Values, c.Threshold.Values, c.Answer.Values, c.Answered
 	out.Forward, out.Reverse = c.Forward.Values, c.Reverse.Values
 	if out.Price == pate.Exact.String() {
-		f, b, err := r.Ledger.ExactEpsilon(ctx, q.Delta)
+		f, b, err := r.Ledger.ExactEpsilon(ctx, delta)
 		if err != nil {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
@@ -456,6 +457,9 @@ func (s *Service) patePublish(ctx context.Context, q PatePublishRequest) (*PateP
 			return nil, shape("%s is of no use to a bound that may be published", x.name)
 		}
 	}
+	if len(q.Delta) > 1 {
+		return nil, fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
+	}
 	own := map[string]string{"orders[0]": "order"}
 	r, err := q.run(ctx, []float64{q.Order})
 	if err != nil {
@@ -466,11 +470,11 @@ func (s *Service) patePublish(ctx context.Context, q PatePublishRequest) (*PateP
 	if q.Seed != nil {
 		src = rand.NewPCG(*q.Seed, 0)
 	}
-	x, err := r.Ledger.Publish(ctx, p, q.Delta, src)
+	x, err := r.Ledger.Publish(ctx, p, q.Delta.float(), src)
 	if err != nil {
 		return nil, fieldFault(err, "", own)
 	}
-	out := &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta, Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
+	out := &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta.float(), Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
 		NoiseCost: x.NoiseCost, Statement: pateStatement, Run: r}
 	if q.Seed != nil {
 		out.Statement = pateSeeded
@@ -527,6 +531,8 @@ type PatePrivates struct {
 // shape reports which keys do not go together.
 func (q PateSmoothRequest) shape() error {
 	switch {
+	case len(q.Delta) > 1:
+		return fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
 	case q.Sigma != nil && q.Optimise:
 		return shape("%s excludes %s", "optimise", "sigma-ss")
 	case q.Sigma == nil && !q.Optimise:
@@ -562,7 +568,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	if err != nil {
 		return nil, err
 	}
-	out := &PateSmoothAnswer{Delta: q.Delta, Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
+	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
 	if q.Sigma != nil {
 		out.Sigma = *q.Sigma
 	}
@@ -597,7 +603,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		}
 		p.Bound = s.Bound
 	}
-	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta); err != nil {
+	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta.float()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -613,7 +619,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		if q.Seed != nil {
 			src = rand.NewPCG(*q.Seed, 0)
 		}
-		z, err := pate.Sanitize(q.Delta, r.conversion, src, pate.Round{Sensitivity: s, Beta: q.Beta, Sigma: out.Sigma})
+		z, err := pate.Sanitize(q.Delta.float(), r.conversion, src, pate.Round{Sensitivity: s, Beta: q.Beta, Sigma: out.Sigma})
 		if err != nil {
 			return nil, err
 		}

@@ -357,7 +357,7 @@ func (s *Service) planCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 type DiffRequest struct {
 	Old   PlanText `json:"old"`
 	New   PlanText `json:"new"`
-	Delta Decimal  `json:"delta" in:"[0, 1)" help:"{δ} of both plans"`
+	Delta Decimals `json:"delta" in:"[0, 1)" help:"one or several {δ} of both plans, with commas between them"`
 	Narrowing
 	Limits
 }
@@ -404,7 +404,7 @@ func (s *Service) diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		text PlanText
 		to   *EpsilonAt
 	}{{q.Old, &d.Old}, {q.New, &d.New}} {
-		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Narrowing: q.Narrowing, Limits: q.Limits})
+		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 		if err != nil {
 			return Difference{}, err
 		}

@@ -29,7 +29,7 @@ type SelectRequest struct {
 	Means            []float64 `json:"mean,omitempty" preset:"10" help:"expected {runs}; several with commas"`
 	Max              int       `json:"max,omitempty" help:"largest number of {runs}: the law is conditioned on it (fixed, binomial: number of runs, of trials)"`
 	FirstAbove       bool      `json:"first-above,omitempty" help:"price the first outcome above a threshold instead of the best (geometric laws)"`
-	Delta            *float64  `json:"delta,omitempty" in:"(0, 1)" help:"{δ} that ε is asked for"`
+	Delta            Decimals  `json:"delta,omitempty" in:"(0, 1)" help:"{δ} that ε is asked for, several with commas between them"`
 	Caps
 }
 
@@ -84,14 +84,11 @@ func (q SelectRequest) shape() error {
 	case q.Plan != nil && q.Delta == nil:
 		return shape("%s: is missing; a plan is priced at a δ in (0, 1)", "delta")
 	}
-	if n := max(1, len(q.Means)) * max(1, len(q.Laws)); n > MaxSelected {
-		return shape("%s and %s make more than 1000 lines", "mean", "law")
+	if n := max(1, len(q.Means)) * max(1, len(q.Laws)) * max(1, len(q.Delta)); n > maxAsked {
+		return shape("%s, %s and %s make more than 1000 lines", "mean", "law", "delta")
 	}
 	return nil
 }
-
-// MaxSelected bounds the lines of an answer.
-const MaxSelected = 1000
 
 // selection prices private selection.
 func (s *Service) selection(ctx context.Context, q SelectRequest) (SelectAnswer, error) {
@@ -106,14 +103,20 @@ func (s *Service) selection(ctx context.Context, q SelectRequest) (SelectAnswer,
 		return SelectAnswer{}, err
 	}
 	var out SelectAnswer
-	for _, mean := range q.Means {
-		for _, name := range q.Laws {
-			report(ctx, Progress{Done: len(out.Laws), Total: len(q.Means) * len(q.Laws)})
-			row, err := q.law(ctx, c, name, mean)
-			if err != nil {
-				return SelectAnswer{}, err
+	deltas := q.Delta.floats()
+	if deltas == nil {
+		deltas = []float64{0} // not asked for
+	}
+	for _, delta := range deltas {
+		for _, mean := range q.Means {
+			for _, name := range q.Laws {
+				report(ctx, Progress{Done: len(out.Laws), Total: len(deltas) * len(q.Means) * len(q.Laws)})
+				row, err := q.law(ctx, c, name, mean, delta)
+				if err != nil {
+					return SelectAnswer{}, err
+				}
+				out.Laws = append(out.Laws, row)
 			}
-			out.Laws = append(out.Laws, row)
 		}
 	}
 	if why := reached(ctx); why != nil {
@@ -263,12 +266,8 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 // selectTable is how much ε reading one run from a table may cost.
 const selectTable = 1e-5
 
-// law prices one law.
-func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean float64) (SelectedLaw, error) {
-	delta := 0.0 // not asked for
-	if q.Delta != nil {
-		delta = *q.Delta
-	}
+// law prices one law at a δ, 0 for none.
+func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean, delta float64) (SelectedLaw, error) {
 	law, err := q.build(name, mean)
 	if err != nil {
 		return SelectedLaw{}, err

@@ -82,6 +82,54 @@ func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error
 		do: func(s *Service, ctx context.Context, q any) (any, error) { return do(s, ctx, *q.(*Q)) }}
 }
 
+// Answers has an answer for each value of the keys of a request that take several; for one of them it has one.
+type Answers[A any] struct {
+	Results []A `json:"results"`
+}
+
+// All returns the answers as those of any operation.
+func (a Answers[A]) All() (all []any) {
+	for _, x := range a.Results {
+		all = append(all, x)
+	}
+	return all
+}
+
+// maxAsked bounds the answers to one request.
+const maxAsked = 1000
+
+// lists makes a line of an operation that takes several values in some keys: do is asked for each of them, and each of one with
+// each of the next.
+func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) operation {
+	return does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
+		asked := []Q{q}
+		for _, k := range keysOf(reflect.TypeFor[Q]()) {
+			values, ok := k.Field(&q).(*Decimals)
+			if !ok || !slices.Contains(keys, k.Name) || len(*values) < 2 {
+				continue
+			}
+			var more []Q
+			for _, one := range asked {
+				for _, d := range *values {
+					*k.Field(&one).(*Decimals) = Decimals{d}
+					more = append(more, one)
+				}
+			}
+			if asked = more; len(asked) > maxAsked {
+				return out, fault.New(k.Name, "makes more than %d answers", maxAsked)
+			}
+		}
+		for _, one := range asked {
+			a, err := do(s, ctx, one)
+			if err != nil {
+				return out, err
+			}
+			out.Results = append(out.Results, a)
+		}
+		return out, nil
+	}, answer)
+}
+
 // all has the questions of an operation share their limits.
 func (o operation) all() operation {
 	o.together = true
@@ -101,24 +149,24 @@ var operations = append([]operation{
 	does("epsilon", (*Service).epsilon, "as `epsilon --json`"),
 	does("delta", (*Service).delta, "as `delta --json`"),
 	does("curve", (*Service).curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
-	does("sampling", (*Service).sampling, "as `sampling --json`").all(),
-	does("calibrate", (*Service).calibrate, "as `calibrate --json`"),
+	lists("sampling", (*Service).sampling, "as `sampling --json`", "delta", "target-epsilon").all(),
+	lists("calibrate", (*Service).calibrate, "as `calibrate --json`", "epsilon", "delta"),
 	does("plan-check", (*Service).planCheck, "as `plan check --json` for one file"),
 	does("shuffle", (*Service).shuffle, "as `shuffle --json`"),
-	does("compare", (*Service).compare, "as `compare --json`"),
+	lists("compare", (*Service).compare, "as `compare --json`", "delta"),
 	does("cancel", (*Service).cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
 	does("risk", (*Service).risk, "as `risk --json`"),
 	does("profile", (*Service).profile, "as `profile --json`").all(),
 	does("plan-convert", (*Service).convert, "as `plan convert --json`"),
-	does("diff", (*Service).diff, "as `diff --json`"),
-	does("gdp", (*Service).gdp, "as `gdp --json`"),
-	does("gdp-solve", (*Service).gdpSolve, "as `gdp solve --json`"),
+	lists("diff", (*Service).diff, "as `diff --json`", "delta"),
+	lists("gdp", (*Service).gdp, "as `gdp --json`", "tolerance"),
+	lists("gdp-solve", (*Service).gdpSolve, "as `gdp solve --json`", "mu", "zcdp"),
 	does("filter", (*Service).filter, "as `filter --json`"),
-	does("audit", (*Service).audit, "as `audit --json`"),
+	lists("audit", (*Service).audit, "as `audit --json`", "delta"),
 	does("select", (*Service).selection, "as `select --json`"),
-	does("matrix-optimize", (*Service).matrixOptimize, "as `matrix optimize --json`"),
-	does("majority", (*Service).majority, "as `majority --json`"),
-	does("pate", (*Service).pate, "as `pate analyze --json`"),
+	lists("matrix-optimize", (*Service).matrixOptimize, "as `matrix optimize --json`", "epsilon", "delta"),
+	lists("majority", (*Service).majority, "as `majority --json`", "delta"),
+	lists("pate", (*Service).pate, "as `pate analyze --json`", "delta"),
 	does("pate-calibrate", (*Service).pateCalibrate, "as `pate calibrate --json`"),
 	does("label", (*Service).label, "as `label --json`"),
 	does("explain", (*Service).explain, "as `explain --json`: a list of one topic, or without a name of all"),
