@@ -208,7 +208,7 @@ func (f *flattener) walkStruct(v reflect.Value, path, list []string, there bool)
 	for _, i := range append(order, lists...) {
 		field := v.Type().Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" || !field.IsExported() && !field.Anonymous {
+		if name == "-" || field.Tag.Get("csv") == "-" || !field.IsExported() && !field.Anonymous {
 			continue
 		}
 		at := path

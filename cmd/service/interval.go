@@ -26,7 +26,7 @@ type Basis struct {
 	TheoryGap      bool   `json:"theory-gap,omitempty"`
 	Pairs          *Pairs `json:"pairs,omitempty" py:"-"`
 	// Order is the Rényi order that an upper bound comes from.
-	Order    Number   `json:"order,omitempty" py:"-"`
+	Order    Number   `json:"order,omitempty" py:"-" csv:"-"`
 	Warnings []string `json:"warnings,omitempty"`
 	// Loose says that the estimate is only the middle of a wide interval.
 	Loose bool `json:"-"`
