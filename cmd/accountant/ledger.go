@@ -90,13 +90,8 @@ func openForPlan(cmd *cobra.Command, args []string) (l *ledger.Ledger, data []by
 	if f := cmd.Flags().Lookup("type"); f != nil && f.Changed {
 		return l, ledger.TypeText(f.Value.String()), f.Value.String(), nil
 	}
-	if data, name, err = readInput(cmd, args[1]); err != nil {
-		return nil, nil, "", err
-	}
-	if err = service.CheckPlan(data); err != nil {
-		return nil, nil, "", planProblem(name, name, err)
-	}
-	return l, data, name, nil
+	data, name, err = readInput(cmd, args[1])
+	return l, data, name, err
 }
 
 func newLedgerAddCmd() *cobra.Command {
@@ -117,7 +112,7 @@ func newLedgerAddCmd() *cobra.Command {
 			return false, l.SpendPlan(cmd.Context(), data, note)
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, flagged(cmd, err))
+			return planProblem(name, name, flagged(cmd, err))
 		}
 		if again {
 			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name)
@@ -152,7 +147,7 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 		return fits, errors.Join(err, refusal)
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return planProblem(name, name, err)
 	}
 	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 		fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
@@ -171,6 +166,9 @@ func newLedgerFitsCmd() *cobra.Command {
 			return service.Ask[service.LedgerFits](cmd.Context(), service.NewShared(ledgerFiles{}), q)
 		})
 		if err != nil {
+			if _, _, ok := service.PlanLine(err); ok {
+				return planProblem(name, name, err)
+			}
 			return flagged(cmd, err)
 		}
 		return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {

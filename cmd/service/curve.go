@@ -164,7 +164,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		plan, err := p.Plan.parse(ctx)
 		if err != nil {
 			if q.Plans != nil {
-				err = &PlanError{i, p.Name, err}
+				err = &PlanError{i, fmt.Sprintf("plans[%d]", i), err}
 			}
 			return Curves{}, err
 		}
@@ -199,12 +199,12 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 // A PlanError is what is wrong with one of several plans.
 type PlanError struct {
 	Index int
-	Name  string
+	Key   string // that of the request
 	Err   error
 }
 
-// Error names the plan.
-func (e *PlanError) Error() string { return fmt.Sprintf("plans[%d]: %v", e.Index, e.Err) }
+// Error has the key before the problem.
+func (e *PlanError) Error() string { return fmt.Sprintf("%s: %v", e.Key, e.Err) }
 
 // Unwrap returns what is wrong.
 func (e *PlanError) Unwrap() error { return e.Err }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"time"
@@ -381,34 +380,30 @@ type PlanChange struct {
 
 // diff returns what tells two plans apart, and what each costs.
 func (s *Service) diff(ctx context.Context, q DiffRequest) (Difference, error) {
-	for _, p := range []struct {
+	d := Difference{Changes: []PlanChange{}}
+	for i, side := range []struct {
 		name string
 		text PlanText
-	}{{"old", q.Old}, {"new", q.New}} {
-		if p.text == nil {
-			return Difference{}, fault.New(p.name, "is missing; must be a plan as JSON, or a string with one as YAML")
+		to   *EpsilonAt
+	}{{"old", q.Old, &d.Old}, {"new", q.New, &d.New}} {
+		if side.text == nil {
+			return d, fault.New(side.name, "is missing; must be a plan as JSON, or a string with one as YAML")
 		}
-		if _, err := p.text.parse(ctx); err != nil {
-			return Difference{}, fmt.Errorf("%s: %w", p.name, err)
+		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
+		if _, _, wrong := PlanLine(err); wrong {
+			err = &PlanError{i, side.name, err}
 		}
+		if err != nil {
+			return d, err
+		}
+		*side.to = a.Results[0]
 	}
 	changes, err := plan.Diff(q.Old, q.New)
 	if err != nil {
-		return Difference{}, err
+		return d, err
 	}
-	d := Difference{Changes: []PlanChange{}}
 	for _, c := range changes {
 		d.Changes = append(d.Changes, PlanChange(c))
-	}
-	for _, side := range []struct {
-		text PlanText
-		to   *EpsilonAt
-	}{{q.Old, &d.Old}, {q.New, &d.New}} {
-		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
-		if err != nil {
-			return Difference{}, err
-		}
-		*side.to = a.Results[0]
 	}
 	d.Delta = d.Old.Delta
 	d.More = minus(d.New.Epsilon, d.Old.Epsilon)
