@@ -17,15 +17,38 @@ import (
 // This file accounts for the labels that an ensemble of teachers gave (PATE). The votes
 // are private: of what it returns, only the data-independent ε may be published.
 
+// Ballots are votes.
+type Ballots struct {
+	Votes    [][]int64 `json:"votes"`            // a row for each query, a column for each class
+	Labels   bool      `json:"labels,omitempty"` // or a row for each teacher, a column for each query
+	Classes  int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
+	Queries  *int      `json:"queries,omitempty" help:"look at the first {K} queries only"`
+	Teachers int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+
+	// Table stands for Votes where a door has read them.
+	Table *ballots.Votes `json:"-"`
+}
+
+// read returns the votes.
+func (q Ballots) read() (v *ballots.Votes, err error) {
+	switch v = q.Table; {
+	case v != nil:
+	case q.Labels:
+		v, err = ballots.FromLabels(q.Votes, q.Classes)
+	default:
+		v, err = ballots.NewVotes(q.Votes, q.Teachers)
+	}
+	if err == nil && q.Queries != nil {
+		v, err = v.First(*q.Queries)
+	}
+	return v, fieldFault(err, "", nil)
+}
+
 // PateVotes says what was run: the votes, the mechanism with its parameters, and which
 // queries are charged for an answer. Parameters that a mechanism does not have are
 // refused.
 type PateVotes struct {
-	Votes        [][]int64   `json:"votes"`            // a row for each query, a column for each class
-	Labels       bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
-	Classes      int         `json:"classes,omitempty" help:"number of classes, for --format labels"`
-	Queries      *int        `json:"queries,omitempty" help:"account for the first {K} queries only"`
-	Teachers     int64       `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+	Ballots
 	Mechanism    string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
 	Threshold    *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
 	Sigma1       *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
@@ -41,8 +64,7 @@ type PateVotes struct {
 	Report       string      `json:"report,omitempty" one:"joint,expected,realised,worst,independent" help:"joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)"`
 	Price        string      `json:"price,omitempty" one:"best,exact,theorem6" help:"bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)"`
 
-	// Table and Scores stand for Votes and Baseline where a door has read them.
-	Table  *ballots.Votes  `json:"-"`
+	// Scores stand for Baseline where a door has read them.
 	Scores *ballots.Scores `json:"-"`
 }
 
@@ -176,7 +198,7 @@ func (q PateVotes) aggregator() (a pate.Aggregator, err error) {
 	case "interactive":
 		// Whether the student is reinforced costs nothing: its confidence does
 		// not enter.
-		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, q.Rounded != nil && *q.Rounded)
+		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
 	}
 	return a, fieldFault(err, "", nil)
 }
@@ -187,7 +209,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PateRun{Votes: q.Table, Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
+	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
 	if q.Conversion == "classic" {
 		r.conversion = pate.Classic
 	}
@@ -206,18 +228,9 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	if q.MaxAnswers != nil {
-		r.maxAnswers = *q.MaxAnswers
-	}
-	if r.Votes == nil {
-		if r.Votes, err = q.table(); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
-	}
-	if q.Queries != nil {
-		if r.Votes, err = r.Votes.First(*q.Queries); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
+	r.maxAnswers = orZero(q.MaxAnswers)
+	if r.Votes, err = q.read(); err != nil {
+		return nil, err
 	}
 	if n := r.Votes.Short(); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d queries have fewer than %d votes", n, r.Votes.Queries(), r.Votes.Teachers()))
@@ -244,16 +257,16 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	return r, fieldFault(err, "", nil)
 }
 
-func reportProgress(ctx context.Context, done, total int) {
-	report(ctx, Progress{Done: done, Total: total})
+// orZero is what x points to, or zero.
+func orZero[T any](x *T) (v T) {
+	if x != nil {
+		v = *x
+	}
+	return v
 }
 
-// table returns the votes of the request.
-func (q PateVotes) table() (*ballots.Votes, error) {
-	if q.Labels {
-		return ballots.FromLabels(q.Votes, q.Classes)
-	}
-	return ballots.NewVotes(q.Votes, q.Teachers)
+func reportProgress(ctx context.Context, done, total int) {
+	report(ctx, Progress{Done: done, Total: total})
 }
 
 // transcript returns what a report takes of the answered queries.
@@ -569,9 +582,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		return nil, err
 	}
 	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
-	if q.Sigma != nil {
-		out.Sigma = *q.Sigma
-	}
+	out.Sigma = orZero(q.Sigma)
 	p, noise := new(PatePrivates), pate.GNSS{Order: q.Order, Beta: q.Beta}
 	if q.Private {
 		out.Private = p
@@ -632,26 +643,20 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 
 // PateCalibrateRequest asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
 type PateCalibrateRequest struct {
-	Votes     [][]int64 `json:"votes"`
-	Labels    bool      `json:"labels,omitempty"`
-	Classes   int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
-	Queries   *int      `json:"queries,omitempty" help:"look at the first {K} queries only"`
-	Teachers  int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
-	Mechanism string    `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
-	Epsilon   float64   `json:"epsilon" in:"[0.001, 1000]" help:"target ε"`
-	Delta     float64   `json:"delta" in:"(0, 1)" help:"δ"`
+	Ballots
+	Mechanism string  `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
+	Epsilon   float64 `json:"epsilon" in:"[0.001, 1000]" help:"target ε"`
+	Delta     float64 `json:"delta" in:"(0, 1)" help:"δ"`
 	// At every data set.
 	Independent *float64 `json:"independent-epsilon,omitempty" in:"[0.001, 4000]" help:"bound of the {ε} at every data set (default: four times epsilon)"`
-	Threshold   *float64 `json:"threshold,omitempty" help:"threshold {T} of the check, in votes (default: searched)"`
-	Sigma1      *float64 `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes (default: searched)"`
+	Threshold   *float64 `json:"threshold,omitempty" in:"(0, inf)" help:"threshold {T} of the check, in votes (default: searched)"`
+	Sigma1      *float64 `json:"sigma1,omitempty" in:"(0, inf)" help:"standard deviation of the check's noise, in votes (default: searched)"`
 	MaxAnswers  *int     `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 	Report      string   `json:"report,omitempty" one:"joint,worst,independent" help:"which ε meets the target: joint or worst at these votes, or independent at every data set (default: joint if there is a check and else worst)"`
 	Publish     bool     `json:"publish,omitempty" help:"search order, beta and noise of publish, too"`
 	Confidence  *float64 `json:"confidence,omitempty" preset:"0.95" help:"the {probability} that the published bound holds"`
 
 	Caps
-
-	Table *ballots.Votes `json:"-"`
 }
 
 // PateCalibration is a mechanism within the budget at the votes that were looked at.
@@ -694,14 +699,6 @@ func (q PateCalibrateRequest) shape() error {
 			return shape("%s is of no use to gnmax", x.name)
 		}
 	}
-	for _, x := range []struct {
-		name  string
-		value *float64
-	}{{"threshold", q.Threshold}, {"sigma1", q.Sigma1}} {
-		if x.value != nil && !(*x.value > 0) {
-			return fault.New(x.name, "%v is not above 0", *x.value)
-		}
-	}
 	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
 		return fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
 	}
@@ -709,17 +706,10 @@ func (q PateCalibrateRequest) shape() error {
 }
 
 // pateCalibrate returns the mechanism that answers best within a budget.
-func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ *PateCalibration, err error) {
-	votes := q.Table
-	if votes == nil {
-		if votes, err = (PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}).table(); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
-	}
-	if q.Queries != nil {
-		if votes, err = votes.First(*q.Queries); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
+func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*PateCalibration, error) {
+	votes, err := q.read()
+	if err != nil {
+		return nil, err
 	}
 	t := pate.Target{Epsilon: q.Epsilon, Delta: q.Delta, Report: pate.Worst, Check: q.Mechanism == "confident",
 		Progress: func(done, total int) { reportProgress(ctx, done, total) }}
@@ -731,18 +721,7 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ 
 			return nil, err
 		}
 	}
-	if q.Independent != nil {
-		t.Independent = *q.Independent
-	}
-	if q.Threshold != nil {
-		t.Threshold = *q.Threshold
-	}
-	if q.Sigma1 != nil {
-		t.Sigma1 = *q.Sigma1
-	}
-	if q.MaxAnswers != nil {
-		t.MaxAnswers = *q.MaxAnswers
-	}
+	t.Independent, t.Threshold, t.Sigma1, t.MaxAnswers = orZero(q.Independent), orZero(q.Threshold), orZero(q.Sigma1), orZero(q.MaxAnswers)
 	l, err := t.Calibrate(ctx, votes)
 	if err != nil {
 		return nil, fieldFault(err, "", nil)

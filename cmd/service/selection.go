@@ -136,9 +136,7 @@ func (s *Service) selection(ctx context.Context, q SelectRequest) (SelectAnswer,
 func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err error) {
 	if q.Plan == nil {
 		c.declared, c.eps = true, *q.CandidateEpsilon
-		if q.CandidateDelta != nil {
-			c.dl = *q.CandidateDelta
-		}
+		c.dl = orZero(q.CandidateDelta)
 		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
 		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
 			return c, fieldFault(err, "", own)

@@ -2178,7 +2178,7 @@ class Operations(Connection):
         """Asks for the cost of votes, at some Rényi orders.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2469,7 +2469,7 @@ class Operations(Connection):
         """Asks for a bound on ε that may be published.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2553,7 +2553,7 @@ class Operations(Connection):
         """Asks for a sanitized ε.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
