@@ -227,10 +227,10 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 		}
 	}
 	worst := priced.Types()[most]
+	if laws.upper, err = priced.Profiles(ctx); err != nil {
+		return b, fault.In("adaptive", err)
+	}
 	for d := range b.Directions {
-		if laws.upper[d], err = priced.Profile(d); err != nil {
-			return b, fault.In("adaptive", err)
-		}
 		for _, x := range worst.Runs.Lower[d] {
 			if x.Count *= int64(m.Units / worst.Cost); x.Profile != nil && x.Count > 0 {
 				laws.lower[d] = append(laws.lower[d], x)

@@ -390,7 +390,7 @@ func TestThresholdExhaustively(t *testing.T) {
 	for _, add := range []bool{false, true} {
 		for _, eps := range []float64{-0.5, 0, 0.2, 0.5, 0.66, 1, 3} {
 			best := 0.0
-			v, e := th.LogDelta(eps, add)
+			v, e := th.logDeltaOf(eps, add)
 			for n := range 60 {
 				p, q := law(n+1), law(n)
 				if add {
@@ -446,7 +446,7 @@ func TestThresholdLimits(t *testing.T) {
 	g := must(profiles.NewGaussian(4))
 	far := must(NewThreshold("gaussian", 4, 1e6, 1))
 	for _, eps := range []float64{-0.3, 0, 0.5, 2} {
-		v, e := far.LogDelta(eps, false)
+		v, e := far.logDeltaOf(eps, false)
 		w, f := profiles.LogDelta(g, eps)
 		if math.Abs(v-w) > e+f+1e-12 && !math.IsInf(e, 1) {
 			t.Errorf("δ(%v) = e^%v, the noise alone has e^%v", eps, v, w)
@@ -454,8 +454,8 @@ func TestThresholdLimits(t *testing.T) {
 	}
 	for _, l := range []int{1, 5, 100, MaxPartitions} {
 		th := must(NewThreshold("gaussian", 4, 30, l))
-		p, _ := th.LogShown()
-		v, e := th.LogDelta(50+float64(l), false)
+		p, _ := th.logShown()
+		v, e := th.logDeltaOf(50+float64(l), false)
 		want := -math.Expm1(float64(l) * math.Log1p(-math.Exp(p)))
 		if !(math.Exp(v+e) >= want*(1-1e-12) && math.Exp(v) <= want*(1+1e-6)) {
 			t.Errorf("l = %d: δ(∞) = %v, want %v", l, math.Exp(v), want)

@@ -3,7 +3,7 @@
 // threshold.
 //
 // Each of them is a profiles.Mechanism, so that it composes with everything else. What one run
-// costs is exact (Theorems 1, 3 and 4 of docs/guide/choice.md). Many exponential mechanisms
+// costs is exact (Theorems 1, 3 and 4). Many exponential mechanisms
 // together cost less than the composition of their profiles says, because no data sets
 // are the worst at every ε: their exact adaptive composition is Theorem 2, which the
 // accountant asks for as profiles.Laws.

@@ -162,7 +162,7 @@ func TestThresholdGolden(t *testing.T) {
 	for l, rule := range map[int][2]float64{1: {3.94135534743e-6, 1.01708324262e-6}, 3: {0.00249785732617, 3.49533619274e-6}, 10: {0.0605956074387, 0.00368791428137}} {
 		th := must(NewThreshold("gaussian", 4, 20, l))
 		noise := must(profiles.NewGaussian(4 / math.Sqrt(float64(l))))
-		s, _ := th.LogShown()
+		s, _ := th.logShown()
 		for i, want := range rule {
 			eps := float64(i + 1)
 			_, hi, _ := th.largest(eps, false)
@@ -184,7 +184,7 @@ func TestThresholdGolden(t *testing.T) {
 }
 
 func shown(noise string, scale, threshold float64) float64 {
-	v, _ := must(NewThreshold(noise, scale, threshold, 1)).LogShown()
+	v, _ := must(NewThreshold(noise, scale, threshold, 1)).logShown()
 	return math.Exp(v)
 }
 

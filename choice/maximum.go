@@ -74,9 +74,9 @@ func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) 
 	return lower, upper, j
 }
 
-// LogDelta returns log δ(ε) of one run in a direction, remove or add, and how far below
+// logDeltaOf returns log δ(ε) of one run in a direction, remove or add, and how far below
 // it may be.
-func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
+func (t Threshold) logDeltaOf(eps float64, add bool) (logDelta, err float64) {
 	lower, upper, _ := t.largest(eps, add)
 	if math.IsInf(upper, -1) {
 		return upper, 0
@@ -92,7 +92,7 @@ type maximum struct {
 }
 
 // LogDelta implements profiles.LogDeltaer.
-func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.LogDelta(eps, m.add) }
+func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.logDeltaOf(eps, m.add) }
 
 // Support implements profiles.Profile: of the counts and of the coins, not of the chords.
 func (m maximum) Support() profiles.Support {

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Theorem 4 of docs/guide/choice.md. A person adds 1 to each of at most l partitions. The
+// Theorem 4. A person adds 1 to each of at most l partitions. The
 // partition is shown, as its key or with its noisy count, if at least one person is in it
 // and count + noise ≥ τ. With j of the person's partitions new (nobody else in them) and
 // π = Pr[1 + noise ≥ τ], the pair is that of j coins that give away the person with
@@ -76,9 +76,9 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 	return t, nil
 }
 
-// LogShown returns the logarithm of π, the probability that a partition of one person is
+// logShown returns the logarithm of π, the probability that a partition of one person is
 // shown, and a bound on its error. A count of exactly τ is shown.
-func (t Threshold) LogShown() (log, err float64) {
+func (t Threshold) logShown() (log, err float64) {
 	switch t.noise {
 	case GaussianNoise:
 		x := (t.threshold - 1) / t.scale
@@ -97,7 +97,7 @@ func (t Threshold) LogShown() (log, err float64) {
 
 // hidden returns log(1 − π) and its relative error: π is rounded up.
 func (t Threshold) hidden() (log, err float64) {
-	s, e := t.LogShown()
+	s, e := t.logShown()
 	up := s + e
 	if up < -690 { // out of range: a little more is counted
 		return -math.Exp(-690), math.Inf(1)
@@ -204,3 +204,17 @@ type chordCache struct {
 	p, below        *profiles.Discrete
 	err, errBelow   error
 }
+
+// Proof of Theorem 4.
+//
+// The outputs of different partitions are independent. A partition where the person is alone is hidden for sure on
+// one side: a coin that gives the person away with probability π, and has loss log(1 − π) else. In the others
+// thresholding is post-processing of n + Z. A product of j such coins with M has the profile above. Attained: old
+// partitions far above τ are always shown. ∎ π includes equality, which matters for whole numbers
+// (TestThresholdIncludesEquality; opendp#2922). With many partitions the largest j is found by branch and bound:
+// coins of b and counts of l − a are above every j between a and b. Where π is below e^−690 the upper end counts
+// e^−690 in its place, and the lower end has old partitions only.
+//
+// Beside other mechanisms the lower end has lines that touch the largest h_j at the nodes where chords meet. Several
+// runs compose that largest profile, which is an upper bound; the attack has only old partitions. Laplace and
+// discrete noise is for one partition: write l partitions as count: l, which bounds them.

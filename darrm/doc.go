@@ -19,6 +19,18 @@
 // here needs independent votes.
 //
 // Source: Jiang, Zhang and Joshi, "Optimized Tradeoffs for Private Prediction
-// with Majority Ensembling", TMLR 2024, and sharper results of docs/guide/darrm.md.
+// with Majority Ensembling", TMLR 2024, and sharper results.
+// Proofs stand at the end of the file of each result; docs/guide/darrm.md shows the use.
 // The neighbouring relation is that of the K mechanisms, whichever it is.
 package darrm
+
+// Where the paper is not followed.
+//
+//   - A lower bound for every mechanism at m = 1 (its Lemma 3.2) is a statement about some instance, not about
+//     every vector p; the printed instance is not ε-DP (1 − p_j must fall by e^{−ε}, not p_j grow by e^ε).
+//   - Making γ symmetric by reflecting one half may break privacy; by averaging the halves it does not.
+//   - A larger γ means a smaller error for identical or one-sided votes only: with p = (.01, 0, .66, .9, .8)
+//     double subsampling has a larger error than subsampling.
+//   - The printed data-dependent bound of GNMax lacks a logarithm and misplaces two exponents; it is not
+//     publishable anyway.
+//   - Correlated mechanisms void every guarantee here.

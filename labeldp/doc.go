@@ -21,3 +21,26 @@
 // Losses: [HalfLoss] is E ½(ŷ−y)², what the paper calls noisy label loss: half of the
 // mean squared error.
 package labeldp
+
+// Where the paper is read differently.
+//
+//   - Algorithm 3 hands ε₁ to the output grid; it must be ε₂.
+//   - Algorithm 2's grid range is sufficient, not necessary, and may exclude the optimum: prior (0.6, 0.25, 0.15)
+//     on {0, 1, 2} at ε = 2 has an optimal output at 2.513, the range ends at 2.470. Lemma 8 compares within the
+//     range only.
+//   - "Mean squared error" in captions is half of it; the example losses of Section 3 (2.625, 2.726) are ten times
+//     too large.
+//   - Theorem 6's bound of 2k outputs holds on every grid too, by counting rows of the column form.
+//   - ε = 0 is listed as allowed; for two or more labels nothing unbiased exists there.
+//   - RR-on-bins cannot be debiased: labels of one bin share one law. The unbiased counterpart is rounding to
+//     fewer labels first (NewRounder).
+//
+// Gaps on random priors.
+//
+// ε in [1e-6, 28], up to 500 labels. Every design comes back with its gap; none is refused for it. The certified
+// relative gap found on random priors with k from 2 to 60, a third of them with zeros: at most 2.3·10⁻¹⁰ for ε from
+// 0.05 to 12, 8·10⁻⁹ to 20, 3·10⁻⁷ to 28, 5·10⁻¹⁰ for ε from 10⁻⁵ to 0.05; on priors chosen to be harder 10⁻⁸ for ε
+// from 0.03 to 12 and 4·10⁻⁹ at ε = 10⁻⁶. The certificate of each design states its own (RelGap, gap in JSON): a
+// gap costs accuracy only. Privacy holds by construction, and a design whose rows do not sum to 1, or whose means
+// are not the labels, within 10⁻¹¹ of the outputs' width is an error. With zero probabilities the optimum is not
+// unique: compare losses, not matrices.

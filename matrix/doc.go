@@ -5,7 +5,8 @@
 //
 // Without secret sampling a run is one Gaussian, whose shift is the sensitivity of C under
 // the participation schema. With cyclic Poisson sampling and a banded C it is a list of
-// Poisson-sampled Gaussians. The theorems, with proofs, are in docs/guide/matrix.md. Values of
+// Poisson-sampled Gaussians. Theorems M1 to M6 stand with their proofs in sensitivity.go, strategy.go,
+// balls.go, coins.go and separated.go. Values of
 // later steps may depend on earlier releases; the matrix, the noise and the schema may not.
 //
 // Under add-remove the batches of all other records must be the same with and without the

@@ -60,7 +60,7 @@ const maxStream = 1 << 28
 // most clip. The source nil is the operating system's; another must be secret, and for this
 // run alone.
 func NewStream(c Config, clip float64, dimension int, src rand.Source) (*Stream, error) {
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	if !(clip > 0 && !math.IsInf(clip, 1)) {

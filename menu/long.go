@@ -48,11 +48,11 @@ func (m *Menu) newLong(ctx context.Context, s *survey, units, count int) (*long,
 	if l.block, err = New(ctx, m.types, o); err != nil {
 		return nil, err
 	}
-	for d := range l.upper {
-		p, err := l.block.Profile(d)
-		if err != nil {
-			return nil, err
-		}
+	both, err := l.block.Profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for d, p := range both {
 		if l.upper[d], err = sumOf([]profiles.Repeated{{Profile: p, Count: int64(count)}}, 1, m.opts.Relative); err != nil {
 			return nil, err
 		}
@@ -167,15 +167,15 @@ func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier
 
 // rows returns ε of the budgets that are whole blocks.
 func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
+	both, err := l.block.Profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows := []Row{{}}
 	one := *l
 	for one.count = 1; one.count <= l.count; one.count++ {
 		worst := fourier.Result{}
-		for d := range l.upper {
-			p, err := l.block.Profile(d)
-			if err != nil {
-				return nil, err
-			}
+		for _, p := range both {
 			sum, err := sumOf([]profiles.Repeated{{Profile: p, Count: int64(one.count)}}, 1, l.block.opts.Relative)
 			if err != nil {
 				return nil, err
@@ -191,26 +191,49 @@ func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
 	return rows, nil
 }
 
-// Profile returns a profile that dominates every transcript of an analyst with the budget, in a direction of the relation:
-// of index 0 or 1, as profiles.Bounds has them. It is no pair that an analyst attains.
-func (m *Menu) Profile(direction int) (profiles.Profile, error) {
+// Profiles returns for each direction of the relation, in the order of profiles.Bounds, a profile that dominates every transcript of an
+// analyst with the budget. It is no pair that an analyst attains.
+func (m *Menu) Profiles(ctx context.Context) (both [2]profiles.Profile, err error) {
 	if m.long != nil {
-		return nil, fault.New("units", "%d are above %d, where no single profile is known", m.opts.Units, longUnits)
+		return both, fault.New("units", "%d are above %d, where no single profile is known", m.opts.Units, longUnits)
 	}
-	d := &m.dirs[direction]
-	step := d.above.step
+	// A lattice that aims at a small δ tells little of a large one, where its transforms have rounding; beside other steps all of it counts.
+	menus := []*Menu{m}
+	for _, delta := range []float64{1e-2, 0.2} {
+		if m.exact || m.TableDelta() >= delta {
+			continue
+		}
+		o, err := m.aimed(ctx, Options{Delta: delta})
+		if err != nil {
+			return both, err
+		}
+		if o != nil {
+			menus = append(menus, o)
+		}
+	}
+	for d := range both {
+		if both[d], err = profileOf(menus, d); err != nil {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
+// profileOf joins what the lattices of one budget prove in a direction, each at the points of the first.
+func profileOf(menus []*Menu, d int) (profiles.Profile, error) {
+	step := menus[0].dirs[d].above.step
 	var x, up, back []float64
-	for i := range -d.above.low - 1 {
+	for i := range -menus[0].dirs[d].above.low - 1 {
 		eps := float64(i) * step
-		x = append(x, eps)
-		up = append(up, d.upper(eps))
 		// The reverse has 1 − α + αh(1/α) at α = e^ε, which falls. Both halves are of one convex function, as the other direction's
 		// values, on another lattice, would not be.
-		v := back0(back)
-		if -i > d.above.low-1 && i < d.above.low+len(d.above.value)-1 {
-			v = min(v, -math.Expm1(eps)+math.Exp(eps)*d.upper(-eps)+16*xmath.U*math.Exp(eps))
+		v, w := 1.0, back0(back)
+		for _, m := range menus {
+			at := &m.dirs[d]
+			v = min(v, at.upper(eps))
+			w = min(w, -math.Expm1(eps)+math.Exp(eps)*at.upper(-eps)+16*xmath.U*math.Exp(eps))
 		}
-		back = append(back, max(0, v))
+		x, up, back = append(x, eps), append(up, v), append(back, max(0, w))
 	}
 	return profiles.NewChords(x, up, back)
 }

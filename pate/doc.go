@@ -23,5 +23,16 @@
 //
 // All of it follows Papernot, Song, Mironov, Raghunathan, Talwar and
 // Erlingsson, "Scalable Private Learning with PATE" (ICLR 2018), cited below as
-// PATE 2018, with the corrections told in docs/guide/pate.md.
+// PATE 2018, with the corrections below the package clause. Proofs stand in
+// the file of each bound; docs/guide/pate.md shows the use.
 package pate
+
+// Departures from the paper and its code: there, and here.
+//
+//	Algorithm 4, line 19 | sums over d classes | over all m
+//	array of the check | sensitivity at distance exactly d | the maximum within d; otherwise sums are not β-smooth (ratio 1.189 > e^0.1 for maxima 8, 28 → 9, 29 of 30, T = 16, σ1 = 2, λ = 10)
+//	q0 | a fixed bound, below the crossing for σ ≲ 1.3 or λ ≳ 4σ | the crossing itself
+//	B_L, B_U | through e^{log q}, an error below −745 | in log space
+//	order grid | 100.5 followed by 100 … 500 | any ascending list; 1.5, 2, …, 100 by default
+//	informal Theorem 6 | λ ≤ μ1, μ2 | λ ≤ μ1 suffices
+//	conversion | ε = RDP + log(1/δ)/(λ−1) | the improved one; that one as Classic

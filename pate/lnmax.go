@@ -271,3 +271,9 @@ func powerIntegral(i, power int, end float64) float64 {
 		}
 	}
 }
+
+// The best bound from q and the law.
+//
+// For LNMax the likelihood ratio is within e^{±2γ}, S of twotails.go is convex in it and in how much of q is at which
+// end: all of q is at one end. Between counts the density of the law is a polynomial with positive coefficients in
+// 1 − e^{−t}, times a power, so that it needs no quadrature.

@@ -42,16 +42,7 @@ func chords(x, up, back []float64, below bool) (*Discrete, error) {
 	if len(x) < 1 || len(up) != len(x) || x[0] != 0 {
 		return nil, errPoints(x, up, back)
 	}
-	// δ is convex also across ε = 0: there it is below the chord from (1/α, 1 − 1/α + back/α) to (α, up).
-	round := 8 * xmath.U
-	if below {
-		round = -round
-	}
-	at0 := max(up[0], back[0])
-	for i := 1; i < len(x); i++ {
-		e := math.Exp(-x[i])
-		at0 = min(at0, (e*(up[i]+back[i])-math.Expm1(-x[i]))/(1+e)*(1+round))
-	}
+	at0 := across(x, up, back, below)
 	half := func(h []float64) ([]float64, float64) {
 		h = slices.Clone(h)
 		h[0] = at0
@@ -61,6 +52,42 @@ func chords(x, up, back []float64, below bool) (*Discrete, error) {
 	right, inf := half(up)
 	left, infQ := half(back)
 	return twoSided(x, right, left, inf, infQ)
+}
+
+// across returns the value at ε = 0 of the lower convex hull of both halves, of which that of back is at (1/α, 1 − 1/α + back/α), as far as
+// chords across 0 are below the values there: each makes the value less, until the slopes on both sides are those of a convex function.
+func across(x, up, back []float64, below bool) float64 {
+	round := 8 * xmath.U
+	if below {
+		round = -round
+	}
+	at0 := max(up[0], back[0])
+	for range x {
+		// The chords from α = 1 with the least slope on the right, and the largest on the left.
+		right, left, i, j := math.Inf(1), math.Inf(-1), 0, 0
+		for k := 1; k < len(x); k++ {
+			if v := (up[k] - at0) / math.Expm1(x[k]); v < right {
+				right, i = v, k
+			}
+			if v := (at0-back[k])/-math.Expm1(-x[k]) + back[k] - 1; v > left {
+				left, j = v, k
+			}
+		}
+		if i == 0 || left <= right {
+			break
+		}
+		// Of the chord between them, in shares of its width in α; both terms are positive.
+		a, b := -math.Expm1(-x[j]), math.Expm1(x[i])
+		v := (up[i]*a + (a+math.Exp(-x[j])*back[j])*b) / (a + b) * (1 + round)
+		if !(v < at0) {
+			break
+		}
+		at0 = v
+	}
+	if below { // slopes that are equal but for rounding may hide a chord
+		at0 *= 1 + 2*round
+	}
+	return at0
 }
 
 // ampleRest is a mass at loss 0 of which what rounding leaves over is a small part.

@@ -38,7 +38,7 @@ type MajorityRequest struct {
 	Plan          PlanText  `json:"plan,omitempty" help:"plan {file} of each mechanism, a training run (- reads standard input)"`
 	Classes       int       `json:"classes,omitempty" help:"{number} of labels that are voted for (default 2)"`
 	// Answers, if any, are priced at delta: those for two labels as one mechanism, whatever
-	// families are chosen in the light of earlier answers (docs/guide/darrm.md, Theorem 7); those for
+	// families are chosen in the light of earlier answers (darrm/repeated.go, Theorem 7); those for
 	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
 	Delta   Decimals `json:"delta,omitempty" in:"(0, 1)" help:"{δ} of all those answers, several with commas between them"`
@@ -228,7 +228,7 @@ func (a *MajorityAnswer) price(ctx context.Context, answers int, delta float64) 
 func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Objective) (*MajorityAnswer, error) {
 	a := &MajorityAnswer{Error: map[string]float64{}, Proof: "computed over all corner multisets", Params: p}
 	allowance := int(math.Floor(p.Allowance))
-	// What the subsampling families are proved to need (docs/guide/darrm.md, Theorem 2).
+	// What the subsampling families are proved to need (darrm/gamma.go, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
 	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
 	double2 := min(allowance, (p.Mechanisms+1)/2)
@@ -323,7 +323,7 @@ func (a *MajorityAnswer) byTheorem(ctx context.Context, name string, g darrm.Gam
 	if !ok {
 		return cert, fault.New("output-delta", "%v is below what gamma %s is proved to need", a.Params.OutputDelta, name)
 	}
-	a.Gamma, a.Proof = g, "Theorem 2 of docs/guide/darrm.md, for the exact sampler"
+	a.Gamma, a.Proof = g, "Theorem 2 of darrm/gamma.go, for the exact sampler"
 	if cert, err = darrm.Certify(ctx, a.Params, g); err != nil {
 		return cert, err
 	}

@@ -387,7 +387,7 @@ func (q EpsilonRequest) group(ctx context.Context) (out EpsilonAnswer, err error
 		if err != nil {
 			return out, err
 		}
-		out.Results = append(out.Results, epsilonAt(delta, accountant.Interval{Estimate: eps, Upper: eps}))
+		out.Results = append(out.Results, epsilonAt(delta, accountant.Interval{Range: accountant.Range{Estimate: eps, Upper: eps}}))
 	}
 	return out, nil
 }

@@ -40,9 +40,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// An Ends is a certified interval with a best guess.
-type Ends struct{ Lower, Estimate, Upper float64 }
-
 // A Pair is one direction (P, Q) of the composition, looked at as the convex
 // function h(x) = sup_S P(S) − x·Q(S) in two halves: x ≥ 1, and x ≤ 1 as −c(x) =
 // h(x) − 1 = −x·(1 − δ_rev(−log x)), so that either end of the trade-off curve
@@ -136,7 +133,7 @@ const maxLooks = 48
 // least returns bounds on the least value of g(x) = h(x) + αx over one half,
 // and inside, whether g is certainly larger at x = 1 than somewhere in the half:
 // then, by convexity, it is larger still in the other half.
-func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, inside bool, err error) {
+func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r fourier.Range, inside bool, err error) {
 	if len(h.knots) == 0 {
 		if h.below {
 			h.knots = []knot{{t: math.Inf(1)}} // x = 0: c = 0 exactly
@@ -149,7 +146,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, insid
 	}
 	for look := 0; ; look++ {
 		g := make([]knot, len(h.knots))
-		best := Ends{Upper: math.Inf(1), Estimate: math.Inf(1)}
+		best := fourier.Range{Upper: math.Inf(1), Estimate: math.Inf(1)}
 		for i, k := range h.knots {
 			// Each value is good to 4 units of the last place of its terms,
 			// the error of x = e^±t among them.
@@ -182,7 +179,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, insid
 		best.Lower = min(best.Lower, best.Upper)
 		best.Estimate = min(max(best.Estimate, best.Lower), best.Upper)
 		width := best.Upper - best.Lower
-		stop := func() (Ends, bool, error) {
+		stop := func() (fourier.Range, bool, error) {
 			if width > max(4*p.want*math.Abs(best.Upper), 1e-12) {
 				w := fmt.Sprintf("the search for the best test at a false-positive rate of %v ended at a width of %.2g: the interval is wider than asked", alpha, width)
 				if !slices.Contains(p.Warnings, w) {
@@ -269,7 +266,7 @@ func between(g []knot, i int) float64 {
 
 // Test returns the power of the best test at a false-positive rate, and its
 // false-negative rate.
-func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII Ends, err error) {
+func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII fourier.Range, err error) {
 	if len(p.half[0].knots) == 0 {
 		if _, _, err := p.least(ctx, &p.half[0], 0.25); err != nil {
 			return power, typeII, err
@@ -280,7 +277,7 @@ func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII Ends, err
 	if 2*alpha > 1-p.half[0].knots[0].est {
 		first = 1
 	}
-	var sides [2]Ends
+	var sides [2]fourier.Range
 	var have [2]bool
 	for i := range 2 {
 		j := (first + i) % 2
@@ -296,22 +293,15 @@ func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII Ends, err
 	}
 	// Values of x ≥ 1 are the power itself, those of x ≤ 1 minus the
 	// false-negative rate. The test that ignores the data has power α.
-	flip := func(r Ends, from float64) Ends { return Ends{from - r.Upper, from - r.Estimate, from - r.Lower} }
-	power, typeII = Ends{1, 1, 1}, Ends{}
+	power, typeII = fourier.Range{Lower: 1, Estimate: 1, Upper: 1}, fourier.Range{}
 	if have[0] {
-		power, typeII = sides[0], flip(sides[0], 1)
+		power, typeII = sides[0], sides[0].From(1)
 	}
 	if have[1] {
-		f := flip(sides[1], 0)
-		q := flip(f, 1)
-		if !have[0] {
-			power, typeII = q, f
-		} else {
-			power = Ends{min(power.Lower, q.Lower), min(power.Estimate, q.Estimate), min(power.Upper, q.Upper)}
-			typeII = Ends{max(typeII.Lower, f.Lower), max(typeII.Estimate, f.Estimate), max(typeII.Upper, f.Upper)}
-		}
+		f := sides[1].From(0)
+		power, typeII = power.Min(f.From(1)), typeII.Max(f)
 	}
-	outward := func(r Ends, lo, hi float64) Ends {
+	outward := func(r fourier.Range, lo, hi float64) fourier.Range {
 		// The last subtraction is good to a unit in the last place of 1.
 		r.Lower = min(max(r.Lower*(1-0x1p-50), lo), hi)
 		r.Upper = max(min(r.Upper*(1+0x1p-50), hi), lo)

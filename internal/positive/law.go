@@ -15,6 +15,7 @@ package positive
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -207,15 +208,10 @@ func (c *cells) row(op operation, xi, mi float64, ys, ms []float64) {
 	}
 	// The first cell by bisection, the others by walking.
 	v := value(ys[j])
-	lo, hi := 0, len(g)-1
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; v >= g[mid] {
-			lo = mid
-		} else {
-			hi = mid
-		}
+	k, found := slices.BinarySearch(g[:len(g)-1], v)
+	if !found {
+		k--
 	}
-	k := lo
 	at, end := g[k], g[k+1]
 	m, mo := 0.0, 0.0
 	if op == add {

@@ -35,7 +35,7 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 			}
 		}
 	}
-	e.printf("\nGeneral composition knows (mε, mΔ) only. The profile knows that most answers reveal less, and that subsampling does not use up what\nit is allowed: it is the cheapest, and errs the most.\n\n")
+	e.printf("\nSubsampling does not use up what it is allowed: it is the cheapest, and errs the most.\n\n")
 }
 
 // composed returns ε(δ) of q runs of m.

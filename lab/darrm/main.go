@@ -9,8 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/lab/plots"
@@ -23,7 +21,7 @@ func main() {
 	e := &experiment{dir: out(), votes: "lab/votes/testdata"}
 	try.Main(func() {
 		e.report(context.Background())
-		try.Check(os.WriteFile(filepath.Join(out(), "darrm.md"), e.text.Bytes(), 0o644))
+		try.Check(plots.WritePage(out(), "darrm", e.text.Bytes()))
 	})
 }
 
@@ -93,9 +91,7 @@ Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the
 	e.digits(e.votes)
 	e.printf(`## What needs other data
 
-Tables 1, 6, 8 and 10 of the paper are test accuracies on MNIST and Fashion-MNIST with convolutional teachers trained by DP-SGD; above is
-their shape on fewer digits, and Fashion-MNIST is not here. At m = 1 the paper's optimal and subsampling columns are one and the same mechanism, and differ there by up to 0.06:
-that is the noise of those tables.
+Tables 1, 6, 8 and 10 on Fashion-MNIST. At m = 1 the paper's optimal and subsampling columns are one mechanism and differ by up to 0.06: that is the noise of those tables.
 `)
 }
 
@@ -108,7 +104,7 @@ func (e *experiment) figure2() {
 		panels = append(panels, panel{fmt.Sprintf("m = %g", m), e.families(p, 11, lambda)})
 	}
 	e.noiseAndError("darrm-figure2.png", panels, 0)
-	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 it errs least in the middle of the range of p, where\nvotes are close. It need not at clear majorities: at m = 5 double subsampling errs less for p near 0 and 1. From m = 6 on the\nnoise-free majority is allowed, and optimal and double coincide at γ ≡ 1 with no error.\n\n")
+	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 it errs least where votes are close. From m = 6 on the noise-free majority is allowed.\n\n")
 }
 
 func (e *experiment) figure6() {
@@ -148,7 +144,7 @@ func (e *experiment) figure7() {
 }
 
 func (e *experiment) figure8() {
-	e.printf("## Figure 8: K = 101, ε = 0.1, pure\n\nThe scale of the errors is logarithmic, and what is below 1e-8 (zero, mostly) is drawn there.\n\n")
+	e.printf("## Figure 8: K = 101, ε = 0.1, pure\n\nErrors are on a logarithmic scale.\n\n")
 	var panels []panel
 	for _, m := range []float64{10, 20, 30, 40, 60, 80} {
 		p := darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m}

@@ -141,7 +141,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 		rows = append(rows, row)
 	}
 	r.table(head, rows)
-	r.p("As in the paper's experiments, unbiased labels have by far the larger noisy label loss and by far the smaller test loss: what is left of their noise after fitting shrinks with the number of examples, bias does not. The prior is not free: at ε = 0.5 its share of the budget costs the optimal randomizer more than the prior gains over the two-point mechanism, which needs none; with a public prior the optimum is never behind. The predictors of the first run at ε = 1:")
+	r.p("As in the paper, unbiased labels have the larger noisy label loss and the smaller test loss: their noise shrinks with the number of examples, bias does not. At ε = 0.5 the private prior costs more than it gains. The predictors of the first run at ε = 1:")
 	r.p("\n![Fitted predictors](labeldp-regression.png)")
 	truth := make([]float64, bins+1)
 	for b := range truth {
@@ -154,7 +154,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 func privacy(r *report) {
 	r.p("\n## Privacy of one label")
 	r.p("")
-	r.p("The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1), so that more labels cost less at the same ε; the optimum uses nearly all of its budget, ρ = τ(1 + e^ε) ≤ 1 being the share of binary randomized response in it.")
+	r.p("The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1); ρ = τ(1 + e^ε) ≤ 1 is the share of binary randomized response in the optimum.")
 	var rows [][]string
 	for _, c := range []struct {
 		name string

@@ -220,8 +220,7 @@ func keptDesigns() (all []keptDesign) {
 func bagsPage(r *report) {
 	r.printf(`# A first stage that is kept: little bootstraps and the double bootstrap
 
-Zhao and Liu (arXiv:2312.13389) draw s subsets and r subsamples of each (their Figures 1 and 2), and have theorems for r = 1 only. But r > 1 is what two stages are for: the bag of little bootstraps (Kleiner et al.) resamples each small subset many times to its
-variance, the double bootstrap resamples each resample. The r releases of a subset share it: a record is in all of them or in none, and r·s fresh runs are the wrong account. This page is written by
+Zhao and Liu (arXiv:2312.13389) draw s subsets and r subsamples of each, and have theorems for r = 1 only. The bag of little bootstraps and the double bootstrap need r > 1. The r releases of a subset share it, so r·s fresh runs are the wrong account. This page is written by
 
     go run ./lab/must -pages must-bags -out docs/experiments
 

@@ -14,8 +14,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,7 +50,7 @@ func main() {
 				continue
 			}
 			text := try.Must(page(p.sections, report{dir: out(), quick: *quick, adult: *adult}))
-			try.Check(os.WriteFile(filepath.Join(out(), p.name+".md"), text, 0o644))
+			try.Check(plots.WritePage(out(), p.name, text))
 		}
 	})
 }

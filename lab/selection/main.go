@@ -52,7 +52,7 @@ func main() {
 		run := trainingRun(ctx, 3e-4, 3e-5)
 		page := writePage(ctx, run, *n)
 		figures(docs(), run)
-		try.Check(os.WriteFile(filepath.Join(docs(), "selection.md"), page, 0o600))
+		try.Check(plots.WritePage(docs(), "selection", page))
 	})
 }
 

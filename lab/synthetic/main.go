@@ -20,6 +20,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/choice"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
@@ -53,17 +54,12 @@ func steps(rho float64) (s [levels]step) {
 
 // concentrated returns the largest ρ for which ρ-zCDP proves the target: the curve is that of Gaussian noise.
 func concentrated() float64 {
-	low, high := 1e-4, 1.0
-	for range 60 {
-		rho := (low + high) / 2
+	rho, _ := xmath.Bisect(1e-4, 1, 60, func(rho float64) bool {
 		curve := try.Must(rdp.Gaussian(1 / math.Sqrt(2*rho)))
-		if eps, _ := try.Must2(rdp.Epsilon(curve, delta)); eps <= epsilon {
-			low = rho
-		} else {
-			high = rho
-		}
-	}
-	return low
+		eps, _ := try.Must2(rdp.Epsilon(curve, delta))
+		return eps <= epsilon
+	})
+	return rho
 }
 
 // admitted returns the units that the menu of the steps has within the target, and ε of the zCDP budget's units in it.
