@@ -130,7 +130,7 @@ func certify(text string, delta float64) (string, service.EpsilonAt, error) {
 	q.Plan = service.PlanText(text)
 	q.Delta = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
 	q.Certificate = true
-	a, err := service.New(nil).Epsilon(context.Background(), q)
+	a, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), q)
 	if err != nil {
 		return "", service.EpsilonAt{}, err
 	}
@@ -484,7 +484,7 @@ func TestZero(t *testing.T) {
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
 			q.Epsilon = service.Decimals{"0"}
-			at, err := service.New(nil).Delta(context.Background(), q)
+			at, err := service.Ask[service.DeltaAnswer](context.Background(), service.New(nil), q)
 			if err != nil {
 				t.Fatal(err)
 			}
