@@ -25,13 +25,13 @@ type Budget struct {
 }
 
 // A Range is a certified interval without its story.
-type Range struct{ Lower, Estimate, Upper float64 }
+type Range = fourier.Range
 
 // An Interval is a certified answer: the true value lies in [Lower, Upper].
 type Interval struct {
-	// Estimate is the best guess; no guarantee comes with it. With a theory gap
+	// The estimate is the best guess; no guarantee comes with it. With a theory gap
 	// it is that of the proved pair.
-	Lower, Estimate, Upper float64
+	Range
 	// Loose says that a limit, or rounding, left the interval so wide, by more than
 	// a tenth of its upper end, that Estimate is only its middle and says nothing.
 	Loose bool
@@ -61,6 +61,10 @@ type Gap struct {
 	// Unattacked are mechanisms whose runs count as nothing in the attack, as none on them is known here.
 	// Apart are those of which better attacks may be known where they run last, and not another one of these.
 	Unattacked, Apart []string
+}
+
+func rangeOf(r fourier.Result) Range {
+	return Range{Lower: r.Lower, Estimate: r.Estimate, Upper: r.Upper}
 }
 
 // finish returns an error if the interval is empty, and puts the estimate into it.
@@ -217,10 +221,7 @@ func (t *total) include(r run) error {
 		if !t.gap || dir.Lower == nil {
 			continue
 		}
-		low, count := dir.Lower, r.count
-		if c := dir.Copies; c.Count > 0 && count <= maxRuns/c.Count {
-			low, count = c.Profile, count*c.Count
-		}
+		low, count := attackOf(dir, r.count)
 		if err := t.lower[d].Add(low, count); err != nil {
 			return err
 		}
@@ -229,6 +230,42 @@ func (t *total) include(r run) error {
 	f, b := r.m.Directions[0], r.m.Directions[1]
 	t.symmetric = t.symmetric && sameProfile(f.Upper, b.Upper) && sameProfile(f.Lower, b.Lower)
 	return nil
+}
+
+// attackOf returns the attack on count runs of a mechanism, and how often it is composed.
+func attackOf(dir profiles.Direction, count int64) (profiles.Profile, int64) {
+	if c := dir.Copies; c.Count > 0 && count <= maxRuns/c.Count {
+		return c.Profile, count * c.Count
+	}
+	return dir.Lower, count
+}
+
+// onePair returns the sums of attacks on one pair of data sets, seen from either side; false where there is none. It is
+// the pair of the first direction, which is not that of the second one where a step is a search.
+func (t *total) onePair() (low [2]*fourier.Sum, ok bool) {
+	low = t.lower
+	mirrored := true
+	back := t.sum(t.opts.Options)
+	for _, r := range t.runs {
+		if r.list {
+			return low, false
+		}
+		one, other := r.m.Directions[0].Lower, r.m.Directions[1].Lower
+		if one == nil {
+			mirrored = false
+			continue
+		}
+		mirrored = mirrored && other != nil && profiles.Equal(profiles.Reverse(one), other)
+		p, count := attackOf(r.m.Directions[0], r.count)
+		if back.Add(profiles.Reverse(p), count) != nil {
+			return low, false
+		}
+		ok = true
+	}
+	if !mirrored {
+		low[1] = back
+	}
+	return low, ok
 }
 
 // sameProfile reports whether p and q are the same, or both missing.
@@ -306,7 +343,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		}
 	}
 	names := t.relation.DirectionNames()
-	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
+	out := Interval{Range: rangeOf(proved), Loose: proved.Loose,
 		Direction: names[direction], LowerDirection: names[lowerDirection], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Theta: proved.Theta, Period: proved.Period, Warnings: proved.Warnings,
 		Budget: Budget{Budget: proved.Budget}}
 	if t.gap && !t.theory {
@@ -332,7 +369,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		if proved.Lower > attack.Upper { // both may be infinite
 			out.Budget.TheoryGap = proved.Lower - attack.Upper
 		}
-		out.Gap = &Gap{Proved: Range{proved.Lower, proved.Estimate, proved.Upper}, Attack: Range{attack.Lower, attack.Estimate, attack.Upper}, Unattacked: t.unattacked(), Apart: t.apart}
+		out.Gap = &Gap{Proved: rangeOf(proved), Attack: rangeOf(attack), Unattacked: t.unattacked(), Apart: t.apart}
 		for _, w := range attack.Warnings {
 			out.Warnings = append(out.Warnings, "attack: "+w)
 		}

@@ -147,7 +147,7 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Mu = Range{found.Lower, (found.Lower + found.Upper) / 2, found.Upper}
+	out.Mu = Range{Lower: found.Lower, Estimate: (found.Lower + found.Upper) / 2, Upper: found.Upper}
 	out.Regret, out.Warnings = found.Regret, oneWarning(warnings)
 	return out, nil
 }

@@ -34,8 +34,11 @@ type attacker struct {
 	logR       float64 // the largest ln f'(1−u)/f'(1−v) at the ends of outcomes
 }
 
+// coarsest is how many blocks of a candidate a ranking tells apart at least.
+const coarsest = 200
+
 func newAttacker(l Law, p *pair) *attacker {
-	p = p.coarse(max(200, min(1<<17, 10_000_000/lawWork(l))))
+	p = p.coarse(max(coarsest, min(1<<17, 2_000_000/lawWork(l))))
 	at := &attacker{l: l, pair: p}
 	var u, v xmath.Sum
 	v.Add(p.qNeg)
@@ -321,7 +324,7 @@ type firstAttack struct {
 }
 
 func newFirstAttack(l Law, p *pair) *firstAttack {
-	p = p.coarse(max(200, min(1<<17, 10_000_000/lawWork(l))))
+	p = p.coarse(max(coarsest, min(1<<17, 2_000_000/lawWork(l))))
 	n := len(p.loss)
 	at := &firstAttack{l: l, pair: p, u: make([]float64, n+1), v: make([]float64, n+1), above: make([]float64, n+1), below: make([]float64, n+1)}
 	var u, v, a, b xmath.Sum

@@ -5,8 +5,10 @@
 package selection
 
 import (
+	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -114,27 +116,19 @@ func (l fixed) below(s, p float64) float64 { return belowPower(float64(l.n), s, 
 func (l fixed) relErr() float64 { return 16 * xmath.U * (752 + xmath.Log(float64(l.n))) }
 
 func (l *capped) logSlope(u float64) float64 {
-	if u >= 1 {
-		if l.max() < 2 {
-			return math.Inf(-1)
-		}
-		return xmath.Log(2 * l.pmf[2])
+	x, sum := 1-u, 0.0
+	for k := len(l.used) - 1; k >= 2; k-- {
+		sum = sum*x + float64(k)*float64(k-1)*l.used[k]
 	}
-	lx := math.Log1p(-u)
-	return xmath.Log(l.sum(func(k float64) float64 { return k * (k - 1) * math.Exp(max(k-2, 0)*lx) }))
+	return xmath.Log(sum)
 }
 
 func (l *capped) block(u, p float64) float64 {
-	if u >= 1 {
-		return 0
-	}
-	lx, ly := math.Log1p(-u), math.Log1p(-min(1, p/(1-u)))
-	return l.sum(func(k float64) float64 { return math.Exp(k*lx) * -math.Expm1(k*ly) })
+	p = min(p, 1-u)
+	return p * l.divided(1-u, max(0, 1-u-p))
 }
 
-func (l *capped) below(s, p float64) float64 {
-	return l.sum(func(k float64) float64 { return belowPower(k, s, p) })
-}
+func (l *capped) below(s, p float64) float64 { return p * l.divided(min(1, s+p), s) }
 
 func (l *capped) relErr() float64 { return l.slack() + 16*xmath.U*752 }
 
@@ -146,10 +140,10 @@ func times(n, x float64) float64 {
 	return n * x
 }
 
-// lawWork says how many elementary functions one value of f' takes.
+// lawWork says how many elementary functions one value of f' takes as long as: measured, ten terms of a table for one.
 func lawWork(l Law) int {
 	if c, ok := l.(*capped); ok {
-		return c.max()
+		return 1 + len(c.used)/10
 	}
 	return 1
 }
@@ -174,4 +168,10 @@ func (w weight) down(u float64) float64 {
 func (w weight) slopes(u float64) (down, up float64) {
 	s := math.Exp(w.l.logSlope(min(u, 1)))
 	return max(0, s*(1-w.err)-tiny), s*(1+w.err) + tiny
+}
+
+// affords takes what n values of f' need of a limit of work beyond what they need of a law in closed form, which counts
+// with what they are made for; false where there is not so much left.
+func affords(ctx context.Context, l Law, n int) bool {
+	return parallel.Take(ctx, float64(n)*float64(lawWork(l)-1)) == nil
 }

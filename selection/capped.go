@@ -22,6 +22,7 @@ type capped struct {
 	tilted     bool      // some other law on 1..T; only pmf counts
 	tiltErr    float64   // what tilting added to the relative errors of pmf
 	pmf        []float64 // pmf[k] = Pr[K = k]; pmf[0] = 0
+	used       []float64 // pmf but for what counts in no sum, at its end
 	mode       int
 	inside     float64 // Pr[K ≤ T] before conditioning, approximately
 }
@@ -56,6 +57,7 @@ func newCensored(gamma float64, n int) *capped {
 		rest *= 1 - gamma
 	}
 	l.pmf[n] = rest
+	l.trim()
 	return l
 }
 
@@ -68,14 +70,28 @@ func (l *capped) normalise() float64 {
 	for k := range l.pmf {
 		l.pmf[k] /= s.Value()
 	}
+	l.trim()
 	return s.Value()
+}
+
+// trim leaves out the terms of which Σ k²·Pr[K = k] is below u² of the first two: f', f” and their differences have
+// those at every u, as Pr[K = 1] and 2·Pr[K = 2] at least.
+func (l *capped) trim() {
+	l.used = l.pmf
+	rest, least := 0.0, xmath.U*xmath.U*min(l.pmf[1], l.pmf[min(2, l.max())])
+	for n := l.max(); n > 2; n-- {
+		if rest += float64(n) * float64(n) * l.pmf[n]; !(rest < least) {
+			break
+		}
+		l.used = l.pmf[:n]
+	}
 }
 
 func (l *capped) max() int { return len(l.pmf) - 1 }
 
-// slack bounds the relative error of sums over the table: the recursion for the
-// weights makes at most four roundings for each entry.
-func (l *capped) slack() float64 { return 8*float64(len(l.pmf)+8)*xmath.U + l.tiltErr }
+// slack bounds the relative error of sums over the table of n entries. The recursion for the weights makes at most
+// four roundings for each entry; divided makes four, and each of its arguments may be off by u, which is n·u of the sum.
+func (l *capped) slack() float64 { return 12*float64(len(l.pmf)+8)*xmath.U + l.tiltErr }
 
 func (l *capped) String() string {
 	how := "conditioned"
@@ -99,29 +115,21 @@ func (l *capped) sum(g func(k float64) float64) float64 {
 func (l *capped) Mean() float64    { return l.sum(func(k float64) float64 { return k }) }
 func (l *capped) logMean() float64 { return xmath.Log(l.Mean()) + l.slack() }
 
-func (l *capped) PGF(x float64) float64 {
-	if x == 0 {
-		return 0
+// divided returns (f(x) − f(y))/(x − y), by Horner's rule: a sum of positive terms.
+func (l *capped) divided(x, y float64) float64 {
+	rest, sum := 0.0, 0.0
+	for k := len(l.used) - 1; k >= 1; k-- {
+		rest = rest*x + l.used[k]
+		sum = sum*y + rest
 	}
-	lx := xmath.Log(x)
-	return l.sum(func(k float64) float64 { return math.Exp(k * lx) })
+	return sum
 }
 
-func (l *capped) LogDPGF(u float64) float64 {
-	if u == 1 {
-		return xmath.Log(l.pmf[1])
-	}
-	lx := math.Log1p(-u)
-	return xmath.Log(l.sum(func(k float64) float64 { return k * math.Exp((k-1)*lx) }))
-}
+func (l *capped) PGF(x float64) float64 { return x * l.divided(x, 0) }
 
-func (l *capped) Hit(p float64) float64 {
-	if p == 1 {
-		return 1
-	}
-	lx := math.Log1p(-p)
-	return l.sum(func(k float64) float64 { return -math.Expm1(k * lx) })
-}
+func (l *capped) LogDPGF(u float64) float64 { return xmath.Log(l.divided(1-u, 1-u)) }
+
+func (l *capped) Hit(p float64) float64 { return l.block(0, p) }
 
 func (l *capped) PMF(k int) float64 {
 	if k < 1 || k > l.max() {

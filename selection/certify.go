@@ -55,9 +55,17 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, strips int
 		var price func(float64) float64
 		if p.first {
 			f := newFirstPrice(p.law, t)
-			price = func(eps float64) float64 { return f.delta(eps, one) }
+			price = func(eps float64) float64 {
+				if !affords(ctx, p.law, 4*f.steps()) {
+					return 1
+				}
+				return f.delta(eps, one)
+			}
 		} else {
-			m := newMixture(p.law, t)
+			m := mixture{w: []float64{1}, c: []float64{math.Inf(1)}} // any outcome may tell all
+			if affords(ctx, p.law, leastHull) {
+				m = newMixture(p.law, t)
+			}
 			price = func(eps float64) float64 { return m.delta(eps, one) }
 			if up != nil {
 				out[d].exact = newExact(p.law, up, m.c[0])
@@ -84,9 +92,15 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, strips int
 		case p.first:
 			out[d].first = newFirstAttack(p.law, low)
 			out[d].below = out[d].first.delta
-		default:
-			out[d].best = newAttacker(p.law, low)
-			out[d].below = out[d].best.delta
+		case affords(ctx, p.law, 2*coarsest):
+			at := newAttacker(p.law, low)
+			out[d].best = at
+			out[d].below = func(eps float64) float64 {
+				if !affords(ctx, p.law, 8*len(at.pair.loss)) {
+					return 0
+				}
+				return at.delta(eps)
+			}
 		}
 	}
 	if ctx.Err() != nil {

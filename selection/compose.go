@@ -172,6 +172,9 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 	var bestErr float64
 	value := math.Inf(-1)
 	try := func(blocks []block) {
+		if !affords(ctx, at.l, 3*len(blocks)) {
+			return
+		}
 		atoms, err := at.atoms(blocks)
 		if v := reachedBy(atoms); v > value {
 			value, best, bestErr = v, atoms, err
@@ -180,8 +183,10 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 	peak := len(at.a) - 1
 	for _, e := range steerAt(above) {
 		for _, f := range []float64{0.7, 1, 1.4} {
-			blocks, _ := at.ranking(f*e, peak)
-			try(blocks)
+			if affords(ctx, at.l, 4*len(at.pair.loss)) {
+				blocks, _ := at.ranking(f*e, peak)
+				try(blocks)
+			}
 		}
 		if blocks := at.merge(ctx, e, fewStrips); blocks != nil {
 			try(blocks)
@@ -192,7 +197,7 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 		i, _ := slices.BinarySearch(at.u, at.u[peak]*math.Exp2(float64(k)/2))
 		try(at.twoBlocks(min(i, len(at.pair.loss))))
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || best == nil {
 		return nil, ctx.Err()
 	}
 	return profiles.NewDiscrete(best, math.Inf(-1), math.Inf(-1), bestErr, 2*bestErr+64*xmath.U*(1+math.Abs(best[0].Loss)+math.Abs(best[len(best)-1].Loss)))

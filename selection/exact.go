@@ -404,6 +404,9 @@ const maxExact = 690
 // merge returns the best ranking at ε on the grid, from the top; nil once ctx is done.
 func (at *attacker) merge(ctx context.Context, eps float64, n int) []block {
 	n = stripsFor(at.l, n)
+	if !affords(ctx, at.l, 2*n*n) {
+		return nil
+	}
 	low, high := at.pair.strips(at.l, eps, n, false, leastShare), at.pair.strips(at.l, eps, n, true, leastShare)
 	x, u := massesOf(low)
 	y, v := massesOf(high)

@@ -75,6 +75,9 @@ func (p *firstPrice) value(f *firstCell, eps float64, one func(float64) float64)
 	return min(1, d*(1+8*xmath.U))
 }
 
+// steps is how many cells are cut in two at most.
+func (p *firstPrice) steps() int { return max(200, min(20_000, 2_000_000/lawWork(p.l))) }
+
 // delta returns the bound of Theorem F at ε: the largest of the cells', the largest one
 // being cut in two until that gains little.
 func (p *firstPrice) delta(eps float64, one func(float64) float64) float64 {
@@ -84,8 +87,7 @@ func (p *firstPrice) delta(eps float64, one func(float64) float64) float64 {
 		cells[i] = &c
 	}
 	q := queue.New(func(x, y *firstCell) bool { return x.bound > y.bound }, cells...)
-	steps := max(200, min(20_000, 2_000_000/lawWork(p.l)))
-	for range steps {
+	for range p.steps() {
 		c := q.First()
 		if c.bound == 0 || c.c.hi-c.c.lo <= 1e-6*c.c.hi {
 			break

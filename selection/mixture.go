@@ -149,13 +149,16 @@ func mixtureOf(xs, ys []float64, n int) mixture {
 // at most, and so is the end of the chord when that is left out in turn.
 func hullGuard(n int) float64 { return 8 * xmath.U * float64(n+32) }
 
+// leastHull is how many values of f' a polygon above α takes for laws of many runs, about.
+const leastHull = 1000
+
 // hullOfWeights returns the vertices of a polygon above α, from (0, 0), and of how many points
 // it is the hull.
 func hullOfWeights(l Law, cells []cellOfU) (xs, ys []float64, points int) {
 	w := newWeight(l)
 	px, py := []float64{0}, []float64{0}
 	add := func(x, y float64) { px, py = append(px, x), append(py, y) }
-	budget := max(64, min(40000, 20_000_000/lawWork(l)))
+	budget := max(64, min(40000, 4_000_000/lawWork(l)))
 	step := 20 * math.Abs(l.LogDPGF(0)-l.LogDPGF(math.Nextafter(1, 0))) / float64(budget)
 	skip := max(1, len(cells)/(budget/2))
 	for i := 0; i < len(cells); i++ {

@@ -3,8 +3,8 @@ package subsample
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // Every profile of a fixed-size scheme passes the harness that all profiles pass.

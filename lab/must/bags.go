@@ -70,8 +70,7 @@ func keptDesigns() (all []keptDesign) {
 func bagsPage(r *report) {
 	r.printf(`# A first stage that is kept: little bootstraps and the double bootstrap
 
-Zhao and Liu (arXiv:2312.13389) draw s subsets and r subsamples of each (their Figures 1 and 2), and have theorems for r = 1 only. But r > 1 is what two stages are for: the bag of little bootstraps (Kleiner et al.) resamples each small subset many times to its
-variance, the double bootstrap resamples each resample. The r releases of a subset share it: a record is in all of them or in none, and r·s fresh runs are the wrong account. This page is written by
+Zhao and Liu (arXiv:2312.13389) draw s subsets and r subsamples of each, and have theorems for r = 1 only. The bag of little bootstraps and the double bootstrap need r > 1. The r releases of a subset share it, so r·s fresh runs are the wrong account. This page is written by
 
     go run ./lab/must -pages must-bags -out docs/experiments
 
@@ -111,7 +110,7 @@ What is proved, and what the attack is, says [subsampling.md §15](../theory/sub
 		at := func(y float64) plotter.XY { return plotter.XY{X: float64(d.r), Y: y} }
 		c.low, c.up, c.fresh = append(c.low, at(kept.Lower)), append(c.up, at(kept.Upper)), append(c.fresh, at(fresh.Upper))
 	}
-	r.printf("\nWith one resample of a subset the designs are MUST.OW and MUST.WW. With 50 the little bootstraps at σ = 300 cost seven times what fresh runs would: a subset that holds the record tells of it 50 times. The attack and the bound are at most %.1f %% apart: there is little that the sums do not say.\n\n", 100*apart)
+	r.printf("\nWith one resample the designs are MUST.OW and MUST.WW. With 50 the little bootstraps cost seven times what fresh runs would. The attack and the bound are at most %.1f %% apart: there is little that the sums do not say.\n\n", 100*apart)
 	grey := draw.LineStyle{Color: figure.Palette[3], Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
 	keys := slices.Sorted(maps.Keys(curves))
 	for _, key := range keys {
@@ -137,6 +136,6 @@ What is proved, and what the attack is, says [subsampling.md §15](../theory/sub
 	noise := math.Pow(d.noise/float64(d.m), 2)
 	se := (noise + truth) * math.Sqrt(2/float64(d.s*(d.r-1)))
 	r.printf(`**What it buys.** Little bootstraps estimate the variance of a statistic. For the mean of %d values uniform on [−1, 1] that is %.2g. With σ = %g, s = %d and r = %d, each mean carries noise of variance %.2g, which can be subtracted as it is known; the standard error of what is left is %.1g. So at ε ≈ 6 the estimate is still
-mostly noise. To release a mean and a variance once, with all of the budget, is far better; two stages are no private alternative to it. Use this account where the resamples are released anyway.
+mostly noise: to release a mean and a variance once is far better.
 `, d.n, truth, d.noise, d.s, d.r, noise, se)
 }
