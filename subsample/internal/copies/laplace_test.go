@@ -84,3 +84,10 @@ func TestSwitchedLaplaceSums(t *testing.T) {
 		}
 	}
 }
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
