@@ -1,13 +1,16 @@
-// Package mu finds the least μ of Gaussian differential privacy that describes a privacy profile
-// at a tolerance τ, from certified values of the profile.
+// Package mu finds the least μ of Gaussian differential privacy that describes a privacy profile at
+// a tolerance τ, from certified values of the profile.
 //
-// Proof. Where ε < 0, δ(ε) is 1 − e^ε + e^ε·δ'(−ε) with δ' of the other direction, and so is
-// δ_μ(ε) of δ_μ(−ε): the condition at −ε for the other direction implies it, as e^ε·τ ≤ τ.
-// Lower end: at each ε ≥ 0, δ_μ(ε) ≥ δ(ε) − τ. Upper end: on a grid with δ ≤ τ at its last point, where
-// δ falls, the chord in e^ε of the upper ends is above δ (which is convex there), and a
-// tangent of δ_μ, Φ(a) − e^ε·Φ(b) with a, b = ±μ/2 − t/μ, below δ_μ; both are affine in
-// e^ε, so that it is enough to compare them at both ends of a step (Dong, Roth and Su,
-// JRSS-B 2022, section 2.3, for the duality of tests and profiles).
+// Proof. Where ε < 0, δ(ε) is 1 − e^ε + e^ε·δ'(−ε) with δ' of the other direction. δ_μ(ε) depends
+// on δ_μ(−ε) in the same way. So the condition at −ε for the other direction implies it, as e^ε·τ ≤
+// τ.
+//
+// Lower end: at each ε ≥ 0, δ_μ(ε) ≥ δ(ε) − τ.
+//
+// Upper end: take a grid with δ ≤ τ at its last point, where δ falls. The chord in e^ε of the upper
+// ends is above δ, which is convex there. A tangent of δ_μ, Φ(a) − e^ε·Φ(b) with a, b = ±μ/2 − t/μ,
+// is below δ_μ. Both are affine in e^ε, so it is enough to compare them at both ends of a step.
+// (Dong, Roth and Su, JRSS-B 2022, section 2.3, for the duality of tests and profiles.)
 //
 // It assumes that the values are certified, the worse of the two directions at each ε. It returns
 // an interval, whose upper end is proved on the grid that was asked for.

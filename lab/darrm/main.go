@@ -1,6 +1,6 @@
-// Command darrm regenerates the figures and budget tables of Jiang, Zhang and
-// Joshi, "Optimized Tradeoffs for Private Prediction with Majority Ensembling",
-// from the library alone, and writes them with a report to a directory.
+// Command darrm regenerates the figures and budget tables of Jiang, Zhang and Joshi, "Optimized
+// Tradeoffs for Private Prediction with Majority Ensembling". It uses the library alone, and writes
+// them with a report to a directory.
 package main
 
 import (

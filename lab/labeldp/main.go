@@ -1,7 +1,6 @@
-// Command labeldp regenerates tables and figures of
-// "Optimal Unbiased Randomizers for Regression with Label Differential
-// Privacy" (arXiv:2312.05659): about the noisy label loss on synthetic priors, a
-// synthetic regression, and a regression on public data.
+// Command labeldp regenerates tables and figures of "Optimal Unbiased Randomizers for Regression
+// with Label Differential Privacy" (arXiv:2312.05659). They are about the noisy label loss on
+// synthetic priors, a synthetic regression, and a regression on public data.
 //
 // It writes labeldp.md and its pictures into a folder:
 //
