@@ -186,9 +186,9 @@ func (p *pair) span() float64 {
 	return p.loss[hi] - p.loss[lo]
 }
 
-// stripsFor is how many strips of n a law can have in the same time.
+// stripsFor is how many strips of n a law has: fewer where each value of f' takes long.
 func stripsFor(l Law, n int) int {
-	return max(40, int(float64(n)/math.Sqrt(float64(lawWork(l)))))
+	return max(40, int(float64(n)/math.Cbrt(float64(lawWork(l)))))
 }
 
 // massesOf returns the masses of the first i strips, for every i.
@@ -224,7 +224,7 @@ const exactGain = 1e-3
 
 // newExact returns Theorem E for a pair above the candidate; nil for laws whose f' takes too long.
 func newExact(l Law, above *pair, logR float64) *exact {
-	if lawWork(l) > 1000 {
+	if lawWork(l) > 2000 {
 		return nil
 	}
 	return &exact{w: newWeight(l), logR: logR, pair: above}
