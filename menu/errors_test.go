@@ -398,7 +398,7 @@ func TestProfileIsThatOfTheMenu(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := m.Profiles(t.Context())
+	both, _, err := m.Profiles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -274,7 +274,7 @@ func TestDoubling(t *testing.T) {
 	if err := sum.Add(polygon, 2); err != nil {
 		t.Fatal(err)
 	}
-	both, err := m.Profiles(t.Context())
+	both, _, err := m.Profiles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,19 +19,16 @@ import (
 // Method: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the dots" (PoPETS 2022),
 // Section 3, for each half by itself, with the value at ε = 0 that both halves allow.
 func NewChords(x, up, back []float64) (*Discrete, error) {
-	if len(back) != len(x) {
-		return nil, errPoints(x, up, back)
-	}
 	return chords(x, up, back, false)
 }
 
-// NewChordsBelow returns a symmetric profile whose δ is at most h[i] at ε = x[i] ≥ 0, and at most the chords
-// between. x starts at 0 and ascends; h is at least its lower convex hull, and its last value counts as 0.
-func NewChordsBelow(x, h []float64) (*Discrete, error) {
-	if len(h) > 0 {
-		h = append(slices.Clone(h[:len(h)-1]), 0)
+// NewChordsBelow returns a profile whose δ is at most up[i] at ε = x[i] ≥ 0, whose reverse has at most back[i] there, and both at most the chords
+// between. x starts at 0 and ascends; values are at least their lower convex hull, and the last ones count as 0.
+func NewChordsBelow(x, up, back []float64) (*Discrete, error) {
+	if n := len(x) - 1; n >= 0 && len(up) == n+1 && len(back) == n+1 {
+		up, back = append(slices.Clone(up[:n]), 0), append(slices.Clone(back[:n]), 0)
 	}
-	return chords(x, h, h, true)
+	return chords(x, up, back, true)
 }
 
 func errPoints(x, up, back []float64) error {
@@ -39,7 +36,7 @@ func errPoints(x, up, back []float64) error {
 }
 
 func chords(x, up, back []float64, below bool) (*Discrete, error) {
-	if len(x) < 1 || len(up) != len(x) || x[0] != 0 {
+	if len(x) < 1 || len(up) != len(x) || len(back) != len(x) || x[0] != 0 {
 		return nil, errPoints(x, up, back)
 	}
 	at0 := across(x, up, back, below)

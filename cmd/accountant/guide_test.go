@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,6 +143,63 @@ func TestSentences(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %v, want %v", c.passage, got, c.want)
 		}
+	}
+}
+
+// commentWords is what a sentence of a package comment may have.
+const commentWords = 30
+
+// TestPackageComments: every package says what it is for, in sentences that can be read, and lists no files: names and order do that.
+func TestPackageComments(t *testing.T) {
+	described := map[string]bool{}
+	packages := map[string]bool{}
+	item := regexp.MustCompile(`(?m)^ *- `)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		packages[filepath.Dir(path)] = true
+		if f.Doc == nil {
+			return nil
+		}
+		described[filepath.Dir(path)] = true
+		for _, block := range strings.Split(f.Doc.Text(), "\n\n") {
+			if strings.HasPrefix(block, "\t") {
+				continue
+			}
+			if file := regexp.MustCompile(`\b\w+\.go\b`).FindString(block); file != "" {
+				t.Errorf("%s: the package comment names the file %s", path, file)
+			}
+			for _, part := range item.Split(block, -1) {
+				for _, s := range sentences(strings.Join(strings.Fields(part), " ")) {
+					if n := wordCount(s); n > commentWords {
+						t.Errorf("%s: a sentence of %d words: %s", path, n, s)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := range packages {
+		if !described[dir] {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+	if len(described) < 60 {
+		t.Errorf("%d package comments, want at least 60", len(described))
 	}
 }
 

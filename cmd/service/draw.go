@@ -70,6 +70,8 @@ func perDraw(s subsample.Sampler, population float64) (batches int64, held float
 		return 1, 1 + x.Rate()*population
 	case subsample.FixedSize:
 		return 1, 1 + float64(x.Batch())
+	case subsample.Resampled:
+		return x.Resamples(), float64(x.Resamples()) * (1 + float64(x.Batch()))
 	case allocation.Truncated:
 		return 1, 1 + x.Rate()*population
 	case allocation.Random:

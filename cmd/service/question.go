@@ -417,7 +417,7 @@ func (s *Service) certify(ctx context.Context, q EpsilonRequest, r EpsilonAt) (s
 	part := func(x Number) string { return hex(max(0, x)) } // of the width; a difference of ends that cross is nothing
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("accountant certificate 2")
+	line("accountant certificate 3")
 	line("version %s", printable(strings.Join(strings.Fields(v.Version+" "+v.Revision), " ")))
 	line("neighbors %s", head.Neighbors)
 	line("records-per-person %d", head.RecordsPerPerson)

@@ -1,33 +1,29 @@
-// Package besttest finds how well the best test tells two distributions apart, at
-// false-positive rates, from certified values of their privacy profile.
+// Package besttest finds how well the best test tells two distributions apart at given
+// false-positive rates. It works from certified values of their privacy profile.
 //
-// A test that says "P" on the set S has the false-positive rate Q(S) and the
-// true-positive rate P(S). For one direction with h(x) = sup_S P(S) − x·Q(S) =
-// δ(log x),
+// A test that says "P" on the set S has the false-positive rate Q(S) and the true-positive rate
+// P(S). For one direction with h(x) = sup_S P(S) − x·Q(S) = δ(log x),
 //
 //	1 − f(α) = sup{P(S): Q(S) ≤ α} = inf over x > 0 of h(x) + αx
 //
-// (Neyman and Pearson; the duality of Dong, Roth and Su 2022, section 2.3), over
-// all real ε = log x. Where x < 1, h is read off the reverse pair: h(x) = 1 − x +
-// x·δ_rev(−log x).
+// (Neyman and Pearson; the duality of Dong, Roth and Su 2022, section 2.3), over all real ε = log
+// x. Where x < 1, h is read off the reverse pair: h(x) = 1 − x + x·δ_rev(−log x).
 //
-// What a finite grid of x proves. Upper: the infimum is at most its value at any
-// x, so each grid point with the upper end of its δ bounds the power of every
-// attacker from above, f from below. Lower: g(x) = h(x) + αx is convex (h is a
-// supremum of lines). Beyond two points a convex function is above the line
+// A finite grid of x proves both ends. Upper: the infimum is at most its value at any x. So each
+// grid point with the upper end of its δ bounds the power of every attacker. Lower: g(x) = h(x) +
+// αx is convex, as h is a supremum of lines. Beyond two points a convex function is above the line
 // through them: for x > x₁ > x₀
 //
 //	g(x) ≥ g(x₁) + (g(x₁) − g(x₀))·(x − x₁)/(x₁ − x₀),
 //
-// which only falls when g(x₁) is replaced by its lower end and g(x₀) by its
-// upper end; likewise from the right. The greater of the two lines bounds g
-// between grid points from below, and the least of these over all gaps bounds the
-// infimum: the power that the best test of this pair has at least. The grid is
-// refined where that bound is least until the two ends are close.
+// which only falls when g(x₁) is replaced by its lower end and g(x₀) by its upper end; likewise
+// from the right. The greater of the two lines bounds g between grid points from below. The least
+// of these over all gaps bounds the infimum, the power that the best test of this pair has at
+// least. The grid is refined where that bound is least until the two ends are close.
 //
-// It assumes that the answers of its sums are certified intervals of δ(ε), and that the second
-// sum is that of the reverse pair. It returns intervals of the power and of the false-negative
-// rate, with warnings where they are wider than asked.
+// It assumes that the answers of its sums are certified intervals of δ(ε), and that the second sum
+// is that of the reverse pair. It returns intervals of the power and of the false-negative rate,
+// with warnings where they are wider than asked.
 package besttest
 
 import (

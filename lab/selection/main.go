@@ -1,6 +1,6 @@
-// Command selection writes docs/experiments/selection.md and draws its figures: what
-// private hyper-parameter tuning costs under different laws of the number of runs, by the
-// bounds of this library and by those of the literature, and what it buys on real digits.
+// Command selection writes docs/experiments/selection.md and draws its figures. They show what
+// private hyper-parameter tuning costs under different laws of the number of runs, by the bounds of
+// this library and of the literature. They also show what it buys on real digits.
 package main
 
 import (

@@ -1,12 +1,13 @@
-// Command synthetic makes synthetic data by a loop like AIM (McKenna, Mullins, Sheldon and Miklau, VLDB 2022): it chooses
-// the two-way marginal that fits worst by the exponential mechanism, measures it with Gaussian noise, fits, and halves
-// the noise where a measurement taught little. The loop runs twice on real digits: under a zCDP budget, and under the
-// menu of the same steps. It writes docs/experiments/synthetic.md and its numbers.
+// Command synthetic makes synthetic data by a loop like AIM (McKenna, Mullins, Sheldon and Miklau,
+// VLDB 2022). It chooses the two-way marginal that fits worst by the exponential mechanism,
+// measures it with Gaussian noise, and fits. It halves the noise where a measurement taught little.
+// The loop runs twice on real digits: under a zCDP budget, and under the menu of the same steps. It
+// writes docs/experiments/synthetic.md and its numbers.
 //
 //	go run ./lab/synthetic -out docs/experiments
 //
-// Its noise is drawn in floating point from seeds, for an experiment on public data. A release draws it as package
-// profiles does.
+// Its noise is drawn in floating point from seeds, for an experiment on public data. A release
+// draws it as package profiles does.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Share draws random plans of the kinds that people run, asks for their certificates, and tells for each kind which share of
-// them the checker of verify/src proves, in how much processor time, and why it does not prove the others.
+// Share draws random plans of the kinds that people run, and asks for their certificates. For each
+// kind it reports which share of them the checker of verify/src proves, in how much processor time,
+// and why it does not prove the others.
 //
 //	go run ./lab/verify/share -checker ./verify -n 297 -seed 1
 //
