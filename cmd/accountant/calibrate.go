@@ -38,7 +38,7 @@ func newCalibrateCmd() *cobra.Command {
 
 // printSolution prints what meets a budget.
 func printSolution(w io.Writer, a service.Solution, verbose bool, recursion service.Decimal) {
-	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), comparedWith(a).budget)
+	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", a.Unit.Text(), comparedWith(a).budget)
 	printCalibration(w, a, verbose)
 	if a.TheoryGap && recursion == "0" && a.CanNarrow {
 		fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")

@@ -50,7 +50,7 @@ func newDeltaCmd() *cobra.Command {
 
 // printIntervals prints a table of intervals.
 func printIntervals[At any](w io.Writer, a service.Intervals[At], answers []answer, verbose bool) {
-	neighbors := ofUnit(a.Neighbors, a.RecordsPerPerson)
+	neighbors := a.Unit.Text()
 	if a.Method != "" {
 		printBounds(w, neighbors, a.Method, answers)
 		return
@@ -109,12 +109,4 @@ func printBounds(w io.Writer, neighbors, method string, answers []answer) {
 		fmt.Fprintf(t, "  %s\t%s ≤ %s%s\n", short(a.at), a.told, rounded(a.Upper, 6, up), order)
 	}
 	t.Flush()
-}
-
-// ofUnit is a relation with the unit behind it, unless that is one record.
-func ofUnit(neighbors string, records int64) string {
-	if records <= 1 {
-		return neighbors
-	}
-	return fmt.Sprintf("%s; persons with at most %d records", neighbors, records)
 }

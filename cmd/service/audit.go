@@ -89,10 +89,8 @@ type AuditOne struct {
 
 // A Claim is a plan beside an audit of what is said to have run by it.
 type Claim struct {
-	Neighbors string `json:"neighbors"`
-	Epsilon   Bounds `json:"epsilon" py:"claimed_*"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
+	Unit
+	Epsilon Bounds `json:"epsilon" py:"claimed_*"`
 	// Consistent is false if the plan is refuted: were it what ran, such scores would
 	// have a chance of at most 1 − confidence.
 	Consistent bool   `json:"consistent"`
@@ -196,7 +194,7 @@ func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	a.Claim = &Claim{Neighbors: p.Neighbors.String(), RecordsPerPerson: severalRecords(p.Records()), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
+	a.Claim = &Claim{Unit: unitOf(p), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
 	if q.Design == ManyRuns {
 		err = a.Claim.judgeRates(ctx, acct, rates)
 	} else {

@@ -69,7 +69,7 @@ func (t AttackTarget) put(to *Solution, goal accountant.Goal) {
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
 type Solution struct {
-	Neighbors string `json:"neighbors"`
+	Unit
 	// Budget is left out where it is on a true-positive rate.
 	Budget      *EpsilonDelta `json:"budget,omitempty"`
 	Solve       string        `json:"solve"`
@@ -79,13 +79,11 @@ type Solution struct {
 	Meets       Probe         `json:"meets"`
 	Fails       *Probe        `json:"fails"`
 	FailsProved bool          `json:"fails-proved"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
-	TheoryGap        bool      `json:"theory-gap,omitempty"`
-	Steps            []Setting `json:"steps" py:"settings"`
-	Accuracy         Number    `json:"accuracy"`
-	Evaluations      int       `json:"evaluations"`
-	Warnings         []string  `json:"warnings,omitempty"`
+	TheoryGap   bool          `json:"theory-gap,omitempty"`
+	Steps       []Setting     `json:"steps" py:"settings"`
+	Accuracy    Number        `json:"accuracy"`
+	Evaluations int           `json:"evaluations"`
+	Warnings    []string      `json:"warnings,omitempty"`
 	// Attack is the budget where it is on membership inference.
 	Attack *AttackBudget `json:"attack,omitempty"`
 	// Early says that a limit ended the search: less private values may do as well.
@@ -202,7 +200,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		}
 		return out
 	}
-	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+	out := Solution{Unit: Unit{r.String(), severalRecords(c.Plan.Records())}, Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
 		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {

@@ -18,11 +18,9 @@ type CompareRequest struct {
 
 // CompareAnswer has a line for each method.
 type CompareAnswer struct {
-	Neighbors string     `json:"neighbors"`
-	Delta     Number     `json:"delta"`
-	Methods   []Compared `json:"methods" py:",return"`
-	// RecordsPerPerson is that of the unit; 0 where it is one record; the plan has it.
-	RecordsPerPerson int64 `json:"-"`
+	Unit
+	Delta   Number     `json:"delta"`
+	Methods []Compared `json:"methods" py:",return"`
 }
 
 // Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower
@@ -49,7 +47,7 @@ func (s *Service) compare(ctx context.Context, q CompareRequest) (out CompareAns
 	if err != nil {
 		return out, err
 	}
-	out = CompareAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), Delta: Number(delta)}
+	out = CompareAnswer{Unit: unitOf(plan), Delta: Number(delta)}
 	for _, r := range rows {
 		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
 		eps, lower := Number(r.Epsilon), Number(r.Lower)

@@ -65,12 +65,10 @@ type Curves struct {
 
 // Curve is the curve of a plan.
 type Curve struct {
-	Plan      string       `json:"plan"`
-	Neighbors string       `json:"neighbors"`
-	Points    []CurvePoint `json:"points"`
-	Warnings  []string     `json:"warnings,omitempty"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
+	Plan string `json:"plan"`
+	Unit
+	Points   []CurvePoint `json:"points"`
+	Warnings []string     `json:"warnings,omitempty"`
 
 	// More finds other points, of the kinds delta and trade-off.
 	More func(ctx context.Context, at []float64) ([]CurvePoint, error) `json:"-"`
@@ -174,7 +172,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 			}
 		}
 		plans = append(plans, plan)
-		out.Curves = append(out.Curves, Curve{Plan: p.Name, Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records())})
+		out.Curves = append(out.Curves, Curve{Plan: p.Name, Unit: unitOf(plan)})
 	}
 	switch c.kind {
 	case DeltaKind:

@@ -27,10 +27,9 @@ type FilterRequest struct {
 
 // FilterAnswer has the price of a menu: nothing that an analyst picks by the results costs more.
 type FilterAnswer struct {
-	Neighbors        string       `json:"neighbors"`
-	RecordsPerPerson int64        `json:"records-per-person,omitempty"`
-	Units            int          `json:"units"`
-	Types            []FilterType `json:"types"`
+	Unit
+	Units int          `json:"units"`
+	Types []FilterType `json:"types"`
 	// Efficiency is the least of those of the types: 1 where being free to choose costs nothing. Without is the type whose
 	// absence would raise it most, where it is below 0.8, and then the efficiency without it.
 	Efficiency *Number     `json:"efficiency,omitempty"`
@@ -93,7 +92,7 @@ func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 	if err != nil {
 		return out, err
 	}
-	out = FilterAnswer{Neighbors: m.Neighbors.String(), RecordsPerPerson: severalRecords(m.RecordsPerPerson), Units: priced.Units()}
+	out = FilterAnswer{Unit: Unit{m.Neighbors.String(), severalRecords(m.RecordsPerPerson)}, Units: priced.Units()}
 	out.efficiencies(priced, target)
 	if out.Efficiency != nil && float64(*out.Efficiency) < worthNaming && len(m.Types) > 1 {
 		out.Without = leftOut(ctx, asked, priced, float64(*out.Efficiency), opts)

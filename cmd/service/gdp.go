@@ -19,11 +19,9 @@ type GDPRequest struct {
 // GDPAnswer has the least μ for which no test has more power than under μ-GDP, plus the
 // tolerance.
 type GDPAnswer struct {
-	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
-	Tolerance        Number `json:"tolerance"`
-	Mu               Bounds `json:"mu" py:"*"`
+	Unit
+	Tolerance Number `json:"tolerance"`
+	Mu        Bounds `json:"mu" py:"*"`
 	// Regret is the most by which μ-GDP overstates δ.
 	Regret   Upper    `json:"regret"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -37,7 +35,7 @@ func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 		return GDPAnswer{}, err
 	}
 	g, err := acct.GDP(ctx, tolerance)
-	return GDPAnswer{p.Neighbors.String(), severalRecords(p.Records()), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+	return GDPAnswer{unitOf(p), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
 }
 
 // What follows turns a quantity of a plan until a budget of Gaussian differential privacy is met.
@@ -57,15 +55,13 @@ type GDPSolveRequest struct {
 
 // GDPSolution has the value, and the μ that is proved of it.
 type GDPSolution struct {
-	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
-	Solve            string  `json:"solve"`
-	Value            Number  `json:"value" py:",return"`
-	Budget           Number  `json:"budget-mu"`
-	Tolerance        Number  `json:"tolerance"`
-	Mu               Bounds  `json:"mu"`
-	Settings         []GDPAt `json:"settings,omitempty"`
+	Unit
+	Solve     string  `json:"solve"`
+	Value     Number  `json:"value" py:",return"`
+	Budget    Number  `json:"budget-mu"`
+	Tolerance Number  `json:"tolerance"`
+	Mu        Bounds  `json:"mu"`
+	Settings  []GDPAt `json:"settings,omitempty"`
 	// Warnings say that a limit ended the search early.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -125,7 +121,7 @@ func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
+	out := GDPSolution{unitOf(p), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
 	for _, x := range c.Settings {
 		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value), quantityOf(x)})
 	}

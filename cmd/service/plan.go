@@ -319,10 +319,9 @@ type PlanCheckRequest struct {
 
 // PlanSummary is what a plan is about, in short.
 type PlanSummary struct {
-	Neighbors        string `json:"neighbors"`
-	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
-	Steps            int    `json:"steps"` // those with a mechanism, groups opened
-	Runs             int64  `json:"runs"`  // of mechanisms
+	Unit
+	Steps int   `json:"steps"` // those with a mechanism, groups opened
+	Runs  int64 `json:"runs"`  // of mechanisms
 	// Names are those of steps and groups, which step of calibrate takes.
 	Names []string `json:"names,omitempty"`
 }
@@ -333,7 +332,7 @@ func (s *Service) planCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 	if err != nil {
 		return PlanSummary{}, err
 	}
-	a := PlanSummary{Neighbors: p.Neighbors.String(), RecordsPerPerson: severalRecords(p.Records())}
+	a := PlanSummary{Unit: unitOf(p)}
 	var count func(steps []accountant.Step, times int64)
 	count = func(steps []accountant.Step, times int64) {
 		for _, st := range steps {

@@ -73,12 +73,10 @@ type DeltaRequest struct {
 
 // Intervals are certified: of ε at each δ, or of δ at each ε.
 type Intervals[At any] struct {
-	Neighbors string `json:"neighbors"`
-	Results   []At   `json:"results"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
-	Matrix           []MatrixRun `json:"matrix,omitempty"`
-	Certificate      string      `json:"certificate,omitempty"` // the text of docs/reference/certificates.md, if it was asked for
+	Unit
+	Results     []At        `json:"results"`
+	Matrix      []MatrixRun `json:"matrix,omitempty"`
+	Certificate string      `json:"certificate,omitempty"` // the text of docs/reference/certificates.md, if it was asked for
 	// Method is "rdp" or GroupMethod where the upper ends are all that is proved; lower ends are 0 there.
 	Method string `json:"method,omitempty"`
 }
@@ -175,7 +173,7 @@ type asked struct {
 // an accountant of its own, so that nothing is kept of lists, which are seldom asked twice.
 func intervals[At any](ctx context.Context, s *Service, q asked, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
 	find := func(acct *accountant.Accountant) (err error) {
-		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
+		out.Unit = Unit{acct.Relation().String(), severalRecords(acct.Records())}
 		if out.Results, err = ask(ctx, acct, q.at); err == nil {
 			out.Matrix, err = matrixRuns(ctx, q.plan)
 		}
@@ -381,7 +379,7 @@ func (q EpsilonRequest) group(ctx context.Context) (out EpsilonAnswer, err error
 	if err != nil {
 		return out, err
 	}
-	out = EpsilonAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: plan.Records(), Method: GroupMethod}
+	out = EpsilonAnswer{Unit: unitOf(plan), Method: GroupMethod}
 	for _, delta := range q.Delta.floats() {
 		eps, err := plan.GroupEpsilon(ctx, delta, opts...)
 		if err != nil {

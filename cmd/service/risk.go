@@ -20,14 +20,12 @@ type RiskRequest struct {
 
 // RiskAnswer says what the best attacker can do.
 type RiskAnswer struct {
-	Neighbors    string      `json:"neighbors"`
+	Unit
 	Advantage    RiskValue   `json:"advantage"`
 	TruePositive []RiskRate  `json:"true-positive-rate"`
 	Bayes        []RiskPrior `json:"bayes-success"`
 	TheoryGap    bool        `json:"theory-gap,omitempty"`
 	Warnings     []string    `json:"warnings,omitempty"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // RiskValue is a certified measure of an attack.
@@ -59,7 +57,7 @@ func (s *Service) risk(ctx context.Context, q RiskRequest) (out RiskAnswer, err 
 	if err != nil {
 		return out, err
 	}
-	out = RiskAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), TheoryGap: risk.TheoryGap}
+	out = RiskAnswer{Unit: unitOf(plan), TheoryGap: risk.TheoryGap}
 	seen := map[string]bool{}
 	value := func(v accountant.RiskValue, guess float64) RiskValue {
 		for _, w := range v.Warnings {

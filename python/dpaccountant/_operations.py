@@ -124,9 +124,9 @@ class Calibration(Calibrated):
     settings: Tuple[Setting, ...]
     accuracy: float
     evaluations: int
+    records_per_person: Optional[int] = None
     budget: Optional[EpsilonDelta] = None
     fails: Optional[Probe] = None
-    records_per_person: Optional[int] = None
     theory_gap: bool = False
     warnings: Tuple[str, ...] = ()
     attack: Optional[AttackBudget] = None
@@ -136,6 +136,7 @@ class Calibration(Calibrated):
 def _read_solution(r: Any) -> Calibration:
     return Calibration(
         neighbors=r["neighbors"],
+        records_per_person=within(r, "records-per-person"),
         budget=None if (x := within(r, "budget")) is None else _read_epsilon_delta(x),
         solve=r["solve"],
         value=float(r["value"]),
@@ -144,7 +145,6 @@ def _read_solution(r: Any) -> Calibration:
         meets=_read_probe(r["meets"]),
         fails=None if (x := within(r, "fails")) is None else _read_probe(x),
         fails_proved=r["fails-proved"],
-        records_per_person=within(r, "records-per-person"),
         theory_gap=bool(within(r, "theory-gap")),
         settings=tuple(_read_setting(x) for x in r["steps"] or ()),
         accuracy=float(r["accuracy"]),
@@ -228,17 +228,17 @@ class PlanCurve(Answer):
     plan: str
     neighbors: str
     points: Tuple[CurvePoint, ...]
-    warnings: Tuple[str, ...] = ()
     records_per_person: Optional[int] = None
+    warnings: Tuple[str, ...] = ()
 
 
 def _read_curve(r: Any) -> PlanCurve:
     return PlanCurve(
         plan=r["plan"],
         neighbors=r["neighbors"],
+        records_per_person=within(r, "records-per-person"),
         points=tuple(_read_curve_point(x) for x in r["points"] or ()),
         warnings=tuple(within(r, "warnings") or ()),
-        records_per_person=within(r, "records-per-person"),
     )
 
 
@@ -440,20 +440,20 @@ class Risk(Risks):
     advantage: RiskValue
     true_positive_rate: Tuple[RiskRate, ...]
     bayes_success: Tuple[RiskPrior, ...]
+    records_per_person: Optional[int] = None
     theory_gap: bool = False
     warnings: Tuple[str, ...] = ()
-    records_per_person: Optional[int] = None
 
 
 def _read_risk(r: Any) -> Risk:
     return Risk(
         neighbors=r["neighbors"],
+        records_per_person=within(r, "records-per-person"),
         advantage=_read_risk_value(r["advantage"]),
         true_positive_rate=tuple(_read_risk_rate(x) for x in r["true-positive-rate"] or ()),
         bayes_success=tuple(_read_risk_prior(x) for x in r["bayes-success"] or ()),
         theory_gap=bool(within(r, "theory-gap")),
         warnings=tuple(within(r, "warnings") or ()),
-        records_per_person=within(r, "records-per-person"),
     )
 
 
@@ -772,10 +772,10 @@ class Audit(Answer):
     band: Tuple[ROCPoint, ...] = ()
     guesses: Optional[AuditOne] = None
     neighbors: str = ""
+    records_per_person: Optional[int] = None
     claimed_lower: Optional[float] = None
     claimed_estimate: Optional[float] = None
     claimed_upper: Optional[float] = None
-    records_per_person: Optional[int] = None
     consistent: Optional[bool] = None
     reason: str = ""
     roc: Tuple[ROCPoint, ...] = ()
@@ -796,10 +796,10 @@ def _read_audit(r: Any) -> Audit:
         band=tuple(_read_rocpoint(x) for x in within(r, "band") or ()),
         guesses=None if (x := within(r, "guesses")) is None else _read_audit_one(x),
         neighbors=within(r, "claim.neighbors") or "",
+        records_per_person=within(r, "claim.records-per-person"),
         claimed_lower=real(within(r, "claim.epsilon.lower")),
         claimed_estimate=real(within(r, "claim.epsilon.estimate")),
         claimed_upper=real(within(r, "claim.epsilon.upper")),
-        records_per_person=within(r, "claim.records-per-person"),
         consistent=within(r, "claim.consistent"),
         reason=within(r, "claim.reason") or "",
         roc=tuple(_read_rocpoint(x) for x in within(r, "roc") or ()),
