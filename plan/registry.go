@@ -346,7 +346,7 @@ func must(build func(population, subset, batch int64) (subsample.FixedSize, erro
 	return func(v *values) (subsample.Scheme, error) {
 		s, err := build(int64(v.whole("population")), int64(v.whole("subset")), int64(v.whole("batch")))
 		if r := v.wholeOr("resamples", 1); err == nil && v.err == nil && v.has("resamples") {
-			return subsample.NewResampled(s, int64(r))
+			return allocation.NewResampled(s, int64(r))
 		}
 		return s, err
 	}

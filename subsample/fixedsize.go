@@ -29,7 +29,7 @@ var kindNames = [...]string{"without-replacement", "with-replacement", "must-ow"
 // subsample afresh, in both stages.
 //
 // A subset that is drawn once and resampled often (the bag of little bootstraps) is
-// a Resampled: its batches share the first stage.
+// an allocation.Resampled: its batches share the first stage.
 type FixedSize struct {
 	kind                      kind
 	population, subset, batch int64 // subset is 0 for the schemes of one stage

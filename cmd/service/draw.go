@@ -70,7 +70,7 @@ func perDraw(s subsample.Sampler, population float64) (batches int64, held float
 		return 1, 1 + x.Rate()*population
 	case subsample.FixedSize:
 		return 1, 1 + float64(x.Batch())
-	case subsample.Resampled:
+	case allocation.Resampled:
 		return x.Resamples(), float64(x.Resamples()) * (1 + float64(x.Batch()))
 	case allocation.Truncated:
 		return 1, 1 + x.Rate()*population

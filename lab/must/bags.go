@@ -21,6 +21,7 @@ import (
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // A keptDesign is s subsets of b slots of n records, drawn without replacement (or with, if again is
@@ -34,7 +35,7 @@ type keptDesign struct {
 
 // kept returns ε(δ) of all s·r releases under substitution.
 func (d keptDesign) kept(ctx context.Context, delta float64) accountant.Interval {
-	return d.cost(ctx, delta, try.Must(subsample.NewResampled(d.stages(), d.r)), d.s)
+	return d.cost(ctx, delta, try.Must(allocation.NewResampled(d.stages(), d.r)), d.s)
 }
 
 // fresh returns what r·s runs of the scheme cost that draw the subset anew each time.

@@ -1,4 +1,4 @@
-package subsample
+package allocation
 
 import (
 	"fmt"
@@ -9,28 +9,29 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // twoResamples returns δ(ε) of one subset with two batches by a sum over a fine grid of both outputs, on the data sets
 // where all other records contribute others and the record x or y.
-func twoResamples(s FixedSize, noise, others, x, y, eps float64) float64 {
-	first := must(NewWithReplacement(s.population, s.subset))
-	if s.kind == mustOW {
-		first = must(NewWithoutReplacement(s.population, s.subset))
+func twoResamples(s subsample.FixedSize, noise, others, x, y, eps float64) float64 {
+	first := must(subsample.NewWithReplacement(s.Population(), s.Subset()))
+	if s.Name() == "must-ow" {
+		first = must(subsample.NewWithoutReplacement(s.Population(), s.Subset()))
 	}
 	law := first.Multiplicity()
-	step, reach := 0.1, float64(s.batch)+7*noise
+	step, reach := 0.1, float64(s.Batch())+7*noise
 	var density [2][][]float64 // of data set, slots, output
 	n := int(2*reach/step) + 1
 	for i, record := range []float64{x, y} {
 		for u := range law.LogP {
 			row := make([]float64, n)
-			for v := range int(s.batch) + 1 {
-				w := distuv.Binomial{N: float64(s.batch), P: float64(u) / float64(s.subset)}.Prob(float64(v))
-				if u == 0 || int64(u) == s.subset {
-					w = map[bool]float64{true: 1}[v == u*int(s.batch)/int(s.subset)]
+			for v := range int(s.Batch()) + 1 {
+				w := distuv.Binomial{N: float64(s.Batch()), P: float64(u) / float64(s.Subset())}.Prob(float64(v))
+				if u == 0 || int64(u) == s.Subset() {
+					w = map[bool]float64{true: 1}[v == u*int(s.Batch())/int(s.Subset())]
 				}
-				centre := record*float64(v) + others*float64(int(s.batch)-v)
+				centre := record*float64(v) + others*float64(int(s.Batch())-v)
 				for k := range row {
 					z := (-reach + float64(k)*step - centre) / noise
 					row[k] += w * math.Exp(-z*z/2) / (noise * math.Sqrt(2*math.Pi))
@@ -56,7 +57,7 @@ func twoResamples(s FixedSize, noise, others, x, y, eps float64) float64 {
 
 // Tiny designs, exactly: no data set is above the bound, and the attack is not above the best of them.
 func TestResampledExactly(t *testing.T) {
-	for _, stages := range []FixedSize{must(NewMustOW(3, 2, 2)), must(NewMustWW(2, 2, 2))} {
+	for _, stages := range []subsample.FixedSize{must(subsample.NewMustOW(3, 2, 2)), must(subsample.NewMustWW(2, 2, 2))} {
 		const noise = 1.5
 		b := gaussian(noise)
 		s := must(NewResampled(stages, 2))
@@ -85,10 +86,10 @@ func TestResampledExactly(t *testing.T) {
 
 // With one batch of each subset the design is MUST, under every relation.
 func TestOneResample(t *testing.T) {
-	for _, stages := range []FixedSize{must(NewMustOW(1000, 100, 50)), must(NewMustWW(1000, 100, 50))} {
-		for _, b := range []profiles.Mechanism{gaussian(5), laplace(8)} {
+	for _, stages := range []subsample.FixedSize{must(subsample.NewMustOW(1000, 100, 50)), must(subsample.NewMustWW(1000, 100, 50))} {
+		for _, b := range []profiles.Mechanism{gaussian(5), must(profiles.NewLaplaceMechanism(8))} {
 			for _, r := range profiles.Relations() {
-				if stages.kind == mustWW && r == profiles.AddRemove {
+				if stages.Name() == "must-ww" && r == profiles.AddRemove {
 					continue
 				}
 				got, want := must(must(NewResampled(stages, 1)).Apply(b, r)), must(stages.Apply(b, r))
@@ -108,12 +109,12 @@ func TestOneResample(t *testing.T) {
 
 // The batches of one subset are what a kept subset gives: the law of two of them, by enumeration of the stages.
 func TestResampledBatches(t *testing.T) {
-	for _, stages := range []FixedSize{must(NewMustOW(3, 2, 1)), must(NewMustWW(3, 2, 1))} {
+	for _, stages := range []subsample.FixedSize{must(subsample.NewMustOW(3, 2, 1)), must(subsample.NewMustWW(3, 2, 1))} {
 		want := map[string]float64{}
 		for i := range int64(3) {
 			for j := range int64(3) {
 				p := 1. / 9
-				if stages.kind == mustOW {
+				if stages.Name() == "must-ow" {
 					if p = 1. / 6; i == j {
 						continue
 					}
@@ -148,19 +149,26 @@ func TestResampledBatches(t *testing.T) {
 }
 
 func TestResampledRefuses(t *testing.T) {
-	ow, ww := must(NewMustOW(100, 20, 10)), must(NewMustWW(100, 20, 10))
+	ow, ww := must(subsample.NewMustOW(100, 20, 10)), must(subsample.NewMustWW(100, 20, 10))
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{second(NewResampled(must(NewMustWO(100, 20, 10)), 3)), "must-wo: resamples: is for must-ow and must-ww, whose second stage draws with replacement; nothing is proved about must-wo"},
+		{second(NewResampled(must(subsample.NewMustWO(100, 20, 10)), 3)), "must-wo: resamples: is for must-ow and must-ww, whose second stage draws with replacement; nothing is proved about must-wo"},
 		{second(NewResampled(ow, 0)), "must-ow: resamples: 0 is not in [1, 1000000]"},
 		{second(must(NewResampled(ww, 3)).Laws(gaussian(2), profiles.AddRemove)), "resamples: nothing is proved about batches of a kept subset of must-ww under add-remove; substitute and zero-out are"},
-		{second(must(NewResampled(ww, 3)).Laws(ok(profiles.NewPure(1)), profiles.Substitute)), `mechanism: "pure" is not in [gaussian, laplace], for which batches of a kept subset are proved`},
+		{second(must(NewResampled(ww, 3)).Laws(must(profiles.NewPure(1)), profiles.Substitute)), `mechanism: "pure" is not in [gaussian, laplace], for which batches of a kept subset are proved`},
 		{second(must(NewResampled(ow, 3)).WithBatch(0)), "must-ow: batch: 0 is not in [1, 1000000]"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
 		}
 	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func deltaOf(p profiles.Profile, eps float64) float64 {
+	l, _ := profiles.LogDelta(p, eps)
+	return math.Exp(l)
 }

@@ -1,6 +1,6 @@
 // Two stages of which the first is kept for several batches: docs/theory/subsampling.md §15.
 
-package subsample
+package allocation
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
@@ -21,24 +22,24 @@ import (
 // the double bootstrap. One run of it is one subset with all its batches, on each of which the mechanism runs. A record is in
 // the subset for all of them or for none, so that they cost more than as many runs of MUST.
 type Resampled struct {
-	stages    FixedSize
+	stages    subsample.FixedSize
 	resamples int64
 }
 
 var (
-	_ LawMaker    = Resampled{}
-	_ Sampler     = Resampled{}
-	_ BatchSetter = Resampled{}
+	_ subsample.LawMaker    = Resampled{}
+	_ subsample.Sampler     = Resampled{}
+	_ subsample.BatchSetter = Resampled{}
 )
 
 // maxResamples bounds the batches of a subset.
 const maxResamples = 1_000_000
 
 // NewResampled returns stages with so many batches of each subset.
-func NewResampled(stages FixedSize, resamples int64) (Resampled, error) {
+func NewResampled(stages subsample.FixedSize, resamples int64) (Resampled, error) {
 	s := Resampled{stages, resamples}
 	switch {
-	case stages.kind != mustOW && stages.kind != mustWW:
+	case stages.Name() != "must-ow" && stages.Name() != "must-ww":
 		return s, fault.In(stages.Name(), fault.New("resamples", "is for must-ow and must-ww, whose second stage draws with replacement; nothing is proved about %s", stages.Name()))
 	case resamples < 1 || resamples > maxResamples:
 		return s, fault.In(stages.Name(), fault.New("resamples", "%d is not in [1, %d]", resamples, int64(maxResamples)))
@@ -49,55 +50,38 @@ func NewResampled(stages FixedSize, resamples int64) (Resampled, error) {
 // Name implements Scheme.
 func (s Resampled) Name() string { return s.stages.Name() }
 
+// withoutReplacement reports whether a subset has a record at most once.
+func (s Resampled) withoutReplacement() bool { return s.stages.Name() == "must-ow" }
+
 // Resamples returns how many batches a subset serves for.
 func (s Resampled) Resamples() int64 { return s.resamples }
 
 // Population implements BatchSetter.
-func (s Resampled) Population() int64 { return s.stages.population }
+func (s Resampled) Population() int64 { return s.stages.Population() }
 
 // Batch implements BatchSetter.
-func (s Resampled) Batch() int64 { return s.stages.batch }
+func (s Resampled) Batch() int64 { return s.stages.Batch() }
 
 // MaxBatch implements BatchSetter.
 func (s Resampled) MaxBatch() int64 { return s.stages.MaxBatch() }
 
 // WithBatch implements BatchSetter.
-func (s Resampled) WithBatch(batch int64) (Scheme, error) {
-	if _, err := s.stages.WithBatch(batch); err != nil {
+func (s Resampled) WithBatch(batch int64) (subsample.Scheme, error) {
+	x, err := s.stages.WithBatch(batch)
+	if err != nil {
 		return nil, err
 	}
-	s.stages.batch = batch
+	s.stages = x.(subsample.FixedSize)
 	return s, nil
 }
 
 // Batches implements Sampler: each subset serves for as many batches as there are resamples.
-func (s Resampled) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
-	if err := s.stages.checkPopulation(population); err != nil {
-		return nil, err
-	}
-	f, left := s.stages, int64(0)
-	var slots []int64
-	return stateless(src, func(src rand.Source) []Pick {
-		r := rand.New(src)
-		if left == 0 {
-			left = s.resamples
-			if f.kind == mustOW {
-				slots = choose(r, f.population, f.subset)
-			} else {
-				slots = draws(r, f.population, f.subset)
-			}
-		}
-		left--
-		picks := tally(draws(r, f.subset, f.batch))
-		for i := range picks {
-			picks[i].Index = slots[picks[i].Index]
-		}
-		return merge(picks) // slots ascend
-	}), nil
+func (s Resampled) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
+	return s.stages.KeptBatches(src, population, s.resamples)
 }
 
 // Sample draws the first batch of a subset.
-func (s Resampled) Sample(src rand.Source, population int64) (batch []Pick, err error) {
+func (s Resampled) Sample(src rand.Source, population int64) (batch []subsample.Pick, err error) {
 	all, err := s.Batches(random.Source(src), population)
 	if err != nil {
 		return nil, err
@@ -132,7 +116,7 @@ func (s Resampled) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Law
 	default:
 		return nil, fault.New("mechanism", "%q is not in [gaussian, laplace], for which batches of a kept subset are proved", b.Name())
 	}
-	if r == profiles.AddRemove && s.stages.kind == mustWW {
+	if r == profiles.AddRemove && !s.withoutReplacement() {
 		return nil, fault.New("resamples", "nothing is proved about batches of a kept subset of must-ww under %v; substitute and zero-out are", r)
 	}
 	return l, nil
@@ -178,7 +162,10 @@ func (l *resampledLaws) bounds(ctx context.Context, delta float64) (profiles.Bou
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	m := between(l.base.Name(), l.relation, upper, lower, true)
+	m := between(l.base.Name(), l.relation, upper, lower, false)
+	if l.relation == profiles.Substitute { // the two records change places
+		m.Directions[1] = m.Directions[0]
+	}
 	if l.relation == profiles.ZeroOut { // either data set may be the one with the empty place
 		m.Directions[1].Upper = upper
 	}
@@ -190,8 +177,8 @@ func (l *resampledLaws) bounds(ctx context.Context, delta float64) (profiles.Bou
 // compose.
 func (l *resampledLaws) upper(ctx context.Context, rare float64) (profiles.Profile, error) {
 	f := l.scheme.stages
-	if f.kind == mustOW {
-		c, err := l.given(ctx, f.insideSubset(), rare, points)
+	if l.scheme.withoutReplacement() {
+		c, err := l.given(ctx, copies.WithReplacement(f.Subset(), f.Batch()), rare, points)
 		if err != nil {
 			return nil, err
 		}
@@ -199,14 +186,18 @@ func (l *resampledLaws) upper(ctx context.Context, rare float64) (profiles.Profi
 		if err != nil {
 			return nil, err
 		}
-		if l.relation == profiles.AddRemove {
-			return PoissonProfile(p, f.subsetRate())
+		rate := xmath.Up(float64(f.Subset())/float64(f.Population()), 1) // the profiles that use it grow with it
+		if f.Subset() == f.Population() {
+			rate = 1
 		}
-		return Envelope(p, f.subsetRate())
+		if l.relation == profiles.AddRemove {
+			return subsample.PoissonProfile(p, rate)
+		}
+		return subsample.Envelope(p, rate)
 	}
-	shared := copies.FirstStage(f.population, f.subset, rare)
+	shared := copies.FirstStage(f.Population(), f.Subset(), rare)
 	for i, j := range shared.Slots {
-		c, err := l.given(ctx, copies.Drawn(f.subset, f.batch, j), rare, max(16, points/(i+1)))
+		c, err := l.given(ctx, copies.Drawn(f.Subset(), f.Batch(), j), rare, max(16, points/(i+1)))
 		if err != nil {
 			return nil, err
 		}
@@ -258,8 +249,12 @@ func (l *resampledLaws) given(ctx context.Context, law copies.Law, rare float64,
 // Gaussian; else on one of them.
 func (l *resampledLaws) lower() (profiles.Profile, error) {
 	f, theta := l.scheme.stages, l.theta
-	if all := float64(f.batch) * float64(l.scheme.resamples); l.noise == copies.GaussianNoise && all <= maxBatch && all <= 1000*float64(f.population) {
-		f.batch, theta = int64(all), xmath.Down(theta/math.Sqrt(float64(l.scheme.resamples)), 2)
+	if all := float64(f.Batch()) * float64(l.scheme.resamples); l.noise == copies.GaussianNoise && all <= float64(f.MaxBatch()) && all <= 1000*float64(f.Population()) {
+		x, err := f.WithBatch(int64(all))
+		if err != nil {
+			return nil, err
+		}
+		f, theta = x.(subsample.FixedSize), xmath.Down(theta/math.Sqrt(float64(l.scheme.resamples)), 2)
 	}
 	if l.relation == profiles.ZeroOut { // all other places are empty
 		theta /= 2
