@@ -642,7 +642,7 @@ func outOfTime(ctx context.Context, err error) bool {
 // mechanism; above, what the same steps cost with nothing hidden but the noise.
 func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func(*fourier.Sum) (fourier.Result, error)) (Interval, error) {
 	names := a.relation.DirectionNames()
-	iv := Interval{Lower: xmath.Down(lower, 2), Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
+	iv := Interval{Range: Range{Lower: xmath.Down(lower, 2)}, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: the interval is wider than asked", fourier.ErrTimeLimit)}}
 	most := math.Inf(-1)
 	for d, sum := range a.openOf(ctx, false).sums {

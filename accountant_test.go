@@ -145,7 +145,7 @@ func TestOrderAndLaterSteps(t *testing.T) {
 // A finer answer is narrower, and lies where the coarser one said.
 func TestRefining(t *testing.T) {
 	for name, step := range mechanisms(t) {
-		last := accountant.Interval{Lower: math.Inf(-1), Upper: math.Inf(1)}
+		last := accountant.Interval{Range: accountant.Range{Lower: math.Inf(-1), Upper: math.Inf(1)}}
 		for _, accuracy := range []float64{0.1, 1e-2, 1e-3, 1e-4} {
 			iv := epsilon(t, account(t, step, 500, accountant.WithAccuracy(accuracy)), 1e-6)
 			if iv.Lower > last.Upper || iv.Upper < last.Lower {

@@ -25,13 +25,13 @@ type Budget struct {
 }
 
 // A Range is a certified interval without its story.
-type Range struct{ Lower, Estimate, Upper float64 }
+type Range = fourier.Range
 
 // An Interval is a certified answer: the true value lies in [Lower, Upper].
 type Interval struct {
-	// Estimate is the best guess; no guarantee comes with it. With a theory gap
+	// The estimate is the best guess; no guarantee comes with it. With a theory gap
 	// it is that of the proved pair.
-	Lower, Estimate, Upper float64
+	Range
 	// Loose says that a limit, or rounding, left the interval so wide, by more than
 	// a tenth of its upper end, that Estimate is only its middle and says nothing.
 	Loose bool
@@ -61,6 +61,10 @@ type Gap struct {
 	// Unattacked are mechanisms whose runs count as nothing in the attack, as none on them is known here.
 	// Apart are those of which better attacks may be known where they run last, and not another one of these.
 	Unattacked, Apart []string
+}
+
+func rangeOf(r fourier.Result) Range {
+	return Range{Lower: r.Lower, Estimate: r.Estimate, Upper: r.Upper}
 }
 
 // finish returns an error if the interval is empty, and puts the estimate into it.
@@ -339,7 +343,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		}
 	}
 	names := t.relation.DirectionNames()
-	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
+	out := Interval{Range: rangeOf(proved), Loose: proved.Loose,
 		Direction: names[direction], LowerDirection: names[lowerDirection], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Theta: proved.Theta, Period: proved.Period, Warnings: proved.Warnings,
 		Budget: Budget{Budget: proved.Budget}}
 	if t.gap && !t.theory {
@@ -365,7 +369,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		if proved.Lower > attack.Upper { // both may be infinite
 			out.Budget.TheoryGap = proved.Lower - attack.Upper
 		}
-		out.Gap = &Gap{Proved: Range{proved.Lower, proved.Estimate, proved.Upper}, Attack: Range{attack.Lower, attack.Estimate, attack.Upper}, Unattacked: t.unattacked(), Apart: t.apart}
+		out.Gap = &Gap{Proved: rangeOf(proved), Attack: rangeOf(attack), Unattacked: t.unattacked(), Apart: t.apart}
 		for _, w := range attack.Warnings {
 			out.Warnings = append(out.Warnings, "attack: "+w)
 		}

@@ -60,8 +60,8 @@ func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, de
 	}
 	iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
 	gap := *iv.Gap
-	gap.Proved = Range{min(gap.Proved.Lower, iv.Upper), min(gap.Proved.Estimate, iv.Upper), iv.Upper}
-	gap.Attack = Range{iv.Lower, max(gap.Attack.Estimate, iv.Lower), max(gap.Attack.Upper, iv.Lower)}
+	gap.Proved = Range{Lower: min(gap.Proved.Lower, iv.Upper), Estimate: min(gap.Proved.Estimate, iv.Upper), Upper: iv.Upper}
+	gap.Attack = Range{Lower: iv.Lower, Estimate: max(gap.Attack.Estimate, iv.Lower), Upper: max(gap.Attack.Upper, iv.Lower)}
 	iv.Gap, iv.Budget.TheoryGap = &gap, 0
 	if d := gap.Proved.Lower - gap.Attack.Upper; d > 0 {
 		iv.Budget.TheoryGap = d

@@ -191,7 +191,7 @@ func TestChoicesAsPairsGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// docs/guide/choice.md: an attack that adapts reaches 9.989 of 9.999.
+	// choice/scores.go: an attack that adapts reaches 9.989 of 9.999.
 	if iv, err := planEpsilon(p, 1e-6); err != nil || iv.Gap == nil || !(iv.Lower > 9.989 && iv.Lower < 9.999 && iv.Upper < 9.9991 && iv.Lower > 8.318) {
 		t.Errorf("ten runs: %+v, %v", iv, err)
 	}

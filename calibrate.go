@@ -199,7 +199,7 @@ func probe(p *calibrate.Probe) *Probe {
 	}
 	iv, ok := p.Full.(Interval)
 	if !ok {
-		iv = Interval{Lower: p.Lower, Estimate: p.Estimate, Upper: p.Upper} // out of reach
+		iv = Interval{Range: p.Range} // out of reach
 	}
 	return &Probe{p.Value, iv}
 }
@@ -248,7 +248,7 @@ func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) 
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	a := calibrate.Answer{Lower: iv.Lower, Estimate: iv.Estimate, Upper: iv.Upper, Proved: lo, Width: width, Points: iv.Points, Full: iv}
+	a := calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Points: iv.Points, Full: iv}
 	s.see(calibrate.Probe{Value: x, Answer: a})
 	return a, nil
 }
@@ -354,3 +354,18 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
+
+// Why a plan that Calibrate returns keeps a budget on an attack.
+//
+// That the value meets the budget is proved as follows. Let the plan at the value compose to the pairs (P, Q) that
+// dominate it, one for each direction. An attack with the false-positive rate F is a test on the release, so that by
+// domination its true-positive rate is at most that of the best test of P against Q, which is inf over x > 0 of h(x)
+// + Fx, with h(x) = δ(log x) (Neyman and Pearson). The certified upper end of that number is the smallest value at
+// points of the grid, each with the upper end of its δ: an infimum is at most any of its values. The value is
+// returned only if that upper end is at most T, in both directions; so no attack has more than T. An attack that may
+// randomize, or has a smaller false-positive rate, has no more, because the bound rises with F. For the advantage,
+// the true-positive rate minus the false-positive rate of a test on the set S is P(S) − Q(S), at most the total
+// variation distance, which is δ(0): an advantage of at most A is (0, A)-differential privacy, and the budget of
+// calibrate --epsilon 0 --delta A. That the neighbouring value fails is proved where its lower end, which a
+// concrete attack reaches, is above the budget. A true-positive rate of at most F is infeasible: a coin that ignores
+// the release reaches F.

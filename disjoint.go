@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -236,7 +235,7 @@ func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interv
 			out.Lower, out.LowerDirection = iv.Lower, iv.LowerDirection
 			if out.Gap != nil {
 				gap := *out.Gap
-				if gap.Attack = iv.range3(); iv.Gap != nil {
+				if gap.Attack = iv.Range; iv.Gap != nil {
 					gap.Attack = iv.Gap.Attack
 				}
 				out.Gap = &gap
@@ -250,7 +249,7 @@ func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interv
 	if err != nil {
 		return all, err
 	}
-	gap := Gap{Proved: all.range3(), Attack: out.range3()}
+	gap := Gap{Proved: all.Range, Attack: out.Range}
 	if all.Gap != nil {
 		gap.Proved, gap.Unattacked, gap.Apart = all.Gap.Proved, all.Gap.Unattacked, all.Gap.Apart
 	}
@@ -265,19 +264,16 @@ func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interv
 	return all, all.finish()
 }
 
-// range3 returns the interval without its story.
-func (iv Interval) range3() Range { return Range{iv.Lower, iv.Estimate, iv.Upper} }
-
 // worstRange is what worstWay makes of intervals without a story, of which ways are those of the ways: less is set of a
 // quantity that is the smaller, the worse.
 func worstRange(ways []Range, together *Range, less bool) Range {
 	out := ways[0]
-	pick := func(x, y float64) float64 { return math.Max(x, y) }
-	if less {
-		pick = func(x, y float64) float64 { return math.Min(x, y) }
-	}
 	for _, r := range ways[1:] {
-		out = Range{pick(out.Lower, r.Lower), pick(out.Estimate, r.Estimate), pick(out.Upper, r.Upper)}
+		if less {
+			out = out.Min(r)
+		} else {
+			out = out.Max(r)
+		}
 	}
 	switch {
 	case together == nil:
@@ -302,19 +298,22 @@ func (a *Accountant) spent() float64 {
 	return work
 }
 
+// askWays returns the answers of all ways, and of all of them together if there is one.
+func askWays[T any](a *Accountant, ask func(w *Accountant) (T, error)) (all []T, err error) {
+	a.share()
+	a.each(func(w *Accountant) {
+		if err == nil {
+			var x T
+			x, err = ask(w)
+			all = append(all, x)
+		}
+	})
+	return all, err
+}
+
 // tradeOffOfWays is TradeOff where there are ways.
 func (a *Accountant) tradeOffOfWays(ctx context.Context, alphas []float64) ([]TradeOffPoint, error) {
-	a.share()
-	var all [][]TradeOffPoint
-	var err error
-	a.each(func(w *Accountant) {
-		if err != nil {
-			return
-		}
-		var points []TradeOffPoint
-		points, err = w.TradeOff(ctx, alphas)
-		all = append(all, points)
-	})
+	all, err := askWays(a, func(w *Accountant) ([]TradeOffPoint, error) { return w.TradeOff(ctx, alphas) })
 	if err != nil {
 		return nil, err
 	}
@@ -340,17 +339,7 @@ func (a *Accountant) tradeOffOfWays(ctx context.Context, alphas []float64) ([]Tr
 
 // riskOfWays is Risk where there are ways.
 func (a *Accountant) riskOfWays(ctx context.Context, falsePositives, priors []float64) (Risk, error) {
-	a.share()
-	var all []Risk
-	var err error
-	a.each(func(w *Accountant) {
-		if err != nil {
-			return
-		}
-		var r Risk
-		r, err = w.Risk(ctx, falsePositives, priors)
-		all = append(all, r)
-	})
+	all, err := askWays(a, func(w *Accountant) (Risk, error) { return w.Risk(ctx, falsePositives, priors) })
 	if err != nil {
 		return Risk{}, err
 	}

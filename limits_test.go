@@ -109,3 +109,18 @@ func TestSearchHasABound(t *testing.T) {
 		t.Errorf("[%v, %v], %q, %v; want an upper end from 1.981 to 2.3, and a warning", iv.Lower, iv.Upper, iv.Warnings, err)
 	}
 }
+
+// TestLocalEpsilonWithoutTime: where time is over before a shuffled round is priced, what each message tells by itself is known.
+func TestLocalEpsilonWithoutTime(t *testing.T) {
+	p, err := plan.Parse([]byte("neighbors: substitute\nsteps: [{mechanism: {k-rr: {epsilon: 2, categories: 4}}, sampling: {shuffler: {users: 100000}}, count: 30}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Accountant(accountant.WithTimeLimit(time.Nanosecond))
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if iv, err := a.Epsilon(t.Context(), 1e-6); err != nil || !(iv.Upper >= 60-1e-3 && iv.Upper < 60.001) || len(iv.Warnings) == 0 {
+		t.Errorf("ε in [%v, %v] (%v), want an upper end of 60 and a warning", iv.Lower, iv.Upper, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/menu"
 	"github.com/dpaccountant/accountant/profiles"
@@ -182,8 +183,9 @@ func same(a, b any) bool {
 // NewAdaptive returns the mechanism of one adaptive part of a plan: whatever an analyst picks from the menu within its Units. It stands in a plan beside
 // fixed steps, which may run before, after or in between (docs/theory/adaptive.md, "Interleaving"). The relation and unit are those of the plan.
 //
-// The upper end is the price of the menu, composed as a profile. The lower end is that of the type that costs most, run as often as the units allow: what
-// the best analyst reaches at each ε is reached by no pair of data sets at all of them, and does not compose.
+// The upper end is the price of the menu, composed as a profile. The lower end of the part that runs last is what its best analyst reaches at each ε, who
+// knows the loss of what ran before. That is reached at all of them by no pair of data sets: of other parts the type counts that costs most, run as often
+// as the units allow.
 func NewAdaptive(m Menu) (profiles.Mechanism, error) {
 	if m.Units < 1 || m.Units > menu.MaxUnits {
 		return nil, fault.New("units", "%d is not a whole number in [1, %d]", m.Units, menu.MaxUnits)
@@ -227,33 +229,98 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 		}
 	}
 	worst := priced.Types()[most]
+	if laws.upper, laws.reached, err = priced.Profiles(ctx); err != nil {
+		return b, fault.In("adaptive", err)
+	}
 	for d := range b.Directions {
-		if laws.upper[d], err = priced.Profile(d); err != nil {
-			return b, fault.In("adaptive", err)
-		}
 		for _, x := range worst.Runs.Lower[d] {
 			if x.Count *= int64(m.Units / worst.Cost); x.Profile != nil && x.Count > 0 {
 				laws.lower[d] = append(laws.lower[d], x)
 			}
 		}
 	}
+	laws.exact = !slices.ContainsFunc(priced.Types(), func(t menu.Type) bool { return !attained(t.Runs) })
+	if laws.gain, err = gain(ctx, priced, laws.lower); err != nil {
+		return b, fault.In("adaptive", err)
+	}
+	laws.single = len(priced.Types()) == 1
 	b.Laws = laws
 	return b, nil
 }
 
-// adaptiveLaws are those of an adaptive part.
-type adaptiveLaws struct {
-	upper [2]profiles.Profile
-	lower [2][]profiles.Repeated // of one part
+// gain returns about how much more ε the best analyst reaches than runs on one pair of data sets: the larger at a small and at a large δ.
+func gain(ctx context.Context, priced *menu.Menu, fixed [2][]profiles.Repeated) (most float64, err error) {
+	var sums [2]*fourier.Sum
+	for d, runs := range fixed {
+		sums[d] = fourier.New(fourier.Options{Relative: 1e-3})
+		for _, x := range runs {
+			if err := sums[d].Add(x.Profile, x.Count); err != nil {
+				return 0, err
+			}
+		}
+	}
+	for _, delta := range []float64{priced.TableDelta(), 0.1} {
+		all, err := priced.Epsilon(ctx, delta)
+		if err != nil {
+			return 0, err
+		}
+		one := 0.0
+		for _, sum := range sums {
+			r, err := sum.Epsilon(ctx, delta)
+			if err != nil {
+				return 0, err
+			}
+			one = max(one, r.Upper)
+		}
+		if g := all.Lower - one; g > leastGain*all.Lower { // and not where both are ∞
+			most = max(most, g)
+		}
+	}
+	return most, nil
 }
 
-// For implements profiles.Laws.
+// leastGain is a relative gain of ε below which the best analyst is one that does not look at results. It steers.
+const leastGain = 3e-3
+
+// attained reports whether what dominates runs is what attacks reach.
+func attained(c profiles.Composition) bool {
+	for d := range c.Upper {
+		if !slices.EqualFunc(c.Upper[d], c.Lower[d], func(x, y profiles.Repeated) bool {
+			return x.Count == y.Count && y.Profile != nil && profiles.Equal(x.Profile, y.Profile)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// adaptiveLaws are those of an adaptive part.
+type adaptiveLaws struct {
+	upper, reached [2]profiles.Profile    // of one part
+	lower          [2][]profiles.Repeated // on one pair of data sets
+	exact, single  bool                   // every type is attained; there is one
+	gain           float64
+}
+
+// Gain implements profiles.Adaptive.
+func (l *adaptiveLaws) Gain(int64) float64 { return l.gain }
+
+// For implements profiles.Laws. The last part may be one whose analyst knows the loss of what ran before.
 func (l *adaptiveLaws) For(_ context.Context, q profiles.Question) (c profiles.Composition, err error) {
+	fixed, adapts := q.Runs, q.Last && l.gain > 0
+	if adapts {
+		fixed--
+	}
+	c.Numerical = l.exact && (l.single || adapts && fixed == 0)
 	for d, p := range l.upper {
 		c.Upper[d] = []profiles.Repeated{{Profile: p, Count: q.Runs}}
+		if adapts {
+			c.Lower[d] = append(c.Lower[d], profiles.Repeated{Profile: l.reached[d], Count: 1})
+		}
 		for _, x := range l.lower[d] {
-			x.Count = product(x.Count, q.Runs)
-			c.Lower[d] = append(c.Lower[d], x)
+			if x.Count = product(x.Count, fixed); x.Count > 0 {
+				c.Lower[d] = append(c.Lower[d], x)
+			}
 		}
 	}
 	return c, nil

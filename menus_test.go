@@ -198,3 +198,56 @@ func TestMenuErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestAdaptivePartBesideOthers: a plan of fixed steps and one adaptive part costs what the best analyst reaches who sees the fixed steps first, enumerated
+// by the best next type after each transcript.
+func TestAdaptivePartBesideOthers(t *testing.T) {
+	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - {mechanism: {pure: {epsilon: 0.4}}, count: 2}\n  - adaptive:\n      units: 7\n      menu:\n" +
+		"        - {name: a, cost: 3, steps: [{mechanism: {pure: {epsilon: 0.71}}}]}\n        - {name: b, cost: 1, steps: [{mechanism: {approximate: {epsilon: 0.2, delta: 0.001}}}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Accountant()
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := func(eps, delta float64) [][2]float64 {
+		likely := (1 - delta) / (1 + math.Exp(-eps))
+		return [][2]float64{{likely, likely * math.Exp(-eps)}, {likely * math.Exp(-eps), likely}, {delta, 0}, {0, delta}}
+	}
+	types := []struct {
+		cost     int
+		outcomes [][2]float64
+	}{{3, outcomes(0.71, 0)}, {1, outcomes(0.2, 0.001)}}
+	var best func(p, q float64, units int) float64
+	for _, eps := range []float64{0.1, 0.5, 1.2, 2} {
+		best = func(p, q float64, units int) float64 {
+			most := max(0, p-math.Exp(eps)*q)
+			for _, x := range types {
+				if x.cost > units {
+					continue
+				}
+				sum := 0.0
+				for _, o := range x.outcomes {
+					if p*o[0] > 0 {
+						sum += best(p*o[0], q*o[1], units-x.cost)
+					}
+				}
+				most = max(most, sum)
+			}
+			return most
+		}
+		truth := 0.0
+		for _, x := range outcomes(0.4, 0) {
+			for _, y := range outcomes(0.4, 0) {
+				if x[0]*y[0] > 0 {
+					truth += best(x[0]*y[0], x[1]*y[1], 7)
+				}
+			}
+		}
+		iv, err := a.Delta(t.Context(), eps)
+		if err != nil || !(iv.Lower <= truth*(1+1e-12) && iv.Upper >= truth*(1-1e-12)) || iv.Upper > truth*(1+1e-6) || iv.Lower < 0.96*truth {
+			t.Errorf("ε = %v: δ in [%v, %v], enumerated %v (%v)", eps, iv.Lower, iv.Upper, truth, err)
+		}
+	}
+}

@@ -1,7 +1,7 @@
 package accountant_test
 
 // The acceptance checks of persons that are not tables: the number of each is that of
-// the list they come from (docs/guide/persons.md has the theorems).
+// the list they come from (subsample/persons.go has the theorems).
 
 import (
 	"context"

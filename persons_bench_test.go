@@ -26,7 +26,7 @@ func userTime() time.Duration {
 }
 
 // BenchmarkPersonsGrid writes the processor time of every cell of a grid, and over that of one
-// record at the same question; at the end, for each δ, the row of docs/guide/persons.md: how many cells of
+// record at the same question; at the end, for each δ, a row: how many cells of
 // several records take more than three times as long as one record, median and worst. PERSONS_GRID
 // narrows it: "relation,q,σ,T,δ", each of them empty for all.
 func BenchmarkPersonsGrid(b *testing.B) {

@@ -178,7 +178,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	if worst.Upper < iv.Upper {
 		iv.Upper, iv.Estimate, iv.Direction, iv.Points = worst.Upper, worst.Estimate, names[direction], worst.Points
 		iv.Budget = Budget{Budget: worst.Budget}
-		iv.Gap.Proved = Range{worst.Lower, worst.Estimate, worst.Upper}
+		iv.Gap.Proved = rangeOf(worst)
 	}
 	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
 	return iv.finish()

@@ -118,7 +118,7 @@ func TestRecursionIsCounted(t *testing.T) {
 		}
 	}
 	free, _ := ask()
-	last := Interval{Upper: math.Inf(1), Lower: math.Inf(-1)}
+	last := Interval{Range: Range{Upper: math.Inf(1), Lower: math.Inf(-1)}}
 	narrowed, left := 0, 0
 	for i, limit := range limits {
 		iv := ivs[i]

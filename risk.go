@@ -99,12 +99,12 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	if err != nil {
 		return Risk{}, err
 	}
-	out.Advantage = RiskValue{0, Range{iv.Lower, iv.Estimate, iv.Upper}, iv.Direction, iv.Warnings}
+	out.Advantage = RiskValue{0, iv.Range, iv.Direction, iv.Warnings}
 	for _, prior := range priors {
 		p := min(prior, 1-prior)
 		// Below 2⁻⁶⁰ δ is lost in the slack below.
 		eps := math.Log1p(-p) - xmath.Log(p)
-		iv, err := Interval{Upper: 0x1p-60, Direction: a.relation.DirectionNames()[0]}, error(nil)
+		iv, err := Interval{Range: Range{Upper: 0x1p-60}, Direction: a.relation.DirectionNames()[0]}, error(nil)
 		if !t.upper[0].Proves(ctx, eps, iv.Upper) || !t.symmetric && !t.upper[1].Proves(ctx, eps, iv.Upper) {
 			iv, err = t.delta(ctx, eps)
 		}
@@ -119,17 +119,7 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 		}
 		at := func(d, slack float64) float64 { return min(max(1-p+p*d+slack, guess), 1) }
 		out.Bayes = append(out.Bayes, RiskValue{prior,
-			Range{at(iv.Lower, -0x1p-49), at(iv.Estimate, 0), at(iv.Upper, 0x1p-49)}, iv.Direction, iv.Warnings})
+			Range{Lower: at(iv.Lower, -0x1p-49), Estimate: at(iv.Estimate, 0), Upper: at(iv.Upper, 0x1p-49)}, iv.Direction, iv.Warnings})
 	}
 	return out, nil
-}
-
-// Risk returns the risk of the whole plan, at the default false-positive rates and
-// priors.
-func (p *Plan) Risk(ctx context.Context, opts ...Option) (Risk, error) {
-	acct := p.Accountant(opts...)
-	if err := acct.AddPlan(ctx, p); err != nil {
-		return Risk{}, err
-	}
-	return acct.Risk(ctx, nil, nil)
 }

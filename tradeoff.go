@@ -109,7 +109,7 @@ func (a *Accountant) power(ctx context.Context, alpha float64) (Interval, error)
 	if err != nil {
 		return Interval{}, err
 	}
-	iv := Interval{Lower: p.Power.Lower, Estimate: p.Power.Estimate, Upper: p.Power.Upper, Direction: p.Direction, Warnings: x.warnings()}
+	iv := Interval{Range: p.Power, Direction: p.Direction, Warnings: x.warnings()}
 	if t.theory {
 		iv.Gap = &gap
 	}
@@ -157,16 +157,16 @@ func (x tests) best(ctx context.Context, alpha float64) (out TradeOffPoint, gap 
 		if err != nil {
 			return out, gap, err
 		}
-		proved, typeII := Range(w), Range(f)
+		proved, typeII := w, f
 		attack := proved
 		if x.attack[d] != p {
 			w, f, err := x.attack[d].Test(ctx, alpha)
 			if err != nil {
 				return out, gap, err
 			}
-			attack, typeII.Upper = Range(w), f.Upper
+			attack, typeII.Upper = w, f.Upper
 		}
-		power := Range{attack.Lower, proved.Estimate, proved.Upper}
+		power := Range{Lower: attack.Lower, Estimate: proved.Estimate, Upper: proved.Upper}
 		// The upper end of the power and the lower one of f are proved, the
 		// others attained: the worst direction has the larger power at both.
 		if d == 0 {
@@ -177,15 +177,10 @@ func (x tests) best(ctx context.Context, alpha float64) (out TradeOffPoint, gap 
 		if power.Upper > out.Power.Upper || typeII.Lower < out.TypeII.Lower {
 			out.Direction = x.names[d]
 		}
-		out.Power, gap = maximum(out.Power, power), Gap{Proved: maximum(gap.Proved, proved), Attack: maximum(gap.Attack, attack)}
-		out.TypeII = Range{min(out.TypeII.Lower, typeII.Lower), min(out.TypeII.Estimate, typeII.Estimate), min(out.TypeII.Upper, typeII.Upper)}
+		out.Power, gap = out.Power.Max(power), Gap{Proved: gap.Proved.Max(proved), Attack: gap.Attack.Max(attack)}
+		out.TypeII = out.TypeII.Min(typeII)
 	}
 	return out, gap, nil
-}
-
-// maximum returns the interval of the larger of two numbers.
-func maximum(a, b Range) Range {
-	return Range{max(a.Lower, b.Lower), max(a.Estimate, b.Estimate), max(a.Upper, b.Upper)}
 }
 
 // warnings are those of all questions so far.

@@ -151,8 +151,8 @@ func (g symmetric) correct(v int) float64 {
 	return p
 }
 
-// TestOneRunHolds: no symmetric mechanism (and by averaging no other, docs/guide/audit.md) has
-// more correct guesses than PValue says.
+// TestOneRunHolds: no symmetric mechanism (and by averaging no other, onerun.go) has
+// more correct guesses than pValue says.
 func TestOneRunHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.IntRange(1, 9).Draw(t, "r")
@@ -169,7 +169,7 @@ func TestOneRunHolds(t *testing.T) {
 		}
 		delta := g.delta(epsilon, m)
 		for v := 1; v <= r; v++ {
-			p := Guesses{Canaries: m, In: r, Correct: v, Tests: 1}.PValue(epsilon, delta)
+			p := Guesses{Canaries: m, In: r, Correct: v, Tests: 1}.pValue(epsilon, delta)
 			if got := g.correct(v); got > p*(1+1e-12) {
 				t.Fatalf("%d of %d correct with probability %v, bound %v", v, r, got, p)
 			}
@@ -202,7 +202,7 @@ func TestOneRunIsAttained(t *testing.T) {
 				}
 				m := 2 * r
 				delta := g.delta(epsilon, m)
-				p := Guesses{Canaries: m, In: r, Correct: v, Tests: 1}.PValue(epsilon, delta)
+				p := Guesses{Canaries: m, In: r, Correct: v, Tests: 1}.pValue(epsilon, delta)
 				if got := g.correct(v); got > p || got < p*(1-1e-11) {
 					t.Errorf("r = %d, ε = %v, v = %d: reached %v, bound %v", r, epsilon, v, got, p)
 				}
@@ -236,7 +236,7 @@ func TestCorollary54Counterexample(t *testing.T) {
 	if published > 0.9822 {
 		t.Errorf("the published number is %v", published)
 	}
-	if p := (Guesses{Canaries: 3, In: 2, Out: 1, Correct: 1, Tests: 1}).PValue(0, 1./7); p < 1-1e-12 {
+	if p := (Guesses{Canaries: 3, In: 2, Out: 1, Correct: 1, Tests: 1}).pValue(0, 1./7); p < 1-1e-12 {
 		t.Errorf("p-value %v, truth 1", p)
 	}
 }
@@ -308,7 +308,7 @@ func TestOneRunAnyMechanism(t *testing.T) {
 		delta := anyDelta(p, m, epsilon)
 		for v := 1; v <= r; v++ {
 			got := anyCorrect(outputs, p, r, v)
-			if bound := (Guesses{Canaries: m, In: r, Correct: v, Tests: 1}).PValue(epsilon, delta); got > bound*(1+1e-12) {
+			if bound := (Guesses{Canaries: m, In: r, Correct: v, Tests: 1}).pValue(epsilon, delta); got > bound*(1+1e-12) {
 				t.Errorf("m = %d, r = %d, v = %d, ε = %v, δ = %v: %v, bound %v", m, r, v, epsilon, delta, got, bound)
 			}
 		}
@@ -471,7 +471,7 @@ func TestTinyEnds(t *testing.T) {
 			}
 		}
 	}
-	if p := (Guesses{Canaries: 5000, In: 5000, Correct: 5000, Tests: 1}).PValue(0, 0); !(p > 0) {
+	if p := (Guesses{Canaries: 5000, In: 5000, Correct: 5000, Tests: 1}).pValue(0, 0); !(p > 0) {
 		t.Errorf("p-value %v of something possible", p)
 	}
 	few := Guesses{Canaries: 100, In: 50, Out: 50, Correct: 50, Tests: 1}

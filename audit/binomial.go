@@ -63,20 +63,13 @@ func proportionAbove(n, k int, alpha float64) float64 {
 		return 1
 	}
 	// P[Bin(n, p) ≤ k] = P[Bin(n, q) ≥ n − k] falls in p.
-	low, high := float64(k)/float64(n), 1.0
-	for range 60 {
-		mid := (low + high) / 2
-		if low > 0 && high > 4*low {
-			mid = math.Sqrt(low * high)
-		}
-		if mid <= low || mid >= high {
-			break
-		}
-		if _, tail := upperTail(n, n-k, 1-mid, mid); tail <= alpha {
-			high = mid
-		} else {
-			low = mid
-		}
+	search := xmath.BisectLog
+	if k == 0 {
+		search = xmath.Bisect
 	}
-	return high
+	p, _ := search(1, float64(k)/float64(n), 60, func(p float64) bool {
+		_, tail := upperTail(n, n-k, 1-p, p)
+		return tail <= alpha
+	})
+	return p
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // This file bounds one run by a whole trade-off curve at once, after Mahloujifar, Melis and Chaudhuri, Auditing f-differential
-// privacy in one run (ICML 2025). docs/guide/audit.md#a-curve-at-once has the proof of what is computed here.
+// privacy in one run (ICML 2025). The end of this file has the proof of what is computed here.
 
 // A curve is a privacy curve as lines: whatever has probability y has one of at least ratios[i]·(y − deltas[i]) on the neighbouring data.
 type curve struct{ epsilons, ratios, deltas []float64 }
@@ -100,17 +100,17 @@ func (g Guesses) refutes(c curve, p float64) bool {
 
 // PValueOfCurve returns a bound of the probability that a mechanism with a privacy curve lets an auditor guess as many right, times the number
 // of tests; at most 1. The mechanism is (ε, δ)-differentially private for each of the points at once, which must not depend on the
-// scores. The bound is at most PValue at each of them.
+// scores. The bound is at most pValue at each of them.
 func (g Guesses) PValueOfCurve(epsilons, deltas []float64) float64 {
 	c := curveOf(epsilons, deltas)
 	return min(g.atPoints(c, 1), g.leastRefuted(c)*float64(g.Tests)*(1+2*xmath.U))
 }
 
-// atPoints returns the least PValue at every so many points of a curve. It is below what the whole curve proves where few of many guesses are right.
+// atPoints returns the least pValue at every so many points of a curve. It is below what the whole curve proves where few of many guesses are right.
 func (g Guesses) atPoints(c curve, every int) float64 {
 	least := 1.0
 	for i := 0; i < len(c.epsilons); i += every {
-		least = min(least, g.PValue(c.epsilons[i], c.deltas[i]))
+		least = min(least, g.pValue(c.epsilons[i], c.deltas[i]))
 	}
 	return least
 }
@@ -120,15 +120,8 @@ func (g Guesses) leastRefuted(c curve) float64 {
 	if g.Correct <= 0 || len(c.epsilons) == 0 || !g.refutes(c, 1) {
 		return 1
 	}
-	low, high := -740.0, 0.0 // of its logarithm
-	for range 40 {
-		if mid := (low + high) / 2; g.refutes(c, math.Exp(mid)) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return math.Exp(high)
+	log, _ := xmath.Bisect(0, -740, 40, func(log float64) bool { return g.refutes(c, math.Exp(log)) })
+	return math.Exp(log)
 }
 
 // Mu returns the lower bound of μ at a confidence: no mechanism that is μ-GDP with a smaller one lets an auditor guess as many right, but
@@ -148,14 +141,7 @@ func (g Guesses) mu(ctx context.Context, confidence, known float64) (float64, er
 	if !refuted(known) {
 		return 0, ctx.Err()
 	}
-	low, high := known, float64(maxMu)
-	for range 40 {
-		if mid := (low + high) / 2; refuted(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := xmath.Bisect(known, maxMu, 40, refuted)
 	return low, ctx.Err()
 }
 
@@ -193,14 +179,39 @@ func GaussianEpsilon(mu, delta float64) float64 {
 		return 0
 	}
 	target := xmath.Up(xmath.Log(delta), 2)
-	low, high := 0.0, mu*(mu/2+40)
-	for range 60 {
-		mid := (low + high) / 2
-		if l, e := gauss.LogDelta(mid); l-e >= target {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := xmath.Bisect(0, mu*(mu/2+40), 60, func(eps float64) bool {
+		l, e := gauss.LogDelta(eps)
+		return l-e >= target
+	})
 	return low
 }
+
+// Proof: a curve at once.
+//
+// A plan, or a mechanism that is declared to be Gaussian, is (ε, δ(ε))-private for all ε at once. Each of these
+// bounds the same probability, so that the least counts without a price for trying; but together they prove more.
+// Let F(y) be any function ≥ 0 such that an event of probability y has one of at least F(y) on neighbouring data,
+// growing with y: the largest of e^{−ε}·(y − δ(ε)).
+//
+// Theorem. With T_j = P[W ≥ j] and D_j = T_{j+1} + … + T_r, for 1 ≤ j ≤ r
+//
+//	D_{j−1} = D_j + T_j,  T_{j−1} ≥ max(T_j, (m·F((D_j + j·T_j)/m) + D_j + T_j)/(r − j + 1)).
+//
+// Hence P[W ≥ v] < p if the recursion that starts with T_v = p and D_v = 0, with equality, has some T_j > 1.
+//
+// Proof. Average over the symmetries as above, which keeps F: an event has y on average if its images have y_k
+// with mean y, these have at least F(y_k) each on neighbouring data, and e^{−ε}·(y − δ) is linear. The event that
+// canary i is guessed, and rightly, and W ≥ j has the probability Σ_{k≥j} k·P[W = k]/m = (D_j + j·T_j)/m, as k of
+// the m canaries are guessed rightly. On the data with canary i changed it is the event that i is guessed wrongly
+// and that j − 1 guesses or more are right, whose probability is by the same count Σ_{k≥j−1} (r − k)·P[W = k]/m =
+// (r·T_{j−1} − D_{j−1} − (j−1)·T_{j−1})/m. That is at least F of the first, which is the line above. Its right side
+// grows with T_j and D_j: lower bounds of both, such as p ≤ P[W ≥ v] and 0, lead to lower bounds of all T_j, and
+// none is above 1. ∎
+//
+// This is the recursion of Mahloujifar, Melis and Chaudhuri, Auditing f-differential privacy in one run (ICML
+// 2025), who keep the sums of right and of wrong guesses; in T and D every term is positive, so that rounding down
+// at each step keeps it a bound. Guesses that are passed over count through m. It is not exact: it puts no guesses
+// above v, which wrong guesses at v would force. With a single point it is the theorem above where v = r
+// (TestCurveOfOnePoint) and above it elsewhere, so that the smaller of both is used. On 50 files of 1,000 scores
+// around 0.8 and 1,000 around 0, as if they were of one run, a mechanism that is declared to be Gaussian has ε ≥
+// 1.710 at δ = 1e-5 in the median; jax_privacy proves 1.348 (TestPython).

@@ -44,7 +44,7 @@ func TestCurveGolden(t *testing.T) {
 	}
 }
 
-// TestCurveOfOnePoint: with one point of a curve the recursion is at least the theorem of docs/guide/audit.md, which is attained, and the same where all guesses
+// TestCurveOfOnePoint: with one point of a curve the recursion is at least the theorem of onerun.go, which is attained, and the same where all guesses
 // are right, so that no mass is above v.
 func TestCurveOfOnePoint(t *testing.T) {
 	for _, r := range []int{1, 2, 7, 40} {
@@ -52,7 +52,7 @@ func TestCurveOfOnePoint(t *testing.T) {
 			for _, delta := range []float64{0, 1e-6, 0.003} {
 				for v := 1; v <= r; v++ {
 					g := Guesses{Canaries: r + 5, In: r, Correct: v, Tests: 1}
-					got, want := g.leastRefuted(curveOf([]float64{epsilon}, []float64{delta})), g.PValue(epsilon, delta)
+					got, want := g.leastRefuted(curveOf([]float64{epsilon}, []float64{delta})), g.pValue(epsilon, delta)
 					if got < want*(1-1e-9) || v == r && got > want*(1+1e-9) {
 						t.Errorf("%+v, (%v, %v): %v, want %v", g, epsilon, delta, got, want)
 					}
@@ -150,7 +150,7 @@ func TestCurveIsAtMostItsPoints(t *testing.T) {
 	epsilons, deltas := gaussianDeltas(0.4)
 	least := 1.0
 	for i, e := range epsilons {
-		least = min(least, g.PValue(e, deltas[i]))
+		least = min(least, g.pValue(e, deltas[i]))
 	}
 	if p := g.PValueOfCurve(epsilons, deltas); !(p < 0.4*least) {
 		t.Errorf("p-value %v by the curve, %v by its best point", p, least)

@@ -40,8 +40,8 @@ const (
 	areaShare = 0.9  // of μ: what the area under the ROC proves; the band has the rest
 )
 
-// ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. docs/guide/audit.md
-// has the proofs. Once ctx is done, the error is that of ctx.
+// ManyRuns bounds ε, μ and the trade-off curve by all thresholds at once, with a confidence in (0, 1). It draws nothing. The ends of
+// this file and of paths.go have the proofs. Once ctx is done, the error is that of ctx.
 func ManyRuns(ctx context.Context, s Scores, delta, confidence float64) (Bounds, error) {
 	if err := check(s, delta, confidence); err != nil {
 		return Bounds{}, err
@@ -116,17 +116,11 @@ func areaMu(in, out []float64, alpha float64) float64 {
 	// Whole and half numbers of pairs are exact up to 2^53; 1e-12 is more than two quotients, and keeps 1 − area from 0.
 	area := twice / 2 / float64(len(in)) / float64(len(out)) * (1 - 1e-12)
 	need := -xmath.Log(alpha) / float64(min(len(in), len(out))) * (1 + 1e-12)
-	low, high := 0.5, area // of p; KL(area, p) falls
-	if !(area > 0.5 && divergence(area, low) > need) {
+	if !(area > 0.5 && divergence(area, 0.5) > need) {
 		return 0
 	}
-	for range 60 {
-		if mid := (low + high) / 2; divergence(area, mid)*(1-1e-9)-1e-15 > need {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	// KL(area, p) falls in p.
+	low, _ := xmath.Bisect(0.5, area, 60, func(p float64) bool { return divergence(area, p)*(1-1e-9)-1e-15 > need })
 	// Φ⁻¹(p) is −Φ⁻¹(1 − p).
 	return max(0, xmath.Down(-quantileAbove(xmath.Up(1-low, 1))*math.Sqrt2, 4))
 }
@@ -203,14 +197,40 @@ func quantileAbove(p float64) float64 {
 	if p >= 1 {
 		return math.Inf(1)
 	}
-	low, high := -40.0, 9.0 // Φ(9) is 1 in floating point
-	for range 80 {
-		mid := (low + high) / 2
-		if xmath.NormalTail(-mid)*(1-0x1p-49) > p {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
+	// Φ(9) is 1 in floating point.
+	z, _ := xmath.Bisect(9, -40, 80, func(z float64) bool { return xmath.NormalTail(-z)*(1-0x1p-49) > p })
+	return z
 }
+
+// Proofs: one threshold, the area under the ROC, and the band.
+//
+// With the test "score ≥ t" let FP be the probability that a non-member is called a member, FN that a member is not.
+//
+// Rates. With k errors in n independent runs, let u(k) be the root of P[Bin(n, u) ≤ k] = a. The true rate p is
+// above u(k) only if P[Bin(n, p) ≤ k] < a; the set of such k is an initial interval, whose probability is therefore
+// below a. With a = (1 − confidence)/2 for each of the two rates, both bounds hold together with the confidence
+// (Clopper and Pearson 1934).
+//
+// ε. For an event S, P(S) ≤ e^ε·Q(S) + δ with the data sets in either order. S = "score ≥ t" gives 1 − FN ≤
+// e^ε·FP + δ, its complement 1 − FP ≤ e^ε·FN + δ. Bounds in place of the rates only lower the ε that is left, and
+// one event covers both lines. μ. A μ-GDP mechanism has Φ⁻¹(1−FN) − Φ⁻¹(FP) ≤ μ. A bound of μ is one of ε only
+// for a mechanism that is known to be Gaussian. A plan. Its certified trade-off curve T has 1 − FN ≤ T(FP) and 1
+// − FP ≤ T(FN), as T is the worst over both directions.
+//
+// These are the bounds of a threshold that was fixed before anybody saw the scores (--threshold). Without one all
+// thresholds are used at once, as follows; nothing is drawn, and the same file gives the same answer. The bounds of
+// ε and of μ and the verdict on a plan hold with the confidence each.
+//
+// μ. The ROC of a μ-GDP mechanism is below Φ(Φ⁻¹(x) + μ), whose area is Φ(μ/√2). The observed area, with ½ for
+// ties, is an average over pairs, and has an exponential moment of at most that of min(n, m) independent pairs
+// (Hoeffding 1963, section 5): it exceeds its mean p by chance up to exp(−min(n, m)·KL(area, p)). That bounds p from
+// below with 0.9·(1 − confidence); the band bounds μ at each threshold with the rest.
+//
+// The band bounds the trade-off curve at all thresholds together. A number of errors k is replaced by the next
+// of a sequence that n alone determines (from 0 on, apart by about how much such a number varies), and the rate is
+// bounded as above with a = (1 − confidence)/(2·the length of the sequence). Proof. Let k_1 < k_2 < … be the
+// sequence. All bounds of FP fail only if some threshold has a rate above u(k_l) with at most k_l errors. The
+// highest rate with at most k_l errors is that just before error k_l + 1, whose law is that of an order statistic:
+// P[Bin(n, u(k_l)) ≤ k_l] = a bounds it. So the union over l has at most half of 1 − confidence, and the other half
+// is that of FN. For 1000 scores the sequence has 152 numbers, and at most some 300 for more. A plan is refuted
+// where its certified curve is below the band: the step line of --plot.

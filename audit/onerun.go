@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // This file bounds ε from one run with m canaries, each of which takes part by its own fair
 // coin, after Steinke, Nasr and Jagielski, Privacy auditing with one training run (NeurIPS
-// 2023). For δ > 0 it has the exact bound, of which docs/guide/audit.md has the proof, in place of
+// 2023). For δ > 0 it has the exact bound, which the end of this file proves, in place of
 // their Corollary 5.4, which is larger where it matters and too small far below the mean.
 
 // Guesses are how many of the canaries an auditor guessed right: the In highest scores are
@@ -127,15 +128,15 @@ func kthHighest(a, b []float64, k int) float64 {
 	}
 }
 
-// PValue returns a bound of the probability that a mechanism which is (ε, δ)-differentially
+// pValue returns a bound of the probability that a mechanism which is (ε, δ)-differentially
 // private lets an auditor guess as many right, times the number of tests; at most 1.
 //
 // With r = In + Out guesses, S(v) = P[Bin(r, q) ≥ v] and b its mass at v, q = e^ε/(1+e^ε),
 //
 //	P[correct ≥ v] ≤ S(v) + m·δ·S(v)·(1−S(v))/(v·b(v)),
 //
-// and a mechanism attains it while it is not larger than 1 (docs/guide/audit.md).
-func (g Guesses) PValue(epsilon, delta float64) float64 {
+// and a mechanism attains it while it is not larger than 1 (proof at the end of this file).
+func (g Guesses) pValue(epsilon, delta float64) float64 {
 	r, v := g.In+g.Out, g.Correct
 	if v == 0 {
 		return 1
@@ -162,7 +163,7 @@ func (g Guesses) PValue(epsilon, delta float64) float64 {
 // correct guesses is at least the least w(ε) with this property, over ε > ε*. It is w of some
 // such ε, for which the mechanism is (ε, δ)-private as well, so that PValue bounds the chance.
 func (g Guesses) Epsilon(delta, confidence float64) float64 {
-	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.PValue(epsilon, delta) })
+	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.pValue(epsilon, delta) })
 }
 
 // Where to look for a bound: more than a thousand million correct guesses prove none larger. How few guesses are tried. None of them proves anything.
@@ -187,13 +188,62 @@ func largest(high, alpha float64, p func(float64) float64) float64 {
 	if low < 0 {
 		return 0
 	}
-	high = low + high/grid
-	for range 40 {
-		if mid := (low + high) / 2; p(mid) <= alpha {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ = xmath.Bisect(low, low+high/grid, 40, func(x float64) bool { return p(x) <= alpha })
 	return low
 }
+
+// Proof: the guesses of one run.
+//
+// There are m canaries with fair coins s ∈ {0, 1}^m. The auditor guesses r of them (in the output's light) and
+// passes over m − r; W is the number of right guesses. With q = e^ε/(1+e^ε), b the masses of Bin(r, q) and S(v) =
+// b(v) + … + b(r):
+//
+// Theorem. If the mechanism is (ε, δ)-differentially private with respect to each coin, then for 1 ≤ v ≤ r
+//
+//	P[W ≥ v] ≤ S(v) + m·δ·S(v)·(1 − S(v)) / (v·b(v)),
+//
+// and some mechanism attains it, as long as the right side is at most 1.
+//
+// Proof. Guesses are post-processing, so that the output may be taken to be a pair t of a set R of r canaries and
+// a guess for each. Exchange the coins' sides (flip s_i and the guess for i) or the canaries: P[W ≥ v] stays, and so
+// does privacy. Average the mechanism over all these symmetries. Privacy is convex (for neighbours s, s′ the sum
+// over t of (P(t|s) − e^ε P(t|s′))₊ is at most δ) and holds of the average. There P(t|s) = g(w)/C(m, r) with w the
+// number of wrong guesses, since the symmetries take any pair with w wrong guesses to any other; Σ C(r, w)·g(w) = 1.
+// Neighbours differ in canary i. Only t with i ∈ R matter, a share r/m of the sets, and of these guesses that are
+// right for s and w wrong among the others give
+//
+//	(r/m)·Σ_{w<r} C(r−1, w)·(g(w) − e^ε·g(w+1))₊ ≤ δ.                                   (1)
+//
+// P[W ≥ v] = Σ_{w ≤ r−v} C(r, w)·g(w). Define y by y₀ = 1 − S(v) and y_w = e^ε·y_{w−1} + C(r, w)·(1{w ≤ r−v} −
+// S(v)). Then, summing by parts,
+//
+//	P[W ≥ v] − S(v) = Σ_w C(r, w)·(1{w ≤ r−v} − S(v))·g(w) = Σ_{w<r} y_w·(g(w) − e^ε·g(w+1)),
+//
+// where y_r = 0 was used, which is the definition of S(v): with k = r − w, Σ_{j≤w} e^{ε(w−j)}·C(r, j) =
+// S(k)/((1−q)^r·e^{εk}), hence y_w is (1−S(v))·S(k) for k ≥ v and S(v)·(1−S(k)) for k < v, over (1−q)^r·e^{εk}:
+// never negative, and 0 at k = 0. As (1−q)^r·e^{εk}·C(r−1, w) = (k/r)·b(k), (1) bounds the sum by m·δ times the
+// greatest of
+//
+//	(1−S(v))·S(k)/(k·b(k)), k ≥ v, and S(v)·(1−S(k))/(k·b(k)), k < v.
+//
+// With b′, S′ those of Bin(r−1, q): k·b(k) = r·q·b′(k−1), S(k) = S′(k−1) − (1−q)·b′(k−1) and 1 − S(k) = F′(k−1) −
+// q·b′(k−1) with F′ = P[· ≤ ·]. S′/b′ falls and F′/b′ grows, as the binomial law is log-concave. So the greatest is
+// at k = v, where both agree. Attained: let W be Bin(r, q) with probability 1 − λ and else the same given W ≥ v,
+// all patterns of wrong guesses alike. (1) is an equality at w = r − v only, where it is λ·v·b(v)/(m·S(v)) = δ, and
+// P[W ≥ v] = S(v) + λ·(1−S(v)). g falls in w, so that the other order of neighbours adds nothing. ∎
+//
+// For δ = 0 this is Theorem 5.1 of Steinke, Nasr and Jagielski, Privacy auditing with one (1) training run
+// (NeurIPS 2023). For δ > 0 their Corollary 5.4 (and the code of their appendix D, which others have taken over) has
+// S(v) + 2mδ·max_i (S(v−i) − S(v))/i. Where audits are decided, S(v) ≤ ½, that is up to 17 times as much in the term
+// of δ. Far below the mean it is too little: three canaries, all guessed, the guesses any of the seven that are not
+// all wrong, are (0, 1/7)-private and always have one right, of which the corollary says 0.982
+// (TestCorollary54Counterexample); p-values of that size decide nothing.
+//
+// ε. The bound is the largest ε found at which the right side is at most 1 − confidence. If ε* is the truth,
+// more than ε* comes out only if W is at least the smallest w(ε) at which that is so, for some ε > ε*; the smallest
+// of these is w of some such ε, the mechanism is (ε, δ)-private for it as well, and so the chance is at most 1 −
+// confidence. μ is found in the same way, on the curve of the Gaussian mechanism.
+//
+// How many guesses. The numbers tried (all, half, a quarter, … of the canaries, half of them as members or all)
+// do not depend on the coins; each has its share of 1 − confidence. --guesses fixes one. Scores that are equal
+// count as wrong where the order of the rows could make them so.

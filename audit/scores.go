@@ -16,8 +16,8 @@ const maxRows = 1 << 24
 // and infinite scores are allowed.
 type Scores struct{ Members, NonMembers []float64 }
 
-// Check reports what is wrong with the scores.
-func (s Scores) Check() error {
+// check reports what is wrong with the scores.
+func (s Scores) check() error {
 	for _, c := range []struct {
 		name   string
 		scores []float64
@@ -37,7 +37,7 @@ func (s Scores) Check() error {
 
 // check reports what is wrong with the scores, a δ or a confidence.
 func check(s Scores, delta, confidence float64) error {
-	if err := s.Check(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	if !(delta >= 0 && delta < 1) {

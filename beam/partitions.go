@@ -60,7 +60,7 @@ func (o PartitionOptions) Charge() Charge {
 // person's name and partitions, and the key, alone; a partition that a person is in twice
 // counts once.
 //
-// Theorem: choice/keys.go (Theorem 5 of docs/guide/choice.md), PerPerson runs. Relation: one
+// Theorem: choice/keys.go (Theorem 5), PerPerson runs. Relation: one
 // person added or removed.
 func SelectPartitions(s beam.Scope, o PartitionOptions, rows beam.PCollection) beam.PCollection {
 	s = s.Scope("SelectPartitions")

@@ -8,7 +8,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// TestRefusals: what is refused, with the field that is named. docs/guide/choice.md lists them.
+// TestRefusals: what is refused, with the field that is named.
 func TestRefusals(t *testing.T) {
 	second := func(_ any, err error) error { return err }
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Theorem 4 of docs/guide/choice.md. A person adds 1 to each of at most l partitions. The
+// Theorem 4. A person adds 1 to each of at most l partitions. The
 // partition is shown, as its key or with its noisy count, if at least one person is in it
 // and count + noise ≥ τ. With j of the person's partitions new (nobody else in them) and
 // π = Pr[1 + noise ≥ τ], the pair is that of j coins that give away the person with
@@ -34,7 +34,7 @@ const (
 // person's data and coins alone, and each adds exactly 1 to the count. Relation:
 // add-remove of one person.
 type Threshold struct {
-	noise            Noise
+	noise            string
 	scale, threshold float64
 	partitions       int
 	logHidden        float64 // log(1 − π), π rounded up
@@ -47,13 +47,13 @@ type Threshold struct {
 // so many partitions. Noise other than Gaussian is for one partition; l of them are
 // bounded by l runs.
 func NewThreshold(noise string, scale, threshold float64, partitions int) (Threshold, error) {
-	t := Threshold{scale: scale, threshold: threshold, partitions: partitions}
-	var err error
-	if t.noise, err = parseNoise(noise, GaussianNoise, LaplaceNoise, DiscreteLaplaceNoise); err != nil {
+	t := Threshold{noise: noise, scale: scale, threshold: threshold, partitions: partitions}
+	err := checkNoise(noise, gaussianNoise, laplaceNoise, discreteLaplaceNoise)
+	if err != nil {
 		return Threshold{}, fault.In("threshold", err)
 	}
 	what := "scale"
-	if t.noise == GaussianNoise {
+	if t.noise == gaussianNoise {
 		what = "standard-deviation"
 	}
 	switch {
@@ -63,9 +63,9 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 		err = fault.New("threshold", "%v is not in (1, %g]", threshold, maxThreshold)
 	case partitions < 1 || partitions > MaxPartitions:
 		err = fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions)
-	case t.noise == DiscreteLaplaceNoise && math.Ceil(threshold)-1 < 1:
+	case t.noise == discreteLaplaceNoise && math.Ceil(threshold)-1 < 1:
 		err = fault.New("threshold", "%v is not in (1, %g]", threshold, maxThreshold)
-	case partitions > 1 && t.noise != GaussianNoise:
+	case partitions > 1 && t.noise != gaussianNoise:
 		err = fault.New("partitions", "%d is not 1, for %v noise; a bound for more of them is as many runs (count: %d)", partitions, t.noise, partitions)
 	}
 	if err != nil {
@@ -76,16 +76,16 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 	return t, nil
 }
 
-// LogShown returns the logarithm of π, the probability that a partition of one person is
+// logShown returns the logarithm of π, the probability that a partition of one person is
 // shown, and a bound on its error. A count of exactly τ is shown.
-func (t Threshold) LogShown() (log, err float64) {
+func (t Threshold) logShown() (log, err float64) {
 	switch t.noise {
-	case GaussianNoise:
+	case gaussianNoise:
 		x := (t.threshold - 1) / t.scale
 		log = xmath.LogNormalTail(x)
 		// The argument rounds twice, and the tail falls at its hazard, at most x + 1.
 		return log, 2*xmath.U*x*(x+1) + 5*xmath.U*(1+math.Abs(log))
-	case LaplaceNoise:
+	case laplaceNoise:
 		x := (t.threshold - 1) / t.scale
 		return -x - math.Ln2, 4 * xmath.U * (1 + x)
 	}
@@ -97,7 +97,7 @@ func (t Threshold) LogShown() (log, err float64) {
 
 // hidden returns log(1 − π) and its relative error: π is rounded up.
 func (t Threshold) hidden() (log, err float64) {
-	s, e := t.LogShown()
+	s, e := t.logShown()
 	up := s + e
 	if up < -690 { // out of range: a little more is counted
 		return -math.Exp(-690), math.Inf(1)
@@ -114,9 +114,9 @@ func (Threshold) Name() string { return "threshold" }
 // counts returns the pair of i noisy counts of old partitions, at least one.
 func (t Threshold) counts(i int) (profiles.Profile, error) {
 	switch {
-	case t.noise == GaussianNoise:
+	case t.noise == gaussianNoise:
 		return profiles.NewGaussian(t.scale / math.Sqrt(float64(i)))
-	case t.noise == LaplaceNoise:
+	case t.noise == laplaceNoise:
 		return profiles.NewLaplace(t.scale)
 	}
 	b, err := profiles.NewDiscreteLaplaceMechanism(t.scale, 1)
@@ -204,3 +204,17 @@ type chordCache struct {
 	p, below        *profiles.Discrete
 	err, errBelow   error
 }
+
+// Proof of Theorem 4.
+//
+// The outputs of different partitions are independent. A partition where the person is alone is hidden for sure on
+// one side: a coin that gives the person away with probability π, and has loss log(1 − π) else. In the others
+// thresholding is post-processing of n + Z. A product of j such coins with M has the profile above. Attained: old
+// partitions far above τ are always shown. ∎ π includes equality, which matters for whole numbers
+// (TestThresholdIncludesEquality; opendp#2922). With many partitions the largest j is found by branch and bound:
+// coins of b and counts of l − a are above every j between a and b. Where π is below e^−690 the upper end counts
+// e^−690 in its place, and the lower end has old partitions only.
+//
+// Beside other mechanisms the lower end has lines that touch the largest h_j at the nodes where chords meet. Several
+// runs compose that largest profile, which is an upper bound; the attack has only old partitions. Laplace and
+// discrete noise is for one partition: write l partitions as count: l, which bounds them.

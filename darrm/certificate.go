@@ -33,11 +33,11 @@ type Certificate struct {
 
 // Certify computes the exact worst case of a noise function over all
 // independent (ε, Δ)-DP mechanisms, rounded outward: Lemma 3.4 with Lemma 5.1 of
-// the paper, over three corners if g is monotone (docs/guide/darrm.md, Theorem 3), over
+// the paper, over three corners if g is monotone (corners.go, Theorem 3), over
 // four or eight if not. It does not depend on how g was found.
 //
 // It costs O(K²) for a monotone g and Δ = 0, O(K³) for a monotone g and Δ > 0,
-// and one step for each of C(K+3, 3) or C(K+7, 7) multisets for others. Once
+// and one step for each of C(K+3, 3) or C(K+5, 5) multisets for others. Once
 // ctx is done, the error is that of ctx.
 func Certify(ctx context.Context, p Params, g Gamma) (Certificate, error) {
 	if err := p.checkWith(g); err != nil {
@@ -204,7 +204,7 @@ func BestConstant(ctx context.Context, p Params) (float64, Certificate, error) {
 }
 
 // majorityIsPrivate reports that the noise-free majority keeps the budget by
-// Theorems 1 and 2 of docs/guide/darrm.md: m ≥ ⌈K/2⌉ and δ ≥ 1 − (1−Δ)^⌈K/2⌉.
+// Theorems 1 and 2 of gamma.go: m ≥ ⌈K/2⌉ and δ ≥ 1 − (1−Δ)^⌈K/2⌉.
 func (p Params) majorityIsPrivate() bool {
 	t := float64(free(p.Mechanisms))
 	if p.Allowance < t || p.Voters != nil || p.Classes > 2 {
@@ -220,3 +220,13 @@ func (p Params) byTheorem(c Certificate) Certificate {
 	c.Certified, c.Excess, c.MaxF = true, min(c.Excess, 0), min(c.MaxF, c.BudgetF)
 	return c
 }
+
+// Why a certificate holds in floating point.
+//
+// The certificate does not know the solver. It works on P and P' instead of f: with h = ½(1 ± γ) ≥ 0 every table
+// entry is an average of non-negative numbers, each step adds at most 10 units of round-off relative to the entry
+// (two roundings and 8 for a coin), and so P and P' are known to a relative 12(K+1)·2⁻⁵³. It passes when P(1+η) −
+// e^{mε}P'(1−η) ≤ δ for every corner multiset, everything divided by e^{mε}. Sure outcomes (P = P' = 0) are exact,
+// which is what lets a pure budget pass. The solver's γ is scaled down until it does, by a factor of the order of
+// that rounding: the condition is linear in γ. Release samples without rounding, comparing the float γ with as
+// many random bits as it has.

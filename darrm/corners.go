@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -96,12 +97,19 @@ type run struct {
 	base     counts
 	from, to int
 	P, Q     []float64
+	least    *spread // of which Q are the minima, if not nil
 }
 
 func (r *run) counts(i int) counts {
 	c := r.base
 	c[r.from] -= i
 	c[r.to] += i
+	if r.least != nil {
+		// Of the zeros and ones so far some are at (0, Δ) and (1, 1−Δ).
+		x, y := r.least.coins(c[corner00], i, c[corner1mD1])
+		c[corner00], c[corner0D] = c[corner00]-x, x
+		c[corner11], c[corner11mD] = c[corner11]-y, y
+	}
 	return c
 }
 
@@ -128,7 +136,7 @@ func (t *cornerTable) underflow() float64 {
 // visit calls f with every corner multiset that can decide the privacy of g.
 // For a monotone g these are the multisets of three corners: Φ is then
 // non-decreasing in every p_i, and only (Δ, 0), (1, 1−Δ) and (a, b) are
-// maximal in p and minimal in p' (docs/guide/darrm.md, Theorem 3). For others all of
+// maximal in p and minimal in p' (Theorem 3). For others all of
 // them. f must not keep the run. Once ctx is done, the visit ends with its error.
 func (t *cornerTable) visit(ctx context.Context, g Gamma, f func(*run)) error {
 	h := answer(g)
@@ -153,10 +161,15 @@ func answer(g Gamma) []float64 {
 
 // toss averages in place: v[j] becomes the value when one more coin is tossed.
 func toss(v []float64, c coin) []float64 {
-	for j := range len(v) - 1 {
-		v[j] = c.q*v[j] + c.p*v[j+1]
-	}
+	tossInto(v[:len(v)-1], v, c)
 	return v[:len(v)-1]
+}
+
+// tossInto is toss into out, which may be v and has one value less.
+func tossInto(out, v []float64, c coin) {
+	for j := range out {
+		out[j] = c.q*v[j] + c.p*v[j+1]
+	}
 }
 
 func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run)) {
@@ -240,78 +253,130 @@ func (t *cornerTable) tossBoth(i int, v, w, buf []float64, top, bottom [][]float
 	}
 }
 
+// visitAll gives the multisets of all corners but those that others of them cover: which
+// mechanisms are at (0, Δ) and (1, 1−Δ) decides P' alone, so that of all such choices the
+// one of least P' stands for the others. That leaves K⁵/120 of K⁷/5040.
 func (t *cornerTable) visitAll(ctx context.Context, h []float64, f func(*run)) {
 	k := t.k
-	// value(c) is the vector over j of the average of h(j + ones among the coins),
-	// c = (coins Δ, 1−Δ, a, b); j ones and the rest zeros complete the K votes.
-	coins := [4]coin{t.d, t.dc, t.a, t.b}
-	side := k + 1
-	most := k // of Δ and 1−Δ coins
-	if t.delta == 0 {
-		most = 0
+	mixed := tossed(h, t.a, t.b)
+	var on, off *spread
+	var q []float64
+	if t.delta > 0 {
+		on, off, q = newSpread(k), newSpread(k), make([]float64, k+1)
 	}
-	table := make([][]float64, (most+1)*(most+1)*side*side)
-	at := func(c [4]int) int { return ((c[0]*(most+1)+c[1])*side+c[2])*side + c[3] }
-	size := 0
-	each(most, k, func(c [4]int, left int) { size += left + 1 })
-	store := make([]float64, size)
-	each(most, k, func(c [4]int, left int) {
-		row := store[: left+1 : left+1]
-		store = store[left+1:]
-		table[at(c)] = row
-		for i := 3; ; i-- {
-			if i < 0 {
-				copy(row, h)
-				return
-			}
-			if c[i] > 0 {
-				c[i]--
-				prev := table[at(c)]
-				for j := range row {
-					row[j] = coins[i].q*prev[j] + coins[i].p*prev[j+1]
-				}
-				return
-			}
-		}
-	})
-	r := run{from: corner00, to: corner11}
 	for ab := 0; ab <= k; ab++ {
-		for ba := 0; ab+ba <= k; ba++ {
-			if ctx.Err() != nil {
-				return
+		for ba := 0; ab+ba <= k && ctx.Err() == nil; ba++ {
+			n := k - ab - ba
+			r := run{from: corner00, to: corner11, P: mixed[ab][ba], Q: mixed[ba][ab]}
+			r.base = counts{corner00: n, cornerAB: ab, cornerBA: ba}
+			if t.delta == 0 {
+				f(&r)
+				continue
 			}
-			rest := k - ab - ba
-			m := min(rest, most)
-			for d0 := 0; d0 <= m; d0++ {
-				for dc1 := 0; d0+dc1 <= m; dc1++ {
-					p := table[at([4]int{d0, dc1, ab, ba})]
-					for zd := 0; d0+dc1+zd <= m; zd++ {
-						for odc := 0; d0+dc1+zd+odc <= m; odc++ {
-							q := table[at([4]int{zd, odc, ba, ab})]
-							// The remaining mechanisms are at (0,0) and (1,1); on D those
-							// at (1, 1−Δ) are ones too, on D' those at (1−Δ, 1).
-							n := rest - d0 - dc1 - zd - odc + 1
-							r.base = counts{corner00: n - 1, corner0D: zd, cornerD0: d0, corner1mD1: dc1, corner11mD: odc, cornerAB: ab, cornerBA: ba}
-							r.P, r.Q = p[odc:odc+n], q[dc1:dc1+n]
-							f(&r)
-						}
+			on.fill(t, r.P)
+			off.fill(t, r.Q)
+			off.minima()
+			r.least = off
+			for d0 := 0; d0 <= n; d0++ {
+				for dc1 := 0; d0+dc1 <= n; dc1++ {
+					r.base[corner00], r.base[cornerD0], r.base[corner1mD1] = n-d0-dc1, d0, dc1
+					r.P = on.at(d0, dc1)
+					r.Q = q[:len(r.P)]
+					for i := range r.Q {
+						r.Q[i] = off.at(len(r.Q)-1-i, i)[dc1]
 					}
+					f(&r)
 				}
 			}
 		}
 	}
 }
 
-// each calls f for all counts of the four coins, the first two at most most,
-// all together at most k, in lexicographic order.
-func each(most, k int, f func(c [4]int, left int)) {
-	for c0 := 0; c0 <= most; c0++ {
-		for c1 := 0; c1 <= most && c0+c1 <= k; c1++ {
-			for c2 := 0; c0+c1+c2 <= k; c2++ {
-				for c3 := 0; c0+c1+c2+c3 <= k; c3++ {
-					f([4]int{c0, c1, c2, c3}, k-c0-c1-c2-c3)
+// tossed returns at [i][j] v with i coins a and j coins b tossed.
+func tossed(v []float64, a, b coin) [][][]float64 {
+	out := make([][][]float64, len(v))
+	for i := range out {
+		if i > 0 {
+			v = toss(slices.Clone(v), a)
+		}
+		for w := v; ; w = toss(slices.Clone(w), b) {
+			out[i] = append(out[i], w)
+			if len(w) == 1 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// A spread holds the values of x coins Δ, y coins 1−Δ and j ones for all x + y + j ≤ n.
+type spread struct {
+	n     int
+	first []int // of x and y, at x(side)+y
+	side  int
+	store []float64
+}
+
+func newSpread(k int) *spread {
+	return &spread{side: k + 1, first: make([]int, (k+1)*(k+1)), store: make([]float64, (k+3)*(k+2)*(k+1)/6)}
+}
+
+func (s *spread) at(x, y int) []float64 {
+	from := s.first[x*s.side+y]
+	return s.store[from : from+s.n+1-x-y]
+}
+
+// fill sets the values from those without coins.
+func (s *spread) fill(t *cornerTable, v []float64) {
+	s.n = len(v) - 1
+	end := 0
+	for x := 0; x <= s.n; x++ {
+		for y := 0; x+y <= s.n; y++ {
+			s.first[x*s.side+y] = end
+			end += s.n + 1 - x - y
+			row := s.at(x, y)
+			switch {
+			case y > 0:
+				tossInto(row, s.at(x, y-1), t.dc)
+			case x > 0:
+				tossInto(row, s.at(x-1, y), t.d)
+			default:
+				copy(row, v)
+			}
+		}
+	}
+}
+
+// minima puts in place of each value the least that is left when some of its x coins
+// become zeros and some of its y coins ones.
+func (s *spread) minima() {
+	for x := 0; x <= s.n; x++ {
+		for y := 0; x+y <= s.n; y++ {
+			row := s.at(x, y)
+			if x > 0 {
+				for j, v := range s.at(x-1, y)[:len(row)] {
+					row[j] = min(row[j], v)
 				}
 			}
+			if y > 0 {
+				for j, v := range s.at(x, y-1)[1:] {
+					row[j] = min(row[j], v)
+				}
+			}
+		}
+	}
+}
+
+// coins returns which of x and y coins are left where the value after minima is attained.
+func (s *spread) coins(x, y, j int) (int, int) {
+	for v := s.at(x, y)[j]; ; {
+		switch {
+		case x > 0 && s.at(x-1, y)[j] == v:
+			x--
+		case y > 0 && s.at(x, y-1)[j+1] == v:
+			y, j = y-1, j+1
+		default:
+			return x, y
 		}
 	}
 }
@@ -465,3 +530,53 @@ func votesLaw(g Gamma, p []float64) ([]float64, error) {
 	}
 	return PoissonBinomial(p)
 }
+
+// The model, and which families are worst.
+//
+// Let L be the number of ones among the votes, n = ⌊K/2⌋ + 1 the smallest majority, and γ: {0..K} → [0, 1] a
+// noise function with γ(l) = γ(K−l). The mechanism answers with the majority 1{L ≥ n} with probability γ(L) and
+// with a fair coin otherwise. An even K has ties, which have no majority: γ(K/2) = 0, the answer is a coin. Nothing
+// below needs K odd, unless it says so. With s_l = ±1 for l ≥ n and l < n, α_l = Pr[L = l], and p the vector of vote
+// probabilities,
+//
+//	Pr[answer = 1] = ½(1 + Φ(p)),  Φ(p) = Σ_l s_l γ(l) α_l = Σ_{l≥n} γ(l) d_l,  d_l = α_l − α_{K−l}.  (1)
+//
+// Its error is ½|Σ_{l≥n}(1−γ(l)) d_l|, the total variation distance of the answer from the majority. Errors that
+// cancel do not count: at p ≡ ½ it is zero for every γ. The disagreement ½Σ_l α_l(1−γ(l)), the probability of
+// not telling the majority, is never smaller.
+//
+// 2. When it is private.
+//
+// Lemma 3.4. The mechanism is (mε, δ)-DP for every family of such mechanisms if and only if, for all admissible
+// p and p',
+//
+//	f = Φ(p) − e^{mε} Φ(p') ≤ R = e^{mε} − 1 + 2δ,  or equally  P − e^{mε} P' ≤ δ,  (2)
+//
+// P and P' being the probabilities of the answer 1. The condition on the answer 0 is the same under p → 1 − p.
+//
+// Lemma 5.1. f is affine in each pair (p_i, p_i'), which ranges over a polygon, and symmetric in the mechanisms.
+// So its maximum is attained with every mechanism at a corner, and only the number at each corner matters. The
+// corners are (0,0), (1,1), (0,Δ), (Δ,0), (1−Δ,1), (1,1−Δ), (a,b), (b,a) with a = (e^ε+Δ)/(e^ε+1), b = 1−a; for Δ =
+// 0 four of them are left, whatever δ is.
+//
+// Theorem 3 (three corners). If γ is monotone, that is, does not fall from the middle outwards, the corners
+// (Δ,0), (1,1−Δ) and (a,b) suffice. Proof. s_l γ(l) is then non-decreasing in l, so Φ is non-decreasing in every
+// p_i, and f grows with p_i and falls with p_i'. Its maximum is therefore on the part of the polygon's boundary
+// where p_i cannot grow at fixed p_i', which is the two edges through (a,b), with exactly these ends. ∎ There are
+// C(K+2, 2) multisets instead of C(K+7, 7). For other γ the three corners can be too few.
+//
+// Theorem 4 (unlike mechanisms). If mechanism i is (ε_i, Δ_i)-DP, the condition (2) is decided at the corners of
+// each one's own polygon, for monotone γ at (Δ_i, 0), (1, 1−Δ_i), (a_i, b_i). The majority of 2t − 1 sampled votes
+// is (Σ of the t largest ε_i)-DP for Δ = 0, and no better. Proof. f is affine in each pair whatever the others
+// are, and Φ monotone in each p_i. In Theorem 1's proof the t ones that can count have rates ε_i, at most the t
+// largest together. ∎ Mechanisms that are alike are a group, of which only numbers at corners count. Where the
+// groups make more than 2·10⁶ families, the closest in ε are taken as one with the larger ε and Δ, which is sound;
+// Certificate.Attained takes the smaller ones and so is attained, and MaxF − Attained is the gap.
+//
+// Theorem 5 (mechanisms with a profile). If every one of a group has D‖D' profile at most δ(·), its pairs are
+// those with p ≤ e^x p' + δ(x) for all real x and the same for (1−p, 1−p'). Any finite set of these tangents makes a
+// polygon that contains them, so its corners bound f for monotone γ; the pairs (P(loss > x), Q(loss > x)) of the
+// profile's own pair are inside and attain what they make of f. Proof. The first is the definition of a profile on
+// events; a maximum over a larger set is larger; each test on the pair is a mechanism that it dominates. ∎ Up to 16
+// tangents are placed where they cut off most. A training run is such a mechanism: its certified curve is the
+// profile.

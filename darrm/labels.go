@@ -12,7 +12,7 @@ import (
 
 // purified returns the problem of ε-DP mechanisms that is decided in place of one of
 // (ε, Δ)-DP mechanisms with many labels: with c = 1 − (1−Δ)^K, P − e^B·P' is at most
-// c + (1−c)(P₀ − e^B·P₀') for some ε-DP ones (docs/guide/darrm.md, Theorem 6).
+// c + (1−c)(P₀ − e^B·P₀') for some ε-DP ones (Theorem 6).
 func (p Params) purified() Params {
 	if c := p.labelLoss(); c > 0 {
 		p.OutputDelta = max(0, (p.OutputDelta-c)/(1-c)*(1-16*xmath.U))
@@ -30,8 +30,8 @@ func (p Params) purified() Params {
 // answer's law has to do with the label is A(s, i, j) = E[γ(votes); votes ≥ n], and the
 // privacy condition is a sum over labels. The numbers belong to a family if and only if
 // Σs + Σi = K, Σi = Σj = M and i + j ≤ M at each label. So the worst family is a shortest
-// path: labels are added one by one, with the sums so far as the state (docs/guide/darrm.md,
-// Theorem 6).
+// path: labels are added one by one, with the sums so far as the state (Theorem 6,
+// below).
 type labelTable struct {
 	k, labels int
 	all       bool // sets of labels, not single ones only: δ > 0
@@ -57,22 +57,7 @@ func (t *labelTable) means(g Gamma) [][][]float64 {
 	for l := half(t.k); l <= t.k; l++ {
 		told[l] = g[l]
 	}
-	b := coin{t.a.q, t.a.p}
-	out := make([][][]float64, t.k+1)
-	first := told
-	for i := range out {
-		if i > 0 {
-			first = toss(append([]float64(nil), first...), t.a)
-		}
-		v := first
-		for j := 0; i+j <= t.k; j++ {
-			if j > 0 {
-				v = toss(append([]float64(nil), v...), b)
-			}
-			out[i] = append(out[i], v)
-		}
-	}
-	return out
+	return tossed(told, t.a, coin{t.a.q, t.a.p})
 }
 
 // A share is what one label has of a family.
@@ -246,3 +231,16 @@ func (t *labelTable) worst(c counts) (out []Corner) {
 	}
 	return out
 }
+
+// Many labels.
+//
+// Theorem 6 (many labels). K mechanisms vote for one of C labels; the label of an absolute majority of l votes
+// is told with probability γ(l), otherwise a uniform one. With A_c = E[γ(n_c); n_c ≥ n], Pr[answer ∈ S] = |S|/C + (1
+// − |S|/C) Σ_{c∈S} A_c − |S|/C Σ_{c∉S} A_c. For ε-DP mechanisms the worst family over all sets S is found exactly.
+// Proof. A pair of ε-DP laws is a post-processing of randomized response (Kairouz, Oh and Viswanath), and the
+// condition affine in it: an extreme mechanism maps each of the two symbols to a label, x and y. A_c depends only on
+// how many have x = y = c, x = c ≠ y and y = c ≠ x: s, i and j. Such numbers with Σs + Σi = K, Σi = Σj = M, belong
+// to a directed graph without loops, and so to a family, if and only if i + j ≤ M at each label. The condition is a
+// sum over labels, so a shortest path over the sums finds its maximum. For δ = 0 single labels suffice. With (ε, Δ),
+// mechanism i is with probability 1 − Δ an ε-DP one, so P − e^B P' ≤ c + (1−c)(P₀ − e^B P₀'), c = 1 − (1−Δ)^K. ∎ The
+// last step is not tight; the gap is returned. K is at most 21.

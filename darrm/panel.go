@@ -255,16 +255,17 @@ func outerTangents(p profiles.Profile, lines int) []tangent {
 		for i := 1; i < len(ts); i++ {
 			x, y := cross(ts, i)
 			// e^ε x + δ(ε) is convex in e^ε: the section of its minimum.
+			var c tangent
+			least := math.Inf(1)
 			lo, hi := ts[i-1].eps, ts[i].eps
-			for range 40 {
-				a, b := lo+(hi-lo)*0.382, lo+(hi-lo)*0.618
-				if math.Exp(a)*x+upperDelta(p, a) < math.Exp(b)*x+upperDelta(p, b) {
-					hi = b
-				} else {
-					lo = a
+			xmath.GoldenSection(func(eps float64) float64 {
+				t := newTangent(p, eps)
+				v := t.slope*x + t.delta
+				if v < least {
+					c, least = t, v
 				}
-			}
-			c := newTangent(p, (lo+hi)/2)
+				return v
+			}, lo, hi, 4e-9*(hi-lo))
 			// Tangents that all but coincide cross anywhere, in floating point.
 			if c.eps-ts[i-1].eps < leastTurn || ts[i].eps-c.eps < leastTurn {
 				continue

@@ -53,7 +53,7 @@ func TestUnequalVotersByEnumeration(t *testing.T) {
 }
 
 // The majority of 2t − 1 subsampled votes of unlike ε costs the sum of the t largest, and
-// no less (Theorem 4 of docs/guide/darrm.md).
+// no less (Theorem 4 of corners.go).
 func TestUnequalSubsamplingCostsTheLargest(t *testing.T) {
 	voters := []Voters{{Count: 2, Epsilon: .1}, {Count: 2, Epsilon: .3}, {Count: 1, Epsilon: .7}}
 	for votes, cost := range map[int]float64{1: .7, 3: 1, 5: 1.3} {

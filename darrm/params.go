@@ -33,7 +33,7 @@ type Params struct {
 }
 
 // WithDefaultDelta returns p with OutputDelta = 1 − (1−Δ)^m: what the
-// subsampling mechanisms of ⌊m⌋ votes and, by Theorem 2 of docs/guide/darrm.md, of
+// subsampling mechanisms of ⌊m⌋ votes and, by Theorem 2 of gamma.go, of
 // 2⌊m⌋−1 votes are proved to need; with more than two classes 1 − (1−Δ)^K. It is
 // zero for pure mechanisms.
 func (p Params) WithDefaultDelta() Params {
@@ -186,7 +186,7 @@ const (
 	maxMechanisms = 1001
 	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
 	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
-	// Delta > 0 (K⁷/5040 of them).
+	// Delta > 0 (K⁵/120 of them, and hundreds of rows).
 	maxFreeMechanisms      = 201
 	maxFreeMechanismsDelta = 51
 
@@ -207,7 +207,7 @@ func half(k int) int { return k/2 + 1 }
 
 // free returns the number of majorities n..K, and so of free entries of a noise
 // function. It is also the cost, in units of ε, of the noise-free majority
-// (Theorem 1 of docs/guide/darrm.md; an even number of votes is one less in disguise).
+// (Theorem 1 of gamma.go; an even number of votes is one less in disguise).
 func free(k int) int { return (k + 1) / 2 }
 
 // Limits of votes for many labels: a sweep costs K⁷ operations for each label.

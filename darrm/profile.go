@@ -16,7 +16,7 @@ import (
 //
 //	δ(ε') = max(0, max P − e^{ε'} P') over all families of such mechanisms,
 //
-// for every real ε', up to rounding, which is upwards (docs/guide/darrm.md, Section 6;
+// for every real ε', up to rounding, which is upwards (proof below;
 // Lemmas 3.4 and 5.1 of the paper at an arbitrary ε'). A single family attains
 // it at each ε', not the same one at all: the pair dominates every family, and
 // composed it is an upper bound.
@@ -51,7 +51,7 @@ func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsi
 // Mechanism returns so many answers of a private majority with the noise function g, one
 // after the other and each with fresh votes, as one mechanism for the accountant; Allowance
 // and OutputDelta do not count. Upper holds for every way to choose the families of
-// mechanisms, each knowing the answers before (docs/guide/darrm.md, Theorem 7), which composing
+// mechanisms, each knowing the answers before (repeated.go, Theorem 7), which composing
 // the profile of one answer overstates. Lower is one such way, chosen for delta, the δ at
 // which the two should be close. One answer is what NewMechanism says; votes for many
 // classes can only be taken one by one.
@@ -214,3 +214,12 @@ func DisjointShards(r profiles.Relation, epsilon, delta float64) (profiles.Bound
 	m.Name = "majority of disjoint shards"
 	return m, nil
 }
+
+// Why the profile is exact.
+//
+// (2) holds at any ε': δ(ε') = max(0, max P − e^{ε'}P') over the corner multisets. As a function of e^{ε'} it is an
+// upper envelope of lines, so it is the profile of a discrete pair whose trade-off curve is the concave hull of the
+// points (P', P). The set is closed under exchange of the data sets, (P', P) → (1−P, 1−P'), so the hull is computed
+// up to the antidiagonal, where P' is small and known relatively, and mirrored. Points are rounded outward. The pair
+// dominates every family at every ε', and for one release no smaller profile does; composed it is an upper bound,
+// for no single family attains all of it.

@@ -184,7 +184,7 @@ func (pr *program) worked(s *lp.Solver) int64 {
 	if !pr.monotone {
 		sweep = k * k * k
 		if pr.Delta > 0 {
-			sweep *= k * k * k * k / 5040
+			sweep *= k * k / 40
 		}
 	}
 	return s.Work() + pr.sweeps*sweep

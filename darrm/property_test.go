@@ -244,6 +244,60 @@ func TestProperty5CornersDecide(t *testing.T) {
 	}
 }
 
+// A sweep for a free γ is over some of the multisets; the worst of all of them, one by one,
+// is the same, and the family that is named attains it.
+func TestFreeSweepFindsTheWorst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 60 {
+		k := 3 + rng.IntN(4)
+		delta := []float64{0, 1e-3, 0.1, 0.7}[rng.IntN(4)]
+		p := Params{Mechanisms: k, Epsilon: math.Exp(2 - 4*rng.Float64()), Delta: delta, Allowance: 1 + rng.Float64(), OutputDelta: delta}
+		g := randomGamma(rng, k, false)
+		for j := k / 2; j >= 0; j-- {
+			if rng.IntN(3) == 0 {
+				g[j], g[k-j] = 0, 0
+			}
+		}
+		ch := newChecker(context.Background(), p, false)
+		pairs := ch.table.(*cornerTable).pairs()
+		excess := func(c counts) float64 {
+			return ch.s*answersOne(g, poissonBinomial(votes(pairs, c, 0))) - answersOne(g, poissonBinomial(votes(pairs, c, 1))) - ch.s*p.OutputDelta
+		}
+		want := math.Inf(-1)
+		var place func(corner, left int, c counts)
+		place = func(corner, left int, c counts) {
+			if c[corner] = left; corner == corners-1 {
+				want = max(want, excess(c))
+				return
+			}
+			for c[corner] = range left + 1 {
+				place(corner+1, left-c[corner], c)
+			}
+		}
+		place(0, k, counts{})
+		w, err := ch.worst(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, n := range w.counts {
+			sum += n
+		}
+		if math.Abs(w.excess-want) > 1e-13 || math.Abs(excess(w.counts)-want) > 1e-13 || sum != k {
+			t.Errorf("%+v, γ %v: the worst is %v of %v at %v, want %v", p, g, w.excess, excess(w.counts), w.counts[:corners], want)
+		}
+	}
+}
+
+// K = 41 with Δ > 0 has 73,629,072 multisets of eight corners; C(K+5, 5) pairs decide.
+func TestFreeSweepIsShort(t *testing.T) {
+	pairs := 0
+	err := newCornerTable(41, 0.1, 1e-5, false).visit(context.Background(), constant(41, 0.5), func(r *run) { pairs += len(r.P) })
+	if err != nil || pairs != 1370754 {
+		t.Errorf("%d pairs (error %v), want 46 choose 5 = 1370754", pairs, err)
+	}
+}
+
 func TestProperty6CostOfSubsampling(t *testing.T) {
 	for _, k := range []int{3, 5, 7} {
 		for m := 1; m <= k; m += 2 {

@@ -43,7 +43,7 @@ type shift struct {
 	part  float64
 }
 
-// Composition of answers, docs/guide/darrm.md, Theorem 7. Let W_t(λ) be the largest P(S) − λQ(S)
+// Composition of answers, Theorem 7 below. Let W_t(λ) be the largest P(S) − λQ(S)
 // over all ways to choose t families in turn, each knowing the answers before, and all events
 // S. Then W_0(λ) = max(0, 1 − λ) and
 //
@@ -278,3 +278,15 @@ func checkAnswers(answers int, delta float64) error {
 	}
 	return nil
 }
+
+// Many answers.
+//
+// Theorem 7 (many answers). The largest P(S) − λQ(S) over all ways to choose t families in turn, each knowing
+// the answers so far, satisfies W_0 = max(0, 1−λ), W_{t+1}(λ) = max over families of pW_t(λq/p) +
+// (1−p)W_t(λ(1−q)/(1−p)). Proof. Condition on the first answer: the rest is the same problem with P weighed by p
+// and Q by q. W_t is a supremum of affine functions, hence convex, and the maximum is at a vertex of the region of
+// (q, p). ∎ W is computed on a grid of log λ; chords lie above a convex function, so that the result is a bound, a
+// profile, and composes with other steps. The attack is the choice that the recursion makes, with the history
+// rounded to cells: histories in one cell are not told apart, so its pair of laws is attained. Where δ is reached
+// beyond every λ that a float64 has (many answers of a large ε), the upper end is the largest loss of all answers
+// together: pure differential privacy composes by sums, adaptively.

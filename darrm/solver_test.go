@@ -152,7 +152,7 @@ func TestNamedDesigns(t *testing.T) {
 	}
 }
 
-// Where the best constant beats subsampling and double, as docs/guide/darrm.md has it.
+// Where the best constant beats subsampling and double, as gamma.go has it.
 func TestWhereTheConstantWins(t *testing.T) {
 	v := func(p Params, g Gamma) float64 {
 		x, _, err := Value(Surrogate{.75}, g)

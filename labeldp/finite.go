@@ -234,3 +234,10 @@ func RRWithPrior(p Prior, eps float64, top int) (*Randomizer, error) {
 	}
 	return newRandomizer(name, p.labels, eps, atoms), nil
 }
+
+// The best randomizer of classes.
+//
+// RRWithPrior (Ghazi, Golowich, Kumar, Manurangsi and Zhang, NeurIPS 2021) is for labels that are names:
+// randomized response on the most likely classes, as many of them as keep most labels unchanged. No ε-DP randomizer
+// keeps more (Theorem 3 there; TestRRWithPrior compares with a linear program over all of them). As staircase
+// columns: output j is 1 − 1/k of the column of {j} and 1/k of that of j and the classes that are no output.

@@ -236,3 +236,39 @@ func (q *problem) residuals(cols []column) (row, mean float64) {
 	}
 	return row, mean
 }
+
+// The optimum, its dual and its certificate.
+//
+// Write E = e^ε. Any column of an ε-DP matrix is a mixture of staircase columns s^S, with E on a set S of labels
+// ("up") and 1 elsewhere. So a randomizer is a list of atoms (output t, set S, weight c): c·E is the probability of
+// t from a label that is up, c from the others. ε-DP holds by construction, and a linear program in the weights is
+// left,
+//
+//	minimize Σ c Σ_y p_y s_y ½(t − y)²   subject to   Σ c s = 1,  Σ c t s = y,
+//
+// with only 2k equalities for k labels: an optimum has at most 2k atoms, whatever the grid of outputs. Without a
+// grid, the patterns S of an optimum are intervals of labels that move up with the output (Claims 11 to 14), none of
+// them all labels.
+//
+// Feasibility. Outputs T admit an unbiased randomizer exactly if they reach from y₁ − R/(E − 1) to y_k + R/(E −
+// 1), R = y_k − y₁. For the largest output U, U − y₁ = E[U − M(y₁)] ≤ e^ε E[U − M(y_k)] = e^ε (U − y_k); solve for
+// U. Conversely the two ends alone suffice.
+//
+// Dual. With r_y(t) = λ_y + μ_y(t − y) − ½p_y(t − y)² the dual is to maximize Σ λ_y subject to F(t) = Σ r_y(t) +
+// (E − 1) Σ r_y(t)₊ ≤ 0 for every output t. The best pattern at t is {r_y(t) > 0}. If F exceeds 0 by at most v,
+// lowering every λ_y by v/(k − 1 + E) repairs it; hence any duals give a lower bound Σ λ − k·v/(k − 1 + E). On the
+// real line the maximum of F is found exactly: the zeros of the r_y cut it into pieces on which F is a concave
+// quadratic. That is the certificate: it covers all 2^k patterns and all real outputs, and charges its own rounding.
+//
+// Two solvers. OptimalUnbiased eliminates t from the dual (h_S = λ·s + (μ·s)²/2w_S ≤ 0, w_S = Σ p s, best
+// output μ·s/w_S) and runs a primal–dual interior-point method over intervals. In prefix-sum coordinates each
+// pattern touches six variables, so that an iteration costs O(k²) plus one Cholesky factorization of order 2k.
+// OptimalUnbiasedGrid is the simplex method of internal/lp, with columns priced in closed form. They share the
+// pricing and the push to a vertex of optima that are not unique, and agree.
+//
+// When debiased randomized response is optimal. Complementary slackness leaves it one candidate for the duals;
+// it is optimal exactly if that is feasible. This is tried first: it settles large ε in closed form, where values of
+// order e^−ε would drown in rounding.
+//
+// Limits. ε²·loss/R² → ½ as ε → 0, half of what Laplace and staircase noise have. Rounding outputs to a grid of
+// spacing Δ costs at most Δ²/8.

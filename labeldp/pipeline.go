@@ -437,3 +437,22 @@ func (pl Plan) RandomizeGroups(ctx context.Context, column []float64, groups []i
 	}
 	return out, rs, nil
 }
+
+// The privacy of the pipeline.
+//
+// The pipeline (Algorithm 3): a histogram with Laplace noise of scale 2/ε₁ on each count, then the randomizer
+// with ε₂. Replacing a label moves one unit between two counts, so the histogram costs exactly two Laplace
+// mechanisms of ε₁/2 (Histogram, counted twice). The randomizer was designed from its output, so an a-priori
+// statement must hold for every randomizer that could have come out: WorstCase, binary randomized response at ε₂.
+// Only with a public prior may the realized τ be charged. Pure ε: ε₁ + ε₂.
+//
+// Let every example belong to one of G groups by its features alone. The histogram of group and label is one
+// histogram of kG cells; replacing a label moves one unit between two cells of the same group. Given the noisy
+// cells, each label is released once, by the ε₂-DP randomizer of its group. So the whole costs what one group would:
+// Histogram with ε₁ twice and WorstCase with ε₂ once, however many groups there are (parallel composition; the
+// proof is in groups.go, and a release of two groups of three labels is enumerated in TestGroupsByEnumeration).
+//
+// With known priors groups never lose, because the least half-loss is concave in the prior. Estimated ones cost ε₁ =
+// √(kG/n), and noise in each cell: the histogram of a small group is drawn towards that of all examples (James and
+// Stein's estimator of the noisy cells, which is post-processing). The
+// experiments have both outcomes.

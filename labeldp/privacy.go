@@ -251,3 +251,15 @@ func (w WorstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	e := xmath.Up(math.Exp(w.Epsilon), 2)
 	return threeAtoms(1/(1+e), w.Epsilon, e)
 }
+
+// The privacy of a randomizer.
+//
+// All rows sum to 1, so every label has the same weight τ of atoms in which it is up. For two labels and 0 ≤ ε′ ≤ ε,
+//
+//	δ(ε′) = (e^ε − e^ε′) · c(atoms in which y is up and y′ is not),
+//
+// so the worst pair is the same for all ε′; in the optimum no pattern contains both extreme labels, and they are
+// such a pair. The privacy loss has three values: ε, −ε and 0 with probabilities τe^ε, τ and 1 − τ(1 + e^ε).
+// Randomizer.Pair is this profile, for the accountant to compose. Probabilities are drawn as integers over a
+// common total near 2⁶², so that ε-DP holds for what is released and not only for real numbers; the profile is
+// rounded up by what that changes.

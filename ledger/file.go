@@ -535,3 +535,25 @@ func locate(path string, err *error) {
 		*err = problem(path, *err)
 	}
 }
+
+// The file.
+//
+// One JSON object a line:
+//
+//	{"chain":"<64 hexadecimal digits>","entry":{…}}
+//
+// The first entry is the header (ledger: 1, the format; neighbors, epsilon, delta, mode, the orders of
+// an adaptive ledger, time); each other one is a checkpoint or a spend (time, note, the key
+// of a spend that has one, and plan: JSON as it is, YAML as a string). chain is the SHA-256 of the previous
+// line's chain (empty before the first), a line feed, and the entry as it stands in the line.
+//
+// A spend is written and flushed to disk, line feed included, before it is reported. So what comes after the last
+// line feed is of a spend that was never reported:
+//
+//	the file ends in | then
+//	the beginning of a line, its content not whole; zeros that a file system has left | it does not count; status says so, check has exit status 5, the next spend cuts it off
+//	a line with the whole of its content, the ending (} and the line feed) missing or in part | it counts, and the next spend completes it: that is never too little
+//	a line with the whole of its content and another ending; anything else | an error (exit status 1), and nothing is spent from then on
+//
+// init makes a ledger of a file that is not there, is empty, or is as a whole the beginning of a header, which an
+// init that was killed has left. Any other file stays as it is.

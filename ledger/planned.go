@@ -437,7 +437,7 @@ func (j *planned) covers(ctx context.Context, s sums) error {
 
 // onBase returns an interval of ε of an accountant and the base, which is wider than what the entries themselves give.
 func (j *planned) onBase(ctx context.Context, acct *accountant.Accountant) (iv accountant.Interval, err error) {
-	iv = accountant.Interval{Lower: j.base.Lower, Estimate: j.base.Epsilon[0].Epsilon, Upper: math.Inf(1)}
+	iv = accountant.Interval{Range: accountant.Range{Lower: j.base.Lower, Estimate: j.base.Epsilon[0].Epsilon, Upper: math.Inf(1)}}
 	if acct.Runs() > 0 {
 		iv.Warnings = []string{"the entries before the last checkpoint are counted by its bound; ledger check composes all of them, which is tighter"}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRefusals: what is refused, with the field that is named. docs/guide/matrix.md lists them.
+// TestRefusals: what is refused, with the field that is named.
 func TestRefusals(t *testing.T) {
 	list := must(Toeplitz([]float64{1, 0.5, 0.25}))
 	rows := must(Rows([][]float64{{1}, {0.5, 1}}))

@@ -13,7 +13,7 @@ import (
 
 // This file searches strategies: the matrix of a class whose prefix sums have the least error at
 // a given price. What is found is priced like any other matrix; nothing that is searched here is
-// part of a proof. docs/guide/matrix.md has the problem and why its banded form has one optimum.
+// part of a proof. The end of this file has the problem and why its banded form has one optimum.
 
 // A Goal is what a strategy is searched for.
 type Goal struct {
@@ -73,7 +73,7 @@ func Optimize(ctx context.Context, g Goal) (Optimum, error) {
 		return Optimum{}, err
 	}
 	c := Config{NoiseMultiplier: 1, Steps: g.Steps, Strategy: strategy, Participation: g.Participation}
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return Optimum{}, err
 	}
 	out := Optimum{Strategy: strategy, Unfinished: unfinished}
@@ -94,7 +94,7 @@ func (g *Goal) check() error {
 		return fault.New("steps", "%d is not an integer in [1, %d]", g.Steps, maxSteps)
 	}
 	probe := Config{NoiseMultiplier: 1, Steps: g.Steps, Strategy: Identity(), Participation: g.Participation}
-	if err := probe.Check(); err != nil {
+	if err := probe.check(); err != nil {
 		return err
 	}
 	switch g.Class {
@@ -673,3 +673,14 @@ func (g *Goal) bufferedLoss(d int) func(x, out []float64) float64 {
 		return value
 	}
 }
+
+// The problem, and why its banded form has one optimum.
+//
+// Where participations are a separation ≥ p apart, columns that count together have no common row, and with X = CᵀC
+// the banded problem is: tr(AᵀAX⁻¹) least over banded X whose diagonal has sums of at most 1 over each pattern. It
+// is convex, so that where a search ends with gradient 0 nothing is better; by rows C is one parametrisation of X.
+// For one participation and secret sampling all columns have norm 1; for epochs each coset has the sum 1; for any
+// pattern a separation apart norms fall from block to block of b steps, which costs less than 0.1 % in the examples
+// of the tests. The error is tr(MᵀM)⁻¹ with M = CA⁻¹, of p + 1 bands, and takes steps·p² operations with its
+// gradient (matrix/optimize_banded.go). The tests meet SciPy's optima to 1e-6 (convex ones up to 256 steps) and
+// 1e-3, and the BLTs that jax_privacy's tests publish to their digits.

@@ -40,7 +40,7 @@ type coinList struct {
 
 // New returns a run, or what is wrong with it as a problem with a field of a plan.
 func New(c Config) (*Run, error) {
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	return &Run{c, &knowledge{}, &coinList{}}, nil
@@ -128,7 +128,7 @@ func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
 	return append([]Block(nil), k.blocks...), k.group, nil
 }
 
-// Runs implements subsample.Sequence: Theorems M1, M2, M4 and M5 of docs/guide/matrix.md. Without
+// Runs implements subsample.Sequence: Theorems M1, M2, M4, M5 and M6. Without
 // secret sampling the run is the Gaussian whose noise multiplier is that of the run over the
 // sensitivity, under every relation. Secret sampling is not covered under substitute.
 // Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
@@ -216,7 +216,7 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, error) {
 	c := r.config
 	c.NoiseMultiplier = noiseMultiplier
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	return &Run{c, r.known, &coinList{}}, nil
@@ -285,8 +285,8 @@ type Config struct {
 // column, must be in the range of package profiles as well.
 const minNoise, maxNoise = 1e-66, 1e75
 
-// Check returns what is wrong, as a problem with a field of a plan.
-func (c Config) Check() error {
+// check returns what is wrong, as a problem with a field of a plan.
+func (c Config) check() error {
 	if !(c.NoiseMultiplier >= minNoise && c.NoiseMultiplier <= maxNoise) {
 		return fault.New("noise-multiplier", "%v is not in [%g, %g]", c.NoiseMultiplier, minNoise, maxNoise)
 	}

@@ -42,7 +42,7 @@ func (s squares) root() Sensitivity {
 // matrices that are given by rows, and for trees: a cancelled ctx ends it. With cyclic
 // Poisson sampling there is none: see [Run.Blocks].
 func (c Config) Sensitivity(ctx context.Context) (Sensitivity, error) {
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return Sensitivity{}, err
 	}
 	if c.Participation.Secret() {
@@ -291,7 +291,7 @@ func BallsInBins(bins int) (Participation, error) {
 
 // Poisson is secret sampling: a record takes part in every step by a coin of its own with the
 // given rate. C must be Toeplitz without negative coefficients. The bound is loose (Theorem M5
-// of docs/guide/matrix.md) and gives up the probability delta once for each run.
+// of coins.go) and gives up the probability delta once for each run.
 func Poisson(rate, delta float64) (Participation, error) {
 	if err := subsample.CheckRate(rate); err != nil {
 		return Participation{}, err
@@ -353,3 +353,40 @@ func (p Participation) over(n int) (b, k int) {
 	}
 	return n, 1
 }
+
+// Theorem M1: a run without secret sampling.
+//
+// Let sens(C) be the largest |Cu| over patterns π of the schema and contributions u with |u_i| ≤ 1 on π and 0 off
+// it.
+//
+// Theorem M1 (Denisov, McMahan, Rush, Smith and Thakurta 2022, arXiv:2202.08312, Theorem 2.1). The run, with x
+// chosen adaptively, is dominated in both directions by the Gaussian pair of shift μ = sens(C)/σ; under substitute
+// by that of 2μ. Both are attained.
+//
+// Proof. Fix the other records, whose contributions are functions of the past outputs. Row r then has, given the
+// past, the means m_r and m_r + a_r with and without the record, where a_r = Σ_j C_rj u_j is a function of the past
+// (assumption 2). On every path Σ_r |a_r|² = |Cu|² ≤ sens². Add one more release, of noise with the shift √(sens² −
+// Σ|a_r|²), also known before it is drawn; leaving it out again is post-processing. Now Σ|a_r|² = sens² always. With
+// z_r the noise under the data set without the record, the log-likelihood ratio is Λ = Σ⟨a_r, z_r⟩/σ² − sens²/2σ².
+// Given the past each ⟨a_r, z_r⟩/σ² is normal with variance |a_r|²/σ², so that E exp(iθ⟨a_r, z_r⟩/σ² + θ²|a_r|²/2σ²)
+// = 1 and the product over r is a martingale: E exp(iθΛ) = exp(−iθμ²/2 − θ²μ²/2). So Λ is N(−μ²/2, μ²), which is the
+// loss of a Gaussian pair of shift μ; under the other data set it is N(+μ²/2, μ²) by the same argument. It is
+// attained by the worst u, chosen in advance. Under substitute the difference of two contributions of norm 1 has
+// norm at most 2, and 2 for opposite ones. ∎
+//
+// With X = CᵀC, sens² = max_π max_u Σ_{i,j∈π} X_ij⟨u_i, u_j⟩ ≤ max_π Σ_{i,j∈π} |X_ij|, with equality if X ≥ 0 on π
+// (all u equal). How it is found:
+//
+//	C, schema | way |
+//	any, single | the largest column norm | exact
+//	Toeplitz, c ≥ 0 non-increasing | the pattern {0, b, 2b, …}, by running sums (Kalinin and Lampert 2024, arXiv:2405.13763, Theorem 2) | exact
+//	columns b apart have no common row | a sum of norms: the first columns (Toeplitz), or by dynamic programming; any signs | exact
+//	any C ≥ 0, epochs | the largest of b whole cosets | exact
+//	other Toeplitz | above: |c| with its running maximum from the right, every |X_ij| of which is at least as large; up to 1024 steps the next row too. Below: equal and alternating contributions | interval
+//	other matrices | above: r_i = max over patterns with i of Σ_j |X_ij|, then max Σ r_i (Choquette-Choo et al. 2023, arXiv:2306.08153, Algorithm 3, which leaves out the condition on i). Up to 64 steps a branch and bound over patterns. Below: a pattern found by local search, with signs | interval
+//	tree, single or epochs | ⌊log₂ n⌋ + 1, or Σ over nodes of hits² | exact
+//	tree, min-separation | up to 64 steps exhaustive; else as above (2048 steps), and level by level: at most min(k, ⌈2^l/b⌉) hits a node and k together | interval
+//
+// Sums are in twice the digits of float64 (matrix/vecsens.go): where a theorem gives the sensitivity, its two ends
+// are neighbouring float64 numbers, and the price is that of a Gaussian, exactly. Elsewhere the two ends are the
+// proved pair and the attack of the interval.

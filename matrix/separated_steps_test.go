@@ -108,7 +108,7 @@ func TestSeparatedGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The numbers of docs/guide/matrix.md, each rounded.
+	// The numbers of separated.go, each rounded.
 	for i, x := range []struct{ got, page float64 }{{got.Lower, 0.2304}, {got.Upper, 7.493}, {open.Upper, 44.11}} {
 		if math.Abs(x.got/x.page-1) > 2e-4 {
 			t.Errorf("number %d is %v, on the page %v", i, x.got, x.page)

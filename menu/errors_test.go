@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -370,6 +371,49 @@ func TestDirectRounding(t *testing.T) {
 				}
 				v = next
 			}
+		}
+	}
+}
+
+// TestProfileIsThatOfTheMenu: what composes with other steps says of one part nearly what the menu itself does, at a small and at a large δ.
+func TestProfileIsThatOfTheMenu(t *testing.T) {
+	g, err := profiles.NewGaussianMechanism(8.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pure, err := profiles.NewPure(0.2917483489467235)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []Type
+	for i, m := range []profiles.Mechanism{pure, g} {
+		p, err := m.Pair(profiles.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := []profiles.Repeated{{Profile: p, Count: 1}}
+		types = append(types, Type{Name: m.Name(), Cost: 3 - 2*i, Runs: profiles.Composition{Upper: [2][]profiles.Repeated{one, one}, Lower: [2][]profiles.Repeated{one, one}}})
+	}
+	m, err := New(t.Context(), types, Options{Units: 21, Relative: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, _, err := m.Profiles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := fourier.New(fourier.Options{Relative: 1e-6})
+	if err := sum.Add(both[0], 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, delta := range []float64{1e-6, 4e-5, 1e-3, 0.1} {
+		own, err := m.Epsilon(t.Context(), delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		composed, err := sum.Epsilon(t.Context(), delta)
+		if err != nil || !(composed.Upper >= own.Lower && composed.Upper <= own.Upper*1.01) {
+			t.Errorf("δ = %v: the profile has ε ≤ %v, the menu [%v, %v] (%v)", delta, composed.Upper, own.Lower, own.Upper, err)
 		}
 	}
 }

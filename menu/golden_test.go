@@ -274,11 +274,11 @@ func TestDoubling(t *testing.T) {
 	if err := sum.Add(polygon, 2); err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Profile(0)
+	both, _, err := m.Profiles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := finer.Add(p, 2); err != nil {
+	if err := finer.Add(both[0], 2); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := menu.New(t.Context(), lattice(t), menu.Options{Units: 32, Delta: 1e-3})

@@ -48,11 +48,11 @@ func (m *Menu) newLong(ctx context.Context, s *survey, units, count int) (*long,
 	if l.block, err = New(ctx, m.types, o); err != nil {
 		return nil, err
 	}
-	for d := range l.upper {
-		p, err := l.block.Profile(d)
-		if err != nil {
-			return nil, err
-		}
+	both, _, err := l.block.Profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for d, p := range both {
 		if l.upper[d], err = sumOf([]profiles.Repeated{{Profile: p, Count: int64(count)}}, 1, m.opts.Relative); err != nil {
 			return nil, err
 		}
@@ -167,15 +167,15 @@ func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier
 
 // rows returns ε of the budgets that are whole blocks.
 func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
+	both, _, err := l.block.Profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows := []Row{{}}
 	one := *l
 	for one.count = 1; one.count <= l.count; one.count++ {
 		worst := fourier.Result{}
-		for d := range l.upper {
-			p, err := l.block.Profile(d)
-			if err != nil {
-				return nil, err
-			}
+		for _, p := range both {
 			sum, err := sumOf([]profiles.Repeated{{Profile: p, Count: int64(one.count)}}, 1, l.block.opts.Relative)
 			if err != nil {
 				return nil, err
@@ -191,28 +191,73 @@ func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
 	return rows, nil
 }
 
-// Profile returns a profile that dominates every transcript of an analyst with the budget, in a direction of the relation:
-// of index 0 or 1, as profiles.Bounds has them. It is no pair that an analyst attains.
-func (m *Menu) Profile(direction int) (profiles.Profile, error) {
+// Profiles returns for each direction of the relation, in the order of profiles.Bounds, a profile that dominates every transcript of an
+// analyst with the budget, and one that analysts reach: another one at each ε, so that it composes with what ran before, and not with
+// itself.
+func (m *Menu) Profiles(ctx context.Context) (above, below [2]profiles.Profile, err error) {
 	if m.long != nil {
-		return nil, fault.New("units", "%d are above %d, where no single profile is known", m.opts.Units, longUnits)
+		return above, below, fault.New("units", "%d are above %d, where no single profile is known", m.opts.Units, longUnits)
 	}
-	d := &m.dirs[direction]
-	step := d.above.step
-	var x, up, back []float64
-	for i := range -d.above.low - 1 {
-		eps := float64(i) * step
-		x = append(x, eps)
-		up = append(up, d.upper(eps))
-		// The reverse has 1 − α + αh(1/α) at α = e^ε, which falls. Both halves are of one convex function, as the other direction's
-		// values, on another lattice, would not be.
-		v := back0(back)
-		if -i > d.above.low-1 && i < d.above.low+len(d.above.value)-1 {
-			v = min(v, -math.Expm1(eps)+math.Exp(eps)*d.upper(-eps)+16*xmath.U*math.Exp(eps))
+	// A lattice that aims at a small δ tells little of a large one, where its transforms have rounding; beside other steps all of it counts.
+	menus := []*Menu{m}
+	for _, delta := range []float64{1e-2, 0.2} {
+		if m.exact || m.TableDelta() >= delta {
+			continue
 		}
-		back = append(back, max(0, v))
+		o, err := m.aimed(ctx, Options{Delta: delta})
+		if err != nil {
+			return above, below, err
+		}
+		if o != nil {
+			menus = append(menus, o)
+		}
 	}
-	return profiles.NewChords(x, up, back)
+	for d := range above {
+		if above[d], below[d], err = profilesOf(menus, d); err != nil {
+			return above, below, err
+		}
+	}
+	return above, below, nil
+}
+
+// profilePoints is about the largest number of points of a profile. It steers.
+const profilePoints = 10_000
+
+// profilesOf joins what the lattices of one budget prove in a direction, at points as close as theirs: chords above; below each point has the
+// value of the next one, of which all before have at least as much.
+func profilesOf(menus []*Menu, d int) (above, below profiles.Profile, err error) {
+	step, reach := math.Inf(1), 0.0
+	for _, m := range menus {
+		at := m.dirs[d].above
+		step, reach = min(step, at.step), max(reach, at.step*float64(-at.low-1))
+	}
+	step = max(step, reach/profilePoints)
+	var x, up, back, low, lowBack []float64
+	// reverse returns 1 − α + αh(1/α) at α = e^ε, which falls, of a value at −ε, rounded to a side. Both halves are of one convex function, as
+	// the other direction's values, on another lattice, would not be.
+	reverse := func(eps, h, side float64) float64 {
+		return max(0, -math.Expm1(eps)+math.Exp(eps)*h+side*16*xmath.U*math.Exp(eps))
+	}
+	for i := range int(reach / step) {
+		eps, next := float64(i)*step, float64(i+1)*step
+		v, w := 1.0, back0(back)
+		l, r := 0.0, 0.0
+		for _, m := range menus {
+			at := &m.dirs[d]
+			v, w = min(v, at.upper(eps)), min(w, reverse(eps, at.upper(-eps), 1))
+			l, r = max(l, at.lower(next)), max(r, reverse(next, at.lower(-next), -1))
+		}
+		if i == 0 { // chords on either side of 0 begin with one value
+			l = min(l, r)
+			r = l
+		}
+		x, up, back, low, lowBack = append(x, eps), append(up, v), append(back, w), append(low, l), append(lowBack, r)
+	}
+	if above, err = profiles.NewChords(x, up, back); err != nil {
+		return nil, nil, err
+	}
+	below, err = profiles.NewChordsBelow(x, low, lowBack)
+	return above, below, err
 }
 
 // back0 is the last of values that fall, or the largest there is.

@@ -276,14 +276,14 @@ func (s *survey) aim(m *Menu, units float64) {
 	}
 	s.epsilon, s.theta = least(-xmath.Log(s.delta))
 	if aimed == 0 {
-		// Where a saddle point has that δ: Chernoff's bound of a few bounded losses is least at their end.
+		// Where a saddle point has that δ, or a point mass where the tilted loss has no width: Chernoff's bound of a few bounded losses is least at their end.
 		aimed, _ = xmath.BisectLog(1e4, 1e-2, 40, func(t float64) bool {
 			log := math.Inf(-1)
 			for i, pair := range s.scouts {
 				n := math.Floor(units / float64(m.types[i].Cost))
 				for _, x := range pair {
 					k, mean, v := x.k(t)
-					log = max(log, n*(k-t*mean)-xmath.Log(t*(1+t))-0.5*xmath.Log(2*math.Pi*n*v+1e-300))
+					log = max(log, n*(k-t*mean)-xmath.Log(t*(1+t))-0.5*xmath.Log(2*math.Pi*n*v+1/(t*t)))
 				}
 			}
 			return log <= xmath.Log(s.delta)

@@ -7,6 +7,7 @@ package menu
 import (
 	"context"
 	"math"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/gonumfft"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -323,22 +324,14 @@ func (d *direction) epsilon(delta float64) (lower, upper float64) {
 	}
 	// The first point at which a bound is met; both bounds fall.
 	first := func(met func(eps float64) bool) float64 {
-		lo, hi := -1, most+1
-		for lo+1 < hi {
-			mid := lo + (hi-lo)/2
-			if met(float64(mid) * d.above.step) {
-				hi = mid
-			} else {
-				lo = mid
-			}
-		}
+		i := sort.Search(most+1, func(i int) bool { return met(float64(i) * d.above.step) })
 		switch {
-		case hi == 0:
+		case i == 0:
 			return 0
-		case hi > most:
+		case i > most:
 			return math.Inf(1)
 		}
-		in, _ := xmath.Bisect(float64(hi)*d.above.step, float64(lo)*d.above.step, 60, met)
+		in, _ := xmath.Bisect(float64(i)*d.above.step, float64(i-1)*d.above.step, 60, met)
 		return in
 	}
 	upper = first(func(eps float64) bool { return d.upper(eps) <= delta })

@@ -50,7 +50,7 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 		return nil, fault.New("max-answers", "must be absent, because %v answers every query", a)
 	}
 	l := &Ledger{aggregator: a, votes: v, orders: slices.Clone(o.Orders), q: q, scores: o.Scores,
-		price: o.Price, most: o.MaxAnswers, progress: o.Progress}
+		price: o.Price, most: o.MaxAnswers, progress: o.Progress, accuracy: priceAccuracy}
 	return l, l.sortQueries(ctx)
 }
 
@@ -400,7 +400,7 @@ type Price int
 
 const (
 	// Best is the best bound there is from q alone, in both directions: the two-tails theorem
-	// of docs/guide/pate.md. It is never above Theorem 6 where that holds.
+	// of twotails.go. It is never above Theorem 6 where that holds.
 	Best Price = iota
 	// Exact is the divergence of the query's law from that of every neighbour, in both
 	// directions. Summed over queries it is exactly the largest that any teacher's votes can
@@ -448,7 +448,8 @@ type Ledger struct {
 	q          *queries
 	scores     *ballots.Scores
 	price      Price
-	most       int // answers; 0 for no limit
+	most       int     // answers; 0 for no limit
+	accuracy   float64 // of R*, relative
 	progress   func(done, total int)
 
 	known   [][]rate // of every kind, once they were worked out for all orders
@@ -483,3 +484,26 @@ func (l *Ledger) confident() Confident {
 	}
 	return Confident{}
 }
+
+// Why a transcript is no bound.
+//
+// A transcript is random. Which queries pass the check is part of what the mechanism releases, so a cost that
+// counts them is a random number. One query with votes (5,5), T = 8, σ1 = 20, σ2 = ½: with probability 0.56 nothing
+// is answered, and the check alone costs ε = 0.1775 at δ = 1e-5; but the mechanism's δ(0.1775) against votes (6,4)
+// is 0.22. What holds, ex post: let c be the sum of the divergences charged to the transcript at an order λ, and L
+// its privacy loss. Given the past every factor of exp((λ−1)Σ(L_i − c_i)) has mean at most 1, so the mean of the
+// product is at most 1, and by Markov's inequality
+//
+//	L ≤ c + log(1/δ)/(λ−1),   except with probability δ.
+//
+// That is the classic conversion, for an order fixed in advance; K orders fixed in advance share δ (EpsilonExPost;
+// --orders 20 is one order). It is a promise about the answers that came, not the (ε, δ) of the mechanism, and it
+// is neither added to other costs nor published as one.
+//
+// --max-answers A, fixed before anything is answered, after which nothing is: every path of answers then costs
+// at most the checks and the A dearest answers, so that this sum is a bound (worst), and Q checks and A answers at
+// their data-independent costs are one for every data set (independent).
+//
+// That the last is no bound is not a subtlety: votes (5,3,2) against (6,3,1), T = 6, σ1 = 3, σ2 = 1, λ = 4 have the
+// exact divergence 2.350; the expected cost is 1.700 (the worst-case sum is 4.222). To stop, or to choose
+// parameters, by what was spent so far needs the filter of package rdp, on data-independent costs.

@@ -13,6 +13,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 // A Target is a budget for labelling and what is known of the mechanism in advance.
@@ -71,8 +72,8 @@ func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error
 	if err != nil {
 		return nil, err
 	}
-	s := &calibration{Target: t, all: v, n: float64(v.Teachers()), halvings: 3}
-	if s.square, err = squareOf(t.Independent, t.Delta); err != nil {
+	s := &calibration{Target: t, all: v, n: float64(v.Teachers()), halvings: 3, accuracy: searchAccuracy}
+	if s.mu, err = rdp.MuWithin(t.Independent, t.Delta); err != nil {
 		return nil, err
 	}
 	best := 1 + 2*-xmath.Log(t.Delta)/t.Epsilon
@@ -87,7 +88,7 @@ func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error
 		return nil, err
 	}
 	// With all votes, from next to what was found, and at last with more orders.
-	s.few, s.halvings = v, 6
+	s.few, s.halvings, s.accuracy = v, 6, priceAccuracy
 	final, err := s.least(ctx, found.threshold, found.sigma1)
 	switch {
 	case err != nil:
@@ -127,9 +128,10 @@ type calibration struct {
 	Target
 	all, few *ballots.Votes
 	n        float64
-	square   float64 // the μ² of Independent
+	mu       float64 // of Gaussian noise that costs Independent
 	orders   []float64
 	halvings int
+	accuracy float64 // of R*
 }
 
 // A tried is a mechanism that meets the target.
@@ -197,7 +199,7 @@ func (s *calibration) search(ctx context.Context) (best tried, err error) {
 // least returns the mechanism of the least σ2 that the target allows; none if there is none. It goes up from the least for every data
 // set: more noise may cost more at these votes, as it hides who is ahead, so that what is allowed need not be all above some σ2.
 func (s *calibration) least(ctx context.Context, threshold, sigma1 float64) (best tried, err error) {
-	rest, answers := s.square, float64(s.all.Queries())
+	rest, answers := s.mu*s.mu, float64(s.all.Queries())
 	if s.Check {
 		rest -= answers / (sigma1 * sigma1)
 		if s.MaxAnswers > 0 {
@@ -241,34 +243,6 @@ func (s *calibration) least(ctx context.Context, threshold, sigma1 float64) (bes
 	return best, nil
 }
 
-// squareOf returns the μ² at which Gaussian noise costs ε at δ, at most.
-func squareOf(epsilon, delta float64) (float64, error) {
-	lo, hi := 0.0, 1.0
-	for {
-		eps, err := gaussianEpsilon(hi, delta)
-		if err != nil {
-			return 0, err
-		}
-		if eps > epsilon {
-			break
-		}
-		lo, hi = hi, 2*hi
-	}
-	for range 60 {
-		mid := (lo + hi) / 2
-		eps, err := gaussianEpsilon(mid, delta)
-		if err != nil {
-			return 0, err
-		}
-		if eps > epsilon {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return lo * lo, nil
-}
-
 // significant rounds to so many significant digits.
 func significant(x float64, n int) float64 {
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', n, 64), 64)
@@ -289,6 +263,7 @@ func (s *calibration) at(ctx context.Context, threshold, sigma1, sigma2 float64)
 	if err != nil {
 		return x, err
 	}
+	l.accuracy = s.accuracy
 	_, x.good = l.Expected()
 	c, err := l.Cost(ctx, DataIndependent, nil)
 	if err != nil {

@@ -55,7 +55,7 @@ const conditionGrid = 4000
 // C1, C3, C4, C7 and C8 hold for GNMax whatever its parameters; C2 is
 // Proposition 21 and is tested again along every path of histograms that
 // [NewSensitivity] walks; C5 and C6 are tested at 4000 values of q, uniform in
-// √log(1/q). C5 also has a proof (docs/guide/pate.md). C6, that the step
+// √log(1/q). C5 also has a proof (bound.go). C6, that the step
 // β(B_U(q)) − β(q) grows with q up to q1, does fail for some parameters; between
 // the points of the grid it is taken on trust, as in the paper.
 func newLocalBound(sigma, order float64, classes int, teachers int64) (*localBound, error) {
@@ -172,16 +172,6 @@ func (b *localBound) conditions() error {
 		d0, de0, v0, e0, l0 = d, de, v, e, l
 	}
 	return nil
-}
-
-// fill repeats the last value up to length n.
-func fill(prefix []float64, n int) []float64 {
-	l := make([]float64, n)
-	k := copy(l, prefix)
-	for ; k < n; k++ {
-		l[k] = prefix[len(prefix)-1]
-	}
-	return l
 }
 
 // atDistance returns L without its constant end. It takes counts in descending
@@ -439,3 +429,31 @@ func (l *Ledger) laws(i int) (answers, checks, joint []pair, ok bool) {
 	}
 	return answers, checks, joint, true
 }
+
+// The sensitivity along a path, and its conditions.
+//
+// A neighbour's q lies between B_L(q) and B_U(q) (Proposition 21),
+//
+//	B_{U,L}(q) = (m−1) · Φ̄( Φ̄⁻¹(q/(m−1)) ∓ √2/σ ),
+//
+// because splitting q evenly over the losing classes is extremal. The local bound (Algorithm 3) is the larger of
+// cost(B_U(q)) − cost(q) and cost(q) − cost(B_L(q)), and constant between q1 = B_L(q0) and q0. At distance d
+// (Algorithms 4 and 5) it is read off along one path of histograms: votes move from the first to the second class to
+// raise q, and from the second highest, one by one, to the first to lower it. On a sum over queries the arrays L are
+// added and discounted once (Theorem 24).
+//
+// Conditions.
+//
+// That the path is extremal needs conditions C1 to C8. For GNMax C1, C3, C4, C7 and C8 always hold. The library
+// tests, and refuses with a ConditionError:
+//
+//   - C2, B_L ≤ neighbour's q ≤ B_U, again at every step of every path;
+//   - C5, cost non-decreasing up to q0 ≤ ½, B_U(q0) < 1: the monotone part is proved above, the rest is
+//     tested;
+//   - C6, cost(B_U(q)) − cost(q) non-decreasing up to q1. It really fails for some parameters, such as (σ, λ,
+//     m) = (20, 25, 10) or (40, 100, 10), and the algorithm is then wrong. It is tested at 4001 points uniform in
+//     √log(1/q), as the paper does with a numeric minimum; between the points it is not proved.
+//
+// Where C6 fails, the error names the bound above, which needs no such condition.
+//
+// Where even a unanimous vote has q > q0 the cost is λ/σ² everywhere and its sensitivity 0.

@@ -343,3 +343,21 @@ func (g GNSS) PrintedSigma(ss float64) (float64, error) {
 	}
 	return min(max(math.Cbrt(order*math.Exp(2*beta)/ss), minSigma), maxSigma), nil
 }
+
+// The cost of the noise of smooth sensitivity.
+//
+// The cost of the noise.
+//
+// Publishing f + SS_β·N(0, σ²) compares two Gaussians whose means differ by at most SS and whose widths by at most
+// e^β. The supremum of their divergence, with s = 1 − λ(1 − e^{−2β}) > 0, is
+//
+//	λe^{−2β}/(2σ²s) − (λβ + ½·log s)/(λ−1).                                        (GNSS.RDP)
+//
+// With SS′ = e^τ·SS the divergence is λΔ²/(2σ²SS²(1−λ+λe^{2τ})) − (½·log(1−λ+λe^{2τ}) − λτ)/(λ−1). The first term,
+// at Δ = SS·min(1, e^τ), falls with τ; the second is least at τ = 0 and larger at −β than at +β. So τ = −β is the
+// worst for both.
+//
+// Theorem 23 of the paper is not a bound where λβ > ¼. Its last step replaces e^{2β}/(2(1−2λβ)) by e^{2β}. Three
+// data sets on a path D′ – D – D″ with f = (e^{−β}, 0, −1) have SS(D) = 1 and SS(D′) = e^{−β}; at the paper's λ =
+// 14, β = 0.0329, σ = 6.23 the divergence is 1.607 and the theorem says 0.518. Every row of Table 2 has λβ ≥ 0.4.
+// The printed form is there as GNSS.PrintedNotABound, to reproduce the tables.

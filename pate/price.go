@@ -16,8 +16,12 @@ import (
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-// priceAccuracy is the relative accuracy of R* in a rate.
-const priceAccuracy = 1e-6
+// priceAccuracy is the relative accuracy of R* in a rate; that of a search for parameters, whose rates are bounds as well, is
+// searchAccuracy.
+const (
+	priceAccuracy  = 1e-6
+	searchAccuracy = 3e-3
+)
 
 // manyKinds is the number of different q above which they are rounded up before R* is worked
 // out, which costs less than 2% of it: R* is at most q times a function that falls with q.
@@ -136,8 +140,8 @@ func (l *Ledger) bestAnswer(logQ float64, orders []float64, out []rate) {
 	}
 	t := newTailCost(logQ, l.sigma2())
 	for j, order := range orders {
-		out[j].answer[0], _ = t.direction(order, false, priceAccuracy)
-		out[j].answer[1], _ = t.direction(order, true, priceAccuracy)
+		out[j].answer[0], _ = t.direction(order, false, l.accuracy)
+		out[j].answer[1], _ = t.direction(order, true, l.accuracy)
 	}
 }
 
@@ -367,3 +371,18 @@ func (c Interactive) prepare(ctx context.Context, v *ballots.Votes, s *ballots.S
 	}
 	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.Row(i), v.Teachers()) })
 }
+
+// Divergences of laws, and check and answer as one mechanism.
+//
+// Divergence. D_λ(P‖Q) = log(1 + Σ q·g(p/q))/(λ−1), g(x) = x^λ − 1 − λ(x−1) ≥ 0, and p − q of the likeliest
+// outcome is minus the sum of the others: small positive numbers are summed, however close P and Q are. A query's
+// cost is the largest over all neighbours, one vote moved (withdrawn or cast as well, if some teachers abstain);
+// summed, it is the largest over all that one teacher's votes can be, given the counts.
+//
+// Check and answer are one mechanism, whose outcomes are "no answer" and every class: with π, π′ the
+// probabilities of passing,
+//
+//	e^{(λ−1)D} = (1−π)^λ(1−π′)^{1−λ} + π^λπ′^{1−λ}·e^{(λ−1)D_answer}.
+//
+// That is the joint report, a bound without a transcript; it is convex in π′, so that the ends of a range of
+// statistics are the worst.

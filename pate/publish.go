@@ -88,7 +88,7 @@ const maxPublished = 100_000
 // operating system's. It is for every aggregator but Interactive that does not round, and
 // charges a check and its answer as one law, whatever the ledger's price: Best.
 //
-// Theorem: publish.go and docs/guide/pate.md. Relation: one training example changed, both directions.
+// Theorem: publish.go. Relation: one training example changed, both directions.
 // Conditions: the parameters and δ are fixed in advance, every row has the votes of all
 // teachers, and the scores and votes of a query do not depend on earlier answers. The noise is an
 // exact draw, and what leaves is a multiple of a power of two that the parameters determine.

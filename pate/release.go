@@ -211,3 +211,10 @@ func noisyArgmax(votes []int64, scale float64, draw func(rand.Source) *random.Re
 	}
 	return at
 }
+
+// Data-independent costs.
+//
+// The data-independent costs, λ/σ² for an answer and λ/(2σ1²) for a check, hold for all neighbours in both
+// directions; Q checks and A answers are μ-GDP with μ² = Q/σ1² + 2A/σ2², whatever is answered in the light of what
+// (each step of μ_t² leaves the trade-off of what is left of μ²), so that their ε is that of one Gaussian, exactly:
+// 2.543 (640 checks with σ1 = 150, 286 answers with σ2 = 40, δ = 1e-5).

@@ -167,10 +167,14 @@ func (c tailCost) direction(order float64, reverse bool, accuracy float64) (v, s
 			cells = append(cells, cell{first[i-1], s, o.bound(first[i-1], s)})
 		}
 	}
+	most := (order - 1) * ind // of log S, for every q
+	if !o.inLogs {
+		most = math.Expm1(most)
+	}
 	q := queue.New(func(x, y cell) bool { return x.bound > y.bound }, cells...)
 	for range 400 {
 		top := q.First()
-		if !(top.bound > best*(1+accuracy)) {
+		if !(min(top.bound, most) > best*(1+accuracy)) {
 			break
 		}
 		mid := (top.lo.at + top.hi.at) / 2

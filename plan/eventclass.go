@@ -52,7 +52,7 @@ func (r reader) class(n *node) (string, error) {
 // the three, as in dp_accounting. Batches of a fixed size and the reports of all persons,
 // one each, lose one when a record is removed. A mixture is about a record that is there or not. A tree
 // needs the steps of all other records to stay where they are, so that the place of
-// a removed record must stay empty (docs/guide/matrix.md).
+// a removed record must stay empty (docs/guide/matrix.md, what is assumed).
 var relationsOf = map[string][]profiles.Relation{
 	"SampledWithoutReplacementDpEvent": {profiles.Substitute, profiles.ZeroOut},
 	"SampledWithReplacementDpEvent":    {profiles.Substitute, profiles.ZeroOut},
@@ -284,7 +284,7 @@ func (n *node) withSensitivity(event *node, s int) *node {
 
 // mixture has shifts that are whole multiples of one number, the unit of the noise. Each is
 // raised to that multiple of the largest quotient, by the rounding of floating point: a pair
-// with larger shifts dominates (Kahane's inequality, docs/guide/persons.md).
+// with larger shifts dominates (Kahane's inequality, subsample/persons.go).
 func (r reader) mixture(n *node) (*node, error) {
 	v := values{node: n}
 	sigma, sensitivities := v.number("standard_deviation"), v.list("sensitivities")

@@ -41,11 +41,11 @@ func FuzzGrid(f *testing.F) {
 		}
 		columns := g.Columns()
 		for i, c := range columns {
-			if slices.Contains(columns[:i], c) || slices.Contains(ReservedColumns, c) {
+			if slices.Contains(columns[:i], c) || slices.Contains(reservedColumns, c) {
 				t.Errorf("columns %q", columns)
 			}
 		}
-		if g.Len() < 1 || g.Len() > MaxGrid {
+		if g.Len() < 1 || g.Len() > maxGrid {
 			t.Fatalf("%d plans", g.Len())
 		}
 		var kinds []bool // which columns are of text

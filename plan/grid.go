@@ -14,8 +14,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
-// MaxGrid is the largest number of plans that a grid may stand for: days of work, and a result of ten gigabytes.
-const MaxGrid = 1e8
+// maxGrid is the largest number of plans that a grid may stand for: days of work, and a result of ten gigabytes.
+const maxGrid = 1e8
 
 // A Grid is the text of plans that differ in some values. It is not safe for concurrent use:
 // the plans that it returns are.
@@ -62,9 +62,9 @@ func ParseGrid(text []byte) (*Grid, error) {
 		return nil, err
 	}
 	for _, a := range g.axes {
-		if g.count > MaxGrid/a.length {
+		if g.count > maxGrid/a.length {
 			r := a.ranges[0]
-			return nil, r.at.errorf("makes a grid of more than %.0e plans", MaxGrid)
+			return nil, r.at.errorf("makes a grid of more than %.0e plans", maxGrid)
 		}
 		g.count *= a.length
 	}
@@ -217,8 +217,8 @@ func (g *Grid) add(n *node) error {
 	return nil
 }
 
-// ReservedColumns are names that no range may have: those of answers.
-var ReservedColumns = []string{"index", "delta", "epsilon", "epsilon-lower", "epsilon-upper", "infinite", "delta-lower", "delta-upper", "target-tpr", "at-fpr",
+// reservedColumns are names that no range may have: those of answers.
+var reservedColumns = []string{"index", "delta", "epsilon", "epsilon-lower", "epsilon-upper", "infinite", "delta-lower", "delta-upper", "target-tpr", "at-fpr",
 	"solve", "value", "common-factor", "next", "certified", "lower", "upper", "gap", "warning", "error", "sweep"}
 
 // nameColumns gives the ranges without a name that of what they vary, or their path where two
@@ -234,11 +234,11 @@ func (g *Grid) nameColumns() error {
 		for j := range g.axes[i].ranges {
 			r := &g.axes[i].ranges[j]
 			if r.name == "" {
-				if r.name = last(*r); times[r.name] > 1 || slices.Contains(ReservedColumns, r.name) {
+				if r.name = last(*r); times[r.name] > 1 || slices.Contains(reservedColumns, r.name) {
 					r.name = r.at.path
 				}
 			}
-			if slices.Contains(ReservedColumns, r.name) {
+			if slices.Contains(reservedColumns, r.name) {
 				return r.at.errorf("name: %s is a column of the answer; choose another", r.name)
 			}
 			if first := taken[r.name]; first != nil {

@@ -24,7 +24,7 @@ func added(t *testing.T, text string) *accountant.Accountant {
 
 // Three votes, two queries: the composed δ lies between attack and bound. The
 // truth is found here by enumeration: δ of two independent answers is convex in
-// each pair (P, P'), so that families with every vote at a corner (docs/guide/darrm.md,
+// each pair (P, P'), so that families with every vote at a corner (darrm/corners.go,
 // Lemma 5.1) are the worst.
 func TestMajorityStepByEnumeration(t *testing.T) {
 	for _, delta := range []float64{0, 0.02} {
@@ -37,7 +37,7 @@ func TestMajorityStepByEnumeration(t *testing.T) {
 		if r.Gamma[2] == 1 {
 			t.Fatal("the noise-free majority is allowed, which tests little")
 		}
-		// P(1) as in equation 1 of docs/guide/darrm.md.
+		// P(1) as in equation 1 of darrm/corners.go.
 		one := func(p1, p2, p3 float64) float64 {
 			all := p1*p2*p3 - (1-p1)*(1-p2)*(1-p3)
 			two := p1*p2*(1-p3) + p1*(1-p2)*p3 + (1-p1)*p2*p3 - p1*(1-p2)*(1-p3) - (1-p1)*p2*(1-p3) - (1-p1)*(1-p2)*p3

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPersonsRefusals: what docs/guide/persons.md says is refused, in one line that names the field, when it is
+// TestPersonsRefusals: what is refused of persons, in one line that names the field, when it is
 // read or when it is added up; in the order of the page.
 func TestPersonsRefusals(t *testing.T) {
 	const gauss, matrix = "{gaussian: {noise-multiplier: 1}}", "{matrix: {noise-multiplier: 1, steps: 8, strategy: identity, participation: "
@@ -37,7 +37,7 @@ func TestPersonsRefusals(t *testing.T) {
 	}
 }
 
-// TestChoiceAndMatrixRefusals: the lists of docs/guide/choice.md and docs/guide/matrix.md at the level of plans, where
+// TestChoiceAndMatrixRefusals: what choice and matrix refuse, at the level of plans, where
 // each names the step.
 func TestChoiceAndMatrixRefusals(t *testing.T) {
 	matrix := func(steps, strategy, participation string) string {

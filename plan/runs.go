@@ -55,10 +55,20 @@ func runsOf(list *node, times int64) []string {
 	return lines
 }
 
-// run is a step as words, without its count.
+// run is a step as words, without its count. What has parts is followed by lines of them.
 func run(s *node) string {
 	m, ok := "", false
-	if s.get("selection") == nil && s.get("disjoint") == nil && s.get("adaptive") == nil {
+	switch {
+	case s.get("disjoint") != nil:
+	case s.get("adaptive") != nil:
+		if text, ok := menuWords(s.get("adaptive")); ok {
+			return text
+		}
+	case s.get("selection") != nil:
+		if text, ok := searchWords(s); ok {
+			return text
+		}
+	default:
 		m, ok = words(s.get("mechanism"), plainMechanisms)
 	}
 	if sampling := s.get("sampling"); ok && sampling != nil && !sampling.isWord("none") {
@@ -79,9 +89,65 @@ func run(s *node) string {
 }
 
 var (
-	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "exponential", "matrix"}
-	plainSamplings  = []string{"poisson", "without-replacement", "with-replacement", "random-allocation"}
+	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "exponential", "matrix",
+		"permute-and-flip", "noisy-max", "threshold", "select-partitions"}
+	plainSamplings = []string{"poisson", "without-replacement", "with-replacement", "random-allocation"}
 )
+
+// parts writes the lines of the steps inside of a menu's type or a search, which are "other" where they have parts in turn.
+func parts(list *node) string {
+	lines := runsOf(list, 1)
+	text := fmt.Sprintf(" steps %d", len(lines))
+	for _, l := range lines {
+		l, _, nested := strings.Cut(l, "\n")
+		if count, _, _ := strings.Cut(l, " "); nested {
+			l = count + " other with parts of its own"
+		}
+		text += "\ninner " + l
+	}
+	return text
+}
+
+// menuWords writes {units: …, menu: […]}, of which parseAdaptive has read that it is one. It reports false where a cost is not a number.
+func menuWords(n *node) (string, bool) {
+	types := n.get("menu").items
+	text := fmt.Sprintf("adaptive units %d types %d", (&values{node: n}).whole("units"), len(types))
+	for _, t := range types {
+		if cost := t.get("cost"); cost == nil || cost.isWord("auto") {
+			return "", false
+		}
+		text += fmt.Sprintf("\ntype cost %d%s", (&values{node: t}).whole("cost"), parts(t.get("steps")))
+	}
+	return text, true
+}
+
+// searchWords writes the law of a search, with the γ that its mean stands for, and what it runs. It reports false of a law that bounds the runs.
+func searchWords(s *node) (string, bool) {
+	c, err := parseSelection(s.get("selection"))
+	if err != nil || c.Max != 0 {
+		return "", false
+	}
+	text := "selection poisson mean " + Hex(c.Mean)
+	if c.Law != "poisson" {
+		l, err := c.Build()
+		if err != nil {
+			return "", false
+		}
+		shape, gamma, _ := l.Family()
+		text = "selection negative-binomial shape " + Hex(shape) + " gamma " + Hex(gamma)
+	}
+	list := s.get("steps")
+	if list == nil { // a mechanism, perhaps on samples, is one step
+		one := &node{kind: mapNode}
+		for _, f := range s.fields {
+			if f.key == "mechanism" || f.key == "sampling" {
+				one.fields = append(one.fields, f)
+			}
+		}
+		list = &node{kind: listNode, items: []*node{one}}
+	}
+	return text + parts(list), true
+}
 
 // words writes {name: {key: value, …}} in the order of the keys of its table, and reports whether it is
 // one of the names.
@@ -121,7 +187,17 @@ func words(n *node, names []string) (string, bool) {
 			return "", false
 		}
 		text += number("noise-multiplier") + whole("sensitivity", 1)
-	case "pure", "exponential":
+	case "noisy-max":
+		text += " noise " + v.word("noise") + number("epsilon")
+	case "threshold":
+		scale := "scale"
+		if v.word("noise") == "gaussian" {
+			scale = "standard-deviation"
+		}
+		text += " noise " + v.word("noise") + " scale " + Hex(v.number(scale)) + number("threshold") + whole("partitions", 1)
+	case "select-partitions":
+		text += number("epsilon") + number("delta") + whole("partitions", 1)
+	case "pure", "exponential", "permute-and-flip":
 		text += number("epsilon")
 	case "approximate":
 		text += number("epsilon") + number("delta")

@@ -19,19 +19,16 @@ import (
 // Method: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the dots" (PoPETS 2022),
 // Section 3, for each half by itself, with the value at ε = 0 that both halves allow.
 func NewChords(x, up, back []float64) (*Discrete, error) {
-	if len(back) != len(x) {
-		return nil, errPoints(x, up, back)
-	}
 	return chords(x, up, back, false)
 }
 
-// NewChordsBelow returns a symmetric profile whose δ is at most h[i] at ε = x[i] ≥ 0, and at most the chords
-// between. x starts at 0 and ascends; h is at least its lower convex hull, and its last value counts as 0.
-func NewChordsBelow(x, h []float64) (*Discrete, error) {
-	if len(h) > 0 {
-		h = append(slices.Clone(h[:len(h)-1]), 0)
+// NewChordsBelow returns a profile whose δ is at most up[i] at ε = x[i] ≥ 0, whose reverse has at most back[i] there, and both at most the chords
+// between. x starts at 0 and ascends; values are at least their lower convex hull, and the last ones count as 0.
+func NewChordsBelow(x, up, back []float64) (*Discrete, error) {
+	if n := len(x) - 1; n >= 0 && len(up) == n+1 && len(back) == n+1 {
+		up, back = append(slices.Clone(up[:n]), 0), append(slices.Clone(back[:n]), 0)
 	}
-	return chords(x, h, h, true)
+	return chords(x, up, back, true)
 }
 
 func errPoints(x, up, back []float64) error {
@@ -39,19 +36,10 @@ func errPoints(x, up, back []float64) error {
 }
 
 func chords(x, up, back []float64, below bool) (*Discrete, error) {
-	if len(x) < 1 || len(up) != len(x) || x[0] != 0 {
+	if len(x) < 1 || len(up) != len(x) || len(back) != len(x) || x[0] != 0 {
 		return nil, errPoints(x, up, back)
 	}
-	// δ is convex also across ε = 0: there it is below the chord from (1/α, 1 − 1/α + back/α) to (α, up).
-	round := 8 * xmath.U
-	if below {
-		round = -round
-	}
-	at0 := max(up[0], back[0])
-	for i := 1; i < len(x); i++ {
-		e := math.Exp(-x[i])
-		at0 = min(at0, (e*(up[i]+back[i])-math.Expm1(-x[i]))/(1+e)*(1+round))
-	}
+	at0 := across(x, up, back, below)
 	half := func(h []float64) ([]float64, float64) {
 		h = slices.Clone(h)
 		h[0] = at0
@@ -61,6 +49,42 @@ func chords(x, up, back []float64, below bool) (*Discrete, error) {
 	right, inf := half(up)
 	left, infQ := half(back)
 	return twoSided(x, right, left, inf, infQ)
+}
+
+// across returns the value at ε = 0 of the lower convex hull of both halves, of which that of back is at (1/α, 1 − 1/α + back/α), as far as
+// chords across 0 are below the values there: each makes the value less, until the slopes on both sides are those of a convex function.
+func across(x, up, back []float64, below bool) float64 {
+	round := 8 * xmath.U
+	if below {
+		round = -round
+	}
+	at0 := max(up[0], back[0])
+	for range x {
+		// The chords from α = 1 with the least slope on the right, and the largest on the left.
+		right, left, i, j := math.Inf(1), math.Inf(-1), 0, 0
+		for k := 1; k < len(x); k++ {
+			if v := (up[k] - at0) / math.Expm1(x[k]); v < right {
+				right, i = v, k
+			}
+			if v := (at0-back[k])/-math.Expm1(-x[k]) + back[k] - 1; v > left {
+				left, j = v, k
+			}
+		}
+		if i == 0 || left <= right {
+			break
+		}
+		// Of the chord between them, in shares of its width in α; both terms are positive.
+		a, b := -math.Expm1(-x[j]), math.Expm1(x[i])
+		v := (up[i]*a + (a+math.Exp(-x[j])*back[j])*b) / (a + b) * (1 + round)
+		if !(v < at0) {
+			break
+		}
+		at0 = v
+	}
+	if below { // slopes that are equal but for rounding may hide a chord
+		at0 *= 1 + 2*round
+	}
+	return at0
 }
 
 // ampleRest is a mass at loss 0 of which what rounding leaves over is a small part.

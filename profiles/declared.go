@@ -306,7 +306,7 @@ const MaxExponential = 100
 //
 // Source: Dong, Durfee and Rogers, "Optimal differential privacy composition for
 // exponential mechanisms" (ICML 2020), Lemma 3.2, maximised over the place of the range;
-// proof in docs/guide/choice.md, Theorem 1. Relation: that of the sensitivity of the scores.
+// proof in choice/scores.go, Theorem 1. Relation: that of the sensitivity of the scores.
 type Exponential struct{ epsilon float64 }
 
 // NewExponential returns the pair for an ε in (0, 100]: twice the sensitivity of the

@@ -2,7 +2,7 @@ package profiles
 
 // Noise on the sum of a group of records: each of them moves the sum by as much as one
 // does, so that together they move it as many times as far (Zhao and Liu 2023, Theorem 1,
-// for Gaussian and Laplace noise; docs/guide/persons.md for noise on whole numbers).
+// for Gaussian and Laplace noise; subsample/persons.go for noise on whole numbers).
 
 import (
 	"math"

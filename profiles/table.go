@@ -12,8 +12,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// MaxCells is the largest number of cells of a Table, and of points of a Grid.
-const MaxCells = 200_000
+// maxCells is the largest number of cells of a Table, and of points of a Grid.
+const maxCells = 200_000
 
 // A Table is a pair (P, Q) of output distributions, P on one data set and Q on its neighbour, by the masses of cells
 // into which the outputs are cut. The mechanism never shows more than one output, which lies in one cell.
@@ -118,8 +118,8 @@ func (t Table) check() error {
 	switch {
 	case n == 0:
 		return fault.New("p", "is empty, must list at least one mass")
-	case n > MaxCells:
-		return fault.New("p", "has %d entries, must have at most %d", n, MaxCells)
+	case n > maxCells:
+		return fault.New("p", "has %d entries, must have at most %d", n, maxCells)
 	case len(t.LogQ) != n:
 		return fault.New("q", "has %d entries, must have as many as p (%d)", len(t.LogQ), n)
 	case t.Low != nil && t.Ascending:
@@ -318,8 +318,8 @@ func (g Grid) table() (Table, error) {
 	switch {
 	case n < 2:
 		return Table{}, fault.New("grid", "has %d points, must have at least 2", n)
-	case n > MaxCells:
-		return Table{}, fault.New("grid", "has %d points, must have at most %d", n, MaxCells)
+	case n > maxCells:
+		return Table{}, fault.New("grid", "has %d points, must have at most %d", n, maxCells)
 	case len(g.LogP) != n:
 		return Table{}, fault.New("log-p", "has %d entries, must have as many as grid (%d)", len(g.LogP), n)
 	case len(g.LogQ) != n:

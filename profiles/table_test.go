@@ -392,7 +392,7 @@ func TestTableRefuses(t *testing.T) {
 		{Table{LogP: half, LogQ: half, MassErr: 0.2}, "mass-error: 0.2 is not in [0, 0.1]"},
 		{Table{LogP: half, LogQ: half, LossErr: -1}, "loss-error: -1 is not in"},
 		{Table{LogP: half, LogQ: half, Outside: math.NaN()}, "outside: NaN is not in [0, 0.1]"},
-		{Table{LogP: make([]float64, MaxCells+1)}, "p: has 200001 entries, must have at most 200000"},
+		{Table{LogP: make([]float64, maxCells+1)}, "p: has 200001 entries, must have at most 200000"},
 	} {
 		if _, err := NewTable(c.table); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.table.MassErr, err, c.want)

@@ -115,8 +115,8 @@ func TabulateLoss(p, q Distribution, at []float64, err float64) (Table, error) {
 func tabulate(p, q Distribution, at []float64, err float64) (Table, error) {
 	n := len(at)
 	switch {
-	case n == 0 || n >= MaxCells:
-		return Table{}, fault.New("points", "are %d, must be in [1, %d]", n, MaxCells-1)
+	case n == 0 || n >= maxCells:
+		return Table{}, fault.New("points", "are %d, must be in [1, %d]", n, maxCells-1)
 	case !(err >= 0 && err <= 0.01):
 		return Table{}, fault.New("err", "%v is not in [0, 0.01]", err)
 	}

@@ -20,7 +20,7 @@ func Finite(p, q []float64) (Curve, error) {
 		return nil, err
 	}
 	f, b := newPair(p, q), newPair(q, p)
-	return Max(f, b), nil
+	return maxOf(f, b), nil
 }
 
 // pair is a finite pair that keeps the relative accuracy of p − q, which losses
@@ -256,4 +256,21 @@ func Exponential(epsilon float64) (Curve, error) {
 		return nil, err
 	}
 	return boundedRange{epsilon}, nil
+}
+
+// poissonGaussianAdd returns the curve of the add direction of PoissonGaussian, or of the other one where its transform proves
+// nothing.
+func poissonGaussianAdd(rate, noiseMultiplier float64) (Curve, error) {
+	c, err := PoissonGaussian(rate, noiseMultiplier)
+	g, ok := c.(poissonGaussian)
+	if !ok {
+		return c, err
+	}
+	return Func(func(alpha float64) float64 {
+		v := g.RDP(alpha)
+		if alpha <= maxOrder {
+			v = min(v, byTransform(g.t.Reverse(), alpha))
+		}
+		return v
+	}), err
 }

@@ -172,18 +172,18 @@ func TestMax(t *testing.T) {
 	a, b := must2(Gaussian(1)), must2(Pure(1)) // the Gaussian is larger above order 2
 	for _, alpha := range []float64{1.1, 2, 50} {
 		x, y := a.RDP(alpha), b.RDP(alpha)
-		if Max(a, b).RDP(alpha) != max(x, y) {
-			t.Errorf("order %v: max %v of %v and %v", alpha, Max(a, b).RDP(alpha), x, y)
+		if maxOf(a, b).RDP(alpha) != max(x, y) {
+			t.Errorf("order %v: max %v of %v and %v", alpha, maxOf(a, b).RDP(alpha), x, y)
 		}
 	}
 	g := OnOrders(a, []float64{2, 5})
-	for _, c := range []Curve{Max(g, b), Max(b, g)} {
+	for _, c := range []Curve{maxOf(g, b), maxOf(b, g)} {
 		if len(ordersOf(c)) == 0 {
 			t.Errorf("%T forgets the orders of its grid", c)
 		}
 	}
 	broken := Func(func(float64) float64 { return -1 })
-	for _, c := range []Curve{Max(a, broken), Max(broken, a), Max(a, nil)} {
+	for _, c := range []Curve{maxOf(a, broken), maxOf(broken, a), maxOf(a, nil)} {
 		if v := c.RDP(2); !math.IsNaN(v) {
 			t.Errorf("a broken part gave %v", v)
 		}

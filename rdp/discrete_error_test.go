@@ -18,7 +18,7 @@ func TestDiscreteCurveCountsErrorsOfSmallMasses(t *testing.T) {
 	}
 	most := math.Exp(logQ) * (1 + 0.99*massErr*(1-logQ))
 	truth := most * (math.Exp(alpha*loss) - 1 - alpha*(math.Exp(loss)-1)) / (alpha - 1) // log(1 + x) = x here
-	if got := FromDiscrete(d).RDP(alpha); !(got >= truth && got <= truth*(1+1e-8)) {
+	if got := fromDiscrete(d).RDP(alpha); !(got >= truth && got <= truth*(1+1e-8)) {
 		t.Errorf("D_2 = %v, for masses within the error up to %v", got, truth)
 	}
 }

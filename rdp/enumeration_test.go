@@ -30,7 +30,7 @@ func TestConversionsByEnumeration(t *testing.T) {
 				// Of terms of 1e-12 or more, each right to a few units, and of a difference of two at small α.
 				d := math.Log1p(excess)/(alpha-1)*(1+1e-12) + 1e-28
 				truth := p * -math.Expm1(-x)
-				for _, c := range []Curve{Grid{[]float64{alpha}, []float64{d}}, Max(Grid{[]float64{alpha}, []float64{d}}, Func(func(float64) float64 { return 0 }))} {
+				for _, c := range []Curve{Grid{[]float64{alpha}, []float64{d}}, maxOf(Grid{[]float64{alpha}, []float64{d}}, Func(func(float64) float64 { return 0 }))} {
 					delta, _, err := Delta(c, eps)
 					classic, _, err2 := DeltaClassic(c, eps)
 					if err != nil || err2 != nil || !(delta >= truth*(1-1e-12)) || !(classic >= truth*(1-1e-12)) {
@@ -81,7 +81,7 @@ func TestCurvesByEnumeration(t *testing.T) {
 		}
 		a := OnOrders(Func(func(alpha float64) float64 { return divergence(p, q, alpha) }), orders)
 		b := OnOrders(Func(func(alpha float64) float64 { return divergence(v, w, alpha) }), orders)
-		composed, larger := Compose(Repeat(a, 2), b), Max(a, b)
+		composed, larger := Compose(Repeat(a, 2), b), maxOf(a, b)
 		for alpha := 1.1; alpha < 20; alpha *= 1.03 {
 			one, two, three := divergence(p, q, alpha), divergence(v, w, alpha), divergence(all, none, alpha)
 			// Sums of a few terms, each right to some units, over α − 1.

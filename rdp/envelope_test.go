@@ -32,7 +32,7 @@ func TestWithoutReplacementGaussian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := must2(WithoutReplacementGaussian(r.N, r.M, r.Sigma)).(envelope)
+		c := must2(withoutReplacementGaussian(r.N, r.M, r.Sigma)).(envelope)
 		la, ok := c.quadrature(r.Alpha)
 		got := fromMoment(r.Alpha, la)
 		if rel := got/want - 1; !ok || !(rel >= -4e-16 && rel <= 1e-12) {
@@ -46,7 +46,7 @@ func TestWithoutReplacementGaussian(t *testing.T) {
 		}
 	}
 	// Large orders fall back to the general bound, within log(2)/(α−1) of it.
-	c := must2(WithoutReplacementGaussian(1000, 10, 0.3))
+	c := must2(withoutReplacementGaussian(1000, 10, 0.3))
 	for _, alpha := range []float64{500.5, 4000, 1e6, math.Inf(1)} {
 		if v, g := c.RDP(alpha), (gaussian{0.3}).RDP(alpha); !(v > 0 && v <= g) {
 			t.Errorf("order %v: %v, unsampled %v", alpha, v, g)
@@ -68,7 +68,7 @@ func TestWithoutReplacementGaussianBeatsPeers(t *testing.T) {
 		{1000000, 100, 0.6, 1000000, 3.087807591349967},
 		{1000, 100, 4.0, 2000, 12.642797368143118},
 	} {
-		c := must2(WithoutReplacementGaussian(tc.n, tc.m, tc.sigma))
+		c := must2(withoutReplacementGaussian(tc.n, tc.m, tc.sigma))
 		eps, order, err := Epsilon(Repeat(c, tc.steps), 1e-5)
 		if err != nil || !(eps < tc.peer) {
 			t.Errorf("%+v: %v at %v, %v", tc, eps, order, err)

@@ -95,13 +95,6 @@ func ExamplePure() {
 	// Output: 0.432354 at 8, 0.500000 at 1e9, <nil>
 }
 
-func ExampleFromDiscrete() {
-	// One direction of the mechanism, the smaller one.
-	d, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
-	fmt.Printf("%.6f\n", rdp.FromDiscrete(d).RDP(8))
-	// Output: 0.114815
-}
-
 // The sampled Gaussian under add-remove: the larger direction, which is to remove.
 func ExamplePoissonGaussian() {
 	c, err := rdp.PoissonGaussian(0.01, 1)
@@ -117,27 +110,10 @@ func ExamplePoisson() {
 	// Output: 4.1880e-04 of 2.0, <nil>
 }
 
-func ExampleWithoutReplacementGaussian() {
-	// Compare ExampleWithoutReplacement: the profile of Gaussian noise is known.
-	step, _ := rdp.WithoutReplacementGaussian(60000, 256, 1.1)
-	eps, _, err := rdp.Epsilon(rdp.Repeat(step, 14062), 1e-5)
-	fmt.Printf("ε = %.3f, %v\n", eps, err)
-	// Output: ε = 3.326, <nil>
-}
-
 func ExampleRepeat() {
 	c, _ := rdp.Gaussian(10)
 	fmt.Printf("%.4f, 50 times %.4f\n", c.RDP(4), rdp.Repeat(c, 50).RDP(4))
 	// Output: 0.0200, 50 times 1.0000
-}
-
-func ExampleMax() {
-	// Either of two mechanisms ran, and it is secret which.
-	a, _ := rdp.Gaussian(2)
-	b, _ := rdp.Pure(1)
-	either := rdp.Max(a, b)
-	fmt.Printf("%.4f at 2, %.4f at 32\n", either.RDP(2), either.RDP(32))
-	// Output: 0.7353 at 2, 4.0000 at 32
 }
 
 func ExampleDefaultOrders() {

@@ -168,9 +168,9 @@ func (m boundedRange) at(alpha, s float64) float64 {
 	}))
 }
 
-// Max returns the larger of the curves at every order: both directions of one
+// maxOf returns the larger of the curves at every order: both directions of one
 // mechanism, or a mechanism that may be any of several.
-func Max(curves ...Curve) Curve { return maximum{composed{slices.Clone(curves)}} }
+func maxOf(curves ...Curve) Curve { return maximum{composed{slices.Clone(curves)}} }
 
 type maximum struct{ composed }
 
@@ -184,15 +184,15 @@ func (c maximum) RDP(alpha float64) float64 {
 
 // Curves of discrete profiles, exact but for rounding up.
 
-// FromDiscrete returns the exact Rényi divergence of a discrete profile: of its
-// one direction P against Q. Take Max with the curve of profiles.Reverse(d) for
+// fromDiscrete returns the exact Rényi divergence of a discrete profile: of its
+// one direction P against Q. Take maxOf with the curve of profiles.Reverse(d) for
 // a guarantee in both directions. It is +Inf at every order if some outcome is
 // possible under P only.
 //
 // When d dominates a mechanism the curve bounds the mechanism's divergences:
 // they are integrals of the privacy profile with non-negative weights (Zhu,
 // Dong and Wang, AISTATS 2022, section 2). Relation and direction: those of d.
-func FromDiscrete(d *profiles.Discrete) Curve { return discrete{d} }
+func fromDiscrete(d *profiles.Discrete) Curve { return discrete{d} }
 
 type discrete struct{ d *profiles.Discrete }
 

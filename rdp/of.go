@@ -21,8 +21,8 @@ import (
 //     mechanisms.
 //   - Poisson under substitute, and fixed-size batches without replacement
 //     under substitute and, as a case of it, zero-out: the larger direction of the envelope that the scheme
-//     proves for finite mechanisms, WithoutReplacementGaussian for the Gaussian,
-//     else the bound of WithoutReplacement, which for Poisson sampling needs the
+//     proves for finite mechanisms, withoutReplacementGaussian for the Gaussian,
+//     else the bound of withoutReplacement, which for Poisson sampling needs the
 //     curve under substitute to hold when the record is absent too (it does for
 //     added noise).
 //   - Batches that may hold a record several times, and fixed-size batches under add-remove: a bound by the
@@ -57,7 +57,7 @@ func Of(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, e
 				return nil, err
 			}
 			if g, ok := c.(gaussian); ok {
-				return WithoutReplacementGaussian(s.Population(), s.Batch(), g.sigma)
+				return withoutReplacementGaussian(s.Population(), s.Batch(), g.sigma)
 			}
 			return WithoutReplacement(c, s.Population(), s.Batch())
 		}
@@ -149,7 +149,7 @@ func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 		// Not the curve of this pair but of what it dominates, which holds for every run.
 		return boundedRange{p.Epsilon()}, nil
 	case *profiles.Discrete:
-		return Max(FromDiscrete(p), FromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
+		return maxOf(fromDiscrete(p), fromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
 	}
 	return nil, fault.New("mechanism", "%s has no Rényi curve: its profile is a %T", b.Name(), p)
 }
@@ -169,9 +169,9 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 		if !ok {
 			return nil, fault.New("mechanism", "%s has no Rényi curve: its profile is a %T", c.Name(), d.Upper)
 		}
-		both = append(both, FromDiscrete(p))
+		both = append(both, fromDiscrete(p))
 	}
-	return Max(both...), nil
+	return maxOf(both...), nil
 }
 
 // discreteGaussian is the curve of a Gaussian as a bound: theorems about continuous noise do not hold for it.
@@ -214,7 +214,7 @@ func ofFinite(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Cu
 		if !ok || !math.IsInf(p.Support().LogPInf, -1) {
 			return nil, false
 		}
-		both = append(both, FromDiscrete(p))
+		both = append(both, fromDiscrete(p))
 	}
-	return Max(both...), true
+	return maxOf(both...), true
 }

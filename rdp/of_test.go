@@ -85,7 +85,7 @@ func TestOfSubstituteBoundsAttacks(t *testing.T) {
 					// What the lists leave out, below every float64, counts as an infinite loss, whose divergence is no number.
 					law = must2(profiles.NewDiscrete(law.Atoms(), math.Inf(-1), math.Inf(-1), 0, 0))
 				}
-				attack := FromDiscrete(law)
+				attack := fromDiscrete(law)
 				for _, alpha := range []float64{1.1, 1.5, 2, 3, 4.5, 16, 100} {
 					// 1e-9: the attack's own losses are known to 1e-15 absolute.
 					if got, low := c.RDP(alpha), attack.RDP(alpha); got < low*(1-1e-9) {
@@ -188,7 +188,7 @@ func TestOfIntegerNoise(t *testing.T) {
 			t.Errorf("order %v: %v, want %v", alpha, got, want)
 		}
 		whole := must2(skellam.(profiles.GaussianBounded).Whole(profiles.AddRemove))
-		low := 16 * FromDiscrete(whole.Directions[0].Copies.Profile.(*profiles.Discrete)).RDP(alpha)
+		low := 16 * fromDiscrete(whole.Directions[0].Copies.Profile.(*profiles.Discrete)).RDP(alpha)
 		if got := c.RDP(alpha); !(low <= got && low >= got*0.93) { // the attack's tails are heavier than Gaussian
 			t.Errorf("order %v: %v, of one pair %v", alpha, got, low)
 		}

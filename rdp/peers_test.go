@@ -220,7 +220,7 @@ func TestPeers(t *testing.T) {
 				ours = one.RDP(x)
 			case "rdp_one_step_add":
 				p := dpsgd[strings.Split(r.ID, "/")[2]]
-				c, err := newPoissonGaussian(p[0], p[1], true)
+				c, err := poissonGaussianAdd(p[0], p[1])
 				ours = mustCurve(t, c, err).RDP(x)
 			case "rdp":
 				ours = all.RDP(x)

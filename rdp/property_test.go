@@ -33,7 +33,7 @@ func drawCurve(t *rapid.T) Curve {
 	case 7:
 		return must2(PoissonGaussian(rate, noise))
 	case 8:
-		return must2(newPoissonGaussian(rate, noise, true))
+		return must2(poissonGaussianAdd(rate, noise))
 	case 9:
 		return must2(Poisson(must2(Laplace(noise)), rate))
 	}
@@ -70,7 +70,7 @@ func TestSamplingIsMonotoneInRate(t *testing.T) {
 		if !(small <= large*(1+1e-11) && large <= whole) {
 			t.Fatalf("%v at q/2, %v at q, %v at 1", small, large, whole)
 		}
-		if add := must2(newPoissonGaussian(q, noise, true)).RDP(alpha); !(add <= large*(1+1e-11)) {
+		if add := must2(poissonGaussianAdd(q, noise)).RDP(alpha); !(add <= large*(1+1e-11)) {
 			t.Fatalf("add %v is above remove %v", add, large)
 		}
 	})
@@ -100,7 +100,7 @@ func TestExtremes(t *testing.T) {
 		curves = append(curves, must2(Gaussian(x)), must2(Laplace(x)), must2(DiscreteGaussian(x, 1)),
 			must2(DiscreteLaplace(x, 1000000)), must2(DiscreteLaplace(x, 7)))
 		for _, q := range []float64{0, 1e-300, 1e-12, 0.5, 1 - 1e-16, 1} {
-			curves = append(curves, must2(PoissonGaussian(q, x)), must2(newPoissonGaussian(q, x, true)), must2(Poisson(must2(Laplace(x)), q)))
+			curves = append(curves, must2(PoissonGaussian(q, x)), must2(poissonGaussianAdd(q, x)), must2(Poisson(must2(Laplace(x)), q)))
 		}
 	}
 	for _, x := range []float64{0, 5e-324, 1e-12, 1, maxEpsilon} {
@@ -137,7 +137,7 @@ func TestConstructorErrors(t *testing.T) {
 		{"discrete-gaussian: sensitivity: 0", second(DiscreteGaussian(1, 0))},
 		{"discrete-laplace: noise-multiplier: 0", second(DiscreteLaplace(0, 1))},
 		{"poisson: rate: 2 is not in [0, 1]", second(PoissonGaussian(2, 1))},
-		{"gaussian: noise-multiplier: 0", second(newPoissonGaussian(0.5, 0, true))},
+		{"gaussian: noise-multiplier: 0", second(PoissonGaussian(0.5, 0))},
 		{"orders: is empty", second(NewGrid(nil, nil))},
 		{"values: has 1 entries", second(NewGrid([]float64{2, 3}, []float64{1}))},
 		{"orders[0]: 1 is not in (1, +Inf]", second(NewGrid([]float64{1}, []float64{1}))},

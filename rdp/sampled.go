@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -57,8 +58,8 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 			return v + xmath.Log(factor-math.Exp(-v)) // log(3e^v − 1)
 		})
 	}}
-	if l, ok := c.(laplace); ok && rate > 0 {
-		return poissonLaplace{rate, l.m, sum}, nil
+	if l, ok := c.(laplace); ok && rate > 0 && l.m <= maxLaplaceLoss {
+		return poissonLaplace{transform.NewSampledLaplace([]transform.LaplaceItem{{M: l.m}}, 0, rate, 0), sum}, nil
 	}
 	return sum, nil
 }
@@ -93,7 +94,7 @@ func WithoutReplacement(c Curve, population, batch int64) (Curve, error) {
 	return mixed(c, float64(batch)/float64(population)), nil
 }
 
-// mixed is the bound of WithoutReplacement at a rate: it holds whenever the two
+// mixed is the bound of withoutReplacement at a rate: it holds whenever the two
 // output distributions are rate·P + (1−rate)·R and rate·Q + (1−rate)·R and c
 // bounds the divergences among all of P, Q and R.
 func mixed(c Curve, rate float64) Curve {

@@ -113,7 +113,7 @@ func TestWithoutReplacementBoundsTriples(t *testing.T) {
 			}
 			pairs = append(pairs, c)
 		}
-		bound, err := WithoutReplacement(Max(pairs...), 1000, batch)
+		bound, err := WithoutReplacement(maxOf(pairs...), 1000, batch)
 		if err != nil {
 			rt.Fatal(err)
 		}

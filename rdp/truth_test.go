@@ -100,7 +100,7 @@ func (r truth) curve() (Curve, error) {
 	case "poisson-gaussian":
 		return PoissonGaussian(r.rate(), r.Sigma)
 	case "poisson-gaussian-add":
-		return newPoissonGaussian(r.rate(), r.Sigma, true)
+		return poissonGaussianAdd(r.rate(), r.Sigma)
 	}
 	return nil, os.ErrNotExist
 }

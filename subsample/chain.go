@@ -16,7 +16,7 @@ import (
 // P_{i−1}(S) ≤ g_i(P_i(S)), g_i growing, then P_0(S) ≤ g_1(g_2(…g_k(P_k(S))…)). g_i is the
 // roc of the link's dominating pair in the direction of the chain: the largest true-positive
 // rate for each false-positive rate, a concave polygon. It assumes nothing else: the proof is
-// good for whatever has a profile (docs/guide/persons.md).
+// good for whatever has a profile (proof below).
 
 // A kink is a corner of a roc: a false-positive rate and a true-positive one.
 type kink struct{ x, y float64 }
@@ -485,3 +485,34 @@ func excess(b, a tangentPoint) float64 {
 	chord := b.y + (c.x-b.x)/dx*dy
 	return (c.y - chord) / math.Sqrt(c.y*min(1, 1-b.x+1e-12))
 }
+
+// Theorem 3: chains.
+//
+// Let g(x) be the largest probability of a test under P among those of probability x under Q, in one direction (the
+// ROC of the dominating pair): P(S) ≤ g(Q(S)). For data sets D_0, D_1, …, D_k, each a neighbour of the next in that
+// direction, P_0(S) ≤ g(P_1(S)) ≤ g(g(P_2(S))) ≤ … as g grows: k records have the ROC g∘g∘…∘g (Dong, Roth and Su
+// 2022, Theorem 2.14). Removals iterate the bound of removals, additions that of additions. Under substitute one
+// record of a person may be replaced in one order of a declared pair and another record in the other: the links are
+// the larger profile of both orders.
+//
+//   - Population. Under add-remove a chain of removals goes through n, n − 1, …, n − k + 1 records while the
+//     batch stays: link i has the profile at population n − i, which is worse. With three records, a batch of one,
+//     and the question whether it is one of two given ones, the iterate of the first profile would certify δ(0) =
+//     5/9; the truth is 2/3, and so is the certificate. population is the size of the larger data set.
+//   - Tight. A symmetric ROC is that of some noise on a number, and shifts of that noise by whole numbers attain
+//     the iterates (Awan and Vadhan 2023). So pure and approximate are exact as classes: for ε = 1, two
+//     records have δ(0) = 1 − 1/e = 0.632121, where 2ε would say 0.761594. Gaussian and Laplace pairs are shifts,
+//     whose iterates are known.
+//   - A whole run. The same iterate of the composed curve of a plan is a row of compare, "group privacy of one
+//     record's curve", and the answer of epsilon --group-black-box (Plan.GroupEpsilon; group-black-box in
+//     requests): an upper bound that knows nothing else of the plan. Under add-remove it is left out for samples
+//     of a fixed size.
+//   - Rounding. A polygon above g is kept by its corners, each rounded to the left and up, and their concave
+//     hull is taken: each of these only raises g. Corners that rounding says lie on a side of the hull may be
+//     above it, so that all rates move to the left by the largest part that one of them needs. Of profiles that
+//     are not discrete the polygon is that of tangents. Beyond 4096 corners, sides are left out and their
+//     neighbours prolonged. Where rates underflow and nothing is left of a chain, that of pure links with its
+//     largest loss stands for it, whose rates are logarithms: a pair is dominated by the pure one of its largest
+//     loss. Over Gaussian noise, whose losses have no largest, it is the Gaussian pair of known places: given
+//     where in the batch the person's records are, at most min(k, m) places without replacement and m otherwise,
+//     each moves the sum by 2 sensitivities (1 under zero-out), and hockey-stick divergences are jointly convex.

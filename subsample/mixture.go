@@ -1,5 +1,5 @@
 // Gaussian noise on a sum whose change is random: the pair of Theorem 3.2 of Charles, Ganesh,
-// McMahan and others 2024, for any law of the change (docs/guide/persons.md).
+// McMahan and others 2024, for any law of the change (persons.go).
 
 package subsample
 

@@ -1,5 +1,5 @@
 // What one run loses about a person with several records: which theorem is for which
-// mechanism, scheme and relation (docs/guide/persons.md).
+// mechanism, scheme and relation; the proofs stand at the end.
 
 package subsample
 
@@ -32,7 +32,7 @@ func CheckRecords(records int64) error {
 // outputs.
 //
 // Gaussian noise, with Poisson sampling or none, is exact: the binomial mixture of the numbers
-// of records that take part (Charles, Ganesh, McMahan and others 2024; docs/guide/persons.md has the
+// of records that take part (Charles, Ganesh, McMahan and others 2024; the end of this file has the
 // proof). So is any noise on the whole data set whose size group is known. Laplace noise and
 // noise on whole numbers under Poisson sampling lie between the public choice of that number
 // and the attack by equal records. Everything else is a chain of single changes (Dong, Roth
@@ -222,7 +222,7 @@ func (g group) coins(s Poisson) (profiles.Bounds, error) {
 }
 
 // gaussian is the binomial mixture: against no shift under add-remove, against the opposite
-// shifts under substitution. It dominates and is attained (docs/guide/persons.md, theorems 1 and 2).
+// shifts under substitution. It dominates and is attained (theorems 1 and 2).
 func (g group) gaussian(law copies.Law, theta float64) profiles.Bounds {
 	opposite := g.r == profiles.Substitute
 	var p profiles.Profile = copies.NewGaussianAttack(law, theta)
@@ -458,3 +458,38 @@ func (l chainedLaws) chained(c profiles.Composition) (profiles.Composition, erro
 	all, err := Chain(one, l.records)
 	return profiles.Repeat(all, c.Upper[0][0].Count), err
 }
+
+// Theorem 1: add or remove k records, Poisson, Gaussian.
+//
+// Conditions. At each step one independent coin of probability q for each record; a record's contribution is a
+// function of that record and of earlier outputs, of norm at most C; noise N(0, σ²C²I) on the sum; the divisor is a
+// constant. Then at each step, whatever the earlier outputs, (data with the person, data without) is dominated in
+// both directions by P = Σ_u Bin(u; k, q)·N(u, σ²), Q = N(0, σ²), and k equal records of norm C attain it. Over
+// steps the pairs compose, as they do not depend on the past. (The same pair: Charles, Ganesh, McMahan and others,
+// arXiv:2407.07737.)
+//
+// Lemma (Kahane). Let a_1, …, a_m be real, X and Y centred Gaussian vectors with covariances K and K', a_S a_T
+// (K'_ST − K_ST) ≥ 0 for all S and T, and F convex of at most linear growth. Then E F(Σ a_S e^{X_S − K_SS/2}) ≤ E
+// F(Σ a_S e^{Y_S − K'_SS/2}). Take X and Y independent and Z_t = √(1−t)·X + √t·Y. Differentiate E F along t and
+// integrate by parts: what F' contributes through the diagonal second derivatives is what the normalisation K_SS/2
+// takes away, and there remains ½ Σ_ST (K'_ST − K_ST) a_S a_T E[F''·e_S e_T] ≥ 0.
+//
+// Proof. Fix the coins of all other records; they have the same law on both sides, hockey-stick divergences are
+// jointly convex, and their sum shifts both sides alike, so it can be 0. With S the set of the person's records that
+// are drawn, v_S their sum over C and w_S = q^|S|(1−q)^{k−|S|}, dP/dQ at z ~ N(0, σ²I) is Σ_S w_S exp(⟨v_S, z⟩/σ² −
+// |v_S|²/2σ²). The exponents have covariances ⟨v_S, v_T⟩/σ² ≤ |S||T|/σ², which are those of the scalar pair. All w_S
+// are positive: apply the lemma to F(x) = (x − α)₊ and (1 − αx)₊. Fewer records are records that contribute 0. ∎
+//
+// Theorem 2: replace k records.
+//
+// Under the same conditions (Σ_u Bin(u; k, q)·N(u, σ²), Σ_u Bin(u; k, q)·N(−u, σ²)) dominates the substitution of k
+// records by k others, and is attained. Proof. The divergence is E[(R_P − αR_Q)₊] over N(0, σ²I): the lemma with
+// weights w_S on one side and −αw_T on the other. On one side covariances are at most |S||T|/σ², across they are at
+// least −|S||T|/σ²; opposite contributions attain all of these. ∎
+//
+// Laplace noise and whole numbers on Poisson samples.
+//
+// Given that u of the person's records are drawn, the pair is that of u records. Giving u away, when there is one,
+// can only help a test; that there is one at all stays secret and has probability 1 − (1−q)^k: Poisson's theorem
+// under add-remove and zero-out, the envelope under substitution. The attack is by equal records: the mixture of
+// shifts by u against none, or, under substitution, against the opposite shifts.

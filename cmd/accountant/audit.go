@@ -43,9 +43,10 @@ func newAuditCmd() *cobra.Command {
 			return err
 		}
 		a.wrote = func(answer any) (any, error) {
-			c := answer.(*service.AuditAnswer)
-			c.ROC, c.Curve, c.Band = nil, nil, nil // they are in the picture
-			return c, nil
+			for _, c := range answer.(service.Answers[*service.AuditAnswer]).Results {
+				c.ROC, c.Curve, c.Band = nil, nil, nil // they are in the picture
+			}
+			return answer, nil
 		}
 	}}.command()
 }

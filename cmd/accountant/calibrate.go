@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 func newCalibrateCmd() *cobra.Command {
@@ -22,7 +23,11 @@ func newCalibrateCmd() *cobra.Command {
 			if write == "" {
 				return answer, nil
 			}
-			text, err := answer.(service.Solution).Write(*q)
+			all := answer.(service.Answers[service.Solution]).Results
+			if len(all) > 1 {
+				return nil, fault.New("--write", "writes one plan, and there are %d answers", len(all))
+			}
+			text, err := all[0].Write(*q)
 			if err != nil {
 				return nil, fmt.Errorf("--write: %w", err)
 			}

@@ -1,5 +1,5 @@
-// Command accountant tells what privacy a plan of differentially private
-// mechanisms costs, as a certified interval.
+// Command accountant computes the privacy cost of a plan of differentially private mechanisms, as a
+// certified interval.
 package main
 
 import (

@@ -62,7 +62,7 @@ func newPlanCheckCmd() *cobra.Command {
 				if err == nil {
 					q.Plan = data
 					var a service.PlanSummary
-					if a, err = service.New(nil).PlanCheck(cmd.Context(), q); err == nil {
+					if a, err = service.Ask[service.PlanSummary](cmd.Context(), service.New(nil), q); err == nil {
 						list.Plans = append(list.Plans, row{name, a})
 						continue
 					}

@@ -28,6 +28,7 @@ import (
 var (
 	numbersFrom = regexp.MustCompile(`(?m)^<!-- numbers: ([^>]*) -->`)
 	untested    = regexp.MustCompile(`(?m)^<!-- numbers without a test: ([^>]*) -->`)
+	tableFile   = regexp.MustCompile(`\]\(([a-z0-9-]+-table[0-9]*\.csv)\)`)
 	comment     = regexp.MustCompile(`(?s)<!--.*?-->`)
 	address     = regexp.MustCompile(`\]\([^)]*\)|https?://[^ )]+|arXiv:[0-9.]+|\[arXiv:[^\]]*\]|Go 1\.[0-9]+`)
 	// precise is a number with a decimal point; those with three digits or more that
@@ -114,6 +115,9 @@ func TestProse(t *testing.T) {
 			continue
 		}
 		whole := strings.Join(page(t, path), "\n")
+		if path == soundness { // whose page says where its numbers are from
+			whole += "\n" + strings.Join(page(t, strings.TrimSuffix(soundness, ".csv")+".md"), "\n")
+		}
 		text, shown := prose(whole)
 		known := numbersIn(shown)
 		for _, m := range numbersFrom.FindAllStringSubmatch(whole, -1) {
@@ -124,6 +128,13 @@ func TestProse(t *testing.T) {
 					continue
 				}
 				known = append(known, numbersIn(string(data))...)
+				for _, m := range tableFile.FindAllSubmatch(data, -1) { // the long tables of a page
+					table, err := os.ReadFile(filepath.Join(root, filepath.Dir(path), filepath.Dir(name), string(m[1])))
+					if err != nil {
+						t.Errorf("%s: numbers: %v", path, err)
+					}
+					known = append(known, numbersIn(string(table))...)
+				}
 			}
 		}
 		for _, m := range untested.FindAllStringSubmatch(whole, -1) {

@@ -2,13 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 var update = flag.Bool("update", false, "write docs/reference/cli-reference.md anew")
@@ -66,7 +71,50 @@ func TestHelpFiles(t *testing.T) {
 	}
 }
 
-// reference writes the help of every command as Markdown.
+// A family is flags that many commands have together, named once in the reference.
+type family struct {
+	title string
+	flags []string
+}
+
+var families = []family{
+	{title: "output flags", flags: []string{"csv", "digits", "json", "latex", "markdown"}},
+	{title: "limits", flags: []string{"memory", "time-limit", "work"}},
+	{title: "picture flags", flags: []string{"dpi", "height", "width"}},
+}
+
+// variants are flags whose texts differ a little between commands; the reference has the first of each.
+var variants = []string{"recursion", "solve", "step", "target-advantage", "target-tpr", "work"}
+
+// defaultOf is what pflag appends to the usage of a flag that has a default.
+var defaultOf = regexp.MustCompile(` \(default [^()]*\)$`)
+
+// sharedFlags returns the flags with the same usage in at least three commands, and those of the families, by name. A
+// flag of a family may have another default in each command.
+func sharedFlags(all []*cobra.Command) map[string]*pflag.Flag {
+	shared := map[string]*pflag.Flag{}
+	count := map[string]int{}
+	for _, c := range all {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			count[keyOf(f)]++
+			inFamily := slices.Contains(variants, f.Name) || slices.ContainsFunc(families, func(x family) bool { return slices.Contains(x.flags, f.Name) })
+			if f.Name != "help" && !f.Hidden && (inFamily && shared[f.Name] == nil || count[keyOf(f)] == 3) {
+				shared[f.Name] = f
+			}
+		})
+	}
+	return shared
+}
+
+func keyOf(f *pflag.Flag) string { return f.Name + "\n" + f.Usage + "\n" + f.DefValue }
+
+// usages returns the flags as help prints them, without the blanks between name and text.
+func usages(flags *pflag.FlagSet) string {
+	flags.SortFlags = true
+	return regexp.MustCompile(`(?m)(\S)  +`).ReplaceAllString(strings.TrimRight(flags.FlagUsages(), " \n"), "$1  ")
+}
+
+// reference writes what every command does, an example and its flags as Markdown; what several commands share stands at the top.
 func reference() []byte {
 	root := newRootCmd()
 	root.InitDefaultCompletionCmd()
@@ -78,29 +126,78 @@ func reference() []byte {
 		}
 	})
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Command reference\n\nWritten by the commands themselves (`go test ./cmd/accountant -run TestReference\n-update`); [cli.md](cli.md) explains plans, answers and JSON.\n\n")
-	for _, c := range all {
-		depth := strings.Count(c.CommandPath(), " ")
-		fmt.Fprintf(&b, "%s- [%s](#%s): %s\n", strings.Repeat("  ", depth), c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
+	fmt.Fprintf(&b, "# Command reference\n\nThis page is generated (`go test ./cmd/accountant -run TestReference -update`). [cli.md](cli.md) explains plans, answers and JSON.\n\n")
+	for i, c := range all[1:] {
+		name := strings.TrimPrefix(c.CommandPath(), "accountant ")
+		fmt.Fprintf(&b, "[%s](#accountant-%s)%s\n", name, strings.ReplaceAll(name, " ", "-"), map[bool]string{true: ".", false: ","}[i == len(all)-2])
 	}
+	shared := sharedFlags(all)
+	inFamily := map[string]bool{}
+	print := func(title string, names []string) {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		for _, name := range names {
+			f := *shared[name]
+			set.AddFlag(&f)
+			inFamily[name] = true
+		}
+		lines := usages(set)
+		if title == "Picture flags" { // whose defaults differ
+			lines = regexp.MustCompile(`(?m)`+defaultOf.String()).ReplaceAllString(lines, "")
+		}
+		fmt.Fprintf(&b, "\n%s:\n%s\n", title, lines)
+	}
+	fmt.Fprintf(&b, "\n## Shared flags\n\nA command below names these and does not repeat them; `-h` prints the help of each command.\n\n```text")
+	for _, x := range families {
+		print(strings.ToUpper(x.title[:1])+x.title[1:], x.flags)
+	}
+	print("Others", slices.DeleteFunc(slices.Sorted(maps.Keys(shared)), func(name string) bool { return inFamily[name] }))
+	fmt.Fprintf(&b, "```\n")
 	for _, c := range all {
-		c.InitDefaultHelpFlag()
-		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
-		text := c.Long
-		if text == "" {
-			text = c.Short + "."
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n", c.CommandPath())
+		fmt.Fprintf(&b, "%s.\n", c.Short)
+		if c.HasExample() { // one is enough here
+			first, _, _ := strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
+			fmt.Fprintf(&b, "\n%s\n", first)
+		} else if c.Runnable() && c != root {
+			fmt.Fprintf(&b, "\n  %s\n", c.UseLine())
 		}
-		fmt.Fprintf(&b, "```text\n%s\n", strings.TrimSpace(text))
-		if c.Runnable() && c != root {
-			fmt.Fprintf(&b, "\nUsage:\n  %s\n", c.UseLine())
+		own, also := pflag.NewFlagSet("", pflag.ContinueOnError), []string{}
+		has := map[string]bool{}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			switch s := shared[f.Name]; {
+			case f.Name == "help" || f.Hidden:
+			case s != nil && keyOf(s) == keyOf(f) || slices.Contains(families[2].flags, f.Name) || slices.Contains(variants, f.Name):
+				has[f.Name] = true
+			default:
+				g := *f
+				own.AddFlag(&g)
+			}
+		})
+		for _, x := range families {
+			if !slices.ContainsFunc(x.flags, func(name string) bool { return !has[name] }) {
+				also = append(also, x.title)
+				for _, name := range x.flags {
+					delete(has, name)
+				}
+			}
 		}
-		if c.HasExample() {
-			fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.TrimRight(c.Example, " \n"))
+		for _, name := range slices.Sorted(maps.Keys(has)) {
+			if f := c.LocalFlags().Lookup(name); f.DefValue != shared[name].DefValue {
+				name += fmt.Sprintf(" (default %s)", cmp.Or(f.DefValue, "none"))
+			}
+			also = append(also, "--"+name)
 		}
-		if c.HasAvailableLocalFlags() {
-			fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.TrimRight(c.LocalFlags().FlagUsages(), " \n"))
+		if own.HasFlags() {
+			fmt.Fprintf(&b, "\n%s\n", usages(own))
+		}
+		if len(also) > 0 {
+			fmt.Fprintf(&b, "\nShared: %s.\n", strings.Join(also, ", "))
 		}
 		fmt.Fprintf(&b, "```\n")
+		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
+		if _, err := helpTexts.Open("help/" + name + ".txt"); err == nil && c.Long != "" {
+			fmt.Fprintf(&b, "\n[More](../../cmd/accountant/help/%s.txt)\n", name)
+		}
 	}
 	return b.Bytes()
 }

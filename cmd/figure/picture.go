@@ -1,6 +1,5 @@
-// Package figure draws what the command and the experiments show: one description of a
-// picture, and ways to write it as SVG, PNG and PDF. It computes nothing: what a line claims between its points
-// is what its Joint says.
+// Package figure draws what the command and the experiments show, as SVG, PNG and PDF of one
+// description. It computes nothing: the Joint of a line says what it claims between its points.
 package figure
 
 import (

@@ -17,8 +17,8 @@ import (
 // rate at a false-positive rate.
 type CalibrateRequest struct {
 	Plan    PlanText `json:"plan"`
-	Epsilon Decimal  `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}"`
-	Delta   Decimal  `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}"`
+	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
 	AttackTarget
 	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
 	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
@@ -143,7 +143,7 @@ func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
 
 // shape reports whether the keys make one budget.
 func (q CalibrateRequest) shape() error {
-	private, attack := q.Epsilon != "" || q.Delta != "", q.TPR != "" || q.FPR != ""
+	private, attack := q.Epsilon != nil || q.Delta != nil, q.TPR != "" || q.FPR != ""
 	if err := q.AttackTarget.checkShape(); err != nil && !(attack && private) {
 		return err
 	}
@@ -154,30 +154,23 @@ func (q CalibrateRequest) shape() error {
 		return shape("%s at %s is a budget in the place of %s and %s", "target-tpr", "at-fpr", "epsilon", "delta")
 	case q.Advantage != "" || attack:
 		return nil
-	case q.Epsilon == "" && q.Delta == "":
+	case q.Epsilon == nil && q.Delta == nil:
 		return shape("missing %s, %s", "epsilon", "delta")
-	case q.Epsilon == "":
+	case q.Epsilon == nil:
 		return shape("missing %s", "epsilon")
-	case q.Delta == "":
+	case q.Delta == nil:
 		return shape("missing %s", "delta")
 	}
 	return nil
 }
 
-// Calibrate returns the value that meets a budget.
-func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
-	if err := ready(&q); err != nil {
-		return Solution{}, err
-	}
+// calibrate returns the value that meets a budget.
+func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
 	goal, err := q.goal()
 	if err != nil {
 		return Solution{}, err
 	}
-	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
-	if err != nil {
-		return Solution{}, err
-	}
-	plan, err := q.Plan.parse(ctx)
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
 		return Solution{}, err
 	}

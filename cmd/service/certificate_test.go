@@ -31,7 +31,7 @@ func TestCertificate(t *testing.T) {
 		t.Errorf("the hash is %q, want %q", hash, want)
 	}
 	for _, line := range []string{
-		"accountant certificate 2", "neighbors add-remove", "records-per-person 1",
+		"accountant certificate 3", "neighbors add-remove", "records-per-person 1",
 		"step 12 gaussian noise-multiplier 0x1p+1 poisson rate 0x1p-2", // groups are multiplied out
 		"step 1 discrete-laplace noise-multiplier 0x1p+1 sensitivity 1",
 		"delta 0x1.4f8b588e368f1p-17", "direction remove",
@@ -51,7 +51,7 @@ func TestCertificateIsPrintable(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := answer.(EpsilonAnswer).Certificate
-	if !strings.HasPrefix(text, "accountant certificate 2\nversion 1.0?[2J ??? neighbors substitute") {
+	if !strings.HasPrefix(text, "accountant certificate 3\nversion 1.0?[2J ??? neighbors substitute") {
 		t.Errorf("%q", text)
 	}
 }

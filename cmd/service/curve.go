@@ -128,9 +128,6 @@ func (q CurveRequest) shape() error {
 }
 
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	if err := ready(&q); err != nil {
-		return c, err
-	}
 	c = curveQuestion{kind: q.Kind, n: int(q.Points.whole()), rdp: q.RDP, log: q.Log, floor: q.MinDelta.float(), from: q.From.float(), end: math.NaN(), delta: q.Delta.float()}
 	switch {
 	case q.Points != "":
@@ -148,8 +145,8 @@ func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 	return c, err
 }
 
-// Curve returns the curves of one or several plans, of the kind delta over one range.
-func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
+// curve returns the curves of one or several plans, of the kind delta over one range.
+func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	c, err := q.parse(ctx)
 	if err != nil {
 		return Curves{}, err
@@ -167,7 +164,7 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		plan, err := p.Plan.parse(ctx)
 		if err != nil {
 			if q.Plans != nil {
-				err = &PlanError{i, p.Name, err}
+				err = &PlanError{i, fmt.Sprintf("plans[%d]", i), err}
 			}
 			return Curves{}, err
 		}
@@ -202,12 +199,12 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 // A PlanError is what is wrong with one of several plans.
 type PlanError struct {
 	Index int
-	Name  string
+	Key   string // that of the request
 	Err   error
 }
 
-// Error names the plan.
-func (e *PlanError) Error() string { return fmt.Sprintf("plans[%d]: %v", e.Index, e.Err) }
+// Error has the key before the problem.
+func (e *PlanError) Error() string { return fmt.Sprintf("%s: %v", e.Key, e.Err) }
 
 // Unwrap returns what is wrong.
 func (e *PlanError) Unwrap() error { return e.Err }

@@ -20,12 +20,14 @@ type Bounds struct {
 
 // Basis is what a certified interval rests on.
 type Basis struct {
-	WorstDirection string   `json:"worst-direction"`
-	Engine         string   `json:"engine" py:"-"`
-	ErrorBudget    Budget   `json:"error-budget" py:",mapping"`
-	TheoryGap      bool     `json:"theory-gap,omitempty"`
-	Pairs          *Pairs   `json:"pairs,omitempty" py:"-"`
-	Warnings       []string `json:"warnings,omitempty"`
+	WorstDirection string `json:"worst-direction"`
+	Engine         string `json:"engine" py:"-"`
+	ErrorBudget    Budget `json:"error-budget" py:",mapping"`
+	TheoryGap      bool   `json:"theory-gap,omitempty"`
+	Pairs          *Pairs `json:"pairs,omitempty" py:"-"`
+	// Order is the Rényi order that an upper bound comes from.
+	Order    Number   `json:"order,omitempty" py:"-" csv:"-"`
+	Warnings []string `json:"warnings,omitempty"`
 	// Loose says that the estimate is only the middle of a wide interval.
 	Loose bool `json:"-"`
 	// Unattacked and Apart are what attacks leave out (accountant.Gap).

@@ -38,10 +38,10 @@ type MajorityRequest struct {
 	Plan          PlanText  `json:"plan,omitempty" help:"plan {file} of each mechanism, a training run (- reads standard input)"`
 	Classes       int       `json:"classes,omitempty" help:"{number} of labels that are voted for (default 2)"`
 	// Answers, if any, are priced at delta: those for two labels as one mechanism, whatever
-	// families are chosen in the light of earlier answers (docs/guide/darrm.md, Theorem 7); those for
+	// families are chosen in the light of earlier answers (darrm/repeated.go, Theorem 7); those for
 	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
-	Delta   *float64 `json:"delta,omitempty" help:"{δ} of all those answers"`
+	Delta   Decimals `json:"delta,omitempty" in:"(0, 1)" help:"{δ} of all those answers, several with commas between them"`
 	Caps
 }
 
@@ -183,20 +183,12 @@ func (q MajorityRequest) fault(err error) error {
 	return fieldFault(err, "", map[string]string{"delta": "delta-each"})
 }
 
-// Majority returns the noise function of a private majority.
-func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// majority returns the noise function of a private majority.
+func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAnswer, error) {
 	p, o, err := q.parse()
 	if err != nil {
 		return nil, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(&err) }()
 	if q.Plan != nil {
 		if p.Voters, err = q.voters(ctx); err != nil {
 			return nil, err
@@ -207,7 +199,7 @@ func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityA
 	}
 	a, err := q.answer(ctx, p, o)
 	if err == nil && q.Answers > 0 {
-		err = a.price(ctx, q.Answers, *q.Delta)
+		err = a.price(ctx, q.Answers, q.Delta.float())
 	}
 	return a, fieldFault(err, "", nil)
 }
@@ -236,7 +228,7 @@ func (a *MajorityAnswer) price(ctx context.Context, answers int, delta float64) 
 func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Objective) (*MajorityAnswer, error) {
 	a := &MajorityAnswer{Error: map[string]float64{}, Proof: "computed over all corner multisets", Params: p}
 	allowance := int(math.Floor(p.Allowance))
-	// What the subsampling families are proved to need (docs/guide/darrm.md, Theorem 2).
+	// What the subsampling families are proved to need (darrm/gamma.go, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
 	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
 	double2 := min(allowance, (p.Mechanisms+1)/2)
@@ -331,7 +323,7 @@ func (a *MajorityAnswer) byTheorem(ctx context.Context, name string, g darrm.Gam
 	if !ok {
 		return cert, fault.New("output-delta", "%v is below what gamma %s is proved to need", a.Params.OutputDelta, name)
 	}
-	a.Gamma, a.Proof = g, "Theorem 2 of docs/guide/darrm.md, for the exact sampler"
+	a.Gamma, a.Proof = g, "Theorem 2 of darrm/gamma.go, for the exact sampler"
 	if cert, err = darrm.Certify(ctx, a.Params, g); err != nil {
 		return cert, err
 	}

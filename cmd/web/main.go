@@ -1,9 +1,8 @@
 //go:build js && wasm
 
-// Command web is the door of the page in a browser: it hands requests in JSON to package
-// service, and its answers back. It is compiled to WebAssembly and runs in a Web Worker
-// (worker.js); cmd/web/build makes the page. It assumes nothing about requests: service checks
-// them.
+// Command web serves the page in a browser: it hands requests in JSON to package service, and the
+// answers back. It is compiled to WebAssembly and runs in a Web Worker (worker.js). Package
+// cmd/web/build makes the page. It assumes nothing about requests: the service checks them.
 //
 // It sets globalThis.accountant to an object with two functions:
 //

@@ -1,6 +1,5 @@
-// Noise-for-a-plan finds the least noise for which a plan keeps its budget, shows
-// the certified interval that proves it, and what other ways of accounting say of
-// the same plan.
+// Noise-for-a-plan finds the least noise for which a plan keeps its budget. It shows the certified
+// interval that proves it, and what other ways of accounting say of the same plan.
 //
 //	go run ./examples/noise-for-a-plan
 package main

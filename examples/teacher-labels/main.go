@@ -1,7 +1,6 @@
-// Teacher-labels trains a model on private data through private aggregation of
-// teacher ensembles (PATE): 100 teachers each learn from their own part of the
-// data and vote, with noise, on public examples; a student learns from the labels
-// that come out.
+// Teacher-labels trains a model on private data through private aggregation of teacher ensembles
+// (PATE). Each of 100 teachers learns from its own part of the data and votes, with noise, on
+// public examples. A student learns from the labels that come out.
 //
 //	go run ./examples/teacher-labels
 package main

@@ -1,6 +1,6 @@
-// Training-loop trains a model that reads digits by DP-SGD: batches by random allocation, noise that
-// is exact, an account in a file that is charged before each epoch, checkpoints, and a budget
-// that stops it.
+// Training-loop trains a model that reads digits by DP-SGD, with batches by random allocation and
+// exact noise. An account in a file is charged before each epoch. There are checkpoints, and a
+// budget that stops it.
 //
 //	go run ./examples/training-loop                     # 2,000 digits of the repository
 //	go run ./examples/training-loop -dir run            # keep the files, and go on where they end
@@ -8,9 +8,9 @@
 //	go run ./examples/training-loop -batching poisson
 //	go run ./examples/training-loop -seed 1             # the same every time, and no privacy
 //
-// It assumes that each digit is somebody's, that whoever sees the printed lines also sees the model of
-// each epoch, and that an unfinished epoch is seen by nobody. The digits here are public:
-// of private ones the accuracy would be a release of its own, and would have to be paid for.
+// It assumes that each digit is somebody's, and that nobody sees an unfinished epoch. Whoever sees
+// the printed lines also sees the model of each epoch. The digits here are public: of private ones
+// the accuracy would be a release of its own, and would have to be paid for.
 package main
 
 import (

@@ -1,8 +1,8 @@
-// Package godsp is the Fourier transform of github.com/mjibson/go-dsp for the lattices of
-// package fourier: a second opinion, written by other people than gonum's.
+// Package godsp is the Fourier transform of github.com/mjibson/go-dsp for the lattices of package
+// fourier: a second opinion beside gonum's.
 //
-// It is slower, and takes powers of two only. Nothing imports it but what asks for it, such
-// as the flag --transform of the command line, so that other programs do not compile it.
+// It is slower, and takes powers of two only. Only the flag --transform of the command line and its
+// kin import it, so other programs do not compile it.
 package godsp
 
 import (

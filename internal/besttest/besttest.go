@@ -1,33 +1,29 @@
-// Package besttest finds how well the best test tells two distributions apart, at
-// false-positive rates, from certified values of their privacy profile.
+// Package besttest finds how well the best test tells two distributions apart at given
+// false-positive rates. It works from certified values of their privacy profile.
 //
-// A test that says "P" on the set S has the false-positive rate Q(S) and the
-// true-positive rate P(S). For one direction with h(x) = sup_S P(S) − x·Q(S) =
-// δ(log x),
+// A test that says "P" on the set S has the false-positive rate Q(S) and the true-positive rate
+// P(S). For one direction with h(x) = sup_S P(S) − x·Q(S) = δ(log x),
 //
 //	1 − f(α) = sup{P(S): Q(S) ≤ α} = inf over x > 0 of h(x) + αx
 //
-// (Neyman and Pearson; the duality of Dong, Roth and Su 2022, section 2.3), over
-// all real ε = log x. Where x < 1, h is read off the reverse pair: h(x) = 1 − x +
-// x·δ_rev(−log x).
+// (Neyman and Pearson; the duality of Dong, Roth and Su 2022, section 2.3), over all real ε = log
+// x. Where x < 1, h is read off the reverse pair: h(x) = 1 − x + x·δ_rev(−log x).
 //
-// What a finite grid of x proves. Upper: the infimum is at most its value at any
-// x, so each grid point with the upper end of its δ bounds the power of every
-// attacker from above, f from below. Lower: g(x) = h(x) + αx is convex (h is a
-// supremum of lines). Beyond two points a convex function is above the line
+// A finite grid of x proves both ends. Upper: the infimum is at most its value at any x. So each
+// grid point with the upper end of its δ bounds the power of every attacker. Lower: g(x) = h(x) +
+// αx is convex, as h is a supremum of lines. Beyond two points a convex function is above the line
 // through them: for x > x₁ > x₀
 //
 //	g(x) ≥ g(x₁) + (g(x₁) − g(x₀))·(x − x₁)/(x₁ − x₀),
 //
-// which only falls when g(x₁) is replaced by its lower end and g(x₀) by its
-// upper end; likewise from the right. The greater of the two lines bounds g
-// between grid points from below, and the least of these over all gaps bounds the
-// infimum: the power that the best test of this pair has at least. The grid is
-// refined where that bound is least until the two ends are close.
+// which only falls when g(x₁) is replaced by its lower end and g(x₀) by its upper end; likewise
+// from the right. The greater of the two lines bounds g between grid points from below. The least
+// of these over all gaps bounds the infimum, the power that the best test of this pair has at
+// least. The grid is refined where that bound is least until the two ends are close.
 //
-// It assumes that the answers of its sums are certified intervals of δ(ε), and that the second
-// sum is that of the reverse pair. It returns intervals of the power and of the false-negative
-// rate, with warnings where they are wider than asked.
+// It assumes that the answers of its sums are certified intervals of δ(ε), and that the second sum
+// is that of the reverse pair. It returns intervals of the power and of the false-negative rate,
+// with warnings where they are wider than asked.
 package besttest
 
 import (
@@ -39,9 +35,6 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
-
-// An Ends is a certified interval with a best guess.
-type Ends struct{ Lower, Estimate, Upper float64 }
 
 // A Pair is one direction (P, Q) of the composition, looked at as the convex
 // function h(x) = sup_S P(S) − x·Q(S) in two halves: x ≥ 1, and x ≤ 1 as −c(x) =
@@ -136,7 +129,7 @@ const maxLooks = 48
 // least returns bounds on the least value of g(x) = h(x) + αx over one half,
 // and inside, whether g is certainly larger at x = 1 than somewhere in the half:
 // then, by convexity, it is larger still in the other half.
-func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, inside bool, err error) {
+func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r fourier.Range, inside bool, err error) {
 	if len(h.knots) == 0 {
 		if h.below {
 			h.knots = []knot{{t: math.Inf(1)}} // x = 0: c = 0 exactly
@@ -149,7 +142,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, insid
 	}
 	for look := 0; ; look++ {
 		g := make([]knot, len(h.knots))
-		best := Ends{Upper: math.Inf(1), Estimate: math.Inf(1)}
+		best := fourier.Range{Upper: math.Inf(1), Estimate: math.Inf(1)}
 		for i, k := range h.knots {
 			// Each value is good to 4 units of the last place of its terms,
 			// the error of x = e^±t among them.
@@ -182,7 +175,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, insid
 		best.Lower = min(best.Lower, best.Upper)
 		best.Estimate = min(max(best.Estimate, best.Lower), best.Upper)
 		width := best.Upper - best.Lower
-		stop := func() (Ends, bool, error) {
+		stop := func() (fourier.Range, bool, error) {
 			if width > max(4*p.want*math.Abs(best.Upper), 1e-12) {
 				w := fmt.Sprintf("the search for the best test at a false-positive rate of %v ended at a width of %.2g: the interval is wider than asked", alpha, width)
 				if !slices.Contains(p.Warnings, w) {
@@ -269,7 +262,7 @@ func between(g []knot, i int) float64 {
 
 // Test returns the power of the best test at a false-positive rate, and its
 // false-negative rate.
-func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII Ends, err error) {
+func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII fourier.Range, err error) {
 	if len(p.half[0].knots) == 0 {
 		if _, _, err := p.least(ctx, &p.half[0], 0.25); err != nil {
 			return power, typeII, err
@@ -280,7 +273,7 @@ func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII Ends, err
 	if 2*alpha > 1-p.half[0].knots[0].est {
 		first = 1
 	}
-	var sides [2]Ends
+	var sides [2]fourier.Range
 	var have [2]bool
 	for i := range 2 {
 		j := (first + i) % 2
@@ -296,22 +289,15 @@ func (p *Pair) Test(ctx context.Context, alpha float64) (power, typeII Ends, err
 	}
 	// Values of x ≥ 1 are the power itself, those of x ≤ 1 minus the
 	// false-negative rate. The test that ignores the data has power α.
-	flip := func(r Ends, from float64) Ends { return Ends{from - r.Upper, from - r.Estimate, from - r.Lower} }
-	power, typeII = Ends{1, 1, 1}, Ends{}
+	power, typeII = fourier.Range{Lower: 1, Estimate: 1, Upper: 1}, fourier.Range{}
 	if have[0] {
-		power, typeII = sides[0], flip(sides[0], 1)
+		power, typeII = sides[0], sides[0].From(1)
 	}
 	if have[1] {
-		f := flip(sides[1], 0)
-		q := flip(f, 1)
-		if !have[0] {
-			power, typeII = q, f
-		} else {
-			power = Ends{min(power.Lower, q.Lower), min(power.Estimate, q.Estimate), min(power.Upper, q.Upper)}
-			typeII = Ends{max(typeII.Lower, f.Lower), max(typeII.Estimate, f.Estimate), max(typeII.Upper, f.Upper)}
-		}
+		f := sides[1].From(0)
+		power, typeII = power.Min(f.From(1)), typeII.Max(f)
 	}
-	outward := func(r Ends, lo, hi float64) Ends {
+	outward := func(r fourier.Range, lo, hi float64) fourier.Range {
 		// The last subtraction is good to a unit in the last place of 1.
 		r.Lower = min(max(r.Lower*(1-0x1p-50), lo), hi)
 		r.Upper = max(min(r.Upper*(1+0x1p-50), hi), lo)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -18,7 +19,7 @@ import (
 
 // An Answer is what is certified at one value: the cost is in [Lower, Upper].
 type Answer struct {
-	Lower, Estimate, Upper float64
+	fourier.Range
 	// Proved is a lower end of what Upper is an upper end of: where it is above the budget no
 	// better accuracy helps. It is Lower unless theory leaves a gap between the two.
 	Proved float64
@@ -144,7 +145,7 @@ func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, reache
 		}
 		// Out of reach here, or at this accuracy: nothing is proved.
 		s.failure = far.Err
-		return Answer{Lower: math.Inf(-1), Proved: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, false, nil
+		return Answer{Range: fourier.Range{Lower: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, Proved: math.Inf(-1)}, false, nil
 	}
 	s.worked = true
 	reached = !(a.Width > 2.5*accuracy)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/fourier"
 )
 
 // cost answers with an interval as wide as the accuracy around f, placed within it by where.
@@ -13,7 +15,7 @@ func cost(f func(x float64) float64, where float64, calls *int) Ask {
 		*calls++
 		w := accuracy * math.Abs(f(x))
 		lower := f(x) - where*w
-		return Answer{Lower: lower, Estimate: f(x), Upper: lower + w, Proved: lower, Width: accuracy}, nil
+		return Answer{Range: fourier.Range{Lower: lower, Estimate: f(x), Upper: lower + w}, Proved: lower, Width: accuracy}, nil
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package decimal reads the numbers that people write in plan files and on the
-// command line, and writes those that they read.
+// Package decimal reads the numbers that people write in plan files and on the command line, and
+// writes those that they read.
 //
-// A number is its decimal text, not a type: 1, 1.0 and 1e0 are the same number,
-// and no digit of a count is lost on the way.
+// A number is its decimal text, not a type. 1, 1.0 and 1e0 are the same number, and no digit of a
+// count is lost.
 package decimal
 
 import (

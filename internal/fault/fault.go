@@ -1,6 +1,6 @@
-// Package fault is the one type of error for bad input: a problem with a field. Whoever
-// hands on somebody else's input puts its own name in front or another in place, by the
-// type and never by the text, so that a reworded message changes no line number.
+// Package fault is the one type of error for bad input: a problem with a field. Whoever hands on
+// somebody else's input puts its own name in front, or another in place. That goes by the type and
+// never by the text, so a reworded message changes no line number.
 //
 // The text of an Error is "field: problem", or "outer: field: problem".
 package fault

@@ -1,5 +1,5 @@
-// Package gonumfft holds what is proved of gonum's FFTPACK real transform and its inverse: which
-// lengths are accurate and fast, and how far a result may be off. It assumes finite numbers.
+// Package gonumfft holds what is proved of gonum's FFTPACK real transform and its inverse. It says
+// which lengths are accurate and fast, and how far a result may be off. It assumes finite numbers.
 package gonumfft
 
 import (

@@ -1,13 +1,16 @@
-// Package mu finds the least μ of Gaussian differential privacy that describes a privacy profile
-// at a tolerance τ, from certified values of the profile.
+// Package mu finds the least μ of Gaussian differential privacy that describes a privacy profile at
+// a tolerance τ, from certified values of the profile.
 //
-// Proof. Where ε < 0, δ(ε) is 1 − e^ε + e^ε·δ'(−ε) with δ' of the other direction, and so is
-// δ_μ(ε) of δ_μ(−ε): the condition at −ε for the other direction implies it, as e^ε·τ ≤ τ.
-// Lower end: at each ε ≥ 0, δ_μ(ε) ≥ δ(ε) − τ. Upper end: on a grid with δ ≤ τ at its last point, where
-// δ falls, the chord in e^ε of the upper ends is above δ (which is convex there), and a
-// tangent of δ_μ, Φ(a) − e^ε·Φ(b) with a, b = ±μ/2 − t/μ, below δ_μ; both are affine in
-// e^ε, so that it is enough to compare them at both ends of a step (Dong, Roth and Su,
-// JRSS-B 2022, section 2.3, for the duality of tests and profiles).
+// Proof. Where ε < 0, δ(ε) is 1 − e^ε + e^ε·δ'(−ε) with δ' of the other direction. δ_μ(ε) depends
+// on δ_μ(−ε) in the same way. So the condition at −ε for the other direction implies it, as e^ε·τ ≤
+// τ.
+//
+// Lower end: at each ε ≥ 0, δ_μ(ε) ≥ δ(ε) − τ.
+//
+// Upper end: take a grid with δ ≤ τ at its last point, where δ falls. The chord in e^ε of the upper
+// ends is above δ, which is convex there. A tangent of δ_μ, Φ(a) − e^ε·Φ(b) with a, b = ±μ/2 − t/μ,
+// is below δ_μ. Both are affine in e^ε, so it is enough to compare them at both ends of a step.
+// (Dong, Roth and Su, JRSS-B 2022, section 2.3, for the duality of tests and profiles.)
 //
 // It assumes that the values are certified, the worse of the two directions at each ε. It returns
 // an interval, whose upper end is proved on the grid that was asked for.
@@ -48,7 +51,8 @@ const (
 
 // Where to look, and how finely; none of these proves anything.
 const (
-	gridPoints = 64
+	gridPoints = 64 // on which the regret rests; μ has a part of them first, and more where it needs them
+	firstShare = 4
 	rounds     = 6
 	accuracy   = 1e-5
 	gain       = 0.05 // of the width that is left; what theory leaves open, no more points close
@@ -62,12 +66,13 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 	}
 	c := &curve{ask: ask, tolerance: tolerance}
 	last := max(0, end)
-	var grid []float64
+	var grid, others []float64
 	for i := range gridPoints + 1 {
-		grid = append(grid, last*float64(i)/gridPoints)
-	}
-	if last == 0 {
-		grid = []float64{0}
+		if x := last * float64(i) / gridPoints; i%firstShare == 0 && (i == 0 || last > 0) {
+			grid = append(grid, x)
+		} else if last > 0 {
+			others = append(others, x)
+		}
 	}
 	if err := c.add(grid); err != nil {
 		return out, err
@@ -100,6 +105,15 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 	if math.IsInf(out.Upper, 1) {
 		return out, fault.New("tolerance", "%v: %w", tolerance, ErrNone)
 	}
+	others = slices.DeleteFunc(others, func(x float64) bool { // refine may have had it
+		return slices.ContainsFunc(c.points, func(p Point) bool { return math.Abs(p.At-x) < 1e-9*x })
+	})
+	if err := c.add(others); err == nil {
+		out.Lower, out.Upper = c.bounds()
+		out.Upper = min(out.Upper, most)
+	} else if err != ErrEnough {
+		return out, err
+	}
 	out.Regret = c.regret(out.Upper)
 	return out, nil
 }
@@ -120,6 +134,19 @@ func (c *curve) add(epsilons []float64) error {
 		c.points = append(c.points, Point{p.At, max(0, p.Lower), min(1, p.Upper)})
 	}
 	slices.SortFunc(c.points, func(p, q Point) int { return cmp.Compare(p.At, q.At) })
+	// δ is convex in e^ε: a value that little work has proved is not to stand in the way of those beside it.
+	x, up := make([]float64, len(c.points)), make([]float64, len(c.points))
+	for i, p := range c.points {
+		x[i], up[i] = p.At, p.Upper
+	}
+	hull := xmath.LowerHull(x, up)
+	for k := 1; k < len(hull); k++ {
+		l, r := hull[k-1], hull[k]
+		for i := l + 1; i < r; i++ {
+			share := math.Expm1(x[i]-x[r]) / math.Expm1(x[l]-x[r])
+			c.points[i].Upper = min(up[i], xmath.Up(share*up[l]+(1-share)*up[r], 8))
+		}
+	}
 	return nil
 }
 

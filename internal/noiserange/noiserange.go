@@ -1,5 +1,5 @@
-// Package noiserange is what noise multipliers and sensitivities may be: profiles and Rényi curves of one
-// mechanism refuse the same ones, in the same words.
+// Package noiserange has the ranges of noise multipliers and sensitivities. Profiles and Rényi
+// curves of one mechanism refuse the same ones, in the same words.
 package noiserange
 
 import "github.com/dpaccountant/accountant/internal/fault"

@@ -1,20 +1,20 @@
-// Package positive computes laws of sums and products of independent non-negative random
-// variables, one above and one below in the convex order, in positive arithmetic: no mass is
-// ever a difference of larger ones, so that a probability of 1e-100 has as many digits as one
-// of a half.
+// Package positive computes laws of sums and products of independent non-negative random variables,
+// one above and one below in the convex order. Arithmetic is positive: no mass is ever a difference
+// of larger ones, so a probability of 1e-100 has as many digits as one of a half.
 //
-// A variable X is below Y in the convex order if E φ(X) ≤ E φ(Y) for every convex φ. Replacing
-// the values of a cell by a mean-preserving spread on its ends goes up in that order, replacing
-// them by their mean goes down; sums and products with independent non-negative variables keep
-// the order. So a law rounded up (down) at every step, on whatever grids, is above (below)
-// (docs/theory/allocation.md §3).
+// A variable X is below Y in the convex order if E φ(X) ≤ E φ(Y) for every convex φ. Replacing the
+// values of a cell by a mean-preserving spread on its ends goes up in that order. Replacing them by
+// their mean goes down. Sums and products with independent non-negative variables keep the order.
+// So a law rounded up (down) at every step, on whatever grids, is above (below):
+// docs/theory/allocation.md §3.
 //
-// It assumes values ≥ 0 and means that are known to be finite. Use it for likelihood ratios:
-// what E(M − α)₊ and E(1 − αM)₊ are, a privacy profile is.
+// It assumes values ≥ 0 and means that are known to be finite. Use it for likelihood ratios: E(M −
+// α)₊ and E(1 − αM)₊ give a privacy profile.
 package positive
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -207,15 +207,10 @@ func (c *cells) row(op operation, xi, mi float64, ys, ms []float64) {
 	}
 	// The first cell by bisection, the others by walking.
 	v := value(ys[j])
-	lo, hi := 0, len(g)-1
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; v >= g[mid] {
-			lo = mid
-		} else {
-			hi = mid
-		}
+	k, found := slices.BinarySearch(g[:len(g)-1], v)
+	if !found {
+		k--
 	}
-	k := lo
 	at, end := g[k], g[k+1]
 	m, mo := 0.0, 0.0
 	if op == add {

@@ -1,6 +1,6 @@
-// Package queue is a queue that hands out the first of its values in an order of the
-// caller's: the cell of the largest bound in a branch and bound, the least of the largest
-// numbers seen. It is container/heap with a type.
+// Package queue is a queue that hands out the first of its values in an order of the caller's. It
+// serves branch and bound, and the least of the largest numbers seen. It is container/heap with a
+// type.
 package queue
 
 import "container/heap"

@@ -1,6 +1,7 @@
-// Package strictjson reads JSON that has one meaning. Package encoding/json takes the last of two equal keys, keys
-// in any case and, unless told otherwise, keys that it does not know; it puts a replacement for text that is
-// not UTF-8. Other readers differ, and so may what a person sees. Here all of that is an error with its place.
+// Package strictjson reads JSON that has one meaning. Package encoding/json takes the last of two
+// equal keys, keys in any case and, unless told otherwise, unknown keys. It puts a replacement for
+// text that is not UTF-8. Other readers differ, and so may what a person sees. Here all of that is
+// an error with its place.
 //
 // Every request, file of clients, ledger, randomizer and result that is read goes through it.
 //

@@ -1,9 +1,10 @@
-// Package tables reads tables of comma-separated values, one row to a line. All readers of such files share
-// it, so that they agree on what a row, a number and a header are.
+// Package tables reads tables of comma-separated values, one row to a line. All readers of such
+// files share it, so they agree on what a row, a number and a header are.
 //
-// A row is never dropped. The first line is a header where every cell of it is a name (see [IsHeader]);
-// a number is one in decimal notation ([decimal.Plain]), so that 3_0 and 0x1e are none. Blank lines are
-// no rows, nor are comments where a reader allows them. A mark of the byte order in front is left out.
+// A row is never dropped. The first line is a header where every cell of it is a name (see
+// [IsHeader]). A number is one in decimal notation ([decimal.Plain]), so 3_0 and 0x1e are none.
+// Blank lines are no rows, nor are comments where a reader allows them. A byte order mark in front
+// is left out.
 //
 // Do not use it for a file whose cells have line feeds, or whose blanks have a meaning.
 package tables

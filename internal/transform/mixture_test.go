@@ -107,3 +107,19 @@ func TestHighPrecision(t *testing.T) {
 		}
 	}
 }
+
+// TestRealOfLargeMoments: a moment whose square is no float64 is known like others; by binomial terms, log M(s) is between
+// (s+1)·log q + s(s+1)/(2σ²) and s(s+1)/(2σ²).
+func TestRealOfLargeMoments(t *testing.T) {
+	const rate, sigma = 0.01, 0.3
+	tr, err := NewPoissonGaussian(rate, 0, sigma, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := 7.5; s < 12; s += 0.25 {
+		top := s * (s + 1) / (2 * sigma * sigma)
+		if k, _, err := tr.Real(s); !(err <= 1e-10 && k+err >= top+(s+1)*math.Log(rate) && k-err <= top) {
+			t.Errorf("log M(%v) = %v ± %v, not in [%v, %v]", s, k, err, top+(s+1)*math.Log(rate), top)
+		}
+	}
+}

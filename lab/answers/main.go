@@ -1,23 +1,25 @@
-// Command answers prints what every command and example of the repository answers, for
-// comparing two states of the code: before and after a change that is to alter no
-// answer,
+// Command answers prints what every command and example of the repository answers, to compare two
+// states of the code. Before and after a change that is to alter no answer,
 //
 //	go run ./lab/answers > before.txt
 //	… the change …
 //	go run ./lab/answers > after.txt
 //	diff before.txt after.txt
 //
-// is empty, or each line of it is explained in the commit. It takes about half a minute of
-// one core. The same code prints the same bytes: there are no times, no paths and no
-// addresses in it, chain heads of ledgers (which hold times) and what the training loop learns
-// with a secret source are left out, and pictures stand as hashes.
+// is empty, or each line of it is explained in the commit. It takes about half a minute of one
+// core. The same code prints the same bytes: there are no times, no paths and no addresses. Chain
+// heads of ledgers (which hold times) and what the training loop learns with a secret source are
+// left out. Pictures stand as hashes.
 //
-// What is asked stands in asked.txtar: first the command lines, then the files that they
-// read. A line by itself is run three times, for text, --json and --csv; one that begins
-// with "= " once, as it stands; "< file args" once with the file as standard input;
-// "cat file" prints a file that a command wrote, "hash file" its SHA-256. examples/ is
-// there too: each plan of it is asked by every command that takes a plan and ends in
-// seconds, and each program of it is run. To add a question, add a line.
+// The questions stand in asked.txtar: first the command lines, then the files that they read.
+//
+//   - A line by itself is run three times, for text, --json and --csv.
+//   - A line that begins with "= " is run once, as it stands.
+//   - "< file args" is run once with the file as standard input.
+//   - "cat file" prints a file that a command wrote, and "hash file" its SHA-256.
+//
+// examples/ is there too. Every command that takes a plan and ends in seconds is asked about each
+// plan of it, and each program of it is run. To add a question, add a line.
 package main
 
 import (

@@ -1,12 +1,14 @@
-// Command benchmarks asks this library, dp_accounting and prv_accountant the questions of questions.json, each through its public
-// functions, and writes the answers and their costs, and from them the tables and pictures of docs/reference/benchmarks.md:
+// Command benchmarks asks this library, dp_accounting and prv_accountant the questions of
+// questions.json, each through its public functions. It writes the answers and their costs, and the
+// tables and pictures of docs/reference/benchmarks.md:
 //
 //	go run ./lab/benchmarks -out docs -python /usr/bin/python3
 //	go run ./lab/benchmarks -out docs -only schedules
 //	go run ./lab/benchmarks -out docs -redraw
 //
-// Costs are processor time in units of one real FFT of 65,536 points of gonum (x-fft), taken before and after each question.
-// PYTHONPATH says where the two others are. One that cannot be imported is named on standard error, and its column says so.
+// Costs are processor time in units of one real FFT of 65,536 points of gonum (x-fft), taken before
+// and after each question. PYTHONPATH says where the two others are. One that cannot be imported is
+// named on standard error, and its column says so.
 package main
 
 import (

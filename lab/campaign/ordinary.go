@@ -1,7 +1,7 @@
 package campaign
 
 // Two more kinds of plans: what people run, whose answers must be as narrow as asked within the preset limit of work, and
-// the same at the ends of every range. docs/reference/campaign.md lists the ranges.
+// the same at the ends of every range. docs/reference/campaign.md says what such plans are for.
 
 import (
 	"math"

@@ -47,10 +47,10 @@ func (s *result) report(times bool) string {
 	return b.String()
 }
 
-// The lines of a page between which the report stands.
+// The lines of a file (million.txt) between which the report stands.
 const begin, end = "<!-- campaign: begin -->\n", "<!-- campaign: end -->\n"
 
-// inPage writes the report into a page, in the place of the one that is there.
+// inPage writes the report into a file, in the place of the one that is there.
 func (s *result) inPage(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

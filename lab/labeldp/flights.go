@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 )
@@ -231,21 +232,21 @@ func flightsPage(dir, folder string, seeds int) {
 	r := &report{dir: dir}
 	r.p("# Label randomizers on real data: delays of flights")
 	r.p("")
-	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659. Its data are not to be had, or too large for a page that everybody can make again; what its Figures 3, 4 and 5 show is shown here on other data. Everything on this page is written by")
+	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659. Its Figures 3, 4 and 5 on public data. This page is written by")
 	r.p("")
 	r.p("```sh")
 	r.p("npm pack vega-datasets@2.11.0 && tar xzf vega-datasets-2.11.0.tgz package/data/%s", flightsFile)
 	r.p("go run ./lab/labeldp -data package/data")
 	r.p("```")
 	r.p("")
-	r.p("from %s (SHA-256 %s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause). The theory is in [labeldp.md](../guide/labeldp.md), experiments without data in [labeldp.md](labeldp.md).", flightsFile, hash[:16])
+	r.p("from %s (SHA-256 %s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause).", flightsFile, hash[:16])
 	r.p("")
 	r.p("%d flights, %d to train and %d to test. The label is the delay in whole minutes, clipped to [%d, %d]: %d labels. Hour of departure and distance are public; the model is linear in indicators of the %d hours and of %d distances, %d parameters fitted by least squares. Always predicting the mean has a test MSE of %.2f, the model fitted to clean labels %.2f.",
 		len(fs), len(train.y), len(test.y), shortest, longest, longest-shortest+1, hours, stretches, parameters, test.yy/float64(len(test.y))-mean*mean, clean)
 	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int){flightLosses, flightOutputs, flightGroups, flightSGD} {
 		section(r, train, test, solve, clean, seeds)
 	}
-	try.Check(os.WriteFile(filepath.Join(dir, "labeldp-flights.md"), r.Bytes(), 0o644))
+	try.Check(plots.WritePage(dir, "labeldp-flights", r.Bytes()))
 }
 
 // flightLosses is the analogue of Figures 4 and 5.
@@ -265,7 +266,7 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	}
 	r.p("\n## Noisy label loss and test loss against ε (as Figures 4 and 5)")
 	r.p("")
-	r.p("By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Methods that use a prior estimate it from the private labels with a part √(k/n) of ε; *by group* they do so for each of six parts of the day.", seeds)
+	r.p("By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Priors are estimated with a part √(k/n) of ε; *by group* for each of six parts of the day.", seeds)
 	head := []string{"excess test MSE"}
 	for _, eps := range budgets {
 		head = append(head, fmt.Sprintf("ε = %v", eps))
@@ -289,7 +290,7 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	head[0] = "half-loss of labels"
 	r.table(head, losses)
 	first := func(name string) float64 { return curves[name][slices.Index(budgets, 1)] }
-	r.p("As in the paper, biased labels (the last four rows) have by far the smaller noisy label loss and the larger test loss, and the optimum is the best throughout but for small ε, where estimating the prior costs more than it gains. At ε = 1 RR-on-bins is off by %.3g, the optimum by %.2g, Laplace noise by %.2g.", first("rr-on-bins"), first("optimal-unbiased"), first("laplace"))
+	r.p("As in the paper, biased labels (the last four rows) have the smaller noisy label loss and the larger test loss; the optimum is the best but for small ε, where estimating the prior costs more than it gains. At ε = 1 RR-on-bins is off by %.3g, the optimum by %.2g, Laplace noise by %.2g.", first("rr-on-bins"), first("optimal-unbiased"), first("laplace"))
 	r.p("\n![Excess test MSE against ε](labeldp-flights.png)")
 	r.p("\n![Noisy label loss against ε](labeldp-flights-loss.png)")
 	r.p("\nThe numbers: [labeldp-flights.csv](labeldp-flights.csv).")
@@ -303,7 +304,7 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 	const eps = 4
 	r.p("\n## What the noisy labels look like (as Figure 3)")
 	r.p("")
-	r.p("The law of all noisy labels at ε = %d, as the paper draws it for its sales: quantiles of the training labels of one run, and their mean squared error.", eps)
+	r.p("Quantiles of noisy labels at ε = %d, of one run, and their mean squared error.", eps)
 	at := []float64{0, 1, 5, 25, 50, 75, 95, 99, 100}
 	var qs []float64
 	for i := range 101 {
@@ -358,7 +359,7 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 	ctx := context.Background()
 	r.p("\n## A prior for each group")
 	r.p("")
-	r.p("Groups that public features tell apart may have a randomizer each, for the budget of one. Half-loss of the labels, by known priors (exact) and by priors that were estimated from the private labels (mean over %d seeds, half-loss under the true priors).", min(seeds, 3))
+	r.p("Half-loss by known priors (exact) and by priors estimated from the private labels (mean over %d seeds, half-loss under the true priors).", min(seeds, 3))
 	groupings := []struct {
 		name  string
 		count int
@@ -403,14 +404,14 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 		rows = append(rows, row)
 	}
 	r.table([]string{"groups", "ε = 1: known", "estimated", "ε = 4: known", "estimated"}, rows)
-	r.p("With known priors groups never lose, because the least loss is concave in the prior. Estimating them takes √(kG/n) of ε for G groups, which is more than these groups gain: delays at different hours are too much alike.")
+	r.p("With known priors groups never lose, because the least loss is concave in the prior. Estimating them takes √(kG/n) of ε for G groups, more than these groups gain.")
 	synthetic(r)
 }
 
 // synthetic is what groups gain where their labels do differ.
 func synthetic(r *report) {
 	r.p("")
-	r.p("Where labels do differ, groups gain. Three groups of equal size, labels 0 to 60, their mass proportional to e^{−|y − c|/3} around c = 10, 30 and 50; known priors:")
+	r.p("Where labels differ, groups gain. Three groups of equal size, labels 0 to 60, their mass proportional to e^{−|y − c|/3} around c = 10, 30 and 50; known priors:")
 	labels := ints(0, 60)
 	all := make([]float64, len(labels))
 	var priors []labeldp.Prior

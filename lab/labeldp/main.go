@@ -1,7 +1,6 @@
-// Command labeldp regenerates tables and figures of
-// "Optimal Unbiased Randomizers for Regression with Label Differential
-// Privacy" (arXiv:2312.05659): about the noisy label loss on synthetic priors, a
-// synthetic regression, and a regression on public data.
+// Command labeldp regenerates tables and figures of "Optimal Unbiased Randomizers for Regression
+// with Label Differential Privacy" (arXiv:2312.05659). They are about the noisy label loss on
+// synthetic priors, a synthetic regression, and a regression on public data.
 //
 // It writes labeldp.md and its pictures into a folder:
 //
@@ -21,11 +20,11 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
@@ -79,16 +78,16 @@ func run(dir string, without ...string) {
 	r.p("# Optimal unbiased label randomizers")
 	r.p("")
 	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.")
-	r.p("Everything on this page is written by `go run ./lab/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).")
+	r.p("This page is written by `go run ./lab/labeldp`. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).")
 	r.p("")
-	r.p("Losses are **half-losses**, E ½(ŷ − y)²: that is what the paper tabulates as noisy label loss, although its captions say mean squared error. Test losses are mean squared errors, as in the paper.")
+	r.p("Losses are **half-losses**, E ½(ŷ − y)², as the paper tabulates them; test losses are mean squared errors.")
 	for _, section := range sections {
 		if slices.Contains(without, section.name) {
 			continue
 		}
 		section.write(r)
 	}
-	try.Check(os.WriteFile(filepath.Join(dir, "labeldp.md"), r.Bytes(), 0o644))
+	try.Check(plots.WritePage(dir, "labeldp", r.Bytes()))
 }
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
@@ -169,7 +168,7 @@ func figureTwo(r *report) {
 	opt, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
 	r.p("\n## Figure 2: the optimal law")
 	r.p("")
-	r.p("Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. The paper shows a solution on an unspecified fine grid; without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
+	r.p("Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. Without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
 	head := []string{"output"}
 	for _, y := range opt.Labels() {
 		head = append(head, fmt.Sprintf("P(· \\| %v)", y))
@@ -185,7 +184,7 @@ func figureTwo(r *report) {
 	r.table(head, rows)
 	r.p("![Output law per label](labeldp-law.png)")
 	r.p("")
-	r.p("For 52 labels (uniform, ε = 1) the same staircases appear: each column of discs takes two sizes, with the larger ones on an interval of labels that moves up with the output.")
+	r.p("For 52 labels (uniform, ε = 1) the same staircases appear.")
 	r.p("")
 	r.p("![Output law for 52 labels](labeldp-law52.png)")
 	drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png"))
@@ -197,7 +196,7 @@ func meshSize(r *report) {
 	const eps = 0.998
 	r.p("\n## Mesh size (the table of Appendix G.3)")
 	r.p("")
-	r.p("The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior; the paper's rule √(k/n) is %.5f for 52 labels of 131,903,909 rows, so that 0.002 is three times as much as it asks for, or rounded up), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. Its histogram is not public here; the pattern is the same on two synthetic priors. The grid-free value needs no mesh.", math.Sqrt(52.0/131_903_909))
+	r.p("The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior; the paper's rule √(k/n) is %.5f), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. The pattern is the same on two synthetic priors.", math.Sqrt(52.0/131_903_909))
 	var rows [][]string
 	for _, c := range []struct {
 		name string
@@ -222,7 +221,7 @@ func meshSize(r *report) {
 func lossCurves(r *report) {
 	r.p("\n## Noisy label loss against ε (as Figures 4 and 5, on synthetic priors)")
 	r.p("")
-	r.p("Two priors: *weeks*, labels 1..52 with half of the mass on 52; *sales*, labels 0..100 with mass proportional to e^{−y/10}. Solid lines are unbiased, dashed ones biased; discrete noise lies on top of the continuous and is in the tables only.")
+	r.p("Two priors: *weeks*, labels 1..52 with half of the mass on 52; *sales*, labels 0..100 with mass proportional to e^{−y/10}. Solid lines are unbiased, dashed ones biased.")
 	for _, c := range []struct {
 		name string
 		p    labeldp.Prior
@@ -261,7 +260,7 @@ func lossCurves(r *report) {
 		}
 		r.table(head, rows)
 	}
-	r.p("For small ε the optimum is close to the two-point mechanism, and has half the loss of Laplace noise; for large ε it approaches debiased randomized response, and reaches it at a finite ε (below).")
+	r.p("For small ε the optimum is close to the two-point mechanism, with half the loss of Laplace noise; for large ε it reaches debiased randomized response.")
 }
 
 func biasCurves(r *report) {
@@ -283,7 +282,7 @@ func biasCurves(r *report) {
 	}
 	r.p("\n## Bias")
 	r.p("")
-	r.p("E[ŷ] − y for each label of *weeks* at ε = %v. The loss of the biased methods is small because they pull every label to the middle of the prior.", eps)
+	r.p("E[ŷ] − y for each label of *weeks* at ε = %v.", eps)
 	r.p("\n![Bias per label](labeldp-bias.png)")
 	drawBias(p.Labels(), names, curves, filepath.Join(r.dir, "labeldp-bias.png"))
 }
@@ -307,14 +306,14 @@ func biasLimit(r *report) {
 	}
 	r.p("\n## Between unbiased and unconstrained")
 	r.p("")
-	r.p("The paper leaves open what a soft constraint would give. Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
+	r.p("Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
 	r.table(head, rows)
 	biasRule(r, p)
 }
 
 // biasRule says which β a regression of d parameters on n examples should take.
 func biasRule(r *report, p labeldp.Prior) {
-	r.p("How much bias is worth it? A model of d parameters fitted to n examples turns noise into about 2·loss·d/n of squared test error, and a bias of β into up to β², however many examples there are. So take the β with the least 2·loss(β)·d/n + β². While the loss falls by s for a unit of β, that is β = s·d/n: with many examples for each parameter next to none. By the table above (s is the fall from 0 to 0.05), and by search over β in steps of 0.005:")
+	r.p("A model of d parameters fitted to n examples turns noise into about 2·loss·d/n of squared test error, and a bias of β into up to β². The β with the least 2·loss(β)·d/n + β² is s·d/n, where the loss falls by s for a unit of β. By the table above, and by search over β in steps of 0.005:")
 	sizes := []float64{10, 100, 1000, 10000}
 	head := []string{"ε", "s"}
 	for _, n := range sizes {
@@ -350,7 +349,7 @@ func biasRule(r *report, p labeldp.Prior) {
 func thresholds(r *report) {
 	r.p("\n## Where debiased randomized response is optimal")
 	r.p("")
-	r.p("The paper observes that the optimum approaches debiased randomized response for large ε. It is equal to it above a finite ε, found here by bisection on the dual certificate.")
+	r.p("The optimum equals debiased randomized response above a finite ε, found by bisection on the dual certificate.")
 	var rows [][]string
 	for _, c := range []struct {
 		name string
@@ -360,16 +359,11 @@ func thresholds(r *report) {
 		{"uniform on {0, …, 4}", priorB()}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
 		{"uniform on {0, …, 9}", try.Must(labeldp.NewPrior(ints(0, 9), nil))},
 	} {
-		lo, hi := 0.5, 8.0
-		for hi-lo > 1e-9 {
-			mid := (lo + hi) / 2
-			if _, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, mid)); cert.Iterations > 0 {
-				lo = mid
-			} else {
-				hi = mid // the certificate of debiased randomized response held
-			}
-		}
-		rows = append(rows, []string{c.name, fmt.Sprintf("%.6f", hi)})
+		from, _ := xmath.Bisect(8, 0.5, 33, func(eps float64) bool {
+			_, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
+			return cert.Iterations == 0 // the certificate of debiased randomized response held
+		})
+		rows = append(rows, []string{c.name, fmt.Sprintf("%.6f", from)})
 	}
 	r.table([]string{"prior", "optimal from ε ="}, rows)
 }
@@ -377,5 +371,5 @@ func thresholds(r *report) {
 func missing(r *report) {
 	r.p("\n## What is not here")
 	r.p("")
-	r.p("The data of the paper: Criteo Sponsored Search Conversion (15,995,634 rows, Figures 3 and 4), US Census 1940 (131,903,909 rows, Figure 5 (a) and the values of the mesh table) and a proprietary data set of conversion counts (Figure 5 (b), above on synthetic ones). The values of these figures are plotted in the paper without numbers. What Figures 3 to 5 and Appendix D show is shown on delays of flights: [labeldp-flights.md](labeldp-flights.md).")
+	r.p("The data of the paper: Criteo Sponsored Search Conversion (Figures 3 and 4), US Census 1940 (Figure 5 (a), the mesh table) and proprietary conversion counts (Figure 5 (b)). [Flights](labeldp-flights.md) stand in for them.")
 }

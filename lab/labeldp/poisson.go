@@ -106,7 +106,7 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	base := poissonLoss(clean, testX, testY)
 	r.p("\n## Poisson loss (as Figure 5 (b), on synthetic counts)")
 	r.p("")
-	r.p("The data of the paper is proprietary. Here: %d examples, x uniform on [0, 1], label a Poisson count of mean e^(3x − 1), at most 20; log λ a quadratic in x, fitted by Newton's method and taken where the training loss is lowest, as the paper does at small ε. Relative test loss (L − L\\*)/|L\\*|, L\\* = %.4f that of clean labels: mean over %d runs, with the standard deviation. A training loss has no minimum where the mean of the noisy labels is negative for some x; how many runs had none stands in brackets, if any.", rows, base, seeds)
+	r.p("%d examples, x uniform on [0, 1], label a Poisson count of mean e^(3x − 1), at most 20; log λ a quadratic in x, fitted by Newton's method and taken where the training loss is lowest, as the paper does at small ε. Relative test loss (L − L\\*)/|L\\*|, L\\* = %.4f that of clean labels: mean over %d runs, with the standard deviation. Runs whose training loss had no minimum are in brackets.", rows, base, seeds)
 	head := []string{"method"}
 	for _, eps := range budgets {
 		head = append(head, fmt.Sprintf("ε = %v", eps))
@@ -162,5 +162,5 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 		table = append(table, append([]string{name}, cells[name]...))
 	}
 	r.table(head, table)
-	r.p("As in the paper, unbiased labels lose far less than biased ones from ε = 1 on, debiased randomized response apart, which needs ε = 2; at ε = 0.5 they vary more than they differ. The optimum is the best from ε = 2 on.")
+	r.p("As in the paper, unbiased labels lose far less than biased ones from ε = 1 on (debiased randomized response from 2). The optimum is the best from ε = 2 on.")
 }

@@ -79,7 +79,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 	clean := fit(x, y)
 	r.p("\n## A synthetic regression")
 	r.p("")
-	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. The whole pipeline runs: a private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
+	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. A private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
 	type cell struct{ label, test, square float64 }
 	cells := map[string][]cell{}
 	var order []string
@@ -141,7 +141,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 		rows = append(rows, row)
 	}
 	r.table(head, rows)
-	r.p("As in the paper's experiments, unbiased labels have by far the larger noisy label loss and by far the smaller test loss: what is left of their noise after fitting shrinks with the number of examples, bias does not. The prior is not free: at ε = 0.5 its share of the budget costs the optimal randomizer more than the prior gains over the two-point mechanism, which needs none; with a public prior the optimum is never behind. The predictors of the first run at ε = 1:")
+	r.p("As in the paper, unbiased labels have the larger noisy label loss and the smaller test loss: their noise shrinks with the number of examples, bias does not. At ε = 0.5 the private prior costs more than it gains. The predictors of the first run at ε = 1:")
 	r.p("\n![Fitted predictors](labeldp-regression.png)")
 	truth := make([]float64, bins+1)
 	for b := range truth {
@@ -154,7 +154,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 func privacy(r *report) {
 	r.p("\n## Privacy of one label")
 	r.p("")
-	r.p("The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1), so that more labels cost less at the same ε; the optimum uses nearly all of its budget, ρ = τ(1 + e^ε) ≤ 1 being the share of binary randomized response in it.")
+	r.p("The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1); ρ = τ(1 + e^ε) ≤ 1 is the share of binary randomized response in the optimum.")
 	var rows [][]string
 	for _, c := range []struct {
 		name string

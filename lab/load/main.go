@@ -1,12 +1,13 @@
-// Command load measures accountant serve --http: requests a second, and the times that half and
-// 99 of 100 requests take, for questions and for spends with a ledger on disk, and the memory of the
-// server: its heap after them, and the most that the process has had. It starts the server that it is given, in a folder of its own:
+// Command load measures accountant serve --http. It reports requests a second, and the times that
+// half and 99 of 100 requests take, for questions and for spends with a ledger on disk. It also
+// reports the memory of the server: its heap after them, and the most that the process has had. It
+// starts the server that it is given, in a folder of its own:
 //
 //	go build -o /tmp/accountant ./cmd/accountant
 //	go run ./lab/load -program /tmp/accountant
 //
-// Clients and server share the machine, so that a request costs both; -requests 100000 shows whether
-// the memory of the server grows.
+// Clients and server share the machine, so a request costs both; -requests 100000 shows whether the
+// memory of the server grows.
 package main
 
 import (

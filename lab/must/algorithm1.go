@@ -77,17 +77,15 @@ func (h *algorithm1) peak(omega lossDensity, w []float64) (cell int, top float64
 	}
 	point := func(i int) float64 { return -h.l + float64(i)*h.dx }
 	lo, hi := point(max(0, best-1)), point(min(h.r, best+1))
-	golden := (math.Sqrt(5) - 1) / 2
-	for range 60 {
-		a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-		if omega.at(a) > omega.at(b) {
-			hi = b
-		} else {
-			lo = a
+	at := lo
+	xmath.GoldenSection(func(t float64) float64 {
+		v := omega.at(t)
+		if v > top {
+			at, top = t, v
 		}
-	}
-	at := lo + (hi-lo)/2
-	return min(h.r-1, max(0, int(math.Floor((at+h.l)/h.dx)))), omega.at(at)
+		return -v
+	}, lo, hi, 1e-8*(hi-lo))
+	return min(h.r-1, max(0, int(math.Floor((at+h.l)/h.dx)))), top
 }
 
 // forgotten is the mass up to which the authors' error term leaves a cell out: they

@@ -151,8 +151,8 @@ func compositionTable(r *report) {
 	}
 	near.Y.Min, near.Y.Max = 0.9, 2.4
 	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{90, 90, 90, 255}})}})
-	r.figure("must-composition.png", "To be compared with the paper's claims on equations 6–8; all under substitution. Left: lines are proved upper ends, the bands below them reach down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
-		"Right: WOR and WR over Poisson; lines are upper ends by the recursion over data configurations, pale bands the gap that it closes. At equal n, m, σ these three cost about the same after many steps.",
+	r.figure("must-composition.png", "Left: proved upper ends, with bands down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
+		"Right: WOR and WR over Poisson, by the recursion.",
 		legend, [][]*chart{{all, near}}, 9*vg.Centimeter)
 	r.printf("ε by the paper's pair (**no bound**), by an attack on legal data (lower) and by a theorem (upper). Up to %d steps the ends of WOR and WR are those of the recursion (`accountant.WithRecursion`); *without* is the upper end without it.\n\n| scheme | k | paper's pair, no bound | attack: at least | proved: at most | without |\n|---|---|---|---|---|---|\n", recursionRuns)
 	for _, c := range cs {
@@ -251,7 +251,7 @@ func historicTable(r *report) {
 	}
 	p.Y.Min, p.Y.Max = floor, 1
 	legend := []entry{{"Algorithm 1, lower and upper", &plotter.Line{LineStyle: algorithm}}, {"its pair, certified", &plotter.Line{LineStyle: dots}}, {"attack and proved bound", &plotter.Line{LineStyle: truth}}}
-	r.figure("must-figureS2.png", "The paper's Figure S2 is the blue band. It encloses the exact δ of the paper's pair here (dotted), which nothing guarantees; what MUST.OW really has lies in the red band, hundreds to hundreds of thousands of times higher.",
+	r.figure("must-figureS2.png", "The paper's Figure S2 is the blue band; what MUST.OW really has lies in the red band, hundreds to hundreds of thousands of times higher.",
 		legend, [][]*chart{{p}}, 9*vg.Centimeter)
 	r.printf("| k | Algorithm 1: lower, centre, upper | its pair, certified | attack, certified | proved: at most |\n|---|---|---|---|---|\n")
 	for _, row := range rows {
@@ -325,8 +325,7 @@ func table8CompositionTable(r *report) {
 	rows := table8Composition(context.Background(), r.pick(1, 100))
 	r.printf(`## The last column of Table 8: Algorithm 1, δ(2) after 1000 steps
 
-n = 30969, b = 500, m = 300, L = 6, r = 3e5 (WR: 2e5), as the authors ran it: σm is read as the noise for contributions of norm 1 although the program clips at C = 3, closed forms for Poisson sampling and WOR, a difference quotient
-for the others, the error term of their code. All of the "upper" value is that error term for the first three; what their pair has is many decades below. What holds at C = 3 is in the [table of experiment 3](must-adult.md).
+n = 30969, b = 500, m = 300, L = 6, r = 3e5 (WR: 2e5), as the authors ran it: σm is read as the noise for contributions of norm 1 although the program clips at C = 3. For the first three schemes the "upper" value is the error term of their code. What holds at C = 3 is in the [table of experiment 3](must-adult.md).
 
 | scheme | σm | Algorithm 1: lower, upper | of it the error term | upper at q = 0.01 | in Table 8 | its pair at that noise, certified |
 |---|---|---|---|---|---|---|
@@ -338,15 +337,15 @@ for the others, the error term of their code. All of the "upper" value is that e
 		}
 		r.printf("| %s | %.3f | %.3g, %.4g | %.3g | %s | %s | [%s, %s] |\n", row.name, row.noise, row.lower, row.upper, row.wrap, rounded, paperTable8[row.name].delta, below(row.pair.Lower), above(row.pair.Upper))
 	}
-	r.printf("\nThe printed values of Poisson and WOR are those of the rate 0.01; m/n is 0.0096871. Their program takes a rate for these two, and m, n and b for the others. That 3 %% of the rate are 16 %% of δ is the error term: the upper masses of a run add up to 1 + Δs·max ω, which after 1000 runs makes about exp(5.1) of it for Poisson and exp(2.6) for WOR, and ω is the lower the larger the rate. ")
-	r.printf("The notebook in their repository is not what made the row of WOR: as it stands it has no mass at losses below log(1 − q), which is right for Poisson sampling only; with that the upper value is 9e-43.\n")
-	r.printf("\nThe program drops cells with less mass than 1e-8 from the error term (numpy's `isclose`). In Figure S2, where the losses of MUST.OW have long tails, that is what makes it 1e-20: over all cells it is 8e-11 for k = 200 and 2e36 for k = 1000 (λ = L/2 as in the program).\n\n")
+	r.printf("\nThe printed values of Poisson and WOR are those of the rate 0.01; m/n is 0.0096871. Their program takes a rate for these two, and m, n and b for the others. ")
+	r.printf("The notebook in their repository did not make the row of WOR: with it the upper value is 9e-43.\n")
+	r.printf("\nThe program drops cells with less mass than 1e-8 from the error term (numpy's `isclose`). In Figure S2 that makes it 1e-20; over all cells it is 8e-11 for k = 200 and 2e36 for k = 1000.\n\n")
 }
 
 // laplaceTable composes Laplace noise of the same size, for which the paper has no
 // pair.
 func laplaceTable(r *report) {
-	r.printf("## Composition with Laplace noise: n = 10000, m = 200, b = 118, scale 4, δ = 1e-5\n\nSubstitution, unless told. Without replacement and Poisson share the bound; the attack on Poisson is weaker. With replacement and for the schemes of MUST the bound is Theorem 5 (docs/theory/subsampling.md §2).\n\n| scheme | k | attack: at least | proved: at most |\n|---|---|---|---|\n")
+	r.printf("## Composition with Laplace noise: n = 10000, m = 200, b = 118, scale 4, δ = 1e-5\n\nSubstitution, unless told. With replacement and for the schemes of MUST the bound is Theorem 5 (docs/theory/subsampling.md §2).\n\n| scheme | k | attack: at least | proved: at most |\n|---|---|---|---|\n")
 	l := try.Must(profiles.NewLaplaceMechanism(4))
 	ss := schemes(10000, 118, 200)
 	p := try.Must(subsample.NewPoisson(0.02))

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -36,7 +37,16 @@ func TestPageIsCurrent(t *testing.T) {
 	}{{"intro", intro}, {"Table 3", profilesTable}, {"Figure 5", sizesFigure}} {
 		var r report
 		s.f(&r)
-		if !bytes.Contains(all, r.text.Bytes()) {
+		text, tables, err := plots.Short(r.text.Bytes(), "must")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, table := range tables {
+			if kept, err := os.ReadFile(docs + name); err != nil || !bytes.Equal(kept, table) {
+				t.Errorf("%s is not what go run ./lab/must writes (%v)", name, err)
+			}
+		}
+		if !bytes.Contains(all, text) {
 			t.Errorf("docs/experiments has no page with the section of %s that go run ./lab/must writes", s.name)
 		}
 	}

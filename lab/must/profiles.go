@@ -55,8 +55,8 @@ var table3Grid = []float64{0.05, 0.5, 1, 2, 3, 4.5}
 func profilesTable(r *report) {
 	ss := schemes(1000, 500, 400)
 	bs := noises()
-	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, to its digits, except the row for Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there. " +
-		"Poisson sampling at rate m/n has the row of WOR, with Δ the sensitivity of adding or removing a record.\n\n| noise | scheme | ε = 0.05 | 0.5 | 1 | 2 | 3 | 4.5 |\n|---|---|---|---|---|---|---|---|\n")
+	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, except Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there.\n\n" +
+		"| noise | scheme | ε = 0.05 | 0.5 | 1 | 2 | 3 | 4.5 |\n|---|---|---|---|---|---|---|---|\n")
 	for _, s := range ss {
 		r.printf("| – | ε', %s |", s.name)
 		for _, e := range table3Grid {
@@ -126,8 +126,8 @@ func alignedFigure(r *report) {
 		p.X.Min, p.X.Max = 0.2, 0.9
 		p.line("", thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
 	}
-	r.figure("must-figure4.png", "The paper's Figure 4 a–d. Each curve runs through ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink (strong amplification), above it δ grows (weak, type I). "+
-		"Only WOR stays below; WR, MUST.OW and MUST.WW rise above, in this order. Curves have different ε' at the same ε, so a lower curve is not a more private scheme.",
+	r.figure("must-figure4.png", "The paper's Figure 4 a–d, ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink, above it δ grows; only WOR stays below. "+
+		"Curves have different ε' at the same ε, so a lower curve is not a more private scheme.",
 		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
@@ -152,8 +152,8 @@ func profilesFigure(r *report) {
 		}
 		ratio.line(s.name, styles[s.name].line(), xy)
 	}
-	r.figure("must-figureS3.png", "The paper's Figure S3 a–e (and ε'/ε, second panel), same setting as Figure 4. Grey: no change. The smaller η, the smaller ε' at the same ε; but δ' exceeds δ (curve above grey) for small δ for all schemes that draw a record more than once, "+
-		"most for MUST.WW. At Δ/σ = 1 the order of the four flips between δ = 0.19 and 0.31, not at one point.",
+	r.figure("must-figureS3.png", "The paper's Figure S3 a–e, in the setting of Figure 4. Grey: no change. The smaller η, the smaller ε'; "+
+		"but δ' exceeds δ for small δ where a record can be drawn more than once, most for MUST.WW.",
 		schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
 }
 
@@ -183,7 +183,7 @@ func equalFigure(r *report) {
 		p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 1e-12, 1, 0, 3
 		ps = append(ps, p)
 	}
-	r.figure("must-equal.png", "One step, δ' over ε' on a log scale, to be set against Figure 4. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
+	r.figure("must-equal.png", "One step, δ' over ε'. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
 		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
@@ -231,7 +231,7 @@ func sizesFigure(r *report) {
 		}
 		rows = append(rows, row)
 	}
-	r.figure("must-figure5.png", "The paper's Figure 5 and Figure S1: lines of equal η and equal δ' − δ. η grows with m and with b. δ' − δ grows with m and *falls* with b, and is larger for WW than for OW; the paper's text has these signs the other way.",
+	r.figure("must-figure5.png", "Lines of equal η and equal δ' − δ. η grows with m and with b. δ' − δ grows with m and *falls* with b, and is larger for WW than for OW; the paper's text has these signs the other way.",
 		schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter)
 	r.printf("| m | b | scheme | η | δ' − δ Laplace | δ' − δ Gaussian |\n|---|---|---|---|---|---|\n")
 	for _, size := range [][2]int64{{100, 150}, {100, 200}, {125, 175}, {150, 150}, {150, 200}} {

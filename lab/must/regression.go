@@ -192,7 +192,7 @@ func regression(r *report) {
 		}
 		equal.bars(name, styles[name], x, mean, se)
 	}
-	r.figure("must-figure6.png", "Left and middle: the paper's Figure 6, training loss on one data set; nothing tells the schemes apart but a little noise at ε' = 0.001. Right, not in the paper: distance of the coefficients from the truth over the privacy of the whole training, mean ± standard error.",
+	r.figure("must-figure6.png", "Left and middle: the paper's Figure 6, training loss on one data set. Right, not in the paper: distance of the coefficients from the truth over the privacy of the whole training.",
 		schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter)
 	r.printf("| setting | scheme | σ on the mean gradient | δ' per step, or total ε certified | RMSE (SD) | ± SE | in Table 6 | bias of β₀, β₁, β₂ | RMSE of β₀, β₁, β₂ | in Table 7 |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, run := range runs {
@@ -217,8 +217,7 @@ func regression(r *report) {
 		r.printf("| %s | %s | %.3f | %s | %.3f (%.3f) | %.4f | %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f | %s |\n", run.setting, name, run.noise, delta, mean, sd, se, paperTable6[key], bias[0], bias[1], bias[2], betas[0], betas[1], betas[2], paperTable7[key])
 	}
 	r.printf(`
-The lower RMSE of MUST at ε' = 0.001 is what smaller noise does, and the smaller noise is not private: at equal ε' its δ' is ten times that of WR. At equal privacy nothing is left of it: the noise that MUST needs is larger by 1 to 2 %% at a total ε of 0.25,
-where noise is so large that copies hardly matter, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. The RMSE cannot tell the schemes apart at all; the coefficients can. (Table 6 prints δ' of 0.07 to 0.095 for WR, OW and WW: they take the sensitivity C where σ is set for C/n, and so computed all six come out.)
+The lower RMSE of MUST at ε' = 0.001 comes from smaller noise, with a δ' ten times that of WR. At equal privacy the noise that MUST needs is larger by 1 to 2 %% at a total ε of 0.25, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. Table 6 prints δ' of 0.07 to 0.095 for WR, OW and WW: they take the sensitivity C where σ is set for C/n, and so computed all six come out.
 
 `)
 }

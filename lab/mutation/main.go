@@ -23,7 +23,7 @@ import (
 const packages = "profiles,pld,fourier,fourier/internal/closed,fourier/internal/lattice,fourier/internal/contour," +
 	"subsample,subsample/internal/copies,subsample/adaptive,subsample/allocation,internal/transform"
 
-// systems are the packages above them, which have a page of their own (docs/reference/mutation-systems.md).
+// systems are the packages above them, which have a list of their own (systems.txt).
 const systems = "menu,subsample/shuffler,selection,rdp"
 
 type options struct {

@@ -70,7 +70,7 @@ func write(o options, all []mutant, ms []*mutant, notGo int) error {
 	if o.pkg != packages {
 		command += " -pkg " + o.pkg
 	}
-	fmt.Fprintf(p, "Written by `%s -o docs/reference/%s`; how it works is in `lab/mutation/doc.go`.\n", command, filepath.Base(o.out))
+	fmt.Fprintf(p, "Written by `%s -o lab/mutation/%s`; how it works is in `lab/mutation/doc.go`.\n", command, filepath.Base(o.out))
 	p.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
 		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
 		"Names stay the same as long as a line and its function are the same.\n\n")

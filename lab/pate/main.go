@@ -1,8 +1,7 @@
-// Command pate reproduces what can be reproduced, without its votes, of the
-// tables of Papernot et al., "Scalable Private Learning with PATE" (ICLR 2018),
-// and shows the rest on synthetic votes and on the votes of teachers on real digits
-// (lab/digits). It writes docs/experiments/pate.md and pate-digits.md,
-// their figures and their numbers.
+// Command pate reproduces what can be reproduced, without its votes, of the tables of Papernot et
+// al., "Scalable Private Learning with PATE" (ICLR 2018). It shows the rest on synthetic votes and
+// on the votes of teachers on real digits (lab/digits). It writes docs/experiments/pate.md and
+// pate-digits.md, their figures and their numbers.
 //
 //	go run ./lab/pate -out docs/experiments [-only paper|digits]
 package main
@@ -36,7 +35,7 @@ func main() {
 func run(out, format string) {
 	var b bytes.Buffer
 	try.Check(write(&b))
-	try.Check(os.WriteFile(filepath.Join(out, "pate.md"), b.Bytes(), 0o644))
+	try.Check(plots.WritePage(out, "pate", b.Bytes()))
 	for _, f := range figures {
 		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)

@@ -167,18 +167,15 @@ Written by %s from the library alone. Source: Papernot, Song, Mironov,
 Raghunathan, Talwar and Erlingsson, "Scalable Private Learning with PATE", ICLR 2018. The theory is in
 [docs/guide/pate.md](../guide/pate.md).
 
-The paper's votes are not part of this repository. So three kinds of numbers appear below: arithmetic of the
-paper that needs no votes (reproduced, or shown not to be), data-independent costs of its runs, and costs of
-synthetic votes that anybody can make again with %s. Votes on real digits have
-[a page of their own](pate-digits.md).
+The paper's votes are not here. Below are its arithmetic without votes, data-independent costs of its runs, and costs of
+synthetic votes (%s); [votes on real digits](pate-digits.md) are another page.
 
 ## Table 2: what publishing ε costs
 
 For each row the paper prints the order λ, β, the smooth sensitivity SS and the noise scale σ. The cost of the
 noise by its Theorem 23 is column 2; adding it to the printed E[ε] gives the printed total, except for SVHN.
-Column 5 is what the noise really costs at the same parameters: the supremum of the divergence over all that
-β-smoothness allows. In every row λβ is above ¼, where the proof of Theorem 23 breaks, and in every row the
-printed cost is too small.
+Column 5 is the exact cost at the same parameters. In every row λβ is above ¼, where the proof of Theorem 23 breaks,
+and the printed cost is too small.
 
 | row | cost, Theorem 23 as printed | E[ε] + cost | printed | **exact cost** | noise SS·σ | printed | σ by the paper's rule | printed |
 |---|---|---|---|---|---|---|---|---|
@@ -221,8 +218,7 @@ conversion to δ contributes, ln(1/δ)/(λ−1):
 
 ## Tables 1 and 2: data-independent ε of the same runs
 
-Q checks and A answers cost c·λ with c = Q/(2σ1²) + A/σ2². What the votes save is the difference to the printed
-column, which cannot be checked without them.
+Q checks and A answers cost c·λ with c = Q/(2σ1²) + A/σ2². 
 
 | run (Q, A) | c | ε, continuous λ | ε, Theorem 5 (λ) | ε, improved (λ) | printed, from votes |
 |---|---|---|---|---|---|
@@ -260,15 +256,14 @@ LNMax, each query ε₀ = 2γ, data-independent: min(ε₀, ε₀²λ/2), and th
 - **Pairs of prints that exclude each other**: MNIST 286 answers and 1.97 against 283 and 2.00; Adult 1.90 against 1.68; Glyph 2.03
   against 2.07, and 73.5 %% at 1.02 against 75.5 %% at 2.03; two rounds with 4,341 or 10,422 answers.
 - **LNMax q ≈ e⁻⁴ and GNMax q ≈ e⁻¹⁶ at a gap of four standard deviations (section 5.2).** At a gap of four *scales* (1/γ and σ) the
-  bounds are %.5f and %.6f: a factor of %.0f, not of 10⁵. Laplace noise of scale 1/γ has the standard deviation √2/γ; at four of
-  those its bound is %.5f, and the factor %.1f. With noise on both counts the Gaussian tail is e^(−x²/4).
+  bounds are %.5f and %.6f: a factor of %.0f, not of 10⁵. At four standard deviations of Laplace noise its bound is %.5f, and the factor %.1f.
 - **Every ε of Tables 1 and 2, the answered counts, E[SS] and Figures 1, 4 and 5** need the teachers' votes; accuracies need the models.
   With the votes, the expected report, the classic conversion and the paper's parameters are the ones to compare with.
 
 ## Synthetic votes
 
-Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theorem 5, orders 1.5 … 100. *Realised* is the cost of one transcript that the mechanism drew
-(seed 0), and another transcript has another: it holds ex post (the privacy loss of that transcript is above it with probability at most δ; the orders share δ), and is no (ε, δ) bound.
+Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theorem 5, orders 1.5 … 100. *Realised* is the cost of one transcript
+(seed 0), ex post: the privacy loss of that transcript is above it with probability at most δ. It is no (ε, δ) bound.
 
 | run | teachers, classes, queries | T, σ1, σ2 | δ | answered | checks (λ) | realised (λ), ex post | worst (λ) | independent (λ) | expected (λ), not a bound |
 |---|---|---|---|---|---|---|---|---|---|
@@ -304,23 +299,20 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 	p(`
 ![Cost of an answer against q](pate-cost.svg) [numbers](pate-cost.csv)
 
-*The data-dependent cost of one answer (σ = 40) as a share of the data-independent λ/σ², against the bound q on the probability of
-not answering with the plurality. It is flat above q0, which depends on the order, and falls about like q below.*
+*The data-dependent cost of one answer (σ = 40) as a share of the data-independent λ/σ², against q.*
 
 ![ε against answered queries](pate-epsilon.svg) [numbers](pate-epsilon.csv)
 
-*Run A: ε (Theorem 5, δ = 1e-5) as one query comes after the other. All lines but the third are bounds when every query is answered; the third is
-ex post, for the transcript of the table.*
+*Run A: ε (Theorem 5, δ = 1e-5) as one query comes after the other. The third line is ex post.*
 
 ![Checks and answers](pate-split.svg) [numbers](pate-split.csv)
 
-*Where the cost of run A2 goes, by order: at the orders that give ε (7 to 8) the checks cost several
-times the answers, because σ1 = 20 is small.*
+*Where the cost of run A2 goes, by order.*
 
 ## Sanitized reports on synthetic votes
 
-The cost of run A if every query is answered (worst) at λ = 14, δ = 1e-5, Theorem 5. σ minimises the exact cost plus twice the standard deviation; it depends on
-the votes here, so that these lines are diagnostics.
+The cost of run A if every query is answered (worst) at λ = 14, δ = 1e-5, Theorem 5. σ depends on
+the votes here, so these lines are diagnostics.
 
 | β | SS | at distance | σ | cost of the noise | ε before noise | noise |
 |---|---|---|---|---|---|---|
@@ -340,8 +332,7 @@ the votes here, so that these lines are diagnostics.
 	p(`
 ![Local and smooth sensitivity](pate-sensitivity.svg) [numbers](pate-sensitivity.csv)
 
-*How far the worst cost of run A (λ = 14) can change at data sets d steps away, and the same discounted by e^(−βd): SS is the
-highest point of a discounted curve.*
+*How far the worst cost of run A (λ = 14) can change at data sets d steps away, and the same discounted by e^(−βd).*
 `)
 	return nil
 }

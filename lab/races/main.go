@@ -1,15 +1,17 @@
-// Command races runs the test binary of one package, each test for so much processor time at most, and fails if a test
-// fails or the race detector reports anything. It is what go test runs for .ci/race:
+// Command races runs the test binary of one package, each test for so much processor time at most.
+// It fails if a test fails or the race detector reports anything. It is what go test runs for
+// .ci/race:
 //
 //	SLOW=1 go test -race -short -timeout 0 -exec "races -each 2s -log FILE" ./...
 //
-// Under the detector numeric code is ten times as slow, and goroutines that share something do so from the
-// first second on: the detector reports a race when it sees it, so that a test that is cut off has been looked at for as long
-// as it ran. No test needs to be marked for it, and each is begun. A test of children or clocks may take thirty times the limit
-// by the clock.
+// Under the detector numeric code is ten times as slow, and goroutines that share something do so
+// from the first second on. The detector reports a race when it sees it, so a test that is cut off
+// has been looked at for as long as it ran. No test needs to be marked for it, and each is begun. A
+// test of children or clocks may take thirty times the limit by the clock.
 //
-// What it says of a race is in files, GORACE's log_path, which processes that a test starts inherit, and which outlast
-// a test that is killed. It appends a line for each test to the log: the test, its processor time, and whether it ended.
+// Races are reported in files, GORACE's log_path. Processes that a test starts inherit it, and it
+// outlasts a test that is killed. It appends a line for each test to the log: the test, its
+// processor time, and whether it ended.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command selection writes docs/experiments/selection.md and draws its figures: what
-// private hyper-parameter tuning costs under different laws of the number of runs, by the
-// bounds of this library and by those of the literature, and what it buys on real digits.
+// Command selection writes docs/experiments/selection.md and draws its figures. They show what
+// private hyper-parameter tuning costs under different laws of the number of runs, by the bounds of
+// this library and of the literature. They also show what it buys on real digits.
 package main
 
 import (
@@ -52,7 +52,7 @@ func main() {
 		run := trainingRun(ctx, 3e-4, 3e-5)
 		page := writePage(ctx, run, *n)
 		figures(docs(), run)
-		try.Check(os.WriteFile(filepath.Join(docs(), "selection.md"), page, 0o600))
+		try.Check(plots.WritePage(docs(), "selection", page))
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/selection"
@@ -61,15 +62,8 @@ func noiseFor(eps float64, cost func(sigma float64) (float64, error)) (float64, 
 	if c, err := cost(hi); err != nil || c > eps {
 		return 0, fmt.Errorf("ε = %v is not reached at noise %v: %w", eps, hi, err)
 	}
-	for hi > 1.01*lo {
-		mid := math.Sqrt(lo * hi)
-		c := try.Must(cost(mid))
-		if c <= eps {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
+	// 10 halvings of log 1000 leave 0.7 %.
+	hi, _ = xmath.BisectLog(hi, lo, 10, func(sigma float64) bool { return try.Must(cost(sigma)) <= eps })
 	return hi, nil
 }
 

@@ -1,12 +1,13 @@
-// Command synthetic makes synthetic data by a loop like AIM (McKenna, Mullins, Sheldon and Miklau, VLDB 2022): it chooses
-// the two-way marginal that fits worst by the exponential mechanism, measures it with Gaussian noise, fits, and halves
-// the noise where a measurement taught little. The loop runs twice on real digits: under a zCDP budget, and under the
-// menu of the same steps. It writes docs/experiments/synthetic.md and its numbers.
+// Command synthetic makes synthetic data by a loop like AIM (McKenna, Mullins, Sheldon and Miklau,
+// VLDB 2022). It chooses the two-way marginal that fits worst by the exponential mechanism,
+// measures it with Gaussian noise, and fits. It halves the noise where a measurement taught little.
+// The loop runs twice on real digits: under a zCDP budget, and under the menu of the same steps. It
+// writes docs/experiments/synthetic.md and its numbers.
 //
 //	go run ./lab/synthetic -out docs/experiments
 //
-// Its noise is drawn in floating point from seeds, for an experiment on public data. A release draws it as package
-// profiles does.
+// Its noise is drawn in floating point from seeds, for an experiment on public data. A release
+// draws it as package profiles does.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/choice"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
@@ -53,17 +55,12 @@ func steps(rho float64) (s [levels]step) {
 
 // concentrated returns the largest ρ for which ρ-zCDP proves the target: the curve is that of Gaussian noise.
 func concentrated() float64 {
-	low, high := 1e-4, 1.0
-	for range 60 {
-		rho := (low + high) / 2
+	rho, _ := xmath.Bisect(1e-4, 1, 60, func(rho float64) bool {
 		curve := try.Must(rdp.Gaussian(1 / math.Sqrt(2*rho)))
-		if eps, _ := try.Must2(rdp.Epsilon(curve, delta)); eps <= epsilon {
-			low = rho
-		} else {
-			high = rho
-		}
-	}
-	return low
+		eps, _ := try.Must2(rdp.Epsilon(curve, delta))
+		return eps <= epsilon
+	})
+	return rho
 }
 
 // admitted returns the units that the menu of the steps has within the target, and ε of the zCDP budget's units in it.

@@ -13,7 +13,7 @@ import (
 func TestCellsOfNoiseInFull(t *testing.T) {
 	slow.Test(t)
 	checker := build(t)
-	claim := seal(`accountant certificate 2
+	claim := seal(`accountant certificate 3
 version forged
 neighbors substitute
 records-per-person 1

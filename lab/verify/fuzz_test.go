@@ -73,7 +73,7 @@ func (r *reader) read(t *testing.T, text string) int {
 }
 
 // read is how a text begins that is read.
-var read = regexp.MustCompile(`^!?accountant certificate [12]\nversion `)
+var read = regexp.MustCompile(`^!?accountant certificate [123]\nversion `)
 
 func FuzzCertificate(f *testing.F) {
 	d := draw{newRand(1)}
@@ -85,6 +85,13 @@ func FuzzCertificate(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(text[:strings.LastIndex(text, "sha256 ")])
+		f.Add("!" + text)
+	}
+	for _, text := range []string{thresholds(1), menus(12, 1), searches("geometric, mean: 10")} {
+		text, _, err := certify(text, 1e-6)
+		if err != nil {
+			f.Fatal(err)
+		}
 		f.Add("!" + text)
 	}
 	f.Add("")

@@ -130,7 +130,7 @@ func certify(text string, delta float64) (string, service.EpsilonAt, error) {
 	q.Plan = service.PlanText(text)
 	q.Delta = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
 	q.Certificate = true
-	a, err := service.New(nil).Epsilon(context.Background(), q)
+	a, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), q)
 	if err != nil {
 		return "", service.EpsilonAt{}, err
 	}
@@ -425,6 +425,10 @@ func TestOthersAreNotChecked(t *testing.T) {
 		{"a vector of Laplace noise", "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2, l2-sensitivity: 0.25}}, count: 3}]"},
 		{"a vector of whole numbers", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5, sensitivity: 2}}, count: 10}]"},
 		{"persons", "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {laplace: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
+		{"a search that is cut off", searches("geometric, mean: 10, max: 20")},
+		{"a search inside of a search", "neighbors: add-remove\nsteps: [{selection: {law: geometric, mean: 2}, steps: [{selection: {law: geometric, mean: 2}, mechanism: {gaussian: {noise-multiplier: 9}}}]}]"},
+		{"choices in a menu", strings.Replace(menus(6, 1), "laplace: {noise-multiplier: 5}", "exponential: {epsilon: 0.5}", 1)},
+		{"a threshold of an infinite end", inFull("add-remove", "threshold: {noise: gaussian, standard-deviation: 4, threshold: 16, partitions: 3}", 1)},
 		{"shuffled batches", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {shuffle: {batches: 10, redraw: each-epoch}}}]"},
 	} {
 		certificate, _, err := certify(c.text, 1e-5)
@@ -484,7 +488,7 @@ func TestZero(t *testing.T) {
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
 			q.Epsilon = service.Decimals{"0"}
-			at, err := service.New(nil).Delta(context.Background(), q)
+			at, err := service.Ask[service.DeltaAnswer](context.Background(), service.New(nil), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -538,7 +542,7 @@ func TestPageExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const first = "accountant certificate 2\n"
+	const first = "accountant certificate 3\n"
 	_, text, ok := strings.Cut(string(page), "```text\n"+first)
 	text, _, ends := strings.Cut(first+text, "```")
 	if !ok || !ends {
@@ -593,6 +597,39 @@ func TestTie(t *testing.T) {
 		}
 	}
 	t.Errorf("between %v and %v no two ends are of two directions", lo, hi)
+}
+
+// TestPartsAreOneStep: lines of parts that differ do not count as one step, nor is one left out.
+func TestPartsAreOneStep(t *testing.T) {
+	checker := build(t)
+	t.Setenv("VERIFY_SECONDS", "0.5") // of what is neither proved nor refuted
+	text, _, err := certify(menus(12, 1), 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	menu := regexp.MustCompile(`(?m)^step 1 adaptive.*\n(?:type .*\n|inner .*\n)+`).FindString(text)
+	for _, c := range []struct {
+		name, old, new string
+		code           int
+	}{
+		{"twice", menu, menu + menu, proved},
+		{"a type less", "types 2", "types 1", badInput},
+		{"a type more", "types 2", "types 3", badInput},
+		{"a step less", "\ninner 1 laplace", "\nstep 1 laplace", badInput},
+		{"no units", "units 12", "units 0", badInput},
+		{"a cost of 0", "cost 3", "cost 0", badInput},
+		{"a menu inside", "inner 1 gaussian noise-multiplier 0x1p+3", "inner 1 adaptive units 1 types 1\ntype cost 1 steps 1\ninner 1 gaussian noise-multiplier 0x1p+3", badInput},
+		{"an unknown part", "inner 1 laplace noise-multiplier 0x1.4p+2", "inner 1 other", notChecked},
+	} {
+		claim := strings.Replace(text, c.old, c.new, 1)
+		if claim == text {
+			t.Fatalf("%s: %q is not in\n%s", c.name, c.old, text)
+		}
+		code, said := check(t, checker, seal(claim))
+		if c.code == proved && code == proved || c.code != proved && code != c.code {
+			t.Errorf("%s: exit %d\n%s\n%s", c.name, code, said, claim)
+		}
+	}
 }
 
 // TestOlderForm: a certificate of version 1 is read and proved.

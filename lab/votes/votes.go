@@ -1,7 +1,7 @@
-// Package votes reads and writes files of teachers' votes, for the experiments that need
-// real ones. A file is gzip-compressed text: lines that begin with # say where the votes are
-// from, and every other line is a query, its right label and after a blank the votes of the
-// teachers in their order, one digit each: "7 77717".
+// Package votes reads and writes files of teachers' votes, for the experiments that need real ones.
+// A file is gzip-compressed text. Lines that begin with # say where the votes are from. Every other
+// line is a query: its right label, a blank, and the votes of the teachers in their order, one
+// digit each ("7 77717").
 package votes
 
 import (

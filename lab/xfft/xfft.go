@@ -1,7 +1,6 @@
-// Package xfft gives measurements a unit that does not drift with the machine: the
-// Processor time of one real FFT of 65,536 points of gonum, taken in the same run,
-// written x-fft. It assumes that nothing else of the process
-// computes meanwhile; other processes do not count.
+// Package xfft gives measurements a unit that does not drift with the machine, written x-fft. It is
+// the processor time of one real FFT of 65,536 points of gonum, taken in the same run. It assumes
+// that nothing else of the process computes meanwhile; other processes do not count.
 package xfft
 
 import (

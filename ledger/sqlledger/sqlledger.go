@@ -1,5 +1,6 @@
-// Package sqlledger keeps the lines of ledgers in an SQL database, for teams and services for which one file on one host is
-// not enough. It is a module of its own and names no driver: the caller opens the *sql.DB.
+// Package sqlledger keeps the lines of ledgers in an SQL database, for teams and services for which
+// one file on one host is not enough. It is a module of its own and names no driver: the caller
+// opens the *sql.DB.
 //
 //	db, err := sql.Open("pgx", os.Getenv("DATABASE_URL")) // github.com/jackc/pgx/v5/stdlib
 //	…
@@ -8,13 +9,14 @@
 //	…
 //	err = l.SpendPlan(ctx, plan, "note") // as with a file
 //
-// What may be spent is decided by package ledger, in the transaction that adds the line: the row of the ledger is locked, what
-// others have spent is read, and the line is added only if the spend is within the budget then. The lines are those of a
-// file, checksums included; Ledger.Backup writes one.
+// Package ledger decides what may be spent, in the transaction that adds the line. That locks the
+// row of the ledger, reads what others have spent, and adds the line only if the spend is within
+// the budget then. The lines are those of a file, checksums included; Ledger.Backup writes one.
 //
-// It is tested with PostgreSQL 15 (pgx) and SQLite (modernc.org/sqlite). SQLite needs a busy timeout and full flushes:
-// "file:budget.db?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)". Do not use it with replicas that may lose what
-// was committed (PostgreSQL: synchronous_commit must not be off).
+// It is tested with PostgreSQL 15 (pgx) and SQLite (modernc.org/sqlite). SQLite needs a busy
+// timeout and full flushes: "file:budget.db?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)".
+// Do not use it with replicas that may lose what was committed (PostgreSQL: synchronous_commit must
+// not be off).
 package sqlledger
 
 import (

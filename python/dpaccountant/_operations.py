@@ -1495,10 +1495,10 @@ class Operations(Connection):
         mechanism: Optional[str] = None,
         epsilon: Optional[float] = None,
         steps: Optional[int] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         epochs: Optional[float] = None,
         neighbors: Optional[str] = None,
-        target_epsilon: Optional[float] = None,
+        target_epsilon: Optional[Numbers] = None,
         cap: Optional[float] = None,
         recursion: Optional[int] = None,
         accuracy: Optional[float] = None,
@@ -1532,10 +1532,10 @@ class Operations(Connection):
                 noise_multiplier=noise_multiplier,
                 epsilon=epsilon,
                 steps=steps,
-                delta=delta,
+                delta=listed(delta),
                 epochs=epochs,
                 neighbors=neighbors,
-                target_epsilon=target_epsilon,
+                target_epsilon=listed(target_epsilon),
                 cap=cap,
                 recursion=recursion,
                 accuracy=accuracy,
@@ -1543,15 +1543,15 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        )["schemes"] or ())
+        )["results"][0]["schemes"] or ())
 
     @each("epsilon", "delta")
     def calibrate(
         self,
         plan: PlanLike,
         *,
-        epsilon: Optional[float] = None,
-        delta: Optional[float] = None,
+        epsilon: Optional[Numbers] = None,
+        delta: Optional[Numbers] = None,
         target_advantage: Optional[float] = None,
         target_tpr: Optional[float] = None,
         at_fpr: Optional[float] = None,
@@ -1580,8 +1580,8 @@ class Operations(Connection):
         return _read_solution(self.request(
             "calibrate", **given(
                 plan=plan_of(plan),
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 target_advantage=target_advantage,
                 target_tpr=target_tpr,
                 at_fpr=at_fpr,
@@ -1594,7 +1594,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     def plan_check(
         self,
@@ -1662,7 +1662,7 @@ class Operations(Connection):
     def compare(
         self,
         plan: PlanLike,
-        delta: float,
+        delta: Numbers,
         *,
         recursion: Optional[int] = None,
         accuracy: Optional[float] = None,
@@ -1672,21 +1672,21 @@ class Operations(Connection):
     ) -> Tuple[Comparison, ...]:
         """Asks for the ε of a plan at a δ by every method.
 
-        delta: the δ to compare at
+        delta: one or several δ to compare at
         recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
         return tuple(_read_compared(x) for x in self.request(
             "compare", **given(
                 plan=plan_of(plan),
-                delta=delta,
+                delta=listed(delta),
                 recursion=recursion,
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        )["methods"] or ())
+        )["results"][0]["methods"] or ())
 
     def risk(
         self,
@@ -1805,7 +1805,7 @@ class Operations(Connection):
         self,
         old: PlanLike,
         new: PlanLike,
-        delta: float,
+        delta: Numbers,
         *,
         recursion: Optional[int] = None,
         accuracy: Optional[float] = None,
@@ -1815,7 +1815,7 @@ class Operations(Connection):
     ) -> Difference:
         """Asks what tells plan New from plan Old, and what that costs at Delta.
 
-        delta: δ of both plans
+        delta: one or several δ of both plans
         recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
@@ -1823,21 +1823,21 @@ class Operations(Connection):
             "diff", **given(
                 old=plan_of(old),
                 new=plan_of(new),
-                delta=delta,
+                delta=listed(delta),
                 recursion=recursion,
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("tolerance")
     def gdp(
         self,
         plan: PlanLike,
         *,
-        tolerance: Optional[float] = None,
+        tolerance: Optional[Numbers] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
@@ -1851,13 +1851,13 @@ class Operations(Connection):
         return _read_gdp(self.request(
             "gdp", **given(
                 plan=plan_of(plan),
-                tolerance=tolerance,
+                tolerance=listed(tolerance),
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("mu", "zcdp")
     def gdp_solve(
@@ -1865,8 +1865,8 @@ class Operations(Connection):
         plan: PlanLike,
         solve: str,
         *,
-        mu: Optional[float] = None,
-        zcdp: Optional[float] = None,
+        mu: Optional[Numbers] = None,
+        zcdp: Optional[Numbers] = None,
         tolerance: Optional[float] = None,
         step: Optional[str] = None,
         examples: Optional[int] = None,
@@ -1888,8 +1888,8 @@ class Operations(Connection):
         return float(self.request(
             "gdp-solve", **given(
                 plan=plan_of(plan),
-                mu=mu,
-                zcdp=zcdp,
+                mu=listed(mu),
+                zcdp=listed(zcdp),
                 tolerance=tolerance,
                 solve=solve,
                 step=step,
@@ -1899,15 +1899,15 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        )["value"])
+        )["results"][0]["value"])
 
     def _filter(
         self,
         menu: PlanLike,
         *,
         units: Optional[int] = None,
-        epsilon: Optional[float] = None,
-        delta: Optional[float] = None,
+        epsilon: Optional[Numbers] = None,
+        delta: Optional[Numbers] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
@@ -1918,8 +1918,8 @@ class Operations(Connection):
             "filter", **given(
                 menu=plan_of(menu),
                 units=units,
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
@@ -1927,12 +1927,13 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta")
     def audit(
         self,
         design: str,
         members: Numbers,
         non_members: Numbers,
-        delta: float,
+        delta: Numbers,
         plan: Optional[PlanLike] = None,
         *,
         confidence: Optional[float] = None,
@@ -1948,7 +1949,7 @@ class Operations(Connection):
         """Asks what the scores of an attack prove at a δ and a confidence, 0.95 if left out, and, with a plan, whether that agrees with it.
 
         design: many-runs or one-run, see above
-        delta: the δ to bound ε at
+        delta: one or several δ to bound ε at
         confidence: probability that what is told holds, at least (default 0.95)
         threshold: many-runs: a score that was fixed before anybody saw the scores (default: all thresholds at once)
         family: the family of the mechanism, if it is known: any, or gaussian, for which ε follows from the bound of μ (default any)
@@ -1961,7 +1962,7 @@ class Operations(Connection):
                 design=design,
                 members=listed(members),
                 non_members=listed(non_members),
-                delta=delta,
+                delta=listed(delta),
                 confidence=confidence,
                 threshold=threshold,
                 family=family,
@@ -1973,7 +1974,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("delta")
     def select(
@@ -1987,7 +1988,7 @@ class Operations(Connection):
         mean: Optional[Numbers] = None,
         max_: Optional[int] = None,
         first_above: Optional[bool] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
         time_limit: Optional[float] = None,
@@ -2014,7 +2015,7 @@ class Operations(Connection):
                 mean=listed(mean),
                 max_=max_,
                 first_above=first_above,
-                delta=delta,
+                delta=listed(delta),
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
@@ -2032,8 +2033,8 @@ class Operations(Connection):
         buffers: Optional[int] = None,
         error: Optional[str] = None,
         noise_multiplier: Optional[float] = None,
-        epsilon: Optional[float] = None,
-        delta: Optional[float] = None,
+        epsilon: Optional[Numbers] = None,
+        delta: Optional[Numbers] = None,
         neighbors: Optional[str] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
@@ -2063,15 +2064,15 @@ class Operations(Connection):
                 buffers=buffers,
                 error=error,
                 noise_multiplier=noise_multiplier,
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 neighbors=neighbors,
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("delta")
     def majority(
@@ -2094,7 +2095,7 @@ class Operations(Connection):
         voter_deltas: Optional[Numbers] = None,
         classes: Optional[int] = None,
         answers: Optional[int] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
         time_limit: Optional[float] = None,
@@ -2139,19 +2140,19 @@ class Operations(Connection):
                 plan=None if plan is None else plan_of(plan),
                 classes=classes,
                 answers=answers,
-                delta=delta,
+                delta=listed(delta),
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("delta")
     def pate(
         self,
         votes: Sequence[Any],
         mechanism: str,
-        delta: float,
+        delta: Numbers,
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
@@ -2177,7 +2178,7 @@ class Operations(Connection):
         """Asks for the cost of votes, at some Rényi orders.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2187,7 +2188,7 @@ class Operations(Connection):
         baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
-        delta: δ
+        delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
         price: bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)
@@ -2209,7 +2210,7 @@ class Operations(Connection):
                 rounded=rounded,
                 answered=listed(answered),
                 max_answers=max_answers,
-                delta=delta,
+                delta=listed(delta),
                 conversion=conversion,
                 report=report,
                 price=price,
@@ -2218,7 +2219,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     def pate_calibrate(
         self,
@@ -2315,13 +2316,13 @@ class Operations(Connection):
         self,
         *,
         topic: Optional[str] = None,
-    ) -> Any:
+    ) -> Tuple[Topic, ...]:
         """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
-        return self.request(
+        return tuple(_read_topic(x) for x in self.request(
             "explain", **given(
                 topic=topic,
             )
-        )
+        ))
 
     def _local_messages(
         self,
@@ -2440,7 +2441,7 @@ class Operations(Connection):
         self,
         votes: Sequence[Any],
         mechanism: str,
-        delta: float,
+        delta: Numbers,
         order: float,
         beta: float,
         noise: float,
@@ -2468,7 +2469,7 @@ class Operations(Connection):
         """Asks for a bound on ε that may be published.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2478,7 +2479,7 @@ class Operations(Connection):
         baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
-        delta: δ
+        delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
         price: bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)
@@ -2506,7 +2507,7 @@ class Operations(Connection):
                 rounded=rounded,
                 answered=listed(answered),
                 max_answers=max_answers,
-                delta=delta,
+                delta=listed(delta),
                 conversion=conversion,
                 report=report,
                 price=price,
@@ -2523,7 +2524,7 @@ class Operations(Connection):
         self,
         votes: Sequence[Any],
         mechanism: str,
-        delta: float,
+        delta: Numbers,
         order: float,
         beta: float,
         *,
@@ -2552,7 +2553,7 @@ class Operations(Connection):
         """Asks for a sanitized ε.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2562,7 +2563,7 @@ class Operations(Connection):
         baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
-        delta: δ
+        delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
         price: bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)
@@ -2591,7 +2592,7 @@ class Operations(Connection):
                 rounded=rounded,
                 answered=listed(answered),
                 max_answers=max_answers,
-                delta=delta,
+                delta=listed(delta),
                 conversion=conversion,
                 report=report,
                 price=price,

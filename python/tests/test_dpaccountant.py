@@ -673,7 +673,7 @@ class Tests(unittest.TestCase):
     def test_readme(self):
         """The programs of the README and of the quick start run; what they say stands in the page."""
         python, programs = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), []
-        for page in ("README.md", "../docs/guide/start-training.md", "../docs/guide/own-mechanism.md"):
+        for page in ("README.md", "../docs/guide/start.md", "../docs/guide/choice.md"):
             with open(os.path.join(python, page), encoding="utf-8") as file:
                 programs += [part.split("```")[0] for part in file.read().split("```python\n")[1:]]
         self.assertEqual(len(programs), 9)

@@ -1,14 +1,14 @@
-// Package allocation accounts for how data loaders really batch: random allocation (every
-// record falls into steps of its own choice, once an epoch), shuffled batches, Poisson batches
-// with a cap, and a fixed public order.
+// Package allocation accounts for how data loaders really batch. It has random allocation (every
+// record falls into steps of its own choice, once an epoch), shuffled batches, Poisson batches with
+// a cap, and a fixed public order.
 //
-// Each scheme returns a profiles.Bounds: for each direction a law above and one below the
-// privacy profile of an epoch, or of several, which the accountant composes like anything else.
+// Each scheme returns a profiles.Bounds, which the accountant composes like anything else. For each
+// direction that is a law above and one below the privacy profile of an epoch, or of several.
 // docs/theory/allocation.md has the theorems and their proofs.
 //
-// What is assumed throughout: a step releases the sum of the batch's contributions with noise,
-// divided by constants only; the number of steps, the divisor and the noise are public
-// and not computed from the data set's private size; batches stay secret. Do not use random
+// Three things are assumed throughout. A step releases the sum of the batch's contributions with
+// noise, divided by constants only. The number of steps, the divisor and the noise are public and
+// not computed from the data set's private size. Batches stay secret. Do not use random
 // allocation's numbers for a shuffled loader: an attack on that may cost twenty times as much.
 package allocation
 

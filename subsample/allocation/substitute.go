@@ -227,7 +227,7 @@ func below(ks []known) (*profiles.Discrete, error) {
 		}
 		x, h = append(x, v.eps), append(h, v.h)
 	}
-	return profiles.NewChordsBelow(x, h)
+	return profiles.NewChordsBelow(x, h, h)
 }
 
 // beneath returns vertices of a curve below a symmetric h, of at least three points from ε = 0 on.

@@ -27,43 +27,29 @@ typedef struct {
 	double low, high, ratio, edge;
 } pairing;
 
-static double above_ball(const arb_t x)
-{
-	arf_t y;
-	arf_init(y);
-	arb_get_ubound_arf(y, x, 64);
-	double r = arf_get_d(y, ARF_RND_UP);
-	arf_clear(y);
-	return r > 0 ? r : 0;
-}
-
 /* low + high at the ends of [left, right], where mass and mean are those given: rounded up. */
 static void share(double *low, double *high, const arb_t mass, const arb_t mean, const arb_t left, const arb_t right, slong prec)
 {
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	arb_mul(x, mass, left, prec);
 	arb_sub(x, mean, x, prec);
 	arb_sub(y, right, left, prec);
 	arb_div(x, x, y, prec);
-	*high += above_ball(x);
+	*high += fmax(0, bound_of_ball(x, 1));
 	arb_sub(x, mass, x, prec);
-	*low += above_ball(x);
-	arb_clear(x); arb_clear(y);
+	*low += fmax(0, bound_of_ball(x, 1));
 }
 
 static void pair_up(pairing *g, slong n, double h, slong prec)
 {
-	arb_t x, left, right, one;
-	arb_init(x); arb_init(left); arb_init(right); arb_init(one);
+	BALLS(x, left, right, one);
 	arb_one(one);
 	for (slong d = 0; d < n; d++) {
 		/* The place by doubles may be off by one. */
 		g[d] = (pairing){ .ratio = exp(-d*h), .place = floor(log1p(exp(-d*h))/h) + 1, .low = INFINITY, .high = INFINITY };
 		for (int inside = 0; !inside && g[d].place >= 0 && g[d].place > log1p(exp(-d*h))/h - 2; g[d].place -= !inside) {
 			for (int i = 0; i < 3; i++) {
-				arb_set_d(x, h);
-				arb_mul_si(x, x, i == 2 ? -d : g[d].place + i, prec);
+				arb_mul_si(x, D(h), i == 2 ? -d : g[d].place + i, prec);
 				arb_exp(i == 2 ? x : i ? right : left, x, prec);
 			}
 			arb_add_ui(x, x, 1, prec);
@@ -75,7 +61,6 @@ static void pair_up(pairing *g, slong n, double h, slong prec)
 			}
 		}
 	}
-	arb_clear(x); arb_clear(left); arb_clear(right); arb_clear(one);
 }
 
 static void add(spread *out, const spread *x, const spread *y, const pairing *g, const double *point, slong n, int above)
@@ -136,8 +121,7 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 	arb_one(before[1]);
 	for (slong i = 0; i <= n; i++) {
 		/* The masses of A/t at or above point i, under Q and under P: Z >= (l + log t)/mu + mu/2, less mu under P. */
-		arb_set_d(point, h);
-		arb_mul_si(point, point, from + i, prec);
+		arb_mul_si(point, D(h), from + i, prec);
 		arb_set_d(y, offset);
 		arb_add(point, point, y, prec);
 		arb_log_ui(z, t, prec);
@@ -164,8 +148,8 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 		} else if (i < n)
 			share(i ? &out->mass[i - 1] : &out->zero, &out->mass[i], mass, mean, last, point, prec);
 		else {
-			out->mass[n - 1] += above_ball(mass);
-			out->far = above_ball(mean);
+			out->mass[n - 1] += fmax(0, bound_of_ball(mass, 1));
+			out->far = fmax(0, bound_of_ball(mean, 1));
 		}
 		arb_swap(before[0], tail[0]);
 		arb_swap(before[1], tail[1]);
@@ -176,11 +160,9 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 
 slong allocation_range(slong *from, const step *s, double h, double tail)
 {
-	arb_t mu;
-	arb_init(mu);
+	BALLS(mu);
 	shift_of(mu, s, 80);
 	double t = s->places, m = mid(mu), z = sqrt(-2*log(tail));
-	arb_clear(mu);
 	*from = floor((fmin(-8, -m*m/2 - m*(1 + z/sqrt(t))) - log(t))/h);
 	return ceil(log(4 + 2*exp(fmin(600, m*m/2 + m*z))/t)/h) - *from + 1;
 }
@@ -188,8 +170,7 @@ slong allocation_range(slong *from, const step *s, double h, double tail)
 void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int above, double h, double offset, slong from, slong n)
 {
 	const slong prec = 256;
-	arb_t mu, y;
-	arb_init(mu); arb_init(y);
+	BALLS(mu, y);
 	shift_of(mu, s, prec);
 	pairing *g = flint_malloc(n*sizeof *g);
 	double *room = flint_malloc(7*n*sizeof *room), *point = room + 6*n;
@@ -223,8 +204,7 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 		if (above) {
 			arb_set_d(p + j, h);
 			arb_mul_si(p + j, p + j, from + i, prec);
-			arb_set_d(y, offset);
-			arb_add(p + j, p + j, y, prec);
+			arb_add(p + j, p + j, D(offset), prec);
 			arb_exp(p + j, p + j, prec);
 			arb_set_d(y, sum.mass[i]);
 			arb_mul(p + j, p + j, y, prec);
@@ -239,5 +219,4 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 	arb_set_d(far, d ? sum.zero : sum.far);
 	flint_free(g);
 	flint_free(room);
-	arb_clear(mu); arb_clear(y);
 }

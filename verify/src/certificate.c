@@ -76,6 +76,18 @@ static ulong whole(ulong lo, ulong hi)
 	return x;
 }
 
+static double number_of(const char *key, double lo, double hi)
+{
+	expect(key);
+	return number(lo, hi);
+}
+
+static ulong whole_of(const char *key, ulong lo, ulong hi)
+{
+	expect(key);
+	return whole(lo, hi);
+}
+
 static void skip_line(void)
 {
 	at += strcspn(at, "\n");
@@ -87,6 +99,9 @@ static void step_clear(step *s)
 {
 	outcomes_clear(s);
 	arb_clear(s->norm);
+	for (slong i = 0; i < s->parts; i++)
+		certificate_clear(&s->part[i]);
+	free(s->part);
 	memset(s, 0, sizeof *s);
 }
 
@@ -108,11 +123,9 @@ static void probabilities(double *x, slong n)
 static void read_noise(step *s, enum kind k, int whole_numbers)
 {
 	s->kind = k;
-	expect(" noise-multiplier");
-	s->noise = number(1e-6, 1e15);
+	s->noise = number_of(" noise-multiplier", 1e-6, 1e15);
 	if (whole_numbers) {
-		expect(" sensitivity");
-		s->sensitivity = whole(1, 1000000);
+		s->sensitivity = whole_of(" sensitivity", 1, 1000000);
 	}
 }
 
@@ -130,13 +143,11 @@ static void read_sampling(step *s)
 {
 	if (next(" random-allocation steps")) {
 		s->places = whole(1, 1ul << 53);
-		expect(" uses");
-		s->uses = whole(1, 1ul << 53);
+		s->uses = whole_of(" uses", 1, 1ul << 53);
 		int once = !next(" redraw each-epoch");
 		if (once)
 			expect(" redraw once");
-		expect(" epochs");
-		ulong epochs = whole(1, 1ul << 53);
+		ulong epochs = whole_of(" epochs", 1, 1ul << 53);
 		s->uses = next(" first") && whole(1, 1ul << 53) != s->places ? 0 : s->uses;
 		arb_sqrt_ui(s->norm, once ? epochs : 1, 300);
 		s->uses = !once && epochs > (1ul << 53)/s->count ? 0 : s->uses;
@@ -146,10 +157,8 @@ static void read_sampling(step *s)
 	if (next(" poisson rate"))
 		s->rate = number(0, 1);
 	else if (again || next(" without-replacement")) {
-		expect(" population");
-		s->population = whole(1, 1ul << 53);
-		expect(" batch");
-		s->batch = whole(1, s->population);
+		s->population = whole_of(" population", 1, 1ul << 53);
+		s->batch = whole_of(" batch", 1, s->population);
 		s->rate = (double)s->batch/s->population;
 		s->draws = again && s->batch > 1 ? s->batch : 0;
 	}
@@ -159,8 +168,7 @@ static void read_sampling(step *s)
 static void count_draws(certificate *c, step *s)
 {
 	const slong prec = 1200;
-	arb_t p, left;
-	arb_init(p); arb_init(left);
+	BALLS(p, left);
 	rate_of(left, s, prec);
 	s->rate = mid(left);
 	for (s->records = 0; s->records < s->draws && s->records < MAX_RECORDS && mid(left) > 1e-90;) {
@@ -168,7 +176,6 @@ static void count_draws(certificate *c, step *s)
 		arb_sub(left, left, p, prec);
 	}
 	arb_addmul_ui(c->missing, left, s->count, prec);
-	arb_clear(p); arb_clear(left);
 }
 
 /* What of a batch of fixed size is not covered, or NULL. The noise is moved by 2 where another record takes a place. */
@@ -240,7 +247,7 @@ static int merge(certificate *c, ulong count)
 	size_t n = strcspn(at, "\n") + 1; /* with the line feed, so that no line is the start of another */
 	for (slong i = 0; i < c->steps; i++) {
 		step *s = &c->step[i];
-		if (strncmp(at, s->words, n) || s->draws || s->places || !arb_is_zero(s->norm))
+		if (strncmp(at, s->words, n) || s->draws || s->places || s->units || s->parts || !arb_is_zero(s->norm))
 			continue;
 		if (count > (1ul << 53) - s->count)
 			c->unknown = "more than 2^53 runs of one mechanism";
@@ -314,23 +321,19 @@ static arb_ptr coefficients(certificate *to, slong *bands, slong n)
 /* A run with correlated noise. Returns what of it is not covered, or NULL; then one step follows, or two. */
 static const char *read_matrix(certificate *c, step *s, ulong records)
 {
-	expect(" noise-multiplier");
-	s->noise = number(1e-6, 1e15);
-	expect(" steps");
-	slong n = whole(1, MAX_ROWS), bands, b = n, k = 1;
+	s->noise = number_of(" noise-multiplier", 1e-6, 1e15);
+	slong n = whole_of(" steps", 1, MAX_ROWS), bands, b = n, k = 1;
 	arb_ptr list = coefficients(c, &bands, n);
 	int completion = 0, epochs = 0;
 	if (!list) {
-		expect(" tree completion");
-		completion = whole(0, 1);
+		completion = whole_of(" tree completion", 0, 1);
 	}
 	const char *unknown = NULL;
 	int full = !next(" cyclic-poisson cycle");
 	if (!full) {
 		b = whole(1, MAX_ROWS);
-		expect(" rate");
-		s->rate = number(0x1p-1074, 1);
-		if (!list || bands > b || records > 1 || c->relation == SUBSTITUTE || c->steps + 1 == MAX_STEPS)
+		s->rate = number_of(" rate", 0x1p-1074, 1);
+		if (!list || bands > b || records > 1 || c->relation == SUBSTITUTE || c->steps + 1 == c->room)
 			unknown = "such a matrix mechanism with cyclic Poisson sampling";
 		const step run = *s;
 		for (int rest = 0; rest < 2 && !unknown; rest++) { /* columns of group 0 with all coefficients; the last one may have fewer */
@@ -352,10 +355,8 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 				bad("the epochs do not divide the steps");
 			b = n/k;
 		} else {
-			expect(" min-separation");
-			b = whole(1, 1ul << 53);
-			expect(" at-most");
-			k = whole(1, 1ul << 53);
+			b = whole_of(" min-separation", 1, 1ul << 53);
+			k = whole_of(" at-most", 1, 1ul << 53);
 			b = b < n ? b : n;
 			k = k < (n - 1)/b + 1 ? k : (n - 1)/b + 1;
 		}
@@ -370,16 +371,70 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 	return unknown;
 }
 
+static void read_step(certificate *c, ulong records);
+
+/* The next lines: steps of a part of a menu or of a search. */
+static void read_part(certificate *c, certificate *part, ulong records)
+{
+	slong n = whole_of(" steps", 1, MAX_STEPS);
+	part->relation = c->relation;
+	part->step = calloc(n + 1, sizeof *part->step); /* a matrix may be two */
+	part->room = n + 1;
+	if (!part->step)
+		bad("there is no memory");
+	for (slong i = 0; i < n; i++) {
+		end_line();
+		expect("inner");
+		read_step(part, records);
+	}
+	for (slong i = 0; i < part->steps; i++)
+		if (part->step[i].kind == EXPONENTIAL)
+			part->unknown = "exponential mechanisms in a menu or a search";
+	c->unknown = part->unknown ? part->unknown : arb_is_zero(part->missing) ? c->unknown : "draws with replacement in a menu or a search";
+}
+
+/* Reads what stands behind the word adaptive or selection. */
+static void read_parts(certificate *c, step *s, int search, ulong records)
+{
+	if (c->cost)
+		bad("a menu or a search is inside of another");
+	s->kind = search ? SEARCH : MENU;
+	s->shift = 1;
+	c->apart |= 2;
+	slong n = 1;
+	if (search) {
+		s->poisson = next(" poisson");
+		s->shape = s->poisson ? 0 : number_of(" negative-binomial shape", -1, 1e6);
+		s->gamma = number_of(s->poisson ? " mean" : " gamma", 0x1p-1022, s->poisson ? 1e15 : 1);
+	} else {
+		s->units = whole_of(" units", 1, 100000);
+		n = whole_of(" types", 1, 64);
+	}
+	s->part = calloc(n, sizeof *s->part);
+	if (!s->part)
+		bad("there is no memory");
+	s->parts = n;
+	for (slong i = 0; i < s->parts; i++) {
+		s->part[i].cost = 1;
+		if (!search) {
+			end_line();
+			s->part[i].cost = whole_of("type cost", 1, 1ul << 53);
+		}
+		read_part(c, &s->part[i], records);
+	}
+}
+
 /* Reads a step. Pairs are made when all words have been read, so that a refusal leaves no memory behind. */
 static void read_step(certificate *c, ulong records)
 {
 	static const char *const names[] = { "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate",
-		"randomized-response", "finite", "matrix", "exponential", "other" };
-	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, MATRIX, CHOICE, OTHER, NAMES };
+		"randomized-response", "finite", "matrix", "exponential", "permute-and-flip", "noisy-max noise", "threshold noise", "select-partitions", "adaptive",
+		"selection", "other" };
+	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, MATRIX, CHOICE, FLIP, NOISY, THRESH, KEYS, ADAPTIVE, SELECTION, OTHER, NAMES };
 	ulong count = whole(1, 1ul << 53);
 	if (merge(c, count))
 		return;
-	if (c->steps == MAX_STEPS) {
+	if (c->steps == c->room) {
 		c->unknown = "more than 256 different steps";
 		skip_line();
 		return;
@@ -390,9 +445,8 @@ static void read_step(certificate *c, ulong records)
 	s->words = at;
 	s->rate = s->sensitivity = s->records = 1;
 	expect(" ");
-	const char *w = word();
 	int name = 0;
-	while (name < NAMES && strcmp(w, names[name]))
+	while (name < NAMES && !(next(names[name]) && (*at == ' ' || *at == '\n')))
 		name++;
 	double eps = 0, delta = 0, p[MAX_OUTCOMES], q[MAX_OUTCOMES];
 	slong n = 0;
@@ -406,30 +460,24 @@ static void read_step(certificate *c, ulong records)
 		break;
 	case DGAUSS:
 		read_noise(s, DISCRETE_GAUSSIAN, 1);
-		expect(" dimension");
-		dimension = whole(0, 1);
+		dimension = whole_of(" dimension", 0, 1);
 		break;
 	case DLAP:
 		read_noise(s, FINITE, 1);
 		break;
 	case PURE:
 	case APPROXIMATE:
-		expect(" epsilon");
-		eps = number(0, 1e6);
+		eps = number_of(" epsilon", 0, 1e6);
 		if (name == APPROXIMATE) {
-			expect(" delta");
-			delta = number(0, 1);
+			delta = number_of(" delta", 0, 1);
 		}
 		break;
 	case RESPONSE:
-		expect(" probability");
-		delta = number(0, 1);
-		expect(" categories");
-		categories = whole(2, 1000000000);
+		delta = number_of(" probability", 0, 1);
+		categories = whole_of(" categories", 2, 1000000000);
 		break;
 	case LISTED:
-		expect(" p");
-		n = whole(1, MAX_BYTES);
+		n = whole_of(" p", 1, MAX_BYTES);
 		probabilities(p, n);
 		expect(" q");
 		if ((slong)whole(1, MAX_BYTES) != n)
@@ -441,11 +489,44 @@ static void read_step(certificate *c, ulong records)
 		const char *lacks = read_matrix(c, s, records);
 		c->unknown = lacks ? lacks : c->unknown;
 		return;
+	case NOISY:
+	case FLIP:
 	case CHOICE:
-		expect(" epsilon");
-		s->noise = number(1e-9, 100);
-		s->kind = EXPONENTIAL;
+		if (name == NOISY && next(" gumbel"))
+			name = CHOICE;
+		else if (name == NOISY && next(" laplace"))
+			c->apart |= 2;
+		else if (name == NOISY)
+			expect(" exponential");
+		eps = number_of(" epsilon", 1e-9, 100);
+		s->kind = name == CHOICE ? EXPONENTIAL : LAPLACE;
+		s->noise = name == CHOICE ? eps : 1/eps; /* rounded, and mended by the norm */
+		if (name != CHOICE) {
+			BALLS(x);
+			arb_set_d(x, eps);
+			arb_set_d(s->norm, s->noise);
+			arb_mul(s->norm, s->norm, x, 300);
+		}
 		break;
+	case THRESH:
+		s->base = next(" gaussian") ? GAUSSIAN : next(" laplace") ? LAPLACE : DISCRETE_GAUSSIAN;
+		if (s->base == DISCRETE_GAUSSIAN)
+			expect(" discrete-laplace");
+		s->noise = number_of(" scale", 1e-6, 1e12);
+		s->threshold = number_of(" threshold", 1, 1e15);
+		s->units = whole_of(" partitions", 1, 1000000);
+		s->kind = THRESHOLD;
+		break;
+	case KEYS:
+		eps = number_of(" epsilon", 1e-9, 100);
+		delta = number_of(" delta", 1e-290, 1);
+		categories = whole_of(" partitions", 1, 1000000);
+		break;
+	case ADAPTIVE:
+	case SELECTION:
+		read_parts(c, s, name == SELECTION, records);
+		c->steps++;
+		return;
 	case OTHER:
 		c->unknown = "a mechanism or a sampling scheme that it does not know (other)";
 		skip_line();
@@ -456,7 +537,18 @@ static void read_step(certificate *c, ulong records)
 	read_sampling(s);
 	if (*at != '\n')
 		bad("there is more on the line, or less");
-	const char *unknown = name == CHOICE ? s->rate < 1 || s->population || records > 1 ? "exponential mechanisms on samples, or of persons with several records" : NULL : name <= DLAP ? move(c, s, records) : declared(c, s, records, name == PURE);
+	const char *unknown = NULL;
+	if (name >= CHOICE) {
+		int sampled = s->rate < 1 || s->population || s->places;
+		unknown = sampled || records > 1 ? "what chooses, on samples or of persons with several records" : name >= THRESH && c->relation != ADD_REMOVE ? "a threshold under another relation than add-remove" : NULL;
+		s->units = s->units ? s->units : categories; /* of keys, which are no one line with others */
+		unknown = name == KEYS && count > (1ul << 53)/categories ? "more than 2^53 runs of one mechanism" : unknown;
+		s->shift = 1;
+		c->last += name == CHOICE ? 1 : count;
+		s->count *= name == KEYS ? categories : 1;
+		c->last += s->count - count;
+	} else
+		unknown = name <= DLAP ? move(c, s, records) : declared(c, s, records, name == PURE);
 	if (s->places && name != GAUSS)
 		unknown = "random allocation of another mechanism than Gaussian noise";
 	if (!unknown && !dimension && s->sensitivity*s->shift > 1)
@@ -479,6 +571,8 @@ static void read_step(certificate *c, ulong records)
 		response_pair(s, delta, categories, c->relation == ZERO_OUT);
 	else if (name == LISTED)
 		listed_pair(s, n, p, q);
+	else if (name == KEYS && !selection_pair(s, eps, delta))
+		c->unknown = "a selection of keys of so many persons";
 	c->steps++;
 	if (s->form == ENVELOPE && s->kind == FINITE && !envelope_pair(s))
 		c->unknown = "a pair on a Poisson sample under substitute that is not its own mirror image";
@@ -502,9 +596,9 @@ static void check_bytes(const char *text, size_t n)
 
 static void read_head(certificate *c, ulong *records)
 {
-	if (!next(OLDER_LINE))
-		expect(FIRST_LINE);
-	line++;
+	expect(FIRST_LINE);
+	at += *at >= '1' && *at <= '3';
+	end_line();
 	expect("version ");
 	skip_line();
 	end_line();
@@ -519,25 +613,21 @@ static void read_head(certificate *c, ulong *records)
 	else
 		bad("neighbors is not a relation");
 	end_line();
-	expect("records-per-person");
-	*records = whole(1, 1ul << 20);
+	*records = whole_of("records-per-person", 1, 1ul << 20);
 	end_line();
 }
 
 static void read_claim(certificate *c)
 {
-	expect("delta");
-	c->delta = number(0, 1);
+	c->delta = number_of("delta", 0, 1);
 	if (c->delta == 1)
 		bad("delta is not in [0, 1)");
 	if (c->delta == 0)
 		c->unknown = "a delta of 0, which no ball proves";
 	end_line();
-	expect("lower");
-	c->lower = number(0, INFINITY);
+	c->lower = number_of("lower", 0, INFINITY);
 	end_line();
-	expect("upper");
-	c->upper = number(0, INFINITY);
+	c->upper = number_of("upper", 0, INFINITY);
 	if (c->lower > c->upper)
 		bad("lower is above upper");
 	end_line();
@@ -559,12 +649,9 @@ static void read_budget(certificate *c)
 	if (strcmp(w, "contour") && strcmp(w, "lattice") && strcmp(w, "closed-form"))
 		bad("engine is not known");
 	end_line();
-	expect("contour theta");
-	c->theta = number(-1e300, 1e300);
-	expect(" period");
-	c->period = number(0, 1e300);
-	expect(" frequencies");
-	whole(0, 1ul << 53);
+	c->theta = number_of("contour theta", -1e300, 1e300);
+	c->period = number_of(" period", 0, 1e300);
+	whole_of(" frequencies", 0, 1ul << 53);
 	end_line();
 	expect("budget");
 	static const char *const parts[] = { " discretization", " quadrature", " truncation", " aliasing", " round-off" };
@@ -572,8 +659,7 @@ static void read_budget(certificate *c)
 		expect(parts[i]);
 		number(0, INFINITY);
 	}
-	expect(" theory-gap");
-	number(0, INFINITY);
+	number_of(" theory-gap", 0, INFINITY);
 	end_line();
 }
 
@@ -588,6 +674,7 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 	}
 	check_bytes(text, n);
 	c->step = calloc(MAX_STEPS, sizeof *c->step);
+	c->room = MAX_STEPS;
 	if (!c->step)
 		bad("there is no memory");
 	ulong records;
@@ -605,6 +692,8 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 	for (slong i = 0; i < c->steps && c->steps > 1; i++)
 		if (c->step[i].kind == EXPONENTIAL)
 			c->unknown = "exponential mechanisms beside others";
+	if (c->last > 1)
+		c->apart |= c->steps == 1 && runs == c->last ? 1 : 2; /* of what chooses only one may come last */
 	if (c->apart == 1 && runs == 1)
 		c->apart = 0;
 	read_claim(c);
@@ -616,7 +705,7 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 
 void certificate_clear(certificate *c)
 {
-	for (slong i = 0; c->step && i < MAX_STEPS; i++)
+	for (slong i = 0; c->step && i < c->room; i++)
 		step_clear(&c->step[i]);
 	for (int i = 0; i < 3; i++)
 		if (c->held[i])

@@ -6,13 +6,14 @@
  * Everything of type arb_t is a ball that holds the true number. Plain doubles only steer: they choose
  * lines, steps and ranges, any choice of which gives a true, if wide, ball.
  *
- * Each file uses only those below it: verify.c, contour.c, lattice.c, allocation.c, choice.c, list.c, transform.c, gaussian.c, laplace.c,
- * discrete.c, certificate.c, matrix.c, pairs.c, sha256.c.
+ * Each file uses only those below it: verify.c, contour.c, lattice.c (with profile.c, where one needs the other), allocation.c, choice.c, list.c,
+ * transform.c, gaussian.c, laplace.c, discrete.c, certificate.c, matrix.c, pairs.c, sha256.c.
  */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <stddef.h>
+#include <flint/fmpz_poly.h>
 
 /* Arb 2 has its own headers; from 3 on FLINT contains it. */
 #if __has_include(<flint/arb.h>)
@@ -29,15 +30,39 @@
 #include <arb_hypgeom.h>
 #endif
 
+/* Declares numbers that are 0, and given back where their block ends. */
+static inline void drop_ball(arb_t *x) { arb_clear(*x); }
+static inline void drop_whole(fmpz_t *x) { fmpz_clear(*x); }
+#define BALLS(...) __attribute__((cleanup(drop_ball))) arb_t ZEROS(__VA_ARGS__)
+#define WHOLES(...) __attribute__((cleanup(drop_whole))) fmpz_t ZEROS(__VA_ARGS__)
+#define ZEROS(...) ZEROS_OF(__VA_ARGS__, ZERO9, ZERO8, ZERO7, ZERO6, ZERO5, ZERO4, ZERO3, ZERO2, ZERO1)(__VA_ARGS__)
+#define ZEROS_OF(a, b, c, d, e, f, g, h, i, n, ...) n
+#define ZERO1(a) a = { 0 }
+#define ZERO2(a, ...) ZERO1(a), ZERO1(__VA_ARGS__)
+#define ZERO3(a, ...) ZERO1(a), ZERO2(__VA_ARGS__)
+#define ZERO4(a, ...) ZERO1(a), ZERO3(__VA_ARGS__)
+#define ZERO5(a, ...) ZERO1(a), ZERO4(__VA_ARGS__)
+#define ZERO6(a, ...) ZERO1(a), ZERO5(__VA_ARGS__)
+#define ZERO7(a, ...) ZERO1(a), ZERO6(__VA_ARGS__)
+#define ZERO8(a, ...) ZERO1(a), ZERO7(__VA_ARGS__)
+#define ZERO9(a, ...) ZERO1(a), ZERO8(__VA_ARGS__)
+
+/* A double as a ball, in its place: of one word it has nothing to give back. */
+static inline arb_srcptr ball_of(arb_t out, double x)
+{
+	arb_set_d(out, x);
+	return out;
+}
+#define D(x) ball_of((arb_t){ 0 }, x)
+
 static const double PI = 3.14159265358979323846;
 
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };
 
-#define FIRST_LINE "accountant certificate 2\n"
-#define OLDER_LINE "accountant certificate 1\n" /* whose lines are among those of today */
+#define FIRST_LINE "accountant certificate " /* 1 to 3: the lines of older ones are among those of today */
 
 enum relation { ADD_REMOVE, SUBSTITUTE, ZERO_OUT };
-enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE, EXPONENTIAL, ALLOCATION };
+enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE, EXPONENTIAL, ALLOCATION, THRESHOLD, MENU, SEARCH };
 
 /* What one record does on a sample of rate q, of a pair (P, Q) that it makes in full. PLAIN: qP + (1-q)Q against Q. OPPOSITE: that against
  * qP' + (1-q)Q, P' being noise moved the other way. ENVELOPE: the convex curve that has the profile of PLAIN above loss 0 and its mirror
@@ -49,6 +74,8 @@ enum reach { REACHED, TOO_FINE, NEVER };
 
 /* Sizes that a certificate may have. MAX_RECORDS are those of a person whose records are sampled. */
 enum { MAX_ROWS = 200000, MAX_BYTES = 1 << 20, MAX_STEPS = 256, MAX_OUTCOMES = 4096, MAX_RECORDS = 64, MAX_NODES = 200000 };
+
+typedef struct certificate certificate;
 
 /* A step is a mechanism that ran count times, lines with the same words together, in full (rate 1) or on a sample. */
 typedef struct {
@@ -68,12 +95,21 @@ typedef struct {
 	ulong records;              /* that are sampled each for itself, 1 but for persons with several; of draws those that are counted */
 	slong outcomes;             /* of a finite pair */
 	arb_ptr p, q;
+	double threshold;           /* of noise in s->base, in so many places */
+	enum kind base;
+	certificate *part;          /* the types of a menu, which has so many units, or what a search runs so often */
+	slong parts;
+	ulong units;
+	int poisson;                /* the law of runs, whose mean is gamma */
+	double shape, gamma;        /* of the negative binomial law */
 } step;
 
-typedef struct {
+struct certificate {
+	ulong cost;                /* of a type of a menu */
 	enum relation relation;
-	slong steps;
+	slong steps, room;
 	step *step;
+	double last;               /* runs of thresholds and noisy choices, and blocks of exponential mechanisms */
 	double delta, lower, upper;
 	int direction;             /* 0 remove or forward, 1 add or backward: where the lower end is attained; -1: it is not claimed */
 	int apart;                 /* a lower end is of another pair: what dominates a step is reached in one run only (1), or not known to be (2) */
@@ -82,7 +118,7 @@ typedef struct {
 	arb_t missing;             /* at least what all runs have where draws are not counted */
 	double theta, period;      /* the line of the certificate, 0 if it has none */
 	const char *unknown;       /* a part that this checker does not cover, or NULL */
-} certificate;
+};
 
 /* A rule stands for the transform of one run on a line: M(theta + it) = sum of W[j] e^{itL[j]}, up to an
  * error of modulus at most err, for |t| at most the bound that it was made for. All W are positive. */
@@ -113,6 +149,8 @@ void discrete_laplace_pair(step *s);
 int envelope_pair(step *s);
 /* A guarantee of eps, of a group of s->shift. */
 void pure_pair(step *s, double eps);
+/* Truncated geometric selection. */
+int selection_pair(step *s, double eps, double delta);
 /* The sampling rate: the chance of being drawn at all. */
 void rate_of(arb_t r, const step *s, slong prec);
 /* The chance of being drawn so often; where that is told, of being drawn or not. */
@@ -130,6 +168,13 @@ void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec);
 /* The distance by which noise of scale 1 is moved: 1/sigma, 2/sigma, … */
 void shift_of(arb_t mu, const step *s, slong prec);
 double mid(const arb_t x);
+/* About the upper or the lower end, on the safe side. */
+double bound_of_ball(const arb_t x, int up);
+/* 1 - x; x^2/2; e^{-x}; the normal mass above x. */
+void complement(arb_t out, const arb_t x, slong prec);
+void half_square(arb_t out, const arb_t x, slong prec);
+void exp_minus(arb_t out, const arb_t x, slong prec);
+void normal_tail(arb_t out, const arb_t x, slong prec);
 void rule_init(rule *r, slong n);
 void rule_clear(rule *r);
 
@@ -175,6 +220,43 @@ double steer_transform(const step *s, int d, double at);
 /* The way to the kind of noise that is not on whole numbers. */
 void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 
+/* lattice.c: a law of cells or points first, first + 1, …, masses as whole numbers: p, and under Q too if it is a lower one. far is at an infinite loss. */
+typedef struct {
+	slong first;
+	fmpz_poly_t p, q;
+	fmpz_t far;
+} law;
+
+/* How laws are made: cells of h, masses in units of 2^-bits, of which cut may be cut off at an end. */
+typedef struct {
+	int above, still;  /* still: no step may choose its offset */
+	double h, offset;  /* the offset is that of the step at hand */
+	slong bits, prec;
+	fmpz_t cut;
+	double eta;        /* a run's loss is at most so far above its point */
+	int ok;
+	double work;       /* that may still be done: cells of laws that are made or multiplied */
+} grid;
+
+void law_init(law *x);
+void law_clear(law *x);
+/* Whole units, at most or at least a mass. */
+void units(fmpz_t out, const arb_t mass, grid *g, int up);
+/* Units of products into units, rounded. */
+void shorten(fmpz_poly_t x, const grid *g, int up);
+/* n > 0 runs of x. */
+void repeat(law *out, const law *x, ulong n, grid *g);
+/* Whether there may be so much more work. */
+int spend(grid *g, double cells);
+/* From above: all runs of the steps of a part, with what is at an infinite loss, on the points kh. Returns by how much losses are above these at most. */
+double law_of_part(law *out, grid *g, const certificate *c, int d, double tail);
+
+/* profile.c: laws from above of what is known by its profile. */
+void law_of_menu(law *out, grid *g, const step *s, int d, double tail);
+void law_of_search(law *out, grid *g, const step *s, int d, double tail);
+
+/* P and Q of what a threshold shows, at losses above l = at: the best of all numbers of new partitions. */
+void threshold_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 /* choice.c: runs of exponential mechanisms at a claim by cells of about h, from above or from below; 0 if it takes too much work. */
 int delta_choices(arb_t bound, const step *s, double claim, int above, double h, double work);
 

@@ -1,5 +1,5 @@
 /*
- * Runs of exponential mechanisms of one eps, each chosen after the answers before it. Their largest delta(a) is W_k(a) (docs/guide/choice.md, Theorem 2):
+ * Runs of exponential mechanisms of one eps, each chosen after the answers before it. Their largest delta(a) is W_k(a) (choice/recursion.go, Theorem 2):
  *   W_0(a) = (1 - e^a)+,  W_j(a) = sup over 0 <= t <= eps of p W_{j-1}(a - t) + (1-p) W_{j-1}(a - t + eps),  p = (e^eps - e^t)/(e^eps - 1),
  * which falls and is convex in e^a, with W(-a) = 1 - e^{-a} + e^{-a} W(a). It is held at a_i = claim + ih, h = eps/m, in plain doubles that are
  * rounded outward: all terms are positive but where it is said.
@@ -18,25 +18,17 @@ static const double UNIT = 0x1p-50; /* above what a few operations on doubles ar
 static void weights(double *p, double *r, double eps, slong m, int up)
 {
 	const slong prec = 128;
-	arb_t e, t, x;
-	arf_t y;
-	arb_init(e); arb_init(t); arb_init(x); arf_init(y);
-	arb_set_d(e, eps);
-	arb_expm1(e, e, prec);
+	BALLS(e, t, x);
+	arb_expm1(e, D(eps), prec);
 	for (slong c = 0; c <= m; c++) {
-		arb_set_d(t, eps);
-		arb_mul_si(t, t, c, prec);
+		arb_mul_si(t, D(eps), c, prec);
 		arb_div_si(t, t, m, prec);
 		arb_expm1(t, t, prec);
 		arb_div(t, t, e, prec);
-		arb_sub_ui(x, t, 1, prec);
-		arb_neg(x, x);
-		for (int i = 0; i < 2; i++) {
-			(up ? arb_get_ubound_arf : arb_get_lbound_arf)(y, i ? t : x, 64);
-			(i ? r : p)[c] = fmax(0, arf_get_d(y, up ? ARF_RND_UP : ARF_RND_DOWN));
-		}
+		complement(x, t, prec);
+		p[c] = fmax(0, bound_of_ball(x, up));
+		r[c] = fmax(0, bound_of_ball(t, up));
 	}
-	arb_clear(e); arb_clear(t); arb_clear(x); arf_clear(y);
 }
 
 /* 1 - e^a, a known up to off, rounded up or down; 0 for a >= 0. */
@@ -81,11 +73,9 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 	const slong prec = 128;
 	double eps = s->noise, k = s->count;
 	if (s->count == 1) { /* (1 - e^{(a-eps)/2})^2/(1 - e^{-eps}), exactly (Theorem 1) */
-		arb_t x;
-		arb_init(x);
+		BALLS(x);
 		arb_set_d(x, eps);
-		arb_set_d(bound, claim);
-		arb_sub(bound, bound, x, prec);
+		arb_sub(bound, D(claim), x, prec);
 		arb_mul_2exp_si(bound, bound, -1);
 		arb_neg(x, x);
 		arb_expm1(x, x, prec);
@@ -96,7 +86,6 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 			arb_zero(bound);
 		arb_mul(bound, bound, bound, prec);
 		arb_div(bound, bound, x, prec);
-		arb_clear(x);
 		return 1;
 	}
 	slong m = ceil(eps/h*0.999);
@@ -130,4 +119,108 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 	flint_free(p);
 	flint_free(w < next ? w : next);
 	return 1;
+}
+
+/* ---- thresholds ---- */
+
+/* P and Q of losses above y of k noisy counts that are moved by 1. */
+static void counts_tail(arb_t p, arb_t q, const step *s, ulong k, const arb_t y, slong prec)
+{
+	BALLS(m, x);
+	arb_inv(m, D(s->noise), prec);
+	if (k == 0)
+		arb_zero(m);
+	arb_neg(x, m);
+	int side = k == 0 || s->base != GAUSSIAN ? arb_ge(y, m) ? 1 : arb_lt(y, x) || k == 0 ? -1 : 0 : 0;
+	if (side) { /* no loss is above y, or all are */
+		arb_set_si(p, side < 0);
+		arb_set_si(q, side < 0);
+	} else if (s->base == GAUSSIAN) { /* mu = sqrt(k)/sigma, P(Z > y/mu - mu/2) and Q(Z > y/mu + mu/2) */
+		arb_sqrt_ui(x, k, prec);
+		arb_mul(m, m, x, prec);
+		arb_div(x, y, m, prec);
+		arb_mul_2exp_si(m, m, -1);
+		arb_sub(p, x, m, prec);
+		arb_add(q, x, m, prec);
+		arb_sqrt_ui(x, 2, prec);
+		for (int i = 0; i < 2; i++) {
+			arb_ptr t = i ? q : p;
+			arb_div(t, t, x, prec);
+			arb_hypgeom_erfc(t, t, prec);
+			arb_mul_2exp_si(t, t, -1);
+		}
+	} else if (s->base == LAPLACE) { /* 1 - e^{-(m-y)/2}/2 and e^{-(m+y)/2}/2 */
+		for (int i = 0; i < 2; i++) {
+			arb_ptr t = i ? q : p;
+			(i ? arb_add : arb_sub)(t, m, y, prec);
+			arb_mul_2exp_si(t, t, -1);
+			exp_minus(t, t, prec);
+			arb_mul_2exp_si(t, t, -1);
+		}
+		complement(p, p, prec);
+	} else { /* the loss is m or -m */
+		arb_exp(x, x, prec);
+		arb_add_ui(q, x, 1, prec);
+		arb_inv(p, q, prec);
+		arb_mul(q, p, x, prec);
+	}
+}
+
+/* The logarithm of the chance that a count of 1 is hidden. */
+static void log_hidden(arb_t out, const step *s, slong prec)
+{
+	BALLS(x, b);
+	arb_set_d(b, s->noise);
+	arb_sub_ui(x, D(s->threshold), 1, prec);
+	if (s->base == DISCRETE_GAUSSIAN)
+		arb_ceil(x, x, prec);
+	arb_div(x, x, b, prec);
+	if (s->base == GAUSSIAN) {
+		arb_sqrt_ui(b, 2, prec);
+		arb_div(x, x, b, prec);
+		arb_hypgeom_erfc(x, x, prec);
+		arb_mul_2exp_si(x, x, -1);
+	} else {
+		exp_minus(x, x, prec);
+		arb_inv(b, b, prec);
+		exp_minus(b, b, prec);
+		if (s->base == LAPLACE)
+			arb_one(b);
+		arb_add_ui(b, b, 1, prec);
+		arb_div(x, x, b, prec);
+	}
+	arb_neg(x, x);
+	arb_log1p(out, x, prec);
+}
+
+void threshold_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
+{
+	BALLS(hidden, c, y, a, b, value, best);
+	log_hidden(hidden, s, prec);
+	for (slong i = 0; i < n; i++) {
+		arb_set_d(l + i, at[i]);
+		for (ulong j = 0; j <= s->units; j++) {
+			/* remove: 1 - c + cP(> y - log c) and Q; add: P(> y + log c) and cQ */
+			arb_mul_ui(c, hidden, j, prec);
+			(d ? arb_add : arb_sub)(y, l + i, c, prec);
+			counts_tail(a, b, s, s->units - j, y, prec);
+			arb_exp(y, l + i, prec);
+			if (d) {
+				arb_exp(c, c, prec);
+				arb_mul(b, b, c, prec);
+			} else {
+				arb_expm1(value, c, prec);
+				arb_exp(c, c, prec);
+				arb_mul(a, a, c, prec);
+				arb_sub(a, a, value, prec);
+			}
+			arb_mul(value, y, b, prec);
+			arb_sub(value, a, value, prec);
+			if (j > 0 && arf_cmp(arb_midref(value), arb_midref(best)) <= 0)
+				continue;
+			arb_set(best, value);
+			arb_set(p + i, a);
+			arb_set(q + i, b);
+		}
+	}
 }

@@ -19,8 +19,7 @@ static const double MAX_PRODUCTS = 2e7; /* nodes times frequencies of all steps 
 /* log M of all runs at a real place. */
 static int cumulant(arb_t k, const certificate *c, int d, double at, slong prec)
 {
-	arb_t m;
-	arb_init(m);
+	BALLS(m);
 	arb_zero(k);
 	int ok = 1;
 	for (slong i = 0; ok && i < c->steps; i++) {
@@ -31,7 +30,6 @@ static int cumulant(arb_t k, const certificate *c, int d, double at, slong prec)
 			ok = arb_is_finite(k);
 		}
 	}
-	arb_clear(m);
 	return ok;
 }
 
@@ -92,8 +90,7 @@ static double saddle(const certificate *c, int d, double eps)
 /* w(s) M(s) e^{-s eps}, a ball that holds it. */
 static int chernoff(arb_t r, const certificate *c, int d, double s, double eps, slong prec)
 {
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	int ok = cumulant(r, c, d, s, prec);
 	arb_set_d(x, s);
 	arb_set_d(y, eps);
@@ -112,33 +109,28 @@ static int chernoff(arb_t r, const certificate *c, int d, double s, double eps, 
 		arb_add(r, r, x, prec);
 	}
 	arb_exp(r, r, prec);
-	arb_clear(x); arb_clear(y);
 	return ok;
 }
 
 /* R(s), a ball that holds it. */
 static int remainder_bound(arb_t r, const certificate *c, int d, double s, double theta, const arb_t lambda, double eps, slong prec)
 {
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	int ok = chernoff(r, c, d, s, eps, prec);
 	arb_set_d(x, s);
-	arb_set_d(y, theta);
-	arb_sub(x, x, y, prec);
+	arb_sub(x, x, D(theta), prec);
 	arb_abs(x, x);
 	arb_mul(x, x, lambda, prec);
 	arb_expm1(x, x, prec);
 	arb_div(r, r, x, prec);
 	ok = ok && arb_is_finite(r);
-	arb_clear(x); arb_clear(y);
 	return ok;
 }
 
 /* mass/(e^{(theta + place) lambda} - 1), what a pole on the way leaves. */
 static void pole(arb_t out, const arb_t mass, double theta, ulong place, const arb_t lambda, slong prec)
 {
-	arb_set_d(out, theta);
-	arb_add_ui(out, out, place, prec);
+	arb_add_ui(out, D(theta), place, prec);
 	arb_mul(out, out, lambda, prec);
 	arb_expm1(out, out, prec);
 	arb_div(out, mass, out, prec);
@@ -154,12 +146,11 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 		const step *s = &c->step[i];
 		if (full_gaussian(s)) {
 			/* e^{T mu^2/2 z(z+1)} */
-			arb_t mu;
+			BALLS(mu);
 			acb_t z, w;
-			arb_init(mu); acb_init(z); acb_init(w);
+			acb_init(z); acb_init(w);
 			shift_of(mu, s, prec);
-			arb_mul(mu, mu, mu, prec);
-			arb_mul_2exp_si(mu, mu, -1);
+			half_square(mu, mu, prec);
 			arb_mul_ui(mu, mu, s->count, prec);
 			for (slong k = 0; k <= n; k++) {
 				arb_set_d(acb_realref(z), theta);
@@ -171,7 +162,7 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 				acb_exp(w, w, prec);
 				acb_mul(f + k, f + k, w, prec);
 			}
-			arb_clear(mu); acb_clear(z); acb_clear(w);
+			acb_clear(z); acb_clear(w);
 			continue;
 		}
 		rule r; /* for a little more than nh, whose product is rounded */
@@ -191,8 +182,7 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 		acb_mat_init(U, rows, r.n);
 		acb_mat_init(V, r.n, width);
 		acb_mat_init(W, rows, width);
-		arb_t x, step;
-		arb_init(x); arb_init(step);
+		BALLS(x, step);
 		arb_set_d(step, h);
 		for (slong j = 0; j < r.n; j++) {
 			for (slong a = 0; a < rows; a++) {
@@ -219,7 +209,6 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 			acb_mul(f + k, f + k, m, prec);
 		}
 		acb_clear(m);
-		arb_clear(x); arb_clear(step);
 		acb_mat_clear(U); acb_mat_clear(V); acb_mat_clear(W);
 		rule_clear(&r);
 	}
@@ -229,13 +218,11 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 int delta_chernoff(arb_t bound, const certificate *c, int d, double eps, slong prec)
 {
 	double theta = saddle(c, d, eps);
-	arb_t m0, m1;
-	arb_init(m0); arb_init(m1);
+	BALLS(m0, m1);
 	int ok = chernoff(bound, c, d, theta, eps, prec);
 	finite_parts(m0, m1, c, d, prec);
 	arb_sub_ui(m0, m0, 1, prec);
 	arb_sub(bound, bound, m0, prec);
-	arb_clear(m0); arb_clear(m1);
 	return ok && arb_is_finite(bound);
 }
 
@@ -304,8 +291,8 @@ static int last_frequency(lines *l, const certificate *c, int d)
 static void sum_up(arb_t delta, acb_ptr f, const lines *l, double eps, const arb_t lambda, slong prec)
 {
 	acb_t z, w;
-	arb_t x;
-	acb_init(z); acb_init(w); arb_init(x);
+	BALLS(x);
+	acb_init(z); acb_init(w);
 	arb_zero(delta);
 	for (slong k = 0; k <= l->n; k++) {
 		arb_set_d(acb_realref(z), l->theta);
@@ -324,14 +311,13 @@ static void sum_up(arb_t delta, acb_ptr f, const lines *l, double eps, const arb
 		arb_add(delta, delta, acb_realref(w), prec);
 	}
 	arb_div(delta, delta, lambda, prec);
-	acb_clear(z); acb_clear(w); arb_clear(x);
+	acb_clear(z); acb_clear(w);
 }
 
 /* What is left out: B e^{-theta eps}/(pi n h). */
 static int left_out(arb_t part, const certificate *c, int d, const lines *l, double eps, slong prec)
 {
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	int ok = 1;
 	arb_one(part);
 	for (slong i = 0; ok && i < c->steps; i++) {
@@ -341,25 +327,20 @@ static int left_out(arb_t part, const certificate *c, int d, const lines *l, dou
 		arb_mul(part, part, x, prec);
 	}
 	arb_set_d(x, eps);
-	arb_set_d(y, l->theta);
-	arb_mul(x, x, y, prec);
-	arb_neg(x, x);
-	arb_exp(x, x, prec);
+	arb_mul(x, x, D(l->theta), prec);
+	exp_minus(x, x, prec);
 	arb_mul(part, part, x, prec);
 	arb_const_pi(x, prec);
-	arb_set_d(y, l->h);
-	arb_mul(x, x, y, prec);
+	arb_mul(x, x, D(l->h), prec);
 	arb_mul_si(x, x, l->n, prec);
 	arb_div(part, part, x, prec);
-	arb_clear(x); arb_clear(y);
 	return ok;
 }
 
 /* Adds what is not S: what is left out, the periods beside, the poles that were passed, and 1 - m0. */
 static int add_rest(arb_t delta, const certificate *c, int d, const lines *l, double eps, const arb_t lambda, slong prec)
 {
-	arb_t part, m0, m1, x;
-	arb_init(part); arb_init(m0); arb_init(m1); arb_init(x);
+	BALLS(part, m0, m1, x);
 	int ok = left_out(part, c, d, l, eps, prec);
 	arb_add_error(delta, part);
 	ok = ok && remainder_bound(part, c, d, l->ahead, l->theta, lambda, eps, prec);
@@ -373,13 +354,11 @@ static int add_rest(arb_t delta, const certificate *c, int d, const lines *l, do
 	}
 	if (l->behind < -1) {
 		pole(part, m1, l->theta, 1, lambda, prec);
-		arb_set_d(x, eps);
-		arb_exp(x, x, prec);
+		arb_exp(x, D(eps), prec);
 		arb_addmul(delta, part, x, prec);
 	}
 	arb_sub_ui(m0, m0, 1, prec);
 	arb_sub(delta, delta, m0, prec);
-	arb_clear(part); arb_clear(m0); arb_clear(m1); arb_clear(x);
 	return ok;
 }
 
@@ -408,12 +387,10 @@ enum reach delta_contour(arb_t delta, const char **why, const certificate *c, in
 		*why = "the transform falls too slowly";
 		return TOO_FINE;
 	}
-	arb_t lambda, x;
-	arb_init(lambda); arb_init(x);
+	BALLS(lambda, x);
 	arb_const_pi(lambda, prec);
 	arb_mul_2exp_si(lambda, lambda, 1);
-	arb_set_d(x, l.h);
-	arb_div(lambda, lambda, x, prec);
+	arb_div(lambda, lambda, D(l.h), prec);
 	acb_ptr f = _acb_vec_init(l.n + 1);
 	enum reach r = TOO_FINE;
 	if (products(f, l.n, c, d, l.theta, l.h, -l.tol, why, prec)) {
@@ -425,6 +402,5 @@ enum reach delta_contour(arb_t delta, const char **why, const certificate *c, in
 		}
 	}
 	_acb_vec_clear(f, l.n + 1);
-	arb_clear(lambda); arb_clear(x);
 	return r;
 }

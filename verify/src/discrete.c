@@ -24,18 +24,15 @@ static void beyond(arb_t out, const lattice *g, const arb_t D, slong prec)
 		arb_pos_inf(out);
 		return;
 	}
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	arb_mul(x, D, g->two, prec);
 	arb_mul_2exp_si(y, x, 1);
 	arb_neg(y, y);
 	arb_expm1(y, y, prec);
 	arb_neg(y, y);
 	arb_mul(x, x, D, prec);
-	arb_neg(x, x);
-	arb_exp(x, x, prec);
+	exp_minus(x, x, prec);
 	arb_div(out, x, y, prec);
-	arb_clear(x); arb_clear(y);
 }
 
 static slong radius(const lattice *g, double digits) { return ceil(g->sigma*sqrt(2*digits)) + 2; }
@@ -54,14 +51,12 @@ static int lattice_init(lattice *g, const step *s, slong prec)
 	if (g->sigma*sqrt(2*digits) > MAX_NODES)
 		return 0;
 	slong R = radius(g, digits);
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_zero(g->norm);
 	for (slong k = 1; k <= R; k++) {
 		arb_mul_ui(x, g->two, k, prec);
 		arb_mul_ui(x, x, k, prec);
-		arb_neg(x, x);
-		arb_exp(x, x, prec);
+		exp_minus(x, x, prec);
 		arb_add(g->norm, g->norm, x, prec);
 	}
 	arb_set_ui(x, R + 1);
@@ -70,7 +65,6 @@ static int lattice_init(lattice *g, const step *s, slong prec)
 	arb_mul_2exp_si(g->norm, g->norm, 1);
 	arb_add_ui(g->norm, g->norm, 1, prec);
 	arb_inv(g->norm, g->norm, prec);
-	arb_clear(x);
 	return 1;
 }
 
@@ -82,8 +76,7 @@ static void lattice_clear(lattice *g)
 /* (2sx + s^2 n)/(2 sigma^2), the loss of n runs whose noise is x. */
 static void loss(arb_t out, const lattice *g, slong x, ulong n, slong prec)
 {
-	arb_t y;
-	arb_init(y);
+	BALLS(y);
 	arb_set_ui(out, g->moved);
 	arb_mul_ui(out, out, n, prec);
 	arb_set_si(y, x);
@@ -91,7 +84,6 @@ static void loss(arb_t out, const lattice *g, slong x, ulong n, slong prec)
 	arb_add(out, out, y, prec);
 	arb_mul_ui(out, out, g->moved, prec);
 	arb_mul(out, out, g->two, prec);
-	arb_clear(y);
 }
 
 int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec)
@@ -103,8 +95,7 @@ int discrete_rule(rule *r, const step *s, double theta, double digits, slong pre
 	if (ok) {
 		slong first = floor(c - R), n = ceil(2*R) + 2;
 		rule_init(r, n);
-		arb_t x, y, t;
-		arb_init(x); arb_init(y); arb_init(t);
+		BALLS(x, y, t);
 		arb_set_d(t, theta);
 		for (slong j = 0; j < n; j++) {
 			slong k = first + j;
@@ -135,7 +126,6 @@ int discrete_rule(rule *r, const step *s, double theta, double digits, slong pre
 		arb_exp(t, t, prec);
 		arb_mul(r->err, r->err, t, prec);
 		arb_mul(r->err, r->err, g.norm, prec);
-		arb_clear(x); arb_clear(y); arb_clear(t);
 	}
 	lattice_clear(&g);
 	return ok;
@@ -172,10 +162,8 @@ static int add_counts(counts *out, const counts *x, const counts *y, double digi
 	arb_poly_init(sum);
 	arb_poly_mul(sum, x->mass, y->mass, prec);
 	arb_add(out->lost, x->lost, y->lost, prec);
-	arb_t cut, less;
-	arb_init(cut); arb_init(less);
-	arb_set_d(less, -digits);
-	arb_exp(less, less, prec);
+	BALLS(cut, less);
+	arb_exp(less, D(-digits), prec);
 	slong lo = 0, hi = arb_poly_length(sum);
 	while (lo < hi - 1 && arb_lt(arb_poly_get_coeff_ptr(sum, lo), less)) {
 		arb_add(cut, cut, arb_poly_get_coeff_ptr(sum, lo), prec);
@@ -191,7 +179,6 @@ static int add_counts(counts *out, const counts *x, const counts *y, double digi
 	arb_poly_truncate(sum, hi);
 	arb_poly_shift_right(out->mass, sum, lo);
 	arb_poly_clear(sum);
-	arb_clear(cut); arb_clear(less);
 	return hi - lo <= most;
 }
 
@@ -205,8 +192,7 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 		counts_init(&one);
 		counts_init(&all);
 		slong R = radius(&g, digits);
-		arb_t x;
-		arb_init(x);
+		BALLS(x);
 		one.first = -R;
 		arb_poly_fit_length(one.mass, 2*R + 1);
 		for (slong k = -R; k <= R; k++) {
@@ -241,7 +227,6 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 			}
 			arb_set(lost, all.lost);
 		}
-		arb_clear(x);
 		counts_clear(&one);
 		counts_clear(&all);
 	}
@@ -259,11 +244,9 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 		*n = 2*R + 1 + (s->form == OPPOSITE ? 2 : 1)*g.moved;
 		*p = _arb_vec_init(*n);
 		*q = _arb_vec_init(*n);
-		arb_t x, r;
-		arb_init(x); arb_init(r);
+		BALLS(x, r);
 		rate_of(r, s, prec);
-		arb_sub_ui(lost, r, 1, prec);
-		arb_neg(lost, lost);
+		complement(lost, r, prec);
 		/* Law i is Q, or Q moved; to both sides under OPPOSITE. */
 		slong low = s->form == OPPOSITE ? R + (slong)g.moved : R;
 		for (slong k = 0; k < *n; k++) {
@@ -287,7 +270,6 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 		beyond(lost, &g, x, prec);
 		arb_mul_2exp_si(lost, lost, 1);
 		arb_mul(lost, lost, g.norm, prec);
-		arb_clear(x); arb_clear(r);
 	}
 	lattice_clear(&g);
 	return ok;

@@ -57,15 +57,13 @@ static void mixture_init(mixture *m, const step *s, int d, slong prec)
 			else if (j != i + 1) {
 				rate_of(m->W[i][j], s, prec);
 				if (j == 0) {
-					arb_sub_ui(m->W[i][j], m->W[i][j], 1, prec);
-					arb_neg(m->W[i][j], m->W[i][j]);
+					complement(m->W[i][j], m->W[i][j], prec);
 				}
 			}
 			m->w[i][j] = mid(m->W[i][j]);
 		}
 		arb_mul_ui(m->H[j], m->Mu, j, prec);
-		arb_mul(m->H[j], m->H[j], m->H[j], prec);
-		arb_mul_2exp_si(m->H[j], m->H[j], -1);
+		half_square(m->H[j], m->H[j], prec);
 	}
 }
 
@@ -113,8 +111,7 @@ static void majorant_power(majorant *g, const mixture *m, int present, int sign,
 		return;
 	}
 	g->n = m->n;
-	arb_t one;
-	arb_init(one);
+	BALLS(one);
 	arb_one(one);
 	for (int j = 0; j < m->n; j++) {
 		if (arb_ge(a, one))
@@ -123,14 +120,12 @@ static void majorant_power(majorant *g, const mixture *m, int present, int sign,
 		arb_mul(g->c[j], a, m->Mu, prec);
 		arb_mul_si(g->c[j], g->c[j], sign*j, prec);
 	}
-	arb_clear(one);
 }
 
 static void majorant_init(majorant *g, const mixture *m, const arb_t s, slong prec)
 {
 	majorant x, y;
-	arb_t a;
-	arb_init(a);
+	BALLS(a);
 	arb_add_ui(a, s, 1, prec);
 	majorant_power(&x, m, m->a, 1, a, prec);
 	arb_neg(a, s);
@@ -143,23 +138,19 @@ static void majorant_init(majorant *g, const mixture *m, const arb_t s, slong pr
 		}
 	majorant_clear(&x);
 	majorant_clear(&y);
-	arb_clear(a);
 }
 
 /* The integral of phi times the majorant: the sum of e^{w + c^2/2}. */
 static void majorant_integral(arb_t out, const majorant *g, slong prec)
 {
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_zero(out);
 	for (int i = 0; i < g->n; i++) {
-		arb_mul(x, g->c[i], g->c[i], prec);
-		arb_mul_2exp_si(x, x, -1);
+		half_square(x, g->c[i], prec);
 		arb_add(x, x, g->w[i], prec);
 		arb_exp(x, x, prec);
 		arb_add(out, out, x, prec);
 	}
-	arb_clear(x);
 }
 
 static double log_integral(const majorant *g)
@@ -188,8 +179,7 @@ static void majorant_range(double *lo, double *hi, const majorant *g, double dig
 /* Adds to err the nodes left out below first and from last on, fact (5), times scale. */
 static void left_out(arb_t err, const majorant *g, const arb_t scale, const arb_t h, slong first, slong last, slong prec)
 {
-	arb_t x, y, z;
-	arb_init(x); arb_init(y); arb_init(z);
+	BALLS(x, y, z);
 	for (int i = 0; i < g->n; i++)
 		for (int side = 0; side < 2; side++) {
 			arb_mul_si(z, h, side ? last : first - 1, prec);
@@ -213,16 +203,13 @@ static void left_out(arb_t err, const majorant *g, const arb_t scale, const arb_
 			arb_div_ui(x, x, 5, prec);
 			arb_addmul(err, x, scale, prec);
 		}
-	arb_clear(x); arb_clear(y); arb_clear(z);
 }
 
 /* cos(K mu w/2) to the powers s+1 and -s as far as these are negative and the densities are mixtures, fact (1). */
 static void sector(arb_t out, const mixture *m, const arb_t s, double w, slong prec)
 {
-	arb_t cosine, a, x;
-	arb_init(cosine); arb_init(a); arb_init(x);
-	arb_set_d(x, w);
-	arb_mul(x, x, m->Top, prec);
+	BALLS(cosine, a, x);
+	arb_mul(x, D(w), m->Top, prec);
 	arb_mul_2exp_si(x, x, -1);
 	arb_cos(cosine, x, prec);
 	arb_one(out);
@@ -234,7 +221,6 @@ static void sector(arb_t out, const mixture *m, const arb_t s, double w, slong p
 		}
 		arb_neg(a, s);
 	}
-	arb_clear(cosine); arb_clear(a); arb_clear(x);
 }
 
 static double log_sector(const mixture *m, double s, double w)
@@ -246,11 +232,9 @@ static double log_sector(const mixture *m, double s, double w)
 /* err += 2 e^{exponent} scale integral/(e^{2 pi b/h} - 1), fact (4). */
 static void trapezoid_error(arb_t err, const arb_t exponent, const arb_t scale, const arb_t integral, double b, const arb_t h, slong prec)
 {
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	arb_const_pi(x, prec);
-	arb_set_d(y, 2*b);
-	arb_mul(x, x, y, prec);
+	arb_mul(x, x, D(2*b), prec);
 	arb_div(x, x, h, prec);
 	arb_expm1(x, x, prec);
 	arb_exp(y, exponent, prec);
@@ -259,15 +243,13 @@ static void trapezoid_error(arb_t err, const arb_t exponent, const arb_t scale, 
 	arb_mul_2exp_si(y, y, 1);
 	arb_div(y, y, x, prec);
 	arb_add(err, err, y, prec);
-	arb_clear(x); arb_clear(y);
 }
 
 /* log A or log B (i = 1) at a real x. */
 static void log_component(arb_t out, const mixture *m, const arb_t x, int i, slong prec)
 {
 	int sign = i && !m->same ? -1 : 1;
-	arb_t y, sum;
-	arb_init(y); arb_init(sum);
+	BALLS(y, sum);
 	for (int j = 0; j < m->n; j++) {
 		arb_mul(y, m->Mu, x, prec);
 		arb_mul_si(y, y, sign*j, prec);
@@ -276,15 +258,13 @@ static void log_component(arb_t out, const mixture *m, const arb_t x, int i, slo
 		arb_addmul(sum, y, m->W[i][j], prec);
 	}
 	arb_log(out, sum, prec);
-	arb_clear(y); arb_clear(sum);
 }
 
 int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
 {
 	mixture m;
 	mixture_init(&m, s, d, prec);
-	arb_t S, h, x, scale, integral;
-	arb_init(S); arb_init(h); arb_init(x); arb_init(scale); arb_init(integral);
+	BALLS(S, h, x, scale, integral);
 	arb_set_d(S, theta);
 	majorant g;
 	majorant_init(&g, &m, S, prec);
@@ -304,14 +284,12 @@ int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double 
 		slong first = floor(lo/best), last = ceil(hi/best);
 		rule_init(r, last - first);
 		/* 1/sqrt(2 pi) */
-		arb_t root;
-		arb_init(root);
+		BALLS(root);
 		arb_const_sqrt_pi(root, prec);
 		arb_sqrt_ui(x, 2, prec);
 		arb_mul(root, root, x, prec);
 		arb_div(root, h, root, prec);
-		arb_t la, lb, e;
-		arb_init(la); arb_init(lb); arb_init(e);
+		BALLS(la, lb, e);
 		for (slong j = first; j < last; j++) {
 			arb_mul_si(x, h, j, prec);
 			if (m.a)
@@ -319,35 +297,28 @@ int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double 
 			if (m.b)
 				log_component(lb, &m, x, 1, prec);
 			arb_sub(r->L + (j - first), la, lb, prec);
-			arb_mul(e, x, x, prec);
-			arb_mul_2exp_si(e, e, -1);
+			half_square(e, x, prec);
 			arb_sub(e, la, e, prec);
 			arb_addmul(e, S, r->L + (j - first), prec);
 			arb_exp(e, e, prec);
 			arb_mul(r->W + (j - first), e, root, prec);
 		}
-		arb_clear(la); arb_clear(lb); arb_clear(e); arb_clear(root);
 		majorant_integral(integral, &g, prec);
 		sector(scale, &m, S, strip, prec);
 		/* b^2/2 + t spread b */
-		arb_t y;
-		arb_init(y);
+		BALLS(y);
 		arb_set_d(x, strip);
-		arb_set_d(y, t);
-		arb_mul(y, y, m.Top, prec);
+		arb_mul(y, D(t), m.Top, prec);
 		arb_mul_ui(y, y, m.a + m.b, prec);
 		arb_mul(y, y, x, prec);
-		arb_mul(x, x, x, prec);
-		arb_mul_2exp_si(x, x, -1);
+		half_square(x, x, prec);
 		arb_add(y, y, x, prec);
 		trapezoid_error(r->err, y, scale, integral, strip, h, prec);
 		arb_one(scale);
 		left_out(r->err, &g, scale, h, first, last, prec);
-		arb_clear(y);
 	}
 	majorant_clear(&g);
 	mixture_clear(&m);
-	arb_clear(S); arb_clear(h); arb_clear(x); arb_clear(scale); arb_clear(integral);
 	return ok;
 }
 
@@ -360,8 +331,7 @@ int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double 
  */
 static int mixture_late(arb_t bound, const mixture *m, double theta, double t, double a, double digits, slong prec)
 {
-	arb_t S, T, h, x, y, scale, integral, err;
-	arb_init(S); arb_init(T); arb_init(h); arb_init(x); arb_init(y); arb_init(scale); arb_init(integral); arb_init(err);
+	BALLS(S, T, h, x, y, scale, integral, err);
 	arb_set_d(S, theta);
 	arb_set_d(T, t);
 	majorant g;
@@ -384,14 +354,12 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 		arb_set_d(h, best);
 		acb_t u, v, term;
 		acb_init(u); acb_init(v); acb_init(term);
-		arb_t A, e;
-		arb_init(A); arb_init(e);
+		BALLS(A, e);
 		arb_set_d(A, a);
 		arb_zero(bound);
 		for (slong j = first; j < last; j++) {
 			arb_mul_si(x, h, j, prec);
-			arb_mul(e, x, x, prec);
-			arb_mul_2exp_si(e, e, -1);
+			half_square(e, x, prec);
 			arb_neg(e, e);
 			for (int i = 0; i < 2; i++) {
 				if (!(i ? m->b : m->a))
@@ -424,8 +392,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 			arb_add(bound, bound, e, prec);
 		}
 		/* h e^{a^2/2}/sqrt(2 pi) */
-		arb_mul(e, A, A, prec);
-		arb_mul_2exp_si(e, e, -1);
+		half_square(e, A, prec);
 		arb_exp(e, e, prec);
 		arb_mul(e, e, h, prec);
 		arb_const_pi(x, prec);
@@ -448,18 +415,15 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 		arb_mul_2exp_si(y, y, -1);
 		trapezoid_error(err, y, scale, integral, strip, h, prec);
 		sector(scale, m, S, a, prec);
-		arb_mul(x, A, A, prec);
-		arb_mul_2exp_si(x, x, -1);
+		half_square(x, A, prec);
 		arb_exp(x, x, prec);
 		arb_mul(scale, scale, x, prec);
 		left_out(err, &g, scale, h, first, last, prec);
 		arb_add(bound, bound, err, prec);
 		acb_clear(u); acb_clear(v); acb_clear(term);
-		arb_clear(A); arb_clear(e);
 		ok = arb_is_finite(bound);
 	}
 	majorant_clear(&g);
-	arb_clear(S); arb_clear(T); arb_clear(h); arb_clear(x); arb_clear(y); arb_clear(scale); arb_clear(integral); arb_clear(err);
 	return ok;
 }
 
@@ -515,8 +479,7 @@ double gaussian_steer(double *angle, const step *s, int d, double theta, double 
 	mixture m;
 	mixture_init(&m, s, d, prec);
 	majorant g;
-	arb_t S;
-	arb_init(S);
+	BALLS(S);
 	arb_set_d(S, theta);
 	majorant_init(&g, &m, S, prec);
 	double lo, hi, best = 0;
@@ -530,7 +493,6 @@ double gaussian_steer(double *angle, const step *s, int d, double theta, double 
 			*angle = a;
 		}
 	}
-	arb_clear(S);
 	majorant_clear(&g);
 	mixture_clear(&m);
 	return t > 0 ? best : full;
@@ -541,8 +503,7 @@ double gaussian_steer(double *angle, const step *s, int d, double theta, double 
 /* The masses P and Q of all outputs above x. A mean m of a component has the tail erfc((x - m)/sqrt 2)/2. */
 static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong prec)
 {
-	arb_t z, root;
-	arb_init(z); arb_init(root);
+	BALLS(z, root);
 	arb_sqrt_ui(root, 2, prec);
 	for (int i = 0; i < 2; i++) {
 		arb_ptr sum = i ? q : p;
@@ -559,21 +520,18 @@ static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong pre
 		}
 		arb_mul_2exp_si(sum, sum, -1);
 	}
-	arb_clear(z); arb_clear(root);
 }
 
 /* -1 or 1 if the loss at x is proved to be below or above e, 0 if neither is. */
 static int side(const mixture *m, const arb_t x, const arb_t e, slong prec)
 {
-	arb_t y, z;
-	arb_init(y); arb_init(z);
+	BALLS(y, z);
 	if (m->a)
 		log_component(y, m, x, 0, prec);
 	if (m->b)
 		log_component(z, m, x, 1, prec);
 	arb_sub(y, y, z, prec);
 	int s = arb_gt(y, e) - arb_lt(y, e);
-	arb_clear(y); arb_clear(z);
 	return s;
 }
 
@@ -581,8 +539,7 @@ static int side(const mixture *m, const arb_t x, const arb_t e, slong prec)
 static void approach(arb_t near, const arb_t far, const mixture *m, const arb_t e, slong prec)
 {
 	int s = side(m, near, e, prec);
-	arb_t x, beyond;
-	arb_init(x); arb_init(beyond);
+	BALLS(x, beyond);
 	arb_set(beyond, far);
 	for (slong i = 0; i < 2*prec; i++) {
 		arb_sub(x, beyond, near, 2*prec);
@@ -592,7 +549,6 @@ static void approach(arb_t near, const arb_t far, const mixture *m, const arb_t 
 		arb_mul_2exp_si(x, x, -1);
 		arb_set(side(m, x, e, prec) == s ? near : beyond, x);
 	}
-	arb_clear(x); arb_clear(beyond);
 }
 
 /* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. */
@@ -600,8 +556,7 @@ int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec)
 {
 	mixture m;
 	mixture_init(&m, s, d, prec);
-	arb_t lo, hi, x, y, z, e;
-	arb_init(lo); arb_init(hi); arb_init(x); arb_init(y); arb_init(z); arb_init(e);
+	BALLS(lo, hi, x, y, z, e);
 	arb_set_d(e, eps);
 	/* The loss is proved to be below eps at lo and above it at hi. Their middle may be undecided while they are far apart, as 0 is where
 	 * both directions are alike and eps = 0: from there each goes on alone. */
@@ -637,7 +592,6 @@ int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	if (never)
 		arb_zero(delta);
 	mixture_clear(&m);
-	arb_clear(lo); arb_clear(hi); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(e);
 	return ok;
 }
 
@@ -670,8 +624,7 @@ void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const
 	double logw[2][MAX_RECORDS + 2], lo = -1, least = -INFINITY, most = INFINITY;
 	for (int j = 0; j < 2*m.n; j++)
 		logw[j%2][j/2] = log(m.w[j%2][j/2]);
-	arb_t x, e, end;
-	arb_init(x); arb_init(e); arb_init(end);
+	BALLS(x, e, end);
 	/* Losses end at log w_0 or -log w_0 if only one law is mixed. */
 	arb_log(end, m.W[0][0], prec);
 	if (m.a && !m.b)
@@ -725,5 +678,4 @@ void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const
 			arb_indeterminate(l + i);
 	}
 	mixture_clear(&m);
-	arb_clear(x); arb_clear(e); arb_clear(end);
 }

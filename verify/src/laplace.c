@@ -28,8 +28,7 @@ static void noise_init(noise *x, const step *s, int d, double theta, slong prec)
 	arb_init(x->M); arb_init(x->Q); arb_init(x->P); arb_init(x->pw); arb_init(x->low); arb_init(x->factor);
 	shift_of(x->M, s, prec);
 	rate_of(x->Q, s, prec);
-	arb_sub_ui(x->P, x->Q, 1, prec);
-	arb_neg(x->P, x->P);
+	complement(x->P, x->Q, prec);
 	arb_set_d(x->pw, theta);
 	if (d)
 		arb_neg(x->pw, x->pw);
@@ -73,8 +72,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	rule_init(r, all);
 	noise v;
 	noise_init(&v, s, d, theta, prec);
-	arb_t x, w, y, e, g;
-	arb_init(x); arb_init(w); arb_init(y); arb_init(e); arb_init(g);
+	BALLS(x, w, y, e, g);
 	for (slong j = 0; j < all; j++) {
 		/* w = log of the mass or of weight times density, y the loss of a full run */
 		if (j < n) {
@@ -107,8 +105,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 		arb_set(r->L + j, g);
 	}
 	/* 64/15 S rho^{-2(n-1)}/(1-rho^{-2}) */
-	arb_t C, D, R, T;
-	arb_init(C); arb_init(D); arb_init(R); arb_init(T);
+	BALLS(C, D, R, T);
 	arb_set_d(R, rho);
 	arb_set_d(T, t);
 	arb_inv(x, R, prec);
@@ -140,13 +137,10 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	arb_pow_ui(w, x, 2*(n - 1), prec);
 	arb_mul(e, e, w, prec);
 	arb_mul(w, x, x, prec);
-	arb_sub_ui(w, w, 1, prec);
-	arb_neg(w, w);
+	complement(w, w, prec);
 	arb_div(r->err, e, w, prec);
 	arb_mul(r->err, r->err, v.factor, prec);
-	arb_clear(C); arb_clear(D); arb_clear(R); arb_clear(T);
 	noise_clear(&v);
-	arb_clear(x); arb_clear(w); arb_clear(y); arb_clear(e); arb_clear(g);
 	return 1;
 }
 
@@ -178,8 +172,7 @@ static void half_late(arb_t bound, const step *s, int d, double theta, double t,
 {
 	noise v;
 	noise_init(&v, s, d, theta, prec);
-	arb_t y, g, e, x;
-	arb_init(y); arb_init(g); arb_init(e); arb_init(x);
+	BALLS(y, g, e, x);
 	arb_zero(bound);
 	for (int side = 0; side < 2; side++) {
 		arb_set(y, v.M);
@@ -204,24 +197,20 @@ static void half_late(arb_t bound, const step *s, int d, double theta, double t,
 		arb_exp(e, e, prec);
 		arb_div(e, e, v.Q, prec);
 		arb_mul_2exp_si(e, e, -1);
-		arb_set_d(x, t);
-		arb_div(e, e, x, prec);
+		arb_div(e, e, D(t), prec);
 		arb_add(bound, bound, e, prec);
 	}
 	arb_mul(bound, bound, v.factor, prec);
 	noise_clear(&v);
-	arb_clear(y); arb_clear(g); arb_clear(e); arb_clear(x);
 }
 
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
 {
 	half_late(bound, s, s->form == OPPOSITE ? 0 : d, theta, t, prec);
 	if (s->form == OPPOSITE) {
-		arb_t x;
-		arb_init(x);
+		BALLS(x);
 		half_late(x, s, 1, theta, t, prec);
 		arb_add(bound, bound, x, prec);
-		arb_clear(x);
 	}
 }
 
@@ -233,15 +222,12 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 {
 	noise v;
 	noise_init(&v, s, d, 0, prec);
-	arb_t A, B, E, x, y, z, lo, hi;
-	arb_init(A); arb_init(B); arb_init(E); arb_init(x); arb_init(y); arb_init(z); arb_init(lo); arb_init(hi);
-	arb_set_d(E, eps);
-	arb_add(E, E, v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
+	BALLS(A, B, E, x, y, z, lo, hi);
+	arb_add(E, D(eps), v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
 	arb_exp(E, E, prec);
 	if (d) {
 		arb_mul(A, v.P, E, prec);
-		arb_sub_ui(A, A, 1, prec);
-		arb_neg(A, A);
+		complement(A, A, prec);
 		arb_mul(B, v.Q, E, prec);
 		arb_neg(B, B);
 	} else {
@@ -259,8 +245,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 		arb_add(x, x, A, prec);
 		arb_nonnegative_part(x, x);
 		if (side) {
-			arb_neg(y, v.M);
-			arb_exp(y, y, prec);
+			exp_minus(y, v.M, prec);
 			arb_mul(x, x, y, prec);
 		}
 		arb_mul_2exp_si(x, x, -1);
@@ -288,8 +273,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 		arb_mul_2exp_si(y, end ? hi : lo, -1);
 		arb_exp(x, y, prec);
 		arb_mul(x, x, B, prec);
-		arb_neg(y, y);
-		arb_exp(y, y, prec);
+		exp_minus(y, y, prec);
 		arb_submul(x, y, A, prec);
 		if (end)
 			arb_add(z, z, x, prec);
@@ -297,13 +281,11 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 			arb_sub(z, z, x, prec);
 	}
 	arb_mul_2exp_si(y, v.M, -1);
-	arb_neg(y, y);
-	arb_exp(y, y, prec);
+	exp_minus(y, y, prec);
 	arb_mul(z, z, y, prec);
 	arb_mul_2exp_si(z, z, -1);
 	arb_add(delta, delta, z, prec);
 	noise_clear(&v);
-	arb_clear(A); arb_clear(B); arb_clear(E); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(lo); arb_clear(hi);
 	return ok && arb_is_finite(delta);
 }
 
@@ -314,8 +296,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 {
 	noise v;
 	noise_init(&v, s, d, 0, prec);
-	arb_t y, g, e;
-	arb_init(y); arb_init(g); arb_init(e);
+	BALLS(y, g, e);
 	for (slong i = 0; i < n; i++) {
 		double z = log((exp(d ? -at[i] : at[i] + mid(v.low)) - mid(v.P))/mid(v.Q));
 		arb_set_d(y, isnan(z) ? -1e300 : fmin(fmax(z, -1e300), 1e300));
@@ -345,12 +326,10 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 		for (int k = 0; k < 2; k++) {
 			arb_ptr x = k ? e : q + i;
 			arb_mul_2exp_si(x, x, -1);
-			arb_neg(x, x);
-			arb_exp(x, x, prec);
+			exp_minus(x, x, prec);
 			arb_mul_2exp_si(x, x, -1);
 		}
-		arb_sub_ui(e, e, 1, prec);
-		arb_neg(e, e);
+		complement(e, e, prec);
 		arb_mul(p + i, v.P, q + i, prec);
 		arb_addmul(p + i, v.Q, e, prec);
 		arb_exp(e, v.low, prec);
@@ -358,14 +337,11 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 		if (d) {
 			/* The loss falls with y, and both laws change places. */
 			arb_swap(p + i, q + i);
-			arb_sub_ui(p + i, p + i, 1, prec);
-			arb_neg(p + i, p + i);
-			arb_sub_ui(q + i, q + i, 1, prec);
-			arb_neg(q + i, q + i);
+			complement(p + i, p + i, prec);
+			complement(q + i, q + i, prec);
 		}
 	}
 	noise_clear(&v);
-	arb_clear(y); arb_clear(g); arb_clear(e);
 }
 
 double laplace_largest(const step *s, int d)

@@ -17,33 +17,14 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <flint/fmpz_poly.h>
 #include "check.h"
 
-static const double MAX_RUNS = 1e6;
+static const double MAX_RUNS = 1e6, MAX_LOSS = 1e9;
 
 /* Of a cell: so that it, and a sum of as many as there are runs, are exact as doubles and fit into a slong. */
 static const double MAX_INDEX = 0x1p40;
 
-/* A law of cells or points first, first + 1, …: p, and under Q too if it is a lower one. far is at an infinite loss. */
-typedef struct {
-	slong first;
-	fmpz_poly_t p, q;
-	fmpz_t far;
-} law;
-
-/* How laws are made: cells of h, masses in units of 2^-bits, of which cut may be cut off at an end. */
-typedef struct {
-	int above;
-	double h, offset; /* the offset is that of the step at hand */
-	slong bits, prec;
-	fmpz_t cut;
-	double eta; /* a run's loss is at most so far above its point */
-	int ok;
-	double work; /* that may still be done: cells of laws that are made or multiplied */
-} grid;
-
-static void law_init(law *x)
+void law_init(law *x)
 {
 	x->first = 0;
 	fmpz_poly_init(x->p);
@@ -51,23 +32,22 @@ static void law_init(law *x)
 	fmpz_init(x->far);
 }
 
-static void law_clear(law *x)
+void law_clear(law *x)
 {
 	fmpz_poly_clear(x->p);
 	fmpz_poly_clear(x->q);
 	fmpz_clear(x->far);
 }
 
-/* Whole units, at most or at least a mass. */
-static void units(fmpz_t out, const arb_t mass, grid *g, int up)
+void units(fmpz_t out, const arb_t mass, grid *g, int up)
 {
 	fmpz_zero(out);
 	g->ok = g->ok && arb_is_finite(mass);
 	if (!g->ok)
 		return;
-	arb_t scaled;
+	BALLS(scaled);
 	arf_t x;
-	arb_init(scaled); arf_init(x);
+	arf_init(x);
 	arb_mul_2exp_si(scaled, mass, g->bits);
 	if (up)
 		arb_get_ubound_arf(x, scaled, g->prec);
@@ -76,11 +56,10 @@ static void units(fmpz_t out, const arb_t mass, grid *g, int up)
 	arf_get_fmpz(out, x, up ? ARF_RND_CEIL : ARF_RND_FLOOR);
 	if (fmpz_sgn(out) < 0)
 		fmpz_zero(out);
-	arb_clear(scaled); arf_clear(x);
+	arf_clear(x);
 }
 
-/* Units of products into units, rounded. */
-static void shorten(fmpz_poly_t x, const grid *g, int up)
+void shorten(fmpz_poly_t x, const grid *g, int up)
 {
 	for (slong i = 0; i < x->length; i++) {
 		fmpz *c = x->coeffs + i;
@@ -95,8 +74,7 @@ static void shorten(fmpz_poly_t x, const grid *g, int up)
 /* Cuts off the ends of a law. */
 static void trim(law *x, const grid *g)
 {
-	fmpz_t low, high;
-	fmpz_init(low); fmpz_init(high);
+	WHOLES(low, high);
 	slong lo = 0, hi = x->p->length;
 	for (; lo < hi - 1; lo++) {
 		fmpz_add(high, low, x->p->coeffs + lo);
@@ -121,7 +99,6 @@ static void trim(law *x, const grid *g)
 	fmpz_poly_truncate(x->q, hi);
 	fmpz_poly_shift_right(x->q, x->q, lo);
 	x->first += lo;
-	fmpz_clear(low); fmpz_clear(high);
 }
 
 /* All mass of P. */
@@ -135,18 +112,15 @@ static void total(fmpz_t out, const law *x)
 /* At least what runs of x and of y have at an infinite loss. */
 static void far_of(fmpz_t out, const law *x, const law *y, const grid *g)
 {
-	fmpz_t a, b;
-	fmpz_init(a); fmpz_init(b);
+	WHOLES(a, b);
 	total(a, x);
 	total(b, y);
 	fmpz_mul(a, a, y->far);
 	fmpz_addmul(a, b, x->far);
 	fmpz_cdiv_q_2exp(out, a, g->bits);
-	fmpz_clear(a); fmpz_clear(b);
 }
 
-/* Whether there may be so much more work. */
-static int spend(grid *g, double cells)
+int spend(grid *g, double cells)
 {
 	g->work -= cells;
 	g->ok = g->ok && g->work >= 0;
@@ -169,8 +143,7 @@ static void together(law *out, const law *x, const law *y, grid *g)
 	trim(out, g);
 }
 
-/* n > 0 runs of x. */
-static void repeat(law *out, const law *x, ulong n, grid *g)
+void repeat(law *out, const law *x, ulong n, grid *g)
 {
 	out->first = x->first;
 	fmpz_poly_set(out->p, x->p);
@@ -191,8 +164,12 @@ static void repeat(law *out, const law *x, ulong n, grid *g)
 /* The losses of all ends between which a run has all but tail of its mass, by doubles. */
 static void range(slong *first, slong *last, const step *s, int d, double h, double tail)
 {
-	arb_t p, q, l;
-	arb_init(p); arb_init(q); arb_init(l);
+	BALLS(p, q, l);
+	double infinite = 0;
+	if (s->kind == THRESHOLD) {
+		noise_tails(p, q, l, s, d, &MAX_LOSS, 1, 200);
+		infinite = mid(p);
+	}
 	for (int side = 0; side < 2; side++) {
 		double near = 0, far = 1, at = 0;
 		for (int i = 0; i < 60; i++) {
@@ -201,7 +178,7 @@ static void range(slong *first, slong *last, const step *s, int d, double h, dou
 			noise_tails(p, q, l, s, d, &x, 1, 200);
 			if (!side)
 				arb_sub_ui(p, p, 1, 200);
-			int inside = fabs(mid(p)) > tail;
+			int inside = fabs(mid(p) - side*infinite) > tail + 1e-14*infinite;
 			if (inside && at == far) {
 				near = far;
 				far *= 2;
@@ -217,37 +194,32 @@ static void range(slong *first, slong *last, const step *s, int d, double h, dou
 		else
 			*first = floor(-fmin(far/h, 2*MAX_INDEX)) - 1;
 	}
-	arb_clear(p); arb_clear(q); arb_clear(l);
 }
 
 /* Adds what is above l of a ball to eta. */
 static void above_point(grid *g, const arb_t loss, const arb_t l)
 {
-	arb_t x;
+	BALLS(x);
 	mag_t m;
-	arb_init(x);
 	mag_init(m);
 	arb_sub(x, loss, l, g->prec);
 	arb_get_mag(m, x);
 	g->eta = fmax(g->eta, mag_get_d(m)*(1 + 1e-10));
-	arb_clear(x);
 	mag_clear(m);
 }
 
 static void point(arb_t l, slong i, const grid *g)
 {
-	arb_t offset;
-	arb_init(offset);
-	arb_set_d(l, g->h);
-	arb_mul_si(l, l, i, g->prec);
-	arb_set_d(offset, g->offset);
-	arb_add(l, l, offset, g->prec);
-	arb_clear(offset);
+	BALLS(offset);
+	arb_mul_si(l, D(g->h), i, g->prec);
+	arb_add(l, l, D(g->offset), g->prec);
 }
 
 /* Puts an end right above the largest loss, whose mass is then all but on a point. */
 static void align(grid *g, double largest)
 {
+	if (g->still)
+		return;
 	g->offset = largest + 1e-14*(fabs(largest) + g->h);
 	g->offset -= g->h*floor(g->offset/g->h);
 }
@@ -291,13 +263,11 @@ static void cells_of_noise(cells *x, grid *g, const step *s, int d, double tail)
 	noise_tails(p + 1, q + 1, x->end, s, d, at, n, g->prec);
 	arb_one(p);
 	arb_one(q);
-	arb_t y;
-	arb_init(y);
+	BALLS(y);
 	for (slong i = 0; i < n; i++) {
 		point(y, first + i, g);
 		above_point(g, x->end + i, y);
 	}
-	arb_clear(y);
 	for (slong i = 0; i <= n; i++) {
 		arb_sub(x->p + i, p + i, p + i + 1, g->prec);
 		arb_sub(x->q + i, q + i, q + i + 1, g->prec);
@@ -345,8 +315,7 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 	cells_init(x, first, size);
 	for (slong i = 0; i < size; i++)
 		point(x->end + i, first + i + 1, g);
-	arb_t a;
-	arb_init(a);
+	BALLS(a);
 	for (slong i = 0; i < n && size; i++) {
 		if (!arb_is_finite(l + i))
 			continue;
@@ -356,15 +325,13 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 			arb_add(x->q + j, x->q + j, q + i, g->prec);
 			continue;
 		}
-		/* Next to an end, on one side or the other: at the lower end of a cell that is surely above. */
-		j += 2;
-		g->ok = g->ok && arb_lt(l + i, x->end + j - 1);
+		/* Next to an end, on one side or the other: at the end. */
+		j -= j > 0 && fabs(mid(l + i) - mid(x->end + j - 1)) < g->h/2;
+		above_point(g, l + i, x->end + j);
 		arb_add(x->p + j, x->p + j, p + i, g->prec);
-		arb_neg(a, x->end + j - 1);
-		arb_exp(a, a, g->prec);
+		exp_minus(a, x->end + j, g->prec);
 		arb_addmul(x->q + j, a, p + i, g->prec);
 	}
-	arb_clear(a);
 	_arb_vec_clear(l, n);
 }
 
@@ -388,11 +355,9 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 	if (!spend(g, 1e-4*n*n*log2(s->places) + 20.0*n))
 		return;
 	arb_ptr p = _arb_vec_init(2*n);
-	arb_t far;
-	arb_init(far);
+	BALLS(far);
 	allocation_law(p, p + n, far, s, d, g->above, g->h, d ? -g->offset : g->offset, from, n);
-	fmpz_t u;
-	fmpz_init(u);
+	WHOLES(u);
 	units(out->far, far, g, 1);
 	out->first = first;
 	for (slong i = 0; i < n; i++) {
@@ -402,8 +367,6 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 		fmpz_poly_set_coeff_fmpz(out->q, i, u);
 	}
 	trim(out, g);
-	fmpz_clear(u);
-	arb_clear(far);
 	_arb_vec_clear(p, 2*n);
 }
 
@@ -414,10 +377,18 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 		law_of_allocation(out, g, s, d, tail);
 		return;
 	}
+	if (s->kind == MENU || s->kind == SEARCH) {
+		g->ok = g->ok && g->above;
+		if (g->ok)
+			(s->kind == MENU ? law_of_menu : law_of_search)(out, g, s, d, tail);
+		g->offset = 0;
+		if (g->ok)
+			trim(out, g);
+		return;
+	}
 	cells x;
-	arb_t lost, e, a, b;
-	arb_init(lost); arb_init(e); arb_init(a); arb_init(b);
-	if (s->kind == GAUSSIAN || s->kind == LAPLACE)
+	BALLS(lost, e, a, b);
+	if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD)
 		cells_of_noise(&x, g, s, d, tail);
 	else {
 		slong n = 0;
@@ -433,8 +404,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 	}
 	out->first = x.first;
 	fmpz_poly_fit_length(out->p, x.n + 1);
-	fmpz_t u, carry;
-	fmpz_init(u); fmpz_init(carry);
+	WHOLES(u, carry);
 	if (g->above) {
 		units(out->far, lost, g, 1);
 		for (slong i = 0; i < x.n; i++) {
@@ -470,9 +440,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 			fmpz_poly_set_coeff_fmpz(out->q, i, u);
 		}
 	trim(out, g);
-	fmpz_clear(u); fmpz_clear(carry);
 	cells_clear(&x);
-	arb_clear(lost); arb_clear(e); arb_clear(a); arb_clear(b);
 }
 
 /* ---- all runs ---- */
@@ -480,8 +448,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 /* Of x, y: the sum of x_k times what y has from J - k on. */
 static void beyond(fmpz_t out, const fmpz_poly_t x, const fmpz_poly_t y, slong J)
 {
-	fmpz_t sum;
-	fmpz_init(sum);
+	WHOLES(sum);
 	fmpz_zero(out);
 	slong j = y->length;
 	for (slong k = 0; k < x->length; k++) {
@@ -489,31 +456,27 @@ static void beyond(fmpz_t out, const fmpz_poly_t x, const fmpz_poly_t y, slong J
 			fmpz_add(sum, sum, y->coeffs + --j);
 		fmpz_addmul(out, sum, x->coeffs + k);
 	}
-	fmpz_clear(sum);
 }
 
 /* x_k e^{-kh} */
 static arb_ptr damped(const fmpz_poly_t x, const grid *g)
 {
 	arb_ptr out = _arb_vec_init(x->length);
-	arb_t h;
-	arb_init(h);
+	BALLS(h);
 	arb_set_d(h, g->h);
 	for (slong k = 0; k < x->length; k++) {
 		arb_mul_si(out + k, h, -k, g->prec);
 		arb_exp(out + k, out + k, g->prec);
 		arb_mul_fmpz(out + k, out + k, x->coeffs + k, g->prec);
 	}
-	arb_clear(h);
 	return out;
 }
 
 /* P(loss >= l_J) - e^eps Q(loss >= l_J) of runs of x and of y on points, of which xe and ye are the damped masses. */
 static void at_points(arb_t out, const law *x, const law *y, arb_srcptr xe, arb_srcptr ye, slong J, const arb_t eps, const grid *g)
 {
-	fmpz_t s;
-	arb_t sum, q, e;
-	fmpz_init(s); arb_init(sum); arb_init(q); arb_init(e);
+	WHOLES(s);
+	BALLS(sum, q, e);
 	slong from = J - x->first - y->first, j = y->p->length;
 	beyond(s, x->p, y->p, from);
 	arb_set_fmpz(out, s);
@@ -524,33 +487,27 @@ static void at_points(arb_t out, const law *x, const law *y, arb_srcptr xe, arb_
 		}
 		arb_addmul(q, sum, xe + k, g->prec);
 	}
-	arb_set_d(e, g->h);
-	arb_mul_si(e, e, -(x->first + y->first), g->prec);
+	arb_mul_si(e, D(g->h), -(x->first + y->first), g->prec);
 	arb_add(e, e, eps, g->prec);
 	arb_exp(e, e, g->prec);
 	arb_submul(out, q, e, g->prec);
 	arb_mul_2exp_si(out, out, -2*g->bits);
-	fmpz_clear(s); arb_clear(sum); arb_clear(q); arb_clear(e);
 }
 
 /* The same of cells. */
 static void at_cells(arb_t out, const law *x, const law *y, slong J, const arb_t eps, const grid *g)
 {
-	fmpz_t s;
-	arb_t a;
-	fmpz_init(s); arb_init(a);
+	WHOLES(s);
+	BALLS(a);
 	slong from = J - x->first - y->first;
 	beyond(s, x->p, y->p, from);
 	arb_set_fmpz(out, s);
 	beyond(s, x->q, y->q, from);
 	arb_set_fmpz(a, s);
-	arb_t e;
-	arb_init(e);
+	BALLS(e);
 	arb_exp(e, eps, g->prec);
 	arb_submul(out, a, e, g->prec);
 	arb_mul_2exp_si(out, out, -2*g->bits);
-	arb_clear(e);
-	fmpz_clear(s); arb_clear(a);
 }
 
 /* The larger of two balls by their middles: for lower bounds, any of which is one. */
@@ -563,8 +520,7 @@ static void best_cells(arb_t out, const law *x, const law *y, double near, const
 		arb_indeterminate(out);
 		return;
 	}
-	arb_t a;
-	arb_init(a);
+	BALLS(a);
 	slong J = floor(near);
 	at_cells(out, x, y, J, eps, g);
 	for (slong stride = 1; stride != 0;) {
@@ -578,19 +534,16 @@ static void best_cells(arb_t out, const law *x, const law *y, double near, const
 		else
 			stride = stride > 0 ? -1 : 0;
 	}
-	arb_clear(a);
 }
 
 /* What runs of x and y have above eps, without what is infinitely far. */
 static void bound_of(arb_t out, const law *x, const law *y, double eps, const arb_t offsets, double runs, const grid *g)
 {
-	arb_t e, a;
-	arb_init(e); arb_init(a);
+	BALLS(e, a);
 	if (g->above) {
 		/* eps less n eta and the offsets. The threshold is the first point above it: one of two. */
 		arb_set_d(e, g->eta);
-		arb_set_d(a, runs);
-		arb_mul(e, e, a, g->prec);
+		arb_mul(e, e, D(runs), g->prec);
 		arb_add(e, e, offsets, g->prec);
 		arb_set_d(a, eps);
 		arb_sub(e, a, e, g->prec);
@@ -605,18 +558,45 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 			arb_indeterminate(out);
 		_arb_vec_clear(xe, x->p->length);
 		_arb_vec_clear(ye, y->p->length);
-		fmpz_t far;
-		fmpz_init(far);
+		WHOLES(far);
 		far_of(far, x, y, g);
 		arb_set_fmpz(a, far);
 		arb_mul_2exp_si(a, a, -g->bits);
 		arb_add(out, out, a, g->prec);
-		fmpz_clear(far);
 	} else {
 		arb_set_d(e, eps);
 		best_cells(out, x, y, (eps - mid(offsets))/g->h - runs/2, e, g);
 	}
-	arb_clear(e); arb_clear(a);
+}
+
+double law_of_part(law *out, grid *g, const certificate *c, int d, double tail)
+{
+	const double offset = g->offset, eta = g->eta;
+	const int still = g->still;
+	double runs = 0;
+	law one, many;
+	g->still = 1;
+	g->offset = g->eta = 0;
+	for (slong i = 0; g->ok && i < c->steps; i++) {
+		law_init(&one); law_init(&many);
+		law_of(&one, g, &c->step[i], d, tail);
+		repeat(i ? &many : out, &one, c->step[i].count, g);
+		if (i)
+			together(out, out, &many, g);
+		runs += c->step[i].count;
+		law_clear(&one); law_clear(&many);
+	}
+	BALLS(m0, m1);
+	WHOLES(u);
+	finite_parts(m0, m1, c, d, g->prec);
+	complement(m0, m0, g->prec);
+	units(u, m0, g, 1);
+	fmpz_add(out->far, out->far, u);
+	runs *= g->eta;
+	g->still = still;
+	g->offset = offset;
+	g->eta = eta;
+	return runs;
 }
 
 int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work)
@@ -635,13 +615,11 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	fmpz_one_2exp(g.cut, g.bits + log2(c->delta) - less);
 	law one, x, y;
 	law_init(&one); law_init(&x); law_init(&y);
-	fmpz_t all;
-	fmpz_init(all);
+	WHOLES(all);
 	fmpz_one_2exp(all, g.bits);
 	fmpz_poly_set_fmpz(x.p, all);
 	fmpz_poly_set_fmpz(x.q, all);
-	arb_t offsets, m0, m1;
-	arb_init(offsets); arb_init(m0); arb_init(m1);
+	BALLS(offsets, m0, m1);
 	for (slong i = 0; g.ok && i < c->steps; i++) {
 		ulong n = c->step[i].count;
 		law_clear(&one);
@@ -663,9 +641,8 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 		arb_sub_ui(m0, m0, 1, g.prec);
 		arb_sub(bound, bound, m0, g.prec);
 	}
-	arb_clear(offsets); arb_clear(m0); arb_clear(m1);
 	law_clear(&one); law_clear(&x); law_clear(&y);
-	fmpz_clear(g.cut); fmpz_clear(all);
+	fmpz_clear(g.cut);
 	return g.ok && arb_is_finite(bound);
 }
 
@@ -678,18 +655,21 @@ double lattice_range(const certificate *c, int d)
 		slong first = 0, last = 0, n;
 		if (s->kind == EXPONENTIAL)
 			return 100*s->noise;
+		for (slong k = 0; k < s->parts; k++)
+			most = fmax(most, 0.987*lattice_range(&s->part[k], d)); /* so that few simple losses are points */
+		if (s->parts)
+			continue;
 		if (s->kind == ALLOCATION) {
 			most = fmax(most, allocation_range(&first, s, 1e-3, tail)*1e-3);
 			continue;
 		}
-		if (s->kind == GAUSSIAN || s->kind == LAPLACE) {
+		if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD) {
 			range(&first, &last, s, d, 1e-3, tail);
 			most = fmax(most, (last - first)*1e-3);
 			continue;
 		}
 		arb_ptr p, q;
-		arb_t lost;
-		arb_init(lost);
+		BALLS(lost);
 		if (outcomes_of(&n, &p, &q, lost, s, d, 128)) {
 			arb_ptr l = _arb_vec_init(n);
 			losses(l, n, p, q, tail/n, 128);
@@ -698,7 +678,6 @@ double lattice_range(const certificate *c, int d)
 					most = fmax(most, 2*fabs(mid(l + j)));
 			_arb_vec_clear(l, n); _arb_vec_clear(p, n); _arb_vec_clear(q, n);
 		}
-		arb_clear(lost);
 	}
 	return most;
 }

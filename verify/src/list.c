@@ -13,8 +13,7 @@ enum { MAX_LAW = 200000 };
  * delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle and Wang 2018, Theorem 8). */
 int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec)
 {
-	arb_t mu, x, y, e;
-	arb_init(mu); arb_init(x); arb_init(y); arb_init(e);
+	BALLS(mu, x, y, e);
 	for (slong i = 0; i < c->steps; i++) {
 		shift_of(x, &c->step[i], prec);
 		arb_mul(x, x, x, prec);
@@ -34,7 +33,6 @@ int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec)
 	arb_hypgeom_erfc(y, y, prec);
 	arb_submul(x, y, e, prec);
 	arb_mul_2exp_si(delta, x, -1);
-	arb_clear(mu); arb_clear(x); arb_clear(y); arb_clear(e);
 	return arb_is_finite(delta);
 }
 
@@ -60,8 +58,7 @@ static void next_pair(walk *w, slong i, const arb_t mass, const arb_t loss)
 		visit(w, i, 0, w->pairs[i].count, mass, loss);
 		return;
 	}
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_sub(x, w->eps, loss, w->prec);
 	if (!arb_is_nonnegative(x)) {
 		arb_expm1(x, x, w->prec);
@@ -69,15 +66,13 @@ static void next_pair(walk *w, slong i, const arb_t mass, const arb_t loss)
 		arb_nonnegative_part(x, x);
 		arb_addmul(w->sum, x, mass, w->prec);
 	}
-	arb_clear(x);
 }
 
 /* All ways in which the outcomes from this one on occur left times: each in turn if it is once, else binomial by binomial. */
 static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass, const arb_t loss)
 {
 	const pair *x = &w->pairs[i];
-	arb_t m, l;
-	arb_init(m); arb_init(l);
+	BALLS(m, l);
 	if (x->count == 1) {
 		for (slong j = 0; j < x->n; j++) {
 			arb_mul(m, mass, x->p + j, w->prec);
@@ -101,7 +96,6 @@ static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass,
 			arb_div_ui(m, m, k + 1, w->prec);
 		}
 	}
-	arb_clear(m); arb_clear(l);
 }
 
 /* The outcomes of a finite step. */
@@ -110,8 +104,7 @@ static void fill(pair *x, const step *s, int d, slong prec)
 	x->room = s->outcomes;
 	x->p = _arb_vec_init(s->outcomes);
 	x->l = _arb_vec_init(s->outcomes);
-	arb_t p, q;
-	arb_init(p); arb_init(q);
+	BALLS(p, q);
 	for (slong j = 0; j < s->outcomes; j++) {
 		outcome_masses(p, q, s, d, j, prec);
 		if (arb_is_zero(p) || arb_is_zero(q))
@@ -121,15 +114,13 @@ static void fill(pair *x, const step *s, int d, slong prec)
 		arb_log(x->l + x->n, q, prec);
 		x->n++;
 	}
-	arb_clear(p); arb_clear(q);
 }
 
 int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec)
 {
 	double size = 1;
 	pair pairs[MAX_STEPS];
-	arb_t m0, m1, lost, x;
-	arb_init(m0); arb_init(m1); arb_init(lost); arb_init(x);
+	BALLS(m0, m1, lost, x);
 	prec -= fmax(log2(c->delta), -1100); /* delta to so many digits, not 1 - delta */
 	int ok = 1;
 	slong made = 0;
@@ -180,6 +171,5 @@ int delta_list(arb_t delta, const char **why, const certificate *c, int d, doubl
 		_arb_vec_clear(pairs[i].p, pairs[i].room);
 		_arb_vec_clear(pairs[i].l, pairs[i].room);
 	}
-	arb_clear(m0); arb_clear(m1); arb_clear(lost); arb_clear(x);
 	return ok;
 }

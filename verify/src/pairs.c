@@ -34,33 +34,27 @@ void outcomes_clear(step *s)
 void declared_pair(step *s, double eps, double delta)
 {
 	new_outcomes(s, 4);
-	arb_t x, y;
-	arb_init(x); arb_init(y);
-	arb_set_d(x, eps);
-	arb_exp(x, x, PREC);
+	BALLS(x, y);
+	arb_exp(x, D(eps), PREC);
 	arb_add_ui(y, x, 1, PREC);
 	arb_div(s->p, x, y, PREC);
 	arb_inv(s->p + 1, y, PREC);
 	arb_set_d(s->p + 2, delta);
-	arb_sub_ui(x, s->p + 2, 1, PREC);
-	arb_neg(x, x);
+	complement(x, s->p + 2, PREC);
 	for (int i = 0; i < 2; i++)
 		arb_mul(s->p + i, s->p + i, x, PREC);
 	arb_set(s->q, s->p + 1);
 	arb_set(s->q + 1, s->p);
 	arb_set(s->q + 3, s->p + 2);
-	arb_clear(x); arb_clear(y);
 }
 
 void response_pair(step *s, double probability, ulong categories, int against_random)
 {
 	new_outcomes(s, 3);
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_set_d(s->p + 1, probability);
 	arb_div_ui(s->p + 1, s->p + 1, categories, PREC);
-	arb_set_d(x, probability);
-	arb_sub_ui(x, x, 1, PREC);
+	arb_sub_ui(x, D(probability), 1, PREC);
 	arb_sub(s->p, s->p + 1, x, PREC);
 	arb_mul_ui(s->p + 2, s->p + 1, categories - 2, PREC);
 	arb_set(s->q, s->p + 1);
@@ -70,15 +64,13 @@ void response_pair(step *s, double probability, ulong categories, int against_ra
 		arb_set_ui(s->q + i, i < 2 ? 1 : categories - 2);
 		arb_div_ui(s->q + i, s->q + i, categories, PREC);
 	}
-	arb_clear(x);
 }
 
 /* Two lists, each over its sum. */
 void listed_pair(step *s, slong n, const double *p, const double *q)
 {
 	new_outcomes(s, n);
-	arb_t sum;
-	arb_init(sum);
+	BALLS(sum);
 	for (int which = 0; which < 2; which++) {
 		arb_ptr to = which ? s->q : s->p;
 		arb_zero(sum);
@@ -88,22 +80,18 @@ void listed_pair(step *s, slong n, const double *p, const double *q)
 		}
 		_arb_vec_scalar_div(to, to, n, sum, PREC);
 	}
-	arb_clear(sum);
 }
 
 /* The mass at or below k of discrete Laplace noise, a = e^{-1/b}. */
 static void at_most(arb_t f, const arb_t a, slong k)
 {
 	arb_pow_ui(f, a, k < 0 ? -k : k + 1, PREC);
-	arb_t y;
-	arb_init(y);
+	BALLS(y);
 	arb_add_ui(y, a, 1, PREC);
 	arb_div(f, f, y, PREC);
 	if (k >= 0) {
-		arb_sub_ui(f, f, 1, PREC);
-		arb_neg(f, f);
+		complement(f, f, PREC);
 	}
-	arb_clear(y);
 }
 
 /* Discrete Laplace noise of scale 1/step. Outcomes beyond the places between which losses change are one. With OPPOSITE it is moved by as much
@@ -112,8 +100,7 @@ static void geometric_pair(step *s, slong moved, const arb_t step)
 {
 	slong low = s->form == OPPOSITE ? -moved : 0;
 	new_outcomes(s, moved - low + 1);
-	arb_t a, x, y, r;
-	arb_init(a); arb_init(x); arb_init(y); arb_init(r);
+	BALLS(a, x, y, r);
 	arb_neg(x, step);
 	arb_exp(a, x, PREC);
 	rate_of(r, s, PREC);
@@ -142,18 +129,14 @@ static void geometric_pair(step *s, slong moved, const arb_t step)
 		arb_set(s->p + k, s->q + (moved - k)); /* the same number, so that both directions are alike */
 	if (s->form == OPPOSITE)
 		s->rate = 1;
-	arb_clear(a); arb_clear(x); arb_clear(y); arb_clear(r);
 }
 
 void discrete_laplace_pair(step *s)
 {
-	arb_t x;
-	arb_init(x);
-	arb_set_d(x, s->noise);
-	arb_mul_ui(x, x, s->sensitivity, PREC);
+	BALLS(x);
+	arb_mul_ui(x, D(s->noise), s->sensitivity, PREC);
 	arb_inv(x, x, PREC);
 	geometric_pair(s, s->shift*s->sensitivity, x);
-	arb_clear(x);
 }
 
 static int order(const void *a, const void *b)
@@ -186,8 +169,7 @@ int envelope_pair(step *s)
 		return 0;
 	slong n = s->outcomes;
 	arb_ptr p = _arb_vec_init(n + 1), q = _arb_vec_init(n + 1);
-	arb_t r;
-	arb_init(r);
+	BALLS(r);
 	rate_of(r, s, PREC);
 	arb_one(p + n);
 	for (slong i = 0; i < n; i++) {
@@ -208,37 +190,73 @@ int envelope_pair(step *s)
 	s->p = p;
 	s->q = q;
 	s->rate = 1;
-	arb_clear(r);
 	return 1;
 }
 
 void pure_pair(step *s, double eps)
 {
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	arb_set_d(x, eps);
 	geometric_pair(s, s->shift, x);
-	arb_clear(x);
+}
+
+/* pi_{n+1} = min(e^eps pi_n + delta, 1 - e^{-eps}(1 - pi_n - delta), 1). All points (pi_n, pi_{n+1}) are on the graph of a concave function, a line up to the last
+ * of the first branch and another from the first of the second one: outcomes are the steps between the ends of both. */
+int selection_pair(step *s, double eps, double delta)
+{
+	enum { CORNERS = 12, KEYS = 200000 };
+	BALLS(e, u, x, y, a, b);
+	arb_ptr c = _arb_vec_init(2*CORNERS); /* from (0, 0) on */
+	slong n = 1, run = 0;
+	arb_exp(e, D(eps), PREC);
+	for (int i = 0, last = -1; i < KEYS && n < CORNERS && !arb_is_one(y); i++) {
+		arb_set(x, y);
+		arb_set_d(u, delta);
+		arb_mul(a, x, e, PREC);
+		arb_add(a, a, u, PREC);
+		arb_add(u, u, x, PREC);
+		complement(b, u, PREC);
+		arb_div(b, b, e, PREC);
+		complement(b, b, PREC);
+		int branch = arb_lt(a, b) ? 0 : arb_gt(a, b) ? 1 : 2; /* 2: who knows */
+		arb_min(y, a, b, PREC);
+		arb_one(u);
+		branch = arb_lt(y, u) ? branch : 2;
+		arb_min(y, y, u, PREC);
+		run = branch == last && branch < 2 ? run + 1 : 1;
+		last = branch;
+		n += run < 3; /* else it is further on the line */
+		arb_set(c + 2*n - 2, x);
+		arb_set(c + 2*n - 1, y);
+	}
+	int ok = arb_is_one(y);
+	if (ok) {
+		new_outcomes(s, n);
+		for (slong k = 1; k <= n; k++) {
+			arb_one(u);
+			arb_sub(s->q + k - 1, k < n ? c + 2*k : u, c + 2*k - 2, PREC);
+			arb_sub(s->p + k - 1, k < n ? c + 2*k + 1 : u, c + 2*k - 1, PREC);
+		}
+	}
+	_arb_vec_clear(c, 2*CORNERS);
+	return ok;
 }
 
 void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 {
 	ulong n = s->draws && !s->chosen ? s->draws : s->records;
-	arb_t one, x;
-	arb_init(one); arb_init(x);
+	BALLS(one, x);
 	if (s->draws && !s->chosen) {
 		arb_one(one);
 		arb_div_ui(one, one, s->population, prec);
 	} else
 		rate_of(one, s, prec);
-	arb_sub_ui(x, one, 1, prec);
-	arb_neg(x, x);
+	complement(x, one, prec);
 	arb_pow_ui(x, x, n - copies, prec);
 	arb_pow_ui(r, one, copies, prec);
 	arb_mul(r, r, x, prec);
 	arb_bin_uiui(x, n, copies, prec);
 	arb_mul(r, r, x, prec);
-	arb_clear(one); arb_clear(x);
 }
 
 int told(const step *s) { return s->draws && (s->kind == LAPLACE || s->form != PLAIN); }
@@ -262,8 +280,7 @@ void rate_of(arb_t r, const step *s, slong prec)
 		step plain = *s;
 		plain.chosen = 0;
 		copies_of(r, &plain, 0, prec);
-		arb_sub_ui(r, r, 1, prec);
-		arb_neg(r, r);
+		complement(r, r, prec);
 	} else if (s->population) {
 		arb_set_ui(r, s->batch);
 		arb_div_ui(r, r, s->population, prec);
@@ -274,23 +291,20 @@ void rate_of(arb_t r, const step *s, slong prec)
 /* The masses of outcome i in direction d, after sampling: P' = rate P + (1-rate) Q against Q, or the other way round. */
 void outcome_masses(arb_t p, arb_t q, const step *s, int d, slong i, slong prec)
 {
-	arb_t r, x;
-	arb_init(r); arb_init(x);
+	BALLS(r, x);
 	rate_of(r, s, prec);
 	arb_mul(x, r, s->p + i, prec);
 	arb_sub_ui(r, r, 1, prec);
 	arb_submul(x, r, s->q + i, prec);
 	arb_set(d ? q : p, x);
 	arb_set(d ? p : q, s->q + i);
-	arb_clear(r); arb_clear(x);
 }
 
 void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec)
 {
 	arb_one(m0);
 	arb_one(m1);
-	arb_t p, q, x, y;
-	arb_init(p); arb_init(q); arb_init(x); arb_init(y);
+	BALLS(p, q, x, y);
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
 		if (s->kind == GAUSSIAN && s->form == PLAIN && s->draws) {
@@ -318,7 +332,6 @@ void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec)
 		arb_mul(m0, m0, x, prec);
 		arb_mul(m1, m1, y, prec);
 	}
-	arb_clear(p); arb_clear(q); arb_clear(x); arb_clear(y);
 }
 
 void shift_of(arb_t mu, const step *s, slong prec)
@@ -327,6 +340,43 @@ void shift_of(arb_t mu, const step *s, slong prec)
 	arb_ui_div(mu, s->shift, mu, prec);
 	if (!arb_is_zero(s->norm))
 		arb_mul(mu, mu, s->norm, prec);
+}
+
+double bound_of_ball(const arb_t x, int up)
+{
+	arf_t y;
+	arf_init(y);
+	(up ? arb_get_ubound_arf : arb_get_lbound_arf)(y, x, 64);
+	double r = arf_get_d(y, up ? ARF_RND_CEIL : ARF_RND_FLOOR);
+	arf_clear(y);
+	return r;
+}
+
+void complement(arb_t out, const arb_t x, slong prec)
+{
+	arb_sub_ui(out, x, 1, prec);
+	arb_neg(out, out);
+}
+
+void half_square(arb_t out, const arb_t x, slong prec)
+{
+	arb_mul(out, x, x, prec);
+	arb_mul_2exp_si(out, out, -1);
+}
+
+void exp_minus(arb_t out, const arb_t x, slong prec)
+{
+	arb_neg(out, x);
+	arb_exp(out, out, prec);
+}
+
+void normal_tail(arb_t out, const arb_t x, slong prec)
+{
+	BALLS(root);
+	arb_sqrt_ui(root, 2, prec);
+	arb_div(out, x, root, prec);
+	arb_hypgeom_erfc(out, out, prec);
+	arb_mul_2exp_si(out, out, -1);
 }
 
 double mid(const arb_t x) { return arf_get_d(arb_midref(x), ARF_RND_NEAR); }

@@ -7,8 +7,7 @@
 static int finite_rule(rule *r, const step *s, int d, double theta, slong prec)
 {
 	rule_init(r, s->outcomes);
-	arb_t p, q, S;
-	arb_init(p); arb_init(q); arb_init(S);
+	BALLS(p, q, S);
 	arb_set_d(S, theta);
 	for (slong i = 0; i < s->outcomes; i++) {
 		outcome_masses(p, q, s, d, i, prec);
@@ -20,7 +19,6 @@ static int finite_rule(rule *r, const step *s, int d, double theta, slong prec)
 		arb_exp(q, q, prec);
 		arb_mul(r->W + i, p, q, prec);
 	}
-	arb_clear(p); arb_clear(q); arb_clear(S);
 	return 1;
 }
 
@@ -41,17 +39,14 @@ int make_rule(rule *r, const step *s, int d, double theta, double t, double digi
 int real_transform(arb_t m, const step *s, int d, double at, slong prec)
 {
 	if (full_gaussian(s)) {
-		arb_t x;
-		arb_init(x);
+		BALLS(x);
 		shift_of(m, s, prec);
-		arb_mul(m, m, m, prec);
-		arb_mul_2exp_si(m, m, -1);
+		half_square(m, m, prec);
 		arb_set_d(x, at);
 		arb_mul(m, m, x, prec);
 		arb_add_ui(x, x, 1, prec);
 		arb_mul(m, m, x, prec);
 		arb_exp(m, m, prec);
-		arb_clear(x);
 		return 1;
 	}
 	rule r;
@@ -69,8 +64,7 @@ int late_bound(arb_t bound, const step *s, int d, double theta, double t, double
 {
 	if (full_gaussian(s)) {
 		/* e^{mu^2/2 (theta(theta+1) - t^2)} */
-		arb_t x, y;
-		arb_init(x); arb_init(y);
+		BALLS(x, y);
 		arb_set_d(y, t);
 		arb_mul(y, y, y, prec);
 		arb_set_d(x, theta);
@@ -78,11 +72,9 @@ int late_bound(arb_t bound, const step *s, int d, double theta, double t, double
 		arb_add(x, x, bound, prec);
 		arb_sub(x, x, y, prec);
 		shift_of(y, s, prec);
-		arb_mul(y, y, y, prec);
-		arb_mul_2exp_si(y, y, -1);
+		half_square(y, y, prec);
 		arb_mul(x, x, y, prec);
 		arb_exp(bound, x, prec);
-		arb_clear(x); arb_clear(y);
 		return 1;
 	}
 	if (s->kind == GAUSSIAN && angle > 0)
@@ -99,13 +91,11 @@ double steer_transform(const step *s, int d, double at)
 	double x = INFINITY;
 	if (s->kind == GAUSSIAN && !full_gaussian(s))
 		return gaussian_steer(&x, s, d, at, 0);
-	arb_t m;
-	arb_init(m);
+	BALLS(m);
 	if (real_transform(m, s, d, at, 110)) {
 		arb_log(m, m, 110);
 		x = mid(m);
 	}
-	arb_clear(m);
 	return x;
 }
 
@@ -113,11 +103,9 @@ double steer_angle(double *angle, const step *s, int d, double theta, double t)
 {
 	*angle = 0;
 	if (full_gaussian(s)) {
-		arb_t mu;
-		arb_init(mu);
+		BALLS(mu);
 		shift_of(mu, s, 80);
 		double x = mid(mu)*t;
-		arb_clear(mu);
 		return -x*x/2;
 	}
 	if (s->kind == GAUSSIAN)
@@ -126,15 +114,13 @@ double steer_angle(double *angle, const step *s, int d, double theta, double t)
 		return 0;
 	const slong prec = 80;
 	double best = 0;
-	arb_t x, y;
-	arb_init(x); arb_init(y);
+	BALLS(x, y);
 	laplace_late(x, s, d, theta, t, prec);
 	if (real_transform(y, s, d, theta, prec)) {
 		arb_div(x, x, y, prec);
 		arb_log(x, x, prec);
 		best = fmin(0, mid(x));
 	}
-	arb_clear(x); arb_clear(y);
 	return best;
 }
 
@@ -159,10 +145,8 @@ static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, co
 	tails(t[0], t[1], t[2], &half, 0, x, below, prec);
 	for (slong i = 0; i < below; i++) {
 		slong j = below - 1 - i;
-		arb_sub_ui(p + i, t[1] + j, 1, prec);
-		arb_neg(p + i, p + i);
-		arb_sub_ui(q + i, t[0] + j, 1, prec);
-		arb_neg(q + i, q + i);
+		complement(p + i, t[1] + j, prec);
+		complement(q + i, t[0] + j, prec);
 		arb_neg(l + i, t[2] + j);
 	}
 	flint_free(x);
@@ -172,13 +156,16 @@ static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, co
 /* Where a record may be drawn several times, how often is told, given that it is: for each number the pair of as many sensitivities. */
 void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
+	if (s->kind == THRESHOLD) {
+		threshold_tails(p, q, l, s, d, at, n, prec);
+		return;
+	}
 	if (!told(s)) {
 		pair_tails(p, q, l, s, d, at, n, prec);
 		return;
 	}
 	arb_ptr r = _arb_vec_init(3*n), t[3] = { r, r + n, r + 2*n };
-	arb_t weight, eta;
-	arb_init(weight); arb_init(eta);
+	BALLS(weight, eta);
 	rate_of(eta, s, prec);
 	for (ulong u = 1; u <= s->records; u++) {
 		step one = *s;
@@ -199,5 +186,4 @@ void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const do
 		}
 	}
 	_arb_vec_clear(r, 3*n);
-	arb_clear(weight); arb_clear(eta);
 }

@@ -52,7 +52,7 @@ static int only_listed(const certificate *c)
 static int single(const certificate *c)
 {
 	const step *s = c->step;
-	return c->steps == 1 && s->count == 1 && (s->kind == GAUSSIAN || s->kind == LAPLACE);
+	return c->steps == 1 && s->count == 1 && (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD);
 }
 
 static int closed(const certificate *c) { return only_gaussian(c) || only_listed(c) || single(c); }
@@ -63,7 +63,7 @@ static int no_integral(const certificate *c)
 {
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
-		if (s->kind == EXPONENTIAL || s->kind == ALLOCATION)
+		if (s->kind >= EXPONENTIAL)
 			return 1;
 		if (s->kind == DISCRETE_GAUSSIAN ? s->rate < 1 : s->kind != FINITE && (s->form == ENVELOPE || s->form == DISPLACED || told(s)))
 			return 1;
@@ -92,14 +92,21 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 		return delta_gaussian(x, c, eps, prec) ? REACHED : NEVER;
 	if (only_listed(c))
 		return delta_list(x, why, c, d, eps, prec) ? REACHED : NEVER;
+	if (single(c) && s->kind == THRESHOLD) {
+		BALLS(p, e);
+		threshold_tails(p, x, e, s, d, &eps, 1, prec);
+		arb_exp(e, e, prec);
+		arb_mul(x, x, e, prec);
+		arb_sub(x, p, x, prec);
+		return REACHED;
+	}
 	if (single(c)) {
 		step half = half_of(s, d, 0);
 		d = halves(s) ? 0 : d;
 		int mixed = told(s), ok = 1;
 		half.chosen = mixed;
 		half.records = mixed ? 1 : s->records;
-		arb_t one, weight;
-		arb_init(one); arb_init(weight);
+		BALLS(one, weight);
 		arb_zero(x);
 		for (ulong u = 1; ok && u <= (mixed ? s->records : 1); u++) {
 			half.shift = u*s->shift;
@@ -112,7 +119,6 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 			}
 			arb_add(x, x, one, prec);
 		}
-		arb_clear(one); arb_clear(weight);
 		return ok ? REACHED : NEVER;
 	}
 	return no_integral(c) ? NEVER : delta_contour(x, why, c, d, eps, tol, prec);
@@ -122,16 +128,13 @@ static enum reach delta_at(arb_t x, const char **why, const certificate *c, int 
 static int judge(const certificate *c, const arb_t ball, double eps, const arb_t delta, int upper)
 {
 	/* What is missing of either law adds or takes so much. */
-	arb_t x, e;
-	arb_init(x); arb_init(e);
-	arb_set_d(e, eps);
-	arb_exp(e, e, 80);
+	BALLS(x, e);
+	arb_exp(e, D(eps), 80);
 	arb_add_ui(e, e, 1, 80);
 	arb_mul(e, e, c->missing, 80);
 	arb_set(x, ball);
 	arb_add_error(x, e);
 	int v = (upper ? arb_le(x, delta) : arb_ge(x, delta)) ? PROVED : (upper ? arb_gt(x, delta) : arb_lt(x, delta)) ? REFUTED : NOT_PROVED;
-	arb_clear(x); arb_clear(e);
 	return v;
 }
 
@@ -140,10 +143,8 @@ static int proved_by_chernoff(const certificate *c, int d, double eps, const arb
 {
 	if (no_integral(c) || closed(c))
 		return 0; /* what is closed is as fast */
-	arb_t x;
-	arb_init(x);
+	BALLS(x);
 	int ok = delta_chernoff(x, c, d, eps, prec) && judge(c, x, eps, delta, 1) == PROVED;
-	arb_clear(x);
 	return ok;
 }
 
@@ -152,7 +153,7 @@ static int symmetric(const certificate *c)
 {
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
-		if (s->kind == FINITE || s->kind == ALLOCATION || (s->rate < 1 && c->relation != SUBSTITUTE))
+		if (s->kind == FINITE || s->kind > EXPONENTIAL || (s->rate < 1 && c->relation != SUBSTITUTE))
 			return 0;
 	}
 	return 1;
@@ -191,7 +192,7 @@ static void overtime(int signal)
 static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t delta, int upper, double work, double *size, const char **why)
 {
 	int verdict = NOT_PROVED;
-	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE;
+	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE, coarse = 0, at_coarse = 0;
 	arb_t x[2]; /* from below and from above */
 	arb_init(x[0]); arb_init(x[1]);
 	for (int i = 0; i < REFINED && verdict == NOT_PROVED; i++) {
@@ -215,7 +216,12 @@ static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t
 		if (getenv("VERIFY_TRACE"))
 			printf("direction %d, eps %.17g, cells %.3g: %.15g %.15g\n", d, eps, h, mid(x[0]), mid(x[1]));
 		/* The errors of both sides are about 1 to 2, and fall with the square of h. */
-		double truth = (2*mid(x[0]) + mid(x[1]))/3, off = fabs(mid(x[upper]) - truth), room = fabs(mid(delta) - truth);
+		double truth = (2*mid(x[0]) + mid(x[1]))/3;
+		if (c->apart) /* there is no side below: from what the last cells gave */
+			truth = coarse > 0 ? mid(x[1]) - (at_coarse - mid(x[1]))*h*h/(coarse*coarse - h*h) : 0.9*mid(x[1]) + 0.1*mid(delta);
+		coarse = h;
+		at_coarse = mid(x[1]);
+		double off = fabs(mid(x[upper]) - truth), room = fabs(mid(delta) - truth);
 		h *= fmax(1./16, fmin(0.6, 0.8*sqrt(room/off)));
 	}
 	arb_clear(x[0]); arb_clear(x[1]);
@@ -235,8 +241,7 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 	double bits = 0;
 	for (slong i = 0; i < c->steps; i++)
 		bits = fmax(bits, log2(c->step[i].count));
-	arb_t x, delta;
-	arb_init(x); arb_init(delta);
+	BALLS(x, delta);
 	arb_set_d(delta, c->delta);
 	int verdict = NOT_PROVED, level = 0;
 	double tol = 0, first = 0, need = INFINITY, too_fine = -INFINITY;
@@ -285,7 +290,6 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 		arb_printn(x, 25, 0);
 		printf("\n");
 	}
-	arb_clear(x); arb_clear(delta);
 	return verdict;
 }
 
@@ -303,7 +307,7 @@ int main(int argc, char **argv)
 		return BAD_INPUT;
 	}
 	/* An attempt that was begun in time may take much longer than the one before it. */
-	struct rlimit most = { most_seconds() + 2, RLIM_INFINITY };
+	struct rlimit most = { most_seconds() + 1, RLIM_INFINITY };
 	signal(SIGXCPU, overtime);
 	setrlimit(RLIMIT_CPU, &most);
 	static char text[MAX_BYTES + 2];

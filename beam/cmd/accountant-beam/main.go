@@ -1,5 +1,6 @@
-// Accountant-beam runs the large jobs of the accountant on Apache Beam: questions to
-// answers, label rows to private rows, votes to labels, partitions that may be shown.
+// Accountant-beam runs the large jobs of the accountant on Apache Beam. It turns questions into
+// answers, label rows into private rows, votes into labels, and visits into partitions that may be
+// shown.
 //
 //	accountant-beam account    --in 'q-*.jsonl' --out answers
 //	accountant-beam labels     --in 'data-*.csv' --column sales --label_set 0..50 --epsilon 2 --key_file run.key --out private
@@ -9,8 +10,8 @@
 //	accountant-beam query      --in 'visits-*.csv' --group city --person user --per_person 3 --count --sum amount:0:100 --budget 1 --delta 1e-6 ...
 //	accountant-beam key        --key_file run.key
 //
-// Flags are Beam's (--runner, --endpoint, --environment_type, --project, …) and those of
-// -help. A worker is this program too: Beam starts it with flags alone.
+// Flags are Beam's (--runner, --endpoint, --environment_type, --project, …) and those of -help. A
+// worker is this program too: Beam starts it with flags alone.
 package main
 
 import (

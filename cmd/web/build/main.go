@@ -1,7 +1,7 @@
-// Command build makes the page of web/ in a folder that works from anywhere, a disk
-// included: it compiles the engine to WebAssembly, packs it into a script (a page that was
-// opened from a disk may not fetch files, but may load scripts), and puts the hand-written
-// files, the example plans and the schema of plans beside them.
+// Command build makes the page of cmd/web in a folder that works from anywhere, a disk included. It
+// compiles the engine to WebAssembly and packs it into a script. (A page opened from a disk may
+// load scripts, but not fetch files.) Beside them it puts the hand-written files, the example plans
+// and the schema of plans.
 //
 //	go run ./cmd/web/build [folder]    from the root of the repository; the folder is cmd/web/dist if not given
 package main

@@ -1,6 +1,6 @@
-// Package closed answers what needs no engine: one run of one mechanism, whose tails are
-// known; compositions with so few different losses that they can be listed; and, of every
-// composition, the ends of its loss.
+// Package closed answers what needs no engine. That is one run of one mechanism, whose tails are
+// known, compositions with few enough different losses to list, and the ends of the loss of every
+// composition.
 //
 // It assumes profiles whose tails keep their promises (profiles.Profile). Every bound that it
 // returns holds in floating point as well.

@@ -1,16 +1,13 @@
-// Package contour computes δ(ε) and ε(δ) of a composition from the transforms of
-// its steps, without a lattice, with every error proved.
+// Package contour computes δ(ε) and ε(δ) of a composition from the transforms of its steps, without
+// a lattice. Every error is proved.
 //
-// With M(z) = Π M_i(z)^{T_i} the transform of the total privacy loss, δ(ε) is the
-// integral of M(z)e^{−zε}/(z(z+1)) over a vertical line of the complex plane
-// (inversion.go). The integral is summed at equidistant frequencies, which adds
-// the values of the same integral at ε ± λ, ε ± 2λ, … (aliasing.go), up to a last
-// frequency, and in floating point (certificate.go). The values of log M at the
-// frequencies are a table (table.go) from which any number of questions can be
-// answered; plan.go chooses its line and period; epsilon.go and delta.go ask them.
-// docs/theory/contour.md explains all this from the beginning.
+// Let M(z) = Π M_i(z)^{T_i} be the transform of the total privacy loss. Then δ(ε) is the integral
+// of M(z)e^{−zε}/(z(z+1)) over a vertical line of the complex plane. The integral is summed at
+// equidistant frequencies up to a last one. That adds the values of the same integral at ε ± λ, ε ±
+// 2λ, …, which are bounded. A table of log M at the frequencies answers any number of questions.
+// docs/theory/contour.md explains all this from the beginning, with the proofs.
 //
-// Do not use it for one run of one mechanism, whose tails are known in closed
-// form, nor for losses on a lattice or with an atom that carries most of the mass:
-// their transforms do not decay, and the answer is a *NotServed error.
+// Do not use it for one run of one mechanism, whose tails are known in closed form. Do not use it
+// for losses on a lattice or with an atom that carries most of the mass. Their transforms do not
+// decay, and the answer is a *NotServed error.
 package contour

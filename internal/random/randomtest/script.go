@@ -1,5 +1,6 @@
-// Package randomtest makes a source return what a test wants drawn. It is for tests: it says which words make
-// the samplers of internal/random accept a number with chosen digits, and so shows that the number is possible.
+// Package randomtest makes a source return what a test wants drawn. It has the words that make the
+// samplers of internal/random accept a number with chosen digits. So it shows that the number is
+// possible.
 package randomtest
 
 import (

@@ -94,7 +94,7 @@ func distinct(xs []float64) []float64 {
 }
 
 // What a table of copies leaves out, given away: the upper profile that goes with a pair
-// that moves it to no copy (docs/guide/persons.md).
+// that moves it to no copy (subsample/chain.go).
 
 // GiveRest returns p itself if the table of the law is whole. Else what it leaves out,
 // at most e^logRest under P and, with both, under Q, is given away: the loss is ±∞ there. The

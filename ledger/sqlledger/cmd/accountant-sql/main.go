@@ -1,13 +1,14 @@
-// Command accountant-sql has the ledgers of a database: the commands of accountant ledger, and the server of accountant serve
-// --http, for teams whose budgets are in PostgreSQL or SQLite and not in files.
+// Command accountant-sql has the ledgers of a database. Its commands are those of accountant ledger
+// and the server of accountant serve --http, for budgets in PostgreSQL or SQLite.
 //
 //	export ACCOUNTANT_DATABASE=postgres://budget@db.example.org/budgets
 //	accountant-sql init --neighbors add-remove --epsilon 3 --delta 1e-5 census
 //	accountant-sql add --key run-17 census plan.yaml
 //	accountant-sql serve --http 8080
 //
-// Answers are the JSON that accountant ledger prints with --json, and the exit status is the same: 3 is a refused spend. The database is
-// named by the environment, as passwords do not belong on command lines.
+// Answers are the JSON that accountant ledger prints with --json, and the exit status is the same:
+// 3 is a refused spend. The environment names the database, as passwords do not belong on command
+// lines.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command faults takes ledgers in files, SQLite and PostgreSQL, alone and behind servers, through every fault for a time, and prints
-// how often each was made and what was wrong afterwards.
+// Command faults takes ledgers in files, SQLite and PostgreSQL, alone and behind servers, through
+// every fault for a time. It prints how often each was made and what was wrong afterwards.
 //
 //	go run ./internal/faults -time 1h -report faults.md
 package main

@@ -1,0 +1,90 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// mostRows is how many rows a table of a page has at most; longer ones are files beside it.
+const mostRows = 5
+
+// Short takes the long tables out of a page in Markdown: each becomes a line with a link to a file of comma-separated
+// values, which is named for the page and the heading above it. An empty first cell repeats the one above.
+func Short(page []byte, name string) (text []byte, files map[string][]byte, err error) {
+	lines := strings.SplitAfter(string(page), "\n")
+	files = map[string][]byte{}
+	heading := ""
+	for i := 0; i < len(lines); i++ {
+		if h, ok := strings.CutPrefix(lines[i], "#"); ok {
+			heading = h
+		}
+		table := 0
+		for i+table < len(lines) && strings.HasPrefix(lines[i+table], "|") {
+			table++
+		}
+		rows := table - 2
+		if rows <= mostRows {
+			for range max(1, table) {
+				text = append(text, lines[i]...)
+				i++
+			}
+			i--
+			continue
+		}
+		file := fmt.Sprintf("%s-%s-table.csv", name, slug(heading))
+		for n := 2; files[file] != nil; n++ {
+			file = fmt.Sprintf("%s-%s-table%d.csv", name, slug(heading), n)
+		}
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		first := ""
+		for j, line := range lines[i : i+table] {
+			if j == 1 {
+				continue
+			}
+			cells := strings.Split(strings.ReplaceAll(strings.Trim(strings.TrimSpace(line), "|"), `\|`, "¦"), "|")
+			for k := range cells {
+				cells[k] = strings.ReplaceAll(strings.Trim(strings.TrimSpace(cells[k]), "*`"), "¦", "|")
+			}
+			if cells[0] == "" {
+				cells[0] = first
+			}
+			first = cells[0]
+			if err := w.Write(cells); err != nil {
+				return nil, nil, err
+			}
+		}
+		w.Flush()
+		files[file] = b.Bytes()
+		text = fmt.Appendf(text, "Table: [%d rows](%s).\n", rows, file)
+		i += table - 1
+	}
+	return text, files, nil
+}
+
+// slug returns the first words of a heading as a file's name.
+func slug(heading string) string {
+	heading, _, _ = strings.Cut(strings.TrimSpace(strings.TrimLeft(heading, "#")), "(")
+	words := strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.Join(words[:min(4, len(words))], "-")
+}
+
+// WritePage writes a page and its long tables into a folder.
+func WritePage(dir, name string, page []byte) error {
+	text, files, err := Short(page, name)
+	if err != nil {
+		return err
+	}
+	files[name+".md"] = text
+	for file, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
