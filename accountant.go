@@ -281,7 +281,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 	m, err := candidate.best(own, law, s)
 	_, rest := parallel.Work(own)
 	parallel.Spend(ctx, perSelection)
-	short := rest < 0 && ctx.Err() == nil
+	short := (rest < 0 || candidate.short) && ctx.Err() == nil
 	if short {
 		a.short = true
 		if err != nil { // such as of a candidate of which nothing is known by then
@@ -329,13 +329,16 @@ const perDelta = 500
 // seen are values of δ(ε), which falls with ε: they bound those that there is no work for.
 type seen struct {
 	eps, lo, hi []float64
-	far         bool // has those of farDeltas, which are asked for in the last part of the work
 }
 
 // farDeltas bound a candidate far out, for a price whose work does not suffice for all of its ε.
 var farDeltas = []float64{1e-4, 1e-8, 1e-12, 1e-18, 1e-26}
 
-const lastPart = 0.4 // of the work
+const (
+	lastPart      = 0.4 // of the work
+	keptForLower  = 0.3 // of the work, for what is reached, where the upper ends would take all
+	keptForAttack = 0.1
+)
 
 func (s *seen) add(eps, lo, hi float64) {
 	s.eps, s.lo, s.hi = append(s.eps, eps), append(s.lo, lo), append(s.hi, hi)
@@ -393,14 +396,9 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 	}
 	t.opts.Work = a.opts.Work
 	a.expectMany()
-	// What is reached in the two directions is one pair of data sets where each step's is.
-	mirrored := true
-	for _, r := range t.runs {
-		one, other := r.m.Directions[0].Lower, r.m.Directions[1].Lower
-		mirrored = mirrored && !r.list && one != nil && other != nil && profiles.Equal(profiles.Reverse(one), other)
-	}
+	low, attacked := t.onePair()
 	var lock sync.Mutex
-	known := map[*fourier.Sum]*seen{}
+	known, far := map[*fourier.Sum]*seen{}, false // whether farDeltas were asked for, in the last part of the work
 	_, first := parallel.Work(ctx)
 	ask := func(s *fourier.Sum, eps float64) (fourier.Result, error) {
 		lock.Lock()
@@ -408,26 +406,39 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 		if known[s] == nil {
 			known[s] = &seen{}
 		}
-		if worked(ctx) {
+		_, left := parallel.Work(ctx)
+		keep := keptForAttack
+		if slices.Contains(t.upper[:], s) {
+			keep = keptForLower
+		}
+		if i := slices.Index(known[s].eps, eps); i >= 0 || left < keep*first {
+			a.short = a.short || i < 0
 			return fourier.Result{Lower: known[s].lower(eps), Upper: known[s].upper(eps)}, nil
 		}
-		_, left := parallel.Work(ctx)
-		if left < lastPart*first && !known[s].far && slices.Contains(t.upper[:], s) {
+		if left < lastPart*first && !far {
 			// Most ε may be left when the work is done: a few that have a small δ bound those beyond.
-			known[s].far = true
-			for _, delta := range farDeltas {
-				if _, left = parallel.Work(ctx); left < 1 {
+			far = true
+			for _, s := range t.upper {
+				if known[s] == nil {
+					known[s] = &seen{}
+				}
+				for _, delta := range farDeltas {
+					if _, left = parallel.Work(ctx); left < 1 {
+						break
+					}
+					s.LimitWork(left / 8)
+					r, err := s.Epsilon(ctx, delta)
+					if err != nil {
+						return fourier.Result{}, err
+					}
+					if !math.IsInf(r.Upper, 1) {
+						known[s].add(r.Upper, 0, delta)
+					}
+					parallel.Spend(ctx, perDelta)
+				}
+				if t.symmetric {
 					break
 				}
-				s.LimitWork(left / 4)
-				r, err := s.Epsilon(ctx, delta)
-				if err != nil {
-					return fourier.Result{}, err
-				}
-				if !math.IsInf(r.Upper, 1) {
-					known[s].add(r.Upper, 0, delta)
-				}
-				parallel.Spend(ctx, perDelta)
 			}
 		}
 		s.LimitWork(min(t.opts.work()/t.asked(), max(1, left/16))) // about a hundred δ follow
@@ -439,12 +450,15 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 	var upper [2]selection.Bound
 	var lower [2]func(float64) float64
 	for d := range 2 {
-		sum, low := t.upper[d], t.lower[d]
+		sum, low := t.upper[d], low[d]
+		if t.symmetric {
+			sum = t.upper[0]
+		}
 		upper[d] = selection.FromDelta(func(eps float64) (float64, error) {
 			r, err := ask(sum, eps)
 			return min(1, r.Upper), err
 		})
-		if mirrored {
+		if attacked {
 			lower[d] = func(eps float64) float64 {
 				r, err := ask(low, eps)
 				if err != nil {

@@ -221,10 +221,7 @@ func (t *total) include(r run) error {
 		if !t.gap || dir.Lower == nil {
 			continue
 		}
-		low, count := dir.Lower, r.count
-		if c := dir.Copies; c.Count > 0 && count <= maxRuns/c.Count {
-			low, count = c.Profile, count*c.Count
-		}
+		low, count := attackOf(dir, r.count)
 		if err := t.lower[d].Add(low, count); err != nil {
 			return err
 		}
@@ -233,6 +230,42 @@ func (t *total) include(r run) error {
 	f, b := r.m.Directions[0], r.m.Directions[1]
 	t.symmetric = t.symmetric && sameProfile(f.Upper, b.Upper) && sameProfile(f.Lower, b.Lower)
 	return nil
+}
+
+// attackOf returns the attack on count runs of a mechanism, and how often it is composed.
+func attackOf(dir profiles.Direction, count int64) (profiles.Profile, int64) {
+	if c := dir.Copies; c.Count > 0 && count <= maxRuns/c.Count {
+		return c.Profile, count * c.Count
+	}
+	return dir.Lower, count
+}
+
+// onePair returns the sums of attacks on one pair of data sets, seen from either side; false where there is none. It is
+// the pair of the first direction, which is not that of the second one where a step is a search.
+func (t *total) onePair() (low [2]*fourier.Sum, ok bool) {
+	low = t.lower
+	mirrored := true
+	back := t.sum(t.opts.Options)
+	for _, r := range t.runs {
+		if r.list {
+			return low, false
+		}
+		one, other := r.m.Directions[0].Lower, r.m.Directions[1].Lower
+		if one == nil {
+			mirrored = false
+			continue
+		}
+		mirrored = mirrored && other != nil && profiles.Equal(profiles.Reverse(one), other)
+		p, count := attackOf(r.m.Directions[0], r.count)
+		if back.Add(profiles.Reverse(p), count) != nil {
+			return low, false
+		}
+		ok = true
+	}
+	if !mirrored {
+		low[1] = back
+	}
+	return low, ok
 }
 
 // sameProfile reports whether p and q are the same, or both missing.

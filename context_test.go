@@ -39,7 +39,6 @@ func TestCancelled(t *testing.T) {
 		"AddPlan":      func() error { return acct.AddPlan(ctx, plan) },
 		"Calibrate":    func() error { _, err := accountant.Calibrate(ctx, plan, goal); return err },
 		"Compare":      func() error { _, err := plan.Compare(ctx, 1e-5); return err },
-		"Plan.Risk":    func() error { _, err := plan.Risk(ctx); return err },
 		"StepsCurve":   func() error { _, err := plan.StepsCurve(ctx, 1e-5, 5); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {

@@ -298,19 +298,22 @@ func (a *Accountant) spent() float64 {
 	return work
 }
 
+// askWays returns the answers of all ways, and of all of them together if there is one.
+func askWays[T any](a *Accountant, ask func(w *Accountant) (T, error)) (all []T, err error) {
+	a.share()
+	a.each(func(w *Accountant) {
+		if err == nil {
+			var x T
+			x, err = ask(w)
+			all = append(all, x)
+		}
+	})
+	return all, err
+}
+
 // tradeOffOfWays is TradeOff where there are ways.
 func (a *Accountant) tradeOffOfWays(ctx context.Context, alphas []float64) ([]TradeOffPoint, error) {
-	a.share()
-	var all [][]TradeOffPoint
-	var err error
-	a.each(func(w *Accountant) {
-		if err != nil {
-			return
-		}
-		var points []TradeOffPoint
-		points, err = w.TradeOff(ctx, alphas)
-		all = append(all, points)
-	})
+	all, err := askWays(a, func(w *Accountant) ([]TradeOffPoint, error) { return w.TradeOff(ctx, alphas) })
 	if err != nil {
 		return nil, err
 	}
@@ -336,17 +339,7 @@ func (a *Accountant) tradeOffOfWays(ctx context.Context, alphas []float64) ([]Tr
 
 // riskOfWays is Risk where there are ways.
 func (a *Accountant) riskOfWays(ctx context.Context, falsePositives, priors []float64) (Risk, error) {
-	a.share()
-	var all []Risk
-	var err error
-	a.each(func(w *Accountant) {
-		if err != nil {
-			return
-		}
-		var r Risk
-		r, err = w.Risk(ctx, falsePositives, priors)
-		all = append(all, r)
-	})
+	all, err := askWays(a, func(w *Accountant) (Risk, error) { return w.Risk(ctx, falsePositives, priors) })
 	if err != nil {
 		return Risk{}, err
 	}

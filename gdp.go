@@ -112,10 +112,14 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 	if gaussian {
 		top = exact.Upper
 	}
-	asked := false
+	asked, points, wide := false, 0, false
 	found, err := mu.Find(tolerance, end.Upper, top, func(epsilons []float64) ([]mu.Point, error) {
-		left, first := most-(a.spent()-spent), !asked
+		spent := a.spent() - spent
+		left, first := most-spent, !asked
 		asked = true
+		if wide && len(epsilons) > 1 && spent/float64(points)*float64(len(epsilons)) > left/2 {
+			return nil, mu.ErrEnough // what theory leaves open, no more points close
+		}
 		if left <= 0 && len(epsilons) > 1 && !first {
 			if len(warnings) == 0 {
 				warnings = append(warnings, fmt.Sprintf("%v: the interval is wider than asked", parallel.ErrWork))
@@ -123,9 +127,11 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 			return nil, mu.ErrEnough
 		}
 		a.opts.Work = max(left, most/gdpShare) // where the curve ends must be proved
-		points, err := a.DeltaCurve(ctx, epsilons)
-		out := make([]mu.Point, len(points))
-		for i, p := range points {
+		curve, err := a.DeltaCurve(ctx, epsilons)
+		out := make([]mu.Point, len(curve))
+		points += len(curve)
+		for i, p := range curve {
+			wide = wide || p.Upper > 1.01*p.Lower && p.Gap != nil
 			out[i] = mu.Point{At: p.At, Lower: p.Lower, Upper: p.Upper}
 			for _, w := range p.Warnings {
 				if w = fourier.Reason(w); !slices.Contains(warnings, w) { // a width is that of a point

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // TestSquaredMu: Σ count/σ², four times that under substitution, rounded up.
@@ -33,5 +36,26 @@ func TestSquaredMu(t *testing.T) {
 		if err != nil || !(got >= c.want*(1-1e-16) && got <= c.want*(1+1e-14)) || math.IsNaN(got) {
 			t.Errorf("%s: %v, %v, want %v", c.text, got, err, c.want)
 		}
+	}
+}
+
+// Two stages with replacement: values of δ that the work left wide stood in the way of those beside them ([1.955, 12.9] with a
+// warning), and no tolerance below 1e-9 had an answer.
+func TestGDPOfTwoStages(t *testing.T) {
+	b, err := profiles.NewGaussianMechanism(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := subsample.NewMustWW(10000, 118, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := accountant.New(accountant.Substitute)
+	if err := a.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: s}, 1000); err != nil {
+		t.Fatal(err)
+	}
+	g, err := a.GDP(t.Context(), 1e-5)
+	if err != nil || !(g.Mu.Lower > 1.95 && g.Mu.Upper < 1.99 && g.Mu.Lower <= g.Mu.Upper) || len(g.Warnings) > 0 {
+		t.Errorf("%+v, %v; want [1.9553, 1.9885] without a warning", g, err)
 	}
 }

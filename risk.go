@@ -123,13 +123,3 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	}
 	return out, nil
 }
-
-// Risk returns the risk of the whole plan, at the default false-positive rates and
-// priors.
-func (p *Plan) Risk(ctx context.Context, opts ...Option) (Risk, error) {
-	acct := p.Accountant(opts...)
-	if err := acct.AddPlan(ctx, p); err != nil {
-		return Risk{}, err
-	}
-	return acct.Risk(ctx, nil, nil)
-}

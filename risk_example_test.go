@@ -27,8 +27,13 @@ func examplePlan() *accountant.Plan {
 
 // The best attacker on 25 Gaussian releases: with 1 % of false alarms, it finds
 // one record in twenty that it looks for.
-func ExamplePlan_Risk() {
-	risk, err := examplePlan().Risk(context.Background())
+func ExampleAccountant_Risk() {
+	plan := examplePlan()
+	acct := plan.Accountant()
+	if err := acct.AddPlan(context.Background(), plan); err != nil {
+		log.Fatal(err)
+	}
+	risk, err := acct.Risk(context.Background(), nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -592,7 +592,7 @@ func TestVotes(t *testing.T) {
 	const queries, teachers, classes = 30, 40, 3
 	sigma := 8.0
 	o := VoteOptions{Classes: classes, Teachers: teachers, Key: keyFile(t, "c9"),
-		Request: service.PateRequest{PateVotes: service.PateVotes{Mechanism: "gnmax", Sigma2: &sigma, Delta: 1e-5}}}
+		Request: service.PateRequest{PateVotes: service.PateVotes{Mechanism: "gnmax", Sigma2: &sigma, Delta: service.Decimals{"1e-5"}}}}
 	if err := o.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -638,11 +638,11 @@ func TestVotes(t *testing.T) {
 	}
 	q := o.Request
 	q.Votes, q.Teachers = table, teachers
-	a, err := service.New(nil).Pate(context.Background(), q)
+	a, err := service.Ask[service.Answers[service.PateAnswer]](context.Background(), service.New(nil), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := service.Marshal(a)
+	want, err := service.Marshal(a.Results[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,11 +221,11 @@ func (fn *voteCostFn) ProcessElement(ctx context.Context, _ []byte, tallies func
 	if q.Table, err = ballots.NewVotes(rows, fn.Options.Teachers); err != nil {
 		return err
 	}
-	a, err := service.New(nil).Pate(ctx, q)
+	a, err := service.Ask[service.Answers[service.PateAnswer]](ctx, service.New(nil), q)
 	if err != nil {
 		return err
 	}
-	text, err := service.Marshal(a)
+	text, err := service.Marshal(a.Results[0])
 	emit(sortable("", string(text)))
 	return err
 }

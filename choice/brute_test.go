@@ -12,13 +12,13 @@ import (
 
 // lawOf returns the law of an index: in closed form for the exponential mechanism, by all
 // orders for permute-and-flip. λ = 1.
-func lawOf(noise Noise, scores []float64) []float64 {
+func lawOf(noise string, scores []float64) []float64 {
 	most := math.Inf(-1)
 	for _, s := range scores {
 		most = max(most, s)
 	}
 	law := make([]float64, len(scores))
-	if noise == GumbelNoise {
+	if noise == gumbelNoise {
 		total := 0.0
 		for i, s := range scores {
 			law[i] = math.Exp(s - most)
@@ -61,7 +61,7 @@ func divergence(p, q []float64, eps float64) float64 {
 // profile, and monotone scores cost half.
 func TestScoresExhaustively(t *testing.T) {
 	const lambda = 1.0
-	for _, noise := range []Noise{GumbelNoise, ExponentialNoise} {
+	for _, noise := range []string{gumbelNoise, exponentialNoise} {
 		p := must(scores{"", noise, 2 / lambda}.Pair(profiles.AddRemove))
 		half := must(scores{"", noise, 1 / lambda}.Pair(profiles.AddRemove))
 		var laws [125][]float64
@@ -103,7 +103,7 @@ func TestScoresExhaustively(t *testing.T) {
 
 // Two candidates reach the profile at every α: exponential and permute-and-flip.
 func TestScoresAttained(t *testing.T) {
-	for _, noise := range []Noise{GumbelNoise, ExponentialNoise} {
+	for _, noise := range []string{gumbelNoise, exponentialNoise} {
 		p := must(scores{"", noise, 1}.Pair(profiles.AddRemove))
 		for _, eps := range []float64{-0.6, 0, 0.5, 0.9} {
 			most := 0.0
@@ -124,7 +124,7 @@ func TestScoresAttained(t *testing.T) {
 func TestPermuteAndFlipIsNotBoundedRange(t *testing.T) {
 	most := 0.0
 	for c := 0.0; c <= 12; c += 1e-2 {
-		p, q := lawOf(ExponentialNoise, []float64{c, 0}), lawOf(ExponentialNoise, []float64{c - 1, 0})
+		p, q := lawOf(exponentialNoise, []float64{c, 0}), lawOf(exponentialNoise, []float64{c - 1, 0})
 		for _, x := range [2][2][]float64{{p, q}, {q, p}} {
 			kl := 0.0
 			for i := range p {
@@ -173,8 +173,8 @@ func TestLaplaceNoisyMax(t *testing.T) {
 		}
 		return out
 	}
-	p := must(scores{"", LaplaceNoise, 1}.Pair(profiles.AddRemove))
-	attack := must(must(scores{"", LaplaceNoise, 1}.Attack(profiles.AddRemove)).Pair(profiles.AddRemove))
+	p := must(scores{"", laplaceNoise, 1}.Pair(profiles.AddRemove))
+	attack := must(must(scores{"", laplaceNoise, 1}.Attack(profiles.AddRemove)).Pair(profiles.AddRemove))
 	two, back := law([]float64{0.5, 0}), law([]float64{-0.5, 0})
 	for _, eps := range []float64{-0.5, 0, 0.3, 0.8} {
 		_, most := delta(p, eps)
@@ -210,7 +210,7 @@ func TestAdaptiveAdversariesAreBelow(t *testing.T) {
 			}
 			y[i] = x[i] + epsilon/2*float64(2*rng.IntN(2)-1)
 		}
-		pool = append(pool, pair{lawOf(GumbelNoise, x), lawOf(GumbelNoise, y)})
+		pool = append(pool, pair{lawOf(gumbelNoise, x), lawOf(gumbelNoise, y)})
 	}
 	for _, eps := range []float64{-0.5, 0, 0.7, 1.4} {
 		_, most := delta(up, eps)
@@ -275,9 +275,9 @@ func TestRecursionConverges(t *testing.T) {
 // candidates depend on the first answer: what is said to be reached is what a search over the gaps of
 // the scores finds, and more than fixed candidates reach.
 func TestAdaptiveAttackIsReached(t *testing.T) {
-	laws := map[Noise]func(x float64) float64{
-		ExponentialNoise: func(x float64) float64 { return math.Exp(-x) / 2 },
-		LaplaceNoise:     func(x float64) float64 { return (0.5 + x/4) * math.Exp(-x) },
+	laws := map[string]func(x float64) float64{
+		exponentialNoise: func(x float64) float64 { return math.Exp(-x) / 2 },
+		laplaceNoise:     func(x float64) float64 { return (0.5 + x/4) * math.Exp(-x) },
 	}
 	for noise, tail := range laws {
 		cdf := func(c float64) float64 {
@@ -470,11 +470,11 @@ func TestThresholdLimits(t *testing.T) {
 func TestTwoSelectionsGolden(t *testing.T) {
 	s := must(NewSelectPartitions(1, 0.01, 1))
 	n := int64(0)
-	for s.Probability(n) < 1 {
+	for s.probability(n) < 1 {
 		n++
 	}
 	coin := func(i int64) (p, q []float64) { // with the person, and without
-		a, b := s.Probability(i+1), s.Probability(i)
+		a, b := s.probability(i+1), s.probability(i)
 		return []float64{a, 1 - a}, []float64{b, 1 - b}
 	}
 	one := func(alpha float64) float64 {
@@ -573,12 +573,12 @@ func TestPermuteAndFlipReachesTheBetterOfBoth(t *testing.T) {
 		epsilon float64
 		k       int64
 	}{{0.1, 100}, {0.1, 37}, {1, 10}, {0.5, 2}} {
-		l := lone{ExponentialNoise, c.epsilon}
+		l := lone{exponentialNoise, c.epsilon}
 		reached, _, err := l.Reached(t.Context(), c.k, 1e-3)
 		if err != nil || len(reached[0]) != 1 || reached[0][0].Count != 1 {
 			t.Fatal(reached, err)
 		}
-		loss := scores{noise: ExponentialNoise, epsilon: c.epsilon}.attackLoss()
+		loss := scores{noise: exponentialNoise, epsilon: c.epsilon}.attackLoss()
 		for _, eps := range []float64{0, 0.3, 1, 1.7, 2.2, 3} {
 			want := 0.0
 			for j := range c.k + 1 {

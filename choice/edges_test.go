@@ -115,7 +115,7 @@ func TestOneRunIsExact(t *testing.T) {
 
 // TestNoisyMaxOfTinyLosses: no adversary on a grid passes the margin of reachable, and seven runs were an internal error.
 func TestNoisyMaxOfTinyLosses(t *testing.T) {
-	for _, noise := range []Noise{LaplaceNoise, ExponentialNoise} {
+	for _, noise := range []string{laplaceNoise, exponentialNoise} {
 		for _, eps := range []float64{1e-9, 2e-9, 1e-8} {
 			reached, _, err := lone{noise, eps}.Reached(t.Context(), 7, 1e-3)
 			if err != nil || len(reached[0]) == 0 {

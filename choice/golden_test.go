@@ -200,9 +200,9 @@ func TestSelectPartitionsGolden(t *testing.T) {
 		{0.5, 1e-6, 26, 51, map[float64]float64{0: 0.23071576193, 0.25: 0.129703417564}},
 	} {
 		s := must(NewSelectPartitions(c.epsilon, c.delta, 1))
-		if !(s.Probability(c.half) >= 0.5 && s.Probability(c.half-1) < 0.5 && s.Probability(c.one) == 1 && s.Probability(c.one-1) < 1) {
+		if !(s.probability(c.half) >= 0.5 && s.probability(c.half-1) < 0.5 && s.probability(c.one) == 1 && s.probability(c.one-1) < 1) {
 			t.Errorf("(%v, %v): π at %d and %d and before are %v, %v, %v, %v", c.epsilon, c.delta, c.half, c.one,
-				s.Probability(c.half), s.Probability(c.half-1), s.Probability(c.one), s.Probability(c.one-1))
+				s.probability(c.half), s.probability(c.half-1), s.probability(c.one), s.probability(c.one-1))
 		}
 		p := must(s.Pair(profiles.AddRemove))
 		for eps, want := range c.at {
@@ -223,7 +223,7 @@ func TestSelectPartitionsGolden(t *testing.T) {
 	}
 	s := must(NewSelectPartitions(1, 1e-5, 1))
 	for n, want := range []float64{0, 1e-5, 3.71828182845905e-5, 1.11073379273897e-4} {
-		if got := s.Probability(int64(n)); math.Abs(got-want) > 1e-14*want {
+		if got := s.probability(int64(n)); math.Abs(got-want) > 1e-14*want {
 			t.Errorf("π_%d = %v, want %v", n, got, want)
 		}
 	}
@@ -275,7 +275,7 @@ func TestExponentialTails(t *testing.T) {
 // 3.54, beyond the largest loss of 3, so that ε(1e-25) was at least 3.54 of at most 3.
 func TestAttackOfFifteenRunsEndsWhereTheyDo(t *testing.T) {
 	for k := int64(13); k <= 17; k++ {
-		reached, _, err := lone{epsilon: 0.2, noise: ExponentialNoise}.Reached(t.Context(), k, 1e-3)
+		reached, _, err := lone{epsilon: 0.2, noise: exponentialNoise}.Reached(t.Context(), k, 1e-3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,4 +284,10 @@ func TestAttackOfFifteenRunsEndsWhereTheyDo(t *testing.T) {
 			t.Errorf("%d runs: the largest loss that is reached is %v, of %v", k, top, end)
 		}
 	}
+}
+
+// probability returns π_n, the probability that a key of n persons is kept.
+func (s SelectPartitions) probability(n int64) float64 {
+	keep, _ := s.t.at(int(min(n, math.MaxInt32)))
+	return keep
 }

@@ -111,12 +111,6 @@ func (t *keepTable) at(n int) (keep, hide float64) {
 	return 1, 0
 }
 
-// Probability returns π_n, the probability that a key of n persons is kept.
-func (s SelectPartitions) Probability(n int64) float64 {
-	keep, _ := s.t.at(int(min(n, math.MaxInt32)))
-	return keep
-}
-
 // Epsilon implements profiles.EpsilonSetter.
 func (s SelectPartitions) Epsilon() float64 { return s.t.epsilon }
 

@@ -97,7 +97,7 @@ func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.log
 // Support implements profiles.Profile: of the counts and of the coins, not of the chords.
 func (m maximum) Support() profiles.Support {
 	far := math.Inf(1)
-	if m.of.noise != GaussianNoise {
+	if m.of.noise != gaussianNoise {
 		far = xmath.Up(max(1/m.of.scale, -m.of.logHidden), 4)
 	}
 	s := profiles.Support{Min: -far, Max: far, Spike: math.NaN(), LogQInf: math.Inf(-1),
@@ -119,7 +119,7 @@ const chordCost = 1e-5
 // nodesTo returns the number of chords up to an ε. The δ of Gaussian noise of mean μ falls by
 // about s = ε/μ²; other noise has an end, where s is without bound.
 func (t Threshold) nodesTo(end float64) int {
-	if t.noise != GaussianNoise {
+	if t.noise != gaussianNoise {
 		return chordNodes
 	}
 	mu := math.Sqrt(float64(t.partitions)) / t.scale

@@ -104,14 +104,13 @@ func (c Candidates) PermuteAndFlip(epsilon float64, src rand.Source) (int, error
 // NoisyMax returns the index of the largest score with independent noise of scale λ,
 // gumbel, exponential or laplace. Price: NewNoisyMax(noise, epsilon).
 func (c Candidates) NoisyMax(noise string, epsilon float64, src rand.Source) (int, error) {
-	n, err := parseNoise(noise, GumbelNoise, ExponentialNoise, LaplaceNoise)
-	if err != nil {
+	if err := checkNoise(noise, gumbelNoise, exponentialNoise, laplaceNoise); err != nil {
 		return 0, err
 	}
-	switch n {
-	case GumbelNoise: // the same law
+	switch noise {
+	case gumbelNoise: // the same law
 		return c.Exponential(epsilon, src)
-	case ExponentialNoise:
+	case exponentialNoise:
 		return c.PermuteAndFlip(epsilon, src)
 	}
 	scale, err := c.scale(epsilon)
@@ -144,7 +143,7 @@ func (t Threshold) Release(count int64, src rand.Source) (shown bool, noisy floa
 	}
 	src = random.Source(src)
 	n := float64(count)
-	if t.noise == DiscreteLaplaceNoise {
+	if t.noise == discreteLaplaceNoise {
 		// The difference of two geometric numbers.
 		z := random.Geometric(src, t.scale)
 		z.Sub(z, random.Geometric(src, t.scale)).Add(z, big.NewInt(count))
@@ -156,7 +155,7 @@ func (t Threshold) Release(count int64, src rand.Source) (shown bool, noisy floa
 		return true, noisy, nil
 	}
 	draw := random.Laplace
-	if t.noise == GaussianNoise {
+	if t.noise == gaussianNoise {
 		draw = random.Normal
 	}
 	sum := random.Noisy(n, t.scale, draw(src))

@@ -52,9 +52,9 @@ func TestSamplerLaws(t *testing.T) {
 		for i, s := range scores {
 			scaled[i] = s * 0.8 / (2 * 0.5)
 		}
-		which := GumbelNoise
+		which := gumbelNoise
 		if noise == "exponential" {
-			which = ExponentialNoise
+			which = exponentialNoise
 		}
 		checkLaw(t, noise, counts, lawOf(which, scaled))
 	}
@@ -119,7 +119,7 @@ func TestReleaseLaws(t *testing.T) {
 				counts[0]++
 			}
 		}
-		p := s.Probability(persons)
+		p := s.probability(persons)
 		checkLaw(t, "keep", counts, []float64{1 - p, p})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -11,40 +12,27 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Noise is the law of the noise that a score or a count gets.
-type Noise int
-
-// The laws of noise. Gumbel noise makes the exponential mechanism, exponential noise
-// permute-and-flip.
+// The laws of the noise that a score or a count gets, by their names in plan files. Gumbel noise makes the
+// exponential mechanism, exponential noise permute-and-flip.
 const (
-	GumbelNoise Noise = iota
-	ExponentialNoise
-	LaplaceNoise
-	GaussianNoise
-	DiscreteLaplaceNoise
+	gumbelNoise          = "gumbel"
+	exponentialNoise     = "exponential"
+	laplaceNoise         = "laplace"
+	gaussianNoise        = "gaussian"
+	discreteLaplaceNoise = "discrete-laplace"
 )
 
-var noiseNames = []string{"gumbel", "exponential", "laplace", "gaussian", "discrete-laplace"}
-
-// String returns the name of the law in plan files.
-func (n Noise) String() string { return noiseNames[n] }
-
-// parseNoise returns the law of a name, one of those that are allowed.
-func parseNoise(name string, allowed ...Noise) (Noise, error) {
-	var names []string
-	for _, n := range allowed {
-		if name == n.String() {
-			return n, nil
-		}
-		names = append(names, n.String())
+func checkNoise(name string, allowed ...string) error {
+	if slices.Contains(allowed, name) {
+		return nil
 	}
-	return 0, fault.New("noise", "%s", nearest.Value(name, names))
+	return fault.New("noise", "%s", nearest.Value(name, allowed))
 }
 
 // scores is a mechanism that chooses one of some candidates by their noisy scores.
 type scores struct {
 	name    string
-	noise   Noise
+	noise   string
 	epsilon float64
 }
 
@@ -58,7 +46,7 @@ type scores struct {
 // and 2). Top-k by one shot of Gumbel noise is k runs. Relation: that of Δ, which it is
 // taken at its word for.
 func NewExponential(epsilon float64) (profiles.Mechanism, error) {
-	return newScores("exponential", GumbelNoise, epsilon)
+	return newScores("exponential", gumbelNoise, epsilon)
 }
 
 // NewPermuteAndFlip returns permute-and-flip (McKenna and Sheldon, NeurIPS 2020), which is
@@ -67,7 +55,7 @@ func NewExponential(epsilon float64) (profiles.Mechanism, error) {
 // number of candidates (Theorem 3). It has no range of length ε, and no
 // zCDP of ε²/8.
 func NewPermuteAndFlip(epsilon float64) (profiles.Mechanism, error) {
-	return newScores("permute-and-flip", ExponentialNoise, epsilon)
+	return newScores("permute-and-flip", exponentialNoise, epsilon)
 }
 
 // NewNoisyMax returns report-noisy-max: the candidate with the largest score after
@@ -76,14 +64,13 @@ func NewPermuteAndFlip(epsilon float64) (profiles.Mechanism, error) {
 // permute-and-flip. With Laplace noise the profile of permute-and-flip dominates but is
 // not attained; the attack has two candidates (Theorem 3).
 func NewNoisyMax(noise string, epsilon float64) (profiles.Mechanism, error) {
-	n, err := parseNoise(noise, GumbelNoise, ExponentialNoise, LaplaceNoise)
-	if err != nil {
+	if err := checkNoise(noise, gumbelNoise, exponentialNoise, laplaceNoise); err != nil {
 		return nil, fault.In("noisy-max", err)
 	}
-	return newScores("noisy-max", n, epsilon)
+	return newScores("noisy-max", noise, epsilon)
 }
 
-func newScores(name string, noise Noise, epsilon float64) (profiles.Mechanism, error) {
+func newScores(name, noise string, epsilon float64) (profiles.Mechanism, error) {
 	if _, err := profiles.NewExponential(epsilon); err != nil {
 		return nil, fault.In(name, err)
 	}
@@ -103,13 +90,7 @@ func (s scores) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 
 // Choose returns the index that the mechanism picks of the candidates, by the noise that is priced.
 func (s scores) Choose(c Candidates, src rand.Source) (int, error) {
-	switch s.name {
-	case "exponential":
-		return c.Exponential(s.epsilon, src)
-	case "permute-and-flip":
-		return c.PermuteAndFlip(s.epsilon, src)
-	}
-	return c.NoisyMax(s.noise.String(), s.epsilon, src)
+	return c.NoisyMax(s.noise, s.epsilon, src)
 }
 
 // Name implements profiles.Mechanism.
@@ -117,7 +98,7 @@ func (s scores) Name() string { return s.name }
 
 // Pair implements profiles.Mechanism.
 func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
-	if s.noise == GumbelNoise {
+	if s.noise == gumbelNoise {
 		return profiles.NewExponential(s.epsilon)
 	}
 	l, err := profiles.NewLaplace(1 / s.epsilon)
@@ -136,12 +117,12 @@ func (s scores) Once(r profiles.Relation) (profiles.Bounds, error) {
 		return profiles.Bounds{}, err
 	}
 	m := profiles.NewBounds(s.name, r, p)
-	if s.noise == GumbelNoise {
+	if s.noise == gumbelNoise {
 		m.Laws = laws{composed{s.epsilon}}
 		return m, nil
 	}
 	m.Laws = laws{lone{s.noise, s.epsilon}}
-	if s.noise == LaplaceNoise {
+	if s.noise == laplaceNoise {
 		both, err := response(s.attackLoss())
 		if err != nil {
 			return profiles.Bounds{}, err
@@ -159,9 +140,9 @@ func (s scores) attackLoss() float64 {
 	x := s.epsilon / 2
 	var loss float64
 	switch s.noise {
-	case GumbelNoise: // the logistic law
+	case gumbelNoise: // the logistic law
 		loss = x
-	case ExponentialNoise: // Laplace's: 1 − F = ½e^{−x}, l = log(2e^x − 1) = x + log(1 + (1 − e^{−x}))
+	case exponentialNoise: // Laplace's: 1 − F = ½e^{−x}, l = log(2e^x − 1) = x + log(1 + (1 − e^{−x}))
 		loss = x + math.Log1p(-math.Expm1(-x))
 	default: // of two Laplace numbers: 1 − F = (½ + x/4)e^{−x}
 		// 2F − 1 = 1 − (1 + x/2)e^{−x} = (1 − e^{−x}) − (x/2)e^{−x} is at least half of its first term.
@@ -174,7 +155,7 @@ func (s scores) attackLoss() float64 {
 // lone is the block of a mechanism of which the composition of the pair of one run is the
 // best bound that is known. One run attains its pair with exponential noise.
 type lone struct {
-	noise   Noise
+	noise   string
 	epsilon float64
 }
 
@@ -188,7 +169,7 @@ func (l lone) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeat
 
 // Reached implements block.
 func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
-	if k == 1 && l.noise == ExponentialNoise {
+	if k == 1 && l.noise == exponentialNoise {
 		reached, err = l.Upper(ctx, k, width)
 		return reached, true, err
 	}
@@ -235,7 +216,7 @@ func farStrides(n int) (strides []int) {
 // difference G of two noises, the tests of one shift by ε are the points (G(c − ε), G(c)). A turn is
 // a garbling of one of them if its point (q, p) is not above them, as q ≤ p: on the line from
 // (q, q) up to the curve, inside of the triangle of (0, 0), the point of the curve, and (1, 1).
-func (g *grid) turnsOf(noise Noise) (out []turn) {
+func (g *grid) turnsOf(noise string) (out []turn) {
 	at := func(i, j int) (t turn, x, y float64) {
 		x, y = g.h*float64(i), g.h*float64(j)
 		whole := -math.Expm1(-x - y)
@@ -270,10 +251,10 @@ func (g *grid) turnsOf(noise Noise) (out []turn) {
 // those of two candidates. The margin of 1e-9 covers the roundings of the point and of the law G, whose
 // tails are of full accuracy; where the curve is a line through (0, 0) or (1, 1), losses of at most ε
 // are below it exactly.
-func reachable(noise Noise, epsilon, p, r, x, y float64) bool {
+func reachable(noise string, epsilon, p, r, x, y float64) bool {
 	const margin = 1 + 1e-9
 	q, notQ := p*math.Exp(-x), r*math.Exp(y)
-	if noise == ExponentialNoise { // G is Laplace's law; the hyperbola in the middle is below its lines
+	if noise == exponentialNoise { // G is Laplace's law; the hyperbola in the middle is below its lines
 		return p*margin <= 0.5 || notQ*margin <= 0.5 || 4*q*r >= math.Exp(-epsilon)*margin
 	}
 	// The least c with G(c) ≥ p: is G(c − ε) at most q?

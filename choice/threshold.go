@@ -34,7 +34,7 @@ const (
 // person's data and coins alone, and each adds exactly 1 to the count. Relation:
 // add-remove of one person.
 type Threshold struct {
-	noise            Noise
+	noise            string
 	scale, threshold float64
 	partitions       int
 	logHidden        float64 // log(1 − π), π rounded up
@@ -47,13 +47,13 @@ type Threshold struct {
 // so many partitions. Noise other than Gaussian is for one partition; l of them are
 // bounded by l runs.
 func NewThreshold(noise string, scale, threshold float64, partitions int) (Threshold, error) {
-	t := Threshold{scale: scale, threshold: threshold, partitions: partitions}
-	var err error
-	if t.noise, err = parseNoise(noise, GaussianNoise, LaplaceNoise, DiscreteLaplaceNoise); err != nil {
+	t := Threshold{noise: noise, scale: scale, threshold: threshold, partitions: partitions}
+	err := checkNoise(noise, gaussianNoise, laplaceNoise, discreteLaplaceNoise)
+	if err != nil {
 		return Threshold{}, fault.In("threshold", err)
 	}
 	what := "scale"
-	if t.noise == GaussianNoise {
+	if t.noise == gaussianNoise {
 		what = "standard-deviation"
 	}
 	switch {
@@ -63,9 +63,9 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 		err = fault.New("threshold", "%v is not in (1, %g]", threshold, maxThreshold)
 	case partitions < 1 || partitions > MaxPartitions:
 		err = fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions)
-	case t.noise == DiscreteLaplaceNoise && math.Ceil(threshold)-1 < 1:
+	case t.noise == discreteLaplaceNoise && math.Ceil(threshold)-1 < 1:
 		err = fault.New("threshold", "%v is not in (1, %g]", threshold, maxThreshold)
-	case partitions > 1 && t.noise != GaussianNoise:
+	case partitions > 1 && t.noise != gaussianNoise:
 		err = fault.New("partitions", "%d is not 1, for %v noise; a bound for more of them is as many runs (count: %d)", partitions, t.noise, partitions)
 	}
 	if err != nil {
@@ -80,12 +80,12 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 // shown, and a bound on its error. A count of exactly τ is shown.
 func (t Threshold) logShown() (log, err float64) {
 	switch t.noise {
-	case GaussianNoise:
+	case gaussianNoise:
 		x := (t.threshold - 1) / t.scale
 		log = xmath.LogNormalTail(x)
 		// The argument rounds twice, and the tail falls at its hazard, at most x + 1.
 		return log, 2*xmath.U*x*(x+1) + 5*xmath.U*(1+math.Abs(log))
-	case LaplaceNoise:
+	case laplaceNoise:
 		x := (t.threshold - 1) / t.scale
 		return -x - math.Ln2, 4 * xmath.U * (1 + x)
 	}
@@ -114,9 +114,9 @@ func (Threshold) Name() string { return "threshold" }
 // counts returns the pair of i noisy counts of old partitions, at least one.
 func (t Threshold) counts(i int) (profiles.Profile, error) {
 	switch {
-	case t.noise == GaussianNoise:
+	case t.noise == gaussianNoise:
 		return profiles.NewGaussian(t.scale / math.Sqrt(float64(i)))
-	case t.noise == LaplaceNoise:
+	case t.noise == laplaceNoise:
 		return profiles.NewLaplace(t.scale)
 	}
 	b, err := profiles.NewDiscreteLaplaceMechanism(t.scale, 1)

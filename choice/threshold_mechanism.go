@@ -23,9 +23,9 @@ func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
 // the threshold. Noise below what a profile is known for is replaced by more, which is a garbling.
 func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
 	switch t.noise {
-	case GaussianNoise:
+	case gaussianNoise:
 		return profiles.NewGaussianMechanism(max(t.scale/math.Sqrt(float64(t.partitions)), minScale))
-	case LaplaceNoise:
+	case laplaceNoise:
 		return profiles.NewLaplaceMechanism(t.scale)
 	}
 	return profiles.NewDiscreteLaplaceMechanism(t.scale, 1)

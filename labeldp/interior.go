@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/lp"
 )
 
 // interior is the primal–dual interior-point method for the grid-free problem.
@@ -410,7 +411,7 @@ func (in *interior) primal(drop, ratio float64) []column {
 	if len(cols) < 2*in.k || len(cols) > 16*in.k {
 		return cols // beyond, nothing has been dropped: there is no optimum yet
 	}
-	weights, err := in.purify(cols)
+	weights, err := in.purified(cols)
 	if err != nil {
 		return cols
 	}
@@ -442,6 +443,26 @@ func (in *interior) best() (cols []column, value float64) {
 		}
 	}
 	return cols, value
+}
+
+// purified returns weights of columns that are a vertex of the optimal face: where the
+// optimum is not unique, an interior method returns a mixture of all of them. The value must
+// not depend on the weights by more than round-off.
+func (in *interior) purified(cols []column) ([]float64, error) {
+	m, e := 2*in.k, 1+in.e1
+	rhs := make([]float64, m)
+	for i := range in.k {
+		rhs[i] = 1
+	}
+	vectors, weights := make([][]float64, len(cols)), make([]float64, len(cols))
+	for j, c := range cols {
+		vectors[j], weights[j] = in.vector(c.t, c.up, m), c.c*e
+	}
+	weights, err := lp.Independent(rhs, vectors, weights)
+	for j := range weights {
+		weights[j] /= e
+	}
+	return weights, err
 }
 
 func (in *interior) columns(pats []pattern, c, t []float64) []column {

@@ -263,8 +263,8 @@ func (q *problem) residuals(cols []column) (row, mean float64) {
 // Two solvers. OptimalUnbiased eliminates t from the dual (h_S = λ·s + (μ·s)²/2w_S ≤ 0, w_S = Σ p s, best
 // output μ·s/w_S) and runs a primal–dual interior-point method over intervals. In prefix-sum coordinates each
 // pattern touches six variables, so that an iteration costs O(k²) plus one Cholesky factorization of order 2k.
-// OptimalUnbiasedGrid is a revised simplex method that prices columns in closed form. They share nothing but the
-// pricing, and agree.
+// OptimalUnbiasedGrid is the simplex method of internal/lp, with columns priced in closed form. They share the
+// pricing and the push to a vertex of optima that are not unique, and agree.
 //
 // When debiased randomized response is optimal. Complementary slackness leaves it one candidate for the duals;
 // it is optimal exactly if that is feasible. This is tried first: it settles large ε in closed form, where values of

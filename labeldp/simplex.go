@@ -4,22 +4,18 @@
 package labeldp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
-	"slices"
 
+	"github.com/dpaccountant/accountant/internal/lp"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// simplex is the revised simplex method over staircase columns. Its pricing is
-// closed: at a given output the best of the 2^k patterns is the set of labels
-// with r_y > 0, so the columns are never listed.
+// simplex is the simplex method of internal/lp over staircase columns, which are rows of the
+// dual. Its pricing is closed: at a given output the best of the 2^k patterns is the set of
+// labels with r_y > 0, so the columns are never listed.
 //
 // Rows 0..k−1 are Σ c s = 1 and rows k..2k−1 Σ c (t − y) s = 0, scaled as in
 // vector. With a bias bound β the latter become Σ c (t − y) s + u = β with
@@ -30,7 +26,7 @@ type simplex struct {
 	bias    float64   // 0: unbiased
 	biased  bool
 	m       int
-	b       *basis
+	lp      *lp.Solver
 	who     []variable
 	pivots  int
 	work    int64 // multiplications so far, about
@@ -47,7 +43,7 @@ const (
 	artificial
 )
 
-// A variable is what a basis position stands for.
+// A variable is what a place of the solver stands for.
 type variable struct {
 	kind kind
 	i    int // of a slack or artificial
@@ -86,10 +82,7 @@ const pivotWork = 7
 // inversion costs as much as m of them.
 func (s *simplex) refactorEach() int { return max(100, s.m/2) }
 
-var (
-	errStalled = errors.New("solver: the simplex method did not converge")
-	errWork    = errors.New("solver: the work limit is reached")
-)
+var errWork = errors.New("solver: the work limit is reached")
 
 // newSimplex starts from the two-point mechanism on the extreme outputs, at lo
 // with the patterns {1..j} and at hi with {j..k}: a basis without a first phase.
@@ -100,8 +93,10 @@ func newSimplex(q *problem, grid []float64, lo, hi float64) (*simplex, error) {
 		rhs[i] = 1
 	}
 	var cols [][]float64
+	var costs []float64
 	add := func(t float64, up []bool) {
-		s.who = append(s.who, variable{kind: staircase, t: t, up: up, cost: q.cost(t, up)})
+		v := variable{kind: staircase, t: t, up: up, cost: q.cost(t, up)}
+		s.who, costs = append(s.who, v), append(costs, v.cost)
 		cols = append(cols, q.vector(t, up, s.m))
 	}
 	for j := 1; j < q.k; j++ {
@@ -110,15 +105,9 @@ func newSimplex(q *problem, grid []float64, lo, hi float64) (*simplex, error) {
 	}
 	add(lo, nil)
 	add(hi, nil)
-	b, err := newBasis(cols, rhs)
-	if err != nil {
-		return nil, err
-	}
-	for i := range b.x {
-		b.x[i] = max(b.x[i], 0) // −1e-13 when the hull is exactly tight
-	}
-	s.b = b
-	return s, nil
+	var err error
+	s.lp, err = lp.NewAt(rhs, cols, costs)
+	return s, err
 }
 
 // cost returns Σ p_y s_y ½(t − y)² per unit of e^ε c.
@@ -134,31 +123,32 @@ func (q *problem) cost(t float64, up []bool) float64 {
 	return c.Value() / (1 + q.e1)
 }
 
-// duals returns the duals of the current basis; priced for feasibility only in
+// duals returns the duals of the current vertex; priced for feasibility only in
 // phase one, where staircase columns cost nothing.
-func (s *simplex) duals(phaseOne bool, y, costs []float64) *duals {
-	for i, w := range s.who {
-		switch {
-		case phaseOne && w.kind == artificial:
-			costs[i] = 1
-		case !phaseOne && w.kind == staircase:
-			costs[i] = w.cost
-		default:
-			costs[i] = 0
-		}
-	}
-	s.b.btran(costs, y)
+func (s *simplex) duals(phaseOne bool) (d *duals, y []float64) {
+	y = s.lp.Vertex()
 	q := s.problem
 	if phaseOne {
 		free := *s.problem
 		free.p = make([]float64, q.k)
 		q = &free
 	}
-	d := &duals{q, y[:q.k], make([]float64, q.k)}
+	d = &duals{q, y[:q.k], make([]float64, q.k)}
 	for i := range d.mu {
 		d.mu[i] = y[q.k+i] * (1 + q.e1)
 	}
-	return d
+	return d, y
+}
+
+// side returns what a variable costs; in phase one, what it takes from feasibility.
+func (v variable) side(phaseOne bool) float64 {
+	if !phaseOne {
+		return v.cost
+	}
+	if v.kind == artificial {
+		return 1
+	}
+	return 0
 }
 
 // price returns an entering column of positive gain, and whether none was found
@@ -238,7 +228,6 @@ func (s *simplex) column(v variable) []float64 {
 // run pivots until no column gains anything, or the certified gap is below rel
 // of the objective. (Gains below round-off would go on for ever.)
 func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
-	y, costs, alpha := make([]float64, s.m), make([]float64, s.m), make([]float64, s.m)
 	fresh := true
 	last, idle := math.MaxFloat64, 0
 	most, spent := float64(s.work)+allowed(ctx), s.work
@@ -247,10 +236,10 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d := s.duals(phaseOne, y, costs)
+		d, y := s.duals(phaseOne)
 		obj := 0.0
-		for i, c := range costs {
-			obj += c * s.b.x[i]
+		for i, w := range s.lp.Multipliers() {
+			obj += w * s.who[i].side(phaseOne)
 		}
 		tol := 1e-13
 		if !phaseOne {
@@ -283,25 +272,11 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 		if float64(s.work) > most {
 			return errWork
 		}
-		col := s.column(in)
-		s.b.ftran(col, alpha)
-		r, theta := -1, 0.0
-		if !phaseOne {
-			// An artificial column left at zero must not come back.
-			for i, w := range s.who {
-				if w.kind == artificial && math.Abs(alpha[i]) > 1e-9 && (r < 0 || math.Abs(alpha[i]) > math.Abs(alpha[r])) {
-					r = i
-				}
-			}
+		at, err := s.lp.Enter(s.column(in), in.side(phaseOne))
+		if err != nil {
+			return err
 		}
-		if r < 0 {
-			r, theta = s.b.ratio(alpha)
-		}
-		if r < 0 {
-			return errStalled
-		}
-		s.b.pivot(r, theta, col, alpha)
-		s.who[r] = in
+		s.who[at] = in
 		s.pivots++
 		// ftran, btran and pivot; pricing a block of the grid.
 		s.work += 3*int64(s.m)*int64(s.m) + 256*int64(s.k)
@@ -317,26 +292,20 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 
 func (s *simplex) refresh() error {
 	s.work += 2 * int64(s.m) * int64(s.m) * int64(s.m)
-	if err := s.b.refactor(); err != nil {
-		return err
-	}
-	for i, x := range s.b.x {
-		s.b.x[i] = max(x, 0)
-	}
-	return nil
+	return s.lp.Refresh()
 }
 
 // solve runs phase two and returns the columns with weight and the duals.
 func (s *simplex) solve(ctx context.Context, rel float64) ([]column, *duals, error) {
 	err := s.run(ctx, false, rel)
 	var cols []column
-	for i, w := range s.who {
-		if w.kind == staircase && s.b.x[i] > 0 {
-			cols = append(cols, column{w.t, s.b.x[i] / (1 + s.e1), w.up})
+	for i, weight := range s.lp.Multipliers() {
+		if w := s.who[i]; w.kind == staircase && weight > 0 {
+			cols = append(cols, column{w.t, weight / (1 + s.e1), w.up})
 		}
 	}
-	y, costs := make([]float64, s.m), make([]float64, s.m)
-	return cols, s.duals(false, y, costs), err
+	d, _ := s.duals(false)
+	return cols, d, err
 }
 
 // newBiased starts from artificial columns, because a grid that is too narrow
@@ -347,240 +316,32 @@ func newBiased(q *problem, grid []float64, bias float64) (*simplex, error) {
 	for i := range q.k {
 		rhs[i], rhs[q.k+i], rhs[2*q.k+i] = 1, bias*(1+q.e1), 2*bias*(1+q.e1)
 	}
-	cols := make([][]float64, s.m)
+	cols, costs := make([][]float64, s.m), make([]float64, s.m)
 	for i := range cols {
-		cols[i] = make([]float64, s.m)
+		cols[i], costs[i] = make([]float64, s.m), 1
 		cols[i][i] = 1
 		s.who = append(s.who, variable{kind: artificial, i: i})
 	}
-	b, err := newBasis(cols, rhs)
-	if err != nil {
-		return nil, err
-	}
-	s.b = b
-	return s, nil
+	var err error
+	s.lp, err = lp.NewAt(rhs, cols, costs)
+	return s, err
 }
 
-// feasible runs phase one and returns the infeasibility that is left, in scaled
-// units.
+// feasible runs phase one, makes ready for phase two, and returns the infeasibility that is
+// left, in scaled units.
 func (s *simplex) feasible(ctx context.Context) (float64, error) {
 	if err := s.run(ctx, true, 0); err != nil {
 		return 0, err
 	}
-	left := 0.0
-	for i, w := range s.who {
-		if w.kind == artificial {
-			left += s.b.x[i]
+	left, costs, gone := 0.0, make([]float64, s.m), make([]bool, s.m)
+	for i, weight := range s.lp.Multipliers() {
+		// An artificial column left at zero must not come back.
+		if gone[i] = s.who[i].kind == artificial; gone[i] {
+			left += weight
 		}
+		costs[i] = s.who[i].cost
 	}
-	return left, nil
-}
-
-// The inverse of a simplex basis, and the step from an optimum to a vertex. It assumes
-// columns of bounded size; results are checked by the certificate.
-
-// A basis is a dense basis inverse of a linear program with m equality rows,
-// with the columns and values that belong to it.
-type basis struct {
-	m    int
-	inv  [][]float64 // inv[i] is the row of B⁻¹ of basis position i
-	cols [][]float64
-	x    []float64
-	rhs  []float64
-}
-
-func newBasis(cols [][]float64, rhs []float64) (*basis, error) {
-	b := &basis{m: len(rhs), cols: cols, rhs: rhs, x: make([]float64, len(rhs))}
-	data := make([]float64, b.m*b.m)
-	for i := range b.m {
-		b.inv = append(b.inv, data[i*b.m:(i+1)*b.m])
-	}
-	return b, b.refactor()
-}
-
-var errSingular = errors.New("solver: the basis is singular")
-
-// refactor recomputes the inverse and the values from the columns.
-func (b *basis) refactor() error {
-	m := b.m
-	a := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
-	for j, col := range b.cols {
-		for i, v := range col {
-			a.Data[i*m+j] = v
-		}
-	}
-	piv := make([]int, m)
-	if !lapack64.Getrf(a, piv) {
-		return errSingular
-	}
-	work := []float64{0}
-	lapack64.Getri(a, piv, work, -1)
-	work = make([]float64, int(work[0]))
-	if !lapack64.Getri(a, piv, work, len(work)) {
-		return errSingular
-	}
-	for i := range m {
-		copy(b.inv[i], a.Data[i*m:(i+1)*m])
-		b.x[i] = floats.Dot(b.inv[i], b.rhs)
-	}
-	return nil
-}
-
-// ftran writes B⁻¹ col into alpha.
-func (b *basis) ftran(col, alpha []float64) {
-	for i := range alpha {
-		alpha[i] = floats.Dot(b.inv[i], col)
-	}
-}
-
-// btran writes Σ cost_i B⁻¹_i into y, the duals of the rows.
-func (b *basis) btran(cost, y []float64) {
-	clear(y)
-	for i, c := range cost {
-		if c != 0 {
-			floats.AddScaled(y, c, b.inv[i])
-		}
-	}
-}
-
-// pivot lets col, with ftran image alpha, replace position r at step theta.
-func (b *basis) pivot(r int, theta float64, col, alpha []float64) {
-	for i, a := range alpha {
-		if i != r {
-			b.x[i] = max(b.x[i]-theta*a, 0)
-		}
-	}
-	b.x[r] = theta
-	b.cols[r] = col
-	floats.Scale(1/alpha[r], b.inv[r])
-	for i, a := range alpha {
-		if i != r && a != 0 {
-			floats.AddScaled(b.inv[i], -a, b.inv[r])
-		}
-	}
-}
-
-// ratio returns the position that leaves when the column with image alpha
-// enters, by Harris's two passes: among the positions that would be driven
-// below −tol the largest pivot. It returns −1 if nothing limits the step.
-func (b *basis) ratio(alpha []float64) (r int, theta float64) {
-	const tol, small = 1e-11, 1e-9
-	limit := math.Inf(1)
-	for i, a := range alpha {
-		if a > small {
-			limit = min(limit, (b.x[i]+tol)/a)
-		}
-	}
-	r = -1
-	for i, a := range alpha {
-		if a > small && b.x[i]/a <= limit && (r < 0 || a > alpha[r]) {
-			r = i
-		}
-	}
-	if r < 0 {
-		return -1, 0
-	}
-	return r, max(b.x[r]/alpha[r], 0)
-}
-
-// purify moves weights of cols, all at fixed outputs, until the columns with
-// weight are linearly independent (a vertex of the optimal face): the push phase
-// of a crossover. It returns the weights, most of them zero. The value must not
-// depend on the weights by more than round-off, as it does not when cols come
-// from an interior optimum; it is needed when that optimum is not unique,
-// because an interior method then returns a mixture of all optima. It is long because the
-// elimination and the push share one basis.
-func (q *problem) purify(cols []column) ([]float64, error) {
-	m, e := 2*q.k, 1+q.e1
-	b := &basis{m: m, x: make([]float64, m), cols: make([][]float64, m), rhs: make([]float64, m)}
-	owner := make([]int, m) // −1: an artificial column, stuck at zero
-	for i := range m {
-		row := make([]float64, m)
-		row[i] = 1
-		b.inv = append(b.inv, row)
-		b.cols[i] = slices.Clone(row)
-		owner[i] = -1
-		if i < q.k {
-			b.rhs[i] = 1
-		}
-	}
-	weight := make([]float64, len(cols))
-	order := make([]int, len(cols))
-	for j, c := range cols {
-		weight[j], order[j] = c.c*e, j
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(weight[j], weight[i]) })
-	alpha := make([]float64, m)
-	enter := func(r, j int, col []float64) {
-		if owner[r] >= 0 {
-			weight[owner[r]] = 0
-		}
-		b.pivot(r, 0, col, alpha)
-		b.x[r], owner[r] = weight[j], j
-	}
-	// Columns enter in place of artificial ones while a good pivot exists, the
-	// heaviest first; what is left over depends on them and is pushed out.
-	for _, good := range []float64{0.1, 1e-2, 1e-3, 1e-4, 1e-5} {
-		rest := order[:0]
-		for _, j := range order {
-			col := q.vector(cols[j].t, cols[j].up, m)
-			b.ftran(col, alpha)
-			r, top := -1, 0.0
-			for i, a := range alpha {
-				top = max(top, math.Abs(a))
-				if owner[i] < 0 && (r < 0 || math.Abs(a) > math.Abs(alpha[r])) {
-					r = i
-				}
-			}
-			if r < 0 || math.Abs(alpha[r]) < good*top {
-				rest = append(rest, j)
-				continue
-			}
-			enter(r, j, col)
-		}
-		order = rest
-	}
-	for _, j := range order {
-		col := q.vector(cols[j].t, cols[j].up, m)
-		b.ftran(col, alpha)
-		// Basic weights move by +α per unit taken from j; it goes down to 0, or up,
-		// whichever ends first.
-		down, up := weight[j], math.Inf(1)
-		rDown, rUp := -1, -1
-		for i, a := range alpha {
-			if owner[i] < 0 || math.Abs(a) < 1e-7 {
-				continue
-			}
-			if step := b.x[i] / math.Abs(a); a < 0 && step < down {
-				down, rDown = step, i
-			} else if a > 0 && step < up {
-				up, rUp = step, i
-			}
-		}
-		step, r := -down, rDown
-		if up < down {
-			step, r = up, rUp
-		}
-		for i, a := range alpha {
-			b.x[i] = max(b.x[i]-step*a, 0)
-		}
-		weight[j] += step
-		if r < 0 {
-			weight[j] = 0
-			continue
-		}
-		enter(r, j, col)
-	}
-	if err := b.refactor(); err != nil {
-		return nil, err
-	}
-	clear(weight)
-	for i, j := range owner {
-		if j >= 0 {
-			weight[j] = max(b.x[i], 0) / e
-		}
-	}
-	return weight, nil
+	return left, s.lp.Restart(costs, gone)
 }
 
 // vector returns the column of output t and pattern up over m rows, zero beyond

@@ -87,9 +87,7 @@ func NewStream(c Config, clip float64, dimension int, src rand.Source) (*Stream,
 // gridBits is how much finer than the noise the grid of releases is, in bits.
 const gridBits = 30
 
-// Vectors returns how many vectors the stream keeps.
-func (s *Stream) Vectors() int { return vectors(s.config) }
-
+// vectors returns how many vectors the stream of a matrix keeps.
 func vectors(c Config) int {
 	switch c.Strategy.kind {
 	case blt:

@@ -174,16 +174,6 @@ func (b *localBound) conditions() error {
 	return nil
 }
 
-// fill repeats the last value up to length n.
-func fill(prefix []float64, n int) []float64 {
-	l := make([]float64, n)
-	k := copy(l, prefix)
-	for ; k < n; k++ {
-		l[k] = prefix[len(prefix)-1]
-	}
-	return l
-}
-
 // atDistance returns L without its constant end. It takes counts in descending
 // order and uses them up.
 func (b *localBound) atDistance(w []int64) ([]float64, error) {

@@ -343,7 +343,7 @@ func TestLNMaxBoundIsAboveExact(t *testing.T) {
 			l := LNMax{gamma}
 			logQ := must(l.LogQ(n))
 			for _, order := range []float64{1.5, 2, 3, 5, 8, 16, 32} {
-				bound := must(l.DependentRDP(logQ, order))
+				bound := l.upper(logQ, order)
 				for _, g2 := range []float64{float64(gap) - 2, float64(gap) + 2} {
 					q, p := miss(gamma, g2), miss(gamma, float64(gap))
 					x := divergence([]float64{xmath.Log1mExp(p), p}, []float64{xmath.Log1mExp(q), q}, 0, order)

@@ -29,7 +29,7 @@ func TestExtremeParameters(t *testing.T) {
 			t.Fatalf("σ=%v λ=%v: cost falls from %v at %v to %v at %v", sigma, order, low, min(a, b), high, max(a, b))
 		}
 		l := LNMax{logUniform(1e-9, 100)}
-		if x := must(l.DependentRDP(a, order)); !(x >= 0 && x <= l.RDP(order)) {
+		if x := l.upper(a, order); !(x >= 0 && x <= l.RDP(order)) {
 			t.Fatalf("%v λ=%v: cost %v at %v, at most %v", l, order, x, a, l.RDP(order))
 		}
 		v := (2*r.Float64() - 1) * logUniform(1, 1e12)

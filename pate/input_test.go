@@ -63,7 +63,6 @@ func TestBadInput(t *testing.T) {
 		}},
 		{"log-q: 0.5 is not in [-Inf, 0]", func() error { _, err := GNMax{1}.DependentRDP(.5, 2); return err }},
 		{"order: 1 is not in (1, 1e+06]", func() error { _, err := GNMax{1}.DependentRDP(-5, 1); return err }},
-		{"order: NaN is not in (1, 1e+06]", func() error { _, err := LNMax{1}.DependentRDP(-5, nan); return err }},
 		{"v: NaN is not in [-1e+12, 1e+12]", func() error { _, err := thresholdRDP(1, 1, nan, 2); return err }},
 		{"mu1: 3 is not in [4, 1e+06]", func() error { _, err := theorem6(-10, 3, .5, 6, .4, 4); return err }},
 		{"eps2: -0.4 is not in [0, 1e+12]", func() error { _, err := theorem6(-10, 8, .5, 6, -.4, 4); return err }},

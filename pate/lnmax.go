@@ -80,19 +80,12 @@ func (l LNMax) logQ(votes []int64, terms []float64) float64 {
 	return min(0, s+u*(16+4*math.Abs(s)))
 }
 
-// DependentRDP returns the cost at one order of a query whose answer differs
+// upper returns the cost at one order of a query whose answer differs
 // from the plurality with probability at most e^logQ, at most min(ε, ε²λ/2). It
 // bounds D_λ(M(D) ‖ M(D')) for the D that cast the votes.
 //
 // Theorem: Papernot et al. 2017, Theorem 3, which is Theorem 6 of PATE 2018 at
 // infinite orders. Condition: q ≤ 1/(e^ε + 1); beyond it the cap is returned.
-func (l LNMax) DependentRDP(logQ, order float64) (float64, error) {
-	if err := errorsOf(l.check(), checkOrder("order", order), checkLogQ(logQ)); err != nil {
-		return 0, err
-	}
-	return l.upper(logQ, order), nil
-}
-
 func (l LNMax) upper(logQ, order float64) float64 {
 	ind := l.RDP(order)
 	e := 2 * l.Gamma

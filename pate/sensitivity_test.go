@@ -570,3 +570,13 @@ func (b *localBound) AtDistance(votes []int64) ([]float64, error) {
 	}
 	return fill(prefix, int(b.teachers)+1), nil
 }
+
+// fill repeats the last value up to length n.
+func fill(prefix []float64, n int) []float64 {
+	l := make([]float64, n)
+	k := copy(l, prefix)
+	for ; k < n; k++ {
+		l[k] = prefix[len(prefix)-1]
+	}
+	return l
+}

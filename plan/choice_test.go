@@ -195,7 +195,7 @@ func TestThresholdBesideOthers(t *testing.T) {
 	slow.Test(t)
 	p := parse(t, choicePlan("  - {mechanism: {exponential: {epsilon: 0.02}}, count: 100}\n  - mechanism: {permute-and-flip: {epsilon: 0.2}}\n"+
 		"  - mechanism: {threshold: {noise: gaussian, standard-deviation: 12, threshold: 75, partitions: 3}}\n"))
-	risk, err := p.Risk(t.Context())
+	risk, err := riskOf(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +206,20 @@ func TestThresholdBesideOthers(t *testing.T) {
 	}
 }
 
+func riskOf(ctx context.Context, p *accountant.Plan) (accountant.Risk, error) {
+	a := p.Accountant()
+	if err := a.AddPlan(ctx, p); err != nil {
+		return accountant.Risk{}, err
+	}
+	return a.Risk(ctx, nil, nil)
+}
+
 // BenchmarkRiskOfChoices is the plan of examples/choice.yaml.
 func BenchmarkRiskOfChoices(b *testing.B) {
 	p := parse(&testing.T{}, choicePlan("  - {mechanism: {exponential: {epsilon: 0.02}}, count: 100}\n  - mechanism: {permute-and-flip: {epsilon: 0.2}}\n"+
 		"  - mechanism: {threshold: {noise: gaussian, standard-deviation: 12, threshold: 75, partitions: 3}}\n"))
 	for b.Loop() {
-		if _, err := p.Risk(b.Context()); err != nil {
+		if _, err := riskOf(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -115,9 +115,6 @@ func planOf(t *testing.T, head Header, lines []string) string {
 			}
 		}
 		name, words, _ := strings.Cut(rest, " ")
-		if name == "threshold" && strings.HasPrefix(words, "noise gaussian") {
-			words = strings.Replace(words, " scale ", " standard-deviation ", 1)
-		}
 		words = strings.Replace(words, " dimension 0", "", 1)
 		if name == "matrix" {
 			text += fmt.Sprintf("  - {mechanism: {matrix: {%s}}, count: %s}\n", matrixKeysOf(words), count)

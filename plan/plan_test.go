@@ -444,7 +444,7 @@ func TestRegistry(t *testing.T) {
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "constant",
 		"voter-epsilons": "[1, 0.5, 0.5]", "voter-deltas": "[1e-3, 0, 0]", "classes": "2", "answers": "3", "answers-delta": "1e-4",
-		"population": "1000", "subset": "100", "batch": "50",
+		"population": "1000", "subset": "100", "batch": "50", "resamples": "3",
 		"steps": "10", "uses": "1", "first": "4", "redraw": "each-epoch", "epochs": "2", "bins": "10",
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
@@ -457,6 +457,7 @@ func TestRegistry(t *testing.T) {
 		"density": "{density: {p: [0.5, 0.5], q: [0.25, 0.75], low: [-inf, -1], high: [1, inf], mass-error: 1e-9, loss-error: 0.1, outside: 1e-12}}",
 		"finite":  "{finite: {p: [0.5, 0.5], q: [0.25, 0.75]}}", "unary": "{unary: {keep-one: 0.5, keep-zero: 0.2, categories: 4}}",
 		"shuffler":  "{shuffler: {users: 100, cohort: 20, colluding: 3}}",
+		"stages":    "{stages: {population: 100, stages: [{with-replacement: 40}, {without-replacement: 20}, {with-replacement: 30}]}}",
 		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
 		if all, ok := whole[name]; ok {
@@ -483,7 +484,7 @@ func TestRegistry(t *testing.T) {
 	for _, e := range samplings() {
 		t.Run(e.name, func(t *testing.T) {
 			p := mustParse(t, one(gauss, "sampling: "+text(e.name, e.keys)))
-			if got := p.Steps[0].Sampling.Name(); got != e.name && e.name != "balls-in-bins" { // another name of random-allocation
+			if got := p.Steps[0].Sampling.Name(); got != e.name && e.name != "balls-in-bins" && e.name != "stages" { // other names of random-allocation, and of what they collapse to
 				t.Errorf("scheme is named %q", got)
 			}
 		})

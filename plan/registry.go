@@ -258,8 +258,16 @@ func samplings() []entry[subsample.Scheme] {
 			return subsample.NewWithReplacement(int64(v.whole("population")), int64(v.whole("batch")))
 		}},
 		{"must-ow", twoStages, must(subsample.NewMustOW)},
-		{"must-wo", twoStages, must(subsample.NewMustWO)},
+		{"must-wo", twoStages[:3], must(subsample.NewMustWO)},
 		{"must-ww", twoStages, must(subsample.NewMustWW)},
+		{"stages", []string{"population", "stages"}, func(v *values) (subsample.Scheme, error) {
+			population := int64(v.whole("population"))
+			list := ask(v, "stages", "a list of stages, each such as {without-replacement: 100}", (*node).stages)
+			if v.err != nil {
+				return nil, v.err
+			}
+			return subsample.NewStages(population, list)
+		}},
 		{"random-allocation", []string{"steps", "uses", "first", "redraw", "epochs"}, randomAllocation},
 		{"balls-in-bins", []string{"bins", "redraw", "epochs"}, ballsInBins},
 		{"shuffle", []string{"batches", "unused", "redraw", "epochs"}, shuffle},
@@ -271,6 +279,27 @@ func samplings() []entry[subsample.Scheme] {
 		}},
 		{"shuffler", []string{"users", "cohort", "cohort-rate", "colluding"}, newShuffler},
 	}
+}
+
+// stages reads a list of samplings by their sizes.
+func (n *node) stages() (list []subsample.Stage, err error) {
+	if n.kind != listNode {
+		return nil, n.errorf("%v is not a list of stages", n)
+	}
+	for _, item := range n.items {
+		if item.kind != mapNode || len(item.fields) != 1 {
+			return nil, item.errorf("%v is not a stage such as {without-replacement: 100}", item)
+		}
+		if err := item.checkKeys([]string{"without-replacement", "with-replacement"}); err != nil {
+			return nil, err
+		}
+		size, err := item.fields[0].node.whole()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, subsample.Stage{Size: int64(size), Distinct: item.fields[0].key == "without-replacement"})
+	}
+	return list, nil
 }
 
 // randomizer is a local randomizer as a mechanism.
@@ -310,12 +339,16 @@ func newShuffler(v *values) (subsample.Scheme, error) {
 // subset.
 var (
 	oneStage  = []string{"population", "batch"}
-	twoStages = []string{"population", "subset", "batch"}
+	twoStages = []string{"population", "subset", "batch", "resamples"}
 )
 
 func must(build func(population, subset, batch int64) (subsample.FixedSize, error)) func(*values) (subsample.Scheme, error) {
 	return func(v *values) (subsample.Scheme, error) {
-		return build(int64(v.whole("population")), int64(v.whole("subset")), int64(v.whole("batch")))
+		s, err := build(int64(v.whole("population")), int64(v.whole("subset")), int64(v.whole("batch")))
+		if r := v.wholeOr("resamples", 1); err == nil && v.err == nil && v.has("resamples") {
+			return allocation.NewResampled(s, int64(r))
+		}
+		return s, err
 	}
 }
 

@@ -121,21 +121,22 @@ func menuWords(n *node) (string, bool) {
 	return text, true
 }
 
-// searchWords writes the law of a search, with the γ that its mean stands for, and what it runs. It reports false of a law that bounds the runs.
+// searchWords writes the law of a search, with the γ that its mean stands for, and what it runs. It reports false of another law than those of
+// the negative binomial family without a bound.
 func searchWords(s *node) (string, bool) {
 	c, err := parseSelection(s.get("selection"))
 	if err != nil || c.Max != 0 {
 		return "", false
 	}
-	text := "selection poisson mean " + Hex(c.Mean)
-	if c.Law != "poisson" {
-		l, err := c.Build()
-		if err != nil {
-			return "", false
-		}
-		shape, gamma, _ := l.Family()
-		text = "selection negative-binomial shape " + Hex(shape) + " gamma " + Hex(gamma)
+	l, err := c.Build()
+	if err != nil {
+		return "", false
 	}
+	shape, gamma, ok := l.Family()
+	if !ok {
+		return "", false
+	}
+	text := "selection negative-binomial shape " + Hex(shape) + " gamma " + Hex(gamma)
 	list := s.get("steps")
 	if list == nil { // a mechanism, perhaps on samples, is one step
 		one := &node{kind: mapNode}
@@ -190,11 +191,10 @@ func words(n *node, names []string) (string, bool) {
 	case "noisy-max":
 		text += " noise " + v.word("noise") + number("epsilon")
 	case "threshold":
-		scale := "scale"
-		if v.word("noise") == "gaussian" {
-			scale = "standard-deviation"
+		if v.word("noise") != "gaussian" {
+			return "", false
 		}
-		text += " noise " + v.word("noise") + " scale " + Hex(v.number(scale)) + number("threshold") + whole("partitions", 1)
+		text += " noise gaussian" + number("standard-deviation") + number("threshold") + whole("partitions", 1)
 	case "select-partitions":
 		text += number("epsilon") + number("delta") + whole("partitions", 1)
 	case "pure", "exponential", "permute-and-flip":

@@ -42,9 +42,9 @@ func TestRuns(t *testing.T) {
 		{"neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    sampling: {must-wo: {population: 10, subset: 5, batch: 2}}\n    count: 2\n  - selection: {law: geometric, mean: 3}\n    steps: [{mechanism: {pure: {epsilon: 1}}}]",
 			[]string{"2 other mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {must-wo: {population: 10, subset: 5, batch: 2}}",
 				"1 selection negative-binomial shape 0x1p+0 gamma 0x1.5555555555547p-2 steps 1\ninner 1 pure epsilon 0x1p+0"}},
-		{"neighbors: substitute\nsteps:\n  - {selection: {law: geometric, mean: 3, max: 5}, mechanism: {pure: {epsilon: 1}}}\n  - {selection: {law: poisson, mean: 3}, steps: [{selection: {law: poisson, mean: 3}, mechanism: {pure: {epsilon: 1}}}]}",
+		{"neighbors: substitute\nsteps:\n  - {selection: {law: geometric, mean: 3, max: 5}, mechanism: {pure: {epsilon: 1}}}\n  - {selection: {law: logarithmic, gamma: 0.25}, steps: [{selection: {law: poisson, mean: 3}, mechanism: {pure: {epsilon: 1}}}]}",
 			[]string{"1 other selection: {law: geometric, mean: 3, max: 5}, mechanism: {pure: {epsilon: 1}}",
-				"1 selection poisson mean 0x1.8p+1 steps 1\ninner 1 other with parts of its own"}},
+				"1 selection negative-binomial shape 0x0p+0 gamma 0x1p-2 steps 1\ninner 1 other selection: {law: poisson, mean: 3}, mechanism: {pure: {epsilon: 1}}"}},
 		{"neighbors: substitute\nsteps: [{adaptive: {units: 4, menu: [{name: a, steps: [{mechanism: {pure: {epsilon: 1}}}]}]}}]",
 			[]string{"1 other adaptive: {units: 4, menu: [{name: a, steps: [{mechanism: {pure: {epsilon: 1}}}]}]}"}},
 	} {

@@ -54,14 +54,7 @@ func reach(far func(float64) bool, end float64) float64 {
 	case e > tiny:
 		in = out / 2
 	}
-	for range 8 {
-		m := in + (out-in)/2
-		if far(m) {
-			in = m
-		} else {
-			out = m
-		}
-	}
+	_, out = xmath.Bisect(in, out, 8, far)
 	return min(out, end)
 }
 

@@ -12,10 +12,10 @@ import (
 	"github.com/dpaccountant/accountant/internal/slow"
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 	"github.com/dpaccountant/accountant/subsample"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // Chords through values of a profile are above it, tangents below, at the points and in

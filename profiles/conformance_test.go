@@ -5,9 +5,9 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 func must[T any](x T, err error) T {

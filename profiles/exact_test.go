@@ -3,8 +3,8 @@ package profiles_test
 import (
 	"math/big"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 var bigOne = oracle.F(1)

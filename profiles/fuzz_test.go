@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // FuzzProfiles: whatever the parameters, a constructor refuses them or its profile passes the

@@ -10,10 +10,10 @@ import (
 
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // quadrature returns ∫ (P − e^ε·Q)₊ over outputs by the midpoint rule, with the

@@ -152,8 +152,8 @@ func (l laplacePlusMinus) Transform() Transform {
 // or under Q: then the terms of first order do not cancel.
 func (d *Discrete) Transform() Transform {
 	n := len(d.atoms)
-	if n == 0 {
-		return nil // M is 0
+	if n == 0 || max(d.atoms[n-1].Loss, -d.atoms[0].Loss) > 700 {
+		return nil // M is 0, or terms of e^L are no numbers
 	}
 	for _, total := range []float64{d.upP[0], d.loQ[n]} {
 		// A loss is off by lossErr, and a mass under Q is that under P times e^{−L}.

@@ -38,19 +38,19 @@ func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) float64) *Can
 	return &Candidate{upper: [2]Bound{b, reverse}, lower: lower, atInf: [2]float64{inf, inf}}
 }
 
-// CandidateOf returns a mechanism as a candidate. What it reaches is taken into account
-// where the lower profiles of its two directions are one pair of data sets, seen from
-// either side.
+// CandidateOf returns a mechanism as a candidate. What it reaches is the pair of data sets of its first direction, seen
+// from either side.
 func CandidateOf(m profiles.Bounds) *Candidate {
 	up := [2]profiles.Profile{m.Directions[0].Upper, m.Directions[1].Upper}
-	low := [2]profiles.Profile{m.Directions[0].Lower, m.Directions[1].Lower}
+	low := [2]profiles.Profile{m.Directions[0].Lower}
 	c := (Bound)(nil).Candidate(nil, [2]func(float64) float64{})
 	for d := range 2 {
 		c.upper[d] = func(eps float64) float64 { return logDeltaUpper(up[d], eps) }
 	}
-	if low[0] == nil || low[1] == nil || !profiles.Equal(profiles.Reverse(low[0]), low[1]) || m.Laws != nil {
+	if low[0] == nil || m.Laws != nil {
 		return c
 	}
+	low[1] = profiles.Reverse(low[0])
 	for d := range 2 {
 		c.lower[d] = func(eps float64) float64 { return logDeltaLower(low[d], eps) }
 		s := low[d].Support()

@@ -59,23 +59,32 @@ const (
 // negligible is the logarithm by which f'(1−u) may fall until its places are told apart no more.
 const negligible = 45
 
-// A clock tells how much the weights of places change from the top to P-mass u and Q-mass v.
+// A clock tells how much the weights of places change from the top to P-mass u and Q-mass v: their logarithms, or, with
+// even, mostly themselves.
 type clock struct {
 	l          Law
 	start, eps float64
+	even       bool
 }
 
-func newClock(l Law, eps float64) clock { return clock{l, l.LogDPGF(0), max(0, eps)} }
+func newClock(l Law, eps float64, even bool) clock { return clock{l, l.LogDPGF(0), max(0, eps), even} }
 
 func (c clock) at(u, v float64) float64 {
-	return min(negligible, c.start-c.l.LogDPGF(min(1, u))) + min(negligible+c.eps, c.start-c.l.LogDPGF(min(1, v)))
+	x, y := min(negligible, c.start-c.l.LogDPGF(min(1, u))), min(negligible+c.eps, c.start-c.l.LogDPGF(min(1, v)))
+	if c.even {
+		return x/200 + y/200 - math.Expm1(-x) - math.Expm1(-y)
+	}
+	return x + y
 }
+
+// steep is the range of the logarithm of f' from which on a grid by logarithms is coarse where most of a law's places are:
+// a second one is made, evenly.
+const steep = 20
 
 // strips cuts a pair from one end into about n parts, between which the weights of places
 // change little, and losses too where they are the high ones. Parts of one outcome have its loss; of no outcome
 // is less than the share least left.
-func (p *pair) strips(l Law, eps float64, n int, high bool, least float64) []strip {
-	c := newClock(l, eps)
+func (p *pair) strips(c clock, n int, high bool, least float64) []strip {
 	step, width := c.at(1, 1)/float64(n), p.span()/float64(n)
 	// The outcomes from that end, and the masses of the first k of them.
 	count := len(p.loss) + 2
@@ -177,9 +186,9 @@ func (p *pair) span() float64 {
 	return p.loss[hi] - p.loss[lo]
 }
 
-// stripsFor is how many strips of n a law can have in the same time.
+// stripsFor is how many strips of n a law has: fewer where each value of f' takes long.
 func stripsFor(l Law, n int) int {
-	return max(40, int(float64(n)/math.Sqrt(float64(lawWork(l)))))
+	return max(40, int(float64(n)/math.Cbrt(float64(lawWork(l)))))
 }
 
 // massesOf returns the masses of the first i strips, for every i.
@@ -201,7 +210,13 @@ type exact struct {
 	pair *pair
 
 	lock  sync.Mutex
-	grids map[[2]int]*grid
+	grids map[gridKey]*grid
+}
+
+// A gridKey tells grids apart: how many strips, for which power of two of ε, and evenly or not.
+type gridKey struct {
+	n, octave int
+	even      bool
 }
 
 // exactGain is what Theorem E has to be worth to be asked.
@@ -209,7 +224,7 @@ const exactGain = 1e-3
 
 // newExact returns Theorem E for a pair above the candidate; nil for laws whose f' takes too long.
 func newExact(l Law, above *pair, logR float64) *exact {
-	if lawWork(l) > 1000 {
+	if lawWork(l) > 2000 {
 		return nil
 	}
 	return &exact{w: newWeight(l), logR: logR, pair: above}
@@ -248,9 +263,9 @@ func (x *exact) work(n int) float64 {
 }
 
 // grid returns the grid of about n strips for ε, made once for each power of two.
-func (x *exact) grid(ctx context.Context, eps float64, n int) (*grid, error) {
+func (x *exact) grid(ctx context.Context, eps float64, n int, even bool) (*grid, error) {
 	_, octave := math.Frexp(max(1, eps))
-	key := [2]int{n, octave}
+	key := gridKey{n, octave, even}
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	if g, ok := x.grids[key]; ok {
@@ -259,12 +274,12 @@ func (x *exact) grid(ctx context.Context, eps float64, n int) (*grid, error) {
 	if err := parallel.Take(ctx, x.work(n)); err != nil {
 		return nil, err
 	}
-	g, err := x.newGrid(ctx, math.Ldexp(1, octave), stripsFor(x.w.l, n))
+	g, err := x.newGrid(ctx, newClock(x.w.l, math.Ldexp(1, octave), even), stripsFor(x.w.l, n))
 	if err != nil {
 		return nil, err
 	}
 	if x.grids == nil {
-		x.grids = map[[2]int]*grid{}
+		x.grids = map[gridKey]*grid{}
 	}
 	x.grids[key] = g
 	return g, nil
@@ -284,8 +299,8 @@ type row struct {
 	tangents   [][4]float64 // of each cell: at the left on the two edges, at the right on them
 }
 
-func (x *exact) newGrid(ctx context.Context, eps float64, n int) (*grid, error) {
-	low, high := x.pair.strips(x.w.l, eps, n, false, 1e-12), x.pair.strips(x.w.l, eps, n, true, 1e-12)
+func (x *exact) newGrid(ctx context.Context, c clock, n int) (*grid, error) {
+	low, high := x.pair.strips(c, n, false, 1e-12), x.pair.strips(c, n, true, 1e-12)
 	// Each mass is off by rel, and by one rounding for each part of an outcome.
 	rel := 2*x.pair.rel + 8*xmath.U*float64(16+len(low)+len(high))
 	px, lo := massesOf(low)
@@ -352,7 +367,16 @@ func (x *exact) delta(ctx context.Context, eps float64, n int) float64 {
 	if eps > maxExact {
 		return 1
 	}
-	g, err := x.grid(ctx, eps, n)
+	least := x.deltaOn(ctx, eps, n, false)
+	if l := x.w.l; l.LogDPGF(0)-l.LogDPGF(1) > steep {
+		least = min(least, x.deltaOn(ctx, eps, n, true))
+	}
+	return least
+}
+
+// deltaOn is delta on one of the two grids.
+func (x *exact) deltaOn(ctx context.Context, eps float64, n int, even bool) float64 {
+	g, err := x.grid(ctx, eps, n, even)
 	if err != nil || len(g.rows) == 0 {
 		return 1
 	}
@@ -407,7 +431,8 @@ func (at *attacker) merge(ctx context.Context, eps float64, n int) []block {
 	if !affords(ctx, at.l, 2*n*n) {
 		return nil
 	}
-	low, high := at.pair.strips(at.l, eps, n, false, leastShare), at.pair.strips(at.l, eps, n, true, leastShare)
+	c := newClock(at.l, eps, false)
+	low, high := at.pair.strips(c, n, false, leastShare), at.pair.strips(c, n, true, leastShare)
 	x, u := massesOf(low)
 	y, v := massesOf(high)
 	e := math.Exp(eps)

@@ -14,7 +14,9 @@ func TestCellsOfTheGrid(t *testing.T) {
 	for _, c := range []struct {
 		runs      int
 		p, q, eps float64
-	}{{2, 0.2, 0.05, 0.5}, {3, 0.2, 0.05, 0.5}, {2, 1e-3, 10.6 * 0x1p-53, 54.2}, {4, 0.01, 1e-14, 100}} {
+		even      bool
+	}{{2, 0.2, 0.05, 0.5, false}, {3, 0.2, 0.05, 0.5, false}, {2, 1e-3, 10.6 * 0x1p-53, 54.2, false}, {4, 0.01, 1e-14, 100, false},
+		{2, 0.2, 0.05, 0.5, true}, {3, 0.2, 0.05, 0.5, true}, {2, 1e-3, 10.6 * 0x1p-53, 54.2, true}, {4, 0.01, 1e-14, 100, true}} {
 		l, n := must(Fixed(c.runs)), 400
 		pr := &pair{loss: make([]float64, n+1), p: make([]float64, n+1), q: make([]float64, n+1)}
 		sp, sq := 0.0, 0.0
@@ -30,8 +32,9 @@ func TestCellsOfTheGrid(t *testing.T) {
 			pr.loss[i] = math.Log(pr.p[i] / pr.q[i])
 		}
 		x := newExact(l, pr, math.Inf(1))
-		g := must(x.newGrid(context.Background(), max(1, c.eps), 60))
-		low := pr.strips(l, max(1, c.eps), 60, false, 1e-12)
+		clock := newClock(l, max(1, c.eps), c.even)
+		g := must(x.newGrid(context.Background(), clock, 60))
+		low := pr.strips(clock, 60, false, 1e-12)
 		slope := func(rest float64) float64 { return float64(c.runs) * math.Pow(rest, float64(c.runs-1)) }
 		for _, r := range g.rows {
 			if r.outcome != n {
@@ -67,7 +70,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 			r.tangents = append(r.tangents, [4]float64{1 - a[i], 1 - b[i], 1 - a[i], 1 - b[i]})
 		}
 		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
-		x.grids = map[[2]int]*grid{{1, 1}: {rows: []row{r}}}
+		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {rows: []row{r}}}
 		return x.delta(context.Background(), 0, 1)
 	}
 	near(t, "left, then right", one([2]float64{0.75, 0}, [2]float64{0, 0.75}), 0.75, 1e-12)
@@ -75,7 +78,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 		r := row{strip: strip{p: 1}, start: []float64{1, 1}, end: []float64{1, 1}, tangents: [][4]float64{{1, 1, 1, 1}}}
 		r.tangents[0][corner] = 0.25
 		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
-		x.grids = map[[2]int]*grid{{1, 1}: {rows: []row{r}}}
+		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {rows: []row{r}}}
 		near(t, "one corner", x.delta(context.Background(), 0, 1), 0.375, 1e-12)
 	}
 	near(t, "right, then left", one([2]float64{0, 0.75}, [2]float64{0.75, 0}), 0.375, 1e-12)

@@ -274,3 +274,17 @@ func power(x *big.Rat, n int) *big.Rat {
 	}
 	return out
 }
+
+// TestFewOutcomesOfManyRuns: the ends of δ at ε = .5 meet for up to eight outcomes and ten thousand runs, laws by a table too.
+func TestFewOutcomesOfManyRuns(t *testing.T) {
+	two := finiteCandidate([]float64{0.3, 0.7}, []float64{0.2, 0.8})
+	eight := finiteCandidate([]float64{0.02, 0.3, 0.08, 0.1, 0.1, 0.2, 0.05, 0.15}, []float64{0.04, 0.2, 0.1, 0.1, 0.2, 0.2, 0.02, 0.14})
+	for _, l := range []Law{must(Fixed(10000)), must(Poisson(100)), must(Conditioned(1, 1e-3, 10000))} {
+		for i, c := range []*Candidate{two, eight} {
+			lo, hi, err := PriceOfBest(l).Delta(context.Background(), c, 0.5, 1e-4)
+			if err != nil || !(lo <= hi && hi <= 1.15*lo) {
+				t.Errorf("%v, candidate %d: [%v, %v], %v", l, i, lo, hi, err)
+			}
+		}
+	}
+}

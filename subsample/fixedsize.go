@@ -28,8 +28,8 @@ var kindNames = [...]string{"without-replacement", "with-replacement", "must-ow"
 // arXiv:2312.13389). Both sizes must be public, and every run must draw its
 // subsample afresh, in both stages.
 //
-// Do not use it for a subset that is drawn once and resampled often (the bag of
-// little bootstraps): its runs share the first stage.
+// A subset that is drawn once and resampled often (the bag of little bootstraps) is
+// an allocation.Resampled: its batches share the first stage.
 type FixedSize struct {
 	kind                      kind
 	population, subset, batch int64 // subset is 0 for the schemes of one stage

@@ -47,8 +47,11 @@ func (s FixedSize) apply(b profiles.Mechanism, pair profiles.Profile, law copies
 	}
 	x := sampledNoise{s: s, b: b, law: law}
 	noise := anyNoise
-	if g, ok := pair.(profiles.Gaussian); ok {
-		noise, x.theta = gaussianNoise, 1/g.NoiseMultiplier()
+	switch p := pair.(type) {
+	case profiles.Gaussian:
+		noise, x.theta = gaussianNoise, 1/p.NoiseMultiplier()
+	case profiles.Laplace:
+		noise, x.theta = laplaceNoise, 1/p.NoiseMultiplier()
 	}
 	row := theoremOf(s.kind, r, noise)
 	if row.upper == nil { // what is attained

@@ -3,9 +3,8 @@ package subsample
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
-	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // Every profile of a fixed-size scheme passes the harness that all profiles pass.
@@ -18,9 +17,6 @@ func TestFixedSizeConformance(t *testing.T) {
 				t.Run(s.Name()+" "+b.Name()+" "+name, func(t *testing.T) {
 					if len(p.Support().Atoms) > 10 {
 						t.Skip("atoms of hundreds of group sizes: most have less mass than the harness can see")
-					}
-					if x, ok := p.(*copies.GaussianWWTable); ok { // the table: see TestTabled of copies
-						p = x.GaussianWW
 					}
 					profiletest.Run(t, p, nil, profiletest.Grid(p, 0.5))
 				})

@@ -37,6 +37,32 @@ func (s FixedSize) checkPopulation(population int64) error {
 	return nil
 }
 
+// KeptBatches draws the batches of MUST.OW or MUST.WW whose subset serves for so many of them (allocation.Resampled).
+func (s FixedSize) KeptBatches(src rand.Source, population, resamples int64) (iter.Seq[[]Pick], error) {
+	if err := s.checkPopulation(population); err != nil {
+		return nil, err
+	}
+	left := int64(0)
+	var slots []int64
+	return stateless(src, func(src rand.Source) []Pick {
+		r := rand.New(src)
+		if left == 0 {
+			left = resamples
+			if s.kind == mustOW {
+				slots = choose(r, s.population, s.subset)
+			} else {
+				slots = draws(r, s.population, s.subset)
+			}
+		}
+		left--
+		picks := tally(draws(r, s.subset, s.batch))
+		for i := range picks {
+			picks[i].Index = slots[picks[i].Index]
+		}
+		return merge(picks) // slots ascend
+	}), nil
+}
+
 // Sample draws a subsample: records in ascending order with their
 // multiplicities. Its law is exactly that of the scheme, as far as src is
 // uniform. Time and memory are linear in the batch (up to sorting), whatever the

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 	"pgregory.net/rapid"
 )
 

@@ -3,8 +3,8 @@ package subsample
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // FuzzSampled: noise on a Poisson sample passes the conformance test against its exact law,

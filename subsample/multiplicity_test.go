@@ -308,4 +308,4 @@ func TestSizesAreChecked(t *testing.T) {
 	}
 }
 
-func second(_ FixedSize, err error) error { return err }
+func second[T any](_ T, err error) error { return err }

@@ -18,7 +18,8 @@ type noise int
 
 const (
 	gaussianNoise noise = iota
-	anyNoise            // what has group profiles: Laplace, declared ones
+	laplaceNoise
+	anyNoise // what has group profiles: Laplace, declared ones
 )
 
 // A theorem is a row: the schemes, relation and noise that it is for, where its proof is,
@@ -37,7 +38,10 @@ var theorems = []theorem{
 	{[]kind{mustWW}, profiles.Substitute, gaussianNoise, "§6: §4 for each number of slots, with the best shares", sampledNoise.gaussianWW},
 	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, gaussianNoise, "§8: exact", nil},
 	{[]kind{mustOW}, profiles.AddRemove, gaussianNoise, "§8: §4 within the subset, sampled", sampledNoise.gaussianOWAddRemove},
+	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, laplaceNoise, "§4 to §6 with Lemma S", sampledNoise.laplace},
 	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, anyNoise, "§2: Theorem 5 of Zhao and Liu 2023", sampledNoise.groups},
+	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, laplaceNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{mustOW}, profiles.AddRemove, laplaceNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
 	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
 	{[]kind{mustOW}, profiles.AddRemove, anyNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
 }
@@ -74,7 +78,35 @@ func (x sampledNoise) gaussianOWAddRemove() (profiles.Profile, error) {
 }
 
 func (x sampledNoise) gaussianWW() (profiles.Profile, error) {
-	return copies.NewGaussianWWTable(copies.NewGaussianWW(x.s.population, x.s.subset, x.s.batch, x.law, x.theta)), nil
+	return x.coupled(copies.GaussianNoise)
+}
+
+// coupled is the bound of §4 to §6 for any symmetric log-concave noise.
+func (x sampledNoise) coupled(n copies.Noise) (profiles.Profile, error) {
+	if x.s.population == 1 { // all draws are the record
+		return copies.Group(x.b, int(x.s.batch), profiles.Substitute)
+	}
+	switch x.s.kind {
+	case mustOW:
+		p, err := copies.Coupled(n, x.theta, x.s.insideSubset())[0].Profile()
+		if err != nil {
+			return nil, err
+		}
+		return Envelope(p, x.s.subsetRate())
+	case mustWW:
+		return copies.Staged(n, x.theta, x.s.population, x.s.subset, func(j int) copies.Law {
+			return copies.Drawn(x.s.subset, x.s.batch, j)
+		}).Curve().Profile()
+	}
+	return copies.Coupled(n, x.theta, x.law)[0].Profile()
+}
+
+// laplace is coupled while losses of single copies are plain numbers.
+func (x sampledNoise) laplace() (profiles.Profile, error) {
+	if x.theta > 1e3 {
+		return x.groups()
+	}
+	return x.coupled(copies.LaplaceNoise)
 }
 
 func (x sampledNoise) groups() (profiles.Profile, error) {

@@ -11,7 +11,7 @@ import (
 func TestTheoremsCoverEverything(t *testing.T) {
 	for _, k := range []kind{withReplacement, mustOW, mustWO, mustWW} {
 		for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
-			for _, n := range []noise{gaussianNoise, anyNoise} {
+			for _, n := range []noise{gaussianNoise, laplaceNoise, anyNoise} {
 				rows := 0
 				for _, row := range theorems {
 					for _, x := range row.schemes {

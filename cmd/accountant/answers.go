@@ -7,23 +7,28 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // This file knows which answer is printed, drawn and warned about how.
 
+// A list has several answers, which are printed one after the other.
+type list interface{ All() []any }
+
 // text prints an answer for people.
 func (a *asking) text(w io.Writer, answer any) {
 	switch x := answer.(type) {
+	case list:
+		for i, one := range x.All() {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			a.text(w, one)
+		}
 	case service.EpsilonAnswer:
-		printIntervals(w, ofUnit(x.Neighbors, x.RecordsPerPerson), epsilonAnswers(x.Results), x.Matrix, a.detail)
+		printIntervals(w, x, epsilonAnswers(x.Results), a.detail)
 	case service.DeltaAnswer:
-		printIntervals(w, ofUnit(x.Neighbors, x.RecordsPerPerson), deltaAnswers(x.Results), x.Matrix, a.detail)
-	case service.GroupBounds:
-		printGroup(w, x)
-	case service.UpperBounds[service.EpsilonBound]:
-		printEpsilonBounds(w, x)
-	case service.UpperBounds[service.DeltaBound]:
-		printDeltaBounds(w, x)
+		printIntervals(w, x, deltaAnswers(x.Results), a.detail)
 	case service.DPSGDAnswer:
 		printDPSGD(w, x, a.detail)
 	case service.ShuffleAnswer:
@@ -72,9 +77,7 @@ func (a *asking) text(w io.Writer, answer any) {
 	case *service.LabelAnswer:
 		printLabel(w, x)
 	case []service.Topic:
-		printTopics(w, x)
-	case service.Topic:
-		printTopic(w, x)
+		printTopics(w, x, a.request.(*service.ExplainRequest).Topic)
 	case service.VersionAnswer:
 		fmt.Fprintln(w, versionLine(x))
 	}
@@ -83,6 +86,10 @@ func (a *asking) text(w io.Writer, answer any) {
 // warnAbout prints the warnings of an answer.
 func warnAbout(w io.Writer, about any) {
 	switch x := about.(type) {
+	case list:
+		for _, one := range x.All() {
+			warnAbout(w, one)
+		}
 	case service.EpsilonAnswer:
 		warn(w, epsilonAnswers(x.Results))
 	case service.DeltaAnswer:
@@ -121,6 +128,11 @@ func warnAbout(w io.Writer, about any) {
 // pictureOf draws an answer.
 func (a *asking) pictureOf(ctx context.Context, answer any) (figure.Picture, error) {
 	switch x := answer.(type) {
+	case list:
+		if all := x.All(); len(all) > 1 {
+			return figure.Picture{}, fault.New("--plot", "draws one answer, and there are %d", len(all))
+		}
+		return a.pictureOf(ctx, x.All()[0])
 	case service.Curves:
 		q := a.request.(*service.CurveRequest)
 		return drawCurves(ctx, x, q.Log, q.RDP, a.title)

@@ -43,9 +43,10 @@ func newAuditCmd() *cobra.Command {
 			return err
 		}
 		a.wrote = func(answer any) (any, error) {
-			c := answer.(*service.AuditAnswer)
-			c.ROC, c.Curve, c.Band = nil, nil, nil // they are in the picture
-			return c, nil
+			for _, c := range answer.(service.Answers[*service.AuditAnswer]).Results {
+				c.ROC, c.Curve, c.Band = nil, nil, nil // they are in the picture
+			}
+			return answer, nil
 		}
 	}}.command()
 }
@@ -144,7 +145,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) {
 		return
 	}
 	d := digitsFor(c.Epsilon)
-	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", ofUnit(c.Neighbors, c.RecordsPerPerson), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
+	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", c.Unit.Text(), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
 	verdict := "consistent: the attack does not refute the plan; it does not confirm it either"
 	if !c.Consistent {
 		verdict = paint(w, red, "REFUTED: this plan is not what ran, or chance was against it")

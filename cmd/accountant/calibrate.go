@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 func newCalibrateCmd() *cobra.Command {
@@ -22,7 +23,11 @@ func newCalibrateCmd() *cobra.Command {
 			if write == "" {
 				return answer, nil
 			}
-			text, err := answer.(service.Solution).Write(*q)
+			all := answer.(service.Answers[service.Solution]).Results
+			if len(all) > 1 {
+				return nil, fault.New("--write", "writes one plan, and there are %d answers", len(all))
+			}
+			text, err := all[0].Write(*q)
 			if err != nil {
 				return nil, fmt.Errorf("--write: %w", err)
 			}
@@ -33,7 +38,7 @@ func newCalibrateCmd() *cobra.Command {
 
 // printSolution prints what meets a budget.
 func printSolution(w io.Writer, a service.Solution, verbose bool, recursion service.Decimal) {
-	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), comparedWith(a).budget)
+	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", a.Unit.Text(), comparedWith(a).budget)
 	printCalibration(w, a, verbose)
 	if a.TheoryGap && recursion == "0" && a.CanNarrow {
 		fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")

@@ -12,7 +12,7 @@ func TestCalibrateAgain(t *testing.T) {
 	const plan = "{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: %v}}, sampling: {poisson: {rate: 0.01}}, count: 1000}]}"
 	code, stdout, stderr := command(fmt.Sprintf(plan, 1), "calibrate", "--epsilon", "2", "--delta", "1e-5", "--solve", "noise-multiplier", "--json", "-")
 	var found struct{ Value, Accuracy float64 }
-	if err := json.Unmarshal([]byte(stdout), &found); code != 0 || err != nil {
+	if err := decodeOne(stdout, &found); code != 0 || err != nil {
 		t.Fatal(code, stderr, err)
 	}
 	upper := func(noise float64) float64 {
@@ -31,4 +31,16 @@ func TestCalibrateAgain(t *testing.T) {
 	if u := upper(found.Value * (1 - 1e-6)); u <= 2 {
 		t.Errorf("1e-6 less than %v has ε ≤ %v too", found.Value, u)
 	}
+}
+
+// decodeOne decodes the one answer of a list.
+func decodeOne(text string, to any) error {
+	var list struct{ Results []json.RawMessage }
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return err
+	}
+	if len(list.Results) != 1 {
+		return fmt.Errorf("%d answers, want one", len(list.Results))
+	}
+	return json.Unmarshal(list.Results[0], to)
 }

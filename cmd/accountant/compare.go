@@ -32,11 +32,11 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 		row.Upper, row.Estimate = float64(*r.Epsilon), r.Of == accountant.Approximate
 		rows = append(rows, row)
 	}
-	return figure.Rows("ε by method, "+ofUnit(a.Neighbors, a.RecordsPerPerson), "ε at δ = "+short(a.Delta), rows)
+	return figure.Rows("ε by method, "+a.Unit.Text(), "ε at δ = "+short(a.Delta), rows)
 }
 
 func printComparison(w io.Writer, a service.CompareAnswer) {
-	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Delta))
+	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", a.Unit.Text(), short(a.Delta))
 	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
 	for _, r := range a.Methods {

@@ -90,12 +90,12 @@ func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title
 	first := len(pic.Bands) // of the plans' bands
 	same := true
 	for _, c := range curves.Curves {
-		same = same && unitOf(c) == unitOf(curves.Curves[0])
+		same = same && c.Unit == curves.Curves[0].Unit
 	}
 	for _, c := range curves.Curves {
 		b := figure.Band{Name: c.Plan, Between: map[string]figure.Joint{service.DeltaKind: figure.Convex, service.StepsKind: figure.ToRight, service.TradeOffKind: figure.ToRight}[curves.Kind]}
 		if !same {
-			b.Name += " (" + unitOf(c) + ")"
+			b.Name += " (" + c.Unit.Text() + ")"
 		}
 		points, every, err := drawn(ctx, curves, c, log)
 		if err != nil {
@@ -126,7 +126,7 @@ func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title
 	if len(curves.Curves) == 1 {
 		pic.Title += ": " + curves.Curves[0].Plan
 		if !rdp {
-			pic.Bands[first].Name = "certified, " + unitOf(curves.Curves[0])
+			pic.Bands[first].Name = "certified, " + curves.Curves[0].Unit.Text()
 		}
 	}
 	if title != "" {
@@ -134,9 +134,6 @@ func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title
 	}
 	return pic, nil
 }
-
-// unitOf returns the relation of a curve, with its unit.
-func unitOf(c service.Curve) string { return ofUnit(c.Neighbors, c.RecordsPerPerson) }
 
 // rdpBands returns the lines of Rényi accounting: of one plan in the colours of the
 // methods, of several in grey beside the colours of the plans.

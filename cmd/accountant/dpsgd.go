@@ -40,7 +40,7 @@ func inPlaceOf(cmd *cobra.Command, others string) {
 }
 
 func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) {
-	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), ofUnit(a.Neighbors, a.RecordsPerPerson))
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), service.Unit{Neighbors: a.Neighbors, RecordsPerPerson: a.RecordsPerPerson}.Text())
 	if c := a.Calibration; c != nil {
 		fmt.Fprintf(w, "target: %s\n", comparedWith(*c).budget)
 		printCalibration(w, *c, false)

@@ -49,11 +49,16 @@ func newDeltaCmd() *cobra.Command {
 }
 
 // printIntervals prints a table of intervals.
-func printIntervals(w io.Writer, neighbors string, answers []answer, matrices []service.MatrixRun, verbose bool) {
+func printIntervals[At any](w io.Writer, a service.Intervals[At], answers []answer, verbose bool) {
+	neighbors := a.Unit.Text()
+	if a.Method != "" {
+		printBounds(w, neighbors, a.Method, answers)
+		return
+	}
 	fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
 	printTable(w, answers, verbose)
 	if verbose {
-		printMatrices(w, matrices)
+		printMatrices(w, a.Matrix)
 	}
 }
 
@@ -85,45 +90,23 @@ func printMatrices(w io.Writer, runs []service.MatrixRun) {
 // maxBlocks is how many different blocks are printed; --json has all.
 const maxBlocks = 10
 
-// printGroup prints upper bounds from the curve of one record.
-func printGroup(w io.Writer, a service.GroupBounds) {
-	fmt.Fprintf(w, "neighbors: %s\nmethod: %s (upper bounds)\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), a.Method)
-	tw := newTable(w, 2, 0)
-	fmt.Fprint(tw, "  δ\tproved\n")
-	for _, r := range a.Results {
-		fmt.Fprintf(tw, "  %s\tε ≤ %s\n", short(r.Delta), rounded(r.Epsilon.Upper, 6, up))
+// printBounds prints upper ends that are all that is proved.
+func printBounds(w io.Writer, neighbors, method string, answers []answer) {
+	label := "method"
+	if method == service.RDPAccountant {
+		label = "accountant"
 	}
-	tw.Flush()
-}
-
-func printEpsilonBounds(w io.Writer, a service.UpperBounds[service.EpsilonBound]) {
-	t := boundsTable(w, a.Neighbors, "δ")
-	for _, r := range a.Results {
-		fmt.Fprintf(t, "  %s\tε ≤ %s\t%s\n", short(r.Delta), rounded(r.Epsilon.Upper, 6, up), rounded(r.Order, 4, near))
-	}
-	t.Flush()
-}
-
-func printDeltaBounds(w io.Writer, a service.UpperBounds[service.DeltaBound]) {
-	t := boundsTable(w, a.Neighbors, "ε")
-	for _, r := range a.Results {
-		fmt.Fprintf(t, "  %s\tδ ≤ %s\t%s\n", short(r.Epsilon), rounded(r.Delta.Upper, 6, up), rounded(r.Order, 4, near))
-	}
-	t.Flush()
-}
-
-// boundsTable begins a table of upper bounds by Rényi accounting.
-func boundsTable(w io.Writer, neighbors, asked string) *table {
-	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", neighbors)
+	fmt.Fprintf(w, "neighbors: %s\n%s: %s (upper bounds)\n\n", neighbors, label, method)
 	t := newTable(w, 3, 0)
-	fmt.Fprintf(t, "  %s\tproved\torder\n", asked)
-	return t
-}
-
-// ofUnit is a relation with the unit behind it, unless that is one record.
-func ofUnit(neighbors string, records int64) string {
-	if records <= 1 {
-		return neighbors
+	for i, a := range answers {
+		head, order := "", ""
+		if a.Order != 0 {
+			head, order = "\torder", "\t"+rounded(a.Order, 4, near)
+		}
+		if i == 0 {
+			fmt.Fprintf(t, "  %s\tproved%s\n", a.asked, head)
+		}
+		fmt.Fprintf(t, "  %s\t%s ≤ %s%s\n", short(a.at), a.told, rounded(a.Upper, 6, up), order)
 	}
-	return fmt.Sprintf("%s; persons with at most %d records", neighbors, records)
+	t.Flush()
 }

@@ -39,15 +39,16 @@ func completeTopics(_ *cobra.Command, args []string, start string) ([]string, co
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func printTopics(w io.Writer, topics []service.Topic) {
+// printTopics prints the topic that was asked for, or the list of all.
+func printTopics(w io.Writer, topics []service.Topic, asked string) {
+	if t := topics[0]; asked != "" {
+		fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
+		return
+	}
 	tw := newTable(w, 3, 0).headless()
 	fmt.Fprint(tw, "topic\ttitle\n")
 	for _, t := range topics {
 		fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
 	}
 	tw.Flush()
-}
-
-func printTopic(w io.Writer, t service.Topic) {
-	fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
 }

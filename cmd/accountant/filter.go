@@ -16,7 +16,7 @@ func newFilterCmd() *cobra.Command { return question{name: "filter", what: "pric
 const mostRows = 20
 
 func printFilter(w io.Writer, a service.FilterAnswer) {
-	fmt.Fprintf(w, "neighbors: %s\nunits: %d, each step chosen by the results so far\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), a.Units)
+	fmt.Fprintf(w, "neighbors: %s\nunits: %d, each step chosen by the results so far\n\n", a.Unit.Text(), a.Units)
 	t := newTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "type\tcost\truns\talone\tefficiency\t")
 	for _, x := range a.Types {

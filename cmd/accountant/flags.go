@@ -32,7 +32,7 @@ func bind(cmd *cobra.Command, request any, except ...string) {
 		case *service.Decimal:
 			fs.Var(&written{(*string)(to), k.Preset}, k.Name, usage)
 		case *service.Decimals:
-			fs.Var(&list{to, k.Preset}, k.Name, usage)
+			fs.Var(&listed{to, k.Preset}, k.Name, usage)
 		case *service.PlanText:
 			fs.String(k.Name, "", usage)
 			_ = cmd.MarkFlagFilename(k.Name, planEndings...)
@@ -124,8 +124,8 @@ func (t *written) Set(s string) error {
 	return nil
 }
 
-// A list is the value of a flag with commas; preset is only shown.
-type list struct {
+// A listed is the value of a flag with commas; preset is only shown.
+type listed struct {
 	to     *service.Decimals
 	preset string
 }
@@ -136,13 +136,13 @@ func isListFlag(f *pflag.Flag) bool {
 	if o, ok := v.(*once); ok {
 		v = o.Value
 	}
-	_, ok := v.(*list)
+	_, ok := v.(*listed)
 	return ok
 }
 
-func (l *list) Type() string { return "string" }
+func (l *listed) Type() string { return "string" }
 
-func (l *list) String() string {
+func (l *listed) String() string {
 	if l.to == nil || *l.to == nil {
 		return l.preset
 	}
@@ -153,7 +153,7 @@ func (l *list) String() string {
 	return strings.Join(parts, ",")
 }
 
-func (l *list) Set(text string) error {
+func (l *listed) Set(text string) error {
 	*l.to = service.Listed(text)
 	return nil
 }

@@ -134,7 +134,7 @@ func FuzzLabelPrior(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := labelParsePrior("prior.csv", strings.NewReader(text))
+		p, _, err := publicPrior("prior.csv", []byte(text), false)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "prior.csv") {
 				t.Fatalf("%q: %v", text, err)
@@ -162,7 +162,7 @@ func FuzzLabelRows(f *testing.F) {
 	for _, text := range []string{"label\n0\n1\n", "label\n0\n\n1\n", "a,label\nx,0\n\"y\n\n\",1\n\n", "label\r\n2\r\n", "\n\nlabel\n0\n", "label\n\"0\n\"\n1", "label\n\r\n", "label,label\n0,1\n"} {
 		f.Add(text)
 	}
-	prior, err := labelParsePrior("prior.csv", strings.NewReader(labelPriorA))
+	prior, _, err := publicPrior("prior.csv", []byte(labelPriorA), false)
 	if err != nil {
 		f.Fatal(err)
 	}

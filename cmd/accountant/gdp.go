@@ -18,12 +18,12 @@ func newGDPCmd() *cobra.Command {
 
 func printGDP(w io.Writer, a service.GDPAnswer) {
 	d := digitsFor(a.Mu)
-	fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
+	fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", a.Unit.Text(),
 		rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), short(a.Tolerance), titleOf(a.Mu), rounded(a.Regret.Upper, 3, up))
 }
 
 func printGDPSolution(w io.Writer, a service.GDPSolution) {
-	fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
+	fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", a.Unit.Text(), short(a.Budget), short(a.Tolerance))
 	for _, x := range a.Settings {
 		fmt.Fprintf(w, "  %s %s: %s\n", x.Step, cmp.Or(x.Quantity, a.Solve), short(x.Value))
 	}

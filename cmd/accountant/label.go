@@ -28,7 +28,17 @@ func newLabelCmd() *cobra.Command {
 		required(a.cmd, "prior")
 		_ = a.cmd.MarkFlagFilename("prior", "csv")
 		a.late = true
-		a.read = func() error { return readLabelRequest(a.request.(*service.LabelRequest), prior, classes) }
+		a.read = func() error {
+			a.of = printable(prior)
+			data, err := readSmall(prior, labelMaxFile)
+			if err != nil {
+				return err
+			}
+			if err := parsePrior(a.request.(*service.LabelRequest), a.of, data, classes); err != nil {
+				return err
+			}
+			return flagged(a.cmd, service.Check(a.request))
+		}
 	}}.command()
 	return withCommands(cmd, newLabelApplyCmd())
 }
@@ -112,37 +122,6 @@ func printLabelGroups(w io.Writer, r *service.LabelAnswer) {
 	t.Flush()
 }
 
-// readLabelRequest fills in labels and weights from a prior file.
-func readLabelRequest(q *service.LabelRequest, path string, classes bool) error {
-	data, err := readSmall(path, labelMaxFile)
-	if err != nil {
-		return err
-	}
-	path = printable(path)
-	header, _, _ := bytes.Cut(data, []byte("\n"))
-	switch {
-	case classes:
-		weights, names, err := parseWeights(path, data)
-		q.Classes, q.Weights = names, weights
-		return err
-	case bytes.Count(header, []byte(",")) == 2:
-		q.Labels, q.Groups, err = parseGroups(path, data)
-		return err
-	}
-	p, err := labelParsePrior(path, bytes.NewReader(data))
-	q.Prior = &p
-	return err
-}
-
-// parseWeights reads the classes and weights below label,weight.
-func parseWeights(path string, data []byte) (weights []float64, names []string, err error) {
-	rows, err := parseTable(path, data, []string{"label", "weight"})
-	for _, row := range rows {
-		names, weights = append(names, row.names[0]), append(weights, row.weight)
-	}
-	return weights, names, err
-}
-
 // A weightRow is a row of a prior file: what comes before the weight, and the weight.
 type weightRow struct {
 	line   int
@@ -182,102 +161,61 @@ func parseTable(path string, data []byte, columns []string) (rows []weightRow, e
 	}
 }
 
-// parseGroups reads the rows below group,label,weight.
-func parseGroups(path string, data []byte) (labels []float64, groups []service.LabelGroup, err error) {
-	rows, err := parseTable(path, data, []string{"group", "label", "weight"})
+// parsePrior reads a prior file, called path in errors, into a request: rows label,weight with numbers or, of classes, names as labels, or group,label,weight.
+func parsePrior(q *service.LabelRequest, path string, data []byte, classes bool) error {
+	columns := []string{"label", "weight"}
+	header, _, _ := bytes.Cut(data, []byte("\n"))
+	byGroup := !classes && bytes.Count(header, []byte(",")) == 2
+	if byGroup {
+		columns = []string{"group", "label", "weight"}
+	}
+	rows, err := parseTable(path, data, columns)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%s: labels: is empty, must have at least one label", path)
+	}
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	var values []float64
 	for _, row := range rows {
-		y, err := labelNumber(row.names[1])
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s:%d: label: %w", path, row.line, err)
+		name := row.names[len(row.names)-1]
+		if classes {
+			if name == "" || slices.Contains(q.Classes, name) {
+				return fmt.Errorf("%s: label: class %s is empty or repeated", path, show(name))
+			}
+			q.Classes, q.Weights = append(q.Classes, name), append(q.Weights, row.weight)
+			continue
 		}
-		values = append(values, y)
+		y, err := labelNumber(name)
+		if err != nil {
+			return fmt.Errorf("%s:%d: label: %w", path, row.line, err)
+		}
+		values, q.Weights = append(values, y), append(q.Weights, row.weight)
 	}
-	labels = slices.Compact(slices.Sorted(slices.Values(values)))
+	q.Labels = values
+	if !byGroup {
+		return nil
+	}
+	q.Labels, q.Weights = slices.Compact(slices.Sorted(slices.Values(values))), nil
 	at := map[string]int{}
 	for i, row := range rows {
 		g, ok := at[row.names[0]]
 		if !ok {
-			if len(groups)*len(labels) > 1<<20 {
-				return nil, nil, fmt.Errorf("%s:%d: group: too many groups", path, row.line)
+			if len(q.Groups)*len(q.Labels) > 1<<20 {
+				return fmt.Errorf("%s:%d: group: too many groups", path, row.line)
 			}
-			g = len(groups)
+			g = len(q.Groups)
 			at[row.names[0]] = g
-			groups = append(groups, service.LabelGroup{Name: row.names[0], Weights: make([]float64, len(labels))})
+			q.Groups = append(q.Groups, service.LabelGroup{Name: row.names[0], Weights: make([]float64, len(q.Labels))})
 		}
-		j, _ := slices.BinarySearch(labels, values[i])
-		groups[g].Weights[j] += row.weight
+		j, _ := slices.BinarySearch(q.Labels, values[i])
+		q.Groups[g].Weights[j] += row.weight
 	}
-	if len(groups) == 0 {
-		return nil, nil, fmt.Errorf("%s: labels: is empty, must have at least one label", path)
-	}
-	return labels, groups, nil
-}
-
-// labelReadClasses reads the prior of classes, whose numbers are 0, 1, ….
-func labelReadClasses(path string) (labeldp.Prior, []string, error) {
-	data, err := readSmall(path, labelMaxFile)
-	if err != nil {
-		return labeldp.Prior{}, nil, err
-	}
-	path = printable(path)
-	weights, names, err := parseWeights(path, data)
-	if err != nil {
-		return labeldp.Prior{}, nil, err
-	}
-	codes := make([]float64, len(names))
-	for i, name := range names {
-		if name == "" || slices.Contains(names[:i], name) {
-			return labeldp.Prior{}, nil, fmt.Errorf("%s: label: class %s is empty or repeated", path, show(name))
-		}
-		codes[i] = float64(i)
-	}
-	p, err := labeldp.NewPrior(codes, weights)
-	if err != nil {
-		return p, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, names, nil
+	return nil
 }
 
 // labelMaxFile bounds the size of a prior file.
 const labelMaxFile = 1 << 20
-
-// labelReadPrior reads label,weight rows.
-func labelReadPrior(path string) (labeldp.Prior, error) {
-	data, err := readSmall(path, labelMaxFile)
-	if err != nil {
-		return labeldp.Prior{}, err
-	}
-	return labelParsePrior(printable(path), bytes.NewReader(data))
-}
-
-// labelParsePrior is labelReadPrior for the contents of a file of that name.
-func labelParsePrior(path string, r io.Reader) (labeldp.Prior, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return labeldp.Prior{}, err
-	}
-	rows, err := parseTable(path, data, []string{"label", "weight"})
-	if err != nil {
-		return labeldp.Prior{}, err
-	}
-	var labels, weights []float64
-	for _, row := range rows {
-		y, err := labelNumber(row.names[0])
-		if err != nil {
-			return labeldp.Prior{}, fmt.Errorf("%s:%d: label: %w", path, row.line, err)
-		}
-		labels, weights = append(labels, y), append(weights, row.weight)
-	}
-	p, err := labeldp.NewPrior(labels, weights)
-	if err != nil {
-		return p, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
-}
 
 func labelNumber(s string) (float64, error) {
 	v, err := decimal.Plain(strings.TrimSpace(s))

@@ -252,14 +252,33 @@ func (j *labelJob) pay(ctx context.Context) error {
 
 // public reads the prior of the file.
 func (j *labelJob) public() ([]labeldp.Prior, error) {
-	var p labeldp.Prior
-	var err error
-	if j.classes {
-		p, j.names, err = labelReadClasses(j.prior)
-	} else {
-		p, err = labelReadPrior(j.prior)
+	data, err := readSmall(j.prior, labelMaxFile)
+	if err != nil {
+		return nil, err
 	}
+	p, names, err := publicPrior(printable(j.prior), data, j.classes)
+	j.names = names
 	return []labeldp.Prior{p}, err
+}
+
+// publicPrior returns the prior of a file, and the names of its classes, whose numbers are 0, 1, ….
+func publicPrior(path string, data []byte, classes bool) (labeldp.Prior, []string, error) {
+	var q service.LabelRequest
+	err := parsePrior(&q, path, data, classes)
+	if err == nil && q.Groups != nil {
+		err = fmt.Errorf("%s: has groups; a public prior is one for all", path)
+	}
+	if err != nil {
+		return labeldp.Prior{}, nil, err
+	}
+	for i := range q.Classes {
+		q.Labels = append(q.Labels, float64(i))
+	}
+	p, err := labeldp.NewPrior(q.Labels, q.Weights)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return p, q.Classes, err
 }
 
 // estimate makes the first pass: the noisy histogram, of each group.

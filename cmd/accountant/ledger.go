@@ -90,13 +90,8 @@ func openForPlan(cmd *cobra.Command, args []string) (l *ledger.Ledger, data []by
 	if f := cmd.Flags().Lookup("type"); f != nil && f.Changed {
 		return l, ledger.TypeText(f.Value.String()), f.Value.String(), nil
 	}
-	if data, name, err = readInput(cmd, args[1]); err != nil {
-		return nil, nil, "", err
-	}
-	if err = service.CheckPlan(data); err != nil {
-		return nil, nil, "", planProblem(name, name, err)
-	}
-	return l, data, name, nil
+	data, name, err = readInput(cmd, args[1])
+	return l, data, name, err
 }
 
 func newLedgerAddCmd() *cobra.Command {
@@ -117,7 +112,7 @@ func newLedgerAddCmd() *cobra.Command {
 			return false, l.SpendPlan(cmd.Context(), data, note)
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, flagged(cmd, err))
+			return planProblem(name, name, flagged(cmd, err))
 		}
 		if again {
 			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name)
@@ -152,7 +147,7 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 		return fits, errors.Join(err, refusal)
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return planProblem(name, name, err)
 	}
 	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
 		fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
@@ -162,13 +157,18 @@ func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, for
 func newLedgerFitsCmd() *cobra.Command {
 	var q service.LedgerFitsRequest
 	cmd := ledgerCmd("fits", true, func(cmd *cobra.Command, args []string, form output) error {
-		l, data, name, err := openForPlan(cmd, args)
+		_, data, name, err := openForPlan(cmd, args)
 		if err != nil {
 			return err
 		}
-		q.Plan = data
-		a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) { return service.FitsIn(cmd.Context(), l, q) })
+		q.Ledger, q.Plan = args[0], data
+		a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) {
+			return service.Ask[service.LedgerFits](cmd.Context(), service.NewShared(ledgerFiles{}), q)
+		})
 		if err != nil {
+			if _, _, ok := service.PlanLine(err); ok {
+				return planProblem(name, name, err)
+			}
 			return flagged(cmd, err)
 		}
 		return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
@@ -187,7 +187,7 @@ func newLedgerFitsCmd() *cobra.Command {
 func newLedgerLogCmd() *cobra.Command {
 	return ledgerCmd("log", false, func(cmd *cobra.Command, args []string, form output) error {
 		a, err := measured(cmd, "reading", func(*meter) (service.LedgerEntries, error) {
-			return service.New(ledgerFiles{}).LedgerLog(cmd.Context(), service.LedgerLogRequest{Path: args[0]})
+			return service.Ask[service.LedgerEntries](cmd.Context(), service.New(ledgerFiles{}), service.LedgerLogRequest{Path: args[0]})
 		})
 		if err != nil {
 			return err

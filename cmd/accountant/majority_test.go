@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -42,7 +41,7 @@ func TestMajorityJSON(t *testing.T) {
 			continue
 		}
 		var a service.MajorityAnswer
-		if err := json.Unmarshal([]byte(out), &a); err != nil {
+		if err := decodeOne(out, &a); err != nil {
 			t.Fatal(err)
 		}
 		if len(a.Gamma) != 12 || math.Abs(a.Gamma[6]-c.gamma6) > 2e-10 || math.Abs(a.Objective-c.objective) > 1e-11 || !a.Certified || !(a.MaxF <= a.BudgetF) {
@@ -108,7 +107,7 @@ func TestMajorityPrior(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a struct{ Error map[string]float64 }
-		if err := json.Unmarshal([]byte(out), &a); err != nil {
+		if err := decodeOne(out, &a); err != nil {
 			t.Fatal(err)
 		}
 		if want := a.Error["chosen"]; len(args) == 0 && !(want < a.Error["double"] && want < a.Error["constant"] && want < a.Error["subsampling"]) {

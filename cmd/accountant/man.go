@@ -21,10 +21,7 @@ func newManCmd() *cobra.Command {
 		Use:  "man",
 		Args: ledgerArgs("folder for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := service.New(nil).Version(cmd.Context(), service.VersionRequest{})
-			if err != nil {
-				return err
-			}
+			v := service.Version()
 			when, err := time.Parse(time.RFC3339, cmp.Or(date, v.Date, time.Now().UTC().Format(time.RFC3339)))
 			if err != nil {
 				return fmt.Errorf("--date: %s is not a date such as 2026-11-28T09:00:00Z", show(date))

@@ -25,7 +25,8 @@ func newMatrixCmd() *cobra.Command {
 			if file == "" {
 				return answer, nil
 			}
-			text, err := strategyText(answer.(service.MatrixOptimizeAnswer), a.request.(*service.MatrixOptimizeRequest).Participation, file)
+			// The strategy is the same at every budget; a plan has the noise of the first.
+			text, err := strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, file)
 			if err == nil {
 				err = writeFileAtomic(file, text)
 			}

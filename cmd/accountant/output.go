@@ -208,7 +208,7 @@ func (f *flattener) walkStruct(v reflect.Value, path, list []string, there bool)
 	for _, i := range append(order, lists...) {
 		field := v.Type().Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" || !field.IsExported() && !field.Anonymous {
+		if name == "-" || field.Tag.Get("csv") == "-" || !field.IsExported() && !field.Anonymous {
 			continue
 		}
 		at := path
@@ -607,6 +607,12 @@ var latexText = strings.NewReplacer(
 // rowsOf returns the rows of an answer, or v itself.
 func rowsOf(v any) any {
 	switch v := v.(type) {
+	case list:
+		all := v.All()
+		for i := range all {
+			all[i] = rowsOf(all[i])
+		}
+		return all
 	case service.EpsilonAnswer: // a row for each δ; what matrices are made of is no column
 		return struct {
 			Neighbors string              `json:"neighbors"`

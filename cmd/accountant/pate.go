@@ -28,70 +28,74 @@ func newPateCmd() *cobra.Command {
 	return cmd
 }
 
-// pateFiles are the files that a question about votes names.
-type pateFiles struct{ votes, format, baseline, answered string }
+// pateFiles are files of votes and of what goes with them.
+type pateFiles struct{ votes, format, baseline string }
 
-// aboutVotes adds the files of votes to a question.
-func aboutVotes(a *asking, q *service.PateVotes) *pateFiles {
-	f := &pateFiles{format: "counts"}
-	f.register(a.cmd)
-	a.cmd.Flags().StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
-	_ = a.cmd.MarkFlagFilename("answered")
-	required(a.cmd, "votes")
-	a.late = true
-	a.read = func() error { return f.read(a, q) }
-	return f
+// of defines the flags of a file of votes.
+func (f *pateFiles) of(cmd *cobra.Command, votes string) {
+	f.format = "counts"
+	cmd.Flags().StringVar(&f.votes, "votes", "", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)")
+	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
+	_ = cmd.MarkFlagFilename("votes", "csv", "npy")
+	required(cmd, "votes")
 }
 
 // register defines the flags of the votes and the baseline.
 func (f *pateFiles) register(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
-	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	for _, name := range []string{"votes", "baseline"} {
-		_ = cmd.MarkFlagFilename(name, "csv", "npy")
+	f.of(cmd, "votes")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
+	_ = cmd.MarkFlagFilename("baseline", "csv", "npy")
+}
+
+// ballots returns a function that checks the request of a question and reads its votes.
+func (f *pateFiles) ballots(a *asking, q *service.Ballots) func() error {
+	a.late = true
+	return func() error {
+		q.Labels = f.format == "labels"
+		if err := service.Check(a.request); err != nil {
+			return flagged(a.cmd, err)
+		}
+		return pateRead(f.votes, func(in io.Reader) (err error) {
+			q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
+			return err
+		})
 	}
 }
 
-// read reads the files into the request.
-func (f *pateFiles) read(a *asking, q *service.PateVotes) (err error) {
-	q.Labels = f.format == "labels"
-	if a.cmd.Flags().Changed("baseline") {
-		q.Scores = &ballots.Scores{} // of the file
-	}
-	if err := service.Check(a.request); err != nil {
-		return flagged(a.cmd, err)
-	}
-	err = pateRead(f.votes, func(in io.Reader) (err error) {
-		q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	votes := q.Table
-	if q.Queries != nil {
-		if votes, err = q.Table.First(*q.Queries); err != nil {
-			return flagged(a.cmd, err)
+// aboutVotes adds the files of votes, and of what goes with them, to a question.
+func aboutVotes(a *asking, q *service.PateVotes) {
+	f, answered := new(pateFiles), ""
+	f.register(a.cmd)
+	a.cmd.Flags().StringVar(&answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
+	_ = a.cmd.MarkFlagFilename("answered")
+	read := f.ballots(a, &q.Ballots)
+	a.read = func() (err error) {
+		if a.cmd.Flags().Changed("baseline") {
+			q.Scores = &ballots.Scores{} // of the file
 		}
-	}
-	if q.Scores = nil; f.baseline != "" {
-		err := pateRead(f.baseline, func(in io.Reader) (err error) {
-			q.Scores, err = ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
+		if err := read(); err != nil {
+			return err
+		}
+		votes := q.Table
+		if q.Queries != nil {
+			if votes, err = q.Table.First(*q.Queries); err != nil {
+				return flagged(a.cmd, err)
+			}
+		}
+		if q.Scores = nil; f.baseline != "" {
+			err = pateRead(f.baseline, func(in io.Reader) (err error) {
+				q.Scores, err = ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
+				return err
+			})
+		}
+		if err != nil || answered == "" {
+			return err
+		}
+		return pateRead(answered, func(in io.Reader) (err error) {
+			q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
 			return err
 		})
-		if err != nil {
-			return err
-		}
 	}
-	if f.answered == "" {
-		return nil
-	}
-	return pateRead(f.answered, func(in io.Reader) (err error) {
-		q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
-		return err
-	})
 }
 
 // pateRead opens a file for read; errors of its contents start with its name.
@@ -163,14 +167,15 @@ const pateNotSafeWhy = ": this depends on the private votes (see accountant pate
 func newPateAnalyzeCmd() *cobra.Command {
 	return question{name: "analyze", op: "pate", what: "accounting", progress: true, under: true, picture: "ε against answered queries", width: 16, height: 10, extra: func(a *asking) {
 		q, orders := a.request.(*service.PateRequest), ""
-		f := aboutVotes(a, &q.PateVotes)
+		aboutVotes(a, &q.PateVotes)
 		showPreset(a.cmd, "price", "best")
 		a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+		read := a.read
 		a.read = func() (err error) {
 			if q.Orders, err = pateOrders(orders); err != nil {
 				return err
 			}
-			return f.read(a, &q.PateVotes)
+			return read()
 		}
 	}}.command()
 }
@@ -240,24 +245,9 @@ func writePate(w io.Writer, a service.PateAnswer) {
 // newPateCalibrateCmd searches parameters on votes that are no secret.
 func newPateCalibrateCmd() *cobra.Command {
 	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, extra: func(a *asking) {
-		q, fs := a.request.(*service.PateCalibrateRequest), a.cmd.Flags()
-		var votes string
-		format := "counts"
-		fs.StringVar(&votes, "votes", "", "`file` of synthetic or public votes, CSV or NPY: a row per query, a column per class (required)")
-		addChoice(a.cmd, &format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-		_ = a.cmd.MarkFlagFilename("votes", "csv", "npy")
-		required(a.cmd, "votes")
-		a.late = true
-		a.read = func() error {
-			q.Labels = format == "labels"
-			if err := service.Check(a.request); err != nil {
-				return flagged(a.cmd, err)
-			}
-			return pateRead(votes, func(in io.Reader) (err error) {
-				q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
-				return err
-			})
-		}
+		f := new(pateFiles)
+		f.of(a.cmd, "synthetic or public votes")
+		a.read = f.ballots(a, &a.request.(*service.PateCalibrateRequest).Ballots)
 	}}.command()
 }
 

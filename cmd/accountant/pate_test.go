@@ -164,7 +164,7 @@ func TestPateTranscriptIsNoBound(t *testing.T) {
 	}
 	for _, more := range [][]string{nil, {"--max-answers", "1"}, {"--answered", answered}, {"--report", "independent"}} {
 		var got service.PateAnswer
-		if err := json.Unmarshal([]byte(mustPate(t, append(append(args, "--json"), more...)...)), &got); err != nil {
+		if err := decodeOne(mustPate(t, append(append(args, "--json"), more...)...), &got); err != nil {
 			t.Fatal(err)
 		}
 		if got.Bound && got.Epsilon < 0.1775 || got.Independent < 0.1775*1.1 {
@@ -353,7 +353,7 @@ func TestPateBadFlags(t *testing.T) {
 	s := "smooth --mechanism gnmax --sigma2 1.5 --delta 1e-5 --votes " + votes
 	for _, x := range []struct{ args, want string }{
 		{a + votes + " --delta 0", "--delta: 0 is not in (0, 1)"},
-		{a + votes + " --delta NaN", "--delta: NaN is not in (0, 1)"},
+		{a + votes + " --delta NaN", `--delta: "NaN" is not a number`},
 		{a + votes + " --sigma2 0", "--sigma2: 0 is not in [0.0001, 1e+09]"},
 		{a + votes + " --sigma1 3", "--sigma1 is of no use to gnmax"},
 		{a + votes + " --mechanism lnmax", "missing --gamma, which lnmax needs"},

@@ -62,7 +62,7 @@ func newPlanCheckCmd() *cobra.Command {
 				if err == nil {
 					q.Plan = data
 					var a service.PlanSummary
-					if a, err = service.New(nil).PlanCheck(cmd.Context(), q); err == nil {
+					if a, err = service.Ask[service.PlanSummary](cmd.Context(), service.New(nil), q); err == nil {
 						list.Plans = append(list.Plans, row{name, a})
 						continue
 					}
@@ -77,7 +77,7 @@ func newPlanCheckCmd() *cobra.Command {
 				t := newTable(w, 3, 0)
 				fmt.Fprint(t, "plan\tneighbors\tsteps\truns\n")
 				for _, r := range list.Plans {
-					fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, ofUnit(r.Neighbors, r.RecordsPerPerson), r.Steps, r.Runs)
+					fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, r.Unit.Text(), r.Steps, r.Runs)
 				}
 				t.Flush()
 			})

@@ -44,7 +44,7 @@ func lineAt(line plotter.XYs, x float64, logX, logY bool) (most, least float64) 
 // drawnLine returns the line of the only curve of a picture.
 func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, figure.Picture) {
 	t.Helper()
-	curves, err := service.New(nil).Curve(t.Context(), q)
+	curves, err := service.Ask[service.Curves](t.Context(), service.New(nil), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestSmoothByDefault(t *testing.T) {
 			q.Points = "1000"
 			most := 0.0
 			if q.Kind == service.StepsKind { // stairs of 1,000 points are too high: against the points themselves
-				curves, err := service.New(nil).Curve(t.Context(), q)
+				curves, err := service.Ask[service.Curves](t.Context(), service.New(nil), q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -243,7 +243,7 @@ func TestBendsProved(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, pic := drawnLine(t, service.CurveRequest{Plan: text, Points: "8"})
-	curves, err := service.New(nil).Curve(t.Context(), service.CurveRequest{Plan: text, Points: "8"})
+	curves, err := service.Ask[service.Curves](t.Context(), service.New(nil), service.CurveRequest{Plan: text, Points: "8"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestProfileProved(t *testing.T) {
 		{Mechanism: "pure", Parameters: service.Parameters{Epsilon: "1"}},
 	} {
 		q.Neighbors, q.MinDelta = "add-remove", "1e-12"
-		a, err := service.New(nil).Profile(t.Context(), q)
+		a, err := service.Ask[service.Profile](t.Context(), service.New(nil), q)
 		if err != nil {
 			t.Fatal(err)
 		}

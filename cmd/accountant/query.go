@@ -40,7 +40,7 @@ func newQueryCmd() *cobra.Command {
 				q.Ledger = h.Ledger
 			}
 			a, err := measuredIf(cmd, progress, "reading", func(m *meter) (service.QueryAnswer, error) {
-				return s.Query(service.WithProgress(cmd.Context(), m.show), q)
+				return service.Ask[service.QueryAnswer](service.WithProgress(cmd.Context(), m.show), s, q)
 			})
 			if err != nil {
 				return flagged(cmd, err)

@@ -160,11 +160,6 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 		if *p, name, err = readInput(a.cmd, paths[i]); err != nil {
 			return nil, pic, err
 		}
-		if len(plans) > 1 {
-			if err := service.CheckPlan(*p); err != nil {
-				return nil, pic, planProblem(name, paths[i], err)
-			}
-		}
 	}
 	answer, err = measuredIf(a.cmd, a.meter, a.what, func(m *meter) (any, error) {
 		ctx := service.WithProgress(a.cmd.Context(), m.show)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -82,6 +83,9 @@ var families = []family{
 	{title: "picture flags", flags: []string{"dpi", "height", "width"}},
 }
 
+// variants are flags whose texts differ a little between commands; the reference has the first of each.
+var variants = []string{"recursion", "solve", "step", "target-advantage", "target-tpr", "work"}
+
 // defaultOf is what pflag appends to the usage of a flag that has a default.
 var defaultOf = regexp.MustCompile(` \(default [^()]*\)$`)
 
@@ -93,7 +97,7 @@ func sharedFlags(all []*cobra.Command) map[string]*pflag.Flag {
 	for _, c := range all {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			count[keyOf(f)]++
-			inFamily := slices.ContainsFunc(families, func(x family) bool { return slices.Contains(x.flags, f.Name) })
+			inFamily := slices.Contains(variants, f.Name) || slices.ContainsFunc(families, func(x family) bool { return slices.Contains(x.flags, f.Name) })
 			if f.Name != "help" && !f.Hidden && (inFamily && shared[f.Name] == nil || count[keyOf(f)] == 3) {
 				shared[f.Name] = f
 			}
@@ -150,15 +154,9 @@ func reference() []byte {
 	fmt.Fprintf(&b, "```\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n", c.CommandPath())
-		text := c.Long
-		if text == "" {
-			text = c.Short + "."
-		}
-		// The first paragraph: the whole text is the help's.
-		first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
-		fmt.Fprintf(&b, "%s\n", first)
+		fmt.Fprintf(&b, "%s.\n", c.Short)
 		if c.HasExample() { // one is enough here
-			first, _, _ = strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
+			first, _, _ := strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
 			fmt.Fprintf(&b, "\n%s\n", first)
 		} else if c.Runnable() && c != root {
 			fmt.Fprintf(&b, "\n  %s\n", c.UseLine())
@@ -168,7 +166,7 @@ func reference() []byte {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			switch s := shared[f.Name]; {
 			case f.Name == "help" || f.Hidden:
-			case s != nil && keyOf(s) == keyOf(f) || slices.Contains(families[2].flags, f.Name):
+			case s != nil && keyOf(s) == keyOf(f) || slices.Contains(families[2].flags, f.Name) || slices.Contains(variants, f.Name):
 				has[f.Name] = true
 			default:
 				g := *f
@@ -184,6 +182,9 @@ func reference() []byte {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(has)) {
+			if f := c.LocalFlags().Lookup(name); f.DefValue != shared[name].DefValue {
+				name += fmt.Sprintf(" (default %s)", cmp.Or(f.DefValue, "none"))
+			}
 			also = append(also, "--"+name)
 		}
 		if own.HasFlags() {
@@ -193,8 +194,8 @@ func reference() []byte {
 			fmt.Fprintf(&b, "\nShared: %s.\n", strings.Join(also, ", "))
 		}
 		fmt.Fprintf(&b, "```\n")
-		if rest != "" {
-			name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
+		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
+		if _, err := helpTexts.Open("help/" + name + ".txt"); err == nil && c.Long != "" {
 			fmt.Fprintf(&b, "\n[More](../../cmd/accountant/help/%s.txt)\n", name)
 		}
 	}

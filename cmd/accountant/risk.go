@@ -27,11 +27,11 @@ func riskPicture(risk service.RiskAnswer) figure.Picture {
 	for _, v := range risk.Bayes {
 		add("right with prior "+percent(float64(v.Prior)), v.RiskValue)
 	}
-	return figure.Rows("The best attacker, "+ofUnit(risk.Neighbors, risk.RecordsPerPerson), "probability (advantage: difference of two)", rows)
+	return figure.Rows("The best attacker, "+risk.Unit.Text(), "probability (advantage: difference of two)", rows)
 }
 
 func printRisk(w io.Writer, risk service.RiskAnswer) {
-	fmt.Fprintf(w, "neighbors: %s\n\n", ofUnit(risk.Neighbors, risk.RecordsPerPerson))
+	fmt.Fprintf(w, "neighbors: %s\n\n", risk.Unit.Text())
 	tw := newTable(w, 3, 0)
 	row := func(what string, v service.RiskValue) {
 		d := digitsFor(v.Bounds)

@@ -674,7 +674,7 @@ func newSamplingDrawCmd() *cobra.Command {
 			return planProblem(name, args[0], err)
 		}
 		q.Sampling = sampling
-		a, err := service.New(nil).Draw(cmd.Context(), q)
+		a, err := service.Ask[service.DrawAnswer](cmd.Context(), service.New(nil), q)
 		if err != nil {
 			return flagged(cmd, err)
 		}

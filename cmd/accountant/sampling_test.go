@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func TestSamplingJSON(t *testing.T) {
 			Width         float64 `json:"numerical-width"`
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
+	if err := decodeOne(out, &got); err != nil {
 		t.Fatal(err)
 	}
 	// must.md §7.6, k = 10: Poisson/S, WOR B and C, WR B and must-gap.md §6 (upper);

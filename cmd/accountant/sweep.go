@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func newSweepCmd() *cobra.Command {
 		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
 		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
 	} {
-		fs.Var(&list{to: f.to}, f.name, f.usage)
+		fs.Var(&listed{to: f.to}, f.name, f.usage)
 	}
 	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
 	fs.Var(&written{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
@@ -122,7 +121,7 @@ func (e failedRows) Error() string {
 func (j *sweepJob) run(cmd *cobra.Command) error {
 	j.csv = j.csv || strings.HasSuffix(j.out, ".csv")
 	rows := j.plans.Len() * j.q.RowsPerPlan()
-	id, err := j.id(cmd.Context())
+	id, err := j.id()
 	if err != nil {
 		return err
 	}
@@ -255,11 +254,8 @@ func digestLines(r io.Reader) ([]byte, int64, error) {
 }
 
 // id returns what all rows have and those of no other sweep: a digest of the plans, the question and the program.
-func (j *sweepJob) id(ctx context.Context) (string, error) {
-	version, err := service.New(nil).Version(ctx, service.VersionRequest{})
-	if err != nil {
-		return "", err
-	}
+func (j *sweepJob) id() (string, error) {
+	version := service.Version()
 	question, err := service.Marshal(j.q)
 	if err != nil {
 		return "", err

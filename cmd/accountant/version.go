@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,10 +26,7 @@ func versionLine(v service.VersionAnswer) string {
 
 // versionFlag is --version of the root command, for those who expect it there.
 func versionFlag(root *cobra.Command) {
-	v, err := service.New(nil).Version(context.Background(), service.VersionRequest{})
-	if err != nil {
-		return
-	}
+	v := service.Version()
 	root.Version = v.Version // which makes cobra add the flag
 	root.SetVersionTemplate(strings.ReplaceAll(versionLine(v), "{{", "") + "\n")
 }

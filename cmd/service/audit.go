@@ -30,7 +30,7 @@ type AuditRequest struct {
 	Design     string    `json:"design" one:"many-runs,one-run" help:"many-runs or one-run, see above"`
 	Members    []float64 `json:"members"`
 	NonMembers []float64 `json:"non-members"`
-	Delta      Decimal   `json:"delta" in:"[0, 1)" help:"the {δ} to bound ε at"`
+	Delta      Decimals  `json:"delta" in:"[0, 1)" help:"one or several {δ} to bound ε at, with commas between them"`
 	Confidence Decimal   `json:"confidence,omitempty" in:"(0, 1)" preset:"0.95" help:"{probability} that what is told holds, at least"`
 	// Threshold was fixed before anybody saw the scores (many-runs).
 	Threshold Decimal `json:"threshold,omitempty" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: all thresholds at once)"`
@@ -89,10 +89,8 @@ type AuditOne struct {
 
 // A Claim is a plan beside an audit of what is said to have run by it.
 type Claim struct {
-	Neighbors string `json:"neighbors"`
-	Epsilon   Bounds `json:"epsilon" py:"claimed_*"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
+	Unit
+	Epsilon Bounds `json:"epsilon" py:"claimed_*"`
 	// Consistent is false if the plan is refuted: were it what ran, such scores would
 	// have a chance of at most 1 − confidence.
 	Consistent bool   `json:"consistent"`
@@ -124,11 +122,8 @@ func (q AuditRequest) shape() error {
 	return nil
 }
 
-// Audit returns lower bounds of ε and μ, and what they say of a plan.
-func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// audit returns lower bounds of ε and μ, and what they say of a plan.
+func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
 	limits, err := q.options(ctx)
 	if err != nil {
 		return nil, err
@@ -199,7 +194,7 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	a.Claim = &Claim{Neighbors: p.Neighbors.String(), RecordsPerPerson: severalRecords(p.Records()), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
+	a.Claim = &Claim{Unit: unitOf(p), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
 	if q.Design == ManyRuns {
 		err = a.Claim.judgeRates(ctx, acct, rates)
 	} else {

@@ -17,8 +17,8 @@ import (
 // rate at a false-positive rate.
 type CalibrateRequest struct {
 	Plan    PlanText `json:"plan"`
-	Epsilon Decimal  `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}"`
-	Delta   Decimal  `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}"`
+	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
 	AttackTarget
 	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
 	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
@@ -69,7 +69,7 @@ func (t AttackTarget) put(to *Solution, goal accountant.Goal) {
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
 type Solution struct {
-	Neighbors string `json:"neighbors"`
+	Unit
 	// Budget is left out where it is on a true-positive rate.
 	Budget      *EpsilonDelta `json:"budget,omitempty"`
 	Solve       string        `json:"solve"`
@@ -79,13 +79,11 @@ type Solution struct {
 	Meets       Probe         `json:"meets"`
 	Fails       *Probe        `json:"fails"`
 	FailsProved bool          `json:"fails-proved"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
-	TheoryGap        bool      `json:"theory-gap,omitempty"`
-	Steps            []Setting `json:"steps" py:"settings"`
-	Accuracy         Number    `json:"accuracy"`
-	Evaluations      int       `json:"evaluations"`
-	Warnings         []string  `json:"warnings,omitempty"`
+	TheoryGap   bool          `json:"theory-gap,omitempty"`
+	Steps       []Setting     `json:"steps" py:"settings"`
+	Accuracy    Number        `json:"accuracy"`
+	Evaluations int           `json:"evaluations"`
+	Warnings    []string      `json:"warnings,omitempty"`
 	// Attack is the budget where it is on membership inference.
 	Attack *AttackBudget `json:"attack,omitempty"`
 	// Early says that a limit ended the search: less private values may do as well.
@@ -143,7 +141,7 @@ func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
 
 // shape reports whether the keys make one budget.
 func (q CalibrateRequest) shape() error {
-	private, attack := q.Epsilon != "" || q.Delta != "", q.TPR != "" || q.FPR != ""
+	private, attack := q.Epsilon != nil || q.Delta != nil, q.TPR != "" || q.FPR != ""
 	if err := q.AttackTarget.checkShape(); err != nil && !(attack && private) {
 		return err
 	}
@@ -154,30 +152,23 @@ func (q CalibrateRequest) shape() error {
 		return shape("%s at %s is a budget in the place of %s and %s", "target-tpr", "at-fpr", "epsilon", "delta")
 	case q.Advantage != "" || attack:
 		return nil
-	case q.Epsilon == "" && q.Delta == "":
+	case q.Epsilon == nil && q.Delta == nil:
 		return shape("missing %s, %s", "epsilon", "delta")
-	case q.Epsilon == "":
+	case q.Epsilon == nil:
 		return shape("missing %s", "epsilon")
-	case q.Delta == "":
+	case q.Delta == nil:
 		return shape("missing %s", "delta")
 	}
 	return nil
 }
 
-// Calibrate returns the value that meets a budget.
-func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
-	if err := ready(&q); err != nil {
-		return Solution{}, err
-	}
+// calibrate returns the value that meets a budget.
+func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
 	goal, err := q.goal()
 	if err != nil {
 		return Solution{}, err
 	}
-	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
-	if err != nil {
-		return Solution{}, err
-	}
-	plan, err := q.Plan.parse(ctx)
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
 		return Solution{}, err
 	}
@@ -209,7 +200,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		}
 		return out
 	}
-	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+	out := Solution{Unit: Unit{r.String(), severalRecords(c.Plan.Records())}, Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
 		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {

@@ -11,18 +11,16 @@ import (
 // CompareRequest asks for the ε of a plan at a δ by every method.
 type CompareRequest struct {
 	Plan  PlanText `json:"plan"`
-	Delta Decimal  `json:"delta" in:"(0, 1)" help:"the {δ} to compare at"`
+	Delta Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ} to compare at, with commas between them"`
 	Narrowing
 	Limits
 }
 
 // CompareAnswer has a line for each method.
 type CompareAnswer struct {
-	Neighbors string     `json:"neighbors"`
-	Delta     Number     `json:"delta"`
-	Methods   []Compared `json:"methods" py:",return"`
-	// RecordsPerPerson is that of the unit; 0 where it is one record; the plan has it.
-	RecordsPerPerson int64 `json:"-"`
+	Unit
+	Delta   Number     `json:"delta"`
+	Methods []Compared `json:"methods" py:",return"`
 }
 
 // Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower
@@ -38,25 +36,18 @@ type Compared struct {
 	Of accountant.Kind `json:"-"`
 }
 
-// Compare returns the ε of a plan by the methods of the literature.
-func (s *Service) Compare(ctx context.Context, q CompareRequest) (CompareAnswer, error) {
-	if err := ready(&q); err != nil {
-		return CompareAnswer{}, err
-	}
+// compare returns the ε of a plan by the methods of the literature.
+func (s *Service) compare(ctx context.Context, q CompareRequest) (out CompareAnswer, err error) {
 	delta := q.Delta.float()
-	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
-		return CompareAnswer{}, err
-	}
-	plan, err := q.Plan.parse(ctx)
-	if err != nil {
-		return CompareAnswer{}, err
+		return out, err
 	}
 	rows, err := plan.Compare(ctx, delta, opts...)
 	if err != nil {
-		return CompareAnswer{}, err
+		return out, err
 	}
-	out := CompareAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), Delta: Number(delta)}
+	out = CompareAnswer{Unit: unitOf(plan), Delta: Number(delta)}
 	for _, r := range rows {
 		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
 		eps, lower := Number(r.Epsilon), Number(r.Lower)

@@ -65,12 +65,10 @@ type Curves struct {
 
 // Curve is the curve of a plan.
 type Curve struct {
-	Plan      string       `json:"plan"`
-	Neighbors string       `json:"neighbors"`
-	Points    []CurvePoint `json:"points"`
-	Warnings  []string     `json:"warnings,omitempty"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
+	Plan string `json:"plan"`
+	Unit
+	Points   []CurvePoint `json:"points"`
+	Warnings []string     `json:"warnings,omitempty"`
 
 	// More finds other points, of the kinds delta and trade-off.
 	More func(ctx context.Context, at []float64) ([]CurvePoint, error) `json:"-"`
@@ -128,9 +126,6 @@ func (q CurveRequest) shape() error {
 }
 
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	if err := ready(&q); err != nil {
-		return c, err
-	}
 	c = curveQuestion{kind: q.Kind, n: int(q.Points.whole()), rdp: q.RDP, log: q.Log, floor: q.MinDelta.float(), from: q.From.float(), end: math.NaN(), delta: q.Delta.float()}
 	switch {
 	case q.Points != "":
@@ -148,8 +143,8 @@ func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 	return c, err
 }
 
-// Curve returns the curves of one or several plans, of the kind delta over one range.
-func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
+// curve returns the curves of one or several plans, of the kind delta over one range.
+func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	c, err := q.parse(ctx)
 	if err != nil {
 		return Curves{}, err
@@ -167,7 +162,7 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		plan, err := p.Plan.parse(ctx)
 		if err != nil {
 			if q.Plans != nil {
-				err = &PlanError{i, p.Name, err}
+				err = &PlanError{i, fmt.Sprintf("plans[%d]", i), err}
 			}
 			return Curves{}, err
 		}
@@ -177,7 +172,7 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 			}
 		}
 		plans = append(plans, plan)
-		out.Curves = append(out.Curves, Curve{Plan: p.Name, Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records())})
+		out.Curves = append(out.Curves, Curve{Plan: p.Name, Unit: unitOf(plan)})
 	}
 	switch c.kind {
 	case DeltaKind:
@@ -202,12 +197,12 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 // A PlanError is what is wrong with one of several plans.
 type PlanError struct {
 	Index int
-	Name  string
+	Key   string // that of the request
 	Err   error
 }
 
-// Error names the plan.
-func (e *PlanError) Error() string { return fmt.Sprintf("plans[%d]: %v", e.Index, e.Err) }
+// Error has the key before the problem.
+func (e *PlanError) Error() string { return fmt.Sprintf("%s: %v", e.Key, e.Err) }
 
 // Unwrap returns what is wrong.
 func (e *PlanError) Unwrap() error { return e.Err }

@@ -231,11 +231,8 @@ func relation(name string) (profiles.Relation, error) {
 	return r, fieldFault(err, "", nil)
 }
 
-// DPSGD returns the ε of a training run and states what it promises.
-func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error) {
-	if err := ready(&q); err != nil {
-		return DPSGDAnswer{}, err
-	}
+// dpsgd returns the ε of a training run and states what it promises.
+func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error) {
 	r, err := q.parse()
 	if err != nil {
 		return DPSGDAnswer{}, err

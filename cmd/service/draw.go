@@ -44,9 +44,6 @@ func (q DrawRequest) parse(ctx context.Context) (s subsample.Sampler, population
 	if s, err = q.scheme(ctx); err != nil {
 		return fail(err)
 	}
-	if err = ready(&q); err != nil {
-		return fail(err)
-	}
 	if population = q.Population.whole(); q.TestSeed != "" {
 		src = random.Seeded(uint64(q.TestSeed.whole()))
 	}
@@ -73,6 +70,8 @@ func perDraw(s subsample.Sampler, population float64) (batches int64, held float
 		return 1, 1 + x.Rate()*population
 	case subsample.FixedSize:
 		return 1, 1 + float64(x.Batch())
+	case allocation.Resampled:
+		return x.Resamples(), float64(x.Resamples()) * (1 + float64(x.Batch()))
 	case allocation.Truncated:
 		return 1, 1 + x.Rate()*population
 	case allocation.Random:
@@ -120,9 +119,9 @@ func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
 	}
 }
 
-// Draw returns the first batches of a run, by the randomness of the operating system. Another request begins another
+// draw returns the first batches of a run, by the randomness of the operating system. Another request begins another
 // run: where a scheme has epochs, with an epoch.
-func (s *Service) Draw(ctx context.Context, q DrawRequest) (DrawAnswer, error) {
+func (s *Service) draw(ctx context.Context, q DrawRequest) (DrawAnswer, error) {
 	scheme, population, count, src, err := q.parse(ctx)
 	if err != nil {
 		return DrawAnswer{}, err

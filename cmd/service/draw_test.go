@@ -12,7 +12,7 @@ func TestDraw(t *testing.T) {
 	s := New(nil)
 	draw := func(sampling string, population, batches, seed Decimal) ([][]int64, string) {
 		t.Helper()
-		a, err := s.Draw(t.Context(), DrawRequest{Sampling: json.RawMessage(sampling), Population: population, Batches: batches, TestSeed: seed})
+		a, err := Ask[DrawAnswer](t.Context(), s, DrawRequest{Sampling: json.RawMessage(sampling), Population: population, Batches: batches, TestSeed: seed})
 		if err != nil {
 			return nil, err.Error()
 		}

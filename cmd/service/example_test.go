@@ -13,7 +13,7 @@ const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"laplace": {"
 func Example() {
 	s := service.New(nil)
 	answer := s.Answer(context.Background(), []byte(`{"id": 1, "op": "calibrate", "plan": `+plan+`, "epsilon": 2.7, "delta": 0, "solve": "count"}`))
-	fmt.Println(answer.Error == nil, answer.Result.(service.Solution).Value)
+	fmt.Println(answer.Error == nil, answer.Result.(service.Answers[service.Solution]).Results[0].Value)
 	answer = s.Answer(context.Background(), []byte(`{"id": 2, "op": "epsilon", "plan": `+plan+`, "detla": 0}`))
 	text, _ := service.Marshal(answer)
 	fmt.Println(string(text))
@@ -23,12 +23,12 @@ func Example() {
 }
 
 // A typed request, as a door written in Go makes it.
-func ExampleService_Epsilon() {
-	answer, err := service.New(nil).Epsilon(context.Background(), service.EpsilonRequest{
+func ExampleAsk() {
+	answer, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), service.EpsilonRequest{
 		Plan: service.PlanText(plan), Delta: service.Decimals{"0"},
 	})
 	fmt.Printf("%.9g %v\n", float64(answer.Results[0].Epsilon.Upper), err)
-	_, err = service.New(nil).Epsilon(context.Background(), service.EpsilonRequest{
+	_, err = service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), service.EpsilonRequest{
 		Plan: service.PlanText(plan), Delta: service.Decimals{"1e400"},
 	})
 	fmt.Println(err)

@@ -22,21 +22,14 @@ type ExplainRequest struct {
 	Topic string `json:"topic,omitempty"`
 }
 
-// Explain returns a topic.
-func (s *Service) Explain(_ context.Context, q ExplainRequest) (Topic, error) {
+// explain returns the topic of the request alone, or all.
+func (s *Service) explain(_ context.Context, q ExplainRequest) ([]Topic, error) {
 	topics, err := Topics()
-	if err != nil {
-		return Topic{}, err
+	if err != nil || q.Topic == "" {
+		return topics, err
 	}
-	return findTopic(topics, q.Topic)
-}
-
-// explain is the operation: without a name the answer is the list.
-func (s *Service) explain(ctx context.Context, q ExplainRequest) (any, error) {
-	if q.Topic == "" {
-		return Topics()
-	}
-	return s.Explain(ctx, q)
+	t, err := findTopic(topics, q.Topic)
+	return []Topic{t}, err
 }
 
 // A Topic is a file of topics: the title, other names of the topic after

@@ -114,7 +114,7 @@ func TestCompareExplained(t *testing.T) {
 			t.Errorf("%s is by no theorem: %s", r.Method, r.Theorem)
 		}
 		for _, name := range names {
-			_, err := New(nil).Explain(t.Context(), ExplainRequest{Topic: name})
+			_, err := Ask[[]Topic](t.Context(), New(nil), ExplainRequest{Topic: name})
 			if err != nil && !strings.Contains(err.Error(), "it is mentioned in ") {
 				t.Errorf("explain %s: %v", name, err)
 			}

@@ -139,6 +139,9 @@ func (k Key) check(field any) error {
 		if len(*f) == 0 && !k.Optional {
 			return Decimal("").check(k.Name, k.span)
 		}
+		if *f != nil && len(*f) == 0 {
+			return fault.New(k.Name, "is an empty list; must be numbers in %v", k.span)
+		}
 		return f.check(k.Name, k.span)
 	case *string:
 		if k.Words != nil && *f != "" && !slices.Contains(k.Words, *f) {
@@ -261,6 +264,14 @@ func (d Decimal) float() float64 {
 func (d Decimal) whole() int64 {
 	n, _ := decimal.Whole(strings.TrimSpace(string(d)))
 	return n
+}
+
+// float is the first of numbers that were checked, 0 for none.
+func (ds Decimals) float() float64 {
+	if len(ds) == 0 {
+		return 0
+	}
+	return ds[0].float()
 }
 
 // floats are numbers that were checked, nil for none.

@@ -20,17 +20,16 @@ import (
 type FilterRequest struct {
 	Menu    PlanText `json:"menu"`
 	Units   Decimal  `json:"units,omitempty" in:"whole [1, 100000]" help:"{units} of the budget (default: those of the menu, or the largest number within its epsilon and delta)"`
-	Epsilon Decimal  `json:"epsilon,omitempty" in:"[0, 10000]" help:"{ε} at which δ is asked"`
-	Delta   Decimal  `json:"delta,omitempty" in:"[1e-200, 1)" help:"{δ} at which ε is asked"`
+	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, 10000]" help:"{ε} at which δ is asked, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" in:"[1e-200, 1)" help:"{δ} at which ε is asked, several with commas between them"`
 	Limits
 }
 
 // FilterAnswer has the price of a menu: nothing that an analyst picks by the results costs more.
 type FilterAnswer struct {
-	Neighbors        string       `json:"neighbors"`
-	RecordsPerPerson int64        `json:"records-per-person,omitempty"`
-	Units            int          `json:"units"`
-	Types            []FilterType `json:"types"`
+	Unit
+	Units int          `json:"units"`
+	Types []FilterType `json:"types"`
 	// Efficiency is the least of those of the types: 1 where being free to choose costs nothing. Without is the type whose
 	// absence would raise it most, where it is below 0.8, and then the efficiency without it.
 	Efficiency *Number     `json:"efficiency,omitempty"`
@@ -62,17 +61,14 @@ type FilterRow struct {
 
 // shape reports whether there is one question.
 func (q FilterRequest) shape() error {
-	if q.Epsilon != "" && q.Delta != "" {
+	if q.Epsilon != nil && q.Delta != nil {
 		return fault.New("delta", "is given beside epsilon; one of the two is asked for at the other")
 	}
 	return nil
 }
 
-// Filter returns the price of a menu.
-func (s *Service) Filter(ctx context.Context, q FilterRequest) (out FilterAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// filter returns the price of a menu.
+func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer, err error) {
 	if q.Menu == nil {
 		return out, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
 	}
@@ -89,14 +85,14 @@ func (s *Service) Filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 		m.Units = int(q.Units.whole())
 	}
 	asked := *m
-	if q.Delta != "" && m.Units > 0 {
+	if q.Delta != nil && m.Units > 0 {
 		asked.Delta = q.Delta.float()
 	}
 	priced, err := asked.Price(ctx, opts...)
 	if err != nil {
 		return out, err
 	}
-	out = FilterAnswer{Neighbors: m.Neighbors.String(), RecordsPerPerson: severalRecords(m.RecordsPerPerson), Units: priced.Units()}
+	out = FilterAnswer{Unit: Unit{m.Neighbors.String(), severalRecords(m.RecordsPerPerson)}, Units: priced.Units()}
 	out.efficiencies(priced, target)
 	if out.Efficiency != nil && float64(*out.Efficiency) < worthNaming && len(m.Types) > 1 {
 		out.Without = leftOut(ctx, asked, priced, float64(*out.Efficiency), opts)
@@ -111,20 +107,31 @@ func (s *Service) Filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 		return Basis{WorstDirection: names[priced.Worst()], Engine: string(r.Engine), Warnings: r.Warnings, ErrorBudget: Budget{Discretization: Number(width)}}
 	}
 	switch {
-	case q.Epsilon != "":
-		r, err := priced.Delta(ctx, q.Epsilon.float())
-		if err != nil {
-			return out, err
+	case q.Epsilon != nil:
+		for _, eps := range q.Epsilon.floats() {
+			r, err := priced.Delta(ctx, eps)
+			if err != nil {
+				return out, err
+			}
+			out.Deltas = append(out.Deltas, DeltaAt{Epsilon: Number(eps), Delta: boundsOf(r.Lower, r.Estimate, r.Upper), Basis: basis(r)})
+			out.Warnings = append(out.Warnings, r.Warnings...)
 		}
-		out.Deltas = []DeltaAt{{Epsilon: Number(q.Epsilon.float()), Delta: boundsOf(r.Lower, r.Estimate, r.Upper), Basis: basis(r)}}
-		out.Warnings = r.Warnings
-	case q.Delta != "":
-		r, err := priced.Epsilon(ctx, q.Delta.float())
-		if err != nil {
-			return out, err
+	case q.Delta != nil:
+		for i, delta := range q.Delta.floats() {
+			at := priced
+			if i > 0 && m.Units > 0 { // a law aims at its δ
+				asked.Delta = delta
+				if at, err = asked.Price(ctx, opts...); err != nil {
+					return out, err
+				}
+			}
+			r, err := at.Epsilon(ctx, delta)
+			if err != nil {
+				return out, err
+			}
+			out.Epsilons = append(out.Epsilons, EpsilonAt{Delta: Number(delta), Epsilon: boundsOf(r.Lower, r.Estimate, r.Upper), Basis: basis(r)})
+			out.Warnings = append(out.Warnings, r.Warnings...)
 		}
-		out.Epsilons = []EpsilonAt{{Delta: Number(q.Delta.float()), Epsilon: boundsOf(r.Lower, r.Estimate, r.Upper), Basis: basis(r)}}
-		out.Warnings = r.Warnings
 	default:
 		rows, err := priced.Odometer(ctx)
 		if err != nil {
@@ -133,7 +140,7 @@ func (s *Service) Filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 		out.Odometer = rowsOf(rows, priced.TableDelta())
 		out.Warnings = priced.Warnings()
 	}
-	if m.Levels > 0 && q.Epsilon == "" {
+	if m.Levels > 0 && q.Epsilon == nil {
 		rows, err := priced.Levels(ctx, m.Levels, priced.TableDelta())
 		if err != nil {
 			return out, err

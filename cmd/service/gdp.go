@@ -12,43 +12,30 @@ import (
 // GDPRequest asks for μ at a tolerance, 1e-10 if left out.
 type GDPRequest struct {
 	Plan      PlanText `json:"plan"`
-	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" preset:"1e-10" help:"{τ}, what the power of a test may be more than under μ-GDP"`
+	Tolerance Decimals `json:"tolerance,omitempty" in:"[0, 1)" preset:"1e-10" help:"{τ}, what the power of a test may be more than under μ-GDP; several with commas between them"`
 	Limits
 }
 
 // GDPAnswer has the least μ for which no test has more power than under μ-GDP, plus the
 // tolerance.
 type GDPAnswer struct {
-	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
-	Tolerance        Number `json:"tolerance"`
-	Mu               Bounds `json:"mu" py:"*"`
+	Unit
+	Tolerance Number `json:"tolerance"`
+	Mu        Bounds `json:"mu" py:"*"`
 	// Regret is the most by which μ-GDP overstates δ.
 	Regret   Upper    `json:"regret"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// GDP returns μ at a tolerance.
-func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
-	if err := ready(&q); err != nil {
-		return GDPAnswer{}, err
-	}
+// gdp returns μ at a tolerance.
+func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 	tolerance := q.Tolerance.float()
-	opts, err := q.options(ctx)
-	if err != nil {
-		return GDPAnswer{}, err
-	}
-	p, err := q.Plan.parse(ctx)
-	if err != nil {
-		return GDPAnswer{}, err
-	}
-	acct, err := newAccountant(ctx, p, opts)
+	p, acct, err := q.account(ctx, q.Plan, Narrowing{})
 	if err != nil {
 		return GDPAnswer{}, err
 	}
 	g, err := acct.GDP(ctx, tolerance)
-	return GDPAnswer{p.Neighbors.String(), severalRecords(p.Records()), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+	return GDPAnswer{unitOf(p), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
 }
 
 // What follows turns a quantity of a plan until a budget of Gaussian differential privacy is met.
@@ -57,8 +44,8 @@ func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 // tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
 type GDPSolveRequest struct {
 	Plan      PlanText `json:"plan"`
-	Mu        Decimal  `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget"`
-	ZCDP      Decimal  `json:"zcdp,omitempty" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
+	Mu        Decimals `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
+	ZCDP      Decimals `json:"zcdp,omitempty" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
 	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" help:"{τ}, as of gdp (default 1e-10)"`
 	Solve     string   `json:"solve" one:"noise-multiplier,count,rate,batch" help:"quantity to turn: noise-multiplier, count, rate or batch"`
 	Step      string   `json:"step,omitempty" help:"{name} or place of the step to turn, such as steps[0] (default: all that have the quantity)"`
@@ -68,15 +55,13 @@ type GDPSolveRequest struct {
 
 // GDPSolution has the value, and the μ that is proved of it.
 type GDPSolution struct {
-	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
-	Solve            string  `json:"solve"`
-	Value            Number  `json:"value" py:",return"`
-	Budget           Number  `json:"budget-mu"`
-	Tolerance        Number  `json:"tolerance"`
-	Mu               Bounds  `json:"mu"`
-	Settings         []GDPAt `json:"settings,omitempty"`
+	Unit
+	Solve     string  `json:"solve"`
+	Value     Number  `json:"value" py:",return"`
+	Budget    Number  `json:"budget-mu"`
+	Tolerance Number  `json:"tolerance"`
+	Mu        Bounds  `json:"mu"`
+	Settings  []GDPAt `json:"settings,omitempty"`
 	// Warnings say that a limit ended the search early.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -92,10 +77,10 @@ type GDPAt struct {
 
 // shape reports whether there is one budget.
 func (q GDPSolveRequest) shape() error {
-	if (q.Mu == "") == (q.ZCDP == "") {
+	if (q.Mu == nil) == (q.ZCDP == nil) {
 		return fault.New("mu", "must be given, or zcdp in its place")
 	}
-	if q.ZCDP != "" && q.Tolerance != "" {
+	if q.ZCDP != nil && q.Tolerance != "" {
 		return fault.New("tolerance", "is for a budget of mu")
 	}
 	return nil
@@ -107,7 +92,7 @@ func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err e
 	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
 		return g, 0, 0, err
 	}
-	if q.ZCDP != "" {
+	if q.ZCDP != nil {
 		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
 		return g, mu, 0, err
 	}
@@ -117,24 +102,17 @@ func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err e
 	return g, q.Mu.float(), tolerance, nil
 }
 
-// GDPSolve returns the value at which a plan meets the budget.
-func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
-	if err := ready(&q); err != nil {
-		return GDPSolution{}, err
-	}
+// gdpSolve returns the value at which a plan meets the budget.
+func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
 	g, mu, tolerance, err := q.goal()
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	opts, err := q.options(ctx)
+	p, opts, err := q.planned(ctx, q.Plan, Narrowing{})
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	p, err := q.Plan.parse(ctx)
-	if err != nil {
-		return GDPSolution{}, err
-	}
-	if q.ZCDP != "" {
+	if q.ZCDP != nil {
 		if _, err := p.SquaredMu(); err != nil {
 			return GDPSolution{}, fault.New("zcdp", "is a budget for Gaussian noise on the whole data set (no ρ below the unsampled one exists for a sampled plan; give a budget at ε and δ): %w", err)
 		}
@@ -143,7 +121,7 @@ func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
+	out := GDPSolution{unitOf(p), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
 	for _, x := range c.Settings {
 		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value), quantityOf(x)})
 	}

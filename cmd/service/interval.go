@@ -11,6 +11,23 @@ import (
 // This file has the JSON of certified intervals. The order of the keys is part of the
 // interface. What an interval rests on, and its warnings, are as the accountant has them.
 
+// A Unit is what an answer protects: the relation, and how many records a person has, left out where it is one.
+type Unit struct {
+	Neighbors        string `json:"neighbors"`
+	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
+}
+
+// Text is the relation with the unit behind it, unless that is one record.
+func (u Unit) Text() string {
+	if u.RecordsPerPerson <= 1 {
+		return u.Neighbors
+	}
+	return fmt.Sprintf("%s; persons with at most %d records", u.Neighbors, u.RecordsPerPerson)
+}
+
+// unitOf is that of a plan.
+func unitOf(p *accountant.Plan) Unit { return Unit{p.Neighbors.String(), severalRecords(p.Records())} }
+
 // Bounds are a certified interval: the true value is between Lower and Upper.
 type Bounds struct {
 	Lower    Number `json:"lower"`
@@ -20,12 +37,14 @@ type Bounds struct {
 
 // Basis is what a certified interval rests on.
 type Basis struct {
-	WorstDirection string   `json:"worst-direction"`
-	Engine         string   `json:"engine" py:"-"`
-	ErrorBudget    Budget   `json:"error-budget" py:",mapping"`
-	TheoryGap      bool     `json:"theory-gap,omitempty"`
-	Pairs          *Pairs   `json:"pairs,omitempty" py:"-"`
-	Warnings       []string `json:"warnings,omitempty"`
+	WorstDirection string `json:"worst-direction"`
+	Engine         string `json:"engine" py:"-"`
+	ErrorBudget    Budget `json:"error-budget" py:",mapping"`
+	TheoryGap      bool   `json:"theory-gap,omitempty"`
+	Pairs          *Pairs `json:"pairs,omitempty" py:"-"`
+	// Order is the Rényi order that an upper bound comes from.
+	Order    Number   `json:"order,omitempty" py:"-" csv:"-"`
+	Warnings []string `json:"warnings,omitempty"`
 	// Loose says that the estimate is only the middle of a wide interval.
 	Loose bool `json:"-"`
 	// Unattacked and Apart are what attacks leave out (accountant.Gap).

@@ -16,7 +16,7 @@ import (
 // LabelRequest has the privacy of one label and the prior: a weight for each label or
 // class, of each group if examples have public groups.
 type LabelRequest struct {
-	Epsilon float64      `json:"epsilon" help:"privacy of the randomizer, in [1e-6, 28]"`
+	Epsilon float64      `json:"epsilon" in:"[1e-6, 28]" help:"privacy of the randomizer, in [1e-6, 28]"`
 	Labels  []float64    `json:"labels,omitempty"`
 	Weights []float64    `json:"weights,omitempty"`
 	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
@@ -25,9 +25,6 @@ type LabelRequest struct {
 	Groups  []LabelGroup `json:"groups,omitempty"`  // in place of weights
 
 	Caps
-
-	// Prior stands for Labels and Weights where a door has read one.
-	Prior *labeldp.Prior `json:"-"`
 }
 
 // LabelGroup is a group of examples, told by public features, with its own prior. Weights
@@ -86,7 +83,7 @@ func (q LabelRequest) shape() error {
 		return fault.New("classes", "exclude labels, groups and grid")
 	case len(q.Classes) > 0 && len(q.Classes) != len(q.Weights):
 		return fault.New("weights", "%d are not one for each of %d classes", len(q.Weights), len(q.Classes))
-	case len(q.Classes) > 0 || q.Prior != nil:
+	case len(q.Classes) > 0:
 		return nil
 	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be a list of two labels or more")
@@ -110,16 +107,8 @@ func (q LabelRequest) shape() error {
 	return nil
 }
 
-// Label designs a randomizer.
-func (s *Service) Label(ctx context.Context, q LabelRequest) (_ *LabelAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(&err) }()
+// label designs a randomizer.
+func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
 	if len(q.Classes) > 0 {
 		a, err := classes(q)
 		return a, fieldFault(err, "", nil)
@@ -132,24 +121,18 @@ func (s *Service) Label(ctx context.Context, q LabelRequest) (_ *LabelAnswer, er
 			}
 		}
 	}
-	if q.Prior == nil {
-		p, err := labeldp.NewPrior(q.Labels, q.Weights)
-		if err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
-		q.Prior = &p
+	p, err := labeldp.NewPrior(q.Labels, q.Weights)
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
 	}
-	a, err := design(ctx, *q.Prior, q.Epsilon, q.Grid, q.Bias)
+	a, err := design(ctx, p, q.Epsilon, q.Grid, q.Bias)
 	if err == nil {
 		err = a.byGroup(ctx, q)
 	}
 	if err == nil {
-		err = a.coarser(ctx, *q.Prior)
+		err = a.coarser(ctx, p)
 	}
-	if err != nil {
-		return nil, fieldFault(err, "", nil)
-	}
-	return a, nil
+	return a, fieldFault(err, "", nil)
 }
 
 // classes designs randomized response that favours likely classes.

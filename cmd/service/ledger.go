@@ -121,8 +121,8 @@ func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 	return c, err
 }
 
-// LedgerCreate makes a ledger.
-func (s *Service) LedgerCreate(ctx context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
+// ledgerCreate makes a ledger.
+func (s *Service) ledgerCreate(ctx context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
 	c, err := q.Config()
 	if err != nil {
 		return LedgerHandle{}, err
@@ -248,7 +248,7 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 type LedgerFitsRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan"`
-	Limit  Decimal  `json:"limit,omitempty" in:"whole [1, 2^53]" help:"stop at this {number} of times (default a million)"`
+	Limit  Decimal  `json:"limit,omitempty" in:"whole [1, 2^53]" preset:"1000000" help:"stop at this {number} of times"`
 	Caps
 }
 
@@ -260,37 +260,17 @@ type LedgerFits struct {
 	Refusal string `json:"refusal,omitempty"`
 }
 
-// fitsLimit is how often a plan is tried where the request does not say.
-const fitsLimit = 1_000_000
-
-// LedgerFits returns how much more fits; it spends nothing.
-func (s *Service) LedgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
+// ledgerFits returns how much more fits; it spends nothing.
+func (s *Service) ledgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerFits{}, err
-	}
-	return FitsIn(ctx, l, q)
-}
-
-// FitsIn is LedgerFits for a ledger that is open elsewhere.
-func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (_ LedgerFits, err error) {
-	if err := ready(&q); err != nil {
-		return LedgerFits{}, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return LedgerFits{}, err
-	}
-	defer func() { end(&err) }()
-	limit := int64(fitsLimit)
-	if q.Limit != "" {
-		limit = q.Limit.whole()
 	}
 	if q.Plan == nil {
 		_, err := q.Plan.parse(ctx)
 		return LedgerFits{}, err
 	}
-	n, refusal, err := l.Fits(ctx, q.Plan, limit)
+	n, refusal, err := l.Fits(ctx, q.Plan, q.Limit.whole())
 	if err != nil {
 		return LedgerFits{}, err
 	}
@@ -330,8 +310,8 @@ func LedgerEntryOf(e ledger.Entry) LedgerEntry {
 	return LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan}
 }
 
-// LedgerLog returns the entries of a ledger's file, whose checksums it verifies.
-func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
+// ledgerLog returns the entries of a ledger's file, whose checksums it verifies.
+func (s *Service) ledgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
 	if err := s.needPath(q.Path); err != nil {
 		return LedgerEntries{}, err
 	}
@@ -343,17 +323,12 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	return a, err
 }
 
-// LedgerStatus returns what is spent and what is left.
-func (s *Service) LedgerStatus(ctx context.Context, q LedgerStatusRequest) (_ LedgerState, err error) {
+// ledgerStatus returns what is spent and what is left.
+func (s *Service) ledgerStatus(ctx context.Context, q LedgerStatusRequest) (LedgerState, error) {
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerState{}, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return LedgerState{}, err
-	}
-	defer func() { end(&err) }()
 	st, err := l.Status(ctx)
 	if err != nil {
 		return LedgerState{}, err
@@ -361,16 +336,11 @@ func (s *Service) LedgerStatus(ctx context.Context, q LedgerStatusRequest) (_ Le
 	return LedgerStateOf(st), nil
 }
 
-// LedgerCheck verifies every checksum of a file and recomputes the total.
-func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (_ LedgerState, err error) {
+// ledgerCheck verifies every checksum of a file and recomputes the total.
+func (s *Service) ledgerCheck(ctx context.Context, q LedgerCheckRequest) (LedgerState, error) {
 	if err := s.needPath(q.Path); err != nil {
 		return LedgerState{}, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return LedgerState{}, err
-	}
-	defer func() { end(&err) }()
 	st, err := s.files.VerifyLedger(ctx, q.Path, q.Head)
 	if err != nil {
 		return LedgerState{}, fieldFault(err, "", nil)
@@ -378,8 +348,8 @@ func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (_ Ledg
 	return LedgerStateOf(st), nil
 }
 
-// LedgerClose forgets a ledger; a file stays as it is.
-func (s *Service) LedgerClose(ctx context.Context, q LedgerHandle) (LedgerHandle, error) {
+// ledgerClose forgets a ledger; a file stays as it is.
+func (s *Service) ledgerClose(ctx context.Context, q LedgerHandle) (LedgerHandle, error) {
 	if _, err := s.find(ctx, q.Ledger); err != nil {
 		return q, err
 	}

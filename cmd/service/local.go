@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -16,7 +17,7 @@ type LocalKind struct {
 	Mechanism  string  `json:"mechanism" one:"k-rr,unary,subset-selection,hadamard,local-hash" help:"one of k-rr, unary, subset-selection, hadamard, local-hash"`
 	Epsilon    Decimal `json:"epsilon" in:"(0, 50]" help:"local {ε} of each message"`
 	Categories Decimal `json:"categories" in:"whole [2, 10000]" help:"number {k} of values, which are 0 to k − 1"`
-	Size       Decimal `json:"size,omitempty" in:"whole [1, 65536]" help:"{size} of the sets of subset-selection, or of the hashes of local-hash (default 4)"`
+	Size       Decimal `json:"size,omitempty" in:"whole [1, 65536]" help:"{size} of the sets of subset-selection (default: k/(e^ε + 1), at least 1), or of the hashes of local-hash (default 4)"`
 }
 
 // LocalMessagesRequest asks for a message of each value.
@@ -50,9 +51,10 @@ type LocalEstimate struct {
 	Deviation Number `json:"deviation"`
 }
 
-// LocalRandomizer returns the randomizer of a name; size 0 is the one that estimates best, or 4 for hashes.
-func LocalRandomizer(mechanism string, epsilon float64, categories, size int) (r shuffler.Randomizer, err error) {
-	switch mechanism {
+// randomizer returns the randomizer; without a size the one that estimates best, or 4 for hashes.
+func (q LocalKind) randomizer() (r shuffler.Randomizer, err error) {
+	epsilon, categories, size := q.Epsilon.float(), int(q.Categories.whole()), int(q.Size.whole())
+	switch q.Mechanism {
 	case "k-rr":
 		r, err = shuffler.NewKRR(epsilon, categories)
 	case "unary":
@@ -65,34 +67,15 @@ func LocalRandomizer(mechanism string, epsilon float64, categories, size int) (r
 	case "hadamard":
 		r, err = shuffler.NewHadamard(epsilon, categories)
 	case "local-hash":
-		if size == 0 {
-			size = 4
-		}
-		r, err = shuffler.NewLocalHash(epsilon, size, true)
+		r, err = shuffler.NewLocalHash(epsilon, cmp.Or(size, 4), true)
 	default:
-		return r, fault.New("mechanism", "%q is not k-rr, unary, subset-selection, hadamard or local-hash", mechanism)
+		return r, oneOf("mechanism", q.Mechanism, "k-rr", "unary", "subset-selection", "hadamard", "local-hash")
 	}
-	return r, fault.Rename(err, func(name string) string {
-		if name == mechanism {
-			return ""
-		}
-		return name
-	})
+	return r, fieldFault(err, q.Mechanism, nil)
 }
 
-func (q LocalKind) randomizer() (shuffler.Randomizer, error) {
-	size := 0
-	if q.Size != "" {
-		size = int(q.Size.whole())
-	}
-	return LocalRandomizer(q.Mechanism, q.Epsilon.float(), int(q.Categories.whole()), size)
-}
-
-// LocalMessages draws messages, by the randomness of the operating system.
-func (s *Service) LocalMessages(ctx context.Context, q LocalMessagesRequest) (out LocalMessages, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// localMessages draws messages, by the randomness of the operating system.
+func (s *Service) localMessages(ctx context.Context, q LocalMessagesRequest) (out LocalMessages, err error) {
 	r, err := q.randomizer()
 	if err != nil {
 		return out, err
@@ -118,11 +101,8 @@ func (s *Service) LocalMessages(ctx context.Context, q LocalMessagesRequest) (ou
 	return out, nil
 }
 
-// LocalEstimates counts what messages say.
-func (s *Service) LocalEstimates(ctx context.Context, q LocalEstimatesRequest) (out LocalEstimates, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// localEstimates counts what messages say.
+func (s *Service) localEstimates(ctx context.Context, q LocalEstimatesRequest) (out LocalEstimates, err error) {
 	r, err := q.randomizer()
 	if err != nil {
 		return out, err

@@ -41,7 +41,7 @@ type MajorityRequest struct {
 	// families are chosen in the light of earlier answers (darrm/repeated.go, Theorem 7); those for
 	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
-	Delta   *float64 `json:"delta,omitempty" help:"{δ} of all those answers"`
+	Delta   Decimals `json:"delta,omitempty" in:"(0, 1)" help:"{δ} of all those answers, several with commas between them"`
 	Caps
 }
 
@@ -183,20 +183,12 @@ func (q MajorityRequest) fault(err error) error {
 	return fieldFault(err, "", map[string]string{"delta": "delta-each"})
 }
 
-// Majority returns the noise function of a private majority.
-func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// majority returns the noise function of a private majority.
+func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAnswer, error) {
 	p, o, err := q.parse()
 	if err != nil {
 		return nil, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(&err) }()
 	if q.Plan != nil {
 		if p.Voters, err = q.voters(ctx); err != nil {
 			return nil, err
@@ -207,7 +199,7 @@ func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityA
 	}
 	a, err := q.answer(ctx, p, o)
 	if err == nil && q.Answers > 0 {
-		err = a.price(ctx, q.Answers, *q.Delta)
+		err = a.price(ctx, q.Answers, q.Delta.float())
 	}
 	return a, fieldFault(err, "", nil)
 }

@@ -17,15 +17,38 @@ import (
 // This file accounts for the labels that an ensemble of teachers gave (PATE). The votes
 // are private: of what it returns, only the data-independent ε may be published.
 
+// Ballots are votes.
+type Ballots struct {
+	Votes    [][]int64 `json:"votes"`            // a row for each query, a column for each class
+	Labels   bool      `json:"labels,omitempty"` // or a row for each teacher, a column for each query
+	Classes  int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
+	Queries  *int      `json:"queries,omitempty" help:"look at the first {K} queries only"`
+	Teachers int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+
+	// Table stands for Votes where a door has read them.
+	Table *ballots.Votes `json:"-"`
+}
+
+// read returns the votes.
+func (q Ballots) read() (v *ballots.Votes, err error) {
+	switch v = q.Table; {
+	case v != nil:
+	case q.Labels:
+		v, err = ballots.FromLabels(q.Votes, q.Classes)
+	default:
+		v, err = ballots.NewVotes(q.Votes, q.Teachers)
+	}
+	if err == nil && q.Queries != nil {
+		v, err = v.First(*q.Queries)
+	}
+	return v, fieldFault(err, "", nil)
+}
+
 // PateVotes says what was run: the votes, the mechanism with its parameters, and which
 // queries are charged for an answer. Parameters that a mechanism does not have are
 // refused.
 type PateVotes struct {
-	Votes        [][]int64   `json:"votes"`            // a row for each query, a column for each class
-	Labels       bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
-	Classes      int         `json:"classes,omitempty" help:"number of classes, for --format labels"`
-	Queries      *int        `json:"queries,omitempty" help:"account for the first {K} queries only"`
-	Teachers     int64       `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+	Ballots
 	Mechanism    string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
 	Threshold    *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
 	Sigma1       *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
@@ -36,13 +59,12 @@ type PateVotes struct {
 	Rounded      *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
 	Answered     []bool      `json:"answered,omitempty"` // of each query
 	MaxAnswers   *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
-	Delta        float64     `json:"delta" in:"(0, 1)" help:"δ"`
+	Delta        Decimals    `json:"delta" in:"(0, 1)" help:"{δ}; for what it cost several with commas between them"`
 	Conversion   string      `json:"conversion,omitempty" one:"cks,classic" preset:"cks" help:"from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper"`
 	Report       string      `json:"report,omitempty" one:"joint,expected,realised,worst,independent" help:"joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)"`
 	Price        string      `json:"price,omitempty" one:"best,exact,theorem6" help:"bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)"`
 
-	// Table and Scores stand for Votes and Baseline where a door has read them.
-	Table  *ballots.Votes  `json:"-"`
+	// Scores stand for Baseline where a door has read them.
 	Scores *ballots.Scores `json:"-"`
 }
 
@@ -176,7 +198,7 @@ func (q PateVotes) aggregator() (a pate.Aggregator, err error) {
 	case "interactive":
 		// Whether the student is reinforced costs nothing: its confidence does
 		// not enter.
-		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, q.Rounded != nil && *q.Rounded)
+		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
 	}
 	return a, fieldFault(err, "", nil)
 }
@@ -187,7 +209,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PateRun{Votes: q.Table, Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
+	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
 	if q.Conversion == "classic" {
 		r.conversion = pate.Classic
 	}
@@ -206,18 +228,9 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	if q.MaxAnswers != nil {
-		r.maxAnswers = *q.MaxAnswers
-	}
-	if r.Votes == nil {
-		if r.Votes, err = q.table(); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
-	}
-	if q.Queries != nil {
-		if r.Votes, err = r.Votes.First(*q.Queries); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
+	r.maxAnswers = orZero(q.MaxAnswers)
+	if r.Votes, err = q.read(); err != nil {
+		return nil, err
 	}
 	if n := r.Votes.Short(); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d queries have fewer than %d votes", n, r.Votes.Queries(), r.Votes.Teachers()))
@@ -244,16 +257,16 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	return r, fieldFault(err, "", nil)
 }
 
-func reportProgress(ctx context.Context, done, total int) {
-	report(ctx, Progress{Done: done, Total: total})
+// orZero is what x points to, or zero.
+func orZero[T any](x *T) (v T) {
+	if x != nil {
+		v = *x
+	}
+	return v
 }
 
-// table returns the votes of the request.
-func (q PateVotes) table() (*ballots.Votes, error) {
-	if q.Labels {
-		return ballots.FromLabels(q.Votes, q.Classes)
-	}
-	return ballots.NewVotes(q.Votes, q.Teachers)
+func reportProgress(ctx context.Context, done, total int) {
+	report(ctx, Progress{Done: done, Total: total})
 }
 
 // transcript returns what a report takes of the answered queries.
@@ -312,20 +325,12 @@ func (q PateRequest) shape() error {
 	return q.PateVotes.shape()
 }
 
-// Pate returns what labelling by votes cost. Where no orders are asked for and the best of the
+// pate returns what labelling by votes cost. Where no orders are asked for and the best of the
 // default ones is the last, it goes on to larger ones.
-func (s *Service) Pate(ctx context.Context, q PateRequest) (_ PateAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return PateAnswer{}, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return PateAnswer{}, err
-	}
-	defer func() { end(&err) }()
+func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 	own := q.Orders
 	for {
-		a, err := s.pate(ctx, q)
+		a, err := q.once(ctx)
 		if err != nil || own != nil {
 			return a, err
 		}
@@ -342,7 +347,8 @@ func (s *Service) Pate(ctx context.Context, q PateRequest) (_ PateAnswer, err er
 	}
 }
 
-func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
+// once is pate at the orders of the request.
+func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	r, err := q.run(ctx, q.Orders)
 	if err != nil {
 		return PateAnswer{}, err
@@ -350,12 +356,13 @@ func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 	if r.Report == pate.Realised && r.Answered == nil {
 		return PateAnswer{}, shape("missing %s, which the realised report needs", "answered")
 	}
-	out := PateAnswer{Delta: q.Delta, Run: r, Price: "best"}
+	delta := q.Delta.float()
+	out := PateAnswer{Delta: delta, Run: r, Price: "best"}
 	if q.Price != "" {
 		out.Price = q.Price
 	}
 	for _, report := range r.reports(out.Price) {
-		x, err := r.line(ctx, report, q.Delta)
+		x, err := r.line(ctx, report, delta)
 		if err != nil {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
@@ -379,7 +386,7 @@ func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 	out.Orders, out.RDP, out.Threshold, out.Answer, out.Answered = c.Total.Orders, c.Total.Values, c.Threshold.Values, c.Answer.Values, c.Answered
 	out.Forward, out.Reverse = c.Forward.Values, c.Reverse.Values
 	if out.Price == pate.Exact.String() {
-		f, b, err := r.Ledger.ExactEpsilon(ctx, q.Delta)
+		f, b, err := r.Ledger.ExactEpsilon(ctx, delta)
 		if err != nil {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
@@ -452,12 +459,9 @@ const (
 	pateSeeded    = "not to be published: the noise is that of a known seed"
 )
 
-// PatePublish returns an upper bound on the cost of votes that may be published. Every call
+// patePublish returns an upper bound on the cost of votes that may be published. Every call
 // publishes anew.
-func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PatePublishAnswer, error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+func (s *Service) patePublish(ctx context.Context, q PatePublishRequest) (*PatePublishAnswer, error) {
 	for _, x := range []struct {
 		name string
 		bad  bool
@@ -465,6 +469,9 @@ func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PateP
 		if x.bad {
 			return nil, shape("%s is of no use to a bound that may be published", x.name)
 		}
+	}
+	if len(q.Delta) > 1 {
+		return nil, fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
 	}
 	own := map[string]string{"orders[0]": "order"}
 	r, err := q.run(ctx, []float64{q.Order})
@@ -476,11 +483,11 @@ func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PateP
 	if q.Seed != nil {
 		src = rand.NewPCG(*q.Seed, 0)
 	}
-	x, err := r.Ledger.Publish(ctx, p, q.Delta, src)
+	x, err := r.Ledger.Publish(ctx, p, q.Delta.float(), src)
 	if err != nil {
 		return nil, fieldFault(err, "", own)
 	}
-	out := &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta, Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
+	out := &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta.float(), Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
 		NoiseCost: x.NoiseCost, Statement: pateStatement, Run: r}
 	if q.Seed != nil {
 		out.Statement = pateSeeded
@@ -537,6 +544,8 @@ type PatePrivates struct {
 // shape reports which keys do not go together.
 func (q PateSmoothRequest) shape() error {
 	switch {
+	case len(q.Delta) > 1:
+		return fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
 	case q.Sigma != nil && q.Optimise:
 		return shape("%s excludes %s", "optimise", "sigma-ss")
 	case q.Sigma == nil && !q.Optimise:
@@ -547,11 +556,8 @@ func (q PateSmoothRequest) shape() error {
 	return q.PateVotes.shape()
 }
 
-// PateSmooth sanitizes the cost of votes. Every call publishes anew.
-func (s *Service) PateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
+// pateSmooth sanitizes the cost of votes. Every call publishes anew.
+func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
 	own := map[string]string{"orders[0]": "order", "rounds[0]": ""}
 	if q.Price != "" && q.Price != pate.Theorem6.String() {
 		return nil, oneOf("price", q.Price, pate.Theorem6.String())
@@ -575,10 +581,8 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	if err != nil {
 		return nil, err
 	}
-	out := &PateSmoothAnswer{Delta: q.Delta, Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
-	if q.Sigma != nil {
-		out.Sigma = *q.Sigma
-	}
+	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
+	out.Sigma = orZero(q.Sigma)
 	p, noise := new(PatePrivates), pate.GNSS{Order: q.Order, Beta: q.Beta}
 	if q.Private {
 		out.Private = p
@@ -610,7 +614,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		}
 		p.Bound = s.Bound
 	}
-	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta); err != nil {
+	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta.float()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -626,7 +630,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		if q.Seed != nil {
 			src = rand.NewPCG(*q.Seed, 0)
 		}
-		z, err := pate.Sanitize(q.Delta, r.conversion, src, pate.Round{Sensitivity: s, Beta: q.Beta, Sigma: out.Sigma})
+		z, err := pate.Sanitize(q.Delta.float(), r.conversion, src, pate.Round{Sensitivity: s, Beta: q.Beta, Sigma: out.Sigma})
 		if err != nil {
 			return nil, err
 		}
@@ -639,26 +643,20 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 
 // PateCalibrateRequest asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
 type PateCalibrateRequest struct {
-	Votes     [][]int64 `json:"votes"`
-	Labels    bool      `json:"labels,omitempty"`
-	Classes   int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
-	Queries   *int      `json:"queries,omitempty" help:"look at the first {K} queries only"`
-	Teachers  int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
-	Mechanism string    `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
-	Epsilon   float64   `json:"epsilon" in:"[0.001, 1000]" help:"target ε"`
-	Delta     float64   `json:"delta" in:"(0, 1)" help:"δ"`
+	Ballots
+	Mechanism string  `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
+	Epsilon   float64 `json:"epsilon" in:"[0.001, 1000]" help:"target ε"`
+	Delta     float64 `json:"delta" in:"(0, 1)" help:"δ"`
 	// At every data set.
 	Independent *float64 `json:"independent-epsilon,omitempty" in:"[0.001, 4000]" help:"bound of the {ε} at every data set (default: four times epsilon)"`
-	Threshold   *float64 `json:"threshold,omitempty" help:"threshold {T} of the check, in votes (default: searched)"`
-	Sigma1      *float64 `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes (default: searched)"`
+	Threshold   *float64 `json:"threshold,omitempty" in:"(0, inf)" help:"threshold {T} of the check, in votes (default: searched)"`
+	Sigma1      *float64 `json:"sigma1,omitempty" in:"(0, inf)" help:"standard deviation of the check's noise, in votes (default: searched)"`
 	MaxAnswers  *int     `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 	Report      string   `json:"report,omitempty" one:"joint,worst,independent" help:"which ε meets the target: joint or worst at these votes, or independent at every data set (default: joint if there is a check and else worst)"`
 	Publish     bool     `json:"publish,omitempty" help:"search order, beta and noise of publish, too"`
 	Confidence  *float64 `json:"confidence,omitempty" preset:"0.95" help:"the {probability} that the published bound holds"`
 
 	Caps
-
-	Table *ballots.Votes `json:"-"`
 }
 
 // PateCalibration is a mechanism within the budget at the votes that were looked at.
@@ -701,42 +699,17 @@ func (q PateCalibrateRequest) shape() error {
 			return shape("%s is of no use to gnmax", x.name)
 		}
 	}
-	for _, x := range []struct {
-		name  string
-		value *float64
-	}{{"threshold", q.Threshold}, {"sigma1", q.Sigma1}} {
-		if x.value != nil && !(*x.value > 0) {
-			return fault.New(x.name, "%v is not above 0", *x.value)
-		}
-	}
 	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
 		return fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
 	}
 	return nil
 }
 
-// PateCalibrate returns the mechanism that answers best within a budget.
-func (s *Service) PateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ *PateCalibration, err error) {
-	if err := ready(&q); err != nil {
-		return nil, err
-	}
-	ctx, end, err := q.Under(ctx)
+// pateCalibrate returns the mechanism that answers best within a budget.
+func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*PateCalibration, error) {
+	votes, err := q.read()
 	if err != nil {
 		return nil, err
-	}
-	defer func() { end(&err) }()
-	votes := q.Table
-	if votes == nil {
-		var err error
-		if votes, err = (PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}).table(); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
-	}
-	if q.Queries != nil {
-		var err error
-		if votes, err = votes.First(*q.Queries); err != nil {
-			return nil, fieldFault(err, "", nil)
-		}
 	}
 	t := pate.Target{Epsilon: q.Epsilon, Delta: q.Delta, Report: pate.Worst, Check: q.Mechanism == "confident",
 		Progress: func(done, total int) { reportProgress(ctx, done, total) }}
@@ -748,18 +721,7 @@ func (s *Service) PateCalibrate(ctx context.Context, q PateCalibrateRequest) (_ 
 			return nil, err
 		}
 	}
-	if q.Independent != nil {
-		t.Independent = *q.Independent
-	}
-	if q.Threshold != nil {
-		t.Threshold = *q.Threshold
-	}
-	if q.Sigma1 != nil {
-		t.Sigma1 = *q.Sigma1
-	}
-	if q.MaxAnswers != nil {
-		t.MaxAnswers = *q.MaxAnswers
-	}
+	t.Independent, t.Threshold, t.Sigma1, t.MaxAnswers = orZero(q.Independent), orZero(q.Threshold), orZero(q.Sigma1), orZero(q.MaxAnswers)
 	l, err := t.Calibrate(ctx, votes)
 	if err != nil {
 		return nil, fieldFault(err, "", nil)

@@ -11,15 +11,15 @@ import (
 // orders of one's own nothing is.
 func TestPateOrdersExtend(t *testing.T) {
 	var q PateRequest
-	q.Votes, q.Mechanism, q.Delta, q.Conversion = [][]int64{{3, 2}, {4, 1}}, "gnmax", 1e-5, "classic"
+	q.Votes, q.Mechanism, q.Delta, q.Conversion = [][]int64{{3, 2}, {4, 1}}, "gnmax", Decimals{"1e-5"}, "classic"
 	ask := func(sigma float64, orders []float64) PateAnswer {
 		t.Helper()
 		q.Sigma2, q.Orders = &sigma, orders
-		a, err := new(Service).Pate(context.Background(), q)
+		a, err := Ask[Answers[PateAnswer]](context.Background(), new(Service), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a
+		return a.Results[0]
 	}
 	if a := ask(3, nil); a.Orders[len(a.Orders)-1] != 100 || a.Order >= 100 {
 		t.Errorf("σ = 3: order %v of … %v", a.Order, a.Orders[len(a.Orders)-1])
@@ -45,10 +45,10 @@ func TestPateOrdersExtend(t *testing.T) {
 func TestPateExactAdversary(t *testing.T) {
 	sigma := 40.
 	var q PateRequest
-	q.Votes, q.Mechanism, q.Sigma2, q.Delta = [][]int64{{30, 2}, {4, 28}}, "gnmax", &sigma, 1e-5
+	q.Votes, q.Mechanism, q.Sigma2, q.Delta = [][]int64{{30, 2}, {4, 28}}, "gnmax", &sigma, Decimals{"1e-5"}
 	for _, price := range []string{"", "exact"} {
 		q.Price = price
-		a, err := new(Service).Pate(t.Context(), q)
+		a, err := Ask[Answers[PateAnswer]](t.Context(), new(Service), q)
 		if err != nil {
 			t.Fatal(err)
 		}

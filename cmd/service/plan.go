@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"time"
@@ -230,6 +229,26 @@ func (r Narrowing) add(opts []accountant.Option) []accountant.Option {
 	return append(opts, accountant.WithRecursion(r.Recursion.whole()))
 }
 
+// planned returns the plan of a request, and the options of its accountants.
+func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Option, error) {
+	opts, err := accountantOptions(ctx, l, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := text.parse(ctx)
+	return p, opts, err
+}
+
+// account returns the plan of a request, and an accountant of its own that holds it: nothing is kept of it.
+func (l Limits) account(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, *accountant.Accountant, error) {
+	p, opts, err := l.planned(ctx, text, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	acct, err := newAccountant(ctx, p, opts)
+	return p, acct, err
+}
+
 // newAccountant returns an accountant that holds the plan.
 func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
 	acct := p.Accountant(opts...)
@@ -300,21 +319,20 @@ type PlanCheckRequest struct {
 
 // PlanSummary is what a plan is about, in short.
 type PlanSummary struct {
-	Neighbors        string `json:"neighbors"`
-	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
-	Steps            int    `json:"steps"` // those with a mechanism, groups opened
-	Runs             int64  `json:"runs"`  // of mechanisms
+	Unit
+	Steps int   `json:"steps"` // those with a mechanism, groups opened
+	Runs  int64 `json:"runs"`  // of mechanisms
 	// Names are those of steps and groups, which step of calibrate takes.
 	Names []string `json:"names,omitempty"`
 }
 
-// PlanCheck reads a plan and computes no privacy.
-func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummary, error) {
+// planCheck reads a plan and computes no privacy.
+func (s *Service) planCheck(ctx context.Context, q PlanCheckRequest) (PlanSummary, error) {
 	p, err := q.Plan.parse(ctx)
 	if err != nil {
 		return PlanSummary{}, err
 	}
-	a := PlanSummary{Neighbors: p.Neighbors.String(), RecordsPerPerson: severalRecords(p.Records())}
+	a := PlanSummary{Unit: unitOf(p)}
 	var count func(steps []accountant.Step, times int64)
 	count = func(steps []accountant.Step, times int64) {
 		for _, st := range steps {
@@ -337,7 +355,7 @@ func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 type DiffRequest struct {
 	Old   PlanText `json:"old"`
 	New   PlanText `json:"new"`
-	Delta Decimal  `json:"delta" in:"[0, 1)" help:"{δ} of both plans"`
+	Delta Decimals `json:"delta" in:"[0, 1)" help:"one or several {δ} of both plans, with commas between them"`
 	Narrowing
 	Limits
 }
@@ -359,39 +377,32 @@ type PlanChange struct {
 	New  string `json:"new,omitempty"`
 }
 
-// Diff returns what tells two plans apart, and what each costs.
-func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
-	if err := ready(&q); err != nil {
-		return Difference{}, err
-	}
-	for _, p := range []struct {
+// diff returns what tells two plans apart, and what each costs.
+func (s *Service) diff(ctx context.Context, q DiffRequest) (Difference, error) {
+	d := Difference{Changes: []PlanChange{}}
+	for i, side := range []struct {
 		name string
 		text PlanText
-	}{{"old", q.Old}, {"new", q.New}} {
-		if p.text == nil {
-			return Difference{}, fault.New(p.name, "is missing; must be a plan as JSON, or a string with one as YAML")
+		to   *EpsilonAt
+	}{{"old", q.Old, &d.Old}, {"new", q.New, &d.New}} {
+		if side.text == nil {
+			return d, fault.New(side.name, "is missing; must be a plan as JSON, or a string with one as YAML")
 		}
-		if _, err := p.text.parse(ctx); err != nil {
-			return Difference{}, fmt.Errorf("%s: %w", p.name, err)
+		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
+		if _, _, wrong := PlanLine(err); wrong {
+			err = &PlanError{i, side.name, err}
 		}
+		if err != nil {
+			return d, err
+		}
+		*side.to = a.Results[0]
 	}
 	changes, err := plan.Diff(q.Old, q.New)
 	if err != nil {
-		return Difference{}, err
+		return d, err
 	}
-	d := Difference{Changes: []PlanChange{}}
 	for _, c := range changes {
 		d.Changes = append(d.Changes, PlanChange(c))
-	}
-	for _, side := range []struct {
-		text PlanText
-		to   *EpsilonAt
-	}{{q.Old, &d.Old}, {q.New, &d.New}} {
-		a, err := s.Epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: Decimals{q.Delta}, Narrowing: q.Narrowing, Limits: q.Limits})
-		if err != nil {
-			return Difference{}, err
-		}
-		*side.to = a.Results[0]
 	}
 	d.Delta = d.Old.Delta
 	d.More = minus(d.New.Epsilon, d.Old.Epsilon)
@@ -424,11 +435,8 @@ type ConvertAnswer struct {
 	Text   string `json:"text" py:",return"`
 }
 
-// Convert returns a plan in another format.
-func (s *Service) Convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
-	if err := ready(&q); err != nil {
-		return ConvertAnswer{}, err
-	}
+// convert returns a plan in another format.
+func (s *Service) convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
 	if q.Plan == nil {
 		return ConvertAnswer{}, fault.New("plan", "is missing; must be a plan or events as JSON, or a string with one as YAML")
 	}

@@ -172,20 +172,12 @@ func quoteYAML(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// Profile returns the privacy profile of a mechanism.
-func (s *Service) Profile(ctx context.Context, q ProfileRequest) (_ Profile, err error) {
-	if err := ready(&q); err != nil {
-		return Profile{}, err
-	}
+// profile returns the privacy profile of a mechanism.
+func (s *Service) profile(ctx context.Context, q ProfileRequest) (_ Profile, err error) {
 	plan, err := q.plan()
 	if err != nil {
 		return Profile{}, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return Profile{}, err
-	}
-	defer func() { end(&err) }()
 	step := plan.Steps[0]
 	m, err := subsample.Of(ctx, step.Mechanism, step.Sampling, plan.Neighbors, 1)
 	if err != nil {

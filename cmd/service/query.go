@@ -63,13 +63,7 @@ type QueryNoise struct {
 
 // query returns what is asked.
 func (q QueryRequest) query() (out query.Query, err error) {
-	out = query.Query{Epsilon: q.Budget.float(), Delta: q.Delta.float(), Group: q.Group, Keys: q.Keys, Person: q.Person, PerPerson: 1, PerGroup: 1}
-	if q.PerPerson != "" {
-		out.PerPerson = int(q.PerPerson.whole())
-	}
-	if q.PerGroup != "" {
-		out.PerGroup = int(q.PerGroup.whole())
-	}
+	out = query.Query{Epsilon: q.Budget.float(), Delta: q.Delta.float(), Group: q.Group, Keys: q.Keys, Person: q.Person, PerPerson: int(q.PerPerson.whole()), PerGroup: int(q.PerGroup.whole())}
 	if out.Measures, err = query.ParseMeasures(q.Count, q.Sum, q.Mean, q.Quantile); err != nil {
 		return out, err
 	}
@@ -101,11 +95,8 @@ func (q QueryRequest) weigh(out *query.Query) error {
 	return nil
 }
 
-// Query answers a query of the file at a path, by the randomness of the operating system.
-func (s *Service) Query(ctx context.Context, q QueryRequest) (QueryAnswer, error) {
-	if err := ready(&q); err != nil {
-		return QueryAnswer{}, err
-	}
+// query answers a query of the file at a path, by the randomness of the operating system.
+func (s *Service) query(ctx context.Context, q QueryRequest) (QueryAnswer, error) {
 	asked, err := q.query()
 	if err != nil {
 		return QueryAnswer{}, err

@@ -15,7 +15,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/plan"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -74,12 +73,12 @@ type DeltaRequest struct {
 
 // Intervals are certified: of ε at each δ, or of δ at each ε.
 type Intervals[At any] struct {
-	Neighbors string `json:"neighbors"`
-	Results   []At   `json:"results"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
-	Matrix           []MatrixRun `json:"matrix,omitempty"`
-	Certificate      string      `json:"certificate,omitempty"` // the text of docs/reference/certificates.md, if it was asked for
+	Unit
+	Results     []At        `json:"results"`
+	Matrix      []MatrixRun `json:"matrix,omitempty"`
+	Certificate string      `json:"certificate,omitempty"` // the text of docs/reference/certificates.md, if it was asked for
+	// Method is "rdp" or GroupMethod where the upper ends are all that is proved; lower ends are 0 there.
+	Method string `json:"method,omitempty"`
 }
 
 // EpsilonAnswer has ε at each δ, DeltaAnswer δ at each ε.
@@ -87,41 +86,6 @@ type (
 	EpsilonAnswer = Intervals[EpsilonAt]
 	DeltaAnswer   = Intervals[DeltaAt]
 )
-
-// UpperBounds are by Rényi accounting, and have no lower ends.
-type UpperBounds[At any] struct {
-	Neighbors  string `json:"neighbors"`
-	Accountant string `json:"accountant"`
-	Results    []At   `json:"results"`
-}
-
-// EpsilonBound is an upper bound of ε at a δ, and the Rényi order that it comes from.
-type EpsilonBound struct {
-	Delta   Number `json:"delta"`
-	Epsilon Upper  `json:"epsilon"`
-	Order   Number `json:"order"`
-}
-
-// GroupBounds are upper bounds of ε for persons, from the curve of one record.
-type GroupBounds struct {
-	Neighbors        string       `json:"neighbors"`
-	RecordsPerPerson int64        `json:"records-per-person"`
-	Method           string       `json:"method"`
-	Results          []GroupBound `json:"results"`
-}
-
-// GroupBound is an upper bound of ε at a δ.
-type GroupBound struct {
-	Delta   Number `json:"delta"`
-	Epsilon Upper  `json:"epsilon"`
-}
-
-// DeltaBound is an upper bound of δ at an ε, and the Rényi order that it comes from.
-type DeltaBound struct {
-	Epsilon Number `json:"epsilon"`
-	Delta   Upper  `json:"delta"`
-	Order   Number `json:"order"`
-}
 
 // Upper is an upper bound alone.
 type Upper struct {
@@ -145,51 +109,37 @@ func (q EpsilonRequest) shape() error {
 	return q.Method.shape()
 }
 
-// epsilon is the operation.
-func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
-	switch {
-	case q.GroupBlackBox:
-		return s.EpsilonGroup(ctx, q)
-	case q.Accountant == RDPAccountant:
-		return s.EpsilonRDP(ctx, q)
-	}
-	return s.Epsilon(ctx, q)
-}
-
-// delta is the operation.
-func (s *Service) delta(ctx context.Context, q DeltaRequest) (any, error) {
-	if q.Accountant == RDPAccountant {
-		return s.DeltaRDP(ctx, q)
-	}
-	return s.Delta(ctx, q)
-}
-
 // accountantOptions are those of limits and recursion together.
 func accountantOptions(ctx context.Context, l Limits, rec Narrowing) ([]accountant.Option, error) {
 	opts, err := l.options(ctx)
 	return rec.add(opts), err
 }
 
-// Epsilon returns certified intervals of ε, by the Fourier accountant.
-func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
+// epsilon returns ε at each δ: certified intervals by the Fourier accountant, or upper bounds.
+func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAnswer, err error) {
+	at := q.Delta.floats()
+	switch {
+	case q.GroupBlackBox:
+		return q.group(ctx)
+	case q.Accountant == RDPAccountant:
+		return bounded(ctx, q.Plan, at, rdp.Epsilon, func(delta Number, b Bounds, of Basis) EpsilonAt { return EpsilonAt{delta, b, of} })
 	}
 	q.Limits.transform = q.Transform
-	out, err = intervals(ctx, s, asked{"epsilon", q.Plan, q.Limits, q.Narrowing, q.Delta.floats()}, epsilons)
+	out, err = intervals(ctx, s, asked{"epsilon", q.Plan, q.Limits, q.Narrowing, at}, epsilons)
 	if err == nil && q.Certificate {
 		out.Certificate, err = s.certify(ctx, q, out.Results[0])
 	}
 	return out, err
 }
 
-// Delta returns certified intervals of δ, by the Fourier accountant.
-func (s *Service) Delta(ctx context.Context, q DeltaRequest) (out DeltaAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
+// delta returns δ at each ε, as epsilon does.
+func (s *Service) delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error) {
+	at := q.Epsilon.floats()
+	if q.Accountant == RDPAccountant {
+		return bounded(ctx, q.Plan, at, rdp.Delta, func(epsilon Number, b Bounds, of Basis) DeltaAt { return DeltaAt{epsilon, b, of} })
 	}
 	q.Limits.transform = q.Transform
-	return intervals(ctx, s, asked{"delta", q.Plan, q.Limits, q.Narrowing, q.Epsilon.floats()}, deltas)
+	return intervals(ctx, s, asked{"delta", q.Plan, q.Limits, q.Narrowing, at}, deltas)
 }
 
 // epsilons asks an accountant for ε at each δ.
@@ -223,7 +173,7 @@ type asked struct {
 // an accountant of its own, so that nothing is kept of lists, which are seldom asked twice.
 func intervals[At any](ctx context.Context, s *Service, q asked, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
 	find := func(acct *accountant.Accountant) (err error) {
-		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
+		out.Unit = Unit{acct.Relation().String(), severalRecords(acct.Records())}
 		if out.Results, err = ask(ctx, acct, q.at); err == nil {
 			out.Matrix, err = matrixRuns(ctx, q.plan)
 		}
@@ -234,19 +184,10 @@ func intervals[At any](ctx context.Context, s *Service, q asked, ask func(contex
 		return err
 	}
 	if len(q.at) != 1 {
-		opts, err := accountantOptions(ctx, q.limits, q.runs)
-		if err != nil {
-			return out, err
+		_, acct, err := q.limits.account(ctx, q.plan, q.runs)
+		if err == nil {
+			err = find(acct)
 		}
-		plan, err := q.plan.parse(ctx)
-		if err != nil {
-			return out, err
-		}
-		acct, err := newAccountant(ctx, plan, opts)
-		if err != nil {
-			return out, err
-		}
-		err = find(acct)
 		return out, err
 	}
 	sv, err := s.served(ctx, q.plan, q.limits, q.runs)
@@ -387,53 +328,29 @@ func (s *Service) remember(sv *served, key string, answer any) error {
 	return nil
 }
 
-// EpsilonRDP returns upper bounds of ε by Rényi accounting.
-func (s *Service) EpsilonRDP(ctx context.Context, q EpsilonRequest) (UpperBounds[EpsilonBound], error) {
-	out := UpperBounds[EpsilonBound]{Accountant: RDPAccountant}
-	if err := ready(&q); err != nil {
-		return out, err
-	}
-	r, err := bounded(ctx, q.Plan, q.Delta.floats(), rdp.Epsilon, func(at, bound, order float64) {
-		out.Results = append(out.Results, EpsilonBound{Number(at), Upper{Number(bound)}, Number(order)})
-	})
-	out.Neighbors = r.String()
-	return out, err
-}
-
-// DeltaRDP returns upper bounds of δ by Rényi accounting.
-func (s *Service) DeltaRDP(ctx context.Context, q DeltaRequest) (UpperBounds[DeltaBound], error) {
-	out := UpperBounds[DeltaBound]{Accountant: RDPAccountant}
-	if err := ready(&q); err != nil {
-		return out, err
-	}
-	r, err := bounded(ctx, q.Plan, q.Epsilon.floats(), rdp.Delta, func(at, bound, order float64) {
-		out.Results = append(out.Results, DeltaBound{Number(at), Upper{Number(bound)}, Number(order)})
-	})
-	out.Neighbors = r.String()
-	return out, err
-}
-
 // bounded asks the Rényi curve of a plan for a bound at each place.
-func bounded(ctx context.Context, text PlanText, at []float64, ask func(rdp.Curve, float64) (float64, float64, error), found func(at, bound, order float64)) (profiles.Relation, error) {
+func bounded[At any](ctx context.Context, text PlanText, at []float64, ask func(rdp.Curve, float64) (float64, float64, error), of func(Number, Bounds, Basis) At) (out Intervals[At], err error) {
+	out.Method = RDPAccountant
 	plan, err := text.parse(ctx)
 	if err != nil {
-		return 0, err
+		return out, err
 	}
+	out.Neighbors = plan.Neighbors.String()
 	curve, err := plan.RDP()
 	if err != nil {
-		return plan.Neighbors, err
+		return out, err
 	}
 	for _, x := range at {
 		if err := ctx.Err(); err != nil {
-			return plan.Neighbors, err
+			return out, err
 		}
 		bound, order, err := ask(curve, x)
 		if err != nil {
-			return plan.Neighbors, err
+			return out, err
 		}
-		found(x, bound, order)
+		out.Results = append(out.Results, of(Number(x), boundsOf(0, bound, bound), Basis{Engine: RDPAccountant, Order: Number(order)}))
 	}
-	return plan.Neighbors, nil
+	return out, nil
 }
 
 // oneOf returns the error for a word that is none of the words that a key may have.
@@ -453,30 +370,22 @@ func oneOf(key, word string, words ...string) error {
 // GroupMethod is the name of the bound for persons from the curve of one record.
 const GroupMethod = "group privacy of one record's curve"
 
-// EpsilonGroup returns upper bounds of ε for persons, from the curve of one record of a plan.
-func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupBounds, error) {
-	out := GroupBounds{Method: GroupMethod}
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// group returns upper bounds of ε for persons, from the curve of one record of a plan.
+func (q EpsilonRequest) group(ctx context.Context) (out EpsilonAnswer, err error) {
 	if err := q.Delta.check("delta", openUnit); err != nil {
 		return out, err
 	}
-	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
 		return out, err
 	}
-	plan, err := q.Plan.parse(ctx)
-	if err != nil {
-		return out, err
-	}
-	out.Neighbors, out.RecordsPerPerson = plan.Neighbors.String(), plan.Records()
+	out = EpsilonAnswer{Unit: unitOf(plan), Method: GroupMethod}
 	for _, delta := range q.Delta.floats() {
 		eps, err := plan.GroupEpsilon(ctx, delta, opts...)
 		if err != nil {
 			return out, err
 		}
-		out.Results = append(out.Results, GroupBound{Number(delta), Upper{Number(eps)}})
+		out.Results = append(out.Results, epsilonAt(delta, accountant.Interval{Range: accountant.Range{Estimate: eps, Upper: eps}}))
 	}
 	return out, nil
 }
@@ -494,7 +403,7 @@ func (s *Service) certify(ctx context.Context, q EpsilonRequest, r EpsilonAt) (s
 	}
 	if r.TheoryGap && q.Recursion != "0" && strings.Contains(strings.Join(runs, " "), "-replacement ") {
 		q.Recursion, q.Certificate = "0", false
-		again, err := s.Epsilon(ctx, q)
+		again, err := s.epsilon(ctx, q)
 		if err != nil {
 			return "", err
 		}
@@ -503,10 +412,7 @@ func (s *Service) certify(ctx context.Context, q EpsilonRequest, r EpsilonAt) (s
 	if r.TheoryGap {
 		r.lowerDirection = "none"
 	}
-	v, err := s.Version(ctx, VersionRequest{})
-	if err != nil {
-		return "", err
-	}
+	v := Version()
 	hex := func(x Number) string { return plan.Hex(float64(x)) }
 	part := func(x Number) string { return hex(max(0, x)) } // of the width; a difference of ends that cross is nothing
 	var b strings.Builder

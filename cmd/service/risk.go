@@ -20,14 +20,12 @@ type RiskRequest struct {
 
 // RiskAnswer says what the best attacker can do.
 type RiskAnswer struct {
-	Neighbors    string      `json:"neighbors"`
+	Unit
 	Advantage    RiskValue   `json:"advantage"`
 	TruePositive []RiskRate  `json:"true-positive-rate"`
 	Bayes        []RiskPrior `json:"bayes-success"`
 	TheoryGap    bool        `json:"theory-gap,omitempty"`
 	Warnings     []string    `json:"warnings,omitempty"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // RiskValue is a certified measure of an attack.
@@ -48,30 +46,18 @@ type RiskPrior struct {
 	RiskValue
 }
 
-// Risk returns a risk whose ends are at least what guessing without the release
+// risk returns a risk whose ends are at least what guessing without the release
 // attains: a certified lower end can be a little below.
-func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
-	if err := ready(&q); err != nil {
-		return RiskAnswer{}, err
-	}
-	opts, err := q.options(ctx)
+func (s *Service) risk(ctx context.Context, q RiskRequest) (out RiskAnswer, err error) {
+	plan, acct, err := q.account(ctx, q.Plan, Narrowing{})
 	if err != nil {
-		return RiskAnswer{}, err
-	}
-	plan, err := q.Plan.parse(ctx)
-	if err != nil {
-		return RiskAnswer{}, err
-	}
-	// An accountant of its own, so that nothing is kept of lists.
-	acct, err := newAccountant(ctx, plan, opts)
-	if err != nil {
-		return RiskAnswer{}, err
+		return out, err
 	}
 	risk, err := acct.Risk(ctx, q.FalsePositives.floats(), q.Priors.floats())
 	if err != nil {
-		return RiskAnswer{}, err
+		return out, err
 	}
-	out := RiskAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), TheoryGap: risk.TheoryGap}
+	out = RiskAnswer{Unit: unitOf(plan), TheoryGap: risk.TheoryGap}
 	seen := map[string]bool{}
 	value := func(v accountant.RiskValue, guess float64) RiskValue {
 		for _, w := range v.Warnings {

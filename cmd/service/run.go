@@ -345,8 +345,8 @@ type PateAnswerRequest struct {
 
 // cost returns the votes as their cost is asked for.
 func (q PateAnswerRequest) cost() PateVotes {
-	return PateVotes{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Mechanism: q.Mechanism, Threshold: q.Threshold,
-		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers, Table: q.Table}
+	return PateVotes{Ballots: Ballots{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Table: q.Table}, Mechanism: q.Mechanism, Threshold: q.Threshold,
+		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers}
 }
 
 // PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
@@ -381,7 +381,7 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		}
 	}
 	if q.Table == nil {
-		if q.Table, err = q.cost().table(); err != nil {
+		if q.Table, err = q.cost().read(); err != nil {
 			return fail(err)
 		}
 	}

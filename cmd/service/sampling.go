@@ -23,21 +23,21 @@ import (
 // SamplingRequest describes the mechanism and its samples. Subset is for the schemes of
 // MUST.
 type SamplingRequest struct {
-	Population      Decimal `json:"population" in:"whole [1, 1e12]" help:"number of records {N}"`
-	Subset          Decimal `json:"subset,omitempty" in:"whole [1, 1e6]" help:"number {B} of the first stage's records, for the schemes of MUST"`
-	Batch           Decimal `json:"batch" in:"whole [1, 1e6]" help:"number {M} of records in a subsample"`
-	Mechanism       string  `json:"mechanism,omitempty" one:"gaussian,laplace" preset:"gaussian" help:"{name} of the noise: gaussian or laplace"`
-	NoiseMultiplier Decimal `json:"noise-multiplier" in:"(0, inf)" help:"noise {σ} over one record's largest contribution"`
-	Epsilon         Decimal `json:"epsilon,omitempty" in:"[0, inf)" preset:"1" help:"{ε} of the unsampled mechanism that ε' and δ' belong to"`
-	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" preset:"1000" help:"number of steps {K} of the last column"`
-	Delta           Decimal `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the last column"`
+	Population      Decimal  `json:"population" in:"whole [1, 1e12]" help:"number of records {N}"`
+	Subset          Decimal  `json:"subset,omitempty" in:"whole [1, 1e6]" help:"number {B} of the first stage's records, for the schemes of MUST"`
+	Batch           Decimal  `json:"batch" in:"whole [1, 1e6]" help:"number {M} of records in a subsample"`
+	Mechanism       string   `json:"mechanism,omitempty" one:"gaussian,laplace" preset:"gaussian" help:"{name} of the noise: gaussian or laplace"`
+	NoiseMultiplier Decimal  `json:"noise-multiplier" in:"(0, inf)" help:"noise {σ} over one record's largest contribution"`
+	Epsilon         Decimal  `json:"epsilon,omitempty" in:"[0, inf)" preset:"1" help:"{ε} of the unsampled mechanism that ε' and δ' belong to"`
+	Steps           Decimal  `json:"steps,omitempty" in:"whole [1, 2^53]" preset:"1000" help:"number of steps {K} of the last column"`
+	Delta           Decimals `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the last column, several with commas between them"`
 	// With Epochs, all ways to draw batches are compared for so many epochs, under Neighbors
 	// (zero-out if not given, which all of them have), with the noise for TargetEpsilon (that
 	// of Poisson sampling if not given). Cap is that of truncated-poisson.
-	Epochs        Decimal `json:"epochs,omitempty" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
-	Neighbors     string  `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
-	TargetEpsilon Decimal `json:"target-epsilon,omitempty" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for (default that of poisson)"`
-	Cap           Decimal `json:"cap,omitempty" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
+	Epochs        Decimal  `json:"epochs,omitempty" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
+	Neighbors     string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
+	TargetEpsilon Decimals `json:"target-epsilon,omitempty" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for, several with commas between them (default that of poisson)"`
+	Cap           Decimal  `json:"cap,omitempty" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
 	Narrowing
 	Limits
 }
@@ -102,9 +102,6 @@ type samplingRun struct {
 }
 
 func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
-	if err := ready(&q); err != nil {
-		return r, err
-	}
 	r.population, r.subset, r.batch, r.steps = q.Population.whole(), q.Subset.whole(), q.Batch.whole(), q.Steps.whole()
 	r.noise, r.epsilon, r.delta = q.NoiseMultiplier.float(), q.Epsilon.float(), q.Delta.float()
 	if r.base, err = profiles.NewGaussianMechanism(r.noise); q.Mechanism == "laplace" {
@@ -130,8 +127,11 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 // shape checks which keys are there: some are for an epoch budget only.
 func (q SamplingRequest) shape() error {
 	if q.Epochs == "" {
-		for _, k := range []struct{ key, value string }{{"neighbors", q.Neighbors}, {"target-epsilon", string(q.TargetEpsilon)}, {"cap", string(q.Cap)}} {
-			if k.value != "" {
+		for _, k := range []struct {
+			key   string
+			given bool
+		}{{"neighbors", q.Neighbors != ""}, {"target-epsilon", q.TargetEpsilon != nil}, {"cap", q.Cap != ""}} {
+			if k.given {
 				return shape("%s needs %s", k.key, "epochs")
 			}
 		}
@@ -173,21 +173,16 @@ func alignedGrid() []float64 {
 	return xs
 }
 
-// Sampling compares the schemes of sampling.
+// sampling compares the schemes of sampling.
 //
 // All schemes share the work and the time. First each has its answer without a recursion, and then the recursions have what is
 // left (narrow). A scheme for which there is none has a warning in the place of ε.
-func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAnswer, err error) {
+func (s *Service) sampling(ctx context.Context, q SamplingRequest) (SamplingAnswer, error) {
 	// The progress is that of the schemes, not of each.
 	r, err := q.parse(WithProgress(ctx, func(Progress) {}))
 	if err != nil {
 		return SamplingAnswer{}, err
 	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return SamplingAnswer{}, err
-	}
-	defer func() { end(&err) }()
 	out := SamplingAnswer{Mechanism: r.base.Name(), NoiseMultiplier: Number(r.noise), Neighbors: "substitute", Population: r.population, Subset: r.subset,
 		Batch: r.batch, BaseEpsilon: Number(r.epsilon), Delta: Number(r.delta), Steps: r.steps}
 	if r.epochs > 0 {

@@ -15,10 +15,11 @@ var tenThousand = SamplingRequest{Population: "10000", Subset: "118", Batch: "20
 
 func compared(t *testing.T, q SamplingRequest) (map[string]Scheme, float64) {
 	ctx := parallel.WithWork(t.Context(), math.Inf(1))
-	a, err := New(nil).Sampling(ctx, q)
-	if err != nil || len(a.Schemes) != 6 {
-		t.Fatalf("%d schemes, %v", len(a.Schemes), err)
+	all, err := Ask[Answers[SamplingAnswer]](ctx, New(nil), q)
+	if err != nil || len(all.Results) != 1 || len(all.Results[0].Schemes) != 6 {
+		t.Fatalf("%+v, %v", all, err)
 	}
+	a := all.Results[0]
 	rows := map[string]Scheme{}
 	for _, row := range a.Schemes {
 		if rows[row.Scheme] = row; (row.Epsilon == nil) != (row.Scheme == "must-wo") { // its batch is larger than the subset

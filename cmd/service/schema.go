@@ -155,12 +155,5 @@ func (k Key) described(s schema) schema {
 
 // AnswerSchema returns the schema of an operation's answer.
 func (d *Schemas) AnswerSchema(o Operation) map[string]any {
-	if len(o.Answers) == 1 {
-		return d.Of(o.Answers[0])
-	}
-	var all []any
-	for _, t := range o.Answers {
-		all = append(all, d.Of(t))
-	}
-	return schema{"anyOf": all}
+	return d.Of(o.Result)
 }

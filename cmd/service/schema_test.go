@@ -97,7 +97,7 @@ func plain(t *testing.T, v any) (out any) {
 func TestSchemas(t *testing.T) {
 	s := New(memoryFiles{})
 	for range 2 {
-		if _, err := s.LedgerCreate(t.Context(), LedgerCreateRequest{Neighbors: "add-remove", Epsilon: "1", Delta: "0", Mode: "planned"}); err != nil {
+		if _, err := Ask[LedgerHandle](t.Context(), s, LedgerCreateRequest{Neighbors: "add-remove", Epsilon: "1", Delta: "0", Mode: "planned"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ type SelectRequest struct {
 	Means            []float64 `json:"mean,omitempty" preset:"10" help:"expected {runs}; several with commas"`
 	Max              int       `json:"max,omitempty" help:"largest number of {runs}: the law is conditioned on it (fixed, binomial: number of runs, of trials)"`
 	FirstAbove       bool      `json:"first-above,omitempty" help:"price the first outcome above a threshold instead of the best (geometric laws)"`
-	Delta            *float64  `json:"delta,omitempty" in:"(0, 1)" help:"{δ} that ε is asked for"`
+	Delta            Decimals  `json:"delta,omitempty" in:"(0, 1)" help:"{δ} that ε is asked for, several with commas between them"`
 	Caps
 }
 
@@ -84,25 +84,14 @@ func (q SelectRequest) shape() error {
 	case q.Plan != nil && q.Delta == nil:
 		return shape("%s: is missing; a plan is priced at a δ in (0, 1)", "delta")
 	}
-	if n := max(1, len(q.Means)) * max(1, len(q.Laws)); n > MaxSelected {
-		return shape("%s and %s make more than 1000 lines", "mean", "law")
+	if n := max(1, len(q.Means)) * max(1, len(q.Laws)) * max(1, len(q.Delta)); n > maxAsked {
+		return shape("%s, %s and %s make more than 1000 lines", "mean", "law", "delta")
 	}
 	return nil
 }
 
-// MaxSelected bounds the lines of an answer.
-const MaxSelected = 1000
-
-// Select prices private selection.
-func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return SelectAnswer{}, err
-	}
-	ctx, end, err := q.Under(ctx)
-	if err != nil {
-		return SelectAnswer{}, err
-	}
-	defer func() { end(&err) }()
+// selection prices private selection.
+func (s *Service) selection(ctx context.Context, q SelectRequest) (SelectAnswer, error) {
 	if q.Laws == nil {
 		q.Laws = SelectLaws
 		if q.FirstAbove {
@@ -114,14 +103,20 @@ func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, 
 		return SelectAnswer{}, err
 	}
 	var out SelectAnswer
-	for _, mean := range q.Means {
-		for _, name := range q.Laws {
-			report(ctx, Progress{Done: len(out.Laws), Total: len(q.Means) * len(q.Laws)})
-			row, err := q.law(ctx, c, name, mean)
-			if err != nil {
-				return SelectAnswer{}, err
+	deltas := q.Delta.floats()
+	if deltas == nil {
+		deltas = []float64{0} // not asked for
+	}
+	for _, delta := range deltas {
+		for _, mean := range q.Means {
+			for _, name := range q.Laws {
+				report(ctx, Progress{Done: len(out.Laws), Total: len(deltas) * len(q.Means) * len(q.Laws)})
+				row, err := q.law(ctx, c, name, mean, delta)
+				if err != nil {
+					return SelectAnswer{}, err
+				}
+				out.Laws = append(out.Laws, row)
 			}
-			out.Laws = append(out.Laws, row)
 		}
 	}
 	if why := reached(ctx); why != nil {
@@ -141,9 +136,7 @@ func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, 
 func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err error) {
 	if q.Plan == nil {
 		c.declared, c.eps = true, *q.CandidateEpsilon
-		if q.CandidateDelta != nil {
-			c.dl = *q.CandidateDelta
-		}
+		c.dl = orZero(q.CandidateDelta)
 		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
 		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
 			return c, fieldFault(err, "", own)
@@ -271,12 +264,8 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 // selectTable is how much ε reading one run from a table may cost.
 const selectTable = 1e-5
 
-// law prices one law.
-func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean float64) (SelectedLaw, error) {
-	delta := 0.0 // not asked for
-	if q.Delta != nil {
-		delta = *q.Delta
-	}
+// law prices one law at a δ, 0 for none.
+func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean, delta float64) (SelectedLaw, error) {
 	law, err := q.build(name, mean)
 	if err != nil {
 		return SelectedLaw{}, err

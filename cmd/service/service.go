@@ -66,23 +66,73 @@ const (
 type operation struct {
 	name, answer string
 	request      reflect.Type
-	answers      []reflect.Type
+	result       reflect.Type
 	keys         []Key
 	scope        Scope
+	together     bool // its questions have the limits together
 	do           func(s *Service, ctx context.Context, q any) (any, error)
 }
 
-// does makes a line of the table.
+// does makes a line of the table. A request reaches do checked, with its presets, and under the limits that it has by itself
+// (Caps), which are for all that do asks; those of Limits are for one accountant, unless the line is all.
 func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
 	q := reflect.TypeFor[Q]()
-	return operation{name, answer, q, []reflect.Type{reflect.TypeFor[A]()}, keysOf(q), ScopeRead, func(s *Service, ctx context.Context, q any) (any, error) {
-		return do(s, ctx, *q.(*Q))
-	}}
+	caps, ok := q.FieldByName("Caps")
+	return operation{name: name, answer: answer, request: q, result: reflect.TypeFor[A](), keys: keysOf(q), scope: ScopeRead, together: ok && len(caps.Index) == 1,
+		do: func(s *Service, ctx context.Context, q any) (any, error) { return do(s, ctx, *q.(*Q)) }}
 }
 
-// either names the types of an answer that is one of several.
-func (o operation) either(answers ...reflect.Type) operation {
-	o.answers = answers
+// Answers has an answer for each value of the keys of a request that take several; for one of them it has one.
+type Answers[A any] struct {
+	Results []A `json:"results"`
+}
+
+// All returns the answers as those of any operation.
+func (a Answers[A]) All() (all []any) {
+	for _, x := range a.Results {
+		all = append(all, x)
+	}
+	return all
+}
+
+// maxAsked bounds the answers to one request.
+const maxAsked = 1000
+
+// lists makes a line of an operation that takes several values in some keys: do is asked for each of them, and each of one with
+// each of the next.
+func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) operation {
+	return does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
+		asked := []Q{q}
+		for _, k := range keysOf(reflect.TypeFor[Q]()) {
+			values, ok := k.Field(&q).(*Decimals)
+			if !ok || !slices.Contains(keys, k.Name) || len(*values) < 2 {
+				continue
+			}
+			var more []Q
+			for _, one := range asked {
+				for _, d := range *values {
+					*k.Field(&one).(*Decimals) = Decimals{d}
+					more = append(more, one)
+				}
+			}
+			if asked = more; len(asked) > maxAsked {
+				return out, fault.New(k.Name, "makes more than %d answers", maxAsked)
+			}
+		}
+		for _, one := range asked {
+			a, err := do(s, ctx, one)
+			if err != nil {
+				return out, err
+			}
+			out.Results = append(out.Results, a)
+		}
+		return out, nil
+	}, answer)
+}
+
+// all has the questions of an operation share their limits.
+func (o operation) all() operation {
+	o.together = true
 	return o
 }
 
@@ -94,32 +144,32 @@ func (o operation) needs(scope Scope) operation {
 
 // operations are all that a request can ask for.
 var operations = append([]operation{
-	does("version", (*Service).Version, "as `version --json`"),
-	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
-	does("epsilon", (*Service).epsilon, "as `epsilon --json`").either(reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupBounds](), reflect.TypeFor[UpperBounds[EpsilonBound]]()),
-	does("delta", (*Service).delta, "as `delta --json`").either(reflect.TypeFor[DeltaAnswer](), reflect.TypeFor[UpperBounds[DeltaBound]]()),
-	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
-	does("sampling", (*Service).Sampling, "as `sampling --json`"),
-	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
-	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
-	does("shuffle", (*Service).Shuffle, "as `shuffle --json`"),
-	does("compare", (*Service).Compare, "as `compare --json`"),
-	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
-	does("risk", (*Service).Risk, "as `risk --json`"),
-	does("profile", (*Service).Profile, "as `profile --json`"),
-	does("plan-convert", (*Service).Convert, "as `plan convert --json`"),
-	does("diff", (*Service).Diff, "as `diff --json`"),
-	does("gdp", (*Service).GDP, "as `gdp --json`"),
-	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
-	does("filter", (*Service).Filter, "as `filter --json`"),
-	does("audit", (*Service).Audit, "as `audit --json`"),
-	does("select", (*Service).Select, "as `select --json`"),
-	does("matrix-optimize", (*Service).MatrixOptimize, "as `matrix optimize --json`"),
-	does("majority", (*Service).Majority, "as `majority --json`"),
-	does("pate", (*Service).Pate, "as `pate analyze --json`"),
-	does("pate-calibrate", (*Service).PateCalibrate, "as `pate calibrate --json`"),
-	does("label", (*Service).Label, "as `label --json`"),
-	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all").either(reflect.TypeFor[Topic](), reflect.TypeFor[[]Topic]()),
+	does("version", (*Service).version, "as `version --json`"),
+	does("dpsgd", (*Service).dpsgd, "as `dpsgd --json`"),
+	does("epsilon", (*Service).epsilon, "as `epsilon --json`"),
+	does("delta", (*Service).delta, "as `delta --json`"),
+	does("curve", (*Service).curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
+	lists("sampling", (*Service).sampling, "as `sampling --json`", "delta", "target-epsilon").all(),
+	lists("calibrate", (*Service).calibrate, "as `calibrate --json`", "epsilon", "delta"),
+	does("plan-check", (*Service).planCheck, "as `plan check --json` for one file"),
+	does("shuffle", (*Service).shuffle, "as `shuffle --json`"),
+	lists("compare", (*Service).compare, "as `compare --json`", "delta"),
+	does("cancel", (*Service).cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
+	does("risk", (*Service).risk, "as `risk --json`"),
+	does("profile", (*Service).profile, "as `profile --json`").all(),
+	does("plan-convert", (*Service).convert, "as `plan convert --json`"),
+	lists("diff", (*Service).diff, "as `diff --json`", "delta"),
+	lists("gdp", (*Service).gdp, "as `gdp --json`", "tolerance"),
+	lists("gdp-solve", (*Service).gdpSolve, "as `gdp solve --json`", "mu", "zcdp"),
+	does("filter", (*Service).filter, "as `filter --json`"),
+	lists("audit", (*Service).audit, "as `audit --json`", "delta"),
+	does("select", (*Service).selection, "as `select --json`"),
+	lists("matrix-optimize", (*Service).matrixOptimize, "as `matrix optimize --json`", "epsilon", "delta"),
+	lists("majority", (*Service).majority, "as `majority --json`", "delta"),
+	lists("pate", (*Service).pate, "as `pate analyze --json`", "delta"),
+	does("pate-calibrate", (*Service).pateCalibrate, "as `pate calibrate --json`"),
+	does("label", (*Service).label, "as `label --json`"),
+	does("explain", (*Service).explain, "as `explain --json`: a list of one topic, or without a name of all"),
 }, owned...)
 
 // An Operation is something that a request can ask for.
@@ -128,9 +178,8 @@ type Operation struct {
 	Keys []Key
 	// Answer says what the answer is, for readers who know the command line.
 	Answer string
-	// Request is the type of its request in Go, and Answers are the types that its answer can have.
-	Request reflect.Type
-	Answers []reflect.Type
+	// Request and Result are the types of its request and its answer in Go.
+	Request, Result reflect.Type
 	// Scope is what a user of a shared door needs to be allowed.
 	Scope Scope
 }
@@ -139,7 +188,7 @@ type Operation struct {
 func Operations() []Operation {
 	var all []Operation
 	for _, o := range operations {
-		all = append(all, Operation{o.name, o.keys, o.answer, o.request, o.answers, o.scope})
+		all = append(all, Operation{Name: o.name, Keys: o.keys, Answer: o.answer, Request: o.request, Result: o.result, Scope: o.scope})
 	}
 	return all
 }
@@ -164,7 +213,38 @@ func (s *Service) Ask(ctx context.Context, name string, request any) (any, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return find(name).do(s, ctx, request)
+	return find(name).ask(s, ctx, request)
+}
+
+// Ask is that of a Service for the operation that a request, a struct, belongs to.
+func Ask[A, Q any](ctx context.Context, s *Service, request Q) (answer A, err error) {
+	for _, o := range operations {
+		if o.request == reflect.TypeFor[Q]() {
+			x, err := o.ask(s, ctx, &request)
+			if err == nil {
+				answer = x.(A)
+			}
+			return answer, err
+		}
+	}
+	return answer, fault.New("op", "a %T is the request of no operation", request)
+}
+
+func (o operation) ask(s *Service, ctx context.Context, request any) (_ any, err error) {
+	if err := ready(request); err != nil {
+		return nil, err
+	}
+	if o.together {
+		under, end, wrong := request.(interface {
+			Under(context.Context) (context.Context, func(*error), error)
+		}).Under(ctx)
+		if wrong != nil {
+			return nil, wrong
+		}
+		defer func() { end(&err) }()
+		ctx = under
+	}
+	return o.do(s, ctx, request)
 }
 
 // Do runs the operation of this name for a request in JSON, whose keys are those of the
@@ -364,9 +444,9 @@ type CancelRequest struct {
 	Request json.RawMessage `json:"request"`
 }
 
-// Cancel answers a request to cancel another one. It is the door that ends the other
+// cancel answers a request to cancel another one. It is the door that ends the other
 // request's context; a door without a queue has nothing to cancel.
-func (s *Service) Cancel(_ context.Context, q CancelRequest) (CancelRequest, error) {
+func (s *Service) cancel(_ context.Context, q CancelRequest) (CancelRequest, error) {
 	if len(q.Request) == 0 {
 		return q, fault.New("request", "is missing; must be the id of a request")
 	}

@@ -82,23 +82,17 @@ func (q ShuffleRequest) scheme() (s shuffler.Shuffler, err error) {
 	if err == nil && q.CohortRate != "" {
 		s, err = s.WithCohortRate(q.CohortRate.float())
 	}
-	if err == nil && q.Colluding != "" {
+	if err == nil {
 		s, err = s.WithColluding(q.Colluding.whole())
 	}
 	return s, fieldFault(err, "shuffler", nil)
 }
 
-// Shuffle returns the ε of rounds behind a shuffler and states what it promises.
-func (s *Service) Shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer, error) {
-	if err := ready(&q); err != nil {
+// shuffle returns the ε of rounds behind a shuffler and states what it promises.
+func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer, error) {
+	relation, err := relation(q.Neighbors)
+	if err != nil {
 		return ShuffleAnswer{}, err
-	}
-	relation := profiles.Substitute
-	if q.Neighbors != "" {
-		var err error
-		if relation, err = profiles.ParseRelation(q.Neighbors); err != nil {
-			return ShuffleAnswer{}, fieldFault(err, "", nil)
-		}
 	}
 	m, err := q.local()
 	if err != nil {
@@ -115,10 +109,7 @@ func (s *Service) Shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer,
 	if err != nil {
 		return ShuffleAnswer{}, err
 	}
-	asked := int64(1)
-	if q.Rounds != "" {
-		asked = q.Rounds.whole()
-	}
+	asked := q.Rounds.whole()
 	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: []accountant.Step{{Name: "rounds", Mechanism: m, Sampling: scheme, Count: asked}}}, opts)
 	if err != nil {
 		return ShuffleAnswer{}, err

@@ -19,16 +19,16 @@ import (
 // MatrixOptimizeRequest asks for the strategy of least error, and for its noise: as given, for a
 // budget, or else an effective noise multiplier of 1.
 type MatrixOptimizeRequest struct {
-	Strategy        string  `json:"strategy" one:"banded,toeplitz,blt" help:"{class} to search: banded, toeplitz or blt"`
-	Steps           Decimal `json:"steps" in:"whole [1, 4194304]" help:"number of {steps} of a run"`
-	Participation   string  `json:"participation" help:"{schema} as in a plan, such as '{min-separation: 100, at-most: 20}'"`
-	Bands           Decimal `json:"bands,omitempty" in:"whole [1, 4194304]" help:"number {p} of bands of banded and toeplitz (default the separation)"`
-	Buffers         Decimal `json:"buffers,omitempty" in:"whole [1, 12]" help:"number {d} of buffers of a blt (default as many as gain)"`
-	Error           string  `json:"error,omitempty" one:"rmse,max" preset:"rmse" help:"{error} of prefix sums to make small: rmse, or max for the worst one"`
-	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" in:"(0, inf)" help:"noise {σ} of the run (default the sensitivity)"`
-	Epsilon         Decimal `json:"epsilon,omitempty" in:"[0, inf)" help:"search the noise for this {ε} instead"`
-	Delta           Decimal `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the price"`
-	Neighbors       string  `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" preset:"add-remove" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Strategy        string   `json:"strategy" one:"banded,toeplitz,blt" help:"{class} to search: banded, toeplitz or blt"`
+	Steps           Decimal  `json:"steps" in:"whole [1, 4194304]" help:"number of {steps} of a run"`
+	Participation   string   `json:"participation" help:"{schema} as in a plan, such as '{min-separation: 100, at-most: 20}'"`
+	Bands           Decimal  `json:"bands,omitempty" in:"whole [1, 4194304]" help:"number {p} of bands of banded and toeplitz (default the separation)"`
+	Buffers         Decimal  `json:"buffers,omitempty" in:"whole [1, 12]" help:"number {d} of buffers of a blt (default as many as gain)"`
+	Error           string   `json:"error,omitempty" one:"rmse,max" preset:"rmse" help:"{error} of prefix sums to make small: rmse, or max for the worst one"`
+	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" in:"(0, inf)" help:"noise {σ} of the run (default the sensitivity)"`
+	Epsilon         Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"search the noise for this {ε} instead; several with commas between them"`
+	Delta           Decimals `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the price, several with commas between them"`
+	Neighbors       string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" preset:"add-remove" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
 	Limits
 }
 
@@ -53,7 +53,7 @@ type MatrixOptimizeAnswer struct {
 }
 
 func (q MatrixOptimizeRequest) shape() error {
-	if q.NoiseMultiplier != "" && q.Epsilon != "" {
+	if q.NoiseMultiplier != "" && q.Epsilon != nil {
 		return shape("%s and %s exclude each other", "noise-multiplier", "epsilon")
 	}
 	return nil
@@ -83,11 +83,8 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 	return g, nil
 }
 
-// MatrixOptimize searches a strategy and prices it.
-func (s *Service) MatrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
-	if err := ready(&q); err != nil {
-		return MatrixOptimizeAnswer{}, err
-	}
+// matrixOptimize searches a strategy and prices it.
+func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
 	opts, err := q.options(ctx)
 	if err != nil {
 		return MatrixOptimizeAnswer{}, err
@@ -130,7 +127,7 @@ func (s *Service) MatrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
 	}
 	p := &accountant.Plan{Neighbors: neighbors, Steps: []accountant.Step{{Mechanism: run}}}
-	if q.Epsilon != "" {
+	if q.Epsilon != nil {
 		c, err := accountant.Calibrate(ctx, p, accountant.Goal{Solve: accountant.NoiseMultiplier, Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}, opts...)
 		if err != nil {
 			return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)

@@ -82,8 +82,8 @@ func (q SweepRequest) budgets() []CalibrateRequest {
 		list Decimals
 		set  func(q *CalibrateRequest, d Decimal)
 	}{
-		{q.Epsilon, func(q *CalibrateRequest, d Decimal) { q.Epsilon = d }},
-		{q.Delta, func(q *CalibrateRequest, d Decimal) { q.Delta = d }},
+		{q.Epsilon, func(q *CalibrateRequest, d Decimal) { q.Epsilon = Decimals{d} }},
+		{q.Delta, func(q *CalibrateRequest, d Decimal) { q.Delta = Decimals{d} }},
 		{q.Advantage, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
 		{q.TPR, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
 	} {

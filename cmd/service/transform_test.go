@@ -17,7 +17,7 @@ func TestTransform(t *testing.T) {
 		q := service.EpsilonRequest{Plan: service.PlanText(plan)}
 		q.Delta = []service.Decimal{"1e-5"}
 		q.Transform = transform
-		a, err := s.Epsilon(t.Context(), q)
+		a, err := service.Ask[service.EpsilonAnswer](t.Context(), s, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestTransform(t *testing.T) {
 		q := service.EpsilonRequest{Plan: service.PlanText(plan)}
 		q.Delta = []service.Decimal{"1e-5"}
 		q.Accountant, q.Transform = c.accountant, c.transform
-		if _, err := s.Epsilon(t.Context(), q); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := service.Ask[service.EpsilonAnswer](t.Context(), s, q); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -25,8 +25,12 @@ type VersionAnswer struct {
 	Go       string `json:"go"`
 }
 
+func (s *Service) version(context.Context, VersionRequest) (VersionAnswer, error) {
+	return Version(), nil
+}
+
 // Version takes the version from the binary.
-func (s *Service) Version(context.Context, VersionRequest) (VersionAnswer, error) {
+func Version() VersionAnswer {
 	v := VersionAnswer{releaseVersion, releaseCommit, releaseDate, runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -41,5 +45,5 @@ func (s *Service) Version(context.Context, VersionRequest) (VersionAnswer, error
 			v.Date = cmp.Or(v.Date, s.Value)
 		}
 	}
-	return v, nil
+	return v
 }

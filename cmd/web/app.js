@@ -389,14 +389,14 @@ function picture(r) {
   return figure;
 }
 
-const compare = () => more({ op: "compare", plan: $("text").value, delta: planDelta() }, (r) => [
+const compare = () => more({ op: "compare", plan: $("text").value, delta: planDelta() }, ({ results: [r] }) => [
   table(`Methods of accounting, ${r.neighbors}, δ = ${r.delta}`, ["method", "ε", "kind", "theorem"],
     r.methods.map((m) => [m.method, m.lower !== undefined ? between("ε", { lower: m.lower, upper: m.epsilon }) : m.epsilon !== undefined ? outward(m.epsilon, 6, true) : "–", m.kind, [m.theorem, m.note].filter(Boolean).join("; ")])),
 ]);
 
 const calibrate = () => {
   const q = fields($("calibrate-form"));
-  return more({ op: "calibrate", plan: $("text").value, delta: planDelta(), solve: q.solve, epsilon: q.epsilon ?? "" }, (r) => [
+  return more({ op: "calibrate", plan: $("text").value, delta: planDelta(), solve: q.solve, epsilon: q.epsilon ?? "" }, ({ results: [r] }) => [
     element("p", r.unlimited ? `No ${r.solve} is too large for this budget.` : `${r.solve}${r["common-factor"] ? " (common factor)" : ""}: ${r.value}`),
     element("p", r.meets.epsilon ? `There, ${between("ε", r.meets.epsilon)}.` : `There, ${between("δ", r.meets.delta)}.`),
     ...(r.warnings ?? []).map((w) => element("p", w)),

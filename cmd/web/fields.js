@@ -10,11 +10,11 @@ const accountantFields = {
    "help": "false-positive rate of target tpr"
   },
   "delta": {
-   "type": "number",
+   "type": "list of numbers",
    "help": "the budget's δ"
   },
   "epsilon": {
-   "type": "number",
+   "type": "list of numbers",
    "help": "the budget's ε"
   },
   "examples": {
@@ -75,8 +75,8 @@ const accountantFields = {
    "help": "relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)"
   },
   "delta": {
-   "type": "number",
-   "help": "the δ to compare at"
+   "type": "list of numbers",
+   "help": "one or several δ to compare at"
   },
   "memory": {
    "type": "number",

@@ -161,7 +161,7 @@ func asked(t *testing.T, plan string) ends {
 	if err := json.Unmarshal([]byte("1e-5"), &question.Delta); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := service.New(nil).Epsilon(t.Context(), question)
+	answer, err := service.Ask[service.EpsilonAnswer](t.Context(), service.New(nil), question)
 	if err != nil {
 		t.Fatal(err)
 	}

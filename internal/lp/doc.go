@@ -1,8 +1,10 @@
-// Package lp solves small dense linear programs over a box, to which rows may be added after a
-// solve: the shape of every cutting-plane method.
+// Package lp solves small dense linear programs to which rows may be added after a
+// solve: the shape of every cutting-plane method. With rows read as columns of the dual
+// it is that of every column generation.
 //
-// Use it when all variables are bounded (probabilities are) and only few of many rows matter:
-// generate those. Do not use it for sparse programs with thousands of variables.
+// Use it when the rows are many but only few of them matter: generate those. New is for
+// variables in a box (probabilities are), NewAt for programs whose first vertex is known.
+// Do not use it for sparse programs with thousands of variables.
 //
 // The method is a bounded-variable revised dual simplex, in the view of the active set. A vertex is
 // the solution of n active constraints, whose multipliers stay non-negative while violated

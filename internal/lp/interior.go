@@ -143,7 +143,7 @@ func newInterior(s *Solver) (*interior, error) {
 	}
 	for j := range n {
 		d := s.hi[j] - s.lo[j]
-		if !(d > 0) {
+		if !(d > 0) || math.IsInf(d, 1) {
 			return nil, errors.New("lp: a variable without room has no interior")
 		}
 		in.x[j], in.t[j], in.z[j], in.w[j] = d/2, d/2, size, size

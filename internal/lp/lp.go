@@ -1,14 +1,16 @@
-// The simplex method: a dual one with bounds, for rows that are added one at a time. It
-// assumes finite bounds of the variables.
+// The simplex method: a dual one with bounds, for rows that are added one at a time.
 
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -23,17 +25,18 @@ var (
 )
 
 // A Solver maximises c·x over a box and the rows added so far. Its zero value
-// is not usable; call New.
+// is not usable; call New or NewAt.
 type Solver struct {
 	n      int
 	c      []float64
-	lo, hi []float64
+	lo, hi []float64 // infinite without a box
 	rows   []row
 
 	active []active  // n of them, whose normals are the rows of A
 	inv    []float64 // A⁻¹, row-major n×n
 	x, y   []float64 // A⁻¹ b and A⁻ᵀ c
 	d, u   []float64 // scratch
+	free   []bool    // of the active ones, those that Free has given up; nil if none
 	fresh  int       // pivots since inv was computed from scratch
 
 	dualTol  float64 // a multiplier this far below zero counts as zero: 1e-13 max|c|
@@ -68,24 +71,51 @@ func New(c, lo, hi []float64) (*Solver, error) {
 		return nil, fmt.Errorf("lp: c, lo and hi have %d, %d and %d entries, must have the same positive number", n, len(lo), len(hi))
 	}
 	for i := range n {
-		if math.IsNaN(c[i]) || math.IsInf(c[i], 0) {
-			return nil, fmt.Errorf("lp: c[%d]: %v is not finite", i, c[i])
-		}
 		if !(lo[i] <= hi[i]) || math.IsInf(lo[i], 0) || math.IsInf(hi[i], 0) {
 			return nil, fmt.Errorf("lp: variable %d: [%v, %v] is not a bounded interval", i, lo[i], hi[i])
 		}
 	}
-	s := &Solver{n: n, c: append([]float64(nil), c...), lo: append([]float64(nil), lo...), hi: append([]float64(nil), hi...)}
-	for _, v := range c {
-		s.dualTol = max(s.dualTol, 1e-13*math.Abs(v))
-	}
-	s.active = make([]active, n)
-	s.box()
-	s.inv = make([]float64, n*n)
-	s.x, s.y = make([]float64, n), make([]float64, n)
-	s.d, s.u = make([]float64, n), make([]float64, n)
-	if err := s.refactor(); err != nil {
+	s, err := newSolver(c)
+	if err != nil {
 		return nil, err
+	}
+	copy(s.lo, lo)
+	copy(s.hi, hi)
+	s.box()
+	return s, s.refactor()
+}
+
+// NewAt returns the problem of maximising c·x under as many rows a·x ≤ b as there are
+// variables, at the vertex where all of them hold with equality and c is a sum of them with
+// weights of at least 0, the multipliers. There is no box. It is the problem's dual that
+// such callers mean: a row is a column of it, and a multiplier its weight.
+func NewAt(c []float64, rows [][]float64, b []float64) (*Solver, error) {
+	s, err := newSolver(c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.n {
+		s.lo[i], s.hi[i] = math.Inf(-1), math.Inf(1)
+		if err := s.AddRow(rows[i], b[i]); err != nil {
+			return nil, err
+		}
+		s.active[i] = active{kind: below, index: i}
+	}
+	if len(s.rows) != s.n {
+		return nil, ErrSingular
+	}
+	return s, s.refactor()
+}
+
+func newSolver(c []float64) (*Solver, error) {
+	n := len(c)
+	vec := func() []float64 { return make([]float64, n) }
+	s := &Solver{n: n, c: slices.Clone(c), lo: vec(), hi: vec(), active: make([]active, n), inv: make([]float64, n*n), x: vec(), y: vec(), d: vec(), u: vec()}
+	for i, v := range c {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("lp: c[%d]: %v is not finite", i, v)
+		}
+		s.dualTol = max(s.dualTol, 1e-13*math.Abs(v))
 	}
 	return s, nil
 }
@@ -174,11 +204,11 @@ func (s *Solver) Maximize(ctx context.Context) (x []float64, value float64, err 
 			return append([]float64(nil), s.x...), value, nil
 		}
 		polished = false
-		step, err := s.pivot(enter, excess, bland)
+		leave, err := s.pivot(enter, excess, bland)
 		if err != nil {
 			return nil, 0, err
 		}
-		if step > 0 {
+		if s.y[leave]*excess > 0 {
 			stalled = 0
 		} else {
 			stalled++
@@ -240,26 +270,55 @@ func (s *Solver) mostViolated(first bool) (active, float64) {
 	return best, worst
 }
 
+// image writes d with Σ d_i g_i, over the active normals, the normal of a constraint.
+func (s *Solver) image(a active) {
+	clear(s.u)
+	s.normal(a, 1, s.u)
+	clear(s.d)
+	for k, g := range s.u {
+		if g != 0 {
+			floats.AddScaled(s.d, g, s.inv[k*s.n:(k+1)*s.n])
+		}
+	}
+}
+
+// exchange puts the constraint of image in the place of an active one, with the multiplier
+// t, and moves the vertex by the excess.
+func (s *Solver) exchange(leave int, enter active, t, excess float64) {
+	n, d := s.n, s.d[leave]
+	floats.AddScaled(s.y, -t, s.d)
+	s.y[leave] = t
+	for k := range n {
+		r := s.inv[k*n : (k+1)*n]
+		c := r[leave] / d
+		if c == 0 {
+			continue
+		}
+		floats.AddScaled(r, -c, s.d)
+		r[leave] = c
+		s.x[k] -= excess * c
+	}
+	s.active[leave] = enter
+	s.fresh++
+	s.work += int64(n) * int64(2*n+len(s.rows))
+}
+
 // pivot lets the violated constraint enter. Its normal is g = Σ d_i g_i over
 // the active ones; giving it the multiplier t costs the others t·d_i, and the
 // first one to reach zero leaves. The objective falls by t times the excess.
-func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, err error) {
-	n := s.n
-	for i := range s.u {
-		s.u[i] = 0
-	}
-	s.normal(enter, 1, s.u)
-	for i := range s.d {
-		s.d[i] = 0
-	}
-	for k, g := range s.u {
-		if g != 0 {
-			for i, w := range s.inv[k*n : (k+1)*n] {
-				s.d[i] += g * w
-			}
+func (s *Solver) pivot(enter active, excess float64, bland bool) (leave int, err error) {
+	s.image(enter)
+	leave = -1
+	for i := range s.free {
+		if a := math.Abs(s.d[i]); s.free[i] && a > 1e-9 && (leave < 0 || a > math.Abs(s.d[leave])) {
+			leave = i
 		}
 	}
-	leave := -1
+	if leave >= 0 {
+		s.free[leave] = false
+		s.exchange(leave, enter, 0, excess)
+		return leave, nil
+	}
 	if bland {
 		// The first constraint in a fixed order among those of smallest ratio,
 		// against cycling.
@@ -290,28 +349,157 @@ func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, 
 	if leave < 0 {
 		return 0, ErrInfeasible
 	}
-	d := s.d[leave]
-	t := max(s.y[leave], 0) / d
-	for i := range s.y {
-		s.y[i] -= t * s.d[i]
+	s.exchange(leave, enter, max(s.y[leave], 0)/s.d[leave], excess)
+	return leave, nil
+}
+
+// Enter goes to the next vertex of a problem from NewAt by a row that this one exceeds, and
+// returns which of the n rows is forgotten for it: for callers with more rows than can be
+// listed, who find the one that is exceeded most by themselves.
+func (s *Solver) Enter(a []float64, b float64) (place int, err error) {
+	if err := s.AddRow(a, b); err != nil {
+		return 0, err
 	}
-	s.y[leave] = t
-	for k := range n {
-		r := s.inv[k*n : (k+1)*n]
-		c := r[leave] / d
-		if c == 0 {
+	if len(s.rows) == s.n {
+		return 0, ErrSingular // a row of zeros
+	}
+	in := s.rows[s.n]
+	place, err = s.pivot(active{kind: below, index: s.n}, floats.Dot(in.a, s.x)-in.b, false)
+	s.rows = s.rows[:s.n]
+	if err == nil {
+		s.rows[place], s.active[place].index = in, place
+	}
+	return place, err
+}
+
+// Refresh computes the vertex of NewAt and Enter from its rows alone.
+func (s *Solver) Refresh() error { return s.refactor() }
+
+// Vertex returns the vertex, as the inverse so far and the right sides have it. The slice is
+// the solver's.
+func (s *Solver) Vertex() []float64 {
+	for i, a := range s.active {
+		s.u[i] = s.side(a)
+	}
+	for k := range s.x {
+		s.x[k] = floats.Dot(s.inv[k*s.n:(k+1)*s.n], s.u)
+	}
+	return s.x
+}
+
+// Multipliers returns those of the rows of a problem from NewAt, in their places.
+func (s *Solver) Multipliers() []float64 {
+	y := make([]float64, s.n)
+	for i, r := range s.rows {
+		y[i] = max(s.y[i], 0) / r.scale
+	}
+	return y
+}
+
+// Restart gives the rows of a problem from NewAt other right sides, and those marked as
+// free none: they only complete the vertex, and leave at the first chance.
+func (s *Solver) Restart(b []float64, free []bool) error {
+	for i := range s.rows {
+		s.rows[i].b = b[i] / s.rows[i].scale
+	}
+	s.free = free
+	return s.refactor()
+}
+
+// Independent moves weights of columns whose sum is c until the columns that have weight are
+// linearly independent: the push phase of a crossover. Most of the weights that it returns
+// are 0.
+func Independent(c []float64, cols [][]float64, weights []float64) ([]float64, error) {
+	n := len(c)
+	unit := make([][]float64, n)
+	for i := range unit {
+		unit[i] = make([]float64, n)
+		unit[i][i] = 1
+	}
+	s, err := NewAt(c, unit, make([]float64, n))
+	if err != nil {
+		return nil, err
+	}
+	clear(s.y)
+	owner := make([]int, n) // −1: a unit column, stuck at zero
+	for i := range owner {
+		owner[i] = -1
+	}
+	weight, order := slices.Clone(weights), make([]int, len(cols))
+	for j, a := range cols {
+		s.rows = append(s.rows, row{a: a, scale: 1})
+		order[j] = j
+	}
+	column := func(j int) active { return active{kind: below, index: n + j} }
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(weight[j], weight[i]) })
+	enter := func(r, j int) {
+		if owner[r] >= 0 {
+			weight[owner[r]] = 0
+		}
+		s.exchange(r, column(j), 0, 0)
+		s.y[r], owner[r] = weight[j], j
+	}
+	// Columns enter in place of units while a good pivot exists, the heaviest first; what is
+	// left over depends on them and is pushed out.
+	for _, good := range []float64{0.1, 1e-2, 1e-3, 1e-4, 1e-5} {
+		rest := order[:0]
+		for _, j := range order {
+			s.image(column(j))
+			r, top := -1, 0.0
+			for i, a := range s.d {
+				top = max(top, math.Abs(a))
+				if owner[i] < 0 && (r < 0 || math.Abs(a) > math.Abs(s.d[r])) {
+					r = i
+				}
+			}
+			if r < 0 || math.Abs(s.d[r]) <= good*top {
+				rest = append(rest, j)
+				continue
+			}
+			enter(r, j)
+		}
+		order = rest
+	}
+	for _, j := range order {
+		s.image(column(j))
+		// Basic weights move by +d per unit taken from j; it goes down to 0, or up,
+		// whichever ends first.
+		down, up := weight[j], math.Inf(1)
+		rDown, rUp := -1, -1
+		for i, a := range s.d {
+			if owner[i] < 0 || math.Abs(a) < 1e-7 {
+				continue
+			}
+			if step := s.y[i] / math.Abs(a); a < 0 && step < down {
+				down, rDown = step, i
+			} else if a > 0 && step < up {
+				up, rUp = step, i
+			}
+		}
+		step, r := -down, rDown
+		if up < down {
+			step, r = up, rUp
+		}
+		for i, a := range s.d {
+			s.y[i] = max(s.y[i]-step*a, 0)
+		}
+		weight[j] += step
+		if r < 0 {
+			weight[j] = 0
 			continue
 		}
-		for i, e := range s.d {
-			r[i] -= c * e
-		}
-		r[leave] = c
-		s.x[k] -= excess * c
+		enter(r, j)
 	}
-	s.active[leave] = enter
-	s.fresh++
-	s.work += int64(n) * int64(2*n+len(s.rows))
-	return t * excess, nil
+	if err := s.refactor(); err != nil {
+		return nil, err
+	}
+	clear(weight)
+	for i, j := range owner {
+		if j >= 0 {
+			weight[j] = max(s.y[i], 0)
+		}
+	}
+	return weight, nil
 }
 
 func (a active) before(b active) bool {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -157,6 +158,170 @@ func TestWeakDuality(t *testing.T) {
 			}
 			if math.Abs(dual-v) > 1e-10*(1+math.Abs(v)) {
 				t.Fatalf("value %v, dual bound %v", v, dual)
+			}
+		}
+	}
+}
+
+// Rows that enter one by one, and are forgotten, lead where rows that are kept lead; right
+// sides may change, and rows that only complete the first vertex leave.
+func TestEnter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		n := 1 + rng.IntN(8)
+		c := make([]float64, n)
+		for i := range c {
+			c[i] = math.Round(3 * rng.Float64())
+		}
+		var rows [][]float64
+		var sides []float64
+		for i := range n + rng.IntN(40) {
+			a := make([]float64, n)
+			for j := range a {
+				if a[j] = 2*rng.Float64() - 0.5; i < n {
+					a[j] = 0
+				}
+			}
+			if i < n {
+				a[i] = 1
+			}
+			rows, sides = append(rows, a), append(sides, rng.Float64())
+		}
+		lo, hi := box(n, -1e3, 1e3)
+		kept, _ := New(c, lo, hi)
+		for i, a := range rows {
+			if err := kept.AddRow(a, sides[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, want, err := kept.Maximize(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The first vertex is that of units whose sides are 1; they are free once other rows
+		// have come, unless they are among the rows.
+		start := make([]float64, n)
+		for i := range start {
+			start[i] = 1
+		}
+		s, err := NewAt(c, rows[:n], start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := make([]int, n) // of the rows, which is at which place
+		for i := range at {
+			at[i] = i
+		}
+		first := slices.Clone(sides)
+		copy(first, start)
+		for _, b := range [][]float64{first, sides} {
+			now := make([]float64, n)
+			for place, i := range at {
+				now[place] = b[i]
+			}
+			if err := s.Restart(now, make([]bool, n)); err != nil {
+				t.Fatal(err)
+			}
+			for range 1000 {
+				x := s.Vertex()
+				enter, most := -1, 1e-12
+				for i, a := range rows {
+					e := -b[i]
+					for j, v := range a {
+						e += v * x[j]
+					}
+					if e > most {
+						enter, most = i, e
+					}
+				}
+				if enter < 0 {
+					break
+				}
+				place, err := s.Enter(rows[enter], b[enter])
+				if err != nil {
+					t.Fatal(err)
+				}
+				at[place] = enter
+			}
+		}
+		got, sum := 0.0, make([]float64, n)
+		for place, y := range s.Multipliers() {
+			if y < 0 {
+				t.Fatalf("multiplier %v", y)
+			}
+			got += y * sides[at[place]]
+			for j, v := range rows[at[place]] {
+				sum[j] += y * v
+			}
+		}
+		// An optimum on the box is none of the rows alone.
+		if lowest := slices.Min(s.Vertex()); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) && lowest > -1e3 {
+			t.Errorf("n = %d: %v, want %v", n, got, want)
+		}
+		for j := range sum {
+			if math.Abs(sum[j]-c[j]) > 1e-9 {
+				t.Errorf("multipliers make %v of c[%d] = %v", sum[j], j, c[j])
+			}
+		}
+	}
+}
+
+// An active row that is given up leaves at the next row, whatever the ratios are.
+func TestFreeRowLeaves(t *testing.T) {
+	s, err := NewAt([]float64{1, 0}, [][]float64{{1, 0}, {0, 1}}, []float64{1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Restart([]float64{1, 0}, []bool{false, true}); err != nil {
+		t.Fatal(err)
+	}
+	// In the first place the ratio is 1, in the second −1/2 of a multiplier of 0.
+	if place, err := s.Enter([]float64{1, -2}, 0.5); err != nil || place != 1 {
+		t.Errorf("the row takes place %d (error %v), want 1", place, err)
+	}
+	if x := s.Vertex(); math.Abs(x[0]-1) > 1e-15 || math.Abs(x[1]-0.25) > 1e-15 {
+		t.Errorf("the vertex is %v, want [1 0.25]", x)
+	}
+}
+
+func TestIndependent(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		n := 1 + rng.IntN(8)
+		c, cols, weights := make([]float64, n), [][]float64(nil), []float64(nil)
+		for range 1 + rng.IntN(4*n) {
+			a, w := make([]float64, n), rng.Float64()
+			for i := range a {
+				a[i] = math.Round(6*rng.Float64()) - 2
+				c[i] += w * a[i]
+			}
+			cols, weights = append(cols, a), append(weights, w)
+		}
+		got, err := Independent(c, cols, weights)
+		if errors.Is(err, ErrSingular) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := 0
+		for j, w := range got {
+			if w < 0 {
+				t.Fatalf("weight %v", w)
+			}
+			if w > 0 {
+				some++
+			}
+			for i, v := range cols[j] {
+				c[i] -= w * v
+			}
+		}
+		if some > n {
+			t.Errorf("%d columns of %d numbers have weight", some, n)
+		}
+		for i, left := range c {
+			if math.Abs(left) > 1e-9 {
+				t.Errorf("n = %d, %d columns: entry %d of the sum is off by %v", n, len(cols), i, left)
 			}
 		}
 	}

@@ -51,7 +51,8 @@ const (
 
 // Where to look, and how finely; none of these proves anything.
 const (
-	gridPoints = 64
+	gridPoints = 64 // on which the regret rests; μ has a part of them first, and more where it needs them
+	firstShare = 4
 	rounds     = 6
 	accuracy   = 1e-5
 	gain       = 0.05 // of the width that is left; what theory leaves open, no more points close
@@ -65,12 +66,13 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 	}
 	c := &curve{ask: ask, tolerance: tolerance}
 	last := max(0, end)
-	var grid []float64
+	var grid, others []float64
 	for i := range gridPoints + 1 {
-		grid = append(grid, last*float64(i)/gridPoints)
-	}
-	if last == 0 {
-		grid = []float64{0}
+		if x := last * float64(i) / gridPoints; i%firstShare == 0 && (i == 0 || last > 0) {
+			grid = append(grid, x)
+		} else if last > 0 {
+			others = append(others, x)
+		}
 	}
 	if err := c.add(grid); err != nil {
 		return out, err
@@ -103,6 +105,15 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 	if math.IsInf(out.Upper, 1) {
 		return out, fault.New("tolerance", "%v: %w", tolerance, ErrNone)
 	}
+	others = slices.DeleteFunc(others, func(x float64) bool { // refine may have had it
+		return slices.ContainsFunc(c.points, func(p Point) bool { return math.Abs(p.At-x) < 1e-9*x })
+	})
+	if err := c.add(others); err == nil {
+		out.Lower, out.Upper = c.bounds()
+		out.Upper = min(out.Upper, most)
+	} else if err != ErrEnough {
+		return out, err
+	}
 	out.Regret = c.regret(out.Upper)
 	return out, nil
 }
@@ -123,6 +134,19 @@ func (c *curve) add(epsilons []float64) error {
 		c.points = append(c.points, Point{p.At, max(0, p.Lower), min(1, p.Upper)})
 	}
 	slices.SortFunc(c.points, func(p, q Point) int { return cmp.Compare(p.At, q.At) })
+	// δ is convex in e^ε: a value that little work has proved is not to stand in the way of those beside it.
+	x, up := make([]float64, len(c.points)), make([]float64, len(c.points))
+	for i, p := range c.points {
+		x[i], up[i] = p.At, p.Upper
+	}
+	hull := xmath.LowerHull(x, up)
+	for k := 1; k < len(hull); k++ {
+		l, r := hull[k-1], hull[k]
+		for i := l + 1; i < r; i++ {
+			share := math.Expm1(x[i]-x[r]) / math.Expm1(x[l]-x[r])
+			c.points[i].Upper = min(up[i], xmath.Up(share*up[l]+(1-share)*up[r], 8))
+		}
+	}
 	return nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // A curve is δ(ε) of one direction.

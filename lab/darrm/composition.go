@@ -18,8 +18,7 @@ func (e *experiment) composition(ctx context.Context) {
 	e.printf(`## Composition of the profiles
 
 ε of Q queries at the δ of Table 2 (11 mechanisms, each (%g, %g)-DP), by general composition and from the profile of the
-noise function (darrm/profile.go) through the Fourier accountant. "bound" is certified; "attack" is what one family of mechanisms
-attains, so that no accountant can promise less. Here the output's δ is 1 − (1−Δ)^m.
+noise function (darrm/profile.go) through the Fourier accountant. "bound" is certified; "attack" is attained. The output's δ is 1 − (1−Δ)^m.
 
 | m | Q | δ | general composition | noise function | attack | bound | of general |
 |---|---|---|---|---|---|---|---|

@@ -73,8 +73,7 @@ func (e *experiment) report(ctx context.Context) {
 	e.printf(`# Private majority: the experiments of the DaRRM paper
 
 Written by ` + "`go run ./lab/darrm`" + `; every number below is computed by the library. The theory is in [darrm.md](../guide/darrm.md).
-"optimal" is the monotone optimum of the paper's surrogate objective; "double" is subsampling of 2m − 1 votes,
-"subsampling" that of m, "paper's constant" its randomized response (with τ = K unless noted) and "constant" the best one.
+"optimal" is the monotone optimum of the paper's objective, "double" subsampling of 2m − 1 votes, "subsampling" of m, "constant" the best constant.
 
 `)
 	e.figure2()
@@ -129,7 +128,7 @@ func (e *experiment) figure6() {
 		e.printf("| %d | %.4f | %.4f | %.4f | %.4f | %.4f | %.6f | %.6f | %.6f | %s |\n", count, p.Allowance, budget, delta, tau/0.1, lambda,
 			cs[2].gamma[0], r.Certificate.MaxF, r.Certificate.BudgetF, shape)
 	}
-	e.printf("\nEvery number of the paper's Table 3 comes out. With δ near 0.1 the noise-free majority of the 35 mechanisms keeps the budget\nby itself: the optimum is γ ≡ 1 and its error zero.\n\n")
+	e.printf("\nEvery number of the paper's Table 3 comes out: the optimum is γ ≡ 1 and its error zero.\n\n")
 	e.noiseAndError("darrm-figure6.png", panels, 0)
 }
 
@@ -171,9 +170,7 @@ func (e *experiment) figure8() {
 func (e *experiment) figure9() {
 	e.printf(`## Figure 9: the prior that γ was optimised for, K = 11, ε = 0.1, pure
 
-opt-U is optimal for p uniform on [½, 1], opt-P for p uniform on [0.7, 1]. The error of the paper is identically zero at p ≡ ½ for every
-symmetric γ, so its middle panel says nothing; the disagreement with the true majority is shown there instead. The first column is an
-average over 20 000 sampled vectors (standard error about 1%%).
+opt-U is optimal for p uniform on [½, 1], opt-P for p uniform on [0.7, 1]. At p ≡ ½ the paper's error is zero for every symmetric γ; the disagreement with the true majority is shown instead. The first column is an average over 20 000 vectors.
 
 | m | γ | error, p ~ U[0, 1] | disagreement, p ≡ ½ | error, p ~ U[0, 0.1] |
 |---|---|---|---|---|
@@ -201,7 +198,7 @@ func (e *experiment) figure10() {
 		s, l := try.Must2(darrm.GNMaxNoise(eps, 0.0003))
 		e.printf("| %s | (%g, 0.0003) | %.4f | %.6f |\n", []string{"MNIST", "Fashion-MNIST"}[i], eps, l, s)
 	}
-	e.printf("\nThe paper's σ (21.46 and 22.46) come out; its orders (34.31 and 35.74) do not: they are the smallest admissible order plus 3, where\nthe noise would be 37.73 and 40.23.\n\n")
+	e.printf("\nThe paper's σ (21.46 and 22.46) come out; its orders (34.31 and 35.74) do not: there the noise would be 37.73 and 40.23.\n\n")
 	e.gnmaxPlot("darrm-figure10.png")
 }
 

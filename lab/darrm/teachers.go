@@ -23,8 +23,8 @@ func (e *experiment) teachers(ctx context.Context) {
 	e.printf(`## The paper's teachers, declared and by their profile
 
 %d teachers on equal parts of 11,272 images, each trained for 5 epochs by DP-SGD with noise multiplier 12, are (%g, %g)-DP in the paper. Declared
-so, with δ = 1 − (1−Δ)^m, the optimum has the expected errors of the first column, for p uniform on [½, 1]. The training itself is known by δ(ε) at every ε: the paper
-does not state its batches, and %d steps of %d of %d images cost ε = %.5f at δ = %g. With that profile the same budget allows a noise function with the errors of the second column.
+so, with δ = 1 − (1−Δ)^m, the optimum has the expected errors of the first column, for p uniform on [½, 1]. The paper
+does not state its batches; %d steps of %d of %d images cost ε = %.5f at δ = %g. With that profile the same budget allows a noise function with the errors of the second column.
 
 | m | declared | by their profile | subsampling |
 |---|---|---|---|

@@ -266,7 +266,7 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	}
 	r.p("\n## Noisy label loss and test loss against ε (as Figures 4 and 5)")
 	r.p("")
-	r.p("By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Methods that use a prior estimate it from the private labels with a part √(k/n) of ε; *by group* they do so for each of six parts of the day.", seeds)
+	r.p("By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Priors are estimated with a part √(k/n) of ε; *by group* for each of six parts of the day.", seeds)
 	head := []string{"excess test MSE"}
 	for _, eps := range budgets {
 		head = append(head, fmt.Sprintf("ε = %v", eps))

@@ -80,7 +80,7 @@ func run(dir string, without ...string) {
 	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.")
 	r.p("This page is written by `go run ./lab/labeldp`. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).")
 	r.p("")
-	r.p("Losses are **half-losses**, E ½(ŷ − y)²: that is what the paper tabulates as noisy label loss, although its captions say mean squared error. Test losses are mean squared errors, as in the paper.")
+	r.p("Losses are **half-losses**, E ½(ŷ − y)², as the paper tabulates them; test losses are mean squared errors.")
 	for _, section := range sections {
 		if slices.Contains(without, section.name) {
 			continue
@@ -168,7 +168,7 @@ func figureTwo(r *report) {
 	opt, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
 	r.p("\n## Figure 2: the optimal law")
 	r.p("")
-	r.p("Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. The paper shows a solution on an unspecified fine grid; without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
+	r.p("Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. Without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
 	head := []string{"output"}
 	for _, y := range opt.Labels() {
 		head = append(head, fmt.Sprintf("P(· \\| %v)", y))
@@ -260,7 +260,7 @@ func lossCurves(r *report) {
 		}
 		r.table(head, rows)
 	}
-	r.p("For small ε the optimum is close to the two-point mechanism, and has half the loss of Laplace noise; for large ε it approaches debiased randomized response, and reaches it at a finite ε (below).")
+	r.p("For small ε the optimum is close to the two-point mechanism, with half the loss of Laplace noise; for large ε it reaches debiased randomized response.")
 }
 
 func biasCurves(r *report) {
@@ -313,7 +313,7 @@ func biasLimit(r *report) {
 
 // biasRule says which β a regression of d parameters on n examples should take.
 func biasRule(r *report, p labeldp.Prior) {
-	r.p("How much bias is worth it? A model of d parameters fitted to n examples turns noise into about 2·loss·d/n of squared test error, and a bias of β into up to β², however many examples there are. The β with the least 2·loss(β)·d/n + β² is s·d/n, where the loss falls by s for a unit of β. By the table above, and by search over β in steps of 0.005:")
+	r.p("A model of d parameters fitted to n examples turns noise into about 2·loss·d/n of squared test error, and a bias of β into up to β². The β with the least 2·loss(β)·d/n + β² is s·d/n, where the loss falls by s for a unit of β. By the table above, and by search over β in steps of 0.005:")
 	sizes := []float64{10, 100, 1000, 10000}
 	head := []string{"ε", "s"}
 	for _, n := range sizes {

@@ -106,7 +106,7 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	base := poissonLoss(clean, testX, testY)
 	r.p("\n## Poisson loss (as Figure 5 (b), on synthetic counts)")
 	r.p("")
-	r.p("%d examples, x uniform on [0, 1], label a Poisson count of mean e^(3x − 1), at most 20; log λ a quadratic in x, fitted by Newton's method and taken where the training loss is lowest, as the paper does at small ε. Relative test loss (L − L\\*)/|L\\*|, L\\* = %.4f that of clean labels: mean over %d runs, with the standard deviation. A training loss has no minimum where the mean of the noisy labels is negative for some x; how many runs had none stands in brackets, if any.", rows, base, seeds)
+	r.p("%d examples, x uniform on [0, 1], label a Poisson count of mean e^(3x − 1), at most 20; log λ a quadratic in x, fitted by Newton's method and taken where the training loss is lowest, as the paper does at small ε. Relative test loss (L − L\\*)/|L\\*|, L\\* = %.4f that of clean labels: mean over %d runs, with the standard deviation. Runs whose training loss had no minimum are in brackets.", rows, base, seeds)
 	head := []string{"method"}
 	for _, eps := range budgets {
 		head = append(head, fmt.Sprintf("ε = %v", eps))

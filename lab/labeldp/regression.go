@@ -79,7 +79,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 	clean := fit(x, y)
 	r.p("\n## A synthetic regression")
 	r.p("")
-	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. The whole pipeline runs: a private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
+	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. A private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
 	type cell struct{ label, test, square float64 }
 	cells := map[string][]cell{}
 	var order []string

@@ -215,3 +215,8 @@ func TestNotebookMasksWithoutReplacement(t *testing.T) {
 		t.Errorf("upper value %v", upper)
 	}
 }
+
+// gaussianLoss is ω of the Gaussian mechanism with Δ/σ = theta: N(θ²/2, θ²).
+func gaussianLoss(theta float64) closedForm {
+	return func(s float64) float64 { return normal(s, theta*theta/2, theta) }
+}

@@ -30,11 +30,6 @@ func normal(x, mean, sigma float64) float64 {
 	return math.Exp(-z*z/2) / (sigma * math.Sqrt(2*math.Pi))
 }
 
-// gaussianLoss is ω of the Gaussian mechanism with Δ/σ = theta: N(θ²/2, θ²).
-func gaussianLoss(theta float64) closedForm {
-	return func(s float64) float64 { return normal(s, theta*theta/2, theta) }
-}
-
 // poissonLoss is ω of q N(1, σ²) + (1−q) N(0, σ²) against N(0, σ²), with the inverse
 // g(s) = σ² log((eˢ−(1−q))/q) + ½ of the loss and g'(s) = σ²eˢ/(eˢ−(1−q)).
 func poissonLoss(q, sigma float64) closedForm {

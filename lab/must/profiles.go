@@ -55,7 +55,7 @@ var table3Grid = []float64{0.05, 0.5, 1, 2, 3, 4.5}
 func profilesTable(r *report) {
 	ss := schemes(1000, 500, 400)
 	bs := noises()
-	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, to its digits, except the row for Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there.\n\n" +
+	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, except Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there.\n\n" +
 		"| noise | scheme | ε = 0.05 | 0.5 | 1 | 2 | 3 | 4.5 |\n|---|---|---|---|---|---|---|---|\n")
 	for _, s := range ss {
 		r.printf("| – | ε', %s |", s.name)

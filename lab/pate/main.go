@@ -35,7 +35,7 @@ func main() {
 func run(out, format string) {
 	var b bytes.Buffer
 	try.Check(write(&b))
-	try.Check(os.WriteFile(filepath.Join(out, "pate.md"), b.Bytes(), 0o644))
+	try.Check(plots.WritePage(out, "pate", b.Bytes()))
 	for _, f := range figures {
 		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)

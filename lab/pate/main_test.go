@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -31,8 +32,17 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(page, b.Bytes()) {
+	text, tables, err := plots.Short(b.Bytes(), "pate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(page, text) {
 		t.Error("docs/experiments/pate.md differs from what go run ./lab/pate writes")
+	}
+	for name, table := range tables {
+		if kept, err := os.ReadFile(filepath.Join("..", "..", "docs", "experiments", name)); err != nil || !bytes.Equal(kept, table) {
+			t.Errorf("%s is not what go run ./lab/pate writes (%v)", name, err)
+		}
 	}
 	for _, f := range figures {
 		if !bytes.Contains(page, []byte("(pate-"+f.name+".svg)")) {

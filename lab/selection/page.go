@@ -23,9 +23,7 @@ func writePage(ctx context.Context, run candidate, n int) []byte {
 	say(`# What hyper-parameter tuning costs
 
 This page, its tables and its figures are written by
-%[1]sgo run ./lab/selection%[1]s. ε "attained" is what an explicit ranking of the outcomes reaches on a pair of
-data sets; ε "proved" holds for all rankings. Where the two columns agree, the price is
-known.
+%[1]sgo run ./lab/selection%[1]s. ε "attained" is what a ranking of the outcomes reaches on a pair of data sets; ε "proved" holds for all rankings.
 
 ## A DP-SGD run
 
@@ -49,8 +47,7 @@ by its profile. For Poisson laws of large mean the two ends meet by Theorem E
 
 ![ε against the expected number of runs](selection-epsilon.svg) [numbers](selection-epsilon.csv)
 
-Solid lines are this library's, dashed ones Papernot and Steinke's. The price of a
-Poisson law grows linearly with its mean, that of the others with its logarithm.
+Solid lines are this library's, dashed ones Papernot and Steinke's.
 
 ![What ε buys](selection-miss.svg) [numbers](selection-miss.csv)
 
@@ -88,7 +85,7 @@ on the last %d digits; ± is the standard error over %d repetitions. All at δ =
 			wins++
 		}
 	}
-	say(`"Search" is the best of a geometric number of runs, %d expected; "paid for" are %d runs whose
+	say(`"Search" is the best of a geometric number, %d expected; "paid for" are %d runs whose
 outcomes could all be published, each with as much noise as that takes. The search is ahead at %d of
 %d budgets. A setting known beforehand is worth more than any search; one taken at random is worth less.
 

@@ -55,10 +55,6 @@ var kindsOfSteps = []kindOfStep{
 	{"one threshold", inFull("add-remove", "threshold: {noise: gaussian, standard-deviation: 4, threshold: 24, partitions: 3}", 1), []string{
 		inFull("add-remove", "threshold: {noise: gaussian, standard-deviation: 3.9999, threshold: 24, partitions: 3}", 1),
 		inFull("add-remove", "threshold: {noise: gaussian, standard-deviation: 4, threshold: 24, partitions: 4}", 1)}, 1e-6, false},
-	{"one threshold of Laplace noise", inFull("add-remove", "threshold: {noise: laplace, scale: 2, threshold: 28}", 1), []string{
-		inFull("add-remove", "threshold: {noise: laplace, scale: 1.9999, threshold: 28}", 1)}, 1e-6, false},
-	{"a threshold on whole numbers", inFull("add-remove", "threshold: {noise: discrete-laplace, scale: 2, threshold: 28}", 1), []string{
-		inFull("add-remove", "threshold: {noise: discrete-laplace, scale: 1.9999, threshold: 28}", 1)}, 1e-6, false},
 	{"thresholds beside noise", thresholds(3), []string{thresholds(6), strings.Replace(thresholds(3), "threshold: 26", "threshold: 19", 1)}, 1e-6, true},
 	{"a selection of keys", inFull("add-remove", "select-partitions: {epsilon: 1, delta: 1e-7}", 1), []string{
 		inFull("add-remove", "select-partitions: {epsilon: 1.0001, delta: 1e-7}", 1),

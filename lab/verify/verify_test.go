@@ -130,7 +130,7 @@ func certify(text string, delta float64) (string, service.EpsilonAt, error) {
 	q.Plan = service.PlanText(text)
 	q.Delta = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
 	q.Certificate = true
-	a, err := service.New(nil).Epsilon(context.Background(), q)
+	a, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), q)
 	if err != nil {
 		return "", service.EpsilonAt{}, err
 	}
@@ -426,8 +426,10 @@ func TestOthersAreNotChecked(t *testing.T) {
 		{"a vector of whole numbers", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5, sensitivity: 2}}, count: 10}]"},
 		{"persons", "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {laplace: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
 		{"a search that is cut off", searches("geometric, mean: 10, max: 20")},
+		{"a search of a Poisson law", searches("poisson, mean: 10")},
 		{"a search inside of a search", "neighbors: add-remove\nsteps: [{selection: {law: geometric, mean: 2}, steps: [{selection: {law: geometric, mean: 2}, mechanism: {gaussian: {noise-multiplier: 9}}}]}]"},
 		{"choices in a menu", strings.Replace(menus(6, 1), "laplace: {noise-multiplier: 5}", "exponential: {epsilon: 0.5}", 1)},
+		{"a threshold of Laplace noise", inFull("add-remove", "threshold: {noise: laplace, scale: 2, threshold: 28}", 1)},
 		{"a threshold of an infinite end", inFull("add-remove", "threshold: {noise: gaussian, standard-deviation: 4, threshold: 16, partitions: 3}", 1)},
 		{"shuffled batches", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {shuffle: {batches: 10, redraw: each-epoch}}}]"},
 	} {
@@ -488,7 +490,7 @@ func TestZero(t *testing.T) {
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
 			q.Epsilon = service.Decimals{"0"}
-			at, err := service.New(nil).Delta(context.Background(), q)
+			at, err := service.Ask[service.DeltaAnswer](context.Background(), service.New(nil), q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -124,9 +124,9 @@ class Calibration(Calibrated):
     settings: Tuple[Setting, ...]
     accuracy: float
     evaluations: int
+    records_per_person: Optional[int] = None
     budget: Optional[EpsilonDelta] = None
     fails: Optional[Probe] = None
-    records_per_person: Optional[int] = None
     theory_gap: bool = False
     warnings: Tuple[str, ...] = ()
     attack: Optional[AttackBudget] = None
@@ -136,6 +136,7 @@ class Calibration(Calibrated):
 def _read_solution(r: Any) -> Calibration:
     return Calibration(
         neighbors=r["neighbors"],
+        records_per_person=within(r, "records-per-person"),
         budget=None if (x := within(r, "budget")) is None else _read_epsilon_delta(x),
         solve=r["solve"],
         value=float(r["value"]),
@@ -144,7 +145,6 @@ def _read_solution(r: Any) -> Calibration:
         meets=_read_probe(r["meets"]),
         fails=None if (x := within(r, "fails")) is None else _read_probe(x),
         fails_proved=r["fails-proved"],
-        records_per_person=within(r, "records-per-person"),
         theory_gap=bool(within(r, "theory-gap")),
         settings=tuple(_read_setting(x) for x in r["steps"] or ()),
         accuracy=float(r["accuracy"]),
@@ -228,17 +228,17 @@ class PlanCurve(Answer):
     plan: str
     neighbors: str
     points: Tuple[CurvePoint, ...]
-    warnings: Tuple[str, ...] = ()
     records_per_person: Optional[int] = None
+    warnings: Tuple[str, ...] = ()
 
 
 def _read_curve(r: Any) -> PlanCurve:
     return PlanCurve(
         plan=r["plan"],
         neighbors=r["neighbors"],
+        records_per_person=within(r, "records-per-person"),
         points=tuple(_read_curve_point(x) for x in r["points"] or ()),
         warnings=tuple(within(r, "warnings") or ()),
-        records_per_person=within(r, "records-per-person"),
     )
 
 
@@ -440,20 +440,20 @@ class Risk(Risks):
     advantage: RiskValue
     true_positive_rate: Tuple[RiskRate, ...]
     bayes_success: Tuple[RiskPrior, ...]
+    records_per_person: Optional[int] = None
     theory_gap: bool = False
     warnings: Tuple[str, ...] = ()
-    records_per_person: Optional[int] = None
 
 
 def _read_risk(r: Any) -> Risk:
     return Risk(
         neighbors=r["neighbors"],
+        records_per_person=within(r, "records-per-person"),
         advantage=_read_risk_value(r["advantage"]),
         true_positive_rate=tuple(_read_risk_rate(x) for x in r["true-positive-rate"] or ()),
         bayes_success=tuple(_read_risk_prior(x) for x in r["bayes-success"] or ()),
         theory_gap=bool(within(r, "theory-gap")),
         warnings=tuple(within(r, "warnings") or ()),
-        records_per_person=within(r, "records-per-person"),
     )
 
 
@@ -772,10 +772,10 @@ class Audit(Answer):
     band: Tuple[ROCPoint, ...] = ()
     guesses: Optional[AuditOne] = None
     neighbors: str = ""
+    records_per_person: Optional[int] = None
     claimed_lower: Optional[float] = None
     claimed_estimate: Optional[float] = None
     claimed_upper: Optional[float] = None
-    records_per_person: Optional[int] = None
     consistent: Optional[bool] = None
     reason: str = ""
     roc: Tuple[ROCPoint, ...] = ()
@@ -796,10 +796,10 @@ def _read_audit(r: Any) -> Audit:
         band=tuple(_read_rocpoint(x) for x in within(r, "band") or ()),
         guesses=None if (x := within(r, "guesses")) is None else _read_audit_one(x),
         neighbors=within(r, "claim.neighbors") or "",
+        records_per_person=within(r, "claim.records-per-person"),
         claimed_lower=real(within(r, "claim.epsilon.lower")),
         claimed_estimate=real(within(r, "claim.epsilon.estimate")),
         claimed_upper=real(within(r, "claim.epsilon.upper")),
-        records_per_person=within(r, "claim.records-per-person"),
         consistent=within(r, "claim.consistent"),
         reason=within(r, "claim.reason") or "",
         roc=tuple(_read_rocpoint(x) for x in within(r, "roc") or ()),
@@ -1495,10 +1495,10 @@ class Operations(Connection):
         mechanism: Optional[str] = None,
         epsilon: Optional[float] = None,
         steps: Optional[int] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         epochs: Optional[float] = None,
         neighbors: Optional[str] = None,
-        target_epsilon: Optional[float] = None,
+        target_epsilon: Optional[Numbers] = None,
         cap: Optional[float] = None,
         recursion: Optional[int] = None,
         accuracy: Optional[float] = None,
@@ -1532,10 +1532,10 @@ class Operations(Connection):
                 noise_multiplier=noise_multiplier,
                 epsilon=epsilon,
                 steps=steps,
-                delta=delta,
+                delta=listed(delta),
                 epochs=epochs,
                 neighbors=neighbors,
-                target_epsilon=target_epsilon,
+                target_epsilon=listed(target_epsilon),
                 cap=cap,
                 recursion=recursion,
                 accuracy=accuracy,
@@ -1543,15 +1543,15 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        )["schemes"] or ())
+        )["results"][0]["schemes"] or ())
 
     @each("epsilon", "delta")
     def calibrate(
         self,
         plan: PlanLike,
         *,
-        epsilon: Optional[float] = None,
-        delta: Optional[float] = None,
+        epsilon: Optional[Numbers] = None,
+        delta: Optional[Numbers] = None,
         target_advantage: Optional[float] = None,
         target_tpr: Optional[float] = None,
         at_fpr: Optional[float] = None,
@@ -1580,8 +1580,8 @@ class Operations(Connection):
         return _read_solution(self.request(
             "calibrate", **given(
                 plan=plan_of(plan),
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 target_advantage=target_advantage,
                 target_tpr=target_tpr,
                 at_fpr=at_fpr,
@@ -1594,7 +1594,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     def plan_check(
         self,
@@ -1662,7 +1662,7 @@ class Operations(Connection):
     def compare(
         self,
         plan: PlanLike,
-        delta: float,
+        delta: Numbers,
         *,
         recursion: Optional[int] = None,
         accuracy: Optional[float] = None,
@@ -1672,21 +1672,21 @@ class Operations(Connection):
     ) -> Tuple[Comparison, ...]:
         """Asks for the ε of a plan at a δ by every method.
 
-        delta: the δ to compare at
+        delta: one or several δ to compare at
         recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
         return tuple(_read_compared(x) for x in self.request(
             "compare", **given(
                 plan=plan_of(plan),
-                delta=delta,
+                delta=listed(delta),
                 recursion=recursion,
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        )["methods"] or ())
+        )["results"][0]["methods"] or ())
 
     def risk(
         self,
@@ -1805,7 +1805,7 @@ class Operations(Connection):
         self,
         old: PlanLike,
         new: PlanLike,
-        delta: float,
+        delta: Numbers,
         *,
         recursion: Optional[int] = None,
         accuracy: Optional[float] = None,
@@ -1815,7 +1815,7 @@ class Operations(Connection):
     ) -> Difference:
         """Asks what tells plan New from plan Old, and what that costs at Delta.
 
-        delta: δ of both plans
+        delta: one or several δ of both plans
         recursion: narrow a theory gap for mechanisms that run at most this many times by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
@@ -1823,21 +1823,21 @@ class Operations(Connection):
             "diff", **given(
                 old=plan_of(old),
                 new=plan_of(new),
-                delta=delta,
+                delta=listed(delta),
                 recursion=recursion,
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("tolerance")
     def gdp(
         self,
         plan: PlanLike,
         *,
-        tolerance: Optional[float] = None,
+        tolerance: Optional[Numbers] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
@@ -1851,13 +1851,13 @@ class Operations(Connection):
         return _read_gdp(self.request(
             "gdp", **given(
                 plan=plan_of(plan),
-                tolerance=tolerance,
+                tolerance=listed(tolerance),
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("mu", "zcdp")
     def gdp_solve(
@@ -1865,8 +1865,8 @@ class Operations(Connection):
         plan: PlanLike,
         solve: str,
         *,
-        mu: Optional[float] = None,
-        zcdp: Optional[float] = None,
+        mu: Optional[Numbers] = None,
+        zcdp: Optional[Numbers] = None,
         tolerance: Optional[float] = None,
         step: Optional[str] = None,
         examples: Optional[int] = None,
@@ -1888,8 +1888,8 @@ class Operations(Connection):
         return float(self.request(
             "gdp-solve", **given(
                 plan=plan_of(plan),
-                mu=mu,
-                zcdp=zcdp,
+                mu=listed(mu),
+                zcdp=listed(zcdp),
                 tolerance=tolerance,
                 solve=solve,
                 step=step,
@@ -1899,15 +1899,15 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        )["value"])
+        )["results"][0]["value"])
 
     def _filter(
         self,
         menu: PlanLike,
         *,
         units: Optional[int] = None,
-        epsilon: Optional[float] = None,
-        delta: Optional[float] = None,
+        epsilon: Optional[Numbers] = None,
+        delta: Optional[Numbers] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
@@ -1918,8 +1918,8 @@ class Operations(Connection):
             "filter", **given(
                 menu=plan_of(menu),
                 units=units,
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
@@ -1927,12 +1927,13 @@ class Operations(Connection):
             )
         ))
 
+    @each("delta")
     def audit(
         self,
         design: str,
         members: Numbers,
         non_members: Numbers,
-        delta: float,
+        delta: Numbers,
         plan: Optional[PlanLike] = None,
         *,
         confidence: Optional[float] = None,
@@ -1948,7 +1949,7 @@ class Operations(Connection):
         """Asks what the scores of an attack prove at a δ and a confidence, 0.95 if left out, and, with a plan, whether that agrees with it.
 
         design: many-runs or one-run, see above
-        delta: the δ to bound ε at
+        delta: one or several δ to bound ε at
         confidence: probability that what is told holds, at least (default 0.95)
         threshold: many-runs: a score that was fixed before anybody saw the scores (default: all thresholds at once)
         family: the family of the mechanism, if it is known: any, or gaussian, for which ε follows from the bound of μ (default any)
@@ -1961,7 +1962,7 @@ class Operations(Connection):
                 design=design,
                 members=listed(members),
                 non_members=listed(non_members),
-                delta=delta,
+                delta=listed(delta),
                 confidence=confidence,
                 threshold=threshold,
                 family=family,
@@ -1973,7 +1974,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("delta")
     def select(
@@ -1987,7 +1988,7 @@ class Operations(Connection):
         mean: Optional[Numbers] = None,
         max_: Optional[int] = None,
         first_above: Optional[bool] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
         time_limit: Optional[float] = None,
@@ -2014,7 +2015,7 @@ class Operations(Connection):
                 mean=listed(mean),
                 max_=max_,
                 first_above=first_above,
-                delta=delta,
+                delta=listed(delta),
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
@@ -2032,8 +2033,8 @@ class Operations(Connection):
         buffers: Optional[int] = None,
         error: Optional[str] = None,
         noise_multiplier: Optional[float] = None,
-        epsilon: Optional[float] = None,
-        delta: Optional[float] = None,
+        epsilon: Optional[Numbers] = None,
+        delta: Optional[Numbers] = None,
         neighbors: Optional[str] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
@@ -2063,15 +2064,15 @@ class Operations(Connection):
                 buffers=buffers,
                 error=error,
                 noise_multiplier=noise_multiplier,
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 neighbors=neighbors,
                 accuracy=accuracy,
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("delta")
     def majority(
@@ -2094,7 +2095,7 @@ class Operations(Connection):
         voter_deltas: Optional[Numbers] = None,
         classes: Optional[int] = None,
         answers: Optional[int] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         memory: Optional[float] = None,
         work: Optional[float] = None,
         time_limit: Optional[float] = None,
@@ -2139,19 +2140,19 @@ class Operations(Connection):
                 plan=None if plan is None else plan_of(plan),
                 classes=classes,
                 answers=answers,
-                delta=delta,
+                delta=listed(delta),
                 memory=memory,
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     @each("delta")
     def pate(
         self,
         votes: Sequence[Any],
         mechanism: str,
-        delta: float,
+        delta: Numbers,
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
@@ -2177,7 +2178,7 @@ class Operations(Connection):
         """Asks for the cost of votes, at some Rényi orders.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2187,7 +2188,7 @@ class Operations(Connection):
         baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
-        delta: δ
+        delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
         price: bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)
@@ -2209,7 +2210,7 @@ class Operations(Connection):
                 rounded=rounded,
                 answered=listed(answered),
                 max_answers=max_answers,
-                delta=delta,
+                delta=listed(delta),
                 conversion=conversion,
                 report=report,
                 price=price,
@@ -2218,7 +2219,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     def pate_calibrate(
         self,
@@ -2315,13 +2316,13 @@ class Operations(Connection):
         self,
         *,
         topic: Optional[str] = None,
-    ) -> Any:
+    ) -> Tuple[Topic, ...]:
         """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
-        return self.request(
+        return tuple(_read_topic(x) for x in self.request(
             "explain", **given(
                 topic=topic,
             )
-        )
+        ))
 
     def _local_messages(
         self,
@@ -2440,7 +2441,7 @@ class Operations(Connection):
         self,
         votes: Sequence[Any],
         mechanism: str,
-        delta: float,
+        delta: Numbers,
         order: float,
         beta: float,
         noise: float,
@@ -2468,7 +2469,7 @@ class Operations(Connection):
         """Asks for a bound on ε that may be published.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2478,7 +2479,7 @@ class Operations(Connection):
         baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
-        delta: δ
+        delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
         price: bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)
@@ -2506,7 +2507,7 @@ class Operations(Connection):
                 rounded=rounded,
                 answered=listed(answered),
                 max_answers=max_answers,
-                delta=delta,
+                delta=listed(delta),
                 conversion=conversion,
                 report=report,
                 price=price,
@@ -2523,7 +2524,7 @@ class Operations(Connection):
         self,
         votes: Sequence[Any],
         mechanism: str,
-        delta: float,
+        delta: Numbers,
         order: float,
         beta: float,
         *,
@@ -2552,7 +2553,7 @@ class Operations(Connection):
         """Asks for a sanitized ε.
 
         classes: number of classes, for format labels
-        queries: account for the first K queries only
+        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
@@ -2562,7 +2563,7 @@ class Operations(Connection):
         baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
-        delta: δ
+        delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
         price: bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)
@@ -2591,7 +2592,7 @@ class Operations(Connection):
                 rounded=rounded,
                 answered=listed(answered),
                 max_answers=max_answers,
-                delta=delta,
+                delta=listed(delta),
                 conversion=conversion,
                 report=report,
                 price=price,

@@ -6,7 +6,7 @@ import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 from ._operations import (
-    LabelRandomizer, LedgerStatus, Topic, _read_delta_at, _read_epsilon_at, _read_topic,
+    LabelRandomizer, LedgerStatus, Topic, _read_delta_at, _read_epsilon_at,
 )
 from ._query import Queries
 from ._read import PlanLike, each, listed
@@ -145,11 +145,11 @@ class Accountant(Queries, Runs):
 
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""
-        return _read_topic(self._explain(topic=topic))
+        return self._explain(topic=topic)[0]
 
     def topics(self) -> Sequence[Topic]:
         """Everything that ``explain`` knows."""
-        return tuple(_read_topic(r) for r in self._explain())
+        return self._explain()
 
     def create_ledger(
         self, path: Optional[Union[str, "os.PathLike[str]"]] = None, *, mode: str, menu: Optional[Mapping[str, Any]] = None, **options: Any

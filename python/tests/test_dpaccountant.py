@@ -57,7 +57,7 @@ class Tests(unittest.TestCase):
 
     def test_certificate(self):
         lines = self.accountant.certificate(pure(0.5, 3), delta=1e-5).splitlines()
-        self.assertEqual(lines[0], "accountant certificate 2")
+        self.assertEqual(lines[0], "accountant certificate 3")
         self.assertIn("step 3 pure epsilon 0x1p-1", lines)
         self.assertTrue(lines[-1].startswith("sha256 "))
 

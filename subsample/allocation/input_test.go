@@ -8,9 +8,9 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // TestBadInput: one line that names the field.

@@ -114,7 +114,8 @@ static void add(spread *out, const spread *x, const spread *y, const pairing *g,
 /* The spread of A/t. */
 static void one_step(spread *out, const arb_t mu, ulong t, double h, double offset, slong from, slong n, int above, slong prec)
 {
-	arb_ptr x = _arb_vec_init(10), tail[2] = { x, x + 1 }, before[2] = { x + 2, x + 3 }, point = x + 4, last = x + 5, mass = x + 6, mean = x + 7, z = x + 8, y = x + 9;
+	VECTOR x = vector(10);
+	arb_ptr tail[2] = { x, x + 1 }, before[2] = { x + 2, x + 3 }, point = x + 4, last = x + 5, mass = x + 6, mean = x + 7, z = x + 8, y = x + 9;
 	memset(out->mass, 0, 2*n*sizeof *out->mass);
 	out->zero = out->far = 0;
 	arb_one(before[0]);
@@ -122,8 +123,7 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 	for (slong i = 0; i <= n; i++) {
 		/* The masses of A/t at or above point i, under Q and under P: Z >= (l + log t)/mu + mu/2, less mu under P. */
 		arb_mul_si(point, D(h), from + i, prec);
-		arb_set_d(y, offset);
-		arb_add(point, point, y, prec);
+		arb_add(point, point, D(offset), prec);
 		arb_log_ui(z, t, prec);
 		arb_add(z, z, point, prec);
 		arb_div(z, z, mu, prec);
@@ -131,10 +131,7 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 		for (int k = 0; k < 2; k++) {
 			arb_mul_2exp_si(y, mu, -1);
 			arb_addmul_si(z, y, k ? -2 : 1, prec);
-			arb_sqrt_ui(y, 2, prec);
-			arb_div(y, z, y, prec);
-			arb_hypgeom_erfc(tail[k], y, prec);
-			arb_mul_2exp_si(tail[k], tail[k], -1);
+			normal_tail(tail[k], z, prec);
 			if (i == n)
 				arb_zero(tail[k]);
 		}
@@ -155,7 +152,6 @@ static void one_step(spread *out, const arb_t mu, ulong t, double h, double offs
 		arb_swap(before[1], tail[1]);
 		arb_set(last, point);
 	}
-	_arb_vec_clear(x, 10);
 }
 
 slong allocation_range(slong *from, const step *s, double h, double tail)
@@ -172,8 +168,9 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 	const slong prec = 256;
 	BALLS(mu, y);
 	shift_of(mu, s, prec);
-	pairing *g = flint_malloc(n*sizeof *g);
-	double *room = flint_malloc(7*n*sizeof *room), *point = room + 6*n;
+	FREED pairing *g = flint_malloc(n*sizeof *g);
+	FREED double *room = flint_malloc(7*n*sizeof *room);
+	double *point = room + 6*n;
 	spread one = { room, room + n, 0, 0 }, sum = { room + 2*n, room + 3*n, 0, 0 }, next = { room + 4*n, room + 5*n, 0, 0 };
 	pair_up(g, n, h, prec);
 	one_step(&one, mu, s->places, h, offset, from, n, above, prec);
@@ -202,8 +199,7 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 	for (slong i = 0; i < n; i++) {
 		slong j = d ? n - 1 - i : i;
 		if (above) {
-			arb_set_d(p + j, h);
-			arb_mul_si(p + j, p + j, from + i, prec);
+			arb_mul_si(p + j, D(h), from + i, prec);
 			arb_add(p + j, p + j, D(offset), prec);
 			arb_exp(p + j, p + j, prec);
 			arb_set_d(y, sum.mass[i]);
@@ -217,6 +213,4 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 		}
 	}
 	arb_set_d(far, d ? sum.zero : sum.far);
-	flint_free(g);
-	flint_free(room);
 }

@@ -101,7 +101,7 @@ static void step_clear(step *s)
 	arb_clear(s->norm);
 	for (slong i = 0; i < s->parts; i++)
 		certificate_clear(&s->part[i]);
-	free(s->part);
+	flint_free(s->part);
 	memset(s, 0, sizeof *s);
 }
 
@@ -124,9 +124,8 @@ static void read_noise(step *s, enum kind k, int whole_numbers)
 {
 	s->kind = k;
 	s->noise = number_of(" noise-multiplier", 1e-6, 1e15);
-	if (whole_numbers) {
+	if (whole_numbers)
 		s->sensitivity = whole_of(" sensitivity", 1, 1000000);
-	}
 }
 
 /* Whether the text goes on with these words, which are read then. */
@@ -325,9 +324,8 @@ static const char *read_matrix(certificate *c, step *s, ulong records)
 	slong n = whole_of(" steps", 1, MAX_ROWS), bands, b = n, k = 1;
 	arb_ptr list = coefficients(c, &bands, n);
 	int completion = 0, epochs = 0;
-	if (!list) {
+	if (!list)
 		completion = whole_of(" tree completion", 0, 1);
-	}
 	const char *unknown = NULL;
 	int full = !next(" cyclic-poisson cycle");
 	if (!full) {
@@ -378,18 +376,13 @@ static void read_part(certificate *c, certificate *part, ulong records)
 {
 	slong n = whole_of(" steps", 1, MAX_STEPS);
 	part->relation = c->relation;
-	part->step = calloc(n + 1, sizeof *part->step); /* a matrix may be two */
+	part->step = flint_calloc(n + 1, sizeof *part->step); /* a matrix may be two */
 	part->room = n + 1;
-	if (!part->step)
-		bad("there is no memory");
 	for (slong i = 0; i < n; i++) {
 		end_line();
 		expect("inner");
 		read_step(part, records);
 	}
-	for (slong i = 0; i < part->steps; i++)
-		if (part->step[i].kind == EXPONENTIAL)
-			part->unknown = "exponential mechanisms in a menu or a search";
 	c->unknown = part->unknown ? part->unknown : arb_is_zero(part->missing) ? c->unknown : "draws with replacement in a menu or a search";
 }
 
@@ -403,16 +396,13 @@ static void read_parts(certificate *c, step *s, int search, ulong records)
 	c->apart |= 2;
 	slong n = 1;
 	if (search) {
-		s->poisson = next(" poisson");
-		s->shape = s->poisson ? 0 : number_of(" negative-binomial shape", -1, 1e6);
-		s->gamma = number_of(s->poisson ? " mean" : " gamma", 0x1p-1022, s->poisson ? 1e15 : 1);
+		s->shape = number_of(" negative-binomial shape", -1, 1e6);
+		s->gamma = number_of(" gamma", 0x1p-1022, 1);
 	} else {
 		s->units = whole_of(" units", 1, 100000);
 		n = whole_of(" types", 1, 64);
 	}
-	s->part = calloc(n, sizeof *s->part);
-	if (!s->part)
-		bad("there is no memory");
+	s->part = flint_calloc(n, sizeof *s->part);
 	s->parts = n;
 	for (slong i = 0; i < s->parts; i++) {
 		s->part[i].cost = 1;
@@ -428,7 +418,7 @@ static void read_parts(certificate *c, step *s, int search, ulong records)
 static void read_step(certificate *c, ulong records)
 {
 	static const char *const names[] = { "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate",
-		"randomized-response", "finite", "matrix", "exponential", "permute-and-flip", "noisy-max noise", "threshold noise", "select-partitions", "adaptive",
+		"randomized-response", "finite", "matrix", "exponential", "permute-and-flip", "noisy-max noise", "threshold noise gaussian", "select-partitions", "adaptive",
 		"selection", "other" };
 	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, MATRIX, CHOICE, FLIP, NOISY, THRESH, KEYS, ADAPTIVE, SELECTION, OTHER, NAMES };
 	ulong count = whole(1, 1ul << 53);
@@ -468,9 +458,8 @@ static void read_step(certificate *c, ulong records)
 	case PURE:
 	case APPROXIMATE:
 		eps = number_of(" epsilon", 0, 1e6);
-		if (name == APPROXIMATE) {
+		if (name == APPROXIMATE)
 			delta = number_of(" delta", 0, 1);
-		}
 		break;
 	case RESPONSE:
 		delta = number_of(" probability", 0, 1);
@@ -503,16 +492,12 @@ static void read_step(certificate *c, ulong records)
 		s->noise = name == CHOICE ? eps : 1/eps; /* rounded, and mended by the norm */
 		if (name != CHOICE) {
 			BALLS(x);
-			arb_set_d(x, eps);
 			arb_set_d(s->norm, s->noise);
-			arb_mul(s->norm, s->norm, x, 300);
+			arb_mul(s->norm, s->norm, D(eps), 300);
 		}
 		break;
 	case THRESH:
-		s->base = next(" gaussian") ? GAUSSIAN : next(" laplace") ? LAPLACE : DISCRETE_GAUSSIAN;
-		if (s->base == DISCRETE_GAUSSIAN)
-			expect(" discrete-laplace");
-		s->noise = number_of(" scale", 1e-6, 1e12);
+		s->noise = number_of(" standard-deviation", 1e-6, 1e12);
 		s->threshold = number_of(" threshold", 1, 1e15);
 		s->units = whole_of(" partitions", 1, 1000000);
 		s->kind = THRESHOLD;
@@ -541,6 +526,7 @@ static void read_step(certificate *c, ulong records)
 	if (name >= CHOICE) {
 		int sampled = s->rate < 1 || s->population || s->places;
 		unknown = sampled || records > 1 ? "what chooses, on samples or of persons with several records" : name >= THRESH && c->relation != ADD_REMOVE ? "a threshold under another relation than add-remove" : NULL;
+		unknown = name == CHOICE && c->cost ? "exponential mechanisms in a menu or a search" : unknown;
 		s->units = s->units ? s->units : categories; /* of keys, which are no one line with others */
 		unknown = name == KEYS && count > (1ul << 53)/categories ? "more than 2^53 runs of one mechanism" : unknown;
 		s->shift = 1;
@@ -603,15 +589,9 @@ static void read_head(certificate *c, ulong *records)
 	skip_line();
 	end_line();
 	expect("neighbors ");
-	const char *w = word();
-	if (!strcmp(w, "add-remove"))
-		c->relation = ADD_REMOVE;
-	else if (!strcmp(w, "substitute"))
-		c->relation = SUBSTITUTE;
-	else if (!strcmp(w, "zero-out"))
-		c->relation = ZERO_OUT;
-	else
-		bad("neighbors is not a relation");
+	c->relation = next("add-remove") ? ADD_REMOVE : next("substitute") ? SUBSTITUTE : ZERO_OUT;
+	if (c->relation == ZERO_OUT)
+		expect("zero-out");
 	end_line();
 	*records = whole_of("records-per-person", 1, 1ul << 20);
 	end_line();
@@ -632,34 +612,25 @@ static void read_claim(certificate *c)
 		bad("lower is above upper");
 	end_line();
 	expect("direction ");
-	const char *w = word();
-	if (!strcmp(w, c->relation == SUBSTITUTE ? "backward" : "add"))
-		c->direction = 1;
-	else if (!strcmp(w, "none"))
-		c->direction = -1;
-	else if (strcmp(w, c->relation == SUBSTITUTE ? "forward" : "remove"))
-		bad("direction is not one of the relation");
+	c->direction = next(c->relation == SUBSTITUTE ? "backward" : "add") ? 1 : next("none") ? -1 : 0;
+	if (c->direction == 0)
+		expect(c->relation == SUBSTITUTE ? "forward" : "remove");
 	end_line();
 }
 
 static void read_budget(certificate *c)
 {
 	expect("engine ");
-	const char *w = word();
-	if (strcmp(w, "contour") && strcmp(w, "lattice") && strcmp(w, "closed-form"))
-		bad("engine is not known");
+	if (!next("contour") && !next("lattice"))
+		expect("closed-form");
 	end_line();
 	c->theta = number_of("contour theta", -1e300, 1e300);
 	c->period = number_of(" period", 0, 1e300);
 	whole_of(" frequencies", 0, 1ul << 53);
 	end_line();
-	expect("budget");
-	static const char *const parts[] = { " discretization", " quadrature", " truncation", " aliasing", " round-off" };
-	for (int i = 0; i < 5; i++) {
-		expect(parts[i]);
-		number(0, INFINITY);
-	}
-	number_of(" theory-gap", 0, INFINITY);
+	static const char *const parts[] = { "budget discretization", " quadrature", " truncation", " aliasing", " round-off", " theory-gap" };
+	for (int i = 0; i < 6; i++)
+		number_of(parts[i], 0, INFINITY);
 	end_line();
 }
 
@@ -673,10 +644,8 @@ const char *parse_certificate(certificate *c, const char *text, size_t n)
 		return wrong;
 	}
 	check_bytes(text, n);
-	c->step = calloc(MAX_STEPS, sizeof *c->step);
+	c->step = flint_calloc(MAX_STEPS, sizeof *c->step);
 	c->room = MAX_STEPS;
-	if (!c->step)
-		bad("there is no memory");
 	ulong records;
 	read_head(c, &records);
 	const char *first = at;
@@ -710,7 +679,7 @@ void certificate_clear(certificate *c)
 	for (int i = 0; i < 3; i++)
 		if (c->held[i])
 			_arb_vec_clear(c->held[i], c->length[i]);
-	free(c->step);
+	flint_free(c->step);
 	c->step = NULL;
 	arb_clear(c->missing);
 }

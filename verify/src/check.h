@@ -33,10 +33,30 @@
 /* Declares numbers that are 0, and given back where their block ends. */
 static inline void drop_ball(arb_t *x) { arb_clear(*x); }
 static inline void drop_whole(fmpz_t *x) { fmpz_clear(*x); }
-#define BALLS(...) __attribute__((cleanup(drop_ball))) arb_t ZEROS(__VA_ARGS__)
-#define WHOLES(...) __attribute__((cleanup(drop_whole))) fmpz_t ZEROS(__VA_ARGS__)
-#define ZEROS(...) ZEROS_OF(__VA_ARGS__, ZERO9, ZERO8, ZERO7, ZERO6, ZERO5, ZERO4, ZERO3, ZERO2, ZERO1)(__VA_ARGS__)
-#define ZEROS_OF(a, b, c, d, e, f, g, h, i, n, ...) n
+static inline void drop_complex(acb_t *x) { acb_clear(*x); }
+static inline void drop_poly(fmpz_poly_t *x) { fmpz_poly_clear(*x); }
+static inline void drop_memory(void *x) { flint_free(*(void **)x); }
+/* A vector that knows its length, in the place before it. */
+static inline arb_ptr vector(slong n)
+{
+	arb_ptr v = _arb_vec_init(n + 1);
+	arb_set_si(v, n);
+	return v + 1;
+}
+static inline void drop_vector(arb_ptr *v)
+{
+	if (*v)
+		_arb_vec_clear(*v - 1, arf_get_si(arb_midref(*v - 1), ARF_RND_NEAR) + 1);
+}
+#define OWNED(drop) __attribute__((cleanup(drop)))
+#define FREED OWNED(drop_memory)
+#define VECTOR OWNED(drop_vector) arb_ptr
+#define BALLS(...) OWNED(drop_ball) arb_t ZEROS(__VA_ARGS__)
+#define WHOLES(...) OWNED(drop_whole) fmpz_t ZEROS(__VA_ARGS__)
+#define COMPLEX(...) OWNED(drop_complex) acb_t ZEROS(__VA_ARGS__)
+#define POLYS(...) OWNED(drop_poly) fmpz_poly_t ZEROS(__VA_ARGS__)
+#define ZEROS(...) ZEROS_OF(__VA_ARGS__, ZERO8, ZERO7, ZERO6, ZERO5, ZERO4, ZERO3, ZERO2, ZERO1)(__VA_ARGS__)
+#define ZEROS_OF(a, b, c, d, e, f, g, h, n, ...) n
 #define ZERO1(a) a = { 0 }
 #define ZERO2(a, ...) ZERO1(a), ZERO1(__VA_ARGS__)
 #define ZERO3(a, ...) ZERO1(a), ZERO2(__VA_ARGS__)
@@ -45,7 +65,6 @@ static inline void drop_whole(fmpz_t *x) { fmpz_clear(*x); }
 #define ZERO6(a, ...) ZERO1(a), ZERO5(__VA_ARGS__)
 #define ZERO7(a, ...) ZERO1(a), ZERO6(__VA_ARGS__)
 #define ZERO8(a, ...) ZERO1(a), ZERO7(__VA_ARGS__)
-#define ZERO9(a, ...) ZERO1(a), ZERO8(__VA_ARGS__)
 
 /* A double as a ball, in its place: of one word it has nothing to give back. */
 static inline arb_srcptr ball_of(arb_t out, double x)
@@ -95,12 +114,10 @@ typedef struct {
 	ulong records;              /* that are sampled each for itself, 1 but for persons with several; of draws those that are counted */
 	slong outcomes;             /* of a finite pair */
 	arb_ptr p, q;
-	double threshold;           /* of noise in s->base, in so many places */
-	enum kind base;
+	double threshold;           /* of Gaussian noise */
 	certificate *part;          /* the types of a menu, which has so many units, or what a search runs so often */
 	slong parts;
 	ulong units;
-	int poisson;                /* the law of runs, whose mean is gamma */
 	double shape, gamma;        /* of the negative binomial law */
 } step;
 
@@ -171,9 +188,9 @@ double mid(const arb_t x);
 /* About the upper or the lower end, on the safe side. */
 double bound_of_ball(const arb_t x, int up);
 /* 1 - x; x^2/2; e^{-x}; the normal mass above x. */
-void complement(arb_t out, const arb_t x, slong prec);
-void half_square(arb_t out, const arb_t x, slong prec);
-void exp_minus(arb_t out, const arb_t x, slong prec);
+static inline void complement(arb_t out, const arb_t x, slong prec) { arb_sub_ui(out, x, 1, prec); arb_neg(out, out); }
+static inline void half_square(arb_t out, const arb_t x, slong prec) { arb_mul(out, x, x, prec); arb_mul_2exp_si(out, out, -1); }
+static inline void exp_minus(arb_t out, const arb_t x, slong prec) { arb_neg(out, x); arb_exp(out, out, prec); }
 void normal_tail(arb_t out, const arb_t x, slong prec);
 void rule_init(rule *r, slong n);
 void rule_clear(rule *r);
@@ -238,7 +255,6 @@ typedef struct {
 	double work;       /* that may still be done: cells of laws that are made or multiplied */
 } grid;
 
-void law_init(law *x);
 void law_clear(law *x);
 /* Whole units, at most or at least a mass. */
 void units(fmpz_t out, const arb_t mass, grid *g, int up);

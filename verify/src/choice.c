@@ -74,10 +74,9 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 	double eps = s->noise, k = s->count;
 	if (s->count == 1) { /* (1 - e^{(a-eps)/2})^2/(1 - e^{-eps}), exactly (Theorem 1) */
 		BALLS(x);
-		arb_set_d(x, eps);
-		arb_sub(bound, D(claim), x, prec);
+		arb_sub(bound, D(claim), D(eps), prec);
 		arb_mul_2exp_si(bound, bound, -1);
-		arb_neg(x, x);
+		arb_neg(x, D(eps));
 		arb_expm1(x, x, prec);
 		arb_neg(x, x);
 		arb_expm1(bound, bound, prec);
@@ -123,80 +122,34 @@ int delta_choices(arb_t bound, const step *s, double claim, int above, double h,
 
 /* ---- thresholds ---- */
 
-/* P and Q of losses above y of k noisy counts that are moved by 1. */
+/* P and Q of losses above y of k noisy counts that are moved by 1: mu = sqrt(k)/sigma, P(Z > y/mu - mu/2) and Q(Z > y/mu + mu/2). */
 static void counts_tail(arb_t p, arb_t q, const step *s, ulong k, const arb_t y, slong prec)
 {
-	BALLS(m, x);
-	arb_inv(m, D(s->noise), prec);
-	if (k == 0)
-		arb_zero(m);
-	arb_neg(x, m);
-	int side = k == 0 || s->base != GAUSSIAN ? arb_ge(y, m) ? 1 : arb_lt(y, x) || k == 0 ? -1 : 0 : 0;
-	if (side) { /* no loss is above y, or all are */
-		arb_set_si(p, side < 0);
-		arb_set_si(q, side < 0);
-	} else if (s->base == GAUSSIAN) { /* mu = sqrt(k)/sigma, P(Z > y/mu - mu/2) and Q(Z > y/mu + mu/2) */
-		arb_sqrt_ui(x, k, prec);
-		arb_mul(m, m, x, prec);
-		arb_div(x, y, m, prec);
-		arb_mul_2exp_si(m, m, -1);
-		arb_sub(p, x, m, prec);
-		arb_add(q, x, m, prec);
-		arb_sqrt_ui(x, 2, prec);
-		for (int i = 0; i < 2; i++) {
-			arb_ptr t = i ? q : p;
-			arb_div(t, t, x, prec);
-			arb_hypgeom_erfc(t, t, prec);
-			arb_mul_2exp_si(t, t, -1);
-		}
-	} else if (s->base == LAPLACE) { /* 1 - e^{-(m-y)/2}/2 and e^{-(m+y)/2}/2 */
-		for (int i = 0; i < 2; i++) {
-			arb_ptr t = i ? q : p;
-			(i ? arb_add : arb_sub)(t, m, y, prec);
-			arb_mul_2exp_si(t, t, -1);
-			exp_minus(t, t, prec);
-			arb_mul_2exp_si(t, t, -1);
-		}
-		complement(p, p, prec);
-	} else { /* the loss is m or -m */
-		arb_exp(x, x, prec);
-		arb_add_ui(q, x, 1, prec);
-		arb_inv(p, q, prec);
-		arb_mul(q, p, x, prec);
+	if (k == 0) { /* the loss is 0 */
+		arb_set_si(p, !arb_is_nonnegative(y));
+		arb_set(q, p);
+		return;
 	}
-}
-
-/* The logarithm of the chance that a count of 1 is hidden. */
-static void log_hidden(arb_t out, const step *s, slong prec)
-{
-	BALLS(x, b);
-	arb_set_d(b, s->noise);
-	arb_sub_ui(x, D(s->threshold), 1, prec);
-	if (s->base == DISCRETE_GAUSSIAN)
-		arb_ceil(x, x, prec);
-	arb_div(x, x, b, prec);
-	if (s->base == GAUSSIAN) {
-		arb_sqrt_ui(b, 2, prec);
-		arb_div(x, x, b, prec);
-		arb_hypgeom_erfc(x, x, prec);
-		arb_mul_2exp_si(x, x, -1);
-	} else {
-		exp_minus(x, x, prec);
-		arb_inv(b, b, prec);
-		exp_minus(b, b, prec);
-		if (s->base == LAPLACE)
-			arb_one(b);
-		arb_add_ui(b, b, 1, prec);
-		arb_div(x, x, b, prec);
-	}
-	arb_neg(x, x);
-	arb_log1p(out, x, prec);
+	BALLS(mu, x);
+	arb_sqrt_ui(mu, k, prec);
+	arb_div(mu, mu, D(s->noise), prec);
+	arb_div(x, y, mu, prec);
+	arb_mul_2exp_si(mu, mu, -1);
+	arb_sub(p, x, mu, prec);
+	arb_add(q, x, mu, prec);
+	normal_tail(p, p, prec);
+	normal_tail(q, q, prec);
 }
 
 void threshold_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
 	BALLS(hidden, c, y, a, b, value, best);
-	log_hidden(hidden, s, prec);
+	/* The logarithm of the chance that a count of 1 is hidden. */
+	arb_sub_ui(y, D(s->threshold), 1, prec);
+	arb_div(y, y, D(s->noise), prec);
+	normal_tail(y, y, prec);
+	arb_neg(y, y);
+	arb_log1p(hidden, y, prec);
 	for (slong i = 0; i < n; i++) {
 		arb_set_d(l + i, at[i]);
 		for (ulong j = 0; j <= s->units; j++) {

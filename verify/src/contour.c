@@ -92,9 +92,7 @@ static int chernoff(arb_t r, const certificate *c, int d, double s, double eps, 
 {
 	BALLS(x, y);
 	int ok = cumulant(r, c, d, s, prec);
-	arb_set_d(x, s);
-	arb_set_d(y, eps);
-	arb_submul(r, x, y, prec);
+	arb_submul(r, D(s), D(eps), prec);
 	for (int i = 0; i < 2; i++) {
 		/* s log s - (1+s) log(1+s); with p = -s: (p-1) log(p-1) - p log p */
 		if (s > -1 && s < 0)
@@ -117,14 +115,12 @@ static int remainder_bound(arb_t r, const certificate *c, int d, double s, doubl
 {
 	BALLS(x, y);
 	int ok = chernoff(r, c, d, s, eps, prec);
-	arb_set_d(x, s);
-	arb_sub(x, x, D(theta), prec);
+	arb_sub(x, D(s), D(theta), prec);
 	arb_abs(x, x);
 	arb_mul(x, x, lambda, prec);
 	arb_expm1(x, x, prec);
 	arb_div(r, r, x, prec);
-	ok = ok && arb_is_finite(r);
-	return ok;
+	return ok && arb_is_finite(r);
 }
 
 /* mass/(e^{(theta + place) lambda} - 1), what a pole on the way leaves. */
@@ -147,31 +143,27 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 		if (full_gaussian(s)) {
 			/* e^{T mu^2/2 z(z+1)} */
 			BALLS(mu);
-			acb_t z, w;
-			acb_init(z); acb_init(w);
+			COMPLEX(z, w);
 			shift_of(mu, s, prec);
 			half_square(mu, mu, prec);
 			arb_mul_ui(mu, mu, s->count, prec);
 			for (slong k = 0; k <= n; k++) {
 				arb_set_d(acb_realref(z), theta);
-				arb_set_d(acb_imagref(z), h);
-				arb_mul_si(acb_imagref(z), acb_imagref(z), k, prec);
+				arb_mul_si(acb_imagref(z), D(h), k, prec);
 				acb_add_ui(w, z, 1, prec);
 				acb_mul(w, w, z, prec);
 				acb_mul_arb(w, w, mu, prec);
 				acb_exp(w, w, prec);
 				acb_mul(f + k, f + k, w, prec);
 			}
-			acb_clear(z); acb_clear(w);
 			continue;
 		}
-		rule r; /* for a little more than nh, whose product is rounded */
+		OWNED(rule_clear) rule r = { 0 }; /* for a little more than nh, whose product is rounded */
 		if (!make_rule(&r, s, d, theta, n*h*(1 + 1e-14), digits + log(s->count) + 5, prec)) {
 			*why = "a transform needs too many nodes";
 			return 0;
 		}
 		if ((work += (double)r.n*n) > MAX_PRODUCTS) {
-			rule_clear(&r);
 			*why = "the transforms take too much work";
 			return 0;
 		}
@@ -182,35 +174,31 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 		acb_mat_init(U, rows, r.n);
 		acb_mat_init(V, r.n, width);
 		acb_mat_init(W, rows, width);
-		BALLS(x, step);
-		arb_set_d(step, h);
+		BALLS(x);
 		for (slong j = 0; j < r.n; j++) {
 			for (slong a = 0; a < rows; a++) {
 				acb_ptr e = acb_mat_entry(U, a, j);
-				arb_mul_si(x, step, a*width, prec);
+				arb_mul_si(x, D(h), a*width, prec);
 				arb_mul(x, x, r.L + j, prec);
 				arb_sin_cos(acb_imagref(e), acb_realref(e), x, prec);
 				acb_mul_arb(e, e, r.W + j, prec);
 			}
 			for (slong b = 0; b < width; b++) {
 				acb_ptr e = acb_mat_entry(V, j, b);
-				arb_mul_si(x, step, b, prec);
+				arb_mul_si(x, D(h), b, prec);
 				arb_mul(x, x, r.L + j, prec);
 				arb_sin_cos(acb_imagref(e), acb_realref(e), x, prec);
 			}
 		}
 		acb_mat_mul(W, U, V, prec);
-		acb_t m;
-		acb_init(m);
+		COMPLEX(m);
 		for (slong k = 0; k <= n; k++) {
 			acb_set(m, acb_mat_entry(W, k/width, k%width));
 			acb_add_error_arb(m, r.err);
 			acb_pow_ui(m, m, s->count, prec);
 			acb_mul(f + k, f + k, m, prec);
 		}
-		acb_clear(m);
 		acb_mat_clear(U); acb_mat_clear(V); acb_mat_clear(W);
-		rule_clear(&r);
 	}
 	return 1;
 }
@@ -290,19 +278,15 @@ static int last_frequency(lines *l, const certificate *c, int d)
 /* S from the products, over lambda. */
 static void sum_up(arb_t delta, acb_ptr f, const lines *l, double eps, const arb_t lambda, slong prec)
 {
-	acb_t z, w;
-	BALLS(x);
-	acb_init(z); acb_init(w);
+	COMPLEX(z, w);
 	arb_zero(delta);
 	for (slong k = 0; k <= l->n; k++) {
 		arb_set_d(acb_realref(z), l->theta);
-		arb_set_d(acb_imagref(z), l->h);
-		arb_mul_si(acb_imagref(z), acb_imagref(z), k, prec);
+		arb_mul_si(acb_imagref(z), D(l->h), k, prec);
 		acb_add_ui(w, z, 1, prec);
 		acb_mul(w, w, z, prec);
 		acb_div(f + k, f + k, w, prec);
-		arb_set_d(x, eps);
-		acb_mul_arb(z, z, x, prec);
+		acb_mul_arb(z, z, D(eps), prec);
 		acb_neg(z, z);
 		acb_exp(w, z, prec);
 		acb_mul(w, f + k, w, prec);
@@ -311,7 +295,6 @@ static void sum_up(arb_t delta, acb_ptr f, const lines *l, double eps, const arb
 		arb_add(delta, delta, acb_realref(w), prec);
 	}
 	arb_div(delta, delta, lambda, prec);
-	acb_clear(z); acb_clear(w);
 }
 
 /* What is left out: B e^{-theta eps}/(pi n h). */
@@ -326,8 +309,7 @@ static int left_out(arb_t part, const certificate *c, int d, const lines *l, dou
 		arb_pow_ui(x, x, s->count, prec);
 		arb_mul(part, part, x, prec);
 	}
-	arb_set_d(x, eps);
-	arb_mul(x, x, D(l->theta), prec);
+	arb_mul(x, D(eps), D(l->theta), prec);
 	exp_minus(x, x, prec);
 	arb_mul(part, part, x, prec);
 	arb_const_pi(x, prec);

@@ -39,7 +39,6 @@ static slong radius(const lattice *g, double digits) { return ceil(g->sigma*sqrt
 
 static int lattice_init(lattice *g, const step *s, slong prec)
 {
-	arb_init(g->two); arb_init(g->norm);
 	g->moved = s->shift*s->sensitivity;
 	g->sigma = s->noise*s->sensitivity;
 	arb_set_d(g->two, s->noise);
@@ -88,7 +87,7 @@ static void loss(arb_t out, const lattice *g, slong x, ulong n, slong prec)
 
 int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec)
 {
-	lattice g;
+	OWNED(lattice_clear) lattice g = { 0 };
 	int ok = lattice_init(&g, s, prec);
 	double c = theta*g.moved, R = ok ? radius(&g, digits + 10) : 0;
 	ok = ok && fabs(c) < 1e15 && 2*R + 1 < MAX_NODES;
@@ -117,9 +116,8 @@ int discrete_rule(rule *r, const step *s, double theta, double digits, slong pre
 			beyond(x, &g, x, prec);
 			arb_add(r->err, r->err, x, prec);
 		}
-		arb_set_d(t, theta);
-		arb_mul(x, t, t, prec);
-		arb_add(t, t, x, prec);
+		arb_mul(x, D(theta), D(theta), prec);
+		arb_add(t, D(theta), x, prec);
 		arb_mul_ui(t, t, g.moved, prec);
 		arb_mul_ui(t, t, g.moved, prec);
 		arb_mul(t, t, g.two, prec);
@@ -127,7 +125,6 @@ int discrete_rule(rule *r, const step *s, double theta, double digits, slong pre
 		arb_mul(r->err, r->err, t, prec);
 		arb_mul(r->err, r->err, g.norm, prec);
 	}
-	lattice_clear(&g);
 	return ok;
 }
 
@@ -184,11 +181,11 @@ static int add_counts(counts *out, const counts *x, const counts *y, double digi
 
 int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, slong most, slong prec)
 {
-	lattice g;
+	OWNED(lattice_clear) lattice g = { 0 };
 	double digits = prec*0.65; /* above what the balls of the masses have */
 	int ok = lattice_init(&g, s, prec) && 2*radius(&g, digits) + 1 <= most;
 	if (ok) {
-		counts one, all;
+		OWNED(counts_clear) counts one = { 0 }, all = { 0 };
 		counts_init(&one);
 		counts_init(&all);
 		slong R = radius(&g, digits);
@@ -227,16 +224,13 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 			}
 			arb_set(lost, all.lost);
 		}
-		counts_clear(&one);
-		counts_clear(&all);
 	}
-	lattice_clear(&g);
 	return ok;
 }
 
 int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec)
 {
-	lattice g;
+	OWNED(lattice_clear) lattice g = { 0 };
 	int ok = lattice_init(&g, s, prec);
 	slong R = ok ? radius(&g, prec*0.65) : 0;
 	ok = ok && g.moved < MAX_NODES && 2*R + 1 < MAX_NODES;
@@ -271,6 +265,5 @@ int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *
 		arb_mul_2exp_si(lost, lost, 1);
 		arb_mul(lost, lost, g.norm, prec);
 	}
-	lattice_clear(&g);
 	return ok;
 }

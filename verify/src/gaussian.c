@@ -43,22 +43,18 @@ static void mixture_init(mixture *m, const step *s, int d, slong prec)
 	m->b = d == 1 || s->form != PLAIN;
 	m->same = two;
 	m->n = two ? 3 : s->records + 1;
-	arb_init(m->Mu); arb_init(m->Top);
 	shift_of(m->Mu, s, prec);
 	arb_mul_ui(m->Top, m->Mu, m->n - 1, prec);
 	m->mu = mid(m->Mu);
 	m->top = m->mu*(m->n - 1);
 	for (int j = 0; j < m->n; j++) {
-		arb_init(m->H[j]);
 		for (int i = 0; i < 2; i++) {
-			arb_init(m->W[i][j]);
 			if (!two)
 				copies_of(m->W[i][j], s, j, prec);
 			else if (j != i + 1) {
 				rate_of(m->W[i][j], s, prec);
-				if (j == 0) {
+				if (j == 0)
 					complement(m->W[i][j], m->W[i][j], prec);
-				}
 			}
 			m->w[i][j] = mid(m->W[i][j]);
 		}
@@ -81,15 +77,6 @@ typedef struct {
 	arb_t w[MAX_TERMS], c[MAX_TERMS];
 } majorant;
 
-static void majorant_start(majorant *g)
-{
-	g->n = 0;
-	for (int i = 0; i < MAX_TERMS; i++) {
-		arb_init(g->w[i]);
-		arb_init(g->c[i]);
-	}
-}
-
 static void majorant_clear(majorant *g)
 {
 	for (int i = 0; i < MAX_TERMS; i++) {
@@ -101,7 +88,6 @@ static void majorant_clear(majorant *g)
 /* The majorant of A^a (sign 1) or B^a (sign -1), fact (3); of 1 where it is not present. */
 static void majorant_power(majorant *g, const mixture *m, int present, int sign, const arb_t a, slong prec)
 {
-	majorant_start(g);
 	g->n = 1;
 	if (!present)
 		return;
@@ -124,20 +110,17 @@ static void majorant_power(majorant *g, const mixture *m, int present, int sign,
 
 static void majorant_init(majorant *g, const mixture *m, const arb_t s, slong prec)
 {
-	majorant x, y;
+	OWNED(majorant_clear) majorant x = { 0 }, y = { 0 };
 	BALLS(a);
 	arb_add_ui(a, s, 1, prec);
 	majorant_power(&x, m, m->a, 1, a, prec);
 	arb_neg(a, s);
 	majorant_power(&y, m, m->b, -1, a, prec);
-	majorant_start(g);
 	for (int i = 0; i < x.n; i++)
 		for (int j = 0; j < y.n; j++, g->n++) {
 			arb_add(g->w[g->n], x.w[i], y.w[j], prec);
 			arb_add(g->c[g->n], x.c[i], y.c[j], prec);
 		}
-	majorant_clear(&x);
-	majorant_clear(&y);
 }
 
 /* The integral of phi times the majorant: the sum of e^{w + c^2/2}. */
@@ -262,11 +245,11 @@ static void log_component(arb_t out, const mixture *m, const arb_t x, int i, slo
 
 int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
 {
-	mixture m;
+	OWNED(mixture_clear) mixture m = { 0 };
 	mixture_init(&m, s, d, prec);
 	BALLS(S, h, x, scale, integral);
 	arb_set_d(S, theta);
-	majorant g;
+	OWNED(majorant_clear) majorant g = { 0 };
 	majorant_init(&g, &m, S, prec);
 	double spread = m.top*(m.a + m.b), size = log_integral(&g), best = 0, strip = 0, lo, hi;
 	for (int i = 1; i <= 60; i++) {
@@ -317,8 +300,6 @@ int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double 
 		arb_one(scale);
 		left_out(r->err, &g, scale, h, first, last, prec);
 	}
-	majorant_clear(&g);
-	mixture_clear(&m);
 	return ok;
 }
 
@@ -334,7 +315,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 	BALLS(S, T, h, x, y, scale, integral, err);
 	arb_set_d(S, theta);
 	arb_set_d(T, t);
-	majorant g;
+	OWNED(majorant_clear) majorant g = { 0 };
 	majorant_init(&g, m, S, prec);
 	double spread = m->top*(m->a + m->b), size = log_integral(&g), best = 0, strip = 0, lo, hi;
 	for (int i = 1; i <= 60; i++) {
@@ -352,8 +333,7 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 	if (ok) {
 		slong first = floor(lo/best), last = ceil(hi/best);
 		arb_set_d(h, best);
-		acb_t u, v, term;
-		acb_init(u); acb_init(v); acb_init(term);
+		COMPLEX(u, v, term);
 		BALLS(A, e);
 		arb_set_d(A, a);
 		arb_zero(bound);
@@ -420,20 +400,16 @@ static int mixture_late(arb_t bound, const mixture *m, double theta, double t, d
 		arb_mul(scale, scale, x, prec);
 		left_out(err, &g, scale, h, first, last, prec);
 		arb_add(bound, bound, err, prec);
-		acb_clear(u); acb_clear(v); acb_clear(term);
 		ok = arb_is_finite(bound);
 	}
-	majorant_clear(&g);
 	return ok;
 }
 
 int gaussian_late(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec)
 {
-	mixture m;
+	OWNED(mixture_clear) mixture m = { 0 };
 	mixture_init(&m, s, d, prec);
-	int ok = mixture_late(bound, &m, theta, t, angle, digits, prec);
-	mixture_clear(&m);
-	return ok;
+	return mixture_late(bound, &m, theta, t, angle, digits, prec);
 }
 
 /* log of the sum that mixture_late bounds, by doubles. a = 0 gives log M(theta). */
@@ -476,9 +452,9 @@ static double steer_sum(const mixture *m, double theta, double t, double a, doub
 double gaussian_steer(double *angle, const step *s, int d, double theta, double t)
 {
 	const slong prec = 80;
-	mixture m;
+	OWNED(mixture_clear) mixture m = { 0 };
 	mixture_init(&m, s, d, prec);
-	majorant g;
+	OWNED(majorant_clear) majorant g = { 0 };
 	BALLS(S);
 	arb_set_d(S, theta);
 	majorant_init(&g, &m, S, prec);
@@ -493,8 +469,6 @@ double gaussian_steer(double *angle, const step *s, int d, double theta, double 
 			*angle = a;
 		}
 	}
-	majorant_clear(&g);
-	mixture_clear(&m);
 	return t > 0 ? best : full;
 }
 
@@ -503,8 +477,7 @@ double gaussian_steer(double *angle, const step *s, int d, double theta, double 
 /* The masses P and Q of all outputs above x. A mean m of a component has the tail erfc((x - m)/sqrt 2)/2. */
 static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong prec)
 {
-	BALLS(z, root);
-	arb_sqrt_ui(root, 2, prec);
+	BALLS(z);
 	for (int i = 0; i < 2; i++) {
 		arb_ptr sum = i ? q : p;
 		arb_zero(sum);
@@ -512,13 +485,11 @@ static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong pre
 		for (int j = 0; j < (mixed ? m->n : 1); j++) {
 			arb_mul_si(z, m->Mu, i && !m->same ? j : -j, prec);
 			arb_add(z, z, x, prec);
-			arb_div(z, z, root, prec);
-			arb_hypgeom_erfc(z, z, prec);
+			normal_tail(z, z, prec);
 			if (mixed)
 				arb_mul(z, z, m->W[i][j], prec);
 			arb_add(sum, sum, z, prec);
 		}
-		arb_mul_2exp_si(sum, sum, -1);
 	}
 }
 
@@ -531,8 +502,7 @@ static int side(const mixture *m, const arb_t x, const arb_t e, slong prec)
 	if (m->b)
 		log_component(z, m, x, 1, prec);
 	arb_sub(y, y, z, prec);
-	int s = arb_gt(y, e) - arb_lt(y, e);
-	return s;
+	return arb_gt(y, e) - arb_lt(y, e);
 }
 
 /* Moves near, at which the loss is proved to be on a side of e, towards far, at which it is not. */
@@ -554,7 +524,7 @@ static void approach(arb_t near, const arb_t far, const mixture *m, const arb_t 
 /* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. */
 int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec)
 {
-	mixture m;
+	OWNED(mixture_clear) mixture m = { 0 };
 	mixture_init(&m, s, d, prec);
 	BALLS(lo, hi, x, y, z, e);
 	arb_set_d(e, eps);
@@ -591,7 +561,6 @@ int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	ok = (ok && arb_is_finite(delta)) || never;
 	if (never)
 		arb_zero(delta);
-	mixture_clear(&m);
 	return ok;
 }
 
@@ -619,7 +588,7 @@ static double about_loss(const mixture *m, double logw[2][MAX_RECORDS + 2], doub
 
 void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
-	mixture m;
+	OWNED(mixture_clear) mixture m = { 0 };
 	mixture_init(&m, s, d, prec);
 	double logw[2][MAX_RECORDS + 2], lo = -1, least = -INFINITY, most = INFINITY;
 	for (int j = 0; j < 2*m.n; j++)
@@ -677,5 +646,4 @@ void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const
 		if (m.same && !arb_is_nonnegative(e))
 			arb_indeterminate(l + i);
 	}
-	mixture_clear(&m);
 }

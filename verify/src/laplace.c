@@ -25,7 +25,6 @@ static void ratio(arb_t g, const noise *x, const arb_t y, slong prec)
 
 static void noise_init(noise *x, const step *s, int d, double theta, slong prec)
 {
-	arb_init(x->M); arb_init(x->Q); arb_init(x->P); arb_init(x->pw); arb_init(x->low); arb_init(x->factor);
 	shift_of(x->M, s, prec);
 	rate_of(x->Q, s, prec);
 	complement(x->P, x->Q, prec);
@@ -70,7 +69,7 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	slong n = fmax(4, ceil(best));
 	slong all = s->form == OPPOSITE ? n + 1 : n + 2;
 	rule_init(r, all);
-	noise v;
+	OWNED(noise_clear) noise v = { 0 };
 	noise_init(&v, s, d, theta, prec);
 	BALLS(x, w, y, e, g);
 	for (slong j = 0; j < all; j++) {
@@ -140,7 +139,6 @@ static int half_rule(rule *r, const step *s, int d, double theta, double t, doub
 	complement(w, w, prec);
 	arb_div(r->err, e, w, prec);
 	arb_mul(r->err, r->err, v.factor, prec);
-	noise_clear(&v);
 	return 1;
 }
 
@@ -170,7 +168,7 @@ int laplace_rule(rule *r, const step *s, int d, double theta, double t, double d
  * below to above; so with its jumps at both ends H varies by at most V = 2(H(-m) + H(m)). */
 static void half_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
 {
-	noise v;
+	OWNED(noise_clear) noise v = { 0 };
 	noise_init(&v, s, d, theta, prec);
 	BALLS(y, g, e, x);
 	arb_zero(bound);
@@ -201,7 +199,6 @@ static void half_late(arb_t bound, const step *s, int d, double theta, double t,
 		arb_add(bound, bound, e, prec);
 	}
 	arb_mul(bound, bound, v.factor, prec);
-	noise_clear(&v);
 }
 
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
@@ -220,7 +217,7 @@ void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slo
  * on, between the atoms: int (A + B e^y) e^{-(m+y)/2}/4 dy = e^{-m/2}/2 (B e^{y/2} - A e^{-y/2}). */
 int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 {
-	noise v;
+	OWNED(noise_clear) noise v = { 0 };
 	noise_init(&v, s, d, 0, prec);
 	BALLS(A, B, E, x, y, z, lo, hi);
 	arb_add(E, D(eps), v.low, prec); /* under OPPOSITE half the outputs are those of a loss of log g - log g(-m), and Q is larger by g(-m) */
@@ -285,7 +282,6 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	arb_mul(z, z, y, prec);
 	arb_mul_2exp_si(z, z, -1);
 	arb_add(delta, delta, z, prec);
-	noise_clear(&v);
 	return ok && arb_is_finite(delta);
 }
 
@@ -294,7 +290,7 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 /* With the full loss y above z, -m < z < m, there are Q(y > z) = e^{-(m+z)/2}/2 and P(y > z) = 1 - e^{-(m-z)/2}/2. */
 void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec)
 {
-	noise v;
+	OWNED(noise_clear) noise v = { 0 };
 	noise_init(&v, s, d, 0, prec);
 	BALLS(y, g, e);
 	for (slong i = 0; i < n; i++) {
@@ -314,11 +310,7 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 			int all = (side < 0) != d;
 			arb_set_si(p + i, all);
 			arb_set_si(q + i, all);
-			arb_set_d(e, at[i]);
-			if (all)
-				arb_min(l + i, l + i, e, prec);
-			else
-				arb_max(l + i, l + i, e, prec);
+			(all ? arb_min : arb_max)(l + i, l + i, D(at[i]), prec);
 			continue;
 		}
 		arb_add(q + i, v.M, y, prec);
@@ -341,7 +333,6 @@ void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const 
 			complement(q + i, q + i, prec);
 		}
 	}
-	noise_clear(&v);
 }
 
 double laplace_largest(const step *s, int d)

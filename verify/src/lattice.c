@@ -24,14 +24,6 @@ static const double MAX_RUNS = 1e6, MAX_LOSS = 1e9;
 /* Of a cell: so that it, and a sum of as many as there are runs, are exact as doubles and fit into a slong. */
 static const double MAX_INDEX = 0x1p40;
 
-void law_init(law *x)
-{
-	x->first = 0;
-	fmpz_poly_init(x->p);
-	fmpz_poly_init(x->q);
-	fmpz_init(x->far);
-}
-
 void law_clear(law *x)
 {
 	fmpz_poly_clear(x->p);
@@ -256,8 +248,8 @@ static void cells_of_noise(cells *x, grid *g, const step *s, int d, double tail)
 	range(&first, &last, s, d, g->h, tail);
 	slong n = spend(g, (12.0*s->records - 8)*(last - first)) ? last - first + 1 : 1;
 	cells_init(x, first - 1, n + 1);
-	arb_ptr p = _arb_vec_init(n + 2), q = _arb_vec_init(n + 2);
-	double *at = flint_malloc(n*sizeof *at);
+	VECTOR p = vector(n + 2), q = vector(n + 2);
+	FREED double *at = flint_malloc(n*sizeof *at);
 	for (slong i = 0; i < n; i++)
 		at[i] = (first + i)*g->h + g->offset;
 	noise_tails(p + 1, q + 1, x->end, s, d, at, n, g->prec);
@@ -272,8 +264,6 @@ static void cells_of_noise(cells *x, grid *g, const step *s, int d, double tail)
 		arb_sub(x->p + i, p + i, p + i + 1, g->prec);
 		arb_sub(x->q + i, q + i, q + i + 1, g->prec);
 	}
-	flint_free(at);
-	_arb_vec_clear(p, n + 2); _arb_vec_clear(q, n + 2);
 }
 
 /* The losses of outcomes; one that is infinite, of which finite_parts has the mass, or has less than tail of P is none. */
@@ -354,7 +344,7 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 	slong from, n = allocation_range(&from, s, g->h, tail), first = d ? -from - n + 1 : from;
 	if (!spend(g, 1e-4*n*n*log2(s->places) + 20.0*n))
 		return;
-	arb_ptr p = _arb_vec_init(2*n);
+	VECTOR p = vector(2*n);
 	BALLS(far);
 	allocation_law(p, p + n, far, s, d, g->above, g->h, d ? -g->offset : g->offset, from, n);
 	WHOLES(u);
@@ -367,7 +357,6 @@ static void law_of_allocation(law *out, grid *g, const step *s, int d, double ta
 		fmpz_poly_set_coeff_fmpz(out->q, i, u);
 	}
 	trim(out, g);
-	_arb_vec_clear(p, 2*n);
 }
 
 /* The law of one run. */
@@ -386,7 +375,7 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 			trim(out, g);
 		return;
 	}
-	cells x;
+	OWNED(cells_clear) cells x = { 0 };
 	BALLS(lost, e, a, b);
 	if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD)
 		cells_of_noise(&x, g, s, d, tail);
@@ -440,7 +429,6 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 			fmpz_poly_set_coeff_fmpz(out->q, i, u);
 		}
 	trim(out, g);
-	cells_clear(&x);
 }
 
 /* ---- all runs ---- */
@@ -462,10 +450,8 @@ static void beyond(fmpz_t out, const fmpz_poly_t x, const fmpz_poly_t y, slong J
 static arb_ptr damped(const fmpz_poly_t x, const grid *g)
 {
 	arb_ptr out = _arb_vec_init(x->length);
-	BALLS(h);
-	arb_set_d(h, g->h);
 	for (slong k = 0; k < x->length; k++) {
-		arb_mul_si(out + k, h, -k, g->prec);
+		arb_mul_si(out + k, D(g->h), -k, g->prec);
 		arb_exp(out + k, out + k, g->prec);
 		arb_mul_fmpz(out + k, out + k, x->coeffs + k, g->prec);
 	}
@@ -542,11 +528,9 @@ static void bound_of(arb_t out, const law *x, const law *y, double eps, const ar
 	BALLS(e, a);
 	if (g->above) {
 		/* eps less n eta and the offsets. The threshold is the first point above it: one of two. */
-		arb_set_d(e, g->eta);
-		arb_mul(e, e, D(runs), g->prec);
+		arb_mul(e, D(g->eta), D(runs), g->prec);
 		arb_add(e, e, offsets, g->prec);
-		arb_set_d(a, eps);
-		arb_sub(e, a, e, g->prec);
+		arb_sub(e, D(eps), e, g->prec);
 		arb_ptr xe = damped(x->p, g), ye = damped(y->p, g);
 		double at = mid(e)/g->h - 1e-3;
 		if (fabs(at) < MAX_INDEX) {
@@ -574,17 +558,15 @@ double law_of_part(law *out, grid *g, const certificate *c, int d, double tail)
 	const double offset = g->offset, eta = g->eta;
 	const int still = g->still;
 	double runs = 0;
-	law one, many;
 	g->still = 1;
 	g->offset = g->eta = 0;
 	for (slong i = 0; g->ok && i < c->steps; i++) {
-		law_init(&one); law_init(&many);
+		OWNED(law_clear) law one = { 0 }, many = { 0 };
 		law_of(&one, g, &c->step[i], d, tail);
 		repeat(i ? &many : out, &one, c->step[i].count, g);
 		if (i)
 			together(out, out, &many, g);
 		runs += c->step[i].count;
-		law_clear(&one); law_clear(&many);
 	}
 	BALLS(m0, m1);
 	WHOLES(u);
@@ -613,8 +595,7 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	g.prec = g.bits + 80;
 	fmpz_init(g.cut);
 	fmpz_one_2exp(g.cut, g.bits + log2(c->delta) - less);
-	law one, x, y;
-	law_init(&one); law_init(&x); law_init(&y);
+	OWNED(law_clear) law x = { 0 }, y = { 0 };
 	WHOLES(all);
 	fmpz_one_2exp(all, g.bits);
 	fmpz_poly_set_fmpz(x.p, all);
@@ -622,12 +603,10 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 	BALLS(offsets, m0, m1);
 	for (slong i = 0; g.ok && i < c->steps; i++) {
 		ulong n = c->step[i].count;
-		law_clear(&one);
-		law_init(&one);
+		OWNED(law_clear) law one = { 0 };
 		g.offset = 0.375*h; /* by itself, no loss that is a simple fraction of h, like 0, is at an end */
 		law_of(&one, &g, &c->step[i], d, c->delta*exp2(-less));
-		arb_set_d(m0, g.offset);
-		arb_addmul_ui(offsets, m0, n, g.prec);
+		arb_addmul_ui(offsets, D(g.offset), n, g.prec);
 		if (c->steps == 1 && n > 1) { /* halves */
 			repeat(&x, &one, n/2, &g);
 			n -= n/2;
@@ -641,7 +620,6 @@ int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int abov
 		arb_sub_ui(m0, m0, 1, g.prec);
 		arb_sub(bound, bound, m0, g.prec);
 	}
-	law_clear(&one); law_clear(&x); law_clear(&y);
 	fmpz_clear(g.cut);
 	return g.ok && arb_is_finite(bound);
 }
@@ -671,12 +649,12 @@ double lattice_range(const certificate *c, int d)
 		arb_ptr p, q;
 		BALLS(lost);
 		if (outcomes_of(&n, &p, &q, lost, s, d, 128)) {
-			arb_ptr l = _arb_vec_init(n);
+			VECTOR l = vector(n);
 			losses(l, n, p, q, tail/n, 128);
 			for (slong j = 0; j < n; j++)
 				if (arb_is_finite(l + j))
 					most = fmax(most, 2*fabs(mid(l + j)));
-			_arb_vec_clear(l, n); _arb_vec_clear(p, n); _arb_vec_clear(q, n);
+			_arb_vec_clear(p, n); _arb_vec_clear(q, n);
 		}
 	}
 	return most;

@@ -20,19 +20,14 @@ int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec)
 		arb_addmul_ui(mu, x, c->step[i].count, prec);
 	}
 	arb_sqrt(mu, mu, prec);
-	arb_set_d(e, eps);
-	arb_div(y, e, mu, prec);
-	arb_exp(e, e, prec);
+	arb_div(y, D(eps), mu, prec);
+	arb_exp(e, D(eps), prec);
 	arb_mul_2exp_si(mu, mu, -1);
 	arb_sub(x, y, mu, prec);
 	arb_add(y, y, mu, prec);
-	arb_sqrt_ui(mu, 2, prec);
-	arb_div(x, x, mu, prec);
-	arb_div(y, y, mu, prec);
-	arb_hypgeom_erfc(x, x, prec);
-	arb_hypgeom_erfc(y, y, prec);
-	arb_submul(x, y, e, prec);
-	arb_mul_2exp_si(delta, x, -1);
+	normal_tail(delta, x, prec);
+	normal_tail(y, y, prec);
+	arb_submul(delta, y, e, prec);
 	return arb_is_finite(delta);
 }
 

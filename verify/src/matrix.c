@@ -17,7 +17,7 @@ static const slong PREC = 300;
 /* The sum of squares of c_t + c_{t-b} + …, k terms, or that of squared norms if the places are apart. */
 static void strided(arb_t out, arb_srcptr c, slong bands, slong n, slong b, slong k, int apart)
 {
-	arb_ptr sums = _arb_vec_init(n);
+	VECTOR sums = vector(n);
 	arb_zero(out);
 	for (slong i = 0, j = 0; apart && j < k && i < n; i += b, j++)
 		for (slong t = 0; t < bands && t < n - i; t++)
@@ -31,7 +31,6 @@ static void strided(arb_t out, arb_srcptr c, slong bands, slong n, slong b, slon
 			arb_sub(sums + t, sums + t, c + (t - k*b), PREC);
 		arb_addmul(out, sums + t, sums + t, PREC);
 	}
-	_arb_vec_clear(sums, n);
 }
 
 int toeplitz_norm(arb_t norm, arb_ptr c, slong bands, slong n, slong b, slong k, int epochs)

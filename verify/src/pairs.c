@@ -89,9 +89,8 @@ static void at_most(arb_t f, const arb_t a, slong k)
 	BALLS(y);
 	arb_add_ui(y, a, 1, PREC);
 	arb_div(f, f, y, PREC);
-	if (k >= 0) {
+	if (k >= 0)
 		complement(f, f, PREC);
-	}
 }
 
 /* Discrete Laplace noise of scale 1/step. Outcomes beyond the places between which losses change are one. With OPPOSITE it is moved by as much
@@ -195,9 +194,7 @@ int envelope_pair(step *s)
 
 void pure_pair(step *s, double eps)
 {
-	BALLS(x);
-	arb_set_d(x, eps);
-	geometric_pair(s, s->shift, x);
+	geometric_pair(s, s->shift, D(eps));
 }
 
 /* pi_{n+1} = min(e^eps pi_n + delta, 1 - e^{-eps}(1 - pi_n - delta), 1). All points (pi_n, pi_{n+1}) are on the graph of a concave function, a line up to the last
@@ -206,15 +203,14 @@ int selection_pair(step *s, double eps, double delta)
 {
 	enum { CORNERS = 12, KEYS = 200000 };
 	BALLS(e, u, x, y, a, b);
-	arb_ptr c = _arb_vec_init(2*CORNERS); /* from (0, 0) on */
+	VECTOR c = vector(2*CORNERS); /* from (0, 0) on */
 	slong n = 1, run = 0;
 	arb_exp(e, D(eps), PREC);
 	for (int i = 0, last = -1; i < KEYS && n < CORNERS && !arb_is_one(y); i++) {
 		arb_set(x, y);
-		arb_set_d(u, delta);
 		arb_mul(a, x, e, PREC);
-		arb_add(a, a, u, PREC);
-		arb_add(u, u, x, PREC);
+		arb_add(a, a, D(delta), PREC);
+		arb_add(u, D(delta), x, PREC);
 		complement(b, u, PREC);
 		arb_div(b, b, e, PREC);
 		complement(b, b, PREC);
@@ -238,7 +234,6 @@ int selection_pair(step *s, double eps, double delta)
 			arb_sub(s->p + k - 1, k < n ? c + 2*k + 1 : u, c + 2*k - 1, PREC);
 		}
 	}
-	_arb_vec_clear(c, 2*CORNERS);
 	return ok;
 }
 
@@ -336,8 +331,7 @@ void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec)
 
 void shift_of(arb_t mu, const step *s, slong prec)
 {
-	arb_set_d(mu, s->noise);
-	arb_ui_div(mu, s->shift, mu, prec);
+	arb_ui_div(mu, s->shift, D(s->noise), prec);
 	if (!arb_is_zero(s->norm))
 		arb_mul(mu, mu, s->norm, prec);
 }
@@ -350,24 +344,6 @@ double bound_of_ball(const arb_t x, int up)
 	double r = arf_get_d(y, up ? ARF_RND_CEIL : ARF_RND_FLOOR);
 	arf_clear(y);
 	return r;
-}
-
-void complement(arb_t out, const arb_t x, slong prec)
-{
-	arb_sub_ui(out, x, 1, prec);
-	arb_neg(out, out);
-}
-
-void half_square(arb_t out, const arb_t x, slong prec)
-{
-	arb_mul(out, x, x, prec);
-	arb_mul_2exp_si(out, out, -1);
-}
-
-void exp_minus(arb_t out, const arb_t x, slong prec)
-{
-	arb_neg(out, x);
-	arb_exp(out, out, prec);
 }
 
 void normal_tail(arb_t out, const arb_t x, slong prec)

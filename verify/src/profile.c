@@ -7,7 +7,7 @@
  *
  * Menus (C8): R_0 = (1 - a)+, R_b the largest of R_{b-1} and of all I_i + sum over l of p_i(l) R_{b-c_i} at k - l, p_i the law above of type i.
  *
- * Searches (C9): delta(eps) <= f(0)(1 - e^eps)+ + sum w_j delta_1(eps - c_j), f the generating function of the number of runs, w_j and e^{c_j} the rises and
+ * Searches (C9): delta(eps) <= sum w_j delta_1(eps - c_j), f the generating function of the number of runs, w_j and e^{c_j} the rises and
  * slopes of a concave function above (0, 0) and all (f'(1 - U(u)), f'(1 - u)), U(u) = min over t of e^t u + the profile of the other direction at t.
  */
 #include <math.h>
@@ -49,9 +49,8 @@ static void convolve(fmpz_poly_t out, const fmpz_poly_t p, const fmpz *x, slong 
 	fmpz_poly_zero(out);
 	if (L == 0)
 		return;
-	fmpz_poly_t all;
+	POLYS(all);
 	WHOLES(one);
-	fmpz_poly_init(all);
 	fmpz_one_2exp(one, g->bits);
 	fmpz_poly_fit_length(all, size + L - 1);
 	for (slong e = 0; e < size + L - 1; e++) {
@@ -61,7 +60,6 @@ static void convolve(fmpz_poly_t out, const fmpz_poly_t p, const fmpz *x, slong 
 	fmpz_poly_mullow(out, p, all, size + L - 1);
 	fmpz_poly_shift_right(out, out, L - 1);
 	shorten(out, g, 1);
-	fmpz_poly_clear(all);
 }
 
 /* (1 - e^{kh})+ in units, rounded up. */
@@ -76,7 +74,8 @@ static void nothing(fmpz_t out, slong k, grid *g)
 
 void law_of_menu(law *out, grid *g, const step *s, int d, double tail)
 {
-	law *t = flint_calloc(s->parts, sizeof *t), all = { 0 };
+	FREED law *t = flint_calloc(s->parts, sizeof *t);
+	OWNED(law_clear) law all = { 0 };
 	double eta = 0, longest = 0;
 	slong first = 0, last = 1;
 	for (slong i = 0; i < s->parts; i++) {
@@ -88,45 +87,35 @@ void law_of_menu(law *out, grid *g, const step *s, int d, double tail)
 		last = last > all.first + all.p->length ? last : all.first + all.p->length;
 	}
 	slong n = last - first + 1;
-	if (!g->ok || !spend(g, s->units*s->parts*(n + 2*longest)/3)) {
-		law_clear(&all);
-		for (slong i = 0; i < s->parts; i++)
-			law_clear(&t[i]);
-		flint_free(t);
-		g->ok = 0;
-		return;
-	}
-	fmpz *v = _fmpz_vec_init((s->units + 1)*n);
-	fmpz_poly_t sum;
-	WHOLES(x, one);
-	fmpz_poly_init(sum);
-	fmpz_one_2exp(one, g->bits);
-	for (slong k = 0; k < n; k++)
-		nothing(v + k, first + k, g);
-	for (ulong b = 1; b <= s->units; b++) {
-		fmpz *row = v + b*n;
-		_fmpz_vec_set(row, row - n, n);
-		for (slong i = 0; i < s->parts; i++) {
-			ulong c = s->part[i].cost;
-			if (c > b)
-				continue;
-			convolve(sum, t[i].p, row - c*n, n, -t[i].first, n, g);
-			for (slong k = 0; k < n; k++) {
-				fmpz_poly_get_coeff_fmpz(x, sum, k);
-				fmpz_add(x, x, t[i].far);
-				if (fmpz_cmp(x, row + k) > 0)
-					fmpz_set(row + k, fmpz_cmp(x, one) < 0 ? x : one);
+	g->eta = fmax(g->eta, eta);
+	if (g->ok && spend(g, s->units*s->parts*(n + 2*longest)/3)) {
+		fmpz *v = _fmpz_vec_init((s->units + 1)*n);
+		POLYS(sum);
+		WHOLES(x, one);
+		fmpz_one_2exp(one, g->bits);
+		for (slong k = 0; k < n; k++)
+			nothing(v + k, first + k, g);
+		for (ulong b = 1; b <= s->units; b++) {
+			fmpz *row = v + b*n;
+			_fmpz_vec_set(row, row - n, n);
+			for (slong i = 0; i < s->parts; i++) {
+				ulong c = s->part[i].cost;
+				if (c > b)
+					continue;
+				convolve(sum, t[i].p, row - c*n, n, -t[i].first, n, g);
+				for (slong k = 0; k < n; k++) {
+					fmpz_poly_get_coeff_fmpz(x, sum, k);
+					fmpz_add(x, x, t[i].far);
+					if (fmpz_cmp(x, row + k) > 0)
+						fmpz_set(row + k, fmpz_cmp(x, one) < 0 ? x : one);
+				}
 			}
 		}
+		law_of_values(out, g, first, v + s->units*n, n);
+		_fmpz_vec_clear(v, (s->units + 1)*n);
 	}
-	law_of_values(out, g, first, v + s->units*n, n);
-	g->eta = fmax(g->eta, eta);
-	fmpz_poly_clear(sum);
-	_fmpz_vec_clear(v, (s->units + 1)*n);
-	law_clear(&all);
 	for (slong i = 0; i < s->parts; i++)
 		law_clear(&t[i]);
-	flint_free(t);
 }
 
 /* ---- searches ---- */
@@ -154,35 +143,25 @@ static void profile_of(arb_ptr v, const law *x, slong first, slong n, const grid
 	}
 }
 
-/* f'(1) and f(0). */
-static void runs_of(arb_t mean, arb_t none, const step *s, slong prec)
+/* f'(1) = (1/g - 1) eta/(1 - g^eta), or (1/g - 1)/-log g. */
+static void mean_of(arb_t mean, const step *s, slong prec)
 {
 	BALLS(x);
-	arb_set_d(mean, s->gamma);
-	arb_zero(none);
-	if (s->poisson)
-		exp_minus(none, mean, prec);
-	else {
-		/* (1 - g)/g times 1/-log g, or eta/(1 - g^eta) */
-		arb_log(x, mean, prec);
-		if (s->shape != 0) {
-			arb_set_d(none, s->shape);
-			arb_mul(x, x, none, prec);
-			arb_expm1(x, x, prec);
-			arb_div(x, x, none, prec);
-		}
-		arb_neg(x, x);
-		arb_inv(none, mean, prec);
-		arb_sub_ui(none, none, 1, prec);
-		arb_div(mean, none, x, prec);
-		arb_zero(none);
+	arb_log(x, D(s->gamma), prec);
+	if (s->shape != 0) {
+		arb_mul(x, x, D(s->shape), prec);
+		arb_expm1(x, x, prec);
+		arb_div(x, x, D(s->shape), prec);
 	}
+	arb_inv(mean, D(s->gamma), prec);
+	complement(mean, mean, prec);
+	arb_div(mean, mean, x, prec);
 }
 
 /* f'(1 - u)/f'(1), rounded up or down. */
 static double weight(const step *s, double u, int up)
 {
-	double x = s->poisson ? s->gamma*u : (s->shape + 1)*log1p((1 - s->gamma)/s->gamma*u), off = 0x1p-47*(1 + fabs(x));
+	double x = (s->shape + 1)*log1p((1 - s->gamma)/s->gamma*u), off = 0x1p-47*(1 + fabs(x));
 	return up ? fmin(1, exp(off - x)) : exp(-off - x);
 }
 
@@ -191,7 +170,8 @@ static double *mixture_of(slong *low, slong *n, double *vertical, const step *s,
 {
 	double width = h/64;
 	slong cells = ceil(-log(least)/width), top = 0, at = 0;
-	double *x = flint_malloc(2*(cells + 2)*sizeof *x), *y = x + cells + 2;
+	FREED double *x = flint_malloc(2*(cells + 2)*sizeof *x);
+	double *y = x + cells + 2;
 	x[0] = y[0] = 0;
 	for (slong i = 0; i <= cells; i++) {
 		double u = exp(-i*width)*(1 + 1e-15), next = exp(-(i + 1)*width)*(1 - 1e-12);
@@ -229,18 +209,15 @@ static double *mixture_of(slong *low, slong *n, double *vertical, const step *s,
 	for (slong j = 0; j < *n; j++)
 		w[j] = w[*low + j + most];
 	*vertical *= 1 + 1e-9;
-	flint_free(x);
 	return w;
 }
 
 void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 {
-	law one[2];
+	law one[2] = { { 0 }, { 0 } };
 	double eta = 0;
-	for (int i = 0; i < 2; i++) {
-		law_init(&one[i]);
+	for (int i = 0; i < 2; i++)
 		eta = fmax(eta, law_of_part(&one[i], g, s->part, i ? !d : d, tail));
-	}
 	slong from = 0, n = 2;
 	for (int i = 0; i < 2; i++) {
 		slong to = one[i].first + one[i].p->length;
@@ -249,11 +226,12 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 	}
 	n += 1 - from;
 	if (g->ok && spend(g, 12.0*n + 13*fabs(log(tail))/g->h)) {
-		arb_ptr v = _arb_vec_init(2*n);
+		VECTOR v = vector(2*n);
 		fmpz *value = _fmpz_vec_init(n);
-		double *slope = flint_malloc(2*n*sizeof *slope), *height = slope + n;
+		FREED double *slope = flint_malloc(2*n*sizeof *slope);
+		double *height = slope + n;
 		slong low, size;
-		BALLS(x, e, mean, none);
+		BALLS(x, e, mean);
 		WHOLES(u, flat);
 		profile_of(v, &one[0], from, n, g);
 		profile_of(v + n, &one[1], from, n, g);
@@ -265,9 +243,8 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 			height[k] = bound_of_ball(v + n + k, 1);
 		}
 		double vertical, *w = mixture_of(&low, &size, &vertical, s, slope, height, n, tail, g->h);
-		runs_of(mean, none, s, g->prec);
-		fmpz_poly_t rises, sum;
-		fmpz_poly_init(rises); fmpz_poly_init(sum);
+		mean_of(mean, s, g->prec);
+		POLYS(rises, sum);
 		for (slong j = 0; j < size; j++) {
 			arb_mul(x, D(w[j]), mean, g->prec);
 			units(u, x, g, 1);
@@ -281,14 +258,8 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 		fmpz *total = _fmpz_vec_init(all);
 		convolve(sum, rises, value, n, first - low - from, all, g);
 		for (slong k = 0; k < all; k++) {
-			nothing(total + k, first + k, g);
-			arb_set_fmpz(x, total + k);
-			arb_mul(x, x, none, g->prec);
-			arb_mul_2exp_si(x, x, -g->bits);
-			units(total + k, x, g, 1);
 			fmpz_poly_get_coeff_fmpz(u, sum, k);
-			fmpz_add(total + k, total + k, u);
-			fmpz_add(total + k, total + k, flat);
+			fmpz_add(total + k, u, flat);
 			fmpz_one_2exp(u, g->bits);
 			if (fmpz_cmp(total + k, u) > 0)
 				fmpz_set(total + k, u);
@@ -296,11 +267,8 @@ void law_of_search(law *out, grid *g, const step *s, int d, double tail)
 		law_of_values(out, g, first, total, all);
 		g->eta = fmax(g->eta, eta);
 		_fmpz_vec_clear(total, all);
-		fmpz_poly_clear(rises); fmpz_poly_clear(sum);
 		flint_free(w);
-		flint_free(slope);
 		_fmpz_vec_clear(value, n);
-		_arb_vec_clear(v, 2*n);
 	}
 	for (int i = 0; i < 2; i++)
 		law_clear(&one[i]);

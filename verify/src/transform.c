@@ -7,15 +7,14 @@
 static int finite_rule(rule *r, const step *s, int d, double theta, slong prec)
 {
 	rule_init(r, s->outcomes);
-	BALLS(p, q, S);
-	arb_set_d(S, theta);
+	BALLS(p, q);
 	for (slong i = 0; i < s->outcomes; i++) {
 		outcome_masses(p, q, s, d, i, prec);
 		if (arb_is_zero(p) || arb_is_zero(q))
 			continue;
 		arb_div(q, p, q, prec);
 		arb_log(r->L + i, q, prec);
-		arb_mul(q, S, r->L + i, prec);
+		arb_mul(q, D(theta), r->L + i, prec);
 		arb_exp(q, q, prec);
 		arb_mul(r->W + i, p, q, prec);
 	}
@@ -42,21 +41,19 @@ int real_transform(arb_t m, const step *s, int d, double at, slong prec)
 		BALLS(x);
 		shift_of(m, s, prec);
 		half_square(m, m, prec);
-		arb_set_d(x, at);
-		arb_mul(m, m, x, prec);
-		arb_add_ui(x, x, 1, prec);
+		arb_mul(m, m, D(at), prec);
+		arb_add_ui(x, D(at), 1, prec);
 		arb_mul(m, m, x, prec);
 		arb_exp(m, m, prec);
 		return 1;
 	}
-	rule r;
+	OWNED(rule_clear) rule r = { 0 };
 	if (!make_rule(&r, s, d, at, 0, 0.6*prec, prec))
 		return 0;
 	arb_zero(m);
 	for (slong j = 0; j < r.n; j++)
 		arb_add(m, m, r.W + j, prec);
 	arb_add_error(m, r.err);
-	rule_clear(&r);
 	return arb_is_positive(m) && arb_is_finite(m);
 }
 
@@ -65,11 +62,9 @@ int late_bound(arb_t bound, const step *s, int d, double theta, double t, double
 	if (full_gaussian(s)) {
 		/* e^{mu^2/2 (theta(theta+1) - t^2)} */
 		BALLS(x, y);
-		arb_set_d(y, t);
-		arb_mul(y, y, y, prec);
-		arb_set_d(x, theta);
-		arb_mul(bound, x, x, prec);
-		arb_add(x, x, bound, prec);
+		arb_mul(y, D(t), D(t), prec);
+		arb_mul(bound, D(theta), D(theta), prec);
+		arb_add(x, D(theta), bound, prec);
 		arb_sub(x, x, y, prec);
 		shift_of(y, s, prec);
 		half_square(y, y, prec);
@@ -138,8 +133,9 @@ static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, co
 	step half = half_of(s, d, 0);
 	tails(p + below, q + below, l + below, &half, 0, at + below, n - below, prec);
 	half = half_of(s, d, 1);
-	double *x = flint_malloc((below + 1)*sizeof *x);
-	arb_ptr r = _arb_vec_init(3*below), t[3] = { r, r + below, r + 2*below };
+	FREED double *x = flint_malloc((below + 1)*sizeof *x);
+	VECTOR r = vector(3*below);
+	arb_ptr t[3] = { r, r + below, r + 2*below };
 	for (slong i = 0; i < below; i++)
 		x[i] = -at[below - 1 - i];
 	tails(t[0], t[1], t[2], &half, 0, x, below, prec);
@@ -149,8 +145,6 @@ static void pair_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, co
 		complement(q + i, t[0] + j, prec);
 		arb_neg(l + i, t[2] + j);
 	}
-	flint_free(x);
-	_arb_vec_clear(r, 3*below);
 }
 
 /* Where a record may be drawn several times, how often is told, given that it is: for each number the pair of as many sensitivities. */
@@ -164,7 +158,8 @@ void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const do
 		pair_tails(p, q, l, s, d, at, n, prec);
 		return;
 	}
-	arb_ptr r = _arb_vec_init(3*n), t[3] = { r, r + n, r + 2*n };
+	VECTOR r = vector(3*n);
+	arb_ptr t[3] = { r, r + n, r + 2*n };
 	BALLS(weight, eta);
 	rate_of(eta, s, prec);
 	for (ulong u = 1; u <= s->records; u++) {
@@ -185,5 +180,4 @@ void noise_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const do
 			arb_union(l + i, l + i, t[2] + i, prec);
 		}
 	}
-	_arb_vec_clear(r, 3*n);
 }

@@ -134,8 +134,7 @@ static int judge(const certificate *c, const arb_t ball, double eps, const arb_t
 	arb_mul(e, e, c->missing, 80);
 	arb_set(x, ball);
 	arb_add_error(x, e);
-	int v = (upper ? arb_le(x, delta) : arb_ge(x, delta)) ? PROVED : (upper ? arb_gt(x, delta) : arb_lt(x, delta)) ? REFUTED : NOT_PROVED;
-	return v;
+	return (upper ? arb_le(x, delta) : arb_ge(x, delta)) ? PROVED : (upper ? arb_gt(x, delta) : arb_lt(x, delta)) ? REFUTED : NOT_PROVED;
 }
 
 /* Chernoff's bound proves the claim: often so in the direction that is not the worse one. */
@@ -144,8 +143,7 @@ static int proved_by_chernoff(const certificate *c, int d, double eps, const arb
 	if (no_integral(c) || closed(c))
 		return 0; /* what is closed is as fast */
 	BALLS(x);
-	int ok = delta_chernoff(x, c, d, eps, prec) && judge(c, x, eps, delta, 1) == PROVED;
-	return ok;
+	return delta_chernoff(x, c, d, eps, prec) && judge(c, x, eps, delta, 1) == PROVED;
 }
 
 /* The two directions are the same: neither sampling nor a list of probabilities tells them apart. */
@@ -213,8 +211,6 @@ static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t
 			if (v == (k ? REFUTED : PROVED))
 				verdict = v;
 		}
-		if (getenv("VERIFY_TRACE"))
-			printf("direction %d, eps %.17g, cells %.3g: %.15g %.15g\n", d, eps, h, mid(x[0]), mid(x[1]));
 		/* The errors of both sides are about 1 to 2, and fall with the square of h. */
 		double truth = (2*mid(x[0]) + mid(x[1]))/3;
 		if (c->apart) /* there is no side below: from what the last cells gave */
@@ -285,11 +281,6 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 		verdict = prove_by_lattice(c, d, eps, delta, upper, MOST_WORK, &size, why);
 	if (verdict == PROVED || verdict == REFUTED)
 		*why = ""; /* of an attempt before */
-	if (getenv("VERIFY_TRACE")) {
-		printf("direction %d, eps %.17g: ", d, eps);
-		arb_printn(x, 25, 0);
-		printf("\n");
-	}
 	return verdict;
 }
 

@@ -117,7 +117,7 @@ var (
 // several are the keys in whose place a method takes a list, for a list of answers.
 var several = map[string][]string{
 	"calibrate": {"epsilon", "delta"}, "compare": {"delta"}, "diff": {"delta"}, "dpsgd": {"target-epsilon"}, "gdp": {"tolerance"}, "gdp-solve": {"mu", "zcdp"},
-	"majority": {"delta"}, "matrix-optimize": {"epsilon", "delta"}, "pate": {"delta"}, "sampling": {"delta", "target-epsilon"}, "select": {"delta"},
+	"audit": {"delta"}, "majority": {"delta"}, "matrix-optimize": {"epsilon", "delta"}, "pate": {"delta"}, "sampling": {"delta", "target-epsilon"}, "select": {"delta"},
 }
 
 // A writer writes the client.
@@ -410,7 +410,7 @@ func (w *writer) class(t reflect.Type) string {
 // Help texts name flags, which Python has as parameters.
 var (
 	flags    = regexp.MustCompile(`--[a-z][a-z-]*`)
-	helpText = strings.NewReplacer("{", "", "}", "", ", with commas between them", "")
+	helpText = strings.NewReplacer("{", "", "}", "", ", with commas between them", "", ", several with commas between them", "", "; several with commas between them", "")
 )
 
 func identifierOf(flag string) string { return identifier(strings.TrimPrefix(flag, "--")) }
@@ -512,15 +512,19 @@ func quoted(s string) string {
 
 // answer returns what a method returns, and how that is read.
 func (w *writer) answer(o service.Operation) (returns, read string) {
-	if len(o.Answers) > 1 {
-		for _, t := range o.Answers {
-			if t.Kind() == reflect.Slice {
-				w.class(t.Elem())
-			}
-		}
+	t := elem(o.Result)
+	if list, ok := reflect.Zero(t).Interface().(interface{ All() []any }); ok && list != nil {
+		o.Result = t.Field(0).Type.Elem() // each asks once for each value of a list
+		returns, read = w.answer(o)
+		return returns, strings.Replace(read, "%s", `%s["results"][0]`, 1)
+	}
+	switch {
+	case t.Kind() == reflect.Slice:
+		kind, one := w.item(t.Elem())
+		return "Tuple[" + kind + ", ...]", "tuple(" + fmt.Sprintf(one, "x") + " for x in %s)"
+	case strings.Contains(t.Name(), "["): // of several types, which the client reads
 		return "Any", "%s"
 	}
-	t := elem(o.Answers[0])
 	for _, f := range reflect.VisibleFields(t) {
 		_, how, _ := strings.Cut(f.Tag.Get("py"), ",")
 		if how != "return" {

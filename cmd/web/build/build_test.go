@@ -175,7 +175,7 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", batching, err, out)
 		}
-		got, err := s.Epsilon(context.Background(), service.EpsilonRequest{Plan: service.PlanText(out), Delta: service.Decimals{"1e-5"}})
+		got, err := service.Ask[service.EpsilonAnswer](context.Background(), s, service.EpsilonRequest{Plan: service.PlanText(out), Delta: service.Decimals{"1e-5"}})
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", batching, err, out)
 		}
@@ -205,7 +205,7 @@ func TestStatisticsPlan(t *testing.T) {
 			t.Fatalf("%v\n%s", err, plan)
 		}
 		epsilon := func(plan string) service.EpsilonAnswer {
-			a, err := s.Epsilon(context.Background(), service.EpsilonRequest{Plan: service.PlanText(plan), Delta: service.Decimals{"1e-6"}})
+			a, err := service.Ask[service.EpsilonAnswer](context.Background(), s, service.EpsilonRequest{Plan: service.PlanText(plan), Delta: service.Decimals{"1e-6"}})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, plan)
 			}

@@ -161,7 +161,7 @@ func certify(d draw, k kind) string {
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
 			q.Epsilon = service.Decimals{"0"}
-			a, err := service.New(nil).Delta(context.Background(), q)
+			a, err := service.Ask[service.DeltaAnswer](context.Background(), service.New(nil), q)
 			try.Check(err)
 			delta = float64(a.Results[0].Delta.Upper) * d.log(1.001, 2)
 			if delta > 0.9 {
@@ -172,7 +172,7 @@ func certify(d draw, k kind) string {
 		q.Plan = service.PlanText(text)
 		q.Delta = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
 		q.Certificate = true
-		a, err := service.New(nil).Epsilon(context.Background(), q)
+		a, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), q)
 		if err != nil {
 			try.Check(fmt.Errorf("%w\n%s", err, text))
 		}

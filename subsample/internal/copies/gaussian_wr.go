@@ -30,9 +30,9 @@ import (
 // What the table of the law leaves out counts as given away.
 type GaussianWR struct {
 	shifts
-	P, upTo []float64 // Pr[U = u] and Pr[U ≤ u], for the search of thresholds
-	fast    *fastSums // nil: logarithms only
-	start   inverse   // of average
+	P     []float64 // Pr[U = u], for the search of thresholds
+	fast  *fastSums // nil: logarithms only
+	start inverse   // of average
 }
 
 // Cost implements profiles.Costly.
@@ -40,10 +40,8 @@ func (p *GaussianWR) Cost() float64 { return p.cost(perOpposite) }
 
 func NewGaussianWR(law Law, theta float64) *GaussianWR {
 	c := &GaussianWR{shifts: shifts{law, theta}}
-	sum := 0.0
 	for _, l := range law.LogP {
-		sum += math.Exp(l)
-		c.P, c.upTo = append(c.P, math.Exp(l)), append(c.upTo, sum)
+		c.P = append(c.P, math.Exp(l))
 	}
 	c.fast = newFastSums(&c.shifts)
 	return c
@@ -398,72 +396,6 @@ func otherSideErr(a, c, err float64) float64 {
 	return 4*xmath.U*(1+xmath.FiniteAbs(c)) + min(1e300, 2*relative(rise(err)*math.Exp(min(a-c, 100))))
 }
 
-// §4 without errors, for the search that §6 makes: it steers and proves nothing.
-
-// at returns log P_j and log Q_j at the threshold t, without the mass given
-// away, with log α_j and its slope.
-func (c *GaussianWR) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
-	logAlpha, slope, i, size := c.average(t)
-	logP, logQ, err = c.tails(t, dt, i, logAlpha, slope*dt+size)
-	return logP, logQ, logAlpha, slope, err
-}
-
-// slope returns log Q_j at the threshold t, its derivative, log α_j and its
-// derivative: at without the P side and without errors. It is for the search only.
-func (c *GaussianWR) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
-	if logQ, dLogQ, logAlpha, dLogAlpha, ok := c.quickSlope(t); ok {
-		return logQ, dLogQ, logAlpha, dLogAlpha
-	}
-	logAlpha, dLogAlpha, i := c.roughAverage(t)
-	none := xmath.LogNormalTail(t)
-	h := xmath.NormalHazard(t)
-	plain := 1 / roughTail(t)
-	// In units of Φ̄(t): Pr[U ≤ i] and the further copies, each at most p_u.
-	sum, down := c.upTo[i], c.upTo[i]*h
-	for u := i + 1; u <= c.Last(); u++ {
-		if c.upTo[c.Last()]-c.upTo[u-1] < 1e-15*sum {
-			break
-		}
-		s := float64(u) * c.theta
-		x := s/2 + logAlpha/s
-		var w float64
-		if x < 30 && t < 30 {
-			w = c.P[u] * roughTail(x) * plain
-		} else {
-			w = c.P[u] * math.Exp(xmath.LogNormalTail(x)-none)
-		}
-		sum += w
-		down += w * xmath.NormalHazard(x) * dLogAlpha / s
-	}
-	return none + xmath.Log(sum), -down / sum, logAlpha, dLogAlpha
-}
-
-// quickSlope is slope in plain numbers.
-func (c *GaussianWR) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64, ok bool) {
-	v, ok := c.quickAverage(t)
-	if !ok {
-		return 0, 0, 0, 0, false
-	}
-	w := c.fast
-	down := c.upTo[v.i] * xmath.NormalDensity(t)
-	q := down * w.ratio.At(t)
-	for u := v.i + 1; u <= c.Last(); u++ {
-		s := float64(u) * c.theta
-		x := s/2 + v.log/s
-		density := xmath.NormalDensity(x)
-		tail := density * w.ratio.At(x)
-		if w.above[u]*tail < 1e-16*q {
-			break
-		}
-		q += c.P[u] * tail
-		down += c.P[u] * density * v.slope / s
-	}
-	return xmath.Log(q), -down / q, v.log, v.slope, q > 1e-290
-}
-
-// roughTail is Φ̄(x) with a relative error of x²u.
-func roughTail(x float64) float64 { return 0.5 * math.Erfc(x*(1/math.Sqrt2)) }
-
 // roughAverage is average without the error: the likelihood ratios r_u come from
 // one another, r_{u+1} = r_u·g_u with g_{u+1} = g_u·e^{−θ²}, as differences from 1.
 func (c *GaussianWR) roughAverage(t float64) (logAlpha, slope float64, i int) {
@@ -498,19 +430,4 @@ func (c *GaussianWR) roughAverage(t float64) (logAlpha, slope float64, i int) {
 	}
 	y := a / m
 	return math.Log1p(y), c.theta * w / m / (1 + y), i
-}
-
-// reach moves t until log Q_j is logKappa, by Newton's method.
-func (c *GaussianWR) reach(t, least, logKappa float64) (at, dLogQ, logAlpha, dLogAlpha float64) {
-	for range 40 {
-		q, dq, a, da := c.slope(t)
-		step := (logKappa - q) / dq
-		next := max(least, t+step)
-		if math.Abs(next-t) < 1e-13*(1+t) {
-			return next, dq, a, da
-		}
-		t = next
-	}
-	_, dLogQ, logAlpha, dLogAlpha = c.slope(t)
-	return t, dLogQ, logAlpha, dLogAlpha
 }

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/profiletest"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
 // The sums are those of the public choice of the single profiles.
@@ -83,4 +83,11 @@ func TestSwitchedLaplaceSums(t *testing.T) {
 			}
 		}
 	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }

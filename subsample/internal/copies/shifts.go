@@ -154,11 +154,3 @@ func (a *logSum) accumulate(t, err float64) {
 	a.add(t, err)
 	a.e += a.s * xmath.U * r
 }
-
-// subtract adds −e^t, which must be far below the sum.
-func (a *logSum) subtract(t, err float64) {
-	if w := math.Exp(t - a.top); w > 0 {
-		a.s -= w
-		a.e += w * (err + 8*xmath.U)
-	}
-}
