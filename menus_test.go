@@ -47,6 +47,19 @@ func TestTwoAdaptiveStepsLowerEnd(t *testing.T) {
 	}
 }
 
+// TestAdaptivePartOfLargeLosses: a part whose losses go up to 2·460.517 = 921 at odds of 1/25, e^921 being no number. By hand, beside RR(1): below the losses
+// of both runs together δ is that of at least one large loss, 1 − 0.8², less nothing that could be seen.
+func TestAdaptivePartOfLargeLosses(t *testing.T) {
+	a := adaptivePlan(t, "  - {adaptive: {units: 2, menu: [{name: a, cost: 1, steps: [{mechanism: {finite: {p: [0.8, 0.2], q: [1, 1e-200]}}}]}]}}\n  - {mechanism: {finite: {p: [P, Q], q: [Q, P]}}}\n")
+	iv, err := a.Delta(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 - 0.8*0.8; !(iv.Lower <= want && want <= iv.Upper && iv.Upper < want+1e-6 && iv.Lower > want-1e-6) {
+		t.Errorf("[%v, %v], want %v", iv.Lower, iv.Upper, want)
+	}
+}
+
 // TestInterleaved: a fixed step beside an adaptive part, at whatever time, costs at most the product, which is reached where it runs first. By hand, RR(1) and then
 // one unit of the menu: pR_1(1) + (1−p)R_1(e²) at ε = 1.
 func TestInterleaved(t *testing.T) {

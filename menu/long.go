@@ -220,8 +220,12 @@ func (m *Menu) Profiles(ctx context.Context) (above, below [2]profiles.Profile, 
 	return above, below, nil
 }
 
-// profilePoints is about the largest number of points of a profile. It steers.
-const profilePoints = 10_000
+// profilePoints is about the largest number of points of a profile. It steers. Losses above mostLoss, of which e^ε would be no number, count as
+// infinite above and as that of the last point below.
+const (
+	profilePoints = 10_000
+	mostLoss      = 600
+)
 
 // profilesOf joins what the lattices of one budget prove in a direction, at points as close as theirs: chords above; below each point has the
 // value of the next one, of which all before have at least as much.
@@ -231,7 +235,8 @@ func profilesOf(menus []*Menu, d int) (above, below profiles.Profile, err error)
 		at := m.dirs[d].above
 		step, reach = min(step, at.step), max(reach, at.step*float64(-at.low-1))
 	}
-	step = max(step, reach/profilePoints)
+	reach = min(reach, mostLoss)
+	step = max(min(step, reach), reach/profilePoints)
 	var x, up, back, low, lowBack []float64
 	// reverse returns 1 − α + αh(1/α) at α = e^ε, which falls, of a value at −ε, rounded to a side. Both halves are of one convex function, as
 	// the other direction's values, on another lattice, would not be.
