@@ -248,7 +248,7 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 	return b, nil
 }
 
-// gain returns about how much more ε the best analyst reaches than runs on one pair of data sets: the larger at a small and at a large δ.
+// gain returns about how much more ε the best analyst reaches than runs on one pair of data sets: the largest at a small δ and two large ones.
 func gain(ctx context.Context, priced *menu.Menu, fixed [2][]profiles.Repeated) (most float64, err error) {
 	var sums [2]*fourier.Sum
 	for d, runs := range fixed {
@@ -259,7 +259,7 @@ func gain(ctx context.Context, priced *menu.Menu, fixed [2][]profiles.Repeated) 
 			}
 		}
 	}
-	for _, delta := range []float64{priced.TableDelta(), 0.1} {
+	for _, delta := range []float64{priced.TableDelta(), 0.1, 0.5} {
 		all, err := priced.Epsilon(ctx, delta)
 		if err != nil {
 			return 0, err

@@ -60,6 +60,21 @@ func TestAdaptivePartOfLargeLosses(t *testing.T) {
 	}
 }
 
+// TestAdaptivePartGainsAtLargeDelta: where ε is infinite at small δ for every analyst alike, the choice counts at large ones. By the game's recursion over all
+// outcomes δ(0.5) = 0.982272503395 and δ(2) = 0.943853298134; the dearest type alone has 0.784093412018 and 0.562427359753.
+func TestAdaptivePartGainsAtLargeDelta(t *testing.T) {
+	a := adaptivePlan(t, "  - {adaptive: {units: 2, menu: [{name: a, cost: 1, steps: [{mechanism: {finite: {p: [0.47, 0.31, 0.02, 0.2], q: [0.05, 0.51, 0.44, 0]}}}]}, {name: b, cost: 2, steps: [{mechanism: {pure: {epsilon: 5}}}]}]}}\n  - {mechanism: {pure: {epsilon: 0.1}}}\n")
+	for _, c := range []struct{ eps, want float64 }{{0.5, 0.982272503395}, {2, 0.943853298134}} {
+		iv, err := a.Delta(t.Context(), c.eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(iv.Lower <= c.want+1e-12 && c.want <= iv.Upper+1e-12 && iv.Upper-iv.Lower < 1e-3) {
+			t.Errorf("ε = %v: [%v, %v], want %v within 1e-3", c.eps, iv.Lower, iv.Upper, c.want)
+		}
+	}
+}
+
 // TestInterleaved: a fixed step beside an adaptive part, at whatever time, costs at most the product, which is reached where it runs first. By hand, RR(1) and then
 // one unit of the menu: pR_1(1) + (1−p)R_1(e²) at ε = 1.
 func TestInterleaved(t *testing.T) {
