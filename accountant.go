@@ -736,3 +736,5 @@ func (a *Accountant) warnOfCap(ctx context.Context, iv *Interval, delta float64)
 	}
 	return nil
 }
+
+func init() { subsample.Composed = fourier.Curve }

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -215,6 +214,9 @@ func (l *resampledLaws) upper(ctx context.Context, rare float64) (profiles.Profi
 	return shared.Curve().Profile()
 }
 
+// Composed is fourier.Curve, which package accountant puts here: the tests of package fourier are about schemes of this one.
+var Composed func(ctx context.Context, p profiles.Profile, runs int64, rare float64, points int) (x, up []float64, err error)
+
 // points is how many values of δ a curve has: more cost time and prove a little less ε.
 const points = 200
 
@@ -228,28 +230,11 @@ func (l *resampledLaws) given(ctx context.Context, law copies.Law, rare float64,
 	if err != nil {
 		return out, err
 	}
-	o := fourier.DefaultOptions()
-	o.Laws = true // points so close together are what lattices are quick at
-	sum := fourier.New(o)
-	if err := sum.Add(p, l.scheme.resamples); err != nil {
-		return out, err
+	if Composed == nil {
+		return out, fault.New("resamples", "needs package accountant, which composes")
 	}
-	end, err := sum.Epsilon(ctx, min(rare, 0.5))
-	if err != nil {
+	if out.X, out.H, err = Composed(ctx, p, l.scheme.resamples, rare, points); err != nil {
 		return out, err
-	}
-	// Chords cost like their length near 0, where most of the loss is.
-	for i := range points + 1 {
-		share := float64(i) / float64(points)
-		x := end.Upper * share * (0.1 + 0.9*share*share)
-		d, err := sum.Delta(ctx, x)
-		if err != nil {
-			return out, err
-		}
-		out.X, out.H = append(out.X, x), append(out.H, d.Upper)
-		if x == 0 && end.Upper == 0 {
-			break
-		}
 	}
 	return out.Convex(), nil
 }

@@ -8,8 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 )
+
+func init() { Composed = fourier.Curve }
 
 // twoResamples returns δ(ε) of one subset with two batches by a sum over a fine grid of both outputs, on the data sets
 // where all other records contribute others and the record x or y.
