@@ -78,12 +78,15 @@ func TestPateAnalyze(t *testing.T) {
 		{[]string{"--orders", "1.5:100:0.5", "--report", "worst", "--conversion", "classic"}, "worst", true, 2.417832499499732, 11.5, 640},
 	} {
 		out := mustPate(t, append(confident, c.args...)...)
-		var got service.PateAnswer
+		var list struct {
+			Results []service.PateAnswer `json:"results"`
+		}
 		d := json.NewDecoder(strings.NewReader(out))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&got); err != nil {
-			t.Fatal(err)
+		if err := d.Decode(&list); err != nil || len(list.Results) != 1 {
+			t.Fatalf("%v: %d answers, %v", c.args, len(list.Results), err)
 		}
+		got := list.Results[0]
 		if got.Report != c.report || got.Bound != c.bound || got.Order != c.order || got.Delta != 1e-5 ||
 			math.Abs(got.Epsilon-c.epsilon) > 1e-12*c.epsilon || math.Abs(got.Answered-c.answered) > 1e-12*c.answered {
 			t.Errorf("%v: %s ε=%v at %v, answered %v; want %s %v %v %v", c.args, got.Report, got.Epsilon, got.Order, got.Answered, c.report, c.epsilon, c.order, c.answered)

@@ -111,7 +111,7 @@ func TestReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"engine.txt", "systems.txt"} {
+	for _, name := range []string{"engine.txt", "systems.txt", "second.txt"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

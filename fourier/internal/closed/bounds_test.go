@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -142,5 +143,22 @@ func TestDisplacementsAddUp(t *testing.T) {
 	steps := Steps{{Count: 3, Support: profiles.Support{LossErr: 0.25}}, {Count: 1000, Support: profiles.Support{LossErr: 0x1p-20}}}
 	if want, got := 0.75+1000*0x1p-20, steps.LossErr(); got < want || got > want*(1+1e-9) {
 		t.Errorf("losses may be off by %v, want %v", got, want)
+	}
+}
+
+// TestTopIsRoundedUp: the largest total loss of several kinds of steps is not below their sum in long arithmetic.
+func TestTopIsRoundedUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 500 {
+		var s Steps
+		sum := oracle.F(0)
+		for range 2 + r.IntN(6) {
+			n, most := 1+r.Int64N(1000), r.ExpFloat64()
+			s = append(s, Step{Support: profiles.Support{LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Min: -most, Max: most}, Count: n})
+			sum = oracle.Add(sum, oracle.Mul(oracle.F(float64(n)), oracle.F(most)))
+		}
+		if _, _, top := s.Ends(); oracle.F(top).Cmp(sum) < 0 {
+			t.Fatalf("%v is below the sum %v", top, sum)
+		}
 	}
 }
