@@ -99,8 +99,6 @@ var kindsOfSteps = []kindOfStep{
 	{"draws with replacement, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 200, batch: 3}", 3), []string{
 		onSamples("zero-out", "gaussian: {noise-multiplier: 0.9}", "with-replacement: {population: 200, batch: 3}", 3),
 		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 100, batch: 3}", 3)}, 1e-6, false},
-	{"Laplace noise and draws with replacement", onSamples("substitute", "laplace: {noise-multiplier: 2}", "with-replacement: {population: 200, batch: 3}", 3), []string{
-		onSamples("substitute", "laplace: {noise-multiplier: 1.2}", "with-replacement: {population: 200, batch: 3}", 3)}, 1e-6, false},
 	{"random allocation", onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 20}", 3), []string{
 		onSamples("add-remove", "gaussian: {noise-multiplier: 0.99}", "random-allocation: {steps: 20}", 3),
 		onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 19}", 3),
