@@ -139,7 +139,15 @@ func TestLaplaceTransforms(t *testing.T) {
 			// The terms of the integral of the tails cancel where they are large; a reverse does not
 			// know its kinks.
 			if _, ok := profiles.Reverse(p).(*copies.LaplaceAttack); !ok && math.Abs(s)*reach < 12 {
-				if want := math.Log(momentOfTails(p, s)); !(math.Abs(k-want) <= err+1e-8) {
+				want := math.Log(momentOfTails(p, s))
+				if d, ok := p.(*profiles.Discrete); ok { // which jumps where no rule knows
+					sum := 0.0
+					for _, a := range d.Atoms() {
+						sum += math.Exp(a.LogP + s*a.Loss)
+					}
+					want = math.Log(sum)
+				}
+				if !(math.Abs(k-want) <= err+1e-8) {
 					t.Errorf("%s: log M(%v) = %v ± %v, tails give %v", name, s, k, err, want)
 				}
 			}
