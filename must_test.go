@@ -37,10 +37,10 @@ func TestMustCounterexample(t *testing.T) {
 		{fixed(subsample.NewMustOW(10000, 118, 200)), accountant.Substitute, 9.40840101779, 9.4360, 9.625189},
 		// No adaptive attack was computed for MUST.WW.
 		{fixed(subsample.NewMustWW(10000, 118, 200)), accountant.Substitute, 10.6369929277, 10.6369929277, 10.843702},
-		// Under add-remove the pairs are exact (must-gap.md §2, §7.7).
+		// Under add-remove the pairs are exact but for MUST.WW (subsampling.md §8).
 		{fixed(subsample.NewWithoutReplacement(10000, 200)), accountant.AddRemove, 1.32967512505, 1.32967512505, 1.32967512505},
 		{fixed(subsample.NewWithReplacement(10000, 200)), accountant.AddRemove, 1.33549622533, 1.33549622533, 1.33549622533},
-		{fixed(subsample.NewMustWW(10000, 118, 200)), accountant.AddRemove, 10.6369929277, 10.6369929277, 10.6369929277},
+		{fixed(subsample.NewMustWW(10000, 118, 200)), accountant.AddRemove, 10.6369929277, 10.6369929277, 10.6430},
 	} {
 		b, err := profiles.NewGaussianMechanism(4)
 		if err != nil {

@@ -37,6 +37,10 @@ func ofCopies(b profiles.Mechanism, s subsample.FixedSize, r profiles.Relation) 
 		return nil, err
 	}
 	c := copied{tail: newCopyTail(s), most: math.Inf(1)}
+	if r == profiles.AddRemove && s.Name() == "must-ww" { // §8: at the rate of the first stage
+		stay := float64(s.Subset()) * math.Log1p(-1/float64(s.Population()))
+		c.tail.logEta = min(0, xmath.Log1mExp(stay)+1e-11)
+	}
 	places := float64(c.tail.blocks[len(c.tail.blocks)-1].copies)
 	switch p := pair.(type) {
 	case profiles.Gaussian:
@@ -302,9 +306,10 @@ func (t *copyTail) setAbsent(s subsample.FixedSize, r profiles.Relation) {
 		l := float64(s.Batch()) * math.Log1p(-1/float64(s.Subset()))
 		t.logAbsent = xmath.RoundUp(l, 8)
 		t.pairB = t.oneThreshold()
+	case s.Name() == "must-ww":
 	case r == profiles.AddRemove:
 		t.logAbsent = 0
-	case s.Name() != "must-ww":
+	default:
 		t.logAbsent = law.LogNone - law.EtaErr - 8*xmath.U*(1+math.Abs(law.LogNone))
 		t.pairB = t.oneThreshold()
 	}

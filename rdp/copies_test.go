@@ -43,7 +43,12 @@ func TestCopiesExactUnderAddRemove(t *testing.T) {
 				remove, add := copiesDivergence(wholeLaw(s), 2/sigma, alpha)
 				want, got := max(remove, add), c.RDP(alpha)
 				// Chords cost up to 2 % of a moment (TestCopiesAreTheIntegralOfTheProfile), which is as much of D at most.
-				if !(got >= want*(1-1e-9) && got <= want*1.02) {
+				// MUST.WW is not exact: its bound is between pair B, an attack, and a quarter more (docs/theory/subsampling.md §8).
+				most := 1.02
+				if s.Name() == "must-ww" {
+					most = 1.25
+				}
+				if !(got >= want*(1-1e-9) && got <= want*most) {
 					t.Errorf("%s σ %v order %v: %v, want %v", s.Name(), sigma, alpha, got, want)
 				}
 			}
@@ -51,8 +56,9 @@ func TestCopiesExactUnderAddRemove(t *testing.T) {
 	}
 }
 
-// profileMoment is the integral of the profiles by the trapezoid rule, an independent reading of §14 without a tail.
-func profileMoment(p profiles.Profile, alpha float64) float64 {
+// profileMoment is the integral of the profiles by the trapezoid rule, an independent reading of §14 without a tail. What a
+// profile of points has beyond the ends, of itself and of its reverse, is rounding.
+func profileMoment(p profiles.Profile, alpha, end, reverseEnd float64) float64 {
 	reverse := profiles.Reverse(p)
 	const step, top = 1.0 / 256, 20
 	sum := 0.0
@@ -64,6 +70,12 @@ func profileMoment(p profiles.Profile, alpha float64) float64 {
 		}
 		f, _ := profiles.LogDelta(p, x)
 		b, _ := profiles.LogDelta(reverse, x)
+		if x > end {
+			f = math.Inf(-1)
+		}
+		if x > reverseEnd {
+			b = math.Inf(-1)
+		}
 		sum += w * (math.Exp((alpha-1)*x+f) + math.Exp(-alpha*x+b))
 	}
 	return math.Log1p(alpha*(alpha-1)*sum) / (alpha - 1)
@@ -78,9 +90,12 @@ func TestCopiesAreTheIntegralOfTheProfile(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m := must2(s.Apply(b, r))
+				m, inf, none := must2(s.Apply(b, r)), math.Inf(1), math.Inf(1)
+				if r == profiles.AddRemove {
+					none = neverDrawn(s)
+				}
 				for _, alpha := range []float64{1.1, 3} {
-					want := max(profileMoment(m.Directions[0].Upper, alpha), profileMoment(m.Directions[1].Upper, alpha))
+					want := max(profileMoment(m.Directions[0].Upper, alpha, inf, none), profileMoment(m.Directions[1].Upper, alpha, none, inf))
 					// The trapezoid rule is off by step²·α²/12 and at kinks by step.
 					if got := c.RDP(alpha); !(got >= want*(1-2e-3) && got <= want*1.012) {
 						t.Errorf("%s on %s under %v at %v: %v, want %v", b.Name(), s.Name(), r, alpha, got, want)

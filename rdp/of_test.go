@@ -163,7 +163,7 @@ func TestOfRepeatedRecords(t *testing.T) {
 				continue // seconds each
 			}
 			c := must2(Of(b, s, profiles.Substitute))
-			attack := profileMoment(must2(s.(subsample.FixedSize).Attack(b)), 1.1)
+			attack := profileMoment(must2(s.(subsample.FixedSize).Attack(b)), 1.1, math.Inf(1), math.Inf(1))
 			if got := c.RDP(1.1); !(got >= attack*0.998) {
 				t.Errorf("%s of %s: %v, the attack has %v", s.Name(), b.Name(), got, attack)
 			}

@@ -22,7 +22,7 @@ import (
 // Add-remove: the data set without the record is sampled by the same scheme
 // with the same sizes, so the record is replaced in the sample by others, which
 // moves the mean by the substitution sensitivity. For the Gaussian this is known
-// exactly, but for MUST.OW (§8 there).
+// exactly, but for MUST.OW and MUST.WW (§8 there).
 //
 // Zero-out: see zeroOut.
 func (s FixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {

@@ -1,6 +1,7 @@
 package subsample
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -36,13 +37,16 @@ var theorems = []theorem{
 	{[]kind{withReplacement, mustWO}, profiles.Substitute, gaussianNoise, "§4: coupling of copies", sampledNoise.gaussianWR},
 	{[]kind{mustOW}, profiles.Substitute, gaussianNoise, "§5: §4 within the subset, amplified", sampledNoise.gaussianOWSubstitute},
 	{[]kind{mustWW}, profiles.Substitute, gaussianNoise, "§6: §4 for each number of slots, with the best shares", sampledNoise.gaussianWW},
-	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, gaussianNoise, "§8: exact", nil},
+	{[]kind{withReplacement, mustWO}, profiles.AddRemove, gaussianNoise, "§8: exact", nil},
+	{[]kind{mustWW}, profiles.AddRemove, gaussianNoise, "§8: §4 for each number of slots, sampled", sampledNoise.gaussianWWAddRemove},
 	{[]kind{mustOW}, profiles.AddRemove, gaussianNoise, "§8: §4 within the subset, sampled", sampledNoise.gaussianOWAddRemove},
 	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, laplaceNoise, "§4 to §6 with Lemma S", sampledNoise.laplace},
 	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, anyNoise, "§2: Theorem 5 of Zhao and Liu 2023", sampledNoise.groups},
-	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, laplaceNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{withReplacement, mustWO}, profiles.AddRemove, laplaceNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{mustWW}, profiles.AddRemove, laplaceNoise, "§8: §4 for each number of slots, sampled", sampledNoise.laplaceWWAddRemove},
 	{[]kind{mustOW}, profiles.AddRemove, laplaceNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
-	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{withReplacement, mustWO}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{mustWW}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled with the first stage", sampledNoise.groupsWWAddRemove},
 	{[]kind{mustOW}, profiles.AddRemove, anyNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
 }
 
@@ -115,6 +119,39 @@ func (x sampledNoise) groups() (profiles.Profile, error) {
 
 func (x sampledNoise) groupsAddRemove() (profiles.Profile, error) {
 	return amplified(PoissonProfile, x.b, x.law)
+}
+
+func (x sampledNoise) gaussianWWAddRemove() (profiles.Profile, error) {
+	return x.slotsAddRemove(copies.GaussianNoise)
+}
+
+func (x sampledNoise) laplaceWWAddRemove() (profiles.Profile, error) {
+	if x.theta > 1e3 {
+		return x.groupsWWAddRemove()
+	}
+	return x.slotsAddRemove(copies.LaplaceNoise)
+}
+
+// slotsAddRemove: given how many slots hold the record, if any does, its presence is a substitution in them all.
+func (x sampledNoise) slotsAddRemove(n copies.Noise) (profiles.Profile, error) {
+	if x.s.population == 1 {
+		return copies.Group(x.b, int(x.s.batch), profiles.Substitute)
+	}
+	shared := copies.Staged(n, x.theta, x.s.population, x.s.subset, func(j int) copies.Law {
+		return copies.Drawn(x.s.subset, x.s.batch, j)
+	})
+	return shared.AddRemove()
+}
+
+// groupsWWAddRemove: the batches without the record are those of the data set that lacks it only where no slot holds it,
+// so that the rate is that of the first stage.
+func (x sampledNoise) groupsWWAddRemove() (profiles.Profile, error) {
+	groups, err := copies.GroupMixture(x.b, x.law, profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	rate := -math.Expm1(float64(x.s.subset) * math.Log1p(-1/float64(x.s.population)))
+	return PoissonProfile(groups, min(1, rate*(1+1e-11)))
 }
 
 // groupsOWAddRemove: given the first stage without the record, its presence is a

@@ -350,6 +350,26 @@ func (s Shared) Curve() Curve {
 	return out
 }
 
+// AddRemove is the bound of §8. Removing a record is in Curve; added, it has the public choice of the number of slots, if
+// there is one, at a rate that is rounded up.
+func (s Shared) AddRemove() (profiles.Profile, error) {
+	rate := s.Rest
+	for _, w := range s.Weights {
+		rate += w
+	}
+	rate = min(1, rate*(1+1e-11))
+	remove, none := s.Curve(), make([]float64, len(s.Curves))
+	add := make([]float64, len(remove.X))
+	for i, x := range remove.X {
+		more := math.Expm1(x) * (1 - rate)
+		if left := rate - more + 1e-12*(rate+more); left > 0 { // 1 − α·None, at least
+			other := max(0, x+xmath.Log(rate/left)) * (1 - 1e-11)
+			add[i] = min(1, left/rate*s.value(none, other)*(1+1e-11))
+		}
+	}
+	return profiles.NewChords(remove.X, remove.H, add)
+}
+
 // common returns log α for which Σ π_j(α_j − α)₊ is (α − 1)·None, rounded up. In numbers that are less by 1, or divided by
 // the largest α_j where that is large.
 func (s Shared) common(x []float64, top float64) float64 {
