@@ -49,7 +49,7 @@ var kindsOfSteps = []kindOfStep{
 	{"permute-and-flip beside noise", "neighbors: zero-out\nsteps: [{mechanism: {permute-and-flip: {epsilon: 0.5}}}, {mechanism: {gaussian: {noise-multiplier: 3}}, count: 4}]", []string{
 		"neighbors: zero-out\nsteps: [{mechanism: {permute-and-flip: {epsilon: 0.5001}}}, {mechanism: {gaussian: {noise-multiplier: 3}}, count: 4}]"}, 1e-6, true},
 	{"noisy max", inFull("substitute", "noisy-max: {noise: laplace, epsilon: 0.5}", 8), []string{
-		inFull("substitute", "noisy-max: {noise: laplace, epsilon: 0.7}", 8)}, 1e-3, true},
+		inFull("substitute", "noisy-max: {noise: laplace, epsilon: 1.5}", 8)}, 1e-3, true},
 	{"noisy max with Gumbel noise", inFull("substitute", "noisy-max: {noise: gumbel, epsilon: 0.5}", 1), []string{
 		inFull("substitute", "noisy-max: {noise: gumbel, epsilon: 0.50001}", 1)}, 1e-6, false},
 	{"one threshold", inFull("add-remove", "threshold: {noise: gaussian, standard-deviation: 4, threshold: 24, partitions: 3}", 1), []string{
@@ -59,9 +59,9 @@ var kindsOfSteps = []kindOfStep{
 	{"a selection of keys", inFull("add-remove", "select-partitions: {epsilon: 1, delta: 1e-7}", 1), []string{
 		inFull("add-remove", "select-partitions: {epsilon: 1.0001, delta: 1e-7}", 1),
 		inFull("add-remove", "select-partitions: {epsilon: 1, delta: 1.01e-7}", 1)}, 1e-6, false},
-	{"selections of keys beside noise", "neighbors: add-remove\nsteps: [{mechanism: {select-partitions: {epsilon: 0.5, delta: 1e-8, partitions: 2}}}, {mechanism: {gaussian: {noise-multiplier: 3}}, count: 4}]", []string{
-		"neighbors: add-remove\nsteps: [{mechanism: {select-partitions: {epsilon: 0.8, delta: 1e-8, partitions: 2}}}, {mechanism: {gaussian: {noise-multiplier: 3}}, count: 4}]",
-		"neighbors: add-remove\nsteps: [{mechanism: {select-partitions: {epsilon: 0.5, delta: 1e-8, partitions: 4}}}, {mechanism: {gaussian: {noise-multiplier: 3}}, count: 4}]"}, 1e-6, true},
+	{"selections of keys", inFull("add-remove", "select-partitions: {epsilon: 0.5, delta: 1e-8, partitions: 2}", 2), []string{
+		inFull("add-remove", "select-partitions: {epsilon: 0.8, delta: 1e-8, partitions: 2}", 2),
+		inFull("add-remove", "select-partitions: {epsilon: 0.5, delta: 1e-8, partitions: 4}", 2)}, 1e-6, true},
 	{"a menu", menus(12, 1), []string{menus(13, 1), menus(12, 2), strings.Replace(menus(12, 1), "cost: 3", "cost: 2", 1), strings.Replace(menus(12, 1), "noise-multiplier: 8", "noise-multiplier: 6", 1)}, 1e-6, false},
 	{"a search", searches("geometric, mean: 10"), []string{searches("geometric, mean: 11"), searches("negative-binomial, shape: 2, mean: 10"),
 		strings.Replace(searches("geometric, mean: 10"), "count: 3", "count: 4", 1)}, 1e-5, false},
@@ -126,7 +126,7 @@ var kindsOfSteps = []kindOfStep{
 func TestKindsOfSteps(t *testing.T) {
 	checker := build(t)
 	for _, k := range kindsOfSteps {
-		if k.slow && !slow.On() {
+		if k.slow && !slow.All() {
 			continue
 		}
 		text, answer, err := certify(k.plan, k.delta)
@@ -141,13 +141,20 @@ func TestKindsOfSteps(t *testing.T) {
 		if *trace {
 			t.Log(k.name)
 		}
-		if apart := strings.Contains(text, "\ndirection none\n"); apart != answer.TheoryGap {
+		apart := strings.Contains(text, "\ndirection none\n")
+		if apart != (answer.TheoryGap || strings.Contains(text, " adaptive units ")) {
 			t.Errorf("%s: a gap is %v, and the lower end claimed is %v", k.name, answer.TheoryGap, !apart)
 		}
 		upper := claimOf(t, text, "upper")
 		refuse := func(what, text string, far bool) {
-			switch code, said := check(t, checker, text); {
-			case code == proved, far && !answer.TheoryGap && code != refuted:
+			code, said := check(t, checker, text)
+			if far && !apart && code == notChecked { // with more time
+				t.Setenv("VERIFY_SECONDS", "8")
+				code, said = check(t, checker, text)
+				t.Setenv("VERIFY_SECONDS", "0.5")
+			}
+			switch {
+			case code == proved, far && !apart && code != refuted:
 				t.Errorf("%s, %s: exit %d\n%s\n%s", k.name, what, code, said, text)
 			}
 		}
