@@ -240,7 +240,7 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 		}
 	}
 	laws.exact = !slices.ContainsFunc(priced.Types(), func(t menu.Type) bool { return !attained(t.Runs) })
-	if laws.gain, err = gain(ctx, priced, laws.lower); err != nil {
+	if laws.gain, err = gain(ctx, laws.reached, laws.lower, priced.TableDelta()); err != nil {
 		return b, fault.In("adaptive", err)
 	}
 	laws.single = len(priced.Types()) == 1
@@ -249,30 +249,40 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 }
 
 // gain returns about how much more ε the best analyst reaches than runs on one pair of data sets: the largest at a small δ and two large ones.
-func gain(ctx context.Context, priced *menu.Menu, fixed [2][]profiles.Repeated) (most float64, err error) {
-	var sums [2]*fourier.Sum
+func gain(ctx context.Context, reached [2]profiles.Profile, fixed [2][]profiles.Repeated, small float64) (most float64, err error) {
+	var best, plain [2]*fourier.Sum
 	for d, runs := range fixed {
-		sums[d] = fourier.New(fourier.Options{Relative: 1e-3})
+		best[d], plain[d] = fourier.New(fourier.Options{Relative: 1e-3}), fourier.New(fourier.Options{Relative: 1e-3})
+		if err := best[d].Add(reached[d], 1); err != nil {
+			return 0, err
+		}
 		for _, x := range runs {
-			if err := sums[d].Add(x.Profile, x.Count); err != nil {
+			if err := plain[d].Add(x.Profile, x.Count); err != nil {
 				return 0, err
 			}
 		}
 	}
-	for _, delta := range []float64{priced.TableDelta(), 0.1, 0.5} {
-		all, err := priced.Epsilon(ctx, delta)
-		if err != nil {
-			return 0, err
-		}
-		one := 0.0
+	// larger returns the larger estimate of both directions.
+	larger := func(sums [2]*fourier.Sum, delta float64) (eps float64, err error) {
 		for _, sum := range sums {
 			r, err := sum.Epsilon(ctx, delta)
 			if err != nil {
 				return 0, err
 			}
-			one = max(one, r.Upper)
+			eps = max(eps, r.Estimate)
 		}
-		if g := all.Lower - one; g > leastGain*all.Lower { // and not where both are ∞
+		return eps, nil
+	}
+	for _, delta := range []float64{small, 0.1, 0.5} {
+		all, err := larger(best, delta)
+		if err != nil {
+			return 0, err
+		}
+		one, err := larger(plain, delta)
+		if err != nil {
+			return 0, err
+		}
+		if g := all - one; g > leastGain*all { // and not where both are ∞
 			most = max(most, g)
 		}
 	}

@@ -37,7 +37,7 @@ const maxResamples = 1_000_000
 
 // NewResampled returns stages with so many batches of each subset.
 func NewResampled(stages subsample.FixedSize, resamples int64) (Resampled, error) {
-	s := Resampled{stages, resamples}
+	s := Resampled{stages: stages, resamples: resamples}
 	switch {
 	case stages.Name() != "must-ow" && stages.Name() != "must-ww":
 		return s, fault.In(stages.Name(), fault.New("resamples", "is for must-ow and must-ww, whose second stage draws with replacement; nothing is proved about %s", stages.Name()))
@@ -186,10 +186,7 @@ func (l *resampledLaws) upper(ctx context.Context, rare float64) (profiles.Profi
 		if err != nil {
 			return nil, err
 		}
-		rate := xmath.Up(float64(f.Subset())/float64(f.Population()), 1) // the profiles that use it grow with it
-		if f.Subset() == f.Population() {
-			rate = 1
-		}
+		rate := min(1, xmath.Up(float64(f.Subset())/float64(f.Population()), 1)) // the profiles that use it grow with it
 		if l.relation == profiles.AddRemove {
 			return subsample.PoissonProfile(p, rate)
 		}
