@@ -33,7 +33,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if err := cmp.Or(p.ready(), checkChords(accuracy, logFloor)); err != nil {
 		return profiles.Bounds{}, err
 	}
-	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewStrips)
+	both, err := p.certify(ctx, c, p.fineness(max(1e-9, min(accuracy/10, 1e-5)), logFloor, leastAsked), fewStrips)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -63,7 +63,7 @@ func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float
 	for d := range 2 {
 		above := both[d].above
 		var err error
-		pts[d], err = Bound(func(eps float64) float64 { return xmath.Log(above(eps)) }).until(ctx).grid(accuracy, logFloor)
+		pts[d], err = Bound(func(eps float64) float64 { return xmath.Log(above(eps)) }).until(ctx).grid(fineness{accuracy: accuracy, floor: logFloor, deep: leastAsked}, nil)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -42,7 +42,7 @@ func (b Bound) Discretize(ctx context.Context, accuracy, logFloor float64) (*pro
 	if err := checkChords(accuracy, logFloor); err != nil {
 		return nil, err
 	}
-	pts, err := b.until(ctx).grid(accuracy, logFloor)
+	pts, err := b.until(ctx).grid(fineness{accuracy: accuracy, floor: logFloor, deep: logFloor}, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -77,11 +77,18 @@ type gridPoint struct {
 // maxGridEps is how far a bound is followed.
 const maxGridEps = 1e4
 
-// grid walks from ε = 0 in steps h such that the chord is no more than accuracy
-// to the right of the curve, which for a fall d of the logarithm is about h·d/8. Where the bound
+// deepChord is how many times longer the way to a chord may be where log δ is below what a question is about.
+const deepChord = 64
+
+// leastScale is the least ε that the accuracy of a chord follows.
+const leastScale = 1e-3
+
+// grid walks from ε = 0 in steps h such that the chord is no more than accuracy·min(1, ε)
+// to the right of the curve, which for a fall d of the logarithm is about h·d/8; where log δ is below deep,
+// deepChord times as much. Where the bound
 // has not fallen for 4 units it is looked for further falls in growing steps; if there are
 // none, or it has no more values, it ends there. Where it is 1 everywhere, an infinite loss is certain as far as is known: 1 at ε = 0 is all.
-func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
+func (b Bound) grid(f fineness, stretch func(eps float64) float64) ([]gridPoint, error) {
 	at := func(eps, last float64) (float64, error) {
 		d := b(eps)
 		if math.IsNaN(d) || d > 0 {
@@ -96,9 +103,9 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 	}
 	pts := []gridPoint{newGridPoint(0, val)}
 	fellAt, flat := 0.0, 0 // flat is how many points there were when it had not fallen for long; 0: it falls
-	for val >= logFloor && eps < maxGridEps {
+	for val >= f.floor && eps < maxGridEps {
 		if len(pts) > maxGrid {
-			return nil, fault.New("accuracy", "%v takes more than %d points", accuracy, maxGrid)
+			return nil, fault.New("accuracy", "%v takes more than %d points", f.accuracy, maxGrid)
 		}
 		next, err := at(eps+h, val)
 		if err != nil && flat > 0 {
@@ -107,8 +114,14 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		off := h * (val - next) / 8
-		if off > accuracy && h > accuracy {
+		off, most := h*(val-next)/8, f.accuracy*min(1, max(leastScale, eps+h))
+		if val < f.deep {
+			most *= deepChord
+		}
+		if stretch != nil {
+			most *= stretch(eps + h)
+		}
+		if off > most && h > most {
 			h /= 2
 			continue
 		}
@@ -121,7 +134,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		if eps-fellAt > 4 && flat == 0 {
 			flat = len(pts)
 		}
-		if off < accuracy/3 && (h < 1 || flat > 0) {
+		if off < most/3 && (h < 1 || flat > 0) {
 			h *= 1.5
 		}
 	}
