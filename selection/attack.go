@@ -72,9 +72,8 @@ func newAttacker(l Law, p *pair) *attacker {
 	return at
 }
 
-// ranking returns the blocks from the top for a target ε: those that are meant to win are
-// listed in wins. Only losses below split are in T, only those from there on in S.
-func (at *attacker) ranking(eps float64, split int) (blocks []block, wins []int) {
+// ranking returns the blocks from the top for a target ε. Only losses below split are in T, only those from there on in S.
+func (at *attacker) ranking(eps float64, split int) (blocks []block) {
 	p := at.pair
 	var u, v xmath.Sum
 	put := func(b block) {
@@ -105,7 +104,6 @@ func (at *attacker) ranking(eps float64, split int) (blocks []block, wins []int)
 		}
 		x := at.share(pm, qm, e, u.Value(), v.Value())
 		if x > 0 {
-			wins = append(wins, len(blocks))
 			put(block{x * pm, x * qm})
 		}
 		return x
@@ -134,7 +132,7 @@ func (at *attacker) ranking(eps float64, split int) (blocks []block, wins []int)
 			put(block{rest[j] * p.p[j], rest[j] * p.q[j]})
 		}
 	}
-	return blocks, wins
+	return blocks
 }
 
 // share returns how much of an outcome of masses (pm, qm) gains when it stands below u and
@@ -175,20 +173,7 @@ func (at *attacker) delta(eps float64) float64 {
 }
 
 func (at *attacker) value(eps float64, split int) float64 {
-	blocks, wins := at.ranking(eps, split)
-	return at.reach(blocks, wins).delta(eps)
-}
-
-// each calls f with the winner's masses of the blocks listed and their relative error.
-func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)) {
-	w := at.winner(blocks)
-	for _, i := range listed {
-		if a, b, err := w.mass(i, i+1); err < 0.5 {
-			f(a, b, err)
-		} else {
-			f(0, 1, 0)
-		}
-	}
+	return at.reachOf(at.ranking(eps, split)).delta(eps)
 }
 
 // A winner is the law of the best of K runs on the blocks of a ranking.
@@ -251,18 +236,20 @@ func within(u, p float64) (u0, p0 float64) {
 	return max(0, min(u, 1-p)), p
 }
 
-// reach returns what the winners of the blocks listed get.
-func (at *attacker) reach(blocks []block, listed []int) reach {
-	var r reach
-	i := 0
-	at.each(blocks, listed, func(a, b, err float64) {
-		b *= 1 + err
-		if blocks[listed[i]].q > 0 {
-			b += tiny // it may have underflowed
+// reachOf returns the reach of a ranking of blocks, all of which may win.
+func (at *attacker) reachOf(blocks []block) reach {
+	r := make(reach, len(blocks))
+	w := at.winner(blocks)
+	for i, x := range blocks {
+		a, b, err := w.mass(i, i+1)
+		if !(err < 0.5) {
+			a, b, err = 0, 1, 0
 		}
-		i++
-		r = append(r, block{max(0, a*(1-err)-tiny), b})
-	})
+		r[i] = block{max(0, a*(1-err)-tiny), b * (1 + err)}
+		if x.q > 0 {
+			r[i].q += tiny // it may have underflowed
+		}
+	}
 	return r
 }
 

@@ -248,7 +248,7 @@ func TestAttackIsOne(t *testing.T) {
 		for _, l := range bruteLaws(rng) {
 			at := newAttacker(l, pair)
 			for _, eps := range []float64{0, 0.3, 1} {
-				blocks, wins := at.ranking(eps, len(at.a)-1)
+				blocks := at.ranking(eps, len(at.a)-1)
 				var pp, qq []float64
 				for i := len(blocks) - 1; i >= 0; i-- {
 					pp, qq = append(pp, blocks[i].p), append(qq, blocks[i].q)
@@ -257,14 +257,13 @@ func TestAttackIsOne(t *testing.T) {
 				if d, v := hockeyStick(a, b, eps), at.value(eps, len(at.a)-1); v > d+1e-12 {
 					t.Fatalf("%v %v %v: the attack at %v says %v, its ranking reaches %v", l, p, q, eps, v, d)
 				}
-				k := 0
-				at.each(blocks, wins, func(x, y, err float64) {
-					i := len(a) - 1 - wins[k]
-					k++
-					if math.Abs(x-a[i]) > 1e-12 && err > 0 || math.Abs(y-b[i]) > 1e-12 && err > 0 {
-						t.Fatalf("%v: block %d has %v, %v; enumeration %v, %v", l, wins[k-1], x, y, a[i], b[i])
+				w := at.winner(blocks)
+				for i := range blocks {
+					k := len(a) - 1 - i
+					if x, y, err := w.mass(i, i+1); err < 0.5 && (math.Abs(x-a[k]) > 1e-12 && err > 0 || math.Abs(y-b[k]) > 1e-12 && err > 0) {
+						t.Fatalf("%v: block %d has %v, %v; enumeration %v, %v", l, i, x, y, a[k], b[k])
 					}
-				})
+				}
 			}
 		}
 	}

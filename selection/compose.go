@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -188,8 +189,7 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 	for _, e := range steerAt(above) {
 		for _, f := range []float64{0.7, 1, 1.4} {
 			if affords(ctx, at.l, 4*len(at.pair.loss)) {
-				blocks, _ := at.ranking(f*e, peak)
-				try(blocks)
+				try(at.ranking(f*e, peak))
 			}
 		}
 		if blocks := at.merge(ctx, e, fewStrips); blocks != nil {
@@ -306,7 +306,7 @@ func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete,
 		for _, e := range targets {
 			j := n
 			if at.v[i] > 1e-300 {
-				j = max(i, sort1(at.pair.loss, e-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
+				j = max(i, sort.SearchFloat64s(at.pair.loss, e-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
 			}
 			if o := at.outcomes(i, j); o.atoms != nil {
 				if v := reachedBy(o.atoms); v > value {
@@ -337,8 +337,6 @@ type outcomes struct {
 	atoms []profiles.Atom
 	p, q  float64
 }
-
-func sort1(xs []float64, x float64) int { i, _ := slices.BinarySearch(xs, x); return i }
 
 // atoms returns the law of the first of {L < loss[i]} and {L ≥ loss[j]}: two blocks of the
 // accepted outcomes, and "no outcome".

@@ -520,12 +520,3 @@ func apart(low, high strip) bool {
 	}
 	return low.outcome < high.outcome
 }
-
-// reachOf returns the reach of a ranking of blocks, all of which may win.
-func (at *attacker) reachOf(blocks []block) reach {
-	all := make([]int, len(blocks))
-	for i := range all {
-		all[i] = i
-	}
-	return at.reach(blocks, all)
-}

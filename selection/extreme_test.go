@@ -152,8 +152,8 @@ func exactEnds(t *testing.T, l Law, b certified, p, q []*big.Float) {
 			}
 		}
 		for split := range b.best.a {
-			blocks, wins := b.best.ranking(eps, split)
-			check("the interleaved ranking", blocks, b.best.reach(blocks, wins))
+			blocks := b.best.ranking(eps, split)
+			check("the interleaved ranking", blocks, b.best.reachOf(blocks))
 		}
 		blocks := b.best.merge(context.Background(), eps, manyStrips)
 		check("the merged ranking", blocks, b.best.reachOf(blocks))
