@@ -96,55 +96,39 @@ var checked = struct {
 	of map[blockedKey]*keptBlocked
 }{of: map[blockedKey]*keptBlocked{}}
 
-// A keptBlocked is being made until done is closed. One that ended by a limit of its question is ended, and not kept.
+// A keptBlocked is made by the first that has its turn. What ended by a limit of its question is not kept.
 type keptBlocked struct {
 	*blocked
-	err   error
-	ended bool
-	done  chan struct{}
+	err  error
+	made bool
+	turn chan struct{} // holds something while it is made or read
 }
 
 // mostChecked bounds how many are kept.
 const mostChecked = 256
 
 func blockedOf(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
-	for {
-		checked.Lock()
-		kept, made := checked.of[key]
-		if !made {
-			if len(checked.of) >= mostChecked {
-				clear(checked.of)
-			}
-			kept = &keptBlocked{done: make(chan struct{})}
-			checked.of[key] = kept
+	checked.Lock()
+	kept := checked.of[key]
+	if kept == nil {
+		if len(checked.of) >= mostChecked {
+			clear(checked.of)
 		}
-		checked.Unlock()
-		if !made {
-			return kept.make(ctx, key, step)
-		}
-		select {
-		case <-kept.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if !kept.ended {
-			return kept.blocked, kept.err
-		}
+		kept = &keptBlocked{turn: make(chan struct{}, 1)}
+		checked.of[key] = kept
 	}
-}
-
-// make checks a cone for all that wait for it.
-func (k *keptBlocked) make(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
-	defer close(k.done)
-	k.blocked, k.err = newBlocked(ctx, key, step)
-	if k.ended = ctx.Err() != nil || k.err == parallel.ErrWork; k.ended {
-		checked.Lock()
-		defer checked.Unlock()
-		if checked.of[key] == k {
-			delete(checked.of, key)
-		}
+	checked.Unlock()
+	select {
+	case kept.turn <- struct{}{}:
+		defer func() { <-kept.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return k.blocked, k.err
+	if !kept.made {
+		kept.blocked, kept.err = newBlocked(ctx, key, step)
+		kept.made = ctx.Err() == nil && kept.err != parallel.ErrWork
+	}
+	return kept.blocked, kept.err
 }
 
 // lawOf returns a pair on losses i·step, up to where its profile is e^logTop.
@@ -204,15 +188,15 @@ func saddle(p stepPair, steps, eps float64) float64 {
 	for hi < 1e3 && f(hi*1.01) < f(hi) {
 		hi *= 2
 	}
-	for range 40 {
-		a, b := lo+(hi-lo)*0.382, lo+(hi-lo)*0.618
-		if f(a) < f(b) {
-			hi = b
-		} else {
-			lo = a
+	least, at := math.Inf(1), lo
+	xmath.GoldenSection(func(tau float64) float64 {
+		y := f(tau)
+		if y < least {
+			least, at = y, tau
 		}
-	}
-	return (lo + hi) / 2
+		return y
+	}, lo, hi, 1e-8*hi)
+	return at
 }
 
 const (
