@@ -37,6 +37,9 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 	if err != nil {
 		return nil, err
 	}
+	if s.factors.finite() {
+		c.Smooth(transform.NewBump(1)) // any
+	}
 	for i := range s.factors.list {
 		x := &s.factors.list[i]
 		var t transform.Transform

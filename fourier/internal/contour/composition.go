@@ -29,7 +29,8 @@ type Factor struct {
 // A Composition is not safe for concurrent use.
 type Composition struct {
 	factors   []Factor
-	tables    []*table // the one used last is the last
+	bump      *transform.Bump // with which finite laws are asked; nil: none
+	tables    []*table        // the one used last is the last
 	scale     terms
 	known     *cumulant // of the factors as they are, nil when it is not known
 	bounds    []*bound  // Chernoff's, the one used last is the first

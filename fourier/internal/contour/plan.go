@@ -48,6 +48,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes,
 		slack: remainderSlack / math.Max(1, c.runs())}
 
+	if c.bump != nil {
+		return c.atoms(ctx, q, g, p)
+	}
 	lines := make([]transform.Line, len(q.factors))
 	t, rough, err := q.cut(ctx, &p, g, lines)
 	if err != nil {
@@ -182,7 +185,11 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 		}
 		c.condition = g.own * math.Exp(math.Max(0, q.excess(theta, g.eps)-base))
 		lost := c.condition * roundingShare / g.rounding
-		if cost := c.lambda * c.t * (1 + lost + lost*lost/10); cost < least {
+		last := c.t
+		if q.bump != nil {
+			last += waveShare * q.bump.Reach(theta, aim-(q.at(theta).k-theta*g.eps))
+		}
+		if cost := c.lambda * last * (1 + lost + lost*lost/10); cost < least {
 			best, least, worse = c, cost, 0
 		} else {
 			worse++
@@ -476,7 +483,10 @@ func (q *cumulant) lines(theta float64) *sketchLines {
 	}
 	s := &sketchLines{theta, q.count, make([]transform.SketchLine, len(q.sketch))}
 	for i, f := range q.sketch {
-		if s.lines[i] = f.Line(theta); s.lines[i] == nil {
+		if s.lines[i] = f.Line(theta); q.bump != nil {
+			s.lines[i] = transform.SketchWaves(q.factors[i].Transform, theta)
+		}
+		if s.lines[i] == nil {
 			return nil
 		}
 	}

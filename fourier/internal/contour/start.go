@@ -32,11 +32,12 @@ type cumulant struct {
 	sketch  []transform.Sketch
 	index   []int // of each factor in the composition
 	count   []float64
-	points  []point        // by increasing s
-	order   []int          // of the factors, by what they contribute near a line, once that is known
-	reached float64        // the largest frequency of the lines that cut prepared
-	kept    []*sketchLines // of the lines asked for last
-	decay   float64        // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
+	points  []point         // by increasing s
+	order   []int           // of the factors, by what they contribute near a line, once that is known
+	reached float64         // the largest frequency of the lines that cut prepared
+	kept    []*sketchLines  // of the lines asked for last
+	bump    *transform.Bump // with which finite laws are asked; nil: none
+	decay   float64         // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
 
 // A point is a value of K and its derivative, +Inf where K is not available; between says that it was interpolated.
@@ -48,7 +49,7 @@ type point struct {
 // sample returns the cumulant of a composition. Of many factors, every stretch of neighbours in an order is stood for
 // by the one in its middle.
 func (c *Composition) sample(order []int) *cumulant {
-	q := &cumulant{decay: 1}
+	q := &cumulant{decay: 1, bump: c.bump}
 	n := len(order)
 	size := 1
 	for from, count := 0, 0; from < n; from, count = min(n, from+size), count+1 {
