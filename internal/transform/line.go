@@ -40,9 +40,9 @@ type mixtureLine struct {
 	parentFrequency bool
 }
 
-const maxLineNodes = 1 << 20
+const maxLineNodes = 1 << 20 // steers: memory
 
-// followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. It steers.
+// followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. steers: time for width.
 const followSlack = 1
 
 // Line implements Transform.

@@ -14,8 +14,8 @@ import (
 // shiftedLines is the number of lines to choose from: a falls by shiftRatio from one
 // to the next. The exponent at a line off the best by half a step is 2 % smaller.
 const (
-	shiftedLines = 64
-	shiftRatio   = 0.75
+	shiftedLines = 64   // steers: lines for width
+	shiftRatio   = 0.75 // steers: lines for width
 )
 
 // A shiftedLine is f_{θ+it} at the nodes moved by iaσ²: amplitudes e^log·e^{−t·turn}.
@@ -199,7 +199,7 @@ type served struct {
 }
 
 // deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
-const deepFall = -6
+const deepFall = -6 // steers: sketches for lines
 
 // ownDecay takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
 // line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
