@@ -121,7 +121,7 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 	return nil
 }
 
-// alike is how many neighbours in order of what they contribute take lines after that of the first. It steers.
+// alike is how many neighbours in order of what they contribute take lines after that of the first. steers: time for width.
 const alike = 16
 
 // last is the first frequency that is left out.
