@@ -343,3 +343,11 @@ func (s shape) grid(n float64) []float64 {
 	}
 	return spaced(s.x, y, y[len(y)-1])
 }
+
+// Theory (docs/theory/allocation.md §3): grids.
+//
+// Grids prove nothing. Errors of one node are `w²/24` (means) and `w²/12` (ends) times the integral of density times ψ,
+// `ψ = E φ''` given the node's value. A coarse run gives the laws, a backward run ψ for the two questions `E(M − α)₊ =
+// δ` and `E(1 − αM)₊ = δ`; then `w ∝ (density·ψ)^{−1/3}` minimises the error for a number of points N, and N ∝ I^{3/4},
+// `I = ∫ (density·ψ)^{1/3}`, the work for an error. A few points lie where nothing was asked, so that a curve stays a
+// curve. `TestAnyGridBounds` takes random grids of 2 to 8 points.
