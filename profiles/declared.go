@@ -174,8 +174,8 @@ type Mechanism interface {
 type SubstituteMixer interface {
 	// SubstituteMixture returns the profile of the pair
 	// (rate·M(+1) + (1−rate)·M(0), rate·M(−1) + (1−rate)·M(0)): the attack by two
-	// records with opposite contributions. dominating says that this pair is
-	// proved to dominate every pair of neighbours under Poisson sampling.
+	// records with opposite contributions, for a rate in (0, 1). dominating says that this
+	// pair is proved to dominate every pair of neighbours under Poisson sampling.
 	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
 }
 
