@@ -56,11 +56,7 @@ type Accountant struct {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	o := defaults()
-	for _, f := range opts {
-		f(&o)
-	}
-	return &Accountant{running: newRunning(r, o), known: map[any]*profiles.Bounds{}}
+	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -310,7 +306,7 @@ func (a *Accountant) best(ctx context.Context, law selection.Law, s Step) (profi
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return boundsOfBest(ctx, law, a.relation, one)
+	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, one, selectionAccuracy, selectionFloor)
 }
 
 // certainLoss is a mechanism of which nothing is known.
