@@ -13,7 +13,7 @@ import (
 )
 
 // maxRealNodes bounds the work of Real.
-const maxRealNodes = 1 << 15
+const maxRealNodes = 1 << 15 // steers: memory
 
 // divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
 func (m *mixture) divergence() float64 {

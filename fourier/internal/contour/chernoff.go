@@ -135,4 +135,4 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 
 // hopeful is by how much more than the goal, as a share of it, the estimate from a sample of
 // the factors may be for the bound to be computed. It proves nothing.
-const hopeful = 0.05
+const hopeful = 0.05 // steers: values for proofs
