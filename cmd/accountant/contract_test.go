@@ -77,10 +77,10 @@ var contract = []struct{ op, request, problem string }{
 	{"matrix-optimize", `{"strategy":"toeplitz","steps":12,"participation":"{epochs: 3}"}`, ""},
 	{"filter", `{"menu":{"neighbors":"add-remove","budget":{"units":2},"menu":[{"name":"a","cost":1,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]}]},"epsilon":1}`, ""},
 	{"audit", `{"design":"one-run","members":[3,4,5],"non-members":[1,2],"delta":0,"confidence":0.5}`, ""},
-	{"label", `{"epsilon":1,"labels":[0,1,2],"weights":[1,1,3]}`, ""},
+	{"label", `{"epsilon":[0.5,1],"labels":[0,1,2],"weights":[1,1,3]}`, ""},
 	{"pate", `{` + someVotes + `,"mechanism":"confident","threshold":60,"sigma1":20,"sigma2":10,"delta":1e-5,"orders":[4,8]}`, ""},
 	{"pate", `{` + someVotes + `,"mechanism":"Confident-GNMax","sigma1":20,"delta":1e-5}`, `did you mean "confident"?`},
-	{"pate-calibrate", `{` + someVotes + `,"mechanism":"gnmax","epsilon":1,"delta":1e-5}`, ""},
+	{"pate-calibrate", `{` + someVotes + `,"mechanism":"gnmax","epsilon":[1,2],"delta":[1e-5,1e-6]}`, ""},
 	{"pate-smooth", `{` + someVotes + `,"mechanism":"gnmax","sigma2":40,"delta":1e-5,"order":14,"beta":0.0143,"sigma-ss":5,"seed":3}`, ""},
 	{"pate-publish", `{` + someVotes + `,"mechanism":"gnmax","sigma2":40,"delta":1e-5,"order":12,"beta":0.02,"noise":0.15,"seed":3}`, ""},
 }
