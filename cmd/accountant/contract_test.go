@@ -32,6 +32,8 @@ var contract = []struct{ op, request, problem string }{
 	{"version", `{}`, ""},
 	{"explain", `{"topic":"poisson"}`, ""},
 	{"explain", `{}`, ""},
+	{"explain", `{"containing":"Theorem 3.4"}`, ""},
+	{"explain", `{"containing":"no such words"}`, `containing: "no such words" is in no topic`},
 	{"epsilon", `{` + sampledPlan + `,"delta":[1e-5,0.5],"recursion":0}`, ""},
 	{"epsilon", `{` + sampledPlan + `,"delta":1e-5,"accountant":"rdp"}`, ""},
 	{"epsilon", `{` + sampledPlan + `,"delta":1}`, "delta: 1 is not in [0, 1)"},

@@ -2318,11 +2318,13 @@ class Operations(Connection):
         self,
         *,
         topic: Optional[str] = None,
+        containing: Optional[str] = None,
     ) -> Tuple[Topic, ...]:
         """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
         return tuple(_read_topic(x) for x in self.request(
             "explain", **given(
                 topic=topic,
+                containing=containing,
             )
         ))
 
