@@ -57,11 +57,7 @@ type Accountant struct {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	o := defaults()
-	for _, f := range opts {
-		f(&o)
-	}
-	return &Accountant{running: newRunning(r, o), known: map[any]*profiles.Bounds{}}
+	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -311,7 +307,7 @@ func (a *Accountant) best(ctx context.Context, law selection.Law, s Step) (profi
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return boundsOfBest(ctx, law, a.relation, one)
+	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, one, selectionAccuracy, selectionFloor)
 }
 
 // certainLoss is a mechanism of which nothing is known.
@@ -351,12 +347,6 @@ func (s *seen) add(eps, lo, hi float64) {
 	s.eps, s.lo, s.hi = append(s.eps, eps), append(s.lo, lo), append(s.hi, hi)
 }
 
-// worked reports whether the work of a context is done.
-func worked(ctx context.Context) bool {
-	_, left := parallel.Work(ctx)
-	return left < 0
-}
-
 func (s *seen) upper(eps float64) float64 {
 	least := 1.0
 	for i, e := range s.eps {
@@ -388,7 +378,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 		// Known as a whole only, the worst of both directions.
 		var known seen
 		bound := selection.FromDelta(func(eps float64) (float64, error) {
-			if worked(ctx) {
+			if _, left := parallel.Work(ctx); left < 0 {
 				return known.upper(eps), nil
 			}
 			iv, err := a.Delta(ctx, eps)

@@ -81,6 +81,7 @@ func checkBracket(t *testing.T, name string, c *Calibration, g Goal) {
 // and peers' values: testdata/golden/calibration.json, whose head says where
 // they are from.
 func TestCalibratePeers(t *testing.T) {
+	slow.Test(t)
 	data, err := os.ReadFile("testdata/golden/calibration.json")
 	if err != nil {
 		t.Fatal(err)

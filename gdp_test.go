@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -42,6 +43,7 @@ func TestSquaredMu(t *testing.T) {
 // Two stages with replacement: values of δ that the work left wide stood in the way of those beside them ([1.955, 12.9] with a
 // warning), and no tolerance below 1e-9 had an answer.
 func TestGDPOfTwoStages(t *testing.T) {
+	slow.Test(t)
 	b, err := profiles.NewGaussianMechanism(4)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -66,6 +67,7 @@ func mixed(t *testing.T, accuracy float64, steps ...string) accountant.Interval 
 // TestMixturesOfTwoAreExact: what is exact alone is exact beside something else, by attacks of which one may come last. The first
 // mixtures are those whose lower end was a fifth or more below the upper one, the others are drawn.
 func TestMixturesOfTwoAreExact(t *testing.T) {
+	slow.Test(t)
 	of := func(p part, count int) string { return fmt.Sprintf("%s, count: %d}", p.step, count) }
 	find := func(name string) part {
 		return parts[slices.IndexFunc(parts, func(p part) bool { return strings.HasPrefix(p.step, "{mechanism: {"+name) })]

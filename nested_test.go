@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -12,6 +13,7 @@ import (
 // TestNestedSearches: a search in a search has a lower end above 0 and a finite upper one within its limit of work, and so
 // has one whose candidate takes all that is left for its upper ends.
 func TestNestedSearches(t *testing.T) {
+	slow.Test(t)
 	law := func(name string, mean float64) *selection.Config { return &selection.Config{Law: name, Mean: mean} }
 	const limit = 2.5e8 // the default of the command
 	gaussian := must(t)(profiles.NewGaussianMechanism(3))

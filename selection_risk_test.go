@@ -107,6 +107,7 @@ func TestSelectionsOfASearchAreComputedOnce(t *testing.T) {
 
 // TestOneSearchIsItsPrice: a plan of a single search answers what the price of the search alone does, at each δ and ε.
 func TestOneSearchIsItsPrice(t *testing.T) {
+	slow.Test(t)
 	law, err := selection.Poisson(10)
 	if err != nil {
 		t.Fatal(err)

@@ -169,6 +169,7 @@ func TestGaussianEpsilon(t *testing.T) {
 // TestOneRunGaussianCoverage: one run whose canaries each have a Gaussian score: the bound of μ is above the truth at most as often as the
 // confidence allows; and it finds more than half of it.
 func TestOneRunGaussianCoverage(t *testing.T) {
+	slow.Test(t)
 	runs := 60
 	if slow.All() {
 		runs = 1000

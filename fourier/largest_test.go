@@ -3,6 +3,7 @@ package fourier
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -11,6 +12,7 @@ import (
 // reversed attack keep no digit: their error bounds overflow there. δ(8) of a
 // thousand runs of which none loses more than 0.0096958 asks for such tails.
 func TestDeltaNearTheLargestLoss(t *testing.T) {
+	slow.Test(t)
 	s, err := subsample.NewMustOW(10000, 118, 200) // must.md §7.6
 	if err != nil {
 		t.Fatal(err)

@@ -59,6 +59,7 @@ func TestTinyRateOften(t *testing.T) {
 // round-off kept the steps shrinking to a million points. The interval must come
 // from a short transform, and contain what a finer accuracy says.
 func TestHeavyTails(t *testing.T) {
+	slow.Test(t)
 	g, err := profiles.NewGaussianMechanism(4)
 	if err != nil {
 		t.Fatal(err)

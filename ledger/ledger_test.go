@@ -170,6 +170,7 @@ func TestAdaptive(t *testing.T) {
 // repairs the file.
 func TestTruncated(t *testing.T) {
 	unflushed(t)
+	unwatched(t)
 	c := pureConfig
 	c.Epsilon = 10
 	l, path := create(t, c)

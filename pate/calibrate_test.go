@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // What Calibrate returns meets the target by the ledger, next to it or to the bound at every data set, and no neighbour of T and σ1 among
 // a few expects more than a hundredth more correct answers.
 func TestCalibrateMeetsTheTarget(t *testing.T) {
+	slow.Test(t)
 	v, err := ballots.SynthS1(250, 10, 100)
 	if err != nil {
 		t.Fatal(err)

@@ -273,6 +273,7 @@ func TestAttackIsOne(t *testing.T) {
 // sides and as a mechanism that composes. The end of a table is beyond ε by what a chord costs, so that 1500 runs may not have their
 // price there yet: 2 %.
 func TestInfiniteLosses(t *testing.T) {
+	slow.Test(t)
 	const eps, leak = 0.1, 1e-3
 	ctx := context.Background()
 	for _, l := range []Law{must(WithMean(1, 2000)), must(WithMean(0, 2000)), must(Conditioned(1, 0.002, 3000)), must(Censored(0.002, 3000)), must(NegativeBinomial(0.5, 0.0003)), must(Poisson(20)), must(Binomial(3000, 0.5))} {

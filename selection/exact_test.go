@@ -164,6 +164,7 @@ func TestReachOfManyRuns(t *testing.T) {
 // TestLowerEndsDoNotFall: a Poisson law of a larger mean can do what one of a smaller mean does, by a share of the
 // outcomes; the rest stand below. Rankings are found on grids of another size: a thousandth.
 func TestLowerEndsDoNotFall(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []*Candidate{declaredCandidate(1, 0), gaussianCandidate(2)} {
 		last := 0.0
 		for _, mean := range []float64{1, 5, 20, 50, 100, 1000, 1e6} {
