@@ -4,6 +4,8 @@ package verify
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -90,5 +92,23 @@ func TestManySteps(t *testing.T) {
 				t.Errorf("%s, %s: exit %d\n%s", c.name, name, code, said)
 			}
 		}
+	}
+}
+
+// TestLimitOfProcessorTime: where the caller has a limit of its own, which may not be raised, the checker still ends with a reason, before it.
+func TestLimitOfProcessorTime(t *testing.T) {
+	slow.Test(t)
+	checker := build(t)
+	text, _, err := certify(onSamples("substitute", "gaussian: {noise-multiplier: 1.22}", "with-replacement: {population: 966, batch: 134}", 3), 1.25e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := filepath.Join(t.TempDir(), "limited")
+	if err := os.WriteFile(limited, []byte("#!/bin/sh\nulimit -t 2\nexec "+checker+" -\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VERIFY_SECONDS", "0.5")
+	if code, said := check(t, limited, text); code != notChecked {
+		t.Errorf("exit %d\n%s\n%s", code, said, text)
 	}
 }

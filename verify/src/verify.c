@@ -298,8 +298,10 @@ int main(int argc, char **argv)
 		return BAD_INPUT;
 	}
 	/* An attempt that was begun in time may take much longer than the one before it. */
-	struct rlimit most = { most_seconds() + 1, RLIM_INFINITY };
+	struct rlimit most;
 	signal(SIGXCPU, overtime);
+	getrlimit(RLIMIT_CPU, &most); /* a limit that is there may not be raised */
+	most.rlim_cur = most_seconds() + 1;
 	setrlimit(RLIMIT_CPU, &most);
 	static char text[MAX_BYTES + 2];
 	size_t n;

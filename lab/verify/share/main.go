@@ -36,7 +36,7 @@ func share() {
 	limit := flag.Int("seconds", 10, "of processor time for a certificate")
 	out := flag.String("out", "", "keep the certificates in this `folder`")
 	again := flag.String("again", "", "check the certificates of this `folder` instead of new ones")
-	only := flag.String("kind", "", "only this kind")
+	only := flag.String("kind", "", "only this kind: one of the table, or threshold, menu, search, persons")
 	flag.Parse()
 	if *checker == "" {
 		try.Check(errors.New("-checker is not set, must be a program such as verify/src makes"))
@@ -58,8 +58,12 @@ func share() {
 		t.print()
 		return
 	}
+	drawn := kinds[:equal]
+	if i := slices.IndexFunc(kinds[equal:], func(k kind) bool { return k.name == *only }); i >= 0 {
+		drawn = kinds[equal+i : equal+i+1]
+	}
 	for i := range *n {
-		k := kinds[i%len(kinds)]
+		k := drawn[i%len(drawn)]
 		if *only != "" && k.name != *only {
 			continue
 		}
@@ -206,7 +210,9 @@ type kind struct {
 	plan func(d draw) (relation string, steps []string)
 }
 
-// kinds have equal weight.
+// The first so many kinds have equal weight. The others are drawn where -kind names them.
+const equal = 9
+
 var kinds = []kind{
 	{"gaussian", false, func(d draw) (string, []string) { return d.relation(), d.sampled("gaussian", d.count(1, 1e4)) }},
 	{"laplace", false, func(d draw) (string, []string) { return d.relation(), d.sampled("laplace", d.count(1, 1e4)) }},
@@ -231,6 +237,25 @@ var kinds = []kind{
 	{"zero", true, func(d draw) (string, []string) {
 		base := d.of(bases...)
 		return d.relation(), d.sampled(base, d.count(1, 1000))
+	}},
+	{"threshold", false, func(d draw) (string, []string) {
+		deviation := d.log(1, 10)
+		steps := []string{fmt.Sprintf("{mechanism: {threshold: {noise: gaussian, standard-deviation: %v, threshold: %v, partitions: %d}}, count: %d}", deviation, 1+deviation*d.log(4, 8), d.count(1, 8), d.count(1, 10))}
+		if d.IntN(2) == 0 {
+			steps = append(steps, fmt.Sprintf("{mechanism: {gaussian: {noise-multiplier: %v}}, count: %d}", d.log(2, 20), d.count(1, 20)))
+		}
+		return "add-remove", steps
+	}},
+	{"menu", false, func(d draw) (string, []string) {
+		return d.relation(), []string{fmt.Sprintf("{adaptive: {units: %d, menu: [{name: a, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: %v}}}]}, {name: b, cost: %d, steps: [{mechanism: {laplace: {noise-multiplier: %v}}}]}]}}",
+			d.count(4, 30), d.log(4, 20), d.count(2, 4), d.log(3, 10))}
+	}},
+	{"search", false, func(d draw) (string, []string) {
+		law := d.of("geometric", "logarithmic", "negative-binomial, shape: 2")
+		return d.relation(), []string{fmt.Sprintf("{selection: {law: %s, mean: %v}, steps: [{mechanism: {gaussian: {noise-multiplier: %v}}, count: %d}]}", law, d.log(3, 50), d.log(2, 10), d.count(1, 10))}
+	}},
+	{"persons", false, func(d draw) (string, []string) {
+		return fmt.Sprintf("%s\nrecords-per-person: %d", d.relation(), d.count(2, 64)), d.sampled("gaussian", d.count(30, 3000))
 	}},
 }
 
