@@ -53,21 +53,26 @@ func newBlocked(ctx context.Context, key blockedKey, step Step) (*blocked, error
 		most = levelStretch(key.rate, key.theta)
 		b.flat, try = most, lambdas[:1]
 	}
-	var last error
+	return b, b.prove(ctx, try, most, func(lambda float64) (*check, error) {
+		return newCheck(b.rate, b.theta, widened(b.theta), lambda, key.singly)
+	})
+}
+
+// prove sets the cone to the first that passes its check.
+func (b *blocked) prove(ctx context.Context, try []float64, most float64, made func(lambda float64) (*check, error)) (err error) {
 	for _, lambda := range try {
-		c, err := newCheck(b.rate, b.theta, widened(b.theta), lambda, key.singly)
-		if err == nil {
+		var c *check
+		if c, err = made(lambda); err == nil {
 			if b.cells, err = c.run(ctx, most); err == nil {
 				b.lambda = lambda
-				return b, nil
+				return nil
 			}
 		}
 		if ctx.Err() != nil || err == parallel.ErrWork {
-			return nil, err
+			break
 		}
-		last = err
 	}
-	return nil, last
+	return err
 }
 
 // levelStretch is how long a stretch is tried for single steps: about twice what exact profiles need, in deviations of a step's loss. A

@@ -110,34 +110,11 @@ func newSeveral(ctx context.Context, step Step, theta float64, singly bool) (*bl
 		most = severalStretch * levelStretch(b.rate, theta)
 		b.flat, try = most, lambdas[:1]
 	}
-	var last error
-	for _, lambda := range try {
-		b.lambda = lambda
+	return b, b.prove(ctx, try, most, func(lambda float64) (*check, error) {
 		x, err := checkNodes(worst, wide, b.rate, theta, lambda, singly)
-		if err == nil {
-			if b.cells, err = checkAt(x, at, wide, worst, lambda).run(ctx, most); err == nil {
-				return b, nil
-			}
-		}
-		if ctx.Err() != nil || err == parallel.ErrWork {
+		if err != nil {
 			return nil, err
 		}
-		last = err
-	}
-	return nil, last
+		return checkAt(x, at, wide, worst, lambda), nil
+	})
 }
-
-// Proof (docs/theory/subsampling.md §13): several copies.
-//
-// Several copies (`several.go`; with replacement and MUST.WO). Given the order of the places and the other records (π, w
-// of §4), a step is a pair of its own, with a convex profile that is at most §10's bound of its triangle at every α, and
-// at most R. So it is below the chords of that bound, and below R; by joint convexity `E[G]` is at most an average over
-// such pairs. *near'* is R of a slightly larger θ for α ≥ 1, and for α < 1 §10's bound where z = x: both joined by
-// chords, the law of a pair. R is the worst at every α ≥ 1, and grows with θ, as each of its parts does; the bound of a
-// triangle grows with s and r and falls with t. That is all that Theorems B and L and the check use. Near's own profile
-// (pair B) does not do: the copies after the first, which count as far apart as they can be, have 2.3 % of the curvature
-// M_c(−∞) at the README's run, and to find it in θ costs 2.2 % of ε. As a part of near' they cost 0.7 %: they lie at
-// losses far below 0, which at the tilt of a small δ hardly count. Rare losses beyond the lattice count as infinite;
-// moments, for 5 below, are those of the lattice's law, τ' may be just above 1, and at +∞ the rest of the plateau has
-// its value at α = 0, which is finite for λ < 1. The percentages were
-// computed once.
