@@ -22,7 +22,8 @@ import (
 // Add-remove: the data set without the record is sampled by the same scheme
 // with the same sizes, so the record is replaced in the sample by others, which
 // moves the mean by the substitution sensitivity. For the Gaussian this is known
-// exactly, but for MUST.OW and MUST.WW (§8 there).
+// exactly, but for MUST.OW and MUST.WW (§8 there). Where all records are in the sample or its subset, no data set without
+// one of them has such a sample: the answer holds where a record is added to so many.
 //
 // Zero-out: see zeroOut.
 func (s FixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {

@@ -343,3 +343,41 @@ func TestStagedSharesBest(t *testing.T) {
 		}
 	}
 }
+
+// A sample of the whole population exists in the larger of two data sets only: what is answered under add-remove for n records
+// is above what is attained where a record is added to n.
+func TestWholePopulationCoversOneMore(t *testing.T) {
+	b, err := profiles.NewGaussianMechanism(1.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(s FixedSize, err error) profiles.Bounds {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Apply(b, profiles.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for name, m := range map[string][2]profiles.Bounds{
+		"without-replacement": {of(NewWithoutReplacement(10, 10)), of(NewWithoutReplacement(11, 10))},
+		"must-ow":             {of(NewMustOW(10, 10, 4)), of(NewMustOW(11, 10, 4))},
+	} {
+		for d := range 2 {
+			for _, eps := range []float64{-1, 0, 0.5, 2, 5} {
+				lower := m[1].Directions[d].Lower
+				if lower == nil {
+					lower = m[1].Directions[d].Upper // exact
+				}
+				above, e := profiles.LogDelta(m[0].Directions[d].Upper, eps)
+				reached, f := profiles.LogDelta(lower, eps)
+				if above+e < reached-f {
+					t.Errorf("%s, direction %d, ε = %v: log δ %v for 10 records, %v reached where one is added", name, d, eps, above, reached)
+				}
+			}
+		}
+	}
+}

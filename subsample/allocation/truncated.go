@@ -95,7 +95,7 @@ func (s Truncated) overflow(n int64) overflow {
 // Add-remove: above, the mixture of Theorem 7 for populations of the given size and one more;
 // below, Poisson sampling with the rate at which a record takes part. Gaussian bases only.
 // Substitute: above, its corrected form; truncation is not free there. Zero-out: above, a
-// mixture of the pairs without a cut and with one. It is long because each relation is a case.
+// mixture of the pairs without a cut and with one.
 func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if s.population == 0 {
 		return profiles.Bounds{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))
@@ -151,80 +151,50 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	for _, o := range at[1:] {
 		tauLow, tauHigh, survive = min(tauLow, o.tauLow), max(tauHigh, o.tauHigh), max(survive, o.rateHigh)
 	}
-	first := poisson(once, s.rate)
-	parts := func(first profiles.Profile) profiles.Profile {
-		if tauHigh <= rareOverflow {
-			// h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose.
-			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{max(0, xmath.Down(1-tauHigh, 1)), tauHigh})
-		}
-		return newMixture([]profiles.Profile{first, poisson(twice, survive), poisson(twice, s.rate)},
-			[]float64{max(0, xmath.Down(1-tauHigh, 1)), tauLow, xmath.Up(tauHigh-tauLow, 1)})
-	}
-	if r == profiles.AddRemove {
-		m := between(b.Name(), r, parts(first), nil, false)
-		for d := range m.Directions {
-			m.Directions[d].Lower = low.Directions[d].Lower
-		}
-		return m, nil
-	}
-	if r == profiles.ZeroOut {
-		up, err := s.zeroOut(first, sigma, tauLow, tauHigh, survive)
-		if err != nil {
+	first, cut, all := poisson(once, s.rate), poisson(twice, survive), poisson(twice, s.rate)
+	switch r {
+	case profiles.Substitute:
+		if first, err = opposite(sigma, s.rate); err != nil {
 			return profiles.Bounds{}, err
 		}
-		m := between(b.Name(), r, up, nil, false)
-		for d := range m.Directions {
-			m.Directions[d].Lower = low.Directions[d].Lower
+	case profiles.ZeroOut:
+		if cut, err = opposite(sigma/2, survive); err != nil {
+			return profiles.Bounds{}, err
 		}
-		return m, nil
+		if all, err = opposite(sigma/2, s.rate); err != nil {
+			return profiles.Bounds{}, err
+		}
 	}
-	substitute, err := subsample.NewPoisson(s.rate)
-	if err != nil {
-		return profiles.Bounds{}, err
+	rest := max(0, xmath.Down(1-tauHigh, 1))
+	up := newMixture([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)})
+	if tauHigh <= rareOverflow { // h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose
+		up = newMixture([]profiles.Profile{first, all}, []float64{rest, tauHigh})
 	}
-	pair, err := substitute.Apply(b, profiles.Substitute)
-	if err != nil {
-		return profiles.Bounds{}, err
+	if r == profiles.Substitute {
+		up = reflected{up}
 	}
-	up := reflected{parts(pair.Directions[0].Upper)}
-	m := profiles.Bounds{Name: b.Name(), Relation: r}
+	m := between(b.Name(), r, up, nil, false)
 	for d := range m.Directions {
-		m.Directions[d] = profiles.Direction{Upper: up, Lower: low.Directions[d].Lower}
+		m.Directions[d].Lower = low.Directions[d].Lower
 	}
 	return m, nil
 }
 
-// zeroOut is the law above where an empty place takes part in the drawing as the record does.
-// Without a cut the sum moves by f(x) with probability q: the pair of Poisson sampling. With one,
-// the record or its empty place replaces z₁ with probability q̄: centres f(x) − f(z₁) and −f(z₁),
-// of norm at most 2, which Theorem 2 bounds by contributions ±2 in opposite directions. Both are
-// pairs for every α, so that the mixture is one.
-func (s Truncated) zeroOut(first profiles.Profile, sigma, tauLow, tauHigh, survive float64) (profiles.Profile, error) {
-	opposite := func(rate float64) (profiles.Profile, error) {
-		p, err := subsample.NewPoisson(rate)
-		if err != nil {
-			return nil, err
-		}
-		b, err := profiles.NewGaussianMechanism(sigma / 2)
-		if err != nil {
-			return nil, err
-		}
-		m, err := p.Apply(b, profiles.Substitute)
-		return m.Directions[0].Upper, err
-	}
-	all, err := opposite(s.rate) // above both others
+// opposite is the law above Poisson sampling of contributions ±1 in opposite directions. Where an empty place takes part in
+// the drawing as the record does, the record or its empty place replaces z₁ with probability q̄ after a cut: centres f(x) − f(z₁)
+// and −f(z₁), of norm at most 2, which Theorem 2 bounds by contributions ±2. That is a pair for every α, and so is Poisson
+// sampling, so that their mixture is one.
+func opposite(sigma, rate float64) (profiles.Profile, error) {
+	p, err := subsample.NewPoisson(rate)
 	if err != nil {
 		return nil, err
 	}
-	rest := max(0, xmath.Down(1-tauHigh, 1))
-	if tauHigh <= rareOverflow {
-		return newMixture([]profiles.Profile{first, all}, []float64{rest, tauHigh}), nil
-	}
-	cut, err := opposite(survive)
+	b, err := profiles.NewGaussianMechanism(sigma)
 	if err != nil {
 		return nil, err
 	}
-	return newMixture([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)}), nil
+	m, err := p.Apply(b, profiles.Substitute)
+	return m.Directions[0].Upper, err
 }
 
 // reached returns the rate at which a record takes part, rounded down: q·Pr[K < B] + τq̄.
