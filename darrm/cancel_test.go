@@ -19,7 +19,7 @@ func TestCancelled(t *testing.T) {
 		"Optimize":       func() error { _, err := Optimize(gone, p, Surrogate{0.75}, Options{}); return err },
 		"BestConstant":   func() error { _, _, err := BestConstant(gone, p); return err },
 		"Certify":        func() error { _, err := Certify(gone, p, g); return err },
-		"PrivacyProfile": func() error { _, err := PrivacyProfile(gone, 11, 0.1, 0, g); return err },
+		"privacyProfile": func() error { _, err := privacyProfile(gone, 11, 0.1, 0, g); return err },
 		"NewMechanism":   func() error { _, err := NewMechanism(gone, profiles.AddRemove, 11, 0.1, 0, g); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {

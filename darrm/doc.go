@@ -11,9 +11,8 @@
 // known by a profile, or vote for one of many labels ([Params]).
 //
 // Use it when the K mechanisms see the same records. Do not use it when they were trained on
-// disjoint shards: there the noise-free majority already has the guarantee of a single mechanism
-// ([DisjointShards]). Do not use it when the mechanisms share randomness: every guarantee here
-// needs independent votes.
+// disjoint shards: there the noise-free majority already has the guarantee of a single mechanism.
+// Do not use it when the mechanisms share randomness: every guarantee here needs independent votes.
 //
 // Source: Jiang, Zhang and Joshi, "Optimized Tradeoffs for Private Prediction with Majority
 // Ensembling", TMLR 2024, and sharper results. Proofs stand at the end of the file of each result,

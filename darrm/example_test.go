@@ -3,7 +3,6 @@ package darrm_test
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
@@ -42,21 +41,6 @@ func ExampleDoubleSubsampling() {
 	}
 	fmt.Println(g)
 	// Output: [1/1 1/1 2/5 2/5 1/1 1/1]
-}
-
-func ExamplePrivacyProfile() {
-	g, _ := darrm.Constant(5, 1)
-	p, err := darrm.PrivacyProfile(context.Background(), 5, 0.1, 0, g)
-	if err != nil {
-		panic(err)
-	}
-	for _, eps := range []float64{0.1, 0.2} {
-		logDelta, _ := profiles.LogDelta(p, eps)
-		fmt.Printf("δ(%g) = %.6f\n", eps, math.Exp(logDelta))
-	}
-	// Output:
-	// δ(0.1) = 0.045848
-	// δ(0.2) = 0.013769
 }
 
 func ExampleRelease() {
@@ -132,17 +116,6 @@ func ExampleNewBounds() {
 	iv, err := acct.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("ε ≤ %.2f, theory gap: %v, %v\n", iv.Upper, iv.Gap != nil, err)
 	// Output: ε ≤ 9.57, theory gap: true, <nil>
-}
-
-// Where a record can move one vote only, the majority costs what one vote does.
-func ExampleDisjointShards() {
-	m, err := darrm.DisjointShards(profiles.AddRemove, 0.5, 0)
-	if err != nil {
-		panic(err)
-	}
-	at, _ := profiles.LogDelta(m.Directions[0].Upper, 0.5)
-	fmt.Printf("δ(0.5) = %.9f\n", math.Exp(at))
-	// Output: δ(0.5) = 0.000000000
 }
 
 // Every one of eleven voters says yes with probability 0.7.

@@ -53,7 +53,7 @@ func TestGoldenMajority(t *testing.T) {
 			return v
 		}
 		near(t, name+" f at its multiset", side(0)-math.Exp(c.m*0.1)*side(1), c.f, 1e-13)
-		p, err := PrivacyProfile(context.Background(), c.k, 0.1, 0, constant(c.k, 1))
+		p, err := privacyProfile(context.Background(), c.k, 0.1, 0, constant(c.k, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestGoldenMajority(t *testing.T) {
 		}
 	}
 	for k, want := range map[int]float64{3: 0.07487521840081566, 5: 0.09351620965653224, 7: 0.1090115982719353, 11: 0.1346780065607815} {
-		p, _ := PrivacyProfile(context.Background(), k, 0.1, 0, constant(k, 1))
+		p, _ := privacyProfile(context.Background(), k, 0.1, 0, constant(k, 1))
 		near(t, fmt.Sprintf("K=%d δ(0)", k), deltaOf(t, p, 0), want, 1e-13)
 		if top, bound := p.Support().Max, float64(half(k))*0.1; top < bound-1e-15 || top > bound+1e-12 {
 			t.Errorf("K=%d: the largest loss is %v, want (K+1)/2·ε = %v", k, top, bound)
@@ -123,7 +123,7 @@ func TestGoldenSubsamplingDelta(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := PrivacyProfile(context.Background(), c.k, c.eps, c.delta, Float64s(exact))
+			p, err := privacyProfile(context.Background(), c.k, c.eps, c.delta, Float64s(exact))
 			if err != nil {
 				t.Fatal(err)
 			}

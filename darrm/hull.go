@@ -4,6 +4,7 @@
 package darrm
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -130,19 +131,7 @@ const smallest = 1e-290
 func (h *hull) merge() {
 	all := append(h.points, h.loose...)
 	h.loose = nil
-	slices.SortFunc(all, func(a, b point) int {
-		switch {
-		case a.x < b.x:
-			return -1
-		case a.x > b.x:
-			return 1
-		case a.y < b.y:
-			return -1
-		case a.y > b.y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
 	out := []point{{}}
 	for _, c := range all {
 		if c.y <= out[len(out)-1].y {

@@ -11,37 +11,17 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// PrivacyProfile returns the privacy profile of one release with the noise
-// function g by independent (ε, Δ)-DP mechanisms:
+// NewMechanism returns one release as a mechanism for the accountant, under the
+// relation for which the K mechanisms are (ε, Δ)-DP. Both directions have as Upper
+// the profile
 //
 //	δ(ε') = max(0, max P − e^{ε'} P') over all families of such mechanisms,
 //
-// for every real ε', up to rounding, which is upwards (proof below;
-// Lemmas 3.4 and 5.1 of the paper at an arbitrary ε'). A single family attains
-// it at each ε', not the same one at all: the pair dominates every family, and
-// composed it is an upper bound.
-//
-// As a function of e^{ε'} the maximum is the upper envelope of finitely many
-// lines, so that the pair is discrete: its trade-off curve is the concave hull
-// of the points (P', P) of the corner multisets. The family is closed under the
-// exchange of the two data sets and so is the pair: it is its own reverse. Once
-// ctx is done, the error is that of ctx.
-func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64, g Gamma) (*profiles.Discrete, error) {
-	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
-	if err := p.checkWith(g); err != nil {
-		return nil, err
-	}
-	h, err := newHull(ctx, newCornerTable(mechanisms, epsilon, delta, g.Monotone()), g)
-	if err != nil {
-		return nil, err
-	}
-	return h.profile()
-}
-
-// NewMechanism returns one release as a mechanism for the accountant, under the
-// relation for which the K mechanisms are (ε, Δ)-DP. Both directions have the
-// profile of PrivacyProfile as Upper; Lower is that of the one family among its
-// vertices which is told apart best in the long run (largest Hellinger distance).
+// for every real ε', up to rounding, which is upwards (proof below; Lemmas 3.4 and
+// 5.1 of the paper at an arbitrary ε'). A single family attains it at each ε', not
+// the same one at all: the pair dominates every family, and composed it is an upper
+// bound. Lower is that of the one family among its vertices which is told apart best
+// in the long run (largest Hellinger distance).
 // Once ctx is done, the error is that of ctx.
 func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Bounds, error) {
 	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
@@ -197,22 +177,6 @@ func (p Params) labelAttack(ctx context.Context, g Gamma, s float64) (*profiles.
 	x += t.underflow()
 	y = max(y-t.underflow(), x)
 	return profiles.NewFinite([]float64{y, 1 - y}, []float64{x, 1 - x})
-}
-
-// DisjointShards returns the mechanism of the noise-free majority of K
-// (ε, Δ)-DP mechanisms that run on disjoint shards of the records. One record
-// moves one vote only, so that the votes together, and any function of them,
-// have the guarantee of a single mechanism (parallel composition).
-//
-// It holds when a record's shard does not depend on the other records, and for
-// whichever relation the mechanisms have their guarantee for.
-func DisjointShards(r profiles.Relation, epsilon, delta float64) (profiles.Bounds, error) {
-	m, err := NewMechanism(context.Background(), r, 1, epsilon, delta, constant(1, 1))
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	m.Name = "majority of disjoint shards"
-	return m, nil
 }
 
 // Why the profile is exact.

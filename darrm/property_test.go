@@ -320,7 +320,7 @@ func TestProperty6CostOfSubsampling(t *testing.T) {
 			for _, eps := range []float64{0.1, 1} {
 				for m := 1; m <= half(k); m++ {
 					exact, _ := DoubleSubsampling(k, m)
-					p, err := PrivacyProfile(context.Background(), k, eps, delta, Float64s(exact))
+					p, err := privacyProfile(context.Background(), k, eps, delta, Float64s(exact))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -540,7 +540,7 @@ func TestProfileIsTheWorstCase(t *testing.T) {
 		for _, monotone := range []bool{true, false} {
 			const k, eps = 3, 0.4
 			g := randomGamma(rng, k, monotone)
-			p, err := PrivacyProfile(context.Background(), k, eps, delta, g)
+			p, err := privacyProfile(context.Background(), k, eps, delta, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -590,7 +590,7 @@ func TestProfileOfManyMechanisms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := PrivacyProfile(context.Background(), c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma)
+		p, err := privacyProfile(context.Background(), c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -613,9 +613,18 @@ func TestProfileOfManyMechanisms(t *testing.T) {
 	}
 }
 
+// privacyProfile is the upper profile of one release by independent (ε, Δ)-DP mechanisms.
+func privacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64, g Gamma) (*profiles.Discrete, error) {
+	h, _, err := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta}.hulls(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return h.profile()
+}
+
 func TestDisjointShards(t *testing.T) {
 	// Parallel composition: the (ε, Δ) pair itself.
-	m, err := DisjointShards(profiles.AddRemove, 0.5, 1e-3)
+	m, err := NewMechanism(context.Background(), profiles.AddRemove, 1, 0.5, 1e-3, constant(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -707,7 +716,7 @@ func TestProfileRandom(t *testing.T) {
 				}
 			}
 		}
-		p, err := PrivacyProfile(context.Background(), k, eps, delta, g)
+		p, err := privacyProfile(context.Background(), k, eps, delta, g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,6 +65,13 @@ func (q *question) answer() (Result, error) {
 			return known, err
 		}
 	}
+	if q.factors.finite() && !q.opts.Laws {
+		if _, regular := q.lattices.Regular(); !regular { // else lattices are exact
+			if known, err = q.smooth(known); err != nil || !q.tooWide(known) {
+				return known, err
+			}
+		}
+	}
 	share := q.m.Work
 	if wants > 0 {
 		share /= 2

@@ -35,7 +35,7 @@ func (w *lawTarget) serves(v *lawTarget) bool {
 }
 
 // lawDeep is by how much further than needed the tails of laws are followed, so that they serve
-// deeper questions too. It steers, and proves nothing.
+// deeper questions too. steers: time for width.
 const lawDeep = 8
 
 // A lawPair is a factor's laws, above and below it, and their transforms.
@@ -78,9 +78,10 @@ type factors struct {
 	terms          lawTerms
 	upper, lower   *contour.Composition
 	mass           float64 // that profiles.TransformsOf was given
-	asked          bool
-	grew           bool // factors were added after a question
-	many           bool // many questions are expected
+	most           float64 // the largest loss of the bump that finite laws are asked with; 0: none
+	before         bool    // a question was asked
+	grew           bool    // factors were added after a question
+	many           bool    // many questions are expected
 	// Relative widths that ε and log δ are worth asking for, where it is more than
 	// integralAccuracy: what rounding has allowed lately.
 	epsilonWidth, deltaWidth float64
@@ -90,7 +91,7 @@ func newFactors() factors { return factors{terms: lawTerms{excess: 1, lossErr: 1
 
 // add returns the index of the part.
 func (p *factors) add(profile profiles.Profile, count int64) int {
-	p.grew = p.grew || p.asked
+	p.grew = p.grew || p.before
 	key := any(nil)
 	if reflect.ValueOf(profile).Comparable() {
 		key = profile
@@ -120,13 +121,16 @@ func (p *factors) add(profile profiles.Profile, count int64) int {
 // Losses that have no exact transform have those of losses above and below, whose δ(ε)
 // is within mass of their own.
 func (p *factors) update(mass float64) (bool, error) {
-	if !p.decays || p.without > 0 && p.target == nil {
+	if !p.decays && p.most == 0 || p.without > 0 && p.target == nil {
 		return false, nil
 	}
 	if p.upper == nil || p.upper != p.lower && p.mass > mass {
 		c, err := contour.New()
 		if err != nil {
 			return false, err
+		}
+		if p.most > 0 {
+			c.Smooth(transform.NewBump(p.most))
 		}
 		p.upper, p.lower, p.mass = c, c, mass
 	}
@@ -183,6 +187,14 @@ func (p *factors) ends() []*contour.Composition {
 	return []*contour.Composition{p.upper, p.lower}
 }
 
+// asked returns the compositions that are asked for the two ends, one if it answers both.
+func (p *factors) asked() []*contour.Composition {
+	if p.most > 0 {
+		return []*contour.Composition{p.upper, p.lower}
+	}
+	return p.ends()
+}
+
 // mixed reports whether some part has no transform, and another one decays.
 func (p *factors) mixed() bool { return p.without > 0 && p.decays }
 
@@ -195,8 +207,9 @@ func (p *factors) classify(mass float64) {
 			p.without++
 			continue
 		}
-		if _, finite := x.profile.(*profiles.Discrete); !finite {
+		if _, finite := x.profile.(*profiles.Discrete); !finite && !p.decays {
 			p.decays = true
+			p.most, p.upper, p.lower = 0, nil, nil
 		}
 	}
 }
@@ -224,6 +237,7 @@ func (p *factors) moved(end int) (excess, loss float64) {
 	sign := 1 - 2*float64(end)
 	var x xmath.Sum
 	abs, wrong := 0.0, 0.0
+	loss = float64(end) * p.most // one more mechanism costs no more than its largest loss, and no less than nothing
 	for i := range p.list {
 		l := p.list[i].laws
 		if l == nil {
@@ -249,7 +263,7 @@ func (p *factors) moved(end int) (excess, loss float64) {
 // share adds what laws have of the width of a mixed plan: all that the integral has not,
 // with the estimate between the ends. unit is the answer's for a logarithm.
 func (p *factors) share(r *Result, unit float64) {
-	if p.without == 0 {
+	if p.without == 0 && p.most == 0 {
 		return
 	}
 	b := &r.Budget

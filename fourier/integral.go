@@ -16,29 +16,29 @@ import (
 
 // integralAccuracy is the relative width that the contour engine is asked for even
 // when less is wanted: it costs next to nothing there.
-const integralAccuracy = 1e-9
+const integralAccuracy = 1e-9 // steers: width that costs next to nothing
 
 // integralEnough is a relative width of ε that is as good, unless less was asked for, where rare jumps make the sum lose digits.
-const integralEnough = 1e-8
+const integralEnough = 1e-8 // steers: width for work
 
 // integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
 // relative one cannot be reached.
-const integralFloor = 1e-13
+const integralFloor = 1e-13 // steers: width near 0
 
 // Work of the contour engine is counted in terms of its sums, which take about half
 // of the unit of a meter. A question may take plainTerms, and more for each step,
 // before the lattices are tried.
 const (
-	workTerm     = 0.5
-	plainTerms   = 2e6
-	termsPerStep = 7.5e5
-	mixedTerms   = 3e7 // with laws as factors: those take half as long, and lattices that fine much longer
+	workTerm     = 0.5   // steers: what work is charged
+	plainTerms   = 2e6   // steers: work before lattices
+	termsPerStep = 7.5e5 // steers: work before lattices
+	mixedTerms   = 3e7   // steers: with laws as factors: those take half as long, and lattices that fine much longer
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
 // asked while it grows, or is to be asked often: it halves the number of tables of a curve
 // and a table costs little more. It proves nothing.
-const reserve = 0.3
+const reserve = 0.3 // steers: time for later questions
 
 // learn takes a width over that asked for into account, which rounding does not allow: the next
 // questions are not to try in vain what this one has tried. It steers, and proves nothing.
@@ -52,14 +52,14 @@ func learn(width *float64, reached, asked float64) {
 }
 
 // lawIntegral is the share of the width wanted that the integral of laws is asked for.
-const lawIntegral = 0.02
+const lawIntegral = 0.02 // steers: width for work
 
 // logTypical is log δ of what is asked mostly, where it is not known yet: that of 1e-20.
-const logTypical = -46
+const logTypical = -46 // steers: a guess of δ
 
 // massShare is the share of δ that all runs together may differ from their transforms
 // by: below integralAccuracy of log δ.
-const massShare = 1e-11
+const massShare = 1e-11 // steers: width for nodes
 
 // prepare brings the compositions up to date for a δ, and reports whether the engine
 // is to be asked.
@@ -67,7 +67,7 @@ func (s *Sum) prepare(logDelta float64) (bool, error) {
 	if s.opts.Laws {
 		return false, nil
 	}
-	if s.factors.classify(massOf(logDelta, s.runs)); s.factors.without > 0 {
+	if s.factors.classify(massOf(logDelta, s.runs)); s.factors.without > 0 || !s.factors.decays {
 		return false, nil
 	}
 	return s.refit(logDelta)
@@ -88,8 +88,8 @@ func (s *Sum) refit(logDelta float64) (bool, error) {
 // integralOptions are those of a question that may take so many terms.
 func (s *Sum) integralOptions(width, terms float64) contour.Options {
 	o := contour.Options{Relative: min(s.opts.Relative, max(integralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1))}
-	if s.factors.without > 0 {
-		// The laws decide the width.
+	if s.factors.without > 0 || s.factors.most > 0 {
+		// The laws or the bump decide the width.
 		o.Relative = min(s.opts.Relative/4, max(integralAccuracy, lawIntegral*s.opts.Relative))
 	}
 	o.Enough = min(integralEnough, s.opts.Relative)
@@ -126,12 +126,12 @@ func charge(m *meter.Meter, work int64, from error) (wants int64, err error) {
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; it would be
 // narrower for about so many terms as it wants, if that is not 0.
 func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64) (r Result, wants int64, err error) {
-	s.factors.asked = true
+	s.factors.before = true
 	a, wants, err := s.endEpsilon(m, 0, logDelta, terms)
 	if err != nil {
 		return Result{}, 0, err
 	}
-	if s.factors.upper != s.factors.lower {
+	if len(s.factors.asked()) > 1 {
 		b, more, err := s.endEpsilon(m, 1, logDelta, terms)
 		if err != nil {
 			return Result{}, 0, err
@@ -146,9 +146,9 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64) (r Resul
 // endEpsilon asks the composition of one end, 0 the upper one, of whose answer that end is
 // proved; both, if the compositions are one.
 func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a contour.EpsilonAnswer, wants int64, err error) {
-	c := s.factors.ends()[end]
+	c := s.factors.asked()[end]
 	target, loss := logDelta, 0.0
-	if s.factors.without > 0 {
+	if s.factors.without > 0 || s.factors.most > 0 {
 		excess := 0.0
 		excess, loss = s.factors.moved(end)
 		// Rounded so that the upper end is asked for a smaller δ.
@@ -174,10 +174,10 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a co
 
 // integrateDelta asks the contour engine for δ(ε).
 func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, wants int64, err error) {
-	s.factors.asked = true
+	s.factors.before = true
 	for range 3 {
 		mid := 0.0
-		for i, c := range s.factors.ends() {
+		for i, c := range s.factors.asked() {
 			excess, loss := s.factors.moved(i)
 			at := xmath.Down(eps-loss, 1)
 			if i > 0 {
@@ -208,9 +208,13 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, want
 			if math.IsInf(mid, -1) {
 				r.Estimate = math.NaN()
 			}
+			unit := r.Upper
+			if a.Theta < 0 {
+				unit = 1 - r.Lower // the sum was that of 1 − δ
+			}
 			b := &r.Budget
 			for _, x := range []*float64{&b.Aliasing, &b.Truncation, &b.Quadrature, &b.RoundOff} {
-				*x *= r.Upper
+				*x *= unit
 			}
 		}
 		s.factors.share(&r, 1)

@@ -88,6 +88,10 @@ func TestEngineOfAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	flip, err := profiles.NewDiscrete([]profiles.Atom{{Loss: -math.Ln2, LogP: math.Log(1. / 3), LogQ: math.Log(2. / 3)}, {Loss: math.Ln2, LogP: math.Log(2. / 3), LogQ: math.Log(1. / 3)}}, math.Inf(-1), math.Inf(-1), 1e-15, 1e-15)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		add  []any
 		want Engine
@@ -96,7 +100,8 @@ func TestEngineOfAnswer(t *testing.T) {
 		{[]any{sampled(t, 1, 0.01), 1}, ClosedForm},
 		{[]any{sampled(t, 1, 0.01), 1000}, Contour},
 		{[]any{sampled(t, 1, 0.01), 1000, d, 3}, Contour},
-		{[]any{d, 20000, profiles.Reverse(d), 10000}, Lattice},
+		{[]any{d, 20000, profiles.Reverse(d), 10000}, Lattice}, // exactly on one
+		{[]any{d, 300, flip, 300}, Contour},
 	} {
 		s := New(Options{})
 		for i := 0; i < len(c.add); i += 2 {

@@ -18,7 +18,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Constants that only steer.
+// steers: time for width.
 const (
 	lawWidth    = 0.1  // of the width wanted that laws are made for
 	lawWork     = 0.2  // of the work limit, on top of what lattices may then take
@@ -36,6 +36,9 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 	c, err := contour.New()
 	if err != nil {
 		return nil, err
+	}
+	if s.factors.finite() {
+		c.Smooth(transform.NewBump(1)) // any
 	}
 	for i := range s.factors.list {
 		x := &s.factors.list[i]

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -63,13 +64,17 @@ func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src ran
 	if err := checkEpsilon(eps); err != nil {
 		return Prior{}, err
 	}
+	return priorFromNoisy(labels, counts, drawNoise(random.NewCoins(src), eps, len(counts)), floor)
+}
+
+// drawNoise draws the noise of so many counts, in steps of 2^−noiseBits.
+func drawNoise(coins random.Coins, eps float64, n int) []*big.Int {
 	num, bits := noiseRate(eps)
-	noise := make([]*big.Int, len(counts))
-	coins := random.NewCoins(src)
+	noise := make([]*big.Int, n)
 	for i := range noise {
 		noise[i] = random.RoundedLaplace(coins, num, bits)
 	}
-	return priorFromNoisy(labels, counts, noise, floor)
+	return noise
 }
 
 // noiseRate returns ε/2 per count in steps, ε·2^−(noiseBits+1), exactly as
@@ -168,29 +173,12 @@ type Stage struct {
 // the noisy histogram, so that its realized privacy must not be charged: the
 // worst case of its ε is. Once ctx is done, the error is that of ctx.
 func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Randomizer, Certificate, Prior, []Stage, error) {
-	fail := func(err error) (*Randomizer, Certificate, Prior, []Stage, error) {
-		return nil, Certificate{}, Prior{}, nil, err
-	}
-	if len(counts) != len(pl.Labels) {
-		return fail(fault.New("counts", "has %d entries, must have as many as labels (%d)", len(counts), len(pl.Labels)))
-	}
-	var n int64
-	for _, c := range counts {
-		n += max(c, 0)
-	}
-	eps1, eps2, err := pl.split(len(pl.Labels), n)
+	rs, certs, priors, stages, err := pl.DesignGroups(ctx, [][]int64{counts}, src)
 	if err != nil {
-		return fail(err)
+		oneGroup := func(name string) string { return strings.Replace(name, "counts[0]", "counts", 1) }
+		return nil, Certificate{}, Prior{}, nil, fault.Rename(err, oneGroup)
 	}
-	p, err := EstimatePrior(pl.Labels, counts, eps1, pl.Floor, src)
-	if err != nil {
-		return fail(err)
-	}
-	r, c, err := OptimalUnbiased(ctx, p, eps2)
-	if err != nil {
-		return fail(err)
-	}
-	return r, c, p, stages(eps1, eps2), nil
+	return rs[0], certs[0], priors[0], stages, nil
 }
 
 // split returns what the histogram of so many cells and n labels gets, and the randomizer.
@@ -217,24 +205,11 @@ func stages(eps1, eps2 float64) []Stage {
 // RandomizeColumn runs Algorithm 3 of arXiv:2312.05659 on a column in memory:
 // see [Plan.Design].
 func (pl Plan) RandomizeColumn(ctx context.Context, column []float64, src rand.Source) ([]float64, *Randomizer, error) {
-	counts, index, err := Count(pl.Labels, column)
+	out, rs, err := pl.RandomizeGroups(ctx, column, make([]int, len(column)), src)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, _, _, _, err := pl.Design(ctx, counts, src)
-	if err != nil {
-		return nil, nil, err
-	}
-	// Labels of the randomizer are sorted, those of the plan need not be.
-	at := make([]int, len(pl.Labels))
-	for i, y := range pl.Labels {
-		at[i], _ = slices.BinarySearch(r.labels, y)
-	}
-	out := make([]float64, len(column))
-	for i, j := range index {
-		out[i] = r.outputs[r.SampleIndex(at[j], src)]
-	}
-	return out, r, nil
+	return out, rs[0], nil
 }
 
 // Count returns how often each of labels occurs in the column, and the index of
@@ -304,14 +279,10 @@ func (pl Plan) GroupPriors(counts [][]int64, src rand.Source) ([]Prior, []Stage,
 	if err != nil {
 		return nil, nil, err
 	}
-	num, bits := noiseRate(eps1)
 	coins := random.NewCoins(src)
 	noise := make([][]*big.Int, len(counts))
 	for g := range noise {
-		noise[g] = make([]*big.Int, len(pl.Labels))
-		for i := range noise[g] {
-			noise[g][i] = random.RoundedLaplace(coins, num, bits)
-		}
+		noise[g] = drawNoise(coins, eps1, len(pl.Labels))
 	}
 	priors, err := groupPriors(pl.Labels, counts, noise, eps1, pl.Floor)
 	return priors, stages(eps1, eps2), err

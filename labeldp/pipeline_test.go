@@ -271,6 +271,19 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// What is wrong with counts is told by their own names, though a plan is that of one group.
+func TestDesignNamesCounts(t *testing.T) {
+	pl := Plan{Labels: []float64{1, 2}, Epsilon: 1}
+	for _, c := range []struct {
+		counts []int64
+		want   string
+	}{{[]int64{1}, "counts: has 1 entries, must have as many as labels (2)"}, {[]int64{5, -1}, "counts[1]: -1 is not in [0, 2^53]"}} {
+		if _, _, _, _, err := pl.Design(context.Background(), c.counts, nil); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v, want %s", c.counts, err, c.want)
+		}
+	}
+}
+
 // Acceptance check 24.
 func TestOddLabels(t *testing.T) {
 	_, c := optimal(t, prior("C"), 1)

@@ -418,15 +418,7 @@ func (c Config) blocks() (list []Block, group int) {
 		for i := j; i < n; i += cycle {
 			groups[j] = append(groups[j], norms[i])
 		}
-		slices.SortFunc(groups[j], func(a, b double) int {
-			switch {
-			case b.less(a):
-				return -1
-			case a.less(b):
-				return 1
-			}
-			return 0
-		})
+		slices.SortFunc(groups[j], func(a, b double) int { return b.compare(a) })
 	}
 	above := slices.Clone(groups[0]) // of the group with the most blocks
 	for _, g := range groups[1:] {

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -101,15 +102,7 @@ func pick(r []float64, b, k int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case r[i] > r[j]:
-			return -1
-		case r[i] < r[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(r[j], r[i]) })
 	var p []int
 	blocked := make([]bool, len(r))
 	for _, i := range order {
@@ -293,6 +286,10 @@ func (a double) abs() double {
 		return a.neg()
 	}
 	return a
+}
+
+func (a double) compare(b double) int {
+	return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
 }
 
 func (a double) less(b double) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }

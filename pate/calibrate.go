@@ -54,7 +54,7 @@ func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error
 	if t.Report == DataIndependent {
 		t.Independent = t.Epsilon
 	}
-	err := errorsOf(checkRange("epsilon", t.Epsilon, 1e-3, 1000), checkDelta(t.Delta), checkRange("independent", t.Independent, 1e-3, 4000))
+	err := cmp.Or(checkRange("epsilon", t.Epsilon, 1e-3, 1000), checkDelta(t.Delta), checkRange("independent", t.Independent, 1e-3, 4000))
 	switch {
 	case err != nil:
 	case t.Report != Joint && t.Report != Worst && t.Report != DataIndependent:
@@ -314,7 +314,7 @@ func thinned(v *ballots.Votes) (*ballots.Votes, error) {
 // Tune returns the order, β and noise with which Publish tells the least ε at the median of its noise, among those tried, and that ε. As
 // for Calibrate the ledger's votes must be public: a Publication is fixed without the private ones.
 func (l *Ledger) Tune(ctx context.Context, delta, confidence float64) (best Publication, median float64, err error) {
-	if err := errorsOf(checkDelta(delta), checkRange("confidence", confidence, 0.5, 1-1e-9)); err != nil {
+	if err := cmp.Or(checkDelta(delta), checkRange("confidence", confidence, 0.5, 1-1e-9)); err != nil {
 		return best, 0, err
 	}
 	if err := l.publishable(); err != nil {

@@ -4,6 +4,7 @@
 package pate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func (g GNMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.Sigma)
 // Label answers one query with fresh noise from src; nil is the operating system's. The
 // noise is an exact draw: the answer has the law that is accounted for.
 func (g GNMax) Label(votes []int64, src rand.Source) (class int, err error) {
-	if err := errorsOf(g.check(), ballots.CheckRow(votes)); err != nil {
+	if err := cmp.Or(g.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	return noisyArgmax(votes, g.Sigma, random.Normal, random.Source(src)), nil
@@ -53,7 +54,7 @@ func (g GNMax) RDP(order float64) float64 { return xmath.Up(order/g.Sigma/g.Sigm
 //
 // Theorem: PATE 2018, Proposition 7 (a union bound, exact for two classes).
 func (g GNMax) LogQ(votes []int64) (float64, error) {
-	if err := errorsOf(g.check(), ballots.CheckRow(votes)); err != nil {
+	if err := cmp.Or(g.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	return newTails(g.Sigma, 0).logQ(votes), nil
@@ -64,7 +65,7 @@ func (g GNMax) LogQ(votes []int64) (float64, error) {
 // the orders of Proposition 10 where its conditions hold, and never more than
 // λ/σ². It bounds D_λ(M(D) ‖ M(D')) for the D that cast the votes.
 func (g GNMax) DependentRDP(logQ, order float64) (float64, error) {
-	if err := errorsOf(g.check(), checkOrder("order", order), checkLogQ(logQ)); err != nil {
+	if err := cmp.Or(g.check(), checkOrder("order", order), checkLogQ(logQ)); err != nil {
 		return 0, err
 	}
 	return g.cost(order).upper(logQ), nil
@@ -78,15 +79,6 @@ func (g GNMax) cost(order float64) gaussianCost {
 func checkLogQ(logQ float64) error {
 	if math.IsNaN(logQ) || logQ > 0 {
 		return fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
-	}
-	return nil
-}
-
-func errorsOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -120,64 +112,20 @@ func (t *tails) log(gap int64) float64 { return xmath.LogNormalTail(float64(gap)
 
 // logQ returns log q̃ rounded up, at most 0.
 func (t *tails) logQ(votes []int64) float64 {
-	top := 0
+	var near xmath.Sum
+	var far []float64 // the tails that the table does not hold
+	top := argmax(votes)
 	for i, n := range votes {
-		if n > votes[top] {
-			top = i
+		switch d := votes[top] - n; {
+		case i == top:
+		case d < int64(len(t.p)):
+			near.Add(t.p[d])
+		default:
+			far = append(far, t.log(d))
 		}
 	}
-	best := votes[top]
-	near := int64(math.MaxInt64) // the smallest gap
-	for i, n := range votes {
-		if i != top {
-			near = min(near, best-n)
-		}
-	}
-	var l float64
-	if near < int64(len(t.p)) {
-		// Linear: what is off the table is below 1e-300, and the sum is at least
-		// p[near] ≥ 1e-300; add those tails at their largest.
-		var s xmath.Sum
-		var off int
-		for i, n := range votes {
-			switch d := best - n; {
-			case i == top:
-			case d < int64(len(t.p)):
-				s.Add(t.p[d])
-			default:
-				off++
-			}
-		}
-		l = xmath.Log(s.Value())
-		if off > 0 {
-			l = t.addOff(l, votes, top)
-		}
-	} else {
-		l = t.addOff(math.Inf(-1), votes, top)
-	}
+	l := xmath.LogSum(append(far, xmath.Log(near.Value())))
 	return min(0, l+logTailErr(l))
-}
-
-// addOff adds the tails of the gaps that the table does not hold.
-func (t *tails) addOff(l float64, votes []int64, top int) float64 {
-	at := func(d int64) float64 { return t.log(d) }
-	largest := l
-	for i, n := range votes {
-		if d := votes[top] - n; i != top && d >= int64(len(t.p)) {
-			largest = max(largest, at(d))
-		}
-	}
-	if math.IsInf(largest, -1) {
-		return largest
-	}
-	var s xmath.Sum
-	s.Add(math.Exp(l - largest))
-	for i, n := range votes {
-		if d := votes[top] - n; i != top && d >= int64(len(t.p)) {
-			s.Add(math.Exp(at(d) - largest))
-		}
-	}
-	return largest + xmath.Log(s.Value())
 }
 
 // Confident: a check of the largest count, then an answer. Answers are drawn exactly;
@@ -199,7 +147,7 @@ func NewConfident(threshold, sigma1, sigma2 float64) (Confident, error) {
 }
 
 func (c Confident) check() error {
-	return errorsOf(checkThreshold(c.Threshold), checkSigma("sigma1", c.Sigma1), checkSigma("sigma2", c.Sigma2))
+	return cmp.Or(checkThreshold(c.Threshold), checkSigma("sigma1", c.Sigma1), checkSigma("sigma2", c.Sigma2))
 }
 
 // String returns the name, with the parameters if there are any.
@@ -219,7 +167,7 @@ var noAnswer = Answer{Class: -1}
 // operating system's. The noise is an exact draw: the answer has the law that is
 // accounted for.
 func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
-	if err := errorsOf(c.check(), ballots.CheckRow(votes)); err != nil {
+	if err := cmp.Or(c.check(), ballots.CheckRow(votes)); err != nil {
 		return noAnswer, err
 	}
 	return c.label(votes, float64(slices.Max(votes)), random.Source(src)), nil

@@ -4,6 +4,7 @@
 package pate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -40,7 +41,7 @@ func NewInteractive(threshold, confidence, sigma1, sigma2 float64, rounded bool)
 }
 
 func (c Interactive) check() error {
-	return errorsOf(c.Confident.check(), checkRange("confidence", c.Confidence, 0, 1))
+	return cmp.Or(c.Confident.check(), checkRange("confidence", c.Confidence, 0, 1))
 }
 
 // String returns the name, with the parameters if there are any.
@@ -55,7 +56,7 @@ func (c Interactive) String() string {
 // student's class probabilities. The answer's class is the student's own, and Answered
 // false, when the student is reinforced. The noise is exact, as in [Confident.Label].
 func (c Interactive) Label(votes []int64, teachers int64, scores []float64, src rand.Source) (Answer, error) {
-	if err := errorsOf(c.check(), ballots.CheckRow(votes), ballots.CheckTeachers(teachers), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
+	if err := cmp.Or(c.check(), ballots.CheckRow(votes), ballots.CheckTeachers(teachers), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
 	}
 	if n := sum(votes); n > teachers {
@@ -93,7 +94,7 @@ func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) 
 	return min(max(v, 0), float64(teachers))
 }
 
-func argmax(x []float64) int {
+func argmax[T int64 | float64](x []T) int {
 	at := 0
 	for i := range x {
 		if x[i] > x[at] {

@@ -4,6 +4,7 @@
 package pate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -36,7 +37,7 @@ func (l LNMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.Gamma) 
 // Label answers one query with fresh noise from src; nil is the operating system's. The
 // noise is an exact draw: the answer has the law that is accounted for.
 func (l LNMax) Label(votes []int64, src rand.Source) (class int, err error) {
-	if err := errorsOf(l.check(), ballots.CheckRow(votes)); err != nil {
+	if err := cmp.Or(l.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	// Rounded up: more noise costs less.
@@ -56,19 +57,14 @@ func (l LNMax) RDP(order float64) float64 {
 //
 // Theorem: Papernot et al. 2017, Lemma 4.
 func (l LNMax) LogQ(votes []int64) (float64, error) {
-	if err := errorsOf(l.check(), ballots.CheckRow(votes)); err != nil {
+	if err := cmp.Or(l.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	return l.logQ(votes, make([]float64, 0, len(votes))), nil
 }
 
 func (l LNMax) logQ(votes []int64, terms []float64) float64 {
-	top := 0
-	for i, n := range votes {
-		if n > votes[top] {
-			top = i
-		}
-	}
+	top := argmax(votes)
 	terms = terms[:0]
 	for i, n := range votes {
 		if i != top {

@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -60,7 +61,7 @@ func theorem6(logQ, mu1, eps1, mu2, eps2, order float64) (float64, error) {
 // checkedThresholdLogs returns log Pr[v + N(0, σ1²) ≥ T] and log Pr[… < T], each from
 // its own tail, so that neither rounds to log 1 minus nothing.
 func checkedThresholdLogs(threshold, sigma1, v float64) (pass, fail float64, err error) {
-	if err := errorsOf(checkThreshold(threshold), checkSigma("sigma1", sigma1), checkRange("v", v, -maxThreshold, maxThreshold)); err != nil {
+	if err := cmp.Or(checkThreshold(threshold), checkSigma("sigma1", sigma1), checkRange("v", v, -maxThreshold, maxThreshold)); err != nil {
 		return 0, 0, err
 	}
 	pass, fail = thresholdLogs(threshold, sigma1, v)
@@ -75,7 +76,7 @@ func checkedThresholdLogs(threshold, sigma1, v float64) (pass, fail float64, err
 // mechanism with two outcomes whose unlikely one has exactly the probability q;
 // Proposition 10 with σ = √2·σ1. It bounds D_λ(M(D) ‖ M(D')) at the v of D.
 func thresholdRDP(threshold, sigma1, v, order float64) (float64, error) {
-	if err := errorsOf(checkThreshold(threshold), checkSigma("sigma1", sigma1),
+	if err := cmp.Or(checkThreshold(threshold), checkSigma("sigma1", sigma1),
 		checkRange("v", v, -maxThreshold, maxThreshold), checkOrder("order", order)); err != nil {
 		return 0, err
 	}

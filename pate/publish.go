@@ -6,14 +6,13 @@
 package pate
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -38,7 +37,7 @@ type Publication struct {
 }
 
 func (p Publication) check() error {
-	return errorsOf(checkOrder("order", p.Order), checkRange("beta", p.Beta, 1e-6, 100),
+	return cmp.Or(checkOrder("order", p.Order), checkRange("beta", p.Beta, 1e-6, 100),
 		checkRange("noise", p.Noise, 1e-6, 100), checkRange("confidence", p.Confidence, 0.5, 1-1e-9))
 }
 
@@ -94,7 +93,7 @@ const maxPublished = 100_000
 // exact draw, and what leaves is a multiple of a power of two that the parameters determine.
 func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src rand.Source) (Published, error) {
 	out := Published{Publication: p, Delta: delta}
-	if err := errorsOf(checkDelta(delta), p.check()); err != nil {
+	if err := cmp.Or(checkDelta(delta), p.check()); err != nil {
 		return out, err
 	}
 	if err := l.publishable(); err != nil {
@@ -195,51 +194,20 @@ func newFar(l *Ledger, order float64) (*far, error) {
 
 // within returns F at every distance that S_β, or that of a larger β, may be reached at.
 func (f *far) within(ctx context.Context, l *Ledger, beta float64) ([]float64, error) {
-	type row struct {
-		votes     []int64
-		statistic int
-		count     float64
-	}
-	known := map[string]int{}
-	var rows []row
-	for i := range l.votes.Queries() {
-		if i%askEach == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		key, v := histogramKey(l.votes.Row(i)), 0
-		if f.checks != nil {
-			v = int(l.q.statistic[i])
-			key = fmt.Sprint(v, " ", key)
-		}
-		at, ok := known[key]
-		if !ok {
-			at = len(rows)
-			known[key] = at
-			w := slices.Clone(l.votes.Row(i))
-			slices.SortFunc(w, func(a, b int64) int { return int(b - a) })
-			rows = append(rows, row{votes: w, statistic: v})
-		}
-		rows[at].count++
+	rows, err := l.tallies(ctx, func(int) float64 { return 1 })
+	if err != nil {
+		return nil, err
 	}
 	total := func(most int, progress func(done, total int)) ([]float64, error) {
-		const chunks = 64 // fixed, so that the sum does not depend on the number of cores
-		parts := make([][]float64, chunks)
-		err := parallel.Each(ctx, chunks, progress, func(c int) {
-			parts[c] = make([]float64, most+1)
-			for k := c; k < len(rows) && ctx.Err() == nil; k += chunks {
-				for d, x := range f.row(slices.Clone(rows[k].votes), rows[k].statistic, most) {
-					parts[c][d] += rows[k].count * x
-				}
-			}
-		})
 		sum := make([]float64, most+1)
-		for d := range sum {
-			for c := range parts {
-				if parts[c] != nil {
-					sum[d] += parts[c][d]
-				}
+		err := sumOver(ctx, rows, sum, progress, func(t tally) ([]float64, error) {
+			statistic := 0
+			if f.checks != nil {
+				statistic = int(l.q.statistic[t.first])
 			}
-			// By a factor that a neighbour has too, who may have other numbers of equal rows.
+			return f.row(slices.Clone(t.votes), statistic, most), nil
+		})
+		for d := range sum {
 			sum[d] = min(f.total, sum[d]*(1+u*float64(l.votes.Queries()+80)))
 		}
 		return sum, err

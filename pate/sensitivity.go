@@ -4,16 +4,13 @@
 package pate
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"math"
 	"slices"
-	"sort"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
@@ -42,19 +39,11 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if err := checkOrder("order", order); err != nil {
 		return nil, err
 	}
-	var sigma float64
-	switch a := l.aggregator.(type) {
-	case GNMax:
-		sigma = a.Sigma
-	case Confident:
-		sigma = a.Sigma2
-	case Interactive:
-		if !a.Rounded {
-			return nil, fault.New("rounded", "false is not in [true]: smooth sensitivity needs a statistic that the mechanism itself rounds")
-		}
-		sigma = a.Sigma2
-	default:
+	if l.q.lnmax != nil {
 		return nil, fault.New("mechanism", "%v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
+	}
+	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
+		return nil, fault.New("rounded", "false is not in [true]: smooth sensitivity needs a statistic that the mechanism itself rounds")
 	}
 	if r == Joint {
 		return nil, fault.New("report", "joint is not in [expected, realised, worst, independent], whose cost by Theorem 6 has a smooth sensitivity")
@@ -73,14 +62,19 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", l.votes.Teachers(), maxSmoothTeachers)
 	}
 	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.Teachers()+1), Bound: r != ExpectedNotABound && !(r == Realised && l.q.check != nil)}
-	s.Cost = l.costAt(ctx, order, r, weights)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	priced, err := Account(ctx, l.votes, l.aggregator, Options{Orders: []float64{order}, Price: Theorem6, Scores: l.scores, MaxAnswers: l.most})
+	if err != nil {
+		return nil, err
 	}
+	c, err := priced.Cost(ctx, r, answered)
+	if err != nil {
+		return nil, err
+	}
+	s.Cost = c.Total.Values[0]
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
-	b, err := newLocalBound(sigma, order, l.votes.Classes(), l.votes.Teachers())
+	b, err := newLocalBound(l.sigma2(), order, l.votes.Classes(), l.votes.Teachers())
 	if err != nil {
 		return nil, err
 	}
@@ -95,120 +89,98 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	return s, l.addAnswers(ctx, s.Local, b, weights)
 }
 
-func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights func(int) float64) float64 {
-	answer, check := l.pricers(order, r == DataIndependent)
-	var s xmath.Sum
-	dearest := newLargest()
+// A tally is the queries whose histograms differ by the order of the classes alone, and with a check
+// have the same statistic.
+type tally struct {
+	first  int     // the first of them
+	votes  []int64 // descending
+	weight float64 // of all together
+}
+
+// tallies returns those of the queries that have a weight.
+func (l *Ledger) tallies(ctx context.Context, weights func(i int) float64) ([]tally, error) {
+	type key struct {
+		votes     string
+		statistic float64
+	}
+	known := map[key]int{}
+	var out []tally
 	for i := range l.votes.Queries() {
 		if i%askEach == 0 && ctx.Err() != nil {
-			break // the caller looks again
+			return nil, ctx.Err()
 		}
-		if check != nil {
-			s.Add(check(i))
-		}
-		switch w := weights(i); {
-		case l.limited(r):
-			dearest.add(answer(i), l.most)
-		case w != 0:
-			s.Add(w * answer(i))
-		}
-	}
-	for _, x := range dearest.All() {
-		s.Add(x)
-	}
-	return s.Value() * (1 + 8*u)
-}
-
-// histograms groups the queries that are charged for an answer by their sorted
-// histogram: the first query of each group, and the weight of the group.
-func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []float64) {
-	index := map[string]int{}
-	w := make([]int64, l.votes.Classes())
-	var key []byte
-	for i := range l.votes.Queries() {
-		p := weights(i)
-		if p == 0 {
+		w := weights(i)
+		if w == 0 {
 			continue
 		}
-		copy(w, l.votes.Row(i))
-		slices.Sort(w)
-		key = key[:0]
-		for k := len(w) - 1; k >= 0 && w[k] > 0; k-- {
-			key = binary.AppendUvarint(key, uint64(w[k]))
+		k := key{votes: histogramKey(l.votes.Row(i))}
+		if l.q.check != nil {
+			k.statistic = l.q.statistic[i]
 		}
-		at, ok := index[string(key)]
+		at, ok := known[k]
 		if !ok {
-			at = len(first)
-			index[string(key)] = at
-			first, weight = append(first, i), append(weight, 0)
+			at = len(out)
+			known[k] = at
+			votes := slices.Clone(l.votes.Row(i))
+			slices.SortFunc(votes, func(a, b int64) int { return cmp.Compare(b, a) })
+			out = append(out, tally{first: i, votes: votes})
 		}
-		weight[at] += p
+		out[at].weight += w
 	}
-	return first, weight
+	return out, nil
 }
 
-// addAnswers adds the arrays of the answers to sum. Chunks are fixed, so that
-// the result does not depend on the number of cores.
-func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *localBound, weights func(int) float64) error {
-	first, weight := l.histograms(weights)
-	chunks := min(64, max(1, 8_000_000/len(sum)), len(first))
-	if chunks == 0 {
-		return nil
-	}
-	parts := make([][]float64, chunks)
-	errs := make([]error, len(first))
-	// Chunk c takes rows c, c+chunks, …; progress is counted by rows.
-	for c := range parts {
+// sumOver adds, to the entries of sum, those of an array for each tally times its weight. An array goes on with its
+// last entry. Chunks are fixed, so that the sum does not depend on the number of cores.
+func sumOver(ctx context.Context, rows []tally, sum []float64, progress func(done, total int), array func(t tally) ([]float64, error)) error {
+	chunks := min(64, max(1, 8_000_000/len(sum)))
+	parts, errs := make([][]float64, chunks), make([]error, chunks)
+	err := parallel.Each(ctx, chunks, progress, func(c int) {
 		parts[c] = make([]float64, len(sum))
-	}
-	var told sync.Mutex
-	done := 0
-	report := func() {
-		told.Lock()
-		defer told.Unlock()
-		done++
-		l.progress(done, len(first))
-	}
-	err := parallel.Each(ctx, chunks, nil, func(c int) {
-		for k := c; k < len(first) && ctx.Err() == nil; k += chunks {
-			w := append([]int64(nil), l.votes.Row(first[k])...)
-			sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
-			a, err := b.atDistance(w)
+		for k := c; k < len(rows) && ctx.Err() == nil; k += chunks {
+			a, err := array(rows[k])
 			if err != nil {
-				errs[k] = fault.New("votes", "row %d: %w", first[k]+1, err)
+				errs[c] = err
 				return
 			}
-			// What lies beyond the array repeats its end; differences are summed
-			// as they stand, because the end enters every later distance.
-			part := parts[c]
-			for d := range part {
-				part[d] += weight[k] * a[min(d, len(a)-1)]
-			}
-			if l.progress != nil {
-				report()
+			for d := range sum {
+				parts[c][d] += rows[k].weight * a[min(d, len(a)-1)]
 			}
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	for d := range sum {
 		for c := range parts {
 			sum[d] += parts[c][d]
 		}
-		sum[d] *= 1 + u*float64(len(first)+80) // plain sums of positive terms
 	}
-	return nil
+	return cmp.Or(errs...)
+}
+
+// addAnswers adds the arrays of the answers to sum.
+func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *localBound, weights func(int) float64) error {
+	rows, err := l.tallies(ctx, weights)
+	if err != nil {
+		return err
+	}
+	err = sumOver(ctx, rows, sum, l.progress, func(t tally) ([]float64, error) {
+		a, err := b.atDistance(slices.Clone(t.votes))
+		if err != nil {
+			err = fault.New("votes", "row %d: %w", t.first+1, err)
+		}
+		return a, err
+	})
+	for d := range sum {
+		sum[d] *= 1 + u*float64(len(rows)+80) // plain sums of positive terms
+	}
+	return err
 }
 
 // addChecks adds the arrays of all threshold checks to sum.
 func (l *Ledger) addChecks(ctx context.Context, sum []float64, order float64) error {
-	ls := thresholdLocal(l.thresholdTable(order))
+	ls := thresholdLocal(l.confident().table(order, l.votes.Teachers()))
 	count := make([]float64, len(ls))
 	for _, v := range l.q.statistic {
 		count[int(v)]++
@@ -230,19 +202,7 @@ func (l *Ledger) addChecks(ctx context.Context, sum []float64, order float64) er
 	return nil
 }
 
-// thresholdTable returns the cost of the check, with its error, at every value
-// 0 … N of the statistic.
-func (l *Ledger) thresholdTable(order float64) (cost, err []float64) {
-	var c Confident
-	switch a := l.aggregator.(type) {
-	case Confident:
-		c = a
-	case Interactive:
-		c = a.Confident
-	}
-	return c.table(order, l.votes.Teachers())
-}
-
+// table returns the cost of the check, with its error, at every value 0 … N of the statistic.
 func (c Confident) table(order float64, teachers int64) (cost, err []float64) {
 	price := thresholdCost(c.Sigma1)(order)
 	cost, err = make([]float64, teachers+1), make([]float64, teachers+1)
@@ -287,7 +247,7 @@ func thresholdAtDistance(ls []float64, v int) []float64 {
 // check on one query whose largest count is v: L[d] bounds the local
 // sensitivity of its cost for every value of the statistic within d of v.
 func (c Confident) ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error) {
-	if err := errorsOf(c.check(), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
+	if err := cmp.Or(c.check(), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
 		return nil, err
 	}
 	if teachers > maxSmoothTeachers {

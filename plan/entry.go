@@ -1,6 +1,13 @@
 package plan
 
-import "strings"
+import (
+	"context"
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
 
 // An entry is something that a plan names, with its parameters: {name: {key: value, …}}.
 type entry[T any] struct {
@@ -150,4 +157,37 @@ func (v *values) listOr(key string) []float64 {
 		return nil
 	}
 	return v.list(key)
+}
+
+// optional reads the value of a key that may be left out; to stays as it is then.
+func optional[V any](v *values, key string, to *V, read func(*node) (V, error)) {
+	if v.has(key) {
+		*to = ask(v, key, "", read)
+	}
+}
+
+// unit reads the relation and the records of a person, with which plans and menus begin.
+func (v *values) unit() (r profiles.Relation, records int64) {
+	r = ask(v, "neighbors", "add-remove, substitute or zero-out", parseNeighbors)
+	optional(v, "records-per-person", &records, func(n *node) (int64, error) {
+		x, err := n.count()
+		if err == nil && subsample.CheckRecords(x) != nil {
+			err = n.locate("records-per-person", subsample.CheckRecords(x))
+		}
+		return x, err
+	})
+	return r, records
+}
+
+// stepsOnce reads a list of steps that runs once.
+func (v *values) stepsOnce(ctx context.Context) []accountant.Step {
+	return ask(v, "steps", "a list of steps", func(n *node) ([]accountant.Step, error) { return parseSteps(n, 1, &reading{ctx: ctx}) })
+}
+
+// parameters returns the values of a mapping with no keys but these; what is what it should be.
+func (n *node) parameters(what string, keys []string) (*values, error) {
+	if n.kind != mapNode {
+		return nil, n.errorf("%v is not %s (a mapping with the keys %s)", n, what, strings.Join(keys, ", "))
+	}
+	return &values{node: n}, n.checkKeys(keys)
 }

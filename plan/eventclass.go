@@ -101,9 +101,9 @@ type eventClass struct {
 
 // eventClasses are read by class; a mechanism is written as the first that takes it.
 var eventClasses = []eventClass{
-	renamed("GaussianDpEvent", "gaussian", "noise_multiplier", "noise-multiplier").byContributions("standard-deviation", 2),
-	renamed("LaplaceDpEvent", "laplace", "noise_multiplier", "noise-multiplier").byContributions("scale", 1),
-	renamed("RandomizedResponseDpEvent", "randomized-response", "noise_parameter", "probability", "num_buckets", "categories"),
+	renamed("GaussianDpEvent", "gaussian", "noise-multiplier", "noise_multiplier").byContributions("standard-deviation", 2),
+	renamed("LaplaceDpEvent", "laplace", "noise-multiplier", "noise_multiplier").byContributions("scale", 1),
+	renamed("RandomizedResponseDpEvent", "randomized-response", "probability", "noise_parameter", "categories", "num_buckets"),
 	renamed("EpsilonDeltaDpEvent", "approximate", "epsilon", "epsilon", "delta", "delta"),
 	renamed("ExponentialMechanismDpEvent", "exponential", "epsilon", "epsilon"),
 	renamed("PermuteAndFlipDpEvent", "permute-and-flip", "epsilon", "epsilon"),
@@ -139,21 +139,16 @@ var eventClasses = []eventClass{
 	{treeClass, []string{"noise_multiplier", "step_counts"}, reader.tree, "", nil},
 }
 
-// renamed is a class whose keys are those of a mechanism by other names, given in turn.
+// renamed is a class whose keys are those of a mechanism by other names; pairs are a key of the mechanism and that of the event, in turn.
 func renamed(class, mechanism string, pairs ...string) eventClass {
 	c := eventClass{class: class, mechanism: mechanism}
-	var own []string
-	for i := 0; i < len(pairs); i += 2 {
-		c.keys, own = append(c.keys, pairs[i]), append(own, pairs[i+1])
+	for i := 1; i < len(pairs); i += 2 {
+		c.keys = append(c.keys, pairs[i])
 	}
-	c.read = func(_ reader, n *node) (*node, error) {
-		p := n.mapping()
-		for i, key := range c.keys {
-			v, err := n.need(key, "a number")
-			if err != nil {
-				return nil, err
-			}
-			p.fields = append(p.fields, field{own[i], v.line, v})
+	c.read = func(r reader, n *node) (*node, error) {
+		p, err := r.taken(n, nil, pairs...)
+		if err != nil {
+			return nil, err
 		}
 		if d := p.get("delta"); mechanism == "approximate" && d.kind == scalarNode && d.text != "" && valueOf(p, "delta") == 0 {
 			return n.mapping("pure", n.mapping("epsilon", p.get("epsilon"))), nil
@@ -162,8 +157,8 @@ func renamed(class, mechanism string, pairs ...string) eventClass {
 	}
 	c.write = func(p *node) *node {
 		e := p.mapping()
-		for i, key := range own {
-			e.fields = append(e.fields, field{c.keys[i], p.line, p.get(key)})
+		for i, key := range c.keys {
+			e.fields = append(e.fields, field{key, p.line, p.get(pairs[2*i])})
 		}
 		return e
 	}

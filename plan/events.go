@@ -45,8 +45,7 @@ func planOfEvents(root *node) (*node, error) {
 		}
 		event = root.get(eventKey)
 	}
-	r := reader{relation}
-	steps, err := r.steps(event)
+	steps, err := reader{relation}.steps(event)
 	if err != nil {
 		return nil, err
 	}
@@ -128,31 +127,41 @@ func (r reader) step(n *node) (*node, error) {
 		return r.sampled(n, "without-replacement", "population", "source_dataset_size", "batch", "sample_size")
 	case "SampledWithReplacementDpEvent":
 		return r.sampled(n, "with-replacement", "population", "source_dataset_size", "batch", "sample_size")
-	}
-	if class == truncatedClass {
+	case truncatedClass:
 		return r.truncated(n)
 	}
 	m, err := r.mechanism(n, class)
 	return n.mapping("mechanism", m), err
 }
 
-// truncated returns the step of Gaussian noise on Poisson batches with a cap.
-func (r reader) truncated(n *node) (*node, error) {
-	pairs := []string{"rate", "sampling_probability", "cap", "truncated_batch_size", "population", "dataset_size"}
-	noise, err := n.need("noise_multiplier", "a number")
-	if err != nil {
+// taken returns a mapping of the values of an event's keys; pairs are a key of the plan and that of the event, in turn. Besides these
+// the event has the keys of more.
+func (r reader) taken(n *node, more []string, pairs ...string) (*node, error) {
+	p := n.mapping()
+	for i := 1; i < len(pairs); i += 2 {
+		more = append(more, pairs[i])
+	}
+	if err := r.keys(n, more...); err != nil {
 		return nil, err
 	}
-	parameters := n.mapping()
-	own := []string{"noise_multiplier"}
 	for i := 0; i < len(pairs); i += 2 {
 		v, err := n.need(pairs[i+1], "a number")
 		if err != nil {
 			return nil, err
 		}
-		parameters.fields, own = append(parameters.fields, field{pairs[i], v.line, v}), append(own, pairs[i+1])
+		p.fields = append(p.fields, field{pairs[i], v.line, v})
 	}
-	if err := r.keys(n, own...); err != nil {
+	return p, nil
+}
+
+// truncated returns the step of Gaussian noise on Poisson batches with a cap.
+func (r reader) truncated(n *node) (*node, error) {
+	parameters, err := r.taken(n, []string{"noise_multiplier"}, "rate", "sampling_probability", "cap", "truncated_batch_size", "population", "dataset_size")
+	if err != nil {
+		return nil, err
+	}
+	noise, err := n.need("noise_multiplier", "a number")
+	if err != nil {
 		return nil, err
 	}
 	return n.mapping("mechanism", n.mapping("gaussian", n.mapping("noise-multiplier", noise)), "sampling", n.mapping("truncated-poisson", parameters)), nil
@@ -221,20 +230,9 @@ func (r reader) selection(n *node) (*node, error) {
 // sampled returns the step of a mechanism that runs on a sample; pairs are a key of the
 // scheme and the key of the event that it stands for.
 func (r reader) sampled(n *node, scheme string, pairs ...string) (*node, error) {
-	own := []string{eventKey}
-	parameters := n.mapping()
-	for i := 0; i < len(pairs); i += 2 {
-		own = append(own, pairs[i+1])
-	}
-	if err := r.keys(n, own...); err != nil {
+	parameters, err := r.taken(n, []string{eventKey}, pairs...)
+	if err != nil {
 		return nil, err
-	}
-	for i := 0; i < len(pairs); i += 2 {
-		v, err := n.need(pairs[i+1], "a number")
-		if err != nil {
-			return nil, err
-		}
-		parameters.fields = append(parameters.fields, field{pairs[i], v.line, v})
 	}
 	inner, err := n.need(eventKey, "an event")
 	if err != nil {
@@ -279,38 +277,27 @@ func (r reader) precisions(n *node, times float64) ([]float64, error) {
 	}
 	switch class {
 	case "GaussianDpEvent":
-		if err := r.keys(n, "noise_multiplier"); err != nil {
-			return nil, err
-		}
-		v, err := n.need("noise_multiplier", "a number")
+		p, err := r.taken(n, nil, "noise-multiplier", "noise_multiplier")
 		if err != nil {
 			return nil, err
 		}
-		x, err := v.number()
-		if err != nil {
-			return nil, err
+		v := &values{node: p}
+		x := v.number("noise-multiplier")
+		if v.err != nil {
+			return nil, v.err
 		}
 		if _, err := profiles.NewGaussianMechanism(x); err != nil {
-			return nil, n.mapping("noise-multiplier", v).locate("gaussian", err)
+			return nil, p.locate("gaussian", err)
 		}
 		return []float64{times / x / x}, nil
 	case "SelfComposedDpEvent":
 		if err := r.keys(n, "count", eventKey); err != nil {
 			return nil, err
 		}
-		v, err := n.need("count", "a whole number in [1, 2^53]")
-		if err != nil {
-			return nil, err
-		}
-		count, err := v.count()
-		if err != nil {
-			return nil, err
-		}
-		inner, err := n.need(eventKey, "an event")
-		if err != nil {
-			return nil, err
-		}
-		return r.precisions(inner, times*float64(count))
+		v := &values{node: n}
+		count := ask(v, "count", "a whole number in [1, 2^53]", (*node).count)
+		all := ask(v, eventKey, "an event", func(n *node) ([]float64, error) { return r.precisions(n, times*float64(count)) })
+		return all, v.err
 	case "ComposedDpEvent":
 		events, err := r.composed(n)
 		if err != nil {

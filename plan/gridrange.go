@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -234,11 +235,7 @@ func (r *gridRange) readSpace(place, list *node, logarithmic, round bool) error 
 
 // roundDigits returns x with twelve significant digits.
 func roundDigits(x float64) float64 {
-	f, _, err := big.ParseFloat(new(big.Float).SetFloat64(x).Text('e', 11), 10, 53, big.ToNearestEven)
-	if err != nil {
-		return x // not finite
-	}
-	y, _ := f.Float64()
+	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 11, 64), 64)
 	return y
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/menu"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 var (
@@ -28,60 +27,44 @@ var (
 //	levels: 16 # none if left out
 func ParseMenu(ctx context.Context, data []byte) (*accountant.Menu, error) {
 	root, err := parseYAML(ctx, data)
-	switch {
-	case err != nil:
-		return nil, err
-	case root == nil:
-		return nil, &Error{Line: 1, Problem: "is empty; a menu has the keys " + strings.Join(menuKeys, ", ")}
-	case root.kind != mapNode:
-		return nil, root.errorf("%v is not a menu (a mapping with the keys %s)", root, strings.Join(menuKeys, ", "))
-	}
-	return parseMenu(ctx, root)
-}
-
-func parseMenu(ctx context.Context, root *node) (*accountant.Menu, error) {
-	if err := root.checkKeys(menuKeys); err != nil {
-		return nil, err
-	}
-	m := &accountant.Menu{}
-	n, err := root.need("neighbors", "add-remove, substitute or zero-out")
 	if err != nil {
 		return nil, err
 	}
-	if m.Neighbors, err = parseNeighbors(n); err != nil {
+	if root == nil {
+		return nil, &Error{Line: 1, Problem: "is empty; a menu has the keys " + strings.Join(menuKeys, ", ")}
+	}
+	v, err := root.parameters("a menu", menuKeys)
+	if err != nil {
 		return nil, err
 	}
-	if n := root.get("records-per-person"); n != nil {
-		if m.RecordsPerPerson, err = n.count(); err != nil {
-			return nil, err
-		}
-		if err := subsample.CheckRecords(m.RecordsPerPerson); err != nil {
-			return nil, n.locate("records-per-person", err)
-		}
+	relation, records := v.unit()
+	m := ask(v, "budget", "{epsilon: …, delta: …} or {units: …}", parseMenuBudget)
+	m.Neighbors, m.RecordsPerPerson = relation, records
+	optional(v, "levels", &m.Levels, func(n *node) (int, error) { return n.wholeUpTo(1000) })
+	m.Types = v.types(ctx)
+	if v.err != nil {
+		return nil, v.err
 	}
-	if n, err = root.need("budget", "{epsilon: …, delta: …} or {units: …}"); err != nil {
-		return nil, err
-	}
-	if err := parseMenuBudget(n, m); err != nil {
-		return nil, err
-	}
-	if n := root.get("levels"); n != nil {
-		if m.Levels, err = n.wholeIn(1, 1000); err != nil {
-			return nil, err
-		}
-	}
-	if n, err = root.need("menu", "a list of types"); err != nil {
-		return nil, err
-	}
-	m.Types, err = parseTypes(ctx, n)
-	return m, err
+	return &m, nil
 }
 
-// wholeIn returns a whole number of a range.
-func (n *node) wholeIn(least, most int) (int, error) {
+// wholeUpTo returns a whole number from 1 on.
+func (n *node) wholeUpTo(most int) (int, error) {
 	x, err := n.whole()
-	if err == nil && (x < least || x > most) {
-		err = n.errorf("%d is not a whole number in [%d, %d]", x, least, most)
+	if err == nil && (x < 1 || x > most) {
+		err = n.errorf("%d is not a whole number in [1, %d]", x, most)
+	}
+	return x, err
+}
+
+// units returns the units of a menu, or of a type.
+func (n *node) units() (int, error) { return n.wholeUpTo(menu.MaxUnits) }
+
+// tableDelta returns the δ of a menu.
+func (n *node) tableDelta() (float64, error) {
+	x, err := n.number()
+	if err == nil && !(x >= 1e-200 && x < 1) {
+		err = n.errorf("%v is not in [1e-200, 1)", n)
 	}
 	return x, err
 }
@@ -90,118 +73,72 @@ var adaptiveKeys = []string{"units", "delta", "menu"}
 
 // parseAdaptive reads an adaptive part of a plan.
 func parseAdaptive(ctx context.Context, n *node) (profiles.Mechanism, error) {
-	if n.kind != mapNode {
-		return nil, n.errorf("%v is not an adaptive part (a mapping with the keys %s)", n, strings.Join(adaptiveKeys, ", "))
-	}
-	if err := n.checkKeys(adaptiveKeys); err != nil {
-		return nil, err
-	}
-	var m accountant.Menu
-	v, err := n.need("units", "a whole number")
+	v, err := n.parameters("an adaptive part", adaptiveKeys)
 	if err != nil {
 		return nil, err
 	}
-	if m.Units, err = v.wholeIn(1, menu.MaxUnits); err != nil {
-		return nil, err
-	}
-	if v := n.get("delta"); v != nil {
-		if m.Delta, err = v.number(); err != nil {
-			return nil, err
-		}
-		if !(m.Delta >= 1e-200 && m.Delta < 1) {
-			return nil, v.errorf("%v is not in [1e-200, 1)", v)
-		}
-	}
-	if v, err = n.need("menu", "a list of types"); err != nil {
-		return nil, err
-	}
-	if m.Types, err = parseTypes(ctx, v); err != nil {
-		return nil, err
+	m := accountant.Menu{Units: ask(v, "units", "a whole number", (*node).units)}
+	optional(v, "delta", &m.Delta, (*node).tableDelta)
+	if m.Types = v.types(ctx); v.err != nil {
+		return nil, v.err
 	}
 	return accountant.NewAdaptive(m)
 }
 
-// parseTypes reads the types of a menu.
-func parseTypes(ctx context.Context, n *node) (types []accountant.MenuType, err error) {
-	if n.kind != listNode || len(n.items) == 0 {
-		return nil, n.errorf("%v is not a list of at least one type", n)
-	}
-	names := map[string]bool{}
-	for _, item := range n.items {
-		t, err := parseMenuType(ctx, item)
-		if err != nil {
-			return nil, err
+// types reads the types of a menu.
+func (v *values) types(ctx context.Context) []accountant.MenuType {
+	return ask(v, "menu", "a list of types", func(n *node) (types []accountant.MenuType, err error) {
+		if n.kind != listNode || len(n.items) == 0 {
+			return nil, n.errorf("%v is not a list of at least one type", n)
 		}
-		if names[t.Name] {
-			return nil, item.get("name").errorf("%q is the name of two types, must be unique", t.Name)
+		names := map[string]bool{}
+		for _, item := range n.items {
+			t, err := parseMenuType(ctx, item)
+			if err != nil {
+				return nil, err
+			}
+			if names[t.Name] {
+				return nil, item.get("name").errorf("%q is the name of two types, must be unique", t.Name)
+			}
+			names[t.Name] = true
+			types = append(types, t)
 		}
-		names[t.Name] = true
-		types = append(types, t)
-	}
-	return types, nil
+		return types, nil
+	})
 }
 
-func parseMenuBudget(n *node, m *accountant.Menu) (err error) {
-	if n.kind != mapNode {
-		return n.errorf("%v is not a budget (a mapping with the keys epsilon and delta, or units)", n)
+// parseMenuBudget returns a menu with a budget.
+func parseMenuBudget(n *node) (m accountant.Menu, err error) {
+	v, err := n.parameters("a budget", []string{"epsilon", "delta", "units"})
+	if err != nil {
+		return m, err
 	}
-	if err := n.checkKeys([]string{"epsilon", "delta", "units"}); err != nil {
-		return err
+	optional(v, "epsilon", &m.Epsilon, (*node).number)
+	if at := n.get("epsilon"); at != nil && v.err == nil && !(m.Epsilon > 0 && m.Epsilon <= 1e4) {
+		return m, at.errorf("%v is not in (0, 10000]", at)
 	}
-	if v := n.get("epsilon"); v != nil {
-		if m.Epsilon, err = v.number(); err != nil {
-			return err
-		}
-		if !(m.Epsilon > 0 && m.Epsilon <= 1e4) {
-			return v.errorf("%v is not in (0, 10000]", v)
-		}
+	optional(v, "delta", &m.Delta, (*node).tableDelta)
+	if at := n.get("units"); at != nil && v.err == nil && m.Epsilon > 0 {
+		return m, at.errorf("is set beside epsilon; a budget has one of the two")
 	}
-	if v := n.get("delta"); v != nil {
-		if m.Delta, err = v.number(); err != nil {
-			return err
-		}
-		if !(m.Delta >= 1e-200 && m.Delta < 1) {
-			return v.errorf("%v is not in [1e-200, 1)", v)
-		}
+	optional(v, "units", &m.Units, (*node).units)
+	if v.err == nil && m.Units == 0 && (m.Epsilon == 0 || m.Delta == 0) {
+		return m, n.errorf("has neither units nor both epsilon and delta")
 	}
-	if v := n.get("units"); v != nil {
-		if m.Epsilon > 0 {
-			return v.errorf("is set beside epsilon; a budget has one of the two")
-		}
-		m.Units, err = v.wholeIn(1, menu.MaxUnits)
-		return err
-	}
-	if m.Epsilon == 0 || m.Delta == 0 {
-		return n.errorf("has neither units nor both epsilon and delta")
-	}
-	return nil
+	return m, v.err
 }
 
 func parseMenuType(ctx context.Context, n *node) (t accountant.MenuType, err error) {
-	if n.kind != mapNode {
-		return t, n.errorf("%v is not a type (a mapping with the keys %s)", n, strings.Join(typeKeys, ", "))
-	}
-	if err := n.checkKeys(typeKeys); err != nil {
-		return t, err
-	}
-	v, err := n.need("name", "a text")
+	v, err := n.parameters("a type", typeKeys)
 	if err != nil {
 		return t, err
 	}
-	if t.Name, err = v.word(); err != nil {
-		return t, err
+	if t.Name = ask(v, "name", "a text", (*node).word); v.err == nil && t.Name == "" {
+		return t, n.get("name").errorf("is empty; must be a text")
 	}
-	if t.Name == "" {
-		return t, v.errorf("is empty; must be a text")
+	if cost := n.get("cost"); cost != nil && !cost.isWord("auto") {
+		optional(v, "cost", &t.Cost, (*node).units)
 	}
-	if v := n.get("cost"); v != nil && !v.isWord("auto") {
-		if t.Cost, err = v.wholeIn(1, menu.MaxUnits); err != nil {
-			return t, err
-		}
-	}
-	if v, err = n.need("steps", "a list of steps"); err != nil {
-		return t, err
-	}
-	t.Steps, err = parseSteps(v, 1, &reading{ctx: ctx})
-	return t, err
+	t.Steps = v.stepsOnce(ctx)
+	return t, v.err
 }

@@ -4,6 +4,7 @@ package plan
 // valid by itself; what only an accountant can refuse is refused there.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -83,9 +84,9 @@ func parseRootContext(ctx context.Context, data []byte) (*node, error) {
 		return nil, &Error{Line: 1, Problem: "is empty; a plan has the keys " + strings.Join(planKeys, ", ")}
 	}
 	if root.kind != mapNode {
-		return nil, root.errorf("%v is not a plan (a mapping with the keys %s)", root, strings.Join(planKeys, ", "))
+		_, err = root.parameters("a plan", planKeys)
 	}
-	return root, nil
+	return root, err
 }
 
 // parsePlan reads the plan from its nodes.
@@ -93,32 +94,14 @@ func parsePlan(ctx context.Context, root *node) (*accountant.Plan, error) {
 	if err := root.checkKeys(planKeys); err != nil {
 		return nil, err
 	}
-	p := &accountant.Plan{}
-	n, err := root.need("neighbors", "add-remove, substitute or zero-out")
-	if err != nil {
-		return nil, err
+	p, v := &accountant.Plan{}, &values{node: root}
+	p.Neighbors, p.RecordsPerPerson = v.unit()
+	p.Steps = v.stepsOnce(ctx)
+	if v.err == nil && p.Records() > 1 {
+		v.err = refusePersons(root.get("steps"), p.Records())
 	}
-	if p.Neighbors, err = parseNeighbors(n); err != nil {
-		return nil, err
-	}
-	if n := root.get("records-per-person"); n != nil {
-		if p.RecordsPerPerson, err = n.count(); err != nil {
-			return nil, err
-		}
-		if err := subsample.CheckRecords(p.RecordsPerPerson); err != nil {
-			return nil, n.locate("records-per-person", err)
-		}
-	}
-	n, err = root.need("steps", "a list of steps")
-	if err != nil {
-		return nil, err
-	}
-	p.Steps, err = parseSteps(n, 1, &reading{ctx: ctx})
-	if err == nil && p.Records() > 1 {
-		err = refusePersons(n, p.Records())
-	}
-	if err != nil {
-		return nil, err
+	if v.err != nil {
+		return nil, v.err
 	}
 	return p, nil
 }
@@ -151,34 +134,24 @@ func parseStep(n *node, times int64, r *reading) (s accountant.Step, err error) 
 	if err := r.ctx.Err(); err != nil {
 		return s, err
 	}
-	if n.kind != mapNode {
-		return s, n.errorf("%v is not a step (a mapping with the keys %s)", n, strings.Join(stepKeys, ", "))
-	}
-	if err := n.checkKeys(stepKeys); err != nil {
+	v, err := n.parameters("a step", stepKeys)
+	if err != nil {
 		return s, err
 	}
-	if v := n.get("name"); v != nil {
-		if s.Name, err = v.word(); err != nil {
-			return s, err
-		}
-	}
 	s.Count = 1
-	at := n
-	if v := n.get("count"); v != nil {
-		at = v
-		if s.Count, err = v.count(); err != nil {
-			return s, err
-		}
+	optional(v, "name", &s.Name, (*node).word)
+	optional(v, "count", &s.Count, (*node).count)
+	if v.err != nil {
+		return s, v.err
 	}
+	at := cmp.Or(n.get("count"), n)
 	if times > maxCount/s.Count {
 		return s, at.errorf("makes more than 2^53 runs (%d in each of %d)", s.Count, times)
 	}
 	times *= s.Count
 
-	if v := n.get("selection"); v != nil {
-		if s.Selection, err = parseSelection(v); err != nil {
-			return s, err
-		}
+	if optional(v, "selection", &s.Selection, parseSelection); v.err != nil {
+		return s, v.err
 	}
 	mechanism, sampling, steps := n.get("mechanism"), n.get("sampling"), n.get("steps")
 	if v := n.get("adaptive"); v != nil {
@@ -235,17 +208,14 @@ func parseDisjoint(n, disjoint *node, times int64, r *reading, s *accountant.Ste
 			return v.errorf("is set beside disjoint; set it in each branch")
 		}
 	}
-	partition, err := n.need("partition", "fixed (by the place of a record) or by-record (by what it is)")
-	if err != nil {
-		return err
-	}
-	word, err := partition.word()
-	if err != nil {
-		return err
+	v := &values{node: n}
+	word := ask(v, "partition", "fixed (by the place of a record) or by-record (by what it is)", (*node).word)
+	if v.err != nil {
+		return v.err
 	}
 	allowed := []string{string(accountant.FixedPartition), string(accountant.ByRecord)}
 	if !slices.Contains(allowed, word) {
-		return partition.errorf("%s", nearest.Value(word, allowed))
+		return n.get("partition").errorf("%s", nearest.Value(word, allowed))
 	}
 	s.Partition = accountant.Partition(word)
 	if s.Disjoint, err = parseSteps(disjoint, times, r); err != nil {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/tables"
@@ -148,7 +149,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) {
 	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", c.Unit.Text(), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
 	verdict := "consistent: the attack does not refute the plan; it does not confirm it either"
 	if !c.Consistent {
-		verdict = paint(w, red, "REFUTED: this plan is not what ran, or chance was against it")
+		verdict = print.Paint(w, print.Red, "REFUTED: this plan is not what ran, or chance was against it")
 	}
 	fmt.Fprintf(w, "%s\n(%s)\n", verdict, c.Reason)
 }

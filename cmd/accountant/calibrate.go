@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
@@ -83,7 +84,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	if a.Unlimited {
 		fmt.Fprintf(w, "\nThe least private value allowed meets the budget: nothing limits it.\n")
 	}
-	t := newTable(w, 3, 0).headless()
+	t := print.NewTable(w, 3, 0).Headless()
 	all := []service.Bounds{certified(a.Meets)}
 	if a.Fails != nil {
 		all = append(all, certified(*a.Fails))
@@ -111,13 +112,13 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	}
 	if a.Factor || len(a.Steps) > 1 {
 		fmt.Fprintln(w)
-		f := newFacts(w, 0)
+		f := print.NewFacts(w, 0)
 		for _, s := range a.Steps {
 			label := s.Path
 			if s.Name != "" {
 				label += " (" + oneLine(s.Name) + ")"
 			}
-			f.add("  "+label+": ", "%s %s", cmp.Or(s.Quantity, a.Solve), short(s.Value))
+			f.Add("  "+label+": ", "%s %s", cmp.Or(s.Quantity, a.Solve), short(s.Value))
 		}
 		f.Flush()
 	}

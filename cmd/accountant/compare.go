@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -37,7 +38,7 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 
 func printComparison(w io.Writer, a service.CompareAnswer) {
 	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", a.Unit.Text(), short(a.Delta))
-	tw := newTable(w, 3, 0)
+	tw := print.NewTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
 	for _, r := range a.Methods {
 		value, kind := "", fmt.Sprint(r.Kind)
@@ -57,7 +58,7 @@ func printComparison(w io.Writer, a service.CompareAnswer) {
 		default:
 			value = "–"
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", r.Method, value, kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", r.Method, value, kind, strings.ReplaceAll(oneLine(r.Note), "no bound", print.Paint(w, print.Yellow, "no bound")))
 	}
 	tw.Flush()
 	fmt.Fprintln(w, "\nBy:")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -97,7 +98,7 @@ func printBounds(w io.Writer, neighbors, method string, answers []answer) {
 		label = "accountant"
 	}
 	fmt.Fprintf(w, "neighbors: %s\n%s: %s (upper bounds)\n\n", neighbors, label, method)
-	t := newTable(w, 3, 0)
+	t := print.NewTable(w, 3, 0)
 	for i, a := range answers {
 		head, order := "", ""
 		if a.Order != 0 {

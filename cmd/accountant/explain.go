@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -45,7 +46,7 @@ func printTopics(w io.Writer, topics []service.Topic, asked string) {
 		fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
 		return
 	}
-	tw := newTable(w, 3, 0).headless()
+	tw := print.NewTable(w, 3, 0).Headless()
 	fmt.Fprint(tw, "topic\ttitle\n")
 	for _, t := range topics {
 		fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)

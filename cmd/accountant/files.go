@@ -152,44 +152,6 @@ func pathProblem(name string, err error) error {
 	return fmt.Errorf("%s: %w", printable(name), err)
 }
 
-// A checked is standard output that remembers its first error, whoever wrote.
-type checked struct {
-	io.Writer
-	err error
-}
-
-// Write implements io.Writer.
-func (c *checked) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	if c.err == nil {
-		c.err = err
-	}
-	return n, err
-}
-
-// fileOf returns the file that w writes to, nil if it is none.
-func fileOf(w io.Writer) *os.File {
-	for c, ok := w.(*checked); ok; c, ok = w.(*checked) {
-		w = c.Writer
-	}
-	f, _ := w.(*os.File)
-	return f
-}
-
-// isTerminal reports whether w is a terminal, on which progress can be shown.
-func isTerminal(w io.Writer) bool {
-	f := fileOf(w)
-	if f == nil {
-		return false
-	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull) // a character device as well
-	return err != nil || !os.SameFile(info, null)
-}
-
 // planArg is the cobra.PositionalArgs of a command that takes one plan file.
 func planArg(cmd *cobra.Command, args []string) error {
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -17,7 +18,7 @@ const mostRows = 20
 
 func printFilter(w io.Writer, a service.FilterAnswer) {
 	fmt.Fprintf(w, "neighbors: %s\nunits: %d, each step chosen by the results so far\n\n", a.Unit.Text(), a.Units)
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "type\tcost\truns\talone\tefficiency\t")
 	for _, x := range a.Types {
 		alone, efficiency := "–", "–"
@@ -47,7 +48,7 @@ func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) 
 		return
 	}
 	fmt.Fprintf(w, title+"\n", short(rows[0].Delta))
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	every := max(1, (len(rows)+mostRows-1)/mostRows)
 	for i, r := range rows {
 		if (len(rows)-1-i)%every != 0 || r.Units == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -167,16 +168,16 @@ func (p *followed) print(a service.FollowedAt) error {
 
 // csv writes the rows of a line, and before the first the names of the columns.
 func (p *followed) csv(a service.FollowedAt, first bool) error {
-	t, err := flatten(a)
+	t, err := print.Flatten(a)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
 	if first {
-		t.rows = append([][]string{t.columns}, t.rows...)
+		t.Rows = append([][]string{t.Columns}, t.Rows...)
 	}
-	if err := out.WriteAll(t.rows); err != nil {
+	if err := out.WriteAll(t.Rows); err != nil {
 		return err
 	}
 	_, err = p.w.Write(b.Bytes())

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/tables"
@@ -46,7 +47,7 @@ func newLabelCmd() *cobra.Command {
 // printLabel writes the report as text. Beyond a dozen labels the matrix is left to
 // --json.
 func printLabel(w io.Writer, r *service.LabelAnswer) {
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	name := func(y float64) string { return fmt.Sprint(y) }
 	if r.Classes != nil {
 		name = func(y float64) string { return printable(r.Classes[int(y)]) }
@@ -114,7 +115,7 @@ func printLabelMethods(t io.Writer, r *service.LabelAnswer) {
 // printLabelGroups shows what a prior for each group gains.
 func printLabelGroups(w io.Writer, r *service.LabelAnswer) {
 	fmt.Fprintf(w, "\nA randomizer for each group, for the same epsilon: half-loss %.6g\n\n", r.GroupedLoss)
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "group\tshare\toutputs\thalf-loss\t")
 	for _, g := range r.Groups {
 		fmt.Fprintf(t, "%s\t%.4f\t%d\t%.6g\t\n", printable(g.Name), g.Share, len(g.Outputs), g.Loss)

@@ -20,6 +20,16 @@ func labelRun(args ...string) (string, error) {
 	return out, err
 }
 
+// labelAnswer reads the answer about the one ε that was asked for.
+func labelAnswer(t *testing.T, out string) service.LabelAnswer {
+	t.Helper()
+	var all service.Answers[service.LabelAnswer]
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all.Results) != 1 {
+		t.Fatalf("%d answers: %v", len(all.Results), err)
+	}
+	return all.Results[0]
+}
+
 func labelTemp(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -37,10 +47,7 @@ func TestLabelDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r service.LabelAnswer
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := labelAnswer(t, out)
 	// labeldp.md §7.1, §7.2, prior A, ε = 1.
 	for name, want := range map[string]float64{"optimal": 1.9336638085537, "debiased-rr": 2.2527911641127, "two-point": 1.9663471884156,
 		"laplace": 4, "clipped-laplace": 0.48656568691672, "staircase": 3.8362070624711, "discrete-laplace": 3.9176980890328,
@@ -83,10 +90,7 @@ func TestLabelDesign(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r service.LabelAnswer
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			t.Fatal(err)
-		}
+		r := labelAnswer(t, out)
 		if math.Abs(r.Certificate.Primal-want) > 1e-9*want {
 			t.Errorf("%v: loss %v, want %v", args, r.Certificate.Primal, want)
 		}
@@ -216,7 +220,7 @@ func TestLabelErrors(t *testing.T) {
 		args []string
 	}{
 		{"\"epsilon\" not set", []string{"--prior", prior}},
-		{"epsilon: NaN is not in", []string{"--prior", prior, "--epsilon", "NaN"}},
+		{`epsilon: "NaN" is not a number`, []string{"--prior", prior, "--epsilon", "NaN"}},
 		{"\"prior\" not set", []string{"--epsilon", "1"}},
 		{"no such file", []string{"--epsilon", "1", "--prior", "nowhere.csv"}},
 		{"--grid: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
@@ -325,10 +329,7 @@ func TestLabelSingle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r service.LabelAnswer
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := labelAnswer(t, out)
 	for name, loss := range r.Loss {
 		if loss != 0 {
 			t.Errorf("%s loses %v", name, loss)
@@ -515,10 +516,7 @@ func TestLabelGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r service.LabelAnswer
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := labelAnswer(t, out)
 	if len(r.Groups) != 2 || r.Groups[1].Name != "pm" || r.Groups[0].Share != 0.5 || !(r.GroupedLoss < r.Loss["optimal"]) {
 		t.Errorf("%+v", r)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/ledger"
@@ -193,7 +194,7 @@ func newLedgerLogCmd() *cobra.Command {
 			return err
 		}
 		return form.print(cmd.OutOrStdout(), a, func(w io.Writer) {
-			t := newTable(w, 3, 0)
+			t := print.NewTable(w, 3, 0)
 			fmt.Fprint(t, "  time\truns\tnote\n")
 			for _, e := range a.Entries {
 				fmt.Fprintf(t, "  %s\t%d\t%s\n", printable(e.Time), e.Runs, printable(e.Note))
@@ -289,7 +290,7 @@ func printOdometer(w io.Writer, st ledger.Status) {
 	}
 	rows := st.Config.Menu.Odometer
 	fmt.Fprintf(w, "\nhad the budget been these units, at δ = %s:\n", short(st.Config.Delta))
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	every, told := max(1, (len(rows)+mostRows-1)/mostRows), false
 	for i, r := range rows {
 		mark := ""
@@ -316,18 +317,18 @@ func summedNote(st ledger.Status) string {
 
 func printStatus(w io.Writer, st ledger.Status) {
 	c := st.Config
-	f := newFacts(w, 11)
-	f.add("budget:", "ε = %s, δ = %s; neighbors: %v", short(c.Epsilon), short(c.Delta), c.Neighbors)
+	f := print.NewFacts(w, 11)
+	f.Add("budget:", "ε = %s, δ = %s; neighbors: %v", short(c.Epsilon), short(c.Delta), c.Neighbors)
 	if c.RecordsPerPerson > 1 {
-		f.add("unit:", "a person with at most %d records", c.RecordsPerPerson)
+		f.Add("unit:", "a person with at most %d records", c.RecordsPerPerson)
 	}
-	f.add("mode:", "%s", c.Mode)
-	f.add("entries:", "%d, with %d runs of mechanisms", st.Entries, st.Runs)
+	f.Add("mode:", "%s", c.Mode)
+	f.Add("entries:", "%d, with %d runs of mechanisms", st.Entries, st.Runs)
 	if st.Checkpoints > 0 {
-		f.add("summed:", "%s", summedNote(st))
+		f.Add("summed:", "%s", summedNote(st))
 	}
 	if st.Last != "" {
-		f.add("last:", "%s", printable(st.Last))
+		f.Add("last:", "%s", printable(st.Last))
 	}
 	switch c.Mode {
 	case ledger.Planned:
@@ -337,25 +338,25 @@ func printStatus(w io.Writer, st ledger.Status) {
 		if e.Gap != nil {
 			gap = "; a gap in theory: the lower end is an attack"
 		}
-		f.add("spent:", "%s ≤ ε ≤ %s at δ = %s%s", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
-		f.add("left:", "%s of ε", rounded(st.Left, 6, down))
+		f.Add("spent:", "%s ≤ ε ≤ %s at δ = %s%s", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
+		f.Add("left:", "%s of ε", rounded(st.Left, 6, down))
 	case ledger.AdaptiveMenu:
-		f.add("spent:", "%d of %d units", st.Spent.Units, st.Spent.UnitsBudget)
-		f.add("left:", "%d units", st.Spent.UnitsBudget-st.Spent.Units)
+		f.Add("spent:", "%d of %d units", st.Spent.Units, st.Spent.UnitsBudget)
+		f.Add("left:", "%d units", st.Spent.UnitsBudget-st.Spent.Units)
 	case ledger.AdaptiveGaussian:
-		f.add("spent:", "μ = %s of %s (Gaussian differential privacy)", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
-		f.add("left:", "μ = %s for one more step", rounded(st.Left, 6, down))
+		f.Add("spent:", "μ = %s of %s (Gaussian differential privacy)", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
+		f.Add("left:", "μ = %s for one more step", rounded(st.Left, 6, down))
 	default:
-		f.add("spent:", "%s of %s at Rényi order %s", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
-		f.add("left:", "%s at that order", rounded(st.Left, 6, down))
+		f.Add("spent:", "%s of %s at Rényi order %s", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
+		f.Add("left:", "%s at that order", rounded(st.Left, 6, down))
 	}
 	if st.Head != "" {
-		f.add("head:", "%s", st.Head)
+		f.Add("head:", "%s", st.Head)
 	}
-	f.add("guarantee:", "%s", st.Guarantee)
+	f.Add("guarantee:", "%s", st.Guarantee)
 	defer printOdometer(w, st)
 	if st.Torn > 0 {
-		f.add(paint(w, yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
+		f.Add(print.Paint(w, print.Yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
 	}
 	f.Flush()
 }

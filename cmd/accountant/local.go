@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/tables"
@@ -111,7 +112,7 @@ func readValues(path string, categories service.Decimal) (values []int, err erro
 
 func (a localRun) print(w io.Writer) {
 	fmt.Fprintf(w, "%s with local ε %v: messages of %d users\n\n", a.Mechanism, a.Epsilon, a.Users)
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprint(t, "value\testimate\tdeviation\t\n")
 	for _, e := range a.Estimates {
 		fmt.Fprintf(t, "%d\t%.1f\t%.1f\t\n", e.Value, float64(e.Count), float64(e.Deviation))

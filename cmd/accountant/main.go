@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/cmd/print"
 )
 
 // defaultMemory is the memory limit of the process where --memory does not say.
@@ -48,7 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out := &checked{Writer: stdout}
+	out := &print.Checked{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
 	asJSON := slices.Contains(args, "--json") && !slices.Contains(args, "--csv")
@@ -56,8 +58,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitCode(cmd, asJSON, err, stderr)
 	}
 	cmd, err := root.ExecuteContextC(ctx)
-	if out.err != nil { // an answer that is cut short is none
-		err = inputError{out.err}
+	if out.Err != nil { // an answer that is cut short is none
+		err = inputError{out.Err}
 	}
 	return exitCode(cmd, asJSON, err, stderr)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -23,39 +24,39 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) {
 	case p.Voters != nil:
 		kind = fmt.Sprintf("of %d kinds", len(p.Voters))
 	}
-	f := newFacts(w, 12)
-	f.add("budget", "(%.6g, %.6g)-DP for the majority of %d mechanisms, %s", p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms, kind)
+	f := print.NewFacts(w, 12)
+	f.Add("budget", "(%.6g, %.6g)-DP for the majority of %d mechanisms, %s", p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms, kind)
 	if p.Classes > 2 {
-		f.add("votes", "for one of %d labels; without an absolute majority, or else, a uniform one is told", p.Classes)
+		f.Add("votes", "for one of %d labels; without an absolute majority, or else, a uniform one is told", p.Classes)
 	}
-	f.add("certified", "%v: %s", a.Certified, a.Proof)
-	f.add("max f", "%.12g of at most %.12g", a.MaxF, a.BudgetF)
+	f.Add("certified", "%v: %s", a.Certified, a.Proof)
+	f.Add("max f", "%.12g of at most %.12g", a.MaxF, a.BudgetF)
 	if a.MaxF-a.Attained > 1e-9*a.MaxF {
-		f.add("attained", "%.6g of max f for certain: the certificate has this gap", a.Attained)
+		f.Add("attained", "%.6g of max f for certain: the certificate has this gap", a.Attained)
 	}
-	f.add("objective", "%.12g", a.Objective)
+	f.Add("objective", "%.12g", a.Objective)
 	// What rounding leaves is not worth a line.
 	if a.Gap != nil && *a.Gap > 1e-9*a.Objective {
-		f.add("gap", "the largest objective is at most %s more", rounded(*a.Gap, 2, up))
+		f.Add("gap", "the largest objective is at most %s more", rounded(*a.Gap, 2, up))
 	}
 	if a.EpsilonUpper != nil {
 		how := "whatever families are chosen in the light of earlier answers"
 		if p.Classes > 2 {
 			how = "by composing the bound of one"
 		}
-		f.add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
+		f.Add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
 	}
 	f.Flush()
 	fmt.Fprintln(w, "expected error")
-	f = newFacts(w, 15)
+	f = print.NewFacts(w, 15)
 	for _, fam := range a.Families {
-		f.add("  "+fam.Name, "%.6g", a.Error[fam.Name])
+		f.Add("  "+fam.Name, "%.6g", a.Error[fam.Name])
 	}
 	f.Flush()
 	fmt.Fprintln(w, "votes for the majority, probability γ of telling it")
-	f = newFacts(w, 13)
+	f = print.NewFacts(w, 13)
 	for l := (p.Mechanisms + 1) / 2; l <= p.Mechanisms; l++ {
-		f.add(fmt.Sprintf("  %5d", l), "%.15g", a.Gamma[l])
+		f.Add(fmt.Sprintf("  %5d", l), "%.15g", a.Gamma[l])
 	}
 	f.Flush()
 }

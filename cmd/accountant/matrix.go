@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/matrix"
 )
@@ -86,12 +87,12 @@ func float(x service.Number) string { return fmt.Sprint(float64(x)) }
 func printMatrixOptimum(w io.Writer, r service.MatrixOptimizeAnswer) {
 	s := r.Strategy.(matrix.Strategy)
 	fmt.Fprintf(w, "neighbors: %s\n%d steps, %s\n\n", r.Neighbors, r.Steps, r.Participation)
-	f := newFacts(w, 18)
-	f.add("strategy", "%v", s)
-	f.add("sensitivity", "in [%s, %s]", rounded(r.Sensitivity.Lower, 10, down), rounded(r.Sensitivity.Upper, 10, up))
-	f.add("noise multiplier", "%s", short(r.NoiseMultiplier))
-	f.add("prefix sums", "root mean squared error %s, worst %s", rounded(r.RMSE, 6, near), rounded(r.MaxError, 6, near))
-	f.add("price", "%s ≤ ε ≤ %s at δ = %s", rounded(r.Epsilon.Lower, 9, down), rounded(r.Epsilon.Upper, 9, up), short(r.Delta))
+	f := print.NewFacts(w, 18)
+	f.Add("strategy", "%v", s)
+	f.Add("sensitivity", "in [%s, %s]", rounded(r.Sensitivity.Lower, 10, down), rounded(r.Sensitivity.Upper, 10, up))
+	f.Add("noise multiplier", "%s", short(r.NoiseMultiplier))
+	f.Add("prefix sums", "root mean squared error %s, worst %s", rounded(r.RMSE, 6, near), rounded(r.MaxError, 6, near))
+	f.Add("price", "%s ≤ ε ≤ %s at δ = %s", rounded(r.Epsilon.Lower, 9, down), rounded(r.Epsilon.Upper, 9, up), short(r.Delta))
 	f.Flush()
 	text, err := json.Marshal(s)
 	if err == nil && len(text) <= 400 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/cmd/print"
 )
 
 // meterDelay is how long a computation takes before its progress is shown.
@@ -60,7 +62,7 @@ func startMeter(cmd *cobra.Command, progress, what string) *meter {
 	switch {
 	case progress == "on":
 		return newMeter(w, what, time.Now, 0)
-	case progress == "auto" && isTerminal(w):
+	case progress == "auto" && print.IsTerminal(w):
 		m := newMeter(w, what, time.Now, meterDelay)
 		go m.animate()
 		return m

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/pate"
@@ -194,23 +195,23 @@ func pateEpsilon(x service.PateLine) string {
 
 func writePate(w io.Writer, a service.PateAnswer) {
 	r := a.Run
-	f := newFacts(w, 11)
-	f.add("mechanism", "%v", r.Aggregator)
-	f.add("votes", "%d queries, %d classes, %d teachers", r.Votes.Queries(), r.Votes.Classes(), r.Votes.Teachers())
+	f := print.NewFacts(w, 11)
+	f.Add("mechanism", "%v", r.Aggregator)
+	f.Add("votes", "%d queries, %d classes, %d teachers", r.Votes.Queries(), r.Votes.Classes(), r.Votes.Teachers())
 	for _, x := range r.Notes {
-		f.add(paint(w, yellow, "warning")+"    ", "%s", x)
+		f.Add(print.Paint(w, print.Yellow, "warning")+"    ", "%s", x)
 	}
 	kind := a.Guarantee
 	switch {
 	case a.Head.Cost.ExPost:
-		kind += ", " + paint(w, red, "NOT AN (ε, δ) BOUND") + " of what ran"
+		kind += ", " + print.Paint(w, print.Red, "NOT AN (ε, δ) BOUND") + " of what ran"
 	case a.Head.Cost.Report == pate.ExpectedNotABound:
-		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
+		kind = "an estimate, " + print.Paint(w, print.Red, "NOT A BOUND")
 	}
-	f.add("epsilon", "%s at delta %s (%v report: %s)", pateEpsilon(a.Head), short(a.Delta), a.Head.Cost.Report, kind)
+	f.Add("epsilon", "%s at delta %s (%v report: %s)", pateEpsilon(a.Head), short(a.Delta), a.Head.Cost.Report, kind)
 	f.Flush()
 	fmt.Fprintln(w)
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintf(t, "report\tepsilon\torder\tcost of checks\tof answers\tanswered\t\n")
 	for _, x := range a.Lines {
 		answered := fmt.Sprintf("%.0f", x.Cost.Answered)
@@ -239,7 +240,7 @@ func writePate(w io.Writer, a service.PateAnswer) {
 		fmt.Fprintf(w, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",
 			short(a.Delta), map[bool]string{true: "order was", false: fmt.Sprintf("%d orders (which share δ) were", k)}[k == 1])
 	}
-	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
+	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", print.Paint(w, print.Red, pateNotSafe), pateNotSafeWhy)
 }
 
 // newPateCalibrateCmd searches parameters on votes that are no secret.
@@ -252,18 +253,18 @@ func newPateCalibrateCmd() *cobra.Command {
 }
 
 func writePateCalibration(w io.Writer, o *service.PateCalibration) {
-	f := newFacts(w, 24)
+	f := print.NewFacts(w, 24)
 	mechanism := fmt.Sprintf("--mechanism %s", o.Mechanism)
 	if o.Threshold != nil {
 		mechanism += fmt.Sprintf(" --threshold %v --sigma1 %v", *o.Threshold, *o.Sigma1)
 	}
-	f.add("mechanism", "%s --sigma2 %v", mechanism, o.Sigma2)
-	f.add("epsilon", "%s at delta %s (%s report)", rounded(o.Epsilon, 6, up), short(o.Delta), o.Report)
-	f.add("at every data set", "%s", rounded(o.Independent, 6, up))
-	f.add("answers expected", "%.1f of %d queries, %.1f of them the plurality's", o.Answered, o.Queries, o.Correct)
+	f.Add("mechanism", "%s --sigma2 %v", mechanism, o.Sigma2)
+	f.Add("epsilon", "%s at delta %s (%s report)", rounded(o.Epsilon, 6, up), short(o.Delta), o.Report)
+	f.Add("at every data set", "%s", rounded(o.Independent, 6, up))
+	f.Add("answers expected", "%.1f of %d queries, %.1f of them the plurality's", o.Answered, o.Queries, o.Correct)
 	if p := o.Publish; p != nil {
-		f.add("publish", "--order %v --beta %v --noise %v --confidence %v", p.Order, p.Beta, p.Noise, p.Confidence)
-		f.add("published epsilon", "%s at the median of its noise", rounded(p.Median, 6, up))
+		f.Add("publish", "--order %v --beta %v --noise %v --confidence %v", p.Order, p.Beta, p.Noise, p.Confidence)
+		f.Add("published epsilon", "%s at the median of its noise", rounded(p.Median, 6, up))
 	}
 	f.Flush()
 	fmt.Fprintf(w, "\nThese votes must be synthetic or public: parameters that depend on private votes\ntell of them. On the private votes ε is another number; that at every data set holds.\n")
@@ -278,16 +279,16 @@ func newPatePublishCmd() *cobra.Command {
 }
 
 func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
-	f := newFacts(w, 21)
-	f.add("mechanism", "%v", o.Run.Aggregator)
-	f.add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
+	f := print.NewFacts(w, 21)
+	f.Add("mechanism", "%v", o.Run.Aggregator)
+	f.Add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
 	may := "may be published, an upper bound"
 	if seeded {
 		may = "NOT to be published, as its seed is known; an upper bound"
 	}
-	f.add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
-	f.add("", "over its noise, at the data set that voted, this number included")
-	f.add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
+	f.Add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
+	f.Add("", "over its noise, at the data set that voted, this number included")
+	f.Add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
 	f.Flush()
 	if p := o.Private; p != nil {
 		writePatePublishPrivate(w, p)
@@ -295,11 +296,11 @@ func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
 }
 
 func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
-	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	f := newFacts(w, 23)
-	f.add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
-	f.add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
-	f.add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
+	f := print.NewFacts(w, 23)
+	f.Add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+	f.Add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.Add("  epsilon at the median of the noise  ", "%.6g", p.Median)
 	f.Flush()
 }
 
@@ -310,22 +311,22 @@ func newPateSmoothCmd() *cobra.Command {
 }
 
 func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
-	f := newFacts(w, 21)
-	f.add("mechanism", "%v", o.Run.Aggregator)
+	f := print.NewFacts(w, 21)
+	f.Add("mechanism", "%v", o.Run.Aggregator)
 	when := "fixed in advance"
 	if o.Why != "" {
 		when = "parameters"
 	}
-	f.add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
+	f.Add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
 		may := "may be published"
 		if seeded {
 			may = "NOT to be published, as its seed is known"
 		}
-		f.add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, paint(w, red, "NOT AN UPPER BOUND"))
-		f.add("", "(the noise puts it below the ε that was paid half of the time)")
+		f.Add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, print.Paint(w, print.Red, "NOT AN UPPER BOUND"))
+		f.Add("", "(the noise puts it below the ε that was paid half of the time)")
 	} else {
-		f.add("sanitized epsilon", "none: %s", o.Why)
+		f.Add("sanitized epsilon", "none: %s", o.Why)
 	}
 	f.Flush()
 	if p := o.Private; p != nil {
@@ -336,15 +337,15 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
 func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) {
 	bound := ""
 	if !p.Bound {
-		bound = ", " + paint(w, red, "NOT A BOUND")
+		bound = ", " + print.Paint(w, print.Red, "NOT A BOUND")
 	}
-	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	f := newFacts(w, 23)
-	f.add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
-	f.add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
-	f.add("  epsilon of both", "%.6g%s", p.Fixed, bound)
-	f.add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
-	f.add("  noise", "± %.6g", p.StdDev)
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
+	f := print.NewFacts(w, 23)
+	f.Add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
+	f.Add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
+	f.Add("  epsilon of both", "%.6g%s", p.Fixed, bound)
+	f.Add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.Add("  noise", "± %.6g", p.StdDev)
 	f.Flush()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -74,7 +75,7 @@ func newPlanCheckCmd() *cobra.Command {
 				return wrong
 			}
 			return out.print(cmd.OutOrStdout(), list, func(w io.Writer) {
-				t := newTable(w, 3, 0)
+				t := print.NewTable(w, 3, 0)
 				fmt.Fprint(t, "plan\tneighbors\tsteps\truns\n")
 				for _, r := range list.Plans {
 					fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, r.Unit.Text(), r.Steps, r.Runs)
@@ -138,14 +139,14 @@ func printDiff(w io.Writer, a service.Difference) {
 		fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
 		return
 	}
-	t := newTable(w, 3, 0)
+	t := print.NewTable(w, 3, 0)
 	fmt.Fprint(t, "  changed\told\tnew\n")
 	for _, c := range a.Changes {
 		fmt.Fprintf(t, "  %s\t%s\t%s\n", c.Path, orNothing(c.Old), orNothing(c.New))
 	}
 	t.Flush()
 	fmt.Fprintln(w)
-	t = newTable(w, 3, 0)
+	t = print.NewTable(w, 3, 0)
 	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
 	row := func(name string, b service.Bounds) {
 		d := digitsFor(b)

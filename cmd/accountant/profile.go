@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -85,7 +86,7 @@ func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, err
 
 func printProfile(w io.Writer, a service.Profile) {
 	fmt.Fprintf(w, "%s; neighbors: %s\n\n", profileTitle(a), a.Neighbors)
-	tw := newTable(w, 3, 0)
+	tw := print.NewTable(w, 3, 0)
 	if a.Same {
 		fmt.Fprintf(tw, "  ε\tδ, either direction\n")
 	} else {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -32,7 +33,7 @@ func riskPicture(risk service.RiskAnswer) figure.Picture {
 
 func printRisk(w io.Writer, risk service.RiskAnswer) {
 	fmt.Fprintf(w, "neighbors: %s\n\n", risk.Unit.Text())
-	tw := newTable(w, 3, 0)
+	tw := print.NewTable(w, 3, 0)
 	row := func(what string, v service.RiskValue) {
 		d := digitsFor(v.Bounds)
 		certified := fmt.Sprintf("%s … %s", rounded(v.Lower, d, down), rounded(v.Upper, d, up))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -226,7 +227,7 @@ func exitCode(cmd *cobra.Command, asJSON bool, err error, stderr io.Writer) int 
 		fmt.Fprintf(stderr, "%s: %s (see %[1]s --help)\n", cmd.CommandPath(), failure.Message)
 		return code
 	case exitBudget:
-		failure.Message = paint(stderr, red, failure.Message)
+		failure.Message = print.Paint(stderr, print.Red, failure.Message)
 	}
 	fmt.Fprintf(stderr, "accountant: %s\n", failure.Message)
 	return code

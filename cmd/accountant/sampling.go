@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -55,7 +56,7 @@ func schemesTitle(a service.SamplingAnswer) string {
 func printEpochs(w io.Writer, a service.SamplingAnswer) {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, batch %d, %s epochs; neighbors: %s\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, a.Batch, short(a.Epochs), a.Neighbors)
-	t := newTable(w, 2, 0)
+	t := print.NewTable(w, 2, 0)
 	fmt.Fprintf(t, "batches\tdrawn\tε at δ = %s, %s\tnoise for ε ≤ %s\n", short(a.Delta), schemesTitle(a), rounded(a.TargetEpsilon, 4, up))
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {
@@ -89,7 +90,7 @@ func printSampling(w io.Writer, a service.SamplingAnswer) {
 	}
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, orDash(a.Subset), a.Batch)
-	t := newTable(w, 2, 0)
+	t := print.NewTable(w, 2, 0)
 	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %d steps, %s\n", a.Steps, schemesTitle(a))
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
@@ -36,7 +37,7 @@ func selectPicture(a service.SelectAnswer) figure.Picture {
 }
 
 func selectWriteTable(w io.Writer, out service.SelectAnswer) {
-	t := newTable(w, 2, tabwriter.AlignRight)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε attack\tε proved\tδ\t")
 	for _, r := range out.Laws {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t%s\t\n", r.Law, selectCell(r.Shape, "%g"),

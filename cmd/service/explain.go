@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
@@ -19,14 +20,31 @@ import (
 // ExplainRequest names a topic, a theorem or another word of the texts; without one it
 // asks for all topics.
 type ExplainRequest struct {
-	Topic string `json:"topic,omitempty"`
+	Topic      string `json:"topic,omitempty"`
+	Containing string `json:"containing,omitempty" help:"list the topics whose text has these {words}"`
+}
+
+// shape reports keys that do not go together.
+func (q ExplainRequest) shape() error {
+	if q.Topic != "" && q.Containing != "" {
+		return shape("%s is of no use with a topic", "containing")
+	}
+	return nil
 }
 
 // explain returns the topic of the request alone, or all.
 func (s *Service) explain(_ context.Context, q ExplainRequest) ([]Topic, error) {
 	topics, err := Topics()
-	if err != nil || q.Topic == "" {
-		return topics, err
+	switch {
+	case err != nil:
+		return nil, err
+	case q.Containing != "":
+		if topics = mentioning(topics, q.Containing); topics == nil {
+			return nil, fault.New("containing", "%s is in no topic", decimal.Show(q.Containing))
+		}
+		return topics, nil
+	case q.Topic == "":
+		return topics, nil
 	}
 	t, err := findTopic(topics, q.Topic)
 	return []Topic{t}, err

@@ -16,7 +16,7 @@ import (
 // LabelRequest has the privacy of one label and the prior: a weight for each label or
 // class, of each group if examples have public groups.
 type LabelRequest struct {
-	Epsilon float64      `json:"epsilon" in:"[1e-6, 28]" help:"privacy of the randomizer, in [1e-6, 28]"`
+	Epsilon Decimals     `json:"epsilon" in:"[1e-6, 28]" help:"privacy {ε} of the randomizer, in [1e-6, 28], several with commas between them"`
 	Labels  []float64    `json:"labels,omitempty"`
 	Weights []float64    `json:"weights,omitempty"`
 	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
@@ -125,7 +125,7 @@ func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 	if err != nil {
 		return nil, fieldFault(err, "", nil)
 	}
-	a, err := design(ctx, p, q.Epsilon, q.Grid, q.Bias)
+	a, err := design(ctx, p, q.Epsilon.float(), q.Grid, q.Bias)
 	if err == nil {
 		err = a.byGroup(ctx, q)
 	}
@@ -148,11 +148,11 @@ func classes(q LabelRequest) (*LabelAnswer, error) {
 	if err != nil {
 		return nil, fault.Rename(err, func(key string) string { return strings.Replace(key, "labels", "classes", 1) })
 	}
-	chosen, err := labeldp.RRWithPrior(p, q.Epsilon, 0)
+	chosen, err := labeldp.RRWithPrior(p, q.Epsilon.float(), 0)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := labeldp.RandomizedResponse(codes, q.Epsilon)
+	plain, err := labeldp.RandomizedResponse(codes, q.Epsilon.float())
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (a *LabelAnswer) byGroup(ctx context.Context, q LabelRequest) error {
 		if err != nil {
 			return fmt.Errorf("groups: %q: %w", g.Name, err)
 		}
-		r, cert, err := labeldp.OptimalUnbiased(ctx, p, q.Epsilon)
+		r, cert, err := labeldp.OptimalUnbiased(ctx, p, q.Epsilon.float())
 		if err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ var trials = map[string]struct {
 		`{"votes":[[9,1]],"mechanism":"gnmax","sigma2":1e99,"delta":1e-5}`, `sigma2: 1e+99 is not in [`,
 		`{"votes":` + manyVotes() + `,"mechanism":"confident","threshold":500,"sigma1":90,"sigma2":40,"delta":1e-5}`},
 	"pate-calibrate": {`{"votes":[[9,1],[5,5]],"mechanism":"gnmax","epsilon":2,"delta":1e-5}`, `"report":"worst",`,
-		`{"votes":[[9,1]],"mechanism":"gnmax","epsilon":"two","delta":1e-5}`, `epsilon: a JSON string is not a number`,
+		`{"votes":[[9,1]],"mechanism":"gnmax","epsilon":"two","delta":1e-5}`, `epsilon: a JSON string is not a list of numbers`,
 		`{"votes":[[9,1]],"mechanism":"gnmax","epsilon":2,"delta":1e-5,"threshold":3}`, `threshold is of no use to gnmax`,
 		`{"votes":` + manyVotes() + `,"mechanism":"confident","epsilon":2,"delta":1e-5}`},
 	"pate-publish": {`{"votes":[[9,1],[5,5]],"mechanism":"gnmax","sigma2":4,"delta":1e-5,"order":14,"beta":0.02,"noise":0.15,"seed":1}`, `"published-epsilon":`,

@@ -644,9 +644,9 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 // PateCalibrateRequest asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
 type PateCalibrateRequest struct {
 	Ballots
-	Mechanism string  `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
-	Epsilon   float64 `json:"epsilon" in:"[0.001, 1000]" help:"target ε"`
-	Delta     float64 `json:"delta" in:"(0, 1)" help:"δ"`
+	Mechanism string   `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
+	Epsilon   Decimals `json:"epsilon" in:"[0.001, 1000]" help:"target {ε}, several with commas between them"`
+	Delta     Decimals `json:"delta" in:"(0, 1)" help:"{δ} of the target, several with commas between them"`
 	// At every data set.
 	Independent *float64 `json:"independent-epsilon,omitempty" in:"[0.001, 4000]" help:"bound of the {ε} at every data set (default: four times epsilon)"`
 	Threshold   *float64 `json:"threshold,omitempty" in:"(0, inf)" help:"threshold {T} of the check, in votes (default: searched)"`
@@ -711,7 +711,8 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	if err != nil {
 		return nil, err
 	}
-	t := pate.Target{Epsilon: q.Epsilon, Delta: q.Delta, Report: pate.Worst, Check: q.Mechanism == "confident",
+	delta := q.Delta.float()
+	t := pate.Target{Epsilon: q.Epsilon.float(), Delta: delta, Report: pate.Worst, Check: q.Mechanism == "confident",
 		Progress: func(done, total int) { reportProgress(ctx, done, total) }}
 	if t.Check {
 		t.Report = pate.Joint
@@ -726,14 +727,14 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	if err != nil {
 		return nil, fieldFault(err, "", nil)
 	}
-	out := &PateCalibration{Mechanism: q.Mechanism, Delta: q.Delta, Report: t.Report.String(), Queries: votes.Queries(), Condition: pateCalibrated}
+	out := &PateCalibration{Mechanism: q.Mechanism, Delta: delta, Report: t.Report.String(), Queries: votes.Queries(), Condition: pateCalibrated}
 	out.Answered, out.Correct = l.Expected()
 	r := &PateRun{Ledger: l, conversion: pate.Improved}
-	at, err := r.line(ctx, t.Report, q.Delta)
+	at, err := r.line(ctx, t.Report, delta)
 	if err != nil {
 		return nil, fieldFault(err, "", nil)
 	}
-	every, err := r.line(ctx, pate.DataIndependent, q.Delta)
+	every, err := r.line(ctx, pate.DataIndependent, delta)
 	if err != nil {
 		return nil, fieldFault(err, "", nil)
 	}
@@ -747,7 +748,7 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	if !q.Publish {
 		return out, nil
 	}
-	p, median, err := l.Tune(ctx, q.Delta, *q.Confidence)
+	p, median, err := l.Tune(ctx, delta, *q.Confidence)
 	if err != nil {
 		return nil, fieldFault(err, "", nil)
 	}

@@ -68,6 +68,7 @@ type operation struct {
 	request      reflect.Type
 	result       reflect.Type
 	keys         []Key
+	several      []string // keys of lists, each of whose values has an answer of its own
 	scope        Scope
 	together     bool // its questions have the limits together
 	do           func(s *Service, ctx context.Context, q any) (any, error)
@@ -101,7 +102,7 @@ const maxAsked = 1000
 // lists makes a line of an operation that takes several values in some keys: do is asked for each of them, and each of one with
 // each of the next.
 func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) operation {
-	return does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
+	o := does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
 			values, ok := k.Field(&q).(*Decimals)
@@ -128,6 +129,8 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 		}
 		return out, nil
 	}, answer)
+	o.several = keys
+	return o
 }
 
 // all has the questions of an operation share their limits.
@@ -167,8 +170,8 @@ var operations = append([]operation{
 	lists("matrix-optimize", (*Service).matrixOptimize, "as `matrix optimize --json`", "epsilon", "delta"),
 	lists("majority", (*Service).majority, "as `majority --json`", "delta"),
 	lists("pate", (*Service).pate, "as `pate analyze --json`", "delta"),
-	does("pate-calibrate", (*Service).pateCalibrate, "as `pate calibrate --json`"),
-	does("label", (*Service).label, "as `label --json`"),
+	lists("pate-calibrate", (*Service).pateCalibrate, "as `pate calibrate --json`", "epsilon", "delta"),
+	lists("label", (*Service).label, "as `label --json`", "epsilon"),
 	does("explain", (*Service).explain, "as `explain --json`: a list of one topic, or without a name of all"),
 }, owned...)
 
@@ -176,6 +179,8 @@ var operations = append([]operation{
 type Operation struct {
 	Name string
 	Keys []Key
+	// Several are the keys that take lists, each of whose values has an answer of its own.
+	Several []string
 	// Answer says what the answer is, for readers who know the command line.
 	Answer string
 	// Request and Result are the types of its request and its answer in Go.
@@ -188,7 +193,7 @@ type Operation struct {
 func Operations() []Operation {
 	var all []Operation
 	for _, o := range operations {
-		all = append(all, Operation{Name: o.name, Keys: o.keys, Answer: o.answer, Request: o.request, Result: o.result, Scope: o.scope})
+		all = append(all, Operation{Name: o.name, Keys: o.keys, Several: o.several, Answer: o.answer, Request: o.request, Result: o.result, Scope: o.scope})
 	}
 	return all
 }

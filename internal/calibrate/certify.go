@@ -13,9 +13,6 @@ func (s *Search) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if u, err = s.fine(ctx, u); err != nil {
-		return err
-	}
 	return s.certify(ctx, u)
 }
 
@@ -58,6 +55,7 @@ func (s *Search) decide(ctx context.Context, x float64) (a Answer, ok bool, err 
 // certify finds the neighbouring pair of values between which the certified
 // upper end crosses the budget.
 func (s *Search) certify(ctx context.Context, u float64) error {
+	s.near = true
 	// A little on the safe side, so that the value one unit off fails provably.
 	const margin = 0.4
 	x := s.x(u)

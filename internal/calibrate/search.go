@@ -86,13 +86,9 @@ type Search struct {
 	failure error   // of the latest one that did not
 }
 
-// The accuracies of the first two of the three phases: to find the region, to find the root,
-// to certify. The estimates are much better than the interval is wide, so that two
-// cheap phases leave two or three evaluations for the last. They steer, and prove nothing.
-const (
-	CoarseAccuracy = 1e-3
-	fineAccuracy   = 1e-5
-)
+// CoarseAccuracy is that of the first of the two phases: to find the root, and to certify. Its estimates are much better
+// than the interval is wide. It steers, and proves nothing.
+const CoarseAccuracy = 1e-3
 
 // New returns a search.
 func New(k Knob, g Goal, ask Ask) *Search {
@@ -241,40 +237,6 @@ func (s *Search) coarse(ctx context.Context) (float64, error) {
 		}
 	}
 	return b, nil
-}
-
-// fine takes secant steps with better and better estimates, and finds out which
-// accuracy can be had: memory limits it, and so does rounding where the loss of
-// a run is tiny.
-func (s *Search) fine(ctx context.Context, u float64) (float64, error) {
-	s.near = true
-	if !(s.slope < 0) || s.points == 0 {
-		return u, nil // no transform: every accuracy gives the same
-	}
-	last := max(fineAccuracy, s.final)
-	lo, hi := s.u(s.knob.Lo), s.u(s.knob.Hi)
-	lo, hi = min(lo, hi), max(lo, hi)
-	for accuracy, n := max(CoarseAccuracy/10, last), 0; n < 5; n++ {
-		found, reached, err := s.ask(ctx, s.x(u), accuracy)
-		if err != nil {
-			return 0, err
-		}
-		if !reached && !s.goal.Fixed {
-			s.final = max(s.final, s.at)
-			break
-		}
-		y := s.score(found.Estimate)
-		if math.IsInf(y, 1) {
-			break
-		}
-		du := min(max(-y/s.slope, -0.05), 0.05)
-		u = min(max(u+du, lo), hi)
-		if accuracy == last && math.Abs(du) < 1e-5 {
-			break
-		}
-		accuracy = last
-	}
-	return u, nil
 }
 
 // A search for budgets that are met or not, without a number for how nearly.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -32,52 +33,18 @@ func Is(s string) bool {
 		_, err := evaluate(s)
 		return err == nil
 	}
-	return special(s) || isNumber(s) && !isOctal(s)
+	return special(s) || isNumber(s) && !octal.MatchString(s)
 }
 
 // isNumber reports whether s is a decimal number: a sign or none, digits with a point among, before
-// or behind them or none, an exponent or none.
+// or behind them or none, an exponent or none. ParseFloat takes hexadecimal digits and names as well.
 func isNumber(s string) bool {
-	whole, s := digits(unsigned(s))
-	fraction := 0
-	if strings.HasPrefix(s, ".") {
-		fraction, s = digits(s[1:])
-	}
-	if whole+fraction == 0 {
-		return false
-	}
-	if s == "" {
-		return true
-	}
-	if s[0] != 'e' && s[0] != 'E' {
-		return false
-	}
-	exponent, rest := digits(unsigned(s[1:]))
-	return exponent > 0 && rest == ""
+	_, err := strconv.ParseFloat(s, 64)
+	return (err == nil || errors.Is(err, strconv.ErrRange)) && strings.Trim(s, "+-.0123456789eE") == ""
 }
 
-// isOctal reports whether s begins with a 0 and another digit: eight or ten? readers of YAML differ.
-func isOctal(s string) bool {
-	s = unsigned(s)
-	n, _ := digits(s)
-	return n > 1 && s[0] == '0'
-}
-
-// unsigned returns s without its sign.
-func unsigned(s string) string {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		return s[1:]
-	}
-	return s
-}
-
-// digits counts the digits that s begins with, and returns what follows them.
-func digits(s string) (n int, rest string) {
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return n, s[n:]
-}
+// octal begins with a 0 and another digit: eight or ten? readers of YAML differ.
+var octal = regexp.MustCompile(`^[-+]?0[0-9]`)
 
 // special reports whether s is an infinity or not a number, as YAML writes them.
 func special(s string) bool {
@@ -106,7 +73,7 @@ func Parse(s string) (float64, error) {
 		return x, nil
 	case !isNumber(s):
 		return 0, notNumber(s)
-	case isOctal(s):
+	case octal.MatchString(s):
 		return 0, errors.New("is not a number (it has a leading zero)")
 	}
 	x, err := strconv.ParseFloat(s, 64)

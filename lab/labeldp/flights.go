@@ -159,16 +159,6 @@ func (s *split) prior(keep func(i int) bool) labeldp.Prior {
 // a result is what one method gives over the seeds.
 type result struct{ label, excess []float64 }
 
-func meanAndError(xs []float64) (mean, se float64) {
-	for _, x := range xs {
-		mean += x / float64(len(xs))
-	}
-	for _, x := range xs {
-		se += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(se / float64(len(xs)-1) / float64(len(xs)))
-}
-
 var flightMethods = []string{"optimal-unbiased", "optimal-by-group", "two-point", "debiased-rr", "laplace", "staircase",
 	"clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"}
 
@@ -204,11 +194,7 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 			if name == "optimal-by-group" {
 				m = groups[train.hour[i]*dayparts/hours]
 			}
-			if r, ok := m.(*labeldp.Randomizer); ok {
-				noisy[i] = r.Outputs()[r.SampleIndex(train.index[i], src)]
-			} else {
-				noisy[i] = try.Must(m.Sample(y, src))
-			}
+			noisy[i] = drawn(m, y, train.index[i], src)
 			loss += (noisy[i] - y) * (noisy[i] - y) / 2 / float64(len(train.y))
 		}
 		var w mat.VecDense
@@ -278,8 +264,8 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	for _, name := range flightMethods {
 		row, loss := []string{name}, []string{name}
 		for e, c := range all[name] {
-			l, lse := meanAndError(c.label)
-			x, xse := meanAndError(c.excess)
+			l, lse := plots.Mean(c.label)
+			x, xse := plots.Mean(c.excess)
 			row, loss = append(row, fmt.Sprintf("%.3g ± %.2g", x, xse)), append(loss, fmt.Sprintf("%.4g", l))
 			fmt.Fprintf(&csv, "%s,%v,%.9g,%.3g,%.9g,%.3g\n", name, budgets[e], l, lse, x, xse)
 			curves[name], bars[name], labelLoss[name] = append(curves[name], x), append(bars[name], xse), append(labelLoss[name], l)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -63,11 +64,11 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 	var rows [][]string
 	var curves [][]float64
 	for _, name := range names {
-		a, _ := meanAndError(bias[name])
+		a, _ := plots.Mean(bias[name])
 		row := []string{name, fmt.Sprintf("%.3g", a), fmt.Sprintf("%.3g", spread[name])}
 		var curve []float64
 		for _, xs := range excess[name] {
-			m, se := meanAndError(xs)
+			m, se := plots.Mean(xs)
 			row, curve = append(row, fmt.Sprintf("%.3g ± %.2g", m, se)), append(curve, m)
 		}
 		rows, curves = append(rows, row), append(curves, curve)

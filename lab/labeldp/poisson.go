@@ -3,7 +3,6 @@ package main
 // Counts under Poisson loss, as Figure 5 (b) of the paper, on synthetic data.
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/lab/try"
-	"github.com/dpaccountant/accountant/labeldp"
 )
 
 const poissonSeeds = 6 // as in the paper
@@ -101,7 +98,6 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	x, y := counted(rows, rng)
 	testX, testY := counted(rows, rng)
 	labels := ints(0, 20)
-	counts, index := try.Must2(labeldp.Count(labels, y))
 	clean, _ := poissonFit(x, y)
 	base := poissonLoss(clean, testX, testY)
 	r.p("\n## Poisson loss (as Figure 5 (b), on synthetic counts)")
@@ -113,30 +109,13 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	}
 	cells := map[string][]string{}
 	var order []string
-	noisy := make([]float64, rows)
 	for _, eps := range budgets {
 		sum, square, blown := map[string]float64{}, map[string]float64{}, map[string]int{}
-		eps1, eps2 := try.Must2(labeldp.SplitBudget(eps, len(labels), rows))
 		var names []string
 		for seed := range seeds {
-			src := random.Seeded(uint64(1000*eps) + uint64(seed))
-			prior := try.Must(labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src))
-			withPrior, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps2))
-			without, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps))
 			names = names[:0]
-			for i, m := range without {
-				name := m.Name()
-				if name == "optimal-unbiased" || name == "rr-on-bins" {
-					m = withPrior[i]
-				}
+			eachMethod(labels, y, eps, random.Seeded(uint64(1000*eps)+uint64(seed)), func(name string, noisy []float64) {
 				names = append(names, name)
-				for j, v := range y {
-					if f, ok := m.(*labeldp.Randomizer); ok {
-						noisy[j] = f.Outputs()[f.SampleIndex(index[j], src)]
-					} else {
-						noisy[j] = try.Must(m.Sample(v, src))
-					}
-				}
 				w, blowup := poissonFit(x, noisy)
 				if blowup {
 					blown[name]++
@@ -144,7 +123,7 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 				excess := (poissonLoss(w, testX, testY) - base) / math.Abs(base)
 				sum[name] += excess / float64(seeds)
 				square[name] += excess * excess / float64(seeds)
-			}
+			})
 		}
 		for _, name := range names {
 			if cells[name] == nil {

@@ -55,6 +55,35 @@ func fit(x, y []float64) [4]float64 {
 
 func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[3])) }
 
+// drawn returns the noisy label of a label, which has a place among those of a randomizer.
+func drawn(m labeldp.Method, label float64, place int, src rand.Source) float64 {
+	if r, ok := m.(*labeldp.Randomizer); ok {
+		return r.Outputs()[r.SampleIndex(place, src)]
+	}
+	return try.Must(m.Sample(label, src))
+}
+
+// eachMethod makes labels y private once by each method. The budget of each is eps, of which those that need a prior pay
+// for its estimate.
+func eachMethod(labels, y []float64, eps float64, src rand.Source, tell func(name string, noisy []float64)) {
+	counts, index := try.Must2(labeldp.Count(labels, y))
+	eps1, eps2 := try.Must2(labeldp.SplitBudget(eps, len(labels), int64(len(y))))
+	prior := try.Must(labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src))
+	withPrior, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps2))
+	without, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps))
+	noisy := make([]float64, len(y))
+	for i, m := range without {
+		name := m.Name()
+		if name == "optimal-unbiased" || name == "rr-on-bins" {
+			m = withPrior[i]
+		}
+		for j, v := range y {
+			noisy[j] = drawn(m, v, index[j], src)
+		}
+		tell(name, noisy)
+	}
+}
+
 // regression writes its section of the page.
 func regression(r *report) {
 	regressions(r, []float64{0.5, 1, 2, 4}, seeds)
@@ -67,7 +96,6 @@ func regressions(r *report, budgets []float64, seeds int) {
 	x, y := features(trainRows, rng)
 	testX, testY := features(testRows, rng)
 	labels := ints(0, 20)
-	counts, index := try.Must2(labeldp.Count(labels, y))
 	test := func(w [4]float64) float64 {
 		s := 0.0
 		for i, u := range testX {
@@ -83,27 +111,13 @@ func regressions(r *report, budgets []float64, seeds int) {
 	type cell struct{ label, test, square float64 }
 	cells := map[string][]cell{}
 	var order []string
-	drawn := map[string][]float64{}
-	noisy := make([]float64, trainRows)
+	predictors := map[string][]float64{}
 	for e, eps := range budgets {
-		eps1, eps2 := try.Must2(labeldp.SplitBudget(eps, len(labels), trainRows))
 		for seed := range seeds {
 			src := random.Seeded(uint64(100*math.Log2(2*eps)) + uint64(seed))
-			prior := try.Must(labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src))
-			withPrior, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps2))
-			without, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps))
-			for i, m := range without {
-				name := m.Name()
-				if name == "optimal-unbiased" || name == "rr-on-bins" {
-					m = withPrior[i]
-				}
+			eachMethod(labels, y, eps, src, func(name string, noisy []float64) {
 				loss := 0.0
 				for j, v := range y {
-					if f, ok := m.(*labeldp.Randomizer); ok {
-						noisy[j] = f.Outputs()[f.SampleIndex(index[j], src)]
-					} else {
-						noisy[j] = try.Must(m.Sample(v, src))
-					}
 					loss += (noisy[j] - v) * (noisy[j] - v) / 2 / trainRows
 				}
 				w := fit(x, noisy)
@@ -123,9 +137,9 @@ func regressions(r *report, budgets []float64, seeds int) {
 					for b := range curve {
 						curve[b] = value(w, float64(b)/bins)
 					}
-					drawn[name] = curve
+					predictors[name] = curve
 				}
-			}
+			})
 		}
 	}
 	head := []string{"method"}
@@ -147,7 +161,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 	for b := range truth {
 		truth[b] = value(clean, float64(b)/bins)
 	}
-	drawRegression(truth, drawn, filepath.Join(r.dir, "labeldp-regression.png"))
+	drawRegression(truth, predictors, filepath.Join(r.dir, "labeldp-regression.png"))
 }
 
 // privacy shows the three-atom profile, and what the pipeline costs.

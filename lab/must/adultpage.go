@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -93,12 +94,12 @@ func (r *report) asPrinted(runs []logisticRun) {
 		best[five[slices.Index(accuracy, slices.Max(accuracy))].name]++
 		ranges = append(ranges, slices.Max(accuracy)-slices.Min(accuracy))
 	}
-	mean, _ := meanSE(ranges)
+	mean, _ := plots.Mean(ranges)
 	var first []string
 	for _, run := range five {
 		first = append(first, fmt.Sprintf("%s %d", run.name, best[run.name]))
 	}
-	sd, _ := meanSE(sds)
+	sd, _ := plots.Mean(sds)
 	r.printf("\n**The order of the paper's rows is seed noise.** It rests on one run of each. One run has a standard deviation of %.4f in accuracy; the five private rows of Table 8 span %.3f, and five such runs with one seed each span %.4f on average here. In %d rounds of one run each the highest accuracy went to: %s. "+
 		"The printed row of MUST.WW is one of MUST.OW with %.1f %% less noise.\n\n", sd, slices.Max(printed)-slices.Min(printed), mean, n, strings.Join(first, ", "), 100*(1-five[4].noise/five[3].noise))
 	r.printf("δ(2) is for all 1000 steps, add-remove for Poisson and substitution for the others, as in the paper; its program read σm as the noise multiplier, as if C were 1, and composed pairs that do not dominate ([Algorithm 1 on this column](must.md)).\n\n")

@@ -14,17 +14,14 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
-// pages are what the program writes, each with its parts in order. No part depends on
-// another.
+// pages are what the program writes, each with its parts in order.
 var pages = []struct {
 	name     string
 	sections []func(*report)
@@ -55,35 +52,16 @@ func main() {
 	})
 }
 
-// page writes the pictures and returns the text. Sections run at the same time.
-func page(sections []func(*report), settings report) ([]byte, error) {
-	reports := make([]report, len(sections))
-	errs := make([]error, len(sections))
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i, section := range sections {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			reports[i] = report{dir: settings.dir, quick: settings.quick, adult: settings.adult}
-			defer try.Catch(&errs[i])
-			section(&reports[i])
-		}()
+// page writes the pictures and returns the text.
+func page(sections []func(*report), r report) (_ []byte, err error) {
+	defer try.Catch(&err)
+	for _, section := range sections {
+		section(&r)
 	}
-	wg.Wait()
-	var all bytes.Buffer
-	for i := range reports {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		all.Write(reports[i].text.Bytes())
-	}
-	return all.Bytes(), nil
+	return r.text.Bytes(), nil
 }
 
-// A report collects a section.
+// A report collects a page.
 type report struct {
 	dir   string // of the pictures; none are drawn if it is empty
 	quick bool

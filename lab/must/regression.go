@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -184,7 +185,7 @@ func regression(r *report) {
 		for j, eps := range budgets {
 			for _, run := range runs {
 				if run.setting == fmt.Sprintf("total ε = %v", eps) && run.scheme.name == name {
-					m, s := meanSE(run.miss)
+					m, s := plots.Mean(run.miss)
 					// A little aside, so that bars do not hide each other.
 					x, mean, se = append(x, budgets[j]*math.Pow(1.05, float64(i-2))), append(mean, m), append(se, s)
 				}
@@ -197,7 +198,7 @@ func regression(r *report) {
 	r.printf("| setting | scheme | σ on the mean gradient | δ' per step, or total ε certified | RMSE (SD) | ± SE | in Table 6 | bias of β₀, β₁, β₂ | RMSE of β₀, β₁, β₂ | in Table 7 |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, run := range runs {
 		mean, sd := stat.MeanStdDev(run.rmse, nil)
-		_, se := meanSE(run.rmse)
+		_, se := plots.Mean(run.rmse)
 		var bias, betas [3]float64
 		for j, bs := range run.beta {
 			for _, e := range bs {

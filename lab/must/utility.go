@@ -72,12 +72,6 @@ func spend(ctx context.Context, s scheme, k int64, budget, multiplier float64) (
 	return out, nil
 }
 
-// meanSE returns the mean and its standard error.
-func meanSE(xs []float64) (mean, se float64) {
-	mean, sd := stat.MeanStdDev(xs, nil)
-	return mean, sd / math.Sqrt(float64(len(xs)))
-}
-
 // A descent is noisy, clipped gradient descent by the paper's Algorithm 2, on a
 // loss whose gradient at a row is residual(score, y)·x.
 type descent struct {

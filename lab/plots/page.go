@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // mostRows is how many rows a table of a page has at most; longer ones are files beside it.
@@ -87,4 +89,10 @@ func WritePage(dir, name string, page []byte) error {
 		}
 	}
 	return nil
+}
+
+// Mean returns the mean of numbers and its standard error.
+func Mean(xs []float64) (mean, se float64) {
+	mean, sd := stat.MeanStdDev(xs, nil)
+	return mean, stat.StdErr(sd, float64(len(xs)))
 }

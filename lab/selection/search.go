@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/selection"
@@ -168,14 +169,8 @@ func (m *model) right(data []digit) float64 {
 type outcome struct{ mean, err float64 }
 
 func summary(xs []float64) outcome {
-	m, v := 0.0, 0.0
-	for _, x := range xs {
-		m += x / float64(len(xs))
-	}
-	for _, x := range xs {
-		v += (x - m) * (x - m) / float64(len(xs)-1)
-	}
-	return outcome{100 * m, 100 * math.Sqrt(v/float64(len(xs)))}
+	mean, err := plots.Mean(xs)
+	return outcome{100 * mean, 100 * err}
 }
 
 // A budget is what a total ε buys.

@@ -149,12 +149,12 @@ of a two-way marginal, as shares of the records, mean of all %d; over %d seeds, 
 |---|---|---|---|---|
 `, units, planned, planned, same, len(d.pairs), seeds)
 	for _, a := range accounts {
-		rounds, _ := mean(a.rounds)
-		e, se := mean(a.error)
+		rounds, _ := plots.Mean(a.rounds)
+		e, se := plots.Mean(a.error)
 		l := a.levels
 		fmt.Fprintf(&b, "| %s | %d | %.2f | %.2f, %.2f, %.2f, %.2f | %.4f ± %.4f |\n", a.name, a.units, rounds, l[0], l[1], l[2], l[3], e, se)
 	}
-	lessErr, lessSE := mean(differences(accounts[0].error, accounts[1].error))
+	lessErr, lessSE := plots.Mean(differences(accounts[0].error, accounts[1].error))
 	fmt.Fprintf(&b, `
 The two differ by %.4f ± %.4f (zCDP less menu, seed by seed). Every run is in [synthetic.csv](synthetic.csv).
 The price of the menu is proved in [adaptive.md](../theory/adaptive.md).
@@ -168,15 +168,4 @@ func differences(x, y []float64) []float64 {
 		d[i] = x[i] - y[i]
 	}
 	return d
-}
-
-// mean returns the mean and its standard error.
-func mean(x []float64) (m, se float64) {
-	for _, v := range x {
-		m += v / float64(len(x))
-	}
-	for _, v := range x {
-		se += (v - m) * (v - m)
-	}
-	return m, math.Sqrt(se / float64(len(x)*(len(x)-1)))
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -73,17 +74,22 @@ func readNPY(r io.Reader, field string) (*matrix, error) {
 	}
 	total := rows * columns
 	var values []float64
-	buf := make([]byte, d.size)
 	in := bufio.NewReaderSize(r, 1<<16)
-	for k := range total {
-		if _, err := io.ReadFull(in, buf); err != nil {
-			return bad("the data ends after %d of %d entries", k, total)
+	for len(values) < total {
+		buf := make([]byte, int(d.of.Size())*min(1<<12, total-len(values)))
+		if n, err := io.ReadFull(in, buf); err != nil {
+			return bad("the data ends after %d of %d entries", len(values)+n/int(d.of.Size()), total)
 		}
-		x := d.value(buf)
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return bad("entry %d: %v is not finite", k+1, x)
+		some, err := d.values(buf)
+		if err != nil {
+			return bad("%v", err)
 		}
-		values = append(values, x)
+		for _, x := range some {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return bad("entry %d: %v is not finite", len(values)+1, x)
+			}
+			values = append(values, x)
+		}
 	}
 	if _, err := in.ReadByte(); err != io.EOF {
 		return bad("there is data after the %d entries of shape (%d, %d)", total, rows, columns)
@@ -181,81 +187,49 @@ func quoted(s string) (text, rest string, ok bool) {
 	return text, rest, true
 }
 
+// npyType is how an entry is stored.
 type npyType struct {
-	kind  byte // 'i', 'u' or 'f'
-	size  int
+	of    reflect.Type
 	order binary.ByteOrder
+}
+
+var npyTypes = map[string]reflect.Type{
+	"u1": reflect.TypeFor[uint8](), "u2": reflect.TypeFor[uint16](), "u4": reflect.TypeFor[uint32](), "u8": reflect.TypeFor[uint64](),
+	"i1": reflect.TypeFor[int8](), "i2": reflect.TypeFor[int16](), "i4": reflect.TypeFor[int32](), "i8": reflect.TypeFor[int64](),
+	"f4": reflect.TypeFor[float32](), "f8": reflect.TypeFor[float64](),
 }
 
 func parseDescr(s string) (t npyType, err error) {
 	err = fmt.Errorf("%q is not in [u1, i1, u2, i2, u4, i4, u8, i8, f4, f8] with <, > or |", clip(s))
-	if len(s) != 3 {
+	if s == "" || npyTypes[s[1:]] == nil {
 		return t, err
 	}
-	t.order = binary.LittleEndian
+	t = npyType{npyTypes[s[1:]], binary.LittleEndian}
 	switch s[0] {
 	case '>':
 		t.order = binary.BigEndian
-	case '<', '=', '|':
+	case '|':
+		if t.of.Size() > 1 {
+			return t, err
+		}
+	case '<', '=':
 	default:
-		return t, err
-	}
-	t.kind, t.size = s[1], int(s[2]-'0')
-	switch t.size {
-	case 1:
-		if t.kind == 'f' {
-			return t, err
-		}
-	case 2:
-		if t.kind == 'f' || s[0] == '|' {
-			return t, err
-		}
-	case 4, 8:
-		if s[0] == '|' {
-			return t, err
-		}
-	default:
-		return t, err
-	}
-	if t.kind != 'i' && t.kind != 'u' && t.kind != 'f' {
 		return t, err
 	}
 	return t, nil
 }
 
-// value may round an integer beyond 2^53, which is out of range for votes.
-func (t npyType) value(b []byte) float64 {
-	switch t.size {
-	case 1:
-		if t.kind == 'i' {
-			return float64(int8(b[0]))
-		}
-		return float64(b[0])
-	case 2:
-		if x := t.order.Uint16(b); t.kind == 'i' {
-			return float64(int16(x))
-		} else {
-			return float64(x)
-		}
-	case 4:
-		switch x := t.order.Uint32(b); t.kind {
-		case 'i':
-			return float64(int32(x))
-		case 'u':
-			return float64(x)
-		default:
-			return float64(math.Float32frombits(x))
-		}
-	default:
-		switch x := t.order.Uint64(b); t.kind {
-		case 'i':
-			return float64(int64(x))
-		case 'u':
-			return float64(x)
-		default:
-			return math.Float64frombits(x)
-		}
+// values decodes numbers. It may round an integer beyond 2^53, which is out of range for votes.
+func (t npyType) values(data []byte) ([]float64, error) {
+	n := len(data) / int(t.of.Size())
+	from, out := reflect.MakeSlice(reflect.SliceOf(t.of), n, n), make([]float64, n)
+	if _, err := binary.Decode(data, t.order, from.Interface()); err != nil {
+		return nil, err
 	}
+	for i := range out {
+		out[i] = from.Index(i).Convert(reflect.TypeFor[float64]()).Float()
+	}
+	return out, nil
 }
 
 // WriteNPY writes the counts as NPY version 1, 64-bit integers.

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -60,22 +60,8 @@ func TestFormatsAgree(t *testing.T) {
 				typ := must(parseDescr(d))
 				var data []byte
 				put := func(n int64) {
-					w := make([]byte, 8)
-					switch {
-					case typ.kind == 'f' && typ.size == 4:
-						typ.order.PutUint32(w, math.Float32bits(float32(n)))
-					case typ.kind == 'f':
-						typ.order.PutUint64(w, math.Float64bits(float64(n)))
-					case typ.size == 1:
-						w[0] = byte(n)
-					case typ.size == 2:
-						typ.order.PutUint16(w, uint16(n))
-					case typ.size == 4:
-						typ.order.PutUint32(w, uint32(n))
-					default:
-						typ.order.PutUint64(w, uint64(n))
-					}
-					data = append(data, w[:typ.size]...)
+					x := reflect.ValueOf(n).Convert(typ.of)
+					data = must(binary.Append(data, typ.order, x.Interface()))
 				}
 				h := dict(d, "False", "(640, 10)")
 				if fortran {

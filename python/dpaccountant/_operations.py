@@ -2221,12 +2221,13 @@ class Operations(Connection):
             )
         )["results"][0])
 
+    @each("epsilon", "delta")
     def pate_calibrate(
         self,
         votes: Sequence[Any],
         mechanism: str,
-        epsilon: float,
-        delta: float,
+        epsilon: Numbers,
+        delta: Numbers,
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
@@ -2250,7 +2251,7 @@ class Operations(Connection):
         teachers: number of teachers, if some abstain
         mechanism: gnmax or confident
         epsilon: target ε
-        delta: δ
+        delta: δ of the target
         independent_epsilon: bound of the ε at every data set (default: four times epsilon)
         threshold: threshold T of the check, in votes (default: searched)
         sigma1: standard deviation of the check's noise, in votes (default: searched)
@@ -2267,8 +2268,8 @@ class Operations(Connection):
                 queries=queries,
                 teachers=teachers,
                 mechanism=mechanism,
-                epsilon=epsilon,
-                delta=delta,
+                epsilon=listed(epsilon),
+                delta=listed(delta),
                 independent_epsilon=independent_epsilon,
                 threshold=threshold,
                 sigma1=sigma1,
@@ -2280,11 +2281,12 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
+    @each("epsilon")
     def _label(
         self,
-        epsilon: float,
+        epsilon: Numbers,
         *,
         labels: Optional[Numbers] = None,
         weights: Optional[Numbers] = None,
@@ -2299,7 +2301,7 @@ class Operations(Connection):
         """Has the privacy of one label and the prior: a weight for each label or class, of each group if examples have public groups."""
         return _read_label(self.request(
             "label", **given(
-                epsilon=epsilon,
+                epsilon=listed(epsilon),
                 labels=listed(labels),
                 weights=listed(weights),
                 grid=grid,
@@ -2310,17 +2312,19 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     def _explain(
         self,
         *,
         topic: Optional[str] = None,
+        containing: Optional[str] = None,
     ) -> Tuple[Topic, ...]:
         """Names a topic, a theorem or another word of the texts; without one it asks for all topics."""
         return tuple(_read_topic(x) for x in self.request(
             "explain", **given(
                 topic=topic,
+                containing=containing,
             )
         ))
 

@@ -147,9 +147,9 @@ class Accountant(Queries, Runs):
         """What a term of the answers means, or what a theorem says."""
         return self._explain(topic=topic)[0]
 
-    def topics(self) -> Sequence[Topic]:
-        """Everything that ``explain`` knows."""
-        return self._explain()
+    def topics(self, containing: Optional[str] = None) -> Sequence[Topic]:
+        """Everything that ``explain`` knows, or the topics whose text has these words."""
+        return self._explain(containing=containing)
 
     def create_ledger(
         self, path: Optional[Union[str, "os.PathLike[str]"]] = None, *, mode: str, menu: Optional[Mapping[str, Any]] = None, **options: Any

@@ -613,18 +613,15 @@ func TestWaitingForACheckEnds(t *testing.T) {
 		t.Error("a check whose context is done has an answer")
 	}
 	key := blockedKey{rate: 0.013, theta: 0.77}
-	busy := &keptBlocked{done: make(chan struct{})}
+	busy := &keptBlocked{turn: make(chan struct{}, 1)}
+	busy.turn <- struct{}{}
 	checked.Lock()
 	checked.of[key] = busy
 	checked.Unlock()
 	if _, err := blockedOf(ended, key, nil); err == nil {
 		t.Error("waiting for a check with a context that is done has an answer")
 	}
-	busy.ended = true
-	checked.Lock()
-	delete(checked.of, key)
-	checked.Unlock()
-	close(busy.done)
+	<-busy.turn
 	if _, err := blockedOf(t.Context(), key, nil); err != nil {
 		t.Error(err)
 	}

@@ -23,13 +23,8 @@ func (m member) value(values [][]float64, i int) float64 {
 	return sum
 }
 
-const (
-	atOnce     = 1 << 10 // stretches of a lattice that are longer are halves worked on at the same time
-	fewMembers = 4       // so many are tried at each point
-	fewPoints  = 8       // so few are not divided further
-	settled    = 0.9     // a half with more of the members than this is worth a division only down to manyPoints
-	manyPoints = 64
-)
+// The points of stretches for which members are left out, and of the parts of these for which more are.
+const longStretch, shortStretch = 1 << 10, 1 << 5
 
 // A joint finds the largest of the members' expectations at every point of a lattice.
 //
@@ -37,7 +32,7 @@ const (
 // member's value is top·Σw − d·Σ w_j·drop_j, drop_j = (top − v_j)/d ≥ 0. Along a range of
 // points each drop lies between its least and its largest. So a member whose sum with the
 // least drops is above another's with the largest ones is below that one at all of these
-// points, and is left out there. Ranges are halved until few members are left.
+// points, and is left out there.
 type joint struct {
 	members []member
 	worst   int         // index of the law that sets the scale
@@ -56,17 +51,20 @@ func (t *joint) join(values [][]float64, g []float64) {
 			t.drop[j] = make([]float64, len(g))
 		}
 	}
-	stretches := (len(g) + atOnce - 1) / atOnce
-	parallel.Do(stretches, func(s int) {
-		for i := s * atOnce; i < min((s+1)*atOnce, len(g)); i++ {
-			t.drops(values, i)
-		}
-	})
 	all := make([]int, len(t.members))
 	for i := range all {
 		all[i] = i
 	}
-	t.fill(values, g, 0, len(g), all)
+	parallel.Do((len(g)+longStretch-1)/longStretch, func(s int) {
+		lo, hi := s*longStretch, min((s+1)*longStretch, len(g))
+		for i := lo; i < hi; i++ {
+			t.drops(values, i)
+		}
+		some := t.contenders(lo, hi, all)
+		for ; lo < hi; lo += shortStretch {
+			t.fill(values, g, lo, min(lo+shortStretch, hi), some)
+		}
+	})
 }
 
 // drops sets what is compared at a point.
@@ -89,30 +87,13 @@ func (t *joint) drops(values [][]float64, i int) {
 	}
 }
 
-// fill is join for the points lo..hi−1, where the members not in some are below others. What it divides does not
-// depend on the number of cores, and neither do its values.
+// fill is join for the points lo..hi−1, where the members not in some are below others.
 //
 // Rounding: a drop is known to 3 u·top/d, so that the comparison decides up to 8 u·top in
 // the values; so does the sum of a member's terms, of at most 16 laws. 64 u·top covers
 // both.
 func (t *joint) fill(values [][]float64, g []float64, lo, hi int, some []int) {
-	if hi-lo > fewPoints && len(some) > fewMembers {
-		left := t.contenders(lo, hi, some)
-		if hi-lo > manyPoints || float64(len(left)) < settled*float64(len(some)) || len(left) <= fewMembers {
-			some = left
-		}
-		if len(some) > fewMembers {
-			mid := lo + (hi-lo)/2
-			halves := func(i int) { t.fill(values, g, [2]int{lo, mid}[i], [2]int{mid, hi}[i], some) }
-			if hi-lo > atOnce {
-				parallel.Do(2, halves)
-			} else {
-				halves(0)
-				halves(1)
-			}
-			return
-		}
-	}
+	some = t.contenders(lo, hi, some)
 	t.values.Add(int64((hi - lo) * len(some)))
 	for i := lo; i < hi; i++ {
 		best := math.Inf(-1)

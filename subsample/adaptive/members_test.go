@@ -18,7 +18,7 @@ func TestJoinIsTheLargestMember(t *testing.T) {
 		const laws = 6
 		points := 700
 		if trial%10 == 0 {
-			points = 4*atOnce + 7
+			points = 4*longStretch + 7
 		}
 		var members []member
 		for range 1 + rnd.IntN(60) {

@@ -7,11 +7,13 @@ from dpaccountant import Accountant, AccountantError
 
 
 class Recorded(Accountant):
-    """Keeps what came last."""
+    """Keeps what came: an answer, or one for each value of a list."""
+
+    came = []
 
     def request(self, op, **arguments):
-        self.came = super().request(op, **arguments)
-        return self.came
+        self.came.append(super().request(op, **arguments))
+        return self.came[-1]
 
 
 with Recorded() as accountant:
@@ -20,8 +22,10 @@ with Recorded() as accountant:
         name = op.replace("-", "_")
         method = getattr(accountant, "_" + name, None) or getattr(accountant, name)
         keys = {k.replace("-", "_") + ("_" if k in ("from", "max", "in") else ""): v for k, v in json.loads(request).items()}
+        accountant.came.clear()
         try:
             method(**keys)
-            print(json.dumps({"Result": accountant.came}))
+            came = accountant.came
+            print(json.dumps({"Result": came[0] if len(came) == 1 else {"results": [x for a in came for x in a["results"]]}}))
         except AccountantError as error:
             print(json.dumps({"Error": {"Message": str(error)}}))

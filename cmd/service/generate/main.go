@@ -114,11 +114,9 @@ var (
 	handWritten = []string{"cancel", "label-apply", "ledger-close", "ledger-log", "pate-answer", "release", "run-close", "run-next", "run-open"}
 )
 
-// several are the keys in whose place a method takes a list, for a list of answers.
-var several = map[string][]string{
-	"calibrate": {"epsilon", "delta"}, "compare": {"delta"}, "diff": {"delta"}, "dpsgd": {"target-epsilon"}, "gdp": {"tolerance"}, "gdp-solve": {"mu", "zcdp"},
-	"audit": {"delta"}, "majority": {"delta"}, "matrix-optimize": {"epsilon", "delta"}, "pate": {"delta"}, "sampling": {"delta", "target-epsilon"}, "select": {"delta"},
-}
+// several are the keys in whose place a method takes a list, for a list of answers, though the operation has one answer
+// for the list.
+var several = map[string][]string{"dpsgd": {"target-epsilon"}, "select": {"delta"}}
 
 // A writer writes the client.
 type writer struct {
@@ -499,7 +497,7 @@ func (w *writer) method(to *strings.Builder, o service.Operation) {
 		doc += "\n\n" + strings.Join(words, "") + "        "
 	}
 	to.WriteByte('\n')
-	if keys := several[o.Name]; keys != nil {
+	if keys := append(several[o.Name], o.Several...); keys != nil {
 		fmt.Fprintf(to, "    @each(\"%s\")\n", identifier(strings.Join(keys, `", "`)))
 	}
 	fmt.Fprintf(to, "    def %s(\n        %s,\n    ) -> %s:\n        \"\"\"%s\"\"\"\n        return %s\n", name, strings.Join(parameters, ",\n        "), returns, doc, fmt.Sprintf(read, ask))

@@ -81,7 +81,7 @@ type DeltaAnswer struct {
 }
 
 // maxTables bounds how many tables one question may make.
-const maxTables = 8
+const maxTables = 8 // steers: time for width
 
 // budget is the state of one question.
 type budget struct {
@@ -119,6 +119,9 @@ func (c *Composition) begin(opt Options) (*budget, error) {
 
 // extend brings an earlier table up to date, and reports whether it serves.
 func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, error) {
+	if c.bump != nil && !t.current(c) {
+		return false, nil // what it leaves out was bounded for the factors as they were
+	}
 	missing := len(c.factors) - len(t.columns)
 	if missing > 0 {
 		cost := int64((t.terms/float64(len(t.columns)) + 1) * float64(missing))

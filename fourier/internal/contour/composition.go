@@ -29,7 +29,8 @@ type Factor struct {
 // A Composition is not safe for concurrent use.
 type Composition struct {
 	factors   []Factor
-	tables    []*table // the one used last is the last
+	bump      *transform.Bump // with which finite laws are asked; nil: none
+	tables    []*table        // the one used last is the last
 	scale     terms
 	known     *cumulant // of the factors as they are, nil when it is not known
 	bounds    []*bound  // Chernoff's, the one used last is the first
@@ -44,7 +45,7 @@ type terms struct {
 
 // keptTables bounds how many tables a composition keeps: a curve needs a few of
 // them in turn, a running total one or two.
-const keptTables = 6
+const keptTables = 6 // steers: memory for time
 
 // New returns the composition of factors.
 func New(factors ...Factor) (*Composition, error) {

@@ -19,8 +19,8 @@ import (
 // sampleSize is about the number of factors that the search for a line looks at when
 // there are more than sampleAbove of them. The certificate is made with all.
 const (
-	sampleSize  = 24 // steers
-	sampleAbove = 64 // steers
+	sampleSize  = 24 // steers: time for width
+	sampleAbove = 64 // steers: time for width
 )
 
 // A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with
@@ -32,11 +32,12 @@ type cumulant struct {
 	sketch  []transform.Sketch
 	index   []int // of each factor in the composition
 	count   []float64
-	points  []point        // by increasing s
-	order   []int          // of the factors, by what they contribute near a line, once that is known
-	reached float64        // the largest frequency of the lines that cut prepared
-	kept    []*sketchLines // of the lines asked for last
-	decay   float64        // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
+	points  []point         // by increasing s
+	order   []int           // of the factors, by what they contribute near a line, once that is known
+	reached float64         // the largest frequency of the lines that cut prepared
+	kept    []*sketchLines  // of the lines asked for last
+	bump    *transform.Bump // with which finite laws are asked; nil: none
+	decay   float64         // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
 
 // A point is a value of K and its derivative, +Inf where K is not available; between says that it was interpolated.
@@ -48,7 +49,7 @@ type point struct {
 // sample returns the cumulant of a composition. Of many factors, every stretch of neighbours in an order is stood for
 // by the one in its middle.
 func (c *Composition) sample(order []int) *cumulant {
-	q := &cumulant{decay: 1}
+	q := &cumulant{decay: 1, bump: c.bump}
 	n := len(order)
 	size := 1
 	for from, count := 0, 0; from < n; from, count = min(n, from+size), count+1 {
@@ -105,7 +106,7 @@ func (c *Composition) cumulant() *cumulant {
 }
 
 // keptPoints bounds how many values of K are kept for later questions.
-const keptPoints = 256
+const keptPoints = 256 // steers: memory for time
 
 // resample chooses the sample by what the factors contribute to K near a line. Without that a few factors with
 // heavy tails, which the remainders are made of, could be missed or count too much.
@@ -154,7 +155,7 @@ func (q *cumulant) at(s float64) point {
 	return p
 }
 
-// alikeSlopes is the ratio of two slopes of K up to which K is interpolated between them. It steers.
+// alikeSlopes is the ratio of two slopes of K up to which K is interpolated between them. steers: time for width.
 const alikeSlopes = 1.6
 
 // interpolate returns the point at s by Hermite's cubic between the evaluated points on both sides of place i; ok is false
@@ -242,7 +243,7 @@ func (d side) unline(theta float64) float64 {
 // steep is how close to 0 the value at a root must be. Where one rare jump takes over,
 // K' rises by orders of magnitude within a millionth of θ: that a bracket is narrow
 // means nothing there.
-const steep = 0.1
+const steep = 0.1 // steers: time for accuracy of a start
 
 // root returns a root of an increasing f to an accuracy of tol, from a start and a
 // first step. f may return ±Inf. It returns the last point when there is none. With

@@ -24,7 +24,6 @@ type plan struct {
 	sHigh, sLow float64
 	n           int     // the frequencies are 0, h, …, nh
 	tol         float64 // wanted error of one log M
-	slack       float64 // that of its bounds on the lines of the remainders; 0 for the least
 	maxNodes    int
 }
 
@@ -44,6 +43,8 @@ type column struct {
 type table struct {
 	plan
 	columns []column
+	bump    column  // of the composition's bump
+	waves   float64 // with a bump: logTail, of the factors that the table was made for
 	terms   float64 // of all columns together
 	sums    sums
 
@@ -119,7 +120,7 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 	return nil
 }
 
-// alike is how many neighbours in order of what they contribute take lines after that of the first. It steers.
+// alike is how many neighbours in order of what they contribute take lines after that of the first. steers: time for width.
 const alike = 16
 
 // last is the first frequency that is left out.
@@ -152,19 +153,13 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 		}
 	}
 	col.decay = line.Decay(p.last())
-	col.high = realBound(f, p.sHigh, p.slack)
-	col.low = realBound(f, p.sLow, p.slack)
+	col.high = realBound(f, p.sHigh)
+	col.low = realBound(f, p.sLow)
 	return col
 }
 
-// realBound returns an upper bound of log M(s), +Inf where there is none, that need not be closer than slack.
-func realBound(f transform.Transform, s, slack float64) float64 {
-	if b, ok := f.(transform.Bounder); ok && slack > 0 {
-		if k := b.Bound(s, slack); !math.IsNaN(k) {
-			return k + 2*xmath.U*math.Abs(k)
-		}
-		return math.Inf(1)
-	}
+// realBound returns an upper bound of log M(s), +Inf where there is none.
+func realBound(f transform.Transform, s float64) float64 {
 	k, _, err := f.Real(s)
 	if b := k + err; !math.IsNaN(b) {
 		return b + 2*xmath.U*math.Abs(b)
@@ -272,6 +267,9 @@ func (t *table) sum(c *Composition) {
 	if t.sums.terms == before {
 		return
 	}
+	if c.bump != nil && before == 0 {
+		t.sums.add(Factor{c.bump, 1}, &t.bump)
+	}
 	if t.im == nil {
 		store := make([]float64, 4*n)
 		t.im, t.a, t.b, t.modulus = store[:n], store[n:2*n], store[2*n:3*n], store[3*n:]
@@ -319,6 +317,10 @@ func (t *table) sum(c *Composition) {
 
 	t.logTail = t.sums.decay.above(share) - t.re0
 	t.logTail += 4*u*(math.Abs(t.logTail)+math.Abs(t.re0)+1) - xmath.Log(math.Pi*float64(t.n)*t.h)
+	if c.bump != nil {
+		// Over the values at θ, which re0 is to their errors.
+		t.logTail = t.waves + 1e-6 + t.sums.at[0].eta.above(share) + 4*u*math.Abs(t.re0)
+	}
 	t.logHigh = t.sums.high.above(share)
 	t.logLow = t.sums.low.above(share)
 	t.m0, t.m1 = t.sums.m0.value(share), t.sums.m1.value(share)

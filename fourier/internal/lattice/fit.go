@@ -13,6 +13,36 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// Regular reports whether all entries are finite laws that lie exactly on one lattice, and its step.
+func (s *Sum) Regular() (step float64, ok bool) {
+	step = math.Inf(1)
+	for _, e := range s.entries {
+		d, ok := e.Profile.(*profiles.Discrete)
+		if !ok {
+			return 0, false
+		}
+		_, sp, ok := pld.Spacing(d, 1<<22)
+		if !ok {
+			return 0, false
+		}
+		if sp > 0 {
+			step = min(step, sp)
+		}
+	}
+	if math.IsInf(step, 1) {
+		return 1, true // one atom lies on every lattice
+	}
+	// One spacing serves all only if every other one is a multiple of it.
+	for _, e := range s.entries {
+		if d := e.Profile.(*profiles.Discrete); len(d.Atoms()) > 0 {
+			if _, _, ok := pld.OnLattice(d, d.Atoms()[0].Loss, step); !ok {
+				return 0, false
+			}
+		}
+	}
+	return step, true
+}
+
 // fitStep adapts a wanted step to the atoms of the entries: the first entry, by
 // count, whose atoms fit a lattice decides. exact says that all entries lie on
 // the lattice exactly.
@@ -45,64 +75,18 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 			lead, leadSpan = e, span
 		}
 	}
-	if lead == nil {
-		if discrete {
-			return 1, true
-		}
-		return ladder(d), false
-	}
 	if discrete {
-		// One spacing serves all only if every other one is a multiple of it.
-		fits := true
-		small := math.Inf(1)
-		for _, e := range s.entries {
-			if _, sp, _ := pld.Spacing(e.Profile.(*profiles.Discrete), 1<<22); sp > 0 {
-				small = min(small, sp)
-			}
+		if step, ok := s.Regular(); ok {
+			return step, true
 		}
-		for _, e := range s.entries {
-			d := e.Profile.(*profiles.Discrete)
-			if len(d.Atoms()) > 0 {
-				if _, _, ok := pld.OnLattice(d, d.Atoms()[0].Loss, small); !ok {
-					fits = false
-				}
-			}
-		}
-		if fits {
-			return small, true
-		}
+	}
+	if lead == nil {
+		return ladder(d), false
 	}
 	if _, ok := lead.Profile.(*profiles.Discrete); !ok {
 		return lead.divide(d, p.theta), false
 	}
-	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
-	return bestDivision(lead, leadSpan, k), false
-}
-
-// bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the other atoms of
-// e come closest to the lattice.
-func bestDivision(e *entry, span, k float64) float64 {
-	atoms := e.Support.Atoms
-	if d, ok := e.Profile.(*profiles.Discrete); ok {
-		for _, a := range d.Atoms() {
-			atoms = append(atoms, a.Loss)
-		}
-	}
-	if len(atoms) <= 2 || len(atoms) > 64 {
-		return span / k
-	}
-	best, off := span/k, math.Inf(1)
-	for m := k; m < 1.2*k+2 && m < k+4096; m++ {
-		d, worst := span/m, 0.0
-		for _, a := range atoms {
-			x := (a - atoms[0]) / d
-			worst = max(worst, math.Abs(x-math.Round(x)))
-		}
-		if worst*d < off*(1-1e-9) {
-			best, off = d, worst*d
-		}
-	}
-	return best
+	return leadSpan / max(1, math.Ceil(leadSpan/d*(1-1e-12))), false
 }
 
 // divide returns a step of at most d, and not much less, on whose lattices from

@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-func TestPrintCSV(t *testing.T) {
+func TestCSV(t *testing.T) {
 	type ends struct {
 		Lower service.Number `json:"lower"`
 		Upper service.Number `json:"upper"`
@@ -48,17 +48,17 @@ func TestPrintCSV(t *testing.T) {
 		{value{}, fmt.Sprintf(columns, "") + ",false,,,0 0,,,,,,\n"},
 		{full.Items[:0], "name,lower,upper,attack-lower,attack-upper,at\n"},
 		{[]any{full.Items[1]}, "name,lower,upper,attack-lower,attack-upper,at\ntwo,1e-300,Infinity,,,\n"},
-		{csvTable{[]string{"a", "b"}, [][]string{{"1", "\"2"}}}, "a,b\n1,\"\"\"2\"\n"},
+		{Rows{[]string{"a", "b"}, [][]string{{"1", "\"2"}}}, "a,b\n1,\"\"\"2\"\n"},
 	} {
 		var b strings.Builder
-		if err := printCSV(&b, c.v); err != nil {
+		if err := CSV(&b, c.v); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != c.want {
 			t.Errorf("got\n%swant\n%s", b.String(), c.want)
 		}
 	}
-	if err := printCSV(&strings.Builder{}, []service.Number{service.Number(math.NaN())}); err == nil {
+	if err := CSV(&strings.Builder{}, []service.Number{service.Number(math.NaN())}); err == nil {
 		t.Error("NaN is printed")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"bytes"
@@ -24,14 +24,14 @@ func TestPaint(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if got := paint(&bytes.Buffer{}, red, "x"); got != "x" {
+	if got := Paint(&bytes.Buffer{}, Red, "x"); got != "x" {
 		t.Errorf("in a buffer: %q", got)
 	}
 	for _, f := range []*os.File{r, w, null, file} {
-		if isTerminal(f) {
+		if IsTerminal(f) {
 			t.Errorf("%s is a terminal", f.Name())
 		}
-		if got := paint(f, red, "x"); got != "x" {
+		if got := Paint(f, Red, "x"); got != "x" {
 			t.Errorf("in %s: %q", f.Name(), got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestPaintTerminal(t *testing.T) {
 	} {
 		t.Setenv("NO_COLOR", c.noColor)
 		t.Setenv("TERM", c.term)
-		if got := paint(tty, red, "x"); got != c.want {
+		if got := Paint(tty, Red, "x"); got != c.want {
 			t.Errorf("NO_COLOR=%s TERM=%s: %q, want %q", c.noColor, c.term, got, c.want)
 		}
 	}

@@ -1,0 +1,245 @@
+package print
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Rows are what CSV is written from.
+type Rows struct {
+	Columns []string
+	Rows    [][]string
+}
+
+// CSV writes v, a value that can be JSON, as CSV with a header. Lists of
+// objects make the rows, and what stands next to such a list is repeated in each
+// of its rows; keys inside one another are joined by a dash. Numbers are as in
+// JSON. The columns come from the type of v, not from which values are there.
+func CSV(w io.Writer, v any) error {
+	t, ok := v.(Rows)
+	if !ok {
+		var err error
+		if t, err = Flatten(v); err != nil {
+			return err
+		}
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(t.Columns); err != nil {
+		return err
+	}
+	if err := out.WriteAll(t.Rows); err != nil {
+		return err
+	}
+	return out.Error()
+}
+
+// A csvRow holds cells by column.
+type csvRow map[string]string
+
+func (r csvRow) with(other csvRow) csvRow {
+	out := csvRow{}
+	for _, from := range []csvRow{r, other} {
+		for k, v := range from {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Flatten makes a table of a value that can be JSON.
+func Flatten(v any) (Rows, error) {
+	f := flattener{paths: map[string]string{}}
+	base, rows, err := f.walk(reflect.ValueOf(v), nil, nil, true)
+	if err != nil {
+		return Rows{}, err
+	}
+	if len(rows) == 0 && len(base) > 0 {
+		rows = []csvRow{{}}
+	}
+	t := Rows{Columns: f.columns}
+	for _, r := range rows {
+		r = base.with(r)
+		line := make([]string, len(f.columns))
+		for i, c := range f.columns {
+			line[i] = r[c]
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t, nil
+}
+
+type flattener struct {
+	columns []string
+	paths   map[string]string // of each column: where it is in the value
+}
+
+// column names the column of a path. Lists leave no trace in the name, unless it
+// is another's already.
+func (f *flattener) column(path, list []string) string {
+	where := strings.Join(path, ".")
+	name := strings.Join(path[len(list):], "-")
+	if old, ok := f.paths[name]; ok && old != where {
+		name = strings.Join(path, "-")
+	}
+	for f.paths[name] != "" && f.paths[name] != where {
+		name += "_"
+	}
+	if _, ok := f.paths[name]; !ok {
+		f.paths[name] = where
+		f.columns = append(f.columns, name)
+	}
+	return name
+}
+
+// walk returns the cells of v and the rows of the lists in it. list is the part
+// of path that leads to the innermost list. A value that is not there still has
+// its columns.
+func (f *flattener) walk(v reflect.Value, path, list []string, there bool) (base csvRow, rows []csvRow, err error) {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		if v.IsNil() {
+			if v.Kind() == reflect.Interface {
+				return nil, nil, nil
+			}
+			v, there = reflect.Zero(v.Type().Elem()), false
+			continue
+		}
+		v = v.Elem()
+	}
+	scalar := v.Type().Implements(reflect.TypeFor[json.Marshaler]())
+	switch {
+	case scalar:
+	case v.Kind() == reflect.Struct:
+		return f.walkStruct(v, path, list, there)
+	case v.Kind() == reflect.Map:
+		base = csvRow{}
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			b, more, err := f.walk(v.MapIndex(k), extend(path, k.String()), list, there)
+			if err != nil {
+				return nil, nil, err
+			}
+			base, rows = base.with(b), append(rows, more...)
+		}
+		return base, rows, nil
+	case isList(v.Type()):
+		return f.walkList(v, path)
+	}
+	text := ""
+	if there {
+		if text, err = cellText(v, scalar); err != nil {
+			return nil, nil, err
+		}
+	}
+	return csvRow{f.column(path, list): text}, nil, nil
+}
+
+func (f *flattener) walkStruct(v reflect.Value, path, list []string, there bool) (base csvRow, rows []csvRow, err error) {
+	base = csvRow{}
+	// Lists last: what is repeated in each of their rows comes first.
+	var order, lists []int
+	for i := range v.NumField() {
+		if t := v.Type().Field(i).Type; isList(t) {
+			lists = append(lists, i)
+		} else {
+			order = append(order, i)
+		}
+	}
+	for _, i := range append(order, lists...) {
+		field := v.Type().Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" || field.Tag.Get("csv") == "-" || !field.IsExported() && !field.Anonymous {
+			continue
+		}
+		at := path
+		if !field.Anonymous || name != "" {
+			if name == "" {
+				name = field.Name
+			}
+			at = extend(path, name)
+		}
+		x := v.Field(i)
+		// What JSON leaves out is an empty cell; false is worth saying.
+		absent := strings.Contains(options, "omitempty") && x.IsZero() && x.Kind() != reflect.Bool
+		b, more, err := f.walk(x, at, list, there && !absent)
+		if err != nil {
+			return nil, nil, err
+		}
+		base, rows = base.with(b), append(rows, more...)
+	}
+	return base, rows, nil
+}
+
+func (f *flattener) walkList(v reflect.Value, path []string) (base csvRow, rows []csvRow, err error) {
+	if v.Len() == 0 && element(v.Type()) == reflect.Struct {
+		_, _, err := f.walk(reflect.Zero(v.Type().Elem()), path, path, false)
+		return nil, nil, err
+	}
+	for i := range v.Len() {
+		b, inner, err := f.walk(v.Index(i), path, path, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(inner) == 0 {
+			inner = []csvRow{{}}
+		}
+		for _, r := range inner {
+			rows = append(rows, b.with(r))
+		}
+	}
+	return nil, rows, nil
+}
+
+func extend(path []string, name string) []string { return append(slices.Clone(path), name) }
+
+// isList reports whether values of the type have objects as elements.
+func isList(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+		return false
+	}
+	k := element(t)
+	return k == reflect.Struct || k == reflect.Interface
+}
+
+// element is the kind that the elements of a list have.
+func element(t reflect.Type) reflect.Kind {
+	t = t.Elem()
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+		return reflect.String
+	}
+	return t.Kind()
+}
+
+// cellText writes a scalar as JSON does, without quotes; a list of numbers with
+// spaces, one of texts with semicolons.
+func cellText(v reflect.Value, scalar bool) (string, error) {
+	if !scalar && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array) {
+		separator := " "
+		if element(v.Type()) == reflect.String && v.Type().Elem().Kind() == reflect.String {
+			separator = "; "
+		}
+		var parts []string
+		for i := range v.Len() {
+			text, err := cellText(v.Index(i), false)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, text)
+		}
+		return strings.Join(parts, separator), nil
+	}
+	data, err := json.Marshal(v.Interface())
+	if err != nil || len(data) == 0 || data[0] != '"' {
+		return string(data), err
+	}
+	var text string
+	err = json.Unmarshal(data, &text)
+	return text, err
+}
