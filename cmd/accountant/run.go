@@ -164,19 +164,31 @@ func wholeRows(path string, rows [][]float64) ([][]int, error) {
 	return out, nil
 }
 
+// oneStep reads a plan of one step: one that runs once, or one that is on samples.
+func oneStep(cmd *cobra.Command, path string, once bool) (text []byte, mechanism, sampling json.RawMessage, err error) {
+	text, name, err := readInput(cmd, path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	mechanism, sampling, err = service.OneStep(text, once)
+	if err == nil && sampling == nil && !once {
+		err = fault.New("plan", "has a step on all records, must have one with sampling")
+	}
+	if err != nil {
+		err = planProblem(name, path, err)
+	}
+	return text, mechanism, sampling, err
+}
+
 func newReleaseCmd() *cobra.Command {
 	var q service.ReleaseRequest
 	var r runner
 	cmd := &cobra.Command{Use: "release", Args: ledgerArgs("plan file (- reads standard input)", "file of values"), ValidArgsFunction: completePlans(0, 0)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		data, name, err := readInput(cmd, args[0])
-		if err != nil {
+		var mechanism json.RawMessage
+		var err error
+		if q.Plan, mechanism, _, err = oneStep(cmd, args[0], true); err != nil {
 			return err
-		}
-		q.Plan = data
-		mechanism, _, err := service.OneStep(q.Plan, true)
-		if err != nil {
-			return planProblem(name, args[0], err)
 		}
 		votes := strings.HasPrefix(string(mechanism), "{majority:")
 		keys, rows, err := readRows(args[1], !votes)
@@ -587,13 +599,10 @@ func newMatrixStreamCmd() *cobra.Command {
 	var r runner
 	cmd := &cobra.Command{Use: "stream", Args: ledgerArgs("plan file", "file of vectors (- reads standard input)"), ValidArgsFunction: completePlans(0, 0)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		data, name, err := readInput(cmd, args[0])
-		if err != nil {
+		q.Kind = "matrix"
+		var err error
+		if q.Plan, _, _, err = oneStep(cmd, args[0], true); err != nil {
 			return err
-		}
-		q.Kind, q.Plan = "matrix", data
-		if _, _, err := service.OneStep(q.Plan, true); err != nil {
-			return planProblem(name, args[0], err)
 		}
 		in := io.Reader(cmd.InOrStdin())
 		if args[1] != "-" {
@@ -665,18 +674,10 @@ func newSamplingDrawCmd() *cobra.Command {
 	var r runner
 	cmd := &cobra.Command{Use: "draw", Args: planArg, ValidArgsFunction: completePlans(0, 0)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		data, name, err := readInput(cmd, args[0])
-		if err != nil {
+		var err error
+		if _, _, q.Sampling, err = oneStep(cmd, args[0], false); err != nil {
 			return err
 		}
-		_, sampling, err := service.OneStep(data, false)
-		if err == nil && sampling == nil {
-			err = fault.New("plan", "has a step on all records, must have one with sampling")
-		}
-		if err != nil {
-			return planProblem(name, args[0], err)
-		}
-		q.Sampling = sampling
 		a, err := service.Ask[service.DrawAnswer](cmd.Context(), service.New(nil), q)
 		if err != nil {
 			return flagged(cmd, err)

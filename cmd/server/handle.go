@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -124,10 +125,9 @@ func (s *Server) refuse(w http.ResponseWriter, p *problem) int {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	if p.retry {
-		h.Set("Retry-After", "1")
-	}
 	switch p.status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		h.Set("Retry-After", "1")
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", `Bearer realm="accountant"`)
 	case http.StatusMethodNotAllowed:
@@ -273,7 +273,6 @@ func requestID(r *http.Request) string {
 type problem struct {
 	status int
 	err    *service.Error
-	retry  bool // may be tried again soon
 }
 
 // The kinds of errors that only this door has.
@@ -298,11 +297,7 @@ var statuses = map[string]int{
 
 // answered returns the problem of an error of the service.
 func answered(e *service.Error) *problem {
-	status, ok := statuses[e.Kind]
-	if !ok {
-		status = http.StatusInternalServerError
-	}
-	return &problem{status, e, status == http.StatusServiceUnavailable}
+	return &problem{cmp.Or(statuses[e.Kind], http.StatusInternalServerError), e}
 }
 
 func refuse(status int, kind, field, message string) *problem {
@@ -310,6 +305,5 @@ func refuse(status int, kind, field, message string) *problem {
 	if field != "" {
 		text = field + ": " + message
 	}
-	retry := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
-	return &problem{status, &service.Error{Kind: kind, Message: text, Field: field}, retry}
+	return &problem{status, &service.Error{Kind: kind, Message: text, Field: field}}
 }

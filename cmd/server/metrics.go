@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -82,13 +83,7 @@ func (m *meter) write(w io.Writer, lanes []*lane, connections int, turnedAway in
 	defer m.mu.Unlock()
 	family("accountant_requests_total", "counter", "Requests by operation and status.")
 	order := slices.SortedFunc(maps.Keys(m.requests), func(a, b counted) int {
-		if a.op == b.op {
-			return a.status - b.status
-		}
-		if a.op < b.op {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.status, b.status))
 	})
 	for _, k := range order {
 		fmt.Fprintf(w, "accountant_requests_total{op=%q,status=\"%d\"} %d\n", k.op, k.status, m.requests[k])

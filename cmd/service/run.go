@@ -124,27 +124,27 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		if scores {
 			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
 		}
-		out.Values, err = keys(m, q.Values, src)
+		out.Values, err = q.values(ctx, m, src)
 	case drawing:
 		if scores {
 			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose sensitivity is one of its own keys", m.Name())
 		}
-		out.Values, err = q.whole(x, src)
+		out.Values, err = q.values(ctx, m, src)
 	case shuffler.Randomizer:
 		if scores || m.Name() != "k-rr" {
 			return out, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
 		}
-		out.Values, err = q.messages(ctx, x, src)
+		out.Values, err = q.values(ctx, m, src)
 	case responding:
 		if scores {
 			return out, fault.New("sensitivity", "and monotone are of no use to %s, which takes the value of each record", m.Name())
 		}
-		out.Values, err = q.responses(ctx, x, src)
+		out.Values, err = q.values(ctx, m, src)
 	case scaled:
 		if q.Monotone {
 			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
 		}
-		out.Values, err = q.noisy(m.Name(), x.NoiseMultiplier(), src)
+		out.Values, err = q.values(ctx, m, src)
 	default:
 		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
 	}
@@ -204,97 +204,65 @@ func bound(x float64) string {
 	return decimal.Short(x)
 }
 
-// whole adds whole numbers.
-func (q ReleaseRequest) whole(m drawing, src rand.Source) ([]*float64, error) {
-	if err := eachWhole(q.Values, -1<<53, 1<<53); err != nil {
-		return nil, err
-	}
-	noise, err := m.Draw(src, len(q.Values))
-	if err != nil {
-		return nil, fault.In("mechanism", err)
-	}
-	out := make([]*float64, len(noise))
-	for i, z := range noise {
-		y := float64(int64(q.Values[i]) + z)
-		out[i] = &y
-	}
-	return out, nil
-}
-
-// responses has each record answer for itself.
-func (q ReleaseRequest) responses(ctx context.Context, m responding, src rand.Source) ([]*float64, error) {
-	if err := eachWhole(q.Values, 0, float64(m.Categories()-1)); err != nil {
-		return nil, err
-	}
-	out := make([]*float64, len(q.Values))
-	for i, x := range q.Values {
-		y := float64(m.Respond(int(x), src))
-		out[i] = &y
-	}
-	return out, ctx.Err()
-}
-
-// messages has each record send a message of one number.
-func (q ReleaseRequest) messages(ctx context.Context, r shuffler.Randomizer, src rand.Source) ([]*float64, error) {
-	if err := eachWhole(q.Values, 0, 1<<31); err != nil {
-		return nil, err
-	}
-	out := make([]*float64, len(q.Values))
-	for i, x := range q.Values {
-		m, err := r.Sample(int(x), src)
-		if err != nil {
-			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
+// values runs a mechanism on each of the values, which for all but real noise are whole numbers.
+func (q ReleaseRequest) values(ctx context.Context, m profiles.Mechanism, src rand.Source) ([]*float64, error) {
+	var noise []int64
+	var scale, grid float64
+	var err error
+	switch x := m.(type) {
+	case choice.Threshold, choice.SelectPartitions:
+		err = eachWhole(q.Values, 0, 1<<53)
+	case drawing:
+		if err = eachWhole(q.Values, -1<<53, 1<<53); err == nil {
+			noise, err = x.Draw(src, len(q.Values))
+			err = fault.In("mechanism", err)
 		}
-		y := float64(m[0])
-		out[i] = &y
+	case shuffler.Randomizer:
+		err = eachWhole(q.Values, 0, 1<<31)
+	case responding:
+		err = eachWhole(q.Values, 0, float64(x.Categories()-1))
+	case scaled:
+		if m.Name() != "gaussian" && m.Name() != "laplace" {
+			return nil, fault.New("mechanism", "%s is not gaussian or laplace, whose noise is added to numbers", m.Name())
+		}
+		scale, err = q.scale(m.Name(), x.NoiseMultiplier())
+		grid = math.Ldexp(1, math.Ilogb(scale)-30) // depends on nothing else
 	}
-	return out, ctx.Err()
-}
-
-// keys releases the counts of keys that pass.
-func keys(m profiles.Mechanism, counts []float64, src rand.Source) ([]*float64, error) {
-	if err := eachWhole(counts, 0, 1<<53); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	out := make([]*float64, len(counts))
-	for i, count := range counts {
-		shown, noisy, err := false, 1.0, error(nil)
+	out := make([]*float64, len(q.Values))
+	for i, v := range q.Values {
+		y, shown := 1.0, true
 		switch x := m.(type) {
 		case choice.Threshold:
-			shown, noisy, err = x.Release(int64(count), src)
+			shown, y, err = x.Release(int64(v), src)
 		case choice.SelectPartitions:
-			shown, err = x.Keep(int64(count), src)
+			shown, err = x.Keep(int64(v), src)
+		case drawing:
+			y = float64(int64(v) + noise[i])
+		case shuffler.Randomizer:
+			var message shuffler.Message
+			if message, err = x.Sample(int(v), src); err == nil {
+				y = float64(message[0])
+			}
+		case responding:
+			y = float64(x.Respond(int(v), src))
+		case scaled:
+			if m.Name() == "laplace" {
+				y, err = profiles.AddLaplace(src, v, scale, grid)
+			} else {
+				y, err = profiles.AddGaussian(src, v, scale, grid)
+			}
 		}
 		if err != nil {
 			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
 		}
 		if shown {
-			out[i] = &noisy
+			out[i] = &y
 		}
 	}
-	return out, nil
-}
-
-// noisy adds noise of the scale, on a grid that depends on nothing else.
-func (q ReleaseRequest) noisy(name string, multiplier float64, src rand.Source) ([]*float64, error) {
-	add, ok := map[string]func(rand.Source, float64, float64, float64) (float64, error){"gaussian": profiles.AddGaussian, "laplace": profiles.AddLaplace}[name]
-	if !ok {
-		return nil, fault.New("mechanism", "%s is not gaussian or laplace, whose noise is added to numbers", name)
-	}
-	scale, err := q.scale(name, multiplier)
-	if err != nil {
-		return nil, err
-	}
-	grid := math.Ldexp(1, math.Ilogb(scale)-30)
-	out := make([]*float64, len(q.Values))
-	for i, x := range q.Values {
-		y, err := add(src, x, scale, grid)
-		if err != nil {
-			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
-		}
-		out[i] = &y
-	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 // scale is that of the noise, rounded up: the multiplier times the sensitivity, or what a mechanism says that has the bounds of

@@ -3,6 +3,7 @@ package sweep
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,15 +151,7 @@ func leaves(steps []accountant.Step, times int64, path string, to []leaf) []leaf
 
 // compareRuns orders plans of one shape by their counts.
 func compareRuns(a, b *task) int {
-	return slices.CompareFunc(a.runs, b.runs, func(x, y leaf) int {
-		switch {
-		case x.count < y.count:
-			return -1
-		case x.count > y.count:
-			return 1
-		}
-		return 0
-	})
+	return slices.CompareFunc(a.runs, b.runs, func(x, y leaf) int { return cmp.Compare(x.count, y.count) })
 }
 
 // chains splits the tasks of a window into those that share a total, in the order of their
