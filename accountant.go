@@ -43,8 +43,9 @@ type Accountant struct {
 	caps  map[*profiles.Bounds]capped
 	short bool // the work limit cut selections short
 	// curved: many questions follow one another, and a search has one price for all of them.
-	curved bool
-	bests  *bests // of a search; nil: none are kept
+	curved  bool
+	bests   *bests   // of a search; nil: none are kept
+	inquiry *inquiry // of the last Candidate
 
 	// Of a plan with disjoint branches: a total for each way of a record through them, and what all branches cost together
 	// where a person may be in several. Then there is no other total.
@@ -56,11 +57,7 @@ type Accountant struct {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	o := defaults()
-	for _, f := range opts {
-		f(&o)
-	}
-	return &Accountant{running: newRunning(r, o), known: map[any]*profiles.Bounds{}}
+	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -310,7 +307,7 @@ func (a *Accountant) best(ctx context.Context, law selection.Law, s Step) (profi
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return boundsOfBest(ctx, law, a.relation, one)
+	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, one, selectionAccuracy, selectionFloor)
 }
 
 // certainLoss is a mechanism of which nothing is known.
@@ -329,25 +326,25 @@ const perDelta = 500
 // seen are values of δ(ε), which falls with ε: they bound those that there is no work for.
 type seen struct {
 	eps, lo, hi []float64
+	far         bool // farDeltas were asked for
 }
 
-// farDeltas bound a candidate far out, for a price whose work does not suffice for all of its ε.
-var farDeltas = []float64{1e-4, 1e-8, 1e-12, 1e-18, 1e-26}
+// farDeltas bound a candidate far out, where each δ takes long, or the work does not suffice for all of its ε.
+var farDeltas = []float64{1e-4, 1e-8, 1e-12, 1e-14, 1e-16, 1e-18, 1e-22, 1e-26}
 
 const (
-	lastPart      = 0.4 // of the work
-	keptForLower  = 0.3 // of the work, for what is reached, where the upper ends would take all
-	keptForAttack = 0.1
+	deep          = 1e-12 // δ that have a part in next to no answer
+	perQuestion   = 256   // one δ may take such a part of the work that is left
+	leastQuestion = 2e5   // work of one δ, where there is as much
+	manyPoints    = 2000  // of a table that is as fine as asked
+	mostStretch   = 640   // makes it 25 times shorter
+	lastPart      = 0.4   // of the work
+	keptForLower  = 0.25  // of the work, for what is reached, where the upper ends would take all
+	keptForAttack = 0.2
 )
 
 func (s *seen) add(eps, lo, hi float64) {
 	s.eps, s.lo, s.hi = append(s.eps, eps), append(s.lo, lo), append(s.hi, hi)
-}
-
-// worked reports whether the work of a context is done.
-func worked(ctx context.Context) bool {
-	_, left := parallel.Work(ctx)
-	return left < 0
 }
 
 func (s *seen) upper(eps float64) float64 {
@@ -373,14 +370,15 @@ func (s *seen) lower(eps float64) float64 {
 
 // Candidate returns everything added so far as the candidate of a private selection: what
 // is proved of each direction, and what a pair of data sets is known to reach. It asks for
-// many δ, each of which may take the work limit of one question.
+// many δ, each of which may take the work limit of one question. As long as nothing is added it is the same
+// candidate, which asks under the last context.
 func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error) {
 	t := a.plain
 	if t == nil || a.ways != nil {
 		// Known as a whole only, the worst of both directions.
 		var known seen
 		bound := selection.FromDelta(func(eps float64) (float64, error) {
-			if worked(ctx) {
+			if _, left := parallel.Work(ctx); left < 0 {
 				return known.upper(eps), nil
 			}
 			iv, err := a.Delta(ctx, eps)
@@ -388,89 +386,150 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 			parallel.Spend(ctx, a.opts.lawWork(context.Background())/selectionShare)
 			return iv.Upper, err
 		})
-		return bound.Candidate(bound, [2]func(float64) float64{}), nil
+		return bound.Candidate(bound, [2]func(float64) (float64, float64){}), nil
 	}
 	t.bound(&a.running)
 	if len(a.added) == 1 && a.runs == 1 && !a.searches() {
 		return selection.CandidateOf(*a.added[0].m), nil
 	}
 	t.opts.Work = a.opts.Work
+	if q := a.inquiry; q != nil && q.runs == a.runs {
+		q.under(ctx)
+		return q.candidate, nil
+	}
 	a.expectMany()
 	low, attacked := t.onePair()
-	var lock sync.Mutex
-	known, far := map[*fourier.Sum]*seen{}, false // whether farDeltas were asked for, in the last part of the work
-	_, first := parallel.Work(ctx)
-	ask := func(s *fourier.Sum, eps float64) (fourier.Result, error) {
-		lock.Lock()
-		defer lock.Unlock()
-		if known[s] == nil {
-			known[s] = &seen{}
-		}
-		_, left := parallel.Work(ctx)
-		keep := keptForAttack
-		if slices.Contains(t.upper[:], s) {
-			keep = keptForLower
-		}
-		if i := slices.Index(known[s].eps, eps); i >= 0 || left < keep*first {
-			a.short = a.short || i < 0
-			return fourier.Result{Lower: known[s].lower(eps), Upper: known[s].upper(eps)}, nil
-		}
-		if left < lastPart*first && !far {
-			// Most ε may be left when the work is done: a few that have a small δ bound those beyond.
-			far = true
-			for _, s := range t.upper {
-				if known[s] == nil {
-					known[s] = &seen{}
-				}
-				for _, delta := range farDeltas {
-					if _, left = parallel.Work(ctx); left < 1 {
-						break
-					}
-					s.LimitWork(left / 8)
-					r, err := s.Epsilon(ctx, delta)
-					if err != nil {
-						return fourier.Result{}, err
-					}
-					if !math.IsInf(r.Upper, 1) {
-						known[s].add(r.Upper, 0, delta)
-					}
-					parallel.Spend(ctx, perDelta)
-				}
-				if t.symmetric {
-					break
-				}
-			}
-		}
-		s.LimitWork(min(t.opts.work()/t.asked(), max(1, left/16))) // about a hundred δ follow
-		r, err := s.Delta(ctx, eps)
-		known[s].add(eps, r.Lower, r.Upper)
-		parallel.Spend(ctx, perDelta)
-		return r, err
-	}
+	q := &inquiry{a: a, t: t, runs: a.runs, known: map[*fourier.Sum]*seen{}}
+	q.under(ctx)
 	var upper [2]selection.Bound
-	var lower [2]func(float64) float64
+	var lower [2]func(float64) (float64, float64)
 	for d := range 2 {
 		sum, low := t.upper[d], low[d]
 		if t.symmetric {
 			sum = t.upper[0]
 		}
 		upper[d] = selection.FromDelta(func(eps float64) (float64, error) {
-			r, err := ask(sum, eps)
+			r, err := q.delta(sum, eps)
 			return min(1, r.Upper), err
 		})
 		if attacked {
-			lower[d] = func(eps float64) float64 {
-				r, err := ask(low, eps)
+			lower[d] = func(eps float64) (float64, float64) {
+				r, err := q.delta(low, eps)
 				if err != nil {
-					return math.NaN()
+					return math.NaN(), math.NaN()
 				}
-				// Down, past the rounding of the logarithm.
-				l := xmath.Log(max(0, r.Lower))
-				return l - 2e-16*(1+math.Abs(l))
+				// Outward, past the rounding of the logarithm.
+				l, u := xmath.Log(max(0, r.Lower)), xmath.Log(max(r.Upper, math.SmallestNonzeroFloat64))
+				return l - 2e-16*(1+math.Abs(l)), min(0, u+2e-16*(1+math.Abs(u)))
 			}
 		}
 	}
-	return upper[0].Candidate(upper[1], lower), nil
+	q.candidate, a.inquiry = upper[0].Candidate(upper[1], lower).Stretched(q.stretch), q
+	return q.candidate, nil
+}
+
+// An inquiry asks the sums of a candidate for δ(ε) at many ε, within the work of a context. Where that does not suffice,
+// and far out, δ is between what it is known to be at other ε.
+type inquiry struct {
+	a         *Accountant
+	t         *total
+	runs      int64 // of the accountant
+	candidate *selection.Candidate
+
+	lock  sync.Mutex
+	ctx   context.Context
+	work  float64 // of ctx, at the beginning
+	price float64 // of a question, lately
+	known map[*fourier.Sum]*seen
+}
+
+// under has the questions to come asked under a context.
+func (q *inquiry) under(ctx context.Context) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	q.ctx = ctx
+	_, q.work = parallel.Work(ctx)
+}
+
+func (q *inquiry) delta(s *fourier.Sum, eps float64) (fourier.Result, error) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	k := q.known[s]
+	if k == nil {
+		k = &seen{}
+		q.known[s] = k
+	}
+	keep := keptForAttack
+	if slices.Contains(q.t.upper[:], s) {
+		keep = keptForLower
+	}
+	_, left := parallel.Work(q.ctx)
+	short := left < keep*q.work && !slices.Contains(k.eps, eps)
+	q.a.short = q.a.short || short
+	if short || slices.Contains(k.eps, eps) || k.far && k.upper(eps) < deep {
+		return fourier.Result{Lower: k.lower(eps), Upper: k.upper(eps)}, nil
+	}
+	if left < lastPart*q.work {
+		if err := q.askFar(s, k); err != nil {
+			return fourier.Result{}, err
+		}
+	}
+	s.LimitWork(min(q.t.opts.work()/q.t.asked(), max(1, left/16), max(leastQuestion, left/perQuestion)))
+	r, err := s.Delta(q.ctx, eps)
+	if err != nil {
+		return r, err
+	}
+	k.add(eps, r.Lower, r.Upper)
+	parallel.Spend(q.ctx, perDelta)
+	_, rest := parallel.Work(q.ctx)
+	if q.price == 0 {
+		q.price = left - rest
+	}
+	q.price += 0.1 * (left - rest - q.price) // of use where the work is limited
+	if r.Upper < deep && r.Lower < r.Upper/2 {
+		err = q.askFar(s, k)
+	}
+	return r, err
+}
+
+// stretch returns by how much a chord may cost more than asked: as much relative to ε where that is above 1, and so much that the
+// work suffices for all points.
+func (q *inquiry) stretch(eps float64) float64 {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	_, left := parallel.Work(q.ctx)
+	if math.IsInf(left, 1) {
+		return 1
+	}
+	short := manyPoints * q.t.asked() * q.price / ((1 - keptForLower) * max(left, 1))
+	return max(1, eps) * min(max(1, short*short), mostStretch)
+}
+
+// askFar asks a sum, once, where it has the smallest δ.
+func (q *inquiry) askFar(s *fourier.Sum, k *seen) error {
+	if k.far {
+		return nil
+	}
+	k.far = true
+	for _, delta := range farDeltas {
+		_, left := parallel.Work(q.ctx)
+		if slices.ContainsFunc(k.hi, func(hi float64) bool { return hi < delta }) || left < 1 {
+			continue
+		}
+		s.LimitWork(left / 16)
+		r, err := s.Epsilon(q.ctx, delta)
+		if err != nil {
+			return err
+		}
+		if !math.IsInf(r.Lower, 1) {
+			k.add(r.Lower, xmath.Down(delta, 2), 1)
+		}
+		if !math.IsInf(r.Upper, 1) {
+			k.add(r.Upper, 0, delta)
+		}
+		parallel.Spend(q.ctx, perDelta)
+	}
+	return nil
 }
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst

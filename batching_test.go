@@ -74,3 +74,34 @@ func number(t *testing.T, text string) float64 {
 	}
 	return x
 }
+
+// TestManyAllocations: distinct allocations share grids, and are as narrow as asked. The intervals that theirs meet are of laws
+// that were made each for itself.
+func TestManyAllocations(t *testing.T) {
+	for _, c := range []struct {
+		steps, delta, lower, upper float64
+	}{
+		{steps: 30, delta: 1e-4, lower: 6.114247879, upper: 6.117449866},
+		{steps: 30, delta: 1e-10, lower: 11.24237108, upper: 11.24873654},
+	} {
+		text := "neighbors: add-remove\nsteps:\n"
+		for i := range 20 {
+			text += fmt.Sprintf("  - {mechanism: {gaussian: {noise-multiplier: %.5f}}, sampling: {random-allocation: {steps: %v}}}\n", 0.8+0.004*float64(i), c.steps)
+		}
+		p, err := plan.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := accountant.New(p.Neighbors)
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), c.delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(iv.Upper >= c.lower && iv.Lower <= c.upper && iv.Upper-iv.Lower <= 1e-3*iv.Upper) || len(iv.Warnings) > 0 {
+			t.Errorf("δ = %v: [%v, %v] %v; [%v, %v] alone", c.delta, iv.Lower, iv.Upper, iv.Warnings, c.lower, c.upper)
+		}
+	}
+}

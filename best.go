@@ -12,7 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
 )
 
@@ -23,10 +22,6 @@ const (
 	selectionAccuracy = 1e-3
 	selectionFloor    = -60
 )
-
-func boundsOfBest(ctx context.Context, law selection.Law, r profiles.Relation, one *selection.Candidate) (profiles.Bounds, error) {
-	return selection.PriceOfBest(law).Bounds(ctx, "selection", r, one, selectionAccuracy, selectionFloor)
-}
 
 // searchTable is how finely the candidate of a single search is read from a table for one question.
 const searchTable = 1e-5
@@ -66,15 +61,6 @@ func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, de
 	if d := gap.Proved.Lower - gap.Attack.Upper; d > 0 {
 		iv.Budget.TheoryGap = d
 	}
-}
-
-func curveOfBest(law selection.Law, one rdp.Curve) (rdp.Curve, error) {
-	return selection.PriceOfBest(law).Curve(context.Background(), one, nil)
-}
-
-// pureOfBest is the ε of a selection whose candidate is pure private with this ε.
-func pureOfBest(law selection.Law, eps float64) (float64, error) {
-	return selection.PriceOfBest(law).Pure(eps)
 }
 
 // bests are the bounds of selections that a search has asked for, which it need not compute again

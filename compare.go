@@ -104,7 +104,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	}
 	for i := range rows {
 		if rows[i].Kind == Approximate && rows[i].Epsilon < truth.Lower {
-			rows[i].Note = joinNotes(rows[i].Note, "below the truth here")
+			rows[i].Note = strings.TrimPrefix(rows[i].Note+"; below the truth here", "; ")
 		}
 	}
 	note := ""
@@ -113,13 +113,6 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	}
 	return append(rows, Comparison{Method: "Fourier accountant", Kind: Certified, Epsilon: truth.Upper, Lower: truth.Lower, Note: note,
 		Theorem: "numerical composition of dominating pairs (Zhu, Dong and Wang, AISTATS 2022, Theorem 10)"}), nil
-}
-
-func joinNotes(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }
 
 // A comparer holds the runs of a plan, equal ones together.

@@ -230,11 +230,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		return nil, err
 	}
 	var best *GDPCalibration
-	o := defaults()
-	for _, f := range opts {
-		f(&o)
-	}
-	work := o.work()
+	work := defaults(opts...).work()
 	ctx = parallel.WithWork(ctx, work)
 	meets := func(x float64) (bool, error) {
 		plan, err := k.build(x)

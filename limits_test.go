@@ -100,13 +100,39 @@ func TestSearchHasABound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.Accountant(accountant.WithWorkLimit(3e7))
+	a := p.Accountant(accountant.WithWorkLimit(1e7))
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	iv, err := a.Epsilon(t.Context(), 7.257e-9)
 	if err != nil || !(iv.Upper >= 1.981 && iv.Upper < 2.3) || len(iv.Warnings) == 0 {
 		t.Errorf("[%v, %v], %q, %v; want an upper end from 1.981 to 2.3, and a warning", iv.Lower, iv.Upper, iv.Warnings, err)
+	}
+}
+
+// TestSearchesOverTrainings: the preset work suffices for the best of many sampled trainings. The ends are those of before, [.0187,
+// .0205], [.142, .203] and [10, 98], which the work limit left.
+func TestSearchesOverTrainings(t *testing.T) {
+	for _, c := range []struct {
+		search, training  string
+		delta, least, top float64
+	}{
+		{"law: geometric, mean: 2", "{gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.00052}}, count: 138", 6.11279e-10, 0.0195, 0.0197},
+		{"law: negative-binomial, shape: 4, mean: 16.2", "{gaussian: {noise-multiplier: 1.7}}, sampling: {poisson: {rate: 0.001}}, count: 981", 1.24e-9, 0.169, 0.170},
+		{"law: logarithmic, mean: 2", "{gaussian: {noise-multiplier: 0.904}}, sampling: {without-replacement: {population: 12694, batch: 174}}, count: 10000", 3.04e-9, 79, 86},
+	} {
+		p, err := plan.Parse([]byte("neighbors: zero-out\nsteps: [{selection: {" + c.search + "}, steps: [{mechanism: " + c.training + "}]}]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Accountant()
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), c.delta)
+		if err != nil || !(iv.Lower >= c.least && iv.Upper <= c.top) || len(iv.Warnings) > 0 {
+			t.Errorf("%s: [%v, %v], %q, %v; want ends from %v to %v, and no warning", c.search, iv.Lower, iv.Upper, iv.Warnings, err, c.least, c.top)
+		}
 	}
 }
 

@@ -39,10 +39,7 @@ type MenuType struct {
 // A type's steps may run one by one with others in between, if what they hide is not kept secret between them: docs/theory/adaptive.md,
 // "Interleaving".
 func (m *Menu) Price(ctx context.Context, opts ...Option) (*menu.Menu, error) {
-	o := defaults()
-	for _, f := range opts {
-		f(&o)
-	}
+	o := defaults(opts...)
 	var stop context.CancelFunc
 	ctx, stop = o.within(o.budgeted(ctx))
 	defer stop()

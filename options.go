@@ -155,9 +155,13 @@ func progress(o settings, done, total int) {
 	}
 }
 
-func defaults() settings {
+// defaults returns what is asked for where options say nothing else.
+func defaults(opts ...Option) settings {
 	o := settings{Options: fourier.DefaultOptions()}
 	o.MaxPoints = fourier.PointsIn(defaultMemory)
+	for _, f := range opts {
+		f(&o)
+	}
 	return o
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -138,14 +139,19 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 	// Half of the width is that of the laws, half that of their composition.
 	o.Relative, o.Absolute = o.Relative/2, o.Absolute/2
 	q.Delta, q.Width = math.Pow10(key.exponent), o.Relative/finer
-	runs := int64(0)
+	runs, laws := int64(0), 0
 	for _, r := range a.added {
 		if r.m.Laws != nil && r.m.Laws.Least() > 0 {
 			runs += r.count
+			laws++
 		}
 	}
-	// Up to a power of two, so that a total which grows does not need new laws at each step.
+	// Up to a power of two, so that a total which grows does not need new laws at each step; of very many laws up to an eighth of
+	// one, as their work grows with it.
 	q.Total = 1 << min(bits.Len64(uint64(runs-1)), 52)
+	if part := q.Total / 16; laws > manyLaws && part > 0 {
+		q.Total = (runs + part - 1) / part * part
+	}
 	return o, key, q
 }
 
@@ -155,6 +161,9 @@ func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run
 	made, runs := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	q.Alone = len(runs) == 0 && len(made) == 1
 	left := a.opts.lawWork(ctx)
+	if len(made) > manyLaws {
+		ctx = positive.Many(ctx)
+	}
 	last := lastOf(made)
 	for i, r := range made {
 		if q.Alone && r.count == 1 && r.m.Directions[0].Upper != nil {
@@ -173,6 +182,9 @@ func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run
 	}
 	return runs, cut, nil
 }
+
+// manyLaws is from how many different laws on they share what they can, and are no finer than asked.
+const manyLaws = 16
 
 // lastOf returns which of some runs with laws an attack has as the last ones; −1 if it does not matter. A plan holds
 // in every order of its steps, so that everything else may come before, on the pair of data sets that its attack has: what

@@ -4,11 +4,13 @@ package accountant
 // the Rényi literature has no curve for is an error that names the step.
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/selection"
 )
 
 // RDP returns the Rényi curve of the whole plan, an upper bound at every order
@@ -97,7 +99,7 @@ func selectedRDP(path string, s Step, r profiles.Relation) (rdp.Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := curveOfBest(law, candidate)
+	c, err := selection.PriceOfBest(law).Curve(context.Background(), candidate, nil)
 	if err != nil {
 		return nil, fault.In(path+".selection", err)
 	}

@@ -219,7 +219,7 @@ func (o *origin) pure(ctx context.Context) profiles.Profile {
 		}
 		eps = max(eps, r.Upper)
 	}
-	price, err := pureOfBest(o.law, eps)
+	price, err := selection.PriceOfBest(o.law).Pure(eps)
 	if err != nil {
 		return nil
 	}

@@ -81,18 +81,11 @@ func (o LabelOptions) method() string { return cmp.Or(o.Method, "optimal") }
 
 // design makes the randomizer of a prior.
 func (o LabelOptions) design(ctx context.Context, p labeldp.Prior, eps float64) (*labeldp.Randomizer, error) {
-	switch o.method() {
-	case "debiased-rr":
-		return labeldp.DebiasedRR(p.Labels(), eps)
-	case "two-point":
-		return labeldp.TwoPoint(p.Labels(), eps)
-	case "randomized-response":
-		return labeldp.RandomizedResponse(p.Labels(), eps)
-	case "rr-on-bins":
-		return labeldp.RROnBins(p, eps)
+	m, err := service.NewLabelMethod(ctx, o.method(), p, eps)
+	if err != nil {
+		return nil, err
 	}
-	r, _, err := labeldp.OptimalUnbiased(ctx, p, eps)
-	return r, err
+	return m.(*labeldp.Randomizer), nil
 }
 
 // A Charge is what an accountant should compose: a mechanism and how often it ran on each

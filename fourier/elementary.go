@@ -25,15 +25,29 @@ func (s *Sum) BoundBy(by func(context.Context) []*Sum, rival bool) {
 	s.by, s.rival = by, rival && by != nil
 }
 
-// bounded returns r with the smallest upper end that is known: that of the engine, of elementary, or of
-// the sums that bound s. ask has a sum answer the question.
-func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, elementary func() float64, ask func(*Sum) (Result, error)) (Result, error) {
-	if s.by != nil && (wide(r) || s.rival) {
+// An inquiry is what is asked of a sum: ε(at), or δ(at).
+type inquiry struct {
+	ofDelta bool
+	at      float64
+}
+
+// wide reports whether an interval is wider than asked.
+func (a inquiry) wide(s *Sum, r Result) bool {
+	if a.ofDelta {
+		return s.wideDelta(r)
+	}
+	return s.wide(r)
+}
+
+// bounded returns r with the smallest upper end that is known: that of the engine, of basic composition, or of
+// the sums that bound s.
+func (s *Sum) bounded(ctx context.Context, r Result, a inquiry) (Result, error) {
+	if s.by != nil && (a.wide(s, r) || s.rival) {
 		for _, simpler := range s.by(ctx) {
-			if !wide(r) && !s.rival {
+			if !a.wide(s, r) && !s.rival {
 				break
 			}
-			o, err := s.askOf(simpler, ask)
+			o, err := s.askOf(ctx, simpler, a)
 			if err != nil {
 				return Result{}, err
 			}
@@ -41,35 +55,45 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 				r.Lower = min(r.Lower, o.Lower)
 			}
 			if o.Upper < r.Upper {
-				r = r.under(o, "a simpler release of the same steps", wide)
+				r = s.under(r, o, a, "a simpler release of the same steps")
 			}
 		}
 	}
-	if wide(r) && (s.plainly() || r.far()) {
-		if x := max(elementary(), r.Lower); x < r.Upper {
-			r = r.under(Result{Estimate: x, Upper: x, Engine: ClosedForm}, "basic composition", wide)
+	if a.wide(s, r) && (s.plainly() || r.far()) {
+		x := r.Lower
+		if a.ofDelta {
+			x = max(x, s.elementaryDelta(a.at))
+		} else {
+			x = max(x, s.elementaryEpsilon(xmath.Log(a.at)))
+		}
+		if x < r.Upper {
+			r = s.under(r, Result{Estimate: x, Upper: x, Engine: ClosedForm}, a, "basic composition")
 		}
 	}
 	return r, nil
 }
 
 // askOf has another sum answer, whose work is that of s.
-func (s *Sum) askOf(o *Sum, ask func(*Sum) (Result, error)) (Result, error) {
+func (s *Sum) askOf(ctx context.Context, o *Sum, a inquiry) (r Result, err error) {
 	before := o.Spent()
-	r, err := ask(o)
+	if a.ofDelta {
+		r, err = o.Delta(ctx, a.at)
+	} else {
+		r, err = o.Epsilon(ctx, a.at)
+	}
 	s.spent += o.Spent() - before
 	return r, err
 }
 
 // under returns r with the upper end of o, which is smaller.
-func (r Result) under(o Result, of string, wide func(Result) bool) Result {
+func (s *Sum) under(r, o Result, a inquiry, of string) Result {
 	if r.Lower > o.Upper {
 		// r is about profiles that are not attained; o is about better ones.
 		return o
 	}
 	r.Upper, r.Estimate, r.Loose, r.Engine = o.Upper, min(max(r.Lower, o.Estimate), o.Upper), false, o.Engine
 	r.Points, r.Step, r.Frequencies, r.Theta, r.Period = o.Points, o.Step, o.Frequencies, o.Theta, o.Period
-	if r = r.Narrowed(); !wide(r) {
+	if r = r.Narrowed(); !a.wide(s, r) {
 		r.Warnings = nil
 	} else if len(r.Warnings) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the upper end is that of %s", of))
@@ -141,7 +165,7 @@ func (s *Sum) plainly() bool {
 }
 
 // deltaLooks is how often elementaryDelta halves the range of log δ where there is no closed form.
-const deltaLooks = 30
+const deltaLooks = 30 // steers: time for width
 
 // elementaryDelta returns an upper bound of δ(ε) by basic composition, as elementaryEpsilon: with
 // one kind of unbounded loss in closed form, else the smallest δ found at which
@@ -184,7 +208,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	return s.bounded(ctx, r, s.wide, func() float64 { return s.elementaryEpsilon(xmath.Log(delta)) }, func(o *Sum) (Result, error) { return o.Epsilon(ctx, delta) })
+	return s.bounded(ctx, r, inquiry{at: delta})
 }
 
 // Delta returns δ(eps), for any real eps. A cancelled context is returned as an
@@ -194,5 +218,5 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	return s.bounded(ctx, r, s.wideDelta, func() float64 { return s.elementaryDelta(eps) }, func(o *Sum) (Result, error) { return o.Delta(ctx, eps) })
+	return s.bounded(ctx, r, inquiry{ofDelta: true, at: eps})
 }

@@ -35,7 +35,7 @@ func (w *lawTarget) serves(v *lawTarget) bool {
 }
 
 // lawDeep is by how much further than needed the tails of laws are followed, so that they serve
-// deeper questions too. It steers, and proves nothing.
+// deeper questions too. steers: time for width.
 const lawDeep = 8
 
 // A lawPair is a factor's laws, above and below it, and their transforms.

@@ -16,29 +16,29 @@ import (
 
 // integralAccuracy is the relative width that the contour engine is asked for even
 // when less is wanted: it costs next to nothing there.
-const integralAccuracy = 1e-9
+const integralAccuracy = 1e-9 // steers: width that costs next to nothing
 
 // integralEnough is a relative width of ε that is as good, unless less was asked for, where rare jumps make the sum lose digits.
-const integralEnough = 1e-8
+const integralEnough = 1e-8 // steers: width for work
 
 // integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
 // relative one cannot be reached.
-const integralFloor = 1e-13
+const integralFloor = 1e-13 // steers: width near 0
 
 // Work of the contour engine is counted in terms of its sums, which take about half
 // of the unit of a meter. A question may take plainTerms, and more for each step,
 // before the lattices are tried.
 const (
-	workTerm     = 0.5
-	plainTerms   = 2e6
-	termsPerStep = 7.5e5
-	mixedTerms   = 3e7 // with laws as factors: those take half as long, and lattices that fine much longer
+	workTerm     = 0.5   // steers: what work is charged
+	plainTerms   = 2e6   // steers: work before lattices
+	termsPerStep = 7.5e5 // steers: work before lattices
+	mixedTerms   = 3e7   // steers: with laws as factors: those take half as long, and lattices that fine much longer
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
 // asked while it grows, or is to be asked often: it halves the number of tables of a curve
 // and a table costs little more. It proves nothing.
-const reserve = 0.3
+const reserve = 0.3 // steers: time for later questions
 
 // learn takes a width over that asked for into account, which rounding does not allow: the next
 // questions are not to try in vain what this one has tried. It steers, and proves nothing.
@@ -52,14 +52,14 @@ func learn(width *float64, reached, asked float64) {
 }
 
 // lawIntegral is the share of the width wanted that the integral of laws is asked for.
-const lawIntegral = 0.02
+const lawIntegral = 0.02 // steers: width for work
 
 // logTypical is log δ of what is asked mostly, where it is not known yet: that of 1e-20.
-const logTypical = -46
+const logTypical = -46 // steers: a guess of δ
 
 // massShare is the share of δ that all runs together may differ from their transforms
 // by: below integralAccuracy of log δ.
-const massShare = 1e-11
+const massShare = 1e-11 // steers: width for nodes
 
 // prepare brings the compositions up to date for a δ, and reports whether the engine
 // is to be asked.

@@ -18,7 +18,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Constants that only steer.
+// steers: time for width.
 const (
 	lawWidth    = 0.1  // of the width wanted that laws are made for
 	lawWork     = 0.2  // of the work limit, on top of what lattices may then take

@@ -68,7 +68,7 @@ func (o Options) withDefaults() Options {
 
 // mostWork is the work limit of one question: 10 s. It decides how long an answer may take, and
 // proves nothing.
-const mostWork = 2.5e8
+const mostWork = 2.5e8 // steers: time for width
 
 // DefaultWork is the work limit of an accuracy: 2.5e8 at 1e-3 and below, less at
 // coarser ones, with the fourth root. Ordinary questions take a hundredth of it.

@@ -109,4 +109,4 @@ func (r Result) loose() bool {
 // far reports whether the ends are far apart.
 func (r Result) far() bool { return !(r.Upper-r.Lower <= looseWidth*math.Abs(r.Upper)) }
 
-const looseWidth = 0.1
+const looseWidth = 0.1 // steers: when an estimate is no estimate

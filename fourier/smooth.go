@@ -4,6 +4,8 @@
 
 package fourier
 
+import "math"
+
 // bumpShare is the share of the width wanted that the mechanism beside finite laws may cost.
 const bumpShare = 0.5 // steers: width for frequencies
 
@@ -19,9 +21,9 @@ const smoothRounds = 3 // steers: time for width
 // smooth asks the integral of finite laws with a bump.
 func (q *question) smooth(known Result) (Result, error) {
 	eps, theta, logDelta, ok := q.guess()
-	most := min(bumpShare*q.widthFor(eps, theta), 1)
+	most := bumpShare * q.widthFor(eps, theta)
 	for range smoothRounds {
-		if !ok || !(most > 0) {
+		if !ok || !(most > 0) || math.IsInf(most, 1) {
 			break
 		}
 		if p := &q.factors; !(most <= p.most*2 && most >= p.most) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/plan"
 )
@@ -114,23 +113,13 @@ func newLine(prev string, content any) (Line, error) {
 	return Line{checksum(prev, text), text}, nil
 }
 
+// checksum is that of a content behind the line with another one, in hexadecimal digits.
 func checksum(prev string, content []byte) string {
-	sum := sumOf(prev, content)
-	return string(sum[:])
-}
-
-// sumOf is the checksum of a content in hexadecimal digits.
-func sumOf(prev string, content []byte) (text [2 * sha256.Size]byte) {
 	h := sha256.New()
-	var first [2*sha256.Size + 1]byte
-	h.Write(append(append(first[:0], prev...), '\n'))
+	h.Write(append([]byte(prev), '\n'))
 	h.Write(content)
-	var sum [sha256.Size]byte
-	hex.Encode(text[:], h.Sum(sum[:0]))
-	return text
+	return hex.EncodeToString(h.Sum(nil))
 }
-
-func tooLong() error { return fault.New("plan", "makes a line of more than %d bytes", maxLine) }
 
 // splitLine returns the checksum that a line has, and what stands behind it,
 // which begins with the content.
@@ -143,10 +132,7 @@ func splitLine(line []byte) (sum string, rest []byte, ok bool) {
 }
 
 // follows reports whether the line has the checksum that one behind prev has.
-func (l Line) follows(prev string) bool {
-	right := sumOf(prev, l.Content)
-	return string(right[:]) == l.Sum
-}
+func (l Line) follows(prev string) bool { return checksum(prev, l.Content) == l.Sum }
 
 // errChain is of a line that is not what was written.
 var errChain = errors.New("the checksum does not follow from the line before: the file was damaged or changed here")

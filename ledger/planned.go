@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 )
@@ -16,8 +15,7 @@ import (
 //
 // More runs never cost less: fewer of them are what more of them release, with
 // something left out. So one proof that a larger total is within the budget
-// serves every total below it, and where a proof takes long a loop pays for one only
-// now and then. A refusal serves every total above it.
+// serves every total below it, and a refusal every total above it.
 //
 // The entries before a checkpoint may be known by its bounds alone, the base: they are (ε₁, δ₁)-differentially private for each of its
 // points, the others are (ε₂, δ₂), and so all are (ε₁+ε₂, δ₁+δ₂) by basic composition. That is enough to admit a spend; to refuse one it
@@ -29,12 +27,9 @@ type planned struct {
 	plans   []*admission   // in the order of their first entry or question
 	counts  tally
 	proved  tally // counts that are within the budget
-	before  tally // counts at the last proof
-	tooFar  tally // counts for which a look ahead failed
-	slow    bool  // the last proof took lattices
 	known   cost  // what was computed last of counts that there were, or are if a spend is granted
 	refused []refusal
-	totals  map[purpose]*total
+	totals  map[float64]*total // by accuracy
 }
 
 // A tally is a count for each plan, 0 beyond its end.
@@ -72,13 +67,6 @@ type refusal struct {
 	err    error
 }
 
-// A purpose is what a total is for: an accuracy, and whether it looks ahead. The one that
-// looks ahead has runs that may never come, and must not be asked what there is.
-type purpose struct {
-	accuracy float64
-	ahead    bool
-}
-
 // A total is the accountant of some counts, which keeps what it has computed.
 type total struct {
 	acct   *accountant.Accountant
@@ -93,14 +81,11 @@ const (
 	closeAccuracy = 1e-6 // next to the budget
 )
 
-// maxAhead bounds the look ahead; totals stay far below 2^53.
-const maxAhead = 1 << 20
-
 // maxRefusals is how many refusals are remembered.
 const maxRefusals = 8
 
 func newPlanned(c Config) *planned {
-	return &planned{config: c, index: map[string]int{}, totals: map[purpose]*total{}}
+	return &planned{config: c, index: map[string]int{}, totals: map[float64]*total{}}
 }
 
 func (j *planned) count(a *admission, _ bool) error {
@@ -178,7 +163,13 @@ func (j *planned) prepare(ctx context.Context, a *admission) error {
 // foresee proves all of them in one question; where that fails they are asked for one by one.
 func (j *planned) foresee(ctx context.Context, all []*admission) {
 	want, forget := j.wish(1, all...)
-	if !want.below(j.proved) && !j.within(ctx, want, false, roughAccuracy) {
+	if want.below(j.proved) {
+		return
+	}
+	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, roughAccuracy)
+	if err == nil && iv.Upper <= j.config.Epsilon {
+		j.proved = want
+	} else {
 		forget()
 	}
 }
@@ -190,7 +181,7 @@ func (j *planned) fits(ctx context.Context, a *admission, n int64) error {
 	if want.below(j.proved) {
 		return nil
 	}
-	iv, err := j.epsilon(ctx, want, j.config.Delta, true, roughAccuracy, closeAccuracy)
+	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
 	if err == nil && iv.Upper > j.config.Epsilon {
 		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
 	}
@@ -202,41 +193,14 @@ func (j *planned) fits(ctx context.Context, a *admission, n int64) error {
 	return nil
 }
 
-// within reports whether counts are found to be within the budget, and remembers them then.
-func (j *planned) within(ctx context.Context, counts tally, ahead bool, finest float64) bool {
-	iv, err := j.epsilon(ctx, counts, j.config.Delta, ahead, roughAccuracy, finest)
-	ok := err == nil && iv.Upper <= j.config.Epsilon
-	if ok {
-		j.proved = counts
-	}
-	return ok
-}
-
 // prove shows that the counts, of which those of one plan are new, are within the budget.
 func (j *planned) prove(ctx context.Context, text string, want tally) error {
-	if j.slow {
-		// What came again comes again, three times as often as since the last proof. What is new is not expected again.
-		far := slices.Clone(want)
-		for k, n := range want {
-			if j.counts.of(k) > 0 {
-				far[k] += min(3*max(0, n-j.before.of(k)), maxAhead)
-			}
-		}
-		ahead := !far.equal(want) && (j.tooFar == nil || !j.tooFar.below(far))
-		j.before = want
-		if ahead {
-			if j.within(ctx, far, true, shownAccuracy) {
-				return nil
-			}
-			j.tooFar = far
-		}
-	}
-	iv, err := j.epsilon(ctx, want, j.config.Delta, false, roughAccuracy, closeAccuracy)
+	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
 	if err != nil {
 		return err
 	}
-	if j.slow = iv.Engine == fourier.Lattice; iv.Upper <= j.config.Epsilon {
-		j.proved, j.before = want, want
+	if iv.Upper <= j.config.Epsilon {
+		j.proved = want
 		if narrow(iv, shownAccuracy) {
 			j.known = cost{want, iv}
 		}
@@ -278,7 +242,7 @@ func (j *planned) refusal(cost string, now *Spent) error {
 
 func (j *planned) spent(ctx context.Context) (s Spent, err error) {
 	if !j.known.counts.equal(j.counts) {
-		iv, err := j.epsilon(ctx, j.counts, j.config.Delta, false, shownAccuracy, closeAccuracy)
+		iv, err := j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
 		if err != nil {
 			return s, err
 		}
@@ -291,15 +255,15 @@ func (j *planned) spent(ctx context.Context) (s Spent, err error) {
 }
 
 // epsilon returns ε of the counts at δ, to a width and to the finest accuracy if it takes that to
-// compare it with the budget. ahead says that the counts may never come.
-func (j *planned) epsilon(ctx context.Context, counts tally, delta float64, ahead bool, width, finest float64) (iv accountant.Interval, err error) {
+// compare it with the budget.
+func (j *planned) epsilon(ctx context.Context, counts tally, delta, width, finest float64) (iv accountant.Interval, err error) {
 	defer func() {
 		if cut(ctx) {
 			clear(j.totals)
 		}
 	}()
 	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
-		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
+		acct, err := j.total(ctx, accuracy, counts)
 		switch {
 		case err != nil:
 		case j.base != nil:
@@ -344,14 +308,14 @@ func narrow(iv accountant.Interval, width float64) bool {
 	return near(iv.Lower, iv.Upper)
 }
 
-// total returns the accountant of the counts: that of the last question of its kind, to which
+// total returns the accountant of the counts: that of the last question of its accuracy, to which
 // the difference is added, or a new one if some count is smaller now.
-func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accountant.Accountant, error) {
-	t := j.totals[what]
+func (j *planned) total(ctx context.Context, accuracy float64, counts tally) (*accountant.Accountant, error) {
+	t := j.totals[accuracy]
 	if t == nil || !t.counts.below(counts) {
-		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithRecordsPerPerson(j.config.RecordsPerPerson), accountant.WithAccuracy(what.accuracy), accountant.WithManyQuestions())}
+		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithRecordsPerPerson(j.config.RecordsPerPerson), accountant.WithAccuracy(accuracy), accountant.WithManyQuestions())}
 	}
-	delete(j.totals, what) // unless all goes well
+	delete(j.totals, accuracy) // unless all goes well
 	for i, n := range counts {
 		if n == t.counts.of(i) {
 			continue
@@ -361,7 +325,7 @@ func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accou
 		}
 	}
 	t.counts = append(t.counts[:0], counts...)
-	j.totals[what] = t
+	j.totals[accuracy] = t
 	return t.acct, nil
 }
 
@@ -379,7 +343,7 @@ func (j *planned) sums(ctx context.Context) (s sums, err error) {
 	}
 	for _, share := range shares {
 		p := point{Delta: share * j.config.Delta}
-		iv, err := j.epsilon(ctx, j.counts, p.Delta, false, closeAccuracy, closeAccuracy)
+		iv, err := j.epsilon(ctx, j.counts, p.Delta, closeAccuracy, closeAccuracy)
 		if err != nil {
 			return s, err
 		}
@@ -421,7 +385,7 @@ func (j *planned) covers(ctx context.Context, s sums) error {
 		return err
 	}
 	for i, p := range s.Epsilon {
-		iv, err := j.epsilon(ctx, j.counts, p.Delta, false, closeAccuracy, closeAccuracy)
+		iv, err := j.epsilon(ctx, j.counts, p.Delta, closeAccuracy, closeAccuracy)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
@@ -245,7 +246,7 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 			return nil, err
 		}
 		if len(line.Content) > maxContent {
-			r.err = tooLong()
+			r.err = fault.New("plan", "makes a line of more than %d bytes", maxLine)
 			continue
 		}
 		if err := s.count(r.entry, false); err != nil {

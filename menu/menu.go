@@ -477,11 +477,7 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 
 // narrowest returns the least step for which the levels of a recursion fit into memory.
 func (m *Menu) narrowest(s *survey) float64 {
-	deepest := 0
-	for _, t := range m.types {
-		deepest = max(deepest, t.Cost)
-	}
-	return 1.5 * s.reach * 16 * float64(deepest) / keptBytes * 1.1
+	return 1.5 * s.reach * 16 * float64(m.deepest()) / keptBytes * 1.1
 }
 
 func (m *Menu) warn(why error, width float64) {
@@ -617,21 +613,33 @@ func (m *Menu) Delta(ctx context.Context, eps float64) (fourier.Result, error) {
 	if m.long != nil {
 		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
 	}
-	r := m.deltaOf(eps)
+	of := func(m *Menu) fourier.Result { return m.deltaOf(eps) }
+	r := of(m)
 	if m.narrowDelta(r) || m.exact {
 		return r, nil
 	}
-	o, err := m.aimed(ctx, Options{Epsilon: max(eps, leastAim)})
-	if err != nil {
+	r, err := m.sharper(ctx, r, Options{Epsilon: max(eps, leastAim)}, of)
+	return m.warned(r, m.narrowDelta(r)), err
+}
+
+// sharper narrows an answer by that of lattices that aim at it.
+func (m *Menu) sharper(ctx context.Context, r fourier.Result, aim Options, of func(m *Menu) fourier.Result) (fourier.Result, error) {
+	o, err := m.aimed(ctx, aim)
+	if o == nil {
 		return r, err
 	}
-	if o != nil {
-		r = within(r, o.deltaOf(eps))
-	}
-	if r.Warnings = nil; !m.narrowDelta(r) {
-		r.Warnings = []string{unresolved(r)}
-	}
+	x := of(o)
+	r.Lower, r.Upper = max(r.Lower, x.Lower), min(r.Upper, x.Upper)
+	r.Estimate = min(max(x.Estimate, r.Lower), r.Upper)
 	return r, nil
+}
+
+// warned returns an answer with a warning if it is wide, and with no other one.
+func (m *Menu) warned(r fourier.Result, narrow bool) fourier.Result {
+	if r.Warnings = nil; !narrow {
+		r.Warnings = []string{fmt.Sprintf("%v: the interval is wider than asked (%.2g)", errRounds, r.Upper-r.Lower)}
+	}
+	return r
 }
 
 // deltaOf is δ(ε) as far as the lattices say it.
@@ -657,18 +665,6 @@ func (m *Menu) aimed(ctx context.Context, aim Options) (*Menu, error) {
 	return o, nil
 }
 
-// within is what two intervals of one number have in common.
-func within(r, x fourier.Result) fourier.Result {
-	r.Lower, r.Upper = max(r.Lower, x.Lower), min(r.Upper, x.Upper)
-	r.Estimate = min(max(x.Estimate, r.Lower), r.Upper)
-	return r
-}
-
-// unresolved warns of an interval that is wide.
-func unresolved(r fourier.Result) string {
-	return fmt.Sprintf("%v: the interval is wider than asked (%.2g)", errRounds, r.Upper-r.Lower)
-}
-
 // leastAim is the least ε at which lattices aim. It steers.
 const leastAim = 0.05
 
@@ -680,21 +676,13 @@ func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, erro
 	if m.long != nil {
 		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) })
 	}
-	r := m.epsilonOf(delta)
+	of := func(m *Menu) fourier.Result { return m.epsilonOf(delta) }
+	r := of(m)
 	if m.narrow(r) || m.exact {
 		return r, nil
 	}
-	o, err := m.aimed(ctx, Options{Delta: max(delta, 1e-200)})
-	if err != nil {
-		return r, err
-	}
-	if o != nil {
-		r = within(r, o.epsilonOf(delta))
-	}
-	if r.Warnings = nil; !m.narrow(r) {
-		r.Warnings = []string{unresolved(r)}
-	}
-	return r, nil
+	r, err := m.sharper(ctx, r, Options{Delta: max(delta, 1e-200)}, of)
+	return m.warned(r, m.narrow(r)), err
 }
 
 // epsilonOf is ε(δ) as far as the lattices say it.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,10 +21,7 @@ import (
 // Error.Field, such as steps[0].sampling.poisson.rate; a * stands for any key, as in
 // steps[0].mechanism.*.noise-multiplier. Each must hold a number already.
 func Set(text []byte, numbers map[string]float64) ([]byte, error) {
-	if _, err := Parse(text); err != nil {
-		return nil, err
-	}
-	root, err := parseRoot(text)
+	root, err := checked(text)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +54,15 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 		lines[n.line-1] = string(line[:at]) + n.text + string(line[end:])
 	}
 	return reread(joinLines(mark, strings.Join(lines, ""), ends), root)
+}
+
+// checked returns the nodes of a text that is a plan.
+func checked(text []byte) (*node, error) {
+	root, err := parseRoot(text)
+	if err == nil {
+		_, err = parseAny(context.Background(), root)
+	}
+	return root, err
 }
 
 // Number returns the number that the text of a plan has at a place, as of Set.
@@ -111,10 +118,7 @@ func joinLines(mark, plain string, ends []string) string {
 
 // Tidy returns the text of a plan with its blanks put in order; comments stay.
 func Tidy(text []byte) ([]byte, error) {
-	if _, err := Parse(text); err != nil {
-		return nil, err
-	}
-	root, err := parseRoot(text)
+	root, err := checked(text)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +132,7 @@ func Tidy(text []byte) ([]byte, error) {
 
 // reread returns a text if it stands for the same as root.
 func reread(text string, root *node) ([]byte, error) {
-	got, err := parseRoot([]byte(text))
-	if err == nil {
-		_, err = Parse([]byte(text))
-	}
+	got, err := checked([]byte(text))
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +189,7 @@ type Change struct {
 func Diff(a, b []byte) ([]Change, error) {
 	var roots [2]*node
 	for i, text := range [][]byte{a, b} {
-		if _, err := Parse(text); err != nil {
-			return nil, err
-		}
-		root, err := parseRoot(text)
+		root, err := checked(text)
 		if err == nil && isEvents(root) {
 			root, err = planOfEvents(root)
 		}

@@ -208,17 +208,14 @@ func parseDisjoint(n, disjoint *node, times int64, r *reading, s *accountant.Ste
 			return v.errorf("is set beside disjoint; set it in each branch")
 		}
 	}
-	partition, err := n.need("partition", "fixed (by the place of a record) or by-record (by what it is)")
-	if err != nil {
-		return err
-	}
-	word, err := partition.word()
-	if err != nil {
-		return err
+	v := &values{node: n}
+	word := ask(v, "partition", "fixed (by the place of a record) or by-record (by what it is)", (*node).word)
+	if v.err != nil {
+		return v.err
 	}
 	allowed := []string{string(accountant.FixedPartition), string(accountant.ByRecord)}
 	if !slices.Contains(allowed, word) {
-		return partition.errorf("%s", nearest.Value(word, allowed))
+		return n.get("partition").errorf("%s", nearest.Value(word, allowed))
 	}
 	s.Partition = accountant.Partition(word)
 	if s.Disjoint, err = parseSteps(disjoint, times, r); err != nil {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dpaccountant/accountant/choice"
@@ -692,6 +694,7 @@ func strategies(steps int) []entry[matrix.Strategy] {
 
 var (
 	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"}
+	schemaKeys        = slices.DeleteFunc(slices.Clone(participationKeys), func(key string) bool { return key == "at-most" })
 	coinEntry         = entry[matrix.Participation]{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
 		return matrix.Poisson(v.number("rate"), v.number("delta"))
 	}}
@@ -726,39 +729,33 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 	if err := n.checkKeys(participationKeys); err != nil {
 		return p, err
 	}
-	has := func(key string) bool { return n.get(key) != nil }
-	schemas := 0
-	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"} {
-		if has(key) {
-			schemas++
-		}
-	}
+	given := slices.DeleteFunc(slices.Clone(schemaKeys), func(key string) bool { return n.get(key) == nil })
 	switch {
-	case schemas == 0:
-		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, b-min-sep, poisson, balls-in-bins")
-	case schemas > 1:
-		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, b-min-sep, poisson, balls-in-bins")
-	case has("at-most") && !has("min-separation"):
+	case len(given) == 0:
+		return p, n.errorf("has no schema; must have one of %s", strings.Join(schemaKeys, ", "))
+	case len(given) > 1:
+		return p, n.errorf("has more than one schema; must have one of %s", strings.Join(schemaKeys, ", "))
+	case given[0] != "min-separation" && n.get("at-most") != nil:
 		return p, n.get("at-most").errorf("is set without min-separation")
-	case has("cyclic-poisson"):
-		return cyclicEntry.parse(n.get("cyclic-poisson"))
-	case has("b-min-sep"):
-		return separatedEntry.parse(n.get("b-min-sep"))
-	case has("poisson"):
-		return coinEntry.parse(n.get("poisson"))
 	}
 	v := &values{node: n}
-	switch {
-	case has("single"):
+	switch given[0] {
+	case "cyclic-poisson":
+		return cyclicEntry.parse(n.get("cyclic-poisson"))
+	case "b-min-sep":
+		return separatedEntry.parse(n.get("b-min-sep"))
+	case "poisson":
+		return coinEntry.parse(n.get("poisson"))
+	case "single":
 		if !v.flag("single") && v.err == nil {
 			return p, n.get("single").errorf("must be true, or left out")
 		}
 		p = matrix.Single()
-	case has("balls-in-bins"):
+	case "balls-in-bins":
 		if p, err = matrix.BallsInBins(v.whole("balls-in-bins")); err != nil {
 			err = fault.Rename(err, func(string) string { return "balls-in-bins" })
 		}
-	case has("epochs"):
+	case "epochs":
 		p, err = matrix.Epochs(v.whole("epochs"))
 	default:
 		p, err = matrix.MinSeparation(v.whole("min-separation"), v.whole("at-most"))

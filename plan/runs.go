@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,14 +157,6 @@ func words(n *node, names []string) (string, bool) {
 	name, v := n.fields[0].key, &values{node: n.fields[0].node}
 	number := func(key string) string { return " " + key + " " + Hex(v.number(key)) }
 	whole := func(key string, missing int) string { return fmt.Sprintf(" %s %d", key, v.wholeOr(key, missing)) }
-	list := func(key string) string {
-		xs := v.list(key)
-		text := fmt.Sprintf(" %s %d", key, len(xs))
-		for _, x := range xs {
-			text += " " + Hex(x)
-		}
-		return text
-	}
 	text := name
 	switch name {
 	case "gaussian", "laplace":
@@ -202,7 +195,7 @@ func words(n *node, names []string) (string, bool) {
 	case "approximate":
 		text += number("epsilon") + number("delta")
 	case "finite":
-		text += list("p") + list("q")
+		text += v.listWords("p") + v.listWords("q")
 	case "poisson":
 		text += number("rate")
 	case "without-replacement", "with-replacement":
@@ -222,12 +215,17 @@ func words(n *node, names []string) (string, bool) {
 			text += " " + part
 		}
 	}
-	for _, known := range names {
-		if name == known {
-			return text, v.err == nil
-		}
+	return text, slices.Contains(names, name) && v.err == nil
+}
+
+// listWords writes a list of numbers.
+func (v *values) listWords(key string) string {
+	xs := v.list(key)
+	text := fmt.Sprintf(" %s %d", key, len(xs))
+	for _, x := range xs {
+		text += " " + Hex(x)
 	}
-	return "", false
+	return text
 }
 
 // matrixWords writes a strategy or a participation of a matrix mechanism, and reports whether it is one that has words.
@@ -259,11 +257,7 @@ func matrixWords(n *node) (string, bool) {
 		case "toeplitz", "blt":
 			for _, key := range []string{"coefficients", "scales", "decays"} {
 				if v.has(key) {
-					xs := v.list(key)
-					text += fmt.Sprintf(" %s %d", key, len(xs))
-					for _, x := range xs {
-						text += " " + Hex(x)
-					}
+					text += v.listWords(key)
 				}
 			}
 		case "epochs", "min-separation", "at-most":

@@ -174,8 +174,8 @@ type Mechanism interface {
 type SubstituteMixer interface {
 	// SubstituteMixture returns the profile of the pair
 	// (rate·M(+1) + (1−rate)·M(0), rate·M(−1) + (1−rate)·M(0)): the attack by two
-	// records with opposite contributions. dominating says that this pair is
-	// proved to dominate every pair of neighbours under Poisson sampling.
+	// records with opposite contributions, for a rate in (0, 1). dominating says that this
+	// pair is proved to dominate every pair of neighbours under Poisson sampling.
 	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
 }
 
@@ -355,7 +355,7 @@ func (e Exponential) Tails(eps, tol float64) Tails {
 // ulp, and so do the differences. Where x falls by tol, e^x − 1 falls by at most the factor
 // e^tol·x/(x − tol), as (1 − e^{−x})/x falls with x.
 func (e Exponential) tailErr(x, tol, p, q float64) float64 {
-	err := xmath.U * (12 + 3*x + 3*e.epsilon + 2*math.Abs(finiteLog(p)) + 2*math.Abs(finiteLog(q)) + 4*math.Abs(xmath.Log(e.epsilon)))
+	err := xmath.U * (12 + 3*x + 3*e.epsilon + 2*math.Abs(xmath.Finite(p)) + 2*math.Abs(xmath.Finite(q)) + 4*math.Abs(xmath.Log(e.epsilon)))
 	switch {
 	case tol == 0:
 		return err
@@ -363,13 +363,6 @@ func (e Exponential) tailErr(x, tol, p, q float64) float64 {
 		return err + tol - math.Log1p(-tol/x)
 	}
 	return math.Inf(1)
-}
-
-func finiteLog(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x
 }
 
 // LogDelta implements LogDeltaer.

@@ -75,38 +75,38 @@ func (b integerNoise) GroupMixture(logW []float64, weightErr float64, opposite b
 	if float64(hi-lo)*float64(len(logW)) > maxMixed {
 		return nil, nil
 	}
-	// mixed is the mass of the noise f, at a whole number k moved back by sign·u sensitivities.
-	mixed := func(k, sign int, f func(int) float64) float64 {
-		sum := math.Inf(-1)
-		for u, l := range logW {
-			if !math.IsInf(l, -1) {
-				sum = xmath.LogAdd(sum, l+f(k-sign*u*b.shift))
-			}
-		}
-		return sum
-	}
-	other := 0
-	if opposite {
-		other = -1
-	}
-	list := func(k int, f func(int) float64) (p, q float64) {
-		if p = mixed(k, 1, f); other == 0 {
-			return p, f(k)
-		}
-		return p, mixed(k, other, f)
-	}
 	var lp, lq []float64
-	put := func(p, q float64) { lp, lq = append(lp, p), append(lq, q) }
+	put := func(k int, f func(int) float64) {
+		p, q := mixtures(logW, k, b.shift, opposite, f)
+		lp, lq = append(lp, p), append(lq, q)
+	}
 	for k := lo + 1; k < hi; k++ {
-		put(list(k, b.w.log))
+		put(k, b.w.log)
 	}
 	if b.w.lump() {
 		// All outcomes from hi on share a loss, and so do all up to lo = −hi.
-		put(list(hi, b.w.tail))
-		put(list(lo, func(k int) float64 { return b.w.tail(-k) }))
+		put(hi, b.w.tail)
+		put(lo, func(k int) float64 { return b.w.tail(-k) })
 	}
 	// Without lumping the mass beyond, below 1e-345, is left out: sound for an attack.
 	return mixedAttack(lp, lq, len(logW), logW, weightErr+b.massErr)
+}
+
+// mixtures returns the masses at k of Σ_u w_u M(u) and of M(0), or Σ_u w_u M(−u), where u records move the law f by u times move.
+func mixtures(logW []float64, k, move int, opposite bool, f func(int) float64) (p, q float64) {
+	p, q = math.Inf(-1), math.Inf(-1)
+	for u, l := range logW {
+		if !math.IsInf(l, -1) {
+			p = xmath.LogAdd(p, l+f(k-u*move))
+			if opposite {
+				q = xmath.LogAdd(q, l+f(k+u*move))
+			}
+		}
+	}
+	if !opposite {
+		q = f(k)
+	}
+	return p, q
 }
 
 // mixedAttack is the profile of mixtures of n terms with weights that have errors.
@@ -146,24 +146,12 @@ func (b laplaceBase) GroupMixture(logW []float64, weightErr float64, opposite bo
 		}
 		return cell - float64(k)*h
 	}
-	mixed := func(k, sign int) float64 {
-		sum := math.Inf(-1)
-		for u, l := range logW {
-			if !math.IsInf(l, -1) {
-				sum = xmath.LogAdd(sum, l+inside(k-sign*u*cells))
-			}
-		}
-		return sum
-	}
 	// From the last mean on all outputs share a loss, and so do those below the first:
 	// their mass is that of a cell over 1 − e^{−h}.
 	var lp, lq []float64
 	rest := -xmath.Log1mExp(-h)
 	for k := -reach - 1; k <= reach; k++ {
-		p, q := mixed(k, 1), inside(k)
-		if opposite {
-			q = mixed(k, -1)
-		}
+		p, q := mixtures(logW, k, cells, opposite, inside)
 		if k < -reach || k == reach {
 			p, q = p+rest, q+rest
 		}

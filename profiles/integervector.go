@@ -308,9 +308,6 @@ func (a integerAttack) Pair(r Relation) (Profile, error) {
 
 // SubstituteMixture implements SubstituteMixer: an attack.
 func (a integerAttack) SubstituteMixture(rate float64) (Profile, bool, error) {
-	if rate == 0 {
-		return Identical(), true, nil
-	}
 	p, err := a.mixed([]float64{math.Log1p(-rate), xmath.Log(rate)}, 2*xmath.U, true)
 	return p, false, err
 }

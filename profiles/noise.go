@@ -49,13 +49,6 @@ func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, err
 // Gaussian comparison (Kahane, Slepian): covariances inside one side are at
 // most 1 and across at least −1, all attained by opposite contributions.
 func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
-	if rate == 1 {
-		p, err := b.Pair(Substitute)
-		return p, true, err
-	}
-	if rate == 0 {
-		return Identical(), true, nil
-	}
 	return gaussianPlusMinus{mu: b.g.mu, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}, true, nil
 }
 
@@ -96,13 +89,6 @@ func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, erro
 // SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
 // (docs/theory/pairs.md §5).
 func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
-	if rate == 1 {
-		p, err := b.Pair(Substitute)
-		return p, true, err
-	}
-	if rate == 0 {
-		return Identical(), true, nil
-	}
 	return newLaplacePlusMinus(b.l.m, rate), true, nil
 }
 
@@ -453,13 +439,6 @@ func (b integerNoise) outside(s int) float64 {
 // SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
 // (docs/theory/pairs.md §5).
 func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
-	if rate == 0 {
-		return Identical(), true, nil
-	}
-	if rate == 1 {
-		p, err := b.Pair(Substitute)
-		return p, true, err
-	}
 	s, r := b.shift, newSampledRatio(rate)
 	lo, hi := -s-b.w.margin(), s+b.w.margin()
 	atoms := make([]Atom, 0, hi-lo+1)

@@ -195,16 +195,12 @@ func (b vectorNoise) Attack(r Relation) (Mechanism, error) {
 // SubstituteMixture implements SubstituteMixer: with sensitivity 1 a record moves one coordinate
 // by 1, of which Lemma S is (docs/theory/pairs.md §5); otherwise the pair is an attack only.
 func (b vectorNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
-	if rate == 1 {
-		p, err := b.Pair(Substitute)
-		return p, true, err
-	}
 	a, err := b.Attack(Substitute)
 	if err != nil {
 		return nil, false, err
 	}
 	p, _, err := a.(integerNoise).SubstituteMixture(rate)
-	return p, rate == 0 || b.one.shift*b.size == 1, err
+	return p, b.one.shift*b.size == 1, err
 }
 
 // laws lists the vectors of two neighbours under r.

@@ -84,7 +84,7 @@ func Delta(c Curve, eps float64) (delta, order float64, err error) {
 	if tv := logTotalVariation(small); tv < ld {
 		ld, order = tv, 1
 	}
-	return expUp(ld), order, nil
+	return min(1, xmath.ExpUp(ld)), order, nil
 }
 
 // DeltaClassic is Delta by the older, looser conversion
@@ -99,7 +99,7 @@ func DeltaClassic(c Curve, eps float64) (delta, order float64, err error) {
 		}
 		return min(0, up((alpha-1)*(v-eps), (alpha-1)*(v+eps)))
 	})
-	return expUp(ld), order, err
+	return min(1, xmath.ExpUp(ld)), order, err
 }
 
 func checkDelta(delta float64) error {
@@ -122,15 +122,6 @@ func up(x, magnitude float64) float64 {
 		return x
 	}
 	return math.Nextafter(x+8*xmath.U*magnitude, math.Inf(1))
-}
-
-// expUp returns an upper bound on e^x for x ≤ 0, rounded up (to the smallest
-// positive float64 rather than to 0).
-func expUp(x float64) float64 {
-	if math.IsInf(x, -1) {
-		return 0
-	}
-	return min(1, xmath.RoundUp(max(math.Exp(x), math.SmallestNonzeroFloat64), 4))
 }
 
 // epsilonAt is the conversion of D_α ≤ v at one order.

@@ -406,3 +406,27 @@ func partialMoment(alpha, mu, from float64) float64 {
 	// |d log Φ̄/dz| ≤ |z| + 1.
 	return e + tail + 8*xmath.U*(1+e+xmath.FiniteAbs(tail)) + (math.Abs(z)+1)*8*xmath.U*(math.Abs(from)+alpha*mu)
 }
+
+// Proof (docs/theory/subsampling.md §14): the tail.
+//
+// The tail. Certified profiles end at masses of e^−760, and with large orders it is what lies beyond that decides: m
+// copies of one record, each with its Gaussian tail. Two bounds hold from any X on, and the best of both and of some X
+// is taken.
+//
+//   * *Theorem 5.* `δ(x) ≤ Σ p_u δ_u(x + s)` for x ≥ X, `e^s = (1 − e^{−X})/η`, as `1 + (e^x − 1)/η ≥ e^{x+s}`. Since
+//     `α(α−1)∫_Y^∞ e^{(α−1)y} E(r − e^y)₊ dy ≤ E[r^α; r > e^Y]`, what is beyond X is at most `e^{−(α−1)s} Σ p_u
+//     E[r_u^α; log r_u > X + s]`. It holds for zero-out (a case of substitution, or by the triangle of §12) and for
+//     both directions of add-remove: of Q against P = (1−η)Q + ηR advanced joint convexity leaves ηβH(Q‖R).
+//   * *The mixture* (Gaussian). In §4 all mass of P may be shared with v = 0, where Q has (α−1)p_0: `δ(x) ≤ E[(Σ_{u≥1}
+//     p_u r_u − c(e^x − 1))₊]` with c = p_0; within the subset for MUST.OW (c = s_0, as `(b/n)R[s](1 + (α−1)n/b)`).
+//     With T ≥ 2m/σ the ratios r_u(T) ascend in u, so do the averages A_i(T), all copies have the one threshold T, and
+//     c = 1: from `x ≥ log Σ p_u r_u(2m/σ)` on. Under add-remove c = 1 always where §8 is exact. Then `e^x c' ≤ c(e^x
+//     − 1)` for c' = c(1 − e^{−X}), and the part beyond X is at most `c'^{1−α} E[(Σ p_u r_u)^α; y > y_X] ≤ c'^{1−α}(Σ
+//     p_u E[r_u^α; y > y_X]^{1/α})^α` (Minkowski), y_X being where the sum may reach c'e^X. `E[r_u^α; y > y_X] =
+//     e^{α(α−1)μ²/2}Φ̄(y_X − αμ)`, μ = 2u/σ. For MUST.WW under substitution Theorem 5 stays: its empty slots are
+//     shared among the numbers of slots.
+//
+// What the table of copies leaves out (below e^−800) has `Pr[U ≥ u] ≤ C(m,u)·E[(J/b)^u]` or its like. Adding a record
+// has a largest loss, minus the logarithm of the probability that the first stage leaves it out. All orders are at most
+// those of m copies at once, `α(2m/σ)²/2`; this is the ρ of zero-concentrated privacy, and no smaller one holds, since
+// `D_α ≥ α/(α−1)·log p_m + α(2m/σ)²/2`.

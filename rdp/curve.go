@@ -228,7 +228,7 @@ func fromMoment(alpha, la float64) float64 {
 	return xmath.RoundUp((la+math.Log1p(math.Exp(-la)))/(alpha-1), 8)
 }
 
-// logExpm1 returns log(e^x − 1) for x > 0.
+// logExpm1 returns log(e^x − 1) for x ≥ 0, with its limits.
 func logExpm1(x float64) float64 {
 	if x > 1 {
 		return x + math.Log1p(-math.Exp(-x))

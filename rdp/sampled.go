@@ -53,7 +53,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		return binomialSum(alpha, rate, 2, func(k float64) float64 {
 			v := table.moment(int(k))
 			if k == 2 || factor == 1 {
-				return logExpm1Zero(v)
+				return logExpm1(v)
 			}
 			return v + xmath.Log(factor-math.Exp(-v)) // log(3e^v − 1)
 		})
@@ -104,27 +104,16 @@ func mixed(c Curve, rate float64) Curve {
 		if rate == 0 {
 			return math.Inf(-1)
 		}
-		most := logExpm1Zero(value(c, math.Inf(1))) // log(e^{c(∞)} − 1)
+		most := logExpm1(value(c, math.Inf(1))) // log(e^{c(∞)} − 1)
 		return sumOfPowers(alpha, logRate, 0, 2, func(k float64) float64 {
 			v := table.moment(int(k))
 			y := v + min(math.Ln2, k*most)
 			if k == 2 {
-				y = min(y, 2*math.Ln2+logExpm1Zero(v))
+				y = min(y, 2*math.Ln2+logExpm1(v))
 			}
 			return y
 		})
 	}}
-}
-
-// logExpm1Zero is logExpm1 with its limits at 0 and +Inf.
-func logExpm1Zero(x float64) float64 {
-	switch {
-	case x == 0:
-		return math.Inf(-1)
-	case math.IsInf(x, 1):
-		return x
-	}
-	return logExpm1(x)
 }
 
 // Sums over integer orders, which bound a sampled mechanism at every order: between two

@@ -32,7 +32,7 @@ func TestCheckExact3(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, q, l := golden.P, golden.Q, must(Geometric(golden.Gamma))
-	tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{1e-6, -60}))
+	tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{accuracy: 1e-6, floor: -60, deep: -60}))
 	m := newMixture(l, tab)
 	relNear(t, "c_1", m.c[0], golden.C1, 1e-9)
 	for _, k := range golden.Delta {
@@ -70,7 +70,7 @@ func TestCheckExact3(t *testing.T) {
 // a Poisson law of vanishing mean costs the mean times δ.
 func TestCheckExact5(t *testing.T) {
 	g := must(profiles.NewGaussian(1))
-	tab := must(gaussianCandidate(1).tabulate(context.Background(), fineness{1e-6, -60}))
+	tab := must(gaussianCandidate(1).tabulate(context.Background(), fineness{accuracy: 1e-6, floor: -60, deep: -60}))
 	one := must(Geometric(1))
 	m, at := newMixture(one, tab), newAttacker(one, tab.reached(tab.samples()))
 	small := newMixture(must(Poisson(1e-9)), tab)
@@ -91,7 +91,7 @@ func TestCheckExact6(t *testing.T) {
 	checked := 0
 	for _, sigma := range []float64{0.5, 10} {
 		normal := must(profiles.NewGaussian(sigma))
-		tab := must(gaussianCandidate(sigma).tabulate(context.Background(), fineness{1e-5, -60}))
+		tab := must(gaussianCandidate(sigma).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 		pair := tab.reached(tab.samples())
 		for _, l := range []Law{must(WithMean(1, 2)), must(WithMean(1, 1000)), must(WithMean(0, 30)), must(Poisson(30))} {
 			m, at := newMixture(l, tab), newAttacker(l, pair)
@@ -164,7 +164,7 @@ func TestCheckExact7(t *testing.T) {
 		}
 	}
 	best := newAttacker(l, tails).delta(eps)
-	tab := must(gaussianCandidate(sigma).tabulate(ctx, fineness{1e-6, -60}))
+	tab := must(gaussianCandidate(sigma).tabulate(ctx, fineness{accuracy: 1e-6, floor: -60, deep: -60}))
 	table6, price := value(tab), newMixture(l, tab).delta(eps, tab.delta)
 	t.Logf("h = .01 %.6g, 1e-3 %.6g (.1 %% less: %.6g), tails %.6g, tables of 1e-6 %.6g, U1 %.6g", coarse, fine, less, best, table6, price)
 	if !(0 < coarse && coarse < fine && fine <= best*(1+1e-6) && best <= price && less < fine && table6 <= price) {
@@ -180,7 +180,7 @@ func TestCheckExact7(t *testing.T) {
 // says they are, under both laws. SLOW=2 for a million searches.
 func TestCheckExact8(t *testing.T) {
 	trials := repeats(15_000, 1_000_000)
-	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{1e-3, -20}))
+	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{accuracy: 1e-3, floor: -20, deep: -20}))
 	for _, l := range []Law{must(WithMean(1, 4)), must(Conditioned(1, 0.2, 6))} {
 		at := newAttacker(l, tab.reached(tab.samples()).coarse(24))
 		blocks, wins := at.ranking(1, len(at.a)-1)

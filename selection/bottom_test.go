@@ -56,14 +56,14 @@ func TestFlatStart(t *testing.T) {
 	}
 	// What stays flat, and what has no values far out, ends where it stops falling.
 	b := must(FromApproximate(1, 1e-3))
-	pts := must(b.grid(1e-3, -60))
+	pts := must(b.grid(fineness{accuracy: 1e-3, floor: -60, deep: -60}, nil))
 	far := Bound(func(eps float64) float64 {
 		if eps > 100 {
 			return math.NaN()
 		}
 		return b(eps)
 	})
-	if p := must(far.grid(1e-3, -60)); len(p) != len(pts) || p[len(p)-1].eps > 7 {
+	if p := must(far.grid(fineness{accuracy: 1e-3, floor: -60, deep: -60}, nil)); len(p) != len(pts) || p[len(p)-1].eps > 7 {
 		t.Errorf("%d points up to %v, %d where it has values", len(p), p[len(p)-1].eps, len(pts))
 	}
 	// Where nothing below 1 is known, an infinite loss is certain.
@@ -71,7 +71,7 @@ func TestFlatStart(t *testing.T) {
 	if p, err := nothing.Discretize(context.Background(), 1e-3, -60); err != nil || p.Support().LogPInf != 0 || p.Support().LogQInf != 0 {
 		t.Errorf("a bound of 1 has %+v, %v", p, err)
 	}
-	m, err := PriceOfBest(must(Geometric(0.1))).Bounds(context.Background(), "search", profiles.AddRemove, nothing.Candidate(nothing, [2]func(float64) float64{}), 1e-3, -40)
+	m, err := PriceOfBest(must(Geometric(0.1))).Bounds(context.Background(), "search", profiles.AddRemove, nothing.Candidate(nothing, [2]func(float64) (float64, float64){}), 1e-3, -40)
 	if err != nil {
 		t.Fatal(err)
 	}

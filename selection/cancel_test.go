@@ -23,7 +23,7 @@ func TestCancelled(t *testing.T) {
 		},
 		"Profile": func(ctx context.Context, b Bound) error { _, err := PriceOfBest(law).Profile(ctx, b); return err },
 		"Mechanism": func(ctx context.Context, b Bound) error {
-			_, err := PriceOfBest(law).Bounds(ctx, "search", profiles.AddRemove, b.Candidate(b, [2]func(float64) float64{}), 1e-3, -60)
+			_, err := PriceOfBest(law).Bounds(ctx, "search", profiles.AddRemove, b.Candidate(b, [2]func(float64) (float64, float64){}), 1e-3, -60)
 			return err
 		},
 		"Curve": func(ctx context.Context, b Bound) error {

@@ -20,20 +20,29 @@ import (
 // It remembers what it was asked, and is safe for concurrent use.
 type Candidate struct {
 	upper [2]Bound
-	lower [2]func(eps float64) float64 // log δ of one pair of data sets, rounded down; nil: none is known
+	lower [2]func(eps float64) (down, up float64) // log δ of one pair of data sets, rounded either way; nil: none is known
 	// kinks are the ε ≥ 0 at which δ bends, where it is linear in e^ε between them.
 	kinks   [2][]float64
 	kinkErr [2]float64 // how far off a kink may be
 	atInf   [2]float64 // log of what is reached at ε = ∞, rounded down
 
+	stretch func(eps float64) float64
+
 	lock  sync.Mutex
 	known map[fineness]*tables
 }
 
+// Stretched has chords of tables cost so many times as much as asked, for a candidate that takes long to ask. by is called
+// before each question.
+func (c *Candidate) Stretched(by func(eps float64) float64) *Candidate {
+	c.stretch = by
+	return c
+}
+
 // Candidate returns the candidate whose profile b bounds in the first direction of the
 // relation and reverse in the second. lower holds what one pair of data sets reaches, in
-// the same two directions: log δ(ε) for ε ≥ 0, rounded down; nil where nothing is known.
-func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) float64) *Candidate {
+// the same two directions: log δ(ε) for ε ≥ 0, rounded down and up; nil where nothing is known.
+func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) (down, up float64)) *Candidate {
 	inf := math.Inf(-1)
 	return &Candidate{upper: [2]Bound{b, reverse}, lower: lower, atInf: [2]float64{inf, inf}}
 }
@@ -43,7 +52,7 @@ func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) float64) *Can
 func CandidateOf(m profiles.Bounds) *Candidate {
 	up := [2]profiles.Profile{m.Directions[0].Upper, m.Directions[1].Upper}
 	low := [2]profiles.Profile{m.Directions[0].Lower}
-	c := (Bound)(nil).Candidate(nil, [2]func(float64) float64{})
+	c := (Bound)(nil).Candidate(nil, [2]func(float64) (float64, float64){})
 	for d := range 2 {
 		c.upper[d] = func(eps float64) float64 { return logDeltaUpper(up[d], eps) }
 	}
@@ -52,7 +61,7 @@ func CandidateOf(m profiles.Bounds) *Candidate {
 	}
 	low[1] = profiles.Reverse(low[0])
 	for d := range 2 {
-		c.lower[d] = func(eps float64) float64 { return logDeltaLower(low[d], eps) }
+		c.lower[d] = func(eps float64) (float64, float64) { return logDeltaLower(low[d], eps), logDeltaUpper(low[d], eps) }
 		s := low[d].Support()
 		c.atInf[d] = s.LogPInf - 1e-12*(1+math.Abs(s.LogPInf))
 		if k := kinksOf(low[d]); profiles.Equal(low[d], up[d]) && len(k) <= maxKinks {
@@ -99,9 +108,9 @@ func (t *tables) reverse() *tables {
 	return &tables{sides: [2]side{t.sides[1], t.sides[0]}, linear: t.linear}
 }
 
-// fineness says how a candidate is tabulated: what a chord costs in ε, and the log δ down
-// to which it is followed.
-type fineness struct{ accuracy, floor float64 }
+// fineness says how a candidate is tabulated: what a chord costs in ε, the log δ down
+// to which it is followed, and that from which chords are longer.
+type fineness struct{ accuracy, floor, deep float64 }
 
 // tables are the two directions of a candidate.
 type tables struct {
@@ -109,11 +118,11 @@ type tables struct {
 	linear bool // δ is linear in e^ε between the points: a chord is no loss
 }
 
-// A side is δ(ε) of one direction at ascending ε, from 0: certified from above and from
-// below. up never rises; low is nil where nothing is known.
+// A side is δ(ε) of one direction at ascending ε, from 0: certified from above and, of the pair of data sets that is known, from
+// either side. up never rises; low and lowUp are nil where nothing is known.
 type side struct {
-	eps, up, low []float64
-	inf          float64 // what is reached at ε = ∞
+	eps, up, low, lowUp []float64
+	inf                 float64 // what is reached at ε = ∞
 }
 
 // tabulate asks the candidate along a grid, once.
@@ -162,7 +171,7 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 		last := grid[len(grid)-1] + 1 // what is left at infinity
 		grid, reach = append(grid, last), append(reach, last)
 	} else {
-		pts, err := c.upper[d].until(ctx).grid(f.accuracy, f.floor)
+		pts, err := c.upper[d].until(ctx).grid(f, c.stretch)
 		if err != nil {
 			return side{}, err
 		}
@@ -173,7 +182,7 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 	}
 	s := side{eps: grid, up: make([]float64, len(grid)), inf: math.Exp(c.atInf[d])}
 	if c.lower[d] != nil {
-		s.low = make([]float64, len(grid))
+		s.low, s.lowUp = make([]float64, len(grid)), make([]float64, len(grid))
 	}
 	last := 0.0
 	for i, e := range grid {
@@ -192,12 +201,13 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 		if s.low == nil {
 			continue
 		}
-		l := c.lower[d](reach[i])
-		if math.IsNaN(l) {
+		l, up := c.lower[d](reach[i])
+		if math.IsNaN(l) || math.IsNaN(up) {
 			return side{}, fault.New("candidate", "its lower end is NaN at ε = %v", e)
 		}
 		l = min(l, 0)
 		s.low[i] = min(s.up[i], max(0, math.Exp(l)*(1-4*xmath.U*(1+math.Abs(finite(l))))-tiny))
+		s.lowUp[i] = min(s.up[i], math.Exp(up)*(1+4*xmath.U*(1+math.Abs(finite(up))))+tiny)
 	}
 	// δ does not rise: what is reached further on is reached before.
 	for i := len(s.low) - 2; i >= 0; i-- {

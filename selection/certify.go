@@ -185,11 +185,20 @@ func (p Price) fine(accuracy, delta float64) (fineness, error) {
 	if !(accuracy >= 1e-9 && accuracy <= 1) {
 		return fineness{}, fault.New("accuracy", "%v is not in [1e-9, 1]", accuracy)
 	}
-	floor := -60.0
+	floor, asked := -60.0, leastAsked
 	if delta > 0 {
-		floor = min(floor, xmath.Log(delta)-max(0, p.law.logMean())-20)
+		floor, asked = min(floor, xmath.Log(delta)-20), min(asked, xmath.Log(delta)-6)
 	}
-	return fineness{accuracy, max(floor, -700)}, nil
+	return p.fineness(accuracy, floor, asked), nil
+}
+
+// leastAsked is the log δ below which a table is coarser, unless a question is about a smaller δ.
+const leastAsked = -25.0
+
+// fineness returns how to tabulate a candidate of which the search's δ matters down to a logarithm, and is asked down to another.
+func (p Price) fineness(accuracy, floor, asked float64) fineness {
+	most := max(0, p.law.logMean())
+	return fineness{accuracy: accuracy, floor: max(floor-most, -700), deep: asked - most}
 }
 
 // Epsilon returns the interval in which ε of the search lies at δ in [0, 1): a search costs

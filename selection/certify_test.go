@@ -150,10 +150,10 @@ func TestPricesByEnumeration(t *testing.T) {
 		p, q := brutePair(rng, n)
 		c := finiteCandidate(p, q)
 		for _, l := range bruteLaws(rng) {
-			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -60}, fewStrips))
+			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{accuracy: 1e-5, floor: -60, deep: -60}, fewStrips))
 			var first *[2]certified
 			if price, err := PriceOfFirstAbove(l); err == nil {
-				f := must(price.certify(context.Background(), c, fineness{1e-5, -60}, fewStrips))
+				f := must(price.certify(context.Background(), c, fineness{accuracy: 1e-5, floor: -60, deep: -60}, fewStrips))
 				first = &f
 			}
 			for _, eps := range []float64{-1, -0.2, 0, 0.3, 1, 2.5} {
@@ -232,7 +232,7 @@ func TestAttackIsOne(t *testing.T) {
 	for range 200 {
 		n := 2 + rng.IntN(4)
 		p, q := brutePair(rng, n)
-		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{1e-5, -60}))
+		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 		pair := tab.reached(tab.samples())
 		for _, eps := range []float64{-2, -0.5, 0, 0.4, 1.5} {
 			got := pair.pInf

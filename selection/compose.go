@@ -33,7 +33,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if err := cmp.Or(p.ready(), checkChords(accuracy, logFloor)); err != nil {
 		return profiles.Bounds{}, err
 	}
-	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewStrips)
+	both, err := p.certify(ctx, c, p.fineness(max(1e-9, min(accuracy/10, 1e-5)), logFloor, leastAsked), fewStrips)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -63,7 +63,7 @@ func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float
 	for d := range 2 {
 		above := both[d].above
 		var err error
-		pts[d], err = Bound(func(eps float64) float64 { return xmath.Log(above(eps)) }).until(ctx).grid(accuracy, logFloor)
+		pts[d], err = Bound(func(eps float64) float64 { return xmath.Log(above(eps)) }).until(ctx).grid(fineness{accuracy: accuracy, floor: logFloor, deep: leastAsked}, nil)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -71,9 +71,18 @@ func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float
 			return nil, err
 		}
 	}
-	forward, back := pts[0], pts[1]
+	return hullProfile(pts[0], pts[1])
+}
+
+// hullProfile returns the profile of the lower hull of points of both directions: those of the second one lie, mirrored, below α = 1.
+func hullProfile(forward, back []gridPoint) (*profiles.Discrete, error) {
 	wide := max(forward[len(forward)-1].eps, back[len(back)-1].eps)
-	prec := uint(320 + 3*wide/math.Ln2)
+	least := 0 // exponent of the values, of which masses at losses below 0 are differences from 1
+	for _, g := range slices.Concat(forward, back) {
+		least = min(least, g.val.MantExp(nil))
+	}
+	const lost = 120 // bits that differences may lose
+	prec := uint(200+lost+3*wide/math.Ln2) + uint(-least)
 	fresh := func() *big.Float { return new(big.Float).SetPrec(prec) }
 	one := fresh().SetInt64(1)
 	vs := []vertex{{math.Inf(-1), fresh(), one}}
@@ -90,11 +99,6 @@ func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float
 		vs = append(vs, vertex{g.eps, bigExpPrec(g.eps, prec), v})
 	}
 	hull, falls := lowerHull(vs)
-	return discreteOf(hull, falls, 0)
-}
-
-// discreteOf returns the profile of a hull, with the rounding of its masses declared.
-func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Discrete, error) {
 	log := func(x *big.Float) float64 {
 		if x.Sign() <= 0 {
 			return math.Inf(-1)
@@ -105,7 +109,7 @@ func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Disc
 	size := 0.0
 	for i, v := range hull[1:] {
 		p, q := hullMasses(v, falls, i)
-		if q.Sign() <= 0 || q.MantExp(nil) < falls[i].MantExp(nil)-200 {
+		if q.Sign() <= 0 || q.MantExp(nil) < falls[i].MantExp(nil)+lost-int(prec) {
 			continue
 		}
 		a := profiles.Atom{Loss: v.t, LogP: log(p), LogQ: log(q)}
@@ -113,7 +117,7 @@ func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Disc
 		atoms = append(atoms, a)
 	}
 	rest := new(big.Float).SetPrec(falls[0].Prec()).Sub(big.NewFloat(1), falls[0])
-	return profiles.NewDiscrete(atoms, min(0, log(hull[len(hull)-1].v)), min(0, log(rest)), 8*xmath.U*(1+size)+more, 4*xmath.U*(1+hull[len(hull)-1].t)+more)
+	return profiles.NewDiscrete(atoms, min(0, log(hull[len(hull)-1].v)), min(0, log(rest)), 8*xmath.U*(1+size), 4*xmath.U*(1+hull[len(hull)-1].t))
 }
 
 // perAttack is what the search for a ranking takes of a limit of work, in the unit of parallel.WithWork, measured.

@@ -155,14 +155,14 @@ type moments struct{ x, y []float64 }
 
 // momentsTable is how finely the candidate's profile is read for moments, and how far down. A
 // coarser table costs price and no soundness.
-var momentsTable = fineness{1e-3, -60}
+var momentsTable = fineness{accuracy: 1e-3, floor: -60, deep: -60}
 
 // momentsByRank returns the polygon for a candidate that b bounds, false where there is none.
 func (p Price) momentsByRank(ctx context.Context, b Bound) (moments, bool) {
 	if p.first {
 		return moments{}, false
 	}
-	t, err := b.Candidate(b, [2]func(float64) float64{}).tabulate(ctx, momentsTable)
+	t, err := b.Candidate(b, [2]func(float64) (float64, float64){}).tabulate(ctx, momentsTable)
 	if err != nil {
 		return moments{}, false
 	}

@@ -14,7 +14,7 @@ import (
 
 func BenchmarkExact(b *testing.B) {
 	l := must(WithMean(1, 10))
-	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{1e-5, -60}))
+	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 	x := newExact(l, above(tab.samples()), newMixture(l, tab).c[0])
 	b.ResetTimer()
 	for range b.N {
@@ -103,7 +103,7 @@ func TestExactByEnumeration(t *testing.T) {
 		i, x := rng.IntN(n), rng.Float64()
 		pp, qq := append([]float64{p[i] * x}, p...), append([]float64{q[i] * x}, q...)
 		pp[i+1], qq[i+1] = p[i]*(1-x), q[i]*(1-x)
-		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{1e-5, -60}))
+		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 		for _, l := range bruteLaws(rng) {
 			m := newMixture(l, tab)
 			x := newExact(l, above(tab.samples()), m.c[0])
@@ -230,7 +230,7 @@ func TestExactInRationals(t *testing.T) {
 		}
 		whole(ps, p)
 		whole(qs, q)
-		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{1e-5, -60}))
+		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 		x := newExact(must(Fixed(runs)), above(tab.samples()), math.Inf(1))
 		for _, alpha := range []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 4), big.NewRat(3, 1), big.NewRat(20, 1)} {
 			best := new(big.Rat)

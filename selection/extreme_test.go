@@ -42,7 +42,7 @@ func TestExtremePairs(t *testing.T) {
 		p, q := draw(), draw()
 		c := finiteCandidate(p, q)
 		for _, l := range []Law{must(Geometric(0.1)), must(Geometric(1e-9)), must(Fixed(3)), must(Binomial(6, 0.7)), must(Conditioned(0.5, 0.2, 5))} {
-			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -700}, fewStrips))
+			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{accuracy: 1e-5, floor: -700, deep: -700}, fewStrips))
 			for _, eps := range []float64{0, 1e-9, 1, 30, 37, 300, 699, 700} {
 				best := 0.0
 				permutations(n, func(order []int) {
@@ -102,7 +102,7 @@ func TestExactEnds(t *testing.T) {
 		q, exactQ := draw()
 		c := finiteCandidate(p, q)
 		for _, l := range laws {
-			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-4, -700}, 8))
+			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{accuracy: 1e-4, floor: -700, deep: -700}, 8))
 			exactEnds(t, l, both[0], exactP, exactQ)
 			exactEnds(t, l, both[1], exactQ, exactP)
 		}

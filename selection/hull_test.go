@@ -33,9 +33,9 @@ func TestHullOfManyPoints(t *testing.T) {
 func support(m mixture, z float64) float64 {
 	sum := new(big.Float).SetPrec(300)
 	for j, w := range m.w {
-		x := new(big.Float).SetPrec(300).Quo(num(z), bigExpPrec(m.c[j], 300))
-		if x.Sub(num(1), x); x.Sign() > 0 {
-			sum.Add(sum, x.Mul(x, num(w)))
+		x := new(big.Float).SetPrec(300).Quo(big.NewFloat(z), bigExpPrec(m.c[j], 300))
+		if x.Sub(big.NewFloat(1), x); x.Sign() > 0 {
+			sum.Add(sum, x.Mul(x, big.NewFloat(w)))
 		}
 	}
 	v, _ := sum.Float64()

@@ -7,7 +7,6 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -42,14 +41,14 @@ func (b Bound) Discretize(ctx context.Context, accuracy, logFloor float64) (*pro
 	if err := checkChords(accuracy, logFloor); err != nil {
 		return nil, err
 	}
-	pts, err := b.until(ctx).grid(accuracy, logFloor)
+	pts, err := b.until(ctx).grid(fineness{accuracy: accuracy, floor: logFloor, deep: logFloor}, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return polygonProfile(pts)
+	return hullProfile(pts, pts)
 }
 
 func checkChords(accuracy, logFloor float64) error {
@@ -67,21 +66,27 @@ const (
 	prec    = 320 // bits; sums and differences below span well under 2^100
 )
 
-// A gridPoint is a point of the polygon: α exactly as big stands for it, with
-// its logarithm eps, and log δ.
+// A gridPoint is a point of the polygon: log α, and δ.
 type gridPoint struct {
-	eps        float64
-	alpha, val *big.Float
+	eps float64
+	val *big.Float
 }
 
 // maxGridEps is how far a bound is followed.
 const maxGridEps = 1e4
 
-// grid walks from ε = 0 in steps h such that the chord is no more than accuracy
-// to the right of the curve, which for a fall d of the logarithm is about h·d/8. Where the bound
+// deepChord is how many times longer the way to a chord may be where log δ is below what a question is about.
+const deepChord = 64
+
+// leastScale is the least ε that the accuracy of a chord follows.
+const leastScale = 1e-3
+
+// grid walks from ε = 0 in steps h such that the chord is no more than accuracy·min(1, ε)
+// to the right of the curve, which for a fall d of the logarithm is about h·d/8; where log δ is below deep,
+// deepChord times as much. Where the bound
 // has not fallen for 4 units it is looked for further falls in growing steps; if there are
 // none, or it has no more values, it ends there. Where it is 1 everywhere, an infinite loss is certain as far as is known: 1 at ε = 0 is all.
-func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
+func (b Bound) grid(f fineness, stretch func(eps float64) float64) ([]gridPoint, error) {
 	at := func(eps, last float64) (float64, error) {
 		d := b(eps)
 		if math.IsNaN(d) || d > 0 {
@@ -96,9 +101,9 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 	}
 	pts := []gridPoint{newGridPoint(0, val)}
 	fellAt, flat := 0.0, 0 // flat is how many points there were when it had not fallen for long; 0: it falls
-	for val >= logFloor && eps < maxGridEps {
+	for val >= f.floor && eps < maxGridEps {
 		if len(pts) > maxGrid {
-			return nil, fault.New("accuracy", "%v takes more than %d points", accuracy, maxGrid)
+			return nil, fault.New("accuracy", "%v takes more than %d points", f.accuracy, maxGrid)
 		}
 		next, err := at(eps+h, val)
 		if err != nil && flat > 0 {
@@ -107,8 +112,14 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		off := h * (val - next) / 8
-		if off > accuracy && h > accuracy {
+		off, most := h*(val-next)/8, f.accuracy*min(1, max(leastScale, eps+h))
+		if val < f.deep {
+			most *= deepChord
+		}
+		if stretch != nil {
+			most *= stretch(eps + h)
+		}
+		if off > most && h > most {
 			h /= 2
 			continue
 		}
@@ -121,7 +132,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		if eps-fellAt > 4 && flat == 0 {
 			flat = len(pts)
 		}
-		if off < accuracy/3 && (h < 1 || flat > 0) {
+		if off < most/3 && (h < 1 || flat > 0) {
 			h *= 1.5
 		}
 	}
@@ -135,10 +146,8 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 }
 
 // newGridPoint returns the point (e^eps, e^logVal), with the value rounded up.
-// The abscissa is a number near e^eps scaled by a power of two; its logarithm
-// is eps to 4 u(1 + |eps|), a bound that the profile declares.
 func newGridPoint(eps, logVal float64) gridPoint {
-	p := gridPoint{eps: eps, alpha: bigExp(eps), val: new(big.Float)}
+	p := gridPoint{eps: eps, val: new(big.Float)}
 	if !math.IsInf(logVal, -1) {
 		p.val = bigExp(min(0, logVal+8*xmath.U*(1+math.Abs(logVal)))) // δ ≤ 1
 	}
@@ -159,84 +168,4 @@ func bigLog(x *big.Float) float64 {
 	k := x.MantExp(m)
 	f, _ := m.Float64()
 	return xmath.Log(f) + float64(k)*math.Ln2
-}
-
-func num(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
-func fresh() *big.Float        { return new(big.Float).SetPrec(prec) }
-
-// polygonProfile takes points with ascending α, the first at α = 1.
-func polygonProfile(pts []gridPoint) (*profiles.Discrete, error) {
-	// The lower hull from the right; fall(i, j) is minus the slope between points.
-	fall := func(l, r gridPoint) *big.Float {
-		n := fresh().Sub(l.val, r.val)
-		return n.Quo(n, fresh().Sub(r.alpha, l.alpha))
-	}
-	var hull []gridPoint // right to left
-	var falls []*big.Float
-	falls = append(falls, num(0)) // right of hull[0] the polygon is flat
-	hull = append(hull, pts[len(pts)-1])
-	for _, p := range slices.Backward(pts[:len(pts)-1]) {
-		for {
-			f := fall(p, hull[len(hull)-1])
-			if f.Cmp(falls[len(falls)-1]) > 0 {
-				hull, falls = append(hull, p), append(falls, f)
-				break
-			}
-			if len(hull) == 1 {
-				// Flat: p continues the horizontal end.
-				hull[0] = p
-				break
-			}
-			hull, falls = hull[:len(hull)-1], falls[:len(falls)-1]
-		}
-	}
-	// The left half mirrors the right one. The segment that joins a vertex
-	// (α, v) to its mirror image falls by (1−v)/(1+α); while that is less steep
-	// than the segment to its right, the vertex is above the hull.
-	one := num(1)
-	var centre *big.Float
-	for {
-		v := hull[len(hull)-1]
-		centre = fresh().Quo(fresh().Sub(one, v.val), fresh().Add(one, v.alpha))
-		if len(hull) == 1 || centre.Cmp(falls[len(falls)-1]) >= 0 {
-			break
-		}
-		hull, falls = hull[:len(hull)-1], falls[:len(falls)-1]
-	}
-
-	var atoms []profiles.Atom
-	add := func(p gridPoint, q *big.Float, mirror bool) {
-		if q.Sign() <= 0 {
-			return
-		}
-		a := profiles.Atom{Loss: p.eps, LogQ: bigLog(q), LogP: bigLog(fresh().Mul(q, p.alpha))}
-		atoms = append(atoms, a)
-		if mirror {
-			atoms = append(atoms, profiles.Atom{Loss: -a.Loss, LogP: a.LogQ, LogQ: a.LogP})
-		}
-	}
-	last := len(hull) - 1
-	for i := range hull[:last] {
-		add(hull[i], fresh().Sub(falls[i+1], falls[i]), true)
-	}
-	if v := hull[last]; v.eps == 0 {
-		// At α = 1 the fall on the left is 1 − v − (fall on the right).
-		q := fresh().Sub(one, v.val)
-		q.Sub(q, falls[last])
-		add(v, q.Sub(q, falls[last]), false)
-	} else {
-		add(v, fresh().Sub(centre, falls[last]), true)
-	}
-	inf := math.Inf(-1)
-	if hull[0].val.Sign() > 0 {
-		inf = min(0, bigLog(hull[0].val))
-	}
-	// Masses: 2 u of the logarithm of a number down to e^−1e5, doubled; losses: the
-	// abscissa's own rounding.
-	big := 0.0
-	for _, a := range atoms {
-		big = max(big, math.Abs(a.LogP), math.Abs(a.LogQ))
-	}
-	lossErr := 4 * xmath.U * (1 + hull[0].eps)
-	return profiles.NewDiscrete(atoms, inf, inf, 8*xmath.U*(1+big), lossErr)
 }

@@ -39,7 +39,7 @@ func (t *tables) reached(pts []sample) *pair {
 	// Between two samples a convex function is above the lines through the two samples on
 	// either side; where these two lines cross, ℓ is least.
 	first := pts[0]
-	pts = append([]sample{{math.Inf(-1), first.zero(), first.one(), first.one(), first.prec}}, pts...)
+	pts = append([]sample{{t: math.Inf(-1), alpha: first.zero(), low: first.one(), lowUp: first.one(), up: first.one(), prec: first.prec}}, pts...)
 	var vs []vertex
 	for i, s := range pts {
 		vs = append(vs, vertex{s.t, s.alpha, s.low})
@@ -58,7 +58,7 @@ func (t *tables) reached(pts []sample) *pair {
 		// To the right of all samples: the line through the last two, down to what is
 		// reached at infinity.
 		a, b := pts[n-2], pts[n-1]
-		fall := a.sub(a.up, b.low) // of the line, over b.alpha − a.alpha
+		fall := a.sub(a.lowUp, b.low) // of the line, over b.alpha − a.alpha
 		if d := a.sub(b.low, inf); fall.Sign() > 0 && d.Sign() > 0 {
 			x := a.fresh().Quo(d, fall)
 			x.Mul(x, a.sub(b.alpha, a.alpha))
@@ -82,9 +82,9 @@ func above(pts []sample) *pair {
 
 // A sample is a point of the tables on either side of α = 1, exactly.
 type sample struct {
-	t              float64
-	alpha, low, up *big.Float
-	prec           uint
+	t                     float64
+	alpha, low, lowUp, up *big.Float
+	prec                  uint
 }
 
 func (s sample) fresh() *big.Float              { return new(big.Float).SetPrec(s.prec) }
@@ -109,7 +109,7 @@ func (t *tables) samples() []sample {
 		}
 		s.up = mirror(back.up[i])
 		if back.low != nil {
-			s.low = mirror(back.low[i])
+			s.low, s.lowUp = mirror(back.low[i]), mirror(back.lowUp[i])
 		}
 		out = append(out, s)
 	}
@@ -117,7 +117,7 @@ func (t *tables) samples() []sample {
 		s := sample{t: e, prec: prec, alpha: bigExpPrec(e, prec)}
 		s.up = s.num(forward.up[i])
 		if forward.low != nil {
-			s.low = s.num(forward.low[i])
+			s.low, s.lowUp = s.num(forward.low[i]), s.num(forward.lowUp[i])
 		}
 		out = append(out, s)
 	}
@@ -133,12 +133,12 @@ func crossing2(pts []sample, i int, inf float64) (vertex, bool) {
 	// Slopes of the two lines, of the least function: left is the steeper one.
 	left, right := a.sub(a.num(inf), a.one()), a.zero()
 	if i > 0 {
-		left = a.sub(b.low, a.up)
+		left = a.sub(b.low, a.lowUp)
 		left.Quo(left, a.sub(b.alpha, a.alpha))
 	}
 	if i+2 < len(pts) {
 		d := pts[i+2]
-		right = a.sub(d.up, c.low)
+		right = a.sub(d.lowUp, c.low)
 		right.Quo(right, a.sub(d.alpha, c.alpha))
 	}
 	bend := a.sub(right, left)

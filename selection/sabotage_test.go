@@ -26,7 +26,7 @@ func sampledPair() (p, q []float64) {
 func TestSabotage(t *testing.T) {
 	c := finiteCandidate(sampledPair())
 	l := must(Geometric(0.1))
-	tab := must(c.tabulate(context.Background(), fineness{1e-5, -60}))
+	tab := must(c.tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 	pair := tab.reached(tab.samples())
 	at := newAttacker(l, pair)
 	whole := newMixture(l, tab)

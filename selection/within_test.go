@@ -17,7 +17,7 @@ func TestBottomBlocks(t *testing.T) {
 	for _, l := range []Law{must(Geometric(0.1)), must(NegativeBinomial(1, 0.7)), must(Conditioned(1, 0.2, 4)), must(Fixed(2))} {
 		for _, e := range []float64{1e-9, 1, 30, 36.5, 38, 40, 100} {
 			c := declaredCandidate(e, 0)
-			tab := must(c.tabulate(context.Background(), fineness{1e-6, -60}))
+			tab := must(c.tabulate(context.Background(), fineness{accuracy: 1e-6, floor: -60, deep: -60}))
 			at := newAttacker(l, tab.reached(tab.samples()))
 			for _, more := range []float64{-0.5, 0, 0.5, 2, 3, 5} {
 				eps := max(0, e+more)
@@ -149,7 +149,7 @@ func TestHugeEpsilon(t *testing.T) {
 // nearly 1, reaches 3e-6 at ε = 705 in both directions.
 func TestReachedEnds(t *testing.T) {
 	for _, sigma := range []float64{0.03, 0.1, 2} {
-		tab := must(gaussianCandidate(sigma).tabulate(context.Background(), fineness{1e-2, -60}))
+		tab := must(gaussianCandidate(sigma).tabulate(context.Background(), fineness{accuracy: 1e-2, floor: -60, deep: -60}))
 		pair := tab.reached(tab.samples())
 		for d := range 2 {
 			if d == 1 {

@@ -49,7 +49,7 @@ func (s FixedSize) KeptBatches(src rand.Source, population, resamples int64) (it
 		if left == 0 {
 			left = resamples
 			if s.kind == mustOW {
-				slots = choose(r, s.population, s.subset)
+				slots = random.Subset(r, s.population, s.subset)
 			} else {
 				slots = draws(r, s.population, s.subset)
 			}
@@ -79,13 +79,13 @@ func (s FixedSize) draw(src rand.Source) []Pick {
 	r := rand.New(src)
 	switch s.kind {
 	case withoutReplacement:
-		return once(choose(r, s.population, s.batch))
+		return once(random.Subset(r, s.population, s.batch))
 	case mustOW:
 		// Which slots are drawn, and how often; by symmetry the slots drawn hold a
 		// uniformly random set of records, and the counts, listed by slot, are
 		// exchangeable: pairing both in ascending order has the right law.
 		slots := tally(draws(r, s.subset, s.batch))
-		for i, x := range choose(r, s.population, int64(len(slots))) {
+		for i, x := range random.Subset(r, s.population, int64(len(slots))) {
 			slots[i].Index = x
 		}
 		return slots
@@ -140,50 +140,4 @@ func once(sorted []int64) []Pick {
 		picks[i] = Pick{x, 1}
 	}
 	return picks
-}
-
-// choose returns a uniformly random set of k of the n indices, sorted: Floyd's
-// algorithm (Bentley and Floyd, CACM 1987), whose work is linear in k.
-func choose(r *rand.Rand, n, k int64) []int64 {
-	set := newIndexSet(k)
-	out := make([]int64, 0, k)
-	for j := n - k; j < n; j++ {
-		x := r.Int64N(j + 1)
-		if !set.add(x) {
-			x = j
-			set.add(j)
-		}
-		out = append(out, x)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// indexSet is a set of non-negative integers with open addressing: at twice the
-// size it is several times faster than a map.
-type indexSet struct {
-	slot  []int64 // value + 1; 0 is empty
-	shift uint
-}
-
-func newIndexSet(k int64) indexSet {
-	bits := uint(1)
-	for int64(1)<<bits < 2*k {
-		bits++
-	}
-	return indexSet{make([]int64, int64(1)<<bits), 64 - bits}
-}
-
-// add returns false if x is there already.
-func (s indexSet) add(x int64) bool {
-	mask := uint64(len(s.slot) - 1)
-	for i := uint64(x) * 0x9e3779b97f4a7c15 >> s.shift; ; i = (i + 1) & mask {
-		switch s.slot[i] {
-		case 0:
-			s.slot[i] = x + 1
-			return true
-		case x + 1:
-			return false
-		}
-	}
 }

@@ -123,3 +123,21 @@ func (j joined) Support() profiles.Support {
 	return profiles.Support{Min: -d.Max, Max: u.Max, LogPInf: u.LogPInf, LogQInf: d.LogPInf,
 		Atoms: []float64{0}, Spike: math.NaN(), LossErr: max(u.LossErr, d.LossErr)}
 }
+
+// Proof (docs/theory/subsampling.md §12): attacks.
+//
+// Attacks. Remove: all others −x, `(Σ p_u N(2uθ), Σ p_u N(uθ))`, whose likelihood ratio is not monotone (it falls below
+// 1 between); the output is told apart by cells only, which lowers the divergence. Add: all others x, `(Σ p_u N(uθ),
+// N(0))`. One data set is not the worst at every α, so a gap remains under composition.
+
+// Proof (docs/theory/subsampling.md §12): several copies.
+//
+// Several copies (Gaussian). `P − αQ = Σ_{u≥1} p_u[N(Y_u) − αN(Y°_u)] − (α−1)p_0N(Y_0)`. In the couplings of §2 (for OW
+// and WW those of the proof of Theorem 5) a sample with u copies and one without differ in these u places only, so that
+// Y_u, Y°_u, Y_0 are a triangle of Theorem Z enlarged u times: |Y_u − Y_0| ≤ 2u, |Y_u − Y°_u| ≤ u, |Y°_u − Y_0| ≤ u.
+// Give each u the part p_u/η of Q_0:
+//
+//	h(α) ≤ Σ_{u≥1} (p_u/η)·h_Z(α; rate η, distance uθ),
+//
+// in both directions: the public choice of the number of copies, each at the rate η. (The best shares, as in §4, would
+// be a little less.) Adaptive composition is covered, as each step's bound holds for every history.

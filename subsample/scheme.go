@@ -185,7 +185,7 @@ func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Boun
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	if r != profiles.Substitute || s.rate == 1 {
+	if r != profiles.Substitute || s.rate == 0 || s.rate == 1 {
 		p, err := PoissonProfile(pair, s.rate)
 		if err != nil {
 			return profiles.Bounds{}, err

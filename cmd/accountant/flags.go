@@ -16,6 +16,9 @@ import (
 // may be and is where it is not given are those of the field. A flag that was not given leaves the field as
 // it was.
 
+// graves puts the name of a value between the grave accents by which pflag knows it.
+var graves = strings.NewReplacer("{", "`", "}", "`")
+
 // bind defines the flags of a request, a pointer to its struct, but for some keys. A key without help has no flag.
 func bind(cmd *cobra.Command, request any, except ...string) {
 	fs := cmd.Flags()
@@ -23,8 +26,7 @@ func bind(cmd *cobra.Command, request any, except ...string) {
 		if k.Help == "" || slices.Contains(except, k.Name) {
 			continue
 		}
-		// pflag names the value by what stands between grave accents.
-		usage := strings.NewReplacer("{", "`", "}", "`").Replace(k.Help)
+		usage := graves.Replace(k.Help)
 		if !k.Optional {
 			usage += " (required)"
 		}

@@ -201,7 +201,7 @@ func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApp
 		return nil, err
 	}
 	for _, p := range priors {
-		method, err := labelMethod(ctx, j.method, p, a.Randomizer)
+		method, err := service.NewLabelMethod(ctx, j.method, p, a.Randomizer)
 		if err != nil {
 			return nil, err
 		}
@@ -372,30 +372,9 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 	}
 	var err error
 	a.Coarser, err = service.CoarserLabels(ctx, priors[0], eps, a.Loss, n, func(ctx context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error) {
-		return labelMethod(ctx, j.method, p, eps)
+		return service.NewLabelMethod(ctx, j.method, p, eps)
 	})
 	return err
-}
-
-func labelMethod(ctx context.Context, name string, p labeldp.Prior, eps float64) (labeldp.Method, error) {
-	switch name {
-	case "optimal":
-		r, _, err := labeldp.OptimalUnbiased(ctx, p, eps)
-		return r, err
-	case "debiased-rr":
-		return labeldp.DebiasedRR(p.Labels(), eps)
-	case "two-point":
-		return labeldp.TwoPoint(p.Labels(), eps)
-	case "randomized-response":
-		return labeldp.RandomizedResponse(p.Labels(), eps)
-	case "rr-on-bins":
-		return labeldp.RROnBins(p, eps)
-	case "rp-with-prior":
-		return labeldp.RPWithPrior(p, eps, 0)
-	case "rr-with-prior":
-		return labeldp.RRWithPrior(p, eps, 0)
-	}
-	return nil, fmt.Errorf("--method: %s is unknown", show(name))
 }
 
 // classSet parses names of classes, whose numbers are 0, 1, ….

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -18,8 +17,9 @@ import (
 // not at all; what it promises is told beside it.
 func newQueryCmd() *cobra.Command {
 	var q service.QueryRequest
-	var form output
-	var keys, out, progress string
+	var r runner
+	var spend service.Spend
+	var keys, progress string
 	cmd := &cobra.Command{
 		Use:  "query",
 		Args: ledgerArgs("data.csv"),
@@ -31,33 +31,25 @@ func newQueryCmd() *cobra.Command {
 					return err
 				}
 			}
-			s := service.New(ledgerFiles{})
-			if q.Ledger != "" {
-				h, err := s.LedgerOpen(cmd.Context(), service.LedgerOpenRequest{Path: q.Ledger})
-				if err != nil {
-					return flagged(cmd, err)
-				}
-				q.Ledger = h.Ledger
+			s, err := r.open(cmd.Context())
+			if err != nil {
+				return flagged(cmd, err)
 			}
+			q.Ledger = spend.Ledger
 			a, err := measuredIf(cmd, progress, "reading", func(m *meter) (service.QueryAnswer, error) {
 				return service.Ask[service.QueryAnswer](service.WithProgress(cmd.Context(), m.show), s, q)
 			})
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return printQuery(cmd, a, form.json, out)
+			return printQuery(cmd, a, &r)
 		},
 	}
-	bind(cmd, &q, "accuracy", "transform")
-	f := cmd.Flags()
-	f.StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
-	f.StringVar(&out, "out", "-", "CSV `file` to write, or -")
-	f.StringVar(&q.Ledger, "ledger", "", "`file` of a ledger that the query is spent from before noise is drawn")
-	f.BoolVar(&form.json, "json", false, "print JSON")
+	r.register(cmd, &q, &spend, "accuracy", "transform")
+	r.writes(cmd, "CSV `file`")
+	cmd.Flags().StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
 	addProgress(cmd, &progress)
-	for _, name := range []string{"keys", "out"} {
-		_ = cmd.MarkFlagFilename(name, "csv")
-	}
+	_ = cmd.MarkFlagFilename("keys", "csv")
 	return cmd
 }
 
@@ -90,31 +82,13 @@ func readKeys(cmd *cobra.Command, path string, group []string) ([][]string, erro
 }
 
 // printQuery writes the table, and tells what it promises where the table is not.
-func printQuery(cmd *cobra.Command, a service.QueryAnswer, asJSON bool, out string) error {
-	spent := func(err error) error {
-		if err != nil && a.Spent {
-			fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the query is spent, though its answer was not written")
-		}
+func printQuery(cmd *cobra.Command, a service.QueryAnswer, r *runner) error {
+	if err := r.write(cmd, a, append([][]string{a.Columns}, a.Rows...)); err != nil || r.json {
 		return err
 	}
-	if asJSON {
-		return spent(printJSON(cmd.OutOrStdout(), a))
-	}
-	var table bytes.Buffer
-	w := csv.NewWriter(&table)
-	if err := w.WriteAll(append([][]string{a.Columns}, a.Rows...)); err != nil {
-		return spent(err)
-	}
-	told := cmd.ErrOrStderr()
-	if out == "-" {
-		if _, err := table.WriteTo(cmd.OutOrStdout()); err != nil {
-			return spent(err)
-		}
-	} else {
-		if err := produceFileAtomic(out, func(w io.Writer) error { _, err := table.WriteTo(w); return err }); err != nil {
-			return spent(err)
-		}
-		told = cmd.OutOrStdout()
+	told := cmd.OutOrStdout()
+	if r.out == "-" {
+		told = cmd.ErrOrStderr()
 	}
 	for _, n := range a.Noise {
 		fmt.Fprintf(told, "noise of %s: %s, standard deviation %s\n", printable(n.Name), n.Law, rounded(float64(n.SD), 5, up))

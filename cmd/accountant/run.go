@@ -127,19 +127,27 @@ func readRows(path string, keyed bool) (keys []string, rows [][]float64, err err
 		if err == nil && keyed && len(cells) == 2 {
 			keys, cells = append(keys, strings.Clone(cells[0])), cells[1:]
 		}
-		row := make([]float64, len(cells))
-		for i, cell := range cells {
-			if err == nil {
-				if row[i], err = decimal.Plain(strings.TrimSpace(cell)); err != nil {
-					err = fmt.Errorf("%s is not a number", show(cell))
-				}
-			}
+		var row []float64
+		if err == nil {
+			row, err = numbersOf(cells)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: line %d: %w", inputName(path), t.Line(), err)
 		}
 		rows = append(rows, row)
 	}
+}
+
+// numbersOf parses a row of numbers.
+func numbersOf(cells []string) ([]float64, error) {
+	row := make([]float64, len(cells))
+	for i, cell := range cells {
+		var err error
+		if row[i], err = decimal.Plain(strings.TrimSpace(cell)); err != nil {
+			return nil, fmt.Errorf("%s is not a number", show(cell))
+		}
+	}
+	return row, nil
 }
 
 // wholeRows are rows of whole numbers.
@@ -616,13 +624,8 @@ func (r *runner) stream(cmd *cobra.Command, q service.RunOpenRequest, in io.Read
 		if err == nil && first && tables.IsHeader(cells) {
 			err = errors.New("is a header, must be the first vector")
 		}
-		next.X = make([]float64, len(cells))
-		for i, cell := range cells {
-			if err == nil {
-				if next.X[i], err = decimal.Plain(strings.TrimSpace(cell)); err != nil {
-					err = fmt.Errorf("%s is not a number", show(cell))
-				}
-			}
+		if err == nil {
+			next.X, err = numbersOf(cells)
 		}
 		if err == nil && first {
 			dimension := len(cells)

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"context"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -78,7 +78,7 @@ type Server struct {
 	config      Config
 	operations  []service.Operation
 	service     *service.Service
-	ledgers     ledgers
+	ledgers     *files // nil has none
 	access      access
 	reads       *lane
 	spends      *lane
@@ -88,12 +88,6 @@ type Server struct {
 	description []byte
 	tls         *tls.Config
 	ending      atomic.Bool
-}
-
-// ledgers are where requests find the ledgers that they name; nil has none.
-type ledgers interface {
-	service.Files
-	ready(context.Context) bool
 }
 
 // New checks the configuration and reads its files.
@@ -127,15 +121,17 @@ func New(c Config) (*Server, error) {
 	if s.description, err = OpenAPI(c.Version); err != nil {
 		return nil, err
 	}
-	switch {
-	case c.Elsewhere != nil:
-		s.ledgers = &elsewhere{Ledgers: c.Elsewhere, log: s.log, handles: handles{limit: c.Open}}
-	case c.Ledgers != "":
-		if s.ledgers, err = openFolder(c.Ledgers, c.Open, s.log); err != nil {
+	if c.Elsewhere == nil && c.Ledgers != "" {
+		if c.Elsewhere, err = openFolder(c.Ledgers); err != nil {
 			return nil, err
 		}
 	}
-	s.service = service.NewShared(s.ledgers)
+	var known service.Files
+	if c.Elsewhere != nil {
+		s.ledgers = &files{Ledgers: c.Elsewhere, log: s.log, handles: handles{limit: c.Open}}
+		known = s.ledgers
+	}
+	s.service = service.NewShared(known)
 	if c.Clients != "" {
 		if s.access.clients, err = readClients(c.Clients); err != nil {
 			return nil, err
@@ -146,35 +142,18 @@ func New(c Config) (*Server, error) {
 
 // preset fills in what was not given.
 func (c *Config) preset() {
-	if c.MaxBody == 0 {
-		c.MaxBody = service.MaxRequest
+	c.MaxBody = cmp.Or(c.MaxBody, service.MaxRequest)
+	c.Time = cmp.Or(c.Time, time.Minute)
+	c.Body = cmp.Or(c.Body, bodyTime)
+	c.Running = cmp.Or(c.Running, max(4, 2*runtime.GOMAXPROCS(0)))
+	c.Waiting = cmp.Or(c.Waiting, 256)
+	c.Each = cmp.Or(c.Each, 64)
+	if c.Plaintext {
+		c.Connections = cmp.Or(c.Connections, maxRequests)
 	}
-	if c.Time == 0 {
-		c.Time = time.Minute
-	}
-	if c.Body == 0 {
-		c.Body = bodyTime
-	}
-	if c.Running == 0 {
-		c.Running = max(4, 2*runtime.GOMAXPROCS(0))
-	}
-	if c.Waiting == 0 {
-		c.Waiting = 256
-	}
-	if c.Each == 0 {
-		c.Each = 64
-	}
-	if c.Connections == 0 {
-		if c.Connections = 256; c.Plaintext {
-			c.Connections = maxRequests
-		}
-	}
-	if c.Memory == 0 {
-		c.Memory = 256
-	}
-	if c.Work == 0 {
-		c.Work = 2.5e9
-	}
+	c.Connections = cmp.Or(c.Connections, 256)
+	c.Memory = cmp.Or(c.Memory, 256)
+	c.Work = cmp.Or(c.Work, 2.5e9)
 	if c.Log == nil {
 		c.Log = io.Discard
 	}

@@ -18,15 +18,11 @@ import (
 // only where they stay inside, so that no name leads out; names of hidden files and of anything but
 // *.ledger are refused before the file system is asked.
 
-// A folder implements service.Files. Its methods see who asks in the context.
-type folder struct {
-	root *os.Root
-	log  *slog.Logger
-	handles
-}
+// A folder keeps ledgers as files.
+type folder struct{ root *os.Root }
 
 // openFolder opens a folder by the path that it has without links, which is how errors name what is in it.
-func openFolder(dir string, limit int, log *slog.Logger) (*folder, error) {
+func openFolder(dir string) (*folder, error) {
 	full, err := filepath.Abs(dir)
 	if err == nil {
 		full, err = filepath.EvalSymlinks(full)
@@ -38,112 +34,86 @@ func openFolder(dir string, limit int, log *slog.Logger) (*folder, error) {
 	if err != nil {
 		return nil, fault.New("ledgers", "%w", err)
 	}
-	return &folder{root: root, log: log, handles: handles{limit: limit}}, nil
+	return &folder{root}, nil
 }
 
-func (f *folder) ready(context.Context) bool {
+// Ping implements Ledgers.
+func (f *folder) Ping(context.Context) error {
 	_, err := f.root.Stat(".")
-	return err == nil
+	return err
 }
 
-// path returns the path of a ledger that the client may name.
-func (f *folder) path(ctx context.Context, key, name string) (string, error) {
+// checkName returns an error unless a file of the folder can have the name.
+func (f *folder) checkName(key, name string) error {
 	if !validName(name) || !filepath.IsLocal(filepath.FromSlash(name)) || !strings.HasSuffix(name, ".ledger") {
-		return "", fault.New(key, "%.200q is not a path such as team/budget.ledger within the folder of ledgers, of printable characters without <, >, &, : and quotes", name)
+		return fault.New(key, "%.200q is not a path such as team/budget.ledger within the folder of ledgers, of printable characters without <, >, &, : and quotes", name)
 	}
-	if err := reach(ctx, key, name); err != nil {
-		return "", err
-	}
-	return filepath.Join(f.root.Name(), filepath.FromSlash(name)), nil
+	return nil
 }
 
-// existing is path for a file that must be there, inside.
-func (f *folder) existing(ctx context.Context, key, name string) (string, error) {
-	full, err := f.path(ctx, key, name)
-	if err != nil {
-		return "", err
-	}
+// hides reports whether an error is about a file of the folder, whose path is nobody's business outside.
+func (f *folder) hides(err error) bool {
+	return strings.Contains(err.Error(), strings.TrimSuffix(f.root.Name(), string(filepath.Separator))+string(filepath.Separator))
+}
+
+func (f *folder) path(name string) string {
+	return filepath.Join(f.root.Name(), filepath.FromSlash(name))
+}
+
+// existing returns the path of a file that must be there, inside.
+func (f *folder) existing(name string) (string, error) {
 	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil || !info.Mode().IsRegular() {
-		return "", errNotHere(key, name)
+		return "", fs.ErrNotExist
 	}
-	return full, nil
+	return f.path(name), nil
 }
 
-// CreateLedger implements service.Files. The folders above the ledger are made.
-func (f *folder) CreateLedger(ctx context.Context, name string, c ledger.Config) (service.Ledger, error) {
-	full, err := f.path(ctx, "path", name)
-	if err != nil {
-		return nil, err
-	}
+// Create implements Ledgers. The folders above the ledger are made.
+func (f *folder) Create(_ context.Context, name string, c ledger.Config) (*ledger.Ledger, error) {
 	local := filepath.FromSlash(name)
 	if err := f.root.MkdirAll(filepath.Dir(local), 0o777); err != nil {
-		return nil, errNotHere("path", name)
+		return nil, fs.ErrNotExist
 	}
 	// A link would be followed by who opens the file by its path.
 	switch info, err := f.root.Lstat(local); {
 	case err == nil && info.Mode().IsRegular() && info.Size() > 0:
-		return nil, fault.New("path", "%q exists already", name)
+		return nil, fs.ErrExist
 	case err == nil && !info.Mode().IsRegular(), err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, errNotHere("path", name)
+		return nil, fs.ErrNotExist
 	}
-	l, err := ledger.Create(full, c)
-	if err != nil {
-		return nil, f.outside(err, name)
-	}
-	return l, nil
+	return ledger.Create(f.path(name), c)
 }
 
-// OpenLedger implements service.Files.
-func (f *folder) OpenLedger(ctx context.Context, name string) (service.Ledger, error) {
-	full, err := f.existing(ctx, "ledger", name)
+// Open implements Ledgers.
+func (f *folder) Open(ctx context.Context, name string) (*ledger.Ledger, error) {
+	full, err := f.existing(name)
 	if err != nil {
 		return nil, err
 	}
-	l, err := f.get(ctx, name, func() (*ledger.Ledger, error) { return ledger.Open(ctx, full) })
-	if err != nil {
-		return nil, f.outside(err, name)
-	}
-	return shown{l, f.outside, name}, nil
+	return ledger.Open(ctx, full)
 }
 
-// VerifyLedger implements service.Files.
-func (f *folder) VerifyLedger(ctx context.Context, name, head string) (ledger.Status, error) {
-	full, err := f.existing(ctx, "path", name)
+// Verify implements Ledgers.
+func (f *folder) Verify(ctx context.Context, name, head string) (ledger.Status, error) {
+	full, err := f.existing(name)
 	if err != nil {
 		return ledger.Status{}, err
 	}
-	st, err := ledger.Verify(ctx, full, head)
-	return st, f.outside(err, name)
+	return ledger.Verify(ctx, full, head)
 }
 
-// LogLedger implements service.Files, for ledgers of up to maxLogged entries.
-func (f *folder) LogLedger(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	full, err := f.existing(ctx, "path", name)
+// Log implements Ledgers.
+func (f *folder) Log(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
+	full, err := f.existing(name)
 	if err != nil {
 		return ledger.Config{}, err
 	}
-	c, err := logged(ctx, name, each, func(ctx context.Context, each func(ledger.Entry)) (ledger.Config, error) {
-		return ledger.Log(ctx, full, each)
-	})
-	return c, f.outside(err, name)
+	return ledger.Log(ctx, full, each)
 }
 
-// outside returns an error that is about a file of the folder, whose path is nobody's business outside, as
-// one about the ledger; the log has the error itself.
-func (f *folder) outside(err error, name string) error {
-	inside := strings.TrimSuffix(f.root.Name(), string(filepath.Separator)) + string(filepath.Separator)
-	if err == nil || !strings.Contains(err.Error(), inside) {
-		return err
-	}
-	f.log.Error("ledger", "ledger", name, "message", err.Error())
-	return fileError{err, name}
-}
-
-// Ledgers that are in no folder of this machine, as in a database. Their names are looked at and clients are held to theirs as in a
-// folder. What goes wrong there is in the log, and clients learn that it did.
-
-// Ledgers are kept by someone else. A name without a ledger is fs.ErrNotExist, one that has one already fs.ErrExist.
+// Ledgers are kept by someone else, as in a database, or in a folder. A name without a ledger is fs.ErrNotExist, one that has one
+// already fs.ErrExist.
 type Ledgers interface {
 	Create(ctx context.Context, name string, c ledger.Config) (*ledger.Ledger, error)
 	Open(ctx context.Context, name string) (*ledger.Ledger, error)
@@ -153,82 +123,84 @@ type Ledgers interface {
 	Ping(ctx context.Context) error
 }
 
-// elsewhere implements service.Files with ledgers that are not in a folder.
-type elsewhere struct {
+// files implements service.Files with ledgers of any place. Its methods see who asks in the context: clients are held to their
+// names. What goes wrong in the place is in the log, and clients learn that it did.
+type files struct {
 	Ledgers
 	log *slog.Logger
 	handles
 }
 
-func (f *elsewhere) ready(ctx context.Context) bool { return f.Ping(ctx) == nil }
+func (f *files) ready(ctx context.Context) bool { return f.Ping(ctx) == nil }
 
 // may returns an error unless the client may name a ledger.
-func (f *elsewhere) may(ctx context.Context, key, name string) error {
-	if err := CheckName(key, name); err != nil {
+func (f *files) may(ctx context.Context, key, name string) error {
+	check := CheckName
+	if in, ok := f.Ledgers.(*folder); ok {
+		check = in.checkName
+	}
+	if err := check(key, name); err != nil {
 		return err
 	}
 	return reach(ctx, key, name)
 }
 
 // CreateLedger implements service.Files.
-func (f *elsewhere) CreateLedger(ctx context.Context, name string, c ledger.Config) (service.Ledger, error) {
+func (f *files) CreateLedger(ctx context.Context, name string, c ledger.Config) (service.Ledger, error) {
 	if err := f.may(ctx, "path", name); err != nil {
 		return nil, err
 	}
 	l, err := f.Create(ctx, name, c)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fault.New("path", "%q exists already", name)
-	}
 	if err != nil {
-		return nil, f.outside(err, name)
+		return nil, f.outside(err, "path", name)
 	}
 	return l, nil
 }
 
 // OpenLedger implements service.Files.
-func (f *elsewhere) OpenLedger(ctx context.Context, name string) (service.Ledger, error) {
+func (f *files) OpenLedger(ctx context.Context, name string) (service.Ledger, error) {
 	if err := f.may(ctx, "ledger", name); err != nil {
 		return nil, err
 	}
 	l, err := f.get(ctx, name, func() (*ledger.Ledger, error) { return f.Open(ctx, name) })
 	if err != nil {
-		return nil, f.missing(err, "ledger", name)
+		return nil, f.outside(err, "ledger", name)
 	}
-	return shown{l, f.outside, name}, nil
+	return shown{Ledger: l, files: f, name: name}, nil
 }
 
 // VerifyLedger implements service.Files.
-func (f *elsewhere) VerifyLedger(ctx context.Context, name, head string) (ledger.Status, error) {
+func (f *files) VerifyLedger(ctx context.Context, name, head string) (ledger.Status, error) {
 	if err := f.may(ctx, "path", name); err != nil {
 		return ledger.Status{}, err
 	}
 	st, err := f.Verify(ctx, name, head)
-	return st, f.missing(err, "path", name)
+	return st, f.outside(err, "path", name)
 }
 
 // LogLedger implements service.Files, for ledgers of up to maxLogged entries.
-func (f *elsewhere) LogLedger(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
+func (f *files) LogLedger(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
 	if err := f.may(ctx, "path", name); err != nil {
 		return ledger.Config{}, err
 	}
-	c, err := logged(ctx, name, each, func(ctx context.Context, each func(ledger.Entry)) (ledger.Config, error) {
-		return f.Log(ctx, name, each)
-	})
-	return c, f.missing(err, "path", name)
-}
-
-func (f *elsewhere) missing(err error, key, name string) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return errNotHere(key, name)
-	}
-	return f.outside(err, name)
+	c, err := logged(ctx, name, each, f.Log)
+	return c, f.outside(err, "path", name)
 }
 
 // outside returns an error of the place of the ledgers as one about the ledger; one about the request, a refused spend
 // and the end of a request stay what they are.
-func (f *elsewhere) outside(err error, name string) error {
-	if err == nil || errors.As(err, new(*fault.Error)) || errors.Is(err, ledger.ErrBudget) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ledger.ErrBusy) {
+func (f *files) outside(err error, key, name string) error {
+	in, ok := f.Ledgers.(*folder)
+	switch {
+	case err == nil, errors.As(err, new(*fault.Error)):
+		return err
+	case errors.Is(err, fs.ErrExist):
+		return fault.New(key, "%q exists already", name)
+	case err == fs.ErrNotExist || !ok && errors.Is(err, fs.ErrNotExist):
+		return fault.New(key, "%.200q is not the name of a ledger here", name) // nobody learns what is outside of a folder
+	case ok && !in.hides(err):
+		return err
+	case !ok && (errors.Is(err, ledger.ErrBudget) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ledger.ErrBusy)):
 		return err
 	}
 	f.log.Error("ledger", "ledger", name, "message", err.Error())

@@ -325,7 +325,7 @@ func TestLoggedBytes(t *testing.T) {
 		ok      bool
 	}{{31, true}, {33, false}} {
 		listed := 0
-		_, err := logged(t.Context(), "a.ledger", func(ledger.Entry) { listed++ }, func(ctx context.Context, each func(ledger.Entry)) (ledger.Config, error) {
+		_, err := logged(t.Context(), "a.ledger", func(ledger.Entry) { listed++ }, func(ctx context.Context, _ string, each func(ledger.Entry)) (ledger.Config, error) {
 			for range c.entries {
 				each(ledger.Entry{Plan: strings.Repeat("x", 1<<20)})
 			}

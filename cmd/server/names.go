@@ -62,12 +62,6 @@ func reach(ctx context.Context, key, name string) error {
 	return fault.New(key, "%.200q is not a ledger of this client", name)
 }
 
-// errNotHere is of a name that is no ledger's, and of one that leads out of a folder: nobody learns
-// what is outside.
-func errNotHere(key, name string) error {
-	return fault.New(key, "%.200q is not the name of a ledger here", name)
-}
-
 // handles has one for each ledger that was ever asked for, as what a handle has seen must outlive what it keeps in
 // memory: a database or a file that was taken back to an older state is noticed by nobody else.
 type handles struct {
@@ -141,11 +135,11 @@ func (h *handles) leave(name string, o *opened, l *ledger.Ledger) {
 }
 
 // logged lists a ledger of up to maxLogged entries and maxLoggedBytes.
-func logged(ctx context.Context, name string, each func(ledger.Entry), log func(context.Context, func(ledger.Entry)) (ledger.Config, error)) (ledger.Config, error) {
+func logged(ctx context.Context, name string, each func(ledger.Entry), log func(context.Context, string, func(ledger.Entry)) (ledger.Config, error)) (ledger.Config, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	n, size := 0, 0
-	c, err := log(ctx, func(e ledger.Entry) {
+	c, err := log(ctx, name, func(e ledger.Entry) {
 		n++
 		if size += len(e.Plan) + len(e.Note) + len(e.Key); n > maxLogged || size > maxLoggedBytes {
 			stop()
@@ -162,27 +156,29 @@ func logged(ctx context.Context, name string, each func(ledger.Entry), log func(
 // A shown ledger has errors that name it as clients do.
 type shown struct {
 	*ledger.Ledger
-	outside func(err error, name string) error
-	name    string
+	files *files
+	name  string
 }
 
+func (s shown) outside(err error) error { return s.files.outside(err, "ledger", s.name) }
+
 func (s shown) SpendPlan(ctx context.Context, text []byte, note string) error {
-	return s.outside(s.Ledger.SpendPlan(ctx, text, note), s.name)
+	return s.outside(s.Ledger.SpendPlan(ctx, text, note))
 }
 
 func (s shown) SpendOnce(ctx context.Context, key string, text []byte, note string) (bool, error) {
 	again, err := s.Ledger.SpendOnce(ctx, key, text, note)
-	return again, s.outside(err, s.name)
+	return again, s.outside(err)
 }
 
 func (s shown) Status(ctx context.Context) (ledger.Status, error) {
 	st, err := s.Ledger.Status(ctx)
-	return st, s.outside(err, s.name)
+	return st, s.outside(err)
 }
 
 func (s shown) Fits(ctx context.Context, text []byte, limit int64) (int64, error, error) {
 	n, refusal, err := s.Ledger.Fits(ctx, text, limit)
-	return n, refusal, s.outside(err, s.name)
+	return n, refusal, s.outside(err)
 }
 
 // A fileError is service.ErrStorage, and whatever the error beneath is.

@@ -73,8 +73,8 @@ func TestNothingSeenIsForgotten(t *testing.T) {
 	const plan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":0.1}}}]}`
 	ctx := context.WithValue(t.Context(), visitKey{}, &visit{who: &client{}})
 	budget := ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 0.15, Mode: ledger.Planned}
-	for what, flood := range map[string]func(f *elsewhere) error{
-		"unknown names": func(f *elsewhere) error {
+	for what, flood := range map[string]func(f *files) error{
+		"unknown names": func(f *files) error {
 			for n := range 12_000 {
 				if _, err := f.OpenLedger(ctx, fmt.Sprint("none/", n)); err == nil {
 					return fmt.Errorf("opened %d", n)
@@ -82,7 +82,7 @@ func TestNothingSeenIsForgotten(t *testing.T) {
 			}
 			return nil
 		},
-		"known names": func(f *elsewhere) error {
+		"known names": func(f *files) error {
 			for n := range 50 {
 				name := fmt.Sprint("other/", n)
 				if _, err := f.CreateLedger(ctx, name, budget); err != nil {
@@ -100,7 +100,7 @@ func TestNothingSeenIsForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := s.ledgers.(*elsewhere)
+		f := s.ledgers
 		if _, err := f.CreateLedger(ctx, "census", budget); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -39,8 +40,14 @@ type Key struct {
 	index []int // of the field
 }
 
-// keysOf returns the keys of a request's type, those of embedded structs included.
+// known has the keys of types whose tags were read: a command line has flags of dozens of requests.
+var known sync.Map
+
+// keysOf returns the keys of a request's type, those of embedded structs included. They are shared.
 func keysOf(t reflect.Type) []Key {
+	if keys, ok := known.Load(t); ok {
+		return keys.([]Key)
+	}
 	var keys []Key
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -54,6 +61,7 @@ func keysOf(t reflect.Type) []Key {
 		k.span = spanOf(f.Tag.Get("in"))
 		keys = append(keys, k)
 	}
+	known.Store(t, keys)
 	return keys
 }
 

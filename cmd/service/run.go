@@ -434,6 +434,28 @@ func pateLabel(a pate.Aggregator, q PateAnswerRequest, v *ballots.Votes, i int, 
 	return x, err
 }
 
+// NewLabelMethod returns the randomizer of labels that a frontend knows by a name, for a prior.
+func NewLabelMethod(ctx context.Context, name string, p labeldp.Prior, eps float64) (labeldp.Method, error) {
+	switch name {
+	case "optimal":
+		r, _, err := labeldp.OptimalUnbiased(ctx, p, eps)
+		return r, err
+	case "debiased-rr":
+		return labeldp.DebiasedRR(p.Labels(), eps)
+	case "two-point":
+		return labeldp.TwoPoint(p.Labels(), eps)
+	case "randomized-response":
+		return labeldp.RandomizedResponse(p.Labels(), eps)
+	case "rr-on-bins":
+		return labeldp.RROnBins(p, eps)
+	case "rp-with-prior":
+		return labeldp.RPWithPrior(p, eps, 0)
+	case "rr-with-prior":
+		return labeldp.RRWithPrior(p, eps, 0)
+	}
+	return nil, fault.New("method", "%.100q is unknown", name)
+}
+
 // LabelApplyRequest makes a column of labels private, by the optimal unbiased randomizer. Without a public prior, by
 // weights, a part of ε estimates one.
 type LabelApplyRequest struct {

@@ -215,9 +215,9 @@ const minGap = 1e-5
 // between bounds a convex function from below between knots i and i+1, or right
 // of the last one, by the lines through the knots on either side.
 func between(g []knot, i int) float64 {
-	line := func(from, near int) (at func(x float64) float64, slope, value float64, ok bool) {
+	line := func(from, near int) (at func(x float64) float64, slope float64, ok bool) {
 		if from < 0 || from >= len(g) || near >= len(g) {
-			return nil, 0, 0, false
+			return nil, 0, false
 		}
 		a, b := g[from], g[near]
 		slope = (b.lo - a.hi) / (b.x - a.x)
@@ -227,16 +227,16 @@ func between(g []knot, i int) float64 {
 		return func(x float64) float64 {
 			r := math.Abs((x - b.x) / (b.x - a.x))
 			return b.lo + slope*(x-b.x) - 1e-8*(math.Abs(b.lo)+math.Abs(a.hi))*(1+r)
-		}, slope, b.lo, true
+		}, slope, true
 	}
-	left, sl, _, okL := line(i-1, i)
+	left, sl, okL := line(i-1, i)
 	if i == len(g)-1 {
 		if okL && sl >= 0 {
 			return left(g[i].x)
 		}
 		return math.Inf(-1)
 	}
-	right, sr, _, okR := line(i+2, i+1)
+	right, sr, okR := line(i+2, i+1)
 	x0, x1 := g[i].x, g[i+1].x
 	switch {
 	case okL && !okR:

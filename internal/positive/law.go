@@ -374,3 +374,17 @@ func weight(op operation, x float64) float64 {
 	}
 	return x
 }
+
+// Proof (docs/theory/allocation.md §3): round-off.
+//
+// Round-off. Masses are sums of products of positive numbers: a law of n copies has masses with the relative error `μ_n
+// = μ_a + μ_b + (m + 6)u`, m the number of additions into a cell. A rounded moment is one of values in the cell, at most
+// by `(2m + 4)u` of the distance from its lower end; values gain `ρ = max(ρ_a, ρ_b) + 3u + w(2m + 4)u`, w = 1 −
+// g_k/g_{k+1} at most (1 at the ends); for products `ρ_a + ρ_b`. The rest `M − V/gap` of a spread is a difference of
+// masses: rounding can make it negative, by an ulp of M, and it is clamped, which again is a change of values. As values
+// and masses enter monotonically, `δ ≤ (1 + μ)(1 + ρ)·δ̂(ε + log(1 − ρ))` above, and the like below: masses of the
+// profile have the error μ + ρ, losses `−log(1 − ρ)`. What underflows, at most 2⁻¹⁰⁷³ for each pair, is added at
+// infinity and at 0 above, and taken off every mass below. Values stay between e^−300 and e^300, or are 0: above, what
+// is larger goes to 0 and its mean to infinity; below, to e^300 with its mean, and what is smaller to e^−300, each of
+// which is less than a rounding of the masses. Cells of the Gaussian are differences of the smaller tails at exact
+// points z, with the error of that difference.

@@ -101,19 +101,17 @@ func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lo
 	}
 	whole := &Program{nodes: slices.Clone(p.nodes)}
 	whole.Power(result, copies)
-	shapes, err := whole.shapes(ctx, t)
+	m, first, err := whole.manner(ctx, t)
 	if err != nil {
 		return nil, nil, err
 	}
-	part := func(grids [][]float64) [][]float64 { return grids[:result+1] }
-	grids := part(whole.grids(shapes, firstAim/2))
-	for width := firstAim; p.price(grids) > workLeft(ctx) && len(grids[0]) > fewestPoints; width *= 2 {
-		grids = part(whole.grids(shapes, width))
-	}
+	grids := whole.affordable(ctx, m.shapes, m.aim, result+1)
 	if upper, err = p.run(ctx, grids, true); err != nil {
 		return nil, nil, err
 	}
-	lower, err = p.run(ctx, grids, false)
+	if lower, err = p.run(ctx, grids, false); err == nil && first {
+		m.learn(result, lower, upper)
+	}
 	return upper, lower, err
 }
 
@@ -334,7 +332,7 @@ func (p *Program) shapes(ctx context.Context, t Target) ([]shape, error) {
 	}
 	shapes := make([]shape, len(p.nodes))
 	for i, n := range p.nodes {
-		if !n.affine {
+		if shapes[i] = (shape{x: laws[i].X, psi: psi[i]}); !n.affine {
 			shapes[i] = newShape(laws[i], psi[i], n.mean, t)
 		}
 	}

@@ -25,11 +25,8 @@ type Bump struct {
 	reversed bool // of (Q, P): M(−1−z)
 }
 
-// NewBump returns a bump of which no loss is above most, 0 < most ≤ 1.
-func NewBump(most float64) Bump { return Bump{a: most / bumpOrder / (1 + most)} }
-
-// Largest returns an upper bound of the loss: log S(a) ≤ a²/6.
-func (b Bump) Largest() float64 { return bumpOrder * b.a * (1 + b.a/6) * (1 + 8*xmath.U) }
+// NewBump returns a bump of which no loss is above most > 0: log S(a) is below a²/6 and below a.
+func NewBump(most float64) Bump { return Bump{a: most / bumpOrder / (1 + min(most, 1))} }
 
 // Strip implements Transform: the loss is bounded.
 func (Bump) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
@@ -82,19 +79,18 @@ func logSinhc(x, y float64) (re, im, err float64) {
 		}
 		// w² is off by 8u with its arguments, and each of the later terms, together a fiftieth of the first, by more.
 		return real(sum), imag(sum), 20 * xmath.U * mod * mod / 6
-	} else if math.Abs(x) > 300 {
-		return math.NaN(), 0, math.Inf(1)
 	} else {
+		// Over e^|x|.
 		sin, cos := math.Sincos(y)
-		sinh, cosh := math.Sinh(x), math.Cosh(x)
+		sinh, cosh := math.Copysign(-math.Expm1(-2*math.Abs(x))/2, x), (1+math.Exp(-2*math.Abs(x)))/2
 		a, b := sinh*cos, cosh*sin
 		size := math.Hypot(a, b)
 		wrong := xmath.U * (12 + 2*math.Abs(x) + 2*math.Abs(y)) * cosh / size
 		if !(wrong < 0.1) {
-			return math.Log1p(cosh) - xmath.Log(mod), 0, math.Inf(1)
+			return math.Abs(x) - xmath.Log(mod), 0, math.Inf(1)
 		}
-		re, im = xmath.Log(size)-xmath.Log(mod), math.Atan2(b, a)-math.Atan2(y, x)
-		return re, im, 1.2*wrong + xmath.U*(8+2*math.Abs(re)+2*math.Abs(xmath.Log(mod))+4*math.Abs(im))
+		re, im = math.Abs(x)+xmath.Log(size)-xmath.Log(mod), math.Atan2(b, a)-math.Atan2(y, x)
+		return re, im, 1.2*wrong + xmath.U*(8+4*math.Abs(x)+2*math.Abs(re)+2*math.Abs(xmath.Log(mod))+4*math.Abs(im))
 	}
 }
 

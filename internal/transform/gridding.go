@@ -54,11 +54,11 @@ import (
 
 // The kernel: the grid has at least 2·gridOver points for each frequency, and a kernel 2·gridHalf of them.
 const (
-	gridOver = 4
-	gridHalf = 12
+	gridOver = 4  // steers: length for kernel
+	gridHalf = 12 // steers: kernel for accuracy
 )
 
-// mostGrid bounds the length of a grid, and so the memory of a column while it is made: some 55 MB. It steers.
+// mostGrid bounds the length of a grid, and so the memory of a column while it is made: some 55 MB. steers: time for width.
 const mostGrid = 1 << 20
 
 // gridTerms returns about what a grid costs, in terms of a direct sum, +Inf where it would be too long.

@@ -15,7 +15,7 @@ import (
 // Steps are on a ladder: level k has the step 2^{−k/2}·top, of at most 30
 // significant bits, so that every point j·step is exact and lines share their points.
 const (
-	maxLevel = 60
+	maxLevel = 60 // steers: nodes for accuracy
 	// maxCached bounds the points that a lattice keeps.
 	maxCached = 1 << 15
 )

@@ -111,7 +111,7 @@ func (m *mixture) tailFrom(theta float64, sign float64) float64 {
 // ends are the logarithms of what may be left out on each side.
 type ends struct{ left, right float64 }
 
-// mostTurned is the largest t·Im L that the ends of a line of the strip are made for. It steers.
+// mostTurned is the largest t·Im L that the ends of a line of the strip are made for. steers: time for width.
 const mostTurned = 1000
 
 // endsFor returns them for a line with a strip of about a, 0 if that is not known: on a line of the strip the nodes left out count

@@ -49,8 +49,8 @@ func legendre(n int) (x, w []float64) {
 // heights of the ellipses that are tried, below π, where g has zeros, and as multiples
 // of half of the range.
 var (
-	heights      = []float64{2.9, 2.3, 1.7}
-	rangeHeights = []float64{0.3, 0.6, 1, 1.6, 2.5, 4, 8, 16, 32, 64}
+	heights      = []float64{2.9, 2.3, 1.7}                           // steers: time for nodes
+	rangeHeights = []float64{0.3, 0.6, 1, 1.6, 2.5, 4, 8, 16, 32, 64} // steers: time for nodes
 )
 
 // ellipses calls f with the heights for a half-length h.

@@ -133,7 +133,7 @@ type pointsLine struct {
 }
 
 // shiftFrom is how far log M may be from 0 for M − 1 to be summed.
-const shiftFrom = 0.5
+const shiftFrom = 0.5 // steers: which sum is taken
 
 var errNoPoints = errors.New("losses: none is finite, so that M is 0")
 

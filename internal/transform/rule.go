@@ -72,7 +72,7 @@ func (r *rule) rough() error {
 }
 
 // mostPanels bounds the length of a piece: noise of a thousandth of the sensitivity.
-const mostPanels = 1000
+const mostPanels = 1000 // steers: time
 
 // sizes returns log M(θ) and the size of D(θ), roughly.
 func (r *rule) sizes() (k, d float64) {

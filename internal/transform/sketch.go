@@ -63,10 +63,10 @@ func (plainSketch) Line(float64) SketchLine { return nil }
 
 // sketchDepth is −log of the relative error that the nodes of a sketch aim at: 1e-5 of M − 1, that is of
 // each term's share of it, as the trapezoidal rule errs in proportion to what it sums.
-const sketchDepth = 12
+const sketchDepth = 12 // steers: accuracy for nodes
 
 // mostSketchNodes bounds the work of a sketch.
-const mostSketchNodes = 1 << 12
+const mostSketchNodes = 1 << 12 // steers: work
 
 type mixtureSketch mixture
 
@@ -133,7 +133,7 @@ func roughReal(nodes []node, theta, step float64) (k, slope float64) {
 }
 
 // lineDepth is that of a SketchLine, whose sums oscillate or fall with t.
-const lineDepth = 18
+const lineDepth = 18 // steers: accuracy for nodes
 
 // roughLine is a SketchLine of a mixture at θ ≥ −½.
 type roughLine struct {
@@ -170,7 +170,7 @@ func (m *mixture) roughLine(theta float64) *roughLine {
 	if !ok || hi-lo < 2 {
 		return nil
 	}
-	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi, math.Inf(1)), kl: kl}
+	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi), kl: kl}
 	var slope, mass float64
 	for i, w := range l.w {
 		l.mass += w
@@ -213,7 +213,7 @@ func (l *roughLine) shift(i int) *roughShift {
 }
 
 // roughAngle is up to where mean and variance of shares know enough of their turn.
-const roughAngle = 0.5
+const roughAngle = 0.5 // steers: accuracy for time
 
 // roughTurn is about the turn of the shares: that of a binomial law with their mean and variance, which proves nothing.
 func (x *window) roughTurn(a, half float64) turn {

@@ -32,7 +32,7 @@ func (m *mixture) meanOfTwo(d float64, p bool) (mean, err float64) {
 // and never beyond what is known of all of that side. From Δ on the majorant has fallen by zΔσ + Δ²σ²/2: the integral from
 // one Δ to the next is at most what is left at the first times e^{t·Im L} with the angle at the second.
 
-// turningCells is the number of cells, turningCell their width; the first of them are narrower. They steer.
+// turningCells is the number of cells, turningCell their width; the first of them are narrower. steers: time for width.
 const (
 	turningCells = 48
 	turningCell  = 0.25

@@ -28,7 +28,7 @@ type Waver interface {
 const (
 	leastNode = 1e-6    // steers: nodes with a smaller share of M(θ) are counted with their moduli
 	leastWave = 1e-9    // steers: so are waves, beside 1
-	mostPairs = 1 << 21 // bounds the memory of waves: some 64 MB while they are collected
+	mostPairs = 1 << 21 // steers: bounds the memory of waves: some 64 MB while they are collected
 )
 
 // Waves implements Waver. With the masses u over M(θ) of the nodes kept, m their sum, and e what all others and all errors may add,

@@ -25,13 +25,13 @@ func TestBump(t *testing.T) {
 		}
 		return sum / (3 * n)
 	}
-	for _, most := range []float64{1, 0.1, 1e-4} {
+	for _, most := range []float64{20, 1, 0.1, 1e-4} {
 		b := NewBump(most)
-		if l := b.Largest(); !(l <= most && l > most/(1+most)*(1-1e-9)) {
-			t.Errorf("most %v: the largest loss is %v", most, l)
+		if c, _, _ := logSinhc(b.a, 0); !(bumpOrder*(b.a+c) <= most && bumpOrder*(b.a+c) > most/3) {
+			t.Errorf("most %v: the largest loss is %v", most, bumpOrder*(b.a+c))
 		}
 		for _, s := range []float64{0, -1} {
-			if k, _, err := b.Real(s); !(math.Abs(k) <= err && err < 1e-15) {
+			if k, _, err := b.Real(s); !(math.Abs(k) <= err && err < 1e-13) {
 				t.Errorf("most %v: log M(%v) = %v ± %v", most, s, k, err)
 			}
 		}
@@ -47,7 +47,12 @@ func TestBump(t *testing.T) {
 			last := math.Inf(1)
 			for _, x := range []float64{0, 0.01, 0.2, 0.9, 1.1, 2, 3, 7, 20, 50} {
 				f := x / b.a
-				want := cmplx.Log(mean(complex(b.a*theta, x))) + complex(theta, f)*complex(b.a*b.a/6*(1-b.a*b.a/30*(1-b.a*b.a*4/63*(1-b.a*b.a*3/40))), 0)
+				// By its series where it is small, as the sum rounds.
+				shift := cmplx.Log(mean(complex(b.a, 0)))
+				if y := b.a * b.a; y < 0.1 {
+					shift = complex(y/6*(1-y/30*(1-y*4/63*(1-y*3/40))), 0)
+				}
+				want := cmplx.Log(mean(complex(b.a*theta, x))) + complex(theta, f)*complex(real(shift), 0)
 				re, im, err := line.LogM(f)
 				if d := line.Decay(f); d > last || d < bumpOrder*real(want)-1e-9 {
 					t.Errorf("most %v, θ = %v, t = %v: decay %v after %v, log|M| = %v", most, theta, f, d, last, bumpOrder*real(want))

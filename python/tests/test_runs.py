@@ -76,7 +76,7 @@ class Runs(unittest.TestCase):
         with mock.patch.object(self.accountant, "request", wraps=self.accountant.request) as asked:
             for call in (
                 lambda: self.accountant.release({"exponential": {"epsilon": 0.6}}, [1, 2], ledger=ledger),
-                lambda: self.accountant.majority_release({"mechanisms": 3, "epsilon": 0.5, "allowance": 3}, [[1, 1, 0]], ledger=ledger),
+                lambda: self.accountant.majority_release({"mechanisms": 3, "epsilon": 2, "allowance": 3}, [[1, 1, 0]], ledger=ledger),
                 lambda: self.accountant.pate_answer([[9, 1]], "lnmax", gamma=0.3, ledger=ledger),
                 lambda: self.accountant.sparse_vector([1], percentile=0.5, candidate_epsilon=0.1, epsilon=0.6, queries=1, ledger=ledger),
             ):
@@ -85,7 +85,7 @@ class Runs(unittest.TestCase):
             # A search that is refused is closed, and no trial is run.
             for call in (
                 lambda: self.accountant.best_of(GEOMETRIC, self.fail, candidate_epsilon=0.6, ledger=ledger),
-                lambda: self.accountant.best_of(GEOMETRIC, self.fail, candidate=Plan(Pure(0.6)), ledger=ledger),
+                lambda: self.accountant.best_of(GEOMETRIC, self.fail, candidate=Plan(Pure(2)), ledger=ledger),
                 lambda: self.accountant.adaptive_search(1, candidate_epsilon=0.6, delta=1e-6, ledger=ledger),
                 lambda: self.accountant.noise_stream(
                     {"noise-multiplier": 1, "steps": 2, "strategy": "identity", "participation": {"epochs": 1}},

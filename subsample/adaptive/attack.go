@@ -132,3 +132,10 @@ func (a *Attack) Delta(eps float64) float64 {
 		return max(0, a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
 	}
 }
+
+// Proof (docs/theory/subsampling.md §10): the adversary from below.
+//
+// The adversary from below. It chooses at each step between "all others agree with x'" and "all others agree with x",
+// from the threshold that its outputs leave: `G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})]`. Replacing each
+// pair by a lower law on a lattice can only lower the expectation of a convex, falling G; the transform's error is
+// subtracted. It proves that pair B is not the worst case of adaptive composition.

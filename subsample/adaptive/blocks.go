@@ -53,21 +53,26 @@ func newBlocked(ctx context.Context, key blockedKey, step Step) (*blocked, error
 		most = levelStretch(key.rate, key.theta)
 		b.flat, try = most, lambdas[:1]
 	}
-	var last error
+	return b, b.prove(ctx, try, most, func(lambda float64) (*check, error) {
+		return newCheck(b.rate, b.theta, widened(b.theta), lambda, key.singly)
+	})
+}
+
+// prove sets the cone to the first that passes its check.
+func (b *blocked) prove(ctx context.Context, try []float64, most float64, made func(lambda float64) (*check, error)) (err error) {
 	for _, lambda := range try {
-		c, err := newCheck(b.rate, b.theta, widened(b.theta), lambda, key.singly)
-		if err == nil {
+		var c *check
+		if c, err = made(lambda); err == nil {
 			if b.cells, err = c.run(ctx, most); err == nil {
 				b.lambda = lambda
-				return b, nil
+				return nil
 			}
 		}
 		if ctx.Err() != nil || err == parallel.ErrWork {
-			return nil, err
+			break
 		}
-		last = err
 	}
-	return nil, last
+	return err
 }
 
 // levelStretch is how long a stretch is tried for single steps: about twice what exact profiles need, in deviations of a step's loss. A
@@ -667,3 +672,45 @@ func (f *stair) tail(size int64, pInf float64) {
 	f.c[f.top] += scale * slopes * math.Exp(-tau*float64(f.top-1)*h) / math.Expm1(tau*h) * (1 + 1e-9)
 	f.inf += scale * math.Exp((1-tau)*float64(f.top)*h)
 }
+
+// Proof (docs/theory/subsampling.md §13): a block.
+//
+// A block (`blocks.go`). G is kept as masses c_j at β = e^{jh}, j > 0, from which symmetry gives the values at α < 1.
+//
+//   1. *Majorant.* n = cβ^λ is replaced above a node k by the least falling one, below it by a constant: the least for
+//      which D is at least G at every node, those below α = 1 included (losses lead there; without them the README's
+//      "upper end" is below an attack), and D(0) ≥ 1 = G(0), which does for what is below the lowest node. k is chosen
+//      by what the block costs; any is right.
+//   2. *Cells.* Atoms are not in a cone. Each is spread over a cell of width h on which n is constant, `γ ~
+//      e^{−λy}dy`, shifted by log((sinh(λh/2)/λ)/(sinh((1−λ)h/2)/(1−λ))), about (2λ − 1)h²/24, so that mass and mean
+//      stay: all shifts are the same, so cells meet. Chords bring it back to the nodes, with the masses `c_1 = F/(e^h
+//      − 1)`, `c_{−1} = c_1e^h`, F the cell's `∫(e^s − 1)₊`. (1/8, 3/4, 1/8 with the mean kept is too little by a
+//      factor e^{−h/2}.)
+//   3. *Power.* The law of a step is the chords of near' on a lattice 3 to 16 times finer, so that its bias, h²/6 of
+//      variance, is small in every step; the power of its transform is taken there, and only the result goes to the
+//      stage's lattice. With an error e of the transform relative to its largest value and 3u of a product, a power of
+//      B steps is off by `(1 + e + 6u)^B − 1`: a squaring doubles the error it is given, so that this grows with B and
+//      not with log B.
+//   4. *Infinite losses.* Each step has p of them, and D counts there as D(0), some tens and not 1: `B·p·D(0)` is
+//      added. What the block brings above the top is at most `e^{−(τ−1)Y}` times the tilted mass.
+//   5. *Below the ladder* the plateau goes on to β = 0. From −Y down it has, for any τ' > max(λ, 1) and with ν the
+//      density of n, at most `ν·E_Q[(P/Q)^τ']^B·α^{1−τ'}·e^{−(τ'−λ)Y}/(τ'−λ)`, since `(x − α)₊ ≤ x^τ'α^{1−τ'}`. Chords
+//      of this function are added; τ' is a whole number, so that the moment is a finite sum.
+//
+// Blocks grow by half of the steps before. They are the same for every number of steps but for the last, so that more
+// steps never cost less: E_near grows by Jensen, and each majorant is above what it replaces. Up to 256 steps the pair
+// that is the worst at every α, composed from the start, is looked at too, and the lower chords are kept.
+
+// Open (docs/theory/subsampling.md §11): why these have no blocks, or no recursion.
+//
+//   * Blocks (§13) for MUST.OW. Its public choice between two triangles holds for the bound of each, joined by chords
+//     or not; the check of §13 takes, for each triangle and stretch, the smaller of the chord and the worst bound, and
+//     a mixture of such choices is above no pair's profile. With chords alone the check fails next to near.
+//   * Blocks for zero-out. Enlarged until its longest side from the empty place is 1, and with z moved to the circle
+//     (§10), every configuration is dominated by one with |x| = |z| = 1: only the angle is left. But no one of them is
+//     the worst for a cone in the direction "add": B of Theorem Z is the worst at every α ≥ 1, while at small rates
+//     the opposed z has the larger variance, `q²(e^{4θ²} − 2e^{2θ²} + e^{θ²})` against `q²(e^{θ²} − 1)`. So `M_c ≥ 0`
+//     fails there for z → −∞, for every λ ≤ 2. What is needed is a pair above both.
+//   * The recursion for MUST.WW. Its mass of "no slot" would have to be shared among the numbers of slots in
+//     proportions that do not depend on α, for the two places of another record to keep theirs; and those are far from
+//     the best shares (ε ≤ 3.88 at n=1000, b=100, m=50, σ=5, k=1000, where the product has 3.617).

@@ -110,3 +110,10 @@ func (l *ladder) trim(c []float64) {
 		}
 	}
 }
+
+// Proof (docs/theory/subsampling.md §13): from below.
+//
+// From below (`blocks_attack.go`). An adversary who looks at the threshold before each block, and has all others at x'
+// for the block if it is at least 1, at x otherwise. G is kept on the finer lattice: chords on the way to a coarser one
+// would raise it. The law is one below the pair, rounding is taken off, and c_0 may be negative, which is right: a
+// function below G at every α is below it in expectation.

@@ -350,3 +350,19 @@ func (c *check) bounds(ctx context.Context, g triangle) ([]float64, error) {
 
 // perBound is what the bound of a triangle at a node takes, measured, in the unit of parallel.WithWork.
 const perBound = 1200
+
+// Proof (docs/theory/subsampling.md §13): the check.
+//
+// The check (`certificate.go`). On a rectangle of (s, t), `h_c` and `h_c~` are bounded at nodes by the triangles of §10,
+// between nodes by chords, and everywhere by near'. near' and its reverse are taken from below by tangents on eight
+// parts of each stretch. The right counts where it is positive; on the left the least of the sums up to every point
+// counts, within parts by the larger weight and the lower end, and beyond the last node `near'·e^{−λz}/λ` is taken off.
+// Rectangles that fail are halved. A place that fails for good refuses the λ, and the next of ½, ¾, 1, 3/2 is tried.
+
+// Proof (docs/theory/subsampling.md §13): which configurations.
+//
+// Which configurations. Only the lens of §10 counts, as growing h_c makes `M_c` smaller, and only s ≥ t: then `f =
+// e^{−z/2}(h_c − h_c~)(e^z)`, c~ being the mirror image, is odd and ≥ 0 for z > 0, so that for λ ≥ ½ `M_c~(z) − M_c(z) =
+// ∫_z^∞ e^{(λ−½)y} f(y) dy ≥ ∫_{|z|}^∞ e^{(λ−½)y} f(y) dy ≥ 0`. For z ≥ 0 nothing is to be checked, since near is the
+// worst at every α ≥ 1 (Theorem C). For z < 0, `M_c(−z) = ∫_0^∞ e^{(λ−1)y}(h_near − h_c)(e^y)dy + ∫_0^z e^{−λy}(h_rev −
+// h_c~)(e^y)dy`, rev being near's reverse.

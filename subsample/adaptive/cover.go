@@ -319,3 +319,25 @@ func (p *palette) dominates(m member, b *bounded) (member, bool) {
 	}
 	return m, true
 }
+
+// Proof (docs/theory/subsampling.md §10): a few laws instead of many.
+//
+// A few laws instead of many. Evaluating every cell at every step would cost a transform each. Instead seven laws on a
+// lattice of losses are fixed: *near* (z = x'), its *reverse* (z = x), *right* (z at a right angle to both on the unit
+// circle), *worst* (the larger of near and reverse at every α: the one-step profile of section 2), and three *edge* laws
+// (s = 2, the right angle at x', t = 0.4, 0.75 and 1.15). For each cell the code looks for a mixture of them, as a
+// public choice with weights, whose profile is at least the cell's at every lattice node. Between nodes the mixture's
+// profile is its chord, which is above the chord of the cell's values, which is above the cell's convex profile; beyond
+// the last node both are bounded by their value there. Then for every convex G
+//
+//	E_cell[G] ≤ Σ_j w_j E_j[G],
+//
+// and a step of the recursion takes seven expectations and, at each point, the largest of these sums. The laws need not
+// be bounds of anything: the comparison is the proof, for any finite list of laws. They are those for a shift larger by
+// 2e-4, so that the error of Φ hardly matters.
+//
+// *Which mixture.* Where G falls like α^{−c}, a mixture costs `Σ w_j E_j[e^{cL}]`. A linear program finds the cheapest
+// one above the cell, for several tilts around the saddle point c. Cells whose mixture costs more than 0.003 of the
+// distance from near to worst are halved, the dearest first, up to 600. A cell's mirror image has the same bounds with
+// the directions exchanged, but a mixture of its own. *The largest* of some hundreds of mixtures is found by halving
+// ranges of points and leaving out mixtures that stay below another one there; the result is that of trying all.

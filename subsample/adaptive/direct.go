@@ -67,3 +67,18 @@ func (f *stair) evenly(g []float64, k int, least, mass, value, first float64) fl
 	}
 	return max(height, (1+f.rounding-first*(1-f.rounding))/sumZero) * (1 + 2*f.rounding)
 }
+
+// Proof (docs/theory/subsampling.md §13): Theorem L, and its steps.
+//
+// *Proof.* The density is a mixture of indicators of |y| < a with a ≥ A. For one of them `α^{−½}(E_near − E_c)[D](α) =
+// M_c(x−a) − M_c(x+a)`, x = log α ≥ 0. If x ≥ a both arguments are on the right, where M_c falls. Else take z' = a − x,
+// z = a + x ≥ A. ∎ What holds for s ≥ t holds for the mirror image: `∫_{−z'}^{z} f = ∫_{z'}^{z} f ≥ 0`. The same check
+// shows it, from partial sums: for z in a part, with the right up to where the part *begins* (the sum that counts falls
+// from there) and the least left up to where it ends. G itself for D is the case A = 0, which is false (§11): two steps
+// of the README's noise then have less at α = 1 than an adversary.
+//
+// A step (`direct.go`): above the node of A, cβ^½ is replaced by the least falling one; below, by the least constant for
+// which D ≥ G at the nodes α ≥ 1 and D(0) ≥ 1. Then D ≥ G for α < 1, too: an even ν has `D(α) = D(0)(1 − α) + αD(1/α)`.
+// What the mirror image has below the lowest node e^{−Y} adds at most `near'(e^Y)` times its D(0). The first thousand
+// steps are taken so where there are at most 8,000, and 0.8 ≤ θ ≤ 1.9; where that gains nothing, blocks alone are the
+// answer.

@@ -257,3 +257,26 @@ func (l nodeLaw) masses(node []int, x []float64) massLaw {
 	m.mass[0] = max(0, rest.Value()) + 4e-12
 	return m
 }
+
+// Proof (docs/theory/subsampling.md §10): sampling with replacement, and MUST.OW.
+//
+// Sampling with replacement. In the coupling of section 4 the samples with at most one copy differ in one position only,
+// whose other record is `z = w_1`: Y_0, Y_1 and Y'_1 form the triangle above. Let T be at most the threshold of R at α,
+// and i the end of its block. Give the first copy the Q-mass `a·p_1` of Y_0 and `b·p_1` of Y'_1, where `b = min(α,
+// r_1(T))` and `a = max(0, r_1(T) − α)`; by Hall's condition for R, what remains of Q_0, …, Q_i suffices for the copies
+// 2..i at the threshold T, and every further copy has its own. So
+//
+//	h(α) ≤ p_1Φ(s,t,r; a,b) + Σ_{2≤u≤i} p_u[Φ̄(T−uθ) − r_u(T)Φ̄(T)] + Σ_{u>i} p_uδ_u(α),
+//
+// where only the first term depends on the configuration; with z = x' it is R. Giving all of Q_0 to the first copy is
+// another bound, better near z = x; the smaller one is taken. From here on all is as before. (MUST.WO has the law of
+// WR.)
+//
+// MUST.OW. In section 5's form, `P − αQ = (b/n)[L_x − αL_x' − (α'−α)L_z]` with `α' = 1 + (α−1)n/b`. The samples with at
+// most one draw of the place in question have four centres: x, x', z, and w, the record drawn otherwise. Their masses
+// are `s_1` at x, `−αs_1` at x', and `−A` at z and w together, divided in a proportion that does not depend on α, since
+// both parts are multiples of α − 1. The integrand `[p·N(x) − A(λN(z) + (1−λ)N(w)) − b·N(x')]₊` is at most the same
+// mixture of `[p·N(x) − A·N(z) − b·N(x')]₊` and of that with w: a public choice between two triangles. So WR's bound
+// holds with the law s, the rate b/n in front, `a` at most `(α'−1)s_0/s_1 + (α'−α)`, and T the threshold of R[s] at α'.
+// This gains where a record is rarely drawn twice (m < b); at the paper's setting (m/b = 1.7) the lattice would have to
+// be too long, and the product stays.

@@ -334,3 +334,12 @@ func (s stepBound) corner(g profiles.Gaussian, ways []share) (near, reverse floa
 	}
 	return near, reverse
 }
+
+// Proof (docs/theory/subsampling.md §10): a step.
+//
+// The step. `E_law[G(αe^{−L})]` is a convolution in log α, by FFT on `G(e^x)e^{cx}` with c the slope of −log δ at the ε
+// of interest, so that the transform's error, counted in the 2-norm, is small relative to δ. Only x ≥ 0 is stored;
+// symmetry gives the rest. Beyond the top of the lattice G counts as its value there, and losses below −5/c as that:
+// both are upper bounds because G falls. Losses that k steps exceed with probability e^−9·δ count as infinite. Upper
+// bounds of G at the lattice points are joined by chords, which keeps the bound convex. Rounding in the masses is a
+// displacement of the loss by a few units per step, added at the end.

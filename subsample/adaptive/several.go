@@ -110,19 +110,11 @@ func newSeveral(ctx context.Context, step Step, theta float64, singly bool) (*bl
 		most = severalStretch * levelStretch(b.rate, theta)
 		b.flat, try = most, lambdas[:1]
 	}
-	var last error
-	for _, lambda := range try {
-		b.lambda = lambda
+	return b, b.prove(ctx, try, most, func(lambda float64) (*check, error) {
 		x, err := checkNodes(worst, wide, b.rate, theta, lambda, singly)
-		if err == nil {
-			if b.cells, err = checkAt(x, at, wide, worst, lambda).run(ctx, most); err == nil {
-				return b, nil
-			}
-		}
-		if ctx.Err() != nil || err == parallel.ErrWork {
+		if err != nil {
 			return nil, err
 		}
-		last = err
-	}
-	return nil, last
+		return checkAt(x, at, wide, worst, lambda), nil
+	})
 }

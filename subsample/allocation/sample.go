@@ -103,35 +103,9 @@ func (s Random) epoch(src rand.Source, records int64) [][]int64 {
 	}
 	bins := make([]int64, 0, records*s.uses)
 	for range records {
-		bins = subset(r, bins, s.steps, s.uses)
+		bins = append(bins, random.Subset(r, s.steps, s.uses)...)
 	}
 	return byStep(bins, s.uses, s.steps)
-}
-
-// subset appends a uniformly random set of k of the numbers below n: Floyd's algorithm.
-func subset(r *rand.Rand, out []int64, n, k int64) []int64 {
-	from := len(out)
-	const few = 32
-	var seen map[int64]bool
-	if k > few {
-		seen = make(map[int64]bool, k)
-	}
-	has := func(x int64) bool {
-		if seen != nil {
-			return seen[x]
-		}
-		return slices.Contains(out[from:], x)
-	}
-	for j := n - k; j < n; j++ {
-		x := r.Int64N(j + 1)
-		if has(x) {
-			x = j
-		}
-		if out = append(out, x); seen != nil {
-			seen[x] = true
-		}
-	}
-	return out
 }
 
 // byStep sorts records into their steps by counting; bins lists uses steps of each record.
@@ -164,10 +138,7 @@ func (s Shuffle) epoch(src rand.Source, records int64) [][]int64 {
 	for i := range all {
 		all[i] = int64(i)
 	}
-	for i := records - 1; i > 0; i-- {
-		j := r.Int64N(i + 1)
-		all[i], all[j] = all[j], all[i]
-	}
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	size := (records + s.batches - 1) / s.batches
 	out := make([][]int64, s.batches)
 	for i := range out {

@@ -277,3 +277,20 @@ func beneath(ks []known) []vertex {
 	vs = append(vs, vertex{ks[last].eps, ks[last].low})
 	return end(last)
 }
+
+// Proof (docs/theory/allocation.md §2): Theorem 2.
+//
+// *Proof.* Over the density without either record, `p = avg Â_i` and `q = avg B̂_i`, exponentials of contributions `a_i,
+// b_i` of norm at most 1. Append two different coordinates `√(1−|a_i|²)` and `√(1−|b_i|²)`: all have norm 1, with the
+// same inner products `c_i`. A divergence is `E F(p, q)`, F convex and homogeneous of degree 1, so `F_xy ≤ 0`. At the
+// last step, given the history, `∂/∂c E F(X + wÂ, Y + wB̂) = s²w² E[ÂB̂ F_xy] ≤ 0`: the largest value is at `c = −1`
+// whatever the history. There it is a function of (X, Y) alone, an average of F, with a mixed derivative ≤ 0 again; go
+// on backwards. Smooth F first, then limits. ∎
+
+// Proof (docs/theory/allocation.md §3): laws under substitution.
+//
+// Substitution. `h(α) = (1/t) E(Σ W_i)₊` with `W = A − αB`, A and B independent of sign: one run for each α, of `W + c ≥
+// 0`. Values below `−c` are raised (above) or lie at the mean of `Z < −6` (below): no mass is left out. Upper values at
+// several α bound h by their polygon, as h is convex. Lower ones: right of α_j, h lies above the line through the
+// *upper* value at α_{j−1} and the *lower* one at α_j, and likewise from the right; then the convex minorant. Left of 1
+// by symmetry.

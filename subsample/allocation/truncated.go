@@ -399,3 +399,19 @@ func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
 	}
 	return hi, nil
 }
+
+// Proof (docs/theory/allocation.md §5): Theorem 7.
+//
+// *Proof.* Couple the data sets by the others' batch and, if K ≥ B, a uniformly ordered B-subset (z_1, …, z_B) of it. If
+// K < B, the sum moves by f(x) with probability q. If K ≥ B, x survives with probability qB/(K+1) and then replaces z_1,
+// which moves the sum by `f(x) − f(z_1)`, of norm ≤ 2. Given K ≥ B the ordered subset is uniform and independent of K,
+// so K is averaged: rate q̄. Reveal whether K ≥ B and the subset; joint convexity, and Theorem 1 in each part. Under
+// zero-out the empty place is drawn as the record is: if K < B the sum moves by f(x) with probability q, and else the
+// record or its empty place replaces z_1 with probability q̄, so that the sum moves to `f(x) − f(z_1)` or to `−f(z_1)`,
+// both of norm ≤ 2: Theorem 2. Under substitution x or x' replaces z_1: `P − αQ = q̄N(a) − (α−1)(1−q̄)N(0) − αq̄N(b)`
+// with |a|, |b|, |a−b| ≤ 2; for α ≥ 1 the integral of the positive part grows with |a| and |a − b| and falls with |b|
+// (Kahane's comparison, as in [subsampling.md](subsampling.md)): largest at |a| = |a−b| = 2, b = 0. ∎ Theorem 2 is used
+// there in the form of one Poisson step, `(1−q̄)N(0)+q̄N(a)` against `(1−q̄)N(0)+q̄N(b)` with |a|, |b| ≤ 2, whose proof
+// is the same: pad both to norm 2, and the derivative by the angle between them is not positive, so ±2 is the worst at
+// every α. As `h_{q,1}` is such a pair with a of norm 1 and b = 0, it lies below, which the code uses where τ is known
+// only between two ends.

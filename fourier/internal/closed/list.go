@@ -14,7 +14,7 @@ import (
 
 // maxListed bounds the number of losses of a list, and with it the time that a question to it
 // takes. It proves nothing.
-const maxListed = 1 << 12
+const maxListed = 1 << 12 // steers: time
 
 // List returns the exact composition of discrete profiles when it has few
 // enough different losses to list them all; nil otherwise.

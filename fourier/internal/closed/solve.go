@@ -10,7 +10,7 @@ import "math"
 // newtonSteps is after how many steps outwards, all of them Newton's perhaps, the search goes on by doubling: where
 // the slope is far too large, as it is where round-off decides, Newton's method hardly moves. It
 // proves nothing.
-const newtonSteps = 20
+const newtonSteps = 20 // steers: time
 
 // Solve brackets the zero of a decreasing function f, which returns its value
 // and minus its derivative (0 if unknown), and returns the end of the bracket

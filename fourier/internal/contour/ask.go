@@ -81,7 +81,7 @@ type DeltaAnswer struct {
 }
 
 // maxTables bounds how many tables one question may make.
-const maxTables = 8
+const maxTables = 8 // steers: time for width
 
 // budget is the state of one question.
 type budget struct {

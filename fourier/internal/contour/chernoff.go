@@ -35,7 +35,7 @@ func (b *bound) update(c *Composition) {
 	}
 	for i, f := range c.factors {
 		if i == len(b.logM) {
-			b.logM = append(b.logM, realBound(f.Transform, b.s, 0))
+			b.logM = append(b.logM, realBound(f.Transform, b.s))
 			if len(c.factors) > sampleAbove {
 				release(f.Transform)
 			}
@@ -135,4 +135,4 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 
 // hopeful is by how much more than the goal, as a share of it, the estimate from a sample of
 // the factors may be for the bound to be computed. It proves nothing.
-const hopeful = 0.05
+const hopeful = 0.05 // steers: values for proofs

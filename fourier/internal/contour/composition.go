@@ -45,7 +45,7 @@ type terms struct {
 
 // keptTables bounds how many tables a composition keeps: a curve needs a few of
 // them in turn, a running total one or two.
-const keptTables = 6
+const keptTables = 6 // steers: memory for time
 
 // New returns the composition of factors.
 func New(factors ...Factor) (*Composition, error) {

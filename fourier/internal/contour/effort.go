@@ -16,7 +16,7 @@ func (r reading) cost() float64 {
 	return math.Max(r.condition, (r.rounding+r.quadrature)/roundingShare)
 }
 
-// limitedEnough is by how much wider than enough an answer may be where another line would hardly lose fewer digits. It steers.
+// limitedEnough is by how much wider than enough an answer may be where another line would hardly lose fewer digits. steers: time for width.
 const limitedEnough = 4
 
 // limited reports whether the errors that grow with the condition are the largest.
@@ -28,7 +28,7 @@ func (r reading) limited() bool {
 // a share of the errors that were planned, and coarser by how much wider the answer may be.
 type effort struct{ own, finer, coarser float64 }
 
-// coarser is by how much wider than wanted an answer may be where a table for it would take more than the work. It steers.
+// coarser is by how much wider than wanted an answer may be where a table for it would take more than the work. steers: time for width.
 const coarser = 30
 
 func newEffort(own float64) effort {

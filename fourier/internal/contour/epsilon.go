@@ -15,7 +15,7 @@ import (
 )
 
 // nearby is how close the logarithm of a quantity must be to the target for its ε to be a start.
-const nearby = 1
+const nearby = 1 // steers: where a search starts
 
 // An epsilonSearch is the search for ε(δ).
 //

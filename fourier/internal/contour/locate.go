@@ -18,7 +18,7 @@ const (
 	locateTerms  = 4096  // steers: their frequencies
 
 	// A term of a sketch takes about an eighth of the time of one of a table.
-	sketchedTerms = 8
+	sketchedTerms = 8 // steers: what work is charged
 )
 
 // A place is where ε is, about: the saddle there, by how much the logarithm of the quantity falls with ε, and the condition

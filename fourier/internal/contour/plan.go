@@ -45,8 +45,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
-	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes,
-		slack: remainderSlack / math.Max(1, c.runs())}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes}
 
 	if c.bump != nil {
 		return c.atoms(ctx, q, g, p)
@@ -119,14 +118,11 @@ func (q *cumulant) forget(s, theta float64) {
 }
 
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
-// knows nothing of it, should hardly be off by it. It steers.
+// knows nothing of it, should hardly be off by it. steers: time for width.
 const longer = 1.15
 
-// remainderSlack is by how much the logarithm of a remainder may be too large.
-const remainderSlack = 0.02
-
 // maxNodes bounds the nodes of one factor.
-const maxNodes = 1 << 18
+const maxNodes = 1 << 18 // steers: memory
 
 // maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
 const maxFrequencies = 1 << 23
@@ -227,8 +223,8 @@ func (c *Composition) reconsider(l *choice, g goal) {
 
 // The lines of remainders that are tried nearer to θ.
 const (
-	nearerRatio = 0.97 // steers
-	nearerLines = 12   // steers
+	nearerRatio = 0.97 // steers: time for width
+	nearerLines = 12   // steers: time for width
 )
 
 // total returns about K(s) of all factors.
@@ -250,7 +246,7 @@ func (q *cumulant) reach(ctx context.Context, c choice, aim, t float64) float64 
 	if t == 0 {
 		t = guess
 	}
-	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, lines.fall, func(float64) float64 { return 0 }, math.Inf(1))
+	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, lines.upTo(2*math.Pi/c.lambda, 0), math.Inf(1))
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -366,7 +362,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	// Few runs must fall deeper than sketches know.
 	if sketches != nil && -aim < mostPerRun*q.runs() {
-		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return sketches.terms(t, p.h, p.tol) }, float64(g.work))
+		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.upTo(p.h, p.tol), float64(g.work))
 		if err == nil {
 			err = expensive(rough)
 		}
@@ -381,14 +377,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
 		return 0, false, err
 	}
-	fall := func(t float64) float64 {
-		sum := -base.k
-		for i, l := range lines {
-			sum += q.count[i] * l.Decay(t)
-		}
-		return sum
-	}
-	t, err = q.decline(ctx, t, aim, p.h, 1.12, fall, func(t float64) float64 { return termsOf(lines, int(t/p.h)) }, float64(g.work))
+	t, err = q.decline(ctx, t, aim, p.h, 1.12, &certainFall{lines: lines, count: q.count, k: base.k, h: p.h}, float64(g.work))
 	if err != nil {
 		return 0, false, err
 	}
@@ -415,11 +404,44 @@ func (q *cumulant) floor(theta float64) float64 {
 }
 
 // mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
-const mostPerRun = 5
+const mostPerRun = 5 // steers: sketches for lines
 
-// decline returns a t at which fall, the logarithm of |M/M(θ)|, is 1 to most times as deep as the tail needs. It
+// A falling is how log |M/M(θ)| of a product falls with the frequency, and what the terms up to one cost.
+type falling interface {
+	fall(t float64) float64
+	cost(t float64) float64
+}
+
+// A certainFall is by the bounds of lines; k is log M(θ).
+type certainFall struct {
+	lines []transform.Line
+	count []float64
+	k, h  float64
+}
+
+func (f *certainFall) fall(t float64) float64 {
+	sum := -f.k
+	for i, l := range f.lines {
+		sum += f.count[i] * l.Decay(t)
+	}
+	return sum
+}
+
+func (f *certainFall) cost(t float64) float64 { return termsOf(f.lines, int(t/f.h)) }
+
+// A sketchedFall is by sketches, for frequencies h apart and errors of tol.
+type sketchedFall struct {
+	*sketchLines
+	h, tol float64
+}
+
+func (f sketchedFall) cost(t float64) float64 { return f.terms(t, f.h, f.tol) }
+
+func (s *sketchLines) upTo(h, tol float64) sketchedFall { return sketchedFall{s, h, tol} }
+
+// decline returns a t at which the logarithm of |M/M(θ)| is 1 to most times as deep as the tail needs. It
 // gives up where the frequencies cost more than work.
-func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, cost func(t float64) float64, work float64) (float64, error) {
+func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by falling, work float64) (float64, error) {
 	lo, hi := 0.0, math.Inf(1)
 	power := 2.0 // of t in the logarithm of the bound, from the last two values
 	var lastT, lastR float64
@@ -428,7 +450,7 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, c
 			return 0, err
 		}
 		// fall and aim are negative: far enough when the ratio is at least 1.
-		r := q.decay * fall(t) / (aim + xmath.Log(math.Pi*t))
+		r := q.decay * by.fall(t) / (aim + xmath.Log(math.Pi*t))
 		if lastR > 0 && r > 0 && t != lastT {
 			power = math.Max(0.3, math.Min(2, xmath.Log(r/lastR)/xmath.Log(t/lastT)))
 		}
@@ -438,8 +460,8 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, c
 		} else {
 			lo = t
 		}
-		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && cost(lo) > work {
-			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(cost(lo), 1e18))}
+		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && !math.IsInf(work, 1) && by.cost(lo) > work {
+			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(lo), 1e18))}
 		}
 		if hi <= (1+0.8*(most-1))*lo || (hi == t && r < most) || hi <= 2*h {
 			return hi, nil

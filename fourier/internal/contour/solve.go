@@ -98,14 +98,8 @@ func (t *table) solve(target, slack, eps, lower, upper float64, scale *terms) fo
 	}
 	r := f.reading
 	slope := math.Abs(r.slope)
-	// Upwards a decreasing quantity must have its upper bound below the target, an
-	// increasing one its lower bound above it; downwards the other way round.
-	f.upper = math.Min(f.upper, certify(read, f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
-		return dir*(pick(r, dir < 0)-target) >= 0
-	}))
-	f.lower = math.Max(f.lower, certify(read, f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
-		return dir*(pick(r, dir > 0)-target) <= 0
-	}))
+	f.upper = math.Min(f.upper, certify(read, f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, target, dir))
+	f.lower = math.Max(f.lower, certify(read, f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, target, dir))
 	return f
 }
 
@@ -116,16 +110,18 @@ func pick(r reading, high bool) float64 {
 	return r.low
 }
 
-// certify goes from eps by 1.05·step, and further while the condition is not met. It
-// returns an infinite end when it never is.
-func certify(read func(float64) reading, eps, step float64, met func(reading) bool) float64 {
+// certify goes from eps by 1.05·step, and further until the quantity, which rises where dir is 1, is proved to have passed the target. It
+// returns an infinite end when it never is. Upwards a decreasing quantity must have its upper bound below the target, an increasing one its
+// lower bound above it; downwards the other way round.
+func certify(read func(float64) reading, eps, step, target, dir float64) float64 {
 	sign := math.Copysign(1, step)
 	if math.IsInf(step, 0) || math.IsNaN(step) {
 		return math.Copysign(math.Inf(1), step)
 	}
 	d := 1.05*math.Abs(step) + 4*xmath.U*math.Abs(eps) + math.SmallestNonzeroFloat64
 	for range 12 {
-		if x := eps + sign*d; met(read(x)) {
+		x := eps + sign*d
+		if r := read(x); sign*dir*(pick(r, sign*dir < 0)-target) >= 0 {
 			return x
 		}
 		d *= 1.5

@@ -19,8 +19,8 @@ import (
 // sampleSize is about the number of factors that the search for a line looks at when
 // there are more than sampleAbove of them. The certificate is made with all.
 const (
-	sampleSize  = 24 // steers
-	sampleAbove = 64 // steers
+	sampleSize  = 24 // steers: time for width
+	sampleAbove = 64 // steers: time for width
 )
 
 // A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with
@@ -106,7 +106,7 @@ func (c *Composition) cumulant() *cumulant {
 }
 
 // keptPoints bounds how many values of K are kept for later questions.
-const keptPoints = 256
+const keptPoints = 256 // steers: memory for time
 
 // resample chooses the sample by what the factors contribute to K near a line. Without that a few factors with
 // heavy tails, which the remainders are made of, could be missed or count too much.
@@ -155,7 +155,7 @@ func (q *cumulant) at(s float64) point {
 	return p
 }
 
-// alikeSlopes is the ratio of two slopes of K up to which K is interpolated between them. It steers.
+// alikeSlopes is the ratio of two slopes of K up to which K is interpolated between them. steers: time for width.
 const alikeSlopes = 1.6
 
 // interpolate returns the point at s by Hermite's cubic between the evaluated points on both sides of place i; ok is false
@@ -243,7 +243,7 @@ func (d side) unline(theta float64) float64 {
 // steep is how close to 0 the value at a root must be. Where one rare jump takes over,
 // K' rises by orders of magnitude within a millionth of θ: that a bracket is narrow
 // means nothing there.
-const steep = 0.1
+const steep = 0.1 // steers: time for accuracy of a start
 
 // root returns a root of an increasing f to an accuracy of tol, from a start and a
 // first step. f may return ±Inf. It returns the last point when there is none. With

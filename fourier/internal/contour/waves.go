@@ -17,10 +17,10 @@ import (
 // Smooth adds a bump, which is not among the factors: each table has a column of it.
 func (c *Composition) Smooth(b transform.Bump) { c.bump = &b }
 
-// waveShare is what a frequency at which waves are looked at costs, as a share of one of the sum. It steers.
+// waveShare is what a frequency at which waves are looked at costs, as a share of one of the sum. steers: time for width.
 const waveShare = 1e-3
 
-// mostWaves bounds the frequencies at which waves are looked at. It steers.
+// mostWaves bounds the frequencies at which waves are looked at. steers: time for width.
 const mostWaves = 1 << 18
 
 // atoms makes a table of finite laws and a bump for a goal.

@@ -16,7 +16,7 @@ import (
 )
 
 // leastShare is the tilted mass below which an atom is not worth a lattice point.
-const leastShare = 1e-7
+const leastShare = 1e-7 // steers: atoms for steps
 
 // anchors returns the atoms of e that carry tilted mass, the heaviest first, but
 // those at an end of the support before all others: off the lattice they cost

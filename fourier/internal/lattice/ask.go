@@ -127,7 +127,7 @@ func (q *query) found() bool {
 func (q *query) ended() bool { return q.done() || q.m.Stopped() != nil || q.m.Work <= 0 }
 
 // leastDelta is below every positive δ that is worth a pass: next to it float64s have no digits.
-const leastDelta = 1e-320
+const leastDelta = 1e-320 // steers: time
 
 // fewCopies is up to how many runs laws are convolved one by one soon: tilts do not suit
 // few runs of rare losses, and products of few are cheap.

@@ -14,7 +14,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Constants that steer coarse laws: how much deeper than asked they reach (and may reach, to be taken again),
+// steers: coarse laws: how much deeper than asked they reach (and may reach, to be taken again),
 // and the change of log-odds in one of their cells. Bounds from them hold for any.
 const (
 	spareCoarse = 4

@@ -44,11 +44,11 @@ func (j convolver) at(odds float64) float64 {
 	return j.res
 }
 
-// closer is by how much the resolution is finer where single runs decide. It proves nothing.
+// closer is by how much the resolution is finer where single runs decide. steers: time for width.
 const closer = 8
 
 // deepMargin is how far below δ, in logarithm, the mass of all runs together is followed.
-const deepMargin = 12
+const deepMargin = 12 // steers: width for cells
 
 // above is the log of the mass that need not be followed: deepMargin below δ in all
 // products of this kind.
@@ -56,7 +56,7 @@ func (j convolver) above() float64 {
 	return j.log - deepMargin - xmath.Log(j.all/j.runs) - xmath.Log(2*math.Log2(j.all)+4)
 }
 
-// What a convolution may take, and what it is charged. They steer, and prove nothing.
+// What a convolution may take, and what it is charged. steers: time for width.
 const (
 	pairsKept = 1 << 14 // so many sums of two losses are cells of their own
 	mostCells = 1 << 18
@@ -360,7 +360,7 @@ func (j convolver) join(t, mass, odds []float64, n int) []int {
 }
 
 // How many cells a law keeps: fewJoined, and mostJoined for each step of the resolution between its
-// ends. They steer, and prove nothing.
+// ends. steers: time for width.
 const (
 	fewJoined  = 200
 	mostJoined = 2

@@ -24,7 +24,7 @@ type cumulant struct {
 type bend struct{ tilt, k, d1, d2 float64 }
 
 // perLoss is what a loss of a law takes each time that the law is tilted.
-const perLoss = 0.4
+const perLoss = 0.4 // steers: what work is charged
 
 // mostBend is by how much ΣTK may differ from a parabola between two nodes.
 const mostBend = 1 // steers: accuracy of a guess for time
@@ -96,7 +96,7 @@ func (c *cumulant) maxLoss() float64 {
 	return m
 }
 
-const minTilt, maxTilt = 1e-12, 1e12
+const minTilt, maxTilt = 1e-12, 1e12 // steers: the tilts that are tried
 
 // spent reports whether the work is done: a root is then as good as it is by now.
 func (c *cumulant) spent() bool {

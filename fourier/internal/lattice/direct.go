@@ -15,7 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
-// What direct summation may take. These steer, and prove nothing.
+// What direct summation may take. steers: time for width.
 const (
 	// directPoints and directRuns are where direct summation is tried first.
 	directPoints = 1 << 16

@@ -56,9 +56,9 @@ const deepest = -770
 
 // firstRes is the resolution tried first; the width falls with its square, and the work
 // that it takes grows with its inverse square.
-const firstRes = 0.5
+const firstRes = 0.5 // steers: time for width
 
-// Constants that steer the next resolution: from leastFiner to mostFiner times the last one, aimed at
+// steers: the next resolution: from leastFiner to mostFiner times the last one, aimed at
 // a little less than the width wanted; and the finest.
 const (
 	leastFiner, mostFiner = 0.3, 0.6
@@ -67,7 +67,7 @@ const (
 )
 
 // hardlyFiner is the ratio of two resolutions from which on the finer one is not worth its work.
-const hardlyFiner = 0.8
+const hardlyFiner = 0.8 // steers: time for width
 
 // finerRes returns the resolution to try after one that gave a width, when a width is
 // wanted; or 0, and why: what is left of the work does not do for it, or, as the cells of the last pass

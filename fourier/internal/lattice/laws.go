@@ -17,7 +17,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Constants that steer which points laws have, and which laws serve again. They prove nothing.
+// steers: which points laws have, and which laws serve again. They prove nothing.
 const (
 	nearTilt    = 1.25 // times the tilt of kept laws, or one over it, that they serve still
 	spare       = 4    // by how much further than asked, in logarithm, upper laws reach, to serve more questions

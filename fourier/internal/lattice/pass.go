@@ -34,7 +34,7 @@ type pass struct {
 // Of transforms with more points than longTransform (64 MB), or than a quarter of
 // what the memory limit allows, one works at a time, so that sums asked together
 // take no more memory than one.
-const longTransform = 1 << 20
+const longTransform = 1 << 20 // steers: memory for time
 
 var long = make(chan struct{}, 1)
 

@@ -22,7 +22,7 @@ type term struct {
 
 // dropLog: frequencies whose transform is below e^−46 ≈ 1e-20 are left out and
 // bounded.
-const dropLog = -46
+const dropLog = -46 // steers: width for frequencies
 
 // A spectrum is one tilted law, ready to be summed at any frequency.
 type spectrum struct {

@@ -90,7 +90,7 @@ type anchor struct {
 
 // maxTiltStep bounds θΔ: neighbouring lattice points then differ by e^40 under the
 // tilt, more than any float64 sum can tell.
-const maxTiltStep = 40
+const maxTiltStep = 40 // steers: width for range
 
 // ladder rounds a step down to 1, 1.25, 1.5 or 1.75 times a power of two, so
 // that neighbouring questions share lattices.

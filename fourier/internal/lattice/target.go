@@ -27,7 +27,7 @@ func (q *query) newTarget(c *cumulant, eps, logDelta, theta, wantLog float64) ta
 		wantLog: wantLog}
 }
 
-// Constants that steer the first step, and prove nothing.
+// steers: the first step.
 const (
 	aimed      = 0.7   // of the width wanted that a step is chosen for
 	evenWidth  = 0.75  // of the width that Σ T·cost gives: the upper law's share 1/2, the lower one's 1/4

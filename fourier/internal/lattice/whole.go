@@ -44,4 +44,4 @@ func WithoutEnd(l *pld.Law, above float64) *pld.Law {
 // LawShare is the part of the memory that laws may take, those of earlier
 // questions among them: a vertex of both laws and of their tilted copies takes
 // about as much as a point of a transform.
-const LawShare = 4
+const LawShare = 4 // steers: memory

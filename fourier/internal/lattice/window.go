@@ -20,14 +20,14 @@ type window struct {
 
 // Tilts and Chernoff abscissae that are tried. Any of them is sound; these were found to be enough.
 const (
-	tiltLoss   = 1e3  // by how much a sum may be smaller than at the saddle, for a shorter window
-	firstTail  = 8    // part of the Gaussian optimum at which the search for an abscissa begins
-	tailFactor = 1.35 // from one to the next
-	mostTail   = 40   // times the first one
+	tiltLoss   = 1e3  // steers: by how much a sum may be smaller than at the saddle, for a shorter window
+	firstTail  = 8    // steers: part of the Gaussian optimum at which the search for an abscissa begins
+	tailFactor = 1.35 // steers: from one to the next
+	mostTail   = 40   // steers: times the first one
 )
 
 // shares of the saddle that are tried as tilts.
-var shares = [...]float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5}
+var shares = [...]float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5} // steers: time for length
 
 // window chooses tilt and width together (docs/theory/accuracy.md §6): the saddle is not the
 // best tilt when the tilted law has rare big jumps. tol is the share of δ that

@@ -34,14 +34,14 @@ var (
 // and not in time, so that the answer is the same everywhere. These are measured prices: they
 // decide when a question ends, and prove nothing.
 const (
-	PerVertex = 100 // a vertex of a lattice law: tails at it and next to it
-	PerPoint  = 2   // a point of the transform of one term, and its power
-	perAtom   = 4   // of a listed law, with its masses
-	PerRead   = 2   // a kept frequency, each time that δ is read off
+	PerVertex = 100 // steers: a vertex of a lattice law: tails at it and next to it
+	PerPoint  = 2   // steers: a point of the transform of one term, and its power
+	perAtom   = 4   // steers: of a listed law, with its masses
+	PerRead   = 2   // steers: a kept frequency, each time that δ is read off
 )
 
 // ends is how many tails are looked at to find where a loss matters, before a law gets its first vertex.
-const ends = 60
+const ends = 60 // steers: what work is charged
 
 // PerVertexOf returns what a vertex of a law of p takes.
 func PerVertexOf(p profiles.Profile) float64 { return PerVertex + profiles.Cost(p) }
@@ -113,7 +113,7 @@ type Vertices struct {
 
 // leastVertices is how many the laws of a question may have whatever is left, at PerVertex each: without a law little
 // is known.
-const leastVertices = 1 << 10
+const leastVertices = 1 << 10 // steers: work for width
 
 // Vertices returns a watch over a law of p that pld makes, and spends what it takes to find where its loss ends.
 func (m *Meter) Vertices(p profiles.Profile) *Vertices {

@@ -130,13 +130,28 @@ func in(do func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, e
 	}
 }
 
-// state is what a ledger promises and what is spent.
-func state(ctx context.Context, l *ledger.Ledger) (any, error) {
-	st, err := l.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return service.LedgerStateOf(st), nil
+// kept hands the ledgers of a database to the operations.
+type kept struct{ sqlledger.Database }
+
+func (k kept) CreateLedger(ctx context.Context, name string, c ledger.Config) (service.Ledger, error) {
+	return k.Create(ctx, name, c)
+}
+
+func (k kept) OpenLedger(ctx context.Context, name string) (service.Ledger, error) {
+	return k.Open(ctx, name)
+}
+
+func (k kept) VerifyLedger(ctx context.Context, name, head string) (ledger.Status, error) {
+	return k.Verify(ctx, name, head)
+}
+
+func (k kept) LogLedger(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
+	return k.Log(ctx, name, each)
+}
+
+// ask answers a request about the ledgers of a database, as accountant serve does.
+func ask[A, Q any](cmd *cobra.Command, d sqlledger.Database, request Q) (any, error) {
+	return service.Ask[A](cmd.Context(), service.NewShared(kept{d}), request)
 }
 
 func newInit() *cobra.Command {
@@ -149,15 +164,11 @@ func newInit() *cobra.Command {
 			if err := server.CheckName("name", args[0]); err != nil {
 				return nil, err
 			}
-			c, err := q.Config()
-			if err != nil {
+			q.Path = args[0]
+			if _, err := ask[service.LedgerHandle](cmd, d, q); err != nil {
 				return nil, err
 			}
-			l, err := d.Create(cmd.Context(), args[0], c)
-			if err != nil {
-				return nil, err
-			}
-			return state(cmd.Context(), l)
+			return ask[service.LedgerState](cmd, d, service.LedgerStatusRequest{LedgerHandle: service.LedgerHandle{Ledger: args[0]}})
 		}),
 	}
 	fs := cmd.Flags()
@@ -193,34 +204,27 @@ func readPlan(cmd *cobra.Command, name string) (data []byte, err error) {
 }
 
 func newAdd() *cobra.Command {
-	var note, key string
+	var q service.LedgerSpendRequest
 	cmd := &cobra.Command{
 		Use:   "add NAME plan.yaml",
 		Short: "Spend a plan, before it runs",
 		Args:  cobra.ExactArgs(2),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			plan, err := readPlan(cmd, args[1])
-			if err != nil {
+		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (a any, err error) {
+			if q.Key == "" && cmd.Flags().Changed("key") {
+				return nil, fault.New("key", "is empty, must name the spend")
+			}
+			if q.Plan, err = readPlan(cmd, args[1]); err != nil {
 				return nil, err
 			}
-			l, err := d.Open(cmd.Context(), args[0])
-			if err != nil {
-				return nil, err
-			}
-			a := service.Spent{Spent: true}
-			if cmd.Flags().Changed("key") {
-				a.Again, err = l.SpendOnce(cmd.Context(), key, plan, note)
-			} else {
-				err = l.SpendPlan(cmd.Context(), plan, note)
-			}
-			if err != nil {
+			q.Ledger = args[0]
+			if a, err = ask[service.Spent](cmd, d, q); err != nil {
 				return nil, fmt.Errorf("%s: %w", args[1], err)
 			}
 			return a, nil
 		}),
 	}
-	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the log")
-	cmd.Flags().StringVar(&key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
+	cmd.Flags().StringVar(&q.Note, "note", "", "free `text` for the readers of the log")
+	cmd.Flags().StringVar(&q.Key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
 	return cmd
 }
 
@@ -230,17 +234,12 @@ func newFits() *cobra.Command {
 		Use:   "fits NAME plan.yaml",
 		Short: "Tell how many more times a plan could be spent",
 		Args:  cobra.ExactArgs(2),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			plan, err := readPlan(cmd, args[1])
-			if err != nil {
+		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (_ any, err error) {
+			if q.Plan, err = readPlan(cmd, args[1]); err != nil {
 				return nil, err
 			}
-			l, err := d.Open(cmd.Context(), args[0])
-			if err != nil {
-				return nil, err
-			}
-			q.Plan = plan
-			return service.FitsIn(cmd.Context(), l, q)
+			q.Ledger = args[0]
+			return ask[service.LedgerFits](cmd, d, q)
 		}),
 	}
 	cmd.Flags().StringVar((*string)(&q.Limit), "limit", "", "stop at this `number` of times (default a million)")
@@ -253,11 +252,7 @@ func newStatus() *cobra.Command {
 		Short: "Tell what is spent, what is left and which guarantee holds",
 		Args:  cobra.ExactArgs(1),
 		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			l, err := d.Open(cmd.Context(), args[0])
-			if err != nil {
-				return nil, err
-			}
-			return state(cmd.Context(), l)
+			return ask[service.LedgerState](cmd, d, service.LedgerStatusRequest{LedgerHandle: service.LedgerHandle{Ledger: args[0]}})
 		}),
 	}
 }
@@ -282,20 +277,17 @@ func newLog() *cobra.Command {
 }
 
 func newCheck() *cobra.Command {
-	var head string
+	var q service.LedgerCheckRequest
 	cmd := &cobra.Command{
 		Use:   "check NAME",
 		Short: "Verify every checksum and recompute the total",
 		Args:  cobra.ExactArgs(1),
 		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			st, err := d.Verify(cmd.Context(), args[0], head)
-			if err != nil {
-				return nil, err
-			}
-			return service.LedgerStateOf(st), nil
+			q.Path = args[0]
+			return ask[service.LedgerState](cmd, d, q)
 		}),
 	}
-	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the ledger must contain, as status printed it earlier")
+	cmd.Flags().StringVar(&q.Head, "head", "", "`checksum` that the ledger must contain, as status printed it earlier")
 	return cmd
 }
 
