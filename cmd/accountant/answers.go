@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
@@ -110,18 +111,10 @@ func warnAbout(w io.Writer, about any) {
 		}
 	case service.Curves:
 		warnCurves(w, x.Curves)
-	case service.RiskAnswer:
-		warnAll(w, x.Warnings)
-	case service.MatrixOptimizeAnswer:
-		warnAll(w, x.Warnings)
-	case service.GDPAnswer:
-		warnAll(w, x.Warnings)
-	case service.FilterAnswer:
-		warnAll(w, x.Warnings)
-	case service.GDPSolution:
-		warnAll(w, x.Warnings)
-	case service.Profile:
-		warnAll(w, x.Warnings)
+	default:
+		if v := reflect.Indirect(reflect.ValueOf(about)); v.Kind() == reflect.Struct && v.FieldByName("Warnings").IsValid() {
+			warnAll(w, v.FieldByName("Warnings").Interface().([]string))
+		}
 	}
 }
 

@@ -6,18 +6,11 @@ import (
 	"math"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
-
-func newCompareCmd() *cobra.Command {
-	// The table has no interval to split.
-	return question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9}.command()
-}
 
 // comparisonPicture has a row for each method that applies.
 func comparisonPicture(a service.CompareAnswer) figure.Picture {

@@ -45,10 +45,6 @@ func newEpsilonCmd() *cobra.Command {
 	}}.command()
 }
 
-func newDeltaCmd() *cobra.Command {
-	return question{name: "delta", what: "computing", verbose: true, recursion: "2000"}.command()
-}
-
 // printIntervals prints a table of intervals.
 func printIntervals[At any](w io.Writer, a service.Intervals[At], answers []answer, verbose bool) {
 	neighbors := a.Unit.Text()

@@ -5,13 +5,9 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
-
-func newFilterCmd() *cobra.Command { return question{name: "filter", what: "pricing"}.command() }
 
 // mostRows is how many rows of a table are printed as text; --json has all.
 const mostRows = 20

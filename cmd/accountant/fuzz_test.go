@@ -196,11 +196,11 @@ func FuzzLabelRows(f *testing.F) {
 
 // FuzzLabelSet: the labels of a flag are finite, and as many as may be.
 func FuzzLabelSet(f *testing.F) {
-	for _, text := range []string{"1..52", "0..10..2", "0,1,5", "1..0", "0..1e9", "a", "0..1..1e-300", ".."} {
+	for _, text := range []string{"1..52", "0..10..2", "0,1,5", "1..0", "0..1e9", "a", "0..1..1e-300", "..", "0..1..1..1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		labels, err := labelSet(text)
+		labels, err := spread("labels", text, "..", labeldp.MaxLabels)
 		for _, y := range labels {
 			if math.IsNaN(y) || math.IsInf(y, 0) {
 				t.Fatalf("%q: %v", text, labels)

@@ -288,7 +288,7 @@ func (j *labelJob) estimate(ctx context.Context, a *labelApplied, pass *labelPas
 	if j.classes {
 		labels, j.names, err = classSet(j.labels)
 	} else {
-		labels, err = labelSet(j.labels)
+		labels, err = spread("labels", j.labels, "..", labeldp.MaxLabels)
 	}
 	if err != nil {
 		return nil, err
@@ -387,37 +387,6 @@ func classSet(s string) (codes []float64, names []string, err error) {
 		codes, names = append(codes, float64(i)), append(names, name)
 	}
 	return codes, names, nil
-}
-
-// labelSet parses 1..52, 0..10..2 or a list.
-func labelSet(s string) ([]float64, error) {
-	if parts := strings.Split(s, ".."); len(parts) == 2 || len(parts) == 3 {
-		v := []float64{0, 0, 1}
-		for i, x := range parts {
-			var err error
-			if v[i], err = labelNumber(x); err != nil {
-				return nil, fault.In("labels", err)
-			}
-		}
-		n := (v[1] - v[0]) / v[2]
-		if !(v[2] > 0 && n >= 0 && n < labeldp.MaxLabels) {
-			return nil, fault.New("labels", "%q does not make between 1 and %d labels", s, labeldp.MaxLabels)
-		}
-		var labels []float64
-		for i := 0; float64(i) <= n+1e-9; i++ {
-			labels = append(labels, v[0]+float64(i)*v[2])
-		}
-		return labels, nil
-	}
-	var labels []float64
-	for _, x := range strings.Split(s, ",") {
-		v, err := labelNumber(x)
-		if err != nil {
-			return nil, fault.In("labels", err)
-		}
-		labels = append(labels, v)
-	}
-	return labels, nil
 }
 
 func (a *labelApplied) print(w io.Writer, out string) {

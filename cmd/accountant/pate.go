@@ -16,6 +16,7 @@ import (
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
@@ -120,45 +121,42 @@ func pateOrders(s string) ([]float64, error) {
 	if s == "" {
 		return nil, nil
 	}
-	number := func(s string) (float64, error) {
-		x, err := decimal.Plain(strings.TrimSpace(s))
+	if n := strings.Count(s, ":"); n != 0 && n != 2 {
+		return nil, fault.New("--orders", "%q is not first:last:step or a list with commas", s)
+	}
+	return spread("--orders", s, ":", 100_000)
+}
+
+// spread returns the numbers of a list with commas, or, with something else between them, those from the first to the last by a step of
+// 1 or that of the third: at most so many. The last is reached where rounding alone leaves it out.
+func spread(key, text, between string, most int) (numbers []float64, err error) {
+	separator := ","
+	if strings.Contains(text, between) {
+		separator = between
+	}
+	for part := range strings.SplitSeq(text, separator) {
+		x, err := decimal.Plain(strings.TrimSpace(part))
 		if err != nil {
-			return 0, fmt.Errorf("--orders: %q is not a finite number", strings.TrimSpace(s))
+			return nil, fault.New(key, "%q is not a finite number", strings.TrimSpace(part))
 		}
-		return x, nil
+		numbers = append(numbers, x)
 	}
-	if !strings.Contains(s, ":") {
-		var orders []float64
-		for _, f := range strings.Split(s, ",") {
-			x, err := number(f)
-			if err != nil {
-				return nil, err
-			}
-			orders = append(orders, x)
-		}
-		return orders, nil
+	if separator == "," {
+		return numbers, nil
 	}
-	parts := strings.Split(s, ":")
-	if len(parts) != 3 {
-		return nil, fmt.Errorf("--orders: %q is not first:last:step or a list with commas", s)
+	first, last, step := numbers[0], numbers[1], 1.0
+	if len(numbers) > 2 {
+		step = numbers[2]
 	}
-	var v [3]float64
-	for i, p := range parts {
-		x, err := number(p)
-		if err != nil {
-			return nil, err
-		}
-		v[i] = x
+	n := math.Floor((last-first)/step + 1e-9)
+	if !(step > 0 && n >= 0 && n < float64(most)) || len(numbers) > 3 {
+		return nil, fault.New(key, "%q does not make between 1 and %d %s", text, most, strings.TrimLeft(key, "-"))
 	}
-	n := math.Floor((v[1]-v[0])/v[2] + 1e-9)
-	if !(v[2] > 0 && n >= 0 && n < 100_000) {
-		return nil, fmt.Errorf("--orders: %q does not give 1 to 100000 orders", s)
+	numbers = nil
+	for i := range int(n) + 1 {
+		numbers = append(numbers, first+float64(i)*step)
 	}
-	orders := make([]float64, int(n)+1)
-	for i := range orders {
-		orders[i] = v[0] + float64(i)*v[2]
-	}
-	return orders, nil
+	return numbers, nil
 }
 
 const pateNotSafe = "NOT SAFE TO PUBLISH"

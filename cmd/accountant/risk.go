@@ -4,16 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 )
-
-func newRiskCmd() *cobra.Command {
-	return question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9}.command()
-}
 
 // riskPicture has a row for each measure of the attack.
 func riskPicture(risk service.RiskAnswer) figure.Picture {

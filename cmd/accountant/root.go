@@ -22,22 +22,23 @@ import (
 	"github.com/dpaccountant/accountant/ledger"
 )
 
-// commands lists every command, in the order of the help.
+// commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their names.
 var commands = []func() *cobra.Command{
 	newEpsilonCmd,
-	newDeltaCmd,
+	question{name: "delta", what: "computing", verbose: true, recursion: "2000"}.command,
 	newDPSGDCmd,
-	newShuffleCmd,
+	question{name: "shuffle", what: "computing", verbose: true}.command,
 	newLocalCmd,
-	newRiskCmd,
+	question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9}.command,
 	newCurveCmd,
 	newSweepCmd,
 	newProfileCmd,
 	newSamplingCmd,
 	newCalibrateCmd,
-	newCompareCmd,
+	// compare's table has no interval to split: its --verbose is not shown.
+	question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9}.command,
 	newGDPCmd,
-	newFilterCmd,
+	question{name: "filter", what: "pricing"}.command,
 	newDiffCmd,
 	newPlanCmd,
 	newAuditCmd,
@@ -52,7 +53,7 @@ var commands = []func() *cobra.Command{
 	newServeCmd,
 	newExplainCmd,
 	newManCmd,
-	newVersionCmd,
+	question{name: "version", what: "looking"}.command,
 }
 
 func newRootCmd() *cobra.Command {

@@ -4,14 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dpaccountant/accountant/cmd/service"
 )
-
-func newShuffleCmd() *cobra.Command {
-	return question{name: "shuffle", what: "computing", verbose: true}.command()
-}
 
 func printShuffle(w io.Writer, a service.ShuffleAnswer, verbose bool) {
 	rounds := "1 round"

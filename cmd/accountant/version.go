@@ -8,10 +8,6 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-func newVersionCmd() *cobra.Command {
-	return question{name: "version", what: "looking"}.command()
-}
-
 // versionLine is what version and --version print.
 func versionLine(v service.VersionAnswer) string {
 	line := "accountant " + v.Version
