@@ -134,14 +134,15 @@ func TestAnswersAreTheCommands(t *testing.T) {
 		t.Errorf("%+v, of the command %+v", ours, theirs)
 	}
 	// The values that come out are those that the command's come from.
-	var design service.LabelAnswer
+	var answers struct{ Results []service.LabelAnswer }
 	text, err = exec.Command(tool, "label", "--epsilon", "1", "--prior", prior, "--json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &design); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(text, &answers); err != nil || len(answers.Results) != 1 {
+		t.Fatal(len(answers.Results), err)
 	}
+	design := answers.Results[0]
 	outputs := map[string]bool{}
 	for _, v := range design.Outputs {
 		s, _ := json.Marshal(v)
