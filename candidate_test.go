@@ -34,7 +34,9 @@ func TestCandidateEndsWithTheTotal(t *testing.T) {
 		t.Fatal(err)
 	}
 	price := selection.PriceOfBest(law)
-	ask := func(c *selection.Candidate) (lower, upper float64, err error) { return price.Epsilon(t.Context(), c, 1e-5, 1e-3) }
+	ask := func(c *selection.Candidate) (lower, upper float64, err error) {
+		return price.Epsilon(t.Context(), c, 1e-5, 1e-3)
+	}
 	a := New(AddRemove, WithAccuracy(1e-3))
 	training(t, a, 100)
 	few, err := a.Candidate(t.Context())
