@@ -515,7 +515,10 @@ func (q *inquiry) askFar(s *fourier.Sum, k *seen) error {
 	}
 	for _, delta := range farDeltas {
 		_, left := parallel.Work(q.ctx)
-		if slices.ContainsFunc(k.hi, func(hi float64) bool { return hi < delta }) || left < 1 {
+		if left < 1 {
+			return nil
+		}
+		if slices.ContainsFunc(k.hi, func(hi float64) bool { return hi < delta }) {
 			continue
 		}
 		s.LimitWork(left / 16)

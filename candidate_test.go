@@ -56,16 +56,16 @@ func TestCandidateEndsWithTheTotal(t *testing.T) {
 	}
 }
 
-// TestCancelledInquiry: what a cancelled context did not ask is asked under the next one.
+// TestCancelledInquiry: what a cancelled context did not ask, or one without work, is asked under the next one.
 func TestCancelledInquiry(t *testing.T) {
 	a := New(AddRemove, WithAccuracy(1e-3))
 	training(t, a, 100)
-	ask := func(ctx context.Context) error { // with so little work left that far losses are asked first
+	ask := func(ctx context.Context, done float64) error { // with so little work left that far losses are asked first
 		ctx = parallel.WithWork(ctx, 1e8)
 		if _, err := a.Candidate(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := parallel.Spend(ctx, 0.7e8); err != nil {
+		if err := parallel.Spend(ctx, done*1e8); err != nil {
 			t.Fatal(err)
 		}
 		_, err := a.inquiry.delta(a.inquiry.t.upper[0], 0.5)
@@ -73,11 +73,13 @@ func TestCancelledInquiry(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := ask(ctx); !errors.Is(err, context.Canceled) {
+	if err := ask(ctx, 0.7); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v under a cancelled context", err)
 	}
-	if err := ask(t.Context()); err != nil {
-		t.Fatal(err)
+	for _, done := range []float64{1, 0.7} {
+		if err := ask(t.Context(), done); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if far := a.inquiry.known[a.inquiry.t.upper[0]].upper(50); !(far < 1e-12) {
 		t.Errorf("δ(50) ≤ %v, with work for the far end", far)
