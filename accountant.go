@@ -371,7 +371,7 @@ func (s *seen) lower(eps float64) float64 {
 // Candidate returns everything added so far as the candidate of a private selection: what
 // is proved of each direction, and what a pair of data sets is known to reach. It asks for
 // many δ, each of which may take the work limit of one question. As long as nothing is added it is the same
-// candidate, which asks under the last context.
+// candidate, which asks under the last context; after that it has no more values.
 func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error) {
 	t := a.plain
 	if t == nil || a.ways != nil {
@@ -454,6 +454,9 @@ func (q *inquiry) under(ctx context.Context) {
 func (q *inquiry) delta(s *fourier.Sum, eps float64) (fourier.Result, error) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
+	if q.runs != q.a.runs { // the sums are of more by now
+		return fourier.Result{}, fault.New("candidate", "is of an accountant to which something was added since")
+	}
 	k := q.known[s]
 	if k == nil {
 		k = &seen{}
@@ -510,10 +513,12 @@ func (q *inquiry) askFar(s *fourier.Sum, k *seen) error {
 	if k.far {
 		return nil
 	}
-	k.far = true
 	for _, delta := range farDeltas {
 		_, left := parallel.Work(q.ctx)
-		if slices.ContainsFunc(k.hi, func(hi float64) bool { return hi < delta }) || left < 1 {
+		if left < 1 {
+			return nil
+		}
+		if slices.ContainsFunc(k.hi, func(hi float64) bool { return hi < delta }) {
 			continue
 		}
 		s.LimitWork(left / 16)
@@ -529,6 +534,7 @@ func (q *inquiry) askFar(s *fourier.Sum, k *seen) error {
 		}
 		parallel.Spend(q.ctx, perDelta)
 	}
+	k.far = true
 	return nil
 }
 

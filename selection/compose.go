@@ -106,19 +106,28 @@ func hullProfile(forward, back []gridPoint) (*profiles.Discrete, error) {
 		}
 		return bigLog(x)
 	}
+	// Of two halves that are equal one is the other's mirror image to the last bit.
+	same := slices.EqualFunc(forward, back, func(x, y gridPoint) bool { return x.eps == y.eps && x.val.Cmp(y.val) == 0 })
 	var atoms []profiles.Atom
 	size := 0.0
 	for i, v := range hull[1:] {
 		p, q := hullMasses(v, falls, i)
-		if q.Sign() <= 0 || q.MantExp(nil) < falls[i].MantExp(nil)+lost-int(prec) {
+		if q.Sign() <= 0 || q.MantExp(nil) < falls[i].MantExp(nil)+lost-int(prec) || same && v.t < 0 {
 			continue
 		}
 		a := profiles.Atom{Loss: v.t, LogP: log(p), LogQ: log(q)}
 		size = max(size, math.Abs(a.LogP), math.Abs(a.LogQ))
 		atoms = append(atoms, a)
+		if same && v.t > 0 {
+			atoms = append(atoms, profiles.Atom{Loss: -v.t, LogP: a.LogQ, LogQ: a.LogP})
+		}
 	}
-	rest := new(big.Float).SetPrec(falls[0].Prec()).Sub(big.NewFloat(1), falls[0])
-	return profiles.NewDiscrete(atoms, min(0, log(hull[len(hull)-1].v)), min(0, log(rest)), 8*xmath.U*(1+size), 4*xmath.U*(1+hull[len(hull)-1].t))
+	inf := min(0, log(hull[len(hull)-1].v))
+	infQ := inf
+	if !same {
+		infQ = min(0, log(new(big.Float).SetPrec(falls[0].Prec()).Sub(big.NewFloat(1), falls[0])))
+	}
+	return profiles.NewDiscrete(atoms, inf, infQ, 8*xmath.U*(1+size), 4*xmath.U*(1+hull[len(hull)-1].t))
 }
 
 // perAttack is what the search for a ranking takes of a limit of work, in the unit of parallel.WithWork, measured.

@@ -3,9 +3,11 @@ package selection
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestHullOfManyPoints: of n points a hull of few may be left, and each point left out may be above it
@@ -77,6 +79,24 @@ func TestVerticesAtOneAlpha(t *testing.T) {
 		p := pairOf(vs, false)
 		if total := p.pInf + p.p[0] + p.p[1]; math.Abs(total-1) > 1e-9 {
 			t.Errorf("P has the mass %v", total)
+		}
+	}
+}
+
+// TestPolygonIsItsOwnReverse: what a bound is turned into is symmetric to the last bit, so that both directions of a sum are one.
+func TestPolygonIsItsOwnReverse(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 60 {
+		p, q := brutePair(rng, 2+rng.IntN(3))
+		d := must(finiteCandidate(p, q).Bound().Discretize(t.Context(), 1e-2, -60))
+		if !profiles.Equal(d, profiles.Reverse(d)) {
+			t.Errorf("%v, %v: not the reverse of itself", p, q)
+		}
+	}
+	for _, sigma := range []float64{0.3, 0.7, 1.3, 2.9} {
+		d := must(gaussianCandidate(sigma).Bound().Discretize(t.Context(), 1e-3, -60))
+		if !profiles.Equal(d, profiles.Reverse(d)) {
+			t.Errorf("σ = %v: not the reverse of itself", sigma)
 		}
 	}
 }

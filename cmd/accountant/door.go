@@ -73,20 +73,22 @@ func flagged(cmd *cobra.Command, err error) error {
 }
 
 // commaHint adds to an error about a list of two whole numbers that commas stand between values: 0,1 may have
-// been meant as 0.1.
+// been meant as 0.1. It adds it once, as errors of files that are read late come by here twice.
 func commaHint(cmd *cobra.Command, err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || len(e.Path) == 0 || e.Error() != err.Error() {
 		return err
 	}
 	f := cmd.Flags().Lookup(strings.TrimPrefix(e.Path[0], "--"))
-	if f == nil || !isListFlag(f) || !decimalComma.MatchString(f.Value.String()) {
+	if f == nil || !isListFlag(f) || !decimalComma.MatchString(f.Value.String()) || strings.Contains(e.Problem, asDecimal) {
 		return err
 	}
 	hinted := *e
-	hinted.Problem += "; commas stand between values; did you mean " + strings.Replace(f.Value.String(), ",", ".", 1) + "?"
+	hinted.Problem += asDecimal + strings.Replace(f.Value.String(), ",", ".", 1) + "?"
 	return &hinted
 }
+
+const asDecimal = "; commas stand between values; did you mean "
 
 var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
 

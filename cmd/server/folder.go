@@ -162,6 +162,12 @@ func (f *files) OpenLedger(ctx context.Context, name string) (service.Ledger, er
 	if err := f.may(ctx, "ledger", name); err != nil {
 		return nil, err
 	}
+	if in, ok := f.Ledgers.(*folder); ok {
+		// A handle that is kept uses whatever has its path by now.
+		if _, err := in.existing(name); err != nil {
+			return nil, f.outside(err, "ledger", name)
+		}
+	}
 	l, err := f.get(ctx, name, func() (*ledger.Ledger, error) { return f.Open(ctx, name) })
 	if err != nil {
 		return nil, f.outside(err, "ledger", name)

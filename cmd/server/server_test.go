@@ -242,6 +242,43 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// TestPathsOfOpenLedgers: a ledger that has been used is no way out of the folder either once a link stands at its name, or at that of
+// a folder above it; and where its file is gone it is none.
+func TestPathsOfOpenLedgers(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "team"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, h := start(t, Config{Ledgers: dir})
+	for name, moved := range map[string]string{"a.ledger": "a.ledger", "team/b.ledger": "team", "gone.ledger": ""} {
+		budget(t, dir, filepath.FromSlash(name))
+		spend := `{"ledger":"` + name + `","plan":` + halfPlan + `}`
+		if a := ask(t, h, "ledger-spend", spend); a.status != 200 {
+			t.Fatalf("%s: %d %s", name, a.status, a.body)
+		}
+		from, to := filepath.Join(dir, moved), filepath.Join(outside, moved)
+		if moved == "" {
+			from, to = filepath.Join(dir, name), filepath.Join(outside, name)
+		}
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		if moved != "" {
+			if err := os.Symlink(to, from); err != nil {
+				t.Skipf("no symbolic links here: %v", err)
+			}
+		}
+		for op, body := range map[string]string{"ledger-spend": spend, "ledger-status": `{"ledger":"` + name + `"}`} {
+			if a := ask(t, h, op, body); a.status != 400 {
+				t.Errorf("%s %s: %d %s", op, name, a.status, a.body)
+			}
+		}
+		if st, err := ledger.Check(t.Context(), filepath.Join(outside, filepath.FromSlash(name))); err != nil || st.Entries != 1 {
+			t.Errorf("%s: outside there are %d entries, %v", name, st.Entries, err)
+		}
+	}
+}
+
 // TestPaths: no name leads out of the folder of ledgers, by dots, by an absolute path or by a link; what
 // is outside stays as it is.
 func TestPaths(t *testing.T) {
