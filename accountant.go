@@ -464,15 +464,15 @@ func (q *inquiry) delta(s *fourier.Sum, eps float64) (fourier.Result, error) {
 		keep = keptForLower
 	}
 	_, left := parallel.Work(q.ctx)
-	short := left < keep*q.work && !slices.Contains(k.eps, eps)
-	q.a.short = q.a.short || short
-	if short || slices.Contains(k.eps, eps) || k.far && k.upper(eps) < deep {
-		return fourier.Result{Lower: k.lower(eps), Upper: k.upper(eps)}, nil
-	}
 	if left < lastPart*q.work {
 		if err := q.askFar(s, k); err != nil {
 			return fourier.Result{}, err
 		}
+	}
+	short := left < keep*q.work && !slices.Contains(k.eps, eps)
+	q.a.short = q.a.short || short
+	if short || slices.Contains(k.eps, eps) || k.far && k.upper(eps) < deep {
+		return fourier.Result{Lower: k.lower(eps), Upper: k.upper(eps)}, nil
 	}
 	s.LimitWork(min(q.t.opts.work()/q.t.asked(), max(1, left/16), max(leastQuestion, left/perQuestion)))
 	r, err := s.Delta(q.ctx, eps)

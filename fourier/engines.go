@@ -65,7 +65,7 @@ func (q *question) answer() (Result, error) {
 			return known, err
 		}
 	}
-	if q.factors.finite() && !q.opts.Laws {
+	if len(q.factors.list) >= manyFinite && q.factors.finite() && !q.opts.Laws {
 		if _, regular := q.lattices.Regular(); !regular { // else lattices are exact
 			if known, err = q.smooth(known); err != nil || !q.tooWide(known) {
 				return known, err

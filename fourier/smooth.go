@@ -13,6 +13,9 @@ import (
 // bumpShare is the share of the width wanted that the mechanism beside finite laws may cost.
 const bumpShare = 0.5 // steers: width for frequencies
 
+// manyFinite is from how many different laws on an integral is asked: an FFT each is cheaper for fewer. steers: time.
+const manyFinite = 16
+
 // finite reports whether all parts are finite laws.
 func (p *factors) finite() bool { return p.without == 0 && !p.decays }
 

@@ -127,12 +127,12 @@ func TestSmoothWider(t *testing.T) {
 	last := math.Inf(1)
 	for _, relative := range []float64{1e-3, 3e-4} {
 		s := New(Options{Relative: relative, Work: 2e6})
-		for i := range 12 {
-			p, err := subsample.PoissonProfile(declared(t)(profiles.NewDiscreteGaussianMechanism(0.8+0.15*float64(i), 1)), 0.002*float64(1+i%3))
+		for i := range 24 {
+			p, err := subsample.PoissonProfile(declared(t)(profiles.NewDiscreteGaussianMechanism(0.8+0.075*float64(i), 1)), 0.002*float64(1+i%3))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Add(p, int64(50+20*i)); err != nil {
+			if err := s.Add(p, int64(25+10*i)); err != nil {
 				t.Fatal(err)
 			}
 		}

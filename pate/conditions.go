@@ -89,7 +89,7 @@ const maxSmoothTeachers = 1_000_000
 
 func (b *localBound) unanimous() float64 {
 	l := b.logHalf + b.tails.log(b.teachers)
-	return min(0, l+logTailErr(l))
+	return min(0, l+sumErr(l, b.classes-1))
 }
 
 // up and down return log B_U(q) and log B_L(q) of Proposition 21: the largest

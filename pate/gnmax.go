@@ -125,7 +125,7 @@ func (t *tails) logQ(votes []int64) float64 {
 		}
 	}
 	l := xmath.LogSum(append(far, xmath.Log(near.Value())))
-	return min(0, l+logTailErr(l))
+	return min(0, l+sumErr(l, len(votes)-1))
 }
 
 // Confident: a check of the largest count, then an answer. Answers are drawn exactly;

@@ -274,6 +274,10 @@ func pairs(w winner, h histogram, moves []move) []pair {
 // for y > 0 (Birnbaum), and is below 0.3 in size for y < 0.
 func logTailErr(l float64) float64 { return xmath.U * (8 + 10*math.Abs(l)) }
 
+// sumErr bounds the absolute error of l, the logarithm of a sum of at most n such tails. The error of a sum is the mean of those of
+// its terms, by their shares w, and the mean of |log t| is |l| − Σ w·log w ≤ |l| + log n.
+func sumErr(l float64, n int) float64 { return logTailErr(math.Abs(l) + xmath.Log(float64(max(n, 1)))) }
+
 // logTailInv returns the y with log Φ̄(y) = l: +Inf at −Inf, −Inf for l ≥ 0.
 // The last Newton step is below 1e-15(1+|y|) and Newton converges
 // quadratically, so that y is as good as log Φ̄ lets it be: within 4u(1+|y|).
