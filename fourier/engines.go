@@ -65,7 +65,7 @@ func (q *question) answer() (Result, error) {
 			return known, err
 		}
 	}
-	if len(q.factors.list) >= manyFinite && q.factors.finite() && !q.opts.Laws {
+	if n := len(q.factors.list); n >= manyFinite && q.factors.finite() && !q.opts.Laws && q.m.Work > lineWork*float64(n) {
 		if _, regular := q.lattices.Regular(); !regular { // else lattices are exact
 			if known, err = q.smooth(known); err != nil || !q.tooWide(known) {
 				return known, err
