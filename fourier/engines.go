@@ -76,21 +76,21 @@ func (q *question) answer() (Result, error) {
 	if wants > 0 {
 		share /= 2
 	}
-	if err := q.m.Within(share, func() error {
+	err = q.m.Within(share, func() error {
 		r, err := q.lattice()
 		known = both(r, known)
 		return err
-	}); err != nil || wants == 0 || !q.tooWide(known) || q.m.Work <= 0 {
-		return known, err
+	})
+	if err == nil && wants > 0 && q.tooWide(known) && q.m.Work > 0 {
+		var r Result
+		if r, _, err = q.integral(q.m.Work / workTerm); err == nil {
+			known = both(r, known)
+		}
 	}
-	r, _, err := q.integral(q.m.Work / workTerm)
-	if err != nil {
-		return Result{}, err
+	if !q.tooWide(known) {
+		known.Warnings = nil // of the narrower of two, which are narrow enough together
 	}
-	if known = both(r, known); !q.tooWide(known) {
-		known.Warnings = nil
-	}
-	return known, nil
+	return known, err
 }
 
 // tooWide reports whether an interval is wider than asked.

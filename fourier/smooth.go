@@ -4,7 +4,11 @@
 
 package fourier
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
+)
 
 // bumpShare is the share of the width wanted that the mechanism beside finite laws may cost.
 const bumpShare = 0.5 // steers: width for frequencies
@@ -21,13 +25,15 @@ func (p *factors) finite() bool { return p.without == 0 && !p.decays }
 // mostExcess is how many times too wide an answer may be for a smaller bump to help. steers: next to the largest loss lattices answer.
 const mostExcess = 30
 
-// smoothRounds is how often a question is asked with a smaller bump, where δ falls faster with ε than was guessed.
+// smoothRounds is how often a question is asked with another bump: a smaller one, where δ falls faster with ε than was guessed, or a
+// larger one, where the width wanted takes too many frequencies: lattices may not reach as much.
 const smoothRounds = 3 // steers: time for width
 
 // smooth asks the integral of finite laws with a bump.
 func (q *question) smooth(known Result) (Result, error) {
 	eps, theta, logDelta, ok := q.guess()
 	most := bumpShare * q.widthFor(eps, theta)
+	larger := false
 	for range smoothRounds {
 		if !ok || !(most > 0) || math.IsInf(most, 1) {
 			break
@@ -43,11 +49,19 @@ func (q *question) smooth(known Result) (Result, error) {
 			return known, err
 		}
 		known = both(r, known)
-		x := q.excess(known)
-		if wants > 0 || !q.tooWide(known) || !(x < mostExcess) {
-			break
+		if !q.tooWide(known) {
+			return known, nil
 		}
-		most *= bumpShare / x
+		x := q.excess(known)
+		switch answered := x < mostExcess; {
+		case answered && wants == 0 && !larger:
+			most *= bumpShare / x
+		case !answered && wants > 0:
+			most, larger = most/(bumpShare*bumpShare), true
+		default:
+			ok = false
+		}
 	}
+	known.Warnings = []string{meter.Warning(meter.ErrRounds, known.Upper-known.Lower)}
 	return known, nil
 }

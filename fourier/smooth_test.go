@@ -3,6 +3,7 @@ package fourier
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier/internal/closed"
@@ -118,5 +119,31 @@ func TestSmoothHoldsTheList(t *testing.T) {
 	}
 	if answered < 50 || moved < 5 {
 		t.Errorf("%d answered, %d need the allowance", answered, moved)
+	}
+}
+
+// Where the width asked for takes too many frequencies the answer is not wider than one that was asked for less, and says why it is wide.
+func TestSmoothWider(t *testing.T) {
+	last := math.Inf(1)
+	for _, relative := range []float64{1e-3, 3e-4} {
+		s := New(Options{Relative: relative, Work: 2e6})
+		for i := range 24 {
+			p, err := subsample.PoissonProfile(declared(t)(profiles.NewDiscreteGaussianMechanism(0.8+0.075*float64(i), 1)), 0.002*float64(1+i%3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Add(p, int64(25+10*i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := epsilon(t, s, 1e-6)
+		w := r.Upper - r.Lower
+		if !(w <= 1.3*last) {
+			t.Errorf("asked for %v: %v, width %v, and %v before", relative, r, w, last)
+		}
+		if wide := w > relative*r.Upper; wide != (len(r.Warnings) > 0) || wide && !strings.Contains(r.Warnings[0], "not reached") {
+			t.Errorf("asked for %v: %v: warnings %q", relative, r, r.Warnings)
+		}
+		last = w
 	}
 }

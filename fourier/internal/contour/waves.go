@@ -51,7 +51,7 @@ func (c *Composition) atoms(ctx context.Context, q *cumulant, g goal, p plan) (*
 			return nil, err
 		}
 		if v, ok := l.(transform.Waver); !ok || !v.Waves(&w, float64(c.factors[i].Count), last) {
-			return nil, &NotServed{Reason: "the transform does not decay: atoms", Work: mostWaves}
+			return nil, &NotServed{Reason: "the transform does not decay: atoms"}
 		}
 	}
 	bounds := w.Bounds(p.h, many)
