@@ -36,9 +36,6 @@ func (s *Sum) askDelta(ctx context.Context, eps, logInf float64) (Result, error)
 	return q.answer()
 }
 
-// beyondLattices is a relative width that no lattice improves on in reasonable time.
-const beyondLattices = 1e-8 // steers: time for width
-
 // answer asks one way after the other until the interval is as narrow as asked.
 func (q *question) answer() (Result, error) {
 	known := unknown(q.least, q.most)
@@ -55,7 +52,7 @@ func (q *question) answer() (Result, error) {
 		if known, wants = both(r, known), terms; !q.tooWide(known) {
 			return known, nil
 		}
-		if w := known.Upper - known.Lower; w <= beyondLattices*min(math.Abs(known.Lower), math.Abs(known.Upper)) && wants == 0 {
+		if w := known.Upper - known.Lower; w <= integralEnough*min(math.Abs(known.Lower), math.Abs(known.Upper)) && wants == 0 {
 			known.Warnings = []string{meter.Warning(meter.ErrRounding, w)}
 			return known, nil
 		}
@@ -65,7 +62,7 @@ func (q *question) answer() (Result, error) {
 			return known, err
 		}
 	}
-	if n := len(q.factors.list); n >= manyFinite && q.factors.finite() && !q.opts.Laws && q.m.Work > lineWork*float64(n) {
+	if n := len(q.factors.list); n >= manyFinite && q.factors.finite() && !q.opts.Laws && q.m.Afford(meter.PerVertex*float64(n)) {
 		if _, regular := q.lattices.Regular(); !regular { // else lattices are exact
 			if known, err = q.smooth(known); err != nil || !q.tooWide(known) {
 				return known, err

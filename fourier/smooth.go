@@ -13,11 +13,8 @@ import (
 // bumpShare is the share of the width wanted that the mechanism beside finite laws may cost.
 const bumpShare = 0.5 // steers: width for frequencies
 
-// manyFinite is from how many different laws on an integral is asked: an FFT each is cheaper for fewer. steers: time.
-const manyFinite = 16
-
-// lineWork is about what the line of a law takes, measured, before a term of it is counted. It decides whether there is work for them all.
-const lineWork = 1e4 // steers: where a limit ends a question
+// manyFinite is from how many different laws on an integral is asked, where there is work for their lines: an FFT each is cheaper for fewer. steers: time.
+const manyFinite = 4
 
 // finite reports whether all parts are finite laws.
 func (p *factors) finite() bool { return p.without == 0 && !p.decays }
