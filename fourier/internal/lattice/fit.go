@@ -86,7 +86,34 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 	if _, ok := lead.Profile.(*profiles.Discrete); !ok {
 		return lead.divide(d, p.theta), false
 	}
-	return leadSpan / max(1, math.Ceil(leadSpan/d*(1-1e-12))), false
+	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
+	return bestDivision(lead, leadSpan, k), false
+}
+
+// bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the other atoms of
+// e come closest to the lattice.
+func bestDivision(e *entry, span, k float64) float64 {
+	atoms := e.Support.Atoms
+	if d, ok := e.Profile.(*profiles.Discrete); ok {
+		for _, a := range d.Atoms() {
+			atoms = append(atoms, a.Loss)
+		}
+	}
+	if len(atoms) <= 2 || len(atoms) > 64 {
+		return span / k
+	}
+	best, off := span/k, math.Inf(1)
+	for m := k; m < 1.2*k+2 && m < k+4096; m++ {
+		d, worst := span/m, 0.0
+		for _, a := range atoms {
+			x := (a - atoms[0]) / d
+			worst = max(worst, math.Abs(x-math.Round(x)))
+		}
+		if worst*d < off*(1-1e-9) {
+			best, off = d, worst*d
+		}
+	}
+	return best
 }
 
 // divide returns a step of at most d, and not much less, on whose lattices from
