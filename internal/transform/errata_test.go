@@ -18,12 +18,12 @@ func TestMillsHypothesis(t *testing.T) {
 	level := m.levelFor(0.1)
 	hi := int(13.5 / m.step(level))
 	for _, s := range []float64{14, 25} {
-		l := m.tilt(s, level, -8*hi/10, hi)
+		l := m.tilt(s, level, -8*hi/10, hi, -1e9)
 		if _, _, err := l.real(); !math.IsInf(err, 1) {
 			t.Errorf("M(%v) with nodes up to 13.5 has error %v", s, err)
 		}
 	}
-	if _, _, err := m.tilt(10, level, -8*hi/10, hi).real(); math.IsInf(err, 1) {
+	if _, _, err := m.tilt(10, level, -8*hi/10, hi, -1e9).real(); math.IsInf(err, 1) {
 		t.Errorf("M(10) with nodes up to 13.5 has no error bound")
 	}
 }

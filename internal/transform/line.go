@@ -103,7 +103,7 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 		if !ok {
 			break
 		}
-		s := m.tilt(theta, level, lo, hi)
+		s := m.tilt(theta, level, lo, hi, goal)
 		want := goal + max(0, s.scale-theta*kl*0.9)
 		if s.logPiece > pieces+1 && s.unit == 1 {
 			level++

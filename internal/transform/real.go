@@ -79,7 +79,7 @@ func (m *mixture) realTilt(s, goal float64) *tilted {
 		if !ok {
 			return nil
 		}
-		t := m.tilt(s, level, lo, hi)
+		t := m.tilt(s, level, lo, hi, goal)
 		// A large M(s) may have an error as much larger.
 		if t.logStill <= goal+t.size() {
 			return t
