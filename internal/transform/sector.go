@@ -96,6 +96,29 @@ func (s *tilted) shares(a float64) []share {
 	return out
 }
 
+// stripOn returns the logarithm of a bound of ∫|f| over the lines ±iaσ² at t = 0, but for
+// e^{a²σ²/2}: the sector is in it.
+func (s *tilted) stripOn(a float64) float64 {
+	if !s.local() {
+		return s.logStrip + s.m.logSector(s.theta, a)
+	}
+	_, unit := s.m.zerosQ()
+	if !(a*unit < math.Pi) {
+		return math.Inf(1)
+	}
+	sum := newScaledSum(s.scale)
+	var before share
+	var logBefore float64
+	for i, x := range s.shares(a) {
+		log := s.logF[i] - s.theta*x.logMod
+		if i > 0 {
+			sum.add(max(log, logBefore) + s.cellGrowthOn(a, before.second, x.second))
+		}
+		before, logBefore = x, log
+	}
+	return logSumUp(sum.log()+1e-9+s.theta*(1e-10+s.turnSlack(a)), s.tailOn(a, true), s.tailOn(a, false))
+}
+
 // A majorant is a Gaussian above |f| beyond an end of the nodes: it has the logarithm log there, z standard
 // deviations beyond its mean.
 type majorant struct{ log, z float64 }

@@ -190,13 +190,13 @@ func TestShiftedLines(t *testing.T) {
 			if line.a*line.a/(2*l.m.inv2) > 8 {
 				continue
 			}
-			b := l.logB(line, s.t)
+			b, _ := l.logB(line, s.t)
 			if re-err > b {
 				t.Errorf("%s, a = %v: log|M| = %v > log B = %v", s.name, line.a, re, b)
 			}
 			last := math.Inf(1)
 			for k := range 7 {
-				b := l.logB(line, s.t*math.Pow(100, float64(k)/6)/10)
+				b, _ := l.logB(line, s.t*math.Pow(100, float64(k)/6)/10)
 				if k > 0 && s.t*math.Pow(100, float64(k)/6)/10 > 2*s.t && math.IsInf(last, 1) {
 					break
 				}
@@ -283,7 +283,7 @@ func TestShiftedLineErrors(t *testing.T) {
 				}
 				sum := func(l *mixtureLine) (float64, float64) { // with and without its errors
 					c := l.newShiftedLine(line.a)
-					upper := l.logB(c, s.t)
+					upper, _ := l.logB(c, s.t)
 					all := newScaledSum(l.scale)
 					for j, f := range c.log {
 						all.add(f - s.t*c.turn[j])

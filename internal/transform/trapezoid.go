@@ -62,7 +62,7 @@ func (s *tilted) still(enough float64) (log, b float64) {
 	}
 	if log > enough && model < log-1 {
 		for range 3 {
-			g := line*line/(2*m.inv2) + s.strip(0, line).log + logTrapezoid(line, s.h)
+			g := line*line/(2*m.inv2) + s.stripOn(line) + logTrapezoid(line, s.h)
 			if g < log {
 				log, b = g, line
 			}
