@@ -151,7 +151,7 @@ func directed(steps []step, reverse bool) []step {
 
 // lowerEpsilon composes, for every query, the neighbour that is worst at the order.
 func lowerEpsilon(ctx context.Context, steps []step, order, delta float64) (float64, error) {
-	sum := fourier.New(fourier.Options{})
+	sum := fourier.New(fourier.Options{Relative: 2e-4})
 	for _, s := range steps {
 		worst, at := -1.0, 0
 		for i, x := range s.pairs {

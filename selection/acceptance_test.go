@@ -143,6 +143,7 @@ func TestCheckExact7(t *testing.T) {
 			d, _ := profiles.LogDelta(normal, e)
 			s.eps = append(s.eps, e)
 			s.up, s.low = append(s.up, math.Exp(d)*(1+1e-13)), append(s.low, math.Exp(d)*(1-1e-13)*less)
+			s.lowUp = append(s.lowUp, math.Exp(d)*(1+1e-13))
 		}
 		return &tables{sides: [2]side{s, s}}
 	}
