@@ -31,20 +31,12 @@ type inquiry struct {
 	at      float64
 }
 
-// wide reports whether an interval is wider than asked.
-func (a inquiry) wide(s *Sum, r Result) bool {
-	if a.ofDelta {
-		return s.wideDelta(r)
-	}
-	return s.wide(r)
-}
-
 // bounded returns r with the smallest upper end that is known: that of the engine, of basic composition, or of
 // the sums that bound s.
 func (s *Sum) bounded(ctx context.Context, r Result, a inquiry) (Result, error) {
-	if s.by != nil && (a.wide(s, r) || s.rival) {
+	if s.by != nil && (s.tooWide(r, a.ofDelta) || s.rival) {
 		for _, simpler := range s.by(ctx) {
-			if !a.wide(s, r) && !s.rival {
+			if !s.tooWide(r, a.ofDelta) && !s.rival {
 				break
 			}
 			o, err := s.askOf(ctx, simpler, a)
@@ -59,7 +51,7 @@ func (s *Sum) bounded(ctx context.Context, r Result, a inquiry) (Result, error) 
 			}
 		}
 	}
-	if a.wide(s, r) && (s.plainly() || r.far()) {
+	if s.tooWide(r, a.ofDelta) && (s.plainly() || r.far()) {
 		x := r.Lower
 		if a.ofDelta {
 			x = max(x, s.elementaryDelta(a.at))
@@ -93,7 +85,7 @@ func (s *Sum) under(r, o Result, a inquiry, of string) Result {
 	}
 	r.Upper, r.Estimate, r.Loose, r.Engine = o.Upper, min(max(r.Lower, o.Estimate), o.Upper), false, o.Engine
 	r.Points, r.Step, r.Frequencies, r.Theta, r.Period = o.Points, o.Step, o.Frequencies, o.Theta, o.Period
-	if r = r.Narrowed(); !a.wide(s, r) {
+	if r = r.Narrowed(); !s.tooWide(r, a.ofDelta) {
 		r.Warnings = nil
 	} else if len(r.Warnings) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the upper end is that of %s", of))

@@ -90,13 +90,15 @@ func (q *question) answer() (Result, error) {
 	return known, err
 }
 
-// tooWide reports whether an interval is wider than asked.
-func (q *question) tooWide(r Result) bool {
-	if q.ofDelta {
-		return q.wideDelta(r)
+// tooWide reports whether an interval, of δ or of ε, is wider than asked.
+func (s *Sum) tooWide(r Result, ofDelta bool) bool {
+	if ofDelta {
+		return s.wideDelta(r)
 	}
-	return q.wide(r)
+	return s.wide(r)
 }
+
+func (q *question) tooWide(r Result) bool { return q.Sum.tooWide(r, q.ofDelta) }
 
 // integral asks the contour engine (integral.go).
 func (q *question) integral(terms float64) (r Result, wants int64, err error) {

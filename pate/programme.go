@@ -149,9 +149,13 @@ func directed(steps []step, reverse bool) []step {
 	return out
 }
 
+// lowerWidth is the relative width of the composition of which the lower end is told: a fifth of the preset one, so that what many
+// different laws cost at that end stays below the distance to the upper one, of a per cent.
+const lowerWidth = 2e-4
+
 // lowerEpsilon composes, for every query, the neighbour that is worst at the order.
 func lowerEpsilon(ctx context.Context, steps []step, order, delta float64) (float64, error) {
-	sum := fourier.New(fourier.Options{Relative: 2e-4})
+	sum := fourier.New(fourier.Options{Relative: lowerWidth})
 	for _, s := range steps {
 		worst, at := -1.0, 0
 		for i, x := range s.pairs {

@@ -113,7 +113,8 @@ func warnAbout(w io.Writer, about any) {
 		warnCurves(w, x.Curves)
 	default:
 		if v := reflect.Indirect(reflect.ValueOf(about)); v.Kind() == reflect.Struct && v.FieldByName("Warnings").IsValid() {
-			warnAll(w, v.FieldByName("Warnings").Interface().([]string))
+			warnings, _ := v.FieldByName("Warnings").Interface().([]string)
+			warnAll(w, warnings)
 		}
 	}
 }

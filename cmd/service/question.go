@@ -403,10 +403,12 @@ func (s *Service) certify(ctx context.Context, q EpsilonRequest, r EpsilonAt) (s
 		return "", err
 	}
 	text := strings.Join(runs, " ")
-	if searched := strings.Contains(text, " selection "); searched || r.TheoryGap && q.Recursion != "0" && strings.Contains(text, "-replacement ") {
-		if q.Recursion, q.Certificate = "0", false; searched {
-			q.Accuracy = "1e-2"
-		}
+	searched := strings.Contains(text, " selection ")
+	if searched {
+		q.Accuracy = "1e-2"
+	}
+	if searched || r.TheoryGap && q.Recursion != "0" && strings.Contains(text, "-replacement ") {
+		q.Recursion, q.Certificate = "0", false
 		again, err := s.epsilon(ctx, q)
 		if err != nil {
 			return "", err
