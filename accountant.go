@@ -42,6 +42,8 @@ type Accountant struct {
 	known map[any]*profiles.Bounds // of a mechanism and its sampling
 	caps  map[*profiles.Bounds]capped
 	short bool // the work limit cut selections short
+	// stretched: as a candidate it was last tabulated at fewer ε than asked, for want of work.
+	stretched bool
 	// curved: many questions follow one another, and a search has one price for all of them.
 	curved  bool
 	bests   *bests   // of a search; nil: none are kept
@@ -287,7 +289,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 	}
 	var from *origin
 	if candidate.runs > 0 { // its simpler releases are known without a price
-		from = &origin{candidate: candidate, law: law, short: short}
+		from = &origin{candidate: candidate, law: law, short: short, stretched: candidate.stretched || candidate.readsFew()}
 	}
 	if err == nil && ctx.Err() == nil {
 		a.bests.keep(asked, m, from)
@@ -338,6 +340,7 @@ const (
 	leastQuestion = 2e5   // work of one δ, where there is as much
 	manyPoints    = 2000  // of a table that is as fine as asked
 	mostStretch   = 640   // makes it 25 times shorter
+	longStretch   = 16    // of chords that are told to be for want of work: they may cost a part of the width asked
 	lastPart      = 0.4   // of the work
 	keptForLower  = 0.25  // of the work, for what is reached, where the upper ends would take all
 	keptForAttack = 0.2
@@ -438,6 +441,7 @@ type inquiry struct {
 
 	lock  sync.Mutex
 	ctx   context.Context
+	fresh bool    // nothing was tabulated under ctx
 	work  float64 // of ctx, at the beginning
 	price float64 // of a question, lately
 	known map[*fourier.Sum]*seen
@@ -447,7 +451,7 @@ type inquiry struct {
 func (q *inquiry) under(ctx context.Context) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
-	q.ctx = ctx
+	q.ctx, q.fresh = ctx, true
 	_, q.work = parallel.Work(ctx)
 }
 
@@ -505,7 +509,10 @@ func (q *inquiry) stretch(eps float64) float64 {
 		return 1
 	}
 	short := manyPoints * q.t.asked() * q.price / ((1 - keptForLower) * max(left, 1))
-	return max(1, eps) * min(max(1, short*short), mostStretch)
+	by := min(max(1, short*short), mostStretch)
+	// A table that was made under an earlier context is as it was.
+	q.a.stretched, q.fresh = !q.fresh && q.a.stretched || by > longStretch, false
+	return max(1, eps) * by
 }
 
 // askFar asks a sum, once, where it has the smallest δ.
@@ -566,13 +573,13 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 	if _, err := a.narrowed(ctx, &iv, &t, delta, 1, true, ask); err != nil {
 		return iv, err
 	}
-	a.oneSearch(ctx, &iv, delta, false)
+	few := a.oneSearch(ctx, &iv, delta, false)
 	if a.made != nil {
 		if least := a.made.Laws.Least(); delta < least && delta > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ = %v is below %v, which laws of %s are made for: the upper end is that of batches that anybody may know", delta, least, a.made.Name))
 		}
 	}
-	a.tooWide(&iv, t, a.opts.Absolute)
+	a.tooWide(&iv, t, a.opts.Absolute, few)
 	return iv, a.warnOfCap(ctx, &iv, delta)
 }
 
@@ -622,13 +629,13 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	if _, err := a.narrowed(ctx, &iv, &t, at, fineDelta, true, ask); err != nil {
 		return iv, err
 	}
-	a.oneSearch(ctx, &iv, eps, true)
+	few := a.oneSearch(ctx, &iv, eps, true)
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
 		}
 	}
-	a.tooWide(&iv, t, 0)
+	a.tooWide(&iv, t, 0, few)
 	return iv, nil
 }
 
@@ -738,13 +745,13 @@ func (a *Accountant) trivialDelta(ctx context.Context, eps float64, err error) (
 }
 
 // tooWide warns of an interval that laws leave wider than asked: those of a question, or those
-// above and below one run.
-func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64) {
+// above and below one run, or searches whose candidates were read at few ε.
+func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64, few bool) {
 	lower, upper := iv.Lower, iv.Upper
 	if lower == upper || len(iv.Warnings) > 0 {
 		return // there is no width, or a reason already
 	}
-	if width := upper - lower; (t.cut || a.short) && (math.IsInf(upper, 1) || width > max(a.opts.Relative*math.Abs(upper), absolute)) {
+	if width := upper - lower; (t.cut || a.short || few) && (math.IsInf(upper, 1) || width > max(a.opts.Relative*math.Abs(upper), absolute)) {
 		iv.Warnings = append(iv.Warnings, fmt.Sprintf("%v before all laws of its steps were made: the interval is wider than asked", parallel.ErrWork))
 		return
 	}

@@ -23,32 +23,38 @@ const (
 	selectionFloor    = -60
 )
 
-// searchTable is how finely the candidate of a single search is read from a table for one question.
-const searchTable = 1e-5
+// searchTable is how finely the candidate of a single search is read from a table for one question, relative to its ε from leastScale
+// to 1.
+const (
+	searchTable = 1e-5
+	leastScale  = 1e-3
+)
 
 // oneSearch narrows the answer about a single private selection, whose profile has one ranking for all δ, by its price at this δ, which
-// has a ranking of its own: at is an ε where delta is asked, else a δ. Where the work does not suffice the answer stays.
-func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, delta bool) {
+// has a ranking of its own: at is an ε where delta is asked, else a δ. Where the work does not suffice the answer stays. It reports whether the
+// answer is by searches whose candidates were read at few ε.
+func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, delta bool) (few bool) {
+	few = a.readsFew()
 	if a.curved || len(a.added) != 1 || a.runs != 1 || iv.Gap == nil || iv.Upper-iv.Lower <= a.opts.Relative*math.Abs(iv.Upper) {
-		return
+		return few
 	}
 	o := a.origins[a.added[0].m]
 	if o == nil || o.candidate == nil || o.short {
-		return
+		return few
 	}
 	own := parallel.WithWork(ctx, a.opts.work())
 	one, err := o.candidate.Candidate(own)
 	if err != nil {
-		return
+		return few
 	}
 	var lower, upper float64
 	if price := selection.PriceOfBest(o.law); delta {
-		lower, upper, err = price.Delta(own, one, at, searchTable)
+		lower, upper, err = price.Delta(own, one, at, searchTable*min(1, max(leastScale, at)))
 	} else {
-		lower, upper, err = price.Epsilon(own, one, at, searchTable)
+		lower, upper, err = price.Epsilon(own, one, at, searchTable*min(1, max(leastScale, iv.Upper)))
 	}
 	if err != nil || !(upper > 0 && max(lower, iv.Lower) <= min(upper, iv.Upper)) {
-		return
+		return few
 	}
 	if iv.Upper = min(iv.Upper, upper); lower > 0 { // 0 stands for no attack
 		iv.Lower = max(iv.Lower, lower)
@@ -61,6 +67,17 @@ func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, de
 	if d := gap.Proved.Lower - gap.Attack.Upper; d > 0 {
 		iv.Budget.TheoryGap = d
 	}
+	return o.candidate.stretched
+}
+
+// readsFew reports whether the price of a search among the steps is by fewer ε of its candidate than asked.
+func (a *Accountant) readsFew() bool {
+	for _, o := range a.origins {
+		if o != nil && o.stretched {
+			return true
+		}
+	}
+	return false
 }
 
 // bests are the bounds of selections that a search has asked for, which it need not compute again

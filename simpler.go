@@ -24,6 +24,7 @@ type origin struct {
 	candidate *Accountant // of a selection, with its law; else nil
 	law       selection.Law
 	short     bool // its price was cut short by the work limit, and may be alike in both directions where its runs are not
+	stretched bool // its price is by fewer ε of the candidate than asked, for want of work
 }
 
 // A simpler is what simpler releases of a plan cost: the sums of both directions, nil where there are none.

@@ -379,7 +379,7 @@ func ExamplePapernotSteinke() {
 	// Output:
 	// Papernot and Steinke 2.1534 <nil>
 	// with candidates that adapt within a factor e^0.1 2.4588 <nil>
-	// here 1.6223 <nil>
+	// here 1.6227 <nil>
 }
 
 // The next candidate may depend on earlier scores, a little.

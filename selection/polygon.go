@@ -78,10 +78,7 @@ const maxGridEps = 1e4
 // deepChord is how many times longer the way to a chord may be where log δ is below what a question is about.
 const deepChord = 64
 
-// leastScale is the least ε that the accuracy of a chord follows.
-const leastScale = 1e-3
-
-// grid walks from ε = 0 in steps h such that the chord is no more than accuracy·min(1, ε)
+// grid walks from ε = 0 in steps h such that the chord is no more than accuracy
 // to the right of the curve, which for a fall d of the logarithm is about h·d/8; where log δ is below deep,
 // deepChord times as much. Where the bound
 // has not fallen for 4 units it is looked for further falls in growing steps; if there are
@@ -112,7 +109,7 @@ func (b Bound) grid(f fineness, stretch func(eps float64) float64) ([]gridPoint,
 		if err != nil {
 			return nil, err
 		}
-		off, most := h*(val-next)/8, f.accuracy*min(1, max(leastScale, eps+h))
+		off, most := h*(val-next)/8, f.accuracy
 		if val < f.deep {
 			most *= deepChord
 		}

@@ -127,7 +127,7 @@ func TestSelectPlan(t *testing.T) {
 	}
 	text, err := selectRun(t, "--plan", path, "--delta", "1e-5", "--law", "negative-binomial,geometric")
 	if err != nil || strings.Count(text, "\n") != 4 || !strings.Contains(text, "no guarantee") ||
-		!strings.Contains(text, " 2.6204") || !strings.Contains(text, " 2.6755") {
+		!strings.Contains(text, " 2.6205") || !strings.Contains(text, " 2.6755") {
 		t.Errorf("table: %v\n%s", err, text)
 	}
 }
