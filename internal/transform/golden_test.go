@@ -70,10 +70,10 @@ func TestGoldenShiftedLines(t *testing.T) {
 	} {
 		l := must(c.tr.Line(context.Background(), c.theta, max(c.t/2, 20), 1e-16, 0)).(*mixtureLine)
 		s := l.newShiftedLine(c.a)
-		upper, _ := l.logB(s, c.t)
+		upper := l.logB(s, c.t)
 		clear(s.err) // without the allowance for rounding
 		clear(s.slip)
-		b, _ := l.logB(s, c.t)
+		b := l.logB(s, c.t)
 		k, _, _ := c.tr.Real(c.theta)
 		if !(upper > b && upper < b+1e-13+2e-14*c.t) {
 			t.Errorf("θ = %v, t = %v, a = %v: the rounding of log B is bounded by %g", c.theta, c.t, c.a, upper-b)

@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -28,16 +27,13 @@ type mixtureLine struct {
 	logMoving float64 // of the quadrature error of f up to tMax
 	best      strip   // where that error is smallest
 
-	loss, weight    []float64 // of the nodes that count
-	skip0, skip1    float64   // what the others add to the error: skip0 + skip1·t
-	kUp             float64   // upper bound of K(θ)
-	slope           float64   // about E[dL/dd] under the tilted density
-	guide           *guide
-	shifted         [shiftedLines]atomic.Pointer[shiftedLine]
-	served          atomic.Pointer[served] // by the last Decay, or by that of the line that this one is made after
-	finerMu         sync.Mutex
-	finer           map[int]*mixtureLine
-	parentFrequency bool
+	loss, weight []float64 // of the nodes that count
+	skip0, skip1 float64   // what the others add to the error: skip0 + skip1·t
+	kUp          float64   // upper bound of K(θ)
+	slope        float64   // about E[dL/dd] under the tilted density
+	guide        *guide
+	shifted      [shiftedLines]atomic.Pointer[shiftedLine]
+	served       atomic.Pointer[served] // by the last Decay, or by that of the line that this one is made after
 }
 
 const maxLineNodes = 1 << 20 // steers: memory
@@ -107,7 +103,7 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 		if !ok {
 			break
 		}
-		s := m.tilt(theta, level, lo, hi, goal)
+		s := m.tilt(theta, level, lo, hi)
 		want := goal + max(0, s.scale-theta*kl*0.9)
 		if s.logPiece > pieces+1 && s.unit == 1 {
 			level++

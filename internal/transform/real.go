@@ -51,24 +51,6 @@ func (m *mixture) Real(s float64) (k, slope, err float64) {
 	return t.real()
 }
 
-// Bound implements Bounder.
-func (m *mixture) Bound(s, slack float64) float64 {
-	if !(math.Abs(s) < math.Inf(1)) || !(slack > 0) {
-		return math.Inf(1)
-	}
-	if s < -0.5 {
-		return m.rev.Bound(-1-s, slack)
-	}
-	kl := m.divergence()
-	goal := xmath.Log(max(min(slack, 1e-3), 1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) / 4)
-	t := m.realTilt(s, goal+min(0, s*kl))
-	if t == nil {
-		return math.Inf(1)
-	}
-	k, _, err := t.real()
-	return k + err
-}
-
 // realTilt returns nodes at s ≥ −½ such that the errors of quadrature are about e^goal, or as much larger as M(s)
 // is; nil if that takes too many.
 func (m *mixture) realTilt(s, goal float64) *tilted {
@@ -79,7 +61,7 @@ func (m *mixture) realTilt(s, goal float64) *tilted {
 		if !ok {
 			return nil
 		}
-		t := m.tilt(s, level, lo, hi, goal)
+		t := m.tilt(s, level, lo, hi)
 		// A large M(s) may have an error as much larger.
 		if t.logStill <= goal+t.size() {
 			return t

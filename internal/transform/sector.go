@@ -96,29 +96,6 @@ func (s *tilted) shares(a float64) []share {
 	return out
 }
 
-// stripOn returns the logarithm of a bound of ∫|f| over the lines ±iaσ² at t = 0, but for
-// e^{a²σ²/2}: the sector is in it.
-func (s *tilted) stripOn(a float64) float64 {
-	if !s.local() {
-		return s.logStrip + s.m.logSector(s.theta, a)
-	}
-	_, unit := s.m.zerosQ()
-	if !(a*unit < math.Pi) {
-		return math.Inf(1)
-	}
-	sum := newScaledSum(s.scale)
-	var before share
-	var logBefore float64
-	for i, x := range s.shares(a) {
-		log := s.logF[i] - s.theta*x.logMod
-		if i > 0 {
-			sum.add(max(log, logBefore) + s.cellGrowthOn(a, before.second, x.second))
-		}
-		before, logBefore = x, log
-	}
-	return logSumUp(sum.log()+1e-9+s.theta*(1e-10+s.turnSlack(a)), s.tailOn(a, true), s.tailOn(a, false))
-}
-
 // A majorant is a Gaussian above |f| beyond an end of the nodes: it has the logarithm log there, z standard
 // deviations beyond its mean.
 type majorant struct{ log, z float64 }
@@ -198,50 +175,17 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 		x := m.sideQ.windowAt(d, false)
 		return m.meanOf(&x)
 	}
-	mean, _ = m.momentsQ(d)
-	return mean, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
-}
-
-// momentsQ returns the mean and the variance of c under the shares of Q at lattice point d.
-func (m *mixture) momentsQ(d float64) (mean, variance float64) {
-	if m.spanQ == 0 {
-		return m.minQ, 0
-	}
-	if m.realZeros {
-		x := m.sideQ.windowAt(d, false)
-		return x.at + x.mean, max(0, x.second-x.mean*x.mean)
-	}
 	top := m.logQ0
 	for i := range m.cs {
 		c := &m.cs[i]
 		top = max(top, c.mean*d+c.offset+c.logQ)
 	}
-	sum := math.Exp(m.logQ0 - top)
-	first, second := 0.0, 0.0
+	sum, first := math.Exp(m.logQ0-top), 0.0
 	for i := range m.cs {
 		c := &m.cs[i]
 		w := math.Exp(c.mean*d + c.offset + c.logQ - top)
 		sum += w
 		first += w * c.mean
-		second += w * c.mean * c.mean
 	}
-	mean = first / sum
-	return mean, max(0, second/sum-mean*mean)
-}
-
-// modelSector is about the logarithm of what a line costs when the variance of c, where
-// most of f is, is v: exact for two means.
-func (m *mixture) modelSector(theta, a, v float64) float64 {
-	if theta <= 0 || m.spanQ == 0 {
-		return 0
-	}
-	n, unit := m.zerosQ()
-	if theta > 50 && unit*a > 1.5 {
-		return math.Inf(1) // what is left out counts as much as for all shares; see tailOn
-	}
-	if m.realZeros {
-		return -4 * theta * min(v, n/4) * xmath.Log(math.Cos(a/2))
-	}
-	x := 2 * math.Sin(min(m.spanQ*a, math.Pi)/2) / m.spanQ
-	return -theta / 2 * math.Log1p(-min(v, m.spanQ*m.spanQ/4)*x*x*(1-1e-9))
+	return first / sum, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
 }

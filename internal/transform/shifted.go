@@ -4,7 +4,6 @@
 package transform
 
 import (
-	"context"
 	"math"
 	"sync"
 
@@ -26,8 +25,8 @@ type shiftedLine struct {
 
 	left, right float64 // logarithms of what is left out, but for e^{a²σ²/2}
 
-	wideOnce, stillOnce sync.Once
-	wide, still         strip // see wideStrip and stillStrip
+	wideOnce sync.Once
+	wide     strip // see wideStrip
 }
 
 // width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
@@ -85,24 +84,22 @@ func (m *mixture) exponentErr(d float64) float64 {
 	return e
 }
 
-// logB returns the logarithm of an upper bound of B_a(t), and of the part of it that is
-// the error of quadrature.
-func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
+// logB returns the logarithm of an upper bound of B_a(t).
+func (l *mixtureLine) logB(s *shiftedLine, t float64) float64 {
 	var sum xmath.Sum
 	lead := l.scale
 	for j, f := range s.log {
 		w := math.Exp(f - lead - t*s.turn[j])
 		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
 	}
-	log = lead + xmath.Log(sum.Value())
+	log := lead + xmath.Log(sum.Value())
 	out := s.a * s.a / (2 * l.m.inv2)
 	// A line that is no better than t = 0 deserves no effort.
 	enough := math.Inf(1)
 	if log < l.kUp {
 		enough = log + xmath.Log(1e-4*max(min(1, l.kUp-log), l.tol))
 	}
-	logErr = l.logShiftedError(s, t, enough)
-	return logSumUp(log, out+s.left, out+s.right, logErr) + 16*u, logErr
+	return logSumUp(log, out+s.left, out+s.right, l.logShiftedError(s, t, enough)) + 16*u
 }
 
 // raised returns at least e^x, x ≥ 0.
@@ -127,36 +124,12 @@ func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64
 			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.logStrip)
 		}
 	}
-	if best > enough && l.local() {
-		if g := l.stillStrip(s); g.a > 0 {
-			best = min(best, lift(g.a)+g.log)
-		}
-	}
 	if best > enough && t <= 2*l.tMax {
 		if g := l.wideStrip(s); g.a > 0 {
 			best = min(best, lift(a+g.a)+g.log)
 		}
 	}
 	return best
-}
-
-// stillStrip returns b ≤ a with the bound on the lines ±bσ² for any t.
-func (l *mixtureLine) stillStrip(s *shiftedLine) strip {
-	s.stillOnce.Do(func() {
-		m := l.m
-		v := m.peakVariance(l.theta)
-		least := math.Inf(1)
-		for _, part := range [...]float64{1, 0.8, 0.6, 0.4} {
-			b := part * min(s.a, m.width()-s.a)
-			if e := b*b/(2*m.inv2) + m.modelSector(l.theta, s.a+b, v) + logTrapezoid(b, l.h); b > 0 && e < least {
-				least, s.still.a = e, b
-			}
-		}
-		if s.still.a > 0 {
-			s.still.log = l.stripOn(s.a + s.still.a)
-		}
-	})
-	return s.still
 }
 
 // wideStrip returns g.a such that there is room for b = a + g.a, with the bound on the lines ±bσ² for t up to
@@ -176,22 +149,6 @@ func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 	return s.wide
 }
 
-// Decay implements Line.
-func (l *mixtureLine) Decay(t float64) float64 {
-	if !(t > 0) {
-		return l.kUp
-	}
-	log, logErr := l.ownDecay(t)
-	// Where quadrature spoils the bound a finer lattice serves better.
-	if left := min(1, l.kUp-log); t > 2*l.tMax && !l.parentFrequency && logErr > log+xmath.Log(1e-3*max(left, l.tol)) {
-		if f := l.finerFor(t); f != nil {
-			better, _ := f.ownDecay(t)
-			log = min(log, better)
-		}
-	}
-	return min(log, l.kUp)
-}
-
 // served is the shifted line that served at t, and the fall of log |M| that it proved.
 type served struct {
 	i       int
@@ -201,62 +158,41 @@ type served struct {
 // deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
 const deepFall = -6 // steers: sketches for lines
 
-// ownDecay takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
+// Decay implements Line. It takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
 // line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
-func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
+func (l *mixtureLine) Decay(t float64) float64 {
+	if !(t > 0) {
+		return l.kUp
+	}
 	m := l.m
 	if s := l.served.Load(); s != nil && s.t == t {
-		if log, logErr = l.logB(l.shiftedLine(s.i), t); log-l.kUp < 0.9*s.fall {
-			return log, logErr
+		if log := l.logB(l.shiftedLine(s.i), t); log-l.kUp < 0.9*s.fall {
+			return min(log, l.kUp)
 		}
 	}
 	if i, fall := l.guide.shift(m, l.theta, t); fall > deepFall {
-		if log, logErr = l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
+		if log := l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
 			l.served.Store(&served{i, t, log - l.kUp})
-			return log, logErr
+			return min(log, l.kUp)
 		}
 	}
 	guess := t * l.slope * m.inv2
 	i := int(math.Round(xmath.Log(guess/m.shift(0)) / xmath.Log(shiftRatio)))
 	i = min(max(i, 0), shiftedLines-1)
-	log, logErr = l.logB(l.shiftedLine(i), t)
+	log := l.logB(l.shiftedLine(i), t)
 	for step := -1; step <= 1; step += 2 {
 		moved := false
 		for j := i + step; j >= 0 && j < shiftedLines; j += step {
-			b, e := l.logB(l.shiftedLine(j), t)
+			b := l.logB(l.shiftedLine(j), t)
 			if !(b < log) {
 				break
 			}
-			i, log, logErr, moved = j, b, e, true
+			i, log, moved = j, b, true
 		}
 		if moved {
 			break
 		}
 	}
 	l.served.Store(&served{i, t, log - l.kUp})
-	return log, logErr
-}
-
-// finerFor returns a line with nodes for frequencies about t; nil if that takes too many.
-func (l *mixtureLine) finerFor(t float64) *mixtureLine {
-	exp := math.Ceil(math.Log2(t)) - 1
-	if !(exp < 60) {
-		return nil
-	}
-	l.finerMu.Lock()
-	defer l.finerMu.Unlock()
-	if f, ok := l.finer[int(exp)]; ok {
-		return f
-	}
-	if l.finer == nil {
-		l.finer = map[int]*mixtureLine{}
-	}
-	f, err := l.m.line(context.Background(), nil, l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
-	if err != nil {
-		f = nil
-	} else {
-		f.parentFrequency = true
-	}
-	l.finer[int(exp)] = f
-	return f
+	return min(log, l.kUp)
 }

@@ -170,7 +170,7 @@ func (m *mixture) roughLine(theta float64) *roughLine {
 	if !ok || hi-lo < 2 {
 		return nil
 	}
-	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi, math.Inf(1)), kl: kl}
+	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi), kl: kl}
 	var slope, mass float64
 	for i, w := range l.w {
 		l.mass += w

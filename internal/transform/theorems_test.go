@@ -97,7 +97,7 @@ func settings(n int, seed uint64) []setting {
 
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
-	s := m.tilt(theta, level, lo, hi, -1e9)
+	s := m.tilt(theta, level, lo, hi)
 	logErr, best, _ := s.strips(context.Background(), t, -1e9, 0)
 	return newLine(s, &guide{}, best, logErr, t, 1e-15, maxLineNodes)
 }
@@ -190,13 +190,13 @@ func TestShiftedLines(t *testing.T) {
 			if line.a*line.a/(2*l.m.inv2) > 8 {
 				continue
 			}
-			b, _ := l.logB(line, s.t)
+			b := l.logB(line, s.t)
 			if re-err > b {
 				t.Errorf("%s, a = %v: log|M| = %v > log B = %v", s.name, line.a, re, b)
 			}
 			last := math.Inf(1)
 			for k := range 7 {
-				b, _ := l.logB(line, s.t*math.Pow(100, float64(k)/6)/10)
+				b := l.logB(line, s.t*math.Pow(100, float64(k)/6)/10)
 				if k > 0 && s.t*math.Pow(100, float64(k)/6)/10 > 2*s.t && math.IsInf(last, 1) {
 					break
 				}
@@ -217,7 +217,7 @@ func TestShiftedLines(t *testing.T) {
 func TestStripBound(t *testing.T) {
 	// At the step σ·4 = 1 the peak of the density at 0 is in the middle of a cell.
 	m := poisson(1e-3, 0.25).(*mixture)
-	if s, k := m.tilt(0.1, 0, -8, 8, -1e9), first(m.Real(0.1)); s.logStrip < k {
+	if s, k := m.tilt(0.1, 0, -8, 8), first(m.Real(0.1)); s.logStrip < k {
 		t.Errorf("∫f = e^%v, the bound is e^%v", k, s.logStrip)
 	} else if s.logStrip > k+3 {
 		t.Errorf("∫f = e^%v, the bound e^%v is far", k, s.logStrip)
@@ -236,7 +236,7 @@ func TestStripBound(t *testing.T) {
 				continue
 			}
 			ratio := s.m.step(ref.level) / s.m.step(level)
-			c := s.m.tilt(s.theta, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1, -1e9)
+			c := s.m.tilt(s.theta, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1)
 			g := c.strip(s.t, a)
 			if g.log < want-1e-9 {
 				t.Errorf("%s: at level %d the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
@@ -245,7 +245,7 @@ func TestStripBound(t *testing.T) {
 				low++
 			}
 			part := (c.hi - c.lo) / 4
-			for _, cut := range []*tilted{s.m.tilt(s.theta, level, c.lo, c.hi-part, -1e9), s.m.tilt(s.theta, level, c.lo+part, c.hi, -1e9)} {
+			for _, cut := range []*tilted{s.m.tilt(s.theta, level, c.lo, c.hi-part), s.m.tilt(s.theta, level, c.lo+part, c.hi)} {
 				if g := cut.strip(s.t, a); g.log < want-1e-9 {
 					t.Errorf("%s: at level %d with nodes left out the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
 				}
@@ -283,7 +283,7 @@ func TestShiftedLineErrors(t *testing.T) {
 				}
 				sum := func(l *mixtureLine) (float64, float64) { // with and without its errors
 					c := l.newShiftedLine(line.a)
-					upper, _ := l.logB(c, s.t)
+					upper := l.logB(c, s.t)
 					all := newScaledSum(l.scale)
 					for j, f := range c.log {
 						all.add(f - s.t*c.turn[j])

@@ -40,9 +40,8 @@ type tilted struct {
 	stillLine         float64
 }
 
-// tilt sums the nodes lo..hi of a level at θ ≥ −½. An error of quadrature of M(θ) of e^enough, and for large
-// M(θ) that much larger, is not worth an effort.
-func (m *mixture) tilt(theta float64, level, lo, hi int, enough float64) *tilted {
+// tilt sums the nodes lo..hi of a level at θ ≥ −½.
+func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
 	s := &tilted{m: m, theta: theta, level: level, h: m.step(level), lo: lo, hi: hi, nodes: m.points(level, lo, hi)}
 	logH := xmath.Log(s.h / m.inv2)
 	store := make([]float64, 2*len(s.nodes))
@@ -64,7 +63,7 @@ func (m *mixture) tilt(theta float64, level, lo, hi int, enough float64) *tilted
 		}
 	}
 	s.sums()
-	s.bounds(enough)
+	s.bounds()
 	return s
 }
 
@@ -105,7 +104,7 @@ func (s *tilted) sums() {
 }
 
 // bounds computes what is left out and the quadrature errors at t = 0.
-func (s *tilted) bounds(enough float64) {
+func (s *tilted) bounds() {
 	m, theta := s.m, s.theta
 	first, last := &s.nodes[0], &s.nodes[len(s.nodes)-1]
 	dLo, dHi := float64(s.lo)*s.h, float64(s.hi)*s.h
@@ -120,7 +119,7 @@ func (s *tilted) bounds(enough float64) {
 		sum.Add(max(s.w[i-1], s.w[i]))
 	}
 	s.logStrip = logSumUp(s.scale+xmath.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
-	s.logStill, s.stillLine = s.still(enough + s.size())
+	s.logStill, s.stillLine = s.still()
 }
 
 // logSumUp is log Σe^x, rounded up; +Inf if a term is.

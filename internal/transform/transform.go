@@ -43,12 +43,6 @@ type Follower interface {
 // compositions of thousands of transforms could not hold it all.
 type Releaser interface{ Release() }
 
-// A Bounder is a Transform that has upper bounds at a lower price than values. Bound returns one of log M(s), meant
-// to be within slack of it, a wish and not a promise; +Inf where there is none.
-type Bounder interface {
-	Bound(s, slack float64) float64
-}
-
 // A Line is a transform on one line Re z = theta. Implementations are immutable
 // and safe for concurrent use.
 type Line interface {

@@ -41,35 +41,15 @@ func (m *mixture) cellGrowth(theta, h float64) float64 {
 	return hx * hx / 8 * (m.inv2 + max(theta, 0)*n*unit*unit/4*m.inv2*m.inv2) * (1 + 1e-14)
 }
 
-// still returns the logarithm of the error of the sum of f_θ (t = 0) for a good line, and that line. It
-// does more where the factor for all shares of Q leaves the error above e^enough.
-func (s *tilted) still(enough float64) (log, b float64) {
+// still returns the logarithm of the error of the sum of f_θ (t = 0) for the best line, and that line.
+func (s *tilted) still() (log, b float64) {
 	m := s.m
-	log, model := math.Inf(1), math.Inf(1)
-	line, v := 0.0, m.peakVariance(s.theta)
+	log = math.Inf(1)
 	widest := min(m.width(), 16*math.Sqrt(m.inv2))
 	for i := range 16 {
 		a := widest * math.Pow(0.78, float64(i))
-		e := a*a/(2*m.inv2) + s.logStrip + logTrapezoid(a, s.h)
-		if g := e + m.logSector(s.theta, a); g < log {
+		if g := a*a/(2*m.inv2) + s.logStrip + logTrapezoid(a, s.h) + m.logSector(s.theta, a); g < log {
 			log, b = g, a
-		}
-		if s.local() {
-			if g := e + m.modelSector(s.theta, a, v); g < model {
-				model, line = g, a
-			}
-		}
-	}
-	if log > enough && model < log-1 {
-		for range 3 {
-			g := line*line/(2*m.inv2) + s.stripOn(line) + logTrapezoid(line, s.h)
-			if g < log {
-				log, b = g, line
-			}
-			if log <= enough {
-				break
-			}
-			line *= 0.78
 		}
 	}
 	return log + 1e-9, b
@@ -77,28 +57,12 @@ func (s *tilted) still(enough float64) (log, b float64) {
 
 // stillStep returns a step at which the error of the sum of f_θ is about e^−c times ∫f.
 func (m *mixture) stillStep(theta, c float64) float64 {
-	plain, local := 0.0, 0.0
-	v := m.peakVariance(theta)
+	step := 0.0
 	widest := min(m.width(), 16*math.Sqrt(m.inv2))
 	for i := range 16 {
 		a := widest * math.Pow(0.78, float64(i))
-		n := c + a*a/(2*m.inv2) + math.Ln2
-		plain = max(plain, 2*math.Pi*a/(n+m.logSector(theta, a)))
-		local = max(local, 2*math.Pi*a/(n+m.modelSector(theta, a, v)))
-	}
-	// The shares of Q at the nodes cost as much as half as many nodes again.
-	if local > 1.6*plain {
-		plain = local
+		step = max(step, 2*math.Pi*a/(c+a*a/(2*m.inv2)+math.Ln2+m.logSector(theta, a)))
 	}
 	// The pieces P and Q alone.
-	return min(plain, math.Pi*math.Sqrt(2*m.inv2/(c+math.Ln2)))
-}
-
-// peakVariance returns about the variance of c under the shares of Q where f is largest.
-func (m *mixture) peakVariance(theta float64) float64 {
-	if !(theta > 0) || m.spanQ == 0 {
-		return 0
-	}
-	_, v := m.momentsQ((m.tailFrom(theta, +1) - m.x0) * m.inv2)
-	return v
+	return min(step, math.Pi*math.Sqrt(2*m.inv2/(c+math.Ln2)))
 }

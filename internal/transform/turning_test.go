@@ -22,7 +22,7 @@ func TestTurningTail(t *testing.T) {
 		if !ok {
 			continue
 		}
-		s := m.tilt(theta, level, lo, hi, -20)
+		s := m.tilt(theta, level, lo, hi)
 		table := m.angles(a)
 		freq := math.Pow(10, 3*r.Float64()-1)
 		for _, right := range []bool{false, true} {

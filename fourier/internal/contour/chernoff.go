@@ -35,7 +35,7 @@ func (b *bound) update(c *Composition) {
 	}
 	for i, f := range c.factors {
 		if i == len(b.logM) {
-			b.logM = append(b.logM, realBound(f.Transform, b.s, 0))
+			b.logM = append(b.logM, realBound(f.Transform, b.s))
 			if len(c.factors) > sampleAbove {
 				release(f.Transform)
 			}

@@ -45,8 +45,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
-	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes,
-		slack: remainderSlack / math.Max(1, c.runs())}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes}
 
 	if c.bump != nil {
 		return c.atoms(ctx, q, g, p)
@@ -121,9 +120,6 @@ func (q *cumulant) forget(s, theta float64) {
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
 // knows nothing of it, should hardly be off by it. steers: time for width.
 const longer = 1.15
-
-// remainderSlack is by how much the logarithm of a remainder may be too large.
-const remainderSlack = 0.02 // steers: time for period
 
 // maxNodes bounds the nodes of one factor.
 const maxNodes = 1 << 18 // steers: memory

@@ -24,7 +24,6 @@ type plan struct {
 	sHigh, sLow float64
 	n           int     // the frequencies are 0, h, …, nh
 	tol         float64 // wanted error of one log M
-	slack       float64 // that of its bounds on the lines of the remainders; 0 for the least
 	maxNodes    int
 }
 
@@ -154,19 +153,13 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 		}
 	}
 	col.decay = line.Decay(p.last())
-	col.high = realBound(f, p.sHigh, p.slack)
-	col.low = realBound(f, p.sLow, p.slack)
+	col.high = realBound(f, p.sHigh)
+	col.low = realBound(f, p.sLow)
 	return col
 }
 
-// realBound returns an upper bound of log M(s), +Inf where there is none, that need not be closer than slack.
-func realBound(f transform.Transform, s, slack float64) float64 {
-	if b, ok := f.(transform.Bounder); ok && slack > 0 {
-		if k := b.Bound(s, slack); !math.IsNaN(k) {
-			return k + 2*xmath.U*math.Abs(k)
-		}
-		return math.Inf(1)
-	}
+// realBound returns an upper bound of log M(s), +Inf where there is none.
+func realBound(f transform.Transform, s float64) float64 {
 	k, _, err := f.Real(s)
 	if b := k + err; !math.IsNaN(b) {
 		return b + 2*xmath.U*math.Abs(b)
