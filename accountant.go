@@ -231,7 +231,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 	var m profiles.Bounds
 	var err error
 	if part, ok := s.Mechanism.(*adaptive); ok && s.Sampling == nil {
-		m, err = part.persons(ctx, a.relation, a.Records())
+		m, err = part.persons(ctx, a.relation, a.Records(), a.opts.Relative)
 	} else {
 		m, err = subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
 	}

@@ -206,14 +206,14 @@ func (*adaptive) Pair(profiles.Relation) (profiles.Profile, error) {
 
 // Bounds implements profiles.Compound.
 func (a *adaptive) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bounds, error) {
-	return a.persons(ctx, r, 1)
+	return a.persons(ctx, r, 1, defaults().Relative)
 }
 
-// persons is Bounds of persons with so many records: what each type costs them.
-func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int64) (b profiles.Bounds, err error) {
+// persons is Bounds of persons with so many records, what each type costs them, for an answer of an accuracy.
+func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int64, accuracy float64) (b profiles.Bounds, err error) {
 	m := a.menu
 	m.Neighbors, m.RecordsPerPerson = r, records
-	priced, err := m.Price(ctx)
+	priced, err := m.Price(ctx, WithAccuracy(accuracy/4)) // of other parts and the reading as well
 	if err != nil {
 		return b, fault.In("adaptive", err)
 	}

@@ -279,3 +279,30 @@ func TestAdaptivePartBesideOthers(t *testing.T) {
 		}
 	}
 }
+
+// Bounded losses beside far ones: tilted by the slope of δ next to the largest loss, a transform's errors reach 1 at ε = 0, and
+// levels carry them on. There was no finite upper end at all. Alone, the bounded type costs as much.
+func TestAdaptivePartOfBoundedAndFarLosses(t *testing.T) {
+	bounded := "        - {name: a, cost: 1, steps: [{mechanism: {exponential: {epsilon: 0.335488931902453}}}]}\n"
+	far := "        - {name: b, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.0001}}}]}\n"
+	ask := func(types string) (lower, upper float64) {
+		p, err := plan.Parse([]byte("neighbors: zero-out\nsteps:\n  - adaptive:\n      units: 7\n      menu:\n" + types))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Accountant(accountant.WithAccuracy(1e-2))
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), 3.29e-7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return iv.Lower, iv.Upper
+	}
+	least, one := ask(bounded)
+	lower, both := ask(bounded + far)
+	if !(lower > 0.99*least && both >= least && both <= 1.01*one) {
+		t.Errorf("[%v, %v], and [%v, %v] with the bounded type alone", lower, both, least, one)
+	}
+}

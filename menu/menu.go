@@ -357,6 +357,9 @@ const (
 	keptBytes     = 16 << 20 // of levels, for one direction from one side
 	rounds        = 6        // lattices that are tried for a direction
 	defaultWork   = 1e8      // of a menu whose context has no limit of its own, about 4 s
+	coarserShare  = 16       // of the work goes to each coarser lattice where finer ones took all of it
+	leastWork     = 1e6      // of these, for a menu that is asked about when nothing is left
+	tiltedRange   = 12       // logarithm of a tilted value at −ε over that at 0
 	mostTilt      = 100      // exponent of a weight at the end of the lattice
 	latticePoints = 2000     // about how many of a lattice that holds all losses
 	lowShare      = 1e-4     // of the width, what losses far below may cost that are taken in
@@ -402,6 +405,7 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 	if _, left := parallel.Work(ctx); math.IsInf(left, 1) {
 		ctx = parallel.WithWork(ctx, defaultWork)
 	}
+	_, whole := parallel.Work(ctx)
 	first := s.lattice
 	if first == 0 {
 		first = m.fitted(max(min(3*s.least*math.Sqrt(max(m.opts.Relative, firstWidth)), s.epsilon/16), m.narrowest(s)))
@@ -416,7 +420,8 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 		x, err := m.on(ctx, s, d, first, budget, find)
 		for s.lattice == 0 && tooMuch(err) && first < s.reach/16 {
 			first = m.fitted(2 * first)
-			x, err = m.on(ctx, s, d, first, budget, find)
+			_, left := parallel.Work(ctx)
+			x, err = m.on(parallel.WithWork(ctx, max(left, whole/coarserShare, leastWork)), s, d, first, budget, find)
 		}
 		if err != nil {
 			return err
@@ -451,6 +456,10 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 				break
 			}
 			x = y
+			if next := x.last(); !math.IsInf(last.Upper, 1) && !(next.Upper-next.Lower < 0.9*(last.Upper-last.Lower)) { // a gap of theory, or rounding
+				m.warn(errRounds, next.Upper-next.Lower)
+				break
+			}
 		}
 		dirs[d] = x
 		if i == 1 && x.units() < budget {
@@ -517,9 +526,11 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 	if err != nil {
 		return nil, err
 	}
+	// Errors of transforms are relative to the largest tilted value, that at −ε or so: values at 0, which are 1, must not be lost in them.
+	theta := min(k.theta, (tiltedRange-xmath.Log(s.delta))/s.epsilon)
 	at := &solution{step: step, direction: direction{moved: moved,
-		above: newRecursion(above, costs, true, step, k.theta, low, high),
-		below: newRecursion(below, costs, false, step, k.theta, low, high)}}
+		above: newRecursion(above, costs, true, step, theta, low, high),
+		below: newRecursion(below, costs, false, step, theta, low, high)}}
 	at.read(s.delta, m.TableDelta())
 	if price := 2 * at.above.price() * float64(budget); !find {
 		if _, left := parallel.Work(ctx); price > left {

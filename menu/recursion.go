@@ -42,6 +42,7 @@ type recursion struct {
 	pads   [2]int    // losses below and above that laws reach
 	rest   []float64 // 1 − e^{−y} at every point of the padded array, and 0 below
 	weight []float64 // e^{−θy} there
+	masses int       // of all laws, that are not 0
 	back   []float64 // e^{θy}/n at every value
 	n      int       // length of transforms; 0 for direct sums
 	fft    *gonum.FFT
@@ -61,11 +62,11 @@ type level struct {
 
 func newRecursion(laws []*law, cost []int, up bool, step, theta float64, low, high int) *recursion {
 	r := &recursion{up: up, step: step, theta: theta, low: low, laws: laws, cost: cost}
-	masses, deepest := 0, 0
+	deepest := 0
 	for i, l := range laws {
 		for _, m := range l.mass {
 			if m > 0 {
-				masses++
+				r.masses++
 			}
 		}
 		deepest = max(deepest, cost[i])
@@ -90,7 +91,7 @@ func newRecursion(laws []*law, cost []int, up bool, step, theta float64, low, hi
 	for i := range r.value {
 		r.value[i] = max(0, r.rest[r.pads[0]+i]*(1+sign*4*xmath.U))
 	}
-	if masses > directMasses {
+	if r.masses > directMasses {
 		r.n = gonumfft.Length(size)
 		r.fft = gonum.NewFFT(r.n)
 		for i := range r.value {
@@ -120,11 +121,7 @@ func (r *recursion) price() float64 {
 	if r.n > 0 {
 		return perPoint * float64(r.n) * float64(len(r.laws)+1) / 2
 	}
-	sum := 0
-	for _, l := range r.laws {
-		sum += len(l.mass)
-	}
-	return perProduct * float64(sum) * float64(len(r.value))
+	return perProduct * float64(r.masses) * float64(len(r.value))
 }
 
 // keep stores the values of the budget that was reached for those to come, with their pads.
