@@ -126,11 +126,7 @@ func reference() []byte {
 		}
 	})
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Command reference\n\nThis page is generated (`go test ./cmd/accountant -run TestReference -update`). [cli.md](cli.md) explains plans, answers and JSON.\n\n")
-	for i, c := range all[1:] {
-		name := strings.TrimPrefix(c.CommandPath(), "accountant ")
-		fmt.Fprintf(&b, "[%s](#accountant-%s)%s\n", name, strings.ReplaceAll(name, " ", "-"), map[bool]string{true: ".", false: ","}[i == len(all)-2])
-	}
+	fmt.Fprintf(&b, "# Command reference\n\nThis page is generated (`go test ./cmd/accountant -run TestReference -update`). [cli.md](cli.md) explains plans, answers and JSON.\n")
 	shared := sharedFlags(all)
 	inFamily := map[string]bool{}
 	print := func(title string, names []string) {
@@ -153,13 +149,17 @@ func reference() []byte {
 	print("Others", slices.DeleteFunc(slices.Sorted(maps.Keys(shared)), func(name string) bool { return inFamily[name] }))
 	fmt.Fprintf(&b, "```\n")
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n## %s\n\n```text\n", c.CommandPath())
-		fmt.Fprintf(&b, "%s.\n", c.Short)
+		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
+		fmt.Fprintf(&b, "\n## %s\n\n%s.", c.CommandPath(), c.Short)
+		if _, err := helpTexts.Open("help/" + name + ".txt"); err == nil && c.Long != "" {
+			fmt.Fprintf(&b, " [More](../../cmd/accountant/help/%s.txt)", name)
+		}
+		fmt.Fprintln(&b)
 		if c.HasExample() { // one is enough here
 			first, _, _ := strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
-			fmt.Fprintf(&b, "\n%s\n", first)
+			fmt.Fprintf(&b, "\n    %s\n", strings.TrimSpace(first))
 		} else if c.Runnable() && c != root {
-			fmt.Fprintf(&b, "\n  %s\n", c.UseLine())
+			fmt.Fprintf(&b, "\n    %s\n", c.UseLine())
 		}
 		own, also := pflag.NewFlagSet("", pflag.ContinueOnError), []string{}
 		has := map[string]bool{}
@@ -192,11 +192,6 @@ func reference() []byte {
 		}
 		if len(also) > 0 {
 			fmt.Fprintf(&b, "\nShared: %s.\n", strings.Join(also, ", "))
-		}
-		fmt.Fprintf(&b, "```\n")
-		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
-		if _, err := helpTexts.Open("help/" + name + ".txt"); err == nil && c.Long != "" {
-			fmt.Fprintf(&b, "\n[More](../../cmd/accountant/help/%s.txt)\n", name)
 		}
 	}
 	return b.Bytes()
