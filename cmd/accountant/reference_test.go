@@ -108,10 +108,14 @@ func sharedFlags(all []*cobra.Command) map[string]*pflag.Flag {
 
 func keyOf(f *pflag.Flag) string { return f.Name + "\n" + f.Usage + "\n" + f.DefValue }
 
-// usages returns the flags as help prints them, without the blanks between name and text.
+// saidOnce leaves out what the page says of all flags at its top.
+var saidOnce = strings.NewReplacer(", several with commas between them", ", or several", "; several with commas between them", ", or several", ", with commas between them", "", " with commas between them", "", " (.svg, .png or .pdf)", "")
+
+// usages returns the flags as help prints them, without the blanks between name and text and what is said once.
 func usages(flags *pflag.FlagSet) string {
 	flags.SortFlags = true
-	return regexp.MustCompile(`(?m)(\S)  +`).ReplaceAllString(strings.TrimRight(flags.FlagUsages(), " \n"), "$1  ")
+	lines := regexp.MustCompile(`(?m)(\S)  +`).ReplaceAllString(strings.TrimRight(flags.FlagUsages(), " \n"), "$1  ")
+	return saidOnce.Replace(lines)
 }
 
 // reference writes what every command does, an example and its flags as Markdown; what several commands share stands at the top.
@@ -142,7 +146,7 @@ func reference() []byte {
 		}
 		fmt.Fprintf(&b, "\n%s:\n%s\n", title, lines)
 	}
-	fmt.Fprintf(&b, "\n## Shared flags\n\nA command below names these and does not repeat them; `-h` prints the help of each command.\n\n```text")
+	fmt.Fprintf(&b, "\n## Shared flags\n\nA command below names these and does not repeat them; `-h` prints the help of each command. Several values have commas between them. Pictures are .svg, .png or .pdf.\n\n```text")
 	for _, x := range families {
 		print(strings.ToUpper(x.title[:1])+x.title[1:], x.flags)
 	}
