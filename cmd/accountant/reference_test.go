@@ -153,10 +153,12 @@ func reference() []byte {
 	print("Others", slices.DeleteFunc(slices.Sorted(maps.Keys(shared)), func(name string) bool { return inFamily[name] }))
 	fmt.Fprintf(&b, "```\n")
 	for _, c := range all {
-		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
-		fmt.Fprintf(&b, "\n## %s\n\n%s.", c.CommandPath(), c.Short)
-		if _, err := helpTexts.Open("help/" + name + ".txt"); err == nil && c.Long != "" {
-			fmt.Fprintf(&b, " [More](../../cmd/accountant/help/%s.txt)", name)
+		name := strings.TrimPrefix(c.CommandPath(), "accountant ")
+		fmt.Fprintf(&b, "\n## %s\n\n%s.", name, c.Short)
+		if file := strings.ReplaceAll(name, " ", "-") + ".txt"; c.Long != "" {
+			if _, err := helpTexts.Open("help/" + file); err == nil {
+				fmt.Fprintf(&b, " [More](../../cmd/accountant/help/%s)", file)
+			}
 		}
 		fmt.Fprintln(&b)
 		if c.HasExample() { // one is enough here
