@@ -15,7 +15,6 @@ import (
 // What a user reads may be as long as this.
 const (
 	guidePages    = 12
-	guideWords    = 18000
 	sentenceWords = 35
 	medianWords   = 18
 )
@@ -90,15 +89,11 @@ func TestGuide(t *testing.T) {
 	if n := len(guide); n < 5 || n > guidePages {
 		t.Errorf("docs/guide has %d pages, want at most %d", n, guidePages)
 	}
-	total := 0
 	var all []int
 	for _, path := range append(guide, root+"/README.md") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if !strings.HasSuffix(path, "README.md") {
-			total += len(strings.Fields(string(data)))
 		}
 		paragraphs, cells := passages(string(data))
 		for i, passage := range slices.Concat(paragraphs, cells) {
@@ -120,10 +115,7 @@ func TestGuide(t *testing.T) {
 	if m := all[len(all)/2]; m > medianWords {
 		t.Errorf("half of the sentences have %d words or more, want %d", m, medianWords)
 	}
-	t.Logf("%d pages, %d words, %d sentences with a median of %d", len(guide), total, len(all), all[len(all)/2])
-	if total > guideWords {
-		t.Errorf("docs/guide has %d words, want at most %d", total, guideWords)
-	}
+	t.Logf("%d pages, %d sentences with a median of %d", len(guide), len(all), all[len(all)/2])
 }
 
 // TestSentences: what is one sentence, and what is a word.

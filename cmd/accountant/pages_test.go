@@ -21,8 +21,11 @@ import (
 // root is where the pages are, seen from this package.
 const root = "../.."
 
-// soundness is the one table that is held to what pages are held to: its cells have links and names.
-const soundness = "docs/reference/soundness.csv"
+// Tables that are held to what pages are held to: their cells have links and names.
+const (
+	soundness  = "docs/reference/soundness.csv"
+	randomness = "docs/reference/randomness.csv"
+)
 
 // pages returns the paths of all pages, relative to root.
 func pages(t *testing.T) []string {
@@ -32,7 +35,7 @@ func pages(t *testing.T) []string {
 		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
 			return fs.SkipDir
 		}
-		if err == nil && (strings.HasSuffix(path, ".md") || strings.HasSuffix(filepath.ToSlash(path), soundness)) {
+		if err == nil && (strings.HasSuffix(path, ".md") || strings.HasSuffix(filepath.ToSlash(path), soundness) || strings.HasSuffix(filepath.ToSlash(path), randomness)) {
 			rel, relErr := filepath.Rel(root, path)
 			all, err = append(all, filepath.ToSlash(rel)), relErr
 		}

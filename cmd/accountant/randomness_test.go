@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestRandomnessNamesEverySampler: docs/reference/randomness.md has every exported function or method with a parameter of
+// TestRandomnessNamesEverySampler: docs/reference/randomness.csv has every exported function or method with a parameter of
 // type rand.Source, and every method Sample of a law with a *rand.Rand.
 func TestRandomnessNamesEverySampler(t *testing.T) {
-	text := strings.Join(page(t, "docs/reference/randomness.md"), "\n")
+	text := strings.Join(page(t, randomness), "\n")
 	named := map[string]bool{}
 	for _, code := range codeSpan.FindAllString(text, -1) {
 		named[strings.Trim(code, "`")] = true
@@ -52,7 +52,7 @@ func TestRandomnessNamesEverySampler(t *testing.T) {
 			}
 			seen++
 			if name += fn.Name.Name; !named[name] {
-				t.Errorf("docs/reference/randomness.md does not name %s", name)
+				t.Errorf("%s does not name %s", randomness, name)
 			}
 		}
 		return nil

@@ -108,10 +108,14 @@ func sharedFlags(all []*cobra.Command) map[string]*pflag.Flag {
 
 func keyOf(f *pflag.Flag) string { return f.Name + "\n" + f.Usage + "\n" + f.DefValue }
 
-// usages returns the flags as help prints them, without the blanks between name and text.
+// saidOnce leaves out what the page says of all flags at its top.
+var saidOnce = strings.NewReplacer(", several with commas between them", ", or several", "; several with commas between them", ", or several", ", with commas between them", "", " with commas between them", "", " (.svg, .png or .pdf)", "")
+
+// usages returns the flags as help prints them, without the blanks between name and text and what is said once.
 func usages(flags *pflag.FlagSet) string {
 	flags.SortFlags = true
-	return regexp.MustCompile(`(?m)(\S)  +`).ReplaceAllString(strings.TrimRight(flags.FlagUsages(), " \n"), "$1  ")
+	lines := regexp.MustCompile(`(?m)(\S)  +`).ReplaceAllString(strings.TrimRight(flags.FlagUsages(), " \n"), "$1  ")
+	return saidOnce.Replace(lines)
 }
 
 // reference writes what every command does, an example and its flags as Markdown; what several commands share stands at the top.
@@ -126,11 +130,7 @@ func reference() []byte {
 		}
 	})
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Command reference\n\nThis page is generated (`go test ./cmd/accountant -run TestReference -update`). [cli.md](cli.md) explains plans, answers and JSON.\n\n")
-	for i, c := range all[1:] {
-		name := strings.TrimPrefix(c.CommandPath(), "accountant ")
-		fmt.Fprintf(&b, "[%s](#accountant-%s)%s\n", name, strings.ReplaceAll(name, " ", "-"), map[bool]string{true: ".", false: ","}[i == len(all)-2])
-	}
+	fmt.Fprintf(&b, "# Command reference\n\nThis page is generated (`go test ./cmd/accountant -run TestReference -update`). [cli.md](cli.md) explains plans, answers and JSON.\n")
 	shared := sharedFlags(all)
 	inFamily := map[string]bool{}
 	print := func(title string, names []string) {
@@ -146,20 +146,26 @@ func reference() []byte {
 		}
 		fmt.Fprintf(&b, "\n%s:\n%s\n", title, lines)
 	}
-	fmt.Fprintf(&b, "\n## Shared flags\n\nA command below names these and does not repeat them; `-h` prints the help of each command.\n\n```text")
+	fmt.Fprintf(&b, "\n## Shared flags\n\nA command below names these and does not repeat them; `-h` prints the help of each command. Several values have commas between them. Pictures are .svg, .png or .pdf.\n\n```text")
 	for _, x := range families {
 		print(strings.ToUpper(x.title[:1])+x.title[1:], x.flags)
 	}
 	print("Others", slices.DeleteFunc(slices.Sorted(maps.Keys(shared)), func(name string) bool { return inFamily[name] }))
 	fmt.Fprintf(&b, "```\n")
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n## %s\n\n```text\n", c.CommandPath())
-		fmt.Fprintf(&b, "%s.\n", c.Short)
+		name := strings.TrimPrefix(c.CommandPath(), "accountant ")
+		fmt.Fprintf(&b, "\n## %s\n\n%s.", name, c.Short)
+		if file := strings.ReplaceAll(name, " ", "-") + ".txt"; c.Long != "" {
+			if _, err := helpTexts.Open("help/" + file); err == nil {
+				fmt.Fprintf(&b, " [More](../../cmd/accountant/help/%s)", file)
+			}
+		}
+		fmt.Fprintln(&b)
 		if c.HasExample() { // one is enough here
 			first, _, _ := strings.Cut(strings.ReplaceAll(c.Example, "\\\n", ""), "\n")
-			fmt.Fprintf(&b, "\n%s\n", first)
+			fmt.Fprintf(&b, "\n    %s\n", strings.TrimSpace(first))
 		} else if c.Runnable() && c != root {
-			fmt.Fprintf(&b, "\n  %s\n", c.UseLine())
+			fmt.Fprintf(&b, "\n    %s\n", c.UseLine())
 		}
 		own, also := pflag.NewFlagSet("", pflag.ContinueOnError), []string{}
 		has := map[string]bool{}
@@ -192,11 +198,6 @@ func reference() []byte {
 		}
 		if len(also) > 0 {
 			fmt.Fprintf(&b, "\nShared: %s.\n", strings.Join(also, ", "))
-		}
-		fmt.Fprintf(&b, "```\n")
-		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "accountant "), " ", "-")
-		if _, err := helpTexts.Open("help/" + name + ".txt"); err == nil && c.Long != "" {
-			fmt.Fprintf(&b, "\n[More](../../cmd/accountant/help/%s.txt)\n", name)
 		}
 	}
 	return b.Bytes()

@@ -112,6 +112,7 @@ func TestCell(t *testing.T) {
 		"5.0: [2.1, 2.2], **wrong**": {Who: "prv_accountant", said: said{Cost: 5, Lower: end(2.1), Upper: end(2.2)}},
 		"0.012: [1.9, 2.2]":          {Who: "prv_accountant", said: said{Cost: 0.0123, Lower: end(1.9), Upper: end(2.2)}},
 		"more than 60 s":             {Who: "prv_accountant", said: said{Cost: 5, Note: "more than 60 s"}},
+		"–":                          {Who: "prv_accountant", said: said{Note: "no substitute"}},
 	} {
 		if got := r.cell(own); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -130,6 +130,8 @@ func (r row) cell(own row) string {
 	cost := strconv.FormatFloat(math.Round(r.Cost/digits)*digits, 'f', int(max(0, math.Round(-math.Log10(digits)))), 64)
 	wrong := ""
 	switch {
+	case strings.HasPrefix(r.Note, "no "): // mechanism, sampling scheme or relation of this question
+		return "–"
 	case r.Upper == nil:
 		return r.Note
 	case strings.HasPrefix(r.Group, "many"):

@@ -1,9 +1,10 @@
 /*
  * One of t steps is drawn for each record, and noise is Gaussian: the pair is that of M = (A_1 + … + A_t)/t under Q, A = e^{mu Z - mu^2/2} the
- * likelihood ratio of one step (docs/theory/allocation.md, Theorem 1). Either direction is the mean of a convex function of M, which grows if a mass
+ * likelihood ratio of one step (docs/theory/allocation.md, Theorem 1; C4). Either direction is the mean of a convex function of M, which grows if a mass
  * between two points goes to both and keeps its mean, and falls if it goes to its mean; so too with each summand (Theorem 3). Above, A/t
  * and every sum are put on the points e^l of the lattice, and 0; what is beyond the last point stays there, with the rest of its mean at
- * infinity. Below, cells [e^l, e^{l+h}) have a mass and a mean, and an observer is told the cell.
+ * infinity. The points are a geometric sequence, so that the sum of two of them is a share of two points that depend on the difference of the two
+ * alone, and t summands take about 2 log_2 t sums of n^2 products. Below, cells [e^l, e^{l+h}) have a mass and a mean, and an observer is told the cell.
  *
  * Masses are positive doubles. A sum adds at most 4n products to a place, so that it is off by a factor of 1 + (4n+8) 2^-53 at most.
  */

@@ -85,7 +85,7 @@ enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE, EXPONENTIAL, ALLOCATIO
 
 /* What one record does on a sample of rate q, of a pair (P, Q) that it makes in full. PLAIN: qP + (1-q)Q against Q. OPPOSITE: that against
  * qP' + (1-q)Q, P' being noise moved the other way. ENVELOPE: the convex curve that has the profile of PLAIN above loss 0 and its mirror
- * image below. DISPLACED: such a curve of two halves, another record in the place of an empty one (docs/reference/certificates.md). */
+ * image below. DISPLACED: such a curve of two halves, another record in the place of an empty one (pairs.c, C1 and C2). */
 enum form { PLAIN, OPPOSITE, ENVELOPE, DISPLACED };
 
 /* Whether there is a ball around delta(eps): one may be in reach only with a coarser tolerance, or never. */

@@ -1,5 +1,5 @@
 /*
- * Runs of exponential mechanisms of one eps, each chosen after the answers before it. Their largest delta(a) is W_k(a) (choice/recursion.go, Theorem 2):
+ * Runs of exponential mechanisms of one eps, each chosen after the answers before it. Their largest delta(a) is W_k(a) (choice/recursion.go, Theorem 2; C5):
  *   W_0(a) = (1 - e^a)+,  W_j(a) = sup over 0 <= t <= eps of p W_{j-1}(a - t) + (1-p) W_{j-1}(a - t + eps),  p = (e^eps - e^t)/(e^eps - 1),
  * which falls and is convex in e^a, with W(-a) = 1 - e^{-a} + e^{-a} W(a). It is held at a_i = claim + ih, h = eps/m, in plain doubles that are
  * rounded outward: all terms are positive but where it is said.

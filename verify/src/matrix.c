@@ -1,6 +1,8 @@
 /*
  * Noise that is correlated over the n steps of a run: y = Cx + z, C lower triangular, z independent Gaussian noise. What a record may do is one
- * Gaussian pair moved by the largest |Cu|, over the places where it may take part and contributions u of norm 1 (matrix/sensitivity.go, Theorem M1).
+ * Gaussian pair moved by the largest |Cu|, over the places where it may take part and contributions u of norm 1 (matrix/sensitivity.go, Theorem M1; C6).
+ * With cyclic Poisson sampling it is the columns of group 0, each a Gaussian on Poisson samples (Theorem M2). Coefficients are computed as balls; which of
+ * the theorems below holds is decided by comparing balls, and where none does the majorant is taken and no lower end proved.
  *
  * Toeplitz matrices with coefficients c: column i has the first n - i of them. At most k places, b or more apart:
  *   k = 1, or no two of the places share a row (b is at least the number of coefficients): sum of the squared norms of columns 0, b, 2b, …;

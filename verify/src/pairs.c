@@ -6,6 +6,31 @@
  *
  * A mechanism of which only eps is known is at worst randomized response, which is that noise with 1/b = eps moved by 1; of s records
  * each moves it by 1: a chain of s tests, each as good as the one of eps, is no better than the noise moved by s, which attains it.
+ *
+ * C1 (opposite records). On a Poisson sample of rate q under substitute, noise that is symmetric and log-concave has the pair qN(s) + (1-q)N(0)
+ * against qN(-s) + (1-q)N(0) (docs/theory/pairs.md §5, Lemma S), its own mirror image. For Laplace noise of multiplier 1/m let y = m(2x - 1) for
+ * outputs 0 < x < 1 and g(y) = 1 - q + q e^y. P has the density e^{-(m+y)/2} g(y)/4 there and Q g(-m) e^{-(m+y)/2}/4, so that half of the transform
+ * is that of add-remove with g/g(-m) in place of g and without its atom at -m. The other half is mirrored.
+ *
+ * C2 (two halves). A convex curve above all profiles of a step dominates it. ENVELOPE: with the pair of a record that is drawn, in full, the profile
+ * of qP + (1-q)Q against Q above eps = 0 and its mirror image below (mechanisms declared by their guarantee on Poisson samples under substitute;
+ * batches of fixed size, where noise is moved by 2). Of a list of outcomes with P > Q it has (qP + (1-q)Q, Q), with P < Q (P, qQ + (1-q)P), and all
+ * that is left at loss 0. DISPLACED: Gaussian batches under zero-out (docs/theory/subsampling.md §12, Theorem Z): (1-q)N(0) + qN(2) against (1-q)N(0)
+ * + qN(1) above 0 in direction remove, whose loss rises from 3/2 on and is negative before; the other half is Poisson's. Cells of a half are
+ * differences of tails at points x where the loss is computed; below 0 the two laws change places. One run reaches each point of these curves,
+ * several runs need not.
+ *
+ * C3 (draws with replacement). A record is drawn U ~ Bin(m, 1/n) times. Gaussian noise under add-remove has the pair sum of p_u N(2u) against N(0),
+ * exactly (docs/theory/subsampling.md §8). Else U is told, given that U >= 1: with eta = Pr[U >= 1] the mixture, with the weights p_u/eta, of the
+ * pairs of a record that is drawn with probability eta and moves the noise u times as far (§2, §12). Only the first 64 are counted. The others have
+ * less than 1e-90 for each run, which is added to both laws' errors.
+ *
+ * C7 (choices and thresholds). Theorems 3 to 5 of choice/scores.go and choice/threshold.go. Permute-and-flip and noisy max have at most the profile
+ * of Laplace noise of multiplier 1/eps, whatever the relation. For a threshold the profile is the largest over j new partitions; at each end of a
+ * cell the masses of P and Q above it are those of the best j, a test that exists, so that they serve below; above, chords between the ends are above
+ * a largest of convex functions. The points (pi_n, pi_{n+1}) of truncated geometric selection are on the graph of a concave function of two lines, of
+ * which the steps between their ends, and one in between, are the outcomes of a finite pair. One run of such a kind may come last and choose by what
+ * the others showed; with more of them the lower end is not claimed.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,25 @@
 /*
- * Laws from above of steps that are known by a profile, an upper bound v_k of delta at the points kh (docs/reference/certificates.md, C8).
+ * Laws from above of steps that are known by a profile, an upper bound v_k of delta at the points kh (C8, C9).
  * delta is convex in a = e^loss and 1 at a = 0, so that the chords between (0, 1) and the points (e^{kh}, v_k), level behind the last one, are above it.
  * Their changes of slope are the masses of Q, and those of P
  *   p_k = ((v_{k-1} - v_k) e^h - (v_k - v_{k+1}))/(e^h - 1),  p_first = 1 - v_first - (v_first - v_{first+1})/(e^h - 1),
  * with the last value at an infinite loss. Where rounded values are not convex a mass is below 0, and 0 in its place only adds.
  *
- * Menus (C8): R_0 = (1 - a)+, R_b the largest of R_{b-1} and of all I_i + sum over l of p_i(l) R_{b-c_i} at k - l, p_i the law above of type i.
+ * Menus (C8; docs/theory/adaptive.md §1, Theorem 1: any family with R_b >= R_{b-c} * (P_i, Q_i) is a bound). Each type gets its law above on the
+ * points kh, p_i with I_i at an infinite loss. V_0 is (1 - e^{kh})+ and V_b(k) the largest of V_{b-1}(k) and all I_i + sum over l of p_i(l)
+ * V_{b-c_i}(k - l), products of whole numbers that are rounded up; V is 1 before its first point and its last value behind the last. The sum over l
+ * of p_i(l) r(a e^{-l}) is at least r * (P_i, Q_i) for each convex r that the proof of Theorem 1 has, so that V_b(k) >= R_b(e^{kh}). R is convex in a
+ * and 1 at 0, and becomes a law as above, which takes part in the convolutions like others (Interleaving there).
  *
- * Searches (C9): delta(eps) <= sum w_j delta_1(eps - c_j), f the generating function of the number of runs, w_j and e^{c_j} the rises and
- * slopes of a concave function above (0, 0) and all (f'(1 - U(u)), f'(1 - u)), U(u) = min over t of e^t u + the profile of the other direction at t.
+ * Searches (C9). With the profiles delta_1 and delta_1^r of one run in both directions, known above at the points, and U(u) = min over k of e^{kh} u
+ * + delta_1^r(kh): delta(eps) <= sum of w_j delta_1(eps - c_j), where w_j and e^{c_j} are the rises and slopes of any concave function above (0, 0)
+ * and all (f'(1 - U(u)), f'(1 - u)). Proof: an outcome of P-mass p and Q-mass q, above which u of P and v <= U(u) of Q are ranked, adds f'(1 - u)p -
+ * e^eps f'(1 - v)q, which is at most the support function sum of w_j [p - e^{eps-c_j} q]+. Integrate; f(0) = 0, as a search runs at least once. f is
+ * the generating function of the number of runs: f'(1 - u) = f'(1)(1 + u(1 - gamma)/gamma)^{-eta-1} for these laws, f'(1) = (1/gamma - 1) eta/(1 -
+ * gamma^eta), or (1/gamma - 1)/log(1/gamma) if eta = 0. u is cut into cells, the point of a cell being (f'(1 - U) at its upper end, f'(1 - u) at its
+ * lower one), in doubles that are rounded outward; a slope between two of the lattice becomes the two edges that meet above it. The values at the
+ * points become a law as above. The library has a second price, of the longest path, which is below this one at small eps or for many runs; then the
+ * end is not proved.
  */
 #include <math.h>
 #include <stdlib.h>
