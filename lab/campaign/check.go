@@ -192,12 +192,15 @@ const (
 	limitReached  = "limit was reached" // of work or memory, in whatever the accountant says of it
 )
 
-// withinWork: the limits are not what makes the answer to an ordinary question wide.
+// withinWork: the answer to an ordinary question is not wide for a limit, and has an upper end where it has a lower one.
 func (x *examiner) withinWork(p plan, q question, iv accountant.Interval) error {
 	if !q.ordinary {
 		return nil
 	}
 	x.checks[ordinaryCheck]++
+	if math.IsInf(iv.Upper, 1) && !math.IsInf(iv.Lower, 1) && !q.ofEpsilon {
+		return &violation{ordinaryCheck, fmt.Sprintf("[%v, %v]: no upper end", iv.Lower, iv.Upper), p, q}
+	}
 	for _, w := range iv.Warnings {
 		if strings.Contains(w, limitReached) {
 			return &violation{ordinaryCheck, fmt.Sprintf("[%v, %v]: %s", iv.Lower, iv.Upper, w), p, q}
