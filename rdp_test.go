@@ -38,7 +38,10 @@ func TestRDPIsAboveFourier(t *testing.T) {
 		if err := acct.AddPlan(t.Context(), plan); err != nil {
 			t.Fatal(err)
 		}
-		for _, delta := range []float64{1e-3, 1e-5, 1e-10, 1e-20} {
+		for i, delta := range []float64{1e-3, 1e-5, 1e-10, 1e-20} {
+			if i%2 == 0 && !slow.All() {
+				continue
+			}
 			eps, order, err := rdp.Epsilon(curve, delta)
 			if err != nil {
 				t.Fatalf("%s: δ = %g: %v", file, delta, err)

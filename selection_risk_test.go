@@ -20,7 +20,7 @@ func TestSelectionNotBelowGuessing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		law  selection.Config
 		base profiles.Mechanism
 	}{
@@ -28,6 +28,9 @@ func TestSelectionNotBelowGuessing(t *testing.T) {
 		{selection.Config{Law: "logarithmic", Mean: 10}, weak},
 	} {
 		for _, extra := range []int{0, 1} {
+			if extra == i && !slow.All() {
+				continue
+			}
 			a := New(AddRemove)
 			if err := a.Add(t.Context(), Step{Mechanism: c.base, Selection: &c.law}, 1); err != nil {
 				t.Fatal(err)

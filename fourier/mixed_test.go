@@ -12,7 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-var mixedPlans = flag.Int("plans", 12, "random mixed plans on which the engines must agree")
+var mixedPlans = flag.Int("plans", 6, "random mixed plans on which the engines must agree")
 
 // opaque is a profile without a transform: a black box that has tails.
 type opaque struct{ profiles.Profile }

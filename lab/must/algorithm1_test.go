@@ -183,7 +183,7 @@ func TestAlgorithm1ChecksItsInput(t *testing.T) {
 // WR, OW and WW as printed (1.28e-6, 8.49e-6, 1.37e-5), WOR and Poisson (3.79e-7, 4.17e-6) when
 // m/n = 0.009687 is rounded to 0.01, to each of the three digits; 6 and 16 % above otherwise. It is the error term up to what the pairs of OW and WW have.
 func TestTable8Composition(t *testing.T) {
-	slow.Test(t)
+	slow.Long(t)
 	rows := table8Composition(t.Context(), 1)
 	for i, want := range []struct{ upper, wrap, pair float64 }{
 		{4.858e-6, 4.858e-6, 0}, {4.018e-7, 4.018e-7, 2.0440e-19}, {1.283e-6, 1.283e-6, 2.9829e-19}, {8.476e-6, 4.588e-7, 8.7618e-7}, {1.3725e-5, 4.623e-7, 1.4394e-6},

@@ -37,7 +37,7 @@ func TestDigits(t *testing.T) {
 // TestNoises: what the search costs is below its budget and close to it, and the noise of one
 // run, of a search and of as many runs paid for ascend.
 func TestNoises(t *testing.T) {
-	slow.Test(t)
+	slow.Long(t)
 	b, err := digitsExperiment(t.Context(), 2, 2)
 	if err != nil {
 		t.Fatal(err)
