@@ -443,7 +443,8 @@ type inquiry struct {
 	ctx   context.Context
 	fresh bool    // nothing was tabulated under ctx
 	work  float64 // of ctx, at the beginning
-	price float64 // of a question, lately
+	asked float64 // questions,
+	price float64 // and what one took, on average
 	known map[*fourier.Sum]*seen
 }
 
@@ -489,10 +490,8 @@ func (q *inquiry) delta(s *fourier.Sum, eps float64) (fourier.Result, error) {
 	k.add(eps, r.Lower, r.Upper)
 	parallel.Spend(q.ctx, perDelta)
 	_, rest := parallel.Work(q.ctx)
-	if q.price == 0 {
-		q.price = left - rest
-	}
-	q.price += 0.1 * (left - rest - q.price) // of use where the work is limited
+	q.asked++
+	q.price += (left - rest - q.price) / q.asked // of use where the work is limited
 	if r.Upper < deep && r.Lower < r.Upper/2 {
 		err = q.askFar(s, k)
 	}

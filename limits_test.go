@@ -100,7 +100,7 @@ func TestSearchHasABound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.Accountant(accountant.WithWorkLimit(1e7))
+	a := p.Accountant(accountant.WithWorkLimit(3e6))
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
