@@ -69,22 +69,8 @@ func (q *question) answer() (Result, error) {
 			}
 		}
 	}
-	share := q.m.Work
-	if wants > 0 {
-		share /= 2
-	}
-	err = q.m.Within(share, func() error {
-		r, err := q.lattice()
-		known = both(r, known)
-		return err
-	})
-	if err == nil && wants > 0 && q.tooWide(known) && q.m.Work > 0 {
-		var r Result
-		if r, _, err = q.integral(q.m.Work / workTerm); err == nil {
-			known = both(r, known)
-		}
-	}
-	if !q.tooWide(known) {
+	r, err := q.lattice()
+	if known = both(r, known); !q.tooWide(known) {
 		known.Warnings = nil // of the narrower of two, which are narrow enough together
 	}
 	return known, err

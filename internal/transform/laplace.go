@@ -36,11 +36,6 @@ func (Laplace) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 // Infinite implements Transform.
 func (Laplace) Infinite() (pInf, qInf float64) { return 0, 0 }
 
-// Floor returns about the logarithm of the tilted mass of the two atoms: see Mixed.Floor.
-func (l Laplace) Floor(theta float64) float64 {
-	return xmath.LogAdd(theta*l.m, -(1+theta)*l.m) - math.Ln2
-}
-
 // Reverse implements Transform.
 func (l Laplace) Reverse() Transform { return l }
 

@@ -77,20 +77,6 @@ func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf, infErr float64) *Mixed {
 // Strip implements Transform: the loss is bounded.
 func (m *Mixed) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
-// Floor returns about the logarithm of what |M(θ+it)| is not bounded below at any t: the tilted
-// mass of the atoms, as they may beat against each other. It proves nothing.
-func (m *Mixed) Floor(theta float64) float64 {
-	floor := math.Inf(-1)
-	for _, a := range m.atoms {
-		x := a.LogMass + (1+theta)*a.Loss
-		if a.Reversed {
-			x = a.LogMass - theta*a.Loss
-		}
-		floor = xmath.LogAdd(floor, x)
-	}
-	return floor
-}
-
 // Infinite implements Transform.
 func (m *Mixed) Infinite() (pInf, qInf float64) { return m.pInf, m.qInf }
 

@@ -26,7 +26,6 @@ type goal struct {
 	own       float64 // the condition of the sum at the saddle, about
 	reserve   float64 // extra share of period and of last frequency
 	work      int64   // what is left of the work limit
-	retries   int     // plans tried before
 }
 
 // build makes a table for a goal.
@@ -85,36 +84,10 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	if err := t2.extend(ctx, c, lines); err != nil {
 		return nil, err
 	}
-	// What a sketch has may have no bound: then the next best line must do.
-	if beyond := t2.unbounded(); beyond != 0 && g.retries < maxTables {
-		q.forget(beyond, l.theta)
-		g.retries++
-		return c.build(ctx, q, g)
-	}
 	if d := (t2.sums.decay.sum.Value() - t2.re0) / expected; expected < 0 && d > 0 && d < 10 {
 		q.decay = d
 	}
 	return t2, nil
-}
-
-// unbounded returns the line of a remainder that has no bound, 0 if both have one.
-func (t *table) unbounded() float64 {
-	switch {
-	case math.IsInf(t.logHigh, 1):
-		return t.sHigh
-	case math.IsInf(t.logLow, 1):
-		return t.sLow
-	}
-	return 0
-}
-
-// forget takes the points from s on, going away from theta, for unavailable.
-func (q *cumulant) forget(s, theta float64) {
-	for i := range q.points {
-		if p := &q.points[i]; (p.s >= s) == (s > theta) || p.s == s {
-			p.k = math.Inf(1)
-		}
-	}
 }
 
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
@@ -337,10 +310,6 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + xmath.Log(g.tol) - (base.k - p.theta*g.eps)
-	// Where atoms keep |M| up, the poles alone make the tail from t on small, by 1/(πt).
-	if n := math.Exp(math.Min(700, -aim-(base.k-q.floor(p.theta)))) / (math.Pi * p.h); n > math.Min(maxFrequencies, float64(g.work)) {
-		return 0, false, &NotServed{Reason: "the transform does not decay: atoms", Work: int64(math.Min(n, 1e18))}
-	}
 	kk := q.curvature(p.theta)
 	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
 	if !(t > 0) || math.IsInf(t, 0) {
@@ -351,27 +320,12 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		return 0, false, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 	}
 	sketches := q.lines(p.theta)
-	expensive := func(t float64) error {
-		if sketches == nil {
-			return nil
-		}
-		if w := sketches.terms(t, p.h, p.tol); w > 3*float64(g.work) {
-			return &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
-		}
-		return nil
-	}
 	// Few runs must fall deeper than sketches know.
 	if sketches != nil && -aim < mostPerRun*q.runs() {
 		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.upTo(p.h, p.tol), float64(g.work))
-		if err == nil {
-			err = expensive(rough)
-		}
 		if err != nil || !sketches.deep(rough) {
 			return rough, true, err
 		}
-	}
-	if err := expensive(t); err != nil {
-		return 0, false, err
 	}
 	reach := 1.8 * t * (1 + g.reserve)
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
@@ -387,20 +341,6 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		}
 	}
 	return t, false, nil
-}
-
-// floor returns about what log |M(θ+it)| is not bounded below at any t, −Inf if some factor knows of
-// no such bound. Lines need not be made then; it proves nothing.
-func (q *cumulant) floor(theta float64) float64 {
-	sum := 0.0
-	for i, f := range q.factors {
-		t, ok := f.Transform.(interface{ Floor(theta float64) float64 })
-		if !ok {
-			return math.Inf(-1)
-		}
-		sum += q.count[i] * t.Floor(theta)
-	}
-	return sum
 }
 
 // mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.

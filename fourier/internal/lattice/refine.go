@@ -72,9 +72,6 @@ func (q *query) byTransform() error {
 }
 
 func (q *query) deltaByTransform() error {
-	if q.byReverse() {
-		return nil
-	}
 	c, logDelta, theta := q.reach(q.eps)
 	if c.maxLoss() <= q.eps {
 		// Below every float64: the mass beyond the coarse laws is all there is.
