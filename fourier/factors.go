@@ -21,7 +21,6 @@ import (
 // A lawTarget is what the laws of a mixed plan are made for.
 type lawTarget struct {
 	eps, theta float64 // where the answer is, about, and the saddle there
-	saddle     float64 // if not 0, where the search for ε starts
 	logDelta   float64 // the tails are followed to what matters there
 	cell       float64 // T times the tilted mass of a cell times the square of its width
 	above      float64 // log-probability, of one run, from which tails are cut

@@ -160,9 +160,6 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a co
 		}
 	}
 	o := s.integralOptions(s.factors.epsilonWidth, terms)
-	if w := s.factors.target; w != nil && w.saddle != 0 {
-		o.Epsilon, o.Theta = w.eps, w.saddle
-	}
 	a, err = c.Epsilon(m.Ctx, target, o)
 	wants, err = charge(m, a.Work, err)
 	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && wants == 0 {

@@ -174,7 +174,7 @@ func (s *Sum) fit(m *meter.Meter, w *lawTarget) (bool, error) {
 		}
 		p.target, p.upper, p.lower = &made, nil, nil
 	}
-	p.target.eps, p.target.saddle = w.eps, w.saddle
+	p.target.eps = w.eps
 	for i := range p.list {
 		x := &p.list[i]
 		if !x.lacks || x.laws != nil {

@@ -27,9 +27,6 @@ func (q *question) mixed(known Result) (Result, error) {
 	last := math.Inf(1)
 	for round := 0; ok && round < lawRounds && q.m.Work > 0; round++ {
 		w := q.targetFor(eps, theta, logDelta, q.widthFor(eps, theta))
-		if !q.ofDelta {
-			w.saddle = theta
-		}
 		w.cell *= finer
 		served, err := q.fit(q.m, w)
 		if err != nil || !served {

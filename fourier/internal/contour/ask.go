@@ -27,9 +27,6 @@ type Options struct {
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
-	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
-	// question: the search starts there.
-	Epsilon, Theta float64
 }
 
 func (o *Options) check() error {
@@ -43,9 +40,6 @@ func (o *Options) check() error {
 	}
 	if o.Work < 0 {
 		return fmt.Errorf("work: %d is negative", o.Work)
-	}
-	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
-		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
 	}
 	if o.Relative == 0 && o.Absolute == 0 {
 		o.Relative = 1e-9

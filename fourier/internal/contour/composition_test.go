@@ -144,19 +144,6 @@ func TestSameBitsOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-// A similar question starts from the answer before, and needs one table.
-func TestStartFromASimilarAnswer(t *testing.T) {
-	a := ask(t, newComposition(t, Factor{poisson(t, 0.001, 0.8, false), 10000}), 1e-20, Options{})
-	c := newComposition(t, Factor{poisson(t, 0.001, 0.802, false), 10000})
-	b := ask(t, c, 1e-20, Options{Epsilon: a.Estimate, Theta: a.Theta})
-	if b.Tables != 1 {
-		t.Errorf("%d tables", b.Tables)
-	}
-	if fresh := ask(t, newComposition(t, Factor{poisson(t, 0.001, 0.802, false), 10000}), 1e-20, Options{}); !meets(b, fresh) {
-		t.Errorf("%s, fresh %s", describe(b), describe(fresh))
-	}
-}
-
 // A limit of work ends a question with an error that says so, and with what is proved.
 func TestWorkLimit(t *testing.T) {
 	c := newComposition(t, Factor{poisson(t, 0.001, 1, false), 30})
@@ -241,7 +228,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("ε = %v is accepted", x)
 		}
 	}
-	for _, o := range []Options{{Relative: -1}, {Absolute: math.NaN()}, {Reserve: math.Inf(1)}, {Work: -1}, {Epsilon: math.NaN()}} {
+	for _, o := range []Options{{Relative: -1}, {Absolute: math.NaN()}, {Reserve: math.Inf(1)}, {Work: -1}} {
 		if _, err := c.Delta(context.Background(), 1, o); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}

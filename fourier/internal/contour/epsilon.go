@@ -132,24 +132,17 @@ func (s *epsilonSearch) knownTables(ctx context.Context) (done bool, err error) 
 
 // begin finds a guess and its line; known says that ε was near the guess in some table.
 func (s *epsilonSearch) begin(q *cumulant) (_ *cumulant, known bool) {
-	opt := &s.b.opt
-	known = !math.IsNaN(s.guess)
-	switch {
-	case known:
+	if !math.IsNaN(s.guess) {
 		q = s.c.resample(q, s.theta)
 		s.theta = q.saddle(s.d, s.guess, s.theta)
-	case opt.Theta != 0 && sideOf(opt.Theta) == s.d:
-		s.guess = opt.Epsilon
-		q = s.c.resample(q, opt.Theta)
-		s.theta = q.saddle(s.d, s.guess, opt.Theta)
-	default:
-		s.guess, s.theta = q.start(s.d, s.logX)
-		if r := s.c.resample(q, s.theta); r != q {
-			q = r
-			s.guess, s.theta = q.start(s.d, s.logX)
-		}
+		return q, true
 	}
-	return q, known
+	s.guess, s.theta = q.start(s.d, s.logX)
+	if r := s.c.resample(q, s.theta); r != q {
+		q = r
+		s.guess, s.theta = q.start(s.d, s.logX)
+	}
+	return q, false
 }
 
 // newTables makes tables until the answer is as narrow as wanted, or nothing helps.

@@ -144,7 +144,7 @@ func (f *refinement) refine() error {
 		case f.stale == mostStale-1:
 			f.step = f.leastError(p, v.width*unit)
 		default:
-			f.finer = f.tooCoarse(v)
+			f.finer = v.width
 		}
 	}
 	f.best = f.best.short(why)
@@ -266,14 +266,4 @@ func (f *refinement) recentre(v view) (again bool) {
 		f.fixed, f.finer, f.step = true, 0, f.step/4
 	}
 	return true
-}
-
-// tooCoarse returns the width that the next step is to improve on; 0 if the step was fine enough.
-func (f *refinement) tooCoarse(v view) float64 {
-	b := v.last.Budget.Discretization
-	// Next to the largest loss the budget says nothing of the lower law.
-	if !f.ofDelta && v.last.Upper < f.top && b > 0 && b < 0.8*v.want && v.width > v.want*1.5 {
-		return 0
-	}
-	return v.width
 }
