@@ -361,3 +361,8 @@ func (c *component) log(p bool) float64 {
 	}
 	return c.logQ
 }
+
+// twoMeans reports whether P and Q have means 0 and ±1 alone: their polynomials have a single zero, which is real.
+func (m *mixture) twoMeans() bool {
+	return len(m.cs) == 1 && math.Abs(m.cs[0].mean) == 1
+}

@@ -34,7 +34,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 		growth = m.cellGrowth(s.theta, s.h)
 	}
 	var lastQ turn
-	var now, most [2]float64 // Im L at the ends, and beyond them
+	var most [2]float64 // Im L beyond the ends
 	var last float64
 	for i := range s.nodes {
 		p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
@@ -45,7 +45,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 			log -= s.theta * q.logLow
 		}
 		if i == 0 {
-			now[0], most[0] = imLoss(p, q, a)+p.slack+q.slack, imLoss(p, turn{component: m.minQ}, a)+p.slack
+			most[0] = imLoss(p, turn{component: m.minQ}, a) + p.slack
 		} else {
 			if s.local() {
 				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
@@ -53,7 +53,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 			bound.add(max(last, log) + growth + t*(imLoss(p, lastQ, a)+p.slack+lastQ.slack)*(1+1e-12))
 		}
 		rough.add(log + t*imLoss(p, q, a))
-		now[1], most[1] = imLoss(p, q, a)+p.slack+q.slack, imLoss(turn{component: m.maxP}, q, a)+q.slack
+		most[1] = imLoss(turn{component: m.maxP}, q, a) + q.slack
 		last, lastQ = log, q
 	}
 	slack := t * s.turnSlack(a)
@@ -61,8 +61,8 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	if s.local() {
 		inside += s.theta * (1e-10 + s.turnSlack(wide))
 	}
-	return strip{a, logSumUp(bound.log()+inside,
-		s.turningTail(t, a, wide, false, now[0], most[0])+slack, s.turningTail(t, a, wide, true, now[1], most[1])+slack), rough.log()}
+	beyond := func(right bool, most float64) float64 { return s.tailOn(wide, right) + t*most*(1+1e-12) + slack }
+	return strip{a, logSumUp(bound.log()+inside, beyond(false, most[0]), beyond(true, most[1])), rough.log()}
 }
 
 // A scaledSum adds e^x; it is infinite once x is above largestExponent, where its steps would
