@@ -213,7 +213,7 @@ func (a *adaptive) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bo
 func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int64, accuracy float64) (b profiles.Bounds, err error) {
 	m := a.menu
 	m.Neighbors, m.RecordsPerPerson = r, records
-	priced, err := m.Price(ctx, WithAccuracy(accuracy/4)) // of other parts and the reading as well
+	priced, err := m.Price(ctx, WithAccuracy(accuracy/16)) // chords and other parts lose the rest
 	if err != nil {
 		return b, fault.In("adaptive", err)
 	}
