@@ -16,6 +16,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/menu"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -573,6 +574,9 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 		return iv, err
 	}
 	few := a.oneSearch(ctx, &iv, delta, false)
+	if delta > 0 && delta < 1 {
+		a.oneMenu(&iv, func(m *menu.Menu) (fourier.Result, error) { return m.Epsilon(ctx, delta) })
+	}
 	if a.made != nil {
 		if least := a.made.Laws.Least(); delta < least && delta > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ = %v is below %v, which laws of %s are made for: the upper end is that of batches that anybody may know", delta, least, a.made.Name))
@@ -629,6 +633,9 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 		return iv, err
 	}
 	few := a.oneSearch(ctx, &iv, eps, true)
+	if eps >= 0 {
+		a.oneMenu(&iv, func(m *menu.Menu) (fourier.Result, error) { return m.Delta(ctx, eps) })
+	}
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))

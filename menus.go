@@ -6,6 +6,7 @@ package accountant
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 
@@ -218,7 +219,7 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 		return b, fault.In("adaptive", err)
 	}
 	b = profiles.Bounds{Name: a.Name(), Relation: r}
-	laws := &adaptiveLaws{}
+	laws := &adaptiveLaws{menu: priced}
 	most := 0
 	for i, t := range priced.Types() {
 		if float64(m.Units/t.Cost)/priced.Alone()[i] > float64(m.Units/priced.Types()[most].Cost)/priced.Alone()[most] {
@@ -301,8 +302,26 @@ func attained(c profiles.Composition) bool {
 	return true
 }
 
+// oneMenu narrows the answer about a single adaptive part, of which chords lose digits, by the recursion itself.
+func (a *Accountant) oneMenu(iv *Interval, ask func(*menu.Menu) (fourier.Result, error)) {
+	if len(a.added) != 1 || a.runs != 1 || iv.Gap != nil || iv.Upper-iv.Lower <= a.opts.Relative*math.Abs(iv.Upper) {
+		return
+	}
+	l, ok := a.added[0].m.Laws.(*adaptiveLaws)
+	if !ok || !l.exact {
+		return
+	}
+	r, err := ask(l.menu)
+	if err != nil || !(max(r.Lower, iv.Lower) <= min(r.Upper, iv.Upper)) {
+		return
+	}
+	iv.Lower, iv.Upper = max(r.Lower, iv.Lower), min(r.Upper, iv.Upper)
+	iv.Estimate = min(max(r.Estimate, iv.Lower), iv.Upper)
+}
+
 // adaptiveLaws are those of an adaptive part.
 type adaptiveLaws struct {
+	menu           *menu.Menu
 	upper, reached [2]profiles.Profile    // of one part
 	lower          [2][]profiles.Repeated // on one pair of data sets
 	exact, single  bool                   // every type is attained; there is one

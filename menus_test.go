@@ -306,3 +306,24 @@ func TestAdaptivePartOfBoundedAndFarLosses(t *testing.T) {
 		t.Errorf("[%v, %v], and [%v, %v] with the bounded type alone", lower, both, least, one)
 	}
 }
+
+// A plan that is one adaptive part is answered by the menu itself: chords left an interval of .0072, with a warning.
+func TestOneAdaptivePartIsItsMenu(t *testing.T) {
+	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - adaptive:\n      units: 3\n      menu:\n" +
+		"        - {name: a, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}}]}\n        - {name: b, cost: 1, steps: [{mechanism: {laplace: {noise-multiplier: 2}}}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Accountant()
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(t.Context(), 1e-5)
+	if err != nil || !(iv.Upper-iv.Lower <= 1e-3*iv.Upper && iv.Lower <= 3.70966 && 3.70965 <= iv.Upper) || len(iv.Warnings) > 0 {
+		t.Errorf("[%v, %v], %q, %v", iv.Lower, iv.Upper, iv.Warnings, err)
+	}
+	d, err := a.Delta(t.Context(), iv.Upper)
+	if err != nil || !(d.Upper-d.Lower <= 1e-3*d.Upper && d.Lower <= 1e-5 && 1e-5 <= 1.001*d.Upper) {
+		t.Errorf("δ in [%v, %v], %q, %v", d.Lower, d.Upper, d.Warnings, err)
+	}
+}
