@@ -358,7 +358,7 @@ const (
 	rounds        = 6        // lattices that are tried for a direction
 	defaultWork   = 1e8      // of a menu whose context has no limit of its own, about 4 s
 	coarserShare  = 16       // of the work goes to each coarser lattice where finer ones took all of it
-	leastWork     = 1e6      // of these, for a menu that is asked about when nothing is left
+	leastWork     = 1e5      // of these, for a menu that is asked about when nothing is left
 	tiltedRange   = 12       // logarithm of a tilted value at −ε over that at 0
 	mostTilt      = 100      // exponent of a weight at the end of the lattice
 	latticePoints = 2000     // about how many of a lattice that holds all losses

@@ -378,7 +378,7 @@ func TestWorkOfOrdinaryPlans(t *testing.T) {
 	}
 	for _, p := range []plan{
 		{neighbors: "add-remove", steps: []step{{mechanism: entry("gaussian", "noise-multiplier", 1.0), sampling: entry("random-allocation", "steps", int64(20))}}},
-		{neighbors: "add-remove", steps: []step{{units: 30, steps: []step{{cost: 1, steps: []step{{mechanism: entry("laplace", "noise-multiplier", 3.0)}}}}}}},
+		{neighbors: "add-remove", steps: []step{{units: 1000, steps: []step{{cost: 1, steps: []step{{mechanism: entry("laplace", "noise-multiplier", 3.0)}}}}}}},
 	} {
 		var v *violation
 		if err := newExaminer(little, 1, 0).examine(t.Context(), p, question{delta: 1e-6, accuracy: 1e-3, ordinary: true}); !errors.As(err, &v) || v.check != ordinaryCheck {
