@@ -2,7 +2,7 @@ package accountant
 
 // Parallel composition: branches of steps on disjoint parts of the records. A record is in one branch, and what the others
 // release has the same law with it and without it, so that it costs what the other steps of the plan and its own branch do
-// (docs/theory/pairs.md §7). A record may be in each of the branches: an accountant holds a total for each way through them, and
+// (docs/theory/pairs.md §9). A record may be in each of the branches: an accountant holds a total for each way through them, and
 // every answer is the largest.
 
 import (
