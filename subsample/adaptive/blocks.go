@@ -726,3 +726,11 @@ func (f *stair) tail(size int64, pInf float64) {
 //   - infinite losses, the top, the plateau below the ladder: added to G in every block.
 //
 // The attack's lower end uses lower laws and subtracts the same errors.
+
+// Proof (docs/theory/subsampling.md §13): Theorem B.
+//
+// n is a mixture of indicators of β < β₀, and for one of them, with r = α/β,
+// `(E_near − E_c)[G](α) = α^{1−λ} ∫_{α/β₀}^∞ r^{λ−2} (h_near − h_c)(r) dr = α^{1−λ} M_c(log(α/β₀)) ≥ 0`. `E_near`
+// multiplies β by an independent factor, the law of P/Q under Q: n becomes a mixture with positive weights of
+// `n(·/r)`, which falls. Then `G_{t+1} = sup_c E_c[G_t] ≤ sup_c E_c[D] ≤ E_near[D]`, which is in K_λ again and above
+// G_{t+1} everywhere. ∎
