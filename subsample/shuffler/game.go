@@ -248,3 +248,9 @@ func worst(games []game) (*profiles.Discrete, error) {
 	}
 	return profiles.NewChords(x, h[0], h[1])
 }
+
+// Proof (docs/theory/shuffler.md §2): Theorem F.
+//
+// Given C = c the cohort is uniform among the c-subsets. Coins and other messages are shown as in A; their number is
+// c−M whether or not the victim is in, and given that, their owners are a uniform set. The probability of C = c
+// without the victim, over that with it, is (1−c/n)/(1−q). ∎
