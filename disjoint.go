@@ -391,3 +391,9 @@ func (a *Accountant) muOfWays() (Range, bool) {
 	last := len(a.ways)
 	return worstRange(ranges[:last], &ranges[last], false), true
 }
+
+// Proof (docs/theory/pairs.md §9): Theorem 9.
+//
+// Given the transcript so far, a run of another branch depends on records that D and D′ share: it has one law under
+// both, whatever it was that earlier outputs chose, and its likelihood ratio is 1. The product of the others is
+// dominated by the pairs of the steps outside and of branch i (§2). Each i occurs. ∎
