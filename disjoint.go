@@ -2,7 +2,7 @@ package accountant
 
 // Parallel composition: branches of steps on disjoint parts of the records. A record is in one branch, and what the others
 // release has the same law with it and without it, so that it costs what the other steps of the plan and its own branch do
-// (docs/theory/pairs.md §7). A record may be in each of the branches: an accountant holds a total for each way through them, and
+// (docs/theory/pairs.md §9). A record may be in each of the branches: an accountant holds a total for each way through them, and
 // every answer is the largest.
 
 import (
@@ -391,3 +391,9 @@ func (a *Accountant) muOfWays() (Range, bool) {
 	last := len(a.ways)
 	return worstRange(ranges[:last], &ranges[last], false), true
 }
+
+// Proof (docs/theory/pairs.md §9): Theorem 9.
+//
+// Given the transcript so far, a run of another branch depends on records that D and D′ share: it has one law under
+// both, whatever it was that earlier outputs chose, and its likelihood ratio is 1. The product of the others is
+// dominated by the pairs of the steps outside and of branch i (§2). Each i occurs. ∎

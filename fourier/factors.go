@@ -274,3 +274,23 @@ func (p *factors) share(r *Result, unit float64) {
 }
 
 var errNoLaw = errors.New("internal error: a part has neither a transform nor a law")
+
+// Proof (docs/theory/contour.md, Theorem 7): laws as factors.
+//
+//  1. The error of masses. All rounding of masses was moved to the safe side when the law was made, so that h_{m_i}
+//     lies above (below) the profile of part i with its losses moved by at most κ_i. The parts with transforms are
+//     measures, too: P's law of their loss. h of a convolution is a mixture of h's with positive weights (accuracy.md §1,
+//     fact 1), so one factor after the other may be replaced by its law. Nothing else about a law's masses enters, whether
+//     they make 1 or not.
+//  2. The error of losses. Moving all losses of a run by at most κ_i moves the sum by at most κ, and with it ε; masses
+//     stay (fact 3).
+//  3. The total mass. The hockey stick of a measure is linear in it, and a convolution in each factor: dividing each
+//     m_i by e^{x_i} divides h by e^X. Afterwards P has total mass 1, as Theorems 1 to 3 want. Q need not: they use m₀ =
+//     M(0) and m₁ = M(−1) as numbers, and M(−1) = Σm·e^{−l} may be above 1 for a law below (`q∞` is then negative). It
+//     enters only through the closed series of Theorem 2, with its sign.
+//  4. The mass at infinity. δ* = (1 − m₀) + I_s for s > 0, with 1 − m₀ = 1 − Π(1 − p∞,i)^{T_i} of the divided laws,
+//     whose errors are those of p∞ alone: relative to it, however small it is. For the upper end 1 − m₀ is rounded up, for
+//     the lower end down. ∎
+//
+// In floating point x_i is known to 4u + 2u|x_i|; X is rounded up for the upper end and down for the lower one, and so
+// is κ.

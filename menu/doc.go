@@ -9,8 +9,8 @@
 //
 // The recursion runs on a lattice of losses with laws above and below each type (package pld), and
 // encloses R_b. The upper end holds for every analyst. The lower end is reached by an analyst whose
-// types are attained by the same two data sets. docs/theory/adaptive.md proves the bound and every
-// error term.
+// types are attained by the same two data sets. docs/theory/adaptive.md has the theorems. Their
+// proofs, and those of every error term, are there or end the files.
 //
 // A plan that is fixed in advance costs less and is a question for the root package. Do not report
 // R_s at the units s that were spent when somebody stopped, because s depends on outputs. Only the

@@ -111,3 +111,11 @@ func (x *Individual) Spent(record int) (int, error) {
 	}
 	return int(x.spent(record)), nil
 }
+
+// Proof (docs/theory/adaptive.md §2): Theorem 4.
+//
+// Given a history, the others' spends are functions of it and of themselves, alike on both sides. While x takes part,
+// the step is one of its type. A record that is out is treated as the neighbour treats it from the start: under
+// add-remove as absent, neither summed nor in any pool; under zero-out as an empty place that keeps its place, which
+// goes on being drawn and contributes nothing. Then all later outputs have equal laws. So x's types are those of an
+// analyst. ∎

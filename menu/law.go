@@ -545,3 +545,15 @@ func (s *scout) runs(epsilon, delta float64) float64 {
 	n, _ := xmath.BisectLog(1e-3, 1e9, 40, func(n float64) bool { return s.logDelta(n, epsilon) <= xmath.Log(delta) })
 	return n
 }
+
+// Proof (docs/theory/adaptive.md §4): blocks.
+//
+// A type of many runs has the composition of their laws on a finer lattice, made by one transform of length N, a power
+// of 2. Masses are tilted by e^{θl} and divided by their sum; a coefficient then has an error of η
+// (`internal/gonumfft`), and a product of k_i-th powers one of Σ k_i(3u + η/a_i)·Π a_i^{k_i}, a_i = |coefficient| + η.
+// Their sum over N, and η of the way back, is the error of every tilted mass: added above, taken off below. Mass
+// outside the window, by Chernoff's bound, goes to +∞ above; what wraps into the window is positive, so sound above,
+// and is taken off every mass below. Low down, where tilting back multiplies the error, the law above ends: what is
+// below, by Chernoff's bound, moves up to its end. On the coarse lattice a mass is split between two points so that P-
+// and Q-mass stay (a chord, above); below, mass above a point t is merged with as much below it, nearest first, as
+// keeps P ≥ e^tQ, and counts as t (outcomes that are not told apart).

@@ -757,3 +757,12 @@ func (m *Menu) Warnings() []string { return slices.Clone(m.warnings) }
 
 // Alone returns about how often each type alone may run within the target, a real number. It proves nothing.
 func (m *Menu) Alone() []float64 { return slices.Clone(m.alone) }
+
+// Proof (docs/theory/adaptive.md §1): Theorem 1.
+//
+// Let all coins be drawn first; H_α is an average over them. There are at most B steps. Let k be the profile of what
+// follows a history with s units spent. Claim: k ≤ r_{B−s}, by backward induction. If the analyst stops, k = (1 − α)₊.
+// Else the next mechanism has a pair (P′, Q′) with ratio R′, and by induction k(α) ≤ E_{Q′}[φ(R′)] + P′(R′ = ∞), φ(R)
+// = R·r(α/R), r = r_{B−s−c_i}. φ is convex with φ(0+) = 0, slope r(∞) at 0 and lim φ(R)/R = 1. So φ(R) = r(∞)R + ∫(R −
+// a)₊ν(da) with ν ≥ 0, ν(0, ∞) = 1 − r(∞), and the expression is r(∞) + ∫ h(a) ν(da), h the profile of (P′, Q′). It
+// grows with h, so that (P_i, Q_i) in place of (P′, Q′) bounds it: k ≤ r ⋆ (P_i, Q_i) ≤ r_{B−s}. ∎

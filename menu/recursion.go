@@ -342,3 +342,13 @@ func (d *direction) epsilon(delta float64) (lower, upper float64) {
 	}
 	return lower * (1 - 4*xmath.U), upper
 }
+
+// Proof (docs/theory/adaptive.md §4): ends and rounding.
+//
+// Above the largest point R − (1 − α) falls with y, so that V⁺(y) ≤ V⁺(K) + e^{−Kw} − e^{−y} there; below the smallest
+// V⁺ is at most its value there. V⁻ has 1 − e^{−y} and 0.
+//
+// A direct sum of W terms has a relative error of (W + 3)u, and W smallest numbers. A transform of tilted values v =
+// Ve^{−θy} and masses p̃ has an error of η‖v‖₂(3Σp̃ + √n‖p̃‖₂) in every value, the pads of the ends included in v and
+// in the length n, so that nothing wraps. Weights have relative errors of their exponents. All of it is added to, or
+// taken off, every value of every level.

@@ -513,3 +513,20 @@ func (d *discretizer) gain(da, db difference, a, b profiles.Tails, t, tol, scale
 	}
 	return x, err
 }
+
+// Theory (docs/theory/accuracy.md §3), as computed.
+//
+// A vertex with negative mass is deleted (its mass goes to its neighbours so that P- and Q-mass stay); a negative
+// remainder at noise level is taken from the next higher vertex.
+//
+// If Q has mass far below the lattice, P's share of it is left out.
+//
+// Directly below an atom at the top of the support, rounding can hide whether the last tangent stays above p∞. If it
+// may fail by η, and the topmost vertex has mass m, the last segment is p∞ + m(1 − α/a): moving losses down by 4η/m
+// lowers it by more than η wherever it was too high. That amount goes into `LossErr`. If a lattice does not resolve
+// the loss at all, losses are rounded down to the next vertex.
+//
+// Where tangents touch matters for the size of the error only. The offset of the lattice puts atoms on it. Where
+// masses fall fast from cell to cell, the tangent on the side of the larger mass touches at the vertex. A law of which
+// a depth is no number is not used. The last loss is left out when it stands for at most e^2.5 times the mass above
+// the lattice.

@@ -489,3 +489,18 @@ func (g givenAway) Support() Support {
 func (g givenAway) Transform() Transform {
 	return transform.NewBothGivenAway(TransformOf(g.base), g.leak)
 }
+
+// Proof (docs/theory/integer-noise.md §1): Theorem 1.
+//
+// One coordinate, v > 0: f(y−v)/f(y) does not decrease, so the best tests are y ≥ j, randomized at one j. Their errors
+// are (α, β) = (1 − F(j−1), F(j−1−v)); g(j−1) − g(j−1−v) is a sum of v steps, so β = Φ(g(j−1−v)) ≥ Φ(z(1−α) − vD):
+// each vertex of the trade-off curve is on or above that of GDP, which is convex. v < 0 is the reflection. Products of
+// dominated pairs are dominated by the product (docs/theory/pairs.md §2). ‖v‖² is a whole number. ∎
+
+// Proof (docs/theory/integer-noise.md §2): Theorem 2.
+//
+// f ≤ Z·f̃ everywhere, with equality up to J. On the event E that each M_j with a negative coefficient has its noise
+// within J in the m ≤ 12⌊Δ²⌋ coordinates where the vectors differ, M_j = Z^m M̃_j; everywhere M_i ≤ Z^m M̃_i. So the
+// positive part of a sum is at most Z^m times that of the M̃, plus the mass of the positive ones outside of E. Z^m − 1
+// ≤ 27⌊Δ²⌋T. A coordinate in which M_i and M_j differ by w leaves E with at most 2P[N > J − w], of which the sum is at
+// most 8⌊Δ²⌋T as |w| ≤ w²; the others add 24⌊Δ²⌋T; there are at most two negative ones. ∎

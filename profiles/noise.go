@@ -653,3 +653,19 @@ func checkNoise(field string, value, scale, grid float64) error {
 	}
 	return nil
 }
+
+// Proof (docs/theory/pairs.md §6): one coordinate takes the whole change.
+//
+// Laplace noise of scale b, ‖v‖₁ ≤ s. Let P_t be the output for the query moved by tv/‖v‖₁, 0 ≤ t ≤ s. |∂ₜ log p_t| ≤
+// 1/b, and for a set S the function f(t) = P_t(S) has the derivative E_t[1_S·∂ₜ log p_t]; as ∂ₜ log p_t has mean 0,
+// |f′| ≤ min(f, 1 − f)/b. The solution of f′ = min(f, 1 − f)/b from f(0) = x is what the best test of one number that
+// moves by s reaches. So one coordinate that takes the whole change is the worst.
+//
+// Discrete Laplace noise, whole v with ‖v‖₁ ≤ s. A move of one coordinate by 1 has likelihood ratios e^{±1/b} only, so
+// a test of false-positive rate x has power at most g(x) = min(e^{1/b}x, 1 − e^{−1/b}(1 − x)). v is a chain of s such
+// moves, which gives at most g iterated s times. One coordinate moved by s attains that: its curve has kinks at the
+// tails Pr[Z ≥ j], 1 ≤ j ≤ s, where the iterate's are, and the same slopes.
+//
+// A smaller change is never worse: the noise is log-concave, so the best test against the change v is a threshold on a
+// statistic that does not decrease in any coordinate (signs taken so that v ≥ 0), and against a w ≥ v, coordinate by
+// coordinate, it has at least the same power.

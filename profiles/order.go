@@ -66,3 +66,9 @@ func (d *Discrete) corners(x []float64) []float64 {
 	value[0] = min(1, value[0]+near*(1+4*xmath.U))
 	return value
 }
+
+// Example (docs/theory/subsampling.md §9): both orders are needed.
+//
+// Let the record z that x displaces be of either kind. With P = (1, 0), Q = (½, ½), n = 2, m = 1: if x has Q and z has
+// P, removing x shows the second outcome with probability ¼, which z alone never shows; the other way round the loss
+// is at most log 2.

@@ -483,3 +483,34 @@ func (m *masses) law() *integerLaw {
 	}
 	return l
 }
+
+// Proof (docs/theory/integer-noise.md §2): steps beyond J.
+//
+// Beyond J the step of Ñ is at most −log r over the hazard at z(1 − G̃(J)): −log G̃ grows by −log r, which is the
+// integral of the hazard, and the hazard φ/Φ̄ increases; it is at least (3z + √(z²+8))/4 (Sampford 1953).
+
+// Proof (docs/theory/integer-noise.md §3): Lemma 3.
+//
+// (2j−1)/2σ² − 2c ≤ λ_j ≤ λ̄_j = log(1 + e^{(2j−1)/2σ² + 2c}), and λ̄ grows by at most 1/σ². Induction with z_{j−1} ≥
+// λ̄_j/D and z_{j−1} ≤ z_J + D(j−1−J): d_j ≤ λ̄_j/z_{j−1} ≤ D, so that z_j + 1/z_j ≤ D(j − ½ − 2cσ²) and d_j ≥
+// λ_j/(z_j + 1/z_j) ≥ 1/(σ²D): z_j ≥ λ̄_{j+1}/D. ∎
+
+// Proof (docs/theory/integer-noise.md §3): Lemma 3′.
+//
+// I_{j−1}/I_j lies in [2j/v, 2j/v + 1], so log(2j/v) ≤ λ_j ≤ a_j. With z_{j−1} ≥ a_j/D: d_j ≤ D, and z_j² ≥ z_{j−1}² +
+// 2κλ_j, κ = z_J²/(1+z_J²), while a_{j+1}² − a_j² ≤ 2a_{j+1}/(v+j) ≤ 2D²κλ_j, by the condition and as the left side
+// falls and the right one grows. ∎
+
+// Proof (docs/theory/integer-noise.md §3): Lemma 3‴.
+//
+// e^{−asinh(j/v)} ≤ I_j/I_{j−1} ≤ e^{−asinh((j−½)/v)} (Amos 1974). G(j)/G(j−1) is the mean of ratios I_i/I_{i−1}, i ≥
+// j, with weights f(i−1) that fall at least geometrically: the mean of i − j is at most 1/asinh((j−½)/v), and
+// e^{−asinh} is convex (Jensen). It is at most the first ratio, and asinh is concave, so that the midpoint is at least
+// the integral. ∎
+
+// Proof (docs/theory/integer-noise.md §3): Lemma 4.
+//
+// By (1) of `profiles/vectornoise.go` for v′ = (1, …, 1) they are, up to θ, which is constant up to the sum of
+// e^{−2π²σ²|w|²} over the non-zero w of the projection of Z^n onto the complement of v′. Each w is that of an x with
+// median 0, |w|² = Σ_{i<k}(x_i − x_k)²/n. An entry other than 0 differs by at least its size from all that are 0 or of
+// the other sign, at least n·max(½, 1 − m/n) of them if m are not 0. ∎

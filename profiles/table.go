@@ -401,3 +401,20 @@ func (g Grid) bends() error {
 	}
 	return nil
 }
+
+// Proof (docs/theory/pairs.md §10): Lemma 10, and its errors.
+//
+// δ(ε) is the sum over cells of ∫(R − e^ε)₊ dQ, R = dP/dQ. In a cell R lies in [e^a, e^b], dQ has the mass q and R dQ
+// the mass p. (r − e^ε)₊ is convex in r, so that with mean and range given the integral is largest with all of dQ at
+// the two ends. The Q-mass at e^b is then (p − q·e^a)/(e^b − e^a), which is the first formula times e^−b; the infinite
+// ends are limits. ∎
+//
+// Errors. Let P′ = (p̂/p)·P and Q′ = (q̂/q)·Q in the cell: their losses differ from those of P and Q by a constant of
+// at most 2e, and lie in [a − w, b + w], w = 2e + (the stated error of a and b). The lemma holds for measures, so some
+// kernel makes P′ and Q′ of the split of p̂, q̂ on [a − w, b + w]. The same kernel makes P and Q of that split with
+// its P-masses times p/p̂ and its Q-masses times q/q̂. So the true pair is dominated by a list whose masses differ
+// from the listed ones by e^±e and whose losses by 2e: that is what a list of outcomes states about itself, and what
+// every engine allows for.
+//
+// Where ranges are known by order alone (`Ascending`), a and b are losses of the masses of the cells beside, and have
+// an error of 2e themselves: the average of R over an earlier cell is at most all R of a later one.

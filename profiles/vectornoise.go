@@ -22,7 +22,10 @@ package profiles
 //
 // Every v with |v|² ≤ s² is a projection of one with |v|² = ⌊s²⌋: add coordinates
 // that change by 1. So the mechanism's profile is the largest over the ways to
-// write s² as a sum of squares; which one it is depends on ε.
+// write s² as a sum of squares; which one it is depends on ε. The losses
+// (2J − s²)/(2σ²) of all these v lie on one lattice, so the polygon in e^ε through
+// the largest δ at each of its points lies above all of them. It is a profile
+// (docs/theory/pairs.md §1), and used as the upper one.
 
 import (
 	"fmt"

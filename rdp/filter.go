@@ -203,7 +203,7 @@ func (f *Filter) grid(values []float64) Grid {
 // returns nil: a step that is refused releases nothing, and smaller ones may still be asked
 // for. Sampled steps, which are μ-GDP for no μ below that of the whole data set, are outside of the theorem.
 //
-// Theorem and proof: docs/theory/pairs.md, "Adaptive Gaussian noise"; the statement is that of Smith
+// Theorem: docs/theory/pairs.md, "Adaptive Gaussian noise"; the statement is that of Smith
 // and Thakurta 2022 (arXiv:2210.17520) and of Koskela, Tobaben and Honkela 2023. What is
 // certified is the budget μ. What is spent depends on the outputs and certifies nothing.
 // Relation: that of the Δ.
@@ -305,3 +305,14 @@ func MuWithin(epsilon, delta float64) (float64, error) {
 	low, _ = xmath.BisectLog(low, high, 200, holds)
 	return low * (1 - 0x1p-50), nil
 }
+
+// Proof (docs/theory/pairs.md §8): Theorem 8.
+//
+// Let P be the law of the transcript on D, Q that on D′. Under Q the innovations z_t = (output − q_t(D′))/σ_t are
+// independent standard normal vectors, and with a_t = (q_t(D) − q_t(D′))/σ_t, which depends on earlier outputs only
+// and has |a_t| ≤ μ_t, the loss is L = log dP/dQ = Σ_t (⟨a_t, z_t⟩ − |a_t|²/2). Σ|a_t|² ≤ μ² on every path, because a
+// step that would pass it is not run. Add one last release of one number, z + √(μ² − Σ|a_t|²) under P and z under Q:
+// without it the transcript is a post-processing. Now Σ|a_t|² = μ² on every path, so that exp(iθ·Σ⟨a_t, z_t⟩ +
+// θ²·Σ_{s≤t}|a_s|²/2) is a martingale under Q with the same last factor on every path, and E_Q exp(iθ·Σ⟨a_t, z_t⟩) =
+// e^{−θ²μ²/2}: the sum is N(0, μ²) under Q, and L is N(−μ²/2, μ²). That is the loss of N(μ, 1) against N(0, 1); the
+// profile follows from the law of L, and with D and D′ exchanged it is the same. ∎

@@ -11,8 +11,8 @@
 // that is drawn once and used again, or that an adversary can guess or see. For users with several
 // records there is [Persons].
 //
-// Every bound names the theorem that it is, its relation and its conditions. The proofs are in
-// docs/theory/pairs.md and docs/theory/subsampling.md, and those about users end their files.
+// Every bound names the theorem that it is, its relation and its conditions. The theorems are in
+// docs/theory/pairs.md and docs/theory/subsampling.md. Proofs are there or end their files.
 // Package adaptive below it has the recursion that narrows a gap, and package internal/copies the
 // profiles of a record that a batch holds several times.
 package subsample

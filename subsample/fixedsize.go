@@ -255,3 +255,9 @@ func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
 	s.batch = batch
 	return s, nil
 }
+
+// Proof (docs/theory/subsampling.md §1): the order of η.
+//
+// η_WW ≤ η_OW ≤ η_WR ≤ m/n. Throw m balls into b slots and let D be the number of slots hit: `η_OW = E D/n` and
+// `η_WW = E[1 − (1−1/n)^D] ≤ E D/n`. The function `(b/n)(1−(1−1/b)^m)` is concave in b with non-negative slope at
+// `b = n`, so it grows up to its value at `b = n`, which is WR. The last step is Bernoulli's inequality.

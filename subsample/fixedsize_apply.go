@@ -194,3 +194,21 @@ func (s FixedSize) PaperPairNotABound(b profiles.Mechanism) (profiles.Profile, e
 	}
 	return copies.NewGaussianOpposite(s.Multiplicity(), 1/g.NoiseMultiplier()), nil
 }
+
+// Proof (docs/theory/subsampling.md §2): Theorem 5.
+//
+// Write `M(X) = (1−η)μ_0 + ημ_1`, where μ_0 is the output given U = 0, the same for X and X', and μ_1, μ_1' the
+// outputs given U ≥ 1. By advanced joint convexity (Balle, Barthe, Gaboardi 2018, Theorem 2), with `α = e^ε`,
+// `α' = e^ε'`, `β = α'/α`, `H_α'(M(X)‖M(X')) ≤ η[(1−β)H_α(μ_1‖μ_0) + βH_α(μ_1‖μ_1')]`. Each divergence is at most
+// `Σ (p_u/η)δ_u(ε)` if samples given U ≥ 1 can be coupled with samples of the other kind such that a sample with u
+// copies differs in at most u positions.
+//
+//   - μ_1 against μ_1': replace x by x'.
+//   - μ_1 against μ_0, WR: replace the copies by independent other records.
+//   - OW: without x in the subset, let z be a uniformly chosen member of it and V the number of times z was drawn, the
+//     other members being W. Given V ≥ 1, V has the law of U given U ≥ 1, and turning z into x gives a sample with that
+//     many copies. Given V = 0 the sample is drawn from W alone: turn copies of x into draws from W. If x is in the subset
+//     but not drawn, the same.
+//   - WW: let j slots hold x in one sample and j' in the other. The law of j given U ≥ 1 dominates that given U = 0 in
+//     likelihood ratio, so they can be coupled with j' ≤ j. Draws from the j − j' slots that change are Bin(m,
+//     (j−j')/(b−j')), stochastically below U given j because (j−j')/(b−j') ≤ j/b. ∎

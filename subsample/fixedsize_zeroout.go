@@ -141,3 +141,13 @@ func (j joined) Support() profiles.Support {
 //
 // in both directions: the public choice of the number of copies, each at the rate η. (The best shares, as in §4, would
 // be a little less.) Adaptive composition is covered, as each step's bound holds for every history.
+
+// Proof (docs/theory/subsampling.md §12): Theorem Z.
+//
+// Joint convexity reduces both to the worst (x, z), |x|, |z| ≤ 1, and for α ≥ 1 the divergence is qΦ of §10 with the
+// empty place as x'. Remove: s = |x−z|, t = |z|, r = |x|; Φ grows in s and r and falls in t (Theorem C (D)), and s ≤ r
+// + t ≤ 1 + t. So the triangle is at most the flat one with r = 1 and s = 1 + t: centres 1, −t and 0 on a line. There
+// the likelihood ratios of N(1) to N(−t) and to N(0) both grow, so that the positive part is a half line y > y₀, and
+// the derivative in t is `aφ(y₀ + t) > 0` (in units of σ): the largest t, 1, is the worst, which is A. Add: s = |z| ≤
+// 1, r = |x| ≤ 1, t = |x − z| ≥ 0, and z = x attains all three: the divergence of N(0) from `(a + b)N(1)` at a + b = 1
+// + (α−1)/q, which is B. As the largest of the profiles of all (x, z), the two halves together are convex. ∎

@@ -30,7 +30,9 @@ func Length(n int) int {
 // Eta returns the error of a transform of n points, as Length returns them, relative to its 2-norm.
 // Per stage of radix r the butterfly contributes 1u, 2u, 7u, 13.4u (r = 2, 4, 3, 5), the complex
 // product √5u and FFTPACK's twiddles 10u, and stages are multiples of unitary maps, so relative errors
-// add; the sum is at most 14u per log2 n (docs/theory/accuracy.md §7; Higham, 2nd ed., Theorem 24.2). For n a power of 2
+// add; the sum is at most 14u per log2 n (docs/theory/accuracy.md §7; Higham, Accuracy and
+// stability of numerical algorithms, 2nd ed., Theorem 24.2; Brisebarre et al., ACM TOMS 46, 2020; for the product Brent,
+// Percival, Zimmermann, Math. Comp. 76, 2007). For n a power of 2
 // the same holds of each component, relative to the sum of moduli of the input: what a stage makes of a part of the input
 // is at most the sum of its moduli, and the errors of butterfly, product and twiddle are relative to the moduli of what they make.
 func Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }

@@ -1,5 +1,6 @@
 // Proposition 3 (contour.md): M(z) − 1 = Σ p_j [ex(zL_j) + z·ex(−L_j)], with
-// ex(v) = e^v − 1 − v, has only non-negative terms at real z > 0.
+// ex(v) = e^v − 1 − v, has only non-negative terms at real z > 0: p_j ex(−L_j) = q_j − p_j + p_j L_j,
+// and the parts with zL_j cancel.
 
 package transform
 

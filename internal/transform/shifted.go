@@ -1,5 +1,6 @@
 // Theorem 6 (contour.md): |M(θ + it)| ≤ B_a(t) = ∫|f_{θ+it}(x + iaσ²)| dx, which does not
-// increase with t, for every a in (0, π/span).
+// increase with t, for every a in (0, π/span). Cauchy's theorem moves the line; the bound and its
+// monotonicity are pointwise.
 
 package transform
 

@@ -24,7 +24,11 @@ import "math"
 //
 // Laguerre's theorem, with D = w·d/dw: for α > n and f of degree n with n negative zeros, αf + Df = w^{1−α}(w^α f)'
 // and αf − Df = −w^{α+1}(w^{−α}f)' have as many, by Rolle between the zeros of w^α f and 0, of w^{−α}f and −∞. So
-// (1 − D²/α²)^N with α² = 2σ²N, which multiplies w^c by (1 − c²/(2σ²N))^N, keeps zeros real; let N grow.
+// (1 − D²/α²)^N with α² = 2σ²N, which multiplies w^c by (1 − c²/(2σ²N))^N, keeps zeros real; let N grow: limits keep zeros real
+// (Hurwitz). A binomial law has (1 + cw)^n, with a real zero n times. A part of it has complex zeros, so a law is
+// taken whole or by Theorem 4.
+//
+// In Theorem 5 the second derivative of log|Q| is at most V/cos²(a/2), and 1/|Q| at most cos(a/2)^{−n}.
 
 // widthOfZeros is where the bound of the angle ends: 2 sin a − a − sin a·cos a > 0.
 const widthOfZeros = 2

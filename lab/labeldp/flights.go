@@ -276,7 +276,7 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	head[0] = "half-loss of labels"
 	r.table(head, losses)
 	first := func(name string) float64 { return curves[name][slices.Index(budgets, 1)] }
-	r.p("As in the paper, biased labels (the last four rows) have the smaller noisy label loss and the larger test loss; the optimum is the best but for small ε, where estimating the prior costs more than it gains. At ε = 1 RR-on-bins is off by %.3g, the optimum by %.2g, Laplace noise by %.2g.", first("rr-on-bins"), first("optimal-unbiased"), first("laplace"))
+	r.p("As in the paper, biased labels (the last four rows) have the smaller noisy label loss and the larger test loss. The optimum is the best but for small ε, where the prior costs too much. At ε = 1 RR-on-bins is off by %.3g, the optimum by %.2g, Laplace noise by %.2g.", first("rr-on-bins"), first("optimal-unbiased"), first("laplace"))
 	r.p("\n![Excess test MSE against ε](labeldp-flights.png)")
 	r.p("\n![Noisy label loss against ε](labeldp-flights-loss.png)")
 	r.p("\nThe numbers: [labeldp-flights.csv](labeldp-flights.csv).")

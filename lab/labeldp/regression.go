@@ -155,7 +155,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 		rows = append(rows, row)
 	}
 	r.table(head, rows)
-	r.p("As in the paper, unbiased labels have the larger noisy label loss and the smaller test loss: their noise shrinks with the number of examples, bias does not. At ε = 0.5 the private prior costs more than it gains. The predictors of the first run at ε = 1:")
+	r.p("As in the paper, unbiased labels have the larger noisy label loss and the smaller test loss, because noise shrinks with the number of examples and bias does not. At ε = 0.5 the private prior costs more than it gains. The predictors of the first run at ε = 1:")
 	r.p("\n![Fitted predictors](labeldp-regression.png)")
 	truth := make([]float64, bins+1)
 	for b := range truth {

@@ -337,7 +337,7 @@ n = 30969, b = 500, m = 300, L = 6, r = 3e5 (WR: 2e5), as the authors ran it: σ
 		}
 		r.printf("| %s | %.3f | %.3g, %.4g | %.3g | %s | %s | [%s, %s] |\n", row.name, row.noise, row.lower, row.upper, row.wrap, rounded, paperTable8[row.name].delta, below(row.pair.Lower), above(row.pair.Upper))
 	}
-	r.printf("\nThe printed values of Poisson and WOR are those of the rate 0.01; m/n is 0.0096871. Their program takes a rate for these two, and m, n and b for the others. ")
+	r.printf("\nThe printed values of Poisson and WOR are those of the rate 0.01; m/n is 0.0096871. ")
 	r.printf("The notebook in their repository did not make the row of WOR: with it the upper value is 9e-43.\n")
 	r.printf("\nThe program drops cells with less mass than 1e-8 from the error term (numpy's `isclose`). In Figure S2 that makes it 1e-20; over all cells it is 8e-11 for k = 200 and 2e36 for k = 1000.\n\n")
 }

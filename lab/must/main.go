@@ -87,9 +87,8 @@ Zhao and Liu, *Enhancing Trade-offs in Privacy, Utility, and Computational Effic
 
     go run ./lab/must -adult adult_processed2.csv -out docs/experiments
 
-Two pages go with it: [logistic regression on the Adult data](must-adult.md) (Table 8, Figure S4) and [a first stage that is kept](must-bags.md), for the bag of little
-bootstraps and the double bootstrap. [README.md](README.md) has what became of each table and figure, [must-composition.md](../theory/must-composition.md) what it means. The relation is substitution unless another is
-named. MUST.WO is sampling with replacement and has no rows of its own.
+Table 8 and Figure S4 are in [must-adult.md](must-adult.md), kept first stages in [must-bags.md](must-bags.md). [README.md](README.md) lists each table and figure, [must-composition.md](../theory/must-composition.md) says what they mean.
+The relation is substitution unless another is named. MUST.WO is sampling with replacement and has no rows of its own.
 
 `)
 }

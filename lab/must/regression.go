@@ -218,7 +218,7 @@ func regression(r *report) {
 		r.printf("| %s | %s | %.3f | %s | %.3f (%.3f) | %.4f | %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f | %s |\n", run.setting, name, run.noise, delta, mean, sd, se, paperTable6[key], bias[0], bias[1], bias[2], betas[0], betas[1], betas[2], paperTable7[key])
 	}
 	r.printf(`
-The lower RMSE of MUST at ε' = 0.001 comes from smaller noise, with a δ' ten times that of WR. At equal privacy the noise that MUST needs is larger by 1 to 2 %% at a total ε of 0.25, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. Table 6 prints δ' of 0.07 to 0.095 for WR, OW and WW: they take the sensitivity C where σ is set for C/n, and so computed all six come out.
+The lower RMSE of MUST at ε' = 0.001 comes from smaller noise, with a δ' ten times that of WR. At equal privacy MUST needs more noise, by 1 to 2 %% at a total ε of 0.25, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. The δ' of Table 6 for WR, OW and WW, 0.07 to 0.095, take the sensitivity C where σ is set for C/n.
 
 `)
 }

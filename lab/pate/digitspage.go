@@ -122,8 +122,8 @@ Settings of the teachers, tried on the images to choose by (100 teachers of 70 i
 		w("| %s |\n", strings.ReplaceAll(line, ",", " | "))
 	}
 	w(`
-Parameters of the mechanisms, by the votes of those teachers for those images (plurality right: %.1f %%): LNMax and GNMax have the most noise of a grid with which labels are right at most %.0f points less often
-than without; Confident has the threshold and noises of a grid with the least data-independent cost of those that answer %.0f %% of the queries or more and are right as
+Parameters of the mechanisms are chosen by the votes of those teachers for those images (plurality right: %.1f %%). LNMax and GNMax have the most noise of a grid with which labels are right at most %.0f points less often
+than without. Confident has the threshold and noises of a grid with the least data-independent cost of those that answer %.0f %% of the queries or more and are right as
 often as the plurality of all. So: **%v**, **%v**, **%v**. A bound is published at the order that is best there (%v, %v and %v), with β = 0.02, noise 0.15 and 95 %% confidence. Interactive
 has half the threshold of Confident, its noises, and believes a student above 0.9, untuned. δ = %v throughout; the program chooses on images that are not among the queries.
 
@@ -154,7 +154,7 @@ Share of right answers and accuracy of students on the test: mean of %d draws an
 	}
 	w("| right labels, no privacy | 1000 | 1000 | 1 | %.3f | – | – |\n", study(images, truth).Right(images[1000:]))
 	w(`
-The student of the two rounds asks queries that depend on earlier answers, so that its costs at these votes, %v by R\* on the paths drawn, are those of a random path and no (ε, δ) bound; the data-independent line
+The student of the two rounds asks queries that depend on earlier answers, so that its costs at these votes, %v by R\* on the paths drawn, are those of a random path and no (ε, δ) bound. The data-independent line
 is one (%.3f by Theorem 5).
 
 ## The same answers by the old and the new accounting
@@ -173,7 +173,7 @@ is one (%.3f by Theorem 5).
 			x.classic, x.independent, x.theorem6, x.rStar, x.exact[0], x.exact[1], x.composed[0], x.composed[1], x.published, x.expected)
 	}
 	w(`
-Only the data-independent columns and the published bound may leave the house. Theorem 6 is for
+Only the data-independent columns and the published bound may be released. Theorem 6 is for
 an answer on every query whatever the check says; R\* and the exact columns price a check and its answer as one law. Numbers: [pate-digits.csv](pate-digits.csv).
 
 ## ε as queries are answered (as Figure 1, middle, and Figure 5, right)

@@ -714,3 +714,23 @@ func (f *stair) tail(size int64, pInf float64) {
 //   * The recursion for MUST.WW. Its mass of "no slot" would have to be shared among the numbers of slots in
 //     proportions that do not depend on α, for the two places of another record to keep theirs; and those are far from
 //     the best shares (ε ≤ 3.88 at n=1000, b=100, m=50, σ=5, k=1000, where the product has 3.617).
+
+// Theory (docs/theory/accuracy.md §12): what blocks of steps count besides the errors of the recursion.
+//
+//   - the check's integrals: tangents of near' from below and chords of the cell's bounds from above on eight parts of
+//     each stretch; the least partial sum within parts too; 1e-12 of the sum of all terms to spare.
+//   - the power of a transform: (1 + e + 6u)^B − 1 of its largest value, e the error of the kernel's own transform, of
+//     all but its mass at 0.
+//   - transforms, weights, sums over nodes: as above, added to each mass, or taken from it.
+//   - the majorant: values of G rounded up, its own down, in units of a rounding of all nodes.
+//   - infinite losses, the top, the plateau below the ladder: added to G in every block.
+//
+// The attack's lower end uses lower laws and subtracts the same errors.
+
+// Proof (docs/theory/subsampling.md §13): Theorem B.
+//
+// n is a mixture of indicators of β < β₀, and for one of them, with r = α/β,
+// `(E_near − E_c)[G](α) = α^{1−λ} ∫_{α/β₀}^∞ r^{λ−2} (h_near − h_c)(r) dr = α^{1−λ} M_c(log(α/β₀)) ≥ 0`. `E_near`
+// multiplies β by an independent factor, the law of P/Q under Q: n becomes a mixture with positive weights of
+// `n(·/r)`, which falls. Then `G_{t+1} = sup_c E_c[G_t] ≤ sup_c E_c[D] ≤ E_near[D]`, which is in K_λ again and above
+// G_{t+1} everywhere. ∎

@@ -8,8 +8,8 @@
 //
 //	G_k(α) = sup over configurations of E_P[G_{k−1}(αe^{−L})],  G_0 = (1−α)₊.
 //
-// Blocks of steps take less than the recursion where steps are many. The proofs are in
-// docs/theory/subsampling.md, §10 for the recursion and §13 for blocks.
+// Blocks of steps take less than the recursion where steps are many. The theorems are in
+// docs/theory/subsampling.md, §10 for the recursion and §13 for blocks, and proofs end the files.
 //
 // Get a Bound from subsample.FixedSize.NewAdaptiveBound, which knows for which schemes it is
 // proved; accountant.WithRecursion uses it. Do not use it for a single run, or for Poisson

@@ -4,7 +4,7 @@
 //
 // Each scheme returns a profiles.Bounds, which the accountant composes like anything else. For each
 // direction that is a law above and one below the privacy profile of an epoch, or of several.
-// docs/theory/allocation.md has the theorems and their proofs.
+// docs/theory/allocation.md has the theorems. Proofs are there or end the files.
 //
 // Three things are assumed throughout. A step releases the sum of the batch's contributions with
 // noise, divided by constants only. The number of steps, the divisor and the noise are public and

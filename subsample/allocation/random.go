@@ -460,3 +460,12 @@ func (r reflected) Support() profiles.Support {
 	s := r.up.Support()
 	return profiles.Support{Min: -s.Max, Max: s.Max, LogPInf: s.LogPInf, LogQInf: s.LogPInf, Atoms: []float64{0}, Spike: math.NaN(), LossErr: s.LossErr}
 }
+
+// Proof (docs/theory/allocation.md §2): Theorem 1.
+//
+// Fix the others' batches (their law is common; joint convexity) and take their sums, functions of the history, off
+// the outputs. Give each step one more output coordinate, `√(1 − |v_i|²)·1[i ∈ S]` plus noise, with `v_i` the
+// contribution of x there: leaving it out again is post-processing, and with it every contribution has norm 1. Under Q
+// the projections `g_i = ⟨v_i, y_i⟩/σ` are standard normal given the history, so independent, and
+// `M = dP/dQ = E_S exp Σ_{i∈S}(s g_i − s²/2)` has the law of the stated pair. It determines `h(α) = E(M − α)₊` and the
+// other order, `E(1 − αM)₊`. A constant unit contribution of x with none of the others attains it. ∎

@@ -261,3 +261,8 @@ func (l *resampledLaws) lower() (profiles.Profile, error) {
 	}
 	return copies.NewGaussianAttack(f.Multiplicity(), theta), nil
 }
+
+// Theory (docs/theory/subsampling.md §15), as computed.
+//
+// Between points of ε h_j is below chords; the rarest numbers of slots are given away, and neighbours above 32 count
+// as the larger one: where fewer slots change, a coin for each position drops it from both of the nested sets of §4.

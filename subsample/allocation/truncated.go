@@ -385,3 +385,10 @@ func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
 // is the same: pad both to norm 2, and the derivative by the angle between them is not positive, so ±2 is the worst at
 // every α. As `h_{q,1}` is such a pair with a of norm 1 and b = 0, it lies below, which the code uses where τ is known
 // only between two ends.
+
+// Theory (docs/theory/allocation.md §5), as computed.
+//
+// A population of N has neighbours of both kinds, n = N and N + 1, and the bound is monotone neither in n nor in τ.
+// `allocation.Truncated` uses `(1−τ⁺)h_{q,1} + τ⁻h_{q̄⁺,2} + (τ⁺−τ⁻)h_{q,2}`, τ⁻ and τ⁺ the ends over both n and their
+// rounding, q̄⁺ the larger rate: `h_{q,2}` is above both others, so this is above both n. Where τ⁺ ≤ 1e-5 the rate q
+// takes the place of q̄.

@@ -8,5 +8,6 @@
 // Do not use it where the server, or anybody but the user and the shuffler, learns who reports. Do
 // not use it where a user sends several messages in a round, or where randomness is kept from round
 // to round. The scheme "shuffle" of package allocation is something else: how a loader cuts a list
-// into batches. The proofs are in docs/theory/shuffler.md.
+// into batches. The theorems are in docs/theory/shuffler.md.
+// Proofs are there or end the files.
 package shuffler

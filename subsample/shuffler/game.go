@@ -248,3 +248,16 @@ func worst(games []game) (*profiles.Discrete, error) {
 	}
 	return profiles.NewChords(x, h[0], h[1])
 }
+
+// Proof (docs/theory/shuffler.md §2): Theorem F.
+//
+// Given C = c the cohort is uniform among the c-subsets. Coins and other messages are shown as in A; their number is
+// c−M whether or not the victim is in, and given that, their owners are a uniform set. The probability of C = c
+// without the victim, over that with it, is (1−c/n)/(1−q). ∎
+
+// Proof (docs/theory/shuffler.md §2): Theorem A.
+//
+// R_z = η + (1−γ)ν_z: each other user flips a coin γ. Show the adversary all coins and all messages that are not from
+// η; their law does not depend on the victim. What is left is K ~ Bin(n−1,γ) draws of ω and the victim's message,
+// shuffled: relative to ω^{K+1} its density is the mean of A. Pr[K = m−1]/m = Pr[Bin(n,γ) = m]/(nγ). Showing more only
+// raises H. ∎

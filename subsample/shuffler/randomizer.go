@@ -480,3 +480,11 @@ func (r Randomizer) worstPair(parts []part) (profiles.Profile, error) {
 func BestSize(epsilon float64, categories int) int {
 	return min(max(1, int(math.Round(float64(categories)/(math.Exp(epsilon)+1)))), max(1, categories-1))
 }
+
+// Proof (docs/theory/shuffler.md §2): Theorem C.
+//
+// R_z ≥ max(R_x, R_{x′})/E. In (A), drawn user by user, H ≤ (1/n)E(ΣU_i)₊ over n slots with U = E(a−αb)/max(a,b) at
+// density max(a,b)/E, else 0. Replace the law of one slot at a time: with φ convex, Eφ(U) − φ(0) = E_{R_{x′}}ψ(r), r =
+// a/b of mean 1, where ψ is convex on [1/E, 1] and on [1, E]. Moving r to the ends of its half raises it, so r ∈ {1/E,
+// 1, E}; r = 1 is below randomized response in convex order, as E(U−k)₊ shows for each k. α > E gives 0, and α < 1
+// exchanges the pair. ∎

@@ -244,3 +244,14 @@ func (t *lean) at(freq float64) (y node) {
 	y.err = u * (64 + 16*t.n*abs*t.size/m + 8*(math.Abs(t.n*log)+math.Abs(t.n*arg)) + 8*abs*math.Abs(t.k) + 8*t.tau*t.tau*abs*abs)
 	return y
 }
+
+// Proof (docs/theory/shuffler.md §2): Theorem S.
+//
+// H_α = E(X + k)₊ with X a sum of n equal terms V = a − αb on a few points. Let G be normal with deviation τ. By
+// Jensen, E(X+k)₊ ≤ E(X+k+G)₊. With Φ(s) = n·log E e^{sV} + sk + τ²s²/2, s_j = θ + ijh, Poisson's summation gives
+// (h/2π)Σ_j e^{Φ(s_j)}/s_j² = Σ_m g(2πm/h)e^{−2πmθ/h}, g(x) = E(X+k+G+x)₊ ≥ 0: every term but m = 0 is at least 0, so
+// that the sum is an upper end for every θ, h and τ. "X+k+G > 0" is a randomized test; its probabilities under both
+// data sets are such sums with (E Σa + ka under the tilt)/s, the terms m ≠ 0 being at most e^{−θmL}, and e^{Φ(2θ)−θmL}
+// times the same factor by Chernoff's bound. A test is a line below δ at every α. What is cut: |e^Φ(s)| ≤
+// e^{Φ(θ)−τ²t²/2}, so frequencies beyond T leave at most e^{Φ(θ)−τ²T²/2}/(πτ²T³). Rounding is counted per node. The
+// cost does not depend on the number of users. ∎

@@ -2,10 +2,13 @@
 //
 //	S(ε) = (h/2π) Σ_{n∈Z} M(z_n) e^{−z_nε} / (z_n(z_n+1)).
 //
-// By Poisson's summation S(ε) = Σ_k e^{θkλ} I_θ(ε+kλ). For s₊ > θ > s₋, neither of
+// x ↦ e^{θx}I_θ(x) is a mixture of translates of one continuous integrable function of
+// bounded variation, and its Fourier coefficients are summable: by Poisson's formula
+// S(ε) = Σ_k e^{θkλ} I_θ(ε+kλ). The term k = 0 is the answer. For s₊ > θ > s₋, neither of
 // them 0 or −1 and both with a finite M, the terms k ≥ 1 are moved to the line s₊ and
-// the terms k ≤ −1 to s₋. A pole between θ and the line gives a geometric series in
-// closed form, and what is left is bounded by Theorem 1 on the new line:
+// the terms k ≤ −1 to s₋. By Theorem 1 a pole on the way leaves m₀ or m₁e^x, whose geometric
+// series is the closed form below. What is left is bounded by w(s)M(s)e^{−sx}, another
+// geometric series, of the sign that ψ_s has:
 //
 //	I_θ(ε) = S(ε) + series − ρ₊ − ρ₋,
 //	series = −sgn(θ)·m₀/(e^{|θ|λ}−1)              if 0 lies between θ and s₊ or s₋

@@ -9,8 +9,10 @@
 //     most |c_k|(e^{|η|}−1), η = ΣT_iη_i;
 //   - rounding: of the terms c_k (table.sum; the phase im_k − kh·ε is one fused operation,
 //     u of its value), and 8u of the series times the sizes of the exponents in them, which
-//     S does not share: the series are exact numbers, not multiples of e^F;
-//   - truncation: |z(z+1)| ≥ t² and Σ_{k>n} h/(kh)² ≤ 1/(nh).
+//     S does not share: the series are exact numbers, not multiples of e^F. Their exponents
+//     carry u(|F| + |ε| + (θ+1)λ), which can be far above what S loses (θ small, ε and λ large);
+//   - truncation: |z(z+1)| ≥ t² and Σ_{k>n} h/(kh)² ≤ 1/(nh), with Theorem 6 for the product.
+//     A term of which no logarithm is known (|M| too small, or η ≥ ½) counts with its bound.
 //
 // F is never rounded in S (its terms are e^{Σ T_i(log M_i(z_k) − log M_i(θ))} and know
 // nothing of ε but the phase), so that the float of F only enters the series, the

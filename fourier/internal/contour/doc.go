@@ -5,7 +5,7 @@
 // of M(z)e^{−zε}/(z(z+1)) over a vertical line of the complex plane. The integral is summed at
 // equidistant frequencies up to a last one. That adds the values of the same integral at ε ± λ, ε ±
 // 2λ, …, which are bounded. A table of log M at the frequencies answers any number of questions.
-// docs/theory/contour.md explains all this from the beginning, with the proofs.
+// docs/theory/contour.md explains all this from the beginning. The proofs are in the files.
 //
 // Do not use it for one run of one mechanism, whose tails are known in closed form. Do not use it
 // for losses on a lattice or with an atom that carries most of the mass. Their transforms do not

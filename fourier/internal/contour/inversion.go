@@ -4,8 +4,10 @@
 //	I_s(ε) = (1/2πi) ∫_{Re z = s} M(z) e^{−zε} / (z(z+1)) dz.
 //
 // Then I_s(ε) = E[ψ_s(L−ε)], with ψ_s(v) = (1−e^{−v})₊ for s > 0, −min(1, e^{−v}) for
-// −1 < s < 0 and (e^{−v}−1)₊ for s < −1, because 1/(z(z+1)) is the two-sided Laplace
-// transform of ψ_s on its strip. Hence
+// −1 < s < 0 and (e^{−v}−1)₊ for s < −1, because 1/(z(z+1)) = 1/z − 1/(z+1) is the
+// two-sided Laplace transform of ψ_s on its strip. The three functions differ by 1 and
+// e^{−v}, the residues at 0 and −1. The kernel is integrable on the line and
+// |M(s+it)| ≤ M(s), so the expectation and the integral may be exchanged. Hence
 //
 //	δ − (1−m₀)             =  I_s   for s > 0,
 //	1 − δ                  = −I_s   for −1 < s < 0,

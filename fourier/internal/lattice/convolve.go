@@ -390,3 +390,11 @@ func (j convolver) power(p *measure, n int64) (*measure, error) {
 		}
 	}
 }
+
+// Theory (docs/theory/accuracy.md §14): errors.
+//
+// A and B are raised (lowered) by at most u for each row and column, and 8u·A for the exponentials. What lies beyond
+// e^{−12} of δ goes to +∞ above and to its first cell below. Sums of losses are displaced by their rounding (§8).
+//
+// Products below every float64 are lost: at most 2⁻¹⁰⁷⁴ each in units of 2⁻³⁰⁰, 2⁴⁰ of them in each of 53 doublings,
+// times 2⁵³ runs. δ is read with 2⁻¹²⁰⁰ more above, and less below.

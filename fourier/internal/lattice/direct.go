@@ -93,3 +93,9 @@ func direct(m *meter.Meter, terms []term, theta float64, n int64, excess []float
 	c.finish()
 	return c
 }
+
+// Proof (docs/theory/accuracy.md §7): the frequencies that are left out.
+//
+// That the others are negligible is proved: with b the bulk of x, |z(ω)| ≤ |b(ω)| + (Σx − Σb), and |b| has the
+// Lipschitz constant Σ b|d|. A walk over [ω₁, π] evaluates |b(ω)|, adds its rounding, and may proceed by (limit −
+// |b(ω)| − rest)/constant. If it gets stuck, the FFT is used.

@@ -5,8 +5,8 @@
 // then serves every δ with full relative accuracy. δ is read by Plancherel against the closed-form
 // transform of the payoff, so there is no inverse transform, and a further ε costs microseconds.
 // Where no tilt brings the mass to ε, laws are convolved one by one. Discretisation, truncation,
-// aliasing and round-off are bounded and widen the interval. docs/theory/accuracy.md has the
-// proofs, section by section.
+// aliasing and round-off are bounded and widen the interval. docs/theory/accuracy.md and
+// the ends of the files have the proofs.
 //
 // It assumes two runs or more; package closed has what is known without an engine. It always
 // returns a proved interval, with a warning where that is wider than asked. Do not use it where the

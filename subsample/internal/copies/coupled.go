@@ -421,3 +421,14 @@ func (s Shared) value(share []float64, x float64) float64 {
 // |d_u| for d_u each R_u keeps its law, and all of them grow together. No joint law of given ones makes a convex
 // function of the sum larger (Lorentz). Now all centres are on one side, the sum grows in Y, the best test is a half
 // line, `{y > t}`, and its value `Σ w_u F̄(t − d_u) − qF̄(t)` grows in each d_u. ∎
+
+// Proof (docs/theory/subsampling.md §3): Theorem C.
+//
+// With σ = 1, `dN(c)/dN(0) = exp(⟨c,g⟩ − |c|²/2)` at g. So `D_F = E F(X,Y)` where X and Y are sums of log-normal
+// variables `W_i`, `V_j` whose exponents are jointly Gaussian with the Gram matrix K of the centres. Move K along the
+// segment to K̃. Gaussian integration by parts gives `d/dt E F = ½ Σ_{a,b} (K̃−K)_{ab} E[Z_a Z_b F_{ab}]`, with Z the
+// variables and F_ab the second derivative for the sides of a and b. Homogeneity gives `F_xx = κy²`, `F_xy = −κxy`,
+// `F_yy = κx²` with κ ≥ 0. In terms of the shares `a_i = W_i/X`, `b_j = V_j/Y` the sum is κX²Y² times
+// `Σ aa'Δ^PP − 2Σ abΔ^PQ + Σ bb'Δ^QQ`, non-negative under (K). Shares sum to 1 on each side, so writing inner products
+// by squared distances turns the bracket into `Σ ab ΔD²^PQ − ½Σ aa'ΔD²^PP − ½Σ bb'ΔD²^QQ`, non-negative under (D).
+// Non-smooth F by mollifying. ∎

@@ -431,3 +431,19 @@ func (c *GaussianWR) roughAverage(t float64) (logAlpha, slope float64, i int) {
 	y := a / m
 	return math.Log1p(y), c.theta * w / m / (1 + y), i
 }
+
+// Proof (docs/theory/subsampling.md §4): the minimum over the shares.
+//
+// J is convex in its weights with derivative the normal tail beyond its threshold, so the optimum lets P-mass flow to
+// lower v until thresholds are equal or the flow is blocked: this is isotonic regression over u. Put
+// `F_i(t) = Q_0 + Σ_{1≤v≤i} p_v(α − r_v(t))`. The first block has threshold `T = min_i {root of F_i}`, that is,
+// `min_i F_i(T) = 0`. The summand `α − r_v(T)` is negative exactly for v between the two solutions v₋ < v₊ of
+// `r_v(T) = α`, so F_i falls only there, and (F_0 ≥ 0) its minimum is at `i = ⌊v₊⌋`. Beyond it, the roots
+// `t_v = v + σ²ε/(2v)` of `r_v = α` increase and are at least T. So there is one block, u ≤ i, and singletons beyond.
+//
+// The equation for T says `min_i F_i(T) = 0` once more: `F_i(T) ≥ 0` is `α ≥ A_i(T)`. Hall's condition, that the
+// sharing exists, is `F_{i'}(T) ≥ 0` for the i' ≤ i. log max_i A_i is convex and increasing in T, so Newton's method
+// from the right of the root is monotone.
+//
+// Below Theorem 5: Sharing a part β of p_u with v = u and the rest with v = 0, β from advanced joint convexity, and
+// separating the copies in the second part, gives Theorem 5; the minimum is no larger.
