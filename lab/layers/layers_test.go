@@ -1,4 +1,4 @@
-package rooms
+package layers
 
 import (
 	"bytes"
@@ -72,9 +72,9 @@ func name(path string) string {
 	return strings.TrimPrefix(path, module+"/")
 }
 
-// rooms are the boxes of the drawing: packages that a reader meets together. Helpers, under internal/ of the
-// root, are in none; what lies below a package belongs to its room.
-var rooms = []struct {
+// layers are the boxes of the drawing: packages that a reader meets together. Helpers, under internal/ of the
+// root, are in none; what lies below a package belongs to its layer.
+var layers = []struct {
 	name     string
 	packages []string
 }{
@@ -87,27 +87,27 @@ var rooms = []struct {
 	{"profiles", []string{"profiles"}},
 }
 
-func room(t *testing.T, path string) string {
+func layer(t *testing.T, path string) string {
 	first, _, _ := strings.Cut(name(path), "/")
 	if first == "internal" {
 		return ""
 	}
-	for _, r := range rooms {
+	for _, r := range layers {
 		if slices.Contains(r.packages, first) {
 			return r.name
 		}
 	}
-	t.Errorf("%s is in no room", path)
+	t.Errorf("%s is in no layer", path)
 	return ""
 }
 
-// arrows returns the imports between the rooms of the library; helpers pass on what they import.
+// arrows returns the imports between the layers of the library; helpers pass on what they import.
 func arrows(t *testing.T, all map[string]*pkg) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for path := range all {
 		from := ""
 		if ours(path) {
-			from = room(t, path)
+			from = layer(t, path)
 		}
 		if from == "" {
 			continue
@@ -123,7 +123,7 @@ func arrows(t *testing.T, all map[string]*pkg) map[string]map[string]bool {
 					continue
 				}
 				seen[imported] = true
-				if to := room(t, imported); to == "" {
+				if to := layer(t, imported); to == "" {
 					follow(imported)
 				} else if to != from {
 					out[from][to] = true
@@ -135,26 +135,26 @@ func arrows(t *testing.T, all map[string]*pkg) map[string]map[string]bool {
 	return out
 }
 
-// floors returns the height of every room: 0 for one that imports none. It fails on a cycle.
-func floors(t *testing.T, arrows map[string]map[string]bool) map[string]int {
+// levels returns the height of every layer: 0 for one that imports none. It fails on a cycle.
+func levels(t *testing.T, arrows map[string]map[string]bool) map[string]int {
 	height := map[string]int{}
-	var climb func(room string, above []string) int
-	climb = func(room string, above []string) int {
-		if slices.Contains(above, room) {
-			t.Fatalf("the rooms go round: %v", append(above, room))
+	var climb func(layer string, above []string) int
+	climb = func(layer string, above []string) int {
+		if slices.Contains(above, layer) {
+			t.Fatalf("the layers go round: %v", append(above, layer))
 		}
-		if h, ok := height[room]; ok {
+		if h, ok := height[layer]; ok {
 			return h
 		}
 		h := 0
-		for to := range arrows[room] {
-			h = max(h, climb(to, append(above, room))+1)
+		for to := range arrows[layer] {
+			h = max(h, climb(to, append(above, layer))+1)
 		}
-		height[room] = h
+		height[layer] = h
 		return h
 	}
-	for room := range arrows {
-		climb(room, nil)
+	for layer := range arrows {
+		climb(layer, nil)
 	}
 	return height
 }
@@ -188,7 +188,7 @@ func shortest(arrows map[string]map[string]bool) map[string][]string {
 
 const (
 	mostArrows = 12
-	mostFloors = 7
+	mostLevels = 7
 )
 
 // TestDrawing: the drawing in docs/reference/architecture.md is that of the imports, and is small. UPDATE=1 writes it.
@@ -198,13 +198,13 @@ func TestDrawing(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := arrows(t, all)
-	height := floors(t, found)
-	if top := slices.Max(slices.Collect(maps.Values(height))) + 1; top > mostFloors {
-		t.Errorf("the library has %d floors, more than %d: %v", top, mostFloors, height)
+	height := levels(t, found)
+	if top := slices.Max(slices.Collect(maps.Values(height))) + 1; top > mostLevels {
+		t.Errorf("the library has %d levels, more than %d: %v", top, mostLevels, height)
 	}
 	few, count := shortest(found), 0
 	drawn := "```mermaid\nflowchart TD\n"
-	for _, r := range rooms {
+	for _, r := range layers {
 		if len(r.packages) > 1 {
 			drawn += fmt.Sprintf("    %s[\"%s\"]\n", r.name, strings.Join(r.packages, " · "))
 		}
@@ -228,7 +228,7 @@ func TestDrawing(t *testing.T) {
 	if got := block.FindString(string(text)); got == drawn {
 		return
 	} else if os.Getenv("UPDATE") == "" || got == "" {
-		t.Fatalf("the drawing in docs/reference/architecture.md is not that of the imports (UPDATE=1 go test ./lab/rooms -run TestDrawing writes it):\n%s\nwant\n%s", got, drawn)
+		t.Fatalf("the drawing in docs/reference/architecture.md is not that of the imports (UPDATE=1 go test ./lab/layers -run TestDrawing writes it):\n%s\nwant\n%s", got, drawn)
 	}
 	if err := os.WriteFile(page, []byte(block.ReplaceAllLiteralString(string(text), drawn)), 0o666); err != nil {
 		t.Fatal(err)

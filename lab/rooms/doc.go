@@ -1,3 +1,0 @@
-// Package rooms holds the drawing of docs/reference/architecture.md and a few rules of the house to
-// what the compiler sees. It has tests only; they run the go command.
-package rooms
