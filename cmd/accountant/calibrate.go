@@ -13,7 +13,7 @@ import (
 )
 
 func newCalibrateCmd() *cobra.Command {
-	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", extra: func(a *asking) {
+	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", text: printing(printSolution), extra: func(a *asking) {
 		write, q := "", a.request.(*service.CalibrateRequest)
 		inPlaceOf(a.cmd, "--epsilon and --delta")
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
@@ -38,10 +38,10 @@ func newCalibrateCmd() *cobra.Command {
 }
 
 // printSolution prints what meets a budget.
-func printSolution(w io.Writer, a service.Solution, verbose bool, recursion service.Decimal) {
-	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", a.Unit.Text(), comparedWith(a).budget)
-	printCalibration(w, a, verbose)
-	if a.TheoryGap && recursion == "0" && a.CanNarrow {
+func printSolution(w io.Writer, x service.Solution, a *asking) {
+	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", x.Unit.Text(), comparedWith(x).budget)
+	printCalibration(w, x, a.detail)
+	if x.TheoryGap && x.CanNarrow && a.request.(*service.CalibrateRequest).Recursion == "0" {
 		fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 	}
 }

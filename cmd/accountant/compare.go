@@ -29,7 +29,7 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 	return figure.Rows("ε by method, "+a.Unit.Text(), "ε at δ = "+short(a.Delta), rows)
 }
 
-func printComparison(w io.Writer, a service.CompareAnswer) {
+func printComparison(w io.Writer, a service.CompareAnswer, _ *asking) {
 	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", a.Unit.Text(), short(a.Delta))
 	tw := print.NewTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")

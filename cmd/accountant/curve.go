@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 )
 
 func newCurveCmd() *cobra.Command {
-	return question{name: "curve", what: "drawing", picture: "the curves", width: 17, height: 11, out: true, except: []string{"plan"}, extra: func(a *asking) {
+	return question{name: "curve", what: "drawing", picture: "the curves", width: 17, height: 11, alias: true, except: []string{"plan"}, text: printing(printCurves), draw: drawCurves, rows: listing(curveRows), extra: func(a *asking) {
 		q, cmd, run := a.request.(*service.CurveRequest), a.cmd, a.cmd.RunE
 		cmd.Flags().StringVar(&a.title, "title", "", "`text` above the picture")
 		cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
@@ -35,7 +36,7 @@ func newCurveCmd() *cobra.Command {
 			return nil
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if a.draw.file == "" && !a.csv && !a.json {
+			if a.plot.file == "" && !a.csv && !a.json {
 				return usageError{errors.New("missing --plot FILE for the picture, --csv or --json for its numbers")}
 			}
 			return run(cmd, args)
@@ -51,6 +52,10 @@ func newCurveCmd() *cobra.Command {
 			return nil
 		}
 	}}.command()
+}
+
+func printCurves(w io.Writer, _ service.Curves, a *asking) {
+	fmt.Fprintf(w, "wrote %s\n", printable(a.plot.file))
 }
 
 // warnCurves prints the first warnings of each curve.
@@ -85,7 +90,9 @@ func curveName(args []string, i int) string {
 
 // drawCurves returns the picture of the curves. Between their points it asks for others, where
 // a line that is a bound would be far from the curve.
-func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title string) (pic figure.Picture, err error) {
+func drawCurves(ctx context.Context, answer any, a *asking) (pic figure.Picture, err error) {
+	curves, q := answer.(service.Curves), a.request.(*service.CurveRequest)
+	log, rdp := q.Log, q.RDP
 	pic = curvesPicture(curves, log)
 	first := len(pic.Bands) // of the plans' bands
 	same := true
@@ -129,9 +136,7 @@ func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title
 			pic.Bands[first].Name = "certified, " + curves.Curves[0].Unit.Text()
 		}
 	}
-	if title != "" {
-		pic.Title = title
-	}
+	pic.Title = cmp.Or(a.title, pic.Title)
 	return pic, nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func newDPSGDCmd() *cobra.Command {
-	return question{name: "dpsgd", what: "computing", verbose: true, extra: func(a *asking) {
+	return question{name: "dpsgd", what: "computing", verbose: true, text: printing(printDPSGD), rows: listing(dpsgdRows), extra: func(a *asking) {
 		inPlaceOf(a.cmd, "--noise-multiplier")
 		showPreset(a.cmd, "neighbors", "add-remove") // or that of the batching
 		targets := []string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}
@@ -39,15 +39,15 @@ func inPlaceOf(cmd *cobra.Command, others string) {
 	}
 }
 
-func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) {
-	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), service.Unit{Neighbors: a.Neighbors, RecordsPerPerson: a.RecordsPerPerson}.Text())
-	if c := a.Calibration; c != nil {
+func printDPSGD(w io.Writer, x service.DPSGDAnswer, a *asking) {
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(x.NoiseMultiplier), batches(x), service.Unit{Neighbors: x.Neighbors, RecordsPerPerson: x.RecordsPerPerson}.Text())
+	if c := x.Calibration; c != nil {
 		fmt.Fprintf(w, "target: %s\n", comparedWith(*c).budget)
 		printCalibration(w, *c, false)
 		fmt.Fprintln(w)
 	}
-	printTable(w, epsilonAnswers(a.Results), verbose)
-	fmt.Fprintf(w, "\n%s", a.Statement)
+	printTable(w, answers(x.Results), a.detail)
+	fmt.Fprintf(w, "\n%s", x.Statement)
 }
 
 // batches says in a few words which batches there are.

@@ -11,7 +11,7 @@ import (
 )
 
 func newEpsilonCmd() *cobra.Command {
-	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, extra: func(a *asking) {
+	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
 		certificate, follow := "", followFlags{}
 		q, cmd, run := a.request.(*service.EpsilonRequest), a.cmd, a.cmd.RunE
 		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
@@ -46,16 +46,16 @@ func newEpsilonCmd() *cobra.Command {
 }
 
 // printIntervals prints a table of intervals.
-func printIntervals[At any](w io.Writer, a service.Intervals[At], answers []answer, verbose bool) {
-	neighbors := a.Unit.Text()
-	if a.Method != "" {
-		printBounds(w, neighbors, a.Method, answers)
+func printIntervals[At service.EpsilonAt | service.DeltaAt](w io.Writer, x service.Intervals[At], a *asking) {
+	neighbors := x.Unit.Text()
+	if x.Method != "" {
+		printBounds(w, neighbors, x.Method, answers(x.Results))
 		return
 	}
 	fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
-	printTable(w, answers, verbose)
-	if verbose {
-		printMatrices(w, a.Matrix)
+	printTable(w, answers(x.Results), a.detail)
+	if a.detail {
+		printMatrices(w, x.Matrix)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func newExplainCmd() *cobra.Command {
-	return question{name: "explain", what: "looking", except: []string{"topic"}, extra: func(a *asking) {
+	return question{name: "explain", what: "looking", except: []string{"topic"}, text: printing(printTopics), extra: func(a *asking) {
 		a.cmd.Args = nil
 		a.read = func() error {
 			a.request.(*service.ExplainRequest).Topic = strings.Join(a.args, " ")
@@ -41,8 +41,8 @@ func completeTopics(_ *cobra.Command, args []string, start string) ([]string, co
 }
 
 // printTopics prints the topic that was asked for, or the list of all.
-func printTopics(w io.Writer, topics []service.Topic, asked string) {
-	if t := topics[0]; asked != "" {
+func printTopics(w io.Writer, topics []service.Topic, a *asking) {
+	if t := topics[0]; a.request.(*service.ExplainRequest).Topic != "" {
 		fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
 		return
 	}

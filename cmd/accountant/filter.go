@@ -12,7 +12,7 @@ import (
 // mostRows is how many rows of a table are printed as text; --json has all.
 const mostRows = 20
 
-func printFilter(w io.Writer, a service.FilterAnswer) {
+func printFilter(w io.Writer, a service.FilterAnswer, _ *asking) {
 	fmt.Fprintf(w, "neighbors: %s\nunits: %d, each step chosen by the results so far\n\n", a.Unit.Text(), a.Units)
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "type\tcost\truns\talone\tefficiency\t")

@@ -121,7 +121,7 @@ type followed struct {
 }
 
 func (p *followed) print(a service.FollowedAt) error {
-	for _, r := range epsilonAnswers(a.Results) {
+	for _, r := range answers(a.Results) {
 		if text := fmt.Sprint(r.at, r.Warnings); len(r.Warnings) > 0 && !p.warned[text] {
 			p.warned[text] = true
 			warn(p.err, []answer{r})

@@ -17,36 +17,35 @@ import (
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
-	"github.com/dpaccountant/accountant/internal/tables"
-	"github.com/dpaccountant/accountant/labeldp"
 )
 
 func newLabelCmd() *cobra.Command {
-	cmd := question{name: "label", what: "designing", under: true, picture: "the output law of each label", width: 18, height: 11, extra: func(a *asking) {
-		prior, classes, f := "", false, a.cmd.Flags()
-		f.StringVar(&prior, "prior", "", "CSV file with the header label,weight or group,label,weight")
-		f.BoolVar(&classes, "classes", false, "labels are names of classes")
-		required(a.cmd, "prior")
-		_ = a.cmd.MarkFlagFilename("prior", "csv")
-		a.late = true
-		a.read = func() error {
-			a.of = printable(prior)
-			data, err := readSmall(prior, labelMaxFile)
-			if err != nil {
-				return err
+	cmd := question{name: "label", what: "designing", under: true, picture: "the output law of each label", width: 18, height: 11,
+		text: printing(printLabel), draw: drawing(labelPicture), rows: listing(labelRows), extra: func(a *asking) {
+			prior, classes, f := "", false, a.cmd.Flags()
+			f.StringVar(&prior, "prior", "", "CSV file with the header label,weight or group,label,weight")
+			f.BoolVar(&classes, "classes", false, "labels are names of classes")
+			required(a.cmd, "prior")
+			_ = a.cmd.MarkFlagFilename("prior", "csv")
+			a.late = true
+			a.read = func() error {
+				data, name, err := readSmall(a.cmd, prior, labelMaxFile)
+				if err != nil {
+					return err
+				}
+				a.of = name
+				if err := parsePrior(a.request.(*service.LabelRequest), name, data, classes); err != nil {
+					return err
+				}
+				return flagged(a.cmd, service.Check(a.request))
 			}
-			if err := parsePrior(a.request.(*service.LabelRequest), a.of, data, classes); err != nil {
-				return err
-			}
-			return flagged(a.cmd, service.Check(a.request))
-		}
-	}}.command()
+		}}.command()
 	return withCommands(cmd, newLabelApplyCmd())
 }
 
 // printLabel writes the report as text. Beyond a dozen labels the matrix is left to
 // --json.
-func printLabel(w io.Writer, r *service.LabelAnswer) {
+func printLabel(w io.Writer, r *service.LabelAnswer, _ *asking) {
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	name := func(y float64) string { return fmt.Sprint(y) }
 	if r.Classes != nil {
@@ -123,94 +122,63 @@ func printLabelGroups(w io.Writer, r *service.LabelAnswer) {
 	t.Flush()
 }
 
-// A weightRow is a row of a prior file: what comes before the weight, and the weight.
-type weightRow struct {
-	line   int
-	names  []string
-	weight float64
-}
-
-// parseTable reads the rows of a prior file below the header of these columns, the last of
-// which is the weight.
-func parseTable(path string, data []byte, columns []string) (rows []weightRow, err error) {
-	in := tables.NewReader(bytes.NewReader(data))
-	in.Columns = len(columns)
-	for first := true; ; first = false {
-		rec, err := in.Row()
-		if err == io.EOF {
-			return rows, nil
-		}
-		line := in.Line()
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, line, err)
-		}
-		if first {
-			if !slices.Equal(rec, columns) {
-				return nil, fmt.Errorf("%s:%d: header: %q is not %s", path, line, strings.Join(rec, ","), strings.Join(columns, ","))
-			}
-			continue
-		}
-		last := len(rec) - 1
-		w, err := labelNumber(rec[last])
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: weight: %w", path, line, err)
-		}
-		if w < 0 {
-			return nil, fmt.Errorf("%s:%d: weight: %v is not in [0, ∞)", path, line, w)
-		}
-		rows = append(rows, weightRow{line, rec[:last], w})
-	}
-}
-
 // parsePrior reads a prior file, called path in errors, into a request: rows label,weight with numbers or, of classes, names as labels, or group,label,weight.
 func parsePrior(q *service.LabelRequest, path string, data []byte, classes bool) error {
 	columns := []string{"label", "weight"}
-	header, _, _ := bytes.Cut(data, []byte("\n"))
-	byGroup := !classes && bytes.Count(header, []byte(",")) == 2
-	if byGroup {
-		columns = []string{"group", "label", "weight"}
-	}
-	rows, err := parseTable(path, data, columns)
-	if err == nil && len(rows) == 0 {
+	var groups []string // of each row
+	err := eachRow(bytes.NewReader(data), path, func(cells []string, first bool) error {
+		n := len(cells)
+		if first {
+			if n == 3 && !classes {
+				columns = []string{"group", "label", "weight"}
+			}
+			if !slices.Equal(cells, columns) {
+				return fmt.Errorf("header: %q is not %s", strings.Join(cells, ","), strings.Join(columns, ","))
+			}
+			return nil
+		}
+		weight, err := labelNumber(cells[n-1])
+		switch {
+		case err != nil:
+			return fmt.Errorf("weight: %w", err)
+		case weight < 0:
+			return fmt.Errorf("weight: %v is not in [0, ∞)", weight)
+		case classes && (cells[0] == "" || slices.Contains(q.Classes, cells[0])):
+			return fmt.Errorf("label: class %s is empty or repeated", show(cells[0]))
+		}
+		q.Weights = append(q.Weights, weight)
+		if classes {
+			q.Classes = append(q.Classes, cells[0])
+			return nil
+		}
+		label, err := labelNumber(cells[n-2])
+		if err != nil {
+			return fmt.Errorf("label: %w", err)
+		}
+		q.Labels, groups = append(q.Labels, label), append(groups, cells[0])
+		return nil
+	})
+	if err == nil && len(q.Weights) == 0 {
 		err = fmt.Errorf("%s: labels: is empty, must have at least one label", path)
 	}
-	if err != nil {
+	if err != nil || len(columns) == 2 {
 		return err
 	}
-	var values []float64
-	for _, row := range rows {
-		name := row.names[len(row.names)-1]
-		if classes {
-			if name == "" || slices.Contains(q.Classes, name) {
-				return fmt.Errorf("%s: label: class %s is empty or repeated", path, show(name))
-			}
-			q.Classes, q.Weights = append(q.Classes, name), append(q.Weights, row.weight)
-			continue
-		}
-		y, err := labelNumber(name)
-		if err != nil {
-			return fmt.Errorf("%s:%d: label: %w", path, row.line, err)
-		}
-		values, q.Weights = append(values, y), append(q.Weights, row.weight)
-	}
-	q.Labels = values
-	if !byGroup {
-		return nil
-	}
+	values, weights := q.Labels, q.Weights
 	q.Labels, q.Weights = slices.Compact(slices.Sorted(slices.Values(values))), nil
 	at := map[string]int{}
-	for i, row := range rows {
-		g, ok := at[row.names[0]]
+	for i, name := range groups {
+		g, ok := at[name]
 		if !ok {
 			if len(q.Groups)*len(q.Labels) > 1<<20 {
-				return fmt.Errorf("%s:%d: group: too many groups", path, row.line)
+				return fmt.Errorf("%s: group: too many groups", path)
 			}
 			g = len(q.Groups)
-			at[row.names[0]] = g
-			q.Groups = append(q.Groups, service.LabelGroup{Name: row.names[0], Weights: make([]float64, len(q.Labels))})
+			at[name] = g
+			q.Groups = append(q.Groups, service.LabelGroup{Name: name, Weights: make([]float64, len(q.Labels))})
 		}
 		j, _ := slices.BinarySearch(q.Labels, values[i])
-		q.Groups[g].Weights[j] += row.weight
+		q.Groups[g].Weights[j] += weights[i]
 	}
 	return nil
 }
@@ -244,7 +212,8 @@ func spaced(labels []float64) string {
 }
 
 // labelPicture draws the output law of each label.
-func labelPicture(r *labeldp.Randomizer) figure.Picture {
+func labelPicture(a *service.LabelAnswer) figure.Picture {
+	r := a.Randomizer
 	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
 	pic.Title = fmt.Sprintf("Output law per label: %s, ε = %v", r.Name(), r.Epsilon())
 	return pic

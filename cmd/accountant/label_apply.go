@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -25,16 +24,23 @@ import (
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
-// A labelJob is one run of label apply.
+// A labelJob is one run of label apply. Its keys are the flags.
 type labelJob struct {
-	epsilon, priorEpsilon, floor float64
-	prior, labels, method        string
-	in, out, column, group       string
-	ledger, note                 string
-	seed                         uint64
-	seeded, round, classes       bool
-	progress                     string
-	output
+	Epsilon      float64 `json:"epsilon" help:"whole budget"`
+	Prior        string  `json:"prior,omitempty" help:"public prior: CSV file with the header label,weight"`
+	Labels       string  `json:"labels,omitempty" help:"public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5; of classes, as cat,dog"`
+	PriorEpsilon float64 `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
+	Floor        float64 `json:"floor,omitempty" help:"share of the uniform prior mixed into an estimated one, in [0, 1]"`
+	Method       string  `json:"method,omitempty" one:"optimal,debiased-rr,two-point,randomized-response,rr-on-bins,rp-with-prior,rr-with-prior" help:"one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins, rp-with-prior, rr-with-prior"`
+	In           string  `json:"in" help:"CSV file with a header, or -"`
+	Out          string  `json:"out" help:"CSV file to write, or -"`
+	Column       string  `json:"column,omitempty" help:"column of labels"`
+	Group        string  `json:"group,omitempty" help:"public column whose values have a prior each; needs --labels"`
+	Round        bool    `json:"round,omitempty" help:"round labels between two of the set, without bias"`
+	Classes      bool    `json:"classes,omitempty" help:"labels are names of classes"`
+	Seed         *uint64 `json:"seed,omitempty" help:"make the run reproducible; whoever knows the seed can undo the noise"`
+	Ledger       string  `json:"ledger,omitempty" help:"{file} of a ledger under substitute that the run is spent from before anything is written"`
+	Note         string  `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
 
 	names []string // of classes, in the order of their numbers
 	stdin []byte   // what was read of it, not nil if the input is standard input
@@ -76,55 +82,43 @@ type labelCost struct {
 
 func newLabelApplyCmd() *cobra.Command {
 	var j labelJob
+	var form output
+	progress := ""
 	cmd := &cobra.Command{
 		Use:  "apply",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			j.seeded = cmd.Flags().Changed("seed")
-			if j.classes && !cmd.Flags().Changed("method") {
-				j.method = "rr-with-prior"
+			if j.Classes && !cmd.Flags().Changed("method") {
+				j.Method = "rr-with-prior"
 			}
-			if j.in == "-" {
-				if err := j.readAll(cmd.InOrStdin()); err != nil {
+			if j.In == "-" {
+				data, _, err := readSmall(cmd, j.In, labelMaxStdin)
+				if err != nil {
 					return err
 				}
+				j.stdin = append([]byte{}, data...)
 			}
 			report := cmd.OutOrStdout()
 			var held bytes.Buffer // what goes to standard output, whole or not at all
-			if j.out == "-" {
+			if j.Out == "-" {
 				report = cmd.ErrOrStderr()
 			}
-			a, err := measuredIf(cmd, j.progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd.Context(), m, &held) })
+			a, err := measuredIf(cmd, progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd, m, &held) })
 			if err != nil {
 				return flagged(cmd, err)
 			}
 			if _, err := held.WriteTo(cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return j.print(report, a, func(w io.Writer) { a.print(w, j.out) })
+			return form.print(report, a, func(w io.Writer) { a.print(w, j.Out) })
 		},
 	}
-	f := cmd.Flags()
-	f.Float64Var(&j.epsilon, "epsilon", 0, "whole budget")
-	f.StringVar(&j.prior, "prior", "", "public prior: CSV file with the header label,weight")
-	f.StringVar(&j.labels, "labels", "", "public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5; of classes, as cat,dog")
-	f.Float64Var(&j.priorEpsilon, "prior-epsilon", 0, "part of the budget for the prior (0: sqrt(labels/rows))")
-	f.Float64Var(&j.floor, "floor", 1e-3, "share of the uniform prior mixed into an estimated one, in [0, 1]")
-	j.method = "optimal"
-	addChoice(cmd, &j.method, "method", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins, rp-with-prior, rr-with-prior",
-		"optimal", "debiased-rr", "two-point", "randomized-response", "rr-on-bins", "rp-with-prior", "rr-with-prior")
-	f.StringVar(&j.in, "in", "", "CSV file with a header, or -")
-	f.StringVar(&j.out, "out", "", "CSV file to write, or -")
-	f.StringVar(&j.column, "column", "label", "column of labels")
-	f.StringVar(&j.group, "group", "", "public column whose values have a prior each; needs --labels")
-	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
-	f.BoolVar(&j.classes, "classes", false, "labels are names of classes")
-	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
-	f.StringVar(&j.ledger, "ledger", "", "`file` of a ledger under substitute that the run is spent from before anything is written")
-	f.StringVar(&j.note, "note", "", "free `text` for the readers of the ledger")
-	addProgress(cmd, &j.progress)
-	j.register(cmd)
-	required(cmd, "epsilon", "in", "out")
+	bind(cmd, &j)
+	preset(cmd, "floor", "0.001")
+	preset(cmd, "method", "optimal")
+	preset(cmd, "column", "label")
+	addProgress(cmd, &progress)
+	form.register(cmd)
 	for _, name := range []string{"prior", "in", "out"} {
 		_ = cmd.MarkFlagFilename(name, "csv")
 	}
@@ -135,73 +129,59 @@ func newLabelApplyCmd() *cobra.Command {
 // --labels it is read twice, and its output is written whole or not at all.
 const labelMaxStdin = 1 << 28
 
-func (j *labelJob) readAll(r io.Reader) error {
-	data, err := io.ReadAll(io.LimitReader(r, labelMaxStdin+1))
-	if err != nil {
-		return pathProblem(inputName("-"), err)
-	}
-	if len(data) > labelMaxStdin {
-		return fmt.Errorf("--in: standard input is larger than %d bytes, must be a file", labelMaxStdin)
-	}
-	j.stdin = append([]byte{}, data...)
-	return nil
-}
-
 func (j *labelJob) check() error {
-	onlyClasses := j.method == "rr-with-prior"
-	switch {
-	case j.prior == "" && j.labels == "":
-		return usageError{errors.New("missing --prior or --labels")}
-	case j.prior != "" && j.labels != "":
-		return usageError{errors.New("--prior and --labels exclude each other")}
-	case j.prior != "" && j.priorEpsilon != 0:
-		return usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
-	case j.group != "" && j.labels == "":
-		return usageError{errors.New("--group needs --labels: a public prior is one for all")}
-	case j.group != "" && j.group == j.column:
-		return usageError{errors.New("--group is the column of labels, must be a public one")}
-	case j.classes && (j.round || !onlyClasses && j.method != "randomized-response"):
-		return usageError{errors.New("--classes needs --method rr-with-prior or randomized-response, and no --round")}
-	case onlyClasses && !j.classes:
-		return usageError{errors.New("--method rr-with-prior needs --classes")}
-	case j.out == "-" && j.json && j.csv:
-		return usageError{errors.New("--json and --csv exclude each other")}
+	onlyClasses := j.Method == "rr-with-prior"
+	for _, rule := range []struct {
+		broken bool
+		text   string
+	}{
+		{j.Prior == "" && j.Labels == "", "missing --prior or --labels"},
+		{j.Prior != "" && j.Labels != "", "--prior and --labels exclude each other"},
+		{j.Prior != "" && j.PriorEpsilon != 0, "--prior-epsilon is of no use with --prior, which is public"},
+		{j.Group != "" && j.Labels == "", "--group needs --labels: a public prior is one for all"},
+		{j.Group != "" && j.Group == j.Column, "--group is the column of labels, must be a public one"},
+		{j.Classes && (j.Round || !onlyClasses && j.Method != "randomized-response"), "--classes needs --method rr-with-prior or randomized-response, and no --round"},
+		{onlyClasses && !j.Classes, "--method rr-with-prior needs --classes"},
+	} {
+		if rule.broken {
+			return usageError{errors.New(rule.text)}
+		}
 	}
 	return nil
 }
 
-func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApplied, error) {
+func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelApplied, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	src := random.Source(nil)
-	if j.seeded {
-		src = random.Seeded(j.seed)
+	ctx, src := cmd.Context(), random.Source(nil)
+	if j.Seed != nil {
+		src = random.Seeded(*j.Seed)
 	}
-	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
+	a := &labelApplied{Epsilon: j.Epsilon, Randomizer: j.Epsilon, Seeded: j.Seed != nil}
 	m.inBytes()
 	size := len(j.stdin)
-	if info, err := os.Stat(j.in); err == nil && j.stdin == nil {
-		if j.labels != "" && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("--in: %s is no regular file; with --labels it is read twice", printable(j.in))
+	if info, err := os.Stat(j.In); err == nil && j.stdin == nil {
+		if j.Labels != "" && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("--in: %s is no regular file; with --labels it is read twice", printable(j.In))
 		}
 		size = int(info.Size())
 	}
-	pass := &labelPass{job: j, src: src, read: func(read int) { m.at(read, size) }}
+	pass := &labelPass{job: j, src: src, m: m, size: size}
 	var priors []labeldp.Prior
 	var err error
-	if j.prior != "" {
-		priors, err = j.public()
+	if j.Prior != "" {
+		priors, err = j.public(cmd)
 	} else {
-		pass.read = func(read int) { m.at(read, 2*size) }
+		pass.size = 2 * size
 		priors, err = j.estimate(ctx, a, pass)
-		pass.read = func(read int) { m.at(size+read, 2*size) }
+		pass.done = size
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range priors {
-		method, err := service.NewLabelMethod(ctx, j.method, p, a.Randomizer)
+		method, err := service.NewLabelMethod(ctx, j.Method, p, a.Randomizer)
 		if err != nil {
 			return nil, err
 		}
@@ -218,18 +198,18 @@ func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApp
 		if err := pass.rows(ctx, buf); err != nil {
 			return err
 		}
-		if j.labels != "" && pass.n != counted {
-			return fault.New(inputName(j.in), "had %d rows when they were counted, and %d later", counted, pass.n)
+		if j.Labels != "" && pass.n != counted {
+			return fault.New(inputName(j.In), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
 		if err := j.pay(ctx); err != nil {
 			return err
 		}
 		return buf.Flush()
 	}
-	if j.out == "-" {
+	if j.Out == "-" {
 		err = produce(held)
 	} else {
-		err = produceFileAtomic(j.out, produce)
+		err = produceFileAtomic(j.Out, produce)
 	}
 	if err != nil {
 		return nil, err
@@ -239,24 +219,24 @@ func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApp
 
 // pay spends the run from the ledger, while what was written has no name yet.
 func (j *labelJob) pay(ctx context.Context) error {
-	if j.ledger == "" {
+	if j.Ledger == "" {
 		return nil
 	}
 	s := service.New(ledgerFiles{})
-	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: j.ledger})
+	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: j.Ledger})
 	if err != nil {
 		return err
 	}
-	return s.PayLabels(ctx, service.Spend{Ledger: h.Ledger, Note: j.note}, j.epsilon)
+	return s.PayLabels(ctx, service.Spend{Ledger: h.Ledger, Note: j.Note}, j.Epsilon)
 }
 
 // public reads the prior of the file.
-func (j *labelJob) public() ([]labeldp.Prior, error) {
-	data, err := readSmall(j.prior, labelMaxFile)
+func (j *labelJob) public(cmd *cobra.Command) ([]labeldp.Prior, error) {
+	data, name, err := readSmall(cmd, j.Prior, labelMaxFile)
 	if err != nil {
 		return nil, err
 	}
-	p, names, err := publicPrior(printable(j.prior), data, j.classes)
+	p, names, err := publicPrior(name, data, j.Classes)
 	j.names = names
 	return []labeldp.Prior{p}, err
 }
@@ -285,10 +265,10 @@ func publicPrior(path string, data []byte, classes bool) (labeldp.Prior, []strin
 func (j *labelJob) estimate(ctx context.Context, a *labelApplied, pass *labelPass) ([]labeldp.Prior, error) {
 	var labels []float64
 	var err error
-	if j.classes {
-		labels, j.names, err = classSet(j.labels)
+	if j.Classes {
+		labels, j.names, err = classSet(j.Labels)
 	} else {
-		labels, err = spread("labels", j.labels, "..", labeldp.MaxLabels)
+		labels, err = spread("labels", j.Labels, "..", labeldp.MaxLabels)
 	}
 	if err != nil {
 		return nil, err
@@ -301,10 +281,10 @@ func (j *labelJob) estimate(ctx context.Context, a *labelApplied, pass *labelPas
 		return nil, err
 	}
 	a.Rows = pass.n
-	if eps1 := j.priorEpsilon; eps1 != 0 && !(eps1 > 0 && eps1 < j.epsilon) {
-		return nil, fault.New("prior-epsilon", "%v is not in (0, %v), the budget", eps1, j.epsilon)
+	if eps1 := j.PriorEpsilon; eps1 != 0 && !(eps1 > 0 && eps1 < j.Epsilon) {
+		return nil, fault.New("prior-epsilon", "%v is not in (0, %v), the budget", eps1, j.Epsilon)
 	}
-	plan := labeldp.Plan{Labels: pass.r.Labels(), Epsilon: j.epsilon, PriorEpsilon: j.priorEpsilon, Floor: j.floor}
+	plan := labeldp.Plan{Labels: pass.r.Labels(), Epsilon: j.Epsilon, PriorEpsilon: j.PriorEpsilon, Floor: j.Floor}
 	priors, stages, err := plan.GroupPriors(pass.counts, pass.src)
 	if err != nil {
 		return nil, err
@@ -328,7 +308,7 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 			return err
 		}
 		kept := service.Kept(pass.methods[g], p)
-		if j.group == "" {
+		if j.Group == "" {
 			a.Loss, a.Kept = loss, kept
 			continue
 		}
@@ -341,38 +321,38 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 		a.Groups = append(a.Groups, labelGroup{Rows: rows, Loss: loss, Prior: p.Probs()})
 	}
 	for name, g := range pass.groups {
-		if j.group != "" {
+		if j.Group != "" {
 			a.Groups[g].Name = name
 		}
 	}
-	if j.group != "" {
+	if j.Group != "" {
 		a.Prior = nil
 	}
-	if j.classes {
+	if j.Classes {
 		a.Loss = 0
 	} else {
 		a.Kept = 0
 	}
 	// A fixed randomizer is charged for what it is.
 	charged := pass.methods[0].Name()
-	if j.labels != "" {
+	if j.Labels != "" {
 		charged = labeldp.WorstCase{}.Name()
 	}
 	a.Charge = append(a.Charge, labelCost{charged, a.Randomizer, 1})
-	if j.group != "" || j.classes || j.method == "rp-with-prior" || j.prior != "" && j.method == "optimal" {
+	if j.Group != "" || j.Classes || j.Method == "rp-with-prior" || j.Prior != "" && j.Method == "optimal" {
 		return nil
 	}
 	n := int64(0)
-	if j.labels != "" && j.priorEpsilon == 0 {
+	if j.Labels != "" && j.PriorEpsilon == 0 {
 		n = a.Rows
 	}
-	eps := j.epsilon
-	if j.priorEpsilon != 0 {
+	eps := j.Epsilon
+	if j.PriorEpsilon != 0 {
 		eps = a.Randomizer
 	}
 	var err error
 	a.Coarser, err = service.CoarserLabels(ctx, priors[0], eps, a.Loss, n, func(ctx context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error) {
-		return service.NewLabelMethod(ctx, j.method, p, eps)
+		return service.NewLabelMethod(ctx, j.Method, p, eps)
 	})
 	return err
 }
@@ -430,17 +410,17 @@ func (a *labelApplied) print(w io.Writer, out string) {
 
 // A labelPass reads the column once: to count it, or to randomize it.
 type labelPass struct {
-	job  *labelJob
-	r    *labeldp.Randomizer // its labels are those of the column
-	src  rand.Source
-	read func(bytes int) // tells how far the file is read
-	n    int64
+	job *labelJob
+	r   *labeldp.Randomizer // its labels are those of the column
+	src rand.Source
+	n   int64
+
+	m          *meter
+	done, size int // bytes read by an earlier pass, and of all passes
 
 	counts  [][]int64        // by group and label
 	groups  map[string]int   // the groups met, or those to expect
 	methods []labeldp.Method // by group; r for all of them if there are none
-
-	seen map[string]int // texts of labels met
 }
 
 // maxGroups bounds the groups of a file.
@@ -484,14 +464,11 @@ func (p *labelPass) printer(m labeldp.Method) func(i int, y float64) (string, er
 	return func(i int, _ float64) (string, error) { return texts[r.SampleIndex(i, p.src)], nil }
 }
 
-// labelSeen bounds how many spellings of labels are remembered.
-const labelSeen = 1 << 14
-
 func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 	if p.job.stdin != nil {
 		return p.rowsOf(ctx, bytes.NewReader(p.job.stdin), w)
 	}
-	f, err := openInput(p.job.in)
+	f, err := openInput(p.job.In)
 	if err != nil {
 		return err
 	}
@@ -502,7 +479,7 @@ func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 // rowsOf is rows for the contents of the file. It is long because a row is read, judged and
 // written in one pass.
 func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
-	path := inputName(p.job.in)
+	path := inputName(p.job.In)
 	blank := blankLines{r: r}
 	lines := bufio.NewReaderSize(&blank, 1<<16)
 	mark := ""
@@ -532,13 +509,13 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		}
 		return at, nil
 	}
-	at, err := place("column", p.job.column)
+	at, err := place("column", p.job.Column)
 	if err != nil {
 		return err
 	}
 	byGroup := -1
-	if p.job.group != "" {
-		if byGroup, err = place("group", p.job.group); err != nil {
+	if p.job.Group != "" {
+		if byGroup, err = place("group", p.job.Group); err != nil {
 			return err
 		}
 	}
@@ -561,7 +538,6 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 			draw, byGroup = append(draw, p.printer(p.r)), -1
 		}
 	}
-	p.seen = make(map[string]int)
 	rounder := labeldp.NewRounder(p.r)
 	for p.n = 0; ; p.n++ {
 		rec, err := in.Read()
@@ -578,7 +554,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		i, y, err := p.label(rec[at], rounder)
 		if err != nil {
 			line, _ := in.FieldPos(at)
-			return fmt.Errorf("%s:%d: %s: %w; what stands there is private and not shown", path, line, p.job.column, err)
+			return fmt.Errorf("%s:%d: %s: %w; what stands there is private and not shown", path, line, p.job.Column, err)
 		}
 		g := 0
 		if byGroup >= 0 || out == nil {
@@ -588,7 +564,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 			}
 			if g, err = p.group(text); err != nil {
 				line, _ := in.FieldPos(max(byGroup, 0))
-				return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.group, err)
+				return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.Group, err)
 			}
 		}
 		if out == nil {
@@ -596,14 +572,14 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		} else {
 			if rec[at], err = draw[g](i, y); err != nil {
 				line, _ := in.FieldPos(at)
-				return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.column, err)
+				return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.Column, err)
 			}
 			if err := out.Write(rec); err != nil {
 				return err
 			}
 		}
 		if p.n%4096 == 0 {
-			p.read(int(in.InputOffset()))
+			p.m.at(p.done+int(in.InputOffset()), p.size)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -614,9 +590,9 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	}
 	// Blank lines at the end are no rows, unless a row is one label.
 	if line := blank.last(); line > 0 && len(header) == 1 {
-		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.column)
+		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.Column)
 	}
-	p.read(int(in.InputOffset()))
+	p.m.at(p.done+int(in.InputOffset()), p.size)
 	if out != nil {
 		out.Flush()
 		return out.Error()
@@ -673,9 +649,6 @@ func (b *blankLines) last() int {
 // itself. The label is private: no error shows it.
 func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, float64, error) {
 	labels := p.r.Labels()
-	if i, ok := p.seen[text]; ok {
-		return i, labels[i], nil
-	}
 	i, y, ok := 0, 0.0, false
 	if p.job.names != nil {
 		i = slices.Index(p.job.names, strings.TrimSpace(text))
@@ -688,15 +661,12 @@ func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, float64, e
 		if y, err = labelNumber(text); err != nil {
 			return 0, 0, errors.New("is not a finite number")
 		}
-		i, ok = slices.BinarySearchFunc(labels, y, cmp.Compare[float64])
+		i, ok = slices.BinarySearch(labels, y)
 	}
 	if ok {
-		if len(p.seen) < labelSeen {
-			p.seen[strings.Clone(text)] = i
-		}
 		return i, y, nil
 	}
-	if p.job.round {
+	if p.job.Round {
 		i, err := rounder.Round(y, p.src)
 		if err != nil {
 			return 0, 0, fmt.Errorf("is not in [%v, %v]", labels[0], labels[len(labels)-1])

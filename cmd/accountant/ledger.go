@@ -24,23 +24,10 @@ func newLedgerCmd() *cobra.Command {
 	return cmd
 }
 
-// ledgerArgs is the cobra.PositionalArgs of a command with these arguments.
-func ledgerArgs(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(names):
-			return fmt.Errorf("missing the %s", names[len(args)])
-		case len(args) > len(names):
-			return fmt.Errorf("%q is one argument too many", args[len(names)])
-		}
-		return nil
-	}
-}
-
 // ledgerCmd returns a command about a ledger, whose file is its first argument.
 func ledgerCmd(name string, limited bool, run func(cmd *cobra.Command, args []string, form output) error, more ...string) *cobra.Command {
 	form := new(output)
-	cmd := &cobra.Command{Use: name, Args: ledgerArgs(append([]string{"ledger file"}, more...)...), ValidArgsFunction: completePlans(1, 0)}
+	cmd := &cobra.Command{Use: name, Args: exactly(append([]string{"ledger file"}, more...)...), ValidArgsFunction: completePlans(1, 0)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, args, *form) }
 	if form.register(cmd); limited {
 		underCaps(cmd)
@@ -126,7 +113,7 @@ func newLedgerAddCmd() *cobra.Command {
 	withPlan := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("type") {
-			return ledgerArgs("ledger file")(cmd, args)
+			return exactly("ledger file")(cmd, args)
 		}
 		return withPlan(cmd, args)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -37,13 +36,27 @@ func newLocalRunCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
 		Use:  "run",
-		Args: ledgerArgs("file of values", "file for messages"),
+		Args: exactly("file of values", "file for messages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := service.Check(&q); err != nil {
 				return flagged(cmd, err)
 			}
-			var err error
-			if q.Values, err = readValues(args[0], q.Categories); err != nil {
+			k, err := decimal.Whole(string(q.Categories))
+			if err != nil {
+				return err
+			}
+			err = readRows(cmd, args[0], func(cells []string, first bool) error {
+				if first && tables.IsHeader(cells) {
+					return nil
+				}
+				value, err := strconv.Atoi(cells[0])
+				if err != nil || value < 0 || int64(value) >= k || len(cells) > 1 {
+					return fmt.Errorf("%s is not a value in [0, %d]", printable(strings.Join(cells, ",")), k-1)
+				}
+				q.Values = append(q.Values, value)
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 			s := service.New(nil)
@@ -73,41 +86,6 @@ func newLocalRunCmd() *cobra.Command {
 	cmd.Flags().Var(&written{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
 	form.register(cmd)
 	return cmd
-}
-
-// readValues reads a file with a column of values below so many categories.
-func readValues(path string, categories service.Decimal) (values []int, err error) {
-	f, err := openInput(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	rows := tables.NewReader(f)
-	rows.Columns = 1
-	k, err := decimal.Whole(string(categories))
-	if err != nil {
-		return nil, err
-	}
-	most := int(k) - 1
-	for first := true; ; first = false {
-		cells, err := rows.Row()
-		switch {
-		case errors.Is(err, io.EOF):
-			return values, nil
-		case err == nil && first && tables.IsHeader(cells):
-			continue
-		}
-		value := 0
-		if err == nil {
-			if value, err = strconv.Atoi(cells[0]); err != nil || value < 0 || value > most {
-				err = fmt.Errorf("%s is not a value in [0, %d]", printable(cells[0]), most)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", inputName(path), rows.Line(), err)
-		}
-		values = append(values, value)
-	}
 }
 
 func (a localRun) print(w io.Writer) {

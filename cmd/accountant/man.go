@@ -19,7 +19,7 @@ func newManCmd() *cobra.Command {
 	var date, version string
 	cmd := &cobra.Command{
 		Use:  "man",
-		Args: ledgerArgs("folder for the pages"),
+		Args: exactly("folder for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v := service.Version()
 			when, err := time.Parse(time.RFC3339, cmp.Or(date, v.Date, time.Now().UTC().Format(time.RFC3339)))

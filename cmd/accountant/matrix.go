@@ -18,7 +18,7 @@ import (
 
 func newMatrixCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "matrix"}
-	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", extra: func(a *asking) {
+	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", text: printing(printMatrixOptimum), extra: func(a *asking) {
 		file := ""
 		a.cmd.Flags().StringVar(&file, "out", "", "`file` for the strategy, .json or .csv, or for a plan, .yaml")
 		_ = a.cmd.MarkFlagFilename("out", "json", "csv", "yaml")
@@ -84,7 +84,7 @@ func strategyText(r service.MatrixOptimizeAnswer, schema, file string) ([]byte, 
 
 func float(x service.Number) string { return fmt.Sprint(float64(x)) }
 
-func printMatrixOptimum(w io.Writer, r service.MatrixOptimizeAnswer) {
+func printMatrixOptimum(w io.Writer, r service.MatrixOptimizeAnswer, _ *asking) {
 	s := r.Strategy.(matrix.Strategy)
 	fmt.Fprintf(w, "neighbors: %s\n%d steps, %s\n\n", r.Neighbors, r.Steps, r.Participation)
 	f := print.NewFacts(w, 18)

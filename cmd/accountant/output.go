@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,11 +27,16 @@ type output struct {
 var forms = []string{"json", "csv", "markdown", "latex"}
 
 func (o *output) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	o.registerJSON(cmd)
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV")
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print tables as Markdown")
 	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX, with the rules of booktabs")
 	cmd.Flags().IntVar(&o.digits, "digits", 0, "print the ends of intervals in tables with this `number` of digits, rounded outward (default: as many as tell them apart)")
+}
+
+// registerJSON defines the flag of a command whose other form is not this file's.
+func (o *output) registerJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 }
 
 // print writes v as JSON or CSV, or else calls text with a page of the form. It returns the first error of writing,
@@ -42,7 +48,7 @@ func (o *output) print(w io.Writer, v any, text func(io.Writer)) error {
 	case o.json:
 		return printJSON(w, v)
 	case o.csv:
-		return print.CSV(w, rowsOf(v))
+		return print.CSV(w, v)
 	case o.markdown:
 		page.Style = print.Markdown
 	case o.latex:
@@ -73,41 +79,12 @@ func printJSON(w io.Writer, v any) error {
 // What follows has the rows of CSV, for answers that suit it better in another order than
 // that of their JSON.
 
-// rowsOf returns the rows of an answer, or v itself.
-func rowsOf(v any) any {
-	switch v := v.(type) {
-	case list:
-		all := v.All()
-		for i := range all {
-			all[i] = rowsOf(all[i])
-		}
-		return all
-	case service.EpsilonAnswer: // a row for each δ; what matrices are made of is no column
-		return struct {
-			Neighbors string              `json:"neighbors"`
-			Results   []service.EpsilonAt `json:"results"`
-		}{v.Neighbors, v.Results}
-	case service.DeltaAnswer:
-		return struct {
-			Neighbors string            `json:"neighbors"`
-			Results   []service.DeltaAt `json:"results"`
-		}{v.Neighbors, v.Results}
-	case service.DPSGDAnswer:
-		return dpsgdRows(v)
-	case service.ShuffleAnswer:
-		return v.Results
-	case service.RiskAnswer:
-		return riskRows(v)
-	case service.Curves:
-		return curveRows(v)
-	case *service.MajorityAnswer:
-		return majorityRows(v)
-	case service.PateAnswer:
-		return pateRows(v)
-	case *service.LabelAnswer:
-		return labelRows(v)
-	}
-	return v
+// intervalRows has a row for each interval; what matrices are made of is no column.
+func intervalRows[At any](x service.Intervals[At]) any {
+	return struct {
+		Neighbors string `json:"neighbors"`
+		Results   []At   `json:"results"`
+	}{x.Neighbors, x.Results}
 }
 
 // dpsgdRows has a row for each δ, and another for the same run in any order.
@@ -126,6 +103,8 @@ func dpsgdRows(d service.DPSGDAnswer) any {
 	}
 	return rows
 }
+
+func shuffleRows(a service.ShuffleAnswer) any { return a.Results }
 
 // riskRows has a row for each measure, and at says of which rate or prior.
 func riskRows(r service.RiskAnswer) any {
@@ -245,18 +224,52 @@ type answer struct {
 	service.Basis
 }
 
-func epsilonAnswers(results []service.EpsilonAt) (answers []answer) {
+// answers returns intervals for ε, or for δ, as tables have them.
+func answers[At service.EpsilonAt | service.DeltaAt](results []At) (out []answer) {
 	for _, r := range results {
-		answers = append(answers, answer{"δ", "ε", r.Delta, r.Epsilon, r.Basis})
+		switch r := any(r).(type) {
+		case service.EpsilonAt:
+			out = append(out, answer{"δ", "ε", r.Delta, r.Epsilon, r.Basis})
+		case service.DeltaAt:
+			out = append(out, answer{"ε", "δ", r.Epsilon, r.Delta, r.Basis})
+		}
 	}
-	return answers
+	return out
 }
 
-func deltaAnswers(results []service.DeltaAt) (answers []answer) {
-	for _, r := range results {
-		answers = append(answers, answer{"ε", "δ", r.Epsilon, r.Delta, r.Basis})
+// warnAbout prints the warnings of an answer.
+func warnAbout(w io.Writer, about any) {
+	switch x := about.(type) {
+	case list:
+		for _, one := range x.All() {
+			warnAbout(w, one)
+		}
+	case service.EpsilonAnswer:
+		warn(w, answers(x.Results))
+	case service.DeltaAnswer:
+		warn(w, answers(x.Results))
+	case service.DPSGDAnswer:
+		warn(w, answers(x.Results))
+		warn(w, answers(x.AnyOrder.Results))
+	case service.ShuffleAnswer:
+		warn(w, answers(x.Results))
+	case service.Difference:
+		warn(w, answers([]service.EpsilonAt{x.Old, x.New}))
+	case service.Solution:
+		c := comparedWith(x)
+		warn(w, []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: x.Notes}}})
+	case service.SamplingAnswer:
+		for _, text := range samplingWarnings(x.Schemes) {
+			fmt.Fprintf(w, "%s%s\n", warning(w), text)
+		}
+	case service.Curves:
+		warnCurves(w, x.Curves)
+	default:
+		if v := reflect.Indirect(reflect.ValueOf(about)); v.Kind() == reflect.Struct && v.FieldByName("Warnings").IsValid() {
+			warnings, _ := v.FieldByName("Warnings").Interface().([]string)
+			warnAll(w, warnings)
+		}
 	}
-	return answers
 }
 
 // warn prints the warnings of all answers.

@@ -164,19 +164,20 @@ const pateNotSafe = "NOT SAFE TO PUBLISH"
 const pateNotSafeWhy = ": this depends on the private votes (see accountant pate publish)"
 
 func newPateAnalyzeCmd() *cobra.Command {
-	return question{name: "analyze", op: "pate", what: "accounting", progress: true, under: true, picture: "ε against answered queries", width: 16, height: 10, extra: func(a *asking) {
-		q, orders := a.request.(*service.PateRequest), ""
-		aboutVotes(a, &q.PateVotes)
-		showPreset(a.cmd, "price", "best")
-		a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
-		read := a.read
-		a.read = func() (err error) {
-			if q.Orders, err = pateOrders(orders); err != nil {
-				return err
+	return question{name: "analyze", op: "pate", what: "accounting", progress: true, under: true, picture: "ε against answered queries", width: 16, height: 10,
+		text: printing(writePate), draw: patePicture, rows: listing(pateRows), extra: func(a *asking) {
+			q, orders := a.request.(*service.PateRequest), ""
+			aboutVotes(a, &q.PateVotes)
+			showPreset(a.cmd, "price", "best")
+			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+			read := a.read
+			a.read = func() (err error) {
+				if q.Orders, err = pateOrders(orders); err != nil {
+					return err
+				}
+				return read()
 			}
-			return read()
-		}
-	}}.command()
+		}}.command()
 }
 
 // pateEpsilon writes ε so that a bound stays one.
@@ -191,7 +192,7 @@ func pateEpsilon(x service.PateLine) string {
 	return rounded(x.Epsilon, 6, up)
 }
 
-func writePate(w io.Writer, a service.PateAnswer) {
+func writePate(w io.Writer, a service.PateAnswer, _ *asking) {
 	r := a.Run
 	f := print.NewFacts(w, 11)
 	f.Add("mechanism", "%v", r.Aggregator)
@@ -243,14 +244,14 @@ func writePate(w io.Writer, a service.PateAnswer) {
 
 // newPateCalibrateCmd searches parameters on votes that are no secret.
 func newPateCalibrateCmd() *cobra.Command {
-	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, extra: func(a *asking) {
+	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, text: printing(writePateCalibration), extra: func(a *asking) {
 		f := new(pateFiles)
 		f.of(a.cmd, "synthetic or public votes")
 		a.read = f.ballots(a, &a.request.(*service.PateCalibrateRequest).Ballots)
 	}}.command()
 }
 
-func writePateCalibration(w io.Writer, o *service.PateCalibration) {
+func writePateCalibration(w io.Writer, o *service.PateCalibration, _ *asking) {
 	f := print.NewFacts(w, 24)
 	mechanism := fmt.Sprintf("--mechanism %s", o.Mechanism)
 	if o.Threshold != nil {
@@ -271,17 +272,17 @@ func writePateCalibration(w io.Writer, o *service.PateCalibration) {
 // This file publishes an upper bound on what a table of votes cost.
 
 func newPatePublishCmd() *cobra.Command {
-	return question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, extra: func(a *asking) {
+	return question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, text: printing(writePatePublish), extra: func(a *asking) {
 		aboutVotes(a, &a.request.(*service.PatePublishRequest).PateVotes)
 	}}.command()
 }
 
-func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer, a *asking) {
 	f := print.NewFacts(w, 21)
 	f.Add("mechanism", "%v", o.Run.Aggregator)
 	f.Add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
 	may := "may be published, an upper bound"
-	if seeded {
+	if a.request.(*service.PatePublishRequest).Seed != nil {
 		may = "NOT to be published, as its seed is known; an upper bound"
 	}
 	f.Add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
@@ -303,12 +304,12 @@ func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
 }
 
 func newPateSmoothCmd() *cobra.Command {
-	return question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, extra: func(a *asking) {
+	return question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, text: printing(writePateSmooth), extra: func(a *asking) {
 		aboutVotes(a, &a.request.(*service.PateSmoothRequest).PateVotes)
 	}}.command()
 }
 
-func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
+func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {
 	f := print.NewFacts(w, 21)
 	f.Add("mechanism", "%v", o.Run.Aggregator)
 	when := "fixed in advance"
@@ -318,7 +319,7 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
 	f.Add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
 		may := "may be published"
-		if seeded {
+		if a.request.(*service.PateSmoothRequest).Seed != nil {
 			may = "NOT to be published, as its seed is known"
 		}
 		f.Add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, print.Paint(w, print.Red, "NOT AN UPPER BOUND"))

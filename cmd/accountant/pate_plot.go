@@ -13,7 +13,8 @@ import (
 // patePicture draws ε against the number of answered queries: the report's, what its
 // checks alone cost, and the data-independent one. What more queries cost is an upper
 // bound for fewer.
-func patePicture(ctx context.Context, a service.PateAnswer) (pic figure.Picture, err error) {
+func patePicture(ctx context.Context, answer any, _ *asking) (pic figure.Picture, err error) {
+	a := answer.(service.PateAnswer)
 	r, delta := a.Run, a.Delta
 	n := r.Votes.Queries()
 	points := min(n, mostPoints)

@@ -32,7 +32,7 @@ func newPlanCmd() *cobra.Command {
 }
 
 func newPlanConvertCmd() *cobra.Command {
-	return question{name: "convert", op: "plan-convert", what: "converting"}.command()
+	return question{name: "convert", op: "plan-convert", what: "converting", text: printing(func(w io.Writer, x service.ConvertAnswer, _ *asking) { io.WriteString(w, x.Text) })}.command()
 }
 
 // What follows has the commands that check, tidy, describe and compare the text of plans.
@@ -130,11 +130,7 @@ func newPlanSchemaCmd() *cobra.Command {
 	}
 }
 
-func newDiffCmd() *cobra.Command {
-	return question{name: "diff", what: "computing"}.command()
-}
-
-func printDiff(w io.Writer, a service.Difference) {
+func printDiff(w io.Writer, a service.Difference, _ *asking) {
 	if len(a.Changes) == 0 {
 		fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
 		return

@@ -33,8 +33,8 @@ const (
 )
 
 // register defines the flags. what is drawn, width and height centimetres large unless
-// somebody asks for another size.
-func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64) {
+// somebody asks for another size. With an alias --out is another name of --plot.
+func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64, alias bool) {
 	f.preset = figure.Size{Width: vg.Length(width) * vg.Centimeter, Height: vg.Length(height) * vg.Centimeter}
 	f.set = cmd.Flags()
 	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png or .pdf)")
@@ -42,22 +42,18 @@ func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height f
 	f.set.StringVar(&f.height, "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
 	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 192)")
 	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
+	if alias {
+		f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+			if name == "out" {
+				name = "plot"
+			}
+			return pflag.NormalizedName(name)
+		})
+	}
 }
 
-// registerOut is register for commands whose picture was once asked for by --out, which
-// still is another name of --plot.
-func (f *pictureFlags) registerOut(cmd *cobra.Command, what string, width, height float64) {
-	f.register(cmd, what, width, height)
-	f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "out" {
-			name = "plot"
-		}
-		return pflag.NormalizedName(name)
-	})
-}
-
-// check reports what is wrong with the flags, given the form of what else is printed.
-func (f *pictureFlags) check(form output) error {
+// check reports what is wrong with the flags.
+func (f *pictureFlags) check() error {
 	switch {
 	case f.file == "":
 		for _, name := range []string{"width", "height", "dpi"} {

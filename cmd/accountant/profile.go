@@ -14,7 +14,7 @@ import (
 )
 
 func newProfileCmd() *cobra.Command {
-	return question{name: "profile", what: "computing", under: true, picture: "the profile", width: 17, height: 11, out: true, except: []string{"mechanism"}, extra: func(a *asking) {
+	return question{name: "profile", what: "computing", under: true, picture: "the profile", width: 17, height: 11, alias: true, except: []string{"mechanism"}, text: printing(printProfile), draw: profilePicture, extra: func(a *asking) {
 		addChoice(a.cmd, &a.request.(*service.ProfileRequest).Mechanism, "mechanism", "`name` of the mechanism (required)",
 			"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "skellam", "summed-noise", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
 			"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
@@ -35,8 +35,9 @@ func profileTitle(a service.Profile) string {
 }
 
 // profilePicture draws δ against ε in each direction, with more points where it bends.
-func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, error) {
+func profilePicture(ctx context.Context, answer any, _ *asking) (figure.Picture, error) {
 	const n = 60
+	a := answer.(service.Profile)
 	from, to := -a.Reach/8, a.Reach
 	pic := figure.Picture{Title: profileTitle(a), X: figure.Axis{Label: "ε", Min: from, Max: to}, Y: figure.Axis{Label: "δ", Log: true, Min: a.Floor, Max: 1}, LegendUp: true}
 	all := service.Curves{From: from, To: to, Floor: a.Floor}
@@ -84,7 +85,7 @@ func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, err
 	return pic, nil
 }
 
-func printProfile(w io.Writer, a service.Profile) {
+func printProfile(w io.Writer, a service.Profile, of *asking) {
 	fmt.Fprintf(w, "%s; neighbors: %s\n\n", profileTitle(a), a.Neighbors)
 	tw := print.NewTable(w, 3, 0)
 	if a.Same {
@@ -109,6 +110,9 @@ func printProfile(w io.Writer, a service.Profile) {
 	tw.Flush()
 	if a.TheoryGap {
 		fmt.Fprintln(w, "\nThe larger end is proved; the smaller one is what a known attack reaches.")
+	}
+	if of.plot.file != "" {
+		fmt.Fprintf(w, "\nwrote %s\n", printable(of.plot.file))
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -10,91 +9,48 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
-	"github.com/dpaccountant/accountant/internal/tables"
 )
 
 // newQueryCmd returns the command that answers a query of a CSV file. The table goes to standard output or a file, whole or
 // not at all; what it promises is told beside it.
 func newQueryCmd() *cobra.Command {
-	var q service.QueryRequest
-	var r runner
-	var spend service.Spend
-	var keys, progress string
-	cmd := &cobra.Command{
-		Use:  "query",
-		Args: ledgerArgs("data.csv"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.In = args[0]
-			var err error
-			if keys != "" {
-				if q.Keys, err = readKeys(cmd, keys, q.Group); err != nil {
-					return err
+	return question{name: "query", what: "reading", progress: true, except: []string{"accuracy", "transform"}, writes: "CSV `file`", table: showing(queryTable), text: printing(printQuery), extra: func(a *asking) {
+		q, keys := a.request.(*service.QueryRequest), ""
+		a.cmd.Args = exactly("data.csv")
+		a.cmd.Flags().StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
+		_ = a.cmd.MarkFlagFilename("keys", "csv")
+		a.read = func() error {
+			q.In = a.args[0]
+			if keys == "" {
+				return nil
+			}
+			q.Keys = [][]string{}
+			return readRows(a.cmd, keys, func(cells []string, first bool) error {
+				switch {
+				case !first:
+					for i := range cells {
+						cells[i] = strings.Clone(cells[i])
+					}
+					q.Keys = append(q.Keys, cells)
+				case !slices.Equal(cells, q.Group):
+					return fmt.Errorf("the header is not that of --group: %s", strings.Join(q.Group, ","))
 				}
-			}
-			s, err := r.open(cmd.Context())
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			q.Ledger = spend.Ledger
-			a, err := measuredIf(cmd, progress, "reading", func(m *meter) (service.QueryAnswer, error) {
-				return service.Ask[service.QueryAnswer](service.WithProgress(cmd.Context(), m.show), s, q)
+				return nil
 			})
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			return printQuery(cmd, a, &r)
-		},
-	}
-	r.register(cmd, &q, &spend, "accuracy", "transform")
-	r.writes(cmd, "CSV `file`")
-	cmd.Flags().StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
-	addProgress(cmd, &progress)
-	_ = cmd.MarkFlagFilename("keys", "csv")
-	return cmd
+		}
+	}}.command()
 }
 
-// readKeys reads the public groups.
-func readKeys(cmd *cobra.Command, path string, group []string) ([][]string, error) {
-	data, name, err := readInput(cmd, path)
-	if err != nil {
-		return nil, err
-	}
-	rows := tables.NewReader(bytes.NewReader(data))
-	header, err := rows.Row()
-	if err != nil || !slices.Equal(header, group) {
-		return nil, fmt.Errorf("%s:1: the header is not that of --group: %s", name, strings.Join(group, ","))
-	}
-	rows.Columns = len(group)
-	out := [][]string{}
-	for {
-		row, err := rows.Row()
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, rows.Line(), err)
-		}
-		for i := range row {
-			row[i] = strings.Clone(row[i])
-		}
-		out = append(out, row)
-	}
+func queryTable(x service.QueryAnswer, _ *asking) [][]string {
+	return append([][]string{x.Columns}, x.Rows...)
 }
 
-// printQuery writes the table, and tells what it promises where the table is not.
-func printQuery(cmd *cobra.Command, a service.QueryAnswer, r *runner) error {
-	if err := r.write(cmd, a, append([][]string{a.Columns}, a.Rows...)); err != nil || r.json {
-		return err
+// printQuery tells what the table promises.
+func printQuery(w io.Writer, x service.QueryAnswer, _ *asking) {
+	for _, n := range x.Noise {
+		fmt.Fprintf(w, "noise of %s: %s, standard deviation %s\n", printable(n.Name), n.Law, rounded(float64(n.SD), 5, up))
 	}
-	told := cmd.OutOrStdout()
-	if r.out == "-" {
-		told = cmd.ErrOrStderr()
+	for _, line := range x.Statement {
+		fmt.Fprintln(w, line)
 	}
-	for _, n := range a.Noise {
-		fmt.Fprintf(told, "noise of %s: %s, standard deviation %s\n", printable(n.Name), n.Law, rounded(float64(n.SD), 5, up))
-	}
-	for _, line := range a.Statement {
-		fmt.Fprintln(told, line)
-	}
-	return nil
 }

@@ -25,7 +25,7 @@ func riskPicture(risk service.RiskAnswer) figure.Picture {
 	return figure.Rows("The best attacker, "+risk.Unit.Text(), "probability (advantage: difference of two)", rows)
 }
 
-func printRisk(w io.Writer, risk service.RiskAnswer) {
+func printRisk(w io.Writer, risk service.RiskAnswer, _ *asking) {
 	fmt.Fprintf(w, "neighbors: %s\n\n", risk.Unit.Text())
 	tw := print.NewTable(w, 3, 0)
 	row := func(what string, v service.RiskValue) {

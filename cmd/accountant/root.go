@@ -25,21 +25,23 @@ import (
 // commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their names.
 var commands = []func() *cobra.Command{
 	newEpsilonCmd,
-	question{name: "delta", what: "computing", verbose: true, recursion: "2000"}.command,
+	question{name: "delta", what: "computing", verbose: true, recursion: "2000", text: printing(printIntervals[service.DeltaAt]), rows: listing(intervalRows[service.DeltaAt])}.command,
 	newDPSGDCmd,
-	question{name: "shuffle", what: "computing", verbose: true}.command,
+	question{name: "shuffle", what: "computing", verbose: true, text: printing(printShuffle), rows: listing(shuffleRows)}.command,
 	newLocalCmd,
-	question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9}.command,
+	question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9,
+		text: printing(printRisk), draw: drawing(riskPicture), rows: listing(riskRows)}.command,
 	newCurveCmd,
 	newSweepCmd,
 	newProfileCmd,
 	newSamplingCmd,
 	newCalibrateCmd,
 	// compare's table has no interval to split: its --verbose is not shown.
-	question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9}.command,
+	question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9,
+		text: printing(printComparison), draw: drawing(comparisonPicture)}.command,
 	newGDPCmd,
-	question{name: "filter", what: "pricing"}.command,
-	newDiffCmd,
+	question{name: "filter", what: "pricing", text: printing(printFilter)}.command,
+	question{name: "diff", what: "computing", text: printing(printDiff)}.command,
 	newPlanCmd,
 	newAuditCmd,
 	newSelectCmd,
@@ -53,7 +55,7 @@ var commands = []func() *cobra.Command{
 	newServeCmd,
 	newExplainCmd,
 	newManCmd,
-	question{name: "version", what: "looking"}.command,
+	question{name: "version", what: "looking", text: printing(func(w io.Writer, v service.VersionAnswer, _ *asking) { fmt.Fprintln(w, versionLine(v)) })}.command,
 }
 
 func newRootCmd() *cobra.Command {

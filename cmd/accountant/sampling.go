@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -16,7 +17,7 @@ import (
 
 func newSamplingCmd() *cobra.Command {
 	return withCommands(question{name: "sampling", what: "comparing", verbose: true, hidden: true, recursion: "2000",
-		picture: "the aligned privacy profiles, or with --epochs the intervals of ε,", width: 17, height: 11, extra: func(a *asking) {
+		picture: "the aligned privacy profiles, or with --epochs the intervals of ε,", width: 17, height: 11, text: printing(printSampling), draw: samplingPicture, extra: func(a *asking) {
 			showPreset(a.cmd, "neighbors", "add-remove") // zero-out is what epochs are compared under
 		}}.command(), newSamplingDrawCmd())
 }
@@ -83,7 +84,7 @@ func printEpochs(w io.Writer, a service.SamplingAnswer) {
 	fmt.Fprintf(w, "\nLower ends are attacks, upper ends theorems. The cap of truncated-poisson is %d.\n", a.Cap)
 }
 
-func printSampling(w io.Writer, a service.SamplingAnswer) {
+func printSampling(w io.Writer, a service.SamplingAnswer, _ *asking) {
 	if a.Epochs > 0 {
 		printEpochs(w, a)
 		return
@@ -115,7 +116,8 @@ func orDash(n int64) string {
 }
 
 // samplingPicture draws δ' − δ against ε'/ε, or the intervals of ε after epochs.
-func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
+func samplingPicture(_ context.Context, of any, _ *asking) (figure.Picture, error) {
+	answer := of.(service.SamplingAnswer)
 	if answer.Epochs > 0 {
 		var rows []figure.Row
 		for _, r := range answer.Schemes {

@@ -15,7 +15,7 @@ import (
 )
 
 func newSelectCmd() *cobra.Command {
-	return withCommands(question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, extra: func(a *asking) {
+	return withCommands(question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, text: printing(selectWriteTable), draw: drawing(selectPicture), extra: func(a *asking) {
 		showPreset(a.cmd, "law", strings.Join(service.SelectLaws, ","))
 	}}.command(), newSelectRunCmd())
 }
@@ -36,7 +36,7 @@ func selectPicture(a service.SelectAnswer) figure.Picture {
 	return figure.Rows("Private selection", "ε of the search, from an attack to what is proved", rows)
 }
 
-func selectWriteTable(w io.Writer, out service.SelectAnswer) {
+func selectWriteTable(w io.Writer, out service.SelectAnswer, _ *asking) {
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε attack\tε proved\tδ\t")
 	for _, r := range out.Laws {

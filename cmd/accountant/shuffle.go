@@ -7,12 +7,12 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 )
 
-func printShuffle(w io.Writer, a service.ShuffleAnswer, verbose bool) {
+func printShuffle(w io.Writer, x service.ShuffleAnswer, a *asking) {
 	rounds := "1 round"
-	if a.Rounds > 1 {
-		rounds = fmt.Sprintf("%d rounds", a.Rounds)
+	if x.Rounds > 1 {
+		rounds = fmt.Sprintf("%d rounds", x.Rounds)
 	}
-	fmt.Fprintf(w, "Shuffle model: %s with local ε %s, %d users, %s; neighbors: %s\n\n", a.Randomizer, short(a.Local), a.Users, rounds, a.Neighbors)
-	printTable(w, epsilonAnswers(a.Results), verbose)
-	fmt.Fprintf(w, "\n%s", a.Statement)
+	fmt.Fprintf(w, "Shuffle model: %s with local ε %s, %d users, %s; neighbors: %s\n\n", x.Randomizer, short(x.Local), x.Users, rounds, x.Neighbors)
+	printTable(w, answers(x.Results), a.detail)
+	fmt.Fprintf(w, "\n%s", x.Statement)
 }
