@@ -120,8 +120,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer, _ *asking) {
 	if c == nil {
 		return
 	}
-	d := digitsFor(c.Epsilon)
-	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", c.Unit.Text(), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
+	fmt.Fprintf(w, "\nplan (%s): %s %s\n", c.Unit.Text(), ends(c.Epsilon.Lower, c.Epsilon.Upper, 0, " ≤ ε ≤ "), titleOf(c.Epsilon))
 	verdict := "consistent: the attack does not refute the plan; it does not confirm it either"
 	if !c.Consistent {
 		verdict = print.Paint(w, print.Red, "REFUTED: this plan is not what ran, or chance was against it")

@@ -159,8 +159,7 @@ func (p *followed) print(a service.FollowedAt) error {
 		}
 	}
 	for _, r := range a.Results {
-		d := digitsFor(r.Epsilon)
-		fmt.Fprintf(&b, row, a.Line, a.Runs, short(r.Delta), fmt.Sprintf("%s ≤ ε ≤ %s", rounded(r.Epsilon.Lower, d, down), rounded(r.Epsilon.Upper, d, up)))
+		fmt.Fprintf(&b, row, a.Line, a.Runs, short(r.Delta), ends(r.Epsilon.Lower, r.Epsilon.Upper, 0, " ≤ ε ≤ "))
 	}
 	_, err := p.w.Write(b.Bytes())
 	return err

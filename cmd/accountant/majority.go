@@ -45,7 +45,7 @@ func printMajority(w io.Writer, a *service.MajorityAnswer, _ *asking) {
 		if p.Classes > 2 {
 			how = "by composing the bound of one"
 		}
-		f.Add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
+		f.Add("answers", "%d cost %s, %s", a.Answers, ends(*a.EpsilonLower, *a.EpsilonUpper, 5, " ≤ ε ≤ "), how)
 	}
 	f.Flush()
 	fmt.Fprintln(w, "expected error")

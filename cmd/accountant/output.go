@@ -264,6 +264,7 @@ func warnAbout(w io.Writer, about any) {
 		}
 	case service.Curves:
 		warnCurves(w, x.Curves)
+	case service.LedgerState: // has them among its facts
 	default:
 		if v := reflect.Indirect(reflect.ValueOf(about)); v.Kind() == reflect.Struct && v.FieldByName("Warnings").IsValid() {
 			warnings, _ := v.FieldByName("Warnings").Interface().([]string)
@@ -338,7 +339,7 @@ func printTable(w io.Writer, answers []answer, verbose bool) {
 			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOf(all...))
 		}
 		d := digitsFor(a.Bounds)
-		certified := fmt.Sprintf("%s ≤ %s ≤ %s", rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up))
+		certified := ends(a.Lower, a.Upper, d, " ≤ "+a.told+" ≤ ")
 		if a.Lower == a.Upper && (a.Lower == 0 || math.IsInf(float64(a.Lower), 0)) {
 			certified = a.told + " = " + short(a.Lower)
 		}

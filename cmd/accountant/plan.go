@@ -132,7 +132,7 @@ func newPlanSchemaCmd() *cobra.Command {
 
 func printDiff(w io.Writer, a service.Difference, _ *asking) {
 	if len(a.Changes) == 0 {
-		fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
+		fmt.Fprintf(w, "no difference\nε in [%s] at δ = %s\n", ends(a.Old.Epsilon.Lower, a.Old.Epsilon.Upper, 6, ", "), short(a.Delta))
 		return
 	}
 	t := print.NewTable(w, 3, 0)
@@ -144,14 +144,9 @@ func printDiff(w io.Writer, a service.Difference, _ *asking) {
 	fmt.Fprintln(w)
 	t = print.NewTable(w, 3, 0)
 	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
-	row := func(name string, b service.Bounds) {
-		d := digitsFor(b)
-		fmt.Fprintf(t, "  %s\t%s … %s\n", name, rounded(b.Lower, d, down), rounded(b.Upper, d, up))
-	}
-	row("ε of the old plan", a.Old.Epsilon)
-	row("ε of the new plan", a.New.Epsilon)
+	fmt.Fprintf(t, "  ε of the old plan\t%s\n  ε of the new plan\t%s\n", ends(a.Old.Epsilon.Lower, a.Old.Epsilon.Upper, 0, " … "), ends(a.New.Epsilon.Lower, a.New.Epsilon.Upper, 0, " … "))
 	if a.More != nil {
-		row("new minus old", *a.More)
+		fmt.Fprintf(t, "  new minus old\t%s\n", ends(a.More.Lower, a.More.Upper, 0, " … "))
 	}
 	t.Flush()
 }

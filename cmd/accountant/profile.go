@@ -124,5 +124,5 @@ func certifiedDelta(lower, upper service.Number) string {
 	if lo, hi := rounded(lower, 7, near), rounded(upper, 7, near); lo == hi {
 		return lo
 	}
-	return rounded(lower, 5, down) + " … " + rounded(upper, 5, up)
+	return ends(lower, upper, 5, " … ")
 }

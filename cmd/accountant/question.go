@@ -30,6 +30,7 @@ type question struct {
 	picture       string
 	width, height float64
 	alias         bool // --out is another name of --plot
+	onLedger      bool // the first argument is the file of a ledger
 
 	recursion string   // what --recursion is where it is not given
 	except    []string // keys without a flag
@@ -93,16 +94,21 @@ func (q question) command() *cobra.Command {
 	a := &asking{question: q, request: service.NewRequest(q.op), meter: "auto"}
 	cmd := &cobra.Command{Use: q.name, Args: noArgs}
 	a.cmd = cmd
-	if plans := a.plans(); len(plans) == 1 {
+	switch plans := a.plans(); {
+	case q.onLedger && len(plans) == 1:
+		cmd.Args, cmd.ValidArgsFunction = exactly("ledger file", ofPlan), completePlans(1, 1)
+	case q.onLedger:
+		cmd.Args, cmd.ValidArgsFunction = exactly("ledger file"), completePlans(1, 0)
+	case len(plans) == 1:
 		cmd.Args, cmd.ValidArgsFunction = planArg, completePlans(0, 0)
-	} else if len(plans) == 2 {
+	case len(plans) == 2:
 		cmd.Args, cmd.ValidArgsFunction = exactly("old plan (- reads standard input)", "new plan"), completePlans(0, 1)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a.args = args
 		return a.run()
 	}
-	if a.runner.register(cmd, a.request, q.writes); q.table == nil {
+	if a.runner.register(cmd, a.request, q.writes, !q.onLedger); q.table == nil {
 		a.output.register(cmd)
 	} else {
 		a.output.registerJSON(cmd)
@@ -223,6 +229,14 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 		}
 	}
 	paths, plans := a.args, a.plans()
+	if a.onLedger {
+		paths = a.args[1:]
+		if path, ok := fieldOf(a.request, "path").(*string); ok {
+			*path = a.args[0]
+		} else {
+			a.ledger = a.args[0]
+		}
+	}
 	if flag != nil {
 		paths, plans = []string{a.cmd.Flags().Lookup("plan").Value.String()}, []*service.PlanText{flag}
 	}
@@ -266,12 +280,18 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 }
 
 // planFlag returns where the plan of --plan goes, nil where it is not given.
-func (a *asking) planFlag() *service.PlanText {
+func (a *asking) planFlag() (to *service.PlanText) {
 	if f := a.cmd.Flags().Lookup("plan"); f != nil && f.Value.String() != "" {
-		for _, k := range service.Keys(a.request) {
-			if p, ok := k.Field(a.request).(*service.PlanText); ok && k.Name == "plan" {
-				return p
-			}
+		to, _ = fieldOf(a.request, "plan").(*service.PlanText)
+	}
+	return to
+}
+
+// fieldOf returns a pointer to the field of a request that has a key, nil where none has.
+func fieldOf(request any, key string) any {
+	for _, k := range service.Keys(request) {
+		if k.Name == key {
+			return k.Field(request)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -12,12 +13,15 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -37,12 +41,9 @@ type runner struct {
 }
 
 // register defines the flags of the ledger of a request, and of the file that is written.
-func (r *runner) register(cmd *cobra.Command, request any, writes string) {
-	for _, k := range service.Keys(request) {
-		if to, ok := k.Field(request).(*string); ok && k.Name == "ledger" {
-			r.spend = to
-			cmd.Flags().StringVar(&r.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
-		}
+func (r *runner) register(cmd *cobra.Command, request any, writes string, flag bool) {
+	if r.spend, _ = fieldOf(request, "ledger").(*string); r.spend != nil && flag {
+		cmd.Flags().StringVar(&r.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
 	}
 	if r.out = "-"; writes != "" {
 		cmd.Flags().StringVar(&r.out, "out", "-", writes+" to write, or -")
@@ -342,7 +343,7 @@ func newSelectRunCmd() *cobra.Command {
 		}
 		return nil
 	}
-	j.runner.register(cmd, &j.ask, "`file`")
+	j.runner.register(cmd, &j.ask, "`file`", true)
 	j.registerJSON(cmd)
 	bind(cmd, &j.ask, "kind", "clip", "dimension")
 	f := cmd.Flags()
@@ -542,7 +543,7 @@ func newMatrixStreamCmd() *cobra.Command {
 		}
 		return flagged(cmd, r.stream(cmd, q, args[1]))
 	}
-	r.register(cmd, &q, "")
+	r.register(cmd, &q, "", true)
 	bind(cmd, &q, "kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension")
 	required(cmd, "clip")
 	return cmd
@@ -608,4 +609,130 @@ func batchesOf(x service.DrawAnswer, _ *asking) (table [][]string) {
 		table = append(table, strings.Fields(strings.Trim(fmt.Sprint(batch), "[]")))
 	}
 	return table
+}
+
+// newQueryCmd returns the command that answers a query of a CSV file. The table goes to standard output or a file, whole or
+// not at all; what it promises is told beside it.
+func newQueryCmd() *cobra.Command {
+	return question{name: "query", what: "reading", progress: true, except: []string{"accuracy", "transform"}, writes: "CSV `file`", table: showing(queryTable), text: printing(printQuery), extra: func(a *asking) {
+		q, keys := a.request.(*service.QueryRequest), ""
+		a.cmd.Args = exactly("data.csv")
+		a.cmd.Flags().StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
+		_ = a.cmd.MarkFlagFilename("keys", "csv")
+		a.read = func() error {
+			q.In = a.args[0]
+			if keys == "" {
+				return nil
+			}
+			q.Keys = [][]string{}
+			return readRows(a.cmd, keys, func(cells []string, first bool) error {
+				switch {
+				case !first:
+					for i := range cells {
+						cells[i] = strings.Clone(cells[i])
+					}
+					q.Keys = append(q.Keys, cells)
+				case !slices.Equal(cells, q.Group):
+					return fmt.Errorf("the header is not that of --group: %s", strings.Join(q.Group, ","))
+				}
+				return nil
+			})
+		}
+	}}.command()
+}
+
+func queryTable(x service.QueryAnswer, _ *asking) [][]string {
+	return append([][]string{x.Columns}, x.Rows...)
+}
+
+// printQuery tells what the table promises.
+func printQuery(w io.Writer, x service.QueryAnswer, _ *asking) {
+	for _, n := range x.Noise {
+		fmt.Fprintf(w, "noise of %s: %s, standard deviation %s\n", printable(n.Name), n.Law, rounded(float64(n.SD), 5, up))
+	}
+	for _, line := range x.Statement {
+		fmt.Fprintln(w, line)
+	}
+}
+
+func newLocalCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "local", Args: needCommand, RunE: missingCommand}
+	cmd.AddCommand(newLocalRunCmd())
+	return cmd
+}
+
+// localRun is the JSON of local run: what the messages say of the number of users with each value.
+type localRun struct {
+	Users     int             `json:"users"`
+	Mechanism string          `json:"mechanism"`
+	Epsilon   service.Decimal `json:"epsilon"`
+	Seeded    bool            `json:"seeded"`
+	service.LocalEstimates
+}
+
+func newLocalRunCmd() *cobra.Command {
+	var q service.LocalMessagesRequest
+	var form output
+	cmd := &cobra.Command{
+		Use:  "run",
+		Args: exactly("file of values", "file for messages"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := service.Check(&q); err != nil {
+				return flagged(cmd, err)
+			}
+			k, err := decimal.Whole(string(q.Categories))
+			if err != nil {
+				return err
+			}
+			err = readRows(cmd, args[0], func(cells []string, first bool) error {
+				if first && tables.IsHeader(cells) {
+					return nil
+				}
+				value, err := strconv.Atoi(cells[0])
+				if err != nil || value < 0 || int64(value) >= k || len(cells) > 1 {
+					return fmt.Errorf("%s is not a value in [0, %d]", printable(strings.Join(cells, ",")), k-1)
+				}
+				q.Values = append(q.Values, value)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			s := service.New(nil)
+			sent, err := service.Ask[service.LocalMessages](cmd.Context(), s, q)
+			if err != nil {
+				return flagged(cmd, err)
+			}
+			a := localRun{Users: len(q.Values), Mechanism: q.Mechanism, Epsilon: q.Epsilon, Seeded: q.TestSeed != ""}
+			if a.LocalEstimates, err = service.Ask[service.LocalEstimates](cmd.Context(), s, service.LocalEstimatesRequest{LocalKind: q.LocalKind, Messages: sent.Messages}); err != nil {
+				return flagged(cmd, err)
+			}
+			err = produceFileAtomic(args[1], func(w io.Writer) error {
+				buf := bufio.NewWriter(w)
+				fmt.Fprintln(buf, "message")
+				for _, m := range sent.Messages {
+					fmt.Fprintln(buf, strings.Trim(fmt.Sprint(m), "[]"))
+				}
+				return buf.Flush()
+			})
+			if err != nil {
+				return err
+			}
+			return form.print(cmd.OutOrStdout(), a, a.print)
+		},
+	}
+	bind(cmd, &q, "test-seed")
+	cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
+	form.register(cmd)
+	return cmd
+}
+
+func (a localRun) print(w io.Writer) {
+	fmt.Fprintf(w, "%s with local ε %v: messages of %d users\n\n", a.Mechanism, a.Epsilon, a.Users)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
+	fmt.Fprint(t, "value\testimate\tdeviation\t\n")
+	for _, e := range a.Estimates {
+		fmt.Fprintf(t, "%d\t%.1f\t%.1f\t\n", e.Value, float64(e.Count), float64(e.Deviation))
+	}
+	t.Flush()
 }
