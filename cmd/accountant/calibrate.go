@@ -14,14 +14,13 @@ import (
 
 func newCalibrateCmd() *cobra.Command {
 	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", text: printing(printSolution), extra: func(a *asking) {
-		write, q := "", a.request.(*service.CalibrateRequest)
+		q := a.request.(*service.CalibrateRequest)
 		inPlaceOf(a.cmd, "--epsilon and --delta")
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
 		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
-		a.cmd.Flags().StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
-		_ = a.cmd.MarkFlagFilename("write", planEndings...)
+		write := fileFlag(a.cmd, "write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
 		a.wrote = func(answer any) (any, error) {
-			if write == "" {
+			if *write == "" {
 				return answer, nil
 			}
 			all := answer.(service.Answers[service.Solution]).Results
@@ -32,7 +31,7 @@ func newCalibrateCmd() *cobra.Command {
 			if err != nil {
 				return nil, fmt.Errorf("--write: %w", err)
 			}
-			return answer, writeFileAtomic(write, text)
+			return answer, writeFileAtomic(*write, text)
 		}
 	}}.command()
 }

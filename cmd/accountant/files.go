@@ -116,9 +116,10 @@ var patience = time.Minute
 // with an error if it is a pipe that stays silent, or a file that grows meanwhile.
 type input struct {
 	*os.File
-	size int64 // when it was opened; 0 if that says nothing
-	read int64
-	pipe bool
+	size          int64 // when it was opened; 0 if that says nothing
+	read          int64
+	regular, pipe bool
+	forever       bool // it may grow, and a pipe stay silent
 }
 
 // openInput opens a file to be read.
@@ -133,8 +134,8 @@ func openInput(path string) (*input, error) {
 		f.Close()
 		return nil, pathProblem(path, err)
 	}
-	in := &input{File: f, pipe: info.Mode()&fs.ModeNamedPipe != 0}
-	if info.Mode().IsRegular() {
+	in := &input{File: f, regular: info.Mode().IsRegular(), pipe: info.Mode()&fs.ModeNamedPipe != 0}
+	if in.regular {
 		in.size = info.Size()
 	}
 	return in, nil
@@ -143,7 +144,9 @@ func openInput(path string) (*input, error) {
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (n int, err error) {
 	until := time.Now().Add(patience)
-	_ = in.SetReadDeadline(until) // files have none
+	if !in.forever {
+		_ = in.SetReadDeadline(until) // files have none
+	}
 	for {
 		n, err = in.File.Read(p)
 		in.read += int64(n)
@@ -152,7 +155,7 @@ func (in *input) Read(p []byte) (n int, err error) {
 			return n, fmt.Errorf("nothing was written to this pipe for %v", patience)
 		case in.size > 0 && in.read > in.size:
 			return n, errors.New("grew while it was read")
-		case in.pipe && err == io.EOF && in.read == 0 && time.Now().Before(until):
+		case in.pipe && err == io.EOF && in.read == 0 && (in.forever || time.Now().Before(until)):
 			// Nobody writes yet.
 			time.Sleep(10 * time.Millisecond)
 			continue

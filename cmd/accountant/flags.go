@@ -85,6 +85,13 @@ func define(cmd *cobra.Command, k service.Key, field any, usage string) {
 	}
 }
 
+// fileFlag defines a flag that names a file with one of some endings.
+func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string {
+	to := cmd.Flags().String(name, "", usage)
+	_ = cmd.MarkFlagFilename(name, endings...)
+	return to
+}
+
 // planEndings are those of plan files.
 var planEndings = []string{"yaml", "yml", "json"}
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,27 +37,21 @@ func (f *followFlags) register(cmd *cobra.Command) {
 // check returns what is wrong with the flags next to each other.
 func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonRequest, args []string) error {
 	given := cmd.Flags().Changed
-	switch {
-	case !given("follow") && given("follow-for"):
-		return usageError{errors.New("--follow-for needs --follow")}
-	case !given("follow"):
-		return nil
-	case f.log == "":
-		return usageError{errors.New("--follow is empty; it is the name of a log, or - for standard input")}
-	case o.latex:
-		return usageError{errors.New("--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there")}
-	case q.Accountant == service.RDPAccountant || q.Transform != "":
-		return usageError{errors.New("--follow is answered by the fourier accountant, without --transform")}
-	case given("certificate"):
-		return usageError{errors.New("--follow writes no --certificate: a certificate is of one answer")}
-	case q.GroupBlackBox:
-		return usageError{errors.New("--follow is not answered by --group-black-box")}
-	case f.log == "-" && len(args) == 1 && args[0] == "-":
-		return usageError{errors.New("the plan and the log are both standard input")}
-	case f.time < 0 || given("follow-for") && f.time == 0:
-		return fmt.Errorf("--follow-for: %v is not above 0", f.time)
+	if !given("follow") {
+		return keep(rule{given("follow-for"), "--follow-for needs --follow"})
 	}
-	return nil
+	err := keep([]rule{
+		{f.log == "", "--follow is empty; it is the name of a log, or - for standard input"},
+		{o.latex, "--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there"},
+		{q.Accountant == service.RDPAccountant || q.Transform != "", "--follow is answered by the fourier accountant, without --transform"},
+		{given("certificate"), "--follow writes no --certificate: a certificate is of one answer"},
+		{q.GroupBlackBox, "--follow is not answered by --group-black-box"},
+		{f.log == "-" && len(args) == 1 && args[0] == "-", "the plan and the log are both standard input"},
+	}...)
+	if err == nil && (f.time < 0 || given("follow-for") && f.time == 0) {
+		err = fmt.Errorf("--follow-for: %v is not above 0", f.time)
+	}
+	return err
 }
 
 // run follows the log. It ends without an error when the command is interrupted, when the time is
@@ -206,47 +199,16 @@ func openLog(cmd *cobra.Command, path string) (*growing, error) {
 	if path == "-" {
 		return &growing{name: inputName(path), r: cmd.InOrStdin()}, nil
 	}
-	// Without O_NONBLOCK a pipe is not open before somebody writes to it.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	in, err := openInput(path)
 	if err != nil {
-		return nil, pathProblem(path, err)
+		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = syscall.EISDIR
-	}
-	if err != nil {
-		f.Close()
-		return nil, pathProblem(path, err)
-	}
-	g := &growing{name: inputName(path), r: f, file: f}
-	switch {
-	case info.Mode().IsRegular():
+	in.forever = true
+	g := &growing{name: inputName(path), r: in, file: in.File}
+	if in.regular {
 		g.path = path
-	case info.Mode()&fs.ModeNamedPipe != 0:
-		g.r = &patient{File: f}
 	}
 	return g, nil
-}
-
-// A patient is a named pipe that nobody may write to yet.
-type patient struct {
-	*os.File
-	written bool
-}
-
-// Read waits for the first writer.
-func (p *patient) Read(b []byte) (int, error) {
-	for {
-		n, err := p.File.Read(b)
-		if n > 0 {
-			p.written = true
-		}
-		if err != io.EOF || p.written {
-			return n, err
-		}
-		time.Sleep(followEach)
-	}
 }
 
 // Close closes the log.

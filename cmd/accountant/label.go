@@ -22,19 +22,17 @@ import (
 func newLabelCmd() *cobra.Command {
 	cmd := question{name: "label", what: "designing", under: true, picture: "the output law of each label", width: 18, height: 11,
 		text: printing(printLabel), draw: drawing(labelPicture), rows: listing(labelRows), extra: func(a *asking) {
-			prior, classes, f := "", false, a.cmd.Flags()
-			f.StringVar(&prior, "prior", "", "CSV file with the header label,weight or group,label,weight")
-			f.BoolVar(&classes, "classes", false, "labels are names of classes")
+			prior := fileFlag(a.cmd, "prior", "CSV file with the header label,weight or group,label,weight", "csv")
+			classes := a.cmd.Flags().Bool("classes", false, "labels are names of classes")
 			required(a.cmd, "prior")
-			_ = a.cmd.MarkFlagFilename("prior", "csv")
 			a.late = true
 			a.read = func() error {
-				data, name, err := readSmall(a.cmd, prior, labelMaxFile)
+				data, name, err := readSmall(a.cmd, *prior, labelMaxFile)
 				if err != nil {
 					return err
 				}
 				a.of = name
-				if err := parsePrior(a.request.(*service.LabelRequest), name, data, classes); err != nil {
+				if err := parsePrior(a.request.(*service.LabelRequest), name, data, *classes); err != nil {
 					return err
 				}
 				return flagged(a.cmd, service.Check(a.request))

@@ -131,10 +131,7 @@ const labelMaxStdin = 1 << 28
 
 func (j *labelJob) check() error {
 	onlyClasses := j.Method == "rr-with-prior"
-	for _, rule := range []struct {
-		broken bool
-		text   string
-	}{
+	return keep([]rule{
 		{j.Prior == "" && j.Labels == "", "missing --prior or --labels"},
 		{j.Prior != "" && j.Labels != "", "--prior and --labels exclude each other"},
 		{j.Prior != "" && j.PriorEpsilon != 0, "--prior-epsilon is of no use with --prior, which is public"},
@@ -142,12 +139,7 @@ func (j *labelJob) check() error {
 		{j.Group != "" && j.Group == j.Column, "--group is the column of labels, must be a public one"},
 		{j.Classes && (j.Round || !onlyClasses && j.Method != "randomized-response"), "--classes needs --method rr-with-prior or randomized-response, and no --round"},
 		{onlyClasses && !j.Classes, "--method rr-with-prior needs --classes"},
-	} {
-		if rule.broken {
-			return usageError{errors.New(rule.text)}
-		}
-	}
-	return nil
+	}...)
 }
 
 func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelApplied, error) {

@@ -14,8 +14,7 @@ import (
 )
 
 func newLedgerCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "ledger", Args: needCommand, RunE: missingCommand}
-	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(),
+	return group("ledger", newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(),
 		question{name: "status", op: "ledger-status", what: "composing", onLedger: true, text: printing(printLedger)}.command(),
 		question{name: "log", op: "ledger-log", what: "reading", onLedger: true, text: printing(printEntries)}.command(),
 		newLedgerCheckCmd(),
@@ -28,7 +27,6 @@ func newLedgerCmd() *cobra.Command {
 		ledgerCmd("backup", func(cmd *cobra.Command, l *ledger.Ledger, args []string) (ledger.Status, error) {
 			return l.Backup(cmd.Context(), args[0])
 		}, "file for the copy"))
-	return cmd
 }
 
 // ledgerCmd returns a command that changes a ledger, whose file is its first argument, and prints what it then holds.
@@ -64,11 +62,11 @@ const ofPlan = "plan file (- reads standard input)"
 func newLedgerInitCmd() *cobra.Command {
 	var q service.LedgerCreateRequest
 	var form output
-	menu := ""
+	var menu *string
 	cmd := &cobra.Command{Use: "init", Args: exactly("ledger file"), ValidArgsFunction: completePlans(1, 0)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if menu != "" {
-			if q.Menu, _, err = readInput(cmd, menu); err != nil {
+		if *menu != "" {
+			if q.Menu, _, err = readInput(cmd, *menu); err != nil {
 				return err
 			}
 		}
@@ -87,7 +85,7 @@ func newLedgerInitCmd() *cobra.Command {
 	}
 	form.register(cmd)
 	bind(cmd, &q, "mode", "neighbors", "menu")
-	cmd.Flags().StringVar(&menu, "menu", "", "`file` of the menu of an adaptive-menu ledger, which has its budget and relation")
+	menu = fileFlag(cmd, "menu", "`file` of the menu of an adaptive-menu ledger, which has its budget and relation")
 	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
 	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian), string(ledger.AdaptiveMenu))
 	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")

@@ -17,19 +17,16 @@ import (
 )
 
 func newMatrixCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "matrix"}
 	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", text: printing(printMatrixOptimum), extra: func(a *asking) {
-		file := ""
-		a.cmd.Flags().StringVar(&file, "out", "", "`file` for the strategy, .json or .csv, or for a plan, .yaml")
-		_ = a.cmd.MarkFlagFilename("out", "json", "csv", "yaml")
+		file := fileFlag(a.cmd, "out", "`file` for the strategy, .json or .csv, or for a plan, .yaml", "json", "csv", "yaml")
 		a.wrote = func(answer any) (any, error) {
-			if file == "" {
+			if *file == "" {
 				return answer, nil
 			}
 			// The strategy is the same at every budget; a plan has the noise of the first.
-			text, err := strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, file)
+			text, err := strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, *file)
 			if err == nil {
-				err = writeFileAtomic(file, text)
+				err = writeFileAtomic(*file, text)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("--out: %w", err)
@@ -37,15 +34,13 @@ func newMatrixCmd() *cobra.Command {
 			return answer, nil
 		}
 		a.read = func() error {
-			if file != "" && strategyFormat(file) == "" {
-				return usageError{fmt.Errorf("--out: %s does not end in .json, .csv or .yaml", printable(file))}
+			if *file != "" && strategyFormat(*file) == "" {
+				return usageError{fmt.Errorf("--out: %s does not end in .json, .csv or .yaml", printable(*file))}
 			}
 			return nil
 		}
 	}}
-	cmd.AddCommand(optimize.command(), newMatrixStreamCmd())
-	cmd.Args, cmd.RunE = needCommand, missingCommand
-	return cmd
+	return group("matrix", optimize.command(), newMatrixStreamCmd())
 }
 
 // strategyFormat returns the format of a file by its ending, "" for another.

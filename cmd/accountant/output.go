@@ -81,25 +81,17 @@ func printJSON(w io.Writer, v any) error {
 
 // intervalRows has a row for each interval; what matrices are made of is no column.
 func intervalRows[At any](x service.Intervals[At]) any {
-	return struct {
-		Neighbors string `json:"neighbors"`
-		Results   []At   `json:"results"`
-	}{x.Neighbors, x.Results}
+	return print.Named{"neighbors", x.Neighbors, "results", x.Results}
 }
 
 // dpsgdRows has a row for each δ, and another for the same run in any order.
 func dpsgdRows(d service.DPSGDAnswer) any {
-	type row struct {
-		service.DPSGDRun
-		Sampling string `json:"sampling"`
-		service.EpsilonAt
-	}
-	var rows []row
+	var rows []any
 	for _, e := range d.Results {
-		rows = append(rows, row{d.DPSGDRun, d.Batching, e})
+		rows = append(rows, print.Named{"", d.DPSGDRun, "sampling", d.Batching, "", e})
 	}
 	for _, e := range d.AnyOrder.Results {
-		rows = append(rows, row{d.DPSGDRun, "any-order", e})
+		rows = append(rows, print.Named{"", d.DPSGDRun, "sampling", "any-order", "", e})
 	}
 	return rows
 }
@@ -108,107 +100,62 @@ func shuffleRows(a service.ShuffleAnswer) any { return a.Results }
 
 // riskRows has a row for each measure, and at says of which rate or prior.
 func riskRows(r service.RiskAnswer) any {
-	type row struct {
-		Neighbors string          `json:"neighbors"`
-		Measure   string          `json:"measure"`
-		At        *service.Number `json:"at"`
-		service.RiskValue
-		TheoryGap bool `json:"theory-gap"`
+	var rows []any
+	add := func(measure string, at *service.Number, v service.RiskValue) {
+		rows = append(rows, print.Named{"neighbors", r.Neighbors, "measure", measure, "at", at, "", v, "theory-gap", r.TheoryGap})
 	}
-	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage, r.TheoryGap}}
+	add("advantage", nil, r.Advantage)
 	for _, v := range r.TruePositive {
-		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.RiskValue, r.TheoryGap})
+		add("true-positive-rate", &v.FalsePositive, v.RiskValue)
 	}
 	for _, v := range r.Bayes {
-		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.RiskValue, r.TheoryGap})
+		add("bayes-success", &v.Prior, v.RiskValue)
 	}
 	return rows
 }
 
 // curveRows has one row for each point, its columns named after the axes.
 func curveRows(c service.Curves) any {
-	t := print.Rows{Columns: []string{"plan", "neighbors", c.X, c.Y + "-lower", c.Y + "-estimate", c.Y + "-upper", "worst-direction"}}
-	rdp := false
+	var rows []any
 	for _, curve := range c.Curves {
 		for _, p := range curve.Points {
-			rdp = rdp || p.RDP != nil
-		}
-	}
-	if rdp {
-		t.Columns = append(t.Columns, "rdp-upper", "rdp-classic-upper")
-	}
-	for _, curve := range c.Curves {
-		for _, p := range curve.Points {
-			row := []string{curve.Plan, curve.Neighbors, p.X.String(), p.Lower.String(), p.Estimate.String(), p.Upper.String(), p.WorstDirection}
-			switch {
-			case p.RDP != nil:
-				row = append(row, p.RDP.Upper.String(), p.RDP.ClassicUpper.String())
-			case rdp:
-				row = append(row, "", "")
+			row := print.Named{"plan", curve.Plan, "neighbors", curve.Neighbors, c.X, p.X,
+				c.Y + "-lower", p.Lower, c.Y + "-estimate", p.Estimate, c.Y + "-upper", p.Upper, "worst-direction", p.WorstDirection}
+			if p.RDP != nil {
+				row = append(row, "rdp-upper", p.RDP.Upper, "rdp-classic-upper", p.RDP.ClassicUpper)
 			}
-			t.Rows = append(t.Rows, row)
+			rows = append(rows, row)
 		}
 	}
-	return t
+	return rows
 }
 
 // majorityRows has a row for each number of votes.
 func majorityRows(a *service.MajorityAnswer) any {
-	type row struct {
-		Votes int     `json:"votes"`
-		Gamma float64 `json:"gamma"`
-	}
-	var t struct {
-		Objective float64            `json:"objective"`
-		MaxF      float64            `json:"max-f"`
-		BudgetF   float64            `json:"budget-f"`
-		Certified bool               `json:"certified"`
-		Error     map[string]float64 `json:"error"`
-		Rows      []row
-	}
-	t.Objective, t.MaxF, t.BudgetF, t.Certified, t.Error = a.Objective, a.MaxF, a.BudgetF, a.Certified, a.Error
+	var rows []any
 	for votes, gamma := range a.Gamma {
-		t.Rows = append(t.Rows, row{votes, gamma})
+		rows = append(rows, print.Named{"votes", votes, "gamma", gamma})
 	}
-	return t
+	return print.Named{"objective", a.Objective, "max-f", a.MaxF, "budget-f", a.BudgetF, "certified", a.Certified, "error", a.Error, "rows", rows}
 }
 
 // pateRows has a row for each Rényi order.
 func pateRows(a service.PateAnswer) any {
-	type row struct {
-		Delta       float64 `json:"delta"`
-		Report      string  `json:"report"`
-		Bound       bool    `json:"bound"`
-		Epsilon     float64 `json:"epsilon"`
-		Order       float64 `json:"order"`
-		Independent float64 `json:"data-independent-epsilon"`
-		Answered    float64 `json:"answered"`
-		At          float64 `json:"rdp-order"`
-		RDP         float64 `json:"rdp"`
-		Threshold   float64 `json:"threshold-rdp"`
-		Answer      float64 `json:"answer-rdp"`
-		Guarantee   string  `json:"guarantee"`
-	}
-	rows := make([]row, len(a.Orders))
+	var rows []any
 	for i, order := range a.Orders {
-		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i], a.Guarantee}
+		rows = append(rows, print.Named{"delta", a.Delta, "report", a.Report, "bound", a.Bound, "epsilon", a.Epsilon, "order", a.Order,
+			"data-independent-epsilon", a.Independent, "answered", a.Answered,
+			"rdp-order", order, "rdp", a.RDP[i], "threshold-rdp", a.Threshold[i], "answer-rdp", a.Answer[i], "guarantee", a.Guarantee})
 	}
 	return rows
 }
 
 // labelRows has a row for each label and output: the law itself.
 func labelRows(a *service.LabelAnswer) any {
-	type row struct {
-		Epsilon     float64 `json:"epsilon"`
-		Label       float64 `json:"label"`
-		Prior       float64 `json:"prior"`
-		Output      float64 `json:"output"`
-		Probability float64 `json:"probability"`
-	}
-	rows := []row{}
+	var rows []any
 	for i, label := range a.Labels {
 		for j, output := range a.Outputs {
-			rows = append(rows, row{a.Epsilon, label, a.Prior[i], output, a.Probabilities[i][j]})
+			rows = append(rows, print.Named{"epsilon", a.Epsilon, "label", label, "prior", a.Prior[i], "output", output, "probability", a.Probabilities[i][j]})
 		}
 	}
 	return rows

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -25,55 +24,45 @@ import (
 )
 
 func newPateCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "pate",
-	}
-	cmd.AddCommand(newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd(), newPateAnswerCmd())
-	cmd.Args, cmd.RunE = needCommand, missingCommand
-	return cmd
+	return group("pate", newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd(), newPateAnswerCmd())
 }
 
-// pateFiles are files of votes and of what goes with them.
-type pateFiles struct{ votes, format, baseline string }
-
-// of defines the flags of a file of votes.
-func (f *pateFiles) of(cmd *cobra.Command, votes string) {
-	f.format = "counts"
-	cmd.Flags().StringVar(&f.votes, "votes", "", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)")
-	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-	_ = cmd.MarkFlagFilename("votes", "csv", "npy")
-	required(cmd, "votes")
-}
-
-// register defines the flags of the votes and the baseline.
-func (f *pateFiles) register(cmd *cobra.Command) {
-	f.of(cmd, "votes")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	_ = cmd.MarkFlagFilename("baseline", "csv", "npy")
-}
-
-// ballots returns a function that checks the request of a question and reads its votes.
-func (f *pateFiles) ballots(a *asking, q *service.Ballots) func() error {
+// ofVotes adds the file of votes to a question. The function it returns checks the request, whose labels it sets, and reads them.
+func ofVotes(a *asking, votes string, labels *bool, format func() ballots.Format) func() (*ballots.Votes, error) {
+	form := "counts"
+	file := fileFlag(a.cmd, "votes", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)", "csv", "npy")
+	addChoice(a.cmd, &form, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
+	required(a.cmd, "votes")
 	a.late = true
-	return func() error {
-		q.Labels = f.format == "labels"
+	return func() (v *ballots.Votes, err error) {
+		*labels = form == "labels"
 		if err := service.Check(a.request); err != nil {
-			return flagged(a.cmd, err)
+			return nil, flagged(a.cmd, err)
 		}
-		return pateRead(f.votes, func(in io.Reader) (err error) {
-			q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
-			return err
-		})
+		return readFile(*file, func(in io.Reader) (*ballots.Votes, error) { return ballots.ReadVotes(in, format()) })
 	}
+}
+
+// ofBallots is ofVotes for a request that has ballots.
+func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
+	read := ofVotes(a, votes, &q.Labels, func() ballots.Format {
+		return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
+	})
+	return func() (err error) {
+		q.Table, err = read()
+		return err
+	}
+}
+
+// baselineFlag defines the flag of the student's scores.
+func baselineFlag(a *asking) *string {
+	return fileFlag(a.cmd, "baseline", "`file` of the student's scores, for interactive", "csv", "npy")
 }
 
 // aboutVotes adds the files of votes, and of what goes with them, to a question.
 func aboutVotes(a *asking, q *service.PateVotes) {
-	f, answered := new(pateFiles), ""
-	f.register(a.cmd)
-	a.cmd.Flags().StringVar(&answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
-	_ = a.cmd.MarkFlagFilename("answered")
-	read := f.ballots(a, &q.Ballots)
+	read, baseline := ofBallots(a, "votes", &q.Ballots), baselineFlag(a)
+	answered := fileFlag(a.cmd, "answered", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
 	a.read = func() (err error) {
 		if a.cmd.Flags().Changed("baseline") {
 			q.Scores = &ballots.Scores{} // of the file
@@ -87,36 +76,29 @@ func aboutVotes(a *asking, q *service.PateVotes) {
 				return flagged(a.cmd, err)
 			}
 		}
-		if q.Scores = nil; f.baseline != "" {
-			err = pateRead(f.baseline, func(in io.Reader) (err error) {
-				q.Scores, err = ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
-				return err
+		if q.Scores = nil; *baseline != "" {
+			q.Scores, err = readFile(*baseline, func(in io.Reader) (*ballots.Scores, error) {
+				return ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
 			})
 		}
-		if err != nil || answered == "" {
-			return err
+		if err == nil && *answered != "" {
+			q.Answered, err = readFile(*answered, func(in io.Reader) ([]bool, error) { return ballots.ReadAnswered(in, votes.Queries()) })
 		}
-		return pateRead(answered, func(in io.Reader) (err error) {
-			q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
-			return err
-		})
+		return err
 	}
 }
 
-// pateRead opens a file for read; errors of its contents start with its name.
-func pateRead(path string, read func(io.Reader) error) error {
+// readFile opens a file for read; errors of its contents start with its name.
+func readFile[T any](path string, read func(io.Reader) (T, error)) (x T, err error) {
 	in, err := openInput(path)
 	if err != nil {
-		return err
+		return x, err
 	}
 	defer in.Close()
-	if err := read(in); err != nil {
-		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-			return pathProblem(path, err)
-		}
-		return fmt.Errorf("%s: %w", printable(path), err)
+	if x, err = read(in); err != nil {
+		err = pathProblem(path, err)
 	}
-	return nil
+	return x, err
 }
 
 // pateOrders parses "1.5:100:0.5" or a list with commas; "" is nil.
@@ -244,9 +226,7 @@ func writePate(w io.Writer, a service.PateAnswer, _ *asking) {
 // newPateCalibrateCmd searches parameters on votes that are no secret.
 func newPateCalibrateCmd() *cobra.Command {
 	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, text: printing(writePateCalibration), extra: func(a *asking) {
-		f := new(pateFiles)
-		f.of(a.cmd, "synthetic or public votes")
-		a.read = f.ballots(a, &a.request.(*service.PateCalibrateRequest).Ballots)
+		a.read = ofBallots(a, "synthetic or public votes", &a.request.(*service.PateCalibrateRequest).Ballots)
 	}}.command()
 }
 

@@ -134,6 +134,13 @@ func missingCommand(cmd *cobra.Command, args []string) error {
 	return usageError{errors.New("missing command")}
 }
 
+// group returns a command that only has commands.
+func group(name string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Args: needCommand, RunE: missingCommand}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 func needCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(cmd, args[0])
@@ -200,6 +207,22 @@ func (e inputError) Unwrap() error { return e.error }
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// A rule of how flags go together is a text and whether it is broken.
+type rule struct {
+	broken bool
+	text   string
+}
+
+// keep returns the error of the first rule that is broken.
+func keep(rules ...rule) error {
+	for _, r := range rules {
+		if r.broken {
+			return usageError{errors.New(r.text)}
+		}
+	}
+	return nil
+}
 
 // The exit statuses of a command; exitInterrupted is another one.
 const (

@@ -250,12 +250,25 @@ func keyed(err error, prefix string) error {
 
 func newPateAnswerCmd() *cobra.Command {
 	return question{name: "answer", op: "pate-answer", what: "answering", writes: "CSV `file`", table: showing(answered), extra: func(a *asking) {
-		q, files := a.request.(*service.PateAnswerRequest), new(pateFiles)
-		files.register(a.cmd)
-		a.late = true
-		a.read = func() error {
-			q.Labels = files.format == "labels"
-			return flagged(a.cmd, files.tables(q))
+		q := a.request.(*service.PateAnswerRequest)
+		read, baseline := ofVotes(a, "votes", &q.Labels, func() ballots.Format {
+			return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
+		}), baselineFlag(a)
+		a.read = func() (err error) {
+			if *baseline != "" {
+				q.Baseline = [][]float64{} // of the file
+			}
+			if q.Table, err = read(); err != nil || *baseline == "" {
+				return err
+			}
+			q.Baseline, err = readFile(*baseline, func(in io.Reader) (rows [][]float64, err error) {
+				scores, err := ballots.ReadScores(in, 1, false) // as they are
+				for i := 0; err == nil && i < scores.Queries(); i++ {
+					rows = append(rows, scores.Row(i))
+				}
+				return rows, err
+			})
+			return err
 		}
 	}}.command()
 }
@@ -274,30 +287,6 @@ func answered(x service.PateLabels, _ *asking) [][]string {
 		table = append(table, row)
 	}
 	return table
-}
-
-// tables reads the files of an answer.
-func (f *pateFiles) tables(q *service.PateAnswerRequest) error {
-	if f.baseline != "" {
-		q.Baseline = [][]float64{} // of the file
-	}
-	if err := service.Check(q); err != nil {
-		return err
-	}
-	err := pateRead(f.votes, func(in io.Reader) (err error) {
-		q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
-		return err
-	})
-	if err != nil || f.baseline == "" {
-		return err
-	}
-	return pateRead(f.baseline, func(in io.Reader) error {
-		scores, err := ballots.ReadScores(in, 1, false) // as they are
-		for i := 0; err == nil && i < scores.Queries(); i++ {
-			q.Baseline = append(q.Baseline, scores.Row(i))
-		}
-		return err
-	})
 }
 
 // A lawFlags is the law of the number of candidates, as plans have it.
@@ -615,17 +604,16 @@ func batchesOf(x service.DrawAnswer, _ *asking) (table [][]string) {
 // not at all; what it promises is told beside it.
 func newQueryCmd() *cobra.Command {
 	return question{name: "query", what: "reading", progress: true, except: []string{"accuracy", "transform"}, writes: "CSV `file`", table: showing(queryTable), text: printing(printQuery), extra: func(a *asking) {
-		q, keys := a.request.(*service.QueryRequest), ""
+		q := a.request.(*service.QueryRequest)
 		a.cmd.Args = exactly("data.csv")
-		a.cmd.Flags().StringVar(&keys, "keys", "", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)")
-		_ = a.cmd.MarkFlagFilename("keys", "csv")
+		keys := fileFlag(a.cmd, "keys", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)", "csv")
 		a.read = func() error {
 			q.In = a.args[0]
-			if keys == "" {
+			if *keys == "" {
 				return nil
 			}
 			q.Keys = [][]string{}
-			return readRows(a.cmd, keys, func(cells []string, first bool) error {
+			return readRows(a.cmd, *keys, func(cells []string, first bool) error {
 				switch {
 				case !first:
 					for i := range cells {
@@ -656,9 +644,7 @@ func printQuery(w io.Writer, x service.QueryAnswer, _ *asking) {
 }
 
 func newLocalCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "local", Args: needCommand, RunE: missingCommand}
-	cmd.AddCommand(newLocalRunCmd())
-	return cmd
+	return group("local", newLocalRunCmd())
 }
 
 // localRun is the JSON of local run: what the messages say of the number of users with each value.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,22 +27,16 @@ func newServeCmd() *cobra.Command {
 		Use:  "serve",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen := 0
-			for _, on := range []bool{stdio, openAPI, c.Addr != ""} {
-				if on {
-					chosen++
-				}
-			}
-			switch {
-			case chosen == 0:
-				return usageError{errors.New("missing --stdio or --http, the places where requests are read")}
-			case chosen > 1:
-				return usageError{errors.New("--stdio, --http and --openapi exclude each other")}
+			http := c.Addr != ""
+			rules := []rule{
+				{!stdio && !openAPI && !http, "missing --stdio or --http, the places where requests are read"},
+				{stdio && openAPI || stdio && http || openAPI && http, "--stdio, --http and --openapi exclude each other"},
 			}
 			for _, name := range httpFlags {
-				if c.Addr == "" && cmd.Flags().Changed(name) {
-					return usageError{fmt.Errorf("--%s is for --http", name)}
-				}
+				rules = append(rules, rule{!http && cmd.Flags().Changed(name), "--" + name + " is for --http"})
+			}
+			if err := keep(rules...); err != nil {
+				return err
 			}
 			switch {
 			case openAPI:
@@ -52,7 +45,7 @@ func newServeCmd() *cobra.Command {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
 				}
 				return err
-			case c.Addr != "":
+			case http:
 				return serveHTTP(cmd, c)
 			}
 			// A server has nothing to finish: a signal ends it at once, even while it
