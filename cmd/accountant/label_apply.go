@@ -159,7 +159,7 @@ func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelAppl
 		}
 		size = int(info.Size())
 	}
-	pass := &labelPass{job: j, src: src, m: m, size: size}
+	pass := &labelPass{job: j, src: src, m: m, size: size, groups: map[string]int{"": 0}}
 	var priors []labeldp.Prior
 	var err error
 	if j.Prior != "" {
@@ -312,13 +312,11 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 		a.Kept += kept * float64(rows) / float64(pass.n)
 		a.Groups = append(a.Groups, labelGroup{Rows: rows, Loss: loss, Prior: p.Probs()})
 	}
-	for name, g := range pass.groups {
-		if j.Group != "" {
-			a.Groups[g].Name = name
-		}
-	}
 	if j.Group != "" {
 		a.Prior = nil
+		for name, g := range pass.groups {
+			a.Groups[g].Name = name
+		}
 	}
 	if j.Classes {
 		a.Loss = 0
@@ -412,7 +410,7 @@ type labelPass struct {
 
 	counts  [][]int64        // by group and label
 	groups  map[string]int   // the groups met, or those to expect
-	methods []labeldp.Method // by group; r for all of them if there are none
+	methods []labeldp.Method // by group
 }
 
 // maxGroups bounds the groups of a file.
@@ -488,7 +486,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	if err != nil {
 		return labelCSVError(path, err)
 	}
-	blank.after(in, header)
+	blank.above(in, header)
 	place := func(flag, column string) (int, error) {
 		at := slices.Index(header, column)
 		if at < 0 {
@@ -511,24 +509,24 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 			return err
 		}
 	}
-	var out *csv.Writer
+	counting := w == nil
+	if counting {
+		w, p.groups, p.counts = io.Discard, map[string]int{}, nil
+	}
+	if _, err := io.WriteString(w, mark); err != nil {
+		return err
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(header); err != nil {
+		return err
+	}
 	var draw []func(int, float64) (string, error)
-	if w == nil {
-		p.groups, p.counts = map[string]int{}, nil
-	} else {
-		if _, err := io.WriteString(w, mark); err != nil {
-			return err
-		}
-		out = csv.NewWriter(w)
-		if err := out.Write(header); err != nil {
-			return err
-		}
-		for _, m := range p.methods {
-			draw = append(draw, p.printer(m))
-		}
-		if p.methods == nil {
-			draw, byGroup = append(draw, p.printer(p.r)), -1
-		}
+	for _, m := range p.methods {
+		draw = append(draw, p.printer(m))
+	}
+	wrong := func(field int, column string, err error) error {
+		line, _ := in.FieldPos(field)
+		return fmt.Errorf("%s:%d: %s: %w", path, line, column, err)
 	}
 	rounder := labeldp.NewRounder(p.r)
 	for p.n = 0; ; p.n++ {
@@ -539,36 +537,28 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		if err != nil {
 			return labelCSVError(path, err)
 		}
-		if line := blank.before(in); line > 0 {
+		if line := blank.above(in, rec); line > 0 {
 			return fmt.Errorf("%s:%d: is blank, must be a row", path, line)
 		}
-		blank.after(in, rec)
 		i, y, err := p.label(rec[at], rounder)
 		if err != nil {
-			line, _ := in.FieldPos(at)
-			return fmt.Errorf("%s:%d: %s: %w; what stands there is private and not shown", path, line, p.job.Column, err)
+			return wrong(at, p.job.Column, fmt.Errorf("%w; what stands there is private and not shown", err))
 		}
-		g := 0
-		if byGroup >= 0 || out == nil {
-			text := ""
-			if byGroup >= 0 {
-				text = rec[byGroup]
-			}
-			if g, err = p.group(text); err != nil {
-				line, _ := in.FieldPos(max(byGroup, 0))
-				return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.Group, err)
-			}
+		text := ""
+		if byGroup >= 0 {
+			text = rec[byGroup]
 		}
-		if out == nil {
+		g, err := p.group(text)
+		if err != nil {
+			return wrong(max(byGroup, 0), p.job.Group, err)
+		}
+		if counting {
 			p.counts[g][i]++
-		} else {
-			if rec[at], err = draw[g](i, y); err != nil {
-				line, _ := in.FieldPos(at)
-				return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.Column, err)
-			}
-			if err := out.Write(rec); err != nil {
-				return err
-			}
+		} else if rec[at], err = draw[g](i, y); err != nil {
+			return wrong(at, p.job.Column, err)
+		}
+		if err := out.Write(rec); err != nil {
+			return err
 		}
 		if p.n%4096 == 0 {
 			p.m.at(p.done+int(in.InputOffset()), p.size)
@@ -585,11 +575,8 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.Column)
 	}
 	p.m.at(p.done+int(in.InputOffset()), p.size)
-	if out != nil {
-		out.Flush()
-		return out.Error()
-	}
-	return nil
+	out.Flush()
+	return out.Error()
 }
 
 // blankLines finds the blank lines of a CSV file, which encoding/csv leaves out. In
@@ -611,18 +598,14 @@ func (b *blankLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// after is told a record that was read.
-func (b *blankLines) after(in *csv.Reader, rec []string) {
+// above returns the line of a blank line between a record that was read and the one before, or 0.
+func (b *blankLines) above(in *csv.Reader, rec []string) (blank int) {
+	if line, _ := in.FieldPos(0); line > b.next {
+		blank = b.next
+	}
 	line, _ := in.FieldPos(len(rec) - 1)
 	b.next = line + 1 + strings.Count(rec[len(rec)-1], "\n")
-}
-
-// before returns the line of a blank line above the record that was read, or 0.
-func (b *blankLines) before(in *csv.Reader) int {
-	if line, _ := in.FieldPos(0); line > b.next {
-		return b.next
-	}
-	return 0
+	return blank
 }
 
 // last returns the line of a blank line at the end of the file, or 0.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -328,57 +327,44 @@ func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service
 }
 
 func newPateSynthCmd() *cobra.Command {
-	var rule, out string
-	var teachers int64
-	var classes, queries int
 	var form output
+	q := struct {
+		Out      string `json:"out" help:"{file} to write"`
+		Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
+		Teachers int64  `json:"teachers" help:"number of teachers"`
+		Classes  int    `json:"classes" help:"number of classes"`
+		Queries  int    `json:"queries" help:"number of queries"`
+	}{}
 	cmd := &cobra.Command{
 		Use:  "synth",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := ballots.SynthS1(teachers, classes, queries)
+			v, err := ballots.SynthS1(q.Teachers, q.Classes, q.Queries)
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			var b bytes.Buffer
 			write := v.WriteCSV
-			if strings.EqualFold(filepath.Ext(out), ".npy") {
+			if strings.EqualFold(filepath.Ext(q.Out), ".npy") {
 				write = v.WriteNPY
 			}
-			if err := write(&b); err != nil {
-				return err
-			}
-			if out == "-" {
+			if q.Out == "-" {
 				if form.json || form.csv {
 					return usageError{errors.New("--json and --csv exclude --out -")}
 				}
-				_, err := cmd.OutOrStdout().Write(b.Bytes())
-				return err
+				return write(cmd.OutOrStdout())
 			}
-			if err := writeFileAtomic(out, b.Bytes()); err != nil {
+			if err := produceFileAtomic(q.Out, write); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
-			return form.print(cmd.OutOrStdout(), struct {
-				Out      string `json:"out"`
-				Rule     string `json:"rule"`
-				Teachers int64  `json:"teachers"`
-				Classes  int    `json:"classes"`
-				Queries  int    `json:"queries"`
-			}{out, rule, teachers, classes, queries}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
+			return form.print(cmd.OutOrStdout(), q, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", q.Out, q.Queries, q.Classes, q.Teachers)
 			})
 		},
 	}
-	fs := cmd.Flags()
-	rule = "s1"
-	addChoice(cmd, &rule, "rule", "rule of the votes: s1", "s1")
-	fs.Int64Var(&teachers, "teachers", 0, "number of teachers (required)")
-	fs.IntVar(&classes, "classes", 0, "number of classes (required)")
-	fs.IntVar(&queries, "queries", 0, "number of queries (required)")
-	fs.StringVar(&out, "out", "", "`file` to write (required)")
+	bind(cmd, &q)
+	preset(cmd, "rule", "s1")
 	form.register(cmd)
 	_ = cmd.MarkFlagFilename("out", "csv", "npy")
-	required(cmd, "teachers", "classes", "queries", "out")
 	return cmd
 }
 
