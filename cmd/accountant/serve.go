@@ -60,14 +60,14 @@ func newServeCmd() *cobra.Command {
 	return cmd
 }
 
-// readLine returns a line, or tooLong after the end of one that is.
-func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+// readLine returns a line of at most so many bytes with its line feed, or tooLong after the end of one that is.
+func readLine(r *bufio.Reader, most int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if !tooLong {
 			line = append(line, part...)
 		}
-		if len(line) > service.MaxRequest {
+		if len(line) > most {
 			line, tooLong = nil, true
 		}
 		if err != bufio.ErrBufferFull {
@@ -197,7 +197,7 @@ func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer)
 func (q *queue) read(ctx context.Context, in io.Reader, requests chan<- *request) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
-		line, tooLong, err := readLine(lines)
+		line, tooLong, err := readLine(lines, service.MaxRequest)
 		if err != nil && err != io.EOF {
 			return err
 		}

@@ -143,15 +143,11 @@ const maxRow = 1 << 22
 
 // skipRows reads the complete rows and moves end behind them.
 func (s *sweepFile) skipRows(in *bufio.Reader, form service.SweepForm, end *int64) error {
-	var line []byte
 	for {
-		part, err := in.ReadSlice('\n')
-		if line = append(line, part...); len(line) > maxRow {
-			return fmt.Errorf("row %d is longer than any row of a sweep", s.rows)
-		}
+		line, tooLong, err := readLine(in, maxRow)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
+		case tooLong:
+			return fmt.Errorf("row %d is longer than any row of a sweep", s.rows)
 		case err == io.EOF:
 			if first := []byte(`{"index":0,`); s.rows == 0 && !form.CSV && !bytes.HasPrefix(line, first) && !bytes.HasPrefix(first, line) {
 				return errNone
@@ -174,7 +170,6 @@ func (s *sweepFile) skipRows(in *bufio.Reader, form service.SweepForm, end *int6
 		}
 		s.rows++
 		*end += int64(len(line))
-		line = line[:0]
 	}
 }
 
