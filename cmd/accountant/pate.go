@@ -247,7 +247,7 @@ func writePateCalibration(w io.Writer, o *service.PateCalibration, _ *asking) {
 	fmt.Fprintf(w, "\nThese votes must be synthetic or public: parameters that depend on private votes\ntell of them. On the private votes ε is another number; that at every data set holds.\n")
 }
 
-// This file publishes an upper bound on what a table of votes cost.
+// What follows publishes an upper bound on what a table of votes cost.
 
 func newPatePublishCmd() *cobra.Command {
 	return question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, text: printing(writePatePublish), extra: func(a *asking) {
