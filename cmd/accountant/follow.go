@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +81,7 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer log.r.Close()
 	out := &followed{w: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), form: o, warned: map[string]bool{}}
 	err = log.lines(ctx, func(line []byte) error {
 		a, ok, err := total.Line(ctx, line)
@@ -160,19 +159,14 @@ func (p *followed) print(a service.FollowedAt) error {
 
 // csv writes the rows of a line, and before the first the names of the columns.
 func (p *followed) csv(a service.FollowedAt, first bool) error {
-	t, err := print.Flatten(a)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
-	out := csv.NewWriter(&b)
-	if first {
-		t.Rows = append([][]string{t.Columns}, t.Rows...)
-	}
-	if err := out.WriteAll(t.Rows); err != nil {
+	if err := print.CSV(&b, a); err != nil {
 		return err
 	}
-	_, err = p.w.Write(b.Bytes())
+	if !first {
+		b.ReadBytes('\n')
+	}
+	_, err := b.WriteTo(p.w)
 	return err
 }
 
@@ -180,7 +174,7 @@ func (p *followed) csv(a service.FollowedAt, first bool) error {
 type growing struct {
 	name string
 	path string // of a regular file; empty for a pipe
-	r    io.Reader
+	r    io.ReadCloser
 	file *os.File // nil for standard input that is no file of this system
 	at   int64    // in a regular file
 	tail []byte   // what is before at, the last bytes only
@@ -196,26 +190,17 @@ const (
 
 // openLog opens a log to follow it.
 func openLog(cmd *cobra.Command, path string) (*growing, error) {
-	if path == "-" {
-		return &growing{name: inputName(path), r: cmd.InOrStdin()}, nil
-	}
-	in, err := openInput(path)
+	in, name, err := open(cmd, path)
 	if err != nil {
 		return nil, err
 	}
-	in.forever = true
-	g := &growing{name: inputName(path), r: in, file: in.File}
-	if in.regular {
-		g.path = path
+	g := &growing{name: name, r: in}
+	if f, ok := in.(*input); ok {
+		if f.forever, g.file = true, f.File; f.regular {
+			g.path = path
+		}
 	}
 	return g, nil
-}
-
-// Close closes the log.
-func (g *growing) Close() {
-	if g.file != nil {
-		g.file.Close()
-	}
 }
 
 // lines calls f with each line, when it has its end; with the last line of a pipe also

@@ -673,8 +673,8 @@ func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 // written in one pass.
 func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
 	path := inputName(p.job.In)
-	blank := blankLines{r: r}
-	lines := bufio.NewReaderSize(&blank, 1<<16)
+	var blank blankLines
+	lines := bufio.NewReaderSize(io.TeeReader(r, &blank), 1<<16)
 	mark := ""
 	if start, _ := lines.Peek(len(tables.ByteOrderMark)); string(start) == tables.ByteOrderMark {
 		mark = tables.ByteOrderMark
@@ -785,20 +785,8 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 // blankLines finds the blank lines of a CSV file, which encoding/csv leaves out. In
 // a file of one column each is a row with an empty label.
 type blankLines struct {
-	r     io.Reader
-	feeds int  // line feeds read
-	inner bool // whether the last line read has no line feed
-	next  int  // the line after the latest record
-}
-
-// Read implements io.Reader.
-func (b *blankLines) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	b.feeds += bytes.Count(p[:n], []byte("\n"))
-	if n > 0 {
-		b.inner = p[n-1] != '\n'
-	}
-	return n, err
+	lineCount     // of what was read
+	next      int // the line after the latest record
 }
 
 // above returns the line of a blank line between a record that was read and the one before, or 0.
@@ -813,11 +801,7 @@ func (b *blankLines) above(in *csv.Reader, rec []string) (blank int) {
 
 // last returns the line of a blank line at the end of the file, or 0.
 func (b *blankLines) last() int {
-	lines := b.feeds
-	if b.inner {
-		lines++
-	}
-	if lines >= b.next {
+	if b.lines() >= int64(b.next) {
 		return b.next
 	}
 	return 0

@@ -268,17 +268,18 @@ func writePatePublish(w io.Writer, o *service.PatePublishAnswer, a *asking) {
 	f.Add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
 	f.Flush()
 	if p := o.Private; p != nil {
-		writePatePublishPrivate(w, p)
+		f := privateFacts(w)
+		f.Add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+		f.Add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+		f.Add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+		f.Flush()
 	}
 }
 
-func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
+// privateFacts begins a list of what must not be published.
+func privateFacts(w io.Writer) *print.Facts {
 	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
-	f := print.NewFacts(w, 23)
-	f.Add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
-	f.Add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
-	f.Add("  epsilon at the median of the noise  ", "%.6g", p.Median)
-	f.Flush()
+	return print.NewFacts(w, 23)
 }
 
 func newPateSmoothCmd() *cobra.Command {
@@ -307,23 +308,18 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {
 	}
 	f.Flush()
 	if p := o.Private; p != nil {
-		writePateSmoothPrivate(w, o, p)
+		bound := ""
+		if !p.Bound {
+			bound = ", " + print.Paint(w, print.Red, "NOT A BOUND")
+		}
+		f := privateFacts(w)
+		f.Add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
+		f.Add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
+		f.Add("  epsilon of both", "%.6g%s", p.Fixed, bound)
+		f.Add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
+		f.Add("  noise", "± %.6g", p.StdDev)
+		f.Flush()
 	}
-}
-
-func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) {
-	bound := ""
-	if !p.Bound {
-		bound = ", " + print.Paint(w, print.Red, "NOT A BOUND")
-	}
-	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
-	f := print.NewFacts(w, 23)
-	f.Add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
-	f.Add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
-	f.Add("  epsilon of both", "%.6g%s", p.Fixed, bound)
-	f.Add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
-	f.Add("  noise", "± %.6g", p.StdDev)
-	f.Flush()
 }
 
 func newPateSynthCmd() *cobra.Command {

@@ -89,12 +89,12 @@ func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error
 		if err != nil {
 			return nil, pathProblem(path, err)
 		}
-		digest, lines, err := digestLines(f)
-		if err != nil {
+		digest, lines := sha256.New(), lineCount{}
+		if _, err := io.Copy(io.MultiWriter(digest, &lines), f); err != nil {
 			f.Close()
 			return nil, pathProblem(path, err)
 		}
-		j.input, j.plans = digest, service.LinePlans(f, lines)
+		j.input, j.plans = digest.Sum(nil), service.LinePlans(f, lines.lines())
 		return func() { f.Close() }, nil
 	}
 	data, name, err := readInput(cmd, path)
@@ -231,27 +231,27 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// digestLines returns a digest of a text and the number of its lines.
-func digestLines(r io.Reader) ([]byte, int64, error) {
-	h := sha256.New()
-	lines, last := int64(0), byte('\n')
-	buf := make([]byte, 1<<16)
-	for {
-		n, err := r.Read(buf)
-		h.Write(buf[:n])
-		lines += int64(bytes.Count(buf[:n], []byte("\n")))
-		if n > 0 {
-			last = buf[n-1]
-		}
-		switch {
-		case err == io.EOF && last != '\n':
-			return h.Sum(nil), lines + 1, nil
-		case err == io.EOF:
-			return h.Sum(nil), lines, nil
-		case err != nil:
-			return nil, 0, err
-		}
+// A lineCount is a writer that counts the lines of what is written.
+type lineCount struct {
+	ends int64
+	open bool // the last line has no end
+}
+
+// Write implements io.Writer.
+func (c *lineCount) Write(p []byte) (int, error) {
+	c.ends += int64(bytes.Count(p, []byte("\n")))
+	if len(p) > 0 {
+		c.open = p[len(p)-1] != '\n'
 	}
+	return len(p), nil
+}
+
+// lines returns their number, a last one without an end included.
+func (c *lineCount) lines() int64 {
+	if c.open {
+		return c.ends + 1
+	}
+	return c.ends
 }
 
 // id returns what all rows have and those of no other sweep: a digest of the plans, the question and the program.

@@ -4,16 +4,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 )
-
-// Rows are what CSV is written from.
-type Rows struct {
-	Columns []string
-	Rows    [][]string
-}
 
 // Named is an object whose names and values take turns. A name that is empty is of an object whose names are those of this one.
 type Named []any
@@ -23,18 +18,24 @@ type Named []any
 // of its rows; keys inside one another are joined by a dash. Numbers are as in
 // JSON. The columns come from the type of v, not from which values are there.
 func CSV(w io.Writer, v any) error {
-	t, err := Flatten(v)
+	f := flattener{paths: map[string]string{}}
+	base, rows, err := f.walk(reflect.ValueOf(v), nil, nil, true)
 	if err != nil {
 		return err
 	}
-	out := csv.NewWriter(w)
-	if err := out.Write(t.Columns); err != nil {
-		return err
+	if len(rows) == 0 && len(base) > 0 {
+		rows = []csvRow{{}}
 	}
-	if err := out.WriteAll(t.Rows); err != nil {
-		return err
+	lines := [][]string{f.columns}
+	for _, r := range rows {
+		r = base.with(r)
+		line := make([]string, len(f.columns))
+		for i, c := range f.columns {
+			line[i] = r[c]
+		}
+		lines = append(lines, line)
 	}
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // A csvRow holds cells by column.
@@ -42,36 +43,12 @@ type csvRow map[string]string
 
 func (r csvRow) with(other csvRow) csvRow {
 	out := csvRow{}
-	for _, from := range []csvRow{r, other} {
-		for k, v := range from {
-			out[k] = v
-		}
-	}
+	maps.Copy(out, r)
+	maps.Copy(out, other)
 	return out
 }
 
-// Flatten makes a table of a value that can be JSON.
-func Flatten(v any) (Rows, error) {
-	f := flattener{paths: map[string]string{}}
-	base, rows, err := f.walk(reflect.ValueOf(v), nil, nil, true)
-	if err != nil {
-		return Rows{}, err
-	}
-	if len(rows) == 0 && len(base) > 0 {
-		rows = []csvRow{{}}
-	}
-	t := Rows{Columns: f.columns}
-	for _, r := range rows {
-		r = base.with(r)
-		line := make([]string, len(f.columns))
-		for i, c := range f.columns {
-			line[i] = r[c]
-		}
-		t.Rows = append(t.Rows, line)
-	}
-	return t, nil
-}
-
+// A flattener makes a table of a value that can be JSON.
 type flattener struct {
 	columns []string
 	paths   map[string]string // of each column: where it is in the value
