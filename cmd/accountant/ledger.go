@@ -14,7 +14,8 @@ import (
 )
 
 func newLedgerCmd() *cobra.Command {
-	return group("ledger", newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(),
+	return group("ledger", newLedgerInitCmd(), newLedgerAddCmd(),
+		question{name: "fits", op: "ledger-fits", what: "composing", onLedger: true, text: printing(printFits)}.command(),
 		question{name: "status", op: "ledger-status", what: "composing", onLedger: true, text: printing(printLedger)}.command(),
 		question{name: "log", op: "ledger-log", what: "reading", onLedger: true, text: printing(printEntries)}.command(),
 		newLedgerCheckCmd(),
@@ -161,15 +162,13 @@ func newLedgerAddCmd() *cobra.Command {
 	return cmd
 }
 
-func newLedgerFitsCmd() *cobra.Command {
-	return question{name: "fits", op: "ledger-fits", what: "composing", onLedger: true, text: printing(func(w io.Writer, x service.LedgerFits, a *asking) {
-		name := inputName(a.args[1])
-		if x.Limit {
-			fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, x.Fits)
-			return
-		}
-		fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, x.Fits, x.Refusal)
-	})}.command()
+func printFits(w io.Writer, x service.LedgerFits, a *asking) {
+	name := inputName(a.args[1])
+	if x.Limit {
+		fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, x.Fits)
+		return
+	}
+	fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, x.Fits, x.Refusal)
 }
 
 func newLedgerCheckCmd() *cobra.Command {

@@ -23,7 +23,19 @@ import (
 )
 
 func newPateCmd() *cobra.Command {
-	return group("pate", newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd(), newPateAnswerCmd())
+	return group("pate",
+		// Its votes are no secret.
+		question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, text: printing(writePateCalibration), extra: func(a *asking) {
+			a.read = ofBallots(a, "synthetic or public votes", &a.request.(*service.PateCalibrateRequest).Ballots)
+		}}.command(),
+		newPateAnalyzeCmd(),
+		question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, text: printing(writePatePublish), extra: func(a *asking) {
+			aboutVotes(a, &a.request.(*service.PatePublishRequest).PateVotes)
+		}}.command(),
+		question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, text: printing(writePateSmooth), extra: func(a *asking) {
+			aboutVotes(a, &a.request.(*service.PateSmoothRequest).PateVotes)
+		}}.command(),
+		newPateSynthCmd(), newPateAnswerCmd())
 }
 
 // ofVotes adds the file of votes to a question. The function it returns checks the request, whose labels it sets, and reads them.
@@ -222,13 +234,6 @@ func writePate(w io.Writer, a service.PateAnswer, _ *asking) {
 	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", print.Paint(w, print.Red, pateNotSafe), pateNotSafeWhy)
 }
 
-// newPateCalibrateCmd searches parameters on votes that are no secret.
-func newPateCalibrateCmd() *cobra.Command {
-	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, text: printing(writePateCalibration), extra: func(a *asking) {
-		a.read = ofBallots(a, "synthetic or public votes", &a.request.(*service.PateCalibrateRequest).Ballots)
-	}}.command()
-}
-
 func writePateCalibration(w io.Writer, o *service.PateCalibration, _ *asking) {
 	f := print.NewFacts(w, 24)
 	mechanism := fmt.Sprintf("--mechanism %s", o.Mechanism)
@@ -245,14 +250,6 @@ func writePateCalibration(w io.Writer, o *service.PateCalibration, _ *asking) {
 	}
 	f.Flush()
 	fmt.Fprintf(w, "\nThese votes must be synthetic or public: parameters that depend on private votes\ntell of them. On the private votes ε is another number; that at every data set holds.\n")
-}
-
-// What follows publishes an upper bound on what a table of votes cost.
-
-func newPatePublishCmd() *cobra.Command {
-	return question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, text: printing(writePatePublish), extra: func(a *asking) {
-		aboutVotes(a, &a.request.(*service.PatePublishRequest).PateVotes)
-	}}.command()
 }
 
 func writePatePublish(w io.Writer, o *service.PatePublishAnswer, a *asking) {
@@ -280,12 +277,6 @@ func writePatePublish(w io.Writer, o *service.PatePublishAnswer, a *asking) {
 func privateFacts(w io.Writer) *print.Facts {
 	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
 	return print.NewFacts(w, 23)
-}
-
-func newPateSmoothCmd() *cobra.Command {
-	return question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, text: printing(writePateSmooth), extra: func(a *asking) {
-		aboutVotes(a, &a.request.(*service.PateSmoothRequest).PateVotes)
-	}}.command()
 }
 
 func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {

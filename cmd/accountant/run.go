@@ -643,10 +643,6 @@ func printQuery(w io.Writer, x service.QueryAnswer, _ *asking) {
 	}
 }
 
-func newLocalCmd() *cobra.Command {
-	return group("local", newLocalRunCmd())
-}
-
 // localRun is the JSON of local run: what the messages say of the number of users with each value.
 type localRun struct {
 	Users     int             `json:"users"`
@@ -656,21 +652,17 @@ type localRun struct {
 	service.LocalEstimates
 }
 
-func newLocalRunCmd() *cobra.Command {
-	var q service.LocalMessagesRequest
-	var form output
-	cmd := &cobra.Command{
-		Use:  "run",
-		Args: exactly("file of values", "file for messages"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := service.Check(&q); err != nil {
-				return flagged(cmd, err)
-			}
+func newLocalCmd() *cobra.Command {
+	return group("local", question{name: "run", op: "local-messages", what: "drawing", except: []string{"test-seed"}, text: printing(printLocal), extra: func(a *asking) {
+		q := a.request.(*service.LocalMessagesRequest)
+		a.cmd.Args = exactly("file of values", "file for messages")
+		a.cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
+		a.read = func() error {
 			k, err := decimal.Whole(string(q.Categories))
 			if err != nil {
 				return err
 			}
-			err = readRows(cmd, args[0], func(cells []string, first bool) error {
+			return readRows(a.cmd, a.args[0], func(cells []string, first bool) error {
 				if first && tables.IsHeader(cells) {
 					return nil
 				}
@@ -681,39 +673,26 @@ func newLocalRunCmd() *cobra.Command {
 				q.Values = append(q.Values, value)
 				return nil
 			})
-			if err != nil {
-				return err
+		}
+		a.wrote = func(answer any) (_ any, err error) {
+			messages := answer.(service.LocalMessages).Messages
+			x := localRun{Users: len(q.Values), Mechanism: q.Mechanism, Epsilon: q.Epsilon, Seeded: q.TestSeed != ""}
+			if x.LocalEstimates, err = service.Ask[service.LocalEstimates](a.cmd.Context(), service.New(nil), service.LocalEstimatesRequest{LocalKind: q.LocalKind, Messages: messages}); err != nil {
+				return nil, flagged(a.cmd, err)
 			}
-			s := service.New(nil)
-			sent, err := service.Ask[service.LocalMessages](cmd.Context(), s, q)
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			a := localRun{Users: len(q.Values), Mechanism: q.Mechanism, Epsilon: q.Epsilon, Seeded: q.TestSeed != ""}
-			if a.LocalEstimates, err = service.Ask[service.LocalEstimates](cmd.Context(), s, service.LocalEstimatesRequest{LocalKind: q.LocalKind, Messages: sent.Messages}); err != nil {
-				return flagged(cmd, err)
-			}
-			err = produceFileAtomic(args[1], func(w io.Writer) error {
+			return x, produceFileAtomic(a.args[1], func(w io.Writer) error {
 				buf := bufio.NewWriter(w)
 				fmt.Fprintln(buf, "message")
-				for _, m := range sent.Messages {
+				for _, m := range messages {
 					fmt.Fprintln(buf, strings.Trim(fmt.Sprint(m), "[]"))
 				}
 				return buf.Flush()
 			})
-			if err != nil {
-				return err
-			}
-			return form.print(cmd.OutOrStdout(), a, a.print)
-		},
-	}
-	bind(cmd, &q, "test-seed")
-	cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
-	form.register(cmd)
-	return cmd
+		}
+	}}.command())
 }
 
-func (a localRun) print(w io.Writer) {
+func printLocal(w io.Writer, a localRun, _ *asking) {
 	fmt.Fprintf(w, "%s with local ε %v: messages of %d users\n\n", a.Mechanism, a.Epsilon, a.Users)
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprint(t, "value\testimate\tdeviation\t\n")

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -130,36 +129,6 @@ type request struct {
 	cancel  context.CancelFunc
 }
 
-// A queue holds the requests that have not been answered.
-type queue struct {
-	mu   sync.Mutex
-	open []*request
-}
-
-func (q *queue) add(r *request) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.open = append(q.open, r)
-}
-
-func (q *queue) remove(r *request) {
-	r.cancel()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.open = slices.DeleteFunc(q.open, func(o *request) bool { return o == r })
-}
-
-// cancel ends the requests with this id.
-func (q *queue) cancel(id string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, r := range q.open {
-		if id != "" && r.id == id {
-			r.cancel()
-		}
-	}
-}
-
 // maxWaiting is how many requests are read ahead, so that a request to cancel is
 // seen while the one before it is answered.
 const maxWaiting = 16
@@ -168,12 +137,12 @@ const maxWaiting = 16
 func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var waiting queue
+	var waiting sync.Map // the requests that have not been answered
 	requests := make(chan *request, maxWaiting)
 	var readErr error
 	go func() {
 		defer close(requests)
-		readErr = waiting.read(ctx, in, requests)
+		readErr = readRequests(ctx, in, &waiting, requests)
 	}()
 	for r := range requests {
 		var answer service.Response
@@ -185,7 +154,8 @@ func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer)
 				fmt.Fprintf(os.Stderr, "accountant: %s\n%s", answer.Error.Message, answer.Stack)
 			}
 		}
-		waiting.remove(r)
+		r.cancel()
+		waiting.Delete(r)
 		if err := writeLine(out, answer); err != nil {
 			return err
 		}
@@ -193,8 +163,8 @@ func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer)
 	return readErr
 }
 
-// read sends requests on, and cancels what a request to cancel names at once.
-func (q *queue) read(ctx context.Context, in io.Reader, requests chan<- *request) error {
+// readRequests sends requests on, and cancels what a request to cancel names at once.
+func readRequests(ctx context.Context, in io.Reader, waiting *sync.Map, requests chan<- *request) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
 		line, tooLong, err := readLine(lines, service.MaxRequest)
@@ -208,12 +178,17 @@ func (q *queue) read(ctx context.Context, in io.Reader, requests chan<- *request
 			var keys map[string]json.RawMessage
 			if strictjson.Decode(line, &keys) == nil && strictjson.Keys(line, nil) == nil {
 				var op string
-				if json.Unmarshal(keys["op"], &op) == nil && op == "cancel" {
-					q.cancel(string(keys["request"]))
+				if id := string(keys["request"]); json.Unmarshal(keys["op"], &op) == nil && op == "cancel" && id != "" {
+					waiting.Range(func(other, _ any) bool {
+						if other.(*request).id == id {
+							other.(*request).cancel()
+						}
+						return true
+					})
 				}
 				r.id = string(keys["id"])
 			}
-			q.add(r)
+			waiting.Store(r, nil)
 			select {
 			case requests <- r:
 			case <-ctx.Done():

@@ -160,7 +160,7 @@ const flushEvery, showEvery = 50 * time.Millisecond, 250 * time.Millisecond
 func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepForm, rows int64) error {
 	m := startMeter(cmd, j.progress, "sweeping")
 	defer m.stop()
-	out := bufio.NewWriterSize(f, 1<<16)
+	out := bufio.NewWriterSize(f.w, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
 	told := false // a stack
 	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
@@ -283,9 +283,6 @@ type sweepFile struct {
 	rows, failed int64
 }
 
-// Write implements io.Writer.
-func (s *sweepFile) Write(p []byte) (int, error) { return s.w.Write(p) }
-
 // openSweep opens an output: a new one, or that of the same sweep, behind its complete rows.
 func openSweep(cmd *cobra.Command, path string, form service.SweepForm) (*sweepFile, error) {
 	s := &sweepFile{name: inputName(path)}
@@ -299,30 +296,21 @@ func openSweep(cmd *cobra.Command, path string, form service.SweepForm) (*sweepF
 		return s, err
 	}
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		// A device or a pipe: nothing to go on with.
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, pathProblem(path, err)
+	flags, begin := os.O_CREATE|os.O_RDWR, s.resume
+	if err == nil && !info.Mode().IsRegular() { // a device or a pipe: nothing to go on with
+		flags, begin = os.O_WRONLY, func(service.SweepForm, []byte) error {
+			_, err := s.f.Write(head)
+			return err
 		}
-		s.f, s.w = f, f
-		if _, err := f.Write(head); err != nil {
-			f.Close()
-			return nil, pathProblem(path, err)
-		}
-		return s, nil
-	}
-	if s.lock, err = lockSweep(path); err != nil {
+	} else if s.lock, err = lockSweep(path); err != nil {
 		return nil, err
 	}
-	if s.f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
-		s.unlock()
-		return nil, pathProblem(path, err)
+	if s.f, err = os.OpenFile(path, flags, 0o644); err == nil {
+		s.w = s.f
+		err = begin(form, head)
 	}
-	s.w = s.f
-	if err := s.resume(form, head); err != nil {
-		s.f.Close()
-		s.unlock()
+	if err != nil {
+		_ = s.close()
 		return nil, pathProblem(path, err)
 	}
 	return s, nil
@@ -346,12 +334,6 @@ func lockSweep(path string) (*flock.Flock, error) {
 		_ = l.Unlock()
 	}
 	return nil, fmt.Errorf("%s: another process writes this file", printable(path))
-}
-
-// unlock lets others write.
-func (s *sweepFile) unlock() {
-	_ = os.Remove(s.lock.Path())
-	_ = s.lock.Unlock()
 }
 
 var (
@@ -434,7 +416,8 @@ func (s *sweepFile) close() error {
 	switch {
 	case s.lock != nil:
 		err = errors.Join(s.f.Sync(), s.f.Close())
-		s.unlock()
+		_ = os.Remove(s.lock.Path()) // lets others write
+		_ = s.lock.Unlock()
 	case s.f != nil:
 		err = s.f.Close()
 	}
