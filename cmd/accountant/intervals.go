@@ -246,42 +246,49 @@ func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) 
 	t.Flush()
 }
 
-// riskPicture has a row for each measure of the attack.
-func riskPicture(risk service.RiskAnswer) figure.Picture {
-	var rows []figure.Row
-	add := func(name string, v service.RiskValue) {
-		rows = append(rows, figure.Row{Name: name, Lower: float64(v.Lower), Upper: float64(v.Upper)})
-	}
-	add("advantage", risk.Advantage)
-	for _, v := range risk.TruePositive {
-		add("true positives at "+percent(float64(v.FalsePositive))+" false ones", v.RiskValue)
-	}
-	for _, v := range risk.Bayes {
-		add("right with prior "+percent(float64(v.Prior)), v.RiskValue)
-	}
-	return figure.Rows("The best attacker, "+risk.Unit.Text(), "probability (advantage: difference of two)", rows)
+// A measure is one of the best attack, at a rate or with a prior.
+type measure struct {
+	key, drawn, told string // in CSV, in pictures and in tables
+	at               *service.Number
+	service.RiskValue
 }
 
-func printRisk(w io.Writer, risk service.RiskAnswer, _ *asking) {
-	fmt.Fprintf(w, "neighbors: %s\n\n", risk.Unit.Text())
+// measures lists those of an answer.
+func measures(r service.RiskAnswer) []measure {
+	all := []measure{{"advantage", "advantage", "advantage", nil, r.Advantage}}
+	for _, v := range r.TruePositive {
+		rate := percent(float64(v.FalsePositive))
+		all = append(all, measure{"true-positive-rate", "true positives at " + rate + " false ones", "true-positive rate at " + rate + " false positives", &v.FalsePositive, v.RiskValue})
+	}
+	for _, v := range r.Bayes {
+		prior := "right with prior " + percent(float64(v.Prior))
+		all = append(all, measure{"bayes-success", prior, "probability to guess " + prior, &v.Prior, v.RiskValue})
+	}
+	return all
+}
+
+// riskPicture has a row for each measure of the attack.
+func riskPicture(r service.RiskAnswer) figure.Picture {
+	var rows []figure.Row
+	for _, m := range measures(r) {
+		rows = append(rows, figure.Row{Name: m.drawn, Lower: float64(m.Lower), Upper: float64(m.Upper)})
+	}
+	return figure.Rows("The best attacker, "+r.Unit.Text(), "probability (advantage: difference of two)", rows)
+}
+
+func printRisk(w io.Writer, r service.RiskAnswer, _ *asking) {
+	fmt.Fprintf(w, "neighbors: %s\n\n", r.Unit.Text())
 	tw := print.NewTable(w, 3, 0)
-	row := func(what string, v service.RiskValue) {
-		certified := ends(v.Lower, v.Upper, 0, " … ")
-		if v.Lower == v.Upper {
-			certified = short(v.Upper)
+	fmt.Fprintf(tw, "  the best attacker's\t%s\tworst direction\n", titleOf(r.Advantage.Bounds))
+	for _, m := range measures(r) {
+		certified := ends(m.Lower, m.Upper, 0, " … ")
+		if m.Lower == m.Upper {
+			certified = short(m.Upper)
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\n", what, certified, v.WorstDirection)
-	}
-	fmt.Fprintf(tw, "  the best attacker's\t%s\tworst direction\n", titleOf(risk.Advantage.Bounds))
-	row("advantage", risk.Advantage)
-	for _, v := range risk.TruePositive {
-		row("true-positive rate at "+percent(float64(v.FalsePositive))+" false positives", v.RiskValue)
-	}
-	for _, v := range risk.Bayes {
-		row("probability to guess right with prior "+percent(float64(v.Prior)), v.RiskValue)
+		fmt.Fprintf(tw, "  %s\t%s\t%s\n", m.told, certified, m.WorstDirection)
 	}
 	tw.Flush()
-	if risk.TheoryGap {
+	if r.TheoryGap {
 		fmt.Fprint(w, gapNote)
 	}
 	fmt.Fprintln(w, "\nWithout the release: advantage 0, true-positive rate = false-positive rate, and\nright as often as the likelier data set comes up. The best attacker can always guess\nthat way, so that no end is below.")

@@ -32,7 +32,7 @@ import (
 func newLabelCmd() *cobra.Command {
 	cmd := question{name: "label", what: "designing", under: true, picture: "the output law of each label", width: 18, height: 11,
 		text: printing(printLabel), draw: drawing(labelPicture), rows: listing(labelRows), extra: func(a *asking) {
-			prior := fileFlag(a.cmd, "prior", "CSV file with the header label,weight or group,label,weight", "csv")
+			prior := fileFlag(a.cmd, "prior", "CSV with the header label,weight or group,label,weight", "csv")
 			classes := a.cmd.Flags().Bool("classes", false, "labels are names of classes")
 			required(a.cmd, "prior")
 			a.late = true
@@ -230,13 +230,13 @@ func labelPicture(a *service.LabelAnswer) figure.Picture {
 // A labelJob is one run of label apply. Its keys are the flags.
 type labelJob struct {
 	Epsilon      float64 `json:"epsilon" help:"whole budget"`
-	Prior        string  `json:"prior,omitempty" help:"public prior: CSV file with the header label,weight"`
+	Prior        string  `json:"prior,omitempty" help:"public prior: CSV with the header label,weight"`
 	Labels       string  `json:"labels,omitempty" help:"public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5; of classes, as cat,dog"`
 	PriorEpsilon float64 `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
 	Floor        float64 `json:"floor,omitempty" help:"share of the uniform prior mixed into an estimated one, in [0, 1]"`
 	Method       string  `json:"method,omitempty" one:"optimal,debiased-rr,two-point,randomized-response,rr-on-bins,rp-with-prior,rr-with-prior" help:"one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins, rp-with-prior, rr-with-prior"`
-	In           string  `json:"in" help:"CSV file with a header, or -"`
-	Out          string  `json:"out" help:"CSV file to write, or -"`
+	In           string  `json:"in" help:"CSV with a header, or -"`
+	Out          string  `json:"out" help:"CSV to write, or -"`
 	Column       string  `json:"column,omitempty" help:"column of labels"`
 	Group        string  `json:"group,omitempty" help:"public column whose values have a prior each; needs --labels"`
 	Round        bool    `json:"round,omitempty" help:"round labels between two of the set, without bias"`

@@ -101,15 +101,8 @@ func shuffleRows(a service.ShuffleAnswer) any { return a.Results }
 // riskRows has a row for each measure, and at says of which rate or prior.
 func riskRows(r service.RiskAnswer) any {
 	var rows []any
-	add := func(measure string, at *service.Number, v service.RiskValue) {
-		rows = append(rows, print.Named{"neighbors", r.Neighbors, "measure", measure, "at", at, "", v, "theory-gap", r.TheoryGap})
-	}
-	add("advantage", nil, r.Advantage)
-	for _, v := range r.TruePositive {
-		add("true-positive-rate", &v.FalsePositive, v.RiskValue)
-	}
-	for _, v := range r.Bayes {
-		add("bayes-success", &v.Prior, v.RiskValue)
+	for _, m := range measures(r) {
+		rows = append(rows, print.Named{"neighbors", r.Neighbors, "measure", m.key, "at", m.at, "", m.RiskValue, "theory-gap", r.TheoryGap})
 	}
 	return rows
 }
