@@ -22,7 +22,7 @@ import (
 	"github.com/dpaccountant/accountant/ledger"
 )
 
-// commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their names.
+// commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their kinds.
 var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	question{name: "delta", what: "computing", verbose: true, recursion: "2000", text: printing(printIntervals[service.DeltaAt]), rows: listing(intervalRows[service.DeltaAt])}.command,
