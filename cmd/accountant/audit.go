@@ -27,13 +27,7 @@ const rocPoints = 1000
 func newAuditCmd() *cobra.Command {
 	return question{name: "audit", what: "auditing", picture: "the ROC of the attack and the certified curve of the plan", width: 16, height: 12, text: printing(printAudit), draw: drawing(auditPicture), extra: func(a *asking) {
 		q := a.request.(*service.AuditRequest)
-		a.cmd.Args = exactly("scores.csv")
-		a.cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return []string{"csv"}, cobra.ShellCompDirectiveFilterFileExt
-		}
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("scores.csv"), completeFiles(0, 0, "csv")
 		a.read = func() error {
 			if a.plot.file != "" {
 				q.Points = service.Float(rocPoints)

@@ -326,13 +326,18 @@ func completeFlags(cmd *cobra.Command) {
 
 // completePlans offers plan files for the arguments from first to last.
 func completePlans(first, last int) cobra.CompletionFunc {
+	return completeFiles(first, last, planEndings...)
+}
+
+// completeFiles offers files with some endings for the arguments from first to last, and any file for those before.
+func completeFiles(first, last int, endings ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		switch n := len(args); {
 		case n < first:
-			return nil, cobra.ShellCompDirectiveDefault // any file
+			return nil, cobra.ShellCompDirectiveDefault
 		case n > last:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return planEndings, cobra.ShellCompDirectiveFilterFileExt
+		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
