@@ -56,21 +56,18 @@ func build(root, to string) (s size, err error) {
 	if err != nil {
 		return s, err
 	}
+	if err := script(to, "engine-worker.js", "accountantWorker", worker); err != nil {
+		return s, err
+	}
+	if err := script(to, "schema.js", "accountantSchema", json.RawMessage(text.Schema())); err != nil {
+		return s, err
+	}
 	plans, err := examples(root)
 	if err != nil {
 		return s, err
 	}
-	for _, x := range []struct {
-		file, variable string
-		value          any
-	}{
-		{"engine-worker.js", "accountantWorker", worker},
-		{"schema.js", "accountantSchema", json.RawMessage(text.Schema())},
-		{"examples.js", "accountantExamples", plans},
-	} {
-		if err := script(to, x.file, x.variable, x.value); err != nil {
-			return s, err
-		}
+	if err := script(to, "examples.js", "accountantExamples", plans); err != nil {
+		return s, err
 	}
 	for _, name := range pages {
 		data, err := os.ReadFile(filepath.Join(root, "cmd", "web", name))
