@@ -414,15 +414,12 @@ func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelAppl
 
 // pay spends the run from the ledger, while what was written has no name yet.
 func (j *labelJob) pay(ctx context.Context) error {
-	if j.Ledger == "" {
-		return nil
-	}
-	s := service.New(ledgerFiles{})
-	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: j.Ledger})
-	if err != nil {
+	r := runner{ledger: j.Ledger, spend: new(string)}
+	s, err := r.open(ctx)
+	if err != nil || j.Ledger == "" {
 		return err
 	}
-	return s.PayLabels(ctx, service.Spend{Ledger: h.Ledger, Note: j.Note}, j.Epsilon)
+	return s.PayLabels(ctx, service.Spend{Ledger: *r.spend, Note: j.Note}, j.Epsilon)
 }
 
 // public reads the prior of the file.
