@@ -63,7 +63,10 @@ func writeDraft(path string, free bool, produce func(io.Writer) error) error {
 		return pathProblem(path, err)
 	}
 	defer d.discard()
-	if err := produce(writerOf{d.f, path}); err != nil {
+	if err := produce(d.f); err != nil {
+		if pe := (*os.PathError)(nil); errors.As(err, &pe) && pe.Path == d.f.Name() {
+			err = pathProblem(path, err)
+		}
 		return err
 	}
 	if old != nil {
@@ -90,21 +93,6 @@ func writeDraft(path string, free bool, produce func(io.Writer) error) error {
 // alreadyThere is the error for a file that is not to be replaced.
 func alreadyThere(path string) error {
 	return fmt.Errorf("%s: is there already, and is not overwritten", printable(path))
-}
-
-// writerOf writes a draft, whose errors name the file that it will be.
-type writerOf struct {
-	f    *os.File
-	path string
-}
-
-// Write implements io.Writer.
-func (w writerOf) Write(p []byte) (int, error) {
-	n, err := w.f.Write(p)
-	if err != nil {
-		err = pathProblem(w.path, err)
-	}
-	return n, err
 }
 
 // destination returns the file that a path leads to, through symbolic links, and what

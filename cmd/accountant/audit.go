@@ -16,7 +16,6 @@ import (
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
-	"github.com/dpaccountant/accountant/internal/tables"
 )
 
 // maxScores bounds the size of a file of scores, some five million of them.
@@ -26,21 +25,18 @@ const maxScores = 1 << 27
 const rocPoints = 1000
 
 func newAuditCmd() *cobra.Command {
-	return question{name: "audit", what: "auditing", picture: "the ROC of the attack and the certified curve of the plan", width: 16, height: 12, extra: func(a *asking) {
+	return question{name: "audit", what: "auditing", picture: "the ROC of the attack and the certified curve of the plan", width: 16, height: 12, text: printing(printAudit), draw: drawing(auditPicture), extra: func(a *asking) {
 		q := a.request.(*service.AuditRequest)
-		a.cmd.Args = ledgerArgs("scores.csv")
-		a.cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return []string{"csv"}, cobra.ShellCompDirectiveFilterFileExt
-		}
-		a.read = func() (err error) {
-			if a.draw.file != "" {
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("scores.csv"), completeFiles(0, 0, "csv")
+		a.read = func() error {
+			if a.plot.file != "" {
 				q.Points = service.Float(rocPoints)
 			}
-			a.of = inputName(a.args[0])
-			q.Members, q.NonMembers, err = readScores(a.cmd, a.args[0])
+			data, name, err := readSmall(a.cmd, a.args[0], maxScores)
+			if err == nil {
+				a.of = name
+				q.Members, q.NonMembers, err = parseScores(name, data)
+			}
 			return err
 		}
 		a.wrote = func(answer any) (any, error) {
@@ -52,62 +48,35 @@ func newAuditCmd() *cobra.Command {
 	}}.command()
 }
 
-// readScores reads score,member rows.
-func readScores(cmd *cobra.Command, path string) (members, others []float64, err error) {
-	name := inputName(path)
-	var data []byte
-	if path == "-" {
-		data, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxScores+1))
-		if err == nil && len(data) > maxScores {
-			err = fmt.Errorf("%s: is larger than %d bytes", name, maxScores)
-		}
-	} else {
-		data, err = readSmall(path, maxScores)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return parseScores(name, data)
-}
-
-// parseScores is readScores for the contents of a file of that name.
+// parseScores reads the score,member rows of a file of that name.
 func parseScores(name string, data []byte) (members, others []float64, err error) {
-	in := tables.NewReader(bytes.NewReader(data))
-	in.Columns = 2
 	score, member := -1, -1
-	for {
-		rec, err := in.Row()
-		if err == io.EOF {
-			break
-		}
-		line := in.Line()
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s:%d: %w", name, line, err)
-		}
-		if score < 0 {
-			score, member = slices.Index(rec, "score"), slices.Index(rec, "member")
-			if score < 0 || member < 0 {
-				return nil, nil, fmt.Errorf("%s:%d: header: %s is not score,member", name, line, show(strings.Join(rec, ",")))
+	err = eachRow(bytes.NewReader(data), name, func(cells []string, first bool) error {
+		if first {
+			score, member = slices.Index(cells, "score"), slices.Index(cells, "member")
+			if score < 0 || member < 0 || len(cells) != 2 {
+				return fmt.Errorf("header: %s is not score,member", show(strings.Join(cells, ",")))
 			}
-			continue
+			return nil
 		}
-		x, err := scoreOf(rec[score])
+		x, err := scoreOf(cells[score])
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s:%d: score: %s is not a number", name, line, show(rec[score]))
+			return fmt.Errorf("score: %s is not a number", show(cells[score]))
 		}
-		switch strings.ToLower(rec[member]) {
+		switch strings.ToLower(cells[member]) {
 		case "1", "true":
 			members = append(members, x)
 		case "0", "false":
 			others = append(others, x)
 		default:
-			return nil, nil, fmt.Errorf("%s:%d: member: %s is not 1 or 0", name, line, show(rec[member]))
+			return fmt.Errorf("member: %s is not 1 or 0", show(cells[member]))
 		}
+		return nil
+	})
+	if err == nil && score < 0 {
+		err = fmt.Errorf("%s: is empty; its header must be score,member", name)
 	}
-	if score < 0 {
-		return nil, nil, fmt.Errorf("%s: is empty; its header must be score,member", name)
-	}
-	return members, others, nil
+	return members, others, err
 }
 
 // scoreOf is the score that a text stands for. Only the order of scores matters: one that is too large is an
@@ -126,7 +95,7 @@ func scoreOf(text string) (float64, error) {
 	return x, err
 }
 
-func printAudit(w io.Writer, a *service.AuditAnswer) {
+func printAudit(w io.Writer, a *service.AuditAnswer, _ *asking) {
 	fmt.Fprintf(w, "%s: %d members, %d others, confidence %s\n\n", a.Design, a.Members, a.NonMembers, short(a.Confidence))
 	of := ""
 	if a.Family != "" {
@@ -145,8 +114,7 @@ func printAudit(w io.Writer, a *service.AuditAnswer) {
 	if c == nil {
 		return
 	}
-	d := digitsFor(c.Epsilon)
-	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s %s\n", c.Unit.Text(), rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up), titleOf(c.Epsilon))
+	fmt.Fprintf(w, "\nplan (%s): %s %s\n", c.Unit.Text(), ends(c.Epsilon.Lower, c.Epsilon.Upper, 0, " ≤ ε ≤ "), titleOf(c.Epsilon))
 	verdict := "consistent: the attack does not refute the plan; it does not confirm it either"
 	if !c.Consistent {
 		verdict = print.Paint(w, print.Red, "REFUTED: this plan is not what ran, or chance was against it")

@@ -13,15 +13,14 @@ import (
 )
 
 func newCalibrateCmd() *cobra.Command {
-	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", extra: func(a *asking) {
-		write, q := "", a.request.(*service.CalibrateRequest)
+	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", text: printing(printSolution), extra: func(a *asking) {
+		q := a.request.(*service.CalibrateRequest)
 		inPlaceOf(a.cmd, "--epsilon and --delta")
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
 		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
-		a.cmd.Flags().StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
-		_ = a.cmd.MarkFlagFilename("write", planEndings...)
+		write := fileFlag(a.cmd, "write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
 		a.wrote = func(answer any) (any, error) {
-			if write == "" {
+			if *write == "" {
 				return answer, nil
 			}
 			all := answer.(service.Answers[service.Solution]).Results
@@ -32,16 +31,16 @@ func newCalibrateCmd() *cobra.Command {
 			if err != nil {
 				return nil, fmt.Errorf("--write: %w", err)
 			}
-			return answer, writeFileAtomic(write, text)
+			return answer, writeFileAtomic(*write, text)
 		}
 	}}.command()
 }
 
 // printSolution prints what meets a budget.
-func printSolution(w io.Writer, a service.Solution, verbose bool, recursion service.Decimal) {
-	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", a.Unit.Text(), comparedWith(a).budget)
-	printCalibration(w, a, verbose)
-	if a.TheoryGap && recursion == "0" && a.CanNarrow {
+func printSolution(w io.Writer, x service.Solution, a *asking) {
+	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", x.Unit.Text(), comparedWith(x).budget)
+	printCalibration(w, x, a.detail)
+	if x.TheoryGap && x.CanNarrow && a.request.(*service.CalibrateRequest).Recursion == "0" {
 		fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 	}
 }

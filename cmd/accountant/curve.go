@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,17 +9,19 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 func newCurveCmd() *cobra.Command {
-	return question{name: "curve", what: "drawing", picture: "the curves", width: 17, height: 11, out: true, except: []string{"plan"}, extra: func(a *asking) {
+	return question{name: "curve", what: "drawing", picture: "the curves", width: 17, height: 11, alias: true, except: []string{"plan"}, text: printing(printCurves), draw: drawCurves, rows: listing(curveRows), extra: func(a *asking) {
 		q, cmd, run := a.request.(*service.CurveRequest), a.cmd, a.cmd.RunE
 		cmd.Flags().StringVar(&a.title, "title", "", "`text` above the picture")
 		cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
@@ -35,7 +38,7 @@ func newCurveCmd() *cobra.Command {
 			return nil
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if a.draw.file == "" && !a.csv && !a.json {
+			if a.plot.file == "" && !a.csv && !a.json {
 				return usageError{errors.New("missing --plot FILE for the picture, --csv or --json for its numbers")}
 			}
 			return run(cmd, args)
@@ -51,6 +54,10 @@ func newCurveCmd() *cobra.Command {
 			return nil
 		}
 	}}.command()
+}
+
+func printCurves(w io.Writer, _ service.Curves, a *asking) {
+	fmt.Fprintf(w, "wrote %s\n", printable(a.plot.file))
 }
 
 // warnCurves prints the first warnings of each curve.
@@ -83,26 +90,43 @@ func curveName(args []string, i int) string {
 	return printable(base)
 }
 
-// drawCurves returns the picture of the curves. Between their points it asks for others, where
-// a line that is a bound would be far from the curve.
-func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title string) (pic figure.Picture, err error) {
-	pic = curvesPicture(curves, log)
+// drawCurves returns the picture of the curves.
+func drawCurves(ctx context.Context, answer any, a *asking) (figure.Picture, error) {
+	curves, q := answer.(service.Curves), a.request.(*service.CurveRequest)
+	pic := curvesPicture(curves, q.Log)
 	first := len(pic.Bands) // of the plans' bands
-	same := true
-	for _, c := range curves.Curves {
-		same = same && c.Unit == curves.Curves[0].Unit
+	if err := addBands(ctx, &pic, curves, q.Log, q.RDP); err != nil {
+		return pic, err
 	}
+	if curves.Kind == service.StepsKind {
+		pic.LogWhereNeeded()
+	}
+	if one := &pic.Bands[first]; len(curves.Curves) == 1 {
+		pic.Title += ": " + one.Name
+		if one.Name = "certified, " + curves.Curves[0].Unit.Text(); q.RDP {
+			one.Name, one.Method = "Fourier, certified", figure.Certified
+		}
+	}
+	pic.Title = cmp.Or(a.title, pic.Title)
+	return pic, nil
+}
+
+// addBands adds curves to a picture. Between their points it asks for others, where a line that is a bound would be far from
+// the curve.
+func addBands(ctx context.Context, pic *figure.Picture, curves service.Curves, log, rdp bool) error {
 	for _, c := range curves.Curves {
-		b := figure.Band{Name: c.Plan, Between: map[string]figure.Joint{service.DeltaKind: figure.Convex, service.StepsKind: figure.ToRight, service.TradeOffKind: figure.ToRight}[curves.Kind]}
-		if !same {
+		b := figure.Band{Name: c.Plan, Between: figure.ToRight}
+		if slices.ContainsFunc(curves.Curves, func(other service.Curve) bool { return other.Unit != c.Unit }) {
 			b.Name += " (" + c.Unit.Text() + ")"
 		}
 		points, every, err := drawn(ctx, curves, c, log)
-		if err != nil {
-			return pic, err
-		}
-		if every {
+		switch {
+		case err != nil:
+			return err
+		case every:
 			b.Between = figure.Straight // there is no length between these
+		case curves.Kind == service.DeltaKind:
+			b.Between = figure.Convex
 		}
 		for _, p := range points {
 			b.X = append(b.X, float64(p.X))
@@ -112,27 +136,12 @@ func drawCurves(ctx context.Context, curves service.Curves, log, rdp bool, title
 		if curves.Y == "false-negative-rate" {
 			b.Proved = b.Lower
 		}
-		if rdp && len(curves.Curves) == 1 {
-			b.Name, b.Method = "Fourier, certified", figure.Certified
-		}
 		pic.Bands = append(pic.Bands, b)
 		if rdp {
 			pic.Bands = append(pic.Bands, rdpBands(c.Plan, points, b.Between, len(curves.Curves) > 1)...)
 		}
 	}
-	if curves.Kind == service.StepsKind {
-		pic.LogWhereNeeded()
-	}
-	if len(curves.Curves) == 1 {
-		pic.Title += ": " + curves.Curves[0].Plan
-		if !rdp {
-			pic.Bands[first].Name = "certified, " + curves.Curves[0].Unit.Text()
-		}
-	}
-	if title != "" {
-		pic.Title = title
-	}
-	return pic, nil
+	return nil
 }
 
 // rdpBands returns the lines of Rényi accounting: of one plan in the colours of the
@@ -189,34 +198,45 @@ func curvesPicture(c service.Curves, log bool) figure.Picture {
 	return figure.Picture{Title: "Privacy profile", X: figure.Axis{Label: "ε", Min: c.From, Max: c.To}, Y: figure.Axis{Label: "δ", Log: true, Min: c.Floor, Max: 1}, LegendUp: true}
 }
 
-// drawn returns the points of a curve and the others that its line needs, but none where
+// drawn returns the points of a curve and the others that its line needs, up to twice mostPoints, but none where
 // a limit was reached: more points there only take longer. It reports whether there are points at
 // every length that the plan can have.
 func drawn(ctx context.Context, all service.Curves, c service.Curve, log bool) (points []service.CurvePoint, every bool, err error) {
 	limited := func(p service.CurvePoint) bool { return len(p.Warnings) > 0 }
+	middle := middleOfRates
 	switch {
-	case all.Kind != service.StepsKind:
-	case slices.ContainsFunc(c.Points, limited):
+	case all.Kind == service.StepsKind && slices.ContainsFunc(c.Points, limited):
 		return c.Points, false, nil
-	default:
+	case all.Kind == service.StepsKind:
 		return c.Lengths(ctx, max(mostPoints, len(c.Points)))
+	case all.Kind == service.DeltaKind:
+		middle = middleOfDeltas
 	}
-	middle := func(a, b service.CurvePoint) (float64, bool) { return middleOfRates(all, a, b, log) }
-	if all.Kind == service.DeltaKind {
-		middle = func(a, b service.CurvePoint) (float64, bool) { return middleOfDeltas(all, a, b) }
-	}
-	points, err = finer(c.Points, func(a, b service.CurvePoint) (float64, bool) {
-		if limited(a) || limited(b) {
-			return 0, false
+	points = c.Points
+	for most := max(2*mostPoints, 4*len(points)); len(points) < most; {
+		var at []float64
+		for i := 1; i < len(points) && len(points)+len(at) < most; i++ {
+			a, b := points[i-1], points[i]
+			if x, wanted := middle(all, a, b, log); wanted && x > float64(a.X) && x < float64(b.X) && !limited(a) && !limited(b) {
+				at = append(at, x)
+			}
 		}
-		return middle(a, b)
-	}, func(at []float64) ([]service.CurvePoint, error) { return c.More(ctx, at) })
-	return points, false, err
+		if len(at) == 0 {
+			break
+		}
+		more, err := c.More(ctx, at)
+		if err != nil {
+			return nil, false, err
+		}
+		points = append(slices.Clip(points), more...)
+		slices.SortFunc(points, func(a, b service.CurvePoint) int { return cmp.Compare(a.X, b.X) })
+	}
+	return points, false, nil
 }
 
 // middleOfDeltas returns a place between two points of the kind delta where another one
 // is needed: at bends and jumps the line is far above the chord of the two.
-func middleOfDeltas(all service.Curves, a, b service.CurvePoint) (float64, bool) {
+func middleOfDeltas(all service.Curves, a, b service.CurvePoint, _ bool) (float64, bool) {
 	ax, bx := float64(a.X), float64(b.X)
 	if (bx-ax)/(all.To-all.From) < lineStep {
 		return 0, false
@@ -249,4 +269,118 @@ func middleOfRates(all service.Curves, a, b service.CurvePoint, log bool) (float
 		return math.Sqrt(ax * bx), xmath.Log(bx/ax) > whole && xmath.Log(float64(b.Upper/a.Upper)) > whole
 	}
 	return ax + (bx-ax)/2, bx-ax > lineStep/1000 && float64(a.Lower-b.Lower) > lineStep
+}
+
+// mostPoints is how many steps of lineStep a picture has. A line has up to twice as many points, since halving
+// makes some steps half as high, or four times those that were asked for.
+const mostPoints = 1 / lineStep
+
+// lineStep is how far a line may be from the curve that it bounds, as a share of the
+// picture: half a pixel of the 650 or so that the axis of a curve has at the default resolution.
+const lineStep = 1.0 / 1300
+
+func newProfileCmd() *cobra.Command {
+	return question{name: "profile", what: "computing", under: true, picture: "the profile", width: 17, height: 11, alias: true, except: []string{"mechanism"}, text: printing(printProfile), draw: profilePicture, extra: func(a *asking) {
+		addChoice(a.cmd, &a.request.(*service.ProfileRequest).Mechanism, "mechanism", "`name` of the mechanism (required)",
+			"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "skellam", "summed-noise", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
+			"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
+		required(a.cmd, "mechanism")
+	}}.command()
+}
+
+// profileTitle names the mechanism with its parameters.
+func profileTitle(a service.Profile) string {
+	var parts []string
+	for _, p := range a.Given {
+		parts = append(parts, strings.ReplaceAll(p.Name, "-", " ")+" "+p.Value)
+	}
+	if a.SamplingRate != "" {
+		parts = append(parts, "sampling rate "+a.SamplingRate)
+	}
+	return a.Mechanism + ", " + strings.Join(parts, ", ")
+}
+
+// profilePicture draws δ against ε in each direction, with more points where it bends.
+func profilePicture(ctx context.Context, answer any, _ *asking) (figure.Picture, error) {
+	const n = 60
+	p := answer.(service.Profile)
+	all := service.Curves{Kind: service.DeltaKind, From: -p.Reach / 8, To: p.Reach, Floor: p.Floor}
+	pic := curvesPicture(all, false)
+	pic.Title = profileTitle(p)
+	var first []float64
+	for i := range n {
+		first = append(first, all.From+(all.To-all.From)*float64(i)/(n-1))
+	}
+	for d, direction := range p.Results[0].Directions {
+		more := func(ctx context.Context, at []float64) (points []service.CurvePoint, err error) {
+			for _, eps := range at {
+				row, err := p.More(ctx, eps)
+				if err != nil {
+					return nil, err
+				}
+				x := row.Directions[d]
+				low := x.Delta.Lower
+				if x.Attack != nil {
+					low = x.Attack.Lower
+				}
+				points = append(points, service.CurvePoint{X: service.Number(eps), Bounds: service.Bounds{Lower: low, Upper: x.Delta.Upper}})
+			}
+			return points, nil
+		}
+		points, err := more(ctx, first)
+		if err != nil {
+			return pic, err
+		}
+		c := service.Curve{Plan: direction.Direction, Points: points, More: more}
+		if p.SameUpper {
+			c.Plan = "both directions, " + p.Neighbors
+			all.Curves = []service.Curve{c}
+			break
+		}
+		all.Curves = append(all.Curves, c)
+	}
+	err := addBands(ctx, &pic, all, false, false)
+	return pic, err
+}
+
+func printProfile(w io.Writer, a service.Profile, of *asking) {
+	fmt.Fprintf(w, "%s; neighbors: %s\n\n", profileTitle(a), a.Neighbors)
+	tw := print.NewTable(w, 3, 0)
+	if a.Same {
+		fmt.Fprintf(tw, "  ε\tδ, either direction\n")
+	} else {
+		fmt.Fprintf(tw, "  ε\tδ, %s\tδ, %s\n", a.Results[0].Directions[0].Direction, a.Results[0].Directions[1].Direction)
+	}
+	for _, r := range a.Results {
+		fmt.Fprintf(tw, "  %s", short(r.Epsilon))
+		for d, p := range r.Directions {
+			if d == 1 && a.Same {
+				break
+			}
+			text := certifiedDelta(p.Delta.Lower, p.Delta.Upper)
+			if p.Attack != nil {
+				text = certifiedDelta(p.Attack.Lower, p.Delta.Upper)
+			}
+			fmt.Fprintf(tw, "\t%s", text)
+		}
+		fmt.Fprintln(tw)
+	}
+	tw.Flush()
+	if a.TheoryGap {
+		fmt.Fprintln(w, "\nThe larger end is proved; the smaller one is what a known attack reaches.")
+	}
+	if of.plot.file != "" {
+		fmt.Fprintf(w, "\nwrote %s\n", printable(of.plot.file))
+	}
+}
+
+// certifiedDelta writes one number where rounding to seven digits hides the width.
+func certifiedDelta(lower, upper service.Number) string {
+	if upper == 0 {
+		return "0"
+	}
+	if lo, hi := rounded(lower, 7, near), rounded(upper, 7, near); lo == hi {
+		return lo
+	}
+	return ends(lower, upper, 5, " … ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,6 +131,12 @@ func rounded[F ~float64](x F, digits int, dir decimal.Direction) string {
 
 // digitsFor returns how many digits tell the ends of an interval apart.
 func digitsFor(b service.Bounds) int { return decimal.Apart(float64(b.Lower), float64(b.Upper)) }
+
+// ends writes an interval with a text between its ends. They have so many digits, or for 0 as many as tell them apart.
+func ends[F ~float64](lower, upper F, digits int, between string) string {
+	digits = cmp.Or(digits, decimal.Apart(float64(lower), float64(upper)))
+	return rounded(lower, digits, down) + between + rounded(upper, digits, up)
+}
 
 // show quotes what is no number.
 func show(text string) string { return decimal.Show(text) }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/tables"
 )
 
 // inputName is what to call a file in messages.
@@ -27,23 +28,34 @@ func inputName(path string) string {
 	return printable(path)
 }
 
-// readInput reads the file of a plan, or standard input if path is "-", and returns what
-// to call it in messages. It reads a little more than a plan may have. Files that the
-// plan names are read from its folder and are part of what is returned.
-func readInput(cmd *cobra.Command, path string) (data []byte, name string, err error) {
-	var r io.Reader = cmd.InOrStdin()
+// open opens the file of an argument, or standard input if path is "-", and returns what to call it in messages.
+func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err error) {
 	name = inputName(path)
-	if path != "-" {
-		f, err := openInput(path)
-		if err != nil {
-			return nil, name, err
-		}
-		defer f.Close()
-		r = f
+	if path == "-" {
+		return io.NopCloser(cmd.InOrStdin()), name, nil
 	}
-	data, err = io.ReadAll(io.LimitReader(r, service.MaxPlan+1))
+	in, err = openInput(path)
+	return in, name, err
+}
+
+// readUpTo reads the file of an argument, or its first limit bytes and one more.
+func readUpTo(cmd *cobra.Command, path string, limit int) (data []byte, name string, err error) {
+	in, name, err := open(cmd, path)
 	if err != nil {
-		return nil, name, pathProblem(name, err)
+		return nil, name, err
+	}
+	defer in.Close()
+	if data, err = io.ReadAll(io.LimitReader(in, int64(limit)+1)); err != nil {
+		err = pathProblem(name, err)
+	}
+	return data, name, err
+}
+
+// readInput reads the file of a plan, a little more than a plan may have. Files that the plan names are read from its folder
+// and are part of what is returned.
+func readInput(cmd *cobra.Command, path string) (data []byte, name string, err error) {
+	if data, name, err = readUpTo(cmd, path, service.MaxPlan); err != nil {
+		return nil, name, err
 	}
 	folder := "."
 	if path != "-" {
@@ -58,21 +70,43 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 	return data, name, planProblem(name, path, err)
 }
 
-// readSmall reads a file of at most limit bytes.
-func readSmall(path string, limit int) ([]byte, error) {
-	f, err := openInput(path)
+// readSmall reads the file of an argument, of at most limit bytes.
+func readSmall(cmd *cobra.Command, path string, limit int) (data []byte, name string, err error) {
+	data, name, err = readUpTo(cmd, path, limit)
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("%s: is larger than %d bytes", name, limit)
+	}
+	return data, name, err
+}
+
+// readRows calls f with the rows of the table in the file of an argument.
+func readRows(cmd *cobra.Command, path string, f func(cells []string, first bool) error) error {
+	in, name, err := open(cmd, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return nil, pathProblem(path, err)
+	defer in.Close()
+	return eachRow(in, name, f)
+}
+
+// eachRow calls f with the cells of each row of a table, which are as many as those of the first. Errors, also of f, have the name and
+// the line in front.
+func eachRow(in io.Reader, name string, f func(cells []string, first bool) error) error {
+	rows := tables.NewReader(in)
+	for {
+		cells, err := rows.Row()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			first := rows.Columns == 0
+			rows.Columns = len(cells)
+			err = f(cells, first)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, rows.Line(), err)
+		}
 	}
-	if len(data) > limit {
-		return nil, fmt.Errorf("%s: is larger than %d bytes", printable(path), limit)
-	}
-	return data, nil
 }
 
 // patience is how long a pipe may take for its next bytes.
@@ -82,9 +116,10 @@ var patience = time.Minute
 // with an error if it is a pipe that stays silent, or a file that grows meanwhile.
 type input struct {
 	*os.File
-	size int64 // when it was opened; 0 if that says nothing
-	read int64
-	pipe bool
+	size          int64 // when it was opened; 0 if that says nothing
+	read          int64
+	regular, pipe bool
+	forever       bool // it may grow, and a pipe stay silent
 }
 
 // openInput opens a file to be read.
@@ -99,8 +134,8 @@ func openInput(path string) (*input, error) {
 		f.Close()
 		return nil, pathProblem(path, err)
 	}
-	in := &input{File: f, pipe: info.Mode()&fs.ModeNamedPipe != 0}
-	if info.Mode().IsRegular() {
+	in := &input{File: f, regular: info.Mode().IsRegular(), pipe: info.Mode()&fs.ModeNamedPipe != 0}
+	if in.regular {
 		in.size = info.Size()
 	}
 	return in, nil
@@ -109,7 +144,9 @@ func openInput(path string) (*input, error) {
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (n int, err error) {
 	until := time.Now().Add(patience)
-	_ = in.SetReadDeadline(until) // files have none
+	if !in.forever {
+		_ = in.SetReadDeadline(until) // files have none
+	}
 	for {
 		n, err = in.File.Read(p)
 		in.read += int64(n)
@@ -118,7 +155,7 @@ func (in *input) Read(p []byte) (n int, err error) {
 			return n, fmt.Errorf("nothing was written to this pipe for %v", patience)
 		case in.size > 0 && in.read > in.size:
 			return n, errors.New("grew while it was read")
-		case in.pipe && err == io.EOF && in.read == 0 && time.Now().Before(until):
+		case in.pipe && err == io.EOF && in.read == 0 && (in.forever || time.Now().Before(until)):
 			// Nobody writes yet.
 			time.Sleep(10 * time.Millisecond)
 			continue
@@ -169,4 +206,17 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%q is an argument, but the command takes flags only", args[0])
 	}
 	return nil
+}
+
+// exactly is the cobra.PositionalArgs of a command with these arguments.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("missing the %s", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
 }

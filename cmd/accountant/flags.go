@@ -1,6 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -10,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
 // This file makes flags of the fields of a request: each is called as its key, and what it means,
@@ -21,7 +26,6 @@ var graves = strings.NewReplacer("{", "`", "}", "`")
 
 // bind defines the flags of a request, a pointer to its struct, but for some keys. A key without help has no flag.
 func bind(cmd *cobra.Command, request any, except ...string) {
-	fs := cmd.Flags()
 	for _, k := range service.Keys(request) {
 		if k.Help == "" || slices.Contains(except, k.Name) {
 			continue
@@ -30,134 +34,92 @@ func bind(cmd *cobra.Command, request any, except ...string) {
 		if !k.Optional {
 			usage += " (required)"
 		}
-		switch to := k.Field(request).(type) {
-		case *service.Decimal:
-			fs.Var(&written{(*string)(to), k.Preset}, k.Name, usage)
-		case *service.Decimals:
-			fs.Var(&listed{to, k.Preset}, k.Name, usage)
-		case *service.PlanText:
-			fs.String(k.Name, "", usage)
-			_ = cmd.MarkFlagFilename(k.Name, planEndings...)
-		case *string:
-			if k.Words != nil {
-				fs.Var(&choice{one: to, values: k.Words, preset: k.Preset}, k.Name, usage)
-			} else {
-				fs.Var(&written{to, k.Preset}, k.Name, usage)
-			}
-		case *[]string:
-			if k.Words == nil {
-				fs.StringSliceVar(to, k.Name, nil, usage)
-				continue
-			}
-			fs.Var(&choice{many: to, values: k.Words, preset: k.Preset}, k.Name, usage)
-		case *bool:
-			fs.BoolVar(to, k.Name, false, usage)
-		case *float64:
-			fs.Float64Var(to, k.Name, 0, usage)
-		case *int:
-			fs.IntVar(to, k.Name, 0, usage)
-		case *int64:
-			fs.Int64Var(to, k.Name, 0, usage)
-		case *[]float64:
-			var preset []float64
-			if x, err := strconv.ParseFloat(k.Preset, 64); err == nil {
-				preset = append(preset, x)
-			}
-			fs.Float64SliceVar(to, k.Name, preset, usage)
-		case **float64:
-			x, _ := strconv.ParseFloat(k.Preset, 64)
-			pointed(fs, k.Name, fs.Float64(k.Name, x, usage), to)
-		case **int:
-			pointed(fs, k.Name, fs.Int(k.Name, 0, usage), to)
-		case **uint64:
-			pointed(fs, k.Name, fs.Uint64(k.Name, 0, usage), to)
-		case **bool:
-			pointed(fs, k.Name, fs.Bool(k.Name, k.Preset == "true", usage), to)
-		default:
-			panic("the key " + k.Name + " has no kind of flag")
-		}
+		define(cmd, k, k.Field(request), usage)
 		if !k.Optional {
 			required(cmd, k.Name)
 		}
 	}
 }
 
+// define defines the flag of a key whose value goes to a field, a pointer. A field that is a pointer itself is nil where the flag is
+// not given.
+func define(cmd *cobra.Command, k service.Key, field any, usage string) {
+	fs := cmd.Flags()
+	number, _ := strconv.ParseFloat(k.Preset, 64)
+	switch to := field.(type) {
+	case *service.Decimal:
+		fs.Var(&word{to: (*string)(to), preset: k.Preset}, k.Name, usage)
+	case *service.PlanText:
+		fs.String(k.Name, "", usage)
+		_ = cmd.MarkFlagFilename(k.Name, planEndings...)
+	case *[]string:
+		if k.Words == nil {
+			fs.StringSliceVar(to, k.Name, nil, usage)
+			return
+		}
+		fs.Var(&word{to: to, words: k.Words, preset: k.Preset}, k.Name, usage)
+	case *string, *service.Decimals:
+		fs.Var(&word{to: to, words: k.Words, preset: k.Preset}, k.Name, usage)
+	case *bool:
+		fs.BoolVar(to, k.Name, k.Preset == "true", usage)
+	case *float64:
+		fs.Float64Var(to, k.Name, number, usage)
+	case *int:
+		fs.IntVar(to, k.Name, 0, usage)
+	case *int64:
+		fs.Int64Var(to, k.Name, 0, usage)
+	case *uint64:
+		fs.Uint64Var(to, k.Name, 0, usage)
+	case *[]float64:
+		var preset []float64
+		if k.Preset != "" {
+			preset = append(preset, number)
+		}
+		fs.Float64SliceVar(to, k.Name, preset, usage)
+	default:
+		pointer := reflect.ValueOf(field).Elem()
+		held := reflect.New(pointer.Type().Elem())
+		define(cmd, k, held.Interface(), usage)
+		f := fs.Lookup(k.Name)
+		f.Value = optional{f.Value, pointer, held}
+	}
+}
+
+// fileFlag defines a flag that names a file with one of some endings.
+func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string {
+	to := cmd.Flags().String(name, "", usage)
+	_ = cmd.MarkFlagFilename(name, endings...)
+	return to
+}
+
 // planEndings are those of plan files.
 var planEndings = []string{"yaml", "yml", "json"}
 
-// pointed has a flag that is given leave its value where to points.
-func pointed[T any](fs *pflag.FlagSet, name string, held *T, to **T) {
-	f := fs.Lookup(name)
-	f.Value = optional[T]{f.Value, held, to}
-}
-
-// An optional is the value of a flag whose field is nil where it is not given.
-type optional[T any] struct {
+// An optional is the value of a flag that, once it is given, has a field point to what it holds.
+type optional struct {
 	pflag.Value
-	held *T
-	to   **T
+	field, held reflect.Value
 }
 
-func (o optional[T]) Set(text string) error {
+func (o optional) Set(text string) error {
 	err := o.Value.Set(text)
 	if err == nil {
-		*o.to = o.held
+		o.field.Set(o.held)
 	}
 	return err
 }
 
-// A written is the value of a flag that keeps what was written; preset is only shown.
-type written struct {
-	to     *string
-	preset string
-}
-
-func (t *written) Type() string { return "string" }
-
-func (t *written) String() string {
-	if t.to == nil || *t.to == "" {
-		return t.preset
-	}
-	return *t.to
-}
-
-func (t *written) Set(s string) error {
-	*t.to = s
-	return nil
-}
-
-// A listed is the value of a flag with commas; preset is only shown.
-type listed struct {
-	to     *service.Decimals
-	preset string
-}
-
-// isListFlag reports whether a flag is a list.
+// isListFlag reports whether a flag is a list of numbers.
 func isListFlag(f *pflag.Flag) bool {
 	v := f.Value
 	if o, ok := v.(*once); ok {
 		v = o.Value
 	}
-	_, ok := v.(*listed)
+	w, ok := v.(*word)
+	if ok {
+		_, ok = w.to.(*service.Decimals)
+	}
 	return ok
-}
-
-func (l *listed) Type() string { return "string" }
-
-func (l *listed) String() string {
-	if l.to == nil || *l.to == nil {
-		return l.preset
-	}
-	var parts []string
-	for _, d := range *l.to {
-		parts = append(parts, string(d))
-	}
-	return strings.Join(parts, ",")
-}
-
-func (l *listed) Set(text string) error {
-	*l.to = service.Listed(text)
-	return nil
 }
 
 // preset gives a flag another value where it is not given than that of the field.
@@ -173,7 +135,7 @@ func preset(cmd *cobra.Command, name, value string) {
 // showPreset has the help show the value that a choice has where it is not given.
 func showPreset(cmd *cobra.Command, name, value string) {
 	f := cmd.Flags().Lookup(name)
-	f.Value.(*choice).preset, f.DefValue = value, value
+	f.Value.(*word).preset, f.DefValue = value, value
 }
 
 // reword changes what the help says of a flag.
@@ -225,3 +187,157 @@ func underCaps(cmd *cobra.Command) {
 // limitProcess keeps the heap, garbage included, below a memory limit, with room for
 // the program itself.
 func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/4)) }
+
+// A word is the value of a flag that keeps what was written: one text, or several with commas between them. Shells complete the words
+// that it may be.
+type word struct {
+	to     any      // *string, *[]string or *service.Decimals
+	words  []string // nil for any
+	preset string   // only shown
+	set    bool     // of several words: the first replaced the default
+}
+
+// addChoice defines a flag that takes one of the values. What *to holds is the
+// default.
+func addChoice(cmd *cobra.Command, to *string, name, usage string, values ...string) {
+	cmd.Flags().Var(&word{to: to, words: values}, name, usage)
+}
+
+func (w *word) String() string {
+	text := ""
+	switch to := w.to.(type) {
+	case *string:
+		text = *to
+	case *[]string:
+		text = strings.Join(*to, ",")
+	case *service.Decimals:
+		for i, d := range *to {
+			text += ","[:min(i, 1)] + string(d)
+		}
+	}
+	return cmp.Or(text, w.preset)
+}
+
+func (w *word) Type() string { return "string" }
+
+// A choiceError says what a choice may be.
+type choiceError string
+
+func (e choiceError) Error() string { return string(e) }
+
+// Set implements pflag.Value. Of several words, the first replaces the default.
+func (w *word) Set(text string) error {
+	switch to := w.to.(type) {
+	case *string:
+		*to = text
+		return w.check(text)
+	case *service.Decimals:
+		*to = service.Listed(text)
+	case *[]string:
+		if !w.set {
+			*to, w.set = nil, true
+		}
+		for part := range strings.SplitSeq(text, ",") {
+			part = strings.TrimSpace(part)
+			if err := w.check(part); err != nil {
+				return err
+			}
+			*to = append(*to, part)
+		}
+	}
+	return nil
+}
+
+func (w *word) check(text string) error {
+	if w.words == nil || slices.Contains(w.words, text) {
+		return nil
+	}
+	last := len(w.words) - 1
+	list := w.words[last]
+	if last > 0 {
+		list = strings.Join(w.words[:last], ", ") + " or " + list
+	}
+	wrong := fmt.Sprintf("%s is not %s", show(text), list)
+	if best := nearest.Word(text, w.words); best != "" {
+		wrong += fmt.Sprintf("; did you mean %q?", best)
+	}
+	return choiceError(wrong)
+}
+
+// complete returns the values that may follow what is typed.
+func (w *word) complete(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if _, several := w.to.(*[]string); !several {
+		return w.words, cobra.ShellCompDirectiveNoFileComp
+	}
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	var all []string
+	for _, v := range w.words {
+		if !slices.Contains(strings.Split(before, ","), v) {
+			all = append(all, before+v)
+		}
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// A once is the value of a flag that may be given once: the last of several would
+// silently win.
+type once struct {
+	pflag.Value
+	given bool
+}
+
+var errTwice = errors.New("is given twice")
+
+func (o *once) Set(text string) error {
+	if o.given {
+		return errTwice
+	}
+	o.given = true
+	return o.Value.Set(text)
+}
+
+// onlyOnce makes flags that hold one value refuse a second one.
+func onlyOnce(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_, several := f.Value.(pflag.SliceValue)
+		if w, ok := f.Value.(*word); ok {
+			_, several = w.to.(*[]string)
+		}
+		if !several && f.Value.Type() != "bool" {
+			f.Value = &once{Value: f.Value}
+		}
+	})
+}
+
+// completeFlags has shells complete the values of choices, and offer files only
+// where a flag is marked as one.
+func completeFlags(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if w, ok := f.Value.(*word); ok && w.words != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, w.complete)
+		} else if f.Annotations[cobra.BashCompFilenameExt] == nil && f.Value.Type() != "bool" {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
+		}
+	})
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
+
+// completePlans offers plan files for the arguments from first to last.
+func completePlans(first, last int) cobra.CompletionFunc {
+	return completeFiles(first, last, planEndings...)
+}
+
+// completeFiles offers files with some endings for the arguments from first to last, and any file for those before.
+func completeFiles(first, last int, endings ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		switch n := len(args); {
+		case n < first:
+			return nil, cobra.ShellCompDirectiveDefault
+		case n > last:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}

@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,27 +36,21 @@ func (f *followFlags) register(cmd *cobra.Command) {
 // check returns what is wrong with the flags next to each other.
 func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonRequest, args []string) error {
 	given := cmd.Flags().Changed
-	switch {
-	case !given("follow") && given("follow-for"):
-		return usageError{errors.New("--follow-for needs --follow")}
-	case !given("follow"):
-		return nil
-	case f.log == "":
-		return usageError{errors.New("--follow is empty; it is the name of a log, or - for standard input")}
-	case o.latex:
-		return usageError{errors.New("--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there")}
-	case q.Accountant == service.RDPAccountant || q.Transform != "":
-		return usageError{errors.New("--follow is answered by the fourier accountant, without --transform")}
-	case given("certificate"):
-		return usageError{errors.New("--follow writes no --certificate: a certificate is of one answer")}
-	case q.GroupBlackBox:
-		return usageError{errors.New("--follow is not answered by --group-black-box")}
-	case f.log == "-" && len(args) == 1 && args[0] == "-":
-		return usageError{errors.New("the plan and the log are both standard input")}
-	case f.time < 0 || given("follow-for") && f.time == 0:
-		return fmt.Errorf("--follow-for: %v is not above 0", f.time)
+	if !given("follow") {
+		return keep(rule{given("follow-for"), "--follow-for needs --follow"})
 	}
-	return nil
+	err := keep([]rule{
+		{f.log == "", "--follow is empty; it is the name of a log, or - for standard input"},
+		{o.latex, "--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there"},
+		{q.Accountant == service.RDPAccountant || q.Transform != "", "--follow is answered by the fourier accountant, without --transform"},
+		{given("certificate"), "--follow writes no --certificate: a certificate is of one answer"},
+		{q.GroupBlackBox, "--follow is not answered by --group-black-box"},
+		{f.log == "-" && len(args) == 1 && args[0] == "-", "the plan and the log are both standard input"},
+	}...)
+	if err == nil && (f.time < 0 || given("follow-for") && f.time == 0) {
+		err = fmt.Errorf("--follow-for: %v is not above 0", f.time)
+	}
+	return err
 }
 
 // run follows the log. It ends without an error when the command is interrupted, when the time is
@@ -89,7 +81,7 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer log.r.Close()
 	out := &followed{w: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), form: o, warned: map[string]bool{}}
 	err = log.lines(ctx, func(line []byte) error {
 		a, ok, err := total.Line(ctx, line)
@@ -121,7 +113,7 @@ type followed struct {
 }
 
 func (p *followed) print(a service.FollowedAt) error {
-	for _, r := range epsilonAnswers(a.Results) {
+	for _, r := range answers(a.Results) {
 		if text := fmt.Sprint(r.at, r.Warnings); len(r.Warnings) > 0 && !p.warned[text] {
 			p.warned[text] = true
 			warn(p.err, []answer{r})
@@ -159,8 +151,7 @@ func (p *followed) print(a service.FollowedAt) error {
 		}
 	}
 	for _, r := range a.Results {
-		d := digitsFor(r.Epsilon)
-		fmt.Fprintf(&b, row, a.Line, a.Runs, short(r.Delta), fmt.Sprintf("%s ≤ ε ≤ %s", rounded(r.Epsilon.Lower, d, down), rounded(r.Epsilon.Upper, d, up)))
+		fmt.Fprintf(&b, row, a.Line, a.Runs, short(r.Delta), ends(r.Epsilon.Lower, r.Epsilon.Upper, 0, " ≤ ε ≤ "))
 	}
 	_, err := p.w.Write(b.Bytes())
 	return err
@@ -168,19 +159,14 @@ func (p *followed) print(a service.FollowedAt) error {
 
 // csv writes the rows of a line, and before the first the names of the columns.
 func (p *followed) csv(a service.FollowedAt, first bool) error {
-	t, err := print.Flatten(a)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
-	out := csv.NewWriter(&b)
-	if first {
-		t.Rows = append([][]string{t.Columns}, t.Rows...)
-	}
-	if err := out.WriteAll(t.Rows); err != nil {
+	if err := print.CSV(&b, a); err != nil {
 		return err
 	}
-	_, err = p.w.Write(b.Bytes())
+	if !first {
+		b.ReadBytes('\n')
+	}
+	_, err := b.WriteTo(p.w)
 	return err
 }
 
@@ -188,7 +174,7 @@ func (p *followed) csv(a service.FollowedAt, first bool) error {
 type growing struct {
 	name string
 	path string // of a regular file; empty for a pipe
-	r    io.Reader
+	r    io.ReadCloser
 	file *os.File // nil for standard input that is no file of this system
 	at   int64    // in a regular file
 	tail []byte   // what is before at, the last bytes only
@@ -204,57 +190,17 @@ const (
 
 // openLog opens a log to follow it.
 func openLog(cmd *cobra.Command, path string) (*growing, error) {
-	if path == "-" {
-		return &growing{name: inputName(path), r: cmd.InOrStdin()}, nil
-	}
-	// Without O_NONBLOCK a pipe is not open before somebody writes to it.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	in, name, err := open(cmd, path)
 	if err != nil {
-		return nil, pathProblem(path, err)
+		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = syscall.EISDIR
-	}
-	if err != nil {
-		f.Close()
-		return nil, pathProblem(path, err)
-	}
-	g := &growing{name: inputName(path), r: f, file: f}
-	switch {
-	case info.Mode().IsRegular():
-		g.path = path
-	case info.Mode()&fs.ModeNamedPipe != 0:
-		g.r = &patient{File: f}
+	g := &growing{name: name, r: in}
+	if f, ok := in.(*input); ok {
+		if f.forever, g.file = true, f.File; f.regular {
+			g.path = path
+		}
 	}
 	return g, nil
-}
-
-// A patient is a named pipe that nobody may write to yet.
-type patient struct {
-	*os.File
-	written bool
-}
-
-// Read waits for the first writer.
-func (p *patient) Read(b []byte) (int, error) {
-	for {
-		n, err := p.File.Read(b)
-		if n > 0 {
-			p.written = true
-		}
-		if err != io.EOF || p.written {
-			return n, err
-		}
-		time.Sleep(followEach)
-	}
-}
-
-// Close closes the log.
-func (g *growing) Close() {
-	if g.file != nil {
-		g.file.Close()
-	}
 }
 
 // lines calls f with each line, when it has its end; with the last line of a pipe also

@@ -39,7 +39,7 @@ func TestFollowedFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer log.Close()
+			defer log.r.Close()
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
 			seen, end := make(chan string), make(chan error)

@@ -171,7 +171,7 @@ func FuzzLabelRows(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		pass := &labelPass{job: &labelJob{in: "data.csv", column: "label"}, r: r, src: random.Seeded(1), read: func(int) {}}
+		pass := &labelPass{job: &labelJob{In: "data.csv", Column: "label"}, r: r, src: random.Seeded(1), methods: []labeldp.Method{r}, groups: map[string]int{"": 0}}
 		var out bytes.Buffer
 		if pass.rowsOf(t.Context(), strings.NewReader(text), &out) != nil {
 			return

@@ -372,11 +372,11 @@ func TestLabelProgress(t *testing.T) {
 // TestLabelPriorSize: a prior file is read whole, or refused.
 func TestLabelPriorSize(t *testing.T) {
 	text := "label,weight\n0,1\n1," + strings.Repeat("0", labelMaxFile-30) + "5\n2,3\n"
-	if p, err := (&labelJob{prior: labelTemp(t, "prior.csv", text)}).public(); err != nil || len(p[0].Labels()) != 3 {
+	if p, err := (&labelJob{Prior: labelTemp(t, "prior.csv", text)}).public(nil); err != nil || len(p[0].Labels()) != 3 {
 		t.Errorf("%v, %v; want 3 labels of %d bytes", p, err, len(text))
 	}
 	path := labelTemp(t, "large.csv", text+strings.Repeat("3,0\n", 100))
-	if _, err := (&labelJob{prior: path}).public(); err == nil || err.Error() != fmt.Sprintf("%s: is larger than %d bytes", path, labelMaxFile) {
+	if _, err := (&labelJob{Prior: path}).public(nil); err == nil || err.Error() != fmt.Sprintf("%s: is larger than %d bytes", path, labelMaxFile) {
 		t.Errorf("a prior file that is too large: %v", err)
 	}
 }

@@ -12,10 +12,11 @@ import (
 )
 
 func newMajorityCmd() *cobra.Command {
-	return withCommands(question{name: "majority", what: "linear programs", under: true, picture: "the noise functions", width: 15, height: 10}.command(), newMajorityReleaseCmd())
+	return withCommands(question{name: "majority", what: "linear programs", under: true, picture: "the noise functions", width: 15, height: 10,
+		text: printing(printMajority), draw: drawing(majorityPicture), rows: listing(majorityRows)}.command(), newMajorityReleaseCmd())
 }
 
-func printMajority(w io.Writer, a *service.MajorityAnswer) {
+func printMajority(w io.Writer, a *service.MajorityAnswer, _ *asking) {
 	p := a.Params
 	kind := fmt.Sprintf("each (%g, %g)-DP", p.Epsilon, p.Delta)
 	switch {
@@ -44,7 +45,7 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) {
 		if p.Classes > 2 {
 			how = "by composing the bound of one"
 		}
-		f.Add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
+		f.Add("answers", "%d cost %s, %s", a.Answers, ends(*a.EpsilonLower, *a.EpsilonUpper, 5, " ≤ ε ≤ "), how)
 	}
 	f.Flush()
 	fmt.Fprintln(w, "expected error")
@@ -62,10 +63,10 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) {
 }
 
 // majorityPicture draws noise functions, which are defined at whole numbers of votes.
-func majorityPicture(families []service.MajorityFamily) figure.Picture {
+func majorityPicture(a *service.MajorityAnswer) figure.Picture {
 	pic := figure.Picture{Title: "Noise functions of equal budget", X: figure.Axis{Label: "votes for 1", Whole: true},
 		Y: figure.Axis{Label: "γ, probability of telling the majority", Max: 1.04}}
-	for _, fam := range families {
+	for _, fam := range a.Families {
 		b := figure.Band{Name: fam.Name, Method: figure.Named("private majority", fam.Name), Dots: true}
 		for l, v := range fam.Gamma {
 			b.X, b.Proved = append(b.X, float64(l)), append(b.Proved, v)

@@ -17,19 +17,16 @@ import (
 )
 
 func newMatrixCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "matrix"}
-	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", extra: func(a *asking) {
-		file := ""
-		a.cmd.Flags().StringVar(&file, "out", "", "`file` for the strategy, .json or .csv, or for a plan, .yaml")
-		_ = a.cmd.MarkFlagFilename("out", "json", "csv", "yaml")
+	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", text: printing(printMatrixOptimum), extra: func(a *asking) {
+		file := fileFlag(a.cmd, "out", "`file` for the strategy, .json or .csv, or for a plan, .yaml", "json", "csv", "yaml")
 		a.wrote = func(answer any) (any, error) {
-			if file == "" {
+			if *file == "" {
 				return answer, nil
 			}
 			// The strategy is the same at every budget; a plan has the noise of the first.
-			text, err := strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, file)
+			text, err := strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, *file)
 			if err == nil {
-				err = writeFileAtomic(file, text)
+				err = writeFileAtomic(*file, text)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("--out: %w", err)
@@ -37,15 +34,13 @@ func newMatrixCmd() *cobra.Command {
 			return answer, nil
 		}
 		a.read = func() error {
-			if file != "" && strategyFormat(file) == "" {
-				return usageError{fmt.Errorf("--out: %s does not end in .json, .csv or .yaml", printable(file))}
+			if *file != "" && strategyFormat(*file) == "" {
+				return usageError{fmt.Errorf("--out: %s does not end in .json, .csv or .yaml", printable(*file))}
 			}
 			return nil
 		}
 	}}
-	cmd.AddCommand(optimize.command(), newMatrixStreamCmd())
-	cmd.Args, cmd.RunE = needCommand, missingCommand
-	return cmd
+	return group("matrix", optimize.command(), newMatrixStreamCmd())
 }
 
 // strategyFormat returns the format of a file by its ending, "" for another.
@@ -84,15 +79,15 @@ func strategyText(r service.MatrixOptimizeAnswer, schema, file string) ([]byte, 
 
 func float(x service.Number) string { return fmt.Sprint(float64(x)) }
 
-func printMatrixOptimum(w io.Writer, r service.MatrixOptimizeAnswer) {
+func printMatrixOptimum(w io.Writer, r service.MatrixOptimizeAnswer, _ *asking) {
 	s := r.Strategy.(matrix.Strategy)
 	fmt.Fprintf(w, "neighbors: %s\n%d steps, %s\n\n", r.Neighbors, r.Steps, r.Participation)
 	f := print.NewFacts(w, 18)
 	f.Add("strategy", "%v", s)
-	f.Add("sensitivity", "in [%s, %s]", rounded(r.Sensitivity.Lower, 10, down), rounded(r.Sensitivity.Upper, 10, up))
+	f.Add("sensitivity", "in [%s]", ends(r.Sensitivity.Lower, r.Sensitivity.Upper, 10, ", "))
 	f.Add("noise multiplier", "%s", short(r.NoiseMultiplier))
 	f.Add("prefix sums", "root mean squared error %s, worst %s", rounded(r.RMSE, 6, near), rounded(r.MaxError, 6, near))
-	f.Add("price", "%s ≤ ε ≤ %s at δ = %s", rounded(r.Epsilon.Lower, 9, down), rounded(r.Epsilon.Upper, 9, up), short(r.Delta))
+	f.Add("price", "%s at δ = %s", ends(r.Epsilon.Lower, r.Epsilon.Upper, 9, " ≤ ε ≤ "), short(r.Delta))
 	f.Flush()
 	text, err := json.Marshal(s)
 	if err == nil && len(text) <= 400 {

@@ -19,15 +19,16 @@ const meterDelay = time.Second
 // with the time gone where the number of parts is not known. It shows nothing in
 // the first second, and leaves nothing behind. A nil meter shows nothing.
 type meter struct {
-	what, more string
-	w          *lateWriter
-	now        func() time.Time
-	start      time.Time
-	unit       []progressbar.Option
-	quit       chan struct{}
+	what, more  string
+	w           io.Writer
+	now         func() time.Time
+	start, open time.Time // nothing is shown before it is open
+	unit        []progressbar.Option
+	quit        chan struct{}
 
 	mu          sync.Mutex
 	bar         *progressbar.ProgressBar
+	shown, over bool
 	done, total int       // total is 0 for a spinner
 	last        time.Time // when done changed
 }
@@ -55,9 +56,6 @@ func measuredIf[T any](cmd *cobra.Command, progress, what string, compute func(*
 // startMeter is measuredIf where the computation is not by itself; stop must be
 // called before anything is printed.
 func startMeter(cmd *cobra.Command, progress, what string) *meter {
-	if cmd == nil {
-		return nil
-	}
 	w := cmd.ErrOrStderr()
 	switch {
 	case progress == "on":
@@ -71,8 +69,7 @@ func startMeter(cmd *cobra.Command, progress, what string) *meter {
 }
 
 func newMeter(w io.Writer, what string, now func() time.Time, delay time.Duration) *meter {
-	m := &meter{what: what, now: now, start: now(), quit: make(chan struct{})}
-	m.w = &lateWriter{w: w, now: now, open: m.start.Add(delay)}
+	m := &meter{what: what, w: w, now: now, start: now(), open: now().Add(delay), quit: make(chan struct{})}
 	m.restart(0)
 	return m
 }
@@ -106,13 +103,10 @@ func (m *meter) at(done, total int) {
 		done, total = 0, 0 // a bar would not move
 	}
 	if total != m.total {
-		_ = m.bar.Clear()
+		m.clear()
 		m.restart(total)
 	}
 	m.done, m.last = done, m.now()
-	if total > 0 {
-		_ = m.bar.Set(done)
-	}
 	m.draw()
 }
 
@@ -127,8 +121,21 @@ func (m *meter) note(text string) {
 	m.draw()
 }
 
-// draw shows the state; the caller holds the lock.
+// clear removes what is shown.
+func (m *meter) clear() {
+	if m.shown {
+		_ = m.bar.Clear()
+	}
+}
+
+// draw shows the state, if it is time; the caller holds the lock.
 func (m *meter) draw() {
+	if m.over || m.now().Before(m.open) {
+		return
+	}
+	if m.shown = true; m.total > 0 {
+		_ = m.bar.Set(m.done)
+	}
 	text := m.what + m.more
 	switch {
 	case m.total == 0:
@@ -177,26 +184,6 @@ func (m *meter) stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(m.quit)
-	if m.w.shown {
-		_ = m.bar.Clear()
-	}
-	_ = m.bar.Exit()
-	m.w.closed = true
-}
-
-// A lateWriter drops what is written before a time.
-type lateWriter struct {
-	w      io.Writer
-	now    func() time.Time
-	open   time.Time
-	shown  bool
-	closed bool
-}
-
-func (l *lateWriter) Write(p []byte) (int, error) {
-	if l.closed || l.now().Before(l.open) {
-		return len(p), nil
-	}
-	l.shown = true
-	return l.w.Write(p)
+	m.clear()
+	m.over = true
 }

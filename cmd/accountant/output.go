@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,11 +27,16 @@ type output struct {
 var forms = []string{"json", "csv", "markdown", "latex"}
 
 func (o *output) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	o.registerJSON(cmd)
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV")
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print tables as Markdown")
 	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX, with the rules of booktabs")
 	cmd.Flags().IntVar(&o.digits, "digits", 0, "print the ends of intervals in tables with this `number` of digits, rounded outward (default: as many as tell them apart)")
+}
+
+// registerJSON defines the flag of a command whose other form is not this file's.
+func (o *output) registerJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 }
 
 // print writes v as JSON or CSV, or else calls text with a page of the form. It returns the first error of writing,
@@ -42,7 +48,7 @@ func (o *output) print(w io.Writer, v any, text func(io.Writer)) error {
 	case o.json:
 		return printJSON(w, v)
 	case o.csv:
-		return print.CSV(w, rowsOf(v))
+		return print.CSV(w, v)
 	case o.markdown:
 		page.Style = print.Markdown
 	case o.latex:
@@ -73,163 +79,76 @@ func printJSON(w io.Writer, v any) error {
 // What follows has the rows of CSV, for answers that suit it better in another order than
 // that of their JSON.
 
-// rowsOf returns the rows of an answer, or v itself.
-func rowsOf(v any) any {
-	switch v := v.(type) {
-	case list:
-		all := v.All()
-		for i := range all {
-			all[i] = rowsOf(all[i])
-		}
-		return all
-	case service.EpsilonAnswer: // a row for each δ; what matrices are made of is no column
-		return struct {
-			Neighbors string              `json:"neighbors"`
-			Results   []service.EpsilonAt `json:"results"`
-		}{v.Neighbors, v.Results}
-	case service.DeltaAnswer:
-		return struct {
-			Neighbors string            `json:"neighbors"`
-			Results   []service.DeltaAt `json:"results"`
-		}{v.Neighbors, v.Results}
-	case service.DPSGDAnswer:
-		return dpsgdRows(v)
-	case service.ShuffleAnswer:
-		return v.Results
-	case service.RiskAnswer:
-		return riskRows(v)
-	case service.Curves:
-		return curveRows(v)
-	case *service.MajorityAnswer:
-		return majorityRows(v)
-	case service.PateAnswer:
-		return pateRows(v)
-	case *service.LabelAnswer:
-		return labelRows(v)
-	}
-	return v
+// intervalRows has a row for each interval; what matrices are made of is no column.
+func intervalRows[At any](x service.Intervals[At]) any {
+	return print.Named{"neighbors", x.Neighbors, "results", x.Results}
 }
 
 // dpsgdRows has a row for each δ, and another for the same run in any order.
 func dpsgdRows(d service.DPSGDAnswer) any {
-	type row struct {
-		service.DPSGDRun
-		Sampling string `json:"sampling"`
-		service.EpsilonAt
-	}
-	var rows []row
+	var rows []any
 	for _, e := range d.Results {
-		rows = append(rows, row{d.DPSGDRun, d.Batching, e})
+		rows = append(rows, print.Named{"", d.DPSGDRun, "sampling", d.Batching, "", e})
 	}
 	for _, e := range d.AnyOrder.Results {
-		rows = append(rows, row{d.DPSGDRun, "any-order", e})
+		rows = append(rows, print.Named{"", d.DPSGDRun, "sampling", "any-order", "", e})
 	}
 	return rows
 }
 
+func shuffleRows(a service.ShuffleAnswer) any { return a.Results }
+
 // riskRows has a row for each measure, and at says of which rate or prior.
 func riskRows(r service.RiskAnswer) any {
-	type row struct {
-		Neighbors string          `json:"neighbors"`
-		Measure   string          `json:"measure"`
-		At        *service.Number `json:"at"`
-		service.RiskValue
-		TheoryGap bool `json:"theory-gap"`
-	}
-	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage, r.TheoryGap}}
-	for _, v := range r.TruePositive {
-		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.RiskValue, r.TheoryGap})
-	}
-	for _, v := range r.Bayes {
-		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.RiskValue, r.TheoryGap})
+	var rows []any
+	for _, m := range measures(r) {
+		rows = append(rows, print.Named{"neighbors", r.Neighbors, "measure", m.key, "at", m.at, "", m.RiskValue, "theory-gap", r.TheoryGap})
 	}
 	return rows
 }
 
 // curveRows has one row for each point, its columns named after the axes.
 func curveRows(c service.Curves) any {
-	t := print.Rows{Columns: []string{"plan", "neighbors", c.X, c.Y + "-lower", c.Y + "-estimate", c.Y + "-upper", "worst-direction"}}
-	rdp := false
+	var rows []any
 	for _, curve := range c.Curves {
 		for _, p := range curve.Points {
-			rdp = rdp || p.RDP != nil
-		}
-	}
-	if rdp {
-		t.Columns = append(t.Columns, "rdp-upper", "rdp-classic-upper")
-	}
-	for _, curve := range c.Curves {
-		for _, p := range curve.Points {
-			row := []string{curve.Plan, curve.Neighbors, p.X.String(), p.Lower.String(), p.Estimate.String(), p.Upper.String(), p.WorstDirection}
-			switch {
-			case p.RDP != nil:
-				row = append(row, p.RDP.Upper.String(), p.RDP.ClassicUpper.String())
-			case rdp:
-				row = append(row, "", "")
+			row := print.Named{"plan", curve.Plan, "neighbors", curve.Neighbors, c.X, p.X,
+				c.Y + "-lower", p.Lower, c.Y + "-estimate", p.Estimate, c.Y + "-upper", p.Upper, "worst-direction", p.WorstDirection}
+			if p.RDP != nil {
+				row = append(row, "rdp-upper", p.RDP.Upper, "rdp-classic-upper", p.RDP.ClassicUpper)
 			}
-			t.Rows = append(t.Rows, row)
+			rows = append(rows, row)
 		}
 	}
-	return t
+	return rows
 }
 
 // majorityRows has a row for each number of votes.
 func majorityRows(a *service.MajorityAnswer) any {
-	type row struct {
-		Votes int     `json:"votes"`
-		Gamma float64 `json:"gamma"`
-	}
-	var t struct {
-		Objective float64            `json:"objective"`
-		MaxF      float64            `json:"max-f"`
-		BudgetF   float64            `json:"budget-f"`
-		Certified bool               `json:"certified"`
-		Error     map[string]float64 `json:"error"`
-		Rows      []row
-	}
-	t.Objective, t.MaxF, t.BudgetF, t.Certified, t.Error = a.Objective, a.MaxF, a.BudgetF, a.Certified, a.Error
+	var rows []any
 	for votes, gamma := range a.Gamma {
-		t.Rows = append(t.Rows, row{votes, gamma})
+		rows = append(rows, print.Named{"votes", votes, "gamma", gamma})
 	}
-	return t
+	return print.Named{"objective", a.Objective, "max-f", a.MaxF, "budget-f", a.BudgetF, "certified", a.Certified, "error", a.Error, "rows", rows}
 }
 
 // pateRows has a row for each Rényi order.
 func pateRows(a service.PateAnswer) any {
-	type row struct {
-		Delta       float64 `json:"delta"`
-		Report      string  `json:"report"`
-		Bound       bool    `json:"bound"`
-		Epsilon     float64 `json:"epsilon"`
-		Order       float64 `json:"order"`
-		Independent float64 `json:"data-independent-epsilon"`
-		Answered    float64 `json:"answered"`
-		At          float64 `json:"rdp-order"`
-		RDP         float64 `json:"rdp"`
-		Threshold   float64 `json:"threshold-rdp"`
-		Answer      float64 `json:"answer-rdp"`
-		Guarantee   string  `json:"guarantee"`
-	}
-	rows := make([]row, len(a.Orders))
+	var rows []any
 	for i, order := range a.Orders {
-		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i], a.Guarantee}
+		rows = append(rows, print.Named{"delta", a.Delta, "report", a.Report, "bound", a.Bound, "epsilon", a.Epsilon, "order", a.Order,
+			"data-independent-epsilon", a.Independent, "answered", a.Answered,
+			"rdp-order", order, "rdp", a.RDP[i], "threshold-rdp", a.Threshold[i], "answer-rdp", a.Answer[i], "guarantee", a.Guarantee})
 	}
 	return rows
 }
 
 // labelRows has a row for each label and output: the law itself.
 func labelRows(a *service.LabelAnswer) any {
-	type row struct {
-		Epsilon     float64 `json:"epsilon"`
-		Label       float64 `json:"label"`
-		Prior       float64 `json:"prior"`
-		Output      float64 `json:"output"`
-		Probability float64 `json:"probability"`
-	}
-	rows := []row{}
+	var rows []any
 	for i, label := range a.Labels {
 		for j, output := range a.Outputs {
-			rows = append(rows, row{a.Epsilon, label, a.Prior[i], output, a.Probabilities[i][j]})
+			rows = append(rows, print.Named{"epsilon", a.Epsilon, "label", label, "prior", a.Prior[i], "output", output, "probability", a.Probabilities[i][j]})
 		}
 	}
 	return rows
@@ -245,18 +164,53 @@ type answer struct {
 	service.Basis
 }
 
-func epsilonAnswers(results []service.EpsilonAt) (answers []answer) {
+// answers returns intervals for ε, or for δ, as tables have them.
+func answers[At service.EpsilonAt | service.DeltaAt](results []At) (out []answer) {
 	for _, r := range results {
-		answers = append(answers, answer{"δ", "ε", r.Delta, r.Epsilon, r.Basis})
+		switch r := any(r).(type) {
+		case service.EpsilonAt:
+			out = append(out, answer{"δ", "ε", r.Delta, r.Epsilon, r.Basis})
+		case service.DeltaAt:
+			out = append(out, answer{"ε", "δ", r.Epsilon, r.Delta, r.Basis})
+		}
 	}
-	return answers
+	return out
 }
 
-func deltaAnswers(results []service.DeltaAt) (answers []answer) {
-	for _, r := range results {
-		answers = append(answers, answer{"ε", "δ", r.Epsilon, r.Delta, r.Basis})
+// warnAbout prints the warnings of an answer.
+func warnAbout(w io.Writer, about any) {
+	switch x := about.(type) {
+	case list:
+		for _, one := range x.All() {
+			warnAbout(w, one)
+		}
+	case service.EpsilonAnswer:
+		warn(w, answers(x.Results))
+	case service.DeltaAnswer:
+		warn(w, answers(x.Results))
+	case service.DPSGDAnswer:
+		warn(w, answers(x.Results))
+		warn(w, answers(x.AnyOrder.Results))
+	case service.ShuffleAnswer:
+		warn(w, answers(x.Results))
+	case service.Difference:
+		warn(w, answers([]service.EpsilonAt{x.Old, x.New}))
+	case service.Solution:
+		c := comparedWith(x)
+		warn(w, []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: x.Notes}}})
+	case service.SamplingAnswer:
+		for _, text := range samplingWarnings(x.Schemes) {
+			fmt.Fprintf(w, "%s%s\n", warning(w), text)
+		}
+	case service.Curves:
+		warnCurves(w, x.Curves)
+	case service.LedgerState: // has them among its facts
+	default:
+		if v := reflect.Indirect(reflect.ValueOf(about)); v.Kind() == reflect.Struct && v.FieldByName("Warnings").IsValid() {
+			warnings, _ := v.FieldByName("Warnings").Interface().([]string)
+			warnAll(w, warnings)
+		}
 	}
-	return answers
 }
 
 // warn prints the warnings of all answers.
@@ -325,7 +279,7 @@ func printTable(w io.Writer, answers []answer, verbose bool) {
 			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOf(all...))
 		}
 		d := digitsFor(a.Bounds)
-		certified := fmt.Sprintf("%s ≤ %s ≤ %s", rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up))
+		certified := ends(a.Lower, a.Upper, d, " ≤ "+a.told+" ≤ ")
 		if a.Lower == a.Upper && (a.Lower == 0 || math.IsInf(float64(a.Lower), 0)) {
 			certified = a.told + " = " + short(a.Lower)
 		}

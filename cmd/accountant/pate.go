@@ -1,76 +1,79 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 func newPateCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "pate",
-	}
-	cmd.AddCommand(newPateCalibrateCmd(), newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd(), newPateAnswerCmd())
-	cmd.Args, cmd.RunE = needCommand, missingCommand
-	return cmd
+	return group("pate",
+		// Its votes are no secret.
+		question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, text: printing(writePateCalibration), extra: func(a *asking) {
+			a.read = ofBallots(a, "synthetic or public votes", &a.request.(*service.PateCalibrateRequest).Ballots)
+		}}.command(),
+		newPateAnalyzeCmd(),
+		question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, text: printing(writePatePublish), extra: func(a *asking) {
+			aboutVotes(a, &a.request.(*service.PatePublishRequest).PateVotes)
+		}}.command(),
+		question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, text: printing(writePateSmooth), extra: func(a *asking) {
+			aboutVotes(a, &a.request.(*service.PateSmoothRequest).PateVotes)
+		}}.command(),
+		newPateSynthCmd(), newPateAnswerCmd())
 }
 
-// pateFiles are files of votes and of what goes with them.
-type pateFiles struct{ votes, format, baseline string }
-
-// of defines the flags of a file of votes.
-func (f *pateFiles) of(cmd *cobra.Command, votes string) {
-	f.format = "counts"
-	cmd.Flags().StringVar(&f.votes, "votes", "", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)")
-	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
-	_ = cmd.MarkFlagFilename("votes", "csv", "npy")
-	required(cmd, "votes")
-}
-
-// register defines the flags of the votes and the baseline.
-func (f *pateFiles) register(cmd *cobra.Command) {
-	f.of(cmd, "votes")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	_ = cmd.MarkFlagFilename("baseline", "csv", "npy")
-}
-
-// ballots returns a function that checks the request of a question and reads its votes.
-func (f *pateFiles) ballots(a *asking, q *service.Ballots) func() error {
+// ofVotes adds the file of votes to a question. The function it returns checks the request, whose labels it sets, and reads them.
+func ofVotes(a *asking, votes string, labels *bool, format func() ballots.Format) func() (*ballots.Votes, error) {
+	form := "counts"
+	file := fileFlag(a.cmd, "votes", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)", "csv", "npy")
+	addChoice(a.cmd, &form, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
+	required(a.cmd, "votes")
 	a.late = true
-	return func() error {
-		q.Labels = f.format == "labels"
+	return func() (v *ballots.Votes, err error) {
+		*labels = form == "labels"
 		if err := service.Check(a.request); err != nil {
-			return flagged(a.cmd, err)
+			return nil, flagged(a.cmd, err)
 		}
-		return pateRead(f.votes, func(in io.Reader) (err error) {
-			q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
-			return err
-		})
+		return readFile(*file, func(in io.Reader) (*ballots.Votes, error) { return ballots.ReadVotes(in, format()) })
 	}
+}
+
+// ofBallots is ofVotes for a request that has ballots.
+func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
+	read := ofVotes(a, votes, &q.Labels, func() ballots.Format {
+		return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
+	})
+	return func() (err error) {
+		q.Table, err = read()
+		return err
+	}
+}
+
+// baselineFlag defines the flag of the student's scores.
+func baselineFlag(a *asking) *string {
+	return fileFlag(a.cmd, "baseline", "`file` of the student's scores, for interactive", "csv", "npy")
 }
 
 // aboutVotes adds the files of votes, and of what goes with them, to a question.
 func aboutVotes(a *asking, q *service.PateVotes) {
-	f, answered := new(pateFiles), ""
-	f.register(a.cmd)
-	a.cmd.Flags().StringVar(&answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
-	_ = a.cmd.MarkFlagFilename("answered")
-	read := f.ballots(a, &q.Ballots)
+	read, baseline := ofBallots(a, "votes", &q.Ballots), baselineFlag(a)
+	answered := fileFlag(a.cmd, "answered", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
 	a.read = func() (err error) {
 		if a.cmd.Flags().Changed("baseline") {
 			q.Scores = &ballots.Scores{} // of the file
@@ -84,36 +87,29 @@ func aboutVotes(a *asking, q *service.PateVotes) {
 				return flagged(a.cmd, err)
 			}
 		}
-		if q.Scores = nil; f.baseline != "" {
-			err = pateRead(f.baseline, func(in io.Reader) (err error) {
-				q.Scores, err = ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
-				return err
+		if q.Scores = nil; *baseline != "" {
+			q.Scores, err = readFile(*baseline, func(in io.Reader) (*ballots.Scores, error) {
+				return ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
 			})
 		}
-		if err != nil || answered == "" {
-			return err
+		if err == nil && *answered != "" {
+			q.Answered, err = readFile(*answered, func(in io.Reader) ([]bool, error) { return ballots.ReadAnswered(in, votes.Queries()) })
 		}
-		return pateRead(answered, func(in io.Reader) (err error) {
-			q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
-			return err
-		})
+		return err
 	}
 }
 
-// pateRead opens a file for read; errors of its contents start with its name.
-func pateRead(path string, read func(io.Reader) error) error {
+// readFile opens a file for read; errors of its contents start with its name.
+func readFile[T any](path string, read func(io.Reader) (T, error)) (x T, err error) {
 	in, err := openInput(path)
 	if err != nil {
-		return err
+		return x, err
 	}
 	defer in.Close()
-	if err := read(in); err != nil {
-		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-			return pathProblem(path, err)
-		}
-		return fmt.Errorf("%s: %w", printable(path), err)
+	if x, err = read(in); err != nil {
+		err = pathProblem(path, err)
 	}
-	return nil
+	return x, err
 }
 
 // pateOrders parses "1.5:100:0.5" or a list with commas; "" is nil.
@@ -164,26 +160,23 @@ const pateNotSafe = "NOT SAFE TO PUBLISH"
 const pateNotSafeWhy = ": this depends on the private votes (see accountant pate publish)"
 
 func newPateAnalyzeCmd() *cobra.Command {
-	return question{name: "analyze", op: "pate", what: "accounting", progress: true, under: true, picture: "ε against answered queries", width: 16, height: 10, extra: func(a *asking) {
-		q, orders := a.request.(*service.PateRequest), ""
-		aboutVotes(a, &q.PateVotes)
-		showPreset(a.cmd, "price", "best")
-		a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
-		read := a.read
-		a.read = func() (err error) {
-			if q.Orders, err = pateOrders(orders); err != nil {
-				return err
+	return question{name: "analyze", op: "pate", what: "accounting", progress: true, under: true, picture: "ε against answered queries", width: 16, height: 10,
+		text: printing(writePate), draw: patePicture, rows: listing(pateRows), extra: func(a *asking) {
+			q, orders := a.request.(*service.PateRequest), ""
+			aboutVotes(a, &q.PateVotes)
+			showPreset(a.cmd, "price", "best")
+			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+			read := a.read
+			a.read = func() (err error) {
+				if q.Orders, err = pateOrders(orders); err != nil {
+					return err
+				}
+				return read()
 			}
-			return read()
-		}
-	}}.command()
+		}}.command()
 }
 
 // pateEpsilon writes ε so that a bound stays one.
-func pateInterval(x service.PateInterval) string {
-	return "[" + rounded(x.Lower, 6, down) + ", " + rounded(x.Upper, 6, up) + "]"
-}
-
 func pateEpsilon(x service.PateLine) string {
 	if x.Cost.Report == pate.ExpectedNotABound {
 		return rounded(x.Epsilon, 6, near)
@@ -191,7 +184,7 @@ func pateEpsilon(x service.PateLine) string {
 	return rounded(x.Epsilon, 6, up)
 }
 
-func writePate(w io.Writer, a service.PateAnswer) {
+func writePate(w io.Writer, a service.PateAnswer, _ *asking) {
 	r := a.Run
 	f := print.NewFacts(w, 11)
 	f.Add("mechanism", "%v", r.Aggregator)
@@ -231,7 +224,7 @@ func writePate(w io.Writer, a service.PateAnswer) {
 	}
 	t.Flush()
 	if e := a.Exact; e != nil {
-		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in %s, back in %s\n(for votes that are fixed beforehand; it is no bound where a teacher's next votes\ndepend on earlier outputs)\n", pateInterval(e.Forward), pateInterval(e.Reverse))
+		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in [%s], back in [%s]\n(for votes that are fixed beforehand; it is no bound where a teacher's next votes\ndepend on earlier outputs)\n", ends(e.Forward.Lower, e.Forward.Upper, 6, ", "), ends(e.Reverse.Lower, e.Reverse.Upper, 6, ", "))
 	}
 	if r.Answered != nil {
 		k := len(a.Head.Cost.Total.Orders)
@@ -241,16 +234,7 @@ func writePate(w io.Writer, a service.PateAnswer) {
 	fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", print.Paint(w, print.Red, pateNotSafe), pateNotSafeWhy)
 }
 
-// newPateCalibrateCmd searches parameters on votes that are no secret.
-func newPateCalibrateCmd() *cobra.Command {
-	return question{name: "calibrate", op: "pate-calibrate", what: "searching", progress: true, under: true, extra: func(a *asking) {
-		f := new(pateFiles)
-		f.of(a.cmd, "synthetic or public votes")
-		a.read = f.ballots(a, &a.request.(*service.PateCalibrateRequest).Ballots)
-	}}.command()
-}
-
-func writePateCalibration(w io.Writer, o *service.PateCalibration) {
+func writePateCalibration(w io.Writer, o *service.PateCalibration, _ *asking) {
 	f := print.NewFacts(w, 24)
 	mechanism := fmt.Sprintf("--mechanism %s", o.Mechanism)
 	if o.Threshold != nil {
@@ -268,20 +252,12 @@ func writePateCalibration(w io.Writer, o *service.PateCalibration) {
 	fmt.Fprintf(w, "\nThese votes must be synthetic or public: parameters that depend on private votes\ntell of them. On the private votes ε is another number; that at every data set holds.\n")
 }
 
-// This file publishes an upper bound on what a table of votes cost.
-
-func newPatePublishCmd() *cobra.Command {
-	return question{name: "publish", op: "pate-publish", what: "smooth bound", progress: true, except: []string{"price"}, extra: func(a *asking) {
-		aboutVotes(a, &a.request.(*service.PatePublishRequest).PateVotes)
-	}}.command()
-}
-
-func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer, a *asking) {
 	f := print.NewFacts(w, 21)
 	f.Add("mechanism", "%v", o.Run.Aggregator)
 	f.Add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
 	may := "may be published, an upper bound"
-	if seeded {
+	if a.request.(*service.PatePublishRequest).Seed != nil {
 		may = "NOT to be published, as its seed is known; an upper bound"
 	}
 	f.Add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
@@ -289,26 +265,21 @@ func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) {
 	f.Add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
 	f.Flush()
 	if p := o.Private; p != nil {
-		writePatePublishPrivate(w, p)
+		f := privateFacts(w)
+		f.Add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+		f.Add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+		f.Add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+		f.Flush()
 	}
 }
 
-func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) {
+// privateFacts begins a list of what must not be published.
+func privateFacts(w io.Writer) *print.Facts {
 	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
-	f := print.NewFacts(w, 23)
-	f.Add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
-	f.Add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
-	f.Add("  epsilon at the median of the noise  ", "%.6g", p.Median)
-	f.Flush()
+	return print.NewFacts(w, 23)
 }
 
-func newPateSmoothCmd() *cobra.Command {
-	return question{name: "smooth", op: "pate-smooth", what: "smooth sensitivity", progress: true, except: []string{"price"}, extra: func(a *asking) {
-		aboutVotes(a, &a.request.(*service.PateSmoothRequest).PateVotes)
-	}}.command()
-}
-
-func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
+func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {
 	f := print.NewFacts(w, 21)
 	f.Add("mechanism", "%v", o.Run.Aggregator)
 	when := "fixed in advance"
@@ -318,7 +289,7 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
 	f.Add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
 		may := "may be published"
-		if seeded {
+		if a.request.(*service.PateSmoothRequest).Seed != nil {
 			may = "NOT to be published, as its seed is known"
 		}
 		f.Add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, print.Paint(w, print.Red, "NOT AN UPPER BOUND"))
@@ -328,76 +299,148 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) {
 	}
 	f.Flush()
 	if p := o.Private; p != nil {
-		writePateSmoothPrivate(w, o, p)
+		bound := ""
+		if !p.Bound {
+			bound = ", " + print.Paint(w, print.Red, "NOT A BOUND")
+		}
+		f := privateFacts(w)
+		f.Add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
+		f.Add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
+		f.Add("  epsilon of both", "%.6g%s", p.Fixed, bound)
+		f.Add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
+		f.Add("  noise", "± %.6g", p.StdDev)
+		f.Flush()
 	}
-}
-
-func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) {
-	bound := ""
-	if !p.Bound {
-		bound = ", " + print.Paint(w, print.Red, "NOT A BOUND")
-	}
-	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", print.Paint(w, print.Red, pateNotSafe))
-	f := print.NewFacts(w, 23)
-	f.Add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
-	f.Add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
-	f.Add("  epsilon of both", "%.6g%s", p.Fixed, bound)
-	f.Add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
-	f.Add("  noise", "± %.6g", p.StdDev)
-	f.Flush()
 }
 
 func newPateSynthCmd() *cobra.Command {
-	var rule, out string
-	var teachers int64
-	var classes, queries int
 	var form output
+	q := struct {
+		Out      string `json:"out" help:"{file} to write"`
+		Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
+		Teachers int64  `json:"teachers" help:"number of teachers"`
+		Classes  int    `json:"classes" help:"number of classes"`
+		Queries  int    `json:"queries" help:"number of queries"`
+	}{}
 	cmd := &cobra.Command{
 		Use:  "synth",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := ballots.SynthS1(teachers, classes, queries)
+			v, err := ballots.SynthS1(q.Teachers, q.Classes, q.Queries)
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			var b bytes.Buffer
 			write := v.WriteCSV
-			if strings.EqualFold(filepath.Ext(out), ".npy") {
+			if strings.EqualFold(filepath.Ext(q.Out), ".npy") {
 				write = v.WriteNPY
 			}
-			if err := write(&b); err != nil {
-				return err
-			}
-			if out == "-" {
+			if q.Out == "-" {
 				if form.json || form.csv {
 					return usageError{errors.New("--json and --csv exclude --out -")}
 				}
-				_, err := cmd.OutOrStdout().Write(b.Bytes())
-				return err
+				return write(cmd.OutOrStdout())
 			}
-			if err := writeFileAtomic(out, b.Bytes()); err != nil {
+			if err := produceFileAtomic(q.Out, write); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
-			return form.print(cmd.OutOrStdout(), struct {
-				Out      string `json:"out"`
-				Rule     string `json:"rule"`
-				Teachers int64  `json:"teachers"`
-				Classes  int    `json:"classes"`
-				Queries  int    `json:"queries"`
-			}{out, rule, teachers, classes, queries}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
+			return form.print(cmd.OutOrStdout(), q, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", q.Out, q.Queries, q.Classes, q.Teachers)
 			})
 		},
 	}
-	fs := cmd.Flags()
-	rule = "s1"
-	addChoice(cmd, &rule, "rule", "rule of the votes: s1", "s1")
-	fs.Int64Var(&teachers, "teachers", 0, "number of teachers (required)")
-	fs.IntVar(&classes, "classes", 0, "number of classes (required)")
-	fs.IntVar(&queries, "queries", 0, "number of queries (required)")
-	fs.StringVar(&out, "out", "", "`file` to write (required)")
+	bind(cmd, &q)
+	preset(cmd, "rule", "s1")
 	form.register(cmd)
 	_ = cmd.MarkFlagFilename("out", "csv", "npy")
-	required(cmd, "teachers", "classes", "queries", "out")
 	return cmd
+}
+
+// patePicture draws ε against the number of answered queries: the report's, what its
+// checks alone cost, and the data-independent one. What more queries cost is an upper
+// bound for fewer.
+func patePicture(ctx context.Context, answer any, _ *asking) (pic figure.Picture, err error) {
+	a := answer.(service.PateAnswer)
+	r, delta := a.Run, a.Delta
+	n := r.Votes.Queries()
+	points := min(n, mostPoints)
+	cuts := make([]int, points)
+	for i := range cuts {
+		cuts[i] = (i + 1) * n / points
+	}
+	between := figure.ToRight
+	if points == n {
+		between = figure.Straight // there is nothing between whole numbers of queries
+	}
+	costs, err := r.Running(ctx, r.Report, cuts)
+	if err != nil {
+		return pic, err
+	}
+	independent, err := r.Running(ctx, pate.DataIndependent, cuts)
+	if err != nil {
+		return pic, err
+	}
+	pic = figure.Picture{Title: fmt.Sprintf("%v, δ = %s", r.Aggregator, short(delta)), X: figure.Axis{Label: "answered queries"}, Y: figure.Axis{Label: "ε"}, LegendLeft: true, LegendUp: true}
+	switch r.Report {
+	case pate.Worst:
+		pic.X.Label = "queries, all of them charged as answered"
+	case pate.ExpectedNotABound:
+		pic.X.Label = "expected number of answered queries"
+	}
+	line := func(name string, method figure.Method, costs []pate.Cost, part func(pate.Cost) rdp.Grid) error {
+		b := figure.Band{Name: name, Method: method, Between: between}
+		for i, x := range costs {
+			eps, _, err := r.EpsilonOf(x, part(x), delta)
+			if err != nil {
+				return err
+			}
+			at := x.Answered
+			if x.Report != r.Report && r.Report == pate.ExpectedNotABound {
+				at = float64(cuts[i])
+			}
+			if x.Report == pate.ExpectedNotABound {
+				b.Between = figure.Straight
+			}
+			b.X, b.Proved = append(b.X, at), append(b.Proved, eps)
+			pic.X.Max, pic.Y.Max = max(pic.X.Max, at), max(pic.Y.Max, 1.05*eps)
+		}
+		pic.Bands = append(pic.Bands, b)
+		return nil
+	}
+	total := func(c pate.Cost) rdp.Grid { return c.Total }
+	name := r.Report.String()
+	switch {
+	case r.Report == pate.ExpectedNotABound:
+		name += " (not a bound)"
+	case costs[0].ExPost:
+		name += " (ex post)"
+	}
+	if r.Report != pate.DataIndependent {
+		if err := line(name, pateMethod(r.Aggregator), costs, total); err != nil {
+			return pic, err
+		}
+		if costs[len(costs)-1].Threshold.Values[0] > 0 {
+			check := func(c pate.Cost) rdp.Grid { return c.Threshold }
+			if err := line("checks alone", figure.Check, costs, check); err != nil {
+				return pic, err
+			}
+		}
+	}
+	flat := "data-independent"
+	if r.Report == pate.ExpectedNotABound || costs[0].ExPost {
+		flat += ", every query answered"
+	}
+	err = line(flat, figure.DataIndependent, independent, total)
+	pic.LogWhereNeeded()
+	return pic, err
+}
+
+// pateMethod is how an aggregator is drawn.
+func pateMethod(a pate.Aggregator) figure.Method {
+	switch a.(type) {
+	case pate.LNMax:
+		return figure.LNMax
+	case pate.GNMax:
+		return figure.GNMax
+	}
+	return figure.Confident
 }

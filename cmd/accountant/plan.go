@@ -22,17 +22,12 @@ import (
 // This file has the commands about the text of a plan, which ask for no privacy.
 
 func newPlanCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "plan",
-		Args: needCommand,
-		RunE: missingCommand,
-	}
-	cmd.AddCommand(newPlanInitCmd(), newPlanCheckCmd(), newPlanFmtCmd(), newPlanSchemaCmd(), newPlanConvertCmd())
-	return cmd
-}
-
-func newPlanConvertCmd() *cobra.Command {
-	return question{name: "convert", op: "plan-convert", what: "converting"}.command()
+	return group("plan", newPlanInitCmd(), newPlanCheckCmd(), newPlanFmtCmd(),
+		&cobra.Command{Use: "schema", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(plan.Schema())
+			return err
+		}},
+		question{name: "convert", op: "plan-convert", what: "converting", text: printing(func(w io.Writer, x service.ConvertAnswer, _ *asking) { io.WriteString(w, x.Text) })}.command())
 }
 
 // What follows has the commands that check, tidy, describe and compare the text of plans.
@@ -119,24 +114,9 @@ func newPlanFmtCmd() *cobra.Command {
 	return cmd
 }
 
-func newPlanSchemaCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:  "schema",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := cmd.OutOrStdout().Write(plan.Schema())
-			return err
-		},
-	}
-}
-
-func newDiffCmd() *cobra.Command {
-	return question{name: "diff", what: "computing"}.command()
-}
-
-func printDiff(w io.Writer, a service.Difference) {
+func printDiff(w io.Writer, a service.Difference, _ *asking) {
 	if len(a.Changes) == 0 {
-		fmt.Fprintf(w, "no difference\nε in [%s, %s] at δ = %s\n", rounded(a.Old.Epsilon.Lower, 6, down), rounded(a.Old.Epsilon.Upper, 6, up), short(a.Delta))
+		fmt.Fprintf(w, "no difference\nε in [%s] at δ = %s\n", ends(a.Old.Epsilon.Lower, a.Old.Epsilon.Upper, 6, ", "), short(a.Delta))
 		return
 	}
 	t := print.NewTable(w, 3, 0)
@@ -148,14 +128,9 @@ func printDiff(w io.Writer, a service.Difference) {
 	fmt.Fprintln(w)
 	t = print.NewTable(w, 3, 0)
 	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
-	row := func(name string, b service.Bounds) {
-		d := digitsFor(b)
-		fmt.Fprintf(t, "  %s\t%s … %s\n", name, rounded(b.Lower, d, down), rounded(b.Upper, d, up))
-	}
-	row("ε of the old plan", a.Old.Epsilon)
-	row("ε of the new plan", a.New.Epsilon)
+	fmt.Fprintf(t, "  ε of the old plan\t%s\n  ε of the new plan\t%s\n", ends(a.Old.Epsilon.Lower, a.Old.Epsilon.Upper, 0, " … "), ends(a.New.Epsilon.Lower, a.New.Epsilon.Upper, 0, " … "))
 	if a.More != nil {
-		row("new minus old", *a.More)
+		fmt.Fprintf(t, "  new minus old\t%s\n", ends(a.More.Lower, a.More.Upper, 0, " … "))
 	}
 	t.Flush()
 }
@@ -242,19 +217,18 @@ func (i *interview) ask(question, preset string, check func(string) error) strin
 
 // choose asks for one of some words.
 func (i *interview) choose(question string, words ...string) string {
-	answer := i.ask(fmt.Sprintf("%s (%s)", question, strings.Join(words, ", ")), words[0], func(s string) error {
+	return i.ask(fmt.Sprintf("%s (%s)", question, strings.Join(words, ", ")), words[0], func(s string) error {
 		if !slices.Contains(words, s) {
 			return errors.New("is not one of them; " + nearest.Hint(s, words))
 		}
 		return nil
 	})
-	return answer
 }
 
-// positive asks for a number above 0, whole asks for one without a fraction.
-func (i *interview) positive(question, preset string) string {
+// above0 asks for a number above 0, one that parse reads.
+func above0[N int64 | float64](i *interview, question, preset string, parse func(string) (N, error)) string {
 	return i.ask(question, preset, func(s string) error {
-		x, err := decimal.Parse(s)
+		x, err := parse(s)
 		if err == nil && !(x > 0) {
 			err = errors.New("is not above 0")
 		}
@@ -262,30 +236,24 @@ func (i *interview) positive(question, preset string) string {
 	})
 }
 
+func (i *interview) positive(question, preset string) string {
+	return above0(i, question, preset, decimal.Parse)
+}
+
 func (i *interview) whole(question, preset string) string {
-	return i.ask(question, preset, func(s string) error {
-		n, err := decimal.Whole(s)
-		if err == nil && n < 1 {
-			err = errors.New("is not above 0")
-		}
-		return err
-	})
+	return above0(i, question, preset, decimal.Whole)
 }
 
 // plan asks what a plan needs and returns its text.
 func (i *interview) plan() string {
-	var b strings.Builder
-	switch i.choose("What runs?", "training", "statistics") {
-	case "training":
-		i.training(&b)
-	default:
-		i.statistics(&b)
+	if i.choose("What runs?", "training", "statistics") == "training" {
+		return i.training()
 	}
-	return b.String()
+	return i.statistics()
 }
 
-// training writes a plan for DP-SGD.
-func (i *interview) training(b *strings.Builder) {
+// training returns a plan for DP-SGD.
+func (i *interview) training() string {
 	examples, batch := i.whole("How many training examples?", "60000"), i.whole("Examples in a batch, on average?", "256")
 	epochs := i.positive("Epochs?", "60")
 	sampling := i.choose("How are batches drawn? Each example tosses a coin at each step; draws a step of each epoch;\nor the data set is shuffled and cut", "poisson", "random-allocation", "shuffle")
@@ -294,23 +262,24 @@ func (i *interview) training(b *strings.Builder) {
 	if sampling == "shuffle" {
 		neighbors = "zero-out" // there is no statement under add-remove
 	}
-	fmt.Fprintf(b, "# DP-SGD: %s examples, batches of %s, %s epochs.\nneighbors: %s\nsteps:\n  - name: training\n", examples, batch, epochs, neighbors)
-	fmt.Fprintf(b, "    mechanism: {gaussian: {noise-multiplier: %s}} # over the clipping norm\n", noise)
+	each, count := "batches", fmt.Sprintf("ceil(%s) # epochs", epochs)
+	scheme := fmt.Sprintf("ceil(%s/%s)", examples, batch)
 	switch sampling {
 	case "poisson":
-		fmt.Fprintf(b, "    sampling: {poisson: {rate: %s/%s}}\n    count: ceil(%s/%s*%s)\n", batch, examples, examples, batch, epochs)
+		each, scheme, count = "rate", batch+"/"+examples, fmt.Sprintf("ceil(%s/%s*%s)", examples, batch, epochs)
 	case "random-allocation":
-		fmt.Fprintf(b, "    sampling: {random-allocation: {steps: ceil(%s/%s)}}\n    count: ceil(%s) # epochs\n", examples, batch, epochs)
-	default:
-		fmt.Fprintf(b, "    sampling: {shuffle: {batches: ceil(%s/%s)}}\n    count: ceil(%s) # epochs\n", examples, batch, epochs)
+		each = "steps"
 	}
+	return fmt.Sprintf("# DP-SGD: %s examples, batches of %s, %s epochs.\nneighbors: %s\nsteps:\n  - name: training\n", examples, batch, epochs, neighbors) +
+		fmt.Sprintf("    mechanism: {gaussian: {noise-multiplier: %s}} # over the clipping norm\n", noise) +
+		fmt.Sprintf("    sampling: {%s: {%s: %s}}\n    count: %s\n", sampling, each, scheme, count)
 }
 
-// statistics writes a plan for numbers that are released with noise.
-func (i *interview) statistics(b *strings.Builder) {
+// statistics returns a plan for numbers that are released with noise.
+func (i *interview) statistics() string {
 	neighbors := i.choose("What is protected? One record more or less, or another value of a record", "add-remove", "substitute")
 	kind := i.choose("Which noise?", "gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 	noise := i.positive("Noise multiplier (its scale over what one record can change)?", "20")
 	count := i.whole("How many releases?", "1")
-	fmt.Fprintf(b, "# Statistics with noise.\nneighbors: %s\nsteps:\n  - name: statistics\n    mechanism: {%s: {noise-multiplier: %s}}\n    count: %s\n", neighbors, kind, noise, count)
+	return fmt.Sprintf("# Statistics with noise.\nneighbors: %s\nsteps:\n  - name: statistics\n    mechanism: {%s: {noise-multiplier: %s}}\n    count: %s\n", neighbors, kind, noise, count)
 }

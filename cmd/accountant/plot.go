@@ -20,9 +20,10 @@ import (
 
 // pictureFlags are where a picture goes; file is empty for no picture.
 type pictureFlags struct {
-	file, width, height, dpi string
-	preset                   figure.Size
-	set                      *pflag.FlagSet
+	file, dpi string
+	sides     [2]string // width and height
+	size      figure.Size
+	set       *pflag.FlagSet
 }
 
 // The ends of what may be asked for.
@@ -33,83 +34,69 @@ const (
 )
 
 // register defines the flags. what is drawn, width and height centimetres large unless
-// somebody asks for another size.
-func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64) {
-	f.preset = figure.Size{Width: vg.Length(width) * vg.Centimeter, Height: vg.Length(height) * vg.Centimeter}
+// somebody asks for another size. With an alias --out is another name of --plot.
+func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64, alias bool) {
+	f.size = figure.Size{Width: vg.Length(width) * vg.Centimeter, Height: vg.Length(height) * vg.Centimeter, DPI: figure.DPI}
 	f.set = cmd.Flags()
 	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png or .pdf)")
-	f.set.StringVar(&f.width, "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm)", width))
-	f.set.StringVar(&f.height, "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
+	f.set.StringVar(&f.sides[0], "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm)", width))
+	f.set.StringVar(&f.sides[1], "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
 	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 192)")
 	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
-}
-
-// registerOut is register for commands whose picture was once asked for by --out, which
-// still is another name of --plot.
-func (f *pictureFlags) registerOut(cmd *cobra.Command, what string, width, height float64) {
-	f.register(cmd, what, width, height)
-	f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "out" {
-			name = "plot"
-		}
-		return pflag.NormalizedName(name)
-	})
-}
-
-// check reports what is wrong with the flags, given the form of what else is printed.
-func (f *pictureFlags) check(form output) error {
-	switch {
-	case f.file == "":
-		for _, name := range []string{"width", "height", "dpi"} {
-			if f.set.Changed(name) {
-				return usageError{fmt.Errorf("--%s is for --plot", name)}
+	if alias {
+		f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+			if name == "out" {
+				name = "plot"
 			}
-		}
-		return nil
-	case figure.Format(f.file) == "":
-		return fault.New("--plot", "%q does not end in .svg, .png or .pdf", f.file)
-	case f.set.Changed("dpi") && figure.Format(f.file) != "png":
-		return usageError{errors.New("--dpi is for .png")}
+			return pflag.NormalizedName(name)
+		})
 	}
-	_, err := f.size()
-	return err
 }
 
-// size returns the size of a picture in a file.
-func (f *pictureFlags) size() (figure.Size, error) {
-	s := f.preset
-	s.DPI = figure.DPI
-	if f.dpi != "" {
+// check reads the size of the picture and reports what is wrong with the flags.
+func (f *pictureFlags) check() error {
+	format := figure.Format(f.file)
+	var rules []rule
+	for _, name := range []string{"width", "height", "dpi"} {
+		rules = append(rules, rule{f.file == "" && f.set.Changed(name), "--" + name + " is for --plot"})
+	}
+	if err := keep(rules...); err != nil || f.file == "" {
+		return err
+	}
+	switch {
+	case format == "":
+		return fault.New("--plot", "%q does not end in .svg, .png or .pdf", f.file)
+	case f.set.Changed("dpi") && format != "png":
+		return usageError{errors.New("--dpi is for .png")}
+	case f.dpi != "":
 		n, err := decimal.Whole(f.dpi)
 		if err != nil || n < leastDPI || n > mostDPI {
-			return s, fault.New("--dpi", "%s is not a whole number in [%d, %d]", show(f.dpi), leastDPI, mostDPI)
+			return fault.New("--dpi", "%s is not a whole number in [%d, %d]", show(f.dpi), leastDPI, mostDPI)
 		}
-		s.DPI = int(n)
+		f.size.DPI = int(n)
 	}
-	for _, side := range []struct {
-		name, text string
-		to         *vg.Length
-	}{{"--width", f.width, &s.Width}, {"--height", f.height, &s.Height}} {
-		if side.text == "" {
+	pixel := 96 // of CSS
+	if format == "png" {
+		pixel = f.size.DPI
+	}
+	for i, to := range []*vg.Length{&f.size.Width, &f.size.Height} {
+		if f.sides[i] == "" {
 			continue
 		}
-		pixel := 96 // of CSS
-		if figure.Format(f.file) == "png" {
-			pixel = s.DPI
-		}
-		l, err := length(side.text, pixel)
+		name := []string{"--width", "--height"}[i]
+		l, err := length(f.sides[i], pixel)
 		if err != nil {
-			return s, fault.New(side.name, "%v", err)
+			return fault.New(name, "%v", err)
 		}
 		if !(l >= leastSide && l <= mostSide) {
-			return s, fault.New(side.name, "%s is not in [%vcm, %vcm]", side.text, leastSide/vg.Centimeter, mostSide/vg.Centimeter)
+			return fault.New(name, "%s is not in [%vcm, %vcm]", f.sides[i], leastSide/vg.Centimeter, mostSide/vg.Centimeter)
 		}
-		*side.to = l
+		*to = l
 	}
-	if dots := float64(s.Width/vg.Inch) * float64(s.Height/vg.Inch) * float64(s.DPI*s.DPI); dots > mostPixels && figure.Format(f.file) == "png" {
-		return s, fault.New("--dpi", "%d makes %.0f million dots; most are %.0f million", s.DPI, dots/1e6, mostPixels/1e6)
+	if dots := float64(f.size.Width/vg.Inch) * float64(f.size.Height/vg.Inch) * float64(f.size.DPI*f.size.DPI); dots > mostPixels && format == "png" {
+		return fault.New("--dpi", "%d makes %.0f million dots; most are %.0f million", f.size.DPI, dots/1e6, mostPixels/1e6)
 	}
-	return s, nil
+	return nil
 }
 
 // length reads a length with its unit.
@@ -135,11 +122,7 @@ func (f *pictureFlags) write(pic *figure.Picture) error {
 	if f.file == "" {
 		return nil
 	}
-	size, err := f.size()
-	if err != nil {
-		return err
-	}
-	data, err := pic.Encode(figure.Format(f.file), size)
+	data, err := pic.Encode(figure.Format(f.file), f.size)
 	if err != nil {
 		return fmt.Errorf("--plot: %w", err)
 	}

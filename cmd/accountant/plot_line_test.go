@@ -48,7 +48,7 @@ func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, figure.Pictur
 	if err != nil {
 		t.Fatal(err)
 	}
-	pic, err := drawCurves(t.Context(), curves, q.Log, q.RDP, "")
+	pic, err := drawCurves(t.Context(), curves, &asking{request: &q})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestProfileProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pic, err := profilePicture(t.Context(), a)
+		pic, err := profilePicture(t.Context(), a, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // This file has the commands that ask an operation of the service and print its answer. Their flags
@@ -26,25 +29,55 @@ type question struct {
 	// picture is what --plot draws, if anything, so many centimetres large.
 	picture       string
 	width, height float64
-	out           bool // --out is another name of --plot
+	alias         bool // --out is another name of --plot
+	onLedger      bool // the first argument is the file of a ledger
 
 	recursion string   // what --recursion is where it is not given
 	except    []string // keys without a flag
 	// extra adds other flags and arguments, and what they do.
 	extra func(*asking)
+
+	// text prints an answer for people, and draw draws it. rows has its rows of CSV where they are in another order
+	// than that of its JSON. An operation that answers with a list has each of its answers printed.
+	text func(w io.Writer, answer any, a *asking)
+	draw func(ctx context.Context, answer any, a *asking) (figure.Picture, error)
+	rows func(answer any) any
+	// table has what a command shows that runs a mechanism: such an answer is JSON or these rows. It is written to --out, of
+	// which writes is the help, or without one to standard output.
+	table  func(answer any, a *asking) [][]string
+	writes string
+}
+
+// printing, drawing, listing and showing make the functions of a question of those for the type of its answers.
+
+func printing[A any](print func(io.Writer, A, *asking)) func(io.Writer, any, *asking) {
+	return func(w io.Writer, answer any, a *asking) { print(w, answer.(A), a) }
+}
+
+func drawing[A any](draw func(A) figure.Picture) func(context.Context, any, *asking) (figure.Picture, error) {
+	return func(_ context.Context, answer any, _ *asking) (figure.Picture, error) { return draw(answer.(A)), nil }
+}
+
+func listing[A any](rows func(A) any) func(any) any {
+	return func(answer any) any { return rows(answer.(A)) }
+}
+
+func showing[A any](table func(A, *asking) [][]string) func(any, *asking) [][]string {
+	return func(answer any, a *asking) [][]string { return table(answer.(A), a) }
 }
 
 // An asking is a question that is asked.
 type asking struct {
 	question
-	output
+	runner
 	cmd     *cobra.Command
 	request any // a pointer to its struct
 	args    []string
 	detail  bool   // --verbose
 	of      string // what a file is called that answers without a plan are about
+	within  string // the place of the request's fields in a plan that was made of them
 	meter   string
-	draw    pictureFlags
+	plot    pictureFlags
 	title   string // of the picture, if it is not that of the answer
 
 	late bool // the request cannot be checked before read
@@ -61,16 +94,25 @@ func (q question) command() *cobra.Command {
 	a := &asking{question: q, request: service.NewRequest(q.op), meter: "auto"}
 	cmd := &cobra.Command{Use: q.name, Args: noArgs}
 	a.cmd = cmd
-	if plans := a.plans(); len(plans) == 1 {
+	switch plans := a.plans(); {
+	case q.onLedger && len(plans) == 1:
+		cmd.Args, cmd.ValidArgsFunction = exactly("ledger file", ofPlan), completePlans(1, 1)
+	case q.onLedger:
+		cmd.Args, cmd.ValidArgsFunction = exactly("ledger file"), completePlans(1, 0)
+	case len(plans) == 1:
 		cmd.Args, cmd.ValidArgsFunction = planArg, completePlans(0, 0)
-	} else if len(plans) == 2 {
-		cmd.Args, cmd.ValidArgsFunction = ledgerArgs("old plan (- reads standard input)", "new plan"), completePlans(0, 1)
+	case len(plans) == 2:
+		cmd.Args, cmd.ValidArgsFunction = exactly("old plan (- reads standard input)", "new plan"), completePlans(0, 1)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a.args = args
 		return a.run()
 	}
-	a.output.register(cmd)
+	if a.runner.register(cmd, a.request, q.writes, !q.onLedger); q.table == nil {
+		a.output.register(cmd)
+	} else {
+		a.output.registerJSON(cmd)
+	}
 	if q.under {
 		a.except = append(a.except, capsKeys...)
 		underCaps(cmd)
@@ -88,11 +130,8 @@ func (q question) command() *cobra.Command {
 	if q.progress {
 		addProgress(cmd, &a.meter)
 	}
-	switch {
-	case q.out:
-		a.draw.registerOut(cmd, q.picture, q.width, q.height)
-	case q.picture != "":
-		a.draw.register(cmd, q.picture, q.width, q.height)
+	if q.picture != "" {
+		a.plot.register(cmd, q.picture, q.width, q.height, q.alias)
 	}
 	if q.extra != nil {
 		q.extra(a)
@@ -112,7 +151,7 @@ func (a *asking) plans() (plans []*service.PlanText) {
 
 func (a *asking) run() error {
 	if a.picture != "" {
-		if err := a.draw.check(a.output); err != nil {
+		if err := a.plot.check(); err != nil {
 			return err
 		}
 	}
@@ -126,10 +165,51 @@ func (a *asking) run() error {
 		}
 	}
 	warnAbout(a.cmd.ErrOrStderr(), answer)
-	if err := a.draw.write(&pic); err != nil {
+	if err := a.plot.write(&pic); err != nil {
 		return err
 	}
-	return a.print(a.cmd.OutOrStdout(), answer, func(w io.Writer) { a.text(w, answer) })
+	if a.table != nil {
+		err := a.show(a.cmd, answer, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(a.table(answer, a)) })
+		if err != nil || a.text == nil || a.json {
+			return err
+		}
+		told := a.cmd.OutOrStdout()
+		if a.out == "-" {
+			told = a.cmd.ErrOrStderr()
+		}
+		a.text(told, answer, a)
+		return nil
+	}
+	all, printed := each(answer), answer
+	if a.csv {
+		for i := range all {
+			if a.rows != nil {
+				all[i] = a.rows(all[i])
+			}
+		}
+		if printed = any(all); len(all) == 1 {
+			printed = all[0]
+		}
+	}
+	return a.output.print(a.cmd.OutOrStdout(), printed, func(w io.Writer) {
+		for i, one := range all {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			a.text(w, one, a)
+		}
+	})
+}
+
+// A list has several answers, which are printed one after the other.
+type list interface{ All() []any }
+
+// each returns the answers of a list, or the one that there is.
+func each(answer any) []any {
+	if all, ok := answer.(list); ok {
+		return all.All()
+	}
+	return []any{answer}
 }
 
 // ask returns the answer and its picture.
@@ -149,6 +229,14 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 		}
 	}
 	paths, plans := a.args, a.plans()
+	if a.onLedger {
+		paths = a.args[1:]
+		if path, ok := fieldOf(a.request, "path").(*string); ok {
+			*path = a.args[0]
+		} else {
+			a.ledger = a.args[0]
+		}
+	}
 	if flag != nil {
 		paths, plans = []string{a.cmd.Flags().Lookup("plan").Value.String()}, []*service.PlanText{flag}
 	}
@@ -161,16 +249,26 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 			return nil, pic, err
 		}
 	}
+	s, err := a.open(a.cmd.Context())
+	if err != nil {
+		return nil, pic, flagged(a.cmd, err)
+	}
 	answer, err = measuredIf(a.cmd, a.meter, a.what, func(m *meter) (any, error) {
 		ctx := service.WithProgress(a.cmd.Context(), m.show)
-		answer, err := service.New(ledgerFiles{}).Ask(ctx, a.op, a.request)
-		if err == nil && a.draw.file != "" {
-			pic, err = a.pictureOf(ctx, answer)
+		answer, err := s.Ask(ctx, a.op, a.request)
+		if all := each(answer); err == nil && a.plot.file != "" {
+			if len(all) > 1 {
+				return nil, fault.New("--plot", "draws one answer, and there are %d", len(all))
+			}
+			pic, err = a.draw(ctx, all[0], a)
 		}
 		return answer, err
 	})
 	if pe := new(service.PlanError); errors.As(err, &pe) {
 		return nil, pic, planProblem(inputName(a.args[pe.Index]), a.args[pe.Index], pe.Err)
+	}
+	if a.within != "" {
+		err = keyed(err, a.within)
 	}
 	switch err = flagged(a.cmd, err); {
 	case len(plans) == 1:
@@ -182,12 +280,18 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 }
 
 // planFlag returns where the plan of --plan goes, nil where it is not given.
-func (a *asking) planFlag() *service.PlanText {
+func (a *asking) planFlag() (to *service.PlanText) {
 	if f := a.cmd.Flags().Lookup("plan"); f != nil && f.Value.String() != "" {
-		for _, k := range service.Keys(a.request) {
-			if p, ok := k.Field(a.request).(*service.PlanText); ok && k.Name == "plan" {
-				return p
-			}
+		to, _ = fieldOf(a.request, "plan").(*service.PlanText)
+	}
+	return to
+}
+
+// fieldOf returns a pointer to the field of a request that has a key, nil where none has.
+func fieldOf(request any, key string) any {
+	for _, k := range service.Keys(request) {
+		if k.Name == key {
+			return k.Field(request)
 		}
 	}
 	return nil

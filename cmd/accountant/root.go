@@ -22,24 +22,26 @@ import (
 	"github.com/dpaccountant/accountant/ledger"
 )
 
-// commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their names.
+// commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their kinds.
 var commands = []func() *cobra.Command{
 	newEpsilonCmd,
-	question{name: "delta", what: "computing", verbose: true, recursion: "2000"}.command,
+	question{name: "delta", what: "computing", verbose: true, recursion: "2000", text: printing(printIntervals[service.DeltaAt]), rows: listing(intervalRows[service.DeltaAt])}.command,
 	newDPSGDCmd,
-	question{name: "shuffle", what: "computing", verbose: true}.command,
+	question{name: "shuffle", what: "computing", verbose: true, text: printing(printShuffle), rows: listing(shuffleRows)}.command,
 	newLocalCmd,
-	question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9}.command,
+	question{name: "risk", what: "computing", picture: "the certified intervals", width: 17, height: 9,
+		text: printing(printRisk), draw: drawing(riskPicture), rows: listing(riskRows)}.command,
 	newCurveCmd,
 	newSweepCmd,
 	newProfileCmd,
 	newSamplingCmd,
 	newCalibrateCmd,
 	// compare's table has no interval to split: its --verbose is not shown.
-	question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9}.command,
+	question{name: "compare", what: "comparing", verbose: true, hidden: true, recursion: "2000", picture: "ε by each method", width: 17, height: 9,
+		text: printing(printComparison), draw: drawing(comparisonPicture)}.command,
 	newGDPCmd,
-	question{name: "filter", what: "pricing"}.command,
-	newDiffCmd,
+	question{name: "filter", what: "pricing", text: printing(printFilter)}.command,
+	question{name: "diff", what: "computing", text: printing(printDiff)}.command,
 	newPlanCmd,
 	newAuditCmd,
 	newSelectCmd,
@@ -53,7 +55,7 @@ var commands = []func() *cobra.Command{
 	newServeCmd,
 	newExplainCmd,
 	newManCmd,
-	question{name: "version", what: "looking"}.command,
+	question{name: "version", what: "looking", text: printing(func(w io.Writer, v service.VersionAnswer, _ *asking) { fmt.Fprintln(w, versionLine(v)) })}.command,
 }
 
 func newRootCmd() *cobra.Command {
@@ -132,6 +134,13 @@ func missingCommand(cmd *cobra.Command, args []string) error {
 	return usageError{errors.New("missing command")}
 }
 
+// group returns a command that only has commands.
+func group(name string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Args: needCommand, RunE: missingCommand}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 func needCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(cmd, args[0])
@@ -198,6 +207,22 @@ func (e inputError) Unwrap() error { return e.error }
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// A rule of how flags go together is a text and whether it is broken.
+type rule struct {
+	broken bool
+	text   string
+}
+
+// keep returns the error of the first rule that is broken.
+func keep(rules ...rule) error {
+	for _, r := range rules {
+		if r.broken {
+			return usageError{errors.New(r.text)}
+		}
+	}
+	return nil
+}
 
 // The exit statuses of a command; exitInterrupted is another one.
 const (

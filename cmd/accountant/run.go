@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -12,12 +13,15 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -31,23 +35,20 @@ import (
 
 // A runner is what these commands share: a service with a ledger, and where the answer goes.
 type runner struct {
+	output
 	ledger, out string
-	json        bool
-	spend       *service.Spend
+	spend       *string // the key of the request that has the ledger
 }
 
-// register defines the flags of a command: those of its request and its ledger.
-func (r *runner) register(cmd *cobra.Command, request any, spend *service.Spend, except ...string) {
-	r.spend = spend
-	bind(cmd, request, except...)
-	cmd.Flags().StringVar(&r.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
-}
-
-// writes defines the flags of a command that writes a table.
-func (r *runner) writes(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&r.out, "out", "-", what+" to write, or -")
-	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
-	_ = cmd.MarkFlagFilename("out", "csv")
+// register defines the flags of the ledger of a request, and of the file that is written.
+func (r *runner) register(cmd *cobra.Command, request any, writes string, flag bool) {
+	if r.spend, _ = fieldOf(request, "ledger").(*string); r.spend != nil && flag {
+		cmd.Flags().StringVar(&r.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
+	}
+	if r.out = "-"; writes != "" {
+		cmd.Flags().StringVar(&r.out, "out", "-", writes+" to write, or -")
+		_ = cmd.MarkFlagFilename("out", "csv")
+	}
 }
 
 // open returns a service that has opened the ledger.
@@ -57,27 +58,19 @@ func (r *runner) open(ctx context.Context) (*service.Service, error) {
 		return s, nil
 	}
 	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: r.ledger})
-	r.spend.Ledger = h.Ledger
+	*r.spend = h.Ledger
 	return s, err
 }
 
-// write writes the answer as JSON, or a table, whole or not at all.
-func (r *runner) write(cmd *cobra.Command, answer any, table [][]string) error {
-	err := func() error {
-		if r.json {
-			return printJSON(cmd.OutOrStdout(), answer)
-		}
-		var text bytes.Buffer
-		if err := csv.NewWriter(&text).WriteAll(table); err != nil {
-			return err
-		}
-		if r.out == "-" {
-			_, err := text.WriteTo(cmd.OutOrStdout())
-			return err
-		}
-		return produceFileAtomic(r.out, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
-	}()
-	return r.told(cmd, err)
+// show writes the answer as JSON, or what write writes of it to the file, whole or not at all.
+func (r *runner) show(cmd *cobra.Command, answer any, write func(io.Writer) error) error {
+	switch {
+	case r.json:
+		return r.told(cmd, printJSON(cmd.OutOrStdout(), answer))
+	case r.out == "-":
+		return r.told(cmd, write(cmd.OutOrStdout()))
+	}
+	return r.told(cmd, produceFileAtomic(r.out, write))
 }
 
 // told says that what was not written is spent all the same.
@@ -100,44 +93,6 @@ func withCommands(cmd *cobra.Command, more ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// readRows reads a table of numbers, whose rows may begin with a key.
-func readRows(path string, keyed bool) (keys []string, rows [][]float64, err error) {
-	f, err := openInput(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	t := tables.NewReader(f)
-	for first := true; ; first = false {
-		cells, err := t.Row()
-		if errors.Is(err, io.EOF) {
-			if rows == nil {
-				return nil, nil, fmt.Errorf("%s: has no rows", inputName(path))
-			}
-			return keys, rows, nil
-		}
-		if err == nil && first {
-			if t.Columns = len(cells); keyed && len(cells) > 2 {
-				return nil, nil, fmt.Errorf("%s: line %d: %d columns are not a number, or a key and a number", inputName(path), t.Line(), len(cells))
-			}
-			if tables.IsHeader(cells[len(cells)-1:]) {
-				continue
-			}
-		}
-		if err == nil && keyed && len(cells) == 2 {
-			keys, cells = append(keys, strings.Clone(cells[0])), cells[1:]
-		}
-		var row []float64
-		if err == nil {
-			row, err = numbersOf(cells)
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: line %d: %w", inputName(path), t.Line(), err)
-		}
-		rows = append(rows, row)
-	}
-}
-
 // numbersOf parses a row of numbers.
 func numbersOf(cells []string) ([]float64, error) {
 	row := make([]float64, len(cells))
@@ -150,18 +105,50 @@ func numbersOf(cells []string) ([]float64, error) {
 	return row, nil
 }
 
-// wholeRows are rows of whole numbers.
-func wholeRows(path string, rows [][]float64) ([][]int, error) {
-	out := make([][]int, len(rows))
-	for i, row := range rows {
-		for _, x := range row {
-			if x != math.Trunc(x) || math.Abs(x) > 1<<31 {
-				return nil, fmt.Errorf("%s: row %d: %v is not a vote", inputName(path), i+1, x)
-			}
-			out[i] = append(out[i], int(x))
+// readVotes reads rows of whole numbers.
+func readVotes(cmd *cobra.Command, path string) (votes [][]int, err error) {
+	err = readRows(cmd, path, func(cells []string, first bool) error {
+		if first && tables.IsHeader(cells) {
+			return nil
 		}
+		numbers, err := numbersOf(cells)
+		row := make([]int, len(numbers))
+		for i, x := range numbers {
+			if row[i] = int(x); float64(row[i]) != x || math.Abs(x) > 1<<31 {
+				return fmt.Errorf("%v is not a vote", x)
+			}
+		}
+		votes = append(votes, row)
+		return err
+	})
+	return votes, needRows(path, len(votes), err)
+}
+
+// readValues reads a table of numbers that may be behind keys.
+func readValues(cmd *cobra.Command, path string) (keys []string, values []float64, err error) {
+	err = readRows(cmd, path, func(cells []string, first bool) error {
+		last := cells[len(cells)-1:]
+		switch {
+		case len(cells) > 2:
+			return fmt.Errorf("%d columns are not a number, or a key and a number", len(cells))
+		case first && tables.IsHeader(last):
+			return nil
+		case len(cells) == 2:
+			keys = append(keys, strings.Clone(cells[0]))
+		}
+		number, err := numbersOf(last)
+		values = append(values, number...)
+		return err
+	})
+	return keys, values, needRows(path, len(values), err)
+}
+
+// needRows is the error of a table without rows, if there is no other one.
+func needRows(path string, rows int, err error) error {
+	if err == nil && rows == 0 {
+		err = fmt.Errorf("%s: has no rows", inputName(path))
 	}
-	return out, nil
+	return err
 }
 
 // oneStep reads a plan of one step: one that runs once, or one that is on samples.
@@ -181,76 +168,53 @@ func oneStep(cmd *cobra.Command, path string, once bool) (text []byte, mechanism
 }
 
 func newReleaseCmd() *cobra.Command {
-	var q service.ReleaseRequest
-	var r runner
-	cmd := &cobra.Command{Use: "release", Args: ledgerArgs("plan file (- reads standard input)", "file of values"), ValidArgsFunction: completePlans(0, 0)}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var mechanism json.RawMessage
-		var err error
-		if q.Plan, mechanism, _, err = oneStep(cmd, args[0], true); err != nil {
-			return err
-		}
-		votes := strings.HasPrefix(string(mechanism), "{majority:")
-		keys, rows, err := readRows(args[1], !votes)
-		if err != nil {
-			return err
-		}
-		if votes {
-			if q.Queries, err = wholeRows(args[1], rows); err != nil {
+	var keys []string
+	return question{name: "release", what: "running", except: []string{"plan"}, writes: "CSV `file`", table: showing(func(x service.ReleaseAnswer, _ *asking) [][]string { return released(x, keys) }), extra: func(a *asking) {
+		q := a.request.(*service.ReleaseRequest)
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("plan file (- reads standard input)", "file of values"), completePlans(0, 0)
+		a.read = func() (err error) {
+			var mechanism json.RawMessage
+			if q.Plan, mechanism, _, err = oneStep(a.cmd, a.args[0], true); err != nil {
 				return err
 			}
-		} else {
-			for _, row := range rows {
-				q.Values = append(q.Values, row[0])
+			if strings.HasPrefix(string(mechanism), "{majority:") {
+				q.Queries, err = readVotes(a.cmd, a.args[1])
+			} else {
+				keys, q.Values, err = readValues(a.cmd, a.args[1])
 			}
+			return err
 		}
-		return r.release(cmd, q, keys)
-	}
-	r.register(cmd, &q, &q.Spend)
-	r.writes(cmd, "CSV `file`")
-	return cmd
+	}}.command()
 }
 
-// release runs a mechanism and writes what it shows.
-func (r *runner) release(cmd *cobra.Command, q service.ReleaseRequest, keys []string) error {
-	s, err := r.open(cmd.Context())
-	if err != nil {
-		return flagged(cmd, err)
-	}
-	q.Spend = *r.spend
-	a, err := s.Release(cmd.Context(), q)
-	if err != nil {
-		return flagged(cmd, err)
-	}
+// released has the rows of what a mechanism shows of values with these keys, or without.
+func released(x service.ReleaseAnswer, keys []string) [][]string {
 	named := func(i int) string {
 		if keys == nil {
 			return strconv.Itoa(i)
 		}
 		return keys[i]
 	}
-	var table [][]string
 	switch {
-	case a.Chosen != nil:
-		table = [][]string{{"chosen"}, {named(*a.Chosen)}}
-	case a.Answers != nil:
-		table = [][]string{{"answer"}}
-		for _, x := range a.Answers {
-			table = append(table, []string{strconv.Itoa(x)})
+	case x.Chosen != nil:
+		return [][]string{{"chosen"}, {named(*x.Chosen)}}
+	case x.Answers != nil:
+		table := [][]string{{"answer"}}
+		for _, answer := range x.Answers {
+			table = append(table, []string{strconv.Itoa(answer)})
 		}
-	default:
-		table = [][]string{{"key", "value"}}
-		for i, x := range a.Values {
-			if x != nil {
-				table = append(table, []string{named(i), decimal.Short(*x)})
-			}
+		return table
+	}
+	table := [][]string{{"key", "value"}}
+	for i, value := range x.Values {
+		if value != nil {
+			table = append(table, []string{named(i), decimal.Short(*value)})
 		}
 	}
-	return r.write(cmd, a, table)
+	return table
 }
 
 func newMajorityReleaseCmd() *cobra.Command {
-	var r runner
-	var spend service.Spend
 	p := struct {
 		Mechanisms int     `json:"mechanisms" help:"number {K} of mechanisms"`
 		Epsilon    float64 `json:"epsilon" help:"{ε} of each mechanism"`
@@ -260,32 +224,20 @@ func newMajorityReleaseCmd() *cobra.Command {
 		Gamma      string  `json:"gamma,omitempty" one:"optimal,constant,subsampling" help:"noise function: optimal, constant or subsampling"`
 		Delta      float64 `json:"delta,omitempty" help:"{δ} of each mechanism"`
 	}{}
-	var seed service.ReleaseRequest
-	cmd := &cobra.Command{Use: "release", Args: ledgerArgs("file of votes")}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		_, rows, err := readRows(args[0], false)
-		if err != nil {
+	return question{name: "release", what: "running", except: []string{"plan", "sensitivity", "monotone"}, writes: "CSV `file`", table: showing(func(x service.ReleaseAnswer, _ *asking) [][]string { return released(x, nil) }), extra: func(a *asking) {
+		q := a.request.(*service.ReleaseRequest)
+		bind(a.cmd, &p)
+		a.cmd.Args, a.within = exactly("file of votes"), "mechanism.majority."
+		a.read = func() (err error) {
+			if q.Queries, err = readVotes(a.cmd, a.args[0]); err != nil {
+				return err
+			}
+			p.Answers = cmp.Or(p.Answers, len(q.Queries))
+			text, err := json.Marshal(p)
+			q.Mechanism = fmt.Appendf(nil, `{"majority": %s}`, text)
 			return err
 		}
-		q := service.ReleaseRequest{TestSeed: seed.TestSeed}
-		if q.Queries, err = wholeRows(args[0], rows); err != nil {
-			return err
-		}
-		if p.Answers == 0 {
-			p.Answers = len(rows)
-		}
-		text, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		q.Mechanism = fmt.Appendf(nil, `{"majority": %s}`, text)
-		return flagged(cmd, keyed(r.release(cmd, q, nil), "mechanism.majority."))
-	}
-	r.register(cmd, &p, &spend)
-	bind(cmd, &seed, "sensitivity", "monotone", "note")
-	bind(cmd, &spend)
-	r.writes(cmd, "CSV `file`")
-	return cmd
+	}}.command()
 }
 
 // keyed names an error of a plan that was made of flags by its key.
@@ -297,62 +249,44 @@ func keyed(err error, prefix string) error {
 }
 
 func newPateAnswerCmd() *cobra.Command {
-	var q service.PateAnswerRequest
-	var r runner
-	files := pateFiles{format: "counts"}
-	cmd := &cobra.Command{Use: "answer", Args: noArgs}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		q.Labels = files.format == "labels"
-		if err := files.tables(&q); err != nil {
-			return flagged(cmd, err)
-		}
-		s, err := r.open(cmd.Context())
-		if err != nil {
-			return flagged(cmd, err)
-		}
-		a, err := s.PateAnswer(cmd.Context(), q)
-		if err != nil {
-			return flagged(cmd, err)
-		}
-		table := [][]string{{"label", "answered"}}
-		for i, x := range a.Labels {
-			label := ""
-			if x >= 0 {
-				label = strconv.Itoa(x)
+	return question{name: "answer", op: "pate-answer", what: "answering", writes: "CSV `file`", table: showing(answered), extra: func(a *asking) {
+		q := a.request.(*service.PateAnswerRequest)
+		read, baseline := ofVotes(a, "votes", &q.Labels, func() ballots.Format {
+			return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
+		}), baselineFlag(a)
+		a.read = func() (err error) {
+			if *baseline != "" {
+				q.Baseline = [][]float64{} // of the file
 			}
-			table = append(table, []string{label, map[bool]string{false: "0", true: "1"}[a.Answered[i]]})
+			if q.Table, err = read(); err != nil || *baseline == "" {
+				return err
+			}
+			q.Baseline, err = readFile(*baseline, func(in io.Reader) (rows [][]float64, err error) {
+				scores, err := ballots.ReadScores(in, 1, false) // as they are
+				for i := 0; err == nil && i < scores.Queries(); i++ {
+					rows = append(rows, scores.Row(i))
+				}
+				return rows, err
+			})
+			return err
 		}
-		return r.write(cmd, a, table)
-	}
-	r.register(cmd, &q, &q.Spend)
-	r.writes(cmd, "CSV `file`")
-	files.register(cmd)
-	required(cmd, "votes")
-	return cmd
+	}}.command()
 }
 
-// tables reads the files of an answer.
-func (f *pateFiles) tables(q *service.PateAnswerRequest) error {
-	if f.baseline != "" {
-		q.Baseline = [][]float64{} // of the file
-	}
-	if err := service.Check(q); err != nil {
-		return err
-	}
-	err := pateRead(f.votes, func(in io.Reader) (err error) {
-		q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
-		return err
-	})
-	if err != nil || f.baseline == "" {
-		return err
-	}
-	return pateRead(f.baseline, func(in io.Reader) error {
-		scores, err := ballots.ReadScores(in, 1, false) // as they are
-		for i := 0; err == nil && i < scores.Queries(); i++ {
-			q.Baseline = append(q.Baseline, scores.Row(i))
+// answered has the rows of the labels that teachers gave.
+func answered(x service.PateLabels, _ *asking) [][]string {
+	table := [][]string{{"label", "answered"}}
+	for i, label := range x.Labels {
+		row := []string{"", "0"}
+		if label >= 0 {
+			row[0] = strconv.Itoa(label)
 		}
-		return err
-	})
+		if x.Answered[i] {
+			row[1] = "1"
+		}
+		table = append(table, row)
+	}
+	return table
 }
 
 // A lawFlags is the law of the number of candidates, as plans have it.
@@ -374,18 +308,17 @@ type shownTrial struct {
 // A search runs a command as often as a law says and shows what it may.
 type search struct {
 	runner
-	open    service.RunOpenRequest
-	law     lawFlags
-	plan    string
-	calls   int
-	trial   []string
-	printed []shownTrial
-	kept    map[int]shownTrial
+	ask   service.RunOpenRequest
+	law   lawFlags
+	plan  string
+	calls int
+	trial []string
+	kept  map[int]shownTrial
 }
 
 func newSelectRunCmd() *cobra.Command {
 	j := search{kept: map[int]shownTrial{}}
-	j.open.Kind = "best"
+	j.ask.Kind = "best"
 	cmd := &cobra.Command{Use: "run", Args: func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return errors.New("missing the command of a trial")
@@ -399,10 +332,11 @@ func newSelectRunCmd() *cobra.Command {
 		}
 		return nil
 	}
-	j.register(cmd, &j.open, &j.open.Spend, "kind", "clip", "dimension")
+	j.runner.register(cmd, &j.ask, "`file`", true)
+	j.registerJSON(cmd)
+	bind(cmd, &j.ask, "kind", "clip", "dimension")
 	f := cmd.Flags()
-	addChoice(cmd, &j.open.Kind, "kind", "what is shown: best, top, first-above, adaptive or sparse-vector", "best", "top", "first-above", "adaptive", "sparse-vector")
-	j.writes(cmd, "`file`")
+	addChoice(cmd, &j.ask.Kind, "kind", "what is shown: best, top, first-above, adaptive or sparse-vector", "best", "top", "first-above", "adaptive", "sparse-vector")
 	reword(cmd, "threshold", ", of first-above", ", of first-above and adaptive")
 	bind(cmd, &j.law)
 	f.StringVar(&j.plan, "plan", "", "`file` of the plan of one run, by which best is charged")
@@ -415,36 +349,36 @@ func newSelectRunCmd() *cobra.Command {
 func (j *search) run(cmd *cobra.Command) (err error) {
 	if j.plan != "" {
 		var name string
-		if j.open.Plan, name, err = readInput(cmd, j.plan); err != nil {
+		if j.ask.Plan, name, err = readInput(cmd, j.plan); err != nil {
 			return err
 		}
-		if err := service.CheckPlan(j.open.Plan); err != nil {
+		if err := service.CheckPlan(j.ask.Plan); err != nil {
 			return planProblem(name, j.plan, err)
 		}
 	}
 	switch {
 	case j.law != (lawFlags{}):
-		if j.open.Selection, err = json.Marshal(j.law); err != nil {
+		if j.ask.Selection, err = json.Marshal(j.law); err != nil {
 			return err
 		}
-	case j.open.Kind != "adaptive" && j.open.Kind != "sparse-vector":
-		return fault.New("law", "is missing; %s needs it", j.open.Kind)
+	case j.ask.Kind != "adaptive" && j.ask.Kind != "sparse-vector":
+		return fault.New("law", "is missing; %s needs it", j.ask.Kind)
 	}
 	var threshold *float64
-	if j.open.Kind == "adaptive" {
-		if threshold = j.open.Threshold; threshold == nil {
+	if j.ask.Kind == "adaptive" {
+		if threshold = j.ask.Threshold; threshold == nil {
 			return fault.New("threshold", "is missing; adaptive needs it")
 		}
 		if j.calls < 1 {
 			return fault.New("calls", "%d is not in [1, ∞)", j.calls)
 		}
-		j.open.Threshold = nil
+		j.ask.Threshold = nil
 	}
-	s, err := j.runner.open(cmd.Context())
+	s, err := j.open(cmd.Context())
 	if err != nil {
 		return err
 	}
-	run, err := s.RunOpen(cmd.Context(), j.open)
+	run, err := s.RunOpen(cmd.Context(), j.ask)
 	if err != nil {
 		return keyed(err, "selection.")
 	}
@@ -452,15 +386,12 @@ func (j *search) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return j.told(cmd, err)
 	}
-	for _, i := range found {
-		j.printed = append(j.printed, j.kept[i])
-	}
-	return j.show(cmd)
+	return j.finish(cmd, found)
 }
 
 // play runs trials while the search asks for them, and returns the numbers of those to show.
 func (j *search) play(ctx context.Context, s *service.Service, next service.RunNextRequest) (found []int, err error) {
-	adaptive := j.open.Kind == "adaptive"
+	adaptive := j.ask.Kind == "adaptive"
 	var a service.RunNextAnswer
 	if !adaptive {
 		if a, err = s.RunNext(ctx, next); err != nil {
@@ -495,13 +426,13 @@ func (j *search) keep(n int, t shownTrial) {
 	j.kept[n] = t
 	most := 1
 	switch {
-	case j.open.Padding || j.open.Kind == "adaptive":
+	case j.ask.Padding || j.ask.Kind == "adaptive":
 		return
-	case j.open.Kind == "first-above" || j.open.Kind == "sparse-vector": // they end with what they show
+	case j.ask.Kind == "first-above" || j.ask.Kind == "sparse-vector": // they end with what they show
 		delete(j.kept, n-1)
 		return
-	case j.open.Top != nil:
-		most = *j.open.Top
+	case j.ask.Top != nil:
+		most = *j.ask.Top
 	}
 	if len(j.kept) <= most {
 		return
@@ -524,7 +455,7 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	var out, problem limitedBuffer
 	out.left, problem.left = maxTrial, 1<<12
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &problem, time.Second/2 // a process that it has started may hold them
-	if j.open.Kind == "sparse-vector" || j.open.Kind == "adaptive" {
+	if j.ask.Kind == "sparse-vector" || j.ask.Kind == "adaptive" {
 		c.Env = append(os.Environ(), "ACCOUNTANT_CALL="+strconv.Itoa(n))
 	}
 	if err := c.Run(); err != nil {
@@ -568,131 +499,205 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// show writes what the search has found.
-func (j *search) show(cmd *cobra.Command) error {
-	if len(j.printed) == 0 {
+// finish writes what the search has found.
+func (j *search) finish(cmd *cobra.Command, found []int) error {
+	if len(found) == 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the search has found nothing")
 	}
-	return j.told(cmd, func() error {
-		if j.json {
-			return printJSON(cmd.OutOrStdout(), struct {
-				Found []shownTrial `json:"found"`
-			}{append([]shownTrial{}, j.printed...)})
-		}
-		write := func(w io.Writer) error {
-			for _, t := range j.printed {
-				if _, err := io.WriteString(w, t.Output); err != nil {
-					return err
-				}
+	shown := make([]shownTrial, len(found))
+	for k, i := range found {
+		shown[k] = j.kept[i]
+	}
+	return j.show(cmd, struct {
+		Found []shownTrial `json:"found"`
+	}{shown}, func(w io.Writer) error {
+		for _, t := range shown {
+			if _, err := io.WriteString(w, t.Output); err != nil {
+				return err
 			}
-			return nil
 		}
-		if j.out == "-" {
-			return write(cmd.OutOrStdout())
-		}
-		return produceFileAtomic(j.out, write)
-	}())
+		return nil
+	})
 }
 
 func newMatrixStreamCmd() *cobra.Command {
 	var q service.RunOpenRequest
 	var r runner
-	cmd := &cobra.Command{Use: "stream", Args: ledgerArgs("plan file", "file of vectors (- reads standard input)"), ValidArgsFunction: completePlans(0, 0)}
+	cmd := &cobra.Command{Use: "stream", Args: exactly("plan file", "file of vectors (- reads standard input)"), ValidArgsFunction: completePlans(0, 0)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		q.Kind = "matrix"
 		var err error
 		if q.Plan, _, _, err = oneStep(cmd, args[0], true); err != nil {
 			return err
 		}
-		in := io.Reader(cmd.InOrStdin())
-		if args[1] != "-" {
-			f, err := openInput(args[1])
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			in = f
-		}
-		return flagged(cmd, r.stream(cmd, q, in, inputName(args[1])))
+		return flagged(cmd, r.stream(cmd, q, args[1]))
 	}
-	r.register(cmd, &q, &q.Spend, "kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension")
+	r.register(cmd, &q, "", true)
+	bind(cmd, &q, "kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension")
 	required(cmd, "clip")
 	return cmd
 }
 
 // stream adds correlated noise to vectors, a line each, and writes each before it reads the next.
-func (r *runner) stream(cmd *cobra.Command, q service.RunOpenRequest, in io.Reader, name string) error {
-	ctx, t, out := cmd.Context(), tables.NewReader(in), csv.NewWriter(cmd.OutOrStdout())
+func (r *runner) stream(cmd *cobra.Command, q service.RunOpenRequest, path string) error {
+	ctx, out := cmd.Context(), csv.NewWriter(cmd.OutOrStdout())
 	var s *service.Service
 	var next service.RunNextRequest
-	for first := true; ; first = false {
-		cells, err := t.Row()
-		if errors.Is(err, io.EOF) {
-			return nil
+	var refused error // which is about no line
+	start := func(dimension int) error {
+		if s, refused = r.open(ctx); refused != nil {
+			return refused
 		}
-		if err == nil && first && tables.IsHeader(cells) {
-			err = errors.New("is a header, must be the first vector")
+		q.Ledger, q.Dimension = *r.spend, &dimension
+		var run service.RunOpened
+		run, refused = s.RunOpen(ctx, q)
+		next.Run = run.Run
+		return refused
+	}
+	err := readRows(cmd, path, func(cells []string, first bool) (err error) {
+		if first && tables.IsHeader(cells) {
+			return errors.New("is a header, must be the first vector")
 		}
-		if err == nil {
-			next.X, err = numbersOf(cells)
-		}
-		if err == nil && first {
-			dimension := len(cells)
-			q.Dimension, t.Columns = &dimension, dimension
-			if s, err = r.open(ctx); err != nil {
-				return err
-			}
-			q.Spend = *r.spend
-			run, err := s.RunOpen(ctx, q)
-			if err != nil {
-				return err
-			}
-			next.RunHandle = service.RunHandle{Run: run.Run}
-		}
-		var a service.RunNextAnswer
-		if err == nil {
-			a, err = s.RunNext(ctx, next)
+		if next.X, err = numbersOf(cells); err == nil && first {
+			err = start(len(cells))
 		}
 		if err != nil {
-			return fmt.Errorf("%s: line %d: %w", name, t.Line(), err)
+			return err
+		}
+		a, err := s.RunNext(ctx, next)
+		if err != nil {
+			return err
 		}
 		row := make([]string, len(a.Values))
 		for i, y := range a.Values {
 			row[i] = decimal.Short(y)
 		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-		if out.Flush(); out.Error() != nil {
-			return out.Error()
-		}
+		err = out.Write(row)
+		out.Flush()
+		return errors.Join(err, out.Error())
+	})
+	if refused != nil {
+		return refused
 	}
+	return err
 }
 
 func newSamplingDrawCmd() *cobra.Command {
-	var q service.DrawRequest
-	var r runner
-	cmd := &cobra.Command{Use: "draw", Args: planArg, ValidArgsFunction: completePlans(0, 0)}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var err error
-		if _, _, q.Sampling, err = oneStep(cmd, args[0], false); err != nil {
+	return question{name: "draw", what: "drawing", table: showing(batchesOf), extra: func(a *asking) {
+		a.cmd.Args, a.cmd.ValidArgsFunction = planArg, completePlans(0, 0)
+		a.read = func() (err error) {
+			_, _, a.request.(*service.DrawRequest).Sampling, err = oneStep(a.cmd, a.args[0], false)
 			return err
 		}
-		a, err := service.Ask[service.DrawAnswer](cmd.Context(), service.New(nil), q)
-		if err != nil {
-			return flagged(cmd, err)
-		}
-		if r.json {
-			return printJSON(cmd.OutOrStdout(), a)
-		}
-		var text bytes.Buffer
-		for _, batch := range a.Batches {
-			text.WriteString(strings.Trim(strings.ReplaceAll(fmt.Sprint(batch), " ", ","), "[]") + "\n")
-		}
-		_, err = text.WriteTo(cmd.OutOrStdout())
-		return err
+	}}.command()
+}
+
+// batchesOf has a row for each batch.
+func batchesOf(x service.DrawAnswer, _ *asking) (table [][]string) {
+	for _, batch := range x.Batches {
+		table = append(table, strings.Fields(strings.Trim(fmt.Sprint(batch), "[]")))
 	}
-	bind(cmd, &q)
-	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
-	return cmd
+	return table
+}
+
+// newQueryCmd returns the command that answers a query of a CSV file. The table goes to standard output or a file, whole or
+// not at all; what it promises is told beside it.
+func newQueryCmd() *cobra.Command {
+	return question{name: "query", what: "reading", progress: true, except: []string{"accuracy", "transform"}, writes: "CSV `file`", table: showing(queryTable), text: printing(printQuery), extra: func(a *asking) {
+		q := a.request.(*service.QueryRequest)
+		a.cmd.Args = exactly("data.csv")
+		keys := fileFlag(a.cmd, "keys", "CSV `file` of the groups, which must be public, with the columns of --group as header (default: the groups are private)", "csv")
+		a.read = func() error {
+			q.In = a.args[0]
+			if *keys == "" {
+				return nil
+			}
+			q.Keys = [][]string{}
+			return readRows(a.cmd, *keys, func(cells []string, first bool) error {
+				switch {
+				case !first:
+					for i := range cells {
+						cells[i] = strings.Clone(cells[i])
+					}
+					q.Keys = append(q.Keys, cells)
+				case !slices.Equal(cells, q.Group):
+					return fmt.Errorf("the header is not that of --group: %s", strings.Join(q.Group, ","))
+				}
+				return nil
+			})
+		}
+	}}.command()
+}
+
+func queryTable(x service.QueryAnswer, _ *asking) [][]string {
+	return append([][]string{x.Columns}, x.Rows...)
+}
+
+// printQuery tells what the table promises.
+func printQuery(w io.Writer, x service.QueryAnswer, _ *asking) {
+	for _, n := range x.Noise {
+		fmt.Fprintf(w, "noise of %s: %s, standard deviation %s\n", printable(n.Name), n.Law, rounded(float64(n.SD), 5, up))
+	}
+	for _, line := range x.Statement {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// localRun is the JSON of local run: what the messages say of the number of users with each value.
+type localRun struct {
+	Users     int             `json:"users"`
+	Mechanism string          `json:"mechanism"`
+	Epsilon   service.Decimal `json:"epsilon"`
+	Seeded    bool            `json:"seeded"`
+	service.LocalEstimates
+}
+
+func newLocalCmd() *cobra.Command {
+	return group("local", question{name: "run", op: "local-messages", what: "drawing", except: []string{"test-seed"}, text: printing(printLocal), extra: func(a *asking) {
+		q := a.request.(*service.LocalMessagesRequest)
+		a.cmd.Args = exactly("file of values", "file for messages")
+		a.cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
+		a.read = func() error {
+			k, err := decimal.Whole(string(q.Categories))
+			if err != nil {
+				return err
+			}
+			return readRows(a.cmd, a.args[0], func(cells []string, first bool) error {
+				if first && tables.IsHeader(cells) {
+					return nil
+				}
+				value, err := strconv.Atoi(cells[0])
+				if err != nil || value < 0 || int64(value) >= k || len(cells) > 1 {
+					return fmt.Errorf("%s is not a value in [0, %d]", printable(strings.Join(cells, ",")), k-1)
+				}
+				q.Values = append(q.Values, value)
+				return nil
+			})
+		}
+		a.wrote = func(answer any) (_ any, err error) {
+			messages := answer.(service.LocalMessages).Messages
+			x := localRun{Users: len(q.Values), Mechanism: q.Mechanism, Epsilon: q.Epsilon, Seeded: q.TestSeed != ""}
+			if x.LocalEstimates, err = service.Ask[service.LocalEstimates](a.cmd.Context(), service.New(nil), service.LocalEstimatesRequest{LocalKind: q.LocalKind, Messages: messages}); err != nil {
+				return nil, flagged(a.cmd, err)
+			}
+			return x, produceFileAtomic(a.args[1], func(w io.Writer) error {
+				buf := bufio.NewWriter(w)
+				fmt.Fprintln(buf, "message")
+				for _, m := range messages {
+					fmt.Fprintln(buf, strings.Trim(fmt.Sprint(m), "[]"))
+				}
+				return buf.Flush()
+			})
+		}
+	}}.command())
+}
+
+func printLocal(w io.Writer, a localRun, _ *asking) {
+	fmt.Fprintf(w, "%s with local ε %v: messages of %d users\n\n", a.Mechanism, a.Epsilon, a.Users)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
+	fmt.Fprint(t, "value\testimate\tdeviation\t\n")
+	for _, e := range a.Estimates {
+		fmt.Fprintf(t, "%d\t%.1f\t%.1f\t\n", e.Value, float64(e.Count), float64(e.Deviation))
+	}
+	t.Flush()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -16,7 +17,7 @@ import (
 
 func newSamplingCmd() *cobra.Command {
 	return withCommands(question{name: "sampling", what: "comparing", verbose: true, hidden: true, recursion: "2000",
-		picture: "the aligned privacy profiles, or with --epochs the intervals of ε,", width: 17, height: 11, extra: func(a *asking) {
+		picture: "the aligned privacy profiles, or with --epochs the intervals of ε,", width: 17, height: 11, text: printing(printSampling), draw: samplingPicture, extra: func(a *asking) {
 			showPreset(a.cmd, "neighbors", "add-remove") // zero-out is what epochs are compared under
 		}}.command(), newSamplingDrawCmd())
 }
@@ -77,13 +78,13 @@ func printEpochs(w io.Writer, a service.SamplingAnswer) {
 		if row.NoiseNeeded != nil {
 			noise = rounded(*row.NoiseNeeded, 4, up)
 		}
-		fmt.Fprintf(t, "%s\t%s\t[%s, %s]\t%s\n", row.Scheme, drawn, rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up), noise)
+		fmt.Fprintf(t, "%s\t%s\t[%s]\t%s\n", row.Scheme, drawn, ends(row.Epsilon.Lower, row.Epsilon.Upper, 5, ", "), noise)
 	}
 	t.Flush()
 	fmt.Fprintf(w, "\nLower ends are attacks, upper ends theorems. The cap of truncated-poisson is %d.\n", a.Cap)
 }
 
-func printSampling(w io.Writer, a service.SamplingAnswer) {
+func printSampling(w io.Writer, a service.SamplingAnswer, _ *asking) {
 	if a.Epochs > 0 {
 		printEpochs(w, a)
 		return
@@ -99,7 +100,7 @@ func printSampling(w io.Writer, a service.SamplingAnswer) {
 		}
 		cost := "–"
 		if row.Epsilon != nil {
-			cost = fmt.Sprintf("[%s, %s]", rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up))
+			cost = "[" + ends(row.Epsilon.Lower, row.Epsilon.Upper, 5, ", ") + "]"
 		}
 		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.4g\t%v\t%s\n", row.Scheme, float64(*row.Eta), float64(*row.ExpectedDistinct), float64(*row.AmplifiedEpsilon), float64(*row.AmplifiedDelta), row.Kind, cost)
 	}
@@ -115,7 +116,8 @@ func orDash(n int64) string {
 }
 
 // samplingPicture draws δ' − δ against ε'/ε, or the intervals of ε after epochs.
-func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
+func samplingPicture(_ context.Context, of any, _ *asking) (figure.Picture, error) {
+	answer := of.(service.SamplingAnswer)
 	if answer.Epochs > 0 {
 		var rows []figure.Row
 		for _, r := range answer.Schemes {

@@ -120,7 +120,7 @@ func TestSamplingWarnsOnce(t *testing.T) {
 func TestAlignedAxis(t *testing.T) {
 	for last, log := range map[float64]bool{0.05: false, 0.4: true} {
 		rows := []service.Scheme{{Scheme: "must-ww", Aligned: []subsample.AlignedPoint{{Epsilon: 1, Epsilon2: 0.01}, {Epsilon: 1, Epsilon2: last}}}}
-		pic, err := samplingPicture(service.SamplingAnswer{Schemes: rows})
+		pic, err := samplingPicture(t.Context(), service.SamplingAnswer{Schemes: rows}, nil)
 		if err != nil || pic.X.Log != log {
 			t.Errorf("from 0.01 to %v: logarithmic is %v, %v", last, pic.X.Log, err)
 		}

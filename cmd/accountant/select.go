@@ -15,7 +15,7 @@ import (
 )
 
 func newSelectCmd() *cobra.Command {
-	return withCommands(question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, extra: func(a *asking) {
+	return withCommands(question{name: "select", what: "pricing", under: true, picture: "ε of the search by each law", width: 17, height: 10, text: printing(selectWriteTable), draw: drawing(selectPicture), extra: func(a *asking) {
 		showPreset(a.cmd, "law", strings.Join(service.SelectLaws, ","))
 	}}.command(), newSelectRunCmd())
 }
@@ -36,13 +36,17 @@ func selectPicture(a service.SelectAnswer) figure.Picture {
 	return figure.Rows("Private selection", "ε of the search, from an attack to what is proved", rows)
 }
 
-func selectWriteTable(w io.Writer, out service.SelectAnswer) {
+func selectWriteTable(w io.Writer, out service.SelectAnswer, _ *asking) {
+	shape := func(x float64) string { return fmt.Sprintf("%g", x) }
+	four := func(x float64) string { return fmt.Sprintf("%.4g", x) }
+	above := func(x float64) string { return rounded(x, 5, up) }
+	attack := func(x float64) string { return rounded(x, 5, down) }
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε attack\tε proved\tδ\t")
 	for _, r := range out.Laws {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t%s\t\n", r.Law, selectCell(r.Shape, "%g"),
-			selectCell(r.Gamma, "%.4g"), r.Mean, r.Miss1, r.Miss5,
-			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectDown(r.Epsilon.Lower), selectUp(r.Epsilon.Tight), rounded(r.Delta, 4, up))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t%s\t\n", r.Law, dashed(r.Shape, shape),
+			dashed(r.Gamma, four), r.Mean, r.Miss1, r.Miss5,
+			dashed(r.Epsilon.Paper, above), dashed(r.Epsilon.PapernotSteinke, above), dashed(r.Epsilon.Lower, attack), dashed(r.Epsilon.Tight, above), rounded(r.Delta, 4, up))
 	}
 	t.Flush()
 	for _, n := range out.Notes {
@@ -50,25 +54,10 @@ func selectWriteTable(w io.Writer, out service.SelectAnswer) {
 	}
 }
 
-func selectCell(x *float64, format string) string {
+// dashed writes a number, or a dash where there is none.
+func dashed(x *float64, write func(x float64) string) string {
 	if x == nil {
 		return "–"
 	}
-	return fmt.Sprintf(format, *x)
-}
-
-// selectDown prints what an attack reaches with five digits, rounded down.
-func selectDown(x *float64) string {
-	if x == nil {
-		return "–"
-	}
-	return rounded(*x, 5, down)
-}
-
-// selectUp prints an upper bound with five digits, rounded up.
-func selectUp(x *float64) string {
-	if x == nil {
-		return "–"
-	}
-	return rounded(*x, 5, up)
+	return write(*x)
 }

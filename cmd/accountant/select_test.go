@@ -40,7 +40,7 @@ func selectLaws(t *testing.T, args ...string) map[string]service.SelectedLaw {
 func selectNear(t *testing.T, what string, got *float64, want, tol float64) {
 	t.Helper()
 	if got == nil || math.Abs(*got-want) > tol*math.Abs(want) {
-		t.Errorf("%s = %v, want %v", what, selectCell(got, "%.17g"), want)
+		t.Errorf("%s = %v, want %v", what, dashed(got, short), want)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestSelectPlan(t *testing.T) {
 		}
 		// Theirs minimises over a list of orders, ours over all: at most as large.
 		if p := r.Epsilon.PapernotSteinke; p == nil || !(*p <= c.peers*(1+1e-6) && *p > 0.97*c.peers) {
-			t.Errorf("%s Papernot–Steinke = %v, want about %v", c.law, selectCell(p, "%v"), c.peers)
+			t.Errorf("%s Papernot–Steinke = %v, want about %v", c.law, dashed(p, short), c.peers)
 		}
 	}
 	text, err := selectRun(t, "--plan", path, "--delta", "1e-5", "--law", "negative-binomial,geometric")

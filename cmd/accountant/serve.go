@@ -2,17 +2,21 @@ package main
 
 import (
 	"bufio"
-	"errors"
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/server"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 )
 
 func newServeCmd() *cobra.Command {
@@ -22,22 +26,16 @@ func newServeCmd() *cobra.Command {
 		Use:  "serve",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen := 0
-			for _, on := range []bool{stdio, openAPI, c.Addr != ""} {
-				if on {
-					chosen++
-				}
-			}
-			switch {
-			case chosen == 0:
-				return usageError{errors.New("missing --stdio or --http, the places where requests are read")}
-			case chosen > 1:
-				return usageError{errors.New("--stdio, --http and --openapi exclude each other")}
+			http := c.Addr != ""
+			rules := []rule{
+				{!stdio && !openAPI && !http, "missing --stdio or --http, the places where requests are read"},
+				{stdio && openAPI || stdio && http || openAPI && http, "--stdio, --http and --openapi exclude each other"},
 			}
 			for _, name := range httpFlags {
-				if c.Addr == "" && cmd.Flags().Changed(name) {
-					return usageError{fmt.Errorf("--%s is for --http", name)}
-				}
+				rules = append(rules, rule{!http && cmd.Flags().Changed(name), "--" + name + " is for --http"})
+			}
+			if err := keep(rules...); err != nil {
+				return err
 			}
 			switch {
 			case openAPI:
@@ -46,7 +44,7 @@ func newServeCmd() *cobra.Command {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
 				}
 				return err
-			case c.Addr != "":
+			case http:
 				return serveHTTP(cmd, c)
 			}
 			// A server has nothing to finish: a signal ends it at once, even while it
@@ -61,14 +59,14 @@ func newServeCmd() *cobra.Command {
 	return cmd
 }
 
-// readLine returns a line, or tooLong after the end of one that is.
-func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+// readLine returns a line of at most so many bytes with its line feed, or tooLong after the end of one that is.
+func readLine(r *bufio.Reader, most int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if !tooLong {
 			line = append(line, part...)
 		}
-		if len(line) > service.MaxRequest {
+		if len(line) > most {
 			line, tooLong = nil, true
 		}
 		if err != bufio.ErrBufferFull {
@@ -87,4 +85,118 @@ func writeLine(out io.Writer, answer service.Response) error {
 	}
 	_, err = out.Write(append(text, '\n'))
 	return err
+}
+
+// registerHTTP defines the flags of serve --http.
+func registerHTTP(cmd *cobra.Command, c *server.Config) {
+	c.Register(cmd.Flags())
+	cmd.Flags().StringVar(&c.Ledgers, "ledgers", "", "`folder` of the ledgers that requests may name; no other file is read or written")
+	for _, name := range []string{"ledgers", "clients", "tls-cert", "tls-key", "client-ca"} {
+		_ = cmd.MarkFlagFilename(name)
+	}
+}
+
+// httpFlags are the flags that mean something beside --http alone.
+var httpFlags = []string{"ledgers", "clients", "tls-cert", "tls-key", "client-ca", "plaintext", "max-body", "time-limit", "running", "waiting", "per-client", "connections", "max-memory", "max-work"}
+
+// serveHTTP answers requests until a signal, and then those that are there.
+func serveHTTP(cmd *cobra.Command, c server.Config) error {
+	c.Version = cmd.Root().Version
+	c.Log = cmd.ErrOrStderr()
+	s, err := server.New(c)
+	if err != nil {
+		return flagged(cmd, err)
+	}
+	// The first signal ends the server when its requests have ended; a second one at once.
+	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	ln, err := s.Listen()
+	if err != nil {
+		return flagged(cmd, err)
+	}
+	return s.Serve(ctx, ln)
+}
+
+// A request is a line that has not been answered. Its context ends when it is
+// cancelled.
+type request struct {
+	line    []byte
+	tooLong bool
+	id      string // as JSON; "" if there is none
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+// maxWaiting is how many requests are read ahead, so that a request to cancel is
+// seen while the one before it is answered.
+const maxWaiting = 16
+
+// serve answers the requests of in, one after the other.
+func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var waiting sync.Map // the requests that have not been answered
+	requests := make(chan *request, maxWaiting)
+	var readErr error
+	go func() {
+		defer close(requests)
+		readErr = readRequests(ctx, in, &waiting, requests)
+	}()
+	for r := range requests {
+		var answer service.Response
+		if r.tooLong {
+			answer.Error = &service.Error{Kind: service.KindInput, Message: fmt.Sprintf("request: is longer than %d bytes", service.MaxRequest)}
+		} else {
+			answer = s.Answer(r.ctx, r.line)
+			if answer.Stack != "" {
+				fmt.Fprintf(os.Stderr, "accountant: %s\n%s", answer.Error.Message, answer.Stack)
+			}
+		}
+		r.cancel()
+		waiting.Delete(r)
+		if err := writeLine(out, answer); err != nil {
+			return err
+		}
+	}
+	return readErr
+}
+
+// readRequests sends requests on, and cancels what a request to cancel names at once.
+func readRequests(ctx context.Context, in io.Reader, waiting *sync.Map, requests chan<- *request) error {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	for {
+		line, tooLong, err := readLine(lines, service.MaxRequest)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 || tooLong {
+			r := &request{line: line, tooLong: tooLong}
+			r.ctx, r.cancel = context.WithCancel(ctx)
+			// A line that is not strict cancels nothing: its answer is an error.
+			var keys map[string]json.RawMessage
+			if strictjson.Decode(line, &keys) == nil && strictjson.Keys(line, nil) == nil {
+				var op string
+				if id := string(keys["request"]); json.Unmarshal(keys["op"], &op) == nil && op == "cancel" && id != "" {
+					waiting.Range(func(other, _ any) bool {
+						if other.(*request).id == id {
+							other.(*request).cancel()
+						}
+						return true
+					})
+				}
+				r.id = string(keys["id"])
+			}
+			waiting.Store(r, nil)
+			select {
+			case requests <- r:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
@@ -58,12 +59,12 @@ func newSweepCmd() *cobra.Command {
 		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
 		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
 	} {
-		fs.Var(&listed{to: f.to}, f.name, f.usage)
+		fs.Var(&word{to: f.to}, f.name, f.usage)
 	}
 	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
-	fs.Var(&written{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
+	fs.Var(&word{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
 	fs.StringVar(&q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	fs.Var(&written{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
+	fs.Var(&word{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
@@ -88,12 +89,12 @@ func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error
 		if err != nil {
 			return nil, pathProblem(path, err)
 		}
-		digest, lines, err := digestLines(f)
-		if err != nil {
+		digest, lines := sha256.New(), lineCount{}
+		if _, err := io.Copy(io.MultiWriter(digest, &lines), f); err != nil {
 			f.Close()
 			return nil, pathProblem(path, err)
 		}
-		j.input, j.plans = digest, service.LinePlans(f, lines)
+		j.input, j.plans = digest.Sum(nil), service.LinePlans(f, lines.lines())
 		return func() { f.Close() }, nil
 	}
 	data, name, err := readInput(cmd, path)
@@ -159,7 +160,7 @@ const flushEvery, showEvery = 50 * time.Millisecond, 250 * time.Millisecond
 func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepForm, rows int64) error {
 	m := startMeter(cmd, j.progress, "sweeping")
 	defer m.stop()
-	out := bufio.NewWriterSize(f, 1<<16)
+	out := bufio.NewWriterSize(f.w, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
 	told := false // a stack
 	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
@@ -230,27 +231,27 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// digestLines returns a digest of a text and the number of its lines.
-func digestLines(r io.Reader) ([]byte, int64, error) {
-	h := sha256.New()
-	lines, last := int64(0), byte('\n')
-	buf := make([]byte, 1<<16)
-	for {
-		n, err := r.Read(buf)
-		h.Write(buf[:n])
-		lines += int64(bytes.Count(buf[:n], []byte("\n")))
-		if n > 0 {
-			last = buf[n-1]
-		}
-		switch {
-		case err == io.EOF && last != '\n':
-			return h.Sum(nil), lines + 1, nil
-		case err == io.EOF:
-			return h.Sum(nil), lines, nil
-		case err != nil:
-			return nil, 0, err
-		}
+// A lineCount is a writer that counts the lines of what is written.
+type lineCount struct {
+	ends int64
+	open bool // the last line has no end
+}
+
+// Write implements io.Writer.
+func (c *lineCount) Write(p []byte) (int, error) {
+	c.ends += int64(bytes.Count(p, []byte("\n")))
+	if len(p) > 0 {
+		c.open = p[len(p)-1] != '\n'
 	}
+	return len(p), nil
+}
+
+// lines returns their number, a last one without an end included.
+func (c *lineCount) lines() int64 {
+	if c.open {
+		return c.ends + 1
+	}
+	return c.ends
 }
 
 // id returns what all rows have and those of no other sweep: a digest of the plans, the question and the program.
@@ -266,4 +267,162 @@ func (j *sweepJob) id() (string, error) {
 		h.Write(part)
 	}
 	return fmt.Sprintf("accountant-sweep-%x", h.Sum(nil)[:8]), nil
+}
+
+// What follows has the output of a sweep, which is its own checkpoint: a head that no other sweep
+// has, and rows in order. Whenever the program ends, the file is a part of the whole, from its
+// beginning: complete lines and perhaps a torn one. It is a file that grows, not one
+// that is written whole or not at all, because that is what going on needs.
+
+// A sweepFile is an output that is open behind its complete rows.
+type sweepFile struct {
+	w            io.Writer
+	f            *os.File // nil for standard output
+	lock         *flock.Flock
+	name         string
+	rows, failed int64
+}
+
+// openSweep opens an output: a new one, or that of the same sweep, behind its complete rows.
+func openSweep(cmd *cobra.Command, path string, form service.SweepForm) (*sweepFile, error) {
+	s := &sweepFile{name: inputName(path)}
+	head, err := form.Head()
+	if err != nil {
+		return nil, err
+	}
+	if path == "-" {
+		s.name, s.w = "standard output", cmd.OutOrStdout()
+		_, err := s.w.Write(head)
+		return s, err
+	}
+	info, err := os.Stat(path)
+	flags, begin := os.O_CREATE|os.O_RDWR, s.resume
+	if err == nil && !info.Mode().IsRegular() { // a device or a pipe: nothing to go on with
+		flags, begin = os.O_WRONLY, func(service.SweepForm, []byte) error {
+			_, err := s.f.Write(head)
+			return err
+		}
+	} else if s.lock, err = lockSweep(path); err != nil {
+		return nil, err
+	}
+	if s.f, err = os.OpenFile(path, flags, 0o644); err == nil {
+		s.w = s.f
+		err = begin(form, head)
+	}
+	if err != nil {
+		_ = s.close()
+		return nil, pathProblem(path, err)
+	}
+	return s, nil
+}
+
+// lockSweep keeps other processes from writing an output, by a file beside it that is removed
+// when it is closed. One that a killed process leaves behind locks nothing.
+func lockSweep(path string) (*flock.Flock, error) {
+	name := path + ".lock"
+	l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
+	held, err := l.TryLock()
+	if err != nil {
+		return nil, pathProblem(path, err)
+	}
+	if held {
+		// Whoever held it before may have removed it in between; then it locks nothing.
+		mine, err := l.Stat()
+		if now, err2 := os.Stat(name); err == nil && err2 == nil && os.SameFile(mine, now) {
+			return l, nil
+		}
+		_ = l.Unlock()
+	}
+	return nil, fmt.Errorf("%s: another process writes this file", printable(path))
+}
+
+var (
+	errOther = errors.New("is of another sweep (other plans, another question or another version of the program); choose another file or remove this one")
+	errNone  = errors.New("is there already and is not the result of a sweep; choose another file")
+)
+
+// resume reads what is there, cuts what is torn and stops behind it.
+func (s *sweepFile) resume(form service.SweepForm, head []byte) error {
+	in := bufio.NewReaderSize(s.f, 1<<16)
+	there := make([]byte, len(head))
+	n, err := io.ReadFull(in, there)
+	torn := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if err != nil && !torn {
+		return err
+	}
+	if !bytes.HasPrefix(head, there[:n]) {
+		if bytes.HasPrefix(there, []byte("index,")) {
+			return errOther
+		}
+		return errNone
+	}
+	end := int64(0)
+	if !torn {
+		end = int64(n)
+		if err := s.skipRows(in, form, &end); err != nil {
+			return err
+		}
+	}
+	if err := s.f.Truncate(end); err != nil {
+		return err
+	}
+	if _, err := s.f.Seek(end, io.SeekStart); err != nil {
+		return err
+	}
+	if torn {
+		_, err = s.f.Write(head)
+	}
+	return err
+}
+
+// maxRow is longer than any row.
+const maxRow = 1 << 22
+
+// skipRows reads the complete rows and moves end behind them.
+func (s *sweepFile) skipRows(in *bufio.Reader, form service.SweepForm, end *int64) error {
+	for {
+		line, tooLong, err := readLine(in, maxRow)
+		switch {
+		case tooLong:
+			return fmt.Errorf("row %d is longer than any row of a sweep", s.rows)
+		case err == io.EOF:
+			if first := []byte(`{"index":0,`); s.rows == 0 && !form.CSV && !bytes.HasPrefix(line, first) && !bytes.HasPrefix(first, line) {
+				return errNone
+			}
+			return nil // what has no line feed is torn
+		case err != nil:
+			return err
+		}
+		failed, mine, ok := form.IsLine(line[:len(line)-1], s.rows)
+		switch {
+		case !mine && s.rows == 0 && bytes.Contains(line, []byte("accountant-sweep-")):
+			return errOther
+		case !mine && s.rows == 0:
+			return errNone
+		case !ok:
+			return fmt.Errorf("row %d is not that of this sweep; the file was changed by something else", s.rows)
+		}
+		if failed {
+			s.failed++
+		}
+		s.rows++
+		*end += int64(len(line))
+	}
+}
+
+// close makes what was written last.
+func (s *sweepFile) close() error {
+	var err error
+	switch {
+	case s.lock != nil:
+		err = errors.Join(s.f.Sync(), s.f.Close())
+		_ = os.Remove(s.lock.Path()) // lets others write
+		_ = s.lock.Unlock()
+	case s.f != nil:
+		err = s.f.Close()
+	}
+	if err != nil {
+		return pathProblem(s.name, err)
+	}
+	return nil
 }

@@ -115,7 +115,7 @@ func TestEveryTitle(t *testing.T) {
 		a.Schemes = []service.Scheme{{Scheme: "one", Eta: &zero, ExpectedDistinct: &zero, AmplifiedEpsilon: &zero, AmplifiedDelta: &zero,
 			Epsilon: &service.Ends{Lower: 1, Upper: service.Number(math.Inf(1))}}}
 		var b bytes.Buffer
-		printSampling(&b, a)
+		printSampling(&b, a, nil)
 		if strings.Contains(b.String(), certified) || !strings.Contains(b.String(), open) {
 			t.Errorf("sampling:\n%s", b.String())
 		}

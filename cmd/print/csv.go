@@ -4,37 +4,38 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 )
 
-// Rows are what CSV is written from.
-type Rows struct {
-	Columns []string
-	Rows    [][]string
-}
+// Named is an object whose names and values take turns. A name that is empty is of an object whose names are those of this one.
+type Named []any
 
-// CSV writes v, a value that can be JSON, as CSV with a header. Lists of
+// CSV writes v, a value that can be JSON or is Named, as CSV with a header. Lists of
 // objects make the rows, and what stands next to such a list is repeated in each
 // of its rows; keys inside one another are joined by a dash. Numbers are as in
 // JSON. The columns come from the type of v, not from which values are there.
 func CSV(w io.Writer, v any) error {
-	t, ok := v.(Rows)
-	if !ok {
-		var err error
-		if t, err = Flatten(v); err != nil {
-			return err
+	f := flattener{paths: map[string]string{}}
+	base, rows, err := f.walk(reflect.ValueOf(v), nil, nil, true)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 && len(base) > 0 {
+		rows = []csvRow{{}}
+	}
+	lines := [][]string{f.columns}
+	for _, r := range rows {
+		r = base.with(r)
+		line := make([]string, len(f.columns))
+		for i, c := range f.columns {
+			line[i] = r[c]
 		}
+		lines = append(lines, line)
 	}
-	out := csv.NewWriter(w)
-	if err := out.Write(t.Columns); err != nil {
-		return err
-	}
-	if err := out.WriteAll(t.Rows); err != nil {
-		return err
-	}
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // A csvRow holds cells by column.
@@ -42,36 +43,12 @@ type csvRow map[string]string
 
 func (r csvRow) with(other csvRow) csvRow {
 	out := csvRow{}
-	for _, from := range []csvRow{r, other} {
-		for k, v := range from {
-			out[k] = v
-		}
-	}
+	maps.Copy(out, r)
+	maps.Copy(out, other)
 	return out
 }
 
-// Flatten makes a table of a value that can be JSON.
-func Flatten(v any) (Rows, error) {
-	f := flattener{paths: map[string]string{}}
-	base, rows, err := f.walk(reflect.ValueOf(v), nil, nil, true)
-	if err != nil {
-		return Rows{}, err
-	}
-	if len(rows) == 0 && len(base) > 0 {
-		rows = []csvRow{{}}
-	}
-	t := Rows{Columns: f.columns}
-	for _, r := range rows {
-		r = base.with(r)
-		line := make([]string, len(f.columns))
-		for i, c := range f.columns {
-			line[i] = r[c]
-		}
-		t.Rows = append(t.Rows, line)
-	}
-	return t, nil
-}
-
+// A flattener makes a table of a value that can be JSON.
 type flattener struct {
 	columns []string
 	paths   map[string]string // of each column: where it is in the value
@@ -112,14 +89,14 @@ func (f *flattener) walk(v reflect.Value, path, list []string, there bool) (base
 	scalar := v.Type().Implements(reflect.TypeFor[json.Marshaler]())
 	switch {
 	case scalar:
-	case v.Kind() == reflect.Struct:
-		return f.walkStruct(v, path, list, there)
-	case v.Kind() == reflect.Map:
+	case v.Kind() == reflect.Struct || v.Kind() == reflect.Map || v.Type() == reflect.TypeFor[Named]():
 		base = csvRow{}
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, k := range keys {
-			b, more, err := f.walk(v.MapIndex(k), extend(path, k.String()), list, there)
+		for _, m := range members(v) {
+			at := path
+			if m.name != "" {
+				at = extend(path, m.name)
+			}
+			b, more, err := f.walk(m.value, at, list, there && !m.absent)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -138,40 +115,43 @@ func (f *flattener) walk(v reflect.Value, path, list []string, there bool) (base
 	return csvRow{f.column(path, list): text}, nil, nil
 }
 
-func (f *flattener) walkStruct(v reflect.Value, path, list []string, there bool) (base csvRow, rows []csvRow, err error) {
-	base = csvRow{}
-	// Lists last: what is repeated in each of their rows comes first.
-	var order, lists []int
-	for i := range v.NumField() {
-		if t := v.Type().Field(i).Type; isList(t) {
-			lists = append(lists, i)
-		} else {
-			order = append(order, i)
+// A member is what an object has by a name, none if its own members stand for it.
+type member struct {
+	name   string
+	value  reflect.Value
+	absent bool // from JSON
+}
+
+// members returns those of an object, lists last: what is repeated in each of their rows comes first.
+func members(v reflect.Value) (all []member) {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := 0; i < v.Len(); i += 2 {
+			all = append(all, member{name: v.Index(i).Elem().String(), value: v.Index(i + 1).Elem()})
 		}
-	}
-	for _, i := range append(order, lists...) {
-		field := v.Type().Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" || field.Tag.Get("csv") == "-" || !field.IsExported() && !field.Anonymous {
-			continue
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			all = append(all, member{name: k.String(), value: v.MapIndex(k)})
 		}
-		at := path
-		if !field.Anonymous || name != "" {
-			if name == "" {
+		slices.SortFunc(all, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	case reflect.Struct:
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name == "-" || field.Tag.Get("csv") == "-" || !field.IsExported() && !field.Anonymous {
+				continue
+			}
+			if name == "" && !field.Anonymous {
 				name = field.Name
 			}
-			at = extend(path, name)
+			x := v.Field(i)
+			// What JSON leaves out is an empty cell; false is worth saying.
+			all = append(all, member{name, x, strings.Contains(options, "omitempty") && x.IsZero() && x.Kind() != reflect.Bool})
 		}
-		x := v.Field(i)
-		// What JSON leaves out is an empty cell; false is worth saying.
-		absent := strings.Contains(options, "omitempty") && x.IsZero() && x.Kind() != reflect.Bool
-		b, more, err := f.walk(x, at, list, there && !absent)
-		if err != nil {
-			return nil, nil, err
-		}
-		base, rows = base.with(b), append(rows, more...)
 	}
-	return base, rows, nil
+	last := func(m member) int { return map[bool]int{true: 1}[isList(m.value.Type())] }
+	slices.SortStableFunc(all, func(a, b member) int { return last(a) - last(b) })
+	return all
 }
 
 func (f *flattener) walkList(v reflect.Value, path []string) (base csvRow, rows []csvRow, err error) {

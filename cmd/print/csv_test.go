@@ -48,7 +48,8 @@ func TestCSV(t *testing.T) {
 		{value{}, fmt.Sprintf(columns, "") + ",false,,,0 0,,,,,,\n"},
 		{full.Items[:0], "name,lower,upper,attack-lower,attack-upper,at\n"},
 		{[]any{full.Items[1]}, "name,lower,upper,attack-lower,attack-upper,at\ntwo,1e-300,Infinity,,,\n"},
-		{Rows{[]string{"a", "b"}, [][]string{{"1", "\"2"}}}, "a,b\n1,\"\"\"2\"\n"},
+		{Named{"b", "\"2", "", full.Items[1], "a", []any{Named{"x", 1}, Named{"x", 2, "y", 3}}}, "b,name,lower,upper,attack-lower,attack-upper,at,x,y\n" +
+			"\"\"\"2\",two,1e-300,Infinity,,,,1,\n\"\"\"2\",two,1e-300,Infinity,,,,2,3\n"},
 	} {
 		var b strings.Builder
 		if err := CSV(&b, c.v); err != nil {

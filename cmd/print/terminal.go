@@ -37,15 +37,7 @@ func fileOf(w io.Writer) *os.File {
 // IsTerminal reports whether w is a terminal, on which progress can be shown.
 func IsTerminal(w io.Writer) bool {
 	f := fileOf(w)
-	if f == nil {
-		return false
-	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull) // a character device as well
-	return err != nil || !os.SameFile(info, null)
+	return f != nil && term.IsTerminal(int(f.Fd()))
 }
 
 // widthOf returns how wide a terminal is, by COLUMNS if that is set; 0 for what is no terminal.

@@ -117,44 +117,39 @@ func Read(ctx context.Context, q *Query, in io.Reader) (*Table, error) {
 		return nil, fmt.Errorf("line %d: is no header: the names of columns, each once", rows.Line())
 	}
 	rows.Columns = len(header)
-	cols, err := t.columns(header)
+	at, err := q.places(header)
 	if err != nil {
 		return nil, err
 	}
-	return t, t.fill(ctx, rows, cols)
+	return t, t.fill(ctx, rows, at)
 }
 
-// columns are the places of what is read.
-type columns struct {
-	group  []int
-	person int
-	values map[string]int
-}
-
-func (t *Table) columns(header []string) (c columns, err error) {
-	find := func(field, name string) int {
-		i := slices.Index(header, name)
-		if i < 0 && err == nil {
-			err = fault.New(field, "%s is no column; %s", nearest.Quote(name), nearest.Hint(name, header))
+// places returns where the columns of a query are in a table with a header.
+func (q *Query) places(header []string) (map[string]int, error) {
+	at := map[string]int{}
+	find := func(field, name string) error {
+		if at[name] = slices.Index(header, name); at[name] < 0 {
+			return fault.New(field, "%s is no column; %s", nearest.Quote(name), nearest.Hint(name, header))
 		}
-		return i
+		return nil
 	}
-	for _, name := range t.q.Group {
-		c.group = append(c.group, find("group", name))
-	}
-	c.person, c.values = -1, map[string]int{}
-	if t.q.Person != "" {
-		c.person = find("person", t.q.Person)
-	}
-	for _, p := range t.parts {
-		if p.m != nil {
-			c.values[p.m.Column] = find(p.m.Kind, p.m.Column)
+	for _, name := range q.Group {
+		if err := find("group", name); err != nil {
+			return nil, err
 		}
 	}
-	return c, err
+	for _, m := range append([]Measure{{Kind: "person", Column: q.Person}}, q.Measures...) {
+		if m.Kind == "count" || m.Column == "" {
+			continue
+		}
+		if err := find(m.Kind, m.Column); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
 }
 
-func (t *Table) fill(ctx context.Context, rows *tables.Reader, cols columns) error {
+func (t *Table) fill(ctx context.Context, rows *tables.Reader, at map[string]int) error {
 	known, persons := map[string]int32{}, map[string]int32{}
 	key := func(cells []string) string { return strings.Join(cells, "\x00") }
 	for _, k := range t.q.Keys {
@@ -167,9 +162,9 @@ func (t *Table) fill(ctx context.Context, rows *tables.Reader, cols columns) err
 	if len(t.q.Group) == 0 {
 		known[""], t.groups = 0, [][]string{{}}
 	}
-	cells := make([]string, len(cols.group))
+	cells := make([]string, len(t.q.Group))
 	var row []string
-	cell := func(column string) (string, error) { return row[cols.values[column]], nil }
+	cell := func(column string) (string, error) { return row[at[column]], nil }
 	for n := 0; ; n++ {
 		var err error
 		row, err = rows.Row()
@@ -185,8 +180,8 @@ func (t *Table) fill(ctx context.Context, rows *tables.Reader, cols columns) err
 		if err != nil {
 			return fmt.Errorf("line %d: %w", rows.Line(), err)
 		}
-		for i, at := range cols.group {
-			cells[i] = row[at]
+		for i, name := range t.q.Group {
+			cells[i] = row[at[name]]
 		}
 		g, ok := known[key(cells)]
 		switch {
@@ -202,11 +197,11 @@ func (t *Table) fill(ctx context.Context, rows *tables.Reader, cols columns) err
 			known[key(own)], t.groups = g, append(t.groups, own)
 		}
 		t.group = append(t.group, g)
-		if cols.person >= 0 {
-			who, ok := persons[row[cols.person]]
+		if t.q.Person != "" {
+			who, ok := persons[row[at[t.q.Person]]]
 			if !ok {
 				who = int32(len(persons))
-				persons[strings.Clone(row[cols.person])] = who
+				persons[strings.Clone(row[at[t.q.Person]])] = who
 			}
 			t.person = append(t.person, who)
 			t.people = len(persons)

@@ -378,6 +378,7 @@ type LedgerState struct {
 	// computation brings together.
 	TheoryGap bool     `json:"theory-gap,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	Torn      string   `json:"-"` // the one of them that is about a spend that was interrupted
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 	// Checkpoints are those of the file; the first Summed entries were counted by the last one.
@@ -433,7 +434,8 @@ func LedgerStateOf(st ledger.Status) LedgerState {
 		out.Renyi = &Renyi{Number(st.Spent.Order), Number(st.Spent.Renyi), Number(st.Spent.RenyiBudget)}
 	}
 	if st.Torn > 0 {
-		out.Warnings = append(out.Warnings, TornWarning(st.Torn))
+		out.Torn = TornWarning(st.Torn)
+		out.Warnings = append(out.Warnings, out.Torn)
 	}
 	return out
 }

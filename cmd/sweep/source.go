@@ -124,6 +124,7 @@ type task struct {
 	answers []Answer // none where err is set
 	err     error
 	done    chan struct{}
+	skip    bool // its answers are not told
 }
 
 // A leaf is a step that no other step contains, and how often it runs in all.

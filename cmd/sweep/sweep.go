@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant"
@@ -98,16 +99,15 @@ func (q Question) read(ctx context.Context, plans Source, start, first int64, wi
 	}
 	for ; ; start += Window {
 		var window []*task
-		skipped := map[*task]bool{}
 		var end error
 		for i := range int64(Window) {
 			v, err := plans.Next()
 			if end = err; err != nil {
 				break
 			}
-			t := &task{Variant: v, done: make(chan struct{})}
-			if skipped[t] = start+i < first; ctx.Err() != nil {
-				return ctx.Err()
+			t := &task{Variant: v, done: make(chan struct{}), skip: start+i < first}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
 			window = append(window, t)
 		}
@@ -121,7 +121,7 @@ func (q Question) read(ctx context.Context, plans Source, start, first int64, wi
 			return ctx.Err()
 		}
 		for _, chain := range ready {
-			if needed(chain, skipped) {
+			if slices.ContainsFunc(chain, func(t *task) bool { return !t.skip }) {
 				select {
 				case work <- chain:
 				case <-ctx.Done():
@@ -137,16 +137,6 @@ func (q Question) read(ctx context.Context, plans Source, start, first int64, wi
 			return nil
 		}
 	}
-}
-
-// needed reports whether an answer of a chain is still to be told.
-func needed(chain []*task, skipped map[*task]bool) bool {
-	for _, t := range chain {
-		if !skipped[t] {
-			return true
-		}
-	}
-	return false
 }
 
 // What is asked about every plan, and what one answer is.

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/print"
+	"github.com/dpaccountant/accountant/cmd/service"
+)
+
+func newEpsilonCmd() *cobra.Command {
+	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
+		certificate, follow := "", followFlags{}
+		q, cmd, run := a.request.(*service.EpsilonRequest), a.cmd, a.cmd.RunE
+		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
+		follow.register(cmd)
+		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().Changed("follow") {
+				return nil
+			}
+			return planArg(cmd, args)
+		}
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if err := follow.check(cmd, a.output, *q, args); err != nil {
+				return err
+			}
+			if follow.log != "" {
+				return follow.run(cmd, a.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
+			}
+			q.Certificate = certificate != ""
+			return run(cmd, args)
+		}
+		a.wrote = func(answer any) (any, error) {
+			x, ok := answer.(service.EpsilonAnswer)
+			if !ok || certificate == "" {
+				return answer, nil
+			}
+			err := writeFileAtomic(certificate, []byte(x.Certificate))
+			x.Certificate = "" // which is in the file
+			return x, err
+		}
+	}}.command()
+}
+
+// printIntervals prints a table of intervals.
+func printIntervals[At service.EpsilonAt | service.DeltaAt](w io.Writer, x service.Intervals[At], a *asking) {
+	neighbors := x.Unit.Text()
+	if x.Method != "" {
+		printBounds(w, neighbors, x.Method, answers(x.Results))
+		return
+	}
+	fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
+	printTable(w, answers(x.Results), a.detail)
+	if a.detail {
+		printMatrices(w, x.Matrix)
+	}
+}
+
+// printMatrices prints what the prices of matrix mechanisms are made of.
+func printMatrices(w io.Writer, runs []service.MatrixRun) {
+	for _, r := range runs {
+		name := ""
+		if r.Name != "" {
+			name = ", " + r.Name
+		}
+		fmt.Fprintf(w, "\nmatrix at %s%s:\n", r.Step, name)
+		if r.Sensitivity != nil {
+			fmt.Fprintf(w, "  sensitivity in [%s], effective noise multiplier %s\n", ends(r.Sensitivity.Lower, r.Sensitivity.Upper, 12, ", "), rounded(*r.EffectiveNoise, 6, near))
+		}
+		if r.WorstGroup != nil {
+			fmt.Fprintf(w, "  group %d costs most:\n", *r.WorstGroup)
+		}
+		for i, b := range r.Blocks {
+			if i == maxBlocks {
+				fmt.Fprintf(w, "  and %d more\n", len(r.Blocks)-i)
+				break
+			}
+			fmt.Fprintf(w, "  %d × norm %s, effective noise multiplier %s\n", b.Count, rounded(b.Norm.Upper, 9, up), rounded(b.EffectiveNoise, 6, near))
+		}
+	}
+}
+
+// maxBlocks is how many different blocks are printed; --json has all.
+const maxBlocks = 10
+
+// printBounds prints upper ends that are all that is proved.
+func printBounds(w io.Writer, neighbors, method string, answers []answer) {
+	label := "method"
+	if method == service.RDPAccountant {
+		label = "accountant"
+	}
+	fmt.Fprintf(w, "neighbors: %s\n%s: %s (upper bounds)\n\n", neighbors, label, method)
+	t := print.NewTable(w, 3, 0)
+	for i, a := range answers {
+		head, order := "", ""
+		if a.Order != 0 {
+			head, order = "\torder", "\t"+rounded(a.Order, 4, near)
+		}
+		if i == 0 {
+			fmt.Fprintf(t, "  %s\tproved%s\n", a.asked, head)
+		}
+		fmt.Fprintf(t, "  %s\t%s ≤ %s%s\n", short(a.at), a.told, rounded(a.Upper, 6, up), order)
+	}
+	t.Flush()
+}
+
+func newDPSGDCmd() *cobra.Command {
+	return question{name: "dpsgd", what: "computing", verbose: true, text: printing(printDPSGD), rows: listing(dpsgdRows), extra: func(a *asking) {
+		inPlaceOf(a.cmd, "--noise-multiplier")
+		showPreset(a.cmd, "neighbors", "add-remove") // or that of the batching
+		targets := []string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}
+		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
+			// One of these is required; cobra checks required flags after this.
+			if !slices.ContainsFunc(targets, cmd.Flags().Changed) {
+				required(cmd, "noise-multiplier")
+			}
+			return noArgs(cmd, args)
+		}
+		a.read = func() error {
+			if a.request.(*service.DPSGDRequest).NoiseMultiplier == "" {
+				a.what = "calibrating"
+			}
+			return nil
+		}
+	}}.command()
+}
+
+// inPlaceOf says of the flags of a budget on membership inference which others they stand for.
+func inPlaceOf(cmd *cobra.Command, others string) {
+	for _, name := range []string{"target-advantage", "target-tpr"} {
+		f := cmd.Flags().Lookup(name)
+		f.Usage = "in place of " + others + ": " + f.Usage
+	}
+}
+
+func printDPSGD(w io.Writer, x service.DPSGDAnswer, a *asking) {
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(x.NoiseMultiplier), batches(x), service.Unit{Neighbors: x.Neighbors, RecordsPerPerson: x.RecordsPerPerson}.Text())
+	if c := x.Calibration; c != nil {
+		fmt.Fprintf(w, "target: %s\n", comparedWith(*c).budget)
+		printCalibration(w, *c, false)
+		fmt.Fprintln(w)
+	}
+	printTable(w, answers(x.Results), a.detail)
+	fmt.Fprintf(w, "\n%s", x.Statement)
+}
+
+// batches says in a few words which batches there are.
+func batches(r service.DPSGDAnswer) string {
+	switch r.Batching {
+	case service.RandomAllocation, service.Shuffle:
+		return fmt.Sprintf("%s, %d steps an epoch, %d steps", r.Batching, r.StepsPerEpoch, r.Steps)
+	case service.TruncatedPoisson:
+		return fmt.Sprintf("sampling rate %s, cap %d, %d steps", short(r.SamplingRate), r.Cap, r.Steps)
+	case service.WithoutReplacement, service.FixedOrder:
+		return fmt.Sprintf("%s, %d steps", r.Batching, r.Steps)
+	}
+	return fmt.Sprintf("sampling rate %s, %d steps", short(r.SamplingRate), r.Steps)
+}
+
+func printShuffle(w io.Writer, x service.ShuffleAnswer, a *asking) {
+	rounds := "1 round"
+	if x.Rounds > 1 {
+		rounds = fmt.Sprintf("%d rounds", x.Rounds)
+	}
+	fmt.Fprintf(w, "Shuffle model: %s with local ε %s, %d users, %s; neighbors: %s\n\n", x.Randomizer, short(x.Local), x.Users, rounds, x.Neighbors)
+	printTable(w, answers(x.Results), a.detail)
+	fmt.Fprintf(w, "\n%s", x.Statement)
+}
+
+func newGDPCmd() *cobra.Command {
+	cmd := question{name: "gdp", what: "computing", text: printing(printGDP)}.command()
+	cmd.AddCommand(question{name: "solve", op: "gdp-solve", what: "calibrating", text: printing(printGDPSolution)}.command())
+	return cmd
+}
+
+func printGDP(w io.Writer, a service.GDPAnswer, _ *asking) {
+	fmt.Fprintf(w, "neighbors: %s\n\n  %s at tolerance %s %s\n  regret ≤ %s\n", a.Unit.Text(),
+		ends(a.Mu.Lower, a.Mu.Upper, 0, " ≤ μ ≤ "), short(a.Tolerance), titleOf(a.Mu), rounded(a.Regret.Upper, 3, up))
+}
+
+func printGDPSolution(w io.Writer, a service.GDPSolution, _ *asking) {
+	fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", a.Unit.Text(), short(a.Budget), short(a.Tolerance))
+	for _, x := range a.Settings {
+		fmt.Fprintf(w, "  %s %s: %s\n", x.Step, cmp.Or(x.Quantity, a.Solve), short(x.Value))
+	}
+	fmt.Fprintf(w, "  %s %s: %s %s\n", a.Solve, short(a.Value), ends(a.Mu.Lower, a.Mu.Upper, 0, " ≤ μ ≤ "), titleOf(a.Mu))
+}
+
+// mostRows is how many rows of a table are printed as text; --json has all.
+const mostRows = 20
+
+func printFilter(w io.Writer, a service.FilterAnswer, _ *asking) {
+	fmt.Fprintf(w, "neighbors: %s\nunits: %d, each step chosen by the results so far\n\n", a.Unit.Text(), a.Units)
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
+	fmt.Fprintln(t, "type\tcost\truns\talone\tefficiency\t")
+	for _, x := range a.Types {
+		alone, efficiency := "–", "–"
+		if x.Alone != nil {
+			alone, efficiency = fmt.Sprintf("%.2f", *x.Alone), fmt.Sprintf("%.3f", *x.Efficiency)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t\n", printable(x.Name), x.Cost, x.Runs, alone, efficiency)
+	}
+	t.Flush()
+	if a.Without != "" {
+		fmt.Fprintf(w, "most efficient without %s\n", printable(a.Without))
+	}
+	fmt.Fprintln(w)
+	for _, x := range a.Deltas {
+		fmt.Fprintf(w, "  %s at ε = %s %s\n", ends(x.Delta.Lower, x.Delta.Upper, 6, " ≤ δ ≤ "), short(x.Epsilon), titleOf(x.Delta))
+	}
+	for _, x := range a.Epsilons {
+		fmt.Fprintf(w, "  %s at δ = %s %s\n", ends(x.Epsilon.Lower, x.Epsilon.Upper, 6, " ≤ ε ≤ "), short(x.Delta), titleOf(x.Epsilon))
+	}
+	printRows(w, a.Odometer, "had the budget been these units, at δ = %s:", a.Units)
+	printRows(w, a.Levels, "fixed beforehand, what may be shown at the stop (δ = %s each):", 0)
+}
+
+// printRows prints some of the rows: the last and others at equal distances. The one of the budget, if there is one, is the promise.
+func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, title+"\n", short(rows[0].Delta))
+	t := print.NewTable(w, 2, tabwriter.AlignRight)
+	every := max(1, (len(rows)+mostRows-1)/mostRows)
+	for i, r := range rows {
+		if (len(rows)-1-i)%every != 0 || r.Units == 0 {
+			continue
+		}
+		mark := ""
+		if r.Units == budget {
+			mark = "the promise"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t\n", r.Units, ends(r.Epsilon.Lower, r.Epsilon.Upper, 6, " ≤ ε ≤ "), mark)
+	}
+	t.Flush()
+}
+
+// A measure is one of the best attack, at a rate or with a prior.
+type measure struct {
+	key, drawn, told string // in CSV, in pictures and in tables
+	at               *service.Number
+	service.RiskValue
+}
+
+// measures lists those of an answer.
+func measures(r service.RiskAnswer) []measure {
+	all := []measure{{"advantage", "advantage", "advantage", nil, r.Advantage}}
+	for _, v := range r.TruePositive {
+		rate := percent(float64(v.FalsePositive))
+		all = append(all, measure{"true-positive-rate", "true positives at " + rate + " false ones", "true-positive rate at " + rate + " false positives", &v.FalsePositive, v.RiskValue})
+	}
+	for _, v := range r.Bayes {
+		prior := "right with prior " + percent(float64(v.Prior))
+		all = append(all, measure{"bayes-success", prior, "probability to guess " + prior, &v.Prior, v.RiskValue})
+	}
+	return all
+}
+
+// riskPicture has a row for each measure of the attack.
+func riskPicture(r service.RiskAnswer) figure.Picture {
+	var rows []figure.Row
+	for _, m := range measures(r) {
+		rows = append(rows, figure.Row{Name: m.drawn, Lower: float64(m.Lower), Upper: float64(m.Upper)})
+	}
+	return figure.Rows("The best attacker, "+r.Unit.Text(), "probability (advantage: difference of two)", rows)
+}
+
+func printRisk(w io.Writer, r service.RiskAnswer, _ *asking) {
+	fmt.Fprintf(w, "neighbors: %s\n\n", r.Unit.Text())
+	tw := print.NewTable(w, 3, 0)
+	fmt.Fprintf(tw, "  the best attacker's\t%s\tworst direction\n", titleOf(r.Advantage.Bounds))
+	for _, m := range measures(r) {
+		certified := ends(m.Lower, m.Upper, 0, " … ")
+		if m.Lower == m.Upper {
+			certified = short(m.Upper)
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\n", m.told, certified, m.WorstDirection)
+	}
+	tw.Flush()
+	if r.TheoryGap {
+		fmt.Fprint(w, gapNote)
+	}
+	fmt.Fprintln(w, "\nWithout the release: advantage 0, true-positive rate = false-positive rate, and\nright as often as the likelier data set comes up. The best attacker can always guess\nthat way, so that no end is below.")
+}
+
+// percent writes a probability the way people say it.
+func percent(p float64) string {
+	if p < 1e-4 {
+		return short(p)
+	}
+	return rounded(100*p, 6, near) + " %"
+}
+
+// comparisonPicture has a row for each method that applies.
+func comparisonPicture(a service.CompareAnswer) figure.Picture {
+	var rows []figure.Row
+	for _, r := range a.Methods {
+		row := figure.Row{Name: r.Method, Lower: math.NaN(), Upper: math.NaN(), Method: figure.Named("accounting", r.Method)}
+		if r.Epsilon == nil {
+			continue
+		}
+		if r.Of == accountant.Certified {
+			row.Lower = float64(*r.Lower)
+		}
+		row.Upper, row.Estimate = float64(*r.Epsilon), r.Of == accountant.Approximate
+		rows = append(rows, row)
+	}
+	return figure.Rows("ε by method, "+a.Unit.Text(), "ε at δ = "+short(a.Delta), rows)
+}
+
+func printComparison(w io.Writer, a service.CompareAnswer, _ *asking) {
+	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", a.Unit.Text(), short(a.Delta))
+	tw := print.NewTable(w, 3, 0)
+	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
+	for _, r := range a.Methods {
+		value, kind := "", fmt.Sprint(r.Kind)
+		switch r.Of {
+		case accountant.Certified:
+			b := service.Bounds{Lower: *r.Lower, Upper: *r.Epsilon}
+			kind, value = titleOf(b), ends(b.Lower, b.Upper, 0, " ≤ ε ≤ ")
+			if math.IsInf(float64(*r.Lower), 1) {
+				value = "ε = ∞"
+			}
+		case accountant.UpperBound:
+			value = "ε ≤ " + rounded(*r.Epsilon, 6, up)
+		case accountant.Approximate:
+			value = "ε ≈ " + rounded(*r.Epsilon, 6, near)
+		default:
+			value = "–"
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", r.Method, value, kind, strings.ReplaceAll(oneLine(r.Note), "no bound", print.Paint(w, print.Yellow, "no bound")))
+	}
+	tw.Flush()
+	fmt.Fprintln(w, "\nBy:")
+	for _, r := range a.Methods {
+		fmt.Fprintf(w, "  %s: %s\n", r.Method, r.Theorem)
+	}
+}
