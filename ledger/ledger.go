@@ -171,7 +171,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	if _, ok := l.store.(*file); ok && l.trust && !l.state.header {
 		l.state.until = l.trusted(ctx)
 	}
-	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false)
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) })
 	switch {
 	case err != nil:
 	case !l.state.header:
@@ -197,9 +197,9 @@ func (l *Ledger) whole(ctx context.Context) error {
 	return err
 }
 
-// follow takes over what lines gives. The last line that was read comes again, and must be there unchanged. quick makes it stop
-// with errUnknown at an entry that takes a computation. What it has taken over stays, also when a later line is wrong.
-func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool) error {
+// follow takes over what lines gives. The last line that was read comes again, and must be there unchanged.
+// What it has taken over stays, also when a later line is wrong.
+func (l *Ledger) follow(lines func(int64, func(Line) error) error) error {
 	s := l.state
 	first := s.header
 	err := lines(max(0, s.lines-1), func(line Line) error {
@@ -212,7 +212,7 @@ func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool) e
 		case !line.follows(s.head):
 			return atLine(l.store, s.lines+1, errChain)
 		}
-		if err := s.replay(line, quick); err != nil {
+		if err := s.replay(line); err != nil {
 			return atLine(l.store, s.lines+1, err)
 		}
 		if s.head == l.seen.head {
@@ -239,8 +239,8 @@ func atLine(s Store, number int64, err error) error {
 	return fmt.Errorf("%v:%d: %w", s, number, err)
 }
 
-// change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again: somebody
-// was first, or has made entries that take a computation, for which there is no time.
+// change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again, as
+// somebody was first.
 func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
@@ -253,7 +253,7 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 	}()
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
-		if err := l.follow(lines, true); err != nil {
+		if err := l.follow(lines); err != nil {
 			return nil, err
 		}
 		undo = l.state.mark()
@@ -265,7 +265,7 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.Is(err, errUnknown) || errors.Is(err, ErrConflict):
+	case errors.Is(err, ErrConflict):
 		return false, nil
 	case errors.Is(err, ErrInDoubt) || errors.Is(err, ErrBusy) || ctx.Err() != nil:
 		return false, err

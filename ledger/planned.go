@@ -88,7 +88,10 @@ func newPlanned(c Config) *planned {
 	return &planned{config: c, index: map[string]int{}, totals: map[float64]*total{}}
 }
 
-func (j *planned) count(a *admission, _ bool) error {
+// price has nothing to do: what a spend costs depends on all others.
+func (j *planned) price(*admission) error { return nil }
+
+func (j *planned) count(a *admission) error {
 	j.add(a)
 	for len(j.counts) < len(j.plans) {
 		j.counts = append(j.counts, 0)
@@ -140,84 +143,47 @@ func (j *planned) mark() (undo func()) {
 	return func() { j.counts = counts }
 }
 
-func (j *planned) prepare(ctx context.Context, a *admission) error {
-	if j.admits(a) {
-		return nil
-	}
+// fits remembers what it proves, and plans with it: of n runs that fit together each fits in its turn, where an interval of fewer
+// might by chance end higher.
+func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
+	one := n == 1 && len(all) == 1
 	for _, r := range j.refused {
-		if r.text == a.text && r.counts.below(j.counts) {
+		if one && r.text == all[0].text && r.counts.below(j.counts) {
 			if j.counts.below(r.counts) {
 				return r.err
 			}
 			return j.refusal("at least "+r.cost, nil)
 		}
 	}
-	want, forget := j.wish(1, a)
-	err := j.prove(ctx, a.text, want)
-	if err != nil {
-		forget()
-	}
-	return err
-}
-
-// foresee proves all of them in one question; where that fails they are asked for one by one.
-func (j *planned) foresee(ctx context.Context, all []*admission) {
-	want, forget := j.wish(1, all...)
-	if want.below(j.proved) {
-		return
-	}
-	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, roughAccuracy)
-	if err == nil && iv.Upper <= j.config.Epsilon {
-		j.proved = want
-	} else {
-		forget()
-	}
-}
-
-// fits adds n runs of a plan to the counts. What it proves is remembered, and the plan with it: of n runs that fit
-// together each fits in its turn, where an interval of fewer might by chance end higher.
-func (j *planned) fits(ctx context.Context, a *admission, n int64) error {
-	want, forget := j.wish(n, a)
+	want, forget := j.wish(n, all...)
 	if want.below(j.proved) {
 		return nil
 	}
 	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
-	if err == nil && iv.Upper > j.config.Epsilon {
-		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
-	}
-	if err != nil {
-		forget()
-		return err
-	}
-	j.proved = want
-	return nil
-}
-
-// prove shows that the counts, of which those of one plan are new, are within the budget.
-func (j *planned) prove(ctx context.Context, text string, want tally) error {
-	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
-	if err != nil {
-		return err
-	}
-	if iv.Upper <= j.config.Epsilon {
+	if err == nil && iv.Upper <= j.config.Epsilon {
 		j.proved = want
 		if narrow(iv, shownAccuracy) {
 			j.known = cost{want, iv}
 		}
 		return nil
 	}
-	if j.base != nil {
+	forget()
+	switch {
+	case err != nil:
+		return err
+	case j.base != nil:
 		return errWhole
+	case !one:
+		return j.refusal(costOf(iv, j.config.Epsilon), nil)
 	}
 	now, err := j.spent(ctx)
 	if err != nil {
 		return err
 	}
 	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
-	if !(lowerOf(iv) > j.config.Epsilon) {
-		return err // who has more work may prove another
+	if lowerOf(iv) > j.config.Epsilon { // otherwise who has more work may prove another
+		j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{all[0].text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
 	}
-	j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
 	return err
 }
 

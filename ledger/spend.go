@@ -183,7 +183,7 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) (left []*request
 				all = append(all, a)
 			}
 		}
-		l.state.policy.foresee(ctx, all)
+		_ = l.state.policy.fits(ctx, 1, all...) // one proof for all of them, where there is one
 	}
 	for _, r := range batch {
 		err := l.state.judged(r.ctx, r.entry)
@@ -249,7 +249,7 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 			r.err = fault.New("plan", "makes a line of more than %d bytes", maxLine)
 			continue
 		}
-		if err := s.count(r.entry, false); err != nil {
+		if err := s.count(r.entry); err != nil {
 			return nil, err
 		}
 		if r.entry.Key != "" {

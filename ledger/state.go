@@ -66,7 +66,7 @@ func (s *state) mark() (undo func()) {
 }
 
 // replay adds a line that was read.
-func (s *state) replay(line Line, quick bool) (err error) {
+func (s *state) replay(line Line) (err error) {
 	switch {
 	case !s.header:
 		err = s.readHeader(line.Content)
@@ -75,7 +75,7 @@ func (s *state) replay(line Line, quick bool) (err error) {
 	default:
 		var e entry
 		if e, err = s.entry(line.Content); err == nil {
-			err = s.count(e, quick)
+			err = s.count(e)
 		}
 		if err == nil && s.visit != nil {
 			s.visit(e, line.Sum)
@@ -134,32 +134,22 @@ func (s *state) begin(c *Config) error {
 		if !(c.Delta >= 0 && c.Delta < 1) {
 			return fault.New("delta", "%v is not in [0, 1)", c.Delta)
 		}
-		if len(c.Orders) > 0 {
-			return fault.New("orders", "are for adaptive ledgers, this one is planned")
-		}
 		s.policy = newPlanned(*c)
-	case Adaptive:
+	case Adaptive, AdaptiveGaussian, AdaptiveMenu:
 		s.policy, err = newFiltered(c)
-	case AdaptiveGaussian:
-		if len(c.Orders) > 0 {
-			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
-		}
-		s.policy, err = newGaussian(*c)
-	case AdaptiveMenu:
-		if len(c.Orders) > 0 {
-			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
-		}
-		s.policy, err = newMenued(c)
 	default:
 		err = fault.New("mode", "%.60q is not one of planned, adaptive, adaptive-gaussian, adaptive-menu", c.Mode)
 	}
-	if err == nil && c.Menu != nil && c.Mode != AdaptiveMenu {
+	switch {
+	case err != nil:
+		return err
+	case len(c.Orders) > 0 && c.Mode != Adaptive:
+		return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
+	case c.Menu != nil && c.Mode != AdaptiveMenu:
 		return fault.New("menu", "is for ledgers of the mode %s, this one is %s", AdaptiveMenu, c.Mode)
 	}
-	if err == nil {
-		s.config, s.header, s.keys = *c, true, map[digest]digest{}
-	}
-	return err
+	s.config, s.header, s.keys = *c, true, map[digest]digest{}
+	return nil
 }
 
 // firstLine completes a configuration and returns the line that a ledger with it begins with.
@@ -175,11 +165,10 @@ func (s *state) admission(e entry) (a *admission, err error) {
 	a, ok := s.stored[string(e.Plan)]
 	if !ok {
 		a = &admission{text: e.planText()}
-		parse := func() (*accountant.Plan, error) { return plan.Parse([]byte(a.text)) }
-		if j, ok := s.policy.(*menued); ok {
-			err = j.admit(a, parse)
+		if name := typeOf(a.text); name != "" && s.config.Mode == AdaptiveMenu {
+			a.plan, err = s.config.Menu.use(name)
 		} else {
-			a.plan, err = parse()
+			a.plan, err = plan.Parse([]byte(a.text))
 		}
 		if err != nil {
 			return nil, err
@@ -200,6 +189,8 @@ func (s *state) admission(e entry) (a *admission, err error) {
 		err = fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
 	case a.runs > maxRuns-s.runs:
 		err = fault.New("count", "%d runs on top of %d are above 2^53", a.runs, s.runs)
+	case a.cost == nil:
+		err = s.policy.price(a)
 	}
 	return a, err
 }
@@ -211,17 +202,17 @@ func (s *state) judged(ctx context.Context, e entry) error {
 	}
 	a, err := s.admission(e)
 	if err == nil {
-		err = s.policy.prepare(ctx, a)
+		err = s.policy.fits(ctx, 1, a)
 	}
 	return err
 }
 
 // count takes over an entry; one that was read may have its cost in a checkpoint.
-func (s *state) count(e entry, quick bool) error {
+func (s *state) count(e entry) error {
 	if s.summed >= s.until {
 		a, err := s.admission(e)
 		if err == nil {
-			err = s.policy.count(a, quick)
+			err = s.policy.count(a)
 		}
 		if err != nil {
 			return err
@@ -348,7 +339,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		head := s.head
 		done, err := l.change(ctx, func(context.Context) ([]Line, error) {
 			if s.head != head {
-				return nil, errUnknown
+				return nil, ErrConflict
 			}
 			line, err := newLine(head, checkpoint{int64(s.entries), now(), program(), s.runs, sums})
 			if err != nil {
@@ -430,7 +421,7 @@ type sums struct {
 	// SquaredMu is Σμ²: adaptive-gaussian.
 	SquaredMu *float64 `json:"squared-mu,omitempty"`
 	// Units is the units: adaptive-menu.
-	Units *int `json:"units,omitempty"`
+	Units *float64 `json:"units,omitempty"`
 }
 
 // A point says that entries are (Epsilon, Delta)-differentially private.

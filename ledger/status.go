@@ -112,8 +112,8 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 	if err != nil {
 		return st, err
 	}
-	if j, ok := l.state.policy.(*menued); ok {
-		if err := j.verify(ctx); err != nil {
+	if st.Config.Mode == AdaptiveMenu {
+		if err := st.Config.verifyMenu(ctx); err != nil {
 			return st, fmt.Errorf("%v: %w", l, err)
 		}
 	}
@@ -195,7 +195,7 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	}
 	above := limit + 1
 	for n := int64(1); above-count > 1; {
-		switch err := l.state.policy.fits(ctx, a, n); {
+		switch err := l.state.policy.fits(ctx, n, a); {
 		case err == nil:
 			count = n
 		case errors.Is(err, ErrBudget):

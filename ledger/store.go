@@ -111,21 +111,19 @@ type admission struct {
 	text string
 	plan *accountant.Plan
 	runs int64
-	cost []float64 // what a filter takes, once that is computed
+	cost []float64 // in a filter, once that is computed
 }
 
 // A policy decides about spends.
 type policy interface {
-	// prepare does what a spend takes to be admitted, or returns why it cannot be.
-	prepare(ctx context.Context, a *admission) error
+	// price computes the cost of a spend, where that does not depend on others, or returns why it can never be admitted.
+	price(a *admission) error
 	// admits reports whether a spend fits, as far as that needs no computation.
 	admits(a *admission) bool
-	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
-	fits(ctx context.Context, a *admission, n int64) error
-	// foresee prepares spends that are to be admitted together, if it is cheaper so than one by one.
-	foresee(ctx context.Context, all []*admission)
-	// count takes over an entry; quick makes it return errUnknown rather than compute.
-	count(a *admission, quick bool) error
+	// fits returns why n more of each spend, all together, would not be admitted, and changes nothing that counts.
+	fits(ctx context.Context, n int64, all ...*admission) error
+	// count takes over an entry.
+	count(a *admission) error
 	// mark returns a function that takes back what was counted since.
 	mark() (undo func())
 	// sums returns upper bounds of what everything counted costs, resume counts entries that cost that instead of any others,
@@ -135,9 +133,6 @@ type policy interface {
 	covers(ctx context.Context, s sums) error
 	spent(ctx context.Context) (Spent, error)
 }
-
-// errUnknown is of what takes a computation where there is no time for one.
-var errUnknown = errors.New("is not known yet")
 
 // errWhole is of a question for whose answer the entries before a checkpoint have to be read one by one.
 var errWhole = errors.New("rests on a checkpoint, and needs the entries themselves")
