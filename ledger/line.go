@@ -9,11 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -186,10 +184,6 @@ func startsLine(data []byte, begin string) bool {
 	return json.NewDecoder(strings.NewReader(text[n:])).Decode(&content) == io.ErrUnexpectedEOF
 }
 
-// strict decodes a content: one JSON value, and nothing else, whose keys are those of v. Places in its errors
-// count from the content.
-func strict(data []byte, v any) error { return strictjson.Decode(data, v) }
-
 // readAhead is how much of a file is read at a time.
 const readAhead = 1 << 18
 
@@ -222,41 +216,4 @@ type digest [16]byte
 func digestOf(text string) digest {
 	sum := sha256.Sum256([]byte(text))
 	return digest(sum[:16])
-}
-
-// entry returns the entry of a content. Most entries of a long ledger have a plan that was read before, and then are taken apart
-// without a reader of JSON: that would take eight times as long to open one of a million entries.
-func (s *state) entry(content []byte) (entry, error) {
-	if e, ok := s.plain(content); ok {
-		if _, ok = s.stored[string(e.Plan)]; ok || s.summed < s.until {
-			return e, nil
-		}
-	}
-	var e entry
-	return e, strict(content, &e)
-}
-
-// plain takes a content apart that is {"time":"…","note":"…","key":"…","plan":…} with the note and the key left out or not, in the
-// form that is written: printable ASCII without quotes and backslashes in the texts, which stand for themselves. It does not look
-// into the plan, which is up to the end of the content: who takes it for one knows it from elsewhere.
-func (s *state) plain(content []byte) (e entry, ok bool) {
-	var texts [3][]byte
-	for i, begin := range []string{`{"time":"`, `,"note":"`, `,"key":"`} {
-		behind, found := bytes.CutPrefix(content, []byte(begin))
-		if !found {
-			continue
-		}
-		texts[i], content, _ = bytes.Cut(behind, []byte{'"'})
-		if slices.ContainsFunc(texts[i], func(c byte) bool { return c < ' ' || c > '~' || c == '\\' }) {
-			return e, false
-		}
-	}
-	if plan, found := bytes.CutPrefix(content, []byte(`,"plan":`)); found && texts[0] != nil {
-		e.Plan, ok = bytes.CutSuffix(plan, []byte("}"))
-	}
-	if e.Time = s.last; string(texts[0]) != s.last {
-		e.Time = string(texts[0])
-	}
-	e.Note, e.Key = string(texts[1]), string(texts[2])
-	return e, ok
 }

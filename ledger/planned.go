@@ -171,8 +171,6 @@ func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 	switch {
 	case err != nil:
 		return err
-	case j.base != nil:
-		return errWhole
 	case !one:
 		return j.refusal(costOf(iv, j.config.Epsilon), nil)
 	}
@@ -304,9 +302,6 @@ var shares = []float64{1, 0.99, 0.5}
 const pointSlack = 3 * closeAccuracy
 
 func (j *planned) sums(ctx context.Context) (s sums, err error) {
-	if j.base != nil {
-		return s, errWhole
-	}
 	for _, share := range shares {
 		p := point{Delta: share * j.config.Delta}
 		iv, err := j.epsilon(ctx, j.counts, p.Delta, closeAccuracy, closeAccuracy)

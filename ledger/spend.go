@@ -187,7 +187,7 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) (left []*request
 	}
 	for _, r := range batch {
 		err := l.state.judged(r.ctx, r.entry)
-		if errors.Is(err, errWhole) {
+		if errors.Is(err, ErrBudget) && l.state.until > 0 { // the entries may cost less than a checkpoint says
 			if err = l.whole(r.ctx); err == nil {
 				err = l.state.judged(r.ctx, r.entry)
 			}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
@@ -26,30 +26,25 @@ import (
 
 // A state is what the lines read so far amount to.
 type state struct {
-	config  Config
-	header  bool
-	lines   int64 // with the header and checkpoints
-	entries int
-	until   int  // how many of them the checkpoint stands for that is believed, 0 if none is
-	summed  int  // until, once that was read
-	marked  mark // the last checkpoint
-	runs    int64
-	before  string // checksum of the line before the last
-	head    string // checksum of the last line
-	last    string // time of the last entry
-	policy  policy
-	visit   func(e entry, sum string) // is called with each entry, if set
-	check   func(sums) error          // is called with the sums of each checkpoint of this program, if set
-	stored  map[string]*admission     // plans seen lately, by the bytes that the line has
-	parsed  int                       // the bytes of those and of their texts
-	keys    map[digest]digest         // of the entries that have one: their plans
-	added   []digest                  // the keys of spends since the state was marked
-}
-
-// A mark is where a checkpoint stands: behind how many entries, and which program has written it; number counts them.
-type mark struct {
-	number, entries int
-	program         string
+	config      Config
+	header      bool
+	lines       int64 // with the header and checkpoints
+	entries     int
+	until       int // how many of them the checkpoint stands for that is believed, 0 if none is
+	summed      int // until, once that was read
+	checkpoints int // how many were read
+	own         int // how many entries the last checkpoint of this program stands for
+	runs        int64
+	before      string // checksum of the line before the last
+	head        string // checksum of the last line
+	last        string // time of the last entry
+	policy      policy
+	visit       func(e entry, sum string) // is called with each entry, if set
+	check       func(sums) error          // is called with the sums of each checkpoint of this program, if set
+	stored      map[string]*admission     // plans seen lately, by the bytes that the line has
+	parsed      int                       // the bytes of those and of their texts
+	keys        map[digest]digest         // of the entries that have one: their plans
+	added       []digest                  // the keys of spends since the state was marked
 }
 
 // mark returns a function that takes the state back to what it is now.
@@ -74,7 +69,7 @@ func (s *state) replay(line Line) (err error) {
 		err = s.pass(line.Content)
 	default:
 		var e entry
-		if e, err = s.entry(line.Content); err == nil {
+		if err = strictjson.Decode(line.Content, &e); err == nil {
 			err = s.count(e)
 		}
 		if err == nil && s.visit != nil {
@@ -98,7 +93,7 @@ func (s *state) readHeader(content []byte) error {
 	if len(content) > maxHeader {
 		return fault.New("header", "has more than %d bytes", maxHeader)
 	}
-	if err := strict(content, &h); err != nil {
+	if err := strictjson.Decode(content, &h); err != nil {
 		return err
 	}
 	if h.Version != 1 {
@@ -300,7 +295,7 @@ func (s *state) repeated(e entry) error {
 
 // Checkpoint adds a line to the file that says what all entries before it cost. No entry is removed. When the program that has
 // written it opens the file again, it verifies every checksum as always, but computes the cost of later entries only; Verify, and any
-// other version of the program, computes that of all.
+// other program or version of it, computes that of all.
 //
 // A planned ledger adds the cost of later entries to that of the checkpoint by basic composition, which is enough to admit
 // most spends; before it refuses one it reads and composes all entries. The checkpoint itself takes as long as
@@ -310,7 +305,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		return fault.New("ledger", "is not a file, and only files have checkpoints")
 	}
 	if program() == "" {
-		return fault.New("checkpoint", "cannot be made by a program that does not know its version")
+		return fault.New("checkpoint", "cannot be made by a program that cannot read its own file")
 	}
 	if err := l.begin(ctx); err != nil {
 		return err
@@ -324,7 +319,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 			return err
 		}
 		s := l.state
-		if m := s.marked; m.number > 0 && m.entries == s.entries && m.program == program() {
+		if s.checkpoints > 0 && s.own == s.entries {
 			return nil
 		}
 		if spent, err := s.policy.spent(ctx); err != nil {
@@ -346,7 +341,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 				return nil, err
 			}
 			s.moved(line)
-			s.marked = mark{s.marked.number + 1, s.entries, program()}
+			s.checkpoints, s.own = s.checkpoints+1, s.entries
 			return []Line{line}, nil
 		})
 		if err != nil || done {
@@ -361,7 +356,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 func (l *Ledger) trusted(ctx context.Context) (entries int) {
 	_ = l.store.Lines(ctx, 0, func(line Line) error {
 		var c checkpoint
-		if isCheckpoint(line.Content) && strict(line.Content, &c) == nil && c.Program != "" && c.Program == program() {
+		if isCheckpoint(line.Content) && strictjson.Decode(line.Content, &c) == nil && c.Program != "" && c.Program == program() {
 			entries = int(c.Entries)
 		}
 		return nil
@@ -372,7 +367,7 @@ func (l *Ledger) trusted(ctx context.Context) (entries int) {
 // pass takes over a checkpoint. That which is believed stands for the entries before it; any other one is passed by, or checked.
 func (s *state) pass(content []byte) error {
 	var c checkpoint
-	if err := strict(content, &c); err != nil {
+	if err := strictjson.Decode(content, &c); err != nil {
 		return err
 	}
 	mine := c.Program != "" && c.Program == program()
@@ -395,7 +390,10 @@ func (s *state) pass(content []byte) error {
 			return err
 		}
 	}
-	s.marked = mark{s.marked.number + 1, s.entries, c.Program}
+	s.checkpoints++
+	if mine {
+		s.own = s.entries
+	}
 	return nil
 }
 
@@ -435,21 +433,9 @@ const checkpointBegin = `{"checkpoint":`
 // isCheckpoint reports whether a content is that of a checkpoint, and not an entry.
 func isCheckpoint(content []byte) bool { return bytes.HasPrefix(content, []byte(checkpointBegin)) }
 
-// program names what computes here. Two programs of one name compute the same bounds: it is a released version of the
-// module, a commit of it, or else the checksum of the program's file; "" if nothing is known, which no checkpoint believes.
+// program names what computes here, by the checksum of the program's file: the same program computes the same bounds. It is "" if the
+// file cannot be read, which no checkpoint believes.
 var program = sync.OnceValue(func() string {
-	const module = "github.com/dpaccountant/accountant"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		m := &info.Main
-		for _, d := range info.Deps {
-			if d.Path == module && d.Replace == nil {
-				m = d
-			}
-		}
-		if m.Path == module && strings.HasPrefix(m.Version, "v") && !strings.HasSuffix(m.Version, "+dirty") {
-			return module + "@" + m.Version
-		}
-	}
 	f, err := openSelf()
 	if err != nil {
 		return ""

@@ -44,7 +44,7 @@ func (l *Ledger) status(ctx context.Context) (st Status, err error) {
 		return st, err
 	}
 	s := l.state
-	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Guarantee: guarantee(s.config)}
+	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.checkpoints, Summed: s.summed, Guarantee: guarantee(s.config)}
 	switch store := l.store.(type) {
 	case *file:
 		st.Torn = store.torn
@@ -181,10 +181,8 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	if err := l.load(ctx); err != nil {
 		return 0, nil, err
 	}
-	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count
-		if err := l.whole(ctx); err != nil {
-			return 0, nil, err
-		}
+	if err := l.whole(ctx); err != nil { // a checkpoint may be enough to admit, and not to count
+		return 0, nil, err
 	}
 	a, err := l.state.admission(entry{Plan: storedPlan(plan)})
 	if err != nil {

@@ -134,9 +134,6 @@ type policy interface {
 	spent(ctx context.Context) (Spent, error)
 }
 
-// errWhole is of a question for whose answer the entries before a checkpoint have to be read one by one.
-var errWhole = errors.New("rests on a checkpoint, and needs the entries themselves")
-
 // errSums is of a checkpoint that no program writes for a ledger of this kind.
 var errSums = fault.New("sums", "are not those of a checkpoint of this ledger")
 
