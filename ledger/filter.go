@@ -131,16 +131,17 @@ func (j *filtered) price(a *admission) error {
 }
 
 // with returns the totals with n more of each spend, or why they are not within the budget.
-func (j *filtered) with(n int64, all ...*admission) (next []float64, err error) {
-	now := j.total
+func (j *filtered) with(n int64, all ...*admission) ([]float64, error) {
+	now, next := slices.Clone(j.total), slices.Clone(j.total)
 	for _, a := range all {
-		next = slices.Clone(now)
 		fits := false
 		for i, x := range a.cost {
 			switch {
 			case j.config.Mode == AdaptiveMenu:
-				next[i] += float64(n) * x // whole numbers, of which those within a budget are exact
-			case x != 0:
+				next[i] = now[i] + float64(n)*x // whole numbers, of which those within a budget are exact
+			case x == 0:
+				next[i] = now[i]
+			default:
 				next[i] = math.Nextafter(now[i]+repeated(x, j.budget[i], n), math.Inf(1))
 			}
 			fits = fits || next[i] <= j.budget[i]
@@ -148,7 +149,7 @@ func (j *filtered) with(n int64, all ...*admission) (next []float64, err error) 
 		if !fits {
 			return nil, j.refusal(now, next)
 		}
-		now = next
+		now, next = next, now
 	}
 	return now, nil
 }
@@ -171,8 +172,8 @@ func (j *filtered) fits(ctx context.Context, n int64, all ...*admission) error {
 	return err
 }
 
-func (j *filtered) admits(a *admission) bool {
-	_, err := j.with(1, a)
+func (j *filtered) admits(all ...*admission) bool {
+	_, err := j.with(1, all...)
 	return err == nil
 }
 
@@ -182,11 +183,6 @@ func (j *filtered) count(a *admission) error {
 		j.total = next
 	}
 	return err
-}
-
-func (j *filtered) mark() (undo func()) {
-	old := j.total
-	return func() { j.total = old }
 }
 
 // refusal says what is missing, at the order at which that is the least.

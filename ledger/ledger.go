@@ -245,25 +245,25 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 	limited, cancel := patient(ctx)
 	defer cancel()
 	held := limited
-	undo := func() {}
-	defer func() {
-		if !done {
-			undo()
-		}
-	}()
+	var added []Line
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
 		if err := l.follow(lines); err != nil {
 			return nil, err
 		}
-		undo = l.state.mark()
 		var cancel context.CancelFunc
 		held, cancel = context.WithTimeout(ctx, heldLimit())
 		defer cancel()
-		return make(held)
+		added, err = make(held)
+		return added, err
 	})
 	switch {
 	case err == nil:
+		for _, line := range added {
+			if l.state.replay(line) != nil {
+				break // the next call reads the line, and returns why
+			}
+		}
 		return true, nil
 	case errors.Is(err, ErrConflict):
 		return false, nil

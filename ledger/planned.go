@@ -132,15 +132,13 @@ func (j *planned) wish(n int64, all ...*admission) (want tally, forget func()) {
 	}
 }
 
-func (j *planned) admits(a *admission) bool {
-	i, ok := j.index[a.text]
-	return ok && j.counts.of(i) < j.proved.of(i) && j.counts.below(j.proved)
-}
-
-// mark keeps what was proved since: that does not depend on what was counted.
-func (j *planned) mark() (undo func()) {
-	counts := slices.Clone(j.counts)
-	return func() { j.counts = counts }
+func (j *planned) admits(all ...*admission) bool {
+	want, forget := j.wish(1, all...)
+	if want.below(j.proved) {
+		return true
+	}
+	forget()
+	return false
 }
 
 // fits remembers what it proves, and plans with it: of n runs that fit together each fits in its turn, where an interval of fewer

@@ -219,29 +219,33 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 	return rest, err
 }
 
-// admit counts the requests that fit on top of everything that is there, in their order, and returns their lines. Nobody
-// else may write until the lines are there, or the state is taken back.
+// admit returns the lines of the requests that fit, in their order, on top of everything that is there. Nobody else may write until
+// the lines are there.
 func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines []Line, err error) {
 	s := l.state
+	head, runs, keys := s.head, s.runs, map[string]bool{"": false}
+	var admitted []*admission
 	for _, r := range batch {
 		if !r.stage.CompareAndSwap(waiting, committing) {
 			continue
 		}
+		var a *admission
+		if a, r.err = s.asked(r.entry); r.err != nil {
+			continue
+		}
+		all := append(admitted, a)
+		if keys[r.entry.Key] || a.runs > maxRuns-runs || !judge && !s.policy.admits(all...) {
+			r.stage.Store(waiting) // until the next round
+			continue
+		}
 		if judge {
-			if r.err = s.judged(ctx, r.entry); r.err != nil && ctx.Err() != nil {
+			if r.err = s.policy.fits(ctx, 1, all...); r.err != nil && ctx.Err() != nil {
 				return nil, r.err
-			}
-		} else if r.err = s.repeated(r.entry); r.err == nil {
-			var a *admission
-			if a, r.err = s.admission(r.entry); r.err == nil && !s.policy.admits(a) {
-				r.stage.Store(waiting) // until the next round
+			} else if r.err != nil {
 				continue
 			}
 		}
-		if r.err != nil {
-			continue
-		}
-		line, err := newLine(s.head, r.entry)
+		line, err := newLine(head, r.entry)
 		if err != nil {
 			return nil, err
 		}
@@ -249,14 +253,8 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 			r.err = fault.New("plan", "makes a line of more than %d bytes", maxLine)
 			continue
 		}
-		if err := s.count(r.entry); err != nil {
-			return nil, err
-		}
-		if r.entry.Key != "" {
-			s.added = append(s.added, digestOf(r.entry.Key))
-		}
-		s.moved(line)
-		lines = append(lines, line)
+		lines, head, runs, admitted = append(lines, line), line.Sum, runs+a.runs, all
+		keys[r.entry.Key] = r.entry.Key != ""
 	}
 	return lines, nil
 }

@@ -44,20 +44,6 @@ type state struct {
 	stored      map[string]*admission     // plans seen lately, by the bytes that the line has
 	parsed      int                       // the bytes of those and of their texts
 	keys        map[digest]digest         // of the entries that have one: their plans
-	added       []digest                  // the keys of spends since the state was marked
-}
-
-// mark returns a function that takes the state back to what it is now.
-func (s *state) mark() (undo func()) {
-	s.added = nil
-	old, back := *s, s.policy.mark()
-	return func() {
-		for _, key := range s.added {
-			delete(s.keys, key)
-		}
-		*s = old
-		back()
-	}
 }
 
 // replay adds a line that was read.
@@ -77,15 +63,10 @@ func (s *state) replay(line Line) (err error) {
 		}
 	}
 	if err == nil {
-		s.moved(line)
+		s.lines++
+		s.before, s.head = s.head, line.Sum
 	}
 	return err
-}
-
-// moved makes a line the last one.
-func (s *state) moved(line Line) {
-	s.lines++
-	s.before, s.head = s.head, line.Sum
 }
 
 func (s *state) readHeader(content []byte) error {
@@ -190,12 +171,17 @@ func (s *state) admission(e entry) (a *admission, err error) {
 	return a, err
 }
 
+// asked returns the admission of an entry that has not been granted before.
+func (s *state) asked(e entry) (*admission, error) {
+	if err := s.repeated(e); err != nil {
+		return nil, err
+	}
+	return s.admission(e)
+}
+
 // judged returns an error unless the entry may be counted now.
 func (s *state) judged(ctx context.Context, e entry) error {
-	if err := s.repeated(e); err != nil {
-		return err
-	}
-	a, err := s.admission(e)
+	a, err := s.asked(e)
 	if err == nil {
 		err = s.policy.fits(ctx, 1, a)
 	}
@@ -337,12 +323,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 				return nil, ErrConflict
 			}
 			line, err := newLine(head, checkpoint{int64(s.entries), now(), program(), s.runs, sums})
-			if err != nil {
-				return nil, err
-			}
-			s.moved(line)
-			s.checkpoints, s.own = s.checkpoints+1, s.entries
-			return []Line{line}, nil
+			return []Line{line}, err
 		})
 		if err != nil || done {
 			return err

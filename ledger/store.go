@@ -118,14 +118,12 @@ type admission struct {
 type policy interface {
 	// price computes the cost of a spend, where that does not depend on others, or returns why it can never be admitted.
 	price(a *admission) error
-	// admits reports whether a spend fits, as far as that needs no computation.
-	admits(a *admission) bool
-	// fits returns why n more of each spend, all together, would not be admitted, and changes nothing that counts.
+	// admits reports whether spends fit, all together, as far as that needs no computation.
+	admits(all ...*admission) bool
+	// fits returns why n more of each spend, all together, would not be admitted, and counts nothing.
 	fits(ctx context.Context, n int64, all ...*admission) error
 	// count takes over an entry.
 	count(a *admission) error
-	// mark returns a function that takes back what was counted since.
-	mark() (undo func())
 	// sums returns upper bounds of what everything counted costs, resume counts entries that cost that instead of any others,
 	// and covers recomputes whether what is counted costs no more.
 	sums(ctx context.Context) (sums, error)
