@@ -26,8 +26,9 @@ type planned struct {
 	index   map[string]int // of plans, by text
 	plans   []*admission   // in the order of their first entry or question
 	counts  tally
-	proved  tally // counts that are within the budget
-	known   cost  // what was computed last of counts that there were, or are if a spend is granted
+	proved  tally                // counts that are within the budget
+	entries int64                // how many are counted
+	known   *accountant.Interval // ε of the counts, as closely as it is reported, once that is computed
 	refused []refusal
 	totals  map[float64]*total // by accuracy
 }
@@ -51,20 +52,12 @@ func (t tally) below(u tally) bool {
 	return true
 }
 
-func (t tally) equal(u tally) bool { return t.below(u) && u.below(t) }
-
-// A cost is what counts were found to cost, as closely as it is reported.
-type cost struct {
-	counts  tally
-	epsilon accountant.Interval
-}
-
-// A refusal is of a plan on top of counts, which together are above the budget.
+// A refusal is of a plan on top of so many entries, which together are above the budget.
 type refusal struct {
-	text   string
-	counts tally
-	cost   string // ε is no less
-	err    error
+	text    string
+	entries int64
+	cost    string // ε is no less
+	err     error
 }
 
 // A total is the accountant of some counts, which keeps what it has computed.
@@ -97,6 +90,8 @@ func (j *planned) count(a *admission) error {
 		j.counts = append(j.counts, 0)
 	}
 	j.counts[j.index[a.text]]++
+	j.entries++
+	j.known = nil
 	return nil
 }
 
@@ -146,10 +141,11 @@ func (j *planned) admits(all ...*admission) bool {
 func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 	one := n == 1 && len(all) == 1
 	for _, r := range j.refused {
-		if one && r.text == all[0].text && r.counts.below(j.counts) {
-			if j.counts.below(r.counts) {
-				return r.err
-			}
+		switch {
+		case !one || r.text != all[0].text:
+		case r.entries == j.entries:
+			return r.err
+		default:
 			return j.refusal("at least "+r.cost, nil)
 		}
 	}
@@ -160,16 +156,12 @@ func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
 	if err == nil && iv.Upper <= j.config.Epsilon {
 		j.proved = want
-		if narrow(iv, shownAccuracy) {
-			j.known = cost{want, iv}
-		}
 		return nil
 	}
-	forget()
-	switch {
-	case err != nil:
+	if forget(); err != nil {
 		return err
-	case !one:
+	}
+	if !one {
 		return j.refusal(costOf(iv, j.config.Epsilon), nil)
 	}
 	now, err := j.spent(ctx)
@@ -178,7 +170,7 @@ func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 	}
 	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
 	if lowerOf(iv) > j.config.Epsilon { // otherwise who has more work may prove another
-		j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{all[0].text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
+		j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{all[0].text, j.entries, num(lowerOf(iv), j.config.Epsilon), err})
 	}
 	return err
 }
@@ -203,17 +195,14 @@ func (j *planned) refusal(cost string, now *Spent) error {
 }
 
 func (j *planned) spent(ctx context.Context) (s Spent, err error) {
-	if !j.known.counts.equal(j.counts) {
-		iv, err := j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
-		if err != nil {
-			return s, err
-		}
-		if cut(ctx) {
-			return Spent{Epsilon: iv}, nil
-		}
-		j.known = cost{slices.Clone(j.counts), iv}
+	if j.known != nil {
+		return Spent{Epsilon: *j.known}, nil
 	}
-	return Spent{Epsilon: j.known.epsilon}, nil
+	s.Epsilon, err = j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
+	if err == nil && !cut(ctx) {
+		j.known = &s.Epsilon
+	}
+	return s, err
 }
 
 // epsilon returns ε of the counts at δ, to a width and to the finest accuracy if it takes that to
@@ -330,13 +319,8 @@ func (j *planned) checkSums(s sums) error {
 }
 
 func (j *planned) resume(s sums) error {
-	err := j.checkSums(s)
-	if err == nil {
-		*j = *newPlanned(j.config)
-		j.base = &s
-		j.known.counts = tally{math.MaxInt64} // of no counts that there are
-	}
-	return err
+	j.base = &s // nothing is counted so far
+	return j.checkSums(s)
 }
 
 func (j *planned) covers(ctx context.Context, s sums) error {

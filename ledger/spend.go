@@ -69,42 +69,40 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 		return err
 	}
 	r := &request{ctx: ctx, entry: e, done: make(chan error, 1)}
-	queue, cancelled := l.queue, ctx.Done()
-	for {
-		select { // first of all, so that the batch has it
-		case queue <- r:
-			queue = nil
-		default:
-		}
-		select {
-		case queue <- r:
-			queue = nil
-		case err := <-r.done:
-			if p, ok := err.(panicked); ok {
-				panic(p.value)
-			}
-			return err
-		case l.turn <- struct{}{}:
-			// Also where the queue is full of those who gave up. In a goroutine, as this call may have to end before those of others do.
-			go func() {
-				defer l.end()
-				batch := l.batch()
-				defer func() {
-					if p := recover(); p != nil {
-						for _, r := range batch {
-							r.answer(panicked{p})
-						}
-					}
-				}()
-				l.spendAll(batch)
-			}()
-		case <-cancelled:
-			if r.stage.CompareAndSwap(waiting, gone) {
-				return ctx.Err()
-			}
-			cancelled = nil // it is being written: there is an answer soon
-		}
+	select {
+	case l.queue <- r:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
+	go l.serve() // as this call may have to end before those of others do
+	var err error
+	select {
+	case err = <-r.done:
+	case <-ctx.Done():
+		if r.stage.CompareAndSwap(waiting, gone) {
+			return ctx.Err()
+		}
+		err = <-r.done // it is being written: there is an answer soon
+	}
+	if p, ok := err.(panicked); ok {
+		panic(p.value)
+	}
+	return err
+}
+
+// serve answers the requests that wait when it has its turn.
+func (l *Ledger) serve() {
+	l.turn <- struct{}{}
+	defer l.end()
+	batch := l.batch()
+	defer func() {
+		if p := recover(); p != nil {
+			for _, r := range batch {
+				r.answer(panicked{p})
+			}
+		}
+	}()
+	l.spendAll(batch)
 }
 
 // batch takes requests from the queue, oldest first.
