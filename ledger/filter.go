@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -30,17 +28,6 @@ type filtered struct {
 // leastGivenDelta is the least δ beside which the 1e-188 that all steps of a Gaussian filter may give away (profiles.Mu) are
 // less than the rounding of rdp.MuWithin.
 const leastGivenDelta = 1e-150
-
-// givesAway reports whether a tail of some step may give everything away.
-func givesAway(steps []accountant.Step) bool {
-	return slices.ContainsFunc(steps, func(s accountant.Step) bool {
-		if b, ok := s.Mechanism.(profiles.GaussianBounded); ok {
-			_, leak := b.Above()
-			return leak > 0
-		}
-		return givesAway(s.Steps)
-	})
-}
 
 // maxOrders bounds the orders of an adaptive ledger; a handful is best.
 const maxOrders = 1000
@@ -112,7 +99,7 @@ func (j *filtered) price(a *admission) error {
 		if err != nil {
 			return err
 		}
-		if j.config.Delta < leastGivenDelta && givesAway(a.plan.Steps) {
+		if j.config.Delta < leastGivenDelta && a.leaks {
 			return fault.New("delta", "of the ledger is below %g, where the tails of discrete noise count", leastGivenDelta)
 		}
 		a.cost = []float64{square}
@@ -204,12 +191,14 @@ func (j *filtered) refusal(now, next []float64) error {
 		ErrBudget, num(j.orders[best], -1), num(x, b), num(b, -1), num(s, -1), num(max(0, b-s), -1))
 }
 
-func (j *filtered) spent(context.Context) (Spent, error) {
+func (j *filtered) spent(context.Context) (s Spent, left float64, err error) {
+	total, budget := j.total[0], j.budget[0]
 	switch j.config.Mode {
 	case AdaptiveMenu:
-		return Spent{Units: int(j.total[0]), UnitsBudget: j.config.Menu.Units}, nil
+		return Spent{Units: int(total), UnitsBudget: int(budget)}, budget - total, nil
 	case AdaptiveGaussian:
-		return Spent{Mu: rdp.MuOfSquare(j.total[0]), MuBudget: math.Sqrt(j.budget[0])}, nil
+		s = Spent{Mu: rdp.MuOfSquare(total), MuBudget: math.Sqrt(budget)}
+		return s, math.Sqrt(max(0, s.MuBudget*s.MuBudget-s.Mu*s.Mu)), nil
 	}
 	best, share := 0, math.Inf(-1)
 	for i, b := range j.budget {
@@ -217,7 +206,8 @@ func (j *filtered) spent(context.Context) (Spent, error) {
 			best, share = i, x
 		}
 	}
-	return Spent{Order: j.orders[best], Renyi: j.total[best], RenyiBudget: j.budget[best]}, nil
+	s = Spent{Order: j.orders[best], Renyi: j.total[best], RenyiBudget: j.budget[best]}
+	return s, max(0, s.RenyiBudget-s.Renyi), nil
 }
 
 func (j *filtered) sums(context.Context) (s sums, err error) {

@@ -7,29 +7,28 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
 // A Config fixes what a ledger promises. It cannot be changed later.
 type Config struct {
-	Neighbors profiles.Relation
+	Neighbors profiles.Relation `json:"-"`
 	// RecordsPerPerson is how many records a person has at most, where the budget is for
 	// each person; 0 and 1 for each record.
-	RecordsPerPerson int64
-	Epsilon, Delta   float64
-	Mode             Mode
+	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
+	Epsilon          float64 `json:"epsilon"`
+	Delta            float64 `json:"delta"`
+	Mode             Mode    `json:"mode"`
 	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
 	// suit the budget. A planned ledger has none.
-	Orders []float64
+	Orders []float64 `json:"orders,omitempty"`
 	// Menu is that of an adaptive-menu ledger, of which making one needs no more than the text: relation, unit and budget are
 	// those of the menu.
-	Menu *MenuConfig
+	Menu *MenuConfig `json:"menu,omitempty"`
 }
 
 // ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
@@ -75,16 +74,11 @@ func (l *Ledger) Rest() bool {
 	default:
 		return false
 	}
-	l.rest()
-	return true
-}
-
-// rest forgets everything but the last line, and what calls.
-func (l *Ledger) rest() {
 	if s := l.state; l.seen.head == "" {
 		l.seen = resting{s.head, s.entries}
 	}
-	l.state = &state{visit: l.state.visit, check: l.state.check}
+	l.state = &state{}
+	return true
 }
 
 // hasLost is the error of a handle that knew entries which are not there any more.
@@ -150,7 +144,7 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 // OpenStore opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
 func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 	l := open(s)
-	l.trust = true
+	_, l.trust = s.(*file)
 	if err := l.load(ctx); err != nil {
 		return nil, err
 	}
@@ -168,7 +162,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	if l.lost != nil {
 		return l.lost
 	}
-	if _, ok := l.store.(*file); ok && l.trust && !l.state.header {
+	if l.trust && !l.state.header {
 		l.state.until = l.trusted(ctx)
 	}
 	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) })
@@ -187,12 +181,11 @@ func (l *Ledger) whole(ctx context.Context) error {
 	if l.state.until == 0 {
 		return nil
 	}
-	state, seen, trust := l.state, l.seen, l.trust
-	l.rest()
-	l.trust = false
-	err := l.load(ctx)
-	if l.trust = trust; err != nil {
-		l.state, l.seen = state, seen
+	all := open(l.store)
+	all.seen = resting{l.state.head, l.state.entries}
+	err := all.load(ctx)
+	if l.lost = all.lost; err == nil {
+		l.state = all.state
 	}
 	return err
 }
@@ -283,12 +276,7 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // Config returns what the ledger promises.
-func (l *Ledger) Config() Config { return l.config.clone() }
-
-func (c Config) clone() Config {
-	c.Orders = slices.Clone(c.Orders)
-	return c
-}
+func (l *Ledger) Config() Config { return l.config }
 
 // maxNote is the largest note in bytes.
 const maxNote = 1000
@@ -300,7 +288,7 @@ const maxNote = 1000
 // seconds, it returns an error, and nothing was spent. Spends that wait for one another reach the
 // disk together.
 func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
-	return l.enter(ctx, entry{Note: note, Plan: storedPlan(plan)})
+	return l.spend(ctx, entry{Note: note, Plan: storedPlan(plan)})
 }
 
 // SpendOnce is SpendPlan for callers who may not learn how it ended, and ask again with the same
@@ -311,20 +299,11 @@ func (l *Ledger) SpendOnce(ctx context.Context, key string, plan []byte, note st
 	if err := checkKey(key); err != nil {
 		return false, err
 	}
-	err = l.enter(ctx, entry{Note: note, Key: key, Plan: storedPlan(plan)})
+	err = l.spend(ctx, entry{Note: note, Key: key, Plan: storedPlan(plan)})
 	if errors.Is(err, errGranted) {
 		return true, nil
 	}
 	return false, err
-}
-
-// enter charges an entry, to which it gives the time.
-func (l *Ledger) enter(ctx context.Context, e entry) error {
-	if len(e.Note) > maxNote || !utf8.ValidString(e.Note) {
-		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
-	}
-	e.Time = now()
-	return l.spend(ctx, e)
 }
 
 // storedPlan is the plan as the file has it: JSON as JSON, YAML as a string.

@@ -49,29 +49,14 @@ const (
 type header struct {
 	Version   int    `json:"ledger"`
 	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is left out where the unit is a record.
-	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
-	Epsilon          float64   `json:"epsilon"`
-	Delta            float64   `json:"delta"`
-	Mode             Mode      `json:"mode"`
-	Orders           []float64 `json:"orders,omitempty"`
-	// Menu is that of an adaptive-menu ledger.
-	Menu *MenuConfig `json:"menu,omitempty"`
-	Time string      `json:"time"`
+	Config           // RecordsPerPerson is 0 where the unit is a record
+	Time      string `json:"time"`
 }
 
 // clock is the time of entries, which nothing depends on.
 var clock = time.Now
 
 func now() string { return clock().UTC().Format(time.RFC3339) }
-
-// unit is a number of records per person as the header has it.
-func unit(records int64) int64 {
-	if records == 1 {
-		return 0
-	}
-	return records
-}
 
 type entry struct {
 	Time string          `json:"time"`
@@ -208,12 +193,4 @@ func scanLines(r io.Reader) *bufio.Scanner {
 func isHead(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && len(text) == 2*sha256.Size && strings.ToLower(text) == text
-}
-
-// A digest stands for a text: two that differ share one with a probability of 2^-128.
-type digest [16]byte
-
-func digestOf(text string) digest {
-	sum := sha256.Sum256([]byte(text))
-	return digest(sum[:16])
 }

@@ -146,7 +146,7 @@ func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 		case r.entries == j.entries:
 			return r.err
 		default:
-			return j.refusal("at least "+r.cost, nil)
+			return j.refusal("at least " + r.cost)
 		}
 	}
 	want, forget := j.wish(n, all...)
@@ -162,13 +162,13 @@ func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 		return err
 	}
 	if !one {
-		return j.refusal(costOf(iv, j.config.Epsilon), nil)
+		return j.refusal(costOf(iv, j.config.Epsilon))
 	}
-	now, err := j.spent(ctx)
+	now, left, err := j.spent(ctx)
 	if err != nil {
 		return err
 	}
-	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
+	err = fmt.Errorf("%w, of which %s is spent and %s is left", j.refusal(costOf(iv, j.config.Epsilon)), num(max(0, now.Epsilon.Upper), -1), num(left, -1))
 	if lowerOf(iv) > j.config.Epsilon { // otherwise who has more work may prove another
 		j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{all[0].text, j.entries, num(lowerOf(iv), j.config.Epsilon), err})
 	}
@@ -184,25 +184,22 @@ func costOf(iv accountant.Interval, budget float64) string {
 }
 
 // refusal words what a spend would cost.
-func (j *planned) refusal(cost string, now *Spent) error {
-	b := j.config.Epsilon
-	text := fmt.Sprintf("it would bring ε to %s at δ = %s, where the budget is %s", cost, num(j.config.Delta, -1), num(b, -1))
-	if now != nil {
-		used := max(0, now.Epsilon.Upper)
-		text += fmt.Sprintf(", of which %s is spent and %s is left", num(used, -1), num(max(0, b-used), -1))
-	}
-	return fmt.Errorf("%w: %s", ErrBudget, text)
+func (j *planned) refusal(cost string) error {
+	return fmt.Errorf("%w: it would bring ε to %s at δ = %s, where the budget is %s", ErrBudget, cost, num(j.config.Delta, -1), num(j.config.Epsilon, -1))
 }
 
-func (j *planned) spent(ctx context.Context) (s Spent, err error) {
-	if j.known != nil {
-		return Spent{Epsilon: *j.known}, nil
+func (j *planned) spent(ctx context.Context) (s Spent, left float64, err error) {
+	iv := j.known
+	if iv == nil {
+		now, err := j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
+		if err != nil {
+			return s, 0, err
+		}
+		if iv = &now; !cut(ctx) {
+			j.known = iv
+		}
 	}
-	s.Epsilon, err = j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
-	if err == nil && !cut(ctx) {
-		j.known = &s.Epsilon
-	}
-	return s, err
+	return Spent{Epsilon: *iv}, max(0, j.config.Epsilon-max(0, iv.Upper)), nil
 }
 
 // epsilon returns ε of the counts at δ, to a width and to the finest accuracy if it takes that to

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -68,6 +69,10 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if len(e.Note) > maxNote || !utf8.ValidString(e.Note) {
+		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
+	}
+	e.Time = now()
 	r := &request{ctx: ctx, entry: e, done: make(chan error, 1)}
 	select {
 	case l.queue <- r:

@@ -39,11 +39,11 @@ type state struct {
 	head        string // checksum of the last line
 	last        string // time of the last entry
 	policy      policy
-	visit       func(e entry, sum string) // is called with each entry, if set
-	check       func(sums) error          // is called with the sums of each checkpoint of this program, if set
-	stored      map[string]*admission     // plans seen lately, by the bytes that the line has
-	parsed      int                       // the bytes of those and of their texts
-	keys        map[digest]digest         // of the entries that have one: their plans
+	visit       func(e entry, sum string)               // is called with each entry, if set
+	check       func(sums) error                        // is called with the sums of each checkpoint of this program, if set
+	stored      map[string]*admission                   // plans seen lately, by the bytes that the line has
+	parsed      int                                     // the bytes of those and of their texts
+	keys        map[[sha256.Size]byte][sha256.Size]byte // checksums of the keys of entries, and of their plans
 }
 
 // replay adds a line that was read.
@@ -87,7 +87,8 @@ func (s *state) readHeader(content []byte) error {
 	if h.RecordsPerPerson < 0 || h.RecordsPerPerson == 1 {
 		return fault.New("records-per-person", "%d is not a whole number above 1", h.RecordsPerPerson)
 	}
-	return s.begin(&Config{Neighbors: r, RecordsPerPerson: h.RecordsPerPerson, Epsilon: h.Epsilon, Delta: h.Delta, Mode: h.Mode, Orders: h.Orders, Menu: h.Menu})
+	h.Config.Neighbors = r
+	return s.begin(&h.Config)
 }
 
 // begin checks the configuration, completes it, and starts with it.
@@ -124,7 +125,7 @@ func (s *state) begin(c *Config) error {
 	case c.Menu != nil && c.Mode != AdaptiveMenu:
 		return fault.New("menu", "is for ledgers of the mode %s, this one is %s", AdaptiveMenu, c.Mode)
 	}
-	s.config, s.header, s.keys = *c, true, map[digest]digest{}
+	s.config, s.header, s.keys = *c, true, map[[sha256.Size]byte][sha256.Size]byte{}
 	return nil
 }
 
@@ -133,7 +134,11 @@ func firstLine(c *Config) (Line, error) {
 	if err := (&state{}).begin(c); err != nil {
 		return Line{}, err
 	}
-	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, c.Menu, now()})
+	h := header{1, c.Neighbors.String(), *c, now()}
+	if h.RecordsPerPerson == 1 {
+		h.RecordsPerPerson = 0
+	}
+	return newLine("", h)
 }
 
 // admission reads the plan of an entry.
@@ -149,7 +154,16 @@ func (s *state) admission(e entry) (a *admission, err error) {
 		if err != nil {
 			return nil, err
 		}
-		a.runs = runs(a.plan.Steps)
+		walk(a.plan.Steps, 1, func(s accountant.Step, times int64) {
+			if s.Mechanism != nil {
+				a.runs += times
+			}
+			if b, ok := s.Mechanism.(profiles.GaussianBounded); ok {
+				_, leak := b.Above()
+				a.leaks = a.leaks || leak > 0
+			}
+			a.branched = a.branched || s.Disjoint != nil
+		})
 		if s.stored == nil || len(s.stored) >= maxPlans || s.parsed > maxPlanText {
 			s.stored, s.parsed = map[string]*admission{}, 0
 		}
@@ -157,7 +171,7 @@ func (s *state) admission(e entry) (a *admission, err error) {
 		s.parsed += len(a.text) + len(e.Plan)
 	}
 	switch p := a.plan; {
-	case branched(p.Steps):
+	case a.branched:
 		return nil, fault.New("disjoint", "is not for a ledger, which does not know whether later spends are on the same parts of the records")
 	case p.Neighbors != s.config.Neighbors:
 		err = fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
@@ -215,23 +229,12 @@ const (
 	maxPlanText = 1 << 24
 )
 
-// runs is the number of runs of steps that plan.Parse has found to be at most
-// 2^53.
-func runs(steps []accountant.Step) int64 {
-	var n int64
+// walk calls visit with every step, the inner ones too, and how often it is run. plan.Parse has found all together to be at most 2^53.
+func walk(steps []accountant.Step, times int64, visit func(s accountant.Step, times int64)) {
 	for _, s := range steps {
-		if s.Mechanism != nil {
-			n += s.Count
-		} else {
-			n += s.Count * runs(s.Steps)
-		}
+		visit(s, times*s.Count)
+		walk(s.Steps, times*s.Count, visit)
 	}
-	return n
-}
-
-// branched reports whether some step has branches on disjoint parts of the records.
-func branched(steps []accountant.Step) bool {
-	return slices.ContainsFunc(steps, func(s accountant.Step) bool { return s.Disjoint != nil || branched(s.Steps) })
 }
 
 // A key lets a request that is repeated because its answer was lost spend once. It is in
@@ -258,9 +261,9 @@ func (s *state) keep(e entry) {
 	if e.Key == "" {
 		return
 	}
-	key := digestOf(e.Key)
+	key := sha256.Sum256([]byte(e.Key))
 	if _, ok := s.keys[key]; !ok {
-		s.keys[key] = digestOf(e.planText())
+		s.keys[key] = sha256.Sum256([]byte(e.planText()))
 	}
 }
 
@@ -270,10 +273,10 @@ func (s *state) repeated(e entry) error {
 	if e.Key == "" {
 		return nil
 	}
-	switch plan, ok := s.keys[digestOf(e.Key)]; {
+	switch plan, ok := s.keys[sha256.Sum256([]byte(e.Key))]; {
 	case !ok:
 		return nil
-	case plan != digestOf(e.planText()):
+	case plan != sha256.Sum256([]byte(e.planText())):
 		return fault.New("key", "%q was granted for another plan; every spend has a key of its own", e.Key)
 	}
 	return errGranted
@@ -308,7 +311,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		if s.checkpoints > 0 && s.own == s.entries {
 			return nil
 		}
-		if spent, err := s.policy.spent(ctx); err != nil {
+		if spent, _, err := s.policy.spent(ctx); err != nil {
 			return err
 		} else if err := s.config.within(spent); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -44,27 +43,15 @@ func (l *Ledger) status(ctx context.Context) (st Status, err error) {
 		return st, err
 	}
 	s := l.state
-	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.checkpoints, Summed: s.summed, Guarantee: guarantee(s.config)}
+	st = Status{Config: s.config, Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.checkpoints, Summed: s.summed, Guarantee: guarantee(s.config)}
 	switch store := l.store.(type) {
 	case *file:
 		st.Torn = store.torn
 	case *memory:
 		st.Head = ""
 	}
-	if st.Spent, err = s.policy.spent(ctx); err != nil {
-		return st, err
-	}
-	switch s.config.Mode {
-	case Planned:
-		st.Left = max(0, s.config.Epsilon-max(0, st.Spent.Epsilon.Upper))
-	case AdaptiveMenu:
-		st.Left = float64(st.Spent.UnitsBudget - st.Spent.Units)
-	case AdaptiveGaussian:
-		st.Left = math.Sqrt(max(0, st.Spent.MuBudget*st.Spent.MuBudget-st.Spent.Mu*st.Spent.Mu))
-	default:
-		st.Left = max(0, st.Spent.RenyiBudget-st.Spent.Renyi)
-	}
-	return st, nil
+	st.Spent, st.Left, err = s.policy.spent(ctx)
+	return st, err
 }
 
 // exact is the shortest decimal that reads back as x.
@@ -188,8 +175,8 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	if err != nil {
 		return 0, nil, err
 	}
-	if each := runs(a.plan.Steps); each > 0 {
-		limit = min(limit, (maxRuns-l.state.runs)/each)
+	if a.runs > 0 {
+		limit = min(limit, (maxRuns-l.state.runs)/a.runs)
 	}
 	above := limit + 1
 	for n := int64(1); above-count > 1; {

@@ -108,10 +108,12 @@ type Spent struct {
 
 // An admission is an entry's plan, with the text that stands for it, and how many runs it has.
 type admission struct {
-	text string
-	plan *accountant.Plan
-	runs int64
-	cost []float64 // in a filter, once that is computed
+	text     string
+	plan     *accountant.Plan
+	runs     int64
+	cost     []float64 // in a filter, once that is computed
+	leaks    bool      // a tail of some step may give everything away
+	branched bool      // some step has branches on disjoint parts of the records
 }
 
 // A policy decides about spends.
@@ -129,7 +131,8 @@ type policy interface {
 	sums(ctx context.Context) (sums, error)
 	resume(s sums) error
 	covers(ctx context.Context, s sums) error
-	spent(ctx context.Context) (Spent, error)
+	// spent returns what everything counted costs, and Status.Left.
+	spent(ctx context.Context) (s Spent, left float64, err error)
 }
 
 // errSums is of a checkpoint that no program writes for a ledger of this kind.
