@@ -134,9 +134,8 @@ func withoutCheckpoints(t *testing.T, path string) *Ledger {
 	var file []byte
 	head := ""
 	for _, raw := range bytes.SplitAfter(readFile(t, path), []byte("\n")) {
-		if _, rest, ok := splitLine(raw); ok && !isCheckpoint(rest) {
-			content := bytes.TrimSuffix(rest, []byte(lineSuffix))
-			line := Line{checksum(head, content), content}
+		if old, _, err := decodeLine(raw); err == nil && !isCheckpoint(old.Content) {
+			line := Line{checksum(head, old.Content), old.Content}
 			file, head = append(file, line.text()...), line.Sum
 		}
 	}
@@ -155,11 +154,11 @@ func forged(t *testing.T, path string, change func(*checkpoint)) string {
 	var file []byte
 	head := ""
 	for _, raw := range bytes.SplitAfter(readFile(t, path), []byte("\n")) {
-		_, rest, ok := splitLine(raw)
-		if !ok {
+		old, _, err := decodeLine(raw)
+		if err != nil {
 			continue
 		}
-		content := bytes.TrimSuffix(rest, []byte(lineSuffix))
+		content := old.Content
 		if isCheckpoint(content) {
 			var c checkpoint
 			if err := strictjson.Decode(content, &c); err != nil {

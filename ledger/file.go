@@ -52,7 +52,15 @@ func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) error 
 			}
 			return err
 		})
-		if err == nil && f.torn == 0 || before == nil || times >= looks || f.still(ctx, before, times) {
+		if err == nil && f.torn == 0 || before == nil || times >= looks {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(2 * time.Millisecond << times): // longer each time
+		}
+		if now, gone := os.Stat(f.path); gone == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime()) {
 			return err
 		}
 	}
@@ -72,27 +80,12 @@ func (f *file) look(ctx context.Context, n int64, each func(Line) error) (info o
 	return info, f.read(ctx, r, info, n, each)
 }
 
-// still waits a moment, longer each time, and reports whether the file stays as it was.
-func (f *file) still(ctx context.Context, before os.FileInfo, times int) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(2 * time.Millisecond << times):
-	}
-	now, err := os.Stat(f.path)
-	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
-}
-
 // read calls each with the lines of r after the first n. Where it does not know where those begin, it reads from the beginning, and
 // verifies the checksums of the lines before them.
 func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, each func(Line) error) error {
 	at := place{in: info}
-	if k := f.last; os.SameFile(k.in, info) && info.Size() >= k.end {
-		if n == k.line && k.missing == "" {
-			at = k
-		} else if n == k.line-1 {
-			at.line, at.end = n, k.start
-		}
+	if k := f.last; n == k.line-1 && os.SameFile(k.in, info) && info.Size() >= k.end {
+		at.line, at.end = n, k.start
 	}
 	f.torn = 0
 	prev := ""
@@ -107,10 +100,10 @@ func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, 
 		}
 		line, missing, err := decodeLine(raw)
 		switch {
-		case err != nil:
-		case line.Content == nil:
+		case err == errTorn:
 			f.torn = int64(len(raw))
 			return nil
+		case err != nil:
 		case at.line < n:
 			if !line.follows(prev) {
 				err = errChain
@@ -240,10 +233,10 @@ func (f *file) open() (r *os.File, made bool, err error) {
 		return r, made, err
 	}
 	if r, err = openPlain(f.path, os.O_RDWR|appending); err != nil {
-		return nil, false, problem(f.path, err)
+		return nil, false, err
 	}
 	data, err := io.ReadAll(io.NewSectionReader(r, 0, maxHeader+1))
-	if err == nil && (len(data) > maxHeader || !startsLine(data, `{"ledger":`)) {
+	if err == nil && (len(data) > maxHeader || !beginsHeader(data)) {
 		err = errExists(f)
 	}
 	if err != nil {
@@ -252,17 +245,21 @@ func (f *file) open() (r *os.File, made bool, err error) {
 	return r, false, err
 }
 
+// beginsHeader reports whether data is no more than the beginning of a header.
+func beginsHeader(data []byte) bool {
+	const begin = `{"ledger":`
+	line, _, err := decodeLine(data)
+	n := min(len(line.Content), len(begin))
+	return err == errTorn && string(line.Content[:n]) == begin[:n] && !bytes.HasSuffix(data, []byte{0})
+}
+
 // openLinked opens a ledger file, also through a symbolic link.
 func openLinked(path string, flag int) (*os.File, error) {
 	name, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openPlain(name, flag)
-	if err != nil {
-		return nil, problem(path, err)
-	}
-	return r, nil
+	return openPlain(name, flag)
 }
 
 // named reports whether the path still leads to a file.
@@ -333,7 +330,6 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	if err != nil {
 		return st, err
 	}
-	draft, err := f.Stat()
 	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close()); err != nil {
 		return st, problem(path, err)
 	}
@@ -343,9 +339,6 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	}
 	if err != nil {
 		return st, problem(path, err)
-	}
-	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, draft) {
-		return st, fmt.Errorf("%s: was replaced while it was made", path)
 	}
 	syncFolder(path)
 	return st, nil
@@ -417,12 +410,8 @@ func makeLock(name string, ledger os.FileInfo) error {
 	if info, err := os.Lstat(name); err == nil {
 		return lockable(info, ledger)
 	}
-	mode := os.FileMode(0o600)
-	for _, class := range []os.FileMode{0o060, 0o006} {
-		if ledger.Mode()&class&0o222 != 0 {
-			mode |= class
-		}
-	}
+	write := ledger.Mode() & 0o022
+	mode := 0o600 | write | write<<1
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if os.IsExist(err) {
 		return nil
@@ -465,7 +454,7 @@ func openPlain(name string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errNotRegular
+		return nil, &os.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
 	f, err := os.OpenFile(name, flag|plainly, 0)
 	if err != nil {
@@ -473,7 +462,7 @@ func openPlain(name string, flag int) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, cmp.Or(err, errNotRegular)
+		return nil, &os.PathError{Op: "open", Path: name, Err: cmp.Or(err, errNotRegular)}
 	}
 	return f, nil
 }

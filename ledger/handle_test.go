@@ -566,9 +566,8 @@ func TestOneMeaning(t *testing.T) {
 		var again []byte
 		head := ""
 		for _, raw := range strings.SplitAfter(changed, "\n") {
-			if _, rest, ok := splitLine([]byte(raw)); ok {
-				content := []byte(strings.TrimSuffix(string(rest), lineSuffix))
-				line := Line{checksum(head, content), content}
+			if old, _, err := decodeLine([]byte(raw)); err == nil {
+				line := Line{checksum(head, old.Content), old.Content}
 				again, head = append(again, line.text()...), line.Sum
 			}
 		}

@@ -81,11 +81,6 @@ func (l *Ledger) Rest() bool {
 	return true
 }
 
-// hasLost is the error of a handle that knew entries which are not there any more.
-func (l *Ledger) hasLost(entries int) error {
-	return fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, entries)
-}
-
 // begin waits until no other call is under way; end must follow.
 func (l *Ledger) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
@@ -194,35 +189,35 @@ func (l *Ledger) whole(ctx context.Context) error {
 // What it has taken over stays, also when a later line is wrong.
 func (l *Ledger) follow(lines func(int64, func(Line) error) error) error {
 	s := l.state
-	first := s.header
+	again := s.header
+	if again && l.seen.head == "" {
+		l.seen = resting{s.head, s.entries}
+	}
 	err := lines(max(0, s.lines-1), func(line Line) error {
 		switch {
-		case first && (line.Sum != s.head || !line.follows(s.before)):
+		case again && (line.Sum != s.head || !line.follows(s.before)):
 			return errChain
-		case first:
-			first = false
-			return nil
+		case again:
+			again = false
 		case !line.follows(s.head):
 			return atLine(l.store, s.lines+1, errChain)
+		default:
+			if err := s.replay(line); err != nil {
+				return atLine(l.store, s.lines+1, err)
+			}
 		}
-		if err := s.replay(line); err != nil {
-			return atLine(l.store, s.lines+1, err)
-		}
-		if s.head == l.seen.head {
+		if line.Sum == l.seen.head {
 			l.seen = resting{}
 		}
 		return nil
 	})
-	gone := err == nil || errors.Is(err, errChain)
 	switch {
-	case gone && first:
-		l.lost = l.hasLost(s.entries)
-	case gone && l.seen.head != "" && l.seen.entries >= 0:
-		l.lost = l.hasLost(l.seen.entries)
-	case err == nil && l.seen.head != "":
+	case l.seen.head == "", err != nil && !errors.Is(err, errChain), err != nil && l.seen.entries < 0:
+		return err
+	case l.seen.entries < 0:
 		l.lost = fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, l.seen.head)
 	default:
-		return err
+		l.lost = fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, l.seen.entries)
 	}
 	return l.lost
 }

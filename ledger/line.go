@@ -35,9 +35,6 @@ const (
 	// maxLine is longer than the line of any plan; JSON takes at most six bytes
 	// for one.
 	maxLine = 6*plan.MaxSize + 1<<16
-	// lineFrame is what a line has around its content.
-	lineFrame  = len(linePrefix) + 2*sha256.Size + len(lineMiddle) + len(lineSuffix)
-	maxContent = maxLine - lineFrame
 	// maxHeader is longer than the line of any header, which has at most maxOrders
 	// numbers.
 	maxHeader = 1 << 16
@@ -104,69 +101,47 @@ func checksum(prev string, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// splitLine returns the checksum that a line has, and what stands behind it,
-// which begins with the content.
-func splitLine(line []byte) (sum string, rest []byte, ok bool) {
-	const n = len(linePrefix) + 2*sha256.Size
-	if len(line) <= n+len(lineMiddle) || string(line[:len(linePrefix)]) != linePrefix || string(line[n:n+len(lineMiddle)]) != lineMiddle {
-		return "", nil, false
-	}
-	return string(line[len(linePrefix):n]), line[n+len(lineMiddle):], true
-}
-
 // follows reports whether the line has the checksum that one behind prev has.
 func (l Line) follows(prev string) bool { return checksum(prev, l.Content) == l.Sum }
 
 // errChain is of a line that is not what was written.
 var errChain = errors.New("the checksum does not follow from the line before: the file was damaged or changed here")
 
-// decodeLine returns the line that a file has there, and what it lacks of its ending, which only the last one may. A content that
-// is nil is torn: it would be the beginning of a line, of which a file system may leave zeros.
+// errTorn is of the beginning of a line, which ends before its content does.
+var errTorn = errors.New("the line is torn")
+
+// decodeLine returns the line that a file has there, and what it lacks of its ending, which only the last one may. Of a torn line, of
+// which a file system may leave zeros, it returns what there is of the content.
 func decodeLine(raw []byte) (line Line, missing string, err error) {
 	text := bytes.TrimRight(raw, "\x00")
-	sum, rest, framed := splitLine(text)
-	content, whole := bytes.CutSuffix(rest, []byte(lineSuffix))
+	at := min(len(text), len(linePrefix))
+	sum := string(text[at:min(len(text), at+2*sha256.Size)])
+	frame := linePrefix + sum + lineMiddle
+	n := min(len(text), len(frame))
+	framed := string(text[:n]) == frame[:n] && strings.Trim(sum, "0123456789abcdef") == ""
+	content, whole := bytes.CutSuffix(text[n:], []byte(lineSuffix))
 	switch {
 	case framed && whole:
 		return Line{sum, content}, "", nil
 	case bytes.HasSuffix(raw, []byte("\r\n")):
 		return line, "", known{errors.New("ends in a carriage return: something has changed the line ends to those of Windows"), errChain}
-	case bytes.HasSuffix(raw, []byte("\n")):
+	case !framed || bytes.HasSuffix(raw, []byte("\n")):
 		return line, "", errChain
-	case framed:
-		d := json.NewDecoder(bytes.NewReader(rest))
-		var value json.RawMessage
-		if d.Decode(&value) == nil {
-			end := d.InputOffset()
-			missing, ok := strings.CutPrefix(lineSuffix, string(rest[end:]))
-			if !ok {
-				err = known{errors.New("the line is whole but for its ending: the last bytes of the file were damaged or changed"), errChain}
-			}
-			return Line{sum, rest[:end]}, missing, err
+	}
+	var value json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(content))
+	switch err := d.Decode(&value); {
+	case err == nil:
+		end := d.InputOffset()
+		missing, ok := strings.CutPrefix(lineSuffix, string(content[end:]))
+		if !ok {
+			err = known{errors.New("the line is whole but for its ending: the last bytes of the file were damaged or changed"), errChain}
 		}
+		return Line{sum, content[:end]}, missing, err
+	case len(content) == 0, content[0] == '{' && err == io.ErrUnexpectedEOF:
+		return Line{sum, content}, "", errTorn
 	}
-	if !startsLine(text, "{") {
-		err = errChain
-	}
-	return line, "", err
-}
-
-// startsLine reports whether data is the beginning of a line that ends before its
-// content does, which begins with the given text.
-func startsLine(data []byte, begin string) bool {
-	text := string(data)
-	at := min(len(text), len(linePrefix))
-	sum := text[at:min(len(text), at+2*sha256.Size)]
-	frame := linePrefix + sum + lineMiddle + begin
-	n := min(len(text), len(frame))
-	if strings.Trim(sum, "0123456789abcdef") != "" || text[:n] != frame[:n] {
-		return false
-	}
-	if n = len(frame) - len(begin); len(text) <= n {
-		return true
-	}
-	var content json.RawMessage
-	return json.NewDecoder(strings.NewReader(text[n:])).Decode(&content) == io.ErrUnexpectedEOF
+	return line, "", errChain
 }
 
 // readAhead is how much of a file is read at a time.

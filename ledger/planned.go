@@ -302,14 +302,11 @@ func (j *planned) sums(ctx context.Context) (s sums, err error) {
 	return s, nil
 }
 
-// checkSums returns an error unless s can be of a checkpoint: the first point is at the ledger's δ, and what others leave of
-// δ is exact.
+// checkSums returns an error unless s can be of a checkpoint: what its points leave of the ledger's δ, of which the first leaves
+// nothing, is exact.
 func (j *planned) checkSums(s sums) error {
-	ok := len(s.Epsilon) > 0 && s.Epsilon[0].Delta == j.config.Delta && s.Lower >= 0 && s.Lower <= s.Epsilon[0].Epsilon
-	for _, p := range s.Epsilon {
-		ok = ok && p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta && p.Epsilon >= 0
-	}
-	if !ok {
+	far := func(p point) bool { return !(p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta) }
+	if len(s.Epsilon) == 0 || s.Epsilon[0].Delta != j.config.Delta || slices.ContainsFunc(s.Epsilon, far) {
 		return errSums
 	}
 	return nil

@@ -91,8 +91,8 @@ func BenchmarkOpenCheckpoint(b *testing.B) {
 			claim = sums{SquaredMu: &zero}
 		}
 		file := readFile(b, path)
-		sum, _, _ := splitLine(file[bytes.LastIndexByte(file[:len(file)-1], '\n')+1:])
-		line, _, err := encodeLine(sum, checkpoint{int64(scale.entries), now(), program(), int64(scale.entries), claim})
+		last, _, _ := decodeLine(file[bytes.LastIndexByte(file[:len(file)-1], '\n')+1:])
+		line, _, err := encodeLine(last.Sum, checkpoint{int64(scale.entries), now(), program(), int64(scale.entries), claim})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -252,7 +252,7 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 		if err != nil {
 			return nil, err
 		}
-		if len(line.Content) > maxContent {
+		if len(line.text()) > maxLine {
 			r.err = fault.New("plan", "makes a line of more than %d bytes", maxLine)
 			continue
 		}
