@@ -35,6 +35,7 @@ type place struct {
 	line       int64 // its number; 0 is before the first line
 	start, end int64
 	missing    string // what it lacks of its ending
+	before     string // the checksum of the line before
 }
 
 func (f *file) String() string { return f.path }
@@ -80,15 +81,14 @@ func (f *file) look(ctx context.Context, n int64, each func(Line) error) (info o
 	return info, f.read(ctx, r, info, n, each)
 }
 
-// read calls each with the lines of r after the first n. Where it does not know where those begin, it reads from the beginning, and
-// verifies the checksums of the lines before them.
+// read calls each with the lines of r after the first n. It begins with the last one that was read earlier, or the first, and verifies
+// the checksums of the lines before them.
 func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, each func(Line) error) error {
-	at := place{in: info}
-	if k := f.last; n == k.line-1 && os.SameFile(k.in, info) && info.Size() >= k.end {
-		at.line, at.end = n, k.start
+	at, prev := place{in: info}, ""
+	if k := f.last; n >= k.line-1 && os.SameFile(k.in, info) && info.Size() >= k.end {
+		at.line, at.end, prev = k.line-1, k.start, k.before
 	}
 	f.torn = 0
-	prev := ""
 	scan := scanLines(io.NewSectionReader(r, at.end, info.Size()-at.end))
 	for i := 1; scan.Scan(); i++ {
 		if i%256 == 0 && ctx.Err() != nil {
@@ -104,21 +104,16 @@ func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, 
 			f.torn = int64(len(raw))
 			return nil
 		case err != nil:
-		case at.line < n:
-			if !line.follows(prev) {
-				err = errChain
-			}
-		default:
+			return atLine(f, at.line+1, err)
+		case at.line < n && !line.follows(prev):
+			return atLine(f, at.line+1, errChain)
+		case at.line >= n:
 			if err := each(line); err != nil {
 				return err
 			}
 		}
-		if err != nil {
-			return atLine(f, at.line+1, err)
-		}
-		prev = line.Sum
-		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing}
-		f.last = at
+		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing, prev}
+		f.last, prev = at, line.Sum
 	}
 	if errors.Is(scan.Err(), bufio.ErrTooLong) {
 		return atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
@@ -188,13 +183,11 @@ func (f *file) write(r *os.File, added []Line) error {
 	if len(added) == 0 {
 		return flush(r)
 	}
-	at, end := f.last, f.last.end
-	text := bytes.NewBufferString(at.missing)
+	end := f.last.end
+	text := bytes.NewBufferString(f.last.missing)
 	for _, line := range added {
-		at.line, at.start = at.line+1, end+int64(text.Len())
 		text.Write(line.text())
 	}
-	at.end, at.missing = end+int64(text.Len()), ""
 	info, err := r.Stat()
 	if err == nil && info.Size() > end {
 		err = r.Truncate(end)
@@ -211,14 +204,10 @@ func (f *file) write(r *os.File, added []Line) error {
 		_ = r.Truncate(end)
 		return err
 	}
-	if at.in, err = r.Stat(); err != nil {
-		return err
+	if info, err = r.Stat(); err == nil && info.Size() != end+int64(text.Len()) {
+		err = errors.New("somebody else has written to it without the lock; do not count on this spend")
 	}
-	if at.in.Size() != at.end {
-		return errors.New("somebody else has written to it without the lock; do not count on this spend")
-	}
-	f.last = at
-	return nil
+	return err
 }
 
 // open opens the file to write to it, and says whether it has made it. A fresh one is not opened through a link, and must be no more
@@ -313,18 +302,19 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	defer os.Remove(f.Name())
 	defer f.Close()
 	w := bufio.NewWriterSize(f, readAhead)
-	head, left := "", l.state.lines // up to the last that was read
-	err = l.store.Lines(ctx, 0, func(line Line) (err error) {
-		if left > 0 && !line.follows(head) {
-			return atLine(l.store, l.state.lines-left+1, errChain)
+	n, head := int64(0), ""
+	err = l.store.Lines(ctx, 0, func(line Line) error {
+		switch {
+		case n == l.state.lines: // who copies has read no more
+			return nil
+		case !line.follows(head):
+			return atLine(l.store, n+1, errChain)
 		}
-		if left > 0 {
-			left, head = left-1, line.Sum
-			_, err = w.Write(line.text())
-		}
+		n, head = n+1, line.Sum
+		_, err := w.Write(line.text())
 		return err
 	})
-	if err == nil && (left > 0 || head != st.Head) {
+	if err == nil && head != st.Head {
 		err = fmt.Errorf("%v: was replaced or changed while it was copied", l)
 	}
 	if err != nil {

@@ -172,14 +172,20 @@ func (j *filtered) count(a *admission) error {
 	return err
 }
 
-// refusal says what is missing, at the order at which that is the least.
-func (j *filtered) refusal(now, next []float64) error {
-	best := 0
-	for i, x := range next {
-		if x/j.budget[i] < next[best]/j.budget[best] {
-			best = i
+// best is the order that has the smallest share of its budget spent.
+func (j *filtered) best(spent []float64) int {
+	best, least := 0, math.Inf(1)
+	for i, b := range j.budget {
+		if share := spent[i] / max(b, math.SmallestNonzeroFloat64); share < least {
+			best, least = i, share
 		}
 	}
+	return best
+}
+
+// refusal says what is missing, at the order at which that is the least.
+func (j *filtered) refusal(now, next []float64) error {
+	best := j.best(next)
 	s, x, b := now[best], next[best], j.budget[best]
 	switch j.config.Mode {
 	case AdaptiveMenu:
@@ -200,12 +206,7 @@ func (j *filtered) spent(context.Context) (s Spent, left float64, err error) {
 		s = Spent{Mu: rdp.MuOfSquare(total), MuBudget: math.Sqrt(budget)}
 		return s, math.Sqrt(max(0, s.MuBudget*s.MuBudget-s.Mu*s.Mu)), nil
 	}
-	best, share := 0, math.Inf(-1)
-	for i, b := range j.budget {
-		if x := (b - j.total[i]) / max(b, math.SmallestNonzeroFloat64); x > share {
-			best, share = i, x
-		}
-	}
+	best := j.best(j.total)
 	s = Spent{Order: j.orders[best], Renyi: j.total[best], RenyiBudget: j.budget[best]}
 	return s, max(0, s.RenyiBudget-s.Renyi), nil
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
+	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -214,7 +214,13 @@ func (s *state) count(e entry) error {
 		}
 		s.runs += a.runs
 	}
-	s.keep(e)
+	if e.Key != "" {
+		// Of a key that is in the file twice, which no spend writes, the first stays.
+		key := sha256.Sum256([]byte(e.Key))
+		if _, ok := s.keys[key]; !ok {
+			s.keys[key] = sha256.Sum256([]byte(e.planText()))
+		}
+	}
 	s.entries++
 	s.last = e.Time
 	return nil
@@ -254,18 +260,6 @@ func checkKey(key string) error {
 
 // errGranted is of an entry whose key has been spent with the same plan already.
 var errGranted = errors.New("was granted before")
-
-// keep remembers the key of an entry that counts, with its plan. Of a key that is in the file
-// twice, which no spend writes, the first stays.
-func (s *state) keep(e entry) {
-	if e.Key == "" {
-		return
-	}
-	key := sha256.Sum256([]byte(e.Key))
-	if _, ok := s.keys[key]; !ok {
-		s.keys[key] = sha256.Sum256([]byte(e.planText()))
-	}
-}
 
 // repeated returns errGranted if the entry was granted before under its key, and another error
 // if what was granted under it is another plan.
@@ -418,29 +412,16 @@ const checkpointBegin = `{"checkpoint":`
 func isCheckpoint(content []byte) bool { return bytes.HasPrefix(content, []byte(checkpointBegin)) }
 
 // program names what computes here, by the checksum of the program's file: the same program computes the same bounds. It is "" if the
-// file cannot be read, which no checkpoint believes.
+// file cannot be read, which no checkpoint believes. On Linux that is the file that runs, also where its name has been given to a
+// newer program: a checkpoint with that one's checksum would be believed by it, and not be its own.
 var program = sync.OnceValue(func() string {
-	f, err := openSelf()
+	name, _ := os.Executable()
+	if runtime.GOOS == "linux" {
+		name = "/proc/self/exe"
+	}
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text))
 })
-
-// openSelf opens the program's file. On Linux that is the file that runs, also where its name has been given to a newer program:
-// a checkpoint with that one's checksum would be believed by it, and not be its own.
-func openSelf() (*os.File, error) {
-	if f, err := os.Open("/proc/self/exe"); err == nil {
-		return f, nil
-	}
-	name, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(name)
-}
