@@ -44,15 +44,21 @@ func (f *file) String() string { return f.path }
 var looks = 5
 
 // Lines reads lines; see Store.
-func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) error {
+func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) (err error) {
+	defer locate(f.path, &err)
 	for times := 0; ; times++ {
-		before, err := f.look(ctx, n, func(l Line) error {
+		r, err := openLinked(f.path, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		before, err := f.read(ctx, r, n, func(l Line) error {
 			err := each(l)
 			if err == nil {
 				n++
 			}
 			return err
 		})
+		r.Close()
 		if err == nil && f.torn == 0 || before == nil || times >= looks {
 			return err
 		}
@@ -67,23 +73,12 @@ func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) error 
 	}
 }
 
-// look reads lines once; info is that of the file before.
-func (f *file) look(ctx context.Context, n int64, each func(Line) error) (info os.FileInfo, err error) {
-	defer locate(f.path, &err)
-	r, err := openLinked(f.path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
+// read calls each with the lines of r after the first n. It begins with the last one that was read earlier, or the first, and verifies
+// the checksums of the lines before them. It returns how the file was before.
+func (f *file) read(ctx context.Context, r *os.File, n int64, each func(Line) error) (info os.FileInfo, err error) {
 	if info, err = r.Stat(); err != nil {
 		return nil, err
 	}
-	return info, f.read(ctx, r, info, n, each)
-}
-
-// read calls each with the lines of r after the first n. It begins with the last one that was read earlier, or the first, and verifies
-// the checksums of the lines before them.
-func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, each func(Line) error) error {
 	at, prev := place{in: info}, ""
 	if k := f.last; n >= k.line-1 && os.SameFile(k.in, info) && info.Size() >= k.end {
 		at.line, at.end, prev = k.line-1, k.start, k.before
@@ -92,33 +87,33 @@ func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, 
 	scan := scanLines(io.NewSectionReader(r, at.end, info.Size()-at.end))
 	for i := 1; scan.Scan(); i++ {
 		if i%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return info, ctx.Err()
 		}
 		raw := scan.Bytes()
 		if at.line == 0 && !bytes.HasPrefix(raw, []byte(linePrefix)[:min(len(raw), len(linePrefix))]) {
-			return known{fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", f.path), errChain}
+			return info, known{fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", f.path), errChain}
 		}
 		line, missing, err := decodeLine(raw)
 		switch {
 		case err == errTorn:
 			f.torn = int64(len(raw))
-			return nil
+			return info, nil
 		case err != nil:
-			return atLine(f, at.line+1, err)
+			return info, atLine(f, at.line+1, err)
 		case at.line < n && !line.follows(prev):
-			return atLine(f, at.line+1, errChain)
+			return info, atLine(f, at.line+1, errChain)
 		case at.line >= n:
 			if err := each(line); err != nil {
-				return err
+				return info, err
 			}
 		}
 		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing, prev}
 		f.last, prev = at, line.Sum
 	}
 	if errors.Is(scan.Err(), bufio.ErrTooLong) {
-		return atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
+		return info, atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
 	}
-	return scan.Err()
+	return info, scan.Err()
 }
 
 // Append adds lines; see Store. Where there are none it makes what is there last: it may be the answer to a key, and who has written
@@ -138,7 +133,7 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 	if err != nil {
 		return err
 	}
-	if n := names(info); n > 1 {
+	if _, _, n, _ := owner(info); n > 1 {
 		return fmt.Errorf("%s: has %d names (hard links), and who uses another one would not see this lock; keep one", f.path, n)
 	}
 	held, err := takeLock(ctx, name, info)
@@ -152,11 +147,8 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 		return replaced
 	}
 	added, err := change(func(n int64, each func(Line) error) error {
-		info, err := r.Stat()
-		if err != nil {
-			return err
-		}
-		return f.read(ctx, r, info, n, each)
+		_, err := f.read(ctx, r, n, each)
+		return err
 	})
 	if err != nil {
 		return err
@@ -409,7 +401,7 @@ func makeLock(name string, ledger os.FileInfo) error {
 		return err
 	}
 	defer f.Close()
-	if uid, gid, ok := owner(ledger); ok && f.Chown(uid, gid) != nil {
+	if uid, gid, _, ok := owner(ledger); ok && f.Chown(uid, gid) != nil {
 		_ = f.Chown(-1, gid)
 	}
 	return f.Chmod(mode) // whatever the umask
@@ -424,12 +416,11 @@ func lockable(file, ledger os.FileInfo) error {
 	if !file.Mode().IsRegular() {
 		return errNotRegular
 	}
-	if n := names(file); n > 1 {
-		return fmt.Errorf("has %d names (hard links), and is written to; remove it, and the next spend makes another", n)
-	}
-	uid, gid, ok := owner(file)
-	of, group, known := owner(ledger)
+	uid, gid, n, ok := owner(file)
+	of, group, _, known := owner(ledger)
 	switch {
+	case n > 1:
+		return fmt.Errorf("has %d names (hard links), and is written to; remove it, and the next spend makes another", n)
 	case !ok || !known, uid == of, uid == 0, uid == os.Geteuid():
 		return nil
 	case ledger.Mode()&0o002 != 0, ledger.Mode()&0o020 != 0 && gid == group:

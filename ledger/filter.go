@@ -33,33 +33,36 @@ const leastGivenDelta = 1e-150
 const maxOrders = 1000
 
 // newFiltered completes the orders of c.
-func newFiltered(c *Config) (j *filtered, err error) {
-	j = &filtered{}
+func newFiltered(c *Config) (*filtered, error) {
+	j := &filtered{}
 	switch c.Mode {
 	case AdaptiveMenu:
-		if err = c.checkMenu(); err == nil {
-			j.budget = []float64{float64(c.Menu.Units)}
+		if err := c.checkMenu(); err != nil {
+			return nil, err
 		}
+		j.budget = []float64{float64(c.Menu.Units)}
 	case AdaptiveGaussian:
-		var mu float64
-		var g *rdp.GaussianFilter
-		if mu, err = rdp.MuWithin(c.Epsilon, c.Delta); err != nil {
+		mu, err := rdp.MuWithin(c.Epsilon, c.Delta)
+		if err != nil {
 			return nil, err
 		}
-		if g, err = rdp.NewGaussianFilter(mu); err == nil {
-			j.budget = []float64{g.Budget()}
+		g, err := rdp.NewGaussianFilter(mu)
+		if err != nil {
+			return nil, err
 		}
+		j.budget = []float64{g.Budget()}
 	default:
-		var f *rdp.Filter
-		if err = c.completeOrders(); err != nil {
+		if err := c.completeOrders(); err != nil {
 			return nil, err
 		}
-		if f, err = rdp.NewFilterFor(c.Epsilon, c.Delta, c.Orders...); err == nil {
-			j.orders, j.budget = f.Budget().Orders, f.Budget().Values
+		f, err := rdp.NewFilterFor(c.Epsilon, c.Delta, c.Orders...)
+		if err != nil {
+			return nil, err
 		}
+		j.orders, j.budget = f.Budget().Orders, f.Budget().Values
 	}
 	j.config, j.total = *c, make([]float64, len(j.budget))
-	return j, err
+	return j, nil
 }
 
 // completeOrders picks the orders of an adaptive ledger where none are given.
@@ -89,11 +92,11 @@ func (c *Config) completeOrders() error {
 func (j *filtered) price(a *admission) error {
 	switch j.config.Mode {
 	case AdaptiveMenu:
-		units, err := j.config.Menu.cost(a)
+		name, err := j.config.Menu.menu.ChargedAs(a.plan)
 		if err != nil {
 			return err
 		}
-		a.cost = []float64{float64(units)}
+		return j.config.Menu.charge(a, name)
 	case AdaptiveGaussian:
 		square, err := a.plan.SquaredMu()
 		if err != nil {
@@ -151,10 +154,7 @@ func repeated(x, budget float64, n int64) float64 {
 	return float64(n)*x*(1+0x1p-50) + float64(n)*0x1p-51*budget
 }
 
-func (j *filtered) fits(ctx context.Context, n int64, all ...*admission) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (j *filtered) fits(_ context.Context, n int64, all ...*admission) error {
 	_, err := j.with(n, all...)
 	return err
 }
@@ -212,44 +212,24 @@ func (j *filtered) spent(context.Context) (s Spent, left float64, err error) {
 }
 
 func (j *filtered) sums(context.Context) (s sums, err error) {
-	values := make([]*float64, len(j.total))
+	s.Renyi = make([]*float64, len(j.total))
 	for i, x := range j.total {
 		if !math.IsInf(x, 1) {
-			values[i] = &x
+			s.Renyi[i] = &x
 		}
-	}
-	switch j.config.Mode {
-	case AdaptiveMenu:
-		s.Units = values[0]
-	case AdaptiveGaussian:
-		s.SquaredMu = values[0]
-	default:
-		s.Renyi = values
 	}
 	return s, nil
 }
 
 // claimed returns the totals in a checkpoint.
 func (j *filtered) claimed(s sums) ([]float64, error) {
-	values := s.Renyi
-	switch j.config.Mode {
-	case AdaptiveMenu:
-		values = []*float64{s.Units}
-	case AdaptiveGaussian:
-		values = []*float64{s.SquaredMu}
-	}
-	if len(values) != len(j.total) {
+	if len(s.Renyi) != len(j.total) {
 		return nil, errSums
 	}
-	total := make([]float64, len(values))
-	for i, x := range values {
-		switch {
-		case x != nil && *x >= 0:
+	total := make([]float64, len(s.Renyi))
+	for i, x := range s.Renyi {
+		if total[i] = math.Inf(1); x != nil {
 			total[i] = *x
-		case x == nil && j.config.Mode == Adaptive:
-			total[i] = math.Inf(1)
-		default:
-			return nil, errSums
 		}
 	}
 	return total, nil

@@ -193,7 +193,8 @@ func TestLogOfReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader, shown := open(&file{path: path}), 0
-	if _, err := reader.log(t.Context(), func(Entry) { shown++ }); err != nil {
+	reader.state.visit = func(entry, string) { shown++ }
+	if err := reader.load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	replace(t, path, readFile(t, path))

@@ -232,17 +232,13 @@ func atLine(s Store, number int64, err error) error {
 func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
-	held := limited
 	var added []Line
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
 		if err := l.follow(lines); err != nil {
 			return nil, err
 		}
-		var cancel context.CancelFunc
-		held, cancel = context.WithTimeout(ctx, heldLimit())
-		defer cancel()
-		added, err = make(held)
+		added, err = make(limited)
 		return added, err
 	})
 	switch {
@@ -259,8 +255,6 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 		return false, err
 	case limited.Err() != nil && errors.Is(err, limited.Err()):
 		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
-	case errors.Is(held.Err(), context.DeadlineExceeded):
-		err = l.overtaken()
 	}
 	return false, err
 }

@@ -128,34 +128,20 @@ func TypeText(name string) []byte {
 	return text
 }
 
-// named returns the type with a name.
-func (m *MenuConfig) named(name string) (t accountant.MenuType, err error) {
+// charge gives a spend the cost of a type, and its steps unless it has some.
+func (m *MenuConfig) charge(a *admission, name string) error {
 	var names []string
 	for _, t := range m.menu.Types {
-		if t.Name == name {
-			return t, nil
+		if names = append(names, t.Name); t.Name != name {
+			continue
 		}
-		names = append(names, t.Name)
-	}
-	return t, fault.New("type", "%q is not one of %q", name, names)
-}
-
-// use returns a plan of one use of a type.
-func (m *MenuConfig) use(name string) (*accountant.Plan, error) {
-	t, err := m.named(name)
-	return &accountant.Plan{Neighbors: m.menu.Neighbors, RecordsPerPerson: max(m.menu.RecordsPerPerson, 1), Steps: t.Steps}, err
-}
-
-// cost returns the units of the type that an admission names, or of the cheapest that dominates its plan.
-func (m *MenuConfig) cost(a *admission) (units int, err error) {
-	name := typeOf(a.text)
-	if name == "" {
-		if name, err = m.menu.ChargedAs(a.plan); err != nil {
-			return 0, err
+		a.cost = []float64{float64(t.Cost)}
+		if a.plan == nil {
+			a.plan = &accountant.Plan{Neighbors: m.menu.Neighbors, RecordsPerPerson: max(m.menu.RecordsPerPerson, 1), Steps: t.Steps}
 		}
+		return nil
 	}
-	t, err := m.named(name)
-	return t.Cost, err
+	return fault.New("type", "%q is not one of %q", name, names)
 }
 
 // verifyMenu prices the menu anew: the units of the first line must be within its budget.

@@ -77,10 +77,6 @@ const (
 // maxRefusals is how many refusals are remembered.
 const maxRefusals = 8
 
-func newPlanned(c Config) *planned {
-	return &planned{config: c, index: map[string]int{}, totals: map[float64]*total{}}
-}
-
 // price has nothing to do: what a spend costs depends on all others.
 func (j *planned) price(*admission) error { return nil }
 

@@ -88,7 +88,7 @@ func BenchmarkOpenCheckpoint(b *testing.B) {
 		case Adaptive:
 			claim = sums{Renyi: []*float64{&zero, &zero, &zero, &zero, &zero}}
 		case AdaptiveGaussian:
-			claim = sums{SquaredMu: &zero}
+			claim = sums{Renyi: []*float64{&zero}}
 		}
 		file := readFile(b, path)
 		last, _, _ := decodeLine(file[bytes.LastIndexByte(file[:len(file)-1], '\n')+1:])

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -15,18 +14,12 @@ import (
 // Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
 // flush. Each is admitted for itself, on top of those before it, and each gets its own answer.
 
-// maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans: all of them are
-// remembered together.
-const (
-	maxBatch     = 1000
-	maxBatchSize = maxPlanText / 4
-)
+// maxBatch is how many spends go to the disk together.
+const maxBatch = 1000
 
 // tries is how often a spend is judged without the lock, while others spend, before
-// it is judged under the lock; heldLimit bounds that.
+// it is judged under the lock.
 const tries = 6
-
-func heldLimit() time.Duration { return lockWait / 2 }
 
 // testHeld is called by tests with the lock held.
 var testHeld = func() {}
@@ -112,11 +105,10 @@ func (l *Ledger) serve() {
 
 // batch takes requests from the queue, oldest first.
 func (l *Ledger) batch() (batch []*request) {
-	for size := 0; len(batch) < maxBatch && size < maxBatchSize; {
+	for len(batch) < maxBatch {
 		select {
 		case r := <-l.queue:
 			batch = append(batch, r)
-			size += len(r.entry.Plan)
 		default:
 			return batch
 		}

@@ -71,9 +71,6 @@ func (s *state) replay(line Line) (err error) {
 
 func (s *state) readHeader(content []byte) error {
 	var h header
-	if len(content) > maxHeader {
-		return fault.New("header", "has more than %d bytes", maxHeader)
-	}
 	if err := strictjson.Decode(content, &h); err != nil {
 		return err
 	}
@@ -83,9 +80,6 @@ func (s *state) readHeader(content []byte) error {
 	r, err := profiles.ParseRelation(h.Neighbors)
 	if err != nil {
 		return err
-	}
-	if h.RecordsPerPerson < 0 || h.RecordsPerPerson == 1 {
-		return fault.New("records-per-person", "%d is not a whole number above 1", h.RecordsPerPerson)
 	}
 	h.Config.Neighbors = r
 	return s.begin(&h.Config)
@@ -111,7 +105,7 @@ func (s *state) begin(c *Config) error {
 		if !(c.Delta >= 0 && c.Delta < 1) {
 			return fault.New("delta", "%v is not in [0, 1)", c.Delta)
 		}
-		s.policy = newPlanned(*c)
+		s.policy = &planned{config: *c, index: map[string]int{}, totals: map[float64]*total{}}
 	case Adaptive, AdaptiveGaussian, AdaptiveMenu:
 		s.policy, err = newFiltered(c)
 	default:
@@ -147,7 +141,7 @@ func (s *state) admission(e entry) (a *admission, err error) {
 	if !ok {
 		a = &admission{text: e.planText()}
 		if name := typeOf(a.text); name != "" && s.config.Mode == AdaptiveMenu {
-			a.plan, err = s.config.Menu.use(name)
+			err = s.config.Menu.charge(a, name)
 		} else {
 			a.plan, err = plan.Parse([]byte(a.text))
 		}
@@ -392,12 +386,11 @@ type sums struct {
 	// Epsilon has bounds of ε at some δ, the first at the ledger's own, at which Lower is a lower one: planned.
 	Epsilon []point `json:"epsilon,omitempty"`
 	Lower   float64 `json:"lower,omitempty"`
-	// Renyi has the divergence at each order that the filter has, null for +Inf: adaptive.
+	// Renyi has the totals of a filter, null for +Inf: the divergence at each of its orders, or Σμ², or the units.
 	Renyi []*float64 `json:"renyi,omitempty"`
-	// SquaredMu is Σμ²: adaptive-gaussian.
+	// SquaredMu and Units are what earlier versions had for the last two.
 	SquaredMu *float64 `json:"squared-mu,omitempty"`
-	// Units is the units: adaptive-menu.
-	Units *float64 `json:"units,omitempty"`
+	Units     *float64 `json:"units,omitempty"`
 }
 
 // A point says that entries are (Epsilon, Delta)-differentially private.

@@ -139,10 +139,7 @@ func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
 
 // LogStore is Log for a ledger in a store.
 func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
-	return open(s).log(ctx, each)
-}
-
-func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
+	l := open(s)
 	l.state.visit = func(e entry, sum string) {
 		a := l.state.stored[string(e.Plan)] // was read just now
 		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: sum})
