@@ -84,7 +84,18 @@ func (f *file) read(ctx context.Context, r *os.File, n int64, each func(Line) er
 		at.line, at.end, prev = k.line-1, k.start, k.before
 	}
 	f.torn = 0
-	scan := scanLines(io.NewSectionReader(r, at.end, info.Size()-at.end))
+	scan := bufio.NewScanner(io.NewSectionReader(r, at.end, info.Size()-at.end))
+	scan.Buffer(make([]byte, readAhead), maxLine)
+	scan.Split(func(data []byte, atEOF bool) (int, []byte, error) { // lines with their line feed, the last one perhaps without
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && atEOF {
+			n = len(data)
+		}
+		if n == 0 {
+			return 0, nil, nil
+		}
+		return n, data[:n], nil
+	})
 	for i := 1; scan.Scan(); i++ {
 		if i%256 == 0 && ctx.Err() != nil {
 			return info, ctx.Err()

@@ -160,8 +160,7 @@ func (j *filtered) fits(_ context.Context, n int64, all ...*admission) error {
 }
 
 func (j *filtered) admits(all ...*admission) bool {
-	_, err := j.with(1, all...)
-	return err == nil
+	return j.fits(context.Background(), 1, all...) == nil
 }
 
 func (j *filtered) count(a *admission) error {

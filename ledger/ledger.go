@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -297,11 +296,9 @@ func (l *Ledger) SpendOnce(ctx context.Context, key string, plan []byte, note st
 
 // storedPlan is the plan as the file has it: JSON as JSON, YAML as a string.
 func storedPlan(plan []byte) json.RawMessage {
-	if t := strings.TrimSpace(string(plan)); strings.HasPrefix(t, "{") && utf8.ValidString(t) && json.Valid([]byte(t)) {
-		var b bytes.Buffer
-		if json.Compact(&b, []byte(t)) == nil {
-			return b.Bytes()
-		}
+	var b bytes.Buffer
+	if t := bytes.TrimSpace(plan); bytes.HasPrefix(t, []byte("{")) && utf8.Valid(t) && json.Compact(&b, t) == nil {
+		return b.Bytes()
 	}
 	text, _ := json.Marshal(string(plan)) // bytes that are not UTF-8 turn into U+FFFD
 	return text

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,6 +31,7 @@ const (
 	linePrefix = `{"chain":"`
 	lineMiddle = `","entry":`
 	lineSuffix = "}\n"
+	hexDigits  = "0123456789abcdef"
 	// maxLine is longer than the line of any plan; JSON takes at most six bytes
 	// for one.
 	maxLine = 6*plan.MaxSize + 1<<16
@@ -118,7 +118,7 @@ func decodeLine(raw []byte) (line Line, missing string, err error) {
 	sum := string(text[at:min(len(text), at+2*sha256.Size)])
 	frame := linePrefix + sum + lineMiddle
 	n := min(len(text), len(frame))
-	framed := string(text[:n]) == frame[:n] && strings.Trim(sum, "0123456789abcdef") == ""
+	framed := string(text[:n]) == frame[:n] && strings.Trim(sum, hexDigits) == ""
 	content, whole := bytes.CutSuffix(text[n:], []byte(lineSuffix))
 	switch {
 	case framed && whole:
@@ -146,26 +146,3 @@ func decodeLine(raw []byte) (line Line, missing string, err error) {
 
 // readAhead is how much of a file is read at a time.
 const readAhead = 1 << 18
-
-// scanLines returns a scanner of lines with their line feed, the last one perhaps without. A line is good until the next one is asked for.
-func scanLines(r io.Reader) *bufio.Scanner {
-	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, readAhead), maxLine)
-	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		n := bytes.IndexByte(data, '\n') + 1
-		if n == 0 && atEOF {
-			n = len(data)
-		}
-		if n == 0 {
-			return 0, nil, nil
-		}
-		return n, data[:n], nil
-	})
-	return s
-}
-
-// isHead reports whether text can be a checksum.
-func isHead(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && len(text) == 2*sha256.Size && strings.ToLower(text) == text
-}

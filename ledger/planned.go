@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -115,11 +116,7 @@ func (j *planned) wish(n int64, all ...*admission) (want tally, forget func()) {
 			delete(j.index, a.text)
 		}
 		j.plans = j.plans[:first]
-		for k, t := range j.totals {
-			if !t.counts.below(t.counts[:min(first, len(t.counts))]) {
-				delete(j.totals, k)
-			}
-		}
+		maps.DeleteFunc(j.totals, func(_ float64, t *total) bool { return len(t.counts) > first })
 	}
 }
 

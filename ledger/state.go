@@ -299,11 +299,6 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		if s.checkpoints > 0 && s.own == s.entries {
 			return nil
 		}
-		if spent, _, err := s.policy.spent(ctx); err != nil {
-			return err
-		} else if err := s.config.within(spent); err != nil {
-			return err
-		}
 		sums, err := s.policy.sums(ctx)
 		if err != nil {
 			return err

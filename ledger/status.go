@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
@@ -54,13 +54,8 @@ func (l *Ledger) status(ctx context.Context) (st Status, err error) {
 	return st, err
 }
 
-// exact is the shortest decimal that reads back as x.
-func exact(x float64) string {
-	return strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "e-0", "e-", 1)
-}
-
 func guarantee(c Config) string {
-	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", exact(c.Epsilon), exact(c.Delta), c.Neighbors)
+	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", digits(c.Epsilon, -1), digits(c.Delta, -1), c.Neighbors)
 	if c.RecordsPerPerson > 1 {
 		what += fmt.Sprintf(" of a person with at most %d records", c.RecordsPerPerson)
 	}
@@ -89,7 +84,7 @@ func Verify(ctx context.Context, path, head string) (Status, error) {
 
 // VerifyStore is Verify for a ledger in a store.
 func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
-	if head != "" && !isHead(head) {
+	if head != "" && (len(head) != 2*sha256.Size || strings.Trim(head, hexDigits) != "") {
 		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
 	l := open(s)
@@ -104,21 +99,15 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 			return st, fmt.Errorf("%v: %w", l, err)
 		}
 	}
-	if err := st.Config.within(st.Spent); err != nil {
+	// Entries of other ledgers were judged one by one.
+	if c := st.Config; st.Spent.Epsilon.Upper > c.Epsilon {
+		err = fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(st.Spent.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 		if _, left := parallel.Work(ctx); left < 0 {
 			err = parallel.ErrWork
 		}
 		return st, fmt.Errorf("%v: %w", l, err)
 	}
 	return st, nil
-}
-
-// within returns an error if the entries of a planned ledger are above the budget. Those of others were judged one by one.
-func (c Config) within(s Spent) error {
-	if !(s.Epsilon.Upper > c.Epsilon) {
-		return nil
-	}
-	return fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(s.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 }
 
 // An Entry is a spend of the file.

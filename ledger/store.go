@@ -140,9 +140,13 @@ var errSums = fault.New("sums", "are not those of a checkpoint of this ledger")
 
 // num writes x with seven digits, or with all if it would read like other.
 func num(x, other float64) string {
-	s := strconv.FormatFloat(x, 'g', 7, 64)
-	if x != other && s == strconv.FormatFloat(other, 'g', 7, 64) {
-		s = strconv.FormatFloat(x, 'g', -1, 64)
+	if s := digits(x, 7); x == other || s != digits(other, 7) {
+		return s
 	}
-	return strings.Replace(s, "e-0", "e-", 1)
+	return digits(x, -1)
+}
+
+// digits writes x with so many digits, or for -1 with the fewest that read back as x.
+func digits(x float64, n int) string {
+	return strings.Replace(strconv.FormatFloat(x, 'g', n, 64), "e-0", "e-", 1)
 }
