@@ -35,6 +35,7 @@ type place struct {
 	line       int64 // its number; 0 is before the first line
 	start, end int64
 	missing    string // what it lacks of its ending
+	before     string // the checksum of the line before
 }
 
 func (f *file) String() string { return f.path }
@@ -43,94 +44,87 @@ func (f *file) String() string { return f.path }
 var looks = 5
 
 // Lines reads lines; see Store.
-func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) error {
+func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) (err error) {
+	defer locate(f.path, &err)
 	for times := 0; ; times++ {
-		before, err := f.look(ctx, n, func(l Line) error {
+		r, err := openLinked(f.path, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		before, err := f.read(ctx, r, n, func(l Line) error {
 			err := each(l)
 			if err == nil {
 				n++
 			}
 			return err
 		})
-		if err == nil && f.torn == 0 || before == nil || times >= looks || f.still(ctx, before, times) {
+		r.Close()
+		if err == nil && f.torn == 0 || before == nil || times >= looks {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(2 * time.Millisecond << times): // longer each time
+		}
+		if now, gone := os.Stat(f.path); gone == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime()) {
 			return err
 		}
 	}
 }
 
-// look reads lines once; info is that of the file before.
-func (f *file) look(ctx context.Context, n int64, each func(Line) error) (info os.FileInfo, err error) {
-	defer locate(f.path, &err)
-	r, err := openLinked(f.path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
+// read calls each with the lines of r after the first n. It begins with the last one that was read earlier, or the first, and verifies
+// the checksums of the lines before them. It returns how the file was before.
+func (f *file) read(ctx context.Context, r *os.File, n int64, each func(Line) error) (info os.FileInfo, err error) {
 	if info, err = r.Stat(); err != nil {
 		return nil, err
 	}
-	return info, f.read(ctx, r, info, n, each)
-}
-
-// still waits a moment, longer each time, and reports whether the file stays as it was.
-func (f *file) still(ctx context.Context, before os.FileInfo, times int) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(2 * time.Millisecond << times):
-	}
-	now, err := os.Stat(f.path)
-	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
-}
-
-// read calls each with the lines of r after the first n. Where it does not know where those begin, it reads from the beginning, and
-// verifies the checksums of the lines before them.
-func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, each func(Line) error) error {
-	at := place{in: info}
-	if k := f.last; os.SameFile(k.in, info) && info.Size() >= k.end {
-		if n == k.line && k.missing == "" {
-			at = k
-		} else if n == k.line-1 {
-			at.line, at.end = n, k.start
-		}
+	at, prev := place{in: info}, ""
+	if k := f.last; n >= k.line-1 && os.SameFile(k.in, info) && info.Size() >= k.end {
+		at.line, at.end, prev = k.line-1, k.start, k.before
 	}
 	f.torn = 0
-	prev := ""
-	scan := scanLines(io.NewSectionReader(r, at.end, info.Size()-at.end))
+	scan := bufio.NewScanner(io.NewSectionReader(r, at.end, info.Size()-at.end))
+	scan.Buffer(make([]byte, readAhead), maxLine)
+	scan.Split(func(data []byte, atEOF bool) (int, []byte, error) { // lines with their line feed, the last one perhaps without
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && atEOF {
+			n = len(data)
+		}
+		if n == 0 {
+			return 0, nil, nil
+		}
+		return n, data[:n], nil
+	})
 	for i := 1; scan.Scan(); i++ {
 		if i%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return info, ctx.Err()
 		}
 		raw := scan.Bytes()
 		if at.line == 0 && !bytes.HasPrefix(raw, []byte(linePrefix)[:min(len(raw), len(linePrefix))]) {
-			return known{fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", f.path), errChain}
+			return info, known{fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", f.path), errChain}
 		}
 		line, missing, err := decodeLine(raw)
 		switch {
-		case err != nil:
-		case line.Content == nil:
+		case err == errTorn:
 			f.torn = int64(len(raw))
-			return nil
-		case at.line < n:
-			if !line.follows(prev) {
-				err = errChain
-			}
-		default:
+			return info, nil
+		case err != nil:
+			return info, atLine(f, at.line+1, err)
+		case at.line < n && !line.follows(prev):
+			return info, atLine(f, at.line+1, errChain)
+		case at.line >= n:
 			if err := each(line); err != nil {
-				return err
+				return info, err
 			}
 		}
-		if err != nil {
-			return atLine(f, at.line+1, err)
-		}
-		prev = line.Sum
-		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing}
-		f.last = at
+		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing, prev}
+		f.last, prev = at, line.Sum
 	}
 	if errors.Is(scan.Err(), bufio.ErrTooLong) {
-		return atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
+		return info, atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
 	}
-	return scan.Err()
+	return info, scan.Err()
 }
 
 // Append adds lines; see Store. Where there are none it makes what is there last: it may be the answer to a key, and who has written
@@ -150,7 +144,7 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 	if err != nil {
 		return err
 	}
-	if n := names(info); n > 1 {
+	if _, _, n, _ := owner(info); n > 1 {
 		return fmt.Errorf("%s: has %d names (hard links), and who uses another one would not see this lock; keep one", f.path, n)
 	}
 	held, err := takeLock(ctx, name, info)
@@ -164,11 +158,8 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 		return replaced
 	}
 	added, err := change(func(n int64, each func(Line) error) error {
-		info, err := r.Stat()
-		if err != nil {
-			return err
-		}
-		return f.read(ctx, r, info, n, each)
+		_, err := f.read(ctx, r, n, each)
+		return err
 	})
 	if err != nil {
 		return err
@@ -195,13 +186,11 @@ func (f *file) write(r *os.File, added []Line) error {
 	if len(added) == 0 {
 		return flush(r)
 	}
-	at, end := f.last, f.last.end
-	text := bytes.NewBufferString(at.missing)
+	end := f.last.end
+	text := bytes.NewBufferString(f.last.missing)
 	for _, line := range added {
-		at.line, at.start = at.line+1, end+int64(text.Len())
 		text.Write(line.text())
 	}
-	at.end, at.missing = end+int64(text.Len()), ""
 	info, err := r.Stat()
 	if err == nil && info.Size() > end {
 		err = r.Truncate(end)
@@ -218,14 +207,10 @@ func (f *file) write(r *os.File, added []Line) error {
 		_ = r.Truncate(end)
 		return err
 	}
-	if at.in, err = r.Stat(); err != nil {
-		return err
+	if info, err = r.Stat(); err == nil && info.Size() != end+int64(text.Len()) {
+		err = errors.New("somebody else has written to it without the lock; do not count on this spend")
 	}
-	if at.in.Size() != at.end {
-		return errors.New("somebody else has written to it without the lock; do not count on this spend")
-	}
-	f.last = at
-	return nil
+	return err
 }
 
 // open opens the file to write to it, and says whether it has made it. A fresh one is not opened through a link, and must be no more
@@ -240,10 +225,10 @@ func (f *file) open() (r *os.File, made bool, err error) {
 		return r, made, err
 	}
 	if r, err = openPlain(f.path, os.O_RDWR|appending); err != nil {
-		return nil, false, problem(f.path, err)
+		return nil, false, err
 	}
 	data, err := io.ReadAll(io.NewSectionReader(r, 0, maxHeader+1))
-	if err == nil && (len(data) > maxHeader || !startsLine(data, `{"ledger":`)) {
+	if err == nil && (len(data) > maxHeader || !beginsHeader(data)) {
 		err = errExists(f)
 	}
 	if err != nil {
@@ -252,17 +237,21 @@ func (f *file) open() (r *os.File, made bool, err error) {
 	return r, false, err
 }
 
+// beginsHeader reports whether data is no more than the beginning of a header.
+func beginsHeader(data []byte) bool {
+	const begin = `{"ledger":`
+	line, _, err := decodeLine(data)
+	n := min(len(line.Content), len(begin))
+	return err == errTorn && string(line.Content[:n]) == begin[:n] && !bytes.HasSuffix(data, []byte{0})
+}
+
 // openLinked opens a ledger file, also through a symbolic link.
 func openLinked(path string, flag int) (*os.File, error) {
 	name, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openPlain(name, flag)
-	if err != nil {
-		return nil, problem(path, err)
-	}
-	return r, nil
+	return openPlain(name, flag)
 }
 
 // named reports whether the path still leads to a file.
@@ -316,24 +305,24 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	defer os.Remove(f.Name())
 	defer f.Close()
 	w := bufio.NewWriterSize(f, readAhead)
-	head, left := "", l.state.lines // up to the last that was read
-	err = l.store.Lines(ctx, 0, func(line Line) (err error) {
-		if left > 0 && !line.follows(head) {
-			return atLine(l.store, l.state.lines-left+1, errChain)
+	n, head := int64(0), ""
+	err = l.store.Lines(ctx, 0, func(line Line) error {
+		switch {
+		case n == l.state.lines: // who copies has read no more
+			return nil
+		case !line.follows(head):
+			return atLine(l.store, n+1, errChain)
 		}
-		if left > 0 {
-			left, head = left-1, line.Sum
-			_, err = w.Write(line.text())
-		}
+		n, head = n+1, line.Sum
+		_, err := w.Write(line.text())
 		return err
 	})
-	if err == nil && (left > 0 || head != st.Head) {
+	if err == nil && head != st.Head {
 		err = fmt.Errorf("%v: was replaced or changed while it was copied", l)
 	}
 	if err != nil {
 		return st, err
 	}
-	draft, err := f.Stat()
 	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close()); err != nil {
 		return st, problem(path, err)
 	}
@@ -343,9 +332,6 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	}
 	if err != nil {
 		return st, problem(path, err)
-	}
-	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, draft) {
-		return st, fmt.Errorf("%s: was replaced while it was made", path)
 	}
 	syncFolder(path)
 	return st, nil
@@ -417,12 +403,8 @@ func makeLock(name string, ledger os.FileInfo) error {
 	if info, err := os.Lstat(name); err == nil {
 		return lockable(info, ledger)
 	}
-	mode := os.FileMode(0o600)
-	for _, class := range []os.FileMode{0o060, 0o006} {
-		if ledger.Mode()&class&0o222 != 0 {
-			mode |= class
-		}
-	}
+	write := ledger.Mode() & 0o022
+	mode := 0o600 | write | write<<1
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if os.IsExist(err) {
 		return nil
@@ -430,7 +412,7 @@ func makeLock(name string, ledger os.FileInfo) error {
 		return err
 	}
 	defer f.Close()
-	if uid, gid, ok := owner(ledger); ok && f.Chown(uid, gid) != nil {
+	if uid, gid, _, ok := owner(ledger); ok && f.Chown(uid, gid) != nil {
 		_ = f.Chown(-1, gid)
 	}
 	return f.Chmod(mode) // whatever the umask
@@ -445,12 +427,11 @@ func lockable(file, ledger os.FileInfo) error {
 	if !file.Mode().IsRegular() {
 		return errNotRegular
 	}
-	if n := names(file); n > 1 {
-		return fmt.Errorf("has %d names (hard links), and is written to; remove it, and the next spend makes another", n)
-	}
-	uid, gid, ok := owner(file)
-	of, group, known := owner(ledger)
+	uid, gid, n, ok := owner(file)
+	of, group, _, known := owner(ledger)
 	switch {
+	case n > 1:
+		return fmt.Errorf("has %d names (hard links), and is written to; remove it, and the next spend makes another", n)
 	case !ok || !known, uid == of, uid == 0, uid == os.Geteuid():
 		return nil
 	case ledger.Mode()&0o002 != 0, ledger.Mode()&0o020 != 0 && gid == group:
@@ -465,7 +446,7 @@ func openPlain(name string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errNotRegular
+		return nil, &os.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
 	f, err := os.OpenFile(name, flag|plainly, 0)
 	if err != nil {
@@ -473,7 +454,7 @@ func openPlain(name string, flag int) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, cmp.Or(err, errNotRegular)
+		return nil, &os.PathError{Op: "open", Path: name, Err: cmp.Or(err, errNotRegular)}
 	}
 	return f, nil
 }

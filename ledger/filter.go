@@ -2,134 +2,146 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-// filtered is the policy of adaptive ledgers of both kinds: Rényi divergences of plans add up in a filter, which admits them or not. In an
-// adaptive-gaussian ledger the order is 2, at which the divergence of Gaussian noise is μ²; the budget in (ε, δ) is turned into
-// the largest μ within it when the ledger is made, and that never changes.
+// filtered is the policy of the three adaptive modes: what a plan costs is a number that adds up, and a spend is admitted while a
+// total is within its budget. That number is
+//
+//   - the Rényi divergence, at each of some orders of which one has to stay within its budget (adaptive; rdp.Filter has the theorem);
+//   - μ², whose budget is the square of the largest μ within that in (ε, δ) (adaptive-gaussian; rdp.GaussianFilter);
+//   - the units of a type of the menu (adaptive-menu).
+//
+// The budget is fixed when the ledger is made.
 type filtered struct {
-	filter   *rdp.Filter
-	budget   rdp.Grid
-	gaussian bool
-	tiny     bool // δ is so small that no step may give anything away
+	config                Config
+	orders, budget, total []float64 // orders in an adaptive ledger only
 }
 
 // leastGivenDelta is the least δ beside which the 1e-188 that all steps of a Gaussian filter may give away (profiles.Mu) are
 // less than the rounding of rdp.MuWithin.
 const leastGivenDelta = 1e-150
 
-// givesAway reports whether a tail of some step may give everything away.
-func givesAway(steps []accountant.Step) bool {
-	return slices.ContainsFunc(steps, func(s accountant.Step) bool {
-		if b, ok := s.Mechanism.(profiles.GaussianBounded); ok {
-			_, leak := b.Above()
-			return leak > 0
-		}
-		return givesAway(s.Steps)
-	})
-}
-
 // maxOrders bounds the orders of an adaptive ledger; a handful is best.
 const maxOrders = 1000
 
 // newFiltered completes the orders of c.
 func newFiltered(c *Config) (*filtered, error) {
-	if len(c.Orders) > maxOrders {
-		return nil, fault.New("orders", "%d are more than %d", len(c.Orders), maxOrders)
-	}
-	if len(c.Orders) == 0 {
-		if !(c.Delta > 0 && c.Delta < 1) {
-			return nil, fault.New("delta", "%v is not in (0, 1), which adaptive ledgers need", c.Delta)
+	j := &filtered{}
+	switch c.Mode {
+	case AdaptiveMenu:
+		if err := c.checkMenu(); err != nil {
+			return nil, err
 		}
-		if c.Epsilon < 1e-9 {
-			return nil, fault.New("epsilon", "%v is not in [1e-09, +Inf), which adaptive ledgers need", c.Epsilon)
+		j.budget = []float64{float64(c.Menu.Units)}
+	case AdaptiveGaussian:
+		mu, err := rdp.MuWithin(c.Epsilon, c.Delta)
+		if err != nil {
+			return nil, err
 		}
-		// Around the order that is best for Gaussian noise; each order costs
-		// log(5)/(α−1) of ε against knowing the best one.
-		t := -2 * xmath.Log(c.Delta) / c.Epsilon
-		for _, x := range []float64{0.5, 0.75, 1, 1.5, 2.5} {
-			a, _ := strconv.ParseFloat(strconv.FormatFloat(1+x*t, 'g', 4, 64), 64)
-			if a > 1 {
-				c.Orders = append(c.Orders, a)
-			}
+		g, err := rdp.NewGaussianFilter(mu)
+		if err != nil {
+			return nil, err
 		}
-	}
-	f, err := rdp.NewFilterFor(c.Epsilon, c.Delta, c.Orders...)
-	if err != nil {
-		return nil, err
-	}
-	return &filtered{filter: f, budget: f.Budget()}, nil
-}
-
-func newGaussian(c Config) (*filtered, error) {
-	mu, err := rdp.MuWithin(c.Epsilon, c.Delta)
-	if err != nil {
-		return nil, err
-	}
-	g, err := rdp.NewGaussianFilter(mu)
-	if err != nil {
-		return nil, err
-	}
-	f, err := rdp.NewFilter(2, g.Budget())
-	if err != nil {
-		return nil, err
-	}
-	return &filtered{filter: f, budget: f.Budget(), gaussian: true, tiny: c.Delta < leastGivenDelta}, nil
-}
-
-// cost returns a divergence for each order.
-func (j *filtered) cost(a *admission) (c []float64, err error) {
-	switch {
-	case a.cost != nil:
-	case j.gaussian:
-		c = make([]float64, 1)
-		if c[0], err = a.plan.SquaredMu(); err == nil && j.tiny && givesAway(a.plan.Steps) {
-			err = fault.New("delta", "of the ledger is below %g, where the tails of discrete noise count", leastGivenDelta)
-		}
+		j.budget = []float64{g.Budget()}
 	default:
-		var curve rdp.Curve
-		if curve, err = a.plan.RDP(); err == nil {
-			c = rdp.OnOrders(curve, j.budget.Orders).Values
-			err = j.curve(c).Check()
+		if err := c.completeOrders(); err != nil {
+			return nil, err
+		}
+		f, err := rdp.NewFilterFor(c.Epsilon, c.Delta, c.Orders...)
+		if err != nil {
+			return nil, err
+		}
+		j.orders, j.budget = f.Budget().Orders, f.Budget().Values
+	}
+	j.config, j.total = *c, make([]float64, len(j.budget))
+	return j, nil
+}
+
+// completeOrders picks the orders of an adaptive ledger where none are given.
+func (c *Config) completeOrders() error {
+	switch {
+	case len(c.Orders) > maxOrders:
+		return fault.New("orders", "%d are more than %d", len(c.Orders), maxOrders)
+	case len(c.Orders) > 0:
+		return nil
+	case !(c.Delta > 0 && c.Delta < 1):
+		return fault.New("delta", "%v is not in (0, 1), which adaptive ledgers need", c.Delta)
+	case c.Epsilon < 1e-9:
+		return fault.New("epsilon", "%v is not in [1e-09, +Inf), which adaptive ledgers need", c.Epsilon)
+	}
+	// Around the order that is best for Gaussian noise; each order costs
+	// log(5)/(α−1) of ε against knowing the best one.
+	t := -2 * xmath.Log(c.Delta) / c.Epsilon
+	for _, x := range []float64{0.5, 0.75, 1, 1.5, 2.5} {
+		a, _ := strconv.ParseFloat(strconv.FormatFloat(1+x*t, 'g', 4, 64), 64)
+		if a > 1 {
+			c.Orders = append(c.Orders, a)
 		}
 	}
-	if a.cost == nil && err == nil {
-		a.cost = c
-	}
-	return a.cost, err
+	return nil
 }
 
-func (j *filtered) curve(cost []float64) rdp.Grid {
-	return rdp.Grid{Orders: j.budget.Orders, Values: cost}
+func (j *filtered) price(a *admission) error {
+	switch j.config.Mode {
+	case AdaptiveMenu:
+		name, err := j.config.Menu.menu.ChargedAs(a.plan)
+		if err != nil {
+			return err
+		}
+		return j.config.Menu.charge(a, name)
+	case AdaptiveGaussian:
+		square, err := a.plan.SquaredMu()
+		if err != nil {
+			return err
+		}
+		if j.config.Delta < leastGivenDelta && a.leaks {
+			return fault.New("delta", "of the ledger is below %g, where the tails of discrete noise count", leastGivenDelta)
+		}
+		a.cost = []float64{square}
+	default:
+		curve, err := a.plan.RDP()
+		if err != nil {
+			return err
+		}
+		cost := rdp.OnOrders(curve, j.orders)
+		if err := cost.Check(); err != nil {
+			return err
+		}
+		a.cost = cost.Values
+	}
+	return nil
 }
 
-func (j *filtered) prepare(ctx context.Context, a *admission) error { return j.fits(ctx, a, 1) }
-
-// fits multiplies the cost of a plan, with room for the rounding of a filter that adds the runs one by one.
-func (j *filtered) fits(ctx context.Context, a *admission, n int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// with returns the totals with n more of each spend, or why they are not within the budget.
+func (j *filtered) with(n int64, all ...*admission) ([]float64, error) {
+	now, next := slices.Clone(j.total), slices.Clone(j.total)
+	for _, a := range all {
+		fits := false
+		for i, x := range a.cost {
+			switch {
+			case j.config.Mode == AdaptiveMenu:
+				next[i] = now[i] + float64(n)*x // whole numbers, of which those within a budget are exact
+			case x == 0:
+				next[i] = now[i]
+			default:
+				next[i] = math.Nextafter(now[i]+repeated(x, j.budget[i], n), math.Inf(1))
+			}
+			fits = fits || next[i] <= j.budget[i]
+		}
+		if !fits {
+			return nil, j.refusal(now, next)
+		}
+		now, next = next, now
 	}
-	c, err := j.cost(a)
-	if err != nil {
-		return err
-	}
-	times := make([]float64, len(c))
-	for i, x := range c {
-		times[i] = repeated(x, j.budget.Values[i], n)
-	}
-	return j.refusal(times, j.filter.Fits(j.curve(times)))
+	return now, nil
 }
 
 // repeated is n·x, and as much more as the rounding of n additions can come to. Each of them
@@ -142,70 +154,65 @@ func repeated(x, budget float64, n int64) float64 {
 	return float64(n)*x*(1+0x1p-50) + float64(n)*0x1p-51*budget
 }
 
-func (j *filtered) admits(a *admission) bool {
-	return a.cost != nil && j.filter.Fits(j.curve(a.cost)) == nil
+func (j *filtered) fits(_ context.Context, n int64, all ...*admission) error {
+	_, err := j.with(n, all...)
+	return err
 }
 
-// foresee has nothing to gain: a filter admits at once.
-func (j *filtered) foresee(context.Context, []*admission) {}
-
-func (j *filtered) mark() (undo func()) {
-	old := j.filter.Clone()
-	return func() { j.filter = old }
+func (j *filtered) admits(all ...*admission) bool {
+	return j.fits(context.Background(), 1, all...) == nil
 }
 
-func (j *filtered) count(a *admission, quick bool) error {
-	if a.cost == nil && quick {
-		return errUnknown
+func (j *filtered) count(a *admission) error {
+	next, err := j.with(1, a)
+	if err == nil {
+		j.total = next
 	}
-	c, err := j.cost(a)
-	if err != nil {
-		return err
-	}
-	return j.refusal(c, j.filter.Spend(j.curve(c)))
+	return err
 }
 
-// refusal names the order at which the least is missing.
-func (j *filtered) refusal(cost []float64, err error) error {
-	if !errors.Is(err, rdp.ErrBudget) {
-		return err
-	}
-	spent, budget := j.filter.Spent().Values, j.budget.Values
-	best, over := 0, math.Inf(1)
-	for i, x := range cost {
-		if o := (spent[i] + x) / budget[i]; o < over {
-			best, over = i, o
+// best is the order that has the smallest share of its budget spent.
+func (j *filtered) best(spent []float64) int {
+	best, least := 0, math.Inf(1)
+	for i, b := range j.budget {
+		if share := spent[i] / max(b, math.SmallestNonzeroFloat64); share < least {
+			best, least = i, share
 		}
 	}
-	s, b := spent[best], budget[best]
-	if j.gaussian {
-		return fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, s+cost[best], b, s)
+	return best
+}
+
+// refusal says what is missing, at the order at which that is the least.
+func (j *filtered) refusal(now, next []float64) error {
+	best := j.best(next)
+	s, x, b := now[best], next[best], j.budget[best]
+	switch j.config.Mode {
+	case AdaptiveMenu:
+		return fmt.Errorf("%w: it costs %.0f units, of which %.0f of %.0f are left", ErrBudget, x-s, b-s, b)
+	case AdaptiveGaussian:
+		return fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, x, b, s)
 	}
 	return fmt.Errorf("%w: at Rényi order %s it would bring the divergence to %s, where the budget is %s, of which %s is spent and %s is left; no other order allows it either",
-		ErrBudget, num(j.budget.Orders[best], -1), num(s+cost[best], b), num(b, -1), num(s, -1), num(max(0, b-s), -1))
+		ErrBudget, num(j.orders[best], -1), num(x, b), num(b, -1), num(s, -1), num(max(0, b-s), -1))
 }
 
-func (j *filtered) spent(context.Context) (Spent, error) {
-	spent, budget := j.filter.Spent().Values, j.budget.Values
-	if j.gaussian {
-		return Spent{Mu: rdp.MuOfSquare(spent[0]), MuBudget: math.Sqrt(budget[0])}, nil
+func (j *filtered) spent(context.Context) (s Spent, left float64, err error) {
+	total, budget := j.total[0], j.budget[0]
+	switch j.config.Mode {
+	case AdaptiveMenu:
+		return Spent{Units: int(total), UnitsBudget: int(budget)}, budget - total, nil
+	case AdaptiveGaussian:
+		s = Spent{Mu: rdp.MuOfSquare(total), MuBudget: math.Sqrt(budget)}
+		return s, math.Sqrt(max(0, s.MuBudget*s.MuBudget-s.Mu*s.Mu)), nil
 	}
-	best, share := 0, math.Inf(-1)
-	for i, b := range budget {
-		if x := (b - spent[i]) / max(b, math.SmallestNonzeroFloat64); x > share {
-			best, share = i, x
-		}
-	}
-	return Spent{Order: j.budget.Orders[best], Renyi: spent[best], RenyiBudget: budget[best]}, nil
+	best := j.best(j.total)
+	s = Spent{Order: j.orders[best], Renyi: j.total[best], RenyiBudget: j.budget[best]}
+	return s, max(0, s.RenyiBudget-s.Renyi), nil
 }
 
 func (j *filtered) sums(context.Context) (s sums, err error) {
-	total := j.filter.Spent().Values
-	if j.gaussian {
-		return sums{SquaredMu: &total[0]}, nil
-	}
-	for i, x := range total {
-		s.Renyi = append(s.Renyi, nil)
+	s.Renyi = make([]*float64, len(j.total))
+	for i, x := range j.total {
 		if !math.IsInf(x, 1) {
 			s.Renyi[i] = &x
 		}
@@ -213,43 +220,31 @@ func (j *filtered) sums(context.Context) (s sums, err error) {
 	return s, nil
 }
 
-// total returns the divergences in a checkpoint.
-func (j *filtered) total(s sums) ([]float64, error) {
-	values := s.Renyi
-	if j.gaussian {
-		values = []*float64{s.SquaredMu}
+// claimed returns the totals in a checkpoint.
+func (j *filtered) claimed(s sums) ([]float64, error) {
+	if len(s.Renyi) != len(j.total) {
+		return nil, errSums
 	}
-	total := make([]float64, len(values))
-	for i, x := range values {
+	total := make([]float64, len(s.Renyi))
+	for i, x := range s.Renyi {
 		if total[i] = math.Inf(1); x != nil {
 			total[i] = *x
-		} else if j.gaussian {
-			return nil, errSums
 		}
-	}
-	if j.curve(total).Check() != nil {
-		return nil, errSums
 	}
 	return total, nil
 }
 
-func (j *filtered) resume(s sums) error {
-	total, err := j.total(s)
-	if err != nil {
-		return err
-	}
-	for i, x := range total { // a filter that had nothing rounds the sum up by one number
-		total[i] = max(0, math.Nextafter(x, math.Inf(-1)))
-	}
-	return j.filter.Spend(j.curve(total))
+func (j *filtered) resume(s sums) (err error) {
+	j.total, err = j.claimed(s)
+	return err
 }
 
 func (j *filtered) covers(_ context.Context, s sums) error {
-	total, err := j.total(s)
+	total, err := j.claimed(s)
 	if err != nil {
 		return err
 	}
-	for i, x := range j.filter.Spent().Values {
+	for i, x := range j.total {
 		if !(x <= total[i]) {
 			return fault.New("sums", "%v is less than what the entries cost, %v", total[i], x)
 		}

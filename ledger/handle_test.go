@@ -193,7 +193,8 @@ func TestLogOfReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader, shown := open(&file{path: path}), 0
-	if _, err := reader.log(t.Context(), func(Entry) { shown++ }); err != nil {
+	reader.state.visit = func(entry, string) { shown++ }
+	if err := reader.load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	replace(t, path, readFile(t, path))
@@ -422,9 +423,9 @@ type slowPolicy struct {
 	meanwhile func()
 }
 
-func (j slowPolicy) prepare(ctx context.Context, a *admission) error {
+func (j slowPolicy) fits(ctx context.Context, n int64, all ...*admission) error {
 	j.meanwhile()
-	return j.policy.prepare(ctx, a)
+	return j.policy.fits(ctx, n, all...)
 }
 
 // TestRefusalRemembered: what was refused, and what is more, is refused without a
@@ -445,13 +446,13 @@ func TestRefusalRemembered(t *testing.T) {
 	dead, cancel := context.WithCancel(t.Context())
 	cancel() // a computation would notice
 	j := l.state.policy
-	if err := j.prepare(dead, &admission{text: big}); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
+	if err := j.fits(dead, 1, &admission{text: big}); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
 		t.Errorf("again: %v", err)
 	}
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.prepare(dead, &admission{text: big}); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
+	if err := j.fits(dead, 1, &admission{text: big}); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
 		t.Errorf("on top of more: %v", err)
 	}
 }
@@ -566,9 +567,8 @@ func TestOneMeaning(t *testing.T) {
 		var again []byte
 		head := ""
 		for _, raw := range strings.SplitAfter(changed, "\n") {
-			if _, rest, ok := splitLine([]byte(raw)); ok {
-				content := []byte(strings.TrimSuffix(string(rest), lineSuffix))
-				line := Line{checksum(head, content), content}
+			if old, _, err := decodeLine([]byte(raw)); err == nil {
+				line := Line{checksum(head, old.Content), old.Content}
 				again, head = append(again, line.text()...), line.Sum
 			}
 		}

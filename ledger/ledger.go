@@ -7,29 +7,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
 // A Config fixes what a ledger promises. It cannot be changed later.
 type Config struct {
-	Neighbors profiles.Relation
+	Neighbors profiles.Relation `json:"-"`
 	// RecordsPerPerson is how many records a person has at most, where the budget is for
 	// each person; 0 and 1 for each record.
-	RecordsPerPerson int64
-	Epsilon, Delta   float64
-	Mode             Mode
+	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
+	Epsilon          float64 `json:"epsilon"`
+	Delta            float64 `json:"delta"`
+	Mode             Mode    `json:"mode"`
 	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
 	// suit the budget. A planned ledger has none.
-	Orders []float64
+	Orders []float64 `json:"orders,omitempty"`
 	// Menu is that of an adaptive-menu ledger, of which making one needs no more than the text: relation, unit and budget are
 	// those of the menu.
-	Menu *MenuConfig
+	Menu *MenuConfig `json:"menu,omitempty"`
 }
 
 // ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
@@ -75,21 +73,11 @@ func (l *Ledger) Rest() bool {
 	default:
 		return false
 	}
-	l.rest()
-	return true
-}
-
-// rest forgets everything but the last line, and what calls.
-func (l *Ledger) rest() {
 	if s := l.state; l.seen.head == "" {
 		l.seen = resting{s.head, s.entries}
 	}
-	l.state = &state{visit: l.state.visit, check: l.state.check}
-}
-
-// hasLost is the error of a handle that knew entries which are not there any more.
-func (l *Ledger) hasLost(entries int) error {
-	return fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, entries)
+	l.state = &state{}
+	return true
 }
 
 // begin waits until no other call is under way; end must follow.
@@ -150,7 +138,7 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 // OpenStore opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
 func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 	l := open(s)
-	l.trust = true
+	_, l.trust = s.(*file)
 	if err := l.load(ctx); err != nil {
 		return nil, err
 	}
@@ -168,10 +156,10 @@ func (l *Ledger) load(ctx context.Context) error {
 	if l.lost != nil {
 		return l.lost
 	}
-	if _, ok := l.store.(*file); ok && l.trust && !l.state.header {
+	if l.trust && !l.state.header {
 		l.state.until = l.trusted(ctx)
 	}
-	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false)
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) })
 	switch {
 	case err != nil:
 	case !l.state.header:
@@ -187,49 +175,48 @@ func (l *Ledger) whole(ctx context.Context) error {
 	if l.state.until == 0 {
 		return nil
 	}
-	state, seen, trust := l.state, l.seen, l.trust
-	l.rest()
-	l.trust = false
-	err := l.load(ctx)
-	if l.trust = trust; err != nil {
-		l.state, l.seen = state, seen
+	all := open(l.store)
+	all.seen = resting{l.state.head, l.state.entries}
+	err := all.load(ctx)
+	if l.lost = all.lost; err == nil {
+		l.state = all.state
 	}
 	return err
 }
 
-// follow takes over what lines gives. The last line that was read comes again, and must be there unchanged. quick makes it stop
-// with errUnknown at an entry that takes a computation. What it has taken over stays, also when a later line is wrong.
-func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool) error {
+// follow takes over what lines gives. The last line that was read comes again, and must be there unchanged.
+// What it has taken over stays, also when a later line is wrong.
+func (l *Ledger) follow(lines func(int64, func(Line) error) error) error {
 	s := l.state
-	first := s.header
+	again := s.header
+	if again && l.seen.head == "" {
+		l.seen = resting{s.head, s.entries}
+	}
 	err := lines(max(0, s.lines-1), func(line Line) error {
 		switch {
-		case first && (line.Sum != s.head || !line.follows(s.before)):
+		case again && (line.Sum != s.head || !line.follows(s.before)):
 			return errChain
-		case first:
-			first = false
-			return nil
+		case again:
+			again = false
 		case !line.follows(s.head):
 			return atLine(l.store, s.lines+1, errChain)
+		default:
+			if err := s.replay(line); err != nil {
+				return atLine(l.store, s.lines+1, err)
+			}
 		}
-		if err := s.replay(line, quick); err != nil {
-			return atLine(l.store, s.lines+1, err)
-		}
-		if s.head == l.seen.head {
+		if line.Sum == l.seen.head {
 			l.seen = resting{}
 		}
 		return nil
 	})
-	gone := err == nil || errors.Is(err, errChain)
 	switch {
-	case gone && first:
-		l.lost = l.hasLost(s.entries)
-	case gone && l.seen.head != "" && l.seen.entries >= 0:
-		l.lost = l.hasLost(l.seen.entries)
-	case err == nil && l.seen.head != "":
+	case l.seen.head == "", err != nil && !errors.Is(err, errChain), err != nil && l.seen.entries < 0:
+		return err
+	case l.seen.entries < 0:
 		l.lost = fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, l.seen.head)
 	default:
-		return err
+		l.lost = fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, l.seen.entries)
 	}
 	return l.lost
 }
@@ -239,40 +226,34 @@ func atLine(s Store, number int64, err error) error {
 	return fmt.Errorf("%v:%d: %w", s, number, err)
 }
 
-// change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again: somebody
-// was first, or has made entries that take a computation, for which there is no time.
+// change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again, as
+// somebody was first.
 func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
-	held := limited
-	undo := func() {}
-	defer func() {
-		if !done {
-			undo()
-		}
-	}()
+	var added []Line
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
-		if err := l.follow(lines, true); err != nil {
+		if err := l.follow(lines); err != nil {
 			return nil, err
 		}
-		undo = l.state.mark()
-		var cancel context.CancelFunc
-		held, cancel = context.WithTimeout(ctx, heldLimit())
-		defer cancel()
-		return make(held)
+		added, err = make(limited)
+		return added, err
 	})
 	switch {
 	case err == nil:
+		for _, line := range added {
+			if l.state.replay(line) != nil {
+				break // the next call reads the line, and returns why
+			}
+		}
 		return true, nil
-	case errors.Is(err, errUnknown) || errors.Is(err, ErrConflict):
+	case errors.Is(err, ErrConflict):
 		return false, nil
 	case errors.Is(err, ErrInDoubt) || errors.Is(err, ErrBusy) || ctx.Err() != nil:
 		return false, err
 	case limited.Err() != nil && errors.Is(err, limited.Err()):
 		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
-	case errors.Is(held.Err(), context.DeadlineExceeded):
-		err = l.overtaken()
 	}
 	return false, err
 }
@@ -283,12 +264,7 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // Config returns what the ledger promises.
-func (l *Ledger) Config() Config { return l.config.clone() }
-
-func (c Config) clone() Config {
-	c.Orders = slices.Clone(c.Orders)
-	return c
-}
+func (l *Ledger) Config() Config { return l.config }
 
 // maxNote is the largest note in bytes.
 const maxNote = 1000
@@ -300,7 +276,7 @@ const maxNote = 1000
 // seconds, it returns an error, and nothing was spent. Spends that wait for one another reach the
 // disk together.
 func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
-	return l.enter(ctx, entry{Note: note, Plan: storedPlan(plan)})
+	return l.spend(ctx, entry{Note: note, Plan: storedPlan(plan)})
 }
 
 // SpendOnce is SpendPlan for callers who may not learn how it ended, and ask again with the same
@@ -311,29 +287,18 @@ func (l *Ledger) SpendOnce(ctx context.Context, key string, plan []byte, note st
 	if err := checkKey(key); err != nil {
 		return false, err
 	}
-	err = l.enter(ctx, entry{Note: note, Key: key, Plan: storedPlan(plan)})
+	err = l.spend(ctx, entry{Note: note, Key: key, Plan: storedPlan(plan)})
 	if errors.Is(err, errGranted) {
 		return true, nil
 	}
 	return false, err
 }
 
-// enter charges an entry, to which it gives the time.
-func (l *Ledger) enter(ctx context.Context, e entry) error {
-	if len(e.Note) > maxNote || !utf8.ValidString(e.Note) {
-		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
-	}
-	e.Time = now()
-	return l.spend(ctx, e)
-}
-
 // storedPlan is the plan as the file has it: JSON as JSON, YAML as a string.
 func storedPlan(plan []byte) json.RawMessage {
-	if t := strings.TrimSpace(string(plan)); strings.HasPrefix(t, "{") && utf8.ValidString(t) && json.Valid([]byte(t)) {
-		var b bytes.Buffer
-		if json.Compact(&b, []byte(t)) == nil {
-			return b.Bytes()
-		}
+	var b bytes.Buffer
+	if t := bytes.TrimSpace(plan); bytes.HasPrefix(t, []byte("{")) && utf8.Valid(t) && json.Compact(&b, t) == nil {
+		return b.Bytes()
 	}
 	text, _ := json.Marshal(string(plan)) // bytes that are not UTF-8 turn into U+FFFD
 	return text

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -34,12 +31,10 @@ const (
 	linePrefix = `{"chain":"`
 	lineMiddle = `","entry":`
 	lineSuffix = "}\n"
+	hexDigits  = "0123456789abcdef"
 	// maxLine is longer than the line of any plan; JSON takes at most six bytes
 	// for one.
 	maxLine = 6*plan.MaxSize + 1<<16
-	// lineFrame is what a line has around its content.
-	lineFrame  = len(linePrefix) + 2*sha256.Size + len(lineMiddle) + len(lineSuffix)
-	maxContent = maxLine - lineFrame
 	// maxHeader is longer than the line of any header, which has at most maxOrders
 	// numbers.
 	maxHeader = 1 << 16
@@ -51,29 +46,14 @@ const (
 type header struct {
 	Version   int    `json:"ledger"`
 	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is left out where the unit is a record.
-	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
-	Epsilon          float64   `json:"epsilon"`
-	Delta            float64   `json:"delta"`
-	Mode             Mode      `json:"mode"`
-	Orders           []float64 `json:"orders,omitempty"`
-	// Menu is that of an adaptive-menu ledger.
-	Menu *MenuConfig `json:"menu,omitempty"`
-	Time string      `json:"time"`
+	Config           // RecordsPerPerson is 0 where the unit is a record
+	Time      string `json:"time"`
 }
 
 // clock is the time of entries, which nothing depends on.
 var clock = time.Now
 
 func now() string { return clock().UTC().Format(time.RFC3339) }
-
-// unit is a number of records per person as the header has it.
-func unit(records int64) int64 {
-	if records == 1 {
-		return 0
-	}
-	return records
-}
 
 type entry struct {
 	Time string          `json:"time"`
@@ -121,142 +101,48 @@ func checksum(prev string, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// splitLine returns the checksum that a line has, and what stands behind it,
-// which begins with the content.
-func splitLine(line []byte) (sum string, rest []byte, ok bool) {
-	const n = len(linePrefix) + 2*sha256.Size
-	if len(line) <= n+len(lineMiddle) || string(line[:len(linePrefix)]) != linePrefix || string(line[n:n+len(lineMiddle)]) != lineMiddle {
-		return "", nil, false
-	}
-	return string(line[len(linePrefix):n]), line[n+len(lineMiddle):], true
-}
-
 // follows reports whether the line has the checksum that one behind prev has.
 func (l Line) follows(prev string) bool { return checksum(prev, l.Content) == l.Sum }
 
 // errChain is of a line that is not what was written.
 var errChain = errors.New("the checksum does not follow from the line before: the file was damaged or changed here")
 
-// decodeLine returns the line that a file has there, and what it lacks of its ending, which only the last one may. A content that
-// is nil is torn: it would be the beginning of a line, of which a file system may leave zeros.
+// errTorn is of the beginning of a line, which ends before its content does.
+var errTorn = errors.New("the line is torn")
+
+// decodeLine returns the line that a file has there, and what it lacks of its ending, which only the last one may. Of a torn line, of
+// which a file system may leave zeros, it returns what there is of the content.
 func decodeLine(raw []byte) (line Line, missing string, err error) {
 	text := bytes.TrimRight(raw, "\x00")
-	sum, rest, framed := splitLine(text)
-	content, whole := bytes.CutSuffix(rest, []byte(lineSuffix))
+	at := min(len(text), len(linePrefix))
+	sum := string(text[at:min(len(text), at+2*sha256.Size)])
+	frame := linePrefix + sum + lineMiddle
+	n := min(len(text), len(frame))
+	framed := string(text[:n]) == frame[:n] && strings.Trim(sum, hexDigits) == ""
+	content, whole := bytes.CutSuffix(text[n:], []byte(lineSuffix))
 	switch {
 	case framed && whole:
 		return Line{sum, content}, "", nil
 	case bytes.HasSuffix(raw, []byte("\r\n")):
 		return line, "", known{errors.New("ends in a carriage return: something has changed the line ends to those of Windows"), errChain}
-	case bytes.HasSuffix(raw, []byte("\n")):
+	case !framed || bytes.HasSuffix(raw, []byte("\n")):
 		return line, "", errChain
-	case framed:
-		d := json.NewDecoder(bytes.NewReader(rest))
-		var value json.RawMessage
-		if d.Decode(&value) == nil {
-			end := d.InputOffset()
-			missing, ok := strings.CutPrefix(lineSuffix, string(rest[end:]))
-			if !ok {
-				err = known{errors.New("the line is whole but for its ending: the last bytes of the file were damaged or changed"), errChain}
-			}
-			return Line{sum, rest[:end]}, missing, err
+	}
+	var value json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(content))
+	switch err := d.Decode(&value); {
+	case err == nil:
+		end := d.InputOffset()
+		missing, ok := strings.CutPrefix(lineSuffix, string(content[end:]))
+		if !ok {
+			err = known{errors.New("the line is whole but for its ending: the last bytes of the file were damaged or changed"), errChain}
 		}
+		return Line{sum, content[:end]}, missing, err
+	case len(content) == 0, content[0] == '{' && err == io.ErrUnexpectedEOF:
+		return Line{sum, content}, "", errTorn
 	}
-	if !startsLine(text, "{") {
-		err = errChain
-	}
-	return line, "", err
+	return line, "", errChain
 }
-
-// startsLine reports whether data is the beginning of a line that ends before its
-// content does, which begins with the given text.
-func startsLine(data []byte, begin string) bool {
-	text := string(data)
-	at := min(len(text), len(linePrefix))
-	sum := text[at:min(len(text), at+2*sha256.Size)]
-	frame := linePrefix + sum + lineMiddle + begin
-	n := min(len(text), len(frame))
-	if strings.Trim(sum, "0123456789abcdef") != "" || text[:n] != frame[:n] {
-		return false
-	}
-	if n = len(frame) - len(begin); len(text) <= n {
-		return true
-	}
-	var content json.RawMessage
-	return json.NewDecoder(strings.NewReader(text[n:])).Decode(&content) == io.ErrUnexpectedEOF
-}
-
-// strict decodes a content: one JSON value, and nothing else, whose keys are those of v. Places in its errors
-// count from the content.
-func strict(data []byte, v any) error { return strictjson.Decode(data, v) }
 
 // readAhead is how much of a file is read at a time.
 const readAhead = 1 << 18
-
-// scanLines returns a scanner of lines with their line feed, the last one perhaps without. A line is good until the next one is asked for.
-func scanLines(r io.Reader) *bufio.Scanner {
-	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, readAhead), maxLine)
-	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		n := bytes.IndexByte(data, '\n') + 1
-		if n == 0 && atEOF {
-			n = len(data)
-		}
-		if n == 0 {
-			return 0, nil, nil
-		}
-		return n, data[:n], nil
-	})
-	return s
-}
-
-// isHead reports whether text can be a checksum.
-func isHead(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && len(text) == 2*sha256.Size && strings.ToLower(text) == text
-}
-
-// A digest stands for a text: two that differ share one with a probability of 2^-128.
-type digest [16]byte
-
-func digestOf(text string) digest {
-	sum := sha256.Sum256([]byte(text))
-	return digest(sum[:16])
-}
-
-// entry returns the entry of a content. Most entries of a long ledger have a plan that was read before, and then are taken apart
-// without a reader of JSON: that would take eight times as long to open one of a million entries.
-func (s *state) entry(content []byte) (entry, error) {
-	if e, ok := s.plain(content); ok {
-		if _, ok = s.stored[string(e.Plan)]; ok || s.summed < s.until {
-			return e, nil
-		}
-	}
-	var e entry
-	return e, strict(content, &e)
-}
-
-// plain takes a content apart that is {"time":"…","note":"…","key":"…","plan":…} with the note and the key left out or not, in the
-// form that is written: printable ASCII without quotes and backslashes in the texts, which stand for themselves. It does not look
-// into the plan, which is up to the end of the content: who takes it for one knows it from elsewhere.
-func (s *state) plain(content []byte) (e entry, ok bool) {
-	var texts [3][]byte
-	for i, begin := range []string{`{"time":"`, `,"note":"`, `,"key":"`} {
-		behind, found := bytes.CutPrefix(content, []byte(begin))
-		if !found {
-			continue
-		}
-		texts[i], content, _ = bytes.Cut(behind, []byte{'"'})
-		if slices.ContainsFunc(texts[i], func(c byte) bool { return c < ' ' || c > '~' || c == '\\' }) {
-			return e, false
-		}
-	}
-	if plan, found := bytes.CutPrefix(content, []byte(`,"plan":`)); found && texts[0] != nil {
-		e.Plan, ok = bytes.CutSuffix(plan, []byte("}"))
-	}
-	if e.Time = s.last; string(texts[0]) != s.last {
-		e.Time = string(texts[0])
-	}
-	e.Note, e.Key = string(texts[1]), string(texts[2])
-	return e, ok
-}

@@ -20,7 +20,8 @@ type MenuConfig struct {
 	Units int    `json:"units"`
 	Costs []int  `json:"costs"`
 	// Odometer has budgets, ascending, with ε at the ledger's δ from above: the last is the promise.
-	Odometer []UnitsAt `json:"odometer"`
+	Odometer []UnitsAt        `json:"odometer"`
+	menu     *accountant.Menu // that of the text, with the costs, once it is checked
 }
 
 // UnitsAt is ε for a budget.
@@ -35,50 +36,42 @@ const (
 	mostOdometer = 400
 )
 
-// menued is the policy of ledgers of a menu: the units of what is entered add up to at most the budget.
-type menued struct {
-	config MenuConfig
-	menu   *accountant.Menu
-	epsilon,
-	delta float64
-	used int
-}
-
-// newMenued checks the menu of c.
-func newMenued(c *Config) (*menued, error) {
+// parseMenu reads the menu of a configuration.
+func (c *Config) parseMenu(ctx context.Context) (m *accountant.Menu, err error) {
 	if c.Menu == nil {
 		return nil, fault.New("menu", "is missing, which ledgers of the mode %s need", AdaptiveMenu)
 	}
 	if len(c.Menu.Text) > maxMenu {
 		return nil, fault.New("menu", "has %d bytes, more than %d", len(c.Menu.Text), maxMenu)
 	}
-	m, err := plan.ParseMenu(context.Background(), []byte(c.Menu.Text))
-	if err != nil {
-		return nil, err
-	}
-	if c.Neighbors != m.Neighbors || c.RecordsPerPerson != max(m.RecordsPerPerson, 1) {
-		return nil, fault.New("neighbors", "%v is not the menu's relation and unit", c.Neighbors)
-	}
-	if !(c.Delta > 0 && c.Delta < 1) {
-		return nil, fault.New("delta", "%v is not in (0, 1), which ledgers of a menu need", c.Delta)
-	}
-	if len(c.Menu.Costs) != len(m.Types) || c.Menu.Units < 1 {
-		return nil, fault.New("menu", "has %d costs for %d types within %d units", len(c.Menu.Costs), len(m.Types), c.Menu.Units)
+	return plan.ParseMenu(ctx, []byte(c.Menu.Text))
+}
+
+// checkMenu reads the menu of a configuration that is complete, and gives its types their costs.
+func (c *Config) checkMenu() error {
+	m, err := c.parseMenu(context.Background())
+	switch {
+	case err != nil:
+		return err
+	case c.Neighbors != m.Neighbors || c.RecordsPerPerson != max(m.RecordsPerPerson, 1):
+		return fault.New("neighbors", "%v is not the menu's relation and unit", c.Neighbors)
+	case !(c.Delta > 0 && c.Delta < 1):
+		return fault.New("delta", "%v is not in (0, 1), which ledgers of a menu need", c.Delta)
+	case len(c.Menu.Costs) != len(m.Types) || c.Menu.Units < 1:
+		return fault.New("menu", "has %d costs for %d types within %d units", len(c.Menu.Costs), len(m.Types), c.Menu.Units)
 	}
 	for i, cost := range c.Menu.Costs {
 		if m.Types[i].Cost = cost; cost < 1 {
-			return nil, fault.New("menu", "has a cost of %d", cost)
+			return fault.New("menu", "has a cost of %d", cost)
 		}
 	}
-	return &menued{config: *c.Menu, menu: m, epsilon: c.Epsilon, delta: c.Delta}, nil
+	c.Menu.menu = m
+	return nil
 }
 
 // price fills in what a ledger of a menu promises, from the menu's text.
 func (c *Config) price(ctx context.Context) error {
-	if c.Menu == nil {
-		return fault.New("menu", "is missing, which ledgers of the mode %s need", AdaptiveMenu)
-	}
-	m, err := plan.ParseMenu(ctx, []byte(c.Menu.Text))
+	m, err := c.parseMenu(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,102 +128,36 @@ func TypeText(name string) []byte {
 	return text
 }
 
-// admit gives an admission its plan and its type: the one that is named, or the cheapest that dominates the plan.
-func (j *menued) admit(a *admission, parse func() (*accountant.Plan, error)) (err error) {
-	name := typeOf(a.text)
-	if name == "" {
-		if a.plan, err = parse(); err != nil {
-			return err
-		}
-		if name, err = j.menu.ChargedAs(a.plan); err != nil {
-			return err
-		}
-	}
+// charge gives a spend the cost of a type, and its steps unless it has some.
+func (m *MenuConfig) charge(a *admission, name string) error {
 	var names []string
-	for i, t := range j.menu.Types {
+	for _, t := range m.menu.Types {
 		if names = append(names, t.Name); t.Name != name {
 			continue
 		}
-		a.cost = []float64{float64(j.config.Costs[i])}
+		a.cost = []float64{float64(t.Cost)}
 		if a.plan == nil {
-			a.plan = &accountant.Plan{Neighbors: j.menu.Neighbors, RecordsPerPerson: max(j.menu.RecordsPerPerson, 1), Steps: t.Steps}
+			a.plan = &accountant.Plan{Neighbors: m.menu.Neighbors, RecordsPerPerson: max(m.menu.RecordsPerPerson, 1), Steps: t.Steps}
 		}
 		return nil
 	}
 	return fault.New("type", "%q is not one of %q", name, names)
 }
 
-func (j *menued) cost(a *admission) int { return int(a.cost[0]) }
-
-func (j *menued) prepare(ctx context.Context, a *admission) error { return j.fits(ctx, a, 1) }
-
-func (j *menued) admits(a *admission) bool { return j.cost(a) <= j.config.Units-j.used }
-
-func (j *menued) fits(ctx context.Context, a *admission, n int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	cost, left := j.cost(a), j.config.Units-j.used
-	if n > int64(left/cost) {
-		return fmt.Errorf("%w: it costs %d units, of which %d of %d are left", ErrBudget, int64(cost)*n, left, j.config.Units)
-	}
-	return nil
-}
-
-// foresee has nothing to gain: a cost is known at once.
-func (j *menued) foresee(context.Context, []*admission) {}
-
-func (j *menued) mark() (undo func()) {
-	old := j.used
-	return func() { j.used = old }
-}
-
-func (j *menued) count(a *admission, _ bool) error {
-	if err := j.fits(context.Background(), a, 1); err != nil {
-		return err
-	}
-	j.used += j.cost(a)
-	return nil
-}
-
-func (j *menued) spent(context.Context) (Spent, error) {
-	return Spent{Units: j.used, UnitsBudget: j.config.Units}, nil
-}
-
-func (j *menued) sums(context.Context) (sums, error) { return sums{Units: &j.used}, nil }
-
-func (j *menued) resume(s sums) error {
-	if s.Units == nil || *s.Units < 0 || *s.Units > j.config.Units-j.used {
-		return errSums
-	}
-	j.used += *s.Units
-	return nil
-}
-
-func (j *menued) covers(_ context.Context, s sums) error {
-	switch {
-	case s.Units == nil:
-		return errSums
-	case j.used > *s.Units:
-		return fault.New("sums", "%d is less than what the entries cost, %d", *s.Units, j.used)
-	}
-	return nil
-}
-
-// verify prices the menu anew: the units of the first line must be within its budget.
-func (j *menued) verify(ctx context.Context) error {
-	m := *j.menu
-	m.Units, m.Epsilon, m.Delta = j.config.Units, 0, j.delta
+// verifyMenu prices the menu anew: the units of the first line must be within its budget.
+func (c *Config) verifyMenu(ctx context.Context) error {
+	m := *c.Menu.menu
+	m.Units, m.Epsilon, m.Delta = c.Menu.Units, 0, c.Delta
 	priced, err := m.Price(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := priced.Epsilon(ctx, j.delta)
+	r, err := priced.Epsilon(ctx, c.Delta)
 	if err != nil {
 		return err
 	}
-	if d, err := priced.Delta(ctx, j.epsilon); err != nil || d.Lower > j.delta {
-		return fmt.Errorf("%d units cost ε of at least %s at δ = %s, above the budget %s", j.config.Units, num(r.Lower, j.epsilon), num(j.delta, -1), num(j.epsilon, -1))
+	if d, err := priced.Delta(ctx, c.Epsilon); err != nil || d.Lower > c.Delta {
+		return fmt.Errorf("%d units cost ε of at least %s at δ = %s, above the budget %s", c.Menu.Units, num(r.Lower, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 	}
 	return nil
 }

@@ -10,8 +10,5 @@ const appending = 0
 // plainly is 0 where no open can be kept from following a symbolic link; openPlain looks first.
 const plainly = 0
 
-// owner returns the owner and the group of a file, which nobody knows here.
-func owner(os.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
-
-// names returns how many names a file has.
-func names(os.FileInfo) int { return 1 }
+// owner returns the owner, the group and the number of names of a file, which nobody knows here.
+func owner(os.FileInfo) (uid, gid, names int, ok bool) { return 0, 0, 1, false }

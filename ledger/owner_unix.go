@@ -15,19 +15,11 @@ const appending = os.O_APPEND
 // for the other end of a pipe.
 const plainly = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// owner returns the owner and the group of a file.
-func owner(info os.FileInfo) (uid, gid int, ok bool) {
+// owner returns the owner, the group and the number of names of a file.
+func owner(info os.FileInfo) (uid, gid, names int, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return 0, 0, false
+		return 0, 0, 1, false
 	}
-	return int(s.Uid), int(s.Gid), true
-}
-
-// names returns how many names a file has.
-func names(info os.FileInfo) int {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(s.Nlink)
-	}
-	return 1
+	return int(s.Uid), int(s.Gid), int(s.Nlink), true
 }

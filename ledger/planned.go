@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -26,8 +27,9 @@ type planned struct {
 	index   map[string]int // of plans, by text
 	plans   []*admission   // in the order of their first entry or question
 	counts  tally
-	proved  tally // counts that are within the budget
-	known   cost  // what was computed last of counts that there were, or are if a spend is granted
+	proved  tally                // counts that are within the budget
+	entries int64                // how many are counted
+	known   *accountant.Interval // ε of the counts, as closely as it is reported, once that is computed
 	refused []refusal
 	totals  map[float64]*total // by accuracy
 }
@@ -51,20 +53,12 @@ func (t tally) below(u tally) bool {
 	return true
 }
 
-func (t tally) equal(u tally) bool { return t.below(u) && u.below(t) }
-
-// A cost is what counts were found to cost, as closely as it is reported.
-type cost struct {
-	counts  tally
-	epsilon accountant.Interval
-}
-
-// A refusal is of a plan on top of counts, which together are above the budget.
+// A refusal is of a plan on top of so many entries, which together are above the budget.
 type refusal struct {
-	text   string
-	counts tally
-	cost   string // ε is no less
-	err    error
+	text    string
+	entries int64
+	cost    string // ε is no less
+	err     error
 }
 
 // A total is the accountant of some counts, which keeps what it has computed.
@@ -84,16 +78,17 @@ const (
 // maxRefusals is how many refusals are remembered.
 const maxRefusals = 8
 
-func newPlanned(c Config) *planned {
-	return &planned{config: c, index: map[string]int{}, totals: map[float64]*total{}}
-}
+// price has nothing to do: what a spend costs depends on all others.
+func (j *planned) price(*admission) error { return nil }
 
-func (j *planned) count(a *admission, _ bool) error {
+func (j *planned) count(a *admission) error {
 	j.add(a)
 	for len(j.counts) < len(j.plans) {
 		j.counts = append(j.counts, 0)
 	}
 	j.counts[j.index[a.text]]++
+	j.entries++
+	j.known = nil
 	return nil
 }
 
@@ -121,103 +116,55 @@ func (j *planned) wish(n int64, all ...*admission) (want tally, forget func()) {
 			delete(j.index, a.text)
 		}
 		j.plans = j.plans[:first]
-		for k, t := range j.totals {
-			if !t.counts.below(t.counts[:min(first, len(t.counts))]) {
-				delete(j.totals, k)
-			}
-		}
+		maps.DeleteFunc(j.totals, func(_ float64, t *total) bool { return len(t.counts) > first })
 	}
 }
 
-func (j *planned) admits(a *admission) bool {
-	i, ok := j.index[a.text]
-	return ok && j.counts.of(i) < j.proved.of(i) && j.counts.below(j.proved)
-}
-
-// mark keeps what was proved since: that does not depend on what was counted.
-func (j *planned) mark() (undo func()) {
-	counts := slices.Clone(j.counts)
-	return func() { j.counts = counts }
-}
-
-func (j *planned) prepare(ctx context.Context, a *admission) error {
-	if j.admits(a) {
-		return nil
-	}
-	for _, r := range j.refused {
-		if r.text == a.text && r.counts.below(j.counts) {
-			if j.counts.below(r.counts) {
-				return r.err
-			}
-			return j.refusal("at least "+r.cost, nil)
-		}
-	}
-	want, forget := j.wish(1, a)
-	err := j.prove(ctx, a.text, want)
-	if err != nil {
-		forget()
-	}
-	return err
-}
-
-// foresee proves all of them in one question; where that fails they are asked for one by one.
-func (j *planned) foresee(ctx context.Context, all []*admission) {
+func (j *planned) admits(all ...*admission) bool {
 	want, forget := j.wish(1, all...)
 	if want.below(j.proved) {
-		return
+		return true
 	}
-	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, roughAccuracy)
-	if err == nil && iv.Upper <= j.config.Epsilon {
-		j.proved = want
-	} else {
-		forget()
-	}
+	forget()
+	return false
 }
 
-// fits adds n runs of a plan to the counts. What it proves is remembered, and the plan with it: of n runs that fit
-// together each fits in its turn, where an interval of fewer might by chance end higher.
-func (j *planned) fits(ctx context.Context, a *admission, n int64) error {
-	want, forget := j.wish(n, a)
+// fits remembers what it proves, and plans with it: of n runs that fit together each fits in its turn, where an interval of fewer
+// might by chance end higher.
+func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
+	one := n == 1 && len(all) == 1
+	for _, r := range j.refused {
+		switch {
+		case !one || r.text != all[0].text:
+		case r.entries == j.entries:
+			return r.err
+		default:
+			return j.refusal("at least " + r.cost)
+		}
+	}
+	want, forget := j.wish(n, all...)
 	if want.below(j.proved) {
 		return nil
 	}
 	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
-	if err == nil && iv.Upper > j.config.Epsilon {
-		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
-	}
-	if err != nil {
-		forget()
-		return err
-	}
-	j.proved = want
-	return nil
-}
-
-// prove shows that the counts, of which those of one plan are new, are within the budget.
-func (j *planned) prove(ctx context.Context, text string, want tally) error {
-	iv, err := j.epsilon(ctx, want, j.config.Delta, roughAccuracy, closeAccuracy)
-	if err != nil {
-		return err
-	}
-	if iv.Upper <= j.config.Epsilon {
+	if err == nil && iv.Upper <= j.config.Epsilon {
 		j.proved = want
-		if narrow(iv, shownAccuracy) {
-			j.known = cost{want, iv}
-		}
 		return nil
 	}
-	if j.base != nil {
-		return errWhole
+	if forget(); err != nil {
+		return err
 	}
-	now, err := j.spent(ctx)
+	if !one {
+		return j.refusal(costOf(iv, j.config.Epsilon))
+	}
+	now, left, err := j.spent(ctx)
 	if err != nil {
 		return err
 	}
-	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
-	if !(lowerOf(iv) > j.config.Epsilon) {
-		return err // who has more work may prove another
+	err = fmt.Errorf("%w, of which %s is spent and %s is left", j.refusal(costOf(iv, j.config.Epsilon)), num(max(0, now.Epsilon.Upper), -1), num(left, -1))
+	if lowerOf(iv) > j.config.Epsilon { // otherwise who has more work may prove another
+		j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{all[0].text, j.entries, num(lowerOf(iv), j.config.Epsilon), err})
 	}
-	j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
 	return err
 }
 
@@ -230,28 +177,22 @@ func costOf(iv accountant.Interval, budget float64) string {
 }
 
 // refusal words what a spend would cost.
-func (j *planned) refusal(cost string, now *Spent) error {
-	b := j.config.Epsilon
-	text := fmt.Sprintf("it would bring ε to %s at δ = %s, where the budget is %s", cost, num(j.config.Delta, -1), num(b, -1))
-	if now != nil {
-		used := max(0, now.Epsilon.Upper)
-		text += fmt.Sprintf(", of which %s is spent and %s is left", num(used, -1), num(max(0, b-used), -1))
-	}
-	return fmt.Errorf("%w: %s", ErrBudget, text)
+func (j *planned) refusal(cost string) error {
+	return fmt.Errorf("%w: it would bring ε to %s at δ = %s, where the budget is %s", ErrBudget, cost, num(j.config.Delta, -1), num(j.config.Epsilon, -1))
 }
 
-func (j *planned) spent(ctx context.Context) (s Spent, err error) {
-	if !j.known.counts.equal(j.counts) {
-		iv, err := j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
+func (j *planned) spent(ctx context.Context) (s Spent, left float64, err error) {
+	iv := j.known
+	if iv == nil {
+		now, err := j.epsilon(ctx, j.counts, j.config.Delta, shownAccuracy, closeAccuracy)
 		if err != nil {
-			return s, err
+			return s, 0, err
 		}
-		if cut(ctx) {
-			return Spent{Epsilon: iv}, nil
+		if iv = &now; !cut(ctx) {
+			j.known = iv
 		}
-		j.known = cost{slices.Clone(j.counts), iv}
 	}
-	return Spent{Epsilon: j.known.epsilon}, nil
+	return Spent{Epsilon: *iv}, max(0, j.config.Epsilon-max(0, iv.Upper)), nil
 }
 
 // epsilon returns ε of the counts at δ, to a width and to the finest accuracy if it takes that to
@@ -338,9 +279,6 @@ var shares = []float64{1, 0.99, 0.5}
 const pointSlack = 3 * closeAccuracy
 
 func (j *planned) sums(ctx context.Context) (s sums, err error) {
-	if j.base != nil {
-		return s, errWhole
-	}
 	for _, share := range shares {
 		p := point{Delta: share * j.config.Delta}
 		iv, err := j.epsilon(ctx, j.counts, p.Delta, closeAccuracy, closeAccuracy)
@@ -357,27 +295,19 @@ func (j *planned) sums(ctx context.Context) (s sums, err error) {
 	return s, nil
 }
 
-// checkSums returns an error unless s can be of a checkpoint: the first point is at the ledger's δ, and what others leave of
-// δ is exact.
+// checkSums returns an error unless s can be of a checkpoint: what its points leave of the ledger's δ, of which the first leaves
+// nothing, is exact.
 func (j *planned) checkSums(s sums) error {
-	ok := len(s.Epsilon) > 0 && s.Epsilon[0].Delta == j.config.Delta && s.Lower >= 0 && s.Lower <= s.Epsilon[0].Epsilon
-	for _, p := range s.Epsilon {
-		ok = ok && p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta && p.Epsilon >= 0
-	}
-	if !ok {
+	far := func(p point) bool { return !(p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta) }
+	if len(s.Epsilon) == 0 || s.Epsilon[0].Delta != j.config.Delta || slices.ContainsFunc(s.Epsilon, far) {
 		return errSums
 	}
 	return nil
 }
 
 func (j *planned) resume(s sums) error {
-	err := j.checkSums(s)
-	if err == nil {
-		*j = *newPlanned(j.config)
-		j.base = &s
-		j.known.counts = tally{math.MaxInt64} // of no counts that there are
-	}
-	return err
+	j.base = &s // nothing is counted so far
+	return j.checkSums(s)
 }
 
 func (j *planned) covers(ctx context.Context, s sums) error {

@@ -88,11 +88,11 @@ func BenchmarkOpenCheckpoint(b *testing.B) {
 		case Adaptive:
 			claim = sums{Renyi: []*float64{&zero, &zero, &zero, &zero, &zero}}
 		case AdaptiveGaussian:
-			claim = sums{SquaredMu: &zero}
+			claim = sums{Renyi: []*float64{&zero}}
 		}
 		file := readFile(b, path)
-		sum, _, _ := splitLine(file[bytes.LastIndexByte(file[:len(file)-1], '\n')+1:])
-		line, _, err := encodeLine(sum, checkpoint{int64(scale.entries), now(), program(), int64(scale.entries), claim})
+		last, _, _ := decodeLine(file[bytes.LastIndexByte(file[:len(file)-1], '\n')+1:])
+		line, _, err := encodeLine(last.Sum, checkpoint{int64(scale.entries), now(), program(), int64(scale.entries), claim})
 		if err != nil {
 			b.Fatal(err)
 		}

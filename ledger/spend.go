@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
+	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -14,18 +14,12 @@ import (
 // Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
 // flush. Each is admitted for itself, on top of those before it, and each gets its own answer.
 
-// maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans: all of them are
-// remembered together.
-const (
-	maxBatch     = 1000
-	maxBatchSize = maxPlanText / 4
-)
+// maxBatch is how many spends go to the disk together.
+const maxBatch = 1000
 
 // tries is how often a spend is judged without the lock, while others spend, before
-// it is judged under the lock; heldLimit bounds that.
+// it is judged under the lock.
 const tries = 6
-
-func heldLimit() time.Duration { return lockWait / 2 }
 
 // testHeld is called by tests with the lock held.
 var testHeld = func() {}
@@ -68,52 +62,53 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &request{ctx: ctx, entry: e, done: make(chan error, 1)}
-	queue, cancelled := l.queue, ctx.Done()
-	for {
-		select { // first of all, so that the batch has it
-		case queue <- r:
-			queue = nil
-		default:
-		}
-		select {
-		case queue <- r:
-			queue = nil
-		case err := <-r.done:
-			if p, ok := err.(panicked); ok {
-				panic(p.value)
-			}
-			return err
-		case l.turn <- struct{}{}:
-			// Also where the queue is full of those who gave up. In a goroutine, as this call may have to end before those of others do.
-			go func() {
-				defer l.end()
-				batch := l.batch()
-				defer func() {
-					if p := recover(); p != nil {
-						for _, r := range batch {
-							r.answer(panicked{p})
-						}
-					}
-				}()
-				l.spendAll(batch)
-			}()
-		case <-cancelled:
-			if r.stage.CompareAndSwap(waiting, gone) {
-				return ctx.Err()
-			}
-			cancelled = nil // it is being written: there is an answer soon
-		}
+	if len(e.Note) > maxNote || !utf8.ValidString(e.Note) {
+		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
 	}
+	e.Time = now()
+	r := &request{ctx: ctx, entry: e, done: make(chan error, 1)}
+	select {
+	case l.queue <- r:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	go l.serve() // as this call may have to end before those of others do
+	var err error
+	select {
+	case err = <-r.done:
+	case <-ctx.Done():
+		if r.stage.CompareAndSwap(waiting, gone) {
+			return ctx.Err()
+		}
+		err = <-r.done // it is being written: there is an answer soon
+	}
+	if p, ok := err.(panicked); ok {
+		panic(p.value)
+	}
+	return err
+}
+
+// serve answers the requests that wait when it has its turn.
+func (l *Ledger) serve() {
+	l.turn <- struct{}{}
+	defer l.end()
+	batch := l.batch()
+	defer func() {
+		if p := recover(); p != nil {
+			for _, r := range batch {
+				r.answer(panicked{p})
+			}
+		}
+	}()
+	l.spendAll(batch)
 }
 
 // batch takes requests from the queue, oldest first.
 func (l *Ledger) batch() (batch []*request) {
-	for size := 0; len(batch) < maxBatch && size < maxBatchSize; {
+	for len(batch) < maxBatch {
 		select {
 		case r := <-l.queue:
 			batch = append(batch, r)
-			size += len(r.entry.Plan)
 		default:
 			return batch
 		}
@@ -183,11 +178,11 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) (left []*request
 				all = append(all, a)
 			}
 		}
-		l.state.policy.foresee(ctx, all)
+		_ = l.state.policy.fits(ctx, 1, all...) // one proof for all of them, where there is one
 	}
 	for _, r := range batch {
 		err := l.state.judged(r.ctx, r.entry)
-		if errors.Is(err, errWhole) {
+		if errors.Is(err, ErrBudget) && l.state.until > 0 { // the entries may cost less than a checkpoint says
 			if err = l.whole(r.ctx); err == nil {
 				err = l.state.judged(r.ctx, r.entry)
 			}
@@ -219,44 +214,42 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 	return rest, err
 }
 
-// admit counts the requests that fit on top of everything that is there, in their order, and returns their lines. Nobody
-// else may write until the lines are there, or the state is taken back.
+// admit returns the lines of the requests that fit, in their order, on top of everything that is there. Nobody else may write until
+// the lines are there.
 func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines []Line, err error) {
 	s := l.state
+	head, runs, keys := s.head, s.runs, map[string]bool{"": false}
+	var admitted []*admission
 	for _, r := range batch {
 		if !r.stage.CompareAndSwap(waiting, committing) {
 			continue
 		}
+		var a *admission
+		if a, r.err = s.asked(r.entry); r.err != nil {
+			continue
+		}
+		all := append(admitted, a)
+		if keys[r.entry.Key] || a.runs > maxRuns-runs || !judge && !s.policy.admits(all...) {
+			r.stage.Store(waiting) // until the next round
+			continue
+		}
 		if judge {
-			if r.err = s.judged(ctx, r.entry); r.err != nil && ctx.Err() != nil {
+			if r.err = s.policy.fits(ctx, 1, all...); r.err != nil && ctx.Err() != nil {
 				return nil, r.err
-			}
-		} else if r.err = s.repeated(r.entry); r.err == nil {
-			var a *admission
-			if a, r.err = s.admission(r.entry); r.err == nil && !s.policy.admits(a) {
-				r.stage.Store(waiting) // until the next round
+			} else if r.err != nil {
 				continue
 			}
 		}
-		if r.err != nil {
-			continue
-		}
-		line, err := newLine(s.head, r.entry)
+		line, err := newLine(head, r.entry)
 		if err != nil {
 			return nil, err
 		}
-		if len(line.Content) > maxContent {
+		if len(line.text()) > maxLine {
 			r.err = fault.New("plan", "makes a line of more than %d bytes", maxLine)
 			continue
 		}
-		if err := s.count(r.entry, false); err != nil {
-			return nil, err
-		}
-		if r.entry.Key != "" {
-			s.added = append(s.added, digestOf(r.entry.Key))
-		}
-		s.moved(line)
-		lines = append(lines, line)
+		lines, head, runs, admitted = append(lines, line), line.Sum, runs+a.runs, all
+		keys[r.entry.Key] = r.entry.Key != ""
 	}
 	return lines, nil
 }

@@ -2,10 +2,9 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
@@ -44,36 +43,19 @@ func (l *Ledger) status(ctx context.Context) (st Status, err error) {
 		return st, err
 	}
 	s := l.state
-	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Guarantee: guarantee(s.config)}
+	st = Status{Config: s.config, Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.checkpoints, Summed: s.summed, Guarantee: guarantee(s.config)}
 	switch store := l.store.(type) {
 	case *file:
 		st.Torn = store.torn
 	case *memory:
 		st.Head = ""
 	}
-	if st.Spent, err = s.policy.spent(ctx); err != nil {
-		return st, err
-	}
-	switch s.config.Mode {
-	case Planned:
-		st.Left = max(0, s.config.Epsilon-max(0, st.Spent.Epsilon.Upper))
-	case AdaptiveMenu:
-		st.Left = float64(st.Spent.UnitsBudget - st.Spent.Units)
-	case AdaptiveGaussian:
-		st.Left = math.Sqrt(max(0, st.Spent.MuBudget*st.Spent.MuBudget-st.Spent.Mu*st.Spent.Mu))
-	default:
-		st.Left = max(0, st.Spent.RenyiBudget-st.Spent.Renyi)
-	}
-	return st, nil
-}
-
-// exact is the shortest decimal that reads back as x.
-func exact(x float64) string {
-	return strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "e-0", "e-", 1)
+	st.Spent, st.Left, err = s.policy.spent(ctx)
+	return st, err
 }
 
 func guarantee(c Config) string {
-	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", exact(c.Epsilon), exact(c.Delta), c.Neighbors)
+	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", digits(c.Epsilon, -1), digits(c.Delta, -1), c.Neighbors)
 	if c.RecordsPerPerson > 1 {
 		what += fmt.Sprintf(" of a person with at most %d records", c.RecordsPerPerson)
 	}
@@ -102,7 +84,7 @@ func Verify(ctx context.Context, path, head string) (Status, error) {
 
 // VerifyStore is Verify for a ledger in a store.
 func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
-	if head != "" && !isHead(head) {
+	if head != "" && (len(head) != 2*sha256.Size || strings.Trim(head, hexDigits) != "") {
 		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
 	l := open(s)
@@ -112,26 +94,20 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 	if err != nil {
 		return st, err
 	}
-	if j, ok := l.state.policy.(*menued); ok {
-		if err := j.verify(ctx); err != nil {
+	if st.Config.Mode == AdaptiveMenu {
+		if err := st.Config.verifyMenu(ctx); err != nil {
 			return st, fmt.Errorf("%v: %w", l, err)
 		}
 	}
-	if err := st.Config.within(st.Spent); err != nil {
+	// Entries of other ledgers were judged one by one.
+	if c := st.Config; st.Spent.Epsilon.Upper > c.Epsilon {
+		err = fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(st.Spent.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 		if _, left := parallel.Work(ctx); left < 0 {
 			err = parallel.ErrWork
 		}
 		return st, fmt.Errorf("%v: %w", l, err)
 	}
 	return st, nil
-}
-
-// within returns an error if the entries of a planned ledger are above the budget. Those of others were judged one by one.
-func (c Config) within(s Spent) error {
-	if !(s.Epsilon.Upper > c.Epsilon) {
-		return nil
-	}
-	return fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(s.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 }
 
 // An Entry is a spend of the file.
@@ -152,10 +128,7 @@ func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
 
 // LogStore is Log for a ledger in a store.
 func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
-	return open(s).log(ctx, each)
-}
-
-func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
+	l := open(s)
 	l.state.visit = func(e entry, sum string) {
 		a := l.state.stored[string(e.Plan)] // was read just now
 		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: sum})
@@ -181,21 +154,19 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	if err := l.load(ctx); err != nil {
 		return 0, nil, err
 	}
-	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count
-		if err := l.whole(ctx); err != nil {
-			return 0, nil, err
-		}
+	if err := l.whole(ctx); err != nil { // a checkpoint may be enough to admit, and not to count
+		return 0, nil, err
 	}
 	a, err := l.state.admission(entry{Plan: storedPlan(plan)})
 	if err != nil {
 		return 0, nil, err
 	}
-	if each := runs(a.plan.Steps); each > 0 {
-		limit = min(limit, (maxRuns-l.state.runs)/each)
+	if a.runs > 0 {
+		limit = min(limit, (maxRuns-l.state.runs)/a.runs)
 	}
 	above := limit + 1
 	for n := int64(1); above-count > 1; {
-		switch err := l.state.policy.fits(ctx, a, n); {
+		switch err := l.state.policy.fits(ctx, n, a); {
 		case err == nil:
 			count = n
 		case errors.Is(err, ErrBudget):

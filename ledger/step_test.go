@@ -46,7 +46,7 @@ func planText(s accountant.Step, c Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(planJSON{c.Neighbors.String(), unit(c.RecordsPerPerson), []stepJSON{j}})
+	text, err := json.Marshal(planJSON{c.Neighbors.String(), c.RecordsPerPerson, []stepJSON{j}})
 	if err != nil {
 		return nil, err
 	}

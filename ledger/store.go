@@ -108,48 +108,45 @@ type Spent struct {
 
 // An admission is an entry's plan, with the text that stands for it, and how many runs it has.
 type admission struct {
-	text string
-	plan *accountant.Plan
-	runs int64
-	cost []float64 // what a filter takes, once that is computed
+	text     string
+	plan     *accountant.Plan
+	runs     int64
+	cost     []float64 // in a filter, once that is computed
+	leaks    bool      // a tail of some step may give everything away
+	branched bool      // some step has branches on disjoint parts of the records
 }
 
 // A policy decides about spends.
 type policy interface {
-	// prepare does what a spend takes to be admitted, or returns why it cannot be.
-	prepare(ctx context.Context, a *admission) error
-	// admits reports whether a spend fits, as far as that needs no computation.
-	admits(a *admission) bool
-	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
-	fits(ctx context.Context, a *admission, n int64) error
-	// foresee prepares spends that are to be admitted together, if it is cheaper so than one by one.
-	foresee(ctx context.Context, all []*admission)
-	// count takes over an entry; quick makes it return errUnknown rather than compute.
-	count(a *admission, quick bool) error
-	// mark returns a function that takes back what was counted since.
-	mark() (undo func())
+	// price computes the cost of a spend, where that does not depend on others, or returns why it can never be admitted.
+	price(a *admission) error
+	// admits reports whether spends fit, all together, as far as that needs no computation.
+	admits(all ...*admission) bool
+	// fits returns why n more of each spend, all together, would not be admitted, and counts nothing.
+	fits(ctx context.Context, n int64, all ...*admission) error
+	// count takes over an entry.
+	count(a *admission) error
 	// sums returns upper bounds of what everything counted costs, resume counts entries that cost that instead of any others,
 	// and covers recomputes whether what is counted costs no more.
 	sums(ctx context.Context) (sums, error)
 	resume(s sums) error
 	covers(ctx context.Context, s sums) error
-	spent(ctx context.Context) (Spent, error)
+	// spent returns what everything counted costs, and Status.Left.
+	spent(ctx context.Context) (s Spent, left float64, err error)
 }
-
-// errUnknown is of what takes a computation where there is no time for one.
-var errUnknown = errors.New("is not known yet")
-
-// errWhole is of a question for whose answer the entries before a checkpoint have to be read one by one.
-var errWhole = errors.New("rests on a checkpoint, and needs the entries themselves")
 
 // errSums is of a checkpoint that no program writes for a ledger of this kind.
 var errSums = fault.New("sums", "are not those of a checkpoint of this ledger")
 
 // num writes x with seven digits, or with all if it would read like other.
 func num(x, other float64) string {
-	s := strconv.FormatFloat(x, 'g', 7, 64)
-	if x != other && s == strconv.FormatFloat(other, 'g', 7, 64) {
-		s = strconv.FormatFloat(x, 'g', -1, 64)
+	if s := digits(x, 7); x == other || s != digits(other, 7) {
+		return s
 	}
-	return strings.Replace(s, "e-0", "e-", 1)
+	return digits(x, -1)
+}
+
+// digits writes x with so many digits, or for -1 with the fewest that read back as x.
+func digits(x float64, n int) string {
+	return strings.Replace(strconv.FormatFloat(x, 'g', n, 64), "e-0", "e-", 1)
 }

@@ -362,18 +362,17 @@ func (r *Round) together() error {
 
 // compete has several processes ask at once, each for a part of the budget, and then for all that is left: exactly that is granted.
 func (r *Round) compete() error {
-	wait := func(w *Writers) { <-w.done }
-	err := r.With(func(first *Writers) error {
-		return r.With(func(second *Writers) error {
-			return r.With(func(third *Writers) error {
-				for _, w := range []*Writers{first, second, third} {
-					wait(w)
-				}
+	var race func(n int) error
+	race = func(n int) error {
+		return r.With(func(w *Writers) error {
+			defer func() { <-w.done }()
+			if n == 1 {
 				return nil
-			})
+			}
+			return race(n - 1)
 		})
-	})
-	if err != nil {
+	}
+	if err := race(3); err != nil {
 		return err
 	}
 	for n := 0; !r.w.wasRefused(); n++ {

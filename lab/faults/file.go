@@ -273,11 +273,7 @@ func (f *files) unlocked(r *Round) error {
 	}
 	var all sync.WaitGroup
 	for _, s := range []Spender{r.a, r.b} {
-		key := r.w.key()
-		all.Go(func() {
-			again, err := s.SpendOnce(context.Background(), key, []byte(plan), "")
-			r.w.told(key, again, err)
-		})
+		all.Go(func() { _ = r.spend(s) })
 	}
 	all.Wait()
 	return nil
@@ -294,10 +290,8 @@ func (f *files) replaced(r *Round) error {
 	}
 	var all sync.WaitGroup
 	for _, s := range []Spender{r.a, r.b} {
-		key := r.w.key()
 		all.Go(func() {
-			again, err := s.SpendOnce(context.Background(), key, []byte(plan), "")
-			if r.w.told(key, again, err); err != nil && !errors.Is(err, ledger.ErrBudget) {
+			if err := r.spend(s); err != nil {
 				r.w.violated("while a copy takes the file's place a spend fails: %v", err)
 			}
 		})
