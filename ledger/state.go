@@ -299,6 +299,13 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		if s.checkpoints > 0 && s.own == s.entries {
 			return nil
 		}
+		spent, _, err := s.policy.spent(ctx)
+		if err == nil {
+			err = s.config.within(spent)
+		}
+		if err != nil {
+			return err
+		}
 		sums, err := s.policy.sums(ctx)
 		if err != nil {
 			return err
