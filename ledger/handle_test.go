@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/gofrs/flock"
 )
 
 func spend(l *Ledger) error { return l.SpendPlan(context.Background(), []byte(purePlan), "") }
@@ -426,6 +427,49 @@ type slowPolicy struct {
 func (j slowPolicy) fits(ctx context.Context, n int64, all ...*admission) error {
 	j.meanwhile()
 	return j.policy.fits(ctx, n, all...)
+}
+
+// A pricedPolicy tells when a price is computed.
+type pricedPolicy struct {
+	policy
+	priced func()
+}
+
+func (j pricedPolicy) price(a *admission) error {
+	j.priced()
+	return j.policy.price(a)
+}
+
+// TestPricesUnlocked: what others have spent between the last look and the lock is priced without the lock.
+func TestPricesUnlocked(t *testing.T) {
+	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 3, Delta: 1e-5, Mode: Adaptive})
+	if _, err := l.Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	plan := func(noise string) []byte {
+		return []byte(`{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":` + noise + `}}}]}`)
+	}
+	times, priced := 0, 0
+	defer func(held func()) { testHeld = held }(testHeld)
+	testHeld = func() {
+		if times++; times == 1 {
+			appendEntries(t, path, l.state.head, 1, plan("50"))
+		}
+	}
+	l.state.policy = pricedPolicy{l.state.policy, func() {
+		priced++
+		lock := flock.New(path + ".lock")
+		if free, err := lock.TryLock(); err != nil || !free {
+			t.Errorf("a price is computed under the lock, %v", err)
+		}
+		_ = lock.Unlock()
+	}}
+	if err := l.SpendPlan(t.Context(), plan("60"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 || priced != 2 || times != 2 {
+		t.Errorf("%d entries, %d prices, %d times under the lock, %v", st.Entries, priced, times, err)
+	}
 }
 
 // TestRefusalRemembered: what was refused, and what is more, is refused without a
