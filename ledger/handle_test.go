@@ -429,6 +429,51 @@ func (j slowPolicy) fits(ctx context.Context, n int64, all ...*admission) error 
 	return j.policy.fits(ctx, n, all...)
 }
 
+// A stuckPolicy never ends a computation under the lock by itself.
+type stuckPolicy struct {
+	policy
+	locked *bool
+}
+
+func (j stuckPolicy) admits(...*admission) bool { return false }
+
+func (j stuckPolicy) fits(ctx context.Context, n int64, all ...*admission) error {
+	if *j.locked {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return j.policy.fits(ctx, n, all...)
+}
+
+// TestHeldLimit: what is computed under the lock ends while those who wait for the lock still wait.
+func TestHeldLimit(t *testing.T) {
+	defer func(d time.Duration) { lockWait = d }(lockWait)
+	lockWait = time.Second
+	l, path := create(t, pureConfig)
+	times, locked := 0, false
+	l.state.policy = stuckPolicy{l.state.policy, &locked}
+	defer func(held func()) { testHeld = held }(testHeld)
+	other := make(chan error, 1)
+	testHeld = func() {
+		if times++; times > tries { // from now on it is judged under the lock
+			locked, testHeld = true, func() {}
+			go func() {
+				l, err := Open(t.Context(), path)
+				if err == nil {
+					err = spend(l)
+				}
+				other <- err
+			}()
+		}
+	}
+	if err := spend(l); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "others spend, or replace the file, faster than") {
+		t.Errorf("stuck under the lock: %v", err)
+	}
+	if err := <-other; err != nil {
+		t.Errorf("who waited: %v", err)
+	}
+}
+
 // A pricedPolicy tells when a price is computed.
 type pricedPolicy struct {
 	policy

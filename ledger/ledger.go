@@ -234,13 +234,17 @@ func atLine(s Store, number int64, err error) error {
 func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
+	held := limited
 	var added []Line
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
 		if err := l.follow(lines, true); err != nil {
 			return nil, err
 		}
-		added, err = make(limited)
+		var cancel context.CancelFunc
+		held, cancel = context.WithTimeout(ctx, lockWait/2) // others wait for lockWait
+		defer cancel()
+		added, err = make(held)
 		return added, err
 	})
 	switch {
@@ -257,6 +261,8 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 		return false, err
 	case limited.Err() != nil && errors.Is(err, limited.Err()):
 		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
+	case errors.Is(held.Err(), context.DeadlineExceeded):
+		err = l.overtaken()
 	}
 	return false, err
 }

@@ -18,7 +18,7 @@ import (
 const maxBatch = 1000
 
 // tries is how often a spend is judged without the lock, while others spend, before
-// it is judged under the lock.
+// it is judged under the lock, for half of what others wait.
 const tries = 6
 
 // testHeld is called by tests with the lock held.
