@@ -474,6 +474,24 @@ func TestHeldLimit(t *testing.T) {
 	}
 }
 
+// TestBatchSize: plans that are judged together are remembered together, and are not read again under the lock.
+func TestBatchSize(t *testing.T) {
+	l, err := New(pureConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range maxBatch {
+		l.queue <- &request{entry: entry{Plan: make([]byte, maxPlanText/100)}}
+	}
+	for n := maxBatch; n > 0; {
+		batch := l.batch()
+		if len(batch) == 0 || len(batch) > 26 { // twice that, with the texts of the plans
+			t.Fatalf("%d plans of %d bytes in a batch", len(batch), maxPlanText/100)
+		}
+		n -= len(batch)
+	}
+}
+
 // A pricedPolicy tells when a price is computed.
 type pricedPolicy struct {
 	policy
