@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/strictjson"
 )
 
@@ -217,6 +219,68 @@ func TestCheckpointIsChecked(t *testing.T) {
 	more := forged(t, path, func(c *checkpoint) { c.Sums.Lower = c.Sums.Epsilon[0].Epsilon })
 	if _, err := Check(t.Context(), more); err == nil || !strings.Contains(err.Error(), "lower: ") {
 		t.Error(err)
+	}
+}
+
+// TestCheckpointSums: sums that no entries have are not believed, whoever wrote them.
+func TestCheckpointSums(t *testing.T) {
+	for _, c := range checkpointConfigs {
+		_, path := checkpointed(t, c)
+		changes := map[string]func(*sums){
+			"negative": func(s *sums) {
+				for i := range s.Epsilon {
+					s.Epsilon[i].Epsilon = -1
+				}
+				for _, x := range s.Renyi {
+					*x = -1
+				}
+			},
+			"above the budget": func(s *sums) {
+				s.Lower = 2
+				for _, x := range s.Renyi {
+					*x = 1e300
+				}
+			},
+			"without an end": func(s *sums) {
+				s.Lower = -1
+				for i := range s.Renyi {
+					s.Renyi[i] = nil
+				}
+			},
+		}
+		for name, change := range changes {
+			other := forged(t, path, func(p *checkpoint) { change(&p.Sums) })
+			for _, err := range []error{
+				func() error { _, err := Open(t.Context(), other); return err }(),
+				func() error { _, err := Check(t.Context(), other); return err }(),
+			} {
+				if err == nil || !strings.Contains(err.Error(), "forged.ledger:10: sums: ") {
+					t.Errorf("%s: %s: %v", c.Mode, name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestCheckpointTooWide: where the bound is above the budget, as one may be that ended early, it does not become a checkpoint.
+func TestCheckpointTooWide(t *testing.T) {
+	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 1.5, Delta: 1e-6, Mode: Planned})
+	plan := `{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":3}},"sampling":{"poisson":{"rate":0.01}},"count":1500}]}`
+	if err := l.SpendPlan(t.Context(), []byte(plan), ""); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ctx := range []context.Context{parallel.WithWork(t.Context(), 1), t.Context()} {
+		err := l.Checkpoint(ctx)
+		if wide := ctx != t.Context(); wide != (err != nil && strings.Contains(err.Error(), "above the budget 1.5")) {
+			t.Error(err)
+		}
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Checkpoints != 1 {
+		t.Errorf("%d checkpoints, %v", st.Checkpoints, err)
 	}
 }
 

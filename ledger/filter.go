@@ -225,11 +225,18 @@ func (j *filtered) claimed(s sums) ([]float64, error) {
 	if len(s.Renyi) != len(j.total) {
 		return nil, errSums
 	}
-	total := make([]float64, len(s.Renyi))
+	total, fits := make([]float64, len(s.Renyi)), false
 	for i, x := range s.Renyi {
 		if total[i] = math.Inf(1); x != nil {
 			total[i] = *x
 		}
+		if total[i] < 0 {
+			return nil, errSums
+		}
+		fits = fits || total[i] <= j.budget[i]
+	}
+	if !fits { // entries that were admitted are within some budget
+		return nil, errSums
 	}
 	return total, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/gofrs/flock"
 )
 
 func spend(l *Ledger) error { return l.SpendPlan(context.Background(), []byte(purePlan), "") }
@@ -426,6 +427,112 @@ type slowPolicy struct {
 func (j slowPolicy) fits(ctx context.Context, n int64, all ...*admission) error {
 	j.meanwhile()
 	return j.policy.fits(ctx, n, all...)
+}
+
+// A stuckPolicy never ends a computation under the lock by itself.
+type stuckPolicy struct {
+	policy
+	locked *bool
+}
+
+func (j stuckPolicy) admits(...*admission) bool { return false }
+
+func (j stuckPolicy) fits(ctx context.Context, n int64, all ...*admission) error {
+	if *j.locked {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return j.policy.fits(ctx, n, all...)
+}
+
+// TestHeldLimit: what is computed under the lock ends while those who wait for the lock still wait.
+func TestHeldLimit(t *testing.T) {
+	defer func(d time.Duration) { lockWait = d }(lockWait)
+	lockWait = time.Second
+	l, path := create(t, pureConfig)
+	times, locked := 0, false
+	l.state.policy = stuckPolicy{l.state.policy, &locked}
+	defer func(held func()) { testHeld = held }(testHeld)
+	other := make(chan error, 1)
+	testHeld = func() {
+		if times++; times > tries { // from now on it is judged under the lock
+			locked, testHeld = true, func() {}
+			go func() {
+				l, err := Open(t.Context(), path)
+				if err == nil {
+					err = spend(l)
+				}
+				other <- err
+			}()
+		}
+	}
+	if err := spend(l); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "others spend, or replace the file, faster than") {
+		t.Errorf("stuck under the lock: %v", err)
+	}
+	if err := <-other; err != nil {
+		t.Errorf("who waited: %v", err)
+	}
+}
+
+// TestBatchSize: plans that are judged together are remembered together, and are not read again under the lock.
+func TestBatchSize(t *testing.T) {
+	l, err := New(pureConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range maxBatch {
+		l.queue <- &request{entry: entry{Plan: make([]byte, maxPlanText/100)}}
+	}
+	for n := maxBatch; n > 0; {
+		batch := l.batch()
+		if len(batch) == 0 || len(batch) > 26 { // twice that, with the texts of the plans
+			t.Fatalf("%d plans of %d bytes in a batch", len(batch), maxPlanText/100)
+		}
+		n -= len(batch)
+	}
+}
+
+// A pricedPolicy tells when a price is computed.
+type pricedPolicy struct {
+	policy
+	priced func()
+}
+
+func (j pricedPolicy) price(a *admission) error {
+	j.priced()
+	return j.policy.price(a)
+}
+
+// TestPricesUnlocked: what others have spent between the last look and the lock is priced without the lock.
+func TestPricesUnlocked(t *testing.T) {
+	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 3, Delta: 1e-5, Mode: Adaptive})
+	if _, err := l.Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	plan := func(noise string) []byte {
+		return []byte(`{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":` + noise + `}}}]}`)
+	}
+	times, priced := 0, 0
+	defer func(held func()) { testHeld = held }(testHeld)
+	testHeld = func() {
+		if times++; times == 1 {
+			appendEntries(t, path, l.state.head, 1, plan("50"))
+		}
+	}
+	l.state.policy = pricedPolicy{l.state.policy, func() {
+		priced++
+		lock := flock.New(path + ".lock")
+		if free, err := lock.TryLock(); err != nil || !free {
+			t.Errorf("a price is computed under the lock, %v", err)
+		}
+		_ = lock.Unlock()
+	}}
+	if err := l.SpendPlan(t.Context(), plan("60"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 || priced != 2 || times != 2 {
+		t.Errorf("%d entries, %d prices, %d times under the lock, %v", st.Entries, priced, times, err)
+	}
 }
 
 // TestRefusalRemembered: what was refused, and what is more, is refused without a

@@ -159,7 +159,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	if l.trust && !l.state.header {
 		l.state.until = l.trusted(ctx)
 	}
-	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) })
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false)
 	switch {
 	case err != nil:
 	case !l.state.header:
@@ -185,9 +185,11 @@ func (l *Ledger) whole(ctx context.Context) error {
 }
 
 // follow takes over what lines gives. The last line that was read comes again, and must be there unchanged.
-// What it has taken over stays, also when a later line is wrong.
-func (l *Ledger) follow(lines func(int64, func(Line) error) error) error {
+// With held, which is under the lock, it ends in ErrConflict at an entry whose price is to be computed. What it has taken over stays,
+// also when a later line is wrong.
+func (l *Ledger) follow(lines func(int64, func(Line) error) error, held bool) error {
 	s := l.state
+	s.held = held
 	again := s.header
 	if again && l.seen.head == "" {
 		l.seen = resting{s.head, s.entries}
@@ -210,6 +212,7 @@ func (l *Ledger) follow(lines func(int64, func(Line) error) error) error {
 		}
 		return nil
 	})
+	s.held = false
 	switch {
 	case l.seen.head == "", err != nil && !errors.Is(err, errChain), err != nil && l.seen.entries < 0:
 		return err
@@ -231,13 +234,17 @@ func atLine(s Store, number int64, err error) error {
 func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
+	held := limited
 	var added []Line
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
-		if err := l.follow(lines); err != nil {
+		if err := l.follow(lines, true); err != nil {
 			return nil, err
 		}
-		added, err = make(limited)
+		var cancel context.CancelFunc
+		held, cancel = context.WithTimeout(ctx, lockWait/2) // others wait for lockWait
+		defer cancel()
+		added, err = make(held)
 		return added, err
 	})
 	switch {
@@ -254,6 +261,8 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 		return false, err
 	case limited.Err() != nil && errors.Is(err, limited.Err()):
 		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
+	case errors.Is(held.Err(), context.DeadlineExceeded):
+		err = l.overtaken()
 	}
 	return false, err
 }

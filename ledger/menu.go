@@ -57,7 +57,7 @@ func (c *Config) checkMenu() error {
 		return fault.New("neighbors", "%v is not the menu's relation and unit", c.Neighbors)
 	case !(c.Delta > 0 && c.Delta < 1):
 		return fault.New("delta", "%v is not in (0, 1), which ledgers of a menu need", c.Delta)
-	case len(c.Menu.Costs) != len(m.Types) || c.Menu.Units < 1:
+	case len(c.Menu.Costs) != len(m.Types) || c.Menu.Units < 1 || c.Menu.Units > maxRuns: // above, totals in float64 are not exact
 		return fault.New("menu", "has %d costs for %d types within %d units", len(c.Menu.Costs), len(m.Types), c.Menu.Units)
 	}
 	for i, cost := range c.Menu.Costs {

@@ -84,6 +84,10 @@ func TestMenuChecked(t *testing.T) {
 	if _, err := VerifyStore(t.Context(), m, ""); err == nil || !strings.Contains(err.Error(), "12 units cost ε of at least") {
 		t.Errorf("12 units: %v", err)
 	}
+	c.Menu.Units = 1<<53 + 1
+	if _, err := firstLine(&c); err == nil || !strings.Contains(err.Error(), "within 9007199254740993 units") {
+		t.Errorf("units that are not exact: %v", err)
+	}
 }
 
 // TestMenuSpendIsFast: a spend takes at most 5 ms once the menu is priced, on the median.

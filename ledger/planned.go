@@ -298,8 +298,10 @@ func (j *planned) sums(ctx context.Context) (s sums, err error) {
 // checkSums returns an error unless s can be of a checkpoint: what its points leave of the ledger's δ, of which the first leaves
 // nothing, is exact.
 func (j *planned) checkSums(s sums) error {
-	far := func(p point) bool { return !(p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta) }
-	if len(s.Epsilon) == 0 || s.Epsilon[0].Delta != j.config.Delta || slices.ContainsFunc(s.Epsilon, far) {
+	bad := func(p point) bool {
+		return !(p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta && p.Epsilon >= max(0, s.Lower))
+	}
+	if s.Lower < 0 || len(s.Epsilon) == 0 || s.Epsilon[0].Delta != j.config.Delta || slices.ContainsFunc(s.Epsilon, bad) {
 		return errSums
 	}
 	return nil

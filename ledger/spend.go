@@ -14,11 +14,15 @@ import (
 // Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
 // flush. Each is admitted for itself, on top of those before it, and each gets its own answer.
 
-// maxBatch is how many spends go to the disk together.
-const maxBatch = 1000
+// maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans: all of them are
+// remembered together, so that none is read again under the lock.
+const (
+	maxBatch     = 1000
+	maxBatchSize = maxPlanText / 4
+)
 
 // tries is how often a spend is judged without the lock, while others spend, before
-// it is judged under the lock.
+// it is judged under the lock, for half of what others wait.
 const tries = 6
 
 // testHeld is called by tests with the lock held.
@@ -105,10 +109,11 @@ func (l *Ledger) serve() {
 
 // batch takes requests from the queue, oldest first.
 func (l *Ledger) batch() (batch []*request) {
-	for len(batch) < maxBatch {
+	for size := 0; len(batch) < maxBatch && size < maxBatchSize; {
 		select {
 		case r := <-l.queue:
 			batch = append(batch, r)
+			size += len(r.entry.Plan)
 		default:
 			return batch
 		}

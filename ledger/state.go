@@ -35,6 +35,7 @@ type state struct {
 	checkpoints int // how many were read
 	own         int // how many entries the last checkpoint of this program stands for
 	runs        int64
+	held        bool   // lines are read under the lock
 	before      string // checksum of the line before the last
 	head        string // checksum of the last line
 	last        string // time of the last entry
@@ -173,6 +174,8 @@ func (s *state) admission(e entry) (a *admission, err error) {
 		err = fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
 	case a.runs > maxRuns-s.runs:
 		err = fault.New("count", "%d runs on top of %d are above 2^53", a.runs, s.runs)
+	case s.held && a.cost == nil && s.config.Mode != Planned:
+		err = ErrConflict // as others cannot spend meanwhile
 	case a.cost == nil:
 		err = s.policy.price(a)
 	}
@@ -298,6 +301,13 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		s := l.state
 		if s.checkpoints > 0 && s.own == s.entries {
 			return nil
+		}
+		spent, _, err := s.policy.spent(ctx)
+		if err == nil {
+			err = s.config.within(spent)
+		}
+		if err != nil {
+			return err
 		}
 		sums, err := s.policy.sums(ctx)
 		if err != nil {

@@ -99,15 +99,21 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 			return st, fmt.Errorf("%v: %w", l, err)
 		}
 	}
-	// Entries of other ledgers were judged one by one.
-	if c := st.Config; st.Spent.Epsilon.Upper > c.Epsilon {
-		err = fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(st.Spent.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
+	if err := st.Config.within(st.Spent); err != nil {
 		if _, left := parallel.Work(ctx); left < 0 {
 			err = parallel.ErrWork
 		}
 		return st, fmt.Errorf("%v: %w", l, err)
 	}
 	return st, nil
+}
+
+// within returns an error if the entries of a planned ledger are above the budget. Those of others were judged one by one.
+func (c Config) within(s Spent) error {
+	if !(s.Epsilon.Upper > c.Epsilon) {
+		return nil
+	}
+	return fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(s.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 }
 
 // An Entry is a spend of the file.
