@@ -99,7 +99,7 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 		}
 		return nil, err
 	}
-	k, err := newKnob(p, g)
+	k, err := newParameter(p, g)
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +133,10 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 	return c, nil
 }
 
-// A search asks for the cost of a plan with its knob turned.
+// A search asks for the cost of a plan with its parameter set.
 type search struct {
 	*calibrate.Search
-	k      *knob
+	k      *parameter
 	p      *Plan
 	g      Goal
 	opts   []Option
@@ -164,7 +164,7 @@ const (
 	lookShare         = 64 // of the work goes to each of those where none is left
 )
 
-func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
+func newSearch(k *parameter, p *Plan, g Goal, opts []Option) *search {
 	s := &search{k: k, p: p, g: g, opts: opts}
 	s.asked, s.budget = g.asked()
 	s.asks = p.Accountant(opts...).opts
@@ -188,7 +188,7 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 		final = lawsAccuracy
 	}
 	goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: final, Fixed: s.fixed, MaxPoints: s.maxPoints}
-	s.Search = calibrate.New(k.Knob, goal, s.ask)
+	s.Search = calibrate.New(k.Parameter, goal, s.ask)
 	return s
 }
 
@@ -204,7 +204,7 @@ func probe(p *calibrate.Probe) *Probe {
 	return &Probe{p.Value, iv}
 }
 
-// ask evaluates at a value of the knob.
+// ask evaluates at a value of the parameter.
 func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
 	if _, left := parallel.Work(ctx); context.Cause(ctx) == fourier.ErrTimeLimit {
 		s.early = fourier.ErrTimeLimit

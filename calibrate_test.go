@@ -36,7 +36,7 @@ func gaussianPlan(t *testing.T, sigma, rate float64, count int64) *Plan {
 // upperAt is the certified upper end at a value of the quantity.
 func upperAt(t *testing.T, p *Plan, g Goal, x, accuracy float64) float64 {
 	t.Helper()
-	k, err := newKnob(p, g)
+	k, err := newParameter(p, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,7 +225,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 	if err := prepare(ctx, p, g); err != nil {
 		return nil, err
 	}
-	k, err := newKnob(p, g)
+	k, err := newParameter(p, g)
 	if err != nil {
 		return nil, err
 	}

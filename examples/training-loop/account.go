@@ -58,7 +58,7 @@ func openAccount(ctx context.Context, dir string, e epochs, budget float64) (*ac
 	}
 	path := filepath.Join(dir, ledgerFile)
 	// Planned: noise, sampling and the stopping rule are fixed before the data are seen. Somebody who
-	// stops, or turns a knob, because of what the model does needs ledger.Adaptive.
+	// stops, or changes a setting, because of what the model does needs ledger.Adaptive.
 	config := ledger.Config{Neighbors: accountant.AddRemove, Epsilon: budget, Delta: delta, Mode: ledger.Planned}
 	l, err := ledger.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {

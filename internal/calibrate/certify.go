@@ -22,7 +22,7 @@ func (s *Search) decide(ctx context.Context, x float64) (a Answer, ok bool, err 
 	accuracy := s.final
 	if !s.goal.Fixed && s.slope < 0 {
 		// Neighbouring whole numbers may be far apart.
-		accuracy = min(max(accuracy, -s.slope*s.knob.Relative(x)/4), CoarseAccuracy)
+		accuracy = min(max(accuracy, -s.slope*s.parameter.Relative(x)/4), CoarseAccuracy)
 	}
 	for n := 0; ; n++ {
 		next, reached, err := s.ask(ctx, x, accuracy)
@@ -59,10 +59,10 @@ func (s *Search) certify(ctx context.Context, u float64) error {
 	// A little on the safe side, so that the value one unit off fails provably.
 	const margin = 0.4
 	x := s.x(u)
-	if !s.knob.Integer {
-		x = s.knob.Move(x, margin)
+	if !s.parameter.Integer {
+		x = s.parameter.Move(x, margin)
 	}
-	x = s.knob.Clip(x)
+	x = s.parameter.Clip(x)
 	if !s.goal.Fixed {
 		// The width in log(value) is that in log(answer) over the slope.
 		if s.slope < 0 {
@@ -88,24 +88,24 @@ func (s *Search) certify(ctx context.Context, u float64) error {
 		switch {
 		case s.Meets != nil && s.Fails != nil:
 			m, f := s.Meets.Value, s.Fails.Value
-			if math.Abs(m-f) <= s.knob.Unit(m) {
+			if math.Abs(m-f) <= s.parameter.Unit(m) {
 				return s.proveFailure(ctx)
 			}
 			if next = s.between(tries); next == m || next == f {
 				return nil
 			}
 			tries++
-		case ok && x == s.knob.Least():
+		case ok && x == s.parameter.Least():
 			return nil
-		case !ok && x == s.knob.Safest():
+		case !ok && x == s.parameter.Safest():
 			return &Infeasible{*s.Fails, s.failure}
 		default:
 			// As far as the slope says, at least jump units.
 			n := jump
 			if y := s.score(a.Upper); s.slope < 0 && !math.IsInf(y, 0) {
-				d := math.Abs(y/s.slope) / s.knob.Relative(x)
+				d := math.Abs(y/s.slope) / s.parameter.Relative(x)
 				switch {
-				case s.knob.Integer || ok:
+				case s.parameter.Integer || ok:
 					n = max(n, math.Ceil(d))
 				case jump == 1:
 					n = d + margin
@@ -116,7 +116,7 @@ func (s *Search) certify(ctx context.Context, u float64) error {
 			if ok {
 				n = -n
 			}
-			next = s.knob.Clip(s.knob.Move(x, n))
+			next = s.parameter.Clip(s.parameter.Move(x, n))
 			jump *= 4
 		}
 		x = next
@@ -128,21 +128,21 @@ func (s *Search) certify(ctx context.Context, u float64) error {
 // and the middle when that goes on for long.
 func (s *Search) between(tries int) float64 {
 	m, f := s.Meets.Value, s.Fails.Value
-	middle := s.knob.Snap(m + (f-m)/2)
+	middle := s.parameter.Snap(m + (f-m)/2)
 	ym, yf := s.score(s.Meets.Upper), s.score(s.Fails.Upper)
 	if tries >= 6 || !(yf > ym) || math.IsInf(yf-ym, 0) {
 		return middle
 	}
 	t := -ym / (yf - ym) // from m towards f
-	unit := s.knob.Unit(m) / math.Abs(f-m)
+	unit := s.parameter.Unit(m) / math.Abs(f-m)
 	if t <= 0.9*unit {
 		t = 0.995 * unit
 	} else {
 		t -= 0.4 * unit
 	}
-	x := s.knob.Snap(m + t*(f-m))
-	if s.knob.Integer && t <= unit {
-		x = m + math.Copysign(s.knob.Unit(m), f-m)
+	x := s.parameter.Snap(m + t*(f-m))
+	if s.parameter.Integer && t <= unit {
+		x = m + math.Copysign(s.parameter.Unit(m), f-m)
 	}
 	if (x-m)*(x-f) < 0 {
 		return x
@@ -153,8 +153,8 @@ func (s *Search) between(tries int) float64 {
 // proveFailure moves Fails as far away as it may be if it is nearer and not proved
 // to exceed the budget.
 func (s *Search) proveFailure(ctx context.Context) error {
-	x := s.knob.Clip(s.knob.Move(s.Meets.Value, -1))
-	if s.knob.Integer || s.Fails.Lower > s.goal.Budget || math.Abs(x-s.Meets.Value) <= math.Abs(s.Fails.Value-s.Meets.Value) {
+	x := s.parameter.Clip(s.parameter.Move(s.Meets.Value, -1))
+	if s.parameter.Integer || s.Fails.Lower > s.goal.Budget || math.Abs(x-s.Meets.Value) <= math.Abs(s.Fails.Value-s.Meets.Value) {
 		return nil
 	}
 	a, ok, err := s.decide(ctx, x)

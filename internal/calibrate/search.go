@@ -63,7 +63,7 @@ type Goal struct {
 	MaxPoints   int     // of transforms
 }
 
-// A Search looks for the value of a knob. It moves on u = ±log(value), in which
+// A Search looks for the value of a parameter. It moves on u = ±log(value), in which
 // larger is more private.
 type Search struct {
 	// Meets is a value that meets the budget, Fails a neighbour that is not proved to; nil
@@ -71,11 +71,11 @@ type Search struct {
 	Meets, Fails *Probe
 	Accuracy     float64 // of both
 
-	knob  Knob
-	goal  Goal
-	eval  Ask
-	final float64 // accuracy of what is certified
-	slope float64 // of score in u, negative
+	parameter Parameter
+	goal      Goal
+	eval      Ask
+	final     float64 // accuracy of what is certified
+	slope     float64 // of score in u, negative
 	// Once the search is near, an evaluation may use little more points than the last one
 	// that reached its accuracy foretells.
 	near    bool
@@ -91,8 +91,8 @@ type Search struct {
 const CoarseAccuracy = 1e-3
 
 // New returns a search.
-func New(k Knob, g Goal, ask Ask) *Search {
-	return &Search{knob: k, goal: g, eval: ask, final: g.Accuracy, slope: math.NaN()}
+func New(k Parameter, g Goal, ask Ask) *Search {
+	return &Search{parameter: k, goal: g, eval: ask, final: g.Accuracy, slope: math.NaN()}
 }
 
 // score is positive where the budget is exceeded: the difference of logarithms,
@@ -113,8 +113,8 @@ func (s *Search) score(answer float64) float64 {
 	return xmath.Log(answer / b)
 }
 
-func (s *Search) u(x float64) float64 { return s.knob.Safer * xmath.Log(x) }
-func (s *Search) x(u float64) float64 { return s.knob.Snap(math.Exp(s.knob.Safer * u)) }
+func (s *Search) u(x float64) float64 { return s.parameter.Safer * xmath.Log(x) }
+func (s *Search) x(u float64) float64 { return s.parameter.Snap(math.Exp(s.parameter.Safer * u)) }
 
 // ask evaluates at a value, and reports whether the accuracy was reached.
 func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, reached bool, err error) {
@@ -160,9 +160,9 @@ func (s *Search) coarse(ctx context.Context) (float64, error) {
 		found, _, err := s.ask(ctx, s.x(u), accuracy)
 		return s.score(found.Estimate), err
 	}
-	lo, hi := s.u(s.knob.Lo), s.u(s.knob.Hi)
+	lo, hi := s.u(s.parameter.Lo), s.u(s.parameter.Hi)
 	lo, hi = min(lo, hi), max(lo, hi)
-	u := min(max(s.u(s.knob.Start), lo), hi)
+	u := min(max(s.u(s.parameter.Start), lo), hi)
 	y, err := h(u)
 	if err != nil {
 		return 0, err
@@ -241,11 +241,11 @@ func (s *Search) coarse(ctx context.Context) (float64, error) {
 
 // A search for budgets that are met or not, without a number for how nearly.
 
-// Look returns the least careful value of the knob that is found to meet a budget, in so
+// Look returns the least careful value of the parameter that is found to meet a budget, in so
 // many looks; the answer means nothing if none does.
-func (k *Knob) Look(most int, meets func(x float64) (bool, error)) (float64, error) {
+func (p *Parameter) Look(most int, meets func(x float64) (bool, error)) (float64, error) {
 	// From where the plan is, away until the budget is between two values.
-	x := k.Clip(k.Snap(k.Start))
+	x := p.Clip(p.Snap(p.Start))
 	first, err := meets(x)
 	if err != nil {
 		return x, err
@@ -253,9 +253,9 @@ func (k *Knob) Look(most int, meets func(x float64) (bool, error)) (float64, err
 	in, out := x, x
 	looks := 1
 	for factor := 2.0; looks < most; factor *= factor {
-		next := k.Clip(k.Snap(x * factor))
-		if (k.Safer > 0) == first { // down
-			next = k.Clip(k.Snap(x / factor))
+		next := p.Clip(p.Snap(x * factor))
+		if (p.Safer > 0) == first { // down
+			next = p.Clip(p.Snap(x / factor))
 		}
 		if next == x {
 			return x, nil // the end of the range
@@ -275,8 +275,8 @@ func (k *Knob) Look(most int, meets func(x float64) (bool, error)) (float64, err
 		}
 	}
 	for ; looks < most; looks++ {
-		mid := k.Snap(math.Sqrt(in) * math.Sqrt(out))
-		if mid == in || mid == out || math.Abs(in-out) <= k.Unit(in) {
+		mid := p.Snap(math.Sqrt(in) * math.Sqrt(out))
+		if mid == in || mid == out || math.Abs(in-out) <= p.Unit(in) {
 			break
 		}
 		ok, err := meets(mid)
@@ -448,9 +448,9 @@ func Batch(examples int64) Quantity {
 	}
 }
 
-// A Knob is a positive quantity as one number between Lo and Hi, from which a search starts
+// A Parameter is a positive quantity as one number between Lo and Hi, from which a search starts
 // at Start.
-type Knob struct {
+type Parameter struct {
 	Lo, Hi, Start float64
 	Integer       bool
 	Safer         float64 // +1: a larger value costs less; −1: a smaller one
@@ -461,24 +461,24 @@ type Knob struct {
 const unitSize = 0.999e-6
 
 // Relative is the distance of neighbouring values relative to x.
-func (k *Knob) Relative(x float64) float64 {
-	if k.Integer {
+func (p *Parameter) Relative(x float64) float64 {
+	if p.Integer {
 		return max(1, math.Floor(1e-6*x)) / x
 	}
 	return unitSize
 }
 
 // Unit is the distance at which a bracket is closed.
-func (k *Knob) Unit(x float64) float64 {
-	if k.Integer {
+func (p *Parameter) Unit(x float64) float64 {
+	if p.Integer {
 		return max(1, math.Floor(1e-6*x))
 	}
 	return 1e-6 * x
 }
 
 // Snap rounds x to a value that people can write: ten digits, or a whole number.
-func (k *Knob) Snap(x float64) float64 {
-	if k.Integer {
+func (p *Parameter) Snap(x float64) float64 {
+	if p.Integer {
 		return math.Round(x)
 	}
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
@@ -489,28 +489,28 @@ func (k *Knob) Snap(x float64) float64 {
 }
 
 // Clip returns the value of the range next to x.
-func (k *Knob) Clip(x float64) float64 { return min(max(x, k.Lo), k.Hi) }
+func (p *Parameter) Clip(x float64) float64 { return min(max(x, p.Lo), p.Hi) }
 
 // Move goes n units to the safe side.
-func (k *Knob) Move(x, n float64) float64 {
-	if k.Integer {
-		return x + k.Safer*n*k.Unit(x)
+func (p *Parameter) Move(x, n float64) float64 {
+	if p.Integer {
+		return x + p.Safer*n*p.Unit(x)
 	}
-	return k.Snap(x * math.Exp(k.Safer*n*unitSize))
+	return p.Snap(x * math.Exp(p.Safer*n*unitSize))
 }
 
 // Safest returns the end of the range that is most private.
-func (k *Knob) Safest() float64 {
-	if k.Safer > 0 {
-		return k.Hi
+func (p *Parameter) Safest() float64 {
+	if p.Safer > 0 {
+		return p.Hi
 	}
-	return k.Lo
+	return p.Lo
 }
 
 // Least returns the other end.
-func (k *Knob) Least() float64 {
-	if k.Safer > 0 {
-		return k.Lo
+func (p *Parameter) Least() float64 {
+	if p.Safer > 0 {
+		return p.Lo
 	}
-	return k.Hi
+	return p.Hi
 }

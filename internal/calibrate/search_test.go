@@ -23,26 +23,26 @@ func cost(f func(x float64) float64, where float64, calls *int) Ask {
 // show it: each takes far longer than anything else.
 func TestRun(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		knob Knob
-		cost func(x float64) float64
-		root float64
+		name      string
+		parameter Parameter
+		cost      func(x float64) float64
+		root      float64
 	}{
-		{"falling", Knob{Lo: 1e-6, Hi: 1e9, Start: 1, Safer: 1}, func(x float64) float64 { return 3 / x }, 1.5},
-		{"far", Knob{Lo: 1e-6, Hi: 1e9, Start: 1e5, Safer: 1}, func(x float64) float64 { return 5 / (x * x) }, math.Sqrt(2.5)},
-		{"rising", Knob{Lo: 1e-15, Hi: 1, Start: 0.3, Safer: -1}, func(x float64) float64 { return 100 * x * math.Sqrt(1+x) }, 0.019802},
-		{"kinked", Knob{Lo: 1e-3, Hi: 1e3, Start: 7, Safer: 1}, func(x float64) float64 { return max(2.0001/x, 2-1e-4*x) }, 1.00005},
-		{"whole", Knob{Lo: 1, Hi: 1 << 53, Start: 10, Integer: true, Safer: -1}, func(x float64) float64 { return 0.01 * math.Sqrt(x) }, 40000},
-		{"whole and far", Knob{Lo: 1, Hi: 1 << 53, Start: 1, Integer: true, Safer: -1}, func(x float64) float64 { return 1e-6 * math.Sqrt(x) }, 4e12},
+		{"falling", Parameter{Lo: 1e-6, Hi: 1e9, Start: 1, Safer: 1}, func(x float64) float64 { return 3 / x }, 1.5},
+		{"far", Parameter{Lo: 1e-6, Hi: 1e9, Start: 1e5, Safer: 1}, func(x float64) float64 { return 5 / (x * x) }, math.Sqrt(2.5)},
+		{"rising", Parameter{Lo: 1e-15, Hi: 1, Start: 0.3, Safer: -1}, func(x float64) float64 { return 100 * x * math.Sqrt(1+x) }, 0.019802},
+		{"kinked", Parameter{Lo: 1e-3, Hi: 1e3, Start: 7, Safer: 1}, func(x float64) float64 { return max(2.0001/x, 2-1e-4*x) }, 1.00005},
+		{"whole", Parameter{Lo: 1, Hi: 1 << 53, Start: 10, Integer: true, Safer: -1}, func(x float64) float64 { return 0.01 * math.Sqrt(x) }, 40000},
+		{"whole and far", Parameter{Lo: 1, Hi: 1 << 53, Start: 1, Integer: true, Safer: -1}, func(x float64) float64 { return 1e-6 * math.Sqrt(x) }, 4e12},
 	} {
 		for _, where := range []float64{0, 0.5, 1} {
 			calls := 0
-			s := New(c.knob, Goal{Budget: 2, Accuracy: 1e-8, MaxPoints: 1 << 20}, cost(c.cost, where, &calls))
+			s := New(c.parameter, Goal{Budget: 2, Accuracy: 1e-8, MaxPoints: 1 << 20}, cost(c.cost, where, &calls))
 			if err := s.Run(t.Context()); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			m, f := s.Meets, s.Fails
-			if m.Upper > 2 || f == nil || f.Upper <= 2 || math.Abs(m.Value-f.Value) > 1.01*c.knob.Unit(m.Value) {
+			if m.Upper > 2 || f == nil || f.Upper <= 2 || math.Abs(m.Value-f.Value) > 1.01*c.parameter.Unit(m.Value) {
 				t.Errorf("%s: %+v meets, %+v fails", c.name, m, f)
 			}
 			if c.name != "kinked" && (math.Abs(m.Value-c.root) > 2e-6*c.root+1 || calls > 20) {
@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunEnds(t *testing.T) {
-	k := Knob{Lo: 0.5, Hi: 4, Start: 1, Safer: 1}
+	k := Parameter{Lo: 0.5, Hi: 4, Start: 1, Safer: 1}
 	calls := 0
 	s := New(k, Goal{Budget: 2, Accuracy: 1e-6, MaxPoints: 1 << 20}, cost(func(x float64) float64 { return 0.1 / x }, 0.5, &calls))
 	if err := s.Run(t.Context()); err != nil || s.Meets.Value != 0.5 || s.Fails != nil {

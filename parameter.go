@@ -140,9 +140,9 @@ type Setting struct {
 	Epsilon bool
 }
 
-// A knob is a quantity of some steps of a plan as one number.
-type knob struct {
-	calibrate.Knob
+// A parameter is a quantity of some steps of a plan as one number.
+type parameter struct {
+	calibrate.Parameter
 	factor   bool // on the values of several steps
 	build    func(x float64) (*Plan, error)
 	settings func(x float64) []Setting
@@ -163,9 +163,9 @@ func prepare(ctx context.Context, p *Plan, g Goal) error {
 	return ctx.Err()
 }
 
-// newKnob returns the knob of a goal. It is long because of the
+// newParameter returns the parameter of a goal. It is long because of the
 // ways in which a quantity of several steps can be turned together, and its errors.
-func newKnob(p *Plan, g Goal) (*knob, error) {
+func newParameter(p *Plan, g Goal) (*parameter, error) {
 	if p == nil || len(p.Steps) == 0 {
 		return nil, fault.New("steps", "is empty; must list at least one step")
 	}
@@ -178,12 +178,12 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	}
 	switch g.Solve {
 	case Count:
-		return countKnob(p, at), nil
+		return countParameter(p, at), nil
 	case RecordsPerPerson:
 		if at != "" {
 			return nil, fault.New("step", "%s cannot be turned by itself: records-per-person is of the whole plan", nearest.Quote(g.Step))
 		}
-		return recordsKnob(p), nil
+		return recordsParameter(p), nil
 	}
 	if g.Solve == Batch && (g.Examples < 0 || g.Examples > maxRuns) {
 		return nil, fault.New("examples", "%d is not an integer in [0, 2^53]", g.Examples)
@@ -224,7 +224,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 		}
 		return nil, fault.New("solve", "%s has no step with a %v that can be turned", where, g.Solve)
 	}
-	k := &knob{Knob: calibrate.Knob{Lo: lo, Hi: hi, Start: 1, Safer: -1}, factor: len(found) > 1}
+	k := &parameter{Parameter: calibrate.Parameter{Lo: lo, Hi: hi, Start: 1, Safer: -1}, factor: len(found) > 1}
 	values, largest := map[string]calibrate.Turned{}, found[0].Most
 	for _, t := range found {
 		values[t.path], largest = t.Turned, min(largest, t.Most)
@@ -286,9 +286,9 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	return k, nil
 }
 
-// countKnob turns the count of the step at a path, or of the whole plan.
-func countKnob(p *Plan, at string) *knob {
-	k := &knob{Knob: calibrate.Knob{Lo: 1, Integer: true, Safer: -1}}
+// countParameter is the count of the step at a path, or of the whole plan.
+func countParameter(p *Plan, at string) *parameter {
+	k := &parameter{Parameter: calibrate.Parameter{Lo: 1, Integer: true, Safer: -1}}
 	if at == "" && len(p.Steps) == 1 {
 		at = "steps[0]"
 	}
@@ -339,9 +339,9 @@ func countKnob(p *Plan, at string) *knob {
 	return k
 }
 
-// recordsKnob turns the number of records of a person.
-func recordsKnob(p *Plan) *knob {
-	k := &knob{Knob: calibrate.Knob{Lo: 1, Hi: subsample.MaxRecords, Start: float64(p.Records()), Integer: true, Safer: -1}}
+// recordsParameter is the number of records of a person.
+func recordsParameter(p *Plan) *parameter {
+	k := &parameter{Parameter: calibrate.Parameter{Lo: 1, Hi: subsample.MaxRecords, Start: float64(p.Records()), Integer: true, Safer: -1}}
 	k.build = func(x float64) (*Plan, error) {
 		return &Plan{p.Neighbors, int64(math.Round(x)), p.Steps}, nil
 	}
