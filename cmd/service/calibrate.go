@@ -136,7 +136,7 @@ func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
 	goal = accountant.Goal{Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
 	q.AttackTarget.read(&goal)
 	goal.Solve, err = accountant.ParseQuantity(q.Solve)
-	return goal, fieldFault(err, "", nil)
+	return goal, err
 }
 
 // shape reports whether the keys make one budget.
@@ -174,7 +174,7 @@ func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 	}
 	c, err := accountant.Calibrate(ctx, plan, goal, opts...)
 	if err != nil {
-		return Solution{}, fieldFault(err, "", nil)
+		return Solution{}, err
 	}
 	out := solution(c, goal, plan.Neighbors)
 	out.CanNarrow = canNarrow(plan.Neighbors, plan.Steps)

@@ -228,7 +228,7 @@ func relation(name string) (profiles.Relation, error) {
 		return profiles.AddRemove, nil
 	}
 	r, err := profiles.ParseRelation(name)
-	return r, fieldFault(err, "", nil)
+	return r, err
 }
 
 // dpsgd returns the ε of a training run and states what it promises.

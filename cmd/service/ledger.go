@@ -343,7 +343,7 @@ func (s *Service) ledgerCheck(ctx context.Context, q LedgerCheckRequest) (Ledger
 	}
 	st, err := s.files.VerifyLedger(ctx, q.Path, q.Head)
 	if err != nil {
-		return LedgerState{}, fieldFault(err, "", nil)
+		return LedgerState{}, err
 	}
 	return LedgerStateOf(st), nil
 }

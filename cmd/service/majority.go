@@ -201,7 +201,7 @@ func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 	if err == nil && q.Answers > 0 {
 		err = a.price(ctx, q.Answers, q.Delta.float())
 	}
-	return a, fieldFault(err, "", nil)
+	return a, err
 }
 
 // price computes what so many answers cost.

@@ -41,7 +41,7 @@ func (q Ballots) read() (v *ballots.Votes, err error) {
 	if err == nil && q.Queries != nil {
 		v, err = v.First(*q.Queries)
 	}
-	return v, fieldFault(err, "", nil)
+	return v, err
 }
 
 // PateVotes says what was run: the votes, the mechanism with its parameters, and which
@@ -200,7 +200,7 @@ func (q PateVotes) aggregator() (a pate.Aggregator, err error) {
 		// not enter.
 		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
 	}
-	return a, fieldFault(err, "", nil)
+	return a, err
 }
 
 // run reads the votes and what goes with them, and prices every query at the orders.
@@ -241,12 +241,12 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 			read = ballots.NewVoteScores
 		}
 		if r.scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
-			return nil, fieldFault(err, "", nil)
+			return nil, err
 		}
 	}
 	if r.scores != nil && q.Queries != nil {
 		if r.scores, err = r.scores.First(*q.Queries); err != nil {
-			return nil, fieldFault(err, "", nil)
+			return nil, err
 		}
 	}
 	if n := len(r.Answered); r.Answered != nil && n != r.Votes.Queries() {
@@ -254,7 +254,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	}
 	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
 		Progress: func(done, total int) { reportProgress(ctx, done, total) }})
-	return r, fieldFault(err, "", nil)
+	return r, err
 }
 
 // orZero is what x points to, or zero.
@@ -293,7 +293,7 @@ func hasCheck(a pate.Aggregator) bool {
 // Running returns the cost of the first queries, at several numbers of them.
 func (r *PateRun) Running(ctx context.Context, report pate.Report, cuts []int) ([]pate.Cost, error) {
 	costs, err := r.Ledger.Running(ctx, report, r.transcript(report), cuts)
-	return costs, fieldFault(err, "", nil)
+	return costs, err
 }
 
 func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (PateLine, error) {
@@ -364,7 +364,7 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	for _, report := range r.reports(out.Price) {
 		x, err := r.line(ctx, report, delta)
 		if err != nil {
-			return PateAnswer{}, fieldFault(err, "", nil)
+			return PateAnswer{}, err
 		}
 		out.Lines = append(out.Lines, x)
 		if report == pate.DataIndependent {
@@ -388,7 +388,7 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	if out.Price == pate.Exact.String() {
 		f, b, err := r.Ledger.ExactEpsilon(ctx, delta)
 		if err != nil {
-			return PateAnswer{}, fieldFault(err, "", nil)
+			return PateAnswer{}, err
 		}
 		out.Exact = &PateExact{"fixed-beforehand", PateInterval{f[0], min(f[1], out.Independent)}, PateInterval{b[0], min(b[1], out.Independent)}}
 	}
@@ -725,18 +725,18 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	t.Independent, t.Threshold, t.Sigma1, t.MaxAnswers = orZero(q.Independent), orZero(q.Threshold), orZero(q.Sigma1), orZero(q.MaxAnswers)
 	l, err := t.Calibrate(ctx, votes)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	out := &PateCalibration{Mechanism: q.Mechanism, Delta: delta, Report: t.Report.String(), Queries: votes.Queries(), Condition: pateCalibrated}
 	out.Answered, out.Correct = l.Expected()
 	r := &PateRun{Ledger: l, conversion: pate.Improved}
 	at, err := r.line(ctx, t.Report, delta)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	every, err := r.line(ctx, pate.DataIndependent, delta)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	out.Epsilon, out.Independent = min(at.Epsilon, every.Epsilon), every.Epsilon
 	switch a := l.Aggregator().(type) {
@@ -750,7 +750,7 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	}
 	p, median, err := l.Tune(ctx, delta, *q.Confidence)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	out.Publish = &PatePublishParameters{Order: p.Order, Beta: p.Beta, Noise: p.Noise, Confidence: p.Confidence, Median: median}
 	return out, nil

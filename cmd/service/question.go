@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -18,8 +17,8 @@ import (
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-// This file answers for ε at some δ, and for δ at some ε: by the Fourier accountant,
-// with what was found before kept for the latest plans, or by Rényi accounting.
+// This file answers for ε at some δ, and for δ at some ε: by the Fourier accountant or by
+// Rényi accounting.
 
 // The accountants that a question may name.
 const (
@@ -125,7 +124,7 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAns
 		return bounded(ctx, q.Plan, at, rdp.Epsilon, func(delta Number, b Bounds, of Basis) EpsilonAt { return EpsilonAt{delta, b, of} })
 	}
 	q.Limits.transform = q.Transform
-	out, err = intervals(ctx, s, asked{"epsilon", q.Plan, q.Limits, q.Narrowing, at}, epsilons)
+	out, err = intervals(ctx, q.Plan, q.Limits, q.Narrowing, at, epsilons)
 	if err == nil && q.Certificate {
 		out.Certificate, err = s.certify(ctx, q, out.Results[0])
 	}
@@ -139,7 +138,7 @@ func (s *Service) delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 		return bounded(ctx, q.Plan, at, rdp.Delta, func(epsilon Number, b Bounds, of Basis) DeltaAt { return DeltaAt{epsilon, b, of} })
 	}
 	q.Limits.transform = q.Transform
-	return intervals(ctx, s, asked{"delta", q.Plan, q.Limits, q.Narrowing, at}, deltas)
+	return intervals(ctx, q.Plan, q.Limits, q.Narrowing, at, deltas)
 }
 
 // epsilons asks an accountant for ε at each δ.
@@ -160,172 +159,22 @@ func deltas(ctx context.Context, acct *accountant.Accountant, at []float64) (fou
 	return found, err
 }
 
-// asked is a question about a plan at some numbers.
-type asked struct {
-	op     string
-	plan   PlanText
-	limits Limits
-	runs   Narrowing
-	at     []float64
-}
-
-// intervals answers at one number by the accountant that is kept of the plan, and remembers the answer. At several it takes
-// an accountant of its own, so that nothing is kept of lists, which are seldom asked twice.
-func intervals[At any](ctx context.Context, s *Service, q asked, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
-	find := func(acct *accountant.Accountant) (err error) {
-		out.Unit = Unit{acct.Relation().String(), severalRecords(acct.Records())}
-		if out.Results, err = ask(ctx, acct, q.at); err == nil {
-			out.Matrix, err = matrixRuns(ctx, q.plan)
-		}
-		// The wider answer of a request whose time is up is none, and is not remembered. The end may not have been told yet.
-		if end, ok := ctx.Deadline(); ok && err == nil && !time.Now().Before(end) {
-			err = context.DeadlineExceeded
-		}
-		return err
-	}
-	if len(q.at) != 1 {
-		_, acct, err := q.limits.account(ctx, q.plan, q.runs)
-		if err == nil {
-			err = find(acct)
-		}
-		return out, err
-	}
-	sv, err := s.served(ctx, q.plan, q.limits, q.runs)
+// intervals asks an accountant of the plan at each number.
+func intervals[At any](ctx context.Context, text PlanText, l Limits, n Narrowing, at []float64, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
+	p, acct, err := l.account(ctx, text, n)
 	if err != nil {
 		return out, err
 	}
-	key := q.op + " " + Number(q.at[0]).String()
-	s.mu.Lock()
-	known, ok := sv.answers[key].(Intervals[At])
-	s.mu.Unlock()
-	if ok {
-		return known, nil
-	}
-	if err := sv.ask(ctx, find); err != nil {
+	out.Unit = unitOf(p)
+	if out.Results, err = ask(ctx, acct, at); err != nil {
 		return out, err
 	}
-	err = s.remember(sv, key, out)
+	// The wider answer of a request whose time is up is none. The end may not have been told yet.
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return out, context.DeadlineExceeded
+	}
+	out.Matrix, err = matrixRuns(ctx, nil, "steps", p.Steps)
 	return out, err
-}
-
-// A served plan keeps its accountant, made when it is first asked, and the latest
-// answers.
-type served struct {
-	key     string
-	plan    *accountant.Plan
-	limits  Limits
-	runs    Narrowing
-	turn    chan struct{} // holds something while the accountant is at work
-	shared  bool          // of a door with many users, none of whom waits for another one's turn
-	acct    *accountant.Accountant
-	watcher context.Context // of the question under way, which is told how far it is
-	answers map[string]any  // under the lock of the Service
-	size    int             // of all answers and what they answer, in bytes of JSON
-}
-
-const (
-	maxServed = 8
-	// maxAnswers bounds the answers kept for a plan, in bytes: some two thousand.
-	maxAnswers = 1 << 20
-)
-
-// served returns what is kept of a plan and its limits, and keeps it.
-func (s *Service) served(ctx context.Context, text PlanText, l Limits, rec Narrowing) (*served, error) {
-	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + string(l.TimeLimit) + " " + l.transform + " " + string(text)
-	known := func() *served {
-		i := slices.IndexFunc(s.recent, func(r *served) bool { return r.key == key })
-		if text == nil || i < 0 {
-			return nil
-		}
-		r := s.recent[i]
-		s.recent = append(slices.Delete(s.recent, i, i+1), r)
-		return r
-	}
-	s.mu.Lock()
-	r := known()
-	s.mu.Unlock()
-	if r != nil {
-		return r, nil
-	}
-	// A long plan takes a second to read, in which others are not to wait.
-	plan, err := text.parse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := known(); r != nil { // since then
-		return r, nil
-	}
-	sv := &served{key: key, plan: plan, limits: l, runs: rec, turn: make(chan struct{}, 1), shared: s.shared}
-	if s.recent = append(s.recent, sv); len(s.recent) > maxServed {
-		s.recent = s.recent[1:]
-	}
-	return sv, nil
-}
-
-// ask calls f with the accountant that holds the plan, one call at a time. Where others are asking at a shared door, f has
-// an accountant of its own: waiting for a turn would keep a place at work from requests for other plans.
-func (sv *served) ask(ctx context.Context, f func(*accountant.Accountant) error) error {
-	select {
-	case sv.turn <- struct{}{}:
-		defer func() { <-sv.turn }()
-	default:
-		if sv.shared {
-			acct, err := sv.account(ctx, func() context.Context { return ctx })
-			if err != nil {
-				return err
-			}
-			return f(acct)
-		}
-		select {
-		case sv.turn <- struct{}{}:
-			defer func() { <-sv.turn }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	sv.watcher = ctx
-	if sv.acct == nil {
-		acct, err := sv.account(ctx, func() context.Context { return sv.watcher })
-		if err != nil {
-			return err
-		}
-		sv.acct = acct
-	}
-	return f(sv.acct)
-}
-
-// account returns a new accountant that holds the plan, which reports its progress to watcher.
-func (sv *served) account(ctx context.Context, watcher func() context.Context) (*accountant.Accountant, error) {
-	opts, err := accountantOptions(ctx, sv.limits, sv.runs)
-	if err != nil {
-		return nil, err
-	}
-	opts = append(opts, accountant.WithProgress(func(done, total int) { report(watcher(), Progress{Done: done, Total: total}) }))
-	return newAccountant(ctx, sv.plan, opts)
-}
-
-// remember keeps the answer to a question about one number, except one that ended by the clock: it may be better another time.
-func (s *Service) remember(sv *served, key string, answer any) error {
-	if sv.limits.TimeLimit != "" {
-		return nil
-	}
-	text, err := Marshal(answer)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	size := len(key) + len(text)
-	if sv.answers == nil || sv.size+size > maxAnswers {
-		sv.answers, sv.size = map[string]any{}, 0
-	}
-	if _, twice := sv.answers[key]; !twice && size <= maxAnswers {
-		sv.answers[key] = answer
-		sv.size += size
-	}
-	return nil
 }
 
 // bounded asks the Rényi curve of a plan for a bound at each place.
@@ -489,18 +338,7 @@ type MatrixBlock struct {
 	Count          int64  `json:"count"`
 }
 
-func matrixRuns(ctx context.Context, text PlanText) ([]MatrixRun, error) {
-	if !bytes.Contains(text, []byte("matrix")) {
-		return nil, nil
-	}
-	p, err := text.parse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return appendMatrixRuns(ctx, nil, "steps", p.Steps)
-}
-
-func appendMatrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
+func matrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
 	for i, s := range steps {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if r, ok := s.Mechanism.(*matrix.Run); ok {
@@ -511,10 +349,10 @@ func appendMatrixRuns(ctx context.Context, found []MatrixRun, path string, steps
 			found = append(found, m)
 		}
 		var err error
-		if found, err = appendMatrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
+		if found, err = matrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
 			return nil, err
 		}
-		if found, err = appendMatrixRuns(ctx, found, at+".disjoint", s.Disjoint); err != nil {
+		if found, err = matrixRuns(ctx, found, at+".disjoint", s.Disjoint); err != nil {
 			return nil, err
 		}
 	}

@@ -335,7 +335,7 @@ func (q PateAnswerRequest) shape() error {
 
 // PateAnswer labels queries. After the largest number of answers no more are given.
 func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
-	fail := func(err error) (PateLabels, error) { return PateLabels{}, fieldFault(err, "", nil) }
+	fail := func(err error) (PateLabels, error) { return PateLabels{}, err }
 	if err := ready(&q); err != nil {
 		return PateLabels{}, err
 	}
@@ -472,7 +472,7 @@ func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApp
 	}
 	a, err := q.apply(ctx, testSource(q.TestSeed))
 	if err != nil {
-		return LabelApplied{}, fieldFault(err, "", nil)
+		return LabelApplied{}, err
 	}
 	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
 	if err != nil || charge != "" {

@@ -258,7 +258,7 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 		cfg.Max = 0
 	}
 	law, err := cfg.Build()
-	return law, fieldFault(err, "", nil)
+	return law, err
 }
 
 // selectTable is how much ε reading one run from a table may cost.

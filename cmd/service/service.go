@@ -22,8 +22,7 @@ import (
 // This file has the table of operations and runs them by name. It assumes that a door
 // hands it one JSON object at a time, of at most MaxRequest bytes.
 
-// A Service answers requests; New makes one. It remembers the accountants of the latest
-// plans, and the ledgers that are open.
+// A Service answers requests; New makes one. It remembers the ledgers and the runs that are open.
 type Service struct {
 	files  Files
 	shared bool // ledgers are named by their paths
@@ -33,9 +32,6 @@ type Service struct {
 	opened  int
 	runs    map[string]*ongoing
 	begun   int // of runs
-	// The accountants of the latest plans, oldest first: a question about the same
-	// plan does not start anew.
-	recent []*served
 }
 
 // New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.

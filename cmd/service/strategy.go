@@ -111,7 +111,7 @@ func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 	_, left := parallel.Work(ctx)
 	found, err := matrix.Optimize(parallel.WithWork(ctx, 0.9*left), goal) // the rest is for the price
 	if err != nil {
-		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+		return MatrixOptimizeAnswer{}, err
 	}
 	out := MatrixOptimizeAnswer{Steps: int64(goal.Steps), Participation: goal.Participation.String(), Neighbors: neighbors.String(), Delta: Number(q.Delta.float()), Strategy: found.Strategy,
 		Sensitivity: Ends{Lower: Number(found.Sensitivity.Lower), Upper: Number(found.Sensitivity.Upper)}}
@@ -124,19 +124,19 @@ func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 	}
 	run, err := matrix.New(matrix.Config{NoiseMultiplier: noise, Steps: goal.Steps, Strategy: found.Strategy, Participation: goal.Participation})
 	if err != nil {
-		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+		return MatrixOptimizeAnswer{}, err
 	}
 	p := &accountant.Plan{Neighbors: neighbors, Steps: []accountant.Step{{Mechanism: run}}}
 	if q.Epsilon != nil {
 		c, err := accountant.Calibrate(ctx, p, accountant.Goal{Solve: accountant.NoiseMultiplier, Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}, opts...)
 		if err != nil {
-			return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+			return MatrixOptimizeAnswer{}, err
 		}
 		noise, p = c.Value, c.Plan
 	}
 	acct, err := newAccountant(ctx, p, opts)
 	if err != nil {
-		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+		return MatrixOptimizeAnswer{}, err
 	}
 	price, err := acct.Epsilon(ctx, q.Delta.float())
 	if err != nil {
