@@ -5,8 +5,8 @@
 // answer.
 //
 // A Service remembers which ledgers and runs are open. Several goroutines may
-// use it. Each operation is a method, such as Epsilon, with a request of its own. Do and Answer run
-// one by its name, from JSON, and Operations lists them. An error about a request is a fault.Error
+// use it. Each operation is a method, such as Epsilon, with a request of its own. Answer runs one
+// by its name, from JSON, and Operations lists them. An error about a request is a fault.Error
 // by the keys of the request, or a ShapeError where keys do not go together. A front end puts its
 // own names in their place. Every operation ends when its context does, with nothing changed.
 //

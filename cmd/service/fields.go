@@ -1,6 +1,7 @@
 package service
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -101,39 +102,26 @@ func ready(request any) error {
 		return err
 	}
 	for _, k := range Keys(request) {
-		if k.Preset == "" {
+		f := k.Field(request)
+		if k.Preset == "" || !reflect.ValueOf(f).Elem().IsZero() {
 			continue
 		}
-		switch f := k.Field(request).(type) {
-		case *Decimal:
-			if *f == "" {
-				*f = Decimal(k.Preset)
-			}
-		case *Decimals:
-			if *f == nil {
-				*f = Listed(k.Preset)
-			}
-		case *string:
-			if *f == "" {
-				*f = k.Preset
-			}
-		case **float64:
-			if *f == nil {
-				x := Decimal(k.Preset).float()
-				*f = &x
-			}
-		case *[]float64:
-			if *f == nil {
-				*f = Listed(k.Preset).floats()
-			}
-		case **bool:
-			if *f == nil {
-				yes := k.Preset == "true"
-				*f = &yes
-			}
+		if err := json.Unmarshal(k.preset(), f); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// preset is the value of a key that is not given, as JSON.
+func (k Key) preset() json.RawMessage {
+	switch {
+	case k.Type == "string":
+		return json.RawMessage(strconv.Quote(k.Preset))
+	case strings.HasPrefix(k.Type, "list"):
+		return json.RawMessage("[" + k.Preset + "]")
+	}
+	return json.RawMessage(k.Preset)
 }
 
 func (k Key) check(field any) error {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -61,24 +59,12 @@ func Float(x float64) Decimal { return Decimal(decimal.Short(x)) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *Decimal) UnmarshalJSON(data []byte) error {
-	wrong := func(what string) error {
-		return &json.UnmarshalTypeError{Value: what, Type: reflect.TypeFor[float64]()}
-	}
-	switch data[0] {
-	case 'n':
-		*d = ""
+	if *d = ""; data[0] == 'n' {
 		return nil
-	case '"':
-		return wrong("string")
-	case '{':
-		return wrong("object")
-	case '[':
-		return wrong("array")
-	case 't', 'f':
-		return wrong("bool")
 	}
-	if _, err := strconv.ParseFloat(string(data), 64); err != nil {
-		return wrong("number " + string(data))
+	var x float64
+	if err := json.Unmarshal(data, &x); err != nil {
+		return err
 	}
 	*d = Decimal(data)
 	return nil
@@ -101,11 +87,7 @@ func (d Decimal) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler. A number alone is a list of one.
 func (ds *Decimals) UnmarshalJSON(data []byte) error {
-	what := map[byte]string{'"': "string", '{': "object", 't': "bool", 'f': "bool"}[data[0]]
-	switch {
-	case what != "":
-		return &json.UnmarshalTypeError{Value: what, Type: reflect.TypeFor[Decimals]()}
-	case data[0] != '[' && data[0] != 'n':
+	if c := data[0]; c == '-' || c >= '0' && c <= '9' {
 		*ds = make(Decimals, 1)
 		return (*ds)[0].UnmarshalJSON(data)
 	}

@@ -105,31 +105,6 @@ func (o object) read(key string, to any) error {
 // decode reads the keys of a request into q, a pointer to its struct. A key must be
 // written as it is in the tags: encoding/json would take it in any case.
 func (o object) decode(q any, keys []Key) error {
-	known := len(headKeys)
-	for _, k := range headKeys {
-		if _, ok := o[k]; !ok {
-			known--
-		}
-	}
-	v := reflect.ValueOf(q).Elem()
-	for _, k := range keys {
-		if _, ok := o[k.Name]; ok {
-			known++
-		}
-	}
-	if known < len(o) {
-		return o.unknown(keys)
-	}
-	for _, k := range keys {
-		if err := o.read(k.Name, v.FieldByIndex(k.index).Addr().Interface()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unknown is the error about the first key, by the alphabet, that a request does not have.
-func (o object) unknown(keys []Key) error {
 	names := slices.Clone(headKeys)
 	for _, k := range keys {
 		names = append(names, k.Name)
@@ -137,6 +112,11 @@ func (o object) unknown(keys []Key) error {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if !slices.Contains(names, name) {
 			return fault.New("request", "unknown key %s; %s", decimal.Show(name), nearest.Hint(name, names))
+		}
+	}
+	for _, k := range keys {
+		if err := o.read(k.Name, k.Field(q)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -127,12 +127,7 @@ func (k Key) described(s schema) schema {
 		s["enum"] = k.Words
 	}
 	if k.Preset != "" {
-		s["default"] = k.Preset
-		if k.Type == "number" {
-			s["default"] = Decimal(k.Preset)
-		} else if list := Listed(k.Preset); strings.HasPrefix(k.Type, "list") {
-			s["default"] = list
-		}
+		s["default"] = k.preset()
 	}
 	if k.Type != "number" || k.span.any {
 		return s

@@ -57,25 +57,29 @@ const (
 	ScopeOwn    Scope = "own"    // is about what one door holds for one user; no shared door has it
 )
 
-// An operation is a line of the table: what it is called, what its answer is, and how a
-// request becomes one.
-type operation struct {
-	name, answer string
-	request      reflect.Type
-	result       reflect.Type
-	keys         []Key
-	several      []string // keys of lists, each of whose values has an answer of its own
-	scope        Scope
-	together     bool // its questions have the limits together
-	do           func(s *Service, ctx context.Context, q any) (any, error)
+// An Operation is a line of the table: something that a request can ask for.
+type Operation struct {
+	Name string
+	// Answer says what the answer is, for readers who know the command line.
+	Answer string
+	// Request and Result are the types of its request and its answer in Go.
+	Request, Result reflect.Type
+	Keys            []Key
+	// Several are the keys that take lists, each of whose values has an answer of its own.
+	Several []string
+	// Scope is what a user of a shared door needs to be allowed.
+	Scope Scope
+
+	together bool // its questions have the limits together
+	do       func(s *Service, ctx context.Context, q any) (any, error)
 }
 
 // does makes a line of the table. A request reaches do checked, with its presets, and under the limits that it has by itself
 // (Caps), which are for all that do asks; those of Limits are for one accountant, unless the line is all.
-func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
+func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) Operation {
 	q := reflect.TypeFor[Q]()
 	caps, ok := q.FieldByName("Caps")
-	return operation{name: name, answer: answer, request: q, result: reflect.TypeFor[A](), keys: keysOf(q), scope: ScopeRead, together: ok && len(caps.Index) == 1,
+	return Operation{Name: name, Answer: answer, Request: q, Result: reflect.TypeFor[A](), Keys: keysOf(q), Scope: ScopeRead, together: ok && len(caps.Index) == 1,
 		do: func(s *Service, ctx context.Context, q any) (any, error) { return do(s, ctx, *q.(*Q)) }}
 }
 
@@ -97,7 +101,7 @@ const maxAsked = 1000
 
 // lists makes a line of an operation that takes several values in some keys: do is asked for each of them, and each of one with
 // each of the next.
-func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) operation {
+func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) Operation {
 	o := does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
@@ -125,24 +129,24 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 		}
 		return out, nil
 	}, answer)
-	o.several = keys
+	o.Several = keys
 	return o
 }
 
 // all has the questions of an operation share their limits.
-func (o operation) all() operation {
+func (o Operation) all() Operation {
 	o.together = true
 	return o
 }
 
 // needs sets the scope of an operation that does more than ask.
-func (o operation) needs(scope Scope) operation {
-	o.scope = scope
+func (o Operation) needs(scope Scope) Operation {
+	o.Scope = scope
 	return o
 }
 
 // operations are all that a request can ask for.
-var operations = append([]operation{
+var operations = append([]Operation{
 	does("version", (*Service).version, "as `version --json`"),
 	does("dpsgd", (*Service).dpsgd, "as `dpsgd --json`"),
 	does("epsilon", (*Service).epsilon, "as `epsilon --json`"),
@@ -171,39 +175,19 @@ var operations = append([]operation{
 	does("explain", (*Service).explain, "as `explain --json`: a list of one topic, or without a name of all"),
 }, owned...)
 
-// An Operation is something that a request can ask for.
-type Operation struct {
-	Name string
-	Keys []Key
-	// Several are the keys that take lists, each of whose values has an answer of its own.
-	Several []string
-	// Answer says what the answer is, for readers who know the command line.
-	Answer string
-	// Request and Result are the types of its request and its answer in Go.
-	Request, Result reflect.Type
-	// Scope is what a user of a shared door needs to be allowed.
-	Scope Scope
-}
-
 // Operations lists all that requests can ask for.
-func Operations() []Operation {
-	var all []Operation
-	for _, o := range operations {
-		all = append(all, Operation{Name: o.name, Keys: o.keys, Several: o.several, Answer: o.answer, Request: o.request, Result: o.result, Scope: o.scope})
-	}
-	return all
-}
+func Operations() []Operation { return slices.Clone(operations) }
 
 // NewRequest returns a pointer to an empty request of an operation, nil for a name of none.
 func NewRequest(name string) any {
 	if o := find(name); o != nil {
-		return reflect.New(o.request).Interface()
+		return reflect.New(o.Request).Interface()
 	}
 	return nil
 }
 
-func find(name string) *operation {
-	if i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name }); i >= 0 {
+func find(name string) *Operation {
+	if i := slices.IndexFunc(operations, func(o Operation) bool { return o.Name == name }); i >= 0 {
 		return &operations[i]
 	}
 	return nil
@@ -220,7 +204,7 @@ func (s *Service) Ask(ctx context.Context, name string, request any) (any, error
 // Ask is that of a Service for the operation that a request, a struct, belongs to.
 func Ask[A, Q any](ctx context.Context, s *Service, request Q) (answer A, err error) {
 	for _, o := range operations {
-		if o.request == reflect.TypeFor[Q]() {
+		if o.Request == reflect.TypeFor[Q]() {
 			x, err := o.ask(s, ctx, &request)
 			if err == nil {
 				answer = x.(A)
@@ -231,7 +215,7 @@ func Ask[A, Q any](ctx context.Context, s *Service, request Q) (answer A, err er
 	return answer, fault.New("op", "a %T is the request of no operation", request)
 }
 
-func (o operation) ask(s *Service, ctx context.Context, request any) (_ any, err error) {
+func (o Operation) ask(s *Service, ctx context.Context, request any) (_ any, err error) {
 	if err := ready(request); err != nil {
 		return nil, err
 	}
@@ -248,33 +232,21 @@ func (o operation) ask(s *Service, ctx context.Context, request any) (_ any, err
 	return o.do(s, ctx, request)
 }
 
-// Do runs the operation of this name for a request in JSON, whose keys are those of the
-// operation; id, op and timeout are passed over.
-func (s *Service) Do(ctx context.Context, name string, request []byte) (any, error) {
-	given, err := readObject(request)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKeys(request); err != nil {
-		return nil, err
-	}
-	return s.run(ctx, name, given)
-}
-
+// run asks an operation by its name, with the keys of a request.
 func (s *Service) run(ctx context.Context, name string, given object) (any, error) {
 	o := find(name)
 	if o == nil {
 		var names []string
 		for _, o := range operations {
-			names = append(names, o.name)
+			names = append(names, o.Name)
 		}
 		if name == "" {
 			return nil, fault.New("op", "is missing; must be one of %s", strings.Join(names, ", "))
 		}
 		return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
 	}
-	q := reflect.New(o.request).Interface()
-	if err := given.decode(q, o.keys); err != nil {
+	q := NewRequest(name)
+	if err := given.decode(q, o.Keys); err != nil {
 		return nil, err
 	}
 	return s.Ask(ctx, name, q)
@@ -416,28 +388,30 @@ func (h head) limited(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, cancel, nil
 }
 
+// kinds are those of errors, the first that fits; of others it is input.
+var kinds = []struct {
+	err  error
+	kind string
+}{
+	{ledger.ErrBusy, KindBusy}, {fourier.ErrTimeLimit, KindTimeout}, {ledger.ErrBudget, KindBudget}, {accountant.ErrInfeasible, KindInfeasible},
+	{errInternal, KindInternal}, {ErrStorage, KindStorage},
+}
+
 // failure is the error of a request in JSON.
 func (h head) failure(err error) *Error {
-	kind := KindInput
 	switch {
 	case errors.Is(err, ledger.ErrBusy): // also if what was waited for is a context of the ledger
-		kind = KindBusy
 	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
 		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(h.Timeout.float()))}
-	case errors.Is(err, fourier.ErrTimeLimit):
-		kind = KindTimeout
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case !errors.Is(err, fourier.ErrTimeLimit) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return &Error{Kind: KindCancelled, Message: "cancelled"}
-	case errors.Is(err, ledger.ErrBudget):
-		kind = KindBudget
-	case errors.Is(err, accountant.ErrInfeasible):
-		kind = KindInfeasible
-	case errors.Is(err, errInternal):
-		kind = KindInternal
-	case errors.Is(err, ErrStorage):
-		kind = KindStorage
 	}
-	return NewError(kind, err)
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return NewError(k.kind, err)
+		}
+	}
+	return NewError(KindInput, err)
 }
 
 // CancelRequest names the request that a door has cancelled.
