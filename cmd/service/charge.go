@@ -145,7 +145,7 @@ func (p PlanText) runs() (json.RawMessage, error) {
 
 // steps are what labels of so many queries cost, whatever the votes: a teacher moves one vote from a class to another,
 // which changes the counts by √2 in L2 norm and by 2 in L1 norm, and the largest count by 1.
-func (q PateVotes) steps(queries int) string {
+func (q PateMechanism) steps(queries int) string {
 	answers := queries
 	if q.MaxAnswers != nil {
 		answers = min(answers, *q.MaxAnswers)

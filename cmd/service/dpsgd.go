@@ -155,7 +155,7 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 		r.goal.Epsilon, r.goal.Delta = q.TargetEpsilon.float(), r.deltas[0]
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
-		return r, fieldFault(err, "gaussian", nil)
+		return r, renamed(err, "gaussian", "")
 	}
 	return r, r.checkScheme()
 }
@@ -169,7 +169,7 @@ func (r dpsgdRun) checkScheme() error {
 		return fault.New("batching", "random-allocation has no proved bound under substitute for a last epoch of %d of %d steps; whole epochs have", r.part, r.each)
 	}
 	_, err := r.plan(r.gaussian)
-	return fieldFault(err, r.name, map[string]string{"rate": "sampling-rate", "batch": "batch-size", "population": "examples"})
+	return renamed(err, r.name, "", "rate", "sampling-rate", "batch", "batch-size", "population", "examples")
 }
 
 // exact is the number itself, which was checked.

@@ -3,15 +3,9 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/random"
-	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
 )
@@ -37,31 +31,6 @@ type DrawAnswer struct {
 
 // mostDrawn bounds the batches and the records of one answer, which takes some 16 bytes for each.
 const mostDrawn = 1 << 25
-
-// parse returns the scheme, the population, how many batches are drawn, and the source of randomness.
-func (q DrawRequest) parse(ctx context.Context) (s subsample.Sampler, population, batches int64, src rand.Source, err error) {
-	fail := func(err error) (subsample.Sampler, int64, int64, rand.Source, error) { return nil, 0, 0, nil, err }
-	if s, err = q.scheme(ctx); err != nil {
-		return fail(err)
-	}
-	if population = q.Population.whole(); q.TestSeed != "" {
-		src = random.Seeded(uint64(q.TestSeed.whole()))
-	}
-	each, held := perDraw(s, float64(population))
-	if each == 0 {
-		return fail(fault.New("sampling.random-allocation.first", "0 draws nothing"))
-	}
-	if batches = each; q.Batches != "" {
-		batches = q.Batches.whole()
-	}
-	if batches%each != 0 {
-		return fail(fault.New("batches", "%d is not a multiple of %d, the batches of an epoch", batches, each))
-	}
-	if all := float64(batches/each) * held; all > mostDrawn {
-		return fail(fault.New("batches", "%d are about %s batches and records, more than %d", batches, decimal.Short(all), mostDrawn))
-	}
-	return s, population, batches, src, nil
-}
 
 // perDraw returns how many batches a scheme draws together, and how many batches and records it holds then, on average.
 func perDraw(s subsample.Sampler, population float64) (batches int64, held float64) {
@@ -95,16 +64,11 @@ func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
 	if len(q.Sampling) == 0 {
 		return nil, fault.New("sampling", "is missing; must be a sampling scheme as in a step of a plan")
 	}
-	p, err := parsePlan(ctx, fmt.Appendf(nil, `{"neighbors":"zero-out","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":%s}]}`, q.Sampling))
-	if pe := new(plan.Error); errors.As(err, &pe) {
-		at := *pe
-		at.Line, at.Field = 0, strings.TrimPrefix(at.Field, "steps[0].")
-		return nil, &at
-	}
+	of, err := step(ctx, `"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":%s`, q.Sampling)
 	if err != nil {
 		return nil, err
 	}
-	switch s := p.Steps[0].Sampling.(type) {
+	switch s := of.Sampling.(type) {
 	case allocation.Shuffle:
 		if _, ok := s.Parameters()["unused"]; ok {
 			return nil, fault.New("sampling.shuffle.unused", "is for batches that are drawn elsewhere; here a short last batch is kept")
@@ -122,11 +86,26 @@ func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
 // draw returns the first batches of a run, by the randomness of the operating system. Another request begins another
 // run: where a scheme has epochs, with an epoch.
 func (s *Service) draw(ctx context.Context, q DrawRequest) (DrawAnswer, error) {
-	scheme, population, count, src, err := q.parse(ctx)
+	scheme, err := q.scheme(ctx)
 	if err != nil {
 		return DrawAnswer{}, err
 	}
-	batches, err := scheme.Batches(src, population)
+	population := q.Population.whole()
+	count, held := perDraw(scheme, float64(population))
+	if count == 0 {
+		return DrawAnswer{}, fault.New("sampling.random-allocation.first", "0 draws nothing")
+	}
+	if q.Batches != "" {
+		each := count
+		if count = q.Batches.whole(); count%each != 0 {
+			return DrawAnswer{}, fault.New("batches", "%d is not a multiple of %d, the batches of an epoch", count, each)
+		}
+		held *= float64(count / each)
+	}
+	if held > mostDrawn {
+		return DrawAnswer{}, fault.New("batches", "%d are about %s batches and records, more than %d", count, decimal.Short(held), mostDrawn)
+	}
+	batches, err := scheme.Batches(testSource(q.TestSeed), population)
 	if err != nil {
 		return DrawAnswer{}, err
 	}

@@ -43,7 +43,7 @@ func jsonKeys(v any) []string {
 // from all of them.
 func planNames(t *testing.T, plan string) []string {
 	t.Helper()
-	_, err := parsePlan(t.Context(), []byte(plan))
+	_, err := PlanText(plan).parse(t.Context())
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -100,7 +100,7 @@ func citations(text string) (all []string) {
 
 // TestCompareExplained: explain knows the methods and the theorems of compare.
 func TestCompareExplained(t *testing.T) {
-	plan, err := parsePlan(t.Context(), []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n"))
+	plan, err := PlanText("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n").parse(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

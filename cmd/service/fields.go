@@ -77,6 +77,16 @@ func (k Key) Whole() bool { return k.span.whole }
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
 
+// given returns the names of those keys of a request, a pointer to a struct, that have a value.
+func given(request any, of ...string) (names []string) {
+	for _, k := range Keys(request) {
+		if slices.Contains(of, k.Name) && !reflect.ValueOf(k.Field(request)).Elem().IsZero() {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
 // A shaped request has keys that do not all go together.
 type shaped interface{ shape() error }
 

@@ -244,7 +244,7 @@ func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *f
 	if grid != 0 {
 		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
 		if err != nil {
-			return nil, fieldFault(err, "", map[string]string{"n": "grid"})
+			return nil, renamed(err, "n", "grid")
 		}
 		if bias != nil {
 			chosen, cert, err = labeldp.BiasLimited(ctx, p, eps, *bias, outputs)

@@ -159,39 +159,17 @@ func (s *Service) LedgerOpen(ctx context.Context, q LedgerOpenRequest) (LedgerHa
 	return s.open(q.Path, func() (Ledger, error) { return s.files.OpenLedger(ctx, q.Path) })
 }
 
-const maxLedgers = 1000
-
 // open gives a ledger a name to ask for it by.
 func (s *Service) open(path string, get func() (Ledger, error)) (LedgerHandle, error) {
 	if s.shared {
 		_, err := get()
 		return LedgerHandle{path}, err
 	}
-	full := func() error {
-		if len(s.ledgers) >= maxLedgers {
-			return fault.New("ledger", "%d are open already; close some", maxLedgers)
-		}
-		return nil
-	}
-	s.mu.Lock()
-	err := full()
-	s.mu.Unlock()
-	if err != nil {
-		return LedgerHandle{}, err
-	}
-	l, err := get() // may take long
-	if err != nil {
-		return LedgerHandle{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := full(); err != nil {
-		return LedgerHandle{}, err
-	}
-	s.opened++
-	name := fmt.Sprintf("ledger-%d", s.opened)
-	s.ledgers[name] = l
-	return LedgerHandle{name}, nil
+	name, err := s.ledgers.put(func() (Ledger, bool, error) {
+		l, err := get()
+		return l, true, err
+	})
+	return LedgerHandle{name}, err
 }
 
 func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
@@ -204,9 +182,7 @@ func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
 		}
 		return s.files.OpenLedger(ctx, name)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.ledgers[name]; l != nil {
+	if l, ok := s.ledgers.get(name); ok {
 		return l, nil
 	}
 	return nil, fault.New("ledger", "%s is not open; ledger-create and ledger-open answer with a name", decimal.Show(name))
@@ -353,9 +329,7 @@ func (s *Service) ledgerClose(ctx context.Context, q LedgerHandle) (LedgerHandle
 	if _, err := s.find(ctx, q.Ledger); err != nil {
 		return q, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.ledgers, q.Ledger)
+	s.ledgers.drop(q.Ledger)
 	return q, nil
 }
 

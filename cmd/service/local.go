@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
@@ -71,7 +70,7 @@ func (q LocalKind) randomizer() (r shuffler.Randomizer, err error) {
 	default:
 		return r, oneOf("mechanism", q.Mechanism, "k-rr", "unary", "subset-selection", "hadamard", "local-hash")
 	}
-	return r, fieldFault(err, q.Mechanism, nil)
+	return r, renamed(err, q.Mechanism, "")
 }
 
 // localMessages draws messages, by the randomness of the operating system.
@@ -80,10 +79,7 @@ func (s *Service) localMessages(ctx context.Context, q LocalMessagesRequest) (ou
 	if err != nil {
 		return out, err
 	}
-	src := random.Source(nil)
-	if q.TestSeed != "" {
-		src = random.Seeded(uint64(q.TestSeed.whole()))
-	}
+	src := testSource(q.TestSeed)
 	out.Messages = make([][]int, len(q.Values))
 	for i, v := range q.Values {
 		if err := ctx.Err(); err != nil {

@@ -162,7 +162,7 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 		}
 	}
 	if err := p.Check(); err != nil {
-		return p, nil, q.fault(err)
+		return p, nil, renamed(err, "delta", "delta-each")
 	}
 	switch {
 	case q.Prior != nil:
@@ -179,10 +179,6 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	return p, darrm.Surrogate{Mean: *q.PriorMean}, nil
 }
 
-func (q MajorityRequest) fault(err error) error {
-	return fieldFault(err, "", map[string]string{"delta": "delta-each"})
-}
-
 // majority returns the noise function of a private majority.
 func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAnswer, error) {
 	p, o, err := q.parse()
@@ -194,7 +190,7 @@ func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 			return nil, err
 		}
 		if err := p.Check(); err != nil {
-			return nil, q.fault(err)
+			return nil, renamed(err, "delta", "delta-each")
 		}
 	}
 	a, err := q.answer(ctx, p, o)

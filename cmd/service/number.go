@@ -119,19 +119,14 @@ func (e *ShapeError) With(name func(key string) string) string {
 // shape returns a ShapeError.
 func shape(format string, keys ...string) error { return &ShapeError{format, keys} }
 
-// fieldFault returns the error of the library about one of its fields as one about a key
-// of the request: without the outer name, that of the mechanism or scheme, and with the
-// keys of the request for those that the library calls otherwise.
-func fieldFault(err error, outer string, rename map[string]string) error {
-	if err == nil {
-		return nil
-	}
+// renamed returns the error of the library about one of its fields as one about a key of the request: names are pairs of what
+// the library calls it and what the request does, "" for the mechanism or scheme around the field.
+func renamed(err error, names ...string) error {
 	return fault.Rename(err, func(name string) string {
-		if name == outer {
-			return ""
-		}
-		if to, ok := rename[name]; ok {
-			return to
+		for i := 0; i < len(names); i += 2 {
+			if names[i] == name {
+				return names[i+1]
+			}
 		}
 		return name
 	})

@@ -57,22 +57,7 @@ func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
 	if p == nil {
 		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
 	}
-	return parsePlan(ctx, p)
-}
-
-// parsePlan is the only place that reads plans.
-func parsePlan(ctx context.Context, text []byte) (*accountant.Plan, error) {
-	return plan.ParseContext(ctx, text)
-}
-
-// planField returns which part of a plan an error is about and what is wrong there;
-// false if it is no such error.
-func planField(err error) (field, problem string, ok bool) {
-	var pe *plan.Error
-	if errors.As(err, &pe) {
-		return pe.Field, pe.Problem, true
-	}
-	return "", "", false
+	return plan.ParseContext(ctx, p)
 }
 
 // Limits say how exact an answer is to be and what it may take; see the options of
@@ -299,7 +284,7 @@ func PlanLine(err error) (line int, message string, ok bool) {
 
 // CheckPlan returns what is wrong with the text of a plan.
 func CheckPlan(text []byte) error {
-	_, err := parsePlan(context.Background(), text)
+	_, err := plan.ParseContext(context.Background(), text)
 	return err
 }
 

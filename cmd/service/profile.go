@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -141,7 +143,7 @@ func (q ProfileRequest) plan() (*accountant.Plan, error) {
 	if q.SamplingRate != "" {
 		fmt.Fprintf(&b, "    sampling: {poisson: {rate: %s}}\n", strings.TrimSpace(string(q.SamplingRate)))
 	}
-	p, err := parsePlan(context.Background(), []byte(b.String()))
+	p, err := plan.ParseContext(context.Background(), []byte(b.String()))
 	if err != nil {
 		return nil, q.planFault(err, has)
 	}
@@ -150,10 +152,11 @@ func (q ProfileRequest) plan() (*accountant.Plan, error) {
 
 // planFault puts an error about the plan into the words of the request.
 func (q ProfileRequest) planFault(err error, has map[string]bool) error {
-	where, problem, ok := planField(err)
-	if !ok {
+	wrong := new(plan.Error)
+	if !errors.As(err, &wrong) {
 		return err
 	}
+	where, problem := wrong.Field, wrong.Problem
 	field := strings.TrimPrefix(strings.TrimPrefix(where, "steps[0]."), "mechanism.")
 	field = strings.TrimPrefix(strings.TrimPrefix(field, q.Mechanism), ".")
 	switch name, _, _ := strings.Cut(field, "["); {

@@ -50,9 +50,9 @@ type ReleaseAnswer struct {
 	Charge  string     `json:"charge,omitempty"`
 }
 
-// step reads a part of a step by the reader of plans: its text is that of the step's keys.
-func step(ctx context.Context, text []byte) (accountant.Step, error) {
-	p, err := parsePlan(ctx, fmt.Appendf(nil, `{"neighbors":"add-remove","steps":[{%s}]}`, text))
+// step reads a part of a step by the reader of plans: its text, in the place of %s in the format, is that of the step's keys.
+func step(ctx context.Context, format string, text []byte) (accountant.Step, error) {
+	p, err := plan.ParseContext(ctx, fmt.Appendf(nil, `{"neighbors":"zero-out","steps":[{`+format+`}]}`, text))
 	if pe := new(plan.Error); errors.As(err, &pe) {
 		at := *pe
 		at.Line, at.Field = 0, strings.TrimPrefix(at.Field, "steps[0].")
@@ -69,7 +69,7 @@ func mechanism(ctx context.Context, text json.RawMessage) (profiles.Mechanism, e
 	if len(text) == 0 {
 		return nil, fault.New("mechanism", "is missing; must be a mechanism as in a step of a plan")
 	}
-	s, err := step(ctx, fmt.Appendf(nil, `"mechanism":%s`, text))
+	s, err := step(ctx, `"mechanism":%s`, text)
 	return s.Mechanism, err
 }
 
@@ -102,14 +102,10 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 	if _, votes := m.(voting); votes != (len(q.Queries) > 0) || votes == (len(q.Values) > 0) {
 		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
 	}
-	scores := q.Monotone || q.Sensitivity != nil
-	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
-		m = realNoise{m, d.(scaled)}
-	}
 	switch x := m.(type) {
 	case voting:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, which counts votes", m.Name())
+		if err := q.scoreless(m, "which counts votes"); err != nil {
+			return out, err
 		}
 		out.Answers, err = x.Answer(ctx, q.Queries, src)
 	case choosing:
@@ -120,36 +116,11 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		var i int
 		i, err = x.Choose(c, src)
 		out.Chosen = &i
-	case choice.Threshold, choice.SelectPartitions:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case drawing:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose sensitivity is one of its own keys", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case shuffler.Randomizer:
-		if scores || m.Name() != "k-rr" {
-			return out, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case responding:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, which takes the value of each record", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case scaled:
-		if q.Monotone {
-			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
 	default:
-		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
+		out.Values, err = q.values(ctx, m, src)
 	}
 	if err != nil {
-		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
+		return ReleaseAnswer{}, renamed(err, "scores", "values")
 	}
 	charge := ""
 	if q.Plan != nil {
@@ -204,57 +175,87 @@ func bound(x float64) string {
 	return decimal.Short(x)
 }
 
-// values runs a mechanism on each of the values, which for all but real noise are whole numbers.
-func (q ReleaseRequest) values(ctx context.Context, m profiles.Mechanism, src rand.Source) ([]*float64, error) {
-	var noise []int64
-	var scale, grid float64
-	var err error
-	switch x := m.(type) {
-	case choice.Threshold, choice.SelectPartitions:
-		err = eachWhole(q.Values, 0, 1<<53)
-	case drawing:
-		if err = eachWhole(q.Values, -1<<53, 1<<53); err == nil {
-			noise, err = x.Draw(src, len(q.Values))
-			err = fault.In("mechanism", err)
+// scoreless is an error for keys that go with scores alone.
+func (q ReleaseRequest) scoreless(m profiles.Mechanism, why string) error {
+	if q.Monotone || q.Sensitivity != nil {
+		return fault.New("sensitivity", "and monotone are of no use to %s, %s", m.Name(), why)
+	}
+	return nil
+}
+
+// A runner runs a mechanism on a value, the next after those before.
+type runner func(v float64) (y float64, shown bool, err error)
+
+// runner returns what runs a mechanism. The values are known to be whole numbers in its range, except of real noise.
+func (q ReleaseRequest) runner(m profiles.Mechanism, src rand.Source) (runner, error) {
+	whole := func(low, high float64, why string) error {
+		if err := q.scoreless(m, why); err != nil {
+			return err
 		}
+		return eachWhole(q.Values, low, high)
+	}
+	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
+		m = realNoise{m, d.(scaled)}
+	}
+	switch x := m.(type) {
+	case choice.Threshold:
+		return func(v float64) (float64, bool, error) {
+			shown, y, err := x.Release(int64(v), src)
+			return y, shown, err
+		}, whole(0, 1<<53, "whose counts change by 1 for a person")
+	case choice.SelectPartitions:
+		return func(v float64) (float64, bool, error) {
+			shown, err := x.Keep(int64(v), src)
+			return 1, shown, err
+		}, whole(0, 1<<53, "whose counts change by 1 for a person")
+	case drawing:
+		if err := whole(-1<<53, 1<<53, "whose sensitivity is one of its own keys"); err != nil {
+			return nil, err
+		}
+		noise, err := x.Draw(src, len(q.Values))
+		return func(v float64) (float64, bool, error) {
+			n := noise[0]
+			noise = noise[1:]
+			return float64(int64(v) + n), true, nil
+		}, fault.In("mechanism", err)
 	case shuffler.Randomizer:
-		err = eachWhole(q.Values, 0, 1<<31)
+		if q.scoreless(m, "") != nil || m.Name() != "k-rr" {
+			return nil, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
+		}
+		return func(v float64) (float64, bool, error) {
+			message, err := x.Sample(int(v), src)
+			return float64(append(message, 0)[0]), true, err
+		}, eachWhole(q.Values, 0, 1<<31)
 	case responding:
-		err = eachWhole(q.Values, 0, float64(x.Categories()-1))
+		return func(v float64) (float64, bool, error) { return float64(x.Respond(int(v), src)), true, nil },
+			whole(0, float64(x.Categories()-1), "which takes the value of each record")
 	case scaled:
-		if m.Name() != "gaussian" && m.Name() != "laplace" {
+		add := map[string]func(rand.Source, float64, float64, float64) (float64, error){"laplace": profiles.AddLaplace, "gaussian": profiles.AddGaussian}[m.Name()]
+		switch {
+		case q.Monotone:
+			return nil, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
+		case add == nil:
 			return nil, fault.New("mechanism", "%s is not gaussian or laplace, whose noise is added to numbers", m.Name())
 		}
-		scale, err = q.scale(m.Name(), x.NoiseMultiplier())
-		grid = math.Ldexp(1, math.Ilogb(scale)-30) // depends on nothing else
+		scale, err := q.scale(m.Name(), x.NoiseMultiplier())
+		grid := math.Ldexp(1, math.Ilogb(scale)-30) // depends on nothing else
+		return func(v float64) (float64, bool, error) {
+			y, err := add(src, v, scale, grid)
+			return y, true, err
+		}, err
 	}
+	return nil, fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
+}
+
+// values runs a mechanism on each of the values.
+func (q ReleaseRequest) values(ctx context.Context, m profiles.Mechanism, src rand.Source) ([]*float64, error) {
+	one, err := q.runner(m, src)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*float64, len(q.Values))
 	for i, v := range q.Values {
-		y, shown := 1.0, true
-		switch x := m.(type) {
-		case choice.Threshold:
-			shown, y, err = x.Release(int64(v), src)
-		case choice.SelectPartitions:
-			shown, err = x.Keep(int64(v), src)
-		case drawing:
-			y = float64(int64(v) + noise[i])
-		case shuffler.Randomizer:
-			var message shuffler.Message
-			if message, err = x.Sample(int(v), src); err == nil {
-				y = float64(message[0])
-			}
-		case responding:
-			y = float64(x.Respond(int(v), src))
-		case scaled:
-			if m.Name() == "laplace" {
-				y, err = profiles.AddLaplace(src, v, scale, grid)
-			} else {
-				y, err = profiles.AddGaussian(src, v, scale, grid)
-			}
-		}
+		y, shown, err := one(v)
 		if err != nil {
 			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
 		}
@@ -292,29 +293,10 @@ func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) 
 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
 type PateAnswerRequest struct {
-	Votes      [][]int64   `json:"votes"`            // a row for each query, a column for each class
-	Labels     bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
-	Classes    int         `json:"classes,omitempty" help:"number of classes, for labels"`
-	Teachers   int64       `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
-	Mechanism  string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
-	Threshold  *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
-	Sigma1     *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
-	Sigma2     *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
-	Gamma      *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
-	Baseline   [][]float64 `json:"baseline,omitempty"` // the student's class probabilities
-	Confidence *float64    `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
-	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number"`
-	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
-	TestSeed   Decimal     `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	PateMechanism
+	Confidence *float64 `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
+	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
-
-	Table *ballots.Votes `json:"-"` // stands for Votes where a front end has read them
-}
-
-// cost returns the votes as their cost is asked for.
-func (q PateAnswerRequest) cost() PateVotes {
-	return PateVotes{Ballots: Ballots{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Table: q.Table}, Mechanism: q.Mechanism, Threshold: q.Threshold,
-		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers}
 }
 
 // PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
@@ -330,36 +312,33 @@ func (q PateAnswerRequest) shape() error {
 	if (q.Mechanism == "interactive") != (q.Confidence != nil) {
 		return shape("%s: must be given with interactive, and with nothing else", "confidence")
 	}
-	return q.cost().shape()
+	return q.PateMechanism.shape()
 }
 
 // PateAnswer labels queries. After the largest number of answers no more are given.
 func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
-	fail := func(err error) (PateLabels, error) { return PateLabels{}, err }
 	if err := ready(&q); err != nil {
 		return PateLabels{}, err
 	}
-	a, err := q.cost().aggregator()
+	a, err := q.aggregator()
 	if err != nil {
 		return PateLabels{}, err
 	}
 	if i, ok := a.(pate.Interactive); ok {
 		if a, err = pate.NewInteractive(i.Threshold, *q.Confidence, i.Sigma1, i.Sigma2, i.Rounded); err != nil {
-			return fail(err)
+			return PateLabels{}, err
 		}
 	}
-	if q.Table == nil {
-		if q.Table, err = q.cost().read(); err != nil {
-			return fail(err)
-		}
+	v, err := q.read(nil)
+	if err != nil {
+		return PateLabels{}, err
 	}
-	v := q.Table
 	if q.Baseline != nil {
 		if len(q.Baseline) != v.Queries() {
-			return fail(fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries()))
+			return PateLabels{}, fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries())
 		}
 		if _, err := ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
-			return fail(err)
+			return PateLabels{}, err
 		}
 	}
 	src, given := testSource(q.TestSeed), 0
@@ -371,7 +350,7 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		x := pate.Answer{Class: -1}
 		if q.MaxAnswers == nil || given < *q.MaxAnswers {
 			if x, err = pateLabel(a, q, v, i, src); err != nil {
-				return fail(fault.In(fmt.Sprintf("votes[%d]", i), err))
+				return PateLabels{}, fault.In(fmt.Sprintf("votes[%d]", i), err)
 			}
 		}
 		out.Labels[i], out.Answered[i] = x.Class, x.Answered
@@ -379,7 +358,7 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 			given++
 		}
 	}
-	charge, err := s.pay(ctx, q.Spend, q.cost().steps(v.Queries()))
+	charge, err := s.pay(ctx, q.Spend, q.steps(v.Queries()))
 	if err != nil || charge != "" {
 		return PateLabels{Charge: charge}, err
 	}

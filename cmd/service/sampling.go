@@ -108,7 +108,7 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 		r.base, err = profiles.NewLaplaceMechanism(r.noise)
 	}
 	if err != nil {
-		return r, fieldFault(err, q.Mechanism, nil)
+		return r, renamed(err, q.Mechanism, "")
 	}
 	if err := r.readEpochs(q); err != nil {
 		return r, err
@@ -217,7 +217,7 @@ func (s *Service) sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 		if c.subset && r.subset == 0 {
 			row.NotApplicable = "needs a subset"
 		} else if f, err := c.make(); err != nil {
-			row.NotApplicable = fieldFault(err, c.name, nil).Error()
+			row.NotApplicable = renamed(err, c.name, "").Error()
 		} else if err := row.limited(ctx, r.fixed(ctx, &row, f)); err != nil {
 			return SamplingAnswer{}, err
 		} else {

@@ -46,7 +46,7 @@ func (r samplingRun) epochsRows() []epochsRow {
 		err := r.schedule(&s)
 		rows = append(rows, epochsRow{c.name, func(b profiles.Mechanism) ([]accountant.Step, error) {
 			f, err := c.make(r.population, r.subset, r.batch)
-			return []accountant.Step{{Mechanism: b, Sampling: f, Count: s.steps}}, fieldFault(err, c.name, nil)
+			return []accountant.Step{{Mechanism: b, Sampling: f, Count: s.steps}}, renamed(err, c.name, "")
 		}, err})
 	}
 	return rows

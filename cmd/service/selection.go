@@ -137,20 +137,14 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 	if q.Plan == nil {
 		c.declared, c.eps = true, *q.CandidateEpsilon
 		c.dl = orZero(q.CandidateDelta)
-		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
-		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
-			return c, fieldFault(err, "", own)
+		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err == nil {
+			c.both, err = declaredCandidate(c.eps, c.dl)
 		}
-		if c.both, err = declaredCandidate(c.eps, c.dl); err != nil {
-			return c, fieldFault(err, "", own)
-		}
-		if c.dl == 0 {
-			if c.curve, err = rdp.Pure(c.eps); err != nil {
-				return c, fieldFault(err, "", own)
-			}
+		if err == nil && c.dl == 0 {
+			c.curve, err = rdp.Pure(c.eps)
 		}
 		c.smooth = c.bound
-		return c, nil
+		return c, renamed(err, "epsilon", "candidate-epsilon", "delta", "candidate-delta")
 	}
 	plan, err := q.Plan.parse(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 // such ε took nine seconds.
 func TestSelectFar(t *testing.T) {
-	plan, err := parsePlan(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
+	plan, err := PlanText("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n").parse(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // This file has the table of operations and runs them by name. It assumes that a door
@@ -27,20 +28,74 @@ type Service struct {
 	files  Files
 	shared bool // ledgers are named by their paths
 
-	mu      sync.Mutex
-	ledgers map[string]Ledger
-	opened  int
-	runs    map[string]*ongoing
-	begun   int // of runs
+	ledgers shelf[Ledger]
+	runs    shelf[*ongoing]
 }
 
 // New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
-func New(files Files) *Service { return &Service{files: files, ledgers: map[string]Ledger{}} }
+func New(files Files) *Service {
+	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*ongoing]("run")}
+}
 
 // NewShared returns a Service for a door with many users, where a name that one of them was given
 // must not mean another ledger to the next, or after a restart: ledgers are named by their paths,
 // are opened by files for every request, and none is in memory only.
 func NewShared(files Files) *Service { return &Service{files: files, shared: true} }
+
+// A shelf has what is open, by names such as run-1.
+type shelf[T any] struct {
+	what string
+
+	mu            sync.Mutex
+	begun, places int // so far, and those that are open or about to be
+	open          map[string]T
+}
+
+// maxOpen bounds what is open of a kind.
+const maxOpen = 1000
+
+func newShelf[T any](what string) shelf[T] { return shelf[T]{what: what, open: map[string]T{}} }
+
+// put opens something, which may take long, and returns its name. What is not to be kept has none.
+func (s *shelf[T]) put(open func() (v T, keep bool, err error)) (name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places >= maxOpen {
+		return "", fault.New(s.what, "%d are open already; close some", maxOpen)
+	}
+	s.places++
+	v, keep, err := func() (T, bool, error) {
+		s.mu.Unlock()
+		defer s.mu.Lock()
+		return open()
+	}()
+	if err != nil || !keep {
+		s.places--
+		return "", err
+	}
+	s.begun++
+	name = fmt.Sprintf("%s-%d", s.what, s.begun)
+	s.open[name] = v
+	return name, nil
+}
+
+// get returns what has a name.
+func (s *shelf[T]) get(name string) (v T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok = s.open[name]
+	return v, ok
+}
+
+// drop forgets what has a name.
+func (s *shelf[T]) drop(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.open[name]; ok {
+		delete(s.open, name)
+		s.places--
+	}
+}
 
 // MaxRequest is the longest request in JSON, in bytes: a plan, and twice the room that
 // quoting it usually takes.
@@ -304,8 +359,8 @@ func NewError(kind string, err error) *Error {
 	if f := new(fault.Error); errors.As(err, &f) {
 		e.Field, e.Value, e.Allowed = strings.Join(f.Path, ": "), f.Value, f.Allowed
 	}
-	if field, _, ok := planField(err); ok {
-		e.Field = field
+	if wrong := new(plan.Error); errors.As(err, &wrong) {
+		e.Field = wrong.Field
 	}
 	return e
 }

@@ -9,7 +9,7 @@ import (
 // TestPanic: a defect is an answer, not the end.
 func TestPanic(t *testing.T) {
 	s := New(nil)
-	s.ledgers = nil // opening one panics now
+	s.ledgers.open = nil // opening one panics now
 	a := s.Answer(t.Context(), []byte(`{"id": 1, "op": "ledger-create", "neighbors": "add-remove", "epsilon": 1, "delta": 0, "mode": "planned"}`))
 	if !strings.Contains(a.Stack, "ledgerCreate") {
 		t.Errorf("the stack is %q", a.Stack)

@@ -71,7 +71,7 @@ func (q ShuffleRequest) local() (m profiles.Mechanism, err error) {
 	default:
 		m, err = profiles.NewPure(eps)
 	}
-	return m, fieldFault(err, q.Randomizer, map[string]string{"size": "categories"})
+	return m, renamed(err, q.Randomizer, "", "size", "categories")
 }
 
 // scheme returns the shuffler of a request.
@@ -85,7 +85,7 @@ func (q ShuffleRequest) scheme() (s shuffler.Shuffler, err error) {
 	if err == nil {
 		s, err = s.WithColluding(q.Colluding.whole())
 	}
-	return s, fieldFault(err, "shuffler", nil)
+	return s, renamed(err, "shuffler", "")
 }
 
 // shuffle returns the ε of rounds behind a shuffler and states what it promises.
@@ -103,7 +103,7 @@ func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer,
 		return ShuffleAnswer{}, err
 	}
 	if _, err := scheme.Laws(m, relation); err != nil {
-		return ShuffleAnswer{}, fieldFault(err, "shuffler", nil)
+		return ShuffleAnswer{}, renamed(err, "shuffler", "")
 	}
 	opts, err := q.options(ctx)
 	if err != nil {

@@ -76,7 +76,7 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 		wrong := new(plan.Error)
 		if errors.As(err, &wrong) {
 			field := strings.TrimSuffix("participation."+strings.TrimPrefix(wrong.Field, "plan"), ".")
-			return g, fieldFault(fault.New(field, "%s", wrong.Problem), "", nil)
+			return g, fault.New(field, "%s", wrong.Problem)
 		}
 		return g, err
 	}
@@ -98,7 +98,7 @@ func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 		return MatrixOptimizeAnswer{}, err
 	}
 	if goal.Participation.Secret() && neighbors == profiles.Substitute {
-		return MatrixOptimizeAnswer{}, fieldFault(fault.New("neighbors", "substitute is not covered for %v; use add-remove", goal.Participation), "", nil)
+		return MatrixOptimizeAnswer{}, fault.New("neighbors", "substitute is not covered for %v; use add-remove", goal.Participation)
 	}
 	if _, bounded := ctx.Value(mostKey{}).(most); q.Work == "" && !bounded {
 		q.Work = searchWork
