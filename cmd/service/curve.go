@@ -103,20 +103,17 @@ type curveQuestion struct {
 	opts             []accountant.Option
 }
 
+// curveKeys are the keys of a kind.
+var curveKeys = map[string][]string{DeltaKind: {"min-delta", "from", "to", "rdp"}, StepsKind: {"delta"}, TradeOffKind: {"log"}}
+
 // shape reports a key that is of another kind.
 func (q CurveRequest) shape() error {
 	if q.Kind == "" {
 		q.Kind = DeltaKind
 	}
-	for _, k := range []struct {
-		key, kind string
-		given     bool
-	}{
-		{"min-delta", DeltaKind, q.MinDelta != ""}, {"from", DeltaKind, q.From != ""}, {"to", DeltaKind, q.To != ""}, {"rdp", DeltaKind, q.RDP},
-		{"delta", StepsKind, q.Delta != ""}, {"log", TradeOffKind, q.Log},
-	} {
-		if k.given && k.kind != q.Kind {
-			return shape("%s: belongs to the kind "+k.kind, k.key)
+	for _, kind := range []string{DeltaKind, StepsKind, TradeOffKind} {
+		if other := given(&q, curveKeys[kind]...); kind != q.Kind && len(other) > 0 {
+			return shape("%s: belongs to the kind "+kind, other[0])
 		}
 	}
 	if q.Plan != nil && q.Plans != nil {
@@ -266,22 +263,33 @@ func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*account
 	for i := range grid {
 		grid[i] = c.from + (out.To-c.from)*float64(i)/float64(c.n-1)
 	}
-	for i, a := range accts {
-		out.Curves[i].More = func(ctx context.Context, at []float64) (points []CurvePoint, err error) {
-			found, err := a.DeltaCurve(ctx, at)
-			for _, p := range found {
-				points = append(points, CurvePoint{X: Number(p.At), Bounds: boundsOf(p.Lower, p.Estimate, p.Upper), WorstDirection: p.Direction, Warnings: p.Warnings})
-			}
-			if err == nil && c.rdp {
-				err = addRDP(points, plans[i])
-			}
-			return points, err
+	return out.fill(ctx, grid, func(ctx context.Context, i int, at []float64) (points []CurvePoint, err error) {
+		found, err := accts[i].DeltaCurve(ctx, at)
+		for _, p := range found {
+			points = append(points, pointOf(p.At, p.Interval))
 		}
-		if out.Curves[i].Points, err = out.Curves[i].More(ctx, grid); err != nil {
+		if err == nil && c.rdp {
+			err = addRDP(points, plans[i])
+		}
+		return points, err
+	})
+}
+
+// fill finds the points of each curve, and lets more be found.
+func (out *Curves) fill(ctx context.Context, grid []float64, find func(ctx context.Context, curve int, at []float64) ([]CurvePoint, error)) (err error) {
+	for i := range out.Curves {
+		c := &out.Curves[i]
+		c.More = func(ctx context.Context, at []float64) ([]CurvePoint, error) { return find(ctx, i, at) }
+		if c.Points, err = c.More(ctx, grid); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pointOf is a point of a curve.
+func pointOf(x float64, iv accountant.Interval) CurvePoint {
+	return CurvePoint{X: Number(x), Bounds: rangeOf(iv.Range), WorstDirection: iv.Direction, Warnings: iv.Warnings}
 }
 
 // addRDP adds what Rényi accounting says at each point from 0 on.
@@ -331,8 +339,7 @@ func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accounta
 		curve := func(ctx context.Context, p *accountant.Plan, n int) (found []CurvePoint, err error) {
 			points, err := p.StepsCurve(ctx, c.delta, n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
 			for _, s := range points {
-				iv := fromZero(s.Interval)
-				found = append(found, CurvePoint{X: Number(s.Runs), Bounds: boundsOf(iv.Lower, iv.Estimate, iv.Upper), WorstDirection: iv.Direction, Warnings: iv.Warnings})
+				found = append(found, pointOf(float64(s.Runs), fromZero(s.Interval)))
 			}
 			return found, err
 		}
@@ -396,21 +403,15 @@ func (c curveQuestion) tradeOffs(ctx context.Context, out *Curves, plans []*acco
 	if err != nil {
 		return err
 	}
-	for i, a := range accts {
-		out.Curves[i].More = func(ctx context.Context, at []float64) (points []CurvePoint, err error) {
-			found, err := a.TradeOff(ctx, at)
-			for _, t := range found {
-				r := t.TypeII
-				if c.log {
-					r = t.Power
-				}
-				points = append(points, CurvePoint{X: Number(t.Alpha), Bounds: rangeOf(r), WorstDirection: t.Direction, Warnings: t.Warnings})
+	return out.fill(ctx, alphas, func(ctx context.Context, i int, at []float64) (points []CurvePoint, err error) {
+		found, err := accts[i].TradeOff(ctx, at)
+		for _, t := range found {
+			r := t.TypeII
+			if c.log {
+				r = t.Power
 			}
-			return points, err
+			points = append(points, CurvePoint{X: Number(t.Alpha), Bounds: rangeOf(r), WorstDirection: t.Direction, Warnings: t.Warnings})
 		}
-		if out.Curves[i].Points, err = out.Curves[i].More(ctx, alphas); err != nil {
-			return err
-		}
-	}
-	return nil
+		return points, err
+	})
 }

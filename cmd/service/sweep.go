@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -297,73 +298,65 @@ func rowOf(question sweep.Question, r sweep.Row) SweepRow {
 
 // A SweepForm is how the rows of a sweep are written.
 type SweepForm struct {
-	CSV     bool
-	columns []string
-	id      string
-	perPlan int64 // rows
-	ofDelta bool
-	asked   int // columns that say what is asked at
+	CSV        bool
+	id         string
+	perPlan    int64 // rows
+	calibrates bool
+	ranges     []string // of the grid
+	asked      []string // at what numbers
+	found      string   // of what the interval is
 }
 
 // Form returns the form of the rows; id is what only this sweep has.
 func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
-	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), asked: 1, ofDelta: q.ofDelta()}
-	f.columns = append([]string{"index"}, p.columns...)
-	add := func(names ...string) { f.columns = append(f.columns, names...) }
+	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), ranges: p.columns, calibrates: q.calibrates()}
 	switch {
 	case len(q.TPR) > 0:
-		add("target-tpr", "at-fpr")
-	case q.calibrates():
-		add("epsilon", "delta") // an advantage of A is the budget (0, A)
-	case f.ofDelta:
-		add("epsilon", "delta-lower", "delta-upper")
+		f.asked = []string{"target-tpr", "at-fpr"}
+	case f.calibrates:
+		f.asked = []string{"epsilon", "delta"} // an advantage of A is the budget (0, A)
+	case q.ofDelta():
+		f.asked, f.found = []string{"epsilon"}, "delta-"
 	default:
-		add("delta", "epsilon-lower", "epsilon-upper", "infinite")
+		f.asked, f.found = []string{"delta"}, "epsilon-"
 	}
-	if q.calibrates() {
-		f.asked = 2
-		add("solve", "value", "common-factor", "next", "certified", "lower", "upper")
-	}
-	add("gap", "warning", "error", "sweep")
 	return f
 }
 
 // Columns are the names of a row's values.
-func (f SweepForm) Columns() []string { return f.columns }
+func (f SweepForm) Columns() (names []string) {
+	for _, c := range f.cells(SweepRow{Values: make([]string, len(f.ranges)), Asked: make([]Number, len(f.asked))}) {
+		names = append(names, c.name)
+	}
+	return names
+}
 
 // Head is what comes before the rows.
 func (f SweepForm) Head() ([]byte, error) {
 	if !f.CSV {
 		return nil, nil
 	}
-	return csvLine(f.columns)
+	return csvLine(f.Columns())
 }
 
 // Line writes a row, with its line feed.
 func (f SweepForm) Line(r SweepRow) ([]byte, error) {
-	cells, err := f.cells(r)
-	if err != nil {
-		return nil, err
-	}
-	if f.CSV {
-		texts := make([]string, len(cells))
-		for i, cell := range cells {
-			if texts[i], err = cellText(cell); err != nil {
-				return nil, err
-			}
-		}
-		return csvLine(texts)
-	}
+	var texts []string
 	var b bytes.Buffer
-	for i, cell := range cells {
-		name, err := Marshal(f.columns[i])
+	for i, c := range f.cells(r) {
+		value, err := Marshal(c.value)
 		if err != nil {
 			return nil, err
 		}
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(cell)
+		text, err := cellText(value)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+		fmt.Fprintf(&b, `%c"%s":%s`, "{,"[min(i, 1)], c.name, value)
+	}
+	if f.CSV {
+		return csvLine(texts)
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil
@@ -390,26 +383,33 @@ func cellText(cell []byte) (string, error) {
 	return fault.Line(text), err
 }
 
-// cells are the values of a row as JSON, null where there is none.
-func (f SweepForm) cells(r SweepRow) ([][]byte, error) {
-	var all []any
-	all = append(all, r.Index)
-	for _, v := range r.Values {
-		all = append(all, json.RawMessage(v))
+// A sweepCell is a value of a row in its column, nil where there is none.
+type sweepCell struct {
+	name  string
+	value any
+}
+
+// cells are the columns of a row, which depend on the form alone.
+func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
+	add := func(name string, value any) { all = append(all, sweepCell{name, value}) }
+	add("index", r.Index)
+	for i, name := range f.ranges {
+		add(name, json.RawMessage(r.Values[i]))
 	}
-	for _, x := range r.Asked {
-		all = append(all, x)
+	for i, name := range f.asked {
+		add(name, r.Asked[i])
 	}
-	switch c := r.Calibrated; {
-	case r.Error != "":
-		for len(all) < len(f.columns)-2 {
-			all = append(all, nil)
-		}
-	case c != nil:
-		all = append(all, c.Solve, c.Value, c.CommonFactor, c.Next, c.Certified, orNull(r.Lower), orNull(r.Upper), orNull(r.Gap), textOrNull(r.Warning))
-	case f.ofDelta:
-		all = append(all, orNull(r.Lower), orNull(r.Upper), orNull(r.Gap), textOrNull(r.Warning))
-	default:
+	answer := len(all)
+	if c := cmp.Or(r.Calibrated, new(SweepValue)); f.calibrates {
+		add("solve", c.Solve)
+		add("value", c.Value)
+		add("common-factor", c.CommonFactor)
+		add("next", c.Next)
+		add("certified", c.Certified)
+	}
+	add(f.found+"lower", orNull(r.Lower))
+	add(f.found+"upper", orNull(r.Upper))
+	if f.found == "epsilon-" {
 		infinite := ""
 		switch {
 		case math.IsInf(float64(r.Lower), 1):
@@ -417,21 +417,18 @@ func (f SweepForm) cells(r SweepRow) ([][]byte, error) {
 		case math.IsInf(float64(r.Upper), 1):
 			infinite = "upper"
 		}
-		all = append(all, orNull(r.Lower), orNull(r.Upper), textOrNull(infinite), orNull(r.Gap), textOrNull(r.Warning))
+		add("infinite", textOrNull(infinite))
 	}
-	all = append(all, textOrNull(r.Error), f.id)
-	if len(all) != len(f.columns) {
-		return nil, fmt.Errorf("internal error: a row of %d values for %d columns", len(all), len(f.columns))
-	}
-	cells := make([][]byte, len(all))
-	for i, v := range all {
-		cell, err := Marshal(v)
-		if err != nil {
-			return nil, err
+	add("gap", orNull(r.Gap))
+	add("warning", textOrNull(r.Warning))
+	if r.Error != "" {
+		for i := answer; i < len(all); i++ {
+			all[i].value = nil
 		}
-		cells[i] = cell
 	}
-	return cells, nil
+	add("error", textOrNull(r.Error))
+	add("sweep", f.id)
+	return all
 }
 
 // orNull is a number that is one, or nothing.
