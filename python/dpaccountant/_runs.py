@@ -9,7 +9,7 @@ from typing import (
 
 from ._operations import Operations
 from ._errors import BudgetError, InputError
-from ._read import PlanLike, given, plan_of
+from ._read import PlanLike, given, listed, plan_of
 from .answers import Found, PateLabels
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def _score(x: Any) -> float:
 
 
 def _list(values: Any) -> List[Any]:
-    try:
-        return list(values.tolist() if hasattr(values, "tolist") else values)
-    except TypeError as error:
-        raise InputError(f"values: {type(values).__name__} is not a list, an array or a Series") from error
+    found = listed(values)
+    if not isinstance(found, list):
+        raise InputError(f"values: {type(values).__name__} is not a list, an array or a Series")
+    return found
 
 
 class AdaptiveSearch(Generic[T]):
@@ -55,21 +55,18 @@ class AdaptiveSearch(Generic[T]):
         """
         if self.left == 0:
             raise BudgetError("run: all outcomes that are paid for have been shown")
-        payload, score = self._tried(trial)
-        answer = self._accountant.request("run-next", run=self._run, score=_score(score), threshold=_score(threshold))
-        self.left = int(answer["left"])
-        if self.left == 0:
-            self.close()
-        return Found(payload, float(score)) if answer.get("found") else None
-
-    def _tried(self, trial: Trial[T]) -> Tuple[T, float]:
         try:
-            return _outcome(trial())
+            payload, score = _outcome(trial())
         except BaseException:
             # That a call has failed may tell of the data: nothing is shown any more.
             self.left = 0
             self.close()
             raise
+        answer = self._accountant.request("run-next", run=self._run, score=_score(score), threshold=_score(threshold))
+        self.left = int(answer["left"])
+        if self.left == 0:
+            self.close()
+        return Found(payload, float(score)) if answer.get("found") else None
 
     def close(self) -> None:
         """End the search."""
