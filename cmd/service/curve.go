@@ -32,7 +32,7 @@ const MaxCurves = 7
 // the plan (steps), or the error rates of the best attacker (trade-off). Plan stands for
 // Plans with that one, under the name plan.
 type CurveRequest struct {
-	Plan     PlanText    `json:"plan,omitempty"`
+	Plan     PlanText    `json:"plan,omitempty" not:"plans"`
 	Plans    []NamedPlan `json:"plans,omitempty"`
 	Kind     string      `json:"kind,omitempty" one:"delta,steps,trade-off" preset:"delta" help:"{kind} of curve: delta, steps or trade-off"`
 	Points   Decimal     `json:"points,omitempty" in:"whole [2, 10000]" help:"number of {points} on each curve (default 60; 25 for steps)"`
@@ -116,9 +116,6 @@ func (q CurveRequest) shape() error {
 			return shape("%s: belongs to the kind "+kind, other[0])
 		}
 	}
-	if q.Plan != nil && q.Plans != nil {
-		return shape("%s and %s exclude each other", "plan", "plans")
-	}
 	return nil
 }
 
@@ -136,7 +133,7 @@ func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 			return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(c.end), decimal.Short(c.from))
 		}
 	}
-	c.opts, err = q.options(ctx)
+	c.opts, err = q.options(ctx, Narrowing{})
 	return c, err
 }
 

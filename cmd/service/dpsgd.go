@@ -23,10 +23,10 @@ type DPSGDRequest struct {
 	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
 	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
 	SamplingRate    Decimal `json:"sampling-rate,omitempty" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
-	Epochs          Decimal `json:"epochs,omitempty" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	Epochs          Decimal `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
 	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
 	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
-	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
+	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
 	AttackTarget
 	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
 	Neighbors string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
@@ -84,29 +84,13 @@ type AnyOrder struct {
 
 // shape checks which keys are there.
 func (q DPSGDRequest) shape() error {
-	if err := q.AttackTarget.checkShape(); err != nil {
-		return err
-	}
-	var targets []string
-	for _, t := range []struct {
-		key   string
-		given bool
-	}{{"target-epsilon", q.TargetEpsilon != ""}, {"target-advantage", q.Advantage != ""}, {"target-tpr", q.TPR != ""}, {"noise-multiplier", q.NoiseMultiplier != ""}} {
-		if t.given {
-			targets = append(targets, t.key)
-		}
-	}
 	switch {
-	case len(targets) > 1:
-		return shape("%s and %s exclude each other", targets[0], targets[1])
-	case len(targets) == 0:
+	case given(&q, "target-epsilon", "target-advantage", "target-tpr", "at-fpr", "noise-multiplier") == nil:
 		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
 	case q.SamplingRate != "" && (q.Examples != "" || q.BatchSize != ""):
 		return shape("%s excludes %s and %s", "sampling-rate", "examples", "batch-size")
 	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
-	case q.Epochs != "" && q.Steps != "":
-		return shape("%s and %s exclude each other", "epochs", "steps")
 	case q.Epochs == "" && q.Steps == "":
 		return shape("missing %s (or %s)", "epochs", "steps")
 	case q.TargetEpsilon != "" && len(q.Delta) > 1:
@@ -237,7 +221,7 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
-	opts, err := q.options(ctx)
+	opts, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}

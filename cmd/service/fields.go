@@ -22,6 +22,8 @@ import (
 //	in:"(0, 1)"               the range of a number, or "whole [1, 2^53]" of a whole one
 //	one:"poisson,shuffle"     the words that it may be
 //	preset:"1e-12"            its value where none is given
+//	not:"steps"               keys that it excludes
+//	with:"at-fpr"             keys that it needs
 //
 // Frontends make flags, schemas and pages of them.
 
@@ -37,8 +39,9 @@ type Key struct {
 	Words  []string // that a text may be; nil for any
 	Preset string   // what it is where it is not given
 
-	span  span
-	index []int // of the field
+	span      span
+	not, with []string
+	index     []int // of the field
 }
 
 // known has the keys of types whose tags were read: a command line has flags of dozens of requests.
@@ -56,8 +59,10 @@ func keysOf(t reflect.Type) []Key {
 			continue
 		}
 		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), index: f.Index}
-		if words := f.Tag.Get("one"); words != "" {
-			k.Words = strings.Split(words, ",")
+		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with} {
+			if words := f.Tag.Get(tag); words != "" {
+				*to = strings.Split(words, ",")
+			}
 		}
 		k.span = spanOf(f.Tag.Get("in"))
 		keys = append(keys, k)
@@ -96,6 +101,19 @@ func Check(request any) error {
 	if s, ok := request.(shaped); ok {
 		if err := s.shape(); err != nil {
 			return err
+		}
+	}
+	for _, k := range Keys(request) {
+		if given(request, k.Name) == nil {
+			continue
+		}
+		if other := given(request, k.not...); other != nil {
+			return shape("%s and %s exclude each other", k.Name, other[0])
+		}
+		for _, other := range k.with {
+			if given(request, other) == nil {
+				return shape("%s needs %s", k.Name, other)
+			}
 		}
 	}
 	for _, k := range Keys(request) {

@@ -46,7 +46,7 @@ func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
 		return nil, err
 	}
 	f := &Follower{at: q.Delta.floats()}
-	if f.opts, err = accountantOptions(ctx, q.Limits, q.Narrowing); err != nil {
+	if f.opts, err = q.options(ctx, q.Narrowing); err != nil {
 		return nil, err
 	}
 	f.opts = append(f.opts, accountant.WithManyQuestions())

@@ -173,7 +173,7 @@ func reached(ctx context.Context) error {
 }
 
 // options turns the limits into the accountant's options.
-func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
+func (l Limits) options(ctx context.Context, n Narrowing) ([]accountant.Option, error) {
 	var err error
 	if l.Caps, err = l.within(ctx); err != nil {
 		return nil, err
@@ -191,6 +191,9 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 	if limit := l.time(); limit > 0 {
 		opts = append(opts, accountant.WithTimeLimit(limit))
 	}
+	if n.Recursion != "" {
+		opts = append(opts, accountant.WithRecursion(n.Recursion.whole()))
+	}
 	switch l.transform {
 	case GonumTransform:
 		opts = append(opts, accountant.WithTransform(fourier.Gonum))
@@ -206,17 +209,9 @@ type Narrowing struct {
 	Recursion Decimal `json:"recursion,omitempty" in:"whole [0, 2^53]" help:"narrow a theory gap for mechanisms that run at most this many {times} by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never"`
 }
 
-// add appends the option, if it was given.
-func (r Narrowing) add(opts []accountant.Option) []accountant.Option {
-	if r.Recursion == "" {
-		return opts
-	}
-	return append(opts, accountant.WithRecursion(r.Recursion.whole()))
-}
-
 // planned returns the plan of a request, and the options of its accountants.
 func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Option, error) {
-	opts, err := accountantOptions(ctx, l, n)
+	opts, err := l.options(ctx, n)
 	if err != nil {
 		return nil, nil, err
 	}

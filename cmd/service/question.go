@@ -108,12 +108,6 @@ func (q EpsilonRequest) shape() error {
 	return q.Method.shape()
 }
 
-// accountantOptions are those of limits and recursion together.
-func accountantOptions(ctx context.Context, l Limits, rec Narrowing) ([]accountant.Option, error) {
-	opts, err := l.options(ctx)
-	return rec.add(opts), err
-}
-
 // epsilon returns ε at each δ: certified intervals by the Fourier accountant, or upper bounds.
 func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAnswer, err error) {
 	at := q.Delta.floats()

@@ -34,10 +34,10 @@ type SamplingRequest struct {
 	// With Epochs, all ways to draw batches are compared for so many epochs, under Neighbors
 	// (zero-out if not given, which all of them have), with the noise for TargetEpsilon (that
 	// of Poisson sampling if not given). Cap is that of truncated-poisson.
-	Epochs        Decimal  `json:"epochs,omitempty" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
-	Neighbors     string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
-	TargetEpsilon Decimals `json:"target-epsilon,omitempty" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for, several with commas between them (default that of poisson)"`
-	Cap           Decimal  `json:"cap,omitempty" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
+	Epochs        Decimal  `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
+	Neighbors     string   `json:"neighbors,omitempty" with:"epochs" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
+	TargetEpsilon Decimals `json:"target-epsilon,omitempty" with:"epochs" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for, several with commas between them (default that of poisson)"`
+	Cap           Decimal  `json:"cap,omitempty" with:"epochs" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
 	Narrowing
 	Limits
 }
@@ -113,32 +113,15 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	if err := r.readEpochs(q); err != nil {
 		return r, err
 	}
-	if r.opts, err = q.Limits.options(ctx); err != nil || q.Recursion == "" {
+	if r.opts, err = q.Limits.options(ctx, Narrowing{}); err != nil || q.Recursion == "" {
 		return r, err
 	}
 	r.recursion = q.Recursion.whole()
 	// The context has the work of recursions: one takes what is left of it, and not a part that is kept for it.
 	unlimited := q.Limits
 	unlimited.Work = ""
-	r.narrowed, err = accountantOptions(context.WithValue(ctx, mostKey{}, nil), unlimited, q.Narrowing)
+	r.narrowed, err = unlimited.options(context.WithValue(ctx, mostKey{}, nil), q.Narrowing)
 	return r, err
-}
-
-// shape checks which keys are there: some are for an epoch budget only.
-func (q SamplingRequest) shape() error {
-	if q.Epochs == "" {
-		for _, k := range []struct {
-			key   string
-			given bool
-		}{{"neighbors", q.Neighbors != ""}, {"target-epsilon", q.TargetEpsilon != nil}, {"cap", q.Cap != ""}} {
-			if k.given {
-				return shape("%s needs %s", k.key, "epochs")
-			}
-		}
-	} else if q.Steps != "" {
-		return shape("%s and %s exclude each other", "epochs", "steps")
-	}
-	return nil
 }
 
 // readEpochs reads what is for an epoch budget only.

@@ -16,14 +16,6 @@ import (
 // they assume and what they leave out.
 func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) string {
 	var b strings.Builder
-	promise := func(answers []EpsilonAt) string {
-		var parts []string
-		for _, a := range answers {
-			eps := stated(a, max(0, a.Epsilon.Upper))
-			parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", eps, a.Delta), " ", glue))
-		}
-		return strings.Join(parts, " and ") + " private"
-	}
 	change := map[profiles.Relation]string{
 		profiles.AddRemove:  "adding or removing one training example",
 		profiles.Substitute: "replacing one training example by another",
@@ -37,7 +29,7 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
 	}
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
-	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", promise(sampled), change))
+	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", private(sampled), change))
 
 	if beside != nil {
 		b.WriteString("\n")
@@ -45,52 +37,36 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 	}
 
 	if all := r.doubts(sampled); len(all) > 0 {
-		b.WriteString("\nWarning:\n")
-		for _, s := range all {
-			paragraph(&b, "  - ", "    ", s)
-		}
+		section(&b, "Warning", all...)
 	}
-
-	b.WriteString("\nAssumed:\n")
-	for _, s := range []string{
-		r.drawn(),
+	section(&b, "Assumed", r.drawn(),
 		fmt.Sprintf("At each step each example's gradient is clipped to some norm C, the clipped gradients are added up, and fresh Gaussian noise "+
 			"of standard deviation %s·C is added to every coordinate of the sum. It is divided by %s not by the random size of the batch.", decimal.Short(r.noise), batch),
-		r.constants() + " were fixed beforehand, without a look at the data, and the noise is exact: " +
-			"weak random numbers and rounding of the noise are outside of this account.",
-	} {
-		paragraph(&b, "  - ", "    ", s)
-	}
+		batchingTexts[r.name].constants+" were fixed beforehand, without a look at the data, and the noise is exact: "+
+			"weak random numbers and rounding of the noise are outside of this account.")
 
-	b.WriteString("\nCovered:\n")
-	paragraph(&b, "  - ", "    ", "The final model, every checkpoint on the way, and whatever is computed from them alone. "+
-		r.secret())
+	covered := []string{"The final model, every checkpoint on the way, and whatever is computed from them alone. " + batchingTexts[r.name].secret}
 	persons := "Persons. The promise is about one example; someone who contributed several is protected less, and without a limit on " +
 		"examples per person there is no promise about persons."
 	if r.records > 0 {
-		paragraph(&b, "  - ", "    ", fmt.Sprintf("Persons, each with all that they contributed: at most %s.", examples(r.records)))
+		covered = append(covered, fmt.Sprintf("Persons, each with all that they contributed: at most %s.", examples(r.records)))
 		persons = fmt.Sprintf("Persons with more than %s, unless theirs were cut to %d beforehand, without a look at those of others.", examples(r.records), r.records)
 	}
 
-	b.WriteString("\nNot covered:\n")
-	for _, s := range []string{
-		persons,
-		"Other looks at the same data: tuning hyper-parameters over several runs, choosing the best checkpoint, statistics for " +
-			"normalization, reported accuracies. Each needs an account of its own.",
-	} {
-		paragraph(&b, "  - ", "    ", s)
-	}
+	section(&b, "Covered", covered...)
+	section(&b, "Not covered", persons, "Other looks at the same data: tuning hyper-parameters over several runs, choosing the best checkpoint, statistics for "+
+		"normalization, reported accuracies. Each needs an account of its own.")
 
 	if r.name == FixedOrder {
 		return b.String()
 	}
-	b.WriteString("\n" + map[bool]string{true: "Without Poisson sampling", false: "Without secret batches"}[r.name == Poisson] + ":\n")
 	place := "; there, an example that is removed leaves its place empty"
 	if r.neighbors != profiles.AddRemove {
 		place = ""
 	}
-	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
-		"the training is %s%s.", times(r.uses), promise(anyOrder), place))
+	without := map[bool]string{true: "Without Poisson sampling", false: "Without secret batches"}[r.name == Poisson]
+	section(&b, without, fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
+		"the training is %s%s.", counted(r.uses, "once", "%d times"), private(anyOrder), place))
 	return b.String()
 }
 
@@ -106,11 +82,14 @@ func (r dpsgdRun) person() string {
 }
 
 // examples counts training examples.
-func examples(n int64) string {
+func examples(n int64) string { return counted(n, "one training example", "%d training examples") }
+
+// counted says how many there are.
+func counted(n int64, one, many string) string {
 	if n == 1 {
-		return "one training example"
+		return one
 	}
-	return fmt.Sprintf("%d training examples", n)
+	return fmt.Sprintf(many, n)
 }
 
 // drawn says how batches must come about.
@@ -131,7 +110,7 @@ func (r dpsgdRun) drawn() string {
 			"independently of all else. Cutting a shuffled data set into batches is something else, and can cost more.", r.steps, r.batch, r.examples)
 	case FixedOrder:
 		return fmt.Sprintf("A fixed order: each example is used at most %s, in batches that do not depend on the data. The order may be public. "+
-			"Where an example is left out, its place stays empty: the others do not move up.", times(r.uses))
+			"Where an example is left out, its place stays empty: the others do not move up.", counted(r.uses, "once", "%d times"))
 	}
 	return fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
 		"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, decimal.Short(r.rate))
@@ -145,39 +124,14 @@ func (r dpsgdRun) lastEpoch() string {
 	return fmt.Sprintf(" The last epoch ends after %d steps.", r.part)
 }
 
-// constants are what must not be computed from the data.
-func (r dpsgdRun) constants() string {
-	switch r.name {
-	case RandomAllocation, Shuffle:
-		return "Noise multiplier, number of epochs and the number of steps in each"
-	case TruncatedPoisson:
-		return "Noise multiplier, sampling rate, cap and number of steps"
-	case WithoutReplacement:
-		return "Noise multiplier, batch size and number of steps"
-	case FixedOrder:
-		return "Noise multiplier, batches and their number"
-	}
-	return "Noise multiplier, sampling rate and number of steps"
-}
-
-// secret says what must not be published.
-func (r dpsgdRun) secret() string {
-	switch r.name {
-	case FixedOrder:
-		return "Gradients before the noise must stay secret; the batches need not."
-	case RandomAllocation, TruncatedPoisson:
-		return "Batches, their sizes, and gradients before the noise must stay secret."
-	case Shuffle:
-		return "Batches, and gradients before the noise, must stay secret; but nobody has proved that secret batches help."
-	}
-	return "Batches, and gradients before the noise, must stay secret."
-}
-
-func times(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
+// batchingTexts are what must not be computed from the data, and what must not be published.
+var batchingTexts = map[string]struct{ constants, secret string }{
+	Poisson:            {"Noise multiplier, sampling rate and number of steps", "Batches, and gradients before the noise, must stay secret."},
+	RandomAllocation:   {"Noise multiplier, number of epochs and the number of steps in each", "Batches, their sizes, and gradients before the noise must stay secret."},
+	Shuffle:            {"Noise multiplier, number of epochs and the number of steps in each", "Batches, and gradients before the noise, must stay secret; but nobody has proved that secret batches help."},
+	TruncatedPoisson:   {"Noise multiplier, sampling rate, cap and number of steps", "Batches, their sizes, and gradients before the noise must stay secret."},
+	WithoutReplacement: {"Noise multiplier, batch size and number of steps", "Batches, and gradients before the noise, must stay secret."},
+	FixedOrder:         {"Noise multiplier, batches and their number", "Gradients before the noise must stay secret; the batches need not."},
 }
 
 // unknown says what lies between the ends of shuffled batches, and what the same batches would
@@ -229,6 +183,23 @@ func (r dpsgdRun) doubts(sampled []EpsilonAt) (all []string) {
 
 // glue is a space at which no line ends.
 const glue = "\u00a0"
+
+// section writes a list of paragraphs under a title.
+func section(b *strings.Builder, title string, items ...string) {
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, item := range items {
+		paragraph(b, "  - ", "    ", item)
+	}
+}
+
+// private says for which ε and δ something is private.
+func private(answers []EpsilonAt) string {
+	var parts []string
+	for _, a := range answers {
+		parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", stated(a, max(0, a.Epsilon.Upper)), a.Delta), " ", glue))
+	}
+	return strings.Join(parts, " and ") + " private"
+}
 
 // paragraph writes text in lines of at most 79 characters.
 func paragraph(b *strings.Builder, first, indent, text string) {

@@ -25,7 +25,7 @@ type MatrixOptimizeRequest struct {
 	Bands           Decimal  `json:"bands,omitempty" in:"whole [1, 4194304]" help:"number {p} of bands of banded and toeplitz (default the separation)"`
 	Buffers         Decimal  `json:"buffers,omitempty" in:"whole [1, 12]" help:"number {d} of buffers of a blt (default as many as gain)"`
 	Error           string   `json:"error,omitempty" one:"rmse,max" preset:"rmse" help:"{error} of prefix sums to make small: rmse, or max for the worst one"`
-	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" in:"(0, inf)" help:"noise {σ} of the run (default the sensitivity)"`
+	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" not:"epsilon" in:"(0, inf)" help:"noise {σ} of the run (default the sensitivity)"`
 	Epsilon         Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"search the noise for this {ε} instead; several with commas between them"`
 	Delta           Decimals `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the price, several with commas between them"`
 	Neighbors       string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" preset:"add-remove" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
@@ -50,13 +50,6 @@ type MatrixOptimizeAnswer struct {
 	Epsilon         Ends     `json:"epsilon" py:"epsilon_*"`
 	TheoryGap       bool     `json:"theory-gap,omitempty"`
 	Warnings        []string `json:"warnings,omitempty"`
-}
-
-func (q MatrixOptimizeRequest) shape() error {
-	if q.NoiseMultiplier != "" && q.Epsilon != nil {
-		return shape("%s and %s exclude each other", "noise-multiplier", "epsilon")
-	}
-	return nil
 }
 
 // searchWork is the work of a request without a limit, where the frontend allows any: a minute.
@@ -85,7 +78,7 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 
 // matrixOptimize searches a strategy and prices it.
 func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
-	opts, err := q.options(ctx)
+	opts, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return MatrixOptimizeAnswer{}, err
 	}

@@ -125,7 +125,7 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 		out.At, err = q.Delta.floats(), ready(&at)
 	}
 	if err == nil {
-		out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+		out.Options, err = q.options(ctx, q.Narrowing)
 	}
 	return out, err
 }
@@ -152,7 +152,7 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
 		}
 	}
-	out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	out.Options, err = q.options(ctx, q.Narrowing)
 	return out, err
 }
 
