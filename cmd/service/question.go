@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -376,4 +377,252 @@ func (m *MatrixRun) describe(ctx context.Context, r *matrix.Run) error {
 		m.Blocks = append(m.Blocks, MatrixBlock{Norm: b, EffectiveNoise: noise, Count: x.Count})
 	}
 	return nil
+}
+
+// What follows compares the methods of accounting for a plan.
+
+// CompareRequest asks for the ε of a plan at a δ by every method.
+type CompareRequest struct {
+	Plan  PlanText `json:"plan"`
+	Delta Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ} to compare at, with commas between them"`
+	Narrowing
+	Limits
+}
+
+// CompareAnswer has a line for each method.
+type CompareAnswer struct {
+	Unit
+	Delta   Number     `json:"delta"`
+	Methods []Compared `json:"methods" py:",return"`
+}
+
+// Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower
+// where it has no lower end.
+type Compared struct {
+	Method  string  `json:"method"`
+	Kind    string  `json:"kind"`
+	Lower   *Number `json:"lower,omitempty"`
+	Epsilon *Number `json:"epsilon,omitempty"`
+	Theorem string  `json:"theorem"`
+	Note    string  `json:"note,omitempty"`
+	// Of is the kind as the library has it.
+	Of accountant.Kind `json:"-"`
+}
+
+// compare returns the ε of a plan by the methods of the literature.
+func (s *Service) compare(ctx context.Context, q CompareRequest) (out CompareAnswer, err error) {
+	delta := q.Delta.float()
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
+	if err != nil {
+		return out, err
+	}
+	rows, err := plan.Compare(ctx, delta, opts...)
+	if err != nil {
+		return out, err
+	}
+	out = CompareAnswer{Unit: unitOf(plan), Delta: Number(delta)}
+	for _, r := range rows {
+		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
+		eps, lower := Number(r.Epsilon), Number(r.Lower)
+		if r.Kind != accountant.NotApplicable {
+			c.Epsilon = &eps
+		}
+		if r.Kind == accountant.Certified {
+			c.Lower = &lower
+		}
+		out.Methods = append(out.Methods, c)
+	}
+	return out, nil
+}
+
+// What follows answers what a plan lets the best attacker do.
+
+// RiskRequest asks for a risk at false-positive rates and priors; without them at those of
+// accountant.DefaultFalsePositives and DefaultPriors.
+type RiskRequest struct {
+	Plan           PlanText `json:"plan"`
+	FalsePositives Decimals `json:"false-positives,omitempty" in:"[1e-290, 1)" preset:"0.001,0.01,0.1" help:"false-positive {rates}, with commas between them"`
+	Priors         Decimals `json:"priors,omitempty" in:"[1e-290, 1)" preset:"0.5,0.1,0.01" help:"prior {probabilities}, with commas between them"`
+	Limits
+}
+
+// RiskAnswer says what the best attacker can do.
+type RiskAnswer struct {
+	Unit
+	Advantage    RiskValue   `json:"advantage"`
+	TruePositive []RiskRate  `json:"true-positive-rate"`
+	Bayes        []RiskPrior `json:"bayes-success"`
+	TheoryGap    bool        `json:"theory-gap,omitempty"`
+	Warnings     []string    `json:"warnings,omitempty"`
+}
+
+// RiskValue is a certified measure of an attack.
+type RiskValue struct {
+	Bounds
+	WorstDirection string `json:"worst-direction"`
+}
+
+// RiskRate is the true-positive rate at a false-positive rate.
+type RiskRate struct {
+	FalsePositive Number `json:"false-positive-rate" py:"at"`
+	RiskValue
+}
+
+// RiskPrior is the probability to guess right at a prior.
+type RiskPrior struct {
+	Prior Number `json:"prior" py:"at"`
+	RiskValue
+}
+
+// risk returns a risk whose ends are at least what guessing without the release
+// attains: a certified lower end can be a little below.
+func (s *Service) risk(ctx context.Context, q RiskRequest) (out RiskAnswer, err error) {
+	plan, acct, err := q.account(ctx, q.Plan, Narrowing{})
+	if err != nil {
+		return out, err
+	}
+	risk, err := acct.Risk(ctx, q.FalsePositives.floats(), q.Priors.floats())
+	if err != nil {
+		return out, err
+	}
+	out = RiskAnswer{Unit: unitOf(plan), TheoryGap: risk.TheoryGap}
+	seen := map[string]bool{}
+	value := func(v accountant.RiskValue, guess float64) RiskValue {
+		for _, w := range v.Warnings {
+			if reason := fourier.Reason(w); !seen[reason] {
+				seen[reason] = true
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+		return RiskValue{boundsOf(max(v.Lower, guess), max(v.Estimate, guess), max(v.Upper, guess)), v.Direction}
+	}
+	out.Advantage = value(risk.Advantage, 0)
+	for _, v := range risk.TruePositive {
+		out.TruePositive = append(out.TruePositive, RiskRate{Number(v.At), value(v, v.At)})
+	}
+	for _, v := range risk.Bayes {
+		out.Bayes = append(out.Bayes, RiskPrior{Number(v.At), value(v, max(v.At, 1-v.At))})
+	}
+	return out, nil
+}
+
+// What follows answers how much Gaussian differential privacy a plan has.
+
+// GDPRequest asks for μ at a tolerance, 1e-10 if left out.
+type GDPRequest struct {
+	Plan      PlanText `json:"plan"`
+	Tolerance Decimals `json:"tolerance,omitempty" in:"[0, 1)" preset:"1e-10" help:"{τ}, what the power of a test may be more than under μ-GDP; several with commas between them"`
+	Limits
+}
+
+// GDPAnswer has the least μ for which no test has more power than under μ-GDP, plus the
+// tolerance.
+type GDPAnswer struct {
+	Unit
+	Tolerance Number `json:"tolerance"`
+	Mu        Bounds `json:"mu" py:"*"`
+	// Regret is the most by which μ-GDP overstates δ.
+	Regret   Upper    `json:"regret"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// gdp returns μ at a tolerance.
+func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
+	tolerance := q.Tolerance.float()
+	p, acct, err := q.account(ctx, q.Plan, Narrowing{})
+	if err != nil {
+		return GDPAnswer{}, err
+	}
+	g, err := acct.GDP(ctx, tolerance)
+	return GDPAnswer{unitOf(p), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+}
+
+// What follows turns a quantity of a plan until a budget of Gaussian differential privacy is met.
+
+// GDPSolveRequest asks for the value of a quantity at which a plan is μ-GDP at the
+// tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
+type GDPSolveRequest struct {
+	Plan      PlanText `json:"plan"`
+	Mu        Decimals `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
+	ZCDP      Decimals `json:"zcdp,omitempty" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
+	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" help:"{τ}, as of gdp (default 1e-10)"`
+	Solve     string   `json:"solve" one:"noise-multiplier,count,rate,batch" help:"quantity to turn: noise-multiplier, count, rate or batch"`
+	Step      string   `json:"step,omitempty" help:"{name} or place of the step to turn, such as steps[0] (default: all that have the quantity)"`
+	Examples  Decimal  `json:"examples,omitempty" in:"whole [1, 2^53]" help:"{size} of the data set, to turn the batch of Poisson sampling"`
+	Limits
+}
+
+// GDPSolution has the value, and the μ that is proved of it.
+type GDPSolution struct {
+	Unit
+	Solve     string  `json:"solve"`
+	Value     Number  `json:"value" py:",return"`
+	Budget    Number  `json:"budget-mu"`
+	Tolerance Number  `json:"tolerance"`
+	Mu        Bounds  `json:"mu"`
+	Settings  []GDPAt `json:"settings,omitempty"`
+	// Warnings say that a limit ended the search early.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// GDPAt is the value at one step.
+type GDPAt struct {
+	Step  string `json:"step"`
+	Name  string `json:"name,omitempty"`
+	Value Number `json:"value"`
+	// Quantity is "epsilon" where the mechanism has that in the place of what was turned.
+	Quantity string `json:"quantity,omitempty"`
+}
+
+// shape reports whether there is one budget.
+func (q GDPSolveRequest) shape() error {
+	if (q.Mu == nil) == (q.ZCDP == nil) {
+		return fault.New("mu", "must be given, or zcdp in its place")
+	}
+	if q.ZCDP != nil && q.Tolerance != "" {
+		return fault.New("tolerance", "is for a budget of mu")
+	}
+	return nil
+}
+
+// goal returns the budget and what to turn.
+func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
+	g.Step, g.Examples = q.Step, q.Examples.whole()
+	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
+		return g, 0, 0, err
+	}
+	if q.ZCDP != nil {
+		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
+		return g, mu, 0, err
+	}
+	if tolerance = 1e-10; q.Tolerance != "" {
+		tolerance = q.Tolerance.float()
+	}
+	return g, q.Mu.float(), tolerance, nil
+}
+
+// gdpSolve returns the value at which a plan meets the budget.
+func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
+	g, mu, tolerance, err := q.goal()
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	p, opts, err := q.planned(ctx, q.Plan, Narrowing{})
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	if q.ZCDP != nil {
+		if _, err := p.SquaredMu(); err != nil {
+			return GDPSolution{}, fault.New("zcdp", "is a budget for Gaussian noise on the whole data set (no ρ below the unsampled one exists for a sampled plan; give a budget at ε and δ): %w", err)
+		}
+	}
+	c, err := accountant.CalibrateGDP(ctx, p, g, mu, tolerance, opts...)
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	out := GDPSolution{unitOf(p), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
+	for _, x := range c.Settings {
+		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value), quantityOf(x)})
+	}
+	return out, nil
 }
