@@ -199,15 +199,7 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 	if err != nil {
 		return err
 	}
-	var ok bool
-	if r.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
-		return fault.New("epochs", "%s makes more than 2^53 steps", q.Epochs)
-	}
-	r.uses, _ = ceil(epochs)
-	if r.byEpochs() {
-		return r.cut(epochs)
-	}
-	return nil
+	return r.length(string(q.Epochs), epochs, rate)
 }
 
 // relation reads the neighbouring relation of a request; add-remove if none is given.
@@ -438,9 +430,26 @@ func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
 	if !s.byEpochs() {
 		return nil
 	}
+	return s.epoch(rate)
+}
+
+// epoch fills in the steps of an epoch.
+func (s *schedule) epoch(rate *big.Rat) error {
 	var ok bool
 	if s.each, ok = ceil(unrounded(new(big.Rat).Inv(rate))); !ok || s.each > 1<<30 {
 		return fault.New("batching", "%s has more than 2^30 steps in an epoch", s.name)
+	}
+	return nil
+}
+
+// length fills in the steps of so many epochs, which messages have as they were given.
+func (s *schedule) length(given string, epochs, rate *big.Rat) error {
+	var ok bool
+	if s.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
+		return fault.New("epochs", "%s makes more than 2^53 steps", given)
+	}
+	if s.uses, _ = ceil(epochs); s.byEpochs() {
+		return s.cut(epochs)
 	}
 	return nil
 }

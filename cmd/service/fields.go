@@ -103,11 +103,6 @@ type shaped interface{ shape() error }
 // Check returns what is wrong with a request, a pointer to a struct, as far as its own fields show: which of
 // them are given, their words and their ranges.
 func Check(request any) error {
-	if s, ok := request.(shaped); ok {
-		if err := s.shape(); err != nil {
-			return err
-		}
-	}
 	for _, k := range Keys(request) {
 		if given(request, k.Name) == nil {
 			continue
@@ -119,6 +114,11 @@ func Check(request any) error {
 			if given(request, other) == nil {
 				return shape("%s needs %s", k.Name, other)
 			}
+		}
+	}
+	if s, ok := request.(shaped); ok {
+		if err := s.shape(); err != nil {
+			return err
 		}
 	}
 	for _, k := range Keys(request) {

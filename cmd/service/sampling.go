@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -457,17 +458,12 @@ func (r samplingRun) schedule(s *schedule) (err error) {
 		return fault.New("batch", "%d is above the population, %d", r.batch, r.population)
 	}
 	rate := big.NewRat(r.batch, r.population)
-	epochs := new(big.Rat).SetFloat64(r.epochs)
-	var ok bool
-	if s.steps, ok = ceil(new(big.Rat).Quo(epochs, rate)); !ok {
-		return fault.New("epochs", "makes more than 2^53 steps")
-	}
-	s.uses, _ = ceil(epochs)
 	if s.byEpochs() {
-		s.each, _ = ceil(new(big.Rat).Inv(rate))
-		return s.cut(epochs)
+		if err := s.epoch(rate); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.length(decimal.Short(r.epochs), new(big.Rat).SetFloat64(r.epochs), rate)
 }
 
 // noises fills in the noise that each row needs for the target.
