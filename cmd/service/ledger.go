@@ -96,13 +96,8 @@ func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 		if q.Menu == nil {
 			return c, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
 		}
-		for _, x := range []struct {
-			name  string
-			given bool
-		}{{"neighbors", q.Neighbors != ""}, {"epsilon", q.Epsilon != ""}, {"delta", q.Delta != ""}, {"records-per-person", q.RecordsPerPerson != ""}} {
-			if x.given {
-				return c, fault.New(x.name, "is that of the menu; must be left out in the mode %s", ledger.AdaptiveMenu)
-			}
+		if own := given(&q, "neighbors", "epsilon", "delta", "records-per-person"); own != nil {
+			return c, fault.New(own[0], "is that of the menu; must be left out in the mode %s", ledger.AdaptiveMenu)
 		}
 		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
 	}

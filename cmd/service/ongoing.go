@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -83,17 +84,13 @@ type ongoing struct {
 	stream   *matrix.Stream
 }
 
-// A search runs in a goroutine of its own, which waits for scores.
+// A search runs in turns with who runs its candidates.
 type search struct {
-	stop   context.CancelFunc
-	asks   chan int
-	scores chan float64
-	done   chan searchEnd
-	asked  bool // a score is due
-	over   bool
-}
-
-type searchEnd struct {
+	next  func() (int, bool) // runs up to the next candidate; false at the end
+	stop  func()
+	score float64 // of the latest candidate
+	asked bool    // it is due
+	over  bool
 	found []int
 	err   error
 }
@@ -194,8 +191,10 @@ func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (
 	return s.pay(ctx, q.Spend, guaranteed(*out.Epsilon, *out.Delta))
 }
 
-// end ends a search, which waits for scores.
+// end ends a search, which waits for a score.
 func (r *ongoing) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.search != nil {
 		r.search.stop()
 	}
@@ -321,34 +320,25 @@ func (q RunOpenRequest) selection(law selection.Law, src rand.Source) (*ongoing,
 
 // begin starts a search, whose candidates are asked for one by one.
 func begin(run func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error)) *ongoing {
-	ctx, stop := context.WithCancel(context.Background())
-	s := &search{stop: stop, asks: make(chan int), scores: make(chan float64), done: make(chan searchEnd, 1)}
-	go func() {
+	s := new(search)
+	s.next, s.stop = iter.Pull(func(yield func(int) bool) {
 		n := 0
-		found, err := run(ctx, func(ctx context.Context) (int, float64, error) {
-			select {
-			case s.asks <- n:
-			case <-ctx.Done():
-				return 0, 0, ctx.Err()
+		s.found, s.err = run(context.Background(), func(context.Context) (int, float64, error) {
+			if !yield(n) {
+				return 0, 0, errOver
 			}
-			select {
-			case x := <-s.scores:
-				n++
-				return n - 1, x, nil
-			case <-ctx.Done():
-				return 0, 0, ctx.Err()
-			}
+			n++
+			return n - 1, s.score, nil
 		})
-		s.done <- searchEnd{found, err}
-	}()
+	})
 	return &ongoing{search: s}
 }
 
 // errOver is what a run says that has ended.
 var errOver = fault.New("run", "has ended; another one has its own cost")
 
-// next goes on with a score, which is due once a candidate was asked for.
-func (s *search) next(ctx context.Context, score *float64) (RunNextAnswer, error) {
+// goOn goes on with a score, which is due once a candidate was asked for.
+func (s *search) goOn(score *float64) (RunNextAnswer, error) {
 	switch {
 	case s.over:
 		return RunNextAnswer{}, errOver
@@ -357,29 +347,14 @@ func (s *search) next(ctx context.Context, score *float64) (RunNextAnswer, error
 	case !s.asked && score != nil:
 		return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
 	}
-	if s.asked {
-		select {
-		case s.scores <- *score:
-			s.asked = false
-		case end := <-s.done: // it was closed
-			return s.ended(end)
-		}
+	if score != nil {
+		s.score = *score
 	}
-	select {
-	case <-s.asks:
-		s.asked = true
+	if _, s.asked = s.next(); s.asked {
 		return RunNextAnswer{Try: true}, nil
-	case end := <-s.done:
-		return s.ended(end)
-	case <-ctx.Done():
-		return RunNextAnswer{}, ctx.Err()
 	}
-}
-
-func (s *search) ended(end searchEnd) (RunNextAnswer, error) {
 	s.over = true
-	s.stop()
-	return RunNextAnswer{Found: end.found}, end.err
+	return RunNextAnswer{Found: s.found}, s.err
 }
 
 // running returns an open run.
@@ -409,7 +384,7 @@ func (s *Service) RunNext(ctx context.Context, q RunNextRequest) (RunNextAnswer,
 		y, err := r.stream.Next(q.X)
 		return RunNextAnswer{Values: y}, err
 	case r.search != nil:
-		return r.search.next(ctx, q.Score)
+		return r.search.goOn(q.Score)
 	case q.Score == nil || q.Threshold == nil:
 		return RunNextAnswer{}, fault.New("score", "is missing, or the threshold; adaptive takes both")
 	}
