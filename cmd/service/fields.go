@@ -344,25 +344,26 @@ func typeName(t reflect.Type) string {
 	case reflect.TypeFor[json.RawMessage]():
 		return "JSON value"
 	}
+	if name, ok := kindNames[t.Kind()]; ok {
+		return name
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return typeName(t.Elem())
-	case reflect.Float64:
-		return "number"
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return "whole number"
-	case reflect.Bool:
-		return "true or false"
 	case reflect.Slice:
 		of := typeName(t.Elem())
 		if of == "number" || of == "string" || of == "object" || of == "whole number" {
 			of += "s"
 		}
 		return "list of " + of
-	case reflect.Struct:
-		return "object"
 	}
 	return t.Kind().String()
+}
+
+// kindNames are the words of JSON for kinds of types.
+var kindNames = map[reflect.Kind]string{
+	reflect.Float64: "number", reflect.Int: "whole number", reflect.Int64: "whole number", reflect.Uint64: "whole number", reflect.Bool: "true or false",
+	reflect.Struct: "object",
 }
 
 // checkText returns an error for a line that is no JSON object, or one whose text encoding/json would
@@ -457,16 +458,16 @@ func jsonFault(key string, err error) error {
 
 // inWords says what a JSON value should have been.
 func inWords(t reflect.Type) string {
-	switch {
-	case t == reflect.TypeFor[int]() || t == reflect.TypeFor[int64]():
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
 		return fmt.Sprintf("a whole number in [-2^%d, 2^%[1]d)", t.Bits()-1)
-	case t.Kind() == reflect.Slice:
+	case reflect.Slice:
 		return "a " + typeName(t)
-	case t.Kind() == reflect.Float64:
+	case reflect.Float64:
 		return "a number that fits 64 bits"
-	case t.Kind() == reflect.String:
+	case reflect.String:
 		return "a string"
-	case t.Kind() == reflect.Bool:
+	case reflect.Bool:
 		return "true or false"
 	}
 	return "a JSON value of the right type"
@@ -625,24 +626,23 @@ var ownSchemas = map[reflect.Type]schema{
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
+// kindSchemas are those of simple types.
+var kindSchemas = map[reflect.Kind]schema{
+	reflect.Bool: {"type": "boolean"}, reflect.Float64: {"type": "number"}, reflect.Int: {"type": "integer"}, reflect.Int64: {"type": "integer"},
+	reflect.Uint64: {"type": "integer", "minimum": 0}, reflect.String: {"type": "string"},
+}
+
 // Of returns the schema of a type. A struct that has a name becomes a reference to a definition.
 func (d *Schemas) Of(t reflect.Type) map[string]any {
 	if own, ok := ownSchemas[t]; ok {
 		return own
 	}
+	if simple, ok := kindSchemas[t.Kind()]; ok {
+		return simple
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return schema{"anyOf": []any{d.Of(t.Elem()), schema{"type": "null"}}}
-	case reflect.Bool:
-		return schema{"type": "boolean"}
-	case reflect.Float64:
-		return schema{"type": "number"}
-	case reflect.Int, reflect.Int64:
-		return schema{"type": "integer"}
-	case reflect.Uint64:
-		return schema{"type": "integer", "minimum": 0}
-	case reflect.String:
-		return schema{"type": "string"}
 	case reflect.Slice, reflect.Array:
 		return schema{"type": []any{"array", "null"}, "items": d.Of(t.Elem())}
 	case reflect.Map:

@@ -312,25 +312,11 @@ func (s *Service) run(ctx context.Context, name string, given object) (any, erro
 
 // A Response is what a request is answered by: a result or an error.
 type Response struct {
-	ID     json.RawMessage
-	Result any
-	Error  *Error
+	ID     json.RawMessage `json:"id"`
+	Result any             `json:"result,omitempty"`
+	Error  *Error          `json:"error,omitempty"`
 	// Stack is where an error of the kind internal was raised: it is for the log, and not in the JSON.
-	Stack string
-}
-
-// MarshalJSON implements json.Marshaler: the key result or the key error is there.
-func (r Response) MarshalJSON() ([]byte, error) {
-	if r.Error != nil {
-		return Marshal(struct {
-			ID    json.RawMessage `json:"id"`
-			Error *Error          `json:"error"`
-		}{r.ID, r.Error})
-	}
-	return Marshal(struct {
-		ID     json.RawMessage `json:"id"`
-		Result any             `json:"result"`
-	}{r.ID, r.Result})
+	Stack string `json:"-"`
 }
 
 // The kinds of errors.
