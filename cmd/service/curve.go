@@ -95,12 +95,9 @@ type RDPBound struct {
 
 // A curveQuestion is a checked CurveRequest.
 type curveQuestion struct {
-	kind             string
-	n                int
-	floor, from, end float64 // end is NaN if it was not given
-	delta            float64
-	rdp, log         bool
-	opts             []accountant.Option
+	CurveRequest
+	n    int // points
+	opts []accountant.Option
 }
 
 // curveKeys are the keys of a kind.
@@ -120,18 +117,16 @@ func (q CurveRequest) shape() error {
 }
 
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	c = curveQuestion{kind: q.Kind, n: int(q.Points.whole()), rdp: q.RDP, log: q.Log, floor: q.MinDelta.float(), from: q.From.float(), end: math.NaN(), delta: q.Delta.float()}
+	c = curveQuestion{CurveRequest: q, n: int(q.Points.whole())}
 	switch {
 	case q.Points != "":
-	case c.kind == StepsKind:
+	case q.Kind == StepsKind:
 		c.n = 25
 	default:
 		c.n = 60
 	}
-	if q.To != "" {
-		if c.end = q.To.float(); c.end <= c.from {
-			return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(c.end), decimal.Short(c.from))
-		}
+	if from, to := q.From.float(), q.To.float(); q.To != "" && to <= from {
+		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(to), decimal.Short(from))
 	}
 	c.opts, err = q.options(ctx, Narrowing{})
 	return c, err
@@ -150,7 +145,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	case len(named) == 0 || len(named) > MaxCurves:
 		return Curves{}, fault.New("plans", "%d are not in [1, %d]", len(named), MaxCurves)
 	}
-	out := Curves{Kind: c.kind, From: c.from, Floor: c.floor, At: c.delta}
+	out := Curves{Kind: c.Kind, From: c.From.float(), Floor: c.MinDelta.float(), At: c.Delta.float()}
 	var plans []*accountant.Plan
 	for i, p := range named {
 		plan, err := p.Plan.parse(ctx)
@@ -160,7 +155,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 			}
 			return Curves{}, err
 		}
-		if c.rdp { // before anything that takes long
+		if c.RDP { // before anything that takes long
 			if _, err := plan.RDP(); err != nil {
 				return Curves{}, fault.New("rdp", "%s: %w", p.Name, err)
 			}
@@ -168,7 +163,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		plans = append(plans, plan)
 		out.Curves = append(out.Curves, Curve{Plan: p.Name, Unit: unitOf(plan)})
 	}
-	switch c.kind {
+	switch c.Kind {
 	case DeltaKind:
 		out.X, out.Y = "epsilon", "delta"
 		err = c.deltas(ctx, &out, plans)
@@ -177,7 +172,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		err = c.steps(ctx, &out, plans)
 	case TradeOffKind:
 		out.X, out.Y = "false-positive-rate", "false-negative-rate"
-		if c.log {
+		if c.Log {
 			out.Y = "true-positive-rate"
 		}
 		err = c.tradeOffs(ctx, &out, plans)
@@ -238,12 +233,10 @@ func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*account
 	if err != nil {
 		return err
 	}
-	out.To = c.from
-	if !math.IsNaN(c.end) {
-		out.To = c.end
-	} else {
+	if out.To = c.To.float(); c.To == "" {
+		out.To = out.From
 		for _, a := range accts {
-			reach, err := lastEpsilon(c.floor, func(delta float64) (float64, error) {
+			reach, err := lastEpsilon(out.Floor, func(delta float64) (float64, error) {
 				iv, err := a.Epsilon(ctx, delta)
 				return iv.Upper, err
 			})
@@ -252,20 +245,20 @@ func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*account
 			}
 			out.To = max(out.To, reach)
 		}
-		if out.To == c.from {
-			out.To = c.from + 1
+		if out.To == out.From {
+			out.To++
 		}
 	}
 	grid := make([]float64, c.n)
 	for i := range grid {
-		grid[i] = c.from + (out.To-c.from)*float64(i)/float64(c.n-1)
+		grid[i] = out.From + (out.To-out.From)*float64(i)/float64(c.n-1)
 	}
 	return out.fill(ctx, grid, func(ctx context.Context, i int, at []float64) (points []CurvePoint, err error) {
 		found, err := accts[i].DeltaCurve(ctx, at)
 		for _, p := range found {
 			points = append(points, pointOf(p.At, p.Interval))
 		}
-		if err == nil && c.rdp {
+		if err == nil && c.RDP {
 			err = addRDP(points, plans[i])
 		}
 		return points, err
@@ -334,7 +327,7 @@ func lastEpsilon(floor float64, epsilon func(delta float64) (float64, error)) (f
 func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
 	for i, p := range plans {
 		curve := func(ctx context.Context, p *accountant.Plan, n int) (found []CurvePoint, err error) {
-			points, err := p.StepsCurve(ctx, c.delta, n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
+			points, err := p.StepsCurve(ctx, c.Delta.float(), n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
 			for _, s := range points {
 				found = append(found, pointOf(float64(s.Runs), fromZero(s.Interval)))
 			}
@@ -392,7 +385,7 @@ func (c curveQuestion) tradeOffs(ctx context.Context, out *Curves, plans []*acco
 		t := (float64(i) + 0.5) / float64(c.n)
 		// Denser towards the ends, where the curve bends.
 		alphas[i] = t * t * (3 - 2*t)
-		if c.log {
+		if c.Log {
 			alphas[i] = math.Pow(10, -6*(1-float64(i)/float64(c.n)))
 		}
 	}
@@ -404,7 +397,7 @@ func (c curveQuestion) tradeOffs(ctx context.Context, out *Curves, plans []*acco
 		found, err := accts[i].TradeOff(ctx, at)
 		for _, t := range found {
 			r := t.TypeII
-			if c.log {
+			if c.Log {
 				r = t.Power
 			}
 			points = append(points, CurvePoint{X: Number(t.Alpha), Bounds: rangeOf(r), WorstDirection: t.Direction, Warnings: t.Warnings})
