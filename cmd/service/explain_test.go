@@ -57,7 +57,7 @@ func planNames(t *testing.T, plan string) []string {
 // TestTerms: the terms of the output have topics.
 func TestTerms(t *testing.T) {
 	topics := topicsOf(t)
-	terms := []string{"worst direction", "estimate", "certified", "proved", "order", FourierAccountant, RDPAccountant, "planned", "adaptive", "Rényi filter", "head"}
+	terms := []string{"worst direction", "estimate", "certified", "proved", "order", "fourier", RDPAccountant, "planned", "adaptive", "Rényi filter", "head"}
 	for _, r := range profiles.Relations() {
 		d := r.DirectionNames()
 		terms = append(terms, r.String(), d[0], d[1])

@@ -21,11 +21,8 @@ import (
 // This file answers for ε at some δ, and for δ at some ε: by the Fourier accountant or by
 // Rényi accounting.
 
-// The accountants that a question may name.
-const (
-	FourierAccountant = "fourier"
-	RDPAccountant     = "rdp"
-)
+// RDPAccountant is the accountant of Rényi differential privacy, which a question may name.
+const RDPAccountant = "rdp"
 
 // Method names the accountant that answers: fourier, the default, or rdp for a looser
 // upper bound by Rényi accounting. Transform, if given, lets lattices alone answer, with
