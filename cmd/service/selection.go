@@ -151,21 +151,17 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 		return c, err
 	}
 	_, work := parallel.Work(ctx)
-	if c.bound, err = selectBound(ctx, plan, 1e-4, work); err != nil {
+	a, err := newAccountant(ctx, plan, []accountant.Option{accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(work / selectShare)})
+	if err != nil {
 		return c, err
 	}
-	a := plan.Accountant(accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(work/selectShare))
-	if err := a.AddPlan(ctx, plan); err != nil {
+	if c.bound, err = selectBound(ctx, a); err != nil {
 		return c, err
 	}
 	if c.both, err = a.Candidate(ctx); err != nil {
 		return c, err
 	}
-	smooth, err := selectBound(ctx, plan, 1e-3, work)
-	if err != nil {
-		return c, err
-	}
-	c.smooth = smooth.Interpolated()
+	c.smooth = c.bound.Interpolated()
 	if c.curve, err = plan.RDP(); err != nil {
 		c.curve = nil
 	}
@@ -192,13 +188,8 @@ const selectLeast = 1e-300
 // selectShare of the work of a question goes to each δ of one run.
 const selectShare = 20
 
-// selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
-// ε computed once.
-func selectBound(ctx context.Context, plan *accountant.Plan, accuracy, work float64) (selection.Bound, error) {
-	a := plan.Accountant(accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(work/selectShare))
-	if err := a.AddPlan(ctx, plan); err != nil {
-		return nil, err
-	}
+// selectBound returns the certified δ(ε) of a plan, each ε computed once.
+func selectBound(ctx context.Context, a *accountant.Accountant) (selection.Bound, error) {
 	least, err := a.Epsilon(ctx, selectLeast)
 	if err != nil {
 		return nil, err

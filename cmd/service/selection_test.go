@@ -3,6 +3,8 @@ package service
 import (
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant"
 )
 
 // such ε took nine seconds.
@@ -11,7 +13,11 @@ func TestSelectFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := selectBound(t.Context(), plan, 1e-3, 2.5e8)
+	a, err := newAccountant(t.Context(), plan, []accountant.Option{accountant.WithAccuracy(1e-3), accountant.WithWorkLimit(2.5e8 / selectShare)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := selectBound(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}

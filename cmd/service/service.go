@@ -43,7 +43,11 @@ func New(files Files) *Service {
 // NewShared returns a Service for a door with many users, where a name that one of them was given
 // must not mean another ledger to the next, or after a restart: ledgers are named by their paths,
 // are opened by files for every request, and none is in memory only.
-func NewShared(files Files) *Service { return &Service{files: files, shared: true} }
+func NewShared(files Files) *Service {
+	s := New(files)
+	s.shared = true
+	return s
+}
 
 // A shelf has what is open, by names such as run-1.
 type shelf[T any] struct {
