@@ -592,7 +592,7 @@ func TestVotes(t *testing.T) {
 	const queries, teachers, classes = 30, 40, 3
 	sigma := 8.0
 	o := VoteOptions{Classes: classes, Teachers: teachers, Key: keyFile(t, "c9"),
-		Request: service.PateRequest{PateVotes: service.PateVotes{Mechanism: "gnmax", Sigma2: &sigma, Delta: service.Decimals{"1e-5"}}}}
+		Request: service.PateRequest{PateVotes: service.PateVotes{PateMechanism: service.PateMechanism{Mechanism: "gnmax", Sigma2: &sigma}, Delta: service.Decimals{"1e-5"}}}}
 	if err := o.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
@@ -94,19 +95,15 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	c.preset()
 	for _, p := range []struct {
-		name         string
-		value, limit int64
-	}{{"max-body", c.MaxBody, service.MaxRequest}, {"running", int64(c.Running), maxRequests}, {"waiting", int64(c.Waiting), maxRequests}, {"per-client", int64(c.Each), maxRequests}, {"connections", int64(c.Connections), maxRequests}} {
-		if p.value < 1 || p.value > p.limit {
-			return nil, fault.New(p.name, "%d is not in [1, %d]", p.value, p.limit)
-		}
-	}
-	for _, p := range []struct {
-		name                 string
-		value, lowest, limit float64
-	}{{"max-memory", c.Memory, 32, service.MaxMemory}, {"max-work", c.Work, 1, service.MaxWork}} {
-		if !(p.value >= p.lowest && p.value <= p.limit) {
-			return nil, fault.New(p.name, "%v is not in [%v, %v]", p.value, p.lowest, p.limit)
+		name                string
+		value, least, limit float64
+	}{
+		{"max-body", float64(c.MaxBody), 1, service.MaxRequest}, {"running", float64(c.Running), 1, maxRequests}, {"waiting", float64(c.Waiting), 1, maxRequests},
+		{"per-client", float64(c.Each), 1, maxRequests}, {"connections", float64(c.Connections), 1, maxRequests},
+		{"max-memory", c.Memory, 32, service.MaxMemory}, {"max-work", c.Work, 1, service.MaxWork},
+	} {
+		if !(p.value >= p.least && p.value <= p.limit) {
+			return nil, fault.New(p.name, "%s is not in [%s, %s]", decimal.Short(p.value), decimal.Short(p.least), decimal.Short(p.limit))
 		}
 	}
 	if c.Time < 0 {

@@ -145,52 +145,41 @@ func (f *files) may(ctx context.Context, key, name string) error {
 	return reach(ctx, key, name)
 }
 
+// reached does what a client asks of a ledger that it may name, and has errors name the ledger as clients do.
+func reached[T any](ctx context.Context, f *files, key, name string, do func() (T, error)) (v T, err error) {
+	if err = f.may(ctx, key, name); err == nil {
+		v, err = do()
+	}
+	return v, f.outside(err, key, name)
+}
+
 // CreateLedger implements service.Files.
 func (f *files) CreateLedger(ctx context.Context, name string, c ledger.Config) (service.Ledger, error) {
-	if err := f.may(ctx, "path", name); err != nil {
-		return nil, err
-	}
-	l, err := f.Create(ctx, name, c)
-	if err != nil {
-		return nil, f.outside(err, "path", name)
-	}
-	return l, nil
+	return reached(ctx, f, "path", name, func() (service.Ledger, error) { return f.Create(ctx, name, c) })
 }
 
 // OpenLedger implements service.Files.
 func (f *files) OpenLedger(ctx context.Context, name string) (service.Ledger, error) {
-	if err := f.may(ctx, "ledger", name); err != nil {
-		return nil, err
-	}
-	if in, ok := f.Ledgers.(*folder); ok {
-		// A handle that is kept uses whatever has its path by now.
-		if _, err := in.existing(name); err != nil {
-			return nil, f.outside(err, "ledger", name)
+	return reached(ctx, f, "ledger", name, func() (service.Ledger, error) {
+		if in, ok := f.Ledgers.(*folder); ok {
+			// A handle that is kept uses whatever has its path by now.
+			if _, err := in.existing(name); err != nil {
+				return nil, err
+			}
 		}
-	}
-	l, err := f.get(ctx, name, func() (*ledger.Ledger, error) { return f.Open(ctx, name) })
-	if err != nil {
-		return nil, f.outside(err, "ledger", name)
-	}
-	return shown{Ledger: l, files: f, name: name}, nil
+		l, err := f.get(ctx, name, func() (*ledger.Ledger, error) { return f.Open(ctx, name) })
+		return shown{Ledger: l, files: f, name: name}, err
+	})
 }
 
 // VerifyLedger implements service.Files.
 func (f *files) VerifyLedger(ctx context.Context, name, head string) (ledger.Status, error) {
-	if err := f.may(ctx, "path", name); err != nil {
-		return ledger.Status{}, err
-	}
-	st, err := f.Verify(ctx, name, head)
-	return st, f.outside(err, "path", name)
+	return reached(ctx, f, "path", name, func() (ledger.Status, error) { return f.Verify(ctx, name, head) })
 }
 
 // LogLedger implements service.Files, for ledgers of up to maxLogged entries.
 func (f *files) LogLedger(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	if err := f.may(ctx, "path", name); err != nil {
-		return ledger.Config{}, err
-	}
-	c, err := logged(ctx, name, each, f.Log)
-	return c, f.outside(err, "path", name)
+	return reached(ctx, f, "path", name, func() (ledger.Config, error) { return logged(ctx, name, each, f.Log) })
 }
 
 // outside returns an error of the place of the ledgers as one about the ledger; one about the request, a refused spend

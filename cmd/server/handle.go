@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -255,18 +255,15 @@ func (s *Server) spent(a service.Response) {
 	}
 }
 
+// shortWord is a name that a client may give to a request.
+var shortWord = regexp.MustCompile(`^[\w.-]{1,64}$`)
+
 // requestID returns the client's own name for a request, if it is a short word, or a new one.
 func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
-	word := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c)
-	}
-	if id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(c rune) bool { return !word(c) }) {
+	if id := r.Header.Get("X-Request-Id"); shortWord.MatchString(id) {
 		return id
 	}
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
+	return rand.Text()
 }
 
 // A problem is an error with its HTTP status. It is JSON of the form {"error": {…}}.

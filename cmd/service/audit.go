@@ -124,7 +124,7 @@ func (q AuditRequest) shape() error {
 
 // audit returns lower bounds of ε and μ, and what they say of a plan.
 func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	limits, err := q.options(ctx)
+	limits, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return nil, err
 	}

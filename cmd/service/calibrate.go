@@ -30,22 +30,9 @@ type CalibrateRequest struct {
 // AttackTarget is a budget on membership inference: the largest advantage of any attack, or its
 // largest true-positive rate at a false-positive rate. It is empty where the budget is another.
 type AttackTarget struct {
-	Advantage Decimal `json:"target-advantage,omitempty" in:"(0, 1)" help:"the largest {advantage} of any membership-inference attack, its true-positive rate minus its false-positive rate"`
-	TPR       Decimal `json:"target-tpr,omitempty" in:"(0, 1)" help:"the largest true-positive {rate} of any attack with the false-positive rate --at-fpr"`
-	FPR       Decimal `json:"at-fpr,omitempty" in:"[1e-290, 1)" help:"false-positive {rate} of --target-tpr"`
-}
-
-// checkShape reports whether the keys make one budget, or none.
-func (t AttackTarget) checkShape() error {
-	switch {
-	case t.Advantage != "" && (t.TPR != "" || t.FPR != ""):
-		return shape("%s and %s exclude each other", "target-advantage", "target-tpr")
-	case t.TPR == "" && t.FPR != "":
-		return shape("%s needs %s", "at-fpr", "target-tpr")
-	case t.TPR != "" && t.FPR == "":
-		return shape("%s needs %s", "target-tpr", "at-fpr")
-	}
-	return nil
+	Advantage Decimal `json:"target-advantage,omitempty" not:"target-tpr,noise-multiplier" in:"(0, 1)" help:"the largest {advantage} of any membership-inference attack, its true-positive rate minus its false-positive rate"`
+	TPR       Decimal `json:"target-tpr,omitempty" not:"noise-multiplier" with:"at-fpr" in:"(0, 1)" help:"the largest true-positive {rate} of any attack with the false-positive rate --at-fpr"`
+	FPR       Decimal `json:"at-fpr,omitempty" with:"target-tpr" in:"[1e-290, 1)" help:"false-positive {rate} of --target-tpr"`
 }
 
 // read puts the budget into a goal.
@@ -136,15 +123,12 @@ func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
 	goal = accountant.Goal{Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
 	q.AttackTarget.read(&goal)
 	goal.Solve, err = accountant.ParseQuantity(q.Solve)
-	return goal, fieldFault(err, "", nil)
+	return goal, err
 }
 
 // shape reports whether the keys make one budget.
 func (q CalibrateRequest) shape() error {
 	private, attack := q.Epsilon != nil || q.Delta != nil, q.TPR != "" || q.FPR != ""
-	if err := q.AttackTarget.checkShape(); err != nil && !(attack && private) {
-		return err
-	}
 	switch {
 	case q.Advantage != "" && private:
 		return shape("%s is a budget in the place of %s and %s", "target-advantage", "epsilon", "delta")
@@ -174,7 +158,7 @@ func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 	}
 	c, err := accountant.Calibrate(ctx, plan, goal, opts...)
 	if err != nil {
-		return Solution{}, fieldFault(err, "", nil)
+		return Solution{}, err
 	}
 	out := solution(c, goal, plan.Neighbors)
 	out.CanNarrow = canNarrow(plan.Neighbors, plan.Steps)

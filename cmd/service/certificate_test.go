@@ -14,11 +14,11 @@ const certifiedPlan = `{"neighbors": "add-remove", "steps": [
 	{"mechanism": {"discrete-laplace": {"noise-multiplier": 2}}}]}`
 
 func TestCertificate(t *testing.T) {
-	answer, err := New(nil).Do(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "delta": 1e-5, "certificate": true}`))
-	if err != nil {
-		t.Fatal(err)
+	answer := New(nil).AnswerTo(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "delta": 1e-5, "certificate": true}`))
+	if answer.Error != nil {
+		t.Fatal(answer.Error)
 	}
-	data, err := json.Marshal(answer)
+	data, err := json.Marshal(answer.Result)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,11 @@ func TestCertificate(t *testing.T) {
 func TestCertificateIsPrintable(t *testing.T) {
 	defer func(v string) { releaseVersion = v }(releaseVersion)
 	releaseVersion = "1.0\x1b[2J \u00e9\u202e\x7f\r\nneighbors substitute"
-	answer, err := New(nil).Do(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "delta": 1e-5, "certificate": true}`))
-	if err != nil {
-		t.Fatal(err)
+	answer := New(nil).AnswerTo(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "delta": 1e-5, "certificate": true}`))
+	if answer.Error != nil {
+		t.Fatal(answer.Error)
 	}
-	text := answer.(EpsilonAnswer).Certificate
+	text := answer.Result.(EpsilonAnswer).Certificate
 	if !strings.HasPrefix(text, "accountant certificate 3\nversion 1.0?[2J ??? neighbors substitute") {
 		t.Errorf("%q", text)
 	}
@@ -58,8 +58,8 @@ func TestCertificateIsPrintable(t *testing.T) {
 
 func TestCertificateIsOfOneDelta(t *testing.T) {
 	for _, body := range []string{`"delta": [1e-5, 1e-6]`, `"delta": 1e-5, "accountant": "rdp"`, `"delta": 1e-5, "group-black-box": true`} {
-		_, err := New(nil).Do(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "certificate": true, `+body+`}`))
-		if err == nil || !strings.HasPrefix(err.Error(), "certificate: ") {
+		err := New(nil).AnswerTo(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "certificate": true, `+body+`}`)).Error
+		if err == nil || !strings.HasPrefix(err.Message, "certificate: ") {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

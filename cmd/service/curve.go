@@ -32,7 +32,7 @@ const MaxCurves = 7
 // the plan (steps), or the error rates of the best attacker (trade-off). Plan stands for
 // Plans with that one, under the name plan.
 type CurveRequest struct {
-	Plan     PlanText    `json:"plan,omitempty"`
+	Plan     PlanText    `json:"plan,omitempty" not:"plans"`
 	Plans    []NamedPlan `json:"plans,omitempty"`
 	Kind     string      `json:"kind,omitempty" one:"delta,steps,trade-off" preset:"delta" help:"{kind} of curve: delta, steps or trade-off"`
 	Points   Decimal     `json:"points,omitempty" in:"whole [2, 10000]" help:"number of {points} on each curve (default 60; 25 for steps)"`
@@ -95,51 +95,40 @@ type RDPBound struct {
 
 // A curveQuestion is a checked CurveRequest.
 type curveQuestion struct {
-	kind             string
-	n                int
-	floor, from, end float64 // end is NaN if it was not given
-	delta            float64
-	rdp, log         bool
-	opts             []accountant.Option
+	CurveRequest
+	n    int // points
+	opts []accountant.Option
 }
+
+// curveKeys are the keys of a kind.
+var curveKeys = map[string][]string{DeltaKind: {"min-delta", "from", "to", "rdp"}, StepsKind: {"delta"}, TradeOffKind: {"log"}}
 
 // shape reports a key that is of another kind.
 func (q CurveRequest) shape() error {
 	if q.Kind == "" {
 		q.Kind = DeltaKind
 	}
-	for _, k := range []struct {
-		key, kind string
-		given     bool
-	}{
-		{"min-delta", DeltaKind, q.MinDelta != ""}, {"from", DeltaKind, q.From != ""}, {"to", DeltaKind, q.To != ""}, {"rdp", DeltaKind, q.RDP},
-		{"delta", StepsKind, q.Delta != ""}, {"log", TradeOffKind, q.Log},
-	} {
-		if k.given && k.kind != q.Kind {
-			return shape("%s: belongs to the kind "+k.kind, k.key)
+	for _, kind := range []string{DeltaKind, StepsKind, TradeOffKind} {
+		if other := given(&q, curveKeys[kind]...); kind != q.Kind && len(other) > 0 {
+			return shape("%s: belongs to the kind "+kind, other[0])
 		}
-	}
-	if q.Plan != nil && q.Plans != nil {
-		return shape("%s and %s exclude each other", "plan", "plans")
 	}
 	return nil
 }
 
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	c = curveQuestion{kind: q.Kind, n: int(q.Points.whole()), rdp: q.RDP, log: q.Log, floor: q.MinDelta.float(), from: q.From.float(), end: math.NaN(), delta: q.Delta.float()}
+	c = curveQuestion{CurveRequest: q, n: int(q.Points.whole())}
 	switch {
 	case q.Points != "":
-	case c.kind == StepsKind:
+	case q.Kind == StepsKind:
 		c.n = 25
 	default:
 		c.n = 60
 	}
-	if q.To != "" {
-		if c.end = q.To.float(); c.end <= c.from {
-			return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(c.end), decimal.Short(c.from))
-		}
+	if from, to := q.From.float(), q.To.float(); q.To != "" && to <= from {
+		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(to), decimal.Short(from))
 	}
-	c.opts, err = q.options(ctx)
+	c.opts, err = q.options(ctx, Narrowing{})
 	return c, err
 }
 
@@ -156,7 +145,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	case len(named) == 0 || len(named) > MaxCurves:
 		return Curves{}, fault.New("plans", "%d are not in [1, %d]", len(named), MaxCurves)
 	}
-	out := Curves{Kind: c.kind, From: c.from, Floor: c.floor, At: c.delta}
+	out := Curves{Kind: c.Kind, From: c.From.float(), Floor: c.MinDelta.float(), At: c.Delta.float()}
 	var plans []*accountant.Plan
 	for i, p := range named {
 		plan, err := p.Plan.parse(ctx)
@@ -166,7 +155,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 			}
 			return Curves{}, err
 		}
-		if c.rdp { // before anything that takes long
+		if c.RDP { // before anything that takes long
 			if _, err := plan.RDP(); err != nil {
 				return Curves{}, fault.New("rdp", "%s: %w", p.Name, err)
 			}
@@ -174,7 +163,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		plans = append(plans, plan)
 		out.Curves = append(out.Curves, Curve{Plan: p.Name, Unit: unitOf(plan)})
 	}
-	switch c.kind {
+	switch c.Kind {
 	case DeltaKind:
 		out.X, out.Y = "epsilon", "delta"
 		err = c.deltas(ctx, &out, plans)
@@ -183,7 +172,7 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
 		err = c.steps(ctx, &out, plans)
 	case TradeOffKind:
 		out.X, out.Y = "false-positive-rate", "false-negative-rate"
-		if c.log {
+		if c.Log {
 			out.Y = "true-positive-rate"
 		}
 		err = c.tradeOffs(ctx, &out, plans)
@@ -244,12 +233,10 @@ func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*account
 	if err != nil {
 		return err
 	}
-	out.To = c.from
-	if !math.IsNaN(c.end) {
-		out.To = c.end
-	} else {
+	if out.To = c.To.float(); c.To == "" {
+		out.To = out.From
 		for _, a := range accts {
-			reach, err := lastEpsilon(c.floor, func(delta float64) (float64, error) {
+			reach, err := lastEpsilon(out.Floor, func(delta float64) (float64, error) {
 				iv, err := a.Epsilon(ctx, delta)
 				return iv.Upper, err
 			})
@@ -258,30 +245,41 @@ func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*account
 			}
 			out.To = max(out.To, reach)
 		}
-		if out.To == c.from {
-			out.To = c.from + 1
+		if out.To == out.From {
+			out.To++
 		}
 	}
 	grid := make([]float64, c.n)
 	for i := range grid {
-		grid[i] = c.from + (out.To-c.from)*float64(i)/float64(c.n-1)
+		grid[i] = out.From + (out.To-out.From)*float64(i)/float64(c.n-1)
 	}
-	for i, a := range accts {
-		out.Curves[i].More = func(ctx context.Context, at []float64) (points []CurvePoint, err error) {
-			found, err := a.DeltaCurve(ctx, at)
-			for _, p := range found {
-				points = append(points, CurvePoint{X: Number(p.At), Bounds: boundsOf(p.Lower, p.Estimate, p.Upper), WorstDirection: p.Direction, Warnings: p.Warnings})
-			}
-			if err == nil && c.rdp {
-				err = addRDP(points, plans[i])
-			}
-			return points, err
+	return out.fill(ctx, grid, func(ctx context.Context, i int, at []float64) (points []CurvePoint, err error) {
+		found, err := accts[i].DeltaCurve(ctx, at)
+		for _, p := range found {
+			points = append(points, pointOf(p.At, p.Interval))
 		}
-		if out.Curves[i].Points, err = out.Curves[i].More(ctx, grid); err != nil {
+		if err == nil && c.RDP {
+			err = addRDP(points, plans[i])
+		}
+		return points, err
+	})
+}
+
+// fill finds the points of each curve, and lets more be found.
+func (out *Curves) fill(ctx context.Context, grid []float64, find func(ctx context.Context, curve int, at []float64) ([]CurvePoint, error)) (err error) {
+	for i := range out.Curves {
+		c := &out.Curves[i]
+		c.More = func(ctx context.Context, at []float64) ([]CurvePoint, error) { return find(ctx, i, at) }
+		if c.Points, err = c.More(ctx, grid); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pointOf is a point of a curve.
+func pointOf(x float64, iv accountant.Interval) CurvePoint {
+	return CurvePoint{X: Number(x), Bounds: rangeOf(iv.Range), WorstDirection: iv.Direction, Warnings: iv.Warnings}
 }
 
 // addRDP adds what Rényi accounting says at each point from 0 on.
@@ -329,10 +327,9 @@ func lastEpsilon(floor float64, epsilon func(delta float64) (float64, error)) (f
 func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
 	for i, p := range plans {
 		curve := func(ctx context.Context, p *accountant.Plan, n int) (found []CurvePoint, err error) {
-			points, err := p.StepsCurve(ctx, c.delta, n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
+			points, err := p.StepsCurve(ctx, c.Delta.float(), n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
 			for _, s := range points {
-				iv := fromZero(s.Interval)
-				found = append(found, CurvePoint{X: Number(s.Runs), Bounds: boundsOf(iv.Lower, iv.Estimate, iv.Upper), WorstDirection: iv.Direction, Warnings: iv.Warnings})
+				found = append(found, pointOf(float64(s.Runs), fromZero(s.Interval)))
 			}
 			return found, err
 		}
@@ -388,7 +385,7 @@ func (c curveQuestion) tradeOffs(ctx context.Context, out *Curves, plans []*acco
 		t := (float64(i) + 0.5) / float64(c.n)
 		// Denser towards the ends, where the curve bends.
 		alphas[i] = t * t * (3 - 2*t)
-		if c.log {
+		if c.Log {
 			alphas[i] = math.Pow(10, -6*(1-float64(i)/float64(c.n)))
 		}
 	}
@@ -396,21 +393,15 @@ func (c curveQuestion) tradeOffs(ctx context.Context, out *Curves, plans []*acco
 	if err != nil {
 		return err
 	}
-	for i, a := range accts {
-		out.Curves[i].More = func(ctx context.Context, at []float64) (points []CurvePoint, err error) {
-			found, err := a.TradeOff(ctx, at)
-			for _, t := range found {
-				r := t.TypeII
-				if c.log {
-					r = t.Power
-				}
-				points = append(points, CurvePoint{X: Number(t.Alpha), Bounds: rangeOf(r), WorstDirection: t.Direction, Warnings: t.Warnings})
+	return out.fill(ctx, alphas, func(ctx context.Context, i int, at []float64) (points []CurvePoint, err error) {
+		found, err := accts[i].TradeOff(ctx, at)
+		for _, t := range found {
+			r := t.TypeII
+			if c.Log {
+				r = t.Power
 			}
-			return points, err
+			points = append(points, CurvePoint{X: Number(t.Alpha), Bounds: rangeOf(r), WorstDirection: t.Direction, Warnings: t.Warnings})
 		}
-		if out.Curves[i].Points, err = out.Curves[i].More(ctx, alphas); err != nil {
-			return err
-		}
-	}
-	return nil
+		return points, err
+	})
 }

@@ -4,9 +4,9 @@
 // are front ends of it. A front end reads what its users write, builds a request, and shows the
 // answer.
 //
-// A Service remembers what the latest plans cost and which ledgers are open. Several goroutines may
-// use it. Each operation is a method, such as Epsilon, with a request of its own. Do and Answer run
-// one by its name, from JSON, and Operations lists them. An error about a request is a fault.Error
+// A Service remembers which ledgers and runs are open. Several goroutines may
+// use it. Each operation is a method, such as Epsilon, with a request of its own. Answer runs one
+// by its name, from JSON, and Operations lists them. An error about a request is a fault.Error
 // by the keys of the request, or a ShapeError where keys do not go together. A front end puts its
 // own names in their place. Every operation ends when its context does, with nothing changed.
 //

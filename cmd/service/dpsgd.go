@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -10,10 +12,12 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // This file answers for training with DP-SGD, and states what the number promises
-// (statement.go). How batches are drawn is in batching.go. Steps and uses are counted in
+// and how batches are drawn. Steps and uses are counted in
 // exact arithmetic.
 
 // DPSGDRequest describes a training run: its batches by examples and batch size or by a
@@ -23,10 +27,10 @@ type DPSGDRequest struct {
 	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
 	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
 	SamplingRate    Decimal `json:"sampling-rate,omitempty" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
-	Epochs          Decimal `json:"epochs,omitempty" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	Epochs          Decimal `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
 	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
 	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
-	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
+	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
 	AttackTarget
 	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
 	Neighbors string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
@@ -84,29 +88,13 @@ type AnyOrder struct {
 
 // shape checks which keys are there.
 func (q DPSGDRequest) shape() error {
-	if err := q.AttackTarget.checkShape(); err != nil {
-		return err
-	}
-	var targets []string
-	for _, t := range []struct {
-		key   string
-		given bool
-	}{{"target-epsilon", q.TargetEpsilon != ""}, {"target-advantage", q.Advantage != ""}, {"target-tpr", q.TPR != ""}, {"noise-multiplier", q.NoiseMultiplier != ""}} {
-		if t.given {
-			targets = append(targets, t.key)
-		}
-	}
 	switch {
-	case len(targets) > 1:
-		return shape("%s and %s exclude each other", targets[0], targets[1])
-	case len(targets) == 0:
+	case given(&q, "target-epsilon", "target-advantage", "target-tpr", "at-fpr", "noise-multiplier") == nil:
 		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
 	case q.SamplingRate != "" && (q.Examples != "" || q.BatchSize != ""):
 		return shape("%s excludes %s and %s", "sampling-rate", "examples", "batch-size")
 	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
-	case q.Epochs != "" && q.Steps != "":
-		return shape("%s and %s exclude each other", "epochs", "steps")
 	case q.Epochs == "" && q.Steps == "":
 		return shape("missing %s (or %s)", "epochs", "steps")
 	case q.TargetEpsilon != "" && len(q.Delta) > 1:
@@ -155,7 +143,7 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 		r.goal.Epsilon, r.goal.Delta = q.TargetEpsilon.float(), r.deltas[0]
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
-		return r, fieldFault(err, "gaussian", nil)
+		return r, renamed(err, "gaussian", "")
 	}
 	return r, r.checkScheme()
 }
@@ -169,7 +157,7 @@ func (r dpsgdRun) checkScheme() error {
 		return fault.New("batching", "random-allocation has no proved bound under substitute for a last epoch of %d of %d steps; whole epochs have", r.part, r.each)
 	}
 	_, err := r.plan(r.gaussian)
-	return fieldFault(err, r.name, map[string]string{"rate": "sampling-rate", "batch": "batch-size", "population": "examples"})
+	return renamed(err, r.name, "", "rate", "sampling-rate", "batch", "batch-size", "population", "examples")
 }
 
 // exact is the number itself, which was checked.
@@ -211,15 +199,7 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 	if err != nil {
 		return err
 	}
-	var ok bool
-	if r.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
-		return fault.New("epochs", "%s makes more than 2^53 steps", q.Epochs)
-	}
-	r.uses, _ = ceil(epochs)
-	if r.byEpochs() {
-		return r.cut(epochs)
-	}
-	return nil
+	return r.length(string(q.Epochs), epochs, rate)
 }
 
 // relation reads the neighbouring relation of a request; add-remove if none is given.
@@ -228,7 +208,7 @@ func relation(name string) (profiles.Relation, error) {
 		return profiles.AddRemove, nil
 	}
 	r, err := profiles.ParseRelation(name)
-	return r, fieldFault(err, "", nil)
+	return r, err
 }
 
 // dpsgd returns the ε of a training run and states what it promises.
@@ -237,7 +217,7 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
-	opts, err := q.options(ctx)
+	opts, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
@@ -386,4 +366,371 @@ func (r dpsgdRun) beside(ctx context.Context, opts []accountant.Option) (*Beside
 		}
 	}
 	return &out, nil
+}
+
+// What follows turns "so many examples, such batches, so many epochs" into the steps of a plan,
+// for each way to draw batches. It assumes nothing about the mechanism; the laws are those
+// of subsample and subsample/allocation.
+
+// The ways to draw batches.
+const (
+	Poisson            = "poisson"
+	RandomAllocation   = "random-allocation"
+	Shuffle            = "shuffle"
+	TruncatedPoisson   = "truncated-poisson"
+	WithoutReplacement = "without-replacement"
+	FixedOrder         = "fixed-order"
+)
+
+// Batchings lists them.
+var Batchings = []string{Poisson, RandomAllocation, Shuffle, TruncatedPoisson, WithoutReplacement, FixedOrder}
+
+// A schedule is a way to draw batches, for a number of steps.
+type schedule struct {
+	name            string
+	examples, batch int64 // 0: not told
+	rate            float64
+	cap             int64 // of truncated-poisson
+	steps           int64
+	// Of random-allocation and shuffle: steps of an epoch, whole epochs, and the steps of a
+	// last epoch that is cut short.
+	each, whole, part int64
+	uses              int64 // at most, of an example, if each epoch uses each example once
+}
+
+// byEpochs reports whether batches are drawn for an epoch.
+func (s schedule) byEpochs() bool { return s.name == RandomAllocation || s.name == Shuffle }
+
+// relation is what the scheme is accounted for under if nobody asks for another: where
+// examples have places, that of an empty place.
+func (s schedule) relation() profiles.Relation {
+	if s.name == Shuffle || s.name == FixedOrder {
+		return profiles.ZeroOut
+	}
+	return profiles.AddRemove
+}
+
+// read fills in the schedule of a request. rate is the number itself.
+func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
+	s.name = q.Batching
+	switch {
+	case q.Cap != "" && s.name != TruncatedPoisson:
+		return fault.New("cap", "is for truncated-poisson batching only, not for %s", s.name)
+	case q.Cap == "" && s.name == TruncatedPoisson:
+		return fault.New("cap", "is missing; must be the largest batch, best 4.5 standard deviations above the mean")
+	case s.examples == 0 && (s.name == TruncatedPoisson || s.name == WithoutReplacement):
+		return fault.New("examples", "is missing; %s batching needs the population, by examples and batch-size in place of sampling-rate", s.name)
+	}
+	if q.Cap != "" {
+		s.cap = q.Cap.whole()
+		if err := q.Cap.check("cap", upTo(s.examples)); err != nil {
+			return err
+		}
+	}
+	if !s.byEpochs() {
+		return nil
+	}
+	return s.epoch(rate)
+}
+
+// epoch fills in the steps of an epoch.
+func (s *schedule) epoch(rate *big.Rat) error {
+	var ok bool
+	if s.each, ok = ceil(unrounded(new(big.Rat).Inv(rate))); !ok || s.each > 1<<30 {
+		return fault.New("batching", "%s has more than 2^30 steps in an epoch", s.name)
+	}
+	return nil
+}
+
+// length fills in the steps of so many epochs, which messages have as they were given.
+func (s *schedule) length(given string, epochs, rate *big.Rat) error {
+	var ok bool
+	if s.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
+		return fault.New("epochs", "%s makes more than 2^53 steps", given)
+	}
+	if s.uses, _ = ceil(epochs); s.byEpochs() {
+		return s.cut(epochs)
+	}
+	return nil
+}
+
+// cut splits the length into epochs: t = ⌈n/b⌉ steps each, and a last one of some.
+func (s *schedule) cut(epochs *big.Rat) error {
+	t := big.NewInt(s.each)
+	if epochs == nil {
+		s.whole, s.part = s.steps/s.each, s.steps%s.each
+	} else {
+		whole := new(big.Int).Quo(epochs.Num(), epochs.Denom())
+		rest := new(big.Rat).Sub(epochs, new(big.Rat).SetInt(whole))
+		part, _ := ceil(unrounded(rest.Mul(rest, new(big.Rat).SetInt(t))))
+		if steps := new(big.Int).Mul(whole, t); !steps.IsInt64() || steps.Int64() > decimal.MaxWhole-part {
+			return fault.New("epochs", "makes more than 2^53 steps")
+		}
+		if s.whole, s.part = whole.Int64(), part; part == s.each {
+			s.whole, s.part = s.whole+1, 0
+		}
+	}
+	s.steps = s.whole*s.each + s.part
+	s.uses = s.whole + min(s.part, 1)
+	return nil
+}
+
+// plan returns the steps of the plan.
+func (s schedule) plan(b profiles.Mechanism) ([]accountant.Step, error) {
+	one := func(scheme subsample.Scheme, err error, count int64) ([]accountant.Step, error) {
+		if err != nil {
+			return nil, err
+		}
+		return []accountant.Step{{Name: "DP-SGD", Mechanism: b, Sampling: scheme, Count: count}}, nil
+	}
+	switch s.name {
+	case Poisson:
+		p, err := subsample.NewPoisson(s.rate)
+		return one(p, err, s.steps)
+	case TruncatedPoisson:
+		p, err := allocation.NewTruncated(s.rate, s.cap, s.examples)
+		return one(p, err, s.steps)
+	case WithoutReplacement:
+		p, err := subsample.NewWithoutReplacement(s.examples, s.batch)
+		return one(p, err, s.steps)
+	case FixedOrder:
+		p, err := allocation.NewFixed(1)
+		return one(p, err, s.uses)
+	}
+	var steps []accountant.Step
+	add := func(name string, scheme subsample.Scheme, err error, count int64) error {
+		if err == nil && count > 0 {
+			steps = append(steps, accountant.Step{Name: name, Mechanism: b, Sampling: scheme, Count: count})
+		}
+		return err
+	}
+	if s.name == RandomAllocation {
+		p, err := allocation.NewRandom(s.each)
+		if err := add("DP-SGD", p, err, s.whole); err != nil {
+			return nil, err
+		}
+		p, err = p.First(s.part)
+		return steps, add("last epoch", p, err, min(s.part, 1))
+	}
+	p, err := allocation.NewShuffle(s.each)
+	if err := add("DP-SGD", p, err, s.whole); err != nil || s.part == 0 {
+		return steps, err
+	}
+	// Of a permuted data set the first batches: each example is in them with probability
+	// part/each, and then in one of them alike.
+	if p, err = allocation.NewShuffle(s.part); err == nil {
+		p, err = p.WithUnused(float64(s.each-s.part) / float64(s.each))
+	}
+	return steps, add("last epoch", p, err, 1)
+}
+
+// What follows states in plain words what an ε promises. It assumes certified intervals and
+// rounds them up, and returns lines of at most 79 characters.
+
+// statement says in plain words what the numbers of a DP-SGD run promise, what
+// they assume and what they leave out.
+func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) string {
+	var b strings.Builder
+	change := map[profiles.Relation]string{
+		profiles.AddRemove:  "adding or removing one training example",
+		profiles.Substitute: "replacing one training example by another",
+		profiles.ZeroOut:    "replacing one training example by an empty place, which adds nothing to any sum",
+	}[r.neighbors]
+	if r.records > 0 {
+		change = r.person()
+	}
+	batch := "a constant,"
+	if r.batch > 0 {
+		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
+	}
+	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
+	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", private(sampled), change))
+
+	if beside != nil {
+		b.WriteString("\n")
+		paragraph(&b, "", "", r.unknown(sampled, beside))
+	}
+
+	if all := r.doubts(sampled); len(all) > 0 {
+		section(&b, "Warning", all...)
+	}
+	section(&b, "Assumed", r.drawn(),
+		fmt.Sprintf("At each step each example's gradient is clipped to some norm C, the clipped gradients are added up, and fresh Gaussian noise "+
+			"of standard deviation %s·C is added to every coordinate of the sum. It is divided by %s not by the random size of the batch.", decimal.Short(r.noise), batch),
+		batchingTexts[r.name].constants+" were fixed beforehand, without a look at the data, and the noise is exact: "+
+			"weak random numbers and rounding of the noise are outside of this account.")
+
+	covered := []string{"The final model, every checkpoint on the way, and whatever is computed from them alone. " + batchingTexts[r.name].secret}
+	persons := "Persons. The promise is about one example; someone who contributed several is protected less, and without a limit on " +
+		"examples per person there is no promise about persons."
+	if r.records > 0 {
+		covered = append(covered, fmt.Sprintf("Persons, each with all that they contributed: at most %s.", examples(r.records)))
+		persons = fmt.Sprintf("Persons with more than %s, unless theirs were cut to %d beforehand, without a look at those of others.", examples(r.records), r.records)
+	}
+
+	section(&b, "Covered", covered...)
+	section(&b, "Not covered", persons, "Other looks at the same data: tuning hyper-parameters over several runs, choosing the best checkpoint, statistics for "+
+		"normalization, reported accuracies. Each needs an account of its own.")
+
+	if r.name == FixedOrder {
+		return b.String()
+	}
+	place := "; there, an example that is removed leaves its place empty"
+	if r.neighbors != profiles.AddRemove {
+		place = ""
+	}
+	without := map[bool]string{true: "Without Poisson sampling", false: "Without secret batches"}[r.name == Poisson]
+	section(&b, without, fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
+		"the training is %s%s.", counted(r.uses, "once", "%d times"), private(anyOrder), place))
+	return b.String()
+}
+
+// person says which data sets are neighbours when the unit is a person.
+func (r dpsgdRun) person() string {
+	switch r.neighbors {
+	case profiles.Substitute:
+		return fmt.Sprintf("replacing one person's training examples by another's, at most %d by as many", r.records)
+	case profiles.ZeroOut:
+		return fmt.Sprintf("replacing one person's training examples, at most %d, by empty places, which add nothing to any sum", r.records)
+	}
+	return "adding or removing one person with at most " + examples(r.records)
+}
+
+// examples counts training examples.
+func examples(n int64) string { return counted(n, "one training example", "%d training examples") }
+
+// counted says how many there are.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
+}
+
+// drawn says how batches must come about.
+func (r dpsgdRun) drawn() string {
+	switch r.name {
+	case RandomAllocation:
+		return fmt.Sprintf("Random allocation: at the start of each epoch, each example draws one of its %d steps, with secret randomness, all alike and independently "+
+			"of the other examples.%s A shuffled data set that is cut into batches is something else, and can cost many times as much.", r.each, r.lastEpoch())
+	case Shuffle:
+		return fmt.Sprintf("Shuffled batches: for each epoch the data set is put into a uniformly random order, anew and in secret, and cut into %d batches of one size; "+
+			"if the last is shorter, it is used as well.%s", r.each, r.lastEpoch())
+	case TruncatedPoisson:
+		return fmt.Sprintf("Poisson sampling with a cap: at each of the %d steps, each example is sampled with probability %s, independently of all else; "+
+			"if more than %d are, a uniformly random part of exactly %d of them is the batch. There are %d examples, or one more where one is added.",
+			r.steps, decimal.Short(r.rate), r.cap, r.cap, r.examples)
+	case WithoutReplacement:
+		return fmt.Sprintf("Sampling without replacement: at each of the %d steps the batch is a uniformly random set of %d of the %d examples, drawn afresh and "+
+			"independently of all else. Cutting a shuffled data set into batches is something else, and can cost more.", r.steps, r.batch, r.examples)
+	case FixedOrder:
+		return fmt.Sprintf("A fixed order: each example is used at most %s, in batches that do not depend on the data. The order may be public. "+
+			"Where an example is left out, its place stays empty: the others do not move up.", counted(r.uses, "once", "%d times"))
+	}
+	return fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
+		"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, decimal.Short(r.rate))
+}
+
+// lastEpoch says how the last epoch ends, if it is cut short.
+func (r dpsgdRun) lastEpoch() string {
+	if r.part == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The last epoch ends after %d steps.", r.part)
+}
+
+// batchingTexts are what must not be computed from the data, and what must not be published.
+var batchingTexts = map[string]struct{ constants, secret string }{
+	Poisson:            {"Noise multiplier, sampling rate and number of steps", "Batches, and gradients before the noise, must stay secret."},
+	RandomAllocation:   {"Noise multiplier, number of epochs and the number of steps in each", "Batches, their sizes, and gradients before the noise must stay secret."},
+	Shuffle:            {"Noise multiplier, number of epochs and the number of steps in each", "Batches, and gradients before the noise, must stay secret; but nobody has proved that secret batches help."},
+	TruncatedPoisson:   {"Noise multiplier, sampling rate, cap and number of steps", "Batches, their sizes, and gradients before the noise must stay secret."},
+	WithoutReplacement: {"Noise multiplier, batch size and number of steps", "Batches, and gradients before the noise, must stay secret."},
+	FixedOrder:         {"Noise multiplier, batches and their number", "Gradients before the noise must stay secret; the batches need not."},
+}
+
+// unknown says what lies between the ends of shuffled batches, and what the same batches would
+// cost if they were drawn in another way.
+func (r dpsgdRun) unknown(sampled []EpsilonAt, beside *Beside) string {
+	var parts []string
+	for i, a := range sampled {
+		parts = append(parts, fmt.Sprintf("At δ = %s, an attack on this batching reaches ε = %s, and nothing better than ε = %s, that of batches which anybody may know, is proved. "+
+			"Poisson sampling would be %s, random allocation (balls in bins) %s.", a.Delta,
+			decimal.Rounded(max(0, float64(a.Epsilon.Lower)), 4, decimal.Down), decimal.Rounded(max(0, float64(a.Epsilon.Upper)), 4, decimal.Up),
+			decimal.Rounded(max(0, float64(beside.Poisson[i].Epsilon.Upper)), 4, decimal.Up), decimal.Rounded(max(0, float64(beside.RandomAllocation[i].Epsilon.Upper)), 4, decimal.Up)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// stated writes an upper end of an ε with no more digits than are known.
+func stated(a EpsilonAt, upper Number) string {
+	e := a.Epsilon
+	return decimal.Rounded(float64(upper), min(6, decimal.Apart(float64(e.Lower), float64(e.Upper))), decimal.Up)
+}
+
+// largeEpsilon is where an ε says little: odds may change by a factor above 22,000.
+const largeEpsilon = 10
+
+// doubts are what makes a promise that is kept worth little.
+func (r dpsgdRun) doubts(sampled []EpsilonAt) (all []string) {
+	for _, a := range sampled {
+		if r.examples > 0 && float64(a.Delta)*float64(r.examples) >= 1 {
+			all = append(all, fmt.Sprintf("δ = %s is not below 1/%d, one over the number of examples. Publishing an example picked at random keeps "+
+				"the promise (ε = 0, δ = 1/%d): a δ of this size protects nobody.", a.Delta, r.examples, r.examples))
+		}
+		if a.Epsilon.Upper > largeEpsilon {
+			odds := "beyond all bounds"
+			if x := math.Exp(float64(a.Epsilon.Upper)); !math.IsInf(x, 0) {
+				odds = "by a factor of up to " + decimal.Rounded(x, 2, decimal.Up)
+			}
+			all = append(all, fmt.Sprintf("ε = %s is above %d: what is released may change an attacker's odds %s. That promises little.",
+				stated(a, a.Epsilon.Upper), largeEpsilon, odds))
+		}
+	}
+	if len(all) > 0 {
+		all = append(all, "What the best attacker can do with such a release is told by accountant risk, of a plan with these steps.")
+	}
+	if r.rate == 1 {
+		all = append(all, "The sampling rate is 1: every example is in every batch, and sampling protects nobody.")
+	}
+	return all
+}
+
+// glue is a space at which no line ends.
+const glue = "\u00a0"
+
+// section writes a list of paragraphs under a title.
+func section(b *strings.Builder, title string, items ...string) {
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, item := range items {
+		paragraph(b, "  - ", "    ", item)
+	}
+}
+
+// private says for which ε and δ something is private.
+func private(answers []EpsilonAt) string {
+	var parts []string
+	for _, a := range answers {
+		parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", stated(a, max(0, a.Epsilon.Upper)), a.Delta), " ", glue))
+	}
+	return strings.Join(parts, " and ") + " private"
+}
+
+// paragraph writes text in lines of at most 79 characters.
+func paragraph(b *strings.Builder, first, indent, text string) {
+	line := first
+	empty := true
+	for _, word := range strings.Split(text, " ") {
+		word = strings.ReplaceAll(word, glue, " ")
+		if !empty && len([]rune(line))+1+len([]rune(word)) > 79 {
+			b.WriteString(line + "\n")
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	b.WriteString(line + "\n")
 }

@@ -43,7 +43,7 @@ func jsonKeys(v any) []string {
 // from all of them.
 func planNames(t *testing.T, plan string) []string {
 	t.Helper()
-	_, err := parsePlan(t.Context(), []byte(plan))
+	_, err := PlanText(plan).parse(t.Context())
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -57,7 +57,7 @@ func planNames(t *testing.T, plan string) []string {
 // TestTerms: the terms of the output have topics.
 func TestTerms(t *testing.T) {
 	topics := topicsOf(t)
-	terms := []string{"worst direction", "estimate", "certified", "proved", "order", FourierAccountant, RDPAccountant, "planned", "adaptive", "Rényi filter", "head"}
+	terms := []string{"worst direction", "estimate", "certified", "proved", "order", "fourier", RDPAccountant, "planned", "adaptive", "Rényi filter", "head"}
 	for _, r := range profiles.Relations() {
 		d := r.DirectionNames()
 		terms = append(terms, r.String(), d[0], d[1])
@@ -100,7 +100,7 @@ func citations(text string) (all []string) {
 
 // TestCompareExplained: explain knows the methods and the theorems of compare.
 func TestCompareExplained(t *testing.T) {
-	plan, err := parsePlan(t.Context(), []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n"))
+	plan, err := PlanText("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n").parse(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

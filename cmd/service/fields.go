@@ -1,7 +1,11 @@
 package service
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -11,6 +15,8 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 )
 
 // This file knows the fields of requests by the tags of their structs, the one place that says
@@ -21,6 +27,8 @@ import (
 //	in:"(0, 1)"               the range of a number, or "whole [1, 2^53]" of a whole one
 //	one:"poisson,shuffle"     the words that it may be
 //	preset:"1e-12"            its value where none is given
+//	not:"steps"               keys that it excludes
+//	with:"at-fpr"             keys that it needs
 //
 // Frontends make flags, schemas and pages of them.
 
@@ -36,8 +44,9 @@ type Key struct {
 	Words  []string // that a text may be; nil for any
 	Preset string   // what it is where it is not given
 
-	span  span
-	index []int // of the field
+	span      span
+	not, with []string
+	index     []int // of the field
 }
 
 // known has the keys of types whose tags were read: a command line has flags of dozens of requests.
@@ -55,8 +64,10 @@ func keysOf(t reflect.Type) []Key {
 			continue
 		}
 		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), index: f.Index}
-		if words := f.Tag.Get("one"); words != "" {
-			k.Words = strings.Split(words, ",")
+		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with} {
+			if words := f.Tag.Get(tag); words != "" {
+				*to = strings.Split(words, ",")
+			}
 		}
 		k.span = spanOf(f.Tag.Get("in"))
 		keys = append(keys, k)
@@ -76,12 +87,35 @@ func (k Key) Whole() bool { return k.span.whole }
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
 
+// given returns the names of those keys of a request, a pointer to a struct, that have a value.
+func given(request any, of ...string) (names []string) {
+	for _, k := range Keys(request) {
+		if slices.Contains(of, k.Name) && !reflect.ValueOf(k.Field(request)).Elem().IsZero() {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
 // A shaped request has keys that do not all go together.
 type shaped interface{ shape() error }
 
 // Check returns what is wrong with a request, a pointer to a struct, as far as its own fields show: which of
 // them are given, their words and their ranges.
 func Check(request any) error {
+	for _, k := range Keys(request) {
+		if given(request, k.Name) == nil {
+			continue
+		}
+		if other := given(request, k.not...); other != nil {
+			return shape("%s and %s exclude each other", k.Name, other[0])
+		}
+		for _, other := range k.with {
+			if given(request, other) == nil {
+				return shape("%s needs %s", k.Name, other)
+			}
+		}
+	}
 	if s, ok := request.(shaped); ok {
 		if err := s.shape(); err != nil {
 			return err
@@ -101,39 +135,26 @@ func ready(request any) error {
 		return err
 	}
 	for _, k := range Keys(request) {
-		if k.Preset == "" {
+		f := k.Field(request)
+		if k.Preset == "" || !reflect.ValueOf(f).Elem().IsZero() {
 			continue
 		}
-		switch f := k.Field(request).(type) {
-		case *Decimal:
-			if *f == "" {
-				*f = Decimal(k.Preset)
-			}
-		case *Decimals:
-			if *f == nil {
-				*f = Listed(k.Preset)
-			}
-		case *string:
-			if *f == "" {
-				*f = k.Preset
-			}
-		case **float64:
-			if *f == nil {
-				x := Decimal(k.Preset).float()
-				*f = &x
-			}
-		case *[]float64:
-			if *f == nil {
-				*f = Listed(k.Preset).floats()
-			}
-		case **bool:
-			if *f == nil {
-				yes := k.Preset == "true"
-				*f = &yes
-			}
+		if err := json.Unmarshal(k.preset(), f); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// preset is the value of a key that is not given, as JSON.
+func (k Key) preset() json.RawMessage {
+	switch {
+	case k.Type == "string":
+		return json.RawMessage(strconv.Quote(k.Preset))
+	case strings.HasPrefix(k.Type, "list"):
+		return json.RawMessage("[" + k.Preset + "]")
+	}
+	return json.RawMessage(k.Preset)
 }
 
 func (k Key) check(field any) error {
@@ -303,3 +324,425 @@ func upTo(n int64) span { return span{lo: 1, hi: float64(n), whole: true} }
 
 // openUnit is the range of a probability that is neither 0 nor 1.
 var openUnit = span{lo: 0, hi: 1, openLo: true, openHi: true}
+
+// What follows reads requests in JSON.
+
+// head has the keys that every request may have beside those of its operation.
+type head struct {
+	ID      json.RawMessage `json:"id,omitempty"`
+	Op      string          `json:"op"`
+	Timeout Decimal         `json:"timeout,omitempty" in:"(0, 1e6]" help:"after so many {seconds} there is no answer"`
+}
+
+// typeName puts a type into the words of JSON.
+func typeName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Decimal]():
+		return "number"
+	case reflect.TypeFor[PlanText]():
+		return "plan"
+	case reflect.TypeFor[json.RawMessage]():
+		return "JSON value"
+	}
+	if name, ok := kindNames[t.Kind()]; ok {
+		return name
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeName(t.Elem())
+	case reflect.Slice:
+		of := typeName(t.Elem())
+		if of == "number" || of == "string" || of == "object" || of == "whole number" {
+			of += "s"
+		}
+		return "list of " + of
+	}
+	return t.Kind().String()
+}
+
+// kindNames are the words of JSON for kinds of types.
+var kindNames = map[reflect.Kind]string{
+	reflect.Float64: "number", reflect.Int: "whole number", reflect.Int64: "whole number", reflect.Uint64: "whole number", reflect.Bool: "true or false",
+	reflect.Struct: "object",
+}
+
+// checkText returns an error for a line that is no JSON object, or one whose text encoding/json would
+// change in silence.
+func checkText(line []byte) error {
+	err := strictjson.Text(line)
+	switch {
+	case errors.Is(err, strictjson.ErrValue):
+		return errors.New("request: is not one JSON value on one line")
+	case err != nil:
+		return fmt.Errorf("request: %w", err)
+	case line[0] != '{':
+		return errors.New("request: is not a JSON object")
+	}
+	return nil
+}
+
+// checkKeys returns an error if an object of a request has a key twice, in whatever case.
+func checkKeys(line []byte) error {
+	if err := strictjson.Keys(line, nil); err != nil {
+		return fmt.Errorf("request: %w", err)
+	}
+	return nil
+}
+
+// An object is a JSON object whose values have not been read.
+type object map[string]json.RawMessage
+
+// readObject returns the keys of a request with their values.
+func readObject(data []byte) (given object, err error) {
+	if err := json.Unmarshal(data, &given); err != nil {
+		return nil, jsonFault("request", err)
+	}
+	return given, nil
+}
+
+// read reads the value of a key, which may be left out. Places in its errors count from the value.
+func (o object) read(key string, to any) error {
+	if raw, ok := o[key]; ok {
+		if err := strictjson.Keys(raw, reflect.TypeOf(to)); err != nil {
+			return jsonFault(key, err)
+		}
+		if err := json.Unmarshal(raw, to); err != nil {
+			return jsonFault(key, err)
+		}
+	}
+	return nil
+}
+
+// decode reads the keys of a request into q, a pointer to its struct. A key must be
+// written as it is in the tags: encoding/json would take it in any case.
+func (o object) decode(q any, keys []Key) error {
+	names := slices.Clone(headKeys)
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !slices.Contains(names, name) {
+			return fault.New("request", "unknown key %s; %s", decimal.Show(name), nearest.Hint(name, names))
+		}
+	}
+	for _, k := range keys {
+		if err := o.read(k.Name, k.Field(q)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headKeys are the names of the keys of a head.
+var headKeys = func() (names []string) {
+	for _, k := range keysOf(reflect.TypeFor[head]()) {
+		names = append(names, k.Name)
+	}
+	return names
+}()
+
+// jsonFault puts an error of encoding/json about a key into words.
+func jsonFault(key string, err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		if wrong.Field != "" { // inside of an object
+			key += "." + wrong.Field
+		}
+		return fault.New(key, "a JSON %s is not %s", wrong.Value, inWords(wrong.Type))
+	case errors.As(err, new(*fault.Error)):
+		return fault.In(key, err)
+	}
+	return fault.New(key, "%s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// inWords says what a JSON value should have been.
+func inWords(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return fmt.Sprintf("a whole number in [-2^%d, 2^%[1]d)", t.Bits()-1)
+	case reflect.Slice:
+		return "a " + typeName(t)
+	case reflect.Float64:
+		return "a number that fits 64 bits"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a JSON value of the right type"
+}
+
+// What follows has the numbers of requests, which are kept as they were written so that messages
+// have them as their writers do, and the numbers of answers.
+
+// A Number is a float64 that JSON can say: an infinity is the string "Infinity".
+type Number float64
+
+// String is what JSON has, without quotes.
+func (x Number) String() string {
+	return strings.ReplaceAll(decimal.Short(float64(x)), "∞", "Infinity")
+}
+
+// MarshalJSON implements json.Marshaler.
+func (x Number) MarshalJSON() ([]byte, error) {
+	switch f := float64(x); {
+	case math.IsInf(f, 0):
+		return []byte(`"` + x.String() + `"`), nil
+	case math.IsNaN(f):
+		return nil, fmt.Errorf("an answer is not a number")
+	default:
+		return []byte(decimal.Short(f)), nil
+	}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (x *Number) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case `"Infinity"`:
+		*x = Number(math.Inf(1))
+		return nil
+	case `"-Infinity"`:
+		*x = Number(math.Inf(-1))
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(x))
+}
+
+// A Decimal is a number of a request as it was written, so that no digit is lost and
+// messages have it as its writer does. The empty text is a number that was not given.
+type Decimal string
+
+// Decimals are a list of numbers of a request, nil if none was given.
+type Decimals []Decimal
+
+// Float returns the shortest Decimal that stands for x.
+func Float(x float64) Decimal { return Decimal(decimal.Short(x)) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Decimal) UnmarshalJSON(data []byte) error {
+	if *d = ""; data[0] == 'n' {
+		return nil
+	}
+	var x float64
+	if err := json.Unmarshal(data, &x); err != nil {
+		return err
+	}
+	*d = Decimal(data)
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (d Decimal) MarshalJSON() ([]byte, error) {
+	if d == "" {
+		return []byte("null"), nil
+	}
+	if json.Valid([]byte(d)) {
+		return []byte(d), nil
+	}
+	x, err := decimal.Parse(strings.TrimSpace(string(d)))
+	if err != nil {
+		return nil, err
+	}
+	return Number(x).MarshalJSON()
+}
+
+// UnmarshalJSON implements json.Unmarshaler. A number alone is a list of one.
+func (ds *Decimals) UnmarshalJSON(data []byte) error {
+	if c := data[0]; c == '-' || c >= '0' && c <= '9' {
+		*ds = make(Decimals, 1)
+		return (*ds)[0].UnmarshalJSON(data)
+	}
+	return json.Unmarshal(data, (*[]Decimal)(ds))
+}
+
+// MaxValues bounds how many numbers a list of a request may have.
+const MaxValues = 10000
+
+// A ShapeError is about keys of a request that do not go together. Its text is made
+// from the names of the keys, for which a door has its own.
+type ShapeError struct {
+	Format string // of fmt.Sprintf, with a %s for each key
+	Keys   []string
+}
+
+// Error has the keys as a request has them.
+func (e *ShapeError) Error() string { return e.With(func(key string) string { return key }) }
+
+// With returns the text with the names that a door has for the keys.
+func (e *ShapeError) With(name func(key string) string) string {
+	var names []any
+	for _, k := range e.Keys {
+		names = append(names, name(k))
+	}
+	return fmt.Sprintf(e.Format, names...)
+}
+
+// shape returns a ShapeError.
+func shape(format string, keys ...string) error { return &ShapeError{format, keys} }
+
+// renamed returns the error of the library about one of its fields as one about a key of the request: names are pairs of what
+// the library calls it and what the request does, "" for the mechanism or scheme around the field.
+func renamed(err error, names ...string) error {
+	return fault.Rename(err, func(name string) string {
+		for i := 0; i < len(names); i += 2 {
+			if names[i] == name {
+				return names[i+1]
+			}
+		}
+		return name
+	})
+}
+
+// Marshal is json.Marshal for what no HTML page holds: signs stay as they are.
+func Marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// What follows describes the types of requests and answers as JSON Schema, by reflection: what a
+// type has in its tags is in the description, and nothing else. A type that writes its own JSON
+// has its schema here; a new one without is found by TestSchemas, which compares real answers.
+
+// Schemas collects the schemas of types that have names, for a document that refers to them at
+// the path Under, such as "#/components/schemas/".
+type Schemas struct {
+	Under   string
+	Defined map[string]any
+}
+
+// A schema is an object of JSON Schema.
+type schema = map[string]any
+
+// ownSchemas are those of types that write their own JSON.
+var ownSchemas = map[reflect.Type]schema{
+	reflect.TypeFor[Number]():          {"anyOf": []any{schema{"type": "number"}, schema{"enum": []any{"Infinity", "-Infinity"}}}},
+	reflect.TypeFor[Decimal]():         {"type": []any{"number", "null"}},
+	reflect.TypeFor[Decimals]():        {"anyOf": []any{schema{"type": []any{"number", "null"}}, schema{"type": "array", "items": schema{"type": "number"}, "maxItems": MaxValues}}},
+	reflect.TypeFor[PlanText]():        {"anyOf": []any{schema{"type": "object"}, schema{"type": "string"}}, "description": "A plan as JSON, or the text of a plan file."},
+	reflect.TypeFor[json.RawMessage](): {},
+}
+
+// kindSchemas are those of simple types.
+var kindSchemas = map[reflect.Kind]schema{
+	reflect.Bool: {"type": "boolean"}, reflect.Float64: {"type": "number"}, reflect.Int: {"type": "integer"}, reflect.Int64: {"type": "integer"},
+	reflect.Uint64: {"type": "integer", "minimum": 0}, reflect.String: {"type": "string"},
+}
+
+// Of returns the schema of a type. A struct that has a name becomes a reference to a definition.
+func (d *Schemas) Of(t reflect.Type) map[string]any {
+	if own, ok := ownSchemas[t]; ok {
+		return own
+	}
+	if simple, ok := kindSchemas[t.Kind()]; ok {
+		return simple
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schema{"anyOf": []any{d.Of(t.Elem()), schema{"type": "null"}}}
+	case reflect.Slice, reflect.Array:
+		return schema{"type": []any{"array", "null"}, "items": d.Of(t.Elem())}
+	case reflect.Map:
+		return schema{"type": "object", "additionalProperties": d.Of(t.Elem())}
+	case reflect.Struct:
+		return d.object(t)
+	}
+	return schema{} // an interface: anything
+}
+
+// object returns the schema of a struct: a reference where it has a name.
+func (d *Schemas) object(t reflect.Type) schema {
+	if t.Name() == "" {
+		return d.properties(t)
+	}
+	name := strings.NewReplacer("[", "-", "]", "", "/", ".", "*", "").Replace(t.Name())
+	if _, ok := d.Defined[name]; !ok {
+		d.Defined[name] = nil // for types that have themselves as parts
+		d.Defined[name] = d.properties(t)
+	}
+	return schema{"$ref": d.Under + name}
+}
+
+// properties describes the keys of a struct, those of embedded ones included.
+func (d *Schemas) properties(t reflect.Type) schema {
+	properties, required := schema{}, []any{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" || !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		properties[name] = d.Of(f.Type)
+		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") && len(f.Index) == 1 {
+			required = append(required, name)
+		}
+	}
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// RequestSchema returns the schema of an operation's request, with the keys that every request
+// may have.
+func (d *Schemas) RequestSchema(o Operation) map[string]any {
+	properties, required := schema{}, []any{}
+	for _, k := range keysOf(reflect.TypeFor[head]()) {
+		if k.Name == "timeout" {
+			properties[k.Name] = k.described(schema{"type": "number"})
+		}
+	}
+	for _, k := range o.Keys {
+		properties[k.Name] = k.described(d.Of(o.Request.FieldByIndex(k.index).Type))
+		if !k.Optional {
+			required = append(required, k.Name)
+		}
+	}
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// described adds to the schema of a field what its tags say.
+func (k Key) described(s schema) schema {
+	s = maps.Clone(s)
+	if k.Help != "" {
+		s["description"] = strings.NewReplacer("{", "", "}", "").Replace(k.Help)
+	}
+	if k.Words != nil && s["type"] == "string" {
+		s["enum"] = k.Words
+	}
+	if k.Preset != "" {
+		s["default"] = k.preset()
+	}
+	if k.Type != "number" || k.span.any {
+		return s
+	}
+	low, high := "minimum", "maximum"
+	if k.span.openLo {
+		low = "exclusiveMinimum"
+	}
+	if k.span.openHi {
+		high = "exclusiveMaximum"
+	}
+	if s[low] = k.span.lo; !math.IsInf(k.span.hi, 1) {
+		s[high] = k.span.hi
+	}
+	if k.span.whole {
+		s["multipleOf"] = 1
+	}
+	return s
+}
+
+// AnswerSchema returns the schema of an operation's answer.
+func (d *Schemas) AnswerSchema(o Operation) map[string]any {
+	return d.Of(o.Result)
+}

@@ -10,14 +10,14 @@ import (
 func TestFields(t *testing.T) {
 	ranges, presets := 0, 0
 	for _, o := range operations {
-		empty := reflect.New(o.request).Interface()
-		for _, k := range o.keys {
+		empty := reflect.New(o.Request).Interface()
+		for _, k := range o.Keys {
 			if strings.Count(k.Help, "{") != strings.Count(k.Help, "}") || strings.HasSuffix(k.Help, ".") {
-				t.Errorf("%s %s: %q", o.name, k.Name, k.Help)
+				t.Errorf("%s %s: %q", o.Name, k.Name, k.Help)
 			}
 			if !k.span.any {
 				if ranges++; !(k.span.lo < k.span.hi) {
-					t.Errorf("%s %s: the range %v is empty", o.name, k.Name, k.span)
+					t.Errorf("%s %s: the range %v is empty", o.Name, k.Name, k.span)
 				}
 			}
 			if k.Preset == "" {
@@ -33,7 +33,7 @@ func TestFields(t *testing.T) {
 				*f = k.Preset
 			}
 			if err := k.check(k.Field(empty)); err != nil {
-				t.Errorf("%s: the preset is refused: %v", o.name, err)
+				t.Errorf("%s: the preset is refused: %v", o.Name, err)
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func (q LabelRequest) shape() error {
 func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
 	if len(q.Classes) > 0 {
 		a, err := classes(q)
-		return a, fieldFault(err, "", nil)
+		return a, err
 	}
 	if len(q.Groups) > 0 {
 		q.Weights = make([]float64, len(q.Labels))
@@ -123,7 +123,7 @@ func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 	}
 	p, err := labeldp.NewPrior(q.Labels, q.Weights)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	a, err := design(ctx, p, q.Epsilon.float(), q.Grid, q.Bias)
 	if err == nil {
@@ -132,7 +132,7 @@ func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 	if err == nil {
 		err = a.coarser(ctx, p)
 	}
-	return a, fieldFault(err, "", nil)
+	return a, err
 }
 
 // classes designs randomized response that favours likely classes.
@@ -244,7 +244,7 @@ func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *f
 	if grid != 0 {
 		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
 		if err != nil {
-			return nil, fieldFault(err, "", map[string]string{"n": "grid"})
+			return nil, renamed(err, "n", "grid")
 		}
 		if bias != nil {
 			chosen, cert, err = labeldp.BiasLimited(ctx, p, eps, *bias, outputs)

@@ -162,7 +162,7 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 		}
 	}
 	if err := p.Check(); err != nil {
-		return p, nil, q.fault(err)
+		return p, nil, renamed(err, "delta", "delta-each")
 	}
 	switch {
 	case q.Prior != nil:
@@ -179,10 +179,6 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	return p, darrm.Surrogate{Mean: *q.PriorMean}, nil
 }
 
-func (q MajorityRequest) fault(err error) error {
-	return fieldFault(err, "", map[string]string{"delta": "delta-each"})
-}
-
 // majority returns the noise function of a private majority.
 func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAnswer, error) {
 	p, o, err := q.parse()
@@ -194,14 +190,14 @@ func (s *Service) majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 			return nil, err
 		}
 		if err := p.Check(); err != nil {
-			return nil, q.fault(err)
+			return nil, renamed(err, "delta", "delta-each")
 		}
 	}
 	a, err := q.answer(ctx, p, o)
 	if err == nil && q.Answers > 0 {
 		err = a.price(ctx, q.Answers, q.Delta.float())
 	}
-	return a, fieldFault(err, "", nil)
+	return a, err
 }
 
 // price computes what so many answers cost.
@@ -230,9 +226,13 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	allowance := int(math.Floor(p.Allowance))
 	// What the subsampling families are proved to need (darrm/gamma.go, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
-	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
-	double2 := min(allowance, (p.Mechanisms+1)/2)
-	subOK, doubleOK := !q.special() && p.OutputDelta >= needs((allowance+1)/2), !q.special() && p.OutputDelta >= needs(double2)
+	known := []struct {
+		MajorityFamily
+		votes int
+	}{
+		{MajorityFamily{"subsampling", floats(darrm.Subsampling(p.Mechanisms, allowance))}, (allowance + 1) / 2},
+		{MajorityFamily{"double", floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))}, min(allowance, (p.Mechanisms+1)/2)},
+	}
 	best, bestCert, err := darrm.BestConstant(ctx, p)
 	if err != nil {
 		return nil, err
@@ -241,18 +241,24 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	if err != nil {
 		return nil, err
 	}
-	var cert darrm.Certificate
+	cert := bestCert
 	switch {
 	case q.Disjoint:
 		cert, err = a.disjoint(ctx)
-	case q.Gamma == "subsampling":
-		cert, err = a.byTheorem(ctx, q.Gamma, sub, subOK)
-	case q.Gamma == "double":
-		cert, err = a.byTheorem(ctx, q.Gamma, double, doubleOK)
 	case q.Gamma == "constant":
-		a.Gamma, cert = fixed, bestCert
-	default:
+		a.Gamma = fixed
+	case q.Gamma == "optimal":
 		cert, err = a.optimal(ctx, o, *q.Monotone)
+	}
+	a.Families = []MajorityFamily{{Name: "chosen"}}
+	for _, f := range known {
+		proved := !q.special() && p.OutputDelta >= needs(f.votes)
+		if proved {
+			a.Families = append(a.Families, f.MajorityFamily)
+		}
+		if q.Gamma == f.Name && !q.Disjoint {
+			cert, err = a.byTheorem(ctx, f.MajorityFamily, proved)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -265,13 +271,7 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 			return nil, err
 		}
 	}
-	a.Families = []MajorityFamily{{"chosen", a.Gamma}}
-	if subOK {
-		a.Families = append(a.Families, MajorityFamily{"subsampling", sub})
-	}
-	if doubleOK {
-		a.Families = append(a.Families, MajorityFamily{"double", double})
-	}
+	a.Families[0].Gamma = a.Gamma
 	a.Families = append(a.Families, MajorityFamily{"constant", fixed})
 	for _, fam := range a.Families {
 		if ok {
@@ -319,12 +319,12 @@ func (a *MajorityAnswer) disjoint(ctx context.Context) (cert darrm.Certificate, 
 }
 
 // byTheorem takes a noise function that is proved, where the budget is enough for that.
-func (a *MajorityAnswer) byTheorem(ctx context.Context, name string, g darrm.Gamma, ok bool) (cert darrm.Certificate, err error) {
+func (a *MajorityAnswer) byTheorem(ctx context.Context, f MajorityFamily, ok bool) (cert darrm.Certificate, err error) {
 	if !ok {
-		return cert, fault.New("output-delta", "%v is below what gamma %s is proved to need", a.Params.OutputDelta, name)
+		return cert, fault.New("output-delta", "%v is below what gamma %s is proved to need", a.Params.OutputDelta, f.Name)
 	}
-	a.Gamma, a.Proof = g, "Theorem 2 of darrm/gamma.go, for the exact sampler"
-	if cert, err = darrm.Certify(ctx, a.Params, g); err != nil {
+	a.Gamma, a.Proof = f.Gamma, "Theorem 2 of darrm/gamma.go, for the exact sampler"
+	if cert, err = darrm.Certify(ctx, a.Params, f.Gamma); err != nil {
 		return cert, err
 	}
 	// The floats printed round the exact noise function.

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -82,17 +84,13 @@ type ongoing struct {
 	stream   *matrix.Stream
 }
 
-// A search runs in a goroutine of its own, which waits for scores.
+// A search runs in turns with who runs its candidates.
 type search struct {
-	stop   context.CancelFunc
-	asks   chan int
-	scores chan float64
-	done   chan searchEnd
-	asked  bool // a score is due
-	over   bool
-}
-
-type searchEnd struct {
+	next  func() (int, bool) // runs up to the next candidate; false at the end
+	stop  func()
+	score float64 // of the latest candidate
+	asked bool    // it is due
+	over  bool
 	found []int
 	err   error
 }
@@ -107,27 +105,25 @@ var runKeys = map[string][2][]string{
 	"matrix":        {{"clip", "dimension"}, {"mechanism", "plan"}},
 }
 
+// ofRuns are the keys that some kinds of runs have.
+var ofRuns = []string{"selection", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "mechanism",
+	"clip", "dimension", "plan"}
+
 // shape checks that the kind's own keys are there, and no others.
 func (q RunOpenRequest) shape() error {
 	own, ok := runKeys[q.Kind]
 	if !ok {
 		return oneOf("kind", q.Kind, "best", "first-above", "top", "adaptive", "sparse-vector", "matrix")
 	}
-	allowed := map[string]bool{"kind": true, "test-seed": true, "ledger": true, "note": true, "charge": true}
-	given := map[string]bool{"selection": q.Selection != nil, "threshold": q.Threshold != nil, "top": q.Top != nil, "hits": q.Hits != nil, "padding": q.Padding,
-		"percentile": q.Percentile != nil, "candidate-epsilon": q.CandidateEpsilon != nil, "candidate-delta": q.CandidateDelta != nil, "epsilon": q.Epsilon != nil,
-		"queries": q.Queries != nil, "delta": q.Delta != nil, "mechanism": q.Mechanism != nil, "clip": q.Clip != nil, "dimension": q.Dimension != nil, "plan": q.Plan != nil}
+	there := given(&q, ofRuns...)
 	for _, name := range own[0] {
-		if allowed[name] = true; !given[name] {
+		if !slices.Contains(there, name) {
 			return fault.New(name, "is missing; %s needs it", q.Kind)
 		}
 	}
-	for _, name := range own[1] {
-		allowed[name] = true
-	}
-	for _, k := range Keys(&q) {
-		if given[k.Name] && !allowed[k.Name] {
-			return fault.New(k.Name, "is of no use to %s", q.Kind)
+	for _, name := range there {
+		if !slices.Contains(own[0], name) && !slices.Contains(own[1], name) {
+			return fault.New(name, "is of no use to %s", q.Kind)
 		}
 	}
 	switch {
@@ -139,60 +135,37 @@ func (q RunOpenRequest) shape() error {
 		return fault.New("candidate-epsilon", "is missing; candidate-delta goes with it")
 	case q.Kind == "adaptive" && (q.CandidateEpsilon == nil) != (q.Delta == nil):
 		return fault.New("delta", "must be given with candidate-epsilon, to price an adaptive search")
-	case q.Top != nil && *q.Top < 1:
-		return fault.New("top", "%d is not in [1, ∞)", *q.Top)
 	case q.Queries != nil && (*q.Queries < 1 || *q.Queries > 1<<31-1):
 		return fault.New("queries", "%d is not in [1, 2147483647]", *q.Queries)
 	case q.Threshold != nil && math.IsNaN(*q.Threshold):
 		return fault.New("threshold", "is NaN")
 	}
-	return nil
+	return fromOne("top", q.Top)
 }
-
-// maxRuns bounds the runs that are open.
-const maxRuns = 1000
 
 // RunOpen begins a run.
 func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
 	if err := ready(&q); err != nil {
 		return out, err
 	}
-	full := func() error {
-		if len(s.runs) >= maxRuns {
-			return fault.New("run", "%d are open; close some", maxRuns)
+	name, err := s.runs.put(func() (*ongoing, bool, error) {
+		r, err := q.open(ctx, &out)
+		if err != nil {
+			if q.Kind != "sparse-vector" {
+				err = renamed(err, "epsilon", "candidate-epsilon")
+			}
+			return nil, false, renamed(err, "m", "top", "n", "queries")
 		}
-		return nil
-	}
-	s.mu.Lock()
-	err = full()
-	s.mu.Unlock()
-	if err != nil {
-		return out, err
-	}
-	r, err := q.open(ctx, &out)
-	if err != nil {
-		own := map[string]string{"m": "top", "n": "queries"}
-		if q.Kind != "sparse-vector" {
-			own["epsilon"] = "candidate-epsilon"
+		if out.Charge, err = s.payRun(ctx, q, out); err != nil || out.Charge != "" {
+			r.end()
+			return nil, false, err
 		}
-		return RunOpened{}, fieldFault(err, "", own)
-	}
-	if out.Charge, err = s.payRun(ctx, q, out); err != nil || out.Charge != "" {
-		r.end()
-		return out, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := full(); err != nil {
-		r.end()
+		return r, true, nil
+	})
+	if err != nil {
 		return RunOpened{}, err
 	}
-	if s.runs == nil {
-		s.runs = map[string]*ongoing{}
-	}
-	s.begun++
-	out.Run = fmt.Sprintf("run-%d", s.begun)
-	s.runs[out.Run] = r
+	out.Run = name
 	return out, nil
 }
 
@@ -218,8 +191,10 @@ func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (
 	return s.pay(ctx, q.Spend, guaranteed(*out.Epsilon, *out.Delta))
 }
 
-// end ends a search, which waits for scores.
+// end ends a search, which waits for a score.
 func (r *ongoing) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.search != nil {
 		r.search.stop()
 	}
@@ -272,7 +247,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 			return []int{i}, nil
 		}), nil
 	}
-	s, err := step(ctx, fmt.Appendf(nil, `"selection":%s,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]`, q.Selection))
+	s, err := step(ctx, `"selection":%s,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]`, q.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -345,34 +320,25 @@ func (q RunOpenRequest) selection(law selection.Law, src rand.Source) (*ongoing,
 
 // begin starts a search, whose candidates are asked for one by one.
 func begin(run func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error)) *ongoing {
-	ctx, stop := context.WithCancel(context.Background())
-	s := &search{stop: stop, asks: make(chan int), scores: make(chan float64), done: make(chan searchEnd, 1)}
-	go func() {
+	s := new(search)
+	s.next, s.stop = iter.Pull(func(yield func(int) bool) {
 		n := 0
-		found, err := run(ctx, func(ctx context.Context) (int, float64, error) {
-			select {
-			case s.asks <- n:
-			case <-ctx.Done():
-				return 0, 0, ctx.Err()
+		s.found, s.err = run(context.Background(), func(context.Context) (int, float64, error) {
+			if !yield(n) {
+				return 0, 0, errOver
 			}
-			select {
-			case x := <-s.scores:
-				n++
-				return n - 1, x, nil
-			case <-ctx.Done():
-				return 0, 0, ctx.Err()
-			}
+			n++
+			return n - 1, s.score, nil
 		})
-		s.done <- searchEnd{found, err}
-	}()
+	})
 	return &ongoing{search: s}
 }
 
 // errOver is what a run says that has ended.
 var errOver = fault.New("run", "has ended; another one has its own cost")
 
-// next goes on with a score, which is due once a candidate was asked for.
-func (s *search) next(ctx context.Context, score *float64) (RunNextAnswer, error) {
+// goOn goes on with a score, which is due once a candidate was asked for.
+func (s *search) goOn(score *float64) (RunNextAnswer, error) {
 	switch {
 	case s.over:
 		return RunNextAnswer{}, errOver
@@ -381,40 +347,22 @@ func (s *search) next(ctx context.Context, score *float64) (RunNextAnswer, error
 	case !s.asked && score != nil:
 		return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
 	}
-	if s.asked {
-		select {
-		case s.scores <- *score:
-			s.asked = false
-		case end := <-s.done: // it was closed
-			return s.ended(end)
-		}
+	if score != nil {
+		s.score = *score
 	}
-	select {
-	case <-s.asks:
-		s.asked = true
+	if _, s.asked = s.next(); s.asked {
 		return RunNextAnswer{Try: true}, nil
-	case end := <-s.done:
-		return s.ended(end)
-	case <-ctx.Done():
-		return RunNextAnswer{}, ctx.Err()
 	}
-}
-
-func (s *search) ended(end searchEnd) (RunNextAnswer, error) {
 	s.over = true
-	s.stop()
-	return RunNextAnswer{Found: end.found}, end.err
+	return RunNextAnswer{Found: s.found}, s.err
 }
 
 // running returns an open run.
 func (s *Service) running(name string) (*ongoing, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.runs[name]
-	if r == nil {
-		return nil, fault.New("run", "%q is not open", name)
+	if r, ok := s.runs.get(name); ok {
+		return r, nil
 	}
-	return r, nil
+	return nil, fault.New("run", "%q is not open", name)
 }
 
 // RunNext goes on with a run.
@@ -436,7 +384,7 @@ func (s *Service) RunNext(ctx context.Context, q RunNextRequest) (RunNextAnswer,
 		y, err := r.stream.Next(q.X)
 		return RunNextAnswer{Values: y}, err
 	case r.search != nil:
-		return r.search.next(ctx, q.Score)
+		return r.search.goOn(q.Score)
 	case q.Score == nil || q.Threshold == nil:
 		return RunNextAnswer{}, fault.New("score", "is missing, or the threshold; adaptive takes both")
 	}
@@ -460,9 +408,7 @@ func (s *Service) RunClose(_ context.Context, q RunHandle) (RunHandle, error) {
 	if err != nil {
 		return q, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	r.end()
-	delete(s.runs, q.Run)
+	s.runs.drop(q.Run)
 	return q, nil
 }

@@ -353,20 +353,20 @@ func TestNoFiles(t *testing.T) {
 // that a program may send the structs of this package.
 func TestRequestsRoundTrip(t *testing.T) {
 	for _, o := range operations {
-		q := reflect.New(o.request)
-		if err := read([]byte(trials[o.name].good), q.Interface(), o.keys); err != nil {
+		q := reflect.New(o.Request)
+		if err := read([]byte(trials[o.Name].good), q.Interface(), o.Keys); err != nil {
 			t.Fatal(err)
 		}
 		text, err := Marshal(q.Interface())
 		if err != nil {
-			t.Fatalf("%s: %v", o.name, err)
+			t.Fatalf("%s: %v", o.Name, err)
 		}
-		again := reflect.New(o.request)
-		if err := read(text, again.Interface(), o.keys); err != nil {
-			t.Fatalf("%s: %v in %s", o.name, err, text)
+		again := reflect.New(o.Request)
+		if err := read(text, again.Interface(), o.Keys); err != nil {
+			t.Fatalf("%s: %v in %s", o.Name, err, text)
 		}
 		if !reflect.DeepEqual(q.Interface(), again.Interface()) {
-			t.Errorf("%s: %+v is written %s", o.name, q.Elem(), text)
+			t.Errorf("%s: %+v is written %s", o.Name, q.Elem(), text)
 		}
 	}
 }

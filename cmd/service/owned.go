@@ -3,7 +3,7 @@
 package service
 
 // owned are the operations that draw noise, run mechanisms or keep a ledger.
-var owned = []operation{
+var owned = []Operation{
 	does("local-messages", (*Service).localMessages, "`{\"messages\": [[NUMBER, …], …]}`, one of each value").needs(ScopeOwn),
 	does("local-estimates", (*Service).localEstimates, "`{\"estimates\": [{\"value\": V, \"count\": N, \"deviation\": S}, …]}`").needs(ScopeOwn),
 	does("draw", (*Service).draw, "`{\"batches\": [[INDEX, …], …]}`, the first batches of a run").needs(ScopeOwn),

@@ -1,4 +1,4 @@
 package service
 
 // owned is empty for the page in a browser, which answers questions and runs nothing: a module of a tenth less.
-var owned []operation
+var owned []Operation

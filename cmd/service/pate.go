@@ -22,15 +22,14 @@ type Ballots struct {
 	Votes    [][]int64 `json:"votes"`            // a row for each query, a column for each class
 	Labels   bool      `json:"labels,omitempty"` // or a row for each teacher, a column for each query
 	Classes  int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
-	Queries  *int      `json:"queries,omitempty" help:"look at the first {K} queries only"`
 	Teachers int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
 
 	// Table stands for Votes where a door has read them.
 	Table *ballots.Votes `json:"-"`
 }
 
-// read returns the votes.
-func (q Ballots) read() (v *ballots.Votes, err error) {
+// read returns the votes, of the first queries if so many are to be looked at.
+func (q Ballots) read(queries *int) (v *ballots.Votes, err error) {
 	switch v = q.Table; {
 	case v != nil:
 	case q.Labels:
@@ -38,34 +37,38 @@ func (q Ballots) read() (v *ballots.Votes, err error) {
 	default:
 		v, err = ballots.NewVotes(q.Votes, q.Teachers)
 	}
-	if err == nil && q.Queries != nil {
-		v, err = v.First(*q.Queries)
+	if err == nil && queries != nil {
+		v, err = v.First(*queries)
 	}
-	return v, fieldFault(err, "", nil)
+	return v, err
 }
 
-// PateVotes says what was run: the votes, the mechanism with its parameters, and which
-// queries are charged for an answer. Parameters that a mechanism does not have are
-// refused.
-type PateVotes struct {
+// PateMechanism says what answers votes: a mechanism with its parameters. Parameters that it does not have are refused.
+type PateMechanism struct {
 	Ballots
-	Mechanism    string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
-	Threshold    *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
-	Sigma1       *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
-	Sigma2       *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
-	Gamma        *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
-	Baseline     [][]float64 `json:"baseline,omitempty"` // the student's scores
-	BaselineKind string      `json:"baseline-kind,omitempty" one:"probs,votes" preset:"probs" help:"what the scores are: probs, or votes (already multiplied by the number of teachers)"`
-	Rounded      *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
-	Answered     []bool      `json:"answered,omitempty"` // of each query
-	MaxAnswers   *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
-	Delta        Decimals    `json:"delta" in:"(0, 1)" help:"{δ}; for what it cost several with commas between them"`
-	Conversion   string      `json:"conversion,omitempty" one:"cks,classic" preset:"cks" help:"from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper"`
-	Report       string      `json:"report,omitempty" one:"joint,expected,realised,worst,independent" help:"joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)"`
-	Price        string      `json:"price,omitempty" one:"best,exact,theorem6" help:"bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)"`
+	Mechanism  string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
+	Threshold  *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
+	Sigma1     *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
+	Sigma2     *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
+	Gamma      *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
+	Baseline   [][]float64 `json:"baseline,omitempty"` // the student's scores
+	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
+	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 
 	// Scores stand for Baseline where a door has read them.
 	Scores *ballots.Scores `json:"-"`
+}
+
+// PateVotes says what was run, and which queries are charged for an answer.
+type PateVotes struct {
+	PateMechanism
+	Queries      *int     `json:"queries,omitempty" help:"look at the first {K} queries only"`
+	BaselineKind string   `json:"baseline-kind,omitempty" one:"probs,votes" preset:"probs" help:"what the scores are: probs, or votes (already multiplied by the number of teachers)"`
+	Answered     []bool   `json:"answered,omitempty"` // of each query
+	Delta        Decimals `json:"delta" in:"(0, 1)" help:"{δ}; for what it cost several with commas between them"`
+	Conversion   string   `json:"conversion,omitempty" one:"cks,classic" preset:"cks" help:"from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper"`
+	Report       string   `json:"report,omitempty" one:"joint,expected,realised,worst,independent" help:"joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)"`
+	Price        string   `json:"price,omitempty" one:"best,exact,theorem6" help:"bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)"`
 }
 
 // PateRequest asks for the cost of votes, at some Rényi orders.
@@ -154,40 +157,58 @@ type PateRun struct {
 	maxAnswers int
 }
 
+// pateNeeds are the parameters of each mechanism.
+var pateNeeds = map[string][]string{
+	"gnmax":       {"sigma2"},
+	"lnmax":       {"gamma"},
+	"confident":   {"threshold", "sigma1", "sigma2"},
+	"interactive": {"threshold", "sigma1", "sigma2", "baseline"},
+}
+
 // shape checks that the mechanism's own parameters are there, and no others.
-func (q PateVotes) shape() error {
-	needs := map[string][]string{
-		"gnmax":       {"sigma2"},
-		"lnmax":       {"gamma"},
-		"confident":   {"threshold", "sigma1", "sigma2"},
-		"interactive": {"threshold", "sigma1", "sigma2", "baseline"},
-	}
-	optional := map[string]string{"rounded": "interactive", "baseline-kind": "interactive"}
-	own := needs[q.Mechanism]
-	if own == nil {
+func (q PateMechanism) shape() error {
+	own, ok := pateNeeds[q.Mechanism]
+	if !ok {
 		return oneOf("mechanism", q.Mechanism, "gnmax", "confident", "interactive", "lnmax")
 	}
-	given := map[string]bool{"sigma1": q.Sigma1 != nil, "sigma2": q.Sigma2 != nil, "threshold": q.Threshold != nil, "gamma": q.Gamma != nil,
-		"baseline": q.Baseline != nil || q.Scores != nil, "rounded": q.Rounded != nil, "baseline-kind": q.BaselineKind != ""}
+	there := given(&q, "sigma1", "sigma2", "threshold", "gamma", "baseline", "rounded")
+	if q.Scores != nil {
+		there = append(there, "baseline")
+	}
 	for _, name := range own {
-		if !given[name] {
+		if !slices.Contains(there, name) {
 			return shape("missing %s, which "+q.Mechanism+" needs", name)
 		}
 	}
-	for _, name := range []string{"sigma1", "sigma2", "threshold", "gamma", "baseline", "rounded", "baseline-kind"} {
-		if given[name] && !slices.Contains(own, name) && optional[name] != q.Mechanism {
+	for _, name := range there {
+		if !slices.Contains(own, name) && (name != "rounded" || q.Mechanism != "interactive") {
 			return shape("%s is of no use to "+q.Mechanism, name)
 		}
 	}
-	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
-		return fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
+	if _, err := q.aggregator(); err != nil {
+		return err
 	}
-	_, err := q.aggregator()
-	return err
+	return fromOne("max-answers", q.MaxAnswers)
+}
+
+// fromOne checks a whole number that may be left out.
+func fromOne(key string, x *int) error {
+	if x != nil && *x < 1 {
+		return fault.New(key, "%d is not in [1, ∞)", *x)
+	}
+	return nil
+}
+
+// shape checks that the scores have a kind only where there are any.
+func (q PateVotes) shape() error {
+	if q.BaselineKind != "" && q.Mechanism != "interactive" && pateNeeds[q.Mechanism] != nil {
+		return shape("%s is of no use to "+q.Mechanism, "baseline-kind")
+	}
+	return q.PateMechanism.shape()
 }
 
 // aggregator returns the mechanism.
-func (q PateVotes) aggregator() (a pate.Aggregator, err error) {
+func (q PateMechanism) aggregator() (a pate.Aggregator, err error) {
 	switch q.Mechanism {
 	case "gnmax":
 		a, err = pate.NewGNMax(*q.Sigma2)
@@ -200,7 +221,7 @@ func (q PateVotes) aggregator() (a pate.Aggregator, err error) {
 		// not enter.
 		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
 	}
-	return a, fieldFault(err, "", nil)
+	return a, err
 }
 
 // run reads the votes and what goes with them, and prices every query at the orders.
@@ -229,7 +250,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 		return nil, err
 	}
 	r.maxAnswers = orZero(q.MaxAnswers)
-	if r.Votes, err = q.read(); err != nil {
+	if r.Votes, err = q.read(q.Queries); err != nil {
 		return nil, err
 	}
 	if n := r.Votes.Short(); n > 0 {
@@ -241,12 +262,12 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 			read = ballots.NewVoteScores
 		}
 		if r.scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
-			return nil, fieldFault(err, "", nil)
+			return nil, err
 		}
 	}
 	if r.scores != nil && q.Queries != nil {
 		if r.scores, err = r.scores.First(*q.Queries); err != nil {
-			return nil, fieldFault(err, "", nil)
+			return nil, err
 		}
 	}
 	if n := len(r.Answered); r.Answered != nil && n != r.Votes.Queries() {
@@ -254,7 +275,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	}
 	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
 		Progress: func(done, total int) { reportProgress(ctx, done, total) }})
-	return r, fieldFault(err, "", nil)
+	return r, err
 }
 
 // orZero is what x points to, or zero.
@@ -293,7 +314,7 @@ func hasCheck(a pate.Aggregator) bool {
 // Running returns the cost of the first queries, at several numbers of them.
 func (r *PateRun) Running(ctx context.Context, report pate.Report, cuts []int) ([]pate.Cost, error) {
 	costs, err := r.Ledger.Running(ctx, report, r.transcript(report), cuts)
-	return costs, fieldFault(err, "", nil)
+	return costs, err
 }
 
 func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (PateLine, error) {
@@ -364,7 +385,7 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	for _, report := range r.reports(out.Price) {
 		x, err := r.line(ctx, report, delta)
 		if err != nil {
-			return PateAnswer{}, fieldFault(err, "", nil)
+			return PateAnswer{}, err
 		}
 		out.Lines = append(out.Lines, x)
 		if report == pate.DataIndependent {
@@ -388,7 +409,7 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	if out.Price == pate.Exact.String() {
 		f, b, err := r.Ledger.ExactEpsilon(ctx, delta)
 		if err != nil {
-			return PateAnswer{}, fieldFault(err, "", nil)
+			return PateAnswer{}, err
 		}
 		out.Exact = &PateExact{"fixed-beforehand", PateInterval{f[0], min(f[1], out.Independent)}, PateInterval{b[0], min(b[1], out.Independent)}}
 	}
@@ -459,33 +480,45 @@ const (
 	pateSeeded    = "not to be published: the noise is that of a known seed"
 )
 
+// shape reports what a bound that may be published does not depend on.
+func (q PatePublishRequest) shape() error {
+	extra := given(&q, "answered", "report", "price")
+	if q.Conversion == "classic" {
+		extra = append(extra, "conversion")
+	}
+	if len(extra) > 0 {
+		return shape("%s is of no use to a bound that may be published", extra[0])
+	}
+	return q.published()
+}
+
+// published checks a request of which one number may be published.
+func (q PateVotes) published() error {
+	if len(q.Delta) > 1 {
+		return fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
+	}
+	return q.shape()
+}
+
+// seeded is the operating system's randomness, or for tests that of a seed.
+func seeded(seed *uint64) rand.Source {
+	if seed == nil {
+		return nil
+	}
+	return rand.NewPCG(*seed, 0)
+}
+
 // patePublish returns an upper bound on the cost of votes that may be published. Every call
 // publishes anew.
 func (s *Service) patePublish(ctx context.Context, q PatePublishRequest) (*PatePublishAnswer, error) {
-	for _, x := range []struct {
-		name string
-		bad  bool
-	}{{"answered", q.Answered != nil}, {"report", q.Report != ""}, {"price", q.Price != ""}, {"conversion", q.Conversion == "classic"}} {
-		if x.bad {
-			return nil, shape("%s is of no use to a bound that may be published", x.name)
-		}
-	}
-	if len(q.Delta) > 1 {
-		return nil, fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
-	}
-	own := map[string]string{"orders[0]": "order"}
 	r, err := q.run(ctx, []float64{q.Order})
 	if err != nil {
-		return nil, fieldFault(err, "", own)
+		return nil, renamed(err, "orders[0]", "order")
 	}
 	p := pate.Publication{Order: q.Order, Beta: q.Beta, Noise: q.Noise, Confidence: *q.Confidence}
-	var src rand.Source // the operating system's
-	if q.Seed != nil {
-		src = rand.NewPCG(*q.Seed, 0)
-	}
-	x, err := r.Ledger.Publish(ctx, p, q.Delta.float(), src)
+	x, err := r.Ledger.Publish(ctx, p, q.Delta.float(), seeded(q.Seed))
 	if err != nil {
-		return nil, fieldFault(err, "", own)
+		return nil, renamed(err, "orders[0]", "order")
 	}
 	out := &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta.float(), Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
 		NoiseCost: x.NoiseCost, Statement: pateStatement, Run: r}
@@ -544,8 +577,6 @@ type PatePrivates struct {
 // shape reports which keys do not go together.
 func (q PateSmoothRequest) shape() error {
 	switch {
-	case len(q.Delta) > 1:
-		return fault.New("delta", "%d values are more than the one that is published at", len(q.Delta))
 	case q.Sigma != nil && q.Optimise:
 		return shape("%s excludes %s", "optimise", "sigma-ss")
 	case q.Sigma == nil && !q.Optimise:
@@ -553,26 +584,25 @@ func (q PateSmoothRequest) shape() error {
 	case q.Optimise && !q.Private:
 		return shape("%s needs %s: what it finds depends on the private votes", "optimise", "private")
 	}
-	return q.PateVotes.shape()
+	return q.published()
 }
 
 // pateSmooth sanitizes the cost of votes. Every call publishes anew.
 func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
-	own := map[string]string{"orders[0]": "order", "rounds[0]": ""}
 	if q.Price != "" && q.Price != pate.Theorem6.String() {
 		return nil, oneOf("price", q.Price, pate.Theorem6.String())
 	}
 	q.Price = pate.Theorem6.String()
 	r, err := q.run(ctx, []float64{q.Order})
 	if err != nil {
-		return nil, fieldFault(err, "", own)
+		return nil, renamed(err, "orders[0]", "order")
 	}
 	sens, err := r.Ledger.NewSensitivity(ctx, q.Order, r.Report, r.transcript(r.Report))
 	if err != nil {
-		return nil, fieldFault(err, "", own)
+		return nil, renamed(err, "orders[0]", "order")
 	}
 	out, err := q.answer(r, sens)
-	return out, fieldFault(err, "rounds[0]", own)
+	return out, renamed(err, "rounds[0]", "", "orders[0]", "order")
 }
 
 func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothAnswer, error) {
@@ -626,11 +656,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	case !s.Bound:
 		out.Why = "the expected cost is not a bound"
 	default:
-		var src rand.Source // the operating system's
-		if q.Seed != nil {
-			src = rand.NewPCG(*q.Seed, 0)
-		}
-		z, err := pate.Sanitize(q.Delta.float(), r.conversion, src, pate.Round{Sensitivity: s, Beta: q.Beta, Sigma: out.Sigma})
+		z, err := pate.Sanitize(q.Delta.float(), r.conversion, seeded(q.Seed), pate.Round{Sensitivity: s, Beta: q.Beta, Sigma: out.Sigma})
 		if err != nil {
 			return nil, err
 		}
@@ -644,6 +670,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 // PateCalibrateRequest asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
 type PateCalibrateRequest struct {
 	Ballots
+	Queries   *int     `json:"queries,omitempty" help:"look at the first {K} queries only"`
 	Mechanism string   `json:"mechanism" one:"gnmax,confident" help:"gnmax or confident"`
 	Epsilon   Decimals `json:"epsilon" in:"[0.001, 1000]" help:"target {ε}, several with commas between them"`
 	Delta     Decimals `json:"delta" in:"(0, 1)" help:"{δ} of the target, several with commas between them"`
@@ -691,23 +718,15 @@ const pateCalibrated = "the votes must be synthetic or public: parameters that d
 
 // shape reports which keys do not go together.
 func (q PateCalibrateRequest) shape() error {
-	for _, x := range []struct {
-		name string
-		bad  bool
-	}{{"threshold", q.Threshold != nil}, {"sigma1", q.Sigma1 != nil}, {"max-answers", q.MaxAnswers != nil}} {
-		if x.bad && q.Mechanism == "gnmax" {
-			return shape("%s is of no use to gnmax", x.name)
-		}
+	if extra := given(&q, "threshold", "sigma1", "max-answers"); len(extra) > 0 && q.Mechanism == "gnmax" {
+		return shape("%s is of no use to gnmax", extra[0])
 	}
-	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
-		return fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
-	}
-	return nil
+	return fromOne("max-answers", q.MaxAnswers)
 }
 
 // pateCalibrate returns the mechanism that answers best within a budget.
 func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*PateCalibration, error) {
-	votes, err := q.read()
+	votes, err := q.read(q.Queries)
 	if err != nil {
 		return nil, err
 	}
@@ -725,18 +744,18 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	t.Independent, t.Threshold, t.Sigma1, t.MaxAnswers = orZero(q.Independent), orZero(q.Threshold), orZero(q.Sigma1), orZero(q.MaxAnswers)
 	l, err := t.Calibrate(ctx, votes)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	out := &PateCalibration{Mechanism: q.Mechanism, Delta: delta, Report: t.Report.String(), Queries: votes.Queries(), Condition: pateCalibrated}
 	out.Answered, out.Correct = l.Expected()
 	r := &PateRun{Ledger: l, conversion: pate.Improved}
 	at, err := r.line(ctx, t.Report, delta)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	every, err := r.line(ctx, pate.DataIndependent, delta)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	out.Epsilon, out.Independent = min(at.Epsilon, every.Epsilon), every.Epsilon
 	switch a := l.Aggregator().(type) {
@@ -750,7 +769,7 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	}
 	p, median, err := l.Tune(ctx, delta, *q.Confidence)
 	if err != nil {
-		return nil, fieldFault(err, "", nil)
+		return nil, err
 	}
 	out.Publish = &PatePublishParameters{Order: p.Order, Beta: p.Beta, Noise: p.Noise, Confidence: p.Confidence, Median: median}
 	return out, nil

@@ -57,22 +57,7 @@ func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
 	if p == nil {
 		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
 	}
-	return parsePlan(ctx, p)
-}
-
-// parsePlan is the only place that reads plans.
-func parsePlan(ctx context.Context, text []byte) (*accountant.Plan, error) {
-	return plan.ParseContext(ctx, text)
-}
-
-// planField returns which part of a plan an error is about and what is wrong there;
-// false if it is no such error.
-func planField(err error) (field, problem string, ok bool) {
-	var pe *plan.Error
-	if errors.As(err, &pe) {
-		return pe.Field, pe.Problem, true
-	}
-	return "", "", false
+	return plan.ParseContext(ctx, p)
 }
 
 // Limits say how exact an answer is to be and what it may take; see the options of
@@ -188,7 +173,7 @@ func reached(ctx context.Context) error {
 }
 
 // options turns the limits into the accountant's options.
-func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
+func (l Limits) options(ctx context.Context, n Narrowing) ([]accountant.Option, error) {
 	var err error
 	if l.Caps, err = l.within(ctx); err != nil {
 		return nil, err
@@ -206,6 +191,9 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 	if limit := l.time(); limit > 0 {
 		opts = append(opts, accountant.WithTimeLimit(limit))
 	}
+	if n.Recursion != "" {
+		opts = append(opts, accountant.WithRecursion(n.Recursion.whole()))
+	}
 	switch l.transform {
 	case GonumTransform:
 		opts = append(opts, accountant.WithTransform(fourier.Gonum))
@@ -221,17 +209,9 @@ type Narrowing struct {
 	Recursion Decimal `json:"recursion,omitempty" in:"whole [0, 2^53]" help:"narrow a theory gap for mechanisms that run at most this many {times} by the recursion over data configurations, and from 100 times on by blocks of runs, beside which the recursion takes on a tenth as many; takes seconds; 0 for never"`
 }
 
-// add appends the option, if it was given.
-func (r Narrowing) add(opts []accountant.Option) []accountant.Option {
-	if r.Recursion == "" {
-		return opts
-	}
-	return append(opts, accountant.WithRecursion(r.Recursion.whole()))
-}
-
 // planned returns the plan of a request, and the options of its accountants.
 func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Option, error) {
-	opts, err := accountantOptions(ctx, l, n)
+	opts, err := l.options(ctx, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -299,7 +279,7 @@ func PlanLine(err error) (line int, message string, ok bool) {
 
 // CheckPlan returns what is wrong with the text of a plan.
 func CheckPlan(text []byte) error {
-	_, err := parsePlan(context.Background(), text)
+	_, err := plan.ParseContext(context.Background(), text)
 	return err
 }
 

@@ -2,7 +2,7 @@ package service
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -119,41 +120,25 @@ func (q ProfileRequest) plan() (*accountant.Plan, error) {
 	if q.Mechanism == "" {
 		return nil, fault.New("mechanism", "is missing; must be the name of a mechanism")
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "neighbors: %s\nsteps:\n  - mechanism:\n      %s: {", q.Neighbors, quoteYAML(q.Mechanism))
-	has := map[string]bool{}
-	for i, g := range q.given() {
-		has[g.Name] = true
-		value := g.Value
-		switch g.Name {
-		case "p", "q", "shifts", "probabilities":
-			value = "[" + value + "]"
-		}
-		if g.Name == "noise" {
-			value = quoteYAML(value)
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%s: %s", g.Name, value)
-	}
-	b.WriteString("}\n")
+	step := map[string]any{"mechanism": map[string]any{q.Mechanism: q.Parameters}}
 	if q.SamplingRate != "" {
-		fmt.Fprintf(&b, "    sampling: {poisson: {rate: %s}}\n", strings.TrimSpace(string(q.SamplingRate)))
+		step["sampling"] = map[string]any{"poisson": map[string]any{"rate": q.SamplingRate}}
 	}
-	p, err := parsePlan(context.Background(), []byte(b.String()))
+	text, err := Marshal(map[string]any{"neighbors": q.Neighbors, "steps": []any{step}})
 	if err != nil {
-		return nil, q.planFault(err, has)
+		return nil, err
 	}
-	return p, nil
+	p, err := plan.ParseContext(context.Background(), text)
+	return p, q.planFault(err)
 }
 
 // planFault puts an error about the plan into the words of the request.
-func (q ProfileRequest) planFault(err error, has map[string]bool) error {
-	where, problem, ok := planField(err)
-	if !ok {
+func (q ProfileRequest) planFault(err error) error {
+	wrong := new(plan.Error)
+	if !errors.As(err, &wrong) {
 		return err
 	}
+	where, problem := wrong.Field, wrong.Problem
 	field := strings.TrimPrefix(strings.TrimPrefix(where, "steps[0]."), "mechanism.")
 	field = strings.TrimPrefix(strings.TrimPrefix(field, q.Mechanism), ".")
 	switch name, _, _ := strings.Cut(field, "["); {
@@ -161,15 +146,10 @@ func (q ProfileRequest) planFault(err error, has map[string]bool) error {
 		return fault.New("mechanism", "%s", problem)
 	case field == "sampling.poisson.rate":
 		return fault.New("sampling-rate", "%s", problem)
-	case !has[name]:
+	case !slices.ContainsFunc(q.given(), func(p Parameter) bool { return p.Name == name }):
 		return fault.New("mechanism "+q.Mechanism, "%s", problem)
 	}
 	return fault.New(field, "%s", problem)
-}
-
-// quoteYAML quotes what a mechanism could be called by mistake.
-func quoteYAML(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
 // profile returns the privacy profile of a mechanism.

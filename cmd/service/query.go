@@ -101,7 +101,7 @@ func (s *Service) query(ctx context.Context, q QueryRequest) (QueryAnswer, error
 	if err != nil {
 		return QueryAnswer{}, err
 	}
-	opts, err := q.options(ctx)
+	opts, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return QueryAnswer{}, err
 	}

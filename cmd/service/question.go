@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -18,14 +18,11 @@ import (
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-// This file answers for ε at some δ, and for δ at some ε: by the Fourier accountant,
-// with what was found before kept for the latest plans, or by Rényi accounting.
+// This file answers for ε at some δ, and for δ at some ε: by the Fourier accountant or by
+// Rényi accounting.
 
-// The accountants that a question may name.
-const (
-	FourierAccountant = "fourier"
-	RDPAccountant     = "rdp"
-)
+// RDPAccountant is the accountant of Rényi differential privacy, which a question may name.
+const RDPAccountant = "rdp"
 
 // Method names the accountant that answers: fourier, the default, or rdp for a looser
 // upper bound by Rényi accounting. Transform, if given, lets lattices alone answer, with
@@ -109,12 +106,6 @@ func (q EpsilonRequest) shape() error {
 	return q.Method.shape()
 }
 
-// accountantOptions are those of limits and recursion together.
-func accountantOptions(ctx context.Context, l Limits, rec Narrowing) ([]accountant.Option, error) {
-	opts, err := l.options(ctx)
-	return rec.add(opts), err
-}
-
 // epsilon returns ε at each δ: certified intervals by the Fourier accountant, or upper bounds.
 func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAnswer, err error) {
 	at := q.Delta.floats()
@@ -125,7 +116,7 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (out EpsilonAns
 		return bounded(ctx, q.Plan, at, rdp.Epsilon, func(delta Number, b Bounds, of Basis) EpsilonAt { return EpsilonAt{delta, b, of} })
 	}
 	q.Limits.transform = q.Transform
-	out, err = intervals(ctx, s, asked{"epsilon", q.Plan, q.Limits, q.Narrowing, at}, epsilons)
+	out, err = intervals(ctx, q.Plan, q.Limits, q.Narrowing, at, epsilons)
 	if err == nil && q.Certificate {
 		out.Certificate, err = s.certify(ctx, q, out.Results[0])
 	}
@@ -139,7 +130,7 @@ func (s *Service) delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 		return bounded(ctx, q.Plan, at, rdp.Delta, func(epsilon Number, b Bounds, of Basis) DeltaAt { return DeltaAt{epsilon, b, of} })
 	}
 	q.Limits.transform = q.Transform
-	return intervals(ctx, s, asked{"delta", q.Plan, q.Limits, q.Narrowing, at}, deltas)
+	return intervals(ctx, q.Plan, q.Limits, q.Narrowing, at, deltas)
 }
 
 // epsilons asks an accountant for ε at each δ.
@@ -160,172 +151,22 @@ func deltas(ctx context.Context, acct *accountant.Accountant, at []float64) (fou
 	return found, err
 }
 
-// asked is a question about a plan at some numbers.
-type asked struct {
-	op     string
-	plan   PlanText
-	limits Limits
-	runs   Narrowing
-	at     []float64
-}
-
-// intervals answers at one number by the accountant that is kept of the plan, and remembers the answer. At several it takes
-// an accountant of its own, so that nothing is kept of lists, which are seldom asked twice.
-func intervals[At any](ctx context.Context, s *Service, q asked, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
-	find := func(acct *accountant.Accountant) (err error) {
-		out.Unit = Unit{acct.Relation().String(), severalRecords(acct.Records())}
-		if out.Results, err = ask(ctx, acct, q.at); err == nil {
-			out.Matrix, err = matrixRuns(ctx, q.plan)
-		}
-		// The wider answer of a request whose time is up is none, and is not remembered. The end may not have been told yet.
-		if end, ok := ctx.Deadline(); ok && err == nil && !time.Now().Before(end) {
-			err = context.DeadlineExceeded
-		}
-		return err
-	}
-	if len(q.at) != 1 {
-		_, acct, err := q.limits.account(ctx, q.plan, q.runs)
-		if err == nil {
-			err = find(acct)
-		}
-		return out, err
-	}
-	sv, err := s.served(ctx, q.plan, q.limits, q.runs)
+// intervals asks an accountant of the plan at each number.
+func intervals[At any](ctx context.Context, text PlanText, l Limits, n Narrowing, at []float64, ask func(context.Context, *accountant.Accountant, []float64) ([]At, error)) (out Intervals[At], err error) {
+	p, acct, err := l.account(ctx, text, n)
 	if err != nil {
 		return out, err
 	}
-	key := q.op + " " + Number(q.at[0]).String()
-	s.mu.Lock()
-	known, ok := sv.answers[key].(Intervals[At])
-	s.mu.Unlock()
-	if ok {
-		return known, nil
-	}
-	if err := sv.ask(ctx, find); err != nil {
+	out.Unit = unitOf(p)
+	if out.Results, err = ask(ctx, acct, at); err != nil {
 		return out, err
 	}
-	err = s.remember(sv, key, out)
+	// The wider answer of a request whose time is up is none. The end may not have been told yet.
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return out, context.DeadlineExceeded
+	}
+	out.Matrix, err = matrixRuns(ctx, nil, "steps", p.Steps)
 	return out, err
-}
-
-// A served plan keeps its accountant, made when it is first asked, and the latest
-// answers.
-type served struct {
-	key     string
-	plan    *accountant.Plan
-	limits  Limits
-	runs    Narrowing
-	turn    chan struct{} // holds something while the accountant is at work
-	shared  bool          // of a door with many users, none of whom waits for another one's turn
-	acct    *accountant.Accountant
-	watcher context.Context // of the question under way, which is told how far it is
-	answers map[string]any  // under the lock of the Service
-	size    int             // of all answers and what they answer, in bytes of JSON
-}
-
-const (
-	maxServed = 8
-	// maxAnswers bounds the answers kept for a plan, in bytes: some two thousand.
-	maxAnswers = 1 << 20
-)
-
-// served returns what is kept of a plan and its limits, and keeps it.
-func (s *Service) served(ctx context.Context, text PlanText, l Limits, rec Narrowing) (*served, error) {
-	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + string(l.TimeLimit) + " " + l.transform + " " + string(text)
-	known := func() *served {
-		i := slices.IndexFunc(s.recent, func(r *served) bool { return r.key == key })
-		if text == nil || i < 0 {
-			return nil
-		}
-		r := s.recent[i]
-		s.recent = append(slices.Delete(s.recent, i, i+1), r)
-		return r
-	}
-	s.mu.Lock()
-	r := known()
-	s.mu.Unlock()
-	if r != nil {
-		return r, nil
-	}
-	// A long plan takes a second to read, in which others are not to wait.
-	plan, err := text.parse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := known(); r != nil { // since then
-		return r, nil
-	}
-	sv := &served{key: key, plan: plan, limits: l, runs: rec, turn: make(chan struct{}, 1), shared: s.shared}
-	if s.recent = append(s.recent, sv); len(s.recent) > maxServed {
-		s.recent = s.recent[1:]
-	}
-	return sv, nil
-}
-
-// ask calls f with the accountant that holds the plan, one call at a time. Where others are asking at a shared door, f has
-// an accountant of its own: waiting for a turn would keep a place at work from requests for other plans.
-func (sv *served) ask(ctx context.Context, f func(*accountant.Accountant) error) error {
-	select {
-	case sv.turn <- struct{}{}:
-		defer func() { <-sv.turn }()
-	default:
-		if sv.shared {
-			acct, err := sv.account(ctx, func() context.Context { return ctx })
-			if err != nil {
-				return err
-			}
-			return f(acct)
-		}
-		select {
-		case sv.turn <- struct{}{}:
-			defer func() { <-sv.turn }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	sv.watcher = ctx
-	if sv.acct == nil {
-		acct, err := sv.account(ctx, func() context.Context { return sv.watcher })
-		if err != nil {
-			return err
-		}
-		sv.acct = acct
-	}
-	return f(sv.acct)
-}
-
-// account returns a new accountant that holds the plan, which reports its progress to watcher.
-func (sv *served) account(ctx context.Context, watcher func() context.Context) (*accountant.Accountant, error) {
-	opts, err := accountantOptions(ctx, sv.limits, sv.runs)
-	if err != nil {
-		return nil, err
-	}
-	opts = append(opts, accountant.WithProgress(func(done, total int) { report(watcher(), Progress{Done: done, Total: total}) }))
-	return newAccountant(ctx, sv.plan, opts)
-}
-
-// remember keeps the answer to a question about one number, except one that ended by the clock: it may be better another time.
-func (s *Service) remember(sv *served, key string, answer any) error {
-	if sv.limits.TimeLimit != "" {
-		return nil
-	}
-	text, err := Marshal(answer)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	size := len(key) + len(text)
-	if sv.answers == nil || sv.size+size > maxAnswers {
-		sv.answers, sv.size = map[string]any{}, 0
-	}
-	if _, twice := sv.answers[key]; !twice && size <= maxAnswers {
-		sv.answers[key] = answer
-		sv.size += size
-	}
-	return nil
 }
 
 // bounded asks the Rényi curve of a plan for a bound at each place.
@@ -489,18 +330,7 @@ type MatrixBlock struct {
 	Count          int64  `json:"count"`
 }
 
-func matrixRuns(ctx context.Context, text PlanText) ([]MatrixRun, error) {
-	if !bytes.Contains(text, []byte("matrix")) {
-		return nil, nil
-	}
-	p, err := text.parse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return appendMatrixRuns(ctx, nil, "steps", p.Steps)
-}
-
-func appendMatrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
+func matrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
 	for i, s := range steps {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if r, ok := s.Mechanism.(*matrix.Run); ok {
@@ -511,10 +341,10 @@ func appendMatrixRuns(ctx context.Context, found []MatrixRun, path string, steps
 			found = append(found, m)
 		}
 		var err error
-		if found, err = appendMatrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
+		if found, err = matrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
 			return nil, err
 		}
-		if found, err = appendMatrixRuns(ctx, found, at+".disjoint", s.Disjoint); err != nil {
+		if found, err = matrixRuns(ctx, found, at+".disjoint", s.Disjoint); err != nil {
 			return nil, err
 		}
 	}
@@ -544,4 +374,252 @@ func (m *MatrixRun) describe(ctx context.Context, r *matrix.Run) error {
 		m.Blocks = append(m.Blocks, MatrixBlock{Norm: b, EffectiveNoise: noise, Count: x.Count})
 	}
 	return nil
+}
+
+// What follows compares the methods of accounting for a plan.
+
+// CompareRequest asks for the ε of a plan at a δ by every method.
+type CompareRequest struct {
+	Plan  PlanText `json:"plan"`
+	Delta Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ} to compare at, with commas between them"`
+	Narrowing
+	Limits
+}
+
+// CompareAnswer has a line for each method.
+type CompareAnswer struct {
+	Unit
+	Delta   Number     `json:"delta"`
+	Methods []Compared `json:"methods" py:",return"`
+}
+
+// Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower
+// where it has no lower end.
+type Compared struct {
+	Method  string  `json:"method"`
+	Kind    string  `json:"kind"`
+	Lower   *Number `json:"lower,omitempty"`
+	Epsilon *Number `json:"epsilon,omitempty"`
+	Theorem string  `json:"theorem"`
+	Note    string  `json:"note,omitempty"`
+	// Of is the kind as the library has it.
+	Of accountant.Kind `json:"-"`
+}
+
+// compare returns the ε of a plan by the methods of the literature.
+func (s *Service) compare(ctx context.Context, q CompareRequest) (out CompareAnswer, err error) {
+	delta := q.Delta.float()
+	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
+	if err != nil {
+		return out, err
+	}
+	rows, err := plan.Compare(ctx, delta, opts...)
+	if err != nil {
+		return out, err
+	}
+	out = CompareAnswer{Unit: unitOf(plan), Delta: Number(delta)}
+	for _, r := range rows {
+		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
+		eps, lower := Number(r.Epsilon), Number(r.Lower)
+		if r.Kind != accountant.NotApplicable {
+			c.Epsilon = &eps
+		}
+		if r.Kind == accountant.Certified {
+			c.Lower = &lower
+		}
+		out.Methods = append(out.Methods, c)
+	}
+	return out, nil
+}
+
+// What follows answers what a plan lets the best attacker do.
+
+// RiskRequest asks for a risk at false-positive rates and priors; without them at those of
+// accountant.DefaultFalsePositives and DefaultPriors.
+type RiskRequest struct {
+	Plan           PlanText `json:"plan"`
+	FalsePositives Decimals `json:"false-positives,omitempty" in:"[1e-290, 1)" preset:"0.001,0.01,0.1" help:"false-positive {rates}, with commas between them"`
+	Priors         Decimals `json:"priors,omitempty" in:"[1e-290, 1)" preset:"0.5,0.1,0.01" help:"prior {probabilities}, with commas between them"`
+	Limits
+}
+
+// RiskAnswer says what the best attacker can do.
+type RiskAnswer struct {
+	Unit
+	Advantage    RiskValue   `json:"advantage"`
+	TruePositive []RiskRate  `json:"true-positive-rate"`
+	Bayes        []RiskPrior `json:"bayes-success"`
+	TheoryGap    bool        `json:"theory-gap,omitempty"`
+	Warnings     []string    `json:"warnings,omitempty"`
+}
+
+// RiskValue is a certified measure of an attack.
+type RiskValue struct {
+	Bounds
+	WorstDirection string `json:"worst-direction"`
+}
+
+// RiskRate is the true-positive rate at a false-positive rate.
+type RiskRate struct {
+	FalsePositive Number `json:"false-positive-rate" py:"at"`
+	RiskValue
+}
+
+// RiskPrior is the probability to guess right at a prior.
+type RiskPrior struct {
+	Prior Number `json:"prior" py:"at"`
+	RiskValue
+}
+
+// risk returns a risk whose ends are at least what guessing without the release
+// attains: a certified lower end can be a little below.
+func (s *Service) risk(ctx context.Context, q RiskRequest) (out RiskAnswer, err error) {
+	plan, acct, err := q.account(ctx, q.Plan, Narrowing{})
+	if err != nil {
+		return out, err
+	}
+	risk, err := acct.Risk(ctx, q.FalsePositives.floats(), q.Priors.floats())
+	if err != nil {
+		return out, err
+	}
+	out = RiskAnswer{Unit: unitOf(plan), TheoryGap: risk.TheoryGap}
+	seen := map[string]bool{}
+	value := func(v accountant.RiskValue, guess float64) RiskValue {
+		for _, w := range v.Warnings {
+			if reason := fourier.Reason(w); !seen[reason] {
+				seen[reason] = true
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+		return RiskValue{boundsOf(max(v.Lower, guess), max(v.Estimate, guess), max(v.Upper, guess)), v.Direction}
+	}
+	out.Advantage = value(risk.Advantage, 0)
+	for _, v := range risk.TruePositive {
+		out.TruePositive = append(out.TruePositive, RiskRate{Number(v.At), value(v, v.At)})
+	}
+	for _, v := range risk.Bayes {
+		out.Bayes = append(out.Bayes, RiskPrior{Number(v.At), value(v, max(v.At, 1-v.At))})
+	}
+	return out, nil
+}
+
+// What follows answers how much Gaussian differential privacy a plan has.
+
+// GDPRequest asks for μ at a tolerance, 1e-10 if left out.
+type GDPRequest struct {
+	Plan      PlanText `json:"plan"`
+	Tolerance Decimals `json:"tolerance,omitempty" in:"[0, 1)" preset:"1e-10" help:"{τ}, what the power of a test may be more than under μ-GDP; several with commas between them"`
+	Limits
+}
+
+// GDPAnswer has the least μ for which no test has more power than under μ-GDP, plus the
+// tolerance.
+type GDPAnswer struct {
+	Unit
+	Tolerance Number `json:"tolerance"`
+	Mu        Bounds `json:"mu" py:"*"`
+	// Regret is the most by which μ-GDP overstates δ.
+	Regret   Upper    `json:"regret"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// gdp returns μ at a tolerance.
+func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
+	tolerance := q.Tolerance.float()
+	p, acct, err := q.account(ctx, q.Plan, Narrowing{})
+	if err != nil {
+		return GDPAnswer{}, err
+	}
+	g, err := acct.GDP(ctx, tolerance)
+	return GDPAnswer{unitOf(p), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+}
+
+// What follows turns a quantity of a plan until a budget of Gaussian differential privacy is met.
+
+// GDPSolveRequest asks for the value of a quantity at which a plan is μ-GDP at the
+// tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
+type GDPSolveRequest struct {
+	Plan      PlanText `json:"plan"`
+	Mu        Decimals `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
+	ZCDP      Decimals `json:"zcdp,omitempty" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
+	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" help:"{τ}, as of gdp (default 1e-10)"`
+	Solve     string   `json:"solve" one:"noise-multiplier,count,rate,batch" help:"quantity to turn: noise-multiplier, count, rate or batch"`
+	Step      string   `json:"step,omitempty" help:"{name} or place of the step to turn, such as steps[0] (default: all that have the quantity)"`
+	Examples  Decimal  `json:"examples,omitempty" in:"whole [1, 2^53]" help:"{size} of the data set, to turn the batch of Poisson sampling"`
+	Limits
+}
+
+// GDPSolution has the value, and the μ that is proved of it.
+type GDPSolution struct {
+	Unit
+	Solve     string  `json:"solve"`
+	Value     Number  `json:"value" py:",return"`
+	Budget    Number  `json:"budget-mu"`
+	Tolerance Number  `json:"tolerance"`
+	Mu        Bounds  `json:"mu"`
+	Settings  []GDPAt `json:"settings,omitempty"`
+	// Warnings say that a limit ended the search early.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// GDPAt is the value at one step.
+type GDPAt struct {
+	Step  string `json:"step"`
+	Name  string `json:"name,omitempty"`
+	Value Number `json:"value"`
+	// Quantity is "epsilon" where the mechanism has that in the place of what was turned.
+	Quantity string `json:"quantity,omitempty"`
+}
+
+// shape reports whether there is one budget.
+func (q GDPSolveRequest) shape() error {
+	if (q.Mu == nil) == (q.ZCDP == nil) {
+		return fault.New("mu", "must be given, or zcdp in its place")
+	}
+	if q.ZCDP != nil && q.Tolerance != "" {
+		return fault.New("tolerance", "is for a budget of mu")
+	}
+	return nil
+}
+
+// goal returns the budget and what to turn.
+func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
+	g.Step, g.Examples = q.Step, q.Examples.whole()
+	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
+		return g, 0, 0, err
+	}
+	if q.ZCDP != nil {
+		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
+		return g, mu, 0, err
+	}
+	if tolerance = 1e-10; q.Tolerance != "" {
+		tolerance = q.Tolerance.float()
+	}
+	return g, q.Mu.float(), tolerance, nil
+}
+
+// gdpSolve returns the value at which a plan meets the budget.
+func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution, error) {
+	g, mu, tolerance, err := q.goal()
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	p, opts, err := q.planned(ctx, q.Plan, Narrowing{})
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	if q.ZCDP != nil {
+		if _, err := p.SquaredMu(); err != nil {
+			return GDPSolution{}, fault.New("zcdp", "is a budget for Gaussian noise on the whole data set (no ρ below the unsampled one exists for a sampled plan; give a budget at ε and δ): %w", err)
+		}
+	}
+	c, err := accountant.CalibrateGDP(ctx, p, g, mu, tolerance, opts...)
+	if err != nil {
+		return GDPSolution{}, err
+	}
+	out := GDPSolution{unitOf(p), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
+	for _, x := range c.Settings {
+		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value), quantityOf(x)})
+	}
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,8 @@ import (
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
@@ -50,9 +53,9 @@ type ReleaseAnswer struct {
 	Charge  string     `json:"charge,omitempty"`
 }
 
-// step reads a part of a step by the reader of plans: its text is that of the step's keys.
-func step(ctx context.Context, text []byte) (accountant.Step, error) {
-	p, err := parsePlan(ctx, fmt.Appendf(nil, `{"neighbors":"add-remove","steps":[{%s}]}`, text))
+// step reads a part of a step by the reader of plans: its text, in the place of %s in the format, is that of the step's keys.
+func step(ctx context.Context, format string, text []byte) (accountant.Step, error) {
+	p, err := plan.ParseContext(ctx, fmt.Appendf(nil, `{"neighbors":"zero-out","steps":[{`+format+`}]}`, text))
 	if pe := new(plan.Error); errors.As(err, &pe) {
 		at := *pe
 		at.Line, at.Field = 0, strings.TrimPrefix(at.Field, "steps[0].")
@@ -69,7 +72,7 @@ func mechanism(ctx context.Context, text json.RawMessage) (profiles.Mechanism, e
 	if len(text) == 0 {
 		return nil, fault.New("mechanism", "is missing; must be a mechanism as in a step of a plan")
 	}
-	s, err := step(ctx, fmt.Appendf(nil, `"mechanism":%s`, text))
+	s, err := step(ctx, `"mechanism":%s`, text)
 	return s.Mechanism, err
 }
 
@@ -102,14 +105,10 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 	if _, votes := m.(voting); votes != (len(q.Queries) > 0) || votes == (len(q.Values) > 0) {
 		return out, shape("%s or %s: a "+m.Name()+" takes the "+map[bool]string{true: "second", false: "first"}[votes], "values", "queries")
 	}
-	scores := q.Monotone || q.Sensitivity != nil
-	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
-		m = realNoise{m, d.(scaled)}
-	}
 	switch x := m.(type) {
 	case voting:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, which counts votes", m.Name())
+		if err := q.scoreless(m, "which counts votes"); err != nil {
+			return out, err
 		}
 		out.Answers, err = x.Answer(ctx, q.Queries, src)
 	case choosing:
@@ -120,36 +119,11 @@ func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAns
 		var i int
 		i, err = x.Choose(c, src)
 		out.Chosen = &i
-	case choice.Threshold, choice.SelectPartitions:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose counts change by 1 for a person", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case drawing:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, whose sensitivity is one of its own keys", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case shuffler.Randomizer:
-		if scores || m.Name() != "k-rr" {
-			return out, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case responding:
-		if scores {
-			return out, fault.New("sensitivity", "and monotone are of no use to %s, which takes the value of each record", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
-	case scaled:
-		if q.Monotone {
-			return out, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
-		}
-		out.Values, err = q.values(ctx, m, src)
 	default:
-		err = fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
+		out.Values, err = q.values(ctx, m, src)
 	}
 	if err != nil {
-		return ReleaseAnswer{}, fieldFault(err, "", map[string]string{"scores": "values"})
+		return ReleaseAnswer{}, renamed(err, "scores", "values")
 	}
 	charge := ""
 	if q.Plan != nil {
@@ -204,57 +178,87 @@ func bound(x float64) string {
 	return decimal.Short(x)
 }
 
-// values runs a mechanism on each of the values, which for all but real noise are whole numbers.
-func (q ReleaseRequest) values(ctx context.Context, m profiles.Mechanism, src rand.Source) ([]*float64, error) {
-	var noise []int64
-	var scale, grid float64
-	var err error
-	switch x := m.(type) {
-	case choice.Threshold, choice.SelectPartitions:
-		err = eachWhole(q.Values, 0, 1<<53)
-	case drawing:
-		if err = eachWhole(q.Values, -1<<53, 1<<53); err == nil {
-			noise, err = x.Draw(src, len(q.Values))
-			err = fault.In("mechanism", err)
+// scoreless is an error for keys that go with scores alone.
+func (q ReleaseRequest) scoreless(m profiles.Mechanism, why string) error {
+	if q.Monotone || q.Sensitivity != nil {
+		return fault.New("sensitivity", "and monotone are of no use to %s, %s", m.Name(), why)
+	}
+	return nil
+}
+
+// A runner runs a mechanism on a value, the next after those before.
+type runner func(v float64) (y float64, shown bool, err error)
+
+// runner returns what runs a mechanism. The values are known to be whole numbers in its range, except of real noise.
+func (q ReleaseRequest) runner(m profiles.Mechanism, src rand.Source) (runner, error) {
+	whole := func(low, high float64, why string) error {
+		if err := q.scoreless(m, why); err != nil {
+			return err
 		}
+		return eachWhole(q.Values, low, high)
+	}
+	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
+		m = realNoise{m, d.(scaled)}
+	}
+	switch x := m.(type) {
+	case choice.Threshold:
+		return func(v float64) (float64, bool, error) {
+			shown, y, err := x.Release(int64(v), src)
+			return y, shown, err
+		}, whole(0, 1<<53, "whose counts change by 1 for a person")
+	case choice.SelectPartitions:
+		return func(v float64) (float64, bool, error) {
+			shown, err := x.Keep(int64(v), src)
+			return 1, shown, err
+		}, whole(0, 1<<53, "whose counts change by 1 for a person")
+	case drawing:
+		if err := whole(-1<<53, 1<<53, "whose sensitivity is one of its own keys"); err != nil {
+			return nil, err
+		}
+		noise, err := x.Draw(src, len(q.Values))
+		return func(v float64) (float64, bool, error) {
+			n := noise[0]
+			noise = noise[1:]
+			return float64(int64(v) + n), true, nil
+		}, fault.In("mechanism", err)
 	case shuffler.Randomizer:
-		err = eachWhole(q.Values, 0, 1<<31)
+		if q.scoreless(m, "") != nil || m.Name() != "k-rr" {
+			return nil, fault.New("mechanism", "%s answers with a message and without a sensitivity; local-messages draws it, and k-rr is run here", m.Name())
+		}
+		return func(v float64) (float64, bool, error) {
+			message, err := x.Sample(int(v), src)
+			return float64(append(message, 0)[0]), true, err
+		}, eachWhole(q.Values, 0, 1<<31)
 	case responding:
-		err = eachWhole(q.Values, 0, float64(x.Categories()-1))
+		return func(v float64) (float64, bool, error) { return float64(x.Respond(int(v), src)), true, nil },
+			whole(0, float64(x.Categories()-1), "which takes the value of each record")
 	case scaled:
-		if m.Name() != "gaussian" && m.Name() != "laplace" {
+		add := map[string]func(rand.Source, float64, float64, float64) (float64, error){"laplace": profiles.AddLaplace, "gaussian": profiles.AddGaussian}[m.Name()]
+		switch {
+		case q.Monotone:
+			return nil, fault.New("monotone", "is of no use to %s, which has no scores", m.Name())
+		case add == nil:
 			return nil, fault.New("mechanism", "%s is not gaussian or laplace, whose noise is added to numbers", m.Name())
 		}
-		scale, err = q.scale(m.Name(), x.NoiseMultiplier())
-		grid = math.Ldexp(1, math.Ilogb(scale)-30) // depends on nothing else
+		scale, err := q.scale(m.Name(), x.NoiseMultiplier())
+		grid := math.Ldexp(1, math.Ilogb(scale)-30) // depends on nothing else
+		return func(v float64) (float64, bool, error) {
+			y, err := add(src, v, scale, grid)
+			return y, true, err
+		}, err
 	}
+	return nil, fault.New("mechanism", "%s is not run here; exponential, permute-and-flip, noisy-max, threshold, select-partitions, majority, gaussian, laplace, discrete-gaussian, discrete-laplace, skellam, summed-noise, randomized-response and k-rr are", m.Name())
+}
+
+// values runs a mechanism on each of the values.
+func (q ReleaseRequest) values(ctx context.Context, m profiles.Mechanism, src rand.Source) ([]*float64, error) {
+	one, err := q.runner(m, src)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*float64, len(q.Values))
 	for i, v := range q.Values {
-		y, shown := 1.0, true
-		switch x := m.(type) {
-		case choice.Threshold:
-			shown, y, err = x.Release(int64(v), src)
-		case choice.SelectPartitions:
-			shown, err = x.Keep(int64(v), src)
-		case drawing:
-			y = float64(int64(v) + noise[i])
-		case shuffler.Randomizer:
-			var message shuffler.Message
-			if message, err = x.Sample(int(v), src); err == nil {
-				y = float64(message[0])
-			}
-		case responding:
-			y = float64(x.Respond(int(v), src))
-		case scaled:
-			if m.Name() == "laplace" {
-				y, err = profiles.AddLaplace(src, v, scale, grid)
-			} else {
-				y, err = profiles.AddGaussian(src, v, scale, grid)
-			}
-		}
+		y, shown, err := one(v)
 		if err != nil {
 			return nil, fault.In(fmt.Sprintf("values[%d]", i), err)
 		}
@@ -292,29 +296,10 @@ func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) 
 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
 type PateAnswerRequest struct {
-	Votes      [][]int64   `json:"votes"`            // a row for each query, a column for each class
-	Labels     bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
-	Classes    int         `json:"classes,omitempty" help:"number of classes, for labels"`
-	Teachers   int64       `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
-	Mechanism  string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
-	Threshold  *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
-	Sigma1     *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
-	Sigma2     *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
-	Gamma      *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
-	Baseline   [][]float64 `json:"baseline,omitempty"` // the student's class probabilities
-	Confidence *float64    `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
-	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number"`
-	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
-	TestSeed   Decimal     `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	PateMechanism
+	Confidence *float64 `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
+	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
-
-	Table *ballots.Votes `json:"-"` // stands for Votes where a front end has read them
-}
-
-// cost returns the votes as their cost is asked for.
-func (q PateAnswerRequest) cost() PateVotes {
-	return PateVotes{Ballots: Ballots{Votes: q.Votes, Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers, Table: q.Table}, Mechanism: q.Mechanism, Threshold: q.Threshold,
-		Sigma1: q.Sigma1, Sigma2: q.Sigma2, Gamma: q.Gamma, Baseline: q.Baseline, Rounded: q.Rounded, MaxAnswers: q.MaxAnswers}
 }
 
 // PateLabels has a class for each query, -1 where there is none, and whether the teachers have answered, which is
@@ -330,36 +315,33 @@ func (q PateAnswerRequest) shape() error {
 	if (q.Mechanism == "interactive") != (q.Confidence != nil) {
 		return shape("%s: must be given with interactive, and with nothing else", "confidence")
 	}
-	return q.cost().shape()
+	return q.PateMechanism.shape()
 }
 
 // PateAnswer labels queries. After the largest number of answers no more are given.
 func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
-	fail := func(err error) (PateLabels, error) { return PateLabels{}, fieldFault(err, "", nil) }
 	if err := ready(&q); err != nil {
 		return PateLabels{}, err
 	}
-	a, err := q.cost().aggregator()
+	a, err := q.aggregator()
 	if err != nil {
 		return PateLabels{}, err
 	}
 	if i, ok := a.(pate.Interactive); ok {
 		if a, err = pate.NewInteractive(i.Threshold, *q.Confidence, i.Sigma1, i.Sigma2, i.Rounded); err != nil {
-			return fail(err)
+			return PateLabels{}, err
 		}
 	}
-	if q.Table == nil {
-		if q.Table, err = q.cost().read(); err != nil {
-			return fail(err)
-		}
+	v, err := q.read(nil)
+	if err != nil {
+		return PateLabels{}, err
 	}
-	v := q.Table
 	if q.Baseline != nil {
 		if len(q.Baseline) != v.Queries() {
-			return fail(fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries()))
+			return PateLabels{}, fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries())
 		}
 		if _, err := ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
-			return fail(err)
+			return PateLabels{}, err
 		}
 	}
 	src, given := testSource(q.TestSeed), 0
@@ -371,7 +353,7 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		x := pate.Answer{Class: -1}
 		if q.MaxAnswers == nil || given < *q.MaxAnswers {
 			if x, err = pateLabel(a, q, v, i, src); err != nil {
-				return fail(fault.In(fmt.Sprintf("votes[%d]", i), err))
+				return PateLabels{}, fault.In(fmt.Sprintf("votes[%d]", i), err)
 			}
 		}
 		out.Labels[i], out.Answered[i] = x.Class, x.Answered
@@ -379,7 +361,7 @@ func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 			given++
 		}
 	}
-	charge, err := s.pay(ctx, q.Spend, q.cost().steps(v.Queries()))
+	charge, err := s.pay(ctx, q.Spend, q.steps(v.Queries()))
 	if err != nil || charge != "" {
 		return PateLabels{Charge: charge}, err
 	}
@@ -472,7 +454,7 @@ func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApp
 	}
 	a, err := q.apply(ctx, testSource(q.TestSeed))
 	if err != nil {
-		return LabelApplied{}, fieldFault(err, "", nil)
+		return LabelApplied{}, err
 	}
 	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
 	if err != nil || charge != "" {
@@ -520,4 +502,230 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 		}
 	}
 	return a, nil
+}
+
+// What follows draws batches for training loops in other languages. Batches are secrets: a door with
+// many users has no such operation.
+
+// DrawRequest asks for the first batches of a run.
+type DrawRequest struct {
+	// Sampling is a scheme as a step of a plan has it, such as {"poisson": {"rate": 0.004}}.
+	Sampling   json.RawMessage `json:"sampling"`
+	Population Decimal         `json:"population" in:"whole [1, 2^53]" help:"number of records {N}"`
+	// Batches is a multiple of those of an epoch where the scheme has epochs; one epoch, or one batch, if not given.
+	Batches Decimal `json:"batches,omitempty" in:"whole [1, 33554432]" help:"{number} of batches"`
+	// TestSeed makes the same batches again, which whoever knows it can do as well.
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the batches"`
+}
+
+// DrawAnswer lists, for each batch, the indices of its records in ascending order, each as often as it is in the batch.
+type DrawAnswer struct {
+	Batches [][]int64 `json:"batches" py:",return"`
+}
+
+// mostDrawn bounds the batches and the records of one answer, which takes some 16 bytes for each.
+const mostDrawn = 1 << 25
+
+// perDraw returns how many batches a scheme draws together, and how many batches and records it holds then, on average.
+func perDraw(s subsample.Sampler, population float64) (batches int64, held float64) {
+	switch x := s.(type) {
+	case subsample.Poisson:
+		return 1, 1 + x.Rate()*population
+	case subsample.FixedSize:
+		return 1, 1 + float64(x.Batch())
+	case allocation.Resampled:
+		return x.Resamples(), float64(x.Resamples()) * (1 + float64(x.Batch()))
+	case allocation.Truncated:
+		return 1, 1 + x.Rate()*population
+	case allocation.Random:
+		p := x.Parameters()
+		steps := p["steps"].(int64)
+		uses, _ := p["uses"].(int64)
+		batches, held = steps, float64(steps)+population*float64(max(uses, 1))
+		if first, ok := p["first"].(int64); ok {
+			batches = first
+		}
+		return batches, held
+	case allocation.Shuffle:
+		batches = x.Parameters()["batches"].(int64)
+		return batches, float64(batches) + population
+	}
+	return 1, 1 + population
+}
+
+// scheme reads the scheme by the reader of plans.
+func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
+	if len(q.Sampling) == 0 {
+		return nil, fault.New("sampling", "is missing; must be a sampling scheme as in a step of a plan")
+	}
+	of, err := step(ctx, `"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":%s`, q.Sampling)
+	if err != nil {
+		return nil, err
+	}
+	switch s := of.Sampling.(type) {
+	case allocation.Shuffle:
+		if _, ok := s.Parameters()["unused"]; ok {
+			return nil, fault.New("sampling.shuffle.unused", "is for batches that are drawn elsewhere; here a short last batch is kept")
+		}
+		return s, nil
+	case subsample.Sampler:
+		return s, nil
+	case nil:
+		return nil, fault.New("sampling", "none draws nothing: every record takes part")
+	default:
+		return nil, fault.New("sampling", "%s draws nothing: its batches may be public", s.Name())
+	}
+}
+
+// draw returns the first batches of a run, by the randomness of the operating system. Another request begins another
+// run: where a scheme has epochs, with an epoch.
+func (s *Service) draw(ctx context.Context, q DrawRequest) (DrawAnswer, error) {
+	scheme, err := q.scheme(ctx)
+	if err != nil {
+		return DrawAnswer{}, err
+	}
+	population := q.Population.whole()
+	count, held := perDraw(scheme, float64(population))
+	if count == 0 {
+		return DrawAnswer{}, fault.New("sampling.random-allocation.first", "0 draws nothing")
+	}
+	if q.Batches != "" {
+		each := count
+		if count = q.Batches.whole(); count%each != 0 {
+			return DrawAnswer{}, fault.New("batches", "%d is not a multiple of %d, the batches of an epoch", count, each)
+		}
+		held *= float64(count / each)
+	}
+	if held > mostDrawn {
+		return DrawAnswer{}, fault.New("batches", "%d are about %s batches and records, more than %d", count, decimal.Short(held), mostDrawn)
+	}
+	batches, err := scheme.Batches(testSource(q.TestSeed), population)
+	if err != nil {
+		return DrawAnswer{}, err
+	}
+	out := make([][]int64, 0, count)
+	for picks := range batches {
+		batch := make([]int64, 0, len(picks))
+		for _, p := range picks {
+			for range p.Copies {
+				batch = append(batch, p.Index)
+			}
+		}
+		if out = append(out, batch); int64(len(out)) == count {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return DrawAnswer{}, err
+		}
+	}
+	return DrawAnswer{Batches: out}, nil
+}
+
+// What follows draws the messages of users, and estimates what they say together. A message is drawn on the user's device: a door
+// with many users has no such operation.
+
+// LocalKind names a randomizer.
+type LocalKind struct {
+	Mechanism  string  `json:"mechanism" one:"k-rr,unary,subset-selection,hadamard,local-hash" help:"one of k-rr, unary, subset-selection, hadamard, local-hash"`
+	Epsilon    Decimal `json:"epsilon" in:"(0, 50]" help:"local {ε} of each message"`
+	Categories Decimal `json:"categories" in:"whole [2, 10000]" help:"number {k} of values, which are 0 to k − 1"`
+	Size       Decimal `json:"size,omitempty" in:"whole [1, 65536]" help:"{size} of the sets of subset-selection (default: k/(e^ε + 1), at least 1), or of the hashes of local-hash (default 4)"`
+}
+
+// LocalMessagesRequest asks for a message of each value.
+type LocalMessagesRequest struct {
+	LocalKind
+	Values []int `json:"values"`
+	// TestSeed makes the same messages again, which whoever knows it can do as well.
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the messages"`
+}
+
+// LocalMessages has a message for each value.
+type LocalMessages struct {
+	Messages [][]int `json:"messages" py:",return"`
+}
+
+// LocalEstimatesRequest asks what messages say of the number of users with each value.
+type LocalEstimatesRequest struct {
+	LocalKind
+	Messages [][]int `json:"messages"`
+}
+
+// LocalEstimates has an estimate for each value that can be sent.
+type LocalEstimates struct {
+	Estimates []LocalEstimate `json:"estimates" py:",return"`
+}
+
+// LocalEstimate is how many users hold a value, without bias, and its standard deviation.
+type LocalEstimate struct {
+	Value     int    `json:"value"`
+	Count     Number `json:"count"`
+	Deviation Number `json:"deviation"`
+}
+
+// randomizer returns the randomizer; without a size the one that estimates best, or 4 for hashes.
+func (q LocalKind) randomizer() (r shuffler.Randomizer, err error) {
+	epsilon, categories, size := q.Epsilon.float(), int(q.Categories.whole()), int(q.Size.whole())
+	switch q.Mechanism {
+	case "k-rr":
+		r, err = shuffler.NewKRR(epsilon, categories)
+	case "unary":
+		r, err = shuffler.NewOptimizedUnary(epsilon, categories)
+	case "subset-selection":
+		if size == 0 {
+			size = shuffler.BestSize(epsilon, categories)
+		}
+		r, err = shuffler.NewSubsetSelection(epsilon, categories, size)
+	case "hadamard":
+		r, err = shuffler.NewHadamard(epsilon, categories)
+	case "local-hash":
+		r, err = shuffler.NewLocalHash(epsilon, cmp.Or(size, 4), true)
+	default:
+		return r, oneOf("mechanism", q.Mechanism, "k-rr", "unary", "subset-selection", "hadamard", "local-hash")
+	}
+	return r, renamed(err, q.Mechanism, "")
+}
+
+// localMessages draws messages, by the randomness of the operating system.
+func (s *Service) localMessages(ctx context.Context, q LocalMessagesRequest) (out LocalMessages, err error) {
+	r, err := q.randomizer()
+	if err != nil {
+		return out, err
+	}
+	src := testSource(q.TestSeed)
+	out.Messages = make([][]int, len(q.Values))
+	for i, v := range q.Values {
+		if err := ctx.Err(); err != nil {
+			return LocalMessages{}, err
+		}
+		if most := q.Categories.whole() - 1; int64(v) > most {
+			return LocalMessages{}, fault.New("values", "%d is not in [0, %d]", v, most)
+		}
+		m, err := r.Sample(v, src)
+		if err != nil {
+			return LocalMessages{}, err
+		}
+		out.Messages[i] = append([]int{}, m...) // also of a set without a member
+	}
+	return out, nil
+}
+
+// localEstimates counts what messages say.
+func (s *Service) localEstimates(ctx context.Context, q LocalEstimatesRequest) (out LocalEstimates, err error) {
+	r, err := q.randomizer()
+	if err != nil {
+		return out, err
+	}
+	messages := make([]shuffler.Message, len(q.Messages))
+	for i, m := range q.Messages {
+		messages[i] = m
+	}
+	found, err := r.Estimates(messages, int(q.Categories.whole()))
+	if err != nil {
+		return out, err
+	}
+	for v, e := range found {
+		out.Estimates = append(out.Estimates, LocalEstimate{Value: v, Count: Number(e.Count), Deviation: Number(e.Deviation)})
+	}
+	return out, ctx.Err()
 }

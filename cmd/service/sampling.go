@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -18,7 +21,7 @@ import (
 )
 
 // This file compares the schemes of sampling for one mechanism: for a number of steps, under
-// substitution, or for a number of epochs (sampling_epochs.go).
+// substitution, or for a number of epochs.
 
 // SamplingRequest describes the mechanism and its samples. Subset is for the schemes of
 // MUST.
@@ -34,10 +37,10 @@ type SamplingRequest struct {
 	// With Epochs, all ways to draw batches are compared for so many epochs, under Neighbors
 	// (zero-out if not given, which all of them have), with the noise for TargetEpsilon (that
 	// of Poisson sampling if not given). Cap is that of truncated-poisson.
-	Epochs        Decimal  `json:"epochs,omitempty" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
-	Neighbors     string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
-	TargetEpsilon Decimals `json:"target-epsilon,omitempty" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for, several with commas between them (default that of poisson)"`
-	Cap           Decimal  `json:"cap,omitempty" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
+	Epochs        Decimal  `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"compare all ways to draw batches for this number {E} of epochs"`
+	Neighbors     string   `json:"neighbors,omitempty" with:"epochs" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out, for --epochs"`
+	TargetEpsilon Decimals `json:"target-epsilon,omitempty" with:"epochs" in:"[0, inf)" help:"with --epochs: the {ε} that the noise is told for, several with commas between them (default that of poisson)"`
+	Cap           Decimal  `json:"cap,omitempty" with:"epochs" help:"with --epochs: largest batch {B} of truncated-poisson (default mean + 4.5 standard deviations)"`
 	Narrowing
 	Limits
 }
@@ -108,37 +111,20 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 		r.base, err = profiles.NewLaplaceMechanism(r.noise)
 	}
 	if err != nil {
-		return r, fieldFault(err, q.Mechanism, nil)
+		return r, renamed(err, q.Mechanism, "")
 	}
 	if err := r.readEpochs(q); err != nil {
 		return r, err
 	}
-	if r.opts, err = q.Limits.options(ctx); err != nil || q.Recursion == "" {
+	if r.opts, err = q.Limits.options(ctx, Narrowing{}); err != nil || q.Recursion == "" {
 		return r, err
 	}
 	r.recursion = q.Recursion.whole()
 	// The context has the work of recursions: one takes what is left of it, and not a part that is kept for it.
 	unlimited := q.Limits
 	unlimited.Work = ""
-	r.narrowed, err = accountantOptions(context.WithValue(ctx, mostKey{}, nil), unlimited, q.Narrowing)
+	r.narrowed, err = unlimited.options(context.WithValue(ctx, mostKey{}, nil), q.Narrowing)
 	return r, err
-}
-
-// shape checks which keys are there: some are for an epoch budget only.
-func (q SamplingRequest) shape() error {
-	if q.Epochs == "" {
-		for _, k := range []struct {
-			key   string
-			given bool
-		}{{"neighbors", q.Neighbors != ""}, {"target-epsilon", q.TargetEpsilon != nil}, {"cap", q.Cap != ""}} {
-			if k.given {
-				return shape("%s needs %s", k.key, "epochs")
-			}
-		}
-	} else if q.Steps != "" {
-		return shape("%s and %s exclude each other", "epochs", "steps")
-	}
-	return nil
 }
 
 // readEpochs reads what is for an epoch budget only.
@@ -187,45 +173,129 @@ func (s *Service) sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 		Batch: r.batch, BaseEpsilon: Number(r.epsilon), Delta: Number(r.delta), Steps: r.steps}
 	if r.epochs > 0 {
 		out.Neighbors, out.Epochs, out.Cap, out.BaseEpsilon, out.Steps = r.neighbors.String(), Number(r.epochs), r.cap, 0, 0
-		return s.byEpochs(ctx, r, out)
 	}
-	const schemes = 6
-	report(ctx, Progress{Total: schemes})
+	rows := r.rows()
+	parts := len(rows)
+	if r.epochs > 0 {
+		rows = r.epochsRows()
+		parts = 2 * len(rows) // the noise of each follows
+	}
 	var plans [][]accountant.Step
-	poisson, own := Scheme{Scheme: "poisson"}, sharing(ctx, schemes)
-	if r.batch > r.population {
-		poisson.NotApplicable = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
-	} else if err := poisson.limited(own, r.poisson(own, &poisson)); err != nil {
-		return SamplingAnswer{}, err
-	}
-	plans = append(plans, nil)
-	out.Schemes = append(out.Schemes, poisson)
-	for _, c := range []struct {
-		name   string
-		subset bool
-		make   func() (subsample.FixedSize, error)
-	}{
-		{"without-replacement", false, func() (subsample.FixedSize, error) { return subsample.NewWithoutReplacement(r.population, r.batch) }},
-		{"with-replacement", false, func() (subsample.FixedSize, error) { return subsample.NewWithReplacement(r.population, r.batch) }},
-		{"must-ow", true, func() (subsample.FixedSize, error) { return subsample.NewMustOW(r.population, r.subset, r.batch) }},
-		{"must-wo", true, func() (subsample.FixedSize, error) { return subsample.NewMustWO(r.population, r.subset, r.batch) }},
-		{"must-ww", true, func() (subsample.FixedSize, error) { return subsample.NewMustWW(r.population, r.subset, r.batch) }},
-	} {
-		report(ctx, Progress{Done: len(out.Schemes), Total: schemes})
-		row, ctx := Scheme{Scheme: c.name}, sharing(ctx, schemes-len(out.Schemes))
-		var steps []accountant.Step
-		if c.subset && r.subset == 0 {
-			row.NotApplicable = "needs a subset"
-		} else if f, err := c.make(); err != nil {
-			row.NotApplicable = fieldFault(err, c.name, nil).Error()
-		} else if err := row.limited(ctx, r.fixed(ctx, &row, f)); err != nil {
+	for i, row := range rows {
+		report(ctx, Progress{Done: i, Total: parts})
+		ctx := sharing(ctx, parts-i)
+		line, plan, err := r.line(ctx, row)
+		if err = line.limited(ctx, err); err != nil {
 			return SamplingAnswer{}, err
-		} else {
-			steps = []accountant.Step{{Name: c.name, Mechanism: r.base, Sampling: f, Count: r.steps}}
 		}
-		out.Schemes, plans = append(out.Schemes, row), append(plans, steps)
+		out.Schemes, plans = append(out.Schemes, line), append(plans, plan)
+	}
+	if r.epochs > 0 {
+		if r.target == 0 && out.Schemes[0].Epsilon != nil {
+			r.target = float64(out.Schemes[0].Epsilon.Upper) // of Poisson sampling
+		}
+		out.TargetEpsilon = Number(r.target)
+		if err := r.noises(ctx, out.Schemes, plans); err != nil {
+			return SamplingAnswer{}, err
+		}
 	}
 	return out, r.narrow(ctx, out.Schemes, plans)
+}
+
+// A samplingRow is a way to draw samples, with its steps.
+type samplingRow struct {
+	name string
+	plan func(profiles.Mechanism) ([]accountant.Step, error)
+	// aligned has the aligned profile that is told; nil for none.
+	aligned *subsample.FixedSize
+	err     error // why there are no steps
+}
+
+// A fixedScheme makes samples of a fixed size.
+type fixedScheme struct {
+	name string
+	make func(population, subset, batch int64) (subsample.FixedSize, error)
+}
+
+// mustSchemes are those of MUST, which need a subset.
+var mustSchemes = []fixedScheme{{"must-ow", subsample.NewMustOW}, {"must-wo", subsample.NewMustWO}, {"must-ww", subsample.NewMustWW}}
+
+// again is so many runs on samples of a scheme.
+func again(name string, s subsample.Scheme, count int64) func(profiles.Mechanism) ([]accountant.Step, error) {
+	return func(b profiles.Mechanism) ([]accountant.Step, error) {
+		return []accountant.Step{{Name: name, Mechanism: b, Sampling: s, Count: count}}, nil
+	}
+}
+
+// rows returns the rows for a number of steps. The aligned profile of Poisson sampling is that of sampling without replacement at
+// the same rate.
+func (r samplingRun) rows() []samplingRow {
+	var rows []samplingRow
+	for i, c := range append([]fixedScheme{
+		{"without-replacement", func(n, _, b int64) (subsample.FixedSize, error) { return subsample.NewWithoutReplacement(n, b) }},
+		{"with-replacement", func(n, _, b int64) (subsample.FixedSize, error) { return subsample.NewWithReplacement(n, b) }},
+	}, mustSchemes...) {
+		if i >= 2 && r.subset == 0 {
+			rows = append(rows, samplingRow{name: c.name, err: &fault.Error{Problem: "needs a subset"}})
+			continue
+		}
+		s, err := c.make(r.population, r.subset, r.batch)
+		if err != nil {
+			err = &fault.Error{Problem: renamed(err, c.name, "").Error()}
+		}
+		rows = append(rows, samplingRow{c.name, again(c.name, s, r.steps), &s, err})
+	}
+	poisson := samplingRow{name: Poisson, aligned: rows[0].aligned}
+	if r.batch > r.population {
+		poisson.err = fault.New("batch", "the batch, %d, is above the population, %d", r.batch, r.population)
+	} else {
+		s, err := subsample.NewPoisson(float64(r.batch) / float64(r.population))
+		poisson.plan, poisson.err = again(Poisson, s, r.steps), err
+	}
+	return append([]samplingRow{poisson}, rows...)
+}
+
+// line returns what a way to draw samples costs, and its steps, nil if it is not applicable.
+func (r samplingRun) line(ctx context.Context, row samplingRow) (Scheme, []accountant.Step, error) {
+	line := Scheme{Scheme: row.name}
+	plan, err := []accountant.Step(nil), row.err
+	if err == nil {
+		plan, err = row.plan(r.base)
+	}
+	if err == nil && row.aligned != nil {
+		if err := line.align(*row.aligned, r.base, r.epsilon); err != nil {
+			return line, nil, err
+		}
+	}
+	if wrong := reached(ctx); wrong != nil && err == nil {
+		return line, nil, wrong
+	}
+	var acct *accountant.Accountant
+	if err == nil {
+		acct, err = newAccountant(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: plan}, r.opts)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return line, nil, ctx.Err()
+		}
+		if f := new(fault.Error); errors.As(err, &f) {
+			line.NotApplicable = f.Problem // the scheme has no bound here
+			err = nil
+		}
+		return line, nil, err
+	}
+	iv, err := acct.Epsilon(ctx, r.delta)
+	if err != nil {
+		return line, nil, err
+	}
+	if line.Steps = acct.Runs(); row.name == RandomAllocation || row.name == Shuffle {
+		line.Steps, line.Epochs = 0, acct.Runs()
+	}
+	line.Warnings = iv.Warnings
+	if line.found(iv); r.epochs > 0 {
+		line.NumericalWidth = nil
+	}
+	return line, plan, nil
 }
 
 // sharing returns a context for the first of so many rows, with its part of the work that is left.
@@ -323,64 +393,25 @@ func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.St
 	return sum, ok
 }
 
-// fixed fills in the line of a scheme of a fixed size.
-func (r samplingRun) fixed(ctx context.Context, row *Scheme, s subsample.FixedSize) error {
-	points, err := s.Aligned(r.base, append(alignedGrid(), r.epsilon))
+// align fills in the aligned profile of a scheme, at the ε of the unsampled mechanism and, for pictures, all over.
+func (row *Scheme) align(s subsample.FixedSize, base profiles.Mechanism, epsilon float64) error {
+	points, err := s.Aligned(base, append(alignedGrid(), epsilon))
 	if err != nil {
 		return err
 	}
 	last := len(points) - 1
-	row.Aligned = points[:last]
-	row.amplified(s.InclusionProbability(), s.ExpectedDistinct(), points[last])
-	return r.compose(ctx, row, s)
-}
-
-// poisson fills in the line of Poisson sampling, whose aligned profile is that of
-// sampling without replacement at the same rate.
-func (r samplingRun) poisson(ctx context.Context, row *Scheme) error {
-	rate := float64(r.batch) / float64(r.population)
-	s, err := subsample.NewPoisson(rate)
-	if err != nil {
-		return err
+	if row.Scheme != Poisson {
+		row.Aligned = points[:last]
 	}
-	wor, err := subsample.NewWithoutReplacement(r.population, r.batch)
-	if err != nil {
-		return err
-	}
-	points, err := wor.Aligned(r.base, []float64{r.epsilon})
-	if err != nil {
-		return err
-	}
-	row.amplified(rate, float64(r.batch), points[0])
-	return r.compose(ctx, row, s)
-}
-
-func (row *Scheme) amplified(eta, distinct float64, at subsample.AlignedPoint) {
-	row.Eta, row.ExpectedDistinct = pointer(eta), pointer(distinct)
+	at := points[last]
+	row.Eta, row.ExpectedDistinct = pointer(s.InclusionProbability()), pointer(s.ExpectedDistinct())
 	row.AmplifiedEpsilon, row.AmplifiedDelta, row.Kind = pointer(at.Epsilon2), pointer(at.Delta2), at.Kind().String()
+	return nil
 }
 
 func pointer(x float64) *Number {
 	n := Number(x)
 	return &n
-}
-
-// compose fills in ε after all steps.
-func (r samplingRun) compose(ctx context.Context, row *Scheme, s subsample.Scheme) error {
-	if err := reached(ctx); err != nil {
-		return err
-	}
-	acct := accountant.New(accountant.Substitute, r.opts...)
-	if err := acct.Add(ctx, accountant.Step{Name: row.Scheme, Mechanism: r.base, Sampling: s}, r.steps); err != nil {
-		return err
-	}
-	iv, err := acct.Epsilon(ctx, r.delta)
-	if err != nil {
-		return err
-	}
-	row.Steps, row.Warnings = r.steps, iv.Warnings
-	row.found(iv)
-	return nil
 }
 
 // found fills in the interval of ε.
@@ -391,4 +422,83 @@ func (row *Scheme) found(iv accountant.Interval) {
 		numerical = max(iv.Gap.Proved.Upper-iv.Gap.Proved.Lower, iv.Gap.Attack.Upper-iv.Gap.Attack.Lower)
 	}
 	row.NumericalWidth = pointer(numerical)
+}
+
+// What follows compares all ways to draw batches for the same number of epochs over the data:
+// what each costs with the same noise, and the noise that it needs for the same ε.
+
+// noiseAccuracy is that of the noise which a scheme needs.
+const noiseAccuracy = 1e-3
+
+// epochsRows returns the rows of a table for epochs; of truncated-poisson with the cap that was asked for.
+func (r samplingRun) epochsRows() (rows []samplingRow) {
+	for _, name := range Batchings {
+		s := schedule{examples: r.population, batch: r.batch, rate: float64(r.batch) / float64(r.population), cap: r.cap, name: name}
+		err := r.schedule(&s)
+		rows = append(rows, samplingRow{name: name, plan: s.plan, err: err})
+	}
+	if r.subset == 0 {
+		return rows
+	}
+	for _, c := range mustSchemes {
+		s := schedule{examples: r.population, batch: r.batch, name: Poisson}
+		err := r.schedule(&s)
+		var f subsample.FixedSize
+		if err == nil {
+			f, err = c.make(r.population, r.subset, r.batch)
+		}
+		rows = append(rows, samplingRow{name: c.name, plan: again("", f, s.steps), err: renamed(err, c.name, "")})
+	}
+	return rows
+}
+
+// schedule fills in the steps of an epoch budget.
+func (r samplingRun) schedule(s *schedule) (err error) {
+	if r.batch > r.population {
+		return fault.New("batch", "%d is above the population, %d", r.batch, r.population)
+	}
+	rate := big.NewRat(r.batch, r.population)
+	if s.byEpochs() {
+		if err := s.epoch(rate); err != nil {
+			return err
+		}
+	}
+	return s.length(decimal.Short(r.epochs), new(big.Rat).SetFloat64(r.epochs), rate)
+}
+
+// noises fills in the noise that each row needs for the target.
+func (r samplingRun) noises(ctx context.Context, rows []Scheme, plans [][]accountant.Step) error {
+	for i := range rows {
+		report(ctx, Progress{Done: len(rows) + i, Total: 2 * len(rows)})
+		if line := &rows[i]; line.Epsilon != nil && r.target > 0 {
+			ctx := sharing(ctx, len(rows)-i)
+			if err := line.limited(ctx, r.noiseFor(ctx, plans[i], line)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noiseFor fills in the noise with which the scheme is proved to cost the target.
+func (r samplingRun) noiseFor(ctx context.Context, steps []accountant.Step, line *Scheme) error {
+	goal := accountant.Goal{Epsilon: r.target, Delta: r.delta, Solve: accountant.NoiseMultiplier}
+	c, err := accountant.Calibrate(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: steps}, goal, append(slices.Clip(r.opts), accountant.WithAccuracy(noiseAccuracy))...)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, parallel.ErrWork):
+		return err
+	case err != nil:
+		line.Warnings = append(line.Warnings, fmt.Sprintf("no noise was found for ε = %v: %v", r.target, err))
+		return nil
+	}
+	noise := c.Value
+	if c.Factor { // of a last epoch that is cut short
+		noise *= r.noise
+	}
+	if !math.IsInf(noise, 1) {
+		line.NoiseNeeded = pointer(noise)
+	}
+	return nil
 }

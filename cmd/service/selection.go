@@ -137,41 +137,31 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 	if q.Plan == nil {
 		c.declared, c.eps = true, *q.CandidateEpsilon
 		c.dl = orZero(q.CandidateDelta)
-		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
-		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
-			return c, fieldFault(err, "", own)
+		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err == nil {
+			c.both, err = declaredCandidate(c.eps, c.dl)
 		}
-		if c.both, err = declaredCandidate(c.eps, c.dl); err != nil {
-			return c, fieldFault(err, "", own)
-		}
-		if c.dl == 0 {
-			if c.curve, err = rdp.Pure(c.eps); err != nil {
-				return c, fieldFault(err, "", own)
-			}
+		if err == nil && c.dl == 0 {
+			c.curve, err = rdp.Pure(c.eps)
 		}
 		c.smooth = c.bound
-		return c, nil
+		return c, renamed(err, "epsilon", "candidate-epsilon", "delta", "candidate-delta")
 	}
 	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return c, err
 	}
 	_, work := parallel.Work(ctx)
-	if c.bound, err = selectBound(ctx, plan, 1e-4, work); err != nil {
+	a, err := newAccountant(ctx, plan, []accountant.Option{accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(work / selectShare)})
+	if err != nil {
 		return c, err
 	}
-	a := plan.Accountant(accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(work/selectShare))
-	if err := a.AddPlan(ctx, plan); err != nil {
+	if c.bound, err = selectBound(ctx, a); err != nil {
 		return c, err
 	}
 	if c.both, err = a.Candidate(ctx); err != nil {
 		return c, err
 	}
-	smooth, err := selectBound(ctx, plan, 1e-3, work)
-	if err != nil {
-		return c, err
-	}
-	c.smooth = smooth.Interpolated()
+	c.smooth = c.bound.Interpolated()
 	if c.curve, err = plan.RDP(); err != nil {
 		c.curve = nil
 	}
@@ -198,13 +188,8 @@ const selectLeast = 1e-300
 // selectShare of the work of a question goes to each δ of one run.
 const selectShare = 20
 
-// selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
-// ε computed once.
-func selectBound(ctx context.Context, plan *accountant.Plan, accuracy, work float64) (selection.Bound, error) {
-	a := plan.Accountant(accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(work/selectShare))
-	if err := a.AddPlan(ctx, plan); err != nil {
-		return nil, err
-	}
+// selectBound returns the certified δ(ε) of a plan, each ε computed once.
+func selectBound(ctx context.Context, a *accountant.Accountant) (selection.Bound, error) {
 	least, err := a.Epsilon(ctx, selectLeast)
 	if err != nil {
 		return nil, err
@@ -258,7 +243,7 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 		cfg.Max = 0
 	}
 	law, err := cfg.Build()
-	return law, fieldFault(err, "", nil)
+	return law, err
 }
 
 // selectTable is how much ε reading one run from a table may cost.

@@ -3,15 +3,21 @@ package service
 import (
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant"
 )
 
 // such ε took nine seconds.
 func TestSelectFar(t *testing.T) {
-	plan, err := parsePlan(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
+	plan, err := PlanText("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n").parse(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := selectBound(t.Context(), plan, 1e-3, 2.5e8)
+	a, err := newAccountant(t.Context(), plan, []accountant.Option{accountant.WithAccuracy(1e-3), accountant.WithWorkLimit(2.5e8 / selectShare)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := selectBound(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -17,34 +20,89 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // This file has the table of operations and runs them by name. It assumes that a door
 // hands it one JSON object at a time, of at most MaxRequest bytes.
 
-// A Service answers requests; New makes one. It remembers the accountants of the latest
-// plans, and the ledgers that are open.
+// A Service answers requests; New makes one. It remembers the ledgers and the runs that are open.
 type Service struct {
 	files  Files
 	shared bool // ledgers are named by their paths
 
-	mu      sync.Mutex
-	ledgers map[string]Ledger
-	opened  int
-	runs    map[string]*ongoing
-	begun   int // of runs
-	// The accountants of the latest plans, oldest first: a question about the same
-	// plan does not start anew.
-	recent []*served
+	ledgers shelf[Ledger]
+	runs    shelf[*ongoing]
 }
 
 // New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
-func New(files Files) *Service { return &Service{files: files, ledgers: map[string]Ledger{}} }
+func New(files Files) *Service {
+	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*ongoing]("run")}
+}
 
 // NewShared returns a Service for a door with many users, where a name that one of them was given
 // must not mean another ledger to the next, or after a restart: ledgers are named by their paths,
 // are opened by files for every request, and none is in memory only.
-func NewShared(files Files) *Service { return &Service{files: files, shared: true} }
+func NewShared(files Files) *Service {
+	s := New(files)
+	s.shared = true
+	return s
+}
+
+// A shelf has what is open, by names such as run-1.
+type shelf[T any] struct {
+	what string
+
+	mu            sync.Mutex
+	begun, places int // so far, and those that are open or about to be
+	open          map[string]T
+}
+
+// maxOpen bounds what is open of a kind.
+const maxOpen = 1000
+
+func newShelf[T any](what string) shelf[T] { return shelf[T]{what: what, open: map[string]T{}} }
+
+// put opens something, which may take long, and returns its name. What is not to be kept has none.
+func (s *shelf[T]) put(open func() (v T, keep bool, err error)) (name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places >= maxOpen {
+		return "", fault.New(s.what, "%d are open already; close some", maxOpen)
+	}
+	s.places++
+	v, keep, err := func() (T, bool, error) {
+		s.mu.Unlock()
+		defer s.mu.Lock()
+		return open()
+	}()
+	if err != nil || !keep {
+		s.places--
+		return "", err
+	}
+	s.begun++
+	name = fmt.Sprintf("%s-%d", s.what, s.begun)
+	s.open[name] = v
+	return name, nil
+}
+
+// get returns what has a name.
+func (s *shelf[T]) get(name string) (v T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok = s.open[name]
+	return v, ok
+}
+
+// drop forgets what has a name.
+func (s *shelf[T]) drop(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.open[name]; ok {
+		delete(s.open, name)
+		s.places--
+	}
+}
 
 // MaxRequest is the longest request in JSON, in bytes: a plan, and twice the room that
 // quoting it usually takes.
@@ -61,25 +119,29 @@ const (
 	ScopeOwn    Scope = "own"    // is about what one door holds for one user; no shared door has it
 )
 
-// An operation is a line of the table: what it is called, what its answer is, and how a
-// request becomes one.
-type operation struct {
-	name, answer string
-	request      reflect.Type
-	result       reflect.Type
-	keys         []Key
-	several      []string // keys of lists, each of whose values has an answer of its own
-	scope        Scope
-	together     bool // its questions have the limits together
-	do           func(s *Service, ctx context.Context, q any) (any, error)
+// An Operation is a line of the table: something that a request can ask for.
+type Operation struct {
+	Name string
+	// Answer says what the answer is, for readers who know the command line.
+	Answer string
+	// Request and Result are the types of its request and its answer in Go.
+	Request, Result reflect.Type
+	Keys            []Key
+	// Several are the keys that take lists, each of whose values has an answer of its own.
+	Several []string
+	// Scope is what a user of a shared door needs to be allowed.
+	Scope Scope
+
+	together bool // its questions have the limits together
+	do       func(s *Service, ctx context.Context, q any) (any, error)
 }
 
 // does makes a line of the table. A request reaches do checked, with its presets, and under the limits that it has by itself
 // (Caps), which are for all that do asks; those of Limits are for one accountant, unless the line is all.
-func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
+func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) Operation {
 	q := reflect.TypeFor[Q]()
 	caps, ok := q.FieldByName("Caps")
-	return operation{name: name, answer: answer, request: q, result: reflect.TypeFor[A](), keys: keysOf(q), scope: ScopeRead, together: ok && len(caps.Index) == 1,
+	return Operation{Name: name, Answer: answer, Request: q, Result: reflect.TypeFor[A](), Keys: keysOf(q), Scope: ScopeRead, together: ok && len(caps.Index) == 1,
 		do: func(s *Service, ctx context.Context, q any) (any, error) { return do(s, ctx, *q.(*Q)) }}
 }
 
@@ -101,7 +163,7 @@ const maxAsked = 1000
 
 // lists makes a line of an operation that takes several values in some keys: do is asked for each of them, and each of one with
 // each of the next.
-func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) operation {
+func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string, keys ...string) Operation {
 	o := does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
@@ -129,24 +191,24 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 		}
 		return out, nil
 	}, answer)
-	o.several = keys
+	o.Several = keys
 	return o
 }
 
 // all has the questions of an operation share their limits.
-func (o operation) all() operation {
+func (o Operation) all() Operation {
 	o.together = true
 	return o
 }
 
 // needs sets the scope of an operation that does more than ask.
-func (o operation) needs(scope Scope) operation {
-	o.scope = scope
+func (o Operation) needs(scope Scope) Operation {
+	o.Scope = scope
 	return o
 }
 
 // operations are all that a request can ask for.
-var operations = append([]operation{
+var operations = append([]Operation{
 	does("version", (*Service).version, "as `version --json`"),
 	does("dpsgd", (*Service).dpsgd, "as `dpsgd --json`"),
 	does("epsilon", (*Service).epsilon, "as `epsilon --json`"),
@@ -175,39 +237,19 @@ var operations = append([]operation{
 	does("explain", (*Service).explain, "as `explain --json`: a list of one topic, or without a name of all"),
 }, owned...)
 
-// An Operation is something that a request can ask for.
-type Operation struct {
-	Name string
-	Keys []Key
-	// Several are the keys that take lists, each of whose values has an answer of its own.
-	Several []string
-	// Answer says what the answer is, for readers who know the command line.
-	Answer string
-	// Request and Result are the types of its request and its answer in Go.
-	Request, Result reflect.Type
-	// Scope is what a user of a shared door needs to be allowed.
-	Scope Scope
-}
-
 // Operations lists all that requests can ask for.
-func Operations() []Operation {
-	var all []Operation
-	for _, o := range operations {
-		all = append(all, Operation{Name: o.name, Keys: o.keys, Several: o.several, Answer: o.answer, Request: o.request, Result: o.result, Scope: o.scope})
-	}
-	return all
-}
+func Operations() []Operation { return slices.Clone(operations) }
 
 // NewRequest returns a pointer to an empty request of an operation, nil for a name of none.
 func NewRequest(name string) any {
 	if o := find(name); o != nil {
-		return reflect.New(o.request).Interface()
+		return reflect.New(o.Request).Interface()
 	}
 	return nil
 }
 
-func find(name string) *operation {
-	if i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name }); i >= 0 {
+func find(name string) *Operation {
+	if i := slices.IndexFunc(operations, func(o Operation) bool { return o.Name == name }); i >= 0 {
 		return &operations[i]
 	}
 	return nil
@@ -224,7 +266,7 @@ func (s *Service) Ask(ctx context.Context, name string, request any) (any, error
 // Ask is that of a Service for the operation that a request, a struct, belongs to.
 func Ask[A, Q any](ctx context.Context, s *Service, request Q) (answer A, err error) {
 	for _, o := range operations {
-		if o.request == reflect.TypeFor[Q]() {
+		if o.Request == reflect.TypeFor[Q]() {
 			x, err := o.ask(s, ctx, &request)
 			if err == nil {
 				answer = x.(A)
@@ -235,7 +277,7 @@ func Ask[A, Q any](ctx context.Context, s *Service, request Q) (answer A, err er
 	return answer, fault.New("op", "a %T is the request of no operation", request)
 }
 
-func (o operation) ask(s *Service, ctx context.Context, request any) (_ any, err error) {
+func (o Operation) ask(s *Service, ctx context.Context, request any) (_ any, err error) {
 	if err := ready(request); err != nil {
 		return nil, err
 	}
@@ -252,33 +294,21 @@ func (o operation) ask(s *Service, ctx context.Context, request any) (_ any, err
 	return o.do(s, ctx, request)
 }
 
-// Do runs the operation of this name for a request in JSON, whose keys are those of the
-// operation; id, op and timeout are passed over.
-func (s *Service) Do(ctx context.Context, name string, request []byte) (any, error) {
-	given, err := readObject(request)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKeys(request); err != nil {
-		return nil, err
-	}
-	return s.run(ctx, name, given)
-}
-
+// run asks an operation by its name, with the keys of a request.
 func (s *Service) run(ctx context.Context, name string, given object) (any, error) {
 	o := find(name)
 	if o == nil {
 		var names []string
 		for _, o := range operations {
-			names = append(names, o.name)
+			names = append(names, o.Name)
 		}
 		if name == "" {
 			return nil, fault.New("op", "is missing; must be one of %s", strings.Join(names, ", "))
 		}
 		return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
 	}
-	q := reflect.New(o.request).Interface()
-	if err := given.decode(q, o.keys); err != nil {
+	q := NewRequest(name)
+	if err := given.decode(q, o.Keys); err != nil {
 		return nil, err
 	}
 	return s.Ask(ctx, name, q)
@@ -286,25 +316,11 @@ func (s *Service) run(ctx context.Context, name string, given object) (any, erro
 
 // A Response is what a request is answered by: a result or an error.
 type Response struct {
-	ID     json.RawMessage
-	Result any
-	Error  *Error
+	ID     json.RawMessage `json:"id"`
+	Result any             `json:"result,omitempty"`
+	Error  *Error          `json:"error,omitempty"`
 	// Stack is where an error of the kind internal was raised: it is for the log, and not in the JSON.
-	Stack string
-}
-
-// MarshalJSON implements json.Marshaler: the key result or the key error is there.
-func (r Response) MarshalJSON() ([]byte, error) {
-	if r.Error != nil {
-		return Marshal(struct {
-			ID    json.RawMessage `json:"id"`
-			Error *Error          `json:"error"`
-		}{r.ID, r.Error})
-	}
-	return Marshal(struct {
-		ID     json.RawMessage `json:"id"`
-		Result any             `json:"result"`
-	}{r.ID, r.Result})
+	Stack string `json:"-"`
 }
 
 // The kinds of errors.
@@ -336,8 +352,8 @@ func NewError(kind string, err error) *Error {
 	if f := new(fault.Error); errors.As(err, &f) {
 		e.Field, e.Value, e.Allowed = strings.Join(f.Path, ": "), f.Value, f.Allowed
 	}
-	if field, _, ok := planField(err); ok {
-		e.Field = field
+	if wrong := new(plan.Error); errors.As(err, &wrong) {
+		e.Field = wrong.Field
 	}
 	return e
 }
@@ -420,28 +436,30 @@ func (h head) limited(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, cancel, nil
 }
 
+// kinds are those of errors, the first that fits; of others it is input.
+var kinds = []struct {
+	err  error
+	kind string
+}{
+	{ledger.ErrBusy, KindBusy}, {fourier.ErrTimeLimit, KindTimeout}, {ledger.ErrBudget, KindBudget}, {accountant.ErrInfeasible, KindInfeasible},
+	{errInternal, KindInternal}, {ErrStorage, KindStorage},
+}
+
 // failure is the error of a request in JSON.
 func (h head) failure(err error) *Error {
-	kind := KindInput
 	switch {
 	case errors.Is(err, ledger.ErrBusy): // also if what was waited for is a context of the ledger
-		kind = KindBusy
 	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
 		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(h.Timeout.float()))}
-	case errors.Is(err, fourier.ErrTimeLimit):
-		kind = KindTimeout
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case !errors.Is(err, fourier.ErrTimeLimit) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return &Error{Kind: KindCancelled, Message: "cancelled"}
-	case errors.Is(err, ledger.ErrBudget):
-		kind = KindBudget
-	case errors.Is(err, accountant.ErrInfeasible):
-		kind = KindInfeasible
-	case errors.Is(err, errInternal):
-		kind = KindInternal
-	case errors.Is(err, ErrStorage):
-		kind = KindStorage
 	}
-	return NewError(kind, err)
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return NewError(k.kind, err)
+		}
+	}
+	return NewError(KindInput, err)
 }
 
 // CancelRequest names the request that a door has cancelled.
@@ -456,4 +474,45 @@ func (s *Service) cancel(_ context.Context, q CancelRequest) (CancelRequest, err
 		return q, fault.New("request", "is missing; must be the id of a request")
 	}
 	return q, nil
+}
+
+// What follows has the version of the program that a Service is part of.
+
+// A release sets these by the linker, as .goreleaser.yaml and python/wheel.py do. Else the Go tool's own
+// notes in the binary are taken.
+var releaseVersion, releaseCommit, releaseDate string
+
+// VersionRequest asks for the version; it has no keys.
+type VersionRequest struct{}
+
+// VersionAnswer is the version of a program, the commit that it was built from and when
+// that was made (RFC 3339), and the version of the tools that built it.
+type VersionAnswer struct {
+	Version  string `json:"version" py:",return"`
+	Revision string `json:"revision,omitempty"`
+	Date     string `json:"date,omitempty"`
+	Go       string `json:"go"`
+}
+
+func (s *Service) version(context.Context, VersionRequest) (VersionAnswer, error) {
+	return Version(), nil
+}
+
+// Version takes the version from the binary.
+func Version() VersionAnswer {
+	v := VersionAnswer{releaseVersion, releaseCommit, releaseDate, runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	v.Version = cmp.Or(v.Version, info.Main.Version, "(devel)")
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = cmp.Or(v.Revision, s.Value)
+		case "vcs.time":
+			v.Date = cmp.Or(v.Date, s.Value)
+		}
+	}
+	return v
 }

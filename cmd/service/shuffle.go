@@ -24,7 +24,7 @@ type ShuffleRequest struct {
 	Delta      Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
 	Randomizer string   `json:"randomizer,omitempty" one:"pure,k-rr,unary,hadamard,local-hash" preset:"pure" help:"{what} each user runs: pure (any randomizer of this ε), k-rr, unary, hadamard or local-hash"`
 	Categories Decimal  `json:"categories,omitempty" in:"whole [2, 1e9]" help:"number {k} of categories of k-rr, or size of the hashes of local-hash (default 2)"`
-	Cohort     Decimal  `json:"cohort,omitempty" in:"whole [1, 1e10]" help:"number {c} of users who report in each round, drawn afresh and in secret (default: all)"`
+	Cohort     Decimal  `json:"cohort,omitempty" not:"cohort-rate" in:"whole [1, 1e10]" help:"number {c} of users who report in each round, drawn afresh and in secret (default: all)"`
 	CohortRate Decimal  `json:"cohort-rate,omitempty" in:"(0, 1)" help:"probability {q} of a user to report in a round, in place of --cohort"`
 	Colluding  Decimal  `json:"colluding,omitempty" in:"whole [0, 1e10]" preset:"0" help:"number {m} of users whose messages the adversary knows"`
 	Neighbors  string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" preset:"substitute" help:"neighbouring {relation}: add-remove (with --cohort-rate only), substitute or zero-out"`
@@ -44,9 +44,6 @@ type ShuffleAnswer struct {
 
 // shape checks which keys go together.
 func (q ShuffleRequest) shape() error {
-	if q.Cohort != "" && q.CohortRate != "" {
-		return shape("%s and %s exclude each other", "cohort", "cohort-rate")
-	}
 	if q.Categories != "" && q.Randomizer != "k-rr" && q.Randomizer != "local-hash" {
 		return fault.New("categories", "%s is for the randomizers k-rr and local-hash", q.Categories)
 	}
@@ -71,7 +68,7 @@ func (q ShuffleRequest) local() (m profiles.Mechanism, err error) {
 	default:
 		m, err = profiles.NewPure(eps)
 	}
-	return m, fieldFault(err, q.Randomizer, map[string]string{"size": "categories"})
+	return m, renamed(err, q.Randomizer, "", "size", "categories")
 }
 
 // scheme returns the shuffler of a request.
@@ -85,7 +82,7 @@ func (q ShuffleRequest) scheme() (s shuffler.Shuffler, err error) {
 	if err == nil {
 		s, err = s.WithColluding(q.Colluding.whole())
 	}
-	return s, fieldFault(err, "shuffler", nil)
+	return s, renamed(err, "shuffler", "")
 }
 
 // shuffle returns the ε of rounds behind a shuffler and states what it promises.
@@ -103,9 +100,9 @@ func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer,
 		return ShuffleAnswer{}, err
 	}
 	if _, err := scheme.Laws(m, relation); err != nil {
-		return ShuffleAnswer{}, fieldFault(err, "shuffler", nil)
+		return ShuffleAnswer{}, renamed(err, "shuffler", "")
 	}
-	opts, err := q.options(ctx)
+	opts, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return ShuffleAnswer{}, err
 	}
@@ -126,17 +123,13 @@ func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer,
 // statement says in plain words what the numbers promise, what they assume and what they leave out.
 func (q ShuffleRequest) statement(relation profiles.Relation, a ShuffleAnswer) string {
 	var b strings.Builder
-	var parts []string
-	for _, r := range a.Results {
-		parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", stated(r, max(0, r.Epsilon.Upper)), r.Delta), " ", glue))
-	}
 	change := map[profiles.Relation]string{
 		profiles.AddRemove:  "adding or removing one user",
 		profiles.Substitute: "replacing one user's values by others, in all rounds",
 		profiles.ZeroOut:    "replacing one user by an absent one, who sends what the randomizer says of nobody",
 	}[relation]
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
-	paragraph(&b, "", "", fmt.Sprintf("What the shuffler puts out in %s is %s private, with respect to %s.", rounds(a.Rounds), strings.Join(parts, " and "), change))
+	paragraph(&b, "", "", fmt.Sprintf("What the shuffler puts out in %s is %s, with respect to %s.", counted(a.Rounds, "one round", "%d rounds"), private(a.Results), change))
 	who := "All users report in each round."
 	switch {
 	case q.Cohort != "":
@@ -147,29 +140,16 @@ func (q ShuffleRequest) statement(relation profiles.Relation, a ShuffleAnswer) s
 	if q.Cohort != "" || q.CohortRate != "" {
 		who += " Nobody but the user and the shuffler learns who reports: a server that draws or sees the cohort has another price."
 	}
-	b.WriteString("\nAssumed:\n")
 	randomizer := fmt.Sprintf("Each user runs %s with ε = %s on its device, with fresh randomness for each message", a.Randomizer, decimal.Short(float64(a.Local)))
 	if a.Randomizer == "pure" {
 		randomizer = fmt.Sprintf("Each user runs one and the same randomizer of local ε ≤ %s on its device, whichever that is, with fresh randomness for each message", decimal.Short(float64(a.Local)))
 	}
-	for _, s := range []string{
-		randomizer + ". A response that is kept for later rounds is not covered.",
+	section(&b, "Assumed", randomizer+". A response that is kept for later rounds is not covered.",
 		"The shuffler is honest: it waits for all messages of a round and puts them out without senders and in an order that tells nothing. One message per user and round, of one length.",
 		who,
-		"Whether a user reports does not depend on its values; parameters were fixed beforehand, but a question may follow from earlier answers.",
-	} {
-		paragraph(&b, "  - ", "    ", s)
-	}
-	b.WriteString("\nNot covered:\n")
-	paragraph(&b, "  - ", "    ", fmt.Sprintf("A shuffler that is not honest: against it each message alone is ε = %s private in each round.", decimal.Short(math.Max(0, float64(a.Local)))))
-	paragraph(&b, "  - ", "    ", "A data set that a training loop shuffles: a loader that cuts batches is the sampling shuffle, and no shuffler.")
+		"Whether a user reports does not depend on its values; parameters were fixed beforehand, but a question may follow from earlier answers.")
+	section(&b, "Not covered",
+		fmt.Sprintf("A shuffler that is not honest: against it each message alone is ε = %s private in each round.", decimal.Short(math.Max(0, float64(a.Local)))),
+		"A data set that a training loop shuffles: a loader that cuts batches is the sampling shuffle, and no shuffler.")
 	return b.String()
-}
-
-// rounds counts rounds.
-func rounds(n int64) string {
-	if n == 1 {
-		return "one round"
-	}
-	return fmt.Sprintf("%d rounds", n)
 }

@@ -25,7 +25,7 @@ type MatrixOptimizeRequest struct {
 	Bands           Decimal  `json:"bands,omitempty" in:"whole [1, 4194304]" help:"number {p} of bands of banded and toeplitz (default the separation)"`
 	Buffers         Decimal  `json:"buffers,omitempty" in:"whole [1, 12]" help:"number {d} of buffers of a blt (default as many as gain)"`
 	Error           string   `json:"error,omitempty" one:"rmse,max" preset:"rmse" help:"{error} of prefix sums to make small: rmse, or max for the worst one"`
-	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" in:"(0, inf)" help:"noise {σ} of the run (default the sensitivity)"`
+	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" not:"epsilon" in:"(0, inf)" help:"noise {σ} of the run (default the sensitivity)"`
 	Epsilon         Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"search the noise for this {ε} instead; several with commas between them"`
 	Delta           Decimals `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"{δ} of the price, several with commas between them"`
 	Neighbors       string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" preset:"add-remove" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
@@ -52,13 +52,6 @@ type MatrixOptimizeAnswer struct {
 	Warnings        []string `json:"warnings,omitempty"`
 }
 
-func (q MatrixOptimizeRequest) shape() error {
-	if q.NoiseMultiplier != "" && q.Epsilon != nil {
-		return shape("%s and %s exclude each other", "noise-multiplier", "epsilon")
-	}
-	return nil
-}
-
 // searchWork is the work of a request without a limit, where the frontend allows any: a minute.
 const searchWork = "1.5e9"
 
@@ -76,7 +69,7 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 		wrong := new(plan.Error)
 		if errors.As(err, &wrong) {
 			field := strings.TrimSuffix("participation."+strings.TrimPrefix(wrong.Field, "plan"), ".")
-			return g, fieldFault(fault.New(field, "%s", wrong.Problem), "", nil)
+			return g, fault.New(field, "%s", wrong.Problem)
 		}
 		return g, err
 	}
@@ -85,7 +78,7 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 
 // matrixOptimize searches a strategy and prices it.
 func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
-	opts, err := q.options(ctx)
+	opts, err := q.options(ctx, Narrowing{})
 	if err != nil {
 		return MatrixOptimizeAnswer{}, err
 	}
@@ -98,7 +91,7 @@ func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 		return MatrixOptimizeAnswer{}, err
 	}
 	if goal.Participation.Secret() && neighbors == profiles.Substitute {
-		return MatrixOptimizeAnswer{}, fieldFault(fault.New("neighbors", "substitute is not covered for %v; use add-remove", goal.Participation), "", nil)
+		return MatrixOptimizeAnswer{}, fault.New("neighbors", "substitute is not covered for %v; use add-remove", goal.Participation)
 	}
 	if _, bounded := ctx.Value(mostKey{}).(most); q.Work == "" && !bounded {
 		q.Work = searchWork
@@ -111,7 +104,7 @@ func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 	_, left := parallel.Work(ctx)
 	found, err := matrix.Optimize(parallel.WithWork(ctx, 0.9*left), goal) // the rest is for the price
 	if err != nil {
-		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+		return MatrixOptimizeAnswer{}, err
 	}
 	out := MatrixOptimizeAnswer{Steps: int64(goal.Steps), Participation: goal.Participation.String(), Neighbors: neighbors.String(), Delta: Number(q.Delta.float()), Strategy: found.Strategy,
 		Sensitivity: Ends{Lower: Number(found.Sensitivity.Lower), Upper: Number(found.Sensitivity.Upper)}}
@@ -124,19 +117,19 @@ func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (
 	}
 	run, err := matrix.New(matrix.Config{NoiseMultiplier: noise, Steps: goal.Steps, Strategy: found.Strategy, Participation: goal.Participation})
 	if err != nil {
-		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+		return MatrixOptimizeAnswer{}, err
 	}
 	p := &accountant.Plan{Neighbors: neighbors, Steps: []accountant.Step{{Mechanism: run}}}
 	if q.Epsilon != nil {
 		c, err := accountant.Calibrate(ctx, p, accountant.Goal{Solve: accountant.NoiseMultiplier, Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}, opts...)
 		if err != nil {
-			return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+			return MatrixOptimizeAnswer{}, err
 		}
 		noise, p = c.Value, c.Plan
 	}
 	acct, err := newAccountant(ctx, p, opts)
 	if err != nil {
-		return MatrixOptimizeAnswer{}, fieldFault(err, "", nil)
+		return MatrixOptimizeAnswer{}, err
 	}
 	price, err := acct.Epsilon(ctx, q.Delta.float())
 	if err != nil {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/sweep"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
@@ -124,7 +126,7 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 		out.At, err = q.Delta.floats(), ready(&at)
 	}
 	if err == nil {
-		out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+		out.Options, err = q.options(ctx, q.Narrowing)
 	}
 	return out, err
 }
@@ -151,7 +153,7 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
 		}
 	}
-	out.Options, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	out.Options, err = q.options(ctx, q.Narrowing)
 	return out, err
 }
 
@@ -297,73 +299,65 @@ func rowOf(question sweep.Question, r sweep.Row) SweepRow {
 
 // A SweepForm is how the rows of a sweep are written.
 type SweepForm struct {
-	CSV     bool
-	columns []string
-	id      string
-	perPlan int64 // rows
-	ofDelta bool
-	asked   int // columns that say what is asked at
+	CSV        bool
+	id         string
+	perPlan    int64 // rows
+	calibrates bool
+	ranges     []string // of the grid
+	asked      []string // at what numbers
+	found      string   // of what the interval is
 }
 
 // Form returns the form of the rows; id is what only this sweep has.
 func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
-	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), asked: 1, ofDelta: q.ofDelta()}
-	f.columns = append([]string{"index"}, p.columns...)
-	add := func(names ...string) { f.columns = append(f.columns, names...) }
+	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), ranges: p.columns, calibrates: q.calibrates()}
 	switch {
 	case len(q.TPR) > 0:
-		add("target-tpr", "at-fpr")
-	case q.calibrates():
-		add("epsilon", "delta") // an advantage of A is the budget (0, A)
-	case f.ofDelta:
-		add("epsilon", "delta-lower", "delta-upper")
+		f.asked = []string{"target-tpr", "at-fpr"}
+	case f.calibrates:
+		f.asked = []string{"epsilon", "delta"} // an advantage of A is the budget (0, A)
+	case q.ofDelta():
+		f.asked, f.found = []string{"epsilon"}, "delta-"
 	default:
-		add("delta", "epsilon-lower", "epsilon-upper", "infinite")
+		f.asked, f.found = []string{"delta"}, "epsilon-"
 	}
-	if q.calibrates() {
-		f.asked = 2
-		add("solve", "value", "common-factor", "next", "certified", "lower", "upper")
-	}
-	add("gap", "warning", "error", "sweep")
 	return f
 }
 
 // Columns are the names of a row's values.
-func (f SweepForm) Columns() []string { return f.columns }
+func (f SweepForm) Columns() (names []string) {
+	for _, c := range f.cells(SweepRow{Values: make([]string, len(f.ranges)), Asked: make([]Number, len(f.asked))}) {
+		names = append(names, c.name)
+	}
+	return names
+}
 
 // Head is what comes before the rows.
 func (f SweepForm) Head() ([]byte, error) {
 	if !f.CSV {
 		return nil, nil
 	}
-	return csvLine(f.columns)
+	return csvLine(f.Columns())
 }
 
 // Line writes a row, with its line feed.
 func (f SweepForm) Line(r SweepRow) ([]byte, error) {
-	cells, err := f.cells(r)
-	if err != nil {
-		return nil, err
-	}
-	if f.CSV {
-		texts := make([]string, len(cells))
-		for i, cell := range cells {
-			if texts[i], err = cellText(cell); err != nil {
-				return nil, err
-			}
-		}
-		return csvLine(texts)
-	}
+	var texts []string
 	var b bytes.Buffer
-	for i, cell := range cells {
-		name, err := Marshal(f.columns[i])
+	for i, c := range f.cells(r) {
+		value, err := Marshal(c.value)
 		if err != nil {
 			return nil, err
 		}
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(cell)
+		text, err := cellText(value)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+		fmt.Fprintf(&b, `%c"%s":%s`, "{,"[min(i, 1)], c.name, value)
+	}
+	if f.CSV {
+		return csvLine(texts)
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil
@@ -390,26 +384,33 @@ func cellText(cell []byte) (string, error) {
 	return fault.Line(text), err
 }
 
-// cells are the values of a row as JSON, null where there is none.
-func (f SweepForm) cells(r SweepRow) ([][]byte, error) {
-	var all []any
-	all = append(all, r.Index)
-	for _, v := range r.Values {
-		all = append(all, json.RawMessage(v))
+// A sweepCell is a value of a row in its column, nil where there is none.
+type sweepCell struct {
+	name  string
+	value any
+}
+
+// cells are the columns of a row, which depend on the form alone.
+func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
+	add := func(name string, value any) { all = append(all, sweepCell{name, value}) }
+	add("index", r.Index)
+	for i, name := range f.ranges {
+		add(name, json.RawMessage(r.Values[i]))
 	}
-	for _, x := range r.Asked {
-		all = append(all, x)
+	for i, name := range f.asked {
+		add(name, r.Asked[i])
 	}
-	switch c := r.Calibrated; {
-	case r.Error != "":
-		for len(all) < len(f.columns)-2 {
-			all = append(all, nil)
-		}
-	case c != nil:
-		all = append(all, c.Solve, c.Value, c.CommonFactor, c.Next, c.Certified, orNull(r.Lower), orNull(r.Upper), orNull(r.Gap), textOrNull(r.Warning))
-	case f.ofDelta:
-		all = append(all, orNull(r.Lower), orNull(r.Upper), orNull(r.Gap), textOrNull(r.Warning))
-	default:
+	answer := len(all)
+	if c := cmp.Or(r.Calibrated, new(SweepValue)); f.calibrates {
+		add("solve", c.Solve)
+		add("value", c.Value)
+		add("common-factor", c.CommonFactor)
+		add("next", c.Next)
+		add("certified", c.Certified)
+	}
+	add(f.found+"lower", orNull(r.Lower))
+	add(f.found+"upper", orNull(r.Upper))
+	if f.found == "epsilon-" {
 		infinite := ""
 		switch {
 		case math.IsInf(float64(r.Lower), 1):
@@ -417,21 +418,18 @@ func (f SweepForm) cells(r SweepRow) ([][]byte, error) {
 		case math.IsInf(float64(r.Upper), 1):
 			infinite = "upper"
 		}
-		all = append(all, orNull(r.Lower), orNull(r.Upper), textOrNull(infinite), orNull(r.Gap), textOrNull(r.Warning))
+		add("infinite", textOrNull(infinite))
 	}
-	all = append(all, textOrNull(r.Error), f.id)
-	if len(all) != len(f.columns) {
-		return nil, fmt.Errorf("internal error: a row of %d values for %d columns", len(all), len(f.columns))
-	}
-	cells := make([][]byte, len(all))
-	for i, v := range all {
-		cell, err := Marshal(v)
-		if err != nil {
-			return nil, err
+	add("gap", orNull(r.Gap))
+	add("warning", textOrNull(r.Warning))
+	if r.Error != "" {
+		for i := answer; i < len(all); i++ {
+			all[i].value = nil
 		}
-		cells[i] = cell
 	}
-	return cells, nil
+	add("error", textOrNull(r.Error))
+	add("sweep", f.id)
+	return all
 }
 
 // orNull is a number that is one, or nothing.
@@ -461,3 +459,102 @@ func (f SweepForm) IsLine(line []byte, n int64) (failed, mine, ok bool) {
 	rest, mine := bytes.CutSuffix(line, fmt.Appendf(nil, `,"sweep":"%s"}`, f.id))
 	return !bytes.HasSuffix(rest, []byte(`"error":null`)), mine, mine && bytes.HasPrefix(line, fmt.Appendf(nil, `{"index":%d,`, index)) && json.Valid(line)
 }
+
+// What follows follows a log of steps while it grows: one accountant to which each line adds, and
+// ε after it. It assumes that a door hands it the lines in their order.
+
+// FollowRequest asks for ε at some δ after each line of a log of steps. Plan is what
+// the lines count runs of; without it the first line is a plan.
+type FollowRequest struct {
+	Plan  PlanText `json:"plan,omitempty"`
+	Delta Decimals `json:"delta" in:"[0, 1)"`
+	Narrowing
+	Limits
+}
+
+// FollowedAt is ε after a line of a log of steps.
+type FollowedAt struct {
+	Line      int         `json:"line"`
+	Runs      int64       `json:"runs"` // of mechanisms, up to this line
+	Neighbors string      `json:"neighbors"`
+	Results   []EpsilonAt `json:"results"`
+}
+
+// A Follower is the running total of a log of steps. It is for one goroutine.
+type Follower struct {
+	plan *accountant.Plan // that lines count runs of; nil before the first line if none was given
+	at   []float64
+	opts []accountant.Option
+	acct *accountant.Accountant
+	line int
+}
+
+// Follow returns the running total of a log of which no line has been read.
+func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
+	err := ready(&q)
+	if err != nil {
+		return nil, err
+	}
+	f := &Follower{at: q.Delta.floats()}
+	if f.opts, err = q.options(ctx, q.Narrowing); err != nil {
+		return nil, err
+	}
+	f.opts = append(f.opts, accountant.WithManyQuestions())
+	if q.Plan != nil {
+		f.plan, err = q.Plan.parse(ctx)
+	}
+	return f, err
+}
+
+// Line adds a line of the log and returns ε after it; false if the line is blank. After an
+// error, which is about a *LogLineError or what ended the context, the total is as before.
+func (f *Follower) Line(ctx context.Context, text []byte) (FollowedAt, bool, error) {
+	f.line++
+	if f.line == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return FollowedAt{}, false, nil
+	}
+	// A line of JSON that is cut short is no JSON; of YAML it could be another number.
+	if !json.Valid(text) || text[0] != '{' {
+		return FollowedAt{}, false, &LogLineError{f.line, errors.New("is not one JSON object on one line")}
+	}
+	added, err := plan.ParseLogLine(text, f.plan)
+	if err == nil {
+		if f.acct == nil {
+			of := f.plan
+			if of == nil {
+				of = added
+			}
+			f.plan, f.acct = of, of.Accountant(f.opts...)
+		}
+		err = f.acct.AddPlan(ctx, added)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return FollowedAt{}, false, ctx.Err()
+		}
+		return FollowedAt{}, false, &LogLineError{f.line, err}
+	}
+	results, err := epsilons(ctx, f.acct, f.at)
+	return FollowedAt{f.line, f.acct.Runs(), f.acct.Relation().String(), results}, err == nil, err
+}
+
+// A LogLineError is what is wrong with a line of a log of steps.
+type LogLineError struct {
+	Line int
+	Err  error
+}
+
+// Error is the problem, without the line.
+func (e *LogLineError) Error() string {
+	var pe *plan.Error
+	if errors.As(e.Err, &pe) {
+		return pe.Message()
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns what was wrong.
+func (e *LogLineError) Unwrap() error { return e.Err }

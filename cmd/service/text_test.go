@@ -1,8 +1,6 @@
 package service
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,51 +8,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 )
-
-// TestKeepsLittle: answers are kept up to a number of bytes, lists are not.
-func TestKeepsLittle(t *testing.T) {
-	s := New(nil)
-	const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"pure": {"epsilon": 1}}}]}`
-	ask := func(format string, args ...any) {
-		t.Helper()
-		line := fmt.Sprintf(format, args...)
-		if a := s.Answer(t.Context(), []byte(line)); a.Error != nil {
-			t.Fatalf("%s: %+v", line, a.Error)
-		}
-	}
-	list, err := json.Marshal(make([]float64, 10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 10 {
-		ask(`{"op": "risk", "plan": %s, "priors": %s}`, plan, bytes.ReplaceAll(list, []byte("0"), []byte("0.5")))
-	}
-	if n := len(s.recent); n != 0 {
-		t.Errorf("%d plans are kept of lists", n)
-	}
-	most := 0
-	for i := range 5000 {
-		ask(`{"op": "delta", "plan": %s, "epsilon": %v}`, plan, float64(i)/5000)
-		sv := s.recent[0]
-		held := 0
-		if i%1000 == 0 {
-			for key, a := range sv.answers {
-				text, err := Marshal(a)
-				if err != nil {
-					t.Fatal(err)
-				}
-				held += len(key) + len(text)
-			}
-			if held != sv.size {
-				t.Fatalf("%d bytes held, %d counted", held, sv.size)
-			}
-		}
-		most = max(most, sv.size)
-	}
-	if most > maxAnswers || most < maxAnswers/2 {
-		t.Errorf("up to %d bytes kept, want nearly %d", most, maxAnswers)
-	}
-}
 
 // FuzzNumbers: a number that a flag takes is in its range, and is printed as one
 // that reads back as itself.

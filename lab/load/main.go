@@ -64,7 +64,6 @@ func dpsgd(n int) string {
 var kinds = []kind{
 	{"version", "version", func(int) string { return "{}" }},
 	{"ε of DP-SGD, a new plan each", "epsilon", dpsgd},
-	{"ε of DP-SGD, asked before", "epsilon", func(int) string { return dpsgd(0) }},
 	{"spend", "ledger-spend", func(n int) string { return fmt.Sprintf(spend, "a", n) }},
 	{"spend, repeated with its key", "ledger-spend", func(n int) string { return fmt.Sprintf(spend, "a", n%10) }},
 	{"ledger-status", "ledger-status", func(int) string { return `{"ledger":"load.ledger"}` }},

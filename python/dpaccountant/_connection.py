@@ -8,7 +8,6 @@ import os
 import subprocess
 import threading
 import weakref
-from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Type, TypeVar, Union
 
 from ._binary import find
@@ -110,12 +109,7 @@ class Connection:
     def __enter__(self: _Self) -> _Self:
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

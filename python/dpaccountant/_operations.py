@@ -2156,17 +2156,17 @@ class Operations(Connection):
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
-        queries: Optional[int] = None,
         teachers: Optional[int] = None,
         threshold: Optional[float] = None,
         sigma1: Optional[float] = None,
         sigma2: Optional[float] = None,
         gamma: Optional[float] = None,
         baseline: Optional[Sequence[Any]] = None,
-        baseline_kind: Optional[str] = None,
         rounded: Optional[bool] = None,
-        answered: Optional[Sequence[Any]] = None,
         max_answers: Optional[int] = None,
+        queries: Optional[int] = None,
+        baseline_kind: Optional[str] = None,
+        answered: Optional[Sequence[Any]] = None,
         conversion: Optional[str] = None,
         report: Optional[str] = None,
         price: Optional[str] = None,
@@ -2178,16 +2178,16 @@ class Operations(Connection):
         """Asks for the cost of votes, at some Rényi orders.
 
         classes: number of classes, for format labels
-        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
         sigma1: standard deviation of the check's noise, in votes
         sigma2: standard deviation of the answers' noise, in votes
         gamma: inverse scale of lnmax's noise
-        baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
+        queries: look at the first K queries only
+        baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
@@ -2198,7 +2198,6 @@ class Operations(Connection):
                 votes=listed(votes),
                 labels=labels,
                 classes=classes,
-                queries=queries,
                 teachers=teachers,
                 mechanism=mechanism,
                 threshold=threshold,
@@ -2206,10 +2205,11 @@ class Operations(Connection):
                 sigma2=sigma2,
                 gamma=gamma,
                 baseline=listed(baseline),
-                baseline_kind=baseline_kind,
                 rounded=rounded,
-                answered=listed(answered),
                 max_answers=max_answers,
+                queries=queries,
+                baseline_kind=baseline_kind,
+                answered=listed(answered),
                 delta=listed(delta),
                 conversion=conversion,
                 report=report,
@@ -2231,8 +2231,8 @@ class Operations(Connection):
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
-        queries: Optional[int] = None,
         teachers: Optional[int] = None,
+        queries: Optional[int] = None,
         independent_epsilon: Optional[float] = None,
         threshold: Optional[float] = None,
         sigma1: Optional[float] = None,
@@ -2247,8 +2247,8 @@ class Operations(Connection):
         """Asks for the mechanism that answers best within a budget, and perhaps for the parameters of its publication.
 
         classes: number of classes, for format labels
-        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
+        queries: look at the first K queries only
         mechanism: gnmax or confident
         epsilon: target ε
         delta: δ of the target
@@ -2265,8 +2265,8 @@ class Operations(Connection):
                 votes=listed(votes),
                 labels=labels,
                 classes=classes,
-                queries=queries,
                 teachers=teachers,
+                queries=queries,
                 mechanism=mechanism,
                 epsilon=listed(epsilon),
                 delta=listed(delta),
@@ -2452,17 +2452,17 @@ class Operations(Connection):
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
-        queries: Optional[int] = None,
         teachers: Optional[int] = None,
         threshold: Optional[float] = None,
         sigma1: Optional[float] = None,
         sigma2: Optional[float] = None,
         gamma: Optional[float] = None,
         baseline: Optional[Sequence[Any]] = None,
-        baseline_kind: Optional[str] = None,
         rounded: Optional[bool] = None,
-        answered: Optional[Sequence[Any]] = None,
         max_answers: Optional[int] = None,
+        queries: Optional[int] = None,
+        baseline_kind: Optional[str] = None,
+        answered: Optional[Sequence[Any]] = None,
         conversion: Optional[str] = None,
         report: Optional[str] = None,
         price: Optional[str] = None,
@@ -2473,16 +2473,16 @@ class Operations(Connection):
         """Asks for a bound on ε that may be published.
 
         classes: number of classes, for format labels
-        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
         sigma1: standard deviation of the check's noise, in votes
         sigma2: standard deviation of the answers' noise, in votes
         gamma: inverse scale of lnmax's noise
-        baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
+        queries: look at the first K queries only
+        baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
@@ -2499,7 +2499,6 @@ class Operations(Connection):
                 votes=listed(votes),
                 labels=labels,
                 classes=classes,
-                queries=queries,
                 teachers=teachers,
                 mechanism=mechanism,
                 threshold=threshold,
@@ -2507,10 +2506,11 @@ class Operations(Connection):
                 sigma2=sigma2,
                 gamma=gamma,
                 baseline=listed(baseline),
-                baseline_kind=baseline_kind,
                 rounded=rounded,
-                answered=listed(answered),
                 max_answers=max_answers,
+                queries=queries,
+                baseline_kind=baseline_kind,
+                answered=listed(answered),
                 delta=listed(delta),
                 conversion=conversion,
                 report=report,
@@ -2534,17 +2534,17 @@ class Operations(Connection):
         *,
         labels: Optional[bool] = None,
         classes: Optional[int] = None,
-        queries: Optional[int] = None,
         teachers: Optional[int] = None,
         threshold: Optional[float] = None,
         sigma1: Optional[float] = None,
         sigma2: Optional[float] = None,
         gamma: Optional[float] = None,
         baseline: Optional[Sequence[Any]] = None,
-        baseline_kind: Optional[str] = None,
         rounded: Optional[bool] = None,
-        answered: Optional[Sequence[Any]] = None,
         max_answers: Optional[int] = None,
+        queries: Optional[int] = None,
+        baseline_kind: Optional[str] = None,
+        answered: Optional[Sequence[Any]] = None,
         conversion: Optional[str] = None,
         report: Optional[str] = None,
         price: Optional[str] = None,
@@ -2557,16 +2557,16 @@ class Operations(Connection):
         """Asks for a sanitized ε.
 
         classes: number of classes, for format labels
-        queries: look at the first K queries only
         teachers: number of teachers, if some abstain
         mechanism: gnmax, confident, interactive or lnmax
         threshold: threshold T of the check, in votes
         sigma1: standard deviation of the check's noise, in votes
         sigma2: standard deviation of the answers' noise, in votes
         gamma: inverse scale of lnmax's noise
-        baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         rounded: interactive rounds its statistic to a whole number, which smooth needs
         max_answers: the number of answers after which no query is answered any more, fixed in advance
+        queries: look at the first K queries only
+        baseline_kind: what the scores are: probs, or votes (already multiplied by the number of teachers) (default probs)
         delta: δ; for what it cost several with commas between them
         conversion: from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper (default cks)
         report: joint, expected (not a bound), realised, worst or independent (default: realised with answered; without, joint if there is a check and else worst)
@@ -2584,7 +2584,6 @@ class Operations(Connection):
                 votes=listed(votes),
                 labels=labels,
                 classes=classes,
-                queries=queries,
                 teachers=teachers,
                 mechanism=mechanism,
                 threshold=threshold,
@@ -2592,10 +2591,11 @@ class Operations(Connection):
                 sigma2=sigma2,
                 gamma=gamma,
                 baseline=listed(baseline),
-                baseline_kind=baseline_kind,
                 rounded=rounded,
-                answered=listed(answered),
                 max_answers=max_answers,
+                queries=queries,
+                baseline_kind=baseline_kind,
+                answered=listed(answered),
                 delta=listed(delta),
                 conversion=conversion,
                 report=report,

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
-from ._operations import Operations
-from .answers import Answer
+from ._operations import Operations, Query
 from .ledger import Ledger
 
 
 @dataclass(frozen=True)
-class QueryAnswer(Answer):
+class QueryAnswer(Query):
     """A table that may be published, and what it promises.
 
     ``table`` has a row for each group, its values as text; ``noise`` the standard deviation of
     what each measure is made of; ``plan`` what was spent.
     """
 
-    columns: Tuple[str, ...]
-    table: Tuple[Tuple[str, ...], ...]
-    epsilon_lower: float
-    epsilon_upper: float
-    delta: float
-    noise: Dict[str, float]
-    plan: str
-    statement: Tuple[str, ...]
+    groups: int = 0  # columns that are no measure
 
     def rows(self) -> List[Dict[str, Any]]:
         """A dictionary for each group, numbers as floats: ``pandas.DataFrame(answer.rows())``."""
-        keys = len(self.columns) - self._measures
         return [
-            {name: value if i < keys else float(value) for i, (name, value) in enumerate(zip(self.columns, row))} for row in self.table
+            {name: value if i < self.groups else float(value) for i, (name, value) in enumerate(zip(self.columns, row))} for row in self.table
         ]
-
-    _measures: int = 0
 
 
 def _listed(x: Any) -> List[Any]:
@@ -92,14 +81,5 @@ class Queries(Operations):
             ledger=ledger._name if ledger is not None else None,
             note=note,
         )
-        return QueryAnswer(
-            columns=a.columns,
-            table=tuple(tuple(row) for row in a.table),
-            epsilon_lower=a.epsilon_lower,
-            epsilon_upper=a.epsilon_upper,
-            delta=a.delta,
-            noise={n.name: n.standard_deviation for n in a.noise},
-            plan=a.plan,
-            statement=a.statement,
-            _measures=len(a.columns) - len(columns),
-        )
+        noise = {n.name: n.standard_deviation for n in a.noise}
+        return QueryAnswer(**{**vars(a), "table": tuple(map(tuple, a.table)), "noise": noise, "groups": len(columns)})

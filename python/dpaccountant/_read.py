@@ -37,8 +37,8 @@ def plan_of(plan: PlanLike) -> Any:
 
 def numbers_of(values: Any) -> Optional[List[float]]:
     """The numbers of a list, a tuple, an array or a Series; None for a number alone."""
-    values = values.tolist() if hasattr(values, "tolist") else values
-    return [float(v) for v in values] if isinstance(values, (list, tuple, range)) else None
+    values = listed(values)
+    return [float(v) for v in values] if isinstance(values, list) else None
 
 
 def each(*names: str) -> Callable[[F], F]:
@@ -73,9 +73,9 @@ def given(**options: Any) -> Dict[str, Any]:
 
 def listed(values: Any) -> Any:
     """A list for a sequence, an array or a Series; a number alone and None stay."""
-    if values is None or isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        return values
-    return values.tolist() if hasattr(values, "tolist") else list(values)
+    if hasattr(values, "tolist"):
+        return values.tolist()
+    return values if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__") else list(values)
 
 
 def real(value: Any) -> Optional[float]:

@@ -9,7 +9,7 @@ from typing import (
 
 from ._operations import Operations
 from ._errors import BudgetError, InputError
-from ._read import PlanLike, given, plan_of
+from ._read import PlanLike, given, listed, plan_of
 from .answers import Found, PateLabels
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def _score(x: Any) -> float:
 
 
 def _list(values: Any) -> List[Any]:
-    try:
-        return list(values.tolist() if hasattr(values, "tolist") else values)
-    except TypeError as error:
-        raise InputError(f"values: {type(values).__name__} is not a list, an array or a Series") from error
+    found = listed(values)
+    if not isinstance(found, list):
+        raise InputError(f"values: {type(values).__name__} is not a list, an array or a Series")
+    return found
 
 
 class AdaptiveSearch(Generic[T]):
@@ -55,21 +55,18 @@ class AdaptiveSearch(Generic[T]):
         """
         if self.left == 0:
             raise BudgetError("run: all outcomes that are paid for have been shown")
-        payload, score = self._tried(trial)
-        answer = self._accountant.request("run-next", run=self._run, score=_score(score), threshold=_score(threshold))
-        self.left = int(answer["left"])
-        if self.left == 0:
-            self.close()
-        return Found(payload, float(score)) if answer.get("found") else None
-
-    def _tried(self, trial: Trial[T]) -> Tuple[T, float]:
         try:
-            return _outcome(trial())
+            payload, score = _outcome(trial())
         except BaseException:
             # That a call has failed may tell of the data: nothing is shown any more.
             self.left = 0
             self.close()
             raise
+        answer = self._accountant.request("run-next", run=self._run, score=_score(score), threshold=_score(threshold))
+        self.left = int(answer["left"])
+        if self.left == 0:
+            self.close()
+        return Found(payload, float(score)) if answer.get("found") else None
 
     def close(self) -> None:
         """End the search."""
@@ -116,8 +113,9 @@ class Runs(Operations):
     protects nobody. InputError names what is wrong.
     """
 
-    def _paid(self, op: str, ledger: Optional["Ledger"], note: str, **request: Any) -> Any:
+    def _paid(self, op: str, *, ledger: Optional["Ledger"] = None, note: str = "", **options: Any) -> Any:
         """The answer of an operation that runs something, spent from the ledger, which may be another accountant's."""
+        request = given(**options)
         if ledger is None:
             return self.request(op, **request)
         if ledger._accountant is self:
@@ -152,8 +150,7 @@ class Runs(Operations):
         keys = list(values) if isinstance(values, Mapping) else None
         numbers = [float(v) for v in (values.values() if keys is not None else _list(values))]
         answer = self._paid(
-            "release", ledger, note, values=numbers, monotone=monotone, **_what(mechanism),
-            **given(sensitivity=sensitivity, test_seed=test_seed),
+            "release", values=numbers, monotone=monotone, sensitivity=sensitivity, **_what(mechanism), ledger=ledger, note=note, test_seed=test_seed
         )
         if "chosen" in answer:
             return keys[answer["chosen"]] if keys is not None else int(answer["chosen"])
@@ -165,10 +162,7 @@ class Runs(Operations):
         self,
         mechanism: Mapping[str, Any],
         queries: Any,
-        *,
-        ledger: Optional["Ledger"] = None,
-        note: str = "",
-        test_seed: Seed = None,
+        **paid: Any,
     ) -> List[int]:
         """The private majority of the votes, for each query: ``mechanism`` are the parameters of majority in a plan.
 
@@ -178,16 +172,12 @@ class Runs(Operations):
         """
         rows = [[int(v) for v in row] for row in _list(queries)]
         step = {"majority": dict(mechanism)}
-        return list(self._paid("release", ledger, note, mechanism=step, queries=rows, **given(test_seed=test_seed))["answers"])
+        return list(self._paid("release", mechanism=step, queries=rows, **paid)["answers"])
 
     def pate_answer(
         self,
         votes: Any,
         mechanism: str,
-        *,
-        ledger: Optional["Ledger"] = None,
-        note: str = "",
-        test_seed: Seed = None,
         **options: Any,
     ) -> PateLabels:
         """Noisy labels from the votes of teachers, shape (queries, classes).
@@ -202,7 +192,7 @@ class Runs(Operations):
         rows = [[int(v) for v in row] for row in _list(votes)]
         if "baseline" in options:
             options["baseline"] = [[float(v) for v in row] for row in _list(options["baseline"])]
-        r = self._paid("pate-answer", ledger, note, votes=rows, mechanism=mechanism, **given(test_seed=test_seed, **options))
+        r = self._paid("pate-answer", votes=rows, mechanism=mechanism, **options)
         return PateLabels(tuple(r["labels"]), tuple(r["answered"]))
 
     def label_apply(
@@ -237,12 +227,10 @@ class Runs(Operations):
             rows = [numbers[row] for row in rows]
         kinds: Dict[Any, int] = {}
         grouped = None if groups is None else [kinds.setdefault(g, len(kinds)) for g in _list(groups)]
-        options = given(
-            weights=None if weights is None else _list(weights), prior_epsilon=prior_epsilon, floor=floor, groups=grouped,
-            test_seed=test_seed, classes=classes or None,
-        )
         answer = self._paid(
-            "label-apply", ledger, note, column=rows, epsilon=epsilon, labels=list(range(len(labels))) if classes else _list(labels), **options
+            "label-apply", column=rows, epsilon=epsilon, labels=list(range(len(labels))) if classes else _list(labels),
+            weights=None if weights is None else _list(weights), prior_epsilon=prior_epsilon, floor=floor, groups=grouped,
+            classes=classes or None, ledger=ledger, note=note, test_seed=test_seed,
         )["column"]
         return like(column, [labels[int(i)] for i in answer] if classes else answer)
 
@@ -283,9 +271,7 @@ class Runs(Operations):
         candidate_epsilon: float,
         epsilon: float,
         queries: int,
-        ledger: Optional["Ledger"] = None,
-        note: str = "",
-        test_seed: Seed = None,
+        **paid: Any,
     ) -> Optional[int]:
         """The index of the first of at most ``queries`` mechanisms that reaches ``percentile``, or None; ``epsilon`` in all.
 
@@ -293,8 +279,9 @@ class Runs(Operations):
 
             accountant.sparse_vector([0.1, 0.2, 0.9], percentile=0.5, candidate_epsilon=0.1, epsilon=1.0, queries=3)
         """
-        run = self._paid("run-open", ledger, note, kind="sparse-vector", **given(
-            percentile=percentile, candidate_epsilon=candidate_epsilon, epsilon=epsilon, queries=queries, test_seed=test_seed))
+        run = self._paid(
+            "run-open", kind="sparse-vector", percentile=percentile, candidate_epsilon=candidate_epsilon, epsilon=epsilon, queries=queries, **paid
+        )
         found = self._play(run["run"], ((None, p) for p in probabilities))[1]
         return found[0] if found else None
 
@@ -304,16 +291,14 @@ class Runs(Operations):
         *,
         candidate_epsilon: Optional[float] = None,
         delta: Optional[float] = None,
-        ledger: Optional["Ledger"] = None,
-        note: str = "",
-        test_seed: Seed = None,
+        **paid: Any,
     ) -> "AdaptiveSearch[Any]":
         """A search that shows ``hits`` outcomes of ``candidate_epsilon``-DP calls, priced at ``delta``.
 
             accountant.adaptive_search(1, candidate_epsilon=0.1, delta=1e-6).attempt(lambda: ("model", 0.95), 0.9)
         """
-        options = given(hits=hits, candidate_epsilon=candidate_epsilon, delta=delta, test_seed=test_seed)
-        return AdaptiveSearch(self, hits, self._paid("run-open", ledger, note, kind="adaptive", **options))
+        options = dict(candidate_epsilon=candidate_epsilon, delta=delta, **paid)
+        return AdaptiveSearch(self, hits, self._paid("run-open", kind="adaptive", hits=hits, **options))
 
     def noise_stream(
         self,
@@ -321,9 +306,7 @@ class Runs(Operations):
         *,
         clip: float,
         dimension: int,
-        ledger: Optional["Ledger"] = None,
-        note: str = "",
-        test_seed: Seed = None,
+        **paid: Any,
     ) -> NoiseStream:
         """A run of a matrix mechanism over vectors of ``dimension`` numbers: a Step, or the parameters of matrix in a plan.
 
@@ -334,8 +317,7 @@ class Runs(Operations):
         """
         parameters = isinstance(mechanism, Mapping) and "strategy" in mechanism
         what = _what({"matrix": mechanism} if parameters else mechanism)
-        options = given(test_seed=test_seed)
-        run = self._paid("run-open", ledger, note, kind="matrix", clip=clip, dimension=dimension, **what, **options)["run"]
+        run = self._paid("run-open", kind="matrix", clip=clip, dimension=dimension, **what, **paid)["run"]
         return NoiseStream(self, run)
 
     def _search(
@@ -346,13 +328,11 @@ class Runs(Operations):
         trial: Trial[T],
         *,
         candidate: Optional[PlanLike] = None,
-        ledger: Optional["Ledger"] = None,
-        note: str = "",
         **options: Any,
     ) -> List[Found[T]]:
         if candidate is not None and kind == "best":
             options["plan"] = plan_of(candidate)
-        run = self._paid("run-open", ledger, note, kind=kind, selection=dict(law), **given(**options))
+        run = self._paid("run-open", kind=kind, selection=dict(law), **options)
 
         def trials() -> Iterable[Tuple[T, float]]:
             while True:

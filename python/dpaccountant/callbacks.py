@@ -329,20 +329,18 @@ def lightning_callback(budget: TrainingBudget) -> Any:
     base = _first("Callback", "lightning.pytorch.callbacks", "pytorch_lightning.callbacks")
 
     class PrivacyCallback(base):  # type: ignore[misc, valid-type]
-        batches: Union[None, PoissonBatches, EpochBatches] = None
+        rate: Optional[float] = None
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
             loader = trainer.train_dataloader
-            self.batches = _batches_for(getattr(loader, "loaders", loader), budget)
-            budget.compare(None, self.batches.rate)
-            for optimizer in trainer.optimizers:
-                budget.compare(getattr(optimizer, "noise_multiplier", None), None)
+            self.rate = _batches_for(getattr(loader, "loaders", loader), budget).rate
+            for optimizer in [None, *trainer.optimizers]:
+                budget.compare(getattr(optimizer, "noise_multiplier", None), self.rate)
             if trainer.accumulate_grad_batches != 1:
                 raise AccountantError("a step is of one batch, and accumulate_grad_batches makes it one of several")
 
         def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any, *_: Any) -> None:
-            rate = None if self.batches is None else self.batches.rate
-            budget.step(noise_multiplier=getattr(optimizer, "noise_multiplier", None), sampling_rate=rate)
+            budget.step(noise_multiplier=getattr(optimizer, "noise_multiplier", None), sampling_rate=self.rate)
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
             if budget.exhausted:
@@ -370,17 +368,16 @@ def transformers_callback(budget: TrainingBudget) -> Any:
     base = _first("TrainerCallback", "transformers")
 
     class PrivacyCallback(base):  # type: ignore[misc, valid-type]
-        batches: Union[None, PoissonBatches, EpochBatches] = None
+        rate: Optional[float] = None
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             if getattr(args, "gradient_accumulation_steps", 1) != 1:
                 raise AccountantError("a step is of one batch, and gradient_accumulation_steps makes it one of several")
-            self.batches = _batches_for(kwargs.get("train_dataloader"), budget)
-            budget.compare(_inner(kwargs.get("optimizer")), self.batches.rate)
+            self.rate = _batches_for(kwargs.get("train_dataloader"), budget).rate
+            budget.compare(_inner(kwargs.get("optimizer")), self.rate)
 
         def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            rate = None if self.batches is None else self.batches.rate
-            budget.step(noise_multiplier=_inner(kwargs.get("optimizer")), sampling_rate=rate)
+            budget.step(noise_multiplier=_inner(kwargs.get("optimizer")), sampling_rate=self.rate)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
             if budget.exhausted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._operations import (
     LabelRandomizer, LedgerStatus, Topic, _read_delta_at, _read_epsilon_at,
@@ -33,12 +33,7 @@ class Accountant(Queries, Runs):
     Where a method takes a δ, an ε, a μ or a tolerance, a list or an array of them is answered by a list.
     """
 
-    @overload
-    def epsilon(self, plan: PlanLike, delta: float, *, recursion: int = 0, **limits: Any) -> Interval: ...
-
-    @overload
-    def epsilon(self, plan: PlanLike, delta: Sequence[float], *, recursion: int = 0, **limits: Any) -> List[Interval]: ...
-
+    @each("delta")
     def epsilon(self, plan: PlanLike, delta: Any, *, recursion: int = 0, **limits: Any) -> Any:
         """The smallest ε for which the plan is (ε, δ)-differentially private: for a list or an array of δ, a list.
 
@@ -49,15 +44,7 @@ class Accountant(Queries, Runs):
 
             accountant.epsilon(Plan(Gaussian(1.1).poisson(0.004) * 1000), 1e-5).upper
         """
-        return self._epsilons(plan, delta, recursion=recursion, **limits)
-
-    @each("delta")
-    def _epsilons(self, plan: PlanLike, delta: Any, **options: Any) -> Any:
-        return _read_epsilon_at(self._epsilon(plan, delta, **options)["results"][0])
-
-    @each("epsilon")
-    def _deltas(self, plan: PlanLike, epsilon: Any, **options: Any) -> Any:
-        return _read_delta_at(self._delta(plan, epsilon, **options)["results"][0])
+        return _read_epsilon_at(self._epsilon(plan, delta, recursion=recursion, **limits)["results"][0])
 
     @each("delta")
     def certificate(self, plan: PlanLike, delta: float, **limits: Any) -> str:
@@ -67,18 +54,13 @@ class Accountant(Queries, Runs):
         """
         return str(self._epsilon(plan, delta, certificate=True, **limits)["certificate"])
 
-    @overload
-    def delta(self, plan: PlanLike, epsilon: float, *, recursion: int = 0, **limits: Any) -> Interval: ...
-
-    @overload
-    def delta(self, plan: PlanLike, epsilon: Sequence[float], *, recursion: int = 0, **limits: Any) -> List[Interval]: ...
-
+    @each("epsilon")
     def delta(self, plan: PlanLike, epsilon: Any, *, recursion: int = 0, **limits: Any) -> Any:
         """The smallest δ for which the plan is (ε, δ)-differentially private: for a list or an array of ε, a list.
 
         ε is at least 0. ``recursion`` and ``limits`` are as for ``epsilon``.
         """
-        return self._deltas(plan, epsilon, recursion=recursion, **limits)
+        return _read_delta_at(self._delta(plan, epsilon, recursion=recursion, **limits)["results"][0])
 
     @each("delta")
     def curve(self, plan: PlanLike, kind: str = "delta", *, delta: Optional[float] = None, **options: Any) -> Curve:

@@ -12,6 +12,8 @@ from .answers import Interval
 
 __all__ = ["AdaptiveRun", "IndividualFilter", "Menu"]
 
+Block = Tuple[float, float, int]  # noise, rate and count of steps
+
 
 class Menu:
     """A menu with its price: nothing that an analyst picks by the results costs more than the promise.
@@ -65,7 +67,7 @@ class AdaptiveRun:
         self.menu = menu
         self.spent = 0
         self._lock = threading.RLock()
-        self._open: Optional[Tuple[float, float, int]] = None  # noise and rate of the block under way, and steps left
+        self._open: Optional[Block] = None  # with the steps that are left
 
     def fits(self, name: str) -> bool:
         """Whether a use of the type would be admitted now."""
@@ -88,24 +90,19 @@ class AdaptiveRun:
         """
         sigma, rate = float(noise_multiplier), float(sample_rate)
         with self._lock:
-            return self._step(sigma, rate)
+            name, block = None, self._open
+            if not (block and block[0] <= sigma and block[1] >= rate and block[2] > 0):
+                name, block = self._cheapest(sigma, rate)
+                self.spend(name)
+            self._open = block[:2] + (block[2] - 1,)
+        return name
 
-    def _step(self, sigma: float, rate: float) -> Optional[str]:
-        if self._open and self._open[0] <= sigma and self._open[1] >= rate and self._open[2] > 0:
-            self._open = self._open[:2] + (self._open[2] - 1,)
-            return None
-        best: Optional[Tuple[int, str, Tuple[float, float, int]]] = None
-        for kind in self.menu.menu["menu"]:
-            block = _block(kind)
-            if block and block[0] <= sigma and block[1] >= rate:
-                cost = self.menu.costs[kind["name"]]
-                if best is None or cost < best[0]:
-                    best = cost, kind["name"], block
-        if best is None:
+    def _cheapest(self, sigma: float, rate: float) -> Tuple[str, Block]:
+        """The cheapest type of at most such noise and at least such a rate."""
+        blocks = [(kind["name"], block) for kind in self.menu.menu["menu"] for block in _blocks(kind) if block[0] <= sigma and block[1] >= rate]
+        if not blocks:
             raise InputError(f"no type of the menu has at most the noise {sigma} and at least the rate {rate}")
-        self.spend(best[1])
-        self._open = best[2][:2] + (best[2][2] - 1,)
-        return best[1]
+        return min(blocks, key=lambda found: self.menu.costs[found[0]])
 
     def _cost(self, name: str) -> int:
         if name not in self.menu.costs:
@@ -205,17 +202,11 @@ def _draws_places(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(_draws_places(v) for v in value)
 
 
-def _block(kind: Mapping[str, Any]) -> Optional[Tuple[float, float, int]]:
-    """Noise, rate and count of a type of one step of Gaussian noise on Poisson samples."""
-    steps = kind["steps"]
-    if len(steps) != 1:
-        return None
-    step = steps[0]
-    gaussian = step.get("mechanism", {}).get("gaussian")
-    poisson = step.get("sampling", {}).get("poisson") if isinstance(step.get("sampling"), Mapping) else None
-    if gaussian is None or poisson is None or "noise-multiplier" not in gaussian or "rate" not in poisson:
-        return None
+def _blocks(kind: Mapping[str, Any]) -> List[Block]:
+    """A type of one step of Gaussian noise on Poisson samples; nothing for any other."""
     try:
-        return float(gaussian["noise-multiplier"]), float(poisson["rate"]), int(step.get("count", 1))
-    except (TypeError, ValueError):
-        return None  # an expression
+        (step,) = kind["steps"]
+        noise, rate = step["mechanism"]["gaussian"]["noise-multiplier"], step["sampling"]["poisson"]["rate"]
+        return [(float(noise), float(rate), int(step.get("count", 1)))]
+    except (KeyError, TypeError, ValueError):
+        return []  # another type, or an expression

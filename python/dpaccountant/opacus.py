@@ -34,6 +34,7 @@ from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
 from .menu import AdaptiveRun
+from .plans import Gaussian, Step
 
 __all__ = ["CertifiedAccountant", "MenuHook", "PrivacyEngine"]
 
@@ -144,7 +145,7 @@ class CertifiedAccountant(Asking, IAccountant):  # type: ignore[misc]
         if spent >= target_epsilon:
             raise InfeasibleError(f"target_epsilon: {target_epsilon} is not above {spent}, which was spent before")
         before = [_step(*entry) for entry in self.history if entry[1] != 0]
-        plan = {"neighbors": "add-remove", "steps": [*before, dict(_step(1.0, sample_rate, steps), name="next")]}
+        plan = {"neighbors": "add-remove", "steps": [*before, _step(1.0, sample_rate, steps).named("next")]}
         return self._ask().calibrate(plan, epsilon=target_epsilon, delta=target_delta, step="next").value
 
     def state_dict(self, destination: Any = None) -> Any:
@@ -179,12 +180,8 @@ class CertifiedAccountant(Asking, IAccountant):  # type: ignore[misc]
         return {**self.__dict__, "_accountant": None}
 
 
-def _step(sigma: float, rate: float, count: int) -> Dict[str, Any]:
-    return {
-        "mechanism": {"gaussian": {"noise-multiplier": sigma}},
-        "sampling": {"poisson": {"rate": rate}},
-        "count": count,
-    }
+def _step(sigma: float, rate: float, count: int) -> Step:
+    return Gaussian(sigma).poisson(rate) * count
 
 
 class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ._errors import InputError
 from ._read import given
@@ -15,26 +15,7 @@ __all__ = [
 ]
 
 
-class _Text(Mapping[str, Any]):
-    """A mapping as plans have it, which is not changed."""
-
-    def __init__(self, keys: Mapping[str, Any]) -> None:
-        self._keys: Dict[str, Any] = dict(keys)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._keys[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._keys!r})"
-
-
-class Step(_Text):
+class Step(Dict[str, Any]):
     """A step of a plan: a mechanism, perhaps on a sample, so many times. Ranges are checked where a plan is asked about.
 
     ``step * 14063`` runs it so often; the methods draw the sample that it runs on. Each returns another step.
@@ -44,19 +25,19 @@ class Step(_Text):
         """The step so many times, in [1, 2^53]."""
         if isinstance(count, bool) or not hasattr(count, "__index__") or not 1 <= int(count) <= 2**53:
             raise InputError(f"count: {count!r} is not a whole number in [1, 2^53]")
-        return Step({**self._keys, "count": int(count) * int(self._keys.get("count", 1))})
+        return Step({**self, "count": int(count) * int(self.get("count", 1))})
 
     __rmul__ = __mul__
 
     def named(self, name: str) -> "Step":
         """The step with a name, which is free text."""
-        return Step({**self._keys, "name": name})
+        return Step({**self, "name": name})
 
     def sampled(self, scheme: str, **parameters: Any) -> "Step":
         """The step on a sample by any scheme of plans: ``sampled("balls-in-bins", bins=8)``."""
-        if "sampling" in self._keys:
+        if "sampling" in self:
             raise InputError(f"sampling: {scheme} is a second scheme, must be the only one")
-        return Step({**self._keys, "sampling": {scheme: given(**parameters)}})
+        return Step({**self, "sampling": {scheme: given(**parameters)}})
 
     def poisson(self, rate: float) -> "Step":
         """Each record takes part with probability ``rate``, in [0, 1]."""
@@ -79,7 +60,7 @@ class Step(_Text):
         return self.sampled("shuffle", batches=batches)
 
 
-class Plan(_Text):
+class Plan(Dict[str, Any]):
     """What runs: steps, or mappings of the same form, under a neighbouring relation.
 
     ``neighbors`` is add-remove, substitute or zero-out; ``records_per_person`` makes persons with so many records the
@@ -101,8 +82,8 @@ class Plan(_Text):
         )
 
     def __add__(self, step: Mapping[str, Any]) -> "Plan":
-        more = Plan(*self["steps"], step, neighbors=self["neighbors"])
-        more._keys = {**self._keys, "steps": more["steps"]}
+        more = Plan(*self["steps"], step)
+        more.update({**self, "steps": more["steps"]})
         return more
 
 

@@ -78,7 +78,7 @@ func votes(ctx context.Context, s beam.Scope) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	q := service.PateRequest{PateVotes: service.PateVotes{Mechanism: *mechanism, Delta: service.Decimals{service.Float(*delta)}, Price: *price, Report: *report}}
+	q := service.PateRequest{PateVotes: service.PateVotes{PateMechanism: service.PateMechanism{Mechanism: *mechanism}, Delta: service.Decimals{service.Float(*delta)}, Price: *price, Report: *report}}
 	for _, x := range []struct {
 		name, text string
 		to         **float64

@@ -270,7 +270,7 @@ func end(t reflect.Type) (string, bool) {
 
 // typed returns the annotation of a type, and how an expression is read as one. A struct's class is written.
 func (w *writer) typed(a attribute) (kind, read, zero string) {
-	at := fmt.Sprintf(`r["%s"]`, strings.ReplaceAll(a.path0(), ".", `"]["`))
+	at := fmt.Sprintf(`r["%s"]`, strings.ReplaceAll(a.paths[0], ".", `"]["`))
 	gone := a.gone || len(a.paths) > 1
 	t := a.kind
 	if t.Kind() == reflect.Pointer {
@@ -302,15 +302,12 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 		return "Mapping[str, Any]", at, ""
 	}
 	switch t.Kind() {
-	case reflect.Float64:
-		return optional("float", "float(%s)")
-	case reflect.Int, reflect.Int64:
-		return optional("int", "%s")
+	case reflect.Interface:
+		return "Any", at, ""
 	case reflect.Bool:
 		if a.gone && a.kind.Kind() != reflect.Pointer && len(a.paths) == 1 && !strings.Contains(a.paths[0], ".") {
 			return "bool", "bool(" + at + ")", "False"
 		}
-		return optional("bool", "%s")
 	case reflect.String:
 		if gone {
 			return "str", at + ` or ""`, `""`
@@ -336,13 +333,10 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 			return "Mapping[str, " + kind + "]", fmt.Sprintf("dict(%s or {})", at), "field(default_factory=dict)"
 		}
 		return "Mapping[str, " + kind + "]", fmt.Sprintf("dict(%s)", at), ""
-	case reflect.Struct:
-		return optional(className(t), w.class(t)+"(%s)")
 	}
-	return "Any", at, ""
+	kind, read = w.item(t)
+	return optional(kind, cmp.Or(read, "%s"))
 }
-
-func (a attribute) path0() string { return a.paths[0] }
 
 // item returns the annotation of an element of a list, and how it is read, "" where it stays as it is.
 func (w *writer) item(t reflect.Type) (kind, read string) {

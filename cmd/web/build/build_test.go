@@ -163,11 +163,11 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := s.Do(context.Background(), "dpsgd", request)
-		if err != nil {
-			t.Fatal(batching, err)
+		answer := s.AnswerTo(context.Background(), "dpsgd", request)
+		if answer.Error != nil {
+			t.Fatal(batching, answer.Error)
 		}
-		text, err := service.Marshal(answer)
+		text, err := service.Marshal(answer.Result)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", batching, err, out)
 		}
-		if want := answer.(service.DPSGDAnswer).Results[0].Epsilon; got.Results[0].Epsilon != want {
+		if want := answer.Result.(service.DPSGDAnswer).Results[0].Epsilon; got.Results[0].Epsilon != want {
 			t.Errorf("%s: the plan has ε %v, the run %v\n%s", batching, got.Results[0].Epsilon, want, out)
 		}
 	}
