@@ -230,12 +230,9 @@ func (j *filtered) claimed(s sums) ([]float64, error) {
 		if total[i] = math.Inf(1); x != nil {
 			total[i] = *x
 		}
-		if total[i] < 0 {
-			return nil, errSums
-		}
 		fits = fits || total[i] <= j.budget[i]
 	}
-	if !fits { // entries that were admitted are within some budget
+	if !fits || slices.Min(total) < 0 { // entries that were admitted are within some budget
 		return nil, errSums
 	}
 	return total, nil

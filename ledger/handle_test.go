@@ -535,35 +535,6 @@ func TestPricesUnlocked(t *testing.T) {
 	}
 }
 
-// TestRefusalRemembered: what was refused, and what is more, is refused without a
-// computation, and stays what it was.
-func TestRefusalRemembered(t *testing.T) {
-	l, err := New(pureConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const big = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.9}}}]\n"
-	if err := spend(l); err != nil {
-		t.Fatal(err)
-	}
-	first := l.SpendPlan(t.Context(), []byte(big), "")
-	if !errors.Is(first, ErrBudget) {
-		t.Fatal(first)
-	}
-	dead, cancel := context.WithCancel(t.Context())
-	cancel() // a computation would notice
-	j := l.state.policy
-	if err := j.fits(dead, 1, &admission{text: big}); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
-		t.Errorf("again: %v", err)
-	}
-	if err := spend(l); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.fits(dead, 1, &admission{text: big}); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
-		t.Errorf("on top of more: %v", err)
-	}
-}
-
 // TestProofOfOthers: a proof of more than there is does not cover what others have
 // spent since.
 func TestProofOfOthers(t *testing.T) {

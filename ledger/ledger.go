@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -116,7 +117,7 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := patient(ctx)
+	limited, cancel := context.WithTimeoutCause(ctx, lockWait, ErrBusy)
 	defer cancel()
 	err = s.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		err := lines(0, func(Line) error { return errExists(s) })
@@ -225,14 +226,12 @@ func (l *Ledger) follow(lines func(int64, func(Line) error) error, held bool) er
 }
 
 // atLine is an error about the line with a number.
-func atLine(s Store, number int64, err error) error {
-	return fmt.Errorf("%v:%d: %w", s, number, err)
-}
+func atLine(s Store, number int64, err error) error { return fmt.Errorf("%v:%d: %w", s, number, err) }
 
 // change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again, as
 // somebody was first.
 func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
-	limited, cancel := patient(ctx)
+	limited, cancel := context.WithTimeoutCause(ctx, lockWait, ErrBusy)
 	defer cancel()
 	held := limited
 	var added []Line
@@ -267,13 +266,12 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 	return false, err
 }
 
-// patient bounds how long a writer waits for others.
-func patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, lockWait, ErrBusy)
-}
-
 // Config returns what the ledger promises.
-func (l *Ledger) Config() Config { return l.config }
+func (l *Ledger) Config() Config {
+	c := l.config
+	c.Orders = slices.Clone(c.Orders)
+	return c
+}
 
 // maxNote is the largest note in bytes.
 const maxNote = 1000

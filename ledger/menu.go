@@ -97,12 +97,10 @@ func (c *Config) price(ctx context.Context) error {
 			done.Odometer = append(done.Odometer, UnitsAt{r.Units, r.Epsilon.Upper})
 		}
 	}
-	if c.Epsilon == 0 { // a menu with units
-		if n := len(done.Odometer); n > 0 {
-			c.Epsilon = done.Odometer[n-1].Epsilon
-		} else {
-			return fault.New("budget", "%d units have no finite ε at δ = %v", done.Units, c.Delta)
-		}
+	if n := len(done.Odometer); c.Epsilon == 0 && n > 0 { // a menu with units
+		c.Epsilon = done.Odometer[n-1].Epsilon
+	} else if c.Epsilon == 0 {
+		return fault.New("budget", "%d units have no finite ε at δ = %v", done.Units, c.Delta)
 	}
 	c.Menu = &done
 	return nil
@@ -152,12 +150,9 @@ func (c *Config) verifyMenu(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := priced.Epsilon(ctx, c.Delta)
-	if err != nil {
-		return err
+	d, err := priced.Delta(ctx, c.Epsilon)
+	if err == nil && d.Lower > c.Delta {
+		err = fmt.Errorf("%d units cost δ of at least %s at ε = %s, above the budget %s", c.Menu.Units, num(d.Lower, c.Delta), num(c.Epsilon, -1), num(c.Delta, -1))
 	}
-	if d, err := priced.Delta(ctx, c.Epsilon); err != nil || d.Lower > c.Delta {
-		return fmt.Errorf("%d units cost ε of at least %s at δ = %s, above the budget %s", c.Menu.Units, num(r.Lower, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
-	}
-	return nil
+	return err
 }

@@ -81,7 +81,7 @@ func TestMenuChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.lines, m.last = 1, line
-	if _, err := VerifyStore(t.Context(), m, ""); err == nil || !strings.Contains(err.Error(), "12 units cost ε of at least") {
+	if _, err := VerifyStore(t.Context(), m, ""); err == nil || !strings.Contains(err.Error(), "12 units cost δ of at least") {
 		t.Errorf("12 units: %v", err)
 	}
 	c.Menu.Units = 1<<53 + 1

@@ -16,22 +16,20 @@ import (
 //
 // More runs never cost less: fewer of them are what more of them release, with
 // something left out. So one proof that a larger total is within the budget
-// serves every total below it, and a refusal every total above it.
+// serves every total below it.
 //
 // The entries before a checkpoint may be known by its bounds alone, the base: they are (ε₁, δ₁)-differentially private for each of its
 // points, the others are (ε₂, δ₂), and so all are (ε₁+ε₂, δ₁+δ₂) by basic composition. That is enough to admit a spend; to refuse one it
 // is not, as the entries may cost less together.
 type planned struct {
-	config  Config
-	base    *sums          // what the entries before a checkpoint cost, which are not in counts; nil if there is none
-	index   map[string]int // of plans, by text
-	plans   []*admission   // in the order of their first entry or question
-	counts  tally
-	proved  tally                // counts that are within the budget
-	entries int64                // how many are counted
-	known   *accountant.Interval // ε of the counts, as closely as it is reported, once that is computed
-	refused []refusal
-	totals  map[float64]*total // by accuracy
+	config Config
+	base   *sums          // what the entries before a checkpoint cost, which are not in counts; nil if there is none
+	index  map[string]int // of plans, by text
+	plans  []*admission   // in the order of their first entry or question
+	counts tally
+	proved tally                // counts that are within the budget
+	known  *accountant.Interval // ε of the counts, as closely as it is reported, once that is computed
+	totals map[float64]*total   // by accuracy
 }
 
 // A tally is a count for each plan, 0 beyond its end.
@@ -53,14 +51,6 @@ func (t tally) below(u tally) bool {
 	return true
 }
 
-// A refusal is of a plan on top of so many entries, which together are above the budget.
-type refusal struct {
-	text    string
-	entries int64
-	cost    string // ε is no less
-	err     error
-}
-
 // A total is the accountant of some counts, which keeps what it has computed.
 type total struct {
 	acct   *accountant.Accountant
@@ -75,9 +65,6 @@ const (
 	closeAccuracy = 1e-6 // next to the budget
 )
 
-// maxRefusals is how many refusals are remembered.
-const maxRefusals = 8
-
 // price has nothing to do: what a spend costs depends on all others.
 func (j *planned) price(*admission) error { return nil }
 
@@ -87,7 +74,6 @@ func (j *planned) count(a *admission) error {
 		j.counts = append(j.counts, 0)
 	}
 	j.counts[j.index[a.text]]++
-	j.entries++
 	j.known = nil
 	return nil
 }
@@ -132,16 +118,6 @@ func (j *planned) admits(all ...*admission) bool {
 // fits remembers what it proves, and plans with it: of n runs that fit together each fits in its turn, where an interval of fewer
 // might by chance end higher.
 func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
-	one := n == 1 && len(all) == 1
-	for _, r := range j.refused {
-		switch {
-		case !one || r.text != all[0].text:
-		case r.entries == j.entries:
-			return r.err
-		default:
-			return j.refusal("at least " + r.cost)
-		}
-	}
 	want, forget := j.wish(n, all...)
 	if want.below(j.proved) {
 		return nil
@@ -154,18 +130,15 @@ func (j *planned) fits(ctx context.Context, n int64, all ...*admission) error {
 	if forget(); err != nil {
 		return err
 	}
-	if !one {
-		return j.refusal(costOf(iv, j.config.Epsilon))
+	refused := fmt.Errorf("%w: it would bring ε to %s at δ = %s, where the budget is %s", ErrBudget, costOf(iv, j.config.Epsilon), num(j.config.Delta, -1), num(j.config.Epsilon, -1))
+	if n > 1 || len(all) > 1 {
+		return refused
 	}
 	now, left, err := j.spent(ctx)
 	if err != nil {
 		return err
 	}
-	err = fmt.Errorf("%w, of which %s is spent and %s is left", j.refusal(costOf(iv, j.config.Epsilon)), num(max(0, now.Epsilon.Upper), -1), num(left, -1))
-	if lowerOf(iv) > j.config.Epsilon { // otherwise who has more work may prove another
-		j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{all[0].text, j.entries, num(lowerOf(iv), j.config.Epsilon), err})
-	}
-	return err
+	return fmt.Errorf("%w, of which %s is spent and %s is left", refused, num(max(0, now.Epsilon.Upper), -1), num(left, -1))
 }
 
 // costOf words an interval above the budget. One that is wide was enough to refuse, and is not computed again to be shown.
@@ -174,11 +147,6 @@ func costOf(iv accountant.Interval, budget float64) string {
 		return num(iv.Upper, budget)
 	}
 	return fmt.Sprintf("between %s and %s", num(lowerOf(iv), budget), num(iv.Upper, budget))
-}
-
-// refusal words what a spend would cost.
-func (j *planned) refusal(cost string) error {
-	return fmt.Errorf("%w: it would bring ε to %s at δ = %s, where the budget is %s", ErrBudget, cost, num(j.config.Delta, -1), num(j.config.Epsilon, -1))
 }
 
 func (j *planned) spent(ctx context.Context) (s Spent, left float64, err error) {

@@ -17,7 +17,7 @@ import (
 // maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans: all of them are
 // remembered together, so that none is read again under the lock.
 const (
-	maxBatch     = 1000
+	maxBatch     = 250
 	maxBatchSize = maxPlanText / 4
 )
 
@@ -187,7 +187,7 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) (left []*request
 	}
 	for _, r := range batch {
 		err := l.state.judged(r.ctx, r.entry)
-		if errors.Is(err, ErrBudget) && l.state.until > 0 { // the entries may cost less than a checkpoint says
+		if errors.Is(err, ErrBudget) && l.state.until > 0 && l.config.Mode == Planned { // the entries may cost less than a checkpoint says
 			if err = l.whole(r.ctx); err == nil {
 				err = l.state.judged(r.ctx, r.entry)
 			}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -94,9 +95,7 @@ func (s *state) begin(c *Config) error {
 	if !(c.Epsilon >= 0 && !math.IsInf(c.Epsilon, 1)) {
 		return fault.New("epsilon", "%v is not in [0, +Inf)", c.Epsilon)
 	}
-	if c.RecordsPerPerson == 0 {
-		c.RecordsPerPerson = 1
-	}
+	c.RecordsPerPerson = cmp.Or(c.RecordsPerPerson, 1)
 	err := subsample.CheckRecords(c.RecordsPerPerson)
 	if err != nil {
 		return err
