@@ -28,7 +28,7 @@ func (c *shifts) Exponent(u int, x float64) float64 {
 func (c *shifts) Last() int { return len(c.LogP) - 1 }
 
 // What a number of copies takes of a limit of work, measured: in a mixture against none, against the opposite shifts,
-// and in a coupling. Sums that plain numbers do are hundreds of times faster, mostly those of few copies.
+// and in a coupling. Few copies take next to nothing.
 const (
 	perCopy     = 25
 	perOpposite = 50
