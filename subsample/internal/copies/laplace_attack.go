@@ -180,3 +180,49 @@ func (p *LaplaceAttack) Support() profiles.Support {
 
 // Knots returns the outputs between which the loss is one exponential.
 func (p *LaplaceAttack) Knots() []float64 { return p.knot[:p.last+1] }
+
+// lessHalf returns log(e^s − e^x) and its error, for a sum s of weights of which x
+// takes at most half from each. sErr and xErr are rounding errors; law is what the
+// errors of the weights make of s, and least the smallest of these. A weight counts
+// between half and all of itself, so that its error beyond the least one weighs
+// twice as much as in s at most.
+func lessHalf(s, sErr, law, least, x, xErr float64) (log, err float64) {
+	if math.IsInf(s, -1) {
+		return s, 0
+	}
+	r := min(0.5, math.Exp(x-s))
+	log = s + math.Log1p(-r)
+	return log, relative((rise(sErr)+r*rise(xErr))/(1-r)) + 2*law - least + 4*xmath.U*(1+math.Abs(s)+math.Abs(log))
+}
+
+// addLogs returns log(e^a + e^b) and its error.
+func addLogs(a, aErr, b, bErr float64) (log, err float64) {
+	if a < b {
+		a, aErr, b, bErr = b, bErr, a, aErr
+	}
+	if math.IsInf(b, -1) {
+		return a, aErr
+	}
+	w := math.Exp(b - a)
+	log = a + math.Log1p(w)
+	return log, (aErr+w*bErr)/(1+w) + 4*xmath.U*(2+math.Abs(log))
+}
+
+// rise is the relative error e^err − 1 of a number whose logarithm has error err.
+func rise(err float64) float64 {
+	if err < 1 {
+		return err * (1 + err)
+	}
+	return math.Expm1(err)
+}
+
+// relative is the error of the logarithm of a number with the relative error x.
+func relative(x float64) float64 {
+	switch {
+	case x < 0.5:
+		return x * (1 + x)
+	case x < 1:
+		return -math.Log1p(-x)
+	}
+	return math.Inf(1)
+}
