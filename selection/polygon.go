@@ -6,7 +6,6 @@ package selection
 import (
 	"context"
 	"math"
-	"math/big"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -145,12 +144,4 @@ func newGridPoint(eps, logVal float64) gridPoint {
 		return gridPoint{eps, 0}
 	}
 	return gridPoint{eps, min(1, max(leastValue, xmath.ExpUp(logVal)))}
-}
-
-// bigLog returns log x within 2 u(1+|log x|).
-func bigLog(x *big.Float) float64 {
-	m := new(big.Float)
-	k := x.MantExp(m)
-	f, _ := m.Float64()
-	return xmath.Log(f) + float64(k)*math.Ln2
 }
