@@ -54,14 +54,7 @@ func firsts(out, passes []float64, weight float64) {
 	out[len(passes)] += weight
 }
 
-// hockey returns the largest p(S) − e^ε q(S) over sets of outputs, and loss the largest |log p/q|.
-func hockey(p, q []float64, eps float64) (delta float64) {
-	for i := range p {
-		delta += max(0, p[i]-math.Exp(eps)*q[i])
-	}
-	return delta
-}
-
+// loss returns the largest |log p/q|.
 func loss(p, q []float64) float64 { return max(maxDivergence(p, q), maxDivergence(q, p)) }
 
 // sums fails unless a law has the total 1.
