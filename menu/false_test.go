@@ -1,14 +1,12 @@
 package menu_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/menu"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/rdp"
 )
 
 // answer returns the outcomes of randomized response with the loss ±x, and gives those of a mechanism that gives the data
@@ -117,21 +115,6 @@ func TestCheckBeforeNotAfter(t *testing.T) {
 		if h := g.transcript(9, math.Exp(0.5), choose, filter); h > iv.Upper {
 			t.Errorf("checked before: %v above %v", h, iv.Upper)
 		}
-	}
-	r := m.Run()
-	for range 8 {
-		if err := r.Spend("a"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.Spend("c"); !errors.Is(err, rdp.ErrBudget) || r.Spent() != 8 {
-		t.Errorf("9 units after 8 of 9: %v, spent %d", err, r.Spent())
-	}
-	if c := r.Clone(); c.Fits("a") != nil || c.Spend("a") != nil || c.Spend("a") == nil || r.Fits("a") != nil {
-		t.Error("a clone spends for itself, and the last unit fits once")
-	}
-	if err := r.Spend("d"); err == nil || errors.Is(err, rdp.ErrBudget) {
-		t.Errorf("an unknown type: %v", err)
 	}
 }
 

@@ -46,6 +46,7 @@ const MaxUnits = 100_000
 const autoUnits = 400
 
 // A Menu has the price of full adaptivity over types within a budget: bounds of R_b for every b up to it. It is immutable.
+// Ledgers of the mode adaptive-menu admit steps within one, in memory or in a file.
 type Menu struct {
 	types []Type    // with their costs
 	alone []float64 // about how often each type alone meets the target

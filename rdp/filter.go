@@ -210,8 +210,7 @@ func (f *Filter) grid(values []float64) Grid {
 //
 // A GaussianFilter is safe for use by several goroutines.
 type GaussianFilter struct {
-	mu            sync.Mutex
-	budget, spent float64 // squares; budget rounded down, spent up
+	at2 *Filter // of order 2, at which the curve αμ²/2 of a step is μ²
 }
 
 // NewGaussianFilter returns a filter that keeps the whole interaction μ-GDP.
@@ -219,54 +218,36 @@ func NewGaussianFilter(mu float64) (*GaussianFilter, error) {
 	if !(mu >= 0 && mu <= 1e6) {
 		return nil, fault.New("mu", "%v is not in [0, 1e+06]", mu)
 	}
-	return &GaussianFilter{budget: max(0, xmath.Down(mu*mu, 1))}, nil
+	f, err := NewFilter(2, max(0, xmath.Down(mu*mu, 1)))
+	return &GaussianFilter{f}, err
 }
 
 // Fits reports whether a step with this μ², rounded up, may run: nil or an error that wraps
 // ErrBudget.
-func (f *GaussianFilter) Fits(square float64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, err := f.with(square)
-	return err
-}
+func (f *GaussianFilter) Fits(square float64) error { return f.charge(square, f.at2.Fits) }
 
 // Spend counts a step with this μ², rounded up, before it runs; on an error nothing is
 // counted and the step must not run.
-func (f *GaussianFilter) Spend(square float64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	sum, err := f.with(square)
-	if err == nil {
-		f.spent = sum
+func (f *GaussianFilter) Spend(square float64) error { return f.charge(square, f.at2.Spend) }
+
+func (f *GaussianFilter) charge(square float64, step func(Curve) error) error {
+	if !(square >= 0) {
+		return fault.New("square", "%v is not in [0, +Inf]", square)
+	}
+	err := step(Func(func(float64) float64 { return square }))
+	if errors.Is(err, ErrBudget) {
+		spent := f.Spent()
+		err = fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, spent+square, f.Budget(), spent)
 	}
 	return err
-}
-
-func (f *GaussianFilter) with(square float64) (float64, error) {
-	if !(square >= 0) {
-		return 0, fault.New("square", "%v is not in [0, +Inf]", square)
-	}
-	sum := f.spent + square
-	if sum != f.spent || square > 0 {
-		sum = xmath.Up(sum, 1)
-	}
-	if !(sum <= f.budget) {
-		return 0, fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, sum, f.budget, f.spent)
-	}
-	return sum, nil
 }
 
 // Spent returns Σμ² of what was admitted, and Budget the square of the budget. Spent is for
 // steering; the guarantee is the budget.
-func (f *GaussianFilter) Spent() float64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.spent
-}
+func (f *GaussianFilter) Spent() float64 { return f.at2.Spent().Values[0] }
 
 // Budget returns μ², of the μ that was fixed.
-func (f *GaussianFilter) Budget() float64 { return f.budget }
+func (f *GaussianFilter) Budget() float64 { return f.at2.Budget().Values[0] }
 
 // MuOfSquare returns the square root of Σμ², rounded up.
 func MuOfSquare(square float64) float64 {

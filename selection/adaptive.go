@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -120,14 +121,7 @@ func (c AdaptiveCost) At(delta float64) (eps float64, charged int, err error) {
 				return most
 			}
 		}
-		for hi-lo > 1 {
-			if mid := (lo + hi) / 2; binomialTail(mid, c.Hits, q) > tail {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		return hi
+		return lo + sort.Search(hi-lo, func(n int) bool { return n > 0 && binomialTail(lo+n, c.Hits, q) <= tail })
 	}
 	eps = math.Inf(1)
 	for _, share := range []float64{1, 0.99, 0.9, 0.7, 0.5, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {

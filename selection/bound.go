@@ -106,11 +106,6 @@ func FromDelta(delta func(eps float64) (upper float64, err error)) Bound {
 	}
 }
 
-// Min returns the smaller one of two bounds on the same mechanism.
-func (b Bound) Min(o Bound) Bound {
-	return func(eps float64) float64 { return min(b(eps), o(eps)) }
-}
-
 // Interpolated returns a bound that evaluates b on a geometric grid of ε only,
 // each point once, and interpolates: the true profile is convex in e^ε, so it
 // lies below a chord between upper bounds. It is for bounds that are slow to

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/big"
 	"slices"
 	"sort"
 
@@ -75,59 +74,28 @@ func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float
 	return hullProfile(pts[0], pts[1])
 }
 
-// hullProfile returns the profile of the lower hull of points of both directions: those of the second one lie, mirrored, below α = 1.
+// hullProfile returns the profile of the chords above points of both directions.
 func hullProfile(forward, back []gridPoint) (*profiles.Discrete, error) {
-	wide := max(forward[len(forward)-1].eps, back[len(back)-1].eps)
-	least := 0 // exponent of the values, of which masses at losses below 0 are differences from 1
+	var x []float64
 	for _, g := range slices.Concat(forward, back) {
-		least = min(least, g.val.MantExp(nil))
+		x = append(x, g.eps)
 	}
-	const lost = 120 // bits that differences may lose
-	prec := uint(200+lost+3*wide/math.Ln2) + uint(-least)
-	fresh := func() *big.Float { return new(big.Float).SetPrec(prec) }
-	one := fresh().SetInt64(1)
-	vs := []vertex{{math.Inf(-1), fresh(), one}}
-	for _, g := range slices.Backward(back[1:]) {
-		a := fresh().Quo(one, bigExpPrec(g.eps, prec))
-		v := fresh().Mul(a, g.val)
-		vs = append(vs, vertex{-g.eps, a, v.Add(v, fresh().Sub(one, a))})
-	}
-	for i, g := range forward {
-		v := fresh().Set(g.val)
-		if i == 0 && back[0].val.Cmp(v) < 0 {
-			v.Set(back[0].val) // δ(0) is the same from either side
+	slices.Sort(x)
+	x = slices.Compact(x)
+	return profiles.NewChords(x, valuesAt(forward, x), valuesAt(back, x))
+}
+
+// valuesAt returns the values of points at losses among which are theirs: between two of them that of the first, as a profile falls,
+// which is above their chord.
+func valuesAt(pts []gridPoint, x []float64) []float64 {
+	out, i := make([]float64, len(x)), 0
+	for k := range x {
+		for i+1 < len(pts) && pts[i+1].eps <= x[k] {
+			i++
 		}
-		vs = append(vs, vertex{g.eps, bigExpPrec(g.eps, prec), v})
+		out[k] = pts[i].val
 	}
-	hull, falls := lowerHull(vs)
-	log := func(x *big.Float) float64 {
-		if x.Sign() <= 0 {
-			return math.Inf(-1)
-		}
-		return bigLog(x)
-	}
-	// Of two halves that are equal one is the other's mirror image to the last bit.
-	same := slices.EqualFunc(forward, back, func(x, y gridPoint) bool { return x.eps == y.eps && x.val.Cmp(y.val) == 0 })
-	var atoms []profiles.Atom
-	size := 0.0
-	for i, v := range hull[1:] {
-		p, q := hullMasses(v, falls, i)
-		if q.Sign() <= 0 || q.MantExp(nil) < falls[i].MantExp(nil)+lost-int(prec) || same && v.t < 0 {
-			continue
-		}
-		a := profiles.Atom{Loss: v.t, LogP: log(p), LogQ: log(q)}
-		size = max(size, math.Abs(a.LogP), math.Abs(a.LogQ))
-		atoms = append(atoms, a)
-		if same && v.t > 0 {
-			atoms = append(atoms, profiles.Atom{Loss: -v.t, LogP: a.LogQ, LogQ: a.LogP})
-		}
-	}
-	inf := min(0, log(hull[len(hull)-1].v))
-	infQ := inf
-	if !same {
-		infQ = min(0, log(new(big.Float).SetPrec(falls[0].Prec()).Sub(big.NewFloat(1), falls[0])))
-	}
-	return profiles.NewDiscrete(atoms, inf, infQ, 8*xmath.U*(1+size), 4*xmath.U*(1+hull[len(hull)-1].t))
+	return out
 }
 
 // perAttack is what the search for a ranking takes of a limit of work, in the unit of parallel.WithWork, measured.

@@ -138,15 +138,8 @@ func (p *pair) strips(c clock, n int, high bool, least float64) []strip {
 		for from := 0.0; from < 1; {
 			to := 1.0
 			if len(out) < 2*n && c.at(us[k]+pm, vs[k]+qm) > next {
-				lo := from
-				for range 40 {
-					if mid := (lo + to) / 2; c.at(us[k]+mid*pm, vs[k]+mid*qm) > next {
-						to = mid
-					} else {
-						lo = mid
-					}
-				}
-				if to = lo; 1-to < least {
+				to, _ = xmath.Bisect(from, 1, 40, func(x float64) bool { return !(c.at(us[k]+x*pm, vs[k]+x*qm) > next) })
+				if 1-to < least {
 					to = 1
 				}
 			}

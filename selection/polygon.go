@@ -6,7 +6,6 @@ package selection
 import (
 	"context"
 	"math"
-	"math/big"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -61,16 +60,10 @@ func checkChords(accuracy, logFloor float64) error {
 	return nil
 }
 
-const (
-	maxGrid = 1 << 17
-	prec    = 320 // bits; sums and differences below span well under 2^100
-)
+const maxGrid = 1 << 17
 
 // A gridPoint is a point of the polygon: log α, and δ.
-type gridPoint struct {
-	eps float64
-	val *big.Float
-}
+type gridPoint struct{ eps, val float64 }
 
 // maxGridEps is how far a bound is followed.
 const maxGridEps = 1e4
@@ -142,27 +135,13 @@ func (b Bound) grid(f fineness, stretch func(eps float64) float64) ([]gridPoint,
 	return pts, nil
 }
 
+// leastValue is where values end: chords of smaller ones would have no digits.
+const leastValue = 1e-300
+
 // newGridPoint returns the point (e^eps, e^logVal), with the value rounded up.
 func newGridPoint(eps, logVal float64) gridPoint {
-	p := gridPoint{eps: eps, val: new(big.Float)}
-	if !math.IsInf(logVal, -1) {
-		p.val = bigExp(min(0, logVal+8*xmath.U*(1+math.Abs(logVal)))) // δ ≤ 1
+	if math.IsInf(logVal, -1) {
+		return gridPoint{eps, 0}
 	}
-	return p
-}
-
-// bigExp returns e^x within 4 u(1+|x|), relatively.
-func bigExp(x float64) *big.Float {
-	k := math.Round(x / math.Ln2)
-	m := math.Exp(math.FMA(-k, math.Ln2, x) - k*2.3190468138462996e-17) // low half of log 2
-	f := new(big.Float).SetPrec(prec).SetFloat64(m)
-	return f.SetMantExp(f, int(k))
-}
-
-// bigLog returns log x within 2 u(1+|log x|).
-func bigLog(x *big.Float) float64 {
-	m := new(big.Float)
-	k := x.MantExp(m)
-	f, _ := m.Float64()
-	return xmath.Log(f) + float64(k)*math.Ln2
+	return gridPoint{eps, min(1, max(leastValue, xmath.ExpUp(logVal)))}
 }

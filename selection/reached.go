@@ -266,6 +266,14 @@ func bigExpPrec(x float64, prec uint) *big.Float {
 	return new(big.Float).SetPrec(max(prec, work)).Set(sum)
 }
 
+// bigLog returns log x within 2 u(1+|log x|).
+func bigLog(x *big.Float) float64 {
+	m := new(big.Float)
+	k := x.MantExp(m)
+	f, _ := m.Float64()
+	return xmath.Log(f) + float64(k)*math.Ln2
+}
+
 // reverse returns the pair seen from the other side.
 func (p *pair) reverse() *pair {
 	n := len(p.loss)

@@ -4,7 +4,6 @@ package subsample
 
 import (
 	"context"
-	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -92,36 +91,6 @@ func (s FixedSize) zeroOutGaussian(b profiles.Mechanism, g profiles.Gaussian, la
 		{Upper: upper, Lower: oppose},
 		{Upper: profiles.Reverse(upper), Lower: agree},
 	}}, nil
-}
-
-// joined has the tails of up above ε = 0, and of the reverse of down below; what is left is an
-// atom at 0. Both halves have the same δ(0), and are the largest of the profiles of some
-// pairs, so that together they are convex.
-type joined struct{ up, down profiles.Profile }
-
-// Cost implements profiles.Costly.
-func (j joined) Cost() float64 { return max(profiles.Cost(j.up), profiles.Cost(j.down)) }
-
-// Tails implements profiles.Profile.
-func (j joined) Tails(eps, tol float64) profiles.Tails { return halves(j.up, j.down, eps, tol) }
-
-// LogTailDifference implements profiles.TailDifferencer.
-func (j joined) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	half, at := j.up, eps
-	if eps < 0 {
-		half, at, tol = j.down, math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps)
-	}
-	if d, ok := half.(profiles.TailDifferencer); ok {
-		return d.LogTailDifference(at, tol)
-	}
-	return 0, math.Inf(1)
-}
-
-// Support implements profiles.Profile.
-func (j joined) Support() profiles.Support {
-	u, d := j.up.Support(), j.down.Support()
-	return profiles.Support{Min: -d.Max, Max: u.Max, LogPInf: u.LogPInf, LogQInf: d.LogPInf,
-		Atoms: []float64{0}, Spike: math.NaN(), LossErr: max(u.LossErr, d.LossErr)}
 }
 
 // Proof (docs/theory/subsampling.md §12): attacks.

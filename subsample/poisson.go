@@ -353,14 +353,6 @@ func (p poisson) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	return logDiff, err + 2*xmath.U*(math.Abs(logDiff)+math.Abs(p.logRate))
 }
 
-// LogTailDifference implements profiles.TailDifferencer.
-func (e envelope) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	if eps >= 0 {
-		return e.up.LogTailDifference(eps, tol)
-	}
-	return e.down.LogTailDifference(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
-}
-
 // Transforms of sampled profiles, for the contour engine.
 
 // A poissonTransformer is a base whose Poisson-sampled pair has a transform.
@@ -395,8 +387,9 @@ type envelopeTransformer interface {
 
 // Transform implements profiles.Transformer.
 func (e envelope) Transform() profiles.Transform {
-	if b, ok := e.up.base.(envelopeTransformer); ok {
-		return b.EnvelopeTransform(e.up.rate)
+	up := e.up.(poisson)
+	if b, ok := up.base.(envelopeTransformer); ok {
+		return b.EnvelopeTransform(up.rate)
 	}
 	return nil
 }

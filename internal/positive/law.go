@@ -184,15 +184,14 @@ func (c *cells) row(op operation, xi, mi float64, ys, ms []float64) {
 	}
 	ms = ms[:len(ys)]
 	g := c.grid
-	value := func(y float64) float64 {
-		if op == add {
-			return xi + y
-		}
-		return xi * y
+	// x + y and x·y are slope·y + shift, to the bit.
+	slope, shift := 1.0, xi
+	if op == multiply {
+		slope, shift = xi, 0
 	}
 	j := 0
 	for ; j < len(ys); j++ {
-		v := value(ys[j])
+		v := slope*ys[j] + shift
 		if v >= g[0] {
 			break
 		}
@@ -206,43 +205,26 @@ func (c *cells) row(op operation, xi, mi float64, ys, ms []float64) {
 		return
 	}
 	// The first cell by bisection, the others by walking.
-	v := value(ys[j])
+	v := slope*ys[j] + shift
 	k, found := slices.BinarySearch(g[:len(g)-1], v)
 	if !found {
 		k--
 	}
 	at, end := g[k], g[k+1]
 	m, mo := 0.0, 0.0
-	if op == add {
-		for ; j < len(ys); j++ {
-			v := xi + ys[j]
-			if v >= end {
-				c.mass[k] += m
-				c.moment[k] += mo
-				m, mo = 0, 0
-				for k++; v >= g[k+1]; k++ {
-				}
-				at, end = g[k], g[k+1]
+	for ; j < len(ys); j++ {
+		v := slope*ys[j] + shift
+		if v >= end {
+			c.mass[k] += m
+			c.moment[k] += mo
+			m, mo = 0, 0
+			for k++; v >= g[k+1]; k++ {
 			}
-			w := mi * ms[j]
-			m += w
-			mo += w * (v - at)
+			at, end = g[k], g[k+1]
 		}
-	} else {
-		for ; j < len(ys); j++ {
-			v := xi * ys[j]
-			if v >= end {
-				c.mass[k] += m
-				c.moment[k] += mo
-				m, mo = 0, 0
-				for k++; v >= g[k+1]; k++ {
-				}
-				at, end = g[k], g[k+1]
-			}
-			w := mi * ms[j]
-			m += w
-			mo += w * (v - at)
-		}
+		w := mi * ms[j]
+		m += w
+		mo += w * (v - at)
 	}
 	c.mass[k] += m
 	c.moment[k] += mo

@@ -5,6 +5,7 @@ package shuffler
 import (
 	"context"
 	"math"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -204,14 +205,7 @@ func (b *binary) threshold(c1, c0 float64) int64 {
 			hi = min(hi, lo+step)
 		}
 	}
-	for hi-lo > 1 {
-		mid := lo + (hi-lo)/2
-		if worth(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
+	hi = lo + int64(sort.Search(int(hi-lo), func(n int) bool { return n > 0 && worth(lo+int64(n)) }))
 	b.last = float64(hi)
 	return hi
 }

@@ -15,16 +15,12 @@ import (
 // increases in the output x, from log p_0.
 type GaussianAttack struct {
 	shifts
-	fast  *fastSums // nil: logarithms only
-	start inverse
 }
 
 // NewGaussianAttack moves what the table leaves out to u = 0, which only lowers the
 // divergence: every set {x > t} loses P-mass.
 func NewGaussianAttack(law Law, theta float64) *GaussianAttack {
-	p := &GaussianAttack{shifts: shifts{law, theta}}
-	p.fast = newFastSums(&p.shifts)
-	return p
+	return &GaussianAttack{shifts{law, theta}}
 }
 
 // Cost implements profiles.Costly.
@@ -37,38 +33,8 @@ func (p *GaussianAttack) threshold(eps, tol float64) (x, dx float64, ok bool) {
 	if !ok {
 		return math.Inf(-1), 0, false
 	}
-	if x, dx, ok = p.quick(logC, dLogC); !ok {
-		x, dx = p.solve(1, logC, dLogC)
-	}
+	x, dx = p.solve(1, logC, dLogC)
 	return x, dx, true
-}
-
-// quick is solve in plain numbers.
-func (p *GaussianAttack) quick(logC, dLogC float64) (x, dx float64, ok bool) {
-	if p.fast == nil {
-		return 0, 0, false
-	}
-	p.start.fill(-fastReach, func(x float64) (value, slope float64, ok bool) {
-		v, ok := p.fast.sum(x)
-		return xmath.Log(v.sum), v.slope / v.sum, ok
-	})
-	if x, ok = p.start.guess(logC); !ok {
-		return 0, 0, false
-	}
-	c := math.Exp(logC)
-	for range 20 {
-		v, ok := p.fast.sum(x)
-		if !ok {
-			return 0, 0, false
-		}
-		step := math.Log1p((v.sum-c)/c) * v.sum / v.slope
-		x -= step
-		// The second derivative of the logarithm is at most bend/sum.
-		if left := math.Abs(step) * min(1, math.Abs(step)*v.bend/v.slope); left < max(1e-15*(1+math.Abs(x)), v.err*v.sum/(4*v.slope)) {
-			return x, left + moves(v.err+dLogC+4*xmath.U, v.slope/v.sum, v.bend/v.sum, p.theta) + 4*xmath.U*math.Abs(x), true
-		}
-	}
-	return 0, 0, false
 }
 
 // excess returns log(e^ε − p_0) and its error; ok is false for ε ≤ log p_0.
@@ -159,9 +125,6 @@ func (p *GaussianAttack) Tails(eps, tol float64) profiles.Tails {
 	}
 	var t profiles.Tails
 	var e1 float64
-	if t, ok := p.quickTails(x, dx); ok {
-		return t
-	}
 	t.P, e1 = p.mixedTail(x, dx, 1)
 	t.Q = xmath.LogNormalTail(x)
 	t.Err = max(e1, normalErr(t.Q, x, dx))
@@ -169,34 +132,6 @@ func (p *GaussianAttack) Tails(eps, tol float64) profiles.Tails {
 	t.QC = xmath.LogNormalTail(-x)
 	t.ErrC = max(e1, normalErr(t.QC, -x, dx))
 	return t
-}
-
-// quickTails is the rest of Tails in plain numbers.
-func (p *GaussianAttack) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
-	if p.fast == nil || !(dx < 1e-6) {
-		return t, false
-	}
-	m, ok := p.fast.mixed(x, p.Last())
-	if !ok || !(m.up > 1e-280 && m.down > 1e-280) {
-		return t, false
-	}
-	// A density changes by the factor e^{|x−s|dx} within dx.
-	moved := m.density * dx * (1 + 1e-3)
-	t.P, t.PC = min(0, xmath.Log(m.up)), min(0, xmath.Log(m.down))
-	t.Q, t.QC = bothTails(p.fast.ratio, x)
-	t.Err = max(relative((m.upErr+moved)/m.up)+2*xmath.U*(1-t.P), normalErr(t.Q, x, dx)+9*xmath.U)
-	t.ErrC = max(relative((m.downErr+moved)/m.down)+2*xmath.U*(1-t.PC), normalErr(t.QC, -x, dx)+9*xmath.U)
-	return t, true
-}
-
-// bothTails returns log Φ̄(x) and log Φ(x), the masses to 9 u.
-func bothTails(r *xmath.TailRatio, x float64) (up, down float64) {
-	q := r.Tail(math.Abs(x))
-	up, down = xmath.Log(q), math.Log1p(-q)
-	if x < 0 {
-		up, down = down, up
-	}
-	return up, down
 }
 
 // everything is the tails below the whole support.

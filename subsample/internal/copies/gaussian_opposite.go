@@ -19,8 +19,6 @@ type GaussianOpposite struct {
 	shifts
 	p      []float64 // Pr[U = u]
 	logEta float64
-	fast   *fastSums // nil: logarithms only
-	start  inverse
 }
 
 // NewGaussianOpposite returns the pair at noise 1 with distance theta for each copy.
@@ -28,9 +26,6 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	p := &GaussianOpposite{shifts: shifts{law, theta / 2}, p: make([]float64, len(law.LogP)), logEta: xmath.Log(law.Eta)}
 	for u, l := range law.LogP {
 		p.p[u] = math.Exp(l)
-	}
-	if law.RealZeros && p.Last() > 1 { // groups of records; others are a little more exact in logarithms
-		p.fast = newFastSums(&p.shifts)
 	}
 	return p
 }
@@ -102,91 +97,11 @@ func (p *GaussianOpposite) loss(x float64) (loss, slope, size float64) {
 	return f - g, fs + gs, fe + ge + xmath.U*(math.Abs(f)+math.Abs(g))
 }
 
-// quickLoss is loss in plain numbers: with the sums S over u ≥ 1 at x and −x the ratio is
-// (p_0 + S(x))/(p_0 + S(−x)). The second derivative is at most bend.
-func (p *GaussianOpposite) quickLoss(x float64) (loss, slope, bend, size float64, ok bool) {
-	up, ok := p.fast.sum(x)
-	if !ok {
-		return 0, 0, 0, 0, false
-	}
-	down, ok := p.fast.sum(-x)
-	if !ok {
-		return 0, 0, 0, 0, false
-	}
-	none := p.p[0]
-	f, g := none+up.sum, none+down.sum
-	if d := (up.sum - down.sum) / g; math.Abs(d) < 0.5 {
-		loss = math.Log1p(d)
-	} else {
-		loss = xmath.Log(f / g)
-	}
-	// An error of p_0 moves both sides alike, by their difference of shares at most.
-	own := none * (p.Err[0] + p.EtaErr + xmath.U*(4+xmath.FiniteAbs(p.LogNone))) * math.Abs(1/f-1/g)
-	size = own + (up.sum*(up.err+2*xmath.U))/f + (down.sum*(down.err+2*xmath.U))/g + 6*xmath.U*math.Abs(loss)
-	return loss, up.slope/f + down.slope/g, up.bend/f + down.bend/g, size, true
-}
-
-// quick is threshold for ε > 0 in plain numbers.
-func (p *GaussianOpposite) quick(eps, tol float64) (x, dx float64, ok bool) {
-	if p.fast == nil || !(eps > 0) || math.IsInf(p.LogNone, -1) {
-		return 0, 0, false
-	}
-	p.start.fill(0, func(x float64) (value, slope float64, ok bool) {
-		value, slope, _, _, ok = p.quickLoss(x)
-		return value, slope, ok
-	})
-	if x, ok = p.start.guess(eps); !ok {
-		return 0, 0, false
-	}
-	for range 12 {
-		l, slope, bend, size, ok := p.quickLoss(x)
-		if !ok {
-			return 0, 0, false
-		}
-		step := (l - eps) / slope
-		x -= step
-		if math.Abs(step) <= 1e-14*(1+x) || math.Abs(l-eps) <= size/4 {
-			// Within the distance the slope changes by less than a thousandth, else it is for threshold.
-			dx = math.Abs(step) + (tol+size+2*xmath.U*eps)/slope
-			return x, dx*(1+1e-2) + 4*xmath.U*x, bend*dx < 1e-3*slope
-		}
-	}
-	return 0, 0, false
-}
-
-// quickTails is Tails in plain numbers.
-func (p *GaussianOpposite) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
-	if p.fast == nil || !(dx < 1e-6) {
-		return t, false
-	}
-	a, okA := p.fast.mixed(x, p.Last())
-	b, okB := p.fast.mixed(-x, p.Last())
-	if !okA || !okB || !(min(a.up, a.down, b.up, b.down) > 1e-280) {
-		return t, false
-	}
-	// A density changes by the factor e^{|x−s|dx} within dx.
-	log := func(mass, err, density float64) (float64, float64) {
-		l := min(0, xmath.Log(mass))
-		return l, relative((err+density*dx*(1+1e-3))/mass) + 2*xmath.U*(1-l)
-	}
-	var e1, e2 float64
-	t.P, e1 = log(a.up, a.upErr, a.density)
-	t.Q, e2 = log(b.down, b.downErr, b.density)
-	t.Err = max(e1, e2)
-	t.PC, e1 = log(a.down, a.downErr, a.density)
-	t.QC, e2 = log(b.up, b.upErr, b.density)
-	t.ErrC = max(e1, e2)
-	return t, true
-}
-
 // threshold solves loss = ε by Newton's method inside a bracket.
 func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 	if eps < 0 {
 		x, dx = p.threshold(-eps, tol)
 		return -x, dx
-	}
-	if x, dx, ok := p.quick(eps, tol); ok {
-		return x, dx
 	}
 	_, s0, _ := p.loss(0)
 	if eps == 0 {
@@ -236,9 +151,6 @@ func (p *GaussianOpposite) SelfReverse() bool { return true }
 
 func (p *GaussianOpposite) Tails(eps, tol float64) profiles.Tails {
 	x, dx := p.threshold(eps, tol)
-	if t, ok := p.quickTails(x, dx); ok {
-		return t
-	}
 	var t profiles.Tails
 	var e1, e2 float64
 	t.P, e1 = p.mixedTail(x, dx, 1)

@@ -30,9 +30,7 @@ import (
 // What the table of the law leaves out counts as given away.
 type GaussianWR struct {
 	shifts
-	P     []float64 // Pr[U = u], for the search of thresholds
-	fast  *fastSums // nil: logarithms only
-	start inverse   // of average
+	P []float64 // Pr[U = u], for the search of thresholds
 }
 
 // Cost implements profiles.Costly.
@@ -43,7 +41,6 @@ func NewGaussianWR(law Law, theta float64) *GaussianWR {
 	for _, l := range law.LogP {
 		c.P = append(c.P, math.Exp(l))
 	}
-	c.fast = newFastSums(&c.shifts)
 	return c
 }
 
@@ -52,9 +49,6 @@ func NewGaussianWR(law Law, theta float64) *GaussianWR {
 // size of its rounding error. The averages rise while the next ratio is larger
 // than they are, and the ratios rise and then fall.
 func (p *GaussianWR) average(t float64) (log, slope float64, i int, size float64) {
-	if v, ok := p.quickAverage(t); ok {
-		return v.log, v.slope, v.i, v.err
-	}
 	none := p.P[0]
 	// In plain numbers, minus 1, while nothing overflows.
 	if t*t/2 < 600 && p.LogNone > -600 {
@@ -117,103 +111,6 @@ func (p *GaussianWR) average(t float64) (log, slope float64, i int, size float64
 	return num.now() - den.now(), w * f, i, e*f + p.EtaErr + xmath.U*(8+4*math.Abs(num.now())+2*math.Abs(den.now()))
 }
 
-// A block is what quickAverage finds: log α, its error and slope, a bound of its
-// second derivative, and i; firm says that nearby, where no ratio moves by more than
-// 1e-6 of itself, it is the same i.
-type block struct {
-	log, err, slope, bend float64
-	i                     int
-	firm                  bool
-}
-
-// quickAverage is average in plain numbers; not where the ratios are so close to 1
-// that their rounding would count, nor where no copy is so rare that products of two
-// weights (up to the most likely number of copies none is smaller) leave the range.
-func (p *GaussianWR) quickAverage(t float64) (v block, ok bool) {
-	if p.fast == nil || t*p.theta < 0.1 || !(p.LogNone > -300) {
-		return v, false
-	}
-	if t <= p.theta/2 { // no ratio is above 1
-		return v, p.P[0] > 0
-	}
-	anchor, power := p.fast.at(t)
-	if anchor == nil {
-		return v, false
-	}
-	m, x := p.P[0], 1.0
-	var a, e, gap float64 // Σ p(r−1), its error
-	v.firm = true
-	open := true // no ratio is below the average so far
-	for u := 1; u < len(anchor.q); u++ {
-		x *= power
-		pu := p.P[u]
-		if pu < 1e-300 {
-			if v.i > 0 {
-				break
-			}
-			continue
-		}
-		q := anchor.q[u] * x
-		num := a + m
-		gap = math.Abs(q*m-num*pu) / (q*m + num*pu)
-		if m > 0 && !((q-pu)*m > a*pu) {
-			open = false
-			break
-		}
-		f := float64(u)
-		a += q - pu
-		m += pu
-		v.slope += f * q
-		v.bend += f * f * q
-		e += math.Abs(q-pu)*p.Err[u] + q*anchor.rough[u] + 3*xmath.U*pu
-		v.firm = gap > 1e-5 || v.i == 0
-		v.i = u
-	}
-	v.firm = v.firm && gap > 1e-5
-	if v.i == 0 || m == 0 {
-		return v, m > 0
-	}
-	y := a / m
-	num := a + m
-	v.log = math.Log1p(y)
-	for open && v.i < p.Last() && p.LogP[v.i+1] >= -740 && p.Exponent(v.i+1, t) > v.log {
-		v.i++ // what weighs nothing in the average may in the tails
-	}
-	v.slope, v.bend = v.slope*p.theta/num, v.bend*p.theta*p.theta/num
-	v.err = (e/m+xmath.U*(4+float64(v.i))*math.Abs(y)+math.Abs(y)*p.EtaErr)/(1+y) + xmath.U
-	return v, true
-}
-
-// quickThreshold is threshold in plain numbers.
-func (p *GaussianWR) quickThreshold(eps, tol float64) (t, dt float64, i int, ok bool) {
-	if p.fast == nil {
-		return 0, 0, 0, false
-	}
-	p.start.fill(p.theta/2, func(x float64) (value, slope float64, ok bool) {
-		v, ok := p.quickAverage(x)
-		return v.log, v.slope, ok
-	})
-	if t, ok = p.start.guess(eps); !ok {
-		return 0, 0, 0, false
-	}
-	for range 30 {
-		v, ok := p.quickAverage(t)
-		if !ok || !(v.slope > 0) {
-			return 0, 0, 0, false
-		}
-		step := (v.log - eps) / v.slope
-		t -= step
-		left := math.Abs(step)
-		if v.firm && left*float64(p.Last())*p.theta < 1e-6 {
-			left *= min(1, left*v.bend/v.slope)
-		}
-		if left < max(1e-15*(1+t), v.err/(4*v.slope)) { // an iteration more gains nothing
-			return t, left + (v.err+tol+xmath.U*eps)/v.slope + 4*xmath.U*t, v.i, true
-		}
-	}
-	return 0, 0, 0, false
-}
-
 // threshold solves average(T) = ε ≥ 0: convex and increasing in T, by Newton's
 // method from the right.
 func (p *GaussianWR) Threshold(eps, tol float64) (t, dt float64, i int) {
@@ -228,24 +125,12 @@ func (p *GaussianWR) Threshold(eps, tol float64) (t, dt float64, i int) {
 		return t, max(t-low, high-t) + dt + below + above, i
 	}
 	tol *= 1 + 1e-3
-	if t, dt, i, ok := p.quickThreshold(eps, tol); ok {
-		return t, dt, i
-	}
 	t = math.Inf(1)
 	for u := 1; u <= p.Last(); u++ {
 		if l := p.LogP[u]; !math.IsInf(l, -1) {
 			s := float64(u) * p.theta
 			t = min(t, s/2+(eps-l)/s)
 		}
-	}
-	// Most of the way without errors; what follows does not rely on it.
-	for range 100 {
-		a, slope, _ := p.roughAverage(t)
-		step := (a - eps) / slope
-		if !(step > 1e-7*(1+t)) || math.IsInf(step, 1) {
-			break
-		}
-		t -= step
 	}
 	for n := 0; ; n++ {
 		a, slope, k, size := p.average(t)
@@ -274,9 +159,6 @@ func (p *GaussianWR) up(eps, tol float64) (logP, logQ, err float64) {
 
 // tails is up for a threshold t, known to d, of the first i copies.
 func (p *GaussianWR) tails(t, d float64, i int, eps, tol float64) (logP, logQ, err float64) {
-	if logP, logQ, err, ok := p.quickTails(t, d, i, eps, tol); ok {
-		return logP, logQ, err
-	}
 	none := xmath.LogNormalTail(t)
 	e0 := normalErr(none, t, d)
 	ps, qs := newLogSum(), newLogSum()
@@ -316,55 +198,6 @@ func joined(dx, x, t, d float64) float64 {
 	return dx
 }
 
-// quickTails is tails in plain numbers.
-func (p *GaussianWR) quickTails(t, d float64, i int, eps, tol float64) (logP, logQ, err float64, ok bool) {
-	w := p.fast
-	if w == nil || !(t >= 0 && d < 1e-6 && tol < 1e-6*p.theta && eps < 600) {
-		return 0, 0, 0, false
-	}
-	m, ok := w.mixed(t, i)
-	if !ok {
-		return 0, 0, 0, false
-	}
-	const slop = 1 + 1e-3 // densities change by e^{|x|dx} within dx
-	q := w.ratio.Tail(t)
-	hazard := 1 / w.ratio.At(t)
-	pSum, pErr := m.up, m.upErr+m.density*d*slop
-	qSum := w.below[i+1] * q
-	qErr := w.belowE[i+1]*q + qSum*(hazard*d*slop+12*xmath.U)
-	alpha := math.Exp(eps)
-	n := 4
-	for u := i + 1; u <= w.Last(); u++ {
-		if rest := w.above[u]; rest < leftOut*pSum && rest < leftOut*qSum*alpha {
-			break
-		}
-		pu, s := w.p[u], float64(u)*p.theta
-		x := s/2 + eps/s
-		y := x - s
-		dx := joined(xmath.U*4*x+tol/s, x, t, d)
-		dy := dx + xmath.U*(2*s+math.Abs(y))
-		f, g := pu*xmath.NormalDensity(x), pu*xmath.NormalDensity(y)
-		above, near := f*w.ratio.At(x), g*w.ratio.At(math.Abs(y))
-		below := near
-		if y < 0 {
-			below = pu - near
-		}
-		pSum += below
-		qSum += above
-		law := p.Err[u] + xmath.U*(4+xmath.FiniteAbs(p.LogP[u]))
-		pErr += below*law + g*dy*slop + 12*xmath.U*(below+near)
-		qErr += above*(law+12*xmath.U) + f*dx*slop
-		n++
-	}
-	// Logarithms may know how far below 1 the P-mass is: those of copies all alike do.
-	if !(pSum > 1e-280 && qSum > 1e-280 && 1-pSum > pErr) {
-		return 0, 0, 0, false
-	}
-	logP, logQ = xmath.Log(pSum), xmath.Log(qSum)
-	e := max(pErr/pSum-2*xmath.U*logP, qErr/qSum-2*xmath.U*logQ)
-	return logP, logQ, relative(e+xmath.U*float64(n)) + 2*leftOut, true
-}
-
 // SelfReverse implements profiles.SelfReverser.
 func (p *GaussianWR) SelfReverse() bool { return true }
 
@@ -394,42 +227,6 @@ func reflected(up func(eps, tol float64) (logP, logQ, err float64), eps, tol flo
 // as c may be −Inf.
 func otherSideErr(a, c, err float64) float64 {
 	return 4*xmath.U*(1+xmath.FiniteAbs(c)) + min(1e300, 2*relative(rise(err)*math.Exp(min(a-c, 100))))
-}
-
-// roughAverage is average without the error: the likelihood ratios r_u come from
-// one another, r_{u+1} = r_u·g_u with g_{u+1} = g_u·e^{−θ²}, as differences from 1.
-func (c *GaussianWR) roughAverage(t float64) (logAlpha, slope float64, i int) {
-	if !(t*t/2 < 600 && c.LogNone > -600) {
-		logAlpha, slope, i, _ = c.average(t)
-		return logAlpha, slope, i
-	}
-	shrink := math.Expm1(-c.theta * c.theta) // e^{−θ²} − 1
-	g := math.Expm1(c.theta * (t - c.theta/2))
-	var r, a, w float64 // r_u − 1, Σ p(r−1), Σ p·u·r
-	m := c.P[0]
-	for u := 1; u <= c.Last(); u++ {
-		r += g + r*g
-		g += shrink + g*shrink
-		p := c.P[u]
-		if c.LogP[u] < -740 {
-			if u > 1 && c.P[u-1] > 0 {
-				break
-			}
-			continue
-		}
-		if m > 0 && !(r*m > a) {
-			break
-		}
-		a += p * r
-		m += p
-		w += p * (r + 1) * float64(u)
-		i = u
-	}
-	if m == 0 {
-		return 0, 0, 0
-	}
-	y := a / m
-	return math.Log1p(y), c.theta * w / m / (1 + y), i
 }
 
 // Proof (docs/theory/subsampling.md §4): the minimum over the shares.

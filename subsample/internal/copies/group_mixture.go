@@ -28,11 +28,11 @@ const maxMixedAtoms = 1 << 22
 func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.Profile, error) {
 	logEta := xmath.Log(law.Eta)
 	var m publicChoice
-	var laplace []float64 // largest losses
+	laplace := false
 	var discrete []*profiles.Discrete
 	atoms := 0
 	rest := law.LogAbove[len(law.LogP)]
-	largest, shifting := 0.0, false
+	shifting := false
 	for u := 1; u < len(law.LogP); u++ {
 		p, err := group(u)
 		if err != nil {
@@ -43,7 +43,6 @@ func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.P
 			break
 		}
 		if u == 1 {
-			largest = p.Support().Max
 			switch p.(type) {
 			case profiles.Gaussian, profiles.Laplace:
 				shifting = true // every group has a profile, in range or not
@@ -54,7 +53,7 @@ func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.P
 		}
 		switch p := p.(type) {
 		case profiles.Laplace:
-			laplace = append(laplace, float64(u)*largest)
+			laplace = true
 		case *profiles.Discrete:
 			discrete = append(discrete, p)
 			if atoms += len(p.Atoms()); atoms > maxMixedAtoms {
@@ -65,13 +64,13 @@ func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.P
 		m.logW = append(m.logW, law.LogP[u]-logEta)
 		m.err = append(m.err, law.Err[u]+law.EtaErr+xmath.U*(2+xmath.FiniteAbs(law.LogP[u])))
 	}
-	switch {
-	case len(laplace) > 0:
-		return newLaplaceMixture(laplace, m.logW, m.err, rest-logEta), nil
-	case len(discrete) > 0:
+	if len(discrete) > 0 {
 		return discreteMixture(discrete, m.logW, m.err, rest-logEta)
 	}
 	m.setRest(rest - logEta)
+	if laplace {
+		return laplaceChoice{&m}, nil
+	}
 	return &m, nil
 }
 

@@ -27,85 +27,44 @@ type LaplaceAttack struct {
 	high []float64 // high[k] = log Σ_{u>k} p_u e^{−uθ}
 	knot []float64 // knot[k] = L(kθ)
 	err  float64   // of the three
-	up   []knotSums
-	down []knotSums
-	last int     // centres from here on are one outcome
-	top  float64 // its loss
+	last int       // centres from here on are one outcome
+	top  float64   // its loss
 }
-
-// knotSums holds the logarithm of Σ p_u over the copies on one side of a knot, its
-// rounding error, what errors of the p_u make of it and the least of these, and what
-// rounding and they make of low or high.
-type knotSums struct{ log, err, law, least, expErr, expLaw float64 }
 
 // blur is how much of the range of the loss may lie beyond the outcomes that are
 // told apart.
 const blur = 1e-3
 
+// perTerm bounds the roundings of a term that comes to a sum whose terms ascend: of the exponential of the distance to the
+// largest one so far, which rounds the more the less it leaves, of the product and of the sum.
+const perTerm = 5
+
 func NewLaplaceAttack(law Law, theta float64) *LaplaceAttack {
 	p := &LaplaceAttack{shifts: shifts{law, theta}}
 	n := len(law.LogP)
 	p.low, p.high, p.knot = make([]float64, n), make([]float64, n), make([]float64, n)
-	worst := 0.0
-	p.up, p.down = make([]knotSums, n), make([]knotSums, n)
-	// side goes through the copies of one side.
-	side := func(first, last, step int, sums []knotSums, exps []float64, after bool) {
-		all, exp := newLogSum(), newLogSum()
-		allLaw, expLaw, least := newLogSum(), newLogSum(), math.Inf(1)
-		put := func(k int) {
-			v := &sums[k]
-			v.log, v.err = all.value(0)
-			exps[k], v.expErr = exp.now(), 0
-			if exp.s > 0 {
-				v.expErr = exp.mean() + xmath.U*(4+2*math.Abs(exps[k])+math.Abs(exp.top))
-			} else {
-				exps[k] = math.Inf(-1)
-			}
-			v.law, v.expLaw, v.least = allLaw.mean(), expLaw.mean(), least
-			if math.IsInf(least, 1) {
-				v.least = 0
-			}
-		}
-		for k := first; k != last; k += step {
-			if after {
-				put(k)
-			}
-			if l := law.LogP[k]; !math.IsInf(l, -1) {
-				t := l + float64(step*k)*theta
-				all.accumulate(l, 0)
-				exp.accumulate(t, xmath.U*(float64(k)*theta+math.Abs(t)))
-				allLaw.add(l, law.Err[k])
-				expLaw.add(t, law.Err[k])
-				least = min(least, law.Err[k])
-			}
-			if !after {
-				put(k)
-			}
-		}
-	}
-	side(0, n, 1, p.down, p.low, false)
-	side(n-1, -1, -1, p.up, p.high, true)
+	worst, size := 0.0, 0.0
+	sum := newLogSum()
 	for k, l := range law.LogP {
-		if l > -60 {
+		sum.add(l+float64(k)*theta, 0)
+		p.low[k] = sum.now()
+		if !math.IsInf(l, -1) { // the largest loss may come from a rare u
 			worst = max(worst, law.Err[k])
 		}
 	}
-	size := 0.0
-	for k := range p.knot {
+	sum = newLogSum()
+	for k := n - 1; k >= 0; k-- {
+		p.high[k] = sum.now()
+		sum.add(law.LogP[k]-float64(k)*theta, 0)
 		p.knot[k] = xmath.LogAdd(p.low[k], p.high[k]+2*float64(k)*theta)
 		size = max(size, math.Abs(p.knot[k]), xmath.FiniteAbs(p.low[k]), float64(k)*theta)
 	}
-	for u, l := range law.LogP { // the largest loss may come from a rare u
-		if !math.IsInf(l, -1) {
-			worst = max(worst, law.Err[u])
-		}
-	}
-	p.err = worst + xmath.U*(8+4*size+float64(n))
+	p.err = worst + xmath.U*(8+4*size+float64(perTerm*n))
 	lo, hi := p.knot[0], p.knot[n-1]
 	for p.last < n-1 && hi-p.knot[p.last] > blur*(hi-lo) {
 		p.last++
 	}
-	t := p.beyond(p.last, float64(p.last)*theta, 0)
+	t := p.beyond(float64(p.last)*theta, 0)
 	p.top = max(p.knot[p.last], t.P-t.Q)
 	p.err += 2 * t.Err
 	return p
@@ -139,25 +98,28 @@ func (p *LaplaceAttack) Tails(eps, tol float64) profiles.Tails {
 		// segment bounds it.
 		dt = min((tol+p.err+2*xmath.U*math.Abs(eps))*(1+math.Exp(min(100, eps-rest))), right-left)
 	}
-	return p.beyond(k, t, dt)
+	return p.beyond(t, dt)
 }
 
-// beyond returns the tails of the outputs above t between knots k and k+1, which is
-// known to dt: with A = ½e^{low−t} and B = ½e^{high+t}, Pr[U > k] − B + A and
-// Pr[U ≤ k] − A + B.
-func (p *LaplaceAttack) beyond(k int, t, dt float64) profiles.Tails {
-	a, b := p.low[k]-t-math.Ln2, p.high[k]+t-math.Ln2
-	near, off := &p.down[k], &p.up[k]
-	move := func(x, err float64) float64 { return err + dt + 2*xmath.U*(2+t+xmath.FiniteAbs(x)) }
-	aErr, bErr := move(a, near.expErr), move(b, off.expErr)
-	up, below := laplaceTails(t)
-	r := profiles.Tails{Q: up, QC: below}
-	x, e := lessHalf(off.log, off.err, off.law, off.least, b, bErr)
-	r.P, r.Err = addLogs(x, e, a, aErr+near.expLaw)
-	x, e = lessHalf(near.log, near.err, near.law, near.least, a, aErr)
-	r.PC, r.ErrC = addLogs(x, e, b, bErr+off.expLaw)
-	r.P, r.PC = min(0, r.P), min(0, r.PC)
-	e = dt + xmath.U*(4+2*t)
+// beyond returns the tails of the outputs above t ≥ 0, which is known to dt.
+func (p *LaplaceAttack) beyond(t, dt float64) profiles.Tails {
+	above, below := newLogSum(), newLogSum()
+	for u, l := range p.LogP {
+		if math.IsInf(l, -1) {
+			continue
+		}
+		centre := float64(u) * p.theta
+		up, down := laplaceTails(t - centre)
+		// A tail moves by at most what the output moves; the roundings are of centre, distance, tail and term.
+		e := p.Err[u] + dt + xmath.U*(4+t+4*centre+math.Abs(l))
+		above.add(l+up, e)
+		below.add(l+down, e)
+	}
+	var r profiles.Tails
+	r.P, r.Err = above.value(perTerm * len(p.LogP))
+	r.PC, r.ErrC = below.value(perTerm * len(p.LogP))
+	r.Q, r.QC = laplaceTails(t)
+	e := dt + xmath.U*(4+2*t)
 	r.Err, r.ErrC = max(r.Err, e), max(r.ErrC, e)
 	return r
 }
@@ -180,3 +142,22 @@ func (p *LaplaceAttack) Support() profiles.Support {
 
 // Knots returns the outputs between which the loss is one exponential.
 func (p *LaplaceAttack) Knots() []float64 { return p.knot[:p.last+1] }
+
+// rise is the relative error e^err − 1 of a number whose logarithm has error err.
+func rise(err float64) float64 {
+	if err < 1 {
+		return err * (1 + err)
+	}
+	return math.Expm1(err)
+}
+
+// relative is the error of the logarithm of a number with the relative error x.
+func relative(x float64) float64 {
+	switch {
+	case x < 0.5:
+		return x * (1 + x)
+	case x < 1:
+		return -math.Log1p(-x)
+	}
+	return math.Inf(1)
+}

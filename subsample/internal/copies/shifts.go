@@ -28,7 +28,7 @@ func (c *shifts) Exponent(u int, x float64) float64 {
 func (c *shifts) Last() int { return len(c.LogP) - 1 }
 
 // What a number of copies takes of a limit of work, measured: in a mixture against none, against the opposite shifts,
-// and in a coupling. Sums that plain numbers do are hundreds of times faster, mostly those of few copies.
+// and in a coupling. Few copies take next to nothing.
 const (
 	perCopy     = 25
 	perOpposite = 50
@@ -130,27 +130,3 @@ func (a *logSum) value(n int) (log, err float64) {
 
 // now returns the logarithm that the sum has now.
 func (a *logSum) now() float64 { return a.top + xmath.Log(a.s) }
-
-// mean is the mean error of the terms.
-func (a *logSum) mean() float64 {
-	if a.s == 0 {
-		return 0
-	}
-	return a.e / a.s * (1 + 1e-9)
-}
-
-// accumulate adds a term, with a bound on what rounding does to the sum: the
-// exponential of a distance d (d u and 2 u, of the sum or of a term e^−d of it),
-// product and sum. A distance beyond 40 scales what is no longer seen. A term
-// that is far below changes nothing but by less than a rounding.
-func (a *logSum) accumulate(t, err float64) {
-	r := 1.0
-	if d := t - a.top; d > -far {
-		r = 4.5
-		if d > 0 && a.s > 0 {
-			r += min(d, 40)
-		}
-	}
-	a.add(t, err)
-	a.e += a.s * xmath.U * r
-}

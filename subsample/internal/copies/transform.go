@@ -136,10 +136,24 @@ func (p *LaplaceAttack) Transform() profiles.Transform {
 // maxSampledLoss is as in profiles: the largest 1/b of noise with a sampled transform.
 const maxSampledLoss = 700
 
+// A laplaceChoice is a public choice of Laplace profiles, which has transforms.
+type laplaceChoice struct{ *publicChoice }
+
+// SelfReverse implements profiles.SelfReverser: so is every item.
+func (p laplaceChoice) SelfReverse() bool { return true }
+
+// Support implements profiles.Profile. The loss of a group is a multiple of that of one record to three roundings.
+func (p laplaceChoice) Support() profiles.Support {
+	s := p.publicChoice.Support()
+	s.LossErr = 3 * xmath.U * s.Max
+	return s
+}
+
 // choice lists the items; ok is false if one has too little noise. Such an item counts as given away
 // where it weighs nothing.
-func (p *laplaceMixture) choice() (items []transform.LaplaceItem, ok bool) {
-	for u, m := range p.m {
+func (p laplaceChoice) choice() (items []transform.LaplaceItem, ok bool) {
+	for u, item := range p.items {
+		m := item.Support().Max
 		if m > maxSampledLoss {
 			return nil, false
 		}
@@ -149,20 +163,20 @@ func (p *laplaceMixture) choice() (items []transform.LaplaceItem, ok bool) {
 }
 
 // Transform implements profiles.Transformer.
-func (p *laplaceMixture) Transform() profiles.Transform { return p.PoissonTransform(1, 0) }
+func (p laplaceChoice) Transform() profiles.Transform { return p.PoissonTransform(1, 0) }
 
 // PoissonTransform implements poissonTransformer.
-func (p *laplaceMixture) PoissonTransform(rate, rateErr float64) profiles.Transform {
+func (p laplaceChoice) PoissonTransform(rate, rateErr float64) profiles.Transform {
 	if items, ok := p.choice(); ok {
-		return transform.NewSampledLaplace(items, math.Exp(p.rest), rate, rateErr)
+		return transform.NewSampledLaplace(items, math.Exp(p.logRest()), rate, rateErr)
 	}
 	return nil
 }
 
 // EnvelopeTransform implements envelopeTransformer.
-func (p *laplaceMixture) EnvelopeTransform(rate float64) profiles.Transform {
+func (p laplaceChoice) EnvelopeTransform(rate float64) profiles.Transform {
 	if items, ok := p.choice(); ok {
-		return transform.NewLaplaceEnvelope(items, math.Exp(p.rest), rate, 0)
+		return transform.NewLaplaceEnvelope(items, math.Exp(p.logRest()), rate, 0)
 	}
 	return nil
 }
