@@ -25,14 +25,13 @@ type boundedLine interface {
 
 // A falling is what bounds |M| on a line.
 type falling struct {
-	turn float64 // π over the range of the losses
-	top  float64 // log M(θ), rounded up
-	late float64 // upper bound of log |M| from turn on
+	turn float64        // π over the range of the losses
+	top  float64        // log M(θ), rounded up
+	late func() float64 // upper bound of log |M| from turn on
 }
 
-// newFalling looks at values of l up to last. top is log M(θ), rounded up.
-func newFalling(t Transform, l boundedLine, theta, last, top, span float64) falling {
-	f := falling{turn: math.Pi / span * (1 - 1e-9), top: top}
+// lateBound returns an upper bound of log |M(θ + it)| for all t ≥ turn, by values of l up to last. top is log M(θ), rounded up.
+func lateBound(t Transform, l boundedLine, theta, last, top, span float64) float64 {
 	h := 1 / span
 	up, _, upErr := t.Real(theta + h)
 	down, _, downErr := t.Real(theta - h)
@@ -40,22 +39,27 @@ func newFalling(t Transform, l boundedLine, theta, last, top, span float64) fall
 	// θ ± h round, and K moves by at most the largest loss times that.
 	bend := (up+down)/2 - mid + upErr + downErr + midErr + 8*u*(math.Abs(up)+math.Abs(down)+(1+math.Abs(theta))*span)
 	rate := math.Sqrt(2*math.Expm1(bend)) / h * (1 + 1e-9)
-	worst, at := math.Inf(-1), f.turn
+	worst, at := math.Inf(-1), turnOf(span)
 	for range mostLooks {
 		if !(at <= last) || l.tail(at) <= worst {
 			break
 		}
 		size := math.Exp(min(0, modulus(l, at)-top))
-		next := size + (1-size)/2
+		next := size + looksShare*(1-size)
 		worst = max(worst, top+xmath.Log(next)+4*u*(1+math.Abs(top)))
 		at += (next - size) / rate * (1 - 1e-9)
 	}
-	f.late = min(top, max(worst, l.tail(at)))
-	return f
+	return min(top, max(worst, l.tail(at)))
 }
 
-// mostLooks bounds the values looked at. steers: time for width.
-const mostLooks = 1 << 12
+// turnOf returns up to where |M| falls.
+func turnOf(span float64) float64 { return math.Pi / span * (1 - 1e-9) }
+
+// steers: time for width: how many values are looked at, and by which share of what each is below M(θ) those up to the next may be above it.
+const (
+	mostLooks  = 1 << 10
+	looksShare = 0.9
+)
 
 // modulus returns an upper bound of log |M(θ + it)|.
 func modulus(l Line, t float64) float64 {
@@ -73,7 +77,11 @@ func (f *falling) bound(l boundedLine, t, tMax float64) float64 {
 	}
 	best := min(f.top, l.tail(t))
 	if t >= f.turn {
-		return min(best, f.late)
+		return best
 	}
-	return min(best, max(modulus(l, min(t, tMax)), f.late))
+	near := modulus(l, min(t, tMax))
+	if l.tail(f.turn) > near {
+		near = max(near, f.late())
+	}
+	return min(best, near)
 }

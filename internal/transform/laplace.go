@@ -11,6 +11,7 @@ import (
 	"context"
 	"math"
 	"math/cmplx"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -90,10 +91,8 @@ func (l Laplace) Line(_ context.Context, theta, tMax, _ float64, _ int) (Line, e
 	margin := v.moved*l.m + 8*xmath.U*(1+math.Abs(a)+math.Abs(b)) + l.rel*(math.Abs(a)+math.Abs(b))
 	v.atoms = xmath.LogAdd(a, b) - math.Ln2 + margin
 	v.variation = max(a, b) - math.Ln2 + margin
-	v.falling = falling{top: v.top, late: v.top}
-	if tMax > 0 {
-		v.falling = newFalling(l, v, theta, math.Inf(1), v.top, 2*l.m*(1+l.rel))
-	}
+	span := 2 * l.m * (1 + l.rel)
+	v.falling = falling{turnOf(span), v.top, sync.OnceValue(func() float64 { return lateBound(l, v, theta, math.Inf(1), v.top, span) })}
 	return v, nil
 }
 

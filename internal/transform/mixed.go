@@ -14,6 +14,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -138,25 +139,31 @@ func (m *Mixed) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 	if err != nil {
 		return nil, err
 	}
-	v.falling = falling{top: v.top, late: v.top}
+	v.falling.top = v.top
 	if span := m.span(); tMax > 0 && len(m.pieces) > 0 && span > 0 {
-		// Values are of use until the tail is half-way down to what the atoms leave of it.
-		end, least := math.Pi/span, xmath.LogAdd(v.top, v.tail(math.Inf(1)))-math.Ln2
-		for range mostOctaves {
-			if v.tail(end) <= least {
-				break
-			}
-			end *= 2
-		}
-		wide := v
-		if end > tMax {
-			if wide, err = m.line(ctx, theta, end, tol, maxNodes); err != nil {
-				return nil, err
-			}
-		}
-		v.falling = newFalling(m, wide, theta, end, v.top, span)
+		v.falling.turn = turnOf(span)
+		v.falling.late = sync.OnceValue(func() float64 { return m.late(v, span, tol, maxNodes) })
 	}
 	return v, nil
+}
+
+// late is lateBound of a line, with values until the tail is half-way down to what the atoms leave of it.
+func (m *Mixed) late(v *mixedLine, span, tol float64, maxNodes int) float64 {
+	if v.mirror {
+		m = m.reversed()
+	}
+	end, least := math.Pi/span, xmath.LogAdd(v.top, v.tail(math.Inf(1)))-math.Ln2
+	for range mostOctaves {
+		if v.tail(end) <= least {
+			break
+		}
+		end *= 2
+	}
+	wide, err := m.line(context.Background(), v.theta, end, tol, maxNodes)
+	if err != nil {
+		return v.tail(turnOf(span))
+	}
+	return lateBound(m, wide, v.theta, end, v.top, span) + v.moved*v.far
 }
 
 // mostOctaves bounds how far beyond π over the range of the losses values are looked at. steers: time for width.

@@ -281,7 +281,7 @@ func TestFalling(t *testing.T) {
 	}
 	// Two coins come back at π; half of their range goes no further than half of it.
 	coins := must(NewPoints([]float64{-1, 1}, []float64{-math.Ln2, -math.Ln2}, math.Inf(-1)).Line(t.Context(), 0, 4, 1e-9, 0))
-	if d := (&falling{turn: math.Pi, late: -9}).bound(noTail{coins}, 1.6, 4); d > -1 {
+	if d := (&falling{turn: math.Pi}).bound(noTail{coins}, 1.6, 4); d > -1 {
 		t.Errorf("half of the range goes unnoticed: %v", d)
 	}
 }
