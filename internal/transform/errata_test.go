@@ -74,7 +74,7 @@ func TestSectorFactor(t *testing.T) {
 func TestSkippedNodes(t *testing.T) {
 	m := poisson(0.01, 1).(*mixture)
 	base := must(m.line(t.Context(), nil, 4, 50, 1e-17, maxLineNodes))
-	l := newLine(&base.tilted, &guide{}, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
+	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
 	if len(l.loss) == len(l.nodes) {
 		t.Fatal("no node is skipped")
 	}

@@ -114,44 +114,18 @@ type ends struct{ left, right float64 }
 // mostTurned is the largest t·Im L that the ends of a line of the strip are made for. steers: time for width.
 const mostTurned = 1000
 
-// endsFor returns them for a line with a strip of about a, 0 if that is not known: on a line of the strip the nodes left out count
-// e^{t·Im L} times. Going outwards Im L grows on the right by the means of P, and on the left by those of Q. On the left of an f with a
-// large θ and several means of Q, lines with t·Im L of about θ serve; f falls fast enough there.
-func (m *mixture) endsFor(theta, tMax, goal, a float64) ends {
+// endsFor returns them for a line: on a line of the strip the nodes left out count e^{t·Im L} times. Going outwards Im L grows on the
+// right by the means of P, and on the left by those of Q. On the left of an f with a large θ and several means of Q, lines with t·Im L
+// of about θ serve; f falls fast enough there.
+func (m *mixture) endsFor(theta, tMax, goal float64) ends {
 	e := ends{goal - min(40, 0.3*tMax), goal - min(40, 0.3*tMax)}
 	if m.spanP > 0 {
-		e.right = goal - m.turned(theta, tMax, goal, min(mostTurned, 0.3*tMax), a, true)
+		e.right = goal - min(mostTurned, 0.3*tMax)
 	}
 	if m.spanQ > 0 {
-		e.left = goal - m.turned(theta, tMax, goal, min(mostTurned+2*max(0, theta), 0.3*tMax), a, false)
+		e.left = goal - min(mostTurned+2*max(0, theta), 0.3*tMax)
 	}
 	return e
-}
-
-// turned returns about the largest t·Im L that counts on a side, at most most: for two means, the least e that is above t times the
-// share at the end where f has fallen by as much more.
-func (m *mixture) turned(theta, tMax, goal, most, a float64, right bool) float64 {
-	if m.only == nil || m.onlyP != right {
-		return most
-	}
-	sign := 1.0
-	if !right {
-		sign = -1
-	}
-	if a <= 0 || a > 1 {
-		a = 1
-	}
-	from, e := m.tailFrom(theta, sign), min(40, most)
-	for e < most {
-		d := (from + sign*m.sigma*math.Sqrt(2*max(0, e-goal)) - m.x0) * m.inv2
-		odds := m.only.mean*d + m.only.offset + m.only.log(m.onlyP) - m.first(m.onlyP)
-		need := tMax * a / (1 + math.Exp(-odds))
-		if need <= e {
-			return e
-		}
-		e = max(1.2*e, min(need, 2*e))
-	}
-	return most
 }
 
 // cut returns the outermost nodes of a level such that what is left out counts for at

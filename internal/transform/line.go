@@ -31,9 +31,7 @@ type mixtureLine struct {
 	skip0, skip1 float64   // what the others add to the error: skip0 + skip1·t
 	kUp          float64   // upper bound of K(θ)
 	slope        float64   // about E[dL/dd] under the tilted density
-	guide        *guide
 	shifted      [shiftedLines]atomic.Pointer[shiftedLine]
-	served       atomic.Pointer[served] // by the last Decay, or by that of the line that this one is made after
 }
 
 const maxLineNodes = 1 << 20 // steers: memory
@@ -87,14 +85,14 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
 	level := m.levelFor(m.stillStep(theta, -goal))
 	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
-	g, first := &guide{}, 0.0
+	first := 0.0
 	switch {
 	case tMax > 0 && after != nil:
 		level, first = max(level, after.level), after.best.a
 	case tMax > 0:
-		level, first = g.level(m, theta, tMax, goal, level)
+		level, first = m.levelUpTo(theta, tMax, goal, level)
 	}
-	own := m.endsFor(theta, tMax, goal, first)
+	own := m.endsFor(theta, tMax, goal)
 	for level <= maxLevel {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -115,14 +113,12 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 				if best = s.strip(tMax, first); !(s.logError(best) <= want+followSlack) {
 					return m.line(ctx, nil, theta, tMax, tol, maxNodes)
 				}
-				l := newLine(s, g, best, s.logError(best), tMax, tol, maxNodes)
-				l.served.Store(after.served.Load())
-				return l, nil
+				return newLine(s, best, s.logError(best), tMax, tol, maxNodes), nil
 			}
 			logErr, best, step = s.strips(ctx, tMax, want, first)
 		}
 		if logErr <= want {
-			return newLine(s, g, best, logErr, tMax, tol, maxNodes), nil
+			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
 		}
 		level = max(level+1, m.levelFor(step))
 	}
@@ -136,8 +132,8 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 	return tol, xmath.Log(tol/8) + theta*kl*0.9
 }
 
-func newLine(s *tilted, g *guide, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, guide: g, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
+	l := &mixtureLine{tilted: *s, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))

@@ -21,7 +21,7 @@ func (m *mixture) divergence() float64 {
 		level := (m.levelFor(m.stillStep(0, sketchDepth)) + 1) &^ 1
 		m.divergenceLowerBound = 1e-300
 		if lo, hi, ok := m.cut(0, level, ends{-44, -44}, -44, maxRealNodes); ok {
-			if _, kl := roughReal(m.points(level, lo, hi), 0, m.step(level)/m.inv2); kl > 0 {
+			if _, kl := roughReal(m.points(level, lo, hi), 0, m.step(level)/m.inv2, 0, 0); kl > 0 {
 				m.divergenceLowerBound = kl
 			}
 		}

@@ -150,33 +150,12 @@ func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 	return s.wide
 }
 
-// served is the shifted line that served at t, and the fall of log |M| that it proved.
-type served struct {
-	i       int
-	t, fall float64
-}
-
-// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
-const deepFall = -6 // steers: sketches for lines
-
-// Decay implements Line. It takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
-// line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
+// Decay implements Line. It climbs among the shifted lines from the one that is best to second order in a, a = t·E[dL/dx].
 func (l *mixtureLine) Decay(t float64) float64 {
 	if !(t > 0) {
 		return l.kUp
 	}
 	m := l.m
-	if s := l.served.Load(); s != nil && s.t == t {
-		if log := l.logB(l.shiftedLine(s.i), t); log-l.kUp < 0.9*s.fall {
-			return min(log, l.kUp)
-		}
-	}
-	if i, fall := l.guide.shift(m, l.theta, t); fall > deepFall {
-		if log := l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
-			l.served.Store(&served{i, t, log - l.kUp})
-			return min(log, l.kUp)
-		}
-	}
 	guess := t * l.slope * m.inv2
 	i := int(math.Round(xmath.Log(guess/m.shift(0)) / xmath.Log(shiftRatio)))
 	i = min(max(i, 0), shiftedLines-1)
@@ -194,6 +173,5 @@ func (l *mixtureLine) Decay(t float64) float64 {
 			break
 		}
 	}
-	l.served.Store(&served{i, t, log - l.kUp})
 	return min(log, l.kUp)
 }

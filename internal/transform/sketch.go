@@ -4,7 +4,6 @@ package transform
 
 import (
 	"math"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -97,11 +96,12 @@ func (r *mixtureSketch) Real(s float64) (k, slope float64) {
 	if !ok {
 		return math.Inf(1), 0
 	}
-	return roughReal(m.points(level, lo, hi), s, m.step(level)/m.inv2)
+	return roughReal(m.points(level, lo, hi), s, m.step(level)/m.inv2, 0, 0)
 }
 
-// roughReal returns the sums for K(θ) and K'(θ) over nodes at this step in x.
-func roughReal(nodes []node, theta, step float64) (k, slope float64) {
+// roughReal returns the sums for K(θ) and K'(θ) over nodes at this step in x, where P and Q have infinite losses with the
+// probabilities pInf and qInf.
+func roughReal(nodes []node, theta, step, pInf, qInf float64) (k, slope float64) {
 	var d, m1 float64
 	for i := range nodes {
 		n := &nodes[i]
@@ -115,7 +115,7 @@ func roughReal(nodes []node, theta, step float64) (k, slope float64) {
 			m1 += w*n.loss + n.kappa
 		}
 	}
-	d, m1 = d*step, m1*step
+	d, m1 = d*step-pInf+theta*(qInf-pInf), m1*step+qInf-pInf
 	if d > -0.5 && d < 1e3 {
 		return math.Log1p(d), m1 / (1 + d)
 	}
@@ -128,6 +128,9 @@ func roughReal(nodes []node, theta, step float64) (k, slope float64) {
 		w := math.Exp(nodes[i].logF(theta) - top)
 		d += w
 		m1 += w * nodes[i].loss
+	}
+	if math.IsNaN(d) || math.IsInf(top, 0) || d == 0 {
+		return math.Inf(1), 0
 	}
 	return top + xmath.Log(d*step), m1 / d
 }
@@ -192,49 +195,14 @@ func (l *roughLine) shift(i int) *roughShift {
 	store := make([]float64, 2*len(l.nodes))
 	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
 	lift := a * a / (2 * m.inv2)
-	var table *angles
-	var v []float64
-	if !m.realZeros || a > roughAngle {
-		table, v = m.angles(a), make([]float64, len(m.cs))
-	}
-	half := math.Sin(a/2) * math.Sin(a/2)
+	table, v := m.angles(a), m.scratch()
 	for j := range l.nodes {
-		var p, q turn
-		if x := l.nodes[j].shares; table == nil {
-			p, q = x.p.roughTurn(a, half), x.q.roughTurn(a, half)
-		} else {
-			p, q = m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
-		}
+		p, q := m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
 		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = imLoss(p, q, a)
 	}
 	l.shifted[i] = s
 	return s
-}
-
-// roughAngle is up to where mean and variance of shares know enough of their turn.
-const roughAngle = 0.5 // steers: accuracy for time
-
-// roughTurn is about the turn of the shares: that of a binomial law with their mean and variance, which proves nothing.
-func (x *window) roughTurn(a, half float64) turn {
-	if len(x.w) == 1 {
-		return turn{component: x.at}
-	}
-	heads := math.Abs(x.at + x.mean)
-	v := max(0, x.second-x.mean*x.mean)
-	s := min(1, max(0, 1-v/heads))
-	if heads < 1e-9 || v < 1e-12 {
-		s = 0
-	}
-	// A small s is Poisson's law.
-	n := heads / max(s, 1e-9)
-	mod := n / 2 * math.Log1p(-4*s*(1-s)*half)
-	sin, cos := math.Sincos(a)
-	arg := n * math.Atan2(s*sin, 1-s+s*cos)
-	if s < 1e-9 {
-		mod, arg = -2*heads*half, heads*sin
-	}
-	return turn{logMod: mod, logLow: mod, rest: x.sign * arg}
 }
 
 // on returns about log B_a(t)/M(θ) on line i, from differences, so that it keeps its digits near 0.
@@ -343,6 +311,9 @@ func oscillate(loss, weight []float64, h float64, n int) (re, im []float64) {
 	return re, im
 }
 
+// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
+const deepFall = -6 // steers: sketches for lines
+
 // Deep implements SketchLine.
 func (l *roughLine) Deep(t float64) bool { return l.Fall(t) < deepFall }
 
@@ -361,7 +332,7 @@ func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 	m := s.m
 	v := make([]float64, len(m.cs))
 	nodes, first := s.nodes, s.lo
-	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal, 0), math.Inf(1), mostSketchNodes); ok {
+	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
 		first = min(lo, s.lo)
 		nodes = m.points(s.level, first, max(hi, s.hi))
 	}
@@ -387,22 +358,10 @@ func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 	return step, line
 }
 
-// guide is the sketch of a line, made when it is first asked for.
-type guide struct {
-	once sync.Once
-	mu   sync.Mutex
-	line *roughLine
-}
-
-func (g *guide) sketch(m *mixture, theta float64) *roughLine {
-	g.once.Do(func() { g.line = m.roughLine(theta) })
-	return g.line
-}
-
-// level returns the level that a line needs for frequencies up to tMax, at least that for t = 0, and a strip
-// that promises most.
-func (g *guide) level(m *mixture, theta, tMax, goal float64, still int) (level int, first float64) {
-	l := g.sketch(m, theta)
+// levelUpTo returns the level that a line needs for frequencies up to tMax, at least that for t = 0, and a strip
+// that promises most, 0 where a sketch knows of none.
+func (m *mixture) levelUpTo(theta, tMax, goal float64, still int) (level int, first float64) {
+	l := m.roughLine(theta)
 	if l == nil {
 		return still, 0
 	}
@@ -411,15 +370,4 @@ func (g *guide) level(m *mixture, theta, tMax, goal float64, still int) (level i
 		return still, 0
 	}
 	return max(still, m.levelFor(step)), first
-}
-
-// shift returns a line that is good for B_a(t), and about log B_a(t)/M(θ); −Inf if there is no sketch.
-func (g *guide) shift(m *mixture, theta, t float64) (i int, fall float64) {
-	if g.sketch(m, theta) == nil {
-		return -1, math.Inf(-1)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.line.last.t = 0 // a value does not depend on the calls before
-	return g.line.best(t)
 }

@@ -25,7 +25,6 @@ func (q *query) withoutTransform(c *cumulant, finiteLog float64) (done bool) {
 			}
 		}
 	}
-	q.best.Upper = min(q.best.Upper, q.variation(q.logDelta))
 	if q.best.width() <= q.absolute {
 		q.best.Estimate = q.best.Upper
 		return true
