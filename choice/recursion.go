@@ -210,7 +210,7 @@ var nearStrides = []int{-2, -1, 1, 2}
 func (g *grid) turns() []turn {
 	out := make([]turn, g.m+1)
 	for c := range out {
-		out[c] = turn{c, g.m - c, g.p[c], g.r[c]}
+		out[c] = turn{down: c, up: g.m - c, p: g.p[c], r: g.r[c]}
 	}
 	return out
 }

@@ -220,7 +220,7 @@ func (g *grid) turnsOf(noise string) (out []turn) {
 	at := func(i, j int) (t turn, x, y float64) {
 		x, y = g.h*float64(i), g.h*float64(j)
 		whole := -math.Expm1(-x - y)
-		return turn{i, j, -math.Expm1(-y) / whole, math.Exp(-y) * -math.Expm1(-x) / whole}, x, y
+		return turn{down: i, up: j, p: -math.Expm1(-y) / whole, r: math.Exp(-y) * -math.Expm1(-x) / whole}, x, y
 	}
 	allowed := func(i, j int) bool {
 		t, x, y := at(i, j)

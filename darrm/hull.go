@@ -60,7 +60,7 @@ func (h *hull) add(p, q float64) {
 	if h.covers(x, y) {
 		return
 	}
-	h.loose = append(h.loose, point{x, y, p, q})
+	h.loose = append(h.loose, point{x: x, y: y, p: p, q: q})
 	if len(h.loose) >= hullBatch {
 		h.merge()
 	}

@@ -430,7 +430,7 @@ type written struct {
 
 // MarshalJSON implements json.Marshaler: what the randomizer is made of.
 func (r *Randomizer) MarshalJSON() ([]byte, error) {
-	return json.Marshal(written{r.name, r.eps, r.labels, r.atoms})
+	return json.Marshal(written{Name: r.name, Epsilon: r.eps, Labels: r.labels, Atoms: r.atoms})
 }
 
 // rowTolerance is how far the probabilities of a label may be from 1 in a randomizer that is

@@ -118,7 +118,7 @@ func (f *file) read(ctx context.Context, r *os.File, n int64, each func(Line) er
 				return info, err
 			}
 		}
-		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing, prev}
+		at = place{in: info, line: at.line + 1, start: at.end, end: at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing: missing, before: prev}
 		f.last, prev = at, line.Sum
 	}
 	if errors.Is(scan.Err(), bufio.ErrTooLong) {

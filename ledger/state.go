@@ -128,7 +128,7 @@ func firstLine(c *Config) (Line, error) {
 	if err := (&state{}).begin(c); err != nil {
 		return Line{}, err
 	}
-	h := header{1, c.Neighbors.String(), *c, now()}
+	h := header{Version: 1, Neighbors: c.Neighbors.String(), Config: *c, Time: now()}
 	if h.RecordsPerPerson == 1 {
 		h.RecordsPerPerson = 0
 	}
@@ -317,7 +317,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 			if s.head != head {
 				return nil, ErrConflict
 			}
-			line, err := newLine(head, checkpoint{int64(s.entries), now(), program(), s.runs, sums})
+			line, err := newLine(head, checkpoint{Entries: int64(s.entries), Time: now(), Program: program(), Runs: s.runs, Sums: sums})
 			return []Line{line}, err
 		})
 		if err != nil || done {

@@ -55,7 +55,9 @@ func (c Config) balls(ctx context.Context) (lower, upper twoValued, exact bool, 
 // entries are the extremes of G on the diagonal and off it.
 type entries struct{ leastOn, mostOn, leastOff, mostOff float64 }
 
-func newEntries() entries { return entries{math.Inf(1), 0, math.Inf(1), 0} }
+func newEntries() entries {
+	return entries{leastOn: math.Inf(1), mostOn: 0, leastOff: math.Inf(1), mostOff: 0}
+}
 
 func (e *entries) see(i, j int, x float64) {
 	if i == j {

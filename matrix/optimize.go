@@ -396,7 +396,7 @@ type toeplitzLoss struct {
 func (g *Goal) loss(orthogonal bool) *toeplitzLoss {
 	b, k := g.schema()
 	n := g.Steps
-	return &toeplitzLoss{n, b, k, orthogonal, g.MaxError, make([]float64, n), make([]float64, n), make([]float64, n)}
+	return &toeplitzLoss{n: n, b: b, k: k, orthogonal: orthogonal, max: g.MaxError, g: make([]float64, n), v: make([]float64, n), s: make([]float64, n)}
 }
 
 // at returns the value at coefficients, zeros left out at the end, and adds its gradient to out,

@@ -130,7 +130,7 @@ func (b *localBound) step(hi, lo float64) float64 {
 }
 
 func (b *localBound) fail(condition, format string, args ...any) error {
-	return &ConditionError{condition, b.sigma, b.cost.order, b.classes, fmt.Sprintf(format, args...)}
+	return &ConditionError{Condition: condition, Sigma: b.sigma, Order: b.cost.order, Classes: b.classes, Detail: fmt.Sprintf(format, args...)}
 }
 
 // conditions tests C5 and C6 on a grid.

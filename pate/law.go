@@ -100,7 +100,7 @@ func newGaussLaw(h histogram, sigma float64) (*gaussLaw, bool) {
 }
 
 func newColumn(nu, from, step float64, n int) column {
-	c := column{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	c := column{cdf: make([]float64, n), err: make([]float64, n), density: make([]float64, n), densityErr: make([]float64, n)}
 	for j := range c.cdf {
 		x := (from+float64(j))*step - nu
 		dx := u * (math.Abs(nu) + math.Abs(x)) // of the argument: ν and the difference rounded

@@ -35,7 +35,7 @@ type tailCost struct {
 }
 
 func newTailCost(logQ, sigma float64) tailCost {
-	return tailCost{logQ, sigma, math.Sqrt2 / sigma, map[float64]shape{}}
+	return tailCost{logQ: logQ, sigma: sigma, mu: math.Sqrt2 / sigma, shapes: map[float64]shape{}}
 }
 
 // A shape is a division of q between the tails, q1 = q·e^at/(1+e^at) to the left: Φ(x1) = q1

@@ -111,7 +111,7 @@ type tally struct {
 
 func (d *discretizer) newTally() *tally {
 	n := len(d.pts)
-	return &tally{d, make([]float64, n), make([]float64, n), make([]float64, n)}
+	return &tally{d: d, m: make([]float64, n), err: make([]float64, n), scl: make([]float64, n)}
 }
 
 func (t *tally) set(i int, m, err, scale float64) { t.m[i], t.err[i], t.scl[i] = m, err, scale }

@@ -115,7 +115,7 @@ func NewRandomizedResponse(probability float64, categories int) (Mechanism, erro
 		}
 		// The answer is the truth, or the truth by chance.
 		empty, err := NewDiscrete([]Atom{{xmath.Log(k), 0, -xmath.Log(k)}}, math.Inf(-1), math.Log1p(-1/k), 4*xmath.U, 2*xmath.U*xmath.Log(k))
-		return randomizedResponse{declared{name, p}, empty, probability, categories}, err
+		return randomizedResponse{declared: declared{name, p}, empty: empty, probability: probability, categories: categories}, err
 	}
 	loss := math.Log1p((1 - probability) * k / probability)
 	lie := xmath.Log(probability) - xmath.Log(k)
@@ -137,7 +137,7 @@ func NewRandomizedResponse(probability float64, categories int) (Mechanism, erro
 	uniform, lied := -xmath.Log(k), xmath.Log(probability)
 	told := math.Log1p((1 - probability) * (k - 1))
 	empty, err := NewDiscrete([]Atom{{lied, lie + xmath.Log(k-1), math.Log1p(-1 / k)}, {told, truth, uniform}}, none, none, 4*xmath.U, 4*xmath.U*(1+told-lied))
-	return randomizedResponse{declared{name, p}, empty, probability, categories}, err
+	return randomizedResponse{declared: declared{name, p}, empty: empty, probability: probability, categories: categories}, err
 }
 
 // NewFiniteMechanism returns the mechanism with output distributions p on one

@@ -453,7 +453,7 @@ func GivenAway(p Profile, leak float64) Profile {
 	if leak == 0 {
 		return p
 	}
-	return givenAway{p, leak, xmath.Log(leak), math.Log1p(-leak)}
+	return givenAway{base: p, leak: leak, log: xmath.Log(leak), logRest: math.Log1p(-leak)}
 }
 
 type givenAway struct {

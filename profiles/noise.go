@@ -273,7 +273,7 @@ func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise,
 	if sigma > maxDiscreteScale {
 		return integerNoise{}, fault.In(name, fault.New("noise-multiplier", "%v times sensitivity %d is not at most %g", noiseMultiplier, sensitivity, maxDiscreteScale))
 	}
-	return integerNoise{name, newGaussianWeights(sigma), sensitivity, noiseMultiplier, 0}, nil
+	return integerNoise{name: name, w: newGaussianWeights(sigma), shift: sensitivity, noise: noiseMultiplier}, nil
 }
 
 // NewDiscreteLaplaceMechanism returns discrete Laplace (two-sided geometric)
@@ -290,7 +290,7 @@ func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Mech
 	if err := noiserange.CheckDiscrete(name, noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
-	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity, noiseMultiplier, 0}, nil
+	return integerNoise{name: name, w: laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, shift: sensitivity, noise: noiseMultiplier}, nil
 }
 
 // A weights is a symmetric noise on the integers, as log probabilities.

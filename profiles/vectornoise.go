@@ -370,7 +370,7 @@ func walkAtoms(top, parity int, sigma float64, logP func(m int) float64) walked 
 		top++
 	}
 	n := top/2 + 1
-	w := walked{top, make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	w := walked{first: top, p: make([]float64, n), delta: make([]float64, n), above: make([]float64, n), rest: make([]float64, n)}
 	h := 1 / (sigma * sigma)
 	up, down := math.Expm1(h), math.Exp(-h)
 	var d, b float64

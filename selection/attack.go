@@ -186,7 +186,7 @@ type winner struct {
 
 func (at *attacker) winner(blocks []block) winner {
 	n := len(blocks)
-	w := winner{at.l, at.pair.rel + 256*xmath.U, blocks, make([]block, n+1), make([]block, n+1)}
+	w := winner{l: at.l, rel: at.pair.rel + 256*xmath.U, blocks: blocks, above: make([]block, n+1), below: make([]block, n+1)}
 	var u, v, x, y xmath.Sum
 	for i, b := range blocks {
 		u.Add(b.p)

@@ -67,7 +67,9 @@ type clock struct {
 	even       bool
 }
 
-func newClock(l Law, eps float64, even bool) clock { return clock{l, l.LogDPGF(0), max(0, eps), even} }
+func newClock(l Law, eps float64, even bool) clock {
+	return clock{l: l, start: l.LogDPGF(0), eps: max(0, eps), even: even}
+}
 
 func (c clock) at(u, v float64) float64 {
 	x, y := min(negligible, c.start-c.l.LogDPGF(min(1, u))), min(negligible+c.eps, c.start-c.l.LogDPGF(min(1, v)))
@@ -401,7 +403,7 @@ type tangent struct{ v, y, least, most float64 }
 
 func (w weight) tangent(v float64) tangent {
 	least, most := w.slopes(v)
-	return tangent{v, w.down(v), least, most}
+	return tangent{v: v, y: w.down(v), least: least, most: most}
 }
 
 // at returns the height of the line at v, rounded down.

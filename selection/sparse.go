@@ -115,9 +115,9 @@ type SparseVector struct {
 }
 
 func (s SparseVector) check() error {
-	return checkFields(fieldRange{"percentile", s.Percentile, 0, 1},
-		fieldRange{"candidate-epsilon", s.CandidateEpsilon, 0, math.Inf(1)},
-		fieldRange{"epsilon", s.Epsilon, 0, math.Inf(1)})
+	return checkFields(fieldRange{name: "percentile", value: s.Percentile, above: 0, below: 1},
+		fieldRange{name: "candidate-epsilon", value: s.CandidateEpsilon, above: 0, below: math.Inf(1)},
+		fieldRange{name: "epsilon", value: s.Epsilon, above: 0, below: math.Inf(1)})
 }
 
 // Scales returns the scales of the Laplace noise on the threshold and on every
@@ -198,10 +198,10 @@ type SampledSparseVector struct {
 // theorem at the offset used: its parts (b) and (c) need that.
 func (s SampledSparseVector) Plan() (SparsePlan, error) {
 	var p SparsePlan
-	if err := checkFields(fieldRange{"percentile", s.Percentile, 0, 1},
-		fieldRange{"candidate-epsilon", s.CandidateEpsilon, 0, 500}, fieldRange{"slack", s.Slack, 0, 1},
-		fieldRange{"epsilon", s.Epsilon, 0, math.Inf(1)}, fieldRange{"delta", s.Delta, 0, 1},
-		fieldRange{"beta", s.Beta, 0, 1}, fieldRange{"queries", float64(s.Queries), 1, 1e15}); err != nil {
+	if err := checkFields(fieldRange{name: "percentile", value: s.Percentile, above: 0, below: 1},
+		fieldRange{name: "candidate-epsilon", value: s.CandidateEpsilon, above: 0, below: 500}, fieldRange{name: "slack", value: s.Slack, above: 0, below: 1},
+		fieldRange{name: "epsilon", value: s.Epsilon, above: 0, below: math.Inf(1)}, fieldRange{name: "delta", value: s.Delta, above: 0, below: 1},
+		fieldRange{name: "beta", value: s.Beta, above: 0, below: 1}, fieldRange{name: "queries", value: float64(s.Queries), above: 1, below: 1e15}); err != nil {
 		return p, err
 	}
 	n := float64(s.Queries)

@@ -66,7 +66,7 @@ func (s FixedSize) Aligned(b profiles.Mechanism, epsilons []float64) ([]AlignedP
 		d, _ := profiles.LogDelta(pair, eps)
 		eps2 := forward(eps, eta)
 		d2, _ := profiles.LogDelta(t5, eps2)
-		out[i] = AlignedPoint{eps, math.Exp(d), eps2, math.Exp(d2)}
+		out[i] = AlignedPoint{Epsilon: eps, Delta: math.Exp(d), Epsilon2: eps2, Delta2: math.Exp(d2)}
 	}
 	return out, nil
 }

@@ -357,7 +357,7 @@ func rocOfTangents(p profiles.Profile) roc {
 	point := func(eps float64) tangentPoint {
 		t := p.Tails(eps, s.LossErr)
 		e := 1.01*t.Err + 4*xmath.U
-		return tangentPoint{eps, math.Exp(t.Q) * (1 - e), min(1, math.Exp(t.P)*(1+e)), math.Exp(t.PC) * (1 + 1.01*t.ErrC + 4*xmath.U)}
+		return tangentPoint{eps: eps, x: math.Exp(t.Q) * (1 - e), y: min(1, math.Exp(t.P)*(1+e)), left: math.Exp(t.PC) * (1 + 1.01*t.ErrC + 4*xmath.U)}
 	}
 	lo, hi := tangentRange(p, s)
 	ps := []tangentPoint{}

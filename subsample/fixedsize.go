@@ -63,7 +63,7 @@ func NewWithReplacement(population, batch int64) (FixedSize, error) {
 // NewMustOW returns MUST.OW: subset distinct records, then batch draws from them
 // with replacement.
 func NewMustOW(population, subset, batch int64) (FixedSize, error) {
-	s := FixedSize{mustOW, population, subset, batch}
+	s := FixedSize{kind: mustOW, population: population, subset: subset, batch: batch}
 	if err := s.check(); err != nil {
 		return FixedSize{}, err
 	}
@@ -77,7 +77,7 @@ func NewMustOW(population, subset, batch int64) (FixedSize, error) {
 // slots without replacement. In law it is sampling with replacement, whatever
 // the subset.
 func NewMustWO(population, subset, batch int64) (FixedSize, error) {
-	s := FixedSize{mustWO, population, subset, batch}
+	s := FixedSize{kind: mustWO, population: population, subset: subset, batch: batch}
 	if err := s.check(); err != nil {
 		return FixedSize{}, err
 	}
@@ -90,7 +90,7 @@ func NewMustWO(population, subset, batch int64) (FixedSize, error) {
 // NewMustWW returns MUST.WW: subset draws with replacement, then batch draws
 // from these slots with replacement.
 func NewMustWW(population, subset, batch int64) (FixedSize, error) {
-	s := FixedSize{mustWW, population, subset, batch}
+	s := FixedSize{kind: mustWW, population: population, subset: subset, batch: batch}
 	return s, s.check()
 }
 

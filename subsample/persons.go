@@ -388,11 +388,11 @@ func PersonsLaws(b profiles.Mechanism, s LawMaker, r profiles.Relation, records 
 	l, err := s.Laws(b, r)
 	if w, ok := s.(Whole); ok && err == nil {
 		if runs, ok := w.Whole(); ok {
-			return profiles.Bounds{Name: s.Name(), Relation: r, Laws: &wholeLaws{b, r, records, runs}}, nil
+			return profiles.Bounds{Name: s.Name(), Relation: r, Laws: &wholeLaws{base: b, relation: r, records: records, runs: runs}}, nil
 		}
 	}
 	if records > 1 {
-		l = chainedLaws{l, s.Name(), r, records}
+		l = chainedLaws{Laws: l, name: s.Name(), relation: r, records: records}
 	}
 	return profiles.Bounds{Name: s.Name(), Relation: r, Laws: l}, err
 }

@@ -35,7 +35,7 @@ func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, erro
 }
 
 func newPoisson(base profiles.Profile, rate float64) poisson {
-	return poisson{base, rate, xmath.Log(rate), math.Log1p(-rate), newAtoms(base.Support().Atoms)}
+	return poisson{base: base, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate), atoms: newAtoms(base.Support().Atoms)}
 }
 
 // CheckRate returns an error unless 0 ≤ rate ≤ 1.

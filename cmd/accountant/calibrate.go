@@ -56,16 +56,16 @@ type compared struct {
 func comparedWith(a service.Solution) compared {
 	switch {
 	case a.Attack != nil && a.Attack.Advantage != nil:
-		return compared{"ε", "advantage", 0, "advantage ≤ " + short(*a.Attack.Advantage)}
+		return compared{asked: "ε", told: "advantage", at: 0, budget: "advantage ≤ " + short(*a.Attack.Advantage)}
 	case a.Attack != nil:
-		return compared{"false-positive rate", "true-positive rate", *a.Attack.FalsePositive,
-			fmt.Sprintf("true-positive rate ≤ %s at a false-positive rate of %s", short(*a.Attack.TruePositive), short(*a.Attack.FalsePositive))}
+		return compared{asked: "false-positive rate", told: "true-positive rate", at: *a.Attack.FalsePositive,
+			budget: fmt.Sprintf("true-positive rate ≤ %s at a false-positive rate of %s", short(*a.Attack.TruePositive), short(*a.Attack.FalsePositive))}
 	}
 	budget := fmt.Sprintf("ε ≤ %s at δ = %s", short(a.Budget.Epsilon), short(a.Budget.Delta))
 	if a.Meets.Delta != nil {
-		return compared{"ε", "δ", a.Budget.Epsilon, budget}
+		return compared{asked: "ε", told: "δ", at: a.Budget.Epsilon, budget: budget}
 	}
-	return compared{"δ", "ε", a.Budget.Delta, budget}
+	return compared{asked: "δ", told: "ε", at: a.Budget.Delta, budget: budget}
 }
 
 // certified is what is certified at a probe.

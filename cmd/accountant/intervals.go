@@ -258,11 +258,11 @@ func measures(r service.RiskAnswer) []measure {
 	all := []measure{{"advantage", "advantage", "advantage", nil, r.Advantage}}
 	for _, v := range r.TruePositive {
 		rate := percent(float64(v.FalsePositive))
-		all = append(all, measure{"true-positive-rate", "true positives at " + rate + " false ones", "true-positive rate at " + rate + " false positives", &v.FalsePositive, v.RiskValue})
+		all = append(all, measure{key: "true-positive-rate", drawn: "true positives at " + rate + " false ones", told: "true-positive rate at " + rate + " false positives", at: &v.FalsePositive, RiskValue: v.RiskValue})
 	}
 	for _, v := range r.Bayes {
 		prior := "right with prior " + percent(float64(v.Prior))
-		all = append(all, measure{"bayes-success", prior, "probability to guess " + prior, &v.Prior, v.RiskValue})
+		all = append(all, measure{key: "bayes-success", drawn: prior, told: "probability to guess " + prior, at: &v.Prior, RiskValue: v.RiskValue})
 	}
 	return all
 }

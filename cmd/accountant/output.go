@@ -169,9 +169,9 @@ func answers[At service.EpsilonAt | service.DeltaAt](results []At) (out []answer
 	for _, r := range results {
 		switch r := any(r).(type) {
 		case service.EpsilonAt:
-			out = append(out, answer{"δ", "ε", r.Delta, r.Epsilon, r.Basis})
+			out = append(out, answer{asked: "δ", told: "ε", at: r.Delta, Bounds: r.Epsilon, Basis: r.Basis})
 		case service.DeltaAt:
-			out = append(out, answer{"ε", "δ", r.Epsilon, r.Delta, r.Basis})
+			out = append(out, answer{asked: "ε", told: "δ", at: r.Epsilon, Bounds: r.Delta, Basis: r.Basis})
 		}
 	}
 	return out

@@ -24,9 +24,9 @@ var Palette = []color.RGBA{
 }
 
 var (
-	grey  = color.RGBA{120, 120, 120, 255}
-	brown = color.RGBA{122, 67, 20, 255}
-	olive = color.RGBA{170, 170, 60, 255}
+	grey  = color.RGBA{R: 120, G: 120, B: 120, A: 255}
+	brown = color.RGBA{R: 122, G: 67, B: 20, A: 255}
+	olive = color.RGBA{R: 170, G: 170, B: 60, A: 255}
 )
 
 // A Method is something that pictures compare. It has a family, the name by which a legend calls
@@ -39,33 +39,33 @@ type Method struct {
 
 // The methods that code names, family by family; the others go by their names.
 var (
-	Certified    = Method{"accounting", "Fourier accountant", Palette[0], 0} // the interval of the Fourier accountant
-	Renyi        = Method{"accounting", "RDP, improved conversion", Palette[1], 1}
-	RenyiClassic = Method{"accounting", "RDP, classic conversion", Palette[5], 2}
+	Certified    = Method{family: "accounting", Name: "Fourier accountant", Colour: Palette[0], pattern: 0} // the interval of the Fourier accountant
+	Renyi        = Method{family: "accounting", Name: "RDP, improved conversion", Colour: Palette[1], pattern: 1}
+	RenyiClassic = Method{family: "accounting", Name: "RDP, classic conversion", Colour: Palette[5], pattern: 2}
 
-	Optimal     = Method{"private majority", "optimal", Palette[0], 0}     // DaRRM with the best noise function
-	Double      = Method{"private majority", "double", Palette[1], 1}      // DaRRM with that of 2m−1 sampled votes
-	Subsampling = Method{"private majority", "subsampling", Palette[2], 2} // that of m sampled votes
-	Constant    = Method{"private majority", "constant", grey, 3}          // randomized response on the majority
+	Optimal     = Method{family: "private majority", Name: "optimal", Colour: Palette[0], pattern: 0}     // DaRRM with the best noise function
+	Double      = Method{family: "private majority", Name: "double", Colour: Palette[1], pattern: 1}      // DaRRM with that of 2m−1 sampled votes
+	Subsampling = Method{family: "private majority", Name: "subsampling", Colour: Palette[2], pattern: 2} // that of m sampled votes
+	Constant    = Method{family: "private majority", Name: "constant", Colour: grey, pattern: 3}          // randomized response on the majority
 
-	LNMax           = Method{"teachers", "LNMax", Palette[6], 0}            // noisy maximum with Laplace noise
-	GNMax           = Method{"teachers", "GNMax", Palette[5], 1}            // and with Gaussian noise
-	Confident       = Method{"teachers", "Confident-GNMax", Palette[4], 2}  // Gaussian, with a check before each answer
-	Check           = Method{"teachers", "checks alone", brown, 3}          // such a check alone
-	DataIndependent = Method{"teachers", "data-independent", Palette[3], 4} // what holds for all votes
+	LNMax           = Method{family: "teachers", Name: "LNMax", Colour: Palette[6], pattern: 0}            // noisy maximum with Laplace noise
+	GNMax           = Method{family: "teachers", Name: "GNMax", Colour: Palette[5], pattern: 1}            // and with Gaussian noise
+	Confident       = Method{family: "teachers", Name: "Confident-GNMax", Colour: Palette[4], pattern: 2}  // Gaussian, with a check before each answer
+	Check           = Method{family: "teachers", Name: "checks alone", Colour: brown, pattern: 3}          // such a check alone
+	DataIndependent = Method{family: "teachers", Name: "data-independent", Colour: Palette[3], pattern: 4} // what holds for all votes
 
-	Poisson            = Method{"batches", "poisson", Palette[3], 2}
-	WithoutReplacement = Method{"batches", "without-replacement", Palette[0], 0}
-	WithReplacement    = Method{"batches", "with-replacement", Palette[5], 1}
-	MustOW             = Method{"batches", "must-ow", Palette[1], 4}
-	MustWW             = Method{"batches", "must-ww", Palette[2], 3}
+	Poisson            = Method{family: "batches", Name: "poisson", Colour: Palette[3], pattern: 2}
+	WithoutReplacement = Method{family: "batches", Name: "without-replacement", Colour: Palette[0], pattern: 0}
+	WithReplacement    = Method{family: "batches", Name: "with-replacement", Colour: Palette[5], pattern: 1}
+	MustOW             = Method{family: "batches", Name: "must-ow", Colour: Palette[1], pattern: 4}
+	MustWW             = Method{family: "batches", Name: "must-ww", Colour: Palette[2], pattern: 3}
 
-	OptimalUnbiased = Method{"labels", "optimal-unbiased", Palette[0], 0}
-	TwoPoint        = Method{"labels", "two-point", Palette[1], 0}
+	OptimalUnbiased = Method{family: "labels", Name: "optimal-unbiased", Colour: Palette[0], pattern: 0}
+	TwoPoint        = Method{family: "labels", Name: "two-point", Colour: Palette[1], pattern: 0}
 
-	Ours          = Method{"accountants", "accountant", Palette[0], 0}
-	DPAccounting  = Method{"accountants", "dp_accounting", Palette[1], 1}
-	PRVAccountant = Method{"accountants", "prv_accountant", Palette[6], 2}
+	Ours          = Method{family: "accountants", Name: "accountant", Colour: Palette[0], pattern: 0}
+	DPAccounting  = Method{family: "accountants", Name: "dp_accounting", Colour: Palette[1], pattern: 1}
+	PRVAccountant = Method{family: "accountants", Name: "prv_accountant", Colour: Palette[6], pattern: 2}
 )
 
 // methods are all of them.

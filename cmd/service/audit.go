@@ -150,8 +150,8 @@ func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 			rates = []audit.Rates{shown}
 			a.Epsilon, a.Mu = Lower{Number(shown.Epsilon(delta))}, Lower{Number(shown.Mu())}
 		}
-		a.Rates = &AuditRate{Number(shown.Threshold), shown.Members, shown.TruePositives, shown.NonMembers, shown.FalsePositives,
-			Lower{Number(oneMinus(shown.FalseNegativeUpper))}, Upper{Number(shown.FalsePositiveUpper)}}
+		a.Rates = &AuditRate{Threshold: Number(shown.Threshold), Members: shown.Members, TruePositives: shown.TruePositives, NonMembers: shown.NonMembers, FalsePositive: shown.FalsePositives,
+			TruePositive: Lower{Number(oneMinus(shown.FalseNegativeUpper))}, FalsePosRate: Upper{Number(shown.FalsePositiveUpper)}}
 	} else {
 		of := int(q.Guesses.whole())
 		g, err := audit.OneRun(scores, delta, confidence, of)
@@ -166,7 +166,7 @@ func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 		if q.Family == gaussianFamily {
 			g = h
 		}
-		a.Guesses = &AuditOne{g.In, g.Out, g.Correct, g.Tests}
+		a.Guesses = &AuditOne{In: g.In, Out: g.Out, Correct: g.Correct, Tests: g.Tests}
 	}
 	if q.Family == gaussianFamily {
 		a.Family, a.Epsilon = gaussianFamily, Lower{Number(audit.GaussianEpsilon(float64(a.Mu.Lower), delta))}

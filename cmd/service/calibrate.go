@@ -195,7 +195,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		out.Fails = &f
 	}
 	for _, s := range c.Settings {
-		out.Steps = append(out.Steps, Setting{s.Path, s.Name, Number(s.Value), quantityOf(s), s.Before})
+		out.Steps = append(out.Steps, Setting{Path: s.Path, Name: s.Name, Value: Number(s.Value), Quantity: quantityOf(s), before: s.Before})
 	}
 	return out
 }

@@ -238,8 +238,8 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 			return DPSGDAnswer{}, err
 		}
 	}
-	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise)}, DPSGDBatches{r.name, r.each, r.cap, r.records},
-		sampled, AnyOrder{r.uses, anyOrder}, r.statement(sampled, anyOrder, beside), beside, nil}
+	out := DPSGDAnswer{DPSGDRun: DPSGDRun{Neighbors: r.neighbors.String(), Examples: r.examples, BatchSize: r.batch, Epochs: Number(r.epochs), SamplingRate: Number(r.rate), Steps: r.steps, NoiseMultiplier: Number(r.noise)}, DPSGDBatches: DPSGDBatches{Batching: r.name, StepsPerEpoch: r.each, Cap: r.cap, RecordsPerPerson: r.records},
+		Results: sampled, AnyOrder: AnyOrder{r.uses, anyOrder}, Statement: r.statement(sampled, anyOrder, beside), Beside: beside}
 	if r.found != nil {
 		c := solution(r.found, r.goal, r.neighbors)
 		q.put(&c, r.goal)

@@ -79,7 +79,7 @@ func Topics() ([]Topic, error) {
 		if !ok || strings.Contains(title, "\n") {
 			return nil, fmt.Errorf("%s: has no title with an empty line after it", path)
 		}
-		t := Topic{strings.TrimSuffix(strings.TrimPrefix(path, "topics/"), ".txt"), title, nil, strings.TrimSpace(text) + "\n"}
+		t := Topic{Name: strings.TrimSuffix(strings.TrimPrefix(path, "topics/"), ".txt"), Title: title, Text: strings.TrimSpace(text) + "\n"}
 		if also != "" {
 			t.Also = strings.Split(also, ", ")
 		}

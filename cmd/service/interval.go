@@ -97,7 +97,7 @@ func intervalOf(iv accountant.Interval) (Bounds, Basis) {
 	b := iv.Budget
 	basis := Basis{WorstDirection: iv.Direction, Engine: string(iv.Engine), TheoryGap: iv.Gap != nil, Warnings: iv.Warnings, Loose: iv.Loose,
 		lowerDirection: iv.LowerDirection, theta: iv.Theta, period: iv.Period, frequencies: iv.Frequencies,
-		ErrorBudget: Budget{Number(b.Discretization), Number(b.Quadrature), Number(b.Truncation), Number(b.Aliasing), Number(b.RoundOff), Number(b.TheoryGap)}}
+		ErrorBudget: Budget{Discretization: Number(b.Discretization), Quadrature: Number(b.Quadrature), Truncation: Number(b.Truncation), Aliasing: Number(b.Aliasing), RoundOff: Number(b.RoundOff), TheoryGap: Number(b.TheoryGap)}}
 	if g := iv.Gap; g != nil {
 		basis.Pairs = &Pairs{rangeOf(g.Proved), rangeOf(g.Attack)}
 		basis.Unattacked, basis.Apart = g.Unattacked, g.Apart

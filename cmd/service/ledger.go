@@ -285,7 +285,7 @@ type LedgerEntry struct {
 
 // LedgerEntryOf returns an entry in JSON.
 func LedgerEntryOf(e ledger.Entry) LedgerEntry {
-	return LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan}
+	return LedgerEntry{Time: e.Time, Note: e.Note, Key: e.Key, Runs: e.Runs, Head: e.Sum, Plan: e.Plan}
 }
 
 // ledgerLog returns the entries of a ledger's file, whose checksums it verifies.

@@ -526,7 +526,7 @@ func (s *Service) patePublish(ctx context.Context, q PatePublishRequest) (*PateP
 		out.Statement = pateSeeded
 	}
 	if y := x.Private; q.Private {
-		out.Private = &PatePublishedPrivate{y.Cost, y.Smooth, y.Distance, y.Median}
+		out.Private = &PatePublishedPrivate{Cost: y.Cost, Smooth: y.Smooth, Distance: y.Distance, Median: y.Median}
 	}
 	return out, nil
 }

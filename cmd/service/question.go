@@ -531,7 +531,7 @@ func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 		return GDPAnswer{}, err
 	}
 	g, err := acct.GDP(ctx, tolerance)
-	return GDPAnswer{unitOf(p), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+	return GDPAnswer{Unit: unitOf(p), Tolerance: Number(tolerance), Mu: rangeOf(g.Mu), Regret: Upper{Number(g.Regret)}, Warnings: g.Warnings}, err
 }
 
 // What follows turns a quantity of a plan until a budget of Gaussian differential privacy is met.
@@ -617,9 +617,9 @@ func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	out := GDPSolution{unitOf(p), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil, c.Meets.Warnings}
+	out := GDPSolution{Unit: unitOf(p), Solve: q.Solve, Value: Number(c.Value), Budget: Number(mu), Tolerance: Number(tolerance), Mu: rangeOf(c.Meets.Mu), Warnings: c.Meets.Warnings}
 	for _, x := range c.Settings {
-		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value), quantityOf(x)})
+		out.Settings = append(out.Settings, GDPAt{Step: x.Path, Name: x.Name, Value: Number(x.Value), Quantity: quantityOf(x)})
 	}
 	return out, nil
 }

@@ -243,7 +243,7 @@ func (r samplingRun) rows() []samplingRow {
 		if err != nil {
 			err = &fault.Error{Problem: renamed(err, c.name, "").Error()}
 		}
-		rows = append(rows, samplingRow{c.name, again(c.name, s, r.steps), &s, err})
+		rows = append(rows, samplingRow{name: c.name, plan: again(c.name, s, r.steps), aligned: &s, err: err})
 	}
 	poisson := samplingRow{name: Poisson, aligned: rows[0].aligned}
 	if r.batch > r.population {

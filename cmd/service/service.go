@@ -500,7 +500,7 @@ func (s *Service) version(context.Context, VersionRequest) (VersionAnswer, error
 
 // Version takes the version from the binary.
 func Version() VersionAnswer {
-	v := VersionAnswer{releaseVersion, releaseCommit, releaseDate, runtime.Version()}
+	v := VersionAnswer{Version: releaseVersion, Revision: releaseCommit, Date: releaseDate, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}

@@ -538,7 +538,7 @@ func (f *Follower) Line(ctx context.Context, text []byte) (FollowedAt, bool, err
 		return FollowedAt{}, false, &LogLineError{f.line, err}
 	}
 	results, err := epsilons(ctx, f.acct, f.at)
-	return FollowedAt{f.line, f.acct.Runs(), f.acct.Relation().String(), results}, err == nil, err
+	return FollowedAt{Line: f.line, Runs: f.acct.Runs(), Neighbors: f.acct.Relation().String(), Results: results}, err == nil, err
 }
 
 // A LogLineError is what is wrong with a line of a log of steps.

@@ -76,7 +76,7 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 				if index*perPlan+int64(i) < skip {
 					continue
 				}
-				row := Row{index, t.Values, i, Answer{Err: t.err}}
+				row := Row{Index: index, Values: t.Values, Place: i, Answer: Answer{Err: t.err}}
 				if t.err == nil {
 					row.Answer = t.answers[i]
 				}

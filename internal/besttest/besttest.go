@@ -108,10 +108,10 @@ func (p *Pair) insert(h *half, t float64, r fourier.Result) error {
 			p.Warnings = append(p.Warnings, w)
 		}
 	}
-	k := knot{t, math.Exp(t), r.Lower, r.Estimate, r.Upper}
+	k := knot{t: t, x: math.Exp(t), lo: r.Lower, est: r.Estimate, hi: r.Upper}
 	if h.below {
 		x := math.Exp(-t)
-		k = knot{t, x, -x * (1 - r.Lower), -x * (1 - r.Estimate), -x * (1 - r.Upper)}
+		k = knot{t: t, x: x, lo: -x * (1 - r.Lower), est: -x * (1 - r.Estimate), hi: -x * (1 - r.Upper)}
 	}
 	i := 0
 	for i < len(h.knots) && h.knots[i].x < k.x {
@@ -147,7 +147,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r fourier.Ran
 			// Each value is good to 4 units of the last place of its terms,
 			// the error of x = e^±t among them.
 			slack := 4 * xmath.U * (math.Abs(k.lo) + math.Abs(k.hi) + alpha*k.x)
-			g[i] = knot{k.t, k.x, k.lo + alpha*k.x - slack, k.est + alpha*k.x, k.hi + alpha*k.x + slack}
+			g[i] = knot{t: k.t, x: k.x, lo: k.lo + alpha*k.x - slack, est: k.est + alpha*k.x, hi: k.hi + alpha*k.x + slack}
 			best.Upper = min(best.Upper, g[i].hi)
 			best.Estimate = min(best.Estimate, g[i].est)
 		}

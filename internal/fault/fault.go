@@ -131,7 +131,7 @@ func In(name string, err error) error {
 	if !errors.As(err, &e) || e.Error() != err.Error() {
 		return &Error{Path: []string{name}, Problem: err.Error(), Err: err}
 	}
-	return &Error{append([]string{name}, e.Path...), e.Problem, e.Err, e.Value, e.Allowed}
+	return &Error{Path: append([]string{name}, e.Path...), Problem: e.Problem, Err: e.Err, Value: e.Value, Allowed: e.Allowed}
 }
 
 // Rename returns err with the names of its path replaced as rename has them; a name that
@@ -147,7 +147,7 @@ func Rename(err error, rename func(name string) string) error {
 			path = append(path, name)
 		}
 	}
-	return &Error{path, e.Problem, e.Err, e.Value, e.Allowed}
+	return &Error{Path: path, Problem: e.Problem, Err: e.Err, Value: e.Value, Allowed: e.Allowed}
 }
 
 // Of returns err as an *Error, with an empty path if it is none.

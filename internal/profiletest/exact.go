@@ -28,8 +28,8 @@ func Gaussian(sigma float64) Exact {
 	return func(eps *big.Float) Masses {
 		e := oracle.Div(eps, mu)
 		x, z := oracle.Sub(e, half), oracle.Add(e, half)
-		return Masses{oracle.NormalTail(x), oracle.NormalTail(z),
-			oracle.NormalTail(oracle.Neg(x)), oracle.NormalTail(oracle.Neg(z))}
+		return Masses{P: oracle.NormalTail(x), Q: oracle.NormalTail(z),
+			PC: oracle.NormalTail(oracle.Neg(x)), QC: oracle.NormalTail(oracle.Neg(z))}
 	}
 }
 
@@ -53,19 +53,19 @@ func Laplace(b float64) Exact {
 		}
 		// The loss at output x ∈ [0, 1] is (2x − 1)m.
 		x := oracle.Scale(oracle.Add(eps, m), 0.5) // in units of b
-		return Masses{laplaceTail(oracle.Sub(x, m)), laplaceTail(x),
-			laplaceTail(oracle.Sub(m, x)), laplaceTail(oracle.Neg(x))}
+		return Masses{P: laplaceTail(oracle.Sub(x, m)), Q: laplaceTail(x),
+			PC: laplaceTail(oracle.Sub(m, x)), QC: laplaceTail(oracle.Neg(x))}
 	}
 }
 
-func all() Masses  { return Masses{one, one, oracle.New(), oracle.New()} }
-func none() Masses { return Masses{oracle.New(), oracle.New(), one, one} }
+func all() Masses  { return Masses{P: one, Q: one, PC: oracle.New(), QC: oracle.New()} }
+func none() Masses { return Masses{P: oracle.New(), Q: oracle.New(), PC: one, QC: one} }
 
 // Finite lists the outcomes of two distributions.
 func Finite(p, q []*big.Float) Exact {
 	return func(eps *big.Float) Masses {
 		e := oracle.Exp(eps)
-		m := Masses{oracle.New(), oracle.New(), oracle.New(), oracle.New()}
+		m := Masses{P: oracle.New(), Q: oracle.New(), PC: oracle.New(), QC: oracle.New()}
 		for i := range p {
 			if p[i].Cmp(oracle.Mul(e, q[i])) > 0 {
 				m.P, m.Q = oracle.Add(m.P, p[i]), oracle.Add(m.Q, q[i])
@@ -81,7 +81,7 @@ func Finite(p, q []*big.Float) Exact {
 func Reverse(x Exact) Exact {
 	return func(eps *big.Float) Masses {
 		m := x(oracle.Neg(eps))
-		return Masses{m.QC, m.PC, m.Q, m.P}
+		return Masses{P: m.QC, Q: m.PC, PC: m.Q, QC: m.P}
 	}
 }
 
@@ -96,7 +96,7 @@ func Poisson(x Exact, rate float64) Exact {
 			return all()
 		}
 		m := x(oracle.Log(oracle.Div(e, r)))
-		return Masses{mix(m.P, m.Q), m.Q, mix(m.PC, m.QC), m.QC}
+		return Masses{P: mix(m.P, m.Q), Q: m.Q, PC: mix(m.PC, m.QC), QC: m.QC}
 	}
 }
 
@@ -107,10 +107,10 @@ func Envelope(x Exact, rate float64) Exact {
 	return func(eps *big.Float) Masses {
 		if eps.Sign() >= 0 {
 			m := up(eps)
-			return Masses{m.P, m.Q, oracle.Sub(one, m.P), oracle.Sub(one, m.Q)}
+			return Masses{P: m.P, Q: m.Q, PC: oracle.Sub(one, m.P), QC: oracle.Sub(one, m.Q)}
 		}
 		m := down(oracle.Neg(eps))
-		return Masses{oracle.Sub(one, m.Q), oracle.Sub(one, m.P), m.Q, m.P}
+		return Masses{P: oracle.Sub(one, m.Q), Q: oracle.Sub(one, m.P), PC: m.Q, QC: m.P}
 	}
 }
 
@@ -135,7 +135,7 @@ func GaussianPlusMinus(sigma, rate float64) Exact {
 		}
 		x := oracle.Div(oracle.Log(w), mu)
 		n := oracle.Neg(x)
-		return Masses{mix(oracle.Sub(x, mu), x), mix(oracle.Add(x, mu), x),
-			mix(oracle.Add(n, mu), n), mix(oracle.Sub(n, mu), n)}
+		return Masses{P: mix(oracle.Sub(x, mu), x), Q: mix(oracle.Add(x, mu), x),
+			PC: mix(oracle.Add(n, mu), n), QC: mix(oracle.Sub(n, mu), n)}
 	}
 }

@@ -365,7 +365,7 @@ func (l *ladder) one(b *blocked, logTop float64) (*single, error) {
 		return nil, err
 	}
 	sum, off := one.raise(k, 1)
-	return &single{&one, sum, off, k.inf}, nil
+	return &single{ladder: &one, sum: sum, off: off, inf: k.inf}, nil
 }
 
 // numbers reports whether values are finite.

@@ -16,7 +16,7 @@ import (
 // through x and x' to the unit circle (docs/theory/subsampling.md §10).
 type cell struct{ s0, s1, t0, t1 float64 }
 
-func (c cell) mirror() cell { return cell{c.t0, c.t1, c.s0, c.s1} }
+func (c cell) mirror() cell { return cell{s0: c.t0, s1: c.t1, t0: c.s0, t1: c.s1} }
 
 // empty reports whether nothing of the cell matters, or the mirror image of other cells.
 func (c cell) empty() bool {
@@ -73,17 +73,17 @@ type bounded struct {
 
 // part returns a cell within b, with its bounds.
 func (b *bounded) part(c cell) *bounded {
-	return &bounded{c, slices.Clone(b.up), slices.Clone(b.down), make([]bool, len(b.up)), make([]bool, len(b.up))}
+	return &bounded{cell: c, up: slices.Clone(b.up), down: slices.Clone(b.down), freshUp: make([]bool, len(b.up)), freshDown: make([]bool, len(b.up))}
 }
 
 // mirror is b with the roles of x and x' exchanged; what is sharpened in one is in both.
 func (b *bounded) mirror() *bounded {
-	return &bounded{b.cell.mirror(), b.down, b.up, b.freshDown, b.freshUp}
+	return &bounded{cell: b.cell.mirror(), up: b.down, down: b.up, freshUp: b.freshDown, freshDown: b.freshUp}
 }
 
 // whole is the cell of all configurations: bounds are the largest of all.
 func (p *palette) whole() *bounded {
-	b := &bounded{cell: cell{0, 2, 0, 2}}
+	b := &bounded{cell: cell{s0: 0, s1: 2, t0: 0, t1: 2}}
 	for _, ways := range p.ways {
 		b.up = append(b.up, p.bound.at(ways, triangle{2, 0, 2}))
 	}

@@ -272,7 +272,7 @@ func (p *part) chord(x, values []float64) (value, slope float64) {
 func pointsOfCheck() (places []cell) {
 	for _, t := range []float64{0.02, 0.06, 0.13, 0.26, 0.5, 0.8, 1.1, math.Sqrt2} {
 		s := math.Sqrt(4-t*t) * (1 + 16*xmath.U)
-		places = append(places, cell{s, s, t, t}, cell{2, 2, t, t})
+		places = append(places, cell{s0: s, s1: s, t0: t, t1: t}, cell{s0: 2, s1: 2, t0: t, t1: t})
 	}
 	return places
 }
@@ -297,7 +297,7 @@ func (c *check) run(ctx context.Context, most float64) (cells int, err error) {
 		cell
 		halved int
 	}
-	queue := []part{{cell{0, 2, 0, 2}, 0}}
+	queue := []part{{cell{s0: 0, s1: 2, t0: 0, t1: 2}, 0}}
 	for _, at := range pointsOfCheck() {
 		queue = append(queue, part{at, mostHalved})
 	}

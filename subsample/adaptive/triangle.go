@@ -69,7 +69,7 @@ func (g triangle) excess(logA, logB float64) float64 {
 	// much, t down until z is on the axis; or a to 0.
 	f.z1 = max(0, (g.s*g.s+(g.r-g.t)*(g.r+g.t))/(2*g.r))
 	f.z2 = math.Sqrt(max(0, (g.s-f.z1)*(g.s+f.z1)))
-	flat := slice{g.s, 0, g.r, logA, logB}
+	flat := slice{z1: g.s, z2: 0, r: g.r, logA: logA, logB: logB}
 	if f.z2 >= thin*g.r {
 		if v, ok := f.integral(); ok {
 			return min(v, rough)
@@ -115,7 +115,7 @@ func (f *slice) at(y float64) slicePoint {
 	remErr := xmath.U*(f.logB+3*math.Abs(f.r*(y-f.r/2))+2)*(b+2*xmath.U)/rem + 2*xmath.U
 	if math.IsInf(f.logA, -1) {
 		e := remErr + xmath.U*(4+2*y*y)
-		return slicePoint{y, -y*y/2 + xmath.Log(rem), remSlope - y, e, e*(math.Abs(remSlope)+math.Abs(y)) + bErr, false}
+		return slicePoint{y: y, log: -y*y/2 + xmath.Log(rem), slope: remSlope - y, err: e, slopeErr: e*(math.Abs(remSlope)+math.Abs(y)) + bErr}
 	}
 	logA := f.logA + f.z1*(y-f.z1/2)
 	logRem := xmath.Log(rem)
@@ -154,7 +154,7 @@ func (f *slice) at(y float64) slicePoint {
 	}
 	err := 1.5 * kappa * (remErr + xmath.U*(12+math.Abs(f.logA)+3*math.Abs(f.z1*(y-f.z1/2))+math.Abs(x)+math.Abs(logRem)))
 	err += xmath.U * (4 + y*y + 4*math.Abs(logRem) + 4*math.Abs(value))
-	return slicePoint{y, -y*y/2 + logRem + value, slope - y, err, err*kappa*(math.Abs(remSlope)+math.Abs(f.z1)) + 2*xmath.U*math.Abs(y) + 2*kappa*bErr, false}
+	return slicePoint{y: y, log: -y*y/2 + logRem + value, slope: slope - y, err: err, slopeErr: err*kappa*(math.Abs(remSlope)+math.Abs(f.z1)) + 2*xmath.U*math.Abs(y) + 2*kappa*bErr}
 }
 
 // integral bounds log ∫ k from above, unless rounding is in the way.

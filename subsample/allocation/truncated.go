@@ -78,16 +78,16 @@ func (s Truncated) overflow(n int64) overflow {
 	}
 	if s.rate == 1 {
 		b := float64(s.cap) / float64(n)
-		return overflow{1, 1, xmath.Down(b, 1), xmath.Up(b, 1)}
+		return overflow{tauLow: 1, tauHigh: 1, rateLow: xmath.Down(b, 1), rateHigh: xmath.Up(b, 1)}
 	}
 	tau, e := binomialTail(n-1, s.cap, s.rate)
 	above, f := binomialTail(n, s.cap+1, s.rate)
 	r := float64(s.cap) / float64(n) * above / tau
 	if !(tau > 0x1p-960) {
-		return overflow{0, 0x1p-959, 0, s.rate} // relative errors fail where float64s are subnormal
+		return overflow{tauLow: 0, tauHigh: 0x1p-959, rateLow: 0, rateHigh: s.rate} // relative errors fail where float64s are subnormal
 	}
 	e, f = e+4*u, e+f+8*u
-	return overflow{tau * max(0, 1-e), min(1, tau*(1+e)), r * max(0, 1-f), min(s.rate, r*(1+f))}
+	return overflow{tauLow: tau * max(0, 1-e), tauHigh: min(1, tau*(1+e)), rateLow: r * max(0, 1-f), rateHigh: min(s.rate, r*(1+f))}
 }
 
 // Apply returns one step of b under the scheme.
@@ -295,7 +295,7 @@ func newCapQuestion(ctx context.Context, b profiles.Mechanism, r profiles.Relati
 	if limits.Work <= 0 {
 		limits.Work = fourier.DefaultWork(limits.Relative)
 	}
-	return &capQuestion{ctx, b, r, steps, delta, limits, limits.Work}
+	return &capQuestion{ctx: ctx, base: b, r: r, steps: steps, delta: delta, limits: limits, left: limits.Work}
 }
 
 // A direction of one cap has at most this share of the work, so that a hard one leaves some.

@@ -305,7 +305,7 @@ func (r Randomizer) attacks(rel profiles.Relation) []part {
 		v := [2]float64{lo, hi}
 		for m := range 8 {
 			i, j, l := m&1, m>>1&1, m>>2
-			kinds = append(kinds, kind{v[i] / v[l], v[j] / v[l], o(l), probability(i, j, l)})
+			kinds = append(kinds, kind{a: v[i] / v[l], b: v[j] / v[l], o: o(l), w: probability(i, j, l)})
 		}
 		return part{gamma: 1, kinds: merged(kinds), ratio: hi / lo}
 	}
@@ -332,7 +332,7 @@ func (r Randomizer) attacks(rel profiles.Relation) []part {
 			var kinds []kind
 			for m := range 4 {
 				i, j := m&1, m>>1
-				kinds = append(kinds, kind{1, v[j] / v[i], 1 / v[i], bit(r.keep, i) * bit(r.lie, j)})
+				kinds = append(kinds, kind{a: 1, b: v[j] / v[i], o: 1 / v[i], w: bit(r.keep, i) * bit(r.lie, j)})
 			}
 			return []part{{gamma: 1, kinds: kinds, ratio: hi / lo}}
 		}

@@ -20,7 +20,7 @@ type Displaced struct{ theta, rate, logRate, log1m float64 }
 
 // NewDisplaced returns the pair with rate q and distance theta.
 func NewDisplaced(theta, rate float64) Displaced {
-	return Displaced{theta, rate, xmath.Log(rate), math.Log1p(-rate)}
+	return Displaced{theta: theta, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}
 }
 
 // root returns log v and log S of the output y = (log v)/θ + θ at which the loss is ε ≥ 0.
