@@ -205,10 +205,8 @@ int full_gaussian(const step *s);
 int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 int gaussian_late(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
 double gaussian_steer(double *angle, const step *s, int d, double theta, double t);
-int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec);
 int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec);
-int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec);
 /* The masses of P and Q at outputs whose loss is above l[i], which is next to at[i], for n increasing numbers, in direction d. Of pairs of two
  * halves noise_tails makes the halves, which have numbers above 0. */
 void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);

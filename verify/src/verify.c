@@ -84,43 +84,39 @@ static int few_runs(const certificate *c)
 	return runs > 1 && runs <= FEW_RUNS && !closed(c);
 }
 
+/* One run of noise. Of the losses above l0 <= eps and above l1 >= eps, delta(eps) is P0 - e^eps Q0 and between nothing and (e^eps - e^l0)(Q0 - Q1) more. */
+static int delta_single(arb_t delta, const step *s, int d, double eps, slong prec)
+{
+	VECTOR t = vector(6);
+	arb_ptr p = t, q = t + 2, l = t + 4;
+	for (double off = 0; off < 1; off = off > 0 ? 16*off : 0x1p-52*(eps + 1e-6)) {
+		const double at[2] = { eps - off, eps + off };
+		noise_tails(p, q, l, s, d, at, 2, prec);
+		if (!arb_le(l, D(eps)) || !arb_ge(l + 1, D(eps)))
+			continue;
+		BALLS(e, more);
+		arb_exp(e, D(eps), prec);
+		arb_submul(p, e, q, prec);
+		arb_exp(more, l, prec);
+		arb_sub(more, e, more, prec);
+		arb_sub(q, q, q + 1, prec);
+		arb_mul(more, more, q, prec);
+		arb_add(q, p, more, prec);
+		arb_union(delta, p, q, prec);
+		return arb_is_finite(delta);
+	}
+	return 0;
+}
+
 /* delta(eps) in direction d by the way that serves; returns and tol are those of delta_contour. */
 static enum reach delta_at(arb_t x, const char **why, const certificate *c, int d, double eps, double *tol, slong prec)
 {
-	const step *s = c->step;
 	if (only_gaussian(c))
 		return delta_gaussian(x, c, eps, prec) ? REACHED : NEVER;
 	if (only_listed(c))
 		return delta_list(x, why, c, d, eps, prec) ? REACHED : NEVER;
-	if (single(c) && s->kind == THRESHOLD) {
-		BALLS(p, e);
-		threshold_tails(p, x, e, s, d, &eps, 1, prec);
-		arb_exp(e, e, prec);
-		arb_mul(x, x, e, prec);
-		arb_sub(x, p, x, prec);
-		return REACHED;
-	}
-	if (single(c)) {
-		step half = half_of(s, d, 0);
-		d = halves(s) ? 0 : d;
-		int mixed = told(s), ok = 1;
-		half.chosen = mixed;
-		half.records = mixed ? 1 : s->records;
-		BALLS(one, weight);
-		arb_zero(x);
-		for (ulong u = 1; ok && u <= (mixed ? s->records : 1); u++) {
-			half.shift = u*s->shift;
-			ok = s->kind == LAPLACE ? laplace_single(one, &half, d, eps, prec) : gaussian_single(one, &half, d, eps, prec);
-			if (mixed) {
-				copies_of(weight, s, u, prec);
-				arb_mul(one, one, weight, prec);
-				rate_of(weight, s, prec);
-				arb_div(one, one, weight, prec);
-			}
-			arb_add(x, x, one, prec);
-		}
-		return ok ? REACHED : NEVER;
-	}
+	if (single(c))
+		return delta_single(x, c->step, d, eps, prec) ? REACHED : NEVER;
 	return no_integral(c) ? NEVER : delta_contour(x, why, c, d, eps, tol, prec);
 }
 
