@@ -344,8 +344,10 @@ int main(int argc, char **argv)
 		if (v > worst)
 			worst = v;
 	}
-	if (worst == PROVED)
-		report(PROVED, c.direction < 0 ? "the upper end holds; the lower one is an attack's and not claimed" : "the interval holds", "");
+	if (worst == PROVED && c.direction < 0)
+		printf("proved: epsilon <= %.17g at delta %.17g; the lower end is an attack's and not claimed\n", c.upper, c.delta);
+	else if (worst == PROVED)
+		printf("proved: %.17g <= epsilon <= %.17g at delta %.17g\n", c.lower, c.upper, c.delta);
 	certificate_clear(&c);
 	flint_cleanup();
 	return worst;
