@@ -624,30 +624,25 @@ double lattice_range(const certificate *c, int d)
 			return 100*s->noise;
 		for (slong k = 0; k < s->parts; k++)
 			most = fmax(most, 0.987*lattice_range(&s->part[k], d)); /* so that few simple losses are points */
-		if (s->parts)
-			continue;
-		if (coupled(s)) {
+		if (coupled(s))
 			most = fmax(most, 2*coupled_reach(s, tail));
-			continue;
-		}
-		if (s->kind == ALLOCATION) {
+		else if (s->kind == ALLOCATION)
 			most = fmax(most, allocation_range(&first, s, 1e-3, tail)*1e-3);
-			continue;
-		}
-		if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD) {
+		else if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD) {
 			range(&first, &last, s, d, 1e-3, tail);
 			most = fmax(most, (last - first)*1e-3);
-			continue;
-		}
-		arb_ptr p, q;
-		BALLS(lost);
-		if (outcomes_of(&n, &p, &q, lost, s, d, 128)) {
+		} else if (!s->parts) {
+			arb_ptr p, q;
+			BALLS(lost);
+			if (!outcomes_of(&n, &p, &q, lost, s, d, 128))
+				continue;
 			VECTOR l = vector(n);
 			losses(l, n, p, q, tail/n, 128);
 			for (slong j = 0; j < n; j++)
 				if (arb_is_finite(l + j))
 					most = fmax(most, 2*fabs(mid(l + j)));
-			_arb_vec_clear(p, n); _arb_vec_clear(q, n);
+			_arb_vec_clear(p, n);
+			_arb_vec_clear(q, n);
 		}
 	}
 	return most;

@@ -191,45 +191,39 @@ static void overtime(int signal)
 static const char BELOW[] = "what dominates loses more, and perhaps more than the truth";
 
 /* Laws on a lattice: cells are made smaller until a bound decides, or more work is needed than there may be. size is of the first cells, 0 if
- * none have been tried, and becomes that of the last ones. */
+ * none have been tried, and becomes that of the last ones. The other side, which refutes, is asked for of the first cells, and where the claim is
+ * false as far as the errors of the side that proves fall with the square of the cells. */
 static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t delta, int upper, double work, double *size, const char **why)
 {
 	int verdict = NOT_PROVED;
-	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE, coarse = 0, at_coarse = 0;
-	arb_t x[2]; /* from below and from above */
-	arb_init(x[0]); arb_init(x[1]);
+	double h = *size > 0 ? *size : lattice_range(c, d)/COARSE, coarse = 0, before = 0;
+	BALLS(x, other);
 	for (int i = 0; i < REFINED && verdict == NOT_PROVED; i++) {
 		if (out_of_time()) {
 			*why = "more processor time than there may be (VERIFY_SECONDS, 8)";
-			verdict = NOT_CHECKED;
 			break;
 		}
 		*why = "laws of so many losses take too much work";
 		*size = h;
-		for (int k = 0; k < 2 - (c->apart > 0) && verdict == NOT_PROVED; k++) {
-			int above = upper ? !k : k; /* first the side that proves */
-			if (!(h > 0) || !delta_lattice(x[above], c, d, eps, above, h, work)) {
-				verdict = k ? NOT_PROVED : NOT_CHECKED;
-				break;
-			}
-			int v = judge(c, x[above], eps, delta, upper);
-			if (v == (k ? REFUTED : PROVED))
-				verdict = v;
-		}
-		/* The errors of both sides are about 1 to 2, and fall with the square of h. */
-		double truth = (2*mid(x[0]) + mid(x[1]))/3;
-		if (c->apart) /* there is no side below: from what the last cells gave */
-			truth = coarse > 0 ? mid(x[1]) - (at_coarse - mid(x[1]))*h*h/(coarse*coarse - h*h) : 0.9*mid(x[1]) + 0.1*mid(delta);
-		double off = fabs(mid(x[upper]) - truth), room = fabs(mid(delta) - truth);
-		if (c->apart && coarse > 0 && verdict == NOT_PROVED && truth > mid(delta) && room > 4*off) {
+		if (!(h > 0) || !delta_lattice(x, c, d, eps, upper, h, work))
+			break;
+		if (judge(c, x, eps, delta, upper) == PROVED)
+			verdict = PROVED;
+		double now = mid(x), truth = coarse > 0 ? now - (before - now)*h*h/(coarse*coarse - h*h) : 0.9*now + 0.1*mid(delta);
+		int wrong = coarse > 0 && (upper ? truth > mid(delta) : truth < mid(delta));
+		if (c->apart && wrong && fabs(mid(delta) - truth) > 4*fabs(now - truth)) {
 			*why = BELOW;
 			break;
 		}
+		if (verdict == NOT_PROVED && !c->apart && (coarse == 0 || wrong) && delta_lattice(other, c, d, eps, !upper, h, work)) {
+			if (judge(c, other, eps, delta, upper) == REFUTED)
+				verdict = REFUTED;
+			truth = upper ? (2*mid(other) + now)/3 : (2*now + mid(other))/3; /* the errors from below and above are about 1 to 2 */
+		}
 		coarse = h;
-		at_coarse = mid(x[1]);
-		h *= fmax(1./16, fmin(0.6, 0.8*sqrt(room/off)));
+		before = now;
+		h *= fmax(1./16, fmin(0.6, 0.8*sqrt(fabs(mid(delta) - truth)/fabs(now - truth))));
 	}
-	arb_clear(x[0]); arb_clear(x[1]);
 	return verdict == NOT_PROVED ? NOT_CHECKED : verdict;
 }
 
@@ -241,7 +235,7 @@ enum { LEVELS = 6, ATTEMPTS = 20 };
 /* Proves delta(eps) <= delta (upper) or >= delta in direction d. Where a transform falls slowly, work grows with the inverse of the
  * tolerance, and one that is finer than it must be is out of reach. So the tolerance becomes coarser until there is a ball, and then
  * finer as far as deciding takes, always above too_fine. */
-static int prove(const certificate *c, int d, double eps, int upper, const char **why)
+static int prove(const certificate *c, int d, double eps, int upper, double *size, const char **why)
 {
 	double bits = 0;
 	for (slong i = 0; i < c->steps; i++)
@@ -250,12 +244,11 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 	arb_set_d(delta, c->delta);
 	int verdict = NOT_PROVED, level = 0;
 	double tol = 0, first = 0, need = INFINITY, too_fine = -INFINITY;
-	double size = 0; /* of the cells of a lattice */
 	int few = few_runs(c), only_lattice = no_integral(c) && !closed(c);
 	if (upper && d != c->direction && proved_by_chernoff(c, d, eps, delta, 128 + 1.5*bits))
 		verdict = PROVED;
 	else if (few)
-		verdict = prove_by_lattice(c, d, eps, delta, upper, only_lattice ? MOST_WORK : FIRST_WORK, &size, why);
+		verdict = prove_by_lattice(c, d, eps, delta, upper, only_lattice ? MOST_WORK : FIRST_WORK, size, why);
 	if (verdict == NOT_CHECKED && !only_lattice)
 		verdict = NOT_PROVED; /* there is another way */
 	for (int i = 0; i < ATTEMPTS && level < LEVELS && verdict == NOT_PROVED; i++) {
@@ -277,7 +270,7 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 				tol = (need + too_fine)/2;
 		} else {
 			if (i == 0 && !few)
-				verdict = prove_by_lattice(c, d, eps, delta, upper, FIRST_WORK, &size, why);
+				verdict = prove_by_lattice(c, d, eps, delta, upper, FIRST_WORK, size, why);
 			verdict = verdict == NOT_CHECKED ? NOT_PROVED : verdict;
 			too_fine = tol;
 			tol = level > 0 ? (need + too_fine)/2 : tol + COARSER;
@@ -287,9 +280,11 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 			verdict = NOT_CHECKED;
 	}
 	if (verdict == NOT_CHECKED && !only_lattice && !only_gaussian(c))
-		verdict = prove_by_lattice(c, d, eps, delta, upper, MOST_WORK, &size, why);
+		verdict = prove_by_lattice(c, d, eps, delta, upper, MOST_WORK, size, why);
 	if (verdict == PROVED || verdict == REFUTED)
 		*why = ""; /* of an attempt before */
+	if (verdict != PROVED)
+		*size = 0;
 	return verdict;
 }
 
@@ -330,16 +325,18 @@ int main(int argc, char **argv)
 		return report(NOT_CHECKED, "this checker does not cover", c.unknown);
 	static const char *const claims[] = { "delta(upper) <= delta, remove or forward", "delta(upper) <= delta, add or backward", "delta(lower) >= delta" };
 	int worst = PROVED;
+	double size[2] = { 0, 0 }; /* of the cells of a lattice in each direction */
 	for (int i = 0; i < 3; i++) {
 		const char *why = "";
 		int v;
 		if ((i == 1 && symmetric(&c)) || (i == 2 && (c.lower == 0 || c.direction < 0))) /* epsilon is counted from 0 on */
 			continue;
+		int d = i < 2 ? i : c.direction;
 		if (i == 2 && c.apart) {
 			v = NOT_CHECKED;
 			why = "the attack of a lower end that is apart from what dominates";
 		} else
-			v = prove(&c, i < 2 ? i : c.direction, i < 2 ? c.upper : c.lower, i < 2, &why);
+			v = prove(&c, d, i < 2 ? c.upper : c.lower, i < 2, &size[d], &why);
 		if (v == REFUTED && c.apart) {
 			v = NOT_CHECKED;
 			why = BELOW;
