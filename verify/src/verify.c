@@ -207,8 +207,7 @@ static int prove_by_lattice(const certificate *c, int d, double eps, const arb_t
 		*size = h;
 		if (!(h > 0) || !delta_lattice(x, c, d, eps, upper, h, work))
 			break;
-		if (judge(c, x, eps, delta, upper) == PROVED)
-			verdict = PROVED;
+		verdict = judge(c, x, eps, delta, upper) == PROVED ? PROVED : NOT_PROVED;
 		double now = mid(x), truth = coarse > 0 ? now - (before - now)*h*h/(coarse*coarse - h*h) : 0.9*now + 0.1*mid(delta);
 		int wrong = coarse > 0 && (upper ? truth > mid(delta) : truth < mid(delta));
 		if (c->apart && wrong && fabs(mid(delta) - truth) > 4*fabs(now - truth)) {
@@ -335,8 +334,12 @@ int main(int argc, char **argv)
 		if (i == 2 && c.apart) {
 			v = NOT_CHECKED;
 			why = "the attack of a lower end that is apart from what dominates";
-		} else
-			v = prove(&c, d, i < 2 ? c.upper : c.lower, i < 2, &size[d], &why);
+		} else {
+			const double begun = size[d], eps = i < 2 ? c.upper : c.lower;
+			v = prove(&c, d, eps, i < 2, &size[d], &why);
+			if (v == NOT_CHECKED && begun > 0 && !out_of_time()) /* from larger cells on */
+				v = prove(&c, d, eps, i < 2, &size[d], &why);
+		}
 		if (v == REFUTED && c.apart) {
 			v = NOT_CHECKED;
 			why = BELOW;
