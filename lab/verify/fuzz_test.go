@@ -23,7 +23,7 @@ type reader struct {
 }
 
 var sanitized = sync.OnceValue(func() program {
-	return compile("reader", "-g -fsanitize=address,undefined -fno-sanitize-recover=all", "../../verify/fuzz/reader.c", "../../verify/src/certificate.c", "../../verify/src/matrix.c", "../../verify/src/pairs.c", "../../verify/src/sha256.c")
+	return compile("reader", "-g -fsanitize=address,undefined -fno-sanitize-recover=all", "../../verify/fuzz/reader.c", "../../verify/src/certificate.c", "../../verify/src/matrix.c", "../../verify/src/pairs.c", "../../verify/src/draws.c", "../../verify/src/sha256.c")
 })
 
 func newReader(t testing.TB) *reader {

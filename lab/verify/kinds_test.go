@@ -99,6 +99,12 @@ var kindsOfSteps = []kindOfStep{
 	{"draws with replacement, an empty place", onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 200, batch: 3}", 3), []string{
 		onSamples("zero-out", "gaussian: {noise-multiplier: 0.9}", "with-replacement: {population: 200, batch: 3}", 3),
 		onSamples("zero-out", "gaussian: {noise-multiplier: 1}", "with-replacement: {population: 100, batch: 3}", 3)}, 1e-6, false},
+	{"draws with replacement, another record in their place", onSamples("zero-out", "laplace: {noise-multiplier: 2}", "with-replacement: {population: 200, batch: 60}", 3), []string{
+		onSamples("zero-out", "laplace: {noise-multiplier: 0.9}", "with-replacement: {population: 200, batch: 60}", 3),
+		onSamples("substitute", "laplace: {noise-multiplier: 2}", "with-replacement: {population: 200, batch: 100}", 4)}, 1e-6, false},
+	{"one sample of draws, another record in their place", onSamples("substitute", "gaussian: {noise-multiplier: 2}", "with-replacement: {population: 50, batch: 40}", 1), []string{
+		onSamples("substitute", "gaussian: {noise-multiplier: 1.8}", "with-replacement: {population: 50, batch: 40}", 1),
+		onSamples("substitute", "gaussian: {noise-multiplier: 2}", "with-replacement: {population: 50, batch: 48}", 1)}, 1e-6, false},
 	{"random allocation", onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 20}", 3), []string{
 		onSamples("add-remove", "gaussian: {noise-multiplier: 0.99}", "random-allocation: {steps: 20}", 3),
 		onSamples("add-remove", "gaussian: {noise-multiplier: 1}", "random-allocation: {steps: 19}", 3),

@@ -99,7 +99,7 @@ func TestManySteps(t *testing.T) {
 func TestLimitOfProcessorTime(t *testing.T) {
 	slow.Test(t)
 	checker := build(t)
-	text, _, err := certify(onSamples("substitute", "gaussian: {noise-multiplier: 1.22}", "with-replacement: {population: 966, batch: 134}", 3), 1.25e-5)
+	text, _, err := certify(onSamples("add-remove", "gaussian: {noise-multiplier: 3.12}", "with-replacement: {population: 889, batch: 53}", 2), 3.93e-5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ var terms = []struct {
 	{"lattice: outcomes left out", "lattice.c", "units(out->far, lost, g, 1);", "if (!without(%d)) units(out->far, lost, g, 1);", whole, 1e-5, coarseTails},
 	{"lattice: infinite losses of products", "lattice.c", "fmpz_addmul(a, b, x->far);\n\tfmpz_cdiv", "fmpz_addmul(a, b, x->far);\n\tif (without(%d)) fmpz_zero(a);\n\tfmpz_cdiv", few, 1e-5, coarseTails},
 	{"C5: the parabola", "choice.c", "if (B > 0 && C > 0 && C < 2*B)", "if (!without(%d) && B > 0 && C > 0 && C < 2*B)", exponentials, 1e-5, coarseCells},
-	{"C4: the upper end of a sum", "allocation.c", "mass[i + 1] += m*e->high;", "mass[i + 1] += without(%d) ? 0 : m*e->high;", allocated, 1e-5, 0},
+	{"C4: the upper end of a sum", "allocation.c", "carry = m*high;", "carry = without(%d) ? 0 : m*high;", allocated, 1e-5, 0},
 	{"C8: a type's infinite losses", "profile.c", "fmpz_add(x, x, t[i].far);", "if (!without(%d)) fmpz_add(x, x, t[i].far);", menu, 1e-5, 0},
 	{"C8: the last value", "profile.c", "fmpz_set(out->far, v + n - 1);", "if (!without(%d)) fmpz_set(out->far, v + n - 1);", menu, 1e-5, 0},
 	{"C9: the other direction", "profile.c", "slope[at]*u + height[at])*(1 + 1e-15)), 0)", "slope[at]*u + (without(%d) ? 0 : height[at]))*(1 + 1e-15)), 0)", searches("geometric, mean: 10"), 1e-5, 0},

@@ -421,7 +421,6 @@ func TestOthersAreNotChecked(t *testing.T) {
 		{"two mechanisms of which one chooses", "neighbors: substitute\nsteps: [{mechanism: {exponential: {epsilon: 1}}, count: 3}, {mechanism: {gaussian: {noise-multiplier: 2}}}]"},
 		{"another record, allocated", "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {random-allocation: {steps: 10}}}]"},
 		{"a guarantee, allocated", "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}, sampling: {random-allocation: {steps: 10}}, count: 2}]"},
-		{"Laplace noise and draws with replacement, whose coupling the checker does not have", onSamples("substitute", "laplace: {noise-multiplier: 2}", "with-replacement: {population: 200, batch: 3}", 3)},
 		{"several uses", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {random-allocation: {steps: 10, uses: 2}}}]"},
 		{"a vector of Laplace noise", "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2, l2-sensitivity: 0.25}}, count: 3}]"},
 		{"a vector of whole numbers", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5, sensitivity: 2}}, count: 10}]"},

@@ -3,7 +3,7 @@
  * hash does not refuse everything; an input that begins with ! is read as it is.
  *
  * With clang:
- *   clang -g -O1 -DLIBFUZZER -fsanitize=fuzzer,address,undefined fuzz/reader.c src/certificate.c src/matrix.c src/pairs.c src/sha256.c -lflint-arb -lflint -lm
+ *   clang -g -O1 -DLIBFUZZER -fsanitize=fuzzer,address,undefined fuzz/reader.c src/certificate.c src/matrix.c src/pairs.c src/draws.c src/sha256.c -lflint-arb -lflint -lm
  * Without LIBFUZZER it is a program for go test: it reads texts with their lengths before them (four bytes, the least first) from
  * standard input, and writes for each a byte: 0 if it was read, 2 if it was refused.
  */

@@ -19,6 +19,7 @@ static const double LEAST = 1e-70;
 /* n points or cells; first is the mean times the mass, of cells; zero and far are the mass at 0 and the mean at infinity, of points. */
 typedef struct {
 	double *mass, *first, zero, far;
+	slong from, to;
 } spread;
 
 /* Of a sum of e^{l_a} and e^{l_{a-d}}: it is at or above point a + place, and below the next, with the shares low and high of both; over e^{l_a} it is
@@ -64,6 +65,15 @@ static void pair_up(pairing *g, slong n, double h, slong prec)
 	}
 }
 
+/* All masses but zeros are at from and after, before to. */
+static void find_ends(spread *x, slong n)
+{
+	for (x->from = 0; x->from < n && x->mass[x->from] == 0;)
+		x->from++;
+	for (x->to = n; x->to > x->from && x->mass[x->to - 1] == 0;)
+		x->to--;
+}
+
 static void add(spread *out, const spread *x, const spread *y, const pairing *g, const double *point, slong n, int above)
 {
 	slong top = n - 1;
@@ -71,35 +81,39 @@ static void add(spread *out, const spread *x, const spread *y, const pairing *g,
 	memset(mass, 0, 2*n*sizeof *mass);
 	out->zero = x->zero*y->zero*1.0001 + 1e-290;
 	out->far = 1.0001*(x->far + y->far) + 1e-290; /* what underflows is far less */
-	slong least = 0, most = n;
-	while (least < n && y->mass[least] == 0)
-		least++;
-	while (most > least && y->mass[most - 1] == 0)
-		most--;
-	for (slong a = 0; a < n; a++) {
+	for (slong a = 0; a < n; a++)
 		mass[a] += x->zero*y->mass[a] + y->zero*x->mass[a];
-		if (x->mass[a] == 0)
-			continue;
-		for (slong b = least; b < (x == y && a < most ? a + 1 : most); b++) {
-			slong c = a > b ? a : b;
-			const pairing *e = &g[a > b ? a - b : b - a];
-			double m = x->mass[a]*y->mass[b]*(x == y && a != b ? 2 : 1);
-			slong i = c + e->place;
-			if (!above) {
-				/* first is over the mass and point a here. */
-				i += a > b ? x->first[a] + y->first[b]*e->ratio >= e->edge : x->first[a]*e->ratio + y->first[b] >= e->edge;
+	for (slong d = 0; d < n; d++)
+		for (int turn = 0; turn < (d == 0 || x == y ? 1 : 2); turn++) {
+			/* All points c of one and c - d of the other. */
+			const spread *u = turn ? y : x, *v = turn ? x : y;
+			const double twice = x == y && d > 0 ? 2 : 1, low = twice*g[d].low, high = twice*g[d].high;
+			const slong place = g[d].place;
+			slong c = u->from > v->from + d ? u->from : v->from + d, to = u->to < v->to + d ? u->to : v->to + d;
+			slong last = !above ? c : to < top - place ? to : top - place;
+			double carry = 0;
+			for (; c < last; c++) {
+				double m = u->mass[c]*v->mass[c - d];
+				mass[c + place] += m*low + carry;
+				carry = m*high;
+			}
+			mass[c + place < top ? c + place : top] += carry;
+			for (; c < to; c++) {
+				double m = twice*u->mass[c]*v->mass[c - d];
+				if (m == 0)
+					continue;
+				if (above) {
+					mass[top] += m;
+					out->far += 2*m*point[c];
+					continue;
+				}
+				/* first is over the mass and point c here. */
+				slong i = c + place + (u->first[c] + v->first[c - d]*g[d].ratio >= g[d].edge);
 				i = i < top ? i : top;
 				mass[i] += m;
-				out->first[i] += m*(x->first[a]*point[a] + y->first[b]*point[b]);
-			} else if (i < top) {
-				mass[i] += m*e->low;
-				mass[i + 1] += m*e->high;
-			} else {
-				mass[top] += m;
-				out->far += 2*m*point[c];
+				out->first[i] += m*(u->first[c]*point[c] + v->first[c - d]*point[c - d]);
 			}
 		}
-	}
 	for (slong i = 0; i < n; i++) {
 		out->zero += above && mass[i] < LEAST ? mass[i] : 0;
 		out->far += above && mass[i] < LEAST ? 2*mass[i]*point[i] : 0;
@@ -110,6 +124,7 @@ static void add(spread *out, const spread *x, const spread *y, const pairing *g,
 		else
 			out->first[i] /= mass[i]*point[i];
 	}
+	find_ends(out, n);
 }
 
 /* The spread of A/t. */
@@ -172,7 +187,7 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 	FREED pairing *g = flint_malloc(n*sizeof *g);
 	FREED double *room = flint_malloc(7*n*sizeof *room);
 	double *point = room + 6*n;
-	spread one = { room, room + n, 0, 0 }, sum = { room + 2*n, room + 3*n, 0, 0 }, next = { room + 4*n, room + 5*n, 0, 0 };
+	spread one = { .mass = room, .first = room + n }, sum = { .mass = room + 2*n, .first = room + 3*n }, next = { .mass = room + 4*n, .first = room + 5*n };
 	pair_up(g, n, h, prec);
 	one_step(&one, mu, s->places, h, offset, from, n, above, prec);
 	for (slong i = 0; i < n; i++) {
@@ -182,9 +197,9 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 		else if (!above)
 			one.mass[i] = 0;
 	}
+	find_ends(&one, n);
 	memcpy(sum.mass, one.mass, 2*n*sizeof *room);
-	sum.zero = one.zero;
-	sum.far = one.far;
+	sum = (spread){ sum.mass, sum.first, one.zero, one.far, one.from, one.to };
 	int bit = 63;
 	while (!(s->places >> bit & 1))
 		bit--;

@@ -166,15 +166,13 @@ static void read_sampling(step *s)
 /* How many draws of one record are counted; the others, next to none, are missing. */
 static void count_draws(certificate *c, step *s)
 {
-	const slong prec = 1200;
-	BALLS(p, left);
-	rate_of(left, s, prec);
-	s->rate = mid(left);
-	for (s->records = 0; s->records < s->draws && s->records < MAX_RECORDS && mid(left) > 1e-90;) {
-		copies_of(p, s, ++s->records, prec);
-		arb_sub(left, left, p, prec);
-	}
-	arb_addmul_ui(c->missing, left, s->count, prec);
+	slong n;
+	s->records = s->draws < MAX_RECORDS ? s->draws : MAX_RECORDS;
+	VECTOR w = chances_of_draws(&n, s, 1e-90, 1200);
+	s->records = n;
+	arb_addmul_ui(c->missing, w + n + 1, s->count, 1200);
+	complement(w, w, 1200);
+	s->rate = mid(w);
 }
 
 /* What of a batch of fixed size is not covered, or NULL. The noise is moved by 2 where another record takes a place. */

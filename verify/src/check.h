@@ -7,7 +7,7 @@
  * lines, steps and ranges, any choice of which gives a true, if wide, ball.
  *
  * Each file uses only those below it: verify.c, contour.c, lattice.c (with profile.c, where one needs the other), allocation.c, choice.c, list.c,
- * transform.c, gaussian.c, laplace.c, discrete.c, certificate.c, matrix.c, pairs.c, sha256.c.
+ * transform.c, draws.c, gaussian.c, laplace.c, discrete.c, certificate.c, matrix.c, pairs.c, sha256.c.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -174,8 +174,6 @@ void rate_of(arb_t r, const step *s, slong prec);
 void copies_of(arb_t r, const step *s, ulong copies, slong prec);
 /* What a step does above loss 0, or mirrored below it, where its pair is made of two halves: direction 0 of the step that is returned. */
 step half_of(const step *s, int d, int below);
-/* Whether it is told how often a record was drawn, given that it was. */
-int told(const step *s);
 /* Whether it is made of two. */
 int halves(const step *s);
 /* The masses of outcome i of a finite step in direction d, after sampling. */
@@ -200,23 +198,31 @@ void rule_clear(rule *r);
 int toeplitz_norm(arb_t norm, arb_ptr c, slong bands, slong n, slong b, slong k, int epochs);
 int tree_norm(arb_t norm, slong n, int completion, slong b, slong k, int epochs);
 
+/* draws.c: draws with replacement. Whether it is told how often a record was drawn, given that it was; whether another takes its places. */
+int told(const step *s);
+int coupled(const step *s);
+/* A vector of the chances of 0 to n draws, and of more, which are rare. */
+arb_ptr chances_of_draws(slong *n, const step *s, double rare, slong prec);
+/* At least delta(eps) of a run that is coupled, eps >= 0. */
+void coupled_delta(arb_t delta, const step *s, arb_srcptr chances, slong n, const arb_t eps, slong prec);
+/* A loss at which it is below tail, about. */
+double coupled_reach(const step *s, double tail);
+
 /* gaussian.c, laplace.c, discrete.c: each kind of noise. */
 int full_gaussian(const step *s);
 int gaussian_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 int gaussian_late(arb_t bound, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
 double gaussian_steer(double *angle, const step *s, int d, double theta, double t);
-int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec);
 int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec);
-int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec);
 /* The masses of P and Q at outputs whose loss is above l[i], which is next to at[i], for n increasing numbers, in direction d. Of pairs of two
  * halves noise_tails makes the halves, which have numbers above 0. */
 void gaussian_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 void laplace_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);
 /* About the largest loss. */
 double laplace_largest(const step *s, int d);
-/* The masses of outcomes in direction d, and a bound of what is missing. */
-int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec);
+/* The masses of the outcomes of a finite step or of noise on whole numbers, in direction d, and a bound of what is missing. */
+int outcomes_of(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec);
 int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec);
 /* The law of the sum of all runs: masses under P and losses, and a bound of the mass that is missing. 0 if it is too long. */
 int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, slong most, slong prec);
@@ -270,6 +276,7 @@ double law_of_part(law *out, grid *g, const certificate *c, int d, double tail);
 /* profile.c: laws from above of what is known by its profile. */
 void law_of_menu(law *out, grid *g, const step *s, int d, double tail);
 void law_of_search(law *out, grid *g, const step *s, int d, double tail);
+void law_of_draws(law *out, grid *g, const step *s, double tail);
 
 /* P and Q of what a threshold shows, at losses above l = at: the best of all numbers of new partitions. */
 void threshold_tails(arb_ptr p, arb_ptr q, arb_ptr l, const step *s, int d, const double *at, slong n, slong prec);

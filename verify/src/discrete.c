@@ -228,8 +228,17 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 	return ok;
 }
 
-int discrete_outcomes(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec)
+int outcomes_of(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec)
 {
+	if (s->kind == FINITE) {
+		arb_zero(lost);
+		*n = s->outcomes;
+		*p = _arb_vec_init(*n);
+		*q = _arb_vec_init(*n);
+		for (slong i = 0; i < *n; i++)
+			outcome_masses(*p + i, *q + i, s, d, i, prec);
+		return 1;
+	}
 	OWNED(lattice_clear) lattice g = { 0 };
 	int ok = lattice_init(&g, s, prec);
 	slong R = ok ? radius(&g, prec*0.65) : 0;

@@ -472,7 +472,7 @@ double gaussian_steer(double *angle, const step *s, int d, double theta, double 
 	return t > 0 ? best : full;
 }
 
-/* ---- one run ---- */
+/* ---- cells of losses ---- */
 
 /* The masses P and Q of all outputs above x. A mean m of a component has the tail erfc((x - m)/sqrt 2)/2. */
 static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong prec)
@@ -492,79 +492,6 @@ static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong pre
 		}
 	}
 }
-
-/* -1 or 1 if the loss at x is proved to be below or above e, 0 if neither is. */
-static int side(const mixture *m, const arb_t x, const arb_t e, slong prec)
-{
-	BALLS(y, z);
-	if (m->a)
-		log_component(y, m, x, 0, prec);
-	if (m->b)
-		log_component(z, m, x, 1, prec);
-	arb_sub(y, y, z, prec);
-	return arb_gt(y, e) - arb_lt(y, e);
-}
-
-/* Moves near, at which the loss is proved to be on a side of e, towards far, at which it is not. */
-static void approach(arb_t near, const arb_t far, const mixture *m, const arb_t e, slong prec)
-{
-	int s = side(m, near, e, prec);
-	BALLS(x, beyond);
-	arb_set(beyond, far);
-	for (slong i = 0; i < 2*prec; i++) {
-		arb_sub(x, beyond, near, 2*prec);
-		if (arf_cmpabs_2exp_si(arb_midref(x), -prec) <= 0)
-			break;
-		arb_add(x, beyond, near, 2*prec);
-		arb_mul_2exp_si(x, x, -1);
-		arb_set(side(m, x, e, prec) == s ? near : beyond, x);
-	}
-}
-
-/* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. */
-int gaussian_single(arb_t delta, const step *s, int d, double eps, slong prec)
-{
-	OWNED(mixture_clear) mixture m = { 0 };
-	mixture_init(&m, s, d, prec);
-	BALLS(lo, hi, x, y, z, e);
-	arb_set_d(e, eps);
-	/* The loss is proved to be below eps at lo and above it at hi. Their middle may be undecided while they are far apart, as 0 is where
-	 * both directions are alike and eps = 0: from there each goes on alone. */
-	double reach = 2*(eps + 50)/m.mu + m.top + 50;
-	arb_set_d(hi, reach);
-	arb_neg(lo, hi);
-	if (m.same)
-		arb_set(lo, m.Mu); /* the loss is below 0 up to 3/2 mu, and rises from there on */
-	int never = 0;
-	if (!m.a) { /* the losses end at -log w_0 */
-		arb_log(y, m.W[0][0], prec);
-		arb_neg(y, y);
-		never = arb_le(y, e);
-	}
-	int ok = !never && side(&m, lo, e, prec) < 0 && side(&m, hi, e, prec) > 0;
-	for (slong i = 0; i < 2*prec && ok; i++) {
-		arb_add(x, lo, hi, 2*prec);
-		arb_mul_2exp_si(x, x, -1);
-		int decided = side(&m, x, e, prec);
-		if (decided == 0) {
-			approach(lo, x, &m, e, prec);
-			approach(hi, x, &m, e, prec);
-			break;
-		}
-		arb_set(decided < 0 ? lo : hi, x);
-	}
-	arb_union(x, lo, hi, prec);
-	above_x(&m, y, z, x, prec);
-	arb_exp(delta, e, prec);
-	arb_mul(delta, delta, z, prec);
-	arb_sub(delta, y, delta, prec);
-	ok = (ok && arb_is_finite(delta)) || never;
-	if (never)
-		arb_zero(delta);
-	return ok;
-}
-
-/* ---- cells of losses ---- */
 
 /* About the loss at x. */
 static double about_loss(const mixture *m, double logw[2][MAX_RECORDS + 2], double x)

@@ -325,19 +325,6 @@ static void cells_of_outcomes(cells *x, grid *g, arb_t lost, slong n, arb_srcptr
 	_arb_vec_clear(l, n);
 }
 
-/* The masses of all outcomes of a step that has finitely many, or all but lost. */
-static int outcomes_of(slong *n, arb_ptr *p, arb_ptr *q, arb_t lost, const step *s, int d, slong prec)
-{
-	if (s->kind == DISCRETE_GAUSSIAN)
-		return discrete_outcomes(n, p, q, lost, s, d, prec);
-	*n = s->outcomes;
-	*p = _arb_vec_init(*n);
-	*q = _arb_vec_init(*n);
-	for (slong i = 0; i < *n; i++)
-		outcome_masses(*p + i, *q + i, s, d, i, prec);
-	return 1;
-}
-
 /* The law of random allocation, which is on points already. */
 static void law_of_allocation(law *out, grid *g, const step *s, int d, double tail)
 {
@@ -366,9 +353,11 @@ static void law_of(law *out, grid *g, const step *s, int d, double tail)
 		law_of_allocation(out, g, s, d, tail);
 		return;
 	}
-	if (s->kind == MENU || s->kind == SEARCH) {
+	if (s->kind == MENU || s->kind == SEARCH || coupled(s)) {
 		g->ok = g->ok && g->above;
-		if (g->ok)
+		if (g->ok && coupled(s))
+			law_of_draws(out, g, s, tail);
+		else if (g->ok)
 			(s->kind == MENU ? law_of_menu : law_of_search)(out, g, s, d, tail);
 		g->offset = 0;
 		if (g->ok)
@@ -635,26 +624,25 @@ double lattice_range(const certificate *c, int d)
 			return 100*s->noise;
 		for (slong k = 0; k < s->parts; k++)
 			most = fmax(most, 0.987*lattice_range(&s->part[k], d)); /* so that few simple losses are points */
-		if (s->parts)
-			continue;
-		if (s->kind == ALLOCATION) {
+		if (coupled(s))
+			most = fmax(most, 2*coupled_reach(s, tail));
+		else if (s->kind == ALLOCATION)
 			most = fmax(most, allocation_range(&first, s, 1e-3, tail)*1e-3);
-			continue;
-		}
-		if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD) {
+		else if (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD) {
 			range(&first, &last, s, d, 1e-3, tail);
 			most = fmax(most, (last - first)*1e-3);
-			continue;
-		}
-		arb_ptr p, q;
-		BALLS(lost);
-		if (outcomes_of(&n, &p, &q, lost, s, d, 128)) {
+		} else if (!s->parts) {
+			arb_ptr p, q;
+			BALLS(lost);
+			if (!outcomes_of(&n, &p, &q, lost, s, d, 128))
+				continue;
 			VECTOR l = vector(n);
 			losses(l, n, p, q, tail/n, 128);
 			for (slong j = 0; j < n; j++)
 				if (arb_is_finite(l + j))
 					most = fmax(most, 2*fabs(mid(l + j)));
-			_arb_vec_clear(p, n); _arb_vec_clear(q, n);
+			_arb_vec_clear(p, n);
+			_arb_vec_clear(q, n);
 		}
 	}
 	return most;

@@ -93,22 +93,21 @@ static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass,
 	}
 }
 
-/* The outcomes of a finite step. */
-static void fill(pair *x, const step *s, int d, slong prec)
+/* The outcomes of one run that have both masses; 0 if they are too many. lost is what all runs lack. */
+static int fill(pair *x, arb_t lost, const step *s, int d, slong prec)
 {
-	x->room = s->outcomes;
-	x->p = _arb_vec_init(s->outcomes);
-	x->l = _arb_vec_init(s->outcomes);
-	BALLS(p, q);
-	for (slong j = 0; j < s->outcomes; j++) {
-		outcome_masses(p, q, s, d, j, prec);
-		if (arb_is_zero(p) || arb_is_zero(q))
+	if (!outcomes_of(&x->room, &x->p, &x->l, lost, s, d, prec))
+		return 0;
+	arb_mul_ui(lost, lost, s->count, prec);
+	for (slong j = 0; j < x->room; j++) {
+		if (arb_is_zero(x->p + j) || arb_is_zero(x->l + j))
 			continue;
-		arb_set(x->p + x->n, p);
-		arb_div(q, p, q, prec);
-		arb_log(x->l + x->n, q, prec);
+		arb_div(x->l + x->n, x->p + j, x->l + j, prec);
+		arb_log(x->l + x->n, x->l + x->n, prec);
+		arb_set(x->p + x->n, x->p + j);
 		x->n++;
 	}
+	return 1;
 }
 
 int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec)
@@ -123,25 +122,15 @@ int delta_list(arb_t delta, const char **why, const certificate *c, int d, doubl
 		const step *s = &c->step[made];
 		pair *y = &pairs[made];
 		*y = (pair){ .count = s->count };
-		if (s->kind == DISCRETE_GAUSSIAN && s->rate < 1) {
-			ok = discrete_outcomes(&y->n, &y->p, &y->l, x, s, d, prec);
-			if (!ok)
-				break;
-			y->room = y->n;
-			for (slong k = 0; k < y->n; k++) {
-				arb_div(y->l + k, y->p + k, y->l + k, prec);
-				arb_log(y->l + k, y->l + k, prec);
-			}
-			arb_addmul_ui(lost, x, s->count, prec);
-		} else if (s->kind == DISCRETE_GAUSSIAN) {
+		if (s->kind == DISCRETE_GAUSSIAN && s->rate == 1) {
 			y->count = 1;
 			ok = discrete_law(&y->n, &y->p, &y->l, x, s, MAX_LAW, prec);
 			y->room = y->n;
-			if (!ok)
-				break;
-			arb_add(lost, lost, x, prec);
 		} else
-			fill(y, s, d, prec);
+			ok = fill(y, x, s, d, prec);
+		if (!ok)
+			break;
+		arb_add(lost, lost, x, prec);
 		for (slong k = 1; k < y->n; k++)
 			size *= ((double)y->count + k)/k;
 		ok = y->n > 0 && size <= MAX_LIST;

@@ -20,11 +20,6 @@
  * differences of tails at points x where the loss is computed; below 0 the two laws change places. One run reaches each point of these curves,
  * several runs need not.
  *
- * C3 (draws with replacement). A record is drawn U ~ Bin(m, 1/n) times. Gaussian noise under add-remove has the pair sum of p_u N(2u) against N(0),
- * exactly (docs/theory/subsampling.md §8). Else U is told, given that U >= 1: with eta = Pr[U >= 1] the mixture, with the weights p_u/eta, of the
- * pairs of a record that is drawn with probability eta and moves the noise u times as far (§2, §12). Only the first 64 are counted. The others have
- * less than 1e-90 for each run, which is added to both laws' errors.
- *
  * C7 (choices and thresholds). Theorems 3 to 5 of choice/scores.go and choice/threshold.go. Permute-and-flip and noisy max have at most the profile
  * of Laplace noise of multiplier 1/eps, whatever the relation. For a threshold the profile is the largest over j new partitions; at each end of a
  * cell the masses of P and Q above it are those of the best j, a test that exists, so that they serve below; above, chords between the ends are above
@@ -278,8 +273,6 @@ void copies_of(arb_t r, const step *s, ulong copies, slong prec)
 	arb_bin_uiui(x, n, copies, prec);
 	arb_mul(r, r, x, prec);
 }
-
-int told(const step *s) { return s->draws && (s->kind == LAPLACE || s->form != PLAIN); }
 
 int halves(const step *s)
 {

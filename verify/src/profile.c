@@ -1,5 +1,5 @@
 /*
- * Laws from above of steps that are known by a profile, an upper bound v_k of delta at the points kh (C8, C9).
+ * Laws from above of steps that are known by a profile, an upper bound v_k of delta at the points kh (C3, C8, C9).
  * delta is convex in a = e^loss and 1 at a = 0, so that the chords between (0, 1) and the points (e^{kh}, v_k), level behind the last one, are above it.
  * Their changes of slope are the masses of Q, and those of P
  *   p_k = ((v_{k-1} - v_k) e^h - (v_k - v_{k+1}))/(e^h - 1),  p_first = 1 - v_first - (v_first - v_{first+1})/(e^h - 1),
@@ -127,6 +127,29 @@ void law_of_menu(law *out, grid *g, const step *s, int d, double tail)
 	}
 	for (slong i = 0; i < s->parts; i++)
 		law_clear(&t[i]);
+}
+
+void law_of_draws(law *out, grid *g, const step *s, double tail)
+{
+	slong draws, last = fmin(coupled_reach(s, tail)/g->h, 1e9) + 2, n = 2*last + 1;
+	VECTOR w = chances_of_draws(&draws, s, tail, g->prec);
+	if (!spend(g, 12.0*draws*last))
+		return;
+	fmpz *v = _fmpz_vec_init(n);
+	BALLS(x, delta, e);
+	for (slong k = 0; k <= last; k++) {
+		arb_mul_si(x, D(g->h), k, g->prec);
+		coupled_delta(delta, s, w, draws, x, g->prec);
+		units(v + last + k, delta, g, 1);
+		/* 1 - e^{-x} (1 - delta) */
+		exp_minus(e, x, g->prec);
+		complement(delta, delta, g->prec);
+		arb_mul(e, e, delta, g->prec);
+		complement(e, e, g->prec);
+		units(v + last - k, e, g, 1);
+	}
+	law_of_values(out, g, -last, v, n);
+	_fmpz_vec_clear(v, n);
 }
 
 /* ---- searches ---- */
