@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -603,7 +604,7 @@ func (q *inquiry) askFar(s *fourier.Sum, k *seen) error {
 // The error of a cancelled context comes alone. Where the deadline of ctx is over before the interval is as narrow as asked, its
 // error comes with what is proved by then.
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
-	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.epsilon(ctx, delta) })
+	return a.answer(ctx, a.opts.Absolute, func(ctx context.Context) (Interval, error) { return a.epsilon(ctx, delta) })
 }
 
 func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, error) {
@@ -641,7 +642,7 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 // Delta returns δ(ε) of everything added so far, the worst over the two
 // directions, for any finite ε. Its errors of contexts are those of Epsilon.
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
-	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.delta(ctx, eps) })
+	return a.answer(ctx, 0, func(ctx context.Context) (Interval, error) { return a.delta(ctx, eps) })
 }
 
 func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
@@ -729,13 +730,17 @@ const wideLaws = 0.1
 // mostAgain is how often δ(ε) is asked with new laws where those that the scout had them made for leave it wide.
 const mostAgain = 3
 
-// answer has a question answered within the time limit and the deadline of ctx.
-func (a *Accountant) answer(ctx context.Context, ask func(context.Context) (Interval, error)) (Interval, error) {
+// answer has a question answered within the time limit and the deadline of ctx. Where a limit left a sum wide, but not the
+// interval that another direction, way or theorem narrowed, there is no warning that the interval is wide.
+func (a *Accountant) answer(ctx context.Context, absolute float64, ask func(context.Context) (Interval, error)) (Interval, error) {
 	own, stop := a.opts.within(ctx)
 	defer stop()
 	own, end := untilDeadline(own)
 	defer end()
 	iv, err := ask(own)
+	if err == nil && iv.Upper-iv.Lower <= max(a.opts.Relative*math.Abs(iv.Upper), absolute) {
+		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool { return strings.Contains(w, "the interval is wider than asked") })
+	}
 	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return iv, ctx.Err()
 	}
