@@ -294,7 +294,7 @@ func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interv
 
 // shortOf reports whether a limit of work left an interval wider than a relative width.
 func (iv *Interval) shortOf(relative float64) bool {
-	return iv.Upper-iv.Lower > relative*math.Abs(iv.Upper) &&
+	return (math.IsInf(iv.Upper, 1) || iv.Upper-iv.Lower > relative*math.Abs(iv.Upper)) &&
 		slices.ContainsFunc(iv.Warnings, func(w string) bool { return strings.Contains(w, parallel.ErrWork.Error()) })
 }
 
