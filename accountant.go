@@ -738,7 +738,7 @@ func (a *Accountant) answer(ctx context.Context, absolute float64, ask func(cont
 	own, end := untilDeadline(own)
 	defer end()
 	iv, err := ask(own)
-	if err == nil && iv.Upper-iv.Lower <= max(a.opts.Relative*math.Abs(iv.Upper), absolute) {
+	if err == nil && !math.IsInf(iv.Upper, 1) && iv.Upper-iv.Lower <= max(a.opts.Relative*math.Abs(iv.Upper), absolute) {
 		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool { return strings.Contains(w, "the interval is wider than asked") })
 	}
 	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
