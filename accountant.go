@@ -48,7 +48,7 @@ type Accountant struct {
 	stretched float64
 	// curved: many questions follow one another, and a search has one price for all of them.
 	curved  bool
-	bests   *bests   // of a search; nil: none are kept
+	bests   *bests   // of its selections, or of a search's
 	inquiry *inquiry // of the last Candidate
 
 	// Of a plan with disjoint branches: a total for each way of a record through them, and what all branches cost together
@@ -61,7 +61,7 @@ type Accountant struct {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}}
+	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}, bests: &bests{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -272,6 +272,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 	asked := bestAsked{s, a.relation, a.Records(), candidate.opts.Options}
 	asked.step.Name, asked.step.Count = "", 1
 	if m, from, ok := a.bests.of(asked); ok {
+		a.short = a.short || from != nil && from.short
 		return m, from, nil
 	}
 	s.Selection, s.Count = nil, 1

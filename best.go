@@ -86,8 +86,8 @@ func (a *Accountant) mostStretched() (by float64) {
 	return by
 }
 
-// bests are the bounds of selections that a search has asked for, which it need not compute again
-// where it turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
+// bests are the bounds of selections that a plan, or a search, has asked for, which need not be computed again for another way
+// through branches, or where the search turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
 type bests struct{ kept []bestKept }
 
 // A bestAsked is all that the bounds of a selection depend on.
