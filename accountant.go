@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -43,11 +44,11 @@ type Accountant struct {
 	known map[any]*profiles.Bounds // of a mechanism and its sampling
 	caps  map[*profiles.Bounds]capped
 	short bool // the work limit cut selections short
-	// stretched: as a candidate it was last tabulated at fewer ε than asked, for want of work.
-	stretched bool
+	// stretched is how many times what was asked chords of its last table as a candidate cost beyond that, at most, for want of work.
+	stretched float64
 	// curved: many questions follow one another, and a search has one price for all of them.
 	curved  bool
-	bests   *bests   // of a search; nil: none are kept
+	bests   *bests   // of its selections, or of a search's
 	inquiry *inquiry // of the last Candidate
 
 	// Of a plan with disjoint branches: a total for each way of a record through them, and what all branches cost together
@@ -60,7 +61,7 @@ type Accountant struct {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}}
+	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}, bests: &bests{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -254,6 +255,10 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 // selectionShare: so many parts of the work of a question go to each δ of a selection's candidate.
 const selectionShare = 20
 
+// candidateAccuracy is the relative accuracy of δ(ε) of a selection's candidate. It steers: where δ is small, as on the tail of a Gaussian,
+// ε moves by about 1/(2 ln(1/δ)) of it.
+const candidateAccuracy = 3e-3
+
 // selected returns the mechanism of a selection step, the best of a random
 // number of runs of the candidate (selection.PriceOfBest).
 func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *origin, error) {
@@ -262,11 +267,12 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 		return profiles.Bounds{}, nil, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	// The price is of two data sets, whatever makes them neighbours.
-	candidate := New(a.relation, WithRecordsPerPerson(a.Records()))
+	candidate := New(a.relation, WithRecordsPerPerson(a.Records()), WithAccuracy(candidateAccuracy))
 	candidate.opts.Options = a.opts.sums(selectionShare)
 	asked := bestAsked{s, a.relation, a.Records(), candidate.opts.Options}
 	asked.step.Name, asked.step.Count = "", 1
 	if m, from, ok := a.bests.of(asked); ok {
+		a.short = a.short || from != nil && from.short
 		return m, from, nil
 	}
 	s.Selection, s.Count = nil, 1
@@ -290,7 +296,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 	}
 	var from *origin
 	if candidate.runs > 0 { // its simpler releases are known without a price
-		from = &origin{candidate: candidate, law: law, short: short, stretched: candidate.stretched || candidate.readsFew()}
+		from = &origin{candidate: candidate, law: law, short: short, stretched: max(candidate.stretched, candidate.mostStretched())}
 	}
 	if err == nil && ctx.Err() == nil {
 		a.bests.keep(asked, m, from)
@@ -329,7 +335,10 @@ const perDelta = 500
 // seen are values of δ(ε), which falls with ε: they bound those that there is no work for.
 type seen struct {
 	eps, lo, hi []float64
-	far         bool // farDeltas were asked for
+	far         bool    // farDeltas were asked for
+	end         float64 // an ε beyond which no question is asked
+	asked       float64 // questions
+	price       float64 // the mean work of one, without that of the first one, which makes laws
 }
 
 // farDeltas bound a candidate far out, where each δ takes long, or the work does not suffice for all of its ε.
@@ -341,7 +350,6 @@ const (
 	leastQuestion = 2e5   // work of one δ, where there is as much
 	manyPoints    = 2000  // of a table that is as fine as asked
 	mostStretch   = 640   // makes it 25 times shorter
-	longStretch   = 16    // of chords that are told to be for want of work: they may cost a part of the width asked
 	lastPart      = 0.4   // of the work
 	keptForLower  = 0.25  // of the work, for what is reached, where the upper ends would take all
 	keptForAttack = 0.2
@@ -412,11 +420,13 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 		if t.symmetric {
 			sum = t.upper[0]
 		}
+		q.includes(sum)
 		upper[d] = selection.FromDelta(func(eps float64) (float64, error) {
 			r, err := q.delta(sum, eps)
 			return min(1, r.Upper), err
 		})
 		if attacked {
+			q.includes(low)
 			lower[d] = func(eps float64) (float64, float64) {
 				r, err := q.delta(low, eps)
 				if err != nil {
@@ -440,34 +450,50 @@ type inquiry struct {
 	runs      int64 // of the accountant
 	candidate *selection.Candidate
 
-	lock  sync.Mutex
-	ctx   context.Context
-	fresh bool    // nothing was tabulated under ctx
-	work  float64 // of ctx, at the beginning
-	asked float64 // questions,
-	price float64 // and what one took, on average
-	known map[*fourier.Sum]*seen
+	lock   sync.Mutex
+	ctx    context.Context
+	fresh  bool                // nothing was tabulated under ctx
+	chords map[float64]float64 // stretches under ctx, so that directions that are alike are asked at the same ε
+	work   float64             // of ctx, at the beginning
+	sums   []*fourier.Sum
+	known  map[*fourier.Sum]*seen
+	// Under ctx: the sum of the table that is being made, and those before it.
+	last      *fourier.Sum
+	tabulated []*fourier.Sum
+}
+
+// includes has a sum among those that are asked.
+func (q *inquiry) includes(s *fourier.Sum) {
+	if q.known[s] == nil {
+		q.sums, q.known[s] = append(q.sums, s), &seen{end: math.Inf(1)}
+	}
 }
 
 // under has the questions to come asked under a context.
 func (q *inquiry) under(ctx context.Context) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
-	q.ctx, q.fresh = ctx, true
+	q.ctx, q.fresh, q.chords = ctx, true, map[float64]float64{}
+	q.last, q.tabulated = nil, nil
 	_, q.work = parallel.Work(ctx)
 }
 
 func (q *inquiry) delta(s *fourier.Sum, eps float64) (fourier.Result, error) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
+	if s != q.last {
+		q.tabulated, q.last = append(q.tabulated, q.last), s
+	}
+	return q.ask(s, eps)
+}
+
+// ask asks a sum. A question that finds next to nothing within its part of the work is asked once more, with a larger part; if that
+// does not help, nothing is asked further out.
+func (q *inquiry) ask(s *fourier.Sum, eps float64) (fourier.Result, error) {
 	if q.runs != q.a.runs { // the sums are of more by now
 		return fourier.Result{}, fault.New("candidate", "is of an accountant to which something was added since")
 	}
 	k := q.known[s]
-	if k == nil {
-		k = &seen{}
-		q.known[s] = k
-	}
 	keep := keptForAttack
 	if slices.Contains(q.t.upper[:], s) {
 		keep = keptForLower
@@ -478,22 +504,31 @@ func (q *inquiry) delta(s *fourier.Sum, eps float64) (fourier.Result, error) {
 			return fourier.Result{}, err
 		}
 	}
-	short := left < keep*q.work && !slices.Contains(k.eps, eps)
-	q.a.short = q.a.short || short
+	short := (left < keep*q.work || eps > k.end) && !slices.Contains(k.eps, eps)
+	q.a.short = q.a.short || short && k.upper(eps) >= deep
 	if short || slices.Contains(k.eps, eps) || k.far && k.upper(eps) < deep {
 		return fourier.Result{Lower: k.lower(eps), Upper: k.upper(eps)}, nil
 	}
-	s.LimitWork(min(q.t.opts.work()/q.t.asked(), max(1, left/16), max(leastQuestion, left/perQuestion)))
-	r, err := s.Delta(q.ctx, eps)
-	if err != nil {
-		return r, err
+	var r fourier.Result
+	var err error
+	for _, work := range []float64{max(leastQuestion, left/perQuestion), left / 16} {
+		s.LimitWork(min(q.t.opts.work()/q.t.asked(), max(1, left/16), work))
+		if r, err = s.Delta(q.ctx, eps); err != nil {
+			return r, err
+		}
+		if r.Upper < deep || r.Lower >= r.Upper/2 {
+			break
+		}
 	}
 	k.add(eps, r.Lower, r.Upper)
 	parallel.Spend(q.ctx, perDelta)
 	_, rest := parallel.Work(q.ctx)
-	q.asked++
-	q.price += (left - rest - q.price) / q.asked // of use where the work is limited
-	if r.Upper < deep && r.Lower < r.Upper/2 {
+	k.price += (left - rest - k.price) / max(1, k.asked) // of use where the work is limited
+	k.asked++
+	if r.Lower < r.Upper/2 {
+		if r.Upper >= deep {
+			k.end = min(k.end, eps)
+		}
 		err = q.askFar(s, k)
 	}
 	return r, err
@@ -508,10 +543,29 @@ func (q *inquiry) stretch(eps float64) float64 {
 	if math.IsInf(left, 1) {
 		return 1
 	}
-	short := manyPoints * q.t.asked() * q.price / ((1 - keptForLower) * max(left, 1))
-	by := min(max(1, short*short), mostStretch)
-	// A table that was made under an earlier context is as it was.
-	q.a.stretched, q.fresh = !q.fresh && q.a.stretched || by > longStretch, false
+	by, ok := q.chords[eps]
+	if !ok {
+		price := 0.0 // of a point of all tables to come
+		for _, s := range q.sums {
+			if slices.Contains(q.tabulated, s) {
+				continue
+			}
+			k := q.known[s]
+			for i := len(k.eps); i < 2; i++ {
+				q.ask(s, float64(i)/64) // an error, such as that of a context that has ended, is the table's as well
+			}
+			price += k.price
+		}
+		short := manyPoints * price / ((1 - keptForLower) * max(left, 1))
+		by = min(max(1, short*short), mostStretch)
+		q.chords[eps] = by
+	}
+	if q.fresh { // a table that was made under an earlier context is as it was
+		q.a.stretched, q.fresh = 0, false
+	}
+	if k := q.known[q.t.upper[0]]; k.upper(eps) >= deep {
+		q.a.stretched = max(q.a.stretched, by-1)
+	}
 	return max(1, eps) * by
 }
 
@@ -551,7 +605,7 @@ func (q *inquiry) askFar(s *fourier.Sum, k *seen) error {
 // The error of a cancelled context comes alone. Where the deadline of ctx is over before the interval is as narrow as asked, its
 // error comes with what is proved by then.
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
-	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.epsilon(ctx, delta) })
+	return a.answer(ctx, a.opts.Absolute, func(ctx context.Context) (Interval, error) { return a.epsilon(ctx, delta) })
 }
 
 func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, error) {
@@ -589,7 +643,7 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 // Delta returns δ(ε) of everything added so far, the worst over the two
 // directions, for any finite ε. Its errors of contexts are those of Epsilon.
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
-	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.delta(ctx, eps) })
+	return a.answer(ctx, 0, func(ctx context.Context) (Interval, error) { return a.delta(ctx, eps) })
 }
 
 func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
@@ -677,13 +731,17 @@ const wideLaws = 0.1
 // mostAgain is how often δ(ε) is asked with new laws where those that the scout had them made for leave it wide.
 const mostAgain = 3
 
-// answer has a question answered within the time limit and the deadline of ctx.
-func (a *Accountant) answer(ctx context.Context, ask func(context.Context) (Interval, error)) (Interval, error) {
+// answer has a question answered within the time limit and the deadline of ctx. Where a limit left a sum wide, but not the
+// interval that another direction, way or theorem narrowed, there is no warning that the interval is wide.
+func (a *Accountant) answer(ctx context.Context, absolute float64, ask func(context.Context) (Interval, error)) (Interval, error) {
 	own, stop := a.opts.within(ctx)
 	defer stop()
 	own, end := untilDeadline(own)
 	defer end()
 	iv, err := ask(own)
+	if err == nil && !math.IsInf(iv.Upper, 1) && iv.Upper-iv.Lower <= max(a.opts.Relative*math.Abs(iv.Upper), absolute) {
+		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool { return strings.Contains(w, "the interval is wider than asked") })
+	}
 	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return iv, ctx.Err()
 	}

@@ -21,6 +21,7 @@ import (
 const (
 	selectionAccuracy = 1e-3
 	selectionFloor    = -60
+	selectionChord    = 1e-5 // which chords of the candidate cost, in ε where that is up to 1, else relatively
 )
 
 // searchTable is how finely the candidate of a single search is read from a table for one question, relative to its ε from leastScale
@@ -31,10 +32,15 @@ const (
 )
 
 // oneSearch narrows the answer about a single private selection, whose profile has one ranking for all δ, by its price at this δ, which
-// has a ranking of its own: at is an ε where delta is asked, else a δ. Where the work does not suffice the answer stays. It reports whether the
-// answer is by searches whose candidates were read at few ε.
+// has a ranking of its own: at is an ε where delta is asked, else a δ. Where the work does not suffice the answer stays. It reports whether chords
+// of candidates, for want of work, may cost as much as the width asked.
 func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, delta bool) (few bool) {
-	few = a.readsFew()
+	eps := iv.Upper
+	if delta {
+		eps = at
+	}
+	scale := min(1, max(leastScale, eps))
+	few = a.mostStretched()*selectionChord/2 > a.opts.Relative*scale // half of it on average
 	if a.curved || len(a.added) != 1 || a.runs != 1 || iv.Gap == nil || iv.Upper-iv.Lower <= a.opts.Relative*math.Abs(iv.Upper) {
 		return few
 	}
@@ -49,9 +55,9 @@ func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, de
 	}
 	var lower, upper float64
 	if price := selection.PriceOfBest(o.law); delta {
-		lower, upper, err = price.Delta(own, one, at, searchTable*min(1, max(leastScale, at)))
+		lower, upper, err = price.Delta(own, one, at, searchTable*scale)
 	} else {
-		lower, upper, err = price.Epsilon(own, one, at, searchTable*min(1, max(leastScale, iv.Upper)))
+		lower, upper, err = price.Epsilon(own, one, at, searchTable*scale)
 	}
 	if err != nil || !(upper > 0 && max(lower, iv.Lower) <= min(upper, iv.Upper)) {
 		return few
@@ -67,21 +73,21 @@ func (a *Accountant) oneSearch(ctx context.Context, iv *Interval, at float64, de
 	if d := gap.Proved.Lower - gap.Attack.Upper; d > 0 {
 		iv.Budget.TheoryGap = d
 	}
-	return o.candidate.stretched
+	return o.candidate.stretched*searchTable/2 > a.opts.Relative
 }
 
-// readsFew reports whether the price of a search among the steps is by fewer ε of its candidate than asked.
-func (a *Accountant) readsFew() bool {
+// mostStretched is how many times more than asked chords of the candidates of its searches cost, at most, for want of work.
+func (a *Accountant) mostStretched() (by float64) {
 	for _, o := range a.origins {
-		if o != nil && o.stretched {
-			return true
+		if o != nil {
+			by = max(by, o.stretched)
 		}
 	}
-	return false
+	return by
 }
 
-// bests are the bounds of selections that a search has asked for, which it need not compute again
-// where it turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
+// bests are the bounds of selections that a plan, or a search, has asked for, which need not be computed again for another way
+// through branches, or where the search turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
 type bests struct{ kept []bestKept }
 
 // A bestAsked is all that the bounds of a selection depend on.

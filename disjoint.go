@@ -9,9 +9,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -215,15 +218,40 @@ func (a *Accountant) share() {
 }
 
 // worstWay asks every way, and joins the answers to the largest. Where persons may have records in several branches, all of
-// them together are above, and the largest is an attack.
+// them together are above, and the largest is an attack. Work that ways have left is for the largest one, as long as its limit left it wide.
 func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interval, error) {
+	before := a.spent()
 	a.share()
-	var out Interval
+	ivs := make([]Interval, len(a.ways))
 	for i, w := range a.ways {
+		var err error
+		if ivs[i], err = ask(w); err != nil {
+			return ivs[i], err
+		}
+	}
+	for range a.ways {
+		top := 0
+		for i, iv := range ivs {
+			if iv.Upper > ivs[top].Upper {
+				top = i
+			}
+		}
+		w, old := a.ways[top], ivs[top]
+		left := a.opts.work() - (a.spent() - before)
+		if left < 2*w.opts.Work || !old.shortOf(a.opts.Relative) {
+			break
+		}
+		w.opts.Work = left
 		iv, err := ask(w)
 		if err != nil {
 			return iv, err
 		}
+		if iv.Upper-iv.Lower < old.Upper-old.Lower {
+			ivs[top] = iv
+		}
+	}
+	var out Interval
+	for i, iv := range ivs {
 		if i == 0 {
 			out = iv
 			continue
@@ -262,6 +290,12 @@ func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interv
 		all.Budget.TheoryGap = d
 	}
 	return all, all.finish()
+}
+
+// shortOf reports whether a limit of work left an interval wider than a relative width.
+func (iv *Interval) shortOf(relative float64) bool {
+	return (math.IsInf(iv.Upper, 1) || iv.Upper-iv.Lower > relative*math.Abs(iv.Upper)) &&
+		slices.ContainsFunc(iv.Warnings, func(w string) bool { return strings.Contains(w, parallel.ErrWork.Error()) })
 }
 
 // worstRange is what worstWay makes of intervals without a story, of which ways are those of the ways: less is set of a

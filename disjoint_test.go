@@ -251,3 +251,39 @@ func TestDisjointByEnumeration(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkOfTheOtherBranches: branches that take next to no work leave theirs to the one that decides.
+func TestWorkOfTheOtherBranches(t *testing.T) {
+	p, err := plan.Parse([]byte(`neighbors: substitute
+steps:
+  - partition: fixed
+    disjoint:
+      - steps: [{mechanism: {pure: {epsilon: 0.1}}}]
+      - steps: [{mechanism: {pure: {epsilon: 0.2}}}]
+      - steps: [{mechanism: {pure: {epsilon: 0.3}}}]
+      - steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 1000, batch: 20}}, count: 100}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Accountant(accountant.WithWorkLimit(4e5))
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	// A quarter of the work proves 12.5, all of it 2.33.
+	if iv, err := a.Epsilon(t.Context(), 1e-6); err != nil || !(iv.Upper < 3) {
+		t.Errorf("ε in [%v, %v], %v; want an upper end below 3", iv.Lower, iv.Upper, err)
+	}
+}
+
+// TestSearchBesideBranchesIsPricedOnce: the price of a search is that of all nine ways, and not what the ways before have left.
+func TestSearchBesideBranchesIsPricedOnce(t *testing.T) {
+	a := held(t, `neighbors: substitute
+steps:
+  - selection: {law: logarithmic, mean: 20}
+    steps: [{mechanism: {gaussian: {noise-multiplier: 6.5}}, sampling: {without-replacement: {population: 1864, batch: 90}}, count: 1490}]
+  - {partition: fixed, disjoint: [{steps: [{mechanism: {pure: {epsilon: 0.1}}}]}, {steps: [{mechanism: {gaussian: {noise-multiplier: 4}}}]}, {steps: [{mechanism: {laplace: {noise-multiplier: 9}}}]}]}
+  - {partition: fixed, disjoint: [{steps: [{mechanism: {pure: {epsilon: 0.2}}}]}, {steps: [{mechanism: {gaussian: {noise-multiplier: 8}}}]}, {steps: [{mechanism: {laplace: {noise-multiplier: 7}}}]}]}`)
+	if iv, err := a.Epsilon(t.Context(), 1e-8); err != nil || len(iv.Warnings) > 0 {
+		t.Errorf("ε in [%v, %v], %q, %v; want no warning", iv.Lower, iv.Upper, iv.Warnings, err)
+	}
+}

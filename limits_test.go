@@ -119,6 +119,8 @@ func TestSearchesOverTrainings(t *testing.T) {
 	}{
 		{"law: geometric, mean: 2", "{gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.00052}}, count: 138", 6.11279e-10, 0.0195, 0.0197},
 		{"law: negative-binomial, shape: 4, mean: 16.2", "{gaussian: {noise-multiplier: 1.7}}, sampling: {poisson: {rate: 0.001}}, count: 981", 1.24e-9, 0.169, 0.170},
+		// Each δ of its batches is asked of a lattice: what is left open is theory's.
+		{"law: binomial, mean: 5, max: 10", "{gaussian: {noise-multiplier: 2.3}}, sampling: {without-replacement: {population: 2590, batch: 38}}, count: 1000", 1e-6, 2.154, 2.347},
 	} {
 		p, err := plan.Parse([]byte("neighbors: zero-out\nsteps: [{selection: {" + c.search + "}, steps: [{mechanism: " + c.training + "}]}]"))
 		if err != nil {

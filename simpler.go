@@ -23,8 +23,8 @@ type origin struct {
 	step      Step        // sampled; of several records, those of the accountant
 	candidate *Accountant // of a selection, with its law; else nil
 	law       selection.Law
-	short     bool // its price was cut short by the work limit, and may be alike in both directions where its runs are not
-	stretched bool // its price is by fewer ε of the candidate than asked, for want of work
+	short     bool    // its price was cut short by the work limit, and may be alike in both directions where its runs are not
+	stretched float64 // as of an Accountant: of the candidate, and of searches in it
 }
 
 // A simpler is what simpler releases of a plan cost: the sums of both directions, nil where there are none.

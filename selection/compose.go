@@ -37,14 +37,8 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	upper, err := envelopeOf(ctx, both, accuracy, logFloor)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
 	m := profiles.Bounds{Name: name, Relation: r}
-	for d := range 2 {
-		m.Directions[d].Upper = upper
-		upper = profiles.Reverse(upper).(*profiles.Discrete)
+	for d := range 2 { // before the envelope, which takes what work there is
 		low, err := p.attack(ctx, both[d])
 		if err != nil {
 			return profiles.Bounds{}, err
@@ -53,6 +47,11 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 			m.Directions[d].Lower = low
 		}
 	}
+	upper, err := envelopeOf(ctx, both, accuracy, logFloor)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	m.Directions[0].Upper, m.Directions[1].Upper = upper, profiles.Reverse(upper)
 	return m, nil
 }
 

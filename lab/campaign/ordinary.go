@@ -18,6 +18,9 @@ func drawOrdinary(r *rand.Rand) (plan, question) {
 	for range parts {
 		p.steps = append(p.steps, drawPart(r, &p)...)
 	}
+	if menus(p) {
+		p.records = min(p.records, 4) // 25 cost ε in the thousands, which nobody asks for
+	}
 	each(p.steps, func(s *step) {
 		if s.partition != "" && p.neighbors != "add-remove" { // what a later part is for
 			s.partition = "fixed"
@@ -151,7 +154,7 @@ func shuffled(r *rand.Rand, p *plan) []step {
 	return []step{s}
 }
 
-// users is a training in which a person has 2 to 32 records. It is for the whole plan.
+// users is a training in which a person has 2 to 32 records, 2 to 4 beside a menu. It is for the whole plan.
 func users(r *rand.Rand, p *plan) []step {
 	p.records = 2 + r.Int64N(31)
 	s := training(r, &plan{neighbors: "add-remove"})
