@@ -269,7 +269,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 	// The price is of two data sets, whatever makes them neighbours.
 	candidate := New(a.relation, WithRecordsPerPerson(a.Records()), WithAccuracy(candidateAccuracy))
 	candidate.opts.Options = a.opts.sums(selectionShare)
-	asked := bestAsked{s, a.relation, a.Records(), candidate.opts.Options}
+	asked := bestAsked{step: s, relation: a.relation, records: a.Records(), sums: candidate.opts.Options}
 	asked.step.Name, asked.step.Count = "", 1
 	if m, from, ok := a.bests.of(asked); ok {
 		a.short = a.short || from != nil && from.short

@@ -93,13 +93,13 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	}
 	out := Risk{TheoryGap: t.theory}
 	for _, x := range tests {
-		out.TruePositive = append(out.TruePositive, RiskValue{x.Alpha, x.Power, x.Direction, x.Warnings})
+		out.TruePositive = append(out.TruePositive, RiskValue{At: x.Alpha, Range: x.Power, Direction: x.Direction, Warnings: x.Warnings})
 	}
 	iv, err := t.delta(ctx, 0)
 	if err != nil {
 		return Risk{}, err
 	}
-	out.Advantage = RiskValue{0, iv.Range, iv.Direction, iv.Warnings}
+	out.Advantage = RiskValue{At: 0, Range: iv.Range, Direction: iv.Direction, Warnings: iv.Warnings}
 	for _, prior := range priors {
 		p := min(prior, 1-prior)
 		// Below 2⁻⁶⁰ δ is lost in the slack below.
@@ -118,8 +118,8 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 			guess = xmath.Down(guess, 1)
 		}
 		at := func(d, slack float64) float64 { return min(max(1-p+p*d+slack, guess), 1) }
-		out.Bayes = append(out.Bayes, RiskValue{prior,
-			Range{Lower: at(iv.Lower, -0x1p-49), Estimate: at(iv.Estimate, 0), Upper: at(iv.Upper, 0x1p-49)}, iv.Direction, iv.Warnings})
+		out.Bayes = append(out.Bayes, RiskValue{At: prior,
+			Range: Range{Lower: at(iv.Lower, -0x1p-49), Estimate: at(iv.Estimate, 0), Upper: at(iv.Upper, 0x1p-49)}, Direction: iv.Direction, Warnings: iv.Warnings})
 	}
 	return out, nil
 }

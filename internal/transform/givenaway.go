@@ -19,7 +19,7 @@ func NewGivenAway(base Transform, m float64) Transform {
 	if base == nil || m == 0 {
 		return base
 	}
-	return givenAway{base, m, math.Log1p(-m), givenP}
+	return givenAway{base: base, m: m, log: math.Log1p(-m), of: givenP}
 }
 
 // NewBothGivenAway returns the transform of P = (1−m)·P' + m·(loss +∞) against Q = (1−m)·Q' +
@@ -29,7 +29,7 @@ func NewBothGivenAway(base Transform, m float64) Transform {
 	if base == nil || m == 0 {
 		return base
 	}
-	return givenAway{base, m, math.Log1p(-m), givenBoth}
+	return givenAway{base: base, m: m, log: math.Log1p(-m), of: givenBoth}
 }
 
 // A given is the measure that gives everything away with probability m.
@@ -82,7 +82,7 @@ func (g givenAway) Release() {
 
 // Reverse implements Transform.
 func (g givenAway) Reverse() Transform {
-	return givenAway{g.base.Reverse(), g.m, g.log, [...]given{givenQ, givenP, givenBoth}[g.of]}
+	return givenAway{base: g.base.Reverse(), m: g.m, log: g.log, of: [...]given{givenQ, givenP, givenBoth}[g.of]}
 }
 
 // Real implements Transform.
@@ -100,7 +100,7 @@ func (g givenAway) Line(ctx context.Context, theta, tMax, tol float64, maxNodes 
 		return nil, err
 	}
 	a, b := g.power()
-	return givenAwayLine{l, a * g.log, (a*theta + b) * g.log, (1 + math.Abs(theta)) * -g.log}, nil
+	return givenAwayLine{Line: l, slope: a * g.log, real: (a*theta + b) * g.log, size: (1 + math.Abs(theta)) * -g.log}, nil
 }
 
 // givenAwayLine adds real + i·t·slope to the logarithm on a line; size bounds the terms of real.

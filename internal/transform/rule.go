@@ -161,7 +161,7 @@ func (r *rule) add(i int, v0, v1 float64, n int, logErr float64) {
 		}
 		r.nodes = append(r.nodes, k)
 	}
-	r.panels = append(r.panels, panel{i, v0, v1, from, len(r.nodes), logErr})
+	r.panels = append(r.panels, panel{piece: i, v0: v0, v1: v1, from: from, to: len(r.nodes), quadrature: logErr})
 }
 
 func logWeight(w float64) float64 { return xmath.Log(w) }

@@ -84,7 +84,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	defer stop()
 	iv, err := recovered(x.ask)(limited, p, q)
 	fail := func(format string, args ...any) (accountant.Interval, error) {
-		return iv, &violation{check, fmt.Sprintf(format, args...), p, q}
+		return iv, &violation{check: check, text: fmt.Sprintf(format, args...), plan: p, question: q}
 	}
 	x.checks[check]++
 	if err != nil {
@@ -92,7 +92,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 		var line *textplan.Error
 		switch {
 		case q.ordinary && q.work == 0 && limited.Err() == nil && strings.Contains(err.Error(), limitReached):
-			return iv, &violation{ordinaryCheck, err.Error(), p, q}
+			return iv, &violation{check: ordinaryCheck, text: err.Error(), plan: p, question: q}
 		case errors.As(err, &field), errors.As(err, &line):
 			return iv, errRefused
 		case ctx.Err() != nil: // the whole campaign ends
@@ -205,11 +205,11 @@ func (x *examiner) withinWork(p plan, q question, iv accountant.Interval) error 
 		}
 	})
 	if math.IsInf(iv.Upper, 1) && !math.IsInf(iv.Lower, 1) && !q.ofEpsilon && given == 0 {
-		return &violation{ordinaryCheck, fmt.Sprintf("[%v, %v]: no upper end", iv.Lower, iv.Upper), p, q}
+		return &violation{check: ordinaryCheck, text: fmt.Sprintf("[%v, %v]: no upper end", iv.Lower, iv.Upper), plan: p, question: q}
 	}
 	for _, w := range iv.Warnings {
 		if strings.Contains(w, limitReached) {
-			return &violation{ordinaryCheck, fmt.Sprintf("[%v, %v]: %s", iv.Lower, iv.Upper, w), p, q}
+			return &violation{check: ordinaryCheck, text: fmt.Sprintf("[%v, %v]: %s", iv.Lower, iv.Upper, w), plan: p, question: q}
 		}
 	}
 	return nil
@@ -233,7 +233,7 @@ func (x *examiner) law(ctx context.Context, l law, p plan, q question, base acco
 	if l.rel == atMost && below || l.rel == atLeast && above || below && above {
 		return true, nil
 	}
-	return false, &violation{l.name, fmt.Sprintf("%v: [%v, %v], but [%v, %v] for %v of\n%s", q, base.Lower, base.Upper, iv.Lower, iv.Upper, asked, other.text()), p, q}
+	return false, &violation{check: l.name, text: fmt.Sprintf("%v: [%v, %v], but [%v, %v] for %v of\n%s", q, base.Lower, base.Upper, iv.Lower, iv.Upper, asked, other.text()), plan: p, question: q}
 }
 
 // slack is far above the errors of the truth and far below those of float64.
@@ -253,7 +253,7 @@ func (x *examiner) againstTruth(p plan, q question, iv accountant.Interval) erro
 	}
 	x.checks[check]++
 	fail := func(what string, truth *big.Float) error {
-		return &violation{check, fmt.Sprintf("%v: [%v, %v]: δ at the %s is %.20g", q, iv.Lower, iv.Upper, what, truth), p, q}
+		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: δ at the %s is %.20g", q, iv.Lower, iv.Upper, what, truth), plan: p, question: q}
 	}
 	if q.ofEpsilon {
 		d := t.at(q.epsilon)
@@ -297,7 +297,7 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 	sample := p.steps[0]
 	pairs := neighbours(sample.sampling, p.neighbors)
 	if d, _ := worstSeen(sample, pairs, at); d > upper*(1+tinyRounding)+tinyRounding {
-		return &violation{check, fmt.Sprintf("%v: [%v, %v]: a pair of data sets has δ ≥ %v at ε = %v", q, iv.Lower, iv.Upper, d, at), p, q}
+		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: a pair of data sets has δ ≥ %v at ε = %v", q, iv.Lower, iv.Upper, d, at), plan: p, question: q}
 	}
 	if !q.ofEpsilon {
 		at = iv.Lower
@@ -306,7 +306,7 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 		return nil
 	}
 	if _, d := worstSeen(sample, pairs, at); d < lower*(1-1e-6)-tinyRounding {
-		return &violation{check, fmt.Sprintf("%v: [%v, %v]: no pair of data sets has δ above %v at ε = %v", q, iv.Lower, iv.Upper, d, at), p, q}
+		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: no pair of data sets has δ above %v at ε = %v", q, iv.Lower, iv.Upper, d, at), plan: p, question: q}
 	}
 	return nil
 }
@@ -337,7 +337,7 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 		}
 		x.checks[check]++
 		if i == 0 && got.Lower > want || i == 1 && got.Upper < want {
-			return &violation{check, fmt.Sprintf("%v: [%v, %v], but %v: [%v, %v]", q, iv.Lower, iv.Upper, other, got.Lower, got.Upper), p, q}
+			return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v], but %v: [%v, %v]", q, iv.Lower, iv.Upper, other, got.Lower, got.Upper), plan: p, question: q}
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func recipes(private bool) (out []recipe) {
 		for _, alike := range []bool{true, false} {
 			for _, steps := range lengths {
 				for _, rate := range []float64{0.5, 2, 8} {
-					out = append(out, recipe{private, side, alike, steps, rate})
+					out = append(out, recipe{private: private, side: side, alike: alike, steps: steps, rate: rate})
 				}
 			}
 		}

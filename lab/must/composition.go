@@ -150,7 +150,7 @@ func compositionTable(r *report) {
 		near.line(c.name, styles[c.name].line(), ratio(c, c.upper))
 	}
 	near.Y.Min, near.Y.Max = 0.9, 2.4
-	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{90, 90, 90, 255}})}})
+	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{R: 90, G: 90, B: 90, A: 255}})}})
 	r.figure("must-composition.png", "Left: proved upper ends, with bands down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
 		"Right: WOR and WR over Poisson, by the recursion.",
 		legend, [][]*chart{{all, near}}, 9*vg.Centimeter)

@@ -30,7 +30,7 @@ type style struct {
 }
 
 var styles = map[string]style{
-	"no noise": {color.RGBA{150, 150, 150, 255}, nil},
+	"no noise": {color.RGBA{R: 150, G: 150, B: 150, A: 255}, nil},
 	"Poisson":  of(figure.Poisson),
 	"WOR":      of(figure.WithoutReplacement),
 	"WR":       of(figure.WithReplacement),
@@ -44,7 +44,9 @@ func (s style) line() draw.LineStyle {
 	return draw.LineStyle{Color: s.color, Width: vg.Points(1.6), Dashes: s.dashes}
 }
 
-func (s style) pale() color.Color { return color.NRGBA{s.color.R, s.color.G, s.color.B, 60} }
+func (s style) pale() color.Color {
+	return color.NRGBA{R: s.color.R, G: s.color.G, B: s.color.B, A: 60}
+}
 
 // even puts five or so ticks at round numbers.
 type even struct{}

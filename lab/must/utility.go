@@ -47,7 +47,7 @@ func drawn(n, b, m int64) []scheme {
 	out := []scheme{{"Poisson", law, float64(m) / float64(n), draw(law.Sample)}}
 	ss := schemes(n, b, m)
 	for _, s := range ss {
-		out = append(out, scheme{s.name, s.s, s.s.InclusionProbability(), draw(s.s.Sample)})
+		out = append(out, scheme{name: s.name, law: s.s, eta: s.s.InclusionProbability(), draw: draw(s.s.Sample)})
 	}
 	return out
 }

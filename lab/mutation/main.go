@@ -264,7 +264,7 @@ func openAnswers(root, path, pkgs string) (*answers, error) {
 			h.Write(text)
 		}
 	}
-	a := &answers{path, root, fmt.Sprintf("%x", h.Sum(nil)), map[string]answer{}, map[string]answer{}}
+	a := &answers{path: path, root: root, tests: fmt.Sprintf("%x", h.Sum(nil)), known: map[string]answer{}, before: map[string]answer{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err

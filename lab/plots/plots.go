@@ -33,7 +33,7 @@ func Shade(m figure.Method, i, n int) draw.LineStyle {
 		return uint8(float64(v) + (255-float64(v))*light)
 	}
 	c := m.Colour
-	s.Color = color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
+	s.Color = color.RGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: 255}
 	return s
 }
 

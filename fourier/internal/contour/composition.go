@@ -49,7 +49,7 @@ const keptTables = 6 // steers: memory for time
 
 // New returns the composition of factors.
 func New(factors ...Factor) (*Composition, error) {
-	c := &Composition{scale: terms{1, 1, 1, 1, 1}}
+	c := &Composition{scale: terms{aliasing: 1, truncation: 1, transform: 1, rounding: 1, infinite: 1}}
 	for _, f := range factors {
 		if _, err := c.Add(f); err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 		if t == nil {
 			break
 		}
-		f := t.solve(logX, 0, eps, lo, hi, &terms{1, 1, 1, 1, 1})
+		f := t.solve(logX, 0, eps, lo, hi, &terms{aliasing: 1, truncation: 1, transform: 1, rounding: 1, infinite: 1})
 		narrower := f.upper-f.lower < 0.5*(hi-lo)
 		lo, hi = math.Max(lo, f.lower), math.Min(hi, f.upper)
 		next := f.eps
@@ -71,7 +71,7 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 		}
 	}
 	theta = q.saddle(right, eps, theta)
-	return place{eps, theta, math.Max(slope, theta), condition}
+	return place{eps: eps, theta: theta, slope: math.Max(slope, theta), condition: condition}
 }
 
 // sampleTable makes a table of the sketches of the sample, nil where they know too little or it would be long.
@@ -85,7 +85,7 @@ func (q *cumulant) sampleTable(ctx context.Context, b *budget, g goal) *table {
 		return nil
 	}
 	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, n: max(1, int(math.Ceil(l.t/h))-1)}
-	c := &Composition{scale: terms{1, 1, 1, 1, 1}}
+	c := &Composition{scale: terms{aliasing: 1, truncation: 1, transform: 1, rounding: 1, infinite: 1}}
 	t := &table{plan: p, lastGuess: g.eps}
 	tol := sketchTol / math.Max(1, q.runs())
 	lines := q.lines(p.theta)
