@@ -26,12 +26,12 @@
 //
 // # Sparse vector and thresholds
 //
-// [SparseVector], [SampledSparseVector] and [DummyExponential] are searches of Liu and Talwar (STOC
-// 2019). They look for the first good mechanism of a stream, or one of many scores. [Best] costs
-// less and needs no threshold: prefer it. Where probabilities are estimated, the numbers of calls
-// are out of reach for all but toy parameters, and Run refuses beyond a limit. Every mechanism must
-// be pure, with fresh randomness for each call. Noise is exact: no outcome depends on how a float64
-// rounds it.
+// [SparseVector], [SampledSparseVector], [ThresholdSearch], [TwoStage] and [DummyExponential] are
+// the searches of Liu and Talwar (STOC 2019). They look for a threshold, or for the first good
+// mechanism of a stream. [Best] costs less and needs no threshold: prefer it. These show what
+// approaching 2ε takes: the numbers of calls are out of reach for all but toy parameters, and Run
+// refuses beyond a limit. Every mechanism must be pure, with fresh randomness for each call. Noise
+// is exact: no outcome depends on how a float64 rounds it.
 //
 // # The m best
 //

@@ -2,6 +2,7 @@ package selection_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,6 +17,15 @@ func ExampleSparseVector() {
 	i, err := v.Run(context.Background(), rand.NewChaCha8([32]byte{1}), len(chances), func(_ context.Context, i int) (float64, error) { return chances[i], nil })
 	fmt.Println(i, err)
 	// Output: 2 <nil>
+}
+
+// Coming near 2ε without a threshold takes more calls than anybody has.
+func ExampleRunTwoStage() {
+	try := func(_ context.Context, rng *rand.Rand) (string, float64, error) { return "", rng.Float64(), nil }
+	s := selection.TwoStage{Candidates: 10, CandidateEpsilon: 1, Slack: 1, Delta: 1e-6, Beta: 0.1, Resolution: 10}
+	_, err := selection.RunTwoStage(context.Background(), nil, s, try)
+	fmt.Println(errors.Is(err, selection.ErrTooManyCalls))
+	// Output: true
 }
 
 // Scores at or above the threshold win against all that are below.

@@ -54,7 +54,14 @@ func firsts(out, passes []float64, weight float64) {
 	out[len(passes)] += weight
 }
 
-// loss returns the largest |log p/q|.
+// hockey returns the largest p(S) − e^ε q(S) over sets of outputs, and loss the largest |log p/q|.
+func hockey(p, q []float64, eps float64) (delta float64) {
+	for i := range p {
+		delta += max(0, p[i]-math.Exp(eps)*q[i])
+	}
+	return delta
+}
+
 func loss(p, q []float64) float64 { return max(maxDivergence(p, q), maxDivergence(q, p)) }
 
 // sums fails unless a law has the total 1.
@@ -122,10 +129,12 @@ func binomialLaw(n int, p float64) []float64 {
 }
 
 // TestOffsetCoversSampling: the offset is large enough that counts of neighbours, drawn apart, are within e^{ε₀+ε₁} of each
-// other but for the share of δ that the theorem gives to it, 1/(4T).
+// other but for the share of δ that the theorems give to it: 1/(2R) in a search, 1/(4T) in a stream.
 func TestOffsetCoversSampling(t *testing.T) {
 	for _, c := range []struct{ slack, eps, delta float64 }{{0.9, 0.1, 1e-3}, {0.9, 1, 1e-6}, {0.3, 3, 1e-2}} {
+		search := must(ThresholdSearch{Percentile: 0.5, CandidateEpsilon: c.eps, Slack: c.slack, Epsilon: 1, Delta: c.delta, Beta: 0.1, Resolution: 4}.Plan())
 		stream := must(SampledSparseVector{Percentile: 0.5, CandidateEpsilon: c.eps, Slack: c.slack, Epsilon: 1, Delta: c.delta, Beta: 0.1, Queries: 2}.Plan())
+		near(t, "both offsets", search.Offset, stream.Offset, 1e-12)
 		delta0 := c.delta / 8
 		failure := func(offset float64) (worst float64) {
 			for _, n := range []int{100, 600} {
@@ -148,12 +157,12 @@ func TestOffsetCoversSampling(t *testing.T) {
 			}
 			return worst
 		}
-		for _, offset := range []float64{stream.PaperOffset, stream.Offset} {
+		for _, offset := range []float64{search.PaperOffset, search.Offset} {
 			if got := failure(offset); !(got <= delta0) {
 				t.Errorf("%+v: counts are apart with probability %v, more than %v", c, got, delta0)
 			}
 		}
-		if got := failure(stream.PaperOffset / 10); got < delta0 {
+		if got := failure(search.PaperOffset / 10); got < delta0 {
 			t.Errorf("%+v: a tenth of the offset fails with %v, this test could not", c, got)
 		}
 	}
@@ -192,6 +201,73 @@ func TestHaltsWhereTheNoiseSays(t *testing.T) {
 				i, err := s.run(t.Context(), plan, rng, func(int) (float64, error) { return hits, nil })
 				return err == nil && i == 0
 			})
+		ts := ThresholdSearch{Percentile: at, CandidateEpsilon: eps, Slack: slack, Epsilon: price, Delta: 1e-5, Beta: 0.1, Resolution: 2}
+		plan = must(ts.Plan())
+		plan.Calls = n
+		margin := 6*(eps+slack)/price*math.Log(10) + slack/2
+		check("search", math.Log(n*at+plan.Offset)-margin, 2*(eps+slack)/price, math.Log(hits+plan.Offset), 4*(eps+slack)/price, func(rng *rand.Rand) bool {
+			k := 0.0
+			got, err := ts.run(t.Context(), plan, rng, func() (float64, error) { // scores in the upper half: step 0 of 2
+				k++
+				if k <= hits {
+					return 0.75, nil
+				}
+				return 0.25, nil
+			})
+			return err == nil && got == 0.5
+		})
+	}
+}
+
+// searched returns the law of what a search of three steps returns, ⅔, ⅓ or 0 (0 also where none passes), for scores with
+// the probabilities high, middle and low of being there, from n runs.
+func searched(s ThresholdSearch, n int, offset, high, middle float64) []float64 {
+	k := 6 * (s.CandidateEpsilon + s.Slack) / s.Epsilon
+	nu, xi := k/3, 2*k/3
+	level := math.Log(float64(n)*s.Percentile+offset) - k*math.Log(1/s.Beta) - s.Slack/2
+	stats := make([]float64, n+1)
+	for c := range stats {
+		stats[c] = math.Log(float64(c) + offset)
+	}
+	xs, ws := threshold(level, nu, stats)
+	out, passes, pass := make([]float64, 4), make([]float64, 3), make([]float64, n+1)
+	top := binomialLaw(n, high)
+	rest := make([][]float64, n+1)
+	for c := range rest {
+		rest[c] = binomialLaw(n-c, middle/(1-high))
+	}
+	for i, x := range xs {
+		for c := range stats {
+			pass[c] = tailAbove(x-stats[c], xi)
+		}
+		for c, w := range top {
+			for m, v := range rest[c] {
+				passes[0], passes[1], passes[2] = pass[c], pass[c+m], pass[n]
+				firsts(out, passes, ws[i]*w*v)
+			}
+		}
+	}
+	return []float64{out[0], out[1], out[2] + out[3]}
+}
+
+// TestSearchLaw: the law of the threshold that is found, over all counts, for neighbours: δ at the price is at most
+// Delta for every number of runs, as privacy does not depend on it.
+func TestSearchLaw(t *testing.T) {
+	for _, c := range []struct{ price, high float64 }{{0.5, 0.3}, {6, 0.3}, {6, 0.02}} {
+		const n, slack, eps, delta = 30, 0.9, 0.5, 0.5
+		s := ThresholdSearch{Percentile: 0.5, CandidateEpsilon: eps, Slack: slack, Epsilon: c.price, Delta: delta, Beta: 0.5, Resolution: 3}
+		plan := must(s.Plan())
+		// ⅔ more often by e^ε₁, and all else less often.
+		more := neighbour(c.high, eps)
+		left := (1 - more) / (1 - c.high)
+		p, q := searched(s, n, plan.Offset, c.high, 0.2), searched(s, n, plan.Offset, more, 0.2*left)
+		sums(t, p)
+		sums(t, q)
+		for _, d := range []float64{hockey(p, q, c.price), hockey(q, p, c.price)} {
+			if !(d <= delta) {
+				t.Errorf("%+v: δ(%v) = %v", c, c.price, d)
+			}
+		}
 	}
 }
 
@@ -201,12 +277,14 @@ func TestScalesCoverSensitivity(t *testing.T) {
 	const eps, slack, price = 0.7, 0.4, 1.5
 	nu, xi := SparseVector{0.5, eps, price}.Scales()
 	stream := must(SampledSparseVector{Percentile: 0.5, CandidateEpsilon: eps, Slack: slack, Epsilon: price, Delta: 0.1, Beta: 0.1, Queries: 2}.Plan())
+	search := must(ThresholdSearch{Percentile: 0.5, CandidateEpsilon: eps, Slack: slack, Epsilon: price, Delta: 0.1, Beta: 0.1, Resolution: 2}.Plan())
 	for _, c := range []struct {
 		name                string
 		nu, xi, sensitivity float64
 	}{
 		{"vector", nu, xi, 2 * eps}, // of the logit of a probability
 		{"stream", stream.ThresholdScale, stream.QueryScale, 2 * (eps + slack)},
+		{"search", search.ThresholdScale, search.QueryScale, eps + slack}, // of the logarithm of a count
 	} {
 		worst := 0.0
 		for _, up := range []float64{0, 3 * c.nu, 12 * c.nu} {
@@ -236,6 +314,51 @@ func TestScalesCoverSensitivity(t *testing.T) {
 		if !(worst <= price*(1+1e-10) && worst >= 0.9*price) {
 			t.Errorf("%s: the largest loss is %v of %v", c.name, worst, price)
 		}
+	}
+}
+
+// TestTwoStageLaw: the law of the threshold and of the outcome that both stages return, over all counts, is within the price
+// for neighbours, and the part of the second stage is nearly reached.
+func TestTwoStageLaw(t *testing.T) {
+	const eps, n = 2.0, 30
+	two := TwoStage{Candidates: 1, CandidateEpsilon: eps, Slack: 1, Delta: 0.5, Beta: 0.5, Resolution: 3}
+	plan := must(two.Plan())
+	search := must(plan.Search.Plan())
+	// Outcomes: two of score ⅔, one of ⅓, one of 0.
+	p := []float64{1e-4, 0.02, 0.01, 0}
+	q := []float64{p[0] * math.Exp(eps), p[1] * math.Exp(-eps), p[2] * math.Exp(-eps), 0}
+	var laws [2][]float64
+	for d, law := range [][]float64{p, q} {
+		law[3] = 1 - law[0] - law[1] - law[2]
+		found := searched(plan.Search, n, search.Offset, law[0]+law[1], law[2])
+		for i, count := range []int{2, 3, 4} { // outcomes at or above the threshold
+			reach, short := 0.0, 0.0
+			for k, x := range law {
+				if k < count {
+					reach += x
+				} else {
+					short += x
+				}
+			}
+			// The first at or above it, before a coin of Gamma says stop.
+			ends := reach + short*plan.Gamma
+			for _, x := range law[:count] {
+				laws[d] = append(laws[d], found[i]*x/ends)
+			}
+			laws[d] = append(laws[d], found[i]*short*plan.Gamma/ends)
+		}
+		sums(t, laws[d])
+	}
+	p, q = laws[0], laws[1]
+	if !(max(hockey(p, q, plan.Epsilon), hockey(q, p, plan.Epsilon)) <= two.Delta && plan.Epsilon <= 2*eps+two.Slack) {
+		t.Errorf("%v of %+v does not cover the law", plan.Epsilon, two)
+	}
+	// Both parts can be reached, the first by statistics of TestScalesCoverSensitivity.
+	if plan.Epsilon < plan.Search.Epsilon+2*eps {
+		t.Errorf("%v for both, of %v and %v", plan.Epsilon, plan.Search.Epsilon, 2*eps)
+	}
+	if got := loss(p, q); !(got <= plan.Epsilon && got >= 1.9*eps) {
+		t.Errorf("the largest loss is %v of %v", got, plan.Epsilon)
 	}
 }
 
