@@ -1,6 +1,7 @@
-// Upper bounds that need no transform: Chernoff's on coarse laws.
+// Upper bounds that need no transform: Chernoff's on coarse laws, and total variation.
 //
-// They assume upper laws that are complete; they hold in floating point. They are what an answer falls back on when a transform would be too long.
+// They assume upper laws that are complete and total variations with their errors; they hold in
+// floating point. They are what an answer falls back on when a transform would be too long.
 
 package lattice
 
@@ -102,4 +103,21 @@ func (s *Sum) reversed() *Sum {
 		r.Set(i, step, false)
 	}
 	return r
+}
+
+// variation bounds ε(δ) by total variation: with τ = ΣT_j·TV_j the reversed
+// profile is at most τ, so δ(ε) ≤ 1 − e^ε(1−τ) for ε ≤ 0. It is +Inf unless
+// τ ≤ δ.
+func (s *Sum) variation(logDelta float64) float64 {
+	tau := 0.0
+	for _, e := range s.entries {
+		v, err := profiles.LogDelta(e.Profile, 0)
+		tau += float64(e.Count) * math.Exp(v+err)
+	}
+	tau *= 1 + 1e-12
+	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
+		// The difference of two numbers below 2δ, each good to (2 + |log δ|)u.
+		return math.Log1p(-delta) - math.Log1p(-tau) + 8*xmath.U*(2+math.Abs(logDelta))*-math.Log1p(-delta)
+	}
+	return math.Inf(1)
 }

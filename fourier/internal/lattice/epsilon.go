@@ -25,6 +25,7 @@ func (q *query) withoutTransform(c *cumulant, finiteLog float64) (done bool) {
 			}
 		}
 	}
+	q.best.Upper = min(q.best.Upper, q.variation(q.logDelta))
 	if q.best.width() <= q.absolute {
 		q.best.Estimate = q.best.Upper
 		return true
