@@ -151,3 +151,22 @@ func TestLocalEpsilonWithoutTime(t *testing.T) {
 		t.Errorf("ε in [%v, %v] (%v), want an upper end of 60 and a warning", iv.Lower, iv.Upper, err)
 	}
 }
+
+// TestBelowTheTotalVariation: where δ is above the sum of the total variations, ε is below 0, and a bound of it needs no law of the sum:
+// it is there for a hundredth of the work of one lattice, and the same for as much as a question may have.
+func TestBelowTheTotalVariation(t *testing.T) {
+	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {with-replacement: {population: 1000000000, batch: 1}}, count: 1000}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []float64{1e4, 2.5e6} {
+		a := p.Accountant(accountant.WithWorkLimit(limit))
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		// 1000 runs of 1e-9 times the total variation of noise that moves by 2, 0.6827, are 6.827e-7 of the 1e-6.
+		if iv, err := a.Epsilon(t.Context(), 1e-6); err != nil || iv.Upper > -3.17e-7 || iv.Lower > -3.17e-7 {
+			t.Errorf("limit %g: %v, %v", limit, iv, err)
+		}
+	}
+}
