@@ -39,7 +39,7 @@ func (s schedule) accountant(t *testing.T) *accountant.Accountant {
 	return a
 }
 
-// TestSchedules: noise schedules are answered through the public door as narrowly as single runs, and without a warning. The values of
+// TestSchedules: noise schedules are answered through the public functions as narrowly as single runs, and without a warning. The values of
 // the first nine are of an independent program (numpy: nodes on a lattice in x, direct sums, two lines and periods
 // each), with the ratios as it rounded them; the others are the engine's own, and hold widths: of rare jumps next to a wall that a sample of the factors does not see
 // (606, 332 and 147 steps), and of columns that lost their digits (685 runs at 2.5e-4, where the condition of the sum is 6e8: its

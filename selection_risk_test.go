@@ -63,7 +63,7 @@ func TestSelectionNotBelowGuessing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// The library's ε may be negative where δ(0) is below δ; what doors print is not.
+				// The library's ε may be negative where δ(0) is below δ; what front ends print is not.
 				if !(x.Lower <= x.Upper) || x.Lower < 0 && x.Upper > 1e-3 {
 					t.Errorf("%v: ε at %v: %+v", c.law, delta, x)
 				}

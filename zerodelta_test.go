@@ -288,9 +288,9 @@ var unbounded = []string{
 	"{mechanism: {threshold: {noise: laplace, scale: 1, threshold: 2000}}, count: %v}",
 }
 
-// TestUnboundedLossesAtEveryDoor: losses without a bound have no ε at δ = 0, and no ε has δ = 0: by every engine, at every size of ε, for
+// TestUnboundedLossesEverywhere: losses without a bound have no ε at δ = 0, and no ε has δ = 0: by every engine, at every size of ε, for
 // curves, calibrations and ledgers.
-func TestUnboundedLossesAtEveryDoor(t *testing.T) {
+func TestUnboundedLossesEverywhere(t *testing.T) {
 	slow.Test(t)
 	epsilons := []float64{-1e308, -1e100, -800, 1, 50, 800, 1e6, 1e155, 1e308}
 	for _, step := range unbounded {

@@ -265,7 +265,7 @@ func TestPositionsAreNotCovered(t *testing.T) {
 	}
 }
 
-// TestRunsAreBase: what every door does with a base mechanism.
+// TestRunsAreBase: what every front end does with a base mechanism.
 func TestRunsAreBase(t *testing.T) {
 	plain := newRun(20, 2000, must(matrix.SquareRoot(2000)), must(matrix.Epochs(20)))
 	cyclic := newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05)))

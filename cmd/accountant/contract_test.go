@@ -26,7 +26,7 @@ const (
 	someVotes   = `"votes":[[95,3,2],[40,35,25]]`
 )
 
-// contract has requests of every operation that only asks, which every door answers alike. Where problem is not "", it is what
+// contract has requests of every operation that only asks, which every front end answers alike. Where problem is not "", it is what
 // each says; the flags of the command have two dashes before the keys.
 var contract = []struct{ op, request, problem string }{
 	{"version", `{}`, ""},
@@ -93,7 +93,7 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// TestContract: a request is answered alike by every door: a struct in Go, the flags of its command, a line of JSON, HTTP and
+// TestContract: a request is answered alike by every front end: a struct in Go, the flags of its command, a line of JSON, HTTP and
 // Python.
 func TestContract(t *testing.T) {
 	slow.Test(t)
@@ -103,7 +103,7 @@ func TestContract(t *testing.T) {
 	}
 	for _, o := range service.Operations() {
 		if o.Scope == service.ScopeRead && !strings.HasPrefix(o.Name, "ledger-") && !asked[o.Name] {
-			t.Errorf("no door is asked for %s", o.Name)
+			t.Errorf("no front end is asked for %s", o.Name)
 		}
 	}
 	s, err := server.New(server.Config{Log: &bytes.Buffer{}})
@@ -114,28 +114,28 @@ func TestContract(t *testing.T) {
 	defer h.Close()
 	python := askPython(t)
 	for i, c := range contract {
-		doors := map[string]reply{"Go": askGo(t, c.op, c.request), "flags": askFlags(t, c.op, c.request), "HTTP": askHTTP(t, h.URL, c.op, c.request)}
+		frontEnds := map[string]reply{"Go": askGo(t, c.op, c.request), "flags": askFlags(t, c.op, c.request), "HTTP": askHTTP(t, h.URL, c.op, c.request)}
 		if python != nil {
-			doors["Python"] = python[i]
+			frontEnds["Python"] = python[i]
 		}
 		lines := service.New(nil)
-		for _, door := range []string{"line", "line again"} { // the second time from memory, where there is one
+		for _, frontEnd := range []string{"line", "line again"} { // the second time from memory, where there is one
 			var out bytes.Buffer
 			var r reply
 			if err := serve(t.Context(), lines, strings.NewReader(strings.Replace(fmt.Sprintf(`{"op":%q,%s`, c.op, c.request[1:]), ",}", "}", 1)), &out); err != nil || json.Unmarshal(out.Bytes(), &r) != nil {
 				t.Fatal(err)
 			}
-			doors[door] = r
+			frontEnds[frontEnd] = r
 		}
-		want := doors["line"]
-		for door, got := range doors {
+		want := frontEnds["line"]
+		for frontEnd, got := range frontEnds {
 			switch {
 			case c.problem != "":
 				if got.Error == nil || !strings.Contains(got.Error.Message, c.problem) {
-					t.Errorf("%s %s by %s: %s %v, want %s", c.op, c.request, door, got.Result, got.Error, c.problem)
+					t.Errorf("%s %s by %s: %s %v, want %s", c.op, c.request, frontEnd, got.Result, got.Error, c.problem)
 				}
 			case got.Error != nil || !same(t, got.Result, want.Result):
-				t.Errorf("%s %s by %s: %v\ngot  %s\nwant %s", c.op, c.request, door, got.Error, got.Result, want.Result)
+				t.Errorf("%s %s by %s: %v\ngot  %s\nwant %s", c.op, c.request, frontEnd, got.Error, got.Result, want.Result)
 			}
 		}
 	}

@@ -46,9 +46,9 @@ func TestLoaderTable(t *testing.T) {
 	}
 }
 
-// TestFrontDoor: the README is at most 150 lines long, and what its commands and those of the first page write is no file
+// TestFrontPage: the README is at most 150 lines long, and what its commands and those of the first page write is no file
 // that the repository keeps.
-func TestFrontDoor(t *testing.T) {
+func TestFrontPage(t *testing.T) {
 	if n := len(page(t, "README.md")); n > 150 {
 		t.Errorf("README.md has %d lines", n)
 	}

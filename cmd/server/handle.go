@@ -272,7 +272,7 @@ type problem struct {
 	err    *service.Error
 }
 
-// The kinds of errors that only this door has.
+// The kinds of errors that only this front end has.
 const (
 	kindAccess      = "access"      // who asks is not known, or may not do this
 	kindTransport   = "transport"   // the request is none of this API

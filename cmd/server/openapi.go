@@ -16,7 +16,7 @@ import (
 
 type object = map[string]any
 
-// offered are the operations that this door has.
+// offered are the operations that this front end has.
 func offered() (all []service.Operation) {
 	for _, o := range service.Operations() {
 		if o.Scope != service.ScopeOwn {

@@ -16,7 +16,7 @@ import (
 )
 
 // This file answers for the curves of one or several plans, as numbers. What a picture
-// needs beside them, other points of a curve, a door finds by Curve.More.
+// needs beside them, other points of a curve, a front end finds by Curve.More.
 
 // The kinds of curves.
 const (

@@ -22,7 +22,7 @@ func Example() {
 	// {"id":2,"error":{"kind":"input","message":"request: unknown key \"detla\"; did you mean \"delta\"?","field":"request"}}
 }
 
-// A typed request, as a door written in Go makes it.
+// A typed request, as a front end written in Go makes it.
 func ExampleAsk() {
 	answer, err := service.Ask[service.EpsilonAnswer](context.Background(), service.New(nil), service.EpsilonRequest{
 		Plan: service.PlanText(plan), Delta: service.Decimals{"0"},

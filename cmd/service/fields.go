@@ -560,7 +560,7 @@ func (ds *Decimals) UnmarshalJSON(data []byte) error {
 const MaxValues = 10000
 
 // A ShapeError is about keys of a request that do not go together. Its text is made
-// from the names of the keys, for which a door has its own.
+// from the names of the keys, for which a front end has its own.
 type ShapeError struct {
 	Format string // of fmt.Sprintf, with a %s for each key
 	Keys   []string
@@ -569,7 +569,7 @@ type ShapeError struct {
 // Error has the keys as a request has them.
 func (e *ShapeError) Error() string { return e.With(func(key string) string { return key }) }
 
-// With returns the text with the names that a door has for the keys.
+// With returns the text with the names that a front end has for the keys.
 func (e *ShapeError) With(name func(key string) string) string {
 	var names []any
 	for _, k := range e.Keys {

@@ -17,7 +17,7 @@ import (
 )
 
 // This file spends budgets from ledgers, which have names while they are open. Files are
-// opened by the door, which hands a Ledger over.
+// opened by the front end, which hands a Ledger over.
 
 // A Ledger is an open one; *ledger.Ledger is.
 type Ledger interface {
@@ -27,7 +27,7 @@ type Ledger interface {
 	Fits(ctx context.Context, text []byte, limit int64) (count int64, refusal, err error)
 }
 
-// Files are where a door keeps ledgers.
+// Files are where a front end keeps ledgers.
 type Files interface {
 	CreateLedger(ctx context.Context, path string, c ledger.Config) (Ledger, error)
 	OpenLedger(ctx context.Context, path string) (Ledger, error)
@@ -35,7 +35,7 @@ type Files interface {
 	LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error)
 }
 
-// LedgerCreateRequest makes a ledger: in memory, or at a path where the door has files.
+// LedgerCreateRequest makes a ledger: in memory, or at a path where the front end has files.
 type LedgerCreateRequest struct {
 	Path      string  `json:"path,omitempty"`
 	Neighbors string  `json:"neighbors,omitempty" help:"neighbouring {relation}: add-remove, substitute or zero-out"`

@@ -17,7 +17,7 @@ import (
 )
 
 // This file has runs that take several requests: a search, whose candidates another program runs, and
-// correlated noise, a vector for each step. They are as private as what one door holds for one user.
+// correlated noise, a vector for each step. They are as private as what one front end holds for one user.
 
 // RunOpenRequest begins a run.
 type RunOpenRequest struct {

@@ -24,7 +24,7 @@ type Ballots struct {
 	Classes  int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
 	Teachers int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
 
-	// Table stands for Votes where a door has read them.
+	// Table stands for Votes where a front end has read them.
 	Table *ballots.Votes `json:"-"`
 }
 
@@ -55,7 +55,7 @@ type PateMechanism struct {
 	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
 	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 
-	// Scores stand for Baseline where a door has read them.
+	// Scores stand for Baseline where a front end has read them.
 	Scores *ballots.Scores `json:"-"`
 }
 

@@ -79,7 +79,7 @@ type Caps struct {
 // Most memory, in MB, and work that a request may name.
 const MaxMemory, MaxWork = 1e6, 1e15
 
-// most is what a door lets requests have.
+// most is what a front end lets requests have.
 type most struct{ memory, work float64 }
 
 type mostKey struct{}

@@ -16,7 +16,7 @@ import (
 )
 
 // This file answers a query of a table: it splits the budget, spends it, and adds the noise. The table is a secret of whoever
-// runs the program: a door with many users has no such operation.
+// runs the program: a front end with many users has no such operation.
 
 // QueryRequest asks for statistics of a table, and says what they may cost.
 type QueryRequest struct {
@@ -135,7 +135,7 @@ func (s *Service) query(ctx context.Context, q QueryRequest) (QueryAnswer, error
 	return out, nil
 }
 
-// Tables are where a door keeps tables: Files of one that has them.
+// Tables are where a front end keeps tables: Files of one that has them.
 type Tables interface {
 	OpenTable(path string) (io.ReadCloser, error)
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // This file runs mechanisms that a plan prices, for programs in other languages. Their inputs are
-// private: a door with many users has no such operation.
+// private: a front end with many users has no such operation.
 
 // ReleaseRequest runs the mechanism of a step once, on the numbers that it takes: scores of candidates,
 // counts of keys, numbers that get noise. A majority takes queries instead.
@@ -504,7 +504,7 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 	return a, nil
 }
 
-// What follows draws batches for training loops in other languages. Batches are secrets: a door with
+// What follows draws batches for training loops in other languages. Batches are secrets: a front end with
 // many users has no such operation.
 
 // DrawRequest asks for the first batches of a run.
@@ -621,7 +621,7 @@ func (s *Service) draw(ctx context.Context, q DrawRequest) (DrawAnswer, error) {
 	return DrawAnswer{Batches: out}, nil
 }
 
-// What follows draws the messages of users, and estimates what they say together. A message is drawn on the user's device: a door
+// What follows draws the messages of users, and estimates what they say together. A message is drawn on the user's device: a front end
 // with many users has no such operation.
 
 // LocalKind names a randomizer.

@@ -23,7 +23,7 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 )
 
-// This file has the table of operations and runs them by name. It assumes that a door
+// This file has the table of operations and runs them by name. It assumes that a front end
 // hands it one JSON object at a time, of at most MaxRequest bytes.
 
 // A Service answers requests; New makes one. It remembers the ledgers and the runs that are open.
@@ -40,7 +40,7 @@ func New(files Files) *Service {
 	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*ongoing]("run")}
 }
 
-// NewShared returns a Service for a door with many users, where a name that one of them was given
+// NewShared returns a Service for a front end with many users, where a name that one of them was given
 // must not mean another ledger to the next, or after a restart: ledgers are named by their paths,
 // are opened by files for every request, and none is in memory only.
 func NewShared(files Files) *Service {
@@ -108,7 +108,7 @@ func (s *shelf[T]) drop(name string) {
 // quoting it usually takes.
 const MaxRequest = 4 * MaxPlan
 
-// A Scope is what a user of a shared door must be allowed to do.
+// A Scope is what a user of a shared front end must be allowed to do.
 type Scope string
 
 // The scopes of operations.
@@ -116,7 +116,7 @@ const (
 	ScopeRead   Scope = "read"   // asks, and changes nothing
 	ScopeSpend  Scope = "spend"  // spends from a ledger
 	ScopeCreate Scope = "create" // makes a ledger, and so a budget
-	ScopeOwn    Scope = "own"    // is about what one door holds for one user; no shared door has it
+	ScopeOwn    Scope = "own"    // is about what one front end holds for one user; no shared front end has it
 )
 
 // An Operation is a line of the table: something that a request can ask for.
@@ -129,7 +129,7 @@ type Operation struct {
 	Keys            []Key
 	// Several are the keys that take lists, each of whose values has an answer of its own.
 	Several []string
-	// Scope is what a user of a shared door needs to be allowed.
+	// Scope is what a user of a shared front end needs to be allowed.
 	Scope Scope
 
 	together bool // its questions have the limits together
@@ -358,7 +358,7 @@ func NewError(kind string, err error) *Error {
 	return e
 }
 
-// ErrStorage is what a door's error is that is about a file, and not about the request.
+// ErrStorage is what a front end's error is that is about a file, and not about the request.
 var ErrStorage = errors.New("a file cannot be used")
 
 var errInternal = errors.New("internal error")
@@ -369,7 +369,7 @@ func (s *Service) Answer(ctx context.Context, request []byte) Response {
 	return s.AnswerTo(ctx, "", request)
 }
 
-// AnswerTo is Answer for a door that has the operation from elsewhere; the key op, if there is
+// AnswerTo is Answer for a front end that has the operation from elsewhere; the key op, if there is
 // one, must say the same.
 func (s *Service) AnswerTo(ctx context.Context, op string, request []byte) Response {
 	var h head
@@ -462,13 +462,13 @@ func (h head) failure(err error) *Error {
 	return NewError(KindInput, err)
 }
 
-// CancelRequest names the request that a door has cancelled.
+// CancelRequest names the request that a front end has cancelled.
 type CancelRequest struct {
 	Request json.RawMessage `json:"request"`
 }
 
-// cancel answers a request to cancel another one. It is the door that ends the other
-// request's context; a door without a queue has nothing to cancel.
+// cancel answers a request to cancel another one. It is the front end that ends the other
+// request's context; a front end without a queue has nothing to cancel.
 func (s *Service) cancel(_ context.Context, q CancelRequest) (CancelRequest, error) {
 	if len(q.Request) == 0 {
 		return q, fault.New("request", "is missing; must be the id of a request")

@@ -461,7 +461,7 @@ func (f SweepForm) IsLine(line []byte, n int64) (failed, mine, ok bool) {
 }
 
 // What follows follows a log of steps while it grows: one accountant to which each line adds, and
-// ε after it. It assumes that a door hands it the lines in their order.
+// ε after it. It assumes that a front end hands it the lines in their order.
 
 // FollowRequest asks for ε at some δ after each line of a log of steps. Plan is what
 // the lines count runs of; without it the first line is a plan.

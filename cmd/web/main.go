@@ -24,19 +24,19 @@ import (
 const breath = 50 * time.Millisecond
 
 func main() {
-	d := door{service: service.New(nil), cancels: map[string]context.CancelFunc{}}
+	d := frontEnd{service: service.New(nil), cancels: map[string]context.CancelFunc{}}
 	js.Global().Set("accountant", map[string]any{"answer": js.FuncOf(d.answer), "cancel": js.FuncOf(d.cancel)})
 	select {} // the functions are called from outside for as long as the worker lives
 }
 
-// A door holds what ends the requests that are being answered, by key.
-type door struct {
+// A frontEnd holds what ends the requests that are being answered, by key.
+type frontEnd struct {
 	service *service.Service
 	mu      sync.Mutex
 	cancels map[string]context.CancelFunc
 }
 
-func (d *door) answer(_ js.Value, args []js.Value) any {
+func (d *frontEnd) answer(_ js.Value, args []js.Value) any {
 	key, request, progress := args[0].String(), []byte(args[1].String()), args[2]
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
@@ -74,13 +74,13 @@ func breathing(progress js.Value) func(service.Progress) {
 	}
 }
 
-func (d *door) cancel(_ js.Value, args []js.Value) any {
+func (d *frontEnd) cancel(_ js.Value, args []js.Value) any {
 	d.forget(args[0].String())
 	return nil
 }
 
 // forget ends the context of a request.
-func (d *door) forget(key string) {
+func (d *frontEnd) forget(key string) {
 	d.mu.Lock()
 	cancel := d.cancels[key]
 	delete(d.cancels, key)

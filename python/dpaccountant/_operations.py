@@ -2621,7 +2621,7 @@ class Operations(Connection):
         menu: Optional[PlanLike] = None,
         records_per_person: Optional[int] = None,
     ) -> str:
-        """Makes a ledger: in memory, or at a path where the door has files."""
+        """Makes a ledger: in memory, or at a path where the front end has files."""
         return str(self.request(
             "ledger-create", **given(
                 path=None if path is None else self._path(path),
