@@ -45,7 +45,7 @@ func lateBound(t Transform, l boundedLine, theta, last, top, span float64) float
 			break
 		}
 		size := math.Exp(min(0, modulus(l, at)-top))
-		next := size + (1-size)/2
+		next := size + looksShare*(1-size)
 		worst = max(worst, top+xmath.Log(next)+4*u*(1+math.Abs(top)))
 		at += (next - size) / rate * (1 - 1e-9)
 	}
@@ -55,8 +55,11 @@ func lateBound(t Transform, l boundedLine, theta, last, top, span float64) float
 // turnOf returns up to where |M| falls.
 func turnOf(span float64) float64 { return math.Pi / span * (1 - 1e-9) }
 
-// mostLooks bounds the values looked at. steers: time for width.
-const mostLooks = 1 << 10
+// steers: time for width: how many values are looked at, and by which share of what each is below M(θ) those up to the next may be above it.
+const (
+	mostLooks  = 1 << 10
+	looksShare = 0.9
+)
 
 // modulus returns an upper bound of log |M(θ + it)|.
 func modulus(l Line, t float64) float64 {
