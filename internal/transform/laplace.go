@@ -11,7 +11,6 @@ import (
 	"context"
 	"math"
 	"math/cmplx"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -91,8 +90,9 @@ func (l Laplace) Line(_ context.Context, theta, tMax, _ float64, _ int) (Line, e
 	margin := v.moved*l.m + 8*xmath.U*(1+math.Abs(a)+math.Abs(b)) + l.rel*(math.Abs(a)+math.Abs(b))
 	v.atoms = xmath.LogAdd(a, b) - math.Ln2 + margin
 	v.variation = max(a, b) - math.Ln2 + margin
-	span := 2 * l.m * (1 + l.rel)
-	v.falling = falling{turnOf(span), v.top, sync.OnceValue(func() float64 { return lateBound(l, v, theta, math.Inf(1), v.top, span) })}
+	if tMax > 0 && l.m < mostPanels {
+		v.spread = newSpread(NewSampledLaplace([]LaplaceItem{{M: l.m, MErr: l.rel}}, 0, 1, 0), v.theta, v.top)
+	}
 	return v, nil
 }
 
@@ -102,7 +102,7 @@ type laplaceLine struct {
 	mirror                bool    // the line was −1 − θ
 	moved, slope          float64 // by rounding of −1 − θ; |K'|
 	top, atoms, variation float64 // logarithms
-	falling               falling
+	spread                spread
 }
 
 func (v laplaceLine) Terms(n int) float64 { return float64(n) }
@@ -122,14 +122,17 @@ func (v laplaceLine) LogM(t float64) (re, im, err float64) {
 	return re, im, err
 }
 
-// Decay implements Line.
-func (v laplaceLine) Decay(t float64) float64 { return v.falling.bound(v, t, math.Inf(1)) }
-
-// tail implements boundedLine: |M| ≤ A + V/t, A the tilted mass of the atoms and V the variation over the real line of the
-// tilted density, its jumps to 0 included.
-func (v laplaceLine) tail(t float64) float64 {
-	a := xmath.LogAdd(v.atoms, v.variation-xmath.Log(t))
-	return a + 8*xmath.U*(1+math.Abs(v.atoms)+math.Abs(a)) + v.moved*v.l.m
+// Decay implements Line: the spread of the loss near the real axis, and |M| ≤ A + V/t, A the
+// tilted mass of the atoms and V the variation over the real line of the tilted density,
+// its jumps to 0 included.
+func (v laplaceLine) Decay(t float64) float64 {
+	if !(t > 0) {
+		return v.top
+	}
+	bound := v.spread.bound(t, func(t float64) float64 {
+		return xmath.LogAdd(v.atoms, v.variation-xmath.Log(t)) + 8*xmath.U*(1+math.Abs(v.atoms)) - v.top
+	})
+	return min(v.top, v.top+bound+4*xmath.U*math.Abs(v.top)+v.moved*v.l.m)
 }
 
 // at returns log M(θ + it) for θ ≥ −½, and a bound of its error.

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -97,28 +96,6 @@ func (m *Mixed) reversed() *Mixed {
 	return &r
 }
 
-// span returns at least by how much two losses can differ.
-func (m *Mixed) span() float64 {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	reach := func(l, dl float64, reversed bool) {
-		if reversed {
-			l = -l
-		}
-		lo, hi = min(lo, l-dl), max(hi, l+dl)
-	}
-	for _, a := range m.atoms {
-		reach(a.Loss, a.LossErr, a.Reversed)
-	}
-	for i := range m.pieces {
-		p := &m.pieces[i]
-		for _, v := range [...]float64{p.From, p.To} {
-			l, dl := p.logRatio(v, xmath.U*(3*math.Abs(v)+8)+p.ScaleErr*math.Abs(v))
-			reach(l, dl, p.Reversed)
-		}
-	}
-	return hi - lo
-}
-
 // Real implements Transform.
 func (m *Mixed) Real(s float64) (k, slope, err float64) {
 	v, e := m.line(context.Background(), s, 0, 0, maxRealNodes)
@@ -139,35 +116,8 @@ func (m *Mixed) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 	if err != nil {
 		return nil, err
 	}
-	v.falling.top = v.top
-	if span := m.span(); tMax > 0 && len(m.pieces) > 0 && span > 0 {
-		v.falling.turn = turnOf(span)
-		v.falling.late = sync.OnceValue(func() float64 { return m.late(v, span, tol, maxNodes) })
-	}
 	return v, nil
 }
-
-// late is lateBound of a line, with values until the tail is half-way down to what the atoms leave of it.
-func (m *Mixed) late(v *mixedLine, span, tol float64, maxNodes int) float64 {
-	if v.mirror {
-		m = m.reversed()
-	}
-	end, least := math.Pi/span, xmath.LogAdd(v.top, v.tail(math.Inf(1)))-math.Ln2
-	for range mostOctaves {
-		if v.tail(end) <= least {
-			break
-		}
-		end *= 2
-	}
-	wide, err := m.line(context.Background(), v.theta, end, tol, maxNodes)
-	if err != nil {
-		return v.tail(turnOf(span))
-	}
-	return lateBound(m, wide, v.theta, end, v.top, span) + v.moved*v.far
-}
-
-// mostOctaves bounds how far beyond π over the range of the losses values are looked at. steers: time for width.
-const mostOctaves = 9
 
 func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixedLine, error) {
 	if err := checkLine(m, theta, tMax); err != nil {

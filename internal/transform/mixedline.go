@@ -32,8 +32,8 @@ type mixedLine struct {
 	fall       []float64 // and the variation right of it
 	pieceSizes []int     // the number of these points of each piece
 	tMax       float64
+	spread     spread
 	l2, far    float64 // ΣWL², the largest |L|
-	falling    falling
 }
 
 // nodeErrors holds what bounds the error of the sums over the nodes.
@@ -102,13 +102,19 @@ func (v *mixedLine) LogM(t float64) (re, im, err float64) {
 	return re, im, err
 }
 
-// Decay implements Line.
-func (v *mixedLine) Decay(t float64) float64 { return v.falling.bound(v, t, v.tMax) }
-
-// tail implements boundedLine: the atoms may beat against each other, so that their masses add, and the integral over
+// Decay implements Line. Near the real axis the spread of the losses bounds M; further out the
+// atoms may beat against each other, so that their masses add, and the integral over
 // a piece is at most the mass left of some point and, by parts, the variation of the
 // density of the loss right of it over t.
-func (v *mixedLine) tail(t float64) float64 {
+func (v *mixedLine) Decay(t float64) float64 {
+	if !(t > 0) {
+		return v.top
+	}
+	return min(v.top, v.top+v.spread.bound(t, v.beyond)+4*xmath.U*math.Abs(v.top)+v.moved*v.far)
+}
+
+// beyond returns log of the bound from t on, over e^top, by variation.
+func (v *mixedLine) beyond(t float64) float64 {
 	sum := v.atoms
 	at := 0
 	for _, n := range v.pieceSizes {
@@ -119,8 +125,7 @@ func (v *mixedLine) tail(t float64) float64 {
 		sum += best
 		at += n
 	}
-	log := xmath.Log(sum)
-	return v.shift + log + xmath.U*float64(8+len(v.pieceSizes)) + 4*xmath.U*(math.Abs(v.shift)+math.Abs(log)) + v.moved*v.far
+	return v.shift - v.top + xmath.Log(sum) + xmath.U*float64(8+len(v.pieceSizes)) + 2*xmath.U*(math.Abs(v.shift)+math.Abs(v.top))
 }
 
 // line turns the nodes into the sums of a line.
@@ -179,6 +184,9 @@ func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
 		v.top = k
 	}
 	r.decay(v, sizes)
+	if tMax > 0 {
+		v.spread = newSpread(m, theta, v.top)
+	}
 	return v
 }
 
