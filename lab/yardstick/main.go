@@ -12,7 +12,7 @@
 // testdata/before-the-search.jsonl.gz are 20,000 plans of seed 1 as they were answered before the integral looked for its place
 // by tables of a sample.
 //
-// The table in testdata is the same for 200 plans, as text. A test computes them again, and a change of speed or
+// The table in testdata is the same for 240 plans, as text. A test computes them again, and a change of speed or
 // tightness is a change of its lines. Work is what the library counts for its limits of work, about 40 ns each; it is
 // no time, and the same on every machine.
 package main

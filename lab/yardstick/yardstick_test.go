@@ -31,7 +31,7 @@ type row struct {
 
 const (
 	table   = "testdata/table.txt"
-	rowsOf  = 200
+	rowsOf  = 240
 	heading = `# What the library answers about plans, how narrow and for how much work, at default settings.
 # width is that of the interval of ε over max(ε, 1e-3); work is in the unit of limits of work, about 40 ns;
 # warned tells whether the answer has a warning. Written by go test ./lab/yardstick -run TestTable -update.
