@@ -692,7 +692,7 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	}
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
-			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: %s", least, a.made.Name, parallel.Wider))
 		}
 	}
 	a.tooWide(&iv, t, 0, few)
@@ -740,7 +740,7 @@ func (a *Accountant) answer(ctx context.Context, absolute float64, ask func(cont
 	defer end()
 	iv, err := ask(own)
 	if err == nil && !math.IsInf(iv.Upper, 1) && iv.Upper-iv.Lower <= max(a.opts.Relative*math.Abs(iv.Upper), absolute) {
-		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool { return strings.Contains(w, "the interval is wider than asked") })
+		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool { return strings.Contains(w, parallel.Wider) })
 	}
 	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return iv, ctx.Err()
@@ -779,7 +779,7 @@ func outOfTime(ctx context.Context, err error) bool {
 func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func(*fourier.Sum) (fourier.Result, error)) (Interval, error) {
 	names := a.relation.DirectionNames()
 	iv := Interval{Range: Range{Lower: xmath.Down(lower, 2)}, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
-		Warnings: []string{fmt.Sprintf("%v before any law was made: the interval is wider than asked", fourier.ErrTimeLimit)}}
+		Warnings: []string{fmt.Sprintf("%v before any law was made: %s", fourier.ErrTimeLimit, parallel.Wider)}}
 	most := math.Inf(-1)
 	for d, sum := range a.openOf(ctx, false).sums {
 		r := fourier.Result{Upper: upper}
@@ -816,7 +816,7 @@ func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64, few bool)
 		return // there is no width, or a reason already
 	}
 	if width := upper - lower; (t.cut || a.short || few) && (math.IsInf(upper, 1) || width > max(a.opts.Relative*math.Abs(upper), absolute)) {
-		iv.Warnings = append(iv.Warnings, fmt.Sprintf("%v before all laws of its steps were made: the interval is wider than asked", parallel.ErrWork))
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf("%v before all laws of its steps were made: %s", parallel.ErrWork, parallel.Wider))
 		return
 	}
 	if math.IsInf(upper, 1) {

@@ -122,7 +122,7 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		}
 		if left <= 0 && len(epsilons) > 1 && !first {
 			if len(warnings) == 0 {
-				warnings = append(warnings, fmt.Sprintf("%v: the interval is wider than asked", parallel.ErrWork))
+				warnings = append(warnings, fmt.Sprintf("%v: %s", parallel.ErrWork, parallel.Wider))
 			}
 			return nil, mu.ErrEnough
 		}

@@ -153,7 +153,7 @@ func TestLocalEpsilonWithoutTime(t *testing.T) {
 }
 
 // TestBelowTheTotalVariation: where δ is above the sum of the total variations, ε is below 0, and a bound of it needs no law of the sum:
-// it is there for a hundredth of the work of one lattice, and the same for as much as a question may have.
+// it is the same under a limit of work that no lattice is made for.
 func TestBelowTheTotalVariation(t *testing.T) {
 	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {with-replacement: {population: 1000000000, batch: 1}}, count: 1000}]"))
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 // Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
 // flush. Each is admitted for itself, on top of those before it, and each gets its own answer.
 
-// maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans: all of them are
-// remembered together, so that none is read again under the lock.
+// maxBatch is how many spends go to the disk together: each is judged on top of those before it, so that a batch takes the square of
+// their number. maxBatchSize is of about how many bytes of plans: all of them are remembered together, so that none is read again under
+// the lock.
 const (
 	maxBatch     = 250
 	maxBatchSize = maxPlanText / 4

@@ -649,7 +649,7 @@ func (m *Menu) sharper(ctx context.Context, r fourier.Result, aim Options, of fu
 // warned returns an answer with a warning if it is wide, and with no other one.
 func (m *Menu) warned(r fourier.Result, narrow bool) fourier.Result {
 	if r.Warnings = nil; !narrow {
-		r.Warnings = []string{fmt.Sprintf("%v: the interval is wider than asked (%.2g)", errRounds, r.Upper-r.Lower)}
+		r.Warnings = []string{fmt.Sprintf("%v: %s (%.2g)", errRounds, parallel.Wider, r.Upper-r.Lower)}
 	}
 	return r
 }

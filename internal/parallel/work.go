@@ -14,6 +14,9 @@ var ErrWork = errors.New("the work limit was reached")
 // that is proved by then is the answer, with a warning.
 var ErrTimeLimit = errors.New("the time limit was reached")
 
+// Wider is in every warning that an interval is wider than asked, after the reason, such as one of these errors.
+const Wider = "the interval is wider than asked"
+
 type workKey struct{}
 
 // work is what the calls of a context may take, and have taken.

@@ -179,7 +179,7 @@ func spreadCells(m *Mixed, theta, top float64) []cell {
 		a := theta * n.l
 		w := math.Exp(n.logP + a - top)
 		e := n.e + math.Abs(theta)*n.dl*2 + xmath.U*(32+4*math.Abs(n.logP)+4*math.Abs(a)+4*math.Abs(top))
-		return tiltedMass{w, n.l, e, n.dl}
+		return tiltedMass{w: w, l: n.l, e: e, dl: n.dl}
 	}
 	put := func(c cell) {
 		for _, n := range c.nodes {

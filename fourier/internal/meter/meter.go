@@ -167,8 +167,6 @@ func (m *Meter) Await(f func()) bool {
 	}
 }
 
-const wider = "the interval is wider than asked"
-
 // width returns a width in parentheses, nothing if there is none to speak of.
 func width(w float64) string {
 	if w > 0 && !math.IsInf(w, 1) {
@@ -178,15 +176,17 @@ func width(w float64) string {
 }
 
 // Warning puts a limit into the words of a warning about an interval of width w.
-func Warning(why error, w float64) string { return fmt.Sprintf("%v: %s%s", why, wider, width(w)) }
+func Warning(why error, w float64) string {
+	return fmt.Sprintf("%v: %s%s", why, parallel.Wider, width(w))
+}
 
 // Reworded returns warnings with the width that the interval has now: of one that was narrowed
 // by what is known from elsewhere.
 func Reworded(warnings []string, w float64) []string {
 	warnings = slices.Clone(warnings)
 	for i, text := range warnings {
-		if before, _, ok := strings.Cut(text, wider+" ("); ok {
-			warnings[i] = before + wider + width(w)
+		if before, _, ok := strings.Cut(text, parallel.Wider+" ("); ok {
+			warnings[i] = before + parallel.Wider + width(w)
 		}
 	}
 	return warnings
