@@ -77,22 +77,38 @@ func (l release) sums(o fourier.Options, of int64) *simpler {
 	return s
 }
 
-// openOf returns what was added with nothing hidden but the noise: with all runs of selections shown, or
-// with the prices of those of pure private candidates.
-func (a *running) openOf(ctx context.Context, priced bool) *simpler {
-	i := 0
-	if priced {
-		i = 1
+// What of a plan is open in a simpler release of it.
+type openness int
+
+const (
+	openAll    openness = iota // nothing is hidden but the noise: all runs of selections are shown
+	openPriced                 // the same, with the prices of selections from pure private candidates
+	openLaws                   // only what is known by laws is open: for persons their chain may have no finite ε
+	openings
+)
+
+// openOf returns what was added with so much of it open.
+func (a *running) openOf(ctx context.Context, of openness) *simpler {
+	if s := a.open[of]; s != nil && s.of == a.runs {
+		return s
 	}
-	if a.open[i] == nil || a.open[i].of != a.runs {
-		// It takes a moment, and is what is left when time is over.
-		var l release
-		a.open[i] = &simpler{of: a.runs}
-		if (!priced || a.selects()) && a.opened(context.WithoutCancel(ctx), &l, 1, priced) {
-			a.open[i] = l.sums(a.opts.Options, a.runs)
-		}
+	// It takes a moment, and is what is left when time is over.
+	ctx = context.WithoutCancel(ctx)
+	s := &simpler{of: a.runs}
+	a.open[of] = s
+	var l release
+	var ok bool
+	switch of {
+	case openLaws:
+		ok = a.partlyByLaws() && a.showing(ctx, &l, a.added, 1)
+	default:
+		ok = (of == openAll || a.selects()) && a.opened(ctx, &l, 1, of == openPriced)
 	}
-	return a.open[i]
+	if ok {
+		s = l.sums(a.opts.Options, a.runs)
+		a.open[of] = s
+	}
+	return s
 }
 
 // shownOf returns what a total holds with all runs of searches shown.
@@ -114,6 +130,17 @@ func (a *running) selects() bool {
 // searches reports whether all runs of some selection can be shown.
 func (a *running) searches() bool {
 	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil && o.most() > 0 })
+}
+
+// partlyByLaws reports whether some runs are known by laws, and others by profiles.
+func (a *running) partlyByLaws() bool {
+	byLaws := 0
+	for _, r := range a.added {
+		if r.m.Laws != nil {
+			byLaws++
+		}
+	}
+	return byLaws > 0 && byLaws < len(a.added)
 }
 
 // capped reports whether batches have a cap: what is proved of them may be above the cost of public ones.
@@ -211,7 +238,7 @@ func (o *origin) pure(ctx context.Context) profiles.Profile {
 		if a.plain != nil {
 			sum = a.plain.upper[d]
 			a.plain.bound(&a.running)
-		} else if sum = a.openOf(ctx, false).sums[d]; sum == nil {
+		} else if sum = a.openOf(ctx, openAll).sums[d]; sum == nil {
 			return nil
 		}
 		r, err := sum.Epsilon(ctx, 0)
@@ -248,7 +275,7 @@ func (t *total) bound(a *running) {
 	rival := t.gap && (a.plain == nil || a.searches() || a.capped())
 	for d, sum := range t.upper {
 		sum.BoundBy(func(ctx context.Context) (by []*fourier.Sum) {
-			for _, s := range []*simpler{t.shownOf(ctx, a), a.openOf(ctx, false), a.openOf(ctx, true)} {
+			for _, s := range []*simpler{t.shownOf(ctx, a), a.openOf(ctx, openLaws), a.openOf(ctx, openAll), a.openOf(ctx, openPriced)} {
 				// Where one direction answers for both, it has to in s.
 				if sum := s.sums[d]; sum != nil && (s.symmetric || !t.symmetric) {
 					sum.LimitWork(t.opts.work() / s.asked())

@@ -17,6 +17,7 @@ import (
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
+	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
 var (
@@ -335,6 +336,31 @@ func TestDeadlineHasABound(t *testing.T) {
 		}
 		if iv, err := limited.Epsilon(t.Context(), 1e-10); err != nil || !(iv.Upper <= x.most) {
 			t.Errorf("%s: a time limit has [%v, %v], %v", name, iv.Lower, iv.Upper, err)
+		}
+	}
+}
+
+// TestLawsBesideOthers: for persons, what laws know of a step may be nothing, while the training beside it is known to nine digits.
+// Together they cost at most what both cost alone, each at a half of δ.
+func TestLawsBesideOthers(t *testing.T) {
+	gaussian := made(profiles.NewGaussianMechanism(1))
+	training := accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.01)), Count: 1000}
+	for name, beside := range map[string]accountant.Step{
+		"shuffler":          {Mechanism: made(shuffler.NewKRR(4, 4)), Sampling: made(shuffler.New(1000)), Count: 3},
+		"random allocation": {Mechanism: gaussian, Sampling: made(allocation.NewRandom(10)), Count: 3},
+	} {
+		const delta = 1e-6
+		upper := func(delta float64, steps ...accountant.Step) float64 {
+			p := &accountant.Plan{Neighbors: profiles.Substitute, RecordsPerPerson: 10, Steps: steps}
+			a := p.Accountant(accountant.WithWorkLimit(1e5))
+			if err := a.AddPlan(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			return made(a.Epsilon(t.Context(), delta)).Upper
+		}
+		alone := upper(delta/2, training) + upper(delta/2, beside)
+		if both := upper(delta, training, beside); !(both <= alone) {
+			t.Errorf("%s: both together cost %v, above %v, which they cost alone", name, both, alone)
 		}
 	}
 }
