@@ -119,7 +119,7 @@ func (l *laws) make(ctx context.Context, w wish) (c profiles.Composition, err er
 	default:
 		err = m.curve()
 		if err == nil {
-			up, err = profiles.NewChords(m.x, m.up, m.back)
+			up, err = profiles.NewChords(l.upToLocal(m))
 		}
 	}
 	if err != nil {
@@ -143,6 +143,17 @@ func (l *laws) make(ctx context.Context, w wish) (c profiles.Composition, err er
 		c.Lower[d] = []profiles.Repeated{{Profile: p[1], Count: 1}}
 	}
 	return c, nil
+}
+
+// upToLocal returns the points of a profile above, up to where each user's message tells no more without a shuffler. Chords after the last
+// point that was computed would else be an infinite loss, which grows e^ε-fold with each record of a person.
+func (l *laws) upToLocal(m *maker) (x, up, back []float64) {
+	x, up, back = m.x, m.up, m.back
+	most := l.randomizer.Epsilon()*(1+8*u) + 8*u // +Inf of a matrix with zeros
+	if last := len(x) - 1; l.relation == profiles.Substitute && x[last] < most && !math.IsInf(most, 1) {
+		x, up, back = append(slices.Clone(x), most), append(slices.Clone(up), 0), append(slices.Clone(back), 0)
+	}
+	return x, up, back
 }
 
 // mostCovered is up to how many users a cover is listed: its laws of counts take some 300 bytes for each root of a user.

@@ -52,3 +52,30 @@ func TestRounds(t *testing.T) {
 		t.Log(c.rounds, iv.Lower, iv.Upper, iv.Warnings)
 	}
 }
+
+// TestPersonsLoseNoMoreThanTheirMessages: without a shuffler ten messages of a person tell 10·ε₀ at most, so that the chain of ten changes has
+// no infinite loss, and 30 rounds compose: they cost less than the 1,200 of their messages.
+func TestPersonsLoseNoMoreThanTheirMessages(t *testing.T) {
+	krr, err := shuffler.NewKRR(4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := shuffler.New(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := accountant.Plan{Neighbors: profiles.Substitute, RecordsPerPerson: 10, Steps: []accountant.Step{{Mechanism: krr, Sampling: s, Count: 30}}}
+	a := p.Accountant()
+	if err := a.AddPlan(t.Context(), &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ delta, most float64 }{{1e-6, 300}, {0, 10 * 4 * 30 * (1 + 1e-6)}} {
+		iv, err := a.Epsilon(t.Context(), c.delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(iv.Upper <= c.most) {
+			t.Errorf("ε(%v) ≤ %v, above %v", c.delta, iv.Upper, c.most)
+		}
+	}
+}
