@@ -12,6 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // rareOverflow is the largest probability of an overflow of which it hardly matters whether the
@@ -166,12 +167,12 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 		}
 	}
 	rest := max(0, xmath.Down(1-tauHigh, 1))
-	up := newMixture([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)})
+	var up profiles.Profile = copies.NewChoice([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)})
 	if tauHigh <= rareOverflow { // h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose
-		up = newMixture([]profiles.Profile{first, all}, []float64{rest, tauHigh})
+		up = copies.NewChoice([]profiles.Profile{first, all}, []float64{rest, tauHigh})
 	}
 	if r == profiles.Substitute {
-		up = reflected{up}
+		up = copies.Joined{Up: up, Down: up}
 	}
 	m := between(b.Name(), r, up, nil, false)
 	for d := range m.Directions {
