@@ -7,7 +7,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
@@ -221,17 +220,6 @@ func (s FixedSize) ExpectedDistinct() float64 {
 // states the amplified δ' for a base mechanism at ε ≥ 0.
 func (s FixedSize) AmplifiedEpsilon(eps float64) float64 {
 	return forward(eps, s.InclusionProbability())
-}
-
-// Group returns the profile of base when size records are replaced at once, or
-// size copies of one (substitute), or added or removed (add-remove), or their
-// places emptied (zero-out): δ_j of docs/theory/subsampling.md.
-//
-// Gaussian and Laplace noise: the shift is size times the sensitivity (Zhao and
-// Liu 2023, Theorem 1). Pure differential privacy: ε grows by size (Dwork and
-// Roth 2014, Theorem 2.2). Other mechanisms have no proved group profile here.
-func Group(base profiles.Mechanism, size int, r profiles.Relation) (profiles.Profile, error) {
-	return copies.Group(base, size, r)
 }
 
 // MaxBatch implements BatchSetter.

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Multiplicity is the law of U, how often one given record appears in the
+// A Law is the law of U, how often one given record appears in the
 // final subsample.
 type Law struct {
 	// LogP[u] is log Pr[U = u].
@@ -59,17 +59,10 @@ func NewLaw(logP, errs []float64, logLast, eta, logNone float64) Law {
 }
 
 // Mean returns E[U] of the table.
-func (l Law) Mean() float64 { return l.moment(func(u float64) float64 { return u }) }
-
-// FactorialMoment2 returns E[U(U−1)] of the table.
-func (l Law) FactorialMoment2() float64 {
-	return l.moment(func(u float64) float64 { return u * (u - 1) })
-}
-
-func (l Law) moment(f func(float64) float64) float64 {
+func (l Law) Mean() float64 {
 	var s xmath.Sum
 	for u, p := range l.LogP {
-		s.Add(f(float64(u)) * math.Exp(p))
+		s.Add(float64(u) * math.Exp(p))
 	}
 	return s.Value()
 }
