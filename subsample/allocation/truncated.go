@@ -81,14 +81,13 @@ func (s Truncated) overflow(n int64) overflow {
 		b := float64(s.cap) / float64(n)
 		return overflow{tauLow: 1, tauHigh: 1, rateLow: xmath.Down(b, 1), rateHigh: xmath.Up(b, 1)}
 	}
-	tau, e := binomialTail(n-1, s.cap, s.rate)
-	above, f := binomialTail(n, s.cap+1, s.rate)
-	r := float64(s.cap) / float64(n) * above / tau
-	if !(tau > 0x1p-960) {
-		return overflow{tauLow: 0, tauHigh: 0x1p-959, rateLow: 0, rateHigh: s.rate} // relative errors fail where float64s are subnormal
+	tauLow, tauHigh := xmath.BinomialTail(s.cap, n-1, s.rate, 1-s.rate)
+	low, high := xmath.BinomialTail(s.cap+1, n, s.rate, 1-s.rate)
+	if !(tauLow > 0x1p-960) { // next to nothing is known of the rate
+		return overflow{tauHigh: max(tauHigh, 0x1p-959), rateHigh: s.rate}
 	}
-	e, f = e+4*u, e+f+8*u
-	return overflow{tauLow: tau * max(0, 1-e), tauHigh: min(1, tau*(1+e)), rateLow: r * max(0, 1-f), rateHigh: min(s.rate, r*(1+f))}
+	share := float64(s.cap) / float64(n)
+	return overflow{tauLow: tauLow, tauHigh: tauHigh, rateLow: xmath.Down(share*(low/tauHigh), 4), rateHigh: min(s.rate, xmath.Up(share*(high/tauLow), 4))}
 }
 
 // Apply returns one step of b under the scheme.
@@ -204,49 +203,6 @@ func (s Truncated) reached(o overflow) float64 {
 		return s.rate
 	}
 	return max(0, (s.rate*(1-o.tauHigh)+o.tauLow*o.rateLow)*(1-8*u))
-}
-
-// binomialTail returns Pr[Bin(n, q) ≥ k] and a bound on its relative error, for 0 < q < 1: the
-// positive terms of the tail, from one that is computed.
-func binomialTail(n, k int64, q float64) (p, err float64) {
-	switch {
-	case k <= 0:
-		return 1, 0
-	case k > n:
-		return 0, 0
-	}
-	first, err := binomial(n, k, q)
-	odds := q / (1 - q)
-	sum, term := 1.0, 1.0
-	terms := 1.0
-	mode := int64(q * float64(n+1))
-	for j := k; j < n; j++ {
-		term *= float64(n-j) / float64(j+1) * odds
-		sum += term
-		terms++
-		// What is left is below a geometric series.
-		if r := float64(n-j) / float64(j+1) * odds; j > mode && r < 1 && term*r/(1-r) < 1e-17*sum {
-			break
-		}
-		if sum > 1e280 {
-			break // far below the mean: the tail is within 1e-280 of 1
-		}
-	}
-	if sum > 1e280 {
-		return 1, 1e-12
-	}
-	// odds have 3 u; each term is a product of ratios with 5 u; and terms are added.
-	err += 8*u*terms + 1e-16
-	if xmath.Log(first)+xmath.Log(sum) > -1e-12 {
-		return 1, err + 2e-12 // the truth is at least e^−1e-12 less err
-	}
-	return first * sum, err
-}
-
-// binomial returns Pr[Bin(n, q) = k] and a bound on its relative error.
-func binomial(n, k int64, q float64) (p, err float64) {
-	l, err := xmath.LogBinomial(k, n, q, 1-q)
-	return math.Exp(l), err + 4*u*(1+math.Abs(l)) // of the exponential, and its argument
 }
 
 // What a cap costs, and which one costs little: hints that steer nothing.
