@@ -3,6 +3,7 @@ package allocation
 // Poisson batches with a cap: Theorem 7 of docs/theory/allocation.md.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -104,21 +105,6 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	if !ok {
 		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for capped batches; gaussian has", b.Name())
 	}
-	once, err := profiles.NewGaussian(sigma)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	twice, err := profiles.NewGaussian(sigma / 2)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	poisson := func(g profiles.Gaussian, rate float64) profiles.Profile {
-		p, err := subsample.PoissonProfile(g, rate)
-		if err != nil {
-			panic(err) // rates are clamped
-		}
-		return p
-	}
 	inner := r
 	if r == profiles.ZeroOut {
 		inner = profiles.AddRemove
@@ -151,19 +137,18 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	for _, o := range at[1:] {
 		tauLow, tauHigh, survive = min(tauLow, o.tauLow), max(tauHigh, o.tauHigh), max(survive, o.rateHigh)
 	}
-	first, cut, all := poisson(once, s.rate), poisson(twice, survive), poisson(twice, s.rate)
+	single, double := profiles.AddRemove, profiles.AddRemove
 	switch r {
 	case profiles.Substitute:
-		if first, err = opposite(sigma, s.rate); err != nil {
-			return profiles.Bounds{}, err
-		}
+		single = profiles.Substitute
 	case profiles.ZeroOut:
-		if cut, err = opposite(sigma/2, survive); err != nil {
-			return profiles.Bounds{}, err
-		}
-		if all, err = opposite(sigma/2, s.rate); err != nil {
-			return profiles.Bounds{}, err
-		}
+		double = profiles.Substitute
+	}
+	first, err1 := sampled(sigma, s.rate, single)
+	cut, err2 := sampled(sigma/2, survive, double)
+	all, err3 := sampled(sigma/2, s.rate, double)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return profiles.Bounds{}, err
 	}
 	rest := max(0, xmath.Down(1-tauHigh, 1))
 	var up profiles.Profile = copies.NewChoice([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)})
@@ -180,11 +165,11 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	return m, nil
 }
 
-// opposite is the law above Poisson sampling of contributions ±1 in opposite directions. Where an empty place takes part in
-// the drawing as the record does, the record or its empty place replaces z₁ with probability q̄ after a cut: centres f(x) − f(z₁)
-// and −f(z₁), of norm at most 2, which Theorem 2 bounds by contributions ±2. That is a pair for every α, and so is Poisson
+// sampled is the law above Poisson sampling of Gaussian noise: under substitution that of contributions ±1 in opposite directions.
+// Where an empty place takes part in the drawing as the record does, the record or its empty place replaces z₁ with
+// probability q̄ after a cut: centres f(x) − f(z₁) and −f(z₁), of norm at most 2, which Theorem 2 bounds by contributions ±2. That is a pair for every α, and so is Poisson
 // sampling, so that their mixture is one.
-func opposite(sigma, rate float64) (profiles.Profile, error) {
+func sampled(sigma, rate float64, r profiles.Relation) (profiles.Profile, error) {
 	p, err := subsample.NewPoisson(rate)
 	if err != nil {
 		return nil, err
@@ -193,7 +178,7 @@ func opposite(sigma, rate float64) (profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.Apply(b, profiles.Substitute)
+	m, err := p.Apply(b, r)
 	return m.Directions[0].Upper, err
 }
 
