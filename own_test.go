@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/dpaccountant/accountant"
@@ -13,27 +12,20 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// logistic is logistic noise of scale 1 about a mean.
-type logistic struct{ mean float64 }
-
-func (l logistic) LogProb(x float64) float64 {
-	x = math.Abs(x - l.mean)
-	return -x - 2*math.Log1p(math.Exp(-x))
-}
-func (l logistic) CDF(x float64) float64      { return 1 / (1 + math.Exp(l.mean-x)) }
-func (l logistic) Survival(x float64) float64 { return 1 / (1 + math.Exp(x-l.mean)) }
-
-// Noise that plans do not know, by its density and distribution function.
+// Noise that plans do not know, by the logarithms of its densities on a grid.
 func Example_ownMechanism() {
-	points := []float64{0, 1} // the modes
-	for x := 0.05; x < 40; x += 0.05 {
-		points = append(points, -x, 1+x)
-		if x < 0.99 {
-			points = append(points, x)
-		}
+	logistic := func(x float64) float64 { // of scale 1
+		x = math.Abs(x)
+		return -x - 2*math.Log1p(math.Exp(-x))
 	}
-	slices.Sort(points)
-	table, err := profiles.Tabulate(logistic{1}, logistic{0}, points, 1e-14)
+	// A second derivative of the logarithm is at most ½, and e^−39 of either law is beyond the grid.
+	grid := profiles.Grid{Curvature: 0.5, Err: 1e-13, Outside: 1.2e-17}
+	for i := -40 * 256; i <= 41*256; i++ {
+		x := float64(i) / 256
+		grid.At = append(grid.At, x)
+		grid.LogP, grid.LogQ = append(grid.LogP, logistic(x-1)), append(grid.LogQ, logistic(x))
+	}
+	table, err := grid.Table()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,19 +48,14 @@ func Example_ownMechanism() {
 	}
 	fmt.Printf("%.3f ≤ ε ≤ %.3f\n", iv.Lower, iv.Upper)
 
-	// What is stated is checked: here a scale that is not that of the density.
-	_, err = profiles.Tabulate(logistic{1}, scaled{}, points, 1e-14)
+	// What is stated is checked: here a curvature that the density does not have.
+	grid.Curvature = 0.2
+	_, err = grid.Table()
 	fmt.Println(err)
 	// Output:
-	// 7.622 ≤ ε ≤ 7.629
-	// density: points: CDF and LogProb of Q do not agree: between -39.999999999999865 and -39.94999999999987 the mass is 4.39949999785e-21, and the density says that it is in [2.12417712765e-19, 2.23308601788e-19]
+	// 7.613 ≤ ε ≤ 7.635
+	// density: log-q[9712]: -2.3018593303797545, between -2.3048858917159496 and -2.298835823018579, has a second derivative of about -0.200145 near the point -2.0625, which is not within curvature 0.2; a point where it may bend belongs into kinks
 }
-
-// scaled has a distribution function of another scale than its density.
-type scaled struct{ logistic }
-
-func (s scaled) CDF(x float64) float64      { return s.logistic.CDF(1.1 * x) }
-func (s scaled) Survival(x float64) float64 { return s.logistic.Survival(1.1 * x) }
 
 // A table of cells is on both sides of the pair of outcomes that it was made of: alone, composed and on samples, in
 // every relation, with masses and ranges off by what is stated.

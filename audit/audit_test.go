@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // choose is a binomial coefficient.
@@ -44,7 +46,7 @@ func TestTailsEncloseExact(t *testing.T) {
 					}
 					x.Mul(x, odds).Mul(x, exact(float64(n-j))).Quo(x, exact(float64(j+1)))
 				}
-				lo, up := upperTail(n, k, p, 1-p)
+				lo, up := xmath.BinomialTail(int64(k), int64(n), p, 1-p)
 				want, _ := sum.Float64()
 				// 1−p has been rounded: the masses are those of a p and a q of which the
 				// sum is 1 to u, and each of n factors can differ by that.
@@ -465,7 +467,7 @@ func TestTinyEnds(t *testing.T) {
 	for r := 1060; r < 1110; r++ {
 		for _, v := range []int{r, r - 1} {
 			want := exact(r, v)
-			lo, up := upperTail(r, v, 0.5, 0.5)
+			lo, up := xmath.BinomialTail(int64(v), int64(r), 0.5, 0.5)
 			if big.NewFloat(up).Cmp(want) < 0 || big.NewFloat(lo).Cmp(want) > 0 {
 				t.Errorf("P[Bin(%d, ½) ≥ %d] in [%v, %v], is %v", r, v, lo, up, want)
 			}

@@ -49,7 +49,7 @@ func guessesOf(s Scores, delta, confidence float64, guesses int) ([]Guesses, err
 	if m > maxRows {
 		return nil, fault.New("members", "and non-members are %d, more than %d", m, maxRows)
 	}
-	if _, chance := upperTail(m, max(len(in), len(out)), 0.5, 0.5); chance < unfair {
+	if _, chance := xmath.BinomialTail(int64(max(len(in), len(out))), int64(m), 0.5, 0.5); chance < unfair {
 		return nil, fault.New("members", "are %d of %d canaries, which fair coins give with a chance below %v: one run has canaries with a fair coin each", len(in), m, unfair)
 	}
 	var tries []Guesses
@@ -142,10 +142,10 @@ func (g Guesses) pValue(epsilon, delta float64) float64 {
 		return 1
 	}
 	q, rest := 1/(1+math.Exp(-epsilon)), 1/(1+math.Exp(epsilon))
-	lower, upper := upperTail(r, v, q, rest)
+	lower, upper := xmath.BinomialTail(int64(v), int64(r), q, rest)
 	p := upper
 	if delta > 0 {
-		l, err := logMass(r, v, q, rest)
+		l, err := xmath.BinomialMass(int64(v), int64(r), q, rest)
 		p += float64(g.Canaries) * delta * upper * (1 - lower) / float64(v) * math.Exp(err-l)
 	}
 	// At most twelve roundings. Where the mass is 0 in floating point nothing is known.

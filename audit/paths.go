@@ -123,7 +123,7 @@ func (p path) boundary(t pairTest, c float64) []int {
 // crossing bounds the chance that the extremal path reaches least[j] members before other j+1, for some j; it may stop above enough.
 // How many members are at the very top is told apart as far as it matters.
 func (t pairTest) crossing(least []int, enough float64) float64 {
-	tail := func(k int) float64 { _, up := upperTail(t.n, k, t.del, 1-t.del); return up }
+	tail := func(k int) float64 { _, up := xmath.BinomialTail(int64(k), int64(t.n), t.del, 1-t.del); return up }
 	lo, hi := 0, 0
 	if t.del > 0 {
 		little := enough / 100
@@ -145,7 +145,7 @@ func (t pairTest) crossing(least []int, enough float64) float64 {
 		if t.del > 0 {
 			chance = tail(from)
 			if from == top {
-				l, err := logMass(t.n, top, t.del, 1-t.del)
+				l, err := xmath.BinomialMass(int64(top), int64(t.n), t.del, 1-t.del)
 				chance = math.Exp(l+err) * (1 + 1e-14)
 			}
 		}
@@ -235,17 +235,17 @@ func (t pairTest) beside(share float64) (numbers, chances []float64, rest float6
 	to := int(min(float64(t.m), mean+reach))
 	width := 1 + (to-from)/besideBins
 	for k := from; k <= to; k++ {
-		l, err := logMass(t.m, k, share, off)
+		l, err := xmath.BinomialMass(int64(k), int64(t.m), share, off)
 		if (k-from)%width == 0 {
 			numbers, chances = append(numbers, float64(k)), append(chances, 0)
 		}
 		chances[len(chances)-1] += math.Exp(l+err) * (1 + 1e-14)
 	}
 	// Those above to count as the last number.
-	_, up := upperTail(t.m, to+1, share, off)
+	_, up := xmath.BinomialTail(int64(to+1), int64(t.m), share, off)
 	chances[len(chances)-1] += up
 	if from > 0 {
-		_, up := upperTail(t.m, t.m-from+1, off, share)
+		_, up := xmath.BinomialTail(int64(t.m-from+1), int64(t.m), off, share)
 		rest = up
 	}
 	return numbers, chances, rest

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // TestCrossingEnumerated: the chance of a crossing against a sum over all numbers of members at the very top, all numbers of
@@ -395,7 +396,7 @@ func TestBesideIsWhole(t *testing.T) {
 				if i+1 < len(numbers) && float64(k) >= numbers[i+1] {
 					break
 				}
-				l, _ := logMass(c.m, k, c.share, 1-c.share)
+				l, _ := xmath.BinomialMass(int64(k), int64(c.m), c.share, 1-c.share)
 				truth += math.Exp(l)
 			}
 			if have < truth*(1-1e-12) || have > truth+1e-6 {

@@ -8,90 +8,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// of returns a menu of costs within units that nobody prices.
-func of(units int, costs ...int) *Menu {
-	m := &Menu{opts: Options{Units: units}}
-	for _, c := range costs {
-		m.types = append(m.types, Type{Name: string(rune('a' + len(m.types))), Cost: c})
-	}
-	return m
-}
-
-// TestIndividualAtTheTypesEnd: a record's budget ends where its integer does, at 65,535 units and at 65,536: it never begins anew.
-func TestIndividualAtTheTypesEnd(t *testing.T) {
-	for _, units := range []int{math.MaxUint16, math.MaxUint16 + 1} {
-		x, err := of(units, 1, 50_000).Individual(2, profiles.AddRemove, true, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if short := x.short != nil; short != (units == math.MaxUint16) {
-			t.Errorf("%d units: 16 bits is %v", units, short)
-		}
-		takes, used := make([]bool, 2), 0
-		for i := range 70_000 {
-			kind := int8(0)
-			if i == 100 || i > 65_600 {
-				kind = 1
-			}
-			if err := x.Spend(nil, []int8{kind, None}, takes); err != nil {
-				t.Fatal(err)
-			}
-			if takes[1] {
-				t.Fatal("a record that takes no part took part")
-			}
-			if takes[0] {
-				used += x.menu.types[kind].Cost
-			}
-			if got, _ := x.Spent(0); got != used || used > units {
-				t.Fatalf("%d units: step %d: %d is spent, and %d was used", units, i, got, used)
-			}
-		}
-		if used != units {
-			t.Errorf("%d units: %d were used", units, used)
-		}
-	}
-}
-
-// TestIndividualSpend: chosen records, types that do not fit, and what is refused without any charge.
-func TestIndividualSpend(t *testing.T) {
-	x, err := of(5, 2, 3).Individual(4, profiles.ZeroOut, true, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	takes := make([]bool, 2)
-	for i, want := range [][2]bool{{true, true}, {true, false}, {false, false}} {
-		if err := x.Spend([]int{3, 1}, []int8{0, 1}, takes); err != nil || [2]bool(takes) != want {
-			t.Errorf("step %d: %v, want %v (%v)", i, takes, want, err)
-		}
-	}
-	for _, bad := range []struct {
-		records []int
-		types   []int8
-	}{{[]int{4, 0}, []int8{0, 0}}, {[]int{-1, 0}, []int8{0, 0}}, {[]int{0, 2}, []int8{0, 2}}, {[]int{0, 2}, []int8{-2, 0}}, {nil, []int8{0, 0}}, {[]int{0}, []int8{0, 0}}} {
-		if x.Spend(bad.records, bad.types, takes) == nil {
-			t.Errorf("%v is accepted", bad)
-		}
-	}
-	for r, want := range []int{0, 3, 0, 4} {
-		if got, err := x.Spent(r); got != want || err != nil {
-			t.Errorf("record %d has spent %d, want %d (%v)", r, got, want, err)
-		}
-	}
-	if _, err := x.Spent(4); err == nil {
-		t.Error("record 4 of 4")
-	}
-	for _, c := range []struct {
-		records       int
-		r             profiles.Relation
-		draws, places bool
-		ok            bool
-	}{{1, profiles.Substitute, false, false, false}, {1, profiles.ZeroOut, true, false, false}, {1, profiles.ZeroOut, false, false, true}, {0, profiles.AddRemove, false, false, false}, {1, profiles.AddRemove, true, false, true}} {
-		if _, err := of(5, 1).Individual(c.records, c.r, c.draws, c.places); (err == nil) != c.ok {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-}
-
 // TestIndividualPrice: two records with bits, three steps that release a randomized sum of those that are in, types by the record and
 // the history, all transcripts enumerated: with and without record 0 they differ by at most the price of its budget.
 func TestIndividualPrice(t *testing.T) {
@@ -191,9 +107,6 @@ func TestZeroOutKeepsItsPlace(t *testing.T) {
 	}
 	if !(tv >= 0.7255) {
 		t.Errorf("total variation %v", tv)
-	}
-	if _, err := of(5, 1).Individual(2, profiles.ZeroOut, true, false); err == nil {
-		t.Error("a record that is out may leave its place")
 	}
 }
 

@@ -767,3 +767,11 @@ func (m *Menu) Alone() []float64 { return slices.Clone(m.alone) }
 // = R·r(α/R), r = r_{B−s−c_i}. φ is convex with φ(0+) = 0, slope r(∞) at 0 and lim φ(R)/R = 1. So φ(R) = r(∞)R + ∫(R −
 // a)₊ν(da) with ν ≥ 0, ν(0, ∞) = 1 − r(∞), and the expression is r(∞) + ∫ h(a) ν(da), h the profile of (P′, Q′). It
 // grows with h, so that (P_i, Q_i) in place of (P′, Q′) bounds it: k ≤ r ⋆ (P_i, Q_i) ≤ r_{B−s}. ∎
+
+// Proof (docs/theory/adaptive.md §2): Theorem 4.
+//
+// Given a history, the others' spends are functions of it and of themselves, alike on both sides. While x takes part,
+// the step is one of its type. A record that is out is treated as the neighbour treats it from the start: under
+// add-remove as absent, neither summed nor in any pool; under zero-out as an empty place that keeps its place, which
+// goes on being drawn and contributes nothing. Then all later outputs have equal laws. So x's types are those of an
+// analyst. ∎

@@ -82,13 +82,6 @@ func grid(lo, hi float64, perUnit int) []float64 {
 func TestTableOfDensities(t *testing.T) {
 	gauss, _ := NewGaussian(1)
 	lap, _ := NewLaplace(1)
-	loss := func(p Profile) Table { // by the law of the loss
-		tab, err := TabulateLoss(lossLaw{p, true}, lossLaw{p, false}, grid(-9, 9, 16), 1e-13)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tab
-	}
 	for _, c := range []struct {
 		name  string
 		p     Profile
@@ -96,30 +89,20 @@ func TestTableOfDensities(t *testing.T) {
 		order float64 // of the width in the length of cells; 0 where it is exact
 	}{
 		{"gaussian", gauss, func(n int) (Table, error) {
-			return Tabulate(normalLaw{1}, normalLaw{0}, grid(-8, 9, n), 1e-14)
+			return cellsOf(normalLaw{1}, normalLaw{0}, grid(-8, 9, n)), nil
 		}, 2},
 		{"laplace", lap, func(n int) (Table, error) {
-			return Tabulate(laplaceLaw{1}, laplaceLaw{0}, grid(-30, 31, n), 1e-14)
+			return cellsOf(laplaceLaw{1}, laplaceLaw{0}, grid(-30, 31, n)), nil
 		}, 2},
 		{"gaussian on a grid", gauss, func(n int) (Table, error) {
-			g, err := Grid{At: grid(-8, 9, n), Curvature: 1, Err: 1e-14, Outside: 1.3e-15}.Sample(normalLaw{1}, normalLaw{0})
-			if err != nil {
-				return Table{}, err
-			}
-			return g.Table()
+			return densities(Grid{At: grid(-8, 9, n), Curvature: 1, Err: 1e-14, Outside: 1.3e-15}, normalLaw{1}, normalLaw{0}).Table()
 		}, 2},
 		{"laplace on a grid", lap, func(n int) (Table, error) {
-			g, err := Grid{At: grid(-36, 37, n), Kinks: []float64{0, 1}, Err: 1e-14, Outside: 3e-16}.Sample(laplaceLaw{1}, laplaceLaw{0})
-			if err != nil {
-				return Table{}, err
-			}
-			return g.Table()
+			return densities(Grid{At: grid(-36, 37, n), Kinks: []float64{0, 1}, Err: 1e-14, Outside: 3e-16}, laplaceLaw{1}, laplaceLaw{0}).Table()
 		}, 2},
-		{"laplace by its loss", lap, func(int) (Table, error) { return loss(lap), nil }, 0},
-		{"gaussian by its loss", gauss, func(int) (Table, error) { return loss(gauss), nil }, 0},
 		{"gaussian by masses in order", gauss, func(n int) (Table, error) {
-			tab, err := Tabulate(normalLaw{1}, normalLaw{0}, grid(-8, 9, n), 1e-14)
-			return Table{LogP: tab.LogP, LogQ: tab.LogQ, Ascending: true, MassErr: tab.MassErr}, err
+			tab := cellsOf(normalLaw{1}, normalLaw{0}, grid(-8, 9, n))
+			return Table{LogP: tab.LogP, LogQ: tab.LogQ, Ascending: true, MassErr: tab.MassErr}, nil
 		}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,26 +135,47 @@ func TestTableOfDensities(t *testing.T) {
 	}
 }
 
-// lossLaw is the law of a profile's loss, as a user has it who knows that.
-type lossLaw struct {
-	p     Profile
-	first bool
+// densityLaw is a law as a user knows it.
+type densityLaw interface{ LogProb(x float64) float64 }
+
+// densities returns g with the logarithms of two densities at its points.
+func densities(g Grid, p, q densityLaw) Grid {
+	for _, x := range g.At {
+		g.LogP, g.LogQ = append(g.LogP, p.LogProb(x)), append(g.LogQ, q.LogProb(x))
+	}
+	return g
 }
 
-func (l lossLaw) CDF(x float64) float64 {
-	if t := l.p.Tails(x, 0); l.first {
-		return math.Exp(t.PC)
-	} else {
-		return math.Exp(t.QC)
+// cellsOf returns the table of laws whose loss does not fall, by the cells that points cut the line into.
+func cellsOf[L interface {
+	densityLaw
+	CDF(x float64) float64
+	Survival(x float64) float64
+}](p, q L, at []float64) Table {
+	tab := Table{MassErr: 1e-11, LossErr: 1e-12}
+	mass := func(l L, i int) float64 {
+		switch {
+		case i == 0:
+			return xmath.Log(l.CDF(at[0]))
+		case i == len(at):
+			return xmath.Log(l.Survival(at[i-1]))
+		case l.CDF(at[i]) < l.Survival(at[i-1]):
+			return xmath.Log(l.CDF(at[i]) - l.CDF(at[i-1]))
+		}
+		return xmath.Log(l.Survival(at[i-1]) - l.Survival(at[i]))
 	}
-}
-
-func (l lossLaw) Survival(x float64) float64 {
-	if t := l.p.Tails(x, 0); l.first {
-		return math.Exp(t.P)
-	} else {
-		return math.Exp(t.Q)
+	for i := range len(at) + 1 {
+		tab.LogP, tab.LogQ = append(tab.LogP, mass(p, i)), append(tab.LogQ, mass(q, i))
+		low, high := math.Inf(-1), math.Inf(1)
+		if i > 0 {
+			low = p.LogProb(at[i-1]) - q.LogProb(at[i-1])
+		}
+		if i < len(at) {
+			high = p.LogProb(at[i]) - q.LogProb(at[i])
+		}
+		tab.Low, tab.High = append(tab.Low, low), append(tab.High, max(low, high)) // they differ by rounding
 	}
+	return tab
 }
 
 // Random pairs of outcomes, put into cells, with masses and losses that are off by what is stated: all of Σ(p − e^ε·q)₊
@@ -292,87 +296,6 @@ func TestTableErrorsAreNeeded(t *testing.T) {
 	}
 }
 
-// bent is a normal law with something wrong.
-type bent struct {
-	normalLaw
-	wrong string
-}
-
-func (b bent) LogProb(x float64) float64 {
-	v := b.normalLaw.LogProb(x)
-	switch {
-	case b.wrong == "a wave":
-		v += 1e-3 * math.Sin(40*math.Pi*x) // 0 at all points of the grid
-	case b.wrong == "not normalised":
-		v += 0.01
-	case b.wrong == "a step" && x > 0.3 && x < 0.34:
-		v += 0.5
-	}
-	return v
-}
-
-func (b bent) CDF(x float64) float64 {
-	v := b.normalLaw.CDF(x)
-	switch {
-	case b.wrong == "falling" && x > 1 && x < 1.12:
-		return v - 0.1
-	case b.wrong == "another scale":
-		return b.normalLaw.CDF(1.02 * x)
-	}
-	return v
-}
-
-func (b bent) Survival(x float64) float64 {
-	switch b.wrong {
-	case "lost digits":
-		return 1 - b.CDF(x)
-	case "another scale":
-		return b.normalLaw.Survival(1.02 * x)
-	}
-	return 1 - b.CDF(x) + (b.normalLaw.Survival(x) - (1 - b.normalLaw.CDF(x)))
-}
-
-// What is stated is checked, and the error says where it fails.
-func TestTabulateRefuses(t *testing.T) {
-	at := grid(-8, 9, 20)
-	q := bent{normalLaw{0}, ""}
-	sample := func(g Grid, p Density) error {
-		_, err := g.Sample(p, q)
-		return err
-	}
-	table := func(p Law, err float64) error {
-		_, e := Tabulate(p, q, at, err)
-		return e
-	}
-	coarse := grid(-8, 9, 20)
-	for _, c := range []struct {
-		name string
-		err  error
-		want string
-	}{
-		{"a wave between the points", sample(Grid{At: at, Curvature: 1, Outside: 1e-14}, bent{normalLaw{1}, "a wave"}), "curvature: 1 does not hold for P between"},
-		{"too little curvature", sample(Grid{At: at, Curvature: 0.9, Outside: 1e-14}, normalLaw{1}), "second derivative of about -1 near the point -7.95"},
-		{"no kink stated", sample(Grid{At: at, Curvature: 1, Outside: 1e-3}, laplaceLaw{1}), "near the point 1, which is not within curvature 1"},
-		{"modes between points", table(normalLaw{1.025}, 1e-14), "density of P is not monotone between 1 and 1.05"},
-		{"a step in the density", table(bent{normalLaw{1}, "a step"}, 1e-14), "P is not monotone between 0.3 and 0.35"},
-		{"a density that is not that of the CDF", table(bent{normalLaw{1}, "not normalised"}, 1e-14), "CDF and LogProb of P do not agree: between"},
-		{"a CDF of another scale", table(bent{normalLaw{0}, "another scale"}, 1e-3), "CDF and LogProb of P do not agree"},
-		{"a CDF that falls", table(bent{normalLaw{0}, "falling"}, 1e-3), "CDF falls or Survival rises"},
-		{"a Survival without digits", table(bent{normalLaw{0}, "lost digits"}, 1e-14), "P has the mass 0 between 8.1 and 8.15"},
-		{"cells too fine for the error", table(normalLaw{1}, 9e-3), "leave without a digit"},
-		{"a loss of other laws", errOf(TabulateLoss(normalLaw{1}, normalLaw{0}, coarse, 1e-14)), "which is not in [-8, -7.95]"},
-		{"points out of order", errOf(Tabulate(normalLaw{1}, q, []float64{0, 1, 1}, 0)), "points[2]: 1 is not finite and above"},
-		{"no points", errOf(Tabulate(normalLaw{1}, q, nil, 0)), "points: are 0"},
-		{"error", errOf(Tabulate(normalLaw{1}, q, at, math.NaN())), "err: NaN is not in"},
-	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, c.err, c.want)
-		}
-	}
-}
-
-func errOf(_ Table, err error) error { return err }
-
 // A table that no pair has is refused with the field, the value and what is allowed.
 func TestTableRefuses(t *testing.T) {
 	half := logsOf([]float64{0.5, 0.5})
@@ -398,6 +321,7 @@ func TestTableRefuses(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.table.MassErr, err, c.want)
 		}
 	}
+	at := grid(-8, 9, 20)
 	for _, c := range []struct {
 		grid Grid
 		want string
@@ -410,9 +334,11 @@ func TestTableRefuses(t *testing.T) {
 		{Grid{At: []float64{0, 1}, LogP: half, LogQ: []float64{0, math.Inf(-1)}}, "log-q[1]: -Inf is not a logarithm"},
 		{Grid{At: []float64{0, 1}, LogP: half, LogQ: half, Curvature: 10}, "grid: is too coarse"},
 		{Grid{At: []float64{0, 1}, LogP: half, LogQ: half, Err: 1}, "density-error: 1 is not in"},
+		{densities(Grid{At: at, Curvature: 0.9, Outside: 1e-14}, normalLaw{1}, normalLaw{0}), "second derivative of about -1 near the point -7.95"},
+		{densities(Grid{At: at, Curvature: 1, Outside: 1e-3}, laplaceLaw{1}, normalLaw{0}), "near the point 1, which is not within curvature 1"},
 	} {
 		if _, err := c.grid.Table(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("grid %v: %v, want %q", c.grid.At, err, c.want)
+			t.Errorf("grid from %v: %v, want %q", c.grid.At[0], err, c.want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ import (
 // A Filter is safe for use by several goroutines.
 type Filter struct {
 	mu            sync.Mutex
-	orders        []float64
+	orders        []float64 // ascending
 	budget, spent []float64
 }
 
@@ -74,14 +74,15 @@ func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
 	if len(orders) == 0 {
 		return nil, fault.New("orders", "is empty, must list at least one order")
 	}
-	f := &Filter{}
-	logDelta := xmath.Log(delta) - xmath.Log(float64(len(orders)))
 	for i, a := range orders {
 		if !(a > 1 && !math.IsInf(a, 1)) {
 			return nil, fault.New(fmt.Sprintf("orders[%d]", i), "%v is not in (1, +Inf)", a)
 		}
-		b := budgetAt(a, epsilon, logDelta)
-		if b >= 0 && !slices.Contains(f.orders, a) {
+	}
+	f := &Filter{}
+	logDelta := xmath.Log(delta) - xmath.Log(float64(len(orders)))
+	for _, a := range sortOrders(orders) {
+		if b := budgetAt(a, epsilon, logDelta); b >= 0 {
 			f.orders, f.budget = append(f.orders, a), append(f.budget, b)
 		}
 	}
@@ -176,21 +177,7 @@ func (f *Filter) Spent() Grid {
 func (f *Filter) Budget() Grid { return f.grid(f.budget) }
 
 func (f *Filter) grid(values []float64) Grid {
-	idx := make([]int, len(f.orders))
-	for i := range idx {
-		idx[i] = i
-	}
-	slices.SortFunc(idx, func(i, j int) int {
-		if f.orders[i] < f.orders[j] {
-			return -1
-		}
-		return 1
-	})
-	g := Grid{}
-	for _, i := range idx {
-		g.Orders, g.Values = append(g.Orders, f.orders[i]), append(g.Values, values[i])
-	}
-	return g
+	return Grid{slices.Clone(f.orders), slices.Clone(values)}
 }
 
 // A GaussianFilter admits the steps of an interactive analysis, each a μ_t-GDP release, as long as Σμ_t² is at most μ², where μ was fixed before the first output was seen.

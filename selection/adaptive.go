@@ -137,17 +137,10 @@ func (c AdaptiveCost) At(delta float64) (eps float64, charged int, err error) {
 	return eps, charged, nil
 }
 
-// binomialTail returns Pr[Bin(n, q) < k], rounded up: its terms are off by 1e-12 relatively at
-// most, for the logarithms of factorials of numbers up to 2^21.
+// binomialTail returns Pr[Bin(n, q) < k], rounded up.
 func binomialTail(n, k int, q float64) float64 {
-	s := 0.0
-	for j := min(k-1, n); j >= 0; j-- {
-		t := math.Exp(logChoose(n, j) + float64(j)*xmath.Log(q) + float64(n-j)*math.Log1p(-q))
-		if s += t; t < 1e-20*s {
-			break
-		}
-	}
-	return min(1, s*(1+slack)+1e-320)
+	_, up := xmath.BinomialTail(int64(n-k+1), int64(n), 1-q, q)
+	return up
 }
 
 // slack is far above what the logarithms of factorials, of up to 2^21·ln 2^21 ≈ 3e7, lose.

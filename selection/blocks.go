@@ -86,6 +86,9 @@ func (l binomial) logSlope(u float64) float64 {
 
 func (l binomial) block(u, p float64) float64 {
 	n, w := float64(l.n), math.Log1p(-l.p*u)
+	if math.IsInf(w, -1) {
+		return 0
+	}
 	return math.Exp(n*w) * -math.Expm1(n*math.Log1p(-min(1, l.p*p/(1-l.p*u))))
 }
 
@@ -94,26 +97,12 @@ func (l binomial) below(s, p float64) float64 {
 }
 
 func (l binomial) relErr() float64 {
-	n := float64(l.n)
-	return 16 * xmath.U * (2 + min(-n*math.Log1p(-l.p), 750) + xmath.Log(n) + math.Abs(xmath.Log(l.p)) + 1/(1-l.p))
-}
-
-func (l fixed) logSlope(u float64) float64 {
-	n := float64(l.n)
-	return xmath.Log(n) + xmath.Log(n-1) + times(n-2, math.Log1p(-u))
-}
-
-func (l fixed) block(u, p float64) float64 {
-	n := float64(l.n)
-	if u >= 1 {
-		return 0
+	n, whole := float64(l.n), 1/(1-l.p) // of 1 − p·u, whose product rounds
+	if l.p == 1 {
+		whole = 0
 	}
-	return math.Exp(n*math.Log1p(-u)) * -math.Expm1(n*math.Log1p(-min(1, p/(1-u))))
+	return 16 * xmath.U * (2 + min(-n*math.Log1p(-l.p), 750) + xmath.Log(n) + math.Abs(xmath.Log(l.p)) + whole)
 }
-
-func (l fixed) below(s, p float64) float64 { return belowPower(float64(l.n), s, p) }
-
-func (l fixed) relErr() float64 { return 16 * xmath.U * (752 + xmath.Log(float64(l.n))) }
 
 func (l *capped) logSlope(u float64) float64 {
 	x, sum := 1-u, 0.0

@@ -73,13 +73,18 @@ func smallPoisson(rng *rand.Rand, lambda float64) int {
 	}
 }
 
-// binomial is the binomial law: f(x) = (1−p+px)^n.
+// binomial is the binomial law: f(x) = (1−p+px)^n. With p = 1 it is exactly n ≥ 2 runs.
 type binomial struct {
 	n int
 	p float64
 }
 
-func (l binomial) String() string { return fmt.Sprintf("binomial(n=%d, p=%.6g)", l.n, l.p) }
+func (l binomial) String() string {
+	if l.p == 1 {
+		return fmt.Sprintf("fixed(n=%d)", l.n)
+	}
+	return fmt.Sprintf("binomial(n=%d, p=%.6g)", l.n, l.p)
+}
 
 func (l binomial) Mean() float64    { return float64(l.n) * l.p }
 func (l binomial) logMean() float64 { return log1ulps(xmath.Log(l.Mean()), 2) }
@@ -111,12 +116,12 @@ func (l binomial) PMF(k int) float64 {
 				c = 1
 			}
 		}
-		return c * math.Exp(logP+float64(k)*xmath.Log(l.p)+float64(l.n-k)*math.Log1p(-l.p))
+		return c * math.Exp(logP+float64(k)*xmath.Log(l.p)+times(float64(l.n-k), math.Log1p(-l.p)))
 	}
 	a, _ := math.Lgamma(float64(l.n) + 1)
 	b, _ := math.Lgamma(float64(k) + 1)
 	c, _ := math.Lgamma(float64(l.n-k) + 1)
-	return math.Exp(a - b - c + float64(k)*xmath.Log(l.p) + float64(l.n-k)*math.Log1p(-l.p))
+	return math.Exp(a - b - c + float64(k)*xmath.Log(l.p) + times(float64(l.n-k), math.Log1p(-l.p)))
 }
 
 // pureRatio is (n−1)·t_b with t_b = log((1−p+e^ε)/(1+(1−p)e^ε)): the same root
@@ -126,6 +131,9 @@ func (l binomial) pureRatio(eps float64) float64 {
 }
 
 func (l binomial) profileRatio(b Bound) (float64, error) {
+	if l.p == 1 {
+		return 0, fault.New("law", "%v is priced for pure and approximate candidates only", l)
+	}
 	t, err := b.root(xmath.Log(l.p), math.Log1p(-l.p))
 	return xmath.RoundUp(float64(l.n-1)*t, 4), err
 }
@@ -146,32 +154,3 @@ func (l binomial) Sample(rng *rand.Rand) int {
 	}
 	return k
 }
-
-// fixed is exactly n ≥ 2 runs.
-type fixed struct{ n int }
-
-func (l fixed) String() string { return fmt.Sprintf("fixed(n=%d)", l.n) }
-
-func (l fixed) Mean() float64         { return float64(l.n) }
-func (l fixed) logMean() float64      { return log1ulps(xmath.Log(l.Mean()), 1) }
-func (l fixed) PGF(x float64) float64 { return math.Pow(x, float64(l.n)) }
-func (l fixed) LogDPGF(u float64) float64 {
-	return xmath.Log(float64(l.n)) + float64(l.n-1)*math.Log1p(-u)
-}
-func (l fixed) Hit(p float64) float64                   { return -math.Expm1(float64(l.n) * math.Log1p(-p)) }
-func (l fixed) MaxRuns() (int, bool)                    { return l.n, true }
-func (l fixed) Family() (shape, gamma float64, ok bool) { return 0, 0, false }
-func (l fixed) PMF(k int) float64 {
-	if k == l.n {
-		return 1
-	}
-	return 0
-}
-func (l fixed) pureRatio(eps float64) float64 { return xmath.RoundUp(float64(l.n-1)*eps, 4) }
-
-func (l fixed) profileRatio(Bound) (float64, error) {
-	return 0, fault.New("law", "%v is priced for pure and approximate candidates only", l)
-}
-
-func (l fixed) without(float64) Law   { return l }
-func (l fixed) Sample(*rand.Rand) int { return l.n }

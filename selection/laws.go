@@ -117,7 +117,7 @@ func Binomial(n int, p float64) (Law, error) {
 	if !(p > 0 && p <= 1) {
 		return nil, fault.New("p", "%v is not in (0, 1]", p)
 	}
-	if p == 1 {
+	if n == 1 && p == 1 {
 		return Fixed(n)
 	}
 	return binomial{n, p}, nil
@@ -132,7 +132,7 @@ func Fixed(n int) (Law, error) {
 	if n == 1 {
 		return newTNB(1, 1), nil
 	}
-	return fixed{n}, nil
+	return binomial{n, 1}, nil
 }
 
 // Config names a law in plan files and on the command line.

@@ -99,8 +99,11 @@ func KoskelaRedbergWang(ctx context.Context, candidate Bound, l Law, epsHat floa
 		x = l.mu * (math.Expm1(epsHat) + d)
 	case binomial:
 		x = float64(l.n-1) * math.Log1p(l.p*math.Expm1(epsHat)+l.p/(1-l.p)*d)
+		if l.p == 1 {
+			return nil, notPriced(l)
+		}
 	default:
-		return nil, fault.New("law", "%v is not negative binomial, Poisson or binomial", l)
+		return nil, notPriced(l)
 	}
 	x = xmath.RoundUp(x, 32)
 	logM := l.logMean()
@@ -111,6 +114,10 @@ func KoskelaRedbergWang(ctx context.Context, candidate Bound, l Law, epsHat floa
 		}
 		return min(0, v+8*xmath.U*(1+math.Abs(v)))
 	}, nil
+}
+
+func notPriced(l Law) error {
+	return fault.New("law", "%v is not negative binomial, Poisson or binomial", l)
 }
 
 // DPHyPO is Theorem 1 of Wang et al. (NeurIPS 2023): the Rényi curve of the best

@@ -73,8 +73,6 @@ func exactPGF(l Law) func(x *big.Float) *big.Float {
 		return func(x *big.Float) *big.Float {
 			return div(mul(gamma, x), less(exactly(1), mul(less(exactly(1), gamma), x)))
 		}
-	case fixed:
-		return func(x *big.Float) *big.Float { return power(x, l.n) }
 	case binomial:
 		p := exactly(l.p)
 		return func(x *big.Float) *big.Float { return power(plus(less(exactly(1), p), mul(p, x)), l.n) }

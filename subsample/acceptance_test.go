@@ -90,7 +90,7 @@ func TestTheorem5NearZero(t *testing.T) {
 			law := s.Multiplicity()
 			want := 0.0
 			for u := 1; u < len(law.LogP) && law.LogP[u] > -50; u++ {
-				want += math.Exp(law.LogP[u]) * deltaOf(ok(Group(b, u, profiles.Substitute)), 0)
+				want += math.Exp(law.LogP[u]) * deltaOf(ok(copies.Group(b, u, profiles.Substitute)), 0)
 			}
 			if got := deltaOf(p, 0); rel(got, want) > 1e-13 {
 				t.Errorf("%s %s: h(0) = %v, want %v", s.Name(), b.Name(), got, want)

@@ -296,7 +296,7 @@ func TestGroup(t *testing.T) {
 		{laplace(4), 3, profiles.Substitute, 0.2, -math.Expm1((0.2 - 1.5) / 2)},
 		{laplace(4), 3, profiles.Substitute, -1.6, -math.Expm1(-1.6)},
 	} {
-		if got := deltaOf(ok(Group(c.b, c.size, c.r)), c.eps); rel(got, c.want) > 1e-13 {
+		if got := deltaOf(ok(copies.Group(c.b, c.size, c.r)), c.eps); rel(got, c.want) > 1e-13 {
 			t.Errorf("%s group of %d %v at %v: %v, want %v", c.b.Name(), c.size, c.r, c.eps, got, c.want)
 		}
 	}

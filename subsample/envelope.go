@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // Envelope returns the profile that bounds the effect of substituting one
@@ -37,72 +38,15 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 	if d, ok := base.(*profiles.Discrete); ok {
 		return envelopeDiscrete(d, up)
 	}
-	return envelope{joined{up, newPoisson(profiles.Reverse(base), rate)}}, nil
+	return envelope{copies.Joined{Up: up, Down: newPoisson(profiles.Reverse(base), rate)}}, nil
 }
 
 // An envelope has halves that are the same sampling of a profile and of its reverse.
-type envelope struct{ joined }
+type envelope struct{ copies.Joined }
 
 // SelfReverse implements profiles.SelfReverser.
 func (e envelope) SelfReverse() bool {
-	return profiles.Equal(e.up.(poisson).base, e.down.(poisson).base)
-}
-
-// joined has the tails of up above ε = 0, and of the reverse of down below; what is left is an
-// atom at 0. Both halves have the same δ(0), and are the largest of the profiles of some
-// pairs, so that together they are convex.
-type joined struct{ up, down profiles.Profile }
-
-// Cost implements profiles.Costly.
-func (j joined) Cost() float64 { return max(profiles.Cost(j.up), profiles.Cost(j.down)) }
-
-// Tails implements profiles.Profile.
-func (j joined) Tails(eps, tol float64) profiles.Tails {
-	if eps >= 0 {
-		t := j.up.Tails(eps, tol)
-		// Below ε lie the atom at 0 and the other half: complements, not the
-		// half's own tails.
-		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
-		t.ErrC = 4*xmath.U + max(xmath.ComplementErr(t.P, t.PC, t.Err), xmath.ComplementErr(t.Q, t.QC, t.Err))
-		return t
-	}
-	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the half's.
-	t := j.down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
-	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
-	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
-	r.Err = 4*xmath.U + max(xmath.ComplementErr(r.PC, r.P, r.ErrC), xmath.ComplementErr(r.QC, r.Q, r.ErrC))
-	return r
-}
-
-// LogTailDifference implements profiles.TailDifferencer.
-func (j joined) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	half, at := j.up, eps
-	if eps < 0 {
-		half, at, tol = j.down, math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps)
-	}
-	if d, ok := half.(profiles.TailDifferencer); ok {
-		return d.LogTailDifference(at, tol)
-	}
-	return 0, math.Inf(1)
-}
-
-// Support implements profiles.Profile.
-func (j joined) Support() profiles.Support {
-	u, d := j.up.Support(), j.down.Support()
-	s := profiles.Support{Min: min(-d.Max, 0), Max: max(u.Max, 0), LogPInf: u.LogPInf, LogQInf: d.LogPInf,
-		Spike: math.NaN(), LossErr: max(u.LossErr, d.LossErr)}
-	for i := len(d.Atoms) - 1; i >= 0; i-- {
-		if a := -d.Atoms[i]; a < 0 {
-			s.Atoms = append(s.Atoms, a)
-		}
-	}
-	s.Atoms = append(s.Atoms, 0)
-	for _, a := range u.Atoms {
-		if a > 0 {
-			s.Atoms = append(s.Atoms, a)
-		}
-	}
-	return s
+	return profiles.Equal(e.Up.(poisson).base, e.Down.(poisson).base)
 }
 
 // envelopeDiscrete lists the atoms of the envelope of a discrete base.

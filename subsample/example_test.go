@@ -1,7 +1,6 @@
 package subsample_test
 
 import (
-	"context"
 	"fmt"
 	"log"
 	"math"
@@ -58,38 +57,4 @@ func ExampleFixedSize_Sample() {
 	}
 	fmt.Println(total, "draws")
 	// Output: 5 draws
-}
-
-func ExampleGroup() {
-	noise, err := profiles.NewLaplaceMechanism(4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := subsample.Group(noise, 3, profiles.AddRemove)
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, _ := profiles.LogDelta(p, 0.25)
-	fmt.Printf("three records: delta(0.25) = %.4f\n", math.Exp(d))
-	// Output: three records: delta(0.25) = 0.2212
-}
-
-func ExampleFixedSize_NewAdaptiveAttack() {
-	s, err := subsample.NewWithoutReplacement(1000, 50)
-	if err != nil {
-		log.Fatal(err)
-	}
-	noise, err := profiles.NewGaussianMechanism(5)
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := s.NewAdaptiveAttack(noise, 2e-3, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := a.Run(context.Background(), 10); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("epsilon is at least %.3f\n", a.Epsilon(1e-5))
-	// Output: epsilon is at least 0.272
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
@@ -44,82 +43,48 @@ const (
 // NewWithoutReplacement returns sampling of batch distinct records, uniformly
 // among all subsets of that size.
 func NewWithoutReplacement(population, batch int64) (FixedSize, error) {
-	s := FixedSize{kind: withoutReplacement, population: population, batch: batch}
-	if err := s.check(); err != nil {
-		return FixedSize{}, err
-	}
-	if batch > population {
-		return FixedSize{}, s.outOfRange("batch", batch, 1, population)
-	}
-	return s, nil
+	return FixedSize{kind: withoutReplacement, population: population, batch: batch}.checked()
 }
 
 // NewWithReplacement returns batch independent uniform draws.
 func NewWithReplacement(population, batch int64) (FixedSize, error) {
-	s := FixedSize{kind: withReplacement, population: population, batch: batch}
-	return s, s.check()
+	return FixedSize{kind: withReplacement, population: population, batch: batch}.checked()
 }
 
 // NewMustOW returns MUST.OW: subset distinct records, then batch draws from them
 // with replacement.
 func NewMustOW(population, subset, batch int64) (FixedSize, error) {
-	s := FixedSize{kind: mustOW, population: population, subset: subset, batch: batch}
-	if err := s.check(); err != nil {
-		return FixedSize{}, err
-	}
-	if subset > population {
-		return FixedSize{}, s.outOfRange("subset", subset, 1, population)
-	}
-	return s, nil
+	return FixedSize{kind: mustOW, population: population, subset: subset, batch: batch}.checked()
 }
 
 // NewMustWO returns MUST.WO: subset draws with replacement, then batch of these
 // slots without replacement. In law it is sampling with replacement, whatever
 // the subset.
 func NewMustWO(population, subset, batch int64) (FixedSize, error) {
-	s := FixedSize{kind: mustWO, population: population, subset: subset, batch: batch}
-	if err := s.check(); err != nil {
-		return FixedSize{}, err
-	}
-	if batch > subset {
-		return FixedSize{}, s.outOfRange("batch", batch, 1, subset)
-	}
-	return s, nil
+	return FixedSize{kind: mustWO, population: population, subset: subset, batch: batch}.checked()
 }
 
 // NewMustWW returns MUST.WW: subset draws with replacement, then batch draws
 // from these slots with replacement.
 func NewMustWW(population, subset, batch int64) (FixedSize, error) {
-	s := FixedSize{kind: mustWW, population: population, subset: subset, batch: batch}
-	return s, s.check()
+	return FixedSize{kind: mustWW, population: population, subset: subset, batch: batch}.checked()
 }
 
-// fits reports whether there are enough records for what is drawn without replacement.
-func (s FixedSize) fits() bool {
-	switch s.kind {
-	case withoutReplacement:
-		return s.batch <= s.population
-	case mustOW:
-		return s.subset <= s.population
+// checked returns the scheme, or the zero FixedSize with an error where a size is out of range.
+func (s FixedSize) checked() (FixedSize, error) {
+	mostSubset := int64(maxBatch)
+	if s.kind == mustOW {
+		mostSubset = min(mostSubset, s.population)
 	}
-	return s.population >= 1
-}
-
-func (s FixedSize) check() error {
-	if s.population < 1 || s.population > maxPopulation {
-		return s.outOfRange("population", s.population, 1, maxPopulation)
+	switch {
+	case s.population < 1 || s.population > maxPopulation:
+		return FixedSize{}, s.outOfRange("population", s.population, 1, maxPopulation)
+	case s.twoStage() && (s.subset < 1 || s.subset > mostSubset):
+		return FixedSize{}, s.outOfRange("subset", s.subset, 1, mostSubset)
+	case s.batch < 1 || s.batch > s.MaxBatch():
+		return FixedSize{}, s.outOfRange("batch", s.batch, 1, s.MaxBatch())
 	}
-	if s.twoStage() && (s.subset < 1 || s.subset > maxBatch) {
-		return s.outOfRange("subset", s.subset, 1, maxBatch)
-	}
-	if s.batch < 1 || s.batch > maxBatch {
-		return s.outOfRange("batch", s.batch, 1, maxBatch)
-	}
-	// Tables have about as many rows as copies are expected.
-	if s.kind == mustWW && float64(s.batch)/float64(s.population) > 1000 {
-		return fault.In(s.Name(), fault.New("batch", "%d is not in [1, %d], a thousand times the population", s.batch, 1000*s.population))
-	}
-	return nil
+	return s, nil
 }
 
 func (s FixedSize) twoStage() bool { return s.kind >= mustOW }
@@ -223,17 +188,6 @@ func (s FixedSize) AmplifiedEpsilon(eps float64) float64 {
 	return forward(eps, s.InclusionProbability())
 }
 
-// Group returns the profile of base when size records are replaced at once, or
-// size copies of one (substitute), or added or removed (add-remove), or their
-// places emptied (zero-out): δ_j of docs/theory/subsampling.md.
-//
-// Gaussian and Laplace noise: the shift is size times the sensitivity (Zhao and
-// Liu 2023, Theorem 1). Pure differential privacy: ε grows by size (Dwork and
-// Roth 2014, Theorem 2.2). Other mechanisms have no proved group profile here.
-func Group(base profiles.Mechanism, size int, r profiles.Relation) (profiles.Profile, error) {
-	return copies.Group(base, size, r)
-}
-
 // MaxBatch implements BatchSetter.
 func (s FixedSize) MaxBatch() int64 {
 	switch s.kind {
@@ -241,7 +195,7 @@ func (s FixedSize) MaxBatch() int64 {
 		return min(s.population, maxBatch)
 	case mustWO:
 		return s.subset
-	case mustWW:
+	case mustWW: // tables have about as many rows as copies are expected
 		return min(maxBatch, 1000*s.population)
 	}
 	return maxBatch
@@ -249,11 +203,8 @@ func (s FixedSize) MaxBatch() int64 {
 
 // WithBatch implements BatchSetter.
 func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
-	if batch < 1 || batch > s.MaxBatch() {
-		return nil, s.outOfRange("batch", batch, 1, s.MaxBatch())
-	}
 	s.batch = batch
-	return s, nil
+	return s.checked()
 }
 
 // Proof (docs/theory/subsampling.md §1): the order of η.

@@ -86,7 +86,7 @@ func (s FixedSize) zeroOutGaussian(b profiles.Mechanism, g profiles.Gaussian, la
 		}
 		agree = copies.NewGaussianAttack(law, theta)
 	}
-	upper := joined{up, down}
+	upper := copies.Joined{Up: up, Down: down}
 	return profiles.Bounds{Name: b.Name(), Relation: profiles.ZeroOut, Directions: [2]profiles.Direction{
 		{Upper: upper, Lower: oppose},
 		{Upper: profiles.Reverse(upper), Lower: agree},

@@ -51,13 +51,3 @@ func (s FixedSize) adaptiveBound(b profiles.Mechanism, pair profiles.Profile, la
 	}
 	return adaptive.NewBound(theta, adaptive.Repeated(law, 1, 0), lower, s), nil
 }
-
-// NewAdaptiveAttack prepares the attack on a lattice of the given step up to
-// losses of ±reach; the result is a lower bound for every step and reach.
-func (s FixedSize) NewAdaptiveAttack(b profiles.Mechanism, step, reach float64) (*adaptive.Attack, error) {
-	p, err := s.Attack(b)
-	if err != nil {
-		return nil, err
-	}
-	return adaptive.NewAttack(p, step, reach)
-}

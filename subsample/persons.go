@@ -331,7 +331,7 @@ func (g group) shrinking(s FixedSize) (profiles.Bounds, error) {
 	for i := range g.size {
 		at := s
 		at.population -= int64(i)
-		if !at.fits() {
+		if _, err := at.checked(); err != nil {
 			return none, fault.In(s.Name(), fault.New("population", "%d is too small for persons with %d records: without %d of them there are not enough for the batch",
 				s.population, g.size, i))
 		}

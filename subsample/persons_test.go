@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // made is for constructors that cannot fail here.
@@ -75,7 +76,7 @@ func TestChainOfShifts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			together, err := Group(b, k, profiles.AddRemove)
+			together, err := copies.Group(b, k, profiles.AddRemove)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -387,7 +387,7 @@ type envelopeTransformer interface {
 
 // Transform implements profiles.Transformer.
 func (e envelope) Transform() profiles.Transform {
-	up := e.up.(poisson)
+	up := e.Up.(poisson)
 	if b, ok := up.base.(envelopeTransformer); ok {
 		return b.EnvelopeTransform(up.rate)
 	}

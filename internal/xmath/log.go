@@ -247,6 +247,49 @@ func LogBinomial(x, n int64, p, q float64) (logP, err float64) {
 	return logP, U * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
 }
 
+// BinomialMass is LogBinomial for p and q = 1 − p that are each within a relative 4 u of numbers that add
+// up to 1, which enters through |x − np|: the derivatives by log p and log q are x − np and its negative.
+func BinomialMass(x, n int64, p, q float64) (logP, err float64) {
+	logP, err = LogBinomial(x, n, p, q)
+	return logP, err + 8*U*math.Abs(float64(x)-float64(n)*p)
+}
+
+// BinomialTail returns bounds of Pr[Bin(n, p) ≥ k], for p and q as in BinomialMass and n up to 2^50.
+func BinomialTail(k, n int64, p, q float64) (lower, upper float64) {
+	switch {
+	case k <= 0:
+		return 1, 1
+	case k > n:
+		return 0, 0
+	case float64(k) <= float64(n)*p: // the other tail is the smaller one
+		lo, up := BinomialTail(n-k+1, n, q, p)
+		return max(0, Down(1-up, 1)), min(1, Up(1-lo, 1))
+	}
+	l, err := BinomialMass(k, n, p, q)
+	// The masses fall from here on, by a ratio that falls itself: what is left out at the
+	// end is below a geometric series. Each ratio has at most 14 roundings.
+	sum, term, terms := 1.0, 1.0, 1.0
+	rest := 0.0
+	for j := k; j < n; j++ {
+		ratio := float64(n-j) / float64(j+1) * (p / q)
+		next := term * ratio
+		if ratio < 1 && next < 1e-18*sum*(1-ratio) {
+			rest = next / (1 - ratio)
+			break
+		}
+		term = next
+		sum += term
+		terms++
+	}
+	slack := err + 16*U*terms*2
+	lower = math.Exp(l-slack)*sum*(1-1e-15) - underflow*sum
+	upper = math.Exp(l+slack)*(sum+2*rest)*(1+1e-15) + underflow*(sum+2*rest)
+	return max(0, lower), min(1, upper)
+}
+
+// underflow bounds what an exponential below the normal numbers, and a product, are off by.
+const underflow = 8 * math.SmallestNonzeroFloat64
+
 const log2Pi = 1.83787706640934548356
 
 // LogComplement returns log(1−p) where q is 1−p, from whichever is the more accurate.

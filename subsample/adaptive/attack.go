@@ -7,13 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// An Attack is what an adversary reaches who chooses at every step, from
+// An attack is what an adversary reaches who chooses at every step, from
 // the outputs so far, whether all other records agree with the substitute or
 // with the record: a legal adaptive composition, since the query may depend on
 // earlier outputs and the data sets are fixed. It is a lower bound on the loss
@@ -22,7 +21,7 @@ import (
 // G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})], G_0 = (1−α)₊
 // (docs/theory/subsampling.md §10). Each pair is replaced by its lower law on a lattice, which
 // keeps the recursion on the lattice and below the truth.
-type Attack struct {
+type attack struct {
 	r recursion
 	g []float64 // lower bounds of G at e^{i·step}, of losses moved by at most moved
 
@@ -30,23 +29,10 @@ type Attack struct {
 	linear         bool    // chords of g are lower bounds too
 }
 
-// NewAttack prepares the attack with the outputs of p on a lattice of the given step, up
-// to losses of ±reach; the result is a lower bound for every step and reach.
-func NewAttack(p profiles.Profile, step, reach float64) (*Attack, error) {
-	if !(step > 0 && step <= 1) {
-		return nil, fault.New("step", "%v is not in (0, 1]", step)
-	}
-	if !(reach >= step && reach/step <= 1<<20) {
-		return nil, fault.New("reach", "%v is not in [%v, %v]", reach, step, step*(1<<20))
-	}
-	top := int(math.Ceil(reach / step))
-	return newAttack(p, step, top, top, 0), nil
-}
-
 // newAttack has G at up to top lattice points and one step's losses at up to most of either
 // sign; of larger ones it makes no use. It has its accuracy where log δ falls with slope c.
-func newAttack(p profiles.Profile, step float64, top, most int, c float64) *Attack {
-	a := &Attack{g: make([]float64, top+1)}
+func newAttack(p profiles.Profile, step float64, top, most int, c float64) *attack {
+	a := &attack{g: make([]float64, top+1)}
 	a.r = recursion{step: step, c: c, join: larger}
 	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
 		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(most), int64(most)))
@@ -67,10 +53,8 @@ func larger(values [][]float64, g []float64) {
 	}
 }
 
-// Run adds k steps, or none when it returns the error of a cancelled context.
-func (a *Attack) Run(ctx context.Context, k int) error { return a.run(ctx, int64(k)) }
-
-func (a *Attack) run(ctx context.Context, k int64) error {
+// run adds k steps, or none when it returns the error of a cancelled context.
+func (a *attack) run(ctx context.Context, k int64) error {
 	g := slices.Clone(a.g)
 	if err := a.r.run(ctx, g, k); err != nil {
 		return err
@@ -82,7 +66,7 @@ func (a *Attack) run(ctx context.Context, k int64) error {
 
 // Epsilon returns a lower bound of ε(δ) of the steps run so far: the last
 // lattice point at which δ is exceeded; −Inf if there is none.
-func (a *Attack) Epsilon(delta float64) float64 {
+func (a *attack) Epsilon(delta float64) float64 {
 	for i := len(a.g) - 1; i >= 0; i-- {
 		if a.g[i] > delta {
 			x := float64(i) * a.r.step
@@ -101,7 +85,7 @@ func (a *Attack) Epsilon(delta float64) float64 {
 }
 
 // at is the lower bound at e^{i·step}; G is symmetric.
-func (a *Attack) at(i int) float64 {
+func (a *attack) at(i int) float64 {
 	switch {
 	case i >= len(a.g):
 		return 0
@@ -118,7 +102,7 @@ func (a *Attack) at(i int) float64 {
 // Delta returns a lower bound of δ(ε) of the steps run so far: the value at the
 // next lattice point, or that at the last one less the most by which δ can fall
 // from there, its slope in e^ε being at least −1; 0 beyond the lattice.
-func (a *Attack) Delta(eps float64) float64 {
+func (a *attack) Delta(eps float64) float64 {
 	eps = xmath.Up(eps+a.moved, 2)
 	switch i := math.Floor(eps / a.r.step); {
 	case math.IsNaN(i) || i >= float64(len(a.g)):

@@ -21,7 +21,7 @@ const attackGrowth = 1. / 8
 //
 // G is bounded from below by Σ c_j (β_j − α)₊ − lost, with a c_0 that symmetry may make negative: the law is below the pair for
 // convex functions, of which the true G is one, and what bounds it from below at every α does so in expectation.
-func (b *blocked) lower(ctx context.Context, p profiles.Profile, steps int64, eps, logDelta float64, maxPoints int) (*Attack, error) {
+func (b *blocked) lower(ctx context.Context, p profiles.Profile, steps int64, eps, logDelta float64, maxPoints int) (*attack, error) {
 	l, laws, err := b.ladderFor(ctx, false, steps, eps, logDelta, 20, maxPoints)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (b *blocked) lower(ctx context.Context, p profiles.Profile, steps int64, ep
 		size += math.Abs(c[i+1]) * l.beta[i+1+l.low]
 		g[i] = value - l.rounding*size - lost // below 0 at the end, which says nothing, but a line to it does
 	}
-	return &Attack{g: g, r: recursion{step: l.step}, moved: xmath.Up(float64(steps)*found.LossErr, 4), linear: true}, nil
+	return &attack{g: g, r: recursion{step: l.step}, moved: xmath.Up(float64(steps)*found.LossErr, 4), linear: true}, nil
 }
 
 // trim sets Σ_{j>i} c_j (β_j − α)₊ to 0 from its last positive node on, and lowers it in the step before: G is not negative, and

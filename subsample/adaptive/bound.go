@@ -103,7 +103,7 @@ func (a *Bound) Price(ctx context.Context, k int64, eps, logDelta float64, maxPo
 	return perNode*float64(len(g.node)) + float64(k)*stepPrice(size, laws), nil
 }
 
-// Attack returns the loss that a concrete adaptive adversary ([Attack])
+// Attack returns the loss that a concrete adaptive adversary
 // reaches in k steps, accurate where Upper is.
 func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
 	p, c, err := a.prepare(ctx, k, eps, logDelta)

@@ -1,6 +1,6 @@
 // Package adaptive bounds many runs of a sampled Gaussian mechanism under substitution, by a
 // recursion over the places of all other records. The bound from above is a [Bound], and from below
-// an [Attack] that an adversary can carry out.
+// [Bound.Attack], which an adversary can carry out.
 //
 // The profile of one step bounds the worst place of the others at every ε at once, and composing it
 // pays for that in every step. The recursion asks what an adversary gains who places them anew

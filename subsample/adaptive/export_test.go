@@ -1,11 +1,18 @@
 package adaptive
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
+
+// Attack is the recursion from below.
+type Attack = attack
+
+// Run adds k steps.
+func (a *Attack) Run(ctx context.Context, k int) error { return a.run(ctx, int64(k)) }
 
 // Pessimistic is the recursion of Attack on upper laws, which lie above it,
 // rounded up or down.

@@ -3,6 +3,7 @@ package allocation
 // Poisson batches with a cap: Theorem 7 of docs/theory/allocation.md.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // rareOverflow is the largest probability of an overflow of which it hardly matters whether the
@@ -80,14 +82,13 @@ func (s Truncated) overflow(n int64) overflow {
 		b := float64(s.cap) / float64(n)
 		return overflow{tauLow: 1, tauHigh: 1, rateLow: xmath.Down(b, 1), rateHigh: xmath.Up(b, 1)}
 	}
-	tau, e := binomialTail(n-1, s.cap, s.rate)
-	above, f := binomialTail(n, s.cap+1, s.rate)
-	r := float64(s.cap) / float64(n) * above / tau
-	if !(tau > 0x1p-960) {
-		return overflow{tauLow: 0, tauHigh: 0x1p-959, rateLow: 0, rateHigh: s.rate} // relative errors fail where float64s are subnormal
+	tauLow, tauHigh := xmath.BinomialTail(s.cap, n-1, s.rate, 1-s.rate)
+	low, high := xmath.BinomialTail(s.cap+1, n, s.rate, 1-s.rate)
+	if !(tauLow > 0x1p-960) { // next to nothing is known of the rate
+		return overflow{tauHigh: max(tauHigh, 0x1p-959), rateHigh: s.rate}
 	}
-	e, f = e+4*u, e+f+8*u
-	return overflow{tauLow: tau * max(0, 1-e), tauHigh: min(1, tau*(1+e)), rateLow: r * max(0, 1-f), rateHigh: min(s.rate, r*(1+f))}
+	share := float64(s.cap) / float64(n)
+	return overflow{tauLow: tauLow, tauHigh: tauHigh, rateLow: xmath.Down(share*(low/tauHigh), 4), rateHigh: min(s.rate, xmath.Up(share*(high/tauLow), 4))}
 }
 
 // Apply returns one step of b under the scheme.
@@ -103,21 +104,6 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	sigma, ok := noiseOf(b)
 	if !ok {
 		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for capped batches; gaussian has", b.Name())
-	}
-	once, err := profiles.NewGaussian(sigma)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	twice, err := profiles.NewGaussian(sigma / 2)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	poisson := func(g profiles.Gaussian, rate float64) profiles.Profile {
-		p, err := subsample.PoissonProfile(g, rate)
-		if err != nil {
-			panic(err) // rates are clamped
-		}
-		return p
 	}
 	inner := r
 	if r == profiles.ZeroOut {
@@ -151,27 +137,26 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	for _, o := range at[1:] {
 		tauLow, tauHigh, survive = min(tauLow, o.tauLow), max(tauHigh, o.tauHigh), max(survive, o.rateHigh)
 	}
-	first, cut, all := poisson(once, s.rate), poisson(twice, survive), poisson(twice, s.rate)
+	single, double := profiles.AddRemove, profiles.AddRemove
 	switch r {
 	case profiles.Substitute:
-		if first, err = opposite(sigma, s.rate); err != nil {
-			return profiles.Bounds{}, err
-		}
+		single = profiles.Substitute
 	case profiles.ZeroOut:
-		if cut, err = opposite(sigma/2, survive); err != nil {
-			return profiles.Bounds{}, err
-		}
-		if all, err = opposite(sigma/2, s.rate); err != nil {
-			return profiles.Bounds{}, err
-		}
+		double = profiles.Substitute
+	}
+	first, err1 := sampled(sigma, s.rate, single)
+	cut, err2 := sampled(sigma/2, survive, double)
+	all, err3 := sampled(sigma/2, s.rate, double)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return profiles.Bounds{}, err
 	}
 	rest := max(0, xmath.Down(1-tauHigh, 1))
-	up := newMixture([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)})
+	var up profiles.Profile = copies.NewChoice([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)})
 	if tauHigh <= rareOverflow { // h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose
-		up = newMixture([]profiles.Profile{first, all}, []float64{rest, tauHigh})
+		up = copies.NewChoice([]profiles.Profile{first, all}, []float64{rest, tauHigh})
 	}
 	if r == profiles.Substitute {
-		up = reflected{up}
+		up = copies.Joined{Up: up, Down: up}
 	}
 	m := between(b.Name(), r, up, nil, false)
 	for d := range m.Directions {
@@ -180,11 +165,11 @@ func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	return m, nil
 }
 
-// opposite is the law above Poisson sampling of contributions ±1 in opposite directions. Where an empty place takes part in
-// the drawing as the record does, the record or its empty place replaces z₁ with probability q̄ after a cut: centres f(x) − f(z₁)
-// and −f(z₁), of norm at most 2, which Theorem 2 bounds by contributions ±2. That is a pair for every α, and so is Poisson
+// sampled is the law above Poisson sampling of Gaussian noise: under substitution that of contributions ±1 in opposite directions.
+// Where an empty place takes part in the drawing as the record does, the record or its empty place replaces z₁ with
+// probability q̄ after a cut: centres f(x) − f(z₁) and −f(z₁), of norm at most 2, which Theorem 2 bounds by contributions ±2. That is a pair for every α, and so is Poisson
 // sampling, so that their mixture is one.
-func opposite(sigma, rate float64) (profiles.Profile, error) {
+func sampled(sigma, rate float64, r profiles.Relation) (profiles.Profile, error) {
 	p, err := subsample.NewPoisson(rate)
 	if err != nil {
 		return nil, err
@@ -193,7 +178,7 @@ func opposite(sigma, rate float64) (profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.Apply(b, profiles.Substitute)
+	m, err := p.Apply(b, r)
 	return m.Directions[0].Upper, err
 }
 
@@ -203,49 +188,6 @@ func (s Truncated) reached(o overflow) float64 {
 		return s.rate
 	}
 	return max(0, (s.rate*(1-o.tauHigh)+o.tauLow*o.rateLow)*(1-8*u))
-}
-
-// binomialTail returns Pr[Bin(n, q) ≥ k] and a bound on its relative error, for 0 < q < 1: the
-// positive terms of the tail, from one that is computed.
-func binomialTail(n, k int64, q float64) (p, err float64) {
-	switch {
-	case k <= 0:
-		return 1, 0
-	case k > n:
-		return 0, 0
-	}
-	first, err := binomial(n, k, q)
-	odds := q / (1 - q)
-	sum, term := 1.0, 1.0
-	terms := 1.0
-	mode := int64(q * float64(n+1))
-	for j := k; j < n; j++ {
-		term *= float64(n-j) / float64(j+1) * odds
-		sum += term
-		terms++
-		// What is left is below a geometric series.
-		if r := float64(n-j) / float64(j+1) * odds; j > mode && r < 1 && term*r/(1-r) < 1e-17*sum {
-			break
-		}
-		if sum > 1e280 {
-			break // far below the mean: the tail is within 1e-280 of 1
-		}
-	}
-	if sum > 1e280 {
-		return 1, 1e-12
-	}
-	// odds have 3 u; each term is a product of ratios with 5 u; and terms are added.
-	err += 8*u*terms + 1e-16
-	if xmath.Log(first)+xmath.Log(sum) > -1e-12 {
-		return 1, err + 2e-12 // the truth is at least e^−1e-12 less err
-	}
-	return first * sum, err
-}
-
-// binomial returns Pr[Bin(n, q) = k] and a bound on its relative error.
-func binomial(n, k int64, q float64) (p, err float64) {
-	l, err := xmath.LogBinomial(k, n, q, 1-q)
-	return math.Exp(l), err + 4*u*(1+math.Abs(l)) // of the exponential, and its argument
 }
 
 // What a cap costs, and which one costs little: hints that steer nothing.

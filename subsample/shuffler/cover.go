@@ -31,7 +31,7 @@ type counts struct {
 }
 
 // newCounts returns Bin(n, p) up to so many standard deviations from its mean. A mass is a product of ratios of neighbours, from the mode on:
-// 4 u for each. Beyond a cut masses fall geometrically.
+// 4 u for each.
 func newCounts(n int64, p, q, width float64) counts {
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*q)
 	lo := max(0, int64(mean-width*(sd+1)))
@@ -52,21 +52,9 @@ func newCounts(n int64, p, q, width float64) counts {
 		c.tail[i] = c.tail[i+1] + c.mass[i]
 	}
 	c.err += u * float64(len(c.mass))
-	if hi < n {
-		if r := float64(n-hi) / float64(hi+1) * odds; r < 1 {
-			c.lost += c.mass[hi-lo] * r / (1 - r)
-		} else {
-			c.lost = 1
-		}
-	}
-	if lo > 0 {
-		if r := float64(lo) / float64(n-lo+1) / odds; r < 1 {
-			c.lost += c.mass[0] * r / (1 - r)
-		} else {
-			c.lost = 1
-		}
-	}
-	c.lost *= 1 + 2*c.err
+	_, above := xmath.BinomialTail(hi+1, n, p, q)
+	_, below := xmath.BinomialTail(n-lo+1, n, q, p)
+	c.lost = (above + below) * (1 + 4*u)
 	return c
 }
 

@@ -80,11 +80,11 @@ func (r Randomizer) Sample(value int, src rand.Source) (Message, error) {
 		if in := xmath.Down(s*e/(s*e+k-s), 4); random.Coin(src, in) {
 			m, size = append(m, value), size-1
 		}
-		for _, i := range chosen(r.k-1, size, rng) {
-			if i >= value {
+		for _, i := range random.Subset(rng, int64(r.k-1), int64(size)) {
+			if int(i) >= value {
 				i++
 			}
-			m = append(m, i)
+			m = append(m, int(i))
 		}
 		slices.Sort(m)
 		return m, nil
@@ -131,21 +131,6 @@ func (m Message) hash(value int) int {
 		}
 	}
 	return h
-}
-
-// chosen draws so many of n numbers, all sets alike (Floyd).
-func chosen(n, size int, rng *rand.Rand) []int {
-	in := map[int]bool{}
-	var out []int
-	for i := n - size; i < n; i++ {
-		v := rng.IntN(i + 1)
-		if in[v] {
-			v = i
-		}
-		in[v] = true
-		out = append(out, v)
-	}
-	return out
 }
 
 // supports reports whether a message counts for a value.

@@ -201,32 +201,22 @@ func joined(dx, x, t, d float64) float64 {
 // SelfReverse implements profiles.SelfReverser.
 func (p *GaussianWR) SelfReverse() bool { return true }
 
-func (p *GaussianWR) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+// Tails implements profiles.Profile.
+func (p *GaussianWR) Tails(eps, tol float64) profiles.Tails {
+	return Joined{aboveZero{p}, aboveZero{p}}.Tails(eps, tol)
+}
+
+// aboveZero has the tails above losses ε ≥ 0 alone.
+type aboveZero struct{ *GaussianWR }
+
+func (p aboveZero) Tails(eps, tol float64) (t profiles.Tails) {
+	t.P, t.Q, t.Err = p.up(eps, tol)
+	return t
+}
 
 func (p *GaussianWR) Support() profiles.Support {
 	rest := p.LogAbove[len(p.LogP)]
 	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: rest, LogQInf: rest, Atoms: []float64{0}, Spike: math.NaN()}
-}
-
-// reflected returns the tails of a self-reverse profile that is known for ε ≥ 0
-// and has its only atom at 0.
-func reflected(up func(eps, tol float64) (logP, logQ, err float64), eps, tol float64) profiles.Tails {
-	if eps >= 0 {
-		p, q, err := up(eps, tol)
-		t := profiles.Tails{P: p, Q: q, PC: xmath.Log1mExp(p), QC: xmath.Log1mExp(q), Err: err}
-		t.ErrC = otherSideErr(p, t.PC, err) + otherSideErr(q, t.QC, err)
-		return t
-	}
-	p, q, err := up(-eps, tol)
-	t := profiles.Tails{PC: q, QC: p, P: xmath.Log1mExp(q), Q: xmath.Log1mExp(p), ErrC: err}
-	t.Err = otherSideErr(p, t.Q, err) + otherSideErr(q, t.P, err)
-	return t
-}
-
-// otherSideErr bounds the error of log(1 − e^a) = c where a has error err; finite,
-// as c may be −Inf.
-func otherSideErr(a, c, err float64) float64 {
-	return 4*xmath.U*(1+xmath.FiniteAbs(c)) + min(1e300, 2*relative(rise(err)*math.Exp(min(a-c, 100))))
 }
 
 // Proof (docs/theory/subsampling.md §4): the minimum over the shares.

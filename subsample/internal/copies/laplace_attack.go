@@ -142,22 +142,3 @@ func (p *LaplaceAttack) Support() profiles.Support {
 
 // Knots returns the outputs between which the loss is one exponential.
 func (p *LaplaceAttack) Knots() []float64 { return p.knot[:p.last+1] }
-
-// rise is the relative error e^err − 1 of a number whose logarithm has error err.
-func rise(err float64) float64 {
-	if err < 1 {
-		return err * (1 + err)
-	}
-	return math.Expm1(err)
-}
-
-// relative is the error of the logarithm of a number with the relative error x.
-func relative(x float64) float64 {
-	switch {
-	case x < 0.5:
-		return x * (1 + x)
-	case x < 1:
-		return -math.Log1p(-x)
-	}
-	return math.Inf(1)
-}

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Multiplicity is the law of U, how often one given record appears in the
+// A Law is the law of U, how often one given record appears in the
 // final subsample.
 type Law struct {
 	// LogP[u] is log Pr[U = u].
@@ -59,17 +59,10 @@ func NewLaw(logP, errs []float64, logLast, eta, logNone float64) Law {
 }
 
 // Mean returns E[U] of the table.
-func (l Law) Mean() float64 { return l.moment(func(u float64) float64 { return u }) }
-
-// FactorialMoment2 returns E[U(U−1)] of the table.
-func (l Law) FactorialMoment2() float64 {
-	return l.moment(func(u float64) float64 { return u * (u - 1) })
-}
-
-func (l Law) moment(f func(float64) float64) float64 {
+func (l Law) Mean() float64 {
 	var s xmath.Sum
 	for u, p := range l.LogP {
-		s.Add(f(float64(u)) * math.Exp(p))
+		s.Add(float64(u) * math.Exp(p))
 	}
 	return s.Value()
 }
@@ -105,15 +98,7 @@ func WithReplacement(population, batch int64) Law {
 // from it.
 func MustOW(population, subset, batch int64) Law {
 	n, b := float64(population), float64(subset)
-	inner := Binomial(batch, 1/b, (b-1)/b)
-	rate, rest := xmath.Log(b/n), xmath.Log((n-b)/n)
-	for u := range inner.LogP {
-		inner.LogP[u] += rate
-		inner.Err[u] += xmath.U * (4 + 4*math.Abs(rate) + xmath.FiniteAbs(inner.LogP[u]))
-	}
-	inner.LogP[0] = xmath.LogAdd(inner.LogP[0], rest)
-	last := inner.LogAbove[len(inner.LogP)] + rate
-	return NewLaw(inner.LogP, inner.Err, last, b/n*inner.Eta, inner.LogP[0])
+	return staged([]float64{xmath.Log((n - b) / n), xmath.Log(b / n)}, []float64{4 * xmath.U, 4 * xmath.U}, math.Inf(-1), subset, batch)
 }
 
 // wholeTable is the most records whose law has no end before its last entry.
@@ -186,6 +171,11 @@ func Drawn(subset, batch int64, j int) Law {
 // of the first.
 func MustWW(population, subset, batch int64) Law {
 	pi, pErr, rest := Slots(population, subset)
+	return staged(pi, pErr, rest, subset, batch)
+}
+
+// staged mixes the second stage over the number of slots of the first that hold the record.
+func staged(pi, pErr []float64, rest float64, subset, batch int64) Law {
 	var logP, errs []float64
 	var eta xmath.Sum
 	last := rest

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -82,15 +83,132 @@ func (m *publicChoice) Support() profiles.Support {
 		s.LogQInf = xmath.LogAdd(s.LogQInf, m.logW[u]+b.LogQInf)
 		s.LossErr = max(s.LossErr, b.LossErr)
 		s.Atoms = append(s.Atoms, b.Atoms...)
+		if math.IsNaN(s.Spike) {
+			s.Spike = b.Spike
+		}
 	}
 	s.Atoms = distinct(s.Atoms)
 	return s
+}
+
+// A Choice is a public choice of few profiles, whose transforms and profiles add up as their tails do.
+type Choice struct {
+	publicChoice
+	weights []float64
+}
+
+// NewChoice returns the choice of one of several pairs without infinite losses, with weights of which the first is 1 less the others.
+func NewChoice(items []profiles.Profile, weights []float64) *Choice {
+	m := &Choice{}
+	for i, w := range weights {
+		if w > 0 {
+			m.weights = append(m.weights, w)
+			m.items, m.logW, m.err = append(m.items, items[i]), append(m.logW, xmath.Log(w)), append(m.err, 4*xmath.U*(2+math.Abs(xmath.Log(w))))
+		}
+	}
+	m.setRest(math.Inf(-1))
+	return m
+}
+
+// LogDelta implements profiles.LogDeltaer.
+func (c *Choice) LogDelta(eps float64) (logDelta, err float64) {
+	sum := newLogSum()
+	for i, p := range c.items {
+		d, e := profiles.LogDelta(p, eps)
+		if math.IsInf(e, 1) {
+			return d, e
+		}
+		sum.add(c.logW[i]+d, e+c.err[i])
+	}
+	return sum.value(len(c.items))
+}
+
+// Transform implements profiles.Transformer.
+func (c *Choice) Transform() profiles.Transform {
+	var of []transform.Transform
+	for _, p := range c.items {
+		of = append(of, profiles.TransformOf(p))
+	}
+	return transform.NewUnion(c.weights, of)
 }
 
 // distinct sorts xs and drops repetitions.
 func distinct(xs []float64) []float64 {
 	slices.Sort(xs)
 	return slices.Compact(xs)
+}
+
+// Joined has the tails of Up above ε = 0, and of the reverse of Down below; what is left is an
+// atom at 0. Both halves have the same δ(0), and are the largest of the profiles of some
+// pairs, so that together they are convex.
+type Joined struct{ Up, Down profiles.Profile }
+
+// SelfReverse implements profiles.SelfReverser.
+func (j Joined) SelfReverse() bool { return profiles.Equal(j.Up, j.Down) }
+
+// Cost implements profiles.Costly.
+func (j Joined) Cost() float64 { return max(profiles.Cost(j.Up), profiles.Cost(j.Down)) }
+
+// Tails implements profiles.Profile.
+func (j Joined) Tails(eps, tol float64) profiles.Tails {
+	if eps >= 0 {
+		t := j.Up.Tails(eps, tol)
+		// Below ε lie the atom at 0 and the other half: complements, not the
+		// half's own tails.
+		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
+		t.ErrC = 4*xmath.U + max(xmath.ComplementErr(t.P, t.PC, t.Err), xmath.ComplementErr(t.Q, t.QC, t.Err))
+		return t
+	}
+	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the half's.
+	t := j.Down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
+	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
+	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
+	r.Err = 4*xmath.U + max(xmath.ComplementErr(r.PC, r.P, r.ErrC), xmath.ComplementErr(r.QC, r.Q, r.ErrC))
+	return r
+}
+
+// LogDelta implements profiles.LogDeltaer: h(α) = 1 − α + αh(1/α) left of 1.
+func (j Joined) LogDelta(eps float64) (logDelta, err float64) {
+	if eps >= 0 {
+		return profiles.LogDelta(j.Up, eps)
+	}
+	d, err := profiles.LogDelta(j.Down, -eps)
+	if math.IsInf(err, 1) {
+		return d, err
+	}
+	v := min(0, xmath.LogAdd(xmath.Log1mExp(eps), eps+d))
+	return v, err + 8*xmath.U*(1+math.Abs(eps)+math.Abs(v)+math.Abs(xmath.Finite(d)))
+}
+
+// LogTailDifference implements profiles.TailDifferencer.
+func (j Joined) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+	half, at := j.Up, eps
+	if eps < 0 {
+		half, at, tol = j.Down, math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps)
+	}
+	if d, ok := half.(profiles.TailDifferencer); ok {
+		return d.LogTailDifference(at, tol)
+	}
+	return 0, math.Inf(1)
+}
+
+// Support implements profiles.Profile.
+func (j Joined) Support() profiles.Support {
+	u, d := j.Up.Support(), j.Down.Support()
+	s := profiles.Support{Min: min(-d.Max, 0), Max: max(u.Max, 0), LogPInf: u.LogPInf, LogQInf: d.LogPInf,
+		Spike: math.NaN(), LossErr: max(u.LossErr, d.LossErr)}
+	for i := len(d.Atoms) - 1; i >= 0; i-- {
+		if a := -d.Atoms[i]; a < 0 {
+			s.Atoms = append(s.Atoms, a)
+		}
+	}
+	s.Atoms = append(s.Atoms, 0)
+	for _, a := range u.Atoms {
+		if a > 0 {
+			s.Atoms = append(s.Atoms, a)
+		}
+	}
+	return s
 }
 
 // What a table of copies leaves out, given away: the upper profile that goes with a pair

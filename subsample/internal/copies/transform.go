@@ -21,60 +21,49 @@ const maxWhole = 64
 // Transform implements profiles.Transformer; nil for a table beyond maxCopies. What is left
 // out of the table, below e^−790, is moved to u = 0 as the tails do: it changes δ by less
 // than e^−790 a run, below the rounding of every δ in [1e-300, 1] after 1e12 runs.
-func (p *GaussianAttack) Transform() profiles.Transform {
-	if p.Last() > maxCopies {
-		return nil
-	}
-	return p.mixture(p.Last(), 0, false)
-}
+func (p *GaussianAttack) Transform() profiles.Transform { return p.whole(false) }
 
 // TransformsWithin implements profiles.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
 // most mass: P = (1−m)·P' + m·R with at most k copies in P'. Above, R gives everything
-// away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table.
+// away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table. The loss
+// is L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
 func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
-	k, m := p.cut(mass)
-	if p.RealZeros && p.Last() <= maxWhole {
-		k, m = p.Last(), 0
+	return p.within(mass, false, transform.NewGivenAway)
+}
+
+// Transform implements profiles.Transformer; see GaussianAttack.
+func (p *GaussianOpposite) Transform() profiles.Transform { return p.whole(true) }
+
+// TransformsWithin implements profiles.NearlyTransformer, as for GaussianAttack: above, what
+// is beyond k copies gives everything away on both sides, (1−m)·P' + m·R against (1−m)·Q' +
+// m·R'; below, it is moved to u = 0 on both. L = log P'/Q': M(z) = (1−m)·M'(z).
+func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
+	return p.within(mass, true, transform.NewBothGivenAway)
+}
+
+func (c *shifts) whole(mirrored bool) profiles.Transform {
+	if c.Last() > maxCopies {
+		return nil
+	}
+	return c.mixture(c.Last(), 0, mirrored)
+}
+
+func (c *shifts) within(mass float64, mirrored bool, givenAway func(profiles.Transform, float64) profiles.Transform) (upper, lower profiles.Transform) {
+	k, m := c.cut(mass)
+	if c.RealZeros && c.Last() <= maxWhole {
+		k, m = c.Last(), 0
 	}
 	if m == 0 && k <= maxWhole {
-		t := p.mixture(k, 0, false)
+		t := c.mixture(k, 0, mirrored)
 		return t, t
 	}
 	// An error e of what is above k, relative, is one of m·e/p_0 in the weight of no copy. With
 	// this limit, and the m below 1e-13 that sums ask for, any e below 1e-7 is less than the
 	// roundings counted there.
-	if p.LogNone < xmath.Log(1e-4) {
+	if c.LogNone < xmath.Log(1e-4) {
 		return nil, nil
 	}
-	// L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
-	return transform.NewGivenAway(p.mixture(k, m, false), m), p.mixture(k, 0, false)
-}
-
-// Transform implements profiles.Transformer; see GaussianAttack.
-func (p *GaussianOpposite) Transform() profiles.Transform {
-	if p.Last() > maxCopies {
-		return nil
-	}
-	return p.mixture(p.Last(), 0, true)
-}
-
-// TransformsWithin implements profiles.NearlyTransformer, as for GaussianAttack: above, what
-// is beyond k copies gives everything away on both sides, (1−m)·P' + m·R against (1−m)·Q' +
-// m·R'; below, it is moved to u = 0 on both.
-func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
-	k, m := p.cut(mass)
-	if p.RealZeros && p.Last() <= maxWhole {
-		k, m = p.Last(), 0
-	}
-	if m == 0 && k <= maxWhole {
-		t := p.mixture(k, 0, true)
-		return t, t
-	}
-	if p.LogNone < xmath.Log(1e-4) { // see GaussianAttack
-		return nil, nil
-	}
-	// L = log P'/Q': M(z) = (1−m)·M'(z).
-	return transform.NewBothGivenAway(p.mixture(k, m, true), m), p.mixture(k, 0, true)
+	return givenAway(c.mixture(k, m, mirrored), m), c.mixture(k, 0, mirrored)
 }
 
 // cut returns the least k with Pr[U > k] ≤ mass, and that probability, rounded up.

@@ -8,14 +8,14 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// TestReflectedErrors: the other sides 1 − e^p and 1 − e^q of tails with an error are off by at most what is said, also
+// TestJoinedErrors: the other sides 1 − e^p and 1 − e^q of tails with an error are off by at most what is said, also
 // where one of the two tails is next to 1 and the other is not, either way round.
-func TestReflectedErrors(t *testing.T) {
+func TestJoinedErrors(t *testing.T) {
 	const err = 1e-12
 	for _, c := range [][2]float64{{math.Log(0.5), -1e-9}, {-1e-9, math.Log(0.5)}, {-3, -30}, {-1e-6, -2e-6}} {
-		up := func(_, _ float64) (p, q, e float64) { return c[0], c[1], err }
+		up := fixed{profiles.Tails{P: c[0], Q: c[1], Err: err}}
 		for _, eps := range []float64{1, -1} {
-			x := reflected(up, eps, 0)
+			x := Joined{up, up}.Tails(eps, 0)
 			// The errors of both sides of P, and of Q.
 			gotP, gotQ, said := x.PC, x.QC, x.ErrC
 			if eps < 0 {
