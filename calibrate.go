@@ -5,7 +5,6 @@ package accountant
 // no plans, is package internal/calibrate.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +186,7 @@ func newSearch(k *parameter, p *Plan, g Goal, opts []Option) *search {
 	if !s.fixed && hasLaws(p.Steps) {
 		final = lawsAccuracy
 	}
-	goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: final, Fixed: s.fixed, MaxPoints: s.maxPoints}
+	goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: final, Fixed: s.fixed}
 	s.Search = calibrate.New(k.Parameter, goal, s.ask)
 	return s
 }
@@ -205,7 +204,7 @@ func probe(p *calibrate.Probe) *Probe {
 }
 
 // ask evaluates at a value of the parameter.
-func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
+func (s *search) ask(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
 	if _, left := parallel.Work(ctx); context.Cause(ctx) == fourier.ErrTimeLimit {
 		s.early = fourier.ErrTimeLimit
 	} else if left <= 0 {
@@ -214,18 +213,18 @@ func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (cali
 	if s.early != nil {
 		return calibrate.Answer{}, s.early
 	}
-	return s.evaluate(ctx, x, accuracy, points)
+	return s.evaluate(ctx, x, accuracy)
 }
 
 // evaluate asks, whatever is left.
-func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
+func (s *search) evaluate(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
 	s.evals++
 	progress(s.asks, s.evals, 0)
 	plan, err := s.k.build(x)
 	if err != nil {
 		return calibrate.Answer{}, err
 	}
-	iv, err := s.answer(ctx, plan, accuracy, points)
+	iv, err := s.answer(ctx, plan, accuracy)
 	if err != nil {
 		if ctx.Err() == nil || context.Cause(ctx) == fourier.ErrTimeLimit {
 			err = &calibrate.OutOfReach{Err: err}
@@ -248,7 +247,7 @@ func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) 
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	a := calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Points: iv.Points, Full: iv}
+	a := calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Full: iv}
 	s.see(calibrate.Probe{Value: x, Answer: a})
 	return a, nil
 }
@@ -273,19 +272,19 @@ func notFound(limit error) error {
 // settle makes what was seen the answer of a search that a limit has ended.
 func (s *search) settle(ctx context.Context) error {
 	if s.met == nil {
-		_, err := s.k.Look(lastLooks, func(x float64) (bool, error) {
-			if context.Cause(ctx) == fourier.ErrTimeLimit {
-				return false, notFound(s.early)
+		looks := 0
+		goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: calibrate.CoarseAccuracy, Fixed: true}
+		err := calibrate.New(s.k.Parameter, goal, func(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
+			if looks++; looks > lastLooks || context.Cause(ctx) == fourier.ErrTimeLimit {
+				return calibrate.Answer{}, notFound(s.early)
 			}
-			a, err := s.evaluate(ctx, x, calibrate.CoarseAccuracy, s.maxPoints)
-			var far *calibrate.OutOfReach
-			if errors.As(err, &far) {
-				return false, nil
-			}
-			return err == nil && a.Upper <= s.budget, err
-		})
+			return s.evaluate(ctx, x, accuracy)
+		}).Run(ctx)
+		if s.met == nil && errors.As(err, new(*calibrate.Infeasible)) {
+			return notFound(s.early)
+		}
 		if s.met == nil {
-			return cmp.Or(err, notFound(s.early))
+			return err
 		}
 	}
 	s.Meets, s.Fails = s.met, nil
@@ -299,10 +298,10 @@ func (s *search) settle(ctx context.Context) error {
 	return nil
 }
 
-func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
+func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64) (Interval, error) {
 	var own float64
 	a := plan.Accountant(append(slices.Clone(s.opts), func(o *settings) {
-		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
+		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, s.maxPoints
 		_, left := parallel.Work(ctx)
 		own = min(o.work()/evaluationShare, max(left, o.work()/lookShare))
 		o.Work, o.quiet = own, true
@@ -329,7 +328,7 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 		return fmt.Sprintf("%s ≥ %s at %s, more than %v", name, digits(iv.Lower), at, s.budget)
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.answer(ctx, s.p.with(rest), restAccuracy, s.maxPoints)
+		iv, err := s.answer(ctx, s.p.with(rest), restAccuracy)
 		if err == nil && iv.Lower > s.budget {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}
