@@ -147,8 +147,7 @@ type search struct {
 	bests  bests   // that all evaluations share
 	// maxPoints bounds the transforms.
 	maxPoints int
-	early     error            // the limit that ended the search, nil before
-	met, over *calibrate.Probe // the least and the most private values seen on either side of the budget
+	early     error // the limit that ended the search, nil before
 }
 
 const (
@@ -247,21 +246,7 @@ func (s *search) evaluate(ctx context.Context, x, accuracy float64) (calibrate.A
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	a := calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Full: iv}
-	s.see(calibrate.Probe{Value: x, Answer: a})
-	return a, nil
-}
-
-// see remembers a value if it is the least private one that meets the budget, or the most private one that is not found to.
-func (s *search) see(p calibrate.Probe) {
-	side := &s.over
-	further := -s.k.Safer // more private: towards the other side
-	if p.Upper <= s.budget {
-		side, further = &s.met, s.k.Safer
-	}
-	if *side == nil || (p.Value-(*side).Value)*further < 0 {
-		*side = &p
-	}
+	return calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Full: iv}, nil
 }
 
 // notFound is the error of a search that a limit has ended with nothing that meets the budget.
@@ -271,25 +256,20 @@ func notFound(limit error) error {
 
 // settle makes what was seen the answer of a search that a limit has ended.
 func (s *search) settle(ctx context.Context) error {
-	if s.met == nil {
+	if s.Meets == nil {
 		looks := 0
 		goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: calibrate.CoarseAccuracy, Fixed: true}
-		err := calibrate.New(s.k.Parameter, goal, func(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
+		s.Search = calibrate.New(s.k.Parameter, goal, func(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
 			if looks++; looks > lastLooks || context.Cause(ctx) == fourier.ErrTimeLimit {
 				return calibrate.Answer{}, notFound(s.early)
 			}
 			return s.evaluate(ctx, x, accuracy)
-		}).Run(ctx)
-		if s.met == nil && errors.As(err, new(*calibrate.Infeasible)) {
+		})
+		if err := s.Run(ctx); s.Meets == nil && errors.As(err, new(*calibrate.Infeasible)) {
 			return notFound(s.early)
-		}
-		if s.met == nil {
+		} else if s.Meets == nil {
 			return err
 		}
-	}
-	s.Meets, s.Fails = s.met, nil
-	if s.over != nil && (s.met.Value-s.over.Value)*s.k.Safer > 0 {
-		s.Fails = s.over
 	}
 	if iv, ok := s.Meets.Full.(Interval); ok {
 		iv.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", s.early)}
