@@ -15,6 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/calibrate"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A Probe is what is certified at one value of the quantity: ε at the budget's
@@ -159,7 +160,9 @@ const (
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
 	lastLooks         = 16
-	lookShare         = 64 // of the work goes to each of those where none is left
+	lookShare         = 64  // of the work goes to each of those where none is left
+	lastWork          = 1e7 // beyond which they take no more
+	perAtom           = 10  // of a table, measured
 )
 
 func newSearch(k *parameter, p *Plan, g Goal, opts []Option) *search {
@@ -260,7 +263,8 @@ func (s *search) settle(ctx context.Context) error {
 		looks := 0
 		goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: calibrate.CoarseAccuracy, Fixed: true}
 		s.Search = calibrate.New(s.k.Parameter, goal, func(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
-			if looks++; looks > lastLooks || context.Cause(ctx) == fourier.ErrTimeLimit {
+			_, left := parallel.Work(ctx)
+			if looks++; looks > lastLooks || left < -max(s.asks.work(), lastWork) || context.Cause(ctx) == fourier.ErrTimeLimit {
 				return calibrate.Answer{}, notFound(s.early)
 			}
 			return s.evaluate(ctx, x, accuracy)
@@ -286,10 +290,16 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64) (Inte
 		own = min(o.work()/evaluationShare, max(left, o.work()/lookShare))
 		o.Work, o.quiet = own, true
 	})...)
+	all := ctx
 	ctx = parallel.WithWork(ctx, own)
 	a.bests = &s.bests
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err
+	}
+	for _, r := range a.added {
+		if d, ok := r.m.Directions[0].Upper.(*profiles.Discrete); ok { // a table that is made anew for each value
+			parallel.Spend(all, perAtom*float64(len(d.Atoms())))
+		}
 	}
 	switch s.asked {
 	case askedDelta:
