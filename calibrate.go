@@ -5,7 +5,6 @@ package accountant
 // no plans, is package internal/calibrate.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/calibrate"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A Probe is what is certified at one value of the quantity: ε at the budget's
@@ -148,8 +148,7 @@ type search struct {
 	bests  bests   // that all evaluations share
 	// maxPoints bounds the transforms.
 	maxPoints int
-	early     error            // the limit that ended the search, nil before
-	met, over *calibrate.Probe // the least and the most private values seen on either side of the budget
+	early     error // the limit that ended the search, nil before
 }
 
 const (
@@ -161,7 +160,9 @@ const (
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
 	lastLooks         = 16
-	lookShare         = 64 // of the work goes to each of those where none is left
+	lookShare         = 64  // of the work goes to each of those where none is left
+	lastWork          = 1e7 // beyond which they take no more
+	perAtom           = 10  // of a table, measured
 )
 
 func newSearch(k *parameter, p *Plan, g Goal, opts []Option) *search {
@@ -187,7 +188,7 @@ func newSearch(k *parameter, p *Plan, g Goal, opts []Option) *search {
 	if !s.fixed && hasLaws(p.Steps) {
 		final = lawsAccuracy
 	}
-	goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: final, Fixed: s.fixed, MaxPoints: s.maxPoints}
+	goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: final, Fixed: s.fixed}
 	s.Search = calibrate.New(k.Parameter, goal, s.ask)
 	return s
 }
@@ -205,7 +206,7 @@ func probe(p *calibrate.Probe) *Probe {
 }
 
 // ask evaluates at a value of the parameter.
-func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
+func (s *search) ask(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
 	if _, left := parallel.Work(ctx); context.Cause(ctx) == fourier.ErrTimeLimit {
 		s.early = fourier.ErrTimeLimit
 	} else if left <= 0 {
@@ -214,18 +215,18 @@ func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (cali
 	if s.early != nil {
 		return calibrate.Answer{}, s.early
 	}
-	return s.evaluate(ctx, x, accuracy, points)
+	return s.evaluate(ctx, x, accuracy)
 }
 
 // evaluate asks, whatever is left.
-func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
+func (s *search) evaluate(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
 	s.evals++
 	progress(s.asks, s.evals, 0)
 	plan, err := s.k.build(x)
 	if err != nil {
 		return calibrate.Answer{}, err
 	}
-	iv, err := s.answer(ctx, plan, accuracy, points)
+	iv, err := s.answer(ctx, plan, accuracy)
 	if err != nil {
 		if ctx.Err() == nil || context.Cause(ctx) == fourier.ErrTimeLimit {
 			err = &calibrate.OutOfReach{Err: err}
@@ -248,21 +249,7 @@ func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) 
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	a := calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Points: iv.Points, Full: iv}
-	s.see(calibrate.Probe{Value: x, Answer: a})
-	return a, nil
-}
-
-// see remembers a value if it is the least private one that meets the budget, or the most private one that is not found to.
-func (s *search) see(p calibrate.Probe) {
-	side := &s.over
-	further := -s.k.Safer // more private: towards the other side
-	if p.Upper <= s.budget {
-		side, further = &s.met, s.k.Safer
-	}
-	if *side == nil || (p.Value-(*side).Value)*further < 0 {
-		*side = &p
-	}
+	return calibrate.Answer{Range: iv.Range, Proved: lo, Width: width, Full: iv}, nil
 }
 
 // notFound is the error of a search that a limit has ended with nothing that meets the budget.
@@ -272,25 +259,21 @@ func notFound(limit error) error {
 
 // settle makes what was seen the answer of a search that a limit has ended.
 func (s *search) settle(ctx context.Context) error {
-	if s.met == nil {
-		_, err := s.k.Look(lastLooks, func(x float64) (bool, error) {
-			if context.Cause(ctx) == fourier.ErrTimeLimit {
-				return false, notFound(s.early)
+	if s.Meets == nil {
+		looks := 0
+		goal := calibrate.Goal{Budget: s.budget, Probability: s.asked != askedEpsilon, Accuracy: calibrate.CoarseAccuracy, Fixed: true}
+		s.Search = calibrate.New(s.k.Parameter, goal, func(ctx context.Context, x, accuracy float64) (calibrate.Answer, error) {
+			_, left := parallel.Work(ctx)
+			if looks++; looks > lastLooks || left < -max(s.asks.work(), lastWork) || context.Cause(ctx) == fourier.ErrTimeLimit {
+				return calibrate.Answer{}, notFound(s.early)
 			}
-			a, err := s.evaluate(ctx, x, calibrate.CoarseAccuracy, s.maxPoints)
-			var far *calibrate.OutOfReach
-			if errors.As(err, &far) {
-				return false, nil
-			}
-			return err == nil && a.Upper <= s.budget, err
+			return s.evaluate(ctx, x, accuracy)
 		})
-		if s.met == nil {
-			return cmp.Or(err, notFound(s.early))
+		if err := s.Run(ctx); s.Meets == nil && errors.As(err, new(*calibrate.Infeasible)) {
+			return notFound(s.early)
+		} else if s.Meets == nil {
+			return err
 		}
-	}
-	s.Meets, s.Fails = s.met, nil
-	if s.over != nil && (s.met.Value-s.over.Value)*s.k.Safer > 0 {
-		s.Fails = s.over
 	}
 	if iv, ok := s.Meets.Full.(Interval); ok {
 		iv.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", s.early)}
@@ -299,18 +282,24 @@ func (s *search) settle(ctx context.Context) error {
 	return nil
 }
 
-func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
+func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64) (Interval, error) {
 	var own float64
 	a := plan.Accountant(append(slices.Clone(s.opts), func(o *settings) {
-		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
+		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, s.maxPoints
 		_, left := parallel.Work(ctx)
 		own = min(o.work()/evaluationShare, max(left, o.work()/lookShare))
 		o.Work, o.quiet = own, true
 	})...)
+	all := ctx
 	ctx = parallel.WithWork(ctx, own)
 	a.bests = &s.bests
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err
+	}
+	for _, r := range a.added {
+		if d, ok := r.m.Directions[0].Upper.(*profiles.Discrete); ok { // a table that is made anew for each value
+			parallel.Spend(all, perAtom*float64(len(d.Atoms())))
+		}
 	}
 	switch s.asked {
 	case askedDelta:
@@ -329,7 +318,7 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 		return fmt.Sprintf("%s ≥ %s at %s, more than %v", name, digits(iv.Lower), at, s.budget)
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.answer(ctx, s.p.with(rest), restAccuracy, s.maxPoints)
+		iv, err := s.answer(ctx, s.p.with(rest), restAccuracy)
 		if err == nil && iv.Lower > s.budget {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}

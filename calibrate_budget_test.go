@@ -57,6 +57,24 @@ func TestCalibrateWithin(t *testing.T) {
 	}
 }
 
+// TestCalibrateCountsTables: tables that are made anew for every value are work, so that a search for which they are too much ends.
+func TestCalibrateCountsTables(t *testing.T) {
+	p := &Plan{Neighbors: AddRemove}
+	for i := range 20 {
+		m, err := profiles.NewDiscreteGaussianMechanism(300+float64(i), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Steps = append(p.Steps, Step{Mechanism: m, Count: 100_000})
+	}
+	ctx := parallel.WithWork(t.Context(), math.Inf(1))
+	_, err := Calibrate(ctx, p, Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}, WithWorkLimit(1e4))
+	spent, _ := parallel.Work(ctx)
+	if !errors.Is(err, parallel.ErrWork) || spent > 1e8 {
+		t.Errorf("error %v after %v", err, spent)
+	}
+}
+
 // fixedWork is what a step takes of an evaluation whatever the limit is: the least of its laws (meter.leastVertices).
 const fixedWork = 2.5e5
 

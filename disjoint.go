@@ -371,43 +371,6 @@ func (a *Accountant) tradeOffOfWays(ctx context.Context, alphas []float64) ([]Tr
 	return out, nil
 }
 
-// riskOfWays is Risk where there are ways.
-func (a *Accountant) riskOfWays(ctx context.Context, falsePositives, priors []float64) (Risk, error) {
-	all, err := askWays(a, func(w *Accountant) (Risk, error) { return w.Risk(ctx, falsePositives, priors) })
-	if err != nil {
-		return Risk{}, err
-	}
-	worst := func(value func(r Risk) RiskValue) RiskValue {
-		var out RiskValue
-		var ranges []Range
-		for j := range a.ways {
-			v := value(all[j])
-			if j == 0 || v.Upper > out.Upper {
-				out = v
-			}
-			ranges = append(ranges, v.Range)
-		}
-		var together *Range
-		if a.together != nil {
-			out = value(all[len(a.ways)])
-			together = &out.Range
-		}
-		out.Range = worstRange(ranges, together, false)
-		return out
-	}
-	out := Risk{Advantage: worst(func(r Risk) RiskValue { return r.Advantage }), TheoryGap: a.together != nil}
-	for _, r := range all {
-		out.TheoryGap = out.TheoryGap || r.TheoryGap
-	}
-	for i := range falsePositives {
-		out.TruePositive = append(out.TruePositive, worst(func(r Risk) RiskValue { return r.TruePositive[i] }))
-	}
-	for i := range priors {
-		out.Bayes = append(out.Bayes, worst(func(r Risk) RiskValue { return r.Bayes[i] }))
-	}
-	return out, nil
-}
-
 // muOfWays is gaussianMu where there are ways.
 func (a *Accountant) muOfWays() (Range, bool) {
 	var ranges []Range

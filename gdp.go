@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/calibrate"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/mu"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -206,9 +207,6 @@ type GDPCalibration struct {
 	Early bool
 }
 
-// gdpLooks bounds how many values CalibrateGDP tries.
-const gdpLooks = 80
-
 // CalibrateGDP turns one quantity of a plan, as Calibrate does, until the upper end of its
 // μ at a tolerance (see Accountant.GDP) is at most the budget; g's Epsilon and Delta are not used.
 // That the value meets the budget is proved; that it is extreme, to 1e-6 or to the next
@@ -229,55 +227,47 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 	if err != nil {
 		return nil, err
 	}
-	var best *GDPCalibration
 	work := defaults(opts...).work()
 	ctx = parallel.WithWork(ctx, work)
-	meets := func(x float64) (bool, error) {
+	s := calibrate.New(k.Parameter, calibrate.Goal{Budget: budget, Fixed: true}, func(ctx context.Context, x, _ float64) (answer calibrate.Answer, err error) {
 		plan, err := k.build(x)
 		if err != nil {
-			return false, err
+			return answer, err
 		}
 		_, left := parallel.Work(ctx)
 		if left <= 0 {
-			return false, parallel.ErrWork
+			return answer, parallel.ErrWork
 		}
 		a := p.Accountant(append(slices.Clone(opts), WithWorkLimit(max(left, work/lookShare)))...)
 		if err := a.AddPlan(ctx, plan); err != nil {
-			return false, err
+			return answer, err
 		}
 		found, err := a.GDP(ctx, tolerance)
-		switch {
-		case ctx.Err() != nil:
-			return false, ctx.Err()
-		case errors.Is(err, mu.ErrNone), errors.Is(err, mu.ErrUnproved):
-			return false, nil
-		case err != nil:
-			return false, err
-		case !(found.Mu.Upper <= budget):
-			return false, nil
+		if err == nil || ctx.Err() != nil {
+			answer = calibrate.Answer{Range: found.Mu, Proved: found.Mu.Lower, Full: &GDPCalibration{Value: x, Plan: plan, Settings: k.settings(x), Meets: found}}
+			return answer, ctx.Err()
 		}
-		best = &GDPCalibration{Value: x, Plan: plan, Settings: k.settings(x), Meets: found}
-		return true, nil
-	}
-	in, err := k.Look(gdpLooks, meets)
-	if errors.Is(err, parallel.ErrWork) {
-		if best == nil {
-			return nil, notFound(err)
+		if errors.Is(err, mu.ErrNone) || errors.Is(err, mu.ErrUnproved) {
+			answer.Range, err = Range{Estimate: math.Inf(1), Upper: math.Inf(1)}, nil
 		}
-		best.Early = true
-		best.Meets.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", parallel.ErrWork)}
-		return best, nil
-	}
-	if err != nil || best == nil {
-		if err == nil {
-			err = fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, budget, tolerance)
-		}
+		return answer, err
+	})
+	err = s.Run(ctx)
+	early := errors.Is(err, parallel.ErrWork)
+	var none *calibrate.Infeasible
+	switch {
+	case errors.As(err, &none):
+		return nil, fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, budget, tolerance)
+	case early && s.Meets == nil:
+		return nil, notFound(err)
+	case err != nil && !early:
 		return nil, err
 	}
-	if best.Value != in { // the value is always the last that was looked at and met it
-		_, err = meets(in)
+	best := s.Meets.Full.(*GDPCalibration)
+	if best.Early = early; early {
+		best.Meets.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", parallel.ErrWork)}
 	}
-	return best, err
+	return best, nil
 }
 
 // MuOfZCDP returns the μ of the Gaussian noise that is ρ-zero-concentrated differentially

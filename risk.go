@@ -79,23 +79,32 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	}
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	var t *total
+	var tests []TradeOffPoint
+	var err error
 	if a.ways != nil {
-		return a.riskOfWays(ctx, falsePositives, priors)
+		tests, err = a.tradeOffOfWays(ctx, falsePositives)
+	} else if t, err = a.total(ctx, spread(falsePositives, priors), fineDelta); err == nil {
+		a.expectMany()
+		tests, err = t.tradeOff(ctx, falsePositives)
 	}
-	t, err := a.total(ctx, spread(falsePositives, priors), fineDelta)
 	if err != nil {
 		return Risk{}, err
 	}
-	a.expectMany()
-	tests, err := t.tradeOff(ctx, falsePositives)
-	if err != nil {
-		return Risk{}, err
+	var out Risk
+	delta := func(eps float64) (iv Interval, err error) {
+		if t != nil {
+			iv, err = t.delta(ctx, eps)
+		} else {
+			iv, err = a.delta(ctx, eps)
+		}
+		out.TheoryGap = out.TheoryGap || iv.Gap != nil
+		return iv, err
 	}
-	out := Risk{TheoryGap: t.theory}
 	for _, x := range tests {
 		out.TruePositive = append(out.TruePositive, RiskValue{At: x.Alpha, Range: x.Power, Direction: x.Direction, Warnings: x.Warnings})
 	}
-	iv, err := t.delta(ctx, 0)
+	iv, err := delta(0)
 	if err != nil {
 		return Risk{}, err
 	}
@@ -105,8 +114,8 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 		// Below 2⁻⁶⁰ δ is lost in the slack below.
 		eps := math.Log1p(-p) - xmath.Log(p)
 		iv, err := Interval{Range: Range{Upper: 0x1p-60}, Direction: a.relation.DirectionNames()[0]}, error(nil)
-		if !t.upper[0].Proves(ctx, eps, iv.Upper) || !t.symmetric && !t.upper[1].Proves(ctx, eps, iv.Upper) {
-			iv, err = t.delta(ctx, eps)
+		if t == nil || !t.upper[0].Proves(ctx, eps, iv.Upper) || !t.symmetric && !t.upper[1].Proves(ctx, eps, iv.Upper) {
+			iv, err = delta(eps)
 		}
 		if err != nil {
 			return Risk{}, err

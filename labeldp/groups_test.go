@@ -144,7 +144,7 @@ func TestGroupsNeverLoseWithKnownPriors(t *testing.T) {
 // TestGroups: groups gain where their labels differ, stay unbiased, and small ones use
 // the prior of all.
 func TestGroups(t *testing.T) {
-	rng := testSource(20)
+	rng := testSource(21)
 	var column []float64
 	var groups []int
 	for i := range 60000 {

@@ -31,18 +31,16 @@ type interior struct {
 	pats []pattern
 	g    []float64 // objective in the coordinates (Λ, N)
 
-	// The duals are held twice: as prefix sums x, and as the duals of pricing.go,
-	// which keep their digits when values are of order e^−ε.
-	x, d, grad, rhs []float64
-	dual            *duals
-	c, dc           []float64
-	h, out          []float64 // h_S and μ·s/w at x
-	hTry, outTry    []float64
-	mat, fact       []float64
-	scale, slopes   []float64
-	iterations      int
-	primalValue     float64 // dual objective plus gap
-	last            int     // the constraint violated last
+	d, grad, rhs  []float64 // in prefix sums
+	dual          *duals    // those of pricing.go, which keep their digits when values are of order e^−ε
+	c, dc         []float64
+	h, out        []float64 // h_S and μ·s/w at x
+	hTry, outTry  []float64
+	mat, fact     []float64
+	scale, slopes []float64
+	iterations    int
+	primalValue   float64 // dual objective plus gap
+	last          int     // the constraint violated last
 }
 
 // A pattern is an interval [a, b) of labels that are up, 0 ≤ a < b ≤ k, not all.
@@ -88,55 +86,38 @@ func newInterior(q *problem, start float64) *interior {
 	}
 	n := len(in.pats)
 	vec := func(n int) []float64 { return make([]float64, n) }
-	in.x, in.d, in.grad, in.rhs, in.scale = vec(2*k), vec(2*k), vec(2*k), vec(2*k), vec(2*k)
+	in.d, in.grad, in.rhs, in.scale = vec(2*k), vec(2*k), vec(2*k), vec(2*k)
 	in.c, in.dc, in.h, in.out, in.hTry, in.outTry = vec(n), vec(n), vec(n), vec(n), vec(n), vec(n)
 	in.mat, in.fact = vec(4*k*k), vec(4*k*k)
 	in.slopes = vec(k + 1)
 	in.dual = &duals{q, vec(k), vec(k)}
 	for j, y := range q.y {
-		in.x[j] = -start * float64(j+1) / float64(k)
 		in.dual.lambda[j] = -start/float64(k) - q.p[j]*y*y/2
 		in.dual.mu[j] = -q.p[j] * y
 	}
-	in.constraints(in.x, in.dual, in.h, in.out)
+	in.constraints(in.dual, in.h, in.out)
 	for i := range in.c {
 		in.c[i] = start / (float64(n) * -in.h[i])
 	}
 	return in
 }
 
-// fastBelow is the ε up to which h_S is taken from prefix sums. Their rounding
-// error is multiplied by e^ε, while values are of order e^−ε; above, sums over
-// the labels that are up are formed term by term from the duals d.
-const fastBelow = 4
-
 // constraints evaluates h_S and the best outputs at the duals, up to the first
 // that is violated. The one violated last is looked at first: a line search
-// meets it again.
-func (in *interior) constraints(x []float64, d *duals, h, out []float64) (feasible bool) {
-	if in.eps <= fastBelow {
-		if !in.fast(in.last, x, h, out) {
-			return false
-		}
-		for i := range in.pats {
-			if !in.fast(i, x, h, out) {
-				in.last = i
-				return false
-			}
-		}
-		return true
-	}
+// meets it again. Sums over the labels that are up are formed term by term: those of
+// prefix sums would multiply their rounding by e^ε, while values are of order e^−ε.
+func (in *interior) constraints(d *duals, h, out []float64) (feasible bool) {
 	// Σ r_y over all labels is level + t·(slope − t·ΣP/2).
 	level := 0.0
 	for j, y := range in.y {
 		in.slopes[j+1] = in.slopes[j] + d.mu[j] + in.p[j]*y
 		level += d.lambda[j] - y*(d.mu[j]+in.p[j]*y/2)
 	}
-	if !in.accurate(in.last, level, d, h, out) {
+	if !in.constraint(in.last, level, d, h, out) {
 		return false
 	}
 	for i := range in.pats {
-		if !in.accurate(i, level, d, h, out) {
+		if !in.constraint(i, level, d, h, out) {
 			in.last = i
 			return false
 		}
@@ -144,21 +125,8 @@ func (in *interior) constraints(x []float64, d *duals, h, out []float64) (feasib
 	return true
 }
 
-// fast evaluates one constraint from prefix sums.
-func (in *interior) fast(i int, x, h, out []float64) bool {
-	p := &in.pats[i]
-	ls, ms := 0.0, 0.0
-	for j := range p.n {
-		ls += p.val[j] * x[p.at[j]]
-		ms += p.val[j] * x[in.k+p.at[j]]
-	}
-	out[i] = ms / p.w
-	h[i] = ls + ms*out[i]/2
-	return h[i] < 0
-}
-
-// accurate evaluates one constraint from the terms of labels that are up.
-func (in *interior) accurate(i int, level float64, d *duals, h, out []float64) bool {
+// constraint evaluates one of them.
+func (in *interior) constraint(i int, level float64, d *duals, h, out []float64) bool {
 	p := &in.pats[i]
 	// t maximizes, so that its error counts squared: prefix sums will do.
 	slope := in.slopes[in.k]
@@ -274,7 +242,7 @@ func (in *interior) solve(ctx context.Context, rel float64) error {
 	k, n := in.k, len(in.pats)
 	sigma := 0.1
 	best, idle := math.Inf(1), 0
-	xTry, cTry, gTry := make([]float64, 2*k), make([]float64, n), make([]float64, 2*k)
+	cTry, gTry := make([]float64, n), make([]float64, 2*k)
 	dTry := &duals{in.problem, make([]float64, k), make([]float64, k)}
 	for ; in.iterations < maxIterations; in.iterations++ {
 		if ctx.Err() != nil {
@@ -336,9 +304,6 @@ func (in *interior) solve(ctx context.Context, rel float64) error {
 		merit := in.merit(in.grad, in.c, in.h, tau)
 		for ; step >= minStep; step *= 0.6 {
 			for {
-				for i := range xTry {
-					xTry[i] = in.x[i] + step*in.d[i]
-				}
 				pl, pm := 0.0, 0.0
 				for i, y := range in.y {
 					dl, dm := in.d[i]-pl, in.d[k+i]-pm
@@ -346,7 +311,7 @@ func (in *interior) solve(ctx context.Context, rel float64) error {
 					dTry.lambda[i] = in.dual.lambda[i] + step*(dl+y*dm)
 					dTry.mu[i] = in.dual.mu[i] + step*dm
 				}
-				if in.constraints(xTry, dTry, in.hTry, in.outTry) || step < minStep {
+				if in.constraints(dTry, in.hTry, in.outTry) || step < minStep {
 					break
 				}
 				step *= 0.8
@@ -364,7 +329,6 @@ func (in *interior) solve(ctx context.Context, rel float64) error {
 		if step < minStep {
 			return nil
 		}
-		in.x, xTry = xTry, in.x
 		in.dual, dTry = dTry, in.dual
 		in.c, cTry = cTry, in.c
 		in.h, in.hTry = in.hTry, in.h

@@ -337,13 +337,9 @@ const logTotal = 62
 type sampler struct {
 	cum   [][]uint64 // cum[i][j]: weight of outputs 0..j from label i
 	total uint64
-	limit uint64     // largest multiple of total in 2^64
-	pad   uint64     // the largest pad
-	guide [][]uint16 // guide[i][g]: where the search for g·2^guideShift starts
+	limit uint64 // largest multiple of total in 2^64
+	pad   uint64 // the largest pad
 }
-
-// guideShift makes about 2^8 slices of a total near 2^62.
-const guideShift = logTotal - 8
 
 func newSampler(labels, outputs []float64, atoms []Atom, at []int, e float64) *sampler {
 	n := len(outputs)
@@ -381,17 +377,6 @@ func newSampler(labels, outputs []float64, atoms []Atom, at []int, e float64) *s
 		}
 	}
 	s.limit = math.MaxUint64 - (math.MaxUint64%s.total+1)%s.total
-	s.guide = make([][]uint16, len(rows))
-	for i, row := range rows {
-		s.guide[i] = make([]uint16, (s.total-1)>>guideShift+1)
-		j := 0
-		for g := range s.guide[i] {
-			for row[j] <= uint64(g)<<guideShift {
-				j++
-			}
-			s.guide[i][g] = uint16(j)
-		}
-	}
 	return s
 }
 
@@ -408,12 +393,7 @@ func (s *sampler) sample(i int, src rand.Source) int {
 	for x > s.limit {
 		x = src.Uint64()
 	}
-	x %= s.total
-	row := s.cum[i]
-	j := int(s.guide[i][x>>guideShift])
-	for row[j] <= x {
-		j++
-	}
+	j, _ := slices.BinarySearch(s.cum[i], x%s.total+1) // the first above it
 	return j
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"gonum.org/v1/gonum/optimize"
 )
 
 // This file searches strategies: the matrix of a class whose prefix sums have the least error at
@@ -217,115 +218,39 @@ func (c Config) errors() (mean, largest float64) {
 	return mean, total
 }
 
-// search minimises f, which returns its value and writes the gradient, from x on, by L-BFGS (Nocedal and
-// Wright 2006, Algorithm 7.5). It returns the best point and why it ended early. It ends where ten
-// rounds lower the value by less than tolerance. work is what an evaluation takes, in terms of a sum.
+// search minimises f, which returns its value and writes the gradient, from x on, by L-BFGS (gonum/optimize). It returns
+// the best point and why it ended early. It ends where ten rounds lower the value by less than tolerance. work is what an
+// evaluation takes, in terms of a sum.
 func search(ctx context.Context, x []float64, tolerance, work float64, f func(x, gradient []float64) float64) (best []float64, value float64, unfinished, err error) {
-	n := len(x)
-	value = math.Inf(1)
-	// evaluate returns f at a point, +Inf where it is no number, and whether it may go on.
-	evaluate := func(at, gradient []float64) (float64, bool) {
-		if ctx.Err() != nil {
-			unfinished = context.Cause(ctx)
-			return 0, false
-		}
-		if unfinished = parallel.Spend(ctx, work); unfinished != nil {
-			return 0, false
-		}
-		y := f(at, gradient)
-		if math.IsNaN(y) || slices.ContainsFunc(gradient, func(v float64) bool { return !finite(v) }) {
-			y = math.Inf(1)
-		}
-		return y, true
+	best, value = slices.Clone(x), math.Inf(1)
+	latest := make([]float64, len(x)) // the gradient where Func was called last: Bisection asks for both together
+	problem := optimize.Problem{
+		Func: func(at []float64) float64 {
+			y := f(at, latest)
+			if math.IsNaN(y) || slices.ContainsFunc(latest, func(v float64) bool { return !finite(v) }) {
+				return math.Inf(1)
+			}
+			if y < value {
+				value = y
+				copy(best, at)
+			}
+			return y
+		},
+		Grad: func(gradient, _ []float64) { copy(gradient, latest) },
+		Status: func() (optimize.Status, error) {
+			if unfinished = context.Cause(ctx); unfinished == nil {
+				unfinished = parallel.Spend(ctx, work)
+			}
+			return optimize.NotTerminated, unfinished
+		},
 	}
-	best, gradient := slices.Clone(x), make([]float64, n)
-	next, nextGradient, direction := make([]float64, n), make([]float64, n), make([]float64, n)
-	var pairs [][2][]float64 // moves and changes of the gradient, the latest last
-	first, ok := evaluate(best, gradient)
-	if ok {
-		value = first
-	}
-	before, rounds := value, 0
-	for range maxIterations {
-		if !ok || math.IsInf(value, 1) {
-			break
-		}
-		descend(direction, gradient, pairs)
-		slope := dot(direction, gradient, n)
-		step := 1.0
-		if len(pairs) == 0 {
-			step = min(1, 1/math.Sqrt(-slope))
-		}
-		// A point that is lower by a part of what the slope promises, where the slope is less: bisected.
-		found, low, high := false, 0.0, math.Inf(1)
-		for tries := 0; tries < 40 && slope < 0 && ok && !found; tries++ {
-			for i := range next {
-				next[i] = best[i] + step*direction[i]
-			}
-			var y float64
-			if y, ok = evaluate(next, nextGradient); !ok {
-				break
-			}
-			switch {
-			case !(y <= value+1e-4*step*slope):
-				high = step
-			case dot(direction, nextGradient, n) < 0.9*slope:
-				low = step
-			default:
-				found, value = true, y
-				continue
-			}
-			step = 2 * low
-			if !math.IsInf(high, 1) {
-				step = (low + high) / 2
-			}
-		}
-		if !found { // rounding allows no lower point, or it has to end
-			break
-		}
-		pair := [2][]float64{make([]float64, n), make([]float64, n)}
-		if len(pairs) == maxPairs {
-			pair, pairs = pairs[0], pairs[1:]
-		}
-		for i := range next {
-			pair[0][i], pair[1][i] = next[i]-best[i], nextGradient[i]-gradient[i]
-		}
-		pairs = append(pairs, pair)
-		best, next, gradient, nextGradient = next, best, nextGradient, gradient
-		if rounds++; before-value >= tolerance {
-			before, rounds = value, 0
-		} else if rounds >= 10 {
-			return best, value, nil, nil
-		}
-	}
+	settings := &optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: tolerance, Iterations: 10}, MajorIterations: maxIterations}
+	// Other errors than that of Status are of lines on which rounding allows no lower point.
+	_, _ = optimize.Minimize(problem, x, settings, &optimize.LBFGS{Linesearcher: &optimize.Bisection{}, Store: maxPairs})
 	if unfinished != nil && !errors.Is(unfinished, parallel.ErrWork) && !errors.Is(unfinished, parallel.ErrTimeLimit) {
 		return nil, 0, nil, unfinished
 	}
 	return best, value, unfinished, nil
-}
-
-// descend writes the direction of L-BFGS for a gradient: minus its product with the approximate
-// inverse of the second derivative that the pairs make.
-func descend(direction, gradient []float64, pairs [][2][]float64) {
-	n := len(gradient)
-	for i, g := range gradient {
-		direction[i] = -g
-	}
-	weights := make([]float64, len(pairs))
-	for k := len(pairs) - 1; k >= 0; k-- {
-		move, change := pairs[k][0], pairs[k][1]
-		weights[k] = dot(move, direction, n) / dot(move, change, n)
-		add(direction, -weights[k], change)
-	}
-	if k := len(pairs) - 1; k >= 0 {
-		scale := dot(pairs[k][0], pairs[k][1], n) / dot(pairs[k][1], pairs[k][1], n)
-		for i := range direction {
-			direction[i] *= scale
-		}
-	}
-	for k, pair := range pairs {
-		add(direction, weights[k]-dot(pair[1], direction, n)/dot(pair[0], pair[1], n), pair[0])
-	}
 }
 
 // maxPairs is how many moves a search remembers: more make fewer rounds, and take their memory.

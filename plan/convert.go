@@ -280,7 +280,12 @@ func readStrategy(name string, rowsOnly bool, open func(name string) (io.ReadClo
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := s.UnmarshalJSON(text); err != nil {
+		root, err := parseYAML(context.Background(), text)
+		if err != nil {
+			return nil, nil, err
+		}
+		root.path = "strategy"
+		if s, err = parseStrategy(root, 0); err != nil {
 			return nil, nil, err
 		}
 	} else if s, err = matrix.ReadCSV(in); err != nil {

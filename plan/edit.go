@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -25,8 +27,11 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark, plain, ends := splitLines(text)
-	lines := strings.SplitAfter(plain, "\n")
+	out := string(text)
+	starts := []int{len(out) - len(strings.TrimPrefix(out, byteOrderMark))} // of lines
+	for _, end := range lineEnd.FindAllStringIndex(out, -1) {
+		starts = append(starts, end[1])
+	}
 	// From the end to the beginning: a change moves what stands behind it.
 	var places []*node
 	values := map[*node]float64{}
@@ -44,16 +49,19 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 		return b.column - a.column
 	})
 	for _, n := range places {
-		line := []rune(lines[n.line-1])
-		at := n.column - 1
-		end := at + len([]rune(n.text))
-		if at < 0 || end > len(line) || string(line[at:end]) != n.text {
+		at := starts[n.line-1]
+		for range n.column - 1 {
+			_, size := utf8.DecodeRuneInString(out[at:])
+			at += size
+		}
+		if n.column < 1 || !strings.HasPrefix(out[at:], n.text) {
 			return nil, n.errorf("cannot be changed where it stands")
 		}
+		rest := out[at+len(n.text):]
 		n.text = decimal.Short(values[n])
-		lines[n.line-1] = string(line[:at]) + n.text + string(line[end:])
+		out = out[:at] + n.text + rest
 	}
-	return reread(joinLines(mark, strings.Join(lines, ""), ends), root)
+	return reread(out, root)
 }
 
 // checked returns the nodes of a text that is a plan.
@@ -79,42 +87,10 @@ func Number(text []byte, path string) (x float64, ok bool) {
 	return x, err == nil
 }
 
-// splitLines returns a byte order mark, if there is one, the text with lines that end in LF, and how each ended.
-func splitLines(text []byte) (mark, plain string, ends []string) {
-	plain, found := strings.CutPrefix(string(text), "\ufeff")
-	if found {
-		mark = "\ufeff"
-	}
-	var out strings.Builder
-	for {
-		at := strings.IndexAny(plain, "\r\n")
-		if at < 0 {
-			return mark, out.String() + plain, ends
-		}
-		end := plain[at : at+1]
-		if strings.HasPrefix(plain[at:], "\r\n") {
-			end = "\r\n"
-		}
-		out.WriteString(plain[:at] + "\n")
-		plain, ends = plain[at+len(end):], append(ends, end)
-	}
-}
+const byteOrderMark = "\ufeff"
 
-// joinLines undoes splitLines; lines beyond the list end like its last one.
-func joinLines(mark, plain string, ends []string) string {
-	if len(ends) == 0 {
-		return mark + plain
-	}
-	var out strings.Builder
-	out.WriteString(mark)
-	for i, line := range strings.SplitAfter(plain, "\n") {
-		if body, ended := strings.CutSuffix(line, "\n"); ended {
-			line = body + ends[min(i, len(ends)-1)]
-		}
-		out.WriteString(line)
-	}
-	return out.String()
-}
+// lineEnd matches each of the ends that a line can have.
+var lineEnd = regexp.MustCompile(`\r\n|\r|\n`)
 
 // Tidy returns the text of a plan with its blanks put in order; comments stay.
 func Tidy(text []byte) ([]byte, error) {
@@ -122,12 +98,19 @@ func Tidy(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark, plain, ends := splitLines(text)
-	file, err := parser.ParseBytes([]byte(plain), parser.ParseComments)
+	plain, marked := strings.CutPrefix(string(text), byteOrderMark)
+	file, err := parser.ParseBytes([]byte(lineEnd.ReplaceAllString(plain, "\n")), parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
-	return reread(joinLines(mark, strings.TrimRight(file.String(), "\n")+"\n", ends[:min(1, len(ends))]), root)
+	out := strings.TrimRight(file.String(), "\n") + "\n"
+	if end := lineEnd.FindString(plain); end != "" { // all end as the first does
+		out = strings.ReplaceAll(out, "\n", end)
+	}
+	if marked {
+		out = byteOrderMark + out
+	}
+	return reread(out, root)
 }
 
 // reread returns a text if it stands for the same as root.

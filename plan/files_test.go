@@ -35,7 +35,7 @@ func TestInline(t *testing.T) {
 		{"strategy: {file: c.csv}", `strategy: {banded: {"rows":[[1],[0.1,0.002]]}}`, ""},
 		{"strategy:\n  file: blt.csv", "strategy:\n  blt: {\"scales\":[0.25],\"decays\":[0.5]}", ""},
 		{`{"strategy": {"file": "blt.csv"}}`, `{"strategy": {"blt": {"scales":[0.25],"decays":[0.5]}}}`, ""},
-		{"strategy: {file: bad.json}", "", "line 1: strategy.file: strategy: has 0 of the keys square-root, toeplitz, blt, tree, banded, must have one"},
+		{"strategy: {file: bad.json}", "", "line 1: strategy.file: line 1: strategy: is empty; must name one of square-root, toeplitz, blt, tree, banded"},
 		{"a: {banded: {file: d.csv}}", "", "line 1: a.banded.file: no such file"},
 		{"a: 1\nb: {banded: {file: bad.csv}}", "", `line 2: b.banded.file: rows[1]: "x" in column 0 is not a number`},
 		{"a:\n  banded:\n    file:\n      c.csv", "", "line 4: a.banded.file: must be a name on the line of its key"},

@@ -649,23 +649,26 @@ var matrixKeys = []string{"noise-multiplier", "steps", "strategy", "participatio
 
 func newMatrix(v *values) (profiles.Mechanism, error) {
 	c := matrix.Config{NoiseMultiplier: v.number("noise-multiplier"), Steps: v.whole("steps")}
-	c.Strategy = ask(v, "strategy", "identity, or a matrix such as {square-root: {bands: 8}}", func(n *node) (matrix.Strategy, error) {
-		if n.isWord("identity") {
-			return matrix.Identity(), nil
-		}
-		if f := n.get("file"); f != nil {
-			return matrix.Strategy{}, f.errorf("is not read here; put what it has in its place")
-		}
-		if n.kind != mapNode {
-			return matrix.Strategy{}, n.errorf("%v is not a strategy: identity, {square-root: {bands: 8}}, {toeplitz: {coefficients: [1, 0.5]}}, {blt: {scales: [0.2, 0.3], decays: [0.5, 0.97]}}, {tree: {completion: false}} or {banded: {rows: [[1], [0.5, 1]]}}", n)
-		}
-		return parseEntry(n, "strategy", strategies(c.Steps))
-	})
+	c.Strategy = ask(v, "strategy", "identity, or a matrix such as {square-root: {bands: 8}}", func(n *node) (matrix.Strategy, error) { return parseStrategy(n, c.Steps) })
 	c.Participation = ask(v, "participation", "a schema such as {min-separation: 100, at-most: 20}", parseParticipation)
 	if v.err != nil {
 		return nil, v.err
 	}
 	return matrix.New(c)
+}
+
+// parseStrategy reads a matrix for a number of steps.
+func parseStrategy(n *node, steps int) (matrix.Strategy, error) {
+	if n.isWord("identity") {
+		return matrix.Identity(), nil
+	}
+	if f := n.get("file"); f != nil {
+		return matrix.Strategy{}, f.errorf("is not read here; put what it has in its place")
+	}
+	if n.kind != mapNode {
+		return matrix.Strategy{}, n.errorf("%v is not a strategy: identity, {square-root: {bands: 8}}, {toeplitz: {coefficients: [1, 0.5]}}, {blt: {scales: [0.2, 0.3], decays: [0.5, 0.97]}}, {tree: {completion: false}} or {banded: {rows: [[1], [0.5, 1]]}}", n)
+	}
+	return parseEntry(n, "strategy", strategies(steps))
 }
 
 // strategies is the table of matrices for a number of steps.

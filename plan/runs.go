@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -70,11 +69,11 @@ func run(s *node) string {
 			return text
 		}
 	default:
-		m, ok = words(s.get("mechanism"), plainMechanisms)
+		m, ok = words(s.get("mechanism"))
 	}
 	if sampling := s.get("sampling"); ok && sampling != nil && !sampling.isWord("none") {
 		var scheme string
-		scheme, ok = words(sampling, plainSamplings)
+		scheme, ok = words(sampling)
 		m += " " + scheme
 	}
 	if ok {
@@ -88,12 +87,6 @@ func run(s *node) string {
 	}
 	return "other " + strings.Join(strings.Fields(strings.Join(parts, ", ")), " ")
 }
-
-var (
-	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "exponential", "matrix",
-		"permute-and-flip", "noisy-max", "threshold", "select-partitions"}
-	plainSamplings = []string{"poisson", "without-replacement", "with-replacement", "random-allocation"}
-)
 
 // parts writes the lines of the steps inside of a menu's type or a search, which are "other" where they have parts in turn.
 func parts(list *node) string {
@@ -151,9 +144,9 @@ func searchWords(s *node) (string, bool) {
 	return text + parts(list), true
 }
 
-// words writes {name: {key: value, …}} in the order of the keys of its table, and reports whether it is
-// one of the names.
-func words(n *node, names []string) (string, bool) {
+// words writes {name: {key: value, …}} of a mechanism or a sampling in the order of the keys of its table, and reports whether
+// it is one that has words.
+func words(n *node) (string, bool) {
 	name, v := n.fields[0].key, &values{node: n.fields[0].node}
 	number := func(key string) string { return " " + key + " " + Hex(v.number(key)) }
 	whole := func(key string, missing int) string { return fmt.Sprintf(" %s %d", key, v.wholeOr(key, missing)) }
@@ -214,8 +207,10 @@ func words(n *node, names []string) (string, bool) {
 			}
 			text += " " + part
 		}
+	default:
+		return "", false
 	}
-	return text, slices.Contains(names, name) && v.err == nil
+	return text, v.err == nil
 }
 
 // listWords writes a list of numbers.

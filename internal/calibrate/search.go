@@ -24,7 +24,6 @@ type Answer struct {
 	// better accuracy helps. It is Lower unless theory leaves a gap between the two.
 	Proved float64
 	Width  float64 // relative, of what a better accuracy narrows
-	Points int     // length of the transforms that it took, 0 if none
 	Full   any     // what the caller wants back
 }
 
@@ -34,9 +33,8 @@ type Probe struct {
 	Answer
 }
 
-// An Ask evaluates the cost at a value, to an accuracy, with transforms of at most so many
-// points.
-type Ask func(ctx context.Context, value, accuracy float64, points int) (Answer, error)
+// An Ask evaluates the cost at a value, to an accuracy.
+type Ask func(ctx context.Context, value, accuracy float64) (Answer, error)
 
 // An OutOfReach error of an Ask says that there is no answer at this value or accuracy, and
 // that there may be at others.
@@ -60,7 +58,6 @@ type Goal struct {
 	Probability bool    // of the cost: it may be tiny
 	Accuracy    float64 // of what is certified
 	Fixed       bool    // whether no other accuracy will do
-	MaxPoints   int     // of transforms
 }
 
 // A Search looks for the value of a parameter. It moves on u = ±log(value), in which
@@ -69,30 +66,24 @@ type Search struct {
 	// Meets is a value that meets the budget, Fails a neighbour that is not proved to; nil
 	// if the least private value meets it.
 	Meets, Fails *Probe
-	Accuracy     float64 // of both
+	Accuracy     float64 // of the latest answer
 
 	parameter Parameter
 	goal      Goal
 	eval      Ask
-	final     float64 // accuracy of what is certified
-	slope     float64 // of score in u, negative
-	// Once the search is near, an evaluation may use little more points than the last one
-	// that reached its accuracy foretells.
-	near    bool
-	points  int     // transform length of that evaluation,
-	at      float64 // its accuracy, and
-	width   float64 // the width it reached
-	worked  bool    // some evaluation did
-	failure error   // of the latest one that did not
+	worked    bool  // some evaluation did
+	failure   error // of the latest one that did not
+	// The Illinois rule halves the weight of an end that stays where it is twice.
+	side        int // the end that moved last, 1 for Meets
+	meets, fail float64
 }
 
-// CoarseAccuracy is that of the first of the two phases: to find the root, and to certify. Its estimates are much better
-// than the interval is wide. It steers, and proves nothing.
+// CoarseAccuracy is that of the first evaluations. It steers, and proves nothing.
 const CoarseAccuracy = 1e-3
 
 // New returns a search.
 func New(k Parameter, g Goal, ask Ask) *Search {
-	return &Search{parameter: k, goal: g, eval: ask, final: g.Accuracy, slope: math.NaN()}
+	return &Search{parameter: k, goal: g, eval: ask}
 }
 
 // score is positive where the budget is exceeded: the difference of logarithms,
@@ -114,182 +105,160 @@ func (s *Search) score(answer float64) float64 {
 }
 
 func (s *Search) u(x float64) float64 { return s.parameter.Safer * xmath.Log(x) }
-func (s *Search) x(u float64) float64 { return s.parameter.Snap(math.Exp(s.parameter.Safer * u)) }
+func (s *Search) x(u float64) float64 {
+	return s.parameter.Clip(s.parameter.Snap(math.Exp(s.parameter.Safer * u)))
+}
 
-// ask evaluates at a value, and reports whether the accuracy was reached.
-func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, reached bool, err error) {
-	limit := s.goal.MaxPoints
-	if s.goal.Probability && !s.near {
-		// Where rounding is what limits a tiny loss, points do not help.
-		limit /= 8
-	}
-	if s.near && !s.goal.Fixed && s.points > 0 {
-		// The length goes with one over the square root of the accuracy.
-		n := 1.25 * float64(s.points)
-		if accuracy < s.at {
-			n *= 2 * math.Sqrt(s.at/accuracy)
+// Run finds Meets and Fails. The error is an *Infeasible, or that of an evaluation.
+func (s *Search) Run(ctx context.Context) error {
+	x := s.parameter.Clip(s.parameter.Snap(s.parameter.Start))
+	accuracy := CoarseAccuracy
+	for step, y := firstStep, math.NaN(); ; {
+		ok, err := s.decide(ctx, x, accuracy)
+		if err != nil {
+			return err
 		}
-		limit = int(min(float64(limit), max(1<<14, n)))
-	}
-	if a, err = s.eval(ctx, x, accuracy, limit); err != nil {
-		var far *OutOfReach
+		if s.Meets != nil && s.Fails != nil {
+			break
+		}
+		end, sign, next := s.parameter.Safest(), 1.0, s.fail
+		if ok {
+			end, sign, next = s.parameter.Least(), -1, s.meets
+		}
 		switch {
-		case !errors.As(err, &far):
-			return a, false, err
-		case !s.worked:
-			return a, false, far.Err
+		case x != end:
+		case ok:
+			return nil
+		default:
+			return &Infeasible{*s.Fails, s.failure}
 		}
+		// A little beyond where the line through the last two values meets the budget.
+		if to := 1.2 * step * math.Abs(next/(y-next)); to > 0 && to < longestStep {
+			step = max(to, shortestStep)
+		} else if !math.IsNaN(y) {
+			step = min(2*step, longestStep)
+		}
+		y, x = next, s.x(s.u(x)+sign*step)
+	}
+	for tries := 0; math.Abs(s.Meets.Value-s.Fails.Value) > s.parameter.Unit(s.Meets.Value); tries++ {
+		x, accuracy = s.between(tries)
+		if (x-s.Meets.Value)*(x-s.Fails.Value) >= 0 {
+			return nil // no value is between them
+		}
+		if _, err := s.decide(ctx, x, accuracy); err != nil {
+			return err
+		}
+	}
+	// A neighbour that is nearer than it may be need not be proved to exceed the budget.
+	x = s.parameter.Clip(s.parameter.Move(s.Meets.Value, -1))
+	if s.parameter.Integer || s.Fails.Lower > s.goal.Budget || math.Abs(x-s.Meets.Value) <= math.Abs(s.Fails.Value-s.Meets.Value) {
+		return nil
+	}
+	meets, fails := s.Meets, s.Fails
+	ok, err := s.decide(ctx, x, s.goal.Accuracy)
+	if ok {
+		s.Meets, s.Fails = meets, fails
+	}
+	return err
+}
+
+// Steps in u until the budget is between two values, and how many guesses are made between them before it is halved.
+const firstStep, shortestStep, longestStep, mostGuesses = 0.5, 0.05, 8.0, 10
+
+// slope is that of the score in u, between Meets and Fails.
+func (s *Search) slope() float64 {
+	return (s.score(s.Fails.Upper) - s.score(s.Meets.Upper)) / (s.u(s.Fails.Value) - s.u(s.Meets.Value))
+}
+
+// accuracies are that to begin with at a value and the best that is worth while: the width in log(value) is that in log(answer)
+// over the slope, and neighbouring whole numbers may be far apart.
+func (s *Search) accuracies(x, wanted float64) (first, finest float64) {
+	if s.goal.Fixed {
+		return s.goal.Accuracy, s.goal.Accuracy
+	}
+	steep := 1.0
+	if s.Meets != nil && s.Fails != nil && s.slope() < 0 {
+		steep = min(max(-s.slope(), 0.1), 30)
+	}
+	finest = min(steep*s.goal.Accuracy, CoarseAccuracy)
+	return max(wanted, finest, min(steep*s.parameter.Relative(x)/4, CoarseAccuracy)), finest
+}
+
+// decide makes a value Meets or Fails: it evaluates, at the finest at the final accuracy, until it is clear on which side of the
+// budget it is.
+func (s *Search) decide(ctx context.Context, x, accuracy float64) (ok bool, err error) {
+	accuracy, finest := s.accuracies(x, accuracy)
+	var a Answer
+	for first := true; ; first = false {
+		next, err := s.ask(ctx, x, accuracy)
+		if err != nil {
+			return false, err
+		}
+		if first || next.Upper < a.Upper {
+			a, s.Accuracy = next, accuracy
+		}
+		if ok = a.Upper <= s.goal.Budget; ok || next.Proved > s.goal.Budget || next.Width > 2.5*accuracy || accuracy <= finest {
+			break
+		}
+		accuracy = max(min(accuracy/10, math.Abs(s.score(next.Estimate))), finest)
+	}
+	// Estimates are much better than intervals are wide.
+	y := s.score(a.Estimate)
+	if ok != (y <= 0) {
+		y = s.score(a.Upper)
+	}
+	if ok {
+		if s.Meets, s.meets = (&Probe{x, a}), y; s.side > 0 {
+			s.fail /= 2
+		}
+		s.side = 1
+	} else {
+		if s.Fails, s.fail = (&Probe{x, a}), y; s.side < 0 {
+			s.meets /= 2
+		}
+		s.side = -1
+	}
+	return ok, nil
+}
+
+// ask evaluates at a value.
+func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, err error) {
+	a, err = s.eval(ctx, x, accuracy)
+	var far *OutOfReach
+	switch {
+	case err == nil:
+		s.worked = true
+	case !errors.As(err, &far):
+	case !s.worked:
+		err = far.Err
+	default:
 		// Out of reach here, or at this accuracy: nothing is proved.
 		s.failure = far.Err
-		return Answer{Range: fourier.Range{Lower: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, Proved: math.Inf(-1)}, false, nil
+		return Answer{Range: fourier.Range{Lower: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, Proved: math.Inf(-1), Width: math.Inf(1)}, nil
 	}
-	s.worked = true
-	reached = !(a.Width > 2.5*accuracy)
-	if reached || s.near && a.Width < s.width/2 {
-		// What was only nearly reached is not asked for again.
-		s.points, s.at, s.width = a.Points, max(accuracy, 1.2*a.Width), a.Width
-	}
-	return a, reached, nil
+	return a, err
 }
 
-// coarse brackets the root of the estimate and closes in on it. It is long because both
-// share the values seen so far, which every step of either narrows.
-func (s *Search) coarse(ctx context.Context) (float64, error) {
-	accuracy := max(CoarseAccuracy, s.final)
-	h := func(u float64) (float64, error) {
-		found, _, err := s.ask(ctx, s.x(u), accuracy)
-		return s.score(found.Estimate), err
+// between returns the next value to try between Meets and Fails: a little on the safe side of where the line through them
+// meets the budget, then one unit below that, and the middle when that goes on for long. The accuracy is a part of how far it is
+// from either.
+func (s *Search) between(tries int) (x, accuracy float64) {
+	m, f := s.u(s.Meets.Value), s.u(s.Fails.Value)
+	t := -s.meets / (s.fail - s.meets) // from m towards f
+	if tries >= mostGuesses || math.IsInf(s.fail-s.meets, 0) || !(t >= 0 && t <= 1) {
+		t = 0.5
+	} else if unit := s.parameter.Relative(s.Meets.Value) / (m - f); t <= 0.9*unit {
+		t = 0.995 * unit
+	} else {
+		t -= 0.4 * unit
 	}
-	lo, hi := s.u(s.parameter.Lo), s.u(s.parameter.Hi)
-	lo, hi = min(lo, hi), max(lo, hi)
-	u := min(max(s.u(s.parameter.Start), lo), hi)
-	y, err := h(u)
-	if err != nil {
-		return 0, err
+	accuracy = min(t, 1-t) * (m - f) / 16
+	if x = s.x(m + t*(f-m)); s.parameter.Integer && x == s.Meets.Value {
+		x -= s.parameter.Safer * s.parameter.Unit(x)
+	} else if s.parameter.Integer && x == s.Fails.Value {
+		x += s.parameter.Safer * s.parameter.Unit(x)
 	}
-	// a exceeds the budget, b meets it.
-	a, b := u, u
-	ya, yb := y, y
-	for step := 0.5; ; {
-		v := u
-		if y > 0 {
-			v = min(u+step, hi)
-		} else {
-			v = max(u-step, lo)
-		}
-		if s.x(v) == s.x(u) {
-			if v == lo || v == hi {
-				return u, nil // an end; certify says which
-			}
-			step *= 2
-			continue
-		}
-		z, err := h(v)
-		if err != nil {
-			return 0, err
-		}
-		if (z > 0) != (y > 0) {
-			a, ya, b, yb = u, y, v, z
-			if y <= 0 {
-				a, ya, b, yb = v, z, u, y
-			}
-			break
-		}
-		s.slope = (z - y) / (v - u)
-		u, y = v, z
-		// A little beyond where the line through the last two points ends.
-		if step = min(2*step, 8); s.slope < 0 {
-			step = min(max(1.2*math.Abs(y/s.slope), 0.05), 8)
-		}
-	}
-	wa, wb, side := ya, yb, 0 // weights of the Illinois rule, and the end that moved last
-	for range 60 {
-		if b-a < 1e-4 || s.x(a) == s.x(b) {
-			break
-		}
-		m := a + (b-a)/2
-		if !math.IsInf(wa, 1) && !math.IsInf(wb, 0) {
-			s.slope = (yb - ya) / (b - a)
-			m = a + (b-a)*wa/(wa-wb)
-			// Not onto an end: the secant would stand still.
-			m = min(max(m, a+0.01*(b-a)), b-0.01*(b-a))
-		}
-		if m = s.u(s.x(m)); m <= a || m >= b {
-			break
-		}
-		z, err := h(m)
-		if err != nil {
-			return 0, err
-		}
-		if math.Abs(z) < 1e-5 {
-			return m, nil
-		}
-		if z > 0 {
-			if side > 0 {
-				wb /= 2
-			}
-			a, ya, wa, side = m, z, z, 1
-		} else {
-			if side < 0 {
-				wa /= 2
-			}
-			b, yb, wb, side = m, z, z, -1
-		}
-	}
-	return b, nil
-}
-
-// A search for budgets that are met or not, without a number for how nearly.
-
-// Look returns the least careful value of the parameter that is found to meet a budget, in so
-// many looks; the answer means nothing if none does.
-func (p *Parameter) Look(most int, meets func(x float64) (bool, error)) (float64, error) {
-	// From where the plan is, away until the budget is between two values.
-	x := p.Clip(p.Snap(p.Start))
-	first, err := meets(x)
-	if err != nil {
-		return x, err
-	}
-	in, out := x, x
-	looks := 1
-	for factor := 2.0; looks < most; factor *= factor {
-		next := p.Clip(p.Snap(x * factor))
-		if (p.Safer > 0) == first { // down
-			next = p.Clip(p.Snap(x / factor))
-		}
-		if next == x {
-			return x, nil // the end of the range
-		}
-		ok, err := meets(next)
-		if err != nil {
-			return x, err
-		}
-		looks++
-		if x = next; ok {
-			in = next
-		} else {
-			out = next
-		}
-		if ok != first {
-			break
-		}
-	}
-	for ; looks < most; looks++ {
-		mid := p.Snap(math.Sqrt(in) * math.Sqrt(out))
-		if mid == in || mid == out || math.Abs(in-out) <= p.Unit(in) {
-			break
-		}
-		ok, err := meets(mid)
-		if err != nil {
-			return x, err
-		}
-		if ok {
-			in = mid
-		} else {
-			out = mid
-		}
-	}
-	return in, nil
+	return x, min(accuracy, CoarseAccuracy)
 }
 
 // What can be turned of a mechanism on its sample: its noise, its sampling rate, its batch.

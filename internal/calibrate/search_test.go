@@ -11,7 +11,7 @@ import (
 
 // cost answers with an interval as wide as the accuracy around f, placed within it by where.
 func cost(f func(x float64) float64, where float64, calls *int) Ask {
-	return func(_ context.Context, x, accuracy float64, _ int) (Answer, error) {
+	return func(_ context.Context, x, accuracy float64) (Answer, error) {
 		*calls++
 		w := accuracy * math.Abs(f(x))
 		lower := f(x) - where*w
@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 	} {
 		for _, where := range []float64{0, 0.5, 1} {
 			calls := 0
-			s := New(c.parameter, Goal{Budget: 2, Accuracy: 1e-8, MaxPoints: 1 << 20}, cost(c.cost, where, &calls))
+			s := New(c.parameter, Goal{Budget: 2, Accuracy: 1e-8}, cost(c.cost, where, &calls))
 			if err := s.Run(t.Context()); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
@@ -55,29 +55,29 @@ func TestRun(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	k := Parameter{Lo: 0.5, Hi: 4, Start: 1, Safer: 1}
 	calls := 0
-	s := New(k, Goal{Budget: 2, Accuracy: 1e-6, MaxPoints: 1 << 20}, cost(func(x float64) float64 { return 0.1 / x }, 0.5, &calls))
+	s := New(k, Goal{Budget: 2, Accuracy: 1e-6}, cost(func(x float64) float64 { return 0.1 / x }, 0.5, &calls))
 	if err := s.Run(t.Context()); err != nil || s.Meets.Value != 0.5 || s.Fails != nil {
 		t.Errorf("all values meet the budget: %v, %+v, %+v", err, s.Meets, s.Fails)
 	}
-	s = New(k, Goal{Budget: 2, Accuracy: 1e-6, MaxPoints: 1 << 20}, cost(func(x float64) float64 { return 100 / x }, 0.5, &calls))
+	s = New(k, Goal{Budget: 2, Accuracy: 1e-6}, cost(func(x float64) float64 { return 100 / x }, 0.5, &calls))
 	var none *Infeasible
 	if err := s.Run(t.Context()); !errors.As(err, &none) || none.Safest.Value != 4 {
 		t.Errorf("no value meets the budget: %v", err)
 	}
 	// Out of reach at first is an error, later only a value of which nothing is known.
 	broken := errors.New("out of range")
-	s = New(k, Goal{Budget: 2, Accuracy: 1e-6, MaxPoints: 1 << 20}, func(context.Context, float64, float64, int) (Answer, error) {
+	s = New(k, Goal{Budget: 2, Accuracy: 1e-6}, func(context.Context, float64, float64) (Answer, error) {
 		return Answer{}, &OutOfReach{broken}
 	})
 	if err := s.Run(t.Context()); err != broken {
 		t.Errorf("nothing works: %v", err)
 	}
 	whole := cost(func(x float64) float64 { return 3 / x }, 0.5, &calls)
-	s = New(k, Goal{Budget: 2, Accuracy: 1e-6, MaxPoints: 1 << 20}, func(ctx context.Context, x, accuracy float64, points int) (Answer, error) {
+	s = New(k, Goal{Budget: 2, Accuracy: 1e-6}, func(ctx context.Context, x, accuracy float64) (Answer, error) {
 		if x < 1 {
 			return Answer{}, &OutOfReach{broken}
 		}
-		return whole(ctx, x, accuracy, points)
+		return whole(ctx, x, accuracy)
 	})
 	if err := s.Run(t.Context()); err != nil || math.Abs(s.Meets.Value-1.5) > 3e-6 {
 		t.Errorf("some values are out of reach: %v, %+v", err, s.Meets)
