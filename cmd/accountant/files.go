@@ -67,7 +67,7 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 		}
 		return openInput(file)
 	})
-	return data, name, planProblem(name, path, err)
+	return data, name, planProblem(name, err)
 }
 
 // readSmall reads the file of an argument, of at most limit bytes.

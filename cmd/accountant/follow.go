@@ -59,13 +59,13 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 	if err := service.Check(&q); err != nil {
 		return flagged(cmd, err)
 	}
-	name, path := "", ""
+	name := ""
 	if len(args) == 1 {
 		data, read, err := readInput(cmd, args[0])
 		if err != nil {
 			return err
 		}
-		q.Plan, name, path = data, read, args[0]
+		q.Plan, name = data, read
 	}
 	ctx := cmd.Context()
 	if f.time > 0 {
@@ -75,7 +75,7 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 	}
 	total, err := service.Follow(ctx, q)
 	if err != nil {
-		return planProblem(name, path, flagged(cmd, err))
+		return planProblem(name, flagged(cmd, err))
 	}
 	log, err := openLog(cmd, f.log)
 	if err != nil {

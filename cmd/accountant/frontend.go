@@ -24,18 +24,15 @@ import (
 
 // planProblem says in which file an error is: as "plan.yaml:4: field: problem" if it is
 // about a line of it.
-func planProblem(name, path string, err error) error {
+func planProblem(name string, err error) error {
 	var usage usageError
 	if err == nil || errors.As(err, &usage) {
 		return err
 	}
-	if line, message, ok := service.PlanLine(err); ok {
-		if line > 0 {
-			return fmt.Errorf("%s:%d: %s", name, line, message)
-		}
-		return fmt.Errorf("%s: %w", name, err)
+	if line, message, ok := service.PlanLine(err); ok && line > 0 {
+		return fmt.Errorf("%s:%d: %s", name, line, message)
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // show is at and note for the progress of a service.

@@ -41,7 +41,7 @@ func newLabelCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				a.of = name
+				a.name = name
 				if err := parsePrior(a.request.(*service.LabelRequest), name, data, *classes); err != nil {
 					return err
 				}
@@ -242,7 +242,7 @@ type labelJob struct {
 	Round        bool    `json:"round,omitempty" help:"round labels between two of the set, without bias"`
 	Classes      bool    `json:"classes,omitempty" help:"labels are names of classes"`
 	Seed         *uint64 `json:"seed,omitempty" help:"make the run reproducible; whoever knows the seed can undo the noise"`
-	Ledger       string  `json:"ledger,omitempty" help:"{file} of a ledger under substitute that the run is spent from before anything is written"`
+	Ledger       string  `json:"ledger,omitempty"`
 	Note         string  `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
 
 	names []string // of classes, in the order of their numbers
@@ -284,48 +284,40 @@ type labelCost struct {
 }
 
 func newLabelApplyCmd() *cobra.Command {
-	var j labelJob
-	var form output
-	progress := ""
-	cmd := &cobra.Command{
-		Use:  "apply",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if j.Classes && !cmd.Flags().Changed("method") {
+	j := new(labelJob)
+	return question{name: "apply", request: j, what: "randomizing", progress: true, text: printing(printApplied), extra: func(a *asking) {
+		var held bytes.Buffer // what goes to standard output, whole or not at all
+		preset(a.cmd, "floor", "0.001")
+		preset(a.cmd, "method", "optimal")
+		preset(a.cmd, "column", "label")
+		a.cmd.Flags().Lookup("ledger").Usage = "`file` of a ledger under substitute that the run is spent from before anything is written"
+		for _, name := range []string{"prior", "in", "out"} {
+			_ = a.cmd.MarkFlagFilename(name, "csv")
+		}
+		a.read = func() error {
+			if j.Classes && !a.cmd.Flags().Changed("method") {
 				j.Method = "rr-with-prior"
 			}
 			if j.In == "-" {
-				data, _, err := readSmall(cmd, j.In, labelMaxStdin)
+				data, _, err := readSmall(a.cmd, j.In, labelMaxStdin)
 				if err != nil {
 					return err
 				}
 				j.stdin = append([]byte{}, data...)
 			}
-			report := cmd.OutOrStdout()
-			var held bytes.Buffer // what goes to standard output, whole or not at all
+			return j.check()
+		}
+		a.compute = func(ctx context.Context, s *service.Service, m *meter) (any, error) {
+			return j.run(ctx, a.cmd, s, m, &held)
+		}
+		a.wrote = func(answer any) (any, error) {
 			if j.Out == "-" {
-				report = cmd.ErrOrStderr()
+				a.to = a.cmd.ErrOrStderr()
 			}
-			a, err := measuredIf(cmd, progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd, m, &held) })
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			if _, err := held.WriteTo(cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			return form.print(report, a, func(w io.Writer) { a.print(w, j.Out) })
-		},
-	}
-	bind(cmd, &j)
-	preset(cmd, "floor", "0.001")
-	preset(cmd, "method", "optimal")
-	preset(cmd, "column", "label")
-	addProgress(cmd, &progress)
-	form.register(cmd)
-	for _, name := range []string{"prior", "in", "out"} {
-		_ = cmd.MarkFlagFilename(name, "csv")
-	}
-	return cmd
+			_, err := held.WriteTo(a.cmd.OutOrStdout())
+			return answer, err
+		}
+	}}.command()
 }
 
 // labelMaxStdin bounds what is read of standard input, which is held in memory: with
@@ -345,11 +337,8 @@ func (j *labelJob) check() error {
 	}...)
 }
 
-func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelApplied, error) {
-	if err := j.check(); err != nil {
-		return nil, err
-	}
-	ctx, src := cmd.Context(), random.Source(nil)
+func (j *labelJob) run(ctx context.Context, cmd *cobra.Command, s *service.Service, m *meter, held io.Writer) (*labelApplied, error) {
+	src := random.Source(nil)
 	if j.Seed != nil {
 		src = random.Seeded(*j.Seed)
 	}
@@ -396,8 +385,10 @@ func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelAppl
 		if j.Labels != "" && pass.n != counted {
 			return fault.New(inputName(j.In), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
-		if err := j.pay(ctx); err != nil {
-			return err
+		if j.Ledger != "" { // while what was written has no name yet
+			if err := s.PayLabels(ctx, service.Spend{Ledger: j.Ledger, Note: j.Note}, j.Epsilon); err != nil {
+				return err
+			}
 		}
 		return buf.Flush()
 	}
@@ -410,16 +401,6 @@ func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelAppl
 		return nil, err
 	}
 	return a, j.tell(ctx, a, pass, priors)
-}
-
-// pay spends the run from the ledger, while what was written has no name yet.
-func (j *labelJob) pay(ctx context.Context) error {
-	r := runner{ledger: j.Ledger, spend: new(string)}
-	s, err := r.open(ctx)
-	if err != nil || j.Ledger == "" {
-		return err
-	}
-	return s.PayLabels(ctx, service.Spend{Ledger: *r.spend, Note: j.Note}, j.Epsilon)
 }
 
 // public reads the prior of the file.
@@ -559,10 +540,10 @@ func classSet(s string) (codes []float64, names []string, err error) {
 	return codes, names, nil
 }
 
-func (a *labelApplied) print(w io.Writer, out string) {
-	name := printable(out)
-	if out == "-" {
-		name = "standard output"
+func printApplied(w io.Writer, a *labelApplied, of *asking) {
+	name := "standard output"
+	if out := of.request.(*labelJob).Out; out != "-" {
+		name = printable(out)
 	}
 	fmt.Fprintf(w, "%s: %d labels randomized by %s", name, a.Rows, a.Method)
 	switch {

@@ -313,46 +313,47 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {
 	}
 }
 
+// syntheticVotes are the flags and the JSON of pate synth.
+type syntheticVotes struct {
+	Out      string `json:"out" help:"{file} to write"`
+	Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
+	Teachers int64  `json:"teachers" help:"number of teachers"`
+	Classes  int    `json:"classes" help:"number of classes"`
+	Queries  int    `json:"queries" help:"number of queries"`
+}
+
 func newPateSynthCmd() *cobra.Command {
-	var form output
-	q := struct {
-		Out      string `json:"out" help:"{file} to write"`
-		Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
-		Teachers int64  `json:"teachers" help:"number of teachers"`
-		Classes  int    `json:"classes" help:"number of classes"`
-		Queries  int    `json:"queries" help:"number of queries"`
-	}{}
-	cmd := &cobra.Command{
-		Use:  "synth",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+	q := new(syntheticVotes)
+	return question{name: "synth", request: q, what: "writing", text: printing(printSynthetic), extra: func(a *asking) {
+		preset(a.cmd, "rule", "s1")
+		_ = a.cmd.MarkFlagFilename("out", "csv", "npy")
+		a.compute = func(context.Context, *service.Service, *meter) (any, error) {
 			v, err := ballots.SynthS1(q.Teachers, q.Classes, q.Queries)
 			if err != nil {
-				return flagged(cmd, err)
+				return nil, err
 			}
 			write := v.WriteCSV
 			if strings.EqualFold(filepath.Ext(q.Out), ".npy") {
 				write = v.WriteNPY
 			}
 			if q.Out == "-" {
-				if form.json || form.csv {
-					return usageError{errors.New("--json and --csv exclude --out -")}
+				if a.json || a.csv {
+					return nil, usageError{errors.New("--json and --csv exclude --out -")}
 				}
-				return write(cmd.OutOrStdout())
+				return *q, write(a.cmd.OutOrStdout())
 			}
 			if err := produceFileAtomic(q.Out, write); err != nil {
-				return fmt.Errorf("--out: %w", err)
+				return nil, fmt.Errorf("--out: %w", err)
 			}
-			return form.print(cmd.OutOrStdout(), q, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", q.Out, q.Queries, q.Classes, q.Teachers)
-			})
-		},
+			return *q, nil
+		}
+	}}.command()
+}
+
+func printSynthetic(w io.Writer, q syntheticVotes, _ *asking) {
+	if q.Out != "-" {
+		fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", q.Out, q.Queries, q.Classes, q.Teachers)
 	}
-	bind(cmd, &q)
-	preset(cmd, "rule", "s1")
-	form.register(cmd)
-	_ = cmd.MarkFlagFilename("out", "csv", "npy")
-	return cmd
 }
 
 // patePicture draws ε against the number of answered queries: the report's, what its

@@ -162,7 +162,7 @@ func oneStep(cmd *cobra.Command, path string, once bool) (text []byte, mechanism
 		err = fault.New("plan", "has a step on all records, must have one with sampling")
 	}
 	if err != nil {
-		err = planProblem(name, path, err)
+		err = planProblem(name, err)
 	}
 	return text, mechanism, sampling, err
 }
@@ -305,93 +305,95 @@ type shownTrial struct {
 	score  float64
 }
 
+// shownTrials is the JSON of select run.
+type shownTrials struct {
+	Found []shownTrial `json:"found"`
+}
+
 // A search runs a command as often as a law says and shows what it may.
 type search struct {
-	runner
-	ask   service.RunOpenRequest
+	q     service.RunOpenRequest
 	law   lawFlags
 	plan  string
 	calls int
 	trial []string
 	kept  map[int]shownTrial
+
+	threshold *float64 // of the calls of adaptive
 }
 
 func newSelectRunCmd() *cobra.Command {
-	j := search{kept: map[int]shownTrial{}}
-	j.ask.Kind = "best"
-	cmd := &cobra.Command{Use: "run", Args: func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return errors.New("missing the command of a trial")
+	j := &search{kept: map[int]shownTrial{}}
+	return question{name: "run", request: &j.q, what: "running", except: []string{"kind", "clip", "dimension", "plan"}, writes: "`file`", table: writeTrials, extra: func(a *asking) {
+		f := a.cmd.Flags()
+		j.q.Kind = "best"
+		addChoice(a.cmd, &j.q.Kind, "kind", "what is shown: best, top, first-above, adaptive or sparse-vector", "best", "top", "first-above", "adaptive", "sparse-vector")
+		reword(a.cmd, "threshold", ", of first-above", ", of first-above and adaptive")
+		bind(a.cmd, &j.law)
+		f.StringVar(&j.plan, "plan", "", "`file` of the plan of one run, by which best is charged")
+		_ = a.cmd.MarkFlagFilename("plan", planEndings...)
+		f.IntVar(&j.calls, "calls", 1000, "largest number of calls of adaptive")
+		f.SetInterspersed(false)
+		a.within, a.late = "selection.", true
+		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("missing the command of a trial")
+			}
+			return nil
 		}
-		return nil
-	}}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		j.trial = args
-		if err := j.run(cmd); err != nil {
-			return flagged(cmd, err)
+		a.read = func() error {
+			j.trial = a.args
+			return j.read(a.cmd)
 		}
-		return nil
-	}
-	j.runner.register(cmd, &j.ask, "`file`", true)
-	j.registerJSON(cmd)
-	bind(cmd, &j.ask, "kind", "clip", "dimension")
-	f := cmd.Flags()
-	addChoice(cmd, &j.ask.Kind, "kind", "what is shown: best, top, first-above, adaptive or sparse-vector", "best", "top", "first-above", "adaptive", "sparse-vector")
-	reword(cmd, "threshold", ", of first-above", ", of first-above and adaptive")
-	bind(cmd, &j.law)
-	f.StringVar(&j.plan, "plan", "", "`file` of the plan of one run, by which best is charged")
-	_ = cmd.MarkFlagFilename("plan", planEndings...)
-	f.IntVar(&j.calls, "calls", 1000, "largest number of calls of adaptive")
-	f.SetInterspersed(false)
-	return cmd
+		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
+			run, err := s.RunOpen(ctx, j.q)
+			if err != nil {
+				return nil, err
+			}
+			found, err := j.play(ctx, s, service.RunNextRequest{RunHandle: service.RunHandle{Run: run.Run}, Threshold: j.threshold})
+			if len(found) == 0 && err == nil {
+				fmt.Fprintln(a.cmd.ErrOrStderr(), "accountant: the search has found nothing")
+			}
+			shown := shownTrials{Found: make([]shownTrial, len(found))}
+			for k, i := range found {
+				shown.Found[k] = j.kept[i]
+			}
+			return shown, a.told(a.cmd, err)
+		}
+	}}.command()
 }
 
-func (j *search) run(cmd *cobra.Command) (err error) {
+// read checks what the flags say beside the request, and reads the plan.
+func (j *search) read(cmd *cobra.Command) (err error) {
 	if j.plan != "" {
 		var name string
-		if j.ask.Plan, name, err = readInput(cmd, j.plan); err != nil {
+		if j.q.Plan, name, err = readInput(cmd, j.plan); err != nil {
 			return err
 		}
-		if err := service.CheckPlan(j.ask.Plan); err != nil {
-			return planProblem(name, j.plan, err)
+		if err := service.CheckPlan(j.q.Plan); err != nil {
+			return planProblem(name, err)
 		}
+	}
+	adaptive := j.q.Kind == "adaptive"
+	if adaptive {
+		j.threshold, j.q.Threshold = j.q.Threshold, nil
 	}
 	switch {
+	case j.law == (lawFlags{}) && !adaptive && j.q.Kind != "sparse-vector":
+		err = fault.New("law", "is missing; %s needs it", j.q.Kind)
+	case adaptive && j.threshold == nil:
+		err = fault.New("threshold", "is missing; adaptive needs it")
+	case adaptive && j.calls < 1:
+		err = fault.New("calls", "%d is not in [1, ∞)", j.calls)
 	case j.law != (lawFlags{}):
-		if j.ask.Selection, err = json.Marshal(j.law); err != nil {
-			return err
-		}
-	case j.ask.Kind != "adaptive" && j.ask.Kind != "sparse-vector":
-		return fault.New("law", "is missing; %s needs it", j.ask.Kind)
+		j.q.Selection, err = json.Marshal(j.law)
 	}
-	var threshold *float64
-	if j.ask.Kind == "adaptive" {
-		if threshold = j.ask.Threshold; threshold == nil {
-			return fault.New("threshold", "is missing; adaptive needs it")
-		}
-		if j.calls < 1 {
-			return fault.New("calls", "%d is not in [1, ∞)", j.calls)
-		}
-		j.ask.Threshold = nil
-	}
-	s, err := j.open(cmd.Context())
-	if err != nil {
-		return err
-	}
-	run, err := s.RunOpen(cmd.Context(), j.ask)
-	if err != nil {
-		return keyed(err, "selection.")
-	}
-	found, err := j.play(cmd.Context(), s, service.RunNextRequest{RunHandle: service.RunHandle{Run: run.Run}, Threshold: threshold})
-	if err != nil {
-		return j.told(cmd, err)
-	}
-	return j.finish(cmd, found)
+	return flagged(cmd, err)
 }
 
 // play runs trials while the search asks for them, and returns the numbers of those to show.
 func (j *search) play(ctx context.Context, s *service.Service, next service.RunNextRequest) (found []int, err error) {
-	adaptive := j.ask.Kind == "adaptive"
+	adaptive := j.q.Kind == "adaptive"
 	var a service.RunNextAnswer
 	if !adaptive {
 		if a, err = s.RunNext(ctx, next); err != nil {
@@ -426,13 +428,13 @@ func (j *search) keep(n int, t shownTrial) {
 	j.kept[n] = t
 	most := 1
 	switch {
-	case j.ask.Padding || j.ask.Kind == "adaptive":
+	case j.q.Padding || j.q.Kind == "adaptive":
 		return
-	case j.ask.Kind == "first-above" || j.ask.Kind == "sparse-vector": // they end with what they show
+	case j.q.Kind == "first-above" || j.q.Kind == "sparse-vector": // they end with what they show
 		delete(j.kept, n-1)
 		return
-	case j.ask.Top != nil:
-		most = *j.ask.Top
+	case j.q.Top != nil:
+		most = *j.q.Top
 	}
 	if len(j.kept) <= most {
 		return
@@ -455,7 +457,7 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	var out, problem limitedBuffer
 	out.left, problem.left = maxTrial, 1<<12
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &problem, time.Second/2 // a process that it has started may hold them
-	if j.ask.Kind == "sparse-vector" || j.ask.Kind == "adaptive" {
+	if j.q.Kind == "sparse-vector" || j.q.Kind == "adaptive" {
 		c.Env = append(os.Environ(), "ACCOUNTANT_CALL="+strconv.Itoa(n))
 	}
 	if err := c.Run(); err != nil {
@@ -499,25 +501,14 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finish writes what the search has found.
-func (j *search) finish(cmd *cobra.Command, found []int) error {
-	if len(found) == 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the search has found nothing")
-	}
-	shown := make([]shownTrial, len(found))
-	for k, i := range found {
-		shown[k] = j.kept[i]
-	}
-	return j.show(cmd, struct {
-		Found []shownTrial `json:"found"`
-	}{shown}, func(w io.Writer) error {
-		for _, t := range shown {
-			if _, err := io.WriteString(w, t.Output); err != nil {
-				return err
-			}
+// writeTrials writes what the trials printed.
+func writeTrials(w io.Writer, answer any, _ *asking) error {
+	for _, t := range answer.(shownTrials).Found {
+		if _, err := io.WriteString(w, t.Output); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func newMatrixStreamCmd() *cobra.Command {

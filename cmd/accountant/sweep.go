@@ -103,7 +103,7 @@ func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error
 	}
 	j.input = data
 	if j.plans, err = service.GridPlans(data); err != nil {
-		return nil, planProblem(name, path, err)
+		return nil, planProblem(name, err)
 	}
 	if j.plans.Len() > noted {
 		fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s is a grid of %d plans\n", name, j.plans.Len())
