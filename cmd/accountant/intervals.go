@@ -225,23 +225,37 @@ func printFilter(w io.Writer, a service.FilterAnswer, _ *asking) {
 	printRows(w, a.Levels, "fixed beforehand, what may be shown at the stop (δ = %s each):", 0)
 }
 
-// printRows prints some of the rows: the last and others at equal distances. The one of the budget, if there is one, is the promise.
+// printRows prints ε of some units; those of the budget, if there is one, are the promise.
 func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, title+"\n", short(rows[0].Delta))
+	var all []unitRow
+	for _, r := range rows {
+		row := unitRow{units: r.Units, cost: ends(r.Epsilon.Lower, r.Epsilon.Upper, 6, " ≤ ε ≤ ")}
+		if r.Units == budget {
+			row.mark = "the promise"
+		}
+		all = append(all, row)
+	}
+	printUnits(w, fmt.Sprintf(title, short(rows[0].Delta)), all)
+}
+
+// A unitRow is what a number of units of a menu costs.
+type unitRow struct {
+	units      int
+	cost, mark string
+}
+
+// printUnits prints some of the rows: those with a mark, the last, and others at equal distances from it.
+func printUnits(w io.Writer, title string, rows []unitRow) {
+	fmt.Fprintln(w, title)
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	every := max(1, (len(rows)+mostRows-1)/mostRows)
 	for i, r := range rows {
-		if (len(rows)-1-i)%every != 0 || r.Units == 0 {
-			continue
+		if r.units > 0 && (r.mark != "" || (len(rows)-1-i)%every == 0) {
+			fmt.Fprintf(t, "%d\t%s\t%s\t\n", r.units, r.cost, r.mark)
 		}
-		mark := ""
-		if r.Units == budget {
-			mark = "the promise"
-		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t\n", r.Units, ends(r.Epsilon.Lower, r.Epsilon.Upper, 6, " ≤ ε ≤ "), mark)
 	}
 	t.Flush()
 }

@@ -395,7 +395,7 @@ func (j *labelJob) run(ctx context.Context, cmd *cobra.Command, s *service.Servi
 	if j.Out == "-" {
 		err = produce(held)
 	} else {
-		err = produceFileAtomic(j.Out, produce)
+		err = writeDraft(j.Out, false, produce)
 	}
 	if err != nil {
 		return nil, err
@@ -475,34 +475,31 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 		a.Outputs = len(r.Outputs())
 	}
 	a.Labels, a.Prior = priors[0].Labels(), priors[0].Probs()
+	if j.Group != "" {
+		a.Prior, a.Groups = nil, make([]labelGroup, len(priors))
+		for name, g := range pass.groups {
+			a.Groups[g].Name = name
+		}
+	}
 	for g, p := range priors {
 		loss, err := labeldp.HalfLoss(pass.methods[g], p)
 		if err != nil {
 			return err
 		}
-		kept := service.Kept(pass.methods[g], p)
-		if j.Group == "" {
-			a.Loss, a.Kept = loss, kept
-			continue
+		share := 1.0
+		if j.Group != "" {
+			of := &a.Groups[g]
+			of.Loss, of.Prior = loss, p.Probs()
+			for _, c := range pass.counts[g] {
+				of.Rows += c
+			}
+			share = float64(of.Rows) / float64(pass.n)
 		}
-		rows := int64(0)
-		for _, c := range pass.counts[g] {
-			rows += c
+		if j.Classes {
+			a.Kept += share * service.Kept(pass.methods[g], p)
+		} else {
+			a.Loss += share * loss
 		}
-		a.Loss += loss * float64(rows) / float64(pass.n)
-		a.Kept += kept * float64(rows) / float64(pass.n)
-		a.Groups = append(a.Groups, labelGroup{Rows: rows, Loss: loss, Prior: p.Probs()})
-	}
-	if j.Group != "" {
-		a.Prior = nil
-		for name, g := range pass.groups {
-			a.Groups[g].Name = name
-		}
-	}
-	if j.Classes {
-		a.Loss = 0
-	} else {
-		a.Kept = 0
 	}
 	// A fixed randomizer is charged for what it is.
 	charged := pass.methods[0].Name()

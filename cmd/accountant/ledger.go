@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +129,9 @@ func newLedgerAddCmd() *cobra.Command {
 			if again {
 				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name())
 			}
-			st, err := measured(a.cmd, a.what, func(*meter) (ledger.Status, error) { return l.Status(a.cmd.Context()) })
+			m := startMeter(a.cmd, a.meter, a.what)
+			st, err := l.Status(a.cmd.Context())
+			m.stop()
 			if err != nil {
 				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name())
 				return nil, err
@@ -188,23 +189,18 @@ func printEntries(w io.Writer, x service.LedgerEntries, _ *asking) {
 // printOdometer prints ε of an adaptive-menu ledger for some of the budgets that it could have had, that of what is spent among
 // them.
 func printOdometer(w io.Writer, x service.LedgerState) {
-	rows := x.Units.Odometer
-	fmt.Fprintf(w, "\nhad the budget been these units, at δ = %s:\n", short(x.Budget.Delta))
-	t := print.NewTable(w, 2, tabwriter.AlignRight)
-	every, told := max(1, (len(rows)+mostRows-1)/mostRows), false
-	for i, r := range rows {
-		mark := ""
+	rows, told := make([]unitRow, len(x.Units.Odometer)), false
+	for i, r := range x.Units.Odometer {
+		rows[i] = unitRow{units: r.Units, cost: "ε ≤ " + rounded(r.Epsilon, 6, up)}
 		switch {
 		case i == len(rows)-1:
-			mark = "the promise"
+			rows[i].mark = "the promise"
 		case !told && r.Units >= x.Units.Spent && x.Units.Spent > 0:
-			mark, told = "spent by now: a guarantee only if it had been fixed", true
-		case (len(rows)-1-i)%every != 0:
-			continue
+			rows[i].mark, told = "spent by now: a guarantee only if it had been fixed", true
 		}
-		fmt.Fprintf(t, "%d\tε ≤ %s\t%s\t\n", r.Units, rounded(r.Epsilon, 6, up), mark)
 	}
-	t.Flush()
+	fmt.Fprintln(w)
+	printUnits(w, fmt.Sprintf("had the budget been these units, at δ = %s:", short(x.Budget.Delta)), rows)
 }
 
 func printLedger(w io.Writer, x service.LedgerState, _ *asking) {

@@ -342,7 +342,7 @@ func newPateSynthCmd() *cobra.Command {
 				}
 				return *q, write(a.cmd.OutOrStdout())
 			}
-			if err := produceFileAtomic(q.Out, write); err != nil {
+			if err := writeDraft(q.Out, false, write); err != nil {
 				return nil, fmt.Errorf("--out: %w", err)
 			}
 			return *q, nil

@@ -160,7 +160,10 @@ func newPlanInitCmd() *cobra.Command {
 				return fmt.Errorf("the answers make no plan: %w", err)
 			}
 			if len(args) == 1 {
-				if err := createFileAtomic(args[0], []byte(text)); err != nil {
+				if err := writeDraft(args[0], true, func(w io.Writer) error {
+					_, err := io.WriteString(w, text)
+					return err
+				}); err != nil {
 					return err
 				}
 				fmt.Fprintf(in.out, "wrote %s; next: accountant epsilon --delta 1e-5 %[1]s\n", printable(args[0]))

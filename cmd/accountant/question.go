@@ -268,17 +268,16 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	if err != nil {
 		return nil, pic, flagged(a.cmd, err)
 	}
-	answer, err = measuredIf(a.cmd, a.meter, a.what, func(m *meter) (any, error) {
-		ctx := service.WithProgress(a.cmd.Context(), m.show)
-		answer, err := a.compute(ctx, s, m)
-		if all := each(answer); err == nil && a.plot.file != "" {
-			if len(all) > 1 {
-				return nil, fault.New("--plot", "draws one answer, and there are %d", len(all))
-			}
-			pic, err = a.draw(ctx, all[0], a)
+	m := startMeter(a.cmd, a.meter, a.what)
+	defer m.stop()
+	ctx := service.WithProgress(a.cmd.Context(), m.show)
+	answer, err = a.compute(ctx, s, m)
+	if all := each(answer); err == nil && a.plot.file != "" {
+		if len(all) > 1 {
+			return nil, pic, fault.New("--plot", "draws one answer, and there are %d", len(all))
 		}
-		return answer, err
-	})
+		pic, err = a.draw(ctx, all[0], a)
+	}
 	if pe := new(service.PlanError); errors.As(err, &pe) {
 		return nil, pic, planProblem(inputName(a.args[pe.Index]), pe.Err)
 	}

@@ -70,7 +70,7 @@ func (r *runner) show(cmd *cobra.Command, answer any, write func(io.Writer) erro
 	case r.out == "-":
 		return r.told(cmd, write(cmd.OutOrStdout()))
 	}
-	return r.told(cmd, produceFileAtomic(r.out, write))
+	return r.told(cmd, writeDraft(r.out, false, write))
 }
 
 // told says that what was not written is spent all the same.
@@ -671,7 +671,7 @@ func newLocalCmd() *cobra.Command {
 			if x.LocalEstimates, err = service.Ask[service.LocalEstimates](a.cmd.Context(), service.New(nil), service.LocalEstimatesRequest{LocalKind: q.LocalKind, Messages: messages}); err != nil {
 				return nil, flagged(a.cmd, err)
 			}
-			return x, produceFileAtomic(a.args[1], func(w io.Writer) error {
+			return x, writeDraft(a.args[1], false, func(w io.Writer) error {
 				buf := bufio.NewWriter(w)
 				fmt.Fprintln(buf, "message")
 				for _, m := range messages {

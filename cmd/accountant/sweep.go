@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/cmd/sweep"
 )
 
 // A sweepJob is one run of sweep.
@@ -381,7 +382,7 @@ const maxRow = 1 << 22
 // skipRows reads the complete rows and moves end behind them.
 func (s *sweepFile) skipRows(in *bufio.Reader, form service.SweepForm, end *int64) error {
 	for {
-		line, tooLong, err := readLine(in, maxRow)
+		line, tooLong, err := sweep.ReadLine(in, maxRow)
 		switch {
 		case tooLong:
 			return fmt.Errorf("row %d is longer than any row of a sweep", s.rows)
