@@ -648,8 +648,7 @@ func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 // written in one pass.
 func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
 	path := inputName(p.job.In)
-	var blank blankLines
-	lines := bufio.NewReaderSize(io.TeeReader(r, &blank), 1<<16)
+	lines := bufio.NewReaderSize(r, 1<<16)
 	mark := ""
 	if start, _ := lines.Peek(len(tables.ByteOrderMark)); string(start) == tables.ByteOrderMark {
 		mark = tables.ByteOrderMark
@@ -664,7 +663,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	if err != nil {
 		return labelCSVError(path, err)
 	}
-	blank.above(in, header)
+	next := lineBehind(in, header)
 	place := func(flag, column string) (int, error) {
 		at := slices.Index(header, column)
 		if at < 0 {
@@ -707,6 +706,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		return fmt.Errorf("%s:%d: %s: %w", path, line, column, err)
 	}
 	rounder := labeldp.NewRounder(p.r)
+	end := int64(0) // of the latest row
 	for p.n = 0; ; p.n++ {
 		rec, err := in.Read()
 		if err == io.EOF {
@@ -715,9 +715,10 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		if err != nil {
 			return labelCSVError(path, err)
 		}
-		if line := blank.above(in, rec); line > 0 {
-			return fmt.Errorf("%s:%d: is blank, must be a row", path, line)
+		if line, _ := in.FieldPos(0); line > next { // encoding/csv leaves blank lines out
+			return fmt.Errorf("%s:%d: is blank, must be a row", path, next)
 		}
+		next, end = lineBehind(in, rec), in.InputOffset()
 		i, y, err := p.label(rec[at], rounder)
 		if err != nil {
 			return wrong(at, p.job.Column, fmt.Errorf("%w; what stands there is private and not shown", err))
@@ -749,37 +750,18 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		return fault.New(path, "has no rows below the header")
 	}
 	// Blank lines at the end are no rows, unless a row is one label.
-	if line := blank.last(); line > 0 && len(header) == 1 {
-		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.Column)
+	if in.InputOffset() > end && len(header) == 1 {
+		return fmt.Errorf("%s:%d: %s: is empty", path, next, p.job.Column)
 	}
 	p.m.at(p.done+int(in.InputOffset()), p.size)
 	out.Flush()
 	return out.Error()
 }
 
-// blankLines finds the blank lines of a CSV file, which encoding/csv leaves out. In
-// a file of one column each is a row with an empty label.
-type blankLines struct {
-	lineCount     // of what was read
-	next      int // the line after the latest record
-}
-
-// above returns the line of a blank line between a record that was read and the one before, or 0.
-func (b *blankLines) above(in *csv.Reader, rec []string) (blank int) {
-	if line, _ := in.FieldPos(0); line > b.next {
-		blank = b.next
-	}
+// lineBehind returns the line behind a record that was read, whose last cell may have line feeds.
+func lineBehind(in *csv.Reader, rec []string) int {
 	line, _ := in.FieldPos(len(rec) - 1)
-	b.next = line + 1 + strings.Count(rec[len(rec)-1], "\n")
-	return blank
-}
-
-// last returns the line of a blank line at the end of the file, or 0.
-func (b *blankLines) last() int {
-	if b.lines() >= int64(b.next) {
-		return b.next
-	}
-	return 0
+	return line + 1 + strings.Count(rec[len(rec)-1], "\n")
 }
 
 // label returns the index of the label a text stands for, rounded if asked, and the label

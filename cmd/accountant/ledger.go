@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,11 +91,20 @@ type ledgerAdd struct {
 	DryRun bool             `json:"dry-run,omitempty" help:"spend nothing; fail if the plan would not fit"`
 }
 
+// printAdded says what ledger add has done.
+func printAdded(w io.Writer, answer any, a *asking) {
+	if state, ok := answer.(service.LedgerState); ok {
+		printLedger(w, state, a)
+	} else {
+		fmt.Fprintf(w, "%s fits; nothing was spent\n", a.name)
+	}
+}
+
 func newLedgerAddCmd() *cobra.Command {
 	q := new(ledgerAdd)
-	return question{name: "add", request: q, what: "composing", onLedger: true, under: true, extra: func(a *asking) {
+	return question{name: "add", request: q, what: "composing", onLedger: true, under: true, text: printAdded, extra: func(a *asking) {
 		var l *ledger.Ledger
-		again, name := false, func() string { return cmp.Or(q.Type, inputName(a.args[len(a.args)-1])) }
+		again := false
 		typed := func() bool { return a.cmd.Flags().Changed("type") }
 		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if typed() {
@@ -127,23 +135,16 @@ func newLedgerAddCmd() *cobra.Command {
 				return answer, nil
 			}
 			if again {
-				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name())
+				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", a.name)
 			}
 			m := startMeter(a.cmd, a.meter, a.what)
 			st, err := l.Status(a.cmd.Context())
 			m.stop()
 			if err != nil {
-				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name())
+				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", a.name)
 				return nil, err
 			}
 			return service.LedgerStateOf(st), nil
-		}
-		a.text = func(w io.Writer, answer any, _ *asking) {
-			if q.DryRun {
-				fmt.Fprintf(w, "%s fits; nothing was spent\n", name())
-			} else {
-				printLedger(w, answer.(service.LedgerState), nil)
-			}
 		}
 	}}.command()
 }

@@ -38,29 +38,21 @@ func newPateCmd() *cobra.Command {
 		newPateSynthCmd(), newPateAnswerCmd())
 }
 
-// ofVotes adds the file of votes to a question. The function it returns checks the request, whose labels it sets, and reads them.
-func ofVotes(a *asking, votes string, labels *bool, format func() ballots.Format) func() (*ballots.Votes, error) {
+// ofBallots adds the file of votes to a question. The function it returns checks the request, whose ballots they are, and reads them.
+func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
 	form := "counts"
 	file := fileFlag(a.cmd, "votes", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)", "csv", "npy")
 	addChoice(a.cmd, &form, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
 	required(a.cmd, "votes")
 	a.late = true
-	return func() (v *ballots.Votes, err error) {
-		*labels = form == "labels"
-		if err := service.Check(a.request); err != nil {
-			return nil, flagged(a.cmd, err)
-		}
-		return readFile(*file, func(in io.Reader) (*ballots.Votes, error) { return ballots.ReadVotes(in, format()) })
-	}
-}
-
-// ofBallots is ofVotes for a request that has ballots.
-func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
-	read := ofVotes(a, votes, &q.Labels, func() ballots.Format {
-		return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
-	})
 	return func() (err error) {
-		q.Table, err = read()
+		q.Labels = form == "labels"
+		if err := service.Check(a.request); err != nil {
+			return flagged(a.cmd, err)
+		}
+		q.Table, err = readFile(*file, func(in io.Reader) (*ballots.Votes, error) {
+			return ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
+		})
 		return err
 	}
 }

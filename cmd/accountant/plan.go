@@ -221,10 +221,9 @@ func (i *interview) choose(question string, words ...string) string {
 	})
 }
 
-// above0 asks for a number above 0, one that parse reads.
-func above0[N int64 | float64](i *interview, question, preset string, parse func(string) (N, error)) string {
+func (i *interview) positive(question, preset string) string {
 	return i.ask(question, preset, func(s string) error {
-		x, err := parse(s)
+		x, err := decimal.Parse(s)
 		if err == nil && !(x > 0) {
 			err = errors.New("is not above 0")
 		}
@@ -232,12 +231,15 @@ func above0[N int64 | float64](i *interview, question, preset string, parse func
 	})
 }
 
-func (i *interview) positive(question, preset string) string {
-	return above0(i, question, preset, decimal.Parse)
-}
-
+// whole is positive for a whole number.
 func (i *interview) whole(question, preset string) string {
-	return above0(i, question, preset, decimal.Whole)
+	return i.ask(question, preset, func(s string) error {
+		n, err := decimal.Whole(s)
+		if err == nil && n < 1 {
+			err = errors.New("is not above 0")
+		}
+		return err
+	})
 }
 
 // plan asks what a plan needs and returns its text.

@@ -39,7 +39,7 @@ type question struct {
 	// extra adds other flags and arguments, and what they do.
 	extra func(*asking)
 
-	// text prints an answer for people, and draw draws it. rows has its rows of CSV where they are in another order
+	// text prints an answer for people, if compute has not, and draw draws it. rows has its rows of CSV where they are in another order
 	// than that of its JSON. An operation that answers with a list has each of its answers printed.
 	text func(w io.Writer, answer any, a *asking)
 	draw func(ctx context.Context, answer any, a *asking) (figure.Picture, error)
@@ -73,7 +73,7 @@ func showing[A any](table func(A, *asking) [][]string) func(io.Writer, any, *ask
 // An asking is a question that is asked.
 type asking struct {
 	question
-	runner
+	output
 	cmd    *cobra.Command
 	args   []string
 	detail bool   // --verbose
@@ -83,6 +83,9 @@ type asking struct {
 	plot   pictureFlags
 	title  string    // of the picture, if it is not that of the answer
 	to     io.Writer // where the answer is printed; nil for standard output
+
+	ledger, out string  // files: of a ledger that a run is spent from, and of what it shows
+	spend       *string // the key of the request that has the ledger
 
 	late bool // the request cannot be checked before read
 	// read fills in what is neither a flag nor a plan; wrote does something with the answer before it is printed.
@@ -120,10 +123,12 @@ func (q question) command() *cobra.Command {
 		a.args = args
 		return a.run()
 	}
-	if a.runner.register(cmd, a.request, q.writes, !q.onLedger); q.table == nil {
-		a.output.register(cmd)
-	} else {
+	a.registerRun()
+	switch {
+	case q.table != nil:
 		a.output.registerJSON(cmd)
+	case q.text != nil:
+		a.output.register(cmd)
 	}
 	if q.under {
 		a.except = append(a.except, capsKeys...)
@@ -176,7 +181,7 @@ func (a *asking) run() error {
 		return err
 	}
 	if a.table != nil {
-		err := a.show(a.cmd, answer, func(w io.Writer) error { return a.table(w, answer, a) })
+		err := a.show(answer)
 		if err != nil || a.text == nil || a.json {
 			return err
 		}
@@ -185,6 +190,9 @@ func (a *asking) run() error {
 			told = a.cmd.ErrOrStderr()
 		}
 		a.text(told, answer, a)
+		return nil
+	}
+	if a.text == nil {
 		return nil
 	}
 	all, printed := each(answer), answer

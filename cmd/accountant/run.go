@@ -33,50 +33,44 @@ import (
 
 // This file has the commands that run what is priced. A ledger is spent before anything is shown.
 
-// A runner is what these commands share: a service with a ledger, and where the answer goes.
-type runner struct {
-	output
-	ledger, out string
-	spend       *string // the key of the request that has the ledger
-}
-
-// register defines the flags of the ledger of a request, and of the file that is written.
-func (r *runner) register(cmd *cobra.Command, request any, writes string, flag bool) {
-	if r.spend, _ = fieldOf(request, "ledger").(*string); r.spend != nil && flag {
-		cmd.Flags().StringVar(&r.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
+// registerRun defines the flags of the ledger of a request, and of the file that is written.
+func (a *asking) registerRun() {
+	if a.spend, _ = fieldOf(a.request, "ledger").(*string); a.spend != nil && !a.onLedger {
+		a.cmd.Flags().StringVar(&a.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
 	}
-	if r.out = "-"; writes != "" {
-		cmd.Flags().StringVar(&r.out, "out", "-", writes+" to write, or -")
-		_ = cmd.MarkFlagFilename("out", "csv")
+	if a.out = "-"; a.writes != "" {
+		a.cmd.Flags().StringVar(&a.out, "out", "-", a.writes+" to write, or -")
+		_ = a.cmd.MarkFlagFilename("out", "csv")
 	}
 }
 
 // open returns a service that has opened the ledger.
-func (r *runner) open(ctx context.Context) (*service.Service, error) {
+func (a *asking) open(ctx context.Context) (*service.Service, error) {
 	s := service.New(ledgerFiles{})
-	if r.ledger == "" {
+	if a.ledger == "" {
 		return s, nil
 	}
-	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: r.ledger})
-	*r.spend = h.Ledger
+	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: a.ledger})
+	*a.spend = h.Ledger
 	return s, err
 }
 
-// show writes the answer as JSON, or what write writes of it to the file, whole or not at all.
-func (r *runner) show(cmd *cobra.Command, answer any, write func(io.Writer) error) error {
+// show writes the answer as JSON, or its table to the file, whole or not at all.
+func (a *asking) show(answer any) error {
+	write := func(w io.Writer) error { return a.table(w, answer, a) }
 	switch {
-	case r.json:
-		return r.told(cmd, printJSON(cmd.OutOrStdout(), answer))
-	case r.out == "-":
-		return r.told(cmd, write(cmd.OutOrStdout()))
+	case a.json:
+		return a.told(printJSON(a.cmd.OutOrStdout(), answer))
+	case a.out == "-":
+		return a.told(write(a.cmd.OutOrStdout()))
 	}
-	return r.told(cmd, writeDraft(r.out, false, write))
+	return a.told(writeDraft(a.out, false, write))
 }
 
 // told says that what was not written is spent all the same.
-func (r *runner) told(cmd *cobra.Command, err error) error {
-	if err != nil && r.ledger != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the run is spent, though its answer was not written")
+func (a *asking) told(err error) error {
+	if err != nil && a.ledger != "" {
+		fmt.Fprintln(a.cmd.ErrOrStderr(), "accountant: the run is spent, though its answer was not written")
 	}
 	return err
 }
@@ -251,14 +245,12 @@ func keyed(err error, prefix string) error {
 func newPateAnswerCmd() *cobra.Command {
 	return question{name: "answer", op: "pate-answer", what: "answering", writes: "CSV `file`", table: showing(answered), extra: func(a *asking) {
 		q := a.request.(*service.PateAnswerRequest)
-		read, baseline := ofVotes(a, "votes", &q.Labels, func() ballots.Format {
-			return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
-		}), baselineFlag(a)
+		read, baseline := ofBallots(a, "votes", &q.Ballots), baselineFlag(a)
 		a.read = func() (err error) {
 			if *baseline != "" {
 				q.Baseline = [][]float64{} // of the file
 			}
-			if q.Table, err = read(); err != nil || *baseline == "" {
+			if err = read(); err != nil || *baseline == "" {
 				return err
 			}
 			q.Baseline, err = readFile(*baseline, func(in io.Reader) (rows [][]float64, err error) {
@@ -358,7 +350,7 @@ func newSelectRunCmd() *cobra.Command {
 			for k, i := range found {
 				shown.Found[k] = j.kept[i]
 			}
-			return shown, a.told(a.cmd, err)
+			return shown, a.told(err)
 		}
 	}}.command()
 }
@@ -512,55 +504,44 @@ func writeTrials(w io.Writer, answer any, _ *asking) error {
 }
 
 func newMatrixStreamCmd() *cobra.Command {
-	var q service.RunOpenRequest
-	var r runner
-	cmd := &cobra.Command{Use: "stream", Args: exactly("plan file", "file of vectors (- reads standard input)"), ValidArgsFunction: completePlans(0, 0)}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		q.Kind = "matrix"
-		var err error
-		if q.Plan, _, _, err = oneStep(cmd, args[0], true); err != nil {
+	q := &service.RunOpenRequest{Kind: "matrix"}
+	return question{name: "stream", request: q, except: []string{"kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension", "plan"}, extra: func(a *asking) {
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("plan file", "file of vectors (- reads standard input)"), completePlans(0, 0)
+		required(a.cmd, "clip")
+		a.late, a.meter = true, "off" // the first line has the dimension, and every line an answer
+		a.read = func() (err error) {
+			q.Plan, _, _, err = oneStep(a.cmd, a.args[0], true)
 			return err
 		}
-		return flagged(cmd, r.stream(cmd, q, args[1]))
-	}
-	r.register(cmd, &q, "", true)
-	bind(cmd, &q, "kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension")
-	required(cmd, "clip")
-	return cmd
+		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) { return nil, a.stream(ctx, s, q) }
+	}}.command()
 }
 
 // stream adds correlated noise to vectors, a line each, and writes each before it reads the next.
-func (r *runner) stream(cmd *cobra.Command, q service.RunOpenRequest, path string) error {
-	ctx, out := cmd.Context(), csv.NewWriter(cmd.OutOrStdout())
-	var s *service.Service
+func (a *asking) stream(ctx context.Context, s *service.Service, q *service.RunOpenRequest) error {
+	out := csv.NewWriter(a.cmd.OutOrStdout())
 	var next service.RunNextRequest
 	var refused error // which is about no line
-	start := func(dimension int) error {
-		if s, refused = r.open(ctx); refused != nil {
-			return refused
-		}
-		q.Ledger, q.Dimension = *r.spend, &dimension
-		var run service.RunOpened
-		run, refused = s.RunOpen(ctx, q)
-		next.Run = run.Run
-		return refused
-	}
-	err := readRows(cmd, path, func(cells []string, first bool) (err error) {
+	err := readRows(a.cmd, a.args[1], func(cells []string, first bool) (err error) {
 		if first && tables.IsHeader(cells) {
 			return errors.New("is a header, must be the first vector")
 		}
 		if next.X, err = numbersOf(cells); err == nil && first {
-			err = start(len(cells))
+			dimension := len(cells)
+			q.Dimension = &dimension
+			var run service.RunOpened
+			run, refused = s.RunOpen(ctx, *q)
+			next.Run, err = run.Run, refused
 		}
 		if err != nil {
 			return err
 		}
-		a, err := s.RunNext(ctx, next)
+		x, err := s.RunNext(ctx, next)
 		if err != nil {
 			return err
 		}
-		row := make([]string, len(a.Values))
-		for i, y := range a.Values {
+		row := make([]string, len(x.Values))
+		for i, y := range x.Values {
 			row[i] = decimal.Short(y)
 		}
 		err = out.Write(row)

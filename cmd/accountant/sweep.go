@@ -90,12 +90,19 @@ func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error
 		if err != nil {
 			return nil, pathProblem(path, err)
 		}
-		digest, lines := sha256.New(), lineCount{}
-		if _, err := io.Copy(io.MultiWriter(digest, &lines), f); err != nil {
+		digest, lines := sha256.New(), int64(0)
+		in := bufio.NewReaderSize(io.TeeReader(f, digest), 1<<16)
+		for err == nil {
+			some := false
+			if _, some, err = sweep.ReadLine(in, 0); some { // every line is longer than that
+				lines++
+			}
+		}
+		if err != io.EOF {
 			f.Close()
 			return nil, pathProblem(path, err)
 		}
-		j.input, j.plans = digest.Sum(nil), service.LinePlans(f, lines.lines())
+		j.input, j.plans = digest.Sum(nil), service.LinePlans(f, lines)
 		return func() { f.Close() }, nil
 	}
 	data, name, err := readInput(cmd, path)
@@ -230,29 +237,6 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 		return failedRows{failed * j.q.RowsPerPlan(), read * j.q.RowsPerPlan()}
 	}
 	return nil
-}
-
-// A lineCount is a writer that counts the lines of what is written.
-type lineCount struct {
-	ends int64
-	open bool // the last line has no end
-}
-
-// Write implements io.Writer.
-func (c *lineCount) Write(p []byte) (int, error) {
-	c.ends += int64(bytes.Count(p, []byte("\n")))
-	if len(p) > 0 {
-		c.open = p[len(p)-1] != '\n'
-	}
-	return len(p), nil
-}
-
-// lines returns their number, a last one without an end included.
-func (c *lineCount) lines() int64 {
-	if c.open {
-		return c.ends + 1
-	}
-	return c.ends
 }
 
 // id returns what all rows have and those of no other sweep: a digest of the plans, the question and the program.
