@@ -55,19 +55,7 @@ func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonReque
 
 // run follows the log. It ends without an error when the command is interrupted, when the time is
 // over, and at the end of a pipe.
-func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest, args []string) error {
-	if err := service.Check(&q); err != nil {
-		return flagged(cmd, err)
-	}
-	name := ""
-	if len(args) == 1 {
-		data, read, err := readInput(cmd, args[0])
-		if err != nil {
-			return err
-		}
-		q.Plan, name = data, read
-	}
-	ctx := cmd.Context()
+func (f *followFlags) run(ctx context.Context, a *asking, q service.FollowRequest) error {
 	if f.time > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, f.time)
@@ -75,16 +63,17 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 	}
 	total, err := service.Follow(ctx, q)
 	if err != nil {
-		return planProblem(name, flagged(cmd, err))
+		return err
 	}
-	log, err := openLog(cmd, f.log)
+	a.name = "" // what follows is about the log
+	log, err := openLog(a.cmd, f.log)
 	if err != nil {
 		return err
 	}
 	defer log.r.Close()
-	out := &followed{w: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), form: o, warned: map[string]bool{}}
+	out := &followed{w: a.cmd.OutOrStdout(), err: a.cmd.ErrOrStderr(), form: a.output, warned: map[string]bool{}}
 	err = log.lines(ctx, func(line []byte) error {
-		a, ok, err := total.Line(ctx, line)
+		x, ok, err := total.Line(ctx, line)
 		var wrong *service.LogLineError
 		switch {
 		case errors.As(err, &wrong):
@@ -92,11 +81,11 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 		case err != nil || !ok:
 			return err
 		}
-		return out.print(a)
+		return out.print(x)
 	})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		if log.torn {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: the last line has no end yet and is not counted\n", warning(cmd.ErrOrStderr()), log.name)
+			fmt.Fprintf(out.err, "%s%s: the last line has no end yet and is not counted\n", warning(out.err), log.name)
 		}
 		return nil // this is how following ends
 	}

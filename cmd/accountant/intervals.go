@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -20,7 +21,7 @@ import (
 func newEpsilonCmd() *cobra.Command {
 	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
 		certificate, follow := "", followFlags{}
-		q, cmd, run := a.request.(*service.EpsilonRequest), a.cmd, a.cmd.RunE
+		q, cmd, compute := a.request.(*service.EpsilonRequest), a.cmd, a.compute
 		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
 		follow.register(cmd)
 		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
@@ -30,15 +31,17 @@ func newEpsilonCmd() *cobra.Command {
 			}
 			return planArg(cmd, args)
 		}
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if err := follow.check(cmd, a.output, *q, args); err != nil {
-				return err
+		a.read = func() error {
+			if q.Certificate = certificate != ""; follow.log != "" {
+				a.meter = "off" // there is an answer to every line
 			}
+			return follow.check(cmd, a.output, *q, a.args)
+		}
+		a.compute = func(ctx context.Context, s *service.Service, m *meter) (any, error) {
 			if follow.log != "" {
-				return follow.run(cmd, a.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
+				return nil, follow.run(ctx, a, service.FollowRequest{Plan: q.Plan, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 			}
-			q.Certificate = certificate != ""
-			return run(cmd, args)
+			return compute(ctx, s, m)
 		}
 		a.wrote = func(answer any) (any, error) {
 			x, ok := answer.(service.EpsilonAnswer)

@@ -104,7 +104,6 @@ func newLedgerAddCmd() *cobra.Command {
 	q := new(ledgerAdd)
 	return question{name: "add", request: q, what: "composing", onLedger: true, under: true, text: printAdded, extra: func(a *asking) {
 		var l *ledger.Ledger
-		again := false
 		typed := func() bool { return a.cmd.Flags().Changed("type") }
 		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if typed() {
@@ -119,19 +118,19 @@ func newLedgerAddCmd() *cobra.Command {
 			l, err = ledger.Open(a.cmd.Context(), q.Path)
 			return err
 		}
-		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (_ any, err error) {
+		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {
 			switch {
 			case q.DryRun:
 				_, refusal, err := l.Fits(ctx, q.Plan, 1)
 				return map[string]bool{"fits": true}, errors.Join(err, refusal)
 			case a.cmd.Flags().Changed("key"):
-				again, err = l.SpendOnce(ctx, q.Key, q.Plan, q.Note)
-				return nil, err
+				return l.SpendOnce(ctx, q.Key, q.Plan, q.Note)
 			}
-			return nil, l.SpendPlan(ctx, q.Plan, q.Note)
+			return false, l.SpendPlan(ctx, q.Plan, q.Note)
 		}
 		a.wrote = func(answer any) (any, error) {
-			if q.DryRun {
+			again, spent := answer.(bool)
+			if !spent {
 				return answer, nil
 			}
 			if again {

@@ -39,7 +39,7 @@ type question struct {
 	// extra adds other flags and arguments, and what they do.
 	extra func(*asking)
 
-	// text prints an answer for people, if compute has not, and draw draws it. rows has its rows of CSV where they are in another order
+	// text prints an answer for people, and draw draws it. rows has its rows of CSV where they are in another order
 	// than that of its JSON. An operation that answers with a list has each of its answers printed.
 	text func(w io.Writer, answer any, a *asking)
 	draw func(ctx context.Context, answer any, a *asking) (figure.Picture, error)
@@ -91,7 +91,8 @@ type asking struct {
 	// read fills in what is neither a flag nor a plan; wrote does something with the answer before it is printed.
 	read  func() error
 	wrote func(answer any) (any, error)
-	// compute answers the request: by the operation, unless a command has its own way.
+	// compute answers the request: by the operation, unless a command has its own way. An answer that it has printed itself
+	// is nil.
 	compute func(ctx context.Context, s *service.Service, m *meter) (any, error)
 }
 
@@ -168,7 +169,7 @@ func (a *asking) plans() (plans []*service.PlanText) {
 
 func (a *asking) run() error {
 	answer, pic, err := a.ask()
-	if err != nil {
+	if err != nil || answer == nil {
 		return err
 	}
 	if a.wrote != nil {
@@ -190,9 +191,6 @@ func (a *asking) run() error {
 			told = a.cmd.ErrOrStderr()
 		}
 		a.text(told, answer, a)
-		return nil
-	}
-	if a.text == nil {
 		return nil
 	}
 	all, printed := each(answer), answer
