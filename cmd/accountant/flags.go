@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -14,11 +15,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
-// This file makes flags of the fields of a request: each is called as its key, and what it means,
-// may be and is where it is not given are those of the field. A flag that was not given leaves the field as
+// This file makes flags of the fields of a request, and of errors about fields errors about flags: each is called as its key,
+// and what it means, may be and is where it is not given are those of the field. A flag that was not given leaves the field as
 // it was.
 
 // graves puts the name of a value between the grave accents by which pflag knows it.
@@ -341,3 +343,49 @@ func completeFiles(first, last int, endings ...string) cobra.CompletionFunc {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
+
+// flagged puts the names of flags in the place of the keys of a request. Those that
+// stand for a file are not: an error about its contents has the file's name. Names
+// inside of a field are not those of flags.
+func flagged(cmd *cobra.Command, err error) error {
+	outermost := true
+	flag := func(key string) string {
+		if !outermost || strings.TrimSpace(key) == "" {
+			return key
+		}
+		outermost = false
+		name := strings.FieldsFunc(key+" ", func(r rune) bool { return r == '[' || r == ' ' })[0]
+		if cmd.Flags().Lookup(name) == nil || slices.Contains([]string{"votes", "baseline", "answered"}, name) {
+			return key
+		}
+		if isListFlag(cmd.Flags().Lookup(name)) { // the value is told, not its place
+			return "--" + name
+		}
+		return "--" + key
+	}
+	var s *service.ShapeError
+	if errors.As(err, &s) {
+		return usageError{errors.New(s.With(func(key string) string { return "--" + key }))}
+	}
+	return commaHint(cmd, fault.Rename(err, flag))
+}
+
+// commaHint adds to an error about a list of two whole numbers that commas stand between values: 0,1 may have
+// been meant as 0.1. It adds it once, as errors of files that are read late come by here twice.
+func commaHint(cmd *cobra.Command, err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || len(e.Path) == 0 || e.Error() != err.Error() {
+		return err
+	}
+	f := cmd.Flags().Lookup(strings.TrimPrefix(e.Path[0], "--"))
+	if f == nil || !isListFlag(f) || !decimalComma.MatchString(f.Value.String()) || strings.Contains(e.Problem, asDecimal) {
+		return err
+	}
+	hinted := *e
+	hinted.Problem += asDecimal + strings.Replace(f.Value.String(), ",", ".", 1) + "?"
+	return &hinted
+}
+
+const asDecimal = "; commas stand between values; did you mean "
+
+var decimalComma = regexp.MustCompile(`^\d+,\d+$`)

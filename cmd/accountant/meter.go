@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/print"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // meterDelay is how long a computation takes before its progress is shown.
@@ -173,4 +174,13 @@ func (m *meter) stop() {
 	close(m.quit)
 	m.clear()
 	m.over = true
+}
+
+// show is at and note for the progress of a service.
+func (m *meter) show(p service.Progress) {
+	if p.Note != "" {
+		m.note(p.Note)
+		return
+	}
+	m.at(p.Done, p.Total)
 }

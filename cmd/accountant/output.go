@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // An output is the form that a command prints in: text, unless another is asked for. The
@@ -320,3 +323,33 @@ func printTable(w io.Writer, answers []answer, verbose bool) {
 func warning(w io.Writer) string {
 	return "accountant: " + print.Paint(w, print.Yellow, "warning") + ": "
 }
+
+// The numbers of tables.
+const (
+	down = decimal.Down
+	near = decimal.Near
+	up   = decimal.Up
+)
+
+// short is the shortest decimal that reads back as x.
+func short[F ~float64](x F) string { return decimal.Short(float64(x)) }
+
+// rounded writes x with a number of digits, so that a bound stays one.
+func rounded[F ~float64](x F, digits int, dir decimal.Direction) string {
+	return decimal.Rounded(float64(x), digits, dir)
+}
+
+// digitsFor returns how many digits tell the ends of an interval apart.
+func digitsFor(b service.Bounds) int { return decimal.Apart(float64(b.Lower), float64(b.Upper)) }
+
+// ends writes an interval with a text between its ends. They have so many digits, or for 0 as many as tell them apart.
+func ends[F ~float64](lower, upper F, digits int, between string) string {
+	digits = cmp.Or(digits, decimal.Apart(float64(lower), float64(upper)))
+	return rounded(lower, digits, down) + between + rounded(upper, digits, up)
+}
+
+// show quotes what is no number.
+func show(text string) string { return decimal.Show(text) }
+
+// oneLine is text as a message has it.
+func oneLine(text string) string { return fault.Line(text) }
