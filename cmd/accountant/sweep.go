@@ -50,25 +50,25 @@ func newSweepCmd() *cobra.Command {
 			return j.run(cmd)
 		},
 	}
-	fs, q := cmd.Flags(), &j.q
+	q := &j.q
 	for _, f := range []struct {
-		to          *service.Decimals
+		to          any
 		name, usage string
 	}{
 		{&q.Delta, "delta", "ask for ε at one or several `δ`, with commas between them"},
 		{&q.Epsilon, "epsilon", "ask for δ at one or several `ε`, with commas between them"},
 		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
 		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
+		{&q.FPR, "at-fpr", "false-positive `rate` of --target-tpr"},
+		{&q.Step, "step", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out"},
+		{&q.Examples, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling"},
+		{&j.csv, "csv", "write CSV, also where --out does not end in .csv"},
+		{&j.dry, "dry-run", "count the plans, read them (of a grid a million at most), count their errors, and ask nothing"},
 	} {
-		fs.Var(&word{to: f.to}, f.name, f.usage)
+		define(cmd, service.Key{Name: f.name}, f.to, f.usage)
 	}
 	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
-	fs.Var(&word{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
-	fs.StringVar(&q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	fs.Var(&word{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
-	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
-	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
-	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
+	cmd.Flags().StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	bind(cmd, &q.Limits)
 	bind(cmd, &q.Narrowing)
 	limited(cmd, &q.Caps)
