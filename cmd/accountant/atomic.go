@@ -124,11 +124,10 @@ type draft struct {
 // newDraft opens a draft of a file.
 func newDraft(path string, perm os.FileMode) (*draft, error) {
 	d := draftOf(path)
-	f, err := openUnnamed(d.dir, perm)
-	if err != nil {
+	var err error
+	if d.f, err = openUnnamed(d.dir, perm); err != nil {
 		return namedDraft(path, perm)
 	}
-	d.f = f
 	return d, nil
 }
 
@@ -143,14 +142,10 @@ func draftOf(path string) *draft {
 // namedDraft is newDraft where there are no unnamed files.
 func namedDraft(path string, perm os.FileMode) (*draft, error) {
 	d := draftOf(path)
-	err := d.name(func(name string) (err error) {
+	return d, d.name(func(name string) (err error) {
 		d.f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
 }
 
 // name has a name for the time being made, one that is free.

@@ -269,17 +269,22 @@ func titleOf(all ...service.Bounds) string {
 	return "certified"
 }
 
-// printTable prints one line for each answer, and what each width is made of.
-func printTable(w io.Writer, answers []answer, verbose bool) {
-	tw := print.NewTable(w, 3, 0)
-	gap := -1
+// titleOfAll returns what stands above answers.
+func titleOfAll(answers []answer) string {
 	var all []service.Bounds
 	for _, a := range answers {
 		all = append(all, a.Bounds)
 	}
+	return titleOf(all...)
+}
+
+// printTable prints one line for each answer, and what each width is made of.
+func printTable(w io.Writer, answers []answer, verbose bool) {
+	tw := print.NewTable(w, 3, 0)
+	gap := -1
 	for i, a := range answers {
 		if i == 0 {
-			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOf(all...))
+			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOfAll(answers))
 		}
 		d := digitsFor(a.Bounds)
 		certified := ends(a.Lower, a.Upper, d, " ≤ "+a.told+" ≤ ")

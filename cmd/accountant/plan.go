@@ -221,25 +221,28 @@ func (i *interview) choose(question string, words ...string) string {
 	})
 }
 
+// positive asks for a number above 0.
 func (i *interview) positive(question, preset string) string {
 	return i.ask(question, preset, func(s string) error {
 		x, err := decimal.Parse(s)
-		if err == nil && !(x > 0) {
-			err = errors.New("is not above 0")
-		}
-		return err
+		return aboveZero(x > 0, err)
 	})
 }
 
-// whole is positive for a whole number.
+// whole asks for a whole number above 0.
 func (i *interview) whole(question, preset string) string {
 	return i.ask(question, preset, func(s string) error {
 		n, err := decimal.Whole(s)
-		if err == nil && n < 1 {
-			err = errors.New("is not above 0")
-		}
-		return err
+		return aboveZero(n > 0, err)
 	})
+}
+
+// aboveZero is the error of a number that was read with err, if it is not above 0.
+func aboveZero(is bool, err error) error {
+	if err == nil && !is {
+		err = errors.New("is not above 0")
+	}
+	return err
 }
 
 // plan asks what a plan needs and returns its text.
