@@ -278,10 +278,11 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	defer m.stop()
 	ctx := service.WithProgress(a.cmd.Context(), m.show)
 	answer, err = a.compute(ctx, s, m)
-	if all := each(answer); err == nil && a.plot.file != "" {
-		if len(all) > 1 {
-			return nil, pic, fault.New("--plot", "draws one answer, and there are %d", len(all))
-		}
+	switch all := each(answer); {
+	case err != nil || a.plot.file == "":
+	case len(all) > 1:
+		err = fault.New("--plot", "draws one answer, and there are %d", len(all))
+	default:
 		pic, err = a.draw(ctx, all[0], a)
 	}
 	if pe := new(service.PlanError); errors.As(err, &pe) {

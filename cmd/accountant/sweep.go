@@ -24,7 +24,8 @@ type sweepJob struct {
 	out, progress string
 	csv, dry      bool
 	plans         service.SweepPlans
-	input         []byte // what the plans are read from, or a digest of it
+	lines         *os.File // has plans on lines; nil for a grid
+	input         []byte   // what the plans are read from, or a digest of it
 }
 
 func newSweepCmd() *cobra.Command {
@@ -39,12 +40,14 @@ func newSweepCmd() *cobra.Command {
 			if j.out == "" && !j.dry {
 				return usageError{errors.New("missing --out (- is standard output)")}
 			}
-			done, err := j.read(cmd, args[0])
-			if err != nil {
-				return err
+			err := j.read(cmd, args[0])
+			if j.lines != nil {
+				defer j.lines.Close()
 			}
-			defer done()
-			if j.dry {
+			switch {
+			case err != nil:
+				return err
+			case j.dry:
 				return j.check(cmd)
 			}
 			return j.run(cmd)
@@ -83,15 +86,14 @@ func newSweepCmd() *cobra.Command {
 // noted is the number of plans from which on a grid's size is told before it is worked on.
 const noted = 1e6
 
-// read reads the grid, or counts the lines of plans; done closes what is open.
-func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error) {
+// read reads the grid, or opens the file of plans on lines and counts them.
+func (j *sweepJob) read(cmd *cobra.Command, path string) (err error) {
 	if strings.HasSuffix(path, ".jsonl") {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, pathProblem(path, err)
+		if j.lines, err = os.Open(path); err != nil {
+			return pathProblem(path, err)
 		}
 		digest, lines := sha256.New(), int64(0)
-		in := bufio.NewReaderSize(io.TeeReader(f, digest), 1<<16)
+		in := bufio.NewReaderSize(io.TeeReader(j.lines, digest), 1<<16)
 		for err == nil {
 			some := false
 			if _, some, err = sweep.ReadLine(in, 0); some { // every line is longer than that
@@ -99,24 +101,23 @@ func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error
 			}
 		}
 		if err != io.EOF {
-			f.Close()
-			return nil, pathProblem(path, err)
+			return pathProblem(path, err)
 		}
-		j.input, j.plans = digest.Sum(nil), service.LinePlans(f, lines)
-		return func() { f.Close() }, nil
+		j.input, j.plans = digest.Sum(nil), service.LinePlans(j.lines, lines)
+		return nil
 	}
 	data, name, err := readInput(cmd, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	j.input = data
 	if j.plans, err = service.GridPlans(data); err != nil {
-		return nil, planProblem(name, err)
+		return planProblem(name, err)
 	}
 	if j.plans.Len() > noted {
 		fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s is a grid of %d plans\n", name, j.plans.Len())
 	}
-	return func() {}, nil
+	return nil
 }
 
 // failedRows is the error of a sweep that is complete and has rows with errors.
