@@ -27,25 +27,10 @@ func writeFileAtomic(path string, data []byte) error {
 	})
 }
 
-// createFileAtomic is writeFileAtomic for a name that nothing has: what has it by the
-// time that the contents are complete stays as it is, and is an error.
-func createFileAtomic(path string, data []byte) error {
-	return writeDraft(path, true, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// produceFileAtomic is writeFileAtomic for contents too large to hold. Until they
+// writeDraft is writeFileAtomic for contents too large to hold. Until they
 // are complete they are in a file without a name, which ends with the process, or,
 // where the system has none, in one that is removed by every signal that can be
-// caught.
-func produceFileAtomic(path string, produce func(io.Writer) error) error {
-	return writeDraft(path, false, produce)
-}
-
-// writeDraft makes a draft, has it filled and gives it its name. Only if free is
-// not set may the name be one that a file has.
+// caught. With free, what has the name by the time that the contents are complete stays as it is, and is an error.
 func writeDraft(path string, free bool, produce func(io.Writer) error) error {
 	to, old, err := destination(path)
 	if err != nil {
@@ -72,13 +57,13 @@ func writeDraft(path string, free bool, produce func(io.Writer) error) error {
 	if old != nil {
 		err = d.f.Chmod(old.Mode().Perm())
 	}
-	if err := errors.Join(err, d.f.Sync()); err != nil {
-		return pathProblem(path, err)
+	if err = errors.Join(err, d.f.Sync()); err == nil {
+		err = d.publish(old != nil, free)
 	}
-	if err := d.publish(old != nil, free); err != nil {
-		if free && errors.Is(err, os.ErrExist) {
-			return alreadyThere(path)
-		}
+	switch {
+	case free && errors.Is(err, os.ErrExist):
+		return alreadyThere(path)
+	case err != nil:
 		return pathProblem(path, err)
 	}
 	// The name itself lasts once the directory is on disk; not every file system
@@ -139,11 +124,10 @@ type draft struct {
 // newDraft opens a draft of a file.
 func newDraft(path string, perm os.FileMode) (*draft, error) {
 	d := draftOf(path)
-	f, err := openUnnamed(d.dir, perm)
-	if err != nil {
+	var err error
+	if d.f, err = openUnnamed(d.dir, perm); err != nil {
 		return namedDraft(path, perm)
 	}
-	d.f = f
 	return d, nil
 }
 
@@ -158,14 +142,10 @@ func draftOf(path string) *draft {
 // namedDraft is newDraft where there are no unnamed files.
 func namedDraft(path string, perm os.FileMode) (*draft, error) {
 	d := draftOf(path)
-	err := d.name(func(name string) (err error) {
+	return d, d.name(func(name string) (err error) {
 		d.f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
 }
 
 // name has a name for the time being made, one that is free.
@@ -234,32 +214,22 @@ func removeOnSignal(name string, create func(name string) error) (forget func(),
 			signal.Notify(signals, s)
 		}
 	}
+	forget = sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(signals) // behind one that came before
+	})
 	err = create(name) // a signal that comes meanwhile waits
-	done := make(chan struct{})
-	var once sync.Once
-	forget = func() {
-		once.Do(func() {
-			signal.Stop(signals)
-			close(done)
-		})
-	}
 	created := err == nil
 	if !created {
 		forget()
 	}
 	go func() {
-		var s os.Signal
-		select {
-		case s = <-signals:
-			if created {
-				os.Remove(name)
-			}
-		case <-done:
-			select {
-			case s = <-signals: // before it was stopped
-			default:
-				return
-			}
+		s, caught := <-signals
+		if !caught {
+			return
+		}
+		if created {
+			os.Remove(name) // which is not there if the file has its name by now
 		}
 		signal.Stop(signals)
 		if self, err := os.FindProcess(os.Getpid()); err == nil {

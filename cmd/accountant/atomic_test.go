@@ -24,7 +24,7 @@ func writeSlowly() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	if !named {
-		err := produceFileAtomic(path, func(w io.Writer) error {
+		err := writeDraft(path, false, func(w io.Writer) error {
 			half(w)
 			return nil
 		})

@@ -34,7 +34,7 @@ func newAuditCmd() *cobra.Command {
 			}
 			data, name, err := readSmall(a.cmd, a.args[0], maxScores)
 			if err == nil {
-				a.of = name
+				a.name = name
 				q.Members, q.NonMembers, err = parseScores(name, data)
 			}
 			return err

@@ -22,7 +22,7 @@ import (
 
 func newCurveCmd() *cobra.Command {
 	return question{name: "curve", what: "drawing", picture: "the curves", width: 17, height: 11, alias: true, except: []string{"plan"}, text: printing(printCurves), draw: drawCurves, rows: listing(curveRows), extra: func(a *asking) {
-		q, cmd, run := a.request.(*service.CurveRequest), a.cmd, a.cmd.RunE
+		q, cmd := a.request.(*service.CurveRequest), a.cmd
 		cmd.Flags().StringVar(&a.title, "title", "", "`text` above the picture")
 		cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -37,13 +37,10 @@ func newCurveCmd() *cobra.Command {
 			}
 			return nil
 		}
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		a.read = func() error {
 			if a.plot.file == "" && !a.csv && !a.json {
 				return usageError{errors.New("missing --plot FILE for the picture, --csv or --json for its numbers")}
 			}
-			return run(cmd, args)
-		}
-		a.read = func() error {
 			for i, path := range a.args {
 				data, _, err := readInput(cmd, path)
 				if err != nil {

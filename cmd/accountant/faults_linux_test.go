@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -613,10 +614,16 @@ func TestCreateOnly(t *testing.T) {
 		remains(t, name, path, false, []byte{})
 		os.Remove(path)
 	}
-	if err := createFileAtomic(path, []byte("x")); err != nil {
+	create := func(text string) error {
+		return writeDraft(path, true, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+	}
+	if err := create("x"); err != nil {
 		t.Fatal(err)
 	}
-	if err := createFileAtomic(path, []byte("y")); err == nil || err.Error() != path+": is there already, and is not overwritten" {
+	if err := create("y"); err == nil || err.Error() != path+": is there already, and is not overwritten" {
 		t.Error(err)
 	}
 	remains(t, "created", path, false, []byte("x"))

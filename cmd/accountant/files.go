@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/tables"
+	"github.com/dpaccountant/accountant/ledger"
 )
 
 // inputName is what to call a file in messages.
@@ -67,7 +69,7 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 		}
 		return openInput(file)
 	})
-	return data, name, planProblem(name, path, err)
+	return data, name, planProblem(name, err)
 }
 
 // readSmall reads the file of an argument, of at most limit bytes.
@@ -220,3 +222,37 @@ func exactly(names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// planProblem says in which file an error is: as "plan.yaml:4: field: problem" if it is
+// about a line of it.
+func planProblem(name string, err error) error {
+	var usage usageError
+	if err == nil || errors.As(err, &usage) {
+		return err
+	}
+	if line, message, ok := service.PlanLine(err); ok && line > 0 {
+		return fmt.Errorf("%s:%d: %s", name, line, message)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// ledgerFiles are the files of this machine.
+type ledgerFiles struct{}
+
+func (ledgerFiles) CreateLedger(_ context.Context, path string, c ledger.Config) (service.Ledger, error) {
+	return ledger.Create(path, c)
+}
+
+func (ledgerFiles) OpenLedger(ctx context.Context, path string) (service.Ledger, error) {
+	return ledger.Open(ctx, path)
+}
+
+func (ledgerFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error) {
+	return ledger.Verify(ctx, path, head)
+}
+
+func (ledgerFiles) LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error) {
+	return ledger.Log(ctx, path, each)
+}
+
+func (ledgerFiles) OpenTable(path string) (io.ReadCloser, error) { return openInput(path) }

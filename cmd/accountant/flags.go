@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -12,13 +14,17 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
-// This file makes flags of the fields of a request: each is called as its key, and what it means,
-// may be and is where it is not given are those of the field. A flag that was not given leaves the field as
+// This file makes flags of the fields of a request, and of errors about fields errors about flags: each is called as its key,
+// and what it means, may be and is where it is not given are those of the field. A flag that was not given leaves the field as
 // it was.
 
 // graves puts the name of a value between the grave accents by which pflag knows it.
@@ -340,4 +346,167 @@ func completeFiles(first, last int, endings ...string) cobra.CompletionFunc {
 		}
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
+}
+
+// flagged puts the names of flags in the place of the keys of a request. Those that
+// stand for a file are not: an error about its contents has the file's name. Names
+// inside of a field are not those of flags.
+func flagged(cmd *cobra.Command, err error) error {
+	outermost := true
+	flag := func(key string) string {
+		if !outermost || strings.TrimSpace(key) == "" {
+			return key
+		}
+		outermost = false
+		name := strings.FieldsFunc(key+" ", func(r rune) bool { return r == '[' || r == ' ' })[0]
+		if cmd.Flags().Lookup(name) == nil || slices.Contains([]string{"votes", "baseline", "answered"}, name) {
+			return key
+		}
+		if isListFlag(cmd.Flags().Lookup(name)) { // the value is told, not its place
+			return "--" + name
+		}
+		return "--" + key
+	}
+	var s *service.ShapeError
+	if errors.As(err, &s) {
+		return usageError{errors.New(s.With(func(key string) string { return "--" + key }))}
+	}
+	return commaHint(cmd, fault.Rename(err, flag))
+}
+
+// commaHint adds to an error about a list of two whole numbers that commas stand between values: 0,1 may have
+// been meant as 0.1. It adds it once, as errors of files that are read late come by here twice.
+func commaHint(cmd *cobra.Command, err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || len(e.Path) == 0 || e.Error() != err.Error() {
+		return err
+	}
+	f := cmd.Flags().Lookup(strings.TrimPrefix(e.Path[0], "--"))
+	if f == nil || !isListFlag(f) || !decimalComma.MatchString(f.Value.String()) || strings.Contains(e.Problem, asDecimal) {
+		return err
+	}
+	hinted := *e
+	hinted.Problem += asDecimal + strings.Replace(f.Value.String(), ",", ".", 1) + "?"
+	return &hinted
+}
+
+const asDecimal = "; commas stand between values; did you mean "
+
+var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
+
+// What follows is the flags of all commands that draw: where the picture goes and how large
+// it is. A command calls check before it computes, and write afterwards.
+
+// pictureFlags are where a picture goes; file is empty for no picture.
+type pictureFlags struct {
+	file, dpi string
+	sides     [2]string // width and height
+	size      figure.Size
+	set       *pflag.FlagSet
+}
+
+// The ends of what may be asked for.
+const (
+	leastSide, mostSide = 4 * vg.Centimeter, 100 * vg.Centimeter
+	leastDPI, mostDPI   = 20, 1200
+	mostPixels          = 100e6
+)
+
+// register defines the flags. what is drawn, width and height centimetres large unless
+// somebody asks for another size. With an alias --out is another name of --plot.
+func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64, alias bool) {
+	f.size = figure.Size{Width: vg.Length(width) * vg.Centimeter, Height: vg.Length(height) * vg.Centimeter, DPI: figure.DPI}
+	f.set = cmd.Flags()
+	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png or .pdf)")
+	f.set.StringVar(&f.sides[0], "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm)", width))
+	f.set.StringVar(&f.sides[1], "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
+	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 192)")
+	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
+	if alias {
+		f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+			if name == "out" {
+				name = "plot"
+			}
+			return pflag.NormalizedName(name)
+		})
+	}
+}
+
+// check reads the size of the picture and reports what is wrong with the flags.
+func (f *pictureFlags) check() error {
+	format := figure.Format(f.file)
+	var rules []rule
+	for _, name := range []string{"width", "height", "dpi"} {
+		rules = append(rules, rule{f.file == "" && f.set.Changed(name), "--" + name + " is for --plot"})
+	}
+	if err := keep(rules...); err != nil || f.file == "" {
+		return err
+	}
+	switch {
+	case format == "":
+		return fault.New("--plot", "%q does not end in .svg, .png or .pdf", f.file)
+	case f.set.Changed("dpi") && format != "png":
+		return usageError{errors.New("--dpi is for .png")}
+	case f.dpi != "":
+		n, err := decimal.Whole(f.dpi)
+		if err != nil || n < leastDPI || n > mostDPI {
+			return fault.New("--dpi", "%s is not a whole number in [%d, %d]", show(f.dpi), leastDPI, mostDPI)
+		}
+		f.size.DPI = int(n)
+	}
+	pixel := 96 // of CSS
+	if format == "png" {
+		pixel = f.size.DPI
+	}
+	for i, to := range []*vg.Length{&f.size.Width, &f.size.Height} {
+		if f.sides[i] == "" {
+			continue
+		}
+		name := []string{"--width", "--height"}[i]
+		l, err := length(f.sides[i], pixel)
+		if err != nil {
+			return fault.New(name, "%v", err)
+		}
+		if !(l >= leastSide && l <= mostSide) {
+			return fault.New(name, "%s is not in [%vcm, %vcm]", f.sides[i], leastSide/vg.Centimeter, mostSide/vg.Centimeter)
+		}
+		*to = l
+	}
+	if dots := float64(f.size.Width/vg.Inch) * float64(f.size.Height/vg.Inch) * float64(f.size.DPI*f.size.DPI); dots > mostPixels && format == "png" {
+		return fault.New("--dpi", "%d makes %.0f million dots; most are %.0f million", f.size.DPI, dots/1e6, mostPixels/1e6)
+	}
+	return nil
+}
+
+// length reads a length with its unit.
+func length(text string, dpi int) (vg.Length, error) {
+	units := map[string]vg.Length{"cm": vg.Centimeter, "mm": vg.Millimeter, "in": vg.Inch, "pt": 1, "px": vg.Inch / vg.Length(dpi)}
+	for unit, l := range units {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			v, err := decimal.Parse(strings.TrimSpace(number))
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				break
+			}
+			return vg.Length(v) * l, nil
+		}
+	}
+	if _, err := decimal.Parse(text); err == nil {
+		return 0, fmt.Errorf("%s has no unit: write %[1]spx, %[1]scm or %[1]sin", text)
+	}
+	return 0, fmt.Errorf("%s is not a length such as 12cm, 6in or 800px", show(text))
+}
+
+// write draws the picture into the file, whole or not at all. Without a file it does nothing.
+func (f *pictureFlags) write(pic *figure.Picture) error {
+	if f.file == "" {
+		return nil
+	}
+	data, err := pic.Encode(figure.Format(f.file), f.size)
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	if err := writeFileAtomic(f.file, data); err != nil {
+		return pathProblem("--plot", err)
+	}
+	return nil
 }

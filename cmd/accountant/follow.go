@@ -43,7 +43,6 @@ func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonReque
 		{f.log == "", "--follow is empty; it is the name of a log, or - for standard input"},
 		{o.latex, "--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there"},
 		{q.Accountant == service.RDPAccountant || q.Transform != "", "--follow is answered by the fourier accountant, without --transform"},
-		{given("certificate"), "--follow writes no --certificate: a certificate is of one answer"},
 		{q.GroupBlackBox, "--follow is not answered by --group-black-box"},
 		{f.log == "-" && len(args) == 1 && args[0] == "-", "the plan and the log are both standard input"},
 	}...)
@@ -55,19 +54,7 @@ func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonReque
 
 // run follows the log. It ends without an error when the command is interrupted, when the time is
 // over, and at the end of a pipe.
-func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest, args []string) error {
-	if err := service.Check(&q); err != nil {
-		return flagged(cmd, err)
-	}
-	name, path := "", ""
-	if len(args) == 1 {
-		data, read, err := readInput(cmd, args[0])
-		if err != nil {
-			return err
-		}
-		q.Plan, name, path = data, read, args[0]
-	}
-	ctx := cmd.Context()
+func (f *followFlags) run(ctx context.Context, a *asking, q service.FollowRequest) error {
 	if f.time > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, f.time)
@@ -75,16 +62,17 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 	}
 	total, err := service.Follow(ctx, q)
 	if err != nil {
-		return planProblem(name, path, flagged(cmd, err))
+		return err
 	}
-	log, err := openLog(cmd, f.log)
+	a.name = "" // what follows is about the log
+	log, err := openLog(a.cmd, f.log)
 	if err != nil {
 		return err
 	}
 	defer log.r.Close()
-	out := &followed{w: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), form: o, warned: map[string]bool{}}
+	out := &followed{w: a.cmd.OutOrStdout(), err: a.cmd.ErrOrStderr(), form: a.output, warned: map[string]bool{}}
 	err = log.lines(ctx, func(line []byte) error {
-		a, ok, err := total.Line(ctx, line)
+		x, ok, err := total.Line(ctx, line)
 		var wrong *service.LogLineError
 		switch {
 		case errors.As(err, &wrong):
@@ -92,11 +80,11 @@ func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest,
 		case err != nil || !ok:
 			return err
 		}
-		return out.print(a)
+		return out.print(x)
 	})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		if log.torn {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: the last line has no end yet and is not counted\n", warning(cmd.ErrOrStderr()), log.name)
+			fmt.Fprintf(out.err, "%s%s: the last line has no end yet and is not counted\n", warning(out.err), log.name)
 		}
 		return nil // this is how following ends
 	}
@@ -112,62 +100,53 @@ type followed struct {
 	warned  map[string]bool
 }
 
-func (p *followed) print(a service.FollowedAt) error {
-	for _, r := range answers(a.Results) {
+func (p *followed) print(a service.FollowedAt) (err error) {
+	found := answers(a.Results)
+	for _, r := range found {
 		if text := fmt.Sprint(r.at, r.Warnings); len(r.Warnings) > 0 && !p.warned[text] {
 			p.warned[text] = true
 			warn(p.err, []answer{r})
 		}
 	}
-	var all []service.Bounds
-	for _, r := range a.Results {
-		all = append(all, r.Epsilon)
-	}
-	first, again := !p.started, p.title != titleOf(all...)
-	p.started, p.title = true, titleOf(all...)
+	var b bytes.Buffer
 	switch {
 	case p.form.json:
-		data, err := service.Marshal(a)
-		if err == nil {
-			_, err = p.w.Write(append(data, '\n'))
-		}
-		return err
+		var data []byte
+		data, err = service.Marshal(a)
+		b.Write(append(data, '\n'))
 	case p.form.csv:
-		return p.csv(a, first)
+		if err = print.CSV(&b, a); p.started {
+			b.ReadBytes('\n') // the names of the columns
+		}
+	default:
+		p.table(&b, a, found)
 	}
-	var b bytes.Buffer
+	if p.started = true; err == nil {
+		_, err = b.WriteTo(p.w)
+	}
+	return err
+}
+
+// table prints the rows of a line, and above them what they are where that was not said before.
+func (p *followed) table(w io.Writer, a service.FollowedAt, found []answer) {
 	row := "  %-7v %-11v %-7s %s\n"
 	if p.form.markdown {
 		row = "| %v | %v | %s | %s |\n"
 	}
-	if first {
-		fmt.Fprintf(&b, "neighbors: %s\n", a.Neighbors)
+	if !p.started {
+		fmt.Fprintf(w, "neighbors: %s\n", a.Neighbors)
 	}
-	if again {
-		fmt.Fprintln(&b)
-		fmt.Fprintf(&b, row, "line", "runs", "δ", p.title)
+	if title := titleOfAll(found); title != p.title {
+		p.title = title
+		fmt.Fprintln(w)
+		fmt.Fprintf(w, row, "line", "runs", "δ", title)
 		if p.form.markdown {
-			fmt.Fprintf(&b, row, "---", "---", "---", "---")
+			fmt.Fprintf(w, row, "---", "---", "---", "---")
 		}
 	}
-	for _, r := range a.Results {
-		fmt.Fprintf(&b, row, a.Line, a.Runs, short(r.Delta), ends(r.Epsilon.Lower, r.Epsilon.Upper, 0, " ≤ ε ≤ "))
+	for _, r := range found {
+		fmt.Fprintf(w, row, a.Line, a.Runs, short(r.at), ends(r.Lower, r.Upper, 0, " ≤ ε ≤ "))
 	}
-	_, err := p.w.Write(b.Bytes())
-	return err
-}
-
-// csv writes the rows of a line, and before the first the names of the columns.
-func (p *followed) csv(a service.FollowedAt, first bool) error {
-	var b bytes.Buffer
-	if err := print.CSV(&b, a); err != nil {
-		return err
-	}
-	if !first {
-		b.ReadBytes('\n')
-	}
-	_, err := b.WriteTo(p.w)
-	return err
 }
 
 // A growing is a log that another program writes. What is read of it is never read again.

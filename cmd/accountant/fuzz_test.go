@@ -233,7 +233,7 @@ func FuzzPlanFile(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := planProblem(name, name, service.CheckPlan(text)); err != nil && !strings.HasPrefix(err.Error(), "standard input:") {
+		if err := planProblem(name, service.CheckPlan(text)); err != nil && !strings.HasPrefix(err.Error(), "standard input:") {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

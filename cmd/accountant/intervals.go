@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -15,12 +16,13 @@ import (
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 func newEpsilonCmd() *cobra.Command {
 	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
 		certificate, follow := "", followFlags{}
-		q, cmd, run := a.request.(*service.EpsilonRequest), a.cmd, a.cmd.RunE
+		q, cmd, compute := a.request.(*service.EpsilonRequest), a.cmd, a.compute
 		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
 		follow.register(cmd)
 		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
@@ -30,15 +32,17 @@ func newEpsilonCmd() *cobra.Command {
 			}
 			return planArg(cmd, args)
 		}
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if err := follow.check(cmd, a.output, *q, args); err != nil {
-				return err
+		a.read = func() error {
+			if q.Certificate = certificate != ""; follow.log != "" {
+				a.meter = "off" // there is an answer to every line
 			}
+			return follow.check(cmd, a.output, *q, a.args)
+		}
+		a.compute = func(ctx context.Context, s *service.Service, m *meter) (any, error) {
 			if follow.log != "" {
-				return follow.run(cmd, a.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
+				return nil, follow.run(ctx, a, service.FollowRequest{Plan: q.Plan, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 			}
-			q.Certificate = certificate != ""
-			return run(cmd, args)
+			return compute(ctx, s, m)
 		}
 		a.wrote = func(answer any) (any, error) {
 			x, ok := answer.(service.EpsilonAnswer)
@@ -225,23 +229,37 @@ func printFilter(w io.Writer, a service.FilterAnswer, _ *asking) {
 	printRows(w, a.Levels, "fixed beforehand, what may be shown at the stop (δ = %s each):", 0)
 }
 
-// printRows prints some of the rows: the last and others at equal distances. The one of the budget, if there is one, is the promise.
+// printRows prints ε of some units; those of the budget, if there is one, are the promise.
 func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, title+"\n", short(rows[0].Delta))
+	var all []unitRow
+	for _, r := range rows {
+		row := unitRow{units: r.Units, cost: ends(r.Epsilon.Lower, r.Epsilon.Upper, 6, " ≤ ε ≤ ")}
+		if r.Units == budget {
+			row.mark = "the promise"
+		}
+		all = append(all, row)
+	}
+	printUnits(w, fmt.Sprintf(title, short(rows[0].Delta)), all)
+}
+
+// A unitRow is what a number of units of a menu costs.
+type unitRow struct {
+	units      int
+	cost, mark string
+}
+
+// printUnits prints some of the rows: those with a mark, the last, and others at equal distances from it.
+func printUnits(w io.Writer, title string, rows []unitRow) {
+	fmt.Fprintln(w, title)
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
 	every := max(1, (len(rows)+mostRows-1)/mostRows)
 	for i, r := range rows {
-		if (len(rows)-1-i)%every != 0 || r.Units == 0 {
-			continue
+		if r.units > 0 && (r.mark != "" || (len(rows)-1-i)%every == 0) {
+			fmt.Fprintf(t, "%d\t%s\t%s\t\n", r.units, r.cost, r.mark)
 		}
-		mark := ""
-		if r.Units == budget {
-			mark = "the promise"
-		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t\n", r.Units, ends(r.Epsilon.Lower, r.Epsilon.Upper, 6, " ≤ ε ≤ "), mark)
 	}
 	t.Flush()
 }
@@ -345,5 +363,119 @@ func printComparison(w io.Writer, a service.CompareAnswer, _ *asking) {
 	fmt.Fprintln(w, "\nBy:")
 	for _, r := range a.Methods {
 		fmt.Fprintf(w, "  %s: %s\n", r.Method, r.Theorem)
+	}
+}
+
+func newCalibrateCmd() *cobra.Command {
+	return question{name: "calibrate", what: "calibrating", verbose: true, recursion: "0", text: printing(printSolution), extra: func(a *asking) {
+		q := a.request.(*service.CalibrateRequest)
+		inPlaceOf(a.cmd, "--epsilon and --delta")
+		reword(a.cmd, "recursion", "seconds", "a minute or more")
+		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
+		write := fileFlag(a.cmd, "write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
+		a.wrote = func(answer any) (any, error) {
+			if *write == "" {
+				return answer, nil
+			}
+			all := answer.(service.Answers[service.Solution]).Results
+			if len(all) > 1 {
+				return nil, fault.New("--write", "writes one plan, and there are %d answers", len(all))
+			}
+			text, err := all[0].Write(*q)
+			if err != nil {
+				return nil, fmt.Errorf("--write: %w", err)
+			}
+			return answer, writeFileAtomic(*write, text)
+		}
+	}}.command()
+}
+
+// printSolution prints what meets a budget.
+func printSolution(w io.Writer, x service.Solution, a *asking) {
+	fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", x.Unit.Text(), comparedWith(x).budget)
+	printCalibration(w, x, a.detail)
+	if x.TheoryGap && x.CanNarrow && a.request.(*service.CalibrateRequest).Recursion == "0" {
+		fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
+	}
+}
+
+// A compared is what a calibration compares with its budget.
+type compared struct {
+	asked, told string // as of an answer
+	at          service.Number
+	budget      string
+}
+
+// comparedWith returns what is compared with the budget, and the budget in words.
+func comparedWith(a service.Solution) compared {
+	switch {
+	case a.Attack != nil && a.Attack.Advantage != nil:
+		return compared{asked: "ε", told: "advantage", at: 0, budget: "advantage ≤ " + short(*a.Attack.Advantage)}
+	case a.Attack != nil:
+		return compared{asked: "false-positive rate", told: "true-positive rate", at: *a.Attack.FalsePositive,
+			budget: fmt.Sprintf("true-positive rate ≤ %s at a false-positive rate of %s", short(*a.Attack.TruePositive), short(*a.Attack.FalsePositive))}
+	}
+	budget := fmt.Sprintf("ε ≤ %s at δ = %s", short(a.Budget.Epsilon), short(a.Budget.Delta))
+	if a.Meets.Delta != nil {
+		return compared{asked: "ε", told: "δ", at: a.Budget.Epsilon, budget: budget}
+	}
+	return compared{asked: "δ", told: "ε", at: a.Budget.Delta, budget: budget}
+}
+
+// certified is what is certified at a probe.
+func certified(p service.Probe) service.Bounds {
+	return *cmp.Or(p.Epsilon, p.Delta, p.TruePositive)
+}
+
+// printCalibration prints the value with its bracket.
+func printCalibration(w io.Writer, a service.Solution, verbose bool) {
+	what := a.Solve
+	if a.Factor {
+		what = "common factor on " + what
+	}
+	fmt.Fprintf(w, "%s: %s\n", what, short(a.Value))
+	if a.Unlimited {
+		fmt.Fprintf(w, "\nThe least private value allowed meets the budget: nothing limits it.\n")
+	}
+	t := print.NewTable(w, 3, 0).Headless()
+	all := []service.Bounds{certified(a.Meets)}
+	if a.Fails != nil {
+		all = append(all, certified(*a.Fails))
+	}
+	fmt.Fprintf(t, "  %s\t%s\tbudget\n", what, titleOf(all...))
+	for i, p := range []*service.Probe{&a.Meets, a.Fails} {
+		if p == nil {
+			continue
+		}
+		b := certified(*p)
+		verdict := []string{"meets the budget", "does not"}[i]
+		below := digitsFor(b)
+		above := below
+		if p.Proved != nil { // the verdict is on the upper end, which is known better
+			above = digitsFor(*p.Proved)
+		}
+		fmt.Fprintf(t, "  %s\t%s ≤ %s ≤ %s\t%s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
+	}
+	t.Flush()
+	switch {
+	case a.TheoryGap:
+		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
+	case a.Fails != nil && !a.FailsProved && !a.Early:
+		fmt.Fprintf(w, "\nThe interval of the second reaches below the budget: that it fails is not proved.\nWhat its width is worth, the first may be too careful.\n")
+	}
+	if a.Factor || len(a.Steps) > 1 {
+		fmt.Fprintln(w)
+		f := print.NewFacts(w, 0)
+		for _, s := range a.Steps {
+			label := s.Path
+			if s.Name != "" {
+				label += " (" + oneLine(s.Name) + ")"
+			}
+			f.Add("  "+label+": ", "%s %s", cmp.Or(s.Quantity, a.Solve), short(s.Value))
+		}
+		f.Flush()
+	}
+	if verbose {
+		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", a.Evaluations, short(a.Accuracy))
 	}
 }

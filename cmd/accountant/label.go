@@ -41,7 +41,7 @@ func newLabelCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				a.of = name
+				a.name = name
 				if err := parsePrior(a.request.(*service.LabelRequest), name, data, *classes); err != nil {
 					return err
 				}
@@ -242,7 +242,7 @@ type labelJob struct {
 	Round        bool    `json:"round,omitempty" help:"round labels between two of the set, without bias"`
 	Classes      bool    `json:"classes,omitempty" help:"labels are names of classes"`
 	Seed         *uint64 `json:"seed,omitempty" help:"make the run reproducible; whoever knows the seed can undo the noise"`
-	Ledger       string  `json:"ledger,omitempty" help:"{file} of a ledger under substitute that the run is spent from before anything is written"`
+	Ledger       string  `json:"ledger,omitempty"`
 	Note         string  `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
 
 	names []string // of classes, in the order of their numbers
@@ -284,48 +284,40 @@ type labelCost struct {
 }
 
 func newLabelApplyCmd() *cobra.Command {
-	var j labelJob
-	var form output
-	progress := ""
-	cmd := &cobra.Command{
-		Use:  "apply",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if j.Classes && !cmd.Flags().Changed("method") {
+	j := new(labelJob)
+	return question{name: "apply", request: j, what: "randomizing", progress: true, text: printing(printApplied), extra: func(a *asking) {
+		var held bytes.Buffer // what goes to standard output, whole or not at all
+		preset(a.cmd, "floor", "0.001")
+		preset(a.cmd, "method", "optimal")
+		preset(a.cmd, "column", "label")
+		a.cmd.Flags().Lookup("ledger").Usage = "`file` of a ledger under substitute that the run is spent from before anything is written"
+		for _, name := range []string{"prior", "in", "out"} {
+			_ = a.cmd.MarkFlagFilename(name, "csv")
+		}
+		a.read = func() error {
+			if j.Classes && !a.cmd.Flags().Changed("method") {
 				j.Method = "rr-with-prior"
 			}
 			if j.In == "-" {
-				data, _, err := readSmall(cmd, j.In, labelMaxStdin)
+				data, _, err := readSmall(a.cmd, j.In, labelMaxStdin)
 				if err != nil {
 					return err
 				}
 				j.stdin = append([]byte{}, data...)
 			}
-			report := cmd.OutOrStdout()
-			var held bytes.Buffer // what goes to standard output, whole or not at all
+			return j.check()
+		}
+		a.compute = func(ctx context.Context, s *service.Service, m *meter) (any, error) {
+			return j.run(ctx, a.cmd, s, m, &held)
+		}
+		a.wrote = func(answer any) (any, error) {
 			if j.Out == "-" {
-				report = cmd.ErrOrStderr()
+				a.to = a.cmd.ErrOrStderr()
 			}
-			a, err := measuredIf(cmd, progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd, m, &held) })
-			if err != nil {
-				return flagged(cmd, err)
-			}
-			if _, err := held.WriteTo(cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			return form.print(report, a, func(w io.Writer) { a.print(w, j.Out) })
-		},
-	}
-	bind(cmd, &j)
-	preset(cmd, "floor", "0.001")
-	preset(cmd, "method", "optimal")
-	preset(cmd, "column", "label")
-	addProgress(cmd, &progress)
-	form.register(cmd)
-	for _, name := range []string{"prior", "in", "out"} {
-		_ = cmd.MarkFlagFilename(name, "csv")
-	}
-	return cmd
+			_, err := held.WriteTo(a.cmd.OutOrStdout())
+			return answer, err
+		}
+	}}.command()
 }
 
 // labelMaxStdin bounds what is read of standard input, which is held in memory: with
@@ -345,11 +337,8 @@ func (j *labelJob) check() error {
 	}...)
 }
 
-func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelApplied, error) {
-	if err := j.check(); err != nil {
-		return nil, err
-	}
-	ctx, src := cmd.Context(), random.Source(nil)
+func (j *labelJob) run(ctx context.Context, cmd *cobra.Command, s *service.Service, m *meter, held io.Writer) (*labelApplied, error) {
+	src := random.Source(nil)
 	if j.Seed != nil {
 		src = random.Seeded(*j.Seed)
 	}
@@ -396,30 +385,22 @@ func (j *labelJob) run(cmd *cobra.Command, m *meter, held io.Writer) (*labelAppl
 		if j.Labels != "" && pass.n != counted {
 			return fault.New(inputName(j.In), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
-		if err := j.pay(ctx); err != nil {
-			return err
+		if j.Ledger != "" { // while what was written has no name yet
+			if err := s.PayLabels(ctx, service.Spend{Ledger: j.Ledger, Note: j.Note}, j.Epsilon); err != nil {
+				return err
+			}
 		}
 		return buf.Flush()
 	}
 	if j.Out == "-" {
 		err = produce(held)
 	} else {
-		err = produceFileAtomic(j.Out, produce)
+		err = writeDraft(j.Out, false, produce)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return a, j.tell(ctx, a, pass, priors)
-}
-
-// pay spends the run from the ledger, while what was written has no name yet.
-func (j *labelJob) pay(ctx context.Context) error {
-	r := runner{ledger: j.Ledger, spend: new(string)}
-	s, err := r.open(ctx)
-	if err != nil || j.Ledger == "" {
-		return err
-	}
-	return s.PayLabels(ctx, service.Spend{Ledger: *r.spend, Note: j.Note}, j.Epsilon)
 }
 
 // public reads the prior of the file.
@@ -494,34 +475,31 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 		a.Outputs = len(r.Outputs())
 	}
 	a.Labels, a.Prior = priors[0].Labels(), priors[0].Probs()
+	if j.Group != "" {
+		a.Prior, a.Groups = nil, make([]labelGroup, len(priors))
+		for name, g := range pass.groups {
+			a.Groups[g].Name = name
+		}
+	}
 	for g, p := range priors {
 		loss, err := labeldp.HalfLoss(pass.methods[g], p)
 		if err != nil {
 			return err
 		}
-		kept := service.Kept(pass.methods[g], p)
-		if j.Group == "" {
-			a.Loss, a.Kept = loss, kept
-			continue
+		share := 1.0
+		if j.Group != "" {
+			of := &a.Groups[g]
+			of.Loss, of.Prior = loss, p.Probs()
+			for _, c := range pass.counts[g] {
+				of.Rows += c
+			}
+			share = float64(of.Rows) / float64(pass.n)
 		}
-		rows := int64(0)
-		for _, c := range pass.counts[g] {
-			rows += c
+		if j.Classes {
+			a.Kept += share * service.Kept(pass.methods[g], p)
+		} else {
+			a.Loss += share * loss
 		}
-		a.Loss += loss * float64(rows) / float64(pass.n)
-		a.Kept += kept * float64(rows) / float64(pass.n)
-		a.Groups = append(a.Groups, labelGroup{Rows: rows, Loss: loss, Prior: p.Probs()})
-	}
-	if j.Group != "" {
-		a.Prior = nil
-		for name, g := range pass.groups {
-			a.Groups[g].Name = name
-		}
-	}
-	if j.Classes {
-		a.Loss = 0
-	} else {
-		a.Kept = 0
 	}
 	// A fixed randomizer is charged for what it is.
 	charged := pass.methods[0].Name()
@@ -559,10 +537,10 @@ func classSet(s string) (codes []float64, names []string, err error) {
 	return codes, names, nil
 }
 
-func (a *labelApplied) print(w io.Writer, out string) {
-	name := printable(out)
-	if out == "-" {
-		name = "standard output"
+func printApplied(w io.Writer, a *labelApplied, of *asking) {
+	name := "standard output"
+	if out := of.request.(*labelJob).Out; out != "-" {
+		name = printable(out)
 	}
 	fmt.Fprintf(w, "%s: %d labels randomized by %s", name, a.Rows, a.Method)
 	switch {
@@ -670,8 +648,7 @@ func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 // written in one pass.
 func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
 	path := inputName(p.job.In)
-	var blank blankLines
-	lines := bufio.NewReaderSize(io.TeeReader(r, &blank), 1<<16)
+	lines := bufio.NewReaderSize(r, 1<<16)
 	mark := ""
 	if start, _ := lines.Peek(len(tables.ByteOrderMark)); string(start) == tables.ByteOrderMark {
 		mark = tables.ByteOrderMark
@@ -686,7 +663,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	if err != nil {
 		return labelCSVError(path, err)
 	}
-	blank.above(in, header)
+	next := lineBehind(in, header)
 	place := func(flag, column string) (int, error) {
 		at := slices.Index(header, column)
 		if at < 0 {
@@ -729,6 +706,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		return fmt.Errorf("%s:%d: %s: %w", path, line, column, err)
 	}
 	rounder := labeldp.NewRounder(p.r)
+	end := int64(0) // of the latest row
 	for p.n = 0; ; p.n++ {
 		rec, err := in.Read()
 		if err == io.EOF {
@@ -737,9 +715,10 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		if err != nil {
 			return labelCSVError(path, err)
 		}
-		if line := blank.above(in, rec); line > 0 {
-			return fmt.Errorf("%s:%d: is blank, must be a row", path, line)
+		if line, _ := in.FieldPos(0); line > next { // encoding/csv leaves blank lines out
+			return fmt.Errorf("%s:%d: is blank, must be a row", path, next)
 		}
+		next, end = lineBehind(in, rec), in.InputOffset()
 		i, y, err := p.label(rec[at], rounder)
 		if err != nil {
 			return wrong(at, p.job.Column, fmt.Errorf("%w; what stands there is private and not shown", err))
@@ -771,37 +750,18 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		return fault.New(path, "has no rows below the header")
 	}
 	// Blank lines at the end are no rows, unless a row is one label.
-	if line := blank.last(); line > 0 && len(header) == 1 {
-		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.Column)
+	if in.InputOffset() > end && len(header) == 1 {
+		return fmt.Errorf("%s:%d: %s: is empty", path, next, p.job.Column)
 	}
 	p.m.at(p.done+int(in.InputOffset()), p.size)
 	out.Flush()
 	return out.Error()
 }
 
-// blankLines finds the blank lines of a CSV file, which encoding/csv leaves out. In
-// a file of one column each is a row with an empty label.
-type blankLines struct {
-	lineCount     // of what was read
-	next      int // the line after the latest record
-}
-
-// above returns the line of a blank line between a record that was read and the one before, or 0.
-func (b *blankLines) above(in *csv.Reader, rec []string) (blank int) {
-	if line, _ := in.FieldPos(0); line > b.next {
-		blank = b.next
-	}
+// lineBehind returns the line behind a record that was read, whose last cell may have line feeds.
+func lineBehind(in *csv.Reader, rec []string) int {
 	line, _ := in.FieldPos(len(rec) - 1)
-	b.next = line + 1 + strings.Count(rec[len(rec)-1], "\n")
-	return blank
-}
-
-// last returns the line of a blank line at the end of the file, or 0.
-func (b *blankLines) last() int {
-	if b.lines() >= int64(b.next) {
-		return b.next
-	}
-	return 0
+	return line + 1 + strings.Count(rec[len(rec)-1], "\n")
 }
 
 // label returns the index of the label a text stands for, rounded if asked, and the label

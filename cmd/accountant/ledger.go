@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -19,147 +19,133 @@ func newLedgerCmd() *cobra.Command {
 		question{name: "status", op: "ledger-status", what: "composing", onLedger: true, text: printing(printLedger)}.command(),
 		question{name: "log", op: "ledger-log", what: "reading", onLedger: true, text: printing(printEntries)}.command(),
 		newLedgerCheckCmd(),
-		ledgerCmd("checkpoint", func(cmd *cobra.Command, l *ledger.Ledger, _ []string) (ledger.Status, error) {
-			if err := l.Checkpoint(cmd.Context()); err != nil {
-				return ledger.Status{}, err
+		changes("checkpoint", func(ctx context.Context, l *ledger.Ledger, _ *asking) (st ledger.Status, err error) {
+			if err := l.Checkpoint(ctx); err != nil {
+				return st, err
 			}
-			return l.Status(cmd.Context())
+			return l.Status(ctx)
 		}),
-		ledgerCmd("backup", func(cmd *cobra.Command, l *ledger.Ledger, args []string) (ledger.Status, error) {
-			return l.Backup(cmd.Context(), args[0])
+		changes("backup", func(ctx context.Context, l *ledger.Ledger, a *asking) (ledger.Status, error) {
+			return l.Backup(ctx, a.args[1])
 		}, "file for the copy"))
 }
 
-// ledgerCmd returns a command that changes a ledger, whose file is its first argument, and prints what it then holds.
-func ledgerCmd(name string, run func(cmd *cobra.Command, l *ledger.Ledger, args []string) (ledger.Status, error), more ...string) *cobra.Command {
-	form := new(output)
-	cmd := &cobra.Command{Use: name, Args: exactly(append([]string{"ledger file"}, more...)...), ValidArgsFunction: completePlans(1, 0)}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		st, err := measured(cmd, "composing", func(*meter) (st ledger.Status, err error) {
-			l, err := ledger.Open(cmd.Context(), args[0])
-			if err == nil {
-				st, err = run(cmd, l, args[1:])
+// changes returns a command that changes a ledger, whose file is its first argument, and prints what it then holds.
+func changes(name string, run func(context.Context, *ledger.Ledger, *asking) (ledger.Status, error), more ...string) *cobra.Command {
+	path := new(service.LedgerOpenRequest)
+	return question{name: name, request: path, what: "composing", onLedger: true, text: printing(printLedger), extra: func(a *asking) {
+		a.cmd.Args = exactly(append([]string{"ledger file"}, more...)...)
+		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {
+			l, err := ledger.Open(ctx, path.Path)
+			if err != nil {
+				return nil, err
 			}
-			return st, err
-		})
-		if err != nil {
-			return err
+			st, err := run(ctx, l, a)
+			return service.LedgerStateOf(st), err
 		}
-		return printState(cmd, st, *form)
-	}
-	form.register(cmd)
-	return cmd
-}
-
-// printState prints what a ledger holds in the form that was asked for.
-func printState(cmd *cobra.Command, st ledger.Status, form output) error {
-	state := service.LedgerStateOf(st)
-	return form.print(cmd.OutOrStdout(), state, func(w io.Writer) { printLedger(w, state, nil) })
+	}}.command()
 }
 
 // ofPlan is what the second argument of a command about a ledger and a plan is.
 const ofPlan = "plan file (- reads standard input)"
 
 func newLedgerInitCmd() *cobra.Command {
-	var q service.LedgerCreateRequest
-	var form output
-	var menu *string
-	cmd := &cobra.Command{Use: "init", Args: exactly("ledger file"), ValidArgsFunction: completePlans(1, 0)}
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if *menu != "" {
-			if q.Menu, _, err = readInput(cmd, *menu); err != nil {
-				return err
+	return question{name: "init", op: "ledger-create", what: "composing", onLedger: true, except: []string{"mode", "neighbors", "menu"}, text: printing(printLedger), extra: func(a *asking) {
+		q, cmd := a.request.(*service.LedgerCreateRequest), a.cmd
+		menu := fileFlag(cmd, "menu", "`file` of the menu of an adaptive-menu ledger, which has its budget and relation")
+		q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
+		addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian), string(ledger.AdaptiveMenu))
+		addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
+		a.late = true
+		a.read = func() (err error) {
+			if *menu != "" {
+				q.Menu, _, err = readInput(cmd, *menu)
 			}
-		}
-		if q.Mode == string(ledger.AdaptiveMenu) && !cmd.Flags().Changed("neighbors") {
-			q.Neighbors = ""
-		}
-		c, err := q.Config()
-		if err != nil {
-			return flagged(cmd, err)
-		}
-		l, err := ledger.Create(args[0], c)
-		if err != nil {
+			if q.Mode == string(ledger.AdaptiveMenu) && !cmd.Flags().Changed("neighbors") {
+				q.Neighbors = ""
+			}
 			return err
 		}
-		return printNow(cmd, l, form)
-	}
-	form.register(cmd)
-	bind(cmd, &q, "mode", "neighbors", "menu")
-	menu = fileFlag(cmd, "menu", "`file` of the menu of an adaptive-menu ledger, which has its budget and relation")
-	q.Mode, q.Neighbors = string(ledger.Planned), "add-remove"
-	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian), string(ledger.AdaptiveMenu))
-	addChoice(cmd, &q.Neighbors, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", q.Neighbors, "substitute", "zero-out")
-	return cmd
+		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {
+			c, err := q.Config()
+			if err != nil {
+				return nil, err
+			}
+			l, err := ledger.Create(q.Path, c)
+			if err != nil {
+				return nil, err
+			}
+			st, err := l.Status(ctx)
+			return service.LedgerStateOf(st), err
+		}
+	}}.command()
 }
 
-// printNow prints what a ledger holds now.
-func printNow(cmd *cobra.Command, l *ledger.Ledger, form output) error {
-	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status(cmd.Context()) })
-	if err != nil {
-		return err
+// ledgerAdd are the arguments and flags of ledger add.
+type ledgerAdd struct {
+	Path   string           `json:"path"`
+	Plan   service.PlanText `json:"plan"`
+	Type   string           `json:"type,omitempty" help:"{name} of a type of an adaptive-menu ledger, which is spent in place of a plan"`
+	Note   string           `json:"note,omitempty" help:"free {text} for the readers of the file"`
+	Key    string           `json:"key,omitempty" help:"{name} of this spend: however often add runs with it, the plan is spent once"`
+	DryRun bool             `json:"dry-run,omitempty" help:"spend nothing; fail if the plan would not fit"`
+}
+
+// printAdded says what ledger add has done.
+func printAdded(w io.Writer, answer any, a *asking) {
+	if state, ok := answer.(service.LedgerState); ok {
+		printLedger(w, state, a)
+	} else {
+		fmt.Fprintf(w, "%s fits; nothing was spent\n", a.name)
 	}
-	return printState(cmd, st, form)
 }
 
 func newLedgerAddCmd() *cobra.Command {
-	var note, key, kind string
-	var dryRun bool
-	var form output
-	cmd := &cobra.Command{Use: "add", ValidArgsFunction: completePlans(1, 1)}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed("type") {
-			return exactly("ledger file")(cmd, args)
+	q := new(ledgerAdd)
+	return question{name: "add", request: q, what: "composing", onLedger: true, under: true, text: printAdded, extra: func(a *asking) {
+		var l *ledger.Ledger
+		typed := func() bool { return a.cmd.Flags().Changed("type") }
+		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if typed() {
+				return exactly("ledger file")(cmd, args)
+			}
+			return exactly("ledger file", ofPlan)(cmd, args)
 		}
-		return exactly("ledger file", ofPlan)(cmd, args)
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx := cmd.Context()
-		l, err := ledger.Open(ctx, args[0])
-		if err != nil {
+		a.read = func() (err error) {
+			if typed() {
+				q.Plan, a.name = ledger.TypeText(q.Type), q.Type
+			}
+			l, err = ledger.Open(a.cmd.Context(), q.Path)
 			return err
 		}
-		data, name := ledger.TypeText(kind), kind
-		if len(args) == 2 {
-			if data, name, err = readInput(cmd, args[1]); err != nil {
-				return err
-			}
-		}
-		again, err := measured(cmd, "composing", func(*meter) (bool, error) {
+		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {
 			switch {
-			case dryRun:
-				_, refusal, err := l.Fits(ctx, data, 1)
-				return false, errors.Join(err, refusal)
-			case cmd.Flags().Changed("key"):
-				return l.SpendOnce(ctx, key, data, note)
+			case q.DryRun:
+				_, refusal, err := l.Fits(ctx, q.Plan, 1)
+				return map[string]bool{"fits": true}, errors.Join(err, refusal)
+			case a.cmd.Flags().Changed("key"):
+				return l.SpendOnce(ctx, q.Key, q.Plan, q.Note)
 			}
-			return false, l.SpendPlan(ctx, data, note)
-		})
-		if err != nil {
-			return planProblem(name, name, flagged(cmd, err))
+			return false, l.SpendPlan(ctx, q.Plan, q.Note)
 		}
-		if dryRun {
-			return form.print(cmd.OutOrStdout(), struct {
-				Fits bool `json:"fits"`
-			}{true}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
-			})
+		a.wrote = func(answer any) (any, error) {
+			again, spent := answer.(bool)
+			if !spent {
+				return answer, nil
+			}
+			if again {
+				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", a.name)
+			}
+			m := startMeter(a.cmd, a.meter, a.what)
+			st, err := l.Status(a.cmd.Context())
+			m.stop()
+			if err != nil {
+				fmt.Fprintf(a.cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", a.name)
+				return nil, err
+			}
+			return service.LedgerStateOf(st), nil
 		}
-		if again {
-			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name)
-		}
-		if err = printNow(cmd, l, form); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name)
-		}
-		return err
-	}
-	form.register(cmd)
-	underCaps(cmd)
-	cmd.Flags().StringVar(&kind, "type", "", "`name` of a type of an adaptive-menu ledger, which is spent in place of a plan")
-	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
-	cmd.Flags().StringVar(&key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "spend nothing; fail if the plan would not fit")
-	return cmd
+	}}.command()
 }
 
 func printFits(w io.Writer, x service.LedgerFits, a *asking) {
@@ -176,21 +162,15 @@ func newLedgerCheckCmd() *cobra.Command {
 		printLedger(w, x, nil)
 		fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 	}), extra: func(a *asking) {
-		run := a.cmd.RunE
-		a.cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			torn := ""
-			a.wrote = func(answer any) (any, error) {
-				torn = answer.(service.LedgerState).Torn
-				return answer, nil
+		q := a.request.(*service.LedgerCheckRequest)
+		a.verdict = func(answer any) error {
+			if torn := answer.(service.LedgerState).Torn; torn != "" {
+				return tornError{fmt.Errorf("%s: %s", q.Path, torn)}
 			}
-			err := run(cmd, args)
-			if err == nil && torn != "" {
-				err = tornError{fmt.Errorf("%s: %s", args[0], torn)}
-			}
-			return err
+			return nil
 		}
 		a.cmd.Aliases = []string{"verify"}
-		a.cmd.Flags().StringVar(&a.request.(*service.LedgerCheckRequest).Head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
+		a.cmd.Flags().StringVar(&q.Head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
 	}}.command()
 }
 
@@ -209,23 +189,18 @@ func printEntries(w io.Writer, x service.LedgerEntries, _ *asking) {
 // printOdometer prints ε of an adaptive-menu ledger for some of the budgets that it could have had, that of what is spent among
 // them.
 func printOdometer(w io.Writer, x service.LedgerState) {
-	rows := x.Units.Odometer
-	fmt.Fprintf(w, "\nhad the budget been these units, at δ = %s:\n", short(x.Budget.Delta))
-	t := print.NewTable(w, 2, tabwriter.AlignRight)
-	every, told := max(1, (len(rows)+mostRows-1)/mostRows), false
-	for i, r := range rows {
-		mark := ""
+	rows, told := make([]unitRow, len(x.Units.Odometer)), false
+	for i, r := range x.Units.Odometer {
+		rows[i] = unitRow{units: r.Units, cost: "ε ≤ " + rounded(r.Epsilon, 6, up)}
 		switch {
 		case i == len(rows)-1:
-			mark = "the promise"
+			rows[i].mark = "the promise"
 		case !told && r.Units >= x.Units.Spent && x.Units.Spent > 0:
-			mark, told = "spent by now: a guarantee only if it had been fixed", true
-		case (len(rows)-1-i)%every != 0:
-			continue
+			rows[i].mark, told = "spent by now: a guarantee only if it had been fixed", true
 		}
-		fmt.Fprintf(t, "%d\tε ≤ %s\t%s\t\n", r.Units, rounded(r.Epsilon, 6, up), mark)
 	}
-	t.Flush()
+	fmt.Fprintln(w)
+	printUnits(w, fmt.Sprintf("had the budget been these units, at δ = %s:", short(x.Budget.Delta)), rows)
 }
 
 func printLedger(w io.Writer, x service.LedgerState, _ *asking) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/print"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // meterDelay is how long a computation takes before its progress is shown.
@@ -33,27 +34,14 @@ type meter struct {
 	last        time.Time // when done changed
 }
 
-// measured runs a computation with a meter on standard error, if that is a terminal:
-// where the answer goes to a file or a pipe, somebody waits all the same.
-func measured[T any](cmd *cobra.Command, what string, compute func(*meter) (T, error)) (T, error) {
-	return measuredIf(cmd, "auto", what, compute)
-}
-
 // addProgress defines the flag --progress.
 func addProgress(cmd *cobra.Command, to *string) {
 	*to = "auto"
 	addChoice(cmd, to, "progress", "show progress on standard error: auto (on a terminal), on or off", "auto", "on", "off")
 }
 
-// measuredIf is measured for commands with a flag --progress: "on" shows the
-// meter at once, whatever standard error is, "off" never.
-func measuredIf[T any](cmd *cobra.Command, progress, what string, compute func(*meter) (T, error)) (T, error) {
-	m := startMeter(cmd, progress, what)
-	defer m.stop()
-	return compute(m)
-}
-
-// startMeter is measuredIf where the computation is not by itself; stop must be
+// startMeter returns a meter on standard error: with "auto" if that is a terminal, since somebody waits also where
+// the answer goes to a file or a pipe; with "on" one that shows at once, wherever that goes; with "off" none. Stop must be
 // called before anything is printed.
 func startMeter(cmd *cobra.Command, progress, what string) *meter {
 	w := cmd.ErrOrStderr()
@@ -186,4 +174,13 @@ func (m *meter) stop() {
 	close(m.quit)
 	m.clear()
 	m.over = true
+}
+
+// show is at and note for the progress of a service.
+func (m *meter) show(p service.Progress) {
+	if p.Note != "" {
+		m.note(p.Note)
+		return
+	}
+	m.at(p.Done, p.Total)
 }

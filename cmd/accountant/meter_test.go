@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -111,18 +110,17 @@ func TestMeasured(t *testing.T) {
 	var b bytes.Buffer
 	cmd := &cobra.Command{}
 	cmd.SetErr(&b)
-	stop := errors.New("stop")
-	x, err := measured(cmd, "computing", func(m *meter) (int, error) {
-		if m != nil {
-			t.Error("a meter without a terminal")
-		}
-		m.at(1, 2)
-		m.note("more")
-		m.at(1, 1)
-		return 7, stop
-	})
-	if x != 7 || err != stop || b.Len() > 0 {
-		t.Errorf("%d, %v, %q", x, err, b.String())
+	m := startMeter(cmd, "auto", "computing")
+	if m != nil {
+		t.Error("a meter without a terminal")
+	}
+	m.at(1, 2)
+	m.note("more")
+	m.at(1, 1)
+	m.inBytes()
+	m.stop()
+	if b.Len() > 0 {
+		t.Errorf("%q", b.String())
 	}
 }
 
@@ -147,7 +145,9 @@ func TestMeasuredTerminal(t *testing.T) {
 		cmd := &cobra.Command{}
 		cmd.SetOut(c.out)
 		cmd.SetErr(c.err)
-		got, _ := measuredIf(cmd, c.progress, "computing", func(m *meter) (bool, error) { return m != nil, nil })
+		m := startMeter(cmd, c.progress, "computing")
+		got := m != nil
+		m.stop()
 		if got != c.want {
 			t.Errorf("%T and %T, %s: meter %v, want %v", c.out, c.err, c.progress, got, c.want)
 		}

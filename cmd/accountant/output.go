@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // An output is the form that a command prints in: text, unless another is asked for. The
@@ -266,17 +269,22 @@ func titleOf(all ...service.Bounds) string {
 	return "certified"
 }
 
-// printTable prints one line for each answer, and what each width is made of.
-func printTable(w io.Writer, answers []answer, verbose bool) {
-	tw := print.NewTable(w, 3, 0)
-	gap := -1
+// titleOfAll returns what stands above answers.
+func titleOfAll(answers []answer) string {
 	var all []service.Bounds
 	for _, a := range answers {
 		all = append(all, a.Bounds)
 	}
+	return titleOf(all...)
+}
+
+// printTable prints one line for each answer, and what each width is made of.
+func printTable(w io.Writer, answers []answer, verbose bool) {
+	tw := print.NewTable(w, 3, 0)
+	gap := -1
 	for i, a := range answers {
 		if i == 0 {
-			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOf(all...))
+			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOfAll(answers))
 		}
 		d := digitsFor(a.Bounds)
 		certified := ends(a.Lower, a.Upper, d, " ≤ "+a.told+" ≤ ")
@@ -320,3 +328,33 @@ func printTable(w io.Writer, answers []answer, verbose bool) {
 func warning(w io.Writer) string {
 	return "accountant: " + print.Paint(w, print.Yellow, "warning") + ": "
 }
+
+// The numbers of tables.
+const (
+	down = decimal.Down
+	near = decimal.Near
+	up   = decimal.Up
+)
+
+// short is the shortest decimal that reads back as x.
+func short[F ~float64](x F) string { return decimal.Short(float64(x)) }
+
+// rounded writes x with a number of digits, so that a bound stays one.
+func rounded[F ~float64](x F, digits int, dir decimal.Direction) string {
+	return decimal.Rounded(float64(x), digits, dir)
+}
+
+// digitsFor returns how many digits tell the ends of an interval apart.
+func digitsFor(b service.Bounds) int { return decimal.Apart(float64(b.Lower), float64(b.Upper)) }
+
+// ends writes an interval with a text between its ends. They have so many digits, or for 0 as many as tell them apart.
+func ends[F ~float64](lower, upper F, digits int, between string) string {
+	digits = cmp.Or(digits, decimal.Apart(float64(lower), float64(upper)))
+	return rounded(lower, digits, down) + between + rounded(upper, digits, up)
+}
+
+// show quotes what is no number.
+func show(text string) string { return decimal.Show(text) }
+
+// oneLine is text as a message has it.
+func oneLine(text string) string { return fault.Line(text) }

@@ -38,29 +38,21 @@ func newPateCmd() *cobra.Command {
 		newPateSynthCmd(), newPateAnswerCmd())
 }
 
-// ofVotes adds the file of votes to a question. The function it returns checks the request, whose labels it sets, and reads them.
-func ofVotes(a *asking, votes string, labels *bool, format func() ballots.Format) func() (*ballots.Votes, error) {
+// ofBallots adds the file of votes to a question. The function it returns checks the request, whose ballots they are, and reads them.
+func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
 	form := "counts"
 	file := fileFlag(a.cmd, "votes", "`file` of "+votes+", CSV or NPY: a row per query, a column per class (required)", "csv", "npy")
 	addChoice(a.cmd, &form, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
 	required(a.cmd, "votes")
 	a.late = true
-	return func() (v *ballots.Votes, err error) {
-		*labels = form == "labels"
-		if err := service.Check(a.request); err != nil {
-			return nil, flagged(a.cmd, err)
-		}
-		return readFile(*file, func(in io.Reader) (*ballots.Votes, error) { return ballots.ReadVotes(in, format()) })
-	}
-}
-
-// ofBallots is ofVotes for a request that has ballots.
-func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
-	read := ofVotes(a, votes, &q.Labels, func() ballots.Format {
-		return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
-	})
 	return func() (err error) {
-		q.Table, err = read()
+		q.Labels = form == "labels"
+		if err := service.Check(a.request); err != nil {
+			return flagged(a.cmd, err)
+		}
+		q.Table, err = readFile(*file, func(in io.Reader) (*ballots.Votes, error) {
+			return ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
+		})
 		return err
 	}
 }
@@ -313,46 +305,47 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {
 	}
 }
 
+// syntheticVotes are the flags and the JSON of pate synth.
+type syntheticVotes struct {
+	Out      string `json:"out" help:"{file} to write"`
+	Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
+	Teachers int64  `json:"teachers" help:"number of teachers"`
+	Classes  int    `json:"classes" help:"number of classes"`
+	Queries  int    `json:"queries" help:"number of queries"`
+}
+
 func newPateSynthCmd() *cobra.Command {
-	var form output
-	q := struct {
-		Out      string `json:"out" help:"{file} to write"`
-		Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
-		Teachers int64  `json:"teachers" help:"number of teachers"`
-		Classes  int    `json:"classes" help:"number of classes"`
-		Queries  int    `json:"queries" help:"number of queries"`
-	}{}
-	cmd := &cobra.Command{
-		Use:  "synth",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+	q := new(syntheticVotes)
+	return question{name: "synth", request: q, what: "writing", text: printing(printSynthetic), extra: func(a *asking) {
+		preset(a.cmd, "rule", "s1")
+		_ = a.cmd.MarkFlagFilename("out", "csv", "npy")
+		a.compute = func(context.Context, *service.Service, *meter) (any, error) {
 			v, err := ballots.SynthS1(q.Teachers, q.Classes, q.Queries)
 			if err != nil {
-				return flagged(cmd, err)
+				return nil, err
 			}
 			write := v.WriteCSV
 			if strings.EqualFold(filepath.Ext(q.Out), ".npy") {
 				write = v.WriteNPY
 			}
 			if q.Out == "-" {
-				if form.json || form.csv {
-					return usageError{errors.New("--json and --csv exclude --out -")}
+				if a.json || a.csv {
+					return nil, usageError{errors.New("--json and --csv exclude --out -")}
 				}
-				return write(cmd.OutOrStdout())
+				return *q, write(a.cmd.OutOrStdout())
 			}
-			if err := produceFileAtomic(q.Out, write); err != nil {
-				return fmt.Errorf("--out: %w", err)
+			if err := writeDraft(q.Out, false, write); err != nil {
+				return nil, fmt.Errorf("--out: %w", err)
 			}
-			return form.print(cmd.OutOrStdout(), q, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", q.Out, q.Queries, q.Classes, q.Teachers)
-			})
-		},
+			return *q, nil
+		}
+	}}.command()
+}
+
+func printSynthetic(w io.Writer, q syntheticVotes, _ *asking) {
+	if q.Out != "-" {
+		fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", q.Out, q.Queries, q.Classes, q.Teachers)
 	}
-	bind(cmd, &q)
-	preset(cmd, "rule", "s1")
-	form.register(cmd)
-	_ = cmd.MarkFlagFilename("out", "csv", "npy")
-	return cmd
 }
 
 // patePicture draws ε against the number of answered queries: the report's, what its

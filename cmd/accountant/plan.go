@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,55 +33,47 @@ func newPlanCmd() *cobra.Command {
 
 // What follows has the commands that check, tidy, describe and compare the text of plans.
 
+// A checkedPlan is a plan that can be read, by the name of its file.
+type checkedPlan struct {
+	Plan string `json:"plan"`
+	service.PlanSummary
+}
+
+// checkedPlans is the JSON of plan check.
+type checkedPlans struct {
+	Plans []checkedPlan `json:"plans"`
+}
+
 func newPlanCheckCmd() *cobra.Command {
-	var out output
-	cmd := &cobra.Command{
-		Use: "check",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("missing the plan file (- reads standard input)")
-			}
-			return nil
-		},
-		ValidArgsFunction: completePlans(0, maxArgs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			type row struct {
-				Plan string `json:"plan"`
-				service.PlanSummary
-			}
-			list := struct {
-				Plans []row `json:"plans"`
-			}{Plans: []row{}}
+	return question{name: "check", request: new(struct{}), what: "reading", text: printing(printPlans), extra: func(a *asking) {
+		a.cmd.ValidArgsFunction = completePlans(0, maxArgs)
+		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
+			return planArg(cmd, args[:min(len(args), 1)])
+		}
+		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
+			list := checkedPlans{Plans: []checkedPlan{}}
 			var wrong error
-			for _, path := range args {
-				var q service.PlanCheckRequest
-				data, name, err := readInput(cmd, path)
+			for _, path := range a.args {
+				data, name, err := readInput(a.cmd, path)
 				if err == nil {
-					q.Plan = data
-					var a service.PlanSummary
-					if a, err = service.Ask[service.PlanSummary](cmd.Context(), service.New(nil), q); err == nil {
-						list.Plans = append(list.Plans, row{name, a})
-						continue
-					}
-					err = planProblem(name, path, err)
+					var x service.PlanSummary
+					x, err = service.Ask[service.PlanSummary](ctx, s, service.PlanCheckRequest{Plan: data})
+					list.Plans, err = append(list.Plans, checkedPlan{name, x}), planProblem(name, err)
 				}
 				wrong = errors.Join(wrong, err)
 			}
-			if wrong != nil {
-				return wrong
-			}
-			return out.print(cmd.OutOrStdout(), list, func(w io.Writer) {
-				t := print.NewTable(w, 3, 0)
-				fmt.Fprint(t, "plan\tneighbors\tsteps\truns\n")
-				for _, r := range list.Plans {
-					fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, r.Unit.Text(), r.Steps, r.Runs)
-				}
-				t.Flush()
-			})
-		},
+			return list, wrong
+		}
+	}}.command()
+}
+
+func printPlans(w io.Writer, list checkedPlans, _ *asking) {
+	t := print.NewTable(w, 3, 0)
+	fmt.Fprint(t, "plan\tneighbors\tsteps\truns\n")
+	for _, r := range list.Plans {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", r.Plan, r.Unit.Text(), r.Steps, r.Runs)
 	}
-	out.register(cmd)
-	return cmd
+	t.Flush()
 }
 
 // maxArgs is more arguments than a command line has.
@@ -101,7 +94,7 @@ func newPlanFmtCmd() *cobra.Command {
 			}
 			text, err := plan.Tidy(data)
 			if err != nil {
-				return planProblem(name, args[0], err)
+				return planProblem(name, err)
 			}
 			if write {
 				return writeFileAtomic(args[0], text)
@@ -167,7 +160,10 @@ func newPlanInitCmd() *cobra.Command {
 				return fmt.Errorf("the answers make no plan: %w", err)
 			}
 			if len(args) == 1 {
-				if err := createFileAtomic(args[0], []byte(text)); err != nil {
+				if err := writeDraft(args[0], true, func(w io.Writer) error {
+					_, err := io.WriteString(w, text)
+					return err
+				}); err != nil {
 					return err
 				}
 				fmt.Fprintf(in.out, "wrote %s; next: accountant epsilon --delta 1e-5 %[1]s\n", printable(args[0]))
@@ -225,23 +221,28 @@ func (i *interview) choose(question string, words ...string) string {
 	})
 }
 
-// above0 asks for a number above 0, one that parse reads.
-func above0[N int64 | float64](i *interview, question, preset string, parse func(string) (N, error)) string {
+// positive asks for a number above 0.
+func (i *interview) positive(question, preset string) string {
 	return i.ask(question, preset, func(s string) error {
-		x, err := parse(s)
-		if err == nil && !(x > 0) {
-			err = errors.New("is not above 0")
-		}
-		return err
+		x, err := decimal.Parse(s)
+		return aboveZero(x > 0, err)
 	})
 }
 
-func (i *interview) positive(question, preset string) string {
-	return above0(i, question, preset, decimal.Parse)
+// whole asks for a whole number above 0.
+func (i *interview) whole(question, preset string) string {
+	return i.ask(question, preset, func(s string) error {
+		n, err := decimal.Whole(s)
+		return aboveZero(n > 0, err)
+	})
 }
 
-func (i *interview) whole(question, preset string) string {
-	return above0(i, question, preset, decimal.Whole)
+// aboveZero is the error of a number that was read with err, if it is not above 0.
+func aboveZero(is bool, err error) error {
+	if err == nil && !is {
+		err = errors.New("is not above 0")
+	}
+	return err
 }
 
 // plan asks what a plan needs and returns its text.

@@ -48,7 +48,7 @@ func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, figure.Pictur
 	if err != nil {
 		t.Fatal(err)
 	}
-	pic, err := drawCurves(t.Context(), curves, &asking{request: &q})
+	pic, err := drawCurves(t.Context(), curves, &asking{question: question{request: &q}})
 	if err != nil {
 		t.Fatal(err)
 	}

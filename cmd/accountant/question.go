@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -15,12 +16,13 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
-// This file has the commands that ask an operation of the service and print its answer. Their flags
+// This file has the commands that print an answer, mostly that of an operation of the service. Their flags
 // are the keys of its request; plans are read from the files that the arguments name, or a flag.
 
 // A question is such a command.
 type question struct {
 	name, op string // "" for that of the command
+	request  any    // a pointer to its struct; nil for that of the operation
 	what     string // what it is doing, for the meter
 
 	verbose, hidden bool // it has --verbose, which the help does not show
@@ -42,10 +44,12 @@ type question struct {
 	text func(w io.Writer, answer any, a *asking)
 	draw func(ctx context.Context, answer any, a *asking) (figure.Picture, error)
 	rows func(answer any) any
-	// table has what a command shows that runs a mechanism: such an answer is JSON or these rows. It is written to --out, of
+	// table writes what a command shows that runs a mechanism: such an answer is JSON or this. It goes to --out, of
 	// which writes is the help, or without one to standard output.
-	table  func(answer any, a *asking) [][]string
+	table  func(w io.Writer, answer any, a *asking) error
 	writes string
+	// verdict is the error that a command ends with after its answer is printed.
+	verdict func(answer any) error
 }
 
 // printing, drawing, listing and showing make the functions of a question of those for the type of its answers.
@@ -62,28 +66,34 @@ func listing[A any](rows func(A) any) func(any) any {
 	return func(answer any) any { return rows(answer.(A)) }
 }
 
-func showing[A any](table func(A, *asking) [][]string) func(any, *asking) [][]string {
-	return func(answer any, a *asking) [][]string { return table(answer.(A), a) }
+func showing[A any](table func(A, *asking) [][]string) func(io.Writer, any, *asking) error {
+	return func(w io.Writer, answer any, a *asking) error { return csv.NewWriter(w).WriteAll(table(answer.(A), a)) }
 }
 
 // An asking is a question that is asked.
 type asking struct {
 	question
-	runner
-	cmd     *cobra.Command
-	request any // a pointer to its struct
-	args    []string
-	detail  bool   // --verbose
-	of      string // what a file is called that answers without a plan are about
-	within  string // the place of the request's fields in a plan that was made of them
-	meter   string
-	plot    pictureFlags
-	title   string // of the picture, if it is not that of the answer
+	output
+	cmd    *cobra.Command
+	args   []string
+	detail bool   // --verbose
+	name   string // what the file is called that errors are about: that of the plan, if there is one
+	within string // the place of the request's fields in a plan that was made of them
+	meter  string
+	plot   pictureFlags
+	title  string    // of the picture, if it is not that of the answer
+	to     io.Writer // where the answer is printed; nil for standard output
+
+	ledger, out string  // files: of a ledger that a run is spent from, and of what it shows
+	spend       *string // the key of the request that has the ledger
 
 	late bool // the request cannot be checked before read
 	// read fills in what is neither a flag nor a plan; wrote does something with the answer before it is printed.
 	read  func() error
 	wrote func(answer any) (any, error)
+	// compute answers the request: by the operation, unless a command has its own way. An answer that it has printed itself
+	// is nil.
+	compute func(ctx context.Context, s *service.Service, m *meter) (any, error)
 }
 
 // command returns the command.
@@ -91,7 +101,13 @@ func (q question) command() *cobra.Command {
 	if q.op == "" {
 		q.op = q.name
 	}
-	a := &asking{question: q, request: service.NewRequest(q.op), meter: "auto"}
+	if q.request == nil {
+		q.request = service.NewRequest(q.op)
+	}
+	a := &asking{question: q, meter: "auto"}
+	a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
+		return s.Ask(ctx, a.op, a.request)
+	}
 	cmd := &cobra.Command{Use: q.name, Args: noArgs}
 	a.cmd = cmd
 	switch plans := a.plans(); {
@@ -108,10 +124,12 @@ func (q question) command() *cobra.Command {
 		a.args = args
 		return a.run()
 	}
-	if a.runner.register(cmd, a.request, q.writes, !q.onLedger); q.table == nil {
-		a.output.register(cmd)
-	} else {
+	a.registerRun()
+	switch {
+	case q.table != nil:
 		a.output.registerJSON(cmd)
+	case q.text != nil:
+		a.output.register(cmd)
 	}
 	if q.under {
 		a.except = append(a.except, capsKeys...)
@@ -150,13 +168,8 @@ func (a *asking) plans() (plans []*service.PlanText) {
 }
 
 func (a *asking) run() error {
-	if a.picture != "" {
-		if err := a.plot.check(); err != nil {
-			return err
-		}
-	}
 	answer, pic, err := a.ask()
-	if err != nil {
+	if err != nil || answer == nil {
 		return err
 	}
 	if a.wrote != nil {
@@ -169,7 +182,7 @@ func (a *asking) run() error {
 		return err
 	}
 	if a.table != nil {
-		err := a.show(a.cmd, answer, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(a.table(answer, a)) })
+		err := a.show(answer)
 		if err != nil || a.text == nil || a.json {
 			return err
 		}
@@ -191,7 +204,7 @@ func (a *asking) run() error {
 			printed = all[0]
 		}
 	}
-	return a.output.print(a.cmd.OutOrStdout(), printed, func(w io.Writer) {
+	err = a.output.print(cmp.Or(a.to, a.cmd.OutOrStdout()), printed, func(w io.Writer) {
 		for i, one := range all {
 			if i > 0 {
 				fmt.Fprintln(w)
@@ -199,6 +212,10 @@ func (a *asking) run() error {
 			a.text(w, one, a)
 		}
 	})
+	if err == nil && a.verdict != nil {
+		err = a.verdict(answer)
+	}
+	return err
 }
 
 // A list has several answers, which are printed one after the other.
@@ -214,6 +231,11 @@ func each(answer any) []any {
 
 // ask returns the answer and its picture.
 func (a *asking) ask() (answer any, pic figure.Picture, err error) {
+	if a.picture != "" {
+		if err := a.plot.check(); err != nil {
+			return nil, pic, err
+		}
+	}
 	flag := a.planFlag()
 	if flag != nil {
 		*flag = service.PlanText{} // of the file
@@ -221,11 +243,6 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	if !a.late {
 		if err := service.Check(a.request); err != nil {
 			return nil, pic, flagged(a.cmd, err)
-		}
-	}
-	if a.read != nil {
-		if err := a.read(); err != nil {
-			return nil, pic, err
 		}
 	}
 	paths, plans := a.args, a.plans()
@@ -237,15 +254,19 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 			a.ledger = a.args[0]
 		}
 	}
+	if a.read != nil {
+		if err := a.read(); err != nil {
+			return nil, pic, err
+		}
+	}
 	if flag != nil {
 		paths, plans = []string{a.cmd.Flags().Lookup("plan").Value.String()}, []*service.PlanText{flag}
 	}
 	if len(plans) == 2 && paths[0] == "-" && paths[1] == "-" {
 		return nil, pic, usageError{errors.New("both plans are standard input")}
 	}
-	name := ""
-	for i, p := range plans {
-		if *p, name, err = readInput(a.cmd, paths[i]); err != nil {
+	for i, p := range plans[:min(len(plans), len(paths))] {
+		if *p, a.name, err = readInput(a.cmd, paths[i]); err != nil {
 			return nil, pic, err
 		}
 	}
@@ -253,35 +274,32 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	if err != nil {
 		return nil, pic, flagged(a.cmd, err)
 	}
-	answer, err = measuredIf(a.cmd, a.meter, a.what, func(m *meter) (any, error) {
-		ctx := service.WithProgress(a.cmd.Context(), m.show)
-		answer, err := s.Ask(ctx, a.op, a.request)
-		if all := each(answer); err == nil && a.plot.file != "" {
-			if len(all) > 1 {
-				return nil, fault.New("--plot", "draws one answer, and there are %d", len(all))
-			}
-			pic, err = a.draw(ctx, all[0], a)
-		}
-		return answer, err
-	})
+	m := startMeter(a.cmd, a.meter, a.what)
+	defer m.stop()
+	ctx := service.WithProgress(a.cmd.Context(), m.show)
+	answer, err = a.compute(ctx, s, m)
+	switch all := each(answer); {
+	case err != nil || a.plot.file == "":
+	case len(all) > 1:
+		err = fault.New("--plot", "draws one answer, and there are %d", len(all))
+	default:
+		pic, err = a.draw(ctx, all[0], a)
+	}
 	if pe := new(service.PlanError); errors.As(err, &pe) {
-		return nil, pic, planProblem(inputName(a.args[pe.Index]), a.args[pe.Index], pe.Err)
+		return nil, pic, planProblem(inputName(a.args[pe.Index]), pe.Err)
 	}
 	if a.within != "" {
 		err = keyed(err, a.within)
 	}
-	switch err = flagged(a.cmd, err); {
-	case len(plans) == 1:
-		err = planProblem(name, paths[0], err)
-	case err != nil && a.of != "":
-		err = fmt.Errorf("%s: %w", a.of, err)
+	if err = flagged(a.cmd, err); a.name != "" && len(plans) < 2 {
+		err = planProblem(a.name, err)
 	}
 	return answer, pic, err
 }
 
 // planFlag returns where the plan of --plan goes, nil where it is not given.
 func (a *asking) planFlag() (to *service.PlanText) {
-	if f := a.cmd.Flags().Lookup("plan"); f != nil && f.Value.String() != "" {
+	if f := a.cmd.Flags().Lookup("plan"); f != nil && f.Value.String() != "" && !slices.Contains(a.except, "plan") {
 		to, _ = fieldOf(a.request, "plan").(*service.PlanText)
 	}
 	return to

@@ -33,50 +33,44 @@ import (
 
 // This file has the commands that run what is priced. A ledger is spent before anything is shown.
 
-// A runner is what these commands share: a service with a ledger, and where the answer goes.
-type runner struct {
-	output
-	ledger, out string
-	spend       *string // the key of the request that has the ledger
-}
-
-// register defines the flags of the ledger of a request, and of the file that is written.
-func (r *runner) register(cmd *cobra.Command, request any, writes string, flag bool) {
-	if r.spend, _ = fieldOf(request, "ledger").(*string); r.spend != nil && flag {
-		cmd.Flags().StringVar(&r.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
+// registerRun defines the flags of the ledger of a request, and of the file that is written.
+func (a *asking) registerRun() {
+	if a.spend, _ = fieldOf(a.request, "ledger").(*string); a.spend != nil && !a.onLedger {
+		a.cmd.Flags().StringVar(&a.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
 	}
-	if r.out = "-"; writes != "" {
-		cmd.Flags().StringVar(&r.out, "out", "-", writes+" to write, or -")
-		_ = cmd.MarkFlagFilename("out", "csv")
+	if a.out = "-"; a.writes != "" {
+		a.cmd.Flags().StringVar(&a.out, "out", "-", a.writes+" to write, or -")
+		_ = a.cmd.MarkFlagFilename("out", "csv")
 	}
 }
 
 // open returns a service that has opened the ledger.
-func (r *runner) open(ctx context.Context) (*service.Service, error) {
+func (a *asking) open(ctx context.Context) (*service.Service, error) {
 	s := service.New(ledgerFiles{})
-	if r.ledger == "" {
+	if a.ledger == "" {
 		return s, nil
 	}
-	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: r.ledger})
-	*r.spend = h.Ledger
+	h, err := s.LedgerOpen(ctx, service.LedgerOpenRequest{Path: a.ledger})
+	*a.spend = h.Ledger
 	return s, err
 }
 
-// show writes the answer as JSON, or what write writes of it to the file, whole or not at all.
-func (r *runner) show(cmd *cobra.Command, answer any, write func(io.Writer) error) error {
+// show writes the answer as JSON, or its table to the file, whole or not at all.
+func (a *asking) show(answer any) error {
+	write := func(w io.Writer) error { return a.table(w, answer, a) }
 	switch {
-	case r.json:
-		return r.told(cmd, printJSON(cmd.OutOrStdout(), answer))
-	case r.out == "-":
-		return r.told(cmd, write(cmd.OutOrStdout()))
+	case a.json:
+		return a.told(printJSON(a.cmd.OutOrStdout(), answer))
+	case a.out == "-":
+		return a.told(write(a.cmd.OutOrStdout()))
 	}
-	return r.told(cmd, produceFileAtomic(r.out, write))
+	return a.told(writeDraft(a.out, false, write))
 }
 
 // told says that what was not written is spent all the same.
-func (r *runner) told(cmd *cobra.Command, err error) error {
-	if err != nil && r.ledger != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the run is spent, though its answer was not written")
+func (a *asking) told(err error) error {
+	if err != nil && a.ledger != "" {
+		fmt.Fprintln(a.cmd.ErrOrStderr(), "accountant: the run is spent, though its answer was not written")
 	}
 	return err
 }
@@ -162,7 +156,7 @@ func oneStep(cmd *cobra.Command, path string, once bool) (text []byte, mechanism
 		err = fault.New("plan", "has a step on all records, must have one with sampling")
 	}
 	if err != nil {
-		err = planProblem(name, path, err)
+		err = planProblem(name, err)
 	}
 	return text, mechanism, sampling, err
 }
@@ -251,14 +245,12 @@ func keyed(err error, prefix string) error {
 func newPateAnswerCmd() *cobra.Command {
 	return question{name: "answer", op: "pate-answer", what: "answering", writes: "CSV `file`", table: showing(answered), extra: func(a *asking) {
 		q := a.request.(*service.PateAnswerRequest)
-		read, baseline := ofVotes(a, "votes", &q.Labels, func() ballots.Format {
-			return ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers}
-		}), baselineFlag(a)
+		read, baseline := ofBallots(a, "votes", &q.Ballots), baselineFlag(a)
 		a.read = func() (err error) {
 			if *baseline != "" {
 				q.Baseline = [][]float64{} // of the file
 			}
-			if q.Table, err = read(); err != nil || *baseline == "" {
+			if err = read(); err != nil || *baseline == "" {
 				return err
 			}
 			q.Baseline, err = readFile(*baseline, func(in io.Reader) (rows [][]float64, err error) {
@@ -305,93 +297,95 @@ type shownTrial struct {
 	score  float64
 }
 
+// shownTrials is the JSON of select run.
+type shownTrials struct {
+	Found []shownTrial `json:"found"`
+}
+
 // A search runs a command as often as a law says and shows what it may.
 type search struct {
-	runner
-	ask   service.RunOpenRequest
+	q     service.RunOpenRequest
 	law   lawFlags
 	plan  string
 	calls int
 	trial []string
 	kept  map[int]shownTrial
+
+	threshold *float64 // of the calls of adaptive
 }
 
 func newSelectRunCmd() *cobra.Command {
-	j := search{kept: map[int]shownTrial{}}
-	j.ask.Kind = "best"
-	cmd := &cobra.Command{Use: "run", Args: func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return errors.New("missing the command of a trial")
+	j := &search{kept: map[int]shownTrial{}}
+	return question{name: "run", request: &j.q, what: "running", except: []string{"kind", "clip", "dimension", "plan"}, writes: "`file`", table: writeTrials, extra: func(a *asking) {
+		f := a.cmd.Flags()
+		j.q.Kind = "best"
+		addChoice(a.cmd, &j.q.Kind, "kind", "what is shown: best, top, first-above, adaptive or sparse-vector", "best", "top", "first-above", "adaptive", "sparse-vector")
+		reword(a.cmd, "threshold", ", of first-above", ", of first-above and adaptive")
+		bind(a.cmd, &j.law)
+		f.StringVar(&j.plan, "plan", "", "`file` of the plan of one run, by which best is charged")
+		_ = a.cmd.MarkFlagFilename("plan", planEndings...)
+		f.IntVar(&j.calls, "calls", 1000, "largest number of calls of adaptive")
+		f.SetInterspersed(false)
+		a.within, a.late = "selection.", true
+		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("missing the command of a trial")
+			}
+			return nil
 		}
-		return nil
-	}}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		j.trial = args
-		if err := j.run(cmd); err != nil {
-			return flagged(cmd, err)
+		a.read = func() error {
+			j.trial = a.args
+			return j.read(a.cmd)
 		}
-		return nil
-	}
-	j.runner.register(cmd, &j.ask, "`file`", true)
-	j.registerJSON(cmd)
-	bind(cmd, &j.ask, "kind", "clip", "dimension")
-	f := cmd.Flags()
-	addChoice(cmd, &j.ask.Kind, "kind", "what is shown: best, top, first-above, adaptive or sparse-vector", "best", "top", "first-above", "adaptive", "sparse-vector")
-	reword(cmd, "threshold", ", of first-above", ", of first-above and adaptive")
-	bind(cmd, &j.law)
-	f.StringVar(&j.plan, "plan", "", "`file` of the plan of one run, by which best is charged")
-	_ = cmd.MarkFlagFilename("plan", planEndings...)
-	f.IntVar(&j.calls, "calls", 1000, "largest number of calls of adaptive")
-	f.SetInterspersed(false)
-	return cmd
+		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
+			run, err := s.RunOpen(ctx, j.q)
+			if err != nil {
+				return nil, err
+			}
+			found, err := j.play(ctx, s, service.RunNextRequest{RunHandle: service.RunHandle{Run: run.Run}, Threshold: j.threshold})
+			if len(found) == 0 && err == nil {
+				fmt.Fprintln(a.cmd.ErrOrStderr(), "accountant: the search has found nothing")
+			}
+			shown := shownTrials{Found: make([]shownTrial, len(found))}
+			for k, i := range found {
+				shown.Found[k] = j.kept[i]
+			}
+			return shown, a.told(err)
+		}
+	}}.command()
 }
 
-func (j *search) run(cmd *cobra.Command) (err error) {
+// read checks what the flags say beside the request, and reads the plan.
+func (j *search) read(cmd *cobra.Command) (err error) {
 	if j.plan != "" {
 		var name string
-		if j.ask.Plan, name, err = readInput(cmd, j.plan); err != nil {
+		if j.q.Plan, name, err = readInput(cmd, j.plan); err != nil {
 			return err
 		}
-		if err := service.CheckPlan(j.ask.Plan); err != nil {
-			return planProblem(name, j.plan, err)
+		if err := service.CheckPlan(j.q.Plan); err != nil {
+			return planProblem(name, err)
 		}
+	}
+	adaptive := j.q.Kind == "adaptive"
+	if adaptive {
+		j.threshold, j.q.Threshold = j.q.Threshold, nil
 	}
 	switch {
+	case j.law == (lawFlags{}) && !adaptive && j.q.Kind != "sparse-vector":
+		err = fault.New("law", "is missing; %s needs it", j.q.Kind)
+	case adaptive && j.threshold == nil:
+		err = fault.New("threshold", "is missing; adaptive needs it")
+	case adaptive && j.calls < 1:
+		err = fault.New("calls", "%d is not in [1, ∞)", j.calls)
 	case j.law != (lawFlags{}):
-		if j.ask.Selection, err = json.Marshal(j.law); err != nil {
-			return err
-		}
-	case j.ask.Kind != "adaptive" && j.ask.Kind != "sparse-vector":
-		return fault.New("law", "is missing; %s needs it", j.ask.Kind)
+		j.q.Selection, err = json.Marshal(j.law)
 	}
-	var threshold *float64
-	if j.ask.Kind == "adaptive" {
-		if threshold = j.ask.Threshold; threshold == nil {
-			return fault.New("threshold", "is missing; adaptive needs it")
-		}
-		if j.calls < 1 {
-			return fault.New("calls", "%d is not in [1, ∞)", j.calls)
-		}
-		j.ask.Threshold = nil
-	}
-	s, err := j.open(cmd.Context())
-	if err != nil {
-		return err
-	}
-	run, err := s.RunOpen(cmd.Context(), j.ask)
-	if err != nil {
-		return keyed(err, "selection.")
-	}
-	found, err := j.play(cmd.Context(), s, service.RunNextRequest{RunHandle: service.RunHandle{Run: run.Run}, Threshold: threshold})
-	if err != nil {
-		return j.told(cmd, err)
-	}
-	return j.finish(cmd, found)
+	return flagged(cmd, err)
 }
 
 // play runs trials while the search asks for them, and returns the numbers of those to show.
 func (j *search) play(ctx context.Context, s *service.Service, next service.RunNextRequest) (found []int, err error) {
-	adaptive := j.ask.Kind == "adaptive"
+	adaptive := j.q.Kind == "adaptive"
 	var a service.RunNextAnswer
 	if !adaptive {
 		if a, err = s.RunNext(ctx, next); err != nil {
@@ -426,13 +420,13 @@ func (j *search) keep(n int, t shownTrial) {
 	j.kept[n] = t
 	most := 1
 	switch {
-	case j.ask.Padding || j.ask.Kind == "adaptive":
+	case j.q.Padding || j.q.Kind == "adaptive":
 		return
-	case j.ask.Kind == "first-above" || j.ask.Kind == "sparse-vector": // they end with what they show
+	case j.q.Kind == "first-above" || j.q.Kind == "sparse-vector": // they end with what they show
 		delete(j.kept, n-1)
 		return
-	case j.ask.Top != nil:
-		most = *j.ask.Top
+	case j.q.Top != nil:
+		most = *j.q.Top
 	}
 	if len(j.kept) <= most {
 		return
@@ -455,7 +449,7 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	var out, problem limitedBuffer
 	out.left, problem.left = maxTrial, 1<<12
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &problem, time.Second/2 // a process that it has started may hold them
-	if j.ask.Kind == "sparse-vector" || j.ask.Kind == "adaptive" {
+	if j.q.Kind == "sparse-vector" || j.q.Kind == "adaptive" {
 		c.Env = append(os.Environ(), "ACCOUNTANT_CALL="+strconv.Itoa(n))
 	}
 	if err := c.Run(); err != nil {
@@ -499,77 +493,55 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finish writes what the search has found.
-func (j *search) finish(cmd *cobra.Command, found []int) error {
-	if len(found) == 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "accountant: the search has found nothing")
-	}
-	shown := make([]shownTrial, len(found))
-	for k, i := range found {
-		shown[k] = j.kept[i]
-	}
-	return j.show(cmd, struct {
-		Found []shownTrial `json:"found"`
-	}{shown}, func(w io.Writer) error {
-		for _, t := range shown {
-			if _, err := io.WriteString(w, t.Output); err != nil {
-				return err
-			}
+// writeTrials writes what the trials printed.
+func writeTrials(w io.Writer, answer any, _ *asking) error {
+	for _, t := range answer.(shownTrials).Found {
+		if _, err := io.WriteString(w, t.Output); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func newMatrixStreamCmd() *cobra.Command {
-	var q service.RunOpenRequest
-	var r runner
-	cmd := &cobra.Command{Use: "stream", Args: exactly("plan file", "file of vectors (- reads standard input)"), ValidArgsFunction: completePlans(0, 0)}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		q.Kind = "matrix"
-		var err error
-		if q.Plan, _, _, err = oneStep(cmd, args[0], true); err != nil {
+	q := &service.RunOpenRequest{Kind: "matrix"}
+	return question{name: "stream", request: q, except: []string{"kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension", "plan"}, extra: func(a *asking) {
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("plan file", "file of vectors (- reads standard input)"), completePlans(0, 0)
+		required(a.cmd, "clip")
+		a.late, a.meter = true, "off" // the first line has the dimension, and every line an answer
+		a.read = func() (err error) {
+			q.Plan, _, _, err = oneStep(a.cmd, a.args[0], true)
 			return err
 		}
-		return flagged(cmd, r.stream(cmd, q, args[1]))
-	}
-	r.register(cmd, &q, "", true)
-	bind(cmd, &q, "kind", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "dimension")
-	required(cmd, "clip")
-	return cmd
+		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) { return nil, a.stream(ctx, s, q) }
+	}}.command()
 }
 
 // stream adds correlated noise to vectors, a line each, and writes each before it reads the next.
-func (r *runner) stream(cmd *cobra.Command, q service.RunOpenRequest, path string) error {
-	ctx, out := cmd.Context(), csv.NewWriter(cmd.OutOrStdout())
-	var s *service.Service
+func (a *asking) stream(ctx context.Context, s *service.Service, q *service.RunOpenRequest) error {
+	out := csv.NewWriter(a.cmd.OutOrStdout())
 	var next service.RunNextRequest
 	var refused error // which is about no line
-	start := func(dimension int) error {
-		if s, refused = r.open(ctx); refused != nil {
-			return refused
-		}
-		q.Ledger, q.Dimension = *r.spend, &dimension
-		var run service.RunOpened
-		run, refused = s.RunOpen(ctx, q)
-		next.Run = run.Run
-		return refused
-	}
-	err := readRows(cmd, path, func(cells []string, first bool) (err error) {
+	err := readRows(a.cmd, a.args[1], func(cells []string, first bool) (err error) {
 		if first && tables.IsHeader(cells) {
 			return errors.New("is a header, must be the first vector")
 		}
 		if next.X, err = numbersOf(cells); err == nil && first {
-			err = start(len(cells))
+			dimension := len(cells)
+			q.Dimension = &dimension
+			var run service.RunOpened
+			run, refused = s.RunOpen(ctx, *q)
+			next.Run, err = run.Run, refused
 		}
 		if err != nil {
 			return err
 		}
-		a, err := s.RunNext(ctx, next)
+		x, err := s.RunNext(ctx, next)
 		if err != nil {
 			return err
 		}
-		row := make([]string, len(a.Values))
-		for i, y := range a.Values {
+		row := make([]string, len(x.Values))
+		for i, y := range x.Values {
 			row[i] = decimal.Short(y)
 		}
 		err = out.Write(row)
@@ -680,7 +652,7 @@ func newLocalCmd() *cobra.Command {
 			if x.LocalEstimates, err = service.Ask[service.LocalEstimates](a.cmd.Context(), service.New(nil), service.LocalEstimatesRequest{LocalKind: q.LocalKind, Messages: messages}); err != nil {
 				return nil, flagged(a.cmd, err)
 			}
-			return x, produceFileAtomic(a.args[1], func(w io.Writer) error {
+			return x, writeDraft(a.args[1], false, func(w io.Writer) error {
 				buf := bufio.NewWriter(w)
 				fmt.Fprintln(buf, "message")
 				for _, m := range messages {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/server"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/cmd/sweep"
 	"github.com/dpaccountant/accountant/internal/strictjson"
 )
 
@@ -57,22 +58,6 @@ func newServeCmd() *cobra.Command {
 	registerHTTP(cmd, &c)
 	cmd.Flags().BoolVar(&openAPI, "openapi", false, "print the OpenAPI description of the HTTP interface")
 	return cmd
-}
-
-// readLine returns a line of at most so many bytes with its line feed, or tooLong after the end of one that is.
-func readLine(r *bufio.Reader, most int) (line []byte, tooLong bool, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if !tooLong {
-			line = append(line, part...)
-		}
-		if len(line) > most {
-			line, tooLong = nil, true
-		}
-		if err != bufio.ErrBufferFull {
-			return line, tooLong, err
-		}
-	}
 }
 
 func writeLine(out io.Writer, answer service.Response) error {
@@ -167,7 +152,7 @@ func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer)
 func readRequests(ctx context.Context, in io.Reader, waiting *sync.Map, requests chan<- *request) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
-		line, tooLong, err := readLine(lines, service.MaxRequest)
+		line, tooLong, err := sweep.ReadLine(lines, service.MaxRequest)
 		if err != nil && err != io.EOF {
 			return err
 		}

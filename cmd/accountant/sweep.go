@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/cmd/sweep"
 )
 
 // A sweepJob is one run of sweep.
@@ -23,7 +24,8 @@ type sweepJob struct {
 	out, progress string
 	csv, dry      bool
 	plans         service.SweepPlans
-	input         []byte // what the plans are read from, or a digest of it
+	lines         *os.File // has plans on lines; nil for a grid
+	input         []byte   // what the plans are read from, or a digest of it
 }
 
 func newSweepCmd() *cobra.Command {
@@ -38,36 +40,38 @@ func newSweepCmd() *cobra.Command {
 			if j.out == "" && !j.dry {
 				return usageError{errors.New("missing --out (- is standard output)")}
 			}
-			done, err := j.read(cmd, args[0])
-			if err != nil {
-				return err
+			err := j.read(cmd, args[0])
+			if j.lines != nil {
+				defer j.lines.Close()
 			}
-			defer done()
-			if j.dry {
+			switch {
+			case err != nil:
+				return err
+			case j.dry:
 				return j.check(cmd)
 			}
 			return j.run(cmd)
 		},
 	}
-	fs, q := cmd.Flags(), &j.q
+	q := &j.q
 	for _, f := range []struct {
-		to          *service.Decimals
+		to          any
 		name, usage string
 	}{
 		{&q.Delta, "delta", "ask for ε at one or several `δ`, with commas between them"},
 		{&q.Epsilon, "epsilon", "ask for δ at one or several `ε`, with commas between them"},
 		{&q.Advantage, "target-advantage", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas"},
 		{&q.TPR, "target-tpr", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas"},
+		{&q.FPR, "at-fpr", "false-positive `rate` of --target-tpr"},
+		{&q.Step, "step", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out"},
+		{&q.Examples, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling"},
+		{&j.csv, "csv", "write CSV, also where --out does not end in .csv"},
+		{&j.dry, "dry-run", "count the plans, read them (of a grid a million at most), count their errors, and ask nothing"},
 	} {
-		fs.Var(&word{to: f.to}, f.name, f.usage)
+		define(cmd, service.Key{Name: f.name}, f.to, f.usage)
 	}
 	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
-	fs.Var(&word{to: (*string)(&q.FPR)}, "at-fpr", "false-positive `rate` of --target-tpr")
-	fs.StringVar(&q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	fs.Var(&word{to: (*string)(&q.Examples)}, "examples", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
-	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
-	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
-	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
+	cmd.Flags().StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	bind(cmd, &q.Limits)
 	bind(cmd, &q.Narrowing)
 	limited(cmd, &q.Caps)
@@ -82,33 +86,38 @@ func newSweepCmd() *cobra.Command {
 // noted is the number of plans from which on a grid's size is told before it is worked on.
 const noted = 1e6
 
-// read reads the grid, or counts the lines of plans; done closes what is open.
-func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error) {
+// read reads the grid, or opens the file of plans on lines and counts them.
+func (j *sweepJob) read(cmd *cobra.Command, path string) (err error) {
 	if strings.HasSuffix(path, ".jsonl") {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, pathProblem(path, err)
+		if j.lines, err = os.Open(path); err != nil {
+			return pathProblem(path, err)
 		}
-		digest, lines := sha256.New(), lineCount{}
-		if _, err := io.Copy(io.MultiWriter(digest, &lines), f); err != nil {
-			f.Close()
-			return nil, pathProblem(path, err)
+		digest, lines := sha256.New(), int64(0)
+		in := bufio.NewReaderSize(io.TeeReader(j.lines, digest), 1<<16)
+		for err == nil {
+			some := false
+			if _, some, err = sweep.ReadLine(in, 0); some { // every line is longer than that
+				lines++
+			}
 		}
-		j.input, j.plans = digest.Sum(nil), service.LinePlans(f, lines.lines())
-		return func() { f.Close() }, nil
+		if err != io.EOF {
+			return pathProblem(path, err)
+		}
+		j.input, j.plans = digest.Sum(nil), service.LinePlans(j.lines, lines)
+		return nil
 	}
 	data, name, err := readInput(cmd, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	j.input = data
 	if j.plans, err = service.GridPlans(data); err != nil {
-		return nil, planProblem(name, path, err)
+		return planProblem(name, err)
 	}
 	if j.plans.Len() > noted {
 		fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s is a grid of %d plans\n", name, j.plans.Len())
 	}
-	return func() {}, nil
+	return nil
 }
 
 // failedRows is the error of a sweep that is complete and has rows with errors.
@@ -229,29 +238,6 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 		return failedRows{failed * j.q.RowsPerPlan(), read * j.q.RowsPerPlan()}
 	}
 	return nil
-}
-
-// A lineCount is a writer that counts the lines of what is written.
-type lineCount struct {
-	ends int64
-	open bool // the last line has no end
-}
-
-// Write implements io.Writer.
-func (c *lineCount) Write(p []byte) (int, error) {
-	c.ends += int64(bytes.Count(p, []byte("\n")))
-	if len(p) > 0 {
-		c.open = p[len(p)-1] != '\n'
-	}
-	return len(p), nil
-}
-
-// lines returns their number, a last one without an end included.
-func (c *lineCount) lines() int64 {
-	if c.open {
-		return c.ends + 1
-	}
-	return c.ends
 }
 
 // id returns what all rows have and those of no other sweep: a digest of the plans, the question and the program.
@@ -381,7 +367,7 @@ const maxRow = 1 << 22
 // skipRows reads the complete rows and moves end behind them.
 func (s *sweepFile) skipRows(in *bufio.Reader, form service.SweepForm, end *int64) error {
 	for {
-		line, tooLong, err := readLine(in, maxRow)
+		line, tooLong, err := sweep.ReadLine(in, maxRow)
 		switch {
 		case tooLong:
 			return fmt.Errorf("row %d is longer than any row of a sweep", s.rows)

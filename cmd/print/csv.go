@@ -19,16 +19,12 @@ type Named []any
 // JSON. The columns come from the type of v, not from which values are there.
 func CSV(w io.Writer, v any) error {
 	f := flattener{paths: map[string]string{}}
-	base, rows, err := f.walk(reflect.ValueOf(v), nil, nil, true)
+	_, rows, err := f.walk(reflect.ValueOf([]any{v}), nil, nil, true)
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 && len(base) > 0 {
-		rows = []csvRow{{}}
-	}
 	lines := [][]string{f.columns}
 	for _, r := range rows {
-		r = base.with(r)
 		line := make([]string, len(f.columns))
 		for i, c := range f.columns {
 			line[i] = r[c]
@@ -104,7 +100,23 @@ func (f *flattener) walk(v reflect.Value, path, list []string, there bool) (base
 		}
 		return base, rows, nil
 	case isList(v.Type()):
-		return f.walkList(v, path)
+		if v.Len() == 0 && element(v.Type()) == reflect.Struct {
+			_, _, err := f.walk(reflect.Zero(v.Type().Elem()), path, path, false)
+			return nil, nil, err
+		}
+		for i := range v.Len() {
+			b, inner, err := f.walk(v.Index(i), path, path, true)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(inner) == 0 && len(b) > 0 {
+				inner = []csvRow{{}}
+			}
+			for _, r := range inner {
+				rows = append(rows, b.with(r))
+			}
+		}
+		return nil, rows, nil
 	}
 	text := ""
 	if there {
@@ -152,26 +164,6 @@ func members(v reflect.Value) (all []member) {
 	last := func(m member) int { return map[bool]int{true: 1}[isList(m.value.Type())] }
 	slices.SortStableFunc(all, func(a, b member) int { return last(a) - last(b) })
 	return all
-}
-
-func (f *flattener) walkList(v reflect.Value, path []string) (base csvRow, rows []csvRow, err error) {
-	if v.Len() == 0 && element(v.Type()) == reflect.Struct {
-		_, _, err := f.walk(reflect.Zero(v.Type().Elem()), path, path, false)
-		return nil, nil, err
-	}
-	for i := range v.Len() {
-		b, inner, err := f.walk(v.Index(i), path, path, true)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(inner) == 0 {
-			inner = []csvRow{{}}
-		}
-		for _, r := range inner {
-			rows = append(rows, b.with(r))
-		}
-	}
-	return nil, rows, nil
 }
 
 func extend(path []string, name string) []string { return append(slices.Clone(path), name) }

@@ -27,7 +27,7 @@ type Page struct {
 	Digits int    // of intervals in tables; 0 leaves them
 	inLine bool   // the last byte was not the end of a line
 	table  bool   // the last that was printed is a table
-	last   []byte // the last bytes of prose in Markdown
+	last   []byte // the last bytes of prose
 }
 
 // The styles of a page.
@@ -43,22 +43,15 @@ func (p *Page) Write(text []byte) (int, error) {
 		b.WriteByte('\n') // a line right after a table is a row of it
 	}
 	p.table = p.table && len(text) == 0
-	if p.Style != LaTeX {
-		b.Write(text)
-		p.last = append(p.last, text...)
-		p.last = p.last[max(0, len(p.last)-2):]
-		if _, err := p.W.Write(b.Bytes()); err != nil {
-			return 0, err
-		}
-		return len(text), nil
-	}
 	for line := range bytes.Lines(text) {
-		if !p.inLine && len(bytes.TrimSpace(line)) > 0 {
+		if p.Style == LaTeX && !p.inLine && len(bytes.TrimSpace(line)) > 0 {
 			b.WriteString("% ")
 		}
 		b.Write(line)
 		p.inLine = line[len(line)-1] != '\n'
 	}
+	p.last = append(p.last, text...)
+	p.last = p.last[max(0, len(p.last)-2):]
 	if _, err := p.W.Write(b.Bytes()); err != nil {
 		return 0, err
 	}
@@ -68,7 +61,7 @@ func (p *Page) Write(text []byte) (int, error) {
 // A Table collects lines with tabs between their cells, and prints them on Flush.
 type Table struct {
 	bytes.Buffer
-	w     io.Writer
+	page  *Page
 	pad   int
 	flags uint // of package tabwriter
 	width int  // of the terminal; 0 if what is wide does no harm
@@ -77,13 +70,16 @@ type Table struct {
 
 // NewTable returns a table that is printed to w, with at least pad blanks between columns.
 func NewTable(w io.Writer, pad int, flags uint) *Table {
-	t := &Table{w: w, pad: pad, flags: flags}
-	out := w
+	p := pageOf(w)
+	return &Table{page: p, pad: pad, flags: flags, width: widthOf(p.W)}
+}
+
+// pageOf returns w where it is a page, and else one of text.
+func pageOf(w io.Writer) *Page {
 	if p, ok := w.(*Page); ok {
-		out = p.W
+		return p
 	}
-	t.width = widthOf(out)
-	return t
+	return &Page{W: w}
 }
 
 // Headless prints the table as text without its header, whose names say what the lines
@@ -95,14 +91,14 @@ func (t *Table) Headless() *Table {
 
 // Facts are lines of a name and a value; in Markdown and LaTeX a table.
 type Facts struct {
-	w     io.Writer
+	page  *Page
 	name  int // how wide names are
 	lines [][2]string
 }
 
 // NewFacts returns an empty list whose names take so many columns in text, indents and the blanks before
 // values included.
-func NewFacts(w io.Writer, name int) *Facts { return &Facts{w: w, name: name} }
+func NewFacts(w io.Writer, name int) *Facts { return &Facts{page: pageOf(w), name: name} }
 
 // Add adds a line. A name that is empty goes on with the line before.
 func (f *Facts) Add(name, format string, args ...any) {
@@ -111,13 +107,11 @@ func (f *Facts) Add(name, format string, args ...any) {
 
 // Flush prints the lines.
 func (f *Facts) Flush() {
-	if p, ok := f.w.(*Page); ok {
-		for i := range f.lines {
-			f.lines[i][1] = fewer(f.lines[i][1], p.Digits)
-		}
+	for i := range f.lines {
+		f.lines[i][1] = fewer(f.lines[i][1], f.page.Digits)
 	}
-	if p, ok := f.w.(*Page); ok && p.Style != "" {
-		t := NewTable(f.w, 0, 0)
+	if f.page.Style != "" {
+		t := NewTable(f.page, 0, 0)
 		fmt.Fprint(t, "quantity\tvalue\n")
 		for i, l := range f.lines {
 			if l[0] == "" && i > 0 {
@@ -134,12 +128,13 @@ func (f *Facts) Flush() {
 	for _, l := range f.lines {
 		fmt.Fprintf(&b, "%-*s%s\n", f.name, l[0], l[1])
 	}
-	_, _ = io.WriteString(f.w, b.String())
+	_, _ = io.WriteString(f.page, b.String())
 }
 
 // Flush prints the table.
 func (t *Table) Flush() {
-	if p, ok := t.w.(*Page); ok && p.Digits > 0 {
+	p := t.page
+	if p.Digits > 0 {
 		lines := strings.SplitAfter(t.String(), "\n")
 		at := slices.Index(strings.Split(strings.TrimSpace(lines[0]), "\t"), "estimate")
 		t.Reset()
@@ -153,8 +148,8 @@ func (t *Table) Flush() {
 			t.WriteString(strings.Join(cells, "\t"))
 		}
 	}
-	if p, ok := t.w.(*Page); ok && p.Style != "" {
-		t.styled(p)
+	if p.Style != "" {
+		t.styled()
 		return
 	}
 	var b bytes.Buffer
@@ -173,7 +168,7 @@ func (t *Table) Flush() {
 		t.blocks()
 		return
 	}
-	_, _ = t.w.Write(b.Bytes())
+	_, _ = p.Write(b.Bytes())
 }
 
 // anInterval is how intervals stand in tables: a number, what it bounds, and a number.
@@ -242,12 +237,12 @@ func (t *Table) blocks() {
 			indent = "    "
 		}
 	}
-	_, _ = io.WriteString(t.w, b.String())
+	_, _ = io.WriteString(t.page, b.String())
 }
 
 // styled prints the table as Markdown or LaTeX.
-func (t *Table) styled(p *Page) {
-	rows := t.cells()
+func (t *Table) styled() {
+	p, rows := t.page, t.cells()
 	if len(rows) == 0 {
 		return
 	}

@@ -58,7 +58,6 @@ func (q *Query) Columns() []string {
 // A Shower makes rows of an answer from groups, with the noise that was paid for.
 type Shower struct {
 	*Reader
-	q    *Query
 	keep choice.SelectPartitions
 }
 
@@ -74,7 +73,7 @@ func (q *Query) Shower(p Paid) (*Shower, error) {
 	for i, scale := range p.Scales {
 		r.parts[i].scale = scale
 	}
-	s := &Shower{Reader: r, q: q}
+	s := &Shower{Reader: r}
 	if q.private() {
 		s.keep, err = choice.NewSelectPartitions(p.KeyEpsilon, q.keyDelta(), q.PerPerson)
 	}

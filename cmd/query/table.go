@@ -19,6 +19,7 @@ import (
 
 // A Reader turns the cells of a row into what the row adds to each part: as whole numbers of the part's unit.
 type Reader struct {
+	q     *Query
 	parts []part
 	units []float64 // of a number of each part
 }
@@ -28,7 +29,7 @@ func NewReader(q *Query) (*Reader, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	r := &Reader{parts: q.parts()}
+	r := &Reader{q: q, parts: q.parts()}
 	for _, p := range r.parts {
 		unit := 1.0
 		if p.m != nil && p.cells == 1 {
@@ -84,7 +85,6 @@ func (r *Reader) Add(g *Group, row []int32) {
 // A Table is the data of a query. It is a secret.
 type Table struct {
 	*Reader
-	q      *Query
 	groups [][]string
 	group  []int32 // of each row, −1 if it is in none of the public ones
 	person []int32 // of each row, where persons are told apart
@@ -104,7 +104,7 @@ func Read(ctx context.Context, q *Query, in io.Reader) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Reader: r, q: q}
+	t := &Table{Reader: r}
 	rows := tables.NewReader(in)
 	header, err := rows.Row()
 	if errors.Is(err, io.EOF) {
@@ -126,24 +126,20 @@ func Read(ctx context.Context, q *Query, in io.Reader) (*Table, error) {
 
 // places returns where the columns of a query are in a table with a header.
 func (q *Query) places(header []string) (map[string]int, error) {
-	at := map[string]int{}
-	find := func(field, name string) error {
-		if at[name] = slices.Index(header, name); at[name] < 0 {
-			return fault.New(field, "%s is no column; %s", nearest.Quote(name), nearest.Hint(name, header))
-		}
-		return nil
-	}
+	var columns []Measure
 	for _, name := range q.Group {
-		if err := find("group", name); err != nil {
-			return nil, err
-		}
+		columns = append(columns, Measure{Kind: "group", Column: name})
 	}
-	for _, m := range append([]Measure{{Kind: "person", Column: q.Person}}, q.Measures...) {
-		if m.Kind == "count" || m.Column == "" {
+	if q.Person != "" {
+		columns = append(columns, Measure{Kind: "person", Column: q.Person})
+	}
+	at := map[string]int{}
+	for _, m := range append(columns, q.Measures...) {
+		if m.Kind == "count" {
 			continue
 		}
-		if err := find(m.Kind, m.Column); err != nil {
-			return nil, err
+		if at[m.Column] = slices.Index(header, m.Column); at[m.Column] < 0 {
+			return nil, fault.New(m.Kind, "%s is no column; %s", nearest.Quote(m.Column), nearest.Hint(m.Column, header))
 		}
 	}
 	return at, nil

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -91,22 +90,27 @@ func (s *lineSource) Next() (plan.Variant, error) {
 // line returns the next line without its end, which is valid until the next call; long says
 // that it is longer than a plan may be, and was left out.
 func (s *lineSource) line() (line []byte, long bool, err error) {
+	line, long, err = ReadLine(s.in, plan.MaxSize+2)
+	if err == io.EOF && (len(line) > 0 || long) {
+		err = nil // a last line without an end
+	}
+	s.next++
+	return bytes.TrimRight(line, "\r\n"), long, err
+}
+
+// ReadLine returns a line of at most so many bytes with its line feed, or tooLong after the end of one that is.
+func ReadLine(r *bufio.Reader, most int) (line []byte, tooLong bool, err error) {
 	for {
-		part, err := s.in.ReadSlice('\n')
-		switch {
-		case len(line)+len(part) > plan.MaxSize+2:
-			line, long = nil, true
-		case !long:
+		part, err := r.ReadSlice('\n')
+		if !tooLong {
 			line = append(line, part...)
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
+		if len(line) > most {
+			line, tooLong = nil, true
 		}
-		if err == io.EOF && (len(line) > 0 || long) {
-			err = nil // a last line without an end
+		if err != bufio.ErrBufferFull {
+			return line, tooLong, err
 		}
-		s.next++
-		return bytes.TrimRight(line, "\r\n"), long, err
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
-// The order of work: a reader makes windows of plans, workers answer their chains, and the caller
-// gets the answers in order. At most two windows are held at a time.
+// The order of work: the plans of a window are read, workers answer their chains, and the caller
+// gets the answers in order.
 
 // Window is how many plans are looked at together. A sweep that was stopped repeats the work of
 // a window at most.
@@ -39,39 +39,19 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 	case workers < 1:
 		return fault.New("workers", "%d is not in [1, 2^31)", workers)
 	}
-	ctx, stop := context.WithCancel(ctx)
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer stop()
 	perPlan := int64(q.Len())
 	first := skip / perPlan // plan
 	start := first - first%Window
-	windows := make(chan []*task) // one is held by the reader, one by the caller
-	work := make(chan []*task)
-	var readErr error
-	all.Go(func() {
-		defer close(windows)
-		defer close(work)
-		readErr = q.read(ctx, plans, start, first, windows, work)
-	})
-	for range workers {
-		all.Go(func() {
-			for chain := range work {
-				q.answer(ctx, chain)
-			}
-		})
+	if err := plans.Start(start); err != nil {
+		return err
 	}
-	index := start
-	for window := range windows {
-		for n, t := range window {
-			select {
-			case <-t.done:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			if err := ctx.Err(); err != nil {
-				return err // and not that of the plan that was under way
-			}
+	for ; ; start += Window {
+		window, end := read(ctx, plans)
+		if end != nil && end != io.EOF {
+			return end
+		}
+		err := q.answerAll(ctx, window, min(max(0, int(first-start)), len(window)), workers, func(n int, t *task) error {
+			index := start + int64(n)
 			for i := range q.Len() {
 				if index*perPlan+int64(i) < skip {
 					continue
@@ -84,59 +64,70 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 					return err
 				}
 			}
-			window[n] = nil // the window lives on until its last plan is answered
-			index++
+			return nil
+		})
+		if err != nil || end == io.EOF {
+			return err
 		}
 	}
-	return readErr
 }
 
-// read makes windows from plan start on, and hands them over before their chains. Those whose
-// plans all come before first are not worked on.
-func (q Question) read(ctx context.Context, plans Source, start, first int64, windows, work chan<- []*task) error {
-	if err := plans.Start(start); err != nil {
-		return err
+// read returns the plans of the next window, and io.EOF with the last ones.
+func read(ctx context.Context, plans Source) (window []*task, err error) {
+	for len(window) < Window {
+		v, err := plans.Next()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return window, err
+		}
+		window = append(window, &task{Variant: v, done: make(chan struct{})})
 	}
-	for ; ; start += Window {
-		var window []*task
-		var end error
-		for i := range int64(Window) {
-			v, err := plans.Next()
-			if end = err; err != nil {
-				break
-			}
-			t := &task{Variant: v, done: make(chan struct{}), skip: start+i < first}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			window = append(window, t)
+	return window, nil
+}
+
+// answerAll answers the plans of a window but for the first ones, and calls each with them, in order.
+func (q Question) answerAll(ctx context.Context, window []*task, first, workers int, each func(n int, t *task) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	for _, t := range window[:first] {
+		t.skip = true
+	}
+	chains := q.chains(window)
+	work := make(chan []*task, len(chains))
+	for _, chain := range chains {
+		if slices.ContainsFunc(chain, func(t *task) bool { return !t.skip }) {
+			work <- chain
 		}
-		if end != nil && end != io.EOF {
-			return end
-		}
-		ready := q.chains(window)
-		select {
-		case windows <- window:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		for _, chain := range ready {
-			if slices.ContainsFunc(chain, func(t *task) bool { return !t.skip }) {
-				select {
-				case work <- chain:
-				case <-ctx.Done():
-					return ctx.Err()
+	}
+	close(work)
+	for range workers {
+		all.Go(func() {
+			for chain := range work {
+				if ctx.Err() == nil {
+					q.answer(ctx, chain)
 				}
-				continue
 			}
-			for _, t := range chain {
-				close(t.done)
-			}
-		}
-		if end == io.EOF {
-			return nil
-		}
+		})
 	}
+	for n := first; n < len(window); n++ {
+		t := window[n]
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil {
+			return err // and not that of the plan that was under way
+		}
+		if err := each(n, t); err != nil {
+			return err
+		}
+		window[n] = nil // the window lives on until its last plan is answered
+	}
+	return nil
 }
 
 // What is asked about every plan, and what one answer is.
