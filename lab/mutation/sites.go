@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A mutant is one thing wrong.
@@ -51,22 +53,14 @@ func bears(fn *ast.FuncDecl, text []byte) bool {
 }
 
 // sites returns the mutants of one file.
-func sites(root, path string, src []byte) ([]mutant, error) {
+func sites(root, path string, src []byte) (all []mutant) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	rel = filepath.ToSlash(rel)
+	f := try.Must(parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution))
+	rel := filepath.ToSlash(try.Must(filepath.Rel(root, path)))
 	if top := src[:min(len(src), 1500)]; steers.Match(top) { // what steers a search is no bound
-		return nil, nil
+		return nil
 	}
 	at := func(p token.Pos) int { return fset.Position(p).Offset }
-	var all []mutant
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Body == nil || !bears(fn, src[at(fn.Body.Pos()):at(fn.Body.End())]) {
@@ -87,7 +81,7 @@ func sites(root, path string, src []byte) ([]mutant, error) {
 		seen[key]++
 		m.name = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, seen[key])))[:8]
 	}
-	return all, nil
+	return all
 }
 
 func name(fn *ast.FuncDecl) string {
