@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -141,85 +140,8 @@ func flatten(steps []step, times int64, out []step) ([]step, bool) {
 	return out, true
 }
 
-// text is the plan as a file.
-func (p plan) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "neighbors: %s\n", p.neighbors)
-	if p.records > 0 {
-		fmt.Fprintf(&b, "records-per-person: %d\n", p.records)
-	}
-	b.WriteString("steps:\n")
-	writeSteps(&b, p.steps, "  ")
-	return b.String()
-}
-
-func writeSteps(b *strings.Builder, steps []step, indent string) {
-	for _, s := range steps {
-		lead := indent + "- "
-		line := func(key, value string) {
-			fmt.Fprintf(b, "%s%s: %s\n", lead, key, value)
-			lead = indent + "  "
-		}
-		if s.selection != nil {
-			line("selection", flow(s.selection))
-		}
-		if s.mechanism != nil {
-			line("mechanism", s.mechanism.text())
-		}
-		if s.sampling != nil {
-			line("sampling", s.sampling.text())
-		}
-		if s.count > 0 {
-			line("count", strconv.FormatInt(s.count, 10))
-		}
-		switch {
-		case s.units > 0:
-			line("adaptive", "")
-			fmt.Fprintf(b, "%s    units: %d\n%s    menu:\n", indent, s.units, indent)
-			for i, t := range s.steps {
-				fmt.Fprintf(b, "%s      - name: %s\n%s        cost: %d\n%s        steps:\n", indent, typeName(i), indent, t.cost, indent)
-				writeSteps(b, t.steps, indent+"          ")
-			}
-		case s.partition != "":
-			line("partition", s.partition)
-			line("disjoint", "")
-			writeSteps(b, s.steps, indent+"    ")
-		case s.steps != nil:
-			line("steps", "")
-			writeSteps(b, s.steps, indent+"    ")
-		}
-	}
-}
-
-func typeName(i int) string { return "type-" + strconv.Itoa(i) }
-
-func (n *node) text() string { return "{" + n.name + ": " + flow(n.params) + "}" }
-
-func flow(params []param) string {
-	var parts []string
-	for _, p := range params {
-		parts = append(parts, p.key+": "+valueText(p.value))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-func valueText(v any) string {
-	switch x := v.(type) {
-	case float64:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	case []float64:
-		parts := make([]string, len(x))
-		for i, y := range x {
-			parts[i] = valueText(y)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case []param:
-		return flow(x)
-	case *node:
-		return x.text()
-	}
-	return fmt.Sprint(v)
-}
+// text is the plan as a file: JSON with a line for each step.
+func (p plan) text() string { return strings.ReplaceAll(string(p.line()), "},{", "},\n{") + "\n" }
 
 // line is the plan as one line of JSON.
 func (p plan) line() []byte {
@@ -256,7 +178,7 @@ func (s step) MarshalJSON() ([]byte, error) {
 	case s.units > 0:
 		var types []map[string]any
 		for i, t := range s.steps {
-			types = append(types, map[string]any{"name": typeName(i), "cost": t.cost, "steps": t.steps})
+			types = append(types, map[string]any{"name": fmt.Sprintf("type-%d", i), "cost": t.cost, "steps": t.steps})
 		}
 		out["adaptive"] = map[string]any{"units": s.units, "menu": types}
 	case s.partition != "":

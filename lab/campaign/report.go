@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // report writes the result in Markdown, with times or without: all else is the same in every run.
@@ -51,18 +53,15 @@ func (s *result) report(times bool) string {
 const begin, end = "<!-- campaign: begin -->\n", "<!-- campaign: end -->\n"
 
 // inPage writes the report into a file, in the place of the one that is there.
-func (s *result) inPage(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+func (s *result) inPage(path string) {
+	text := try.Must(os.ReadFile(path))
 	before, rest, ok := strings.Cut(string(text), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return fmt.Errorf("%s: no place for a report: the lines %s%s", path, begin, end)
+		try.Check(fmt.Errorf("%s: no place for a report: the lines %s%s", path, begin, end))
 	}
 	number := fmt.Sprintf("<!-- numbers without a test: %.2f (of the run) -->\n", s.Share)
-	return os.WriteFile(path, []byte(before+begin+s.report(true)+number+end+after), 0o644)
+	try.Check(os.WriteFile(path, []byte(before+begin+s.report(true)+number+end+after), 0o644))
 }
 
 // table writes numbers, the largest first.

@@ -34,6 +34,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/lab/campaign"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -49,16 +50,15 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := true, error(nil)
-	if *path != "" {
-		err = write(ctx, *path, *seed, *n)
-	} else {
-		ok, err = compareFile(ctx, os.Stdout, *old, 1)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "yardstick:", err)
-	}
-	if err != nil || !ok {
+	ok := true
+	try.Main(func() {
+		if *path != "" {
+			write(ctx, *path, *seed, *n)
+		} else {
+			ok = compareFile(ctx, os.Stdout, *old, 1)
+		}
+	})
+	if !ok {
 		os.Exit(1)
 	}
 }
@@ -158,48 +158,36 @@ func drawn(seed, number uint64) (text []byte, delta float64) {
 const batch = 200
 
 // write writes a file of n plans.
-func write(ctx context.Context, path string, seed, n uint64) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
+func write(ctx context.Context, path string, seed, n uint64) {
+	f := try.Must(os.Create(path))
 	defer f.Close()
 	z := gzip.NewWriter(f)
 	for first := uint64(0); first < n; first += batch {
 		lines := make([]line, min(batch, n-first))
-		if err := parallel.Each(ctx, len(lines), nil, func(i int) {
+		try.Check(parallel.Each(ctx, len(lines), nil, func(i int) {
 			text, delta := drawn(seed, first+uint64(i))
 			lines[i] = answered(ctx, text, delta)
-		}); err != nil {
-			return err
-		}
+		}))
 		e := json.NewEncoder(z)
 		e.SetEscapeHTML(false)
 		for _, l := range lines {
-			if err := e.Encode(l); err != nil {
-				return err
-			}
+			try.Check(e.Encode(l))
 		}
 		if n > batch {
 			fmt.Fprintf(os.Stderr, "%d of %d plans\n", first+uint64(len(lines)), n)
 		}
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return f.Close()
+	try.Check(z.Close())
+	try.Check(f.Close())
 }
 
 // compareFile asks about the first plan of each so many of a file again, and reports whether nothing is worse.
-func compareFile(ctx context.Context, out io.Writer, path string, every int) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
+func compareFile(ctx context.Context, out io.Writer, path string, every int) bool {
+	f := try.Must(os.Open(path))
 	defer f.Close()
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
+		try.Check(fmt.Errorf("%s: %w", path, err))
 	}
 	var c comparison
 	read := 0
@@ -210,7 +198,7 @@ func compareFile(ctx context.Context, out io.Writer, path string, every int) (bo
 			if err := d.Decode(&l); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
-				return false, fmt.Errorf("%s: line %d: %w", path, read+1, err)
+				try.Check(fmt.Errorf("%s: line %d: %w", path, read+1, err))
 			}
 			if read++; (read-1)%every == 0 {
 				old = append(old, l)
@@ -220,9 +208,7 @@ func compareFile(ctx context.Context, out io.Writer, path string, every int) (bo
 			break
 		}
 		now := make([]line, len(old))
-		if err := parallel.Each(ctx, len(old), nil, func(i int) { now[i] = answered(ctx, old[i].Plan, old[i].Delta) }); err != nil {
-			return false, err
-		}
+		try.Check(parallel.Each(ctx, len(old), nil, func(i int) { now[i] = answered(ctx, old[i].Plan, old[i].Delta) }))
 		for i := range old {
 			if what := c.add(old[i], now[i]); what != "" {
 				fmt.Fprintf(out, "%s: [%v, %v], was [%v, %v], at δ = %v: %s\n", what, now[i].Lower, now[i].Upper, old[i].Lower, old[i].Upper, old[i].Delta, old[i].Plan)
@@ -230,7 +216,7 @@ func compareFile(ctx context.Context, out io.Writer, path string, every int) (bo
 		}
 	}
 	fmt.Fprint(out, c)
-	return c.ok(), nil
+	return c.ok()
 }
 
 // A comparison adds up what has become of lines.
