@@ -102,7 +102,7 @@ func drawCost() *drawing {
 func drawEpsilon() *drawing {
 	p := newPlot("queries", "ε")
 	run := runs[0]
-	l, answered := try.Must2(run.ledger())
+	l, answered := run.ledger()
 	votes := try.Must(ballots.SynthS1(run.teachers, run.classes, run.queries))
 	gn := try.Must(pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6}))
 	ln := try.Must(pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6}))
@@ -139,7 +139,7 @@ func drawSplit() *drawing {
 	p := newPlot("order λ", "Rényi cost")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, figure.Decades{}
-	l, _ := try.Must2(runs[1].ledger())
+	l, _ := runs[1].ledger()
 	dep := try.Must(l.Cost(context.Background(), pate.Worst, nil))
 	ind := try.Must(l.Cost(context.Background(), pate.DataIndependent, nil))
 	for k, c := range []struct {
@@ -161,7 +161,7 @@ func drawSplit() *drawing {
 
 func drawSensitivity() *drawing {
 	p := newPlot("distance d", "sensitivity")
-	l, _ := try.Must2(runs[0].ledger())
+	l, _ := runs[0].ledger()
 	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for k, c := range []struct {
 		name string

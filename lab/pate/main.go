@@ -34,7 +34,7 @@ func main() {
 
 func run(out, format string) {
 	var b bytes.Buffer
-	try.Check(write(&b))
+	write(&b)
 	try.Check(plots.WritePage(out, "pate", b.Bytes()))
 	for _, f := range figures {
 		p := f.draw()
