@@ -83,15 +83,6 @@ func run(from, out string, seed uint64) {
 	forMajority(all, pictures, out, write, rng)
 }
 
-// A setting is how a teacher without privacy is trained.
-type setting struct {
-	steps int
-	rate  float64
-}
-
-// The settings among which one is chosen.
-var settings = []setting{{50, 0.3}, {50, 1}, {50, 3}, {200, 0.3}, {200, 1}, {200, 3}, {800, 0.3}, {800, 1}, {800, 3}}
-
 // forPATE chooses the setting of the teachers on images that are not queries, and writes what
 // lab/pate reads.
 func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query)) {
@@ -99,10 +90,10 @@ func forPATE(all []logit.Image, out, source string, write func(name, about strin
 	var table strings.Builder
 	table.WriteString("steps,rate,right pluralities of 100 teachers on 1000 images that are not queries,right votes\n")
 	var best []votes.Query
-	var chosen setting
+	var chosen recipe
 	most := -1
-	for _, s := range settings {
-		qs := ask(shards(all[3000:], 100, 10, s), choosing)
+	for _, s := range trained([]int{50, 200, 800}, 0.3, 1, 3) {
+		qs := ask(s.teachers(all[3000:], 10, 100, nil), choosing)
 		right, single := score(qs)
 		fmt.Fprintf(&table, "%d,%v,%d,%.4f\n", s.steps, s.rate, right, single)
 		if right > most {
@@ -113,7 +104,7 @@ func forPATE(all []logit.Image, out, source string, write func(name, about strin
 	about := fmt.Sprintf("teachers, multinomial logistic regression, %d steps at rate %v, no privacy", chosen.steps, chosen.rate)
 	write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best)
 	for _, n := range []int{100, 250} {
-		write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about), ask(shards(all[2000:], n, 10, chosen), queries))
+		write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about), ask(chosen.teachers(all[2000:], 10, n, nil), queries))
 	}
 	try.Check(votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
 		append(queries[:1000:1000], test...)))
@@ -135,13 +126,4 @@ func score(qs []votes.Query) (right int, single float64) {
 		single += float64(counts[q.Label]) / float64(len(q.Votes)*len(qs))
 	}
 	return right, single
-}
-
-// shards trains so many teachers without privacy on parts of equal size.
-func shards(data []logit.Image, count, labels int, s setting) (out []logit.Model) {
-	n := len(data) / count
-	for i := range count {
-		out = append(out, logit.Train(data[i*n:(i+1)*n], labels, s.steps, s.rate, 0, nil))
-	}
-	return out
 }
