@@ -168,11 +168,7 @@ func drawClosed(r *rand.Rand, neighbors string) []step {
 		return []step{{mechanism: m, count: int64(logUniform(r, 1, most))}}
 	}
 	for range r.IntN(3) {
-		s := step{mechanism: weighted(r, []choiceOf[maker]{{2, drawResponse}, {2, drawFinite}, {1, drawDiscreteLaplace},
-			{1, func(r *rand.Rand) *node { return entry("pure", "epsilon", smallEpsilon(r)) }},
-			{1, func(r *rand.Rand) *node {
-				return entry("approximate", "epsilon", smallEpsilon(r), "delta", logUniform(r, 1e-20, 0.1))
-			}}})(r), count: small()}
+		s := step{mechanism: weighted(r, []choiceOf[maker]{{2, drawResponse}, {2, drawFinite}, {1, drawDiscreteLaplace}, {1, drawPure}, {1, drawApproximate}})(r), count: small()}
 		if neighbors != "substitute" && r.IntN(2) == 0 {
 			s.sampling = drawPoisson(r)
 		}

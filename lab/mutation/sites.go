@@ -115,6 +115,7 @@ func (v *visitor) block(list []ast.Stmt) {
 		switch s := s.(type) {
 		case *ast.AssignStmt, *ast.ReturnStmt, *ast.ExprStmt, *ast.IncDecStmt:
 			v.statement(s)
+			v.literals(s)
 		case *ast.IfStmt:
 			v.ifElse(s)
 		case *ast.ForStmt:
@@ -141,17 +142,10 @@ func (v *visitor) block(list []ast.Stmt) {
 				v.block(c.(*ast.CaseClause).Body)
 			}
 		}
-		// Functions in the statement have statements of their own.
-		if _, simple := s.(*ast.AssignStmt); simple {
-			v.literals(s)
-		} else if _, simple := s.(*ast.ReturnStmt); simple {
-			v.literals(s)
-		} else if _, simple := s.(*ast.ExprStmt); simple {
-			v.literals(s)
-		}
 	}
 }
 
+// literals looks at functions in a statement, which have statements of their own.
 func (v *visitor) literals(s ast.Stmt) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if f, ok := n.(*ast.FuncLit); ok {
