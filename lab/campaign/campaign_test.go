@@ -301,10 +301,8 @@ func TestSchedules(t *testing.T) {
 // TestTruthNextToZero: where nothing is shown, 1 − e^ε of a tiny ε is known, though not as a difference.
 func TestTruthNextToZero(t *testing.T) {
 	c := gaussianCurve(oracle.F(1e-3))
-	same, ok := beside([]outcome{{one, one}}, truth{}, oracle.New(), nil, 0)
-	if !ok {
-		t.Fatal("no truth of nothing")
-	}
+	nothing := withOutcomes([]outcome{{one, one}}, nil)
+	same := truth{nothing, nothing}
 	for _, x := range []struct {
 		of   truth
 		want float64

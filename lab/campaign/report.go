@@ -3,6 +3,7 @@ package campaign
 // The table of what was tried, as a page of docs has it.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -68,10 +69,7 @@ func (s *result) inPage(path string) {
 func table(b *strings.Builder, what, unit string, numbers map[string]int64) {
 	fmt.Fprintf(b, "\n| %s | %s |\n|---|---|\n", what, unit)
 	names := slices.SortedFunc(maps.Keys(numbers), func(x, y string) int {
-		if d := numbers[y] - numbers[x]; d != 0 {
-			return int(max(-1, min(1, d)))
-		}
-		return strings.Compare(x, y)
+		return cmp.Or(cmp.Compare(numbers[y], numbers[x]), strings.Compare(x, y))
 	})
 	for _, name := range names {
 		fmt.Fprintf(b, "| %s | %d |\n", name, numbers[name])

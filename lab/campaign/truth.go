@@ -77,7 +77,7 @@ func truthOf(p plan) (truth, bool) {
 	}
 	list, rest, ok := p.counted()
 	records := max(p.records, 1)
-	var noisy truth
+	var noises []truth
 	mu2 := oracle.New()
 	var largest *big.Float // the loss of one run of Laplace noise
 	var runs int64
@@ -91,8 +91,10 @@ func truthOf(p plan) (truth, bool) {
 		}
 		sigma := s.mechanism.number("noise-multiplier")
 		switch {
-		case s.sampling.is("poisson") && s.count == 1 && noisy[0] == nil && records == 1:
-			noisy, ok = sampledOnce(s, p.neighbors)
+		case s.sampling.is("poisson") && s.count == 1 && noises == nil && records == 1:
+			var once truth
+			once, ok = sampledOnce(s, p.neighbors)
+			noises = append(noises, once)
 		case s.sampling != nil:
 			return truth{}, false
 		case s.mechanism.is("gaussian"):
@@ -109,7 +111,19 @@ func truthOf(p plan) (truth, bool) {
 	if !ok {
 		return truth{}, false
 	}
-	return beside(list, noisy, mu2, largest, int(runs))
+	if mu2.Sign() > 0 {
+		c := gaussianCurve(oracle.New().Sqrt(mu2))
+		noises = append(noises, truth{c, c})
+	}
+	if runs > 0 {
+		c := laplaceRuns(int(runs), largest)
+		noises = append(noises, truth{c, c})
+	}
+	if len(noises) > 1 || len(noises) == 1 && len(list) > mostBeside {
+		return truth{}, false
+	}
+	noises = append(noises, truth{}) // of a plan without noise
+	return truth{withOutcomes(list, noises[0][0]), withOutcomes(reversed(list), noises[0][1])}, true
 }
 
 // worstBranch is the largest over the branches of the i-th step: one record is in one of them.
@@ -196,28 +210,6 @@ func price(types []game, units int64, t *big.Float) *big.Float {
 		}
 	}
 	return most
-}
-
-// beside joins outcomes and at most one kind of noise.
-func beside(list []outcome, noisy truth, mu2, largest *big.Float, runs int) (truth, bool) {
-	kinds := 0
-	if noisy[0] != nil {
-		kinds++
-	}
-	if mu2.Sign() > 0 {
-		kinds++
-		c := gaussianCurve(oracle.New().Sqrt(mu2))
-		noisy = truth{c, c}
-	}
-	if runs > 0 {
-		kinds++
-		c := laplaceRuns(runs, largest)
-		noisy = truth{c, c}
-	}
-	if kinds > 1 || kinds == 1 && len(list) > mostBeside {
-		return truth{}, false
-	}
-	return truth{withOutcomes(list, noisy[0]), withOutcomes(reversed(list), noisy[1])}, true
 }
 
 // gaussianCurve is N(μ, 1) against N(0, 1), both ways.

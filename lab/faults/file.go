@@ -121,14 +121,7 @@ func (f *files) Append(l ledger.Line) error {
 // add writes text behind the file, which may end in a line that is torn.
 func (f *files) add(text string) error {
 	data := try.Must(os.ReadFile(f.path()))
-	end := bytes.LastIndexByte(data, '\n') + 1
-	return errors.Join(os.Truncate(f.path(), int64(end)), appendFile(f.path(), text))
-}
-
-func appendFile(path, text string) error {
-	f := try.Must(os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0))
-	_, err := f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return os.WriteFile(f.path(), append(data[:bytes.LastIndexByte(data, '\n')+1], text...), 0o600)
 }
 
 func (f *files) Own() []Fault {

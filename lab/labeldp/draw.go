@@ -87,7 +87,7 @@ func save(p *plot.Plot, width vg.Length, path string) {
 	p.Title.Padding = 2 * vg.Millimeter
 	p.Legend.Padding = 0.7 * vg.Millimeter
 	p.Legend.YOffs = -1 * vg.Millimeter
-	try.Check(plots.Save(p, width, 11*vg.Centimeter, path))
+	plots.Save(p, width, 11*vg.Centimeter, path)
 }
 
 func drawLosses(name string, eps []float64, order []string, curves map[string][]float64, path string) {
@@ -103,11 +103,7 @@ func drawLosses(name string, eps []float64, order []string, curves map[string][]
 	p.Y.Min, p.Y.Max = lo/1.5, hi*1.5
 	p.Legend.Top = true
 	p.X.Max = 40 // room for the legend
-	var all [][]float64
-	for _, m := range order {
-		all = append(all, curves[m])
-	}
-	writeCurves(csvOf(path), "epsilon", eps, order, all)
+	writeCurves(csvOf(path), "epsilon", eps, order, of(curves, order))
 	save(p, 20*vg.Centimeter, path)
 }
 
@@ -128,18 +124,13 @@ func drawRegression(truth []float64, curves map[string][]float64, path string) {
 	for i := range xs {
 		xs[i] = float64(i) / float64(len(xs)-1)
 	}
-	var names []string
-	var all [][]float64
-	for _, name := range []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"} {
-		c := curves[name]
-		if name == "clean labels" {
-			c = truth
-		}
-		names, all = append(names, name), append(all, c)
-		line(p, name, xs, c)
+	curves["clean labels"] = truth
+	names := []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"}
+	for _, name := range names {
+		line(p, name, xs, curves[name])
 	}
 	p.Legend.Top, p.Legend.Left = true, true
-	writeCurves(csvOf(path), "x", xs, names, all)
+	writeCurves(csvOf(path), "x", xs, names, of(curves, names))
 	save(p, 18*vg.Centimeter, path)
 }
 
@@ -158,6 +149,14 @@ func drawLaw(r *labeldp.Randomizer, path string) {
 	save(p, 18*vg.Centimeter, path)
 }
 
+// of returns the curves of names.
+func of(curves map[string][]float64, names []string) (out [][]float64) {
+	for _, name := range names {
+		out = append(out, curves[name])
+	}
+	return out
+}
+
 // writeCurves writes what a picture shows, as CSV beside it: x and a column for each curve.
 func writeCurves(path, x string, xs []float64, names []string, curves [][]float64) {
 	var b bytes.Buffer
@@ -174,31 +173,26 @@ func writeCurves(path, x string, xs []float64, names []string, curves [][]float6
 
 func csvOf(picture string) string { return strings.TrimSuffix(picture, ".png") + ".csv" }
 
-// errorBars draws bars of one standard error in the colour of the method.
-type errorBars struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
 // drawExcess draws the excess test loss of methods with error bars.
 // What is not above zero has no place on a logarithmic axis and is left out.
 func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) {
 	p := logarithmic("Excess test MSE, delays of flights", "ε", "MSE above that of clean labels", marks(0.5, 1, 2, 4, 8))
 	for _, m := range names {
 		line(p, m, eps, curves[m])
-		var bar errorBars
+		var at plotter.XYs
+		var errs plotter.YErrors
 		for i, y := range curves[m] {
 			if y <= 0 {
 				continue
 			}
-			bar.XYs = append(bar.XYs, plotter.XY{X: eps[i], Y: y})
+			at = append(at, plotter.XY{X: eps[i], Y: y})
 			low := min(bars[m][i], 0.9*y) // the rest is below the axis
-			bar.YErrors = append(bar.YErrors, struct{ Low, High float64 }{low, bars[m][i]})
+			errs = append(errs, struct{ Low, High float64 }{low, bars[m][i]})
 		}
-		if bar.XYs == nil {
+		if at == nil {
 			continue
 		}
-		b := try.Must(plotter.NewYErrorBars(bar))
+		b := plots.ErrorBars(at, errs)
 		b.Color = style(m).Color
 		p.Add(b)
 	}

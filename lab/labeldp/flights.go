@@ -226,7 +226,7 @@ from %[2]s (SHA-256 %[3]s…), on-time statistics of the US Bureau of Transporta
 	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int){flightLosses, flightOutputs, flightGroups, flightSGD} {
 		section(r, train, test, solve, clean, seeds)
 	}
-	try.Check(plots.WritePage(dir, "labeldp-flights", r.Bytes()))
+	plots.WritePage(dir, "labeldp-flights", r.Bytes())
 }
 
 // flightLosses is the analogue of Figures 4 and 5.

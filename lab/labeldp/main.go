@@ -102,7 +102,7 @@ Losses are **half-losses**, E ½(ŷ − y)², as the paper tabulates them; test 
 		}
 		section.write(r)
 	}
-	try.Check(plots.WritePage(dir, "labeldp", r.Bytes()))
+	plots.WritePage(dir, "labeldp", r.Bytes())
 }
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
@@ -133,10 +133,7 @@ func uniform(from, to int) labeldp.Prior { return try.Must(labeldp.NewPrior(ints
 
 // half52 stands for weeks worked: half of the mass on 52, the rest uniform.
 func half52() labeldp.Prior {
-	w := make([]float64, 52)
-	for i := range w {
-		w[i] = 1
-	}
+	w := slices.Repeat([]float64{1}, 52)
 	w[51] = 51
 	return try.Must(labeldp.NewPrior(ints(1, 52), w))
 }

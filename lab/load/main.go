@@ -37,16 +37,12 @@ func main() {
 	program := flag.String("program", "accountant", "the accountant that serves")
 	requests := flag.Int("requests", 2000, "requests of each kind")
 	clients := flag.Int("clients", 16, "clients that ask at once")
-	only := flag.String("only", "", "a kind of request, in place of all")
 	flag.Parse()
 	log.SetFlags(0)
-	switch {
-	case *requests < 1 || *clients < 1:
+	if *requests < 1 || *clients < 1 {
 		log.Fatalf("-requests %d and -clients %d must be at least 1", *requests, *clients)
-	case *only != "" && !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == *only }):
-		log.Fatalf("-only %q is the name of no kind of request", *only)
 	}
-	try.Main(func() { measure(*program, *requests, *clients, *only) })
+	try.Main(func() { measure(*program, *requests, *clients) })
 }
 
 // A kind of request is a name, an operation and the body of the nth request.
@@ -69,7 +65,7 @@ var kinds = []kind{
 	{"ledger-status", "ledger-status", func(int) string { return `{"ledger":"load.ledger"}` }},
 }
 
-func measure(program string, requests, clients int, only string) {
+func measure(program string, requests, clients int) {
 	dir := try.Must(os.MkdirTemp("", "load"))
 	defer os.RemoveAll(dir)
 	cmd := exec.Command(program, "serve", "--http", "127.0.0.1:0", "--ledgers", dir)
@@ -82,9 +78,6 @@ func measure(program string, requests, clients int, only string) {
 	try.Check(post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`))
 	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "heap MB", "most MB")
 	for _, k := range kinds {
-		if only != "" && only != k.name {
-			continue
-		}
 		before := serverTime(cmd.Process.Pid)
 		began := time.Now()
 		times := run(c, url, k, requests, clients)

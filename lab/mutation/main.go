@@ -33,8 +33,7 @@ type options struct {
 	n, workers                   int
 	seed                         uint64
 	longest, budget, limit       time.Duration
-	work                         string
-	list, known                  bool
+	list                         bool
 }
 
 func main() {
@@ -49,11 +48,9 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 2, "how many at a time")
 	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
 	flag.DurationVar(&o.budget, "budget", 30*time.Second, "processor time of the tests that one mutant is shown to")
-	flag.StringVar(&o.work, "work", "", "directory to keep, for another run of the same mutants and tests; a new one if empty")
 	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
 	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
 	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
-	flag.BoolVar(&o.known, "known", false, "ask nothing: the page of what the cache knows")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	flag.Parse()
 	try.Main(func() { run(o) })
@@ -81,11 +78,11 @@ func run(o options) {
 	var open []*mutant
 	for i, m := range ms {
 		m.id = int32(i + 1)
-		if !known.answer(m, o.known) {
+		if !known.answer(m) {
 			open = append(open, m)
 		}
 	}
-	if len(open) > 0 && !o.known {
+	if len(open) > 0 {
 		ask(root, open, o, known)
 	}
 	ms = slices.DeleteFunc(ms, func(m *mutant) bool { return m.state == "" })
@@ -110,11 +107,8 @@ const notGo = "does not compile"
 
 // ask compiles and judges mutants.
 func ask(root string, open []*mutant, o options, known *answers) {
-	dir := try.Must(filepath.Abs(o.work)) // tests run in folders of their own
-	if o.work == "" {
-		dir = try.Must(os.MkdirTemp("", "mutation"))
-		defer os.RemoveAll(dir)
-	}
+	dir := try.Must(os.MkdirTemp("", "mutation"))
+	defer os.RemoveAll(dir)
 	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget, workers: o.workers}
 	before := slices.Clone(open)
 	open = r.compile(open, strings.Split(o.tests, ","))
@@ -182,15 +176,11 @@ func sample(all []mutant, o options) []*mutant {
 	for _, g := range groups {
 		slices.SortFunc(g, func(a, b *mutant) int { return strings.Compare(rank(a), rank(b)) })
 	}
-	for turn := 0; ; turn++ {
-		some := false
+	for turn := range all {
 		for _, k := range order {
 			if g := groups[k]; turn < len(g) {
-				taken, some = append(taken, g[turn]), true
+				taken = append(taken, g[turn])
 			}
-		}
-		if !some {
-			break
 		}
 	}
 	taken = apart(taken)
@@ -204,7 +194,6 @@ func sample(all []mutant, o options) []*mutant {
 type answers struct {
 	path, root, tests string // tests is a hash of all tests: a new one may kill what survived
 	known             map[string]answer
-	before            map[string]answer // survivors of tests that were fewer
 }
 
 type answer struct{ Key, State, Killer string }
@@ -221,7 +210,7 @@ func openAnswers(root, path, pkgs string) *answers {
 			h.Write(text)
 		}
 	}
-	a := &answers{path: path, root: root, tests: fmt.Sprintf("%x", h.Sum(nil)), known: map[string]answer{}, before: map[string]answer{}}
+	a := &answers{path: path, root: root, tests: fmt.Sprintf("%x", h.Sum(nil)), known: map[string]answer{}}
 	text, err := os.ReadFile(path)
 	if !os.IsNotExist(err) {
 		try.Check(err)
@@ -230,9 +219,6 @@ func openAnswers(root, path, pkgs string) *answers {
 		var x answer
 		if json.Unmarshal([]byte(l), &x) == nil {
 			a.known[x.Key] = x
-			if f := strings.Fields(x.Key); len(f) == 3 {
-				a.before[f[0]+" "+f[1]] = x
-			}
 		}
 	}
 	return a
@@ -243,9 +229,8 @@ func (a *answers) key(m *mutant) string {
 	return fmt.Sprintf("%s %x", m.name, sha256.Sum256([]byte(m.body)))
 }
 
-// answer fills in what is known. The test that killed it must still be there; what survived is asked again when some test has changed,
-// but for the page of what is known, on which it is a survivor until a test kills it.
-func (a *answers) answer(m *mutant, old bool) bool {
+// answer fills in what is known. The test that killed it must still be there; what survived is asked again when some test has changed.
+func (a *answers) answer(m *mutant) bool {
 	if x, ok := a.known[a.key(m)]; ok {
 		if x.State == notGo {
 			m.state = x.State
@@ -258,9 +243,6 @@ func (a *answers) answer(m *mutant, old bool) bool {
 		}
 	}
 	x, ok := a.known[a.key(m)+" "+a.tests]
-	if !ok && old {
-		x, ok = a.before[a.key(m)]
-	}
 	if ok {
 		m.state = x.State
 	}

@@ -28,12 +28,11 @@ type bench struct {
 
 type test struct {
 	bench   *bench
-	Pkg     string
-	Name    string
-	Seconds float64 // of processor time, alone
-	Reaches []int32
-	Unfit   string // why it is not used
-	kills   int    // mutants that it has killed in this run; lock guards it
+	name    string
+	seconds float64 // of processor time, alone
+	reaches []int32
+	unfit   bool // fails, or takes too long
+	kills   int  // mutants that it has killed in this run; lock guards it
 }
 
 // A runner holds what is the same for all mutants.
@@ -114,7 +113,7 @@ func (r *runner) build(overlay string, tested []string) {
 			try.Check(fmt.Errorf("%s -test.list: %v: %s", pkg, err, out))
 		}
 		for l := range strings.Lines(string(out)) {
-			b.tests = append(b.tests, &test{bench: b, Pkg: pkg, Name: strings.TrimSpace(l)})
+			b.tests = append(b.tests, &test{bench: b, name: strings.TrimSpace(l)})
 		}
 		r.benches = append(r.benches, b)
 	}
@@ -151,28 +150,19 @@ func (r *runner) each(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// trace runs every test alone, and finds out which switches it passes. What it finds is kept in trace.json: for the
-// same binaries it is the same.
+// trace runs every test alone, and finds out which switches it passes.
 func (r *runner) trace() {
 	var all []*test
 	for _, b := range r.benches {
 		all = append(all, b.tests...)
 	}
-	path := filepath.Join(r.dir, "trace.json")
-	var known []*test
-	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &known) == nil && len(known) == len(all) {
-		for i, t := range all {
-			t.Seconds, t.Reaches, t.Unfit = known[i].Seconds, known[i].Reaches, known[i].Unfit
-		}
-		return
-	}
 	r.each(len(all), func(i int) {
 		t := all[i]
 		path := filepath.Join(r.dir, fmt.Sprintf("trace%d", i))
-		cpu, _, err := r.once(t.bench, []string{t.Name}, r.longest, "MUTATION_TRACE="+path)
-		if t.Seconds = cpu.Seconds(); err != nil {
-			t.Unfit = "fails, or takes too long"
-			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.Pkg, t.Name, t.Seconds, err)
+		cpu, _, err := r.once(t.bench, []string{t.name}, r.longest, "MUTATION_TRACE="+path)
+		if t.seconds = cpu.Seconds(); err != nil {
+			t.unfit = true
+			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.bench.pkg, t.name, t.seconds, err)
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -180,11 +170,10 @@ func (r *runner) trace() {
 		}
 		for l := range strings.Lines(string(text)) {
 			if id, err := strconv.Atoi(strings.TrimSpace(l)); err == nil {
-				t.Reaches = append(t.Reaches, int32(id))
+				t.reaches = append(t.reaches, int32(id))
 			}
 		}
 	})
-	try.Check(os.WriteFile(path, try.Must(json.Marshal(all)), 0o600))
 }
 
 // judge runs one mutant against what reaches it: its own package's tests first, then those of the others, as long as
@@ -197,9 +186,9 @@ func (r *runner) judge(m *mutant) {
 	for ts := r.reaching(m); len(ts) > 0; most *= 2 {
 		b, n, took := ts[0].bench, 0, 0.0
 		var names []string
-		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].Seconds < most) {
-			took += ts[n].Seconds
-			names = append(names, ts[n].Name)
+		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].seconds < most) {
+			took += ts[n].seconds
+			names = append(names, ts[n].name)
 			n++
 		}
 		if spent += took; spent > r.budget.Seconds() && m.state == "survived" {
@@ -225,14 +214,14 @@ func (r *runner) reaching(m *mutant) []*test {
 	var ts []*test
 	for _, b := range r.benches {
 		for _, t := range b.tests {
-			if t.Unfit == "" && slices.Contains(t.Reaches, m.id) {
+			if !t.unfit && slices.Contains(t.reaches, m.id) {
 				ts = append(ts, t)
 			}
 		}
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	perKill := func(t *test) float64 { return (t.Seconds + 0.02) / float64(1+t.kills) }
+	perKill := func(t *test) float64 { return (t.seconds + 0.02) / float64(1+t.kills) }
 	slices.SortStableFunc(ts, func(x, y *test) int {
 		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(perKill(x), perKill(y)))
 	})
@@ -248,7 +237,7 @@ func (r *runner) killed(asked []*test, out []byte) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	for _, t := range asked {
-		if t.Name == string(f[1]) {
+		if t.name == string(f[1]) {
 			t.kills++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -47,13 +48,7 @@ func readPool(from, name string) (p pool) {
 func (p pool) plurality() float64 {
 	n := 0
 	for i, want := range p.labels {
-		best := 0
-		for c, x := range p.votes.Row(i) {
-			if x > p.votes.Row(i)[best] {
-				best = c
-			}
-		}
-		if best == want {
+		if row := p.votes.Row(i); slices.Index(row, slices.Max(row)) == want {
 			n++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -33,21 +34,15 @@ type curve struct {
 	err    []float64 // nil: none
 }
 
-type errorPoints struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
 // picture draws the curves and writes their numbers beside it.
 func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot.Plot)) {
 	p := newPlot(x, y)
 	var table strings.Builder
 	fmt.Fprintf(&table, "curve,%s,%s,standard error\n", x, y)
 	for _, c := range curves {
-		var xy plotter.XYs
-		errs := plotter.YErrors{}
+		xy := plots.XYs(c.x, c.y)
+		var errs plotter.YErrors
 		for i := range c.x {
-			xy = append(xy, plotter.XY{X: c.x[i], Y: c.y[i]})
 			e := ""
 			if c.err != nil {
 				errs = append(errs, struct{ Low, High float64 }{c.err[i], c.err[i]})
@@ -64,14 +59,14 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 		p.Add(l)
 		p.Legend.Add(c.name, l)
 		if c.err != nil {
-			bars := try.Must(plotter.NewYErrorBars(errorPoints{xy, errs}))
+			bars := plots.ErrorBars(xy, errs)
 			bars.Color = l.Color
 			p.Add(bars)
 		}
 	}
 	adjust(p.Plot)
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644))
-	try.Check(plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format)))
+	plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format))
 }
 
 // digits writes the page, its pictures and their numbers to dir. It is long because it is read from top to
@@ -267,10 +262,7 @@ func agreementCurves(p pool, c chosen) []curve {
 	out := []curve{{name: "all queries", colour: figure.DataIndependent}, {name: c.confident.String(), colour: confidentColour}, {name: strict.String(), colour: confidentColour, dashed: true}}
 	var counts [3][10]float64
 	for i := range p.labels {
-		most := int64(0)
-		for _, n := range p.votes.Row(i) {
-			most = max(most, n)
-		}
+		most := slices.Max(p.votes.Row(i))
 		at := min(9, int(10*most/p.votes.Teachers()))
 		counts[0][at]++
 		for k, a := range []pate.Confident{c.confident, strict} {

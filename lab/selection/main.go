@@ -50,7 +50,7 @@ func main() {
 		run := trainingRun(ctx, 3e-4, 3e-5)
 		page := writePage(ctx, run, *n)
 		figures(docs(), run)
-		try.Check(plots.WritePage(docs(), "selection", page))
+		plots.WritePage(docs(), "selection", page)
 	})
 }
 
@@ -228,8 +228,8 @@ func figures(dir string, c candidate) {
 		{"selection-miss", "ε", "probability", miss, misses},
 	} {
 		f.plot.Add(plotter.NewGrid())
-		try.Check(plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")))
-		table := try.Must(plots.Numbers(f.x, f.y, 6, f.curves))
+		plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg"))
+		table := plots.Numbers(f.x, f.y, 6, f.curves)
 		try.Check(os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644))
 	}
 }

@@ -154,28 +154,20 @@ func drawn(seed, number uint64) (text []byte, delta float64) {
 	return campaign.Case(seed, number)
 }
 
-// batch is how many plans are asked about before their lines are written.
-const batch = 200
-
 // write writes a file of n plans.
 func write(ctx context.Context, path string, seed, n uint64) {
 	f := try.Must(os.Create(path))
 	defer f.Close()
+	lines := make([]line, n)
+	try.Check(parallel.Each(ctx, len(lines), nil, func(i int) {
+		text, delta := drawn(seed, uint64(i))
+		lines[i] = answered(ctx, text, delta)
+	}))
 	z := gzip.NewWriter(f)
-	for first := uint64(0); first < n; first += batch {
-		lines := make([]line, min(batch, n-first))
-		try.Check(parallel.Each(ctx, len(lines), nil, func(i int) {
-			text, delta := drawn(seed, first+uint64(i))
-			lines[i] = answered(ctx, text, delta)
-		}))
-		e := json.NewEncoder(z)
-		e.SetEscapeHTML(false)
-		for _, l := range lines {
-			try.Check(e.Encode(l))
-		}
-		if n > batch {
-			fmt.Fprintf(os.Stderr, "%d of %d plans\n", first+uint64(len(lines)), n)
-		}
+	e := json.NewEncoder(z)
+	e.SetEscapeHTML(false)
+	for _, l := range lines {
+		try.Check(e.Encode(l))
 	}
 	try.Check(z.Close())
 	try.Check(f.Close())
@@ -185,34 +177,25 @@ func write(ctx context.Context, path string, seed, n uint64) {
 func compareFile(ctx context.Context, out io.Writer, path string, every int) bool {
 	f := try.Must(os.Open(path))
 	defer f.Close()
-	z, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
-		try.Check(fmt.Errorf("%s: %w", path, err))
-	}
-	var c comparison
-	read := 0
-	for d := json.NewDecoder(z); ; {
-		var old []line
-		for len(old) < batch {
-			var l line
-			if err := d.Decode(&l); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				try.Check(fmt.Errorf("%s: line %d: %w", path, read+1, err))
-			}
-			if read++; (read-1)%every == 0 {
-				old = append(old, l)
-			}
-		}
-		if len(old) == 0 {
+	var old []line
+	d := json.NewDecoder(try.Must(gzip.NewReader(bufio.NewReader(f))))
+	for read := 0; ; read++ {
+		var l line
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
 			break
+		} else if err != nil {
+			try.Check(fmt.Errorf("%s: line %d: %w", path, read+1, err))
 		}
-		now := make([]line, len(old))
-		try.Check(parallel.Each(ctx, len(old), nil, func(i int) { now[i] = answered(ctx, old[i].Plan, old[i].Delta) }))
-		for i := range old {
-			if what := c.add(old[i], now[i]); what != "" {
-				fmt.Fprintf(out, "%s: [%v, %v], was [%v, %v], at δ = %v: %s\n", what, now[i].Lower, now[i].Upper, old[i].Lower, old[i].Upper, old[i].Delta, old[i].Plan)
-			}
+		if read%every == 0 {
+			old = append(old, l)
+		}
+	}
+	now := make([]line, len(old))
+	try.Check(parallel.Each(ctx, len(old), nil, func(i int) { now[i] = answered(ctx, old[i].Plan, old[i].Delta) }))
+	var c comparison
+	for i := range old {
+		if what := c.add(old[i], now[i]); what != "" {
+			fmt.Fprintf(out, "%s: [%v, %v], was [%v, %v], at δ = %v: %s\n", what, now[i].Lower, now[i].Upper, old[i].Lower, old[i].Upper, old[i].Delta, old[i].Plan)
 		}
 	}
 	fmt.Fprint(out, c)
