@@ -52,39 +52,37 @@ func entry(name string, keysAndValues ...any) *node {
 	return n
 }
 
-// number returns the value of a key; 0 if it is missing or no number.
-func (n *node) number(key string) float64 {
+// value returns the value of a key; false if it is missing or of another type.
+func value[T any](n *node, key string) (x T, ok bool) {
 	for _, p := range n.params {
 		if p.key == key {
-			switch x := p.value.(type) {
-			case float64:
-				return x
-			case int64:
-				return float64(x)
-			}
+			x, ok = p.value.(T)
 		}
 	}
-	return 0
+	return x, ok
+}
+
+// number returns the value of a key; 0 if it is missing or no number.
+func (n *node) number(key string) float64 {
+	x, ok := value[float64](n, key)
+	if !ok {
+		x = float64(n.whole(key, 0))
+	}
+	return x
 }
 
 // whole returns the value of a key, or preset if it is missing.
 func (n *node) whole(key string, preset int64) int64 {
-	for _, p := range n.params {
-		if x, ok := p.value.(int64); ok && p.key == key {
-			return x
-		}
+	if x, ok := value[int64](n, key); ok {
+		return x
 	}
 	return preset
 }
 
 // list returns the numbers of a key.
 func (n *node) list(key string) []float64 {
-	for _, p := range n.params {
-		if x, ok := p.value.([]float64); ok && p.key == key {
-			return x
-		}
-	}
-	return nil
+	x, _ := value[[]float64](n, key)
+	return x
 }
 
 // is reports whether a node has one of the names.

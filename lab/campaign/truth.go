@@ -92,9 +92,8 @@ func truthOf(p plan) (truth, bool) {
 		sigma := s.mechanism.number("noise-multiplier")
 		switch {
 		case s.sampling.is("poisson") && s.count == 1 && noises == nil && records == 1:
-			var once truth
-			once, ok = sampledOnce(s, p.neighbors)
-			noises = append(noises, once)
+			noises = make([]truth, 1)
+			noises[0], ok = sampledOnce(s, p.neighbors)
 		case s.sampling != nil:
 			return truth{}, false
 		case s.mechanism.is("gaussian"):

@@ -150,6 +150,20 @@ func (s *split) prior(keep func(i int) bool) labeldp.Prior {
 	return try.Must(labeldp.NewPrior(labels, w))
 }
 
+func (s *split) daypart(i int) int { return s.hour[i] * dayparts / hours }
+
+// counts returns how often each label is in each of so many groups.
+func (s *split) counts(groups int, of func(i int) int) [][]int64 {
+	out := make([][]int64, groups)
+	for g := range out {
+		out[g] = make([]int64, longest-shortest+1)
+	}
+	for i, j := range s.index {
+		out[of(i)][j]++
+	}
+	return out
+}
+
 // a result is what one method gives over the seeds.
 type result struct{ label, excess []float64 }
 
@@ -160,15 +174,7 @@ var flightMethods = []string{"optimal-unbiased", "optimal-by-group", "two-point"
 func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand.Source, tell func(name string, label, excess float64, noisy []float64)) {
 	ctx := context.Background()
 	labels := ints(shortest, longest)
-	counts := make([]int64, len(labels))
-	byGroup := make([][]int64, dayparts)
-	for g := range byGroup {
-		byGroup[g] = make([]int64, len(labels))
-	}
-	for i, j := range train.index {
-		counts[j]++
-		byGroup[train.hour[i]*dayparts/hours][j]++
-	}
+	counts, byGroup := train.counts(1, func(int) int { return 0 })[0], train.counts(dayparts, train.daypart)
 	plan := labeldp.Plan{Labels: labels, Epsilon: eps, Floor: 1e-3}
 	opt, _, prior, _, err := plan.Design(ctx, counts, src)
 	try.Check(err)
@@ -186,7 +192,7 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 		for i, y := range train.y {
 			m := methods[name]
 			if name == "optimal-by-group" {
-				m = groups[train.hour[i]*dayparts/hours]
+				m = groups[train.daypart(i)]
 			}
 			noisy[i] = drawn(m, y, train.index[i], src)
 			loss += (noisy[i] - y) * (noisy[i] - y) / 2 / float64(len(train.y))
@@ -333,20 +339,16 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 		of    func(i int) int
 	}{
 		{"one prior", 1, func(int) int { return 0 }},
-		{"six parts of the day", dayparts, func(i int) int { return train.hour[i] * dayparts / hours }},
-		{"parts of the day and three distances", 3 * dayparts, func(i int) int { return train.hour[i]*dayparts/hours*3 + min(train.stretch[i]/2, 2) }},
+		{"six parts of the day", dayparts, train.daypart},
+		{"parts of the day and three distances", 3 * dayparts, func(i int) int { return train.daypart(i)*3 + min(train.stretch[i]/2, 2) }},
 	}
 	var rows [][]string
 	for _, g := range groupings {
 		row := []string{g.name}
 		sizes := make([]float64, g.count)
-		counts := make([][]int64, g.count)
-		for k := range counts {
-			counts[k] = make([]int64, longest-shortest+1)
-		}
-		for i, j := range train.index {
+		counts := train.counts(g.count, g.of)
+		for i := range train.index {
 			sizes[g.of(i)]++
-			counts[g.of(i)][j]++
 		}
 		for _, eps := range []float64{1, 4} {
 			known := 0.0

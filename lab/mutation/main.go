@@ -158,10 +158,8 @@ func sample(all []mutant, o options) []*mutant {
 	var order []kind
 	for i := range all {
 		m := &all[i]
-		if o.only != "" {
-			if !strings.Contains(","+o.only+",", ","+m.name+",") {
-				continue
-			}
+		if o.only != "" && !strings.Contains(","+o.only+",", ","+m.name+",") {
+			continue
 		}
 		k := kind{m.pkg, m.operator}
 		if groups[k] == nil {

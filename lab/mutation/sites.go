@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -88,19 +89,8 @@ func name(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name
 	}
-	t := fn.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name + "." + fn.Name.Name
-		default:
-			return fn.Name.Name
-		}
-	}
+	of, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*"), "[")
+	return of + "." + fn.Name.Name
 }
 
 type visitor struct {
@@ -199,12 +189,14 @@ func (v *visitor) statement(s ast.Stmt) {
 // wrongs makes the mutants of a span whose node is n.
 func (v *visitor) wrongs(whole, n ast.Node, finish func(*mutant)) {
 	sp := v.span(whole)
-	put := func(operator string, at ast.Node, text string) {
-		e := v.span(at)
+	replace := func(operator string, from, to int, text string) {
 		m := mutant{operator: operator, was: v.text(whole), span: sp}
-		m.is = string(v.src[sp.from:e.from]) + text + string(v.src[e.to:sp.to])
+		m.is = string(v.src[sp.from:from]) + text + string(v.src[to:sp.to])
 		finish(&m)
 		v.add(m)
+	}
+	put := func(operator string, at ast.Node, text string) {
+		replace(operator, v.at(at.Pos()), v.at(at.End()), text)
 	}
 	rounding := errorWord.MatchString(v.text(whole)) // a constant there that is one larger or smaller is no wrong that a test could see
 	ast.Inspect(n, func(x ast.Node) bool {
@@ -237,13 +229,10 @@ func (v *visitor) wrongs(whole, n ast.Node, finish func(*mutant)) {
 			}
 		case *ast.AssignStmt:
 			if to, ok := map[token.Token]string{token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+="}[x.Tok]; ok {
-				m := mutant{operator: "sign", was: v.text(whole), span: sp}
-				op := v.at(x.TokPos) - sp.from
-				m.is = m.was[:op] + to + m.was[op+2:]
-				v.add(m)
-				if errorWord.MatchString(v.text(x.Rhs[0])) {
-					m.operator, m.is = "error term", m.was[:op]+"+= 0*("+v.text(x.Rhs[0])+")"
-					v.add(m)
+				op := v.at(x.TokPos)
+				replace("sign", op, op+2, to)
+				if rhs := v.text(x.Rhs[0]); errorWord.MatchString(rhs) {
+					replace("error term", op, v.at(x.End()), "+= 0*("+rhs+")")
 				}
 			}
 		}

@@ -58,12 +58,6 @@ func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) {
 	d.curves = append(d.curves, plots.Curve{Name: name, XY: xy})
 }
 
-// guide adds a thin line that is no curve.
-func (d *drawing) guide(xy plotter.XYs) {
-	l := try.Must(plotter.NewLine(xy))
-	d.Add(l)
-}
-
 func drawGNSS() *drawing {
 	p := newPlot("λβ", "exact / printed cost")
 	const order = 14
@@ -76,8 +70,7 @@ func drawGNSS() *drawing {
 		}
 		p.line(plots.Shade(figure.GNMax, k, 3), fmt.Sprintf("σ = %v", sigma), xy)
 	}
-	p.guide(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}})
-	p.guide(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}})
+	p.Add(try.Must(plotter.NewLine(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}})), try.Must(plotter.NewLine(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}))) // guides
 	p.X.Min, p.Y.Min = 0, 0
 	return p
 }
