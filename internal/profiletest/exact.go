@@ -42,8 +42,10 @@ func laplaceTail(x *big.Float) *big.Float {
 }
 
 // Laplace is Lap(1, b) against Lap(0, b), with 1/b rounded to float64.
-func Laplace(b float64) Exact {
-	m := oracle.F(1 / b)
+func Laplace(b float64) Exact { return LaplaceOf(oracle.F(1 / b)) }
+
+// LaplaceOf is Laplace noise whose largest loss is m.
+func LaplaceOf(m *big.Float) Exact {
 	return func(eps *big.Float) Masses {
 		switch {
 		case eps.Cmp(m) >= 0:

@@ -38,6 +38,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 //go:embed asked.txtar
@@ -61,76 +63,41 @@ var onPlans = []string{
 var slowPlans = []string{"examples/tuning.yaml"}
 
 func main() {
-	if err := run(os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "answers:", err)
-		os.Exit(1)
-	}
+	try.Main(func() { run(os.Stdout) })
 }
 
-func run(out io.Writer) error {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/dpaccountant/accountant").Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w", err)
-	}
+func run(out io.Writer) {
+	module := try.Must(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/dpaccountant/accountant").Output())
 	top := strings.TrimSpace(string(module))
-	dir, err := os.MkdirTemp("", "answers")
-	if err != nil {
-		return err
-	}
+	dir := try.Must(os.MkdirTemp("", "answers"))
 	defer os.RemoveAll(dir)
-	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(top, "examples"))); err != nil {
-		return err
-	}
+	try.Check(os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(top, "examples"))))
 	archive := txtar.Parse(asked)
 	for _, f := range archive.Files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o666); err != nil {
-			return err
-		}
+		try.Check(os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o666))
 	}
 	a := &asker{out: out, dir: dir, accountant: filepath.Join(dir, "accountant")}
-	if err := a.build(top, a.accountant, "./cmd/accountant"); err != nil {
-		return err
-	}
+	a.build(top, a.accountant, "./cmd/accountant")
 	for line := range strings.Lines(string(archive.Comment)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			if err := a.line(line); err != nil {
-				return err
-			}
+			a.line(line)
 		}
 	}
-	plans, err := filepath.Glob(filepath.Join(dir, "examples", "*.[yj]*"))
-	if err != nil {
-		return err
-	}
-	for _, p := range plans {
-		p, err = filepath.Rel(dir, p)
-		if err != nil {
-			return err
-		}
+	for _, p := range try.Must(filepath.Glob(filepath.Join(dir, "examples", "*.[yj]*"))) {
+		p = filepath.ToSlash(try.Must(filepath.Rel(dir, p)))
 		lines := onPlans
-		if slices.Contains(slowPlans, filepath.ToSlash(p)) {
+		if slices.Contains(slowPlans, p) {
 			lines = []string{"= epsilon --delta 1e-5 --json PLAN"}
 		}
 		for _, line := range lines {
-			if err := a.line(strings.ReplaceAll(line, "PLAN", filepath.ToSlash(p))); err != nil {
-				return err
-			}
+			a.line(strings.ReplaceAll(line, "PLAN", p))
 		}
 	}
-	programs, err := filepath.Glob(filepath.Join(top, "examples", "*", "main.go"))
-	if err != nil {
-		return err
-	}
-	for _, p := range programs {
+	for _, p := range try.Must(filepath.Glob(filepath.Join(top, "examples", "*", "main.go"))) {
 		name := filepath.Base(filepath.Dir(p))
-		if err := a.build(top, filepath.Join(dir, name), "./examples/"+name); err != nil {
-			return err
-		}
-		if err := a.ask(filepath.Join(dir, name), "examples/"+name, seeds[name], ""); err != nil {
-			return err
-		}
+		a.build(top, filepath.Join(dir, name), "./examples/"+name)
+		a.ask(filepath.Join(dir, name), "examples/"+name, seeds[name], "")
 	}
-	return nil
 }
 
 // An asker runs programs in dir and prints what they answer.
@@ -139,76 +106,65 @@ type asker struct {
 	dir, accountant string
 }
 
-func (a *asker) build(top, to, pkg string) error {
+func (a *asker) build(top, to, pkg string) {
 	cmd := exec.Command("go", "build", "-o", to, pkg)
 	cmd.Dir = top
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", pkg, err, text)
+		try.Check(fmt.Errorf("go build %s: %w\n%s", pkg, err, text))
 	}
-	return nil
 }
 
 // line runs a line of asked.txtar.
-func (a *asker) line(line string) error {
+func (a *asker) line(line string) {
 	args := words(line)
 	switch args[0] {
 	case "cat", "hash":
-		data, err := os.ReadFile(filepath.Join(a.dir, args[1]))
-		if err != nil {
-			return err
-		}
+		data := try.Must(os.ReadFile(filepath.Join(a.dir, args[1])))
 		if args[0] == "hash" {
 			data = fmt.Appendf(nil, "%x\n", sha256.Sum256(data))
 		}
-		_, err = fmt.Fprintf(a.out, "$ %s\n%s\n", line, data)
-		return err
+		try.Must(fmt.Fprintf(a.out, "$ %s\n%s\n", line, data))
+		return
 	case "=":
-		return a.ask(a.accountant, "accountant", args[1:], "")
+		a.ask(a.accountant, "accountant", args[1:], "")
+		return
 	case "<":
-		return a.ask(a.accountant, "accountant", args[2:], args[1])
+		a.ask(a.accountant, "accountant", args[2:], args[1])
+		return
 	}
 	for _, form := range []string{"", "--json", "--csv"} {
 		all := args
 		if form != "" {
 			all = append(slices.Clip(args), form)
 		}
-		if err := a.ask(a.accountant, "accountant", all, ""); err != nil {
-			return err
-		}
+		a.ask(a.accountant, "accountant", all, "")
 	}
-	return nil
 }
 
 // ask runs a program and prints its exit status, its output and its errors.
-func (a *asker) ask(program, name string, args []string, stdin string) error {
+func (a *asker) ask(program, name string, args []string, stdin string) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = a.dir, &stdout, &stderr
 	if stdin != "" {
-		f, err := os.Open(filepath.Join(a.dir, stdin))
-		if err != nil {
-			return err
-		}
+		f := try.Must(os.Open(filepath.Join(a.dir, stdin)))
 		defer f.Close()
 		cmd.Stdin = f
 	}
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		return err
+	if err := cmd.Run(); !errors.As(err, new(*exec.ExitError)) {
+		try.Check(err)
 	}
 	if used := cmd.ProcessState.UserTime(); used > 2*time.Second {
 		fmt.Fprintf(os.Stderr, "%v of user time: %s %s\n", used.Round(time.Second/10), name, strings.Join(args, " "))
 	}
-	_, err := fmt.Fprintf(a.out, "$ %s\n%s", strings.TrimSpace(name+" "+strings.Join(args, " ")), settled(stdout.String()))
-	if err == nil && stderr.Len() > 0 {
-		_, err = fmt.Fprintf(a.out, "stderr: %s", settled(stderr.String()))
+	answer := fmt.Sprintf("$ %s\n%s", strings.TrimSpace(name+" "+strings.Join(args, " ")), settled(stdout.String()))
+	if stderr.Len() > 0 {
+		answer += "stderr: " + settled(stderr.String())
 	}
-	if code := cmd.ProcessState.ExitCode(); err == nil && code != 0 {
-		_, err = fmt.Fprintf(a.out, "exit status %d\n", code)
+	if code := cmd.ProcessState.ExitCode(); code != 0 {
+		answer += fmt.Sprintf("exit status %d\n", code)
 	}
-	if err == nil {
-		_, err = fmt.Fprintln(a.out)
-	}
-	return err
+	try.Must(fmt.Fprintln(a.out, answer))
 }
 
 var (

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"math"
 	"math/cmplx"
-	"os"
 	"path/filepath"
 
 	"gonum.org/v1/plot"
@@ -16,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -101,9 +101,7 @@ func contourPicture(dir string) {
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(canvas))[0] {
 		panels[i].Draw(c)
 	}
-	f := try.Must(os.Create(filepath.Join(dir, "contour.png")))
-	try.Must(vgimg.PngCanvas{Canvas: canvas}.WriteTo(f))
-	try.Check(f.Close())
+	plots.WritePNG(canvas, filepath.Join(dir, "contour.png"))
 }
 
 func panel(title, x, y string) *plot.Plot {

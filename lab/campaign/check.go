@@ -38,21 +38,16 @@ const deadline = 4 * time.Minute
 
 // An examiner checks one plan.
 type examiner struct {
-	ask    answerer
-	seed   uint64 // of the random choices of checks
-	lawsOf int    // how many laws are tried
-	brief  bool   // nothing beside the answer is tried
-	// What was found.
-	checks          map[string]int64
-	answers, warned int64
-	share           float64 // widest interval over the width asked, without a warning or a gap
-	base            accountant.Interval
-	refused         bool
-	widestPlan      string
+	ask     answerer
+	seed    uint64 // of the random choices of checks
+	lawsOf  int    // how many laws are tried
+	brief   bool   // nothing beside the answer is tried
+	*result        // what was found
+	base    accountant.Interval
 }
 
 func newExaminer(ask answerer, seed uint64, lawsOf int) *examiner {
-	return &examiner{ask: ask, seed: seed, lawsOf: lawsOf, checks: map[string]int64{}}
+	return &examiner{ask: ask, seed: seed, lawsOf: lawsOf, result: newResult()}
 }
 
 // The kinds of plans that can be asked for alone.
@@ -86,7 +81,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	fail := func(format string, args ...any) (accountant.Interval, error) {
 		return iv, &violation{check: check, text: fmt.Sprintf(format, args...), plan: p, question: q}
 	}
-	x.checks[check]++
+	x.Checks[check]++
 	if err != nil {
 		var field *accountant.FieldError
 		var line *textplan.Error
@@ -102,7 +97,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 		}
 		return fail("%v", err)
 	}
-	x.answers++
+	x.Answers++
 	switch {
 	case math.IsNaN(iv.Lower) || math.IsNaN(iv.Upper) || math.IsNaN(iv.Estimate):
 		return fail("[%v, %v, %v] has a NaN", iv.Lower, iv.Estimate, iv.Upper)
@@ -121,14 +116,14 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	}
 	switch {
 	case len(iv.Warnings) > 0:
-		x.warned++
+		x.Warned++
 	case iv.Gap != nil: // theory, which no accuracy narrows
 	case width == 0:
 	case width > asked*(1+1e-9):
 		return fail("[%v, %v] is %.3g wide, asked were %.3g, and there is no warning", iv.Lower, iv.Upper, width, asked)
-	case width/asked > x.share:
-		x.share = width / asked
-		x.widestPlan = fmt.Sprintf("%v: [%v, %v]\n%s", q, iv.Lower, iv.Upper, p.text())
+	case width/asked > x.Share:
+		x.Share = width / asked
+		x.Widest = fmt.Sprintf("%v: [%v, %v]\n%s", q, iv.Lower, iv.Upper, p.text())
 	}
 	return iv, nil
 }
@@ -149,7 +144,7 @@ func recovered(ask answerer) answerer {
 func (x *examiner) examine(ctx context.Context, p plan, q question) error {
 	base, err := x.get(ctx, p, q)
 	if errors.Is(err, errRefused) {
-		x.refused = true
+		x.Refused = 1
 		return nil
 	}
 	if err != nil {
@@ -197,7 +192,7 @@ func (x *examiner) withinWork(p plan, q question, iv accountant.Interval) error 
 	if !q.ordinary {
 		return nil
 	}
-	x.checks[ordinaryCheck]++
+	x.Checks[ordinaryCheck]++
 	given := 0.0 // away, such as by select-partitions
 	each(p.steps, func(s *step) {
 		if s.mechanism != nil {
@@ -228,7 +223,7 @@ func (x *examiner) law(ctx context.Context, l law, p plan, q question, base acco
 	if err != nil {
 		return false, err
 	}
-	x.checks[l.name]++
+	x.Checks[l.name]++
 	below, above := iv.Lower <= base.Upper, iv.Upper >= base.Lower
 	if l.rel == atMost && below || l.rel == atLeast && above || below && above {
 		return true, nil
@@ -251,7 +246,7 @@ func (x *examiner) againstTruth(p plan, q question, iv accountant.Interval) erro
 	if !ok {
 		return nil
 	}
-	x.checks[check]++
+	x.Checks[check]++
 	fail := func(what string, truth *big.Float) error {
 		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: δ at the %s is %.20g", q, iv.Lower, iv.Upper, what, truth), plan: p, question: q}
 	}
@@ -286,7 +281,7 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 	if !enumerable(p) {
 		return nil
 	}
-	x.checks[check]++
+	x.Checks[check]++
 	at, upper, lower := iv.Upper, q.delta, q.delta
 	if q.ofEpsilon {
 		at, upper, lower = q.epsilon, iv.Upper, iv.Lower
@@ -335,7 +330,7 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 		if err != nil {
 			return err
 		}
-		x.checks[check]++
+		x.Checks[check]++
 		if i == 0 && got.Lower > want || i == 1 && got.Upper < want {
 			return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v], but %v: [%v, %v]", q, iv.Lower, iv.Upper, other, got.Lower, got.Upper), plan: p, question: q}
 		}

@@ -92,21 +92,27 @@ func drawResponse(r *rand.Rand) *node {
 	return entry("randomized-response", "probability", min(p, 1), "categories", int64(2+r.IntN(2)*r.IntN(20)))
 }
 
-// drawFinite draws two distributions of dyadic numbers, so that they add to 1 exactly.
+// dyadic draws n probabilities of dyadic numbers, which add to 1 exactly.
+func dyadic(r *rand.Rand, n int) []float64 {
+	x, left := make([]float64, n), 64
+	for i := range n - 1 {
+		k := r.IntN(left + 1)
+		x[i] = float64(k) / 64
+		left -= k
+	}
+	x[n-1] = float64(left) / 64
+	return x
+}
+
 func drawFinite(r *rand.Rand) *node {
 	n := 2 + r.IntN(3)
-	law := func() []float64 {
-		x := make([]float64, n)
-		left := 64
-		for i := range n - 1 {
-			k := r.IntN(left + 1)
-			x[i] = float64(k) / 64
-			left -= k
-		}
-		x[n-1] = float64(left) / 64
-		return x
-	}
-	return entry("finite", "p", law(), "q", law())
+	return entry("finite", "p", dyadic(r, n), "q", dyadic(r, n))
+}
+
+func drawPure(r *rand.Rand) *node { return entry("pure", "epsilon", smallEpsilon(r)) }
+
+func drawApproximate(r *rand.Rand) *node {
+	return entry("approximate", "epsilon", smallEpsilon(r), "delta", logUniform(r, 1e-20, 0.1))
 }
 
 func drawDiscreteGaussian(r *rand.Rand) *node {
@@ -123,15 +129,12 @@ func drawDiscreteLaplace(r *rand.Rand) *node {
 
 func drawMixture(r *rand.Rand) *node {
 	k := 1 + r.IntN(3)
-	shifts, p := []float64{0}, []float64{}
-	left := 64
+	shifts := []float64{0}
 	for i := range k {
 		shifts = append(shifts, float64(i+1))
-		x := r.IntN(left + 1)
-		p = append(p, float64(x)/64)
-		left -= x
 	}
-	return entry("gaussian-mixture", "noise-multiplier", noise(r), "shifts", shifts, "probabilities", append(p, float64(left)/64))
+	p := dyadic(r, k+1)
+	return entry("gaussian-mixture", "noise-multiplier", noise(r), "shifts", shifts, "probabilities", p)
 }
 
 func drawThreshold(r *rand.Rand) *node {
@@ -158,10 +161,7 @@ func drawMatrix(r *rand.Rand) *node {
 func drawMechanism(r *rand.Rand) *node {
 	return weighted(r, []choiceOf[maker]{
 		{34, drawGaussian}, {14, drawLaplace}, {6, drawDiscreteLaplace}, {4, drawDiscreteGaussian}, {7, drawResponse}, {6, drawFinite}, {3, drawMixture},
-		{6, func(r *rand.Rand) *node { return entry("pure", "epsilon", smallEpsilon(r)) }},
-		{5, func(r *rand.Rand) *node {
-			return entry("approximate", "epsilon", smallEpsilon(r), "delta", logUniform(r, 1e-20, 0.1))
-		}},
+		{6, drawPure}, {5, drawApproximate},
 		{4, func(r *rand.Rand) *node { return entry("exponential", "epsilon", smallEpsilon(r)) }},
 		{2, func(r *rand.Rand) *node { return entry("permute-and-flip", "epsilon", smallEpsilon(r)) }},
 		{2, func(r *rand.Rand) *node {

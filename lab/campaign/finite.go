@@ -6,6 +6,7 @@ package campaign
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 )
@@ -89,12 +90,7 @@ func sampledOutcomes(list []outcome, rate float64) []outcome {
 
 // power returns the outcomes of n independent runs, by how often each outcome comes.
 func power(list []outcome, n int64) ([]outcome, bool) {
-	var kept []outcome
-	for _, o := range list {
-		if o.p.Sign() != 0 || o.q.Sign() != 0 {
-			kept = append(kept, o)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(list), func(o outcome) bool { return o.p.Sign() == 0 && o.q.Sign() == 0 })
 	// C(n + m − 1, m − 1) ways.
 	if new(big.Int).Binomial(n+int64(len(kept))-1, int64(len(kept))-1).Cmp(big.NewInt(mostOutcomes)) > 0 {
 		return nil, false

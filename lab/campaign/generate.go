@@ -85,15 +85,13 @@ func drawPlan(r *rand.Rand) (plan, question) {
 // laws are computed, few runs of noise on a sample, whose loss is not at all normal, unless it is one run by itself, and samples at a tiny δ.
 func hard(p plan, q question) bool {
 	tiny := !q.ofEpsilon && q.delta < 1e-30
-	found := false
 	alone := len(p.steps) == 1 && p.steps[0].runs() == 1
-	each(p.steps, func(s *step) {
-		found = found || s.selection != nil || tiny && s.sampling != nil ||
+	return some(p, func(s *step) bool {
+		return s.selection != nil || tiny && s.sampling != nil ||
 			s.mechanism.is("exponential", "noisy-max", "discrete-gaussian") ||
 			s.sampling.is("with-replacement", "must-ww", "random-allocation", "balls-in-bins", "shuffle", "truncated-poisson") ||
 			isNoise(*s) && s.sampling != nil && !alone && (s.runs() <= 200 || !s.sampling.is("poisson"))
 	})
-	return found
 }
 
 func drawAny(r *rand.Rand) (plan, question) {
@@ -170,11 +168,7 @@ func drawClosed(r *rand.Rand, neighbors string) []step {
 		return []step{{mechanism: m, count: int64(logUniform(r, 1, most))}}
 	}
 	for range r.IntN(3) {
-		s := step{mechanism: weighted(r, []choiceOf[maker]{{2, drawResponse}, {2, drawFinite}, {1, drawDiscreteLaplace},
-			{1, func(r *rand.Rand) *node { return entry("pure", "epsilon", smallEpsilon(r)) }},
-			{1, func(r *rand.Rand) *node {
-				return entry("approximate", "epsilon", smallEpsilon(r), "delta", logUniform(r, 1e-20, 0.1))
-			}}})(r), count: small()}
+		s := step{mechanism: weighted(r, []choiceOf[maker]{{2, drawResponse}, {2, drawFinite}, {1, drawDiscreteLaplace}, {1, drawPure}, {1, drawApproximate}})(r), count: small()}
 		if neighbors != "substitute" && r.IntN(2) == 0 {
 			s.sampling = drawPoisson(r)
 		}

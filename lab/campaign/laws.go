@@ -51,17 +51,15 @@ func each(steps []step, f func(*step)) {
 
 // all reports whether a condition holds for every mechanism of a plan without selections.
 func all(p plan, f func(step) bool) bool {
-	ok := true
-	each(p.steps, func(s *step) {
-		ok = ok && s.selection == nil && (s.mechanism == nil || f(*s))
-	})
-	return ok
+	return !some(p, func(s *step) bool { return s.selection != nil || s.mechanism != nil && !f(*s) })
 }
 
 // branched reports whether a plan has disjoint branches: there n events may go n ways, and a count of n goes one.
-func branched(p plan) bool {
-	found := false
-	each(p.steps, func(s *step) { found = found || s.partition != "" })
+func branched(p plan) bool { return some(p, func(s *step) bool { return s.partition != "" }) }
+
+// some reports whether a condition holds for a step of a plan.
+func some(p plan, f func(*step) bool) (found bool) {
+	each(p.steps, func(s *step) { found = found || f(s) })
 	return found
 }
 

@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"slices"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // Main is the program.
@@ -56,18 +58,15 @@ func Main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	s, err := c.inParts(ctx, *parts, max(1, *size))
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	if *page == "" {
-		fmt.Print(s.report(true))
-	} else if err := s.inPage(*page); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	var s *result
+	try.Main(func() {
+		s = c.inParts(ctx, *parts, max(1, *size))
+		if *page == "" {
+			fmt.Print(s.report(true))
+		} else {
+			s.inPage(*page)
+		}
+	})
 	if len(s.Violations) > 0 {
 		os.Exit(1)
 	}

@@ -241,11 +241,7 @@ func drawExtreme(r *rand.Rand) (plan, question) {
 }
 
 // menus reports whether a plan has an adaptive part.
-func menus(p plan) bool {
-	found := false
-	each(p.steps, func(s *step) { found = found || s.units > 0 })
-	return found
-}
+func menus(p plan) bool { return some(p, func(s *step) bool { return s.units > 0 }) }
 
 // drawAtoms draws a mechanism that gives all away, or whose loss is large, with next to no probability: on a sample with less than
 // the smallest number. Plans take no number below smallest.

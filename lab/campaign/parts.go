@@ -13,62 +13,48 @@ import (
 	"os"
 
 	"github.com/dpaccountant/accountant/internal/strictjson"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // inParts runs what a file of parts does not have yet, adds a line to the file after each part, and returns the sum of
 // the whole file. Without a path it is one part, and there is no file.
-func (c campaign) inParts(ctx context.Context, path string, size uint64) (*result, error) {
+func (c campaign) inParts(ctx context.Context, path string, size uint64) *result {
 	if path == "" {
-		return c.run(ctx), nil
+		return c.run(ctx)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
+	f := try.Must(os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644))
 	defer f.Close()
-	sum, err := sumOf(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	sum := sumOf(f)
 	end, before := c.first+c.n, len(sum.Violations)
 	for c.first = max(c.first, sum.Seeds[c.seed]); c.first < end && len(sum.Violations)-before < c.most && !c.isOver(); c.first = sum.Seeds[c.seed] {
 		c.n = min(size, end-c.first)
 		part := c.run(ctx)
 		if ctx.Err() != nil { // plans that were under way are not examined: the part is tried again
-			return sum, nil
+			return sum
 		}
-		line, err := json.Marshal(part)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Write(append(line, '\n')); err != nil {
-			return nil, err
-		}
+		line := try.Must(json.Marshal(part))
+		try.Must(f.Write(append(line, '\n')))
 		sum.join(part)
 	}
-	return sum, f.Close()
+	try.Check(f.Close())
+	return sum
 }
 
 // sumOf adds up the lines of a file, and leaves the file where the next is written: a last line without an end, of
 // a program that was killed while it wrote, is written over.
-func sumOf(f *os.File) (*result, error) {
-	text, err := io.ReadAll(f)
-	if err != nil {
-		return nil, err
-	}
+func sumOf(f *os.File) *result {
+	text := try.Must(io.ReadAll(f))
 	whole := bytes.LastIndexByte(text, '\n') + 1
 	sum, n := newResult(), 0
 	for line := range bytes.Lines(text[:whole]) {
 		n++
 		part := newResult()
 		if err := strictjson.Decode(line, part); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			try.Check(fmt.Errorf("%s: line %d: %w", f.Name(), n, err))
 		}
 		sum.join(part)
 	}
-	if err := f.Truncate(int64(whole)); err != nil {
-		return nil, err
-	}
-	_, err = f.Seek(int64(whole), io.SeekStart)
-	return sum, err
+	try.Check(f.Truncate(int64(whole)))
+	try.Must(f.Seek(int64(whole), io.SeekStart))
+	return sum
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -53,39 +52,37 @@ func entry(name string, keysAndValues ...any) *node {
 	return n
 }
 
-// number returns the value of a key; 0 if it is missing or no number.
-func (n *node) number(key string) float64 {
+// value returns the value of a key; false if it is missing or of another type.
+func value[T any](n *node, key string) (x T, ok bool) {
 	for _, p := range n.params {
 		if p.key == key {
-			switch x := p.value.(type) {
-			case float64:
-				return x
-			case int64:
-				return float64(x)
-			}
+			x, ok = p.value.(T)
 		}
 	}
-	return 0
+	return x, ok
+}
+
+// number returns the value of a key; 0 if it is missing or no number.
+func (n *node) number(key string) float64 {
+	x, ok := value[float64](n, key)
+	if !ok {
+		x = float64(n.whole(key, 0))
+	}
+	return x
 }
 
 // whole returns the value of a key, or preset if it is missing.
 func (n *node) whole(key string, preset int64) int64 {
-	for _, p := range n.params {
-		if x, ok := p.value.(int64); ok && p.key == key {
-			return x
-		}
+	if x, ok := value[int64](n, key); ok {
+		return x
 	}
 	return preset
 }
 
 // list returns the numbers of a key.
 func (n *node) list(key string) []float64 {
-	for _, p := range n.params {
-		if x, ok := p.value.([]float64); ok && p.key == key {
-			return x
-		}
-	}
-	return nil
+	x, _ := value[[]float64](n, key)
+	return x
 }
 
 // is reports whether a node has one of the names.
@@ -141,85 +138,8 @@ func flatten(steps []step, times int64, out []step) ([]step, bool) {
 	return out, true
 }
 
-// text is the plan as a file.
-func (p plan) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "neighbors: %s\n", p.neighbors)
-	if p.records > 0 {
-		fmt.Fprintf(&b, "records-per-person: %d\n", p.records)
-	}
-	b.WriteString("steps:\n")
-	writeSteps(&b, p.steps, "  ")
-	return b.String()
-}
-
-func writeSteps(b *strings.Builder, steps []step, indent string) {
-	for _, s := range steps {
-		lead := indent + "- "
-		line := func(key, value string) {
-			fmt.Fprintf(b, "%s%s: %s\n", lead, key, value)
-			lead = indent + "  "
-		}
-		if s.selection != nil {
-			line("selection", flow(s.selection))
-		}
-		if s.mechanism != nil {
-			line("mechanism", s.mechanism.text())
-		}
-		if s.sampling != nil {
-			line("sampling", s.sampling.text())
-		}
-		if s.count > 0 {
-			line("count", strconv.FormatInt(s.count, 10))
-		}
-		switch {
-		case s.units > 0:
-			line("adaptive", "")
-			fmt.Fprintf(b, "%s    units: %d\n%s    menu:\n", indent, s.units, indent)
-			for i, t := range s.steps {
-				fmt.Fprintf(b, "%s      - name: %s\n%s        cost: %d\n%s        steps:\n", indent, typeName(i), indent, t.cost, indent)
-				writeSteps(b, t.steps, indent+"          ")
-			}
-		case s.partition != "":
-			line("partition", s.partition)
-			line("disjoint", "")
-			writeSteps(b, s.steps, indent+"    ")
-		case s.steps != nil:
-			line("steps", "")
-			writeSteps(b, s.steps, indent+"    ")
-		}
-	}
-}
-
-func typeName(i int) string { return "type-" + strconv.Itoa(i) }
-
-func (n *node) text() string { return "{" + n.name + ": " + flow(n.params) + "}" }
-
-func flow(params []param) string {
-	var parts []string
-	for _, p := range params {
-		parts = append(parts, p.key+": "+valueText(p.value))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-func valueText(v any) string {
-	switch x := v.(type) {
-	case float64:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	case []float64:
-		parts := make([]string, len(x))
-		for i, y := range x {
-			parts[i] = valueText(y)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case []param:
-		return flow(x)
-	case *node:
-		return x.text()
-	}
-	return fmt.Sprint(v)
-}
+// text is the plan as a file: JSON with a line for each step.
+func (p plan) text() string { return strings.ReplaceAll(string(p.line()), "},{", "},\n{") + "\n" }
 
 // line is the plan as one line of JSON.
 func (p plan) line() []byte {
@@ -256,7 +176,7 @@ func (s step) MarshalJSON() ([]byte, error) {
 	case s.units > 0:
 		var types []map[string]any
 		for i, t := range s.steps {
-			types = append(types, map[string]any{"name": typeName(i), "cost": t.cost, "steps": t.steps})
+			types = append(types, map[string]any{"name": fmt.Sprintf("type-%d", i), "cost": t.cost, "steps": t.steps})
 		}
 		out["adaptive"] = map[string]any{"units": s.units, "menu": types}
 	case s.partition != "":

@@ -3,12 +3,15 @@ package campaign
 // The table of what was tried, as a page of docs has it.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // report writes the result in Markdown, with times or without: all else is the same in every run.
@@ -51,28 +54,22 @@ func (s *result) report(times bool) string {
 const begin, end = "<!-- campaign: begin -->\n", "<!-- campaign: end -->\n"
 
 // inPage writes the report into a file, in the place of the one that is there.
-func (s *result) inPage(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+func (s *result) inPage(path string) {
+	text := try.Must(os.ReadFile(path))
 	before, rest, ok := strings.Cut(string(text), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return fmt.Errorf("%s: no place for a report: the lines %s%s", path, begin, end)
+		try.Check(fmt.Errorf("%s: no place for a report: the lines %s%s", path, begin, end))
 	}
 	number := fmt.Sprintf("<!-- numbers without a test: %.2f (of the run) -->\n", s.Share)
-	return os.WriteFile(path, []byte(before+begin+s.report(true)+number+end+after), 0o644)
+	try.Check(os.WriteFile(path, []byte(before+begin+s.report(true)+number+end+after), 0o644))
 }
 
 // table writes numbers, the largest first.
 func table(b *strings.Builder, what, unit string, numbers map[string]int64) {
 	fmt.Fprintf(b, "\n| %s | %s |\n|---|---|\n", what, unit)
 	names := slices.SortedFunc(maps.Keys(numbers), func(x, y string) int {
-		if d := numbers[y] - numbers[x]; d != 0 {
-			return int(max(-1, min(1, d)))
-		}
-		return strings.Compare(x, y)
+		return cmp.Or(cmp.Compare(numbers[y], numbers[x]), strings.Compare(x, y))
 	})
 	for _, name := range names {
 		fmt.Fprintf(b, "| %s | %d |\n", name, numbers[name])

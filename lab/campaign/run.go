@@ -133,15 +133,12 @@ func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) 
 	x.brief = c.kind == ordinary && number%wholly != 0 && c.n > 1
 	start := time.Now()
 	err := x.examine(ctx, p, q)
-	s := newResult()
-	s.Plans, s.Answers, s.Warned, s.Checks, s.Share, s.Widest = 1, x.answers, x.warned, x.checks, x.share, x.widestPlan
-	s.Slowest, s.SlowestPlan = time.Since(start), q.String()+"\n"+p.text()
+	s := x.result
+	s.Plans, s.Slowest, s.SlowestPlan = 1, time.Since(start), q.String()+"\n"+p.text()
 	if hard(p, q) {
 		s.Hard = 1
 	}
-	if x.refused {
-		s.Refused = 1
-	} else {
+	if s.Refused == 0 {
 		s.Engines[engineOf(x.base)] = 1
 		each(p.steps, func(st *step) {
 			if st.mechanism != nil {

@@ -94,7 +94,7 @@ func TestAnswersWhileATotalGrows(t *testing.T) {
 				s.ask()
 			}
 		}
-		asked += s.x.checks["the truth to hundreds of bits"]
+		asked += s.x.Checks["the truth to hundreds of bits"]
 	}
 	if asked < int64(*totals) {
 		t.Errorf("only %d answers were held against the truth", asked)

@@ -37,6 +37,31 @@ func (t truth) at(eps float64) *big.Float {
 	return a
 }
 
+// counted returns the outcomes of the steps that have finitely many together, and the other steps.
+func (p plan) counted() (list []outcome, rest []step, ok bool) {
+	steps, ok := p.flat()
+	list = []outcome{{one, one}}
+	for _, s := range steps {
+		o, finite := outcomesOf(s.mechanism, p.neighbors, max(p.records, 1))
+		switch {
+		case !ok:
+			return nil, nil, false
+		case !finite:
+			rest = append(rest, s)
+			continue
+		case s.sampling == nil:
+		case !s.sampling.is("poisson") || p.neighbors == "substitute" || p.records > 1:
+			return nil, nil, false
+		default:
+			o = sampledOutcomes(o, s.sampling.number("rate"))
+		}
+		if o, ok = power(o, s.count); ok {
+			list, ok = times(list, o)
+		}
+	}
+	return list, rest, ok
+}
+
 // mostBeside bounds the outcomes beside noise, each of which takes normal tails.
 const mostBeside = 12
 
@@ -50,40 +75,25 @@ func truthOf(p plan) (truth, bool) {
 			return bestAnalyst(p)
 		}
 	}
-	steps, ok := p.flat()
+	list, rest, ok := p.counted()
 	records := max(p.records, 1)
-	list := []outcome{{one, one}}
-	var noisy truth
+	var noises []truth
 	mu2 := oracle.New()
 	var largest *big.Float // the loss of one run of Laplace noise
 	var runs int64
-	for _, s := range steps {
+	for _, s := range rest {
 		if !ok {
 			return truth{}, false
-		}
-		var o []outcome
-		if o, ok = outcomesOf(s.mechanism, p.neighbors, records); ok {
-			switch {
-			case s.sampling == nil:
-			case !s.sampling.is("poisson") || p.neighbors == "substitute" || records > 1:
-				return truth{}, false
-			default:
-				o = sampledOutcomes(o, s.sampling.number("rate"))
-			}
-			if o, ok = power(o, s.count); ok {
-				list, ok = times(list, o)
-			}
-			continue
 		}
 		moved := float64(records)
 		if p.neighbors == "substitute" {
 			moved *= 2
 		}
-		ok = true
 		sigma := s.mechanism.number("noise-multiplier")
 		switch {
-		case s.sampling.is("poisson") && s.count == 1 && noisy[0] == nil && records == 1:
-			noisy, ok = sampledOnce(s, p.neighbors)
+		case s.sampling.is("poisson") && s.count == 1 && noises == nil && records == 1:
+			noises = make([]truth, 1)
+			noises[0], ok = sampledOnce(s, p.neighbors)
 		case s.sampling != nil:
 			return truth{}, false
 		case s.mechanism.is("gaussian"):
@@ -100,7 +110,19 @@ func truthOf(p plan) (truth, bool) {
 	if !ok {
 		return truth{}, false
 	}
-	return beside(list, noisy, mu2, largest, int(runs))
+	if mu2.Sign() > 0 {
+		c := gaussianCurve(oracle.New().Sqrt(mu2))
+		noises = append(noises, truth{c, c})
+	}
+	if runs > 0 {
+		c := laplaceRuns(int(runs), largest)
+		noises = append(noises, truth{c, c})
+	}
+	if len(noises) > 1 || len(noises) == 1 && len(list) > mostBeside {
+		return truth{}, false
+	}
+	noises = append(noises, truth{}) // of a plan without noise
+	return truth{withOutcomes(list, noises[0][0]), withOutcomes(reversed(list), noises[0][1])}, true
 }
 
 // worstBranch is the largest over the branches of the i-th step: one record is in one of them.
@@ -145,8 +167,8 @@ func bestAnalyst(p plan) (truth, bool) {
 	var types [2][]game
 	games := 1.0
 	for _, t := range s.steps {
-		list, ok := outcomesOfPlan(plan{neighbors: p.neighbors, records: p.records, steps: t.steps})
-		if !ok {
+		list, rest, ok := plan{neighbors: p.neighbors, records: p.records, steps: t.steps}.counted()
+		if !ok || rest != nil {
 			return truth{}, false
 		}
 		types[0] = append(types[0], game{t.cost, list})
@@ -189,44 +211,6 @@ func price(types []game, units int64, t *big.Float) *big.Float {
 	return most
 }
 
-// outcomesOfPlan returns the outcomes of steps that have finitely many.
-func outcomesOfPlan(p plan) ([]outcome, bool) {
-	steps, ok := p.flat()
-	list := []outcome{{one, one}}
-	for _, s := range steps {
-		o, known := outcomesOf(s.mechanism, p.neighbors, max(p.records, 1))
-		if !ok || !known || s.sampling != nil {
-			return nil, false
-		}
-		if o, ok = power(o, s.count); ok {
-			list, ok = times(list, o)
-		}
-	}
-	return list, ok
-}
-
-// beside joins outcomes and at most one kind of noise.
-func beside(list []outcome, noisy truth, mu2, largest *big.Float, runs int) (truth, bool) {
-	kinds := 0
-	if noisy[0] != nil {
-		kinds++
-	}
-	if mu2.Sign() > 0 {
-		kinds++
-		c := gaussianCurve(oracle.New().Sqrt(mu2))
-		noisy = truth{c, c}
-	}
-	if runs > 0 {
-		kinds++
-		c := laplaceRuns(runs, largest)
-		noisy = truth{c, c}
-	}
-	if kinds > 1 || kinds == 1 && len(list) > mostBeside {
-		return truth{}, false
-	}
-	return truth{withOutcomes(list, noisy[0]), withOutcomes(reversed(list), noisy[1])}, true
-}
-
 // gaussianCurve is N(μ, 1) against N(0, 1), both ways.
 func gaussianCurve(mu *big.Float) curve {
 	half := oracle.Scale(mu, 0.5)
@@ -249,7 +233,7 @@ func sampledOnce(s step, neighbors string) (truth, bool) {
 	case s.mechanism.is("gaussian"):
 		base = profiletest.Gaussian(sigma)
 	case s.mechanism.is("laplace"):
-		base = laplaceOnce(oracle.Div(one, oracle.F(sigma)))
+		base = profiletest.LaplaceOf(oracle.Div(one, oracle.F(sigma)))
 	default:
 		return truth{}, false
 	}
@@ -259,26 +243,4 @@ func sampledOnce(s step, neighbors string) (truth, bool) {
 
 func curveOf(x profiletest.Exact) curve {
 	return func(eps *big.Float) *big.Float { return x(eps).Delta(eps) }
-}
-
-// laplaceOnce is one run of Laplace noise whose largest loss is m.
-func laplaceOnce(m *big.Float) profiletest.Exact {
-	tail := func(x *big.Float) *big.Float { // beyond x, in units of the scale
-		if x.Sign() < 0 {
-			return oracle.Sub(one, oracle.Scale(oracle.Exp(x), 0.5))
-		}
-		return oracle.Scale(oracle.Exp(oracle.Neg(x)), 0.5)
-	}
-	return func(eps *big.Float) profiletest.Masses {
-		none := oracle.New()
-		switch {
-		case eps.Cmp(m) >= 0:
-			return profiletest.Masses{P: none, Q: none, PC: one, QC: one}
-		case eps.Cmp(oracle.Neg(m)) < 0:
-			return profiletest.Masses{P: one, Q: one, PC: none, QC: none}
-		}
-		x := oracle.Scale(oracle.Add(eps, m), 0.5) // the output of that loss
-		y := oracle.Sub(x, m)
-		return profiletest.Masses{P: tail(y), Q: tail(x), PC: tail(oracle.Neg(y)), QC: tail(oracle.Neg(x))}
-	}
 }

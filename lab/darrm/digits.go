@@ -24,8 +24,8 @@ const digitEpsilon, digitDelta = 0.6, 1e-4
 func (e *experiment) digits(from string) {
 	private := try.Must(votes.Read(filepath.Join(from, "digits-58-private.gz")))
 	sharded := try.Must(votes.Read(filepath.Join(from, "digits-58-shards.gz")))
-	tried, best := try.Must2(e.chosen(filepath.Join(from, "digits-58-private.csv")))
-	without, shard := try.Must2(e.chosen(filepath.Join(from, "digits-58-shards.csv")))
+	tried, best := e.chosen(filepath.Join(from, "digits-58-private.csv"))
+	without, shard := e.chosen(filepath.Join(from, "digits-58-shards.csv"))
 	e.printf(`## Tables 1, 6, 8 and 10, on other data: real digits 5 and 8
 
 Eleven teachers on digits of MNIST ([lab/digits](../../lab/digits/main.go): 1,557 images for training, 250 for queries),
@@ -84,7 +84,7 @@ type choice struct {
 }
 
 // chosen returns how many settings were tried, and the best one.
-func (e *experiment) chosen(file string) (tried int, best choice, err error) {
+func (e *experiment) chosen(file string) (tried int, best choice) {
 	f := try.Must(os.Open(file))
 	defer f.Close()
 	rows := try.Must(csv.NewReader(f).ReadAll())
@@ -98,7 +98,7 @@ func (e *experiment) chosen(file string) (tried int, best choice, err error) {
 			best = choice{fmt.Sprintf("%s×%s means of pixels%s, %s gradients, rate %s", row[0], row[0], alike, row[2], row[3]), share}
 		}
 	}
-	return len(rows) - 1, best, nil
+	return len(rows) - 1, best
 }
 
 // answer reports that a method answers a query rightly.

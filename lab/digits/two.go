@@ -49,11 +49,20 @@ func recipes(private bool) (out []recipe) {
 	}
 	for _, side := range []int{4, 7, 14, 28} {
 		for _, alike := range []bool{true, false} {
-			for _, steps := range lengths {
-				for _, rate := range []float64{0.5, 2, 8} {
-					out = append(out, recipe{private: private, side: side, alike: alike, steps: steps, rate: rate})
-				}
+			for _, s := range trained(lengths, 0.5, 2, 8) {
+				s.private, s.side, s.alike = private, side, alike
+				out = append(out, s)
 			}
+		}
+	}
+	return out
+}
+
+// trained returns recipes of numbers of gradients and rates.
+func trained(lengths []int, rates ...float64) (out []recipe) {
+	for _, steps := range lengths {
+		for _, rate := range rates {
+			out = append(out, recipe{steps: steps, rate: rate})
 		}
 	}
 	return out
@@ -74,7 +83,7 @@ func (s recipe) seen(pictures []picture) (out []logit.Image) {
 }
 
 // teachers trains so many of them.
-func (s recipe) teachers(seen []logit.Image, count int, rng *rand.Rand) (out []logit.Model) {
+func (s recipe) teachers(seen []logit.Image, labels, count int, rng *rand.Rand) (out []logit.Model) {
 	noise, n := 0.0, len(seen)/count
 	if s.private {
 		noise = multiplier(privateEpsilon, privateDelta, s.steps)
@@ -84,7 +93,7 @@ func (s recipe) teachers(seen []logit.Image, count int, rng *rand.Rand) (out []l
 		if !s.private {
 			part = seen[i*n : (i+1)*n]
 		}
-		out = append(out, logit.Train(part, 2, s.steps, s.rate, noise, rng))
+		out = append(out, logit.Train(part, labels, s.steps, s.rate, noise, rng))
 	}
 	return out
 }
@@ -111,7 +120,7 @@ func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table 
 	fmt.Fprintln(&b, "side,alike,steps,rate,accuracy")
 	for _, s := range recipes(private) {
 		seen := s.seen(images)
-		teachers := s.teachers(seen[judges:], 11, rng)
+		teachers := s.teachers(seen[judges:], 2, 11, rng)
 		right := 0
 		for _, q := range ask(teachers, seen[:judges]) {
 			right += q.Counts(2)[q.Label]
@@ -126,7 +135,7 @@ func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table 
 }
 
 // forMajority writes what lab/darrm reads.
-func forMajority(all []logit.Image, pictures [][]float64, out string, write func(name, about string, qs []votes.Query) error, rng *rand.Rand) error {
+func forMajority(all []logit.Image, pictures [][]float64, out string, write func(name, about string, qs []votes.Query), rng *rand.Rand) {
 	var two []picture
 	for i, im := range all {
 		if im.Label == 5 || im.Label == 8 {
@@ -142,14 +151,9 @@ func forMajority(all []logit.Image, pictures [][]float64, out string, write func
 		{"private", fmt.Sprintf("each on all of them and (%g, %g)-DP", privateEpsilon, privateDelta), true},
 	} {
 		best, table := choose(rest, of.private, rng)
-		if err := os.WriteFile(filepath.Join(out, "digits-58-"+of.name+".csv"), table, 0o644); err != nil {
-			return err
-		}
-		teachers := best.teachers(best.seen(rest), 11, rng)
+		try.Check(os.WriteFile(filepath.Join(out, "digits-58-"+of.name+".csv"), table, 0o644))
+		teachers := best.teachers(best.seen(rest), 2, 11, rng)
 		about := fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on %d images, %s: %v (the best of the table beside)", len(rest), of.about, best)
-		if err := write("digits-58-"+of.name+".gz", about, ask(teachers, best.seen(held))); err != nil {
-			return err
-		}
+		write("digits-58-"+of.name+".gz", about, ask(teachers, best.seen(held)))
 	}
-	return nil
 }

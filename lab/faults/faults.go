@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/ledger"
 )
 
@@ -62,7 +63,7 @@ type Place interface {
 	Close() error
 }
 
-// A Fault is one kind of trouble. Run makes it once.
+// A Fault is one kind of trouble. Run makes it once; it may end by what package try does.
 type Fault struct {
 	Name string
 	Run  func(*Round) error
@@ -241,14 +242,14 @@ func Torment(ctx context.Context, name string, p Place, seed uint64, rounds int,
 	for number := 0; ctx.Err() == nil && (rounds == 0 || number < rounds*len(faults)); number++ {
 		begin := time.Now()
 		if number == 0 || total == most { // no fault begins where nothing can be granted
-			if err := r.begin(); err != nil {
+			if err := try.Run(r.begin); err != nil {
 				return out, fmt.Errorf("%s: a new ledger: %w", name, err)
 			}
 			out.Ledgers++
 		}
 		f := faults[number%len(faults)] // each as often
 		before := len(r.w.granted)
-		err := f.Run(r)
+		err := try.Run(func() { try.Check(f.Run(r)) })
 		var why skipped
 		switch {
 		case errors.As(err, &why):
@@ -287,12 +288,10 @@ func Torment(ctx context.Context, name string, p Place, seed uint64, rounds int,
 }
 
 // begin makes a new ledger.
-func (r *Round) begin() error {
+func (r *Round) begin() {
 	r.w = &world{number: r.w.number + 1, asked: map[string]bool{}, granted: map[string]bool{}, anew: map[string]int{}}
-	if err := r.Place.Create(context.Background()); err != nil {
-		return err
-	}
-	return r.reopen()
+	try.Check(r.Place.Create(context.Background()))
+	try.Check(r.reopen())
 }
 
 // skipped is why a fault cannot be made here.
@@ -328,9 +327,7 @@ func (r *Round) stopped() error {
 	return r.With(func(w *Writers) error {
 		w.Wait(true)
 		time.Sleep(time.Duration(r.Rand.IntN(20)) * time.Millisecond)
-		if err := w.Stop(); err != nil {
-			return err
-		}
+		try.Check(w.Stop())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -372,9 +369,7 @@ func (r *Round) compete() error {
 			return race(n - 1)
 		})
 	}
-	if err := race(3); err != nil {
-		return err
-	}
+	try.Check(race(3))
 	for n := 0; !r.w.wasRefused(); n++ {
 		if n > most {
 			r.w.violated("nobody is refused after %d", n)
@@ -400,10 +395,7 @@ func (r *Round) older() error { return r.Rollback(func() error { return nil }, r
 
 // Rollback is older with something in between, and another old state.
 func (r *Round) Rollback(between func() error, state func() (func() error, error)) error {
-	old, err := state()
-	if err != nil {
-		return err
-	}
+	old := try.Must(state())
 	before, err := r.w.look(context.Background(), r.Place)
 	if err != nil {
 		return nil // is entered
@@ -418,13 +410,8 @@ func (r *Round) Rollback(between func() error, state func() (func() error, error
 	if now == before {
 		return nil // the budget was used up before
 	}
-	newer, err := r.Place.Copy()
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(between(), old()); err != nil {
-		return err
-	}
+	newer := try.Must(r.Place.Copy())
+	try.Check(errors.Join(between(), old()))
 	for _, s := range []Spender{r.a, r.b, r.a} {
 		key := r.w.key()
 		if _, err := s.SpendOnce(context.Background(), key, []byte(plan), ""); err == nil {
@@ -438,13 +425,7 @@ func (r *Round) Rollback(between func() error, state func() (func() error, error
 
 // same puts the state back that there is, from which all go on.
 func (r *Round) same() error {
-	now, err := r.Place.Copy()
-	if err != nil {
-		return err
-	}
-	if err := now(); err != nil {
-		return err
-	}
+	try.Check(try.Must(r.Place.Copy())())
 	r.must("after the same state was put back")
 	return nil
 }
@@ -453,10 +434,7 @@ func (r *Round) same() error {
 func (r *Round) full() error {
 	return r.With(func(w *Writers) error {
 		w.Wait(true)
-		free, err := r.Place.Fill()
-		if err != nil {
-			return err
-		}
+		free := try.Must(r.Place.Fill())
 		for range 1 + r.Rand.IntN(4) {
 			_ = r.spend(r.a)
 			_ = r.spend(r.b)
@@ -464,9 +442,7 @@ func (r *Round) full() error {
 		if r.Rand.IntN(2) == 0 {
 			w.Kill()
 		}
-		if err := free(); err != nil {
-			return err
-		}
+		try.Check(free())
 		w.Kill()
 		if err := r.reopen(); err == nil {
 			r.must("with room again")
@@ -478,32 +454,23 @@ func (r *Round) full() error {
 // clock enters a spend as a program does whose clock is wrong.
 func (r *Round) clock() error {
 	total, head := 0, ""
-	if err := r.Place.Log(context.Background(), func(e ledger.Entry) { total++; head = e.Sum }); err != nil {
-		return err
-	}
+	try.Check(r.Place.Log(context.Background(), func(e ledger.Entry) { total++; head = e.Sum }))
 	if total >= most {
 		return nil
 	}
 	if total == 0 {
 		r.must("in a new ledger")
-		if err := r.Place.Log(context.Background(), func(e ledger.Entry) { head = e.Sum }); err != nil {
-			return err
-		}
+		try.Check(r.Place.Log(context.Background(), func(e ledger.Entry) { head = e.Sum }))
 	}
 	key := r.w.key()
 	times := []string{"1970-01-01T00:00:00Z", "2106-02-07T06:28:15Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"}
-	content, err := json.Marshal(struct {
+	content := try.Must(json.Marshal(struct {
 		Time string          `json:"time"`
 		Key  string          `json:"key"`
 		Plan json.RawMessage `json:"plan"`
-	}{times[r.Rand.IntN(len(times))], key, []byte(plan)})
-	if err != nil {
-		return err
-	}
+	}{times[r.Rand.IntN(len(times))], key, []byte(plan)}))
 	sum := sha256.Sum256(append([]byte(head+"\n"), content...))
-	if err := r.Place.Append(ledger.Line{Sum: hex.EncodeToString(sum[:]), Content: content}); err != nil {
-		return err
-	}
+	try.Check(r.Place.Append(ledger.Line{Sum: hex.EncodeToString(sum[:]), Content: content}))
 	r.w.told(key, true, nil)
 	r.must("after a line of a wrong clock")
 	return nil

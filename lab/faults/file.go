@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/dpaccountant/accountant/cmd/server"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/ledger"
 )
 
@@ -89,13 +90,9 @@ func (f *files) path() string {
 func (f *files) Spec() string { return "file:" + f.path() }
 
 func (f *files) Create(context.Context) error {
-	if err := os.RemoveAll(filepath.Dir(f.path())); err != nil {
-		return err
-	}
+	try.Check(os.RemoveAll(filepath.Dir(f.path())))
 	f.number++
-	if err := os.MkdirAll(filepath.Dir(f.path()), 0o755); err != nil {
-		return err
-	}
+	try.Check(os.MkdirAll(filepath.Dir(f.path()), 0o755))
 	_, err := ledger.Create(f.path(), Budget)
 	return err
 }
@@ -107,10 +104,7 @@ func (f *files) Log(ctx context.Context, each func(ledger.Entry)) error {
 
 // Copy puts the bytes back in place or as a new file, by turns.
 func (f *files) Copy() (func() error, error) {
-	data, err := os.ReadFile(f.path())
-	if err != nil {
-		return nil, err
-	}
+	data := try.Must(os.ReadFile(f.path()))
 	renamed := len(data)%2 == 0
 	return func() error {
 		if !renamed {
@@ -126,21 +120,8 @@ func (f *files) Append(l ledger.Line) error {
 
 // add writes text behind the file, which may end in a line that is torn.
 func (f *files) add(text string) error {
-	data, err := os.ReadFile(f.path())
-	if err != nil {
-		return err
-	}
-	end := bytes.LastIndexByte(data, '\n') + 1
-	return errors.Join(os.Truncate(f.path(), int64(end)), appendFile(f.path(), text))
-}
-
-func appendFile(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	data := try.Must(os.ReadFile(f.path()))
+	return os.WriteFile(f.path(), append(data[:bytes.LastIndexByte(data, '\n')+1], text...), 0o600)
 }
 
 func (f *files) Own() []Fault {
@@ -159,64 +140,44 @@ func (f *files) Own() []Fault {
 // torn leaves the beginning of a line, as a crash does.
 func (f *files) torn(r *Round) error {
 	line := fmt.Sprintf(`{"chain":"%064x","entry":{"time":"2026-01-01T00:00:00Z","key":"torn","plan":{"neighbors":"add-remove"}}`, 7)
-	if err := f.add(line[:r.Rand.IntN(len(line)-2)]); err != nil {
-		return err
-	}
+	try.Check(f.add(line[:r.Rand.IntN(len(line)-2)]))
 	r.must("after a torn end")
 	return nil
 }
 
 // flipped changes a byte: who opens the file must find it, and what others grant must be there.
 func (f *files) flipped(r *Round) error {
-	data, err := os.ReadFile(f.path())
-	if err != nil {
-		return err
-	}
+	data := try.Must(os.ReadFile(f.path()))
 	at := r.Rand.IntN(len(data))
-	file, err := os.OpenFile(f.path(), os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
+	file := try.Must(os.OpenFile(f.path(), os.O_RDWR, 0))
 	defer file.Close()
 	before, err := r.w.look(context.Background(), r.Place)
 	if err != nil {
 		return nil
 	}
-	if _, err := file.WriteAt([]byte{data[at] ^ byte(1+r.Rand.IntN(255))}, int64(at)); err != nil {
-		return err
-	}
+	try.Must(file.WriteAt([]byte{data[at] ^ byte(1+r.Rand.IntN(255))}, int64(at)))
 	total := 0
 	if err := f.Log(context.Background(), func(ledger.Entry) { total++ }); err == nil && total != before {
 		r.w.violated("byte %d of %d was changed: %d entries of %d are read", at, len(data), total, before)
 	}
 	_ = r.spend(r.a)
 	_ = r.spend(r.b)
-	if _, err = file.WriteAt(data[at:at+1], int64(at)); err != nil {
-		return err
-	}
+	try.Must(file.WriteAt(data[at:at+1], int64(at)))
 	return restart(r.Place)
 }
 
 // cut takes the end of the file away under who has read it.
 func (f *files) cut(r *Round) error {
 	r.must("before a cut")
-	data, err := os.ReadFile(f.path())
-	if err != nil {
-		return err
-	}
+	data := try.Must(os.ReadFile(f.path()))
 	// Both have read what is cut: the last line is one's own, which the other does not know.
 	head := bytes.IndexByte(data, '\n') + 1
 	last := bytes.LastIndexByte(data[:len(data)-1], '\n') + 1
 	if head >= last-3 {
 		return nil
 	}
-	restore, err := f.Copy()
-	if err != nil {
-		return err
-	}
-	if err := os.Truncate(f.path(), int64(head+r.Rand.IntN(last-3-head))); err != nil {
-		return err
-	}
+	restore := try.Must(f.Copy())
+	try.Check(os.Truncate(f.path(), int64(head+r.Rand.IntN(last-3-head))))
 	for _, s := range []Spender{r.a, r.b} {
 		key := r.w.key()
 		if _, err := s.SpendOnce(context.Background(), key, []byte(plan), ""); err == nil {
@@ -230,14 +191,9 @@ func (f *files) cut(r *Round) error {
 func (f *files) links(r *Round) error {
 	victim := filepath.Join(f.Dir, "ledgers", "victim.ledger")
 	_ = os.Remove(victim)
-	if _, err := ledger.Create(victim, Budget); err != nil {
-		return err
-	}
+	try.Must(ledger.Create(victim, Budget))
 	_ = os.Remove(victim + ".lock")
-	whole, err := os.ReadFile(victim)
-	if err != nil {
-		return err
-	}
+	whole := try.Must(os.ReadFile(victim))
 	lock := f.path() + ".lock"
 	link := []func(string, string) error{os.Symlink, os.Link}[r.Rand.IntN(2)]
 	return r.With(func(w *Writers) error {
@@ -247,10 +203,7 @@ func (f *files) links(r *Round) error {
 			_ = link(victim, lock)
 			_ = r.spend(r.a)
 			_ = r.spend(r.b)
-			now, err := os.ReadFile(victim)
-			if err != nil {
-				return err
-			}
+			now := try.Must(os.ReadFile(victim))
 			if !bytes.Equal(now, whole) {
 				r.w.violated("a file behind a link had %d bytes and has %d", len(whole), len(now))
 			}
@@ -297,34 +250,21 @@ func (f *files) replaced(r *Round) error {
 		})
 	}
 	time.Sleep(time.Duration(r.Rand.IntN(4)) * time.Millisecond)
-	data, err := os.ReadFile(f.path())
-	if err == nil {
-		err = os.WriteFile(f.path()+".new", data, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(f.path()+".new", f.path())
-	}
-	err = errors.Join(err, held.Unlock())
-	all.Wait()
-	return err
+	defer all.Wait()
+	defer func() { _ = held.Unlock() }()
+	data := try.Must(os.ReadFile(f.path()))
+	return errors.Join(os.WriteFile(f.path()+".new", data, 0o600), os.Rename(f.path()+".new", f.path()))
 }
 
 // other puts another ledger in the file's place, of as many entries or more.
 func (f *files) other(r *Round) error {
 	return r.Rollback(func() error { return nil }, func() (func() error, error) {
 		name := f.path() + ".other"
-		l, err := ledger.Create(name, Budget)
-		if err != nil {
-			return nil, err
-		}
+		l := try.Must(ledger.Create(name, Budget))
 		total := 0
-		if err := f.Log(context.Background(), func(ledger.Entry) { total++ }); err != nil {
-			return nil, err
-		}
+		try.Check(f.Log(context.Background(), func(ledger.Entry) { total++ }))
 		for range min(most, total+6) {
-			if err := l.SpendPlan(context.Background(), []byte(plan), ""); err != nil {
-				return nil, err
-			}
+			try.Check(l.SpendPlan(context.Background(), []byte(plan), ""))
 		}
 		return func() error { return errors.Join(os.Remove(name+".lock"), os.Rename(name, f.path())) }, nil
 	})
@@ -332,10 +272,7 @@ func (f *files) other(r *Round) error {
 
 // limited lets the writes of a process end after any number of bytes.
 func (f *files) limited(r *Round) error {
-	info, err := os.Stat(f.path())
-	if err != nil {
-		return err
-	}
+	info := try.Must(os.Stat(f.path()))
 	r.limit = info.Size() + int64(r.Rand.IntN(2000))
 	defer func() { r.limit = 0 }()
 	return r.With(func(w *Writers) error {
@@ -343,9 +280,7 @@ func (f *files) limited(r *Round) error {
 		_ = r.spend(r.a) // which may have read what is taken back
 		time.Sleep(time.Duration(r.Rand.IntN(30)) * time.Millisecond)
 		w.Kill()
-		if err := restart(r.Place); err != nil {
-			return err
-		}
+		try.Check(restart(r.Place))
 		if err := r.reopen(); err == nil {
 			r.must("after writes that ended early")
 		}

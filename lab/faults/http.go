@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/cmd/server"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A served is a Place behind a server, which is a process of its own.
@@ -34,32 +35,24 @@ func Serve(p Place, suffix string) (Place, error) {
 }
 
 // serve is the process of a server.
-func serve(spec string) error {
+func serve(spec string) {
 	word, where, _ := strings.Cut(spec, ":")
-	c, name, err := kinds[word].Serve(where)
-	if err != nil {
-		return err
-	}
+	c, name := try.Must2(kinds[word].Serve(where))
 	c.Addr, c.Open = cmp.Or(os.Getenv(addressVar), "0"), 4
-	s, err := server.New(c)
-	if err != nil {
-		return err
-	}
+	s := try.Must(server.New(c))
 	ln, err := s.Listen()
 	for n := 0; err != nil && n < 50; n++ { // the one before may not be gone
 		time.Sleep(20 * time.Millisecond)
 		ln, err = s.Listen()
 	}
-	if err != nil {
-		return err
-	}
+	try.Check(err)
 	fmt.Println(ln.Addr().String() + " " + name)
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with who began it
 		stop()
 	}()
-	return s.Serve(ctx, ln)
+	try.Check(s.Serve(ctx, ln))
 }
 
 // start starts a server.
@@ -69,18 +62,9 @@ func (s *served) start() error {
 	if s.address != "" {
 		s.cmd.Env = append(s.cmd.Env, addressVar+"="+s.address)
 	}
-	in, err := s.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	s.in = in
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := s.cmd.Start(); err != nil {
-		return err
-	}
+	s.in = try.Must(s.cmd.StdinPipe())
+	out := try.Must(s.cmd.StdoutPipe())
+	try.Check(s.cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		return fmt.Errorf("the server: %s%w", line, err)
@@ -117,9 +101,7 @@ func restart(p Place) error {
 
 func (s *served) Create(ctx context.Context) error {
 	s.flooded = 0
-	if err := s.Place.Create(ctx); err != nil {
-		return err
-	}
+	try.Check(s.Place.Create(ctx))
 	return s.Restart()
 }
 
@@ -142,9 +124,7 @@ func (s *served) killed(r *Round) error {
 	return r.With(func(w *Writers) error {
 		w.Wait(true)
 		time.Sleep(time.Duration(r.Rand.IntN(50)) * time.Millisecond)
-		if err := s.Restart(); err != nil {
-			return err
-		}
+		try.Check(s.Restart())
 		time.Sleep(time.Duration(r.Rand.IntN(50)) * time.Millisecond)
 		r.must("after the server was killed")
 		return nil
@@ -156,13 +136,9 @@ func (s *served) stopped(r *Round) error {
 	return r.With(func(w *Writers) error {
 		w.Wait(true)
 		other := &Writers{cmd: s.cmd}
-		if err := other.Stop(); err != nil {
-			return err
-		}
+		try.Check(other.Stop())
 		time.Sleep(time.Duration(r.Rand.IntN(150)) * time.Millisecond)
-		if err := other.Continue(); err != nil {
-			return err
-		}
+		try.Check(other.Continue())
 		r.must("after the server was stopped")
 		return nil
 	})
@@ -171,10 +147,7 @@ func (s *served) stopped(r *Round) error {
 // flood asks the server for names that no ledger has, and for more ledgers than it has in memory.
 func (s *served) flood() error {
 	for n := range 40 {
-		status, answer, err := post(s.address, "ledger-status", map[string]any{"ledger": fmt.Sprintf("none-%d%s", n, s.suffix)})
-		if err != nil {
-			return err
-		}
+		status, answer := try.Must2(post(s.address, "ledger-status", map[string]any{"ledger": fmt.Sprintf("none-%d%s", n, s.suffix)}))
 		if status == 200 {
 			return fmt.Errorf("a ledger that is none: %s", answer)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/server"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/ledger"
 )
 
@@ -64,7 +65,7 @@ func Process() bool {
 		return true
 	}
 	if spec := os.Getenv(serveVar); spec != "" {
-		if err := serve(spec); err != nil {
+		if err := try.Run(func() { serve(spec) }); err != nil {
 			fmt.Println("error:", err)
 		}
 		return true
@@ -130,18 +131,11 @@ type Writers struct {
 func (r *Round) With(do func(*Writers) error) error {
 	w := &Writers{cmd: exec.Command(r.self), begun: make(chan struct{}), done: make(chan struct{})}
 	w.cmd.Env = append(os.Environ(), spendVar+"="+r.Place.Spec(), limitVar+"="+strconv.FormatInt(r.limit, 10))
-	in, err := w.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
+	in := try.Must(w.cmd.StdinPipe())
 	defer in.Close()
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := w.cmd.Start(); err != nil {
-		return err
-	}
+	out := try.Must(w.cmd.StdoutPipe())
+	try.Check(w.cmd.Start())
+	defer w.Kill()
 	go func() {
 		defer close(w.done)
 		var first sync.Once
@@ -168,9 +162,7 @@ func (r *Round) With(do func(*Writers) error) error {
 			first.Do(func() { close(w.begun) })
 		}
 	}()
-	err = do(w)
-	w.Kill()
-	return err
+	return do(w)
 }
 
 // Wait waits for the first answer, unless it is not to.

@@ -38,11 +38,41 @@ func biased(name string) bool {
 	return strings.HasPrefix(name, "clipped") || slices.Contains([]string{"randomized-response", "rr-on-bins", "rp-with-prior"}, name)
 }
 
-// line draws one curve in the style of its method.
+// axes returns a plot with a grid and the names of its axes.
+func axes(title, x, y string) *plot.Plot {
+	p := figure.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Add(plotter.NewGrid())
+	return p
+}
+
+// logarithmic returns axes of logarithms, with marks of x.
+func logarithmic(title, x, y string, marks plot.Ticker) *plot.Plot {
+	p := axes(title, x, y)
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = marks, figure.Decades{}
+	return p
+}
+
+// marks puts ticks at numbers.
+func marks(numbers ...float64) plot.Ticker {
+	var ticks plot.ConstantTicks
+	for _, x := range numbers {
+		ticks = append(ticks, plot.Tick{Value: x, Label: fmt.Sprint(x)})
+	}
+	return ticks
+}
+
+// line draws one curve in the style of its method, without points that are not above zero where the axis is logarithmic.
 func line(p *plot.Plot, name string, xs, ys []float64) {
-	pts := make(plotter.XYs, len(xs))
+	var pts plotter.XYs
 	for j := range xs {
-		pts[j] = plotter.XY{X: xs[j], Y: ys[j]}
+		if _, ok := p.Y.Scale.(plot.LogScale); !ok || ys[j] > 0 {
+			pts = append(pts, plotter.XY{X: xs[j], Y: ys[j]})
+		}
+	}
+	if pts == nil {
+		return
 	}
 	l := try.Must(plotter.NewLine(pts))
 	l.LineStyle = style(name)
@@ -57,18 +87,11 @@ func save(p *plot.Plot, width vg.Length, path string) {
 	p.Title.Padding = 2 * vg.Millimeter
 	p.Legend.Padding = 0.7 * vg.Millimeter
 	p.Legend.YOffs = -1 * vg.Millimeter
-	try.Check(plots.Save(p, width, 11*vg.Centimeter, path))
+	plots.Save(p, width, 11*vg.Centimeter, path)
 }
 
 func drawLosses(name string, eps []float64, order []string, curves map[string][]float64, path string) {
-	p := figure.New()
-	p.Title.Text = "Noisy label loss, prior: " + name
-	p.X.Label.Text, p.Y.Label.Text = "ε", "half-loss"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0.1, Label: "0.1"}, {Value: 0.2, Label: "0.2"}, {Value: 0.5, Label: "0.5"},
-		{Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 4, Label: "4"}, {Value: 8, Label: "8"}}
-	p.Y.Tick.Marker = figure.Decades{}
-	p.Add(plotter.NewGrid())
+	p := logarithmic("Noisy label loss, prior: "+name, "ε", "half-loss", marks(0.1, 0.2, 0.5, 1, 2, 4, 8))
 	lo, hi := math.Inf(1), 0.0
 	for _, m := range order {
 		if strings.Contains(m, "discrete") {
@@ -80,19 +103,12 @@ func drawLosses(name string, eps []float64, order []string, curves map[string][]
 	p.Y.Min, p.Y.Max = lo/1.5, hi*1.5
 	p.Legend.Top = true
 	p.X.Max = 40 // room for the legend
-	var all [][]float64
-	for _, m := range order {
-		all = append(all, curves[m])
-	}
-	writeCurves(csvOf(path), "epsilon", eps, order, all)
+	writeCurves(csvOf(path), "epsilon", eps, order, of(curves, order))
 	save(p, 20*vg.Centimeter, path)
 }
 
 func drawBias(labels []float64, names []string, curves [][]float64, path string) {
-	p := figure.New()
-	p.Title.Text = "Bias per label, prior: weeks, ε = 2"
-	p.X.Label.Text, p.Y.Label.Text = "label", "E[ŷ] − y"
-	p.Add(plotter.NewGrid())
+	p := axes("Bias per label, prior: weeks, ε = 2", "label", "E[ŷ] − y")
 	for i, m := range names {
 		line(p, m, labels, curves[i])
 	}
@@ -102,27 +118,19 @@ func drawBias(labels []float64, names []string, curves [][]float64, path string)
 }
 
 func drawRegression(truth []float64, curves map[string][]float64, path string) {
-	p := figure.New()
-	p.Title.Text = "Predictors fitted to noisy labels, ε = 1"
-	p.X.Label.Text, p.Y.Label.Text = "x", "prediction"
-	p.Add(plotter.NewGrid())
-	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 15, Label: "15"}, {Value: 20, Label: "20"}}
+	p := axes("Predictors fitted to noisy labels, ε = 1", "x", "prediction")
+	p.Y.Tick.Marker = marks(0, 5, 10, 15, 20)
 	xs := make([]float64, len(truth))
 	for i := range xs {
 		xs[i] = float64(i) / float64(len(xs)-1)
 	}
-	var names []string
-	var all [][]float64
-	for _, name := range []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"} {
-		c := curves[name]
-		if name == "clean labels" {
-			c = truth
-		}
-		names, all = append(names, name), append(all, c)
-		line(p, name, xs, c)
+	curves["clean labels"] = truth
+	names := []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"}
+	for _, name := range names {
+		line(p, name, xs, curves[name])
 	}
 	p.Legend.Top, p.Legend.Left = true, true
-	writeCurves(csvOf(path), "x", xs, names, all)
+	writeCurves(csvOf(path), "x", xs, names, of(curves, names))
 	save(p, 18*vg.Centimeter, path)
 }
 
@@ -141,6 +149,14 @@ func drawLaw(r *labeldp.Randomizer, path string) {
 	save(p, 18*vg.Centimeter, path)
 }
 
+// of returns the curves of names.
+func of(curves map[string][]float64, names []string) (out [][]float64) {
+	for _, name := range names {
+		out = append(out, curves[name])
+	}
+	return out
+}
+
 // writeCurves writes what a picture shows, as CSV beside it: x and a column for each curve.
 func writeCurves(path, x string, xs []float64, names []string, curves [][]float64) {
 	var b bytes.Buffer
@@ -157,39 +173,26 @@ func writeCurves(path, x string, xs []float64, names []string, curves [][]float6
 
 func csvOf(picture string) string { return strings.TrimSuffix(picture, ".png") + ".csv" }
 
-// errorBars draws bars of one standard error in the colour of the method.
-type errorBars struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
 // drawExcess draws the excess test loss of methods with error bars.
 // What is not above zero has no place on a logarithmic axis and is left out.
 func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) {
-	p := figure.New()
-	p.Title.Text = "Excess test MSE, delays of flights"
-	p.X.Label.Text, p.Y.Label.Text = "ε", "MSE above that of clean labels"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 4, Label: "4"}, {Value: 8, Label: "8"}}
-	p.Y.Tick.Marker = figure.Decades{}
-	p.Add(plotter.NewGrid())
+	p := logarithmic("Excess test MSE, delays of flights", "ε", "MSE above that of clean labels", marks(0.5, 1, 2, 4, 8))
 	for _, m := range names {
-		var xs, ys []float64
-		var bar errorBars
+		line(p, m, eps, curves[m])
+		var at plotter.XYs
+		var errs plotter.YErrors
 		for i, y := range curves[m] {
 			if y <= 0 {
 				continue
 			}
-			xs, ys = append(xs, eps[i]), append(ys, y)
-			bar.XYs = append(bar.XYs, plotter.XY{X: eps[i], Y: y})
+			at = append(at, plotter.XY{X: eps[i], Y: y})
 			low := min(bars[m][i], 0.9*y) // the rest is below the axis
-			bar.YErrors = append(bar.YErrors, struct{ Low, High float64 }{low, bars[m][i]})
+			errs = append(errs, struct{ Low, High float64 }{low, bars[m][i]})
 		}
-		if len(xs) == 0 {
+		if at == nil {
 			continue
 		}
-		line(p, m, xs, ys)
-		b := try.Must(plotter.NewYErrorBars(bar))
+		b := plots.ErrorBars(at, errs)
 		b.Color = style(m).Color
 		p.Add(b)
 	}
@@ -200,10 +203,7 @@ func drawExcess(eps []float64, names []string, curves, bars map[string][]float64
 
 // drawQuantiles draws the distribution functions of labels.
 func drawQuantiles(qs []float64, names []string, curves [][]float64, path string) {
-	p := figure.New()
-	p.Title.Text = "Noisy labels, ε = 4"
-	p.X.Label.Text, p.Y.Label.Text = "minutes", "share of the labels below, %"
-	p.Add(plotter.NewGrid())
+	p := axes("Noisy labels, ε = 4", "minutes", "share of the labels below, %")
 	for i, m := range names {
 		if m == "debiased-rr" {
 			continue // beyond the picture
@@ -218,23 +218,9 @@ func drawQuantiles(qs []float64, names []string, curves [][]float64, path string
 
 // drawSteps draws the excess test loss against steps.
 func drawSteps(steps []float64, names []string, curves [][]float64, path string) {
-	p := figure.New()
-	p.Title.Text = "Stochastic gradients, delays of flights, ε = 2"
-	p.X.Label.Text, p.Y.Label.Text = "steps", "MSE above that of clean labels"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = figure.Decades{}, figure.Decades{}
-	p.Add(plotter.NewGrid())
+	p := logarithmic("Stochastic gradients, delays of flights, ε = 2", "steps", "MSE above that of clean labels", figure.Decades{})
 	for i, m := range names {
-		var xs, ys []float64
-		for j, y := range curves[i] {
-			if y > 0 {
-				xs, ys = append(xs, steps[j]), append(ys, y)
-			}
-		}
-		if len(xs) == 0 {
-			continue
-		}
-		line(p, m, xs, ys)
+		line(p, m, steps, curves[i])
 	}
 	p.X.Max = 3e5 // room for the legend
 	p.Legend.Top = true

@@ -49,24 +49,18 @@ type split struct {
 	yy            float64
 }
 
-func readFlights(folder string) ([]flight, string, error) {
-	data, err := os.ReadFile(filepath.Join(folder, flightsFile))
-	if err != nil {
-		return nil, "", err
-	}
-	var fs []flight
-	if err := json.Unmarshal(data, &fs); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", flightsFile, err)
-	}
+func readFlights(folder string) (fs []flight, hash string) {
+	data := try.Must(os.ReadFile(filepath.Join(folder, flightsFile)))
+	try.Check(json.Unmarshal(data, &fs))
 	for i, f := range fs {
 		if !(f.Time >= 0 && f.Time < 24 && f.Distance >= 0) || f.Delay != math.Trunc(f.Delay) {
-			return nil, "", fmt.Errorf("%s: row %d, %+v, is no flight", flightsFile, i, f)
+			try.Check(fmt.Errorf("%s: row %d, %+v, is no flight", flightsFile, i, f))
 		}
 	}
 	if len(fs) < 1000 {
-		return nil, "", fmt.Errorf("%s: %d flights are not at least 1000", flightsFile, len(fs))
+		try.Check(fmt.Errorf("%s: %d flights are not at least 1000", flightsFile, len(fs)))
 	}
-	return fs, fmt.Sprintf("%x", sha256.Sum256(data)), nil
+	return fs, fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // splitFlights shuffles and takes four fifths to train.
@@ -124,7 +118,7 @@ func (s *split) moment(y []float64) *mat.VecDense {
 }
 
 // solver is the inverse of the training moments with a ridge of one flight.
-func (s *split) solver() (*mat.Cholesky, error) {
+func (s *split) solver() *mat.Cholesky {
 	m := mat.NewSymDense(parameters, nil)
 	m.CopySym(s.xx)
 	for a := range parameters {
@@ -132,9 +126,9 @@ func (s *split) solver() (*mat.Cholesky, error) {
 	}
 	var c mat.Cholesky
 	if !c.Factorize(m) {
-		return nil, fmt.Errorf("flights: the features are degenerate")
+		try.Check(fmt.Errorf("flights: the features are degenerate"))
 	}
-	return &c, nil
+	return &c
 }
 
 // mse returns the mean squared error of weights.
@@ -156,6 +150,20 @@ func (s *split) prior(keep func(i int) bool) labeldp.Prior {
 	return try.Must(labeldp.NewPrior(labels, w))
 }
 
+func (s *split) daypart(i int) int { return s.hour[i] * dayparts / hours }
+
+// counts returns how often each label is in each of so many groups.
+func (s *split) counts(groups int, of func(i int) int) [][]int64 {
+	out := make([][]int64, groups)
+	for g := range out {
+		out[g] = make([]int64, longest-shortest+1)
+	}
+	for i, j := range s.index {
+		out[of(i)][j]++
+	}
+	return out
+}
+
 // a result is what one method gives over the seeds.
 type result struct{ label, excess []float64 }
 
@@ -166,15 +174,7 @@ var flightMethods = []string{"optimal-unbiased", "optimal-by-group", "two-point"
 func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand.Source, tell func(name string, label, excess float64, noisy []float64)) {
 	ctx := context.Background()
 	labels := ints(shortest, longest)
-	counts := make([]int64, len(labels))
-	byGroup := make([][]int64, dayparts)
-	for g := range byGroup {
-		byGroup[g] = make([]int64, len(labels))
-	}
-	for i, j := range train.index {
-		counts[j]++
-		byGroup[train.hour[i]*dayparts/hours][j]++
-	}
+	counts, byGroup := train.counts(1, func(int) int { return 0 })[0], train.counts(dayparts, train.daypart)
 	plan := labeldp.Plan{Labels: labels, Epsilon: eps, Floor: 1e-3}
 	opt, _, prior, _, err := plan.Design(ctx, counts, src)
 	try.Check(err)
@@ -192,7 +192,7 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 		for i, y := range train.y {
 			m := methods[name]
 			if name == "optimal-by-group" {
-				m = groups[train.hour[i]*dayparts/hours]
+				m = groups[train.daypart(i)]
 			}
 			noisy[i] = drawn(m, y, train.index[i], src)
 			loss += (noisy[i] - y) * (noisy[i] - y) / 2 / float64(len(train.y))
@@ -205,9 +205,9 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 
 // flightsPage writes labeldp-flights.md and its pictures.
 func flightsPage(dir, folder string, seeds int) {
-	fs, hash := try.Must2(readFlights(folder))
+	fs, hash := readFlights(folder)
 	train, test := splitFlights(fs)
-	solve := try.Must(train.solver())
+	solve := train.solver()
 	var w mat.VecDense
 	try.Check(solve.SolveVecTo(&w, train.xy))
 	clean := test.mse(&w)
@@ -216,23 +216,23 @@ func flightsPage(dir, folder string, seeds int) {
 		mean += y / float64(len(test.y))
 	}
 	r := &report{dir: dir}
-	r.p("# Label randomizers on real data: delays of flights")
-	r.p("")
-	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659. Its Figures 3, 4 and 5 on public data. This page is written by")
-	r.p("")
-	r.p("```sh")
-	r.p("npm pack vega-datasets@2.11.0 && tar xzf vega-datasets-2.11.0.tgz package/data/%s", flightsFile)
-	r.p("go run ./lab/labeldp -data package/data")
-	r.p("```")
-	r.p("")
-	r.p("from %s (SHA-256 %s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause).", flightsFile, hash[:16])
-	r.p("")
+	r.p(`# Label randomizers on real data: delays of flights
+
+Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659. Its Figures 3, 4 and 5 on public data. This page is written by
+
+%[1]ssh
+npm pack vega-datasets@2.11.0 && tar xzf vega-datasets-2.11.0.tgz package/data/%[2]s
+go run ./lab/labeldp -data package/data
+%[1]s
+
+from %[2]s (SHA-256 %[3]s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause).
+`, "```", flightsFile, hash[:16])
 	r.p("%d flights, %d to train and %d to test. The label is the delay in whole minutes, clipped to [%d, %d]: %d labels. Hour of departure and distance are public; the model is linear in indicators of the %d hours and of %d distances, %d parameters fitted by least squares. Always predicting the mean has a test MSE of %.2f, the model fitted to clean labels %.2f.",
 		len(fs), len(train.y), len(test.y), shortest, longest, longest-shortest+1, hours, stretches, parameters, test.yy/float64(len(test.y))-mean*mean, clean)
 	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int){flightLosses, flightOutputs, flightGroups, flightSGD} {
 		section(r, train, test, solve, clean, seeds)
 	}
-	try.Check(plots.WritePage(dir, "labeldp-flights", r.Bytes()))
+	plots.WritePage(dir, "labeldp-flights", r.Bytes())
 }
 
 // flightLosses is the analogue of Figures 4 and 5.
@@ -250,13 +250,8 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 			})
 		}
 	}
-	r.p("\n## Noisy label loss and test loss against ε (as Figures 4 and 5)")
-	r.p("")
-	r.p("By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Priors are estimated with a part √(k/n) of ε; *by group* for each of six parts of the day.", seeds)
-	head := []string{"excess test MSE"}
-	for _, eps := range budgets {
-		head = append(head, fmt.Sprintf("ε = %v", eps))
-	}
+	r.section("Noisy label loss and test loss against ε (as Figures 4 and 5)", "By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Priors are estimated with a part √(k/n) of ε; *by group* for each of six parts of the day.", seeds)
+	head := heads("excess test MSE", "ε = %v", budgets)
 	var rows, losses [][]string
 	var csv bytes.Buffer
 	csv.WriteString("method,epsilon,half_loss,half_loss_se,excess_mse,excess_mse_se\n")
@@ -288,19 +283,13 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 // flightOutputs is the analogue of Figure 3.
 func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
 	const eps = 4
-	r.p("\n## What the noisy labels look like (as Figure 3)")
-	r.p("")
-	r.p("Quantiles of noisy labels at ε = %d, of one run, and their mean squared error.", eps)
+	r.section("What the noisy labels look like (as Figure 3)", "Quantiles of noisy labels at ε = %d, of one run, and their mean squared error.", eps)
 	at := []float64{0, 1, 5, 25, 50, 75, 95, 99, 100}
 	var qs []float64
 	for i := range 101 {
 		qs = append(qs, float64(i))
 	}
-	head := []string{"quantile"}
-	for _, q := range at {
-		head = append(head, fmt.Sprintf("%v %%", q))
-	}
-	head = append(head, "MSE", "values")
+	head := append(heads("quantile", "%v %%", at), "MSE", "values")
 	quantiles := func(v []float64) []float64 {
 		s := slices.Sorted(slices.Values(v))
 		out := make([]float64, len(qs))
@@ -343,29 +332,23 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 // they are estimated.
 func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds int) {
 	ctx := context.Background()
-	r.p("\n## A prior for each group")
-	r.p("")
-	r.p("Half-loss by known priors (exact) and by priors estimated from the private labels (mean over %d seeds, half-loss under the true priors).", min(seeds, 3))
+	r.section("A prior for each group", "Half-loss by known priors (exact) and by priors estimated from the private labels (mean over %d seeds, half-loss under the true priors).", min(seeds, 3))
 	groupings := []struct {
 		name  string
 		count int
 		of    func(i int) int
 	}{
 		{"one prior", 1, func(int) int { return 0 }},
-		{"six parts of the day", dayparts, func(i int) int { return train.hour[i] * dayparts / hours }},
-		{"parts of the day and three distances", 3 * dayparts, func(i int) int { return train.hour[i]*dayparts/hours*3 + min(train.stretch[i]/2, 2) }},
+		{"six parts of the day", dayparts, train.daypart},
+		{"parts of the day and three distances", 3 * dayparts, func(i int) int { return train.daypart(i)*3 + min(train.stretch[i]/2, 2) }},
 	}
 	var rows [][]string
 	for _, g := range groupings {
 		row := []string{g.name}
 		sizes := make([]float64, g.count)
-		counts := make([][]int64, g.count)
-		for k := range counts {
-			counts[k] = make([]int64, longest-shortest+1)
-		}
-		for i, j := range train.index {
+		counts := train.counts(g.count, g.of)
+		for i := range train.index {
 			sizes[g.of(i)]++
-			counts[g.of(i)][j]++
 		}
 		for _, eps := range []float64{1, 4} {
 			known := 0.0

@@ -52,9 +52,7 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 			spread[name] += math.Sqrt(square/float64(len(d))/batch) / runs
 		}
 	}
-	r.p("\n## Stochastic gradients (as Appendix D)")
-	r.p("")
-	r.p("The appendix bounds convex stochastic gradient descent by the bias α and the deviation σ that noisy labels give to gradients: after T steps the excess is at most RL/√T·√(1 + 2α/L + (α² + σ²)/L²) + αR, for weights of norm R and gradients of norm L. Noise disappears with T, bias does not.")
+	r.section("Stochastic gradients (as Appendix D)", "The appendix bounds convex stochastic gradient descent by the bias α and the deviation σ that noisy labels give to gradients: after T steps the excess is at most RL/√T·√(1 + 2α/L + (α² + σ²)/L²) + αR, for weights of norm R and gradients of norm L. Noise disappears with T, bias does not.")
 	r.p("")
 	r.p("Here: batches of %d, steps 1/√t, averaged weights, ε = %d, labels made noisy once; α = ‖E(ŷ − y)x‖ and σ of the noise as measured on the training flights, excess test MSE after T steps, mean over %d runs and its standard error. Small α cannot be told from the noise of %d labels.", batch, eps, runs, len(train.y))
 	head := []string{"labels", "α", "σ"}

@@ -53,6 +53,21 @@ type report struct {
 
 func (r *report) p(format string, args ...any) { fmt.Fprintf(r, format+"\n", args...) }
 
+// heads returns the head of a table: a word, then numbers by a format.
+func heads(first, format string, numbers []float64) []string {
+	out := []string{first}
+	for _, x := range numbers {
+		out = append(out, fmt.Sprintf(format, x))
+	}
+	return out
+}
+
+// section begins a section with its first paragraph.
+func (r *report) section(title, text string, args ...any) {
+	r.p("\n## %s\n", title)
+	r.p(text, args...)
+}
+
 func (r *report) table(head []string, rows [][]string) {
 	r.p("")
 	r.p("| %s |", strings.Join(head, " | "))
@@ -75,19 +90,19 @@ var sections = []struct {
 // run writes the page and its pictures, without the sections that are left out.
 func run(dir string, without ...string) {
 	r := &report{dir: dir}
-	r.p("# Optimal unbiased label randomizers")
-	r.p("")
-	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.")
-	r.p("This page is written by `go run ./lab/labeldp`. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).")
-	r.p("")
-	r.p("Losses are **half-losses**, E ½(ŷ − y)², as the paper tabulates them; test losses are mean squared errors.")
+	r.p(`# Optimal unbiased label randomizers
+
+Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.
+This page is written by %s. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).
+
+Losses are **half-losses**, E ½(ŷ − y)², as the paper tabulates them; test losses are mean squared errors.`, "`go run ./lab/labeldp`")
 	for _, section := range sections {
 		if slices.Contains(without, section.name) {
 			continue
 		}
 		section.write(r)
 	}
-	try.Check(plots.WritePage(dir, "labeldp", r.Bytes()))
+	plots.WritePage(dir, "labeldp", r.Bytes())
 }
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
@@ -104,17 +119,21 @@ func ints(a, b int) []float64 {
 func priorA() labeldp.Prior {
 	return try.Must(labeldp.NewPrior(ints(0, 2), []float64{0.6, 0.25, 0.15}))
 }
-func priorB() labeldp.Prior { return try.Must(labeldp.NewPrior(ints(0, 4), nil)) }
 func priorC() labeldp.Prior {
 	return try.Must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
 }
 
+// A named prior is a row of a table.
+type named struct {
+	name string
+	p    labeldp.Prior
+}
+
+func uniform(from, to int) labeldp.Prior { return try.Must(labeldp.NewPrior(ints(from, to), nil)) }
+
 // half52 stands for weeks worked: half of the mass on 52, the rest uniform.
 func half52() labeldp.Prior {
-	w := make([]float64, 52)
-	for i := range w {
-		w[i] = 1
-	}
+	w := slices.Repeat([]float64{1}, 52)
 	w[51] = 51
 	return try.Must(labeldp.NewPrior(ints(1, 52), w))
 }
@@ -132,9 +151,7 @@ func tableOne(r *report) {
 	joint := [2][3]float64{{0.35, 0.10, 0.05}, {0.25, 0.15, 0.10}}
 	bins := try.Must(labeldp.RROnBins(priorA(), 0.5))
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
-	r.p("\n## Table 1 and its example: bias bends the best predictor")
-	r.p("")
-	r.p("Features {a, b}, labels {0, 1, 2}, P(a, ·) = (0.35, 0.10, 0.05), P(b, ·) = (0.25, 0.15, 0.10), ε = 0.5. RR-on-bins sends 0 to %s and 1, 2 to %s (the paper: 0.396, 0.720).", num(bins.Outputs()[0]), num(bins.Outputs()[1]))
+	r.section("Table 1 and its example: bias bends the best predictor", "Features {a, b}, labels {0, 1, 2}, P(a, ·) = (0.35, 0.10, 0.05), P(b, ·) = (0.25, 0.15, 0.10), ε = 0.5. RR-on-bins sends 0 to %s and 1, 2 to %s (the paper: 0.396, 0.720).", num(bins.Outputs()[0]), num(bins.Outputs()[1]))
 	var rows [][]string
 	for _, m := range []*labeldp.Randomizer{nil, opt, bins} {
 		var f [2]float64
@@ -166,13 +183,8 @@ func tableOne(r *report) {
 
 func figureTwo(r *report) {
 	opt, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
-	r.p("\n## Figure 2: the optimal law")
-	r.p("")
-	r.p("Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. Without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
-	head := []string{"output"}
-	for _, y := range opt.Labels() {
-		head = append(head, fmt.Sprintf("P(· \\| %v)", y))
-	}
+	r.section("Figure 2: the optimal law", "Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. Without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
+	head := heads("output", "P(· \\| %v)", opt.Labels())
 	var rows [][]string
 	for j, out := range opt.Outputs() {
 		row := []string{num(out)}
@@ -182,30 +194,18 @@ func figureTwo(r *report) {
 		rows = append(rows, row)
 	}
 	r.table(head, rows)
-	r.p("![Output law per label](labeldp-law.png)")
-	r.p("")
-	r.p("For 52 labels (uniform, ε = 1) the same staircases appear.")
-	r.p("")
-	r.p("![Output law for 52 labels](labeldp-law52.png)")
+	r.p("![Output law per label](labeldp-law.png)\n\nFor 52 labels (uniform, ε = 1) the same staircases appear.\n\n![Output law for 52 labels](labeldp-law52.png)")
 	drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png"))
-	u52, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), try.Must(labeldp.NewPrior(ints(1, 52), nil)), 1))
+	u52, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), uniform(1, 52), 1))
 	drawLaw(u52, filepath.Join(r.dir, "labeldp-law52.png"))
 }
 
 func meshSize(r *report) {
 	const eps = 0.998
-	r.p("\n## Mesh size (the table of Appendix G.3)")
-	r.p("")
-	r.p("The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior; the paper's rule √(k/n) is %.5f), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. The pattern is the same on two synthetic priors.", math.Sqrt(52.0/131_903_909))
+	r.section("Mesh size (the table of Appendix G.3)", "The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior; the paper's rule √(k/n) is %.5f), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. The pattern is the same on two synthetic priors.", math.Sqrt(52.0/131_903_909))
 	var rows [][]string
-	for _, c := range []struct {
-		name string
-		p    labeldp.Prior
-	}{{"uniform on 1..52", try.Must(labeldp.NewPrior(ints(1, 52), nil))}, {"half of the mass on 52", half52()}} {
-		row := []string{c.name}
-		bins := try.Must(labeldp.RROnBins(c.p, eps))
-		loss := try.Must(labeldp.HalfLoss(bins, c.p))
-		row = append(row, fmt.Sprintf("%.2f", loss))
+	for _, c := range []named{{"uniform on 1..52", uniform(1, 52)}, {"half of the mass on 52", half52()}} {
+		row := []string{c.name, fmt.Sprintf("%.2f", try.Must(labeldp.HalfLoss(try.Must(labeldp.RROnBins(c.p, eps)), c.p)))}
 		for _, n := range []int{52, 416, 1664} {
 			grid := try.Must(labeldp.FeasibleGrid(c.p.Labels(), eps, n))
 			_, cert := try.Must2(labeldp.OptimalUnbiasedGrid(context.Background(), c.p, eps, grid))
@@ -219,13 +219,8 @@ func meshSize(r *report) {
 }
 
 func lossCurves(r *report) {
-	r.p("\n## Noisy label loss against ε (as Figures 4 and 5, on synthetic priors)")
-	r.p("")
-	r.p("Two priors: *weeks*, labels 1..52 with half of the mass on 52; *sales*, labels 0..100 with mass proportional to e^{−y/10}. Solid lines are unbiased, dashed ones biased.")
-	for _, c := range []struct {
-		name string
-		p    labeldp.Prior
-	}{{"weeks", half52()}, {"sales", sales100()}} {
+	r.section("Noisy label loss against ε (as Figures 4 and 5, on synthetic priors)", "Two priors: *weeks*, labels 1..52 with half of the mass on 52; *sales*, labels 0..100 with mass proportional to e^{−y/10}. Solid lines are unbiased, dashed ones biased.")
+	for _, c := range []named{{"weeks", half52()}, {"sales", sales100()}} {
 		var eps []float64
 		for i := range 14 {
 			eps = append(eps, 0.1*math.Pow(8/0.1, float64(i)/13))
@@ -245,20 +240,12 @@ func lossCurves(r *report) {
 		file := "labeldp-loss-" + c.name + ".png"
 		drawLosses(c.name, eps, order, curves, filepath.Join(r.dir, file))
 		r.p("\n![Loss against ε, %s](%s)", c.name, file)
-		at := []int{0, 4, 7, 10, 13}
-		head := []string{"half-loss, " + c.name}
-		for _, i := range at {
-			head = append(head, fmt.Sprintf("ε = %.3g", eps[i]))
-		}
+		some := func(xs []float64) []float64 { return []float64{xs[0], xs[4], xs[7], xs[10], xs[13]} }
 		var rows [][]string
 		for _, name := range order {
-			row := []string{name}
-			for _, i := range at {
-				row = append(row, fmt.Sprintf("%.5g", curves[name][i]))
-			}
-			rows = append(rows, row)
+			rows = append(rows, heads(name, "%.5g", some(curves[name])))
 		}
-		r.table(head, rows)
+		r.table(heads("half-loss, "+c.name, "ε = %.3g", some(eps)), rows)
 	}
 	r.p("For small ε the optimum is close to the two-point mechanism, with half the loss of Laplace noise; for large ε it reaches debiased randomized response.")
 }
@@ -280,9 +267,7 @@ func biasCurves(r *report) {
 		}
 		names, curves = append(names, m.Name()), append(curves, c)
 	}
-	r.p("\n## Bias")
-	r.p("")
-	r.p("E[ŷ] − y for each label of *weeks* at ε = %v.", eps)
+	r.section("Bias", "E[ŷ] − y for each label of *weeks* at ε = %v.", eps)
 	r.p("\n![Bias per label](labeldp-bias.png)")
 	drawBias(p.Labels(), names, curves, filepath.Join(r.dir, "labeldp-bias.png"))
 }
@@ -304,9 +289,7 @@ func biasLimit(r *report) {
 		}
 		rows = append(rows, row)
 	}
-	r.p("\n## Between unbiased and unconstrained")
-	r.p("")
-	r.p("Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
+	r.section("Between unbiased and unconstrained", "Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
 	r.table(head, rows)
 	biasRule(r, p)
 }
@@ -347,17 +330,12 @@ func biasRule(r *report, p labeldp.Prior) {
 }
 
 func thresholds(r *report) {
-	r.p("\n## Where debiased randomized response is optimal")
-	r.p("")
-	r.p("The optimum equals debiased randomized response above a finite ε, found by bisection on the dual certificate.")
+	r.section("Where debiased randomized response is optimal", "The optimum equals debiased randomized response above a finite ε, found by bisection on the dual certificate.")
 	var rows [][]string
-	for _, c := range []struct {
-		name string
-		p    labeldp.Prior
-	}{
-		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", try.Must(labeldp.NewPrior(ints(0, 2), nil))},
-		{"uniform on {0, …, 4}", priorB()}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
-		{"uniform on {0, …, 9}", try.Must(labeldp.NewPrior(ints(0, 9), nil))},
+	for _, c := range []named{
+		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", uniform(0, 2)},
+		{"uniform on {0, …, 4}", uniform(0, 4)}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
+		{"uniform on {0, …, 9}", uniform(0, 9)},
 	} {
 		from, _ := xmath.Bisect(8, 0.5, 33, func(eps float64) bool {
 			_, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
@@ -369,7 +347,5 @@ func thresholds(r *report) {
 }
 
 func missing(r *report) {
-	r.p("\n## What is not here")
-	r.p("")
-	r.p("The data of the paper: Criteo Sponsored Search Conversion (Figures 3 and 4), US Census 1940 (Figure 5 (a), the mesh table) and proprietary conversion counts (Figure 5 (b)). [Flights](labeldp-flights.md) stand in for them.")
+	r.section("What is not here", "The data of the paper: Criteo Sponsored Search Conversion (Figures 3 and 4), US Census 1940 (Figure 5 (a), the mesh table) and proprietary conversion counts (Figure 5 (b)). [Flights](labeldp-flights.md) stand in for them.")
 }

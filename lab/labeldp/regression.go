@@ -105,9 +105,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 		return s
 	}
 	clean := fit(x, y)
-	r.p("\n## A synthetic regression")
-	r.p("")
-	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. A private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
+	r.section("A synthetic regression", "%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. A private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
 	type cell struct{ label, test, square float64 }
 	cells := map[string][]cell{}
 	var order []string
@@ -166,14 +164,9 @@ func regressions(r *report, budgets []float64, seeds int) {
 
 // privacy shows the three-atom profile, and what the pipeline costs.
 func privacy(r *report) {
-	r.p("\n## Privacy of one label")
-	r.p("")
-	r.p("The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1); ρ = τ(1 + e^ε) ≤ 1 is the share of binary randomized response in the optimum.")
+	r.section("Privacy of one label", "The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1); ρ = τ(1 + e^ε) ≤ 1 is the share of binary randomized response in the optimum.")
 	var rows [][]string
-	for _, c := range []struct {
-		name string
-		p    labeldp.Prior
-	}{{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, …, 4}", priorB()}, {"weeks", half52()}, {"sales", sales100()}} {
+	for _, c := range []named{{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, …, 4}", uniform(0, 4)}, {"weeks", half52()}, {"sales", sales100()}} {
 		for _, eps := range []float64{0.5, 1, 2, 4} {
 			m, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
 			rr := try.Must(labeldp.DebiasedRR(c.p.Labels(), eps))

@@ -29,24 +29,20 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 func main() {
 	program := flag.String("program", "accountant", "the accountant that serves")
 	requests := flag.Int("requests", 2000, "requests of each kind")
 	clients := flag.Int("clients", 16, "clients that ask at once")
-	only := flag.String("only", "", "a kind of request, in place of all")
 	flag.Parse()
 	log.SetFlags(0)
-	switch {
-	case *requests < 1 || *clients < 1:
+	if *requests < 1 || *clients < 1 {
 		log.Fatalf("-requests %d and -clients %d must be at least 1", *requests, *clients)
-	case *only != "" && !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == *only }):
-		log.Fatalf("-only %q is the name of no kind of request", *only)
 	}
-	if err := measure(*program, *requests, *clients, *only); err != nil {
-		log.Fatal(err)
-	}
+	try.Main(func() { measure(*program, *requests, *clients) })
 }
 
 // A kind of request is a name, an operation and the body of the nth request.
@@ -69,41 +65,22 @@ var kinds = []kind{
 	{"ledger-status", "ledger-status", func(int) string { return `{"ledger":"load.ledger"}` }},
 }
 
-func measure(program string, requests, clients int, only string) error {
-	dir, err := os.MkdirTemp("", "load")
-	if err != nil {
-		return err
-	}
+func measure(program string, requests, clients int) {
+	dir := try.Must(os.MkdirTemp("", "load"))
 	defer os.RemoveAll(dir)
 	cmd := exec.Command(program, "serve", "--http", "127.0.0.1:0", "--ledgers", dir)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
+	stderr := try.Must(cmd.StderrPipe())
+	try.Check(cmd.Start())
 	defer cmd.Process.Kill()
-	url, err := address(stderr)
-	if err != nil {
-		return err
-	}
+	url := address(stderr)
 	transport := &http.Transport{MaxIdleConnsPerHost: clients}
 	c := &http.Client{Transport: transport}
-	if _, err := post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`); err != nil {
-		return err
-	}
+	try.Check(post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`))
 	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "heap MB", "most MB")
 	for _, k := range kinds {
-		if only != "" && only != k.name {
-			continue
-		}
 		before := serverTime(cmd.Process.Pid)
 		began := time.Now()
-		times, err := run(c, url, k, requests, clients)
-		if err != nil {
-			return fmt.Errorf("%s: %w", k.name, err)
-		}
+		times := run(c, url, k, requests, clients)
 		took := time.Since(began)
 		cpu := serverTime(cmd.Process.Pid) - before
 		slices.Sort(times)
@@ -111,28 +88,27 @@ func measure(program string, requests, clients int, only string) error {
 		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
 			ms(cpu)/float64(requests), heap(c, url)/1e6, mostMemory(cmd.Process.Pid)/1e6)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
+	try.Check(cmd.Process.Signal(syscall.SIGTERM))
 	transport.CloseIdleConnections()
-	return cmd.Wait()
+	try.Check(cmd.Wait())
 }
 
 // address returns where the server listens, and throws away the rest of its log.
-func address(log io.Reader) (string, error) {
+func address(log io.Reader) string {
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		var entry struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "listening" {
 			go func() { _, _ = io.Copy(io.Discard, log) }()
-			return "http://" + entry.Address, nil
+			return "http://" + entry.Address
 		}
 	}
-	return "", errors.Join(fmt.Errorf("the server does not listen: %s", lines.Text()), lines.Err())
+	try.Check(errors.Join(fmt.Errorf("the server does not listen: %s", lines.Text()), lines.Err()))
+	return ""
 }
 
 // run makes requests of one kind, and returns the time of each.
-func run(c *http.Client, url string, k kind, requests, clients int) ([]time.Duration, error) {
+func run(c *http.Client, url string, k kind, requests, clients int) []time.Duration {
 	times := make([]time.Duration, requests)
 	var next atomic.Int64
 	var failed atomic.Value
@@ -145,7 +121,7 @@ func run(c *http.Client, url string, k kind, requests, clients int) ([]time.Dura
 					return
 				}
 				began := time.Now()
-				if _, err := post(c, url+"/v1/"+k.op, k.body(n)); err != nil {
+				if err := post(c, url+"/v1/"+k.op, k.body(n)); err != nil {
 					failed.Store(err)
 					return
 				}
@@ -155,22 +131,22 @@ func run(c *http.Client, url string, k kind, requests, clients int) ([]time.Dura
 	}
 	all.Wait()
 	if err, ok := failed.Load().(error); ok {
-		return nil, err
+		try.Check(fmt.Errorf("%s: %w", k.name, err))
 	}
-	return times, nil
+	return times
 }
 
-func post(c *http.Client, url, body string) (string, error) {
+func post(c *http.Client, url, body string) error {
 	resp, err := c.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", resp.Status, text)
 	}
-	return string(text), err
+	return err
 }
 
 var heapLine = regexp.MustCompile(`(?m)^go_memstats_heap_alloc_bytes (\S+)$`)

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // adultColumns is the header of the file; the last column is the label.
@@ -41,24 +42,21 @@ func (a adultTable) withLabel() adultTable {
 }
 
 // openAdult reads the file, or draws the stand-in if the path is empty.
-func openAdult(path string) (adultTable, error) {
+func openAdult(path string) adultTable {
 	if path == "" {
-		return income(rand.New(rand.NewPCG(5, 0)), incomeN+incomeTest), nil
+		return income(rand.New(rand.NewPCG(5, 0)), incomeN+incomeTest)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return adultTable{}, err
-	}
+	f := try.Must(os.Open(path))
 	defer f.Close()
 	a, err := readAdult(f)
-	if err != nil {
-		return a, fmt.Errorf("%s: %w", path, err)
+	if err == nil && len(a.x) != incomeN+incomeTest {
+		err = fmt.Errorf("rows: %d is not in [%d, %[2]d]", len(a.x), incomeN+incomeTest)
 	}
-	if len(a.x) != incomeN+incomeTest {
-		return a, fmt.Errorf("%s: rows: %d is not in [%d, %[3]d]", path, len(a.x), incomeN+incomeTest)
+	if err != nil {
+		try.Check(fmt.Errorf("%s: %w", path, err))
 	}
 	a.real = true
-	return a, nil
+	return a
 }
 
 // readAdult reads a file with the columns above, in which every entry is a number of 0 or

@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -22,11 +21,8 @@ import (
 // what the paper's second version does.
 func adultPage(r *report) {
 	steps, seeds := 1000, r.pick(40, 2)
-	budgets := incomeBudgets
-	if r.quick {
-		budgets = budgets[:1]
-	}
-	data := try.Must(openAdult(r.adult))
+	budgets := incomeBudgets[:r.pick(3, 1)]
+	data := openAdult(r.adult)
 	runs := logisticRuns(context.Background(), steps, budgets)
 	trainLogistic(runs, data, seeds, steps)
 	r.printf("# MUST: logistic regression on the Adult data (Table 8, Figure S4)\n\nExperiment 3 of Zhao and Liu, arXiv:2312.13389; the other tables and figures are in [must.md](must.md). This page is written by\n\n    go run ./lab/must -pages must-adult -adult adult_processed2.csv -out docs/experiments\n\n")
@@ -66,7 +62,7 @@ func (r *report) asPrinted(runs []logisticRun) {
 			if run.name == "Poisson" {
 				rel = profiles.AddRemove
 			}
-			iv, _ := try.Must2(table8Delta(context.Background(), run.scheme, rel))
+			iv, _ := table8Delta(context.Background(), run.scheme, rel)
 			delta = fmt.Sprintf("[%s, %s]", below(iv.Lower), above(iv.Upper))
 		}
 		if run.noise > 0 && run.name != "MUST.WW" {
@@ -201,9 +197,7 @@ func (r *report) version2() {
 		name string
 		rel  profiles.Relation
 	}{{"Poisson, add-remove", profiles.AddRemove}, {"WOR, substitution", profiles.Substitute}} {
-		acct := accountant.New(c.rel)
-		try.Check(acct.Add(context.Background(), accountant.Step{Mechanism: g, Sampling: ss[i].law}, steps))
-		iv := try.Must(acct.Epsilon(context.Background(), 1e-5))
+		iv := try.Must(training(context.Background(), c.rel, g, ss[i].law, steps).Epsilon(context.Background(), 1e-5))
 		r.printf(" %s ε in [%s, %s]%s", c.name, below(iv.Lower), above(iv.Upper), []string{";", "."}[i])
 	}
 	r.printf("\n* The weights come from R's `table`, in the order of the record numbers, and multiply gradients in the order of drawing: a weight belongs to another record than its own.\n* The MNIST notebook clips the average of a batch, not each record, and lets gradients add up from record to record, so that one record can move the released sum by more than C.\n\nThe MNIST experiment is not repeated here.\n")

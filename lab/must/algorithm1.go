@@ -6,13 +6,13 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/cmplx"
 	"sort"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 )
 
 // algorithm1 is the Fourier accountant: the density of the privacy loss on r points
@@ -40,13 +40,7 @@ type lossDensity interface {
 }
 
 // newAlgorithm1 prepares the values for one run with the loss density omega.
-func newAlgorithm1(omega lossDensity, l float64, r int) (*algorithm1, error) {
-	switch {
-	case !(l > 0 && l <= 1000):
-		return nil, fmt.Errorf("algorithm 1: l: %v is not in (0, 1000]", l)
-	case r < 4 || r%2 != 0 || r > 1<<24:
-		return nil, fmt.Errorf("algorithm 1: r: %d is not an even number in [4, %d]", r, 1<<24)
-	}
+func newAlgorithm1(omega lossDensity, l float64, r int) *algorithm1 {
 	h := &algorithm1{l: l, dx: 2 * l / float64(r), r: r, higher: make([]float64, r)}
 	w := omega.grid(-l, h.dx, r+1)
 	low, mid, high := make([]float64, r), make([]float64, r), make([]float64, r)
@@ -63,18 +57,13 @@ func newAlgorithm1(omega lossDensity, l float64, r int) (*algorithm1, error) {
 	}
 	f := fourier.NewFFT(r)
 	h.lower, h.centre, h.upper = f.Coefficients(nil, low), f.Coefficients(nil, mid), f.Coefficients(nil, high)
-	return h, nil
+	return h
 }
 
 // peak returns the cell of the maximum of ω and the maximum, which is sought between
 // the neighbours of the largest value on the grid.
 func (h *algorithm1) peak(omega lossDensity, w []float64) (cell int, top float64) {
-	best := 0
-	for i, v := range w {
-		if v > w[best] {
-			best = i
-		}
-	}
+	best := floats.MaxIdx(w)
 	point := func(i int) float64 { return -h.l + float64(i)*h.dx }
 	lo, hi := point(max(0, best-1)), point(min(h.r, best+1))
 	at := lo

@@ -51,9 +51,7 @@ func (d keptDesign) stages() subsample.FixedSize {
 }
 
 func (d keptDesign) cost(ctx context.Context, delta float64, s subsample.Scheme, runs int64) accountant.Interval {
-	acct := accountant.New(profiles.Substitute)
-	try.Check(acct.Add(ctx, accountant.Step{Mechanism: try.Must(profiles.NewGaussianMechanism(d.noise)), Sampling: s}, runs))
-	return try.Must(acct.Epsilon(ctx, delta))
+	return try.Must(training(ctx, profiles.Substitute, try.Must(profiles.NewGaussianMechanism(d.noise)), s, runs).Epsilon(ctx, delta))
 }
 
 // keptDesigns are the rows of the page.
@@ -90,10 +88,7 @@ What is proved, and what the attack is, says [subsampling.md §15](../theory/sub
 	p := [2]*chart{panel("little bootstraps, s = 20", "resamples r of a subset", "ε at δ = 1e-5"), panel("double bootstrap, s = 20", "resamples r of a subset", "ε at δ = 1e-5")}
 	type curve struct{ low, up, fresh plotter.XYs }
 	curves := map[string]*curve{}
-	designs, apart := keptDesigns(), 0.
-	if r.quick {
-		designs = designs[:2]
-	}
+	designs, apart := keptDesigns()[:r.pick(5, 2)], 0.
 	for _, d := range designs {
 		kept := d.kept(ctx, 1e-5)
 		fresh := d.fresh(ctx)

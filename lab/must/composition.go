@@ -22,14 +22,21 @@ const recursionRuns = 1000
 
 // epsilon returns the interval of ε(1e-5) after k runs.
 func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Option) accountant.Interval {
-	return epsilonAt(ctx, 1e-5, m, k, opts...)
+	return try.Must(composition(m, k, opts...).Epsilon(ctx, 1e-5))
 }
 
-// epsilonAt returns the interval of ε(δ) after k runs.
-func epsilonAt(ctx context.Context, delta float64, m profiles.Bounds, k int64, opts ...accountant.Option) accountant.Interval {
+// composition returns an accountant that has k runs.
+func composition(m profiles.Bounds, k int64, opts ...accountant.Option) *accountant.Accountant {
 	acct := accountant.New(m.Relation, opts...)
 	try.Check(acct.AddBounds(m, k))
-	return try.Must(acct.Epsilon(ctx, delta))
+	return acct
+}
+
+// training returns an accountant that has k runs of a mechanism on samples.
+func training(ctx context.Context, rel profiles.Relation, base profiles.Mechanism, s subsample.Scheme, k int64) *accountant.Accountant {
+	acct := accountant.New(rel)
+	try.Check(acct.Add(ctx, accountant.Step{Mechanism: base, Sampling: s}, k))
+	return acct
 }
 
 // The setting of the paper's composition example.
@@ -54,43 +61,39 @@ func (c composed) line(ys []float64) (xy plotter.XYs) {
 	return xy
 }
 
-// composeAll accounts the example for all schemes.
-func composeAll(ctx context.Context, steps []int64, recursion int64) []composed {
-	g := try.Must(profiles.NewGaussianMechanism(exampleNoise))
+// A sampled is a row of a table: a scheme under a relation.
+type sampled struct {
+	name string
+	s    subsample.Scheme
+	rel  profiles.Relation
+}
+
+// compared are the schemes of the example: Poisson sampling under both relations, then those of fixed size.
+func compared() []sampled {
 	p := try.Must(subsample.NewPoisson(exampleM * 1. / exampleN))
-	ss := schemes(exampleN, exampleB, exampleM)
-	type row struct {
-		name  string
-		m     profiles.Bounds
-		paper profiles.Profile
+	rows := []sampled{{"Poisson, add-remove", p, profiles.AddRemove}, {"Poisson", p, profiles.Substitute}}
+	for _, s := range schemes(exampleN, exampleB, exampleM) {
+		rows = append(rows, sampled{s.name, s.s, profiles.Substitute})
 	}
-	var rows []row
-	for _, rel := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
-		m := try.Must(p.Apply(g, rel))
-		name := "Poisson"
-		if rel == profiles.AddRemove {
-			name = "Poisson, add-remove"
-		}
-		rows = append(rows, row{name: name, m: m})
-	}
-	for _, s := range ss {
-		m := try.Must(s.s.Apply(g, profiles.Substitute))
-		a := try.Must(s.s.PaperPairNotABound(g))
-		rows = append(rows, row{name: s.name, m: m, paper: a})
-	}
-	var out []composed
-	for _, row := range rows {
+	return rows
+}
+
+// composeAll accounts the example for all schemes.
+func composeAll(ctx context.Context, steps []int64, recursion int64) (out []composed) {
+	g := try.Must(profiles.NewGaussianMechanism(exampleNoise))
+	for _, row := range compared() {
+		m := try.Must(row.s.Apply(g, row.rel))
 		c := composed{name: row.name, k: steps}
 		for _, k := range steps {
-			plain := epsilon(ctx, row.m, k)
+			plain := epsilon(ctx, m, k)
 			iv := plain
-			if row.m.Together != nil && k <= recursion {
-				iv = epsilon(ctx, row.m, k, accountant.WithRecursion(recursion))
+			if m.Together != nil && k <= recursion {
+				iv = epsilon(ctx, m, k, accountant.WithRecursion(recursion))
 			}
 			c.lower, c.upper, c.plain = append(c.lower, iv.Lower), append(c.upper, iv.Upper), append(c.plain, plain.Upper)
-			if row.paper != nil {
-				w := epsilon(ctx, profiles.NewBounds("paper's pair", profiles.Substitute, row.paper), k)
-				c.paper = append(c.paper, w.Estimate)
+			if fixed, ok := row.s.(subsample.FixedSize); ok {
+				pair := profiles.NewBounds("paper's pair", profiles.Substitute, try.Must(fixed.PaperPairNotABound(g)))
+				c.paper = append(c.paper, epsilon(ctx, pair, k).Estimate)
 			}
 		}
 		out = append(out, c)
@@ -112,10 +115,7 @@ func outward(x float64, round func(float64) float64) string {
 
 func compositionTable(r *report) {
 	r.printf("## Composition (equations 6–8): n = 10000, m = 200, b = 118, σ = 4, δ = 1e-5\n\n")
-	steps := []int64{1, 10, 100, 1000, 10_000}
-	if r.quick {
-		steps = steps[:3]
-	}
+	steps := []int64{1, 10, 100, 1000, 10_000}[:r.pick(5, 3)]
 	cs := composeAll(context.Background(), steps, recursionRuns)
 	all := panel("ε after k steps", "steps k", "ε at δ = 1e-5")
 	logX(all)
@@ -196,26 +196,16 @@ func historic(ctx context.Context, steps []int64, grid int) []historicRow {
 	g := try.Must(profiles.NewGaussianMechanism(exampleNoise))
 	ow := ss[2].s
 	p, q := paperPair(ow)
-	h := try.Must(newAlgorithm1(newQuotient(p, q, exampleNoise), 10, grid))
+	h := newAlgorithm1(newQuotient(p, q, exampleNoise), 10, grid)
 	pair := try.Must(ow.PaperPairNotABound(g))
 	attack := try.Must(ow.Attack(g))
 	proved := try.Must(ow.Apply(g, profiles.Substitute))
+	delta := func(m profiles.Bounds, k int64) accountant.Interval { return try.Must(composition(m, k).Delta(ctx, 1)) }
 	var rows []historicRow
 	for _, k := range steps {
-		row := historicRow{k: k}
+		row := historicRow{k: k, proved: delta(proved, k), pair: delta(profiles.NewBounds("pair", profiles.Substitute, pair), k),
+			attack: delta(profiles.NewBounds("attack", profiles.Substitute, attack), k)}
 		row.lower, row.centre, row.upper = h.delta(1, int(k))
-		for _, x := range []struct {
-			m  profiles.Bounds
-			iv *accountant.Interval
-		}{
-			{profiles.NewBounds("pair", profiles.Substitute, pair), &row.pair},
-			{profiles.NewBounds("attack", profiles.Substitute, attack), &row.attack},
-			{proved, &row.proved},
-		} {
-			acct := accountant.New(accountant.Substitute)
-			try.Check(acct.AddBounds(x.m, k))
-			*x.iv = try.Must(acct.Delta(ctx, 1))
-		}
 		rows = append(rows, row)
 	}
 	return rows
@@ -223,7 +213,7 @@ func historic(ctx context.Context, steps []int64, grid int) []historicRow {
 
 func historicTable(r *report) {
 	r.printf("## Figure S2: the paper's Fourier accountant, MUST.OW, ε = 1, L = 10, r = 5e5\n\n")
-	rows := historic(context.Background(), []int64{200, 400, 600, 800, 1000}, r.pick(500_000, 5000))
+	rows := historic(context.Background(), []int64{200, 400, 600, 800, 1000}[:r.pick(5, 1)], r.pick(500_000, 5000))
 	p := panel("", "steps k", "δ at ε = 1")
 	logY(p)
 	const floor = 1e-9 // of the picture: the lower end of few points is 0, which no logarithmic axis has
@@ -283,39 +273,29 @@ func table8Composition(ctx context.Context, coarser int) []table8Row {
 	for _, s := range ss {
 		row := table8Row{name: s.name, noise: classical(incomeClip/incomeN, baseEpsilon(0.0005, s.eta), 1./incomeN) * incomeM}
 		g := try.Must(profiles.NewGaussianMechanism(row.noise))
-		var omega lossDensity = poissonLoss(rate, row.noise)
-		acct := accountant.New(accountant.AddRemove)
+		closed := map[string]func(q, sigma float64) closedForm{"Poisson": poissonLoss, "WOR": withoutReplacementLoss}[s.name]
+		var omega lossDensity
+		var acct *accountant.Accountant
 		if fixed, ok := s.law.(subsample.FixedSize); !ok {
-			try.Check(acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000))
+			acct = training(ctx, accountant.AddRemove, g, s.law, 1000)
 		} else {
-			if omega = withoutReplacementLoss(rate, row.noise); s.name != "WOR" {
-				p, q := paperPair(fixed)
-				omega = newQuotient(p, q, row.noise)
-			}
-			pair := try.Must(fixed.PaperPairNotABound(g))
-			acct = accountant.New(accountant.Substitute)
-			try.Check(acct.AddBounds(profiles.NewBounds("paper's pair", profiles.Substitute, pair), 1000))
+			p, q := paperPair(fixed)
+			omega = newQuotient(p, q, row.noise)
+			acct = composition(profiles.NewBounds("paper's pair", profiles.Substitute, try.Must(fixed.PaperPairNotABound(g))), 1000)
 		}
 		row.pair = try.Must(acct.Delta(ctx, 2))
 		grid := 300_000 / coarser
 		if s.name == "WR" {
 			grid = 200_000 / coarser
 		}
-		h := try.Must(newAlgorithm1(omega, 6, grid))
+		if closed != nil {
+			omega = closed(rate, row.noise)
+			// The paper has these two values at a rounded rate.
+			_, _, row.rounded = newAlgorithm1(closed(roundedRate, row.noise), 6, grid).delta(2, 1000)
+		}
+		h := newAlgorithm1(omega, 6, grid)
 		row.lower, _, row.upper = h.delta(2, 1000)
 		row.wrap = h.wrap(1000, forgotten)
-		// The paper has two of these values at a rounded rate.
-		switch s.name {
-		case "Poisson":
-			omega = poissonLoss(roundedRate, row.noise)
-		case "WOR":
-			omega = withoutReplacementLoss(roundedRate, row.noise)
-		default:
-			rows = append(rows, row)
-			continue
-		}
-		h = try.Must(newAlgorithm1(omega, 6, grid))
-		_, _, row.rounded = h.delta(2, 1000)
 		rows = append(rows, row)
 	}
 	return rows
@@ -347,26 +327,10 @@ n = 30969, b = 500, m = 300, L = 6, r = 3e5 (WR: 2e5), as the authors ran it: σ
 func laplaceTable(r *report) {
 	r.printf("## Composition with Laplace noise: n = 10000, m = 200, b = 118, scale 4, δ = 1e-5\n\nSubstitution, unless told. With replacement and for the schemes of MUST the bound is Theorem 5 (docs/theory/subsampling.md §2).\n\n| scheme | k | attack: at least | proved: at most |\n|---|---|---|---|\n")
 	l := try.Must(profiles.NewLaplaceMechanism(4))
-	ss := schemes(10000, 118, 200)
-	p := try.Must(subsample.NewPoisson(0.02))
-	type row struct {
-		name     string
-		s        subsample.Scheme
-		relation profiles.Relation
-	}
-	rows := []row{{"Poisson, add-remove", p, profiles.AddRemove}, {"Poisson", p, profiles.Substitute}}
-	for _, s := range ss {
-		rows = append(rows, row{s.name, s.s, profiles.Substitute})
-	}
-	steps := []int64{1, 10, 100, 1000, 10000}
-	if r.quick {
-		steps = steps[:2]
-	}
-	for _, row := range rows {
+	steps := []int64{1, 10, 100, 1000, 10000}[:r.pick(5, 2)]
+	for _, row := range compared() {
 		for _, k := range steps {
-			acct := accountant.New(row.relation)
-			try.Check(acct.Add(context.Background(), accountant.Step{Mechanism: l, Sampling: row.s}, k))
-			iv := try.Must(acct.Epsilon(context.Background(), 1e-5))
+			iv := try.Must(training(context.Background(), row.rel, l, row.s, k).Epsilon(context.Background(), 1e-5))
 			r.printf("| %s | %d | %s | %s |\n", row.name, k, below(iv.Lower), above(iv.Upper))
 		}
 	}

@@ -112,7 +112,7 @@ func logisticRuns(ctx context.Context, steps int, budgets []float64) []logisticR
 	runs = add(add(runs, as, 1, 1), proper, 0.1, 2.*n/m)
 	for i, eps := range budgets {
 		for _, s := range ss {
-			total := try.Must(spend(ctx, s, int64(steps), eps, incomeNoise[s.name][i]))
+			total := spend(ctx, s, int64(steps), eps, incomeNoise[s.name][i])
 			runs = append(runs, logisticRun{setting: equal, name: s.name, scheme: s, rate: 1, clip: incomeClip, noise: total.multiplier * incomeClip / m, spent: &total})
 		}
 	}
@@ -174,11 +174,7 @@ var table8Scores = []func(classifierScore) float64{
 
 // table8Delta returns δ(2) after 1000 steps with the paper's noise, which is
 // σm/C over the clipping norm of a sum.
-func table8Delta(ctx context.Context, s scheme, rel profiles.Relation) (accountant.Interval, float64, error) {
-	multiplier := classical(incomeClip/incomeN, baseEpsilon(0.0005, s.eta), 1./incomeN) * incomeM / incomeClip
-	g := try.Must(profiles.NewGaussianMechanism(multiplier))
-	acct := accountant.New(rel)
-	try.Check(acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000))
-	iv, err := acct.Delta(ctx, 2)
-	return iv, multiplier, err
+func table8Delta(ctx context.Context, s scheme, rel profiles.Relation) (delta accountant.Interval, multiplier float64) {
+	multiplier = classical(incomeClip/incomeN, baseEpsilon(0.0005, s.eta), 1./incomeN) * incomeM / incomeClip
+	return try.Must(training(ctx, rel, try.Must(profiles.NewGaussianMechanism(multiplier)), s.law, 1000).Delta(ctx, 2)), multiplier
 }

@@ -46,19 +46,17 @@ func main() {
 			if !slices.Contains(strings.Split(*only, ","), p.name) {
 				continue
 			}
-			text := try.Must(page(p.sections, report{dir: out(), quick: *quick, adult: *adult}))
-			try.Check(plots.WritePage(out(), p.name, text))
+			plots.WritePage(out(), p.name, page(p.sections, report{dir: out(), quick: *quick, adult: *adult}))
 		}
 	})
 }
 
 // page writes the pictures and returns the text.
-func page(sections []func(*report), r report) (_ []byte, err error) {
-	defer try.Catch(&err)
+func page(sections []func(*report), r report) []byte {
 	for _, section := range sections {
 		section(&r)
 	}
-	return r.text.Bytes(), nil
+	return r.text.Bytes()
 }
 
 // A report collects a page.

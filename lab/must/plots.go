@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -127,26 +128,21 @@ func (p *chart) band(c color.Color, lower, upper plotter.XYs) {
 
 // bars draws mean ± error at x.
 func (p *chart) bars(name string, s style, x, mean, se []float64) {
-	var at pointsWithErrors
+	at := plots.XYs(x, mean)
+	var errs plotter.YErrors
 	for i := range x {
-		at.XYs = append(at.XYs, plotter.XY{X: x[i], Y: mean[i]})
-		at.YErrors = append(at.YErrors, struct{ Low, High float64 }{se[i], se[i]})
+		errs = append(errs, struct{ Low, High float64 }{se[i], se[i]})
 	}
-	bars := try.Must(plotter.NewYErrorBars(at))
+	bars := plots.ErrorBars(at, errs)
 	bars.LineStyle.Color, bars.LineStyle.Width = s.color, vg.Points(1)
 	p.Add(bars)
-	p.Add(&plotter.Scatter{XYs: at.XYs, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}})
-	p.Add(&plotter.Line{XYs: at.XYs, LineStyle: s.line()})
-	n := numbers{name: name, xy: at.XYs}
+	p.Add(&plotter.Scatter{XYs: at, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}})
+	p.Add(&plotter.Line{XYs: at, LineStyle: s.line()})
+	n := numbers{name: name, xy: at}
 	for i, m := range mean {
 		n.low, n.high = append(n.low, m-se[i]), append(n.high, m+se[i])
 	}
 	p.lines = append(p.lines, n)
-}
-
-type pointsWithErrors struct {
-	plotter.XYs
-	plotter.YErrors
 }
 
 // An entry is a line of the legend, which stands above the panels, off the
@@ -206,13 +202,13 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, h
 	}
 	tiles := draw.Tiles{Rows: len(rows), Cols: len(rows[0]), PadX: vg.Points(14), PadY: vg.Points(24), PadTop: 18, PadBottom: 4, PadLeft: 4, PadRight: 14}
 	body := draw.Crop(all, 0, 0, 0, -strip)
-	plots := make([][]*plot.Plot, len(rows))
+	panels := make([][]*plot.Plot, len(rows))
 	for i, row := range rows {
 		for _, c := range row {
-			plots[i] = append(plots[i], c.Plot)
+			panels[i] = append(panels[i], c.Plot)
 		}
 	}
-	for i, cs := range plot.Align(plots, tiles, body) {
+	for i, cs := range plot.Align(panels, tiles, body) {
 		height := vg.Length(0)
 		for _, c := range cs {
 			height = max(height, c.Max.Y)
@@ -226,9 +222,7 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, h
 			c.FillText(style, vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: height + 3}, titles[i][j])
 		}
 	}
-	var b bytes.Buffer
-	try.Must((vgimg.PngCanvas{Canvas: img}).WriteTo(&b))
-	try.Check(os.WriteFile(filepath.Join(r.dir, file), b.Bytes(), 0o644))
+	plots.WritePNG(img, filepath.Join(r.dir, file))
 }
 
 // writeNumbers writes the curves of all charts as rows: panel, curve, x, y, and the ends of

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/lab/plots"
-	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -61,7 +60,7 @@ func regressionRuns(ctx context.Context, budgets []float64) []regressionRun {
 	}
 	for i, eps := range budgets {
 		for _, s := range ss {
-			total := try.Must(spend(ctx, s, regressionSteps, eps, regressionNoise[s.name][i]))
+			total := spend(ctx, s, regressionSteps, eps, regressionNoise[s.name][i])
 			runs = append(runs, regressionRun{setting: fmt.Sprintf("total ε = %v", eps), scheme: s, noise: total.multiplier * clip / m, spent: &total})
 		}
 	}
@@ -151,10 +150,7 @@ var paperTable7 = map[string]string{
 // as the section is.
 func regression(r *report) {
 	datasets := r.pick(200, 3)
-	budgets := regressionBudgets
-	if r.quick {
-		budgets = budgets[:1]
-	}
+	budgets := regressionBudgets[:r.pick(3, 1)]
 	runs := regressionRuns(context.Background(), budgets)
 	train(runs, datasets)
 	r.printf("## Utility 2: linear regression by noisy gradient descent (Tables 6 and 7, Figure 6)\n\n%d data sets of n = 1000, y = 1 + 0.5x₁ + 0.2x₂ + N(0,1), the same for all rows; b = 200, m = 100, C = 3, learning rate 0.04, %d steps from β = (−1, −1, −1). RMSE over the last 16 steps.\n\n"+

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // The packages whose lines are changed, and the tests that are asked: those of the same packages.
@@ -32,8 +33,7 @@ type options struct {
 	n, workers                   int
 	seed                         uint64
 	longest, budget, limit       time.Duration
-	work                         string
-	list, known                  bool
+	list                         bool
 }
 
 func main() {
@@ -48,109 +48,78 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 2, "how many at a time")
 	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
 	flag.DurationVar(&o.budget, "budget", 30*time.Second, "processor time of the tests that one mutant is shown to")
-	flag.StringVar(&o.work, "work", "", "directory to keep, for another run of the same mutants and tests; a new one if empty")
 	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
 	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
 	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
-	flag.BoolVar(&o.known, "known", false, "ask nothing: the page of what the cache knows")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	flag.Parse()
-	if err := run(o); err != nil {
-		log.Fatal(err)
-	}
+	try.Main(func() { run(o) })
 }
 
-func run(o options) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	root, err := os.Getwd()
-	if err != nil {
-		return err
-	}
+func run(o options) {
+	o.check()
+	root := try.Must(os.Getwd())
 	o.pkg, o.tests = strings.ReplaceAll(o.pkg, "./", ""), strings.ReplaceAll(o.tests, "./", "")
 	if o.tests == "" {
 		o.tests = o.pkg
 	}
-	all, err := find(root, strings.Split(o.pkg, ","))
-	if err != nil {
-		return err
-	}
+	all := find(root, strings.Split(o.pkg, ","))
 	if len(all) == 0 {
-		return fault.New("pkg", "%s has no line that carries a bound", o.pkg)
+		try.Check(fault.New("pkg", "%s has no line that carries a bound", o.pkg))
 	}
 	ms := sample(all, o)
 	if o.list {
 		for _, m := range ms {
 			fmt.Printf("%s %s:%d %s %s\n\t%s\n\t%s\n", m.name, m.file, m.line, m.fn, m.operator, flat(m.was), flat(m.is))
 		}
-		return nil
+		return
 	}
-	known, err := openAnswers(root, o.cache, o.tests)
-	if err != nil {
-		return err
-	}
+	known := openAnswers(root, o.cache, o.tests)
 	var open []*mutant
 	for i, m := range ms {
 		m.id = int32(i + 1)
-		if !known.answer(m, o.known) {
+		if !known.answer(m) {
 			open = append(open, m)
 		}
 	}
-	if len(open) > 0 && !o.known {
-		if err := ask(root, open, o, known); err != nil {
-			return err
-		}
+	if len(open) > 0 {
+		ask(root, open, o, known)
 	}
 	ms = slices.DeleteFunc(ms, func(m *mutant) bool { return m.state == "" })
 	asked := slices.DeleteFunc(slices.Clone(ms), func(m *mutant) bool { return m.state == notGo })
-	return write(o, all, asked, len(ms)-len(asked))
+	write(o, all, asked, len(ms)-len(asked))
 }
 
-func (o options) check() error {
+func (o options) check() {
 	switch {
 	case flag.NArg() > 0:
-		return fault.New("arguments", "%q are not taken", flag.Args())
+		try.Check(fault.New("arguments", "%q are not taken", flag.Args()))
 	case o.n < 0:
-		return fault.New("n", "%d is not in [0, +Inf)", o.n)
+		try.Check(fault.New("n", "%d is not in [0, +Inf)", o.n))
 	case o.workers < 1:
-		return fault.New("workers", "%d is not in [1, +Inf)", o.workers)
+		try.Check(fault.New("workers", "%d is not in [1, +Inf)", o.workers))
 	}
-	_, err := regexp.Compile(o.asked)
-	return err
+	try.Must(regexp.Compile(o.asked))
 }
 
 // notGo is the state of a mutant that does not compile: there is nothing to ask.
 const notGo = "does not compile"
 
 // ask compiles and judges mutants.
-func ask(root string, open []*mutant, o options, known *answers) error {
-	dir, err := o.work, error(nil)
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "mutation"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-	} else if dir, err = filepath.Abs(dir); err != nil { // tests run in folders of their own
-		return err
-	}
+func ask(root string, open []*mutant, o options, known *answers) {
+	dir := try.Must(os.MkdirTemp("", "mutation"))
+	defer os.RemoveAll(dir)
 	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget, workers: o.workers}
 	before := slices.Clone(open)
-	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
-		return err
-	}
+	open = r.compile(open, strings.Split(o.tests, ","))
 	for _, m := range before {
 		if !slices.Contains(open, m) {
 			m.state = notGo
-			if err := known.add(m); err != nil {
-				return err
-			}
+			try.Check(known.add(m))
 		}
 	}
 	log.Printf("%d mutants compile", len(open))
-	if err := r.trace(); err != nil {
-		return err
-	}
+	r.trace()
 	log.Printf("traced")
 	var mu sync.Mutex
 	begun := time.Now()
@@ -167,33 +136,19 @@ func ask(root string, open []*mutant, o options, known *answers) error {
 			log.Print(err)
 		}
 	})
-	return nil
 }
 
 // find returns the mutants of all packages, in the order of their files.
-func find(root string, pkgs []string) ([]mutant, error) {
-	var all []mutant
+func find(root string, pkgs []string) (all []mutant) {
 	for _, p := range pkgs {
-		files, err := filepath.Glob(filepath.Join(root, p, "*.go"))
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
+		for _, f := range try.Must(filepath.Glob(filepath.Join(root, p, "*.go"))) {
 			if strings.HasSuffix(f, "_test.go") {
 				continue
 			}
-			src, err := os.ReadFile(f)
-			if err != nil {
-				return nil, err
-			}
-			ms, err := sites(root, f, src)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, ms...)
+			all = append(all, sites(root, f, try.Must(os.ReadFile(f)))...)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // sample takes mutants in turn from each kind of wrong in each package, in an order that the seed and their names decide.
@@ -203,10 +158,8 @@ func sample(all []mutant, o options) []*mutant {
 	var order []kind
 	for i := range all {
 		m := &all[i]
-		if o.only != "" {
-			if !strings.Contains(","+o.only+",", ","+m.name+",") {
-				continue
-			}
+		if o.only != "" && !strings.Contains(","+o.only+",", ","+m.name+",") {
+			continue
 		}
 		k := kind{m.pkg, m.operator}
 		if groups[k] == nil {
@@ -221,15 +174,11 @@ func sample(all []mutant, o options) []*mutant {
 	for _, g := range groups {
 		slices.SortFunc(g, func(a, b *mutant) int { return strings.Compare(rank(a), rank(b)) })
 	}
-	for turn := 0; ; turn++ {
-		some := false
+	for turn := range all {
 		for _, k := range order {
 			if g := groups[k]; turn < len(g) {
-				taken, some = append(taken, g[turn]), true
+				taken = append(taken, g[turn])
 			}
-		}
-		if !some {
-			break
 		}
 	}
 	taken = apart(taken)
@@ -243,18 +192,13 @@ func sample(all []mutant, o options) []*mutant {
 type answers struct {
 	path, root, tests string // tests is a hash of all tests: a new one may kill what survived
 	known             map[string]answer
-	before            map[string]answer // survivors of tests that were fewer
 }
 
 type answer struct{ Key, State, Killer string }
 
-func openAnswers(root, path, pkgs string) (*answers, error) {
+func openAnswers(root, path, pkgs string) *answers {
 	if path == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		path = filepath.Join(dir, "accountant-mutation.jsonl")
+		path = filepath.Join(try.Must(os.UserCacheDir()), "accountant-mutation.jsonl")
 	}
 	h := sha256.New()
 	for p := range strings.SplitSeq(pkgs, ",") {
@@ -264,21 +208,18 @@ func openAnswers(root, path, pkgs string) (*answers, error) {
 			h.Write(text)
 		}
 	}
-	a := &answers{path: path, root: root, tests: fmt.Sprintf("%x", h.Sum(nil)), known: map[string]answer{}, before: map[string]answer{}}
+	a := &answers{path: path, root: root, tests: fmt.Sprintf("%x", h.Sum(nil)), known: map[string]answer{}}
 	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return nil, err
+	if !os.IsNotExist(err) {
+		try.Check(err)
 	}
 	for l := range strings.Lines(string(text)) {
 		var x answer
 		if json.Unmarshal([]byte(l), &x) == nil {
 			a.known[x.Key] = x
-			if f := strings.Fields(x.Key); len(f) == 3 {
-				a.before[f[0]+" "+f[1]] = x
-			}
 		}
 	}
-	return a, nil
+	return a
 }
 
 // key is the mutant and the text of its function, so that an answer ends with what it is about.
@@ -286,9 +227,8 @@ func (a *answers) key(m *mutant) string {
 	return fmt.Sprintf("%s %x", m.name, sha256.Sum256([]byte(m.body)))
 }
 
-// answer fills in what is known. The test that killed it must still be there; what survived is asked again when some test has changed,
-// but for the page of what is known, on which it is a survivor until a test kills it.
-func (a *answers) answer(m *mutant, old bool) bool {
+// answer fills in what is known. The test that killed it must still be there; what survived is asked again when some test has changed.
+func (a *answers) answer(m *mutant) bool {
 	if x, ok := a.known[a.key(m)]; ok {
 		if x.State == notGo {
 			m.state = x.State
@@ -301,9 +241,6 @@ func (a *answers) answer(m *mutant, old bool) bool {
 		}
 	}
 	x, ok := a.known[a.key(m)+" "+a.tests]
-	if !ok && old {
-		x, ok = a.before[a.key(m)]
-	}
 	if ok {
 		m.state = x.State
 	}
@@ -326,10 +263,7 @@ func (a *answers) add(m *mutant) error {
 	if m.state != "killed" && m.state != notGo {
 		x.Key += " " + a.tests
 	}
-	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
+	f := try.Must(os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
 	defer f.Close()
 	return json.NewEncoder(f).Encode(x)
 }

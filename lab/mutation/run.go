@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A bench is the test binary of one package.
@@ -26,12 +28,11 @@ type bench struct {
 
 type test struct {
 	bench   *bench
-	Pkg     string
-	Name    string
-	Seconds float64 // of processor time, alone
-	Reaches []int32
-	Unfit   string // why it is not used
-	kills   int    // mutants that it has killed in this run; lock guards it
+	name    string
+	seconds float64 // of processor time, alone
+	reaches []int32
+	unfit   bool // fails, or takes too long
+	kills   int  // mutants that it has killed in this run; lock guards it
 }
 
 // A runner holds what is the same for all mutants.
@@ -45,46 +46,33 @@ type runner struct {
 }
 
 // overlay writes the switched files, and returns the file that tells the go command of them.
-func (r *runner) overlay(ms []*mutant) (string, error) {
+func (r *runner) overlay(ms []*mutant) string {
 	replace := map[string]string{}
 	byFile := map[string][]*mutant{}
 	for _, m := range ms {
 		byFile[m.file] = append(byFile[m.file], m)
 	}
-	put := func(path, text string) error {
+	put := func(path, text string) {
 		to := filepath.Join(r.dir, strings.ReplaceAll(path, "/", "_"))
 		replace[filepath.Join(r.root, path)] = to
-		return os.WriteFile(to, []byte(text), 0o600)
+		try.Check(os.WriteFile(to, []byte(text), 0o600))
 	}
 	for file, ms := range byFile {
-		src, err := os.ReadFile(filepath.Join(r.root, file))
-		if err != nil {
-			return "", err
-		}
-		if err := put(file, splice(src, ms)); err != nil {
-			return "", err
-		}
-		if err := put(filepath.Dir(file)+"/zz_switches.go", switches(filepath.Base(filepath.Dir(file)))); err != nil {
-			return "", err
-		}
+		put(file, splice(try.Must(os.ReadFile(filepath.Join(r.root, file))), ms))
+		put(filepath.Dir(file)+"/zz_switches.go", switches(filepath.Base(filepath.Dir(file))))
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
+	text := try.Must(json.Marshal(map[string]any{"Replace": replace}))
 	path := filepath.Join(r.dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
+	try.Check(os.WriteFile(path, text, 0o600))
+	return path
 }
 
 var complaint = regexp.MustCompile(`mutant:(\d+)`)
 
 // compile drops the mutants that do not compile, and builds the test binaries.
-func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
+func (r *runner) compile(ms []*mutant, tested []string) []*mutant {
 	for {
-		overlay, err := r.overlay(ms)
-		if err != nil {
-			return nil, err
-		}
+		overlay := r.overlay(ms)
 		args := []string{"build", "-gcflags=-e", "-overlay", overlay}
 		for _, m := range ms {
 			if p := "./" + m.pkg; !slices.Contains(args, p) {
@@ -95,7 +83,8 @@ func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
 		c.Dir = r.root
 		out, err := c.CombinedOutput()
 		if err == nil {
-			return ms, r.build(overlay, tested)
+			r.build(overlay, tested)
+			return ms
 		}
 		wrong := map[string]bool{}
 		for _, m := range complaint.FindAllSubmatch(out, -1) {
@@ -104,31 +93,30 @@ func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
 		before := len(ms)
 		ms = slices.DeleteFunc(ms, func(m *mutant) bool { return wrong[strconv.Itoa(int(m.id))] })
 		if len(ms) == before {
-			return nil, fmt.Errorf("go build: %s", out)
+			try.Check(fmt.Errorf("go build: %s", out))
 		}
 	}
 }
 
-func (r *runner) build(overlay string, tested []string) error {
+func (r *runner) build(overlay string, tested []string) {
 	for _, pkg := range tested {
 		b := &bench{pkg: pkg, bin: filepath.Join(r.dir, strings.ReplaceAll(pkg, "/", "_")+".test")}
 		c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.bin, "./"+pkg)
 		c.Dir = r.root
 		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("go test -c ./%s: %s", pkg, out)
+			try.Check(fmt.Errorf("go test -c ./%s: %s", pkg, out))
 		}
 		list := exec.Command(b.bin, "-test.list", r.asked)
 		list.Dir = filepath.Join(r.root, pkg)
 		out, err := list.CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("%s -test.list: %v: %s", pkg, err, out)
+			try.Check(fmt.Errorf("%s -test.list: %v: %s", pkg, err, out))
 		}
 		for l := range strings.Lines(string(out)) {
-			b.tests = append(b.tests, &test{bench: b, Pkg: pkg, Name: strings.TrimSpace(l)})
+			b.tests = append(b.tests, &test{bench: b, name: strings.TrimSpace(l)})
 		}
 		r.benches = append(r.benches, b)
 	}
-	return nil
 }
 
 // once runs tests of a bench with a limit of processor time.
@@ -162,28 +150,19 @@ func (r *runner) each(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// trace runs every test alone, and finds out which switches it passes. What it finds is kept in trace.json: for the
-// same binaries it is the same.
-func (r *runner) trace() error {
+// trace runs every test alone, and finds out which switches it passes.
+func (r *runner) trace() {
 	var all []*test
 	for _, b := range r.benches {
 		all = append(all, b.tests...)
 	}
-	path := filepath.Join(r.dir, "trace.json")
-	var known []*test
-	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &known) == nil && len(known) == len(all) {
-		for i, t := range all {
-			t.Seconds, t.Reaches, t.Unfit = known[i].Seconds, known[i].Reaches, known[i].Unfit
-		}
-		return nil
-	}
 	r.each(len(all), func(i int) {
 		t := all[i]
 		path := filepath.Join(r.dir, fmt.Sprintf("trace%d", i))
-		cpu, _, err := r.once(t.bench, []string{t.Name}, r.longest, "MUTATION_TRACE="+path)
-		if t.Seconds = cpu.Seconds(); err != nil {
-			t.Unfit = "fails, or takes too long"
-			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.Pkg, t.Name, t.Seconds, err)
+		cpu, _, err := r.once(t.bench, []string{t.name}, r.longest, "MUTATION_TRACE="+path)
+		if t.seconds = cpu.Seconds(); err != nil {
+			t.unfit = true
+			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.bench.pkg, t.name, t.seconds, err)
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -191,15 +170,10 @@ func (r *runner) trace() error {
 		}
 		for l := range strings.Lines(string(text)) {
 			if id, err := strconv.Atoi(strings.TrimSpace(l)); err == nil {
-				t.Reaches = append(t.Reaches, int32(id))
+				t.reaches = append(t.reaches, int32(id))
 			}
 		}
 	})
-	text, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
 }
 
 // judge runs one mutant against what reaches it: its own package's tests first, then those of the others, as long as
@@ -212,9 +186,9 @@ func (r *runner) judge(m *mutant) {
 	for ts := r.reaching(m); len(ts) > 0; most *= 2 {
 		b, n, took := ts[0].bench, 0, 0.0
 		var names []string
-		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].Seconds < most) {
-			took += ts[n].Seconds
-			names = append(names, ts[n].Name)
+		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].seconds < most) {
+			took += ts[n].seconds
+			names = append(names, ts[n].name)
 			n++
 		}
 		if spent += took; spent > r.budget.Seconds() && m.state == "survived" {
@@ -240,14 +214,14 @@ func (r *runner) reaching(m *mutant) []*test {
 	var ts []*test
 	for _, b := range r.benches {
 		for _, t := range b.tests {
-			if t.Unfit == "" && slices.Contains(t.Reaches, m.id) {
+			if !t.unfit && slices.Contains(t.reaches, m.id) {
 				ts = append(ts, t)
 			}
 		}
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	perKill := func(t *test) float64 { return (t.Seconds + 0.02) / float64(1+t.kills) }
+	perKill := func(t *test) float64 { return (t.seconds + 0.02) / float64(1+t.kills) }
 	slices.SortStableFunc(ts, func(x, y *test) int {
 		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(perKill(x), perKill(y)))
 	})
@@ -263,7 +237,7 @@ func (r *runner) killed(asked []*test, out []byte) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	for _, t := range asked {
-		if t.Name == string(f[1]) {
+		if t.name == string(f[1]) {
 			t.kills++
 		}
 	}

@@ -10,9 +10,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A mutant is one thing wrong.
@@ -51,22 +54,14 @@ func bears(fn *ast.FuncDecl, text []byte) bool {
 }
 
 // sites returns the mutants of one file.
-func sites(root, path string, src []byte) ([]mutant, error) {
+func sites(root, path string, src []byte) (all []mutant) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	rel = filepath.ToSlash(rel)
+	f := try.Must(parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution))
+	rel := filepath.ToSlash(try.Must(filepath.Rel(root, path)))
 	if top := src[:min(len(src), 1500)]; steers.Match(top) { // what steers a search is no bound
-		return nil, nil
+		return nil
 	}
 	at := func(p token.Pos) int { return fset.Position(p).Offset }
-	var all []mutant
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Body == nil || !bears(fn, src[at(fn.Body.Pos()):at(fn.Body.End())]) {
@@ -87,26 +82,15 @@ func sites(root, path string, src []byte) ([]mutant, error) {
 		seen[key]++
 		m.name = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, seen[key])))[:8]
 	}
-	return all, nil
+	return all
 }
 
 func name(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name
 	}
-	t := fn.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name + "." + fn.Name.Name
-		default:
-			return fn.Name.Name
-		}
-	}
+	of, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*"), "[")
+	return of + "." + fn.Name.Name
 }
 
 type visitor struct {
@@ -121,6 +105,7 @@ func (v *visitor) block(list []ast.Stmt) {
 		switch s := s.(type) {
 		case *ast.AssignStmt, *ast.ReturnStmt, *ast.ExprStmt, *ast.IncDecStmt:
 			v.statement(s)
+			v.literals(s)
 		case *ast.IfStmt:
 			v.ifElse(s)
 		case *ast.ForStmt:
@@ -147,17 +132,10 @@ func (v *visitor) block(list []ast.Stmt) {
 				v.block(c.(*ast.CaseClause).Body)
 			}
 		}
-		// Functions in the statement have statements of their own.
-		if _, simple := s.(*ast.AssignStmt); simple {
-			v.literals(s)
-		} else if _, simple := s.(*ast.ReturnStmt); simple {
-			v.literals(s)
-		} else if _, simple := s.(*ast.ExprStmt); simple {
-			v.literals(s)
-		}
 	}
 }
 
+// literals looks at functions in a statement, which have statements of their own.
 func (v *visitor) literals(s ast.Stmt) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if f, ok := n.(*ast.FuncLit); ok {
@@ -211,12 +189,14 @@ func (v *visitor) statement(s ast.Stmt) {
 // wrongs makes the mutants of a span whose node is n.
 func (v *visitor) wrongs(whole, n ast.Node, finish func(*mutant)) {
 	sp := v.span(whole)
-	put := func(operator string, at ast.Node, text string) {
-		e := v.span(at)
+	replace := func(operator string, from, to int, text string) {
 		m := mutant{operator: operator, was: v.text(whole), span: sp}
-		m.is = string(v.src[sp.from:e.from]) + text + string(v.src[e.to:sp.to])
+		m.is = string(v.src[sp.from:from]) + text + string(v.src[to:sp.to])
 		finish(&m)
 		v.add(m)
+	}
+	put := func(operator string, at ast.Node, text string) {
+		replace(operator, v.at(at.Pos()), v.at(at.End()), text)
 	}
 	rounding := errorWord.MatchString(v.text(whole)) // a constant there that is one larger or smaller is no wrong that a test could see
 	ast.Inspect(n, func(x ast.Node) bool {
@@ -249,13 +229,10 @@ func (v *visitor) wrongs(whole, n ast.Node, finish func(*mutant)) {
 			}
 		case *ast.AssignStmt:
 			if to, ok := map[token.Token]string{token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+="}[x.Tok]; ok {
-				m := mutant{operator: "sign", was: v.text(whole), span: sp}
-				op := v.at(x.TokPos) - sp.from
-				m.is = m.was[:op] + to + m.was[op+2:]
-				v.add(m)
-				if errorWord.MatchString(v.text(x.Rhs[0])) {
-					m.operator, m.is = "error term", m.was[:op]+"+= 0*("+v.text(x.Rhs[0])+")"
-					v.add(m)
+				op := v.at(x.TokPos)
+				replace("sign", op, op+2, to)
+				if rhs := v.text(x.Rhs[0]); errorWord.MatchString(rhs) {
+					replace("error term", op, v.at(x.End()), "+= 0*("+rhs+")")
 				}
 			}
 		}

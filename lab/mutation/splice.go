@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -25,14 +26,9 @@ func splice(src []byte, ms []*mutant) string {
 	for _, m := range ms {
 		bySpan[m.span] = append(bySpan[m.span], m)
 	}
-	spans := make([]span, 0, len(bySpan))
-	for s := range bySpan {
-		spans = append(spans, s)
-	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	var b strings.Builder
 	done := 0
-	for _, s := range spans {
+	for _, s := range slices.SortedFunc(maps.Keys(bySpan), func(a, b span) int { return a.from - b.from }) {
 		b.Write(src[done:s.from])
 		b.WriteString(switched(string(src[s.from:s.to]), bySpan[s]))
 		done = s.to

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // Each line of harmless.txt is a mutant's name, "harmless" or "open", and why.
@@ -60,7 +62,7 @@ type page struct {
 }
 
 // write writes the page of all possible mutants and those asked; notGo of the sample do not compile.
-func write(o options, all []mutant, ms []*mutant, notGo int) error {
+func write(o options, all []mutant, ms []*mutant, notGo int) {
 	p := &page{all: all, ms: ms, why: reasons(harmless)}
 	p.WriteString("# Mutation\n\n")
 	command := fmt.Sprintf("go run ./lab/mutation -n %d -seed %d", o.n, o.seed)
@@ -82,9 +84,9 @@ func write(o options, all []mutant, ms []*mutant, notGo int) error {
 	p.functions()
 	if o.out == "" {
 		fmt.Print(p.String())
-		return nil
+		return
 	}
-	return os.WriteFile(o.out, []byte(p.String()), 0o644)
+	try.Check(os.WriteFile(o.out, []byte(p.String()), 0o644))
 }
 
 func (p *page) counts() {

@@ -35,24 +35,22 @@ const fewQueries = 40
 func ingredients(from, dir string, c chosen) string {
 	var b strings.Builder
 	b.WriteString("name,value\n")
-	hash := func(dir string, names ...string) error {
+	hash := func(dir string, names ...string) {
 		for _, n := range names {
-			data := try.Must(os.ReadFile(filepath.Join(dir, n)))
-			fmt.Fprintf(&b, "sha256 of %s,%x\n", n, sha256.Sum256(data))
+			fmt.Fprintf(&b, "sha256 of %s,%x\n", n, sha256.Sum256(try.Must(os.ReadFile(filepath.Join(dir, n)))))
 		}
-		return nil
 	}
-	try.Check(hash(dir, digitFiles...))
-	try.Check(hash(from, "digits-100.gz", "digits-250.gz", "digits-choosing.gz", "digits-images.gz", "digits-settings.csv"))
+	hash(dir, digitFiles...)
+	hash(from, "digits-100.gz", "digits-250.gz", "digits-choosing.gz", "digits-images.gz", "digits-settings.csv")
 	for _, m := range []figure.Method{lnColour, gnColour, confidentColour, figure.DataIndependent} {
 		fmt.Fprintf(&b, "colour,%x\n", m.Style(0).Color)
 	}
 	fmt.Fprintf(&b, "parameters,%q\n", fmt.Sprint(c.mechanisms(), c.order, digitDelta, fewOrders, gammas, sigmas, publication(2)))
-	all := try.Must(readPool(from, "digits-100.gz"))
+	all := readPool(from, "digits-100.gz")
 	few := pool{labels: all.labels[:fewQueries]}
 	few.votes = try.Must(all.votes.First(fewQueries))
 	for _, a := range c.mechanisms() {
-		x := try.Must(price(few, a, c.order[a.String()]))
+		x := price(few, a, c.order[a.String()])
 		line := func(what string, value ...float64) {
 			fmt.Fprintf(&b, "%q", a.String()+": "+what)
 			for _, v := range value {
@@ -70,7 +68,7 @@ func ingredients(from, dir string, c chosen) string {
 		line("published", x.published)
 		line("answered and right", x.answered.value, x.share.value)
 		// Of all queries, what takes no time.
-		whole, l := try.Must2(bill(all, a, pate.Theorem6, nil, nil))
+		whole, l := bill(all, a, pate.Theorem6, nil, nil)
 		line("whole, theorem6", whole[0].Total.Values...)
 		ind := try.Must(l.Cost(context.Background(), pate.DataIndependent, nil))
 		line("whole, independent", ind.Total.Values...)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -29,11 +30,8 @@ type pool struct {
 	labels []int
 }
 
-func readPool(from, name string) (p pool, err error) {
-	qs, err := votes.Read(filepath.Join(from, name))
-	if err != nil {
-		return p, err
-	}
+func readPool(from, name string) (p pool) {
+	qs := try.Must(votes.Read(filepath.Join(from, name)))
 	rows := make([][]int64, len(qs))
 	for i, q := range qs {
 		rows[i] = make([]int64, 10)
@@ -42,21 +40,15 @@ func readPool(from, name string) (p pool, err error) {
 		}
 		p.labels = append(p.labels, q.Label)
 	}
-	p.votes, err = ballots.NewVotes(rows, int64(len(qs[0].Votes)))
-	return p, err
+	p.votes = try.Must(ballots.NewVotes(rows, int64(len(qs[0].Votes))))
+	return p
 }
 
 // plurality returns the share of queries whose plurality is right.
 func (p pool) plurality() float64 {
 	n := 0
 	for i, want := range p.labels {
-		best := 0
-		for c, x := range p.votes.Row(i) {
-			if x > p.votes.Row(i)[best] {
-				best = c
-			}
-		}
-		if best == want {
+		if row := p.votes.Row(i); slices.Index(row, slices.Max(row)) == want {
 			n++
 		}
 	}
@@ -70,27 +62,21 @@ type labeller interface {
 }
 
 // label runs the mechanism on every query, with the noise of a seed.
-func (p pool) label(a labeller, seed uint64) ([]pate.Answer, error) {
+func (p pool) label(a labeller, seed uint64) []pate.Answer {
 	src := rand.NewPCG(seed, 2)
 	out := make([]pate.Answer, p.votes.Queries())
 	for i := range out {
-		var err error
 		out[i] = pate.Answer{Answered: true}
 		switch a := a.(type) {
 		case pate.GNMax:
-			out[i].Class, err = a.Label(p.votes.Row(i), src)
+			out[i].Class = try.Must(a.Label(p.votes.Row(i), src))
 		case pate.LNMax:
-			out[i].Class, err = a.Label(p.votes.Row(i), src)
+			out[i].Class = try.Must(a.Label(p.votes.Row(i), src))
 		case pate.Confident:
-			out[i], err = a.Label(p.votes.Row(i), src)
-		default:
-			err = fmt.Errorf("%v is not in [gnmax, lnmax, confident]", a)
-		}
-		if err != nil {
-			return nil, err
+			out[i] = try.Must(a.Label(p.votes.Row(i), src))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // right returns how many answers there are, and the share of right ones.
@@ -124,14 +110,14 @@ func meanOf(x []float64) (m mean) {
 func (m mean) String() string { return fmt.Sprintf("%.3f ± %.3f", m.value, m.err) }
 
 // draws runs the mechanism several times.
-func (p pool) draws(a labeller, seeds int) (answered, share mean, err error) {
+func (p pool) draws(a labeller, seeds int) (answered, share mean) {
 	var n, s []float64
 	for seed := range seeds {
-		x := try.Must(p.label(a, uint64(seed)))
+		x := p.label(a, uint64(seed))
 		k, r := right(x, p.labels)
 		n, s = append(n, float64(k)), append(s, r)
 	}
-	return meanOf(n), meanOf(s), nil
+	return meanOf(n), meanOf(s)
 }
 
 // chosen are the parameters, picked on queries that are not reported.
@@ -156,16 +142,16 @@ const (
 // choose picks, on the queries to choose by, the most noise with which labels are right nearly as
 // often as without; and of the checks that answer enough queries, with labels right as often as without noise, that
 // with the least data-independent cost.
-func choose(p pool) (c chosen, err error) {
+func choose(p pool) (c chosen) {
 	clean := p.plurality()
 	for _, g := range gammas {
-		_, share := try.Must2(p.draws(pate.LNMax{Gamma: g}, choosingSeeds))
+		_, share := p.draws(pate.LNMax{Gamma: g}, choosingSeeds)
 		if share.value >= clean-lossAllowed {
 			c.ln.Gamma = g
 		}
 	}
 	for _, s := range sigmas {
-		_, share := try.Must2(p.draws(pate.GNMax{Sigma: s}, choosingSeeds))
+		_, share := p.draws(pate.GNMax{Sigma: s}, choosingSeeds)
 		if share.value >= clean-lossAllowed {
 			c.gn.Sigma = s
 		}
@@ -175,7 +161,7 @@ func choose(p pool) (c chosen, err error) {
 		for _, s1 := range []float64{20, 40, 60} {
 			for _, s2 := range sigmas[1:5] {
 				a := pate.Confident{Threshold: t, Sigma1: s1, Sigma2: s2}
-				n, share := try.Must2(p.draws(a, 2))
+				n, share := p.draws(a, 2)
 				q := float64(len(p.labels))
 				cost := q/(s1*s1) + 2*n.value/(s2*s2)
 				if n.value >= leastAnswered*q && share.value >= clean && cost < least {
@@ -186,16 +172,16 @@ func choose(p pool) (c chosen, err error) {
 	}
 	c.order = map[string]float64{}
 	for _, a := range c.mechanisms() {
-		cost, _ := try.Must2(bill(p, a, pate.Best, fewOrders, nil))
+		cost, _ := bill(p, a, pate.Best, fewOrders, nil)
 		_, c.order[a.String()] = try.Must2(cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta))
 	}
-	return c, nil
+	return c
 }
 
 func (c chosen) mechanisms() []labeller { return []labeller{c.ln, c.gn, c.confident} }
 
 // bill returns the cost of the first queries, for each of the cuts (nil: all), by a bound at these votes.
-func bill(p pool, a labeller, price pate.Price, orders []float64, cuts []int) ([]pate.Cost, *pate.Ledger, error) {
+func bill(p pool, a labeller, price pate.Price, orders []float64, cuts []int) ([]pate.Cost, *pate.Ledger) {
 	l := try.Must(pate.Account(context.Background(), p.votes, a, pate.Options{Price: price, Orders: orders}))
 	report := pate.Worst
 	if _, checked := a.(pate.Confident); checked && price != pate.Theorem6 {
@@ -204,8 +190,7 @@ func bill(p pool, a labeller, price pate.Price, orders []float64, cuts []int) ([
 	if cuts == nil {
 		cuts = []int{p.votes.Queries()}
 	}
-	costs, err := l.Running(context.Background(), report, nil, cuts)
-	return costs, l, err
+	return try.Must(l.Running(context.Background(), report, nil, cuts)), l
 }
 
 // A priced mechanism: ε of all queries by every accounting.
@@ -218,31 +203,29 @@ type priced struct {
 	answered, share                                 mean
 }
 
-func price(p pool, a labeller, order float64) (x priced, err error) {
+func price(p pool, a labeller, order float64) (x priced) {
 	ctx := context.Background()
 	x.name, x.order = a.String(), order
-	eps := func(c pate.Cost, g rdp.Grid, by pate.Conversion) (e float64) {
-		if err == nil {
-			e, _, err = c.Epsilon(g, by, digitDelta)
-		}
+	eps := func(c pate.Cost, g rdp.Grid, by pate.Conversion) float64 {
+		e, _ := try.Must2(c.Epsilon(g, by, digitDelta))
 		return e
 	}
-	old, l := try.Must2(bill(p, a, pate.Theorem6, nil, nil))
+	old, l := bill(p, a, pate.Theorem6, nil, nil)
 	x.theorem6 = eps(old[0], old[0].Total, pate.Improved)
 	ind := try.Must(l.Cost(ctx, pate.DataIndependent, nil))
 	x.classic, x.independent = eps(ind, ind.Total, pate.Classic), eps(ind, ind.Total, pate.Improved)
 	printed := try.Must(l.Cost(ctx, pate.ExpectedNotABound, nil))
 	x.expected = eps(printed, printed.Total, pate.Classic)
-	best, bestLedger := try.Must2(bill(p, a, pate.Best, fewOrders, nil))
+	best, bestLedger := bill(p, a, pate.Best, fewOrders, nil)
 	x.rStar = eps(best[0], best[0].Total, pate.Improved)
-	law, exactLedger := try.Must2(bill(p, a, pate.Exact, fewOrders, nil))
+	law, exactLedger := bill(p, a, pate.Exact, fewOrders, nil)
 	x.exact = [2]float64{eps(law[0], law[0].Forward, pate.Improved), eps(law[0], law[0].Reverse, pate.Improved)}
 	forward, reverse := try.Must2(exactLedger.ExactEpsilon(ctx, digitDelta))
 	x.composed = [2]float64{max(forward[0], reverse[0]), max(forward[1], reverse[1])}
 	out := try.Must(bestLedger.Publish(ctx, publication(order), digitDelta, rand.NewPCG(0, 3)))
 	x.published = out.Private.Median
-	x.answered, x.share = try.Must2(p.draws(a, 10))
-	return x, err
+	x.answered, x.share = p.draws(a, 10)
+	return x
 }
 
 func publication(order float64) pate.Publication {
@@ -264,7 +247,7 @@ func study(images []logit.Image, answers []pate.Answer) logit.Model {
 func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) []mean {
 	shares := make([][]float64, len(cuts))
 	for seed := range seeds {
-		x := try.Must(p.label(a, uint64(seed)))
+		x := p.label(a, uint64(seed))
 		for i, k := range cuts {
 			shares[i] = append(shares[i], study(images, x[:k]).Right(images[len(x):]))
 		}
@@ -287,7 +270,7 @@ type rounds struct {
 
 // twoRoundsOf runs them several times. It is long because a run is one path, whose second round
 // depends on the first.
-func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x rounds, err error) {
+func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x rounds) {
 	ctx, half := context.Background(), p.votes.Queries()/2
 	x.interactive = try.Must(pate.NewInteractive(c.Threshold/2, 0.9, c.Sigma1, c.Sigma2, true))
 	early := try.Must(p.votes.First(half))
@@ -302,7 +285,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 	cols := make([][]float64, 8)
 	put := func(i int, v float64) { cols[i] = append(cols[i], v) }
 	for seed := range seeds {
-		answers := try.Must(pool{early, p.labels[:half]}.label(c, uint64(seed)))
+		answers := pool{early, p.labels[:half]}.label(c, uint64(seed))
 		student := study(images, answers)
 		put(0, student.Right(images[p.votes.Queries():]))
 		var scores [][]float64
@@ -326,14 +309,14 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 		}
 		table := try.Must(ballots.NewScores(scores, p.votes.Teachers()))
 		two := try.Must(pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table}))
-		both := func(r pate.Report, first pate.Cost, by pate.Conversion) (float64, error) {
+		both := func(r pate.Report, first pate.Cost, by pate.Conversion) float64 {
 			second := try.Must(two.Cost(ctx, r, nil))
 			sum := rdp.Grid{Orders: fewOrders, Values: make([]float64, len(fewOrders))}
 			for i := range sum.Values {
 				sum.Values[i] = first.Total.Values[i] + second.Total.Values[i]
 			}
-			e, _, err := first.Epsilon(sum, by, digitDelta)
-			return e, err
+			e, _ := try.Must2(first.Epsilon(sum, by, digitDelta))
+			return e
 		}
 		_, share := right(answers, p.labels)
 		put(1, float64(asked))
@@ -345,14 +328,13 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 			first pate.Cost
 			by    pate.Conversion
 		}{{pate.DataIndependent, firstCost, pate.Improved}, {pate.DataIndependent, firstCost, pate.Classic}, {pate.Joint, joint, pate.Improved}} {
-			v := try.Must(both(e.r, e.first, e.by))
-			put(5+i, v)
+			put(5+i, both(e.r, e.first, e.by))
 		}
 	}
 	for i, m := range []*mean{&x.first, &x.answered, &x.reinforced, &x.share, &x.second, &x.independent, &x.classic, &x.thisPath} {
 		*m = meanOf(cols[i])
 	}
-	return x, nil
+	return x
 }
 
 // passes returns the probability that the check lets a query with this largest count pass.

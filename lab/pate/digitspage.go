@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -33,21 +34,15 @@ type curve struct {
 	err    []float64 // nil: none
 }
 
-type errorPoints struct {
-	plotter.XYs
-	plotter.YErrors
-}
-
 // picture draws the curves and writes their numbers beside it.
 func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot.Plot)) {
 	p := newPlot(x, y)
 	var table strings.Builder
 	fmt.Fprintf(&table, "curve,%s,%s,standard error\n", x, y)
 	for _, c := range curves {
-		var xy plotter.XYs
-		errs := plotter.YErrors{}
+		xy := plots.XYs(c.x, c.y)
+		var errs plotter.YErrors
 		for i := range c.x {
-			xy = append(xy, plotter.XY{X: c.x[i], Y: c.y[i]})
 			e := ""
 			if c.err != nil {
 				errs = append(errs, struct{ Low, High float64 }{c.err[i], c.err[i]})
@@ -64,25 +59,25 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 		p.Add(l)
 		p.Legend.Add(c.name, l)
 		if c.err != nil {
-			bars := try.Must(plotter.NewYErrorBars(errorPoints{xy, errs}))
+			bars := plots.ErrorBars(xy, errs)
 			bars.Color = l.Color
 			p.Add(bars)
 		}
 	}
 	adjust(p.Plot)
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644))
-	try.Check(plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format)))
+	plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format))
 }
 
 // digits writes the page, its pictures and their numbers to dir. It is long because it is read from top to
 // bottom, as the page is.
 func digits(from, dir, format string) {
-	p := try.Must(readPool(from, "digits-100.gz"))
-	large := try.Must(readPool(from, "digits-250.gz"))
-	choosing := try.Must(readPool(from, "digits-choosing.gz"))
+	p := readPool(from, "digits-100.gz")
+	large := readPool(from, "digits-250.gz")
+	choosing := readPool(from, "digits-choosing.gz")
 	images := try.Must(votes.ReadImages(filepath.Join(from, "digits-images.gz")))
 	settings := try.Must(os.ReadFile(filepath.Join(from, "digits-settings.csv")))
-	c := try.Must(choose(choosing))
+	c := choose(choosing)
 	note := func(what string) { fmt.Fprintln(os.Stderr, what) }
 	note("parameters are chosen: " + c.confident.String())
 	cuts := []int{100, 200, 400, 700, 1000}
@@ -138,13 +133,13 @@ Share of right answers and accuracy of students on the test: mean of %d draws an
 	var all []priced
 	var learned [][]mean
 	for _, a := range c.mechanisms() {
-		x := try.Must(price(p, a, c.order[a.String()]))
+		x := price(p, a, c.order[a.String()])
 		s := students(p, images, a, cuts, seeds)
 		note(x.name)
 		all, learned = append(all, x), append(learned, s)
 		w("| %s | 1000 | %.0f ± %.0f | %v | %v | %.3f | ≤ %.3f |\n", x.name, x.answered.value, x.answered.err, x.share, s[len(s)-1], x.independent, x.composed[1])
 	}
-	r := try.Must(twoRoundsOf(p, images, c.confident, seeds))
+	r := twoRoundsOf(p, images, c.confident, seeds)
 	w("| two rounds: Confident, then %v | 500 + 500 | %.0f ± %.0f, and %.0f ± %.0f told that they are right | %v | %v (first round: %v) | %.3f | no bound (below) |\n",
 		r.interactive, r.answered.value, r.answered.err, r.reinforced.value, r.reinforced.err, r.share, r.second, r.first, r.independent.value)
 	note("two rounds")
@@ -184,7 +179,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 
 `)
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.csv"), []byte(raw.String()), 0o644))
-	running, spent := try.Must2(runningCurves(p, c, cuts))
+	running, spent := runningCurves(p, c, cuts)
 	picture(dir, "running", "queries", "ε", format, running, func(p *plot.Plot) {
 		p.Y.Scale, p.Y.Tick.Marker, p.X.Min, p.Y.Max = plot.LogScale{}, figure.Decades{}, 0, 5000
 	})
@@ -217,7 +212,7 @@ higher. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 `)
 	picture(dir, "agreement", "share of teachers that agree", "queries", format, agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 })
 	note("agreement")
-	sweep := try.Must(noiseCurves([]pool{p, large}))
+	sweep := noiseCurves([]pool{p, large})
 	w(`## Noise, and the number of teachers
 
 ![Right labels against ε](pate-digits-noise.svg)
@@ -236,10 +231,10 @@ higher. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 
 // runningCurves returns ε of the first queries, for each mechanism by R* and data-independent;
 // and the former for each.
-func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64, err error) {
+func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64) {
 	for k, a := range c.mechanisms() {
 		colour := []figure.Method{lnColour, gnColour, confidentColour}[k]
-		best, l := try.Must2(bill(p, a, pate.Best, fewOrders, cuts))
+		best, l := bill(p, a, pate.Best, fewOrders, cuts)
 		ind := try.Must(l.Running(context.Background(), pate.DataIndependent, nil, cuts))
 		for i, costs := range [][]pate.Cost{best, ind} {
 			x := curve{name: a.String(), colour: colour, dashed: i == 1}
@@ -256,7 +251,7 @@ func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64
 			}
 		}
 	}
-	return out, spent, nil
+	return out, spent
 }
 
 // agreementCurves returns how many queries there are, and how many are expected to be answered, for
@@ -267,10 +262,7 @@ func agreementCurves(p pool, c chosen) []curve {
 	out := []curve{{name: "all queries", colour: figure.DataIndependent}, {name: c.confident.String(), colour: confidentColour}, {name: strict.String(), colour: confidentColour, dashed: true}}
 	var counts [3][10]float64
 	for i := range p.labels {
-		most := int64(0)
-		for _, n := range p.votes.Row(i) {
-			most = max(most, n)
-		}
+		most := slices.Max(p.votes.Row(i))
 		at := min(9, int(10*most/p.votes.Teachers()))
 		counts[0][at]++
 		for k, a := range []pate.Confident{c.confident, strict} {
@@ -286,7 +278,7 @@ func agreementCurves(p pool, c chosen) []curve {
 }
 
 // noiseCurves returns right labels against ε for every scale of noise and every pool.
-func noiseCurves(pools []pool) (out []curve, err error) {
+func noiseCurves(pools []pool) (out []curve) {
 	for k, p := range pools {
 		for _, laplace := range []bool{true, false} {
 			x := curve{name: fmt.Sprintf("GNMax, %d teachers", p.votes.Teachers()), colour: gnColour, dashed: k == 1}
@@ -298,13 +290,13 @@ func noiseCurves(pools []pool) (out []curve, err error) {
 				if laplace {
 					a = pate.LNMax{Gamma: gammas[i]}
 				}
-				cost, _ := try.Must2(bill(p, a, pate.Best, fewOrders, nil))
+				cost, _ := bill(p, a, pate.Best, fewOrders, nil)
 				e, _ := try.Must2(cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta))
-				_, share := try.Must2(p.draws(a, 4))
+				_, share := p.draws(a, 4)
 				x.x, x.y, x.err = append(x.x, e), append(x.y, share.value), append(x.err, share.err)
 			}
 			out = append(out, x)
 		}
 	}
-	return out, nil
+	return out
 }

@@ -58,12 +58,6 @@ func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) {
 	d.curves = append(d.curves, plots.Curve{Name: name, XY: xy})
 }
 
-// guide adds a thin line that is no curve.
-func (d *drawing) guide(xy plotter.XYs) {
-	l := try.Must(plotter.NewLine(xy))
-	d.Add(l)
-}
-
 func drawGNSS() *drawing {
 	p := newPlot("λβ", "exact / printed cost")
 	const order = 14
@@ -76,8 +70,7 @@ func drawGNSS() *drawing {
 		}
 		p.line(plots.Shade(figure.GNMax, k, 3), fmt.Sprintf("σ = %v", sigma), xy)
 	}
-	p.guide(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}})
-	p.guide(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}})
+	p.Add(try.Must(plotter.NewLine(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}})), try.Must(plotter.NewLine(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}))) // guides
 	p.X.Min, p.Y.Min = 0, 0
 	return p
 }
@@ -102,7 +95,7 @@ func drawCost() *drawing {
 func drawEpsilon() *drawing {
 	p := newPlot("queries", "ε")
 	run := runs[0]
-	l, answered := try.Must2(run.ledger())
+	l, answered := run.ledger()
 	votes := try.Must(ballots.SynthS1(run.teachers, run.classes, run.queries))
 	gn := try.Must(pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6}))
 	ln := try.Must(pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6}))
@@ -139,7 +132,7 @@ func drawSplit() *drawing {
 	p := newPlot("order λ", "Rényi cost")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, figure.Decades{}
-	l, _ := try.Must2(runs[1].ledger())
+	l, _ := runs[1].ledger()
 	dep := try.Must(l.Cost(context.Background(), pate.Worst, nil))
 	ind := try.Must(l.Cost(context.Background(), pate.DataIndependent, nil))
 	for k, c := range []struct {
@@ -161,7 +154,7 @@ func drawSplit() *drawing {
 
 func drawSensitivity() *drawing {
 	p := newPlot("distance d", "sensitivity")
-	l, _ := try.Must2(runs[0].ledger())
+	l, _ := runs[0].ledger()
 	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for k, c := range []struct {
 		name string

@@ -34,13 +34,13 @@ func main() {
 
 func run(out, format string) {
 	var b bytes.Buffer
-	try.Check(write(&b))
-	try.Check(plots.WritePage(out, "pate", b.Bytes()))
+	write(&b)
+	plots.WritePage(out, "pate", b.Bytes())
 	for _, f := range figures {
 		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)
-		try.Check(plots.Save(p.Plot, width, height, name+"."+format))
-		table := try.Must(plots.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves))
+		plots.Save(p.Plot, width, height, name+"."+format)
+		table := plots.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves)
 		try.Check(os.WriteFile(name+".csv", table, 0o644))
 	}
 }

@@ -25,17 +25,12 @@ func near(t *testing.T, name string, got, want, rel float64) {
 func TestPageIsCurrent(t *testing.T) {
 	slow.Test(t)
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	write(&b)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "experiments", "pate.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, tables, err := plots.Short(b.Bytes(), "pate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, tables := plots.Short(b.Bytes(), "pate")
 	if !bytes.Equal(page, text) {
 		t.Error("docs/experiments/pate.md differs from what go run ./lab/pate writes")
 	}
@@ -79,14 +74,8 @@ func TestDigitsPageIsCurrent(t *testing.T) {
 		}
 		return
 	}
-	choosing, err := readPool(from, "digits-choosing.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := choose(choosing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	choosing := readPool(from, "digits-choosing.gz")
+	c := choose(choosing)
 	got := ingredients(from, dir, c)
 	want, err := os.ReadFile(filepath.Join(docs, digitCheck))
 	if err != nil {
@@ -114,10 +103,7 @@ func TestTable2(t *testing.T) {
 		{printed: 0.0585092990523, exact: 0.0875431626400, noise: 0.034056, sigma: 38.649631, deltaPart: .37593226, better: .0531365, betterAt: 51.3598},
 	} {
 		r := table2[i]
-		got, err := r.compute()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := r.compute()
 		near(t, r.name+" printed cost", got.printed, want.printed, 1e-11)
 		near(t, r.name+" exact cost", got.exact, want.exact, 1e-11)
 		near(t, r.name+" noise", got.noise, want.noise, 2e-6)
@@ -155,10 +141,7 @@ func TestIndependentRows(t *testing.T) {
 			conversion pate.Conversion
 			eps, order float64
 		}{{pate.Classic, want.classic, want.classicOrder}, {pate.Improved, want.improved, want.improvedOrder}} {
-			e, o, err := onGrid(func(a float64) float64 { return c * a }, r.delta, x.conversion)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e, o := onGrid(func(a float64) float64 { return c * a }, r.delta, x.conversion)
 			near(t, r.name, e, x.eps, 1e-11)
 			if o != x.order {
 				t.Errorf("%s: order %v, want %v", r.name, o, x.order)
@@ -174,10 +157,7 @@ func TestLNMaxRows(t *testing.T) {
 		{21.710340372, 2.5, 21.6227352562}, {13.2564627325, 3, 13.1765437591}, {18.5682722976, 3.5, 18.540751335},
 	} {
 		r := lnmax[i]
-		e, o, err := onGrid(func(a float64) float64 { return r.queries * (pate.LNMax{Gamma: r.gamma}).RDP(a) }, r.delta, pate.Classic)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e, o := onGrid(func(a float64) float64 { return r.queries * (pate.LNMax{Gamma: r.gamma}).RDP(a) }, r.delta, pate.Classic)
 		near(t, r.name, e, want.classic, 1e-11)
 		if o != want.order {
 			t.Errorf("%s: order %v, want %v", r.name, o, want.order)
@@ -186,20 +166,14 @@ func TestLNMaxRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _, err = onGrid(func(a float64) float64 { return r.queries * pure.RDP(a) }, r.delta, pate.Classic)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e, _ = onGrid(func(a float64) float64 { return r.queries * pure.RDP(a) }, r.delta, pate.Classic)
 		near(t, r.name+" tight", e, want.tight, 1e-11)
 	}
 }
 
 // pate.md §5.3 and §6.1 E7, E8, E11.
 func TestFacts(t *testing.T) {
-	f, err := computeFacts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := computeFacts()
 	near(t, "LNMax q", f.laplace, 0.02747345833, 1e-9)
 	near(t, "GNMax q", f.gauss, 0.002338867491, 1e-9)
 	near(t, "B.6", 1.18+f.mnistDelta, 2.0656, 1e-5)

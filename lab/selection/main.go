@@ -17,11 +17,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
-	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -45,14 +43,14 @@ func main() {
 	flag.Parse()
 	try.Main(func() {
 		if *folder != "" {
-			try.Check(makeDigits(*folder, "lab/selection/testdata/digits.gz"))
+			makeDigits(*folder, "lab/selection/testdata/digits.gz")
 			return
 		}
 		ctx := context.Background()
 		run := trainingRun(ctx, 3e-4, 3e-5)
 		page := writePage(ctx, run, *n)
 		figures(docs(), run)
-		try.Check(plots.WritePage(docs(), "selection", page))
+		plots.WritePage(docs(), "selection", page)
 	})
 }
 
@@ -176,10 +174,7 @@ func comparison(w io.Writer, c candidate) {
 // accuracy of δ, as a polygon that is within chord of it in ε; prices are then
 // read off that.
 func trainingRun(ctx context.Context, accuracy, chord float64) candidate {
-	p := try.Must(plan.Parse([]byte(training)))
-	a := p.Accountant(accountant.WithAccuracy(accuracy))
-	try.Check(a.AddPlan(ctx, p))
-	both := try.Must(a.Candidate(ctx))
+	both := try.Must(accountOf(ctx, training, accuracy).Candidate(ctx))
 	d := try.Must(both.Bound().Discretize(ctx, chord, -40))
 	one := try.Must(rdp.PoissonGaussian(0.01, 1))
 	polygon := selection.CandidateOf(profiles.NewBounds("training", profiles.AddRemove, d))
@@ -233,8 +228,8 @@ func figures(dir string, c candidate) {
 		{"selection-miss", "ε", "probability", miss, misses},
 	} {
 		f.plot.Add(plotter.NewGrid())
-		try.Check(plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")))
-		table := try.Must(plots.Numbers(f.x, f.y, 6, f.curves))
+		plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg"))
+		table := plots.Numbers(f.x, f.y, 6, f.curves)
 		try.Check(os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644))
 	}
 }

@@ -58,33 +58,34 @@ steps:
 }
 
 // noiseFor returns the least noise multiplier, to 1 %, at which a cost is at most eps.
-func noiseFor(eps float64, cost func(sigma float64) (float64, error)) (float64, error) {
-	lo, hi := 0.3, 300.0
-	if c, err := cost(hi); err != nil || c > eps {
-		return 0, fmt.Errorf("ε = %v is not reached at noise %v: %w", eps, hi, err)
+func noiseFor(eps float64, cost func(sigma float64) float64) float64 {
+	const lo, hi = 0.3, 300.0
+	if c := cost(hi); c > eps {
+		try.Check(fmt.Errorf("ε = %v is not reached at noise %v", eps, hi))
 	}
 	// 10 halvings of log 1000 leave 0.7 %.
-	hi, _ = xmath.BisectLog(hi, lo, 10, func(sigma float64) bool { return try.Must(cost(sigma)) <= eps })
-	return hi, nil
+	sigma, _ := xmath.BisectLog(hi, lo, 10, func(sigma float64) bool { return cost(sigma) <= eps })
+	return sigma
 }
 
-func costOfRuns(ctx context.Context, runs int) func(float64) (float64, error) {
-	return func(sigma float64) (float64, error) {
-		p := try.Must(plan.Parse([]byte(runPlan(sigma, runs))))
-		a := p.Accountant(accountant.WithAccuracy(1e-3))
-		try.Check(a.AddPlan(ctx, p))
-		iv, err := a.Epsilon(ctx, delta)
-		return iv.Upper, err
+func costOfRuns(ctx context.Context, runs int) func(float64) float64 {
+	return func(sigma float64) float64 {
+		return try.Must(accountOf(ctx, runPlan(sigma, runs), 1e-3).Epsilon(ctx, delta)).Upper
 	}
+}
+
+// accountOf returns an accountant that has a plan.
+func accountOf(ctx context.Context, text string, accuracy float64) *accountant.Accountant {
+	p := try.Must(plan.Parse([]byte(text)))
+	a := p.Accountant(accountant.WithAccuracy(accuracy))
+	try.Check(a.AddPlan(ctx, p))
+	return a
 }
 
 // costOfSearch returns both ends of the best of a law's runs.
-func costOfSearch(ctx context.Context, l selection.Law, sigma float64) (lo, hi float64, err error) {
-	p := try.Must(plan.Parse([]byte(runPlan(sigma, 1))))
-	a := p.Accountant(accountant.WithAccuracy(1e-4))
-	try.Check(a.AddPlan(ctx, p))
-	c := try.Must(a.Candidate(ctx))
-	return selection.PriceOfBest(l).Epsilon(ctx, c, delta, 1e-4)
+func costOfSearch(ctx context.Context, l selection.Law, sigma float64) (lo, hi float64) {
+	c := try.Must(accountOf(ctx, runPlan(sigma, 1), 1e-4).Candidate(ctx))
+	return try.Must2(selection.PriceOfBest(l).Epsilon(ctx, c, delta, 1e-4))
 }
 
 type model [classes][places + 1]float64
@@ -182,18 +183,18 @@ type budget struct {
 }
 
 // digitsExperiment runs all methods at a total ε.
-func digitsExperiment(ctx context.Context, eps float64, n int) (b budget, err error) {
-	data := try.Must(readDigits())
+func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
+	data := readDigits()
 	fit, score, test := data[:trained], data[trained:trained+scored], data[trained+scored:]
 	law := try.Must(selection.WithMean(1, meanRuns))
 	b.eps = eps
-	b.searchNoise = try.Must(noiseFor(eps, func(s float64) (float64, error) {
-		_, hi, err := costOfSearch(ctx, law, s)
-		return hi, err
-	}))
-	b.attack, _ = try.Must2(costOfSearch(ctx, law, b.searchNoise))
-	b.naiveNoise = try.Must(noiseFor(eps, costOfRuns(ctx, naiveRuns)))
-	b.single = try.Must(noiseFor(eps, costOfRuns(ctx, 1)))
+	b.searchNoise = noiseFor(eps, func(s float64) float64 {
+		_, hi := costOfSearch(ctx, law, s)
+		return hi
+	})
+	b.attack, _ = costOfSearch(ctx, law, b.searchNoise)
+	b.naiveNoise = noiseFor(eps, costOfRuns(ctx, naiveRuns))
+	b.single = noiseFor(eps, costOfRuns(ctx, 1))
 	all := settings()
 	accuracy := func(m *model) float64 { return m.right(test) / float64(len(test)) }
 	trial := func(sigma float64) selection.Trial[*model] {
@@ -222,14 +223,14 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget, err er
 			b.fixed, b.best = o, s
 		}
 	}
-	return b, nil
+	return b
 }
 
 func digitsTable(ctx context.Context, w io.Writer, budgets []float64, n int) []budget {
 	var out []budget
 	fmt.Fprint(w, "| ε | search: accuracy | noise | ε attained | thirty runs, all paid for | noise | one run, random setting | noise | one run, best setting known | that setting |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, eps := range budgets {
-		b := try.Must(digitsExperiment(ctx, eps, n))
+		b := digitsExperiment(ctx, eps, n)
 		fmt.Fprintf(w, "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
 			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
 		out = append(out, b)

@@ -11,9 +11,9 @@ import (
 // TestDigits: the digits are the package's, in equal numbers, and a model without noise
 // learns them.
 func TestDigits(t *testing.T) {
-	data, err := readDigits()
-	if err != nil || len(data) != digits {
-		t.Fatal(len(data), err)
+	data := readDigits()
+	if len(data) != digits {
+		t.Fatal(len(data))
 	}
 	var n [classes]int
 	for _, d := range data {
@@ -38,10 +38,7 @@ func TestDigits(t *testing.T) {
 // run, of a search and of as many runs paid for ascend.
 func TestNoises(t *testing.T) {
 	slow.Long(t)
-	b, err := digitsExperiment(t.Context(), 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := digitsExperiment(t.Context(), 2, 2)
 	if !(b.attack > 1.95 && b.attack <= 2 && b.single < b.searchNoise && b.searchNoise < b.naiveNoise) {
 		t.Errorf("%+v", b)
 	}

@@ -19,6 +19,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -154,18 +156,10 @@ of a two-way marginal, as shares of the records, mean of all %d; over %d seeds, 
 		l := a.levels
 		fmt.Fprintf(&b, "| %s | %d | %.2f | %.2f, %.2f, %.2f, %.2f | %.4f ± %.4f |\n", a.name, a.units, rounds, l[0], l[1], l[2], l[3], e, se)
 	}
-	lessErr, lessSE := plots.Mean(differences(accounts[0].error, accounts[1].error))
+	lessErr, lessSE := plots.Mean(floats.SubTo(make([]float64, seeds), accounts[0].error, accounts[1].error))
 	fmt.Fprintf(&b, `
 The two differ by %.4f ± %.4f (zCDP less menu, seed by seed). Every run is in [synthetic.csv](synthetic.csv).
 The price of the menu is proved in [adaptive.md](../theory/adaptive.md).
 `, lessErr, lessSE)
 	return b.Bytes(), csv.Bytes()
-}
-
-func differences(x, y []float64) []float64 {
-	d := make([]float64, len(x))
-	for i := range x {
-		d[i] = x[i] - y[i]
-	}
-	return d
 }

@@ -24,25 +24,24 @@ func Must2[T, U any](x T, y U, err error) (T, U) {
 	return x, y
 }
 
-// Catch stores the error that ended the function in which it is deferred. Another panic goes on.
-func Catch(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case failure:
-		*err = p.error
-	default:
-		panic(p)
-	}
+// Run runs an experiment, and returns the error that ended it. Another panic goes on.
+func Run(experiment func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	experiment()
+	return nil
 }
 
 // Main runs an experiment, and ends the program with its error.
 func Main(experiment func()) {
-	err := func() (err error) {
-		defer Catch(&err)
-		experiment()
-		return nil
-	}()
-	if err != nil {
+	if err := Run(experiment); err != nil {
 		log.Fatal(err)
 	}
 }

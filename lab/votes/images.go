@@ -18,8 +18,8 @@ import (
 const middle, pixelSteps = 'P', 16
 
 // WriteImages writes the images, with lines about them, to a file: whole or not at all.
-func WriteImages(path string, about []string, images []logit.Image) error {
-	return write(path, about, func(b *bytes.Buffer) {
+func WriteImages(path string, about []string, images []logit.Image) {
+	write(path, about, func(b *bytes.Buffer) {
 		for _, im := range images {
 			fmt.Fprintf(b, "%d ", im.Label)
 			for _, v := range im.X[:logit.Pixels] {

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A Query is one image with its right label and the label that each teacher votes for.
@@ -31,7 +33,11 @@ func (q Query) Counts(labels int) []int {
 // Read returns the queries of a file. Labels and votes are in [0, 9], and each query has the
 // same number of votes.
 func Read(path string) (out []Query, err error) {
-	return out, read(path, func(line string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return out, lines(path, data, func(line string) error {
 		label, cast, ok := strings.Cut(line, " ")
 		if !ok || len(label) != 1 || strings.Trim(label+cast, "0123456789") != "" || len(out) > 0 && len(cast) != len(out[0].Votes) {
 			return fmt.Errorf("%q is not a label and votes", line)
@@ -46,8 +52,8 @@ func Read(path string) (out []Query, err error) {
 }
 
 // Write writes the queries, with lines about them, to a file: whole or not at all.
-func Write(path string, about []string, queries []Query) error {
-	return write(path, about, func(b *bytes.Buffer) {
+func Write(path string, about []string, queries []Query) {
+	write(path, about, func(b *bytes.Buffer) {
 		for _, q := range queries {
 			fmt.Fprintf(b, "%d ", q.Label)
 			for _, v := range q.Votes {
@@ -56,15 +62,6 @@ func Write(path string, about []string, queries []Query) error {
 			b.WriteByte('\n')
 		}
 	})
-}
-
-// read passes every line but the comments of a compressed file to each.
-func read(path string, each func(line string) error) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return lines(path, data, each)
 }
 
 // lines is read for what a file of this path holds.
@@ -86,25 +83,16 @@ func lines(path string, data []byte, each func(line string) error) error {
 }
 
 // write writes a compressed file: lines about it as comments, then what fill writes.
-func write(path string, about []string, fill func(b *bytes.Buffer)) error {
+func write(path string, about []string, fill func(b *bytes.Buffer)) {
 	var text, b bytes.Buffer
 	for _, line := range about {
 		fmt.Fprintf(&text, "# %s\n", line)
 	}
 	fill(&text)
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if _, err := z.Write(text.Bytes()); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
+	z := try.Must(gzip.NewWriterLevel(&b, gzip.BestCompression))
+	try.Must(z.Write(text.Bytes()))
+	try.Check(z.Close())
 	part := path + ".part"
-	if err := os.WriteFile(part, b.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
+	try.Check(os.WriteFile(part, b.Bytes(), 0o644))
+	try.Check(os.Rename(part, path))
 }

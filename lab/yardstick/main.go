@@ -34,6 +34,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/lab/campaign"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -49,16 +50,15 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := true, error(nil)
-	if *path != "" {
-		err = write(ctx, *path, *seed, *n)
-	} else {
-		ok, err = compareFile(ctx, os.Stdout, *old, 1)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "yardstick:", err)
-	}
-	if err != nil || !ok {
+	ok := true
+	try.Main(func() {
+		if *path != "" {
+			write(ctx, *path, *seed, *n)
+		} else {
+			ok = compareFile(ctx, os.Stdout, *old, 1)
+		}
+	})
+	if !ok {
 		os.Exit(1)
 	}
 }
@@ -154,83 +154,52 @@ func drawn(seed, number uint64) (text []byte, delta float64) {
 	return campaign.Case(seed, number)
 }
 
-// batch is how many plans are asked about before their lines are written.
-const batch = 200
-
 // write writes a file of n plans.
-func write(ctx context.Context, path string, seed, n uint64) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
+func write(ctx context.Context, path string, seed, n uint64) {
+	f := try.Must(os.Create(path))
 	defer f.Close()
+	lines := make([]line, n)
+	try.Check(parallel.Each(ctx, len(lines), nil, func(i int) {
+		text, delta := drawn(seed, uint64(i))
+		lines[i] = answered(ctx, text, delta)
+	}))
 	z := gzip.NewWriter(f)
-	for first := uint64(0); first < n; first += batch {
-		lines := make([]line, min(batch, n-first))
-		if err := parallel.Each(ctx, len(lines), nil, func(i int) {
-			text, delta := drawn(seed, first+uint64(i))
-			lines[i] = answered(ctx, text, delta)
-		}); err != nil {
-			return err
-		}
-		e := json.NewEncoder(z)
-		e.SetEscapeHTML(false)
-		for _, l := range lines {
-			if err := e.Encode(l); err != nil {
-				return err
-			}
-		}
-		if n > batch {
-			fmt.Fprintf(os.Stderr, "%d of %d plans\n", first+uint64(len(lines)), n)
-		}
+	e := json.NewEncoder(z)
+	e.SetEscapeHTML(false)
+	for _, l := range lines {
+		try.Check(e.Encode(l))
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return f.Close()
+	try.Check(z.Close())
+	try.Check(f.Close())
 }
 
 // compareFile asks about the first plan of each so many of a file again, and reports whether nothing is worse.
-func compareFile(ctx context.Context, out io.Writer, path string, every int) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
+func compareFile(ctx context.Context, out io.Writer, path string, every int) bool {
+	f := try.Must(os.Open(path))
 	defer f.Close()
-	z, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
-	}
-	var c comparison
-	read := 0
-	for d := json.NewDecoder(z); ; {
-		var old []line
-		for len(old) < batch {
-			var l line
-			if err := d.Decode(&l); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return false, fmt.Errorf("%s: line %d: %w", path, read+1, err)
-			}
-			if read++; (read-1)%every == 0 {
-				old = append(old, l)
-			}
-		}
-		if len(old) == 0 {
+	var old []line
+	d := json.NewDecoder(try.Must(gzip.NewReader(bufio.NewReader(f))))
+	for read := 0; ; read++ {
+		var l line
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
 			break
+		} else if err != nil {
+			try.Check(fmt.Errorf("%s: line %d: %w", path, read+1, err))
 		}
-		now := make([]line, len(old))
-		if err := parallel.Each(ctx, len(old), nil, func(i int) { now[i] = answered(ctx, old[i].Plan, old[i].Delta) }); err != nil {
-			return false, err
+		if read%every == 0 {
+			old = append(old, l)
 		}
-		for i := range old {
-			if what := c.add(old[i], now[i]); what != "" {
-				fmt.Fprintf(out, "%s: [%v, %v], was [%v, %v], at δ = %v: %s\n", what, now[i].Lower, now[i].Upper, old[i].Lower, old[i].Upper, old[i].Delta, old[i].Plan)
-			}
+	}
+	now := make([]line, len(old))
+	try.Check(parallel.Each(ctx, len(old), nil, func(i int) { now[i] = answered(ctx, old[i].Plan, old[i].Delta) }))
+	var c comparison
+	for i := range old {
+		if what := c.add(old[i], now[i]); what != "" {
+			fmt.Fprintf(out, "%s: [%v, %v], was [%v, %v], at δ = %v: %s\n", what, now[i].Lower, now[i].Upper, old[i].Lower, old[i].Upper, old[i].Delta, old[i].Plan)
 		}
 	}
 	fmt.Fprint(out, c)
-	return c.ok(), nil
+	return c.ok()
 }
 
 // A comparison adds up what has become of lines.

@@ -43,17 +43,12 @@ func share() {
 	}
 	t := table{}
 	if *again != "" {
-		files, err := filepath.Glob(filepath.Join(*again, "*.cert"))
-		try.Check(err)
-		sort.Strings(files)
-		for _, f := range files {
+		for _, f := range try.Must(filepath.Glob(filepath.Join(*again, "*.cert"))) {
 			kind, _, _ := strings.Cut(filepath.Base(f), "_")
 			if *only != "" && kind != *only {
 				continue
 			}
-			text, err := os.ReadFile(f)
-			try.Check(err)
-			t.add(kind, filepath.Base(f), check(*checker, string(text), *limit))
+			t.add(kind, filepath.Base(f), check(*checker, string(try.Must(os.ReadFile(f))), *limit))
 		}
 		t.print()
 		return
@@ -165,8 +160,7 @@ func certify(d draw, k kind) string {
 			var q service.DeltaRequest
 			q.Plan = service.PlanText(text)
 			q.Epsilon = service.Decimals{"0"}
-			a, err := service.Ask[service.DeltaAnswer](context.Background(), service.New(nil), q)
-			try.Check(err)
+			a := try.Must(service.Ask[service.DeltaAnswer](context.Background(), service.New(nil), q))
 			delta = float64(a.Results[0].Delta.Upper) * d.log(1.001, 2)
 			if delta > 0.9 {
 				continue
