@@ -118,7 +118,7 @@ var trials = map[string]struct {
 		`{"plan":` + longPlan + `,"mu":1,"solve":"noise-multiplier"}`},
 	"audit": {`{"design":"one-run","members":[3,4,5],"non-members":[1,2],"delta":0,"confidence":0.5}`, `"guesses":{"in":3,"out":2,"correct":5,"tests":1}`,
 		`{"design":"one-run","members":["x"]}`, `members: a JSON string is not a number that fits 64 bits`,
-		`{"design":"many-runs","members":[1,2],"non-members":[1,2],"delta":0,"guesses":4}`, `guesses: is for the design one-run`,
+		`{"design":"many-runs","members":[1,2],"non-members":[1,2],"delta":0,"guesses":4}`, `guesses is of no use to many-runs`,
 		`{"design":"many-runs","members":[3,4],"non-members":[1,2],"delta":1e-5,"plan":` + longPlan + `}`},
 	"select": {`{"candidate-epsilon":1,"law":["geometric"],"mean":[10]}`, `"papernot-steinke":3,`,
 		`{"candidate-epsilon":1,"law":"geometric"}`, `law: a JSON string is not a list of strings`,

@@ -297,7 +297,7 @@ func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
 type PateAnswerRequest struct {
 	PateMechanism
-	Confidence *float64 `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
+	Confidence *float64 `json:"confidence,omitempty" of:"mechanism=interactive!" help:"a student whose top score exceeds this is told that it is right"`
 	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -308,14 +308,6 @@ type PateLabels struct {
 	Labels   []int  `json:"labels,omitempty"`
 	Answered []bool `json:"answered,omitempty"`
 	Charge   string `json:"charge,omitempty"`
-}
-
-// shape checks the keys of the mechanism.
-func (q PateAnswerRequest) shape() error {
-	if (q.Mechanism == "interactive") != (q.Confidence != nil) {
-		return shape("%s: must be given with interactive, and with nothing else", "confidence")
-	}
-	return q.PateMechanism.shape()
 }
 
 // PateAnswer labels queries. After the largest number of answers no more are given.
