@@ -109,11 +109,7 @@ type ROCBound struct {
 }
 
 // audit returns lower bounds of ε and μ, and what they say of a plan.
-func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	limits, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) audit(ctx context.Context, q AuditRequest) (_ *AuditAnswer, err error) {
 	delta, confidence, points := q.Delta.float(), q.Confidence.float(), int(q.Points.whole())
 	scores := audit.Scores{Members: q.Members, NonMembers: q.NonMembers}
 	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(confidence), Delta: Number(delta)}
@@ -172,7 +168,7 @@ func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(ctx, p, limits)
+	acct, err := newAccountant(ctx, p, q.options(ctx, Narrowing{}))
 	if err != nil {
 		return nil, err
 	}

@@ -119,11 +119,16 @@ type Setting struct {
 }
 
 // goal is what the request asks for.
-func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
-	goal = accountant.Goal{Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
+func (q CalibrateRequest) goal() accountant.Goal {
+	goal := accountant.Goal{Solve: quantity(q.Solve), Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
 	q.AttackTarget.read(&goal)
-	goal.Solve, err = accountant.ParseQuantity(q.Solve)
-	return goal, err
+	return goal
+}
+
+// quantity is one whose name was checked.
+func quantity(name string) accountant.Quantity {
+	q, _ := accountant.ParseQuantity(name)
+	return q
 }
 
 // shape reports whether the keys make one budget.
@@ -148,10 +153,7 @@ func (q CalibrateRequest) shape() error {
 
 // calibrate returns the value that meets a budget.
 func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
-	goal, err := q.goal()
-	if err != nil {
-		return Solution{}, err
-	}
+	goal := q.goal()
 	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
 		return Solution{}, err

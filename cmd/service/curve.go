@@ -112,8 +112,8 @@ func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 	if from, to := q.From.float(), q.To.float(); q.To != "" && to <= from {
 		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(to), decimal.Short(from))
 	}
-	c.opts, err = q.options(ctx, Narrowing{})
-	return c, err
+	c.opts = q.options(ctx, Narrowing{})
+	return c, nil
 }
 
 // curve returns the curves of one or several plans, of the kind delta over one range.

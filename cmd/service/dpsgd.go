@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -118,9 +119,7 @@ type dpsgdRun struct {
 }
 
 func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
-	if r.neighbors, err = relation(q.Neighbors); err != nil {
-		return r, err
-	}
+	r.neighbors = relation(q.Neighbors)
 	rate, err := r.readRate(q)
 	if err != nil {
 		return r, err
@@ -202,13 +201,10 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 	return r.length(string(q.Epochs), epochs, rate)
 }
 
-// relation reads the neighbouring relation of a request; add-remove if none is given.
-func relation(name string) (profiles.Relation, error) {
-	if name == "" {
-		return profiles.AddRemove, nil
-	}
-	r, err := profiles.ParseRelation(name)
-	return r, err
+// relation is the neighbouring relation of a name that was checked; add-remove if none is given.
+func relation(name string) profiles.Relation {
+	r, _ := profiles.ParseRelation(cmp.Or(name, "add-remove"))
+	return r
 }
 
 // dpsgd returns the ε of a training run and states what it promises.
@@ -217,10 +213,7 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return DPSGDAnswer{}, err
-	}
+	opts := q.options(ctx, Narrowing{})
 	if q.NoiseMultiplier == "" {
 		if err := r.calibrate(ctx, q, opts); err != nil {
 			return DPSGDAnswer{}, err

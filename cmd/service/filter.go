@@ -72,10 +72,7 @@ func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 	if q.Menu == nil {
 		return out, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return out, err
-	}
+	opts := q.options(ctx, Narrowing{})
 	m, err := plan.ParseMenu(ctx, q.Menu)
 	if err != nil {
 		return out, err

@@ -38,7 +38,7 @@ type Files interface {
 // LedgerCreateRequest makes a ledger: in memory, or at a path where the front end has files.
 type LedgerCreateRequest struct {
 	Path      string  `json:"path,omitempty"`
-	Neighbors string  `json:"neighbors,omitempty" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Neighbors string  `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
 	Epsilon   Decimal `json:"epsilon,omitempty" in:"[0, inf)" help:"{ε} of the budget"`
 	Delta     Decimal `json:"delta,omitempty" in:"[0, 1)" help:"{δ} of the budget"`
 	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
@@ -118,9 +118,8 @@ func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 	if err := Check(&q); err != nil {
 		return c, err
 	}
-	c = ledger.Config{Mode: ledger.Mode(q.Mode), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
-	c.Neighbors, err = relation(q.Neighbors)
-	return c, err
+	c = ledger.Config{Mode: ledger.Mode(q.Mode), Neighbors: relation(q.Neighbors), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
+	return c, nil
 }
 
 // ledgerCreate makes a ledger.

@@ -101,17 +101,13 @@ func (s *Service) query(ctx context.Context, q QueryRequest) (QueryAnswer, error
 	if err != nil {
 		return QueryAnswer{}, err
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return QueryAnswer{}, err
-	}
 	report(ctx, Progress{Note: "reading"})
 	t, err := s.readTable(ctx, &asked, q.In)
 	if err != nil {
 		return QueryAnswer{}, err
 	}
 	report(ctx, Progress{Note: "splitting the budget"})
-	p, err := asked.Price(ctx, opts...)
+	p, err := asked.Price(ctx, q.options(ctx, Narrowing{})...)
 	if err != nil {
 		return QueryAnswer{}, err
 	}

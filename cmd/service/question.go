@@ -584,10 +584,7 @@ func (q GDPSolveRequest) shape() error {
 
 // goal returns the budget and what to turn.
 func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
-	g.Step, g.Examples = q.Step, q.Examples.whole()
-	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
-		return g, 0, 0, err
-	}
+	g.Solve, g.Step, g.Examples = quantity(q.Solve), q.Step, q.Examples.whole()
 	if q.ZCDP != nil {
 		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
 		return g, mu, 0, err

@@ -281,6 +281,11 @@ func (o Operation) ask(s *Service, ctx context.Context, request any) (_ any, err
 	if err := ready(request); err != nil {
 		return nil, err
 	}
+	if limited, ok := request.(interface{ bound(context.Context) error }); ok {
+		if err := limited.bound(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if o.together {
 		under, end, wrong := request.(interface {
 			Under(context.Context) (context.Context, func(*error), error)

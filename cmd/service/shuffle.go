@@ -78,10 +78,7 @@ func (q ShuffleRequest) scheme() (s shuffler.Shuffler, err error) {
 
 // shuffle returns the ε of rounds behind a shuffler and states what it promises.
 func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer, error) {
-	relation, err := relation(q.Neighbors)
-	if err != nil {
-		return ShuffleAnswer{}, err
-	}
+	relation := relation(q.Neighbors)
 	m, err := q.local()
 	if err != nil {
 		return ShuffleAnswer{}, err
@@ -93,12 +90,8 @@ func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer,
 	if _, err := scheme.Laws(m, relation); err != nil {
 		return ShuffleAnswer{}, renamed(err, "shuffler", "")
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return ShuffleAnswer{}, err
-	}
 	asked := q.Rounds.whole()
-	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: []accountant.Step{{Name: "rounds", Mechanism: m, Sampling: scheme, Count: asked}}}, opts)
+	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: []accountant.Step{{Name: "rounds", Mechanism: m, Sampling: scheme, Count: asked}}}, q.options(ctx, Narrowing{}))
 	if err != nil {
 		return ShuffleAnswer{}, err
 	}

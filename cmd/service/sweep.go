@@ -125,9 +125,7 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 		at := EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}
 		out.At, err = q.Delta.floats(), ready(&at)
 	}
-	if err == nil {
-		out.Options, err = q.options(ctx, q.Narrowing)
-	}
+	out.Options = q.options(ctx, q.Narrowing)
 	return out, err
 }
 
@@ -145,16 +143,12 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 		if err := ready(&budget); err != nil {
 			return out, err
 		}
-		goal, err := budget.goal()
-		if err != nil {
-			return out, err
-		}
-		if out.Goals = append(out.Goals, goal); len(out.Goals) > MaxValues {
+		if out.Goals = append(out.Goals, budget.goal()); len(out.Goals) > MaxValues {
 			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
 		}
 	}
-	out.Options, err = q.options(ctx, q.Narrowing)
-	return out, err
+	out.Options = q.options(ctx, q.Narrowing)
+	return out, nil
 }
 
 // Sweep answers about all plans and calls each with the rows, in their order: one for every
@@ -495,11 +489,7 @@ func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{at: q.Delta.floats()}
-	if f.opts, err = q.options(ctx, q.Narrowing); err != nil {
-		return nil, err
-	}
-	f.opts = append(f.opts, accountant.WithManyQuestions())
+	f := &Follower{at: q.Delta.floats(), opts: append(q.options(ctx, q.Narrowing), accountant.WithManyQuestions())}
 	if q.Plan != nil {
 		f.plan, err = q.Plan.parse(ctx)
 	}
