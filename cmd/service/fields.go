@@ -185,6 +185,17 @@ func ready(request any) error {
 	return nil
 }
 
+// missing returns an error for a plan, a text or a JSON value that must be given and is not. Check does so for numbers.
+func missing(request any) error {
+	for _, k := range Keys(request) {
+		what, ok := map[string]string{"plan": "JSON, or a string with YAML", "string": "a text", "JSON value": "a JSON value"}[k.Type]
+		if ok && !k.Optional && given(request, k.Name) == nil {
+			return fault.New(k.Name, "is missing; must be %s", what)
+		}
+	}
+	return nil
+}
+
 // preset is the value of a key that is not given, as JSON.
 func (k Key) preset() json.RawMessage {
 	switch {

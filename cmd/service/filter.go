@@ -69,9 +69,6 @@ func (q FilterRequest) shape() error {
 
 // filter returns the price of a menu.
 func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer, err error) {
-	if q.Menu == nil {
-		return out, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
-	}
 	opts := q.options(ctx, Narrowing{})
 	m, err := plan.ParseMenu(ctx, q.Menu)
 	if err != nil {

@@ -175,9 +175,6 @@ func (s *Service) open(path string, get func() (Ledger, error)) (LedgerHandle, e
 
 func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
 	if s.shared {
-		if name == "" {
-			return nil, fault.New("ledger", "is missing; must be the name of a ledger")
-		}
 		if s.files == nil {
 			return nil, fault.New("ledger", "there are no ledgers here")
 		}
@@ -206,8 +203,7 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 	case q.Type != "":
 		q.Plan = ledger.TypeText(q.Type)
 	case q.Plan == nil:
-		_, err := q.Plan.parse(ctx)
-		return Spent{}, err
+		return Spent{}, fault.New("plan", "is missing; must be JSON, or a string with YAML")
 	}
 	again := false
 	if q.Key != "" {
@@ -241,10 +237,6 @@ type LedgerFits struct {
 func (s *Service) ledgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
-		return LedgerFits{}, err
-	}
-	if q.Plan == nil {
-		_, err := q.Plan.parse(ctx)
 		return LedgerFits{}, err
 	}
 	n, refusal, err := l.Fits(ctx, q.Plan, q.Limit.whole())
@@ -282,11 +274,6 @@ type LedgerEntry struct {
 	Plan string `json:"plan"`
 }
 
-// LedgerEntryOf returns an entry in JSON.
-func LedgerEntryOf(e ledger.Entry) LedgerEntry {
-	return LedgerEntry{Time: e.Time, Note: e.Note, Key: e.Key, Runs: e.Runs, Head: e.Sum, Plan: e.Plan}
-}
-
 // ledgerLog returns the entries of a ledger's file, whose checksums it verifies.
 func (s *Service) ledgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
 	if err := s.needPath(q.Path); err != nil {
@@ -294,7 +281,7 @@ func (s *Service) ledgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	}
 	a := LedgerEntries{Entries: []LedgerEntry{}}
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
-		a.Entries = append(a.Entries, LedgerEntryOf(e))
+		a.Entries = append(a.Entries, LedgerEntry{Time: e.Time, Note: e.Note, Key: e.Key, Runs: e.Runs, Head: e.Sum, Plan: e.Plan})
 	})
 	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err
@@ -409,15 +396,10 @@ func LedgerStateOf(st ledger.Status) LedgerState {
 		out.Renyi = &Renyi{Number(st.Spent.Order), Number(st.Spent.Renyi), Number(st.Spent.RenyiBudget)}
 	}
 	if st.Torn > 0 {
-		out.Torn = TornWarning(st.Torn)
+		out.Torn = fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", st.Torn)
 		out.Warnings = append(out.Warnings, out.Torn)
 	}
 	return out
-}
-
-// TornWarning is about a spend that was interrupted, of n bytes.
-func TornWarning(n int64) string {
-	return fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", n)
 }
 
 // What follows spends what runs from a ledger, before it shows anything.
@@ -447,15 +429,6 @@ func (s *Service) unit(ctx context.Context, q Spend) (relation string, persons i
 	return st.Config.Neighbors.String(), max(1, st.Config.RecordsPerPerson), err
 }
 
-// under checks that a ledger is under the relation under which a run is private.
-func (s *Service) under(ctx context.Context, q Spend, want, why string) error {
-	got, _, err := s.unit(ctx, q)
-	if err == nil && got != "" && got != want {
-		err = fault.New("ledger", "is under %s, must be under %s, under which %s", got, want, why)
-	}
-	return err
-}
-
 // pay spends steps, a list in JSON, from the ledger of the request, once everything else is known to be right and before
 // anything is shown. If only the charge was asked for it returns the plan, and nothing is to be shown.
 func (s *Service) pay(ctx context.Context, q Spend, steps string) (charge string, err error) {
@@ -477,7 +450,11 @@ func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) error
 }
 
 func (s *Service) payLabels(ctx context.Context, q Spend, epsilon float64) (string, error) {
-	if err := s.under(ctx, q, "substitute", "labels are private"); err != nil {
+	got, _, err := s.unit(ctx, q)
+	if err == nil && got != "" && got != "substitute" {
+		err = fault.New("ledger", "is under %s, must be under substitute, under which labels are private", got)
+	}
+	if err != nil {
 		return "", err
 	}
 	return s.pay(ctx, q, guaranteed(epsilon, 0))

@@ -229,7 +229,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 		return nil, fault.New("answered", "%d are not one for each of %d queries", n, r.Votes.Queries())
 	}
 	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
-		Progress: func(done, total int) { reportProgress(ctx, done, total) }})
+		Progress: progress(ctx)})
 	return r, err
 }
 
@@ -239,10 +239,6 @@ func orZero[T any](x *T) (v T) {
 		v = *x
 	}
 	return v
-}
-
-func reportProgress(ctx context.Context, done, total int) {
-	report(ctx, Progress{Done: done, Total: total})
 }
 
 // transcript returns what a report takes of the answered queries.
@@ -679,7 +675,7 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	}
 	delta := q.Delta.float()
 	t := pate.Target{Epsilon: q.Epsilon.float(), Delta: delta, Report: pate.Worst, Check: q.Mechanism == "confident",
-		Progress: func(done, total int) { reportProgress(ctx, done, total) }}
+		Progress: progress(ctx)}
 	if t.Check {
 		t.Report = pate.Joint
 	}

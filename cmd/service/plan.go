@@ -54,9 +54,6 @@ func (p PlanText) MarshalJSON() ([]byte, error) {
 
 // parse returns the plan.
 func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
-	if p == nil {
-		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
-	}
 	return plan.ParseContext(ctx, p)
 }
 
@@ -171,7 +168,7 @@ func reached(ctx context.Context) error {
 
 // options turns the limits into the accountant's options.
 func (l Limits) options(ctx context.Context, n Narrowing) []accountant.Option {
-	opts := []accountant.Option{accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: done, Total: total}) })}
+	opts := []accountant.Option{accountant.WithProgress(progress(ctx))}
 	if l.Accuracy != "" {
 		opts = append(opts, accountant.WithAccuracy(l.Accuracy.float()))
 	}
@@ -248,6 +245,11 @@ type progressKey struct{}
 // they are. f must not ask the Service.
 func WithProgress(ctx context.Context, f func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, f)
+}
+
+// progress returns what reports the parts of one computation.
+func progress(ctx context.Context) func(done, total int) {
+	return func(done, total int) { report(ctx, Progress{Done: done, Total: total}) }
 }
 
 func report(ctx context.Context, p Progress) {
@@ -354,9 +356,6 @@ func (s *Service) diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		text PlanText
 		to   *EpsilonAt
 	}{{"old", q.Old, &d.Old}, {"new", q.New, &d.New}} {
-		if side.text == nil {
-			return d, fault.New(side.name, "is missing; must be a plan as JSON, or a string with one as YAML")
-		}
 		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 		if _, _, wrong := PlanLine(err); wrong {
 			err = &PlanError{i, side.name, err}
@@ -406,9 +405,6 @@ type ConvertAnswer struct {
 
 // convert returns a plan in another format.
 func (s *Service) convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
-	if q.Plan == nil {
-		return ConvertAnswer{}, fault.New("plan", "is missing; must be a plan or events as JSON, or a string with one as YAML")
-	}
 	text, format, err := plan.Convert(q.Plan, plan.Format(q.To))
 	return ConvertAnswer{string(format), string(text)}, err
 }

@@ -137,9 +137,6 @@ type Tables interface {
 }
 
 func (s *Service) readTable(ctx context.Context, q *query.Query, path string) (*query.Table, error) {
-	if path == "" {
-		return nil, fault.New("in", "is missing; must be the path of a CSV file with a header")
-	}
 	files, ok := s.files.(Tables)
 	if !ok {
 		return nil, fault.New("in", "there are no tables here")

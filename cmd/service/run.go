@@ -547,9 +547,6 @@ func perDraw(s subsample.Sampler, population float64) (batches int64, held float
 
 // scheme reads the scheme by the reader of plans.
 func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
-	if len(q.Sampling) == 0 {
-		return nil, fault.New("sampling", "is missing; must be a sampling scheme as in a step of a plan")
-	}
 	of, err := step(ctx, `"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":%s`, q.Sampling)
 	if err != nil {
 		return nil, err
@@ -670,10 +667,8 @@ func (q LocalKind) randomizer() (r shuffler.Randomizer, err error) {
 		r, err = shuffler.NewSubsetSelection(epsilon, categories, size)
 	case "hadamard":
 		r, err = shuffler.NewHadamard(epsilon, categories)
-	case "local-hash":
-		r, err = shuffler.NewLocalHash(epsilon, cmp.Or(size, 4), true)
 	default:
-		return r, oneOf("mechanism", q.Mechanism, "k-rr", "unary", "subset-selection", "hadamard", "local-hash")
+		r, err = shuffler.NewLocalHash(epsilon, cmp.Or(size, 4), true)
 	}
 	return r, renamed(err, q.Mechanism, "")
 }
