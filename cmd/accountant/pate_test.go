@@ -380,7 +380,7 @@ func TestPateBadFlags(t *testing.T) {
 		{c + " --report realised", "missing --answered, which the realised report needs"},
 		{c + " --answered " + bad, bad + ": answered: 2 columns are not 1"},
 		{s + " --order 2 --beta .1", "missing --sigma-ss (or --optimise)"},
-		{s + " --order 2 --beta .1 --sigma-ss 5 --optimise", "--optimise excludes --sigma-ss"},
+		{s + " --order 2 --beta .1 --sigma-ss 5 --optimise", "--sigma-ss and --optimise exclude each other"},
 		{s + " --order 2 --beta .1 --sigma-ss 5 --gnss best", "--gnss: \"best\" is not exact or paper"},
 		{s + " --order 1 --beta .1 --sigma-ss 5", "--order: 1 is not in (1, 1e+06]"},
 		{s + " --order 2 --beta 0 --sigma-ss 5", "--beta: 0 is not in [1e-12, 1000]"},

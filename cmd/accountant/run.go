@@ -378,7 +378,7 @@ func (j *search) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	run, err := s.RunOpen(cmd.Context(), j.ask)
+	run, err := service.Ask[service.RunOpened](cmd.Context(), s, j.ask)
 	if err != nil {
 		return keyed(err, "selection.")
 	}
@@ -550,7 +550,7 @@ func (r *runner) stream(cmd *cobra.Command, q service.RunOpenRequest, path strin
 		}
 		q.Ledger, q.Dimension = *r.spend, &dimension
 		var run service.RunOpened
-		run, refused = s.RunOpen(ctx, q)
+		run, refused = service.Ask[service.RunOpened](ctx, s, q)
 		next.Run = run.Run
 		return refused
 	}

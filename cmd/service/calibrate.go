@@ -17,8 +17,8 @@ import (
 // rate at a false-positive rate.
 type CalibrateRequest struct {
 	Plan    PlanText `json:"plan"`
-	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
-	Delta   Decimals `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
+	Epsilon Decimals `json:"epsilon,omitempty" not:"target-advantage,target-tpr,at-fpr" with:"delta" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" not:"target-advantage,target-tpr,at-fpr" with:"epsilon" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
 	AttackTarget
 	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
 	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
@@ -133,20 +133,8 @@ func quantity(name string) accountant.Quantity {
 
 // shape reports whether the keys make one budget.
 func (q CalibrateRequest) shape() error {
-	private, attack := q.Epsilon != nil || q.Delta != nil, q.TPR != "" || q.FPR != ""
-	switch {
-	case q.Advantage != "" && private:
-		return shape("%s is a budget in the place of %s and %s", "target-advantage", "epsilon", "delta")
-	case attack && private:
-		return shape("%s at %s is a budget in the place of %s and %s", "target-tpr", "at-fpr", "epsilon", "delta")
-	case q.Advantage != "" || attack:
-		return nil
-	case q.Epsilon == nil && q.Delta == nil:
+	if q.Epsilon == nil && q.AttackTarget == (AttackTarget{}) {
 		return shape("missing %s, %s", "epsilon", "delta")
-	case q.Epsilon == nil:
-		return shape("missing %s", "epsilon")
-	case q.Delta == nil:
-		return shape("missing %s", "delta")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ import (
 type DPSGDRequest struct {
 	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
 	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
-	SamplingRate    Decimal `json:"sampling-rate,omitempty" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
+	SamplingRate    Decimal `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
 	Epochs          Decimal `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
 	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
 	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
@@ -92,8 +92,6 @@ func (q DPSGDRequest) shape() error {
 	switch {
 	case given(&q, "target-epsilon", "target-advantage", "target-tpr", "at-fpr", "noise-multiplier") == nil:
 		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
-	case q.SamplingRate != "" && (q.Examples != "" || q.BatchSize != ""):
-		return shape("%s excludes %s and %s", "sampling-rate", "examples", "batch-size")
 	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
 	case q.Epochs == "" && q.Steps == "":

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/menu"
@@ -21,7 +20,7 @@ type FilterRequest struct {
 	Menu    PlanText `json:"menu"`
 	Units   Decimal  `json:"units,omitempty" in:"whole [1, 100000]" help:"{units} of the budget (default: those of the menu, or the largest number within its epsilon and delta)"`
 	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, 10000]" help:"{ε} at which δ is asked, several with commas between them"`
-	Delta   Decimals `json:"delta,omitempty" in:"[1e-200, 1)" help:"{δ} at which ε is asked, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" not:"epsilon" in:"[1e-200, 1)" help:"{δ} at which ε is asked, several with commas between them"`
 	Limits
 }
 
@@ -57,14 +56,6 @@ type FilterRow struct {
 	Units   int    `json:"units"`
 	Delta   Number `json:"delta"`
 	Epsilon Bounds `json:"epsilon"`
-}
-
-// shape reports whether there is one question.
-func (q FilterRequest) shape() error {
-	if q.Epsilon != nil && q.Delta != nil {
-		return fault.New("delta", "is given beside epsilon; one of the two is asked for at the other")
-	}
-	return nil
 }
 
 // filter returns the price of a menu.

@@ -20,9 +20,9 @@ type LabelRequest struct {
 	Labels  []float64    `json:"labels,omitempty"`
 	Weights []float64    `json:"weights,omitempty"`
 	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
-	Bias    *float64     `json:"bias,omitempty" help:"allow this much bias; needs --grid"`
-	Classes []string     `json:"classes,omitempty"` // in place of labels
-	Groups  []LabelGroup `json:"groups,omitempty"`  // in place of weights
+	Bias    *float64     `json:"bias,omitempty" with:"grid" help:"allow this much bias; needs --grid"`
+	Classes []string     `json:"classes,omitempty" not:"labels,groups,grid"` // in place of labels
+	Groups  []LabelGroup `json:"groups,omitempty" not:"weights,grid"`        // in place of weights
 
 	Caps
 }
@@ -77,20 +77,12 @@ type LabelAnswer struct {
 // shape reports which keys do not go together.
 func (q LabelRequest) shape() error {
 	switch {
-	case q.Bias != nil && q.Grid == 0:
-		return fault.New("grid", "is 0, must be at least 2 with a bias")
-	case len(q.Classes) > 0 && (len(q.Labels) > 0 || len(q.Groups) > 0 || q.Grid != 0):
-		return fault.New("classes", "exclude labels, groups and grid")
 	case len(q.Classes) > 0 && len(q.Classes) != len(q.Weights):
 		return fault.New("weights", "%d are not one for each of %d classes", len(q.Weights), len(q.Classes))
 	case len(q.Classes) > 0:
 		return nil
 	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be a list of two labels or more")
-	case len(q.Groups) > 0 && len(q.Weights) > 0:
-		return fault.New("groups", "exclude weights, which are their sum")
-	case len(q.Groups) > 0 && q.Grid != 0:
-		return fault.New("groups", "exclude grid")
 	case len(q.Groups) == 0 && len(q.Labels) != len(q.Weights):
 		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
 	}

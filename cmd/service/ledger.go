@@ -63,7 +63,7 @@ type LedgerSpendRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan,omitempty"`
 	// Type names a type of the menu, in place of a plan.
-	Type string `json:"type,omitempty"`
+	Type string `json:"type,omitempty" not:"plan"`
 	Note string `json:"note,omitempty"`
 	// Key has the spend made once, however often it is asked for.
 	Key string `json:"key,omitempty"`
@@ -198,8 +198,6 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 	}
 	defer func() { end(&err) }()
 	switch {
-	case q.Type != "" && q.Plan != nil:
-		return Spent{}, fault.New("type", "is given beside plan; one of the two is spent")
 	case q.Type != "":
 		q.Plan = ledger.TypeText(q.Type)
 	case q.Plan == nil:
@@ -410,16 +408,13 @@ type Spend struct {
 	Ledger string `json:"ledger,omitempty"`
 	Note   string `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
 	// Charge asks for the plan that a ledger under this relation is charged, for a ledger elsewhere; nothing is shown.
-	Charge string `json:"charge,omitempty" one:"add-remove,substitute,zero-out"`
+	Charge string `json:"charge,omitempty" not:"ledger" one:"add-remove,substitute,zero-out"`
 }
 
 // unit returns the relation of the ledger, or of the one elsewhere, "" for none, and how many records a person has.
 func (s *Service) unit(ctx context.Context, q Spend) (relation string, persons int64, err error) {
-	switch {
-	case q.Ledger == "":
+	if q.Ledger == "" {
 		return q.Charge, 1, nil
-	case q.Charge != "":
-		return "", 0, fault.New("charge", "is for a ledger elsewhere; must be left out with ledger")
 	}
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {

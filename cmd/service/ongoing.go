@@ -29,7 +29,7 @@ type RunOpenRequest struct {
 	Padding          bool            `json:"padding,omitempty" of:"kind=best,first-above" help:"best and first-above run as many candidates as the law allows, and ignore some"`
 	Percentile       *float64        `json:"percentile,omitempty" of:"kind=sparse-vector!" help:"probability to reach, of sparse-vector"`
 	CandidateEpsilon *float64        `json:"candidate-epsilon,omitempty" of:"kind=best,first-above,top,adaptive,sparse-vector!" help:"{ε} of one candidate; sparse-vector needs it"`
-	CandidateDelta   *float64        `json:"candidate-delta,omitempty" of:"kind=best,first-above,top" help:"{δ} of one candidate, if that is not 0"`
+	CandidateDelta   *float64        `json:"candidate-delta,omitempty" of:"kind=best,first-above,top" with:"candidate-epsilon" help:"{δ} of one candidate, if that is not 0"`
 	Epsilon          *float64        `json:"epsilon,omitempty" of:"kind=sparse-vector!" help:"{ε} of the whole sparse-vector"`
 	Queries          *int            `json:"queries,omitempty" of:"kind=sparse-vector!" in:"[1, 2147483647]" help:"largest number of queries of sparse-vector"`
 	Delta            *float64        `json:"delta,omitempty" of:"kind=adaptive" help:"{δ} at which adaptive is priced"`
@@ -38,7 +38,7 @@ type RunOpenRequest struct {
 	Clip      *float64        `json:"clip,omitempty" of:"kind=matrix!" help:"largest norm of a contribution"`
 	Dimension *int            `json:"dimension,omitempty" of:"kind=matrix!" help:"numbers of a vector"`
 	// Plan is that of one candidate of best, by which a ledger is charged, or one of a matrix, in place of mechanism.
-	Plan     PlanText `json:"plan,omitempty" of:"kind=best,matrix"`
+	Plan     PlanText `json:"plan,omitempty" of:"kind=best,matrix" not:"candidate-epsilon,mechanism"`
 	TestSeed Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -97,12 +97,8 @@ type search struct {
 // shape checks which keys of a kind go together.
 func (q RunOpenRequest) shape() error {
 	switch {
-	case q.Plan != nil && (q.CandidateEpsilon != nil || q.Mechanism != nil):
-		return fault.New("plan", "is given beside candidate-epsilon or mechanism; one of the two says what a run costs")
 	case q.Kind == "matrix" && q.Plan == nil && q.Mechanism == nil:
 		return fault.New("mechanism", "is missing; matrix needs it, or a plan of it")
-	case q.CandidateDelta != nil && q.CandidateEpsilon == nil:
-		return fault.New("candidate-epsilon", "is missing; candidate-delta goes with it")
 	case q.Kind == "adaptive" && (q.CandidateEpsilon == nil) != (q.Delta == nil):
 		return fault.New("delta", "must be given with candidate-epsilon, to price an adaptive search")
 	case q.Threshold != nil && math.IsNaN(*q.Threshold):
@@ -111,11 +107,8 @@ func (q RunOpenRequest) shape() error {
 	return nil
 }
 
-// RunOpen begins a run.
-func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// runOpen begins a run.
+func (s *Service) runOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
 	name, err := s.runs.put(func() (*ongoing, bool, error) {
 		r, err := q.open(ctx, &out)
 		if err != nil {

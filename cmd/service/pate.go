@@ -490,8 +490,8 @@ type PateSmoothRequest struct {
 	PateVotes
 	Order    float64  `json:"order" help:"Rényi order {λ}"`
 	Beta     float64  `json:"beta" help:"smoothness {β}, about 0.2/λ"`
-	Sigma    *float64 `json:"sigma-ss,omitempty" help:"noise scale {σ}, in units of the smooth sensitivity"`
-	Optimise bool     `json:"optimise,omitempty" help:"choose the noise scale from the votes instead; publishes nothing"`
+	Sigma    *float64 `json:"sigma-ss,omitempty" not:"optimise" help:"noise scale {σ}, in units of the smooth sensitivity"`
+	Optimise bool     `json:"optimise,omitempty" with:"private" help:"choose the noise scale from the votes instead; publishes nothing"`
 	GNSS     string   `json:"gnss,omitempty" one:"exact,paper" preset:"exact" help:"cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)"`
 	Seed     *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
 	Private  bool     `json:"private,omitempty" help:"print also what depends on the private votes and must not be published"`
@@ -527,13 +527,8 @@ type PatePrivates struct {
 
 // shape reports which keys do not go together.
 func (q PateSmoothRequest) shape() error {
-	switch {
-	case q.Sigma != nil && q.Optimise:
-		return shape("%s excludes %s", "optimise", "sigma-ss")
-	case q.Sigma == nil && !q.Optimise:
+	if q.Sigma == nil && !q.Optimise {
 		return shape("missing %s (or %s)", "sigma-ss", "optimise")
-	case q.Optimise && !q.Private:
-		return shape("%s needs %s: what it finds depends on the private votes", "optimise", "private")
 	}
 	return q.published()
 }

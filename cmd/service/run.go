@@ -33,7 +33,7 @@ import (
 // counts of keys, numbers that get noise. A majority takes queries instead.
 type ReleaseRequest struct {
 	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}; or Plan is a plan of one step.
-	Mechanism   json.RawMessage `json:"mechanism,omitempty"`
+	Mechanism   json.RawMessage `json:"mechanism,omitempty" not:"plan"`
 	Plan        PlanText        `json:"plan,omitempty"`
 	Values      []float64       `json:"values,omitempty"`
 	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
@@ -84,21 +84,15 @@ func testSource(seed Decimal) rand.Source {
 	return random.Seeded(uint64(seed.whole()))
 }
 
-// Release runs a mechanism once.
-func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
+// release runs a mechanism once.
+func (s *Service) release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
 	if q.Plan != nil {
-		if q.Mechanism != nil {
-			return out, fault.New("plan", "is given beside mechanism; one of the two runs")
-		}
 		if q.Mechanism, err = q.Plan.runs(); err != nil {
 			return out, err
 		}
 	}
 	m, err := mechanism(ctx, q.Mechanism)
 	if err != nil {
-		return out, err
-	}
-	if err := ready(&q); err != nil {
 		return out, err
 	}
 	src := testSource(q.TestSeed)
@@ -310,11 +304,8 @@ type PateLabels struct {
 	Charge   string `json:"charge,omitempty"`
 }
 
-// PateAnswer labels queries. After the largest number of answers no more are given.
-func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
-	if err := ready(&q); err != nil {
-		return PateLabels{}, err
-	}
+// pateAnswer labels queries. After the largest number of answers no more are given.
+func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
 	a, err := q.aggregator()
 	if err != nil {
 		return PateLabels{}, err
@@ -404,11 +395,11 @@ type LabelApplyRequest struct {
 	Column       []float64 `json:"column"`
 	Epsilon      float64   `json:"epsilon" help:"whole budget"`
 	Labels       []float64 `json:"labels"` // the public set
-	Weights      []float64 `json:"weights,omitempty"`
+	Weights      []float64 `json:"weights,omitempty" not:"prior-epsilon,floor,groups"`
 	PriorEpsilon float64   `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
 	Floor        *float64  `json:"floor,omitempty" in:"[0, 1]" help:"share of the uniform prior mixed into an estimated one"`
 	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
-	Classes      bool      `json:"classes,omitempty" help:"labels are numbers of classes: keep as many as can be"`
+	Classes      bool      `json:"classes,omitempty" with:"weights" help:"labels are numbers of classes: keep as many as can be"`
 	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -427,23 +418,16 @@ func (q LabelApplyRequest) shape() error {
 		return fault.New("column", "is missing; must be a list of labels")
 	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be the public set of labels")
-	case q.Weights != nil && (q.PriorEpsilon != 0 || q.Floor != nil || q.Groups != nil):
-		return shape("%s: is a public prior, which takes no prior-epsilon, floor or groups", "weights")
 	case q.Weights != nil && len(q.Weights) != len(q.Labels):
 		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
-	case q.Classes && q.Weights == nil:
-		return fault.New("weights", "is missing; classes need a public prior")
 	case q.PriorEpsilon != 0 && !(q.PriorEpsilon > 0 && q.PriorEpsilon < q.Epsilon):
 		return fault.New("prior-epsilon", "%v is not in (0, %v), the budget", q.PriorEpsilon, q.Epsilon)
 	}
 	return nil
 }
 
-// LabelApply randomizes a column. A ledger must be under substitute, under which labels are private.
-func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
-	if err := ready(&q); err != nil {
-		return LabelApplied{}, err
-	}
+// labelApply randomizes a column. A ledger must be under substitute, under which labels are private.
+func (s *Service) labelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
 	a, err := q.apply(ctx, testSource(q.TestSeed))
 	if err != nil {
 		return LabelApplied{}, err

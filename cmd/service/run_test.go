@@ -449,9 +449,9 @@ func TestCharges(t *testing.T) {
 	for _, c := range [][2]string{
 		{search + `,"kind":"first-above","threshold":3,"ledger":"ledger-1"`, "candidate-epsilon: is missing; a ledger is charged by it"},
 		{search + `,"kind":"top","top":2,"plan":{"neighbors":"add-remove","steps":[]}`, "plan is of no use to top"},
-		{search + `,"kind":"best","candidate-epsilon":1,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is given beside candidate-epsilon"},
+		{search + `,"kind":"best","candidate-epsilon":1,"plan":{"neighbors":"add-remove","steps":[]}`, "plan and candidate-epsilon exclude each other"},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-2"`, `ledger: "ledger-2" is not open`},
-		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-1","charge":"substitute"`, "charge: is for a ledger elsewhere"},
+		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-1","charge":"substitute"`, "charge and ledger exclude each other"},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"charge":"both"`, `charge: "both" is not add-remove, substitute or zero-out`},
 		{`"op":"label-apply","column":[0,1],"labels":[0,1],"weights":[1,1],"epsilon":0.75,"ledger":"ledger-1"`, "ledger: is under add-remove, must be under substitute"},
 		{`"op":"release","mechanism":{"exponential":{"epsilon":0.5}},"values":[1,2],"sensitivity":-1,"ledger":"ledger-1"`, "sensitivity: -1"},

@@ -357,7 +357,7 @@ func NewError(kind string, err error) *Error {
 	if wrong := new(plan.Error); errors.As(err, &wrong) {
 		e.Field = wrong.Field
 	}
-	if wrong := new(ShapeError); errors.As(err, &wrong) && len(wrong.Keys) == 1 {
+	if wrong := new(ShapeError); errors.As(err, &wrong) {
 		e.Field = wrong.Keys[0]
 	}
 	return e
