@@ -160,7 +160,7 @@ func TestSelectInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{}, "--plan: is missing"},
+		{[]string{}, "missing --plan (or --candidate-epsilon)"},
 		{[]string{"x"}, "flags only"},
 		{[]string{"--plan", "p", "--candidate-epsilon", "1"}, "exclude each other"},
 		{[]string{"--plan", "p"}, "--plan needs --delta"},

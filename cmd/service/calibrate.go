@@ -17,7 +17,7 @@ import (
 // rate at a false-positive rate.
 type CalibrateRequest struct {
 	Plan    PlanText `json:"plan"`
-	Epsilon Decimals `json:"epsilon,omitempty" not:"target-advantage,target-tpr,at-fpr" with:"delta" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
+	Epsilon Decimals `json:"epsilon,omitempty" or:"target-advantage,target-tpr,at-fpr,delta" not:"target-advantage,target-tpr,at-fpr" with:"delta" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
 	Delta   Decimals `json:"delta,omitempty" not:"target-advantage,target-tpr,at-fpr" with:"epsilon" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
 	AttackTarget
 	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
@@ -129,14 +129,6 @@ func (q CalibrateRequest) goal() accountant.Goal {
 func quantity(name string) accountant.Quantity {
 	q, _ := accountant.ParseQuantity(name)
 	return q
-}
-
-// shape reports whether the keys make one budget.
-func (q CalibrateRequest) shape() error {
-	if q.Epsilon == nil && q.AttackTarget == (AttackTarget{}) {
-		return shape("missing %s, %s", "epsilon", "delta")
-	}
-	return nil
 }
 
 // calibrate returns the value that meets a budget.

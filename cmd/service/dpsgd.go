@@ -28,9 +28,9 @@ type DPSGDRequest struct {
 	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
 	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
 	SamplingRate    Decimal `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
-	Epochs          Decimal `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	Epochs          Decimal `json:"epochs,omitempty" or:"steps" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
 	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
-	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
+	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" or:"target-epsilon,target-advantage,target-tpr,at-fpr" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
 	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
 	AttackTarget
 	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
@@ -90,12 +90,8 @@ type AnyOrder struct {
 // shape checks which keys are there.
 func (q DPSGDRequest) shape() error {
 	switch {
-	case given(&q, "target-epsilon", "target-advantage", "target-tpr", "at-fpr", "noise-multiplier") == nil:
-		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
 	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
-	case q.Epochs == "" && q.Steps == "":
-		return shape("missing %s (or %s)", "epochs", "steps")
 	case q.TargetEpsilon != "" && len(q.Delta) > 1:
 		return fault.New("delta", "%d values are more than the one that a target has", len(q.Delta))
 	}

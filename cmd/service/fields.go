@@ -30,6 +30,7 @@ import (
 //	preset:"1e-12"            its value where none is given
 //	not:"steps"               keys that it excludes
 //	with:"at-fpr"             keys that it needs
+//	or:"steps"                keys one of which must be given if it is not
 //	of:"kind=best,top!"       words of the key kind that it goes with; one with a mark needs it
 //
 // Frontends make flags, schemas and pages of them.
@@ -48,6 +49,7 @@ type Key struct {
 
 	span      span
 	not, with []string
+	or        []string
 	of        string   // the key whose word says whether this one is of use
 	use, need []string // words of that key that it goes with, and those of them that need it
 	index     []int    // of the field
@@ -73,7 +75,7 @@ func keysOf(t reflect.Type) []Key {
 			continue
 		}
 		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), index: f.Index}
-		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with} {
+		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with, "or": &k.or} {
 			if words := f.Tag.Get(tag); words != "" {
 				*to = strings.Split(words, ",")
 			}
@@ -143,6 +145,8 @@ func Check(request any) error {
 			return shape("%s is of no use to "+word, k.Name)
 		case !there && slices.Contains(k.need, word):
 			return shape("missing %s, which "+word+" needs", k.Name)
+		case !there && k.or != nil && given(request, k.or...) == nil:
+			return shape("missing %s (or %s)", k.Name, k.or[0])
 		case !there:
 			continue
 		}

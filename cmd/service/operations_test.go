@@ -114,7 +114,7 @@ var trials = map[string]struct {
 		`{"menu":` + pureMenu + `,"units":1e6}`, `units: 1e6 is not a whole number in [1, 100000]`, ``},
 	"gdp-solve": {`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"count":4}]},"mu":1,"tolerance":0,"solve":"noise-multiplier"}`, `"solve":"noise-multiplier","value":2.00000`,
 		`{"plan":` + purePlan + `,"mu":1,"solve":3}`, `solve: a JSON number is not a string`,
-		`{"plan":` + purePlan + `,"solve":"count"}`, `mu: must be given, or zcdp in its place`,
+		`{"plan":` + purePlan + `,"solve":"count"}`, `missing mu (or zcdp)`,
 		`{"plan":` + longPlan + `,"mu":1,"solve":"noise-multiplier"}`},
 	"audit": {`{"design":"one-run","members":[3,4,5],"non-members":[1,2],"delta":0,"confidence":0.5}`, `"guesses":{"in":3,"out":2,"correct":5,"tests":1}`,
 		`{"design":"one-run","members":["x"]}`, `members: a JSON string is not a number that fits 64 bits`,

@@ -490,7 +490,7 @@ type PateSmoothRequest struct {
 	PateVotes
 	Order    float64  `json:"order" help:"Rényi order {λ}"`
 	Beta     float64  `json:"beta" help:"smoothness {β}, about 0.2/λ"`
-	Sigma    *float64 `json:"sigma-ss,omitempty" not:"optimise" help:"noise scale {σ}, in units of the smooth sensitivity"`
+	Sigma    *float64 `json:"sigma-ss,omitempty" or:"optimise" not:"optimise" help:"noise scale {σ}, in units of the smooth sensitivity"`
 	Optimise bool     `json:"optimise,omitempty" with:"private" help:"choose the noise scale from the votes instead; publishes nothing"`
 	GNSS     string   `json:"gnss,omitempty" one:"exact,paper" preset:"exact" help:"cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)"`
 	Seed     *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
@@ -525,11 +525,8 @@ type PatePrivates struct {
 	StdDev   float64 `json:"noise-standard-deviation"`
 }
 
-// shape reports which keys do not go together.
+// shape checks that there is one δ.
 func (q PateSmoothRequest) shape() error {
-	if q.Sigma == nil && !q.Optimise {
-		return shape("missing %s (or %s)", "sigma-ss", "optimise")
-	}
 	return q.published()
 }
 

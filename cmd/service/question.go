@@ -523,7 +523,7 @@ func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 // tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
 type GDPSolveRequest struct {
 	Plan      PlanText `json:"plan"`
-	Mu        Decimals `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
+	Mu        Decimals `json:"mu,omitempty" or:"zcdp" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
 	ZCDP      Decimals `json:"zcdp,omitempty" not:"mu,tolerance" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
 	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" help:"{τ}, as of gdp (default 1e-10)"`
 	Solve     string   `json:"solve" one:"noise-multiplier,count,rate,batch" help:"quantity to turn: noise-multiplier, count, rate or batch"`
@@ -552,14 +552,6 @@ type GDPAt struct {
 	Value Number `json:"value"`
 	// Quantity is "epsilon" where the mechanism has that in the place of what was turned.
 	Quantity string `json:"quantity,omitempty"`
-}
-
-// shape reports whether there is one budget.
-func (q GDPSolveRequest) shape() error {
-	if q.Mu == nil && q.ZCDP == nil {
-		return fault.New("mu", "must be given, or zcdp in its place")
-	}
-	return nil
 }
 
 // goal returns the budget and what to turn.
