@@ -518,20 +518,18 @@ func (s schedule) plan(b profiles.Mechanism) ([]accountant.Step, error) {
 // they assume and what they leave out.
 func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) string {
 	var b strings.Builder
-	change := map[profiles.Relation]string{
-		profiles.AddRemove:  "adding or removing one training example",
-		profiles.Substitute: "replacing one training example by another",
-		profiles.ZeroOut:    "replacing one training example by an empty place, which adds nothing to any sum",
+	changes := map[profiles.Relation][2]string{ // of an example, and of a person
+		profiles.AddRemove:  {"adding or removing one training example", "adding or removing one person with at most " + examples(r.records)},
+		profiles.Substitute: {"replacing one training example by another", fmt.Sprintf("replacing one person's training examples by another's, at most %d by as many", r.records)},
+		profiles.ZeroOut: {"replacing one training example by an empty place, which adds nothing to any sum",
+			fmt.Sprintf("replacing one person's training examples, at most %d, by empty places, which add nothing to any sum", r.records)},
 	}[r.neighbors]
-	if r.records > 0 {
-		change = r.person()
-	}
 	batch := "a constant,"
 	if r.batch > 0 {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
 	}
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
-	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", private(sampled), change))
+	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", private(sampled), changes[min(r.records, 1)]))
 
 	if beside != nil {
 		b.WriteString("\n")
@@ -570,17 +568,6 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 	section(&b, without, fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
 		"the training is %s%s.", counted(r.uses, "once", "%d times"), private(anyOrder), place))
 	return b.String()
-}
-
-// person says which data sets are neighbours when the unit is a person.
-func (r dpsgdRun) person() string {
-	switch r.neighbors {
-	case profiles.Substitute:
-		return fmt.Sprintf("replacing one person's training examples by another's, at most %d by as many", r.records)
-	case profiles.ZeroOut:
-		return fmt.Sprintf("replacing one person's training examples, at most %d, by empty places, which add nothing to any sum", r.records)
-	}
-	return "adding or removing one person with at most " + examples(r.records)
 }
 
 // examples counts training examples.

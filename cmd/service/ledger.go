@@ -38,14 +38,14 @@ type Files interface {
 // LedgerCreateRequest makes a ledger: in memory, or at a path where the front end has files.
 type LedgerCreateRequest struct {
 	Path      string  `json:"path,omitempty"`
-	Neighbors string  `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
-	Epsilon   Decimal `json:"epsilon,omitempty" in:"[0, inf)" help:"{ε} of the budget"`
-	Delta     Decimal `json:"delta,omitempty" in:"[0, 1)" help:"{δ} of the budget"`
-	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
+	Neighbors string  `json:"neighbors,omitempty" of:"mode=planned!,adaptive!,adaptive-gaussian!" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Epsilon   Decimal `json:"epsilon,omitempty" of:"mode=planned!,adaptive!,adaptive-gaussian!" in:"[0, inf)" help:"{ε} of the budget"`
+	Delta     Decimal `json:"delta,omitempty" of:"mode=planned!,adaptive!,adaptive-gaussian!" in:"[0, 1)" help:"{δ} of the budget"`
+	Mode      string  `json:"mode" one:"planned,adaptive,adaptive-gaussian,adaptive-menu" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
 	// Menu is that of an adaptive-menu ledger.
-	Menu PlanText `json:"menu,omitempty" help:"menu of an adaptive-menu ledger"`
+	Menu PlanText `json:"menu,omitempty" of:"mode=adaptive-menu!" help:"menu of an adaptive-menu ledger"`
 	// RecordsPerPerson is 1 if it is not given.
-	RecordsPerPerson Decimal `json:"records-per-person,omitempty" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
+	RecordsPerPerson Decimal `json:"records-per-person,omitempty" of:"mode=planned,adaptive,adaptive-gaussian" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
 }
 
 // LedgerOpenRequest opens a ledger.
@@ -92,31 +92,11 @@ type LedgerStatusRequest struct {
 
 // Config checks the request and returns what the ledger promises.
 func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
-	if ledger.Mode(q.Mode) == ledger.AdaptiveMenu {
-		if q.Menu == nil {
-			return c, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
-		}
-		if own := given(&q, "neighbors", "epsilon", "delta", "records-per-person"); own != nil {
-			return c, fault.New(own[0], "is that of the menu; must be left out in the mode %s", ledger.AdaptiveMenu)
-		}
-		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
-	}
-	for _, x := range []struct {
-		name  string
-		value Decimal
-	}{{"epsilon", q.Epsilon}, {"delta", q.Delta}} {
-		if err := x.value.check(x.name, spanOf("[0, inf)")); x.value == "" && err != nil {
-			return c, err
-		}
-	}
-	if q.Menu != nil {
-		return c, fault.New("menu", "is for the mode %s", ledger.AdaptiveMenu)
-	}
-	if q.Neighbors == "" {
-		return c, fault.New("neighbors", "is missing; must be add-remove, substitute or zero-out")
-	}
 	if err := Check(&q); err != nil {
 		return c, err
+	}
+	if q.Menu != nil {
+		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
 	}
 	c = ledger.Config{Mode: ledger.Mode(q.Mode), Neighbors: relation(q.Neighbors), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
 	return c, nil
