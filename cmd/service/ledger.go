@@ -252,6 +252,11 @@ type LedgerEntry struct {
 	Plan string `json:"plan"`
 }
 
+// LedgerEntryOf returns an entry in JSON.
+func LedgerEntryOf(e ledger.Entry) LedgerEntry {
+	return LedgerEntry{Time: e.Time, Note: e.Note, Key: e.Key, Runs: e.Runs, Head: e.Sum, Plan: e.Plan}
+}
+
 // ledgerLog returns the entries of a ledger's file, whose checksums it verifies.
 func (s *Service) ledgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
 	if err := s.needPath(q.Path); err != nil {
@@ -259,7 +264,7 @@ func (s *Service) ledgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	}
 	a := LedgerEntries{Entries: []LedgerEntry{}}
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
-		a.Entries = append(a.Entries, LedgerEntry{Time: e.Time, Note: e.Note, Key: e.Key, Runs: e.Runs, Head: e.Sum, Plan: e.Plan})
+		a.Entries = append(a.Entries, LedgerEntryOf(e))
 	})
 	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err
