@@ -145,8 +145,6 @@ func Check(request any) error {
 			return shape("%s is of no use to "+word, k.Name)
 		case !there && slices.Contains(k.need, word):
 			return shape("missing %s, which "+word+" needs", k.Name)
-		case !there && k.or != nil && given(request, k.or...) == nil:
-			return shape("missing %s (or %s)", k.Name, k.or[0])
 		case !there:
 			continue
 		}
@@ -165,6 +163,9 @@ func Check(request any) error {
 		}
 	}
 	for _, k := range Keys(request) {
+		if k.or != nil && given(request, k.Name) == nil && given(request, k.or...) == nil {
+			return shape("missing %s (or %s)", k.Name, k.or[0])
+		}
 		if err := k.check(k.Field(request)); err != nil {
 			return err
 		}
