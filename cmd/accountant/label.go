@@ -519,9 +519,7 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 		eps = a.Randomizer
 	}
 	var err error
-	a.Coarser, err = service.CoarserLabels(ctx, priors[0], eps, a.Loss, n, func(ctx context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error) {
-		return service.NewLabelMethod(ctx, j.Method, p, eps)
-	})
+	a.Coarser, err = service.CoarserLabels(ctx, priors[0], eps, a.Loss, n, j.Method)
 	return err
 }
 

@@ -224,7 +224,7 @@ func TestLabelErrors(t *testing.T) {
 		{"\"prior\" not set", []string{"--epsilon", "1"}},
 		{"no such file", []string{"--epsilon", "1", "--prior", "nowhere.csv"}},
 		{"--grid: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
-		{"grid: is 0", []string{"--epsilon", "1", "--prior", prior, "--bias", "1"}},
+		{"--bias needs --grid", []string{"--epsilon", "1", "--prior", prior, "--bias", "1"}},
 		{"bias: -1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "9", "--bias", "-1"}},
 		{"plot: \"x.gif\"", []string{"--epsilon", "1", "--prior", prior, "--plot", "x.gif"}},
 		{":1: header:", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "a,b\n1,2\n")}},

@@ -158,7 +158,7 @@ var badCalls = []struct {
 	{"dpsgd --delta 1e-5 --sampling-rate 0.1 --steps 1 --target-advantage 2", 1, "accountant: --target-advantage: 2 is not in (0, 1)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 5", 2, "accountant dpsgd: missing --examples and --batch-size (or --sampling-rate) (see accountant dpsgd --help)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1", 2, "accountant dpsgd: missing --epochs (or --steps) (see accountant dpsgd --help)"},
-	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --batch-size 5", 2, "accountant dpsgd: --sampling-rate excludes --examples and --batch-size (see accountant dpsgd --help)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --batch-size 5", 2, "accountant dpsgd: --sampling-rate and --batch-size exclude each other (see accountant dpsgd --help)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --epochs 5", 2, "accountant dpsgd: --epochs and --steps exclude each other (see accountant dpsgd --help)"},
 	{"dpsgd --noise 1 --delta 1e-5", 2, "accountant dpsgd: unknown flag --noise; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"dpsgd --noise_multiplier 1", 2, "accountant dpsgd: unknown flag --noise_multiplier; did you mean --noise-multiplier? (see accountant dpsgd --help)"},

@@ -84,7 +84,7 @@ func TestMajorityBadInput(t *testing.T) {
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --prior 0.7":                                          "--prior: has 1 entries",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --prior 0.7,2":                                        "--prior: [0.7, 2] is not an interval in [0, 1]",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --prior 0.7,1 --samples 0":                            "--samples: 0 is not in",
-		"--mechanisms 11 --epsilon 0.1 --allowance 3 --samples 9":                                          "--samples: is for --prior",
+		"--mechanisms 11 --epsilon 0.1 --allowance 3 --samples 9":                                          "--samples needs --prior",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --prior 0.7,1 --objective common-p":                   "--prior: is for two labels",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --plot x.doc":                                         `plot: "x.doc"`,
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --plot /nonexistent/x.svg":                            "nonexistent",

@@ -179,7 +179,7 @@ func TestPateTranscriptIsNoBound(t *testing.T) {
 		}
 	}
 	_, _, err := runPate(append(args, "--max-answers", "0")...)
-	if want := "--max-answers: 0 is not in [1, ∞)"; err == nil || err.Error() != want {
+	if want := "--max-answers: 0 is not in [1, +Inf)"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -360,7 +360,7 @@ func TestPateBadFlags(t *testing.T) {
 		{a + votes + " --delta NaN", `--delta: "NaN" is not a number`},
 		{a + votes + " --sigma2 0", "--sigma2: 0 is not in [0.0001, 1e+09]"},
 		{a + votes + " --sigma1 3", "--sigma1 is of no use to gnmax"},
-		{a + votes + " --mechanism lnmax", "missing --gamma, which lnmax needs"},
+		{a + votes + " --mechanism lnmax", "--sigma2 is of no use to lnmax"},
 		{a + votes + " --mechanism interactive", "missing --threshold, which interactive needs"},
 		{a + votes + " --mechanism best", "--mechanism: \"best\" is not gnmax, confident, interactive or lnmax"},
 		{a + votes + " --conversion best", "--conversion: \"best\" is not cks or classic"},
@@ -381,7 +381,7 @@ func TestPateBadFlags(t *testing.T) {
 		{c + " --report realised", "missing --answered, which the realised report needs"},
 		{c + " --answered " + bad, bad + ": answered: 2 columns are not 1"},
 		{s + " --order 2 --beta .1", "missing --sigma-ss (or --optimise)"},
-		{s + " --order 2 --beta .1 --sigma-ss 5 --optimise", "--optimise excludes --sigma-ss"},
+		{s + " --order 2 --beta .1 --sigma-ss 5 --optimise", "--sigma-ss and --optimise exclude each other"},
 		{s + " --order 2 --beta .1 --sigma-ss 5 --gnss best", "--gnss: \"best\" is not exact or paper"},
 		{s + " --order 1 --beta .1 --sigma-ss 5", "--order: 1 is not in (1, 1e+06]"},
 		{s + " --order 2 --beta 0 --sigma-ss 5", "--beta: 0 is not in [1e-12, 1000]"},

@@ -338,7 +338,7 @@ func newSelectRunCmd() *cobra.Command {
 			return j.read(a.cmd)
 		}
 		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
-			run, err := s.RunOpen(ctx, j.q)
+			run, err := service.Ask[service.RunOpened](ctx, s, j.q)
 			if err != nil {
 				return nil, err
 			}
@@ -530,7 +530,7 @@ func (a *asking) stream(ctx context.Context, s *service.Service, q *service.RunO
 			dimension := len(cells)
 			q.Dimension = &dimension
 			var run service.RunOpened
-			run, refused = s.RunOpen(ctx, *q)
+			run, refused = service.Ask[service.RunOpened](ctx, s, *q)
 			next.Run, err = run.Run, refused
 		}
 		if err != nil {

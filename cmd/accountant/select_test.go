@@ -160,10 +160,10 @@ func TestSelectInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{}, "--plan: is missing"},
+		{[]string{}, "missing --plan (or --candidate-epsilon)"},
 		{[]string{"x"}, "flags only"},
-		{[]string{"--plan", "p", "--candidate-epsilon", "1"}, "not allowed together"},
-		{[]string{"--plan", "p"}, "--delta: is missing"},
+		{[]string{"--plan", "p", "--candidate-epsilon", "1"}, "exclude each other"},
+		{[]string{"--plan", "p"}, "--plan needs --delta"},
 		{[]string{"--plan", "/does/not/exist", "--delta", "1e-5"}, "no such file"},
 		{[]string{"--candidate-epsilon", "-1"}, "candidate-epsilon: -1 is not in [0, "},
 		{[]string{"--candidate-epsilon", "NaN"}, "candidate-epsilon: NaN is not in [0, "},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/audit"
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -33,10 +32,10 @@ type AuditRequest struct {
 	Delta      Decimals  `json:"delta" in:"[0, 1)" help:"one or several {δ} to bound ε at, with commas between them"`
 	Confidence Decimal   `json:"confidence,omitempty" in:"(0, 1)" preset:"0.95" help:"{probability} that what is told holds, at least"`
 	// Threshold was fixed before anybody saw the scores (many-runs).
-	Threshold Decimal `json:"threshold,omitempty" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: all thresholds at once)"`
+	Threshold Decimal `json:"threshold,omitempty" of:"design=many-runs" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: all thresholds at once)"`
 	// Family is what is declared of the mechanism: any, the default, or gaussian.
 	Family  string  `json:"family,omitempty" one:"any,gaussian" preset:"any" help:"the {family} of the mechanism, if it is known: any, or gaussian, for which ε follows from the bound of μ"`
-	Guesses Decimal `json:"guesses,omitempty" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
+	Guesses Decimal `json:"guesses,omitempty" of:"design=one-run" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
 	// Points is how many points of the ROC, and of the plan's trade-off curve, come along.
 	Points Decimal  `json:"points,omitempty" in:"whole [2, 1000]"`
 	Plan   PlanText `json:"plan,omitempty" help:"plan {file} that is said to have run"`
@@ -109,25 +108,8 @@ type ROCBound struct {
 	Bounds
 }
 
-// shape reports a key that is of the other design.
-func (q AuditRequest) shape() error {
-	switch {
-	case q.Design == "":
-		return fault.New("design", "is missing; must be %s (each score from a run of its own) or %s (canaries with a fair coin each)", ManyRuns, OneRun)
-	case q.Design == OneRun && q.Threshold != "":
-		return fault.New("threshold", "is for the design %s", ManyRuns)
-	case q.Design == ManyRuns && q.Guesses != "":
-		return fault.New("guesses", "is for the design %s", OneRun)
-	}
-	return nil
-}
-
 // audit returns lower bounds of ε and μ, and what they say of a plan.
-func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
-	limits, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) audit(ctx context.Context, q AuditRequest) (_ *AuditAnswer, err error) {
 	delta, confidence, points := q.Delta.float(), q.Confidence.float(), int(q.Points.whole())
 	scores := audit.Scores{Members: q.Members, NonMembers: q.NonMembers}
 	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(confidence), Delta: Number(delta)}
@@ -186,7 +168,7 @@ func (s *Service) audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(ctx, p, limits)
+	acct, err := newAccountant(ctx, p, q.options(ctx, Narrowing{}))
 	if err != nil {
 		return nil, err
 	}

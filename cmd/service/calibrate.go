@@ -17,8 +17,8 @@ import (
 // rate at a false-positive rate.
 type CalibrateRequest struct {
 	Plan    PlanText `json:"plan"`
-	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
-	Delta   Decimals `json:"delta,omitempty" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
+	Epsilon Decimals `json:"epsilon,omitempty" or:"target-advantage,target-tpr,at-fpr,delta" not:"target-advantage,target-tpr,at-fpr" with:"delta" in:"[0, inf)" help:"the budget's {ε}, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" not:"target-advantage,target-tpr,at-fpr" with:"epsilon" in:"[0, 1)" help:"the budget's {δ}, several with commas between them"`
 	AttackTarget
 	Solve    string  `json:"solve,omitempty" one:"noise-multiplier,count,rate,batch,records-per-person,epsilon,users" preset:"noise-multiplier" help:"{quantity} to turn: noise-multiplier, count, rate, batch, records-per-person, epsilon (of a local randomizer) or users (of a shuffler)"`
 	Step     string  `json:"step,omitempty" help:"{name} of the step or group to turn, or its place such as steps[0]; all steps if left out"`
@@ -119,39 +119,21 @@ type Setting struct {
 }
 
 // goal is what the request asks for.
-func (q CalibrateRequest) goal() (goal accountant.Goal, err error) {
-	goal = accountant.Goal{Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
+func (q CalibrateRequest) goal() accountant.Goal {
+	goal := accountant.Goal{Solve: quantity(q.Solve), Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
 	q.AttackTarget.read(&goal)
-	goal.Solve, err = accountant.ParseQuantity(q.Solve)
-	return goal, err
+	return goal
 }
 
-// shape reports whether the keys make one budget.
-func (q CalibrateRequest) shape() error {
-	private, attack := q.Epsilon != nil || q.Delta != nil, q.TPR != "" || q.FPR != ""
-	switch {
-	case q.Advantage != "" && private:
-		return shape("%s is a budget in the place of %s and %s", "target-advantage", "epsilon", "delta")
-	case attack && private:
-		return shape("%s at %s is a budget in the place of %s and %s", "target-tpr", "at-fpr", "epsilon", "delta")
-	case q.Advantage != "" || attack:
-		return nil
-	case q.Epsilon == nil && q.Delta == nil:
-		return shape("missing %s, %s", "epsilon", "delta")
-	case q.Epsilon == nil:
-		return shape("missing %s", "epsilon")
-	case q.Delta == nil:
-		return shape("missing %s", "delta")
-	}
-	return nil
+// quantity is one whose name was checked.
+func quantity(name string) accountant.Quantity {
+	q, _ := accountant.ParseQuantity(name)
+	return q
 }
 
 // calibrate returns the value that meets a budget.
 func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
-	goal, err := q.goal()
-	if err != nil {
-		return Solution{}, err
-	}
+	goal := q.goal()
 	plan, opts, err := q.planned(ctx, q.Plan, q.Narrowing)
 	if err != nil {
 		return Solution{}, err

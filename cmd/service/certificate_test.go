@@ -59,7 +59,7 @@ func TestCertificateIsPrintable(t *testing.T) {
 func TestCertificateIsOfOneDelta(t *testing.T) {
 	for _, body := range []string{`"delta": [1e-5, 1e-6]`, `"delta": 1e-5, "accountant": "rdp"`, `"delta": 1e-5, "group-black-box": true`} {
 		err := New(nil).AnswerTo(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "certificate": true, `+body+`}`)).Error
-		if err == nil || !strings.HasPrefix(err.Message, "certificate: ") {
+		if err == nil || !strings.HasPrefix(err.Message, "certificate") || err.Field != "certificate" {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

@@ -36,12 +36,12 @@ type CurveRequest struct {
 	Plans    []NamedPlan `json:"plans,omitempty"`
 	Kind     string      `json:"kind,omitempty" one:"delta,steps,trade-off" preset:"delta" help:"{kind} of curve: delta, steps or trade-off"`
 	Points   Decimal     `json:"points,omitempty" in:"whole [2, 10000]" help:"number of {points} on each curve (default 60; 25 for steps)"`
-	MinDelta Decimal     `json:"min-delta,omitempty" in:"[1e-300, 0.5]" preset:"1e-12" help:"kind delta: where the axis of {δ} ends"`
-	From     Decimal     `json:"from,omitempty" in:"[-1e4, 1e6]" help:"kind delta: first {ε}, may be negative (default 0)"`
-	To       Decimal     `json:"to,omitempty" in:"[-1e4, 1e6]" help:"kind delta: last {ε} (default: where δ is --min-delta)"`
-	RDP      bool        `json:"rdp,omitempty" help:"kind delta: draw the upper bounds of Rényi accounting too"`
-	Delta    Decimal     `json:"delta,omitempty" in:"(0, 1)" preset:"1e-5" help:"kind steps: ε is told at this {δ}"`
-	Log      bool        `json:"log,omitempty" help:"kind trade-off: true-positive against false-positive rate, on logarithmic axes"`
+	MinDelta Decimal     `json:"min-delta,omitempty" of:"kind=delta" in:"[1e-300, 0.5]" preset:"1e-12" help:"kind delta: where the axis of {δ} ends"`
+	From     Decimal     `json:"from,omitempty" of:"kind=delta" in:"[-1e4, 1e6]" help:"kind delta: first {ε}, may be negative (default 0)"`
+	To       Decimal     `json:"to,omitempty" of:"kind=delta" in:"[-1e4, 1e6]" help:"kind delta: last {ε} (default: where δ is --min-delta)"`
+	RDP      bool        `json:"rdp,omitempty" of:"kind=delta" help:"kind delta: draw the upper bounds of Rényi accounting too"`
+	Delta    Decimal     `json:"delta,omitempty" of:"kind=steps" in:"(0, 1)" preset:"1e-5" help:"kind steps: ε is told at this {δ}"`
+	Log      bool        `json:"log,omitempty" of:"kind=trade-off" help:"kind trade-off: true-positive against false-positive rate, on logarithmic axes"`
 	Limits
 }
 
@@ -100,22 +100,6 @@ type curveQuestion struct {
 	opts []accountant.Option
 }
 
-// curveKeys are the keys of a kind.
-var curveKeys = map[string][]string{DeltaKind: {"min-delta", "from", "to", "rdp"}, StepsKind: {"delta"}, TradeOffKind: {"log"}}
-
-// shape reports a key that is of another kind.
-func (q CurveRequest) shape() error {
-	if q.Kind == "" {
-		q.Kind = DeltaKind
-	}
-	for _, kind := range []string{DeltaKind, StepsKind, TradeOffKind} {
-		if other := given(&q, curveKeys[kind]...); kind != q.Kind && len(other) > 0 {
-			return shape("%s: belongs to the kind "+kind, other[0])
-		}
-	}
-	return nil
-}
-
 func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 	c = curveQuestion{CurveRequest: q, n: int(q.Points.whole())}
 	switch {
@@ -128,8 +112,8 @@ func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
 	if from, to := q.From.float(), q.To.float(); q.To != "" && to <= from {
 		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(to), decimal.Short(from))
 	}
-	c.opts, err = q.options(ctx, Narrowing{})
-	return c, err
+	c.opts = q.options(ctx, Narrowing{})
+	return c, nil
 }
 
 // curve returns the curves of one or several plans, of the kind delta over one range.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,10 +27,10 @@ import (
 type DPSGDRequest struct {
 	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
 	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
-	SamplingRate    Decimal `json:"sampling-rate,omitempty" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
-	Epochs          Decimal `json:"epochs,omitempty" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	SamplingRate    Decimal `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
+	Epochs          Decimal `json:"epochs,omitempty" or:"steps" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
 	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
-	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
+	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" or:"target-epsilon,target-advantage,target-tpr,at-fpr" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
 	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
 	AttackTarget
 	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
@@ -89,14 +90,8 @@ type AnyOrder struct {
 // shape checks which keys are there.
 func (q DPSGDRequest) shape() error {
 	switch {
-	case given(&q, "target-epsilon", "target-advantage", "target-tpr", "at-fpr", "noise-multiplier") == nil:
-		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
-	case q.SamplingRate != "" && (q.Examples != "" || q.BatchSize != ""):
-		return shape("%s excludes %s and %s", "sampling-rate", "examples", "batch-size")
 	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
-	case q.Epochs == "" && q.Steps == "":
-		return shape("missing %s (or %s)", "epochs", "steps")
 	case q.TargetEpsilon != "" && len(q.Delta) > 1:
 		return fault.New("delta", "%d values are more than the one that a target has", len(q.Delta))
 	}
@@ -118,9 +113,7 @@ type dpsgdRun struct {
 }
 
 func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
-	if r.neighbors, err = relation(q.Neighbors); err != nil {
-		return r, err
-	}
+	r.neighbors = relation(q.Neighbors)
 	rate, err := r.readRate(q)
 	if err != nil {
 		return r, err
@@ -202,13 +195,10 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 	return r.length(string(q.Epochs), epochs, rate)
 }
 
-// relation reads the neighbouring relation of a request; add-remove if none is given.
-func relation(name string) (profiles.Relation, error) {
-	if name == "" {
-		return profiles.AddRemove, nil
-	}
-	r, err := profiles.ParseRelation(name)
-	return r, err
+// relation is the neighbouring relation of a name that was checked; add-remove if none is given.
+func relation(name string) profiles.Relation {
+	r, _ := profiles.ParseRelation(cmp.Or(name, "add-remove"))
+	return r
 }
 
 // dpsgd returns the ε of a training run and states what it promises.
@@ -217,10 +207,7 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return DPSGDAnswer{}, err
-	}
+	opts := q.options(ctx, Narrowing{})
 	if q.NoiseMultiplier == "" {
 		if err := r.calibrate(ctx, q, opts); err != nil {
 			return DPSGDAnswer{}, err
@@ -531,20 +518,18 @@ func (s schedule) plan(b profiles.Mechanism) ([]accountant.Step, error) {
 // they assume and what they leave out.
 func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) string {
 	var b strings.Builder
-	change := map[profiles.Relation]string{
-		profiles.AddRemove:  "adding or removing one training example",
-		profiles.Substitute: "replacing one training example by another",
-		profiles.ZeroOut:    "replacing one training example by an empty place, which adds nothing to any sum",
+	changes := map[profiles.Relation][2]string{ // of an example, and of a person
+		profiles.AddRemove:  {"adding or removing one training example", "adding or removing one person with at most " + examples(r.records)},
+		profiles.Substitute: {"replacing one training example by another", fmt.Sprintf("replacing one person's training examples by another's, at most %d by as many", r.records)},
+		profiles.ZeroOut: {"replacing one training example by an empty place, which adds nothing to any sum",
+			fmt.Sprintf("replacing one person's training examples, at most %d, by empty places, which add nothing to any sum", r.records)},
 	}[r.neighbors]
-	if r.records > 0 {
-		change = r.person()
-	}
 	batch := "a constant,"
 	if r.batch > 0 {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
 	}
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
-	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", private(sampled), change))
+	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", private(sampled), changes[min(r.records, 1)]))
 
 	if beside != nil {
 		b.WriteString("\n")
@@ -583,17 +568,6 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 	section(&b, without, fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
 		"the training is %s%s.", counted(r.uses, "once", "%d times"), private(anyOrder), place))
 	return b.String()
-}
-
-// person says which data sets are neighbours when the unit is a person.
-func (r dpsgdRun) person() string {
-	switch r.neighbors {
-	case profiles.Substitute:
-		return fmt.Sprintf("replacing one person's training examples by another's, at most %d by as many", r.records)
-	case profiles.ZeroOut:
-		return fmt.Sprintf("replacing one person's training examples, at most %d, by empty places, which add nothing to any sum", r.records)
-	}
-	return "adding or removing one person with at most " + examples(r.records)
 }
 
 // examples counts training examples.

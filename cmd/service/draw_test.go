@@ -45,7 +45,7 @@ func TestDraw(t *testing.T) {
 		sampling, want      string
 		population, batches Decimal
 	}{
-		{``, "sampling: is missing; must be a sampling scheme as in a step of a plan", "9", ""},
+		{``, "sampling: an empty value is not a sampling scheme such as {poisson: {rate: …}}", "9", ""},
 		{`{"poisson": {"rate": 2}}`, "sampling.poisson.rate: 2 is not in [0, 1]", "9", ""},
 		{`"none"`, "sampling: none draws nothing: every record takes part", "9", ""},
 		{`{"fixed-order": {"uses": 1}}`, "sampling: fixed-order draws nothing: its batches may be public", "9", ""},

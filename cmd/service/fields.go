@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ import (
 //	preset:"1e-12"            its value where none is given
 //	not:"steps"               keys that it excludes
 //	with:"at-fpr"             keys that it needs
+//	or:"steps"                keys one of which must be given if it is not
+//	of:"kind=best,top!"       words of the key kind that it goes with; one with a mark needs it
 //
 // Frontends make flags, schemas and pages of them.
 
@@ -46,7 +49,11 @@ type Key struct {
 
 	span      span
 	not, with []string
-	index     []int // of the field
+	or        []string
+	of        string   // the key whose word says whether this one is of use
+	use, need []string // words of that key that it goes with, and those of them that need it
+	index     []int    // of the field
+	instead   []int    // of a field that a front end may fill in its place; nil for none
 }
 
 // known has the keys of types whose tags were read: a command line has flags of dozens of requests.
@@ -58,19 +65,34 @@ func keysOf(t reflect.Type) []Key {
 		return keys.([]Key)
 	}
 	var keys []Key
+	instead := map[string][]int{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if of := f.Tag.Get("instead"); of != "" {
+			instead[of] = f.Index
+		}
 		if f.Anonymous || !f.IsExported() || name == "-" || name == "" {
 			continue
 		}
 		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), index: f.Index}
-		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with} {
+		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with, "or": &k.or} {
 			if words := f.Tag.Get(tag); words != "" {
 				*to = strings.Split(words, ",")
 			}
 		}
 		k.span = spanOf(f.Tag.Get("in"))
+		of, words, _ := strings.Cut(f.Tag.Get("of"), "=")
+		for word := range strings.SplitSeq(words, ",") {
+			word, needed := strings.CutSuffix(word, "!")
+			if k.use = append(k.use, word); needed {
+				k.need = append(k.need, word)
+			}
+		}
+		k.of = of
 		keys = append(keys, k)
+	}
+	for i, k := range keys {
+		keys[i].instead = instead[k.Name]
 	}
 	known.Store(t, keys)
 	return keys
@@ -90,11 +112,24 @@ func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
 // given returns the names of those keys of a request, a pointer to a struct, that have a value.
 func given(request any, of ...string) (names []string) {
 	for _, k := range Keys(request) {
-		if slices.Contains(of, k.Name) && !reflect.ValueOf(k.Field(request)).Elem().IsZero() {
+		v := reflect.ValueOf(request).Elem()
+		if slices.Contains(of, k.Name) && !(v.FieldByIndex(k.index).IsZero() && (k.instead == nil || v.FieldByIndex(k.instead).IsZero())) {
 			names = append(names, k.Name)
 		}
 	}
 	return names
+}
+
+// chosen returns the word of the key that says whether k is of use, "" if it has none of its words.
+func (k Key) chosen(request any) string {
+	for _, by := range Keys(request) {
+		if by.Name == k.of {
+			if word := cmp.Or(*by.Field(request).(*string), by.Preset); slices.Contains(by.Words, word) {
+				return word
+			}
+		}
+	}
+	return ""
 }
 
 // A shaped request has keys that do not all go together.
@@ -104,7 +139,13 @@ type shaped interface{ shape() error }
 // them are given, their words and their ranges.
 func Check(request any) error {
 	for _, k := range Keys(request) {
-		if given(request, k.Name) == nil {
+		there := given(request, k.Name) != nil
+		switch word := k.chosen(request); {
+		case word != "" && there && !slices.Contains(k.use, word):
+			return shape("%s is of no use to "+word, k.Name)
+		case !there && slices.Contains(k.need, word):
+			return shape("missing %s, which "+word+" needs", k.Name)
+		case !there:
 			continue
 		}
 		if other := given(request, k.not...); other != nil {
@@ -122,6 +163,9 @@ func Check(request any) error {
 		}
 	}
 	for _, k := range Keys(request) {
+		if k.or != nil && given(request, k.Name) == nil && given(request, k.or...) == nil {
+			return shape("missing %s (or %s)", k.Name, k.or[0])
+		}
 		if err := k.check(k.Field(request)); err != nil {
 			return err
 		}
@@ -141,6 +185,17 @@ func ready(request any) error {
 		}
 		if err := json.Unmarshal(k.preset(), f); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// missing returns an error for a plan, a text or a JSON value that must be given and is not. Check does so for numbers.
+func missing(request any) error {
+	for _, k := range Keys(request) {
+		what, ok := map[string]string{"plan": "JSON, or a string with YAML", "string": "a text", "JSON value": "a JSON value"}[k.Type]
+		if ok && !k.Optional && given(request, k.Name) == nil {
+			return fault.New(k.Name, "is missing; must be %s", what)
 		}
 	}
 	return nil
@@ -173,7 +228,7 @@ func (k Key) check(field any) error {
 		}
 		return f.check(k.Name, k.span)
 	case *string:
-		if k.Words != nil && *f != "" && !slices.Contains(k.Words, *f) {
+		if k.Words != nil && !(*f == "" && k.Optional) && !slices.Contains(k.Words, *f) {
 			return oneOf(k.Name, *f, k.Words...)
 		}
 	case *float64:
@@ -183,6 +238,10 @@ func (k Key) check(field any) error {
 	case **float64:
 		if *f != nil {
 			return k.check(*f)
+		}
+	case **int:
+		if *f != nil && !k.span.contains(float64(**f)) {
+			return fault.New(k.Name, "%d is not in %v", **f, k.span)
 		}
 	}
 	return nil

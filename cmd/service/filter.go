@@ -7,7 +7,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/menu"
@@ -21,7 +20,7 @@ type FilterRequest struct {
 	Menu    PlanText `json:"menu"`
 	Units   Decimal  `json:"units,omitempty" in:"whole [1, 100000]" help:"{units} of the budget (default: those of the menu, or the largest number within its epsilon and delta)"`
 	Epsilon Decimals `json:"epsilon,omitempty" in:"[0, 10000]" help:"{ε} at which δ is asked, several with commas between them"`
-	Delta   Decimals `json:"delta,omitempty" in:"[1e-200, 1)" help:"{δ} at which ε is asked, several with commas between them"`
+	Delta   Decimals `json:"delta,omitempty" not:"epsilon" in:"[1e-200, 1)" help:"{δ} at which ε is asked, several with commas between them"`
 	Limits
 }
 
@@ -59,23 +58,9 @@ type FilterRow struct {
 	Epsilon Bounds `json:"epsilon"`
 }
 
-// shape reports whether there is one question.
-func (q FilterRequest) shape() error {
-	if q.Epsilon != nil && q.Delta != nil {
-		return fault.New("delta", "is given beside epsilon; one of the two is asked for at the other")
-	}
-	return nil
-}
-
 // filter returns the price of a menu.
 func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer, err error) {
-	if q.Menu == nil {
-		return out, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
-	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return out, err
-	}
+	opts := q.options(ctx, Narrowing{})
 	m, err := plan.ParseMenu(ctx, q.Menu)
 	if err != nil {
 		return out, err

@@ -20,9 +20,9 @@ type LabelRequest struct {
 	Labels  []float64    `json:"labels,omitempty"`
 	Weights []float64    `json:"weights,omitempty"`
 	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
-	Bias    *float64     `json:"bias,omitempty" help:"allow this much bias; needs --grid"`
-	Classes []string     `json:"classes,omitempty"` // in place of labels
-	Groups  []LabelGroup `json:"groups,omitempty"`  // in place of weights
+	Bias    *float64     `json:"bias,omitempty" with:"grid" help:"allow this much bias; needs --grid"`
+	Classes []string     `json:"classes,omitempty" not:"labels,groups,grid"` // in place of labels
+	Groups  []LabelGroup `json:"groups,omitempty" not:"weights,grid"`        // in place of weights
 
 	Caps
 }
@@ -77,20 +77,12 @@ type LabelAnswer struct {
 // shape reports which keys do not go together.
 func (q LabelRequest) shape() error {
 	switch {
-	case q.Bias != nil && q.Grid == 0:
-		return fault.New("grid", "is 0, must be at least 2 with a bias")
-	case len(q.Classes) > 0 && (len(q.Labels) > 0 || len(q.Groups) > 0 || q.Grid != 0):
-		return fault.New("classes", "exclude labels, groups and grid")
 	case len(q.Classes) > 0 && len(q.Classes) != len(q.Weights):
 		return fault.New("weights", "%d are not one for each of %d classes", len(q.Weights), len(q.Classes))
 	case len(q.Classes) > 0:
 		return nil
 	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be a list of two labels or more")
-	case len(q.Groups) > 0 && len(q.Weights) > 0:
-		return fault.New("groups", "exclude weights, which are their sum")
-	case len(q.Groups) > 0 && q.Grid != 0:
-		return fault.New("groups", "exclude grid")
 	case len(q.Groups) == 0 && len(q.Labels) != len(q.Weights):
 		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
 	}
@@ -216,12 +208,8 @@ func (a *LabelAnswer) byGroup(ctx context.Context, q LabelRequest) error {
 
 // coarser adds hints for the methods that know no prior.
 func (a *LabelAnswer) coarser(ctx context.Context, p labeldp.Prior) error {
-	for name, make := range map[string]func([]float64, float64) (*labeldp.Randomizer, error){
-		"debiased-rr": labeldp.DebiasedRR, "randomized-response": labeldp.RandomizedResponse,
-	} {
-		hint, err := CoarserLabels(ctx, p, a.Epsilon, a.Loss[name], 0, func(_ context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error) {
-			return make(p.Labels(), eps)
-		})
+	for _, name := range []string{"debiased-rr", "randomized-response"} {
+		hint, err := CoarserLabels(ctx, p, a.Epsilon, a.Loss[name], 0, name)
 		if err != nil {
 			return err
 		}
@@ -300,17 +288,14 @@ type LabelHint struct {
 	Loss   float64   `json:"loss"`
 }
 
-// A LabelDesign is a method for a prior and an ε.
-type LabelDesign func(ctx context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error)
-
-// CoarserLabels returns the best of every second, third, … of the labels of p, or nil if
-// none has a half-loss 1 % below loss. Fewer labels cost less to estimate a prior of, from n
+// CoarserLabels returns the best of every second, third, … of the labels of p for a method of
+// NewLabelMethod, or nil if none has a half-loss 1 % below loss. Fewer labels cost less to estimate a prior of, from n
 // examples (0: the prior is given), and methods that know no prior lose less on fewer. What
 // it uses of private labels is what p has of them.
 //
 // With a prior that is given, rounding and then the best randomizer is one of those that
 // the optimum has been chosen from: the optimum gets no hint.
-func CoarserLabels(ctx context.Context, p labeldp.Prior, eps, loss float64, n int64, design LabelDesign) (*LabelHint, error) {
+func CoarserLabels(ctx context.Context, p labeldp.Prior, eps, loss float64, n int64, method string) (*LabelHint, error) {
 	labels := p.Labels()
 	var best *LabelHint
 	last := 0
@@ -335,7 +320,7 @@ func CoarserLabels(ctx context.Context, p labeldp.Prior, eps, loss float64, n in
 		if err != nil {
 			return nil, err
 		}
-		m, err := design(ctx, rounded, rest)
+		m, err := NewLabelMethod(ctx, method, rounded, rest)
 		if err != nil {
 			return nil, err
 		}

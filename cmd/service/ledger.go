@@ -38,14 +38,14 @@ type Files interface {
 // LedgerCreateRequest makes a ledger: in memory, or at a path where the front end has files.
 type LedgerCreateRequest struct {
 	Path      string  `json:"path,omitempty"`
-	Neighbors string  `json:"neighbors,omitempty" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
-	Epsilon   Decimal `json:"epsilon,omitempty" in:"[0, inf)" help:"{ε} of the budget"`
-	Delta     Decimal `json:"delta,omitempty" in:"[0, 1)" help:"{δ} of the budget"`
-	Mode      string  `json:"mode" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
+	Neighbors string  `json:"neighbors,omitempty" of:"mode=planned!,adaptive!,adaptive-gaussian!" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
+	Epsilon   Decimal `json:"epsilon,omitempty" of:"mode=planned!,adaptive!,adaptive-gaussian!" in:"[0, inf)" help:"{ε} of the budget"`
+	Delta     Decimal `json:"delta,omitempty" of:"mode=planned!,adaptive!,adaptive-gaussian!" in:"[0, 1)" help:"{δ} of the budget"`
+	Mode      string  `json:"mode" one:"planned,adaptive,adaptive-gaussian,adaptive-menu" help:"planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian, Laplace or whole-number noise on the whole data set, or adaptive-menu if all are of the types of a menu, whose budget and relation it then has"`
 	// Menu is that of an adaptive-menu ledger.
-	Menu PlanText `json:"menu,omitempty" help:"menu of an adaptive-menu ledger"`
+	Menu PlanText `json:"menu,omitempty" of:"mode=adaptive-menu!" help:"menu of an adaptive-menu ledger"`
 	// RecordsPerPerson is 1 if it is not given.
-	RecordsPerPerson Decimal `json:"records-per-person,omitempty" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
+	RecordsPerPerson Decimal `json:"records-per-person,omitempty" of:"mode=planned,adaptive,adaptive-gaussian" in:"whole [1, 1048576]" help:"how many records {k} a person has at most, for a budget of persons (default 1)"`
 }
 
 // LedgerOpenRequest opens a ledger.
@@ -63,7 +63,7 @@ type LedgerSpendRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan,omitempty"`
 	// Type names a type of the menu, in place of a plan.
-	Type string `json:"type,omitempty"`
+	Type string `json:"type,omitempty" not:"plan"`
 	Note string `json:"note,omitempty"`
 	// Key has the spend made once, however often it is asked for.
 	Key string `json:"key,omitempty"`
@@ -92,35 +92,14 @@ type LedgerStatusRequest struct {
 
 // Config checks the request and returns what the ledger promises.
 func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
-	if ledger.Mode(q.Mode) == ledger.AdaptiveMenu {
-		if q.Menu == nil {
-			return c, fault.New("menu", "is missing; must be a menu as JSON, or a string with one as YAML")
-		}
-		if own := given(&q, "neighbors", "epsilon", "delta", "records-per-person"); own != nil {
-			return c, fault.New(own[0], "is that of the menu; must be left out in the mode %s", ledger.AdaptiveMenu)
-		}
-		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
-	}
-	for _, x := range []struct {
-		name  string
-		value Decimal
-	}{{"epsilon", q.Epsilon}, {"delta", q.Delta}} {
-		if err := x.value.check(x.name, spanOf("[0, inf)")); x.value == "" && err != nil {
-			return c, err
-		}
-	}
-	if q.Menu != nil {
-		return c, fault.New("menu", "is for the mode %s", ledger.AdaptiveMenu)
-	}
-	if q.Neighbors == "" {
-		return c, fault.New("neighbors", "is missing; must be add-remove, substitute or zero-out")
-	}
 	if err := Check(&q); err != nil {
 		return c, err
 	}
-	c = ledger.Config{Mode: ledger.Mode(q.Mode), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
-	c.Neighbors, err = relation(q.Neighbors)
-	return c, err
+	if q.Menu != nil {
+		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
+	}
+	c = ledger.Config{Mode: ledger.Mode(q.Mode), Neighbors: relation(q.Neighbors), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
+	return c, nil
 }
 
 // ledgerCreate makes a ledger.
@@ -176,9 +155,6 @@ func (s *Service) open(path string, get func() (Ledger, error)) (LedgerHandle, e
 
 func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
 	if s.shared {
-		if name == "" {
-			return nil, fault.New("ledger", "is missing; must be the name of a ledger")
-		}
 		if s.files == nil {
 			return nil, fault.New("ledger", "there are no ledgers here")
 		}
@@ -202,13 +178,10 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 	}
 	defer func() { end(&err) }()
 	switch {
-	case q.Type != "" && q.Plan != nil:
-		return Spent{}, fault.New("type", "is given beside plan; one of the two is spent")
 	case q.Type != "":
 		q.Plan = ledger.TypeText(q.Type)
 	case q.Plan == nil:
-		_, err := q.Plan.parse(ctx)
-		return Spent{}, err
+		return Spent{}, fault.New("plan", "is missing; must be JSON, or a string with YAML")
 	}
 	again := false
 	if q.Key != "" {
@@ -242,10 +215,6 @@ type LedgerFits struct {
 func (s *Service) ledgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
-		return LedgerFits{}, err
-	}
-	if q.Plan == nil {
-		_, err := q.Plan.parse(ctx)
 		return LedgerFits{}, err
 	}
 	n, refusal, err := l.Fits(ctx, q.Plan, q.Limit.whole())
@@ -410,15 +379,10 @@ func LedgerStateOf(st ledger.Status) LedgerState {
 		out.Renyi = &Renyi{Number(st.Spent.Order), Number(st.Spent.Renyi), Number(st.Spent.RenyiBudget)}
 	}
 	if st.Torn > 0 {
-		out.Torn = TornWarning(st.Torn)
+		out.Torn = fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", st.Torn)
 		out.Warnings = append(out.Warnings, out.Torn)
 	}
 	return out
-}
-
-// TornWarning is about a spend that was interrupted, of n bytes.
-func TornWarning(n int64) string {
-	return fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", n)
 }
 
 // What follows spends what runs from a ledger, before it shows anything.
@@ -429,16 +393,13 @@ type Spend struct {
 	Ledger string `json:"ledger,omitempty"`
 	Note   string `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
 	// Charge asks for the plan that a ledger under this relation is charged, for a ledger elsewhere; nothing is shown.
-	Charge string `json:"charge,omitempty" one:"add-remove,substitute,zero-out"`
+	Charge string `json:"charge,omitempty" not:"ledger" one:"add-remove,substitute,zero-out"`
 }
 
 // unit returns the relation of the ledger, or of the one elsewhere, "" for none, and how many records a person has.
 func (s *Service) unit(ctx context.Context, q Spend) (relation string, persons int64, err error) {
-	switch {
-	case q.Ledger == "":
+	if q.Ledger == "" {
 		return q.Charge, 1, nil
-	case q.Charge != "":
-		return "", 0, fault.New("charge", "is for a ledger elsewhere; must be left out with ledger")
 	}
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
@@ -446,15 +407,6 @@ func (s *Service) unit(ctx context.Context, q Spend) (relation string, persons i
 	}
 	st, err := l.Status(ctx)
 	return st.Config.Neighbors.String(), max(1, st.Config.RecordsPerPerson), err
-}
-
-// under checks that a ledger is under the relation under which a run is private.
-func (s *Service) under(ctx context.Context, q Spend, want, why string) error {
-	got, _, err := s.unit(ctx, q)
-	if err == nil && got != "" && got != want {
-		err = fault.New("ledger", "is under %s, must be under %s, under which %s", got, want, why)
-	}
-	return err
 }
 
 // pay spends steps, a list in JSON, from the ledger of the request, once everything else is known to be right and before
@@ -478,7 +430,11 @@ func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) error
 }
 
 func (s *Service) payLabels(ctx context.Context, q Spend, epsilon float64) (string, error) {
-	if err := s.under(ctx, q, "substitute", "labels are private"); err != nil {
+	got, _, err := s.unit(ctx, q)
+	if err == nil && got != "" && got != "substitute" {
+		err = fault.New("ledger", "is under %s, must be under substitute, under which labels are private", got)
+	}
+	if err != nil {
 		return "", err
 	}
 	return s.pay(ctx, q, guaranteed(epsilon, 0))

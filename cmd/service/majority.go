@@ -27,7 +27,7 @@ type MajorityRequest struct {
 	PriorMean   *float64 `json:"prior-mean,omitempty" preset:"0.75" help:"mean vote probability of the objective"`
 	// Prior, in place of the objective, has the error minimised on vectors of vote probabilities drawn from it.
 	Prior    []float64 `json:"prior,omitempty" help:"{low,high}: minimise the error itself, averaged over vote probabilities drawn uniformly from between them"`
-	Samples  *int      `json:"samples,omitempty" help:"{number} of vectors drawn for --prior, the same every time (default 4000)"`
+	Samples  *int      `json:"samples,omitempty" with:"prior" help:"{number} of vectors drawn for --prior, the same every time (default 4000)"`
 	Monotone *bool     `json:"monotone,omitempty" preset:"true" help:"let clearer majorities be answered at least as truthfully"`
 	Disjoint bool      `json:"disjoint-shards,omitempty" help:"the mechanisms run on disjoint shards of the records"`
 
@@ -35,13 +35,13 @@ type MajorityRequest struct {
 	// them, in place of epsilon and delta-each; epsilon is then the unit of the allowance.
 	VoterEpsilons []float64 `json:"voter-epsilons,omitempty" help:"{ε} of each mechanism, if they are unlike; --epsilon is then the unit of the allowance"`
 	VoterDeltas   []float64 `json:"voter-deltas,omitempty" help:"{Δ} of each of them"`
-	Plan          PlanText  `json:"plan,omitempty" help:"plan {file} of each mechanism, a training run (- reads standard input)"`
+	Plan          PlanText  `json:"plan,omitempty" not:"voter-epsilons" with:"output-delta" help:"plan {file} of each mechanism, a training run (- reads standard input)"`
 	Classes       int       `json:"classes,omitempty" help:"{number} of labels that are voted for (default 2)"`
 	// Answers, if any, are priced at delta: those for two labels as one mechanism, whatever
 	// families are chosen in the light of earlier answers (darrm/repeated.go, Theorem 7); those for
 	// more by composing the bound of one answer.
-	Answers int      `json:"answers,omitempty" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
-	Delta   Decimals `json:"delta,omitempty" in:"(0, 1)" help:"{δ} of all those answers, several with commas between them"`
+	Answers int      `json:"answers,omitempty" with:"delta" help:"price so {many} answers at --delta: of two labels as one mechanism, of more by composing the bound of one"`
+	Delta   Decimals `json:"delta,omitempty" with:"answers" in:"(0, 1)" help:"{δ} of all those answers, several with commas between them"`
 	Caps
 }
 
@@ -123,22 +123,16 @@ const (
 // shape reports which keys do not go together.
 func (q MajorityRequest) shape() error {
 	switch {
-	case q.Plan != nil && q.VoterEpsilons != nil:
-		return shape("%s: not allowed together with %s", "plan", "voter-epsilons")
 	case q.VoterDeltas != nil && len(q.VoterDeltas) != len(q.VoterEpsilons):
 		return shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
-	case q.Plan != nil && q.OutputDelta == nil:
-		return shape("%s: is missing; mechanisms that are plans need one", "output-delta")
 	case q.Prior != nil && len(q.Prior) != 2:
 		return fault.New("prior", "has %d entries, must have two: the least and the largest vote probability", len(q.Prior))
-	case q.Samples != nil && q.Prior == nil:
-		return shape("%s: is for %s, which is missing", "samples", "prior")
 	case q.Prior != nil && !(q.Prior[0] >= 0 && q.Prior[0] < q.Prior[1] && q.Prior[1] <= 1):
 		return fault.New("prior", "[%v, %v] is not an interval in [0, 1]", q.Prior[0], q.Prior[1])
 	case q.Prior != nil && (q.Classes > 2 || q.Objective != "" && q.Objective != "error" || q.Disjoint):
 		return shape("%s: is for two labels and the objective error, without disjoint-shards", "prior")
-	case q.Answers < 0 || q.Answers > 0 != (q.Delta != nil):
-		return shape("%s: must be positive, and given together with %s", "answers", "delta")
+	case q.Answers < 0:
+		return fault.New("answers", "%d is below 0", q.Answers)
 	case q.special() && (q.Gamma == "subsampling" || q.Gamma == "double" || q.Disjoint):
 		return fault.New("gamma", "%q is not optimal or constant, which voters, a plan or many classes take", q.Gamma)
 	}

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -23,23 +22,23 @@ import (
 type RunOpenRequest struct {
 	Kind string `json:"kind" one:"best,first-above,top,adaptive,sparse-vector,matrix" help:"best, first-above, top, adaptive, sparse-vector or matrix"`
 	// Selection is the law of the number of candidates as a step of a plan has it: best, first-above, top.
-	Selection        json.RawMessage `json:"selection,omitempty"`
-	Threshold        *float64        `json:"threshold,omitempty" help:"score to reach, of first-above"`
-	Top              *int            `json:"top,omitempty" help:"how many outcomes top shows"`
-	Hits             *int            `json:"hits,omitempty" help:"how many outcomes adaptive shows"`
-	Padding          bool            `json:"padding,omitempty" help:"best and first-above run as many candidates as the law allows, and ignore some"`
-	Percentile       *float64        `json:"percentile,omitempty" help:"probability to reach, of sparse-vector"`
-	CandidateEpsilon *float64        `json:"candidate-epsilon,omitempty" help:"{ε} of one candidate; sparse-vector needs it"`
-	CandidateDelta   *float64        `json:"candidate-delta,omitempty" help:"{δ} of one candidate, if that is not 0"`
-	Epsilon          *float64        `json:"epsilon,omitempty" help:"{ε} of the whole sparse-vector"`
-	Queries          *int            `json:"queries,omitempty" help:"largest number of queries of sparse-vector"`
-	Delta            *float64        `json:"delta,omitempty" help:"{δ} at which adaptive is priced"`
+	Selection        json.RawMessage `json:"selection,omitempty" of:"kind=best!,first-above!,top!"`
+	Threshold        *float64        `json:"threshold,omitempty" of:"kind=first-above!" help:"score to reach, of first-above"`
+	Top              *int            `json:"top,omitempty" of:"kind=top!" in:"[1, 2147483647]" help:"how many outcomes top shows"`
+	Hits             *int            `json:"hits,omitempty" of:"kind=adaptive!" help:"how many outcomes adaptive shows"`
+	Padding          bool            `json:"padding,omitempty" of:"kind=best,first-above" help:"best and first-above run as many candidates as the law allows, and ignore some"`
+	Percentile       *float64        `json:"percentile,omitempty" of:"kind=sparse-vector!" help:"probability to reach, of sparse-vector"`
+	CandidateEpsilon *float64        `json:"candidate-epsilon,omitempty" of:"kind=best,first-above,top,adaptive,sparse-vector!" help:"{ε} of one candidate; sparse-vector needs it"`
+	CandidateDelta   *float64        `json:"candidate-delta,omitempty" of:"kind=best,first-above,top" with:"candidate-epsilon" help:"{δ} of one candidate, if that is not 0"`
+	Epsilon          *float64        `json:"epsilon,omitempty" of:"kind=sparse-vector!" help:"{ε} of the whole sparse-vector"`
+	Queries          *int            `json:"queries,omitempty" of:"kind=sparse-vector!" in:"[1, 2147483647]" help:"largest number of queries of sparse-vector"`
+	Delta            *float64        `json:"delta,omitempty" of:"kind=adaptive" help:"{δ} at which adaptive is priced"`
 	// Mechanism is matrix as a step of a plan has it, for vectors of a dimension with contributions of norm at most clip.
-	Mechanism json.RawMessage `json:"mechanism,omitempty"`
-	Clip      *float64        `json:"clip,omitempty" help:"largest norm of a contribution"`
-	Dimension *int            `json:"dimension,omitempty" help:"numbers of a vector"`
+	Mechanism json.RawMessage `json:"mechanism,omitempty" of:"kind=matrix"`
+	Clip      *float64        `json:"clip,omitempty" of:"kind=matrix!" help:"largest norm of a contribution"`
+	Dimension *int            `json:"dimension,omitempty" of:"kind=matrix!" help:"numbers of a vector"`
 	// Plan is that of one candidate of best, by which a ledger is charged, or one of a matrix, in place of mechanism.
-	Plan     PlanText `json:"plan,omitempty"`
+	Plan     PlanText `json:"plan,omitempty" of:"kind=best,matrix" not:"candidate-epsilon,mechanism"`
 	TestSeed Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -95,59 +94,21 @@ type search struct {
 	err   error
 }
 
-// runKeys are what each kind of run needs, and what else it may have.
-var runKeys = map[string][2][]string{
-	"best":          {{"selection"}, {"padding", "candidate-epsilon", "candidate-delta", "plan"}},
-	"first-above":   {{"selection", "threshold"}, {"padding", "candidate-epsilon", "candidate-delta"}},
-	"top":           {{"selection", "top"}, {"candidate-epsilon", "candidate-delta"}},
-	"adaptive":      {{"hits"}, {"candidate-epsilon", "delta"}},
-	"sparse-vector": {{"percentile", "candidate-epsilon", "epsilon", "queries"}, nil},
-	"matrix":        {{"clip", "dimension"}, {"mechanism", "plan"}},
-}
-
-// ofRuns are the keys that some kinds of runs have.
-var ofRuns = []string{"selection", "threshold", "top", "hits", "padding", "percentile", "candidate-epsilon", "candidate-delta", "epsilon", "queries", "delta", "mechanism",
-	"clip", "dimension", "plan"}
-
-// shape checks that the kind's own keys are there, and no others.
+// shape checks which keys of a kind go together.
 func (q RunOpenRequest) shape() error {
-	own, ok := runKeys[q.Kind]
-	if !ok {
-		return oneOf("kind", q.Kind, "best", "first-above", "top", "adaptive", "sparse-vector", "matrix")
-	}
-	there := given(&q, ofRuns...)
-	for _, name := range own[0] {
-		if !slices.Contains(there, name) {
-			return fault.New(name, "is missing; %s needs it", q.Kind)
-		}
-	}
-	for _, name := range there {
-		if !slices.Contains(own[0], name) && !slices.Contains(own[1], name) {
-			return fault.New(name, "is of no use to %s", q.Kind)
-		}
-	}
 	switch {
-	case q.Plan != nil && (q.CandidateEpsilon != nil || q.Mechanism != nil):
-		return fault.New("plan", "is given beside candidate-epsilon or mechanism; one of the two says what a run costs")
 	case q.Kind == "matrix" && q.Plan == nil && q.Mechanism == nil:
 		return fault.New("mechanism", "is missing; matrix needs it, or a plan of it")
-	case q.CandidateDelta != nil && q.CandidateEpsilon == nil:
-		return fault.New("candidate-epsilon", "is missing; candidate-delta goes with it")
 	case q.Kind == "adaptive" && (q.CandidateEpsilon == nil) != (q.Delta == nil):
 		return fault.New("delta", "must be given with candidate-epsilon, to price an adaptive search")
-	case q.Queries != nil && (*q.Queries < 1 || *q.Queries > 1<<31-1):
-		return fault.New("queries", "%d is not in [1, 2147483647]", *q.Queries)
 	case q.Threshold != nil && math.IsNaN(*q.Threshold):
 		return fault.New("threshold", "is NaN")
 	}
-	return fromOne("top", q.Top)
+	return nil
 }
 
-// RunOpen begins a run.
-func (s *Service) RunOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
-	if err := ready(&q); err != nil {
-		return out, err
-	}
+// runOpen begins a run.
+func (s *Service) runOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
 	name, err := s.runs.put(func() (*ongoing, bool, error) {
 		r, err := q.open(ctx, &out)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
@@ -47,23 +46,23 @@ func (q Ballots) read(queries *int) (v *ballots.Votes, err error) {
 type PateMechanism struct {
 	Ballots
 	Mechanism  string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
-	Threshold  *float64    `json:"threshold,omitempty" help:"threshold {T} of the check, in votes"`
-	Sigma1     *float64    `json:"sigma1,omitempty" help:"standard deviation of the check's noise, in votes"`
-	Sigma2     *float64    `json:"sigma2,omitempty" help:"standard deviation of the answers' noise, in votes"`
-	Gamma      *float64    `json:"gamma,omitempty" help:"inverse scale of lnmax's noise"`
-	Baseline   [][]float64 `json:"baseline,omitempty"` // the student's scores
-	Rounded    *bool       `json:"rounded,omitempty" help:"interactive rounds its statistic to a whole number, which smooth needs"`
-	MaxAnswers *int        `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
+	Threshold  *float64    `json:"threshold,omitempty" of:"mechanism=confident!,interactive!" help:"threshold {T} of the check, in votes"`
+	Sigma1     *float64    `json:"sigma1,omitempty" of:"mechanism=confident!,interactive!" help:"standard deviation of the check's noise, in votes"`
+	Sigma2     *float64    `json:"sigma2,omitempty" of:"mechanism=gnmax!,confident!,interactive!" help:"standard deviation of the answers' noise, in votes"`
+	Gamma      *float64    `json:"gamma,omitempty" of:"mechanism=lnmax!" help:"inverse scale of lnmax's noise"`
+	Baseline   [][]float64 `json:"baseline,omitempty" of:"mechanism=interactive!"` // the student's scores
+	Rounded    *bool       `json:"rounded,omitempty" of:"mechanism=interactive" help:"interactive rounds its statistic to a whole number, which smooth needs"`
+	MaxAnswers *int        `json:"max-answers,omitempty" in:"[1, inf)" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 
 	// Scores stand for Baseline where a front end has read them.
-	Scores *ballots.Scores `json:"-"`
+	Scores *ballots.Scores `json:"-" instead:"baseline"`
 }
 
 // PateVotes says what was run, and which queries are charged for an answer.
 type PateVotes struct {
 	PateMechanism
 	Queries      *int     `json:"queries,omitempty" help:"look at the first {K} queries only"`
-	BaselineKind string   `json:"baseline-kind,omitempty" one:"probs,votes" preset:"probs" help:"what the scores are: probs, or votes (already multiplied by the number of teachers)"`
+	BaselineKind string   `json:"baseline-kind,omitempty" of:"mechanism=interactive" one:"probs,votes" preset:"probs" help:"what the scores are: probs, or votes (already multiplied by the number of teachers)"`
 	Answered     []bool   `json:"answered,omitempty"` // of each query
 	Delta        Decimals `json:"delta" in:"(0, 1)" help:"{δ}; for what it cost several with commas between them"`
 	Conversion   string   `json:"conversion,omitempty" one:"cks,classic" preset:"cks" help:"from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper"`
@@ -157,54 +156,10 @@ type PateRun struct {
 	maxAnswers int
 }
 
-// pateNeeds are the parameters of each mechanism.
-var pateNeeds = map[string][]string{
-	"gnmax":       {"sigma2"},
-	"lnmax":       {"gamma"},
-	"confident":   {"threshold", "sigma1", "sigma2"},
-	"interactive": {"threshold", "sigma1", "sigma2", "baseline"},
-}
-
-// shape checks that the mechanism's own parameters are there, and no others.
+// shape checks the parameters of the mechanism.
 func (q PateMechanism) shape() error {
-	own, ok := pateNeeds[q.Mechanism]
-	if !ok {
-		return oneOf("mechanism", q.Mechanism, "gnmax", "confident", "interactive", "lnmax")
-	}
-	there := given(&q, "sigma1", "sigma2", "threshold", "gamma", "baseline", "rounded")
-	if q.Scores != nil {
-		there = append(there, "baseline")
-	}
-	for _, name := range own {
-		if !slices.Contains(there, name) {
-			return shape("missing %s, which "+q.Mechanism+" needs", name)
-		}
-	}
-	for _, name := range there {
-		if !slices.Contains(own, name) && (name != "rounded" || q.Mechanism != "interactive") {
-			return shape("%s is of no use to "+q.Mechanism, name)
-		}
-	}
-	if _, err := q.aggregator(); err != nil {
-		return err
-	}
-	return fromOne("max-answers", q.MaxAnswers)
-}
-
-// fromOne checks a whole number that may be left out.
-func fromOne(key string, x *int) error {
-	if x != nil && *x < 1 {
-		return fault.New(key, "%d is not in [1, ∞)", *x)
-	}
-	return nil
-}
-
-// shape checks that the scores have a kind only where there are any.
-func (q PateVotes) shape() error {
-	if q.BaselineKind != "" && q.Mechanism != "interactive" && pateNeeds[q.Mechanism] != nil {
-		return shape("%s is of no use to "+q.Mechanism, "baseline-kind")
-	}
-	return q.PateMechanism.shape()
+	_, err := q.aggregator()
+	return err
 }
 
 // aggregator returns the mechanism.
@@ -274,7 +229,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 		return nil, fault.New("answered", "%d are not one for each of %d queries", n, r.Votes.Queries())
 	}
 	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
-		Progress: func(done, total int) { reportProgress(ctx, done, total) }})
+		Progress: progress(ctx)})
 	return r, err
 }
 
@@ -284,10 +239,6 @@ func orZero[T any](x *T) (v T) {
 		v = *x
 	}
 	return v
-}
-
-func reportProgress(ctx context.Context, done, total int) {
-	report(ctx, Progress{Done: done, Total: total})
 }
 
 // transcript returns what a report takes of the answered queries.
@@ -539,8 +490,8 @@ type PateSmoothRequest struct {
 	PateVotes
 	Order    float64  `json:"order" help:"Rényi order {λ}"`
 	Beta     float64  `json:"beta" help:"smoothness {β}, about 0.2/λ"`
-	Sigma    *float64 `json:"sigma-ss,omitempty" help:"noise scale {σ}, in units of the smooth sensitivity"`
-	Optimise bool     `json:"optimise,omitempty" help:"choose the noise scale from the votes instead; publishes nothing"`
+	Sigma    *float64 `json:"sigma-ss,omitempty" or:"optimise" not:"optimise" help:"noise scale {σ}, in units of the smooth sensitivity"`
+	Optimise bool     `json:"optimise,omitempty" with:"private" help:"choose the noise scale from the votes instead; publishes nothing"`
 	GNSS     string   `json:"gnss,omitempty" one:"exact,paper" preset:"exact" help:"cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)"`
 	Seed     *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
 	Private  bool     `json:"private,omitempty" help:"print also what depends on the private votes and must not be published"`
@@ -574,16 +525,8 @@ type PatePrivates struct {
 	StdDev   float64 `json:"noise-standard-deviation"`
 }
 
-// shape reports which keys do not go together.
+// shape checks that there is one δ.
 func (q PateSmoothRequest) shape() error {
-	switch {
-	case q.Sigma != nil && q.Optimise:
-		return shape("%s excludes %s", "optimise", "sigma-ss")
-	case q.Sigma == nil && !q.Optimise:
-		return shape("missing %s (or %s)", "sigma-ss", "optimise")
-	case q.Optimise && !q.Private:
-		return shape("%s needs %s: what it finds depends on the private votes", "optimise", "private")
-	}
 	return q.published()
 }
 
@@ -676,9 +619,9 @@ type PateCalibrateRequest struct {
 	Delta     Decimals `json:"delta" in:"(0, 1)" help:"{δ} of the target, several with commas between them"`
 	// At every data set.
 	Independent *float64 `json:"independent-epsilon,omitempty" in:"[0.001, 4000]" help:"bound of the {ε} at every data set (default: four times epsilon)"`
-	Threshold   *float64 `json:"threshold,omitempty" in:"(0, inf)" help:"threshold {T} of the check, in votes (default: searched)"`
-	Sigma1      *float64 `json:"sigma1,omitempty" in:"(0, inf)" help:"standard deviation of the check's noise, in votes (default: searched)"`
-	MaxAnswers  *int     `json:"max-answers,omitempty" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
+	Threshold   *float64 `json:"threshold,omitempty" of:"mechanism=confident" in:"(0, inf)" help:"threshold {T} of the check, in votes (default: searched)"`
+	Sigma1      *float64 `json:"sigma1,omitempty" of:"mechanism=confident" in:"(0, inf)" help:"standard deviation of the check's noise, in votes (default: searched)"`
+	MaxAnswers  *int     `json:"max-answers,omitempty" of:"mechanism=confident" in:"[1, inf)" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 	Report      string   `json:"report,omitempty" one:"joint,worst,independent" help:"which ε meets the target: joint or worst at these votes, or independent at every data set (default: joint if there is a check and else worst)"`
 	Publish     bool     `json:"publish,omitempty" help:"search order, beta and noise of publish, too"`
 	Confidence  *float64 `json:"confidence,omitempty" preset:"0.95" help:"the {probability} that the published bound holds"`
@@ -716,14 +659,6 @@ type PatePublishParameters struct {
 
 const pateCalibrated = "the votes must be synthetic or public: parameters that depend on private votes tell of them. On the private votes another ε than the data-independent one is another number"
 
-// shape reports which keys do not go together.
-func (q PateCalibrateRequest) shape() error {
-	if extra := given(&q, "threshold", "sigma1", "max-answers"); len(extra) > 0 && q.Mechanism == "gnmax" {
-		return shape("%s is of no use to gnmax", extra[0])
-	}
-	return fromOne("max-answers", q.MaxAnswers)
-}
-
 // pateCalibrate returns the mechanism that answers best within a budget.
 func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*PateCalibration, error) {
 	votes, err := q.read(q.Queries)
@@ -732,7 +667,7 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 	}
 	delta := q.Delta.float()
 	t := pate.Target{Epsilon: q.Epsilon.float(), Delta: delta, Report: pate.Worst, Check: q.Mechanism == "confident",
-		Progress: func(done, total int) { reportProgress(ctx, done, total) }}
+		Progress: progress(ctx)}
 	if t.Check {
 		t.Report = pate.Joint
 	}

@@ -54,9 +54,6 @@ func (p PlanText) MarshalJSON() ([]byte, error) {
 
 // parse returns the plan.
 func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
-	if p == nil {
-		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
-	}
 	return plan.ParseContext(ctx, p)
 }
 
@@ -90,11 +87,11 @@ func WithMost(ctx context.Context, memory, work float64) context.Context {
 	return context.WithValue(ctx, mostKey{}, most{memory, work})
 }
 
-// within is an error for limits beyond those of the context. It returns limits that are no more than those.
-func (l Caps) within(ctx context.Context) (Caps, error) {
+// bound returns an error for limits beyond those of the context, and bounds those that were not given.
+func (l *Caps) bound(ctx context.Context) error {
 	m, ok := ctx.Value(mostKey{}).(most)
 	if !ok {
-		return l, nil
+		return nil
 	}
 	for _, x := range []struct {
 		name         string
@@ -108,12 +105,12 @@ func (l Caps) within(ctx context.Context) (Caps, error) {
 		switch {
 		case v <= x.most:
 		case *x.given != "":
-			return l, fault.New(x.name, "%s is not in [1, %v], which is all that is allowed here", decimal.Show(string(*x.given)), Number(x.most))
+			return fault.New(x.name, "%s is not in [1, %v], which is all that is allowed here", decimal.Show(string(*x.given)), Number(x.most))
 		default:
 			*x.given = Decimal(Number(x.most).String())
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // Bytes is the limit of memory, 0 if none was given.
@@ -130,9 +127,6 @@ func (l Caps) time() time.Duration {
 func (l Caps) Under(ctx context.Context) (_ context.Context, end func(*error), err error) {
 	end = func(*error) {}
 	if err := Check(&l); err != nil {
-		return ctx, end, err
-	}
-	if l, err = l.within(ctx); err != nil {
 		return ctx, end, err
 	}
 	work := fourier.DefaultWork(1e-3)
@@ -173,12 +167,8 @@ func reached(ctx context.Context) error {
 }
 
 // options turns the limits into the accountant's options.
-func (l Limits) options(ctx context.Context, n Narrowing) ([]accountant.Option, error) {
-	var err error
-	if l.Caps, err = l.within(ctx); err != nil {
-		return nil, err
-	}
-	opts := []accountant.Option{accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: done, Total: total}) })}
+func (l Limits) options(ctx context.Context, n Narrowing) []accountant.Option {
+	opts := []accountant.Option{accountant.WithProgress(progress(ctx))}
 	if l.Accuracy != "" {
 		opts = append(opts, accountant.WithAccuracy(l.Accuracy.float()))
 	}
@@ -200,7 +190,7 @@ func (l Limits) options(ctx context.Context, n Narrowing) ([]accountant.Option, 
 	case GoDSPTransform:
 		opts = append(opts, accountant.WithTransform(godsp.Transform{}))
 	}
-	return opts, nil
+	return opts
 }
 
 // Narrowing says up to how many runs the recursion over data configurations narrows a
@@ -211,12 +201,8 @@ type Narrowing struct {
 
 // planned returns the plan of a request, and the options of its accountants.
 func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Option, error) {
-	opts, err := l.options(ctx, n)
-	if err != nil {
-		return nil, nil, err
-	}
 	p, err := text.parse(ctx)
-	return p, opts, err
+	return p, l.options(ctx, n), err
 }
 
 // account returns the plan of a request, and an accountant of its own that holds it: nothing is kept of it.
@@ -259,6 +245,11 @@ type progressKey struct{}
 // they are. f must not ask the Service.
 func WithProgress(ctx context.Context, f func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, f)
+}
+
+// progress returns what reports the parts of one computation.
+func progress(ctx context.Context) func(done, total int) {
+	return func(done, total int) { report(ctx, Progress{Done: done, Total: total}) }
 }
 
 func report(ctx context.Context, p Progress) {
@@ -365,9 +356,6 @@ func (s *Service) diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		text PlanText
 		to   *EpsilonAt
 	}{{"old", q.Old, &d.Old}, {"new", q.New, &d.New}} {
-		if side.text == nil {
-			return d, fault.New(side.name, "is missing; must be a plan as JSON, or a string with one as YAML")
-		}
 		a, err := s.epsilon(ctx, EpsilonRequest{Plan: side.text, Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 		if _, _, wrong := PlanLine(err); wrong {
 			err = &PlanError{i, side.name, err}
@@ -417,9 +405,6 @@ type ConvertAnswer struct {
 
 // convert returns a plan in another format.
 func (s *Service) convert(_ context.Context, q ConvertRequest) (ConvertAnswer, error) {
-	if q.Plan == nil {
-		return ConvertAnswer{}, fault.New("plan", "is missing; must be a plan or events as JSON, or a string with one as YAML")
-	}
 	text, format, err := plan.Convert(q.Plan, plan.Format(q.To))
 	return ConvertAnswer{string(format), string(text)}, err
 }

@@ -117,9 +117,6 @@ func (p Parameters) given() (all []Parameter) {
 // plan returns the plan of one step that the request describes. Plans are read
 // strictly, so that requests are as well.
 func (q ProfileRequest) plan() (*accountant.Plan, error) {
-	if q.Mechanism == "" {
-		return nil, fault.New("mechanism", "is missing; must be the name of a mechanism")
-	}
 	step := map[string]any{"mechanism": map[string]any{q.Mechanism: q.Parameters}}
 	if q.SamplingRate != "" {
 		step["sampling"] = map[string]any{"poisson": map[string]any{"rate": q.SamplingRate}}

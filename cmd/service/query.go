@@ -101,17 +101,13 @@ func (s *Service) query(ctx context.Context, q QueryRequest) (QueryAnswer, error
 	if err != nil {
 		return QueryAnswer{}, err
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return QueryAnswer{}, err
-	}
 	report(ctx, Progress{Note: "reading"})
 	t, err := s.readTable(ctx, &asked, q.In)
 	if err != nil {
 		return QueryAnswer{}, err
 	}
 	report(ctx, Progress{Note: "splitting the budget"})
-	p, err := asked.Price(ctx, opts...)
+	p, err := asked.Price(ctx, q.options(ctx, Narrowing{})...)
 	if err != nil {
 		return QueryAnswer{}, err
 	}
@@ -141,9 +137,6 @@ type Tables interface {
 }
 
 func (s *Service) readTable(ctx context.Context, q *query.Query, path string) (*query.Table, error) {
-	if path == "" {
-		return nil, fault.New("in", "is missing; must be the path of a CSV file with a header")
-	}
 	files, ok := s.files.(Tables)
 	if !ok {
 		return nil, fault.New("in", "there are no tables here")

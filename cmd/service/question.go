@@ -29,7 +29,7 @@ const RDPAccountant = "rdp"
 // the Fourier transform of that library: a second opinion on the first.
 type Method struct {
 	Accountant string `json:"accountant,omitempty" one:"fourier,rdp" preset:"fourier" help:"{method}: fourier, or rdp for a looser upper bound by Rényi accounting"`
-	Transform  string `json:"transform,omitempty" one:"gonum,go-dsp" help:"answer by lattices alone, with the Fourier transform of this {library}: gonum or go-dsp, which check each other"`
+	Transform  string `json:"transform,omitempty" of:"accountant=fourier" one:"gonum,go-dsp" help:"answer by lattices alone, with the Fourier transform of this {library}: gonum or go-dsp, which check each other"`
 }
 
 // The libraries of Method.Transform.
@@ -38,25 +38,17 @@ const (
 	GoDSPTransform = "go-dsp"
 )
 
-// shape reports whether the keys go together.
-func (m Method) shape() error {
-	if m.Transform != "" && m.Accountant == RDPAccountant {
-		return fault.New("transform", "%q is for the fourier accountant; rdp has none", m.Transform)
-	}
-	return nil
-}
-
 // EpsilonRequest asks for ε at one or several δ.
 type EpsilonRequest struct {
 	Plan  PlanText `json:"plan"`
 	Delta Decimals `json:"delta" in:"[0, 1)" help:"one or several {δ}, with commas between them"`
 	// GroupBlackBox asks for an upper bound that knows the plan by the curve of one record alone.
-	GroupBlackBox bool `json:"group-black-box,omitempty" help:"for persons with several records: a looser upper bound, from the privacy curve of one record alone"`
+	GroupBlackBox bool `json:"group-black-box,omitempty" of:"accountant=fourier" not:"transform" help:"for persons with several records: a looser upper bound, from the privacy curve of one record alone"`
 	Narrowing
 	Limits
 	Method
 	// Certificate asks for the certificate of the answer, at one δ.
-	Certificate bool `json:"certificate,omitempty"`
+	Certificate bool `json:"certificate,omitempty" of:"accountant=fourier" not:"group-black-box"`
 }
 
 // DeltaRequest asks for δ at one or several ε.
@@ -91,19 +83,10 @@ type Upper struct {
 
 // shape reports whether the keys go together.
 func (q EpsilonRequest) shape() error {
-	switch {
-	case q.GroupBlackBox && q.Accountant == RDPAccountant:
-		return fault.New("group-black-box", "true is for the fourier accountant, not for %q", q.Accountant)
-	case q.GroupBlackBox && q.Certificate:
-		return fault.New("certificate", "is set, not allowed with group-black-box, which proves no interval")
-	case q.GroupBlackBox && q.Transform != "":
-		return fault.New("group-black-box", "true goes with no transform of lattices")
-	case q.Certificate && q.Accountant == RDPAccountant:
-		return fault.New("certificate", "is set, not allowed with the accountant rdp, which proves no interval")
-	case q.Certificate && len(q.Delta) > 1:
+	if q.Certificate && len(q.Delta) > 1 {
 		return fault.New("certificate", "is set beside %d δ, must be asked for one", len(q.Delta))
 	}
-	return q.Method.shape()
+	return nil
 }
 
 // epsilon returns ε at each δ: certified intervals by the Fourier accountant, or upper bounds.
@@ -540,8 +523,8 @@ func (s *Service) gdp(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 // tolerance, 1e-10 if left out; or, for Gaussian noise on the whole data set, ρ-zCDP.
 type GDPSolveRequest struct {
 	Plan      PlanText `json:"plan"`
-	Mu        Decimals `json:"mu,omitempty" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
-	ZCDP      Decimals `json:"zcdp,omitempty" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
+	Mu        Decimals `json:"mu,omitempty" or:"zcdp" in:"(0, 2000]" help:"{μ} of the budget, several with commas between them"`
+	ZCDP      Decimals `json:"zcdp,omitempty" not:"mu,tolerance" in:"(0, 2e6]" help:"{ρ} of the budget, in place of --mu"`
 	Tolerance Decimal  `json:"tolerance,omitempty" in:"[0, 1)" help:"{τ}, as of gdp (default 1e-10)"`
 	Solve     string   `json:"solve" one:"noise-multiplier,count,rate,batch" help:"quantity to turn: noise-multiplier, count, rate or batch"`
 	Step      string   `json:"step,omitempty" help:"{name} or place of the step to turn, such as steps[0] (default: all that have the quantity)"`
@@ -571,23 +554,9 @@ type GDPAt struct {
 	Quantity string `json:"quantity,omitempty"`
 }
 
-// shape reports whether there is one budget.
-func (q GDPSolveRequest) shape() error {
-	if (q.Mu == nil) == (q.ZCDP == nil) {
-		return fault.New("mu", "must be given, or zcdp in its place")
-	}
-	if q.ZCDP != nil && q.Tolerance != "" {
-		return fault.New("tolerance", "is for a budget of mu")
-	}
-	return nil
-}
-
 // goal returns the budget and what to turn.
 func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
-	g.Step, g.Examples = q.Step, q.Examples.whole()
-	if g.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
-		return g, 0, 0, err
-	}
+	g.Solve, g.Step, g.Examples = quantity(q.Solve), q.Step, q.Examples.whole()
 	if q.ZCDP != nil {
 		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
 		return g, mu, 0, err

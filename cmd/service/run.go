@@ -33,7 +33,7 @@ import (
 // counts of keys, numbers that get noise. A majority takes queries instead.
 type ReleaseRequest struct {
 	// Mechanism is as a step of a plan has it, such as {"exponential": {"epsilon": 0.1}}; or Plan is a plan of one step.
-	Mechanism   json.RawMessage `json:"mechanism,omitempty"`
+	Mechanism   json.RawMessage `json:"mechanism,omitempty" not:"plan"`
 	Plan        PlanText        `json:"plan,omitempty"`
 	Values      []float64       `json:"values,omitempty"`
 	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
@@ -84,21 +84,15 @@ func testSource(seed Decimal) rand.Source {
 	return random.Seeded(uint64(seed.whole()))
 }
 
-// Release runs a mechanism once.
-func (s *Service) Release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
+// release runs a mechanism once.
+func (s *Service) release(ctx context.Context, q ReleaseRequest) (out ReleaseAnswer, err error) {
 	if q.Plan != nil {
-		if q.Mechanism != nil {
-			return out, fault.New("plan", "is given beside mechanism; one of the two runs")
-		}
 		if q.Mechanism, err = q.Plan.runs(); err != nil {
 			return out, err
 		}
 	}
 	m, err := mechanism(ctx, q.Mechanism)
 	if err != nil {
-		return out, err
-	}
-	if err := ready(&q); err != nil {
 		return out, err
 	}
 	src := testSource(q.TestSeed)
@@ -297,7 +291,7 @@ func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
 type PateAnswerRequest struct {
 	PateMechanism
-	Confidence *float64 `json:"confidence,omitempty" help:"a student whose top score exceeds this is told that it is right"`
+	Confidence *float64 `json:"confidence,omitempty" of:"mechanism=interactive!" help:"a student whose top score exceeds this is told that it is right"`
 	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -310,19 +304,8 @@ type PateLabels struct {
 	Charge   string `json:"charge,omitempty"`
 }
 
-// shape checks the keys of the mechanism.
-func (q PateAnswerRequest) shape() error {
-	if (q.Mechanism == "interactive") != (q.Confidence != nil) {
-		return shape("%s: must be given with interactive, and with nothing else", "confidence")
-	}
-	return q.PateMechanism.shape()
-}
-
-// PateAnswer labels queries. After the largest number of answers no more are given.
-func (s *Service) PateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
-	if err := ready(&q); err != nil {
-		return PateLabels{}, err
-	}
+// pateAnswer labels queries. After the largest number of answers no more are given.
+func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
 	a, err := q.aggregator()
 	if err != nil {
 		return PateLabels{}, err
@@ -412,11 +395,11 @@ type LabelApplyRequest struct {
 	Column       []float64 `json:"column"`
 	Epsilon      float64   `json:"epsilon" help:"whole budget"`
 	Labels       []float64 `json:"labels"` // the public set
-	Weights      []float64 `json:"weights,omitempty"`
+	Weights      []float64 `json:"weights,omitempty" not:"prior-epsilon,floor,groups"`
 	PriorEpsilon float64   `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
 	Floor        *float64  `json:"floor,omitempty" in:"[0, 1]" help:"share of the uniform prior mixed into an estimated one"`
 	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
-	Classes      bool      `json:"classes,omitempty" help:"labels are numbers of classes: keep as many as can be"`
+	Classes      bool      `json:"classes,omitempty" with:"weights" help:"labels are numbers of classes: keep as many as can be"`
 	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -435,23 +418,16 @@ func (q LabelApplyRequest) shape() error {
 		return fault.New("column", "is missing; must be a list of labels")
 	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be the public set of labels")
-	case q.Weights != nil && (q.PriorEpsilon != 0 || q.Floor != nil || q.Groups != nil):
-		return shape("%s: is a public prior, which takes no prior-epsilon, floor or groups", "weights")
 	case q.Weights != nil && len(q.Weights) != len(q.Labels):
 		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
-	case q.Classes && q.Weights == nil:
-		return fault.New("weights", "is missing; classes need a public prior")
 	case q.PriorEpsilon != 0 && !(q.PriorEpsilon > 0 && q.PriorEpsilon < q.Epsilon):
 		return fault.New("prior-epsilon", "%v is not in (0, %v), the budget", q.PriorEpsilon, q.Epsilon)
 	}
 	return nil
 }
 
-// LabelApply randomizes a column. A ledger must be under substitute, under which labels are private.
-func (s *Service) LabelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
-	if err := ready(&q); err != nil {
-		return LabelApplied{}, err
-	}
+// labelApply randomizes a column. A ledger must be under substitute, under which labels are private.
+func (s *Service) labelApply(ctx context.Context, q LabelApplyRequest) (LabelApplied, error) {
 	a, err := q.apply(ctx, testSource(q.TestSeed))
 	if err != nil {
 		return LabelApplied{}, err
@@ -555,9 +531,6 @@ func perDraw(s subsample.Sampler, population float64) (batches int64, held float
 
 // scheme reads the scheme by the reader of plans.
 func (q DrawRequest) scheme(ctx context.Context) (subsample.Sampler, error) {
-	if len(q.Sampling) == 0 {
-		return nil, fault.New("sampling", "is missing; must be a sampling scheme as in a step of a plan")
-	}
 	of, err := step(ctx, `"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":%s`, q.Sampling)
 	if err != nil {
 		return nil, err
@@ -678,10 +651,8 @@ func (q LocalKind) randomizer() (r shuffler.Randomizer, err error) {
 		r, err = shuffler.NewSubsetSelection(epsilon, categories, size)
 	case "hadamard":
 		r, err = shuffler.NewHadamard(epsilon, categories)
-	case "local-hash":
-		r, err = shuffler.NewLocalHash(epsilon, cmp.Or(size, 4), true)
 	default:
-		return r, oneOf("mechanism", q.Mechanism, "k-rr", "unary", "subset-selection", "hadamard", "local-hash")
+		r, err = shuffler.NewLocalHash(epsilon, cmp.Or(size, 4), true)
 	}
 	return r, renamed(err, q.Mechanism, "")
 }

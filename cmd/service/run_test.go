@@ -272,8 +272,8 @@ func TestRuns(t *testing.T) {
 		{fmt.Sprintf(`"op":"run-next","run":%q,"x":[1]`, b.Run), "x: must be given to a matrix, and to nothing else"},
 		{fmt.Sprintf(`"op":"run-close","run":%q`, b.Run), fmt.Sprintf(`{"run":%q}`, b.Run)},
 		{fmt.Sprintf(`"op":"run-next","run":%q`, b.Run), fmt.Sprintf("run: %q is not open", b.Run)},
-		{`"op":"run-open","kind":"best"`, "selection: is missing; best needs it"},
-		{`"op":"run-open","kind":"best","selection":{"law":"geometric","mean":3},"hits":2`, "hits: is of no use to best"},
+		{`"op":"run-open","kind":"best"`, "missing selection, which best needs"},
+		{`"op":"run-open","kind":"best","selection":{"law":"geometric","mean":3},"hits":2`, "hits is of no use to best"},
 		{`"op":"run-open","kind":"best","padding":true,"selection":{"law":"geometric","mean":4}`, "padding: law geometric(gamma=0.25) has no largest number of runs; set max"},
 		{`"op":"run-open","kind":"worst"`, `kind: "worst" is not best, first-above, top, adaptive, sparse-vector or matrix`},
 		{`"op":"run-open","kind":"first-above","threshold":1,"selection":{"law":"poisson","mean":4}`, "law: "},
@@ -289,7 +289,7 @@ func TestRuns(t *testing.T) {
 		{`"op":"release","mechanism":{"laplace":{"noise-multiplier":1}},"values":[1],"sensitivity":2,"monotone":true`, "monotone: is of no use to laplace"},
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[]`, "values or queries: a majority takes the second"},
 		{`"op":"run-open","kind":"adaptive","hits":2,"candidate-epsilon":-1,"delta":1e-6`, "candidate-epsilon: -1 is not in (0, 20]"},
-		{`"op":"pate-answer","votes":[[1,2]],"mechanism":"gnmax","sigma2":1,"confidence":0.5`, "confidence: must be given with interactive, and with nothing else"},
+		{`"op":"pate-answer","votes":[[1,2]],"mechanism":"gnmax","sigma2":1,"confidence":0.5`, "confidence is of no use to gnmax"},
 		{`"op":"label-apply","column":[0],"labels":[0,1],"weights":[1],"epsilon":1`, "weights: 1 are not one for each of 2 labels"},
 	} {
 		if got := ask(t, s, `{%s}`, c[0]); !strings.HasPrefix(got, c[1]) {
@@ -448,10 +448,10 @@ func TestCharges(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{search + `,"kind":"first-above","threshold":3,"ledger":"ledger-1"`, "candidate-epsilon: is missing; a ledger is charged by it"},
-		{search + `,"kind":"top","top":2,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is of no use to top"},
-		{search + `,"kind":"best","candidate-epsilon":1,"plan":{"neighbors":"add-remove","steps":[]}`, "plan: is given beside candidate-epsilon"},
+		{search + `,"kind":"top","top":2,"plan":{"neighbors":"add-remove","steps":[]}`, "plan is of no use to top"},
+		{search + `,"kind":"best","candidate-epsilon":1,"plan":{"neighbors":"add-remove","steps":[]}`, "plan and candidate-epsilon exclude each other"},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-2"`, `ledger: "ledger-2" is not open`},
-		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-1","charge":"substitute"`, "charge: is for a ledger elsewhere"},
+		{search + `,"kind":"best","candidate-epsilon":0.1,"ledger":"ledger-1","charge":"substitute"`, "charge and ledger exclude each other"},
 		{search + `,"kind":"best","candidate-epsilon":0.1,"charge":"both"`, `charge: "both" is not add-remove, substitute or zero-out`},
 		{`"op":"label-apply","column":[0,1],"labels":[0,1],"weights":[1,1],"epsilon":0.75,"ledger":"ledger-1"`, "ledger: is under add-remove, must be under substitute"},
 		{`"op":"release","mechanism":{"exponential":{"epsilon":0.5}},"values":[1,2],"sensitivity":-1,"ledger":"ledger-1"`, "sensitivity: -1"},

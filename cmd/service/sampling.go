@@ -116,15 +116,15 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	if err := r.readEpochs(q); err != nil {
 		return r, err
 	}
-	if r.opts, err = q.Limits.options(ctx, Narrowing{}); err != nil || q.Recursion == "" {
-		return r, err
+	if r.opts = q.Limits.options(ctx, Narrowing{}); q.Recursion == "" {
+		return r, nil
 	}
 	r.recursion = q.Recursion.whole()
 	// The context has the work of recursions: one takes what is left of it, and not a part that is kept for it.
 	unlimited := q.Limits
 	unlimited.Work = ""
-	r.narrowed, err = unlimited.options(context.WithValue(ctx, mostKey{}, nil), q.Narrowing)
-	return r, err
+	r.narrowed = unlimited.options(ctx, q.Narrowing)
+	return r, nil
 }
 
 // readEpochs reads what is for an epoch budget only.
@@ -136,9 +136,7 @@ func (r *samplingRun) readEpochs(q SamplingRequest) (err error) {
 	r.epochs, r.target = q.Epochs.float(), q.TargetEpsilon.float()
 	r.neighbors = profiles.ZeroOut
 	if q.Neighbors != "" {
-		if r.neighbors, err = relation(q.Neighbors); err != nil {
-			return err
-		}
+		r.neighbors = relation(q.Neighbors)
 	}
 	if q.Cap != "" {
 		r.cap = q.Cap.whole()

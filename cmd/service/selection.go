@@ -21,7 +21,7 @@ import (
 // SelectRequest has one run, the laws of the number of runs to compare, and the δ that ε
 // is asked for.
 type SelectRequest struct {
-	Plan             PlanText  `json:"plan,omitempty" help:"plan {file} of one run (- reads standard input)"`
+	Plan             PlanText  `json:"plan,omitempty" or:"candidate-epsilon" not:"candidate-epsilon,candidate-delta" with:"delta" help:"plan {file} of one run (- reads standard input)"`
 	CandidateEpsilon *float64  `json:"candidate-epsilon,omitempty" help:"{ε} of one run"`
 	CandidateDelta   *float64  `json:"candidate-delta,omitempty" help:"{δ} of one run"`
 	Laws             []string  `json:"law,omitempty" one:"geometric,logarithmic,negative-binomial,poisson,binomial,fixed" help:"{laws} to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed"`
@@ -75,15 +75,6 @@ type selectCandidate struct {
 
 // shape reports which keys do not go together.
 func (q SelectRequest) shape() error {
-	declared := q.CandidateEpsilon != nil || q.CandidateDelta != nil
-	switch {
-	case q.Plan != nil && declared:
-		return shape("%s: not allowed together with %s or %s", "plan", "candidate-epsilon", "candidate-delta")
-	case q.Plan == nil && q.CandidateEpsilon == nil:
-		return shape("%s: is missing; give a plan or %s", "plan", "candidate-epsilon")
-	case q.Plan != nil && q.Delta == nil:
-		return shape("%s: is missing; a plan is priced at a δ in (0, 1)", "delta")
-	}
 	if n := max(1, len(q.Means)) * max(1, len(q.Laws)) * max(1, len(q.Delta)); n > maxAsked {
 		return shape("%s, %s and %s make more than 1000 lines", "mean", "law", "delta")
 	}

@@ -53,12 +53,12 @@ func NewShared(files Files) *Service {
 type shelf[T any] struct {
 	what string
 
-	mu            sync.Mutex
-	begun, places int // so far, and those that are open or about to be
-	open          map[string]T
+	mu    sync.Mutex
+	begun int // so far
+	open  map[string]T
 }
 
-// maxOpen bounds what is open of a kind.
+// maxOpen bounds what is open of a kind, but for what several requests open at the same time.
 const maxOpen = 1000
 
 func newShelf[T any](what string) shelf[T] { return shelf[T]{what: what, open: map[string]T{}} }
@@ -66,20 +66,17 @@ func newShelf[T any](what string) shelf[T] { return shelf[T]{what: what, open: m
 // put opens something, which may take long, and returns its name. What is not to be kept has none.
 func (s *shelf[T]) put(open func() (v T, keep bool, err error)) (name string, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.places >= maxOpen {
+	full := len(s.open) >= maxOpen
+	s.mu.Unlock()
+	if full {
 		return "", fault.New(s.what, "%d are open already; close some", maxOpen)
 	}
-	s.places++
-	v, keep, err := func() (T, bool, error) {
-		s.mu.Unlock()
-		defer s.mu.Lock()
-		return open()
-	}()
+	v, keep, err := open()
 	if err != nil || !keep {
-		s.places--
 		return "", err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.begun++
 	name = fmt.Sprintf("%s-%d", s.what, s.begun)
 	s.open[name] = v
@@ -98,10 +95,7 @@ func (s *shelf[T]) get(name string) (v T, ok bool) {
 func (s *shelf[T]) drop(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.open[name]; ok {
-		delete(s.open, name)
-		s.places--
-	}
+	delete(s.open, name)
 }
 
 // MaxRequest is the longest request in JSON, in bytes: a plan, and twice the room that
@@ -281,6 +275,14 @@ func (o Operation) ask(s *Service, ctx context.Context, request any) (_ any, err
 	if err := ready(request); err != nil {
 		return nil, err
 	}
+	if err := missing(request); err != nil {
+		return nil, err
+	}
+	if limited, ok := request.(interface{ bound(context.Context) error }); ok {
+		if err := limited.bound(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if o.together {
 		under, end, wrong := request.(interface {
 			Under(context.Context) (context.Context, func(*error), error)
@@ -354,6 +356,9 @@ func NewError(kind string, err error) *Error {
 	}
 	if wrong := new(plan.Error); errors.As(err, &wrong) {
 		e.Field = wrong.Field
+	}
+	if wrong := new(ShapeError); errors.As(err, &wrong) {
+		e.Field = wrong.Keys[0]
 	}
 	return e
 }
@@ -470,9 +475,6 @@ type CancelRequest struct {
 // cancel answers a request to cancel another one. It is the front end that ends the other
 // request's context; a front end without a queue has nothing to cancel.
 func (s *Service) cancel(_ context.Context, q CancelRequest) (CancelRequest, error) {
-	if len(q.Request) == 0 {
-		return q, fault.New("request", "is missing; must be the id of a request")
-	}
 	return q, nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
@@ -23,7 +22,7 @@ type ShuffleRequest struct {
 	Rounds     Decimal  `json:"rounds,omitempty" in:"whole [1, 2^53]" preset:"1" help:"number {T} of rounds, each with fresh randomness"`
 	Delta      Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
 	Randomizer string   `json:"randomizer,omitempty" one:"pure,k-rr,unary,hadamard,local-hash" preset:"pure" help:"{what} each user runs: pure (any randomizer of this ε), k-rr, unary, hadamard or local-hash"`
-	Categories Decimal  `json:"categories,omitempty" in:"whole [2, 1e9]" help:"number {k} of categories of k-rr, or size of the hashes of local-hash (default 2)"`
+	Categories Decimal  `json:"categories,omitempty" of:"randomizer=k-rr,local-hash" in:"whole [2, 1e9]" help:"number {k} of categories of k-rr, or size of the hashes of local-hash (default 2)"`
 	Cohort     Decimal  `json:"cohort,omitempty" not:"cohort-rate" in:"whole [1, 1e10]" help:"number {c} of users who report in each round, drawn afresh and in secret (default: all)"`
 	CohortRate Decimal  `json:"cohort-rate,omitempty" in:"(0, 1)" help:"probability {q} of a user to report in a round, in place of --cohort"`
 	Colluding  Decimal  `json:"colluding,omitempty" in:"whole [0, 1e10]" preset:"0" help:"number {m} of users whose messages the adversary knows"`
@@ -40,14 +39,6 @@ type ShuffleAnswer struct {
 	Local      Number      `json:"local-epsilon"`
 	Results    []EpsilonAt `json:"results"`
 	Statement  string      `json:"statement"`
-}
-
-// shape checks which keys go together.
-func (q ShuffleRequest) shape() error {
-	if q.Categories != "" && q.Randomizer != "k-rr" && q.Randomizer != "local-hash" {
-		return fault.New("categories", "%s is for the randomizers k-rr and local-hash", q.Categories)
-	}
-	return nil
 }
 
 // local returns the randomizer of a request.
@@ -87,10 +78,7 @@ func (q ShuffleRequest) scheme() (s shuffler.Shuffler, err error) {
 
 // shuffle returns the ε of rounds behind a shuffler and states what it promises.
 func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer, error) {
-	relation, err := relation(q.Neighbors)
-	if err != nil {
-		return ShuffleAnswer{}, err
-	}
+	relation := relation(q.Neighbors)
 	m, err := q.local()
 	if err != nil {
 		return ShuffleAnswer{}, err
@@ -102,12 +90,8 @@ func (s *Service) shuffle(ctx context.Context, q ShuffleRequest) (ShuffleAnswer,
 	if _, err := scheme.Laws(m, relation); err != nil {
 		return ShuffleAnswer{}, renamed(err, "shuffler", "")
 	}
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return ShuffleAnswer{}, err
-	}
 	asked := q.Rounds.whole()
-	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: []accountant.Step{{Name: "rounds", Mechanism: m, Sampling: scheme, Count: asked}}}, opts)
+	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: []accountant.Step{{Name: "rounds", Mechanism: m, Sampling: scheme, Count: asked}}}, q.options(ctx, Narrowing{}))
 	if err != nil {
 		return ShuffleAnswer{}, err
 	}

@@ -78,14 +78,8 @@ func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
 
 // matrixOptimize searches a strategy and prices it.
 func (s *Service) matrixOptimize(ctx context.Context, q MatrixOptimizeRequest) (_ MatrixOptimizeAnswer, err error) {
-	opts, err := q.options(ctx, Narrowing{})
-	if err != nil {
-		return MatrixOptimizeAnswer{}, err
-	}
-	neighbors, err := relation(q.Neighbors)
-	if err != nil {
-		return MatrixOptimizeAnswer{}, err
-	}
+	opts := q.options(ctx, Narrowing{})
+	neighbors := relation(q.Neighbors)
 	goal, err := q.goal(ctx)
 	if err != nil {
 		return MatrixOptimizeAnswer{}, err

@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -125,9 +124,7 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 		at := EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}
 		out.At, err = q.Delta.floats(), ready(&at)
 	}
-	if err == nil {
-		out.Options, err = q.options(ctx, q.Narrowing)
-	}
+	out.Options = q.options(ctx, q.Narrowing)
 	return out, err
 }
 
@@ -145,16 +142,12 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 		if err := ready(&budget); err != nil {
 			return out, err
 		}
-		goal, err := budget.goal()
-		if err != nil {
-			return out, err
-		}
-		if out.Goals = append(out.Goals, goal); len(out.Goals) > MaxValues {
+		if out.Goals = append(out.Goals, budget.goal()); len(out.Goals) > MaxValues {
 			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
 		}
 	}
-	out.Options, err = q.options(ctx, q.Narrowing)
-	return out, err
+	out.Options = q.options(ctx, q.Narrowing)
+	return out, nil
 }
 
 // Sweep answers about all plans and calls each with the rows, in their order: one for every
@@ -229,61 +222,32 @@ func planMessage(err error) string {
 
 // A SweepRow is an answer about one plan, or its error.
 type SweepRow struct {
-	Index  int64
-	Values []string // of the ranges of a grid, in their order, as JSON
-	Asked  []Number // what it is asked at: δ, ε, or the numbers of a budget
-	// Calibrated is what a calibration found, nil where none was asked for.
-	Calibrated *SweepValue
-	Bounds
-	// Gap is what theory leaves open: how far an attack is below what is proved.
-	Gap     Number
-	Warning string
+	Index int64
 	// Error is the problem with the plan, with the path of its field; "" if there is none.
 	Error string
 	// Stack is where an internal error was raised: it is for a log, and in no column.
 	Stack string
-}
 
-// A SweepValue is the value that meets a budget; Bounds of its row are proved there.
-type SweepValue struct {
-	Solve        string
-	Value        Number
-	CommonFactor bool    // on the values of several steps
-	Next         *Number // the next value, which is not found to meet it; nil if none is known
-	Certified    string  // what Bounds are about: epsilon, delta or true-positive-rate
+	values      []string // of the ranges of a grid, in their order, as JSON
+	asked       []Number // what it is asked at: δ, ε, or the numbers of a budget
+	solve       string   // what a calibration turns
+	calibration accountant.Calibration
+	found       Bounds // of ε or δ, or what is proved at the value of a calibration
+	basis       Basis
 }
 
 // rowOf puts a row into the words of answers.
 func rowOf(question sweep.Question, r sweep.Row) SweepRow {
-	row := SweepRow{Index: r.Index, Values: r.Values}
-	var basis Basis
+	row := SweepRow{Index: r.Index, values: r.Values}
 	switch {
 	case len(question.Goals) > 0:
 		goal := question.Goals[r.Place]
-		switch {
-		case goal.TruePositive != 0:
-			row.Asked = []Number{Number(goal.TruePositive), Number(goal.FalsePositive)}
-		default:
-			row.Asked = []Number{Number(goal.Epsilon), Number(goal.Delta)}
+		row.asked, row.solve = []Number{Number(goal.Epsilon), Number(goal.Delta)}, goal.Solve.String()
+		if goal.TruePositive != 0 {
+			row.asked = []Number{Number(goal.TruePositive), Number(goal.FalsePositive)}
 		}
-		if r.Err == nil {
-			c := r.Calibration
-			row.Calibrated = &SweepValue{Solve: goal.Solve.String(), Value: Number(c.Value), CommonFactor: c.Factor, Certified: c.Asked}
-			if c.Fails != nil {
-				next := Number(c.Fails.Value)
-				row.Calibrated.Next = &next
-			}
-			if c.Asked == "epsilon" {
-				r.Interval = fromZero(r.Interval)
-			}
-			row.Bounds, basis = intervalOf(r.Interval)
-		}
-	case question.OfDelta:
-		a := deltaAt(question.At[r.Place], r.Interval)
-		row.Asked, row.Bounds, basis = []Number{a.Epsilon}, a.Delta, a.Basis
 	default:
-		a := epsilonAt(question.At[r.Place], r.Interval)
-		row.Asked, row.Bounds, basis = []Number{a.Delta}, a.Epsilon, a.Basis
+		row.asked = []Number{Number(question.At[r.Place])}
 	}
 	if r.Err != nil {
 		row.Error = planMessage(r.Err)
@@ -293,7 +257,13 @@ func rowOf(question sweep.Question, r sweep.Row) SweepRow {
 		}
 		return row
 	}
-	row.Gap, row.Warning = basis.ErrorBudget.TheoryGap, fault.Line(strings.Join(basis.Warnings, "; "))
+	if r.Calibration != nil {
+		row.calibration = *r.Calibration
+	}
+	if !question.OfDelta && (r.Calibration == nil || r.Calibration.Asked == "epsilon") {
+		r.Interval = fromZero(r.Interval)
+	}
+	row.found, row.basis = intervalOf(r.Interval)
 	return row
 }
 
@@ -326,7 +296,7 @@ func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
 
 // Columns are the names of a row's values.
 func (f SweepForm) Columns() (names []string) {
-	for _, c := range f.cells(SweepRow{Values: make([]string, len(f.ranges)), Asked: make([]Number, len(f.asked))}) {
+	for _, c := range f.cells(SweepRow{values: make([]string, len(f.ranges)), asked: make([]Number, len(f.asked))}) {
 		names = append(names, c.name)
 	}
 	return names
@@ -395,33 +365,37 @@ func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
 	add := func(name string, value any) { all = append(all, sweepCell{name, value}) }
 	add("index", r.Index)
 	for i, name := range f.ranges {
-		add(name, json.RawMessage(r.Values[i]))
+		add(name, json.RawMessage(r.values[i]))
 	}
 	for i, name := range f.asked {
-		add(name, r.Asked[i])
+		add(name, r.asked[i])
 	}
 	answer := len(all)
-	if c := cmp.Or(r.Calibrated, new(SweepValue)); f.calibrates {
-		add("solve", c.Solve)
-		add("value", c.Value)
-		add("common-factor", c.CommonFactor)
-		add("next", c.Next)
-		add("certified", c.Certified)
+	if c := r.calibration; f.calibrates {
+		add("solve", r.solve)
+		add("value", Number(c.Value))
+		add("common-factor", c.Factor)
+		var next any // the next value, which is not found to meet the budget
+		if c.Fails != nil {
+			next = Number(c.Fails.Value)
+		}
+		add("next", next)
+		add("certified", c.Asked)
 	}
-	add(f.found+"lower", orNull(r.Lower))
-	add(f.found+"upper", orNull(r.Upper))
+	add(f.found+"lower", orNull(r.found.Lower))
+	add(f.found+"upper", orNull(r.found.Upper))
 	if f.found == "epsilon-" {
 		infinite := ""
 		switch {
-		case math.IsInf(float64(r.Lower), 1):
+		case math.IsInf(float64(r.found.Lower), 1):
 			infinite = "both"
-		case math.IsInf(float64(r.Upper), 1):
+		case math.IsInf(float64(r.found.Upper), 1):
 			infinite = "upper"
 		}
 		add("infinite", textOrNull(infinite))
 	}
-	add("gap", orNull(r.Gap))
-	add("warning", textOrNull(r.Warning))
+	add("gap", orNull(r.basis.ErrorBudget.TheoryGap))
+	add("warning", textOrNull(fault.Line(strings.Join(r.basis.Warnings, "; "))))
 	if r.Error != "" {
 		for i := answer; i < len(all); i++ {
 			all[i].value = nil
@@ -495,11 +469,7 @@ func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{at: q.Delta.floats()}
-	if f.opts, err = q.options(ctx, q.Narrowing); err != nil {
-		return nil, err
-	}
-	f.opts = append(f.opts, accountant.WithManyQuestions())
+	f := &Follower{at: q.Delta.floats(), opts: append(q.options(ctx, q.Narrowing), accountant.WithManyQuestions())}
 	if q.Plan != nil {
 		f.plan, err = q.Plan.parse(ctx)
 	}

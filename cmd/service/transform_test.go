@@ -33,7 +33,7 @@ func TestTransform(t *testing.T) {
 	}
 	for _, c := range []struct{ accountant, transform, want string }{
 		{"", "x", `transform: "x" is not gonum or go-dsp`},
-		{service.RDPAccountant, service.GonumTransform, "for the fourier accountant"},
+		{service.RDPAccountant, service.GonumTransform, "transform is of no use to rdp"},
 	} {
 		q := service.EpsilonRequest{Plan: service.PlanText(plan)}
 		q.Delta = []service.Decimal{"1e-5"}
