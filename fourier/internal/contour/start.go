@@ -47,17 +47,24 @@ type point struct {
 }
 
 // sample returns the cumulant of a composition. Of many factors, every stretch of neighbours in an order is stood for
-// by the one in its middle.
-func (c *Composition) sample(order []int) *cumulant {
+// by the one in its middle. No stretch has much of the factors, or of K at 1 or at theta, 0 where no line is known: a
+// factor that makes much of K stands for itself.
+func (c *Composition) sample(order []int, theta float64) *cumulant {
 	q := &cumulant{decay: 1, bump: c.bump}
 	n := len(order)
-	size := 1
-	for from, count := 0, 0; from < n; from, count = min(n, from+size), count+1 {
-		// The first are those of which rare jumps are made: few of them stand for others.
-		if n > sampleAbove && count%2 == 0 {
-			size = min(2*size, (n+sampleSize-1)/sampleSize)
+	share := slices.Repeat([]float64{1 / float64(n)}, n)
+	if n <= sampleAbove {
+		share = slices.Repeat([]float64{1}, n)
+	} else if c.share(1, share); theta != 0 {
+		c.share(theta, share)
+	}
+	for from, to := 0, 0; from < n; from = to {
+		part := 0.0
+		for to = from; to < n; to++ {
+			if part += share[order[to]]; to > from && part > 1.0/sampleSize {
+				break
+			}
 		}
-		to := min(n, from+size)
 		j := order[(from+to)/2]
 		f := c.factors[j]
 		q.factors, q.index, q.sketch = append(q.factors, f), append(q.index, j), append(q.sketch, transform.NewSketch(f.Transform))
@@ -84,6 +91,22 @@ func (c *Composition) inOrder(s float64) []int {
 	return order
 }
 
+// share raises what is known of each factor to its share of Σ|K(s)|.
+func (c *Composition) share(s float64, known []float64) {
+	k := c.reals(s)
+	sum := 0.0
+	for i := range k {
+		if k[i] = math.Abs(k[i]) * float64(c.factors[i].Count); !math.IsInf(k[i], 0) {
+			sum += k[i]
+		}
+	}
+	for i, x := range k {
+		if x > 0 {
+			known[i] = max(known[i], min(1, x/sum))
+		}
+	}
+}
+
 // reals returns about K(s) of one run of each factor.
 func (c *Composition) reals(s float64) []float64 {
 	k := make([]float64, len(c.factors))
@@ -100,7 +123,7 @@ func (c *Composition) reals(s float64) []float64 {
 // questions: one of each side looks at many of the same.
 func (c *Composition) cumulant() *cumulant {
 	if c.known == nil || len(c.known.points) > keptPoints {
-		c.known = c.sample(c.inOrder(0))
+		c.known = c.sample(c.inOrder(0), 0)
 	}
 	return c.known
 }
@@ -119,7 +142,7 @@ func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
 	}
 	order := c.inOrder(theta)
 	if len(order) > sampleAbove {
-		c.known = c.sample(order)
+		c.known = c.sample(order, theta)
 	}
 	c.known.order = order
 	return c.known
