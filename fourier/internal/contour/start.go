@@ -40,11 +40,8 @@ type cumulant struct {
 	decay   float64         // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
 
-// A point is a value of K and its derivative, +Inf where K is not available; between says that it was interpolated.
-type point struct {
-	s, k, slope float64
-	between     bool
-}
+// A point is a value of K and its derivative, +Inf where K is not available.
+type point struct{ s, k, slope float64 }
 
 // sample returns the cumulant of a composition. Of many factors, every stretch of neighbours in an order is stood for
 // by the one in its middle. No stretch has much of the factors, or of K at 1 or at theta, 0 where no line is known: a
@@ -170,45 +167,9 @@ func (q *cumulant) at(s float64) point {
 	if i < len(q.points) && q.points[i].s == s {
 		return q.points[i]
 	}
-	p, ok := q.interpolate(s, i)
-	if !ok {
-		p = q.evaluate(s)
-	}
+	p := q.evaluate(s)
 	q.points = slices.Insert(q.points, i, p)
 	return p
-}
-
-// alikeSlopes is the ratio of two slopes of K up to which K is interpolated between them. steers: time for width.
-const alikeSlopes = 1.6
-
-// interpolate returns the point at s by Hermite's cubic between the evaluated points on both sides of place i; ok is false
-// where the slope changes too much between them.
-func (q *cumulant) interpolate(s float64, i int) (p point, ok bool) {
-	lo, hi := i-1, i
-	for lo >= 0 && q.points[lo].between {
-		lo--
-	}
-	for hi < len(q.points) && q.points[hi].between {
-		hi++
-	}
-	if lo < 0 || hi == len(q.points) {
-		return p, false
-	}
-	a, b := q.points[lo], q.points[hi]
-	if r := b.slope / a.slope; math.IsInf(a.k, 0) || math.IsInf(b.k, 0) || !(r > 1/alikeSlopes && r < alikeSlopes) {
-		return p, false
-	}
-	h := b.s - a.s
-	// K is convex, and so must the cubic be: next to a wall it is not.
-	if chord := (b.k - a.k) / h; 3*chord < 2*a.slope+b.slope || 3*chord > a.slope+2*b.slope {
-		return p, false
-	}
-	x := (s - a.s) / h
-	y := 1 - x
-	p = point{s: s, between: true}
-	p.k = y*y*(1+2*x)*a.k + x*x*(1+2*y)*b.k + h*x*y*(y*a.slope-x*b.slope)
-	p.slope = 6*x*y*(b.k-a.k)/h + y*(1-3*x)*a.slope + x*(1-3*y)*b.slope
-	return p, true
 }
 
 // evaluate returns the point at s from the sketches.
