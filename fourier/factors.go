@@ -40,7 +40,7 @@ const lawDeep = 8
 // A lawPair is a factor's laws, above and below it, and their transforms.
 type lawPair struct {
 	laws   [2]*pld.Law
-	points [2]*transform.Points
+	points [2]*transform.Mixed
 }
 
 // Terms of the displacement of δ and ε by laws: 1, except in the tests that prove

@@ -27,7 +27,7 @@ func TestExcessOfLawsIsRoundedOutward(t *testing.T) {
 	for i := range s.factors.list {
 		if l := s.factors.list[i].laws; l != nil {
 			far := transform.NewPoints([]float64{-1, 1}, []float64{-1, -2}, math.Inf(-1))
-			s.factors.list[i].laws = &lawPair{l.laws, [2]*transform.Points{far, far}}
+			s.factors.list[i].laws = &lawPair{l.laws, [2]*transform.Mixed{far, far}}
 			s.factors.list[i].count = 7
 		}
 	}

@@ -35,3 +35,21 @@ func TestFewRunsAreMultiplied(t *testing.T) {
 		}
 	}
 }
+
+// TestOneStepBesideASchedule: of many steps the search looks at a sample, in which the step that decides stands for
+// itself although it is one of 71.
+func TestOneStepBesideASchedule(t *testing.T) {
+	var steps []any
+	for i := range 70 {
+		p, err := subsample.PoissonProfile(gaussian(t, 2.1-0.01*float64(i)), 1e-3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, p, 35)
+	}
+	steps = append(steps, declared(t)(profiles.NewDiscreteLaplaceMechanism(2, 1)), 38)
+	r := epsilon(t, integral(t, Options{}, steps...), 2.39e-5)
+	if w := r.Upper - r.Lower; w > 1e-8*r.Upper || len(r.Warnings) > 0 {
+		t.Errorf("[%v, %v], %v", r.Lower, r.Upper, r.Warnings)
+	}
+}

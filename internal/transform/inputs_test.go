@@ -19,8 +19,8 @@ func TestMassAtInfinityIsWithinItsError(t *testing.T) {
 		p := oracle.Exp(oracle.F(inf))
 		want := oracle.Div(p, oracle.Add(total, p))
 		off, _ := oracle.Sub(oracle.F(m.pInf), want).Float64()
-		if math.Abs(off) > m.errPInf {
-			t.Errorf("log masses %v and %v at infinity: %v is off by %v, within %v", logs, inf, m.pInf, off, m.errPInf)
+		if math.Abs(off) > m.pErr {
+			t.Errorf("log masses %v and %v at infinity: %v is off by %v, within %v", logs, inf, m.pInf, off, m.pErr)
 		}
 	}
 }
@@ -31,8 +31,8 @@ func TestEnvelopeCarriesTheErrorOfItsRate(t *testing.T) {
 	m := NewLaplaceEnvelope(nil, rest, rate, rateErr)
 	p, _ := m.Infinite()
 	for _, moved := range []float64{1 + rateErr, 1 - rateErr} {
-		if off := math.Abs(p - rate*moved*rest); off > m.infErr {
-			t.Errorf("p∞ = %v is off by %v at a rate %v times as large, within %v", p, off, moved, m.infErr)
+		if off := math.Abs(p - rate*moved*rest); off > m.pErr {
+			t.Errorf("p∞ = %v is off by %v at a rate %v times as large, within %v", p, off, moved, m.pErr)
 		}
 	}
 }

@@ -54,13 +54,18 @@ type Mixed struct {
 	atoms      []Atom
 	pieces     []Piece
 	pInf, qInf float64
-	infErr     float64 // of p∞ and of q∞ − p∞
+	gap        float64 // q∞ − p∞
+	pErr, qErr float64 // errors of these
+	gapErr     float64
+
+	excess, excessErr float64 // see Excess
 }
 
 // NewMixed returns the transform of the atoms and pieces. With P(L = +∞) = pInf and
 // Q(L = −∞) = qInf, known to the relative error infErr, their masses make 1 under P and under Q.
 func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf, infErr float64) *Mixed {
-	m := &Mixed{pInf: pInf, qInf: qInf, infErr: infErr * (math.Abs(pInf) + math.Abs(qInf))}
+	wrong := infErr * (math.Abs(pInf) + math.Abs(qInf))
+	m := &Mixed{pInf: pInf, qInf: qInf, gap: qInf - pInf, pErr: wrong, qErr: wrong, gapErr: wrong}
 	for _, a := range atoms {
 		if !math.IsInf(a.LogMass, -1) {
 			m.atoms = append(m.atoms, a)
@@ -85,7 +90,7 @@ func (m *Mixed) Reverse() Transform { return m.reversed() }
 
 func (m *Mixed) reversed() *Mixed {
 	r := *m
-	r.pInf, r.qInf = m.qInf, m.pInf
+	r.pInf, r.qInf, r.pErr, r.qErr, r.gap = m.qInf, m.pInf, m.qErr, m.pErr, -m.gap
 	r.atoms, r.pieces = slices.Clone(m.atoms), slices.Clone(m.pieces)
 	for i := range r.atoms {
 		r.atoms[i].Reversed = !r.atoms[i].Reversed
@@ -144,7 +149,7 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 		return nil, err
 	}
 	k, d := r.sizes()
-	second := k > -0.3 && k < 2
+	second := k > -0.3 && k < 2 && !math.IsInf(m.gap, 0)
 	r = newRule(m, theta, tMax, second)
 	if second {
 		// Errors are absolute, and M(θ) is about 1; log M itself needs a few roundings of D.

@@ -23,7 +23,8 @@ type mixedLine struct {
 
 	d, slopeD  float64 // second order: D(θ) and D'(θ) with all nodes
 	pInf, gap  float64 // p∞ and q∞ − p∞
-	infErr     float64
+	pErr       float64 // their errors
+	gapErr     float64
 	slope      float64
 	e          nodeErrors
 	top        float64   // log M(θ), rounded up
@@ -77,7 +78,8 @@ func (v *mixedLine) LogM(t float64) (re, im, err float64) {
 		}
 		x := v.d - 2*c.Value() - v.pInf + v.theta*v.gap
 		y := t*v.slopeD + s.Value() + t*v.gap
-		wrong := v.e.at(v.theta, t) + (1+math.Hypot(v.theta, t))*v.infErr + 4*xmath.U*(v.pInf+math.Hypot(v.theta, t)*math.Abs(v.gap))
+		size := math.Hypot(v.theta, t)
+		wrong := v.e.at(v.theta, t) + v.pErr + size*v.gapErr + 4*xmath.U*(math.Abs(v.pInf)+size*math.Abs(v.gap))
 		re, im, err = logOfSum(x, y, wrong)
 	} else {
 		for i, l := range v.l {
@@ -131,7 +133,7 @@ func (v *mixedLine) beyond(t float64) float64 {
 // line turns the nodes into the sums of a line.
 func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
 	v := &mixedLine{theta: r.theta, second: r.second, shift: r.shift, tMax: tMax,
-		pInf: m.pInf, gap: m.qInf - m.pInf, infErr: m.infErr}
+		pInf: m.pInf, gap: m.gap, pErr: m.pErr, gapErr: m.gapErr}
 	theta := r.theta
 	v.e.quadrature = math.Exp(r.logQuadrature-r.shift) * (1 + 1e-9)
 	var d, slopeD, total, mean xmath.Sum

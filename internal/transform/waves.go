@@ -115,14 +115,6 @@ func SketchWaves(t Transform, theta float64) SketchLine {
 				l.add(a.Loss, a.LogMass+(1+theta)*a.Loss)
 			}
 		}
-	case *Points:
-		for i, x := range t.loss {
-			if t.reversed {
-				l.add(-x, t.logP[i]-(1+theta)*x)
-			} else {
-				l.add(x, t.logP[i]+theta*x)
-			}
-		}
 	default:
 		return nil
 	}

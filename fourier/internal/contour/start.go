@@ -40,24 +40,28 @@ type cumulant struct {
 	decay   float64         // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
 
-// A point is a value of K and its derivative, +Inf where K is not available; between says that it was interpolated.
-type point struct {
-	s, k, slope float64
-	between     bool
-}
+// A point is a value of K and its derivative, +Inf where K is not available.
+type point struct{ s, k, slope float64 }
 
 // sample returns the cumulant of a composition. Of many factors, every stretch of neighbours in an order is stood for
-// by the one in its middle.
-func (c *Composition) sample(order []int) *cumulant {
+// by the one in its middle. No stretch has much of the factors, or of K at 1 or at theta, 0 where no line is known: a
+// factor that makes much of K stands for itself.
+func (c *Composition) sample(order []int, theta float64) *cumulant {
 	q := &cumulant{decay: 1, bump: c.bump}
 	n := len(order)
-	size := 1
-	for from, count := 0, 0; from < n; from, count = min(n, from+size), count+1 {
-		// The first are those of which rare jumps are made: few of them stand for others.
-		if n > sampleAbove && count%2 == 0 {
-			size = min(2*size, (n+sampleSize-1)/sampleSize)
+	share := slices.Repeat([]float64{1 / float64(n)}, n)
+	if n <= sampleAbove {
+		share = slices.Repeat([]float64{1}, n)
+	} else if c.share(1, share); theta != 0 {
+		c.share(theta, share)
+	}
+	for from, to := 0, 0; from < n; from = to {
+		part := 0.0
+		for to = from; to < n; to++ {
+			if part += share[order[to]]; to > from && part > 1.0/sampleSize {
+				break
+			}
 		}
-		to := min(n, from+size)
 		j := order[(from+to)/2]
 		f := c.factors[j]
 		q.factors, q.index, q.sketch = append(q.factors, f), append(q.index, j), append(q.sketch, transform.NewSketch(f.Transform))
@@ -84,6 +88,22 @@ func (c *Composition) inOrder(s float64) []int {
 	return order
 }
 
+// share raises what is known of each factor to its share of Σ|K(s)|.
+func (c *Composition) share(s float64, known []float64) {
+	k := c.reals(s)
+	sum := 0.0
+	for i := range k {
+		if k[i] = math.Abs(k[i]) * float64(c.factors[i].Count); !math.IsInf(k[i], 0) {
+			sum += k[i]
+		}
+	}
+	for i, x := range k {
+		if x > 0 {
+			known[i] = max(known[i], min(1, x/sum))
+		}
+	}
+}
+
 // reals returns about K(s) of one run of each factor.
 func (c *Composition) reals(s float64) []float64 {
 	k := make([]float64, len(c.factors))
@@ -100,7 +120,7 @@ func (c *Composition) reals(s float64) []float64 {
 // questions: one of each side looks at many of the same.
 func (c *Composition) cumulant() *cumulant {
 	if c.known == nil || len(c.known.points) > keptPoints {
-		c.known = c.sample(c.inOrder(0))
+		c.known = c.sample(c.inOrder(0), 0)
 	}
 	return c.known
 }
@@ -119,7 +139,7 @@ func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
 	}
 	order := c.inOrder(theta)
 	if len(order) > sampleAbove {
-		c.known = c.sample(order)
+		c.known = c.sample(order, theta)
 	}
 	c.known.order = order
 	return c.known
@@ -147,45 +167,9 @@ func (q *cumulant) at(s float64) point {
 	if i < len(q.points) && q.points[i].s == s {
 		return q.points[i]
 	}
-	p, ok := q.interpolate(s, i)
-	if !ok {
-		p = q.evaluate(s)
-	}
+	p := q.evaluate(s)
 	q.points = slices.Insert(q.points, i, p)
 	return p
-}
-
-// alikeSlopes is the ratio of two slopes of K up to which K is interpolated between them. steers: time for width.
-const alikeSlopes = 1.6
-
-// interpolate returns the point at s by Hermite's cubic between the evaluated points on both sides of place i; ok is false
-// where the slope changes too much between them.
-func (q *cumulant) interpolate(s float64, i int) (p point, ok bool) {
-	lo, hi := i-1, i
-	for lo >= 0 && q.points[lo].between {
-		lo--
-	}
-	for hi < len(q.points) && q.points[hi].between {
-		hi++
-	}
-	if lo < 0 || hi == len(q.points) {
-		return p, false
-	}
-	a, b := q.points[lo], q.points[hi]
-	if r := b.slope / a.slope; math.IsInf(a.k, 0) || math.IsInf(b.k, 0) || !(r > 1/alikeSlopes && r < alikeSlopes) {
-		return p, false
-	}
-	h := b.s - a.s
-	// K is convex, and so must the cubic be: next to a wall it is not.
-	if chord := (b.k - a.k) / h; 3*chord < 2*a.slope+b.slope || 3*chord > a.slope+2*b.slope {
-		return p, false
-	}
-	x := (s - a.s) / h
-	y := 1 - x
-	p = point{s: s, between: true}
-	p.k = y*y*(1+2*x)*a.k + x*x*(1+2*y)*b.k + h*x*y*(y*a.slope-x*b.slope)
-	p.slope = 6*x*y*(b.k-a.k)/h + y*(1-3*x)*a.slope + x*(1-3*y)*b.slope
-	return p, true
 }
 
 // evaluate returns the point at s from the sketches.
