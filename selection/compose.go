@@ -163,6 +163,11 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 	}
 	peak := len(at.a) - 1
 	for _, e := range steerAt(above) {
+		for _, f := range []float64{0.7, 1, 1.4} {
+			if affords(ctx, at.l, 4*len(at.pair.loss)) {
+				try(at.ranking(f*e, peak))
+			}
+		}
 		if blocks := at.merge(ctx, e, fewStrips); blocks != nil {
 			try(blocks)
 		}
