@@ -262,7 +262,7 @@ func Exponential(epsilon float64) (Curve, error) {
 // nothing.
 func poissonGaussianAdd(rate, noiseMultiplier float64) (Curve, error) {
 	c, err := PoissonGaussian(rate, noiseMultiplier)
-	g, ok := c.(transformed)
+	g, ok := c.(poissonGaussian)
 	if !ok {
 		return c, err
 	}

@@ -19,10 +19,11 @@ import (
 // (1−q)N(0,σ²) + qN(1,σ²) from N(0,σ²), the remove direction, which is the
 // larger of the two at every order.
 //
-// At integer orders up to 2048 the value is the binomial sum, whose terms are
-// all positive; at others up to 65536 the transform with its proved error (byTransform).
+// At integer orders up to 65536 the value is the binomial sum, whose terms are
+// all positive; at real orders the transform with its proved error (byTransform).
 // Both are within 1e-12 relative. Above, and where a moment is next to the end of float64,
-// it is a bound: of the next lower and upper integer orders, or of the Gaussian without sampling.
+// it is the bound of the next lower and upper integer
+// orders, or of the Gaussian without sampling.
 //
 // Theorem: Mironov, Talwar and Zhang, "Rényi differential privacy of the
 // sampled Gaussian mechanism" (2019), Theorems 4 and 5 (dominance in every
@@ -35,7 +36,16 @@ func PoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
 	if err := noiserange.Check("gaussian", noiseMultiplier); err != nil {
 		return nil, err
 	}
-	return Poisson(gaussian{noiseMultiplier}, rate)
+	if rate == 0 {
+		return Func(func(float64) float64 { return 0 }), nil
+	}
+	t, err := transform.NewPoissonGaussian(rate, 0, noiseMultiplier, 0)
+	return poissonGaussian{rate, noiseMultiplier, t}, err
+}
+
+type poissonGaussian struct {
+	q, sigma float64
+	t        transform.Transform
 }
 
 const (
@@ -43,11 +53,42 @@ const (
 	maxPoints = 1 << 18
 )
 
+func (c poissonGaussian) RDP(alpha float64) float64 {
+	whole := gaussian{c.sigma}.RDP(alpha)
+	switch {
+	case c.q == 1 || alpha > maxOrder:
+		// D_α is quasi-convex in the pair: sampling does not increase it.
+		return whole
+	case alpha == math.Trunc(alpha):
+		return min(whole, fromMoment(alpha, c.binomial(int(alpha))))
+	}
+	if v := byTransform(c.t, alpha); !math.IsInf(v, 1) {
+		return min(whole, v)
+	}
+	lo, hi := math.Floor(alpha), math.Ceil(alpha)
+	v := 0.0
+	if lo > 1 {
+		v = c.RDP(lo)
+	}
+	return min(whole, convexBetween(alpha, lo, v, hi, c.RDP(hi)))
+}
+
 // byTransform returns D_α, rounded up: e^{(α−1)D_α} is the transform of the privacy loss at
 // α − 1, which is exact. It is +Inf where the transform proves nothing.
 func byTransform(t transform.Transform, alpha float64) float64 {
 	k, _, err := t.Real(alpha - 1)
 	return xmath.RoundUp(max(0, k+err)/(alpha-1), 2)
+}
+
+// binomial returns log(A−1) at an integer order, rounded up:
+//
+//	A − 1 = Σ_{k≥2} C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)/(2σ²)} − 1),
+//
+// because Σ_k C(α,k)(1−q)^{α−k}q^k = 1; no term is negative.
+func (c poissonGaussian) binomial(alpha int) float64 {
+	return binomialSum(alpha, c.q, 2, func(k float64) float64 {
+		return logExpm1(k * (k - 1) / (2 * c.sigma * c.sigma))
+	})
 }
 
 // The rule of quadrature on a panel, and its error.
@@ -73,19 +114,18 @@ var nodeAt, nodeWeight = func() (x, w []float64) {
 // maxLaplaceLoss is the largest loss of Laplace noise that has a transform on a sample.
 const maxLaplaceLoss = 700
 
-// transformed is the exact curve of Gaussian or Laplace noise under Poisson sampling, the remove direction.
-type transformed struct {
+// poissonLaplace is the exact curve of Laplace noise under Poisson sampling, the remove direction.
+type poissonLaplace struct {
 	t       transform.Transform
 	sampled // the binomial sum at integers, and its bound in between
 }
 
-func (c transformed) RDP(alpha float64) float64 {
-	if alpha <= maxOrder && !(alpha == math.Trunc(alpha) && alpha <= maxIntegerOrder) {
-		if v := byTransform(c.t, alpha); !math.IsInf(v, 1) {
-			return min(v, value(c.base.curve, alpha)) // sampling does not increase it
-		}
+func (c poissonLaplace) RDP(alpha float64) float64 {
+	v := c.sampled.RDP(alpha)
+	if math.IsNaN(v) || alpha > maxOrder || (alpha == math.Trunc(alpha) && alpha <= maxIntegerOrder) {
+		return v
 	}
-	return c.sampled.RDP(alpha)
+	return min(v, byTransform(c.t, alpha))
 }
 
 // Curves under sampling without replacement, by the joint convexity of the profile.

@@ -34,20 +34,22 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		return nil, err
 	}
 	factor := 3.0
-	switch c.(type) {
+	switch c := c.(type) {
 	case nil:
 		return nil, fault.In("poisson", fault.New("curve", "is nil, must be a Rényi curve"))
-	case gaussian, laplace, discreteGaussian, twoAnswers:
+	case gaussian:
+		return PoissonGaussian(rate, c.sigma)
+	case laplace, discreteGaussian, twoAnswers:
 		factor = 1
 	}
-	switch rate {
-	case 0:
-		return Func(func(float64) float64 { return 0 }), nil
-	case 1:
+	if rate == 1 {
 		return c, nil
 	}
 	table := &integerOrders{curve: c}
 	sum := sampled{table, func(alpha int) float64 {
+		if rate == 0 {
+			return math.Inf(-1)
+		}
 		return binomialSum(alpha, rate, 2, func(k float64) float64 {
 			v := table.moment(int(k))
 			if k == 2 || factor == 1 {
@@ -56,15 +58,8 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 			return v + xmath.Log(factor-math.Exp(-v)) // log(3e^v − 1)
 		})
 	}}
-	switch c := c.(type) {
-	case gaussian:
-		if t, err := transform.NewPoissonGaussian(rate, 0, c.sigma, 0); err == nil {
-			return transformed{t, sum}, nil
-		}
-	case laplace:
-		if c.m <= maxLaplaceLoss {
-			return transformed{transform.NewSampledLaplace([]transform.LaplaceItem{{M: c.m}}, 0, rate, 0), sum}, nil
-		}
+	if l, ok := c.(laplace); ok && rate > 0 && l.m <= maxLaplaceLoss {
+		return poissonLaplace{transform.NewSampledLaplace([]transform.LaplaceItem{{M: l.m}}, 0, rate, 0), sum}, nil
 	}
 	return sum, nil
 }
