@@ -48,3 +48,18 @@ func TestNestedSearches(t *testing.T) {
 		t.Logf("%s: [%v, %v], work %.3g", k.name, iv.Lower, iv.Upper, spent)
 	}
 }
+
+// TestTwoSearchesReachWhatTheyCost: rankings that interleave for one ε reach what two searches of ten runs of an (1, 1e-6) candidate cost,
+// 19.27545 at δ = 1e-3. Merged rankings and two blocks alone reach 1.98.
+func TestTwoSearchesReachWhatTheyCost(t *testing.T) {
+	step := must(t)(profiles.NewApproximate(1, 1e-6))
+	step.Selection, step.Count = &selection.Config{Law: "fixed", Max: 10}, 2
+	a := accountant.New(profiles.Substitute)
+	if err := a.Add(t.Context(), step, 1); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(t.Context(), 1e-3)
+	if err != nil || !(iv.Lower > 19.2754 && iv.Upper < 19.2755) {
+		t.Errorf("[%v, %v], %v", iv.Lower, iv.Upper, err)
+	}
+}

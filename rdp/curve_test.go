@@ -247,3 +247,17 @@ func TestFilter(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestHighOrdersOfRareSamples: at whole orders up to 65536 the sum knows the curve, also where its terms are next to the end of float64 and the
+// transform proves nothing: at the rate q = 1e-300, D_α is about α/(2σ²) − log(1/q)·α/(α−1), if that is above 0.
+func TestHighOrdersOfRareSamples(t *testing.T) {
+	for _, c := range []struct{ sigma, alpha, most float64 }{{1, 2049, 334}, {3, 10000, 1e-9}, {30, 65536, 1e-9}} {
+		curve, err := PoissonGaussian(1e-300, c.sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := curve.RDP(c.alpha); !(got >= 0 && got <= c.most) {
+			t.Errorf("σ = %v, α = %v: %v, above %v", c.sigma, c.alpha, got, c.most)
+		}
+	}
+}

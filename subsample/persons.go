@@ -331,7 +331,8 @@ func (g group) shrinking(s FixedSize) (profiles.Bounds, error) {
 	for i := range g.size {
 		at := s
 		at.population -= int64(i)
-		if _, err := at.checked(); err != nil {
+		// What is drawn with replacement needs one record alone.
+		if n := at.population; n < 1 || s.kind == withoutReplacement && s.batch > n || s.kind == mustOW && s.subset > n {
 			return none, fault.In(s.Name(), fault.New("population", "%d is too small for persons with %d records: without %d of them there are not enough for the batch",
 				s.population, g.size, i))
 		}

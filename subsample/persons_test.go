@@ -129,6 +129,14 @@ func TestChainShrinksPopulation(t *testing.T) {
 	if _, err := Persons(context.Background(), b, s, profiles.AddRemove, 4); err == nil || !strings.Contains(err.Error(), "population: 3 is too small") {
 		t.Errorf("four of three records: %v", err)
 	}
+	// With replacement one record fills a batch, here one of more than a thousand times the records that are left.
+	large, err := NewMustWW(3, 2, 2500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Persons(context.Background(), made(profiles.NewGaussianMechanism(1e4)), large, profiles.AddRemove, 2); err != nil {
+		t.Errorf("two of three records, %s: %v", large.Name(), err)
+	}
 }
 
 // With rate 1 a person of k records is a shift by k; with one record nothing changes.
