@@ -173,8 +173,8 @@ func (j Joined) LogDelta(eps float64) (logDelta, err float64) {
 		return profiles.LogDelta(j.Up, eps)
 	}
 	d, err := profiles.LogDelta(j.Down, -eps)
-	if math.IsInf(err, 1) {
-		return d, err
+	if math.IsInf(err, 1) { // no digit of h(1/α), of which little may be needed: by the tails
+		return profiles.LogDelta(struct{ profiles.Profile }{j}, eps)
 	}
 	v := min(0, xmath.LogAdd(xmath.Log1mExp(eps), eps+d))
 	return v, err + 8*xmath.U*(1+math.Abs(eps)+math.Abs(v)+math.Abs(xmath.Finite(d)))
