@@ -181,7 +181,7 @@ func (s *Search) accuracies(x, wanted float64) (first, finest float64) {
 		steep = min(max(-s.slope(), 0.1), 30)
 	}
 	finest = min(steep*s.goal.Accuracy, CoarseAccuracy)
-	return max(wanted, finest, min(steep*s.parameter.Relative(x)/4, CoarseAccuracy)), finest
+	return max(wanted, finest, min(steep*s.parameter.Relative(x)/2, CoarseAccuracy)), finest
 }
 
 // decide makes a value Meets or Fails: it evaluates, at the finest at the final accuracy, until it is clear on which side of the
@@ -194,7 +194,7 @@ func (s *Search) decide(ctx context.Context, x, accuracy float64) (ok bool, err 
 		if err != nil {
 			return false, err
 		}
-		if first || next.Upper < a.Upper {
+		if first || next.Upper < a.Upper || next.Proved > s.goal.Budget {
 			a, s.Accuracy = next, accuracy
 		}
 		if ok = a.Upper <= s.goal.Budget; ok || next.Proved > s.goal.Budget || next.Width > 2.5*accuracy || accuracy <= finest {
