@@ -132,15 +132,10 @@ func (a *running) searches() bool {
 	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil && o.most() > 0 })
 }
 
-// partlyByLaws reports whether some runs are known by laws, and others by profiles.
+// partlyByLaws reports whether some sampled runs are known by laws, while others are by profiles.
 func (a *running) partlyByLaws() bool {
-	byLaws := 0
-	for _, r := range a.added {
-		if r.m.Laws != nil {
-			byLaws++
-		}
-	}
-	return byLaws > 0 && byLaws < len(a.added)
+	profile := func(r run) bool { return r.m.Laws == nil }
+	return slices.ContainsFunc(a.added, profile) && slices.ContainsFunc(a.added, func(r run) bool { return !profile(r) && a.origins[r.m] != nil })
 }
 
 // capped reports whether batches have a cap: what is proved of them may be above the cost of public ones.
