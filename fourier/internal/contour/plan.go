@@ -37,6 +37,12 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	if !(l.lambda > 0) || math.IsInf(l.lambda, 0) || l.theta == 0 || l.theta == -1 {
 		return nil, &NotServed{Reason: "no line with a finite transform on both sides of it"}
 	}
+	if len(q.factors) != len(c.factors) {
+		c.reconsider(&l, g)
+		if math.IsInf(l.lambda, 1) {
+			return nil, &NotServed{Reason: "no line beside has a finite transform of all factors"}
+		}
+	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
 	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes}
 
@@ -159,6 +165,48 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 		}
 	}
 	return best
+}
+
+// reconsider corrects the lines of the remainders and the period by all factors, of which a sample knows too little next to a wall:
+// one factor may make M there what thousands together do not.
+func (c *Composition) reconsider(l *choice, g goal) {
+	lambda := 0.0
+	for _, s := range []*float64{&l.sHigh, &l.sLow} {
+		least, at := math.Inf(1), *s
+		for i, d := 0, *s-l.theta; i < nearerLines; i, d = i+1, d*nearerRatio {
+			x := l.theta + d
+			if x == 0 || x == -1 {
+				continue
+			}
+			need := period(x, l.theta, g.eps, c.total(x), g.logX+xmath.Log(g.tol))
+			if need < least {
+				least, at = need, x
+			} else if !math.IsInf(need, 1) {
+				break
+			}
+			if least < 1.02*l.lambda {
+				break
+			}
+		}
+		*s = at
+		lambda = math.Max(lambda, least)
+	}
+	l.lambda = math.Max(l.lambda, lambda)
+}
+
+// The lines of remainders that are tried nearer to θ.
+const (
+	nearerRatio = 0.97 // steers: time for width
+	nearerLines = 12   // steers: time for width
+)
+
+// total returns about K(s) of all factors.
+func (c *Composition) total(s float64) float64 {
+	sum := 0.0
+	for i, k := range c.reals(s) {
+		sum += float64(c.factors[i].Count) * k
+	}
+	return sum
 }
 
 // reach returns about the frequency from which on a table on the line can end, beginning with a guess t.
