@@ -95,19 +95,17 @@ func (a *running) openOf(ctx context.Context, of openness) *simpler {
 	// It takes a moment, and is what is left when time is over.
 	ctx = context.WithoutCancel(ctx)
 	s := &simpler{of: a.runs}
-	a.open[of] = s
 	var l release
 	var ok bool
-	switch of {
-	case openLaws:
+	if of == openLaws {
 		ok = a.partlyByLaws() && a.showing(ctx, &l, a.added, 1)
-	default:
+	} else {
 		ok = (of == openAll || a.selects()) && a.opened(ctx, &l, 1, of == openPriced)
 	}
 	if ok {
 		s = l.sums(a.opts.Options, a.runs)
-		a.open[of] = s
 	}
+	a.open[of] = s
 	return s
 }
 

@@ -341,25 +341,27 @@ func TestDeadlineHasABound(t *testing.T) {
 }
 
 // TestLawsBesideOthers: for persons, what laws know of a step may be nothing, while the training beside it is known to nine digits.
-// Together they cost at most what both cost alone, each at a half of δ.
+// Together they cost at most what both cost alone, each at a half of δ: with all of it open, the allocation beside the training costs 203,000.
+// With less work its law is not made, and there is nothing to open.
 func TestLawsBesideOthers(t *testing.T) {
+	slow.Test(t)
 	gaussian := made(profiles.NewGaussianMechanism(1))
 	training := accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.01)), Count: 1000}
 	for name, beside := range map[string]accountant.Step{
 		"shuffler":          {Mechanism: made(shuffler.NewKRR(4, 4)), Sampling: made(shuffler.New(1000)), Count: 3},
-		"random allocation": {Mechanism: gaussian, Sampling: made(allocation.NewRandom(10)), Count: 3},
+		"random allocation": {Mechanism: gaussian, Sampling: made(allocation.NewRandom(2)), Count: 1},
 	} {
 		const delta = 1e-6
 		upper := func(delta float64, steps ...accountant.Step) float64 {
 			p := &accountant.Plan{Neighbors: profiles.Substitute, RecordsPerPerson: 10, Steps: steps}
-			a := p.Accountant(accountant.WithWorkLimit(1e5))
+			a := p.Accountant(accountant.WithWorkLimit(1e7))
 			if err := a.AddPlan(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
 			return made(a.Epsilon(t.Context(), delta)).Upper
 		}
 		alone := upper(delta/2, training) + upper(delta/2, beside)
-		if both := upper(delta, training, beside); !(both <= alone) {
+		if both := upper(delta, training, beside); !(both <= alone && alone < 1e4) {
 			t.Errorf("%s: both together cost %v, above %v, which they cost alone", name, both, alone)
 		}
 	}

@@ -64,16 +64,8 @@ func TestPersonsLoseNoMoreThanTheirMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := accountant.Plan{Neighbors: profiles.Substitute, RecordsPerPerson: 10, Steps: []accountant.Step{{Mechanism: krr, Sampling: s, Count: 30}}}
-	a := p.Accountant()
-	if err := a.AddPlan(t.Context(), &p); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct{ delta, most float64 }{{1e-6, 300}, {0, 10 * 4 * 30 * (1 + 1e-6)}} {
-		iv, err := a.Epsilon(t.Context(), c.delta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		iv := epsilon(t, krr, s, profiles.Substitute, 30, c.delta, accountant.WithRecordsPerPerson(10))
 		if !(iv.Upper <= c.most) {
 			t.Errorf("ε(%v) ≤ %v, above %v", c.delta, iv.Upper, c.most)
 		}
