@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"math"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
@@ -25,7 +26,7 @@ noise function (darrm/profile.go) through the Fourier accountant. "bound" is cer
 `, eps, delta)
 	for _, m := range []float64{1, 3, 5} {
 		p := darrm.Params{Mechanisms: 11, Epsilon: eps, Delta: delta, Allowance: m}.WithDefaultDelta()
-		for _, c := range e.families(p, 11, -1+1/pow(1-delta, 11))[:3] {
+		for _, c := range e.families(p, 11, -1+1/math.Pow(1-delta, 11))[:3] {
 			mech := try.Must(darrm.NewMechanism(context.Background(), profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma))
 			for _, q := range []int{20, 50, 100} {
 				general, total := try.Must2(darrm.GeneralComposition(m*eps, m*delta, q, delta))

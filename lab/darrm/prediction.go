@@ -3,6 +3,7 @@ package main
 // Private prediction without a data set: synthetic teachers, and how often each rule is right.
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/darrm"
@@ -14,7 +15,7 @@ import (
 func (e *experiment) prediction() {
 	const k, eps, delta, queries, repeats = 11, 0.0892, 1e-4, 100, 40
 	p := darrm.Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: 3, OutputDelta: 3 * delta}
-	cs := e.families(p, k, -1+1/pow(1-delta, k))
+	cs := e.families(p, k, -1+1/math.Pow(1-delta, k))
 	sigma, _ := try.Must2(darrm.GNMaxNoise(p.Allowance*eps, p.OutputDelta))
 	e.printf(`## Private prediction without data, at equal budget
 
@@ -76,12 +77,4 @@ func accuracy(g darrm.Gamma, law []float64) float64 {
 		}
 	}
 	return a
-}
-
-func pow(x float64, n int) float64 {
-	y := 1.0
-	for range n {
-		y *= x
-	}
-	return y
 }

@@ -55,13 +55,7 @@ func logarithmic(title, x, y string, marks plot.Ticker) *plot.Plot {
 }
 
 // marks puts ticks at numbers.
-func marks(numbers ...float64) plot.Ticker {
-	var ticks plot.ConstantTicks
-	for _, x := range numbers {
-		ticks = append(ticks, plot.Tick{Value: x, Label: fmt.Sprint(x)})
-	}
-	return ticks
-}
+func marks(numbers ...float64) plot.Ticker { return (&figure.Axis{At: numbers}).Marker() }
 
 // line draws one curve in the style of its method, without points that are not above zero where the axis is logarithmic.
 func line(p *plot.Plot, name string, xs, ys []float64) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 	"github.com/dpaccountant/accountant/pate"
@@ -97,13 +98,7 @@ func right(answers []pate.Answer, labels []int) (answered int, share float64) {
 type mean struct{ value, err float64 }
 
 func meanOf(x []float64) (m mean) {
-	for _, v := range x {
-		m.value += v / float64(len(x))
-	}
-	for _, v := range x {
-		m.err += (v - m.value) * (v - m.value) / float64(len(x)-1) / float64(len(x))
-	}
-	m.err = math.Sqrt(m.err)
+	m.value, m.err = plots.Mean(x)
 	return m
 }
 

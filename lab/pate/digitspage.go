@@ -35,7 +35,7 @@ type curve struct {
 }
 
 // picture draws the curves and writes their numbers beside it.
-func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot.Plot)) {
+func picture(dir, name, x, y string, curves []curve, adjust func(p *plot.Plot)) {
 	p := newPlot(x, y)
 	var table strings.Builder
 	fmt.Fprintf(&table, "curve,%s,%s,standard error\n", x, y)
@@ -66,12 +66,12 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 	}
 	adjust(p.Plot)
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644))
-	plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format))
+	plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+".svg"))
 }
 
 // digits writes the page, its pictures and their numbers to dir. It is long because it is read from top to
 // bottom, as the page is.
-func digits(from, dir, format string) {
+func digits(from, dir string) {
 	p := readPool(from, "digits-100.gz")
 	large := readPool(from, "digits-250.gz")
 	choosing := readPool(from, "digits-choosing.gz")
@@ -180,7 +180,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 `)
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.csv"), []byte(raw.String()), 0o644))
 	running, spent := runningCurves(p, c, cuts)
-	picture(dir, "running", "queries", "ε", format, running, func(p *plot.Plot) {
+	picture(dir, "running", "queries", "ε", running, func(p *plot.Plot) {
 		p.Y.Scale, p.Y.Tick.Marker, p.X.Min, p.Y.Max = plot.LogScale{}, figure.Decades{}, 0, 5000
 	})
 	var progress []curve
@@ -198,7 +198,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 *Students of the first 100, 200, 400, 700 and 1,000 queries, against R\* of these; bars are standard errors of %d draws. Numbers: [pate-digits-students.csv](pate-digits-students.csv).*
 
 `, seeds)
-	picture(dir, "students", "ε", "accuracy on the test", format, progress, func(p *plot.Plot) {
+	picture(dir, "students", "ε", "accuracy on the test", progress, func(p *plot.Plot) {
 		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
 	})
 	agreement := agreementCurves(p, c)
@@ -210,7 +210,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 higher. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 
 `)
-	picture(dir, "agreement", "share of teachers that agree", "queries", format, agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 })
+	picture(dir, "agreement", "share of teachers that agree", "queries", agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 })
 	note("agreement")
 	sweep := noiseCurves([]pool{p, large})
 	w(`## Noise, and the number of teachers
@@ -219,7 +219,7 @@ higher. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 
 *1,000 queries at each scale of the noise: ε by R\*, and the share of right labels over 4 draws with its standard error. Numbers: [pate-digits-noise.csv](pate-digits-noise.csv).*
 `)
-	picture(dir, "noise", "ε", "share of right labels", format, sweep, func(p *plot.Plot) {
+	picture(dir, "noise", "ε", "share of right labels", sweep, func(p *plot.Plot) {
 		p.X.Scale = plot.LogScale{}
 		p.X.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}}
 		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)

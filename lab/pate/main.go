@@ -18,28 +18,27 @@ import (
 
 func main() {
 	out := plots.OutFlag("docs/experiments")
-	format := flag.String("format", "svg", "format of the figures: svg or png")
 	only := flag.String("only", "", "page to write: paper or digits (default both)")
 	from := flag.String("votes", "lab/votes/testdata", "`directory` of the votes on digits")
 	flag.Parse()
 	try.Main(func() {
 		if *only != "digits" {
-			run(out(), *format)
+			run(out())
 		}
 		if *only != "paper" {
-			digits(*from, out(), *format)
+			digits(*from, out())
 		}
 	})
 }
 
-func run(out, format string) {
+func run(out string) {
 	var b bytes.Buffer
 	write(&b)
 	plots.WritePage(out, "pate", b.Bytes())
 	for _, f := range figures {
 		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)
-		plots.Save(p.Plot, width, height, name+"."+format)
+		plots.Save(p.Plot, width, height, name+".svg")
 		table := plots.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves)
 		try.Check(os.WriteFile(name+".csv", table, 0o644))
 	}

@@ -62,7 +62,7 @@ func TestDigitsPageIsCurrent(t *testing.T) {
 	dir := docs
 	if slow.All() {
 		dir = t.TempDir()
-		digits(from, dir, "svg")
+		digits(from, dir)
 		for _, name := range append(digitFiles, digitCheck) {
 			want, err := os.ReadFile(filepath.Join(docs, name))
 			if err != nil {
