@@ -1,7 +1,7 @@
 // Command load measures accountant serve --http. It reports requests a second, and the times that
 // half and 99 of 100 requests take, for questions and for spends with a ledger on disk. It also
-// reports the memory of the server: its heap after them, and the most that the process has had. It
-// starts the server that it is given, in a folder of its own:
+// reports the most memory that the server has had. It starts the server that it is given, in a
+// folder of its own:
 //
 //	go build -o /tmp/accountant ./cmd/accountant
 //	go run ./lab/load -program /tmp/accountant
@@ -76,7 +76,7 @@ func measure(program string, requests, clients int) {
 	transport := &http.Transport{MaxIdleConnsPerHost: clients}
 	c := &http.Client{Transport: transport}
 	try.Check(post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`))
-	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "heap MB", "most MB")
+	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "most MB")
 	for _, k := range kinds {
 		before := serverTime(cmd.Process.Pid)
 		began := time.Now()
@@ -85,8 +85,8 @@ func measure(program string, requests, clients int) {
 		cpu := serverTime(cmd.Process.Pid) - before
 		slices.Sort(times)
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
-			ms(cpu)/float64(requests), heap(c, url)/1e6, mostMemory(cmd.Process.Pid)/1e6)
+		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
+			ms(cpu)/float64(requests), mostMemory(cmd.Process.Pid)/1e6)
 	}
 	try.Check(cmd.Process.Signal(syscall.SIGTERM))
 	transport.CloseIdleConnections()
@@ -147,24 +147,6 @@ func post(c *http.Client, url, body string) error {
 		err = fmt.Errorf("%s: %s", resp.Status, text)
 	}
 	return err
-}
-
-var heapLine = regexp.MustCompile(`(?m)^go_memstats_heap_alloc_bytes (\S+)$`)
-
-// heap returns the bytes of the server's heap, 0 if it does not tell.
-func heap(c *http.Client, url string) float64 {
-	resp, err := c.Get(url + "/metrics")
-	if err != nil {
-		return 0
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	m := heapLine.FindSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	x, _ := strconv.ParseFloat(string(m[1]), 64)
-	return x
 }
 
 var mostLine = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
