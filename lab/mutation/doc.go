@@ -10,8 +10,8 @@
 // of others, each with a limit of processor time. A mutant is killed when a test fails or takes far
 // longer than it did. What remains has survived.
 //
-// Which lines carry a bound is a guess by words (see bears): engine.txt lists
-// the functions; docs/reference/mutation.md has the counts. The sample is the same for the same seed and code. Answers are kept in a
+// Which lines carry a bound is a guess by words (see bears): -list lists
+// them; docs/reference/mutation.md has the counts. The sample is the same for the same seed and code. Answers are kept in a
 // cache, by the text of the mutant's function, and for survivors of all tests. Survivors that do no harm
 // are explained in harmless.txt, by the mutant's name.
 package main

@@ -3,6 +3,7 @@ package main
 // Flags, and the order of things.
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"flag"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -30,7 +32,7 @@ const systems = "menu,subsample/shuffler,selection,rdp"
 type options struct {
 	pkg, tests, only, cache, out string
 	asked                        string
-	n, workers                   int
+	n                            int
 	seed                         uint64
 	longest, budget, limit       time.Duration
 	list                         bool
@@ -45,7 +47,6 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "names of mutants, with commas between: no others")
 	flag.IntVar(&o.n, "n", 220, "how many mutants")
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
-	flag.IntVar(&o.workers, "workers", 2, "how many at a time")
 	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
 	flag.DurationVar(&o.budget, "budget", 30*time.Second, "processor time of the tests that one mutant is shown to")
 	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
@@ -96,8 +97,6 @@ func (o options) check() {
 		try.Check(fault.New("arguments", "%q are not taken", flag.Args()))
 	case o.n < 0:
 		try.Check(fault.New("n", "%d is not in [0, +Inf)", o.n))
-	case o.workers < 1:
-		try.Check(fault.New("workers", "%d is not in [1, +Inf)", o.workers))
 	}
 	try.Must(regexp.Compile(o.asked))
 }
@@ -109,7 +108,7 @@ const notGo = "does not compile"
 func ask(root string, open []*mutant, o options, known *answers) {
 	dir := try.Must(os.MkdirTemp("", "mutation"))
 	defer os.RemoveAll(dir)
-	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget, workers: o.workers}
+	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget}
 	before := slices.Clone(open)
 	open = r.compile(open, strings.Split(o.tests, ","))
 	for _, m := range before {
@@ -123,7 +122,7 @@ func ask(root string, open []*mutant, o options, known *answers) {
 	log.Printf("traced")
 	var mu sync.Mutex
 	begun := time.Now()
-	r.each(len(open), func(i int) {
+	_ = parallel.Each(context.Background(), len(open), nil, func(i int) { // never ends early
 		m := open[i]
 		if o.limit > 0 && time.Since(begun) > o.limit {
 			return // without an answer

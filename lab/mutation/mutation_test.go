@@ -65,16 +65,15 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestBadOptions: a number of mutants or workers that is none is an error, no panic and no wait without an end.
+// TestBadOptions: a number of mutants that is none is an error and no panic.
 func TestBadOptions(t *testing.T) {
 	for _, c := range []struct {
 		o    options
 		want string
 	}{
-		{options{n: -1, workers: 1, asked: "."}, "n: -1 is not in [0, +Inf)"},
-		{options{n: 1, workers: 0, asked: "."}, "workers: 0 is not in [1, +Inf)"},
-		{options{n: 1, workers: 1, asked: "("}, "missing closing"},
-		{options{n: 1, workers: 1, asked: ".", pkg: "nosuch", list: true}, "pkg: nosuch has no line"},
+		{options{n: -1, asked: "."}, "n: -1 is not in [0, +Inf)"},
+		{options{n: 1, asked: "("}, "missing closing"},
+		{options{n: 1, asked: ".", pkg: "nosuch", list: true}, "pkg: nosuch has no line"},
 	} {
 		if err := try.Run(func() { run(c.o) }); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)

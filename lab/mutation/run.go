@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -32,7 +32,6 @@ type test struct {
 	seconds float64 // of processor time, alone
 	reaches []int32
 	unfit   bool // fails, or takes too long
-	kills   int  // mutants that it has killed in this run; lock guards it
 }
 
 // A runner holds what is the same for all mutants.
@@ -40,9 +39,7 @@ type runner struct {
 	root, dir       string // the module, and a directory for files of this run
 	asked           string // a pattern of tests
 	longest, budget time.Duration
-	workers         int
 	benches         []*bench
-	lock            sync.Mutex // of the tests' kills
 }
 
 // overlay writes the switched files, and returns the file that tells the go command of them.
@@ -132,31 +129,13 @@ func (r *runner) once(b *bench, names []string, limit time.Duration, env ...stri
 	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), out, err
 }
 
-// each calls do for the numbers below n, on all workers.
-func (r *runner) each(n int, do func(i int)) {
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range r.workers {
-		wg.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
-
 // trace runs every test alone, and finds out which switches it passes.
 func (r *runner) trace() {
 	var all []*test
 	for _, b := range r.benches {
 		all = append(all, b.tests...)
 	}
-	r.each(len(all), func(i int) {
+	_ = parallel.Each(context.Background(), len(all), nil, func(i int) { // never ends early
 		t := all[i]
 		path := filepath.Join(r.dir, fmt.Sprintf("trace%d", i))
 		cpu, _, err := r.once(t.bench, []string{t.name}, r.longest, "MUTATION_TRACE="+path)
@@ -177,8 +156,8 @@ func (r *runner) trace() {
 }
 
 // judge runs one mutant against what reaches it: its own package's tests first, then those of the others, as long as
-// they fit into the budget. Those that have killed most for their time come first. Several run together, of one
-// package: few at first, as most mutants fall early, and twice as long each time.
+// they fit into the budget, the quickest first. Several run together, of one package: few at first, as most
+// mutants fall early, and twice as long each time.
 func (r *runner) judge(m *mutant) {
 	m.state = "not reached"
 	active := fmt.Sprintf("MUTATION_ACTIVE=%d", m.id)
@@ -202,7 +181,6 @@ func (r *runner) judge(m *mutant) {
 			if used > limit-time.Second {
 				m.killer += " (time)"
 			}
-			r.killed(ts[:n], out)
 			return
 		}
 		ts = ts[n:]
@@ -219,28 +197,10 @@ func (r *runner) reaching(m *mutant) []*test {
 			}
 		}
 	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	perKill := func(t *test) float64 { return (t.seconds + 0.02) / float64(1+t.kills) }
 	slices.SortStableFunc(ts, func(x, y *test) int {
-		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(perKill(x), perKill(y)))
+		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(x.seconds, y.seconds))
 	})
 	return ts
-}
-
-// killed counts a kill for the test that failed.
-func (r *runner) killed(asked []*test, out []byte) {
-	f := failure.FindSubmatch(out)
-	if f == nil {
-		return
-	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	for _, t := range asked {
-		if t.name == string(f[1]) {
-			t.kills++
-		}
-	}
 }
 
 // distance is 0 for tests of the mutant's package, and 1 for all others.

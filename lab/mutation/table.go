@@ -1,6 +1,6 @@
 package main
 
-// The page: how many were killed in each package, which survived and why, and which functions were asked about.
+// The page: how many were killed in each package, and which survived and why.
 
 import (
 	_ "embed"
@@ -81,7 +81,6 @@ func write(o options, all []mutant, ms []*mutant, notGo int) {
 	p.counts()
 	p.survivors()
 	p.killed()
-	p.functions()
 	if o.out == "" {
 		fmt.Print(p.String())
 		return
@@ -157,26 +156,4 @@ func (p *page) killed() {
 			fmt.Fprintf(p, "| %s | `%s` `%s` | %s | %s |\n", m.name, m.file, m.fn, m.operator, by)
 		}
 	}
-}
-
-func (p *page) functions() {
-	p.WriteString("\n## Functions taken to carry a bound\n\n")
-	last, seen := "", map[string]bool{}
-	for _, m := range p.all {
-		if seen[m.file+m.fn] {
-			continue
-		}
-		seen[m.file+m.fn] = true
-		if m.file != last {
-			if last != "" {
-				p.WriteString("\n")
-			}
-			fmt.Fprintf(p, "- `%s`: ", m.file)
-			last = m.file
-		} else {
-			p.WriteString(", ")
-		}
-		p.WriteString(m.fn)
-	}
-	p.WriteString("\n")
 }
