@@ -29,13 +29,17 @@ type subject struct {
 	fixed bool    // offset: put a lattice point on the first atom
 }
 
+// opposite is the pair of substitutes with opposite contributions on a Poisson sample.
+func opposite(b profiles.Mechanism, rate float64) profiles.Profile {
+	return must(must(subsample.NewPoisson(rate)).Apply(b, profiles.Substitute)).Directions[0].Upper
+}
+
 func subjects() []subject {
 	base := func(b profiles.Mechanism, err error) profiles.Profile {
 		return must(must(b, err).Pair(profiles.AddRemove))
 	}
 	plusMinus := func(b profiles.Mechanism, err error) profiles.Profile {
-		p, _, e := must(b, err).(profiles.SubstituteMixer).SubstituteMixture(0.1)
-		return must(p, e)
+		return opposite(must(b, err), 0.1)
 	}
 	g1, g3, l2 := profiletest.Gaussian(1), profiletest.Gaussian(0.3), profiletest.Laplace(2)
 	rev := profiles.Reverse
@@ -209,8 +213,7 @@ func TestRandomLawsAreBounds(t *testing.T) {
 			if _, ok := p.(profiles.Laplace); ok {
 				b = must(profiles.NewLaplaceMechanism(scale))
 			}
-			x, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
-			p = must(x, err)
+			p = opposite(b, rate)
 		}
 		if rapid.Bool().Draw(t, "reverse") {
 			p = profiles.Reverse(p)
