@@ -144,35 +144,20 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	return NewDiscrete(atoms, xmath.Log(inf), xmath.Log(infQ), massErr, lossErr)
 }
 
-// A walk sums a profile from its largest loss down, in positive terms:
+// values returns δ at the losses x, ascending, of P-masses there and inf at ∞: from the largest down, in positive terms,
 // δ(a) = inf + Σ m·(1 − e^{a−x}) over the losses x above a.
-type walk struct {
-	x, mass []float64
-	i       int     // masses from here on are counted
-	v, q, a float64 // δ and e^a·Q(L > a) at a
-}
-
-func newWalk(x, mass []float64, inf float64) *walk {
-	n := len(x) - 1
-	return &walk{x: x, mass: mass, i: n + 1, v: inf, a: x[n]}
-}
-
-// at returns δ(a); a falls from call to call.
-func (w *walk) at(a float64) float64 {
-	for ; w.i > 0 && w.x[w.i-1] > a; w.i-- {
-		w.move(w.x[w.i-1])
-		w.q += w.mass[w.i-1]
+func values(x, mass []float64, inf float64) []float64 {
+	out := make([]float64, len(x))
+	v, q := inf, 0.0 // δ and e^a·Q(L > a)
+	for k := len(x) - 1; k >= 0; k-- {
+		out[k] = v
+		if k > 0 {
+			q += mass[k]
+			v -= math.Expm1(x[k-1]-x[k]) * q
+			q *= math.Exp(x[k-1] - x[k])
+		}
 	}
-	w.move(a)
-	return w.v
-}
-
-func (w *walk) move(a float64) {
-	if a < w.a {
-		w.v -= math.Expm1(a-w.a) * w.q
-		w.q *= math.Exp(a - w.a)
-	}
-	w.a = a
+	return out
 }
 
 // Lines are what is known of a convex δ at points x[i] ≥ 0: δ(x[i]) ≥ W[i], and the line through that value with the
@@ -296,9 +281,7 @@ func (l Lines) masses(x []float64, w0, q0 float64) (corners, mass []float64) {
 	// Rounding: all masses are lowered until the profile is below both lines at every
 	// corner, and so between corners.
 	lower := 1.0
-	sum := newWalk(corners, mass, 0)
-	for k := n - 1; k >= 0; k-- {
-		v := sum.at(corners[k])
+	for k, v := range values(corners, mass, 0) {
 		for _, i := range []int{lines[k], lines[min(k+1, n-1)]} {
 			line := w[i] - q[i]*math.Expm1(corners[k]-x[i])
 			if v > 0 && line < lower*v {

@@ -57,11 +57,10 @@ func (d *Discrete) corners(x []float64) []float64 {
 			near += up(a.LogP) * d.lossErr
 		}
 	}
-	value := make([]float64, n)
-	w := newWalk(x, mass, up(d.logPInf))
-	for k := n - 1; k >= 0; k-- {
+	value := values(x, mass, up(d.logPInf))
+	for k, v := range value {
 		// Sums and products of positive terms, a few of them for each loss.
-		value[k] = min(1, w.at(x[k])*(1+16*float64(n+4)*xmath.U))
+		value[k] = min(1, v*(1+16*float64(n+4)*xmath.U))
 	}
 	value[0] = min(1, value[0]+near*(1+4*xmath.U))
 	return value
