@@ -137,29 +137,18 @@ func (d *duals) maximum(buf []float64) (best, at, upper float64, _ []float64) {
 	return best, at, upper, br
 }
 
-// maximumOn is maximum over a grid.
-func (d *duals) maximumOn(grid []float64) (best, at, upper float64) {
-	best, upper = math.Inf(-1), math.Inf(-1)
-	for _, t := range grid {
-		f, e := d.at(t)
-		if f > best {
-			best, at = f, t
-		}
-		upper = max(upper, f+e)
-	}
-	return best, at, upper
-}
-
 // bound returns a lower bound on the value of every unbiased randomizer with
 // outputs in grid (nil: anywhere), whatever the quality of d: if F ≤ v with
 // v > 0, lowering every λ_y by v/(k − 1 + e^ε) makes d feasible (the best
 // pattern of a column is never empty).
 func (d *duals) bound(grid []float64) float64 {
-	var v float64
+	v := 0.0
 	if grid == nil {
 		_, _, v, _ = d.maximum(nil)
-	} else {
-		_, _, v = d.maximumOn(grid)
+	}
+	for _, t := range grid {
+		f, e := d.at(t)
+		v = max(v, f+e)
 	}
 	return d.boundFor(max(v, 0))
 }

@@ -38,63 +38,6 @@ func (r *Randomizer) shared() bool {
 	return false
 }
 
-// Delta returns δ(ε') of one randomized label, the largest over all pairs of
-// labels, for every real ε', to a few ulps of 1; Pair is what is rounded up.
-// Neighbouring relation: substitute.
-func (r *Randomizer) Delta(eps float64) (float64, error) {
-	if math.IsNaN(eps) {
-		return 0, fault.New("epsilon", "%v is not a number", eps)
-	}
-	if r.shared() {
-		rows := make([][]float64, len(r.labels))
-		for i := range rows {
-			rows[i] = r.Row(i)
-		}
-		worst, e := 0.0, math.Exp(eps)
-		for y := range rows {
-			for z := range rows {
-				var s xmath.Sum
-				for j, p := range rows[y] {
-					s.Add(max(p-e*rows[z][j], 0))
-				}
-				worst = max(worst, s.Value())
-			}
-		}
-		return min(worst, 1), nil
-	}
-	switch {
-	case eps >= r.eps:
-		return 0, nil
-	case eps >= 0:
-		return r.tau * math.Exp(eps) * math.Expm1(r.eps-eps), nil
-	case eps > -r.eps:
-		return -math.Expm1(eps) + r.tau*math.Expm1(r.eps+eps), nil
-	}
-	return -math.Expm1(eps), nil
-}
-
-// RDP returns the Rényi divergence of order alpha > 0 of the three-atom loss, rounded to
-// nearest as Delta is; at alpha = 1 the Kullback–Leibler divergence.
-func (r *Randomizer) RDP(alpha float64) (float64, error) {
-	if !(alpha > 0) {
-		return 0, fault.New("alpha", "%v is not in (0, ∞]", alpha)
-	}
-	if r.tau == 0 {
-		return 0, nil
-	}
-	a := (alpha - 1) * r.eps
-	switch {
-	case alpha == 1:
-		return r.tau * math.Expm1(r.eps) * r.eps, nil
-	case math.IsInf(alpha, 1):
-		return r.eps, nil
-	case a > 300:
-		// 1 − ρ and the loss −ε no longer count.
-		return r.eps + (r.eps+xmath.Log(r.tau))/(alpha-1), nil
-	}
-	return math.Log1p(r.tau*(math.Exp(r.eps)*math.Expm1(a)+math.Expm1(-a))) / (alpha - 1), nil
-}
-
 // Pair implements profiles.Mechanism: the three-atom profile of one label, rounded
 // up over the exact sampler's integers. It dominates every pair of labels, and
 // is attained by WorstPair unless two atoms share an output. Only

@@ -44,6 +44,21 @@ func bruteDelta(r *Randomizer, eps float64) (worst float64) {
 	return worst
 }
 
+// renyiOf is the Rényi divergence of a profile with finitely many losses.
+func renyiOf(p profiles.Profile, alpha float64) (sum float64) {
+	for _, a := range p.(*profiles.Discrete).Atoms() {
+		if alpha == 1 {
+			sum += math.Exp(a.LogP) * a.Loss
+		} else {
+			sum += math.Exp(a.LogP + (alpha-1)*a.Loss)
+		}
+	}
+	if alpha == 1 {
+		return sum
+	}
+	return math.Log(sum) / (alpha - 1)
+}
+
 // Acceptance check 16; labeldp.md §7.4.
 func TestPrivacyGolden(t *testing.T) {
 	for _, g := range []struct {
@@ -73,19 +88,10 @@ func TestPrivacyGolden(t *testing.T) {
 		p := pairOf(t, r)
 		for i, want := range g.delta {
 			e := g.eps * float64(i) / 4
-			d, err := r.Delta(e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "δ", d, want, tol)
 			near(t, "δ of the profile", deltaOf(p, e), want, tol)
 		}
 		for alpha, want := range map[float64]float64{1: g.kl, 2: g.rdp2, 8: g.rdp8} {
-			v, err := r.RDP(alpha)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "RDP", v, want, tol)
+			near(t, "Rényi divergence of the profile", renyiOf(p, alpha), want, tol)
 		}
 	}
 }
@@ -108,18 +114,13 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 			for j := range 11 {
 				e := eps * float64(j-3) / 6 // negative ones too, and beyond ε
 				want := bruteDelta(r, e)
-				got, err := r.Delta(e)
-				if err != nil {
-					t.Fatal(err)
-				}
-				nearAbs(t, r.Name()+" δ", got, want, 1e-13)
 				if up := deltaOf(pair, e); up < want-1e-13 {
 					t.Errorf("%s: profile δ(%v) = %v below %v", r.Name(), e, up, want)
 				} else if !r.shared() {
 					nearAbs(t, r.Name()+" profile δ", up, want, 1e-11)
 				}
 				if r == opt && e >= 0 && e < eps {
-					nearAbs(t, "τ(e^ε − e^ε')", got, r.Tau()*(math.Exp(eps)-math.Exp(e)), 1e-13)
+					nearAbs(t, "τ(e^ε − e^ε')", want, r.Tau()*(math.Exp(eps)-math.Exp(e)), 1e-13)
 					a := bruteDeltaPair(r, 0, len(r.labels)-1, e)
 					nearAbs(t, "extreme labels are worst", a, want, 1e-13)
 				}
@@ -151,8 +152,8 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 				if alpha != 1 {
 					want = math.Log(want) / (alpha - 1)
 				}
-				if got, _ := r.RDP(alpha); got < want-1e-11 || !r.shared() && got > want+1e-11 {
-					t.Errorf("%s: RDP(%v) = %v, from the matrix %v", r.Name(), alpha, got, want)
+				if got := renyiOf(pair, alpha); got < want-1e-11 || !r.shared() && got > want+1e-11 {
+					t.Errorf("%s: Rényi divergence of order %v of the profile %v, from the matrix %v", r.Name(), alpha, got, want)
 				}
 			}
 		}
