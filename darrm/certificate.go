@@ -26,9 +26,6 @@ type Certificate struct {
 	Attained float64
 	// Certified says that the budget is kept, with all rounding accounted for.
 	Certified bool
-	// Worst lists the probabilities of a 1, on D and on D', at which MaxF is
-	// attained, with the number of mechanisms that have them.
-	Worst []Corner
 }
 
 // Certify computes the exact worst case of a noise function over all
@@ -135,11 +132,8 @@ func (c *checker) certify(g Gamma) (Certificate, error) {
 	out := Certificate{BudgetF: c.whole.BudgetF(), Certified: w.excess <= 0}
 	out.Excess = w.excess / c.s * (1 - c.lost)
 	out.MaxF = out.BudgetF + 2*out.Excess
-	if out.Attained, err = c.attained(g, out.MaxF); err != nil {
-		return out, err
-	}
-	out.Worst = c.table.worst(w.counts)
-	return out, nil
+	out.Attained, err = c.attained(g, out.MaxF)
+	return out, err
 }
 
 // attained returns the largest f of families that exist for certain, rounded down.

@@ -38,13 +38,6 @@ const maxCorners = 64
 // A counts says how many mechanisms are at each corner.
 type counts [maxCorners]int
 
-// A Corner is a number of mechanisms that answer 1 with probability P on one
-// data set and with PNeighbor on its neighbour.
-type Corner struct {
-	Mechanisms   int
-	P, PNeighbor float64
-}
-
 // A worlds enumerates the families of mechanisms that can decide the privacy of a noise
 // function: mechanisms that are all alike (cornerTable), unlike ones (panelTable), or such
 // with many labels (labelTable).
@@ -59,8 +52,6 @@ type worlds interface {
 	// row returns what s·P − P', doubled, gains from each γ(n), …, γ(K), and rest what P
 	// and P' are where γ is 0.
 	row(c counts, s float64) (coefficients []float64, rest float64)
-	// worst describes a family.
-	worst(c counts) []Corner
 }
 
 // A cornerTable enumerates the corner multisets of K mechanisms.
@@ -404,18 +395,6 @@ func binaryRow(pairs [][2]coin, c counts, s float64) []float64 {
 		a[j] = s*a[j] - b[j]
 	}
 	return a
-}
-
-// worst implements worlds.
-func (t *cornerTable) worst(c counts) []Corner { return describe(t.pairs(), c) }
-
-func describe(pairs [][2]coin, c counts) (out []Corner) {
-	for i, pair := range pairs {
-		if n := c[i]; n > 0 {
-			out = append(out, Corner{n, pair[0].p, pair[1].p})
-		}
-	}
-	return out
 }
 
 // The law of the number of ones among independent votes, in products without

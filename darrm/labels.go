@@ -220,18 +220,6 @@ func (t *labelTable) law(s, i, j int) []float64 {
 	return poissonBinomial(coins)
 }
 
-// worst implements worlds: what the labels that can have a majority are voted by.
-func (t *labelTable) worst(c counts) (out []Corner) {
-	for n := 1; n+3 < len(c) && c[n] > 0; n += 4 {
-		for _, v := range []Corner{{c[n+1], 1, 1}, {c[n+2], t.a.p, t.a.q}, {c[n+3], t.a.q, t.a.p}} {
-			if v.Mechanisms > 0 {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
 // Many labels.
 //
 // Theorem 6 (many labels). K mechanisms vote for one of C labels; the label of an absolute majority of l votes

@@ -147,8 +147,6 @@ func (t *panelTable) row(c counts, s float64) ([]float64, float64) {
 	return binaryRow(t.flat, c, s), 0.5
 }
 
-func (t *panelTable) worst(c counts) []Corner { return describe(t.flat, c) }
-
 // only returns the families of one order of the data sets.
 func (t *panelTable) only(order int) *panelTable {
 	o := *t
