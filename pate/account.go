@@ -77,10 +77,6 @@ type Cost struct {
 	Forward, Reverse rdp.Grid
 
 	gaussian bool // λ times a number: that of Gaussian noise at every data set
-
-	// StdDev is the standard deviation of the total over the coins of the
-	// checks, per order; nil except for ExpectedNotABound.
-	StdDev []float64
 }
 
 // Bound reports whether the cost is proved to bound the Rényi divergence of the
@@ -124,9 +120,6 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 			gaussian: r == DataIndependent && l.q.lnmax == nil}
 		if r == DataIndependent || l.price != Theorem6 {
 			costs[i].Reverse = g()
-		}
-		if r == ExpectedNotABound {
-			costs[i].StdDev = make([]float64, len(l.orders))
 		}
 	}
 	var count xmath.Sum
@@ -200,7 +193,7 @@ func (l *Ledger) groups(from, to int, weight func(i int) float64) []group {
 
 // column fills order j of the costs, or ends early once ctx is done.
 func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, costs []Cost, price func(kind int) rate) {
-	var checks, answers, joint, variance [2]xmath.Sum
+	var checks, answers, joint [2]xmath.Sum
 	dearest := [2]largest{newLargest(), newLargest()}
 	for k := range costs {
 		for i, g := range groups[k] {
@@ -221,9 +214,6 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, 
 					}
 				default:
 					answers[d].AddProduct(g.count, w*a)
-					if r == ExpectedNotABound {
-						variance[d].AddProduct(g.count, w*(1-w)*a*a)
-					}
 				}
 			}
 		}
@@ -251,9 +241,6 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, 
 		costs[k].Forward.Values[j] = total[0]
 		if len(costs[k].Reverse.Values) > 0 {
 			costs[k].Reverse.Values[j] = total[1]
-		}
-		if r == ExpectedNotABound {
-			costs[k].StdDev[j] = math.Sqrt(variance[d].Value())
 		}
 	}
 }
