@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -145,7 +146,7 @@ func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) {
 	left, middle := axis("rate 0.01", 2), axis("rate 1, total ε = 2", 1)
 	right := panel("at equal privacy", "total ε at δ = 1e-5", "test loss (cross-entropy)")
 	logX(right)
-	right.X.Tick.Marker = places(budgets)
+	right.X.Tick.Marker = (&figure.Axis{At: budgets}).Marker()
 	names := append([]string{"Poisson"}, schemeNames...)
 	for i, name := range names {
 		var x, mean, sd []float64

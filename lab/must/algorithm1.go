@@ -87,19 +87,13 @@ const forgotten = 1e-8
 func (h *algorithm1) wrap(k int, least float64) float64 {
 	lambda := h.l / 2
 	alpha := func(sign float64) float64 {
-		top, sum := math.Inf(-1), 0.0
+		var terms []float64
 		for i, m := range h.higher {
-			if m <= least {
-				continue
-			}
-			e := xmath.Log(m) + sign*lambda*(-h.l+float64(i)*h.dx)
-			if e > top {
-				sum, top = sum*math.Exp(top-e)+1, e
-			} else {
-				sum += math.Exp(e - top)
+			if m > least {
+				terms = append(terms, xmath.Log(m)+sign*lambda*(-h.l+float64(i)*h.dx))
 			}
 		}
-		return top + xmath.Log(sum)
+		return floats.LogSumExp(terms)
 	}
 	common := -lambda*h.l - math.Log1p(-math.Exp(-2*lambda*h.l))
 	return math.Exp(float64(k)*alpha(1)+common) + math.Exp(float64(k)*alpha(-1)+common)

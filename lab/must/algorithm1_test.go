@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // mustOWPair is pair A of MUST.OW at n=10000, m=200, b=118.
-func mustOWPair() (p, q normalMixture) {
+func mustOWPair() quotient {
 	const n, m, b = 10000., 200, 118.
+	p, q := normalMixture{sigma: 4}, normalMixture{sigma: 4}
 	for u := range 20 {
 		lg, _ := math.Lgamma(m + 1)
 		lu, _ := math.Lgamma(float64(u) + 1)
@@ -20,10 +22,10 @@ func mustOWPair() (p, q normalMixture) {
 		if u == 0 {
 			w += 1 - b/n
 		}
-		p.Weight, p.Mean = append(p.Weight, w), append(p.Mean, float64(u))
-		q.Weight, q.Mean = append(q.Weight, w), append(q.Mean, -float64(u))
+		p.logW, p.mean = append(p.logW, math.Log(w)), append(p.mean, float64(u))
+		q.logW, q.mean = append(q.logW, math.Log(w)), append(q.mean, -float64(u))
 	}
-	return p, q
+	return quotient{p, q}
 }
 
 // inverse returns the output whose loss is s.
@@ -35,7 +37,8 @@ func (d quotient) inverse(s float64) float64 {
 	for d.loss(hi) <= s {
 		hi *= 2
 	}
-	return root(func(t float64) float64 { return d.loss(t) - s }, lo, hi)
+	t, _ := xmath.Bisect(lo, hi, 60, func(t float64) bool { return d.loss(t) < s })
+	return t
 }
 
 // Supplement S6 in closed form: the inverse of the loss, its derivative, and the
@@ -49,16 +52,17 @@ func TestClosedForms(t *testing.T) {
 	}
 	for _, q := range []float64{1e-3, 0.02, 0.5, 0.99} {
 		for _, sigma := range []float64{0.7, 1, 4} {
-			p := normalMixture{[]float64{1 - q, q}, []float64{0, 1}}
+			both := []float64{math.Log1p(-q), math.Log(q)}
+			p := normalMixture{both, []float64{0, 1}, sigma}
 			for name, c := range map[string]struct {
 				omega closedForm
 				q     normalMixture
 				least float64 // of the loss
 			}{
-				"Poisson": {poissonLoss(q, sigma), normalMixture{[]float64{1}, []float64{0}}, math.Log1p(-q)},
-				"WOR":     {withoutReplacementLoss(q, sigma), normalMixture{[]float64{1 - q, q}, []float64{0, -1}}, math.Inf(-1)},
+				"Poisson": {poissonLoss(q, sigma), normalMixture{[]float64{0}, []float64{0}, sigma}, math.Log1p(-q)},
+				"WOR":     {withoutReplacementLoss(q, sigma), normalMixture{both, []float64{0, -1}, sigma}, math.Inf(-1)},
 			} {
-				root := newQuotient(p, c.q, sigma)
+				root := quotient{p, c.q}
 				for _, s := range []float64{-0.6, -0.09, 0.03, 0.4, 1.5} {
 					if s <= c.least {
 						near(name, c.omega.at(s), 0, 0)
@@ -97,8 +101,7 @@ func TestClosedForms(t *testing.T) {
 // of the authors' code is nothing there; over all cells it would be anything.
 func TestAlgorithm1ReproducesFigureS2(t *testing.T) {
 	slow.Test(t)
-	p, q := mustOWPair()
-	h := newAlgorithm1(newQuotient(p, q, 4), 10, 500_000)
+	h := newAlgorithm1(mustOWPair(), 10, 500_000)
 	for _, c := range []struct {
 		k    int
 		want [3]float64
@@ -144,8 +147,8 @@ func TestAlgorithm1Poisson(t *testing.T) {
 	if lower, _, upper := h.delta(2, 1000); lower != 0 || math.Abs(upper/8.2357e-3-1) > 1e-3 {
 		t.Errorf("[%v, %v], want [0, 8.236e-3]", lower, upper)
 	}
-	p := normalMixture{[]float64{1 - rate, rate}, []float64{0, 1}}
-	h = newAlgorithm1(newQuotient(p, normalMixture{[]float64{1}, []float64{0}}, sigma), 6, 300_000)
+	p := normalMixture{[]float64{math.Log1p(-rate), math.Log(rate)}, []float64{0, 1}, sigma}
+	h = newAlgorithm1(quotient{p, normalMixture{[]float64{0}, []float64{0}, sigma}}, 6, 300_000)
 	_, _, upper := h.delta(2, 1000)
 	if rest := upper - h.wrap(1000, forgotten); math.Abs(rest/9.27e-6-1) > 0.01 {
 		t.Errorf("with the quotient the upper value is %v without the error term, want 9.27e-6", rest)

@@ -180,14 +180,14 @@ type historicRow struct {
 }
 
 // paperPair is the pair that the paper composes for a scheme of fixed size.
-func paperPair(s subsample.FixedSize) (p, q normalMixture) {
-	law := s.Multiplicity()
-	for u := range min(26, len(law.LogP)) {
-		w := math.Exp(law.LogP[u])
-		p.Weight, p.Mean = append(p.Weight, w), append(p.Mean, float64(u))
-		q.Weight, q.Mean = append(q.Weight, w), append(q.Mean, -float64(u))
+func paperPair(s subsample.FixedSize, sigma float64) quotient {
+	logW := s.Multiplicity().LogP
+	logW = logW[:min(mostParts, len(logW))]
+	up, down := make([]float64, len(logW)), make([]float64, len(logW))
+	for u := range logW {
+		up[u], down[u] = float64(u), -float64(u)
 	}
-	return p, q
+	return quotient{normalMixture{logW, up, sigma}, normalMixture{logW, down, sigma}}
 }
 
 // historic runs the paper's Algorithm 1 on a grid of the given size.
@@ -195,8 +195,7 @@ func historic(ctx context.Context, steps []int64, grid int) []historicRow {
 	ss := schemes(exampleN, exampleB, exampleM)
 	g := try.Must(profiles.NewGaussianMechanism(exampleNoise))
 	ow := ss[2].s
-	p, q := paperPair(ow)
-	h := newAlgorithm1(newQuotient(p, q, exampleNoise), 10, grid)
+	h := newAlgorithm1(paperPair(ow, exampleNoise), 10, grid)
 	pair := try.Must(ow.PaperPairNotABound(g))
 	attack := try.Must(ow.Attack(g))
 	proved := try.Must(ow.Apply(g, profiles.Substitute))
@@ -279,8 +278,7 @@ func table8Composition(ctx context.Context, coarser int) []table8Row {
 		if fixed, ok := s.law.(subsample.FixedSize); !ok {
 			acct = training(ctx, accountant.AddRemove, g, s.law, 1000)
 		} else {
-			p, q := paperPair(fixed)
-			omega = newQuotient(p, q, row.noise)
+			omega = paperPair(fixed, row.noise)
 			acct = composition(profiles.NewBounds("paper's pair", profiles.Substitute, try.Must(fixed.PaperPairNotABound(g))), 1000)
 		}
 		row.pair = try.Must(acct.Delta(ctx, 2))

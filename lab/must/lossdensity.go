@@ -8,6 +8,8 @@ package main
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -58,19 +60,10 @@ func withoutReplacementLoss(q, sigma float64) closedForm {
 	}
 }
 
-// A normalMixture is Σ Weight_i N(Mean_i, σ²).
-type normalMixture struct {
-	Weight, Mean []float64
-}
-
 // A quotient is ω = f(g(s))·(g(s+h) − g(s))/h for a pair of normal mixtures with f
 // the density of the first, g the inverse of the loss, which must increase with the
 // output, and h the step of the grid.
-type quotient struct{ p, q logMixture }
-
-func newQuotient(p, q normalMixture, sigma float64) quotient {
-	return quotient{newLogMixture(p, sigma), newLogMixture(q, sigma)}
-}
+type quotient struct{ p, q normalMixture }
 
 func (d quotient) loss(t float64) float64 { return d.p.log(t) - d.q.log(t) }
 
@@ -93,7 +86,9 @@ func (d quotient) grid(first, step float64, points int) []float64 {
 		if in[i] = least < s && s < most; !in[i] {
 			continue
 		}
+		halvings := 30 // leave 1e-9 of a bracket that is some steps of the grid wide
 		if i == 0 || !in[i-1] {
+			halvings = 60
 			for d.loss(lo) >= s {
 				lo *= 2
 			}
@@ -109,7 +104,7 @@ func (d quotient) grid(first, step float64, points int) []float64 {
 		for d.loss(hi) < s {
 			lo, hi = hi, hi+2*(hi-lo)
 		}
-		g[i] = root(func(t float64) float64 { return d.loss(t) - s }, lo, hi)
+		g[i], _ = xmath.Bisect(lo, hi, halvings, func(t float64) bool { return d.loss(t) < s })
 	}
 	omega := make([]float64, points)
 	for i := range omega {
@@ -120,66 +115,21 @@ func (d quotient) grid(first, step float64, points int) []float64 {
 	return omega
 }
 
-// root finds the zero of an increasing f in [lo, hi] by the Illinois method.
-func root(f func(float64) float64, lo, hi float64) float64 {
-	a, b := f(lo), f(hi)
-	for range 100 {
-		if hi-lo <= 1e-12*(1+math.Abs(hi)) || b == a {
-			break
-		}
-		t := hi - b*(hi-lo)/(b-a)
-		if !(t > lo && t < hi) {
-			t = lo + (hi-lo)/2
-		}
-		y := f(t)
-		if math.Abs(y) < 1e-13 {
-			return t
-		}
-		if y > 0 {
-			if hi, b = t, y; a < 0 {
-				a /= 2
-			}
-		} else {
-			if lo, a = t, y; b > 0 {
-				b /= 2
-			}
-		}
-	}
-	return lo + (hi-lo)/2
-}
-
-// logMixture evaluates the logarithm of a mixture's density.
-type logMixture struct {
+// A normalMixture is Σ e^logW_i N(mean_i, σ²).
+type normalMixture struct {
 	logW, mean []float64
 	sigma      float64
 }
 
-func newLogMixture(m normalMixture, sigma float64) logMixture {
-	l := logMixture{sigma: sigma}
-	top := 0.0
-	for _, w := range m.Weight {
-		top = max(top, w)
-	}
-	for i, w := range m.Weight {
-		if w > 0 {
-			l.logW, l.mean = append(l.logW, xmath.Log(w)), append(l.mean, m.Mean[i])
-		}
-	}
-	return l
-}
+// mostParts is how many normal laws are in a mixture at most.
+const mostParts = 26
 
-func (l logMixture) log(t float64) float64 {
-	top, s := math.Inf(-1), 0.0
-	for i, w := range l.logW {
-		z := (t - l.mean[i]) / l.sigma
-		e := w - z*z/2
-		switch {
-		case e < top-40:
-		case e > top:
-			s, top = s*math.Exp(top-e)+1, e
-		default:
-			s += math.Exp(e - top)
-		}
+// log returns the logarithm of the density.
+func (m normalMixture) log(t float64) float64 {
+	terms := make([]float64, 0, mostParts)
+	for i, w := range m.logW {
+		z := (t - m.mean[i]) / m.sigma
+		terms = append(terms, w-z*z/2)
 	}
-	return top + xmath.Log(s) - xmath.Log(l.sigma) - 0.5*xmath.Log(2*math.Pi)
+	return floats.LogSumExp(terms) - xmath.Log(m.sigma) - 0.5*xmath.Log(2*math.Pi)
 }

@@ -70,18 +70,6 @@ func (even) Ticks(lo, hi float64) (ts []plot.Tick) {
 	return ts
 }
 
-// places puts ticks at given places.
-type places []float64
-
-func (d places) Ticks(lo, hi float64) (ts []plot.Tick) {
-	for _, v := range d {
-		if v >= lo && v <= hi {
-			ts = append(ts, plot.Tick{Value: v, Label: fmt.Sprintf("%.6g", v)})
-		}
-	}
-	return ts
-}
-
 // A chart is a plot that remembers its numbers, which are written beside the picture.
 type chart struct {
 	*plot.Plot

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -175,7 +176,7 @@ func regression(r *report) {
 	}
 	equal := panel("at equal privacy", "total ε at δ = 1e-5", "‖β − true β‖")
 	logX(equal)
-	equal.X.Tick.Marker = places(budgets)
+	equal.X.Tick.Marker = (&figure.Axis{At: budgets}).Marker()
 	for i, name := range append([]string{"Poisson"}, schemeNames...) {
 		var x, mean, se []float64
 		for j, eps := range budgets {
