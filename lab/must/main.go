@@ -6,8 +6,7 @@
 // It writes must.md, must-adult.md and must-bags.md, the pictures beside them and the
 // numbers of each picture. The seeds are fixed: the same program gives the same files,
 // whatever the number of cores. The Adult data are the file of that name of the authors'
-// repository, github.com/zhao-xingyuan/MUST (MIT); without -adult, must-adult.md is written
-// on synthetic data and says so.
+// repository, github.com/zhao-xingyuan/MUST (MIT); without -adult, must-adult.md is left out.
 package main
 
 import (
@@ -37,13 +36,13 @@ var pages = []struct {
 
 func main() {
 	out := plots.OutFlag("docs/experiments")
-	adult := flag.String("adult", "", "the authors' adult_processed2.csv; synthetic data without it")
+	adult := flag.String("adult", "", "the authors' adult_processed2.csv; without it must-adult is left out")
 	only := flag.String("pages", "must,must-adult,must-bags", "pages to write")
 	quick := flag.Bool("quick", false, "few repetitions and few steps, for a look")
 	flag.Parse()
 	try.Main(func() {
 		for _, p := range pages {
-			if !slices.Contains(strings.Split(*only, ","), p.name) {
+			if !slices.Contains(strings.Split(*only, ","), p.name) || p.name == "must-adult" && *adult == "" {
 				continue
 			}
 			plots.WritePage(out(), p.name, page(p.sections, report{dir: out(), quick: *quick, adult: *adult}))
@@ -63,7 +62,7 @@ func page(sections []func(*report), r report) []byte {
 type report struct {
 	dir   string // of the pictures; none are drawn if it is empty
 	quick bool
-	adult string // the file of the Adult data; empty for the stand-in
+	adult string // the file of the Adult data
 	text  bytes.Buffer
 }
 
