@@ -84,16 +84,16 @@ func (s recipe) seen(pictures []picture) (out []logit.Image) {
 
 // teachers trains so many of them.
 func (s recipe) teachers(seen []logit.Image, labels, count int, rng *rand.Rand) (out []logit.Model) {
-	noise, n := 0.0, len(seen)/count
+	training, n := logit.Training{Steps: s.steps, Rate: s.rate}, len(seen)/count
 	if s.private {
-		noise = multiplier(privateEpsilon, privateDelta, s.steps)
+		training.Clip, training.Noise = 1, multiplier(privateEpsilon, privateDelta, s.steps)
 	}
 	for i := range count {
 		part := seen
 		if !s.private {
 			part = seen[i*n : (i+1)*n]
 		}
-		out = append(out, logit.Train(part, labels, s.steps, s.rate, noise, rng))
+		out = append(out, training.Train(part, labels, rng))
 	}
 	return out
 }

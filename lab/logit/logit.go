@@ -6,6 +6,7 @@ package logit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Pixels is the number of means of 4×4 pixels in the pictures that the PATE files hold.
@@ -51,12 +52,14 @@ func (m Model) Label(x []float64) int {
 // Scores returns the probability of every label.
 func (m Model) Scores(x []float64) []float64 {
 	p := make([]float64, len(m))
-	total := 0.0
 	for c, w := range m {
 		for i, v := range x {
 			p[c] += w[i] * v
 		}
-		p[c] = math.Exp(p[c])
+	}
+	top, total := slices.Max(p), 0.0
+	for c := range p {
+		p[c] = math.Exp(p[c] - top)
 		total += p[c]
 	}
 	for c := range p {
@@ -76,13 +79,26 @@ func (m Model) Right(images []Image) float64 {
 	return float64(n) / float64(len(images))
 }
 
-// Train fits a model by steps of the whole gradient. With noise, the gradient of each image is
-// cut to norm 1 and Gaussian noise of this standard deviation, from rng, is added to their sum.
-func Train(data []Image, labels, steps int, rate, noise float64, rng *rand.Rand) Model {
+// A Training is how a model is fitted: by steps of the gradient, each at a rate.
+type Training struct {
+	Steps int
+	Rate  float64
+	// Sample is the chance of an image to be in a step, all of them if it is 0.
+	Sample float64
+	// With Clip, the gradient of each image is cut to this norm; Gaussian noise of Noise · Clip
+	// is added to their sum.
+	Clip, Noise float64
+}
+
+// Train fits a model, with samples and noise from rng.
+func (t Training) Train(data []Image, labels int, rng *rand.Rand) Model {
 	m := newModel(labels, len(data[0].X))
-	for range steps {
+	for range t.Steps {
 		sum := newModel(labels, len(data[0].X))
 		for _, im := range data {
+			if t.Sample > 0 && rng.Float64() >= t.Sample {
+				continue
+			}
 			p := m.Scores(im.X)
 			norm, x2 := 0.0, 0.0
 			for _, v := range im.X {
@@ -93,8 +109,8 @@ func Train(data []Image, labels, steps int, rate, noise float64, rng *rand.Rand)
 				norm += v * v * x2
 			}
 			scale := 1.0
-			if noise > 0 {
-				scale = min(1, 1/math.Sqrt(norm))
+			if t.Clip > 0 {
+				scale = min(1, t.Clip/math.Sqrt(norm+1e-300))
 			}
 			for c := range p {
 				for i, v := range im.X {
@@ -102,13 +118,17 @@ func Train(data []Image, labels, steps int, rate, noise float64, rng *rand.Rand)
 				}
 			}
 		}
+		size := float64(len(data))
+		if t.Sample > 0 {
+			size *= t.Sample
+		}
 		for c := range m {
 			for i := range m[c] {
 				g := sum[c][i]
-				if noise > 0 {
-					g += noise * rng.NormFloat64()
+				if t.Noise > 0 {
+					g += t.Noise * t.Clip * rng.NormFloat64()
 				}
-				m[c][i] -= rate / float64(len(data)) * g
+				m[c][i] -= t.Rate / size * g
 			}
 		}
 	}

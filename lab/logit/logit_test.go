@@ -19,7 +19,7 @@ func TestTrain(t *testing.T) {
 		data = append(data, im)
 	}
 	right := func(noise float64) (n int) {
-		m := Train(data, 2, 30, 1, noise, rand.New(rand.NewPCG(5, 5)))
+		m := Training{Steps: 30, Rate: 1, Clip: 1, Noise: noise}.Train(data, 2, rand.New(rand.NewPCG(5, 5)))
 		for _, im := range data {
 			if m.Label(im.X) == im.Label {
 				n++

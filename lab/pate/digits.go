@@ -235,7 +235,7 @@ func study(images []logit.Image, answers []pate.Answer) logit.Model {
 			data = append(data, logit.Image{X: images[i].X, Label: x.Class})
 		}
 	}
-	return logit.Train(data, 10, 100, 2, 0, nil)
+	return logit.Training{Steps: 100, Rate: 2}.Train(data, 10, nil)
 }
 
 // students returns the accuracy, on images of the test, of students that learn from the first queries.

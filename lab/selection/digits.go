@@ -26,24 +26,17 @@ const (
 	digits  = 6000
 )
 
-// A digit has its class first and then its places, in [0, 1].
-type digit struct {
-	class int
-	x     [places + 1]float64 // the last one is 1
-}
-
-// readDigits returns the digits of the file, scaled to norm at most about 1.
-func readDigits() []digit {
+// readDigits returns the digits of the file, scaled to norm at most about 1, with a constant
+// as the last number.
+func readDigits() (out []logit.Image) {
 	z := try.Must(gzip.NewReader(bytes.NewReader(digitsFile)))
-	raw := try.Must(io.ReadAll(z))
-	out := make([]digit, len(raw)/(places+1))
-	for i := range out {
-		row := raw[i*(places+1):]
-		out[i].class = int(row[0])
+	for raw := try.Must(io.ReadAll(z)); len(raw) > 0; raw = raw[1+places:] {
+		x := make([]float64, places+1)
 		for j := range places {
-			out[i].x[j] = float64(row[1+j]) / 15
+			x[j] = float64(raw[1+j]) / 15
 		}
-		out[i].x[places] = 1
+		x[places] = 1
+		out = append(out, logit.Image{X: x, Label: int(raw[0])})
 	}
 	return out
 }

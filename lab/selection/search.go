@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
@@ -88,82 +89,9 @@ func costOfSearch(ctx context.Context, l selection.Law, sigma float64) (lo, hi f
 	return try.Must2(selection.PriceOfBest(l).Epsilon(ctx, c, delta, 1e-4))
 }
 
-type model [classes][places + 1]float64
-
 // train is DP-SGD on a Poisson sample for each step.
-func train(data []digit, s setting, sigma float64, rng *rand.Rand) *model {
-	m, g := new(model), new(model)
-	for range steps {
-		*g = model{}
-		for i := range data {
-			if rng.Float64() >= rate {
-				continue
-			}
-			d := &data[i]
-			p := m.probabilities(d)
-			p[d.class]--
-			// The gradient is the outer product of p and x: so is its norm.
-			norm := 0.0
-			for _, v := range p {
-				norm += v * v
-			}
-			xx := 0.0
-			for _, v := range d.x {
-				xx += v * v
-			}
-			scale := min(1, s.clip/math.Sqrt(norm*xx+1e-300))
-			for c := range p {
-				w := scale * p[c]
-				for j, v := range d.x {
-					g[c][j] += w * v
-				}
-			}
-		}
-		by := s.step / (rate * float64(len(data)))
-		for c := range m {
-			for j := range m[c] {
-				m[c][j] -= by * (g[c][j] + sigma*s.clip*rng.NormFloat64())
-			}
-		}
-	}
-	return m
-}
-
-func (m *model) probabilities(d *digit) (p [classes]float64) {
-	top := math.Inf(-1)
-	for c := range m {
-		for j, v := range d.x {
-			p[c] += m[c][j] * v
-		}
-		top = max(top, p[c])
-	}
-	sum := 0.0
-	for c := range p {
-		p[c] = math.Exp(p[c] - top)
-		sum += p[c]
-	}
-	for c := range p {
-		p[c] /= sum
-	}
-	return p
-}
-
-// right counts the right answers.
-func (m *model) right(data []digit) float64 {
-	n := 0
-	for i := range data {
-		p := m.probabilities(&data[i])
-		best := 0
-		for c := range p {
-			if p[c] > p[best] {
-				best = c
-			}
-		}
-		if best == data[i].class {
-			n++
-		}
-	}
-	return float64(n)
+func train(data []logit.Image, s setting, sigma float64, rng *rand.Rand) logit.Model {
+	return logit.Training{Steps: steps, Rate: s.step, Sample: rate, Clip: s.clip, Noise: sigma}.Train(data, classes, rng)
 }
 
 // An outcome is the accuracy on the test digits: mean and standard error, in percent.
@@ -196,28 +124,27 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	b.naiveNoise = noiseFor(eps, costOfRuns(ctx, naiveRuns))
 	b.single = noiseFor(eps, costOfRuns(ctx, 1))
 	all := settings()
-	accuracy := func(m *model) float64 { return m.right(test) / float64(len(test)) }
-	trial := func(sigma float64) selection.Trial[*model] {
-		return func(_ context.Context, rng *rand.Rand) (*model, float64, error) {
+	trial := func(sigma float64) selection.Trial[logit.Model] {
+		return func(_ context.Context, rng *rand.Rand) (logit.Model, float64, error) {
 			m := train(fit, all[rng.IntN(len(all))], sigma, rng)
-			return m, m.right(score) + scoreStd*rng.NormFloat64(), nil
+			return m, scored*m.Right(score) + scoreStd*rng.NormFloat64(), nil
 		}
 	}
 	rng := rand.New(rand.NewPCG(19, math.Float64bits(eps)))
 	var search, naive, random []float64
 	for range n {
 		r := try.Must(selection.Best(ctx, law, trial(b.searchNoise), selection.WithSource(rng)))
-		search = append(search, accuracy(r.Payload))
+		search = append(search, r.Payload.Right(test))
 		fixed := try.Must(selection.Fixed(naiveRuns))
 		r = try.Must(selection.Best(ctx, fixed, trial(b.naiveNoise), selection.WithSource(rng)))
-		naive = append(naive, accuracy(r.Payload))
-		random = append(random, accuracy(train(fit, all[rng.IntN(len(all))], b.single, rng)))
+		naive = append(naive, r.Payload.Right(test))
+		random = append(random, train(fit, all[rng.IntN(len(all))], b.single, rng).Right(test))
 	}
 	b.search, b.naive, b.random = summary(search), summary(naive), summary(random)
 	for _, s := range all {
 		var xs []float64
 		for range max(2, n/5) {
-			xs = append(xs, accuracy(train(fit, s, b.single, rng)))
+			xs = append(xs, train(fit, s, b.single, rng).Right(test))
 		}
 		if o := summary(xs); o.mean > b.fixed.mean {
 			b.fixed, b.best = o, s

@@ -17,7 +17,7 @@ func TestDigits(t *testing.T) {
 	}
 	var n [classes]int
 	for _, d := range data {
-		n[d.class]++
+		n[d.Label]++
 	}
 	for c, k := range n {
 		if k != digits/classes {
@@ -26,10 +26,10 @@ func TestDigits(t *testing.T) {
 	}
 	m := train(data[:trained], setting{10, 1}, 0, rand.New(rand.NewPCG(1, 1)))
 	// About 0.85, give or take 0.02 with the batches that are drawn; guessing is 0.1.
-	if right := m.right(data[5000:]) / 1000; !(right > 0.8) {
+	if right := m.Right(data[5000:]); !(right > 0.8) {
 		t.Errorf("without noise %v are right", right)
 	}
-	if right := train(data[:trained], setting{10, 1}, 1000, rand.New(rand.NewPCG(1, 1))).right(data[5000:]) / 1000; right > 0.4 {
+	if right := train(data[:trained], setting{10, 1}, 1000, rand.New(rand.NewPCG(1, 1))).Right(data[5000:]); right > 0.4 {
 		t.Errorf("with all the noise %v are right", right)
 	}
 }
