@@ -3,8 +3,6 @@
 // and why it does not prove the others.
 //
 //	go run ./lab/verify/share -checker ./verify -n 297 -seed 1
-//
-// With -out each certificate is a file of a folder, which -again checks without drawing anything.
 package main
 
 import (
@@ -16,7 +14,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
@@ -34,25 +31,12 @@ func share() {
 	n := flag.Int("n", 297, "how many plans")
 	seed := flag.Uint64("seed", 1, "of the draw")
 	limit := flag.Int("seconds", 10, "of processor time for a certificate")
-	out := flag.String("out", "", "keep the certificates in this `folder`")
-	again := flag.String("again", "", "check the certificates of this `folder` instead of new ones")
 	only := flag.String("kind", "", "only this kind: one of the table, or threshold, menu, search, persons")
 	flag.Parse()
 	if *checker == "" {
 		try.Check(errors.New("-checker is not set, must be a program such as verify/src makes"))
 	}
 	t := table{}
-	if *again != "" {
-		for _, f := range try.Must(filepath.Glob(filepath.Join(*again, "*.cert"))) {
-			kind, _, _ := strings.Cut(filepath.Base(f), "_")
-			if *only != "" && kind != *only {
-				continue
-			}
-			t.add(kind, filepath.Base(f), check(*checker, string(try.Must(os.ReadFile(f))), *limit))
-		}
-		t.print()
-		return
-	}
 	drawn := kinds[:equal]
 	if i := slices.IndexFunc(kinds[equal:], func(k kind) bool { return k.name == *only }); i >= 0 {
 		drawn = kinds[equal+i : equal+i+1]
@@ -63,12 +47,7 @@ func share() {
 			continue
 		}
 		d := draw{rand.New(rand.NewPCG(*seed, uint64(i)))}
-		text := certify(d, k)
-		name := fmt.Sprintf("%s_%03d.cert", k.name, i)
-		if *out != "" {
-			try.Check(os.WriteFile(filepath.Join(*out, name), []byte(text), 0o644))
-		}
-		t.add(k.name, name, check(*checker, text, *limit))
+		t.add(k.name, fmt.Sprintf("%s_%03d", k.name, i), check(*checker, certify(d, k), *limit))
 	}
 	t.print()
 }
