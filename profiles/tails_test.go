@@ -249,7 +249,7 @@ func TestDiscreteMergesAndRejects(t *testing.T) {
 		{"NaN loss", profiles.Atom{Loss: math.NaN()}, math.Inf(-1)},
 		{"infinite loss", profiles.Atom{Loss: math.Inf(1)}, math.Inf(-1)},
 		{"NaN mass", profiles.Atom{LogP: math.NaN()}, math.Inf(-1)},
-		{"NaN mass under Q", profiles.Atom{LogP: -1, LogQ: math.NaN()}, math.Inf(-1)},
+		{"NaN mass under Q", profiles.Atom{LogQ: math.NaN()}, math.Inf(-1)},
 		{"mass above 1", profiles.Atom{LogP: 0.1}, math.Inf(-1)},
 		{"mass above 1 with infinity", profiles.Atom{LogP: 0}, -1},
 		{"mass below 1 under P", profiles.Atom{LogP: -1e-14}, math.Inf(-1)},
