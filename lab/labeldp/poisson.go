@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -104,7 +105,7 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	cells := map[string][]string{}
 	var order []string
 	for _, eps := range budgets {
-		sum, square, blown := map[string]float64{}, map[string]float64{}, map[string]int{}
+		excess, blown := map[string][]float64{}, map[string]int{}
 		var names []string
 		for seed := range seeds {
 			names = names[:0]
@@ -114,16 +115,15 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 				if blowup {
 					blown[name]++
 				}
-				excess := (poissonLoss(w, testX, testY) - base) / math.Abs(base)
-				sum[name] += excess / float64(seeds)
-				square[name] += excess * excess / float64(seeds)
+				excess[name] = append(excess[name], (poissonLoss(w, testX, testY)-base)/math.Abs(base))
 			})
 		}
 		for _, name := range names {
 			if cells[name] == nil {
 				order = append(order, name)
 			}
-			cell := fmt.Sprintf("%.4f ± %.4f", sum[name], math.Sqrt(max(square[name]-sum[name]*sum[name], 0)))
+			mean, sd := stat.PopMeanStdDev(excess[name], nil)
+			cell := fmt.Sprintf("%.4f ± %.4f", mean, sd)
 			if blown[name] > 0 {
 				cell += fmt.Sprintf(" (%d)", blown[name])
 			}

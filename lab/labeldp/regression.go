@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/profiles"
@@ -106,8 +107,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 	}
 	clean := fit(x, y)
 	r.section("A synthetic regression", "%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. A private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
-	type cell struct{ label, test, square float64 }
-	cells := map[string][]cell{}
+	cells := map[string][]result{}
 	var order []string
 	predictors := map[string][]float64{}
 	for e, eps := range budgets {
@@ -123,13 +123,10 @@ func regressions(r *report, budgets []float64, seeds int) {
 					order = append(order, name)
 				}
 				if seed == 0 {
-					cells[name] = append(cells[name], cell{})
+					cells[name] = append(cells[name], result{})
 				}
 				c := &cells[name][e]
-				excess := test(w) - test(clean)
-				c.label += loss / float64(seeds)
-				c.test += excess / float64(seeds)
-				c.square += excess * excess / float64(seeds)
+				c.label, c.excess = append(c.label, loss), append(c.excess, test(w)-test(clean))
 				if eps == 1 && seed == 0 {
 					curve := make([]float64, bins+1)
 					for b := range curve {
@@ -148,7 +145,9 @@ func regressions(r *report, budgets []float64, seeds int) {
 	for _, name := range order {
 		row := []string{name}
 		for _, c := range cells[name] {
-			row = append(row, fmt.Sprintf("%.4g", c.label), fmt.Sprintf("%.3f ± %.3f", c.test, math.Sqrt(max(c.square-c.test*c.test, 0)/float64(seeds-1))))
+			l, _ := plots.Mean(c.label)
+			x, se := plots.Mean(c.excess)
+			row = append(row, fmt.Sprintf("%.4g", l), fmt.Sprintf("%.3f ± %.3f", x, se))
 		}
 		rows = append(rows, row)
 	}
