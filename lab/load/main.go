@@ -25,11 +25,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -107,32 +106,17 @@ func address(log io.Reader) string {
 	return ""
 }
 
-// run makes requests of one kind, and returns the time of each.
+// run makes requests of one kind, by clients that each take their share in turn, and returns the time of each.
 func run(c *http.Client, url string, k kind, requests, clients int) []time.Duration {
-	times := make([]time.Duration, requests)
-	var next atomic.Int64
-	var failed atomic.Value
-	var all sync.WaitGroup
-	for range clients {
-		all.Go(func() {
-			for {
-				n := int(next.Add(1)) - 1
-				if n >= requests || failed.Load() != nil {
-					return
-				}
-				began := time.Now()
-				if err := post(c, url+"/v1/"+k.op, k.body(n)); err != nil {
-					failed.Store(err)
-					return
-				}
-				times[n] = time.Since(began)
-			}
-		})
-	}
-	all.Wait()
-	if err, ok := failed.Load().(error); ok {
-		try.Check(fmt.Errorf("%s: %w", k.name, err))
-	}
+	times, errs := make([]time.Duration, requests), make([]error, clients)
+	parallel.Do(clients, func(client int) {
+		for n := client; n < requests && errs[client] == nil; n += clients {
+			began := time.Now()
+			errs[client] = post(c, url+"/v1/"+k.op, k.body(n))
+			times[n] = time.Since(began)
+		}
+	})
+	try.Check(errors.Join(errs...))
 	return times
 }
 
@@ -144,7 +128,7 @@ func post(c *http.Client, url, body string) error {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", resp.Status, text)
+		err = fmt.Errorf("%s: %s: %s", url, resp.Status, text)
 	}
 	return err
 }
