@@ -34,7 +34,7 @@ type options struct {
 	asked                        string
 	n                            int
 	seed                         uint64
-	longest, budget, limit       time.Duration
+	longest, budget              time.Duration
 	list                         bool
 }
 
@@ -49,8 +49,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
 	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
 	flag.DurationVar(&o.budget, "budget", 30*time.Second, "processor time of the tests that one mutant is shown to")
-	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
-	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
+	flag.StringVar(&o.cache, "cache", "", "file of answers, by which a run that was ended goes on; in the user's cache directory if empty")
 	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	flag.Parse()
@@ -86,7 +85,6 @@ func run(o options) {
 	if len(open) > 0 {
 		ask(root, open, o, known)
 	}
-	ms = slices.DeleteFunc(ms, func(m *mutant) bool { return m.state == "" })
 	asked := slices.DeleteFunc(slices.Clone(ms), func(m *mutant) bool { return m.state == notGo })
 	write(o, all, asked, len(ms)-len(asked))
 }
@@ -121,12 +119,8 @@ func ask(root string, open []*mutant, o options, known *answers) {
 	r.trace()
 	log.Printf("traced")
 	var mu sync.Mutex
-	begun := time.Now()
 	_ = parallel.Each(context.Background(), len(open), nil, func(i int) { // never ends early
 		m := open[i]
-		if o.limit > 0 && time.Since(begun) > o.limit {
-			return // without an answer
-		}
 		r.judge(m)
 		mu.Lock()
 		defer mu.Unlock()
