@@ -40,20 +40,20 @@ func Certify(ctx context.Context, p Params, g Gamma) (Certificate, error) {
 	if err := p.checkWith(g); err != nil {
 		return Certificate{}, err
 	}
-	return newChecker(ctx, p, g.Monotone()).certify(g)
+	return newChecker(ctx, p, g.monotone()).certify(g)
 }
 
 func (p Params) checkWith(g Gamma) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return err
 	}
 	if len(g) != p.Mechanisms+1 {
 		return fault.New("gamma", "has %d entries, must have mechanisms + 1 = %d", len(g), p.Mechanisms+1)
 	}
-	if !g.Monotone() {
+	if !g.monotone() {
 		return p.checkFree()
 	}
 	return nil

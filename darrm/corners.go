@@ -501,7 +501,7 @@ func Disagreement(g Gamma, p []float64) (float64, error) {
 }
 
 func votesLaw(g Gamma, p []float64) ([]float64, error) {
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return nil, err
 	}
 	if len(p) != len(g)-1 {

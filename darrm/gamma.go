@@ -20,8 +20,8 @@ import (
 // answered by a fair coin: its entry is 0.
 type Gamma []float64
 
-// Check returns an error unless g is a symmetric noise function.
-func (g Gamma) Check() error {
+// check returns an error unless g is a symmetric noise function.
+func (g Gamma) check() error {
 	if err := checkMechanisms(len(g) - 1); err != nil {
 		return fault.In("gamma", err)
 	}
@@ -39,9 +39,9 @@ func (g Gamma) Check() error {
 	return nil
 }
 
-// Monotone reports whether clearer majorities are answered at least as
+// monotone reports whether clearer majorities are answered at least as
 // truthfully: g does not fall from the middle outwards.
-func (g Gamma) Monotone() bool {
+func (g Gamma) monotone() bool {
 	for l := half(len(g) - 1); l+1 < len(g); l++ {
 		if g[l] > g[l+1] {
 			return false
@@ -187,7 +187,7 @@ func roundDown(c float64) float64 { return min(1, c*(1-16*xmath.U)) }
 //
 // The source nil is the operating system's; another must not be predictable or reused.
 func Release(g Gamma, votes []bool, src rand.Source) (bool, error) {
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return false, err
 	}
 	if len(votes) != len(g)-1 {
@@ -206,7 +206,7 @@ func Release(g Gamma, votes []bool, src rand.Source) (bool, error) {
 // drawn uniformly. It is what Params.Classes is certified for; all that Release requires
 // holds for it.
 func ReleaseLabel(g Gamma, votes []int, classes int, src rand.Source) (int, error) {
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return 0, err
 	}
 	if len(votes) != len(g)-1 {

@@ -79,7 +79,7 @@ func (CommonUniform) weights(k int) ([]float64, error) {
 // Value returns Σ c_l γ(l) over l > K/2 for the objective's weights c, and Σ c_l,
 // the value of the noise-free majority.
 func Value(o Objective, g Gamma) (value, best float64, err error) {
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return 0, 0, err
 	}
 	c, err := o.weights(len(g) - 1)
@@ -96,7 +96,7 @@ func Value(o Objective, g Gamma) (value, best float64, err error) {
 // ExpectedError returns the expected Error over p_i uniform on [½, 1], or on any
 // independent priors on [½, 1] with the given mean.
 func ExpectedError(g Gamma, mean float64) (float64, error) {
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return 0, err
 	}
 	c, err := Surrogate{mean}.weights(len(g) - 1)
@@ -206,7 +206,7 @@ func (o TrueError) Average(g Gamma) (float64, error) {
 	if err := o.check(); err != nil {
 		return 0, err
 	}
-	if err := g.Check(); err != nil {
+	if err := g.check(); err != nil {
 		return 0, err
 	}
 	v, _ := averageError(o.differences(len(g)-1), g.right())

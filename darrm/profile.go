@@ -98,7 +98,7 @@ func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, ans
 func (p Params) hulls(ctx context.Context, g Gamma) (*hull, [2]*hull, error) {
 	var inner [2]*hull
 	if p.Voters == nil {
-		h, err := newHull(ctx, newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, g.Monotone()), g)
+		h, err := newHull(ctx, newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, g.monotone()), g)
 		return h, [2]*hull{h, h}, err
 	}
 	t, err := newPanel(p.Voters, false)

@@ -147,8 +147,8 @@ func TestProperty4ShapesOfSubsampling(t *testing.T) {
 			}
 			d, _ := DoubleSubsampling(k, m)
 			f := Float64s(g)
-			if err := f.Check(); err != nil || !f.Monotone() {
-				t.Fatalf("K=%d m=%d: %v, monotone %v", k, m, err, f.Monotone())
+			if err := f.check(); err != nil || !f.monotone() {
+				t.Fatalf("K=%d m=%d: %v, monotone %v", k, m, err, f.monotone())
 			}
 			for l := range g {
 				if d[l].Cmp(g[l]) < 0 {
@@ -459,11 +459,11 @@ func TestProperty10And11Optimum(t *testing.T) {
 					// One tight constraint over all of γ: a smaller R is violated.
 					less := p
 					less.Allowance *= 1 - 1e-6
-					if c := certificate(newChecker(context.Background(), less, r.Gamma.Monotone()), r.Gamma); delta == 0 && c.Certified {
+					if c := certificate(newChecker(context.Background(), less, r.Gamma.monotone()), r.Gamma); delta == 0 && c.Certified {
 						t.Errorf("%+v: the certificate also passes at 1−1e-6 of the budget", p)
 					}
 					if up := scaleUp(r.Gamma, 1+1e-6); up != nil {
-						if c := certificate(newChecker(context.Background(), p, up.Monotone()), up); c.Certified {
+						if c := certificate(newChecker(context.Background(), p, up.monotone()), up); c.Certified {
 							t.Errorf("%+v: the certificate passes after γ·(1+1e-6)", p)
 						}
 					}
@@ -596,7 +596,7 @@ func TestProfileOfManyMechanisms(t *testing.T) {
 		}
 		for _, eps := range []float64{0, 0.3 * c.p.budget(), c.p.budget(), 1.5 * c.p.budget(), 4 * c.p.budget()} {
 			want := 0.0
-			newCornerTable(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma.Monotone()).visit(context.Background(), r.Gamma, func(r *run) {
+			newCornerTable(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma.monotone()).visit(context.Background(), r.Gamma, func(r *run) {
 				for i, v := range r.P {
 					want = max(want, v-math.Exp(eps)*r.Q[i])
 				}
@@ -659,7 +659,7 @@ func TestBadParams(t *testing.T) {
 		}
 	}
 	for _, g := range []Gamma{nil, {1}, {1, 2}, {nan, nan}, {0, 1, 1, 0.5}} {
-		if g.Check() == nil {
+		if g.check() == nil {
 			t.Errorf("%v is accepted", g)
 		}
 	}
@@ -720,7 +720,7 @@ func TestProfileRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ct := newCornerTable(k, eps, delta, g.Monotone())
+		ct := newCornerTable(k, eps, delta, g.monotone())
 		for range 3 {
 			e := (1.2*rng.Float64() - 0.1) * eps * float64(half(k))
 			want := max(0, -math.Expm1(e))
@@ -732,7 +732,7 @@ func TestProfileRandom(t *testing.T) {
 			tested++
 			// Both sides know P and e^ε' P' ≤ P to that relative error.
 			if got := deltaOf(t, p, e); got < want-ct.tableError() || got > want+4*ct.tableError() {
-				t.Errorf("K=%d ε=%g Δ=%g monotone=%v: δ(%g) = %.15g, want %.15g", k, eps, delta, g.Monotone(), e, got, want)
+				t.Errorf("K=%d ε=%g Δ=%g monotone=%v: δ(%g) = %.15g, want %.15g", k, eps, delta, g.monotone(), e, got, want)
 			}
 		}
 	}

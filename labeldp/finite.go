@@ -55,9 +55,9 @@ func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomi
 	if k == 1 {
 		return identity(name, ys, eps)
 	}
-	atoms := make([]Atom, k)
+	atoms := make([]atom, k)
 	for i := range ys {
-		atoms[i] = Atom{out[i], 1 / (float64(k) + math.Expm1(eps)), interval(k, i, i+1)}
+		atoms[i] = atom{out[i], 1 / (float64(k) + math.Expm1(eps)), interval(k, i, i+1)}
 	}
 	return newRandomizer(name, ys, eps, atoms)
 }
@@ -97,12 +97,12 @@ func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var atoms []Atom
+	var atoms []atom
 	// Weights fall along the labels at lo as 1/(e^ε + 1) is shared out in
 	// proportion to the gaps between them.
 	for j := 1; j < k; j++ {
 		c := (ys[j] - ys[j-1]) / (ys[k-1] - ys[0]) / (1 + math.Exp(eps))
-		atoms = append(atoms, Atom{lo, c, interval(k, 0, j)}, Atom{hi, c, interval(k, j, k)})
+		atoms = append(atoms, atom{lo, c, interval(k, 0, j)}, atom{hi, c, interval(k, j, k)})
 	}
 	return newRandomizer(name, ys, eps, atoms), nil
 }
@@ -161,11 +161,11 @@ func RROnBins(p Prior, eps float64) (*Randomizer, error) {
 			bestD, bestLoss = d, g
 		}
 	}
-	var atoms []Atom
+	var atoms []atom
 	for d, j := bestD, k; d > 0; d, j = d-1, from[d][j] {
 		i := from[d][j]
 		v, _ := bin(i, j)
-		a := Atom{Output: m0 + sc*v, Weight: 1 / (float64(bestD) + e1), Up: interval(k, i, j)}
+		a := atom{Output: m0 + sc*v, Weight: 1 / (float64(bestD) + e1), Up: interval(k, i, j)}
 		if bestD == 1 {
 			a.Weight, a.Up = 1, nil
 		}
@@ -218,19 +218,19 @@ func RRWithPrior(p Prior, eps float64, top int) (*Randomizer, error) {
 	}
 	switch top {
 	case 1:
-		return newRandomizer(name, p.labels, eps, []Atom{{Output: p.labels[order[0]], Weight: 1}}), nil
+		return newRandomizer(name, p.labels, eps, []atom{{Output: p.labels[order[0]], Weight: 1}}), nil
 	case k:
 		return onePerLabel(name, p.labels, eps, p.labels), nil
 	}
 	c, share := 1/(e1+float64(top)), 1/float64(top)
-	var atoms []Atom
+	var atoms []atom
 	for _, j := range order[:top] {
 		alone := interval(k, j, j+1)
 		rest := slices.Clone(alone)
 		for _, i := range order[top:] {
 			rest[i] = true
 		}
-		atoms = append(atoms, Atom{p.labels[j], c * (1 - share), alone}, Atom{p.labels[j], c * share, rest})
+		atoms = append(atoms, atom{p.labels[j], c * (1 - share), alone}, atom{p.labels[j], c * share, rest})
 	}
 	return newRandomizer(name, p.labels, eps, atoms), nil
 }

@@ -257,13 +257,13 @@ func TestOptimalAtoms(t *testing.T) {
 			{9.70475191701, 0.0134492520954, "LLUU"}, {12.5074676952, 0.0944901660332, "LLLU"}}},
 	} {
 		r, _ := optimal(t, prior(g.prior), g.eps)
-		if len(r.Atoms()) != len(g.atoms) {
-			t.Errorf("%s ε=%v: %d atoms, want %d", g.prior, g.eps, len(r.Atoms()), len(g.atoms))
+		if len(r.atoms) != len(g.atoms) {
+			t.Errorf("%s ε=%v: %d atoms, want %d", g.prior, g.eps, len(r.atoms), len(g.atoms))
 			continue
 		}
 		// Weights and outputs end within about the gap over the slack of the next
 		// constraint, 1e-11 over 1e-3 here.
-		for i, a := range r.Atoms() {
+		for i, a := range r.atoms {
 			up := ""
 			for _, u := range a.Up {
 				up += map[bool]string{true: "U", false: "L"}[u]

@@ -168,7 +168,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		if math.Abs(best-p.labels[0]) > bias {
 			return nil, Certificate{}, fault.New("grid", "%w: no output within %v of label %v", ErrInfeasible, bias, p.labels[0])
 		}
-		r := newRandomizer(name, p.labels, eps, []Atom{{Output: best, Weight: 1}})
+		r := newRandomizer(name, p.labels, eps, []atom{{Output: best, Weight: 1}})
 		return r, r.certify(0, bias), nil
 	}
 	// No bias exceeds the distance between an output and a label.

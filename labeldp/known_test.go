@@ -25,7 +25,7 @@ func TestOptimumOnce(t *testing.T) {
 	if err != nil || other.primal >= first.primal {
 		t.Errorf("a larger ε has the loss %v, with error %v; must be below %v", other.primal, err, first.primal)
 	}
-	mixed, err := p.Mix(0)
+	mixed, err := p.mix(0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,17 +5,12 @@ package labeldp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
-
-// ErrInexact is wrapped by errors of a solver whose result is not as unbiased as it
-// must be.
-var ErrInexact = errors.New("solver: the result is inexact")
 
 // OptimalUnbiased returns the ε-DP unbiased randomizer of least half-loss under
 // the prior, with outputs anywhere on the real line, and a certificate of its
@@ -143,8 +138,8 @@ func (q *problem) finish(name string, cols []column, primal, dual float64, itera
 		c.RelGap = max(0, (primal-dual)/primal)
 	}
 	if !(c.RowResidual <= residualTol && c.MeanResidual <= 2*residualTol*q.sc) {
-		return nil, Certificate{}, fmt.Errorf("%w: probabilities sum to 1 ± %.3g and means are off by %.3g at epsilon %v",
-			ErrInexact, c.RowResidual, c.MeanResidual, q.eps)
+		return nil, Certificate{}, fmt.Errorf("solver: the result is inexact: probabilities sum to 1 ± %.3g and means are off by %.3g at epsilon %v",
+			c.RowResidual, c.MeanResidual, q.eps)
 	}
 	return r, c, nil
 }

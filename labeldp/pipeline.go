@@ -50,7 +50,7 @@ const noiseBits = 10
 // EstimatePrior estimates the prior from the counts of a private column: Laplace
 // noise of scale 2/ε on every count, negative ones set to 0, normalized;
 // uniform if nothing is left. arXiv:2312.05659, Algorithm 4. A floor γ mixes in
-// the uniform prior ([Prior.Mix]).
+// the uniform prior: (1−γ)p + γ·uniform.
 //
 // labels must be public, not read off the column. The release is ε-DP under
 // replacement of one label, which moves one unit between two counts: its cost
@@ -116,7 +116,7 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 	if err != nil {
 		return Prior{}, err
 	}
-	return p.Mix(floor)
+	return p.mix(floor)
 }
 
 // Histogram is half of the release of a noisy histogram of labels with total
@@ -151,7 +151,7 @@ type Plan struct {
 	// PriorEpsilon is what the private histogram gets; 0 leaves it to
 	// [SplitBudget].
 	PriorEpsilon float64
-	// Floor is mixed into the estimated prior; see [Prior.Mix].
+	// Floor is the share of the uniform prior in the estimated one; see [EstimatePrior].
 	Floor float64
 }
 
@@ -358,7 +358,7 @@ func groupPriors(labels []float64, counts [][]int64, noise [][]*big.Int, eps1, f
 		if len(p.labels) != k {
 			return nil, fault.New("labels", "%d of %d are repeated, each must be listed once", k-len(p.labels), k)
 		}
-		if p, err = p.Mix(floor); err != nil {
+		if p, err = p.mix(floor); err != nil {
 			return nil, err
 		}
 		out = append(out, p)

@@ -102,10 +102,10 @@ func (p Prior) Labels() []float64 { return p.labels }
 // be modified.
 func (p Prior) Probs() []float64 { return p.probs }
 
-// Mix returns (1−γ)p + γ·uniform. A floor under the prior costs no privacy and
+// mix returns (1−γ)p + γ·uniform. A floor under the prior costs no privacy and
 // keeps the variance of labels that a noisy histogram has lost from growing by
 // up to e^ε.
-func (p Prior) Mix(gamma float64) (Prior, error) {
+func (p Prior) mix(gamma float64) (Prior, error) {
 	if !(gamma >= 0 && gamma <= 1) {
 		return Prior{}, fault.New("floor", "%v is not in [0, 1]", gamma)
 	}

@@ -26,7 +26,7 @@ func (r *Randomizer) Tau() float64 { return r.tau }
 // without knowing which it was: then what is released tells less than the atom drawn, and
 // the three-atom profile is only an upper bound.
 func (r *Randomizer) shared() bool {
-	up := func(a Atom, y int) bool { return a.Up != nil && a.Up[y] }
+	up := func(a atom, y int) bool { return a.Up != nil && a.Up[y] }
 	for j := 1; j < len(r.atoms); j++ {
 		a, b := r.atoms[j-1], r.atoms[j]
 		for _, y := range r.worst {
@@ -79,10 +79,10 @@ func (r *Randomizer) Bounds(_ context.Context, rel profiles.Relation) (profiles.
 // Privacy losses with three values: those of staircase columns, and of the worst
 // randomizer of an ε.
 
-// An Atom is one staircase column of a randomizer: the output is drawn with
+// An atom is one staircase column of a randomizer: the output is drawn with
 // probability e^ε·Weight from the labels that are up and Weight from the others.
 // Up is nil if all labels are alike.
-type Atom struct {
+type atom struct {
 	Output float64 `json:"output"`
 	Weight float64 `json:"weight"`
 	Up     []bool  `json:"up"`
@@ -102,7 +102,7 @@ type Atom struct {
 
 // worstPair returns τ and a pair of labels that attains it. Rows that were read may sum to 1 by
 // rowTolerance only, which is much of τ where ε or τ is small: then all pairs are looked at.
-func worstPair(k int, atoms []Atom) (tau float64, pair [2]int) {
+func worstPair(k int, atoms []atom) (tau float64, pair [2]int) {
 	most := 0.0
 	for y := range k {
 		own, _ := upNotIn(atoms, y, y)
@@ -126,7 +126,7 @@ func worstPair(k int, atoms []Atom) (tau float64, pair [2]int) {
 }
 
 // upNotIn returns c(T(y)) and c(T(y) \ T(z)).
-func upNotIn(atoms []Atom, y, z int) (own, apart float64) {
+func upNotIn(atoms []atom, y, z int) (own, apart float64) {
 	var o, a xmath.Sum
 	for _, t := range atoms {
 		if t.Up != nil && t.Up[y] {

@@ -76,7 +76,7 @@ func TestPrivacyGolden(t *testing.T) {
 	} {
 		r, _ := optimal(t, prior(g.prior), g.eps)
 		sum := 0.0
-		for _, a := range r.Atoms() {
+		for _, a := range r.atoms {
 			sum += a.Weight
 		}
 		// τ is a sum of weights; see TestOptimalAtoms for their accuracy.

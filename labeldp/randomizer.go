@@ -60,7 +60,7 @@ type Randomizer struct {
 	labels  []float64
 	eps     float64
 	e       float64 // e^ε, rounded down
-	atoms   []Atom  // ascending in Output
+	atoms   []atom  // ascending in Output
 	outputs []float64
 	at      []int // at[j] is the index in outputs of atom j
 	worst   [2]int
@@ -68,14 +68,14 @@ type Randomizer struct {
 	draw    *sampler
 }
 
-func newRandomizer(name string, labels []float64, eps float64, atoms []Atom) *Randomizer {
+func newRandomizer(name string, labels []float64, eps float64, atoms []atom) *Randomizer {
 	r := &Randomizer{name: name, labels: labels, eps: eps, e: xmath.Down(math.Exp(eps), 2)}
 	for _, a := range atoms {
 		if a.Weight > 0 {
 			r.atoms = append(r.atoms, a)
 		}
 	}
-	slices.SortStableFunc(r.atoms, func(a, b Atom) int { return cmp.Compare(a.Output, b.Output) })
+	slices.SortStableFunc(r.atoms, func(a, b atom) int { return cmp.Compare(a.Output, b.Output) })
 	for i, a := range r.atoms {
 		if i == 0 || a.Output != r.atoms[i-1].Output {
 			r.outputs = append(r.outputs, a.Output)
@@ -101,10 +101,6 @@ func (r *Randomizer) Labels() []float64 { return r.labels }
 // modified.
 func (r *Randomizer) Outputs() []float64 { return r.outputs }
 
-// Atoms returns the staircase columns, ascending in output. The slice must not
-// be modified.
-func (r *Randomizer) Atoms() []Atom { return r.atoms }
-
 // Row returns the probabilities of Outputs for the label of index i. Their
 // ratio between two labels is at most e^ε; rows are not normalized one by one,
 // because that would break it, and sum to 1 within a few ulps.
@@ -116,7 +112,7 @@ func (r *Randomizer) Row(i int) []float64 {
 	return row
 }
 
-func (r *Randomizer) prob(a Atom, i int) float64 {
+func (r *Randomizer) prob(a atom, i int) float64 {
 	if a.Up != nil && a.Up[i] {
 		return a.Weight * r.e
 	}
@@ -204,21 +200,21 @@ func (r *Randomizer) certify(iterations int, bias float64) Certificate {
 	return c
 }
 
-func (q *problem) atoms(cols []column) []Atom {
-	atoms := make([]Atom, len(cols))
+func (q *problem) atoms(cols []column) []atom {
+	atoms := make([]atom, len(cols))
 	for i, c := range cols {
 		t, ok := q.exact[c.t]
 		if !ok {
 			t = q.mid + q.sc*c.t
 		}
-		atoms[i] = Atom{t, c.c, c.up}
+		atoms[i] = atom{t, c.c, c.up}
 	}
 	return atoms
 }
 
 // identity is the randomizer of a single label, which has nothing to hide.
 func identity(name string, labels []float64, eps float64) *Randomizer {
-	return newRandomizer(name, labels, eps, []Atom{{Output: labels[0], Weight: 1}})
+	return newRandomizer(name, labels, eps, []atom{{Output: labels[0], Weight: 1}})
 }
 
 // Unbiased rounding to few labels in front of a randomizer; it costs nothing.
@@ -341,7 +337,7 @@ type sampler struct {
 	pad   uint64 // the largest pad
 }
 
-func newSampler(labels, outputs []float64, atoms []Atom, at []int, e float64) *sampler {
+func newSampler(labels, outputs []float64, atoms []atom, at []int, e float64) *sampler {
 	n := len(outputs)
 	mid := labels[0]/2 + labels[len(labels)-1]/2
 	padAt := 0
@@ -405,7 +401,7 @@ type written struct {
 	Name    string    `json:"name"`
 	Epsilon float64   `json:"epsilon"`
 	Labels  []float64 `json:"labels"`
-	Atoms   []Atom    `json:"atoms"`
+	Atoms   []atom    `json:"atoms"`
 }
 
 // MarshalJSON implements json.Marshaler: what the randomizer is made of.
