@@ -167,22 +167,6 @@ func ExampleGeneralComposition() {
 	// Output: (1.7040, 0.00210) <nil>
 }
 
-// The noise of GNMax that costs as much as the paper allows for one query.
-func ExampleGNMaxNoise() {
-	sigma, order, err := darrm.GNMaxNoise(0.2676, 0.0003)
-	fmt.Printf("σ = %.3f at order %.2f, %v\n", sigma, order, err)
-	// With it, a lead of 5 votes of 11 is told apart little better than by a coin.
-	fmt.Printf("right with probability %.3f\n", darrm.GNMaxAccuracy(5, sigma))
-	// Output:
-	// σ = 21.460 at order 62.12, <nil>
-	// right with probability 0.565
-}
-
-func ExampleGNMaxAccuracy() {
-	fmt.Printf("%.3f %.3f\n", darrm.GNMaxAccuracy(0, 20), darrm.GNMaxAccuracy(40, 20))
-	// Output: 0.500 0.921
-}
-
 // A hundred answers, priced together, and unlike voters.
 func ExampleParams_Mechanism() {
 	ctx := context.Background()

@@ -49,7 +49,7 @@ Settings were chosen by the mean accuracy of teachers on 300 of the training ima
 		c, _ := try.Must2(darrm.BestConstant(e.ctx, p))
 		one, _ := darrm.Constant(11, 1)
 		fixed, _ := darrm.Constant(11, c)
-		sigma, _ := try.Must2(darrm.GNMaxNoise(p.Allowance*p.Epsilon, p.OutputDelta))
+		sigma, _ := gnmaxNoise(p.Allowance*p.Epsilon, p.OutputDelta)
 		methods := []curve{{"GNMax", nil}, {"constant", fixed}, cs[2], cs[1], cs[0], {"noise-free", one}}
 		for _, q := range []int{20, 50, 100} {
 			e.printf("| %g | %d | %d |", m, []int{6, 1, 8, 10}[i], q)

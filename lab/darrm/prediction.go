@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -16,7 +17,7 @@ func (e *experiment) prediction() {
 	const k, eps, delta, queries, repeats = 11, 0.0892, 1e-4, 100, 40
 	p := darrm.Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: 3, OutputDelta: 3 * delta}
 	cs := e.families(p, k, -1+1/math.Pow(1-delta, k))
-	sigma, _ := try.Must2(darrm.GNMaxNoise(p.Allowance*eps, p.OutputDelta))
+	sigma, _ := gnmaxNoise(p.Allowance*eps, p.OutputDelta)
 	e.printf(`## Private prediction without data, at equal budget
 
 %d teachers, each (%g, %g)-DP; every answer may cost (%.4g, %.1g). A teacher is right with probability p on each query, independently;
@@ -32,7 +33,7 @@ the label is a fair coin. Accuracy of one answer, exactly, and in brackets the s
 		law := try.Must(darrm.PoissonBinomial(same(q, k)))
 		gnmax := 0.0
 		for l, v := range law {
-			gnmax += v * darrm.GNMaxAccuracy(float64(2*l-k), sigma)
+			gnmax += v * gnmaxAccuracy(float64(2*l-k), sigma)
 		}
 		right := make([]int, 5)
 		for range queries * repeats {
@@ -77,4 +78,23 @@ func accuracy(g darrm.Gamma, law []float64) float64 {
 		}
 	}
 	return a
+}
+
+// gnmaxNoise returns the smallest standard deviation for which the noisy
+// maximum of the vote counts of non-private teachers on disjoint data (GNMax of
+// Papernot and others, "Scalable Private Learning with PATE", ICLR 2018) is
+// (ε, δ)-DP by its Rényi bound λ/σ² and the conversion ε + log(1/δ)/(λ−1), with
+// the order λ that gives it. It is the paper's comparison; the Gaussian profile
+// itself needs less noise.
+func gnmaxNoise(epsilon, delta float64) (sigma, order float64) {
+	l := -xmath.Log(delta)
+	x := (l + math.Sqrt(l*l+epsilon*l)) / epsilon
+	// εx − L is √(L² + εL), free of cancellation.
+	return math.Sqrt((1 + x) * x / math.Sqrt(l*l+epsilon*l)), 1 + x
+}
+
+// gnmaxAccuracy returns the probability that GNMax on two classes answers with
+// the class that leads by the given number of votes.
+func gnmaxAccuracy(lead, sigma float64) float64 {
+	return xmath.NormalTail(-lead / (sigma * math.Sqrt2))
 }
