@@ -66,7 +66,7 @@ func terms(theta, step, until float64) (pts plotter.XYs, sum float64) {
 // contourPicture draws why the line of integration matters: the loss and what is paid
 // for it, the terms of the sum on the best line, and those on a wrong one.
 func contourPicture(dir string) {
-	law := panel("what is asked", "privacy loss L of all steps", "density;  (1 − exp(ε−L))₊")
+	law := plots.New("what is asked", "privacy loss L of all steps", "density;  (1 − exp(ε−L))₊")
 	density := func(l float64) float64 {
 		x := (l - mu*mu/2) / mu
 		return math.Exp(-x*x/2) / (mu * math.Sqrt(2*math.Pi))
@@ -84,7 +84,7 @@ func contourPicture(dir string) {
 	const step, until = 0.25, 3
 	panels := []*plot.Plot{law}
 	for i, theta := range []float64{best(), best() / 4} {
-		p := panel([]string{"terms of the sum on the best line", "terms on a line too far left"}[i], "frequency t", "term / δ")
+		p := plots.New([]string{"terms of the sum on the best line", "terms on a line too far left"}[i], "frequency t", "term / δ")
 		pts, _ := terms(theta, step, until)
 		p.Add(plotter.NewGrid())
 		for _, pt := range pts {
@@ -102,10 +102,4 @@ func contourPicture(dir string) {
 		panels[i].Draw(c)
 	}
 	plots.WritePNG(canvas, filepath.Join(dir, "contour.png"))
-}
-
-func panel(title, x, y string) *plot.Plot {
-	p := figure.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	return p
 }

@@ -39,9 +39,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 	rows := make([][]*plot.Plot, 2)
 	var numbers []plots.Curve
 	for i, pn := range panels {
-		noise, errs := figure.New(), figure.New()
-		noise.Title.Text, noise.X.Label.Text, noise.Y.Label.Text = pn.title, "votes for 1", "γ"
-		errs.X.Label.Text, errs.Y.Label.Text = "common vote probability p", "error"
+		noise, errs := plots.New(pn.title, "votes for 1", "γ"), plots.New("", "common vote probability p", "error")
 		for _, c := range pn.curves {
 			k := len(c.gamma) - 1
 			var a, b, drawn plotter.XYs
@@ -95,8 +93,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 
 // gnmaxPlot draws σ² over the order for the two budgets of Table 4.
 func (e *experiment) gnmaxPlot(file string) {
-	p := figure.New()
-	p.X.Label.Text, p.Y.Label.Text = "Rényi order λ", "σ²"
+	p := plots.New("", "Rényi order λ", "σ²")
 	var numbers []plots.Curve
 	for i, eps := range []float64{0.2676, 0.2556} {
 		l := -xmath.Log(0.0003)

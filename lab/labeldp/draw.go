@@ -40,8 +40,7 @@ func biased(name string) bool {
 
 // axes returns a plot with a grid and the names of its axes.
 func axes(title, x, y string) *plot.Plot {
-	p := figure.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p := plots.New(title, x, y)
 	p.Add(plotter.NewGrid())
 	return p
 }
@@ -97,8 +96,7 @@ func drawLosses(name string, eps []float64, order []string, curves map[string][]
 	p.Y.Min, p.Y.Max = lo/1.5, hi*1.5
 	p.Legend.Top = true
 	p.X.Max = 40 // room for the legend
-	writeCurves(csvOf(path), "epsilon", eps, order, of(curves, order))
-	save(p, 20*vg.Centimeter, path)
+	saveCurves(p, 20*vg.Centimeter, path, "epsilon", eps, order, of(curves, order))
 }
 
 func drawBias(labels []float64, names []string, curves [][]float64, path string) {
@@ -107,8 +105,7 @@ func drawBias(labels []float64, names []string, curves [][]float64, path string)
 		line(p, m, labels, curves[i])
 	}
 	p.Legend.Top = true
-	writeCurves(csvOf(path), "label", labels, names, curves)
-	save(p, 18*vg.Centimeter, path)
+	saveCurves(p, 18*vg.Centimeter, path, "label", labels, names, curves)
 }
 
 func drawRegression(truth []float64, curves map[string][]float64, path string) {
@@ -124,8 +121,7 @@ func drawRegression(truth []float64, curves map[string][]float64, path string) {
 		line(p, name, xs, curves[name])
 	}
 	p.Legend.Top, p.Legend.Left = true, true
-	writeCurves(csvOf(path), "x", xs, names, of(curves, names))
-	save(p, 18*vg.Centimeter, path)
+	saveCurves(p, 18*vg.Centimeter, path, "x", xs, names, of(curves, names))
 }
 
 // drawLaw draws the output law of each label.
@@ -139,8 +135,7 @@ func drawLaw(r *labeldp.Randomizer, path string) {
 	for i, y := range r.Labels() {
 		names, rows = append(names, fmt.Sprintf("P(·|%v)", y)), append(rows, r.Row(i))
 	}
-	writeCurves(csvOf(path), "output", r.Outputs(), names, rows)
-	save(p, 18*vg.Centimeter, path)
+	saveCurves(p, 18*vg.Centimeter, path, "output", r.Outputs(), names, rows)
 }
 
 // of returns the curves of names.
@@ -151,8 +146,8 @@ func of(curves map[string][]float64, names []string) (out [][]float64) {
 	return out
 }
 
-// writeCurves writes what a picture shows, as CSV beside it: x and a column for each curve.
-func writeCurves(path, x string, xs []float64, names []string, curves [][]float64) {
+// saveCurves saves a picture and, as CSV beside it, what it shows: x and a column for each curve.
+func saveCurves(p *plot.Plot, width vg.Length, path, x string, xs []float64, names []string, curves [][]float64) {
 	var b bytes.Buffer
 	b.WriteString(x + "," + strings.Join(names, ",") + "\n")
 	for i, v := range xs {
@@ -162,10 +157,9 @@ func writeCurves(path, x string, xs []float64, names []string, curves [][]float6
 		}
 		b.WriteString("\n")
 	}
-	try.Check(os.WriteFile(path, b.Bytes(), 0o644))
+	try.Check(os.WriteFile(strings.TrimSuffix(path, ".png")+".csv", b.Bytes(), 0o644))
+	save(p, width, path)
 }
-
-func csvOf(picture string) string { return strings.TrimSuffix(picture, ".png") + ".csv" }
 
 // drawExcess draws the excess test loss of methods with error bars.
 // What is not above zero has no place on a logarithmic axis and is left out.
@@ -206,8 +200,7 @@ func drawQuantiles(qs []float64, names []string, curves [][]float64, path string
 	}
 	p.X.Min, p.X.Max = -150, 350
 	p.Legend.Top = false
-	writeCurves(csvOf(path), "percent", qs, names, curves)
-	save(p, 20*vg.Centimeter, path)
+	saveCurves(p, 20*vg.Centimeter, path, "percent", qs, names, curves)
 }
 
 // drawSteps draws the excess test loss against steps.
@@ -218,6 +211,5 @@ func drawSteps(steps []float64, names []string, curves [][]float64, path string)
 	}
 	p.X.Max = 3e5 // room for the legend
 	p.Legend.Top = true
-	writeCurves(csvOf(path), "steps", steps, names, curves)
-	save(p, 20*vg.Centimeter, path)
+	saveCurves(p, 20*vg.Centimeter, path, "steps", steps, names, curves)
 }

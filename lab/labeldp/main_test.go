@@ -76,7 +76,7 @@ func samePage(t *testing.T, dir, name string, without ...string) {
 		if _, file, ok := strings.Cut(line, "]("); ok && strings.HasPrefix(line, "![") {
 			name := strings.TrimSuffix(file, ")")
 			for _, d := range []string{dir, docs} {
-				for _, file := range []string{name, csvOf(name)} {
+				for _, file := range []string{name, strings.TrimSuffix(name, ".png") + ".csv"} {
 					if info, err := os.Stat(filepath.Join(d, file)); err != nil || info.Size() == 0 {
 						t.Errorf("%s: %v", filepath.Join(d, file), err)
 					}

@@ -85,8 +85,7 @@ type numbers struct {
 }
 
 func panel(title, x, y string) *chart {
-	p := figure.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p := plots.New(title, x, y)
 	p.Title.Padding = vg.Points(4)
 	p.X.Tick.Marker, p.Y.Tick.Marker = even{}, even{}
 	return &chart{Plot: p, title: title}

@@ -40,8 +40,7 @@ type drawing struct {
 }
 
 func newPlot(x, y string) *drawing {
-	p := figure.New()
-	p.X.Label.Text, p.Y.Label.Text = x, y
+	p := plots.New("", x, y)
 	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
 	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs, p.Legend.ThumbnailWidth = vg.Points(2), vg.Points(6), -vg.Points(4), vg.Points(30)
 	p.Legend.Top, p.Legend.Left = true, true

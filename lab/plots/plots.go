@@ -23,6 +23,13 @@ import (
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
+// New returns a plot with its title and the names of its axes.
+func New(title, x, y string) *plot.Plot {
+	p := figure.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	return p
+}
+
 // Shade is line i of n that show the same method with other parameters: all in its colour,
 // from dark to light.
 func Shade(m figure.Method, i, n int) draw.LineStyle {

@@ -182,13 +182,10 @@ func trainingRun(ctx context.Context, accuracy, chord float64) candidate {
 }
 
 func figures(dir string, c candidate) {
-	cost, miss := figure.New(), figure.New()
-	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
-	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
+	cost := plots.New("Tuning a DP-SGD run: ε at δ = 1e-5", "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)")
 	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	cost.Legend.Top, cost.Legend.Left = true, true
-	miss.Title.Text = "What ε buys: runs up to 1000"
-	miss.X.Label.Text, miss.Y.Label.Text = "ε at δ = 1e-5", "probability to miss the best 5 %"
+	miss := plots.New("What ε buys: runs up to 1000", "ε at δ = 1e-5", "probability to miss the best 5 %")
 	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	miss.Legend.Top = true
 	for _, p := range []*plot.Plot{cost, miss} {
