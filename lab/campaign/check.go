@@ -17,6 +17,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	textplan "github.com/dpaccountant/accountant/plan"
 )
@@ -343,11 +344,11 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 }
 
 // inTwoParts: a plan costs at most what two parts of its steps do, with a half of δ or a part of ε each. It is of the upper ends, to within
-// the accuracy asked for, and not of those that a limit of work made wide.
+// the accuracy asked for, and not of those that a limit or rounding made wider than asked.
 func (x *examiner) inTwoParts(ctx context.Context, p plan, q question, iv accountant.Interval) error {
 	const check = "two parts of the steps at two parts of δ"
 	r := rand.New(rand.NewPCG(x.seed, 3))
-	limited := func(w string) bool { return strings.Contains(w, limitReached) && !strings.HasPrefix(w, "attack") }
+	limited := func(w string) bool { return strings.Contains(w, parallel.Wider) && !strings.HasPrefix(w, "attack") }
 	if r.IntN(partsOneIn) > 0 || slices.ContainsFunc(iv.Warnings, limited) || !q.ofEpsilon && q.delta < 2*givenAway {
 		return nil
 	}
