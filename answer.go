@@ -82,7 +82,8 @@ type run struct {
 	count int64
 	// list: of a subsample.Sequence, whose attacks hold as a whole only.
 	list  bool
-	place int // in the plan, where ways through it are compared
+	of    *profiles.Bounds // whose laws they stand for, nil if there are none
+	place int              // in the plan, where ways through it are compared
 }
 
 // A total is the composition of runs with known profiles. upper and lower hold the same runs,
@@ -100,8 +101,9 @@ type total struct {
 	theory       bool    // there is a gap in theory, not only between two laws
 	cut          bool    // the work limit left no time for some of the laws
 	of           int64   // runs of the accountant that these stand for
+	about        float64 // a δ that is near those asked for
 	recursed     float64 // work of recursions
-	shown        *simpler
+	mixture      *mixture
 	apart        []string // Gap.Apart
 }
 

@@ -120,7 +120,7 @@ func (a *running) totalOf(ctx context.Context, delta, finer float64, many bool) 
 				return nil, err
 			}
 		}
-		t.of, t.cut, t.apart = a.runs, cut, a.apart()
+		t.of, t.cut, t.apart, t.about = a.runs, cut, a.apart(), q.Delta
 	}
 	t.opts.Work, t.opts.report = a.opts.Work, a.opts.report
 	t.bound(a)
@@ -169,7 +169,7 @@ func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run
 		if q.Alone && r.count == 1 && r.m.Directions[0].Upper != nil {
 			one := *r.m // whose directions are those of one run, attained at each ε
 			one.Laws = nil
-			return []run{{m: &one, count: 1}}, false, nil
+			return []run{{m: &one, count: 1, of: r.m}}, false, nil
 		}
 		q.Runs, q.Last = r.count, i == last
 		c, bill, err := lawsWithin(ctx, shareOf(left, len(made)-i), r.m.Laws, q)
@@ -253,7 +253,7 @@ func lawsWithin(ctx context.Context, work float64, laws profiles.Laws, q profile
 func stand(r run, c profiles.Composition) []run {
 	var runs []run
 	add := func(n int64, dirs [2]profiles.Direction) {
-		runs = append(runs, run{m: &profiles.Bounds{Name: r.m.Name, Relation: r.m.Relation, Numerical: c.Numerical, Directions: dirs}, count: n, list: r.list})
+		runs = append(runs, run{m: &profiles.Bounds{Name: r.m.Name, Relation: r.m.Relation, Numerical: c.Numerical, Directions: dirs}, count: n, list: r.list, of: r.m})
 	}
 	paired := len(c.Upper[0]) == len(c.Lower[0])
 	for i := 0; paired && i < len(c.Upper[0]); i++ {

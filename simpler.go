@@ -83,7 +83,6 @@ type openness int
 const (
 	openAll    openness = iota // nothing is hidden but the noise: all runs of selections are shown
 	openPriced                 // the same, with the prices of selections from pure private candidates
-	openLaws                   // only what is known by laws is open: for persons their chain may have no finite ε
 	openings
 )
 
@@ -96,28 +95,73 @@ func (a *running) openOf(ctx context.Context, of openness) *simpler {
 	ctx = context.WithoutCancel(ctx)
 	s := &simpler{of: a.runs}
 	var l release
-	var ok bool
-	if of == openLaws {
-		ok = a.partlyByLaws() && a.showing(ctx, &l, a.added, 1)
-	} else {
-		ok = (of == openAll || a.selects()) && a.opened(ctx, &l, 1, of == openPriced)
-	}
-	if ok {
+	if (of == openAll || a.selects()) && a.opened(ctx, &l, 1, of == openPriced) {
 		s = l.sums(a.opts.Options, a.runs)
 	}
 	a.open[of] = s
 	return s
 }
 
-// shownOf returns what a total holds with all runs of searches shown.
-func (t *total) shownOf(ctx context.Context, a *running) *simpler {
-	if t.shown == nil || t.shown.of != a.runs {
-		var l release
-		if t.shown = (&simpler{of: a.runs}); a.searches() && a.showing(context.WithoutCancel(ctx), &l, t.runs, 1) {
-			t.shown = l.sums(t.opts.Options, a.runs)
+// A mixture is what simpler releases of a total cost, in which part of it is as it was.
+type mixture struct {
+	shown *simpler // all runs of searches
+	// open has those laws of sampled mechanisms open whose infinite losses are above their part of δ: for persons, their chain may have no finite ε.
+	open *simpler
+	// parts are the runs of each such law, and all others: one after the other they cost no less than together (fourier.Sum.BoundBy).
+	parts []*simpler
+	of    int64 // runs that it is about
+}
+
+// mixtureOf returns the mixture of a total.
+func (t *total) mixtureOf(ctx context.Context, a *running) *mixture {
+	if t.mixture != nil && t.mixture.of == a.runs {
+		return t.mixture
+	}
+	ctx = context.WithoutCancel(ctx)
+	m := &mixture{shown: &simpler{}, open: &simpler{}, of: a.runs}
+	t.mixture = m
+	var shown release
+	if a.searches() && a.showing(ctx, &shown, t.runs, 1) {
+		m.shown = shown.sums(t.opts.Options, a.runs)
+	}
+	laws := slices.DeleteFunc(slices.Clone(a.added), func(r run) bool { return r.m.Laws == nil || a.origins[r.m] == nil })
+	all, _ := t.runsOf(func(r run) bool { return a.origins[r.of] == nil })
+	parts := []release{all}
+	opened := false
+	for _, law := range laws {
+		runs, lost := t.runsOf(func(r run) bool { return r.of == law.m })
+		parts = append(parts, runs)
+		var open release
+		if lost > xmath.Log(t.about/float64(len(laws)+1)) && a.openedRun(ctx, &open, law, 1, false) {
+			runs, opened = open, true
+		}
+		for d := range all.runs {
+			all.runs[d] = append(all.runs[d], runs.runs[d]...)
 		}
 	}
-	return t.shown
+	if opened {
+		m.open = all.sums(t.opts.Options, a.runs)
+	}
+	for _, part := range parts {
+		if len(part.runs[0]) > 0 {
+			m.parts = append(m.parts, part.sums(t.opts.Options, a.runs))
+		}
+	}
+	return m
+}
+
+// runsOf returns the runs of a total that a condition holds for, and log of a probability that one of their losses is infinite, at most.
+func (t *total) runsOf(is func(run) bool) (l release, lost float64) {
+	lost = math.Inf(-1)
+	for _, r := range t.runs {
+		for d, p := range uppers(r.m) {
+			if p != nil && is(r) { // else it is an attack
+				l.runs[d] = append(l.runs[d], profiles.Repeated{Profile: p, Count: r.count})
+				lost = xmath.LogAdd(lost, p.Support().LogPInf+xmath.Log(float64(r.count)))
+			}
+		}
+	}
+	return l, lost
 }
 
 // selects reports whether there is a selection among what was added.
@@ -128,12 +172,6 @@ func (a *running) selects() bool {
 // searches reports whether all runs of some selection can be shown.
 func (a *running) searches() bool {
 	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil && o.most() > 0 })
-}
-
-// partlyByLaws reports whether some sampled runs are known by laws, while others are by profiles.
-func (a *running) partlyByLaws() bool {
-	profile := func(r run) bool { return r.m.Laws == nil }
-	return slices.ContainsFunc(a.added, profile) && slices.ContainsFunc(a.added, func(r run) bool { return !profile(r) && a.origins[r.m] != nil })
 }
 
 // capped reports whether batches have a cap: what is proved of them may be above the cost of public ones.
@@ -267,15 +305,24 @@ func (t *total) bound(a *running) {
 	}
 	rival := t.gap && (a.plain == nil || a.searches() || a.capped())
 	for d, sum := range t.upper {
-		sum.BoundBy(func(ctx context.Context) (by []*fourier.Sum) {
-			for _, s := range []*simpler{t.shownOf(ctx, a), a.openOf(ctx, openLaws), a.openOf(ctx, openAll), a.openOf(ctx, openPriced)} {
-				// Where one direction answers for both, it has to in s.
-				if sum := s.sums[d]; sum != nil && (s.symmetric || !t.symmetric) {
-					sum.LimitWork(t.opts.work() / s.asked())
-					by = append(by, sum)
+		sum.BoundBy(func(ctx context.Context) (by, parts []*fourier.Sum) {
+			// Where one direction answers for both, it has to in s.
+			bounds := func(s *simpler) bool { return s.sums[d] != nil && (s.symmetric || !t.symmetric) }
+			m := t.mixtureOf(ctx, a)
+			for _, s := range []*simpler{m.shown, m.open, a.openOf(ctx, openAll), a.openOf(ctx, openPriced)} {
+				if bounds(s) {
+					s.sums[d].LimitWork(t.opts.work() / s.asked())
+					by = append(by, s.sums[d])
 				}
 			}
-			return by
+			for _, s := range m.parts {
+				if !bounds(s) {
+					return by, nil
+				}
+				s.sums[d].LimitWork(t.opts.work() / s.asked() / float64(len(m.parts)))
+				parts = append(parts, s.sums[d])
+			}
+			return by, parts
 		}, rival)
 	}
 }

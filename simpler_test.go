@@ -340,29 +340,47 @@ func TestDeadlineHasABound(t *testing.T) {
 	}
 }
 
-// TestLawsBesideOthers: for persons, what laws know of a step may be nothing, while the training beside it is known to nine digits.
-// Together they cost at most what both cost alone, each at a half of δ: with all of it open, the allocation beside the training costs 203,000.
-// With less work its law is not made, and there is nothing to open.
+// TestLawsBesideOthers: for persons, what laws know of a step may be nothing, while what is beside it is known to nine digits, or what is
+// open of it may be nothing. Together they cost at most what both cost alone, each at a half of δ: with all of it open, the allocation beside
+// the training costs 203,000, and the shuffler beside the other allocation has no finite ε.
+// With less work laws are not made, and there is nothing to open.
 func TestLawsBesideOthers(t *testing.T) {
 	slow.Test(t)
 	gaussian := made(profiles.NewGaussianMechanism(1))
 	training := accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.01)), Count: 1000}
-	for name, beside := range map[string]accountant.Step{
-		"shuffler":          {Mechanism: made(shuffler.NewKRR(4, 4)), Sampling: made(shuffler.New(1000)), Count: 3},
-		"random allocation": {Mechanism: gaussian, Sampling: made(allocation.NewRandom(2)), Count: 1},
+	shuffled := accountant.Step{Mechanism: made(shuffler.NewKRR(4, 4)), Sampling: made(shuffler.New(1000)), Count: 3}
+	for name, x := range map[string]struct {
+		relation profiles.Relation
+		records  int64
+		steps    [2]accountant.Step
+		most     float64
+	}{
+		"shuffler":          {accountant.Substitute, 10, [2]accountant.Step{training, shuffled}, 1e4},
+		"random allocation": {accountant.Substitute, 10, [2]accountant.Step{training, {Mechanism: gaussian, Sampling: made(allocation.NewRandom(2))}}, 1e4},
+		"two laws": {accountant.ZeroOut, 25, [2]accountant.Step{
+			{Mechanism: made(profiles.NewLaplaceMechanism(1.0642)), Sampling: made(allocation.NewRandom(103)), Count: 100},
+			{Mechanism: made(shuffler.NewKRR(0.523, 8)), Sampling: made(shuffler.New(100)), Count: 3},
+		}, 2321},
 	} {
 		const delta = 1e-6
-		upper := func(delta float64, steps ...accountant.Step) float64 {
-			p := &accountant.Plan{Neighbors: profiles.Substitute, RecordsPerPerson: 10, Steps: steps}
+		account := func(steps ...accountant.Step) *accountant.Accountant {
+			p := &accountant.Plan{Neighbors: x.relation, RecordsPerPerson: x.records, Steps: steps}
 			a := p.Accountant(accountant.WithWorkLimit(1e7))
 			if err := a.AddPlan(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
-			return made(a.Epsilon(t.Context(), delta)).Upper
+			return a
 		}
-		alone := upper(delta/2, training) + upper(delta/2, beside)
-		if both := upper(delta, training, beside); !(both <= alone && alone < 1e4) {
+		alone := 0.0
+		for _, s := range x.steps {
+			alone += made(account(s).Epsilon(t.Context(), delta/2)).Upper
+		}
+		a := account(x.steps[:]...)
+		if both := made(a.Epsilon(t.Context(), delta)).Upper; !(both <= alone*(1+1e-15) && alone < x.most) { // the sum is rounded up
 			t.Errorf("%s: both together cost %v, above %v, which they cost alone", name, both, alone)
+		}
+		if d := made(a.Delta(t.Context(), 1.001*alone)).Upper; !(d <= delta) {
+			t.Errorf("%s: δ(%v) ≤ %v, above %v", name, 1.001*alone, d, delta)
 		}
 	}
 }

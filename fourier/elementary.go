@@ -20,8 +20,10 @@ import (
 // the smallest of these upper ends; each sum has its own work limit. by is called where it is needed. rival
 // says that the other profiles may be the better ones, so that they are always asked. A nil by takes the bounds back.
 //
+// parts, if any, are such a release together: it costs at most what they do one after the other, which is for answers that are still too wide.
+//
 // The sums must not be asked at the same time.
-func (s *Sum) BoundBy(by func(context.Context) []*Sum, rival bool) {
+func (s *Sum) BoundBy(by func(context.Context) (releases, parts []*Sum), rival bool) {
 	s.by, s.rival = by, rival && by != nil
 }
 
@@ -35,7 +37,8 @@ type inquiry struct {
 // the sums that bound s.
 func (s *Sum) bounded(ctx context.Context, r Result, a inquiry) (Result, error) {
 	if s.by != nil && (s.tooWide(r, a.ofDelta) || s.rival) {
-		for _, simpler := range s.by(ctx) {
+		releases, parts := s.by(ctx)
+		for _, simpler := range releases {
 			if !s.tooWide(r, a.ofDelta) && !s.rival {
 				break
 			}
@@ -50,19 +53,44 @@ func (s *Sum) bounded(ctx context.Context, r Result, a inquiry) (Result, error) 
 				r = s.under(r, o, a, "a simpler release of the same steps")
 			}
 		}
+		if len(parts) > 1 && s.tooWide(r, a.ofDelta) {
+			x, err := s.inTurn(ctx, parts, a)
+			if err != nil {
+				return Result{}, err
+			}
+			r = s.basically(r, x, a)
+		}
 	}
 	if s.tooWide(r, a.ofDelta) && (s.plainly() || r.far()) {
-		x := r.Lower
 		if a.ofDelta {
-			x = max(x, s.elementaryDelta(a.at))
-		} else {
-			x = max(x, s.elementaryEpsilon(xmath.Log(a.at)))
+			return s.basically(r, s.elementaryDelta(a.at), a), nil
 		}
-		if x < r.Upper {
-			r = s.under(r, Result{Estimate: x, Upper: x, Engine: ClosedForm}, a, "basic composition")
-		}
+		r = s.basically(r, s.elementaryEpsilon(xmath.Log(a.at)), a)
 	}
 	return r, nil
+}
+
+// basically returns r with the upper end x of basic composition, where that is smaller.
+func (s *Sum) basically(r Result, x float64, a inquiry) Result {
+	if x = max(x, r.Lower); x < r.Upper {
+		return s.under(r, Result{Estimate: x, Upper: x, Engine: ClosedForm}, a, "basic composition")
+	}
+	return r
+}
+
+// inTurn returns what sums cost one after the other, at most: δ(Σ ε_i) ≤ Σ δ_i(ε_i), which elementaryEpsilon proves of kinds that
+// run once. Each has the same part of δ, or of ε.
+func (s *Sum) inTurn(ctx context.Context, parts []*Sum, a inquiry) (float64, error) {
+	a.at = xmath.Down(a.at/float64(len(parts)), 1)
+	var all xmath.Sum
+	for _, p := range parts {
+		r, err := s.askOf(ctx, p, a)
+		if err != nil || math.IsInf(r.Upper, 1) {
+			return math.Inf(1), err
+		}
+		all.Add(r.Upper)
+	}
+	return xmath.Up(all.Value(), 2), nil
 }
 
 // askOf has another sum answer, whose work is that of s.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // TestBasicComposition: the bound is above what the engines prove, in closed form where Gaussian noise runs
@@ -63,5 +64,36 @@ func TestBasicComposition(t *testing.T) {
 	r, err := g.Epsilon(ctx, 1e-6)
 	if got, want := s.elementaryEpsilon(math.Log(1e-6)), r.Upper+0.4; err != nil || math.Abs(got-want) > 1e-9 {
 		t.Errorf("ε(1e-6) is at most %v, want %v (%v)", got, want, err)
+	}
+}
+
+// TestPartsInTurn: what an engine has no work for costs at most what its parts cost, each at its part of δ or of ε.
+func TestPartsInTurn(t *testing.T) {
+	whole := New(Options{Work: 1e4})
+	var parts []*Sum
+	for _, noise := range []float64{1, 1.1} {
+		p, err := subsample.PoissonProfile(gaussian(t, noise), 1e-3)
+		part := New(Options{})
+		if err != nil || whole.Add(p, 30) != nil || part.Add(p, 30) != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, part)
+	}
+	whole.BoundBy(func(context.Context) (releases, both []*Sum) { return nil, parts }, false)
+	const delta, eps = 1e-5, 0.1
+	most, mostDelta := 0.0, 0.0
+	for _, p := range parts {
+		most += epsilon(t, p, delta/2).Upper
+		d, err := p.Delta(t.Context(), eps/2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mostDelta += d.Upper
+	}
+	if r := epsilon(t, whole, delta); !(r.Upper <= most*(1+1e-15)) || len(r.Warnings) == 0 { // the sum is rounded up
+		t.Errorf("ε(%v) is in [%v, %v] %q, want at most %v and a warning", delta, r.Lower, r.Upper, r.Warnings, most)
+	}
+	if d, err := whole.Delta(t.Context(), eps); err != nil || !(d.Upper <= mostDelta*(1+integralAccuracy)) {
+		t.Errorf("δ(%v) is in [%v, %v], %v, want at most %v", eps, d.Lower, d.Upper, err, mostDelta)
 	}
 }

@@ -32,9 +32,9 @@ type Sum struct {
 	copies   float64
 	runs     float64 // added
 	list     *profiles.Discrete
-	listed   bool                         // it was tried to list the whole sum
-	spent    float64                      // work of all questions
-	by       func(context.Context) []*Sum // BoundBy; nil: none
+	listed   bool                                           // it was tried to list the whole sum
+	spent    float64                                        // work of all questions
+	by       func(context.Context) (releases, parts []*Sum) // BoundBy; nil: none
 	rival    bool
 }
 

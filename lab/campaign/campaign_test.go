@@ -91,6 +91,16 @@ func TestSabotage(t *testing.T) {
 				iv.Upper = max(iv.Upper-terms, iv.Lower)
 			}
 		}),
+		"upper ends of several steps times 1.5, with a warning": func(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+			iv, err := answer(ctx, p, q)
+			if err == nil && len(p.steps) > 1 && iv.Upper > 0 {
+				iv.Upper *= 1.5
+				if iv.Warnings = append(iv.Warnings, "wide"); q.ofEpsilon {
+					iv.Upper = min(iv.Upper, 1)
+				}
+			}
+			return iv, err
+		},
 		"a panic": changed(func(*accountant.Interval, question) { panic("of one plan") }),
 		"a NaN":   changed(func(iv *accountant.Interval, _ question) { iv.Upper = math.NaN() }),
 		"counts are dropped": asked(everyStep(func(s *step) {

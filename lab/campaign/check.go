@@ -11,11 +11,13 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	textplan "github.com/dpaccountant/accountant/plan"
 )
@@ -165,6 +167,9 @@ func (x *examiner) examine(ctx context.Context, p plan, q question) error {
 		if err := x.thereAndBack(ctx, p, q, base); err != nil {
 			return err
 		}
+	}
+	if err := x.inTwoParts(ctx, p, q, base); err != nil {
+		return err
 	}
 	tried := 0
 	for _, i := range r.Perm(len(laws)) {
@@ -337,6 +342,55 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 	}
 	return nil
 }
+
+// inTwoParts: a plan costs at most what two parts of its steps do, with a half of δ or a part of ε each. It is of the upper ends, to within
+// the accuracy asked for, and not of those that a limit or rounding made wider than asked.
+func (x *examiner) inTwoParts(ctx context.Context, p plan, q question, iv accountant.Interval) error {
+	const check = "two parts of the steps at two parts of δ"
+	r := rand.New(rand.NewPCG(x.seed, 3))
+	limited := func(w string) bool { return strings.Contains(w, parallel.Wider) && !strings.HasPrefix(w, "attack") }
+	if r.IntN(partsOneIn) > 0 || slices.ContainsFunc(iv.Warnings, limited) || !q.ofEpsilon && q.delta < 2*givenAway {
+		return nil
+	}
+	parts := [2]plan{p.clone(), p.clone()}
+	parts[0].steps, parts[1].steps = nil, nil
+	for _, s := range p.steps {
+		to := &parts[r.IntN(2)].steps
+		*to = append(*to, s)
+	}
+	if len(parts[0].steps) == 0 || len(parts[1].steps) == 0 {
+		return nil
+	}
+	share, sum := r.Float64(), 0.0
+	var found [2]accountant.Interval
+	for i, part := range parts {
+		asked := q
+		asked.delta, asked.epsilon = q.delta/2, q.epsilon*share
+		share = 1 - share
+		var err error
+		if found[i], err = x.get(ctx, part, asked); errors.Is(err, errRefused) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		sum += found[i].Upper
+	}
+	x.Checks[check]++
+	most := sum + q.accuracy*math.Abs(sum)
+	if !q.ofEpsilon {
+		most += min(1e-6, 1e-3*q.accuracy)
+	}
+	if iv.Upper > most {
+		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v], but [%v, %v] and [%v, %v] for\n%sand\n%s", q, iv.Lower, iv.Upper,
+			found[0].Lower, found[0].Upper, found[1].Lower, found[1].Upper, parts[0].text(), parts[1].text()), plan: p, question: q}
+	}
+	return nil
+}
+
+const (
+	partsOneIn = 4      // of so many plans one is asked about in two parts
+	givenAway  = 1e-290 // of δ, by what is computed far out, such as prices of searches: alone, one may be known better
+)
 
 // engineOf names what has answered, for the report.
 func engineOf(iv accountant.Interval) string {

@@ -77,6 +77,25 @@ func (b *bound) at(eps float64) float64 {
 	return x
 }
 
+// boundAt returns the bound at s.
+func (c *Composition) boundAt(s float64) *bound {
+	b := &bound{s: s}
+	b.update(c)
+	return b
+}
+
+// epsilon returns an ε at which the bound shows δ(ε) ≤ e^logDelta, +Inf where none is found.
+func (b *bound) epsilon(logDelta float64) float64 {
+	goal := logDelta - 4*xmath.U*math.Abs(logDelta)
+	least := (b.at(0) - goal) / b.s // without infinite losses
+	for more := 1e-12; more < 1; more *= 8 {
+		if eps := least + more*math.Abs(least); b.at(eps) <= goal {
+			return eps
+		}
+	}
+	return math.Inf(1)
+}
+
 // keptBounds is how many sums a composition keeps, the one that helped last first: those of
 // thousands of factors are long, and each new factor costs each of them a value.
 func (c *Composition) keptBounds() int {
@@ -124,8 +143,7 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 	if q.at(s).k+logWeight(s)-s*eps > goal+spare {
 		return false
 	}
-	b := &bound{s: s}
-	b.update(c)
+	b := c.boundAt(s)
 	if kept := c.keptBounds(); len(c.bounds) >= kept {
 		c.bounds = slices.Delete(c.bounds, kept-1, len(c.bounds))
 	}

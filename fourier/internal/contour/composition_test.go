@@ -144,7 +144,7 @@ func TestSameBitsOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-// A limit of work ends a question with an error that says so, and with what is proved.
+// A limit of work ends a question with an error that says so, and with what is proved: above, at least Chernoff's bound.
 func TestWorkLimit(t *testing.T) {
 	c := newComposition(t, Factor{poisson(t, 0.001, 1, false), 30})
 	a, err := c.Epsilon(context.Background(), math.Log(1e-5), Options{Work: 1e5})
@@ -152,8 +152,12 @@ func TestWorkLimit(t *testing.T) {
 	if !errors.As(err, &not) || a.Work+not.Work <= 1e5 {
 		t.Fatalf("%v: %s", err, describe(a))
 	}
-	if a.Work > 1e5 || !(a.Lower <= 0.0351721824 && 0.0351721824 <= a.Upper) {
+	if a.Work > 1e5 || !(a.Lower <= 0.0351721824 && 0.0351721824 <= a.Upper && a.Upper < 0.63) {
 		t.Errorf("took %d terms for [%v, %v]", a.Work, a.Lower, a.Upper)
+	}
+	d, err := newComposition(t, Factor{poisson(t, 0.001, 1, false), 30}).Delta(context.Background(), 0.0351721824, Options{Work: 1e5})
+	if !errors.As(err, &not) || !(d.LogLower <= math.Log(1e-5) && math.Log(1e-5) <= d.LogUpper && d.LogUpper < -4) {
+		t.Errorf("log δ is in [%v, %v], %v", d.LogLower, d.LogUpper, err)
 	}
 }
 

@@ -7,6 +7,7 @@ package contour
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -34,6 +35,10 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	}
 	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
 	ans.Report = rep
+	var not *NotServed
+	if errors.As(err, &not) && d == right {
+		high = math.Min(high, c.boundAt(q.saddle(d, eps, 0)).at(eps))
+	}
 	if d == right {
 		ans.LogLower, ans.LogUpper = low, math.Min(0, high)
 		ans.LogComplementLower, ans.LogComplementUpper = complement(low, math.Min(0, high))

@@ -36,7 +36,7 @@ type epsilonSearch struct {
 }
 
 // Epsilon returns ε(δ) for log δ < 0. The error is a *NotServed when the answer beside
-// it, which is proved all the same, is not as narrow as wanted.
+// it, which is proved all the same, is not as narrow as wanted: above it is at most Chernoff's bound next to the saddle.
 func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options) (EpsilonAnswer, error) {
 	s := &epsilonSearch{c: c, ans: EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, guess: math.NaN()}
 	if !(logDelta < 0) || math.IsInf(logDelta, 0) {
@@ -53,7 +53,12 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	if done, err := s.knownTables(ctx); done || err != nil {
 		return s.ans, err
 	}
-	return s.ans, s.newTables(ctx)
+	err = s.newTables(ctx)
+	var not *NotServed
+	if errors.As(err, &not) && s.d == right && s.theta > 0 {
+		s.ans.Upper = math.Min(s.ans.Upper, c.boundAt(s.theta).epsilon(logDelta))
+	}
+	return s.ans, err
 }
 
 // aim chooses the side and the target, and reports whether the answer is known without a table.
