@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +85,7 @@ func (f *followFlags) run(ctx context.Context, a *asking, q service.FollowReques
 		return out.print(x)
 	})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		if log.torn {
+		if log.torn.Load() {
 			fmt.Fprintf(out.err, "%s%s: the last line has no end yet and is not counted\n", warning(out.err), log.name)
 		}
 		return nil // this is how following ends
@@ -154,10 +156,10 @@ type growing struct {
 	name string
 	path string // of a regular file; empty for a pipe
 	r    io.ReadCloser
-	file *os.File // nil for standard input that is no file of this system
-	at   int64    // in a regular file
-	tail []byte   // what is before at, the last bytes only
-	torn bool     // a line has begun and has no end
+	file *os.File    // nil for standard input that is no file of this system
+	at   int64       // in a regular file
+	tail []byte      // what is before at, the last bytes only
+	torn atomic.Bool // a line has begun and has no end
 }
 
 const (
@@ -186,52 +188,19 @@ func openLog(cmd *cobra.Command, path string) (*growing, error) {
 // where that has none. It returns when the context ends, at the end of a pipe, or with the
 // first error.
 func (g *growing) lines(ctx context.Context, f func(line []byte) error) error {
-	read := g.grow
-	if g.path == "" {
-		read = g.pipe(ctx)
-	}
-	var line []byte
-	for {
-		part, err := read(ctx)
-		for {
-			end := bytes.IndexByte(part, '\n')
-			if end < 0 {
-				break
-			}
-			if err := f(append(line, part[:end]...)); err != nil {
-				return err
-			}
-			line, part = nil, part[end+1:]
-		}
-		line = append(line, part...)
-		g.torn = len(bytes.TrimSpace(line)) > 0
-		switch {
-		case len(line) > service.MaxRequest:
-			return fmt.Errorf("%s: a line is longer than %d bytes", g.name, service.MaxRequest)
-		case err == io.EOF && g.torn:
-			// What was cut short is no JSON, and an error.
-			return f(line)
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// pipe returns a function that reads on, and gives up when the context ends.
-func (g *growing) pipe(ctx context.Context) func(context.Context) ([]byte, error) {
-	type chunk struct {
-		data []byte
+	type found struct {
+		line []byte
 		err  error
 	}
-	chunks := make(chan chunk)
-	go func() {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	all := make(chan found)
+	go func() { // which may wait in Read when the context ends
+		in := bufio.NewReaderSize(g, service.MaxRequest+1)
 		for {
-			b := make([]byte, 1<<16)
-			n, err := g.r.Read(b)
+			line, err := in.ReadSlice('\n')
 			select {
-			case chunks <- chunk{b[:n], err}:
+			case all <- found{bytes.Clone(line), err}:
 			case <-ctx.Done():
 				return
 			}
@@ -240,44 +209,58 @@ func (g *growing) pipe(ctx context.Context) func(context.Context) ([]byte, error
 			}
 		}
 	}()
-	return func(ctx context.Context) ([]byte, error) {
+	for {
+		var next found
 		select {
-		case c := <-chunks:
-			if c.err != nil && c.err != io.EOF {
-				c.err = pathProblem(g.name, c.err)
-			}
-			return c.data, c.err
+		case next = <-all:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
+		}
+		switch {
+		case next.err == bufio.ErrBufferFull:
+			return fmt.Errorf("%s: a line is longer than %d bytes", g.name, service.MaxRequest)
+		case next.err != nil && next.err != io.EOF:
+			return next.err
+		}
+		// What was cut short is no JSON, and an error.
+		if err := f(bytes.TrimSuffix(next.line, []byte("\n"))); err != nil || next.err == io.EOF {
+			return err
 		}
 	}
 }
 
-// grow waits for more of a regular file, and returns it.
-func (g *growing) grow(ctx context.Context) ([]byte, error) {
-	b := make([]byte, 1<<16)
+// Read implements io.Reader. Of a regular file it waits for more.
+func (g *growing) Read(p []byte) (n int, err error) {
+	if g.path != "" {
+		n, err = g.grow(p)
+	} else if n, err = g.r.Read(p); err != nil && err != io.EOF {
+		err = pathProblem(g.name, err)
+	}
+	rest := p[bytes.LastIndexByte(p[:n], '\n')+1 : n]
+	g.torn.Store(len(bytes.TrimSpace(rest)) > 0 || len(rest) == n && g.torn.Load())
+	return n, err
+}
+
+// grow waits for more of a regular file, and reads it.
+func (g *growing) grow(p []byte) (int, error) {
 	for {
 		if err := g.kept(); err != nil {
-			return nil, err
+			return 0, err
 		}
-		n, err := g.file.ReadAt(b, g.at)
+		n, err := g.file.ReadAt(p, g.at)
 		if err != nil && err != io.EOF {
-			return nil, pathProblem(g.name, err)
+			return 0, pathProblem(g.name, err)
 		}
 		if n > 0 {
 			g.at += int64(n)
-			g.tail = append(g.tail, b[:n]...)
-			g.tail = append([]byte(nil), g.tail[max(0, len(g.tail)-tailBytes):]...)
-			return b[:n], ctx.Err()
+			g.tail = append(g.tail, p[:n]...)
+			g.tail = bytes.Clone(g.tail[max(0, len(g.tail)-tailBytes):])
+			return n, nil
 		}
 		if err := g.same(); err != nil {
-			return nil, err
+			return 0, err
 		}
-		select {
-		case <-time.After(followEach):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		time.Sleep(followEach)
 	}
 }
 

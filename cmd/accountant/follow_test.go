@@ -73,7 +73,7 @@ func TestFollowedFile(t *testing.T) {
 			case line := <-seen:
 				t.Errorf("%q counts", line)
 			}
-			if c.then == nil && !log.torn {
+			if c.then == nil && !log.torn.Load() {
 				t.Error("the line without an end is not noticed")
 			}
 		})

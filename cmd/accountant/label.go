@@ -609,25 +609,17 @@ func (p *labelPass) group(text string) (int, error) {
 	return g, nil
 }
 
-// printer returns what draws a noisy label, as text, from the label of index i or, for
-// continuous ones, from y.
-func (p *labelPass) printer(m labeldp.Method) func(i int, y float64) (string, error) {
-	r, ok := m.(*labeldp.Randomizer)
-	if !ok {
-		return func(_ int, y float64) (string, error) {
-			v, err := m.Sample(y, p.src)
-			return strconv.FormatFloat(v, 'g', -1, 64), err
-		}
+// draw returns a noisy label of a group as text, from the label of index i or, for continuous ones, from y.
+func (p *labelPass) draw(g, i int, y float64) (string, error) {
+	m := p.methods[g]
+	if r, ok := m.(*labeldp.Randomizer); ok {
+		y = r.Labels()[i]
 	}
-	var texts []string
-	for _, v := range r.Outputs() {
-		if text := strconv.FormatFloat(v, 'g', -1, 64); p.job.names == nil {
-			texts = append(texts, text)
-		} else {
-			texts = append(texts, p.job.names[int(v)])
-		}
+	v, err := m.Sample(y, p.src)
+	if err != nil || p.job.names == nil {
+		return strconv.FormatFloat(v, 'g', -1, 64), err
 	}
-	return func(i int, _ float64) (string, error) { return texts[r.SampleIndex(i, p.src)], nil }
+	return p.job.names[int(v)], nil
 }
 
 func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
@@ -695,10 +687,6 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	if err := out.Write(header); err != nil {
 		return err
 	}
-	var draw []func(int, float64) (string, error)
-	for _, m := range p.methods {
-		draw = append(draw, p.printer(m))
-	}
 	wrong := func(field int, column string, err error) error {
 		line, _ := in.FieldPos(field)
 		return fmt.Errorf("%s:%d: %s: %w", path, line, column, err)
@@ -731,7 +719,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		}
 		if counting {
 			p.counts[g][i]++
-		} else if rec[at], err = draw[g](i, y); err != nil {
+		} else if rec[at], err = p.draw(g, i, y); err != nil {
 			return wrong(at, p.job.Column, err)
 		}
 		if err := out.Write(rec); err != nil {

@@ -66,17 +66,12 @@ func newLedgerInitCmd() *cobra.Command {
 			}
 			return err
 		}
-		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {
-			c, err := q.Config()
+		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
+			h, err := service.Ask[service.LedgerHandle](ctx, s, *q)
 			if err != nil {
 				return nil, err
 			}
-			l, err := ledger.Create(q.Path, c)
-			if err != nil {
-				return nil, err
-			}
-			st, err := l.Status(ctx)
-			return service.LedgerStateOf(st), err
+			return service.Ask[service.LedgerState](ctx, s, service.LedgerStatusRequest{LedgerHandle: h})
 		}
 	}}.command()
 }

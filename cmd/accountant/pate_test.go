@@ -20,7 +20,7 @@ import (
 
 // runPate runs the command in-process.
 func runPate(args ...string) (stdout, stderr string, err error) {
-	return execute(newPateCmd(), args...)
+	return execute(newRootCmd(), append([]string{"pate"}, args...)...)
 }
 
 func mustPate(t *testing.T, args ...string) string {

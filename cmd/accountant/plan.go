@@ -221,28 +221,15 @@ func (i *interview) choose(question string, words ...string) string {
 	})
 }
 
-// positive asks for a number above 0.
-func (i *interview) positive(question, preset string) string {
+// number asks for a number above 0, which read reads.
+func number[N int64 | float64](i *interview, read func(string) (N, error), question, preset string) string {
 	return i.ask(question, preset, func(s string) error {
-		x, err := decimal.Parse(s)
-		return aboveZero(x > 0, err)
+		x, err := read(s)
+		if err == nil && !(x > 0) {
+			err = errors.New("is not above 0")
+		}
+		return err
 	})
-}
-
-// whole asks for a whole number above 0.
-func (i *interview) whole(question, preset string) string {
-	return i.ask(question, preset, func(s string) error {
-		n, err := decimal.Whole(s)
-		return aboveZero(n > 0, err)
-	})
-}
-
-// aboveZero is the error of a number that was read with err, if it is not above 0.
-func aboveZero(is bool, err error) error {
-	if err == nil && !is {
-		err = errors.New("is not above 0")
-	}
-	return err
 }
 
 // plan asks what a plan needs and returns its text.
@@ -255,10 +242,10 @@ func (i *interview) plan() string {
 
 // training returns a plan for DP-SGD.
 func (i *interview) training() string {
-	examples, batch := i.whole("How many training examples?", "60000"), i.whole("Examples in a batch, on average?", "256")
-	epochs := i.positive("Epochs?", "60")
+	examples, batch := number(i, decimal.Whole, "How many training examples?", "60000"), number(i, decimal.Whole, "Examples in a batch, on average?", "256")
+	epochs := number(i, decimal.Parse, "Epochs?", "60")
 	sampling := i.choose("How are batches drawn? Each example tosses a coin at each step; draws a step of each epoch;\nor the data set is shuffled and cut", "poisson", "random-allocation", "shuffle")
-	noise := i.positive("Noise multiplier (standard deviation of the noise over the clipping norm)?", "1.1")
+	noise := number(i, decimal.Parse, "Noise multiplier (standard deviation of the noise over the clipping norm)?", "1.1")
 	neighbors := "add-remove"
 	if sampling == "shuffle" {
 		neighbors = "zero-out" // there is no statement under add-remove
@@ -280,7 +267,7 @@ func (i *interview) training() string {
 func (i *interview) statistics() string {
 	neighbors := i.choose("What is protected? One record more or less, or another value of a record", "add-remove", "substitute")
 	kind := i.choose("Which noise?", "gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
-	noise := i.positive("Noise multiplier (its scale over what one record can change)?", "20")
-	count := i.whole("How many releases?", "1")
+	noise := number(i, decimal.Parse, "Noise multiplier (its scale over what one record can change)?", "20")
+	count := number(i, decimal.Whole, "How many releases?", "1")
 	return fmt.Sprintf("# Statistics with noise.\nneighbors: %s\nsteps:\n  - name: statistics\n    mechanism: {%s: {noise-multiplier: %s}}\n    count: %s\n", neighbors, kind, noise, count)
 }

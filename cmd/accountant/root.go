@@ -63,8 +63,6 @@ func newRootCmd() *cobra.Command {
 		Use:           "accountant",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          needCommand,
-		RunE:          missingCommand,
 	}
 	root.SetFlagErrorFunc(flagError)
 	// The root runs only to say that a command is missing.
@@ -83,15 +81,14 @@ func newRootCmd() *cobra.Command {
 		}
 	}
 	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Args = needCommand
-		completion.RunE = missingCommand
-	}
 	// Cobra checks flags and arguments before it calls RunE; what RunE itself
 	// complains about is the input.
 	forEachCommand(root, func(c *cobra.Command) {
 		describe(c)
 		c.DisableFlagsInUseLine = true
+		if c.HasSubCommands() && !c.Runnable() {
+			c.Args, c.RunE = needCommand, missingCommand
+		}
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
 				if err := oneForm(cmd); err != nil {
@@ -136,7 +133,7 @@ func missingCommand(cmd *cobra.Command, args []string) error {
 
 // group returns a command that only has commands.
 func group(name string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Args: needCommand, RunE: missingCommand}
+	cmd := &cobra.Command{Use: name}
 	cmd.AddCommand(commands...)
 	return cmd
 }

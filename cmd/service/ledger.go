@@ -90,24 +90,17 @@ type LedgerStatusRequest struct {
 	Caps
 }
 
-// Config checks the request and returns what the ledger promises.
-func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
-	if err := Check(&q); err != nil {
-		return c, err
-	}
+// config returns what the ledger promises.
+func (q LedgerCreateRequest) config() ledger.Config {
 	if q.Menu != nil {
-		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}, nil
+		return ledger.Config{Mode: ledger.AdaptiveMenu, Menu: &ledger.MenuConfig{Text: string(q.Menu)}}
 	}
-	c = ledger.Config{Mode: ledger.Mode(q.Mode), Neighbors: relation(q.Neighbors), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
-	return c, nil
+	return ledger.Config{Mode: ledger.Mode(q.Mode), Neighbors: relation(q.Neighbors), RecordsPerPerson: q.RecordsPerPerson.whole(), Epsilon: q.Epsilon.float(), Delta: q.Delta.float()}
 }
 
 // ledgerCreate makes a ledger.
 func (s *Service) ledgerCreate(ctx context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
-	c, err := q.Config()
-	if err != nil {
-		return LedgerHandle{}, err
-	}
+	c := q.config()
 	return s.open(q.Path, func() (Ledger, error) {
 		if q.Path == "" && !s.shared {
 			return ledger.New(c)
