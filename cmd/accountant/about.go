@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -32,10 +34,17 @@ func newManCmd() *cobra.Command {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
 			header := &doc.GenManHeader{Section: "1", Date: &when, Source: "accountant " + cmp.Or(version, v.Version), Manual: "accountant"}
-			if err := doc.GenManTree(root, header, args[0]); err != nil {
-				return pathProblem(args[0], err)
-			}
-			return nil
+			forEachCommand(root, func(c *cobra.Command) {
+				if err != nil || c != root && !c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+					return
+				}
+				var page bytes.Buffer
+				own := *header
+				if err = doc.GenMan(c, &own, &page); err == nil {
+					err = writeFileAtomic(filepath.Join(args[0], strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"), page.Bytes())
+				}
+			})
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&date, "date", "", "the `date` on the pages (default that of the commit)")

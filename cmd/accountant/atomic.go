@@ -1,6 +1,6 @@
 package main
 
-// Files are written here and nowhere else (TestOneWriter), but for manual pages. A reader sees the old
+// Files are written here and nowhere else (TestOneWriter). A reader sees the old
 // contents or the new ones, whole, also after a crash, a full disk or a second writer.
 // A process that is killed in the moment before a file is replaced leaves the new
 // contents beside it, as .NAME.xxxxxxxx.part, which nothing reads and anybody may remove.
