@@ -247,14 +247,7 @@ func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []account
 	plan := &accountant.Plan{Neighbors: r.neighbors, RecordsPerPerson: r.records, Steps: steps}
 	r.goal.Solve = accountant.NoiseMultiplier
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
-		key := "target-epsilon"
-		switch {
-		case q.Advantage != "":
-			key = "target-advantage"
-		case q.TPR != "":
-			key = "target-tpr"
-		}
-		return fault.In(key, err)
+		return fault.In(given(&q, "target-epsilon", "target-advantage", "target-tpr")[0], err)
 	}
 	r.byEpsilon = q.TargetEpsilon != ""
 	// A last epoch that is cut short is a step of its own: the factor on both multipliers, which
@@ -463,52 +456,45 @@ func (s *schedule) cut(epochs *big.Rat) error {
 }
 
 // plan returns the steps of the plan.
-func (s schedule) plan(b profiles.Mechanism) ([]accountant.Step, error) {
-	one := func(scheme subsample.Scheme, err error, count int64) ([]accountant.Step, error) {
-		if err != nil {
-			return nil, err
+func (s schedule) plan(b profiles.Mechanism) (steps []accountant.Step, err error) {
+	add := func(name string, scheme subsample.Scheme, wrong error, count int64) {
+		if err = cmp.Or(err, wrong); err == nil && count > 0 {
+			steps = append(steps, accountant.Step{Name: name, Mechanism: b, Sampling: scheme, Count: count})
 		}
-		return []accountant.Step{{Name: "DP-SGD", Mechanism: b, Sampling: scheme, Count: count}}, nil
 	}
+	const name, last = "DP-SGD", "last epoch"
 	switch s.name {
 	case Poisson:
 		p, err := subsample.NewPoisson(s.rate)
-		return one(p, err, s.steps)
+		add(name, p, err, s.steps)
 	case TruncatedPoisson:
 		p, err := allocation.NewTruncated(s.rate, s.cap, s.examples)
-		return one(p, err, s.steps)
+		add(name, p, err, s.steps)
 	case WithoutReplacement:
 		p, err := subsample.NewWithoutReplacement(s.examples, s.batch)
-		return one(p, err, s.steps)
+		add(name, p, err, s.steps)
 	case FixedOrder:
 		p, err := allocation.NewFixed(1)
-		return one(p, err, s.uses)
-	}
-	var steps []accountant.Step
-	add := func(name string, scheme subsample.Scheme, err error, count int64) error {
-		if err == nil && count > 0 {
-			steps = append(steps, accountant.Step{Name: name, Mechanism: b, Sampling: scheme, Count: count})
-		}
-		return err
-	}
-	if s.name == RandomAllocation {
+		add(name, p, err, s.uses)
+	case RandomAllocation:
 		p, err := allocation.NewRandom(s.each)
-		if err := add("DP-SGD", p, err, s.whole); err != nil {
-			return nil, err
-		}
+		add(name, p, err, s.whole)
 		p, err = p.First(s.part)
-		return steps, add("last epoch", p, err, min(s.part, 1))
+		add(last, p, err, min(s.part, 1))
+	case Shuffle:
+		p, err := allocation.NewShuffle(s.each)
+		add(name, p, err, s.whole)
+		if s.part == 0 {
+			break
+		}
+		// Of a permuted data set the first batches: each example is in them with probability
+		// part/each, and then in one of them alike.
+		if p, err = allocation.NewShuffle(s.part); err == nil {
+			p, err = p.WithUnused(float64(s.each-s.part) / float64(s.each))
+		}
+		add(last, p, err, 1)
 	}
-	p, err := allocation.NewShuffle(s.each)
-	if err := add("DP-SGD", p, err, s.whole); err != nil || s.part == 0 {
-		return steps, err
-	}
-	// Of a permuted data set the first batches: each example is in them with probability
-	// part/each, and then in one of them alike.
-	if p, err = allocation.NewShuffle(s.part); err == nil {
-		p, err = p.WithUnused(float64(s.each-s.part) / float64(s.each))
-	}
-	return steps, add("last epoch", p, err, 1)
+	return steps, err
 }
 
 // What follows states in plain words what an ε promises. It assumes certified intervals and
