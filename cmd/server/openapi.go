@@ -47,7 +47,7 @@ func OpenAPI(version string) ([]byte, error) {
 	paths := object{}
 	for _, o := range offered() {
 		answers := maps.Clone(responses)
-		answers["200"] = object{"description": o.Answer, "content": jsonOf(types.AnswerSchema(o))}
+		answers["200"] = object{"description": o.Answer, "content": jsonOf(types.Of(o.Result))}
 		paths["/v1/"+o.Name] = object{"post": object{
 			"operationId": o.Name,
 			"summary":     o.Answer,

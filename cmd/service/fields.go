@@ -440,24 +440,8 @@ func checkText(line []byte) error {
 	return nil
 }
 
-// checkKeys returns an error if an object of a request has a key twice, in whatever case.
-func checkKeys(line []byte) error {
-	if err := strictjson.Keys(line, nil); err != nil {
-		return fmt.Errorf("request: %w", err)
-	}
-	return nil
-}
-
 // An object is a JSON object whose values have not been read.
 type object map[string]json.RawMessage
-
-// readObject returns the keys of a request with their values.
-func readObject(data []byte) (given object, err error) {
-	if err := json.Unmarshal(data, &given); err != nil {
-		return nil, jsonFault("request", err)
-	}
-	return given, nil
-}
 
 // read reads the value of a key, which may be left out. Places in its errors count from the value.
 func (o object) read(key string, to any) error {
@@ -475,8 +459,8 @@ func (o object) read(key string, to any) error {
 // decode reads the keys of a request into q, a pointer to its struct. A key must be
 // written as it is in the tags: encoding/json would take it in any case.
 func (o object) decode(q any, keys []Key) error {
-	names := slices.Clone(headKeys)
-	for _, k := range keys {
+	var names []string
+	for _, k := range slices.Concat(keysOf(reflect.TypeFor[head]()), keys) {
 		names = append(names, k.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
@@ -491,14 +475,6 @@ func (o object) decode(q any, keys []Key) error {
 	}
 	return nil
 }
-
-// headKeys are the names of the keys of a head.
-var headKeys = func() (names []string) {
-	for _, k := range keysOf(reflect.TypeFor[head]()) {
-		names = append(names, k.Name)
-	}
-	return names
-}()
 
 // jsonFault puts an error of encoding/json about a key into words.
 func jsonFault(key string, err error) error {
@@ -741,6 +717,11 @@ func (d *Schemas) properties(t reflect.Type) schema {
 			required = append(required, name)
 		}
 	}
+	return closed(properties, required)
+}
+
+// closed is the schema of an object that has no other properties.
+func closed(properties schema, required []any) schema {
 	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		s["required"] = required
@@ -763,11 +744,7 @@ func (d *Schemas) RequestSchema(o Operation) map[string]any {
 			required = append(required, k.Name)
 		}
 	}
-	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(required) > 0 {
-		s["required"] = required
-	}
-	return s
+	return closed(properties, required)
 }
 
 // described adds to the schema of a field what its tags say.
@@ -799,9 +776,4 @@ func (k Key) described(s schema) schema {
 		s["multipleOf"] = 1
 	}
 	return s
-}
-
-// AnswerSchema returns the schema of an operation's answer.
-func (d *Schemas) AnswerSchema(o Operation) map[string]any {
-	return d.Of(o.Result)
 }

@@ -78,29 +78,10 @@ func (q SweepRequest) RowsPerPlan() int64 {
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
 func (q SweepRequest) budgets() []CalibrateRequest {
 	one := CalibrateRequest{Solve: q.Solve, Step: q.Step, Examples: q.Examples, AttackTarget: AttackTarget{FPR: q.FPR}, Narrowing: q.Narrowing, Limits: q.Limits}
-	all := []CalibrateRequest{one}
-	for _, x := range []struct {
-		list Decimals
-		set  func(q *CalibrateRequest, d Decimal)
-	}{
-		{q.Epsilon, func(q *CalibrateRequest, d Decimal) { q.Epsilon = Decimals{d} }},
-		{q.Delta, func(q *CalibrateRequest, d Decimal) { q.Delta = Decimals{d} }},
-		{q.Advantage, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
-		{q.TPR, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
-	} {
-		if len(x.list) == 0 {
-			continue
-		}
-		var more []CalibrateRequest
-		for _, budget := range all {
-			for _, d := range x.list {
-				x.set(&budget, d)
-				more = append(more, budget)
-			}
-		}
-		all = more
-	}
-	return all
+	all := spread([]CalibrateRequest{one}, "epsilon", q.Epsilon)
+	all = spread(all, "delta", q.Delta)
+	all = spread(all, "target-advantage", q.Advantage)
+	return spread(all, "target-tpr", q.TPR)
 }
 
 // Check reports what is wrong with all but the plans.
@@ -118,11 +99,9 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 	case out.OfDelta && len(q.Delta) > 0:
 		return out, shape("%s and %s exclude each other without %s: one is asked for", "delta", "epsilon", "solve")
 	case out.OfDelta:
-		at := DeltaRequest{Epsilon: q.Epsilon, Narrowing: q.Narrowing, Limits: q.Limits}
-		out.At, err = q.Epsilon.floats(), ready(&at)
+		out.At, err = q.Epsilon.floats(), ready(&DeltaRequest{Epsilon: q.Epsilon, Narrowing: q.Narrowing, Limits: q.Limits})
 	default:
-		at := EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}
-		out.At, err = q.Delta.floats(), ready(&at)
+		out.At, err = q.Delta.floats(), ready(&EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 	}
 	out.Options = q.options(ctx, q.Narrowing)
 	return out, err
