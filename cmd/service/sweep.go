@@ -138,7 +138,14 @@ func (s *Service) Sweep(ctx context.Context, q SweepRequest, plans SweepPlans, s
 		return err
 	}
 	return sweep.Run(ctx, plans.source, question, runtime.GOMAXPROCS(0), skip, func(r sweep.Row) error {
-		return each(rowOf(question, r))
+		row := SweepRow{Row: r}
+		if r.Err != nil {
+			row.Error = planMessage(r.Err)
+		}
+		if internal := new(sweep.InternalError); errors.As(r.Err, internal) {
+			row.Stack = internal.Stack
+		}
+		return each(row)
 	})
 }
 
@@ -201,81 +208,30 @@ func planMessage(err error) string {
 
 // A SweepRow is an answer about one plan, or its error.
 type SweepRow struct {
-	Index int64
+	sweep.Row
 	// Error is the problem with the plan, with the path of its field; "" if there is none.
 	Error string
 	// Stack is where an internal error was raised: it is for a log, and in no column.
 	Stack string
-
-	values      []string // of the ranges of a grid, in their order, as JSON
-	asked       []Number // what it is asked at: δ, ε, or the numbers of a budget
-	solve       string   // what a calibration turns
-	calibration accountant.Calibration
-	found       Bounds // of ε or δ, or what is proved at the value of a calibration
-	basis       Basis
-}
-
-// rowOf puts a row into the words of answers.
-func rowOf(question sweep.Question, r sweep.Row) SweepRow {
-	row := SweepRow{Index: r.Index, values: r.Values}
-	switch {
-	case len(question.Goals) > 0:
-		goal := question.Goals[r.Place]
-		row.asked, row.solve = []Number{Number(goal.Epsilon), Number(goal.Delta)}, goal.Solve.String()
-		if goal.TruePositive != 0 {
-			row.asked = []Number{Number(goal.TruePositive), Number(goal.FalsePositive)}
-		}
-	default:
-		row.asked = []Number{Number(question.At[r.Place])}
-	}
-	if r.Err != nil {
-		row.Error = planMessage(r.Err)
-		var internal sweep.InternalError
-		if errors.As(r.Err, &internal) {
-			row.Stack = internal.Stack
-		}
-		return row
-	}
-	if r.Calibration != nil {
-		row.calibration = *r.Calibration
-	}
-	if !question.OfDelta && (r.Calibration == nil || r.Calibration.Asked == "epsilon") {
-		r.Interval = fromZero(r.Interval)
-	}
-	row.found, row.basis = intervalOf(r.Interval)
-	return row
 }
 
 // A SweepForm is how the rows of a sweep are written.
 type SweepForm struct {
-	CSV        bool
-	id         string
-	perPlan    int64 // rows
-	calibrates bool
-	ranges     []string // of the grid
-	asked      []string // at what numbers
-	found      string   // of what the interval is
+	CSV      bool
+	id       string
+	ranges   []string // of the grid
+	question sweep.Question
 }
 
-// Form returns the form of the rows; id is what only this sweep has.
+// Form returns the form of the rows of a request that was checked; id is what only this sweep has.
 func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
-	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), ranges: p.columns, calibrates: q.calibrates()}
-	switch {
-	case len(q.TPR) > 0:
-		f.asked = []string{"target-tpr", "at-fpr"}
-	case f.calibrates:
-		f.asked = []string{"epsilon", "delta"} // an advantage of A is the budget (0, A)
-	case q.ofDelta():
-		f.asked, f.found = []string{"epsilon"}, "delta-"
-	default:
-		f.asked, f.found = []string{"delta"}, "epsilon-"
-	}
-	return f
+	question, _ := q.question(context.Background())
+	return SweepForm{CSV: asCSV, id: id, ranges: p.columns, question: question}
 }
 
 // Columns are the names of a row's values.
 func (f SweepForm) Columns() (names []string) {
-	for _, c := range f.cells(SweepRow{values: make([]string, len(f.ranges)), asked: make([]Number, len(f.asked))}) {
+	for _, c := range f.cells(SweepRow{Row: sweep.Row{Values: make([]string, len(f.ranges))}}) {
 		names = append(names, c.name)
 	}
 	return names
@@ -344,14 +300,26 @@ func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
 	add := func(name string, value any) { all = append(all, sweepCell{name, value}) }
 	add("index", r.Index)
 	for i, name := range f.ranges {
-		add(name, json.RawMessage(r.values[i]))
+		add(name, json.RawMessage(r.Values[i]))
 	}
-	for i, name := range f.asked {
-		add(name, r.asked[i])
+	c, found := orZero(r.Calibration), ""
+	switch q := f.question; {
+	case len(q.Goals) > 0 && q.Goals[r.Place].TruePositive != 0:
+		add("target-tpr", Number(q.Goals[r.Place].TruePositive))
+		add("at-fpr", Number(q.Goals[r.Place].FalsePositive))
+	case len(q.Goals) > 0: // an advantage of A is the budget (0, A)
+		add("epsilon", Number(q.Goals[r.Place].Epsilon))
+		add("delta", Number(q.Goals[r.Place].Delta))
+	case q.OfDelta:
+		add("epsilon", Number(q.At[r.Place]))
+		found = "delta-"
+	default:
+		add("delta", Number(q.At[r.Place]))
+		found = "epsilon-"
 	}
 	answer := len(all)
-	if c := r.calibration; f.calibrates {
-		add("solve", r.solve)
+	if found == "" {
+		add("solve", f.question.Goals[r.Place].Solve.String())
 		add("value", Number(c.Value))
 		add("common-factor", c.Factor)
 		var next any // the next value, which is not found to meet the budget
@@ -361,20 +329,24 @@ func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
 		add("next", next)
 		add("certified", c.Asked)
 	}
-	add(f.found+"lower", orNull(r.found.Lower))
-	add(f.found+"upper", orNull(r.found.Upper))
-	if f.found == "epsilon-" {
+	if found == "epsilon-" || c.Asked == "epsilon" {
+		r.Interval = fromZero(r.Interval)
+	}
+	bounds, basis := intervalOf(r.Interval)
+	add(found+"lower", orNull(bounds.Lower))
+	add(found+"upper", orNull(bounds.Upper))
+	if found == "epsilon-" {
 		infinite := ""
 		switch {
-		case math.IsInf(float64(r.found.Lower), 1):
+		case math.IsInf(float64(bounds.Lower), 1):
 			infinite = "both"
-		case math.IsInf(float64(r.found.Upper), 1):
+		case math.IsInf(float64(bounds.Upper), 1):
 			infinite = "upper"
 		}
 		add("infinite", textOrNull(infinite))
 	}
-	add("gap", orNull(r.basis.ErrorBudget.TheoryGap))
-	add("warning", textOrNull(fault.Line(strings.Join(r.basis.Warnings, "; "))))
+	add("gap", orNull(basis.ErrorBudget.TheoryGap))
+	add("warning", textOrNull(fault.Line(strings.Join(basis.Warnings, "; "))))
 	if r.Error != "" {
 		for i := answer; i < len(all); i++ {
 			all[i].value = nil
@@ -404,7 +376,7 @@ func textOrNull(s string) any {
 // IsLine reports whether a line without its line feed is row n of this sweep, and whether it has an error.
 // mine is whether it is a row of this sweep at all.
 func (f SweepForm) IsLine(line []byte, n int64) (failed, mine, ok bool) {
-	index := n / f.perPlan
+	index := n / int64(f.question.Len())
 	if f.CSV {
 		rest, mine := bytes.CutSuffix(line, []byte(","+f.id))
 		return !bytes.HasSuffix(rest, []byte(",")), mine, mine && bytes.HasPrefix(line, fmt.Appendf(nil, "%d,", index))
