@@ -35,17 +35,18 @@ import (
 //
 // Frontends make flags, schemas and pages of them.
 
-// A Key is a key of a request.
+// A Key is a key of a request. Its JSON is what a form needs to know of it.
 type Key struct {
-	Name     string
-	Optional bool
+	Name     string `json:"-"`
+	Optional bool   `json:"-"`
 	// Type is what JSON has there: "number", "whole number", "string", "true or
 	// false", "list of …", "plan" or "JSON value".
-	Type string
+	Type  string `json:"type"`
+	Whole bool   `json:"whole,omitempty"` // of a number
 	// Help is what the key means; a word in braces stands for its value.
-	Help   string
-	Words  []string // that a text may be; nil for any
-	Preset string   // what it is where it is not given
+	Help   string   `json:"help,omitempty"`
+	Words  []string `json:"words,omitempty"`  // that a text may be; nil for any
+	Preset string   `json:"preset,omitempty"` // what it is where it is not given
 
 	span      span
 	not, with []string
@@ -81,6 +82,7 @@ func keysOf(t reflect.Type) []Key {
 			}
 		}
 		k.span = spanOf(f.Tag.Get("in"))
+		k.Whole = k.span.whole
 		of, words, _ := strings.Cut(f.Tag.Get("of"), "=")
 		for word := range strings.SplitSeq(words, ",") {
 			word, needed := strings.CutSuffix(word, "!")
@@ -102,9 +104,6 @@ func keysOf(t reflect.Type) []Key {
 func (k Key) Field(request any) any {
 	return reflect.ValueOf(request).Elem().FieldByIndex(k.index).Addr().Interface()
 }
-
-// Whole reports whether the key is a whole number.
-func (k Key) Whole() bool { return k.span.whole }
 
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
@@ -264,15 +263,19 @@ func spanOf(tag string) (r span) {
 	r.openLo, r.openHi = tag[0] == '(', tag[len(tag)-1] == ')'
 	lo, hi, _ := strings.Cut(tag[1:len(tag)-1], ", ")
 	for text, to := range map[string]*float64{lo: &r.lo, hi: &r.hi} {
-		switch x, err := strconv.ParseFloat(text, 64); {
-		case text == "2^53":
+		number, negative := strings.CutPrefix(text, "-")
+		switch x, err := strconv.ParseFloat(number, 64); {
+		case number == "2^53":
 			*to = decimal.MaxWhole
-		case text == "max", text == "-max":
-			*to = math.Copysign(math.MaxFloat64, map[bool]float64{true: 1, false: -1}[text == "max"])
+		case number == "max":
+			*to = math.MaxFloat64
 		case err != nil:
 			panic("service: the range " + tag + " of a field cannot be read")
 		default:
 			*to = x
+		}
+		if negative {
+			*to = -*to
 		}
 	}
 	return r

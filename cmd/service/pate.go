@@ -158,12 +158,12 @@ type PateRun struct {
 
 // shape checks the parameters of the mechanism.
 func (q PateMechanism) shape() error {
-	_, err := q.aggregator()
+	_, err := q.aggregator(1)
 	return err
 }
 
-// aggregator returns the mechanism.
-func (q PateMechanism) aggregator() (a pate.Aggregator, err error) {
+// aggregator returns the mechanism. Whether the student is reinforced, above a confidence, costs nothing.
+func (q PateMechanism) aggregator(confidence float64) (a pate.Aggregator, err error) {
 	switch q.Mechanism {
 	case "gnmax":
 		a, err = pate.NewGNMax(*q.Sigma2)
@@ -172,16 +172,14 @@ func (q PateMechanism) aggregator() (a pate.Aggregator, err error) {
 	case "confident":
 		a, err = pate.NewConfident(*q.Threshold, *q.Sigma1, *q.Sigma2)
 	case "interactive":
-		// Whether the student is reinforced costs nothing: its confidence does
-		// not enter.
-		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
+		a, err = pate.NewInteractive(*q.Threshold, confidence, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
 	}
 	return a, err
 }
 
 // run reads the votes and what goes with them, and prices every query at the orders.
 func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) {
-	a, err := q.aggregator()
+	a, err := q.aggregator(1)
 	if err != nil {
 		return nil, err
 	}
@@ -264,8 +262,7 @@ func hasCheck(a pate.Aggregator) bool {
 
 // Running returns the cost of the first queries, at several numbers of them.
 func (r *PateRun) Running(ctx context.Context, report pate.Report, cuts []int) ([]pate.Cost, error) {
-	costs, err := r.Ledger.Running(ctx, report, r.transcript(report), cuts)
-	return costs, err
+	return r.Ledger.Running(ctx, report, r.transcript(report), cuts)
 }
 
 func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (PateLine, error) {
@@ -574,19 +571,17 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		}
 	}
 	p.StdDev = ss * out.Sigma
+	proved := true
 	if gnss == "paper" {
-		var proved bool
-		if p.GNSSCost, proved, err = noise.PrintedNotABound(out.Sigma); err != nil {
-			return nil, err
-		}
-		p.Bound = proved && s.Bound
 		out.Why = "the cost of the noise is Theorem 23 as printed"
+		p.GNSSCost, proved, err = noise.PrintedNotABound(out.Sigma)
 	} else {
-		if p.GNSSCost, err = noise.RDP(out.Sigma); err != nil {
-			return nil, err
-		}
-		p.Bound = s.Bound
+		p.GNSSCost, err = noise.RDP(out.Sigma)
 	}
+	if err != nil {
+		return nil, err
+	}
+	p.Bound = proved && s.Bound
 	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta.float()); err != nil {
 		return nil, err
 	}
