@@ -679,18 +679,16 @@ func private(answers []EpsilonAt) string {
 // paragraph writes text in lines of at most 79 characters.
 func paragraph(b *strings.Builder, first, indent, text string) {
 	line := first
-	empty := true
-	for _, word := range strings.Split(text, " ") {
+	for i, word := range strings.Split(text, " ") {
 		word = strings.ReplaceAll(word, glue, " ")
-		if !empty && len([]rune(line))+1+len([]rune(word)) > 79 {
+		switch {
+		case i > 0 && len([]rune(line))+1+len([]rune(word)) > 79:
 			b.WriteString(line + "\n")
-			line, empty = indent, true
-		}
-		if !empty {
+			line = indent
+		case i > 0:
 			line += " "
 		}
 		line += word
-		empty = false
 	}
 	b.WriteString(line + "\n")
 }

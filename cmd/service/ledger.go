@@ -423,13 +423,9 @@ func (s *Service) pay(ctx context.Context, q Spend, steps string) (charge string
 	return s.payPlan(ctx, q, fmt.Sprintf(`{"neighbors": %q, %s"steps": %s}`, relation, of, steps))
 }
 
-// PayLabels spends private labels of ε from a ledger, which must be under the relation under which they are private.
-func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) error {
-	_, err := s.payLabels(ctx, q, epsilon)
-	return err
-}
-
-func (s *Service) payLabels(ctx context.Context, q Spend, epsilon float64) (string, error) {
+// PayLabels spends private labels of ε from a ledger, which must be under the relation under which they are private, or returns the
+// charge that was asked for.
+func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) (charge string, err error) {
 	got, _, err := s.unit(ctx, q)
 	if err == nil && got != "" && got != "substitute" {
 		err = fault.New("ledger", "is under %s, must be under substitute, under which labels are private", got)

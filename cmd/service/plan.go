@@ -98,15 +98,10 @@ func (l *Caps) bound(ctx context.Context) error {
 		given        *Decimal
 		most, preset float64
 	}{{"memory", &l.Memory, m.memory, 1 << 30 / 1e6}, {"work", &l.Work, m.work, fourier.DefaultWork(1e-3)}} {
-		v := x.preset
-		if *x.given != "" {
-			v = x.given.float()
-		}
-		switch {
-		case v <= x.most:
-		case *x.given != "":
+		switch v := x.given.float(); {
+		case v > x.most:
 			return fault.New(x.name, "%s is not in [1, %v], which is all that is allowed here", decimal.Show(string(*x.given)), Number(x.most))
-		default:
+		case v == 0 && x.preset > x.most:
 			*x.given = Decimal(Number(x.most).String())
 		}
 	}

@@ -420,7 +420,7 @@ func (s *Service) labelApply(ctx context.Context, q LabelApplyRequest) (LabelApp
 	if err != nil {
 		return LabelApplied{}, err
 	}
-	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
+	charge, err := s.PayLabels(ctx, q.Spend, q.Epsilon)
 	if err != nil || charge != "" {
 		return LabelApplied{Charge: charge}, err
 	}
@@ -489,14 +489,12 @@ const mostDrawn = 1 << 25
 // perDraw returns how many batches a scheme draws together, and how many batches and records it holds then, on average.
 func perDraw(s subsample.Sampler, population float64) (batches int64, held float64) {
 	switch x := s.(type) {
-	case subsample.Poisson:
+	case interface{ Rate() float64 }:
 		return 1, 1 + x.Rate()*population
 	case subsample.FixedSize:
 		return 1, 1 + float64(x.Batch())
 	case allocation.Resampled:
 		return x.Resamples(), float64(x.Resamples()) * (1 + float64(x.Batch()))
-	case allocation.Truncated:
-		return 1, 1 + x.Rate()*population
 	case allocation.Random:
 		p := x.Parameters()
 		steps := p["steps"].(int64)

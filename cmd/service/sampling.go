@@ -129,15 +129,10 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 
 // readEpochs reads what is for an epoch budget only.
 func (r *samplingRun) readEpochs(q SamplingRequest) (err error) {
-	if q.Epochs == "" {
-		r.neighbors = profiles.Substitute
+	if r.neighbors = profiles.Substitute; q.Epochs == "" {
 		return nil
 	}
-	r.epochs, r.target = q.Epochs.float(), q.TargetEpsilon.float()
-	r.neighbors = profiles.ZeroOut
-	if q.Neighbors != "" {
-		r.neighbors = relation(q.Neighbors)
-	}
+	r.epochs, r.target, r.neighbors = q.Epochs.float(), q.TargetEpsilon.float(), relation(cmp.Or(q.Neighbors, "zero-out"))
 	if q.Cap != "" {
 		r.cap = q.Cap.whole()
 		return q.Cap.check("cap", upTo(r.population))

@@ -291,20 +291,21 @@ func (o Operation) ask(s *Service, ctx context.Context, request any) (_ any, err
 	if err := missing(request); err != nil {
 		return nil, err
 	}
-	if limited, ok := request.(interface{ bound(context.Context) error }); ok {
-		if err := limited.bound(ctx); err != nil {
+	if q, ok := request.(interface {
+		bound(context.Context) error
+		Under(context.Context) (context.Context, func(*error), error)
+	}); ok {
+		if err := q.bound(ctx); err != nil {
 			return nil, err
 		}
-	}
-	if o.together {
-		under, end, wrong := request.(interface {
-			Under(context.Context) (context.Context, func(*error), error)
-		}).Under(ctx)
-		if wrong != nil {
-			return nil, wrong
+		if o.together {
+			under, end, wrong := q.Under(ctx)
+			if wrong != nil {
+				return nil, wrong
+			}
+			defer func() { end(&err) }()
+			ctx = under
 		}
-		defer func() { end(&err) }()
-		ctx = under
 	}
 	return o.do(s, ctx, request)
 }

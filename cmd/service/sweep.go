@@ -159,13 +159,10 @@ func (s *Service) CheckSweep(ctx context.Context, plans SweepPlans, each func(in
 	if !plans.lines {
 		looked = min(looked, maxLooked)
 	}
-	for k := int64(0); ; k++ {
+	for k := range looked {
 		i := k
-		if looked < plans.count && k < looked {
+		if looked < plans.count {
 			i = k * (plans.count - 1) / (looked - 1)
-		}
-		if k == looked && !plans.lines {
-			return nil
 		}
 		if k == 0 || i > k {
 			if err := plans.source.Start(i); err != nil {
@@ -190,14 +187,12 @@ func (s *Service) CheckSweep(ctx context.Context, plans SweepPlans, each func(in
 			return err
 		}
 	}
+	return nil
 }
 
 // planMessage is an error about a plan of many, which all have the same lines.
 func planMessage(err error) string {
-	if _, message, ok := PlanLine(err); ok {
-		return fault.Line(message)
-	}
-	return fault.Line(err.Error())
+	return fault.Line((&LogLineError{Err: err}).Error())
 }
 
 // What follows has the text of the result of a sweep, to write and to read it: JSON lines, or CSV with
@@ -470,9 +465,8 @@ type LogLineError struct {
 
 // Error is the problem, without the line.
 func (e *LogLineError) Error() string {
-	var pe *plan.Error
-	if errors.As(e.Err, &pe) {
-		return pe.Message()
+	if _, message, ok := PlanLine(e.Err); ok {
+		return message
 	}
 	return e.Err.Error()
 }
