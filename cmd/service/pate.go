@@ -274,12 +274,12 @@ func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (
 	if x.Epsilon, x.Order, err = r.EpsilonOf(c, c.Total, delta); err != nil {
 		return PateLine{}, err
 	}
-	if x.Order == 0 {
-		return x, nil
-	}
-	x.Check, x.Label = c.Threshold.RDP(x.Order), c.Answer.RDP(x.Order)
-	if x.Order == 1 { // ε = 0 follows from the total variation distance
+	switch x.Order {
+	case 0:
+	case 1: // ε = 0 follows from the total variation distance
 		x.Check, x.Label = c.Threshold.Values[0], c.Answer.Values[0]
+	default:
+		x.Check, x.Label = c.Threshold.RDP(x.Order), c.Answer.RDP(x.Order)
 	}
 	return x, nil
 }
@@ -546,13 +546,11 @@ func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmo
 }
 
 func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothAnswer, error) {
-	gnss := q.GNSS
 	ss, distance, err := s.Smooth(q.Beta)
 	if err != nil {
 		return nil, err
 	}
-	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
-	out.Sigma = orZero(q.Sigma)
+	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: q.GNSS, Report: r.Report.String(), Run: r, Sigma: orZero(q.Sigma)}
 	p, noise := new(PatePrivates), pate.GNSS{Order: q.Order, Beta: q.Beta}
 	if q.Private {
 		out.Private = p
@@ -560,7 +558,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	p.Cost, p.Smooth, p.Distance = s.Cost, ss, distance
 	if q.Optimise {
 		choose := noise.OptimalSigma
-		if gnss == "paper" {
+		if q.GNSS == "paper" {
 			choose = noise.PrintedSigma
 		}
 		if ss == 0 {
@@ -572,7 +570,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	}
 	p.StdDev = ss * out.Sigma
 	proved := true
-	if gnss == "paper" {
+	if q.GNSS == "paper" {
 		out.Why = "the cost of the noise is Theorem 23 as printed"
 		p.GNSSCost, proved, err = noise.PrintedNotABound(out.Sigma)
 	} else {
