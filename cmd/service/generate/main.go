@@ -297,8 +297,6 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 		return "Mapping[str, Any]", at, ""
 	}
 	switch t.Kind() {
-	case reflect.Interface:
-		return "Any", at, ""
 	case reflect.Bool:
 		if a.gone && a.kind.Kind() != reflect.Pointer && len(a.paths) == 1 && !strings.Contains(a.paths[0], ".") {
 			return "bool", "bool(" + at + ")", "False"
@@ -307,18 +305,15 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 		if gone {
 			return "str", at + ` or ""`, `""`
 		}
-		return "str", at, ""
 	case reflect.Slice, reflect.Array:
+		if gone {
+			zero = "()"
+		}
 		kind, one := w.item(t.Elem())
-		if one == "" {
-			read, zero = fmt.Sprintf("tuple(%s or ())", at), "()"
-		} else {
-			read, zero = fmt.Sprintf("tuple("+one+" for x in %s or ())", "x", at), "()"
+		if one != "" {
+			at = fmt.Sprintf(one+" for x in %s", "x", at)
 		}
-		if !gone {
-			zero = ""
-		}
-		return "Tuple[" + kind + ", ...]", read, zero
+		return "Tuple[" + kind + ", ...]", "tuple(" + at + " or ())", zero
 	case reflect.Map:
 		kind, _ := w.item(t.Elem())
 		if t.Elem().Kind() == reflect.Struct {
