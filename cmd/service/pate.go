@@ -151,9 +151,7 @@ type PateRun struct {
 	Notes      []string
 	Ledger     *pate.Ledger
 
-	scores     *ballots.Scores
 	conversion pate.Conversion
-	maxAnswers int
 }
 
 // shape checks the parameters of the mechanism.
@@ -183,7 +181,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
+	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, conversion: pate.Improved}
 	if q.Conversion == "classic" {
 		r.conversion = pate.Classic
 	}
@@ -202,31 +200,31 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r.maxAnswers = orZero(q.MaxAnswers)
 	if r.Votes, err = q.read(q.Queries); err != nil {
 		return nil, err
 	}
 	if n := r.Votes.Short(); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d queries have fewer than %d votes", n, r.Votes.Queries(), r.Votes.Teachers()))
 	}
+	scores := q.Scores
 	if q.Baseline != nil {
 		read := ballots.NewScores
 		if q.BaselineKind == "votes" {
 			read = ballots.NewVoteScores
 		}
-		if r.scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
+		if scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
 			return nil, err
 		}
 	}
-	if r.scores != nil && q.Queries != nil {
-		if r.scores, err = r.scores.First(*q.Queries); err != nil {
+	if scores != nil && q.Queries != nil {
+		if scores, err = scores.First(*q.Queries); err != nil {
 			return nil, err
 		}
 	}
 	if n := len(r.Answered); r.Answered != nil && n != r.Votes.Queries() {
 		return nil, fault.New("answered", "%d are not one for each of %d queries", n, r.Votes.Queries())
 	}
-	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
+	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: scores, MaxAnswers: orZero(q.MaxAnswers),
 		Progress: progress(ctx)})
 	return r, err
 }

@@ -60,19 +60,15 @@ func LinePlans(r io.ReadSeeker, count int64) SweepPlans {
 // Len returns the number of plans.
 func (p SweepPlans) Len() int64 { return p.count }
 
-func (q SweepRequest) ofDelta() bool { return len(q.Epsilon) > 0 }
-
 // calibrates reports whether a budget is given, and not a number to ask at.
 func (q SweepRequest) calibrates() bool {
 	return q.Solve != "" || len(q.Advantage)+len(q.TPR) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
 }
 
-// RowsPerPlan returns how many rows there are for each plan.
+// RowsPerPlan returns how many rows there are for each plan, of a request that was checked.
 func (q SweepRequest) RowsPerPlan() int64 {
-	if q.calibrates() {
-		return int64(len(q.budgets()))
-	}
-	return int64(max(len(q.Delta), len(q.Epsilon)))
+	question, _ := q.question(context.Background())
+	return int64(question.Len())
 }
 
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
@@ -94,7 +90,7 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 	if q.calibrates() {
 		return q.goals(ctx)
 	}
-	out.OfDelta = q.ofDelta()
+	out.OfDelta = len(q.Epsilon) > 0
 	switch {
 	case out.OfDelta && len(q.Delta) > 0:
 		return out, shape("%s and %s exclude each other without %s: one is asked for", "delta", "epsilon", "solve")
