@@ -686,22 +686,17 @@ func (d *Schemas) Of(t reflect.Type) map[string]any {
 	case reflect.Map:
 		return schema{"type": "object", "additionalProperties": d.Of(t.Elem())}
 	case reflect.Struct:
-		return d.object(t)
+		if t.Name() == "" {
+			return d.properties(t)
+		}
+		name := strings.NewReplacer("[", "-", "]", "", "/", ".", "*", "").Replace(t.Name())
+		if _, ok := d.Defined[name]; !ok {
+			d.Defined[name] = nil // for types that have themselves as parts
+			d.Defined[name] = d.properties(t)
+		}
+		return schema{"$ref": d.Under + name}
 	}
 	return schema{} // an interface: anything
-}
-
-// object returns the schema of a struct: a reference where it has a name.
-func (d *Schemas) object(t reflect.Type) schema {
-	if t.Name() == "" {
-		return d.properties(t)
-	}
-	name := strings.NewReplacer("[", "-", "]", "", "/", ".", "*", "").Replace(t.Name())
-	if _, ok := d.Defined[name]; !ok {
-		d.Defined[name] = nil // for types that have themselves as parts
-		d.Defined[name] = d.properties(t)
-	}
-	return schema{"$ref": d.Under + name}
 }
 
 // properties describes the keys of a struct, those of embedded ones included.
@@ -735,12 +730,9 @@ func closed(properties schema, required []any) schema {
 // RequestSchema returns the schema of an operation's request, with the keys that every request
 // may have.
 func (d *Schemas) RequestSchema(o Operation) map[string]any {
-	properties, required := schema{}, []any{}
-	for _, k := range keysOf(reflect.TypeFor[head]()) {
-		if k.Name == "timeout" {
-			properties[k.Name] = k.described(schema{"type": "number"})
-		}
-	}
+	all := keysOf(reflect.TypeFor[head]())
+	timeout := all[len(all)-1] // the others are of the pipe
+	properties, required := schema{timeout.Name: timeout.described(schema{"type": "number"})}, []any{}
 	for _, k := range o.Keys {
 		properties[k.Name] = k.described(d.Of(o.Request.FieldByIndex(k.index).Type))
 		if !k.Optional {
