@@ -277,10 +277,7 @@ func (s *Service) ledgerStatus(ctx context.Context, q LedgerStatusRequest) (Ledg
 		return LedgerState{}, err
 	}
 	st, err := l.Status(ctx)
-	if err != nil {
-		return LedgerState{}, err
-	}
-	return LedgerStateOf(st), nil
+	return LedgerStateOf(st), err
 }
 
 // ledgerCheck verifies every checksum of a file and recomputes the total.
@@ -289,10 +286,7 @@ func (s *Service) ledgerCheck(ctx context.Context, q LedgerCheckRequest) (Ledger
 		return LedgerState{}, err
 	}
 	st, err := s.files.VerifyLedger(ctx, q.Path, q.Head)
-	if err != nil {
-		return LedgerState{}, err
-	}
-	return LedgerStateOf(st), nil
+	return LedgerStateOf(st), err
 }
 
 // ledgerClose forgets a ledger; a file stays as it is.
