@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"time"
 
@@ -267,12 +266,6 @@ func PlanLine(err error) (line int, message string, ok bool) {
 func CheckPlan(text []byte) error {
 	_, err := plan.ParseContext(context.Background(), text)
 	return err
-}
-
-// InlineFiles returns the text of a plan with the matrices of the files that it names. A
-// Service reads no files for those who ask: who may read them does this before.
-func InlineFiles(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte, error) {
-	return plan.Inline(text, open)
 }
 
 // What follows works on the text of plans: what they say in short, what tells two of them
