@@ -398,35 +398,30 @@ type head struct {
 
 // typeName puts a type into the words of JSON.
 func typeName(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[Decimal]():
-		return "number"
-	case reflect.TypeFor[PlanText]():
-		return "plan"
-	case reflect.TypeFor[json.RawMessage]():
-		return "JSON value"
-	}
-	if name, ok := kindNames[t.Kind()]; ok {
+	name, ok := typeNames[t]
+	switch {
+	case ok:
 		return name
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
+	case t.Kind() == reflect.Pointer:
 		return typeName(t.Elem())
-	case reflect.Slice:
+	case t.Kind() == reflect.Slice:
 		of := typeName(t.Elem())
 		if of == "number" || of == "string" || of == "object" || of == "whole number" {
 			of += "s"
 		}
 		return "list of " + of
 	}
-	return t.Kind().String()
+	return cmp.Or(kindNames[t.Kind()], t.Kind().String())
 }
 
-// kindNames are the words of JSON for kinds of types.
-var kindNames = map[reflect.Kind]string{
-	reflect.Float64: "number", reflect.Int: "whole number", reflect.Int64: "whole number", reflect.Uint64: "whole number", reflect.Bool: "true or false",
-	reflect.Struct: "object",
-}
+// typeNames and kindNames are the words of JSON for types, and for those of a kind.
+var (
+	typeNames = map[reflect.Type]string{reflect.TypeFor[Decimal](): "number", reflect.TypeFor[PlanText](): "plan", reflect.TypeFor[json.RawMessage](): "JSON value"}
+	kindNames = map[reflect.Kind]string{
+		reflect.Float64: "number", reflect.Int: "whole number", reflect.Int64: "whole number", reflect.Uint64: "whole number", reflect.Bool: "true or false",
+		reflect.Struct: "object",
+	}
+)
 
 // checkText returns an error for a line that is no JSON object, or one whose text encoding/json would
 // change in silence.
@@ -536,15 +531,9 @@ func (x Number) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (x *Number) UnmarshalJSON(data []byte) error {
-	switch string(data) {
-	case `"Infinity"`:
-		*x = Number(math.Inf(1))
-		return nil
-	case `"-Infinity"`:
-		*x = Number(math.Inf(-1))
-		return nil
-	}
-	return json.Unmarshal(data, (*float64)(x))
+	f, err := strconv.ParseFloat(strings.Trim(string(data), `"`), 64)
+	*x = Number(f)
+	return err
 }
 
 // A Decimal is a number of a request as it was written, so that no digit is lost and
