@@ -107,7 +107,7 @@ func printTopics(w io.Writer, topics []service.Topic, a *asking) {
 	}
 	tw := print.NewTable(w, 3, 0).Headless()
 	fmt.Fprint(tw, "topic\ttitle\n")
-	for _, t := range service.Topics() {
+	for _, t := range topics {
 		fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
 	}
 	tw.Flush()
