@@ -31,6 +31,14 @@ type Row struct {
 // an earlier run has told. An error of a plan is in its rows; an error of each, of
 // the source or of ctx ends the run and is returned.
 func Run(ctx context.Context, plans Source, q Question, workers int, skip int64, each func(Row) error) error {
+	switch err := q.check(); {
+	case err != nil:
+		return err
+	case skip < 0:
+		return fault.New("skip", "%d is not in [0, 2^63)", skip)
+	case workers < 1:
+		return fault.New("workers", "%d is not in [1, 2^31)", workers)
+	}
 	perPlan := int64(q.Len())
 	first := skip / perPlan // plan
 	start := first - first%Window
@@ -135,6 +143,17 @@ type Question struct {
 
 // Len returns the number of answers about a plan.
 func (q Question) Len() int { return max(len(q.At), len(q.Goals)) }
+
+// check reports what is wrong with the question.
+func (q Question) check() error {
+	switch {
+	case q.Len() == 0:
+		return fault.New("question", "is empty; needs a number to ask at, or a goal")
+	case len(q.At) > 0 && len(q.Goals) > 0:
+		return fault.New("question", "has both numbers to ask at and goals; one is asked for")
+	}
+	return nil
+}
 
 // An Answer is an interval, or the error why there is none. That of a goal has the calibration, whose
 // Meets is the interval.
