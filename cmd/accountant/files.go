@@ -20,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/tables"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // inputName is what to call a file in messages.
@@ -63,7 +64,7 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 	if path != "-" {
 		folder = filepath.Dir(path)
 	}
-	data, err = service.InlineFiles(data, func(file string) (io.ReadCloser, error) {
+	data, err = plan.Inline(data, func(file string) (io.ReadCloser, error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(folder, file)
 		}

@@ -386,7 +386,7 @@ func (j *labelJob) run(ctx context.Context, cmd *cobra.Command, s *service.Servi
 			return fault.New(inputName(j.In), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
 		if j.Ledger != "" { // while what was written has no name yet
-			if err := s.PayLabels(ctx, service.Spend{Ledger: j.Ledger, Note: j.Note}, j.Epsilon); err != nil {
+			if _, err := s.PayLabels(ctx, service.Spend{Ledger: j.Ledger, Note: j.Note}, j.Epsilon); err != nil {
 				return err
 			}
 		}

@@ -60,13 +60,13 @@ func (f *folder) path(name string) string {
 	return filepath.Join(f.root.Name(), filepath.FromSlash(name))
 }
 
-// existing returns the path of a file that must be there, inside.
-func (f *folder) existing(name string) (string, error) {
+// existing returns an error unless the ledger is a file that is there, inside.
+func (f *folder) existing(name string) error {
 	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil || !info.Mode().IsRegular() {
-		return "", fs.ErrNotExist
+		return fs.ErrNotExist
 	}
-	return f.path(name), nil
+	return nil
 }
 
 // Create implements Ledgers. The folders above the ledger are made.
@@ -87,29 +87,17 @@ func (f *folder) Create(_ context.Context, name string, c ledger.Config) (*ledge
 
 // Open implements Ledgers.
 func (f *folder) Open(ctx context.Context, name string) (*ledger.Ledger, error) {
-	full, err := f.existing(name)
-	if err != nil {
-		return nil, err
-	}
-	return ledger.Open(ctx, full)
+	return ledger.Open(ctx, f.path(name))
 }
 
 // Verify implements Ledgers.
 func (f *folder) Verify(ctx context.Context, name, head string) (ledger.Status, error) {
-	full, err := f.existing(name)
-	if err != nil {
-		return ledger.Status{}, err
-	}
-	return ledger.Verify(ctx, full, head)
+	return ledger.Verify(ctx, f.path(name), head)
 }
 
 // Log implements Ledgers.
 func (f *folder) Log(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	full, err := f.existing(name)
-	if err != nil {
-		return ledger.Config{}, err
-	}
-	return ledger.Log(ctx, full, each)
+	return ledger.Log(ctx, f.path(name), each)
 }
 
 // Ledgers are kept by someone else, as in a database, or in a folder. A name without a ledger is fs.ErrNotExist, one that has one
@@ -133,21 +121,26 @@ type files struct {
 
 func (f *files) ready(ctx context.Context) bool { return f.Ping(ctx) == nil }
 
-// may returns an error unless the client may name a ledger.
-func (f *files) may(ctx context.Context, key, name string) error {
+// may returns an error unless the client may name a ledger, which in a folder is there or made: a handle that is kept uses whatever
+// has its path by now.
+func (f *files) may(ctx context.Context, key, name string, made bool) error {
+	in, ok := f.Ledgers.(*folder)
 	check := CheckName
-	if in, ok := f.Ledgers.(*folder); ok {
+	if ok {
 		check = in.checkName
 	}
 	if err := check(key, name); err != nil {
 		return err
 	}
-	return reach(ctx, key, name)
+	if err := reach(ctx, key, name); err != nil || !ok || made {
+		return err
+	}
+	return in.existing(name)
 }
 
 // reached does what a client asks of a ledger that it may name, and has errors name the ledger as clients do.
-func reached[T any](ctx context.Context, f *files, key, name string, do func() (T, error)) (v T, err error) {
-	if err = f.may(ctx, key, name); err == nil {
+func reached[T any](ctx context.Context, f *files, key, name string, made bool, do func() (T, error)) (v T, err error) {
+	if err = f.may(ctx, key, name, made); err == nil {
 		v, err = do()
 	}
 	return v, f.outside(err, key, name)
@@ -155,18 +148,12 @@ func reached[T any](ctx context.Context, f *files, key, name string, do func() (
 
 // CreateLedger implements service.Files.
 func (f *files) CreateLedger(ctx context.Context, name string, c ledger.Config) (service.Ledger, error) {
-	return reached(ctx, f, "path", name, func() (service.Ledger, error) { return f.Create(ctx, name, c) })
+	return reached(ctx, f, "path", name, true, func() (service.Ledger, error) { return f.Create(ctx, name, c) })
 }
 
 // OpenLedger implements service.Files.
 func (f *files) OpenLedger(ctx context.Context, name string) (service.Ledger, error) {
-	return reached(ctx, f, "ledger", name, func() (service.Ledger, error) {
-		if in, ok := f.Ledgers.(*folder); ok {
-			// A handle that is kept uses whatever has its path by now.
-			if _, err := in.existing(name); err != nil {
-				return nil, err
-			}
-		}
+	return reached(ctx, f, "ledger", name, false, func() (service.Ledger, error) {
 		l, err := f.get(ctx, name, func() (*ledger.Ledger, error) { return f.Open(ctx, name) })
 		return shown{Ledger: l, files: f, name: name}, err
 	})
@@ -174,12 +161,12 @@ func (f *files) OpenLedger(ctx context.Context, name string) (service.Ledger, er
 
 // VerifyLedger implements service.Files.
 func (f *files) VerifyLedger(ctx context.Context, name, head string) (ledger.Status, error) {
-	return reached(ctx, f, "path", name, func() (ledger.Status, error) { return f.Verify(ctx, name, head) })
+	return reached(ctx, f, "path", name, false, func() (ledger.Status, error) { return f.Verify(ctx, name, head) })
 }
 
 // LogLedger implements service.Files, for ledgers of up to maxLogged entries.
 func (f *files) LogLedger(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	return reached(ctx, f, "path", name, func() (ledger.Config, error) { return logged(ctx, name, each, f.Log) })
+	return reached(ctx, f, "path", name, false, func() (ledger.Config, error) { return logged(ctx, name, each, f.Log) })
 }
 
 // outside returns an error of the place of the ledgers as one about the ledger; one about the request, a refused spend

@@ -34,20 +34,14 @@ func OpenAPI(version string) ([]byte, error) {
 		"properties": object{"error": types.Of(reflect.TypeFor[service.Error]())},
 	})}
 	responses := object{}
-	meaning := map[int]string{}
-	for kind, status := range statuses {
-		meaning[status] += kind + " "
-	}
-	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests} {
-		meaning[status] = http.StatusText(status)
-	}
-	for _, status := range slices.Sorted(maps.Keys(meaning)) {
+	own := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests}
+	for _, status := range slices.AppendSeq(own, maps.Values(statuses)) {
 		responses[strconv.Itoa(status)] = object{"$ref": "#/components/responses/error"}
 	}
 	paths := object{}
 	for _, o := range offered() {
 		answers := maps.Clone(responses)
-		answers["200"] = object{"description": o.Answer, "content": jsonOf(types.AnswerSchema(o))}
+		answers["200"] = object{"description": o.Answer, "content": jsonOf(types.Of(o.Result))}
 		paths["/v1/"+o.Name] = object{"post": object{
 			"operationId": o.Name,
 			"summary":     o.Answer,

@@ -100,27 +100,17 @@ type curveQuestion struct {
 	opts []accountant.Option
 }
 
-func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
-	c = curveQuestion{CurveRequest: q, n: int(q.Points.whole())}
-	switch {
-	case q.Points != "":
-	case q.Kind == StepsKind:
+// curve returns the curves of one or several plans, of the kind delta over one range.
+func (s *Service) curve(ctx context.Context, q CurveRequest) (_ Curves, err error) {
+	c := curveQuestion{CurveRequest: q, n: 60, opts: q.options(ctx, Narrowing{})}
+	if q.Kind == StepsKind {
 		c.n = 25
-	default:
-		c.n = 60
+	}
+	if q.Points != "" {
+		c.n = int(q.Points.whole())
 	}
 	if from, to := q.From.float(), q.To.float(); q.To != "" && to <= from {
-		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(to), decimal.Short(from))
-	}
-	c.opts = q.options(ctx, Narrowing{})
-	return c, nil
-}
-
-// curve returns the curves of one or several plans, of the kind delta over one range.
-func (s *Service) curve(ctx context.Context, q CurveRequest) (Curves, error) {
-	c, err := q.parse(ctx)
-	if err != nil {
-		return Curves{}, err
+		return Curves{}, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(to), decimal.Short(from))
 	}
 	named := q.Plans
 	switch {

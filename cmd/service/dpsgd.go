@@ -247,14 +247,7 @@ func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []account
 	plan := &accountant.Plan{Neighbors: r.neighbors, RecordsPerPerson: r.records, Steps: steps}
 	r.goal.Solve = accountant.NoiseMultiplier
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
-		key := "target-epsilon"
-		switch {
-		case q.Advantage != "":
-			key = "target-advantage"
-		case q.TPR != "":
-			key = "target-tpr"
-		}
-		return fault.In(key, err)
+		return fault.In(given(&q, "target-epsilon", "target-advantage", "target-tpr")[0], err)
 	}
 	r.byEpsilon = q.TargetEpsilon != ""
 	// A last epoch that is cut short is a step of its own: the factor on both multipliers, which
@@ -463,52 +456,45 @@ func (s *schedule) cut(epochs *big.Rat) error {
 }
 
 // plan returns the steps of the plan.
-func (s schedule) plan(b profiles.Mechanism) ([]accountant.Step, error) {
-	one := func(scheme subsample.Scheme, err error, count int64) ([]accountant.Step, error) {
-		if err != nil {
-			return nil, err
+func (s schedule) plan(b profiles.Mechanism) (steps []accountant.Step, err error) {
+	add := func(name string, scheme subsample.Scheme, wrong error, count int64) {
+		if err = cmp.Or(err, wrong); err == nil && count > 0 {
+			steps = append(steps, accountant.Step{Name: name, Mechanism: b, Sampling: scheme, Count: count})
 		}
-		return []accountant.Step{{Name: "DP-SGD", Mechanism: b, Sampling: scheme, Count: count}}, nil
 	}
+	const name, last = "DP-SGD", "last epoch"
 	switch s.name {
 	case Poisson:
 		p, err := subsample.NewPoisson(s.rate)
-		return one(p, err, s.steps)
+		add(name, p, err, s.steps)
 	case TruncatedPoisson:
 		p, err := allocation.NewTruncated(s.rate, s.cap, s.examples)
-		return one(p, err, s.steps)
+		add(name, p, err, s.steps)
 	case WithoutReplacement:
 		p, err := subsample.NewWithoutReplacement(s.examples, s.batch)
-		return one(p, err, s.steps)
+		add(name, p, err, s.steps)
 	case FixedOrder:
 		p, err := allocation.NewFixed(1)
-		return one(p, err, s.uses)
-	}
-	var steps []accountant.Step
-	add := func(name string, scheme subsample.Scheme, err error, count int64) error {
-		if err == nil && count > 0 {
-			steps = append(steps, accountant.Step{Name: name, Mechanism: b, Sampling: scheme, Count: count})
-		}
-		return err
-	}
-	if s.name == RandomAllocation {
+		add(name, p, err, s.uses)
+	case RandomAllocation:
 		p, err := allocation.NewRandom(s.each)
-		if err := add("DP-SGD", p, err, s.whole); err != nil {
-			return nil, err
-		}
+		add(name, p, err, s.whole)
 		p, err = p.First(s.part)
-		return steps, add("last epoch", p, err, min(s.part, 1))
+		add(last, p, err, min(s.part, 1))
+	case Shuffle:
+		p, err := allocation.NewShuffle(s.each)
+		add(name, p, err, s.whole)
+		if s.part == 0 {
+			break
+		}
+		// Of a permuted data set the first batches: each example is in them with probability
+		// part/each, and then in one of them alike.
+		if p, err = allocation.NewShuffle(s.part); err == nil {
+			p, err = p.WithUnused(float64(s.each-s.part) / float64(s.each))
+		}
+		add(last, p, err, 1)
 	}
-	p, err := allocation.NewShuffle(s.each)
-	if err := add("DP-SGD", p, err, s.whole); err != nil || s.part == 0 {
-		return steps, err
-	}
-	// Of a permuted data set the first batches: each example is in them with probability
-	// part/each, and then in one of them alike.
-	if p, err = allocation.NewShuffle(s.part); err == nil {
-		p, err = p.WithUnused(float64(s.each-s.part) / float64(s.each))
-	}
-	return steps, add("last epoch", p, err, 1)
+	return steps, err
 }
 
 // What follows states in plain words what an ε promises. It assumes certified intervals and
@@ -583,44 +569,34 @@ func counted(n int64, one, many string) string {
 
 // drawn says how batches must come about.
 func (r dpsgdRun) drawn() string {
-	switch r.name {
-	case RandomAllocation:
-		return fmt.Sprintf("Random allocation: at the start of each epoch, each example draws one of its %d steps, with secret randomness, all alike and independently "+
-			"of the other examples.%s A shuffled data set that is cut into batches is something else, and can cost many times as much.", r.each, r.lastEpoch())
-	case Shuffle:
-		return fmt.Sprintf("Shuffled batches: for each epoch the data set is put into a uniformly random order, anew and in secret, and cut into %d batches of one size; "+
-			"if the last is shorter, it is used as well.%s", r.each, r.lastEpoch())
-	case TruncatedPoisson:
-		return fmt.Sprintf("Poisson sampling with a cap: at each of the %d steps, each example is sampled with probability %s, independently of all else; "+
-			"if more than %d are, a uniformly random part of exactly %d of them is the batch. There are %d examples, or one more where one is added.",
-			r.steps, decimal.Short(r.rate), r.cap, r.cap, r.examples)
-	case WithoutReplacement:
-		return fmt.Sprintf("Sampling without replacement: at each of the %d steps the batch is a uniformly random set of %d of the %d examples, drawn afresh and "+
-			"independently of all else. Cutting a shuffled data set into batches is something else, and can cost more.", r.steps, r.batch, r.examples)
-	case FixedOrder:
-		return fmt.Sprintf("A fixed order: each example is used at most %s, in batches that do not depend on the data. The order may be public. "+
-			"Where an example is left out, its place stays empty: the others do not move up.", counted(r.uses, "once", "%d times"))
+	last := ""
+	if r.part > 0 {
+		last = fmt.Sprintf(" The last epoch ends after %d steps.", r.part)
 	}
-	return fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
-		"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, decimal.Short(r.rate))
+	return strings.NewReplacer("{each}", fmt.Sprint(r.each), "{last}", last, "{steps}", fmt.Sprint(r.steps), "{rate}", decimal.Short(r.rate), "{cap}", fmt.Sprint(r.cap),
+		"{batch}", fmt.Sprint(r.batch), "{examples}", fmt.Sprint(r.examples), "{uses}", counted(r.uses, "once", "%d times")).Replace(batchingTexts[r.name].drawn)
 }
 
-// lastEpoch says how the last epoch ends, if it is cut short.
-func (r dpsgdRun) lastEpoch() string {
-	if r.part == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" The last epoch ends after %d steps.", r.part)
-}
-
-// batchingTexts are what must not be computed from the data, and what must not be published.
-var batchingTexts = map[string]struct{ constants, secret string }{
-	Poisson:            {"Noise multiplier, sampling rate and number of steps", "Batches, and gradients before the noise, must stay secret."},
-	RandomAllocation:   {"Noise multiplier, number of epochs and the number of steps in each", "Batches, their sizes, and gradients before the noise must stay secret."},
-	Shuffle:            {"Noise multiplier, number of epochs and the number of steps in each", "Batches, and gradients before the noise, must stay secret; but nobody has proved that secret batches help."},
-	TruncatedPoisson:   {"Noise multiplier, sampling rate, cap and number of steps", "Batches, their sizes, and gradients before the noise must stay secret."},
-	WithoutReplacement: {"Noise multiplier, batch size and number of steps", "Batches, and gradients before the noise, must stay secret."},
-	FixedOrder:         {"Noise multiplier, batches and their number", "Gradients before the noise must stay secret; the batches need not."},
+// batchingTexts are how batches must come about, what must not be computed from the data, and what must not be published.
+var batchingTexts = map[string]struct{ drawn, constants, secret string }{
+	Poisson: {"Poisson sampling: at each of the {steps} steps, each example is in the batch with probability {rate}, independently of all else. " +
+		"Batches of a fixed size from a shuffled data set are something else, and can cost more.",
+		"Noise multiplier, sampling rate and number of steps", "Batches, and gradients before the noise, must stay secret."},
+	RandomAllocation: {"Random allocation: at the start of each epoch, each example draws one of its {each} steps, with secret randomness, all alike and independently " +
+		"of the other examples.{last} A shuffled data set that is cut into batches is something else, and can cost many times as much.",
+		"Noise multiplier, number of epochs and the number of steps in each", "Batches, their sizes, and gradients before the noise must stay secret."},
+	Shuffle: {"Shuffled batches: for each epoch the data set is put into a uniformly random order, anew and in secret, and cut into {each} batches of one size; " +
+		"if the last is shorter, it is used as well.{last}",
+		"Noise multiplier, number of epochs and the number of steps in each", "Batches, and gradients before the noise, must stay secret; but nobody has proved that secret batches help."},
+	TruncatedPoisson: {"Poisson sampling with a cap: at each of the {steps} steps, each example is sampled with probability {rate}, independently of all else; " +
+		"if more than {cap} are, a uniformly random part of exactly {cap} of them is the batch. There are {examples} examples, or one more where one is added.",
+		"Noise multiplier, sampling rate, cap and number of steps", "Batches, their sizes, and gradients before the noise must stay secret."},
+	WithoutReplacement: {"Sampling without replacement: at each of the {steps} steps the batch is a uniformly random set of {batch} of the {examples} examples, drawn afresh and " +
+		"independently of all else. Cutting a shuffled data set into batches is something else, and can cost more.",
+		"Noise multiplier, batch size and number of steps", "Batches, and gradients before the noise, must stay secret."},
+	FixedOrder: {"A fixed order: each example is used at most {uses}, in batches that do not depend on the data. The order may be public. " +
+		"Where an example is left out, its place stays empty: the others do not move up.",
+		"Noise multiplier, batches and their number", "Gradients before the noise must stay secret; the batches need not."},
 }
 
 // unknown says what lies between the ends of shuffled batches, and what the same batches would
@@ -693,18 +669,16 @@ func private(answers []EpsilonAt) string {
 // paragraph writes text in lines of at most 79 characters.
 func paragraph(b *strings.Builder, first, indent, text string) {
 	line := first
-	empty := true
-	for _, word := range strings.Split(text, " ") {
+	for i, word := range strings.Split(text, " ") {
 		word = strings.ReplaceAll(word, glue, " ")
-		if !empty && len([]rune(line))+1+len([]rune(word)) > 79 {
+		switch {
+		case i > 0 && len([]rune(line))+1+len([]rune(word)) > 79:
 			b.WriteString(line + "\n")
-			line, empty = indent, true
-		}
-		if !empty {
+			line = indent
+		case i > 0:
 			line += " "
 		}
 		line += word
-		empty = false
 	}
 	b.WriteString(line + "\n")
 }

@@ -35,17 +35,18 @@ import (
 //
 // Frontends make flags, schemas and pages of them.
 
-// A Key is a key of a request.
+// A Key is a key of a request. Its JSON is what a form needs to know of it.
 type Key struct {
-	Name     string
-	Optional bool
+	Name     string `json:"-"`
+	Optional bool   `json:"-"`
 	// Type is what JSON has there: "number", "whole number", "string", "true or
 	// false", "list of …", "plan" or "JSON value".
-	Type string
+	Type  string `json:"type"`
+	Whole bool   `json:"whole,omitempty"` // of a number
 	// Help is what the key means; a word in braces stands for its value.
-	Help   string
-	Words  []string // that a text may be; nil for any
-	Preset string   // what it is where it is not given
+	Help   string   `json:"help,omitempty"`
+	Words  []string `json:"words,omitempty"`  // that a text may be; nil for any
+	Preset string   `json:"preset,omitempty"` // what it is where it is not given
 
 	span      span
 	not, with []string
@@ -81,6 +82,7 @@ func keysOf(t reflect.Type) []Key {
 			}
 		}
 		k.span = spanOf(f.Tag.Get("in"))
+		k.Whole = k.span.whole
 		of, words, _ := strings.Cut(f.Tag.Get("of"), "=")
 		for word := range strings.SplitSeq(words, ",") {
 			word, needed := strings.CutSuffix(word, "!")
@@ -102,9 +104,6 @@ func keysOf(t reflect.Type) []Key {
 func (k Key) Field(request any) any {
 	return reflect.ValueOf(request).Elem().FieldByIndex(k.index).Addr().Interface()
 }
-
-// Whole reports whether the key is a whole number.
-func (k Key) Whole() bool { return k.span.whole }
 
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
@@ -264,15 +263,19 @@ func spanOf(tag string) (r span) {
 	r.openLo, r.openHi = tag[0] == '(', tag[len(tag)-1] == ')'
 	lo, hi, _ := strings.Cut(tag[1:len(tag)-1], ", ")
 	for text, to := range map[string]*float64{lo: &r.lo, hi: &r.hi} {
-		switch x, err := strconv.ParseFloat(text, 64); {
-		case text == "2^53":
+		number, negative := strings.CutPrefix(text, "-")
+		switch x, err := strconv.ParseFloat(number, 64); {
+		case number == "2^53":
 			*to = decimal.MaxWhole
-		case text == "max", text == "-max":
-			*to = math.Copysign(math.MaxFloat64, map[bool]float64{true: 1, false: -1}[text == "max"])
+		case number == "max":
+			*to = math.MaxFloat64
 		case err != nil:
 			panic("service: the range " + tag + " of a field cannot be read")
 		default:
 			*to = x
+		}
+		if negative {
+			*to = -*to
 		}
 	}
 	return r
@@ -395,35 +398,30 @@ type head struct {
 
 // typeName puts a type into the words of JSON.
 func typeName(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[Decimal]():
-		return "number"
-	case reflect.TypeFor[PlanText]():
-		return "plan"
-	case reflect.TypeFor[json.RawMessage]():
-		return "JSON value"
-	}
-	if name, ok := kindNames[t.Kind()]; ok {
+	name, ok := typeNames[t]
+	switch {
+	case ok:
 		return name
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
+	case t.Kind() == reflect.Pointer:
 		return typeName(t.Elem())
-	case reflect.Slice:
+	case t.Kind() == reflect.Slice:
 		of := typeName(t.Elem())
 		if of == "number" || of == "string" || of == "object" || of == "whole number" {
 			of += "s"
 		}
 		return "list of " + of
 	}
-	return t.Kind().String()
+	return cmp.Or(kindNames[t.Kind()], t.Kind().String())
 }
 
-// kindNames are the words of JSON for kinds of types.
-var kindNames = map[reflect.Kind]string{
-	reflect.Float64: "number", reflect.Int: "whole number", reflect.Int64: "whole number", reflect.Uint64: "whole number", reflect.Bool: "true or false",
-	reflect.Struct: "object",
-}
+// typeNames and kindNames are the words of JSON for types, and for those of a kind.
+var (
+	typeNames = map[reflect.Type]string{reflect.TypeFor[Decimal](): "number", reflect.TypeFor[PlanText](): "plan", reflect.TypeFor[json.RawMessage](): "JSON value"}
+	kindNames = map[reflect.Kind]string{
+		reflect.Float64: "number", reflect.Int: "whole number", reflect.Int64: "whole number", reflect.Uint64: "whole number", reflect.Bool: "true or false",
+		reflect.Struct: "object",
+	}
+)
 
 // checkText returns an error for a line that is no JSON object, or one whose text encoding/json would
 // change in silence.
@@ -440,24 +438,8 @@ func checkText(line []byte) error {
 	return nil
 }
 
-// checkKeys returns an error if an object of a request has a key twice, in whatever case.
-func checkKeys(line []byte) error {
-	if err := strictjson.Keys(line, nil); err != nil {
-		return fmt.Errorf("request: %w", err)
-	}
-	return nil
-}
-
 // An object is a JSON object whose values have not been read.
 type object map[string]json.RawMessage
-
-// readObject returns the keys of a request with their values.
-func readObject(data []byte) (given object, err error) {
-	if err := json.Unmarshal(data, &given); err != nil {
-		return nil, jsonFault("request", err)
-	}
-	return given, nil
-}
 
 // read reads the value of a key, which may be left out. Places in its errors count from the value.
 func (o object) read(key string, to any) error {
@@ -475,8 +457,8 @@ func (o object) read(key string, to any) error {
 // decode reads the keys of a request into q, a pointer to its struct. A key must be
 // written as it is in the tags: encoding/json would take it in any case.
 func (o object) decode(q any, keys []Key) error {
-	names := slices.Clone(headKeys)
-	for _, k := range keys {
+	var names []string
+	for _, k := range slices.Concat(keysOf(reflect.TypeFor[head]()), keys) {
 		names = append(names, k.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
@@ -491,14 +473,6 @@ func (o object) decode(q any, keys []Key) error {
 	}
 	return nil
 }
-
-// headKeys are the names of the keys of a head.
-var headKeys = func() (names []string) {
-	for _, k := range keysOf(reflect.TypeFor[head]()) {
-		names = append(names, k.Name)
-	}
-	return names
-}()
 
 // jsonFault puts an error of encoding/json about a key into words.
 func jsonFault(key string, err error) error {
@@ -557,15 +531,9 @@ func (x Number) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (x *Number) UnmarshalJSON(data []byte) error {
-	switch string(data) {
-	case `"Infinity"`:
-		*x = Number(math.Inf(1))
-		return nil
-	case `"-Infinity"`:
-		*x = Number(math.Inf(-1))
-		return nil
-	}
-	return json.Unmarshal(data, (*float64)(x))
+	f, err := strconv.ParseFloat(strings.Trim(string(data), `"`), 64)
+	*x = Number(f)
+	return err
 }
 
 // A Decimal is a number of a request as it was written, so that no digit is lost and
@@ -707,22 +675,17 @@ func (d *Schemas) Of(t reflect.Type) map[string]any {
 	case reflect.Map:
 		return schema{"type": "object", "additionalProperties": d.Of(t.Elem())}
 	case reflect.Struct:
-		return d.object(t)
+		if t.Name() == "" {
+			return d.properties(t)
+		}
+		name := strings.NewReplacer("[", "-", "]", "", "/", ".", "*", "").Replace(t.Name())
+		if _, ok := d.Defined[name]; !ok {
+			d.Defined[name] = nil // for types that have themselves as parts
+			d.Defined[name] = d.properties(t)
+		}
+		return schema{"$ref": d.Under + name}
 	}
 	return schema{} // an interface: anything
-}
-
-// object returns the schema of a struct: a reference where it has a name.
-func (d *Schemas) object(t reflect.Type) schema {
-	if t.Name() == "" {
-		return d.properties(t)
-	}
-	name := strings.NewReplacer("[", "-", "]", "", "/", ".", "*", "").Replace(t.Name())
-	if _, ok := d.Defined[name]; !ok {
-		d.Defined[name] = nil // for types that have themselves as parts
-		d.Defined[name] = d.properties(t)
-	}
-	return schema{"$ref": d.Under + name}
 }
 
 // properties describes the keys of a struct, those of embedded ones included.
@@ -741,6 +704,11 @@ func (d *Schemas) properties(t reflect.Type) schema {
 			required = append(required, name)
 		}
 	}
+	return closed(properties, required)
+}
+
+// closed is the schema of an object that has no other properties.
+func closed(properties schema, required []any) schema {
 	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		s["required"] = required
@@ -751,23 +719,16 @@ func (d *Schemas) properties(t reflect.Type) schema {
 // RequestSchema returns the schema of an operation's request, with the keys that every request
 // may have.
 func (d *Schemas) RequestSchema(o Operation) map[string]any {
-	properties, required := schema{}, []any{}
-	for _, k := range keysOf(reflect.TypeFor[head]()) {
-		if k.Name == "timeout" {
-			properties[k.Name] = k.described(schema{"type": "number"})
-		}
-	}
+	all := keysOf(reflect.TypeFor[head]())
+	timeout := all[len(all)-1] // the others are of the pipe
+	properties, required := schema{timeout.Name: timeout.described(schema{"type": "number"})}, []any{}
 	for _, k := range o.Keys {
 		properties[k.Name] = k.described(d.Of(o.Request.FieldByIndex(k.index).Type))
 		if !k.Optional {
 			required = append(required, k.Name)
 		}
 	}
-	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(required) > 0 {
-		s["required"] = required
-	}
-	return s
+	return closed(properties, required)
 }
 
 // described adds to the schema of a field what its tags say.
@@ -799,9 +760,4 @@ func (k Key) described(s schema) schema {
 		s["multipleOf"] = 1
 	}
 	return s
-}
-
-// AnswerSchema returns the schema of an operation's answer.
-func (d *Schemas) AnswerSchema(o Operation) map[string]any {
-	return d.Of(o.Result)
 }

@@ -102,8 +102,7 @@ func (q LabelRequest) shape() error {
 // label designs a randomizer.
 func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
 	if len(q.Classes) > 0 {
-		a, err := classes(q)
-		return a, err
+		return classes(q)
 	}
 	if len(q.Groups) > 0 {
 		q.Weights = make([]float64, len(q.Labels))

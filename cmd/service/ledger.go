@@ -270,10 +270,7 @@ func (s *Service) ledgerStatus(ctx context.Context, q LedgerStatusRequest) (Ledg
 		return LedgerState{}, err
 	}
 	st, err := l.Status(ctx)
-	if err != nil {
-		return LedgerState{}, err
-	}
-	return LedgerStateOf(st), nil
+	return LedgerStateOf(st), err
 }
 
 // ledgerCheck verifies every checksum of a file and recomputes the total.
@@ -282,10 +279,7 @@ func (s *Service) ledgerCheck(ctx context.Context, q LedgerCheckRequest) (Ledger
 		return LedgerState{}, err
 	}
 	st, err := s.files.VerifyLedger(ctx, q.Path, q.Head)
-	if err != nil {
-		return LedgerState{}, err
-	}
-	return LedgerStateOf(st), nil
+	return LedgerStateOf(st), err
 }
 
 // ledgerClose forgets a ledger; a file stays as it is.
@@ -416,13 +410,9 @@ func (s *Service) pay(ctx context.Context, q Spend, steps string) (charge string
 	return s.payPlan(ctx, q, fmt.Sprintf(`{"neighbors": %q, %s"steps": %s}`, relation, of, steps))
 }
 
-// PayLabels spends private labels of ε from a ledger, which must be under the relation under which they are private.
-func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) error {
-	_, err := s.payLabels(ctx, q, epsilon)
-	return err
-}
-
-func (s *Service) payLabels(ctx context.Context, q Spend, epsilon float64) (string, error) {
+// PayLabels spends private labels of ε from a ledger, which must be under the relation under which they are private, or returns the
+// charge that was asked for.
+func (s *Service) PayLabels(ctx context.Context, q Spend, epsilon float64) (charge string, err error) {
 	got, _, err := s.unit(ctx, q)
 	if err == nil && got != "" && got != "substitute" {
 		err = fault.New("ledger", "is under %s, must be under substitute, under which labels are private", got)

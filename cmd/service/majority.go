@@ -141,19 +141,16 @@ func (q MajorityRequest) shape() error {
 
 func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	p := darrm.Params{Mechanisms: q.Mechanisms, Epsilon: q.Epsilon, Delta: q.DeltaEach, Allowance: q.Allowance, Classes: q.Classes}
-	if q.OutputDelta == nil {
-		p = p.WithDefaultDelta()
-	} else {
-		p.OutputDelta = *q.OutputDelta
-	}
 	if q.VoterEpsilons != nil {
 		p.Voters = darrm.Group(q.VoterEpsilons, q.VoterDeltas)
 		for _, v := range p.Voters {
 			p.Delta = max(p.Delta, v.Delta)
 		}
-		if q.OutputDelta == nil {
-			p = p.WithDefaultDelta()
-		}
+	}
+	if q.OutputDelta == nil {
+		p = p.WithDefaultDelta()
+	} else {
+		p.OutputDelta = *q.OutputDelta
 	}
 	if err := p.Check(); err != nil {
 		return p, nil, renamed(err, "delta", "delta-each")

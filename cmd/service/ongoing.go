@@ -74,24 +74,12 @@ type RunNextAnswer struct {
 	Values []float64 `json:"values,omitempty"`
 }
 
-// An ongoing run is a search, an adaptive search or a stream.
+// An ongoing run goes on by requests, one at a time. stop ends a search, which waits for a score.
 type ongoing struct {
-	mu       sync.Mutex
-	search   *search
-	adaptive *selection.AdaptiveSearch[int]
-	calls    int
-	stream   *matrix.Stream
-}
-
-// A search runs in turns with who runs its candidates.
-type search struct {
-	next  func() (int, bool) // runs up to the next candidate; false at the end
-	stop  func()
-	score float64 // of the latest candidate
-	asked bool    // it is due
-	over  bool
-	found []int
-	err   error
+	mu   sync.Mutex
+	kind string
+	next func(ctx context.Context, q RunNextRequest) (RunNextAnswer, error)
+	stop func()
 }
 
 // shape checks which keys of a kind go together.
@@ -121,6 +109,7 @@ func (s *Service) runOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 			r.end()
 			return nil, false, err
 		}
+		r.kind = q.Kind
 		return r, true, nil
 	})
 	if err != nil {
@@ -156,8 +145,8 @@ func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (
 func (r *ongoing) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.search != nil {
-		r.search.stop()
+	if r.stop != nil {
+		r.stop()
 	}
 }
 
@@ -181,7 +170,10 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 			return nil, fault.New("mechanism", "%s is not matrix", m.Name())
 		}
 		stream, err := matrix.NewStream(run.Config(), *q.Clip, *q.Dimension, src)
-		return &ongoing{stream: stream}, err
+		return &ongoing{next: func(_ context.Context, q RunNextRequest) (RunNextAnswer, error) {
+			y, err := stream.Next(q.X)
+			return RunNextAnswer{Values: y}, err
+		}}, err
 	case "adaptive":
 		a, err := selection.NewAdaptiveSearch[int](*q.Hits, src)
 		if err == nil && q.CandidateEpsilon != nil {
@@ -189,7 +181,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 			eps, _, err = selection.AdaptiveCost{Epsilon: *q.CandidateEpsilon, Hits: *q.Hits}.At(*q.Delta)
 			out.Epsilon, out.Delta = &eps, q.Delta
 		}
-		return &ongoing{adaptive: a}, err
+		return adaptive(a), err
 	case "sparse-vector":
 		v := selection.SparseVector{Percentile: *q.Percentile, CandidateEpsilon: *q.CandidateEpsilon, Epsilon: *q.Epsilon}
 		if _, err := v.Run(ctx, src, 0, nil); err != nil {
@@ -233,10 +225,8 @@ func (q RunOpenRequest) price(law selection.Law, out *RunOpened) (err error) {
 	if q.CandidateEpsilon == nil {
 		return nil
 	}
-	var eps, delta float64
-	if q.CandidateDelta != nil {
-		delta = *q.CandidateDelta
-	}
+	var eps float64
+	delta := orZero(q.CandidateDelta)
 	switch {
 	case q.Kind == "top":
 		eps, delta, err = selection.PriceOfTop(law, *q.Top, *q.CandidateEpsilon, delta)
@@ -260,17 +250,16 @@ func (q RunOpenRequest) selection(law selection.Law, src rand.Source) (*ongoing,
 	}
 	return begin(func(ctx context.Context, ask func(context.Context) (int, float64, error)) (found []int, err error) {
 		trial := func(ctx context.Context, _ *rand.Rand) (int, float64, error) { return ask(ctx) }
-		var one selection.Result[int]
-		var all []selection.Result[int]
+		shown := make([]selection.Result[int], 1)
 		switch q.Kind {
 		case "best":
-			one, err = selection.Best(ctx, law, trial, options...)
+			shown[0], err = selection.Best(ctx, law, trial, options...)
 		case "first-above":
-			one, err = selection.FirstAbove(ctx, law, *q.Threshold, trial, options...)
+			shown[0], err = selection.FirstAbove(ctx, law, *q.Threshold, trial, options...)
 		case "top":
-			all, err = selection.Top(ctx, law, *q.Top, src, trial)
+			shown, err = selection.Top(ctx, law, *q.Top, src, trial)
 		}
-		for _, r := range append(all, one) {
+		for _, r := range shown {
 			if r.Found {
 				found = append(found, r.Payload)
 			}
@@ -279,44 +268,60 @@ func (q RunOpenRequest) selection(law selection.Law, src rand.Source) (*ongoing,
 	}), nil
 }
 
-// begin starts a search, whose candidates are asked for one by one.
+// begin starts a search, whose candidates are asked for one by one. It runs in turns with who runs them.
 func begin(run func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error)) *ongoing {
-	s := new(search)
-	s.next, s.stop = iter.Pull(func(yield func(int) bool) {
+	var score float64 // of the latest candidate
+	var asked, over bool
+	var found []int
+	var err error
+	next, stop := iter.Pull(func(yield func(int) bool) {
 		n := 0
-		s.found, s.err = run(context.Background(), func(context.Context) (int, float64, error) {
+		found, err = run(context.Background(), func(context.Context) (int, float64, error) {
 			if !yield(n) {
 				return 0, 0, errOver
 			}
 			n++
-			return n - 1, s.score, nil
+			return n - 1, score, nil
 		})
 	})
-	return &ongoing{search: s}
+	return &ongoing{stop: stop, next: func(_ context.Context, q RunNextRequest) (RunNextAnswer, error) {
+		switch {
+		case over:
+			return RunNextAnswer{}, errOver
+		case asked && q.Score == nil:
+			return RunNextAnswer{}, fault.New("score", "is missing; a candidate was asked for")
+		case !asked && q.Score != nil:
+			return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
+		}
+		score = orZero(q.Score)
+		if _, asked = next(); asked {
+			return RunNextAnswer{Try: true}, nil
+		}
+		over = true
+		return RunNextAnswer{Found: found}, err
+	}}
+}
+
+// adaptive is an adaptive search, to which each candidate comes with its score and the threshold.
+func adaptive(a *selection.AdaptiveSearch[int]) *ongoing {
+	calls := 0
+	return &ongoing{next: func(ctx context.Context, q RunNextRequest) (out RunNextAnswer, err error) {
+		at := calls
+		found, err := a.Try(ctx, *q.Threshold, func(context.Context, *rand.Rand) (int, float64, error) { return at, *q.Score, nil })
+		if errors.Is(err, selection.ErrSpent) {
+			return out, errOver
+		}
+		calls++
+		left := a.Left()
+		if out.Left = &left; found.Found {
+			out.Found = []int{at}
+		}
+		return out, err
+	}}
 }
 
 // errOver is what a run says that has ended.
 var errOver = fault.New("run", "has ended; another one has its own cost")
-
-// goOn goes on with a score, which is due once a candidate was asked for.
-func (s *search) goOn(score *float64) (RunNextAnswer, error) {
-	switch {
-	case s.over:
-		return RunNextAnswer{}, errOver
-	case s.asked && score == nil:
-		return RunNextAnswer{}, fault.New("score", "is missing; a candidate was asked for")
-	case !s.asked && score != nil:
-		return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
-	}
-	if score != nil {
-		s.score = *score
-	}
-	if _, s.asked = s.next(); s.asked {
-		return RunNextAnswer{Try: true}, nil
-	}
-	s.over = true
-	return RunNextAnswer{Found: s.found}, s.err
-}
 
 // running returns an open run.
 func (s *Service) running(name string) (*ongoing, error) {
@@ -335,32 +340,16 @@ func (s *Service) RunNext(ctx context.Context, q RunNextRequest) (RunNextAnswer,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case (q.X != nil) != (r.stream != nil):
+	case (q.X != nil) != (r.kind == "matrix"):
 		return RunNextAnswer{}, fault.New("x", "must be given to a matrix, and to nothing else")
-	case r.adaptive == nil && q.Threshold != nil:
+	case r.kind != "adaptive" && q.Threshold != nil:
 		return RunNextAnswer{}, fault.New("threshold", "is for adaptive alone")
-	case r.stream != nil && q.Score != nil:
+	case r.kind == "matrix" && q.Score != nil:
 		return RunNextAnswer{}, fault.New("score", "is of no use to a matrix")
-	case r.stream != nil:
-		y, err := r.stream.Next(q.X)
-		return RunNextAnswer{Values: y}, err
-	case r.search != nil:
-		return r.search.goOn(q.Score)
-	case q.Score == nil || q.Threshold == nil:
+	case r.kind == "adaptive" && (q.Score == nil || q.Threshold == nil):
 		return RunNextAnswer{}, fault.New("score", "is missing, or the threshold; adaptive takes both")
 	}
-	at := r.calls
-	found, err := r.adaptive.Try(ctx, *q.Threshold, func(context.Context, *rand.Rand) (int, float64, error) { return at, *q.Score, nil })
-	if errors.Is(err, selection.ErrSpent) {
-		return RunNextAnswer{}, errOver
-	}
-	r.calls++
-	left := r.adaptive.Left()
-	a := RunNextAnswer{Left: &left}
-	if found.Found {
-		a.Found = []int{at}
-	}
-	return a, err
+	return r.next(ctx, q)
 }
 
 // RunClose ends a run. One that has not shown anything must not be said to have been without an outcome.

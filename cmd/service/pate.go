@@ -151,19 +151,17 @@ type PateRun struct {
 	Notes      []string
 	Ledger     *pate.Ledger
 
-	scores     *ballots.Scores
 	conversion pate.Conversion
-	maxAnswers int
 }
 
 // shape checks the parameters of the mechanism.
 func (q PateMechanism) shape() error {
-	_, err := q.aggregator()
+	_, err := q.aggregator(1)
 	return err
 }
 
-// aggregator returns the mechanism.
-func (q PateMechanism) aggregator() (a pate.Aggregator, err error) {
+// aggregator returns the mechanism. Whether the student is reinforced, above a confidence, costs nothing.
+func (q PateMechanism) aggregator(confidence float64) (a pate.Aggregator, err error) {
 	switch q.Mechanism {
 	case "gnmax":
 		a, err = pate.NewGNMax(*q.Sigma2)
@@ -172,20 +170,18 @@ func (q PateMechanism) aggregator() (a pate.Aggregator, err error) {
 	case "confident":
 		a, err = pate.NewConfident(*q.Threshold, *q.Sigma1, *q.Sigma2)
 	case "interactive":
-		// Whether the student is reinforced costs nothing: its confidence does
-		// not enter.
-		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
+		a, err = pate.NewInteractive(*q.Threshold, confidence, *q.Sigma1, *q.Sigma2, orZero(q.Rounded))
 	}
 	return a, err
 }
 
 // run reads the votes and what goes with them, and prices every query at the orders.
 func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) {
-	a, err := q.aggregator()
+	a, err := q.aggregator(1)
 	if err != nil {
 		return nil, err
 	}
-	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, scores: q.Scores, conversion: pate.Improved}
+	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, conversion: pate.Improved}
 	if q.Conversion == "classic" {
 		r.conversion = pate.Classic
 	}
@@ -204,31 +200,31 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r.maxAnswers = orZero(q.MaxAnswers)
 	if r.Votes, err = q.read(q.Queries); err != nil {
 		return nil, err
 	}
 	if n := r.Votes.Short(); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d queries have fewer than %d votes", n, r.Votes.Queries(), r.Votes.Teachers()))
 	}
+	scores := q.Scores
 	if q.Baseline != nil {
 		read := ballots.NewScores
 		if q.BaselineKind == "votes" {
 			read = ballots.NewVoteScores
 		}
-		if r.scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
+		if scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
 			return nil, err
 		}
 	}
-	if r.scores != nil && q.Queries != nil {
-		if r.scores, err = r.scores.First(*q.Queries); err != nil {
+	if scores != nil && q.Queries != nil {
+		if scores, err = scores.First(*q.Queries); err != nil {
 			return nil, err
 		}
 	}
 	if n := len(r.Answered); r.Answered != nil && n != r.Votes.Queries() {
 		return nil, fault.New("answered", "%d are not one for each of %d queries", n, r.Votes.Queries())
 	}
-	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
+	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: scores, MaxAnswers: orZero(q.MaxAnswers),
 		Progress: progress(ctx)})
 	return r, err
 }
@@ -264,8 +260,7 @@ func hasCheck(a pate.Aggregator) bool {
 
 // Running returns the cost of the first queries, at several numbers of them.
 func (r *PateRun) Running(ctx context.Context, report pate.Report, cuts []int) ([]pate.Cost, error) {
-	costs, err := r.Ledger.Running(ctx, report, r.transcript(report), cuts)
-	return costs, err
+	return r.Ledger.Running(ctx, report, r.transcript(report), cuts)
 }
 
 func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (PateLine, error) {
@@ -277,12 +272,12 @@ func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (
 	if x.Epsilon, x.Order, err = r.EpsilonOf(c, c.Total, delta); err != nil {
 		return PateLine{}, err
 	}
-	if x.Order == 0 {
-		return x, nil
-	}
-	x.Check, x.Label = c.Threshold.RDP(x.Order), c.Answer.RDP(x.Order)
-	if x.Order == 1 { // ε = 0 follows from the total variation distance
+	switch x.Order {
+	case 0:
+	case 1: // ε = 0 follows from the total variation distance
 		x.Check, x.Label = c.Threshold.Values[0], c.Answer.Values[0]
+	default:
+		x.Check, x.Label = c.Threshold.RDP(x.Order), c.Answer.RDP(x.Order)
 	}
 	return x, nil
 }
@@ -549,13 +544,11 @@ func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmo
 }
 
 func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothAnswer, error) {
-	gnss := q.GNSS
 	ss, distance, err := s.Smooth(q.Beta)
 	if err != nil {
 		return nil, err
 	}
-	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: gnss, Report: r.Report.String(), Run: r}
-	out.Sigma = orZero(q.Sigma)
+	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: q.GNSS, Report: r.Report.String(), Run: r, Sigma: orZero(q.Sigma)}
 	p, noise := new(PatePrivates), pate.GNSS{Order: q.Order, Beta: q.Beta}
 	if q.Private {
 		out.Private = p
@@ -563,7 +556,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	p.Cost, p.Smooth, p.Distance = s.Cost, ss, distance
 	if q.Optimise {
 		choose := noise.OptimalSigma
-		if gnss == "paper" {
+		if q.GNSS == "paper" {
 			choose = noise.PrintedSigma
 		}
 		if ss == 0 {
@@ -574,19 +567,17 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		}
 	}
 	p.StdDev = ss * out.Sigma
-	if gnss == "paper" {
-		var proved bool
-		if p.GNSSCost, proved, err = noise.PrintedNotABound(out.Sigma); err != nil {
-			return nil, err
-		}
-		p.Bound = proved && s.Bound
+	proved := true
+	if q.GNSS == "paper" {
 		out.Why = "the cost of the noise is Theorem 23 as printed"
+		p.GNSSCost, proved, err = noise.PrintedNotABound(out.Sigma)
 	} else {
-		if p.GNSSCost, err = noise.RDP(out.Sigma); err != nil {
-			return nil, err
-		}
-		p.Bound = s.Bound
+		p.GNSSCost, err = noise.RDP(out.Sigma)
 	}
+	if err != nil {
+		return nil, err
+	}
+	p.Bound = proved && s.Bound
 	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta.float()); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"time"
 
@@ -98,15 +97,10 @@ func (l *Caps) bound(ctx context.Context) error {
 		given        *Decimal
 		most, preset float64
 	}{{"memory", &l.Memory, m.memory, 1 << 30 / 1e6}, {"work", &l.Work, m.work, fourier.DefaultWork(1e-3)}} {
-		v := x.preset
-		if *x.given != "" {
-			v = x.given.float()
-		}
-		switch {
-		case v <= x.most:
-		case *x.given != "":
+		switch v := x.given.float(); {
+		case v > x.most:
 			return fault.New(x.name, "%s is not in [1, %v], which is all that is allowed here", decimal.Show(string(*x.given)), Number(x.most))
-		default:
+		case v == 0 && x.preset > x.most:
 			*x.given = Decimal(Number(x.most).String())
 		}
 	}
@@ -272,12 +266,6 @@ func PlanLine(err error) (line int, message string, ok bool) {
 func CheckPlan(text []byte) error {
 	_, err := plan.ParseContext(context.Background(), text)
 	return err
-}
-
-// InlineFiles returns the text of a plan with the matrices of the files that it names. A
-// Service reads no files for those who ask: who may read them does this before.
-func InlineFiles(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte, error) {
-	return plan.Inline(text, open)
 }
 
 // What follows works on the text of plans: what they say in short, what tells two of them

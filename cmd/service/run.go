@@ -155,21 +155,14 @@ type (
 )
 
 // eachWhole checks that values are whole numbers in a range.
-func eachWhole(values []float64, low, high float64) error {
+func eachWhole(values []float64, in string) error {
+	r := spanOf(in)
 	for i, x := range values {
-		if x != math.Trunc(x) || x < low || x > high {
-			return fault.New(fmt.Sprintf("values[%d]", i), "%v is not a whole number in [%v, %v]", x, bound(low), bound(high))
+		if x != math.Trunc(x) || !r.contains(x) {
+			return fault.New(fmt.Sprintf("values[%d]", i), "%v is not a whole number in %s", x, in)
 		}
 	}
 	return nil
-}
-
-// bound is a whole number as ranges have it.
-func bound(x float64) string {
-	if math.Abs(x) == 1<<53 {
-		return strings.TrimSuffix(decimal.Short(x), decimal.Short(math.Abs(x))) + "2^53"
-	}
-	return decimal.Short(x)
 }
 
 // scoreless is an error for keys that go with scores alone.
@@ -185,11 +178,11 @@ type runner func(v float64) (y float64, shown bool, err error)
 
 // runner returns what runs a mechanism. The values are known to be whole numbers in its range, except of real noise.
 func (q ReleaseRequest) runner(m profiles.Mechanism, src rand.Source) (runner, error) {
-	whole := func(low, high float64, why string) error {
+	whole := func(in, why string) error {
 		if err := q.scoreless(m, why); err != nil {
 			return err
 		}
-		return eachWhole(q.Values, low, high)
+		return eachWhole(q.Values, in)
 	}
 	if d, ok := m.(drawing); ok && m.Name() == "laplace" { // with both norms
 		m = realNoise{m, d.(scaled)}
@@ -199,14 +192,14 @@ func (q ReleaseRequest) runner(m profiles.Mechanism, src rand.Source) (runner, e
 		return func(v float64) (float64, bool, error) {
 			shown, y, err := x.Release(int64(v), src)
 			return y, shown, err
-		}, whole(0, 1<<53, "whose counts change by 1 for a person")
+		}, whole("[0, 2^53]", "whose counts change by 1 for a person")
 	case choice.SelectPartitions:
 		return func(v float64) (float64, bool, error) {
 			shown, err := x.Keep(int64(v), src)
 			return 1, shown, err
-		}, whole(0, 1<<53, "whose counts change by 1 for a person")
+		}, whole("[0, 2^53]", "whose counts change by 1 for a person")
 	case drawing:
-		if err := whole(-1<<53, 1<<53, "whose sensitivity is one of its own keys"); err != nil {
+		if err := whole("[-2^53, 2^53]", "whose sensitivity is one of its own keys"); err != nil {
 			return nil, err
 		}
 		noise, err := x.Draw(src, len(q.Values))
@@ -222,10 +215,10 @@ func (q ReleaseRequest) runner(m profiles.Mechanism, src rand.Source) (runner, e
 		return func(v float64) (float64, bool, error) {
 			message, err := x.Sample(int(v), src)
 			return float64(append(message, 0)[0]), true, err
-		}, eachWhole(q.Values, 0, 1<<31)
+		}, eachWhole(q.Values, "[0, 2147483648]")
 	case responding:
 		return func(v float64) (float64, bool, error) { return float64(x.Respond(int(v), src)), true, nil },
-			whole(0, float64(x.Categories()-1), "which takes the value of each record")
+			whole(fmt.Sprintf("[0, %s]", decimal.Short(float64(x.Categories()-1))), "which takes the value of each record")
 	case scaled:
 		add := map[string]func(rand.Source, float64, float64, float64) (float64, error){"laplace": profiles.AddLaplace, "gaussian": profiles.AddGaussian}[m.Name()]
 		switch {
@@ -306,14 +299,9 @@ type PateLabels struct {
 
 // pateAnswer labels queries. After the largest number of answers no more are given.
 func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabels, error) {
-	a, err := q.aggregator()
+	a, err := q.aggregator(orZero(q.Confidence))
 	if err != nil {
 		return PateLabels{}, err
-	}
-	if i, ok := a.(pate.Interactive); ok {
-		if a, err = pate.NewInteractive(i.Threshold, *q.Confidence, i.Sigma1, i.Sigma2, i.Rounded); err != nil {
-			return PateLabels{}, err
-		}
 	}
 	v, err := q.read(nil)
 	if err != nil {
@@ -432,7 +420,7 @@ func (s *Service) labelApply(ctx context.Context, q LabelApplyRequest) (LabelApp
 	if err != nil {
 		return LabelApplied{}, err
 	}
-	charge, err := s.payLabels(ctx, q.Spend, q.Epsilon)
+	charge, err := s.PayLabels(ctx, q.Spend, q.Epsilon)
 	if err != nil || charge != "" {
 		return LabelApplied{Charge: charge}, err
 	}
@@ -462,15 +450,11 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 	if err != nil {
 		return a, err
 	}
-	var r *labeldp.Randomizer
-	if q.Classes {
-		r, err = labeldp.RRWithPrior(prior, q.Epsilon, 0)
-	} else {
-		r, _, err = labeldp.OptimalUnbiased(ctx, prior, q.Epsilon)
-	}
+	m, err := NewLabelMethod(ctx, map[bool]string{false: "optimal", true: "rr-with-prior"}[q.Classes], prior, q.Epsilon)
 	if err != nil {
 		return a, err
 	}
+	r := m.(*labeldp.Randomizer)
 	a.Outputs, a.Column = r.Outputs(), make([]float64, len(q.Column))
 	for i, y := range q.Column {
 		if a.Column[i], err = r.Sample(y, src); err != nil {
@@ -505,14 +489,12 @@ const mostDrawn = 1 << 25
 // perDraw returns how many batches a scheme draws together, and how many batches and records it holds then, on average.
 func perDraw(s subsample.Sampler, population float64) (batches int64, held float64) {
 	switch x := s.(type) {
-	case subsample.Poisson:
+	case interface{ Rate() float64 }:
 		return 1, 1 + x.Rate()*population
 	case subsample.FixedSize:
 		return 1, 1 + float64(x.Batch())
 	case allocation.Resampled:
 		return x.Resamples(), float64(x.Resamples()) * (1 + float64(x.Batch()))
-	case allocation.Truncated:
-		return 1, 1 + x.Rate()*population
 	case allocation.Random:
 		p := x.Parameters()
 		steps := p["steps"].(int64)

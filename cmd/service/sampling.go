@@ -129,15 +129,10 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 
 // readEpochs reads what is for an epoch budget only.
 func (r *samplingRun) readEpochs(q SamplingRequest) (err error) {
-	if q.Epochs == "" {
-		r.neighbors = profiles.Substitute
+	if r.neighbors = profiles.Substitute; q.Epochs == "" {
 		return nil
 	}
-	r.epochs, r.target = q.Epochs.float(), q.TargetEpsilon.float()
-	r.neighbors = profiles.ZeroOut
-	if q.Neighbors != "" {
-		r.neighbors = relation(q.Neighbors)
-	}
+	r.epochs, r.target, r.neighbors = q.Epochs.float(), q.TargetEpsilon.float(), relation(cmp.Or(q.Neighbors, "zero-out"))
 	if q.Cap != "" {
 		r.cap = q.Cap.whole()
 		return q.Cap.check("cap", upTo(r.population))
@@ -178,32 +173,31 @@ func (s *Service) sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 		rows = r.epochsRows()
 		parts = 2 * len(rows) // the noise of each follows
 	}
-	var plans [][]accountant.Step
 	for i, row := range rows {
 		report(ctx, Progress{Done: i, Total: parts})
 		ctx := sharing(ctx, parts-i)
-		line, plan, err := r.line(ctx, row)
+		line, err := r.line(ctx, row)
 		if err = line.limited(ctx, err); err != nil {
 			return SamplingAnswer{}, err
 		}
-		out.Schemes, plans = append(out.Schemes, line), append(plans, plan)
+		out.Schemes = append(out.Schemes, line)
 	}
 	if r.epochs > 0 {
 		if r.target == 0 && out.Schemes[0].Epsilon != nil {
 			r.target = float64(out.Schemes[0].Epsilon.Upper) // of Poisson sampling
 		}
 		out.TargetEpsilon = Number(r.target)
-		if err := r.noises(ctx, out.Schemes, plans); err != nil {
+		if err := r.noises(ctx, out.Schemes, rows); err != nil {
 			return SamplingAnswer{}, err
 		}
 	}
-	return out, r.narrow(ctx, out.Schemes, plans)
+	return out, r.narrow(ctx, out.Schemes, rows)
 }
 
 // A samplingRow is a way to draw samples, with its steps.
 type samplingRow struct {
-	name string
-	plan func(profiles.Mechanism) ([]accountant.Step, error)
+	name  string
+	steps []accountant.Step
 	// aligned has the aligned profile that is told; nil for none.
 	aligned *subsample.FixedSize
 	err     error // why there are no steps
@@ -219,10 +213,8 @@ type fixedScheme struct {
 var mustSchemes = []fixedScheme{{"must-ow", subsample.NewMustOW}, {"must-wo", subsample.NewMustWO}, {"must-ww", subsample.NewMustWW}}
 
 // again is so many runs on samples of a scheme.
-func again(name string, s subsample.Scheme, count int64) func(profiles.Mechanism) ([]accountant.Step, error) {
-	return func(b profiles.Mechanism) ([]accountant.Step, error) {
-		return []accountant.Step{{Name: name, Mechanism: b, Sampling: s, Count: count}}, nil
-	}
+func (r samplingRun) again(name string, s subsample.Scheme, count int64) []accountant.Step {
+	return []accountant.Step{{Name: name, Mechanism: r.base, Sampling: s, Count: count}}
 }
 
 // rows returns the rows for a number of steps. The aligned profile of Poisson sampling is that of sampling without replacement at
@@ -241,50 +233,46 @@ func (r samplingRun) rows() []samplingRow {
 		if err != nil {
 			err = &fault.Error{Problem: renamed(err, c.name, "").Error()}
 		}
-		rows = append(rows, samplingRow{name: c.name, plan: again(c.name, s, r.steps), aligned: &s, err: err})
+		rows = append(rows, samplingRow{name: c.name, steps: r.again(c.name, s, r.steps), aligned: &s, err: err})
 	}
 	poisson := samplingRow{name: Poisson, aligned: rows[0].aligned}
 	if r.batch > r.population {
 		poisson.err = fault.New("batch", "the batch, %d, is above the population, %d", r.batch, r.population)
 	} else {
 		s, err := subsample.NewPoisson(float64(r.batch) / float64(r.population))
-		poisson.plan, poisson.err = again(Poisson, s, r.steps), err
+		poisson.steps, poisson.err = r.again(Poisson, s, r.steps), err
 	}
 	return append([]samplingRow{poisson}, rows...)
 }
 
-// line returns what a way to draw samples costs, and its steps, nil if it is not applicable.
-func (r samplingRun) line(ctx context.Context, row samplingRow) (Scheme, []accountant.Step, error) {
-	line := Scheme{Scheme: row.name}
-	plan, err := []accountant.Step(nil), row.err
-	if err == nil {
-		plan, err = row.plan(r.base)
-	}
+// line returns what a way to draw samples costs, no ε if it is not applicable.
+func (r samplingRun) line(ctx context.Context, row samplingRow) (Scheme, error) {
+	line, err := Scheme{Scheme: row.name}, row.err
 	if err == nil && row.aligned != nil {
 		if err := line.align(*row.aligned, r.base, r.epsilon); err != nil {
-			return line, nil, err
+			return line, err
 		}
 	}
 	if wrong := reached(ctx); wrong != nil && err == nil {
-		return line, nil, wrong
+		return line, wrong
 	}
 	var acct *accountant.Accountant
 	if err == nil {
-		acct, err = newAccountant(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: plan}, r.opts)
+		acct, err = newAccountant(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: row.steps}, r.opts)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return line, nil, ctx.Err()
+			return line, ctx.Err()
 		}
 		if f := new(fault.Error); errors.As(err, &f) {
 			line.NotApplicable = f.Problem // the scheme has no bound here
 			err = nil
 		}
-		return line, nil, err
+		return line, err
 	}
 	iv, err := acct.Epsilon(ctx, r.delta)
 	if err != nil {
-		return line, nil, err
+		return line, err
 	}
 	if line.Steps = acct.Runs(); row.name == RandomAllocation || row.name == Shuffle {
 		line.Steps, line.Epochs = 0, acct.Runs()
@@ -293,7 +281,7 @@ func (r samplingRun) line(ctx context.Context, row samplingRow) (Scheme, []accou
 	if line.found(iv); r.epochs > 0 {
 		line.NumericalWidth = nil
 	}
-	return line, plan, nil
+	return line, nil
 }
 
 // sharing returns a context for the first of so many rows, with its part of the work that is left.
@@ -325,7 +313,7 @@ func (row *Scheme) limited(ctx context.Context, err error) error {
 // narrow narrows the rows that have a theory gap by the recursion with the work that is left, the cheapest first. One whose
 // price is above what is left is not begun: its row stays as it is, with the warning of limited. The price is not all that one
 // takes, so that what was begun ends at twice the limit of the request at the latest.
-func (r samplingRun) narrow(ctx context.Context, rows []Scheme, plans [][]accountant.Step) error {
+func (r samplingRun) narrow(ctx context.Context, rows []Scheme, ways []samplingRow) error {
 	type job struct {
 		row   *Scheme
 		steps []accountant.Step
@@ -336,8 +324,8 @@ func (r samplingRun) narrow(ctx context.Context, rows []Scheme, plans [][]accoun
 		if !rows[i].TheoryGap || r.recursion == 0 {
 			continue
 		}
-		if price, ok := r.price(ctx, *rows[i].Epsilon, plans[i]); ok {
-			jobs = append(jobs, job{&rows[i], plans[i], price})
+		if price, ok := r.price(ctx, *rows[i].Epsilon, ways[i].steps); ok {
+			jobs = append(jobs, job{&rows[i], ways[i].steps, price})
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.price, b.price) })
@@ -432,8 +420,11 @@ const noiseAccuracy = 1e-3
 func (r samplingRun) epochsRows() (rows []samplingRow) {
 	for _, name := range Batchings {
 		s := schedule{examples: r.population, batch: r.batch, rate: float64(r.batch) / float64(r.population), cap: r.cap, name: name}
-		err := r.schedule(&s)
-		rows = append(rows, samplingRow{name: name, plan: s.plan, err: err})
+		row := samplingRow{name: name, err: r.schedule(&s)}
+		if row.err == nil {
+			row.steps, row.err = s.plan(r.base)
+		}
+		rows = append(rows, row)
 	}
 	if r.subset == 0 {
 		return rows
@@ -445,7 +436,7 @@ func (r samplingRun) epochsRows() (rows []samplingRow) {
 		if err == nil {
 			f, err = c.make(r.population, r.subset, r.batch)
 		}
-		rows = append(rows, samplingRow{name: c.name, plan: again("", f, s.steps), err: renamed(err, c.name, "")})
+		rows = append(rows, samplingRow{name: c.name, steps: r.again("", f, s.steps), err: renamed(err, c.name, "")})
 	}
 	return rows
 }
@@ -465,12 +456,12 @@ func (r samplingRun) schedule(s *schedule) (err error) {
 }
 
 // noises fills in the noise that each row needs for the target.
-func (r samplingRun) noises(ctx context.Context, rows []Scheme, plans [][]accountant.Step) error {
+func (r samplingRun) noises(ctx context.Context, rows []Scheme, ways []samplingRow) error {
 	for i := range rows {
 		report(ctx, Progress{Done: len(rows) + i, Total: 2 * len(rows)})
 		if line := &rows[i]; line.Epsilon != nil && r.target > 0 {
 			ctx := sharing(ctx, len(rows)-i)
-			if err := line.limited(ctx, r.noiseFor(ctx, plans[i], line)); err != nil {
+			if err := line.limited(ctx, r.noiseFor(ctx, ways[i].steps, line)); err != nil {
 				return err
 			}
 		}

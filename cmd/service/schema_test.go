@@ -104,7 +104,7 @@ func TestSchemas(t *testing.T) {
 	d := Schemas{"#/", map[string]any{}}
 	refused := 0
 	for _, o := range Operations() {
-		request, answer := d.RequestSchema(o), d.AnswerSchema(o)
+		request, answer := d.RequestSchema(o), d.Of(o.Result)
 		defined := plain(t, d.Defined).(map[string]any)
 		request, answer = plain(t, request).(map[string]any), plain(t, answer).(map[string]any)
 		var good, wrong map[string]any

@@ -233,8 +233,7 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 	case "poisson":
 		cfg.Max = 0
 	}
-	law, err := cfg.Build()
-	return law, err
+	return cfg.Build()
 }
 
 // selectTable is how much ε reading one run from a table may cost.

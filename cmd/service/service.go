@@ -19,6 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/plan"
 )
@@ -161,19 +162,10 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 	o := does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
-			values, ok := k.Field(&q).(*Decimals)
-			if !ok || !slices.Contains(keys, k.Name) || len(*values) < 2 {
-				continue
-			}
-			var more []Q
-			for _, one := range asked {
-				for _, d := range *values {
-					*k.Field(&one).(*Decimals) = Decimals{d}
-					more = append(more, one)
+			if values, ok := k.Field(&q).(*Decimals); ok && slices.Contains(keys, k.Name) {
+				if asked = spread(asked, k.Name, *values); len(asked) > maxAsked {
+					return out, fault.New(k.Name, "makes more than %d answers", maxAsked)
 				}
-			}
-			if asked = more; len(asked) > maxAsked {
-				return out, fault.New(k.Name, "makes more than %d answers", maxAsked)
 			}
 		}
 		for _, one := range asked {
@@ -187,6 +179,27 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 	}, answer)
 	o.Several = keys
 	return o
+}
+
+// spread returns each request with each value of a key, the values moving fastest; without values the requests are as they were.
+func spread[Q any](asked []Q, key string, values Decimals) (more []Q) {
+	if len(values) == 0 {
+		return asked
+	}
+	keys := keysOf(reflect.TypeFor[Q]())
+	k := keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })]
+	for _, one := range asked {
+		for _, d := range values {
+			switch f := k.Field(&one).(type) {
+			case *Decimal:
+				*f = d
+			case *Decimals:
+				*f = Decimals{d}
+			}
+			more = append(more, one)
+		}
+	}
+	return more
 }
 
 // all has the questions of an operation share their limits.
@@ -278,20 +291,21 @@ func (o Operation) ask(s *Service, ctx context.Context, request any) (_ any, err
 	if err := missing(request); err != nil {
 		return nil, err
 	}
-	if limited, ok := request.(interface{ bound(context.Context) error }); ok {
-		if err := limited.bound(ctx); err != nil {
+	if q, ok := request.(interface {
+		bound(context.Context) error
+		Under(context.Context) (context.Context, func(*error), error)
+	}); ok {
+		if err := q.bound(ctx); err != nil {
 			return nil, err
 		}
-	}
-	if o.together {
-		under, end, wrong := request.(interface {
-			Under(context.Context) (context.Context, func(*error), error)
-		}).Under(ctx)
-		if wrong != nil {
-			return nil, wrong
+		if o.together {
+			under, end, wrong := q.Under(ctx)
+			if wrong != nil {
+				return nil, wrong
+			}
+			defer func() { end(&err) }()
+			ctx = under
 		}
-		defer func() { end(&err) }()
-		ctx = under
 	}
 	return o.do(s, ctx, request)
 }
@@ -391,15 +405,15 @@ func (s *Service) AnswerTo(ctx context.Context, op string, request []byte) Respo
 		if err := checkText(request); err != nil {
 			return nil, err
 		}
-		given, err := readObject(request)
-		if err != nil {
+		var given object
+		if err := json.Unmarshal(request, &given); err != nil {
 			return nil, err
 		}
 		if err := h.read(given); err != nil {
 			return nil, err
 		}
-		if err := checkKeys(request); err != nil {
-			return nil, err
+		if err := strictjson.Keys(request, nil); err != nil {
+			return nil, fmt.Errorf("request: %w", err)
 		}
 		switch {
 		case op == "":

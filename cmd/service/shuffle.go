@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -43,10 +44,7 @@ type ShuffleAnswer struct {
 
 // local returns the randomizer of a request.
 func (q ShuffleRequest) local() (m profiles.Mechanism, err error) {
-	eps, k := q.Epsilon.float(), 2
-	if q.Categories != "" {
-		k = int(q.Categories.whole())
-	}
+	eps, k := q.Epsilon.float(), cmp.Or(int(q.Categories.whole()), 2)
 	switch q.Randomizer {
 	case "k-rr":
 		m, err = shuffler.NewKRR(eps, k)

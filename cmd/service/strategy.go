@@ -57,13 +57,7 @@ const searchWork = "1.5e9"
 
 // goal is what the search is for.
 func (q MatrixOptimizeRequest) goal(ctx context.Context) (matrix.Goal, error) {
-	g := matrix.Goal{Steps: int(q.Steps.whole()), Class: q.Strategy, MaxError: q.Error == "max"}
-	if q.Bands != "" {
-		g.Bands = int(q.Bands.whole())
-	}
-	if q.Buffers != "" {
-		g.Buffers = int(q.Buffers.whole())
-	}
+	g := matrix.Goal{Steps: int(q.Steps.whole()), Class: q.Strategy, MaxError: q.Error == "max", Bands: int(q.Bands.whole()), Buffers: int(q.Buffers.whole())}
 	var err error
 	if g.Participation, err = plan.ParseParticipation(ctx, []byte(q.Participation)); err != nil {
 		wrong := new(plan.Error)

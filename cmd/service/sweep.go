@@ -60,47 +60,24 @@ func LinePlans(r io.ReadSeeker, count int64) SweepPlans {
 // Len returns the number of plans.
 func (p SweepPlans) Len() int64 { return p.count }
 
-func (q SweepRequest) ofDelta() bool { return len(q.Epsilon) > 0 }
-
 // calibrates reports whether a budget is given, and not a number to ask at.
 func (q SweepRequest) calibrates() bool {
 	return q.Solve != "" || len(q.Advantage)+len(q.TPR) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
 }
 
-// RowsPerPlan returns how many rows there are for each plan.
+// RowsPerPlan returns how many rows there are for each plan, of a request that was checked.
 func (q SweepRequest) RowsPerPlan() int64 {
-	if q.calibrates() {
-		return int64(len(q.budgets()))
-	}
-	return int64(max(len(q.Delta), len(q.Epsilon)))
+	question, _ := q.question(context.Background())
+	return int64(question.Len())
 }
 
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
 func (q SweepRequest) budgets() []CalibrateRequest {
 	one := CalibrateRequest{Solve: q.Solve, Step: q.Step, Examples: q.Examples, AttackTarget: AttackTarget{FPR: q.FPR}, Narrowing: q.Narrowing, Limits: q.Limits}
-	all := []CalibrateRequest{one}
-	for _, x := range []struct {
-		list Decimals
-		set  func(q *CalibrateRequest, d Decimal)
-	}{
-		{q.Epsilon, func(q *CalibrateRequest, d Decimal) { q.Epsilon = Decimals{d} }},
-		{q.Delta, func(q *CalibrateRequest, d Decimal) { q.Delta = Decimals{d} }},
-		{q.Advantage, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
-		{q.TPR, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
-	} {
-		if len(x.list) == 0 {
-			continue
-		}
-		var more []CalibrateRequest
-		for _, budget := range all {
-			for _, d := range x.list {
-				x.set(&budget, d)
-				more = append(more, budget)
-			}
-		}
-		all = more
-	}
-	return all
+	all := spread([]CalibrateRequest{one}, "epsilon", q.Epsilon)
+	all = spread(all, "delta", q.Delta)
+	all = spread(all, "target-advantage", q.Advantage)
+	return spread(all, "target-tpr", q.TPR)
 }
 
 // Check reports what is wrong with all but the plans.
@@ -113,16 +90,14 @@ func (q SweepRequest) question(ctx context.Context) (out sweep.Question, err err
 	if q.calibrates() {
 		return q.goals(ctx)
 	}
-	out.OfDelta = q.ofDelta()
+	out.OfDelta = len(q.Epsilon) > 0
 	switch {
 	case out.OfDelta && len(q.Delta) > 0:
 		return out, shape("%s and %s exclude each other without %s: one is asked for", "delta", "epsilon", "solve")
 	case out.OfDelta:
-		at := DeltaRequest{Epsilon: q.Epsilon, Narrowing: q.Narrowing, Limits: q.Limits}
-		out.At, err = q.Epsilon.floats(), ready(&at)
+		out.At, err = q.Epsilon.floats(), ready(&DeltaRequest{Epsilon: q.Epsilon, Narrowing: q.Narrowing, Limits: q.Limits})
 	default:
-		at := EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}
-		out.At, err = q.Delta.floats(), ready(&at)
+		out.At, err = q.Delta.floats(), ready(&EpsilonRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits})
 	}
 	out.Options = q.options(ctx, q.Narrowing)
 	return out, err
@@ -159,7 +134,14 @@ func (s *Service) Sweep(ctx context.Context, q SweepRequest, plans SweepPlans, s
 		return err
 	}
 	return sweep.Run(ctx, plans.source, question, runtime.GOMAXPROCS(0), skip, func(r sweep.Row) error {
-		return each(rowOf(question, r))
+		row := SweepRow{Row: r}
+		if r.Err != nil {
+			row.Error = planMessage(r.Err)
+		}
+		if internal := new(sweep.InternalError); errors.As(r.Err, internal) {
+			row.Stack = internal.Stack
+		}
+		return each(row)
 	})
 }
 
@@ -173,13 +155,10 @@ func (s *Service) CheckSweep(ctx context.Context, plans SweepPlans, each func(in
 	if !plans.lines {
 		looked = min(looked, maxLooked)
 	}
-	for k := int64(0); ; k++ {
+	for k := range looked {
 		i := k
-		if looked < plans.count && k < looked {
+		if looked < plans.count {
 			i = k * (plans.count - 1) / (looked - 1)
-		}
-		if k == looked && !plans.lines {
-			return nil
 		}
 		if k == 0 || i > k {
 			if err := plans.source.Start(i); err != nil {
@@ -204,14 +183,12 @@ func (s *Service) CheckSweep(ctx context.Context, plans SweepPlans, each func(in
 			return err
 		}
 	}
+	return nil
 }
 
 // planMessage is an error about a plan of many, which all have the same lines.
 func planMessage(err error) string {
-	if _, message, ok := PlanLine(err); ok {
-		return fault.Line(message)
-	}
-	return fault.Line(err.Error())
+	return fault.Line((&LogLineError{Err: err}).Error())
 }
 
 // What follows has the text of the result of a sweep, to write and to read it: JSON lines, or CSV with
@@ -222,81 +199,30 @@ func planMessage(err error) string {
 
 // A SweepRow is an answer about one plan, or its error.
 type SweepRow struct {
-	Index int64
+	sweep.Row
 	// Error is the problem with the plan, with the path of its field; "" if there is none.
 	Error string
 	// Stack is where an internal error was raised: it is for a log, and in no column.
 	Stack string
-
-	values      []string // of the ranges of a grid, in their order, as JSON
-	asked       []Number // what it is asked at: δ, ε, or the numbers of a budget
-	solve       string   // what a calibration turns
-	calibration accountant.Calibration
-	found       Bounds // of ε or δ, or what is proved at the value of a calibration
-	basis       Basis
-}
-
-// rowOf puts a row into the words of answers.
-func rowOf(question sweep.Question, r sweep.Row) SweepRow {
-	row := SweepRow{Index: r.Index, values: r.Values}
-	switch {
-	case len(question.Goals) > 0:
-		goal := question.Goals[r.Place]
-		row.asked, row.solve = []Number{Number(goal.Epsilon), Number(goal.Delta)}, goal.Solve.String()
-		if goal.TruePositive != 0 {
-			row.asked = []Number{Number(goal.TruePositive), Number(goal.FalsePositive)}
-		}
-	default:
-		row.asked = []Number{Number(question.At[r.Place])}
-	}
-	if r.Err != nil {
-		row.Error = planMessage(r.Err)
-		var internal sweep.InternalError
-		if errors.As(r.Err, &internal) {
-			row.Stack = internal.Stack
-		}
-		return row
-	}
-	if r.Calibration != nil {
-		row.calibration = *r.Calibration
-	}
-	if !question.OfDelta && (r.Calibration == nil || r.Calibration.Asked == "epsilon") {
-		r.Interval = fromZero(r.Interval)
-	}
-	row.found, row.basis = intervalOf(r.Interval)
-	return row
 }
 
 // A SweepForm is how the rows of a sweep are written.
 type SweepForm struct {
-	CSV        bool
-	id         string
-	perPlan    int64 // rows
-	calibrates bool
-	ranges     []string // of the grid
-	asked      []string // at what numbers
-	found      string   // of what the interval is
+	CSV      bool
+	id       string
+	ranges   []string // of the grid
+	question sweep.Question
 }
 
-// Form returns the form of the rows; id is what only this sweep has.
+// Form returns the form of the rows of a request that was checked; id is what only this sweep has.
 func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
-	f := SweepForm{CSV: asCSV, id: id, perPlan: q.RowsPerPlan(), ranges: p.columns, calibrates: q.calibrates()}
-	switch {
-	case len(q.TPR) > 0:
-		f.asked = []string{"target-tpr", "at-fpr"}
-	case f.calibrates:
-		f.asked = []string{"epsilon", "delta"} // an advantage of A is the budget (0, A)
-	case q.ofDelta():
-		f.asked, f.found = []string{"epsilon"}, "delta-"
-	default:
-		f.asked, f.found = []string{"delta"}, "epsilon-"
-	}
-	return f
+	question, _ := q.question(context.Background())
+	return SweepForm{CSV: asCSV, id: id, ranges: p.columns, question: question}
 }
 
 // Columns are the names of a row's values.
 func (f SweepForm) Columns() (names []string) {
-	for _, c := range f.cells(SweepRow{values: make([]string, len(f.ranges)), asked: make([]Number, len(f.asked))}) {
+	for _, c := range f.cells(SweepRow{Row: sweep.Row{Values: make([]string, len(f.ranges))}}) {
 		names = append(names, c.name)
 	}
 	return names
@@ -365,14 +291,26 @@ func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
 	add := func(name string, value any) { all = append(all, sweepCell{name, value}) }
 	add("index", r.Index)
 	for i, name := range f.ranges {
-		add(name, json.RawMessage(r.values[i]))
+		add(name, json.RawMessage(r.Values[i]))
 	}
-	for i, name := range f.asked {
-		add(name, r.asked[i])
+	c, found := orZero(r.Calibration), ""
+	switch q := f.question; {
+	case len(q.Goals) > 0 && q.Goals[r.Place].TruePositive != 0:
+		add("target-tpr", Number(q.Goals[r.Place].TruePositive))
+		add("at-fpr", Number(q.Goals[r.Place].FalsePositive))
+	case len(q.Goals) > 0: // an advantage of A is the budget (0, A)
+		add("epsilon", Number(q.Goals[r.Place].Epsilon))
+		add("delta", Number(q.Goals[r.Place].Delta))
+	case q.OfDelta:
+		add("epsilon", Number(q.At[r.Place]))
+		found = "delta-"
+	default:
+		add("delta", Number(q.At[r.Place]))
+		found = "epsilon-"
 	}
 	answer := len(all)
-	if c := r.calibration; f.calibrates {
-		add("solve", r.solve)
+	if found == "" {
+		add("solve", f.question.Goals[r.Place].Solve.String())
 		add("value", Number(c.Value))
 		add("common-factor", c.Factor)
 		var next any // the next value, which is not found to meet the budget
@@ -382,20 +320,24 @@ func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
 		add("next", next)
 		add("certified", c.Asked)
 	}
-	add(f.found+"lower", orNull(r.found.Lower))
-	add(f.found+"upper", orNull(r.found.Upper))
-	if f.found == "epsilon-" {
+	if found == "epsilon-" || c.Asked == "epsilon" {
+		r.Interval = fromZero(r.Interval)
+	}
+	bounds, basis := intervalOf(r.Interval)
+	add(found+"lower", orNull(bounds.Lower))
+	add(found+"upper", orNull(bounds.Upper))
+	if found == "epsilon-" {
 		infinite := ""
 		switch {
-		case math.IsInf(float64(r.found.Lower), 1):
+		case math.IsInf(float64(bounds.Lower), 1):
 			infinite = "both"
-		case math.IsInf(float64(r.found.Upper), 1):
+		case math.IsInf(float64(bounds.Upper), 1):
 			infinite = "upper"
 		}
 		add("infinite", textOrNull(infinite))
 	}
-	add("gap", orNull(r.basis.ErrorBudget.TheoryGap))
-	add("warning", textOrNull(fault.Line(strings.Join(r.basis.Warnings, "; "))))
+	add("gap", orNull(basis.ErrorBudget.TheoryGap))
+	add("warning", textOrNull(fault.Line(strings.Join(basis.Warnings, "; "))))
 	if r.Error != "" {
 		for i := answer; i < len(all); i++ {
 			all[i].value = nil
@@ -425,7 +367,7 @@ func textOrNull(s string) any {
 // IsLine reports whether a line without its line feed is row n of this sweep, and whether it has an error.
 // mine is whether it is a row of this sweep at all.
 func (f SweepForm) IsLine(line []byte, n int64) (failed, mine, ok bool) {
-	index := n / f.perPlan
+	index := n / int64(f.question.Len())
 	if f.CSV {
 		rest, mine := bytes.CutSuffix(line, []byte(","+f.id))
 		return !bytes.HasSuffix(rest, []byte(",")), mine, mine && bytes.HasPrefix(line, fmt.Appendf(nil, "%d,", index))
@@ -519,9 +461,8 @@ type LogLineError struct {
 
 // Error is the problem, without the line.
 func (e *LogLineError) Error() string {
-	var pe *plan.Error
-	if errors.As(e.Err, &pe) {
-		return pe.Message()
+	if _, message, ok := PlanLine(e.Err); ok {
+		return message
 	}
 	return e.Err.Error()
 }

@@ -182,28 +182,20 @@ func (q Question) chains(window []*task) [][]*task {
 
 // answer answers the tasks of a chain, and closes each of them.
 func (q Question) answer(ctx context.Context, chain []*task) {
-	if len(q.Goals) > 0 {
-		for _, t := range chain {
-			if t.err = t.Err; t.err == nil {
-				t.answers = q.calibrate(ctx, t.Plan)
-			}
-			close(t.done)
-		}
-		return
-	}
-	sorted := slices.Clone(chain)
-	for _, t := range sorted {
+	for _, t := range chain {
 		if t.Err == nil {
 			t.runs = leaves(t.Plan.Steps, 1, "", nil)
 		}
 	}
-	slices.SortStableFunc(sorted, compareRuns)
+	slices.SortStableFunc(chain, compareRuns)
 	var total *accountant.Accountant
 	var held *task // what total holds
-	for _, t := range sorted {
+	for _, t := range chain {
 		switch {
 		case t.Err != nil:
 			t.err = t.Err
+		case len(q.Goals) > 0:
+			t.answers = q.calibrate(ctx, t.Plan)
 		case held != nil && compareRuns(held, t) == 0:
 			t.answers, t.err = held.answers, held.err
 		default:

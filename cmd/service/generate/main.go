@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"os"
@@ -65,21 +66,15 @@ var asked = []string{"calibrate", "compare", "curve", "dpsgd", "epsilon"}
 
 // page returns what the page knows of the keys of operations, as a script.
 func page() (string, error) {
-	type field struct {
-		Type   string   `json:"type"`
-		Whole  bool     `json:"whole,omitempty"`
-		Help   string   `json:"help,omitempty"`
-		Words  []string `json:"words,omitempty"`
-		Preset string   `json:"preset,omitempty"`
-	}
-	all := map[string]map[string]field{}
+	all := map[string]map[string]service.Key{}
 	for _, o := range service.Operations() {
 		if !slices.Contains(asked, o.Name) {
 			continue
 		}
-		all[o.Name] = map[string]field{}
+		all[o.Name] = map[string]service.Key{}
 		for _, k := range o.Keys {
-			all[o.Name][k.Name] = field{Type: k.Type, Whole: k.Whole(), Help: flags.ReplaceAllStringFunc(helpText.Replace(k.Help), unflagged), Words: k.Words, Preset: k.Preset}
+			k.Help = flags.ReplaceAllStringFunc(helpText.Replace(k.Help), unflagged)
+			all[o.Name][k.Name] = k
 		}
 	}
 	text, err := json.MarshalIndent(all, "", " ")
@@ -161,22 +156,22 @@ func comments(folder string) (map[string]string, error) {
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("no Go files in %s", folder)
 	}
-	docs := map[string]string{}
+	set := token.NewFileSet()
+	var parsed []*ast.File
 	for _, name := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range f.Decls {
-			g, ok := d.(*ast.GenDecl)
-			if !ok || g.Tok != token.TYPE {
-				continue
-			}
-			for _, s := range g.Specs {
-				t := s.(*ast.TypeSpec)
-				docs[t.Name.Name] = strings.TrimSpace(cmp.Or(t.Doc, g.Doc).Text())
-			}
-		}
+		parsed = append(parsed, f)
+	}
+	p, err := doc.NewFromFiles(set, parsed, "service")
+	if err != nil {
+		return nil, err
+	}
+	docs := map[string]string{}
+	for _, t := range p.Types {
+		docs[t.Name] = strings.TrimSpace(t.Doc)
 	}
 	return docs, nil
 }
@@ -302,8 +297,6 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 		return "Mapping[str, Any]", at, ""
 	}
 	switch t.Kind() {
-	case reflect.Interface:
-		return "Any", at, ""
 	case reflect.Bool:
 		if a.gone && a.kind.Kind() != reflect.Pointer && len(a.paths) == 1 && !strings.Contains(a.paths[0], ".") {
 			return "bool", "bool(" + at + ")", "False"
@@ -312,18 +305,15 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 		if gone {
 			return "str", at + ` or ""`, `""`
 		}
-		return "str", at, ""
 	case reflect.Slice, reflect.Array:
+		if gone {
+			zero = "()"
+		}
 		kind, one := w.item(t.Elem())
-		if one == "" {
-			read, zero = fmt.Sprintf("tuple(%s or ())", at), "()"
-		} else {
-			read, zero = fmt.Sprintf("tuple("+one+" for x in %s or ())", "x", at), "()"
+		if one != "" {
+			at = fmt.Sprintf(one+" for x in %s", "x", at)
 		}
-		if !gone {
-			zero = ""
-		}
-		return "Tuple[" + kind + ", ...]", read, zero
+		return "Tuple[" + kind + ", ...]", "tuple(" + at + " or ())", zero
 	case reflect.Map:
 		kind, _ := w.item(t.Elem())
 		if t.Elem().Kind() == reflect.Struct {
@@ -338,20 +328,17 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 	return optional(kind, cmp.Or(read, "%s"))
 }
 
+// plain are the annotations of what stays as it is.
+var plain = map[reflect.Kind]string{reflect.Int: "int", reflect.Int64: "int", reflect.Bool: "bool", reflect.String: "str"}
+
 // item returns the annotation of an element of a list, and how it is read, "" where it stays as it is.
 func (w *writer) item(t reflect.Type) (kind, read string) {
+	if kind, ok := plain[t.Kind()]; ok {
+		return kind, ""
+	}
 	switch t.Kind() {
 	case reflect.Float64:
 		return "float", "float(%s)"
-	case reflect.Int, reflect.Int64:
-		return "int", ""
-	case reflect.Bool:
-		return "bool", ""
-	case reflect.String:
-		return "str", ""
-	case reflect.Pointer:
-		kind, _ := w.item(t.Elem())
-		return "Optional[" + kind + "]", ""
 	case reflect.Slice:
 		kind, _ := w.item(t.Elem())
 		return "List[" + kind + "]", ""
@@ -363,7 +350,7 @@ func (w *writer) item(t reflect.Type) (kind, read string) {
 
 // class writes the class of a struct, once, and what reads it, whose name is returned.
 func (w *writer) class(t reflect.Type) string {
-	reader := "_read_" + snake(strings.TrimSuffix(t.Name(), "Answer"))
+	reader := "_read_" + strings.ToLower(hump.ReplaceAllString(strings.TrimSuffix(t.Name(), "Answer"), "${1}_$2"))
 	if slices.Contains(w.types, t) {
 		return reader
 	}
@@ -407,43 +394,27 @@ var (
 
 func identifierOf(flag string) string { return identifier(strings.TrimPrefix(flag, "--")) }
 
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 && unicode.IsLower(rune(name[i-1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
-}
+// hump is where a word of a name of Go ends.
+var hump = regexp.MustCompile("([a-z])([A-Z])")
 
 // parameter returns the annotation of a key of a request, and what is sent of it.
 func parameter(k service.Key) (kind, sent string) {
 	name := identifier(k.Name)
-	switch k.Type {
-	case "plan":
+	simple, ok := map[string]string{"number": "float", "whole number": "int", "true or false": "bool", "string": "str"}[k.Type]
+	switch {
+	case k.Type == "plan":
 		return "PlanLike", "plan_of(" + name + ")"
-	case "number":
-		if k.Whole() {
-			return "int", name
-		}
-		return "float", name
-	case "whole number":
+	case k.Type == "number" && k.Whole:
 		return "int", name
-	case "true or false":
-		return "bool", name
-	case "string":
-		if k.Name == "path" {
-			return "str", "self._path(path)"
-		}
-		return "str", name
-	case "list of numbers":
+	case k.Name == "path":
+		return "str", "self._path(path)"
+	case ok:
+		return simple, name
+	case k.Type == "list of numbers":
 		return "Numbers", "listed(" + name + ")"
-	case "list of strings":
+	case k.Type == "list of strings":
 		return "Sequence[str]", "listed(" + name + ")"
-	}
-	if strings.HasPrefix(k.Type, "list of ") {
+	case strings.HasPrefix(k.Type, "list of "):
 		return "Sequence[Any]", "listed(" + name + ")"
 	}
 	return "Any", name
@@ -482,9 +453,9 @@ func (w *writer) method(to *strings.Builder, o service.Operation) {
 		parameters = slices.Concat(parameters, []string{"*"}, named)
 	}
 	returns, read := w.answer(o)
-	ask := fmt.Sprintf("self.request(\n            %s, **given(\n                %s,\n            )\n        )", quoted(o.Name), strings.Join(sent, ",\n                "))
+	ask := fmt.Sprintf("self.request(\n            %q, **given(\n                %s,\n            )\n        )", o.Name, strings.Join(sent, ",\n                "))
 	if len(sent) == 0 {
-		ask = fmt.Sprintf("self.request(%s)", quoted(o.Name))
+		ask = fmt.Sprintf("self.request(%q)", o.Name)
 	}
 	doc := w.doc(o.Request)
 	if len(words) > 0 && name[0] != '_' {
@@ -495,11 +466,6 @@ func (w *writer) method(to *strings.Builder, o service.Operation) {
 		fmt.Fprintf(to, "    @each(\"%s\")\n", identifier(strings.Join(keys, `", "`)))
 	}
 	fmt.Fprintf(to, "    def %s(\n        %s,\n    ) -> %s:\n        \"\"\"%s\"\"\"\n        return %s\n", name, strings.Join(parameters, ",\n        "), returns, doc, fmt.Sprintf(read, ask))
-}
-
-func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string has no error
-	return string(b)
 }
 
 // answer returns what a method returns, and how that is read.
