@@ -33,7 +33,10 @@ func TestCellsOfTheGrid(t *testing.T) {
 		}
 		x := newExact(l, pr, math.Inf(1))
 		clock := newClock(l, max(1, c.eps), c.even)
-		g := must(x.newGrid(context.Background(), clock, 60))
+		g := x.newGrid(clock, 60)
+		for range g.high {
+			x.addRow(g)
+		}
 		low := pr.strips(clock, 60, false, 1e-12)
 		slope := func(rest float64) float64 { return float64(c.runs) * math.Pow(rest, float64(c.runs-1)) }
 		for _, r := range g.rows {
@@ -70,7 +73,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 			r.tangents = append(r.tangents, [4]float64{1 - a[i], 1 - b[i], 1 - a[i], 1 - b[i]})
 		}
 		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
-		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {rows: []row{r}}}
+		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {low: make([]strip, len(r.tangents)), high: []strip{r.strip}, rows: []row{r}}}
 		return x.delta(context.Background(), 0, 1)
 	}
 	near(t, "left, then right", one([2]float64{0.75, 0}, [2]float64{0, 0.75}), 0.75, 1e-12)
@@ -78,7 +81,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 		r := row{strip: strip{p: 1}, start: []float64{1, 1}, end: []float64{1, 1}, tangents: [][4]float64{{1, 1, 1, 1}}}
 		r.tangents[0][corner] = 0.25
 		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
-		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {rows: []row{r}}}
+		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {low: make([]strip, len(r.tangents)), high: []strip{r.strip}, rows: []row{r}}}
 		near(t, "one corner", x.delta(context.Background(), 0, 1), 0.375, 1e-12)
 	}
 	near(t, "right, then left", one([2]float64{0, 0.75}, [2]float64{0.75, 0}), 0.375, 1e-12)
