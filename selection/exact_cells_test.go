@@ -93,7 +93,7 @@ func TestErrorsOfTheGrid(t *testing.T) {
 	for _, s := range []float64{-1, 1} { // Fixed(2), the high outcome below all: δ = p² − e^ε q²
 		p, q := 0.3*(1-rel), 0.05*(1+s*rel)
 		pr := &pair{loss: []float64{math.Log(0.7 / 0.95), math.Log(6)}, p: []float64{0.7 * (1 + s*rel), p}, q: []float64{0.95 * (1 - rel), q}, rel: rel}
-		up := newExact(must(Fixed(2)), pr, math.Inf(1)).delta(context.Background(), 2, 4000)
+		up := newExact(must(Fixed(2)), pr, math.Inf(1)).delta(context.Background(), 2, 1000)
 		if want := 0.09 - math.Exp(2)*0.0025; up < want {
 			t.Errorf("%v, less than %v", up, want)
 		}
