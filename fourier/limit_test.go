@@ -220,8 +220,8 @@ func TestDeepLattice(t *testing.T) {
 		{"Gaussian 1/2, with replacement 10000/200, 10 runs", replaced(10000, 200, 0.5), 10, []float64{1e-60, 1e-300}},
 		{"Gaussian 1, MUST.WW", gaussian(1, twice, errT), 1000, []float64{1e-30, 1e-60}},
 	} {
-		if i%2 != 0 && !slow.All() {
-			continue
+		if (i%2 != 0 || i == 6) && !slow.All() {
+			continue // the seventh is of the kind of the fifth
 		}
 		before := 0.0
 		for _, delta := range c.deltas {

@@ -439,8 +439,11 @@ func TestLarge(t *testing.T) {
 	}
 	_, c := optimal(t, must(uniform(seq(0, 100))), 0.998)
 	near(t, "{0..100}", c.Primal, 4883.8944072, 1e-10)
-	_, c = optimal(t, must(uniform(seq(0, 200))), 2)
+	r, c := optimal(t, must(uniform(seq(0, 200))), 2)
 	near(t, "{0..200}", c.Primal, 3887.9695865, 1e-10)
+	if len(r.atoms) > 401 {
+		t.Errorf("{0..200}: %d atoms", len(r.atoms))
+	}
 	for _, name := range []string{"A", "B", "C"} {
 		for _, eps := range []float64{0.01, 16} {
 			if _, c := optimal(t, prior(name), eps); c.RelGap > 1e-9 {
@@ -461,7 +464,7 @@ func exponential400() Prior {
 // Acceptance check 21, k = 401; labeldp.md §7.5. The other cases of that size
 // are in the benchmarks.
 func TestLargest(t *testing.T) {
-	slow.Test(t)
+	slow.Long(t) // half of the labels, and of the atoms, are in TestLarge
 	r, c := optimal(t, exponential400(), 1)
 	near(t, "{0..400} exponential", c.Primal, 76143.08539, 1e-9)
 	if len(r.atoms) > 801 {

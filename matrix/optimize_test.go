@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // TestOptimumOfSciPy compares with optima by SciPy (testdata/golden/strategies.py, SciPy 1.10.1). The
@@ -96,7 +96,7 @@ func TestOptimumOfJAXPrivacy(t *testing.T) {
 		{10, 1, 1.04}, {100, 2, 1.03}, {100, 3, 1.03}, {1000, 2, 1.04}, {1000, 3, 1.03},
 		{10000, 1, 1.45}, {10000, 3, 1.03}, {10000, 4, 1.03}, {100000, 2, 1.16}, {100000, 4, 1.03},
 	} {
-		if c.n == 100000 && c.buffers == 4 && os.Getenv("SLOW") == "" {
+		if c.n == 100000 && c.buffers == 4 && !slow.On() {
 			continue
 		}
 		o, err := Optimize(context.Background(), Goal{Steps: c.n, Participation: Single(), Class: "blt", Buffers: c.buffers, MaxError: true})
@@ -279,18 +279,17 @@ func TestOptimizeEnds(t *testing.T) {
 
 // TestOptimizeLong: 10,000 steps.
 func TestOptimizeLong(t *testing.T) {
-	slow := os.Getenv("SLOW") != ""
 	for _, c := range []struct {
 		g    Goal
-		slow bool
+		run  bool
 		most float64
 	}{
-		{Goal{Steps: 10000, Participation: Single(), Class: "blt"}, false, 3.786},
-		{Goal{Steps: 10000, Participation: must(Epochs(10)), Class: "toeplitz"}, false, 13.884},
-		{Goal{Steps: 10000, Participation: Single(), Class: "toeplitz"}, true, 3.782},
-		{Goal{Steps: 10000, Participation: separated(32, 1000), Class: "banded"}, true, 221.9},
+		{Goal{Steps: 10000, Participation: Single(), Class: "blt"}, true, 3.786},
+		{Goal{Steps: 10000, Participation: must(Epochs(10)), Class: "toeplitz"}, true, 13.884},
+		{Goal{Steps: 10000, Participation: Single(), Class: "toeplitz"}, slow.All(), 3.782}, // as the one before
+		{Goal{Steps: 10000, Participation: separated(32, 1000), Class: "banded"}, slow.On(), 221.9},
 	} {
-		if c.slow && !slow {
+		if !c.run {
 			continue
 		}
 		o, err := Optimize(context.Background(), c.g)

@@ -13,7 +13,7 @@ import (
 // not when the call began.
 func TestCancelled(t *testing.T) {
 	slow.Test(t)
-	v, err := ballots.SynthS1(250, 10, 5000)
+	v, err := ballots.SynthS1(250, 10, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,9 @@ func newTailCost(logQ, sigma float64) tailCost {
 type shape struct {
 	at, q, q1, y float64
 	x1, x2       float64
-	errY         float64 // relative
-	keep, other  float64 // log(1−q) and log(1−y)
-	r1, r2       float64 // log r at the two ends
+	errY         float64    // relative
+	keep, other  float64    // log(1−q) and log(1−y)
+	r            [2]float64 // log r at the two ends
 }
 
 func (c tailCost) shape(at float64) shape {
@@ -54,7 +54,7 @@ func (c tailCost) shape(at float64) shape {
 	}
 	l1, l2 := c.logQ-softplus(-at), c.logQ-softplus(at)
 	x1, x2 := -logTailInv(l1), logTailInv(l2)
-	s := shape{at: at, q: math.Exp(c.logQ), q1: math.Exp(l1), x1: x1, x2: x2, r1: c.mu * (c.mu/2 - x1), r2: c.mu * (c.mu/2 - x2)}
+	s := shape{at: at, q: math.Exp(c.logQ), q1: math.Exp(l1), x1: x1, x2: x2, r: [2]float64{c.mu * (c.mu/2 - x1), c.mu * (c.mu/2 - x2)}}
 	y1, y2 := xmath.LogNormalTail(c.mu-x1), xmath.LogNormalTail(x2-c.mu)
 	s.y = math.Exp(y1) + math.Exp(y2)
 	s.errY = max(shiftedErr(x1, c.mu-x1, y1), shiftedErr(x2, x2-c.mu, y2))
@@ -80,7 +80,10 @@ type split struct {
 	likelyErr, tailsErr float64
 	logLikely, logTails float64 // of (1−q)^λ(1−y)^{1−λ} and of the tails
 	logErr              float64 // of both logarithms
-	slope               float64 // log of the size of the derivative of the likely part in y
+	slope               float64 // log of the size of the derivative of the likely part in y, which is
+	steep               float64
+	inverse, power      [2]float64 // 1/r at the two ends, and r^{λ−1}, in reverse r^{−λ}
+	logPower            [2]float64
 }
 
 // A tailOrder is one order and direction of R*.
@@ -92,8 +95,8 @@ type tailOrder struct {
 }
 
 // at returns the split at one point.
-func (c *tailOrder) at(at float64) split {
-	s := split{shape: c.shape(at)}
+func (c *tailOrder) at(at float64) *split {
+	s := &split{shape: c.shape(at)}
 	n := c.order - 1
 	shift1, shift2 := -s.x1-n*c.mu, s.x2+n*c.mu
 	if c.reverse {
@@ -110,6 +113,16 @@ func (c *tailOrder) at(at float64) split {
 		a, b, from, to = b, a, to, from
 		s.slope = xmath.Log(c.order) + n*(a-b)
 	}
+	s.steep = math.Exp(s.slope)
+	exponent := n
+	if c.reverse {
+		exponent = -c.order
+	}
+	for i, r := range s.r {
+		s.inverse[i] = math.Exp(-r)
+		s.logPower[i] = exponent * r
+		s.power[i] = math.Exp(s.logPower[i])
+	}
 	s.logLikely = c.order*a - n*b
 	// (1−y)·g(x) + (λ−1)y − λq with x = (1−q)/(1−y), or the same with q and y exchanged.
 	le := 2*s.errY*s.y/max(1-s.y, 1e-300) + 2*u*(math.Abs(a)+math.Abs(b))
@@ -121,7 +134,7 @@ func (c *tailOrder) at(at float64) split {
 }
 
 // value is S − 1, or log S.
-func (c *tailOrder) value(s split) float64 {
+func (c *tailOrder) value(s *split) float64 {
 	if c.inLogs {
 		return xmath.LogAdd(s.logLikely, s.logTails)
 	}
@@ -137,7 +150,7 @@ func softplus(x float64) float64 {
 
 // A cell is a range of splits with a bound on S − 1 over it, or on log S.
 type cell struct {
-	lo, hi split
+	lo, hi *split
 	bound  float64
 }
 
@@ -152,7 +165,7 @@ func (c tailCost) direction(order float64, reverse bool, accuracy float64) (v, s
 		return 0, 0
 	}
 	o := &tailOrder{tailCost: c, order: order, logC: order * (order - 1) / (c.sigma * c.sigma), reverse: reverse}
-	first := make([]split, len(firstSplits))
+	first := make([]*split, len(firstSplits))
 	for i, at := range firstSplits {
 		s := o.at(at)
 		first[i] = s
@@ -207,7 +220,7 @@ func (c tailCost) direction(order float64, reverse bool, accuracy float64) (v, s
 
 // bound bounds S − 1 over a cell, or log S. Towards the right end, with more of q in the left
 // tail, y falls; the tails' part rises, in reverse falls.
-func (c *tailOrder) bound(lo, hi split) float64 {
+func (c *tailOrder) bound(lo, hi *split) float64 {
 	worstLikely, worstTails := lo, hi
 	if c.reverse {
 		worstLikely, worstTails = hi, lo
@@ -248,27 +261,25 @@ func (c *tailOrder) bound(lo, hi split) float64 {
 // slopes bounds the derivative of S in q1 over a cell, A′(y)(1/r1 − 1/r2) + r1^{λ−1} − r2^{λ−1}
 // and in reverse A′(y)(1/r1 − 1/r2) + r1^{−λ} − r2^{−λ}, and the error of these bounds. Towards
 // the right end r1 and r2 fall.
-func (c *tailOrder) slopes(lo, hi split) (least, most, err float64) {
-	n := c.order - 1
+func (c *tailOrder) slopes(lo, hi *split) (least, most, err float64) {
 	// 1/r2 − 1/r1 is between these, and not below 0.
-	lessD := max(0, math.Exp(-lo.r2)-math.Exp(-hi.r1))
-	moreD := math.Exp(-hi.r2) - math.Exp(-lo.r1)
-	a0, a1 := math.Exp(lo.slope), math.Exp(hi.slope) // |A′|
-	var up, down [2]float64
+	lessD := max(0, lo.inverse[1]-hi.inverse[0])
+	moreD := hi.inverse[1] - lo.inverse[0]
+	a0, a1 := lo.steep, hi.steep // |A′|
+	inner, outer := hi.power[0]-lo.power[1], lo.power[0]-hi.power[1]
 	if !c.reverse {
 		// Less a1·… to a0·…, as A′ falls with y.
-		least = math.Exp(n*hi.r1) - math.Exp(n*lo.r2) - a0*moreD
-		most = math.Exp(n*lo.r1) - math.Exp(n*hi.r2) - a1*lessD
-		up, down = [2]float64{n * hi.r1, n * lo.r2}, [2]float64{n * lo.r1, n * hi.r2}
+		least, most = inner-a0*moreD, outer-a1*lessD
 	} else {
-		least = math.Exp(-c.order*lo.r1) - math.Exp(-c.order*hi.r2) + a0*lessD
-		most = math.Exp(-c.order*hi.r1) - math.Exp(-c.order*lo.r2) + a1*moreD
-		up, down = [2]float64{-c.order * lo.r1, -c.order * hi.r2}, [2]float64{-c.order * hi.r1, -c.order * lo.r2}
+		least, most = outer+a0*lessD, inner+a1*moreD
 	}
-	for _, x := range []float64{up[0], up[1], down[0], down[1]} {
-		err += math.Exp(x) * (1 + math.Abs(x))
+	part := func(e, log float64) float64 { return e * (1 + math.Abs(log)) }
+	slopes := 0.0
+	for i := range 2 {
+		err += part(lo.power[i], lo.logPower[i]) + part(hi.power[i], hi.logPower[i])
+		slopes += part(lo.inverse[i], lo.r[i]) + part(hi.inverse[i], hi.r[i])
 	}
-	err += max(a0, a1) * (math.Exp(-hi.r2)*(1+math.Abs(hi.r2)) + math.Exp(-lo.r1)*(1+math.Abs(lo.r1)) + math.Exp(-lo.r2)*(1+math.Abs(lo.r2)) + math.Exp(-hi.r1)*(1+math.Abs(hi.r1))) * (1 + math.Abs(hi.slope) + math.Abs(lo.slope))
+	err += max(a0, a1) * slopes * (1 + math.Abs(hi.slope) + math.Abs(lo.slope))
 	return least, most, err * 64 * u * (1 + c.order*c.mu)
 }
 

@@ -257,33 +257,41 @@ func (x *exact) work(n int) float64 {
 	return perPlace * m * m * float64(lawWork(x.w.l))
 }
 
-// grid returns the grid of about n strips for ε, made once for each power of two.
-func (x *exact) grid(ctx context.Context, eps float64, n int, even bool) (*grid, error) {
+// grid returns the grid of about n strips for ε, made once for each power of two, with all rows that can gain at ε.
+func (x *exact) grid(ctx context.Context, eps float64, n int, even bool) (grid, error) {
 	_, octave := math.Frexp(max(1, eps))
 	key := gridKey{n, octave, even}
 	x.lock.Lock()
 	defer x.lock.Unlock()
-	if g, ok := x.grids[key]; ok {
-		return g, nil
+	g, ok := x.grids[key]
+	if !ok {
+		if err := parallel.Take(ctx, x.work(n)); err != nil {
+			return grid{}, err
+		}
+		g = x.newGrid(newClock(x.w.l, math.Ldexp(1, octave), even), stripsFor(x.w.l, n))
+		if x.grids == nil {
+			x.grids = map[gridKey]*grid{}
+		}
+		x.grids[key] = g
 	}
-	if err := parallel.Take(ctx, x.work(n)); err != nil {
-		return nil, err
+	for len(g.rows) < len(g.high) && x.gains(g.high[len(g.rows)], eps) {
+		if ctx.Err() != nil {
+			return grid{}, ctx.Err()
+		}
+		x.addRow(g)
 	}
-	g, err := x.newGrid(ctx, newClock(x.w.l, math.Ldexp(1, octave), even), stripsFor(x.w.l, n))
-	if err != nil {
-		return nil, err
-	}
-	if x.grids == nil {
-		x.grids = map[gridKey]*grid{}
-	}
-	x.grids[key] = g
-	return g, nil
+	return *g, nil
 }
 
 // A grid is what Theorem E needs of the cells of a grid, whatever ε is.
 type grid struct {
-	rel  float64
-	rows []row
+	rel       float64
+	low, high []strip
+	px        []float64 // P-masses of the first low strips, for every number of them
+	lo, hi    []float64 // U at the two ends of a column
+	rows      []row     // of the first high strips: a smaller ε asks for more
+	edge      []float64 // the weights where the next row starts, and its masses
+	y, v      xmath.Sum
 }
 
 // A row is a strip of high losses, by the cells of which it has low ones above it: f'(1−x−y) on its two edges at
@@ -294,7 +302,8 @@ type row struct {
 	tangents   [][4]float64 // of each cell: at the left on the two edges, at the right on them
 }
 
-func (x *exact) newGrid(ctx context.Context, c clock, n int) (*grid, error) {
+// newGrid returns a grid without rows.
+func (x *exact) newGrid(c clock, n int) *grid {
 	low, high := x.pair.strips(c, n, false, 1e-12), x.pair.strips(c, n, true, 1e-12)
 	// Each mass is off by rel, and by one rounding for each part of an outcome.
 	rel := 2*x.pair.rel + 8*xmath.U*float64(16+len(low)+len(high))
@@ -312,49 +321,58 @@ func (x *exact) newGrid(ctx context.Context, c clock, n int) (*grid, error) {
 		}
 		lo[i], hi[i] = (lo[i]+bulge)*(1+rel), (lo[i+1]+bulge)*(1+rel)
 	}
-	weights := func(y float64) []float64 {
-		to := make([]float64, len(px))
-		for i, p := range px {
-			to[i] = x.w.up(max(0, min(1, (p+y)*(1-rel))))
+	g := &grid{rel: rel, low: low, high: high, px: px, lo: lo, hi: hi}
+	g.edge = x.weights(g, 0)
+	return g
+}
+
+// weights returns f'(1−x−y) at the ends of all columns, rounded up.
+func (x *exact) weights(g *grid, y float64) []float64 {
+	to, last := make([]float64, len(g.px)), -1.0
+	for i, p := range g.px {
+		if u := max(0, min(1, (p+y)*(1-g.rel))); u != last {
+			to[i], last = x.w.up(u), u
+		} else {
+			to[i] = to[i-1] // beyond all mass, mostly
 		}
-		return to
 	}
-	g := &grid{rel: rel}
-	edge := weights(0)
-	var y, v xmath.Sum
-	for _, s := range high {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		y0, v0 := y.Value(), v.Value()*(1+rel)
-		y.Add(s.p)
-		v.Add(s.q)
-		v1 := v.Value() * (1 + rel) // V is convex: below its chord
-		r := row{strip: s, start: edge, end: weights(y.Value())}
-		edge = r.end
-		for i := range low {
-			if (px[i]+y0)*(1-rel) > 1 {
-				break
+	return to
+}
+
+// addRow makes the next row of a grid.
+func (x *exact) addRow(g *grid) {
+	s, px, lo, hi, rel := g.high[len(g.rows)], g.px, g.lo, g.hi, g.rel
+	y0, v0 := g.y.Value(), g.v.Value()*(1+rel)
+	g.y.Add(s.p)
+	g.v.Add(s.q)
+	y1, v1 := g.y.Value(), g.v.Value()*(1+rel) // V is convex: below its chord
+	r := row{strip: s, start: g.edge, end: x.weights(g, y1)}
+	g.edge = r.end
+	columns := sort.Search(len(g.low), func(i int) bool { return (px[i]+y0)*(1-rel) > 1 })
+	r.tangents = make([][4]float64, columns)
+	for i := range r.tangents {
+		t := x.w.tangent(min(1, (lo[i]+hi[i]+v0+v1)/2))
+		corners := [4]float64{t.at(lo[i] + v0), t.at(lo[i] + v1), t.at(hi[i] + v0), t.at(hi[i] + v1)}
+		switch {
+		case px[i+1]+y1 > 1-rel || hi[i]+v1 >= 1 && corners[3] <= 0:
+			bottom := func(y float64) float64 {
+				// Rounded up: where f' is steep at its end, half a unit of 1 may be most of κr.
+				return x.w.down(min(1, (1-math.Exp(-max(0, s.loss))*(1-rel)*max(0, 1-(px[i]+y)*(1+rel)))*(1+2*xmath.U)))
 			}
-			t := x.w.tangent(min(1, (lo[i]+hi[i]+v0+v1)/2))
-			corners := [4]float64{t.at(lo[i] + v0), t.at(lo[i] + v1), t.at(hi[i] + v0), t.at(hi[i] + v1)}
-			switch {
-			case px[i+1]+y.Value() > 1-rel || hi[i]+v1 >= 1 && corners[3] <= 0:
-				bottom := func(y float64) float64 {
-					// Rounded up: where f' is steep at its end, half a unit of 1 may be most of κr.
-					return x.w.down(min(1, (1-math.Exp(-max(0, s.loss))*(1-rel)*max(0, 1-(px[i]+y)*(1+rel)))*(1+2*xmath.U)))
-				}
-				b0, b1 := bottom(y0), bottom(y.Value())
-				corners = [4]float64{b0, b1, b0, b1}
-			case corners[3] <= 0: // a wide cell: what the weight is at least
-				least := x.w.down(hi[i] + v1)
-				corners = [4]float64{least, least, least, least}
-			}
-			r.tangents = append(r.tangents, corners)
+			b0, b1 := bottom(y0), bottom(y1)
+			corners = [4]float64{b0, b1, b0, b1}
+		case corners[3] <= 0: // a wide cell: what the weight is at least
+			least := x.w.down(hi[i] + v1)
+			corners = [4]float64{least, least, least, least}
 		}
-		g.rows = append(g.rows, r)
+		r.tangents[i] = corners
 	}
-	return g, nil
+	g.rows = append(g.rows, r)
+}
+
+// gains returns whether a row can gain at ε: no place has a ratio above R.
+func (x *exact) gains(s strip, eps float64) bool {
+	return !math.IsInf(s.loss, -1) && !(s.loss+x.logR <= eps-8*xmath.U*(1+eps+math.Abs(s.loss)))
 }
 
 // delta returns an upper bound of δ_A(ε), ε ≥ 0, on a grid of n strips; 1 once ctx is done or its work spent.
@@ -372,17 +390,16 @@ func (x *exact) delta(ctx context.Context, eps float64, n int) float64 {
 // deltaOn is delta on one of the two grids.
 func (x *exact) deltaOn(ctx context.Context, eps float64, n int, even bool) float64 {
 	g, err := x.grid(ctx, eps, n, even)
-	if err != nil || len(g.rows) == 0 {
+	if err != nil || len(g.high) == 0 {
 		return 1
 	}
-	if parallel.Take(ctx, perCell*float64(len(g.rows)*len(g.rows[0].tangents))) != nil {
+	if parallel.Take(ctx, perCell*float64(len(g.high)*len(g.low))) != nil {
 		return 1
 	}
-	best := make([]float64, len(g.rows[0].tangents))
+	best := make([]float64, len(g.low))
 	value := 0.0
 	for _, r := range g.rows {
-		// No place has a ratio above R.
-		if math.IsInf(r.loss, -1) || r.loss+x.logR <= eps-8*xmath.U*(1+eps+math.Abs(r.loss)) {
+		if !x.gains(r.strip, eps) {
 			break
 		}
 		p := r.p * (1 + g.rel) / 2
@@ -395,7 +412,7 @@ func (x *exact) deltaOn(ctx context.Context, eps float64, n int, even bool) floa
 		}
 		value = max(value, last)
 	}
-	return min(1, value*(1+8*xmath.U*float64(len(g.rows)+8))+tiny)
+	return min(1, value*(1+8*xmath.U*float64(len(g.high)+8))+tiny)
 }
 
 // A tangent is a line below f'(1−v), which falls by a slope between two bounds.

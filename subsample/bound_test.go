@@ -85,12 +85,25 @@ func TestSwitchingDoesNotDominate(t *testing.T) {
 
 // hockey integrates [p − αq]₊ of two densities by the trapezoid rule.
 func hockey(p, q func(float64) float64, alpha, lo, hi float64) float64 {
+	return hockeyOf(valuesOf(p, lo, hi), valuesOf(q, lo, hi), alpha, lo, hi)
+}
+
+// valuesOf are those of a density at the nodes of the rule, for several α.
+func valuesOf(p func(float64) float64, lo, hi float64) []float64 {
 	const n = 8000
-	h := (hi - lo) / n
+	values := make([]float64, n+1)
+	for i := range values {
+		values[i] = p(lo + float64(i)*(hi-lo)/n)
+	}
+	return values
+}
+
+// hockeyOf is the rule, from values at its nodes.
+func hockeyOf(p, q []float64, alpha, lo, hi float64) float64 {
+	h := (hi - lo) / float64(len(p)-1)
 	s := 0.0
-	for i := range n + 1 {
-		x := lo + float64(i)*h
-		s += max(0, p(x)-alpha*q(x)) * h
+	for i := range p {
+		s += max(0, p[i]-alpha*q[i]) * h
 	}
 	return s
 }
@@ -115,27 +128,31 @@ func TestUpperHoldsForEveryTinyDataSet(t *testing.T) {
 			}
 			for _, base := range bases {
 				up := ok(s.Apply(base.b, profiles.Substitute)).Directions[0]
+				reach := 4 + 12*noise
+				var pairs [][2][]float64 // of densities, one for each data set of others
+				for _, others := range [][2]float64{{0, 0}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}} {
+					mix := func(x0 float64) []float64 {
+						weight := map[float64]float64{}
+						for text, p := range law {
+							var a, b, c int
+							fmt.Sscanf(text, "[%d %d %d]", &a, &b, &c)
+							weight[float64(a)*x0+float64(b)*others[0]+float64(c)*others[1]] += p
+						}
+						return valuesOf(func(x float64) float64 {
+							d := 0.0
+							for c, p := range weight {
+								d += p * base.density(x, c)
+							}
+							return d
+						}, -reach, reach)
+					}
+					pairs = append(pairs, [2][]float64{mix(1), mix(-1)})
+				}
 				for _, eps := range []float64{-0.3, 0.05, 0.5, 2} {
 					bound := deltaOf(up.Upper, eps)
 					best := 0.0
-					for _, others := range [][2]float64{{0, 0}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}} {
-						mix := func(x0 float64) func(float64) float64 {
-							weight := map[float64]float64{}
-							for text, p := range law {
-								var a, b, c int
-								fmt.Sscanf(text, "[%d %d %d]", &a, &b, &c)
-								weight[float64(a)*x0+float64(b)*others[0]+float64(c)*others[1]] += p
-							}
-							return func(x float64) float64 {
-								d := 0.0
-								for c, p := range weight {
-									d += p * base.density(x, c)
-								}
-								return d
-							}
-						}
-						reach := 4 + 12*noise
-						best = max(best, hockey(mix(1), mix(-1), math.Exp(eps), -reach, reach))
+					for _, p := range pairs {
+						best = max(best, hockeyOf(p[0], p[1], math.Exp(eps), -reach, reach))
 					}
 					// Quadrature with step 2·reach/8000 = 0.01: kinks cost h²/8·slope < 7e-6,
 					// the cut tails of Lap(3) 2e-6.

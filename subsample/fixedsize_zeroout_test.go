@@ -62,16 +62,17 @@ func TestZeroOutHoldsForEveryTinyDataSet(t *testing.T) {
 			for _, base := range tinyBases(noise) {
 				m := ok(s.Apply(base.b, profiles.ZeroOut))
 				poisson := ok(must(NewPoisson(min(1, float64(s.batch)/float64(s.population)))).Apply(base.b, profiles.ZeroOut))
+				reach := 4 + 12*noise
+				var pairs [][2][]float64 // of densities, one for each data set of others
+				for _, others := range [][2]float64{{0, 0}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0.5, 1}} {
+					with, empty := base.mix(law, [3]float64{1, others[0], others[1]}), base.mix(law, [3]float64{0, others[0], others[1]})
+					pairs = append(pairs, [2][]float64{valuesOf(with, -reach, reach), valuesOf(empty, -reach, reach)})
+				}
 				for d, dir := range m.Directions {
 					for _, eps := range []float64{-0.6, 0, 0.1, 0.7} {
 						best := 0.0
-						for _, others := range [][2]float64{{0, 0}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0.5, 1}} {
-							with, empty := base.mix(law, [3]float64{1, others[0], others[1]}), base.mix(law, [3]float64{0, others[0], others[1]})
-							if d == 1 {
-								with, empty = empty, with
-							}
-							reach := 4 + 12*noise
-							best = max(best, hockey(with, empty, math.Exp(eps), -reach, reach))
+						for _, p := range pairs {
+							best = max(best, hockeyOf(p[d], p[1-d], math.Exp(eps), -reach, reach))
 						}
 						upper, lower := deltaOf(dir.Upper, eps), deltaOf(dir.Lower, eps)
 						// Quadrature with steps of 0.01 or less: kinks cost h²/8·slope < 7e-6, the

@@ -109,7 +109,7 @@ func TestLaplaceTransforms(t *testing.T) {
 	}
 	slices.Sort(names)
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, name := range names {
+	for n, name := range names {
 		p := all[name]
 		m := profiles.TransformOf(p)
 		if strings.Contains(name, "MUST.OW, add-remove") && strings.HasSuffix(name, "upper") {
@@ -134,7 +134,10 @@ func TestLaplaceTransforms(t *testing.T) {
 			}
 		}
 		reach := max(sup.Max, -sup.Min, 1e-9)
-		for _, s := range []float64{-3 / reach, -0.7, -0.3, 0.4, 2, 5 / reach} {
+		for i, s := range []float64{-3 / reach, -0.7, -0.3, 0.4, 2, 5 / reach} {
+			if (n+i)%2 != 0 && !slow.All() {
+				continue // three of the six for each; SLOW=2 asks all
+			}
 			k, _, err := m.Real(s)
 			// The terms of the integral of the tails cancel where they are large; a reverse does not
 			// know its kinks.

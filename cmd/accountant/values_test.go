@@ -87,7 +87,7 @@ func TestFlagValues(t *testing.T) {
 	if err := os.Mkdir("dir", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	covered := map[string]bool{}
+	covered, tried := map[string]bool{}, map[string]int{}
 	for _, line := range validCalls {
 		args := strings.Fields(line)
 		if code, _, stderr := command(okPlan, args...); code != 0 {
@@ -100,7 +100,12 @@ func TestFlagValues(t *testing.T) {
 		}
 		covered[cmd.CommandPath()] = true
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			for _, value := range []string{"", " ", "NaN", ".inf", "-1", "1e400", "1e-400", "0", "x\ny", "dir", "empty", "no/such", ",", "1,NaN"} {
+			before := tried[f.Name+f.Usage]
+			tried[f.Name+f.Usage]++
+			for i, value := range []string{"", " ", "NaN", ".inf", "-1", "1e400", "1e-400", "0", "x\ny", "dir", "empty", "no/such", ",", "1,NaN"} {
+				if before > 1 && (before+i)%4 != 0 && !slow.All() {
+					continue // two commands with this flag have had them all
+				}
 				rest, words := without(args, "--"+f.Name), strings.Count(cmd.CommandPath(), " ")
 				call := slices.Concat(rest[:words], []string{"--" + f.Name + "=" + value}, rest[words:])
 				code, stdout, stderr := command(okPlan, call...)

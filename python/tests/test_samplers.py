@@ -28,6 +28,8 @@ try:
 except ImportError:
     torch = None
 
+ALL = os.environ.get("SLOW") == "2"
+
 
 def survival(x, degrees):
     """The probability that chi-square is above x."""
@@ -132,10 +134,11 @@ class Laws(unittest.TestCase):
     def test_steps(self):
         """Two batches in a row, within a request of the sampler and across two, are independent and have the law."""
         for scheme, n, of_one in STEPS:
-            drawn = list(self.batches(Sampler(scheme, n, test_seed=1), 4001))
+            count = 4000 if ALL else 2500  # the rarest pair of the first scheme is to be expected five times
+            drawn = list(self.batches(Sampler(scheme, n, test_seed=1), count + 1))
             pairs = {(a, b): p * q for a, p in of_one.items() for b, q in of_one.items()}
             for offset in (0, 1):
-                self.assertTrue(self.accepted(pairs, zip(drawn[offset:4000:2], drawn[offset + 1 :: 2])), scheme)
+                self.assertTrue(self.accepted(pairs, zip(drawn[offset:count:2], drawn[offset + 1 :: 2])), scheme)
 
     def test_epochs(self):
         for scheme, n, of_pass in EPOCHS:
@@ -289,7 +292,7 @@ class Budgets(unittest.TestCase):
         """The interval of each batching is that of the command."""
         for batching, more, relations, lengths, _ in RUNS:
             for neighbors, steps in itertools.product(relations, lengths):
-                if neighbors == "substitute" and steps != lengths[0] and os.environ.get("SLOW") != "2":
+                if (neighbors != relations[0] or neighbors == "substitute") and steps != lengths[0] and not ALL:
                     continue  # seconds each
                 budget = run_of(batching, neighbors=neighbors, **more)
                 for _ in range(steps - 1):
@@ -303,7 +306,7 @@ class Budgets(unittest.TestCase):
     def test_most(self):
         """The largest number of steps fits, and one more does not."""
         for batching, more, relations, _, target in RUNS:
-            if (batching == "shuffle" or relations == ("substitute",)) and os.environ.get("SLOW") != "2":
+            if (batching == "shuffle" or relations == ("substitute",)) and not ALL:
                 continue  # each takes more than ten seconds
             for neighbors in relations[:1]:
                 budget = run_of(batching, neighbors=neighbors, target_epsilon=target, **more)

@@ -61,15 +61,19 @@ func TestResampledExactly(t *testing.T) {
 		const noise = 1.5
 		b := gaussian(noise)
 		s := must(NewResampled(stages, 2))
+		bounds := map[profiles.Relation]profiles.Bounds{}
+		for _, r := range []profiles.Relation{profiles.Substitute, profiles.ZeroOut} {
+			bounds[r] = must(s.Apply(b, r))
+		}
 		for _, c := range []struct {
 			r    profiles.Relation
 			x, y float64
 		}{{profiles.Substitute, 1, -1}, {profiles.ZeroOut, 1, 0}, {profiles.ZeroOut, 0, 1}} {
-			d := must(s.Apply(b, c.r)).Directions
 			at := 0
 			if c.x == 0 {
 				at = 1
 			}
+			d := bounds[c.r].Directions
 			for _, eps := range []float64{0.1, 1} {
 				up, low, best := deltaOf(d[at].Upper, eps), deltaOf(d[at].Lower, eps), 0.0
 				for _, others := range []float64{-1, 0, 1} {
