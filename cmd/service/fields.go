@@ -531,9 +531,15 @@ func (x Number) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (x *Number) UnmarshalJSON(data []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(data), `"`), 64)
-	*x = Number(f)
-	return err
+	switch string(data) {
+	case `"Infinity"`:
+		*x = Number(math.Inf(1))
+		return nil
+	case `"-Infinity"`:
+		*x = Number(math.Inf(-1))
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(x))
 }
 
 // A Decimal is a number of a request as it was written, so that no digit is lost and
