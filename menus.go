@@ -218,6 +218,9 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 	if err != nil {
 		return b, fault.In("adaptive", err)
 	}
+	if !slices.ContainsFunc(priced.Types(), func(t menu.Type) bool { return t.Cost <= m.Units }) {
+		return profiles.NewBounds(a.Name(), r, profiles.Identical()), nil // the units allow no step
+	}
 	b = profiles.Bounds{Name: a.Name(), Relation: r}
 	laws := &adaptiveLaws{menu: priced}
 	most := 0

@@ -327,3 +327,19 @@ func TestOneAdaptivePartIsItsMenu(t *testing.T) {
 		t.Errorf("δ in [%v, %v], %q, %v", d.Lower, d.Upper, d.Warnings, err)
 	}
 }
+
+// TestMenuWhoseUnitsAllowNothing: a part that cannot run shows nothing, whatever is in its menu: ε is log(1 − δ), also where δ is subnormal, and 0 at δ = 0;
+// beside other steps it costs nothing.
+func TestMenuWhoseUnitsAllowNothing(t *testing.T) {
+	const part = "  - {adaptive: {units: 1, menu: [{name: a, cost: 2, steps: [{mechanism: {finite: {p: [0, 0.75, 0.25], q: [7e-301, 0.5, 0.5]}}}]}]}}\n"
+	const other = "  - {mechanism: {laplace: {noise-multiplier: 2}}}\n"
+	for _, c := range []struct {
+		steps       string
+		delta, want float64
+	}{{part, 0.1, math.Log(0.9)}, {part, 4e-319, -4e-319}, {part, 0, 0}, {part + other, 0, 0.5}} {
+		iv, err := adaptivePlan(t, c.steps).Epsilon(t.Context(), c.delta)
+		if err != nil || !(iv.Lower <= c.want && c.want <= iv.Upper && iv.Upper-iv.Lower <= 1e-12*math.Abs(c.want)+1e-322) || len(iv.Warnings) > 0 {
+			t.Errorf("at δ = %v: [%v, %v], %q, %v, want %v", c.delta, iv.Lower, iv.Upper, iv.Warnings, err, c.want)
+		}
+	}
+}

@@ -308,15 +308,16 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestTruthNextToZero: where nothing is shown, 1 − e^ε of a tiny ε is known, though not as a difference.
+// TestTruthNextToZero: where nothing or next to nothing is shown, 1 − e^ε of a tiny ε is known, though not as a difference.
 func TestTruthNextToZero(t *testing.T) {
 	c := gaussianCurve(oracle.F(1e-3))
 	nothing := withOutcomes([]outcome{{one, one}}, nil)
 	same := truth{nothing, nothing}
+	rare := withOutcomes([]outcome{{oracle.F(3e-152), oracle.F(1e-160)}, {oracle.F(0.5), oracle.F(0.5)}, {oracle.F(0.5), oracle.F(0.5)}}, nil)
 	for _, x := range []struct {
 		of   truth
 		want float64
-	}{{same, 1e-152}, {truth{c, c}, 3.99e-4}} {
+	}{{same, 1e-152}, {truth{rare, rare}, 4e-152}, {truth{c, c}, 3.99e-4}} {
 		got, _ := x.of.at(-1e-152).Float64()
 		if !(math.Abs(got-x.want) <= 1e-3*x.want) {
 			t.Errorf("δ(−1e-152) is %v, want %v", got, x.want)
