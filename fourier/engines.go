@@ -70,8 +70,12 @@ func (q *question) answer() (Result, error) {
 		}
 	}
 	r, err := q.lattice()
-	if known = both(r, known); !q.tooWide(known) {
+	switch known = both(r, known); {
+	case !q.tooWide(known):
 		known.Warnings = nil // of the narrower of two, which are narrow enough together
+	case len(known.Warnings) == 0: // what an integral without the work for it has proved
+		known.Warnings = r.Warnings
+		known = known.Narrowed()
 	}
 	return known, err
 }

@@ -264,7 +264,7 @@ func TestCheckpointSums(t *testing.T) {
 
 // TestCheckpointTooWide: where the bound is above the budget, as one may be that ended early, it does not become a checkpoint.
 func TestCheckpointTooWide(t *testing.T) {
-	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 1.5, Delta: 1e-6, Mode: Planned})
+	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 0.56, Delta: 1e-6, Mode: Planned})
 	plan := `{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":3}},"sampling":{"poisson":{"rate":0.01}},"count":1500}]}`
 	if err := l.SpendPlan(t.Context(), []byte(plan), ""); err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestCheckpointTooWide(t *testing.T) {
 	}
 	for _, ctx := range []context.Context{parallel.WithWork(t.Context(), 1), t.Context()} {
 		err := l.Checkpoint(ctx)
-		if wide := ctx != t.Context(); wide != (err != nil && strings.Contains(err.Error(), "above the budget 1.5")) {
+		if wide := ctx != t.Context(); wide != (err != nil && strings.Contains(err.Error(), "above the budget 0.56")) {
 			t.Error(err)
 		}
 	}
