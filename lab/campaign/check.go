@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	textplan "github.com/dpaccountant/accountant/plan"
@@ -349,17 +348,15 @@ func (x *examiner) inTwoParts(ctx context.Context, p plan, q question, iv accoun
 	const check = "two parts of the steps at two parts of δ"
 	r := rand.New(rand.NewPCG(x.seed, 3))
 	limited := func(w string) bool { return strings.Contains(w, parallel.Wider) && !strings.HasPrefix(w, "attack") }
-	if r.IntN(partsOneIn) > 0 || slices.ContainsFunc(iv.Warnings, limited) || !q.ofEpsilon && q.delta < 2*givenAway {
+	if len(p.steps) < 2 || r.IntN(partsOneIn) > 0 || slices.ContainsFunc(iv.Warnings, limited) || !q.ofEpsilon && q.delta < 2*givenAway {
 		return nil
 	}
 	parts := [2]plan{p.clone(), p.clone()}
 	parts[0].steps, parts[1].steps = nil, nil
-	for _, s := range p.steps {
-		to := &parts[r.IntN(2)].steps
-		*to = append(*to, s)
-	}
-	if len(parts[0].steps) == 0 || len(parts[1].steps) == 0 {
-		return nil
+	cut := 1 + r.IntN(len(p.steps)-1)
+	for i, at := range r.Perm(len(p.steps)) {
+		part := &parts[min(i/cut, 1)]
+		part.steps = append(part.steps, p.steps[at])
 	}
 	share, sum := r.Float64(), 0.0
 	var found [2]accountant.Interval
@@ -391,12 +388,3 @@ const (
 	partsOneIn = 4      // of so many plans one is asked about in two parts
 	givenAway  = 1e-290 // of δ, by what is computed far out, such as prices of searches: alone, one may be known better
 )
-
-// engineOf names what has answered, for the report.
-func engineOf(iv accountant.Interval) string {
-	switch iv.Engine {
-	case fourier.Contour, fourier.Lattice:
-		return string(iv.Engine)
-	}
-	return "closed form"
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log"
 	"math"
 	"os"
 	"os/signal"
@@ -32,12 +33,10 @@ func Main() {
 	quiet := flag.Bool("quiet", false, "no progress")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "arguments: %q are not taken\n", flag.Args())
-		os.Exit(2)
+		log.Fatalf("arguments: %q are not taken", flag.Args())
 	}
 	if !slices.Contains([]string{"", anyPlan, schedules, ordinary, extreme}, c.kind) {
-		fmt.Fprintf(os.Stderr, "kind: %q is not one of any, schedule, ordinary, extreme\n", c.kind)
-		os.Exit(2)
+		log.Fatalf("kind: %q is not one of any, schedule, ordinary, extreme", c.kind)
 	}
 	if *limit > 0 {
 		c.until = time.Now().Add(*limit)

@@ -4,12 +4,15 @@ package campaign
 // does not depend on their order, so that the same campaign finds the same, but for times.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/dpaccountant/accountant/fourier"
 )
 
 // A campaign is what to do.
@@ -58,14 +61,11 @@ func (s *result) join(t *result) {
 	s.Refused += t.Refused
 	s.Answers += t.Answers
 	s.Warned += t.Warned
-	add := func(to, from map[string]int64) {
-		for name, n := range from {
-			to[name] += n
+	for _, counts := range [][2]map[string]int64{{s.Checks, t.Checks}, {s.Engines, t.Engines}, {s.Mechanisms, t.Mechanisms}} {
+		for name, n := range counts[1] {
+			counts[0][name] += n
 		}
 	}
-	add(s.Checks, t.Checks)
-	add(s.Engines, t.Engines)
-	add(s.Mechanisms, t.Mechanisms)
 	s.Violations = append(s.Violations, t.Violations...)
 	s.Wide = append(s.Wide, t.Wide...)
 	// Of equal ones the text decides, not the order.
@@ -139,7 +139,7 @@ func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) 
 		s.Hard = 1
 	}
 	if s.Refused == 0 {
-		s.Engines[engineOf(x.base)] = 1
+		s.Engines[cmp.Or(string(x.base.Engine), string(fourier.ClosedForm))] = 1
 		each(p.steps, func(st *step) {
 			if st.mechanism != nil {
 				name := st.mechanism.name

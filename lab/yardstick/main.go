@@ -26,6 +26,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"math"
 	"os"
 	"os/signal"
@@ -45,8 +46,7 @@ func main() {
 	old := flag.String("compare", "", "ask about the plans of this file again, and compare")
 	flag.Parse()
 	if flag.NArg() > 0 || (*path == "") == (*old == "") {
-		fmt.Fprintln(os.Stderr, "yardstick: give either -o FILE or -compare FILE, and no arguments")
-		os.Exit(2)
+		log.Fatal("give either -o FILE or -compare FILE, and no arguments")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
