@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,14 @@ func TestFollowedFile(t *testing.T) {
 		want string
 	}{
 		{"truncated", func(path string) error { return os.Truncate(path, 1) }, "was truncated: it has 1 bytes, 9 were read before"},
-		{"written anew", func(path string) error { return os.WriteFile(path, []byte("uno\ndos\ntres\n"), 0o644) }, "was written anew"},
+		{"written anew", func(path string) error { // at once: os.WriteFile truncates first, and that may be seen
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString("uno\ndos\ntres\n")
+			return errors.Join(err, f.Close())
+		}, "was written anew"},
 		{"removed", os.Remove, "was removed or renamed"},
 		{"rotated", func(path string) error {
 			if err := os.Rename(path, path+".1"); err != nil {
