@@ -182,12 +182,9 @@ func (r reversed) Support() Support {
 
 // When two profiles are certainly the same.
 
-// Equal reports whether p and q are certainly the same profile: equal values,
-// discrete profiles with the same atoms, or profiles whose own Equal says so.
+// Equal reports whether p and q are certainly the same profile: equal values, or
+// discrete profiles with the same atoms.
 func Equal(p, q Profile) bool {
-	if p, ok := p.(interface{ Equal(Profile) bool }); ok {
-		return p.Equal(q)
-	}
 	a, aok := p.(*Discrete)
 	b, bok := q.(*Discrete)
 	if aok && bok {

@@ -4,7 +4,6 @@ package copies
 
 import (
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -30,9 +29,6 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	}
 	return p
 }
-
-// Equal is for profiles.Equal.
-func (p *GaussianOpposite) Equal(q profiles.Profile) bool { return reflect.DeepEqual(p, q) }
 
 // Cost implements profiles.Costly.
 func (p *GaussianOpposite) Cost() float64 { return p.cost(perOpposite) }

@@ -3,8 +3,6 @@ package copies
 import (
 	"math"
 	"testing"
-
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 // must.md §8, check 14: sampling without replacement, the paper's pair: its closed
@@ -61,19 +59,6 @@ func TestOppositeLossIsOddAndIncreasing(t *testing.T) {
 				t.Errorf("%s: loss %v at %v, %v at %v", name, l, x, back, -x)
 			}
 			last = l
-		}
-	}
-}
-
-// Two pairs made alike are equal for profiles.Equal; another law, distance or pair is not.
-func TestOppositeEqual(t *testing.T) {
-	p := NewGaussianOpposite(Coins(3, 0.1), 2)
-	if !profiles.Equal(p, NewGaussianOpposite(Coins(3, 0.1), 2)) {
-		t.Error("a pair is not equal to one made alike")
-	}
-	for i, q := range []profiles.Profile{NewGaussianOpposite(Coins(3, 0.2), 2), NewGaussianOpposite(Coins(2, 0.1), 2), NewGaussianOpposite(Coins(3, 0.1), 1), NewGaussianAttack(Coins(3, 0.1), 2)} {
-		if profiles.Equal(p, q) || profiles.Equal(q, p) {
-			t.Errorf("pair %d is equal to another", i)
 		}
 	}
 }
