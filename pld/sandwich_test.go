@@ -43,12 +43,8 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := subsample.NewPoisson(0.3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := s.Apply(b, profiles.Substitute)
-		return must(m.Directions[0].Upper, err)
+		p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(0.3)
+		return must(p, err)
 	}
 	rev := profiles.Reverse
 	for name, p := range map[string]profiles.Profile{

@@ -29,17 +29,13 @@ type subject struct {
 	fixed bool    // offset: put a lattice point on the first atom
 }
 
-// opposite is the pair of substitutes with opposite contributions on a Poisson sample.
-func opposite(b profiles.Mechanism, rate float64) profiles.Profile {
-	return must(must(subsample.NewPoisson(rate)).Apply(b, profiles.Substitute)).Directions[0].Upper
-}
-
 func subjects() []subject {
 	base := func(b profiles.Mechanism, err error) profiles.Profile {
 		return must(must(b, err).Pair(profiles.AddRemove))
 	}
 	plusMinus := func(b profiles.Mechanism, err error) profiles.Profile {
-		return opposite(must(b, err), 0.1)
+		p, _, e := must(b, err).(profiles.SubstituteMixer).SubstituteMixture(0.1)
+		return must(p, e)
 	}
 	g1, g3, l2 := profiletest.Gaussian(1), profiletest.Gaussian(0.3), profiletest.Laplace(2)
 	rev := profiles.Reverse
@@ -213,7 +209,8 @@ func TestRandomLawsAreBounds(t *testing.T) {
 			if _, ok := p.(profiles.Laplace); ok {
 				b = must(profiles.NewLaplaceMechanism(scale))
 			}
-			p = opposite(b, rate)
+			x, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
+			p = must(x, err)
 		}
 		if rapid.Bool().Draw(t, "reverse") {
 			p = profiles.Reverse(p)

@@ -120,6 +120,10 @@ func kinds() []kind {
 		kind{"disjoint", must(profiles.NewFinite([]float64{1, 0}, []float64{0, 1})), profiletest.Finite(bigs(1, 0), bigs(0, 1)), 1},
 		kind{"identical", profiles.Identical(), profiletest.Finite(bigs(1), bigs(1)), 1},
 	)
+	for _, c := range []struct{ s, q float64 }{{1, 0.01}, {1, 0.5}, {0.5, 1e-9}, {0.3, 0.99}, {20, 0.1}, {1000, 0.3}} {
+		b := must(profiles.NewGaussianMechanism(c.s))
+		out = append(out, kind{"gaussian ±1", mixture(b, c.q), profiletest.GaussianPlusMinus(c.s, c.q), min(1, c.q+1e-3)*(1/c.s+0.5/(c.s*c.s)) + 0.01/c.s})
+	}
 	for _, c := range []struct {
 		b    profiles.Mechanism
 		w    func(k int) *big.Float

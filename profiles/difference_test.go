@@ -13,11 +13,14 @@ func TestTailDifferences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		noise := math.Exp(rapid.Float64Range(-2, 12).Draw(t, "log noise"))
 		var p Profile
-		switch rapid.IntRange(0, 1).Draw(t, "kind") {
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
 		case 0:
 			p, _ = NewGaussian(noise)
 		case 1:
 			p, _ = NewLaplace(noise)
+		case 2:
+			b, _ := NewGaussianMechanism(noise)
+			p, _, _ = b.(SubstituteMixer).SubstituteMixture(rapid.Float64Range(1e-3, 0.9).Draw(t, "rate"))
 		}
 		if rapid.Bool().Draw(t, "reverse") {
 			p = reversed{p}

@@ -11,13 +11,13 @@ import (
 // FuzzProfiles: whatever the parameters, a constructor refuses them or its profile passes the
 // conformance test, both ways round, against the exact law where there is one.
 func FuzzProfiles(f *testing.F) {
-	for kind := range uint8(9) {
+	for kind := range uint8(10) {
 		f.Add(kind, 1.0, 0.25, 0.5, int16(3))
 		f.Add(kind, 0.07, 0.9, 1e-9, int16(1))
 		f.Add(kind, 30.0, 1e-12, 0.0, int16(2))
 	}
 	f.Fuzz(func(t *testing.T, kind uint8, a, b, c float64, n int16) {
-		p, exact, size := fuzzed(kind%9, a, b, c, n)
+		p, exact, size := fuzzed(kind%10, a, b, c, n)
 		if p == nil {
 			return // refused
 		}
@@ -87,6 +87,15 @@ func fuzzed(kind uint8, a, b, c float64, n int16) (profiles.Profile, profiletest
 		m, err := profiles.NewDiscreteGaussianNumber(a, int(uint16(n)%5)+1)
 		if p := pairOf(m, err); p != nil && a > 0.1 && a < 10 { // wider ones take seconds
 			return p, nil, 1/a + 0.5/(a*a)
+		}
+	case 9:
+		m, err := profiles.NewGaussianMechanism(a)
+		if err != nil || !(a > 0.05 && a < 1e4) || !(b > 1e-12 && b < 1) {
+			return nil, nil, 0
+		}
+		p, _, err := m.(profiles.SubstituteMixer).SubstituteMixture(b)
+		if err == nil {
+			return p, profiletest.GaussianPlusMinus(a, b), min(1, b+1e-3)*(1/a+0.5/(a*a)) + 0.01/a
 		}
 	}
 	return nil, nil, 0

@@ -201,6 +201,16 @@ func (g Gaussian) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	return logDiff, err + dx*(math.Abs(x)+g.mu/2+dx) + 4*xmath.U*(1+g.mu*(math.Abs(x)+g.mu))
 }
 
+// LogTailDifference implements TailDifferencer: with x the output,
+// P − Q = rate·P(|N(0,1) − x| < μ).
+func (g gaussianPlusMinus) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+	x, dx := g.threshold(eps, tol)
+	dx += xmath.U * math.Abs(x)
+	logDiff, err = xmath.LogNormalBetween(x, 2*g.mu)
+	logDiff += g.logRate
+	return logDiff, err + dx*(math.Abs(x)+g.mu+dx) + 4*xmath.U*(1+math.Abs(logDiff)+math.Abs(g.logRate)+g.mu*(math.Abs(x)+g.mu))
+}
+
 // LogTailDifference implements TailDifferencer: on [−m, m),
 // P − Q = 1 − e^{−m/2}cosh(ε/2) = −expm1(−m/2) − 2e^{−m/2}sinh²(ε/4).
 func (l Laplace) LogTailDifference(eps, tol float64) (logDiff, err float64) {

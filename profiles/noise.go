@@ -45,6 +45,13 @@ func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, err
 	return NewGaussianMechanism(noiseMultiplier)
 }
 
+// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by
+// Gaussian comparison (Kahane, Slepian): covariances inside one side are at
+// most 1 and across at least −1, all attained by opposite contributions.
+func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
+	return gaussianPlusMinus{mu: b.g.mu, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}, true, nil
+}
+
 // NewLaplaceMechanism returns Laplace noise of scale noiseMultiplier times the
 // L1 sensitivity, independent in each coordinate of a query of any number of
 // numbers. One coordinate that takes the whole change is the worst vector
@@ -92,6 +99,72 @@ func Identical() *Discrete {
 		panic(err) // constant input
 	}
 	return d
+}
+
+// gaussianPlusMinus is the pair (1−q)N(0,1) + qN(±μ,1).
+type gaussianPlusMinus struct {
+	mu, rate, logRate, log1m float64
+}
+
+func (g gaussianPlusMinus) SelfReverse() bool { return true }
+
+// threshold returns the output x at which the loss is ε, and the error of x.
+// With w = e^{μx} the equation e^ε = (c+sw)/(c+s/w), c = 1−q, s = qe^{−μ²/2}, is
+// quadratic; its solution in symmetric form is
+// μx = ε/2 + asinh((c/s)·sinh(ε/2)): odd in ε and free of cancellation.
+func (g gaussianPlusMinus) threshold(eps, tol float64) (x, dx float64) {
+	h := math.Abs(eps) / 2
+	logCS := g.log1m - g.logRate + g.mu*g.mu/2 // log(c/s)
+	if h == 0 {
+		return 0, tol * (0.5 + 0.5*math.Exp(min(700, logCS+tol))) / g.mu
+	}
+	logSinh := xmath.Log(math.Sinh(min(h, 1)))
+	if h >= 1 {
+		logSinh = h + math.Log1p(-math.Exp(-2*h)) - math.Ln2
+	}
+	lz := logCS + logSinh
+	a := lz + math.Ln2 // asinh z = log 2z + O(z^-2): below 2e-18 from z = e^20 on
+	if lz <= 20 {
+		a = math.Asinh(math.Exp(lz))
+	}
+	v := h + a
+	// d asinh(e^lz)/d lz = z/√(1+z²) ≤ min(1, z).
+	slope := math.Exp(min(lz, 0))
+	dlz := xmath.U * (4*math.Abs(lz) + 2*math.Abs(g.logRate) + 2*math.Abs(g.log1m) + g.mu*g.mu + 2*math.Abs(logSinh) + 4)
+	// d asinh((c/s)·sinh h)/dh = (c/s)·cosh h/√(1+z²) ≤ min((c/s)·cosh h, 1/tanh h) anywhere within
+	// tol/2 of h: cosh h ≤ e^h grows with h, 1/tanh h falls. ε itself may be as small as tol.
+	steep := min(700, logCS+h+tol/2)
+	if near := h - tol/2; near > 0 {
+		steep = min(steep, -xmath.Log(math.Tanh(near)))
+	}
+	dv := slope*dlz + 0.5*tol*math.Exp(steep)*(1+4*xmath.U) + 4*xmath.U*v + 0.5*tol
+	x, dx = v/g.mu, (dv+2*xmath.U*v)/g.mu
+	if eps < 0 {
+		x = -x
+	}
+	return x, dx
+}
+
+func (g gaussianPlusMinus) Tails(eps, tol float64) Tails {
+	x, dx := g.threshold(eps, tol)
+	dx += xmath.U * (math.Abs(x) + g.mu)
+	up, lo := xmath.LogNormalTail(x), xmath.LogNormalTail(-x)
+	t := Tails{
+		P: g.mix(xmath.LogNormalTail(x-g.mu), up), Q: g.mix(xmath.LogNormalTail(x+g.mu), up),
+		PC: g.mix(xmath.LogNormalTail(g.mu-x), lo), QC: g.mix(xmath.LogNormalTail(-x-g.mu), lo),
+	}
+	extra := 4 * xmath.U * (1 + math.Abs(g.logRate))
+	t.Err = extra + tailErr(t.P, t.Q, xmath.NormalHazard(x+g.mu+dx)*dx)
+	t.ErrC = extra + tailErr(t.PC, t.QC, xmath.NormalHazard(-x+g.mu+dx)*dx)
+	return t
+}
+
+func (g gaussianPlusMinus) mix(a, b float64) float64 {
+	return min(0, xmath.LogAdd(g.logRate+a, g.log1m+b))
+}
+
+func (g gaussianPlusMinus) Support() Support {
+	return Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }
 
 // laplacePlusMinus is the pair (1−q)Lap(0,b) + qLap(±1,b), m = 1/b. The loss is

@@ -33,6 +33,9 @@ func quadrature(p, q func(x float64) float64, eps, lo, hi float64, n int) float6
 // The pairs at ±1 against the integral over outputs: nothing of the loss, its
 // inverse or its tails is used.
 func TestMixturesAgainstOutputs(t *testing.T) {
+	normal := func(sigma float64) func(float64) float64 {
+		return func(x float64) float64 { return math.Exp(-x*x/(2*sigma*sigma)) / (sigma * math.Sqrt(2*math.Pi)) }
+	}
 	laplace := func(b float64) func(float64) float64 {
 		return func(x float64) float64 { return math.Exp(-math.Abs(x)/b) / (2 * b) }
 	}
@@ -42,6 +45,9 @@ func TestMixturesAgainstOutputs(t *testing.T) {
 		density     func(float64) float64
 		scale, rate float64
 	}{
+		{"gaussian", must(profiles.NewGaussianMechanism(1)), normal(1), 1, 0.1},
+		{"gaussian", must(profiles.NewGaussianMechanism(3)), normal(3), 3, 0.5},
+		{"gaussian", must(profiles.NewGaussianMechanism(0.5)), normal(0.5), 0.5, 0.9},
 		{"laplace", must(profiles.NewLaplaceMechanism(1)), laplace(1), 1, 0.1},
 		{"laplace", must(profiles.NewLaplaceMechanism(3)), laplace(3), 3, 0.5},
 		{"laplace", must(profiles.NewLaplaceMechanism(0.5)), laplace(0.5), 0.5, 0.9},
@@ -339,6 +345,7 @@ func TestConstructorErrors(t *testing.T) {
 func TestExtremeArguments(t *testing.T) {
 	ps := []profiles.Profile{must(profiles.NewGaussian(1e-6)), must(profiles.NewGaussian(1e15)),
 		must(profiles.NewLaplace(1e-6)), must(profiles.NewLaplace(1e15)),
+		mixture(must(profiles.NewGaussianMechanism(1e-3)), 1e-300), mixture(must(profiles.NewGaussianMechanism(1e10)), 0.3),
 		mixture(must(profiles.NewLaplaceMechanism(1e-3)), 1e-300), mixture(must(profiles.NewLaplaceMechanism(1e10)), 0.3),
 		pair(must(profiles.NewPure(1e6)), profiles.AddRemove)}
 	for i, p := range ps {

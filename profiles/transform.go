@@ -94,6 +94,19 @@ func (g Gaussian) PoissonTransform(rate, rateErr float64) Transform {
 	return t
 }
 
+// Transform implements Transformer: the means ±1 with weight q, 0 with the rest.
+func (g gaussianPlusMinus) Transform() Transform {
+	none := math.Inf(-1)
+	sigma, relErr := Gaussian{mu: g.mu}.noise()
+	t, err := transform.NewGaussianMixture(transform.Pair{Sigma: sigma, SigmaErr: relErr,
+		Components: []transform.Component{{Mean: -1, LogP: none, LogQ: g.logRate}, {Mean: 1, LogP: g.logRate, LogQ: none}},
+		LogP0:      g.log1m, LogQ0: g.log1m, Err0: 2 * xmath.U * (1 + math.Abs(g.log1m))})
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
 // The transform of a Laplace profile.
 
 // scaleErr bounds the relative error of m = 1/b: of b, if it was divided by a number of

@@ -110,37 +110,9 @@ func bases() []base {
 	)
 }
 
-// mixture is the pair of substitutes with opposite contributions on a Poisson sample.
 func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
-	return must(must(NewPoisson(rate)).Apply(b, profiles.Substitute)).Directions[0].Upper
-}
-
-// TestSubstituteExtremes: extreme noise, rates and losses give tails, not NaN.
-func TestSubstituteExtremes(t *testing.T) {
-	for _, c := range []struct{ s, q float64 }{{1e-6, 1e-300}, {1e-3, 1e-300}, {1e-3, 0.5}, {0.1, 0.3}, {1e10, 0.3}, {1e15, 1e-9}} {
-		p := mixture(must(profiles.NewGaussianMechanism(c.s)), c.q)
-		for _, e := range []float64{0, 1e-300, -1e-300, 1, -1, 1e6, -1e6, 1e12, -1e12, 1e300, -1e300} {
-			for _, tol := range []float64{0, 1e-9} {
-				x := p.Tails(e, tol)
-				d, err := profiles.LogDelta(p, e)
-				if slices.ContainsFunc([]float64{x.P, x.Q, x.PC, x.QC, x.Err, x.ErrC, d, err}, math.IsNaN) {
-					t.Errorf("noise %v, rate %v, ε = %v: tails %+v, log δ = %v ± %v", c.s, c.q, e, x, d, err)
-				}
-			}
-		}
-	}
-}
-
-// TestSubstituteConformance: Gaussian noise on a Poisson sample under substitution, against its exact law.
-func TestSubstituteConformance(t *testing.T) {
-	for _, c := range []struct{ s, q float64 }{{1, 0.01}, {1, 0.5}, {0.5, 1e-9}, {0.5, 0.9}, {0.3, 0.99}, {20, 0.1}, {1000, 0.3}, {0.1, 0.3}} {
-		p, exact := mixture(must(profiles.NewGaussianMechanism(c.s)), c.q), profiletest.GaussianPlusMinus(c.s, c.q)
-		size := min(1, c.q+1e-3)*(1/c.s+0.5/(c.s*c.s)) + 0.01/c.s
-		t.Run(fmt.Sprintf("%g/%g", c.s, c.q), func(t *testing.T) {
-			profiletest.Run(t, p, exact, profiletest.Grid(p, size))
-			profiletest.Run(t, profiles.Reverse(p), profiletest.Reverse(exact), profiletest.Grid(p, size))
-		})
-	}
+	p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
+	return must(p, err)
 }
 
 func TestConformance(t *testing.T) {

@@ -55,30 +55,3 @@ func TestTailDifferences(t *testing.T) {
 		}
 	})
 }
-
-// TestSubstituteTailDifferences: of Gaussian noise on a Poisson sample under substitution the difference is that of the tails
-// within both errors, is far more accurate than they are where losses are small, and covers all losses within a tolerance.
-func TestSubstituteTailDifferences(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		noise := math.Exp(rapid.Float64Range(-2, 12).Draw(t, "log noise"))
-		p := mixture(must(profiles.NewGaussianMechanism(noise)), rapid.Float64Range(1e-3, 0.9).Draw(t, "rate"))
-		eps := rapid.Float64Range(-3, 3).Draw(t, "position") / noise
-		d := p.(profiles.TailDifferencer)
-		l, err := d.LogTailDifference(eps, 0)
-		tails := p.Tails(eps, 0)
-		a, b, x := math.Exp(tails.P), math.Exp(tails.Q), math.Exp(l)
-		slack := a*(tails.Err+2e-16*math.Abs(tails.P)) + b*(tails.Err+2e-16*math.Abs(tails.Q)) + 1e-16*(a+b)
-		if !(math.Abs(a-b-x) <= slack+x*(math.Expm1(min(err, 700))+4e-16*(1+math.Abs(l)))) {
-			t.Fatalf("at %g: %g, tails differ by %g", eps, x, a-b)
-		}
-		if noise > 10 && err > 1e-13 && math.Abs(eps)*noise < 0.9 {
-			t.Fatalf("at %g: error %g", eps, err)
-		}
-		tol := 1e-6 * math.Abs(eps)
-		_, wide := d.LogTailDifference(eps, tol)
-		near, e2 := d.LogTailDifference(eps+0.9*tol, 0)
-		if math.Abs(near-l) > wide+e2 {
-			t.Fatalf("%g at %g and %g at %g, allowed %g", l, eps, near, eps+0.9*tol, wide)
-		}
-	})
-}

@@ -12,7 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // A Scheme is a way to draw the subsample that a mechanism runs on. It turns a
@@ -199,11 +198,6 @@ func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Boun
 			m.Directions[0].Lower, m.Directions[1].Lower = p, profiles.Reverse(p)
 		}
 		return m, nil
-	}
-	if noise, ok := pair.(profiles.Gaussian); ok { // a person of one record
-		if _, sums := b.(profiles.Grouper); sums {
-			return group{b, r, 1}.gaussian(copies.Coins(1, s.rate), 0.5/noise.NoiseMultiplier()), nil
-		}
 	}
 	if m, ok := b.(profiles.SubstituteMixer); ok {
 		p, dominating, err := m.SubstituteMixture(s.rate)

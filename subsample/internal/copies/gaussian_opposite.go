@@ -103,18 +103,13 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 		x, dx = p.threshold(-eps, tol)
 		return -x, dx
 	}
+	_, s0, _ := p.loss(0)
 	if eps == 0 {
-		if tol > 0 { // the loss is odd, and may be too flat at 0 for a slope
-			x, dx = p.threshold(tol, 0)
-		}
-		return 0, x + dx
+		return 0, tol / s0
 	}
 	lo, hi := 0.0, 1.0
 	for l, _, _ := p.loss(hi); l < eps; l, _, _ = p.loss(hi) {
 		lo, hi = hi, 2*hi
-	}
-	if lo > 1e200 {
-		return 1e200, 0 // there is no mass as far out, whatever the loss
 	}
 	x = lo + (hi-lo)/2
 	for i := 0; ; i++ {
@@ -165,23 +160,6 @@ func (p *GaussianOpposite) Tails(eps, tol float64) profiles.Tails {
 	t.QC, e2 = p.mixedTail(-x, dx, 1)
 	t.ErrC = max(e1, e2)
 	return t
-}
-
-// LogTailDifference implements profiles.TailDifferencer: with x the output, P − Q = Σ_u p_u·P(|N(0,1) − x| < uθ/2). The error
-// of a term is as in profiles.Gaussian: by x, and by a width that is off by 3 u.
-func (p *GaussianOpposite) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	x, dx := p.threshold(eps, tol)
-	dx += xmath.U * math.Abs(x)
-	s := newLogSum()
-	n := 0
-	for u := 1; u < len(p.LogP) && !(p.LogAbove[u]+far < s.top); u++ {
-		w := float64(u) * p.theta
-		l, e := xmath.LogNormalBetween(x, 2*w)
-		s.add(p.LogP[u]+l, p.Err[u]+e+dx*(math.Abs(x)+w+dx)+4*xmath.U*(1+math.Abs(l)+w*(math.Abs(x)+w)))
-		n++
-	}
-	logDiff, err = s.value(n)
-	return logDiff, err + leftOut
 }
 
 func (p *GaussianOpposite) Support() profiles.Support {
