@@ -11,6 +11,8 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A part is a step whose ε is known exactly where it runs alone, up to most times.
@@ -142,6 +144,28 @@ func TestSampledNoiseSubstituted(t *testing.T) {
 		}
 		if iv.Gap != nil || !(iv.Lower <= c.want+5e-5 && iv.Upper >= c.want-5e-5 && iv.Upper-iv.Lower <= 2e-4*c.want) {
 			t.Errorf("%s: [%v, %v] with the gap %+v, want %v", c.mechanism, iv.Lower, iv.Upper, iv.Gap, c.want)
+		}
+	}
+}
+
+// TestSubstituteOfLittleNoise: the two opposite records of a substitution are told apart by noise of .05 and less unless both are left out of the
+// sample, so that δ(ε) of n runs is 1 − (1 − q)^n up to ε in the hundreds; there the loss is flat, and then steep.
+func TestSubstituteOfLittleNoise(t *testing.T) {
+	for _, c := range []struct {
+		sigma, rate float64
+		runs        int64
+	}{{0.05, 0.01, 1}, {0.03, 0.01, 1}, {0.03, 0.5, 2}, {0.02, 0.5, 2}} {
+		a := accountant.New(accountant.Substitute)
+		step := accountant.Step{Mechanism: made(profiles.NewGaussianMechanism(c.sigma)), Sampling: made(subsample.NewPoisson(c.rate)), Count: c.runs}
+		if err := a.Add(t.Context(), step, 1); err != nil {
+			t.Fatal(err)
+		}
+		want := 1 - math.Pow(1-c.rate, float64(c.runs))
+		for _, eps := range []float64{0, 1e-20, 50} {
+			iv, err := a.Delta(t.Context(), eps)
+			if err != nil || !(iv.Lower <= want*(1+1e-12) && want*(1-1e-12) <= iv.Upper && iv.Upper-iv.Lower <= 1e-6) {
+				t.Errorf("noise %v, rate %v, %d runs: δ(%v) in [%v, %v], %v, want %v", c.sigma, c.rate, c.runs, eps, iv.Lower, iv.Upper, err, want)
+			}
 		}
 	}
 }

@@ -124,7 +124,8 @@ func (t *total) mixtureOf(ctx context.Context, a *running) *mixture {
 	if a.searches() && a.showing(ctx, &shown, t.runs, 1) {
 		m.shown = shown.sums(t.opts.Options, a.runs)
 	}
-	laws := slices.DeleteFunc(slices.Clone(a.added), func(r run) bool { return r.m.Laws == nil || a.origins[r.m] == nil })
+	laws, _ := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
+	laws = slices.DeleteFunc(laws, func(r run) bool { return a.origins[r.m] == nil })
 	all, _ := t.runsOf(func(r run) bool { return a.origins[r.of] == nil })
 	parts := []release{all}
 	opened := false

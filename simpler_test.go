@@ -382,6 +382,11 @@ func TestLawsBesideOthers(t *testing.T) {
 		if d := made(a.Delta(t.Context(), 1.001*alone)).Upper; !(d <= delta) {
 			t.Errorf("%s: δ(%v) ≤ %v, above %v", name, 1.001*alone, d, delta)
 		}
+		for _, none := range []float64{0, math.SmallestNonzeroFloat64} { // what cannot be shared
+			if iv, err := a.Epsilon(t.Context(), none); err != nil || iv.Upper < alone {
+				t.Errorf("%s: at δ = %v [%v, %v], %v", name, none, iv.Lower, iv.Upper, err)
+			}
+		}
 	}
 }
 

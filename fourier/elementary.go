@@ -82,6 +82,9 @@ func (s *Sum) basically(r Result, x float64, a inquiry) Result {
 // run once. Each has the same part of δ, or of ε.
 func (s *Sum) inTurn(ctx context.Context, parts []*Sum, a inquiry) (float64, error) {
 	a.at = xmath.Down(a.at/float64(len(parts)), 1)
+	if !a.ofDelta {
+		a.at = max(a.at, 0) // of δ = 0, or of one too small to be shared
+	}
 	var all xmath.Sum
 	for _, p := range parts {
 		r, err := s.askOf(ctx, p, a)
