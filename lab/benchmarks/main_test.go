@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // Both lines of the picture add up to δ, and only the wrong one needs terms that are far
@@ -39,8 +41,9 @@ func TestQuestions(t *testing.T) {
 	asks := map[string]bool{}
 	var qs []question
 	for _, q := range questions() {
-		// One question of each kind, and each plan that is no schedule once.
-		if kind := q.Group + q.Ask; q.Recursion == 0 && len(q.Plan) < 2e5 && (!asks[kind] || q.Schedule == nil && q.X <= 1 && q.Group != "how batches are drawn") {
+		// One question of each kind, and each plan that is no schedule once, of them a third in the gate.
+		each := q.Schedule == nil && q.X <= 1 && q.Group != "how batches are drawn" && (slow.All() || len(q.Plan)%3 == 0)
+		if kind := q.Group + q.Ask; q.Recursion == 0 && len(q.Plan) < 2e5 && (!asks[kind] || each) {
 			asks[kind] = true
 			qs = append(qs, q)
 		}

@@ -102,7 +102,7 @@ func TestClosedForms(t *testing.T) {
 func TestAlgorithm1ReproducesFigureS2(t *testing.T) {
 	slow.Test(t)
 	h := newAlgorithm1(mustOWPair(), 10, 500_000)
-	for _, c := range []struct {
+	for i, c := range []struct {
 		k    int
 		want [3]float64
 	}{
@@ -112,9 +112,12 @@ func TestAlgorithm1ReproducesFigureS2(t *testing.T) {
 		{800, [3]float64{5.317e-6, 3.3599e-5, 1.4003e-4}},
 		{1000, [3]float64{1.4942e-5, 1.4278e-4, 8.8799e-4}},
 	} {
+		if i%4 > 0 && !slow.All() {
+			continue // the fewest and the most in the gate
+		}
 		l, m, u := h.delta(1, c.k)
-		for i, got := range [3]float64{l, m, u} {
-			if math.Abs(got-c.want[i]) > 0.01*c.want[i] {
+		for j, got := range [3]float64{l, m, u} {
+			if math.Abs(got-c.want[j]) > 0.01*c.want[j] {
 				t.Errorf("k=%d: %v, want %v", c.k, [3]float64{l, m, u}, c.want)
 				break
 			}
