@@ -113,6 +113,7 @@ func TestSearchHasABound(t *testing.T) {
 // TestSearchesOverTrainings: the preset work suffices for the best of many sampled trainings. The ends are those of before, [.0187,
 // .0205] and [.142, .203], which the work limit left.
 func TestSearchesOverTrainings(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		search, training  string
 		delta, least, top float64

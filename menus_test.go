@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -283,6 +284,7 @@ func TestAdaptivePartBesideOthers(t *testing.T) {
 // Bounded losses beside far ones: tilted by the slope of δ next to the largest loss, a transform's errors reach 1 at ε = 0, and
 // levels carry them on. There was no finite upper end at all. Alone, the bounded type costs as much.
 func TestAdaptivePartOfBoundedAndFarLosses(t *testing.T) {
+	slow.Test(t)
 	bounded := "        - {name: a, cost: 1, steps: [{mechanism: {exponential: {epsilon: 0.335488931902453}}}]}\n"
 	far := "        - {name: b, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.0001}}}]}\n"
 	ask := func(types string) (lower, upper float64) {
