@@ -125,8 +125,13 @@ func (q CalibrateRequest) goal() accountant.Goal {
 	return goal
 }
 
-// turned is the quantity of a setting whose mechanism has ε in the place of what was turned.
-var turned = map[bool]string{true: "epsilon"}
+// quantityOf is "epsilon" where that was turned in the place of noise.
+func quantityOf(s accountant.Setting) string {
+	if s.Epsilon {
+		return "epsilon"
+	}
+	return ""
+}
 
 // quantity is one whose name was checked.
 func quantity(name string) accountant.Quantity {
@@ -180,7 +185,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		out.Fails = &f
 	}
 	for _, s := range c.Settings {
-		out.Steps = append(out.Steps, Setting{Path: s.Path, Name: s.Name, Value: Number(s.Value), Quantity: turned[s.Epsilon], before: s.Before})
+		out.Steps = append(out.Steps, Setting{Path: s.Path, Name: s.Name, Value: Number(s.Value), Quantity: quantityOf(s), before: s.Before})
 	}
 	return out
 }

@@ -588,7 +588,7 @@ func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	}
 	out := GDPSolution{Unit: unitOf(p), Solve: q.Solve, Value: Number(c.Value), Budget: Number(mu), Tolerance: Number(tolerance), Mu: rangeOf(c.Meets.Mu), Warnings: c.Meets.Warnings}
 	for _, x := range c.Settings {
-		out.Settings = append(out.Settings, GDPAt{Step: x.Path, Name: x.Name, Value: Number(x.Value), Quantity: turned[x.Epsilon]})
+		out.Settings = append(out.Settings, GDPAt{Step: x.Path, Name: x.Name, Value: Number(x.Value), Quantity: quantityOf(x)})
 	}
 	return out, nil
 }
