@@ -5,6 +5,7 @@ package campaign
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
@@ -19,6 +20,16 @@ type question struct {
 	work           float64 // 0: the preset
 	laws           bool    // alone
 	ordinary       bool    // the plan is one that people run: a limit of work must not be what ends it
+}
+
+// width returns how wide an answer that ends at x may be: relative to x, of ε also absolutely, as accountant.WithAccuracy says, and at
+// least four steps of the smallest numbers.
+func (q question) width(x float64) float64 {
+	wide := max(q.accuracy*math.Abs(x), 4*math.SmallestNonzeroFloat64)
+	if !q.ofEpsilon {
+		wide = max(wide, min(1e-6, 1e-3*q.accuracy))
+	}
+	return wide
 }
 
 func (q question) String() string {

@@ -107,12 +107,8 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	case q.ofEpsilon && !(iv.Lower >= 0 && iv.Upper <= 1):
 		return fail("δ in [%v, %v] is not in [0, 1]", iv.Lower, iv.Upper)
 	}
-	width, asked := iv.Upper-iv.Lower, q.accuracy*math.Abs(iv.Upper)
-	if !q.ofEpsilon {
-		asked = max(asked, min(1e-6, 1e-3*q.accuracy))
-	}
-	asked = max(asked, 4*math.SmallestNonzeroFloat64) // four steps of the smallest numbers
-	if iv.Lower == iv.Upper {                         // both may be infinite
+	width, asked := iv.Upper-iv.Lower, q.width(iv.Upper)
+	if iv.Lower == iv.Upper { // both may be infinite
 		width = 0
 	}
 	switch {
@@ -342,8 +338,8 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 	return nil
 }
 
-// inTwoParts: a plan costs at most what two parts of its steps do, with a half of δ or a part of ε each. It is of the upper ends, to within
-// the accuracy asked for, and not of those that a limit or rounding made wider than asked.
+// inTwoParts: a plan costs at most what two parts of its steps do, with a half of δ or a part of ε each. Upper ends are compared, to
+// within the accuracy asked for; an answer that a limit or rounding made wide is left out.
 func (x *examiner) inTwoParts(ctx context.Context, p plan, q question, iv accountant.Interval) error {
 	const check = "two parts of the steps at two parts of δ"
 	r := rand.New(rand.NewPCG(x.seed, 3))
@@ -373,11 +369,7 @@ func (x *examiner) inTwoParts(ctx context.Context, p plan, q question, iv accoun
 		sum += found[i].Upper
 	}
 	x.Checks[check]++
-	most := sum + q.accuracy*math.Abs(sum)
-	if !q.ofEpsilon {
-		most += min(1e-6, 1e-3*q.accuracy)
-	}
-	if iv.Upper > most {
+	if iv.Upper > sum+q.width(sum) {
 		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v], but [%v, %v] and [%v, %v] for\n%sand\n%s", q, iv.Lower, iv.Upper,
 			found[0].Lower, found[0].Upper, found[1].Lower, found[1].Upper, parts[0].text(), parts[1].text()), plan: p, question: q}
 	}
