@@ -114,10 +114,11 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 		}
 	}
 	costs := make([]Cost, len(cuts))
+	_, isGaussian := l.q.answer.(GNMax)
 	for i := range costs {
 		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
 		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), Forward: g(), ExPost: r == Realised && l.q.check != nil,
-			gaussian: r == DataIndependent && l.q.lnmax == nil}
+			gaussian: r == DataIndependent && isGaussian}
 		if r == DataIndependent || l.price != Theorem6 {
 			costs[i].Reverse = g()
 		}
@@ -452,25 +453,6 @@ type Ledger struct {
 // outcomes are no answer and every class. The first of two numbers is the divergence from the
 // data set that voted to a neighbour, the second the reverse.
 type rate struct{ check, answer, joint [2]float64 }
-
-// sigma2 returns the standard deviation of an answer's noise.
-func (l *Ledger) sigma2() float64 {
-	if a, ok := l.aggregator.(GNMax); ok {
-		return a.Sigma
-	}
-	return l.confident().Sigma2
-}
-
-// confident returns the check and the answer of an aggregator that has a check.
-func (l *Ledger) confident() Confident {
-	switch a := l.aggregator.(type) {
-	case Confident:
-		return a
-	case Interactive:
-		return a.Confident
-	}
-	return Confident{}
-}
 
 // Why a transcript is no bound.
 //

@@ -393,20 +393,12 @@ func (c Interactive) neighbours(row []int64, scaled []float64, teachers int64, a
 	return out
 }
 
-// winner returns the laws of query i's answer, or false where they are not worked out.
-func (l *Ledger) winner(h histogram) (winner, bool) {
-	if x := l.q.lnmax; x != nil {
-		return newLaplaceLaw(h, x.Gamma)
-	}
-	return newGaussLaw(h, l.sigma2())
-}
-
 // laws are the laws of query i at the data set that voted and at its neighbours: of the answer,
 // of the check, and of both; checks and joint are nil without a check. ok is false where
 // there are none, because gaps are too wide.
 func (l *Ledger) laws(i int) (answers, checks, joint []pair, ok bool) {
 	h := newHistogram(l.votes.Row(i))
-	w, ok := l.winner(h)
+	w, ok := l.q.answer.laws(h)
 	if !ok {
 		return nil, nil, nil, false
 	}
@@ -424,7 +416,7 @@ func (l *Ledger) laws(i int) (answers, checks, joint []pair, ok bool) {
 		return answers, nil, nil, true
 	}
 	for _, n := range near {
-		c := l.confident().checkPair(l.q.statistic[i], n.statistic)
+		c := l.q.confident.checkPair(l.q.statistic[i], n.statistic)
 		checks = append(checks, c)
 		joint = append(joint, joined(c, answers[at[n.move]]))
 	}

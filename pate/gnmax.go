@@ -57,7 +57,7 @@ func (g GNMax) LogQ(votes []int64) (float64, error) {
 	if err := cmp.Or(g.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
-	return newTails(g.Sigma, 0).logQ(votes), nil
+	return g.bound(0)(votes), nil
 }
 
 // DependentRDP returns the cost at one order of a query whose answer differs
@@ -68,13 +68,30 @@ func (g GNMax) DependentRDP(logQ, order float64) (float64, error) {
 	if err := cmp.Or(g.check(), checkOrder("order", order), checkLogQ(logQ)); err != nil {
 		return 0, err
 	}
-	return g.cost(order).upper(logQ), nil
+	return g.theorem6(order)(logQ), nil
 }
 
 func (g GNMax) cost(order float64) gaussianCost {
 	t := 1 / g.Sigma
 	return newGaussianCost(order, t, t*t)
 }
+
+func (g GNMax) theorem6(order float64) func(logQ float64) float64 { return g.cost(order).upper }
+
+func (g GNMax) bound(teachers int64) func(votes []int64) float64 {
+	return newTails(g.Sigma, teachers).logQ
+}
+
+func (g GNMax) fromQ(logQ, accuracy float64) func(order float64) [2]float64 {
+	t := newTailCost(logQ, g.Sigma)
+	return func(order float64) (both [2]float64) {
+		both[0], _ = t.direction(order, false, accuracy)
+		both[1], _ = t.direction(order, true, accuracy)
+		return both
+	}
+}
+
+func (g GNMax) laws(h histogram) (winner, bool) { return newGaussLaw(h, g.Sigma) }
 
 func checkLogQ(logQ float64) error {
 	if math.IsNaN(logQ) || logQ > 0 {

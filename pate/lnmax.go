@@ -60,12 +60,14 @@ func (l LNMax) LogQ(votes []int64) (float64, error) {
 	if err := cmp.Or(l.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
-	return l.logQ(votes, make([]float64, 0, len(votes))), nil
+	return l.logQ(votes), nil
 }
 
-func (l LNMax) logQ(votes []int64, terms []float64) float64 {
+func (l LNMax) bound(int64) func(votes []int64) float64 { return l.logQ }
+
+func (l LNMax) logQ(votes []int64) float64 {
 	top := argmax(votes)
-	terms = terms[:0]
+	terms := make([]float64, 0, len(votes))
 	for i, n := range votes {
 		if i != top {
 			x := l.Gamma * float64(votes[top]-n)
@@ -75,6 +77,16 @@ func (l LNMax) logQ(votes []int64, terms []float64) float64 {
 	s := xmath.LogSum(terms)
 	return min(0, s+u*(16+4*math.Abs(s)))
 }
+
+func (l LNMax) theorem6(order float64) func(logQ float64) float64 {
+	return func(logQ float64) float64 { return l.upper(logQ, order) }
+}
+
+func (l LNMax) fromQ(logQ, _ float64) func(order float64) [2]float64 {
+	return func(order float64) [2]float64 { return l.best(logQ, order) }
+}
+
+func (l LNMax) laws(h histogram) (winner, bool) { return newLaplaceLaw(h, l.Gamma) }
 
 // upper returns the cost at one order of a query whose answer differs
 // from the plurality with probability at most e^logQ, at most min(ε, ε²λ/2). It

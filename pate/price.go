@@ -132,16 +132,9 @@ func (l *Ledger) remembered(ctx context.Context, independent bool, orders []floa
 // bestAnswer returns R* of an answer, in both directions.
 func (l *Ledger) bestAnswer(logQ float64, orders []float64, out []rate) {
 	logQ = min(logQ, math.Log1p(-1/float64(l.votes.Classes()))+2*u) // a plurality is as likely as any
-	if x := l.q.lnmax; x != nil {
-		for j, order := range orders {
-			out[j].answer = x.best(logQ, order)
-		}
-		return
-	}
-	t := newTailCost(logQ, l.sigma2())
+	best := l.q.answer.fromQ(logQ, l.accuracy)
 	for j, order := range orders {
-		out[j].answer[0], _ = t.direction(order, false, l.accuracy)
-		out[j].answer[1], _ = t.direction(order, true, l.accuracy)
+		out[j].answer = best(order)
 	}
 }
 
@@ -150,7 +143,7 @@ func (l *Ledger) bestRates(k int, orders []float64, out []rate) {
 	if l.q.check == nil {
 		return
 	}
-	c, n := l.confident(), float64(l.votes.Teachers())
+	c, n := l.q.confident, float64(l.votes.Teachers())
 	v := l.q.statistic[l.kinds[k]]
 	checks := []pair{c.checkPair(v, max(0, v-1)), c.checkPair(v, min(n, v+1))}
 	for j, order := range orders {
@@ -223,15 +216,7 @@ func (l LNMax) best(logQ, order float64) [2]float64 {
 // pricers return the costs of an answer and of a check by Theorem 6; check is nil without a
 // threshold.
 func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i int) float64) {
-	switch {
-	case l.q.lnmax != nil && independent:
-		c := l.q.lnmax.RDP(order)
-		answer = func(int) float64 { return c }
-	case l.q.lnmax != nil:
-		answer = pricer(func(logQ float64) float64 { return l.q.lnmax.upper(logQ, order) }, l.q.logQ, false)
-	default:
-		answer = pricer(l.q.answer(order).upper, l.q.logQ, independent)
-	}
+	answer = pricer(l.q.answer.theorem6(order), l.q.logQ, independent)
 	if l.q.check != nil {
 		check = pricer(l.q.check(order).upper, l.q.checkLogQ, independent)
 	}
@@ -270,21 +255,13 @@ func (l *Ledger) exactRates(k int, orders []float64, out []rate) {
 	for j, order := range orders {
 		r := &out[j]
 		for d := range 2 {
-			r.answer[d] = min(r.answer[d], l.independentAnswer(order))
+			r.answer[d] = min(r.answer[d], l.q.answer.RDP(order))
 			if l.q.check != nil {
 				r.check[d] = min(r.check[d], l.q.check(order).ind*(1+6*u))
 				r.joint[d] = min(r.joint[d], xmath.Up(r.check[d]+r.answer[d], 1))
 			}
 		}
 	}
-}
-
-// independentAnswer is the cost of an answer at every data set.
-func (l *Ledger) independentAnswer(order float64) float64 {
-	if x := l.q.lnmax; x != nil {
-		return x.RDP(order)
-	}
-	return GNMax{l.sigma2()}.RDP(order)
 }
 
 // What a table of votes is made into before it is priced: for every query the bound on q and the
@@ -303,38 +280,49 @@ const askEach = 1 << 12
 
 // queries is what the cost of a table of votes depends on.
 type queries struct {
-	logQ   []float64                        // log q̃ of the answers
-	answer func(order float64) gaussianCost // nil for LNMax
-	lnmax  *LNMax
+	answer noisyMax
+	logQ   []float64 // log q̃ of the answers
 
+	confident Confident                        // the check and the answer, if there is a threshold
 	check     func(order float64) gaussianCost // nil without a threshold
 	statistic []float64                        // what is compared with the threshold
 	checkLogQ []float64
 	logPass   []float64
 }
 
-func (g GNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
-	t := newTails(g.Sigma, v.Teachers())
-	q := &queries{answer: g.cost, logQ: make([]float64, v.Queries())}
+// A noisyMax is the answer of an aggregator, the largest count after noise: [GNMax] or [LNMax].
+type noisyMax interface {
+	// RDP returns the cost at every data set.
+	RDP(order float64) float64
+	// bound returns log q̃ as a function of the histogram, rounded up; teachers 0 is any number of them.
+	bound(teachers int64) func(votes []int64) float64
+	// theorem6 returns the cost at an order as a function of log q.
+	theorem6(order float64) func(logQ float64) float64
+	// fromQ returns R* of log q as a function of the order, in both directions.
+	fromQ(logQ, accuracy float64) func(order float64) [2]float64
+	// laws returns the laws of the answer to a query, or false where they are not worked out.
+	laws(h histogram) (winner, bool)
+}
+
+// prepareAnswers prepares an aggregator without a check.
+func prepareAnswers(ctx context.Context, v *ballots.Votes, answer noisyMax) (*queries, error) {
+	bound := answer.bound(v.Teachers())
+	q := &queries{answer: answer, logQ: make([]float64, v.Queries())}
 	for i := range q.logQ {
 		if i%askEach == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		q.logQ[i] = t.logQ(v.Row(i))
+		q.logQ[i] = bound(v.Row(i))
 	}
 	return q, nil
 }
 
+func (g GNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
+	return prepareAnswers(ctx, v, g)
+}
+
 func (l LNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
-	q := &queries{lnmax: &l, logQ: make([]float64, v.Queries())}
-	terms := make([]float64, 0, v.Classes())
-	for i := range q.logQ {
-		if i%askEach == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		q.logQ[i] = l.logQ(v.Row(i), terms)
-	}
-	return q, nil
+	return prepareAnswers(ctx, v, l)
 }
 
 func (c Confident) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
@@ -343,11 +331,11 @@ func (c Confident) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Sco
 
 // prepareAt prepares the check with its statistic given per query.
 func (c Confident) prepareAt(ctx context.Context, v *ballots.Votes, statistic func(i int) float64) (*queries, error) {
-	q, err := GNMax{c.Sigma2}.prepare(ctx, v, nil)
+	q, err := prepareAnswers(ctx, v, GNMax{c.Sigma2})
 	if err != nil {
 		return nil, err
 	}
-	q.check = thresholdCost(c.Sigma1)
+	q.confident, q.check = c, thresholdCost(c.Sigma1)
 	q.statistic = make([]float64, v.Queries())
 	q.checkLogQ = make([]float64, v.Queries())
 	q.logPass = make([]float64, v.Queries())

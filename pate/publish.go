@@ -147,19 +147,12 @@ func (l *Ledger) publishable() error {
 
 func newFar(l *Ledger, order float64) (*far, error) {
 	// A sum over queries rounds differently for a neighbour.
-	f := &far{order: order, lnmax: l.q.lnmax, ind: l.independentAnswer(order), eta: 1e-11 + 2*u*float64(l.votes.Queries())}
 	n := l.votes.Teachers()
+	f := &far{order: order, bound: l.q.answer.bound(n), ind: l.q.answer.RDP(order), eta: 1e-11 + 2*u*float64(l.votes.Queries())}
 	unanimous := make([]int64, l.votes.Classes())
 	unanimous[0] = n
-	var least float64
-	if f.lnmax != nil {
-		least = f.lnmax.logQ(unanimous, nil)
-	} else {
-		f.gauss = newTails(l.sigma2(), n)
-		least = f.gauss.logQ(unanimous)
-	}
 	// Below −1000 R* is not worth a table: all of that is priced as q = e^−1000.
-	least = max(least, -1000)
+	least := max(f.bound(unanimous), -1000)
 	for x := math.Floor(least*8)/8 - 0.125; x < 0; x += farStep(x) {
 		f.logQ = append(f.logQ, x)
 	}
@@ -179,7 +172,7 @@ func newFar(l *Ledger, order float64) (*far, error) {
 	}
 	f.total = float64(l.votes.Queries()) * f.ind
 	if l.q.check != nil {
-		if err := f.addChecks(l.confident(), n); err != nil {
+		if err := f.addChecks(l.q.confident, n); err != nil {
 			return nil, err
 		}
 		f.total = float64(l.votes.Queries()) * xmath.Up(f.ind+l.q.check(order).ind*(1+6*u), 1)

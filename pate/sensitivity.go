@@ -39,7 +39,8 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if err := checkOrder("order", order); err != nil {
 		return nil, err
 	}
-	if l.q.lnmax != nil {
+	gnmax, ok := l.q.answer.(GNMax)
+	if !ok {
 		return nil, fault.New("mechanism", "%v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
 	}
 	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
@@ -74,7 +75,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
-	b, err := newLocalBound(l.sigma2(), order, l.votes.Classes(), l.votes.Teachers())
+	b, err := newLocalBound(gnmax.Sigma, order, l.votes.Classes(), l.votes.Teachers())
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *localBound, w
 
 // addChecks adds the arrays of all threshold checks to sum.
 func (l *Ledger) addChecks(ctx context.Context, sum []float64, order float64) error {
-	ls := thresholdLocal(l.confident().table(order, l.votes.Teachers()))
+	ls := thresholdLocal(l.q.confident.table(order, l.votes.Teachers()))
 	count := make([]float64, len(ls))
 	for _, v := range l.q.statistic {
 		count[int(v)]++

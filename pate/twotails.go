@@ -52,7 +52,7 @@ func (c tailCost) shape(at float64) shape {
 	if s, ok := c.shapes[at]; ok {
 		return s
 	}
-	l1, l2 := c.logQ-softplus(-at), c.logQ-softplus(at)
+	l1, l2 := c.logQ-xmath.LogAdd(0, -at), c.logQ-xmath.LogAdd(0, at)
 	x1, x2 := -logTailInv(l1), logTailInv(l2)
 	s := shape{at: at, q: math.Exp(c.logQ), q1: math.Exp(l1), x1: x1, x2: x2, r: [2]float64{c.mu * (c.mu/2 - x1), c.mu * (c.mu/2 - x2)}}
 	y1, y2 := xmath.LogNormalTail(c.mu-x1), xmath.LogNormalTail(x2-c.mu)
@@ -139,13 +139,6 @@ func (c *tailOrder) value(s *split) float64 {
 		return xmath.LogAdd(s.logLikely, s.logTails)
 	}
 	return s.likely + s.tails
-}
-
-func softplus(x float64) float64 {
-	if x > 0 {
-		return x + math.Log1p(math.Exp(-x))
-	}
-	return math.Log1p(math.Exp(x))
 }
 
 // A cell is a range of splits with a bound on S − 1 over it, or on log S.
@@ -289,12 +282,11 @@ func (c *tailOrder) slopes(lo, hi *split) (least, most, err float64) {
 // far is the cost of one query at a distance: tables that no votes enter.
 type far struct {
 	order, ind float64
-	gauss      *tails
-	lnmax      *LNMax
-	logQ, cost []float64 // R* at log q, ascending both, the larger of both directions
-	checks     []checkAt // of every statistic and neighbour; nil without a check
-	total      float64   // of all queries at every data set
-	eta        float64   // relative accuracy of what is computed
+	bound      func(votes []int64) float64 // log q̃
+	logQ, cost []float64                   // R* at log q, ascending both, the larger of both directions
+	checks     []checkAt                   // of every statistic and neighbour; nil without a check
+	total      float64                     // of all queries at every data set
+	eta        float64                     // relative accuracy of what is computed
 }
 
 // leastCost is the least cost in the tables: below it float64 has no relative accuracy, which
@@ -357,11 +349,7 @@ func (f *far) row(w []int64, statistic int, most int) []float64 {
 				w[0]--
 				w[1]++
 			}
-			if f.lnmax != nil {
-				cost = f.answer(f.lnmax.logQ(w, nil))
-			} else {
-				cost = f.answer(f.gauss.logQ(w))
-			}
+			cost = f.answer(f.bound(w))
 		} else {
 			w[0], w[1] = 0, 0 // and so for every larger distance
 		}
