@@ -40,7 +40,7 @@ func logDeltaUpper(p profiles.Profile, eps float64) float64 {
 // to a loss, where the tails nearly cancel, it keeps its digits.
 func discreteUpper(d *profiles.Discrete, eps float64) float64 {
 	v := d.Support().LogPInf
-	v += d.MassErr() * finite(1+math.Abs(v))
+	v += d.MassErr() * xmath.Finite(1+math.Abs(v))
 	for _, a := range d.Atoms() {
 		if a.Loss > eps && !math.IsInf(a.LogP, -1) {
 			v = xmath.LogAdd(v, a.LogP+d.MassErr()*(1+math.Abs(a.LogP))+xmath.Log1mExp(eps-a.Loss))
@@ -50,14 +50,6 @@ func discreteUpper(d *profiles.Discrete, eps float64) float64 {
 		return v
 	}
 	return min(0, v+8*xmath.U*float64(4+len(d.Atoms()))*(1+math.Abs(v)))
-}
-
-// finite returns x, or 0 where it is infinite.
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x
 }
 
 // FromApproximate returns the profile of (ε, δ)-DP, δ + (1−δ)(e^ε − e^t)₊/(1+e^ε)

@@ -194,7 +194,7 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 			return side{}, fault.New("candidate", "log δ(%v) = %v is not in [-Inf, 0]", e, v)
 		}
 		last = min(last, v)
-		s.up[i] = min(1, math.Exp(last)*(1+4*xmath.U*(1+math.Abs(finite(last))))+tiny)
+		s.up[i] = min(1, math.Exp(last)*(1+4*xmath.U*(1+math.Abs(xmath.Finite(last))))+tiny)
 		if math.IsInf(last, -1) {
 			s.up[i] = 0
 		}
@@ -206,8 +206,8 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 			return side{}, fault.New("candidate", "its lower end is NaN at ε = %v", e)
 		}
 		l = min(l, 0)
-		s.low[i] = min(s.up[i], max(0, math.Exp(l)*(1-4*xmath.U*(1+math.Abs(finite(l))))-tiny))
-		s.lowUp[i] = min(s.up[i], math.Exp(up)*(1+4*xmath.U*(1+math.Abs(finite(up))))+tiny)
+		s.low[i] = min(s.up[i], max(0, math.Exp(l)*(1-4*xmath.U*(1+math.Abs(xmath.Finite(l))))-tiny))
+		s.lowUp[i] = min(s.up[i], math.Exp(up)*(1+4*xmath.U*(1+math.Abs(xmath.Finite(up))))+tiny)
 	}
 	// δ does not rise: what is reached further on is reached before.
 	for i := len(s.low) - 2; i >= 0; i-- {

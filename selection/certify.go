@@ -167,7 +167,7 @@ func (p Price) simple(ctx context.Context, t *tables) func(eps float64) float64 
 	}
 	return func(eps float64) float64 {
 		d := b(eps)
-		return min(1, math.Exp(d)*(1+4*xmath.U*(1+math.Abs(finite(d)))))
+		return min(1, math.Exp(d)*(1+4*xmath.U*(1+math.Abs(xmath.Finite(d)))))
 	}
 }
 

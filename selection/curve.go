@@ -227,15 +227,8 @@ func envelope(c rdp.Curve, orders []float64) (rdp.Grid, error) {
 func sharpened(c rdp.Curve, gamma float64, orders []float64) float64 {
 	a := math.Log1p(-gamma) - xmath.Log(gamma) // log(1/γ − 1)
 	return overOrders(c, -xmath.Log(gamma), orders, func(lambda, e float64) float64 {
-		return (softplus(a+(lambda-1)*e) + 8*xmath.U*(1+math.Abs(a)+(lambda-1)*e)) / lambda
+		return (xmath.LogAdd(0, a+(lambda-1)*e) + 8*xmath.U*(1+math.Abs(a)+(lambda-1)*e)) / lambda
 	})
-}
-
-func softplus(x float64) float64 {
-	if x > 0 {
-		return x + math.Log1p(math.Exp(-x))
-	}
-	return math.Log1p(math.Exp(x))
 }
 
 // overOrders minimises f(λ̂, c(λ̂)) over orders, with the value atOne at λ̂ = 1 and
