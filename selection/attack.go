@@ -16,6 +16,7 @@ package selection
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -26,12 +27,12 @@ type block struct{ p, q float64 }
 
 // An attacker ranks the outcomes of a pair.
 type attacker struct {
-	l    Law
-	pair *pair
-	// P- and Q-mass of {L < loss[i]}; and its f'(1−u), f'(1−v), up to where a/b is largest.
-	u, v, a, b []float64
-	steps      []int   // vertices of the hull of (b, a), by ascending i
-	logR       float64 // the largest ln f'(1−u)/f'(1−v) at the ends of outcomes
+	l     Law
+	pair  *pair
+	low   []block   // P- and Q-mass u and v of {L < loss[i]}
+	a, b  []float64 // f'(1−u) and f'(1−v) of it, up to where a/b is largest
+	steps []int     // vertices of the hull of (b, a), by ascending i
+	logR  float64   // the largest ln f'(1−u)/f'(1−v) at the ends of outcomes
 }
 
 // coarsest is how many blocks of a candidate a ranking tells apart at least.
@@ -39,22 +40,14 @@ const coarsest = 200
 
 func newAttacker(l Law, p *pair) *attacker {
 	p = p.coarse(max(coarsest, min(1<<17, 2_000_000/lawWork(l))))
-	at := &attacker{l: l, pair: p}
-	var u, v xmath.Sum
-	v.Add(p.qNeg)
+	at := &attacker{l: l, pair: p, low: totals(p.blocks())[1 : len(p.loss)+2]}
 	best, peak := math.Inf(-1), 0
-	for i := 0; ; i++ {
-		a, b := math.Exp(l.LogDPGF(min(1, u.Value()))), math.Exp(l.LogDPGF(min(1, v.Value())))
-		at.u, at.v = append(at.u, u.Value()), append(at.v, v.Value())
-		at.a, at.b = append(at.a, a), append(at.b, b)
-		if r := l.LogDPGF(min(1, u.Value())) - l.LogDPGF(min(1, v.Value())); r > best {
-			best, peak = r, i
+	for i, m := range at.low {
+		a, b := l.LogDPGF(min(1, m.p)), l.LogDPGF(min(1, m.q))
+		at.a, at.b = append(at.a, math.Exp(a)), append(at.b, math.Exp(b))
+		if a-b > best {
+			best, peak = a-b, i
 		}
-		if i == len(p.loss) {
-			break
-		}
-		u.Add(p.p[i])
-		v.Add(p.q[i])
 	}
 	at.a, at.b, at.logR = at.a[:peak+1], at.b[:peak+1], best
 	for i := range at.a {
@@ -185,19 +178,37 @@ type winner struct {
 }
 
 func (at *attacker) winner(blocks []block) winner {
-	n := len(blocks)
-	w := winner{l: at.l, rel: at.pair.rel + 256*xmath.U, blocks: blocks, above: make([]block, n+1), below: make([]block, n+1)}
-	var u, v, x, y xmath.Sum
-	for i, b := range blocks {
-		u.Add(b.p)
-		v.Add(b.q)
-		w.above[i+1] = block{u.Value(), v.Value()}
-		last := blocks[n-1-i]
-		x.Add(last.p)
-		y.Add(last.q)
-		w.below[n-1-i] = block{x.Value(), y.Value()}
-	}
+	w := winner{l: at.l, rel: at.pair.rel + 256*xmath.U, blocks: blocks, above: totals(blocks)}
+	w.below = totals(reversed(blocks))
+	slices.Reverse(w.below)
 	return w
+}
+
+// totals returns the masses of the first i blocks together, for every i.
+func totals(blocks []block) []block {
+	out := make([]block, len(blocks)+1)
+	var p, q xmath.Sum
+	for i, b := range blocks {
+		p.Add(b.p)
+		q.Add(b.q)
+		out[i+1] = block{p.Value(), q.Value()}
+	}
+	return out
+}
+
+func reversed(blocks []block) []block {
+	out := slices.Clone(blocks)
+	slices.Reverse(out)
+	return out
+}
+
+// blocks returns the masses of all outcomes, from the lowest loss on.
+func (p *pair) blocks() []block {
+	out := make([]block, len(p.loss)+2)
+	for i := range out {
+		out[i].p, out[i].q, _ = p.outcome(i - 1)
+	}
+	return out
 }
 
 // mass returns what the winner has on the blocks from the i-th to before the j-th, which is i+1 or
@@ -304,29 +315,16 @@ func (p *pair) coarse(n int) *pair {
 // firstAttack accepts {L < loss[i]} and {L > s} in a search for the first outcome above a
 // threshold: accepted outcomes of high loss win, or "no outcome" does.
 type firstAttack struct {
-	l    Law
-	pair *pair
-	// Masses of {L < loss[i]} and of {L ≥ loss[i]}.
-	u, v, above, below []float64
+	l         Law
+	pair      *pair
+	low, high []block // masses of {L < loss[i]} and of {L ≥ loss[i]}
 }
 
 func newFirstAttack(l Law, p *pair) *firstAttack {
 	p = p.coarse(max(coarsest, min(1<<17, 2_000_000/lawWork(l))))
-	n := len(p.loss)
-	at := &firstAttack{l: l, pair: p, u: make([]float64, n+1), v: make([]float64, n+1), above: make([]float64, n+1), below: make([]float64, n+1)}
-	var u, v, a, b xmath.Sum
-	v.Add(p.qNeg)
-	a.Add(p.pInf)
-	for i := range n + 1 {
-		at.u[i], at.v[i] = u.Value(), v.Value()
-		at.above[n-i], at.below[n-i] = a.Value(), b.Value()
-		if i < n {
-			u.Add(p.p[i])
-			v.Add(p.q[i])
-			a.Add(p.p[n-1-i])
-			b.Add(p.q[n-1-i])
-		}
-	}
+	end, all := len(p.loss)+2, p.blocks()
+	at := &firstAttack{l: l, pair: p, low: totals(all)[1:end], high: totals(reversed(all))[1:end]}
+	slices.Reverse(at.high)
 	return at
 }
 
@@ -341,16 +339,17 @@ func (at *firstAttack) delta(eps float64) float64 {
 		// Which high losses gain depends on how many are accepted: two steps towards it.
 		j := n
 		if m := math.Exp(l.logMean()); i < n {
-			j = sort.SearchFloat64s(at.pair.loss, eps-xmath.Log(m/g(max(at.v[i], 1e-300))))
+			j = sort.SearchFloat64s(at.pair.loss, eps-xmath.Log(m/g(max(at.low[i].q, 1e-300))))
 		}
 		for range 3 {
 			j = max(i, j)
-			u, v := at.u[i]+at.above[j], at.v[i]+at.below[j]
+			high := at.high[j]
+			u, v := at.low[i].p+high.p, at.low[i].q+high.q
 			if !(u > 0 && v > 0) {
 				break
 			}
 			gu, gv := g(min(1, u*(1+rel)))*(1-err), g(min(1, v*(1-rel)))*(1+err)
-			d := max(0, at.above[j]*(1-rel)*gu-times(at.below[j], e)*(1+rel)*gv)
+			d := max(0, high.p*(1-rel)*gu-times(high.q, e)*(1+rel)*gv)
 			// f(1−u) falls: the mass of the others, not 1 − u, keeps its digits.
 			restU, restV := max(0, 1-u*(1+rel)), max(0, 1-v*(1-rel))
 			if none := l.PGF(restU)*(1-err) - e*l.PGF(restV)*(1+err) - 4*xmath.U*(1+e); none > 0 {

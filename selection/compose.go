@@ -174,7 +174,8 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 	}
 	// Two blocks: T of 21 sizes, by its P-mass.
 	for k := -16; k <= 4 && ctx.Err() == nil; k++ {
-		i, _ := slices.BinarySearch(at.u, at.u[peak]*math.Exp2(float64(k)/2))
+		size := at.low[peak].p * math.Exp2(float64(k)/2)
+		i := sort.Search(len(at.low), func(i int) bool { return at.low[i].p >= size })
 		try(at.twoBlocks(min(i, len(at.pair.loss))))
 	}
 	if ctx.Err() != nil || best == nil {
@@ -185,22 +186,9 @@ func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*
 
 // twoBlocks ranks {L < loss[i]} on top, by ascending loss, and the others by descending loss.
 func (at *attacker) twoBlocks(i int) []block {
-	p := at.pair
-	var out []block
-	put := func(a, b float64) {
-		if a > 0 || b > 0 {
-			out = append(out, block{a, b})
-		}
-	}
-	put(0, p.qNeg)
-	for j := range i {
-		put(p.p[j], p.q[j])
-	}
-	put(p.pInf, 0)
-	for j := len(p.loss) - 1; j >= i; j-- {
-		put(p.p[j], p.q[j])
-	}
-	return out
+	out := at.pair.blocks()
+	slices.Reverse(out[i+1:])
+	return slices.DeleteFunc(out, func(b block) bool { return !(b.p > 0 || b.q > 0) })
 }
 
 // composeStep is the width of loss within which blocks of a ranking are put together, which
@@ -281,8 +269,8 @@ func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete,
 	for i := 0; i <= n; i += 1 + n/400 {
 		for _, e := range targets {
 			j := n
-			if at.v[i] > 1e-300 {
-				j = max(i, sort.SearchFloat64s(at.pair.loss, e-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
+			if v := at.low[i].q; v > 1e-300 {
+				j = max(i, sort.SearchFloat64s(at.pair.loss, e-lnM+xmath.Log(at.l.Hit(v)/v)))
 			}
 			if o := at.outcomes(i, j); o.atoms != nil {
 				if v := reachedBy(o.atoms); v > value {
@@ -317,7 +305,8 @@ type outcomes struct {
 // atoms returns the law of the first of {L < loss[i]} and {L ≥ loss[j]}: two blocks of the
 // accepted outcomes, and "no outcome".
 func (at *firstAttack) outcomes(i, j int) (o outcomes) {
-	u, v := min(1, at.u[i]+at.above[j]), min(1, at.v[i]+at.below[j])
+	low, high := at.low[i], at.high[j]
+	u, v := min(1, low.p+high.p), min(1, low.q+high.q)
 	if !(u > 1e-250 && v > 1e-250 && u < 0.99 && v < 0.99) {
 		return o
 	}
@@ -332,8 +321,8 @@ func (at *firstAttack) outcomes(i, j int) (o outcomes) {
 			o.q += y
 		}
 	}
-	add(gu*at.u[i], gv*at.v[i])
-	add(gu*at.above[j], gv*at.below[j])
+	add(gu*low.p, gv*low.q)
+	add(gu*high.p, gv*high.q)
 	add(at.l.PGF(1-u), at.l.PGF(1-v))
 	return o
 }

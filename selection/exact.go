@@ -35,6 +35,7 @@ package selection
 import (
 	"context"
 	"math"
+	"slices"
 	"sort"
 	"sync"
 
@@ -45,9 +46,10 @@ import (
 // A strip is a part of the outcomes of a pair, and the loss of the first of them. It ends inside an
 // outcome, of which the share rest is left: −1 stands for qNeg, len(loss) for pInf.
 type strip struct {
-	p, q, loss float64
-	outcome    int
-	rest       float64
+	block
+	loss    float64
+	outcome int
+	rest    float64
 }
 
 // Into how many strips either end of a pair is cut: for one ε, and for the points of a profile.
@@ -71,8 +73,8 @@ func newClock(l Law, eps float64, even bool) clock {
 	return clock{l: l, start: l.LogDPGF(0), eps: max(0, eps), even: even}
 }
 
-func (c clock) at(u, v float64) float64 {
-	x, y := min(negligible, c.start-c.l.LogDPGF(min(1, u))), min(negligible+c.eps, c.start-c.l.LogDPGF(min(1, v)))
+func (c clock) at(m block) float64 {
+	x, y := min(negligible, c.start-c.l.LogDPGF(min(1, m.p))), min(negligible+c.eps, c.start-c.l.LogDPGF(min(1, m.q)))
 	if c.even {
 		return x/200 + y/200 - math.Expm1(-x) - math.Expm1(-y)
 	}
@@ -87,7 +89,7 @@ const steep = 20
 // change little, and losses too where they are the high ones. Parts of one outcome have its loss; of no outcome
 // is less than the share least left.
 func (p *pair) strips(c clock, n int, high bool, least float64) []strip {
-	step, width := c.at(1, 1)/float64(n), p.span()/float64(n)
+	step, width := c.at(block{1, 1})/float64(n), p.span()/float64(n)
 	// The outcomes from that end, and the masses of the first k of them.
 	count := len(p.loss) + 2
 	outcome := func(k int) int {
@@ -96,14 +98,11 @@ func (p *pair) strips(c clock, n int, high bool, least float64) []strip {
 		}
 		return k - 1
 	}
-	us, vs := make([]float64, count+1), make([]float64, count+1)
-	var u, v xmath.Sum
-	for k := range count {
-		pm, qm, _ := p.outcome(outcome(k))
-		u.Add(pm)
-		v.Add(qm)
-		us[k+1], vs[k+1] = u.Value(), v.Value()
+	blocks := p.blocks()
+	if high {
+		slices.Reverse(blocks)
 	}
+	first := totals(blocks)
 	var out []strip
 	next := step
 	put := func(s strip) {
@@ -117,37 +116,33 @@ func (p *pair) strips(c clock, n int, high bool, least float64) []strip {
 		// Whole outcomes, up to the next cut; what only one law has stands alone.
 		m := k + sort.Search(count-k, func(m int) bool {
 			_, _, l := p.outcome(outcome(k + m))
-			return high && loss-l > width || c.at(us[k+m+1], vs[k+m+1]) > next
+			return high && loss-l > width || c.at(first[k+m+1]) > next
 		})
 		if i == -1 || i == len(p.loss) {
 			m = min(m, k+1)
 		}
 		if m > k {
-			var pm, qm xmath.Sum // differences of us would have no digits
-			for ; k < m; k++ {
-				p1, q1, _ := p.outcome(outcome(k))
-				pm.Add(p1)
-				qm.Add(q1)
-			}
-			put(strip{p: pm.Value(), q: qm.Value(), loss: loss, outcome: outcome(m - 1)})
-			if m < count && c.at(us[m], vs[m]) > next-step/4 {
+			whole := totals(blocks[k:m]) // differences of the first ones would have no digits
+			put(strip{block: whole[m-k], loss: loss, outcome: outcome(m - 1)})
+			if k = m; m < count && c.at(first[m]) > next-step/4 {
 				next += step
 			}
 			continue
 		}
 		// Parts of one outcome, all but the last of which end at a cut.
-		pm, qm, _ := p.outcome(i)
+		before, one := first[k], blocks[k]
+		upTo := func(x float64) float64 { return c.at(block{before.p + x*one.p, before.q + x*one.q}) }
 		for from := 0.0; from < 1; {
 			to := 1.0
-			if len(out) < 2*n && c.at(us[k]+pm, vs[k]+qm) > next {
-				to, _ = xmath.Bisect(from, 1, 40, func(x float64) bool { return !(c.at(us[k]+x*pm, vs[k]+x*qm) > next) })
+			if len(out) < 2*n && upTo(1) > next {
+				to, _ = xmath.Bisect(from, 1, 40, func(x float64) bool { return !(upTo(x) > next) })
 				if 1-to < least {
 					to = 1
 				}
 			}
-			put(strip{p: (to - from) * pm, q: (to - from) * qm, loss: loss, outcome: i, rest: 1 - to})
+			put(strip{block: block{(to - from) * one.p, (to - from) * one.q}, loss: loss, outcome: i, rest: 1 - to})
 			// Where one part is more than a step, the clock goes on from its end.
-			next = max(next, c.at(us[k]+to*pm, vs[k]+to*qm)) + step
+			next = max(next, upTo(to)) + step
 			from = to
 		}
 		k++
@@ -187,15 +182,12 @@ func stripsFor(l Law, n int) int {
 }
 
 // massesOf returns the masses of the first i strips, for every i.
-func massesOf(ss []strip) (p, q []float64) {
-	p, q = make([]float64, len(ss)+1), make([]float64, len(ss)+1)
-	var a, b xmath.Sum
+func massesOf(ss []strip) []block {
+	blocks := make([]block, len(ss))
 	for i, s := range ss {
-		a.Add(s.p)
-		b.Add(s.q)
-		p[i+1], q[i+1] = a.Value(), b.Value()
+		blocks[i] = s.block
 	}
-	return p, q
+	return totals(blocks)
 }
 
 // An exact is Theorem E in one direction, for a pair that can be turned into the candidate.
@@ -287,7 +279,7 @@ func (x *exact) grid(ctx context.Context, eps float64, n int, even bool) (grid, 
 type grid struct {
 	rel       float64
 	low, high []strip
-	px        []float64 // P-masses of the first low strips, for every number of them
+	first     []block   // masses of the first low strips, for every number of them
 	lo, hi    []float64 // U at the two ends of a column
 	rows      []row     // of the first high strips: a smaller ε asks for more
 	edge      []float64 // the weights where the next row starts, and its masses
@@ -307,8 +299,8 @@ func (x *exact) newGrid(c clock, n int) *grid {
 	low, high := x.pair.strips(c, n, false, 1e-12), x.pair.strips(c, n, true, 1e-12)
 	// Each mass is off by rel, and by one rounding for each part of an outcome.
 	rel := 2*x.pair.rel + 8*xmath.U*float64(16+len(low)+len(high))
-	px, lo := massesOf(low)
-	hi := make([]float64, len(low)) // v at the right end of a column; lo at the left
+	first := massesOf(low)
+	lo, hi := make([]float64, len(low)), make([]float64, len(low)) // v at the left end of a column and at the right
 	for i, s := range low {
 		_, _, last := x.pair.outcome(s.outcome)
 		// U is concave: above its chord by a quarter of what its slope falls, at most.
@@ -319,18 +311,18 @@ func (x *exact) newGrid(c clock, n int) *grid {
 		if s.p == 0 {
 			bulge = 0
 		}
-		lo[i], hi[i] = (lo[i]+bulge)*(1+rel), (lo[i+1]+bulge)*(1+rel)
+		lo[i], hi[i] = (first[i].q+bulge)*(1+rel), (first[i+1].q+bulge)*(1+rel)
 	}
-	g := &grid{rel: rel, low: low, high: high, px: px, lo: lo, hi: hi}
+	g := &grid{rel: rel, low: low, high: high, first: first, lo: lo, hi: hi}
 	g.edge = x.weights(g, 0)
 	return g
 }
 
 // weights returns f'(1−x−y) at the ends of all columns, rounded up.
 func (x *exact) weights(g *grid, y float64) []float64 {
-	to, last := make([]float64, len(g.px)), -1.0
-	for i, p := range g.px {
-		if u := max(0, min(1, (p+y)*(1-g.rel))); u != last {
+	to, last := make([]float64, len(g.first)), -1.0
+	for i, m := range g.first {
+		if u := max(0, min(1, (m.p+y)*(1-g.rel))); u != last {
 			to[i], last = x.w.up(u), u
 		} else {
 			to[i] = to[i-1] // beyond all mass, mostly
@@ -341,23 +333,23 @@ func (x *exact) weights(g *grid, y float64) []float64 {
 
 // addRow makes the next row of a grid.
 func (x *exact) addRow(g *grid) {
-	s, px, lo, hi, rel := g.high[len(g.rows)], g.px, g.lo, g.hi, g.rel
+	s, first, lo, hi, rel := g.high[len(g.rows)], g.first, g.lo, g.hi, g.rel
 	y0, v0 := g.y.Value(), g.v.Value()*(1+rel)
 	g.y.Add(s.p)
 	g.v.Add(s.q)
 	y1, v1 := g.y.Value(), g.v.Value()*(1+rel) // V is convex: below its chord
 	r := row{strip: s, start: g.edge, end: x.weights(g, y1)}
 	g.edge = r.end
-	columns := sort.Search(len(g.low), func(i int) bool { return (px[i]+y0)*(1-rel) > 1 })
+	columns := sort.Search(len(g.low), func(i int) bool { return (first[i].p+y0)*(1-rel) > 1 })
 	r.tangents = make([][4]float64, columns)
 	for i := range r.tangents {
 		t := x.w.tangent(min(1, (lo[i]+hi[i]+v0+v1)/2))
 		corners := [4]float64{t.at(lo[i] + v0), t.at(lo[i] + v1), t.at(hi[i] + v0), t.at(hi[i] + v1)}
 		switch {
-		case px[i+1]+y1 > 1-rel || hi[i]+v1 >= 1 && corners[3] <= 0:
+		case first[i+1].p+y1 > 1-rel || hi[i]+v1 >= 1 && corners[3] <= 0:
 			bottom := func(y float64) float64 {
 				// Rounded up: where f' is steep at its end, half a unit of 1 may be most of κr.
-				return x.w.down(min(1, (1-math.Exp(-max(0, s.loss))*(1-rel)*max(0, 1-(px[i]+y)*(1+rel)))*(1+2*xmath.U)))
+				return x.w.down(min(1, (1-math.Exp(-max(0, s.loss))*(1-rel)*max(0, 1-(first[i].p+y)*(1+rel)))*(1+2*xmath.U)))
 			}
 			b0, b1 := bottom(y0), bottom(y1)
 			corners = [4]float64{b0, b1, b0, b1}
@@ -403,7 +395,7 @@ func (x *exact) deltaOn(ctx context.Context, eps float64, n int, even bool) floa
 			break
 		}
 		p := r.p * (1 + g.rel) / 2
-		e := math.Exp(min(700, eps-r.loss)) * (1 - g.rel - 8*xmath.U*(1+eps+math.Abs(finite(r.loss))))
+		e := math.Exp(min(700, eps-r.loss)) * (1 - g.rel - 8*xmath.U*(1+eps+math.Abs(xmath.Finite(r.loss))))
 		half, last := 0.0, 0.0
 		for i, t := range r.tangents {
 			half = max(half, best[i]+p*max(0, r.start[i]-e*t[0], r.start[i+1]-e*t[2])*(1+4*xmath.U))
@@ -445,18 +437,17 @@ func (at *attacker) merge(ctx context.Context, eps float64, n int) []block {
 	}
 	c := newClock(at.l, eps, false)
 	low, high := at.pair.strips(c, n, false, leastShare), at.pair.strips(c, n, true, leastShare)
-	x, u := massesOf(low)
-	y, v := massesOf(high)
+	below, before := massesOf(low), massesOf(high)
 	e := math.Exp(eps)
 	most := math.Inf(-1) // ln f'(1−u)/f'(1−v) at the best place
-	for i := range x {
-		if r := at.l.LogDPGF(min(1, x[i])) - at.l.LogDPGF(min(1, u[i])); r > most {
+	for _, m := range below {
+		if r := at.l.LogDPGF(min(1, m.p)) - at.l.LogDPGF(min(1, m.q)); r > most {
 			most = r
 		}
 	}
 	// best[i] is what the first j high strips can win with the first i low ones above the last of them, and
 	// from[j][i] how many stood above the one before it.
-	best := make([]float64, len(x))
+	best := make([]float64, len(below))
 	from := make([][]int32, len(high)+1)
 	value, lastJ, lastI := 0.0, 0, 0
 	for j := 1; j <= len(high) && ctx.Err() == nil; j++ {
@@ -464,16 +455,16 @@ func (at *attacker) merge(ctx context.Context, eps float64, n int) []block {
 		if s.q > 0 && !(s.loss > eps-most) {
 			break // wins nowhere
 		}
-		from[j] = make([]int32, len(x))
+		from[j] = make([]int32, len(below))
 		top, arg := math.Inf(-1), 0
-		for i := range x {
+		for i, m := range below {
 			if i > 0 && !apart(low[i-1], s) {
 				break
 			}
 			if best[i] > top {
 				top, arg = best[i], i
 			}
-			gain := at.l.block(within(x[i]+y[j-1], s.p)) - times(at.l.block(within(u[i]+v[j-1], s.q)), e)
+			gain := at.l.block(within(m.p+before[j-1].p, s.p)) - times(at.l.block(within(m.q+before[j-1].q, s.q)), e)
 			best[i], from[j][i] = top+max(0, gain), int32(arg)
 			if best[i] > value {
 				value, lastJ, lastI = best[i], j, i
@@ -493,9 +484,9 @@ func (at *attacker) merge(ctx context.Context, eps float64, n int) []block {
 	n = 0
 	for j := 1; j <= lastJ; j++ {
 		for ; n < above[j]; n++ {
-			out = append(out, block{low[n].p, low[n].q})
+			out = append(out, low[n].block)
 		}
-		out = append(out, block{high[j-1].p, high[j-1].q})
+		out = append(out, high[j-1].block)
 	}
 	// The rest, descending.
 	bottom, top := strip{outcome: -1, rest: 1}, strip{outcome: len(at.pair.loss), rest: 1}

@@ -68,7 +68,7 @@ func TestCellsOfTheGrid(t *testing.T) {
 // TestPathTakesBothSteps: a row whose first edge gains on the left and whose second one gains on the right.
 func TestPathTakesBothSteps(t *testing.T) {
 	one := func(a, b [2]float64) float64 {
-		r := row{strip: strip{p: 1}, start: []float64{1, 1, 1}, end: []float64{1, 1, 1}}
+		r := row{strip: strip{block: block{p: 1}}, start: []float64{1, 1, 1}, end: []float64{1, 1, 1}}
 		for i := range 2 {
 			r.tangents = append(r.tangents, [4]float64{1 - a[i], 1 - b[i], 1 - a[i], 1 - b[i]})
 		}
@@ -78,7 +78,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 	}
 	near(t, "left, then right", one([2]float64{0.75, 0}, [2]float64{0, 0.75}), 0.75, 1e-12)
 	for corner := range 4 {
-		r := row{strip: strip{p: 1}, start: []float64{1, 1}, end: []float64{1, 1}, tangents: [][4]float64{{1, 1, 1, 1}}}
+		r := row{strip: strip{block: block{p: 1}}, start: []float64{1, 1}, end: []float64{1, 1}, tangents: [][4]float64{{1, 1, 1, 1}}}
 		r.tangents[0][corner] = 0.25
 		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
 		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {low: make([]strip, len(r.tangents)), high: []strip{r.strip}, rows: []row{r}}}
