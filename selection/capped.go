@@ -242,9 +242,7 @@ func (l *capped) ratioCoin(rng *rand.Rand, k int, inverse bool) bool {
 		r = 1 / r
 	}
 	return random.Fraction(rng, r, func() *big.Rat {
-		x := new(big.Rat).Sub(rat(1), rat(l.gamma))
-		x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(l.eta)))
-		x.Mul(x, quo(1, float64(k+1)))
+		x := stepOf(l.eta, l.gamma, k)
 		if inverse {
 			x.Inv(x)
 		}

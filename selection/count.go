@@ -102,26 +102,8 @@ func (l binomial) MaxRuns() (int, bool)                    { return l.n, true }
 func (l binomial) Family() (shape, gamma float64, ok bool) { return 0, 0, false }
 
 func (l binomial) PMF(k int) float64 {
-	if k < 0 || k > l.n {
-		return 0
-	}
-	// Symmetric product form of the binomial coefficient for short laws, where
-	// logarithms of factorials would lose digits.
-	if l.n <= 1024 {
-		logP, c := 0.0, 1.0
-		for j := range k {
-			c *= float64(l.n-j) / float64(j+1)
-			if c > 1e200 {
-				logP += xmath.Log(c)
-				c = 1
-			}
-		}
-		return c * math.Exp(logP+float64(k)*xmath.Log(l.p)+times(float64(l.n-k), math.Log1p(-l.p)))
-	}
-	a, _ := math.Lgamma(float64(l.n) + 1)
-	b, _ := math.Lgamma(float64(k) + 1)
-	c, _ := math.Lgamma(float64(l.n-k) + 1)
-	return math.Exp(a - b - c + float64(k)*xmath.Log(l.p) + times(float64(l.n-k), math.Log1p(-l.p)))
+	logP, _ := xmath.LogBinomial(int64(k), int64(l.n), l.p, 1-l.p)
+	return math.Exp(logP)
 }
 
 // pureRatio is (n−1)·t_b with t_b = log((1−p+e^ε)/(1+(1−p)e^ε)): the same root

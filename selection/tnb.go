@@ -108,12 +108,6 @@ func (l tnb) PMF(k int) float64 {
 	}
 	// p_1 = m γ^{η+1}.
 	logP1 := xmath.Log(l.Mean()) - (l.eta+1)*l.b
-	if k > 4096 {
-		a, _ := math.Lgamma(float64(k) + l.eta)
-		b, _ := math.Lgamma(1 + l.eta)
-		c, _ := math.Lgamma(float64(k) + 1)
-		return math.Exp(logP1 + float64(k-1)*math.Log1p(-l.gamma) + a - b - c)
-	}
 	p, scale := 1.0, logP1
 	for j := 1; j < k; j++ {
 		p *= (1 - l.gamma) * (float64(j) + l.eta) / float64(j+1)
@@ -220,12 +214,7 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 				return k, true
 			}
 			r := 2 * (1 - gamma) * (float64(k) + eta) / float64(k+1)
-			exact := func() *big.Rat {
-				x := new(big.Rat).Sub(rat(1), rat(gamma))
-				x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(eta)))
-				return x.Mul(x, quo(2, float64(k+1)))
-			}
-			if !random.Fraction(rng, r, exact) {
+			if !random.Fraction(rng, r, func() *big.Rat { return new(big.Rat).Mul(rat(2), stepOf(eta, gamma, k)) }) {
 				return 0, false
 			}
 		}
@@ -264,8 +253,12 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 
 // grow tosses a coin of probability (k+s)/(k+1), −1 < s < 1.
 func grow(rng *rand.Rand, k int, s float64) bool {
-	return random.Fraction(rng, (float64(k)+s)/float64(k+1), func() *big.Rat {
-		x := new(big.Rat).Add(rat(float64(k)), rat(s))
-		return x.Mul(x, quo(1, float64(k+1)))
-	})
+	return random.Fraction(rng, (float64(k)+s)/float64(k+1), func() *big.Rat { return stepOf(s, 0, k) })
+}
+
+// stepOf returns the ratio of two successive weights, (1−γ)(k+η)/(k+1), exactly.
+func stepOf(eta, gamma float64, k int) *big.Rat {
+	x := new(big.Rat).Sub(rat(1), rat(gamma))
+	x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(eta)))
+	return x.Mul(x, quo(1, float64(k+1)))
 }
