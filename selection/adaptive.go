@@ -12,7 +12,6 @@ import (
 	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -21,8 +20,8 @@ var ErrSpent = errors.New("selection: all outcomes that are paid for have been p
 
 // An AdaptiveSearch publishes up to a number of outcomes. Its zero value is spent.
 type AdaptiveSearch[T any] struct {
-	left   int
-	master rand.Source
+	left int
+	next func() *rand.Rand
 }
 
 // NewAdaptiveSearch returns a search of so many outcomes; src as in [WithSource]. Its cost
@@ -31,7 +30,7 @@ func NewAdaptiveSearch[T any](hits int, src rand.Source) (*AdaptiveSearch[T], er
 	if hits < 1 || hits > maxHits {
 		return nil, fault.New("hits", "%d is not in [1, %d]", hits, maxHits)
 	}
-	return &AdaptiveSearch[T]{hits, random.Source(src)}, nil
+	return &AdaptiveSearch[T]{hits, generators(src)}, nil
 }
 
 // Left returns how many outcomes may still be published.
@@ -54,7 +53,7 @@ func (s *AdaptiveSearch[T]) Try(ctx context.Context, threshold float64, trial Tr
 	if err := ctx.Err(); err != nil {
 		return fail(err)
 	}
-	payload, score, err := trial(ctx, rand.New(random.Split(s.master)))
+	payload, score, err := trial(ctx, s.next())
 	if err != nil {
 		return fail(err)
 	}
@@ -143,16 +142,6 @@ func binomialTail(n, k int, q float64) float64 {
 	return up
 }
 
-// slack is far above what the logarithms of factorials, of up to 2^21·ln 2^21 ≈ 3e7, lose.
-const slack = 1e-7
-
-func logChoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n) + 1)
-	b, _ := math.Lgamma(float64(k) + 1)
-	c, _ := math.Lgamma(float64(n-k) + 1)
-	return a - b - c
-}
-
 // composed returns the ε of n randomised responses at eps, at delta, rounded up; n·eps where
 // delta leaves nothing.
 func composed(n int, eps, delta float64) float64 {
@@ -167,14 +156,15 @@ func composed(n int, eps, delta float64) float64 {
 
 // responses returns δ of n randomised responses at eps, rounded up, at an ε within 2 units of e.
 func responses(n int, eps, e float64) float64 {
-	s := 0.0
-	logP, logQ := -math.Log1p(math.Exp(-eps)), -eps-math.Log1p(math.Exp(-eps))
+	s, p, q := 0.0, 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
 	for k := n; k >= 0; k-- {
 		x := eps*float64(2*k-n) - e
 		if x <= 0 {
 			break
 		}
-		s += math.Exp(logChoose(n, k)+float64(k)*logP+float64(n-k)*logQ) * -math.Expm1(-x)
+		l, err := xmath.BinomialMass(int64(k), int64(n), p, q)
+		s += math.Exp(l+err) * -math.Expm1(-x)
 	}
-	return min(1, s*(1+slack)+1e-320)
+	// Each term has a few roundings, and the sum one for each of them.
+	return min(1, s*(1+2*float64(n+16)*xmath.U)+1e-320)
 }

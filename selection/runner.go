@@ -56,18 +56,12 @@ func WithPadding() Option { return func(o *options) { o.pad = true } }
 // released.
 var ErrRun = errors.New("selection: a run failed, release nothing")
 
-// source hands out independent generators, one for the law and one per run.
-type source struct{ master rand.Source }
-
-func newSource(opts []Option) (source, options) {
-	var o options
-	for _, f := range opts {
-		f(&o)
-	}
-	return source{random.Source(o.src)}, o
+// generators returns a function that hands out independent generators, all from src;
+// nil is the operating system's randomness.
+func generators(src rand.Source) func() *rand.Rand {
+	master := random.Source(src)
+	return func() *rand.Rand { return rand.New(random.Split(master)) }
 }
-
-func (s source) next() *rand.Rand { return rand.New(random.Split(s.master)) }
 
 // Best runs the trial K times, K drawn from the law, and returns the outcome of
 // the highest score; among equals the first. It is Algorithm 2 of Liu and Talwar
@@ -93,12 +87,16 @@ func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Tria
 }
 
 func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial Trial[T], opts []Option) (Result[T], error) {
-	src, o := newSource(opts)
+	var o options
+	for _, f := range opts {
+		f(&o)
+	}
+	next := generators(o.src) // one for the law and one per run
 	limit, bounded := l.MaxRuns()
 	if o.pad && !bounded {
 		return Result[T]{}, fault.New("padding", "law %v has no largest number of runs; use a conditioned law", l)
 	}
-	coins := src.next()
+	coins := next()
 	runs := math.MaxInt
 	g, geometric := l.(tnb)
 	if geometric = geometric && g.eta == 1 && !o.pad; !geometric {
@@ -120,7 +118,7 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 		if err := ctx.Err(); err != nil {
 			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
 		}
-		payload, score, err := trial(ctx, src.next())
+		payload, score, err := trial(ctx, next())
 		if err != nil {
 			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
 		}

@@ -250,8 +250,7 @@ func TestRunnerStops(t *testing.T) {
 		seed := [32]byte{byte(i), 77}
 		n := 0
 		_, err := Best(t.Context(), must(Geometric(0.2)), func(context.Context, *rand.Rand) (int, float64, error) { n++; return 0, 0, nil }, WithSource(rand.NewChaCha8(seed)))
-		src, _ := newSource([]Option{WithSource(rand.NewChaCha8(seed))})
-		if want := must(Geometric(0.2)).Sample(src.next()); err != nil || n != want {
+		if want := must(Geometric(0.2)).Sample(generators(rand.NewChaCha8(seed))()); err != nil || n != want {
 			t.Errorf("%d runs, want %d (%v)", n, want, err)
 		}
 	}

@@ -90,13 +90,6 @@ func firstQuery(ctx context.Context, n int, level random.Sum, query func(i int) 
 	return -1, nil
 }
 
-// generators returns a function that hands out independent generators, all from src;
-// nil is the operating system's randomness.
-func generators(src rand.Source) func() *rand.Rand {
-	master := random.Source(src)
-	return func() *rand.Rand { return rand.New(random.Split(master)) }
-}
-
 // Vector: sparse vector where probabilities are known exactly. It assumes that they are
 // those of pure mechanisms, and returns an index.
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -24,14 +23,14 @@ func Top[T any](ctx context.Context, l Law, m int, src rand.Source, trial Trial[
 	if mean := l.Mean(); mean > maxTopMean {
 		return nil, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, mean, float64(maxTopMean))
 	}
-	master := random.Source(src)
-	runs := l.Sample(rand.New(random.Split(master)))
+	next := generators(src)
+	runs := l.Sample(next())
 	var best []Result[T]
 	for range runs {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRun, err)
 		}
-		payload, score, err := trial(ctx, rand.New(random.Split(master)))
+		payload, score, err := trial(ctx, next())
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRun, err)
 		}
