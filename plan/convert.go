@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/matrix"
@@ -70,10 +71,7 @@ func Convert(data []byte, to Format) ([]byte, Format, error) {
 		if p.Neighbors != profiles.AddRemove {
 			event = root.mapping("neighbors", root.textLike(p.Neighbors.String()), eventKey, event)
 		}
-		var b bytes.Buffer
-		writeJSON(&b, event, "")
-		b.WriteByte('\n')
-		return b.Bytes(), to, nil
+		return []byte(inJSON(event, "\n") + "\n"), to, nil
 	}
 	return nil, "", (&node{path: "to"}).errorf("%s", nearest.Value(string(to), []string{string(Steps), string(Events)}))
 }
@@ -211,8 +209,11 @@ func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte,
 		return text, nil
 	}
 	lines := bytes.Split(text, []byte("\n"))
-	for _, file := range root.files(nil) {
-		n := file.node
+	for _, parent := range root.all() {
+		n, below := parent.get("file"), parent.path[strings.LastIndexByte(parent.path, '.')+1:]
+		if n == nil || below != "banded" && below != "strategy" {
+			continue
+		}
 		name, err := n.word()
 		if err != nil {
 			return nil, err
@@ -222,7 +223,7 @@ func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte,
 		if at < 0 || at >= len(lines) || !pattern.Match(lines[at]) {
 			return nil, n.errorf("must be a name on the line of its key")
 		}
-		key, value, err := readStrategy(name, file.key == "banded", open)
+		key, value, err := readStrategy(name, below == "banded", open)
 		if err != nil {
 			return nil, &Error{Line: n.line, Field: n.path, Problem: err.Error(), err: err}
 		}
@@ -231,23 +232,6 @@ func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte,
 		lines[at] = slices.Concat(lines[at][:found[0]], quote, key, quote, []byte(": "), value, lines[at][found[1]:])
 	}
 	return bytes.Join(lines, []byte("\n")), nil
-}
-
-// files appends the values of the keys file of matrices, with the key that each is below, in the
-// order of the text.
-func (n *node) files(found []field) []field {
-	for _, f := range n.fields {
-		if f.key == "banded" || f.key == "strategy" {
-			if file := f.node.get("file"); file != nil {
-				found = append(found, field{key: f.key, node: file})
-			}
-		}
-		found = f.node.files(found)
-	}
-	for _, item := range n.items {
-		found = item.files(found)
-	}
-	return found
 }
 
 // readStrategy returns what a file stands for as a key and its value in JSON, digit by digit the

@@ -127,16 +127,8 @@ func reread(text string, root *node) ([]byte, error) {
 
 // find returns the node at a path, or nil.
 func (n *node) find(path string) *node {
-	if matches(n.path, path) {
-		return n
-	}
-	for _, item := range n.items {
-		if found := item.find(path); found != nil {
-			return found
-		}
-	}
-	for _, f := range n.fields {
-		if found := f.node.find(path); found != nil {
+	for _, found := range n.all() {
+		if matches(found.path, path) {
 			return found
 		}
 	}

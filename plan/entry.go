@@ -35,35 +35,33 @@ func (v *values) word(key string) string    { return ask(v, key, "a word", (*nod
 // has reports whether a key is there.
 func (v *values) has(key string) bool { return v.node.get(key) != nil }
 
-// Those with Or are presets where the key is left out.
-
-// missing reports whether a key is left out.
-func (v *values) missing(key, what string) bool {
-	if v.asked != nil {
-		v.asked(key, what)
-	}
-	return !v.has(key)
-}
+// Those with Or take the preset where the key is left out.
 
 func (v *values) numberOr(key string, preset float64) float64 {
-	if v.missing(key, "a number") {
-		return preset
-	}
-	return v.number(key)
+	return askOr(v, key, "a number", preset, (*node).number)
 }
 
 func (v *values) wholeOr(key string, preset int) int {
-	if v.missing(key, "a whole number") {
-		return preset
-	}
-	return v.whole(key)
+	return askOr(v, key, "a whole number", preset, (*node).whole)
 }
 
 func (v *values) wordOr(key, preset string) string {
-	if v.missing(key, "a word") {
+	return askOr(v, key, "a word", preset, (*node).word)
+}
+
+func (v *values) listOr(key string) []float64 {
+	return askOr(v, key, "a list of numbers", nil, (*node).list)
+}
+
+// askOr reads the value of a key that may be left out.
+func askOr[V any](v *values, key, what string, preset V, read func(*node) (V, error)) V {
+	if v.asked != nil {
+		v.asked(key, what)
+	}
+	if !v.has(key) {
 		return preset
 	}
-	return v.word(key)
+	return ask(v, key, what, read)
 }
 
 // ask reads the value of a key that must be there.
@@ -152,18 +150,9 @@ func (e entry[T]) parse(n *node) (T, error) {
 	return t, nil
 }
 
-func (v *values) listOr(key string) []float64 {
-	if v.missing(key, "a list of numbers") {
-		return nil
-	}
-	return v.list(key)
-}
-
 // optional reads the value of a key that may be left out; to stays as it is then.
 func optional[V any](v *values, key string, to *V, read func(*node) (V, error)) {
-	if v.has(key) {
-		*to = ask(v, key, "", read)
-	}
+	*to = askOr(v, key, "", *to, read)
 }
 
 // unit reads the relation and the records of a person, with which plans and menus begin.

@@ -54,15 +54,12 @@ func planOfEvents(root *node) (*node, error) {
 
 // pricedUnder reports whether every event inside n has a price under the relation.
 func pricedUnder(n *node, r profiles.Relation) bool {
-	if c := n.get(classKey); c != nil && !priced(c.text, r) {
-		return false
-	}
-	for _, item := range n.items {
-		if !pricedUnder(item, r) {
+	for _, inner := range n.all() {
+		if c := inner.get(classKey); c != nil && !priced(c.text, r) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(n.fields, func(f field) bool { return !pricedUnder(f.node, r) })
+	return true
 }
 
 // composed returns the events of a composition.
@@ -204,27 +201,25 @@ func (r reader) selection(n *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	law := shape.scalarLike("poisson")
-	if shape.text == "Infinity" { // as Python writes it
-		return n.mapping("law", law, "mean", mean), nil
+	x := math.Inf(1)
+	if shape.text != "Infinity" { // as Python writes it
+		if x, err = shape.number(); err != nil {
+			return nil, err
+		}
 	}
-	x, err := shape.number()
-	if err != nil {
-		return nil, err
-	}
+	law := "poisson"
 	switch {
 	case math.IsInf(x, 1):
 	case x == 0:
-		law.text = "logarithmic"
+		law = "logarithmic"
 	case x == 1:
-		law.text = "geometric"
+		law = "geometric"
 	case x < 0:
 		return nil, shape.errorf("%v is not in [0, Infinity]", shape)
 	default:
-		law.text = "negative-binomial"
-		return n.mapping("law", law, "mean", mean, "shape", shape), nil
+		return n.mapping("law", shape.scalarLike("negative-binomial"), "mean", mean, "shape", shape), nil
 	}
-	return n.mapping("law", law, "mean", mean), nil
+	return n.mapping("law", shape.scalarLike(law), "mean", mean), nil
 }
 
 // sampled returns the step of a mechanism that runs on a sample; pairs are a key of the

@@ -129,8 +129,10 @@ func (r *gridRange) readValues(list *node, round bool) error {
 	}
 	items := slices.Clone(list.items)
 	for i, item := range items {
-		if inner := innerRange(item); inner != nil {
-			return inner.errorf("is a range inside of a range")
+		for _, inner := range item.all() {
+			if isRange(inner) {
+				return inner.errorf("is a range inside of a range")
+			}
 		}
 		switch {
 		case item.isNull():
@@ -145,24 +147,6 @@ func (r *gridRange) readValues(list *node, round bool) error {
 		r.text = r.text || cell(items[i])[0] == '"'
 	}
 	r.length, r.value = int64(len(items)), func(i int64) *node { return items[i] }
-	return nil
-}
-
-// innerRange returns a range in a node, nil if there is none.
-func innerRange(n *node) *node {
-	if isRange(n) {
-		return n
-	}
-	for _, f := range n.fields {
-		if r := innerRange(f.node); r != nil {
-			return r
-		}
-	}
-	for _, item := range n.items {
-		if r := innerRange(item); r != nil {
-			return r
-		}
-	}
 	return nil
 }
 

@@ -54,6 +54,18 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
+// all returns the node and what is inside of it, in the order of the text.
+func (n *node) all() []*node {
+	found := []*node{n}
+	for _, f := range n.fields {
+		found = append(found, f.node.all()...)
+	}
+	for _, item := range n.items {
+		found = append(found, item.all()...)
+	}
+	return found
+}
+
 // need returns the value of a key that must be there; what says what it must be.
 func (n *node) need(key, what string) (*node, error) {
 	v := n.get(key)
@@ -194,17 +206,19 @@ func (n *node) count() (int64, error) {
 	return v, nil
 }
 
-func (n *node) list() ([]float64, error) {
+func (n *node) list() ([]float64, error) { return readList(n, "numbers", (*node).number) }
+
+// readList reads a list of things of one kind, which are called what.
+func readList[T any](n *node, what string, read func(*node) (T, error)) ([]T, error) {
 	if n.kind != listNode {
-		return nil, n.errorf("%v is not a list of numbers", n)
+		return nil, n.errorf("%v is not a list of %s", n, what)
 	}
-	xs := make([]float64, len(n.items))
+	xs := make([]T, len(n.items))
 	for i, item := range n.items {
-		x, err := item.number()
-		if err != nil {
+		var err error
+		if xs[i], err = read(item); err != nil {
 			return nil, err
 		}
-		xs[i] = x
 	}
 	return xs, nil
 }

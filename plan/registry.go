@@ -224,28 +224,17 @@ func newDensity(v *values) (profiles.Mechanism, error) {
 	return profiles.NewTable(t)
 }
 
-// losses reads a list of numbers of which some may be infinite.
-func (n *node) losses() ([]float64, error) {
-	if n.kind != listNode {
-		return nil, n.errorf("%v is not a list of losses", n)
+func (n *node) losses() ([]float64, error) { return readList(n, "losses", (*node).loss) }
+
+// loss reads a number that may be infinite.
+func (n *node) loss() (float64, error) {
+	switch n.text {
+	case "inf", "+inf", ".inf":
+		return math.Inf(1), nil
+	case "-inf", "-.inf":
+		return math.Inf(-1), nil
 	}
-	xs := make([]float64, len(n.items))
-	for i, item := range n.items {
-		switch item.text {
-		case "inf", "+inf", ".inf":
-			xs[i] = math.Inf(1)
-			continue
-		case "-inf", "-.inf":
-			xs[i] = math.Inf(-1)
-			continue
-		}
-		x, err := item.number()
-		if err != nil {
-			return nil, err
-		}
-		xs[i] = x
-	}
-	return xs, nil
+	return n.number()
 }
 
 func samplings() []entry[subsample.Scheme] {
@@ -283,25 +272,18 @@ func samplings() []entry[subsample.Scheme] {
 	}
 }
 
-// stages reads a list of samplings by their sizes.
-func (n *node) stages() (list []subsample.Stage, err error) {
-	if n.kind != listNode {
-		return nil, n.errorf("%v is not a list of stages", n)
+func (n *node) stages() ([]subsample.Stage, error) { return readList(n, "stages", (*node).stage) }
+
+// stage reads a sampling by its size.
+func (n *node) stage() (s subsample.Stage, err error) {
+	if n.kind != mapNode || len(n.fields) != 1 {
+		return s, n.errorf("%v is not a stage such as {without-replacement: 100}", n)
 	}
-	for _, item := range n.items {
-		if item.kind != mapNode || len(item.fields) != 1 {
-			return nil, item.errorf("%v is not a stage such as {without-replacement: 100}", item)
-		}
-		if err := item.checkKeys([]string{"without-replacement", "with-replacement"}); err != nil {
-			return nil, err
-		}
-		size, err := item.fields[0].node.whole()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, subsample.Stage{Size: int64(size), Distinct: item.fields[0].key == "without-replacement"})
+	if err := n.checkKeys([]string{"without-replacement", "with-replacement"}); err != nil {
+		return s, err
 	}
-	return list, nil
+	size, err := n.fields[0].node.whole()
+	return subsample.Stage{Size: int64(size), Distinct: n.fields[0].key == "without-replacement"}, err
 }
 
 // randomizer is a local randomizer as a mechanism.
@@ -482,12 +464,37 @@ func described(what, text string) schema {
 // not when a plan is read.
 type majority struct {
 	params  darrm.Params
+	noise   string  // one of noiseFunctions
 	answers int     // taken together
 	delta   float64 // at which they are priced best
-	find    func(ctx context.Context) (darrm.Gamma, error)
 
 	lock  sync.Mutex
 	known darrm.Gamma // what find returned, nil so far
+}
+
+var noiseFunctions = []string{"optimal", "subsampling", "double", "constant"}
+
+// find computes the noise function.
+func (m *majority) find(ctx context.Context) (darrm.Gamma, error) {
+	votes := darrm.Subsampling
+	switch m.noise {
+	case "optimal":
+		r, err := darrm.Optimize(ctx, m.params, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return r.Gamma, nil
+	case "constant":
+		c, _, err := darrm.BestConstant(ctx, m.params)
+		if err != nil {
+			return nil, err
+		}
+		return darrm.Constant(m.params.Mechanisms, c)
+	case "double":
+		votes = darrm.DoubleSubsampling
+	}
+	exact, err := votes(m.params.Mechanisms, int(m.params.Allowance))
+	return darrm.Float64s(exact), err
 }
 
 // gamma returns the noise function, found once.
@@ -588,37 +595,10 @@ func newMajority(p darrm.Params, gamma string, answers int, delta float64) (*maj
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	var find func(ctx context.Context) (darrm.Gamma, error)
-	switch gamma {
-	case "optimal":
-		find = func(ctx context.Context) (darrm.Gamma, error) {
-			r, err := darrm.Optimize(ctx, p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
-			if err != nil {
-				return nil, err
-			}
-			return r.Gamma, nil
-		}
-	case "subsampling", "double":
-		votes := darrm.Subsampling
-		if gamma == "double" {
-			votes = darrm.DoubleSubsampling
-		}
-		find = func(ctx context.Context) (darrm.Gamma, error) {
-			exact, err := votes(p.Mechanisms, int(p.Allowance))
-			return darrm.Float64s(exact), err
-		}
-	case "constant":
-		find = func(ctx context.Context) (darrm.Gamma, error) {
-			c, _, err := darrm.BestConstant(ctx, p)
-			if err != nil {
-				return nil, err
-			}
-			return darrm.Constant(p.Mechanisms, c)
-		}
-	default:
-		return nil, fault.New("gamma", "%s", nearest.Value(gamma, []string{"optimal", "subsampling", "double", "constant"}))
+	if !slices.Contains(noiseFunctions, gamma) {
+		return nil, fault.New("gamma", "%s", nearest.Value(gamma, noiseFunctions))
 	}
-	return &majority{params: p, answers: answers, delta: delta, find: find}, nil
+	return &majority{params: p, noise: gamma, answers: answers, delta: delta}, nil
 }
 
 // Name implements profiles.Mechanism.
@@ -698,15 +678,18 @@ func strategies(steps int) []entry[matrix.Strategy] {
 var (
 	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "b-min-sep", "poisson", "balls-in-bins"}
 	schemaKeys        = slices.DeleteFunc(slices.Clone(participationKeys), func(key string) bool { return key == "at-most" })
-	coinEntry         = entry[matrix.Participation]{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
-		return matrix.Poisson(v.number("rate"), v.number("delta"))
-	}}
-	separatedEntry = entry[matrix.Participation]{"b-min-sep", []string{"separation", "rate"}, func(v *values) (matrix.Participation, error) {
-		return matrix.BMinSep(v.whole("separation"), v.number("rate"))
-	}}
-	cyclicEntry = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
-		return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
-	}}
+	// drawnSchemas are those with keys of their own.
+	drawnSchemas = []entry[matrix.Participation]{
+		{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
+			return matrix.Poisson(v.number("rate"), v.number("delta"))
+		}},
+		{"b-min-sep", []string{"separation", "rate"}, func(v *values) (matrix.Participation, error) {
+			return matrix.BMinSep(v.whole("separation"), v.number("rate"))
+		}},
+		{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
+			return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
+		}},
+	}
 )
 
 // ParseParticipation reads the schema of a matrix mechanism as a plan has it, without the plan around:
@@ -741,14 +724,13 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 	case given[0] != "min-separation" && n.get("at-most") != nil:
 		return p, n.get("at-most").errorf("is set without min-separation")
 	}
+	for _, e := range drawnSchemas {
+		if e.name == given[0] {
+			return e.parse(n.get(e.name))
+		}
+	}
 	v := &values{node: n}
 	switch given[0] {
-	case "cyclic-poisson":
-		return cyclicEntry.parse(n.get("cyclic-poisson"))
-	case "b-min-sep":
-		return separatedEntry.parse(n.get("b-min-sep"))
-	case "poisson":
-		return coinEntry.parse(n.get("poisson"))
 	case "single":
 		if !v.flag("single") && v.err == nil {
 			return p, n.get("single").errorf("must be true, or left out")
@@ -782,17 +764,4 @@ func (n *node) flag() (bool, error) {
 	return false, n.errorf("%v is not true or false", n)
 }
 
-// rows reads a list of lists of numbers.
-func (n *node) rows() ([][]float64, error) {
-	if n.kind != listNode {
-		return nil, n.errorf("%v is not a list of rows", n)
-	}
-	rows := make([][]float64, len(n.items))
-	for i, item := range n.items {
-		var err error
-		if rows[i], err = item.list(); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
-}
+func (n *node) rows() ([][]float64, error) { return readList(n, "rows", (*node).list) }

@@ -52,37 +52,25 @@ func plainWord(s string) bool {
 
 // flow writes a node on one line.
 func flow(n *node) string {
-	var b bytes.Buffer
-	switch n.kind {
-	case mapNode:
-		b.WriteByte('{')
-		for i, f := range n.fields {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(f.key + ": " + flow(f.node))
-		}
-		b.WriteByte('}')
-	case listNode:
-		b.WriteByte('[')
-		for i, item := range n.items {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(flow(item))
-		}
-		b.WriteByte(']')
-	default:
-		x, ok := plainNumber(n.text)
-		switch {
-		case n.kind == scalarNode && ok:
-			return x
-		case plainWord(n.text) && !(&node{text: n.text}).isNull() && n.text != "true" && n.text != "false":
-			return n.text
-		}
-		return quoted(n.text)
+	var parts []string
+	for _, f := range n.fields {
+		parts = append(parts, f.key+": "+flow(f.node))
 	}
-	return b.String()
+	for _, item := range n.items {
+		parts = append(parts, flow(item))
+	}
+	x, ok := plainNumber(n.text)
+	switch {
+	case n.kind == mapNode:
+		return "{" + strings.Join(parts, ", ") + "}"
+	case n.kind == listNode:
+		return "[" + strings.Join(parts, ", ") + "]"
+	case n.kind == scalarNode && ok:
+		return x
+	case plainWord(n.text) && !(&node{text: n.text}).isNull() && n.text != "true" && n.text != "false":
+		return n.text
+	}
+	return quoted(n.text)
 }
 
 // plainNumber writes a number in the shortest way that JSON and YAML share, and a number
@@ -103,39 +91,27 @@ func plainNumber(text string) (string, bool) {
 	return decimal.Short(x), true
 }
 
-// writeJSON writes a node as JSON, a key to a line.
-func writeJSON(b *bytes.Buffer, n *node, indent string) {
-	inner := indent + "  "
-	switch n.kind {
-	case mapNode:
-		b.WriteString("{")
-		for i, f := range n.fields {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString("\n" + inner + quoted(f.key) + ": ")
-			writeJSON(b, f.node, inner)
-		}
-		b.WriteString("\n" + indent + "}")
-	case listNode:
-		b.WriteString("[")
-		for i, item := range n.items {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString("\n" + inner)
-			writeJSON(b, item, inner)
-		}
-		b.WriteString("\n" + indent + "]")
-	case textNode:
-		b.WriteString(quoted(n.text))
-	default:
-		if x, ok := plainNumber(n.text); ok {
-			b.WriteString(x)
-		} else { // null, Infinity
-			b.WriteString(n.text)
-		}
+// inJSON writes a node as JSON, a key to a line; indent is the end of a line and what the next begins with.
+func inJSON(n *node, indent string) string {
+	var parts []string
+	for _, f := range n.fields {
+		parts = append(parts, indent+"  "+quoted(f.key)+": "+inJSON(f.node, indent+"  "))
 	}
+	for _, item := range n.items {
+		parts = append(parts, indent+"  "+inJSON(item, indent+"  "))
+	}
+	x, ok := plainNumber(n.text)
+	switch {
+	case n.kind == mapNode:
+		return "{" + strings.Join(parts, ",") + indent + "}"
+	case n.kind == listNode:
+		return "[" + strings.Join(parts, ",") + indent + "]"
+	case n.kind == textNode:
+		return quoted(n.text)
+	case ok:
+		return x
+	}
+	return n.text // null, Infinity
 }
 
 // quoted is a text in quotes, as JSON and YAML both read it.
