@@ -55,9 +55,7 @@ func (c Config) balls(ctx context.Context) (lower, upper twoValued, exact bool, 
 // entries are the extremes of G on the diagonal and off it.
 type entries struct{ leastOn, mostOn, leastOff, mostOff float64 }
 
-func newEntries() entries {
-	return entries{leastOn: math.Inf(1), mostOn: 0, leastOff: math.Inf(1), mostOff: 0}
-}
+func newEntries() entries { return entries{leastOn: math.Inf(1), leastOff: math.Inf(1)} }
 
 func (e *entries) see(i, j int, x float64) {
 	if i == j {
@@ -73,13 +71,9 @@ func (c Config) toeplitzBins(ctx context.Context, b int) (entries, error) {
 	n := c.Steps
 	coefficients, _ := c.Strategy.toeplitzCoefficients(n)
 	m := make([]float64, n)
-	for t := range m {
-		if t < len(coefficients) {
-			m[t] = coefficients[t].hi
-		}
-		if t >= b {
-			m[t] += m[t-b]
-		}
+	copy(m, leading(coefficients))
+	for t := b; t < n; t++ {
+		m[t] += m[t-b]
 	}
 	e := newEntries()
 	for d := range b {

@@ -42,14 +42,11 @@ func columnsOf(rows []row) columns {
 }
 
 func (c columns) nonNegative() bool {
-	for _, column := range c {
-		for _, x := range column {
-			if x < 0 {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c, negative)
+}
+
+func negative(xs []float64) bool {
+	return slices.ContainsFunc(xs, func(x float64) bool { return x < 0 })
 }
 
 // normSquared returns |c_i|².
@@ -87,11 +84,7 @@ func (c columns) patternSquared(pattern []int, signs []float64) double {
 			at[r] = at[r].add(double{u * x, 0})
 		}
 	}
-	var total double
-	for _, x := range v {
-		total = total.add(x.mul(x))
-	}
-	return total
+	return normSquared(v, len(v))
 }
 
 // orthogonal returns the sensitivity where columns that are b apart have no row in common:

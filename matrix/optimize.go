@@ -204,10 +204,7 @@ func (c Config) errors() (mean, largest float64) {
 		}
 		return mean / float64(n), largest
 	}
-	sums := make([]float64, n)
-	for t := range sums {
-		sums[t] = 1
-	}
+	sums := slices.Repeat([]float64{1}, n)
 	c.Strategy.solver(n).back(sums)
 	total := 0.0
 	for t := range n {
@@ -274,11 +271,7 @@ func (s Strategy) solver(n int) solver {
 		return terms{s.scales, s.decays}
 	}
 	coefficients, _ := s.toeplitzCoefficients(n)
-	c := make(series, len(coefficients))
-	for t := range c {
-		c[t] = coefficients[t].hi
-	}
-	return c
+	return series(leading(coefficients))
 }
 
 // A series is a Toeplitz matrix by its coefficients.

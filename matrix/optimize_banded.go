@@ -242,16 +242,16 @@ func (g *Goal) banded(ctx context.Context) (_ Strategy, unfinished, err error) {
 func (w *bandWork) free(schema participationKind, b int, norms, share, along, out []float64) {
 	n, p := w.n, w.p
 	clear(along)
+	first := func(j int) int { // of the columns that share a norm
+		if schema == epochs {
+			return j % b
+		}
+		return j
+	}
 	blocks, total := len(share), 0.0
 	for j := range n {
-		m := min(p, n-j)
-		x := dot(w.c[j*p:], out[j*p:], m)
-		switch {
-		case schema == epochs:
-			along[j%b] += x
-		default:
-			along[j] = x
-		}
+		x := dot(w.c[j*p:], out[j*p:], min(p, n-j))
+		along[first(j)] += x
 		if blocks > 0 {
 			s := min(j/b, blocks-1)
 			out[n*p+s] += x / (2 * share[s])
@@ -270,10 +270,8 @@ func (w *bandWork) free(schema participationKind, b int, norms, share, along, ou
 	for j := range n {
 		m := min(p, n-j)
 		c, g := w.c[j*p:j*p+m], out[j*p:j*p+m]
-		x := along[j]
-		if schema == epochs {
-			x = along[j%b]
-		} else {
+		x := along[first(j)]
+		if schema != epochs {
 			x /= dot(c, c, m)
 		}
 		for d := range c {

@@ -336,7 +336,7 @@ func (c Config) checkCoins() error {
 		return fail("is covered for Toeplitz matrices alone (square-root, toeplitz, blt); cyclic-poisson is for banded ones")
 	case c.Steps > maxCoins:
 		return fail("is covered for at most %d steps, not for %d", maxCoins, c.Steps)
-	case slices.ContainsFunc(c.Strategy.coefficients, func(x float64) bool { return x < 0 }):
+	case negative(c.Strategy.coefficients):
 		return fail("is not covered for matrices with negative entries")
 	}
 	return nil
@@ -353,7 +353,6 @@ func (c Config) checkBalls() error {
 	case s.kind == tree:
 		return fault.In("participation", fault.New("balls-in-bins", "is not covered for trees"))
 	}
-	negative := func(xs []float64) bool { return slices.ContainsFunc(xs, func(x float64) bool { return x < 0 }) }
 	if negative(s.coefficients) || slices.ContainsFunc(s.rows, func(r row) bool { return negative(r.values) }) {
 		return fault.In("participation", fault.New("balls-in-bins", "is not covered for matrices with negative entries"))
 	}

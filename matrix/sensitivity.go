@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -248,45 +249,34 @@ func Single() Participation { return Participation{kind: single, times: 1} }
 // Epochs is a fixed order that is run through k times: with n = k·b steps, a record takes
 // part in steps j, j+b, j+2b, …, or some of them, for one j.
 func Epochs(k int) (Participation, error) {
-	if k < 1 {
-		return Participation{}, fault.New("epochs", "%d is not an integer of at least 1", k)
+	return Participation{kind: epochs, times: k}, atLeastOne("epochs", k)
+}
+
+func atLeastOne(field string, x int) error {
+	if x < 1 {
+		return fault.New(field, "%d is not an integer of at least 1", x)
 	}
-	return Participation{kind: epochs, times: k}, nil
+	return nil
 }
 
 // MinSeparation is any pattern of at most k participations, of which two are at least b
 // steps apart.
 func MinSeparation(b, k int) (Participation, error) {
-	if b < 1 {
-		return Participation{}, fault.New("min-separation", "%d is not an integer of at least 1", b)
-	}
-	if k < 1 {
-		return Participation{}, fault.New("at-most", "%d is not an integer of at least 1", k)
-	}
-	return Participation{kind: minSeparation, separation: b, times: k}, nil
+	return Participation{kind: minSeparation, separation: b, times: k}, cmp.Or(atLeastOne("min-separation", b), atLeastOne("at-most", k))
 }
 
 // CyclicPoisson is secret sampling: a record belongs to one of so many groups, as a
 // function of the record alone; the groups take turns, and the record takes part in each
 // turn of its group by a coin of its own with the given rate. C must be banded.
 func CyclicPoisson(cycle int, rate float64) (Participation, error) {
-	if cycle < 1 {
-		return Participation{}, fault.New("cycle", "%d is not an integer of at least 1", cycle)
-	}
-	if err := subsample.CheckRate(rate); err != nil {
-		return Participation{}, err
-	}
-	return Participation{kind: cyclicPoisson, separation: cycle, rate: rate}, nil
+	return Participation{kind: cyclicPoisson, separation: cycle, rate: rate}, cmp.Or(atLeastOne("cycle", cycle), subsample.CheckRate(rate))
 }
 
 // BallsInBins is secret sampling: a record draws one of so many bins, uniformly and
 // independently of all else, and takes part in steps j, j+bins, j+2·bins, … for its bin j.
 // C must have no negative entries.
 func BallsInBins(bins int) (Participation, error) {
-	if bins < 1 {
-		return Participation{}, fault.New("bins", "%d is not an integer of at least 1", bins)
-	}
-	return Participation{kind: ballsInBins, separation: bins}, nil
+	return Participation{kind: ballsInBins, separation: bins}, atLeastOne("bins", bins)
 }
 
 // Poisson is secret sampling: a record takes part in every step by a coin of its own with the
@@ -307,13 +297,7 @@ func Poisson(rate, delta float64) (Participation, error) {
 // record alone, and of steps before the first one it may have taken part in some. C must have at
 // most b bands.
 func BMinSep(b int, rate float64) (Participation, error) {
-	if b < 1 {
-		return Participation{}, fault.New("separation", "%d is not an integer of at least 1", b)
-	}
-	if err := subsample.CheckRate(rate); err != nil {
-		return Participation{}, err
-	}
-	return Participation{kind: bMinSep, separation: b, rate: rate}, nil
+	return Participation{kind: bMinSep, separation: b, rate: rate}, cmp.Or(atLeastOne("separation", b), subsample.CheckRate(rate))
 }
 
 // Secret reports whether the participations of a record must stay secret.

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -37,14 +38,7 @@ func (c Config) columnRange() (least, most double) {
 		return norm(c.Steps - 1), norm(0)
 	}
 	norms := columnsOf(c.Strategy.rows).normsSquared()
-	least, most = norms[0], norms[0]
-	for _, x := range norms {
-		most = larger(most, x)
-		if x.less(least) {
-			least = x
-		}
-	}
-	return least, most
+	return slices.MinFunc(norms, double.compare), slices.MaxFunc(norms, double.compare)
 }
 
 // separatedRuns returns the two lists of Theorem M6, each a bound as a whole: ⌈n/b⌉ slots of the

@@ -306,10 +306,8 @@ func stridedSquared(c []double, n, b, k int, alternate bool) double {
 	}
 	var total double
 	sums := make([]double, b) // S of the last b steps, by t mod b
-	minus := alternate && k%2 == 0
-	at := 0
 	for t := range n {
-		s := sums[at]
+		s := sums[t%b]
 		if alternate {
 			s = s.neg()
 		}
@@ -317,19 +315,25 @@ func stridedSquared(c []double, n, b, k int, alternate bool) double {
 			s = s.add(c[t])
 		}
 		if old := t - k*b; old >= 0 && old < len(c) {
-			if minus || !alternate {
-				s = s.sub(c[old])
-			} else {
-				s = s.add(c[old])
+			last := c[old]
+			if alternate && k%2 == 1 {
+				last = last.neg()
 			}
+			s = s.sub(last)
 		}
-		sums[at] = s
-		if at++; at == b {
-			at = 0
-		}
+		sums[t%b] = s
 		total = total.add(s.mul(s))
 	}
 	return total
+}
+
+// leading returns coefficients to the digits of a float64.
+func leading(c []double) []float64 {
+	out := make([]float64, len(c))
+	for t, x := range c {
+		out[t] = x.hi
+	}
+	return out
 }
 
 // normSquared returns Σ c_t² over the first n.

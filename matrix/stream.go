@@ -107,14 +107,10 @@ func newFilter(c Config, dim int) filter {
 		levels := bits.Len(uint(c.Steps))
 		return &nodes{makeVectors(levels, dim), makeVectors(levels, dim)}
 	}
-	w := window{past: makeVectors(s.bands-1, dim), known: makeVectors(s.bands-1, dim)}
-	if s.kind == banded {
-		w.rows = s.rows
-		return &w
-	}
-	coefficients, _ := s.toeplitzCoefficients(c.Steps)
-	for _, x := range coefficients {
-		w.coefficients = append(w.coefficients, x.hi)
+	w := window{rows: s.rows, past: makeVectors(s.bands-1, dim), known: makeVectors(s.bands-1, dim)}
+	if s.kind != banded {
+		coefficients, _ := s.toeplitzCoefficients(c.Steps)
+		w.coefficients = leading(coefficients)
 	}
 	return &w
 }
