@@ -192,7 +192,8 @@ func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run))
 			v, w = toss(v, t.d), toss(w, t.dc)
 		}
 		for i := from; i < to && ctx.Err() == nil; i++ {
-			t.tossBoth(i, v, w, buf, top, bottom)
+			t.tossRows(i, v, buf, t.a, top, true)
+			t.tossRows(i, w, buf, t.b, bottom, false)
 			if i < k {
 				v, w = toss(v, t.d), toss(w, t.dc)
 			}
@@ -213,34 +214,26 @@ func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run))
 	}
 }
 
-// tossBoth tosses the coins a and b after i of the others, whose values are v and w.
-func (t *cornerTable) tossBoth(i int, v, w, buf []float64, top, bottom [][]float64) {
-	k := t.k
+// tossRows tosses the coins c after i of the others, whose values are v, and keeps in rows
+// what the last value is after each of them, or the first.
+func (t *cornerTable) tossRows(i int, v, buf []float64, c coin, rows [][]float64, last bool) {
 	x := buf[:copy(buf, v)]
-	for k3 := 0; ; k3++ {
-		top[i][k3] = x[len(x)-1]
+	for n := 0; ; n++ {
+		end := i
 		if t.delta == 0 {
-			for k1 := 1; k1+k3 <= k; k1++ {
-				top[k1][k3] = x[len(x)-1-k1]
+			end = t.k - n
+		}
+		for j := i; j <= end; j++ {
+			at := j - i
+			if last {
+				at = len(x) - 1 - at
 			}
+			rows[j][n] = x[at]
 		}
-		if k3 == k-i {
-			break
+		if n == t.k-i {
+			return
 		}
-		x = toss(x, t.a)
-	}
-	x = buf[:copy(buf, w)]
-	for k3 := 0; ; k3++ {
-		bottom[i][k3] = x[0]
-		if t.delta == 0 {
-			for k2 := 1; k2+k3 <= k; k2++ {
-				bottom[k2][k3] = x[k2]
-			}
-		}
-		if k3 == k-i {
-			break
-		}
-		x = toss(x, t.b)
+		x = toss(x, c)
 	}
 }
 
@@ -375,9 +368,7 @@ func (s *spread) coins(x, y, j int) (int, int) {
 func votes(pairs [][2]coin, c counts, side int) []coin {
 	var out []coin
 	for i, pair := range pairs {
-		for range c[i] {
-			out = append(out, pair[side])
-		}
+		out = append(out, slices.Repeat([]coin{pair[side]}, c[i])...)
 	}
 	return out
 }
@@ -430,34 +421,8 @@ func poissonBinomial(coins []coin) []float64 {
 	return a
 }
 
-// binomial returns the law of the number of ones among k votes: probabilities
-// from log-gamma, which neither overflows nor cancels.
-func binomial(k int, c coin) []float64 {
-	a := make([]float64, k+1)
-	switch {
-	case c.p == 0:
-		a[0] = 1
-		return a
-	case c.q == 0:
-		a[k] = 1
-		return a
-	}
-	if k <= 60 {
-		coins := make([]coin, k)
-		for i := range coins {
-			coins[i] = c
-		}
-		return poissonBinomial(coins)
-	}
-	lp, lq := xmath.Log(c.p), xmath.Log(c.q)
-	lk, _ := math.Lgamma(float64(k) + 1)
-	for l := range a {
-		x, _ := math.Lgamma(float64(l) + 1)
-		y, _ := math.Lgamma(float64(k-l) + 1)
-		a[l] = math.Exp(lk - x - y + float64(l)*lp + float64(k-l)*lq)
-	}
-	return a
-}
+// binomial returns the law of the number of ones among k votes.
+func binomial(k int, c coin) []float64 { return poissonBinomial(slices.Repeat([]coin{c}, k)) }
 
 // differences returns d_l = α_l − α_{K−l} for l = n..K.
 func differences(a []float64) []float64 {

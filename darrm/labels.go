@@ -6,6 +6,7 @@ package darrm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -97,21 +98,15 @@ func (t *labelTable) at(m int, c share) int { return (c.s*(m+1)+c.i)*(m+1) + c.j
 // layers returns the best sums of 0..count labels with M = m.
 func (t *labelTable) layers(ctx context.Context, a [][][]float64, m, count int, sign float64) []layer {
 	n := (t.k - m + 1) * (m + 1) * (m + 1)
-	empty := layer{make([]float64, n), make([]share, n)}
-	for i := range empty.value {
-		empty.value[i] = math.Inf(-1)
-	}
-	empty.value[0] = 0
-	out := []layer{empty}
+	empty := func() layer { return layer{slices.Repeat([]float64{math.Inf(-1)}, n), make([]share, n)} }
+	out := []layer{empty()}
+	out[0].value[0] = 0
 	for range count {
 		if ctx.Err() != nil {
 			return nil
 		}
 		prev := out[len(out)-1]
-		next := layer{make([]float64, n), make([]share, n)}
-		for i := range next.value {
-			next.value[i] = math.Inf(-1)
-		}
+		next := empty()
 		t.each(m, share{t.k - m, m, m}, func(c share) {
 			gain := sign * (t.s*a[c.i][c.j][c.s] - a[c.j][c.i][c.s])
 			t.each(m, share{t.k - m - c.s, m - c.i, m - c.j}, func(rest share) {
@@ -207,17 +202,7 @@ func (t *labelTable) row(c counts, s float64) ([]float64, float64) {
 
 // law is that of the votes of s, i and j mechanisms for a label.
 func (t *labelTable) law(s, i, j int) []float64 {
-	var coins []coin
-	for range s {
-		coins = append(coins, coin{1, 0})
-	}
-	for range i {
-		coins = append(coins, t.a)
-	}
-	for range j {
-		coins = append(coins, coin{t.a.q, t.a.p})
-	}
-	return poissonBinomial(coins)
+	return poissonBinomial(slices.Concat(slices.Repeat([]coin{{1, 0}}, s), slices.Repeat([]coin{t.a}, i), slices.Repeat([]coin{{t.a.q, t.a.p}}, j)))
 }
 
 // Many labels.

@@ -5,6 +5,7 @@ package darrm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/lp"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -39,18 +40,13 @@ func newProgram(ctx context.Context, p Params, monotone bool) *program {
 // c beyond the n of x are those of further variables in [0, 1].
 func (pr *program) solver(c []float64) (*lp.Solver, error) {
 	c = pr.transform(c)
-	lo, hi := make([]float64, len(c)), make([]float64, len(c))
-	for i := range hi {
-		hi[i] = 1
-	}
-	s, err := lp.New(c, lo, hi)
+	ones := slices.Repeat([]float64{1}, len(c))
+	s, err := lp.New(c, make([]float64, len(c)), ones)
 	if err != nil || !pr.monotone {
 		return s, err
 	}
 	sum := make([]float64, len(c))
-	for i := range pr.n {
-		sum[i] = 1
-	}
+	copy(sum, ones[:pr.n])
 	return s, s.AddRow(sum, 1)
 }
 

@@ -55,11 +55,13 @@ func TestProperty1PoissonBinomial(t *testing.T) {
 		}
 		near(t, "sum", sum, 1, 1e-14)
 	}
-	// The log-gamma form against the recurrence.
-	same, _ := PoissonBinomial(repeat(0.3, 200))
-	for l, v := range binomial(200, coin{0.3, 0.7}) {
-		if math.Abs(v-same[l]) > 1e-11*same[l] {
-			t.Errorf("Bin(200, 0.3)(%d) = %v, want %v", l, v, same[l])
+	// A large one against its logarithms.
+	lk, _ := math.Lgamma(1002)
+	for l, v := range binomial(1001, coin{0.3, 0.7}) {
+		a, _ := math.Lgamma(float64(l) + 1)
+		b, _ := math.Lgamma(float64(1001-l) + 1)
+		if want := math.Exp(lk - a - b + float64(l)*math.Log(0.3) + float64(1001-l)*math.Log(0.7)); math.Abs(v-want) > 1e-11*want+1e-307 {
+			t.Errorf("Bin(1001, 0.3)(%d) = %v, want %v", l, v, want)
 		}
 	}
 }
