@@ -69,14 +69,10 @@ func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomi
 // (The largest output U of such a randomizer has U − y_1 ≤ e^ε (U − y_k), which
 // is a sharp form of Proposition 7 of arXiv:2312.05659.) A grid that ends exactly
 // there admits the two-point mechanism alone; a useful one extends beyond.
-func minimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
-	ys, _, err := normalizeLabels(labels)
-	if err := cmp.Or(err, checkEpsilon(eps)); err != nil {
-		return 0, 0, err
-	}
+func minimalRange(ys []float64, eps float64) (lo, hi float64) {
 	lo, hi = ys[0], ys[len(ys)-1]
 	margin := (hi - lo) / math.Expm1(eps)
-	return lo - margin, hi + margin, nil
+	return lo - margin, hi + margin
 }
 
 // TwoPoint returns the unbiased randomizer with only two outputs, the ends of
@@ -93,10 +89,7 @@ func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
 	if k == 1 {
 		return identity(name, ys, eps), nil
 	}
-	lo, hi, err := minimalRange(ys, eps)
-	if err != nil {
-		return nil, err
-	}
+	lo, hi := minimalRange(ys, eps)
 	var atoms []atom
 	// Weights fall along the labels at lo as 1/(e^ε + 1) is shared out in
 	// proportion to the gaps between them.

@@ -203,10 +203,7 @@ func TestHulls(t *testing.T) {
 		{"A", 1, -1.16395341374, 3.16395341374},
 		{"C", 2, -0.408658784747, 11.4086587847},
 	} {
-		lo, hi, err := minimalRange(prior(g.prior).Labels(), g.eps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lo, hi := minimalRange(prior(g.prior).Labels(), g.eps)
 		near(t, "lo", lo, g.lo, 1e-11)
 		near(t, "hi", hi, g.hi, 1e-11)
 	}
@@ -294,7 +291,7 @@ func TestGridFeasibility(t *testing.T) {
 	for _, name := range []string{"A", "B", "C", "D", "Z", "H52"} {
 		for _, eps := range []float64{0.1, 1, 4} {
 			p := prior(name)
-			lo, hi, _ := minimalRange(p.Labels(), eps)
+			lo, hi := minimalRange(p.Labels(), eps)
 			w := 1e-6 * (hi - lo)
 			if _, _, err := OptimalUnbiasedGrid(context.Background(), p, eps, []float64{lo - w, 0.3, hi + w}); err != nil {
 				t.Errorf("%s ε=%v: widened hull: %v", name, eps, err)
@@ -306,7 +303,7 @@ func TestGridFeasibility(t *testing.T) {
 			}
 		}
 	}
-	lo, hi, _ := minimalRange(seq(0, 2), 1)
+	lo, hi := minimalRange(seq(0, 2), 1)
 	grid := make([]float64, 21)
 	for i := range grid {
 		grid[i] = lo + (hi-lo)*float64(i)/20

@@ -24,8 +24,8 @@ var ErrInfeasible = errors.New("infeasible")
 // enough for an unbiased randomizer, not always for the best one: the optimum
 // may have outputs beyond it at large ε, and uses a small part of it at small ε.
 func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
-	ys, _, err := normalizeLabels(labels)
-	if err := cmp.Or(err, checkEpsilon(eps)); err != nil {
+	ys, err := setUp(labels, eps)
+	if err != nil {
 		return nil, err
 	}
 	if n < 2 || n > 1<<20 {
@@ -73,7 +73,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 	lo, hi := scaled[0], scaled[len(scaled)-1]
 	const slack = 4e-13
 	if lo > -1+slack || hi < 1-slack {
-		a, b, _ := minimalRange(p.labels, eps)
+		a, b := minimalRange(p.labels, eps)
 		return nil, Certificate{}, fault.New("grid", "%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
 			ErrInfeasible, slices.Min(grid), slices.Max(grid), a, b)
 	}

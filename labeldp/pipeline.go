@@ -4,6 +4,7 @@
 package labeldp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -61,10 +62,16 @@ const noiseBits = 10
 // the law of every noisy count is exact; what is computed from them afterwards in
 // floating point is post-processing. The source nil is the operating system's.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
-	if err := checkEpsilon(eps); err != nil {
+	_, wrong := checkCounts("counts", labels, counts)
+	if err := cmp.Or(checkEpsilon(eps), wrong); err != nil {
 		return Prior{}, err
 	}
-	return priorFromNoisy(labels, counts, drawNoise(random.NewCoins(src), eps, len(counts)), floor)
+	noise := drawNoise(random.NewCoins(src), eps, len(counts))
+	priors, err := groupPriors(labels, [][]int64{counts}, [][]*big.Int{noise}, eps, floor)
+	if err != nil {
+		return Prior{}, err
+	}
+	return priors[0], nil
 }
 
 // drawNoise draws the noise of so many counts, in steps of 2^−noiseBits.
@@ -84,39 +91,18 @@ func noiseRate(eps float64) (num *big.Int, bits uint) {
 	return big.NewInt(int64(frac * 0x1p53)), uint(53 - exp + noiseBits + 1)
 }
 
-// priorFromNoisy takes the noise in steps of 2^−noiseBits.
-func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor float64) (Prior, error) {
-	ys, at, err := normalizeLabels(labels)
-	if err != nil {
-		return Prior{}, err
-	}
-	if len(ys) != len(labels) {
-		return Prior{}, fault.New("labels", "%d of %d are repeated, each must be listed once", len(labels)-len(ys), len(labels))
-	}
+// checkCounts returns the sum of the counts of labels, or what is wrong with them.
+func checkCounts(field string, labels []float64, counts []int64) (n int64, err error) {
 	if len(counts) != len(labels) {
-		return Prior{}, fault.New("counts", "has %d entries, must have as many as labels (%d)", len(counts), len(labels))
+		return 0, fault.New(field, "has %d entries, must have as many as labels (%d)", len(counts), len(labels))
 	}
-	weights := make([]float64, len(ys))
-	positive := false
-	for i, n := range counts {
-		if n < 0 || n > xmath.MaxCount {
-			return Prior{}, fault.New(fmt.Sprintf("counts[%d]", i), "%d is not in [0, 2^53]", n)
+	for i, c := range counts {
+		if c < 0 || c > xmath.MaxCount {
+			return 0, fault.New(fmt.Sprintf("%s[%d]", field, i), "%d is not in [0, 2^53]", c)
 		}
-		noisy := big.NewInt(n)
-		noisy.Lsh(noisy, noiseBits).Add(noisy, noise[i])
-		if noisy.Sign() > 0 {
-			steps, _ := noisy.Float64()
-			weights[at[i]], positive = math.Ldexp(steps, -noiseBits), true
-		}
+		n = min(n+c, xmath.MaxCount)
 	}
-	if !positive {
-		return uniform(ys)
-	}
-	p, err := NewPrior(ys, weights)
-	if err != nil {
-		return Prior{}, err
-	}
-	return p.mix(floor)
+	return n, nil
 }
 
 // Histogram is half of the release of a noisy histogram of labels with total
@@ -254,7 +240,7 @@ func Count(labels, column []float64) (counts []int64, index []int, err error) {
 // GroupPriors estimates a prior for each group of examples, where the groups are told apart
 // by public features: counts[g][i] is how often Labels[i] occurs in group g. Together
 // with one release of every label, by an ε₂-DP randomizer chosen from the priors, this
-// costs the stages returned, which are those of one group: see the theorem in groups.go.
+// costs the stages returned, which are those of one group: see the theorem above.
 // The prior's share, unless given, is √(kG/n) for kG cells.
 //
 // The noisy histogram of a group is drawn towards that of all examples, the more the
@@ -265,15 +251,11 @@ func (pl Plan) GroupPriors(counts [][]int64, src rand.Source) ([]Prior, []Stage,
 	}
 	var n int64
 	for g, row := range counts {
-		if len(row) != len(pl.Labels) {
-			return nil, nil, fault.New(fmt.Sprintf("counts[%d]", g), "has %d entries, must have as many as labels (%d)", len(row), len(pl.Labels))
+		some, err := checkCounts(fmt.Sprintf("counts[%d]", g), pl.Labels, row)
+		if err != nil {
+			return nil, nil, err
 		}
-		for i, c := range row {
-			if c < 0 || c > xmath.MaxCount {
-				return nil, nil, fault.New(fmt.Sprintf("counts[%d][%d]", g, i), "%d is not in [0, 2^53]", c)
-			}
-			n = min(n+c, xmath.MaxCount)
-		}
+		n = min(n+some, xmath.MaxCount)
 	}
 	eps1, eps2, err := pl.split(len(pl.Labels)*len(counts), n)
 	if err != nil {
@@ -305,12 +287,8 @@ func (pl Plan) DesignGroups(ctx context.Context, counts [][]int64, src rand.Sour
 }
 
 // groupPriors makes the priors of groups from counts and noise in steps of 2^−noiseBits.
-// Of one group it is priorFromNoisy.
+// One group has the noisy counts as they are.
 func groupPriors(labels []float64, counts [][]int64, noise [][]*big.Int, eps1, floor float64) ([]Prior, error) {
-	if len(counts) == 1 {
-		p, err := priorFromNoisy(labels, counts[0], noise[0], floor)
-		return []Prior{p}, err
-	}
 	k := len(labels)
 	noisy := make([][]float64, len(counts))
 	sizes := make([]float64, len(counts))
@@ -333,19 +311,19 @@ func groupPriors(labels []float64, counts [][]int64, noise [][]*big.Int, eps1, f
 	for g, row := range noisy {
 		// Shares of the group and of all, their squared distance, and how much of it noise
 		// makes: Laplace noise of scale b has variance 2b².
-		far := 0.0
+		size, far := max(sizes[g], 1), 0.0
 		for i, x := range row {
-			d := x/max(sizes[g], 1) - pooled[i]/max(all, 1)
+			d := x/size - pooled[i]/max(all, 1)
 			far += d * d
 		}
-		b := 2 / eps1 / max(sizes[g], 1)
+		b := 2 / eps1 / size
 		towards := 1.0
 		if made := float64(k) * 2 * b * b; sizes[g] > 0 && far > made {
 			towards = made / far
 		}
 		weights, positive := make([]float64, k), false
 		for i, x := range row {
-			weights[i] = max((1-towards)*x/max(sizes[g], 1)+towards*pooled[i]/max(all, 1), 0)
+			weights[i] = max((1-towards)*x/size*max(all, 1)+towards*pooled[i], 0)
 			positive = positive || weights[i] > 0
 		}
 		if !positive {
@@ -421,7 +399,7 @@ func (pl Plan) RandomizeGroups(ctx context.Context, column []float64, groups []i
 // histogram of kG cells; replacing a label moves one unit between two cells of the same group. Given the noisy
 // cells, each label is released once, by the ε₂-DP randomizer of its group. So the whole costs what one group would:
 // Histogram with ε₁ twice and WorstCase with ε₂ once, however many groups there are (parallel composition; the
-// proof is in groups.go, and a release of two groups of three labels is enumerated in TestGroupsByEnumeration).
+// proof is above, and a release of two groups of three labels is enumerated in TestGroupsByEnumeration).
 //
 // With known priors groups never lose, because the least half-loss is concave in the prior. Estimated ones cost ε₁ =
 // √(kG/n), and noise in each cell: the histogram of a small group is drawn towards that of all examples (James and

@@ -17,17 +17,23 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// onePrior is the prior of one group.
+func onePrior(labels []float64, counts []int64, noise []*big.Int, floor float64) (Prior, error) {
+	priors, err := groupPriors(labels, [][]int64{counts}, [][]*big.Int{noise}, 1, floor)
+	return priors[0], err
+}
+
 // Acceptance check 18; labeldp.md §7.7.
 func TestPriorEstimate(t *testing.T) {
-	p := must(priorFromNoisy(seq(0, 2), []int64{60, 25, 15}, steps(1.5, -30, 2.25), 0))
+	p := must(onePrior(seq(0, 2), []int64{60, 25, 15}, steps(1.5, -30, 2.25), 0))
 	for i, want := range []float64{0.780952380952, 0, 0.219047619048} {
 		nearAbs(t, "prior", p.Probs()[i], want, 1e-12)
 	}
-	p = must(priorFromNoisy([]float64{2, 0, 1}, []int64{15, 60, 25}, steps(2.25, 1.5, -30), 1e-3))
+	p = must(onePrior([]float64{2, 0, 1}, []int64{15, 60, 25}, steps(2.25, 1.5, -30), 1e-3))
 	for i, want := range []float64{0.780952380952, 0, 0.219047619048} {
 		nearAbs(t, "prior with floor, labels unsorted", p.Probs()[i], want*0.999+0.001/3, 1e-12)
 	}
-	p = must(priorFromNoisy(seq(0, 2), []int64{1, 0, 2}, steps(-2, -1, -2), 0))
+	p = must(onePrior(seq(0, 2), []int64{1, 0, 2}, steps(-2, -1, -2), 0))
 	for _, x := range p.Probs() {
 		near(t, "all noisy counts zero", x, 1.0/3, 1e-15)
 	}
