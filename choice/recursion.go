@@ -57,7 +57,6 @@ type line struct {
 	m           int
 	at          []float64
 	gain, alpha []float64 // 1 − α and α at −i·h, i = 0..m
-	top         int       // index of the last node
 }
 
 func (g *grid) newLine() *line {
@@ -69,16 +68,16 @@ func (g *grid) newLine() *line {
 	return l
 }
 
-// set makes the line of the values at nodes 0, 1, …; beyond them it is beyond.
-func (l *line) set(w []float64, beyond float64) {
-	l.top = len(w) - 1
+// set makes the line of the values at nodes 0, 1, …; beyond them it is beyond. At −a it is
+// part·(1 − α) + α times what mirrored is at a, which is after beyond its nodes.
+func (l *line) set(w []float64, beyond float64, mirrored []float64, after, part float64) {
 	l.at = l.at[:0]
 	for i := l.m; i > 0; i-- {
-		v := beyond
-		if i < len(w) {
-			v = w[i]
+		v := after
+		if i < len(mirrored) {
+			v = mirrored[i]
 		}
-		l.at = append(l.at, l.gain[i]+l.alpha[i]*v)
+		l.at = append(l.at, part*l.gain[i]+l.alpha[i]*v)
 	}
 	l.at = append(l.at, w...)
 	for range 2 * l.m {
@@ -109,7 +108,7 @@ func (g *grid) upper(ctx context.Context, k int64, w []float64) ([]float64, erro
 		if w[len(w)-1] > 0 { // cut: the last value stands for all beyond
 			beyond = w[len(w)-1]
 		}
-		l.set(w, beyond)
+		l.set(w, beyond, w, beyond, 1)
 		top := len(w) - 1 + g.m
 		if err := parallel.Spend(ctx, perUpperNode*float64(top+1)); err != nil {
 			return nil, err
@@ -227,9 +226,13 @@ func (g *grid) lower(ctx context.Context, turns []turn, strides []int, k int64) 
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		lw.set(w, 0)
-		lq.mirror(q, below, 0)
-		lb.mirror(below, q, 1)
+		lw.set(w, 0, w, 0, 1)
+		// Slopes q = e^a·Q(L > a) and below = P(L ≤ a): at −a the adversary is the reverse of the one at a,
+		// so that e^{−a}·Q(L > −a) becomes e^{−a}·P(L < a), and P(L ≤ −a) becomes Q(L ≥ a). Where a loss has
+		// mass at a, any slope between the two one-sided ones is that of a line below, so that P(L ≤ a)
+		// serves, and Q(L > a). No term is a difference: where w is near 1 they are tiny.
+		lq.set(q, 0, below, 1, 0)
+		lb.set(below, 1, q, 0, 0)
 		top := len(w) - 1 + g.m
 		if err := parallel.Spend(ctx, perLowerNode*float64(top+1)); err != nil {
 			return nil, nil, err
@@ -301,26 +304,6 @@ func (g *grid) orResponse(w, q []float64, loss float64, k int64) {
 		if reached = reached*(1-slack) - (slope+total)*4*xmath.U*(1+a); reached > w[i] {
 			w[i], q[i] = reached, slope*(1+slack)+total*4*xmath.U*(1+a)
 		}
-	}
-}
-
-// mirror makes the line of the slopes q = e^a·Q(L > a), or of below = P(L ≤ a), from one and the
-// other. At −a the adversary is the reverse of the one at a, so that e^{−a}·Q(L > −a) becomes
-// e^{−a}·P(L < a), and P(L ≤ −a) becomes Q(L ≥ a). Where a loss has mass at a, any slope between
-// the two one-sided ones is that of a line below, so that P(L ≤ a) serves, and Q(L > a).
-// No term is a difference: where w is near 1 they are tiny.
-func (l *line) mirror(same, other []float64, beyond float64) {
-	l.at = l.at[:0]
-	for i := l.m; i > 0; i-- {
-		v := 1 - beyond
-		if i < len(other) {
-			v = other[i]
-		}
-		l.at = append(l.at, l.alpha[i]*v)
-	}
-	l.at = append(l.at, same...)
-	for range 2 * l.m {
-		l.at = append(l.at, beyond)
 	}
 }
 

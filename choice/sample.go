@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -52,15 +53,6 @@ func (c Candidates) scale(epsilon float64) (float64, error) {
 	return xmath.Up(moves/epsilon, 1), nil
 }
 
-// best returns the largest score.
-func (c Candidates) best() float64 {
-	most := math.Inf(-1)
-	for _, x := range c.Scores {
-		most = max(most, x)
-	}
-	return most
-}
-
 // accepted is true with probability e^{(score − most)/scale}: an exponential number times
 // scale is above the difference.
 func accepted(src rand.Source, score, most, scale float64) bool {
@@ -76,7 +68,7 @@ func (c Candidates) Exponential(epsilon float64, src rand.Source) (int, error) {
 		return 0, err
 	}
 	src = random.Source(src)
-	uniform, most := rand.New(src), c.best()
+	uniform, most := rand.New(src), slices.Max(c.Scores)
 	for {
 		if i := uniform.IntN(len(c.Scores)); accepted(src, c.Scores[i], most, scale) {
 			return i, nil
@@ -92,7 +84,7 @@ func (c Candidates) PermuteAndFlip(epsilon float64, src rand.Source) (int, error
 		return 0, err
 	}
 	src = random.Source(src)
-	most := c.best()
+	most := slices.Max(c.Scores)
 	for _, i := range rand.New(src).Perm(len(c.Scores)) {
 		if accepted(src, c.Scores[i], most, scale) {
 			return i, nil

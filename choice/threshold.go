@@ -72,7 +72,7 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 		return Threshold{}, fault.In("threshold", err)
 	}
 	t.logHidden, t.shownErr = t.hidden()
-	t.cache = &chordCache{}
+	t.cache = &chordCache{sync.OnceValues(t.newChords), sync.OnceValues(t.newTangents)}
 	return t, nil
 }
 
@@ -143,10 +143,7 @@ func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float
 	if err != nil {
 		return math.Inf(-1), 0
 	}
-	if add {
-		return lo, hi
-	}
-	if r == 0 {
+	if add || r == 0 {
 		return lo, hi
 	}
 	given := xmath.Log1mExp(-r)
@@ -200,9 +197,7 @@ func enclose(p profiles.Profile, eps, tol float64) (lower, upper float64) {
 
 // A chordCache keeps the chords of a threshold, and the tangents.
 type chordCache struct {
-	once, onceBelow sync.Once
-	p, below        *profiles.Discrete
-	err, errBelow   error
+	chords, tangents func() (*profiles.Discrete, error)
 }
 
 // Proof of Theorem 4.
