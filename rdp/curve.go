@@ -69,26 +69,18 @@ type composed struct{ parts []Curve }
 
 func (c composed) RDP(alpha float64) float64 {
 	var s xmath.Sum
+	most := 0.0
 	for _, p := range c.parts {
 		v := value(p, alpha)
-		if math.IsNaN(v) || math.IsInf(v, 1) {
-			return c.worst(alpha)
-		}
 		s.Add(v)
+		most = max(most, v) // NaN if any is
+	}
+	if math.IsNaN(most) || math.IsInf(most, 1) {
+		return most
 	}
 	// A compensated sum of non-negative terms errs by less than 2 u for any
 	// length that fits in memory; 4 u covers the last rounding.
 	return xmath.RoundUp(s.Value(), 4)
-}
-
-// worst is NaN if any part is broken, and +Inf otherwise.
-func (c composed) worst(alpha float64) float64 {
-	for _, p := range c.parts {
-		if math.IsNaN(value(p, alpha)) {
-			return math.NaN()
-		}
-	}
-	return math.Inf(1)
 }
 
 func (c composed) orders() []float64 {

@@ -145,11 +145,7 @@ func (c poissonLaplace) RDP(alpha float64) float64 {
 //
 // with r the density ratio of the Gaussian pair. Relation: substitute.
 func withoutReplacementGaussian(population, batch int64, noiseMultiplier float64) (Curve, error) {
-	g, err := Gaussian(noiseMultiplier)
-	if err != nil {
-		return nil, err
-	}
-	general, err := WithoutReplacement(g, population, batch)
+	general, err := WithoutReplacement(gaussian{noiseMultiplier}, population, batch)
 	if err != nil || batch == population || batch == 0 {
 		return general, err
 	}

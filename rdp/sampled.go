@@ -136,26 +136,14 @@ func (s sampled) RDP(alpha float64) float64 {
 	}
 	lo, hi := math.Floor(alpha), math.Ceil(alpha)
 	v := s.at(hi)
-	switch {
-	case lo == hi || lo < 2:
-		// Below 2 the chord from order 1, where (α−1)D is 0, is the value at 2.
-	case math.IsNaN(v):
-	default:
+	if lo < hi && lo >= 2 { // below 2 the chord from order 1, where (α−1)D is 0, is the value at 2
 		v = min(v, convexBetween(alpha, lo, s.at(lo), hi, v))
-	}
-	if math.IsNaN(v) {
-		return v
 	}
 	return min(v, whole)
 }
 
 func (s sampled) at(alpha float64) float64 {
-	whole := value(s.base.curve, alpha)
-	v := fromMoment(alpha, s.la(int(alpha)))
-	if math.IsNaN(whole) || math.IsNaN(v) {
-		return math.NaN()
-	}
-	return min(v, whole)
+	return min(value(s.base.curve, alpha), fromMoment(alpha, s.la(int(alpha))))
 }
 
 func (s sampled) orders() []float64 {
