@@ -4,6 +4,7 @@ package pld
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -56,15 +57,8 @@ func Spacing(d *profiles.Discrete, maxPoints int64) (offset, step float64, ok bo
 			return 0, 0, false
 		}
 		s := span / n
-		fits := true
-		for _, a := range as {
-			x := a.Loss - first
-			if math.Abs(x-math.Round(x/s)*s) > tol {
-				fits = false
-				break
-			}
-		}
-		if fits {
+		off := func(a profiles.Atom) bool { return math.Abs(a.Loss-first-math.Round((a.Loss-first)/s)*s) > tol }
+		if !slices.ContainsFunc(as, off) {
 			return first, s, true
 		}
 	}

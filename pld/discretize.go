@@ -54,7 +54,7 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 		return nil
 	} else {
 		for k := g.Lo; k <= g.Hi; k++ {
-			d.push(k, d.at(k))
+			d.pts = append(d.pts, d.at(k))
 		}
 	}
 	d.settleEnds()
@@ -67,20 +67,18 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 // step out, where the support is over and every tail exact: a lattice point within
 // rounding of the end of the support tells nothing.
 func (d *discretizer) settleEnds() {
-	if d.index == nil || len(d.pts) == 0 {
+	if len(d.pts) == 0 {
 		return
 	}
 	const known = 1e-3
 	if first := d.pts[0]; first.tails.ErrC > known && !first.atom {
-		k := d.index[0] - 1
-		if pt := d.at(k); pt.tails.ErrC <= known {
-			d.index, d.pts = slices.Insert(d.index, 0, k), slices.Insert(d.pts, 0, pt)
+		if pt := d.at(first.k - 1); pt.tails.ErrC <= known {
+			d.pts = slices.Insert(d.pts, 0, pt)
 		}
 	}
 	if last := d.pts[len(d.pts)-1]; last.tails.Err > known && !last.atom {
-		k := d.index[len(d.index)-1] + 1
-		if pt := d.at(k); pt.tails.Err <= known {
-			d.push(k, pt)
+		if pt := d.at(last.k + 1); pt.tails.Err <= known {
+			d.pts = append(d.pts, pt)
 		}
 	}
 }
@@ -97,19 +95,12 @@ func (d *discretizer) prune() {
 		if t.PC < t.P {
 			err = t.ErrC
 		}
-		if err > 1 && !pt.atom && i > 0 && i < len(d.pts)-1 {
-			continue
+		if err <= 1 || pt.atom || i == 0 || i == len(d.pts)-1 {
+			d.pts[n] = pt
+			n++
 		}
-		d.pts[n] = pt
-		if d.index != nil {
-			d.index[n] = d.index[i]
-		}
-		n++
 	}
 	d.pts = d.pts[:n]
-	if d.index != nil {
-		d.index = d.index[:n]
-	}
 }
 
 // fewAtoms are met by vertices themselves where they can be.
@@ -144,10 +135,10 @@ func (d *discretizer) at(k int64) point {
 	for _, a := range d.sup.Atoms {
 		if move := math.Abs(a - t); move <= near {
 			d.moved = max(d.moved, move+tol)
-			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), diff: d.difference(a, tol), atom: true, move: move + tol}
+			return point{k: k, t: a, tol: tol, tails: d.p.Tails(a, tol), diff: d.difference(a, tol), atom: true, move: move + tol}
 		}
 	}
-	return point{t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
+	return point{k: k, t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
 }
 
 // maxBracketed is the largest number of atoms of which each gets its own vertices,
@@ -169,7 +160,7 @@ func (d *discretizer) bracket(atoms []profiles.Atom) {
 	}
 	slices.Sort(index)
 	for _, k := range slices.Compact(index) {
-		d.push(k, d.at(k))
+		d.pts = append(d.pts, d.at(k))
 	}
 }
 
@@ -189,26 +180,25 @@ func (d *discretizer) thin() bool {
 		return false
 	}
 	most := g.most()
-	var split func(lo, hi int64, a, b point)
-	split = func(lo, hi int64, a, b point) {
+	var split func(a, b point)
+	split = func(a, b point) {
 		if len(d.pts)%64 == 0 && g.Stop != nil && g.Stop() {
 			most = 0
 		}
-		n := float64(hi - lo)
+		n := float64(b.k - a.k)
 		m := tiltedMass(a, b, g)
 		wide := n*g.Step*(1+g.Tilt) > 1
-		if n > 1 && len(d.pts) < most && (holds(lo, hi) || wide || m*n*n > g.Share) {
-			m := lo + (hi-lo)/2
-			mid := d.at(m)
-			split(lo, m, a, mid)
-			split(m, hi, mid, b)
+		if n > 1 && len(d.pts) < most && (holds(a.k, b.k) || wide || m*n*n > g.Share) {
+			mid := d.at(a.k + (b.k-a.k)/2)
+			split(a, mid)
+			split(mid, b)
 			return
 		}
-		d.push(hi, b)
+		d.pts = append(d.pts, b)
 	}
 	a := d.at(g.Lo)
-	d.push(g.Lo, a)
-	split(g.Lo, g.Hi, a, d.at(g.Hi))
+	d.pts = append(d.pts, a)
+	split(a, d.at(g.Hi))
 	return len(d.pts) < most
 }
 
@@ -221,8 +211,8 @@ func (d *discretizer) fill() {
 		c := &d.cells[i]
 		a, b := &d.pts[i], &d.pts[i+1]
 		c.w = b.t - a.t
-		if d.index != nil {
-			c.w = float64(d.index[i+1]-d.index[i]) * d.g.Step
+		if d.lattice() {
+			c.w = float64(b.k-a.k) * d.g.Step
 		}
 		if a.tails.P < b.tails.PC && d.center == n-1 {
 			d.center = i

@@ -19,23 +19,24 @@ func (d *discretizer) touch(i int, s float64) {
 	touch := d.difference(s, 0)
 	c.left, c.errL, c.rght, c.errR = 0, 0, 0, 0
 	if s > a.t {
-		p, ep := massP(a.tails, at, -c.scale)
-		q, eq := massQ(a.tails, at, a.t-c.scale, a.tol)
-		x, e := p-q, ep+eq+4*xmath.U*(p+q)
-		if d.exact != nil {
-			x, e = d.gain(a.diff, touch, a.tails, at, a.t, a.tol, c.scale, x, e)
-		}
+		x, e := d.section(a.diff, touch, a.tails, at, a, c.scale)
 		c.left, c.errL = max(0, x), e
 	}
 	if s < b.t {
-		p, ep := massP(at, b.tails, -c.scale)
-		q, eq := massQ(at, b.tails, b.t-c.scale, b.tol)
-		x, e := p-q, ep+eq+4*xmath.U*(p+q)
-		if d.exact != nil {
-			x, e = d.gain(touch, b.diff, at, b.tails, b.t, b.tol, c.scale, x, e)
-		}
+		x, e := d.section(touch, b.diff, at, b.tails, b, c.scale)
 		c.rght, c.errR = max(0, -x), e
 	}
+}
+
+// section returns P − e^t·Q of the losses between two places, of which one is the vertex at t.
+func (d *discretizer) section(da, db difference, from, to profiles.Tails, at *point, scale float64) (x, err float64) {
+	p, ep := massP(from, to, -scale)
+	q, eq := massQ(from, to, at.t-scale, at.tol)
+	x, err = p-q, ep+eq+4*xmath.U*(p+q)
+	if d.exact != nil {
+		x, err = d.gain(da, db, from, to, at.t, at.tol, scale, x, err)
+	}
+	return x, err
 }
 
 // balance places every tangent a little off the middle of its cell, so that the
@@ -411,10 +412,10 @@ func (t *tally) hull(a, b int) (removed float64) {
 
 // width returns the distance of vertices i < j, and its relative error.
 func (d *discretizer) width(i, j int) (w, err float64) {
-	if d.index == nil {
+	if !d.lattice() {
 		return d.pts[j].t - d.pts[i].t, xmath.U
 	}
-	w = float64(d.index[j]-d.index[i]) * d.g.Step
+	w = float64(d.pts[j].k-d.pts[i].k) * d.g.Step
 	return w, xmath.U + (d.pts[i].move+d.pts[j].move)/w
 }
 

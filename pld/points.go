@@ -49,6 +49,7 @@ func Uniform(offset, step float64, lo, hi int64) Grid {
 // point is a vertex of the polygon: where the profile is evaluated, and how far
 // that may be from the lattice point it stands for.
 type point struct {
+	k      int64 // on the lattice
 	t, tol float64
 	tails  profiles.Tails
 	atom   bool
@@ -80,7 +81,6 @@ type discretizer struct {
 	p      profiles.Profile
 	sup    profiles.Support
 	g      Grid
-	index  []int64 // lattice index of each vertex; nil off a lattice
 	pts    []point
 	cells  []cell
 	center int // first vertex from which tails are counted from above
@@ -89,10 +89,8 @@ type discretizer struct {
 	cut    bool                     // lower: P-mass below the grid is left out
 }
 
-func (d *discretizer) push(k int64, pt point) {
-	d.index = append(d.index, k)
-	d.pts = append(d.pts, pt)
-}
+// lattice reports whether the vertices are points of a lattice.
+func (d *discretizer) lattice() bool { return d.g.Step > 0 }
 
 // rescale turns a number in units of e^from into units of e^to; nothing stays
 // nothing, however far the units are apart.
@@ -129,12 +127,12 @@ func (t *tally) law(sign, logPInf float64) *Law {
 		}
 		lm := xmath.Log(m) + t.scl[i]
 		lm += sign * 2 * xmath.U * (1 + math.Abs(lm) + math.Abs(t.scl[i]))
-		if d.index == nil {
-			l.Loss = append(l.Loss, d.pts[i].t)
-		} else {
-			l.Index = append(l.Index, d.index[i])
-			l.Loss = append(l.Loss, d.g.Offset+float64(d.index[i])*d.g.Step)
+		loss := d.pts[i].t
+		if d.lattice() {
+			l.Index = append(l.Index, d.pts[i].k)
+			loss = d.g.Offset + float64(d.pts[i].k)*d.g.Step
 		}
+		l.Loss = append(l.Loss, loss)
 		l.LogMass = append(l.LogMass, lm)
 	}
 	return l
