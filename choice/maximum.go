@@ -127,7 +127,10 @@ func (t Threshold) nodesTo(end float64) int {
 	return int(min(max(256, n), chordNodes))
 }
 
-func (t Threshold) chords() (*profiles.Discrete, error) { return t.cache.chords() }
+func (t Threshold) chords() (*profiles.Discrete, error) {
+	t.cache.once.Do(func() { t.cache.p, t.cache.err = t.newChords() })
+	return t.cache.p, t.cache.err
+}
 
 // once returns the two directions of one run.
 func (t Threshold) once() (both [2]profiles.Profile, err error) {
@@ -176,7 +179,8 @@ func (t Threshold) nodes() []float64 {
 // below returns the two directions of a profile that one run attains, at every ε with some number of new partitions: lines
 // that touch the h_j which is the largest at a node.
 func (t Threshold) below() (both [2]profiles.Profile, err error) {
-	d, err := t.cache.tangents()
+	t.cache.onceBelow.Do(func() { t.cache.below, t.cache.errBelow = t.newTangents() })
+	d, err := t.cache.below, t.cache.errBelow
 	if err != nil {
 		return both, err
 	}

@@ -6,8 +6,8 @@ package choice
 import (
 	"math"
 	"math/big"
-	"slices"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/random/randomtest"

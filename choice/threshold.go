@@ -72,7 +72,7 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 		return Threshold{}, fault.In("threshold", err)
 	}
 	t.logHidden, t.shownErr = t.hidden()
-	t.cache = &chordCache{sync.OnceValues(t.newChords), sync.OnceValues(t.newTangents)}
+	t.cache = &chordCache{}
 	return t, nil
 }
 
@@ -197,7 +197,9 @@ func enclose(p profiles.Profile, eps, tol float64) (lower, upper float64) {
 
 // A chordCache keeps the chords of a threshold, and the tangents.
 type chordCache struct {
-	chords, tangents func() (*profiles.Discrete, error)
+	once, onceBelow sync.Once
+	p, below        *profiles.Discrete
+	err, errBelow   error
 }
 
 // Proof of Theorem 4.
