@@ -135,10 +135,7 @@ func RROnBins(p Prior, eps float64) (*Randomizer, error) {
 	best := make([][]float64, k+1)
 	from := make([][]int, k+1)
 	for d := range best {
-		best[d], from[d] = make([]float64, k+1), make([]int, k+1)
-		for j := range best[d] {
-			best[d][j] = math.Inf(1)
-		}
+		best[d], from[d] = slices.Repeat([]float64{math.Inf(1)}, k+1), make([]int, k+1)
 	}
 	best[0][0] = 0
 	bestD, bestLoss := 0, math.Inf(1)
@@ -191,11 +188,7 @@ func RRWithPrior(p Prior, eps float64, top int) (*Randomizer, error) {
 	if top < 0 || top > k {
 		return nil, fault.New("top", "%d is not in [0, %d]", top, k)
 	}
-	order := make([]int, k)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.probs[j], p.probs[i]) })
+	order := xmath.Order(k, func(i, j int) int { return cmp.Compare(p.probs[j], p.probs[i]) })
 	e1 := math.Expm1(eps)
 	name := "rr-top-k"
 	if top == 0 {

@@ -3,10 +3,11 @@
 package labeldp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -88,11 +89,7 @@ func uniform(labels []float64) (Prior, error) {
 	if err != nil {
 		return Prior{}, err
 	}
-	ps := make([]float64, len(ys))
-	for i := range ps {
-		ps[i] = 1 / float64(len(ys))
-	}
-	return newPrior(ys, ps), nil
+	return newPrior(ys, slices.Repeat([]float64{1 / float64(len(ys))}, len(ys))), nil
 }
 
 // Labels returns the labels, ascending. The slice must not be modified.
@@ -132,16 +129,13 @@ func normalizeLabels(labels []float64) (ys []float64, at []int, err error) {
 	if len(labels) == 0 {
 		return nil, nil, fault.New("labels", "is empty, must have at least one label")
 	}
-	order := make([]int, len(labels))
 	for i, y := range labels {
 		if !(math.Abs(y) <= maxMagnitude) {
 			return nil, nil, fault.New(fmt.Sprintf("labels[%d]", i), "%v is not in [-1e100, 1e100]", y)
 		}
-		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return labels[order[a]] < labels[order[b]] })
 	at = make([]int, len(labels))
-	for _, i := range order {
+	for _, i := range xmath.Order(len(labels), func(i, j int) int { return cmp.Compare(labels[i], labels[j]) }) {
 		y := labels[i] + 0 // −0 becomes 0
 		if n := len(ys); n == 0 || y != ys[n-1] {
 			ys = append(ys, y)

@@ -98,11 +98,7 @@ func stride(j, b, k, n int) []int {
 
 // pick returns steps of large r, at least b apart: the largest first.
 func pick(r []float64, b, k int) []int {
-	order := make([]int, len(r))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(r[j], r[i]) })
+	order := xmath.Order(len(r), func(i, j int) int { return cmp.Compare(r[j], r[i]) })
 	var p []int
 	blocked := make([]bool, len(r))
 	for _, i := range order {

@@ -290,18 +290,18 @@ func (s *calibration) at(ctx context.Context, threshold, sigma1, sigma2 float64)
 // between the two classes in front.
 func thinned(v *ballots.Votes) (*ballots.Votes, error) {
 	n := v.Queries()
-	order, gap := make([]int, n), make([]int64, n)
+	gap := make([]int64, n)
 	different := map[string]bool{}
-	for i := range order {
+	for i := range gap {
 		row := slices.Clone(v.Row(i))
 		slices.SortFunc(row, func(a, b int64) int { return cmp.Compare(b, a) })
-		order[i], gap[i] = i, row[0]-row[1]
+		gap[i] = row[0] - row[1]
 		different[histogramKey(v.Row(i))] = true
 	}
 	if len(different) <= searchedRows {
 		return v, nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gap[a], gap[b]) })
+	order := xmath.Order(n, func(a, b int) int { return cmp.Compare(gap[a], gap[b]) })
 	rows := make([][]int64, n)
 	for k, i := range order {
 		bucket := k * searchedRows / n
@@ -314,10 +314,7 @@ func thinned(v *ballots.Votes) (*ballots.Votes, error) {
 // Tune returns the order, β and noise with which Publish tells the least ε at the median of its noise, among those tried, and that ε. As
 // for Calibrate the ledger's votes must be public: a Publication is fixed without the private ones.
 func (l *Ledger) Tune(ctx context.Context, delta, confidence float64) (best Publication, median float64, err error) {
-	if err := cmp.Or(checkDelta(delta), checkRange("confidence", confidence, 0.5, 1-1e-9)); err != nil {
-		return best, 0, err
-	}
-	if err := l.publishable(); err != nil {
+	if err := cmp.Or(checkDelta(delta), checkRange("confidence", confidence, 0.5, 1-1e-9), l.publishable()); err != nil {
 		return best, 0, err
 	}
 	betas := []float64{0.007, 0.01, 0.014, 0.02, 0.028, 0.04, 0.056, 0.08, 0.11}

@@ -19,7 +19,6 @@ package selection
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -247,11 +246,7 @@ func corner(x1, y1, x2, y2, steep, flat float64, add func(x, y float64)) {
 // upperHull returns the least nondecreasing concave function above points, from the origin. Rises
 // are compared with rises and runs with runs: products of small ones would underflow.
 func upperHull(px, py []float64) (xs, ys []float64) {
-	order := make([]int, len(px))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(px[i], px[j]), cmp.Compare(py[i], py[j])) })
+	order := xmath.Order(len(px), func(i, j int) int { return cmp.Or(cmp.Compare(px[i], px[j]), cmp.Compare(py[i], py[j])) })
 	xs, ys = []float64{0}, []float64{0}
 	top := 0.0
 	for _, i := range order {

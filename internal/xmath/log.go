@@ -141,19 +141,13 @@ func Up(x float64, n int) float64 {
 
 // Down returns x moved n ulps towards −Inf.
 func Down(x float64, n int) float64 {
-	for range n {
-		x = math.Nextafter(x, math.Inf(-1))
-	}
-	return x
+	return -Up(-x, n)
 }
 
 // FiniteAbs returns |x|, and 0 where x is infinite: the size that a relative error of a
 // logarithm applies to, as −Inf is exact.
 func FiniteAbs(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return math.Abs(x)
+	return math.Abs(Finite(x))
 }
 
 // ComplementErr bounds the error of the logarithm b of 1 − e^a (Log1mExp), for an error err

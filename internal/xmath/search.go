@@ -2,7 +2,20 @@
 
 package xmath
 
-import "math"
+import (
+	"math"
+	"slices"
+)
+
+// Order returns 0 … n−1 sorted by compare, of which equal ones stay in order.
+func Order(n int, compare func(i, j int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, compare)
+	return order
+}
 
 // Bisect halves the interval between in, where a property holds, and out, where it does not, until the ends have no
 // number between them, at most so many times, and returns the ends. holds is not asked at in and out.
