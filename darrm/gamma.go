@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -42,12 +43,7 @@ func (g Gamma) check() error {
 // monotone reports whether clearer majorities are answered at least as
 // truthfully: g does not fall from the middle outwards.
 func (g Gamma) monotone() bool {
-	for l := half(len(g) - 1); l+1 < len(g); l++ {
-		if g[l] > g[l+1] {
-			return false
-		}
-	}
-	return true
+	return slices.IsSorted(g.right())
 }
 
 // right returns γ(n), …, γ(K), the part that determines the rest.

@@ -414,10 +414,7 @@ func (in *interior) best() (cols []column, value float64) {
 // not depend on the weights by more than round-off.
 func (in *interior) purified(cols []column) ([]float64, error) {
 	m, e := 2*in.k, 1+in.e1
-	rhs := make([]float64, m)
-	for i := range in.k {
-		rhs[i] = 1
-	}
+	rhs := in.onesAndZeros()
 	vectors, weights := make([][]float64, len(cols)), make([]float64, len(cols))
 	for j, c := range cols {
 		vectors[j], weights[j] = in.vector(c.t, c.up, m), c.c*e

@@ -444,15 +444,11 @@ func (r *Randomizer) UnmarshalJSON(text []byte) error {
 			return fault.In(field, fault.New("up", "has %d entries, must have as many as labels (%d)", len(a.Up), len(labels)))
 		}
 	}
-	e := xmath.Down(math.Exp(w.Epsilon), 2)
+	up := Randomizer{e: xmath.Down(math.Exp(w.Epsilon), 2)}
 	for i := range labels {
 		var sum xmath.Sum
 		for _, a := range w.Atoms {
-			if a.Up != nil && a.Up[i] {
-				sum.Add(a.Weight * e)
-			} else {
-				sum.Add(a.Weight)
-			}
+			sum.Add(up.prob(a, i))
 		}
 		if !(math.Abs(sum.Value()-1) <= rowTolerance) {
 			return fault.New("atoms", "have probability %v of label %v, must have 1", sum.Value(), labels[i])

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/lp"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -88,10 +89,7 @@ var errWork = errors.New("solver: the work limit is reached")
 // with the patterns {1..j} and at hi with {j..k}: a basis without a first phase.
 func newSimplex(q *problem, grid []float64, lo, hi float64) (*simplex, error) {
 	s := &simplex{problem: q, grid: grid, m: 2 * q.k}
-	rhs := make([]float64, s.m)
-	for i := range q.k {
-		rhs[i] = 1
-	}
+	rhs := q.onesAndZeros()
 	var cols [][]float64
 	var costs []float64
 	add := func(t float64, up []bool) {
@@ -108,6 +106,11 @@ func newSimplex(q *problem, grid []float64, lo, hi float64) (*simplex, error) {
 	var err error
 	s.lp, err = lp.NewAt(rhs, cols, costs)
 	return s, err
+}
+
+// onesAndZeros are the right sides of Σ c s = 1 and Σ c (t − y) s = 0.
+func (q *problem) onesAndZeros() []float64 {
+	return append(slices.Repeat([]float64{1}, q.k), make([]float64, q.k)...)
 }
 
 // cost returns Σ p_y s_y ½(t − y)² per unit of e^ε c.

@@ -183,10 +183,7 @@ func laplaceLogs(a []float64, many []int) (out []float64, err float64) {
 		m += n
 		logScale += float64(n) * (a[0] - a[i] - math.Ln2)
 	}
-	out = make([]float64, len(a))
-	for i := range out {
-		out[i] = logScale - xmath.Log(float64(m)) // left of all
-	}
+	out = slices.Repeat([]float64{logScale - xmath.Log(float64(m))}, len(a)) // left of all
 	pieces := 0
 	for k := range a {
 		last := k == len(a)-1

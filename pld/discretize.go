@@ -172,12 +172,7 @@ func (d *discretizer) thin() bool {
 		atom[i] = int64(math.Round((a - g.Offset) / g.Step))
 	}
 	holds := func(lo, hi int64) bool { // an atom strictly inside
-		for _, a := range atom {
-			if lo < a && a < hi {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(atom, func(a int64) bool { return lo < a && a < hi })
 	}
 	most := g.most()
 	var split func(a, b point)

@@ -79,10 +79,7 @@ func (at *attacker) ranking(eps float64, split int) (blocks []block) {
 	}
 	next, step := 0, 0 // of T; of the hull
 	e := math.Exp(eps)
-	rest := make([]float64, len(p.loss)) // share of each outcome that stands below
-	for i := range rest {
-		rest[i] = 1
-	}
+	rest := slices.Repeat([]float64{1}, len(p.loss)) // share of each outcome that stands below
 	insert := func(pm, qm float64) float64 {
 		for step+1 < len(at.steps) && at.steps[step+1] <= split {
 			i, j := at.steps[step], at.steps[step+1]

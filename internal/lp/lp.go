@@ -421,10 +421,7 @@ func Independent(c []float64, cols [][]float64, weights []float64) ([]float64, e
 		return nil, err
 	}
 	clear(s.y)
-	owner := make([]int, n) // −1: a unit column, stuck at zero
-	for i := range owner {
-		owner[i] = -1
-	}
+	owner := slices.Repeat([]int{-1}, n) // −1: a unit column, stuck at zero
 	weight, order := slices.Clone(weights), make([]int, len(cols))
 	for j, a := range cols {
 		s.rows = append(s.rows, row{a: a, scale: 1})
