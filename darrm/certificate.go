@@ -4,6 +4,7 @@
 package darrm
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -44,10 +45,7 @@ func Certify(ctx context.Context, p Params, g Gamma) (Certificate, error) {
 }
 
 func (p Params) checkWith(g Gamma) error {
-	if err := p.Check(); err != nil {
-		return err
-	}
-	if err := g.check(); err != nil {
+	if err := cmp.Or(p.Check(), g.check()); err != nil {
 		return err
 	}
 	if len(g) != p.Mechanisms+1 {

@@ -3,8 +3,10 @@
 package darrm
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 )
@@ -34,9 +36,6 @@ func (o Surrogate) check() error {
 }
 
 func (o Surrogate) weights(k int) ([]float64, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
 	return differences(binomial(k, coin{o.Mean, 1 - o.Mean})), nil
 }
 
@@ -51,9 +50,6 @@ func (o FewestDisagreements) check() error {
 }
 
 func (o FewestDisagreements) weights(k int) ([]float64, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
 	a := binomial(k, coin{o.Mean, 1 - o.Mean})
 	c := make([]float64, free(k))
 	for j := range c {
@@ -69,17 +65,13 @@ type CommonUniform struct{}
 func (CommonUniform) check() error { return nil }
 
 func (CommonUniform) weights(k int) ([]float64, error) {
-	c := make([]float64, free(k))
-	for j := range c {
-		c[j] = 2 / float64(k+1)
-	}
-	return c, nil
+	return slices.Repeat([]float64{2 / float64(k+1)}, free(k)), nil
 }
 
 // Value returns Σ c_l γ(l) over l > K/2 for the objective's weights c, and Σ c_l,
 // the value of the noise-free majority.
 func Value(o Objective, g Gamma) (value, best float64, err error) {
-	if err := g.check(); err != nil {
+	if err := cmp.Or(g.check(), o.check()); err != nil {
 		return 0, 0, err
 	}
 	c, err := o.weights(len(g) - 1)
@@ -96,10 +88,11 @@ func Value(o Objective, g Gamma) (value, best float64, err error) {
 // ExpectedError returns the expected Error over p_i uniform on [½, 1], or on any
 // independent priors on [½, 1] with the given mean.
 func ExpectedError(g Gamma, mean float64) (float64, error) {
-	if err := g.check(); err != nil {
+	o := Surrogate{mean}
+	if err := cmp.Or(g.check(), o.check()); err != nil {
 		return 0, err
 	}
-	c, err := Surrogate{mean}.weights(len(g) - 1)
+	c, err := o.weights(len(g) - 1)
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +137,7 @@ func (o labelAccuracy) weights(k int) ([]float64, error) {
 	for j := range c {
 		c[j] = 2 * (1 - 1/float64(o.labels)) * (a[half(k)+j] - b[half(k)+j])
 	}
-	return c, o.check()
+	return c, nil
 }
 
 // forLabels returns the objective of the problem's labels.
@@ -203,10 +196,7 @@ func (o TrueError) differences(k int) [][]float64 {
 
 // Average returns the average Error of g over the sample.
 func (o TrueError) Average(g Gamma) (float64, error) {
-	if err := o.check(); err != nil {
-		return 0, err
-	}
-	if err := g.check(); err != nil {
+	if err := cmp.Or(o.check(), g.check()); err != nil {
 		return 0, err
 	}
 	v, _ := averageError(o.differences(len(g)-1), g.right())

@@ -3,6 +3,7 @@
 package darrm
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -37,10 +38,7 @@ func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsi
 // classes can only be taken one by one.
 func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, answers int, delta float64) (profiles.Bounds, error) {
 	none := profiles.Bounds{}
-	if err := p.checkWith(g); err != nil {
-		return none, err
-	}
-	if err := checkAnswers(answers, delta); err != nil {
+	if err := cmp.Or(p.checkWith(g), checkAnswers(answers, delta)); err != nil {
 		return none, err
 	}
 	out := profiles.Bounds{Name: "majority", Relation: r}

@@ -119,10 +119,7 @@ func (Histogram) Name() string { return "label-histogram" }
 
 // Pair implements profiles.Mechanism.
 func (h Histogram) Pair(rel profiles.Relation) (profiles.Profile, error) {
-	if err := substituteOnly(rel); err != nil {
-		return nil, err
-	}
-	if err := checkEpsilon(h.Epsilon); err != nil {
+	if err := cmp.Or(substituteOnly(rel), checkEpsilon(h.Epsilon)); err != nil {
 		return nil, err
 	}
 	return profiles.NewLaplace(2 / h.Epsilon)

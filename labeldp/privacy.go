@@ -4,6 +4,7 @@
 package labeldp
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -185,10 +186,7 @@ func (WorstCase) Name() string { return "label-randomizer" }
 
 // Pair implements profiles.Mechanism.
 func (w WorstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
-	if err := substituteOnly(rel); err != nil {
-		return nil, err
-	}
-	if err := checkEpsilon(w.Epsilon); err != nil {
+	if err := cmp.Or(substituteOnly(rel), checkEpsilon(w.Epsilon)); err != nil {
 		return nil, err
 	}
 	e := xmath.Up(math.Exp(w.Epsilon), 2)

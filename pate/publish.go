@@ -93,10 +93,7 @@ const maxPublished = 100_000
 // exact draw, and what leaves is a multiple of a power of two that the parameters determine.
 func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src rand.Source) (Published, error) {
 	out := Published{Publication: p, Delta: delta}
-	if err := cmp.Or(checkDelta(delta), p.check()); err != nil {
-		return out, err
-	}
-	if err := l.publishable(); err != nil {
+	if err := cmp.Or(checkDelta(delta), p.check(), l.publishable()); err != nil {
 		return out, err
 	}
 	l.knowing.Lock()

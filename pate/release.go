@@ -4,6 +4,7 @@
 package pate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -150,10 +151,7 @@ func (c Cost) Epsilon(part rdp.Grid, conversion Conversion, delta float64) (eps,
 // given the past; then Markov's inequality and a union bound.
 // It is not an (ε, δ) guarantee: the ε is part of what is random.
 func epsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
-	if err := checkDelta(delta); err != nil {
-		return 0, 0, err
-	}
-	if err := checkOrders(curve.Orders); err != nil {
+	if err := cmp.Or(checkDelta(delta), checkOrders(curve.Orders)); err != nil {
 		return 0, 0, err
 	}
 	if len(curve.Values) != len(curve.Orders) {

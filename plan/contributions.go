@@ -46,25 +46,24 @@ var contributionKeys = []string{"partitions", "per-partition", "total", "clamp"}
 // noise reads the noise multiplier of a mechanism whose scale is under the key scale, and whose
 // sensitivity is a norm of order 1 or 2.
 func (v *values) noise(scale string, order int) (float64, error) {
-	has := func(key string) bool { return v.node.get(key) != nil }
-	if !has(scale) {
-		if i := slices.IndexFunc(contributionKeys, has); i >= 0 {
+	if !v.has(scale) {
+		if i := slices.IndexFunc(contributionKeys, v.has); i >= 0 {
 			return 0, fault.New(contributionKeys[i], "is set without %s; a noise multiplier is over the sensitivity already", scale)
 		}
 		return v.number("noise-multiplier"), nil
 	}
-	if has("noise-multiplier") {
+	if v.has("noise-multiplier") {
 		return 0, fault.New(scale, "is set beside noise-multiplier; a mechanism has one of the two")
 	}
-	if has("total") == has("partitions") {
+	if v.has("total") == v.has("partitions") {
 		return 0, fault.New(scale, "needs the limits on contributions: either partitions, or total")
 	}
 	s, each := v.number(scale), v.numberOr("per-partition", 1)
 	key, count := "partitions", float64(v.wholeOr("partitions", 0))
-	if has("total") {
+	if v.has("total") {
 		key, count, order = "total", float64(v.wholeOr("total", 0)), 1
 	}
-	if has("clamp") {
+	if v.has("clamp") {
 		ends := v.list("clamp")
 		if v.err == nil && (len(ends) != 2 || !(ends[0] < ends[1])) {
 			return 0, fault.New("clamp", "is not [low, high], two numbers of which the first is smaller")

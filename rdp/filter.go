@@ -4,6 +4,7 @@
 package rdp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -65,10 +66,7 @@ func NewFilter(order, budget float64) (*Filter, error) {
 // delta. Few orders are best (a handful around 1 + 2·log(1/δ)/ε): many orders
 // cost log(k)/(α−1) in ε.
 func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
-	if err := checkEpsilon(epsilon); err != nil {
-		return nil, err
-	}
-	if err := checkDelta(delta); err != nil {
+	if err := cmp.Or(checkEpsilon(epsilon), checkDelta(delta)); err != nil {
 		return nil, err
 	}
 	if len(orders) == 0 {

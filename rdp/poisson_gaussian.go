@@ -4,6 +4,7 @@
 package rdp
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -30,10 +31,7 @@ import (
 // dimension, and which direction is larger), section 3.3 (integer orders).
 // Relation: add-remove.
 func PoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
-	if err := fault.In("poisson", subsample.CheckRate(rate)); err != nil {
-		return nil, err
-	}
-	if err := noiserange.Check("gaussian", noiseMultiplier); err != nil {
+	if err := cmp.Or(fault.In("poisson", subsample.CheckRate(rate)), noiserange.Check("gaussian", noiseMultiplier)); err != nil {
 		return nil, err
 	}
 	if rate == 0 {

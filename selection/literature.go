@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -16,10 +17,7 @@ import (
 // best of negative binomial runs of shape η of an ε-DP candidate is (2+η)ε-DP.
 // Any neighbouring relation.
 func PapernotSteinkePure(eps, shape float64) (float64, error) {
-	if err := checkApprox(eps, 0); err != nil {
-		return 0, err
-	}
-	if err := checkShape(shape); err != nil {
+	if err := cmp.Or(checkApprox(eps, 0), checkShape(shape)); err != nil {
 		return 0, err
 	}
 	return upMul(2+shape, eps), nil
