@@ -116,6 +116,8 @@ menu:
 		`{mechanism: {gaussian: {noise-multiplier: 5}}}`:                                                                       "",
 		`{mechanism: {laplace: {noise-multiplier: 3.5}}}`:                                                                      "laplace",
 		`{mechanism: {laplace: {noise-multiplier: 3.5}}, count: 2}`:                                                            "",
+		`{mechanism: {laplace: {noise-multiplier: 3.5}}}, {mechanism: {laplace: {noise-multiplier: 4}}}`:                       "",
+		`{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.05}}, count: 10}`:                         "cheap",
 		`{mechanism: {pure: {epsilon: 0.5}}}, {mechanism: {laplace: {noise-multiplier: 30}}}`:                                  "pure",
 		`{mechanism: {pure: {epsilon: 0.4}}}`:                                                                                  "",
 		`{mechanism: {discrete-gaussian: {noise-multiplier: 9}}, sampling: {poisson: {rate: 0.1}}}`:                            "",

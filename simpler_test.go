@@ -466,3 +466,37 @@ func pureProfile(t *testing.T, eps float64) profiles.Profile {
 	}
 	return p
 }
+
+// TestShownRunsAreAllCounted: all runs of a search of what itself runs 2^53 times are more than can be counted. None of them is shown
+// then, and no end is that of the steps beside alone.
+func TestShownRunsAreAllCounted(t *testing.T) {
+	fixed := func(n int, count int64, of accountant.Step) accountant.Step {
+		return accountant.Step{Selection: &selection.Config{Law: "fixed", Max: n}, Steps: []accountant.Step{of}, Count: count}
+	}
+	inner := fixed(2, 1<<53, accountant.Step{Mechanism: made(profiles.NewPure(1e-7))})
+	noise := accountant.Step{Mechanism: made(profiles.NewGaussianMechanism(5))}
+	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{fixed(2048, 1, inner), noise}}
+	a := p.Accountant(accountant.WithWorkLimit(1e4))
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	// One candidate costs what Gaussian noise of μ = 9.5 does, and the noise beside 0.7.
+	if iv, err := a.Epsilon(t.Context(), 1e-5); err != nil || !(iv.Upper > 50) {
+		t.Errorf("ε is in [%v, %v] (%v)", iv.Lower, iv.Upper, err)
+	}
+}
+
+// TestShownGapIsTheTheorems: beside a search whose runs are shown, a step with a gap of theory counts with what its theorem proves,
+// ε(1e-6) = 5.1411, and not with its attack's 2.413.
+func TestShownGapIsTheTheorems(t *testing.T) {
+	search := accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(600))}}}
+	gap := accountant.Step{Mechanism: made(profiles.NewLaplaceMechanism(2)), Sampling: made(subsample.NewWithReplacement(1000, 300)), Count: 5}
+	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{gap, search}}
+	a := p.Accountant(accountant.WithWorkLimit(1e4))
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if iv, err := a.Epsilon(t.Context(), 1e-6); err != nil || !(iv.Upper >= 5.1411) {
+		t.Errorf("ε is in [%v, %v] (%v)", iv.Lower, iv.Upper, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -95,5 +96,40 @@ func TestPartsInTurn(t *testing.T) {
 	}
 	if d, err := whole.Delta(t.Context(), eps); err != nil || !(d.Upper <= mostDelta*(1+integralAccuracy)) {
 		t.Errorf("δ(%v) is in [%v, %v], %v, want at most %v", eps, d.Lower, d.Upper, err, mostDelta)
+	}
+}
+
+// A farExponential has the loss 2^20 and one of the exponential law more: δ is e^{−(ε − 2^20)}/2 from 2^20 on.
+type farExponential struct{}
+
+const far = 1 << 20
+
+func (farExponential) LogDelta(eps float64) (logDelta, err float64) {
+	return far - eps - math.Ln2, 1e-16 * (1 + eps - far)
+}
+
+func (farExponential) Tails(eps, _ float64) profiles.Tails {
+	return profiles.Tails{P: far - eps, Q: far - 2*eps - math.Ln2, Err: 1e-15 * (1 + eps - far)}
+}
+
+func (farExponential) Support() profiles.Support {
+	return profiles.Support{Min: far, Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: 0, Spike: math.NaN()}
+}
+
+// TestPartsOfEpsilonAreRoundedDown: where δ changes by more within an ulp of ε than its own rounding, its bound is at that part of
+// ε which is surely left for each run.
+func TestPartsOfEpsilonAreRoundedDown(t *testing.T) {
+	s := New(Options{})
+	if err := s.Add(farExponential{}, 3); err != nil {
+		t.Fatal(err)
+	}
+	three := oracle.F(3)
+	for i := range 40 {
+		eps := 3*far + 20 + 0.37*float64(i)/40
+		left := oracle.Sub(oracle.Div(oracle.F(eps), three), oracle.F(far))
+		want := oracle.Scale(oracle.Mul(three, oracle.Exp(oracle.Neg(left))), 0.5)
+		if got := s.elementaryDelta(eps); oracle.F(got).Cmp(want) < 0 {
+			t.Errorf("three runs at ε = %v: δ is at most %v, want at least %.17g", eps, got, want)
+		}
 	}
 }

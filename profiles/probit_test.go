@@ -3,6 +3,8 @@ package profiles
 import (
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 )
 
 // TestProbitSteps: D·sd of integer-noise.md §3 with its errata, by 50 digits of mpmath.
@@ -182,5 +184,33 @@ func TestRateCountsWhatIsLost(t *testing.T) {
 	// Of −log((w − lost)/w′) = −log(w/w′) + 9e-10 only the second part is in question.
 	if got := l.rate - math.Log(1e6); !(got >= 9e-10) {
 		t.Errorf("the rate is log 10^6 + %v, want at least 9e-10 more", got)
+	}
+}
+
+// TestRestsCountTheirProducts: the error of P[N ≥ j]/P[N = j] has the rounding of its products and of its sums. Ratios near
+// 1 − 1/1024.4 are chosen so that both are rounded up, by as much as can be, at each of 30,000 numbers.
+func TestRestsCountTheirProducts(t *testing.T) {
+	const n, ratio = 30000, 1 - 1/1024.4
+	ratios := make([]float64, n)
+	ratios[n-1] = ratio
+	rest := 1 / (1 - ratio)
+	exact := oracle.Div(oracle.F(1), oracle.Sub(oracle.F(1), oracle.F(ratio)))
+	for j := n - 1; j > 0; j-- {
+		most := -1.
+		for r, k := ratio, 0; k < 40 && j < n-1; k++ {
+			r = math.Nextafter(r, 0)
+			x := r * rest
+			if up := -math.FMA(r, rest, -x) + (1 + x - x - 1); up > most {
+				most, ratios[j] = up, r
+			}
+		}
+		rest = 1 + ratios[j]*rest
+		exact = oracle.Add(oracle.F(1), oracle.Mul(oracle.F(ratios[j]), exact))
+	}
+	l := fromRatios(ratios, make([]float64, n), 0)
+	// Both sides make 1: the mass at 0 is one over twice the rest less 1.
+	off, _ := oracle.Add(oracle.F(l.mass[0]), oracle.Log(oracle.Sub(oracle.Scale(exact, 2), oracle.F(1)))).Float64()
+	if math.Abs(off) > l.massErr[0] || math.Abs(off) < l.massErr[0]/5 {
+		t.Errorf("log P[N = 0] is off by %v, within %v: want no more, and not much less", off, l.massErr[0])
 	}
 }

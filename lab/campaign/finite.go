@@ -183,13 +183,7 @@ func withOutcomes(list []outcome, c curve) curve {
 		return func(eps *big.Float) *big.Float {
 			e, sum := oracle.Exp(eps), oracle.New()
 			for _, o := range list {
-				d := positive(o.p, e, o.q)
-				if eps.MantExp(nil) < -200 { // 1 − e^ε is −ε to sixty digits, of which the difference has none
-					d = oracle.Sub(oracle.Sub(o.p, o.q), oracle.Mul(eps, o.q))
-				}
-				if d.Sign() > 0 {
-					sum = oracle.Add(sum, d)
-				}
+				sum = oracle.Add(sum, positive(o.p, e, o.q))
 			}
 			return sum
 		}

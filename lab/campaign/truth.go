@@ -20,21 +20,26 @@ import (
 // A curve is δ(ε) of one direction.
 type curve func(eps *big.Float) *big.Float
 
-// A truth is the privacy profile of a plan, the larger of two directions.
+// A truth is the privacy profile of a plan in two directions, each the reverse of the other.
 type truth [2]curve
 
-// at returns δ(ε) to some hundred bits.
+// at returns the larger δ(ε) of the two directions to some hundred bits.
 func (t truth) at(eps float64) *big.Float {
-	x := oracle.F(eps)
-	if -1e-60 < eps && eps < 0 && t.at(0).Sign() == 0 {
-		// Without any loss δ(ε) is 1 − e^ε, which has no digits here as a difference, and is −ε to sixty.
-		return oracle.Neg(x)
+	x := oracle.F(math.Abs(eps))
+	d := t[0](x)
+	if other := t[1](x); d.Cmp(other) < 0 {
+		d = other
 	}
-	a, b := t[0](x), t[1](x)
-	if a.Cmp(b) < 0 {
-		return b
+	if eps >= 0 {
+		return d
 	}
-	return a
+	// Below 0 a pair has 1 − e^ε + e^ε·δ(−ε) of its reverse.
+	e := oracle.Exp(oracle.Neg(x))
+	less := oracle.Sub(one, e)
+	if x.MantExp(nil) < -200 { // |ε| to sixty digits, of which the difference has none
+		less = x
+	}
+	return oracle.Add(less, oracle.Mul(e, d))
 }
 
 // counted returns the outcomes of the steps that have finitely many together, and the other steps.

@@ -10,19 +10,22 @@ import (
 )
 
 var (
-	statement = regexp.MustCompile(`(?m)^\*\*((?:Theorem|Lemma|Corollary)(?: [0-9A-Z]+[′″‴]*)?)`)
+	statement = regexp.MustCompile(`(?m)^(?:\*\*|## )((?:Theorem|Lemma|Corollary)\b(?: [0-9A-Z]+[′″‴]*)?)`)
 	attack    = regexp.MustCompile(`(?m)^- ([^:]+): .*\.$`)
 	command   = regexp.MustCompile("`([^`]+)`")
-	testRun   = regexp.MustCompile(`^go test (\./?[a-z/]*) -run '\^\(([A-Za-z0-9|]+)\)\$'$`)
+	testRun   = regexp.MustCompile(`^(SLOW=1 )?go test ((?:\./?[a-z/]* )+)-run '\^\(([A-Za-z0-9|]+)\)\$'$`)
 )
 
-// TestTheoremsAreAttacked: each page of a mechanism or a sampler in docs/theory names, for each of its statements, a command that attacks it, and every test of
-// a command is in the package that it is asked of.
+// TestTheoremsAreAttacked: each page of docs/theory names, for each of its statements, a command that attacks it. Every test of
+// a command is in a package that it is asked of, and is run by it: SLOW=1 stands before tests that are skipped without, and before no others.
 func TestTheoremsAreAttacked(t *testing.T) {
 	root := filepath.Join("..", "..")
 	statements := 0
-	for _, name := range []string{"adaptive", "allocation", "integer-noise", "must-composition", "shuffler", "subsampling"} {
-		path := filepath.Join(root, "docs/theory", name+".md")
+	paths, err := filepath.Glob(filepath.Join(root, "docs/theory/*.md"))
+	if err != nil || len(paths) < 9 {
+		t.Fatalf("%d pages (%v), want 9", len(paths), err)
+	}
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -48,10 +51,19 @@ func TestTheoremsAreAttacked(t *testing.T) {
 					t.Errorf("%s: %s: %q is neither a script nor a test command", path, m[1], c[1])
 					continue
 				}
-				for name := range strings.SplitSeq(run[2], "|") {
-					if !hasTest(t, filepath.Join(root, run[1]), name) {
-						t.Errorf("%s: %s: %s has no %s", path, m[1], run[1], name)
+				anySlow := false
+				for name := range strings.SplitSeq(run[3], "|") {
+					body := ""
+					for dir := range strings.FieldsSeq(run[2]) {
+						body += bodyOf(t, filepath.Join(root, dir), name)
 					}
+					if body == "" {
+						t.Errorf("%s: %s: %s has no %s", path, m[1], run[2], name)
+					}
+					anySlow = anySlow || strings.Contains(body, "slow.Test(t)")
+				}
+				if anySlow != (run[1] != "") {
+					t.Errorf("%s: %s: a test that is skipped without SLOW=1 is %v: %s", path, m[1], anySlow, c[1])
 				}
 			}
 		}
@@ -71,13 +83,21 @@ func TestTheoremsAreAttacked(t *testing.T) {
 	}
 }
 
-func hasTest(t *testing.T, dir, name string) bool {
+// bodyOf returns the text of a test, empty where there is none.
+func bodyOf(t *testing.T, dir, name string) string {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(files, func(f string) bool {
+	for _, f := range files {
 		text, err := os.ReadFile(f)
-		return err == nil && strings.Contains(string(text), "\nfunc "+name+"(t *testing.T) {")
-	})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, after, ok := strings.Cut(string(text), "\nfunc "+name+"(t *testing.T) {"); ok {
+			body, _, _ := strings.Cut(after, "\n}\n")
+			return body
+		}
+	}
+	return ""
 }

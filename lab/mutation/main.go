@@ -27,7 +27,7 @@ const packages = "profiles,pld,fourier,fourier/internal/closed,fourier/internal/
 	"subsample,subsample/internal/copies,subsample/adaptive,subsample/allocation,internal/transform"
 
 // systems are the packages above them, which have a list of their own (systems.txt).
-const systems = "menu,subsample/shuffler,selection,rdp"
+const systems = "menu,subsample/shuffler,selection,rdp,."
 
 type options struct {
 	pkg, tests, only, cache, out string

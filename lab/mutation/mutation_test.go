@@ -33,7 +33,7 @@ func TestSites(t *testing.T) {
 	var got []string
 	names := map[string]bool{}
 	for _, m := range ms {
-		if m.fn != "bound" || m.pkg != "p" || names[m.name] {
+		if m.fn != "bound" || m.pkg != "p" || m.clause != "small" || names[m.name] {
 			t.Errorf("%+v", m)
 		}
 		names[m.name] = true

@@ -56,7 +56,7 @@ func (r *runner) overlay(ms []*mutant) string {
 	}
 	for file, ms := range byFile {
 		put(file, splice(try.Must(os.ReadFile(filepath.Join(r.root, file))), ms))
-		put(filepath.Dir(file)+"/zz_switches.go", switches(filepath.Base(filepath.Dir(file))))
+		put(filepath.Dir(file)+"/zz_switches.go", switches(ms[0].clause))
 	}
 	text := try.Must(json.Marshal(map[string]any{"Replace": replace}))
 	path := filepath.Join(r.dir, "overlay.json")

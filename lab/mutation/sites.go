@@ -23,6 +23,7 @@ type mutant struct {
 	id            int32  // its switch, from 1; 0 is none
 	name          string // the same as long as its line and function are
 	pkg, file, fn string
+	clause        string // the name of its package
 	body          string // of the function
 	line          int
 	operator      string // what kind of wrong
@@ -68,7 +69,7 @@ func sites(root, path string, src []byte) (all []mutant) {
 			continue
 		}
 		v := &visitor{src: src, at: at, add: func(m mutant) {
-			m.pkg, m.file, m.fn = filepath.ToSlash(filepath.Dir(rel)), rel, name(fn)
+			m.pkg, m.clause, m.file, m.fn = filepath.ToSlash(filepath.Dir(rel)), f.Name.Name, rel, name(fn)
 			m.body = string(src[at(fn.Pos()):at(fn.End())])
 			m.line = fset.Position(f.FileStart).Line + bytes.Count(src[:m.span.from], []byte("\n"))
 			all = append(all, m)

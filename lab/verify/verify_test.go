@@ -441,7 +441,7 @@ func TestOthersAreNotChecked(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s\n%.2000s", c.name, code, said, certificate)
 		}
 	}
-	certificate, _, err := certify("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]", 0)
+	certificate, _, err := certify("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}}]", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,6 +454,40 @@ func TestOthersAreNotChecked(t *testing.T) {
 	}
 	if code, said := check(t, checker, strings.Repeat("no certificate\n", 100_000)); code != badInput {
 		t.Errorf("another large file: exit %d\n%s", code, said)
+	}
+}
+
+// TestLargestLoss: at δ = 0 ends around the largest loss of all runs are proved, and such as are above or below it, or of
+// another number of runs, are refuted.
+func TestLargestLoss(t *testing.T) {
+	checker := build(t)
+	const response, whole, list = "randomized-response: {probability: 0.5, categories: 4}", "discrete-laplace: {noise-multiplier: 3, sensitivity: 2}", "finite: {p: [0.5, 0.3, 0.2], q: [0.2, 0.2, 0.6]}"
+	for _, c := range []struct{ relation, steps string }{
+		{"add-remove", fmt.Sprintf("{mechanism: {%s}, count: 7}, {mechanism: {%s}, sampling: {poisson: {rate: 0.1}}, count: 20}", response, whole)},
+		{"substitute", fmt.Sprintf("{mechanism: {%s}, sampling: {poisson: {rate: 0.3}}, count: 1000}", whole)},
+		{"zero-out", fmt.Sprintf("{mechanism: {%s}, count: 3}, {mechanism: {%s}, sampling: {poisson: {rate: 0.01}}}", list, response)},
+	} {
+		certificate, a, err := certify(fmt.Sprintf("neighbors: %s\nsteps: [%s]", c.relation, c.steps), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high := float64(a.Epsilon.Lower), float64(a.Epsilon.Upper)
+		s := sample{certificate: certificate}
+		for _, x := range []struct {
+			name, text string
+			code       int
+		}{
+			{"as it is", certificate, proved},
+			{"its answer", s.claiming(low*(1-1e-14), high*(1+1e-14)), proved},
+			{"above", s.claiming(high*(1+1e-12), high*(1+2e-12)), refuted},
+			{"below", s.claiming(low*(1-2e-12), low*(1-1e-12)), refuted},
+			{"a run more", s.counting(1), refuted},
+			{"a run less", s.counting(-1), refuted},
+		} {
+			if code, said := check(t, checker, x.text); code != x.code {
+				t.Errorf("%s, %s: exit %d, want %d\n%s%s", c.relation, x.name, code, x.code, said, x.text)
+			}
+		}
 	}
 }
 

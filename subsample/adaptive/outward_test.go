@@ -83,3 +83,42 @@ func TestStepBoundIsRoundedUp(t *testing.T) {
 		}
 	}
 }
+
+// TestKernelIsRoundedUp: the masses of a law, times e^{(τ−1)x}, make at least their exact sum from above, where the exponent is
+// what is rounded most.
+func TestKernelIsRoundedUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		l, err := newLadder(0.5+rng.Float64(), 1, 20, 20, 8, 1<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, mass := 5+rng.IntN(5), rng.Float64()
+		k, err := l.kernel(massLaw{index: []int{at}, mass: []float64{mass}}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := oracle.Scale(oracle.F(l.step), float64(at)*(l.tilt-1))
+		if want := oracle.Mul(oracle.F(mass), oracle.Exp(x)); oracle.F(k.sum).Cmp(want) < 0 {
+			t.Errorf("%v at %d times %v: at most %.20g, want at least %.20g", mass, at, l.step, k.sum, want)
+		}
+	}
+}
+
+// TestStretchWithinAPart: a stretch may end within a part, where its integral is below 0 though that of the whole part is not.
+func TestStretchWithinAPart(t *testing.T) {
+	const mid = 1.5
+	weight := newWeight(0, 0, math.Ln2, mid)
+	// On the left 0.058 + (α − mid), whose integral is 0.0004, and −0.086 up to where it is 0; on the right 0.028 more than is needed.
+	p := part{end: math.Ln2, width: math.Ln2, from: 1, to: 2, mid: mid, upFrom: 10, upTo: 10, right: weight, left: weight}
+	p.up, p.down = nearPoint{value: 0.54}, nearPoint{value: 0.558, slope: 1}
+	c := &check{p: palette{x: []float64{0, math.Ln2}}, parts: []part{p}, least: make([]float64, 1), sum: make([]float64, 1)}
+	nodes := []float64{0.5, 0.5}
+	if ok, _ := c.holds(nodes, nodes); ok {
+		t.Error("what the left lacks within the part is not seen")
+	}
+	c.parts[0].up.value = 2
+	if ok, _ := c.holds(nodes, nodes); !ok {
+		t.Error("what the left lacks is not made up for on the right")
+	}
+}

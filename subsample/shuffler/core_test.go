@@ -624,3 +624,23 @@ func TestSmallDensities(t *testing.T) {
 		}
 	}
 }
+
+// TestEpsilonNextToTheEnd: where ε is within the tolerance of the largest loss, points beyond that loss are left out of the curve,
+// which ends there.
+func TestEpsilonNextToTheEnd(t *testing.T) {
+	for _, n := range []int64{2, 20, 1000} {
+		l := must(must(New(n)).Laws(must(NewKRR(1, 2)), profiles.Substitute))
+		c, err := l.For(ctx, profiles.Question{Runs: 1, Total: 1, Alone: true, Delta: 1e-280, Width: 1e-3})
+		if err != nil {
+			t.Errorf("%d users: %v", n, err)
+			continue
+		}
+		up, low := c.Upper[0][0].Profile, c.Lower[0][0].Profile
+		if most := up.Support().Max; !(most >= 1 && most < 1+2e-9) {
+			t.Errorf("%d users: the largest loss is %v, want 1", n, most)
+		}
+		if above, below := deltaAt(up, 0.9), deltaAt(low, 0.9); !(below <= above) {
+			t.Errorf("%d users: δ(0.9) is in [%v, %v]", n, below, above)
+		}
+	}
+}

@@ -291,6 +291,8 @@ void allocation_law(arb_ptr p, arb_ptr q, arb_t far, const step *s, int d, int a
 /* list.c: Gaussian noise in full, in closed form; a list of all losses of steps that have finitely many. */
 int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec);
 int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec);
+/* Adds the largest loss of all runs; 0 if none is known here. */
+int largest_loss(arb_t sum, const certificate *c, int d, slong prec);
 
 /* lattice.c: delta(eps) from above or from below by cells of h; 0 if there is no bound, or it would take more work than so many cells. */
 int delta_lattice(arb_t bound, const certificate *c, int d, double eps, int above, double h, double work);

@@ -60,31 +60,19 @@ static double valley(const certificate *c, int d, double eps, double l)
 	return about(c, d, t) - t*eps - l - log1p(t);
 }
 
-/* The place theta > 0 where that is about least. */
+/* The place theta > 0 where that is about least: a stride that does not lead down is turned and made shorter. */
 static double saddle(const certificate *c, int d, double eps)
 {
-	double x[3] = { -1, 0, 1 }, f[3], step = 1;
-	for (int i = 0; i < 3; i++)
-		f[i] = valley(c, d, eps, x[i]);
-	for (int i = 0; i < 40 && f[0] < f[1]; i++) {
-		x[2] = x[1]; f[2] = f[1]; x[1] = x[0]; f[1] = f[0];
-		x[0] -= step; f[0] = valley(c, d, eps, x[0]);
-	}
-	for (int i = 0; i < 40 && f[2] < f[1]; i++) {
-		x[0] = x[1]; f[0] = f[1]; x[1] = x[2]; f[1] = f[2];
-		x[2] += step; f[2] = valley(c, d, eps, x[2]);
-	}
-	for (int i = 0; i < 14; i++) {
-		int right = x[2] - x[1] > x[1] - x[0];
-		double y = right ? x[1] + 0.4*(x[2] - x[1]) : x[1] - 0.4*(x[1] - x[0]), g = valley(c, d, eps, y);
-		if (g < f[1]) {
-			x[right ? 0 : 2] = x[1];
-			x[1] = y;
-			f[1] = g;
+	double at = 0, least = valley(c, d, eps, at), stride = 1;
+	for (int i = 0; i < 100 && fabs(stride) > 1e-3; i++) {
+		double now = valley(c, d, eps, at + stride);
+		if (now < least) {
+			least = now;
+			at += stride;
 		} else
-			x[right ? 2 : 0] = y;
+			stride *= -0.6;
 	}
-	return exp(x[1]);
+	return exp(at);
 }
 
 /* w(s) M(s) e^{-s eps}, a ball that holds it. */

@@ -1,6 +1,10 @@
 /*
  * Plans that need no integral: Gaussian noise alone, in closed form; finite pairs and discrete Gaussian noise alone, by a list of all
  * losses.
+ *
+ * C10 (delta = 0). Let l be the largest loss of all runs of finite pairs: the sum over runs of the largest log(p/q) of outcomes with p > 0. All runs at
+ * their largest losses have a mass under P, so that delta(eps) is 0 for eps >= l, and above 0 for eps < l. So the claim delta(upper) <= 0 is l <= upper;
+ * the lower end claims that no eps below it has a delta of 0, which is lower <= l.
  */
 #include <math.h>
 #include "check.h"
@@ -156,4 +160,25 @@ int delta_list(arb_t delta, const char **why, const certificate *c, int d, doubl
 		_arb_vec_clear(pairs[i].l, pairs[i].room);
 	}
 	return ok;
+}
+
+int largest_loss(arb_t sum, const certificate *c, int d, slong prec)
+{
+	BALLS(p, q, most);
+	for (slong i = 0; i < c->steps; i++) {
+		const step *s = &c->step[i];
+		if (s->kind != FINITE)
+			return 0;
+		arb_neg_inf(most);
+		for (slong j = 0; j < s->outcomes; j++) {
+			outcome_masses(p, q, s, d, j, prec);
+			if (arb_is_zero(p))
+				continue;
+			arb_div(p, p, q, prec); /* no number where q is 0 */
+			arb_log(p, p, prec);
+			arb_max(most, most, p, prec);
+		}
+		arb_addmul_ui(sum, most, s->count, prec);
+	}
+	return arb_is_finite(sum);
 }

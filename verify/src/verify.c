@@ -30,23 +30,17 @@ static const char *read_file(char *text, size_t *n, const char *name)
 	return NULL;
 }
 
-/* All steps are Gaussian noise in full. */
-static int only_gaussian(const certificate *c)
+/* Whether something is so of all steps. */
+static int all(const certificate *c, int (*is)(const step *))
 {
 	for (slong i = 0; i < c->steps; i++)
-		if (!full_gaussian(&c->step[i]))
+		if (!is(&c->step[i]))
 			return 0;
 	return 1;
 }
 
-/* All steps have losses that can be listed. */
-static int only_listed(const certificate *c)
-{
-	for (slong i = 0; i < c->steps; i++)
-		if (c->step[i].kind != FINITE && c->step[i].kind != DISCRETE_GAUSSIAN)
-			return 0;
-	return 1;
-}
+/* A step has losses that can be listed. */
+static int listed(const step *s) { return s->kind == FINITE || s->kind == DISCRETE_GAUSSIAN; }
 
 /* One run of noise. */
 static int single(const certificate *c)
@@ -55,21 +49,18 @@ static int single(const certificate *c)
 	return c->steps == 1 && s->count == 1 && (s->kind == GAUSSIAN || s->kind == LAPLACE || s->kind == THRESHOLD);
 }
 
-static int closed(const certificate *c) { return only_gaussian(c) || only_listed(c) || single(c); }
+static int closed(const certificate *c) { return all(c, full_gaussian) || all(c, listed) || single(c); }
 
-/* A step has no integral here: whole numbers on a sample, of which there is a list of a run or two only, or batches of fixed size whose pair
- * is not PLAIN. */
-static int no_integral(const certificate *c)
+/* A step has an integral here. Whole numbers on a sample, of which there is a list of a run or two only, and batches of fixed size whose pair is
+ * not PLAIN have none. */
+static int has_integral(const step *s)
 {
-	for (slong i = 0; i < c->steps; i++) {
-		const step *s = &c->step[i];
-		if (s->kind >= EXPONENTIAL)
-			return 1;
-		if (s->kind == DISCRETE_GAUSSIAN ? s->rate < 1 : s->kind != FINITE && (s->form == ENVELOPE || s->form == DISPLACED || told(s)))
-			return 1;
-	}
-	return 0;
+	if (s->kind == DISCRETE_GAUSSIAN)
+		return s->rate == 1;
+	return s->kind == FINITE || (s->kind < EXPONENTIAL && s->form != ENVELOPE && s->form != DISPLACED && !told(s));
 }
+
+static int no_integral(const certificate *c) { return !all(c, has_integral); }
 
 enum { FEW_RUNS = 20 };
 
@@ -117,13 +108,19 @@ static int delta_single(arb_t delta, const step *s, int d, double eps, slong pre
 /* delta(eps) in direction d by the way that serves; returns and tol are those of delta_contour. */
 static enum reach delta_at(arb_t x, const char **why, const certificate *c, int d, double eps, double *tol, slong prec)
 {
-	if (only_gaussian(c))
+	if (all(c, full_gaussian))
 		return delta_gaussian(x, c, eps, prec) ? REACHED : NEVER;
-	if (only_listed(c))
+	if (all(c, listed))
 		return delta_list(x, why, c, d, eps, prec) ? REACHED : NEVER;
 	if (single(c))
 		return delta_single(x, c->step, d, eps, prec) ? REACHED : NEVER;
 	return no_integral(c) ? NEVER : delta_contour(x, why, c, d, eps, tol, prec);
+}
+
+/* What a ball makes of x <= most (upper) or x >= most. */
+static int compare(const arb_t x, const arb_t most, int upper)
+{
+	return (upper ? arb_le(x, most) : arb_ge(x, most)) ? PROVED : (upper ? arb_gt(x, most) : arb_lt(x, most)) ? REFUTED : NOT_PROVED;
 }
 
 /* What a ball around delta(eps) makes of delta(eps) <= delta (upper) or >= delta. */
@@ -136,7 +133,7 @@ static int judge(const certificate *c, const arb_t ball, double eps, const arb_t
 	arb_mul(e, e, c->missing, 80);
 	arb_set(x, ball);
 	arb_add_error(x, e);
-	return (upper ? arb_le(x, delta) : arb_ge(x, delta)) ? PROVED : (upper ? arb_gt(x, delta) : arb_lt(x, delta)) ? REFUTED : NOT_PROVED;
+	return compare(x, delta, upper);
 }
 
 /* Chernoff's bound proves the claim: often so in the direction that is not the worse one. */
@@ -148,15 +145,10 @@ static int proved_by_chernoff(const certificate *c, int d, double eps, const arb
 	return delta_chernoff(x, c, d, eps, prec) && judge(c, x, eps, delta, 1) == PROVED;
 }
 
-/* The two directions are the same: neither sampling nor a list of probabilities tells them apart. */
-static int symmetric(const certificate *c)
+/* The two directions of a step are the same: neither sampling nor a list of probabilities tells them apart. */
+static int symmetric(const step *s)
 {
-	for (slong i = 0; i < c->steps; i++) {
-		const step *s = &c->step[i];
-		if (s->kind == FINITE || s->kind > EXPONENTIAL || (s->rate < 1 && (s->form == PLAIN || s->form == DISPLACED)))
-			return 0;
-	}
-	return 1;
+	return s->kind != FINITE && s->kind <= EXPONENTIAL && (s->rate == 1 || (s->form != PLAIN && s->form != DISPLACED));
 }
 
 /* About the tolerance at which a ball, that was x with tol and did not decide, would: as small as the middle is near to delta, but by
@@ -241,6 +233,10 @@ static int prove(const certificate *c, int d, double eps, int upper, double *siz
 		bits = fmax(bits, log2(c->step[i].count));
 	BALLS(x, delta);
 	arb_set_d(delta, c->delta);
+	if (c->delta == 0) {
+		*why = largest_loss(x, c, d, 128) ? "" : "a delta of 0 beside what has no largest loss here";
+		return **why ? NOT_CHECKED : compare(x, D(eps), upper);
+	}
 	int verdict = NOT_PROVED, level = 0;
 	double tol = 0, first = 0, need = INFINITY, too_fine = -INFINITY;
 	int few = few_runs(c), only_lattice = no_integral(c) && !closed(c);
@@ -278,7 +274,7 @@ static int prove(const certificate *c, int d, double eps, int upper, double *siz
 		if (verdict == NOT_PROVED && hopeless)
 			verdict = NOT_CHECKED;
 	}
-	if (verdict == NOT_CHECKED && !only_lattice && !only_gaussian(c))
+	if (verdict == NOT_CHECKED && !only_lattice && !all(c, full_gaussian))
 		verdict = prove_by_lattice(c, d, eps, delta, upper, MOST_WORK, size, why);
 	if (verdict == PROVED || verdict == REFUTED)
 		*why = ""; /* of an attempt before */
@@ -328,7 +324,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++) {
 		const char *why = "";
 		int v;
-		if ((i == 1 && symmetric(&c)) || (i == 2 && (c.lower == 0 || c.direction < 0))) /* epsilon is counted from 0 on */
+		if ((i == 1 && all(&c, symmetric)) || (i == 2 && (c.lower == 0 || c.direction < 0))) /* epsilon is counted from 0 on */
 			continue;
 		int d = i < 2 ? i : c.direction;
 		if (i == 2 && c.apart) {

@@ -3,6 +3,7 @@ package lattice
 import (
 	"math"
 	"math/big"
+	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 
@@ -301,4 +302,29 @@ func roots(n int) (cos, sin []*big.Float) {
 		pr, pi = mul(pr, pi, a, b)
 	}
 	return cos, sin
+}
+
+// TestDroppedFrequenciesCount: frequencies that are left out may each have a product of e^dropLog, all of them in step with
+// the payoff's transform, whose absolute values add up to more than its largest value.
+func TestDroppedFrequenciesCount(t *testing.T) {
+	const n, step, theta, eps = 1 << 18, 0.01, 1e-4, 3.005
+	c := &composition{theta: theta, step: step, n: n, dropped: true, freqs: []freq{{k: n / 2, re: 1e-19, abs: 1e-19, sinHalf: 1}}}
+	y, _, ok := c.place(eps)
+	if !ok {
+		t.Fatalf("ε = %v is in no cell", eps)
+	}
+	sum := 0.0 // of |W|, W the transform of e^{−θx} − e^{−(θ+1)x} at x = y, y + step, …
+	for k := range n {
+		turn := cmplx.Rect(1, 2*math.Pi*float64(k)/n)
+		part := func(s float64) complex128 {
+			return complex(math.Exp(-s*y)*-math.Expm1(-s*n*step), 0) / (1 - complex(math.Exp(-s*step), 0)*turn)
+		}
+		if k != n/2 {
+			sum += cmplx.Abs(part(theta) - part(theta+1))
+		}
+	}
+	want := math.Exp(dropLog) * sum / n
+	if got := c.read(eps).roundOff; !(got >= want) || sum/n < 1.5 {
+		t.Errorf("round-off %v, but %v of what is dropped (%v times e^%v)", got, want, sum/n, dropLog)
+	}
 }
