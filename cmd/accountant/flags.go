@@ -98,6 +98,30 @@ func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string
 	return to
 }
 
+// An outFile is a file that a command writes: its flag, and its path, which is empty for none and - for standard output.
+type outFile struct {
+	flag string
+	path *string
+}
+
+// outFlag defines the flag of a file that is written, with one of some endings.
+func (a *asking) outFlag(name, usage string, endings ...string) *string {
+	to := fileFlag(a.cmd, name, usage, endings...)
+	a.files = append(a.files, outFile{"--" + name, to})
+	return to
+}
+
+// check returns an error if the file cannot be written.
+func (f outFile) check() error {
+	if *f.path == "" || *f.path == "-" {
+		return nil
+	}
+	if err := writable(*f.path, false); err != nil {
+		return fmt.Errorf("%s: %w", f.flag, err)
+	}
+	return nil
+}
+
 // planEndings are those of plan files.
 var planEndings = []string{"yaml", "yml", "json"}
 

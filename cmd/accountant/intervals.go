@@ -21,9 +21,9 @@ import (
 
 func newEpsilonCmd() *cobra.Command {
 	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
-		certificate, follow := "", followFlags{}
+		follow := followFlags{}
 		q, cmd, compute := a.request.(*service.EpsilonRequest), a.cmd, a.compute
-		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
+		certificate := a.outFlag("certificate", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
 		follow.register(cmd)
 		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ func newEpsilonCmd() *cobra.Command {
 			return planArg(cmd, args)
 		}
 		a.read = func() error {
-			if q.Certificate = certificate != ""; follow.log != "" {
+			if q.Certificate = *certificate != ""; follow.log != "" {
 				a.meter = "off" // there is an answer to every line
 			}
 			return follow.check(cmd, a.output, *q, a.args)
@@ -46,10 +46,10 @@ func newEpsilonCmd() *cobra.Command {
 		}
 		a.wrote = func(answer any) (any, error) {
 			x, ok := answer.(service.EpsilonAnswer)
-			if !ok || certificate == "" {
+			if !ok || *certificate == "" {
 				return answer, nil
 			}
-			err := writeFileAtomic(certificate, []byte(x.Certificate))
+			err := writeFileAtomic(*certificate, []byte(x.Certificate))
 			x.Certificate = "" // which is in the file
 			return x, err
 		}
@@ -372,7 +372,7 @@ func newCalibrateCmd() *cobra.Command {
 		inPlaceOf(a.cmd, "--epsilon and --delta")
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
 		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
-		write := fileFlag(a.cmd, "write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
+		write := a.outFlag("write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
 		a.wrote = func(answer any) (any, error) {
 			if *write == "" {
 				return answer, nil

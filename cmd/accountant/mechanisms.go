@@ -21,7 +21,7 @@ import (
 
 func newMatrixCmd() *cobra.Command {
 	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", text: printing(printMatrixOptimum), extra: func(a *asking) {
-		file := fileFlag(a.cmd, "out", "`file` for the strategy, .json or .csv, or for a plan, .yaml", "json", "csv", "yaml")
+		file := a.outFlag("out", "`file` for the strategy, .json or .csv, or for a plan, .yaml", "json", "csv", "yaml")
 		a.wrote = func(answer any) (any, error) {
 			if *file == "" {
 				return answer, nil

@@ -84,8 +84,10 @@ type asking struct {
 	title  string    // of the picture, if it is not that of the answer
 	to     io.Writer // where the answer is printed; nil for standard output
 
-	ledger, out string  // files: of a ledger that a run is spent from, and of what it shows
-	spend       *string // the key of the request that has the ledger
+	ledger string    // file of a ledger that a run is spent from
+	spend  *string   // the key of the request that has it
+	out    string    // file of what a run shows
+	files  []outFile // all that are written
 
 	late bool // the request cannot be checked before read
 	// read fills in what is neither a flag nor a plan; wrote does something with the answer before it is printed.
@@ -150,6 +152,7 @@ func (q question) command() *cobra.Command {
 	}
 	if q.picture != "" {
 		a.plot.register(cmd, q.picture, q.width, q.height, q.alias)
+		a.files = append(a.files, outFile{"--plot", &a.plot.file})
 	}
 	if q.extra != nil {
 		q.extra(a)
@@ -267,6 +270,11 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	}
 	for i, p := range plans[:min(len(plans), len(paths))] {
 		if *p, a.name, err = readInput(a.cmd, paths[i]); err != nil {
+			return nil, pic, err
+		}
+	}
+	for _, f := range a.files {
+		if err := f.check(); err != nil {
 			return nil, pic, err
 		}
 	}
