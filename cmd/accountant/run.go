@@ -56,13 +56,15 @@ func (a *asking) open(ctx context.Context) (*service.Service, error) {
 	return s, err
 }
 
-// show writes the answer as JSON, or its table to the file, whole or not at all.
+// show writes the answer, its table or as JSON: to the file whole or not at all.
 func (a *asking) show(answer any) error {
-	write := func(w io.Writer) error { return a.table(w, answer, a) }
-	switch {
-	case a.json:
-		return a.told(printJSON(a.cmd.OutOrStdout(), answer))
-	case a.out == "-":
+	write := func(w io.Writer) error {
+		if a.json {
+			return printJSON(w, answer)
+		}
+		return a.table(w, answer, a)
+	}
+	if a.out == "-" {
 		return a.told(write(a.cmd.OutOrStdout()))
 	}
 	return a.told(writeDraft(a.out, false, write))
