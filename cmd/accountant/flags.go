@@ -98,23 +98,28 @@ func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string
 	return to
 }
 
-// An outFile is a file that a command writes: its flag, and its path, which is empty for none and - for standard output.
+// An outFile is a file that a command writes: its flag, and its path, which is empty for none. Where standard says so, - is
+// standard output.
 type outFile struct {
-	flag string
-	path *string
+	flag     string
+	path     *string
+	standard bool
 }
 
 // outFlag defines the flag of a file that is written, with one of some endings.
 func (a *asking) outFlag(name, usage string, endings ...string) *string {
 	to := fileFlag(a.cmd, name, usage, endings...)
-	a.files = append(a.files, outFile{"--" + name, to})
+	a.files = append(a.files, outFile{flag: "--" + name, path: to})
 	return to
 }
 
 // check returns an error if the file cannot be written.
 func (f outFile) check() error {
-	if *f.path == "" || *f.path == "-" {
+	switch {
+	case *f.path == "", *f.path == "-" && f.standard:
 		return nil
+	case *f.path == "-":
+		return fault.New(f.flag, "- is standard output, which has the answer; must be a file (./- is one of that name)")
 	}
 	if err := writable(*f.path, false); err != nil {
 		return fmt.Errorf("%s: %w", f.flag, err)

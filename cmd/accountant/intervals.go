@@ -373,15 +373,17 @@ func newCalibrateCmd() *cobra.Command {
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
 		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
 		write := a.outFlag("write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
+		a.read = func() error {
+			if n := a.answers(); n > 1 && *write != "" {
+				return fault.New("--write", "writes one plan, and there are %d answers", n)
+			}
+			return nil
+		}
 		a.wrote = func(answer any) (any, error) {
 			if *write == "" {
 				return answer, nil
 			}
-			all := answer.(service.Answers[service.Solution]).Results
-			if len(all) > 1 {
-				return nil, fault.New("--write", "writes one plan, and there are %d answers", len(all))
-			}
-			text, err := all[0].Write(*q)
+			text, err := answer.(service.Answers[service.Solution]).Results[0].Write(*q)
 			if err != nil {
 				return nil, fmt.Errorf("--write: %w", err)
 			}

@@ -152,7 +152,7 @@ func (q question) command() *cobra.Command {
 	}
 	if q.picture != "" {
 		a.plot.register(cmd, q.picture, q.width, q.height, q.alias)
-		a.files = append(a.files, outFile{"--plot", &a.plot.file})
+		a.files = append(a.files, outFile{flag: "--plot", path: &a.plot.file})
 	}
 	if q.extra != nil {
 		q.extra(a)
@@ -232,6 +232,19 @@ func each(answer any) []any {
 	return []any{answer}
 }
 
+// answers returns how many answers the lists of the request make.
+func (a *asking) answers() int {
+	n := 1
+	for _, o := range service.Operations() {
+		for _, key := range o.Several {
+			if values, ok := fieldOf(a.request, key).(*service.Decimals); ok && o.Name == a.op {
+				n *= max(1, len(*values))
+			}
+		}
+	}
+	return n
+}
+
 // ask returns the answer and its picture.
 func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	if a.picture != "" {
@@ -273,6 +286,9 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 			return nil, pic, err
 		}
 	}
+	if n := a.answers(); n > 1 && a.plot.file != "" {
+		return nil, pic, fault.New("--plot", "draws one answer, and there are %d", n)
+	}
 	for _, f := range a.files {
 		if err := f.check(); err != nil {
 			return nil, pic, err
@@ -286,12 +302,8 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	defer m.stop()
 	ctx := service.WithProgress(a.cmd.Context(), m.show)
 	answer, err = a.compute(ctx, s, m)
-	switch all := each(answer); {
-	case err != nil || a.plot.file == "":
-	case len(all) > 1:
-		err = fault.New("--plot", "draws one answer, and there are %d", len(all))
-	default:
-		pic, err = a.draw(ctx, all[0], a)
+	if err == nil && a.plot.file != "" {
+		pic, err = a.draw(ctx, each(answer)[0], a)
 	}
 	if pe := new(service.PlanError); errors.As(err, &pe) {
 		return nil, pic, planProblem(inputName(a.args[pe.Index]), pe.Err)

@@ -41,7 +41,7 @@ func (a *asking) registerRun() {
 	if a.out = "-"; a.writes != "" {
 		a.cmd.Flags().StringVar(&a.out, "out", "-", a.writes+" to write, or -")
 		_ = a.cmd.MarkFlagFilename("out", "csv")
-		a.files = append(a.files, outFile{"--out", &a.out})
+		a.files = append(a.files, outFile{flag: "--out", path: &a.out, standard: true})
 	}
 }
 
