@@ -168,7 +168,7 @@ var badCalls = []struct {
 	{"epsilon --delta 1e-5 --json --csv -", 2, "accountant epsilon: --json and --csv exclude each other (see accountant epsilon --help)"},
 	{"label --epsilon 1 --prior - aply", 2, `accountant label: unknown command "aply"; did you mean "apply"? (see accountant label --help)`},
 	{"label --epsilon 1 --prior - prior.csv", 2, `accountant label: "prior.csv" is an argument, but the command takes flags only (see accountant label --help)`},
-	{"label apply --epsilon 1 --in a --out b", 2, "accountant label apply: missing --prior or --labels (see accountant label apply --help)"},
+	{"label apply --epsilon 1 --in a --out b", 2, "accountant label apply: missing --prior (or --labels) (see accountant label apply --help)"},
 	{"pate smoth", 2, `accountant pate: unknown command "smoth"; did you mean "smooth"? (see accountant pate --help)`},
 	{"completion bsh", 2, `accountant completion: unknown command "bsh"; did you mean "bash"? (see accountant completion --help)`},
 
