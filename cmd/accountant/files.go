@@ -192,16 +192,11 @@ func pathProblem(name string, err error) error {
 	return fmt.Errorf("%s: %w", printable(name), err)
 }
 
+// ofPlan is what a plan is called that an argument names.
+const ofPlan = "plan file (- reads standard input)"
+
 // planArg is the cobra.PositionalArgs of a command that takes one plan file.
-func planArg(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("missing the plan file (- reads standard input)")
-	case len(args) > 1:
-		return fmt.Errorf("%q is one argument too many; one plan file is read", args[1])
-	}
-	return nil
-}
+var planArg = exactly(ofPlan)
 
 // noArgs is the cobra.PositionalArgs of a command without arguments.
 func noArgs(cmd *cobra.Command, args []string) error {

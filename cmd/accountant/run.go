@@ -168,7 +168,7 @@ func newReleaseCmd() *cobra.Command {
 	var keys []string
 	return question{name: "release", what: "running", except: []string{"plan"}, writes: "CSV `file`", table: showing(func(x service.ReleaseAnswer, _ *asking) [][]string { return released(x, keys) }), extra: func(a *asking) {
 		q := a.request.(*service.ReleaseRequest)
-		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("plan file (- reads standard input)", "file of values"), completePlans(0, 0)
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly(ofPlan, "file of values"), completePlans(0, 0)
 		a.read = func() (err error) {
 			var mechanism json.RawMessage
 			if q.Plan, mechanism, _, err = oneStep(a.cmd, a.args[0], true); err != nil {
