@@ -99,32 +99,50 @@ func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string
 }
 
 // An outFile is a file that a command writes: its flag, and its path, which is empty for none. Where standard says so, - is
-// standard output.
+// standard output. It has the text of the answer, unless the command writes it in another way.
 type outFile struct {
 	flag     string
 	path     *string
 	standard bool
+	text     func(answer any) ([]byte, error)
 }
 
 // outFlag defines the flag of a file that is written, with one of some endings.
-func (a *asking) outFlag(name, usage string, endings ...string) *string {
+func (a *asking) outFlag(name, usage string, text func(answer any) ([]byte, error), endings ...string) *string {
 	to := fileFlag(a.cmd, name, usage, endings...)
-	a.files = append(a.files, outFile{flag: "--" + name, path: to})
+	a.files = append(a.files, outFile{flag: "--" + name, path: to, text: text})
 	return to
 }
 
 // check returns an error if the file cannot be written.
-func (f outFile) check() error {
+func (f outFile) check() (err error) {
 	switch {
 	case *f.path == "", *f.path == "-" && f.standard:
 		return nil
 	case *f.path == "-":
 		return fault.New(f.flag, "- is standard output, which has the answer; must be a file (./- is one of that name)")
 	}
-	if err := writable(*f.path, false); err != nil {
-		return fmt.Errorf("%s: %w", f.flag, err)
+	return f.named(writable(*f.path, false))
+}
+
+// write writes the text of an answer, whole or not at all.
+func (f outFile) write(answer any) error {
+	if *f.path == "" || f.text == nil {
+		return nil
 	}
-	return nil
+	data, err := f.text(answer)
+	if err == nil {
+		err = writeFileAtomic(*f.path, data)
+	}
+	return f.named(err)
+}
+
+// named puts the flag before an error.
+func (f outFile) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.flag, err)
+	}
+	return err
 }
 
 // planEndings are those of plan files.
@@ -424,7 +442,7 @@ const asDecimal = "; commas stand between values; did you mean "
 var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
 
 // What follows is the flags of all commands that draw: where the picture goes and how large
-// it is. A command calls check before it computes, and write afterwards.
+// it is. A command calls check before it computes.
 
 // pictureFlags are where a picture goes; file is empty for no picture.
 type pictureFlags struct {
@@ -523,19 +541,4 @@ func length(text string, dpi int) (vg.Length, error) {
 		return 0, fmt.Errorf("%s has no unit: write %[1]spx, %[1]scm or %[1]sin", text)
 	}
 	return 0, fmt.Errorf("%s is not a length such as 12cm, 6in or 800px", show(text))
-}
-
-// write draws the picture into the file, whole or not at all. Without a file it does nothing.
-func (f *pictureFlags) write(pic *figure.Picture) error {
-	if f.file == "" {
-		return nil
-	}
-	data, err := pic.Encode(figure.Format(f.file), f.size)
-	if err != nil {
-		return fmt.Errorf("--plot: %w", err)
-	}
-	if err := writeFileAtomic(f.file, data); err != nil {
-		return pathProblem("--plot", err)
-	}
-	return nil
 }

@@ -23,7 +23,10 @@ func newEpsilonCmd() *cobra.Command {
 	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
 		follow := followFlags{}
 		q, cmd, compute := a.request.(*service.EpsilonRequest), a.cmd, a.compute
-		certificate := a.outFlag("certificate", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
+		certificate := a.outFlag("certificate", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)", func(answer any) ([]byte, error) {
+			x, _ := answer.(service.EpsilonAnswer)
+			return []byte(x.Certificate), nil
+		})
 		follow.register(cmd)
 		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -46,12 +49,11 @@ func newEpsilonCmd() *cobra.Command {
 		}
 		a.wrote = func(answer any) (any, error) {
 			x, ok := answer.(service.EpsilonAnswer)
-			if !ok || *certificate == "" {
+			if !ok {
 				return answer, nil
 			}
-			err := writeFileAtomic(*certificate, []byte(x.Certificate))
 			x.Certificate = "" // which is in the file
-			return x, err
+			return x, nil
 		}
 	}}.command()
 }
@@ -372,22 +374,14 @@ func newCalibrateCmd() *cobra.Command {
 		inPlaceOf(a.cmd, "--epsilon and --delta")
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
 		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
-		write := a.outFlag("write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
+		write := a.outFlag("write", "write the plan with the value that was found to this `file`; it may be the plan itself", func(answer any) ([]byte, error) {
+			return answer.(service.Answers[service.Solution]).Results[0].Write(*q)
+		}, planEndings...)
 		a.read = func() error {
 			if n := a.answers(); n > 1 && *write != "" {
 				return fault.New("--write", "writes one plan, and there are %d answers", n)
 			}
 			return nil
-		}
-		a.wrote = func(answer any) (any, error) {
-			if *write == "" {
-				return answer, nil
-			}
-			text, err := answer.(service.Answers[service.Solution]).Results[0].Write(*q)
-			if err != nil {
-				return nil, fmt.Errorf("--write: %w", err)
-			}
-			return answer, writeFileAtomic(*write, text)
 		}
 	}}.command()
 }
