@@ -41,17 +41,23 @@ func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err e
 	return in, name, err
 }
 
-// readUpTo reads the file of an argument, or its first limit bytes and one more.
-func readUpTo(cmd *cobra.Command, path string, limit int) (data []byte, name string, err error) {
+// readFile has the file of an argument read; errors of its contents start with its name.
+func readFile[T any](cmd *cobra.Command, path string, read func(io.Reader) (T, error)) (x T, err error) {
 	in, name, err := open(cmd, path)
 	if err != nil {
-		return nil, name, err
+		return x, err
 	}
 	defer in.Close()
-	if data, err = io.ReadAll(io.LimitReader(in, int64(limit)+1)); err != nil {
+	if x, err = read(in); err != nil {
 		err = pathProblem(name, err)
 	}
-	return data, name, err
+	return x, err
+}
+
+// readUpTo reads the file of an argument, or its first limit bytes and one more.
+func readUpTo(cmd *cobra.Command, path string, limit int) (data []byte, name string, err error) {
+	data, err = readFile(cmd, path, func(in io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(in, int64(limit)+1)) })
+	return data, inputName(path), err
 }
 
 // readInput reads the file of a plan, a little more than a plan may have. Files that the plan names are read from its folder

@@ -256,7 +256,7 @@ func newPateAnswerCmd() *cobra.Command {
 			if err = read(); err != nil || *baseline == "" {
 				return err
 			}
-			q.Baseline, err = readFile(*baseline, func(in io.Reader) (rows [][]float64, err error) {
+			q.Baseline, err = readFile(a.cmd, *baseline, func(in io.Reader) (rows [][]float64, err error) {
 				scores, err := ballots.ReadScores(in, 1, false) // as they are
 				for i := 0; err == nil && i < scores.Queries(); i++ {
 					rows = append(rows, scores.Row(i))
