@@ -225,6 +225,13 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
 // planProblem says in which file an error is: as "plan.yaml:4: field: problem" if it is
 // about a line of it.
 func planProblem(name string, err error) error {

@@ -99,12 +99,13 @@ func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string
 }
 
 // An outFile is a file that a command writes: its flag, and its path, which is empty for none. Where standard says so, - is
-// standard output. It has the text of the answer, unless the command writes it in another way.
+// standard output; where inPlace does, it may be what the command reads. It has the text of the answer, unless the command writes
+// it in another way.
 type outFile struct {
-	flag     string
-	path     *string
-	standard bool
-	text     func(answer any) ([]byte, error)
+	flag              string
+	path              *string
+	standard, inPlace bool
+	text              func(answer any) ([]byte, error)
 }
 
 // outFlag defines the flag of a file that is written, with one of some endings.
@@ -114,13 +115,27 @@ func (a *asking) outFlag(name, usage string, text func(answer any) ([]byte, erro
 	return to
 }
 
-// check returns an error if the file cannot be written.
-func (f outFile) check() (err error) {
+// inputs are the files that the arguments and flags name for the command to read.
+func (a *asking) inputs() []string {
+	paths := slices.Clone(a.args)
+	a.cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, file := f.Annotations[cobra.BashCompFilenameExt]
+		if file && !slices.ContainsFunc(a.files, func(out outFile) bool { return out.flag == "--"+f.Name }) {
+			paths = append(paths, f.Value.String())
+		}
+	})
+	return paths
+}
+
+// check returns an error if the file cannot be written, or must not as it is one of the inputs.
+func (f outFile) check(inputs []string) error {
 	switch {
 	case *f.path == "", *f.path == "-" && f.standard:
 		return nil
 	case *f.path == "-":
 		return fault.New(f.flag, "- is standard output, which has the answer; must be a file (./- is one of that name)")
+	case !f.inPlace && slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, *f.path) }):
+		return fault.New(f.flag, "%s is what is read here, must be another file", printable(*f.path))
 	}
 	return f.named(writable(*f.path, false))
 }

@@ -377,6 +377,7 @@ func newCalibrateCmd() *cobra.Command {
 		write := a.outFlag("write", "write the plan with the value that was found to this `file`; it may be the plan itself", func(answer any) ([]byte, error) {
 			return answer.(service.Answers[service.Solution]).Results[0].Write(*q)
 		}, planEndings...)
+		a.files[len(a.files)-1].inPlace = true
 		a.read = func() error {
 			if n := a.answers(); n > 1 && *write != "" {
 				return fault.New("--write", "writes one plan, and there are %d answers", n)

@@ -304,6 +304,9 @@ func newLabelApplyCmd() *cobra.Command {
 			if j.Group != "" && j.Group == j.Column {
 				return usageError{errors.New("--group is the column of labels, must be a public one")}
 			}
+			if sameFile(j.In, j.Out) {
+				return fault.New("--out", "%s is what is read here, must be another file", printable(j.Out))
+			}
 			if j.In == "-" {
 				data, _, err := readSmall(a.cmd, j.In, labelMaxStdin)
 				if err != nil {

@@ -295,7 +295,7 @@ func (a *asking) ask() (answer any, err error) {
 		return nil, fault.New("--plot", "draws one answer, and there are %d", n)
 	}
 	for _, f := range a.files {
-		if err := f.check(); err != nil {
+		if err := f.check(a.inputs()); err != nil {
 			return nil, err
 		}
 	}

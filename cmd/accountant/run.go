@@ -633,6 +633,9 @@ func newLocalCmd() *cobra.Command {
 		a.cmd.Args = exactly("file of values", "file for messages")
 		a.cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
 		a.read = func() error {
+			if sameFile(a.args[0], a.args[1]) {
+				return fmt.Errorf("%s: is what is read here; messages must go to another file", printable(a.args[1]))
+			}
 			k, err := decimal.Whole(string(q.Categories))
 			if err != nil {
 				return err
