@@ -320,12 +320,7 @@ func (w *word) check(text string) error {
 	if w.words == nil || slices.Contains(w.words, text) {
 		return nil
 	}
-	last := len(w.words) - 1
-	list := w.words[last]
-	if last > 0 {
-		list = strings.Join(w.words[:last], ", ") + " or " + list
-	}
-	wrong := fmt.Sprintf("%s is not %s", show(text), list)
+	wrong := fmt.Sprintf("%s is not %s", show(text), listed(w.words, "or"))
 	if best := nearest.Word(text, w.words); best != "" {
 		wrong += fmt.Sprintf("; did you mean %q?", best)
 	}
