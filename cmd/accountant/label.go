@@ -293,6 +293,7 @@ func newLabelApplyCmd() *cobra.Command {
 		for _, name := range []string{"prior", "in", "out"} {
 			_ = a.cmd.MarkFlagFilename(name, "csv")
 		}
+		_ = a.cmd.MarkFlagFilename("ledger")
 		a.late = true
 		a.read = func() error {
 			if j.Classes && !a.cmd.Flags().Changed("method") {

@@ -37,6 +37,7 @@ import (
 func (a *asking) registerRun() {
 	if a.spend, _ = fieldOf(a.request, "ledger").(*string); a.spend != nil && !a.onLedger {
 		a.cmd.Flags().StringVar(&a.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
+		_ = a.cmd.MarkFlagFilename("ledger")
 	}
 	if a.out = "-"; a.writes != "" {
 		a.cmd.Flags().StringVar(&a.out, "out", "-", a.writes+" to write, or -")
