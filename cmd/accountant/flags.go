@@ -376,9 +376,10 @@ func onlyOnce(cmd *cobra.Command) {
 // where a flag is marked as one.
 func completeFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_, file := f.Annotations[cobra.BashCompFilenameExt] // with any ending where it is empty
 		if w, ok := f.Value.(*word); ok && w.words != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, w.complete)
-		} else if f.Annotations[cobra.BashCompFilenameExt] == nil && f.Value.Type() != "bool" {
+		} else if !file && f.Value.Type() != "bool" {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 		}
 	})
