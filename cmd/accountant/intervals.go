@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -124,14 +123,6 @@ func newDPSGDCmd() *cobra.Command {
 	return question{name: "dpsgd", what: "computing", verbose: true, text: printing(printDPSGD), rows: listing(dpsgdRows), extra: func(a *asking) {
 		inPlaceOf(a.cmd, "--noise-multiplier")
 		showPreset(a.cmd, "neighbors", "add-remove") // or that of the batching
-		targets := []string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}
-		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
-			// One of these is required; cobra checks required flags after this.
-			if !slices.ContainsFunc(targets, cmd.Flags().Changed) {
-				required(cmd, "noise-multiplier")
-			}
-			return noArgs(cmd, args)
-		}
 		a.read = func() error {
 			if a.request.(*service.DPSGDRequest).NoiseMultiplier == "" {
 				a.what = "calibrating"
