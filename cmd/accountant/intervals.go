@@ -27,7 +27,6 @@ func newEpsilonCmd() *cobra.Command {
 			return []byte(x.Certificate), nil
 		})
 		follow.register(cmd)
-		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().Changed("follow") {
 				return nil
