@@ -202,7 +202,12 @@ func pathProblem(name string, err error) error {
 const ofPlan = "plan file (- reads standard input)"
 
 // planArg is the cobra.PositionalArgs of a command that takes one plan file.
-var planArg = exactly(ofPlan)
+func planArg(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%q is one argument too many; one plan file is read", args[1])
+	}
+	return exactly(ofPlan)(cmd, args)
+}
 
 // noArgs is the cobra.PositionalArgs of a command without arguments.
 func noArgs(cmd *cobra.Command, args []string) error {

@@ -139,7 +139,7 @@ var badCalls = []struct {
 	{"epsilon --delta 1e-5", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},
 	{"epsilon -", 2, "accountant epsilon: missing --delta (see accountant epsilon --help)"},
 	{"epsilon --delta 1e-5 --follow a --certificate b", 2, "accountant epsilon: --certificate and --follow exclude each other (see accountant epsilon --help)"},
-	{"epsilon --delta 1e-5 - b", 2, `accountant epsilon: "b" is one argument too many (see accountant epsilon --help)`},
+	{"epsilon --delta 1e-5 - b", 2, `accountant epsilon: "b" is one argument too many; one plan file is read (see accountant epsilon --help)`},
 	{"epsilon --delta", 2, "accountant epsilon: flag --delta needs a value (see accountant epsilon --help)"},
 	{"epsilon --detla 1e-5 -", 2, "accountant epsilon: unknown flag --detla; did you mean --delta? (see accountant epsilon --help)"},
 	{"epsilon -d 1e-5 -", 2, "accountant epsilon: unknown flag -d (see accountant epsilon --help)"},
