@@ -133,7 +133,7 @@ func newPateAnalyzeCmd() *cobra.Command {
 			q, orders := a.request.(*service.PateRequest), ""
 			aboutVotes(a, &q.PateVotes)
 			showPreset(a.cmd, "price", "best")
-			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last or first:last:step, or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
 			read := a.read
 			a.read = func() (err error) {
 				if orders != "" {
