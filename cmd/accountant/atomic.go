@@ -76,12 +76,12 @@ func writable(path string, free bool) error {
 
 // beginDraft opens a draft of the file at a path, and returns what is known of the file that is there, nil for none.
 func beginDraft(path string, free bool) (d *draft, old os.FileInfo, err error) {
-	to, old, err := destination(path)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case free && old != nil:
+	if _, err := os.Lstat(path); free && err == nil {
 		return nil, nil, alreadyThere(path)
+	}
+	to, old, err := destination(path)
+	if err != nil {
+		return nil, nil, err
 	}
 	perm := os.FileMode(0o666) // less what the umask takes away
 	if old != nil {
