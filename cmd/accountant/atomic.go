@@ -32,20 +32,9 @@ func writeFileAtomic(path string, data []byte) error {
 // where the system has none, in one that is removed by every signal that can be
 // caught. With free, what has the name by the time that the contents are complete stays as it is, and is an error.
 func writeDraft(path string, free bool, produce func(io.Writer) error) error {
-	to, old, err := destination(path)
+	d, old, err := beginDraft(path, free)
 	if err != nil {
 		return err
-	}
-	if free && old != nil {
-		return alreadyThere(path)
-	}
-	perm := os.FileMode(0o666) // less what the umask takes away
-	if old != nil {
-		perm = 0o600 // nobody who may not read the old file reads a part of the new one
-	}
-	d, err := newDraft(to, perm)
-	if err != nil {
-		return pathProblem(path, err)
 	}
 	defer d.discard()
 	if err := produce(d.f); err != nil {
@@ -75,6 +64,35 @@ func writeDraft(path string, free bool, produce func(io.Writer) error) error {
 	return nil
 }
 
+// writable returns the error of writeDraft for a path at which nothing can be written: for commands that compute, or spend, before
+// they have something to write.
+func writable(path string, free bool) error {
+	d, _, err := beginDraft(path, free)
+	if err == nil {
+		d.discard()
+	}
+	return err
+}
+
+// beginDraft opens a draft of the file at a path, and returns what is known of the file that is there, nil for none.
+func beginDraft(path string, free bool) (d *draft, old os.FileInfo, err error) {
+	if _, err := os.Lstat(path); free && err == nil {
+		return nil, nil, alreadyThere(path)
+	}
+	to, old, err := destination(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	perm := os.FileMode(0o666) // less what the umask takes away
+	if old != nil {
+		perm = 0o600 // nobody who may not read the old file reads a part of the new one
+	}
+	if d, err = newDraft(to, perm); err != nil {
+		return nil, nil, pathProblem(path, err)
+	}
+	return d, old, nil
+}
+
 // alreadyThere is the error for a file that is not to be replaced.
 func alreadyThere(path string) error {
 	return fmt.Errorf("%s: is there already, and is not overwritten", printable(path))
@@ -82,7 +100,7 @@ func alreadyThere(path string) error {
 
 // destination returns the file that a path leads to, through symbolic links, and what
 // is known of it, nil if it is new. It has to be a regular file that may be written:
-// replacing a file needs leave for its folder only.
+// replacing a file needs leave for its folder only. A ledger is no file to replace, whatever it is called.
 func destination(path string) (to string, old os.FileInfo, err error) {
 	to = path
 	for range 40 { // as many as Linux follows; a circle is an error of Stat
@@ -109,7 +127,23 @@ func destination(path string) (to string, old os.FileInfo, err error) {
 	if err != nil {
 		return "", nil, pathProblem(path, err)
 	}
-	return to, old, f.Close()
+	if err := f.Close(); err != nil || !isLedger(path) {
+		return to, old, err
+	}
+	return "", nil, fmt.Errorf("%s: is a ledger, and is not overwritten", printable(path))
+}
+
+// isLedger reports whether a regular file begins as ledgers do.
+func isLedger(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const first = `{"chain":"`
+	begin := make([]byte, len(first))
+	_, err = io.ReadFull(f, begin)
+	return err == nil && string(begin) == first
 }
 
 // A draft is a file that nobody else should see yet.

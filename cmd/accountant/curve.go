@@ -29,7 +29,7 @@ func newCurveCmd() *cobra.Command {
 			first := slices.Index(args, "-")
 			switch {
 			case len(args) == 0:
-				return errors.New("missing the plan file (- reads standard input)")
+				return errors.New("missing the " + ofPlan)
 			case len(args) > service.MaxCurves:
 				return fmt.Errorf("%d plans are more than %d in one picture", len(args), service.MaxCurves)
 			case first >= 0 && slices.Contains(args[first+1:], "-"):

@@ -41,17 +41,23 @@ func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err e
 	return in, name, err
 }
 
-// readUpTo reads the file of an argument, or its first limit bytes and one more.
-func readUpTo(cmd *cobra.Command, path string, limit int) (data []byte, name string, err error) {
+// readFile has the file of an argument read; errors of its contents start with its name.
+func readFile[T any](cmd *cobra.Command, path string, read func(io.Reader) (T, error)) (x T, err error) {
 	in, name, err := open(cmd, path)
 	if err != nil {
-		return nil, name, err
+		return x, err
 	}
 	defer in.Close()
-	if data, err = io.ReadAll(io.LimitReader(in, int64(limit)+1)); err != nil {
+	if x, err = read(in); err != nil {
 		err = pathProblem(name, err)
 	}
-	return data, name, err
+	return x, err
+}
+
+// readUpTo reads the file of an argument, or its first limit bytes and one more.
+func readUpTo(cmd *cobra.Command, path string, limit int) (data []byte, name string, err error) {
+	data, err = readFile(cmd, path, func(in io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(in, int64(limit)+1)) })
+	return data, inputName(path), err
 }
 
 // readInput reads the file of a plan, a little more than a plan may have. Files that the plan names are read from its folder
@@ -192,15 +198,15 @@ func pathProblem(name string, err error) error {
 	return fmt.Errorf("%s: %w", printable(name), err)
 }
 
+// ofPlan is what a plan is called that an argument names.
+const ofPlan = "plan file (- reads standard input)"
+
 // planArg is the cobra.PositionalArgs of a command that takes one plan file.
 func planArg(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("missing the plan file (- reads standard input)")
-	case len(args) > 1:
+	if len(args) > 1 {
 		return fmt.Errorf("%q is one argument too many; one plan file is read", args[1])
 	}
-	return nil
+	return exactly(ofPlan)(cmd, args)
 }
 
 // noArgs is the cobra.PositionalArgs of a command without arguments.
@@ -222,6 +228,13 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // planProblem says in which file an error is: as "plan.yaml:4: field: problem" if it is

@@ -98,6 +98,68 @@ func fileFlag(cmd *cobra.Command, name, usage string, endings ...string) *string
 	return to
 }
 
+// An outFile is a file that a command writes: its flag, and its path, which is empty for none. Where standard says so, - is
+// standard output; where inPlace does, it may be what the command reads. It has the text of the answer, unless the command writes
+// it in another way.
+type outFile struct {
+	flag              string
+	path              *string
+	standard, inPlace bool
+	text              func(answer any) ([]byte, error)
+}
+
+// outFlag defines the flag of a file that is written, with one of some endings.
+func (a *asking) outFlag(name, usage string, text func(answer any) ([]byte, error), endings ...string) *string {
+	to := fileFlag(a.cmd, name, usage, endings...)
+	a.files = append(a.files, outFile{flag: "--" + name, path: to, text: text})
+	return to
+}
+
+// inputs are the files that the arguments and flags name for the command to read.
+func (a *asking) inputs() []string {
+	paths := slices.Clone(a.args)
+	a.cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, file := f.Annotations[cobra.BashCompFilenameExt]
+		if file && !slices.ContainsFunc(a.files, func(out outFile) bool { return out.flag == "--"+f.Name }) {
+			paths = append(paths, f.Value.String())
+		}
+	})
+	return paths
+}
+
+// check returns an error if the file cannot be written, or must not as it is one of the inputs.
+func (f outFile) check(inputs []string) error {
+	switch {
+	case *f.path == "", *f.path == "-" && f.standard:
+		return nil
+	case *f.path == "-":
+		return fault.New(f.flag, "- is standard output, which has the answer; must be a file (./- is one of that name)")
+	case !f.inPlace && slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, *f.path) }):
+		return fault.New(f.flag, "%s is what is read here, must be another file", printable(*f.path))
+	}
+	return f.named(writable(*f.path, false))
+}
+
+// write writes the text of an answer, whole or not at all.
+func (f outFile) write(answer any) error {
+	if *f.path == "" || f.text == nil {
+		return nil
+	}
+	data, err := f.text(answer)
+	if err == nil {
+		err = writeFileAtomic(*f.path, data)
+	}
+	return f.named(err)
+}
+
+// named puts the flag before an error.
+func (f outFile) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.flag, err)
+	}
+	return err
+}
+
 // planEndings are those of plan files.
 var planEndings = []string{"yaml", "yml", "json"}
 
@@ -258,12 +320,7 @@ func (w *word) check(text string) error {
 	if w.words == nil || slices.Contains(w.words, text) {
 		return nil
 	}
-	last := len(w.words) - 1
-	list := w.words[last]
-	if last > 0 {
-		list = strings.Join(w.words[:last], ", ") + " or " + list
-	}
-	wrong := fmt.Sprintf("%s is not %s", show(text), list)
+	wrong := fmt.Sprintf("%s is not %s", show(text), listed(w.words, "or"))
 	if best := nearest.Word(text, w.words); best != "" {
 		wrong += fmt.Sprintf("; did you mean %q?", best)
 	}
@@ -319,9 +376,10 @@ func onlyOnce(cmd *cobra.Command) {
 // where a flag is marked as one.
 func completeFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_, file := f.Annotations[cobra.BashCompFilenameExt] // with any ending where it is empty
 		if w, ok := f.Value.(*word); ok && w.words != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, w.complete)
-		} else if f.Annotations[cobra.BashCompFilenameExt] == nil && f.Value.Type() != "bool" {
+		} else if !file && f.Value.Type() != "bool" {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 		}
 	})
@@ -395,7 +453,7 @@ const asDecimal = "; commas stand between values; did you mean "
 var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
 
 // What follows is the flags of all commands that draw: where the picture goes and how large
-// it is. A command calls check before it computes, and write afterwards.
+// it is. A command calls check before it computes.
 
 // pictureFlags are where a picture goes; file is empty for no picture.
 type pictureFlags struct {
@@ -494,19 +552,4 @@ func length(text string, dpi int) (vg.Length, error) {
 		return 0, fmt.Errorf("%s has no unit: write %[1]spx, %[1]scm or %[1]sin", text)
 	}
 	return 0, fmt.Errorf("%s is not a length such as 12cm, 6in or 800px", show(text))
-}
-
-// write draws the picture into the file, whole or not at all. Without a file it does nothing.
-func (f *pictureFlags) write(pic *figure.Picture) error {
-	if f.file == "" {
-		return nil
-	}
-	data, err := pic.Encode(figure.Format(f.file), f.size)
-	if err != nil {
-		return fmt.Errorf("--plot: %w", err)
-	}
-	if err := writeFileAtomic(f.file, data); err != nil {
-		return pathProblem("--plot", err)
-	}
-	return nil
 }

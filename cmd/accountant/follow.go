@@ -42,6 +42,7 @@ func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonReque
 		return keep(rule{given("follow-for"), "--follow-for needs --follow"})
 	}
 	err := keep([]rule{
+		{given("certificate"), "--certificate and --follow exclude each other"},
 		{f.log == "", "--follow is empty; it is the name of a log, or - for standard input"},
 		{o.latex, "--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there"},
 		{q.Accountant == service.RDPAccountant || q.Transform != "", "--follow is answered by the fourier accountant, without --transform"},

@@ -245,7 +245,7 @@ func FuzzOrders(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		orders, err := pateOrders(text)
+		orders, err := spread("--orders", text, ":", 100_000)
 		if err != nil && !strings.HasPrefix(err.Error(), "--orders: ") {
 			t.Fatalf("%q: %v", text, err)
 		}

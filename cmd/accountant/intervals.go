@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -21,11 +20,13 @@ import (
 
 func newEpsilonCmd() *cobra.Command {
 	return question{name: "epsilon", what: "computing", verbose: true, recursion: "2000", except: []string{"certificate"}, text: printing(printIntervals[service.EpsilonAt]), rows: listing(intervalRows[service.EpsilonAt]), extra: func(a *asking) {
-		certificate, follow := "", followFlags{}
+		follow := followFlags{}
 		q, cmd, compute := a.request.(*service.EpsilonRequest), a.cmd, a.compute
-		cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)")
+		certificate := a.outFlag("certificate", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/reference/certificates.md)", func(answer any) ([]byte, error) {
+			x, _ := answer.(service.EpsilonAnswer)
+			return []byte(x.Certificate), nil
+		})
 		follow.register(cmd)
-		cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().Changed("follow") {
 				return nil
@@ -33,7 +34,7 @@ func newEpsilonCmd() *cobra.Command {
 			return planArg(cmd, args)
 		}
 		a.read = func() error {
-			if q.Certificate = certificate != ""; follow.log != "" {
+			if q.Certificate = *certificate != ""; follow.log != "" {
 				a.meter = "off" // there is an answer to every line
 			}
 			return follow.check(cmd, a.output, *q, a.args)
@@ -46,12 +47,11 @@ func newEpsilonCmd() *cobra.Command {
 		}
 		a.wrote = func(answer any) (any, error) {
 			x, ok := answer.(service.EpsilonAnswer)
-			if !ok || certificate == "" {
+			if !ok {
 				return answer, nil
 			}
-			err := writeFileAtomic(certificate, []byte(x.Certificate))
 			x.Certificate = "" // which is in the file
-			return x, err
+			return x, nil
 		}
 	}}.command()
 }
@@ -122,14 +122,6 @@ func newDPSGDCmd() *cobra.Command {
 	return question{name: "dpsgd", what: "computing", verbose: true, text: printing(printDPSGD), rows: listing(dpsgdRows), extra: func(a *asking) {
 		inPlaceOf(a.cmd, "--noise-multiplier")
 		showPreset(a.cmd, "neighbors", "add-remove") // or that of the batching
-		targets := []string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}
-		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
-			// One of these is required; cobra checks required flags after this.
-			if !slices.ContainsFunc(targets, cmd.Flags().Changed) {
-				required(cmd, "noise-multiplier")
-			}
-			return noArgs(cmd, args)
-		}
 		a.read = func() error {
 			if a.request.(*service.DPSGDRequest).NoiseMultiplier == "" {
 				a.what = "calibrating"
@@ -372,20 +364,15 @@ func newCalibrateCmd() *cobra.Command {
 		inPlaceOf(a.cmd, "--epsilon and --delta")
 		reword(a.cmd, "recursion", "seconds", "a minute or more")
 		a.cmd.Flags().Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
-		write := fileFlag(a.cmd, "write", "write the plan with the value that was found to this `file`; it may be the plan itself", planEndings...)
-		a.wrote = func(answer any) (any, error) {
-			if *write == "" {
-				return answer, nil
+		write := a.outFlag("write", "write the plan with the value that was found to this `file`; it may be the plan itself", func(answer any) ([]byte, error) {
+			return answer.(service.Answers[service.Solution]).Results[0].Write(*q)
+		}, planEndings...)
+		a.files[len(a.files)-1].inPlace = true
+		a.read = func() error {
+			if n := a.answers(); n > 1 && *write != "" {
+				return fault.New("--write", "writes one plan, and there are %d answers", n)
 			}
-			all := answer.(service.Answers[service.Solution]).Results
-			if len(all) > 1 {
-				return nil, fault.New("--write", "writes one plan, and there are %d answers", len(all))
-			}
-			text, err := all[0].Write(*q)
-			if err != nil {
-				return nil, fmt.Errorf("--write: %w", err)
-			}
-			return answer, writeFileAtomic(*write, text)
+			return nil
 		}
 	}}.command()
 }

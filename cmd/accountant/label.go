@@ -230,17 +230,17 @@ func labelPicture(a *service.LabelAnswer) figure.Picture {
 // A labelJob is one run of label apply. Its keys are the flags.
 type labelJob struct {
 	Epsilon      float64 `json:"epsilon" help:"whole budget"`
-	Prior        string  `json:"prior,omitempty" help:"public prior: CSV with the header label,weight"`
+	Prior        string  `json:"prior,omitempty" not:"labels,prior-epsilon" or:"labels" help:"public prior: CSV with the header label,weight"`
 	Labels       string  `json:"labels,omitempty" help:"public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5; of classes, as cat,dog"`
 	PriorEpsilon float64 `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
-	Floor        float64 `json:"floor,omitempty" help:"share of the uniform prior mixed into an estimated one, in [0, 1]"`
+	Floor        float64 `json:"floor,omitempty" preset:"0.001" help:"share of the uniform prior mixed into an estimated one, in [0, 1]"`
 	Method       string  `json:"method,omitempty" one:"optimal,debiased-rr,two-point,randomized-response,rr-on-bins,rp-with-prior,rr-with-prior" help:"one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins, rp-with-prior, rr-with-prior"`
 	In           string  `json:"in" help:"CSV with a header, or -"`
 	Out          string  `json:"out" help:"CSV to write, or -"`
 	Column       string  `json:"column,omitempty" help:"column of labels"`
-	Group        string  `json:"group,omitempty" help:"public column whose values have a prior each; needs --labels"`
+	Group        string  `json:"group,omitempty" with:"labels" help:"public column whose values have a prior each; needs --labels"`
 	Round        bool    `json:"round,omitempty" help:"round labels between two of the set, without bias"`
-	Classes      bool    `json:"classes,omitempty" help:"labels are names of classes"`
+	Classes      bool    `json:"classes,omitempty" of:"method=rr-with-prior!,randomized-response" not:"round" help:"labels are names of classes"`
 	Seed         *uint64 `json:"seed,omitempty" help:"make the run reproducible; whoever knows the seed can undo the noise"`
 	Ledger       string  `json:"ledger,omitempty"`
 	Note         string  `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
@@ -287,16 +287,26 @@ func newLabelApplyCmd() *cobra.Command {
 	j := new(labelJob)
 	return question{name: "apply", request: j, what: "randomizing", progress: true, text: printing(printApplied), extra: func(a *asking) {
 		var held bytes.Buffer // what goes to standard output, whole or not at all
-		preset(a.cmd, "floor", "0.001")
 		preset(a.cmd, "method", "optimal")
 		preset(a.cmd, "column", "label")
 		a.cmd.Flags().Lookup("ledger").Usage = "`file` of a ledger under substitute that the run is spent from before anything is written"
 		for _, name := range []string{"prior", "in", "out"} {
 			_ = a.cmd.MarkFlagFilename(name, "csv")
 		}
+		_ = a.cmd.MarkFlagFilename("ledger")
+		a.late = true
 		a.read = func() error {
 			if j.Classes && !a.cmd.Flags().Changed("method") {
 				j.Method = "rr-with-prior"
+			}
+			if err := service.Check(j); err != nil {
+				return flagged(a.cmd, err)
+			}
+			if j.Group != "" && j.Group == j.Column {
+				return usageError{errors.New("--group is the column of labels, must be a public one")}
+			}
+			if sameFile(j.In, j.Out) {
+				return fault.New("--out", "%s is what is read here, must be another file", printable(j.Out))
 			}
 			if j.In == "-" {
 				data, _, err := readSmall(a.cmd, j.In, labelMaxStdin)
@@ -305,7 +315,7 @@ func newLabelApplyCmd() *cobra.Command {
 				}
 				j.stdin = append([]byte{}, data...)
 			}
-			return j.check()
+			return nil
 		}
 		a.compute = func(ctx context.Context, s *service.Service, m *meter) (any, error) {
 			return j.run(ctx, a.cmd, s, m, &held)
@@ -323,19 +333,6 @@ func newLabelApplyCmd() *cobra.Command {
 // labelMaxStdin bounds what is read of standard input, which is held in memory: with
 // --labels it is read twice, and its output is written whole or not at all.
 const labelMaxStdin = 1 << 28
-
-func (j *labelJob) check() error {
-	onlyClasses := j.Method == "rr-with-prior"
-	return keep([]rule{
-		{j.Prior == "" && j.Labels == "", "missing --prior or --labels"},
-		{j.Prior != "" && j.Labels != "", "--prior and --labels exclude each other"},
-		{j.Prior != "" && j.PriorEpsilon != 0, "--prior-epsilon is of no use with --prior, which is public"},
-		{j.Group != "" && j.Labels == "", "--group needs --labels: a public prior is one for all"},
-		{j.Group != "" && j.Group == j.Column, "--group is the column of labels, must be a public one"},
-		{j.Classes && (j.Round || !onlyClasses && j.Method != "randomized-response"), "--classes needs --method rr-with-prior or randomized-response, and no --round"},
-		{onlyClasses && !j.Classes, "--method rr-with-prior needs --classes"},
-	}...)
-}
 
 func (j *labelJob) run(ctx context.Context, cmd *cobra.Command, s *service.Service, m *meter, held io.Writer) (*labelApplied, error) {
 	src := random.Source(nil)

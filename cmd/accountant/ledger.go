@@ -46,9 +46,6 @@ func changes(name string, run func(context.Context, *ledger.Ledger, *asking) (le
 	}}.command()
 }
 
-// ofPlan is what the second argument of a command about a ledger and a plan is.
-const ofPlan = "plan file (- reads standard input)"
-
 func newLedgerInitCmd() *cobra.Command {
 	return question{name: "init", op: "ledger-create", what: "composing", onLedger: true, except: []string{"mode", "neighbors", "menu"}, text: printing(printLedger), extra: func(a *asking) {
 		q, cmd := a.request.(*service.LedgerCreateRequest), a.cmd

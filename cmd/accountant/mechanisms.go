@@ -21,21 +21,11 @@ import (
 
 func newMatrixCmd() *cobra.Command {
 	optimize := question{name: "optimize", op: "matrix-optimize", what: "searching", text: printing(printMatrixOptimum), extra: func(a *asking) {
-		file := fileFlag(a.cmd, "out", "`file` for the strategy, .json or .csv, or for a plan, .yaml", "json", "csv", "yaml")
-		a.wrote = func(answer any) (any, error) {
-			if *file == "" {
-				return answer, nil
-			}
+		var file *string
+		file = a.outFlag("out", "`file` for the strategy, .json or .csv, or for a plan, .yaml", func(answer any) ([]byte, error) {
 			// The strategy is the same at every budget; a plan has the noise of the first.
-			text, err := strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, *file)
-			if err == nil {
-				err = writeFileAtomic(*file, text)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("--out: %w", err)
-			}
-			return answer, nil
-		}
+			return strategyText(answer.(service.Answers[service.MatrixOptimizeAnswer]).Results[0], a.request.(*service.MatrixOptimizeRequest).Participation, *file)
+		}, "json", "csv", "yaml")
 		a.read = func() error {
 			if *file != "" && strategyFormat(*file) == "" {
 				return usageError{fmt.Errorf("--out: %s does not end in .json, .csv or .yaml", printable(*file))}

@@ -50,7 +50,7 @@ func ofBallots(a *asking, votes string, q *service.Ballots) func() error {
 		if err := service.Check(a.request); err != nil {
 			return flagged(a.cmd, err)
 		}
-		q.Table, err = readFile(*file, func(in io.Reader) (*ballots.Votes, error) {
+		q.Table, err = readFile(a.cmd, *file, func(in io.Reader) (*ballots.Votes, error) {
 			return ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
 		})
 		return err
@@ -80,39 +80,15 @@ func aboutVotes(a *asking, q *service.PateVotes) {
 			}
 		}
 		if q.Scores = nil; *baseline != "" {
-			q.Scores, err = readFile(*baseline, func(in io.Reader) (*ballots.Scores, error) {
+			q.Scores, err = readFile(a.cmd, *baseline, func(in io.Reader) (*ballots.Scores, error) {
 				return ballots.ReadScores(in, votes.Teachers(), q.BaselineKind == "votes")
 			})
 		}
 		if err == nil && *answered != "" {
-			q.Answered, err = readFile(*answered, func(in io.Reader) ([]bool, error) { return ballots.ReadAnswered(in, votes.Queries()) })
+			q.Answered, err = readFile(a.cmd, *answered, func(in io.Reader) ([]bool, error) { return ballots.ReadAnswered(in, votes.Queries()) })
 		}
 		return err
 	}
-}
-
-// readFile opens a file for read; errors of its contents start with its name.
-func readFile[T any](path string, read func(io.Reader) (T, error)) (x T, err error) {
-	in, err := openInput(path)
-	if err != nil {
-		return x, err
-	}
-	defer in.Close()
-	if x, err = read(in); err != nil {
-		err = pathProblem(path, err)
-	}
-	return x, err
-}
-
-// pateOrders parses "1.5:100:0.5" or a list with commas; "" is nil.
-func pateOrders(s string) ([]float64, error) {
-	if s == "" {
-		return nil, nil
-	}
-	if n := strings.Count(s, ":"); n != 0 && n != 2 {
-		return nil, fault.New("--orders", "%q is not first:last:step or a list with commas", s)
-	}
-	return spread("--orders", s, ":", 100_000)
 }
 
 // spread returns the numbers of a list with commas, or, with something else between them, those from the first to the last by a step of
@@ -160,7 +136,10 @@ func newPateAnalyzeCmd() *cobra.Command {
 			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
 			read := a.read
 			a.read = func() (err error) {
-				if q.Orders, err = pateOrders(orders); err != nil {
+				if orders != "" {
+					q.Orders, err = spread("--orders", orders, ":", 100_000)
+				}
+				if err != nil {
 					return err
 				}
 				return read()

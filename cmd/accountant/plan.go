@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -145,10 +143,8 @@ func newPlanInitCmd() *cobra.Command {
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				if _, err := os.Lstat(args[0]); err == nil {
-					return alreadyThere(args[0])
-				} else if !errors.Is(err, fs.ErrNotExist) {
-					return pathProblem(args[0], err)
+				if err := writable(args[0], true); err != nil {
+					return err
 				}
 			}
 			in := &interview{in: bufio.NewReader(cmd.InOrStdin()), out: cmd.ErrOrStderr()}

@@ -45,4 +45,9 @@ func TestPlanInit(t *testing.T) {
 	if after, _ := os.ReadFile(path); code != 1 || string(after) != string(before) || !strings.Contains(errs.String(), "is there already") {
 		t.Errorf("%d, %s\n%s", code, errs.String(), after)
 	}
+	// Nothing is asked for a plan that cannot be written.
+	errs.Reset()
+	if code := run(t.Context(), []string{"plan", "init", filepath.Join(path, "plan.yaml")}, strings.NewReader("\n\n\n\n\n\n"), &out, &errs); code != 1 || strings.Contains(errs.String(), "What runs?") {
+		t.Errorf("%d, %s", code, errs.String())
+	}
 }

@@ -81,11 +81,14 @@ type asking struct {
 	within string // the place of the request's fields in a plan that was made of them
 	meter  string
 	plot   pictureFlags
-	title  string    // of the picture, if it is not that of the answer
+	title  string // of the picture, if it is not that of the answer
+	drawn  figure.Picture
 	to     io.Writer // where the answer is printed; nil for standard output
 
-	ledger, out string  // files: of a ledger that a run is spent from, and of what it shows
-	spend       *string // the key of the request that has the ledger
+	ledger string    // file of a ledger that a run is spent from
+	spend  *string   // the key of the request that has it
+	out    string    // file of what a run shows
+	files  []outFile // all that are written
 
 	late bool // the request cannot be checked before read
 	// read fills in what is neither a flag nor a plan; wrote does something with the answer before it is printed.
@@ -150,6 +153,9 @@ func (q question) command() *cobra.Command {
 	}
 	if q.picture != "" {
 		a.plot.register(cmd, q.picture, q.width, q.height, q.alias)
+		a.files = append(a.files, outFile{flag: "--plot", path: &a.plot.file, text: func(any) ([]byte, error) {
+			return a.drawn.Encode(figure.Format(a.plot.file), a.plot.size)
+		}})
 	}
 	if q.extra != nil {
 		q.extra(a)
@@ -168,9 +174,14 @@ func (a *asking) plans() (plans []*service.PlanText) {
 }
 
 func (a *asking) run() error {
-	answer, pic, err := a.ask()
+	answer, err := a.ask()
 	if err != nil || answer == nil {
 		return err
+	}
+	for _, f := range a.files {
+		if err := f.write(answer); err != nil {
+			return err
+		}
 	}
 	if a.wrote != nil {
 		if answer, err = a.wrote(answer); err != nil {
@@ -178,9 +189,6 @@ func (a *asking) run() error {
 		}
 	}
 	warnAbout(a.cmd.ErrOrStderr(), answer)
-	if err := a.plot.write(&pic); err != nil {
-		return err
-	}
 	if a.table != nil {
 		err := a.show(answer)
 		if err != nil || a.text == nil || a.json {
@@ -229,11 +237,24 @@ func each(answer any) []any {
 	return []any{answer}
 }
 
-// ask returns the answer and its picture.
-func (a *asking) ask() (answer any, pic figure.Picture, err error) {
+// answers returns how many answers the lists of the request make.
+func (a *asking) answers() int {
+	n := 1
+	for _, o := range service.Operations() {
+		for _, key := range o.Several {
+			if values, ok := fieldOf(a.request, key).(*service.Decimals); ok && o.Name == a.op {
+				n *= max(1, len(*values))
+			}
+		}
+	}
+	return n
+}
+
+// ask returns the answer, of which it has drawn the picture.
+func (a *asking) ask() (answer any, err error) {
 	if a.picture != "" {
 		if err := a.plot.check(); err != nil {
-			return nil, pic, err
+			return nil, err
 		}
 	}
 	flag := a.planFlag()
@@ -242,7 +263,7 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	}
 	if !a.late {
 		if err := service.Check(a.request); err != nil {
-			return nil, pic, flagged(a.cmd, err)
+			return nil, flagged(a.cmd, err)
 		}
 	}
 	paths, plans := a.args, a.plans()
@@ -256,37 +277,41 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	}
 	if a.read != nil {
 		if err := a.read(); err != nil {
-			return nil, pic, err
+			return nil, err
 		}
 	}
 	if flag != nil {
 		paths, plans = []string{a.cmd.Flags().Lookup("plan").Value.String()}, []*service.PlanText{flag}
 	}
 	if len(plans) == 2 && paths[0] == "-" && paths[1] == "-" {
-		return nil, pic, usageError{errors.New("both plans are standard input")}
+		return nil, usageError{errors.New("both plans are standard input")}
 	}
 	for i, p := range plans[:min(len(plans), len(paths))] {
 		if *p, a.name, err = readInput(a.cmd, paths[i]); err != nil {
-			return nil, pic, err
+			return nil, err
+		}
+	}
+	if n := a.answers(); n > 1 && a.plot.file != "" {
+		return nil, fault.New("--plot", "draws one answer, and there are %d", n)
+	}
+	for _, f := range a.files {
+		if err := f.check(a.inputs()); err != nil {
+			return nil, err
 		}
 	}
 	s, err := a.open(a.cmd.Context())
 	if err != nil {
-		return nil, pic, flagged(a.cmd, err)
+		return nil, flagged(a.cmd, err)
 	}
 	m := startMeter(a.cmd, a.meter, a.what)
 	defer m.stop()
 	ctx := service.WithProgress(a.cmd.Context(), m.show)
 	answer, err = a.compute(ctx, s, m)
-	switch all := each(answer); {
-	case err != nil || a.plot.file == "":
-	case len(all) > 1:
-		err = fault.New("--plot", "draws one answer, and there are %d", len(all))
-	default:
-		pic, err = a.draw(ctx, all[0], a)
+	if err == nil && a.plot.file != "" {
+		a.drawn, err = a.draw(ctx, each(answer)[0], a)
 	}
 	if pe := new(service.PlanError); errors.As(err, &pe) {
-		return nil, pic, planProblem(inputName(a.args[pe.Index]), pe.Err)
+		return nil, planProblem(inputName(a.args[pe.Index]), pe.Err)
 	}
 	if a.within != "" {
 		err = keyed(err, a.within)
@@ -294,7 +319,7 @@ func (a *asking) ask() (answer any, pic figure.Picture, err error) {
 	if err = flagged(a.cmd, err); a.name != "" && len(plans) < 2 {
 		err = planProblem(a.name, err)
 	}
-	return answer, pic, err
+	return answer, err
 }
 
 // planFlag returns where the plan of --plan goes, nil where it is not given.

@@ -147,22 +147,16 @@ func needCommand(cmd *cobra.Command, args []string) error {
 
 // oneForm refuses two forms of output at once, and digits that are none.
 func oneForm(cmd *cobra.Command) error {
-	first := ""
-	for _, form := range forms {
-		switch {
-		case !isTrue(cmd, form):
-		case first == "":
-			first = form
-		default:
-			return usageError{fmt.Errorf("--%s and --%s exclude each other", first, form)}
-		}
+	asked := slices.DeleteFunc(slices.Clone(forms), func(form string) bool { return !isTrue(cmd, form) })
+	if len(asked) > 1 {
+		return usageError{fmt.Errorf("--%s and --%s exclude each other", asked[0], asked[1])}
 	}
 	if f := cmd.Flags().Lookup("digits"); f != nil && f.Changed {
 		switch n, _ := strconv.Atoi(f.Value.String()); {
 		case n < 1 || n > 17:
 			return fault.New("--digits", "%d is not a whole number in [1, 17]", n)
-		case first == "json" || first == "csv":
-			return usageError{fmt.Errorf("--digits and --%s exclude each other", first)}
+		case isTrue(cmd, "json") || isTrue(cmd, "csv"):
+			return usageError{fmt.Errorf("--digits and --%s exclude each other", asked[0])}
 		}
 	}
 	return nil
@@ -362,9 +356,17 @@ func flagHint(cmd *cobra.Command, name string) string {
 		return ""
 	case n == 1:
 		return "; " + others[0] + " has it"
-	default:
-		return "; " + strings.Join(others[:n-1], ", ") + " and " + others[n-1] + " have it"
 	}
+	return "; " + listed(others, "and") + " have it"
+}
+
+// listed joins words by commas, the last one by a word.
+func listed(words []string, by string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " " + by + " " + words[last]
 }
 
 // planSays are flags of dpsgd for what is in a plan elsewhere.

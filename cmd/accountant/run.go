@@ -37,10 +37,12 @@ import (
 func (a *asking) registerRun() {
 	if a.spend, _ = fieldOf(a.request, "ledger").(*string); a.spend != nil && !a.onLedger {
 		a.cmd.Flags().StringVar(&a.ledger, "ledger", "", "`file` of a ledger that the run is spent from before anything is shown")
+		_ = a.cmd.MarkFlagFilename("ledger")
 	}
 	if a.out = "-"; a.writes != "" {
 		a.cmd.Flags().StringVar(&a.out, "out", "-", a.writes+" to write, or -")
 		_ = a.cmd.MarkFlagFilename("out", "csv")
+		a.files = append(a.files, outFile{flag: "--out", path: &a.out, standard: true})
 	}
 }
 
@@ -55,13 +57,15 @@ func (a *asking) open(ctx context.Context) (*service.Service, error) {
 	return s, err
 }
 
-// show writes the answer as JSON, or its table to the file, whole or not at all.
+// show writes the answer, its table or as JSON: to the file whole or not at all.
 func (a *asking) show(answer any) error {
-	write := func(w io.Writer) error { return a.table(w, answer, a) }
-	switch {
-	case a.json:
-		return a.told(printJSON(a.cmd.OutOrStdout(), answer))
-	case a.out == "-":
+	write := func(w io.Writer) error {
+		if a.json {
+			return printJSON(w, answer)
+		}
+		return a.table(w, answer, a)
+	}
+	if a.out == "-" {
 		return a.told(write(a.cmd.OutOrStdout()))
 	}
 	return a.told(writeDraft(a.out, false, write))
@@ -165,7 +169,7 @@ func newReleaseCmd() *cobra.Command {
 	var keys []string
 	return question{name: "release", what: "running", except: []string{"plan"}, writes: "CSV `file`", table: showing(func(x service.ReleaseAnswer, _ *asking) [][]string { return released(x, keys) }), extra: func(a *asking) {
 		q := a.request.(*service.ReleaseRequest)
-		a.cmd.Args, a.cmd.ValidArgsFunction = exactly("plan file (- reads standard input)", "file of values"), completePlans(0, 0)
+		a.cmd.Args, a.cmd.ValidArgsFunction = exactly(ofPlan, "file of values"), completePlans(0, 0)
 		a.read = func() (err error) {
 			var mechanism json.RawMessage
 			if q.Plan, mechanism, _, err = oneStep(a.cmd, a.args[0], true); err != nil {
@@ -253,7 +257,7 @@ func newPateAnswerCmd() *cobra.Command {
 			if err = read(); err != nil || *baseline == "" {
 				return err
 			}
-			q.Baseline, err = readFile(*baseline, func(in io.Reader) (rows [][]float64, err error) {
+			q.Baseline, err = readFile(a.cmd, *baseline, func(in io.Reader) (rows [][]float64, err error) {
 				scores, err := ballots.ReadScores(in, 1, false) // as they are
 				for i := 0; err == nil && i < scores.Queries(); i++ {
 					rows = append(rows, scores.Row(i))
@@ -630,6 +634,9 @@ func newLocalCmd() *cobra.Command {
 		a.cmd.Args = exactly("file of values", "file for messages")
 		a.cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
 		a.read = func() error {
+			if sameFile(a.args[0], a.args[1]) {
+				return fmt.Errorf("%s: is what is read here; messages must go to another file", printable(a.args[1]))
+			}
 			k, err := decimal.Whole(string(q.Categories))
 			if err != nil {
 				return err

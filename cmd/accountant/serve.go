@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/cmd/server"
 	"github.com/dpaccountant/accountant/cmd/service"
@@ -32,9 +34,10 @@ func newServeCmd() *cobra.Command {
 				{!stdio && !openAPI && !http, "missing --stdio or --http, the places where requests are read"},
 				{stdio && openAPI || stdio && http || openAPI && http, "--stdio, --http and --openapi exclude each other"},
 			}
-			for _, name := range httpFlags {
-				rules = append(rules, rule{!http && cmd.Flags().Changed(name), "--" + name + " is for --http"})
-			}
+			cmd.Flags().Visit(func(f *pflag.Flag) {
+				own := slices.Contains([]string{"stdio", "openapi", "http"}, f.Name)
+				rules = append(rules, rule{!http && !own, "--" + f.Name + " is for --http"})
+			})
 			if err := keep(rules...); err != nil {
 				return err
 			}
@@ -80,9 +83,6 @@ func registerHTTP(cmd *cobra.Command, c *server.Config) {
 		_ = cmd.MarkFlagFilename(name)
 	}
 }
-
-// httpFlags are the flags that mean something beside --http alone.
-var httpFlags = []string{"ledgers", "clients", "tls-cert", "tls-key", "client-ca", "plaintext", "max-body", "time-limit", "running", "waiting", "per-client", "connections", "max-memory", "max-work"}
 
 // serveHTTP answers requests until a signal, and then those that are there.
 func serveHTTP(cmd *cobra.Command, c server.Config) error {
