@@ -95,8 +95,14 @@ func (q *query) deltaByTransform() error {
 	return f.refine()
 }
 
-// refine narrows best, by at most maxRounds passes.
+// refine narrows best, by the last pass and at most maxRounds more.
 func (f *refinement) refine() error {
+	if !f.ofDelta && f.last.measured(f.at) > 0 {
+		want, _ := f.aim()
+		if _, done, err := f.read(f.last, want); done || err != nil {
+			return err
+		}
+	}
 	why := meter.ErrRounds
 	for range maxRounds {
 		want, unit := f.aim()
@@ -108,7 +114,7 @@ func (f *refinement) refine() error {
 			f.step = f.query.finer(p, f.step, f.finer*unit)
 		}
 		f.step, f.exact = f.fitStep(f.step, p)
-		ps, err := f.run(p, f.step, f.exact, max(min(1e-5, 1e-4*p.wantLog), 1e-14))
+		ps, laws, err := f.run(p, f.step, f.exact, max(min(1e-5, 1e-4*p.wantLog), 1e-14))
 		if err := meter.Cancelled(f.m.Ctx); err != nil {
 			return err
 		}
@@ -134,7 +140,7 @@ func (f *refinement) refine() error {
 			break
 		}
 		// The coarse laws may be off by many standard deviations of the total: the lattice's are not.
-		f.c = ps.laws
+		f.c = laws
 		if f.recentre(v) {
 			continue
 		}
@@ -168,6 +174,9 @@ func (f *refinement) aim() (want, unit float64) {
 }
 
 func (f *refinement) firstStep(p target) float64 {
+	if w := f.last.measured(p.eps); w > 0 {
+		return f.Sum.step(p, w/f.Sum.width(p, f.last.step))
+	}
 	if f.ofDelta {
 		return f.Sum.step(p, 1)
 	}
@@ -218,7 +227,7 @@ func (f *refinement) read(ps *pass, want float64) (v view, done bool, err error)
 	if err := meter.Cancelled(f.m.Ctx); err != nil {
 		return v, false, err
 	}
-	r.Points, r.Step = ps.n, f.step
+	r.Points, r.Step = ps.n, ps.step
 	f.best = intersect(f.best, r)
 	// The accuracy asked for is relative to the answer, not to the first guess.
 	v = view{want: max(f.best.smaller(f.relative), f.absolute), width: r.width(), inside: r.Lower > f.floor && r.Upper < f.top, last: r}
@@ -232,7 +241,7 @@ func (f *refinement) readDelta(ps *pass, want float64) (v view, done bool) {
 	if !(x >= f.logLow && x <= f.logHigh) {
 		x = f.logHigh // a reading that is all round-off
 	}
-	r := Answer{Lower: xmath.ExpDown(f.logLow), Estimate: math.Exp(x), Upper: xmath.ExpUp(f.logHigh), Budget: ps.budget(f.eps, math.Exp(x)), Points: ps.n, Step: f.step}
+	r := Answer{Lower: xmath.ExpDown(f.logLow), Estimate: math.Exp(x), Upper: xmath.ExpUp(f.logHigh), Budget: ps.budget(f.eps, math.Exp(x)), Points: ps.n, Step: ps.step}
 	f.best = intersect(f.best, r)
 	v = view{want: want, width: ps.width(f.eps), inside: !math.IsInf(f.logLow, -1), last: r, log: x}
 	return v, f.logHigh-f.logLow <= want || f.best.Upper < leastDelta
