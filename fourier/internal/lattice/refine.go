@@ -20,7 +20,6 @@ const (
 	narrower   = 0.9 // steers: a pass whose interval is wider than that times the one before it is stale
 	mostStale  = 3   // steers: stale passes in a row before the end
 	longerStep = 4   // steers: times the step where the first one was too fine for the limits
-	mostLonger = 16  // steers: how often
 )
 
 // A refinement is what is known between two passes of one question.
@@ -38,7 +37,7 @@ type refinement struct {
 	fixed           bool
 	exact           bool // the step makes every law exact
 	sought          bool // the answer lay outside a window, and was looked for once
-	stale, longer   int
+	stale           int
 	narrowest       float64 // width of what is proved
 	logLow, logHigh float64 // of δ(ε): proved by all passes together
 }
@@ -183,14 +182,19 @@ func (f *refinement) firstStep(p target) float64 {
 	return max(f.Sum.step(p, f.firstScale()), f.finest())
 }
 
-// failed lengthens a first step that is too fine for the limits, and reports whether it did.
+// failed lengthens a first step that is too fine for the limits, and reports whether it did: to one shorter than that of the
+// last pass, where that says what to expect.
 func (f *refinement) failed(err error) (again bool) {
 	limit := err == meter.ErrWork || err == meter.ErrMemory
-	if !limit || f.exact || f.narrowest != 0 || f.longer == mostLonger {
+	if !limit || f.exact || f.narrowest != 0 {
 		return false
 	}
-	f.longer++
-	f.fixed, f.finer, f.step = true, 0, longerStep*f.step
+	f.fixed, f.finer = true, 0
+	if f.last.measured(f.at) > 0 {
+		f.step *= math.Sqrt(longerStep)
+		return f.step < f.last.step
+	}
+	f.step *= longerStep
 	return true
 }
 
