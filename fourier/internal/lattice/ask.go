@@ -64,6 +64,15 @@ const rung = 1e-3 // steers: time for width
 // done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth, of many runs where there
 // is work to spare, of many different ones where the transform found nothing; then what served, for the rest.
 func (q *query) answer() (Answer, error) {
+	if q.last != nil {
+		q.last.density = 0 // of an earlier answer
+	}
+	if q.ofDelta && q.last.measured(q.eps) > 0 {
+		f := &refinement{query: q, logLow: math.Inf(-1)}
+		if _, done := f.readDelta(q.last, q.relative); done {
+			return q.best, nil
+		}
+	}
 	asked := q.relative
 	coarse := max(asked, rung)
 	first := q.m.Work / 2

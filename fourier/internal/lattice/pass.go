@@ -23,9 +23,8 @@ type pass struct {
 	upper, lower *composition
 	step         float64
 	n            int
-	exact        bool      // every law is exactly on the lattice
-	laws         *cumulant // of the upper laws: finer than the coarse ones
-	density      float64   // of the loss over δ near the answer; 0 until asked
+	exact        bool    // every law is exactly on the lattice
+	density      float64 // of the loss over δ near the answer; 0 until asked
 
 	// By how much rounding may have displaced the total loss.
 	upMoved, loMoved float64
@@ -36,28 +35,34 @@ type pass struct {
 // take no more memory than one.
 const longTransform = 1 << 20 // steers: memory for time
 
+// fewKept: a pass is kept for the next question if its readings take memory and time of so small a part of its points.
+const fewKept = 16 // steers: memory for time
+
 var long = make(chan struct{}, 1)
 
-// run composes all entries at a step under the best window. tol is the share of δ that may alias.
-func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, error) {
+// run composes all entries at a step under the best window, and returns the cumulant of their upper laws as well, which are
+// finer than the coarse ones. tol is the share of δ that may alias.
+func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, *cumulant, error) {
 	ps := &pass{step: step, exact: exact}
 	w := p.c.window(p.eps, p.logDelta, p.theta, maxTiltStep/step, tol)
 	if _, err := q.lengthen(ps, p, w); err != nil {
-		return nil, err // before laws are made for nothing
+		return nil, nil, err // before laws are made for nothing
 	}
 	up, lo, err := q.terms(ps, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if !ps.laws.like(p.c, w.theta) || !ps.laws.like(p.c, w.theta+w.s) {
+	laws := &cumulant{terms: up, nodes: map[int]bend{}}
+	if !laws.like(p.c, w.theta) || !laws.like(p.c, w.theta+w.s) {
 		// The tilt lives on losses that the coarse laws have and the lattice has not, or
 		// the other way round.
-		w = ps.laws.window(p.eps, p.logDelta, ps.laws.saddle(p.eps, p.theta), maxTiltStep/step, tol)
+		w = laws.window(p.eps, p.logDelta, laws.saddle(p.eps, p.theta), maxTiltStep/step, tol)
 	}
 	b, err := q.lengthen(ps, p, w)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	q.last = nil // two passes would take twice the memory
 	// The bound of the right tail is the least of three Chernoff bounds, about the best abscissa.
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
 	var upSpent, loSpent float64
@@ -66,15 +71,18 @@ func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, err
 		func() { ps.lower, loSpent = q.compose(b, lo, w.theta, ps.n, excess) })
 	q.m.Spend(upSpent + loSpent)
 	if err := q.m.Stopped(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if ps.upper == nil || ps.lower == nil {
 		if b.whole == nil {
 			b.whole = meter.ErrWork
 		}
-		return nil, b.whole
+		return nil, nil, b.whole
 	}
-	return ps, nil
+	if kept := len(ps.upper.freqs) + len(ps.lower.freqs); kept <= ps.n/fewKept {
+		q.last = ps
+	}
+	return ps, laws, nil
 }
 
 // lengthen sets the length of the transform, and returns what it may take, or why it is out of the question.
@@ -97,7 +105,6 @@ func (q *query) lengthen(ps *pass, p target, w window) (price, error) {
 // terms makes the laws of all entries at the step of a pass.
 func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
 	top := p.logDelta - FarMargin(q.relative) - xmath.Log(q.copies)
-	ps.laws = newCumulant(len(q.entries))
 	up, lo = make([]term, len(q.entries)), make([]term, len(q.entries))
 	for i, e := range q.entries {
 		if err := q.m.Stopped(); err != nil {
@@ -109,7 +116,6 @@ func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
 			return nil, nil, err
 		}
 		up[i], lo[i] = term{l.upper, float64(e.Count), q.m}, term{l.lower, float64(e.Count), q.m}
-		ps.laws.terms[i] = up[i]
 		// A sum of positive terms: 1e-12 covers the rounding of 4000 of them.
 		ps.upMoved += float64(e.Count) * l.upper.LossErr * (1 + 1e-12)
 		ps.loMoved += float64(e.Count) * l.lower.LossErr * (1 + 1e-12)
@@ -168,6 +174,19 @@ func (q *query) compose(b price, terms []term, theta float64, n int, excess []fl
 		}
 	}
 	return compose(q.m, terms, theta, n, q.transform, excess), spent + meter.PerPoint*float64(n)*float64(len(terms))
+}
+
+// measured is the width of log δ(ε) that is due to the step; 0 without a pass, or where other errors hide it: rounding, or
+// those far from the centre.
+func (ps *pass) measured(eps float64) float64 {
+	if ps == nil {
+		return 0
+	}
+	u, l := ps.upper.read(eps), ps.lower.read(eps)
+	if d := u.logValue - l.logValue; d > 0 && u.upper()-l.lower() < 2*d {
+		return d
+	}
+	return 0
 }
 
 // width is the distance of the two bounds of log δ(ε).

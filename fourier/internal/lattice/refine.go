@@ -20,7 +20,6 @@ const (
 	narrower   = 0.9 // steers: a pass whose interval is wider than that times the one before it is stale
 	mostStale  = 3   // steers: stale passes in a row before the end
 	longerStep = 4   // steers: times the step where the first one was too fine for the limits
-	mostLonger = 16  // steers: how often
 )
 
 // A refinement is what is known between two passes of one question.
@@ -38,7 +37,7 @@ type refinement struct {
 	fixed           bool
 	exact           bool // the step makes every law exact
 	sought          bool // the answer lay outside a window, and was looked for once
-	stale, longer   int
+	stale           int
 	narrowest       float64 // width of what is proved
 	logLow, logHigh float64 // of δ(ε): proved by all passes together
 }
@@ -95,8 +94,14 @@ func (q *query) deltaByTransform() error {
 	return f.refine()
 }
 
-// refine narrows best, by at most maxRounds passes.
+// refine narrows best, by the last pass and at most maxRounds more.
 func (f *refinement) refine() error {
+	if !f.ofDelta && f.last.measured(f.at) > 0 {
+		want, _ := f.aim()
+		if _, done, err := f.read(f.last, want); done || err != nil {
+			return err
+		}
+	}
 	why := meter.ErrRounds
 	for range maxRounds {
 		want, unit := f.aim()
@@ -108,7 +113,7 @@ func (f *refinement) refine() error {
 			f.step = f.query.finer(p, f.step, f.finer*unit)
 		}
 		f.step, f.exact = f.fitStep(f.step, p)
-		ps, err := f.run(p, f.step, f.exact, max(min(1e-5, 1e-4*p.wantLog), 1e-14))
+		ps, laws, err := f.run(p, f.step, f.exact, max(min(1e-5, 1e-4*p.wantLog), 1e-14))
 		if err := meter.Cancelled(f.m.Ctx); err != nil {
 			return err
 		}
@@ -134,7 +139,7 @@ func (f *refinement) refine() error {
 			break
 		}
 		// The coarse laws may be off by many standard deviations of the total: the lattice's are not.
-		f.c = ps.laws
+		f.c = laws
 		if f.recentre(v) {
 			continue
 		}
@@ -168,20 +173,28 @@ func (f *refinement) aim() (want, unit float64) {
 }
 
 func (f *refinement) firstStep(p target) float64 {
+	if w := f.last.measured(p.eps); w > 0 {
+		return f.Sum.step(p, w/f.Sum.width(p, f.last.step))
+	}
 	if f.ofDelta {
 		return f.Sum.step(p, 1)
 	}
 	return max(f.Sum.step(p, f.firstScale()), f.finest())
 }
 
-// failed lengthens a first step that is too fine for the limits, and reports whether it did.
+// failed lengthens a first step that is too fine for the limits, and reports whether it did: to one shorter than that of the
+// last pass, where that says what to expect.
 func (f *refinement) failed(err error) (again bool) {
 	limit := err == meter.ErrWork || err == meter.ErrMemory
-	if !limit || f.exact || f.narrowest != 0 || f.longer == mostLonger {
+	if !limit || f.exact || f.narrowest != 0 {
 		return false
 	}
-	f.longer++
-	f.fixed, f.finer, f.step = true, 0, longerStep*f.step
+	f.fixed, f.finer = true, 0
+	if f.last.measured(f.at) > 0 {
+		f.step *= math.Sqrt(longerStep)
+		return f.step < f.last.step
+	}
+	f.step *= longerStep
 	return true
 }
 
@@ -218,7 +231,7 @@ func (f *refinement) read(ps *pass, want float64) (v view, done bool, err error)
 	if err := meter.Cancelled(f.m.Ctx); err != nil {
 		return v, false, err
 	}
-	r.Points, r.Step = ps.n, f.step
+	r.Points, r.Step = ps.n, ps.step
 	f.best = intersect(f.best, r)
 	// The accuracy asked for is relative to the answer, not to the first guess.
 	v = view{want: max(f.best.smaller(f.relative), f.absolute), width: r.width(), inside: r.Lower > f.floor && r.Upper < f.top, last: r}
@@ -232,7 +245,7 @@ func (f *refinement) readDelta(ps *pass, want float64) (v view, done bool) {
 	if !(x >= f.logLow && x <= f.logHigh) {
 		x = f.logHigh // a reading that is all round-off
 	}
-	r := Answer{Lower: xmath.ExpDown(f.logLow), Estimate: math.Exp(x), Upper: xmath.ExpUp(f.logHigh), Budget: ps.budget(f.eps, math.Exp(x)), Points: ps.n, Step: f.step}
+	r := Answer{Lower: xmath.ExpDown(f.logLow), Estimate: math.Exp(x), Upper: xmath.ExpUp(f.logHigh), Budget: ps.budget(f.eps, math.Exp(x)), Points: ps.n, Step: ps.step}
 	f.best = intersect(f.best, r)
 	v = view{want: want, width: ps.width(f.eps), inside: !math.IsInf(f.logLow, -1), last: r, log: x}
 	return v, f.logHigh-f.logLow <= want || f.best.Upper < leastDelta

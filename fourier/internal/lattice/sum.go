@@ -21,6 +21,7 @@ type Sum struct {
 	transform Transform
 	entries   []*entry
 	copies    float64
+	last      *pass // of earlier questions to the same steps; nil if there is none
 }
 
 // New returns an empty composition, whose transforms and laws together have about maxPoints
@@ -34,6 +35,7 @@ func (s *Sum) Set(i int, step closed.Step, keep bool) {
 		s.entries = append(s.entries, &entry{})
 	}
 	e := s.entries[i]
+	s.last = nil
 	s.copies += float64(step.Count - e.Count)
 	if keep {
 		e.Step = step
