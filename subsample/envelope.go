@@ -111,12 +111,12 @@ type Unhider interface {
 
 // Unhidden implements Unhider: given the coins, neighbours run on batches that are neighbours or the
 // same, and divergences are jointly convex.
-func (Poisson) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) { return 1, r }
+func (poissonScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) { return 1, r }
 
 // Unhidden implements Unhider. Of a batch without replacement, a record that is removed leaves its place to
 // another one; the batches can be drawn so that nothing else differs. With replacement a batch may
 // hold a record any number of times.
-func (s FixedSize) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+func (s fixedSize) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	switch {
 	case s.kind != withoutReplacement:
 		return 0, r
