@@ -329,7 +329,7 @@ type adaptiveLaws struct {
 	gain           float64
 }
 
-// Gain implements profiles.Adaptive.
+// Gain implements hook.Adaptive.
 func (l *adaptiveLaws) Gain(int64) float64 { return l.gain }
 
 // For implements profiles.Laws. The last part may be one whose analyst knows the loss of what ran before.

@@ -122,7 +122,7 @@ func (t *keepTable) at(n int) (keep, hide float64) {
 // Epsilon implements profiles.EpsilonSetter.
 func (s selectPartitions) Epsilon() float64 { return s.t.epsilon }
 
-// Chooses implements profiles.Chooser.
+// Chooses implements hook.Chooser.
 func (selectPartitions) Chooses() {}
 
 // WithEpsilon implements profiles.EpsilonSetter; δ stays.

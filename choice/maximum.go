@@ -91,7 +91,7 @@ type maximum struct {
 	add bool
 }
 
-// LogDelta implements profiles.LogDeltaer.
+// LogDelta implements hook.LogDeltaer.
 func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.logDeltaOf(eps, m.add) }
 
 // Support implements profiles.Profile: of the counts and of the coins, not of the chords.

@@ -80,7 +80,7 @@ func newScores(name, noise string, epsilon float64) (profiles.Mechanism, error) 
 // Epsilon implements profiles.EpsilonSetter.
 func (s scores) Epsilon() float64 { return s.epsilon }
 
-// Chooses implements profiles.Chooser.
+// Chooses implements hook.Chooser.
 func (scores) Chooses() {}
 
 // WithEpsilon implements profiles.EpsilonSetter.

@@ -197,9 +197,9 @@ type Compound interface {
 	Bounds(ctx context.Context, r Relation) (Bounds, error)
 }
 
-// A Blocker is a Mechanism of which a run on the whole data set is known better than by its
+// A blocker is a Mechanism of which a run on the whole data set is known better than by its
 // Pair and its Attack: many runs have Laws.
-type Blocker interface {
+type blocker interface {
 	Mechanism
 	// Once returns one run under r, with its Laws.
 	Once(r Relation) (Bounds, error)
@@ -224,20 +224,13 @@ type NoiseScaler interface {
 	WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error)
 }
 
-// A Chooser is an EpsilonSetter that chooses by noise whose scale is in proportion to 1/ε: calibration turns that as it turns the
-// noise multiplier of others.
-type Chooser interface {
-	EpsilonSetter
-	Chooses()
-}
-
 // Unsampled returns one run of b on the whole data set. Where that takes long, ctx can
 // cancel it.
 func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 	if c, ok := b.(Compound); ok {
 		return c.Bounds(ctx, r)
 	}
-	if c, ok := b.(Blocker); ok {
+	if c, ok := b.(blocker); ok {
 		return c.Once(r)
 	}
 	p, err := b.Pair(r)
@@ -274,7 +267,7 @@ func CheckSampled(b Mechanism, scheme string) error {
 	if l, ok := b.(interface{ SampledBy(scheme string) bool }); ok && !l.SampledBy(scheme) {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; a local randomizer runs on the whole data set or behind a shuffler", b.Name(), scheme)
 	}
-	if _, ok := b.(Blocker); ok && scheme != "poisson" {
+	if _, ok := b.(blocker); ok && scheme != "poisson" {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)
 	}
 	return nil
@@ -321,7 +314,7 @@ func NewExponential(epsilon float64) (Exponential, error) {
 // Epsilon returns the length of the range of the loss.
 func (e Exponential) Epsilon() float64 { return e.epsilon }
 
-// SelfReverse implements SelfReverser: the class of pairs is closed under exchange.
+// SelfReverse implements hook.SelfReverser: the class of pairs is closed under exchange.
 func (e Exponential) SelfReverse() bool { return true }
 
 // Tails implements Profile, with a = (ε−l)/2 and b = (ε+l)/2:
@@ -365,7 +358,7 @@ func (e Exponential) tailErr(x, tol, p, q float64) float64 {
 	return math.Inf(1)
 }
 
-// LogDelta implements LogDeltaer.
+// LogDelta implements hook.LogDeltaer.
 func (e Exponential) LogDelta(eps float64) (logDelta, err float64) {
 	switch {
 	case eps <= -e.epsilon:
@@ -388,7 +381,7 @@ func (e Exponential) Support() Support {
 	return Support{Min: -e.epsilon, Max: e.epsilon, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }
 
-// Transform implements Transformer: M(z) = sinh((2z+1)ε/2)/((2z+1)·sinh(ε/2)), one piece
+// Transform implements hook.Transformer: M(z) = sinh((2z+1)ε/2)/((2z+1)·sinh(ε/2)), one piece
 // of the kind that Laplace noise has between its centres, where Q has the density
 // ¼e^{−l/2}/sinh(ε/2) and the likelihood ratio is e^l.
 func (e Exponential) Transform() Transform {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dpaccountant/accountant/internal/hook"
 )
 
 // The difference must be that of the tails within both errors, for either
@@ -26,7 +28,7 @@ func TestTailDifferences(t *testing.T) {
 			p = reversed{p}
 		}
 		eps := rapid.Float64Range(-3, 3).Draw(t, "position") / noise
-		l, err := p.(TailDifferencer).LogTailDifference(eps, 0)
+		l, err := p.(hook.TailDifferencer).LogTailDifference(eps, 0)
 		tails := p.Tails(eps, 0)
 		if math.IsInf(l, -1) {
 			if err == 0 && tails.P != tails.Q {
@@ -44,8 +46,8 @@ func TestTailDifferences(t *testing.T) {
 		}
 		// All arguments within tol must be covered.
 		tol := 1e-6 * math.Abs(eps)
-		_, wide := p.(TailDifferencer).LogTailDifference(eps, tol)
-		near, e2 := p.(TailDifferencer).LogTailDifference(eps+0.9*tol, 0)
+		_, wide := p.(hook.TailDifferencer).LogTailDifference(eps, tol)
+		near, e2 := p.(hook.TailDifferencer).LogTailDifference(eps+0.9*tol, 0)
 		if math.Abs(near-l) > wide+e2 && !math.IsInf(near, -1) {
 			t.Fatalf("%T: %g at %g and %g at %g, allowed %g", p, l, eps, near, eps+0.9*tol, wide)
 		}

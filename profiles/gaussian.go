@@ -5,6 +5,7 @@ package profiles
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -29,7 +30,7 @@ func NewGaussian(noiseMultiplier float64) (Gaussian, error) {
 	return Gaussian{mu: 1 / noiseMultiplier}, nil
 }
 
-// SelfReverse implements SelfReverser: noise is symmetric.
+// SelfReverse implements hook.SelfReverser: noise is symmetric.
 func (g Gaussian) SelfReverse() bool { return true }
 
 // Repeat returns the exact composition of count runs of g, after total: losses
@@ -83,7 +84,7 @@ func (g Gaussian) Support() Support {
 	return Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }
 
-// LogDelta implements LogDeltaer. With x = ε/μ − μ/2 and Mills' ratio R,
+// LogDelta implements hook.LogDeltaer. With x = ε/μ − μ/2 and Mills' ratio R,
 // δ = φ(x)·(R(x) − R(x+μ)); for small μ the difference is the integral of
 // −R′(t) = 1 − tR(t) > 0 over [x, x+μ].
 func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
@@ -137,7 +138,7 @@ func NewLaplace(noiseMultiplier float64) (Laplace, error) {
 	return Laplace{1 / noiseMultiplier}, nil
 }
 
-// SelfReverse implements SelfReverser: noise is symmetric.
+// SelfReverse implements hook.SelfReverser: noise is symmetric.
 func (l Laplace) SelfReverse() bool { return true }
 
 // NoiseMultiplier returns b.
@@ -179,17 +180,7 @@ type GaussianLike struct{ Gaussian }
 // Differences of tails without cancellation, for log δ where both tails are nearly
 // equal.
 
-// A TailDifferencer knows the difference of its two tails without cancellation.
-// With losses much below 1 it is much below either tail, and a lattice far finer
-// than rounding of the tails would allow can be had.
-type TailDifferencer interface {
-	// LogTailDifference returns log(P(L > ε) − Q(L > ε)), which is also
-	// log(Q(L ≤ ε) − P(L ≤ ε)), and a bound on its absolute error, as Tails has it
-	// for all arguments within tol of ε. The error is +Inf where nothing is known.
-	LogTailDifference(eps, tol float64) (logDiff, err float64)
-}
-
-// LogTailDifference implements TailDifferencer:
+// LogTailDifference implements hook.TailDifferencer:
 // P(L > ε) − Q(L > ε) = P(|N(0,1) − ε/μ| < μ/2) up to ends.
 func (g Gaussian) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	x := eps / g.mu
@@ -201,7 +192,7 @@ func (g Gaussian) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	return logDiff, err + dx*(math.Abs(x)+g.mu/2+dx) + 4*xmath.U*(1+g.mu*(math.Abs(x)+g.mu))
 }
 
-// LogTailDifference implements TailDifferencer: with x the output,
+// LogTailDifference implements hook.TailDifferencer: with x the output,
 // P − Q = rate·P(|N(0,1) − x| < μ).
 func (g gaussianPlusMinus) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	x, dx := g.threshold(eps, tol)
@@ -211,7 +202,7 @@ func (g gaussianPlusMinus) LogTailDifference(eps, tol float64) (logDiff, err flo
 	return logDiff, err + dx*(math.Abs(x)+g.mu+dx) + 4*xmath.U*(1+math.Abs(logDiff)+math.Abs(g.logRate)+g.mu*(math.Abs(x)+g.mu))
 }
 
-// LogTailDifference implements TailDifferencer: on [−m, m),
+// LogTailDifference implements hook.TailDifferencer: on [−m, m),
 // P − Q = 1 − e^{−m/2}cosh(ε/2) = −expm1(−m/2) − 2e^{−m/2}sinh²(ε/4).
 func (l Laplace) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	if eps < -l.m || eps >= l.m {
@@ -229,10 +220,10 @@ func (l Laplace) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	return xmath.Log(d), -math.Log1p(-e) + 2*xmath.U*math.Abs(xmath.Log(d))
 }
 
-// LogTailDifference implements TailDifferencer: the masses at or above −ε change
+// LogTailDifference implements hook.TailDifferencer: the masses at or above −ε change
 // places.
 func (r reversed) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	if d, ok := r.base.(TailDifferencer); ok {
+	if d, ok := r.base.(hook.TailDifferencer); ok {
 		return d.LogTailDifference(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
 	}
 	return 0, math.Inf(1)

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -461,9 +462,9 @@ type givenAway struct {
 	leak, log, logRest float64
 }
 
-// SelfReverse implements SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (g givenAway) SelfReverse() bool {
-	s, ok := g.base.(SelfReverser)
+	s, ok := g.base.(hook.SelfReverser)
 	return ok && s.SelfReverse()
 }
 
@@ -485,7 +486,7 @@ func (g givenAway) Support() Support {
 	return s
 }
 
-// Transform implements Transformer.
+// Transform implements hook.Transformer.
 func (g givenAway) Transform() Transform {
 	return transform.NewBothGivenAway(TransformOf(g.base), g.leak)
 }

@@ -44,7 +44,7 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 // An envelope has halves that are the same sampling of a profile and of its reverse.
 type envelope struct{ copies.Joined }
 
-// SelfReverse implements profiles.SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (e envelope) SelfReverse() bool {
 	return profiles.Equal(e.Up.(poisson).base, e.Down.(poisson).base)
 }

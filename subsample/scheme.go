@@ -288,7 +288,7 @@ func (r rounded) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (r rounded) Cost() float64 { return profiles.Cost(r.Profile) }
 
 func (r rounded) Support() profiles.Support {
