@@ -101,8 +101,7 @@ func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
 	if s.noise == gumbelNoise {
 		return profiles.NewExponential(s.epsilon)
 	}
-	l, err := profiles.NewLaplace(1 / s.epsilon)
-	return profiles.LaplaceLike{Laplace: l}, err
+	return profiles.NewLaplaceLike(1 / s.epsilon)
 }
 
 // Attack implements profiles.Attacked.

@@ -60,10 +60,11 @@ func TestTailDifferences(t *testing.T) {
 func TestLaplaceTailDifferenceNearOne(t *testing.T) {
 	worst := 0.0
 	for m := 10.0; m < 60; m += 1.37 {
-		p, err := NewLaplace(1 / m)
+		noise, err := NewLaplace(1 / m)
 		if err != nil {
 			t.Fatal(err)
 		}
+		p := noise.(laplaceProfile)
 		for eps := -m / 2; eps < m/2; eps += m / 64 {
 			l, e := p.LogTailDifference(eps, 0)
 			want := math.Log1p(-(math.Exp((eps-p.m)/2) + math.Exp(-(eps+p.m)/2)) / 2)

@@ -55,12 +55,12 @@ func (r reversed) TransformsWithin(mass float64) (upper, lower Transform) {
 
 // noise returns 1/μ. μ is 1/σ to one rounding, or to two after Repeat, which
 // knows μ² − mu²; 1/μ has another.
-func (g Gaussian) noise() (sigma, relErr float64) {
+func (g normalLoss) noise() (sigma, relErr float64) {
 	return 1 / g.mu, 4*xmath.U + math.Abs(g.lo)/(g.mu*g.mu)
 }
 
 // Transform implements hook.Transformer; nil for the empty composition.
-func (g Gaussian) Transform() Transform {
+func (g normalLoss) Transform() Transform {
 	sigma, relErr := g.noise()
 	t, err := transform.NewGaussian(sigma, relErr)
 	if err != nil {
@@ -71,7 +71,7 @@ func (g Gaussian) Transform() Transform {
 
 // PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), the rate known to a
 // relative error.
-func (g Gaussian) PoissonTransform(rate, rateErr float64) Transform {
+func (g normalLoss) PoissonTransform(rate, rateErr float64) Transform {
 	sigma, relErr := g.noise()
 	t, err := transform.NewPoissonGaussian(rate, rateErr, sigma, relErr)
 	if err != nil {
@@ -83,7 +83,7 @@ func (g Gaussian) PoissonTransform(rate, rateErr float64) Transform {
 // Transform implements hook.Transformer: the means ±1 with weight q, 0 with the rest.
 func (g gaussianPlusMinus) Transform() Transform {
 	none := math.Inf(-1)
-	sigma, relErr := Gaussian{mu: g.mu}.noise()
+	sigma, relErr := normalLoss{mu: g.mu}.noise()
 	t, err := transform.NewGaussianMixture(transform.Pair{Sigma: sigma, SigmaErr: relErr,
 		Components: []transform.Component{{Mean: -1, LogP: none, LogQ: g.logRate}, {Mean: 1, LogP: g.logRate, LogQ: none}},
 		LogP0:      g.log1m, LogQ0: g.log1m, Err0: 2 * xmath.U * (1 + math.Abs(g.log1m))})
@@ -100,7 +100,7 @@ func (g gaussianPlusMinus) Transform() Transform {
 const scaleErr = 2 * xmath.U
 
 // Transform implements hook.Transformer.
-func (l Laplace) Transform() Transform { return transform.NewLaplace(l.m, scaleErr) }
+func (l laplaceLoss) Transform() Transform { return transform.NewLaplace(l.m, scaleErr) }
 
 // maxSampledLoss is the largest 1/b of Laplace noise whose sampled pairs have a
 // transform: between its centres the number of nodes grows with it.
@@ -108,7 +108,7 @@ const maxSampledLoss = 700
 
 // PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), the rate known to a
 // relative error; nil if there is none.
-func (l Laplace) PoissonTransform(rate, rateErr float64) Transform {
+func (l laplaceLoss) PoissonTransform(rate, rateErr float64) Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (l Laplace) PoissonTransform(rate, rateErr float64) Transform {
 
 // EnvelopeTransform returns the transform of the envelope of this pair at a rate; nil if
 // there is none.
-func (l Laplace) EnvelopeTransform(rate float64) Transform {
+func (l laplaceLoss) EnvelopeTransform(rate float64) Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}

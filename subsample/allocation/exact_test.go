@@ -44,7 +44,7 @@ func TestOneStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := must(twoSided("laws", profiles.AddRemove, up, low))
-		g := must(profiles.NewGaussian(sigma)).Repeat(3, profiles.Gaussian{})
+		g := must(profiles.NewGaussian(sigma)).Repeat(3, nil)
 		if one := must(s.Apply(gaussian(sigma), profiles.AddRemove)); !profiles.Equal(one.Directions[0].Upper, g) {
 			t.Errorf("σ = %v: one step and three epochs are not three runs of the base", sigma)
 		}
@@ -64,7 +64,7 @@ func TestOneStep(t *testing.T) {
 		t.Error("one step is not the base")
 	}
 	all := must(must(must(NewRandom(7)).WithUses(7)).Apply(gaussian(2), profiles.AddRemove))
-	if !profiles.Equal(all.Directions[0].Upper, must(profiles.NewGaussian(2)).Repeat(7, profiles.Gaussian{})) {
+	if !profiles.Equal(all.Directions[0].Upper, must(profiles.NewGaussian(2)).Repeat(7, nil)) {
 		t.Error("7 of 7 steps are not 7 runs of the base")
 	}
 	if none := must(must(must(NewRandom(7)).First(0)).Apply(gaussian(2), profiles.AddRemove)); !profiles.Equal(none.Directions[0].Upper, profiles.Identical()) {

@@ -177,7 +177,7 @@ func unhidden(b profiles.Mechanism, r profiles.Relation, uses int64) (profiles.P
 		return nil, err
 	}
 	if g, ok := pair.(profiles.Gaussian); ok {
-		return g.Repeat(uses, profiles.Gaussian{}), nil
+		return g.Repeat(uses, nil), nil
 	}
 	if uses == 1 {
 		return pair, nil
@@ -208,7 +208,7 @@ func (s randomScheme) whole(ctx context.Context, b profiles.Mechanism, r profile
 			}
 			g = p.(profiles.Gaussian)
 		}
-		return profiles.NewBounds(b.Name(), r, g.Repeat(s.uses*s.epochs, profiles.Gaussian{})), nil
+		return profiles.NewBounds(b.Name(), r, g.Repeat(s.uses*s.epochs, nil)), nil
 	}
 	upper, lower, err := source(b, r)
 	if err != nil {
