@@ -234,7 +234,7 @@ func (b *integerVector) Whole(r Relation) (Bounds, error) {
 		return Bounds{}, err
 	}
 	if g, ok := p.(gaussianLike); ok {
-		p = gaussianProfile{g.normalLoss} // nothing is asked about samples of it
+		p = gaussianProfile(g) // nothing is asked about samples of it
 	}
 	m := NewBounds(b.name, r, p)
 	attack, spread := b.attack(r)

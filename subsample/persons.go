@@ -379,10 +379,10 @@ func pureChain(epsilon float64, k int) (profiles.Profile, error) {
 
 // Laws that are made for a question (profiles.Laws), for persons with several records.
 
-// PersonsLaws returns one run of b on a sample drawn by s as it is to a person with at most so
+// personsLaws returns one run of b on a sample drawn by s as it is to a person with at most so
 // many records, with laws that are made for each question: of single records, or chains of
 // them (Chain). Where s draws no sample (Whole) they are what the mechanism is on all records.
-func PersonsLaws(b profiles.Mechanism, s LawMaker, r profiles.Relation, records int64) (profiles.Bounds, error) {
+func personsLaws(b profiles.Mechanism, s LawMaker, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if err := CheckChain(s, r, records); err != nil {
 		return profiles.Bounds{}, err
 	}

@@ -64,7 +64,7 @@ func (s shuffleScheme) Whole() (runs int64, ok bool) {
 	return s.epochs, s.batches == 1 && s.unused == 0
 }
 
-// Unhidden implements subsample.Unhider: the uses of a record, its draws being known.
+// Unhidden tells what subsample.Unhidden asks: the uses of a record, its draws being known.
 func (s randomScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	if s.part == 0 || s.epochs > xmath.MaxCount/s.uses {
 		return 0, r
@@ -72,7 +72,7 @@ func (s randomScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.
 	return s.uses * s.epochs, r
 }
 
-// Unhidden implements subsample.Unhider: Theorem 5, where an add-remove moves √5 in an epoch as
+// Unhidden tells what subsample.Unhidden asks: Theorem 5, where an add-remove moves √5 in an epoch as
 // five runs of Gaussian noise do.
 func (s shuffleScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	if _, whole := s.Whole(); r == profiles.AddRemove && !whole {

@@ -62,7 +62,7 @@ func NewTruncated(rate float64, most, population int64) (Truncated, error) {
 // Name returns the scheme's name in plan files.
 func (truncatedScheme) Name() string { return "truncated-poisson" }
 
-// Unhidden implements subsample.Unhider. The records that are sampled and stay can be drawn so that an added
+// Unhidden tells what subsample.Unhidden asks. The records that are sampled and stay can be drawn so that an added
 // record is in none of the batches, in one more, or in the place of another one.
 func (s truncatedScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	if r == profiles.AddRemove {
