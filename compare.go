@@ -309,7 +309,7 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 	err := c.eachBase(ctx, func(s Step, n int64) error {
 		terms++
 		r, ok := math.Inf(1), false
-		_, poisson := s.Sampling.(subsample.Poisson)
+		_, poisson := subsample.AsPoisson(s.Sampling)
 		if pair, err := s.Mechanism.Pair(c.p.Neighbors); err == nil && (s.Sampling == nil || poisson) {
 			if e, is := pair.(profiles.Exponential); is {
 				// Cesar and Rogers, ALT 2021, Lemma 3.
@@ -331,7 +331,7 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 				sampled = sampled || poisson
 			}
 		}
-		if f, is := s.Sampling.(subsample.FixedSize); is {
+		if f, is := subsample.AsFixedSize(s.Sampling); is {
 			// Given the draws, what differs is as many places of the batch as the record has; at order ∞ it is all of them.
 			if pair, err := s.Mechanism.Pair(Substitute); err == nil {
 				if g, gaussian := pair.(profiles.Gaussian); gaussian {
@@ -384,7 +384,7 @@ func (c *comparer) clt(ctx context.Context) Comparison {
 		}
 		g, gaussian := pair.(profiles.Gaussian)
 		if s.Sampling != nil {
-			q, poisson := s.Sampling.(subsample.Poisson)
+			q, poisson := subsample.AsPoisson(s.Sampling)
 			if !poisson || !gaussian || c.p.Neighbors == Substitute {
 				return fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
 			}

@@ -120,17 +120,17 @@ func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Option) (f
 // so only where that number stays.
 func equalLinks(p *Plan) (err error) {
 	eachStep(p.Steps, "steps", func(path string, s Step) {
-		switch s.Sampling.(type) {
-		case nil, subsample.Poisson:
+		if _, poisson := subsample.AsPoisson(s.Sampling); poisson || s.Sampling == nil {
 			return
-		case subsample.FixedSize:
+		}
+		if _, fixed := subsample.AsFixedSize(s.Sampling); fixed {
 			if p.Neighbors == AddRemove && err == nil {
 				err = fault.In(path, errors.New("the rate of samples of a fixed size grows as records leave; compare under substitute"))
 			}
-		default:
-			if e := subsample.CheckChain(s.Sampling, p.Neighbors, p.Records()); e != nil && err == nil {
-				err = fault.In(path, e)
-			}
+			return
+		}
+		if e := subsample.CheckChain(s.Sampling, p.Neighbors, p.Records()); e != nil && err == nil {
+			err = fault.In(path, e)
 		}
 	})
 	return err

@@ -136,14 +136,12 @@ func covers(a, b []Step, r profiles.Relation) bool {
 	if !ok || !ok2 || !(u.NoiseMultiplier() <= v.NoiseMultiplier()) {
 		return false
 	}
-	switch q := y.Sampling.(type) {
-	case nil:
+	if y.Sampling == nil {
 		return x.Sampling == nil
-	case subsample.Poisson:
-		r, ok := x.Sampling.(subsample.Poisson)
-		return ok && q.Rate() <= r.Rate()
 	}
-	return false
+	p, ok := subsample.AsPoisson(x.Sampling)
+	q, ok2 := subsample.AsPoisson(y.Sampling)
+	return ok && ok2 && q.Rate() <= p.Rate()
 }
 
 // oneParameter reports whether the noise multiplier is all that there is of a mechanism: of Laplace noise with an L2
@@ -331,7 +329,7 @@ type adaptiveLaws struct {
 	gain           float64
 }
 
-// Gain implements profiles.Adaptive.
+// Gain implements hook.Adaptive.
 func (l *adaptiveLaws) Gain(int64) float64 { return l.gain }
 
 // For implements profiles.Laws. The last part may be one whose analyst knows the loss of what ran before.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/profiles"
@@ -192,7 +193,7 @@ const manyLaws = 16
 func lastOf(made []run) int {
 	last, most := -1, -1.0
 	for i, r := range made {
-		if l, ok := r.m.Laws.(profiles.Adaptive); ok {
+		if l, ok := r.m.Laws.(hook.Adaptive); ok {
 			if gain := l.Gain(r.count); gain > most {
 				last, most = i, gain
 			}
@@ -206,7 +207,7 @@ func (a *running) apart() (names []string) {
 	made, _ := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	last := lastOf(made)
 	for i, r := range made {
-		if l, ok := r.m.Laws.(profiles.Adaptive); ok && i != last && l.Gain(r.count) > 0 && !slices.Contains(names, r.m.Name) {
+		if l, ok := r.m.Laws.(hook.Adaptive); ok && i != last && l.Gain(r.count) > 0 && !slices.Contains(names, r.m.Name) {
 			names = append(names, r.m.Name)
 		}
 	}

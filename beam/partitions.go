@@ -50,7 +50,7 @@ func (o PartitionOptions) Check() error {
 
 // Charge is what an accountant should compose.
 func (o PartitionOptions) Charge() Charge {
-	return Charge{choice.SelectPartitions{}.Name(), o.Epsilon, o.Delta, int64(o.PerPerson)}
+	return Charge{"select-partitions", o.Epsilon, o.Delta, int64(o.PerPerson)}
 }
 
 // SelectPartitions returns the partitions that are kept, a JSON line each for WriteLines.

@@ -390,7 +390,7 @@ func TestThresholdExhaustively(t *testing.T) {
 	for _, add := range []bool{false, true} {
 		for _, eps := range []float64{-0.5, 0, 0.2, 0.5, 0.66, 1, 3} {
 			best := 0.0
-			v, e := th.logDeltaOf(eps, add)
+			v, e := th.(thresholdRelease).logDeltaOf(eps, add)
 			for n := range 60 {
 				p, q := law(n+1), law(n)
 				if add {
@@ -429,7 +429,7 @@ func TestThresholdIncludesEquality(t *testing.T) {
 // run is as good as its closed form at every ε, in both.
 func TestThresholdDirections(t *testing.T) {
 	th := must(NewThreshold("gaussian", 4, 20, 3))
-	m := must(th.Once(profiles.AddRemove))
+	m := must(th.(thresholdRelease).Once(profiles.AddRemove))
 	for _, eps := range []float64{0.5, 2.2, 4, 8} {
 		add := m.Directions[1].Upper
 		v, e := profiles.LogDelta(add, eps)
@@ -446,7 +446,7 @@ func TestThresholdLimits(t *testing.T) {
 	g := must(profiles.NewGaussian(4))
 	far := must(NewThreshold("gaussian", 4, 1e6, 1))
 	for _, eps := range []float64{-0.3, 0, 0.5, 2} {
-		v, e := far.logDeltaOf(eps, false)
+		v, e := far.(thresholdRelease).logDeltaOf(eps, false)
 		w, f := profiles.LogDelta(g, eps)
 		if math.Abs(v-w) > e+f+1e-12 && !math.IsInf(e, 1) {
 			t.Errorf("δ(%v) = e^%v, the noise alone has e^%v", eps, v, w)
@@ -454,8 +454,8 @@ func TestThresholdLimits(t *testing.T) {
 	}
 	for _, l := range []int{1, 5, 100, MaxPartitions} {
 		th := must(NewThreshold("gaussian", 4, 30, l))
-		p, _ := th.logShown()
-		v, e := th.logDeltaOf(50+float64(l), false)
+		p, _ := th.(thresholdRelease).logShown()
+		v, e := th.(thresholdRelease).logDeltaOf(50+float64(l), false)
 		want := -math.Expm1(float64(l) * math.Log1p(-math.Exp(p)))
 		if !(math.Exp(v+e) >= want*(1-1e-12) && math.Exp(v) <= want*(1+1e-6)) {
 			t.Errorf("l = %d: δ(∞) = %v, want %v", l, math.Exp(v), want)
@@ -470,11 +470,11 @@ func TestThresholdLimits(t *testing.T) {
 func TestTwoSelectionsGolden(t *testing.T) {
 	s := must(NewSelectPartitions(1, 0.01, 1))
 	n := int64(0)
-	for s.probability(n) < 1 {
+	for s.(selectPartitions).probability(n) < 1 {
 		n++
 	}
 	coin := func(i int64) (p, q []float64) { // with the person, and without
-		a, b := s.probability(i+1), s.probability(i)
+		a, b := s.(selectPartitions).probability(i+1), s.(selectPartitions).probability(i)
 		return []float64{a, 1 - a}, []float64{b, 1 - b}
 	}
 	one := func(alpha float64) float64 {
@@ -559,7 +559,7 @@ func TestTwoSelectionsGolden(t *testing.T) {
 	if !(up >= adaptive-1e-9 && up < 1.03*adaptive) {
 		t.Errorf("two runs: at most %v, adaptive counts reach %v", up, adaptive)
 	}
-	attack := must(must(s.Attack(profiles.AddRemove)).Pair(profiles.AddRemove))
+	attack := must(must(s.(selectPartitions).Attack(profiles.AddRemove)).Pair(profiles.AddRemove))
 	if low := pair(attack); !(low <= fixed+1e-9 && low > 0.9*fixed) {
 		t.Errorf("two runs: the attack reaches %v, fixed counts %v", low, fixed)
 	}
@@ -607,24 +607,24 @@ func TestStepsOfTheTable(t *testing.T) {
 		}
 		exact := func(n int) *big.Float {
 			x := new(big.Float).SetPrec(300)
-			switch keep, hide := len(s.t.keep), len(s.t.hide); {
+			switch keep, hide := len(s.(selectPartitions).t.keep), len(s.(selectPartitions).t.hide); {
 			case n <= 0:
 				return x
 			case n <= keep:
-				return x.SetFloat64(s.t.keep[n-1])
+				return x.SetFloat64(s.(selectPartitions).t.keep[n-1])
 			case n <= keep+hide:
-				return x.Sub(x.SetInt64(1), new(big.Float).SetFloat64(s.t.hide[n-1-keep]))
+				return x.Sub(x.SetInt64(1), new(big.Float).SetFloat64(s.(selectPartitions).t.hide[n-1-keep]))
 			}
 			return x.SetInt64(1)
 		}
-		middle, last := len(s.t.keep), len(s.t.keep)+len(s.t.hide)-1
+		middle, last := len(s.(selectPartitions).t.keep), len(s.(selectPartitions).t.keep)+len(s.(selectPartitions).t.hide)-1
 		for n := max(0, middle-3); n <= middle+3; n++ {
 			for _, m := range []int{n + 1, n + 2, last} {
 				if m <= n {
 					continue
 				}
 				want, _ := new(big.Float).Sub(exact(m), exact(n)).Float64()
-				if got := s.t.between(n, m); math.Abs(got-want) > 4*xmath.U*want {
+				if got := s.(selectPartitions).t.between(n, m); math.Abs(got-want) > 4*xmath.U*want {
 					t.Errorf("ε = %v, δ = %v: π_%d − π_%d = %v, is %v", c[0], c[1], m, n, got, want)
 				}
 			}
@@ -641,14 +641,14 @@ func TestThresholdIsReachedBelow(t *testing.T) {
 		partitions       int
 	}{{"gaussian", 4, 20, 3}, {"gaussian", 2, 3, 1}, {"gaussian", 9, 30, 40}, {"laplace", 2, 25, 1}, {"laplace", 1, 3, 1}, {"discrete-laplace", 2, 9.5, 1}} {
 		th := must(NewThreshold(x.noise, x.scale, x.threshold, x.partitions))
-		both, exact, err := thresholds{th}.Reached(t.Context(), 1, 1e-3)
+		both, exact, err := thresholds{th.(thresholdRelease)}.Reached(t.Context(), 1, 1e-3)
 		if err != nil || !exact {
 			t.Fatal(x, exact, err)
 		}
 		for d, add := range []bool{false, true} {
 			p := both[d][0].Profile
 			for eps := 0.0; eps < 8; eps += 0.0307 {
-				_, truth, _ := th.largest(eps, add)
+				_, truth, _ := th.(thresholdRelease).largest(eps, add)
 				v, e := profiles.LogDelta(p, eps)
 				if math.Exp(v-e) > math.Exp(truth)*(1+1e-12) {
 					t.Errorf("%v, add %v: δ(%v) ≥ %v, above %v", x, add, eps, math.Exp(v-e), math.Exp(truth))

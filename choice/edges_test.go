@@ -24,7 +24,7 @@ func TestThresholdsThatHideOnePerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := th.chords()
+		d, err := th.(thresholdRelease).chords()
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
@@ -35,7 +35,7 @@ func TestThresholdsThatHideOnePerson(t *testing.T) {
 				p = profiles.Reverse(d)
 			}
 			for _, eps := range []float64{0, 0.1 / c.scale, 0.5 / c.scale, 0.9 / c.scale} {
-				lower, upper, _ := th.largest(eps, add)
+				lower, upper, _ := th.(thresholdRelease).largest(eps, add)
 				tails := p.Tails(eps, 0)
 				// The chords are above what is attained, and not far above the bound: δ from tails, rounded up.
 				v := math.Exp(tails.P+tails.Err) - math.Exp(eps+tails.Q-tails.Err)
@@ -54,7 +54,7 @@ func TestNoCountHasAClosedForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range []float64{-1e-300, -1e-30, -1e-17, -1e-9, -1, -50} {
-		lower, upper, err := th.countsDelta(0, false, x, 0)
+		lower, upper, err := th.(thresholdRelease).countsDelta(0, false, x, 0)
 		want := new(big.Float).SetPrec(2000).SetFloat64(x) // 1 − e^x = −x(1 + x/2 + …)
 		term, sum := new(big.Float).Copy(want), new(big.Float).SetPrec(2000)
 		for k := 2; k < 400; k++ {
@@ -69,7 +69,7 @@ func TestNoCountHasAClosedForm(t *testing.T) {
 			t.Errorf("log δ(%v) in [%v, %v], %v, want %v", x, lower, upper, err, log)
 		}
 	}
-	if lower, upper, _ := th.countsDelta(0, false, 0, 0); !math.IsInf(lower, -1) || !math.IsInf(upper, -1) {
+	if lower, upper, _ := th.(thresholdRelease).countsDelta(0, false, 0, 0); !math.IsInf(lower, -1) || !math.IsInf(upper, -1) {
 		t.Errorf("log δ(0) of no count in [%v, %v], not −∞", lower, upper)
 	}
 }
@@ -86,7 +86,7 @@ func TestInfiniteLossesBelowAllNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := th.Once(profiles.AddRemove)
+		b, err := th.(thresholdRelease).Once(profiles.AddRemove)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestOneRunIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := th.Once(profiles.AddRemove)
+	b, err := th.(thresholdRelease).Once(profiles.AddRemove)
 	if err != nil || b.Directions[0].Lower != b.Directions[0].Upper || b.Directions[1].Lower != b.Directions[1].Upper {
 		t.Errorf("%+v, %v", b, err)
 	}

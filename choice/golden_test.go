@@ -152,7 +152,7 @@ func TestThresholdGolden(t *testing.T) {
 		{10, 0.5, 0.155597119586, 0}, {10, 1, 0.0605854366529, 0}, {10, 2, 0.0036777434955, 0},
 	} {
 		th := must(NewThreshold("gaussian", 4, 20, c.partitions))
-		lo, hi, j := th.largest(c.eps, false)
+		lo, hi, j := th.(thresholdRelease).largest(c.eps, false)
 		near(t, fmt.Sprintf("l = %d, δ(%v)", c.partitions, c.eps), math.Exp(lo), math.Exp(hi), c.want, 1e-10)
 		if j != c.j {
 			t.Errorf("l = %d, ε = %v: the worst j is %d, want %d", c.partitions, c.eps, j, c.j)
@@ -162,10 +162,10 @@ func TestThresholdGolden(t *testing.T) {
 	for l, rule := range map[int][2]float64{1: {3.94135534743e-6, 1.01708324262e-6}, 3: {0.00249785732617, 3.49533619274e-6}, 10: {0.0605956074387, 0.00368791428137}} {
 		th := must(NewThreshold("gaussian", 4, 20, l))
 		noise := must(profiles.NewGaussian(4 / math.Sqrt(float64(l))))
-		s, _ := th.logShown()
+		s, _ := th.(thresholdRelease).logShown()
 		for i, want := range rule {
 			eps := float64(i + 1)
-			_, hi, _ := th.largest(eps, false)
+			_, hi, _ := th.(thresholdRelease).largest(eps, false)
 			d, _ := delta(noise, eps)
 			if sum := d - math.Expm1(float64(l)*math.Log1p(-math.Exp(s))); math.Abs(sum/want-1) > 1e-6 || math.Exp(hi) > want*(1+1e-10) {
 				t.Errorf("l = %d, δ(%v): at most %v, the sum rule has %v, want %v", l, eps, math.Exp(hi), sum, want)
@@ -178,13 +178,13 @@ func TestThresholdGolden(t *testing.T) {
 		add       bool
 		eps, want float64
 	}{{false, 0.5, 0.00270986638600}, {false, 1, 3.941301124e-6}, {true, 0.5, 0.00270890837886}, {true, 1, 2.924323354e-6}} {
-		lo, hi := th.logDelta(c.eps, c.add, 1, 1)
+		lo, hi := th.(thresholdRelease).logDelta(c.eps, c.add, 1, 1)
 		near(t, fmt.Sprintf("one new, one old, δ(%v)", c.eps), math.Exp(lo), math.Exp(hi), c.want, 4e-10)
 	}
 }
 
 func shown(noise string, scale, threshold float64) float64 {
-	v, _ := must(NewThreshold(noise, scale, threshold, 1)).logShown()
+	v, _ := must(NewThreshold(noise, scale, threshold, 1)).(thresholdRelease).logShown()
 	return math.Exp(v)
 }
 
@@ -200,9 +200,9 @@ func TestSelectPartitionsGolden(t *testing.T) {
 		{0.5, 1e-6, 26, 51, map[float64]float64{0: 0.23071576193, 0.25: 0.129703417564}},
 	} {
 		s := must(NewSelectPartitions(c.epsilon, c.delta, 1))
-		if !(s.probability(c.half) >= 0.5 && s.probability(c.half-1) < 0.5 && s.probability(c.one) == 1 && s.probability(c.one-1) < 1) {
+		if !(s.(selectPartitions).probability(c.half) >= 0.5 && s.(selectPartitions).probability(c.half-1) < 0.5 && s.(selectPartitions).probability(c.one) == 1 && s.(selectPartitions).probability(c.one-1) < 1) {
 			t.Errorf("(%v, %v): π at %d and %d and before are %v, %v, %v, %v", c.epsilon, c.delta, c.half, c.one,
-				s.probability(c.half), s.probability(c.half-1), s.probability(c.one), s.probability(c.one-1))
+				s.(selectPartitions).probability(c.half), s.(selectPartitions).probability(c.half-1), s.(selectPartitions).probability(c.one), s.(selectPartitions).probability(c.one-1))
 		}
 		p := must(s.Pair(profiles.AddRemove))
 		for eps, want := range c.at {
@@ -223,7 +223,7 @@ func TestSelectPartitionsGolden(t *testing.T) {
 	}
 	s := must(NewSelectPartitions(1, 1e-5, 1))
 	for n, want := range []float64{0, 1e-5, 3.71828182845905e-5, 1.11073379273897e-4} {
-		if got := s.probability(int64(n)); math.Abs(got-want) > 1e-14*want {
+		if got := s.(selectPartitions).probability(int64(n)); math.Abs(got-want) > 1e-14*want {
 			t.Errorf("π_%d = %v, want %v", n, got, want)
 		}
 	}
@@ -287,7 +287,7 @@ func TestAttackOfFifteenRunsEndsWhereTheyDo(t *testing.T) {
 }
 
 // probability returns π_n, the probability that a key of n persons is kept.
-func (s SelectPartitions) probability(n int64) float64 {
+func (s selectPartitions) probability(n int64) float64 {
 	keep, _ := s.t.at(int(min(n, math.MaxInt32)))
 	return keep
 }

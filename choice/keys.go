@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -17,7 +18,14 @@ import (
 
 // SelectPartitions keeps keys and hides their counts, by truncated geometric selection. It
 // is a profiles.Mechanism; Keep runs it, with the very probabilities that are priced.
-type SelectPartitions struct {
+type SelectPartitions interface {
+	profiles.EpsilonSetter
+	// Keep is true with the probability that a key of so many persons is kept with; the
+	// probability is a float64, and the coin is exact.
+	Keep(count int64, src rand.Source) (bool, error)
+}
+
+type selectPartitions struct {
 	t          *keepTable
 	partitions int
 }
@@ -41,17 +49,17 @@ func NewSelectPartitions(epsilon, delta float64, partitions int) (SelectPartitio
 	const name = "select-partitions"
 	switch {
 	case !(epsilon >= 1e-9 && epsilon <= profiles.MaxExponential):
-		return SelectPartitions{}, fault.In(name, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, profiles.MaxExponential))
+		return nil, fault.In(name, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, profiles.MaxExponential))
 	case !(delta >= 1e-290 && delta < 1):
-		return SelectPartitions{}, fault.In(name, fault.New("delta", "%v is not in [1e-290, 1)", delta))
+		return nil, fault.In(name, fault.New("delta", "%v is not in [1e-290, 1)", delta))
 	case partitions < 1 || partitions > MaxPartitions:
-		return SelectPartitions{}, fault.In(name, fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions))
+		return nil, fault.In(name, fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions))
 	}
 	t, err := newKeepTable(epsilon, delta)
 	if err != nil {
-		return SelectPartitions{}, fault.In(name, err)
+		return nil, fault.In(name, err)
 	}
-	return SelectPartitions{t, partitions}, nil
+	return selectPartitions{t, partitions}, nil
 }
 
 func newKeepTable(epsilon, delta float64) (*keepTable, error) {
@@ -112,23 +120,23 @@ func (t *keepTable) at(n int) (keep, hide float64) {
 }
 
 // Epsilon implements profiles.EpsilonSetter.
-func (s SelectPartitions) Epsilon() float64 { return s.t.epsilon }
+func (s selectPartitions) Epsilon() float64 { return s.t.epsilon }
 
-// Chooses implements profiles.Chooser.
-func (SelectPartitions) Chooses() {}
+// Chooses implements hook.Chooser.
+func (selectPartitions) Chooses() {}
 
 // WithEpsilon implements profiles.EpsilonSetter; δ stays.
-func (s SelectPartitions) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+func (s selectPartitions) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 	return NewSelectPartitions(epsilon, s.t.delta, s.partitions)
 }
 
 // Name implements profiles.Mechanism.
-func (SelectPartitions) Name() string { return "select-partitions" }
+func (selectPartitions) Name() string { return "select-partitions" }
 
 // Pair implements profiles.Mechanism: the largest over n of the pairs of two coins π_{n+1} and
 // π_n. The points (π_n, π_{n+1}) of a test's two error rates lie on two lines, of slopes e^ε
 // and e^{−ε}; those at the ends of each line are the corners of their concave hull.
-func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
+func (s selectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
 	if r != profiles.AddRemove {
 		return nil, fault.In(s.Name(), fault.New("neighbors", "%v is not add-remove; selection is proved for one person added or removed", r))
 	}
@@ -139,7 +147,7 @@ func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
 }
 
 // one returns the profile of a single partition.
-func (s SelectPartitions) one() (profiles.Profile, error) {
+func (s selectPartitions) one() (profiles.Profile, error) {
 	t := s.t
 	var atoms []profiles.Atom
 	edge := func(p, q, loss float64) {
@@ -181,7 +189,7 @@ func (t *keepTable) between(n, m int) float64 {
 
 // Attack implements profiles.Attacked: a key of as many persons as make the largest
 // difference, which is where the two lines meet or one more.
-func (s SelectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) {
+func (s selectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) {
 	n := s.t.linear
 	if s.t.between(n+1, n+2) > s.t.between(n, n+1) {
 		n++
@@ -192,7 +200,7 @@ func (s SelectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) 
 }
 
 // Once implements blocker: at every ε some number of persons attains the pair of one partition.
-func (s SelectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
+func (s selectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if s.partitions > 1 && r == profiles.AddRemove {
 		return profiles.Bounds{Name: s.Name(), Relation: r, Laws: laws{selections{s}}}, nil
 	}
@@ -206,7 +214,7 @@ func (s SelectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
 }
 
 // selections are several runs of a selection: a block of as many runs of one partition as there are partitions in all.
-type selections struct{ one SelectPartitions }
+type selections struct{ one selectPartitions }
 
 // Upper implements block: the composition of the pair of one run.
 func (s selections) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {

@@ -20,7 +20,7 @@ const (
 // More of the partitions new and more of them old is more of both: coins of b and counts
 // of l − a are above every h_j with a ≤ j ≤ b. The range whose bound is the largest is
 // halved until an h_j reaches that.
-func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) {
+func (t thresholdRelease) largest(eps float64, add bool) (lower, upper float64, j int) {
 	lower, upper = math.Inf(-1), math.Inf(-1)
 	try := func(i int) {
 		lo, hi := t.logDelta(eps, add, i, i)
@@ -76,7 +76,7 @@ func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) 
 
 // logDeltaOf returns log δ(ε) of one run in a direction, remove or add, and how far below
 // it may be.
-func (t Threshold) logDeltaOf(eps float64, add bool) (logDelta, err float64) {
+func (t thresholdRelease) logDeltaOf(eps float64, add bool) (logDelta, err float64) {
 	lower, upper, _ := t.largest(eps, add)
 	if math.IsInf(upper, -1) {
 		return upper, 0
@@ -87,11 +87,11 @@ func (t Threshold) logDeltaOf(eps float64, add bool) (logDelta, err float64) {
 // A maximum is one direction of one run: δ in closed form, tails from its chords.
 type maximum struct {
 	profiles.Profile
-	of  Threshold
+	of  thresholdRelease
 	add bool
 }
 
-// LogDelta implements profiles.LogDeltaer.
+// LogDelta implements hook.LogDeltaer.
 func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.logDeltaOf(eps, m.add) }
 
 // Support implements profiles.Profile: of the counts and of the coins, not of the chords.
@@ -118,7 +118,7 @@ const chordCost = 1e-5
 
 // nodesTo returns the number of chords up to an ε. The δ of Gaussian noise of mean μ falls by
 // about s = ε/μ²; other noise has an end, where s is without bound.
-func (t Threshold) nodesTo(end float64) int {
+func (t thresholdRelease) nodesTo(end float64) int {
 	if t.noise != gaussianNoise {
 		return chordNodes
 	}
@@ -127,13 +127,13 @@ func (t Threshold) nodesTo(end float64) int {
 	return int(min(max(256, n), chordNodes))
 }
 
-func (t Threshold) chords() (*profiles.Discrete, error) {
+func (t thresholdRelease) chords() (*profiles.Discrete, error) {
 	t.cache.once.Do(func() { t.cache.p, t.cache.err = t.newChords() })
 	return t.cache.p, t.cache.err
 }
 
 // once returns the two directions of one run.
-func (t Threshold) once() (both [2]profiles.Profile, err error) {
+func (t thresholdRelease) once() (both [2]profiles.Profile, err error) {
 	d, err := t.chords()
 	if err != nil {
 		return both, err
@@ -143,7 +143,7 @@ func (t Threshold) once() (both [2]profiles.Profile, err error) {
 
 // newChords returns the profile through values from ε = 0 to where hardly anything but the
 // infinite loss is left.
-func (t Threshold) newChords() (*profiles.Discrete, error) {
+func (t thresholdRelease) newChords() (*profiles.Discrete, error) {
 	x := t.nodes()
 	remove, add := make([]float64, len(x)), make([]float64, len(x))
 	for i := range x {
@@ -153,13 +153,13 @@ func (t Threshold) newChords() (*profiles.Discrete, error) {
 }
 
 // up returns δ(ε) of one run in a direction, rounded up.
-func (t Threshold) up(eps float64, add bool) float64 {
+func (t thresholdRelease) up(eps float64, add bool) float64 {
 	_, v, _ := t.largest(eps, add)
 	return min(1, math.Exp(v)*(1+8*xmath.U*(1+math.Abs(min(0, max(v, -800)))))+1e-300)
 }
 
 // nodes returns the ε's between which the profile is a chord.
-func (t Threshold) nodes() []float64 {
+func (t thresholdRelease) nodes() []float64 {
 	inf := max(-math.Expm1(float64(t.partitions)*t.logHidden), 1e-290)
 	end := 1 / t.scale
 	for range 80 {
@@ -178,7 +178,7 @@ func (t Threshold) nodes() []float64 {
 
 // below returns the two directions of a profile that one run attains, at every ε with some number of new partitions: lines
 // that touch the h_j which is the largest at a node.
-func (t Threshold) below() (both [2]profiles.Profile, err error) {
+func (t thresholdRelease) below() (both [2]profiles.Profile, err error) {
 	t.cache.onceBelow.Do(func() { t.cache.below, t.cache.errBelow = t.newTangents() })
 	d, err := t.cache.below, t.cache.errBelow
 	if err != nil {
@@ -187,7 +187,7 @@ func (t Threshold) below() (both [2]profiles.Profile, err error) {
 	return [2]profiles.Profile{d, profiles.Reverse(d)}, nil
 }
 
-func (t Threshold) newTangents() (*profiles.Discrete, error) {
+func (t thresholdRelease) newTangents() (*profiles.Discrete, error) {
 	x := t.nodes()
 	_, _, same := t.largest(0, false) // one law has the lines of both directions at 0
 	var halves [2]profiles.Lines
@@ -214,12 +214,12 @@ func (t Threshold) newTangents() (*profiles.Discrete, error) {
 }
 
 // down returns a number whose logarithm is at least lower, rounded down.
-func (Threshold) down(lower, _ float64) float64 {
+func (thresholdRelease) down(lower, _ float64) float64 {
 	return math.Exp(lower) * (1 - 8*xmath.U*(1+math.Abs(max(lower, -800))))
 }
 
 // slope encloses −α·dh_j/dα at α = e^ε.
-func (t Threshold) slope(eps float64, add bool, j int) (least, most float64) {
+func (t thresholdRelease) slope(eps float64, add bool, j int) (least, most float64) {
 	r := -float64(j) * t.logHidden
 	at, factor := eps+r, eps
 	if add {

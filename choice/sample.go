@@ -122,11 +122,8 @@ func (c Candidates) NoisyMax(noise string, epsilon float64, src rand.Source) (in
 // maxCount is the largest count: float64 holds every whole number up to it.
 const maxCount = 1 << 53
 
-// Release decides whether a partition of so many persons is shown, and with what count:
-// the noisy one, on a grid of a power of two below 1/1000 of the noise (of whole numbers
-// for discrete-laplace noise). A partition without persons is never shown. The counts of
-// the partitions of a data set are released one by one.
-func (t Threshold) Release(count int64, src rand.Source) (shown bool, noisy float64, err error) {
+// Release implements Threshold.
+func (t thresholdRelease) Release(count int64, src rand.Source) (shown bool, noisy float64, err error) {
 	if count < 0 || count > maxCount {
 		return false, 0, fault.New("count", "%d is not an integer in [0, 2^53]", count)
 	}
@@ -158,9 +155,8 @@ func (t Threshold) Release(count int64, src rand.Source) (shown bool, noisy floa
 	return true, sum.Nearest(math.Ldexp(1, e-11)), nil
 }
 
-// Keep is true with the probability that a key of so many persons is kept with; the
-// probability is a float64, and the coin is exact.
-func (s SelectPartitions) Keep(count int64, src rand.Source) (bool, error) {
+// Keep implements SelectPartitions.
+func (s selectPartitions) Keep(count int64, src rand.Source) (bool, error) {
 	if count < 0 || count > maxCount {
 		return false, fault.New("count", "%d is not an integer in [0, 2^53]", count)
 	}

@@ -119,7 +119,7 @@ func TestReleaseLaws(t *testing.T) {
 				counts[0]++
 			}
 		}
-		p := s.probability(persons)
+		p := s.(selectPartitions).probability(persons)
 		checkLaw(t, "keep", counts, []float64{1 - p, p})
 	}
 }

@@ -80,7 +80,7 @@ func newScores(name, noise string, epsilon float64) (profiles.Mechanism, error) 
 // Epsilon implements profiles.EpsilonSetter.
 func (s scores) Epsilon() float64 { return s.epsilon }
 
-// Chooses implements profiles.Chooser.
+// Chooses implements hook.Chooser.
 func (scores) Chooses() {}
 
 // WithEpsilon implements profiles.EpsilonSetter.
@@ -101,8 +101,7 @@ func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
 	if s.noise == gumbelNoise {
 		return profiles.NewExponential(s.epsilon)
 	}
-	l, err := profiles.NewLaplace(1 / s.epsilon)
-	return profiles.LaplaceLike{Laplace: l}, err
+	return profiles.NewLaplaceLike(1 / s.epsilon)
 }
 
 // Attack implements profiles.Attacked.

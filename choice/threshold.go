@@ -2,6 +2,7 @@ package choice
 
 import (
 	"math"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -33,7 +34,16 @@ const (
 // Which partitions a person is in, at most Partitions of them, is decided from that
 // person's data and coins alone, and each adds exactly 1 to the count. Relation:
 // add-remove of one person.
-type Threshold struct {
+type Threshold interface {
+	profiles.Mechanism
+	// Release decides whether a partition of so many persons is shown, and with what count:
+	// the noisy one, on a grid of a power of two below 1/1000 of the noise (of whole numbers
+	// for discrete-laplace noise). A partition without persons is never shown. The counts of
+	// the partitions of a data set are released one by one.
+	Release(count int64, src rand.Source) (shown bool, noisy float64, err error)
+}
+
+type thresholdRelease struct {
 	noise            string
 	scale, threshold float64
 	partitions       int
@@ -47,10 +57,10 @@ type Threshold struct {
 // so many partitions. Noise other than Gaussian is for one partition; l of them are
 // bounded by l runs.
 func NewThreshold(noise string, scale, threshold float64, partitions int) (Threshold, error) {
-	t := Threshold{noise: noise, scale: scale, threshold: threshold, partitions: partitions}
+	t := thresholdRelease{noise: noise, scale: scale, threshold: threshold, partitions: partitions}
 	err := checkNoise(noise, gaussianNoise, laplaceNoise, discreteLaplaceNoise)
 	if err != nil {
-		return Threshold{}, fault.In("threshold", err)
+		return nil, fault.In("threshold", err)
 	}
 	what := "scale"
 	if t.noise == gaussianNoise {
@@ -69,7 +79,7 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 		err = fault.New("partitions", "%d is not 1, for %v noise; a bound for more of them is as many runs (count: %d)", partitions, t.noise, partitions)
 	}
 	if err != nil {
-		return Threshold{}, fault.In("threshold", err)
+		return nil, fault.In("threshold", err)
 	}
 	t.logHidden, t.shownErr = t.hidden()
 	t.cache = &chordCache{}
@@ -78,7 +88,7 @@ func NewThreshold(noise string, scale, threshold float64, partitions int) (Thres
 
 // logShown returns the logarithm of π, the probability that a partition of one person is
 // shown, and a bound on its error. A count of exactly τ is shown.
-func (t Threshold) logShown() (log, err float64) {
+func (t thresholdRelease) logShown() (log, err float64) {
 	switch t.noise {
 	case gaussianNoise:
 		x := (t.threshold - 1) / t.scale
@@ -96,7 +106,7 @@ func (t Threshold) logShown() (log, err float64) {
 }
 
 // hidden returns log(1 − π) and its relative error: π is rounded up.
-func (t Threshold) hidden() (log, err float64) {
+func (t thresholdRelease) hidden() (log, err float64) {
 	s, e := t.logShown()
 	up := s + e
 	if up < -690 { // out of range: a little more is counted
@@ -109,10 +119,10 @@ func (t Threshold) hidden() (log, err float64) {
 }
 
 // Name implements profiles.Mechanism.
-func (Threshold) Name() string { return "threshold" }
+func (thresholdRelease) Name() string { return "threshold" }
 
 // counts returns the pair of i noisy counts of old partitions, at least one.
-func (t Threshold) counts(i int) (profiles.Profile, error) {
+func (t thresholdRelease) counts(i int) (profiles.Profile, error) {
 	switch {
 	case t.noise == gaussianNoise:
 		return profiles.NewGaussian(t.scale / math.Sqrt(float64(i)))
@@ -128,7 +138,7 @@ func (t Threshold) counts(i int) (profiles.Profile, error) {
 
 // logDelta encloses the logarithm of δ(ε) of the coins of b new partitions and the counts
 // of l − a old ones, in a direction; for a = b it is h_a.
-func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float64) {
+func (t thresholdRelease) logDelta(eps float64, add bool, a, b int) (lower, upper float64) {
 	r := -float64(b) * t.logHidden // −log (1−π)^b
 	rel := t.shownErr + 2*xmath.U
 	if math.IsInf(rel, 1) {
@@ -155,7 +165,7 @@ func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float
 
 // countsDelta encloses log δ of i noisy counts at every point within tol of ε. Of no count it is
 // log(1 − e^ε) below 0, which tails leave no digit of next to 0.
-func (t Threshold) countsDelta(i int, add bool, eps, tol float64) (lower, upper float64, err error) {
+func (t thresholdRelease) countsDelta(i int, add bool, eps, tol float64) (lower, upper float64, err error) {
 	if i == 0 {
 		at := func(x, round float64) float64 {
 			if !(x < 0) {

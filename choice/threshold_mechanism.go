@@ -12,7 +12,7 @@ import (
 )
 
 // Pair implements profiles.Mechanism: the profile of one run with chords between ε's.
-func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
+func (t thresholdRelease) Pair(r profiles.Relation) (profiles.Profile, error) {
 	if r != profiles.AddRemove {
 		return nil, fault.In("threshold", fault.New("neighbors", "%v is not add-remove; thresholds are proved for one person added or removed", r))
 	}
@@ -21,7 +21,7 @@ func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
 
 // Attack implements profiles.Attacked: all partitions of the person are old and far above
 // the threshold. Noise below what a profile is known for is replaced by more, which is a garbling.
-func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
+func (t thresholdRelease) Attack(r profiles.Relation) (profiles.Mechanism, error) {
 	switch t.noise {
 	case gaussianNoise:
 		return profiles.NewGaussianMechanism(max(t.scale/math.Sqrt(float64(t.partitions)), minScale))
@@ -32,7 +32,7 @@ func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
 }
 
 // Once implements blocker: one run has the largest h_j at every ε.
-func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
+func (t thresholdRelease) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if _, err := t.Pair(r); err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -50,7 +50,7 @@ func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 
 // reached returns what one run attains. That is its profile, both, but where π is out of range: the
 // infinite loss of that is more than there is, and old partitions alone are what is certain.
-func (t Threshold) reached(both [2]profiles.Profile) ([2]profiles.Profile, error) {
+func (t thresholdRelease) reached(both [2]profiles.Profile) ([2]profiles.Profile, error) {
 	if math.IsInf(t.shownErr, 1) {
 		return bothOf(t.Attack(profiles.AddRemove))
 	}
@@ -58,7 +58,7 @@ func (t Threshold) reached(both [2]profiles.Profile) ([2]profiles.Profile, error
 }
 
 // thresholds are several runs of a threshold: a block.
-type thresholds struct{ one Threshold }
+type thresholds struct{ one thresholdRelease }
 
 // Upper implements block: the composition of the profile of one run, with chords, as
 // only one run by itself needs the closed form (Once).

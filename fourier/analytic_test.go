@@ -26,7 +26,7 @@ func TestGaussianThroughTheTransform(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range []int64{2, 4, 30, 1000, 1e5, 1e6} {
-			all := one.Repeat(k, profiles.Gaussian{})
+			all := one.Repeat(k, nil)
 			for _, delta := range []float64{0.1, 1e-5, 1e-15, 1e-40, 1e-100, 1e-250} {
 				truth := gaussianEpsilon(t, all, delta)
 				s := New(Options{Laws: true})

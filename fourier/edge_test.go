@@ -188,7 +188,7 @@ func TestEdgeMisalignedAtoms(t *testing.T) {
 func TestEdgeLargeDelta(t *testing.T) {
 	g, _ := profiles.NewGaussian(20)
 	for _, d := range []float64{0.5, 0.9, 1 - 1e-6} {
-		all := g.Repeat(30, profiles.Gaussian{})
+		all := g.Repeat(30, nil)
 		want := gaussianEpsilon(t, all, d)
 		r := epsilon(t, sum(t, Options{}, hidden{g}, 30), d)
 		contains(t, r, want)
@@ -235,7 +235,7 @@ func TestEdgeManyRuns(t *testing.T) {
 		k     int
 	}{{1e4, 1e8}, {3e4, 1e9}, {1e6, 1e12}} {
 		g, _ := profiles.NewGaussian(c.sigma)
-		all := g.Repeat(int64(c.k), profiles.Gaussian{})
+		all := g.Repeat(int64(c.k), nil)
 		for j, d := range []float64{1e-5, 1e-15} {
 			if (i+j)%2 != 0 && !slow.All() {
 				continue // a second each
@@ -283,7 +283,7 @@ func TestEdgeSmallNoise(t *testing.T) {
 		k     int
 	}{{0.05, 2}, {0.05, 1000}, {0.02, 2}, {0.02, 1000}} {
 		g, _ := profiles.NewGaussian(c.sigma)
-		all := g.Repeat(int64(c.k), profiles.Gaussian{})
+		all := g.Repeat(int64(c.k), nil)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		r := epsilon(t, sum(t, Options{}, hidden{g}, c.k), 1e-6)

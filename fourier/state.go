@@ -68,7 +68,7 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 				return nil
 			}
 		}
-		p, count = g.Repeat(count, profiles.Gaussian{}), 1
+		p, count = g.Repeat(count, nil), 1
 	}
 	s.copies += float64(count)
 	if i, ok := s.stepOf[factor]; ok {

@@ -21,7 +21,14 @@ import (
 // label may be replaced by any other. Its noise is an exact draw: that of the discrete
 // mechanisms is a whole number of steps, and the sum of a label and continuous noise is
 // rounded to a grid of about R·2^−40 that depends on R alone. [Randomizer] has less loss.
-type Additive struct {
+type Additive interface {
+	Method
+	// Clipped returns the same mechanism with outputs clipped to the range of the
+	// labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
+	Clipped() (Additive, error)
+}
+
+type additive struct {
 	name      string
 	lo, hi    float64
 	eps       float64
@@ -39,29 +46,41 @@ const maxSteps = 1 << 20
 
 // NewLaplace returns the Laplace mechanism with scale R/ε.
 // arXiv:2312.05659, Definition 18.
-func NewLaplace(labels []float64, eps float64) (*Additive, error) {
+func NewLaplace(labels []float64, eps float64) (Additive, error) {
+	a, err := newContinuous("laplace", labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func newContinuous(name string, labels []float64, eps float64) (*additive, error) {
 	ys, err := setUp(labels, eps)
 	if err != nil {
 		return nil, err
 	}
-	return &Additive{name: "laplace", lo: ys[0], hi: ys[len(ys)-1], eps: eps}, nil
+	return &additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps}, nil
 }
 
 // NewDiscreteLaplace returns the discrete Laplace mechanism for labels that are
 // whole steps apart: P(Z = z) ∝ e^{−ε|z|/R} with R counted in steps. A step of 0 is
 // the largest one that fits. arXiv:2312.05659, Definition 17.
-func NewDiscreteLaplace(labels []float64, eps, step float64) (*Additive, error) {
-	return newDiscrete("discrete-laplace", labels, eps, step)
+func NewDiscreteLaplace(labels []float64, eps, step float64) (Additive, error) {
+	a, err := newDiscrete("discrete-laplace", labels, eps, step)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // NewStaircase returns the staircase mechanism of Geng and Viswanath, with the
 // shape γ of least variance. arXiv:2312.05659, Definition 20.
-func NewStaircase(labels []float64, eps float64) (*Additive, error) {
-	a, err := NewLaplace(labels, eps)
+func NewStaircase(labels []float64, eps float64) (Additive, error) {
+	a, err := newContinuous("staircase", labels, eps)
 	if err != nil {
 		return nil, err
 	}
-	a.name, a.staircase = "staircase", true
+	a.staircase = true
 	// Geng and Viswanath's minimizer, with (b − 2b² + 2b⁴ − b⁵) factored into
 	// b(1−b)³(1+b).
 	b := math.Exp(-eps)
@@ -73,7 +92,7 @@ func NewStaircase(labels []float64, eps float64) (*Additive, error) {
 // are whole steps apart, with the shape r of least variance. A step of 0 is the
 // largest one that fits.
 // arXiv:2312.05659, Definition 19, whose symbol b is e^−ε.
-func NewDiscreteStaircase(labels []float64, eps, step float64) (*Additive, error) {
+func NewDiscreteStaircase(labels []float64, eps, step float64) (Additive, error) {
 	a, err := newDiscrete("discrete-staircase", labels, eps, step)
 	if err != nil {
 		return nil, err
@@ -88,7 +107,7 @@ func NewDiscreteStaircase(labels []float64, eps, step float64) (*Additive, error
 	return a, nil
 }
 
-func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, error) {
+func newDiscrete(name string, labels []float64, eps, step float64) (*additive, error) {
 	ys, err := setUp(labels, eps)
 	if err != nil {
 		return nil, err
@@ -111,7 +130,7 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 	if n == 0 && len(ys) > 1 {
 		return nil, fault.New("step", "%v is above the range of the labels, %v", step, ys[len(ys)-1]-ys[0])
 	}
-	return &Additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps, unit: step, steps: n}, nil
+	return &additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps, unit: step, steps: n}, nil
 }
 
 // latticeStep returns the largest step that all labels are whole numbers of
@@ -135,9 +154,8 @@ func latticeStep(labels []float64) (float64, bool) {
 	return g, g > span/maxSteps
 }
 
-// Clipped returns the same mechanism with outputs clipped to the range of the
-// labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
-func (a *Additive) Clipped() (*Additive, error) {
+// Clipped implements Additive.
+func (a *additive) Clipped() (Additive, error) {
 	if a.staircase {
 		return nil, fault.New("clip", "%s is not one of laplace, discrete-laplace", a.name)
 	}
@@ -162,9 +180,9 @@ func (a *Additive) Clipped() (*Additive, error) {
 }
 
 // Name implements profiles.Mechanism.
-func (a *Additive) Name() string { return a.name }
+func (a *additive) Name() string { return a.name }
 
-func (a *Additive) accepts(y float64) error {
+func (a *additive) accepts(y float64) error {
 	if !(y >= a.lo && y <= a.hi) {
 		return fault.New("label", "%v is not in [%v, %v]", y, a.lo, a.hi)
 	}
@@ -175,7 +193,7 @@ func (a *Additive) accepts(y float64) error {
 }
 
 // Moments implements Method.
-func (a *Additive) Moments(y float64) (bias, mse float64, err error) {
+func (a *additive) Moments(y float64) (bias, mse float64, err error) {
 	if err := a.accepts(y); err != nil {
 		return 0, 0, err
 	}
@@ -237,7 +255,7 @@ func staircaseMoment(n, r int, eps float64) float64 {
 }
 
 // Sample implements Method. It returns an error where the noise is beyond float64.
-func (a *Additive) Sample(y float64, src rand.Source) (float64, error) {
+func (a *additive) Sample(y float64, src rand.Source) (float64, error) {
 	if err := a.accepts(y); err != nil {
 		return 0, err
 	}
@@ -280,7 +298,7 @@ func grid(span float64) float64 {
 
 // discrete draws noise in steps. Its weights fall by e^{−1/scale} from each whole R to
 // the next (staircase), or by the steps-th root of that from step to step.
-func (a *Additive) discrete(scale float64, src rand.Source) *big.Int {
+func (a *additive) discrete(scale float64, src rand.Source) *big.Int {
 	for {
 		var z *big.Int
 		if a.staircase {
@@ -303,7 +321,7 @@ func (a *Additive) discrete(scale float64, src rand.Source) *big.Int {
 }
 
 // continuousStaircase draws noise in units of R.
-func (a *Additive) continuousStaircase(scale float64, src rand.Source) *random.Real {
+func (a *additive) continuousStaircase(scale float64, src rand.Source) *random.Real {
 	for {
 		x := random.Uniform(src)
 		low := random.Noisy(0, 1, x).Less(random.Sum{Fixed: []float64{a.gamma}})
@@ -320,7 +338,7 @@ func (a *Additive) continuousStaircase(scale float64, src rand.Source) *random.R
 // staircase noise because losses of labels at most R apart are −ε, 0 or ε, so
 // that only the total variation matters, which grows with the distance.
 // Clipping to the range of the labels keeps the loss. Under [profiles.Substitute].
-func (a *Additive) Pair(rel profiles.Relation) (profiles.Profile, error) {
+func (a *additive) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err := substituteOnly(rel); err != nil {
 		return nil, err
 	}
@@ -353,7 +371,7 @@ func (a *Additive) Pair(rel profiles.Relation) (profiles.Profile, error) {
 
 // discreteLaplace lists the losses ε(n − 2j)/n of outputs j = 0..n between the
 // two labels, the tails beyond counted to the ends.
-func (a *Additive) discreteLaplace() (profiles.Profile, error) {
+func (a *additive) discreteLaplace() (profiles.Profile, error) {
 	n := a.steps
 	rate := a.eps / float64(n)
 	q := math.Exp(-rate)

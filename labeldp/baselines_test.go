@@ -69,8 +69,8 @@ func TestBaselines(t *testing.T) {
 			// The table has 14 digits: half a unit of the last is 5e-14 relative.
 			near(t, g.prior+" "+c.m.Name(), loss(t, c.m, p), c.want, 1e-12)
 		}
-		if g.r > 0 && dst.r != g.r {
-			t.Errorf("%s ε=%v: r = %d, want %d", g.prior, g.eps, dst.r, g.r)
+		if g.r > 0 && dst.(*additive).r != g.r {
+			t.Errorf("%s ε=%v: r = %d, want %d", g.prior, g.eps, dst.(*additive).r, g.r)
 		}
 		if len(bins.Outputs()) != g.d {
 			t.Errorf("%s ε=%v: %d bins, want %d", g.prior, g.eps, len(bins.Outputs()), g.d)
@@ -83,7 +83,7 @@ func TestBaselines(t *testing.T) {
 	for eps, want := range map[float64][2]float64{0.5: {0.458335691802, 7.91701721536634}, 1: {0.416737434929, 1.91810353123553},
 		2: {0.335130029679, 0.422732849046547}, 4: {0.195756550159, 0.0649787824850972}} {
 		s := must(NewStaircase(seq(0, 1), eps))
-		near(t, "γ*", s.gamma, want[0], 1e-11)
+		near(t, "γ*", s.(*additive).gamma, want[0], 1e-11)
 		_, mse, _ := s.Moments(0)
 		near(t, "unit staircase variance at γ*", mse, want[1], 1e-12)
 	}
@@ -129,8 +129,8 @@ func TestBaselines(t *testing.T) {
 	dst := must(NewDiscreteStaircase(ys, 0.998, 1))
 	near(t, "U52 discrete Laplace", loss(t, must(NewDiscreteLaplace(ys, 0.998, 1)), u), 2611.35196370, 1e-11)
 	near(t, "U52 discrete staircase", loss(t, dst, u), 2504.90780650, 1e-11)
-	if dst.r != 22 {
-		t.Errorf("r = %d, want 22", dst.r)
+	if dst.(*additive).r != 22 {
+		t.Errorf("r = %d, want 22", dst.(*additive).r)
 	}
 	for _, g := range []struct {
 		p                 Prior
@@ -190,7 +190,7 @@ func TestDiscreteNoise(t *testing.T) {
 		t.Errorf("step %v of incommensurable labels", s)
 	}
 	a := must(NewDiscreteLaplace(ys, 0.7, step))
-	if d := cmp.Diff(a, must(NewDiscreteLaplace(ys, 0.7, 0)), cmp.AllowUnexported(Additive{})); d != "" {
+	if d := cmp.Diff(a, must(NewDiscreteLaplace(ys, 0.7, 0)), cmp.AllowUnexported(additive{})); d != "" {
 		t.Errorf("a step of 0 is not the largest (-2 +0):\n%s", d)
 	}
 	if _, err := NewDiscreteLaplace([]float64{0, 1, math.Pi}, 0.7, 0); err == nil {
@@ -222,21 +222,21 @@ func TestAdditiveProfiles(t *testing.T) {
 	const eps = 1.3
 	for _, n := range []int{1, 2, 3, 5, 8} {
 		ys := seq(0, n)
-		for _, a := range []*Additive{must(NewDiscreteLaplace(ys, eps, 1)), must(NewDiscreteStaircase(ys, eps, 1))} {
+		for _, a := range []Additive{must(NewDiscreteLaplace(ys, eps, 1)), must(NewDiscreteStaircase(ys, eps, 1))} {
 			pair, err := a.Pair(profiles.Substitute)
 			if err != nil {
 				t.Fatal(err)
 			}
 			pmf := func(z int) float64 {
 				j := max(z, -z)
-				if !a.staircase {
+				if !a.(*additive).staircase {
 					q := math.Exp(-eps / float64(n))
 					return (1 - q) / (1 + q) * math.Pow(q, float64(j))
 				}
 				b := math.Exp(-eps)
-				norm := (1 - b) / (2*float64(a.r) + 2*b*float64(n-a.r) - (1 - b))
+				norm := (1 - b) / (2*float64(a.(*additive).r) + 2*b*float64(n-a.(*additive).r) - (1 - b))
 				v := norm * math.Pow(b, float64(j/n))
-				if j%n >= a.r {
+				if j%n >= a.(*additive).r {
 					v *= b
 				}
 				return v
@@ -267,8 +267,8 @@ func TestAdditiveProfiles(t *testing.T) {
 	h := func(x float64) float64 {
 		x = math.Abs(x)
 		m := math.Floor(x)
-		v := (1 - b) / (2 * (s.gamma + b*(1-s.gamma))) * math.Pow(b, m)
-		if x-m >= s.gamma {
+		v := (1 - b) / (2 * (s.(*additive).gamma + b*(1-s.(*additive).gamma))) * math.Pow(b, m)
+		if x-m >= s.(*additive).gamma {
 			v *= b
 		}
 		return v
@@ -276,7 +276,7 @@ func TestAdditiveProfiles(t *testing.T) {
 	for _, e := range []float64{0, 0.5, 1} {
 		var cuts []float64
 		for m := -40.0; m <= 40; m++ {
-			cuts = append(cuts, m, m+min(s.gamma, 1-s.gamma), m+max(s.gamma, 1-s.gamma))
+			cuts = append(cuts, m, m+min(s.(*additive).gamma, 1-s.(*additive).gamma), m+max(s.(*additive).gamma, 1-s.(*additive).gamma))
 		}
 		want := 0.0
 		for i := 1; i < len(cuts); i++ {

@@ -79,7 +79,7 @@ func TestReadRowsThatAreNearlyOne(t *testing.T) {
 // TestStepAboveTheRange: labels that are the same number of steps, 0, above the lowest one to nine digits had noise of no
 // steps, whose price was NaN or nothing and whose draw was a panic.
 func TestStepAboveTheRange(t *testing.T) {
-	for _, design := range []func([]float64, float64, float64) (*Additive, error){NewDiscreteLaplace, NewDiscreteStaircase} {
+	for _, design := range []func([]float64, float64, float64) (Additive, error){NewDiscreteLaplace, NewDiscreteStaircase} {
 		if a, err := design([]float64{0, 1e-10}, 1, 1); err == nil {
 			t.Errorf("%v has steps of 1 for labels 1e-10 apart", a)
 		}

@@ -131,7 +131,7 @@ func TestSampling(t *testing.T) {
 func TestAdditiveSampling(t *testing.T) {
 	ys := seq(0, 3)
 	lap, dlap := must(NewLaplace(ys, 1)), must(NewDiscreteLaplace(ys, 1, 1))
-	for _, m := range []*Additive{lap, dlap, must(lap.Clipped()), must(dlap.Clipped()), must(NewStaircase(ys, 1)), must(NewDiscreteStaircase(ys, 1, 1))} {
+	for _, m := range []Additive{lap, dlap, must(lap.Clipped()), must(dlap.Clipped()), must(NewStaircase(ys, 1)), must(NewDiscreteStaircase(ys, 1, 1))} {
 		src := testSource(20)
 		bias, mse, _ := m.Moments(1)
 		const n = 200_000

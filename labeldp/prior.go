@@ -183,7 +183,7 @@ func Methods(ctx context.Context, p Prior, eps float64) ([]Method, Certificate, 
 	lap, e := NewLaplace(ys, eps)
 	add(lap, e)
 	add(NewStaircase(ys, eps))
-	clipped := []*Additive{lap}
+	clipped := []Additive{lap}
 	if step, ok := latticeStep(ys); ok {
 		discrete, e := NewDiscreteLaplace(ys, eps, step)
 		add(discrete, e)

@@ -224,18 +224,25 @@ func identity(name string, labels []float64, eps float64) *Randomizer {
 // its mean is kept. Bias 0 stays bias 0, and the privacy is that of the
 // randomizer. arXiv:2312.05659, unbiased randomized rounding. It is for
 // continuous labels, and for more labels than a solver takes.
-type Rounded struct{ r *Randomizer }
+type Rounded interface {
+	Method
+	// Round draws the index of the label that y is rounded to. It is the first half
+	// of Sample, and private only together with the second.
+	Round(y float64, src rand.Source) (int, error)
+}
+
+type rounded struct{ r *Randomizer }
 
 // NewRounder returns r for all labels between its least and its largest.
 // Design r for the prior that [Prior.Rounded] gives.
-func NewRounder(r *Randomizer) Rounded { return Rounded{r} }
+func NewRounder(r *Randomizer) Rounded { return rounded{r} }
 
 // Name implements profiles.Mechanism.
-func (u Rounded) Name() string { return "rounded-" + u.r.name }
+func (u rounded) Name() string { return "rounded-" + u.r.name }
 
 // Pair implements profiles.Mechanism: a mixture of rows is no easier to tell apart
 // than the rows.
-func (u Rounded) Pair(rel profiles.Relation) (profiles.Profile, error) { return u.r.Pair(rel) }
+func (u rounded) Pair(rel profiles.Relation) (profiles.Profile, error) { return u.r.Pair(rel) }
 
 // neighbours returns the indices around y and the weight of the upper one.
 func neighbours(labels []float64, y float64) (i, j int, up float64, err error) {
@@ -251,7 +258,7 @@ func neighbours(labels []float64, y float64) (i, j int, up float64, err error) {
 }
 
 // Moments implements Method.
-func (u Rounded) Moments(y float64) (bias, mse float64, err error) {
+func (u rounded) Moments(y float64) (bias, mse float64, err error) {
 	i, j, up, err := neighbours(u.r.labels, y)
 	if err != nil {
 		return 0, 0, err
@@ -271,7 +278,7 @@ func (u Rounded) Moments(y float64) (bias, mse float64, err error) {
 }
 
 // Sample implements Method.
-func (u Rounded) Sample(y float64, src rand.Source) (float64, error) {
+func (u rounded) Sample(y float64, src rand.Source) (float64, error) {
 	i, err := u.Round(y, src)
 	if err != nil {
 		return 0, err
@@ -279,9 +286,8 @@ func (u Rounded) Sample(y float64, src rand.Source) (float64, error) {
 	return u.r.outputs[u.r.SampleIndex(i, src)], nil
 }
 
-// Round draws the index of the label that y is rounded to. It is the first half
-// of Sample, and private only together with the second.
-func (u Rounded) Round(y float64, src rand.Source) (int, error) {
+// Round implements Rounded.
+func (u rounded) Round(y float64, src rand.Source) (int, error) {
 	i, j, up, err := neighbours(u.r.labels, y)
 	if err == nil && i != j && random.Coin(random.Source(src), up) {
 		i = j

@@ -14,7 +14,23 @@ import (
 
 // A Run is one run of a matrix mechanism, with fresh noise: a mechanism of a plan. What it
 // costs is found when it is first asked for.
-type Run struct {
+type Run interface {
+	profiles.Compound
+	profiles.NoiseScaler
+	subsample.Sequence
+	// Config returns what the run is.
+	Config() Config
+	// Secret reports whether the participations of a record must stay secret: then persons with
+	// several records are not covered, which may be in several groups.
+	Secret() bool
+	// Sensitivity returns [Config.Sensitivity], found once.
+	Sensitivity(ctx context.Context) (Sensitivity, error)
+	// Blocks returns what a run with cyclic Poisson sampling is made of, the largest first, and
+	// the group that costs most: nil for other schemas.
+	Blocks(ctx context.Context) ([]Block, int, error)
+}
+
+type run struct {
 	config Config
 	known  *knowledge // the same for every noise multiplier
 	coins  *coinList
@@ -39,30 +55,29 @@ type coinList struct {
 }
 
 // New returns a run, or what is wrong with it as a problem with a field of a plan.
-func New(c Config) (*Run, error) {
+func New(c Config) (Run, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Run{c, &knowledge{}, &coinList{}}, nil
+	return &run{c, &knowledge{}, &coinList{}}, nil
 }
 
-// Secret reports whether the participations of a record must stay secret: then persons with
-// several records are not covered, which may be in several groups.
-func (r *Run) Secret() bool { return r.config.Participation.Secret() }
+// Secret implements Run.
+func (r *run) Secret() bool { return r.config.Participation.Secret() }
 
 // Name implements profiles.Mechanism.
-func (r *Run) Name() string { return "matrix" }
+func (r *run) Name() string { return "matrix" }
 
-// Config returns what the run is.
-func (r *Run) Config() Config { return r.config }
+// Config implements Run.
+func (r *run) Config() Config { return r.config }
 
 // Pair implements profiles.Mechanism; a run is a list of pairs.
-func (r *Run) Pair(profiles.Relation) (profiles.Profile, error) {
+func (r *run) Pair(profiles.Relation) (profiles.Profile, error) {
 	return nil, fault.New("matrix", "a run is a list of pairs, it has no pair of its own")
 }
 
 // Bounds implements profiles.Compound, for runs that are one Gaussian.
-func (r *Run) Bounds(ctx context.Context, rel profiles.Relation) (profiles.Bounds, error) {
+func (r *run) Bounds(ctx context.Context, rel profiles.Relation) (profiles.Bounds, error) {
 	runs, err := r.Runs(ctx, rel)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -76,7 +91,7 @@ func (r *Run) Bounds(ctx context.Context, rel profiles.Relation) (profiles.Bound
 }
 
 // know finds what the price depends on.
-func (r *Run) know(ctx context.Context) (*knowledge, error) {
+func (r *run) know(ctx context.Context) (*knowledge, error) {
 	k := r.known
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -103,8 +118,8 @@ func (r *Run) know(ctx context.Context) (*knowledge, error) {
 	return k, nil
 }
 
-// Sensitivity returns [Config.Sensitivity], found once.
-func (r *Run) Sensitivity(ctx context.Context) (Sensitivity, error) {
+// Sensitivity implements Run.
+func (r *run) Sensitivity(ctx context.Context) (Sensitivity, error) {
 	if r.config.Participation.Secret() {
 		return r.config.Sensitivity(ctx)
 	}
@@ -115,9 +130,8 @@ func (r *Run) Sensitivity(ctx context.Context) (Sensitivity, error) {
 	return k.squares.root(), nil
 }
 
-// Blocks returns what a run with cyclic Poisson sampling is made of, the largest first, and
-// the group that costs most: nil for other schemas.
-func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
+// Blocks implements Run.
+func (r *run) Blocks(ctx context.Context) ([]Block, int, error) {
 	if r.config.Participation.kind != cyclicPoisson {
 		return nil, 0, nil
 	}
@@ -133,7 +147,7 @@ func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
 // sensitivity, under every relation. Secret sampling is not covered under substitute.
 // Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
 // and so is the list of attacks, each as a whole.
-func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run, error) {
+func (r *run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run, error) {
 	p, sigma := r.config.Participation, r.config.NoiseMultiplier
 	switch {
 	case p.kind == cyclicPoisson && rel == profiles.Substitute:
@@ -174,11 +188,11 @@ func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run,
 func (c Config) independent() bool { return c.Strategy.kind == squareRoot && c.Strategy.bands == 1 }
 
 // NoiseMultiplier implements profiles.NoiseScaler.
-func (r *Run) NoiseMultiplier() float64 { return r.config.NoiseMultiplier }
+func (r *run) NoiseMultiplier() float64 { return r.config.NoiseMultiplier }
 
 // NoiseRange implements profiles.NoiseScaler. Where the matrix leaves no noise multiplier,
 // or the sensitivity cannot be found, the range is that of the run as it is.
-func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
+func (r *run) NoiseRange(profiles.Relation) (lo, hi float64) {
 	k, err := r.know(context.Background())
 	if err != nil {
 		return r.config.NoiseMultiplier, r.config.NoiseMultiplier
@@ -213,13 +227,13 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 }
 
 // WithNoiseMultiplier implements profiles.NoiseScaler.
-func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, error) {
+func (r *run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, error) {
 	c := r.config
 	c.NoiseMultiplier = noiseMultiplier
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Run{c, r.known, &coinList{}}, nil
+	return &run{c, r.known, &coinList{}}, nil
 }
 
 // This file has the Gaussians that runs are made of.

@@ -24,7 +24,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-func newRun(sigma float64, steps int, s matrix.Strategy, p matrix.Participation) *matrix.Run {
+func newRun(sigma float64, steps int, s matrix.Strategy, p matrix.Participation) matrix.Run {
 	return must(matrix.New(matrix.Config{NoiseMultiplier: sigma, Steps: steps, Strategy: s, Participation: p}))
 }
 
@@ -296,7 +296,7 @@ func TestRunsAreBase(t *testing.T) {
 
 // TestCalibrate turns the noise of both kinds of runs.
 func TestCalibrate(t *testing.T) {
-	for _, r := range []*matrix.Run{
+	for _, r := range []matrix.Run{
 		newRun(20, 2000, must(matrix.SquareRoot(2000)), must(matrix.Epochs(20))),
 		newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))),
 	} {
@@ -333,7 +333,7 @@ func TestStepsCurve(t *testing.T) {
 
 // TestZeroOut: an empty place contributes nothing, as a record that is not there.
 func TestZeroOut(t *testing.T) {
-	for _, r := range []*matrix.Run{
+	for _, r := range []matrix.Run{
 		newRun(20, 2000, must(matrix.SquareRoot(2000)), must(matrix.Epochs(20))),
 		newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))),
 		newRun(4, 12, must(matrix.SquareRoot(12)), must(matrix.BallsInBins(4))),

@@ -49,11 +49,11 @@ func TestMatrixPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same := p.Steps[0].Mechanism.(*matrix.Run)
+		same := p.Steps[0].Mechanism.(matrix.Run)
 		got, want := accountant.New(accountant.AddRemove), accountant.New(accountant.AddRemove)
 		for _, x := range []struct {
 			a *accountant.Accountant
-			r *matrix.Run
+			r matrix.Run
 		}{{got, same}, {want, r}} {
 			if err := x.a.Add(context.Background(), accountant.Step{Mechanism: x.r}, 1); err != nil {
 				t.Fatal(err)

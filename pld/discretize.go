@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -40,7 +41,7 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 		d.sup.Atoms = notable(t.Atoms())
 	}
 	if g.Step < fine {
-		d.exact, _ = p.(profiles.TailDifferencer)
+		d.exact, _ = p.(hook.TailDifferencer)
 	}
 	if t, ok := p.(*profiles.Discrete); ok && len(t.Atoms()) > fewAtoms && len(t.Atoms()) <= maxBracketed {
 		if d.bracket(t.Atoms()); len(d.pts) >= g.most() {

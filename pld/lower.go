@@ -475,7 +475,7 @@ func (d *discretizer) roundDown() *Law {
 // are differences P − aQ of the masses of a stretch of losses of about log a. With
 // small losses they are small against either, and the errors of the two, about u
 // each, displace losses by about u/Δ, however small the losses are. With
-// D(ε) = P(L > ε) − Q(L > ε) known to a relative error (profiles.TailDifferencer)
+// D(ε) = P(L > ε) − Q(L > ε) known to a relative error (hook.TailDifferencer)
 //
 //	P(s < L ≤ t) − aQ(s < L ≤ t) = D(s) − D(t) − (a−1)·Q(s < L ≤ t)
 //

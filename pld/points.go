@@ -7,6 +7,7 @@ package pld
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -85,8 +86,8 @@ type discretizer struct {
 	cells  []cell
 	center int // first vertex from which tails are counted from above
 	moved  float64
-	exact  profiles.TailDifferencer // nil: differences of tails will do
-	cut    bool                     // lower: P-mass below the grid is left out
+	exact  hook.TailDifferencer // nil: differences of tails will do
+	cut    bool                 // lower: P-mass below the grid is left out
 }
 
 // lattice reports whether the vertices are points of a lattice.

@@ -14,17 +14,18 @@ import (
 // a query whose L2 sensitivity is at most l2 ≤ 1 times its L1 sensitivity. Its Pair is the largest profile below that of
 // the L1 norm and that of Gaussian noise of multiplier noiseMultiplier/(√(π/2)·l2).
 func NewLaplaceVector(noiseMultiplier, l2 float64) (Mechanism, error) {
-	l1, err := NewLaplace(noiseMultiplier)
+	l, err := NewLaplace(noiseMultiplier)
 	if err != nil {
 		return nil, err
 	}
+	l1 := l.(laplaceProfile)
 	if !(l2 > 0 && l2 <= 1 && l2 >= 1e-6) {
 		return nil, fault.In("laplace", fault.New("l2-sensitivity", "%v is not in [1e-06, 1], a share of the L1 sensitivity", l2))
 	}
 	// One number of the size l2, or so many equal ones that both norms hold.
 	copies := int64(math.Ceil(1 / (l2 * l2) * (1 + 1e-12)))
 	b := bothNorms{l1: laplaceBase{l1}, l2: l2, mu: xmath.Up(laplaceMu*l1.m*l2, 4), copies: copies,
-		one: laplaceBase{Laplace{xmath.Down(l1.m*l2, 2)}}, unit: laplaceBase{Laplace{xmath.Down(l1.m/float64(copies), 2)}}}
+		one: laplaceBase{newLaplace(xmath.Down(l1.m*l2, 2))}, unit: laplaceBase{newLaplace(xmath.Down(l1.m/float64(copies), 2))}}
 	return b, b.check()
 }
 
@@ -73,7 +74,7 @@ func (b bothNorms) Pair(r Relation) (Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := Gaussian{mu: b.mu}
+	g := newGaussian(b.mu)
 	if r == Substitute {
 		g.mu *= 2
 	}

@@ -40,7 +40,7 @@ func TestBothNorms(t *testing.T) {
 			for eps := 0.0; eps < twice*c.l1*1.1; eps += 0.003 {
 				got, e := LogDelta(p, eps)
 				a, _ := LogDelta(l1, eps)
-				b, _ := LogDelta(Gaussian{mu: mu}, eps)
+				b, _ := LogDelta(normalLoss{mu: mu}, eps)
 				if math.Exp(got) > math.Exp(min(a, b))+1e-9+math.Expm1(e) && math.Exp(got) > math.Exp(min(a, b))*(1+1e-5) {
 					t.Errorf("%s, ε = %v: %v, above %v and %v", c.name, eps, math.Exp(got), math.Exp(a), math.Exp(b))
 				}

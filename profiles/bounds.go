@@ -105,13 +105,6 @@ type Laws interface {
 	Least() float64
 }
 
-// An Adaptive is Laws of runs on which more is reached at each ε by an adversary that adapts to what ran before than on
-// fixed data. One of a total may be the last.
-type Adaptive interface {
-	// Gain is about how much more ε that is for so many runs. It decides which one is the last, and proves nothing.
-	Gain(runs int64) float64
-}
-
 // A Retreat is Laws that know something which takes next to no work.
 type Retreat interface {
 	// Retreat returns profiles of all runs of the question where a limit of work leaves no time for those of For.

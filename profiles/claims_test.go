@@ -41,9 +41,9 @@ func TestGaussianRepeatDoesNotDrift(t *testing.T) {
 	for range n {
 		sum = g.Repeat(1, sum)
 	}
-	once := g.Repeat(n, Gaussian{})
-	if d := math.Abs(sum.mu - once.mu); d > 2*xmath.U*once.mu {
-		t.Errorf("μ after %d single runs is %.17g, at once %.17g", n, sum.mu, once.mu)
+	one, all := g.Repeat(n, nil).(gaussianProfile).mu, sum.(gaussianProfile).mu
+	if d := math.Abs(all - one); d > 2*xmath.U*one {
+		t.Errorf("μ after %d single runs is %.17g, at once %.17g", n, all, one)
 	}
 }
 
@@ -107,5 +107,23 @@ func TestEqualComparesErrors(t *testing.T) {
 	}
 	if Equal(a, b) {
 		t.Error("profiles with different LossErr count as equal")
+	}
+}
+
+// TestLikeIsNotTheNoise: theorems about noise are looked up by these interfaces.
+func TestLikeIsNotTheNoise(t *testing.T) {
+	for _, p := range []Profile{gaussianLike{}, laplaceLike{}, reversed{newGaussian(1)}} {
+		_, gaussian := p.(Gaussian)
+		_, laplace := p.(Laplace)
+		if gaussian || laplace {
+			t.Errorf("%T is taken for noise on a sum", p)
+		}
+	}
+	for _, p := range []Profile{newGaussian(1), newLaplace(1)} {
+		_, gaussian := p.(Gaussian)
+		_, laplace := p.(Laplace)
+		if gaussian == laplace {
+			t.Errorf("%T is Gaussian: %v, Laplace: %v", p, gaussian, laplace)
+		}
 	}
 }

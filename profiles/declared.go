@@ -197,9 +197,9 @@ type Compound interface {
 	Bounds(ctx context.Context, r Relation) (Bounds, error)
 }
 
-// A Blocker is a Mechanism of which a run on the whole data set is known better than by its
+// A blocker is a Mechanism of which a run on the whole data set is known better than by its
 // Pair and its Attack: many runs have Laws.
-type Blocker interface {
+type blocker interface {
 	Mechanism
 	// Once returns one run under r, with its Laws.
 	Once(r Relation) (Bounds, error)
@@ -224,20 +224,13 @@ type NoiseScaler interface {
 	WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error)
 }
 
-// A Chooser is an EpsilonSetter that chooses by noise whose scale is in proportion to 1/ε: calibration turns that as it turns the
-// noise multiplier of others.
-type Chooser interface {
-	EpsilonSetter
-	Chooses()
-}
-
 // Unsampled returns one run of b on the whole data set. Where that takes long, ctx can
 // cancel it.
 func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 	if c, ok := b.(Compound); ok {
 		return c.Bounds(ctx, r)
 	}
-	if c, ok := b.(Blocker); ok {
+	if c, ok := b.(blocker); ok {
 		return c.Once(r)
 	}
 	p, err := b.Pair(r)
@@ -274,7 +267,7 @@ func CheckSampled(b Mechanism, scheme string) error {
 	if l, ok := b.(interface{ SampledBy(scheme string) bool }); ok && !l.SampledBy(scheme) {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; a local randomizer runs on the whole data set or behind a shuffler", b.Name(), scheme)
 	}
-	if _, ok := b.(Blocker); ok && scheme != "poisson" {
+	if _, ok := b.(blocker); ok && scheme != "poisson" {
 		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)
 	}
 	return nil
@@ -307,28 +300,37 @@ const MaxExponential = 100
 // Source: Dong, Durfee and Rogers, "Optimal differential privacy composition for
 // exponential mechanisms" (ICML 2020), Lemma 3.2, maximised over the place of the range;
 // proof in choice/scores.go, Theorem 1. Relation: that of the sensitivity of the scores.
-type Exponential struct{ epsilon float64 }
+type Exponential interface {
+	Profile
+	// Epsilon returns the length of the range of the loss.
+	Epsilon() float64
+	isExponential()
+}
+
+type exponential struct{ epsilon float64 }
+
+func (exponential) isExponential() {}
 
 // NewExponential returns the pair for an ε in (0, 100]: twice the sensitivity of the
 // scores over the scale of the noise, or once where all scores move the same way.
 func NewExponential(epsilon float64) (Exponential, error) {
 	if !(epsilon >= 1e-9 && epsilon <= MaxExponential) {
-		return Exponential{}, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, MaxExponential)
+		return nil, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, MaxExponential)
 	}
-	return Exponential{epsilon}, nil
+	return exponential{epsilon}, nil
 }
 
-// Epsilon returns the length of the range of the loss.
-func (e Exponential) Epsilon() float64 { return e.epsilon }
+// Epsilon implements Exponential.
+func (e exponential) Epsilon() float64 { return e.epsilon }
 
-// SelfReverse implements SelfReverser: the class of pairs is closed under exchange.
-func (e Exponential) SelfReverse() bool { return true }
+// SelfReverse implements hook.SelfReverser: the class of pairs is closed under exchange.
+func (e exponential) SelfReverse() bool { return true }
 
 // Tails implements Profile, with a = (ε−l)/2 and b = (ε+l)/2:
 //
 //	P(L > l) = (1−e^{−a})/(1−e^{−ε}),  P(L ≤ l) = (e^b−1)/(e^ε−1),
 //	Q(L > l) = (e^a−1)/(e^ε−1),        Q(L ≤ l) = (1−e^{−b})/(1−e^{−ε}).
-func (e Exponential) Tails(eps, tol float64) Tails {
+func (e exponential) Tails(eps, tol float64) Tails {
 	inf := math.Inf(-1)
 	switch {
 	case eps < -e.epsilon:
@@ -354,7 +356,7 @@ func (e Exponential) Tails(eps, tol float64) Tails {
 // by at most 1 + (1+x)η, and 1 − e^{−x} by less; each logarithm and expm1 rounds by an
 // ulp, and so do the differences. Where x falls by tol, e^x − 1 falls by at most the factor
 // e^tol·x/(x − tol), as (1 − e^{−x})/x falls with x.
-func (e Exponential) tailErr(x, tol, p, q float64) float64 {
+func (e exponential) tailErr(x, tol, p, q float64) float64 {
 	err := xmath.U * (12 + 3*x + 3*e.epsilon + 2*math.Abs(xmath.Finite(p)) + 2*math.Abs(xmath.Finite(q)) + 4*math.Abs(xmath.Log(e.epsilon)))
 	switch {
 	case tol == 0:
@@ -365,8 +367,8 @@ func (e Exponential) tailErr(x, tol, p, q float64) float64 {
 	return math.Inf(1)
 }
 
-// LogDelta implements LogDeltaer.
-func (e Exponential) LogDelta(eps float64) (logDelta, err float64) {
+// LogDelta implements hook.LogDeltaer.
+func (e exponential) LogDelta(eps float64) (logDelta, err float64) {
 	switch {
 	case eps <= -e.epsilon:
 		v := xmath.Log1mExp(eps)
@@ -384,14 +386,14 @@ func (e Exponential) LogDelta(eps float64) (logDelta, err float64) {
 }
 
 // Support implements Profile.
-func (e Exponential) Support() Support {
+func (e exponential) Support() Support {
 	return Support{Min: -e.epsilon, Max: e.epsilon, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }
 
-// Transform implements Transformer: M(z) = sinh((2z+1)ε/2)/((2z+1)·sinh(ε/2)), one piece
+// Transform implements hook.Transformer: M(z) = sinh((2z+1)ε/2)/((2z+1)·sinh(ε/2)), one piece
 // of the kind that Laplace noise has between its centres, where Q has the density
 // ¼e^{−l/2}/sinh(ε/2) and the likelihood ratio is e^l.
-func (e Exponential) Transform() Transform {
+func (e exponential) Transform() Transform {
 	// log sinh(ε/2) = ε/2 + log(1 − e^{−ε}) − log 2.
 	sinh := e.epsilon/2 + xmath.Log(-math.Expm1(-e.epsilon)) - math.Ln2
 	return transform.NewMixed(nil, []transform.Piece{{From: -e.epsilon, To: e.epsilon, LogWeight: -sinh,

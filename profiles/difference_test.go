@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dpaccountant/accountant/internal/hook"
 )
 
 // The difference must be that of the tails within both errors, for either
@@ -26,7 +28,7 @@ func TestTailDifferences(t *testing.T) {
 			p = reversed{p}
 		}
 		eps := rapid.Float64Range(-3, 3).Draw(t, "position") / noise
-		l, err := p.(TailDifferencer).LogTailDifference(eps, 0)
+		l, err := p.(hook.TailDifferencer).LogTailDifference(eps, 0)
 		tails := p.Tails(eps, 0)
 		if math.IsInf(l, -1) {
 			if err == 0 && tails.P != tails.Q {
@@ -44,8 +46,8 @@ func TestTailDifferences(t *testing.T) {
 		}
 		// All arguments within tol must be covered.
 		tol := 1e-6 * math.Abs(eps)
-		_, wide := p.(TailDifferencer).LogTailDifference(eps, tol)
-		near, e2 := p.(TailDifferencer).LogTailDifference(eps+0.9*tol, 0)
+		_, wide := p.(hook.TailDifferencer).LogTailDifference(eps, tol)
+		near, e2 := p.(hook.TailDifferencer).LogTailDifference(eps+0.9*tol, 0)
 		if math.Abs(near-l) > wide+e2 && !math.IsInf(near, -1) {
 			t.Fatalf("%T: %g at %g and %g at %g, allowed %g", p, l, eps, near, eps+0.9*tol, wide)
 		}
@@ -58,10 +60,11 @@ func TestTailDifferences(t *testing.T) {
 func TestLaplaceTailDifferenceNearOne(t *testing.T) {
 	worst := 0.0
 	for m := 10.0; m < 60; m += 1.37 {
-		p, err := NewLaplace(1 / m)
+		noise, err := NewLaplace(1 / m)
 		if err != nil {
 			t.Fatal(err)
 		}
+		p := noise.(laplaceProfile)
 		for eps := -m / 2; eps < m/2; eps += m / 64 {
 			l, e := p.LogTailDifference(eps, 0)
 			want := math.Log1p(-(math.Exp((eps-p.m)/2) + math.Exp(-(eps+p.m)/2)) / 2)

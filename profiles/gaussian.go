@@ -5,6 +5,7 @@ package profiles
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -16,7 +17,26 @@ import (
 //
 // Source: Balle and Wang, ICML 2018, Theorem 8; dominance in every dimension
 // because the loss depends only on the distance of the means.
-type Gaussian struct {
+type Gaussian interface {
+	Profile
+	// LogDelta is [LogDelta] of the profile.
+	LogDelta(eps float64) (logDelta, err float64)
+	// NoiseMultiplier returns σ.
+	NoiseMultiplier() float64
+	// Repeat returns the exact composition of count runs of g, after total: losses
+	// add up to a normal loss again, with μ² = Σ count·μ². A nil total is the
+	// empty composition. It is exact up to 2 ulps of μ, which Tails accounts for.
+	Repeat(count int64, total Gaussian) Gaussian
+	isGaussian()
+}
+
+// A gaussianProfile is the loss of Gaussian noise that is added to a sum; see gaussianLike.
+type gaussianProfile struct{ normalLoss }
+
+func (gaussianProfile) isGaussian() {}
+
+// A normalLoss is a privacy loss that is normal under P and under Q.
+type normalLoss struct {
 	mu float64
 	lo float64 // μ² − mu², which Repeat keeps so that rounding does not add up
 }
@@ -24,35 +44,37 @@ type Gaussian struct {
 // NewGaussian returns the Gaussian profile of a noise multiplier.
 func NewGaussian(noiseMultiplier float64) (Gaussian, error) {
 	if err := noiserange.Check("gaussian", noiseMultiplier); err != nil {
-		return Gaussian{}, err
+		return nil, err
 	}
-	return Gaussian{mu: 1 / noiseMultiplier}, nil
+	return newGaussian(1 / noiseMultiplier), nil
 }
 
-// SelfReverse implements SelfReverser: noise is symmetric.
-func (g Gaussian) SelfReverse() bool { return true }
+func newGaussian(mu float64) gaussianProfile { return gaussianProfile{normalLoss{mu: mu}} }
 
-// Repeat returns the exact composition of count runs of g, after total: losses
-// add up to a normal loss again, with μ² = Σ count·μ². The zero Gaussian is the
-// empty composition. It is exact up to 2 ulps of μ, which Tails accounts for.
-func (g Gaussian) Repeat(count int64, total Gaussian) Gaussian {
+// SelfReverse implements hook.SelfReverser: noise is symmetric.
+func (g normalLoss) SelfReverse() bool { return true }
+
+// Repeat implements Gaussian.
+func (g gaussianProfile) Repeat(count int64, total Gaussian) Gaussian {
 	var s xmath.Sum
-	s.AddProduct(total.mu, total.mu)
-	s.Add(total.lo)
+	if t, ok := total.(gaussianProfile); ok {
+		s.AddProduct(t.mu, t.mu)
+		s.Add(t.lo)
+	}
 	s.AddProduct(float64(count), g.lo)
 	p := g.mu * float64(count)
 	s.AddProduct(p, g.mu)
 	s.AddProduct(math.FMA(g.mu, float64(count), -p), g.mu)
 	mu := math.Sqrt(s.Value())
 	s.AddProduct(-mu, mu)
-	return Gaussian{mu: mu, lo: s.Value()}
+	return gaussianProfile{normalLoss{mu: mu, lo: s.Value()}}
 }
 
 // NoiseMultiplier returns σ.
-func (g Gaussian) NoiseMultiplier() float64 { return 1 / g.mu }
+func (g normalLoss) NoiseMultiplier() float64 { return 1 / g.mu }
 
 // Tails implements Profile: P(L > ε) = Φ̄(ε/μ − μ/2), Q(L > ε) = Φ̄(ε/μ + μ/2).
-func (g Gaussian) Tails(eps, tol float64) Tails {
+func (g normalLoss) Tails(eps, tol float64) Tails {
 	e := eps / g.mu
 	x, z := e-g.mu/2, e+g.mu/2
 	// Rounding of the argument: ε/μ and the sum, and μ itself (1/σ, or 2 ulps after
@@ -79,14 +101,14 @@ func tailErr(a, b, arg float64) float64 {
 }
 
 // Support implements Profile.
-func (g Gaussian) Support() Support {
+func (g normalLoss) Support() Support {
 	return Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }
 
-// LogDelta implements LogDeltaer. With x = ε/μ − μ/2 and Mills' ratio R,
+// LogDelta implements hook.LogDeltaer. With x = ε/μ − μ/2 and Mills' ratio R,
 // δ = φ(x)·(R(x) − R(x+μ)); for small μ the difference is the integral of
 // −R′(t) = 1 − tR(t) > 0 over [x, x+μ].
-func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
+func (g normalLoss) LogDelta(eps float64) (logDelta, err float64) {
 	e := eps / g.mu
 	x := e - g.mu/2
 	reach := g.mu * (2.3 + max(0, -x))
@@ -125,27 +147,42 @@ func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
 //
 // Source: Zhu, Dong and Wang, AISTATS 2022, Table 1 (dominating pair of the
 // Laplace mechanism).
-type Laplace struct {
+type Laplace interface {
+	Profile
+	// NoiseMultiplier returns b.
+	NoiseMultiplier() float64
+	isLaplace()
+}
+
+// A laplaceProfile is the loss of Laplace noise that is added to a sum; see LaplaceLike.
+type laplaceProfile struct{ laplaceLoss }
+
+func (laplaceProfile) isLaplace() {}
+
+func newLaplace(m float64) laplaceProfile { return laplaceProfile{laplaceLoss{m}} }
+
+// A laplaceLoss is a privacy loss with atoms at ±m and the density of Laplace noise between them.
+type laplaceLoss struct {
 	m float64 // 1/b, the largest loss
 }
 
 // NewLaplace returns the Laplace profile of a noise multiplier.
 func NewLaplace(noiseMultiplier float64) (Laplace, error) {
 	if err := noiserange.Check("laplace", noiseMultiplier); err != nil {
-		return Laplace{}, err
+		return nil, err
 	}
-	return Laplace{1 / noiseMultiplier}, nil
+	return newLaplace(1 / noiseMultiplier), nil
 }
 
-// SelfReverse implements SelfReverser: noise is symmetric.
-func (l Laplace) SelfReverse() bool { return true }
+// SelfReverse implements hook.SelfReverser: noise is symmetric.
+func (l laplaceLoss) SelfReverse() bool { return true }
 
 // NoiseMultiplier returns b.
-func (l Laplace) NoiseMultiplier() float64 { return 1 / l.m }
+func (l laplaceLoss) NoiseMultiplier() float64 { return 1 / l.m }
 
 // Tails implements Profile: on [−m, m), m = 1/b, P(L ≤ ε) = ½e^{(ε−m)/2} and
 // Q(L > ε) = ½e^{−(ε+m)/2}.
-func (l Laplace) Tails(eps, tol float64) Tails {
+func (l laplaceLoss) Tails(eps, tol float64) Tails {
 	inf := math.Inf(-1)
 	switch {
 	case eps < -l.m:
@@ -162,7 +199,7 @@ func (l Laplace) Tails(eps, tol float64) Tails {
 }
 
 // Support implements Profile.
-func (l Laplace) Support() Support {
+func (l laplaceLoss) Support() Support {
 	return Support{Min: -l.m, Max: l.m, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
 		Atoms: []float64{-l.m, l.m}, Spike: math.NaN(), LossErr: xmath.U * l.m}
 }
@@ -170,28 +207,45 @@ func (l Laplace) Support() Support {
 // LaplaceLike is the profile of Laplace noise for a mechanism that adds no such noise to a
 // sum: what is proved of Laplace noise on a sample or for groups of records does not hold
 // for it.
-type LaplaceLike struct{ Laplace }
+type LaplaceLike interface {
+	Profile
+	// NoiseMultiplier returns b.
+	NoiseMultiplier() float64
+	isLaplaceLike()
+}
+
+// NewLaplaceLike returns the profile of a noise multiplier.
+func NewLaplaceLike(noiseMultiplier float64) (LaplaceLike, error) {
+	l, err := NewLaplace(noiseMultiplier)
+	if err != nil {
+		return nil, err
+	}
+	return laplaceLike{l.(laplaceProfile).laplaceLoss}, nil
+}
+
+type laplaceLike struct{ laplaceLoss }
+
+func (laplaceLike) isLaplaceLike() {}
 
 // GaussianLike is the profile of Gaussian noise that dominates other noise: what is proved of Gaussian noise by more than its
 // pair does not hold for it.
-type GaussianLike struct{ Gaussian }
+type GaussianLike interface {
+	Profile
+	// NoiseMultiplier returns σ.
+	NoiseMultiplier() float64
+	isGaussianLike()
+}
+
+type gaussianLike struct{ normalLoss }
+
+func (gaussianLike) isGaussianLike() {}
 
 // Differences of tails without cancellation, for log δ where both tails are nearly
 // equal.
 
-// A TailDifferencer knows the difference of its two tails without cancellation.
-// With losses much below 1 it is much below either tail, and a lattice far finer
-// than rounding of the tails would allow can be had.
-type TailDifferencer interface {
-	// LogTailDifference returns log(P(L > ε) − Q(L > ε)), which is also
-	// log(Q(L ≤ ε) − P(L ≤ ε)), and a bound on its absolute error, as Tails has it
-	// for all arguments within tol of ε. The error is +Inf where nothing is known.
-	LogTailDifference(eps, tol float64) (logDiff, err float64)
-}
-
-// LogTailDifference implements TailDifferencer:
+// LogTailDifference implements hook.TailDifferencer:
 // P(L > ε) − Q(L > ε) = P(|N(0,1) − ε/μ| < μ/2) up to ends.
-func (g Gaussian) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+func (g normalLoss) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	x := eps / g.mu
 	dx := xmath.U*(4*math.Abs(x)+3*g.mu) + tol/g.mu
 	logDiff, err = xmath.LogNormalBetween(x, g.mu)
@@ -201,7 +255,7 @@ func (g Gaussian) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	return logDiff, err + dx*(math.Abs(x)+g.mu/2+dx) + 4*xmath.U*(1+g.mu*(math.Abs(x)+g.mu))
 }
 
-// LogTailDifference implements TailDifferencer: with x the output,
+// LogTailDifference implements hook.TailDifferencer: with x the output,
 // P − Q = rate·P(|N(0,1) − x| < μ).
 func (g gaussianPlusMinus) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	x, dx := g.threshold(eps, tol)
@@ -211,9 +265,9 @@ func (g gaussianPlusMinus) LogTailDifference(eps, tol float64) (logDiff, err flo
 	return logDiff, err + dx*(math.Abs(x)+g.mu+dx) + 4*xmath.U*(1+math.Abs(logDiff)+math.Abs(g.logRate)+g.mu*(math.Abs(x)+g.mu))
 }
 
-// LogTailDifference implements TailDifferencer: on [−m, m),
+// LogTailDifference implements hook.TailDifferencer: on [−m, m),
 // P − Q = 1 − e^{−m/2}cosh(ε/2) = −expm1(−m/2) − 2e^{−m/2}sinh²(ε/4).
-func (l Laplace) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+func (l laplaceLoss) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	if eps < -l.m || eps >= l.m {
 		return math.Inf(-1), 0
 	}
@@ -229,10 +283,10 @@ func (l Laplace) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	return xmath.Log(d), -math.Log1p(-e) + 2*xmath.U*math.Abs(xmath.Log(d))
 }
 
-// LogTailDifference implements TailDifferencer: the masses at or above −ε change
+// LogTailDifference implements hook.TailDifferencer: the masses at or above −ε change
 // places.
 func (r reversed) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	if d, ok := r.base.(TailDifferencer); ok {
+	if d, ok := r.base.(hook.TailDifferencer); ok {
 		return d.LogTailDifference(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
 	}
 	return 0, math.Inf(1)

@@ -42,13 +42,13 @@ func checkGroup(name string, noiseMultiplier float64, size int) error {
 
 // Grouped implements Grouper.
 func (b gaussianBase) Grouped(size int) (Mechanism, error) {
-	return gaussianBase{Gaussian{mu: b.g.mu * float64(size)}}, checkGroup("gaussian", b.NoiseMultiplier(), size)
+	return gaussianBase{newGaussian(b.g.mu * float64(size))}, checkGroup("gaussian", b.NoiseMultiplier(), size)
 }
 
 // Grouped implements Grouper. In several coordinates, too: a change of L1 norm k·s is a
 // chain of changes whose tests are those of one coordinate (docs/theory/pairs.md, "Vectors").
 func (b laplaceBase) Grouped(size int) (Mechanism, error) {
-	return laplaceBase{Laplace{b.l.m * float64(size)}}, checkGroup("laplace", b.NoiseMultiplier(), size)
+	return laplaceBase{newLaplace(b.l.m * float64(size))}, checkGroup("laplace", b.NoiseMultiplier(), size)
 }
 
 // maxGroupShift bounds how far a group moves a whole number.

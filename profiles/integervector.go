@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -159,7 +160,7 @@ func (b *integerVector) Name() string { return b.name }
 
 // Above implements GaussianBounded.
 func (b *integerVector) Above() (Mechanism, float64) {
-	return gaussianBase{Gaussian{mu: b.mu}}, b.leak
+	return gaussianBase{newGaussian(b.mu)}, b.leak
 }
 
 // absent is why there is nothing about a client that is not there.
@@ -175,11 +176,11 @@ func (b *integerVector) Pair(r Relation) (Profile, error) {
 	if err := b.absent(r); err != nil {
 		return nil, err
 	}
-	g := Gaussian{mu: b.mu}
+	g := normalLoss{mu: b.mu}
 	if r == Substitute {
 		g.mu *= 2
 	}
-	return GivenAway(GaussianLike{g}, b.leak), nil
+	return GivenAway(gaussianLike{g}, b.leak), nil
 }
 
 // Attack implements Attacked: one number that moves by ⌊√norm2⌋, or the sum of norm2 numbers that move by 1 each, whichever
@@ -232,8 +233,8 @@ func (b *integerVector) Whole(r Relation) (Bounds, error) {
 	if err != nil {
 		return Bounds{}, err
 	}
-	if g, ok := p.(GaussianLike); ok {
-		p = g.Gaussian // nothing is asked about samples of it
+	if g, ok := p.(gaussianLike); ok {
+		p = gaussianProfile(g) // nothing is asked about samples of it
 	}
 	m := NewBounds(b.name, r, p)
 	attack, spread := b.attack(r)
@@ -461,9 +462,9 @@ type givenAway struct {
 	leak, log, logRest float64
 }
 
-// SelfReverse implements SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (g givenAway) SelfReverse() bool {
-	s, ok := g.base.(SelfReverser)
+	s, ok := g.base.(hook.SelfReverser)
 	return ok && s.SelfReverse()
 }
 
@@ -485,7 +486,7 @@ func (g givenAway) Support() Support {
 	return s
 }
 
-// Transform implements Transformer.
+// Transform implements hook.Transformer.
 func (g givenAway) Transform() Transform {
 	return transform.NewBothGivenAway(TransformOf(g.base), g.leak)
 }

@@ -126,8 +126,8 @@ func TestVectorBelowGaussian(t *testing.T) {
 				norm2 += x * x
 			}
 			p, q := product(l, v, reach), product(l, make([]int, len(v)), reach)
-			g := Gaussian{mu: s.step * math.Sqrt(float64(norm2))}
-			short := Gaussian{mu: g.mu * 0.999}
+			g := normalLoss{mu: s.step * math.Sqrt(float64(norm2))}
+			short := normalLoss{mu: g.mu * 0.999}
 			for i := range 25 {
 				eps := -3 + float64(i)*0.25
 				up, _ := LogDelta(g, eps)
@@ -183,7 +183,7 @@ func TestNotLogConcave(t *testing.T) {
 			last = z
 		}
 		h := hockey([]float64{1, -1}, p, q)
-		bound, _ := LogDelta(Gaussian{mu: c.d}, 0)
+		bound, _ := LogDelta(normalLoss{mu: c.d}, 0)
 		if math.Abs(step-c.d) > 1e-6 || math.Abs(h-c.true_) > 1e-7 || math.Abs(math.Exp(bound)-c.bound) > 1e-7 {
 			t.Errorf("D = %.10g, δ(0) = %.7g, by D %.7g, want %v", step, h, math.Exp(bound), c)
 		}
@@ -218,7 +218,7 @@ func TestTailTerm(t *testing.T) {
 			b := integerVector{norm2: int64(v * v), mu: s.step * float64(v)}
 			b.leaks(l)
 			p, q := noise(v), noise(0)
-			above := GivenAway(Gaussian{mu: b.mu}, min(b.leak, 0.99))
+			above := GivenAway(normalLoss{mu: b.mu}, min(b.leak, 0.99))
 			for i := range 241 {
 				eps := -12 + float64(i)*0.1
 				h := hockey([]float64{1, -math.Exp(eps)}, p, q)
@@ -226,7 +226,7 @@ func TestTailTerm(t *testing.T) {
 				if h > math.Exp(up)+1e-12 {
 					t.Errorf("J = %d, v = %d, ε = %v: %v is above %v", last, v, eps, h, math.Exp(up))
 				}
-				without, _ := LogDelta(Gaussian{mu: b.mu}, eps)
+				without, _ := LogDelta(normalLoss{mu: b.mu}, eps)
 				excess = max(excess, h-math.Exp(without))
 			}
 		}

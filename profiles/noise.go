@@ -20,16 +20,16 @@ func NewGaussianMechanism(noiseMultiplier float64) (Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gaussianBase{g}, nil
+	return gaussianBase{g.(gaussianProfile)}, nil
 }
 
-type gaussianBase struct{ g Gaussian }
+type gaussianBase struct{ g gaussianProfile }
 
 func (gaussianBase) Name() string { return "gaussian" }
 
 func (b gaussianBase) Pair(r Relation) (Profile, error) {
 	if r == Substitute {
-		return Gaussian{mu: 2 * b.g.mu}, nil
+		return newGaussian(2 * b.g.mu), nil
 	}
 	return b.g, nil
 }
@@ -61,16 +61,16 @@ func NewLaplaceMechanism(noiseMultiplier float64) (Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return laplaceBase{l}, nil
+	return laplaceBase{l.(laplaceProfile)}, nil
 }
 
-type laplaceBase struct{ l Laplace }
+type laplaceBase struct{ l laplaceProfile }
 
 func (laplaceBase) Name() string { return "laplace" }
 
 func (b laplaceBase) Pair(r Relation) (Profile, error) {
 	if r == Substitute {
-		return Laplace{2 * b.l.m}, nil
+		return newLaplace(2 * b.l.m), nil
 	}
 	return b.l, nil
 }

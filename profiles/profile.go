@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -25,7 +26,8 @@ type Tails struct {
 }
 
 // A Profile is one direction (P, Q) of a mechanism. Implementations are
-// immutable and safe for concurrent use.
+// immutable and safe for concurrent use. Methods that a profile may have besides,
+// such as LogDelta and Transform, are in internal/hook.
 type Profile interface {
 	// Tails returns the tails at ε, for every real ε. The argument itself may be
 	// inexact: the error bounds hold for the exact tails at every point within
@@ -64,9 +66,9 @@ type Support struct {
 // of that logarithm (+Inf when rounding leaves no correct digit).
 //
 // δ(ε) = P(L > ε) − e^ε Q(L > ε) is a difference; a profile that knows a closed
-// form without cancellation implements LogDeltaer, and that is used instead.
+// form without cancellation has a method LogDelta of its own, and that is used instead.
 func LogDelta(p Profile, eps float64) (logDelta, err float64) {
-	if d, ok := p.(LogDeltaer); ok {
+	if d, ok := p.(hook.LogDeltaer); ok {
 		return d.LogDelta(eps)
 	}
 	return logDeltaFromTails(p.Tails(eps, 0), eps)
@@ -108,31 +110,13 @@ func logDeltaFromTails(t Tails, eps float64) (logDelta, err float64) {
 	return d, -math.Log1p(-rel)
 }
 
-// LogDeltaer is implemented by profiles that know δ(ε) without cancellation.
-type LogDeltaer interface {
-	// LogDelta returns log δ(ε) and a bound on the absolute error of it.
-	LogDelta(eps float64) (logDelta, err float64)
-}
-
-// A Costly profile is one whose tails take much longer than those of a closed form.
-type Costly interface {
-	// Cost returns about what the tails at one ε take on top of those of a closed form, in the unit of limits of
-	// work, about 40 ns. It decides where a limit ends a question, and proves nothing.
-	Cost() float64
-}
-
-// Cost returns what a Costly profile says, 0 for others.
+// Cost returns about what the tails of p at one ε take on top of those of a closed form, in the
+// unit of limits of work (hook.Costly); 0 where p does not say.
 func Cost(p Profile) float64 {
-	if c, ok := p.(Costly); ok {
+	if c, ok := p.(hook.Costly); ok {
 		return c.Cost()
 	}
 	return 0
-}
-
-// A SelfReverser is a profile that can be its own reverse.
-type SelfReverser interface {
-	// SelfReverse reports whether (Q, P) has the same profile as (P, Q).
-	SelfReverse() bool
 }
 
 // A reverser is a profile that lists its reverse anew.
@@ -147,7 +131,7 @@ func Reverse(p Profile) Profile {
 		return p.base
 	case reverser:
 		return p.reverse()
-	case SelfReverser:
+	case hook.SelfReverser:
 		if p.SelfReverse() {
 			return p.(Profile)
 		}
@@ -164,7 +148,7 @@ func (r reversed) Tails(eps, tol float64) Tails {
 	return Tails{P: t.QC, Q: t.PC, PC: t.Q, QC: t.P, Err: t.ErrC, ErrC: t.Err}
 }
 
-// Cost implements Costly.
+// Cost implements hook.Costly.
 func (r reversed) Cost() float64 { return Cost(r.base) }
 
 func (r reversed) Support() Support {

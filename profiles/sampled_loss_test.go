@@ -12,7 +12,10 @@ func TestSampledLaplaceHasATransform(t *testing.T) {
 		scale float64
 		want  bool
 	}{{2, true}, {1. / 650, true}, {1. / 750, false}} {
-		l := must(profiles.NewLaplace(c.scale))
+		l := must(profiles.NewLaplace(c.scale)).(interface {
+			PoissonTransform(rate, rateErr float64) profiles.Transform
+			EnvelopeTransform(rate float64) profiles.Transform
+		})
 		if got := l.PoissonTransform(0.1, 0) != nil; got != c.want {
 			t.Errorf("scale %v: a transform on a Poisson sample: %v", c.scale, got)
 		}

@@ -154,7 +154,7 @@ func TestGaussianRepeat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sigma := math.Exp(rapid.Float64Range(-3, 6).Draw(t, "log sigma"))
 		k := rapid.Int64Range(1, 1e9).Draw(t, "k")
-		g := must(profiles.NewGaussian(sigma)).Repeat(k, profiles.Gaussian{})
+		g := must(profiles.NewGaussian(sigma)).Repeat(k, nil)
 		want := oracle.Div(oracle.F(sigma), oracle.New().Sqrt(oracle.F(float64(k))))
 		// 1/σ, √ and 1/μ: 1 u each, and their effect; Tails counts on 3 u of μ.
 		if u := oracle.Ulps(g.NoiseMultiplier(), want); u > 4 {

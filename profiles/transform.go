@@ -6,6 +6,7 @@ package profiles
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -14,28 +15,13 @@ import (
 // direction, with proved errors.
 type Transform = transform.Transform
 
-// A Transformer is a profile whose privacy loss has a transform with proved errors, so
-// that compositions of it need no lattice.
-type Transformer interface {
-	// Transform returns the transform; nil if this profile has none.
-	Transform() Transform
-}
-
-// A NearlyTransformer is a profile with cheap transforms of losses close to its own: it is
-// dominated by upper and dominates lower, and their δ(ε) are within mass of its own, a run,
-// at every ε. Take mass well below δ over the number of runs.
-type NearlyTransformer interface {
-	Transformer
-	TransformsWithin(mass float64) (upper, lower Transform)
-}
-
 // TransformsOf returns transforms of losses above and below that of p, with δ(ε) within mass
 // of its own: its exact one twice, if it has one. They are nil if there is none.
 func TransformsOf(p Profile, mass float64) (upper, lower Transform) {
 	if t := TransformOf(p); t != nil {
 		return t, t
 	}
-	if n, ok := p.(NearlyTransformer); ok {
+	if n, ok := p.(hook.NearlyTransformer); ok {
 		return n.TransformsWithin(mass)
 	}
 	return nil, nil
@@ -43,13 +29,13 @@ func TransformsOf(p Profile, mass float64) (upper, lower Transform) {
 
 // TransformOf returns the transform of p, nil if it has none.
 func TransformOf(p Profile) Transform {
-	if t, ok := p.(Transformer); ok {
+	if t, ok := p.(hook.Transformer); ok {
 		return t.Transform()
 	}
 	return nil
 }
 
-// Transform implements Transformer: the roles of P and Q change.
+// Transform implements hook.Transformer: the roles of P and Q change.
 func (r reversed) Transform() Transform {
 	if t := TransformOf(r.base); t != nil {
 		return t.Reverse()
@@ -57,7 +43,7 @@ func (r reversed) Transform() Transform {
 	return nil
 }
 
-// TransformsWithin implements NearlyTransformer.
+// TransformsWithin implements hook.NearlyTransformer.
 func (r reversed) TransformsWithin(mass float64) (upper, lower Transform) {
 	if upper, lower = TransformsOf(r.base, mass); upper != nil && lower != nil {
 		return upper.Reverse(), lower.Reverse()
@@ -69,12 +55,12 @@ func (r reversed) TransformsWithin(mass float64) (upper, lower Transform) {
 
 // noise returns 1/μ. μ is 1/σ to one rounding, or to two after Repeat, which
 // knows μ² − mu²; 1/μ has another.
-func (g Gaussian) noise() (sigma, relErr float64) {
+func (g normalLoss) noise() (sigma, relErr float64) {
 	return 1 / g.mu, 4*xmath.U + math.Abs(g.lo)/(g.mu*g.mu)
 }
 
-// Transform implements Transformer; nil for the empty composition.
-func (g Gaussian) Transform() Transform {
+// Transform implements hook.Transformer; nil for the empty composition.
+func (g normalLoss) Transform() Transform {
 	sigma, relErr := g.noise()
 	t, err := transform.NewGaussian(sigma, relErr)
 	if err != nil {
@@ -85,7 +71,7 @@ func (g Gaussian) Transform() Transform {
 
 // PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), the rate known to a
 // relative error.
-func (g Gaussian) PoissonTransform(rate, rateErr float64) Transform {
+func (g normalLoss) PoissonTransform(rate, rateErr float64) Transform {
 	sigma, relErr := g.noise()
 	t, err := transform.NewPoissonGaussian(rate, rateErr, sigma, relErr)
 	if err != nil {
@@ -94,10 +80,10 @@ func (g Gaussian) PoissonTransform(rate, rateErr float64) Transform {
 	return t
 }
 
-// Transform implements Transformer: the means ±1 with weight q, 0 with the rest.
+// Transform implements hook.Transformer: the means ±1 with weight q, 0 with the rest.
 func (g gaussianPlusMinus) Transform() Transform {
 	none := math.Inf(-1)
-	sigma, relErr := Gaussian{mu: g.mu}.noise()
+	sigma, relErr := normalLoss{mu: g.mu}.noise()
 	t, err := transform.NewGaussianMixture(transform.Pair{Sigma: sigma, SigmaErr: relErr,
 		Components: []transform.Component{{Mean: -1, LogP: none, LogQ: g.logRate}, {Mean: 1, LogP: g.logRate, LogQ: none}},
 		LogP0:      g.log1m, LogQ0: g.log1m, Err0: 2 * xmath.U * (1 + math.Abs(g.log1m))})
@@ -113,8 +99,8 @@ func (g gaussianPlusMinus) Transform() Transform {
 // records, and of the quotient.
 const scaleErr = 2 * xmath.U
 
-// Transform implements Transformer.
-func (l Laplace) Transform() Transform { return transform.NewLaplace(l.m, scaleErr) }
+// Transform implements hook.Transformer.
+func (l laplaceLoss) Transform() Transform { return transform.NewLaplace(l.m, scaleErr) }
 
 // maxSampledLoss is the largest 1/b of Laplace noise whose sampled pairs have a
 // transform: between its centres the number of nodes grows with it.
@@ -122,7 +108,7 @@ const maxSampledLoss = 700
 
 // PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), the rate known to a
 // relative error; nil if there is none.
-func (l Laplace) PoissonTransform(rate, rateErr float64) Transform {
+func (l laplaceLoss) PoissonTransform(rate, rateErr float64) Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}
@@ -131,14 +117,14 @@ func (l Laplace) PoissonTransform(rate, rateErr float64) Transform {
 
 // EnvelopeTransform returns the transform of the envelope of this pair at a rate; nil if
 // there is none.
-func (l Laplace) EnvelopeTransform(rate float64) Transform {
+func (l laplaceLoss) EnvelopeTransform(rate float64) Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}
 	return transform.NewLaplaceEnvelope([]transform.LaplaceItem{{M: l.m, MErr: scaleErr}}, 0, rate, 0)
 }
 
-// Transform implements Transformer.
+// Transform implements hook.Transformer.
 func (l laplacePlusMinus) Transform() Transform {
 	if l.m > maxSampledLoss {
 		return nil
@@ -146,7 +132,7 @@ func (l laplacePlusMinus) Transform() Transform {
 	return transform.NewOppositeLaplace(l.m, scaleErr, l.rate)
 }
 
-// Transform implements Transformer. Masses and losses are known to the errors of the
+// Transform implements hook.Transformer. Masses and losses are known to the errors of the
 // profile: a displaced loss moves M(z) − 1 by p|z||z+1||L| times the displacement, no
 // more. There is none if the listed masses do not make 1 to these errors, under P
 // or under Q: then the terms of first order do not cancel.

@@ -42,30 +42,28 @@ func Of(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, e
 	if s == nil {
 		return ofPair(b, r)
 	}
-	switch s := s.(type) {
-	case subsample.Poisson:
-		return ofPoisson(b, s, r)
-	case fixedSize:
-		// The samplers that repeat records have a size as well.
-		if s.Name() == "without-replacement" && r != profiles.AddRemove {
-			r = profiles.Substitute // which an empty place is a case of
-			if c, ok := ofFinite(b, s, r); ok {
-				return c, nil
-			}
-			c, err := ofPair(b, r)
-			if err != nil {
-				return nil, err
-			}
-			if g, ok := c.(gaussian); ok {
-				return withoutReplacementGaussian(s.Population(), s.Batch(), g.sigma)
-			}
-			return WithoutReplacement(c, s.Population(), s.Batch())
+	if p, ok := subsample.AsPoisson(s); ok {
+		return ofPoisson(b, p, r)
+	}
+	// The samplers that repeat records have a size as well.
+	if s, ok := s.(fixedSize); ok && s.Name() == "without-replacement" && r != profiles.AddRemove {
+		r = profiles.Substitute // which an empty place is a case of
+		if c, ok := ofFinite(b, s, r); ok {
+			return c, nil
 		}
+		c, err := ofPair(b, r)
+		if err != nil {
+			return nil, err
+		}
+		if g, ok := c.(gaussian); ok {
+			return withoutReplacementGaussian(s.Population(), s.Batch(), g.sigma)
+		}
+		return WithoutReplacement(c, s.Population(), s.Batch())
 	}
 	if c, ok := ofFinite(b, s, r); ok {
 		return c, nil
 	}
-	if f, ok := s.(subsample.FixedSize); ok {
+	if f, ok := subsample.AsFixedSize(s); ok {
 		return ofCopies(b, f, r)
 	}
 	return nil, fault.New("sampling", "%s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)

@@ -19,7 +19,7 @@ import (
 // half as much again for reading them off their logarithms (|log p| roundings).
 func TestWeightsAddUp(t *testing.T) {
 	for _, c := range [][3]int64{{1000, 500, 400}, {10000, 118, 200}, {300, 50, 30}, {1000, 200, 100}, {30969, 500, 300}, {1000, 100, 50}} {
-		for _, s := range []FixedSize{{withoutReplacement, c[0], 0, c[2]}, {withReplacement, c[0], 0, c[2]}, {mustOW, c[0], c[1], c[2]}, {mustWO, c[0], max(c[1], c[2]), c[2]}, {mustWW, c[0], c[1], c[2]}} {
+		for _, s := range []fixedSize{{withoutReplacement, c[0], 0, c[2]}, {withReplacement, c[0], 0, c[2]}, {mustOW, c[0], c[1], c[2]}, {mustWO, c[0], max(c[1], c[2]), c[2]}, {mustWW, c[0], c[1], c[2]}} {
 			law := s.Multiplicity()
 			var sum xmath.Sum
 			sum.Add(-1)
@@ -75,7 +75,7 @@ func TestSampleVariance(t *testing.T) {
 			mean += p * variance(counts)
 		}
 		if want := c.factor * variance(all); rel(mean, want) > 1e-12 {
-			t.Errorf("%v: the mean variance is %v, want %v", FixedSize{c.k, int64(c.n), int64(c.b), int64(c.m)}, mean, want)
+			t.Errorf("%v: the mean variance is %v, want %v", fixedSize{c.k, int64(c.n), int64(c.b), int64(c.m)}, mean, want)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestCoupledBelowRefined(t *testing.T) {
 		if rapid.Bool().Draw(t, "ow") {
 			b = min(b, n)
 			s = must(NewMustOW(n, b, m))
-			alphaOf, law = func(eps float64) float64 { return 1 + math.Expm1(eps)*float64(n)/float64(b) }, copies.Drawn(s.subset, s.batch, 1)
+			alphaOf, law = func(eps float64) float64 { return 1 + math.Expm1(eps)*float64(n)/float64(b) }, copies.Drawn(s.Subset(), s.Batch(), 1)
 		}
 		theta := rapid.Float64Range(0.2, 2).Draw(t, "theta")
 		eps := math.Exp(rapid.Float64Range(-7, 1).Draw(t, "log eps"))

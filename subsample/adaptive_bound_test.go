@@ -25,9 +25,9 @@ func epsilonAt(p profiles.Profile, delta float64) float64 {
 }
 
 // Families take a second each: tests share them.
-var sharedBounds = map[string]*adaptive.Bound{}
+var sharedBounds = map[string]adaptive.Bound{}
 
-func boundOf(t *testing.T, s FixedSize, sigma float64) *adaptive.Bound {
+func boundOf(t *testing.T, s FixedSize, sigma float64) adaptive.Bound {
 	t.Helper()
 	id := fmt.Sprint(s, sigma)
 	if sharedBounds[id] == nil {

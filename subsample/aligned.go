@@ -9,22 +9,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Amplification says what sampling does to (ε, δ) of a mechanism, in the four
-// kinds of Zhao and Liu 2023, Definition 5 (corrected: docs/theory/must-composition.md).
-type Amplification int
-
-const (
-	Strong     Amplification = iota // ε' < ε and δ' < δ
-	WeakTypeI                       // ε' < ε and δ' ≥ δ
-	WeakTypeII                      // ε' ≥ ε and δ' < δ
-	Dilution                        // ε' ≥ ε and δ' ≥ δ
-)
-
-// String returns the paper's word.
-func (a Amplification) String() string {
-	return [...]string{"strong", "weak type I", "weak type II", "dilution"}[a]
-}
-
 // An AlignedPoint compares a mechanism at (Epsilon, Delta) with the sampled one
 // at (Epsilon2, Delta2) = (ε', δ'); the aligned privacy profile plots ε'/ε
 // against δ' − δ. It is a picture and no ranking of schemes: they have different
@@ -33,22 +17,23 @@ type AlignedPoint struct {
 	Epsilon, Delta, Epsilon2, Delta2 float64
 }
 
-// Kind returns the kind of amplification at the point.
-func (p AlignedPoint) Kind() Amplification {
+// Kind returns what sampling does to (ε, δ) at the point: "strong" amplification makes both
+// smaller, "weak type I" ε, "weak type II" δ, and "dilution" neither (Zhao and Liu 2023,
+// Definition 5; corrected: docs/theory/must-composition.md).
+func (p AlignedPoint) Kind() string {
 	switch {
 	case p.Epsilon2 < p.Epsilon && p.Delta2 < p.Delta:
-		return Strong
+		return "strong"
 	case p.Epsilon2 < p.Epsilon:
-		return WeakTypeI
+		return "weak type I"
 	case p.Delta2 < p.Delta:
-		return WeakTypeII
+		return "weak type II"
 	}
-	return Dilution
+	return "dilution"
 }
 
-// Aligned returns the aligned privacy profile of Theorem 5 at the given ε ≥ 0 of
-// the base mechanism. Relation: substitute.
-func (s FixedSize) Aligned(b profiles.Mechanism, epsilons []float64) ([]AlignedPoint, error) {
+// Aligned implements FixedSize.
+func (s fixedSize) Aligned(b profiles.Mechanism, epsilons []float64) ([]AlignedPoint, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err

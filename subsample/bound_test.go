@@ -54,7 +54,7 @@ func TestTinyDivergencesGolden(t *testing.T) {
 		if max(got[0], got[1], got[2]) > got[3]*(1+1e-12) {
 			t.Errorf("%v eps %v: Theorem 5 is below one of A, B, B reversed: %v", c.s, c.eps, got)
 		}
-		if c.s.kind == withoutReplacement && rel(got[1], got[3]) > 1e-12 || c.eps == 0 && rel(got[0], got[3]) > 1e-12 {
+		if c.s.(fixedSize).kind == withoutReplacement && rel(got[1], got[3]) > 1e-12 || c.eps == 0 && rel(got[0], got[3]) > 1e-12 {
 			t.Errorf("%v eps %v: A, B, B reversed, Theorem 5 = %v, want A or B to attain it", c.s, c.eps, got)
 		}
 	}
@@ -112,7 +112,7 @@ func hockeyOf(p, q []float64, alpha, lo, hi float64) float64 {
 // whole procedure by enumeration and quadrature is at most the upper profile,
 // for Gaussian and Laplace noise, at positive and negative ε.
 func TestUpperHoldsForEveryTinyDataSet(t *testing.T) {
-	for _, s := range []FixedSize{{withoutReplacement, 3, 0, 2}, {withReplacement, 3, 0, 2}, {mustOW, 3, 2, 2}, {mustOW, 3, 2, 3}, {mustWO, 3, 3, 2}, {mustWW, 3, 2, 2}, {mustWW, 3, 2, 3}} {
+	for _, s := range []fixedSize{{withoutReplacement, 3, 0, 2}, {withReplacement, 3, 0, 2}, {mustOW, 3, 2, 2}, {mustOW, 3, 2, 3}, {mustWO, 3, 3, 2}, {mustWW, 3, 2, 2}, {mustWW, 3, 2, 3}} {
 		// The law of the whole sample, as counts per record.
 		law := outcomes(s.kind, int(s.population), int(s.subset), int(s.batch))
 		for _, noise := range []float64{1, 3} {
@@ -184,14 +184,14 @@ func drawMechanism(t *rapid.T) (FixedSize, profiles.Mechanism) {
 func TestProfileProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, b := drawMechanism(t)
-		if s.kind == mustWW && s.subset*s.batch > 2500 {
+		if s.(fixedSize).kind == mustWW && s.Subset()*s.Batch() > 2500 {
 			t.Skip("slow law")
 		}
 		d := ok(s.Apply(b, profiles.Substitute)).Directions[0]
 		t5 := ok(s.Theorem5(b))
 		below := true // upper ≤ Theorem 5 is proved, but for MUST.WW only if one slot is drawn as often as any
-		if s.kind == mustWW {
-			below = copies.Drawn(s.subset, s.batch, 1).Eta >= s.InclusionProbability()
+		if s.(fixedSize).kind == mustWW {
+			below = copies.Drawn(s.Subset(), s.Batch(), 1).Eta >= s.InclusionProbability()
 		}
 		chords := 0.0
 		if _, ok := d.Upper.(*profiles.Discrete); ok {
@@ -244,7 +244,7 @@ func TestAddRemove(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww} {
 		m := ok(s.Apply(base, profiles.AddRemove))
-		if gap := m.TheoryGap(); gap != (s.kind == mustOW || s.kind == mustWW) {
+		if gap := m.TheoryGap(); gap != (s.(fixedSize).kind == mustOW || s.(fixedSize).kind == mustWW) {
 			t.Errorf("%s: theory gap %v", s.Name(), gap)
 		}
 		for _, eps := range []float64{0, 0.1, 1} {

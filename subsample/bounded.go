@@ -30,7 +30,7 @@ func Of(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation
 	maker, ok := s.(LawMaker)
 	switch {
 	case ok:
-		return PersonsLaws(b, maker, r, records)
+		return personsLaws(b, maker, r, records)
 	case records != 1:
 		return Persons(ctx, b, s, r, records)
 	case s == nil:

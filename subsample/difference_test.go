@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -33,7 +34,7 @@ func TestTailDifferences(t *testing.T) {
 		if rapid.Bool().Draw(t, "mirror") {
 			eps = -eps
 		}
-		d, ok := p.(profiles.TailDifferencer)
+		d, ok := p.(hook.TailDifferencer)
 		if !ok {
 			t.Fatalf("%T has no tail differences", p)
 		}

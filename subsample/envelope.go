@@ -44,7 +44,7 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 // An envelope has halves that are the same sampling of a profile and of its reverse.
 type envelope struct{ copies.Joined }
 
-// SelfReverse implements profiles.SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (e envelope) SelfReverse() bool {
 	return profiles.Equal(e.Up.(poisson).base, e.Down.(poisson).base)
 }
@@ -101,22 +101,22 @@ func logVariation(d *profiles.Discrete) (logDelta, err float64) {
 // What a sampled run is above, whoever sees its sample: the same mechanism on all records, as often as a
 // record can take part.
 
-// An Unhider is a Scheme of which it is known how often a record takes part at most.
-type Unhider interface {
+// An unhider is a Scheme of which it is known how often a record takes part at most.
+type unhider interface {
 	Scheme
 	// Unhidden returns how many runs of a mechanism on all records dominate one use of the scheme under
 	// r, each under the relation inner; 0 if nothing is known.
 	Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation)
 }
 
-// Unhidden implements Unhider: given the coins, neighbours run on batches that are neighbours or the
+// Unhidden implements unhider: given the coins, neighbours run on batches that are neighbours or the
 // same, and divergences are jointly convex.
-func (Poisson) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) { return 1, r }
+func (poissonScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) { return 1, r }
 
-// Unhidden implements Unhider. Of a batch without replacement, a record that is removed leaves its place to
+// Unhidden implements unhider. Of a batch without replacement, a record that is removed leaves its place to
 // another one; the batches can be drawn so that nothing else differs. With replacement a batch may
 // hold a record any number of times.
-func (s FixedSize) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+func (s fixedSize) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	switch {
 	case s.kind != withoutReplacement:
 		return 0, r
@@ -134,7 +134,7 @@ func (s FixedSize) Unhidden(r profiles.Relation) (runs int64, inner profiles.Rel
 // be in, it is at most the group of all k. In an allocation to several, with Σ u_t ≤ k·runs, they are at
 // most so many runs of that group where the noise is Gaussian: Σ u_t² ≤ k·Σ u_t.
 func Unhidden(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation, records int64) (one [2]profiles.Profile, runs int64, err error) {
-	u, ok := s.(Unhider)
+	u, ok := s.(unhider)
 	if !ok {
 		return one, 0, nil
 	}

@@ -3,10 +3,14 @@
 package subsample
 
 import (
+	"iter"
 	"math"
+	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/adaptive"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
@@ -29,7 +33,65 @@ var kindNames = [...]string{"without-replacement", "with-replacement", "must-ow"
 //
 // A subset that is drawn once and resampled often (the bag of little bootstraps) is
 // an allocation.Resampled: its batches share the first stage.
-type FixedSize struct {
+type FixedSize interface {
+	Sampler
+	BatchSetter
+	// Subset returns b of a scheme of two stages, whose population is n and whose batch is m; else 0.
+	Subset() int64
+	// Multiplicity returns the law of how often one given record appears.
+	Multiplicity() Multiplicity
+	// MostCopies returns how often one record can be in a batch.
+	MostCopies() int64
+	// LogAtLeast returns a bound on log Pr[U ≥ u], u ≥ 1, of the Multiplicity U, below any float64 as well.
+	LogAtLeast(u int64) float64
+	// InclusionProbability returns η, the probability that a given record appears.
+	InclusionProbability() float64
+	// ExpectedDistinct returns the expected number of distinct records in the subsample, nη.
+	ExpectedDistinct() float64
+	// AmplifiedEpsilon returns ε' = log(1 + η(e^ε − 1)), the ε at which Theorem 5
+	// states the amplified δ' for a base mechanism at ε ≥ 0.
+	AmplifiedEpsilon(eps float64) float64
+	// Theorem5 returns the single-step bound of Theorem 5 of Zhao and Liu 2023 as a
+	// profile: δ'(ε') = Σ_u p_u δ_u(ε) at ε' = log(1 + η(e^ε − 1)), reflected below
+	// 0. Relation: substitute. Apply is tighter for the Gaussian.
+	Theorem5(b profiles.Mechanism) (profiles.Profile, error)
+	// Aligned returns the aligned privacy profile of Theorem 5 at the given ε ≥ 0 of
+	// the base mechanism. Relation: substitute.
+	Aligned(b profiles.Mechanism, epsilons []float64) ([]AlignedPoint, error)
+	// Attack returns the pair of outputs on two concrete data sets that differ by
+	// one substitution: all other records agree with the substitute and are as far
+	// from the record as the sensitivity allows (docs/theory/subsampling.md §7, pair B). It is legal
+	// for a fixed mechanism, and a lower bound on the privacy profile at every ε.
+	Attack(b profiles.Mechanism) (profiles.Profile, error)
+	// PaperPairNotABound returns the pair that Zhao and Liu 2023 (equations 6–8)
+	// compose: mixtures at +u and at −u. It is the pair of two data sets whose other
+	// records contribute nothing, and not a dominating pair: other data sets lose
+	// far more privacy (docs/theory/must-composition.md). Only for reproduction.
+	// Relation: substitute; the mechanism must be Gaussian.
+	PaperPairNotABound(b profiles.Mechanism) (profiles.Profile, error)
+	// NewAdaptiveBound returns the bound of the scheme with the mechanism, or an
+	// error if there is none.
+	NewAdaptiveBound(b profiles.Mechanism) (adaptive.Bound, error)
+	// Sample draws a subsample: records in ascending order with their
+	// multiplicities. Its law is exactly that of the scheme, as far as src is
+	// uniform. Time and memory are linear in the batch (up to sorting), whatever the
+	// population and the subset. The source nil is the operating system's; the sample is never
+	// to be published. The population must be that of the scheme.
+	Sample(src rand.Source, population int64) ([]Pick, error)
+	// KeptBatches draws the batches of MUST.OW or MUST.WW whose subset serves for so many of them (allocation.Resampled).
+	KeptBatches(src rand.Source, population, resamples int64) (iter.Seq[[]Pick], error)
+}
+
+// AsFixedSize returns s as such a scheme, false if it is none. A Scheme of others that embeds one
+// is none: what is proved of it is its own.
+func AsFixedSize(s Scheme) (FixedSize, bool) {
+	if f, ok := s.(fixedSize); ok {
+		return f, true
+	}
+	return nil, false
+}
+
+type fixedSize struct {
 	kind                      kind
 	population, subset, batch int64 // subset is 0 for the schemes of one stage
 }
@@ -43,77 +105,76 @@ const (
 // NewWithoutReplacement returns sampling of batch distinct records, uniformly
 // among all subsets of that size.
 func NewWithoutReplacement(population, batch int64) (FixedSize, error) {
-	return FixedSize{kind: withoutReplacement, population: population, batch: batch}.checked()
+	return fixedSize{kind: withoutReplacement, population: population, batch: batch}.checked()
 }
 
 // NewWithReplacement returns batch independent uniform draws.
 func NewWithReplacement(population, batch int64) (FixedSize, error) {
-	return FixedSize{kind: withReplacement, population: population, batch: batch}.checked()
+	return fixedSize{kind: withReplacement, population: population, batch: batch}.checked()
 }
 
 // NewMustOW returns MUST.OW: subset distinct records, then batch draws from them
 // with replacement.
 func NewMustOW(population, subset, batch int64) (FixedSize, error) {
-	return FixedSize{kind: mustOW, population: population, subset: subset, batch: batch}.checked()
+	return fixedSize{kind: mustOW, population: population, subset: subset, batch: batch}.checked()
 }
 
 // NewMustWO returns MUST.WO: subset draws with replacement, then batch of these
 // slots without replacement. In law it is sampling with replacement, whatever
 // the subset.
 func NewMustWO(population, subset, batch int64) (FixedSize, error) {
-	return FixedSize{kind: mustWO, population: population, subset: subset, batch: batch}.checked()
+	return fixedSize{kind: mustWO, population: population, subset: subset, batch: batch}.checked()
 }
 
 // NewMustWW returns MUST.WW: subset draws with replacement, then batch draws
 // from these slots with replacement.
 func NewMustWW(population, subset, batch int64) (FixedSize, error) {
-	return FixedSize{kind: mustWW, population: population, subset: subset, batch: batch}.checked()
+	return fixedSize{kind: mustWW, population: population, subset: subset, batch: batch}.checked()
 }
 
-// checked returns the scheme, or the zero FixedSize with an error where a size is out of range.
-func (s FixedSize) checked() (FixedSize, error) {
+// checked returns the scheme, or nil with an error where a size is out of range.
+func (s fixedSize) checked() (FixedSize, error) {
 	mostSubset := int64(maxBatch)
 	if s.kind == mustOW {
 		mostSubset = min(mostSubset, s.population)
 	}
 	switch {
 	case s.population < 1 || s.population > maxPopulation:
-		return FixedSize{}, s.outOfRange("population", s.population, 1, maxPopulation)
+		return nil, s.outOfRange("population", s.population, 1, maxPopulation)
 	case s.twoStage() && (s.subset < 1 || s.subset > mostSubset):
-		return FixedSize{}, s.outOfRange("subset", s.subset, 1, mostSubset)
+		return nil, s.outOfRange("subset", s.subset, 1, mostSubset)
 	case s.batch < 1 || s.batch > s.MaxBatch():
-		return FixedSize{}, s.outOfRange("batch", s.batch, 1, s.MaxBatch())
+		return nil, s.outOfRange("batch", s.batch, 1, s.MaxBatch())
 	}
 	return s, nil
 }
 
-func (s FixedSize) twoStage() bool { return s.kind >= mustOW }
+func (s fixedSize) twoStage() bool { return s.kind >= mustOW }
 
-func (s FixedSize) outOfRange(field string, value, lo, hi int64) error {
+func (s fixedSize) outOfRange(field string, value, lo, hi int64) error {
 	return fault.In(s.Name(), fault.New(field, "%d is not in [%d, %d]", value, lo, hi))
 }
 
 // Name implements Scheme.
-func (s FixedSize) Name() string { return kindNames[s.kind] }
+func (s fixedSize) Name() string { return kindNames[s.kind] }
 
-// Population, Subset and Batch return the sizes n, b and m; Subset is 0 for a
-// scheme of one stage.
-func (s FixedSize) Population() int64 { return s.population }
+// Population implements BatchSetter.
+func (s fixedSize) Population() int64 { return s.population }
 
-// Subset returns b, or 0; see Population.
-func (s FixedSize) Subset() int64 { return s.subset }
+// Subset implements FixedSize.
+func (s fixedSize) Subset() int64 { return s.subset }
 
-// Batch returns m; see Population.
-func (s FixedSize) Batch() int64 { return s.batch }
+// Batch implements BatchSetter.
+func (s fixedSize) Batch() int64 { return s.batch }
 
 // A Multiplicity is the law of U, how often one given record appears in the final sample.
 type Multiplicity = copies.Law
 
-// Multiplicity returns the law of how often one given record appears.
+// Multiplicity implements FixedSize.
 //
 // Tables: docs/theory/subsampling.md §1. MUST.WO has the law of sampling with replacement
 // (Zhao and Liu 2023, Corollary 6).
-func (s FixedSize) Multiplicity() Multiplicity {
+func (s fixedSize) Multiplicity() Multiplicity {
 	switch s.kind {
 	case withoutReplacement:
 		return copies.WithoutReplacement(s.population, s.batch)
@@ -125,17 +186,17 @@ func (s FixedSize) Multiplicity() Multiplicity {
 	return copies.WithReplacement(s.population, s.batch)
 }
 
-// MostCopies returns how often one record can be in a batch.
-func (s FixedSize) MostCopies() int64 {
+// MostCopies implements FixedSize.
+func (s fixedSize) MostCopies() int64 {
 	if s.kind == withoutReplacement {
 		return 1
 	}
 	return s.batch
 }
 
-// LogAtLeast returns a bound on log Pr[U ≥ u], u ≥ 1, below any float64 as well: the expected number of sets of u
+// LogAtLeast implements FixedSize: the expected number of sets of u
 // places that all hold the record is C(m,u)·Pr[u given places hold it].
-func (s FixedSize) LogAtLeast(u int64) float64 {
+func (s fixedSize) LogAtLeast(u int64) float64 {
 	if u > s.MostCopies() {
 		return math.Inf(-1)
 	}
@@ -170,26 +231,24 @@ func logChoose(n, k int64) float64 {
 	return x*xmath.Log(float64(n)/x) + y*math.Log1p(x/y)
 }
 
-// InclusionProbability returns η, the probability that a given record appears.
-func (s FixedSize) InclusionProbability() float64 { return s.Multiplicity().Eta }
+// InclusionProbability implements FixedSize.
+func (s fixedSize) InclusionProbability() float64 { return s.Multiplicity().Eta }
 
-// ExpectedDistinct returns the expected number of distinct records in the
-// subsample, nη.
-func (s FixedSize) ExpectedDistinct() float64 {
+// ExpectedDistinct implements FixedSize.
+func (s fixedSize) ExpectedDistinct() float64 {
 	if s.kind == withoutReplacement {
 		return float64(s.batch)
 	}
 	return float64(s.population) * s.InclusionProbability()
 }
 
-// AmplifiedEpsilon returns ε' = log(1 + η(e^ε − 1)), the ε at which Theorem 5
-// states the amplified δ' for a base mechanism at ε ≥ 0.
-func (s FixedSize) AmplifiedEpsilon(eps float64) float64 {
+// AmplifiedEpsilon implements FixedSize.
+func (s fixedSize) AmplifiedEpsilon(eps float64) float64 {
 	return forward(eps, s.InclusionProbability())
 }
 
 // MaxBatch implements BatchSetter.
-func (s FixedSize) MaxBatch() int64 {
+func (s fixedSize) MaxBatch() int64 {
 	switch s.kind {
 	case withoutReplacement:
 		return min(s.population, maxBatch)
@@ -202,7 +261,7 @@ func (s FixedSize) MaxBatch() int64 {
 }
 
 // WithBatch implements BatchSetter.
-func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
+func (s fixedSize) WithBatch(batch int64) (Scheme, error) {
 	s.batch = batch
 	return s.checked()
 }

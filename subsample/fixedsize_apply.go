@@ -26,7 +26,7 @@ import (
 // one of them has such a sample: the answer holds where a record is added to so many.
 //
 // Zero-out: see zeroOut.
-func (s FixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s fixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -42,7 +42,7 @@ func (s FixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	return m, err
 }
 
-func (s FixedSize) apply(b profiles.Mechanism, pair profiles.Profile, law copies.Law, r profiles.Relation) (profiles.Bounds, error) {
+func (s fixedSize) apply(b profiles.Mechanism, pair profiles.Profile, law copies.Law, r profiles.Relation) (profiles.Bounds, error) {
 	if s.kind == withoutReplacement || s.batch == 1 {
 		return s.single(b, pair, r)
 	}
@@ -74,7 +74,7 @@ func (s FixedSize) apply(b profiles.Mechanism, pair profiles.Profile, law copies
 }
 
 // subsetRate is b/n, rounded up: the profiles that use it grow with it.
-func (s FixedSize) subsetRate() float64 {
+func (s fixedSize) subsetRate() float64 {
 	return ratioUp(s.subset, s.population)
 }
 
@@ -89,7 +89,7 @@ func ratioUp(a, b int64) float64 {
 // single is the case of at most one copy, for any mechanism: it takes part with
 // probability m/n, and another record takes its place otherwise. The attack is that on the
 // pair in its own order, what dominates is for either order.
-func (s FixedSize) single(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Bounds, error) {
+func (s fixedSize) single(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Bounds, error) {
 	rate := ratioUp(s.batch, s.population)
 	reached, err := attained(b, pair, profiles.Substitute)
 	if err != nil {
@@ -139,10 +139,8 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, sy
 	return profiles.Bounds{Name: name, Relation: r, Directions: [2]profiles.Direction{one, two}}
 }
 
-// Theorem5 returns the single-step bound of Theorem 5 of Zhao and Liu 2023 as a
-// profile: δ'(ε') = Σ_u p_u δ_u(ε) at ε' = log(1 + η(e^ε − 1)), reflected below
-// 0. Relation: substitute. Apply is tighter for the Gaussian.
-func (s FixedSize) Theorem5(b profiles.Mechanism) (profiles.Profile, error) {
+// Theorem5 implements FixedSize.
+func (s fixedSize) Theorem5(b profiles.Mechanism) (profiles.Profile, error) {
 	law := s.Multiplicity()
 	m, err := copies.GroupMixture(b, law, profiles.Substitute)
 	if err != nil {
@@ -151,11 +149,8 @@ func (s FixedSize) Theorem5(b profiles.Mechanism) (profiles.Profile, error) {
 	return Envelope(m, min(1, law.Eta))
 }
 
-// Attack returns the pair of outputs on two concrete data sets that differ by
-// one substitution: all other records agree with the substitute and are as far
-// from the record as the sensitivity allows (docs/theory/subsampling.md §7, pair B). It is legal
-// for a fixed mechanism, and a lower bound on the privacy profile at every ε.
-func (s FixedSize) Attack(b profiles.Mechanism) (profiles.Profile, error) {
+// Attack implements FixedSize.
+func (s fixedSize) Attack(b profiles.Mechanism) (profiles.Profile, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err
@@ -178,12 +173,8 @@ func attack(pair profiles.Profile, law copies.Law) (profiles.Profile, error) {
 	return PoissonProfile(pair, law.Eta)
 }
 
-// PaperPairNotABound returns the pair that Zhao and Liu 2023 (equations 6–8)
-// compose: mixtures at +u and at −u. It is the pair of two data sets whose other
-// records contribute nothing, and not a dominating pair: other data sets lose
-// far more privacy (docs/theory/must-composition.md). Only for reproduction.
-// Relation: substitute; the mechanism must be Gaussian.
-func (s FixedSize) PaperPairNotABound(b profiles.Mechanism) (profiles.Profile, error) {
+// PaperPairNotABound implements FixedSize.
+func (s fixedSize) PaperPairNotABound(b profiles.Mechanism) (profiles.Profile, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err

@@ -23,22 +23,22 @@ func stateless(src rand.Source, draw func(src rand.Source) []Pick) iter.Seq[[]Pi
 
 // Batches implements Sampler: independent samples of [FixedSize.Sample]. The population
 // must be that of the scheme.
-func (s FixedSize) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
+func (s fixedSize) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
 	if err := s.checkPopulation(population); err != nil {
 		return nil, err
 	}
 	return stateless(src, s.draw), nil
 }
 
-func (s FixedSize) checkPopulation(population int64) error {
+func (s fixedSize) checkPopulation(population int64) error {
 	if population != s.population {
 		return fault.In(s.Name(), fault.New("population", "%d is not the scheme's, %d", population, s.population))
 	}
 	return nil
 }
 
-// KeptBatches draws the batches of MUST.OW or MUST.WW whose subset serves for so many of them (allocation.Resampled).
-func (s FixedSize) KeptBatches(src rand.Source, population, resamples int64) (iter.Seq[[]Pick], error) {
+// KeptBatches implements FixedSize.
+func (s fixedSize) KeptBatches(src rand.Source, population, resamples int64) (iter.Seq[[]Pick], error) {
 	if err := s.checkPopulation(population); err != nil {
 		return nil, err
 	}
@@ -63,19 +63,15 @@ func (s FixedSize) KeptBatches(src rand.Source, population, resamples int64) (it
 	}), nil
 }
 
-// Sample draws a subsample: records in ascending order with their
-// multiplicities. Its law is exactly that of the scheme, as far as src is
-// uniform. Time and memory are linear in the batch (up to sorting), whatever the
-// population and the subset. The source nil is the operating system's; the sample is never
-// to be published. The population must be that of the scheme.
-func (s FixedSize) Sample(src rand.Source, population int64) ([]Pick, error) {
+// Sample implements FixedSize.
+func (s fixedSize) Sample(src rand.Source, population int64) ([]Pick, error) {
 	if err := s.checkPopulation(population); err != nil {
 		return nil, err
 	}
 	return s.draw(random.Source(src)), nil
 }
 
-func (s FixedSize) draw(src rand.Source) []Pick {
+func (s fixedSize) draw(src rand.Source) []Pick {
 	r := rand.New(src)
 	switch s.kind {
 	case withoutReplacement:

@@ -81,7 +81,7 @@ func outcomes(k kind, n, b, m int) map[string]float64 {
 func TestSampleHasTheExactLaw(t *testing.T) {
 	slow.Test(t)
 	const draws = 150_000
-	for _, s := range []FixedSize{
+	for _, s := range []fixedSize{
 		{withoutReplacement, 6, 0, 3}, {withReplacement, 5, 0, 3}, {mustOW, 5, 3, 3}, {mustOW, 6, 2, 3}, {mustWO, 5, 4, 3}, {mustWW, 5, 3, 3}, {mustWW, 3, 2, 3}, {mustWW, 4, 5, 3},
 	} {
 		src := rand.NewPCG(1, uint64(s.kind))
@@ -113,7 +113,7 @@ func TestSampleHasTheExactLaw(t *testing.T) {
 
 func TestSampleMultiplicityChiSquare(t *testing.T) {
 	// One record's count at a middle size, over all records in turn.
-	for _, s := range []FixedSize{{withoutReplacement, 6, 0, 2}, {withReplacement, 50, 0, 20}, {mustOW, 50, 10, 20}, {mustWO, 50, 30, 20}, {mustWW, 50, 10, 20}} {
+	for _, s := range []fixedSize{{withoutReplacement, 6, 0, 2}, {withReplacement, 50, 0, 20}, {mustOW, 50, 10, 20}, {mustWO, 50, 30, 20}, {mustWW, 50, 10, 20}} {
 		law := s.Multiplicity()
 		src := rand.NewPCG(2, uint64(s.kind))
 		const draws = 100_000
@@ -150,7 +150,7 @@ func TestSampleMultiplicityChiSquare(t *testing.T) {
 }
 
 func TestSampleSizes(t *testing.T) {
-	for _, s := range []FixedSize{{withoutReplacement, 1, 0, 1}, {withoutReplacement, 100, 0, 100}, {withReplacement, 1, 0, 7}, {mustOW, 1e12, 1000, 5000}, {mustWO, 1e12, 5000, 5000}, {mustWW, 1e12, 3, 5000}} {
+	for _, s := range []fixedSize{{withoutReplacement, 1, 0, 1}, {withoutReplacement, 100, 0, 100}, {withReplacement, 1, 0, 7}, {mustOW, 1e12, 1000, 5000}, {mustWO, 1e12, 5000, 5000}, {mustWW, 1e12, 3, 5000}} {
 		for _, src := range []rand.Source{rand.NewPCG(1, 2), random.Source(nil)} {
 			total := int64(0)
 			for _, p := range s.draw(src) {
@@ -167,7 +167,7 @@ func TestSampleSizes(t *testing.T) {
 }
 
 func BenchmarkSample(b *testing.B) {
-	for _, s := range []FixedSize{{withoutReplacement, 1e9, 0, 1e6}, {withReplacement, 1e9, 0, 1e6}, {mustOW, 1e9, 1e6, 1e6}, {mustWO, 1e9, 1e6, 1e6}, {mustWW, 1e9, 1e6, 1e6}} {
+	for _, s := range []fixedSize{{withoutReplacement, 1e9, 0, 1e6}, {withReplacement, 1e9, 0, 1e6}, {mustOW, 1e9, 1e6, 1e6}, {mustWO, 1e9, 1e6, 1e6}, {mustWW, 1e9, 1e6, 1e6}} {
 		for name, src := range map[string]rand.Source{"pcg": rand.NewPCG(1, 2), "system": random.Source(nil)} {
 			b.Run(s.Name()+"/"+name, func(b *testing.B) {
 				for range b.N {

@@ -20,7 +20,7 @@ import (
 // every ε. Any other mechanism: the bound of substitution, of which an empty place is a
 // case. Lower: the others oppose the record (remove), agree with it (add), or all other
 // places are empty.
-func (s FixedSize) zeroOut(b profiles.Mechanism, substituted profiles.Profile, law copies.Law) (profiles.Bounds, error) {
+func (s fixedSize) zeroOut(b profiles.Mechanism, substituted profiles.Profile, law copies.Law) (profiles.Bounds, error) {
 	one := s.kind == withoutReplacement || s.batch == 1 // a record is there at most once
 	rate := ratioUp(s.batch, s.population)
 	if one && rate == 1 {
@@ -58,7 +58,7 @@ func (s FixedSize) zeroOut(b profiles.Mechanism, substituted profiles.Profile, l
 }
 
 // zeroOutGaussian is zeroOut for Gaussian noise. one says that there is at most one copy.
-func (s FixedSize) zeroOutGaussian(b profiles.Mechanism, g profiles.Gaussian, law copies.Law, one bool) (profiles.Bounds, error) {
+func (s fixedSize) zeroOutGaussian(b profiles.Mechanism, g profiles.Gaussian, law copies.Law, one bool) (profiles.Bounds, error) {
 	theta := 1 / g.NoiseMultiplier()
 	oppose, err := copies.NewGaussianOpposed(law, theta)
 	if err != nil {

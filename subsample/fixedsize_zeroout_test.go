@@ -12,7 +12,7 @@ import (
 )
 
 // tinySchemes are schemes whose samples can be enumerated; Poisson sampling is apart.
-var tinySchemes = []FixedSize{{withoutReplacement, 3, 0, 1}, {withoutReplacement, 3, 0, 2}, {withoutReplacement, 3, 0, 3}, {withReplacement, 3, 0, 2},
+var tinySchemes = []fixedSize{{withoutReplacement, 3, 0, 1}, {withoutReplacement, 3, 0, 2}, {withoutReplacement, 3, 0, 3}, {withReplacement, 3, 0, 2},
 	{withReplacement, 3, 0, 3}, {mustOW, 3, 2, 3}, {mustWO, 3, 3, 2}, {mustWW, 3, 2, 3}}
 
 // A tinyBase is added noise whose density is known.
@@ -159,11 +159,11 @@ func TestZeroOutPoissonHoldsForEveryTinyDataSet(t *testing.T) {
 func TestZeroOutIsBetweenPoissonAndSubstitute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, b := drawMechanism(t)
-		if s.kind == mustWW && s.subset*s.batch > 2500 {
+		if s.(fixedSize).kind == mustWW && s.Subset()*s.Batch() > 2500 {
 			t.Skip("slow law")
 		}
 		zero, sub := ok(s.Apply(b, profiles.ZeroOut)), ok(s.Apply(b, profiles.Substitute))
-		poisson := ok(must(NewPoisson(min(1, float64(s.batch)/float64(s.population)))).Apply(b, profiles.ZeroOut))
+		poisson := ok(must(NewPoisson(min(1, float64(s.Batch())/float64(s.Population())))).Apply(b, profiles.ZeroOut))
 		for d, dir := range zero.Directions {
 			last := 1.0
 			for _, eps := range []float64{-3, -1, -0.1, -1e-3, 0, 1e-6, 1e-3, 0.1, 0.5, 1, 3, 8} {
@@ -172,10 +172,10 @@ func TestZeroOutIsBetweenPoissonAndSubstitute(t *testing.T) {
 					t.Fatalf("%v %s direction %d eps %v: attack %v, upper %v", s, b.Name(), d, eps, lo, up)
 				}
 				// The best coupling of substitution (§4) is not that of zero-out, but for one copy.
-				if (s.kind == withoutReplacement || s.batch == 1) && up > most*(1+1e-9)+1e-13 {
+				if (s.(fixedSize).kind == withoutReplacement || s.Batch() == 1) && up > most*(1+1e-9)+1e-13 {
 					t.Fatalf("%v %s direction %d eps %v: zero-out %v, substitute %v", s, b.Name(), d, eps, up, most)
 				}
-				if s.kind == withoutReplacement {
+				if s.(fixedSize).kind == withoutReplacement {
 					if least := deltaOf(poisson.Directions[d].Lower, eps); up < least*(1-1e-9)-1e-13 {
 						t.Fatalf("%v %s direction %d eps %v: zero-out %v, Poisson %v", s, b.Name(), d, eps, up, least)
 					}
@@ -197,7 +197,7 @@ func TestZeroOutConformance(t *testing.T) {
 		for _, b := range []profiles.Mechanism{base, gaussian(1), gaussian(100)} {
 			m := ok(s.Apply(b, profiles.ZeroOut))
 			for d, dir := range m.Directions {
-				t.Run(fmt.Sprintf("%s %v σ=%v upper %d", s.Name(), s.population, b.(profiles.NoiseScaler).NoiseMultiplier(), d), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s %v σ=%v upper %d", s.Name(), s.Population(), b.(profiles.NoiseScaler).NoiseMultiplier(), d), func(t *testing.T) {
 					profiletest.Run(t, dir.Upper, nil, profiletest.Grid(dir.Upper, 0.5))
 				})
 				const h = 0.01
@@ -208,7 +208,7 @@ func TestZeroOutConformance(t *testing.T) {
 					}
 				}
 			}
-			t.Run(fmt.Sprintf("%s %v attack", s.Name(), s.population), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %v attack", s.Name(), s.Population()), func(t *testing.T) {
 				profiletest.Run(t, m.Directions[0].Lower, nil, profiletest.Grid(m.Directions[0].Lower, 0.5))
 			})
 		}

@@ -17,7 +17,7 @@ import (
 // A GaussianMixture is Gaussian noise on a sum that a record changes by a random multiple of
 // its sensitivity: the sampling is in the law, so that it runs on the whole data set. The change
 // is a vector of at most that norm, of which the law is known and the direction is not.
-type GaussianMixture struct {
+type gaussianMixture struct {
 	noise float64
 	law   *copies.Law
 }
@@ -58,15 +58,15 @@ func NewGaussianMixture(noiseMultiplier float64, shifts, probabilities []float64
 		weights[int(s)] += probabilities[i] / sum.Value()
 	}
 	law := copies.Weights(weights)
-	return GaussianMixture{noiseMultiplier, &law}, nil
+	return gaussianMixture{noiseMultiplier, &law}, nil
 }
 
 // Name implements profiles.Mechanism.
-func (GaussianMixture) Name() string { return "gaussian-mixture" }
+func (gaussianMixture) Name() string { return "gaussian-mixture" }
 
 // Pair implements profiles.Mechanism: of Σ p_u N(u, σ²), against N(0, σ²), or under substitution
 // against Σ p_u N(−u, σ²).
-func (m GaussianMixture) Pair(r profiles.Relation) (profiles.Profile, error) {
+func (m gaussianMixture) Pair(r profiles.Relation) (profiles.Profile, error) {
 	switch {
 	case m.law.Eta == 0:
 		return profiles.Identical(), nil
@@ -77,7 +77,7 @@ func (m GaussianMixture) Pair(r profiles.Relation) (profiles.Profile, error) {
 }
 
 // Bounds implements profiles.Compound, so that it is not sampled once more.
-func (m GaussianMixture) Bounds(_ context.Context, r profiles.Relation) (profiles.Bounds, error) {
+func (m gaussianMixture) Bounds(_ context.Context, r profiles.Relation) (profiles.Bounds, error) {
 	p, err := m.Pair(r)
 	if err != nil {
 		return profiles.Bounds{}, err

@@ -103,7 +103,7 @@ func TestMultiplicityByEnumeration(t *testing.T) {
 		{mustWO, 4, 3, 3, []string{"27/64", "27/64", "9/64", "1/64"}, "37/16"},
 	} {
 		law, distinct := enumerate(c.k, c.n, c.b, c.m)
-		s := FixedSize{c.k, int64(c.n), int64(c.b), int64(c.m)}
+		s := fixedSize{c.k, int64(c.n), int64(c.b), int64(c.m)}
 		got := s.Multiplicity()
 		for u := range law {
 			want, _ := new(big.Rat).SetString(c.want[u])
@@ -196,14 +196,14 @@ func drawScheme(t *rapid.T, k kind) FixedSize {
 	case mustWO:
 		b = max(b, m)
 	}
-	return FixedSize{k, n, b, m}
+	return fixedSize{k, n, b, m}
 }
 
 func TestMultiplicityMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := kind(rapid.IntRange(0, 4).Draw(t, "kind"))
 		s := drawScheme(t, k)
-		n, b, m := float64(s.population), float64(s.subset), float64(s.batch)
+		n, b, m := float64(s.Population()), float64(s.Subset()), float64(s.Batch())
 		l := s.Multiplicity()
 		if total := math.Exp(l.LogAbove[0]); math.Abs(total-1) > 1e-12 {
 			t.Fatalf("%v: masses sum to %v", s, total)
@@ -242,7 +242,7 @@ func TestEtaOrder(t *testing.T) {
 		n := rapid.Int64Range(2, 1e12).Draw(t, "n")
 		m := rapid.Int64Range(1, min(n, 3000)).Draw(t, "m")
 		b := rapid.Int64Range(1, min(n, 3000)).Draw(t, "b")
-		eta := func(k kind, b, m int64) float64 { return FixedSize{k, n, b, m}.InclusionProbability() }
+		eta := func(k kind, b, m int64) float64 { return fixedSize{k, n, b, m}.InclusionProbability() }
 		le := func(a, b float64, what string) {
 			if a > b*(1+2e-14) {
 				t.Fatalf("n=%d: %s: %v > %v", n, what, a, b)
@@ -287,7 +287,7 @@ func TestMultiplicityLimits(t *testing.T) {
 		must(NewMustOW(1e9, 1e4, 1e5)), must(NewMustWW(1e9, 1e4, 1e5)), must(NewWithReplacement(100, 1e5)), must(NewMustWW(1e6, 3, 1e4)),
 	} {
 		l := s.Multiplicity()
-		if m := float64(s.batch) / float64(s.population); rel(l.Mean(), m) > 1e-11 {
+		if m := float64(s.Batch()) / float64(s.Population()); rel(l.Mean(), m) > 1e-11 {
 			t.Errorf("%v: mean %v, want %v", s, l.Mean(), m)
 		}
 		if last := l.LogAbove[len(l.LogP)]; !(last < -780) {

@@ -9,9 +9,8 @@ import (
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
-// NewAdaptiveBound returns the bound of the scheme with the mechanism, or an
-// error if there is none.
-func (s FixedSize) NewAdaptiveBound(b profiles.Mechanism) (*adaptive.Bound, error) {
+// NewAdaptiveBound implements FixedSize.
+func (s fixedSize) NewAdaptiveBound(b profiles.Mechanism) (adaptive.Bound, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err
@@ -20,14 +19,14 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Mechanism) (*adaptive.Bound, erro
 }
 
 // together is the recursion for many runs of the mechanism, or nil where it is not proved.
-func (s FixedSize) together(b profiles.Mechanism, pair profiles.Profile, law copies.Law) profiles.Together {
+func (s fixedSize) together(b profiles.Mechanism, pair profiles.Profile, law copies.Law) profiles.Together {
 	if t, err := s.adaptiveBound(b, pair, law); err == nil {
 		return t
 	}
 	return nil
 }
 
-func (s FixedSize) adaptiveBound(b profiles.Mechanism, pair profiles.Profile, law copies.Law) (*adaptive.Bound, error) {
+func (s fixedSize) adaptiveBound(b profiles.Mechanism, pair profiles.Profile, law copies.Law) (adaptive.Bound, error) {
 	g, ok := pair.(profiles.Gaussian)
 	if !ok {
 		return nil, fault.New("mechanism", "%q is not in [gaussian], for which the recursion is proved", b.Name())

@@ -48,12 +48,12 @@ func Persons(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Rel
 	switch s := s.(type) {
 	case nil:
 		return g.whole(ctx)
-	case Poisson:
+	case poissonScheme:
 		if s.rate == 1 {
 			return g.whole(ctx)
 		}
 		return g.coins(s)
-	case FixedSize:
+	case fixedSize:
 		if records > 1 {
 			return g.batches(s)
 		}
@@ -189,7 +189,7 @@ func (g group) whole(ctx context.Context) (profiles.Bounds, error) {
 }
 
 // coins is a run on the records whose coins say so.
-func (g group) coins(s Poisson) (profiles.Bounds, error) {
+func (g group) coins(s poissonScheme) (profiles.Bounds, error) {
 	b, ok := g.b.(profiles.Grouper)
 	if ok && b.Name() == "discrete-gaussian" && g.size > 1 {
 		together, err := b.Grouped(g.size)
@@ -239,7 +239,7 @@ func (g group) gaussian(law copies.Law, theta float64) profiles.Bounds {
 
 // publicChoice gives the number of records that take part away. Given that it is u, the pair is
 // that of u records; that there is one at all has the probability of the law, which is secret.
-func (g group) publicChoice(b profiles.Grouper, s Poisson, law copies.Law) (profiles.Profile, error) {
+func (g group) publicChoice(b profiles.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
 	groups, err := copies.MixtureOf(law, func(u int) (profiles.Profile, error) {
 		together, err := b.Grouped(u)
 		if err != nil {
@@ -259,7 +259,7 @@ func (g group) publicChoice(b profiles.Grouper, s Poisson, law copies.Law) (prof
 
 // equalRecords is the attack by records that are all the same, against none or, under
 // substitution, against records that contribute the opposite.
-func (g group) equalRecords(b profiles.Grouper, s Poisson, law copies.Law) (profiles.Profile, error) {
+func (g group) equalRecords(b profiles.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
 	opposite := g.r == profiles.Substitute
 	if noise, ok := b.(profiles.NoiseScaler); ok && b.Name() == "laplace" && !opposite {
 		return copies.NewLaplaceAttack(law, 1/noise.NoiseMultiplier()), nil
@@ -275,7 +275,7 @@ func (g group) equalRecords(b profiles.Grouper, s Poisson, law copies.Law) (prof
 }
 
 // batches is a run on a batch of fixed size.
-func (g group) batches(s FixedSize) (m profiles.Bounds, err error) {
+func (g group) batches(s fixedSize) (m profiles.Bounds, err error) {
 	if g.r == profiles.AddRemove {
 		m, err = g.shrinking(s)
 	} else if m, err = s.Apply(g.b, g.r); err == nil {
@@ -294,7 +294,7 @@ const mostGiven = -14
 // underflow, by those of a person whose places in the batch are known. There are at most as many as the batch has, and without replacement as the
 // person has records. Given the places, each moves the sum by its sensitivity, by twice that if another record takes it (as one does where the
 // population shrinks), and a divergence of what is drawn is no larger, being jointly convex.
-func (g group) unhidden(m profiles.Bounds, s FixedSize) profiles.Bounds {
+func (g group) unhidden(m profiles.Bounds, s fixedSize) profiles.Bounds {
 	noise, ok := g.b.(profiles.NoiseScaler)
 	if !ok || g.b.Name() != "gaussian" {
 		return m
@@ -321,7 +321,7 @@ const maxShrinking = 1 << 10
 // shrinking is a run on a batch of fixed size under add-remove. Each record that is removed
 // leaves a smaller population, of which the batch is a larger part: link i is the profile at
 // population n − i.
-func (g group) shrinking(s FixedSize) (profiles.Bounds, error) {
+func (g group) shrinking(s fixedSize) (profiles.Bounds, error) {
 	none := profiles.Bounds{}
 	if g.size > maxShrinking {
 		return none, fault.New("records-per-person", "%d is not at most %d for %s under %v", g.size, maxShrinking, s.Name(), g.r)
@@ -379,10 +379,10 @@ func pureChain(epsilon float64, k int) (profiles.Profile, error) {
 
 // Laws that are made for a question (profiles.Laws), for persons with several records.
 
-// PersonsLaws returns one run of b on a sample drawn by s as it is to a person with at most so
+// personsLaws returns one run of b on a sample drawn by s as it is to a person with at most so
 // many records, with laws that are made for each question: of single records, or chains of
 // them (Chain). Where s draws no sample (Whole) they are what the mechanism is on all records.
-func PersonsLaws(b profiles.Mechanism, s LawMaker, r profiles.Relation, records int64) (profiles.Bounds, error) {
+func personsLaws(b profiles.Mechanism, s LawMaker, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if err := CheckChain(s, r, records); err != nil {
 		return profiles.Bounds{}, err
 	}

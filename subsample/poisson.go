@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -198,7 +199,7 @@ func (p *poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
 	return y, dy, least, most
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (p poisson) Cost() float64 { return profiles.Cost(p.base) }
 
 // Tails implements Profile: with y = log((e^ε − 1 + rate)/rate) the tails are
@@ -306,7 +307,7 @@ func poissonDiscrete(d *profiles.Discrete, rate float64) (*profiles.Discrete, er
 	return profiles.NewDiscrete(atoms, logRate+sup.LogPInf, math.Inf(-1), massErr, forwardErr(sup.LossErr, sup.Max, rate)+8*xmath.U*big)
 }
 
-// LogDelta implements profiles.LogDeltaer: with h(α) = δ(log α),
+// LogDelta implements hook.LogDeltaer: with h(α) = δ(log α),
 // h(α) = rate·h_base((α − 1 + rate)/rate) for α > 1 − rate, and 1 − α below.
 func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 	if eps <= p.log1m {
@@ -329,10 +330,10 @@ func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 
 // Differences of tails of sampled profiles, which keep their digits where tails agree.
 
-// LogTailDifference implements profiles.TailDifferencer:
+// LogTailDifference implements hook.TailDifferencer:
 // (1−rate)·Q + rate·P − Q = rate·(P − Q).
 func (p poisson) LogTailDifference(eps, tol float64) (logDiff, err float64) {
-	d, ok := p.base.(profiles.TailDifferencer)
+	d, ok := p.base.(hook.TailDifferencer)
 	if !ok {
 		return 0, math.Inf(1)
 	}
@@ -362,7 +363,7 @@ type poissonTransformer interface {
 	PoissonTransform(rate, rateErr float64) profiles.Transform
 }
 
-// Transform implements profiles.Transformer.
+// Transform implements hook.Transformer.
 func (p poisson) Transform() profiles.Transform { return p.transform(0) }
 
 func (p poisson) transform(rateErr float64) profiles.Transform {
@@ -372,7 +373,7 @@ func (p poisson) transform(rateErr float64) profiles.Transform {
 	return nil
 }
 
-// Transform implements profiles.Transformer; see inexact for the error of the rate.
+// Transform implements hook.Transformer; see inexact for the error of the rate.
 func (r rounded) Transform() profiles.Transform {
 	if p, ok := r.Profile.(poisson); ok {
 		return p.transform(2 * xmath.U)
@@ -385,7 +386,7 @@ type envelopeTransformer interface {
 	EnvelopeTransform(rate float64) profiles.Transform
 }
 
-// Transform implements profiles.Transformer.
+// Transform implements hook.Transformer.
 func (e envelope) Transform() profiles.Transform {
 	up := e.Up.(poisson)
 	if b, ok := up.base.(envelopeTransformer); ok {

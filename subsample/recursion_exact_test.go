@@ -148,9 +148,9 @@ func TestAdaptiveBoundHoldsForProtocols(t *testing.T) {
 				for i, a := range records {
 					for j, b := range records {
 						switch {
-						case c.s.batch == 1 && j == 0:
+						case c.s.Batch() == 1 && j == 0:
 							centres = append(centres, a)
-						case c.s.batch == 2 && (c.s.kind == withReplacement || i < j):
+						case c.s.Batch() == 2 && (c.s.(fixedSize).kind == withReplacement || i < j):
 							centres = append(centres, add(a, b))
 						}
 					}

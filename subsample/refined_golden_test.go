@@ -82,15 +82,15 @@ func weightsAbove(law copies.Law, least float64) []float64 {
 // refined returns the bounds of must.md §4.9 of one step at ε: R1 and R2 (WR), R4
 // (OW), R4 with λ ∝ π and λ_j = (1−ρ)ρ^{j−1}, ρ = 0.1 and 0.3 (WW).
 func refined(s FixedSize, theta float64) func(eps float64) []float64 {
-	switch s.kind {
+	switch s.(fixedSize).kind {
 	case mustOW:
-		rate := float64(s.subset) / float64(s.population)
-		inner := weightsAbove(copies.Drawn(s.subset, s.batch, 1), 1e-18)
+		rate := float64(s.Subset()) / float64(s.Population())
+		inner := weightsAbove(copies.Drawn(s.Subset(), s.Batch(), 1), 1e-18)
 		return func(eps float64) []float64 {
 			return []float64{dropped(inner, rate, theta, math.Expm1(eps)*(1-rate))}
 		}
 	case mustWW:
-		logPi, _, _ := copies.Slots(s.population, s.subset)
+		logPi, _, _ := copies.Slots(s.Population(), s.Subset())
 		none := math.Exp(logPi[0])
 		const most = 7 // and no more at the paper's setting: the rest is 1e-20
 		var pi [most + 1]float64
@@ -98,7 +98,7 @@ func refined(s FixedSize, theta float64) func(eps float64) []float64 {
 		var drawn [most + 1][]float64
 		for j := 1; j <= most; j++ {
 			pi[j] = math.Exp(logPi[j])
-			drawn[j] = weightsAbove(copies.Drawn(s.subset, s.batch, j), min(1e-3, 1e-18/pi[j]))
+			drawn[j] = weightsAbove(copies.Drawn(s.Subset(), s.Batch(), j), min(1e-3, 1e-18/pi[j]))
 			lambda[0][j] = pi[j] / (1 - none)
 			lambda[1][j] = 0.9 * math.Pow(0.1, float64(j-1))
 			lambda[2][j] = 0.7 * math.Pow(0.3, float64(j-1))
@@ -270,7 +270,7 @@ func TestRefinedComposition(t *testing.T) {
 			{0.28395191, 0.16998654, 0.079850373, 11.04954},
 		}},
 	} {
-		if (c.s.kind == mustWW || c.step < 1e-3) && !slow.All() {
+		if (c.s.(fixedSize).kind == mustWW || c.step < 1e-3) && !slow.All() {
 			continue // seconds each
 		}
 		five, rest := ok(c.s.Theorem5(base)), refined(c.s, 0.5)

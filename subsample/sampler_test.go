@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	_ Sampler = Poisson{}
-	_ Sampler = FixedSize{}
+	_ Sampler = poissonScheme{}
+	_ Sampler = fixedSize{}
 )
 
 // Every step of a run is a fresh sample, ranging again goes on, and a run is what one

@@ -142,27 +142,46 @@ type Run struct {
 // with probability rate.
 func NewPoisson(rate float64) (Poisson, error) {
 	if err := CheckRate(rate); err != nil {
-		return Poisson{}, err
+		return nil, err
 	}
-	return Poisson{rate}, nil
+	return poissonScheme{rate}, nil
 }
 
 // Poisson is Poisson sampling with one rate for all records; see NewPoisson.
-type Poisson struct{ rate float64 }
+type Poisson interface {
+	Sampler
+	RateSetter
+	// Sample draws the records that take part, in ascending order, each of the population in
+	// [1, 2^53] independently with the scheme's rate. Time and memory are linear in the size
+	// of the sample, which is random, whatever the population. The source nil is the operating
+	// system's; neither the sample nor its size is ever to be published.
+	//
+	// The gaps between records are geometric, drawn by inversion from 64-bit uniform
+	// numbers with further bits where they decide: the probability of any sample is
+	// exact up to the rounding of a logarithm, about 1e-15 per record relatively.
+	Sample(src rand.Source, population int64) ([]Pick, error)
+}
+
+// AsPoisson returns s as such a scheme, false if it is none. A Scheme of others that embeds one is
+// none: what is proved of it is its own.
+func AsPoisson(s Scheme) (Poisson, bool) {
+	if p, ok := s.(poissonScheme); ok {
+		return p, true
+	}
+	return nil, false
+}
+
+type poissonScheme struct{ rate float64 }
 
 // Name implements Scheme.
-func (Poisson) Name() string { return "poisson" }
+func (poissonScheme) Name() string { return "poisson" }
 
 // Rate returns the sampling rate.
-func (s Poisson) Rate() float64 { return s.rate }
+func (s poissonScheme) Rate() float64 { return s.rate }
 
 // WithRate implements RateSetter.
-func (Poisson) WithRate(rate float64) (Scheme, error) {
-	s, err := NewPoisson(rate)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+func (poissonScheme) WithRate(rate float64) (Scheme, error) {
+	return NewPoisson(rate)
 }
 
 // Apply implements Scheme.
@@ -175,7 +194,7 @@ func (Poisson) WithRate(rate float64) (Scheme, error) {
 // mechanism has the Envelope above, and below the pair with opposite
 // contributions, or, for a mechanism declared by its pair alone, the pair in
 // which the absence of the record looks like its substitute.
-func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s poissonScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	pair, err := b.Pair(r)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -217,7 +236,7 @@ func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Boun
 }
 
 // bounds returns the mechanism between an attack and the envelope of pair, in either order.
-func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Bounds, error) {
+func (s poissonScheme) bounds(name string, pair, attack profiles.Profile) (profiles.Bounds, error) {
 	dominates, err := eitherOrder(name, pair)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -269,7 +288,7 @@ func (r rounded) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (r rounded) Cost() float64 { return profiles.Cost(r.Profile) }
 
 func (r rounded) Support() profiles.Support {
@@ -283,22 +302,15 @@ func (r rounded) Support() profiles.Support {
 // Poisson samples.
 
 // Batches implements Sampler: independent samples of [Poisson.Sample].
-func (s Poisson) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
+func (s poissonScheme) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
 	if err := checkPoissonPopulation(population); err != nil {
 		return nil, err
 	}
 	return stateless(src, func(src rand.Source) []Pick { return s.draw(src, population) }), nil
 }
 
-// Sample draws the records that take part, in ascending order, each of the population in
-// [1, 2^53] independently with the scheme's rate. Time and memory are linear in the size
-// of the sample, which is random, whatever the population. The source nil is the operating
-// system's; neither the sample nor its size is ever to be published.
-//
-// The gaps between records are geometric, drawn by inversion from 64-bit uniform
-// numbers with further bits where they decide: the probability of any sample is
-// exact up to the rounding of a logarithm, about 1e-15 per record relatively.
-func (s Poisson) Sample(src rand.Source, population int64) ([]Pick, error) {
+// Sample implements Poisson.
+func (s poissonScheme) Sample(src rand.Source, population int64) ([]Pick, error) {
 	if err := checkPoissonPopulation(population); err != nil {
 		return nil, err
 	}
@@ -312,7 +324,7 @@ func checkPoissonPopulation(population int64) error {
 	return nil
 }
 
-func (s Poisson) draw(src rand.Source, population int64) []Pick {
+func (s poissonScheme) draw(src rand.Source, population int64) []Pick {
 	if s.rate == 0 {
 		return nil
 	}

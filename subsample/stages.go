@@ -18,13 +18,13 @@ type Stage struct {
 // NewStages returns the law of the last stage where it is that of a scheme of one or two stages, and an error otherwise.
 func NewStages(population int64, stages []Stage) (FixedSize, error) {
 	fail := func(i int, format string, a ...any) (FixedSize, error) {
-		return FixedSize{}, fault.In("stages", fault.New(fmt.Sprintf("stages[%d]", i), format, a...))
+		return nil, fault.In("stages", fault.New(fmt.Sprintf("stages[%d]", i), format, a...))
 	}
 	if population < 1 || population > maxPopulation {
-		return FixedSize{}, fault.In("stages", fault.New("population", "%d is not in [1, %d]", population, int64(maxPopulation)))
+		return nil, fault.In("stages", fault.New("population", "%d is not in [1, %d]", population, int64(maxPopulation)))
 	}
 	if len(stages) == 0 {
-		return FixedSize{}, fault.In("stages", fault.New("stages", "is an empty list, must have a stage"))
+		return nil, fault.In("stages", fault.New("stages", "is an empty list, must have a stage"))
 	}
 	var kept []Stage
 	held := population

@@ -47,11 +47,11 @@ func TestStagesByEnumeration(t *testing.T) {
 	const n = 3
 	law := func(s FixedSize) map[string]float64 {
 		var stages []Stage
-		switch s.kind {
+		switch s.(fixedSize).kind {
 		case mustOW, mustWW:
-			stages = append(stages, Stage{Size: s.subset, Distinct: s.kind == mustOW})
+			stages = append(stages, Stage{Size: s.Subset(), Distinct: s.(fixedSize).kind == mustOW})
 		}
-		return sampleOf(n, append(stages, Stage{Size: s.batch, Distinct: s.kind == withoutReplacement}))
+		return sampleOf(n, append(stages, Stage{Size: s.Batch(), Distinct: s.(fixedSize).kind == withoutReplacement}))
 	}
 	same := func(a, b map[string]float64) bool {
 		for _, x := range []map[string]float64{a, b} {

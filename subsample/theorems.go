@@ -60,7 +60,7 @@ func theoremOf(k kind, r profiles.Relation, n noise) theorem {
 
 // A sampledNoise is what a row needs.
 type sampledNoise struct {
-	s     FixedSize
+	s     fixedSize
 	b     profiles.Mechanism
 	law   copies.Law // of the copies
 	theta float64    // distance of the means that a copy makes, for Gaussian noise 1
@@ -71,7 +71,7 @@ func (x sampledNoise) gaussianWR() (profiles.Profile, error) {
 }
 
 // insideSubset is the second stage of MUST.OW, given that the record is in the subset.
-func (s FixedSize) insideSubset() copies.Law { return copies.WithReplacement(s.subset, s.batch) }
+func (s fixedSize) insideSubset() copies.Law { return copies.WithReplacement(s.subset, s.batch) }
 
 func (x sampledNoise) gaussianOWSubstitute() (profiles.Profile, error) {
 	return Envelope(copies.NewGaussianWR(x.s.insideSubset(), x.theta), x.s.subsetRate())

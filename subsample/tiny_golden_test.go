@@ -65,7 +65,7 @@ func TestTinyCasesEveryRow(t *testing.T) {
 		if c.free > upper+digits {
 			t.Errorf("%v sigma %v eps %v: a data set has %v, above the bound %v", c.s, c.sigma, c.eps, c.free, upper)
 		}
-		if c.s.kind == mustWW && upper > c.r6+digits || c.s.kind != mustWW && math.Abs(upper-c.r6) > digits {
+		if c.s.(fixedSize).kind == mustWW && upper > c.r6+digits || c.s.(fixedSize).kind != mustWW && math.Abs(upper-c.r6) > digits {
 			t.Errorf("%v sigma %v eps %v: upper profile %.6f, want %v", c.s, c.sigma, c.eps, upper, c.r6)
 		}
 	}

@@ -38,21 +38,11 @@ func TestRandomnessNamesEverySampler(t *testing.T) {
 			return err
 		}
 		for _, decl := range f.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || !fn.Name.IsExported() || !draws(fn.Type.Params) {
-				continue
-			}
-			name := f.Name.Name + "."
-			if fn.Recv != nil {
-				of := receiver(fn.Recv.List[0].Type)
-				if !ast.IsExported(of) {
-					continue // a law, by its interface
+			for _, name := range samplers(decl) {
+				seen++
+				if name = f.Name.Name + "." + name; !named[name] {
+					t.Errorf("%s does not name %s", randomness, name)
 				}
-				name += of + "."
-			}
-			seen++
-			if name += fn.Name.Name; !named[name] {
-				t.Errorf("%s does not name %s", randomness, name)
 			}
 		}
 		return nil
@@ -63,6 +53,40 @@ func TestRandomnessNamesEverySampler(t *testing.T) {
 	if seen < 40 {
 		t.Errorf("%d functions draw, want at least 40", seen)
 	}
+}
+
+// samplers returns the exported functions and methods of a declaration that draw. The methods of a type that is not exported are
+// those of an interface.
+func samplers(decl ast.Decl) (names []string) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		of := ""
+		if decl.Recv != nil {
+			if of = receiver(decl.Recv.List[0].Type) + "."; !ast.IsExported(of) {
+				return nil
+			}
+		}
+		if decl.Name.IsExported() && draws(decl.Type.Params) {
+			names = append(names, of+decl.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			x, ok := spec.(*ast.TypeSpec)
+			if !ok || !x.Name.IsExported() {
+				continue
+			}
+			of, ok := x.Type.(*ast.InterfaceType)
+			if !ok {
+				continue
+			}
+			for _, m := range of.Methods.List {
+				if fn, ok := m.Type.(*ast.FuncType); ok && len(m.Names) > 0 && draws(fn.Params) {
+					names = append(names, x.Name.Name+"."+m.Names[0].Name)
+				}
+			}
+		}
+	}
+	return names
 }
 
 func draws(params *ast.FieldList) bool {

@@ -479,7 +479,9 @@ func (s schedule) plan(b profiles.Mechanism) (steps []accountant.Step, err error
 	case RandomAllocation:
 		p, err := allocation.NewRandom(s.each)
 		add(name, p, err, s.whole)
-		p, err = p.First(s.part)
+		if err == nil {
+			p, err = p.First(s.part)
+		}
 		add(last, p, err, min(s.part, 1))
 	case Shuffle:
 		p, err := allocation.NewShuffle(s.each)

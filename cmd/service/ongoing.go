@@ -165,7 +165,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 		if err != nil {
 			return nil, err
 		}
-		run, ok := m.(*matrix.Run)
+		run, ok := m.(matrix.Run)
 		if !ok {
 			return nil, fault.New("mechanism", "%s is not matrix", m.Name())
 		}

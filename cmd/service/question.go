@@ -316,7 +316,7 @@ type MatrixBlock struct {
 func matrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
 	for i, s := range steps {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if r, ok := s.Mechanism.(*matrix.Run); ok {
+		if r, ok := s.Mechanism.(matrix.Run); ok {
 			m := MatrixRun{Step: at, Name: s.Name}
 			if err := m.describe(ctx, r); err != nil {
 				return nil, err
@@ -334,7 +334,7 @@ func matrixRuns(ctx context.Context, found []MatrixRun, path string, steps []acc
 	return found, nil
 }
 
-func (m *MatrixRun) describe(ctx context.Context, r *matrix.Run) error {
+func (m *MatrixRun) describe(ctx context.Context, r matrix.Run) error {
 	bounds := func(s matrix.Sensitivity) (Ends, Number) {
 		return Ends{Lower: Number(s.Lower), Upper: Number(s.Upper)}, Number(r.NoiseMultiplier() / s.Upper)
 	}

@@ -199,7 +199,7 @@ type samplingRow struct {
 	name  string
 	steps []accountant.Step
 	// aligned has the aligned profile that is told; nil for none.
-	aligned *subsample.FixedSize
+	aligned subsample.FixedSize
 	err     error // why there are no steps
 }
 
@@ -233,7 +233,7 @@ func (r samplingRun) rows() []samplingRow {
 		if err != nil {
 			err = &fault.Error{Problem: renamed(err, c.name, "").Error()}
 		}
-		rows = append(rows, samplingRow{name: c.name, steps: r.again(c.name, s, r.steps), aligned: &s, err: err})
+		rows = append(rows, samplingRow{name: c.name, steps: r.again(c.name, s, r.steps), aligned: s, err: err})
 	}
 	poisson := samplingRow{name: Poisson, aligned: rows[0].aligned}
 	if r.batch > r.population {
@@ -249,7 +249,7 @@ func (r samplingRun) rows() []samplingRow {
 func (r samplingRun) line(ctx context.Context, row samplingRow) (Scheme, error) {
 	line, err := Scheme{Scheme: row.name}, row.err
 	if err == nil && row.aligned != nil {
-		if err := line.align(*row.aligned, r.base, r.epsilon); err != nil {
+		if err := line.align(row.aligned, r.base, r.epsilon); err != nil {
 			return line, err
 		}
 	}
@@ -363,7 +363,7 @@ func (r samplingRun) narrow(ctx context.Context, rows []Scheme, ways []samplingR
 func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.Step) (sum float64, ok bool) {
 	at := float64(ends.Lower + (ends.Upper-ends.Lower)/8) // about where the recursion's end will be
 	for _, s := range steps {
-		f, fixed := s.Sampling.(subsample.FixedSize)
+		f, fixed := subsample.AsFixedSize(s.Sampling)
 		if !fixed {
 			continue
 		}
@@ -391,7 +391,7 @@ func (row *Scheme) align(s subsample.FixedSize, base profiles.Mechanism, epsilon
 	}
 	at := points[last]
 	row.Eta, row.ExpectedDistinct = pointer(s.InclusionProbability()), pointer(s.ExpectedDistinct())
-	row.AmplifiedEpsilon, row.AmplifiedDelta, row.Kind = pointer(at.Epsilon2), pointer(at.Delta2), at.Kind().String()
+	row.AmplifiedEpsilon, row.AmplifiedDelta, row.Kind = pointer(at.Epsilon2), pointer(at.Delta2), at.Kind()
 	return nil
 }
 

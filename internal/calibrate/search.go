@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -282,11 +283,17 @@ type Quantity struct {
 // mostInverse is one over the least ε that a search goes to: mechanisms that keep keys at random have tables as long.
 const mostInverse = 1e4
 
+// A chooser is a mechanism that turns its ε in place of a noise multiplier.
+type chooser interface {
+	profiles.EpsilonSetter
+	hook.Chooser
+}
+
 // Noise is the noise multiplier under a relation, or one over the ε of what has no noise.
 func Noise(r profiles.Relation) Quantity {
 	return Quantity{
 		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
-			if e, ok := m.(profiles.Chooser); ok {
+			if e, ok := m.(chooser); ok {
 				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / profiles.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
 			}
 			b, ok := m.(profiles.NoiseScaler)
@@ -303,7 +310,7 @@ func Noise(r profiles.Relation) Quantity {
 		},
 		Set: func(m profiles.Mechanism, s subsample.Scheme, t Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
 			if t.Inverse {
-				m, err := m.(profiles.Chooser).WithEpsilon(1 / x)
+				m, err := m.(profiles.EpsilonSetter).WithEpsilon(1 / x)
 				return m, s, err
 			}
 			m, err := m.(profiles.NoiseScaler).WithNoiseMultiplier(x)

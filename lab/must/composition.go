@@ -91,7 +91,7 @@ func composeAll(ctx context.Context, steps []int64, recursion int64) (out []comp
 				iv = epsilon(ctx, m, k, accountant.WithRecursion(recursion))
 			}
 			c.lower, c.upper, c.plain = append(c.lower, iv.Lower), append(c.upper, iv.Upper), append(c.plain, plain.Upper)
-			if fixed, ok := row.s.(subsample.FixedSize); ok {
+			if fixed, ok := subsample.AsFixedSize(row.s); ok {
 				pair := profiles.NewBounds("paper's pair", profiles.Substitute, try.Must(fixed.PaperPairNotABound(g)))
 				c.paper = append(c.paper, epsilon(ctx, pair, k).Estimate)
 			}
@@ -275,7 +275,7 @@ func table8Composition(ctx context.Context, coarser int) []table8Row {
 		closed := map[string]func(q, sigma float64) closedForm{"Poisson": poissonLoss, "WOR": withoutReplacementLoss}[s.name]
 		var omega lossDensity
 		var acct *accountant.Accountant
-		if fixed, ok := s.law.(subsample.FixedSize); !ok {
+		if fixed, ok := subsample.AsFixedSize(s.law); !ok {
 			acct = training(ctx, accountant.AddRemove, g, s.law, 1000)
 		} else {
 			omega = paperPair(fixed, row.noise)

@@ -223,7 +223,7 @@ The lower RMSE of MUST at ε' = 0.001 comes from smaller noise, with a δ' ten t
 // stepDelta returns δ' of one step at equal ε' and the paper's noise, which is
 // the same for both sensitivities.
 func stepDelta(run regressionRun) string {
-	fixed, ok := run.scheme.law.(subsample.FixedSize)
+	fixed, ok := subsample.AsFixedSize(run.scheme.law)
 	var eps2 float64
 	if n, _ := fmt.Sscanf(run.setting, "ε' = %g,", &eps2); n != 1 || !ok {
 		return ""

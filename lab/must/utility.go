@@ -159,7 +159,7 @@ func bootstrapRows(datasets, subsamples int) []bootstrapRow {
 			}
 			eps := baseEpsilon(eps2, s.eta)
 			row.noiseMean, row.noiseVar = classical(8./n, eps, 1./n), classical(64./n, eps, 1./n)
-			if fixed, ok := s.law.(subsample.FixedSize); ok {
+			if fixed, ok := subsample.AsFixedSize(s.law); ok {
 				row.delta2 = nominalDelta(fixed, eps2, 1./n)
 			}
 			rows = append(rows, row)

@@ -30,7 +30,15 @@ import (
 //
 // Theorem: the recursion of docs/theory/subsampling.md §10, on the comparison of
 // Gaussian mixtures of §3 (Kahane 1986). It is safe for concurrent use.
-type Bound struct {
+type Bound interface {
+	profiles.Together
+	// Price returns about the least work (of parallel.WithWork) that Upper takes: that of its laws and transforms. How many members
+	// dominate all configurations, which may cost as much again, is known only once they are found. The error is one that Upper
+	// would have.
+	Price(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (float64, error)
+}
+
+type bound struct {
 	theta    float64
 	at       Step
 	scheme   any
@@ -44,14 +52,14 @@ type Bound struct {
 // NewBound returns the bound for steps of noise 1 in which the means of a record and its
 // substitute are theta apart. attack is the pair that is attained in a step. A scheme with several copies for which blocks are proved has a name,
 // equal for equal steps; it is nil for others.
-func NewBound(theta float64, step Step, attack profiles.Profile, scheme any) *Bound {
-	return &Bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack, palettes: map[float64]keptPalette{}, families: map[familyKey]keptFamily{}}
+func NewBound(theta float64, step Step, attack profiles.Profile, scheme any) Bound {
+	return &bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack, palettes: map[float64]keptPalette{}, families: map[familyKey]keptFamily{}}
 }
 
 // Upper returns a profile that bounds the composition of k steps, tight for
 // losses of about eps, where δ is about e^logDelta. Transforms are of at most
 // maxPoints points. A context with a limit of work ends it with parallel.ErrWork.
-func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+func (a *bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	p, c, err := a.prepare(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
@@ -83,10 +91,8 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 	return symmetric(f.step, g)
 }
 
-// Price returns about the least work (of parallel.WithWork) that Upper takes: that of its laws and transforms. How many members
-// dominate all configurations, which may cost as much again, is known only once they are found. The error is one that Upper
-// would have.
-func (a *Bound) Price(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (float64, error) {
+// Price implements Bound.
+func (a *bound) Price(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (float64, error) {
 	if err := within(k, eps, logDelta); err != nil {
 		return 0, err
 	}
@@ -105,7 +111,7 @@ func (a *Bound) Price(ctx context.Context, k int64, eps, logDelta float64, maxPo
 
 // Attack returns the loss that a concrete adaptive adversary
 // reaches in k steps, accurate where Upper is.
-func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
+func (a *bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
 	p, c, err := a.prepare(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
@@ -126,12 +132,12 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 }
 
 // InBlocks reports whether there are the bounds of UpperInBlocks and AttackInBlocks.
-func (a *Bound) InBlocks() bool { return a.inBlocks }
+func (a *bound) InBlocks() bool { return a.inBlocks }
 
 // UpperInBlocks is as Upper, for any number of steps, of the schemes of InBlocks: a few dozen blocks of steps, each of one law
 // (docs/theory/subsampling.md §13), after some hundred single steps where those are proved and the steps are few. It takes a second or
 // two after a check of one to three that a process keeps for each rate and θ, and is tight for hundreds of steps or more.
-func (a *Bound) UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+func (a *bound) UpperInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	b, err := a.blocked(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
@@ -164,7 +170,7 @@ func (b *blocked) profile(ctx context.Context, steps int64, eps, logDelta float6
 }
 
 // AttackInBlocks is as Attack: the adversary chooses once for each block of steps.
-func (a *Bound) AttackInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
+func (a *bound) AttackInBlocks(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
 	b, err := a.blocked(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
@@ -179,7 +185,7 @@ func (a *Bound) AttackInBlocks(ctx context.Context, k int64, eps, logDelta float
 // pointsInBlocks is how many points of a ladder, of some 90 bytes, take the memory of one of a recursion.
 const pointsInBlocks = 4
 
-func (a *Bound) blocked(ctx context.Context, k int64, eps, logDelta float64) (*blocked, error) {
+func (a *bound) blocked(ctx context.Context, k int64, eps, logDelta float64) (*blocked, error) {
 	if err := within(k, eps, logDelta); err != nil {
 		return nil, err
 	}
@@ -228,7 +234,7 @@ func logTop(k int64, logDelta float64) float64 {
 }
 
 // prepare chooses the laws and the tilt. What a context cuts short, or its work, is not kept.
-func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
+func (a *bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
 	if err := within(k, eps, logDelta); err != nil {
 		return nil, 0, err
 	}
@@ -267,7 +273,7 @@ type (
 
 // family returns the members for about the tilt c: what is best at one is good nearby. What a context cuts short,
 // or its work, is not kept.
-func (a *Bound) family(ctx context.Context, p *palette, c float64) (*family, error) {
+func (a *bound) family(ctx context.Context, p *palette, c float64) (*family, error) {
 	tilt := int(math.Round(4 * math.Log2(c)))
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -150,7 +150,7 @@ func TestCoverEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := NewBound(smallTheta, Single(1./3), pair, nil)
+	a := NewBound(smallTheta, Single(1./3), pair, nil).(*bound)
 	p, c, err := a.prepare(t.Context(), 10, 1, -11)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestCoverEndsWithItsContext(t *testing.T) {
 	if f, err := a.family(ended, p, c); f != nil || err != context.Canceled || len(a.families) > 0 {
 		t.Errorf("a family of %v, %v, %d kept", f, err, len(a.families))
 	}
-	if _, _, err := NewBound(smallTheta, Single(1./3), pair, nil).prepare(ended, 10, 1, -11); err != context.Canceled {
+	if _, _, err := NewBound(smallTheta, Single(1./3), pair, nil).(*bound).prepare(ended, 10, 1, -11); err != context.Canceled {
 		t.Errorf("laws: %v", err)
 	}
 	if f, err := a.family(t.Context(), p, c); f == nil || err != nil || len(a.families) != 1 {

@@ -159,7 +159,7 @@ func TestLatticeAtTrainingScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, c, err := NewBound(2/1.1, Repeated(copies.WithReplacement(60000, 256), 1, 0), pair, nil).prepare(t.Context(), 14063, 16.3, math.Log(1e-5))
+	p, c, err := NewBound(2/1.1, Repeated(copies.WithReplacement(60000, 256), 1, 0), pair, nil).(*bound).prepare(t.Context(), 14063, 16.3, math.Log(1e-5))
 	if err != nil {
 		t.Fatal(err)
 	}

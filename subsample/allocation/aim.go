@@ -15,7 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-var _, _ subsample.Whole = Random{}, Shuffle{}
+var _, _ subsample.Whole = randomScheme{}, shuffleScheme{}
 
 // leastRelative is the finest width that laws are made for on behalf of an accountant: their
 // time grows with one over it.
@@ -26,7 +26,7 @@ type aimable interface {
 	// Bounds is Apply with a context.
 	Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
 	// at returns the scheme with laws for a target.
-	at(t Target) aimable
+	at(t target) aimable
 	// repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
 	// smaller δ than those of one run, composed.
 	repeated(runs int64) (aimable, bool)
@@ -45,36 +45,36 @@ type aimed struct {
 }
 
 // Laws implements subsample.LawMaker.
-func (s Random) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
+func (s randomScheme) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
 	return &aimed{scheme: s, base: b, relation: r, made: map[aimable]profiles.Bounds{}}, s.check(b, r)
 }
 
 // Laws implements subsample.LawMaker.
-func (s Shuffle) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
+func (s shuffleScheme) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
 	return &aimed{scheme: s, base: b, relation: r, made: map[aimable]profiles.Bounds{}}, s.check(b, r)
 }
 
 // Whole implements subsample.Whole: every record takes part in all steps of an epoch.
-func (s Random) Whole() (runs int64, ok bool) {
-	return s.uses * s.epochs, s.uses == s.steps && s.part == s.steps && s.steps > 0
+func (s randomScheme) Whole() (runs int64, ok bool) {
+	return s.uses * s.epochs, s.uses == s.steps && s.part == s.steps
 }
 
 // Whole implements subsample.Whole: the one batch is the data set.
-func (s Shuffle) Whole() (runs int64, ok bool) {
+func (s shuffleScheme) Whole() (runs int64, ok bool) {
 	return s.epochs, s.batches == 1 && s.unused == 0
 }
 
-// Unhidden implements subsample.Unhider: the uses of a record, its draws being known.
-func (s Random) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+// Unhidden tells what subsample.Unhidden asks: the uses of a record, its draws being known.
+func (s randomScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	if s.part == 0 || s.epochs > xmath.MaxCount/s.uses {
 		return 0, r
 	}
 	return s.uses * s.epochs, r
 }
 
-// Unhidden implements subsample.Unhider: Theorem 5, where an add-remove moves √5 in an epoch as
+// Unhidden tells what subsample.Unhidden asks: Theorem 5, where an add-remove moves √5 in an epoch as
 // five runs of Gaussian noise do.
-func (s Shuffle) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+func (s shuffleScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	if _, whole := s.Whole(); r == profiles.AddRemove && !whole {
 		return 5 * s.epochs, r
 	}
@@ -93,7 +93,7 @@ func (a *aimed) For(ctx context.Context, q profiles.Question) (profiles.Composit
 			s, count, total = all, 1, 1
 		}
 	}
-	s = s.at(Target{Delta: min(max(q.Delta, minDelta), 0.5), Relative: min(max(q.Width, leastRelative), 0.5), Runs: min(max(total, 1), xmath.MaxCount)})
+	s = s.at(target{Delta: min(max(q.Delta, minDelta), 0.5), Relative: min(max(q.Width, leastRelative), 0.5), Runs: min(max(total, 1), xmath.MaxCount)})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m, ok := a.made[s]
@@ -133,23 +133,23 @@ func (a *aimed) Retreat(q profiles.Question) (profiles.Composition, error) {
 	return profiles.Repeat(between(a.base.Name(), a.relation, up, profiles.Identical(), false), q.Runs), nil
 }
 
-func (s Random) at(t Target) aimable {
+func (s randomScheme) at(t target) aimable {
 	s.target = t
 	return s
 }
 
 // at implements aimable. The attack on one of several runs is one at a smaller δ.
-func (s Shuffle) at(t Target) aimable {
+func (s shuffleScheme) at(t target) aimable {
 	s.target = t
 	return s
 }
 
-func (s Random) repeated(runs int64) (aimable, bool) {
+func (s randomScheme) repeated(runs int64) (aimable, bool) {
 	ok := joined(&s.epochs, &s.redraw, runs)
 	return s, ok
 }
 
-func (s Shuffle) repeated(runs int64) (aimable, bool) {
+func (s shuffleScheme) repeated(runs int64) (aimable, bool) {
 	ok := joined(&s.epochs, &s.redraw, runs)
 	return s, ok
 }
@@ -167,10 +167,7 @@ func joined(epochs *int64, redraw *Redraw, runs int64) bool {
 
 // check returns the error that Bounds would return for a mechanism and a relation, without
 // computing a law.
-func (s Random) check(b profiles.Mechanism, r profiles.Relation) error {
-	if s.steps == 0 {
-		return fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
-	}
+func (s randomScheme) check(b profiles.Mechanism, r profiles.Relation) error {
 	_, gaussian := noiseOf(b)
 	if _, whole := s.Whole(); whole {
 		_, _, err := source(b, r)
@@ -187,7 +184,7 @@ func (s Random) check(b profiles.Mechanism, r profiles.Relation) error {
 }
 
 // checkSubstitute returns what is not proved under substitution.
-func (s Random) checkSubstitute(b profiles.Mechanism, gaussian bool) error {
+func (s randomScheme) checkSubstitute(b profiles.Mechanism, gaussian bool) error {
 	switch {
 	case !gaussian:
 		return fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
@@ -199,10 +196,7 @@ func (s Random) checkSubstitute(b profiles.Mechanism, gaussian bool) error {
 	return nil
 }
 
-func (s Shuffle) check(b profiles.Mechanism, r profiles.Relation) error {
-	if s.batches == 0 {
-		return fault.New("batches", "0 is not in [1, %d]", int64(maxSteps))
-	}
+func (s shuffleScheme) check(b profiles.Mechanism, r profiles.Relation) error {
 	if _, ok := noiseOf(b); !ok {
 		return fault.New("mechanism", "%q has no proved bound for shuffled batches; gaussian has", b.Name())
 	}
@@ -211,20 +205,20 @@ func (s Shuffle) check(b profiles.Mechanism, r profiles.Relation) error {
 
 // unhidden implements aimable: every use of the record. Conditioned on the draw it is that, and divergences are
 // jointly convex.
-func (s Random) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
+func (s randomScheme) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	if s.part == 0 {
 		return profiles.Identical(), nil
 	}
 	return unhidden(b, r, s.uses*s.epochs)
 }
 
-func (s Shuffle) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
+func (s shuffleScheme) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	return s.upper(b, r)
 }
 
 // upper is the law above shuffled batches: all uses of a record with nothing hidden, rounded
 // up. Theorem 5: √E/σ, 2√E/σ and √(5E)/σ.
-func (s Shuffle) upper(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
+func (s shuffleScheme) upper(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	sigma, ok := noiseOf(b)
 	if !ok {
 		return nil, s.check(b, r)

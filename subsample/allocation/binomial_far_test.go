@@ -13,7 +13,7 @@ func TestOverflowAmongSubnormals(t *testing.T) {
 		{1 << 30, 537500057, 0.5, 6.4e-323},
 		{2e6, 25617, 0.01, 1.7347e-320},
 	} {
-		o := Truncated{rate: c.q, cap: c.k, population: c.n}.overflow(c.n + 1)
+		o := truncatedScheme{rate: c.q, cap: c.k, population: c.n}.overflow(c.n + 1)
 		if !(o.tauHigh >= c.truth && o.tauLow <= c.truth) {
 			t.Errorf("n = %d: τ in [%v, %v], the truth is %v", c.n, o.tauLow, o.tauHigh, c.truth)
 		}

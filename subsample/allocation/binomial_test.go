@@ -63,7 +63,7 @@ func TestOverflowHoldsTheTruth(t *testing.T) {
 		if c.k >= c.n {
 			continue
 		}
-		o := Truncated{rate: c.q, cap: c.k, population: c.n}.overflow(c.n)
+		o := truncatedScheme{rate: c.q, cap: c.k, population: c.n}.overflow(c.n)
 		tau := tailOf(c.n-1, c.k, c.q)
 		rate := oracle.Div(oracle.Mul(tailOf(c.n, c.k+1, c.q), oracle.Div(oracle.F(float64(c.k)), oracle.F(float64(c.n)))), tau)
 		if oracle.F(o.tauLow).Cmp(tau) > 0 || oracle.F(o.tauHigh).Cmp(tau) < 0 {

@@ -15,12 +15,10 @@ func TestAttackOfSeveralUsesOverAnyNoise(t *testing.T) {
 	if err == nil {
 		s, err = s.WithUses(2)
 	}
-	if err == nil {
-		s, err = s.For(Target{Delta: 1e-3, Relative: 1e-3})
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	s = sharp(s, target{Delta: 1e-3, Relative: 1e-3})
 	laplace, err := profiles.NewLaplaceMechanism(0.5)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func TestCapsShareTheWork(t *testing.T) {
 	q := newCapQuestion(t.Context(), b, profiles.AddRemove, 10, 1e-5, fourier.Options{Relative: 1e-2})
 	for range 2 {
 		before := q.left
-		if _, err := q.upper(s, 50); err != nil {
+		if _, err := q.upper(s.(truncatedScheme), 50); err != nil {
 			t.Fatal(err)
 		}
 		if !(q.left < before) {
@@ -47,9 +47,7 @@ func TestSubstituteWithinWork(t *testing.T) {
 	if s, err = s.WithEpochs(10, Once); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = s.For(Target{Delta: 1e-6, Relative: 0.5, Runs: 1}); err != nil {
-		t.Fatal(err)
-	}
+	s = sharp(s, target{Delta: 1e-6, Relative: 0.5, Runs: 1})
 	for _, c := range []struct{ limit, most float64 }{{1e6, math.Inf(1)}, {1.2e7, 14.5}, {5e7, 13.6}} {
 		ctx := parallel.WithWork(t.Context(), c.limit)
 		m, err := s.Bounds(ctx, b, profiles.Substitute)

@@ -23,35 +23,22 @@ import (
 
 const u = xmath.U
 
-// A Target is the question that laws are made for. They bound every δ(ε), and are sharp near
+// A target is the question that laws are made for. They bound every δ(ε), and are sharp near
 // this one: ε to the relative width Relative at δ = Delta, of one run of the mechanism or of
 // so many Runs composed (0 is 1).
-type Target struct {
+type target struct {
 	Delta, Relative float64
 	Runs            int64
 }
 
 // The target of schemes that were given none.
-var defaultTarget = Target{Delta: 1e-6, Relative: 1e-3}
+var defaultTarget = target{Delta: 1e-6, Relative: 1e-3}
 
 // minDelta is what positive arithmetic carries: a mass of 1e-14·δ squared stays above the
 // smallest numbers.
 const minDelta = 1e-120
 
-func (t Target) check() error {
-	if !(t.Delta >= minDelta && t.Delta <= 0.5) {
-		return fault.New("delta", "%v is not in [%v, 0.5]", t.Delta, minDelta)
-	}
-	if !(t.Relative >= 1e-6 && t.Relative <= 0.5) {
-		return fault.New("relative", "%v is not in [1e-6, 0.5]", t.Relative)
-	}
-	if t.Runs < 0 || t.Runs > xmath.MaxCount {
-		return fault.New("runs", "%d is not in [0, 2^53]", t.Runs)
-	}
-	return nil
-}
-
-func (t Target) positive() positive.Target {
+func (t target) positive() positive.Target {
 	return positive.Target{Delta: t.Delta, Relative: t.Relative}
 }
 
@@ -151,8 +138,8 @@ func noiseOf(b profiles.Mechanism) (sigma float64, ok bool) {
 
 // The parameters of schemes by their keys in plan files, for who writes a step down.
 
-// Parameters returns the parameters by their keys in plan files.
-func (s Random) Parameters() map[string]any {
+// Parameters implements Random.
+func (s randomScheme) Parameters() map[string]any {
 	p := map[string]any{"steps": s.steps}
 	if s.uses > 1 {
 		p["uses"] = s.uses
@@ -163,8 +150,8 @@ func (s Random) Parameters() map[string]any {
 	return withEpochs(p, s.epochs, s.redraw)
 }
 
-// Parameters returns the parameters by their keys in plan files.
-func (s Shuffle) Parameters() map[string]any {
+// Parameters implements Shuffle.
+func (s shuffleScheme) Parameters() map[string]any {
 	p := map[string]any{"batches": s.batches}
 	if s.unused > 0 {
 		p["unused"] = s.unused
@@ -172,13 +159,13 @@ func (s Shuffle) Parameters() map[string]any {
 	return withEpochs(p, s.epochs, s.redraw)
 }
 
-// Parameters returns the parameters by their keys in plan files.
-func (s Truncated) Parameters() map[string]any {
+// Parameters implements Truncated.
+func (s truncatedScheme) Parameters() map[string]any {
 	return map[string]any{"rate": s.rate, "cap": s.cap, "population": s.population}
 }
 
 // Parameters returns the parameters by their keys in plan files.
-func (s Fixed) Parameters() map[string]any { return map[string]any{"uses": s.uses} }
+func (s fixedScheme) Parameters() map[string]any { return map[string]any{"uses": s.uses} }
 
 func withEpochs(p map[string]any, epochs int64, redraw Redraw) map[string]any {
 	if redraw == Once {

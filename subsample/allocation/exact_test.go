@@ -39,12 +39,12 @@ func TestOneStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		up, low, err := s.laws(t.Context(), upper, lower)
+		up, low, err := s.(randomScheme).laws(t.Context(), upper, lower)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := must(twoSided("laws", profiles.AddRemove, up, low))
-		g := must(profiles.NewGaussian(sigma)).Repeat(3, profiles.Gaussian{})
+		g := must(profiles.NewGaussian(sigma)).Repeat(3, nil)
 		if one := must(s.Apply(gaussian(sigma), profiles.AddRemove)); !profiles.Equal(one.Directions[0].Upper, g) {
 			t.Errorf("σ = %v: one step and three epochs are not three runs of the base", sigma)
 		}
@@ -64,7 +64,7 @@ func TestOneStep(t *testing.T) {
 		t.Error("one step is not the base")
 	}
 	all := must(must(must(NewRandom(7)).WithUses(7)).Apply(gaussian(2), profiles.AddRemove))
-	if !profiles.Equal(all.Directions[0].Upper, must(profiles.NewGaussian(2)).Repeat(7, profiles.Gaussian{})) {
+	if !profiles.Equal(all.Directions[0].Upper, must(profiles.NewGaussian(2)).Repeat(7, nil)) {
 		t.Error("7 of 7 steps are not 7 runs of the base")
 	}
 	if none := must(must(must(NewRandom(7)).First(0)).Apply(gaussian(2), profiles.AddRemove)); !profiles.Equal(none.Directions[0].Upper, profiles.Identical()) {
@@ -99,7 +99,7 @@ func TestTwoSteps(t *testing.T) {
 			d, _ := profiles.LogDelta(g, math.Log(k))
 			return math.Exp(d)
 		}
-		m := must(must(must(NewRandom(2)).For(Target{Delta: 1e-6, Relative: 1e-3})).Apply(gaussian(sigma), profiles.AddRemove))
+		m := must(sharp(must(NewRandom(2)), target{Delta: 1e-6, Relative: 1e-3}).Apply(gaussian(sigma), profiles.AddRemove))
 		for _, eps := range []float64{0, 0.3, 1, 2, 3} {
 			eps *= s
 			want := twoSteps(xs, ws, math.Exp(eps), above)
@@ -196,7 +196,7 @@ func TestInversion(t *testing.T) {
 func TestLaplaceTwoSteps(t *testing.T) {
 	b := must(profiles.NewLaplaceMechanism(1))
 	p := must(b.Pair(profiles.AddRemove))
-	m := must(must(must(NewRandom(2)).For(Target{Delta: 1e-3, Relative: 1e-4})).Apply(b, profiles.AddRemove))
+	m := must(sharp(must(NewRandom(2)), target{Delta: 1e-3, Relative: 1e-4}).Apply(b, profiles.AddRemove))
 	// Under Q the loss is 1 with probability e^{−1}/2, −1 with ½, between them it has the density
 	// e^{−(1−l)/2}/4 at l; P has e^l times as much.
 	var xs, ws []float64
@@ -290,7 +290,7 @@ func TestOneSidedBaseUnderReports(t *testing.T) {
 		}
 		return sum
 	}
-	m := must(must(must(NewRandom(2)).For(Target{Delta: 0.0991, Relative: 1e-4})).Apply(gaussian(1), profiles.AddRemove))
+	m := must(sharp(must(NewRandom(2)), target{Delta: 0.0991, Relative: 1e-4}).Apply(gaussian(1), profiles.AddRemove))
 	near(t, "one pair", m.Directions[1], math.Log(2), 0.099148, 1e-5)
 	if low, _ := profiles.LogDelta(m.Directions[1].Lower, math.Log(2)); add(side, 2) > 0.055 || math.Exp(low) < 0.0985 {
 		t.Errorf("one-sided %v, want about 0.050891; the pair %v, want 0.099148", add(side, 2), math.Exp(low))
@@ -301,7 +301,7 @@ func TestOneSidedBaseUnderReports(t *testing.T) {
 func TestOrder(t *testing.T) {
 	const delta = 1e-6
 	ask := func(s Random, sigma float64, r profiles.Relation) (lo, hi float64) {
-		m := must(must(s.For(Target{Delta: delta, Relative: 1e-3})).Apply(gaussian(sigma), r))
+		m := must(sharp(s, target{Delta: delta, Relative: 1e-3}).Apply(gaussian(sigma), r))
 		return interval(t, m.Directions[0], 1, delta)
 	}
 	s := must(NewRandom(50))
@@ -329,7 +329,7 @@ func TestOrder(t *testing.T) {
 		t.Error("an empty place is not a record that is not there")
 	}
 	_, substitute := ask(s, 1, profiles.Substitute)
-	shuffled := must(must(must(NewShuffle(50)).For(Target{Delta: delta, Relative: 1e-3})).Apply(gaussian(1), profiles.ZeroOut))
+	shuffled := must(sharpShuffle(must(NewShuffle(50)), target{Delta: delta, Relative: 1e-3}).Apply(gaussian(1), profiles.ZeroOut))
 	from, to := interval(t, shuffled.Directions[0], 1, delta)
 	if !(lo <= substitute && lo <= from && from <= to) {
 		t.Errorf("allocation %v, substitute %v, shuffle [%v, %v]", lo, substitute, from, to)
@@ -434,7 +434,7 @@ func TestShuffleRelations(t *testing.T) {
 
 // TestSubstituteLaws: h(α) = 1 − α + αh(1/α), for both laws.
 func TestSubstituteLaws(t *testing.T) {
-	m := must(must(must(NewRandom(3)).For(Target{Delta: 1e-2, Relative: 1e-3})).Apply(gaussian(1), profiles.Substitute))
+	m := must(sharp(must(NewRandom(3)), target{Delta: 1e-2, Relative: 1e-3}).Apply(gaussian(1), profiles.Substitute))
 	for _, p := range []profiles.Profile{m.Directions[0].Upper, m.Directions[0].Lower} {
 		for _, eps := range []float64{0.2, 0.5, 1} {
 			a, _ := profiles.LogDelta(p, eps)
@@ -455,7 +455,7 @@ func TestSubstituteLaws(t *testing.T) {
 // TestSubstituteTwoSteps: Theorem 2 against a double sum, deep enough that the Q-mass outside of
 // the grid counts (erratum A7), and both ways round.
 func TestSubstituteTwoSteps(t *testing.T) {
-	m := must(must(must(NewRandom(2)).For(Target{Delta: 1e-9, Relative: 1e-3})).Apply(gaussian(2), profiles.Substitute))
+	m := must(sharp(must(NewRandom(2)), target{Delta: 1e-9, Relative: 1e-3}).Apply(gaussian(2), profiles.Substitute))
 	const h, s = 1. / 64, 0.5
 	var as, bs, ws []float64
 	for z := -12.0; z <= 12; z += h {
@@ -503,9 +503,7 @@ func TestShuffleBesideOthers(t *testing.T) {
 		if s, err = s.WithEpochs(c.epochs, EachEpoch); err != nil {
 			t.Fatal(err)
 		}
-		if s, err = s.For(Target{Delta: 0.5, Relative: 1e-2, Runs: 1}); err != nil {
-			t.Fatal(err)
-		}
+		s = sharpShuffle(s, target{Delta: 0.5, Relative: 1e-2, Runs: 1})
 		for _, r := range []profiles.Relation{profiles.ZeroOut, profiles.Substitute} {
 			m, err := s.Apply(gaussian(c.sigma), r)
 			if err != nil {

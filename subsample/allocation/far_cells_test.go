@@ -8,7 +8,7 @@ import (
 // TestAttackHasNoSubnormalMass: the cells of the attack on the largest output end where masses have all of their digits, which
 // the error of the law is stated for, however small δ is.
 func TestAttackHasNoSubnormalMass(t *testing.T) {
-	s := Shuffle{batches: 1, epochs: 1, target: Target{Delta: 1e-310, Runs: 1}}
+	s := shuffleScheme{batches: 1, epochs: 1, target: target{Delta: 1e-310, Runs: 1}}
 	law, err := s.largest(1, 1, 0)
 	if err != nil {
 		t.Fatal(err)

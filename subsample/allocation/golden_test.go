@@ -95,7 +95,7 @@ func meets(t *testing.T, what any, lo, hi float64, want pair, width float64) {
 	}
 }
 
-func (r row) scheme() Random {
+func (r row) scheme() randomScheme {
 	s := must(NewRandom(r.Steps))
 	if r.Uses > 0 {
 		s = must(s.WithUses(r.Uses))
@@ -107,7 +107,7 @@ func (r row) scheme() Random {
 	if r.Epochs > 0 {
 		s = must(s.WithEpochs(r.Epochs, redraw))
 	}
-	return must(s.For(Target{Delta: r.Delta, Relative: 1e-3}))
+	return sharp(s, target{Delta: r.Delta, Relative: 1e-3})
 }
 
 // TestGoldenEpochs: one epoch, several, drawn anew or once, down to δ = 1e-100.
@@ -130,7 +130,7 @@ func TestGoldenEpochsComposed(t *testing.T) {
 		if r.Epochs < 60 || r.Once || r.Steps > 1000 {
 			continue
 		}
-		s := must(must(NewRandom(r.Steps)).For(Target{Delta: r.Delta, Relative: 1e-3, Runs: r.Epochs}))
+		s := sharp(must(NewRandom(r.Steps)), target{Delta: r.Delta, Relative: 1e-3, Runs: r.Epochs})
 		m := must(s.Apply(gaussian(r.Sigma), profiles.AddRemove))
 		for d, want := range []pair{r.Remove, r.Add} {
 			lo, hi := interval(t, m.Directions[d], r.Epochs, r.Delta)
@@ -142,7 +142,7 @@ func TestGoldenEpochsComposed(t *testing.T) {
 // TestGoldenEpochsFine: ten times narrower.
 func TestGoldenEpochsFine(t *testing.T) {
 	r := golden.Epochs[0]
-	s := must(r.scheme().For(Target{Delta: r.Delta, Relative: 1e-4}))
+	s := sharp(r.scheme(), target{Delta: r.Delta, Relative: 1e-4})
 	m := must(s.Apply(gaussian(r.Sigma), profiles.AddRemove))
 	lo, hi := interval(t, m.Directions[0], 1, r.Delta)
 	meets(t, r, lo, hi, r.Remove, 1e-4)
@@ -155,7 +155,7 @@ func TestGoldenEpochsFine(t *testing.T) {
 // TestGoldenTwoSteps: δ(ε) of two steps against 40 digits.
 func TestGoldenTwoSteps(t *testing.T) {
 	for _, r := range golden.TwoSteps {
-		s := must(must(NewRandom(2)).For(Target{Delta: r.Delta, Relative: 1e-4}))
+		s := sharp(must(NewRandom(2)), target{Delta: r.Delta, Relative: 1e-4})
 		m := must(s.Apply(gaussian(r.Sigma), profiles.AddRemove))
 		up, eu := profiles.LogDelta(m.Directions[0].Upper, r.Eps)
 		low, el := profiles.LogDelta(m.Directions[0].Lower, r.Eps)
@@ -173,7 +173,7 @@ func TestGoldenSubstitute(t *testing.T) {
 		if !slow.All() && i < 2 {
 			continue // a few seconds each
 		}
-		s := must(must(must(NewRandom(r.Steps)).WithEpochs(r.Epochs, EachEpoch)).For(Target{Delta: r.Delta, Relative: 1e-3}))
+		s := sharp(must(must(NewRandom(r.Steps)).WithEpochs(r.Epochs, EachEpoch)), target{Delta: r.Delta, Relative: 1e-3})
 		m := must(s.Apply(gaussian(r.Sigma), profiles.Substitute))
 		lo, hi := interval(t, m.Directions[0], 1, r.Delta)
 		meets(t, r, lo, hi, r.Eps, 3e-3)
@@ -198,7 +198,7 @@ func TestGoldenSeveral(t *testing.T) {
 // TestGoldenShuffle: the attack reaches at least the page's, and the upper end is that of every use.
 func TestGoldenShuffle(t *testing.T) {
 	for _, r := range golden.ShuffleRows {
-		s := must(must(must(NewShuffle(r.Steps)).WithEpochs(r.Epochs, EachEpoch)).For(Target{Delta: r.Delta, Relative: 1e-3}))
+		s := sharpShuffle(must(must(NewShuffle(r.Steps)).WithEpochs(r.Epochs, EachEpoch)), target{Delta: r.Delta, Relative: 1e-3})
 		for rel, want := range map[profiles.Relation]pair{profiles.ZeroOut: r.ZeroOut, profiles.Substitute: r.Substitute} {
 			m := must(s.Apply(gaussian(r.Sigma), rel))
 			lo, hi := interval(t, m.Directions[0], 1, r.Delta)
@@ -212,7 +212,7 @@ func TestGoldenShuffle(t *testing.T) {
 // TestShuffleAttackIsBelowTheTruth: for one epoch the pair's own value is known.
 func TestShuffleAttackIsBelowTheTruth(t *testing.T) {
 	for _, r := range golden.Truth {
-		s := must(must(NewShuffle(r.Steps)).For(Target{Delta: r.Delta, Relative: 1e-3}))
+		s := sharpShuffle(must(NewShuffle(r.Steps)), target{Delta: r.Delta, Relative: 1e-3})
 		for rel, want := range map[profiles.Relation][2]pair{profiles.ZeroOut: {r.ZeroOut, r.Back}, profiles.Substitute: {r.Substitute, r.SubstituteBack}} {
 			m := must(s.Apply(gaussian(r.Sigma), rel))
 			for d, w := range want {
@@ -234,7 +234,7 @@ func TestShuffleAttackIsBelowTheTruth(t *testing.T) {
 func TestGoldenTruncated(t *testing.T) {
 	for _, r := range golden.Truncated {
 		s := must(NewTruncated(r.Rate, r.Cap, r.Others+1))
-		o := s.overflow(r.Others + 1)
+		o := s.(truncatedScheme).overflow(r.Others + 1)
 		if math.Abs(o.tauLow-r.Tau) > 5e-5*r.Tau || math.Abs(o.rateHigh-r.Survive) > 1e-6*r.Survive || o.tauHigh < o.tauLow || o.rateHigh < o.rateLow {
 			t.Errorf("%+v: %+v", r, o)
 		}

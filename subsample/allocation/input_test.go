@@ -17,19 +17,16 @@ import (
 func TestBadInput(t *testing.T) {
 	nan := math.NaN()
 	for field, errs := range map[string][]error{
-		"steps":      {err(NewRandom(0)), err(NewRandom(1 << 40)), err((Random{}).Apply(gaussian(1), profiles.AddRemove))},
-		"uses":       {err(must(NewRandom(5)).WithUses(6)), err(must(NewRandom(5)).WithUses(0)), err(NewFixed(0)), err((Fixed{}).Apply(gaussian(1), profiles.ZeroOut)), err(must(must(NewRandom(5)).WithUses(2)).Apply(gaussian(1), profiles.Substitute))},
+		"steps":      {err(NewRandom(0)), err(NewRandom(1 << 40))},
+		"uses":       {err(must(NewRandom(5)).WithUses(6)), err(must(NewRandom(5)).WithUses(0)), err(NewFixed(0)), err(must(must(NewRandom(5)).WithUses(2)).Apply(gaussian(1), profiles.Substitute))},
 		"epochs":     {err(must(NewRandom(5)).WithEpochs(0, EachEpoch)), err(must(NewShuffle(5)).WithEpochs(-1, Once))},
 		"redraw":     {err(must(NewRandom(5)).WithEpochs(2, 7)), err(must(NewShuffle(5)).WithEpochs(2, -1)), err(must(must(NewRandom(5)).WithEpochs(2, Once)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove))},
 		"first":      {err(must(NewRandom(5)).First(6)), err(must(must(NewRandom(5)).First(3)).Apply(gaussian(1), profiles.Substitute)), err(must(must(NewRandom(5)).WithUses(2)).First(3))},
-		"delta":      {err(must(NewRandom(5)).For(Target{Delta: 1e-130, Relative: 1e-3})), err(must(NewRandom(5)).For(Target{Delta: nan, Relative: 1e-3})), err(must(NewShuffle(5)).For(Target{Delta: 1, Relative: 1e-3}))},
-		"runs":       {err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: 1e-3, Runs: -1}))},
-		"relative":   {err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: 0})), err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: nan}))},
-		"batches":    {err(NewShuffle(0)), err((Shuffle{}).Apply(gaussian(1), profiles.ZeroOut))},
+		"batches":    {err(NewShuffle(0))},
 		"unused":     {err(must(NewShuffle(3)).WithUnused(1)), err(must(NewShuffle(3)).WithUnused(nan))},
 		"rate":       {err(NewTruncated(nan, 1, 2)), err(NewTruncated(1.5, 1, 2))},
 		"cap":        {err(NewTruncated(0.5, 0, 2)), err(NewTruncated(0.5, 3, 2))},
-		"population": {err(must(NewRandom(5)).Batches(nil, 0)), err(must(NewTruncated(0.5, 1, 2)).Batches(nil, 3)), err(NewTruncated(0.5, 1, 0)), err((Truncated{}).Apply(gaussian(1), profiles.AddRemove))},
+		"population": {err(must(NewRandom(5)).Batches(nil, 0)), err(must(NewTruncated(0.5, 1, 2)).Batches(nil, 3)), err(NewTruncated(0.5, 1, 0))},
 		"mechanism":  {err(must(NewTruncated(0.5, 1, 2)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove)), err(must(NewShuffle(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.ZeroOut)), err(must(NewRandom(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.Substitute))},
 		"neighbors":  {err(must(NewFixed(2)).Apply(gaussian(1), profiles.AddRemove)), err(must(NewShuffle(2)).Apply(gaussian(1), 9))},
 	} {
@@ -45,12 +42,18 @@ func TestBadInput(t *testing.T) {
 
 func err[T any](_ T, e error) error { return e }
 
+// sharp returns s with laws for a target.
+func sharp(s Random, t target) randomScheme { return s.(randomScheme).at(t).(randomScheme) }
+
+// sharpShuffle returns s with laws for a target.
+func sharpShuffle(s Shuffle, t target) shuffleScheme { return s.(shuffleScheme).at(t).(shuffleScheme) }
+
 // TestExtremes: noise and counts at the ends of their ranges give an answer or an error, soon.
 func TestExtremes(t *testing.T) {
 	slow.Test(t)
 	for _, sigma := range []float64{0.05, 0.1, 100, 1e4} {
 		for _, steps := range []int64{2, 1000000} {
-			m, e := must(must(NewRandom(steps)).For(Target{Delta: 1e-6, Relative: 1e-2})).Apply(gaussian(sigma), profiles.AddRemove)
+			m, e := sharp(must(NewRandom(steps)), target{Delta: 1e-6, Relative: 1e-2}).Apply(gaussian(sigma), profiles.AddRemove)
 			if e != nil {
 				t.Errorf("σ = %v, %d steps: %v", sigma, steps, e)
 				continue
@@ -102,7 +105,7 @@ func TestConformance(t *testing.T) {
 func TestSmallestCap(t *testing.T) {
 	s := must(NewTruncated(0.01, 550, 50000))
 	q := newCapQuestion(t.Context(), gaussian(1), profiles.AddRemove, 2000, 1e-6, fourier.Options{Relative: 1e-3})
-	cap1 := must(q.smallest(s, 1.01*must(q.upper(s, 50000))))
+	cap1 := must(q.smallest(s.(truncatedScheme), 1.01*must(q.upper(s.(truncatedScheme), 50000))))
 	cost := func(most int64) float64 {
 		m := must(must(s.WithCap(most)).Apply(gaussian(1), profiles.AddRemove))
 		_, hi := interval(t, m.Directions[0], 2000, 1e-6)
@@ -134,8 +137,8 @@ func TestCapCostKeepsToItsWork(t *testing.T) {
 	ctx := t.Context()
 	limits := fourier.Options{Work: 3e6, Relative: 1e-3}
 	q := newCapQuestion(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, limits)
-	plain := must(q.upper(s, s.population))
-	if most := must(q.smallest(s, plain*1.01)); most < 600 || most > s.population || q.left < -limits.Work {
+	plain := must(q.upper(s.(truncatedScheme), s.(truncatedScheme).population))
+	if most := must(q.smallest(s.(truncatedScheme), plain*1.01)); most < 600 || most > s.(truncatedScheme).population || q.left < -limits.Work {
 		t.Errorf("cap %d, %v of the work is left", most, q.left)
 	}
 	c, e := s.CapCost(ctx, gaussian(1), profiles.ZeroOut, 4, 0.5, fourier.Options{})

@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // maxSteps bounds steps and epochs: errors of masses add up over the steps.
@@ -29,29 +30,43 @@ const (
 // Random is random allocation: in each epoch of so many steps every record takes part in one of
 // them, or in uses of them, that it draws uniformly and independently of all other records, of
 // the data and of the noise. One run of its mechanism is all the epochs together.
-//
-// The zero Random is not valid; see NewRandom.
-type Random struct {
+type Random interface {
+	subsample.Sampler
+	subsample.LawMaker
+	// WithUses returns the scheme with so many different steps for each record and epoch.
+	WithUses(uses int64) (Random, error)
+	// WithEpochs returns the scheme for so many epochs together.
+	WithEpochs(epochs int64, redraw Redraw) (Random, error)
+	// First returns the scheme stopped after so many steps of each epoch: a last epoch that is cut
+	// short. Where it is cut must not depend on the outputs.
+	First(steps int64) (Random, error)
+	// Bounds is Apply as a call that can be cancelled.
+	Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
+	// Parameters returns the parameters by their keys in plan files.
+	Parameters() map[string]any
+}
+
+type randomScheme struct {
 	steps, uses, part, epochs int64
 	redraw                    Redraw
-	target                    Target
+	target                    target
 }
 
 // NewRandom returns random allocation to one of so many steps, for one epoch.
 func NewRandom(steps int64) (Random, error) {
 	if steps < 1 || steps > maxSteps {
-		return Random{}, fault.New("steps", "%d is not in [1, %d]", steps, int64(maxSteps))
+		return nil, fault.New("steps", "%d is not in [1, %d]", steps, int64(maxSteps))
 	}
-	return Random{steps: steps, uses: 1, part: steps, epochs: 1, target: defaultTarget}, nil
+	return randomScheme{steps: steps, uses: 1, part: steps, epochs: 1, target: defaultTarget}, nil
 }
 
-// WithUses returns the scheme with so many different steps for each record and epoch.
-func (s Random) WithUses(uses int64) (Random, error) {
+// WithUses implements Random.
+func (s randomScheme) WithUses(uses int64) (Random, error) {
 	if uses < 1 || uses > s.steps {
-		return Random{}, fault.New("uses", "%d is not in [1, %d], the number of steps", uses, s.steps)
+		return nil, fault.New("uses", "%d is not in [1, %d], the number of steps", uses, s.steps)
 	}
 	if uses > 1 && s.part != s.steps {
-		return Random{}, fault.New("uses", "%d uses in a part of an epoch have no proved bound", uses)
+		return nil, fault.New("uses", "%d uses in a part of an epoch have no proved bound", uses)
 	}
 	s.uses = uses
 	return s, nil
@@ -67,42 +82,32 @@ func checkEpochs(epochs int64, redraw Redraw) error {
 	return nil
 }
 
-// WithEpochs returns the scheme for so many epochs together.
-func (s Random) WithEpochs(epochs int64, redraw Redraw) (Random, error) {
+// WithEpochs implements Random.
+func (s randomScheme) WithEpochs(epochs int64, redraw Redraw) (Random, error) {
 	if err := checkEpochs(epochs, redraw); err != nil {
-		return Random{}, err
+		return nil, err
 	}
 	s.epochs, s.redraw = epochs, redraw
 	return s, nil
 }
 
-// First returns the scheme stopped after so many steps of each epoch: a last epoch that is cut
-// short. Where it is cut must not depend on the outputs.
-func (s Random) First(steps int64) (Random, error) {
+// First implements Random.
+func (s randomScheme) First(steps int64) (Random, error) {
 	if steps < 0 || steps > s.steps {
-		return Random{}, fault.New("first", "%d is not in [0, %d], the number of steps", steps, s.steps)
+		return nil, fault.New("first", "%d is not in [0, %d], the number of steps", steps, s.steps)
 	}
 	if s.uses > 1 && steps != s.steps {
-		return Random{}, fault.New("first", "%d steps of an epoch with %d uses have no proved bound", steps, s.uses)
+		return nil, fault.New("first", "%d steps of an epoch with %d uses have no proved bound", steps, s.uses)
 	}
 	s.part = steps
 	return s, nil
 }
 
-// For returns the scheme with laws that are sharp for another question.
-func (s Random) For(t Target) (Random, error) {
-	if err := t.check(); err != nil {
-		return Random{}, err
-	}
-	s.target = t
-	return s, nil
-}
-
 // Name returns the scheme's name in plan files.
-func (Random) Name() string { return "random-allocation" }
+func (randomScheme) Name() string { return "random-allocation" }
 
 // Apply returns all epochs of b, as a call that cannot be cancelled.
-func (s Random) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s randomScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	return s.Bounds(context.Background(), b, r)
 }
 
@@ -112,10 +117,7 @@ func (s Random) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bound
 // and against adaptive mechanisms, over any base with one dominating pair (Theorems 1 and 3).
 // With several, what dominates is a product of blocks, and what is attained a test (Theorem 4).
 // Substitute: Gaussian bases only, exact with one use (Theorem 2).
-func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
-	if s.steps == 0 {
-		return profiles.Bounds{}, fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
-	}
+func (s randomScheme) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if s.part == 0 {
 		return profiles.NewBounds(b.Name(), r, profiles.Identical()), nil
 	}
@@ -141,7 +143,7 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 }
 
 // hidden returns all epochs of b between laws.
-func (s Random) hidden(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s randomScheme) hidden(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if r == profiles.Substitute {
 		return s.substitute(ctx, b)
 	}
@@ -175,7 +177,7 @@ func unhidden(b profiles.Mechanism, r profiles.Relation, uses int64) (profiles.P
 		return nil, err
 	}
 	if g, ok := pair.(profiles.Gaussian); ok {
-		return g.Repeat(uses, profiles.Gaussian{}), nil
+		return g.Repeat(uses, nil), nil
 	}
 	if uses == 1 {
 		return pair, nil
@@ -193,7 +195,7 @@ func unhidden(b profiles.Mechanism, r profiles.Relation, uses int64) (profiles.P
 }
 
 // whole is the case of a use in every step: a product of so many uses.
-func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s randomScheme) whole(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if sigma, ok := noiseOf(b); ok {
 		g, err := profiles.NewGaussian(sigma)
 		if err != nil {
@@ -206,7 +208,7 @@ func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Rela
 			}
 			g = p.(profiles.Gaussian)
 		}
-		return profiles.NewBounds(b.Name(), r, g.Repeat(s.uses*s.epochs, profiles.Gaussian{})), nil
+		return profiles.NewBounds(b.Name(), r, g.Repeat(s.uses*s.epochs, nil)), nil
 	}
 	upper, lower, err := source(b, r)
 	if err != nil {
@@ -220,7 +222,7 @@ func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Rela
 }
 
 // laws returns laws above and below the likelihood ratio of all epochs with one use.
-func (s Random) laws(ctx context.Context, upper, lower positive.Source) (up, low *positive.Law, err error) {
+func (s randomScheme) laws(ctx context.Context, upper, lower positive.Source) (up, low *positive.Law, err error) {
 	if upper, err = s.use(upper); err != nil {
 		return nil, nil, err
 	}
@@ -238,7 +240,7 @@ func (s Random) laws(ctx context.Context, upper, lower positive.Source) (up, low
 
 // use returns the likelihood ratio of all uses of one bin: with bins drawn once, those of each
 // epoch multiply (σ/√E for Gaussian noise).
-func (s Random) use(a positive.Source) (positive.Source, error) {
+func (s randomScheme) use(a positive.Source) (positive.Source, error) {
 	if s.redraw != Once || s.epochs == 1 {
 		return a, nil
 	}
@@ -260,7 +262,7 @@ func epoch(p *positive.Program, a int, steps, part int64) int {
 }
 
 // pairOf runs a program on the sources above and below.
-func pairOf(ctx context.Context, t Target, upper, lower positive.Source, build func(p *positive.Program, source int) int) (up, low *positive.Law, err error) {
+func pairOf(ctx context.Context, t target, upper, lower positive.Source, build func(p *positive.Program, source int) int) (up, low *positive.Law, err error) {
 	run := func(s positive.Source) (up, low *positive.Law, err error) {
 		p := &positive.Program{}
 		build(p, p.Source(s))
@@ -286,30 +288,27 @@ func equalSources(a, b positive.Source) bool {
 
 // A fixed public order: consequence 6 of Theorem 1 in docs/theory/allocation.md.
 
-// Fixed is a partition into batches that is public or independent of the data: each record is
-// used so many times, and nothing is amplified. One run is all the uses.
-type Fixed struct {
+type fixedScheme struct {
 	uses   int64
-	target Target
+	target target
 }
 
-// NewFixed returns the scheme.
-func NewFixed(uses int64) (Fixed, error) {
+// NewFixed returns a partition into batches that is public or independent of the data: each record
+// is used so many times, and nothing is amplified. One run is all the uses.
+func NewFixed(uses int64) (subsample.Scheme, error) {
 	if uses < 1 || uses > maxSteps {
-		return Fixed{}, fault.New("uses", "%d is not in [1, %d]", uses, int64(maxSteps))
+		return nil, fault.New("uses", "%d is not in [1, %d]", uses, int64(maxSteps))
 	}
-	return Fixed{uses, defaultTarget}, nil
+	return fixedScheme{uses, defaultTarget}, nil
 }
 
 // Name returns the scheme's name in plan files.
-func (Fixed) Name() string { return "fixed-order" }
+func (fixedScheme) Name() string { return "fixed-order" }
 
 // Apply returns all uses of b. Zero-out and substitute only: a list that is cut into batches again
 // after a removal moves a record out of every batch, up to √(4(t−1)+1) in place of 1.
-func (s Fixed) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s fixedScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	switch {
-	case s.uses == 0:
-		return profiles.Bounds{}, fault.New("uses", "0 is not in [1, %d]", int64(maxSteps))
 	case r == profiles.AddRemove:
 		return profiles.Bounds{}, fault.New("neighbors", "add-remove is not for a fixed order: without one record all later ones move up, into other batches; zero-out or substitute keep its place")
 	case r != profiles.ZeroOut && r != profiles.Substitute:
@@ -318,7 +317,7 @@ func (s Fixed) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds
 	if s.uses == 1 {
 		return profiles.Unsampled(context.Background(), b, r)
 	}
-	return Random{steps: s.uses, uses: s.uses, part: s.uses, epochs: 1, target: s.target}.whole(context.Background(), b, r)
+	return randomScheme{steps: s.uses, uses: s.uses, part: s.uses, epochs: 1, target: s.target}.whole(context.Background(), b, r)
 }
 
 // Proof (docs/theory/allocation.md §2): Theorem 1.

@@ -103,7 +103,7 @@ func TestSubstituteNextToNoNoise(t *testing.T) {
 	}
 	for _, epochs := range []int64{1, 8} {
 		s := must(must(NewRandom(2)).WithEpochs(epochs, EachEpoch))
-		s = must(s.For(Target{Delta: delta, Relative: 0.3}))
+		s = sharp(s, target{Delta: delta, Relative: 0.3})
 		m, err := s.Bounds(t.Context(), b, profiles.Substitute)
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSubstituteNextToNoNoise(t *testing.T) {
 			t.Errorf("%d epochs: ε in [%v, %v], and %v where the steps are known", epochs, ends[0], ends[1], ends[2])
 		}
 	}
-	one := must(must(NewRandom(2)).For(Target{Delta: 0.5, Relative: 0.5}))
+	one := sharp(must(NewRandom(2)), target{Delta: 0.5, Relative: 0.5})
 	ks, err := one.table(t.Context(), positive.LogNormal{S: 1 / sigma, Ulps: 4}, 8)
 	if err != nil {
 		t.Fatal(err)
@@ -148,11 +148,11 @@ func TestNextToNoNoise(t *testing.T) {
 	for name, scheme := range map[string]Random{
 		"one use": must(NewRandom(10)), "three epochs": must(must(NewRandom(10)).WithEpochs(3, EachEpoch)), "two uses": must(must(NewRandom(10)).WithUses(2)),
 	} {
-		m, err := must(scheme.For(Target{Delta: 1e-5, Relative: 1e-3})).Bounds(t.Context(), l, profiles.AddRemove)
+		m, err := sharp(scheme, target{Delta: 1e-5, Relative: 1e-3}).Bounds(t.Context(), l, profiles.AddRemove)
 		if err != nil {
 			t.Fatal(err)
 		}
-		most := 1000 * float64(scheme.uses*scheme.epochs)
+		most := 1000 * float64(scheme.(randomScheme).uses*scheme.(randomScheme).epochs)
 		for d, dir := range m.Directions {
 			s := fourier.New(fourier.DefaultOptions())
 			if err := s.Add(dir.Upper, 1); err != nil {

@@ -21,52 +21,53 @@ import (
 // Resampled is MUST.OW or MUST.WW whose first stage is drawn once for several batches: the bag of little bootstraps and
 // the double bootstrap. One run of it is one subset with all its batches, on each of which the mechanism runs. A record is in
 // the subset for all of them or for none, so that they cost more than as many runs of MUST.
-type Resampled struct {
+type Resampled interface {
+	subsample.LawMaker
+	subsample.Sampler
+	subsample.BatchSetter
+	// Resamples returns how many batches a subset serves for.
+	Resamples() int64
+}
+
+type resampledScheme struct {
 	stages    subsample.FixedSize
 	resamples int64
 }
-
-var (
-	_ subsample.LawMaker    = Resampled{}
-	_ subsample.Sampler     = Resampled{}
-	_ subsample.BatchSetter = Resampled{}
-)
 
 // maxResamples bounds the batches of a subset.
 const maxResamples = 1_000_000
 
 // NewResampled returns stages with so many batches of each subset.
 func NewResampled(stages subsample.FixedSize, resamples int64) (Resampled, error) {
-	s := Resampled{stages: stages, resamples: resamples}
 	switch {
 	case stages.Name() != "must-ow" && stages.Name() != "must-ww":
-		return s, fault.In(stages.Name(), fault.New("resamples", "is for must-ow and must-ww, whose second stage draws with replacement; nothing is proved about %s", stages.Name()))
+		return nil, fault.In(stages.Name(), fault.New("resamples", "is for must-ow and must-ww, whose second stage draws with replacement; nothing is proved about %s", stages.Name()))
 	case resamples < 1 || resamples > maxResamples:
-		return s, fault.In(stages.Name(), fault.New("resamples", "%d is not in [1, %d]", resamples, int64(maxResamples)))
+		return nil, fault.In(stages.Name(), fault.New("resamples", "%d is not in [1, %d]", resamples, int64(maxResamples)))
 	}
-	return s, nil
+	return resampledScheme{stages: stages, resamples: resamples}, nil
 }
 
 // Name implements Scheme.
-func (s Resampled) Name() string { return s.stages.Name() }
+func (s resampledScheme) Name() string { return s.stages.Name() }
 
 // withoutReplacement reports whether a subset has a record at most once.
-func (s Resampled) withoutReplacement() bool { return s.stages.Name() == "must-ow" }
+func (s resampledScheme) withoutReplacement() bool { return s.stages.Name() == "must-ow" }
 
-// Resamples returns how many batches a subset serves for.
-func (s Resampled) Resamples() int64 { return s.resamples }
+// Resamples implements Resampled.
+func (s resampledScheme) Resamples() int64 { return s.resamples }
 
 // Population implements BatchSetter.
-func (s Resampled) Population() int64 { return s.stages.Population() }
+func (s resampledScheme) Population() int64 { return s.stages.Population() }
 
 // Batch implements BatchSetter.
-func (s Resampled) Batch() int64 { return s.stages.Batch() }
+func (s resampledScheme) Batch() int64 { return s.stages.Batch() }
 
 // MaxBatch implements BatchSetter.
-func (s Resampled) MaxBatch() int64 { return s.stages.MaxBatch() }
+func (s resampledScheme) MaxBatch() int64 { return s.stages.MaxBatch() }
 
 // WithBatch implements BatchSetter.
-func (s Resampled) WithBatch(batch int64) (subsample.Scheme, error) {
+func (s resampledScheme) WithBatch(batch int64) (subsample.Scheme, error) {
 	x, err := s.stages.WithBatch(batch)
 	if err != nil {
 		return nil, err
@@ -76,12 +77,12 @@ func (s Resampled) WithBatch(batch int64) (subsample.Scheme, error) {
 }
 
 // Batches implements Sampler: each subset serves for as many batches as there are resamples.
-func (s Resampled) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
+func (s resampledScheme) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
 	return s.stages.KeptBatches(src, population, s.resamples)
 }
 
 // Sample draws the first batch of a subset.
-func (s Resampled) Sample(src rand.Source, population int64) (batch []subsample.Pick, err error) {
+func (s resampledScheme) Sample(src rand.Source, population int64) (batch []subsample.Pick, err error) {
 	all, err := s.Batches(random.Source(src), population)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (s Resampled) Sample(src rand.Source, population int64) (batch []subsample.
 }
 
 // Apply implements Scheme, for a δ of 1e-6.
-func (s Resampled) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s resampledScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	laws, err := s.Laws(b, r)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -102,7 +103,7 @@ func (s Resampled) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 }
 
 // Laws implements LawMaker.
-func (s Resampled) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
+func (s resampledScheme) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func (s Resampled) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Law
 
 // resampledLaws are the laws of a mechanism on the batches of a kept subset, by the δ that they are for.
 type resampledLaws struct {
-	scheme   Resampled
+	scheme   resampledScheme
 	base     profiles.Mechanism
 	relation profiles.Relation
 	noise    copies.Noise

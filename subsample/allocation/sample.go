@@ -15,7 +15,7 @@ import (
 // This file draws batches. Nil is the operating system's source (internal/random); integers below
 // a bound come without a bias. Never publish bins, batches or their sizes.
 
-var _, _, _ subsample.Sampler = Random{}, Shuffle{}, Truncated{}
+var _, _, _ subsample.Sampler = randomScheme{}, shuffleScheme{}, truncatedScheme{}
 
 // epochs returns the batches of a run, epoch after epoch: the first steps of what draw returns,
 // which with once is drawn a single time.
@@ -50,7 +50,7 @@ func picks(records []int64) []subsample.Pick {
 }
 
 // Batches implements subsample.Sampler.
-func (s Random) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
+func (s randomScheme) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
 	if err := checkRecords(population); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s Random) Batches(src rand.Source, population int64) (iter.Seq[[]subsample
 }
 
 // Batches implements subsample.Sampler. A short last batch is kept.
-func (s Shuffle) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
+func (s shuffleScheme) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
 	if err := checkRecords(population); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s Shuffle) Batches(src rand.Source, population int64) (iter.Seq[[]subsampl
 }
 
 // Batches implements subsample.Sampler. The population must be that of the scheme.
-func (s Truncated) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
+func (s truncatedScheme) Batches(src rand.Source, population int64) (iter.Seq[[]subsample.Pick], error) {
 	if population != s.population {
 		return nil, fault.New("population", "%d is not the scheme's, %d", population, s.population)
 	}
@@ -92,7 +92,7 @@ func checkRecords(n int64) error {
 
 // epoch draws one epoch for so many records: for each step, the records that take part, in
 // ascending order. Time and memory are linear in records × uses and steps.
-func (s Random) epoch(src rand.Source, records int64) [][]int64 {
+func (s randomScheme) epoch(src rand.Source, records int64) [][]int64 {
 	r := rand.New(src)
 	if s.uses == 1 {
 		bins := make([]int64, records)
@@ -132,7 +132,7 @@ func byStep(bins []int64, uses, steps int64) [][]int64 {
 
 // epoch draws a permutation of so many records and cuts it into batches of one size; the last
 // is what is left, and may be short.
-func (s Shuffle) epoch(src rand.Source, records int64) [][]int64 {
+func (s shuffleScheme) epoch(src rand.Source, records int64) [][]int64 {
 	r := rand.New(src)
 	all := make([]int64, records)
 	for i := range all {
@@ -151,7 +151,7 @@ func (s Shuffle) epoch(src rand.Source, records int64) [][]int64 {
 
 // draw draws the batch of one step: a Poisson sample, and a uniform subset of it where it is
 // above the cap.
-func (s Truncated) draw(src rand.Source) []subsample.Pick {
+func (s truncatedScheme) draw(src rand.Source) []subsample.Pick {
 	p, err := subsample.NewPoisson(s.rate)
 	if err != nil {
 		panic(err) // the rate was checked

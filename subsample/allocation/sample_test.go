@@ -42,7 +42,7 @@ func TestBins(t *testing.T) {
 	s := must(NewRandom(3))
 	joint := make([]int, 9)
 	for range 20000 {
-		b := s.epoch(src, 2)
+		b := s.(randomScheme).epoch(src, 2)
 		at := [2]int{}
 		for i, step := range b {
 			for _, r := range step {
@@ -52,7 +52,7 @@ func TestBins(t *testing.T) {
 		joint[3*at[0]+at[1]]++
 	}
 	chi2(t, "two records", joint, equal(9))
-	b := must(NewRandom(100)).epoch(src, 100000)
+	b := must(NewRandom(100)).(randomScheme).epoch(src, 100000)
 	counts, seen := make([]int, 100), 0
 	for i, step := range b {
 		counts[i] = len(step)
@@ -74,7 +74,7 @@ func TestSubsets(t *testing.T) {
 	counts := map[int]int{}
 	for range 20000 {
 		mask := 0
-		for i, step := range s.epoch(src, 1) {
+		for i, step := range s.(randomScheme).epoch(src, 1) {
 			mask |= len(step) << i
 		}
 		counts[mask]++
@@ -90,7 +90,7 @@ func TestSubsets(t *testing.T) {
 		t.Fatalf("%d subsets of 10", len(list))
 	}
 	chi2(t, "subsets", list, equal(10))
-	many := must(must(NewRandom(100)).WithUses(60)).epoch(src, 50)
+	many := must(must(NewRandom(100)).WithUses(60)).(randomScheme).epoch(src, 50)
 	total := 0
 	for _, step := range many {
 		if len(slices.Compact(slices.Clone(step))) != len(step) {
@@ -109,7 +109,7 @@ func TestPermutations(t *testing.T) {
 	s := must(NewShuffle(2))
 	counts := map[[4]int64]int{}
 	for range 48000 {
-		b := s.epoch(src, 4)
+		b := s.(shuffleScheme).epoch(src, 4)
 		counts[[4]int64{b[0][0], b[0][1], b[1][0], b[1][1]}]++
 	}
 	var list []int
@@ -120,7 +120,7 @@ func TestPermutations(t *testing.T) {
 		t.Fatalf("%d orders of 24", len(list))
 	}
 	chi2(t, "orders", list, equal(24))
-	if b := must(NewShuffle(4)).epoch(src, 10); len(b[0]) != 3 || len(b[3]) != 1 {
+	if b := must(NewShuffle(4)).(shuffleScheme).epoch(src, 10); len(b[0]) != 3 || len(b[3]) != 1 {
 		t.Error("the last batch is not the short one")
 	}
 }
@@ -132,7 +132,7 @@ func TestCappedBatches(t *testing.T) {
 	counts := make([]int, 16)
 	for range 64000 {
 		mask := 0
-		for _, r := range s.draw(src) {
+		for _, r := range s.(truncatedScheme).draw(src) {
 			mask |= 1 << r.Index
 		}
 		counts[mask]++
@@ -177,7 +177,7 @@ func TestShuffleAttackEndToEnd(t *testing.T) {
 	hits := [2]float64{}
 	for world := range hits {
 		for range runs {
-			b := s.epoch(src, 6)
+			b := s.(shuffleScheme).epoch(src, 6)
 			var y [3]float64
 			for i, batch := range b {
 				y[i] = 2 + r.NormFloat64() // what batches of others alone lack

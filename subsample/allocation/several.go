@@ -13,14 +13,14 @@ import (
 )
 
 // blocks returns the sizes of the blocks of Theorem 4: long ones of ⌈t/k⌉, short ones of ⌊t/k⌋.
-func (s Random) blocks() (long, short, size int64) {
+func (s randomScheme) blocks() (long, short, size int64) {
 	size = s.steps / s.uses
 	long = s.steps % s.uses
 	return long, s.uses - long, size
 }
 
 // several is k of t: above, blocks (Theorem 4); below, a test.
-func (s Random) several(ctx context.Context, b profiles.Mechanism, r profiles.Relation, upper, lower positive.Source) (profiles.Bounds, error) {
+func (s randomScheme) several(ctx context.Context, b profiles.Mechanism, r profiles.Relation, upper, lower positive.Source) (profiles.Bounds, error) {
 	above, err := s.blocksAbove(ctx, upper)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -38,7 +38,7 @@ func (s Random) several(ctx context.Context, b profiles.Mechanism, r profiles.Re
 	return m, nil
 }
 
-func (s Random) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
+func (s randomScheme) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
 	upper, err := s.use(upper)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (l lattice) power(ctx context.Context, n int64, cut float64) (lattice, erro
 // law is G_0^{t−k} * G_1^k with the record and G_0^t without it: what an attacker reaches by
 // looking at T alone; or, back, the other way round. Whatever g is, it bounds from below; of a few it
 // is the best.
-func (s Random) test(ctx context.Context, lower positive.Source, back bool) (profiles.Profile, error) {
+func (s randomScheme) test(ctx context.Context, lower positive.Source, back bool) (profiles.Profile, error) {
 	lower, err := s.use(lower)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (s Random) test(ctx context.Context, lower positive.Source, back bool) (pro
 	return profileOf(low)
 }
 
-func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsPerSpread float64, back bool) (*profiles.Discrete, error) {
+func (s randomScheme) testAt(ctx context.Context, lower positive.Source, rate, pointsPerSpread float64, back bool) (*profiles.Discrete, error) {
 	// The spread of g under Q, from a sketch, sets the lattice.
 	sketch := lower.Sketch(400, testCut)
 	mean, second := 0.0, 0.0

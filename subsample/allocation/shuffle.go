@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // Shuffle is a uniformly random permutation of the data set cut into batches of one size, drawn
@@ -17,55 +18,59 @@ import (
 //
 // Between an attack and no amplification at all lies what nobody knows: use Random instead, which
 // costs a loader the same work.
-type Shuffle struct {
+type Shuffle interface {
+	subsample.Sampler
+	subsample.LawMaker
+	// WithEpochs returns the scheme for so many epochs together.
+	WithEpochs(epochs int64, redraw Redraw) (Shuffle, error)
+	// WithUnused returns the scheme in which a record is left out of an epoch with this probability:
+	// loaders that drop a short last batch. A short batch that is kept needs nothing: the number of
+	// batches then counts it.
+	WithUnused(probability float64) (Shuffle, error)
+	// Bounds is Apply as a call that can be cancelled.
+	Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
+	// Parameters returns the parameters by their keys in plan files.
+	Parameters() map[string]any
+}
+
+type shuffleScheme struct {
 	batches, epochs int64
 	redraw          Redraw
 	unused          float64
-	target          Target
+	target          target
 }
 
 // NewShuffle returns shuffling into so many batches, for one epoch.
 func NewShuffle(batches int64) (Shuffle, error) {
 	if batches < 1 || batches > maxSteps {
-		return Shuffle{}, fault.New("batches", "%d is not in [1, %d]", batches, int64(maxSteps))
+		return nil, fault.New("batches", "%d is not in [1, %d]", batches, int64(maxSteps))
 	}
-	return Shuffle{batches: batches, epochs: 1, target: defaultTarget}, nil
+	return shuffleScheme{batches: batches, epochs: 1, target: defaultTarget}, nil
 }
 
-// WithEpochs returns the scheme for so many epochs together.
-func (s Shuffle) WithEpochs(epochs int64, redraw Redraw) (Shuffle, error) {
+// WithEpochs implements Shuffle.
+func (s shuffleScheme) WithEpochs(epochs int64, redraw Redraw) (Shuffle, error) {
 	if err := checkEpochs(epochs, redraw); err != nil {
-		return Shuffle{}, err
+		return nil, err
 	}
 	s.epochs, s.redraw = epochs, redraw
 	return s, nil
 }
 
-// WithUnused returns the scheme in which a record is left out of an epoch with this probability:
-// loaders that drop a short last batch. A short batch that is kept needs nothing: the number of
-// batches then counts it.
-func (s Shuffle) WithUnused(probability float64) (Shuffle, error) {
+// WithUnused implements Shuffle.
+func (s shuffleScheme) WithUnused(probability float64) (Shuffle, error) {
 	if !(probability >= 0 && probability < 1) {
-		return Shuffle{}, fault.New("unused", "%v is not in [0, 1)", probability)
+		return nil, fault.New("unused", "%v is not in [0, 1)", probability)
 	}
 	s.unused = probability
 	return s, nil
 }
 
-// For returns the scheme with an attack that is sharp for another question.
-func (s Shuffle) For(t Target) (Shuffle, error) {
-	if err := t.check(); err != nil {
-		return Shuffle{}, err
-	}
-	s.target = t
-	return s, nil
-}
-
 // Name returns the scheme's name in plan files.
-func (Shuffle) Name() string { return "shuffle" }
+func (shuffleScheme) Name() string { return "shuffle" }
 
 // Apply returns all epochs of b, as a call that cannot be cancelled.
-func (s Shuffle) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s shuffleScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	return s.Bounds(context.Background(), b, r)
 }
 
@@ -77,7 +82,7 @@ func (s Shuffle) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Boun
 // N(0), where the substitute looks like the others; above, 2√E/σ. Add-remove, where the data set
 // is shuffled and cut without the record: below, random allocation (the others contribute
 // nothing), above, √(5E)/σ, as another record moves up. It assumes a public number of steps.
-func (s Shuffle) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s shuffleScheme) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if err := s.check(b, r); err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -91,7 +96,7 @@ func (s Shuffle) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Re
 	var attacks []profiles.Profile
 	// Others that contribute nothing: random allocation, but for the epochs that leave it out.
 	if s.unused == 0 {
-		ra := Random{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, redraw: s.redraw, target: s.target}
+		ra := randomScheme{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, redraw: s.redraw, target: s.target}
 		x, err := ra.Bounds(ctx, b, profiles.AddRemove)
 		if err != nil {
 			return profiles.Bounds{}, err
@@ -132,7 +137,7 @@ func (s Shuffle) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Re
 
 // composed returns an attack as often as it will run, roughly: which attack is best after many
 // runs need not be the best in one.
-func (s Shuffle) composed(ctx context.Context, attack profiles.Profile) (profiles.Profile, error) {
+func (s shuffleScheme) composed(ctx context.Context, attack profiles.Profile) (profiles.Profile, error) {
 	if s.target.Runs <= 1 {
 		return attack, nil
 	}
@@ -150,7 +155,7 @@ func (s Shuffle) composed(ctx context.Context, attack profiles.Profile) (profile
 // attacks returns the profiles of two statistics of all steps in the pair avg N(pe_i) against
 // avg N(qe_i), in units of the noise-free contribution: Σ (A_p − A_q)(y_i), rounded at random
 // after each sum, and the largest y_i, which serves where there is little noise.
-func (s Shuffle) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.Profile, error) {
+func (s shuffleScheme) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.Profile, error) {
 	shift := 1 / sigma
 	epochs := s.epochs
 	if s.redraw == Once {
@@ -197,7 +202,7 @@ func (s Shuffle) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.P
 
 // largest returns the pair of laws of the largest y_i: Pr[≤ c] = Φ(c − r)Φ(c)^{t−1} with one of t
 // at r.
-func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
+func (s shuffleScheme) largest(shift, p, q float64) (*profiles.Discrete, error) {
 	t := float64(s.batches)
 	above := func(c, r float64) float64 {
 		l := xmath.LogNormalTail(-c)
@@ -233,7 +238,7 @@ func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
 }
 
 // sum returns the pair of laws of Σ (A_p − A_q)(y_i) of one epoch.
-func (s Shuffle) sum(ctx context.Context, shift, p, q float64) (*profiles.Discrete, error) {
+func (s shuffleScheme) sum(ctx context.Context, shift, p, q float64) (*profiles.Discrete, error) {
 	one := s.oneStep(shift, p, q)
 	all := one
 	bit := int64(1)
@@ -271,12 +276,12 @@ func downGaussian(sigma float64) (profiles.Profile, error) {
 }
 
 // cut is where the attack's grids end: what lies beyond is clamped.
-func (s Shuffle) cut() float64 {
+func (s shuffleScheme) cut() float64 {
 	return s.target.Delta * 1e-6 / float64(s.epochs) / float64(max(1, s.target.Runs))
 }
 
 // oneStep returns the law of A_p − A_q at one step, from cells of the noise.
-func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {
+func (s shuffleScheme) oneStep(shift, p, q float64) *positive.Hypotheses {
 	reach := math.Sqrt(-2*xmath.Log(s.cut())) + 0.5
 	from, to := -reach, reach+p*shift
 	zs := make([]float64, attackCells+1)
@@ -315,7 +320,7 @@ func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {
 
 // pair returns the profile of the two laws; a record that is left out with some probability is
 // no special step.
-func (s Shuffle) pair(h *positive.Hypotheses) (*profiles.Discrete, error) {
+func (s shuffleScheme) pair(h *positive.Hypotheses) (*profiles.Discrete, error) {
 	var atoms []profiles.Atom
 	for i := range h.X {
 		p := (1-s.unused)*h.P[i] + s.unused*h.None[i]

@@ -17,7 +17,7 @@ import (
 // substitute returns all epochs under substitution: avg N(e_i) against avg N(−e_i), which
 // dominates and is attained. Its profile is computed at one α after the other; the polygon
 // through upper values lies above, lines that a convex function cannot cross lie below.
-func (s Random) substitute(ctx context.Context, b profiles.Mechanism) (profiles.Bounds, error) {
+func (s randomScheme) substitute(ctx context.Context, b profiles.Mechanism) (profiles.Bounds, error) {
 	sigma, ok := noiseOf(b)
 	switch {
 	case !ok:
@@ -85,7 +85,7 @@ const (
 )
 
 // paidRow is row for a share of the work that is left, or for more where that buys none.
-func (s Random) paidRow(ctx context.Context, g positive.LogNormal, eps, relative, floor, share float64) (low, up float64, err error) {
+func (s randomScheme) paidRow(ctx context.Context, g positive.LogNormal, eps, relative, floor, share float64) (low, up float64, err error) {
 	_, left := parallel.Work(ctx)
 	for most := max(leastRowWork, share*left); ; most *= 4 {
 		own := parallel.WithWork(ctx, most)
@@ -97,7 +97,7 @@ func (s Random) paidRow(ctx context.Context, g positive.LogNormal, eps, relative
 }
 
 // table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees.
-func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]known, error) {
+func (s randomScheme) table(ctx context.Context, g positive.LogNormal, runs int64) ([]known, error) {
 	floor := s.target.Delta / float64(runs) * 1e-3
 	if runs > 1 {
 		floor *= 1e-2
@@ -168,7 +168,7 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 }
 
 // row returns an interval of h(e^ε) of one epoch: (1/t)·E(Σ W_i)₊ with W = A − αB.
-func (s Random) row(ctx context.Context, g positive.LogNormal, eps, relative, floor float64) (low, up float64, err error) {
+func (s randomScheme) row(ctx context.Context, g positive.LogNormal, eps, relative, floor float64) (low, up float64, err error) {
 	const reach = 6
 	w := positive.NewDifference(g.S, g.Ulps, math.Exp(eps), reach)
 	p := &positive.Program{}

@@ -26,7 +26,20 @@ const maxPopulation = 1 << 50
 // Truncated is Poisson sampling with a cap: each record is sampled independently with
 // probability rate, and of a batch with more than cap records a uniform subset of cap stays.
 // One run is one step.
-type Truncated struct {
+type Truncated interface {
+	subsample.Sampler
+	// Cap returns the largest batch.
+	Cap() int64
+	// WithCap returns the scheme with another cap.
+	WithCap(most int64) (Truncated, error)
+	// CapCost returns the cost of the scheme's cap over so many steps of Gaussian noise. All its
+	// questions together have the work of one (limits.Work), and each no more points.
+	CapCost(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta float64, limits fourier.Options) (CapCost, error)
+	// Parameters returns the parameters by their keys in plan files.
+	Parameters() map[string]any
+}
+
+type truncatedScheme struct {
 	rate            float64
 	cap, population int64
 }
@@ -35,23 +48,23 @@ type Truncated struct {
 // add-remove, its two neighbours by one record are covered.
 func NewTruncated(rate float64, most, population int64) (Truncated, error) {
 	if !(rate >= 0 && rate <= 1) {
-		return Truncated{}, fault.New("rate", "%v is not in [0, 1]", rate)
+		return nil, fault.New("rate", "%v is not in [0, 1]", rate)
 	}
 	if population < 1 || population > maxPopulation {
-		return Truncated{}, fault.New("population", "%d is not in [1, %d]", population, int64(maxPopulation))
+		return nil, fault.New("population", "%d is not in [1, %d]", population, int64(maxPopulation))
 	}
 	if most < 1 || most > population {
-		return Truncated{}, fault.New("cap", "%d is not in [1, %d], the population", most, population)
+		return nil, fault.New("cap", "%d is not in [1, %d], the population", most, population)
 	}
-	return Truncated{rate, most, population}, nil
+	return truncatedScheme{rate, most, population}, nil
 }
 
 // Name returns the scheme's name in plan files.
-func (Truncated) Name() string { return "truncated-poisson" }
+func (truncatedScheme) Name() string { return "truncated-poisson" }
 
-// Unhidden implements subsample.Unhider. The records that are sampled and stay can be drawn so that an added
+// Unhidden tells what subsample.Unhidden asks. The records that are sampled and stay can be drawn so that an added
 // record is in none of the batches, in one more, or in the place of another one.
-func (s Truncated) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+func (s truncatedScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
 	if r == profiles.AddRemove {
 		return 1, profiles.Substitute
 	}
@@ -59,13 +72,13 @@ func (s Truncated) Unhidden(r profiles.Relation) (runs int64, inner profiles.Rel
 }
 
 // Rate returns the sampling rate before the cap.
-func (s Truncated) Rate() float64 { return s.rate }
+func (s truncatedScheme) Rate() float64 { return s.rate }
 
-// Cap returns the largest batch.
-func (s Truncated) Cap() int64 { return s.cap }
+// Cap implements Truncated.
+func (s truncatedScheme) Cap() int64 { return s.cap }
 
-// WithCap returns the scheme with another cap.
-func (s Truncated) WithCap(most int64) (Truncated, error) {
+// WithCap implements Truncated.
+func (s truncatedScheme) WithCap(most int64) (Truncated, error) {
 	return NewTruncated(s.rate, most, s.population)
 }
 
@@ -74,7 +87,7 @@ func (s Truncated) WithCap(most int64) (Truncated, error) {
 // then; each between bounds.
 type overflow struct{ tauLow, tauHigh, rateLow, rateHigh float64 }
 
-func (s Truncated) overflow(n int64) overflow {
+func (s truncatedScheme) overflow(n int64) overflow {
 	if s.cap >= n || s.rate == 0 {
 		return overflow{} // never more than the cap
 	}
@@ -97,10 +110,7 @@ func (s Truncated) overflow(n int64) overflow {
 // below, Poisson sampling with the rate at which a record takes part. Gaussian bases only.
 // Substitute: above, its corrected form; truncation is not free there. Zero-out: above, a
 // mixture of the pairs without a cut and with one.
-func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
-	if s.population == 0 {
-		return profiles.Bounds{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))
-	}
+func (s truncatedScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	sigma, ok := noiseOf(b)
 	if !ok {
 		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for capped batches; gaussian has", b.Name())
@@ -183,7 +193,7 @@ func sampled(sigma, rate float64, r profiles.Relation) (profiles.Profile, error)
 }
 
 // reached returns the rate at which a record takes part, rounded down: q·Pr[K < B] + τq̄.
-func (s Truncated) reached(o overflow) float64 {
+func (s truncatedScheme) reached(o overflow) float64 {
 	if o.tauHigh == 0 {
 		return s.rate
 	}
@@ -203,9 +213,8 @@ type CapCost struct {
 	Smallest int64
 }
 
-// CapCost returns the cost of the scheme's cap over so many steps of Gaussian noise. All its
-// questions together have the work of one (limits.Work), and each no more points.
-func (s Truncated) CapCost(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta float64, limits fourier.Options) (CapCost, error) {
+// CapCost implements Truncated.
+func (s truncatedScheme) CapCost(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta float64, limits fourier.Options) (CapCost, error) {
 	var c CapCost
 	var err error
 	limits.Relative = 1e-3
@@ -250,7 +259,7 @@ const leastAsk = 5e4
 var errNoWork = errors.New("the work limit is reached")
 
 // upper returns the upper end of ε(δ) with a cap.
-func (q *capQuestion) upper(s Truncated, most int64) (float64, error) {
+func (q *capQuestion) upper(s truncatedScheme, most int64) (float64, error) {
 	t, err := s.WithCap(most)
 	if err != nil {
 		return 0, err
@@ -285,7 +294,7 @@ func (q *capQuestion) upper(s Truncated, most int64) (float64, error) {
 
 // smallest returns the smallest cap, from the mean of a batch on, whose ε is at most so much, as
 // that of the whole population is.
-func (q *capQuestion) smallest(s Truncated, most float64) (int64, error) {
+func (q *capQuestion) smallest(s truncatedScheme, most float64) (int64, error) {
 	// From the mean up, by standard deviations and then by halves.
 	mean := s.rate * float64(s.population)
 	sd := math.Sqrt(mean*(1-s.rate)) + 1

@@ -165,7 +165,7 @@ func TestTruncationIsNotFreeUnderSubstitute(t *testing.T) {
 func TestTruncatedBothNeighbours(t *testing.T) {
 	single := func(n int64, q float64, most int64, eps float64) float64 {
 		s := must(NewTruncated(q, most, n))
-		o := s.overflow(n)
+		o := s.(truncatedScheme).overflow(n)
 		one := must(subsample.PoissonProfile(must(profiles.NewGaussian(1)), q))
 		two := must(subsample.PoissonProfile(must(profiles.NewGaussian(0.5)), o.rateHigh))
 		a, _ := profiles.LogDelta(one, eps)

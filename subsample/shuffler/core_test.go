@@ -21,7 +21,7 @@ func must[T any](v T, err error) T {
 }
 
 // gameOf is one round of the first blanket, or of the first attack.
-func gameOf(s Shuffler, r Randomizer, rel profiles.Relation, attack bool) game {
+func gameOf(s shufflerScheme, r randomizer, rel profiles.Relation, attack bool) game {
 	b, a, err := s.parts(r, rel)
 	if attack {
 		b = a
@@ -29,7 +29,7 @@ func gameOf(s Shuffler, r Randomizer, rel profiles.Relation, attack bool) game {
 	return must(s.game(must(b, err)[0], rel))
 }
 
-func pure(epsilon float64) Randomizer { return Randomizer{name: "pure", epsilon: epsilon} }
+func pure(epsilon float64) randomizer { return randomizer{name: "pure", epsilon: epsilon} }
 
 func near(t *testing.T, name string, got, want, rel float64) {
 	t.Helper()
@@ -53,48 +53,48 @@ func TestGoldens(t *testing.T) {
 	sub, rem, zero := profiles.Substitute, profiles.AddRemove, profiles.ZeroOut
 	for _, c := range []struct {
 		name   string
-		s      Shuffler
-		r      Randomizer
+		s      shufflerScheme
+		r      randomizer
 		rel    profiles.Relation
 		attack bool
 		back   bool
 		eps    float64
 		want   float64
 	}{
-		{"clones", ten, pure(1), sub, false, false, 0, 0.157298142996775},
-		{"clones", ten, pure(1), sub, false, false, 0.3, 0.0615797899304108},
-		{"clones", hundred, pure(2), sub, false, false, 0.5, 0.0103686382639189},
-		{"clones", hundred, pure(2), sub, false, false, 1.5, 4.68567370551166e-6},
-		{"3-RR", ten, three, sub, false, false, 0.3, 0.04576594617813},
-		{"3-RR attack", ten, three, sub, true, false, 0.3, 0.0454467820162944},
-		{"4-RR", must(New(20)), four, sub, false, false, 0.5, 0.10065272402637},
-		{"4-RR attack", must(New(20)), four, sub, true, false, 0.5, 0.100608495310273},
-		{"fixed cohort", five, pure(1), sub, false, false, 0, 0.110072155457188},
-		{"fixed cohort", five, pure(1), sub, false, false, 0.1, 0.0751170159290364},
-		{"fixed cohort", five, pure(1), sub, false, false, 0.3, 0.0227968712737342},
-		{"Poisson substitute", half, pure(1), sub, false, false, 0, 0.108395887560779},
-		{"Poisson substitute", half, pure(1), sub, false, false, 0.1, 0.0738451642593502},
+		{"clones", ten.(shufflerScheme), pure(1), sub, false, false, 0, 0.157298142996775},
+		{"clones", ten.(shufflerScheme), pure(1), sub, false, false, 0.3, 0.0615797899304108},
+		{"clones", hundred.(shufflerScheme), pure(2), sub, false, false, 0.5, 0.0103686382639189},
+		{"clones", hundred.(shufflerScheme), pure(2), sub, false, false, 1.5, 4.68567370551166e-6},
+		{"3-RR", ten.(shufflerScheme), three.(randomizer), sub, false, false, 0.3, 0.04576594617813},
+		{"3-RR attack", ten.(shufflerScheme), three.(randomizer), sub, true, false, 0.3, 0.0454467820162944},
+		{"4-RR", must(New(20)).(shufflerScheme), four.(randomizer), sub, false, false, 0.5, 0.10065272402637},
+		{"4-RR attack", must(New(20)).(shufflerScheme), four.(randomizer), sub, true, false, 0.5, 0.100608495310273},
+		{"fixed cohort", five.(shufflerScheme), pure(1), sub, false, false, 0, 0.110072155457188},
+		{"fixed cohort", five.(shufflerScheme), pure(1), sub, false, false, 0.1, 0.0751170159290364},
+		{"fixed cohort", five.(shufflerScheme), pure(1), sub, false, false, 0.3, 0.0227968712737342},
+		{"Poisson substitute", half.(shufflerScheme), pure(1), sub, false, false, 0, 0.108395887560779},
+		{"Poisson substitute", half.(shufflerScheme), pure(1), sub, false, false, 0.1, 0.0738451642593502},
 		// TestPoissonSubstituteUsesCount: with q in place of c/n it would be 1.39459e-4 at 0.6, below the truth of 2-RR, 4.95073e-4.
-		{"Poisson substitute", half, pure(1), sub, false, false, 0.6, 1.29001667305907e-3},
-		{"Poisson substitute", half, pure(1), sub, false, false, 0.3, 0.0227529599475031},
-		{"remove", half, two, rem, false, false, 0, 0.161977331642733},
-		{"remove", half, two, rem, false, false, 0.1, 0.127107504415858},
-		{"add", half, two, rem, false, true, 0, 0.161977331642733},
-		{"add", half, two, rem, false, true, 0.1, 0.118589964874485},
-		{"remove, any randomizer", half, pure(1), rem, false, false, 0, 0.173312101924352},
-		{"remove, any randomizer", half, pure(1), rem, false, false, 0.1, 0.1382166676471},
-		{"add, any randomizer", half, pure(1), rem, false, true, 0.1, 0.131693759537926},
-		{"unary", must(New(3)), oue, sub, false, false, 0.3, 0.209303294331},
-		{"unary", must(New(3)), oue, sub, false, false, 0.75, 0.100041376547},
-		{"unary, two categories", must(New(4)), must(NewOptimizedUnary(1.5, 2)), sub, false, false, 0.75, 0.0591597},
-		{"unary, two categories", must(New(4)), must(NewOptimizedUnary(1.5, 2)), sub, false, false, 1.2, 0.0076915},
-		{"unary, any categories", must(New(4)), oue, sub, false, false, 0.75, 0.0685874},
-		{"subset", must(New(4)), subset, sub, false, false, 0, 0.302711626802},
-		{"subset", must(New(4)), subset, sub, false, false, 0.75, 0.143195420933},
-		{"zero-out 3-RR", ten, three, zero, false, false, 0.3, 0.00504792648623247},
-		{"zero-out 3-RR", ten, three, zero, false, true, 0.3, 0.0110760658790744},
-		{"zero-out 2-RR", ten, two, zero, false, false, 0.3, 0.003353420228642},
-		{"zero-out 2-RR", ten, two, zero, false, true, 0.3, 0.0121169915140101},
+		{"Poisson substitute", half.(shufflerScheme), pure(1), sub, false, false, 0.6, 1.29001667305907e-3},
+		{"Poisson substitute", half.(shufflerScheme), pure(1), sub, false, false, 0.3, 0.0227529599475031},
+		{"remove", half.(shufflerScheme), two.(randomizer), rem, false, false, 0, 0.161977331642733},
+		{"remove", half.(shufflerScheme), two.(randomizer), rem, false, false, 0.1, 0.127107504415858},
+		{"add", half.(shufflerScheme), two.(randomizer), rem, false, true, 0, 0.161977331642733},
+		{"add", half.(shufflerScheme), two.(randomizer), rem, false, true, 0.1, 0.118589964874485},
+		{"remove, any randomizer", half.(shufflerScheme), pure(1), rem, false, false, 0, 0.173312101924352},
+		{"remove, any randomizer", half.(shufflerScheme), pure(1), rem, false, false, 0.1, 0.1382166676471},
+		{"add, any randomizer", half.(shufflerScheme), pure(1), rem, false, true, 0.1, 0.131693759537926},
+		{"unary", must(New(3)).(shufflerScheme), oue.(randomizer), sub, false, false, 0.3, 0.209303294331},
+		{"unary", must(New(3)).(shufflerScheme), oue.(randomizer), sub, false, false, 0.75, 0.100041376547},
+		{"unary, two categories", must(New(4)).(shufflerScheme), must(NewOptimizedUnary(1.5, 2)).(randomizer), sub, false, false, 0.75, 0.0591597},
+		{"unary, two categories", must(New(4)).(shufflerScheme), must(NewOptimizedUnary(1.5, 2)).(randomizer), sub, false, false, 1.2, 0.0076915},
+		{"unary, any categories", must(New(4)).(shufflerScheme), oue.(randomizer), sub, false, false, 0.75, 0.0685874},
+		{"subset", must(New(4)).(shufflerScheme), subset.(randomizer), sub, false, false, 0, 0.302711626802},
+		{"subset", must(New(4)).(shufflerScheme), subset.(randomizer), sub, false, false, 0.75, 0.143195420933},
+		{"zero-out 3-RR", ten.(shufflerScheme), three.(randomizer), zero, false, false, 0.3, 0.00504792648623247},
+		{"zero-out 3-RR", ten.(shufflerScheme), three.(randomizer), zero, false, true, 0.3, 0.0110760658790744},
+		{"zero-out 2-RR", ten.(shufflerScheme), two.(randomizer), zero, false, false, 0.3, 0.003353420228642},
+		{"zero-out 2-RR", ten.(shufflerScheme), two.(randomizer), zero, false, true, 0.3, 0.0121169915140101},
 	} {
 		g := gameOf(c.s, c.r, c.rel, c.attack)
 		if c.back {
@@ -116,7 +116,7 @@ func TestGoldens(t *testing.T) {
 
 // TestTwoTypeTerm: one message that hides nothing, at ε₀ = 1 and α = e^0.3, is worth 0.368025632271708.
 func TestTwoTypeTerm(t *testing.T) {
-	b := must(must(NewKRR(1, 2)).blankets(profiles.Substitute))[0]
+	b := must(must(NewKRR(1, 2)).(randomizer).blankets(profiles.Substitute))[0]
 	g := game{n: 1, slots: []slot{{0.5, b.kinds[0].a, b.kinds[0].b}, {0.5, b.kinds[1].a, b.kinds[1].b}}}
 	near(t, "one message", deltaAt(must(g.exact()), 0.3), 0.368025632271708, 1e-13)
 	g.n = 7
@@ -210,7 +210,7 @@ func TestCoverCovers(t *testing.T) {
 func TestReportCountIsPublic(t *testing.T) {
 	half := must(must(New(10)).WithCohortRate(0.5))
 	two := must(NewKRR(1, 2))
-	b := must(two.blankets(profiles.AddRemove))[0]
+	b := must(two.(randomizer).blankets(profiles.AddRemove))[0]
 	// M of Bin(n, qγ) alone: messages that are not hidden, and who does not report, are one.
 	g := game{n: 10, ka: 1, kb: 1}
 	var mass float64
@@ -226,15 +226,15 @@ func TestReportCountIsPublic(t *testing.T) {
 		g.slots[i].b -= 1 / (10 * 1.0)
 	}
 	_ = r
-	truth := brute{rows: rowsOf(two), n: 10}.worst(profiles.AddRemove, 0, 0.5, []float64{1}, nil)[0]
+	truth := brute{rows: rowsOf(two.(randomizer)), n: 10}.worst(profiles.AddRemove, 0, 0.5, []float64{1}, nil)[0]
 	near(t, "truth", truth, 0.157663433085437, 1e-12)
-	if up := deltaAt(must(gameOf(half, two, profiles.AddRemove, false).exact()), 0); up < truth {
+	if up := deltaAt(must(gameOf(half.(shufflerScheme), two.(randomizer), profiles.AddRemove, false).exact()), 0); up < truth {
 		t.Errorf("%v, less than %v", up, truth)
 	}
 }
 
 // rowsOf are the probabilities of the messages of a randomizer for each value; of local hashing without collisions, those of randomized response.
-func rowsOf(r Randomizer) [][]float64 {
+func rowsOf(r randomizer) [][]float64 {
 	e := math.Exp(r.epsilon)
 	var rows [][]float64
 	switch r.name {
@@ -465,7 +465,7 @@ func TestEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(42, 1))
 	type trial struct {
 		name  string
-		r     Randomizer
+		r     randomizer
 		rows  [][]float64
 		most  int // users
 		empty []float64
@@ -478,7 +478,7 @@ func TestEnumeration(t *testing.T) {
 		return row
 	}
 	var trials []trial
-	add := func(r Randomizer, most int, empty []float64) {
+	add := func(r randomizer, most int, empty []float64) {
 		trials = append(trials, trial{fmt.Sprint(r.name, r.k, " ", r.epsilon), r, rowsOf(r), most, empty})
 	}
 	most := 5
@@ -486,39 +486,39 @@ func TestEnumeration(t *testing.T) {
 		most = 8
 	}
 	for _, e := range []float64{0.5, 1, 2} {
-		add(must(NewKRR(e, 2)), 8, uniform(2))
-		add(must(NewKRR(e, 3)), most, uniform(3))
-		add(must(NewLocalHash(e, 3, false)), 4, uniform(3))
-		add(must(NewSubsetSelection(e, 3, 2)), 4, uniform(3))
+		add(must(NewKRR(e, 2)).(randomizer), 8, uniform(2))
+		add(must(NewKRR(e, 3)).(randomizer), most, uniform(3))
+		add(must(NewLocalHash(e, 3, false)).(randomizer), 4, uniform(3))
+		add(must(NewSubsetSelection(e, 3, 2)).(randomizer), 4, uniform(3))
 	}
-	add(must(NewKRR(1, 4)), 3, uniform(4))
-	add(must(NewSubsetSelection(1.5, 4, 2)), 3, uniform(6))
-	add(must(NewHadamard(1.2, 3)), 3, uniform(8))
+	add(must(NewKRR(1, 4)).(randomizer), 3, uniform(4))
+	add(must(NewSubsetSelection(1.5, 4, 2)).(randomizer), 3, uniform(6))
+	add(must(NewHadamard(1.2, 3)).(randomizer), 3, uniform(8))
 	zeros := func(q float64, d int) []float64 {
-		return rowsOf(Randomizer{name: "unary", k: d, keep: q, lie: q})[0]
+		return rowsOf(randomizer{name: "unary", k: d, keep: q, lie: q})[0]
 	}
 	for _, d := range []int{2, 3} {
 		r := must(NewOptimizedUnary(1.5, d))
-		add(r, 3, zeros(r.lie, d))
+		add(r.(randomizer), 3, zeros(r.(randomizer).lie, d))
 		r = must(NewUnary(0.75, 0.25, d))
-		add(r, 3, zeros(r.lie, d))
+		add(r.(randomizer), 3, zeros(r.(randomizer).lie, d))
 	}
 	any := must(NewOptimizedUnary(1.5, 3))
-	trials = append(trials, trial{"unary, any number", must(NewOptimizedUnary(1.5, 0)), rowsOf(any), 3, nil})
+	trials = append(trials, trial{"unary, any number", must(NewOptimizedUnary(1.5, 0)).(randomizer), rowsOf(any.(randomizer)), 3, nil})
 	for i := range 4 {
 		e := []float64{0.5, 1, 2}[i%3]
 		rows := randomMatrix(rng, 3, 2+i%2, e)
 		trials = append(trials, trial{fmt.Sprint("pure ", i), pure(e), rows, 3, nil})
-		trials = append(trials, trial{fmt.Sprint("finite ", i), must(NewMatrix(rows)), rows, 3, nil})
+		trials = append(trials, trial{fmt.Sprint("finite ", i), must(NewMatrix(rows)).(randomizer), rows, 3, nil})
 	}
-	trials = append(trials, trial{"zeros", must(NewMatrix([][]float64{{0.5, 0.5, 0}, {0.25, 0.5, 0.25}, {0.6, 0.3, 0.1}})), [][]float64{{0.5, 0.5, 0}, {0.25, 0.5, 0.25}, {0.6, 0.3, 0.1}}, 4, nil})
+	trials = append(trials, trial{"zeros", must(NewMatrix([][]float64{{0.5, 0.5, 0}, {0.25, 0.5, 0.25}, {0.6, 0.3, 0.1}})).(randomizer), [][]float64{{0.5, 0.5, 0}, {0.25, 0.5, 0.25}, {0.6, 0.3, 0.1}}, 4, nil})
 	cases := 0
 	for _, c := range trials {
 		for n := 2; n <= c.most; n++ {
 			all := must(New(int64(n)))
-			schemes := []Shuffler{all, must(all.WithCohortRate(0.3)), must(all.WithCohortRate(0.7))}
+			schemes := []shufflerScheme{all.(shufflerScheme), must(all.WithCohortRate(0.3)).(shufflerScheme), must(all.WithCohortRate(0.7)).(shufflerScheme)}
 			for k := 1; k < n; k++ {
-				schemes = append(schemes, must(all.WithCohort(int64(k))))
+				schemes = append(schemes, must(all.WithCohort(int64(k))).(shufflerScheme))
 			}
 			for _, s := range schemes {
 				for _, rel := range profiles.Relations() {
@@ -601,12 +601,12 @@ func TestSmallDensities(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, q := float64(c.users), c.rate
-		blankets, attacks, err := s.parts(r, c.relation)
+		blankets, attacks, err := s.(shufflerScheme).parts(r.(randomizer), c.relation)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range append(blankets, attacks...) {
-			g, err := s.game(p, c.relation)
+			g, err := s.(shufflerScheme).game(p, c.relation)
 			if err != nil {
 				t.Fatal(err)
 			}

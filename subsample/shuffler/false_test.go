@@ -17,7 +17,7 @@ func TestKnownCohortIsNotF(t *testing.T) {
 		known = max(known, 0.5*newBinary(1, ones, 3-ones, 9).price(math.Exp(0.2)).above)
 	}
 	near(t, "known", known, 0.084020, 1e-4)
-	f := deltaAt(must(gameOf(must(must(New(8)).WithCohort(4)), two, profiles.Substitute, false).exact()), 0.2)
+	f := deltaAt(must(gameOf(must(must(New(8)).WithCohort(4)).(shufflerScheme), two.(randomizer), profiles.Substitute, false).exact()), 0.2)
 	near(t, "Theorem F", f, 0.055435, 1e-4)
 }
 
@@ -39,8 +39,8 @@ func TestColludingLowerEnd(t *testing.T) {
 	}
 	// Some of the others: the lower end is not nothing.
 	many := must(must(must(New(1000)).WithCohort(400)).WithColluding(50))
-	fewer, share := many.withFewer()
-	low, up := must(gameOf(fewer, two, profiles.Substitute, true).sum(ctx, 1, 0.05)).below*share, must(gameOf(many, two, profiles.Substitute, false).sum(ctx, 1, 0.05)).above
+	fewer, share := many.(shufflerScheme).withFewer()
+	low, up := must(gameOf(fewer, two.(randomizer), profiles.Substitute, true).sum(ctx, 1, 0.05)).below*share, must(gameOf(many.(shufflerScheme), two.(randomizer), profiles.Substitute, false).sum(ctx, 1, 0.05)).above
 	if !(low > up/2 && share > 0.999) {
 		t.Errorf("δ(0) is in [%v, %v] with probability %v", low, up, share)
 	}
@@ -82,7 +82,7 @@ func TestLowerBelowAdaptiveTruth(t *testing.T) {
 // TestMonotone: more users cost less, a larger ε₀, cohort, rate or more colluding users cost more.
 func TestMonotone(t *testing.T) {
 	all := must(New(60))
-	ladder := func(name string, r []Randomizer, s []Shuffler, rel profiles.Relation) {
+	ladder := func(name string, r []randomizer, s []shufflerScheme, rel profiles.Relation) {
 		for _, eps := range []float64{0, 0.05, 0.2} {
 			last := math.Inf(1)
 			for i := range s {
@@ -94,17 +94,17 @@ func TestMonotone(t *testing.T) {
 			}
 		}
 	}
-	for _, make := range []func(eps float64) Randomizer{
-		func(e float64) Randomizer { return must(NewKRR(e, 2)) }, func(e float64) Randomizer { return must(NewKRR(e, 4)) },
-		func(e float64) Randomizer { return must(NewHadamard(e, 3)) }, func(e float64) Randomizer { return must(NewOptimizedUnary(e, 0)) },
+	for _, make := range []func(eps float64) randomizer{
+		func(e float64) randomizer { return must(NewKRR(e, 2)).(randomizer) }, func(e float64) randomizer { return must(NewKRR(e, 4)).(randomizer) },
+		func(e float64) randomizer { return must(NewHadamard(e, 3)).(randomizer) }, func(e float64) randomizer { return must(NewOptimizedUnary(e, 0)).(randomizer) },
 	} {
 		r := make(1)
-		same := []Randomizer{r, r, r}
-		ladder(r.name+" users", same, []Shuffler{must(New(40)), all, must(New(90))}, profiles.Substitute)
-		ladder(r.name+" epsilon", []Randomizer{make(1.5), make(1), make(0.5)}, []Shuffler{all, all, all}, profiles.Substitute)
-		ladder(r.name+" cohort", same, []Shuffler{must(all.WithCohort(50)), must(all.WithCohort(30)), must(all.WithCohort(10))}, profiles.Substitute)
-		ladder(r.name+" rate", same, []Shuffler{must(all.WithCohortRate(0.8)), must(all.WithCohortRate(0.4)), must(all.WithCohortRate(0.1))}, profiles.AddRemove)
-		ladder(r.name+" colluding", same, []Shuffler{must(all.WithColluding(30)), must(all.WithColluding(10)), all}, profiles.Substitute)
+		same := []randomizer{r, r, r}
+		ladder(r.name+" users", same, []shufflerScheme{must(New(40)).(shufflerScheme), all.(shufflerScheme), must(New(90)).(shufflerScheme)}, profiles.Substitute)
+		ladder(r.name+" epsilon", []randomizer{make(1.5), make(1), make(0.5)}, []shufflerScheme{all.(shufflerScheme), all.(shufflerScheme), all.(shufflerScheme)}, profiles.Substitute)
+		ladder(r.name+" cohort", same, []shufflerScheme{must(all.WithCohort(50)).(shufflerScheme), must(all.WithCohort(30)).(shufflerScheme), must(all.WithCohort(10)).(shufflerScheme)}, profiles.Substitute)
+		ladder(r.name+" rate", same, []shufflerScheme{must(all.WithCohortRate(0.8)).(shufflerScheme), must(all.WithCohortRate(0.4)).(shufflerScheme), must(all.WithCohortRate(0.1)).(shufflerScheme)}, profiles.AddRemove)
+		ladder(r.name+" colluding", same, []shufflerScheme{must(all.WithColluding(30)).(shufflerScheme), must(all.WithColluding(10)).(shufflerScheme), all.(shufflerScheme)}, profiles.Substitute)
 	}
 	// All others collude: what is left is the local price.
 	two := must(NewKRR(1, 2))

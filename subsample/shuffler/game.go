@@ -69,7 +69,7 @@ func joined(slots []slot) []slot {
 
 // game returns one round of the scheme: Theorem F, with c = n for the shuffler of all users. No density is a difference: those who
 // do not report add 1/n, in place of a 1 that each who reports takes 1/n off.
-func (s Shuffler) game(p part, rel profiles.Relation) (game, error) {
+func (s shufflerScheme) game(p part, rel profiles.Relation) (game, error) {
 	n := float64(s.honest())
 	g := game{n: s.honest(), ratio: p.ratio}
 	switch {

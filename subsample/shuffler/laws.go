@@ -16,8 +16,8 @@ import (
 
 // laws are those of one round of a randomizer behind a shuffler.
 type laws struct {
-	scheme            Shuffler
-	randomizer        Randomizer
+	scheme            shufflerScheme
+	randomizer        randomizer
 	relation          profiles.Relation
 	blankets, attacks []part
 

@@ -5,6 +5,7 @@ package shuffler
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -36,8 +37,18 @@ type part struct {
 }
 
 // A Randomizer is a local randomizer, a mechanism on the value of one user. It is a value that can be
-// compared. The zero Randomizer is not valid.
-type Randomizer struct {
+// compared.
+type Randomizer interface {
+	profiles.EpsilonSetter
+	// Sample draws the message of a value in [0, categories). Coins are exact at probabilities that are rounded towards the more private side; those of
+	// finite are conditional probabilities, to a rounding each. The source nil is the operating system's; another must be secret.
+	Sample(value int, src rand.Source) (Message, error)
+	// Estimates returns how many of those who sent messages hold each value below values. Messages count for a value with one probability where it is true
+	// and another where it is not; the estimate solves for the number (Wang, Blocki, Li and Jha, USENIX Security 2017).
+	Estimates(messages []Message, values int) ([]Estimate, error)
+}
+
+type randomizer struct {
 	name      string
 	epsilon   float64
 	k, s      int     // categories, and the size of a subset; of a hash, its range
@@ -67,9 +78,9 @@ func checkCategories(name string, categories, least int) error {
 func NewKRR(epsilon float64, categories int) (Randomizer, error) {
 	const name = "k-rr"
 	if err := checkEpsilon(name, epsilon); err != nil {
-		return Randomizer{}, err
+		return nil, err
 	}
-	return Randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 2)
+	return randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 2)
 }
 
 // NewUnary returns unary encoding: a bit for each category, of which the true one is sent as 1 with probability keepOne
@@ -78,23 +89,23 @@ func NewUnary(keepOne, keepZero float64, categories int) (Randomizer, error) {
 	const name = "unary"
 	switch {
 	case !(keepZero > 0 && keepZero < 1):
-		return Randomizer{}, fault.In(name, fault.New("keep-zero", "%v is not in (0, 1); else it is not local differential privacy", keepZero))
+		return nil, fault.In(name, fault.New("keep-zero", "%v is not in (0, 1); else it is not local differential privacy", keepZero))
 	case !(keepOne > keepZero && keepOne < 1):
-		return Randomizer{}, fault.In(name, fault.New("keep-one", "%v is not in (keep-zero, 1) = (%v, 1)", keepOne, keepZero))
+		return nil, fault.In(name, fault.New("keep-one", "%v is not in (keep-zero, 1) = (%v, 1)", keepOne, keepZero))
 	}
 	if categories != 0 {
 		if err := checkCategories(name, categories, 2); err != nil {
-			return Randomizer{}, err
+			return nil, err
 		}
 	}
 	eps := xmath.Log(keepOne/keepZero) + xmath.Log((1-keepZero)/(1-keepOne))
-	return Randomizer{name: name, epsilon: eps, k: categories, keep: keepOne, lie: keepZero}, checkEpsilon(name, eps)
+	return randomizer{name: name, epsilon: eps, k: categories, keep: keepOne, lie: keepZero}, checkEpsilon(name, eps)
 }
 
 // NewOptimizedUnary returns unary encoding with keepOne = ½ and keepZero = 1/(e^ε + 1), of least variance.
 func NewOptimizedUnary(epsilon float64, categories int) (Randomizer, error) {
 	if err := checkEpsilon("unary", epsilon); err != nil {
-		return Randomizer{}, err
+		return nil, err
 	}
 	return NewUnary(0.5, 1/(math.Exp(epsilon)+1), categories)
 }
@@ -104,15 +115,15 @@ func NewOptimizedUnary(epsilon float64, categories int) (Randomizer, error) {
 func NewSubsetSelection(epsilon float64, categories, size int) (Randomizer, error) {
 	const name = "subset-selection"
 	if err := checkEpsilon(name, epsilon); err != nil {
-		return Randomizer{}, err
+		return nil, err
 	}
 	if err := checkCategories(name, categories, 3); err != nil {
-		return Randomizer{}, err
+		return nil, err
 	}
 	if size < 1 || size >= categories {
-		return Randomizer{}, fault.In(name, fault.New("size", "%d is not in [1, %d], below the number of categories", size, categories-1))
+		return nil, fault.In(name, fault.New("size", "%d is not in [1, %d], below the number of categories", size, categories-1))
 	}
-	return Randomizer{name: name, epsilon: epsilon, k: categories, s: size}, nil
+	return randomizer{name: name, epsilon: epsilon, k: categories, s: size}, nil
 }
 
 // NewHadamard returns the Hadamard response with one bit: the user draws a row of a Hadamard matrix, and sends it with the entry of the
@@ -120,9 +131,9 @@ func NewSubsetSelection(epsilon float64, categories, size int) (Randomizer, erro
 func NewHadamard(epsilon float64, categories int) (Randomizer, error) {
 	const name = "hadamard"
 	if err := checkEpsilon(name, epsilon); err != nil {
-		return Randomizer{}, err
+		return nil, err
 	}
-	return Randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 3)
+	return randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 3)
 }
 
 // NewLocalHash returns local hashing: the user draws a hash function into [0, size), fresh for each message, and sends it with the
@@ -131,19 +142,19 @@ func NewHadamard(epsilon float64, categories int) (Randomizer, error) {
 func NewLocalHash(epsilon float64, size int, pairwise bool) (Randomizer, error) {
 	const name = "local-hash"
 	if err := checkEpsilon(name, epsilon); err != nil {
-		return Randomizer{}, err
+		return nil, err
 	}
 	if size < 2 || size > 1e9 {
-		return Randomizer{}, fault.In(name, fault.New("size", "%d is not an integer in [2, 1000000000]", size))
+		return nil, fault.In(name, fault.New("size", "%d is not an integer in [2, 1000000000]", size))
 	}
-	return Randomizer{name: name, epsilon: epsilon, k: size, pairwise: pairwise}, nil
+	return randomizer{name: name, epsilon: epsilon, k: size, pairwise: pairwise}, nil
 }
 
 // NewMatrix returns the randomizer with rows[v][y], the probability of message y for the value v.
 func NewMatrix(rows [][]float64) (Randomizer, error) {
 	const name = "finite"
 	fail := func(format string, args ...any) (Randomizer, error) {
-		return Randomizer{}, fault.In(name, fault.New("rows", format, args...))
+		return nil, fault.In(name, fault.New("rows", format, args...))
 	}
 	if len(rows) < 2 || len(rows) > maxOutcomes {
 		return fail("has %d rows, must have 2 to %d, one for each value", len(rows), maxOutcomes)
@@ -169,17 +180,17 @@ func NewMatrix(rows [][]float64) (Randomizer, error) {
 		}
 		m.rows = append(m.rows, normal)
 	}
-	return Randomizer{name: name, matrix: m, epsilon: math.Inf(1)}, nil
+	return randomizer{name: name, matrix: m, epsilon: math.Inf(1)}, nil
 }
 
 // Name implements profiles.Mechanism.
-func (r Randomizer) Name() string { return r.name }
+func (r randomizer) Name() string { return r.name }
 
 // SampledBy reports whether something is proved about the randomizer under a scheme.
-func (r Randomizer) SampledBy(scheme string) bool { return scheme == "shuffler" }
+func (r randomizer) SampledBy(scheme string) bool { return scheme == "shuffler" }
 
 // Epsilon returns the local ε; +Inf where a matrix has a message that some values never send.
-func (r Randomizer) Epsilon() float64 {
+func (r randomizer) Epsilon() float64 {
 	if r.matrix == nil {
 		return r.epsilon
 	}
@@ -197,13 +208,13 @@ func (r Randomizer) Epsilon() float64 {
 }
 
 // WithEpsilon implements profiles.EpsilonSetter. Unary encoding becomes the optimised one.
-func (r Randomizer) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
+func (r randomizer) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 	var err error
 	switch r.name {
 	case "finite":
 		err = fault.New("epsilon", "%v is not a parameter of finite", epsilon)
 	case "unary":
-		r, err = NewOptimizedUnary(epsilon, r.k)
+		return NewOptimizedUnary(epsilon, r.k)
 	default:
 		r.epsilon, err = epsilon, checkEpsilon(r.name, epsilon)
 	}
@@ -214,7 +225,7 @@ func (r Randomizer) WithEpsilon(epsilon float64) (profiles.Mechanism, error) {
 }
 
 // Attack implements profiles.Attacked: of a matrix, the pair of values with the largest total variation alone.
-func (r Randomizer) Attack(rel profiles.Relation) (profiles.Mechanism, error) {
+func (r randomizer) Attack(rel profiles.Relation) (profiles.Mechanism, error) {
 	if r.matrix == nil {
 		return r, nil
 	}
@@ -251,7 +262,7 @@ func merged(kinds []kind) []kind {
 
 // blankets returns what the other users have in common whatever their values (Theorem A), one part for each kind of pair of values of the
 // victim. Under zero-out the base law is that of an absent user's message. Tests hold each row to enumeration.
-func (r Randomizer) blankets(rel profiles.Relation) ([]part, error) {
+func (r randomizer) blankets(rel profiles.Relation) ([]part, error) {
 	e := math.Exp(r.epsilon)
 	k := float64(r.k)
 	switch r.name {
@@ -296,7 +307,7 @@ func (r Randomizer) blankets(rel profiles.Relation) ([]part, error) {
 }
 
 // attacks returns data sets of which the price is known exactly (Theorem B): all others hold one value z. The base law is that of z.
-func (r Randomizer) attacks(rel profiles.Relation) []part {
+func (r randomizer) attacks(rel profiles.Relation) []part {
 	e := math.Exp(r.epsilon)
 	k := float64(r.k)
 	// agree lists the kinds of messages that say which of x, x′ and z they agree with; o is their density for an absent user.
@@ -367,7 +378,7 @@ func (r Randomizer) attacks(rel profiles.Relation) []part {
 			return []part{agree(e, 1, func(i, j, l int) float64 { return g * power[l] * share[i] * share[j] * share[l] }, o)}
 		}
 		// Families without collisions are among those allowed, on as many values as hashes: randomized response over size categories.
-		krr := Randomizer{name: "k-rr", epsilon: r.epsilon, k: r.k}
+		krr := randomizer{name: "k-rr", epsilon: r.epsilon, k: r.k}
 		return krr.attacks(rel)
 	case "finite":
 		return r.matrix.attacks()
@@ -443,7 +454,7 @@ func (m *matrix) pairs(bases []base) []part {
 
 // Pair implements profiles.Mechanism: one message without a shuffler. A matrix has several pairs of values, and needs a shuffler
 // or the mechanism finite with one pair.
-func (r Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
+func (r randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	switch r.name {
 	case "":
 		return nil, fault.New("mechanism", "the zero Randomizer is not valid")
@@ -468,7 +479,7 @@ func (r Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 }
 
 // worstPair is above all pairs of values of a matrix, each of which is attained.
-func (r Randomizer) worstPair(parts []part) (profiles.Profile, error) {
+func (r randomizer) worstPair(parts []part) (profiles.Profile, error) {
 	var games []game
 	for _, p := range parts {
 		games = append(games, game{n: 1, slots: slotsOf(p, profiles.Substitute, 1), outA: p.outA, outB: p.outB})

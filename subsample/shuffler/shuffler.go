@@ -21,97 +21,95 @@ const MaxUsers = 10_000_000_000
 // Assumed: the shuffler is honest and waits for all messages of a round; nobody but the user and the shuffler learns who reports; one
 // message for each user and round, with fresh randomness; who reports does not depend on the data. The number of reports is public. Under
 // add-remove users is the size of the larger data set, and a lower bound of it is enough.
-//
-// The zero Shuffler is not valid; see New.
-type Shuffler struct {
+type Shuffler interface {
+	subsample.LawMaker
+	subsample.UserSetter
+	// WithCohort returns the shuffler where a uniformly random set of so many users reports in each round.
+	WithCohort(cohort int64) (Shuffler, error)
+	// WithCohortRate returns the shuffler where each user reports with a probability, by itself ("check-ins").
+	WithCohortRate(rate float64) (Shuffler, error)
+	// WithColluding returns the shuffler where the adversary knows the messages of so many users other than the victim. With all others,
+	// nothing is hidden but by the local randomizer.
+	WithColluding(colluding int64) (Shuffler, error)
+}
+
+type shufflerScheme struct {
 	users, cohort, colluding int64
 	rate                     float64
 }
 
-var (
-	_ subsample.LawMaker     = Shuffler{}
-	_ subsample.UserSetter   = Shuffler{}
-	_ profiles.EpsilonSetter = Randomizer{}
-)
-
 // New returns the shuffler of so many users, the victim among them, who all report.
 func New(users int64) (Shuffler, error) {
 	if users < 2 || users > MaxUsers {
-		return Shuffler{}, fault.New("users", "%d is not in [2, %d]", users, int64(MaxUsers))
+		return nil, fault.New("users", "%d is not in [2, %d]", users, int64(MaxUsers))
 	}
-	return Shuffler{users: users, cohort: users}, nil
+	return shufflerScheme{users: users, cohort: users}, nil
 }
 
-// WithCohort returns the shuffler where a uniformly random set of so many users reports in each round.
-func (s Shuffler) WithCohort(cohort int64) (Shuffler, error) {
+// WithCohort implements Shuffler.
+func (s shufflerScheme) WithCohort(cohort int64) (Shuffler, error) {
 	if cohort < 1 || cohort > s.users {
-		return Shuffler{}, fault.New("cohort", "%d is not in [1, %d], the number of users", cohort, s.users)
+		return nil, fault.New("cohort", "%d is not in [1, %d], the number of users", cohort, s.users)
 	}
 	s.cohort, s.rate = cohort, 0
 	return s, nil
 }
 
-// WithCohortRate returns the shuffler where each user reports with a probability, by itself ("check-ins").
-func (s Shuffler) WithCohortRate(rate float64) (Shuffler, error) {
+// WithCohortRate implements Shuffler.
+func (s shufflerScheme) WithCohortRate(rate float64) (Shuffler, error) {
 	if !(rate > 0 && rate < 1) {
-		return Shuffler{}, fault.New("cohort-rate", "%v is not in (0, 1); leave it out where all users report", rate)
+		return nil, fault.New("cohort-rate", "%v is not in (0, 1); leave it out where all users report", rate)
 	}
 	s.rate, s.cohort = rate, s.users
 	return s, nil
 }
 
-// WithColluding returns the shuffler where the adversary knows the messages of so many users other than the victim. With all others,
-// nothing is hidden but by the local randomizer.
-func (s Shuffler) WithColluding(colluding int64) (Shuffler, error) {
+// WithColluding implements Shuffler.
+func (s shufflerScheme) WithColluding(colluding int64) (Shuffler, error) {
 	if colluding < 0 || colluding >= s.users {
-		return Shuffler{}, fault.New("colluding", "%d is not in [0, %d], below the number of users", colluding, s.users-1)
+		return nil, fault.New("colluding", "%d is not in [0, %d], below the number of users", colluding, s.users-1)
 	}
 	s.colluding = colluding
 	return s, nil
 }
 
 // Users returns the number of users.
-func (s Shuffler) Users() int64 { return s.users }
+func (s shufflerScheme) Users() int64 { return s.users }
 
 // WithUsers implements subsample.UserSetter: a cohort of a fixed size stays, and one of all users stays one of all.
-func (s Shuffler) WithUsers(users int64) (subsample.Scheme, error) {
+func (s shufflerScheme) WithUsers(users int64) (subsample.Scheme, error) {
 	t, err := New(users)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.rate > 0:
-		t.rate = s.rate
-	case s.cohort < s.users:
-		if t, err = t.WithCohort(s.cohort); err != nil {
-			return nil, err
-		}
+	if err == nil && s.rate > 0 {
+		t, err = t.WithCohortRate(s.rate)
+	} else if err == nil && s.cohort < s.users {
+		t, err = t.WithCohort(s.cohort)
 	}
-	if t, err = t.WithColluding(s.colluding); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return t, nil
+	return t.WithColluding(s.colluding)
 }
 
 // Name implements subsample.Scheme.
-func (Shuffler) Name() string { return "shuffler" }
+func (shufflerScheme) Name() string { return "shuffler" }
 
 // honest is the number of users who do not collude.
-func (s Shuffler) honest() int64 { return s.users - s.colluding }
+func (s shufflerScheme) honest() int64 { return s.users - s.colluding }
 
 // reports is the number of honest users who report at most, with a cohort of a fixed size: taking the colluding ones off the others
 // is above (Lemma J).
-func (s Shuffler) reports() int64 { return min(s.cohort, s.honest()) }
+func (s shufflerScheme) reports() int64 { return min(s.cohort, s.honest()) }
 
 // complete reports whether all users report.
-func (s Shuffler) complete() bool { return s.rate == 0 && s.cohort == s.users }
+func (s shufflerScheme) complete() bool { return s.rate == 0 && s.cohort == s.users }
 
 // local returns the randomizer that a mechanism is.
-func local(b profiles.Mechanism) (Randomizer, error) {
-	if r, ok := b.(Randomizer); ok && r.name != "" {
+func local(b profiles.Mechanism) (randomizer, error) {
+	if r, ok := b.(randomizer); ok {
 		return r, nil
 	}
 	if p, ok := b.(profiles.EpsilonSetter); ok && b.Name() == "pure" {
-		return Randomizer{name: "pure", epsilon: p.Epsilon()}, checkEpsilon("pure", p.Epsilon())
+		return randomizer{name: "pure", epsilon: p.Epsilon()}, checkEpsilon("pure", p.Epsilon())
 	}
 	hint := "a local randomizer is one of k-rr, unary, subset-selection, hadamard, local-hash, pure, or finite with rows"
 	switch b.Name() {
@@ -120,13 +118,13 @@ func local(b profiles.Mechanism) (Randomizer, error) {
 	case "gaussian", "laplace", "approximate":
 		hint = "nothing is proved yet for noise in a message that is not a finite alphabet, nor for a local δ; " + hint
 	}
-	return Randomizer{}, fault.New("mechanism", "%q is not a local randomizer of a shuffler: %s", b.Name(), hint)
+	return randomizer{}, fault.New("mechanism", "%q is not a local randomizer of a shuffler: %s", b.Name(), hint)
 }
 
 // parts returns the blankets of a round, and the attacks.
-func (s Shuffler) parts(r Randomizer, rel profiles.Relation) (blankets, attacks []part, err error) {
-	two := Randomizer{name: "k-rr", epsilon: r.epsilon, k: 2}
-	three := Randomizer{name: "k-rr", epsilon: r.epsilon, k: 3}
+func (s shufflerScheme) parts(r randomizer, rel profiles.Relation) (blankets, attacks []part, err error) {
+	two := randomizer{name: "k-rr", epsilon: r.epsilon, k: 2}
+	three := randomizer{name: "k-rr", epsilon: r.epsilon, k: 3}
 	switch {
 	case r.name != "pure":
 		attacks = r.attacks(rel)
@@ -150,7 +148,7 @@ func (s Shuffler) parts(r Randomizer, rel profiles.Relation) (blankets, attacks 
 }
 
 // Apply implements subsample.Scheme, for a question about δ = 1e-6.
-func (s Shuffler) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s shufflerScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	laws, err := s.Laws(b, r)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -167,7 +165,7 @@ func (s Shuffler) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bou
 }
 
 // Laws implements subsample.LawMaker.
-func (s Shuffler) Laws(b profiles.Mechanism, rel profiles.Relation) (profiles.Laws, error) {
+func (s shufflerScheme) Laws(b profiles.Mechanism, rel profiles.Relation) (profiles.Laws, error) {
 	if s.users == 0 {
 		return nil, fault.New("users", "0 is not in [2, %d]", int64(MaxUsers))
 	}
@@ -184,7 +182,7 @@ func (s Shuffler) Laws(b profiles.Mechanism, rel profiles.Relation) (profiles.La
 
 // withFewer returns what is proved below a cohort of fixed size with colluding users in it: with the probability share at most so many of
 // them are in it, and an adversary who sees how many learns at least as much as with the fewest honest ones.
-func (s Shuffler) withFewer() (t Shuffler, share float64) {
+func (s shufflerScheme) withFewer() (t shufflerScheme, share float64) {
 	if s.rate > 0 || s.colluding == 0 || s.cohort == s.users {
 		return s, 1
 	}
@@ -217,6 +215,6 @@ func (s Shuffler) withFewer() (t Shuffler, share float64) {
 	if left < 1 {
 		return s, 0
 	}
-	t = Shuffler{users: s.honest(), cohort: left}
+	t = shufflerScheme{users: s.honest(), cohort: left}
 	return t, xmath.Down(share, 4)
 }

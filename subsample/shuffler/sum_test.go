@@ -14,10 +14,10 @@ import (
 func TestSumByAnyRule(t *testing.T) {
 	ten, hundred := must(New(10)), must(New(100))
 	games := []game{
-		gameOf(ten, pure(1), profiles.Substitute, false),
-		gameOf(hundred, pure(2), profiles.Substitute, false),
-		gameOf(must(ten.WithCohortRate(0.5)), must(NewKRR(1, 2)), profiles.AddRemove, false),
-		gameOf(must(hundred.WithCohort(20)), must(NewKRR(1, 3)), profiles.Substitute, true),
+		gameOf(ten.(shufflerScheme), pure(1), profiles.Substitute, false),
+		gameOf(hundred.(shufflerScheme), pure(2), profiles.Substitute, false),
+		gameOf(must(ten.WithCohortRate(0.5)).(shufflerScheme), must(NewKRR(1, 2)).(randomizer), profiles.AddRemove, false),
+		gameOf(must(hundred.WithCohort(20)).(shufflerScheme), must(NewKRR(1, 3)).(randomizer), profiles.Substitute, true),
 	}
 	games = append(games, games[2].reverse())
 	wide := map[string]int{} // rules that say something else than the fine one
@@ -97,7 +97,7 @@ func TestNodeError(t *testing.T) {
 
 // TestMostUsers: rounding leaves something of a lower end for the most users, and every tilt, with roundings of its own, has the truth between its ends.
 func TestMostUsers(t *testing.T) {
-	g := gameOf(must(New(MaxUsers)), pure(1), profiles.Substitute, false)
+	g := gameOf(must(New(MaxUsers)).(shufflerScheme), pure(1), profiles.Substitute, false)
 	tt := newTilt(g, math.Exp(4*g.spread()))
 	theta, sd, _ := tt.saddle()
 	r := rule{theta: theta, tau: 1e-3 * sd, shift: max(40/theta, 14*sd), deep: deepest}
@@ -138,7 +138,7 @@ func TestCountsOfTheCut(t *testing.T) {
 
 // TestSizesOfNodes: what a rounding is multiplied by is at least what it stands for, constants of a cohort included.
 func TestSizesOfNodes(t *testing.T) {
-	g := gameOf(must(must(New(20)).WithCohort(7)), pure(1), profiles.Substitute, false)
+	g := gameOf(must(must(New(20)).WithCohort(7)).(shufflerScheme), pure(1), profiles.Substitute, false)
 	if !(g.ka > 0 && g.kb > 0) {
 		t.Fatalf("the constants are %v and %v", g.ka, g.kb)
 	}
@@ -166,7 +166,7 @@ func TestPriceCountsErrors(t *testing.T) {
 // TestNobodyHonestIsLeft: where all of a cohort may collude, nothing is proved below.
 func TestNobodyHonestIsLeft(t *testing.T) {
 	s := must(must(must(New(10)).WithCohort(3)).WithColluding(8))
-	if fewer, share := s.withFewer(); share != 0 {
+	if fewer, share := s.(shufflerScheme).withFewer(); share != 0 {
 		t.Errorf("a share of %v has %+v", share, fewer)
 	}
 }

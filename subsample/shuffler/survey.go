@@ -21,7 +21,7 @@ type Message []int
 const hashBits = 20
 
 // values returns the number of values that can be sent; 0 where there is no sampler.
-func (r Randomizer) values() int {
+func (r randomizer) values() int {
 	switch r.name {
 	case "local-hash":
 		return 1 << hashBits
@@ -34,7 +34,7 @@ func (r Randomizer) values() int {
 }
 
 // checkSampler returns the error of a randomizer that cannot be drawn.
-func (r Randomizer) checkSampler() error {
+func (r randomizer) checkSampler() error {
 	switch {
 	case r.values() == 0:
 		return fault.New("categories", "is missing; a message of %q needs their number", r.name)
@@ -46,9 +46,8 @@ func (r Randomizer) checkSampler() error {
 	return nil
 }
 
-// Sample draws the message of a value in [0, categories). Coins are exact at probabilities that are rounded towards the more private side; those of
-// finite are conditional probabilities, to a rounding each. The source nil is the operating system's; another must be secret.
-func (r Randomizer) Sample(value int, src rand.Source) (Message, error) {
+// Sample implements Randomizer.
+func (r randomizer) Sample(value int, src rand.Source) (Message, error) {
 	if err := r.checkSampler(); err != nil {
 		return nil, err
 	}
@@ -115,7 +114,7 @@ func (r Randomizer) Sample(value int, src rand.Source) (Message, error) {
 }
 
 // respond is randomized response: a uniform category with the probability k/(e^ε + k − 1), rounded up, else the true one.
-func (r Randomizer) respond(value, k int, e float64, src rand.Source) int {
+func (r randomizer) respond(value, k int, e float64, src rand.Source) int {
 	if random.Coin(src, min(1, xmath.Up(float64(k)/(e+float64(k)-1), 4))) {
 		return rand.New(src).IntN(k)
 	}
@@ -134,7 +133,7 @@ func (m Message) hash(value int) int {
 }
 
 // supports reports whether a message counts for a value.
-func (r Randomizer) supports(m Message, value int) bool {
+func (r randomizer) supports(m Message, value int) bool {
 	switch r.name {
 	case "k-rr":
 		return len(m) == 1 && m[0] == value
@@ -149,9 +148,8 @@ func (r Randomizer) supports(m Message, value int) bool {
 // An Estimate is how many users hold a value: unbiased, with an estimate of its standard deviation over the randomness of the messages.
 type Estimate struct{ Count, Deviation float64 }
 
-// Estimates returns how many of those who sent messages hold each value below values. Messages count for a value with one probability where it is true
-// and another where it is not; the estimate solves for the number (Wang, Blocki, Li and Jha, USENIX Security 2017).
-func (r Randomizer) Estimates(messages []Message, values int) ([]Estimate, error) {
+// Estimates implements Randomizer.
+func (r randomizer) Estimates(messages []Message, values int) ([]Estimate, error) {
 	if err := r.checkSampler(); err != nil {
 		return nil, err
 	}

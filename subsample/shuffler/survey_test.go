@@ -8,9 +8,9 @@ import (
 	"github.com/dpaccountant/accountant/internal/random"
 )
 
-func surveyed() []Randomizer {
-	return []Randomizer{must(NewKRR(1, 4)), must(NewOptimizedUnary(1, 4)), must(NewUnary(0.75, 0.25, 4)), must(NewSubsetSelection(1, 4, 2)),
-		must(NewHadamard(1, 4)), must(NewLocalHash(1, 4, true))}
+func surveyed() []randomizer {
+	return []randomizer{must(NewKRR(1, 4)).(randomizer), must(NewOptimizedUnary(1, 4)).(randomizer), must(NewUnary(0.75, 0.25, 4)).(randomizer), must(NewSubsetSelection(1, 4, 2)).(randomizer),
+		must(NewHadamard(1, 4)).(randomizer), must(NewLocalHash(1, 4, true)).(randomizer)}
 }
 
 // TestSurveys: of 1,000 simulated surveys of 400 users, the interval of 1.96 deviations has the true number in 93 to 97 of 100, for each randomizer, and the mean of
@@ -51,7 +51,7 @@ func TestSurveys(t *testing.T) {
 // TestSampleLaw: messages have the law that the price is about, by chi-square at 1e-6.
 func TestSampleLaw(t *testing.T) {
 	matrix := must(NewMatrix([][]float64{{0.5, 0.3, 0.2}, {0.25, 0.25, 0.5}}))
-	small := []Randomizer{must(NewKRR(1, 4)), must(NewOptimizedUnary(1, 3)), must(NewSubsetSelection(1, 4, 2)), must(NewHadamard(1, 3)), matrix}
+	small := []randomizer{must(NewKRR(1, 4)).(randomizer), must(NewOptimizedUnary(1, 3)).(randomizer), must(NewSubsetSelection(1, 4, 2)).(randomizer), must(NewHadamard(1, 3)).(randomizer), matrix.(randomizer)}
 	for _, r := range small {
 		rows := rowsOf(r)
 		src := random.Seeded(7)
@@ -79,7 +79,7 @@ func TestSampleLaw(t *testing.T) {
 }
 
 // name is the message of a column of rowsOf.
-func name(r Randomizer, y int) string {
+func name(r randomizer, y int) string {
 	switch r.name {
 	case "unary":
 		var m Message

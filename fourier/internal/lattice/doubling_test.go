@@ -87,7 +87,7 @@ func known(t *testing.T, s *Sum, delta float64) Answer {
 	floor, logDelta := math.Log1p(-delta), math.Log(delta)
 	var one profiles.Profile
 	if g, ok := s.entries[0].Profile.(profiles.Gaussian); ok {
-		one = g.Repeat(s.entries[0].Count, profiles.Gaussian{})
+		one = g.Repeat(s.entries[0].Count, nil)
 	} else if list := s.steps().List(); list != nil {
 		one = list
 	}

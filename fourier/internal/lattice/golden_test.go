@@ -246,7 +246,7 @@ func TestErrorLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := one.Repeat(c.runs, profiles.Gaussian{})
+		all := one.Repeat(c.runs, nil)
 		eps := gaussianEpsilon(t, all, c.delta)
 		truth, _ := profiles.LogDelta(all, eps)
 		mu := 1 / all.NoiseMultiplier()

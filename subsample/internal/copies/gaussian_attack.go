@@ -23,7 +23,7 @@ func NewGaussianAttack(law Law, theta float64) *GaussianAttack {
 	return &GaussianAttack{shifts{law, theta}}
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (p *GaussianAttack) Cost() float64 { return p.cost(perCopy) }
 
 // threshold returns the output at which the loss is ε, and its error; ok is

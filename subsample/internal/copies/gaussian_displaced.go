@@ -104,7 +104,7 @@ func (d Displaced) mixed(y, dy, move, side float64) (log, err float64) {
 	return min(0, log), err + 4*xmath.U*(1+xmath.FiniteAbs(d.log1m)+math.Abs(d.logRate)+xmath.FiniteAbs(log))
 }
 
-// LogTailDifference implements profiles.TailDifferencer: the tails differ by
+// LogTailDifference implements hook.TailDifferencer: the tails differ by
 // q(Φ̄(y−2θ) − Φ̄(y−θ)).
 func (d Displaced) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	y, dy := d.threshold(max(0, eps), tol)

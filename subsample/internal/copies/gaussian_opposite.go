@@ -30,7 +30,7 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	return p
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (p *GaussianOpposite) Cost() float64 { return p.cost(perOpposite) }
 
 // side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
@@ -146,7 +146,7 @@ func (p *GaussianOpposite) reach(x, eps, tol, dx float64) float64 {
 	return dx
 }
 
-// SelfReverse implements profiles.SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (p *GaussianOpposite) SelfReverse() bool { return true }
 
 func (p *GaussianOpposite) Tails(eps, tol float64) profiles.Tails {

@@ -33,7 +33,7 @@ type GaussianWR struct {
 	P []float64 // Pr[U = u], for the search of thresholds
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (p *GaussianWR) Cost() float64 { return p.cost(perOpposite) }
 
 func NewGaussianWR(law Law, theta float64) *GaussianWR {
@@ -198,7 +198,7 @@ func joined(dx, x, t, d float64) float64 {
 	return dx
 }
 
-// SelfReverse implements profiles.SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (p *GaussianWR) SelfReverse() bool { return true }
 
 // Tails implements profiles.Profile.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -37,7 +38,7 @@ func (m *publicChoice) setRest(logRest float64) {
 	}
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (m *publicChoice) Cost() (sum float64) {
 	for _, p := range m.items[:min(counted(m.above), len(m.items))] {
 		sum += perCopy + profiles.Cost(p)
@@ -110,7 +111,7 @@ func NewChoice(items []profiles.Profile, weights []float64) *Choice {
 	return m
 }
 
-// LogDelta implements profiles.LogDeltaer.
+// LogDelta implements hook.LogDeltaer.
 func (c *Choice) LogDelta(eps float64) (logDelta, err float64) {
 	sum := newLogSum()
 	for i, p := range c.items {
@@ -123,7 +124,7 @@ func (c *Choice) LogDelta(eps float64) (logDelta, err float64) {
 	return sum.value(len(c.items))
 }
 
-// Transform implements profiles.Transformer.
+// Transform implements hook.Transformer.
 func (c *Choice) Transform() profiles.Transform {
 	var of []transform.Transform
 	for _, p := range c.items {
@@ -143,10 +144,10 @@ func distinct(xs []float64) []float64 {
 // pairs, so that together they are convex.
 type Joined struct{ Up, Down profiles.Profile }
 
-// SelfReverse implements profiles.SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (j Joined) SelfReverse() bool { return profiles.Equal(j.Up, j.Down) }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (j Joined) Cost() float64 { return max(profiles.Cost(j.Up), profiles.Cost(j.Down)) }
 
 // Tails implements profiles.Profile.
@@ -167,7 +168,7 @@ func (j Joined) Tails(eps, tol float64) profiles.Tails {
 	return r
 }
 
-// LogDelta implements profiles.LogDeltaer: h(α) = 1 − α + αh(1/α) left of 1.
+// LogDelta implements hook.LogDeltaer: h(α) = 1 − α + αh(1/α) left of 1.
 func (j Joined) LogDelta(eps float64) (logDelta, err float64) {
 	if eps >= 0 {
 		return profiles.LogDelta(j.Up, eps)
@@ -180,13 +181,13 @@ func (j Joined) LogDelta(eps float64) (logDelta, err float64) {
 	return v, err + 8*xmath.U*(1+math.Abs(eps)+math.Abs(v)+math.Abs(xmath.Finite(d)))
 }
 
-// LogTailDifference implements profiles.TailDifferencer.
+// LogTailDifference implements hook.TailDifferencer.
 func (j Joined) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	half, at := j.Up, eps
 	if eps < 0 {
 		half, at, tol = j.Down, math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps)
 	}
-	if d, ok := half.(profiles.TailDifferencer); ok {
+	if d, ok := half.(hook.TailDifferencer); ok {
 		return d.LogTailDifference(at, tol)
 	}
 	return 0, math.Inf(1)
@@ -233,9 +234,9 @@ type givenRest struct {
 	logP, logQ float64
 }
 
-// SelfReverse implements profiles.SelfReverser.
+// SelfReverse implements hook.SelfReverser.
 func (g givenRest) SelfReverse() bool {
-	s, ok := g.Profile.(profiles.SelfReverser)
+	s, ok := g.Profile.(hook.SelfReverser)
 	return ok && g.logP == g.logQ && s.SelfReverse()
 }
 
@@ -249,7 +250,7 @@ func (g givenRest) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-// Cost implements profiles.Costly.
+// Cost implements hook.Costly.
 func (g givenRest) Cost() float64 { return profiles.Cost(g.Profile) }
 
 // Support implements profiles.Profile.
@@ -259,13 +260,13 @@ func (g givenRest) Support() profiles.Support {
 	return s
 }
 
-// TransformsWithin implements profiles.NearlyTransformer; what is left out is part of mass.
+// TransformsWithin implements hook.NearlyTransformer; what is left out is part of mass.
 func (g givenRest) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
-	if n, ok := g.Profile.(profiles.NearlyTransformer); ok {
+	if n, ok := g.Profile.(hook.NearlyTransformer); ok {
 		return n.TransformsWithin(mass)
 	}
 	return nil, nil
 }
 
-// Transform implements profiles.Transformer.
+// Transform implements hook.Transformer.
 func (givenRest) Transform() profiles.Transform { return nil }

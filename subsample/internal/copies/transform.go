@@ -18,12 +18,12 @@ const maxCopies = 6
 // maxWhole is the largest table that is served whole where little of it can be cut.
 const maxWhole = 64
 
-// Transform implements profiles.Transformer; nil for a table beyond maxCopies. What is left
+// Transform implements hook.Transformer; nil for a table beyond maxCopies. What is left
 // out of the table, below e^−790, is moved to u = 0 as the tails do: it changes δ by less
 // than e^−790 a run, below the rounding of every δ in [1e-300, 1] after 1e12 runs.
 func (p *GaussianAttack) Transform() profiles.Transform { return p.whole(false) }
 
-// TransformsWithin implements profiles.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
+// TransformsWithin implements hook.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
 // most mass: P = (1−m)·P' + m·R with at most k copies in P'. Above, R gives everything
 // away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table. The loss
 // is L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
@@ -31,10 +31,10 @@ func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.T
 	return p.within(mass, false, transform.NewGivenAway)
 }
 
-// Transform implements profiles.Transformer; see GaussianAttack.
+// Transform implements hook.Transformer; see GaussianAttack.
 func (p *GaussianOpposite) Transform() profiles.Transform { return p.whole(true) }
 
-// TransformsWithin implements profiles.NearlyTransformer, as for GaussianAttack: above, what
+// TransformsWithin implements hook.NearlyTransformer, as for GaussianAttack: above, what
 // is beyond k copies gives everything away on both sides, (1−m)·P' + m·R against (1−m)·Q' +
 // m·R'; below, it is moved to u = 0 on both. L = log P'/Q': M(z) = (1−m)·M'(z).
 func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
@@ -110,7 +110,7 @@ func (c *shifts) mixture(last int, without float64, mirrored bool) profiles.Tran
 
 // Transforms of the Laplace profiles, for the contour engine.
 
-// Transform implements profiles.Transformer; nil where exponentials of the shifts leave the
+// Transform implements hook.Transformer; nil where exponentials of the shifts leave the
 // range of numbers.
 func (p *LaplaceAttack) Transform() profiles.Transform {
 	n := len(p.LogP)
@@ -128,7 +128,7 @@ const maxSampledLoss = 700
 // A laplaceChoice is a public choice of Laplace profiles, which has transforms.
 type laplaceChoice struct{ *publicChoice }
 
-// SelfReverse implements profiles.SelfReverser: so is every item.
+// SelfReverse implements hook.SelfReverser: so is every item.
 func (p laplaceChoice) SelfReverse() bool { return true }
 
 // Support implements profiles.Profile. The loss of a group is a multiple of that of one record to three roundings.
@@ -151,7 +151,7 @@ func (p laplaceChoice) choice() (items []transform.LaplaceItem, ok bool) {
 	return items, true
 }
 
-// Transform implements profiles.Transformer.
+// Transform implements hook.Transformer.
 func (p laplaceChoice) Transform() profiles.Transform { return p.PoissonTransform(1, 0) }
 
 // PoissonTransform implements poissonTransformer.
