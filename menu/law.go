@@ -528,16 +528,26 @@ func (s *scout) k(theta float64) (k, mean, variance float64) {
 
 // logDelta returns about log δ(ε) of n runs, by a saddle point, which proves nothing.
 func (s *scout) logDelta(n, epsilon float64) float64 {
-	best := math.Inf(1)
-	xmath.GoldenSection(func(logTheta float64) float64 {
-		theta := math.Exp(logTheta)
+	best, _ := least(1e-3, func(theta float64) float64 {
 		k, _, v := s.k(theta)
 		bound := n*k - theta*epsilon
-		y := min(bound, bound-xmath.Log(theta*(1+theta))-0.5*xmath.Log(2*math.Pi*n*v+1e-300))
-		best = min(best, y)
-		return y
-	}, xmath.Log(1e-2), xmath.Log(1e4), 1e-3)
+		return min(bound, bound-xmath.Log(theta*(1+theta))-0.5*xmath.Log(2*math.Pi*n*v+1e-300))
+	})
 	return xmath.LogAdd(best, xmath.Log(-math.Expm1(n*s.noInf)))
+}
+
+// least returns the least value of f that a search meets for θ in [1e-2, 1e4], and where: to tol of θ, relatively.
+func least(tol float64, f func(theta float64) float64) (value, at float64) {
+	value = math.Inf(1)
+	xmath.GoldenSection(func(logTheta float64) float64 {
+		theta := math.Exp(logTheta)
+		y := f(theta)
+		if y < value {
+			value, at = y, theta
+		}
+		return y
+	}, xmath.Log(1e-2), xmath.Log(1e4), tol)
+	return value, at
 }
 
 // runs returns about how often the type alone may run within a budget, a real number.

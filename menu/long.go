@@ -138,10 +138,10 @@ func (m *Menu) solveLong(ctx context.Context, s *survey, most float64) error {
 }
 
 // ask returns the interval of a question to all sums.
-func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier.Result, error) {
+func (l *long) ask(ctx context.Context, q question) (fourier.Result, error) {
 	var out fourier.Result
 	for d := range l.upper {
-		r, err := question(l.upper[d])
+		r, err := q.of(ctx, l.upper[d])
 		if err != nil {
 			return out, err
 		}
@@ -153,7 +153,7 @@ func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier
 			if pair[d] == nil {
 				continue
 			}
-			r, err := question(pair[d])
+			r, err := q.of(ctx, pair[d])
 			if err != nil {
 				return out, err
 			}
