@@ -136,15 +136,9 @@ func (s Shuffle) composed(ctx context.Context, attack profiles.Profile) (profile
 	if s.target.Runs <= 1 {
 		return attack, nil
 	}
-	p := &positive.Program{}
-	p.Power(p.Source(positive.FromProfile{Profile: attack}), s.target.Runs)
 	t := s.target.positive()
 	t.Relative = max(t.Relative, 0.05)
-	_, low, err := p.Run(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	return profileOf(low)
+	return powerBelow(ctx, attack, s.target.Runs, t)
 }
 
 // attacks returns the profiles of two statistics of all steps in the pair avg N(pe_i) against
@@ -180,13 +174,7 @@ func (s Shuffle) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.P
 			out = append(out, d)
 			continue
 		}
-		program := &positive.Program{}
-		program.Power(program.Source(positive.FromProfile{Profile: d}), epochs)
-		_, low, err := program.Run(ctx, s.target.positive())
-		if err != nil {
-			return nil, err
-		}
-		x, err := profileOf(low)
+		x, err := powerBelow(ctx, d, epochs, s.target.positive())
 		if err != nil {
 			return nil, err
 		}
