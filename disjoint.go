@@ -195,7 +195,7 @@ func largestOnly(lists []map[*profiles.Bounds]run, runs []run) []map[*profiles.B
 
 // way returns an accountant of one way that holds runs.
 func (a *Accountant) way(runs []run) (*Accountant, error) {
-	w := &Accountant{running: newRunning(a.relation, a.opts), known: a.known, caps: a.caps, bests: a.bests}
+	w := &Accountant{running: newRunning(a.relation, a.opts), known: a.known, bests: a.bests}
 	w.origins, w.opts.report = a.origins, nil
 	return w, w.addRuns(runs)
 }
@@ -214,7 +214,7 @@ func (a *Accountant) each(f func(w *Accountant)) {
 func (a *Accountant) share() {
 	n := 0.0
 	a.each(func(*Accountant) { n++ })
-	a.each(func(w *Accountant) { w.opts.Work, w.short, w.caps = a.opts.work()/n, a.short, a.caps })
+	a.each(func(w *Accountant) { w.opts.Work, w.short = a.opts.work()/n, a.short })
 }
 
 // worstWay asks every way, and joins the answers to the largest. Where persons may have records in several branches, all of

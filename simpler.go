@@ -177,7 +177,15 @@ func (a *running) searches() bool {
 
 // capped reports whether batches have a cap: what is proved of them may be above the cost of public ones.
 func (a *running) capped() bool {
-	return a.anyOrigin(func(o *origin) bool { _, ok := o.step.Sampling.(allocation.Truncated); return ok })
+	return a.anyOrigin(func(o *origin) bool { _, ok := o.batches(); return ok })
+}
+
+// batches returns the Poisson batches with a cap that an origin is sampled by.
+func (o *origin) batches() (s allocation.Truncated, ok bool) {
+	if o != nil {
+		s, ok = o.step.Sampling.(allocation.Truncated)
+	}
+	return s, ok
 }
 
 func (a *running) anyOrigin(is func(*origin) bool) bool {
