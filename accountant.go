@@ -773,7 +773,7 @@ func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func
 	iv := Interval{Range: Range{Lower: xmath.Down(lower, 2)}, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: %s", fourier.ErrTimeLimit, parallel.Wider)}}
 	most := math.Inf(-1)
-	for d, sum := range a.openOf(ctx, openAll).sums {
+	for d, sum := range a.openOf(ctx).sums {
 		r := fourier.Result{Upper: upper}
 		if sum != nil {
 			var err error
