@@ -260,20 +260,7 @@ func (k maker) compose(ctx context.Context, parts []part, step float64, up bool)
 	y1, n1 := reach(parts, step, 0, k.logFar, low*step, -1)
 	y2, n2 := reach(parts, step, k.theta, k.logWrap, low*step, -1)
 	last, first := math.Ceil(max(x1, x2)/step), math.Floor(min(y1, y2)/step)
-	outside := 0.0 // mass outside the window
-	if x1 < high*step {
-		outside += math.Exp(m1)
-	}
-	if y1 > low*step {
-		outside += math.Exp(n1)
-	}
-	wrapped := 0.0 // tilted mass outside the window
-	if x2 < high*step {
-		wrapped += math.Exp(m2)
-	}
-	if y2 > low*step {
-		wrapped += math.Exp(n2)
-	}
+	outside, wrapped := math.Exp(m1)+math.Exp(n1), math.Exp(m2)+math.Exp(n2) // mass outside the window, as it is and tilted
 	if !(last-first < 4*mostPoints) {
 		return nil, errFine
 	}
