@@ -172,14 +172,11 @@ func (s Random) check(b profiles.Mechanism, r profiles.Relation) error {
 		return fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
 	}
 	_, gaussian := noiseOf(b)
-	if _, whole := s.Whole(); whole {
-		_, _, err := source(b, r)
-		return err
-	}
-	if r == profiles.Substitute {
+	switch _, whole := s.Whole(); {
+	case whole:
+	case r == profiles.Substitute:
 		return s.checkSubstitute(b, gaussian)
-	}
-	if s.redraw == Once && s.epochs > 1 && !gaussian {
+	case s.redraw == Once && s.epochs > 1 && !gaussian:
 		return fault.New("redraw", "once is for Gaussian noise only")
 	}
 	_, _, err := source(b, r)

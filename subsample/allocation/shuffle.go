@@ -5,6 +5,7 @@ package allocation
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/positive"
@@ -293,10 +294,7 @@ func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {
 		none, mp, mq = append(none, x), append(mp, y), append(mq, z)
 		worst = max(worst, ex, ey, ez)
 	}
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		lo, hi = min(lo, v), max(hi, v)
-	}
+	lo, hi := slices.Min(values), slices.Max(values)
 	// The middle of A_p − A_q is narrow where its tail is long.
 	return positive.NewHypotheses(values, none, mp, mq, worst, positive.Spaced(lo, hi, 0, (hi-lo)*1e-6+0.1*shift, attackPoints))
 }
