@@ -40,15 +40,28 @@ func chords(x, up, back []float64, below bool) (*Discrete, error) {
 		return nil, errPoints(x, up, back)
 	}
 	at0 := across(x, up, back, below)
-	half := func(h []float64) ([]float64, float64) {
+	half := func(h []float64) (mass []float64, inf, first float64) {
 		h = slices.Clone(h)
 		h[0] = at0
-		mass, _, inf := xmath.Chords(x, h, below)
-		return mass, min(1, inf)
+		mass, value, inf := xmath.Chords(x, h, below)
+		return mass, min(1, inf), value[0]
 	}
-	right, inf := half(up)
-	left, infQ := half(back)
+	right, inf, first := half(up)
+	left, infQ, firstQ := half(back)
+	if below && first > 0 && firstQ > 0 {
+		// They begin with one value but for rounding, of which the larger one is relieved.
+		scale(right, &inf, min(1, firstQ/first))
+		scale(left, &infQ, min(1, first/firstQ))
+	}
 	return twoSided(x, right, left, inf, infQ)
+}
+
+// scale multiplies masses, and that of an infinite loss, by a factor.
+func scale(mass []float64, inf *float64, factor float64) {
+	for i := range mass {
+		mass[i] *= factor
+	}
+	*inf *= factor
 }
 
 // across returns the value at ε = 0 of the lower convex hull of both halves, of which that of back is at (1/α, 1 − 1/α + back/α), as far as
@@ -204,26 +217,24 @@ type largestLine struct {
 	corners []float64
 }
 
-// at returns the value at y ≥ 0, from below. The terms of a line are known to 2 u, and that with e^d to d·u more.
+// at returns the value at a corner y, from below, and +Inf elsewhere, where chords say it: the smaller one of the two lines that meet
+// there. The terms of a line are known to 2 u, and that with e^d to d·u more.
 func (l largestLine) at(y float64) float64 {
 	k, corner := slices.BinarySearch(l.corners, y)
 	if y >= l.corners[len(l.lines)] {
 		return l.inf * (1 - 2*xmath.U)
 	}
 	least := math.Inf(1)
-	line := func(k int) {
+	for _, k := range []int{k - 1, k} {
+		if !corner || k < 0 {
+			continue
+		}
 		i := l.lines[k]
 		d := y - l.x[i]
 		fall := l.q[i] * math.Expm1(d)
-		least = min(least, l.w[i]-fall-8*xmath.U*(1+math.Abs(d))*(l.w[i]+math.Abs(fall)))
+		least = min(least, max(0, l.w[i]-fall-8*xmath.U*(1+math.Abs(d))*(l.w[i]+math.Abs(fall))))
 	}
-	if k > 0 {
-		line(k - 1)
-	}
-	if corner {
-		line(k)
-	}
-	return (l.inf + max(0, least)) * (1 - 2*xmath.U)
+	return (l.inf + least) * (1 - 2*xmath.U)
 }
 
 // largest returns the largest of the lines from ε = 0 up. The line at 0 is that of the value w0 and of the slope q0.
