@@ -21,7 +21,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
-	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // The neighbouring relations.
@@ -42,8 +41,7 @@ func (p *Plan) Accountant(opts ...Option) *Accountant {
 type Accountant struct {
 	running
 	known map[any]*profiles.Bounds // of a mechanism and its sampling
-	caps  map[*profiles.Bounds]capped
-	short bool // the work limit cut selections short
+	short bool                     // the work limit cut selections short
 	// stretched is how many times what was asked chords of its last table as a candidate cost beyond that, at most, for want of work.
 	stretched float64
 	// curved: many questions follow one another, and a search has one price for all of them.
@@ -236,12 +234,6 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 		m, err = part.persons(ctx, a.relation, a.Records(), a.opts.Relative)
 	} else {
 		m, err = subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
-	}
-	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
-		if a.caps == nil {
-			a.caps = map[*profiles.Bounds]capped{}
-		}
-		a.caps[&m] = capped{s.Mechanism, t}
 	}
 	if s.Sampling != nil {
 		a.origins[&m] = &origin{step: s}
@@ -781,7 +773,7 @@ func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func
 	iv := Interval{Range: Range{Lower: xmath.Down(lower, 2)}, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: %s", fourier.ErrTimeLimit, parallel.Wider)}}
 	most := math.Inf(-1)
-	for d, sum := range a.openOf(ctx, openAll).sums {
+	for d, sum := range a.openOf(ctx).sums {
 		r := fourier.Result{Upper: upper}
 		if sum != nil {
 			var err error
@@ -834,12 +826,6 @@ func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64, few bool)
 	}
 }
 
-// A capped is a mechanism on Poisson batches with a cap.
-type capped struct {
-	base   profiles.Mechanism
-	scheme allocation.Truncated
-}
-
 // capTooLow is how many times above the attack the proved end of ε is, at least, where a cap is
 // looked into: that takes some twenty questions. They have as much work as the answer had.
 const capTooLow = 1.5
@@ -853,12 +839,19 @@ func (a *Accountant) warnOfCap(ctx context.Context, iv *Interval, delta float64)
 	if proved := iv.Gap.Proved.Upper; !(proved > 0 && proved > capTooLow*iv.Gap.Attack.Lower) {
 		return nil
 	}
+	capped := 0.0
+	for _, o := range a.origins {
+		if _, ok := o.batches(); ok {
+			capped++
+		}
+	}
 	for _, r := range a.added {
-		c, ok := a.caps[r.m]
+		o := a.origins[r.m]
+		scheme, ok := o.batches()
 		if !ok {
 			continue
 		}
-		cost, err := c.scheme.CapCost(ctx, c.base, a.relation, r.count, delta, a.opts.sums(float64(len(a.caps))))
+		cost, err := scheme.CapCost(ctx, o.step.Mechanism, a.relation, r.count, delta, a.opts.sums(capped))
 		if err != nil {
 			if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 				return err
@@ -867,7 +860,7 @@ func (a *Accountant) warnOfCap(ctx context.Context, iv *Interval, delta float64)
 		}
 		if cost.Vacuous {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("cap: %d is so low that what is proved is more than double of what Poisson sampling costs (ε ≤ %.4g against %.4g); %d costs at most 1 %% more",
-				c.scheme.Cap(), cost.Capped, cost.Uncapped, cost.Smallest))
+				scheme.Cap(), cost.Capped, cost.Uncapped, cost.Smallest))
 		}
 	}
 	return nil

@@ -76,6 +76,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 		totals = a.ways
 	}
 	var c comparer
+	basic := Comparison{Method: "basic composition", Kind: UpperBound, Theorem: "Dwork, Kenthapadi, McSherry, Mironov and Naor, EUROCRYPT 2006, Theorem 1"}
 	var rows []Comparison
 	for i, w := range totals {
 		runs, err := w.single(ctx, delta)
@@ -86,7 +87,11 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 		for _, r := range runs {
 			c.add(r)
 		}
-		for j, row := range []Comparison{c.basic(ctx), c.advanced(ctx)} {
+		advanced := Comparison{Method: "advanced composition", Kind: UpperBound, Theorem: "Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.3 (optimal for equal runs)"}
+		if len(c.parts) != 1 {
+			advanced.Theorem = "Dwork, Rothblum and Vadhan, FOCS 2010, Theorem III.3, as in Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.5"
+		}
+		for j, row := range []Comparison{basic.by(ctx, c.basic), advanced.by(ctx, c.advanced)} {
 			if i == 0 {
 				rows = append(rows, row)
 			} else if rows[j].Kind == UpperBound && !(row.Epsilon <= rows[j].Epsilon && row.Kind == UpperBound) { // the worst way, or one of which nothing is known
@@ -94,10 +99,14 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 			}
 		}
 	}
-	rows = append(rows, c.renyi()...)
-	rows = append(rows, c.zcdp(ctx), c.clt(ctx))
+	curve, err := p.RDP()
+	rows = append(rows,
+		Comparison{Method: "RDP, classic conversion", Kind: UpperBound, Theorem: "Mironov, CSF 2017, Proposition 3"}.by(ctx, c.renyi(curve, err, rdp.EpsilonClassic)),
+		Comparison{Method: "RDP, improved conversion", Kind: UpperBound, Theorem: "Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12"}.by(ctx, c.renyi(curve, err, rdp.Epsilon)),
+		Comparison{Method: "zCDP", Kind: UpperBound, Theorem: "Bun and Steinke, TCC 2016, Propositions 1.3, 1.4 and 1.6, Lemma 1.7"}.by(ctx, c.zcdp),
+		Comparison{Method: "GDP central limit", Kind: Approximate, Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 3.4; Bu, Dong, Long and Su, HDSR 2020, Corollary 4"}.by(ctx, c.clt))
 	if p.Records() > 1 {
-		rows = append(rows, c.group(ctx))
+		rows = append(rows, Comparison{Method: "group privacy of one record's curve", Kind: UpperBound, Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 2.14"}.by(ctx, c.group))
 	}
 	if err := ctx.Err(); err != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return nil, err
@@ -167,54 +176,54 @@ var shares = []float64{0, 0.1, 0.5, 0.9}
 // roundUpSum makes a float64 sum of n positive terms an upper bound.
 func roundUpSum(x, n float64) float64 { return x * (1 + (n+8)*0x1p-52) }
 
-func (c *comparer) basic(ctx context.Context) Comparison {
-	row := Comparison{Method: "basic composition", Kind: UpperBound, Epsilon: math.Inf(1),
-		Theorem: "Dwork, Kenthapadi, McSherry, Mironov and Naor, EUROCRYPT 2006, Theorem 1"}
+// A formula returns the ε of a method and a note; the error says why there is none.
+type formula func(ctx context.Context) (eps float64, note string, err error)
+
+// by returns the row with what a formula says.
+func (row Comparison) by(ctx context.Context, f formula) Comparison {
+	var err error
+	if row.Epsilon, row.Note, err = f(ctx); err != nil {
+		row.Kind, row.Epsilon, row.Note = NotApplicable, 0, err.Error()
+	}
+	return row
+}
+
+func (c *comparer) basic(ctx context.Context) (eps float64, note string, err error) {
+	eps = math.Inf(1)
 	// δ on the runs, in equal parts, rounded down.
 	for _, d := range []float64{0, c.delta / c.runs * (1 - 0x1p-50)} {
 		sum := 0.0
 		for _, q := range c.parts {
 			e, err := c.epsilon(ctx, q, d)
 			if err != nil {
-				return notApplicable(row, err.Error())
+				return 0, "", err
 			}
 			sum += float64(q.count) * e
 		}
-		row.Epsilon = min(row.Epsilon, roundUpSum(sum, float64(len(c.parts))))
+		eps = min(eps, roundUpSum(sum, float64(len(c.parts))))
 	}
-	if math.IsInf(row.Epsilon, 1) {
-		return notApplicable(row, "some run has no finite ε at δ over the number of runs")
+	if math.IsInf(eps, 1) {
+		return 0, "", errors.New("some run has no finite ε at δ over the number of runs")
 	}
-	return row
+	return eps, "", nil
 }
 
-// aboutRecords is why a formula is not for persons with several records.
-const aboutRecords = "the formula is about single records"
-
-func notApplicable(row Comparison, why string) Comparison {
-	row.Kind, row.Epsilon, row.Note = NotApplicable, 0, why
-	return row
-}
+// errRecords is why a formula is not for persons with several records.
+var errRecords = errors.New("the formula is about single records")
 
 // advanced is the optimal composition of equal (ε₀, δ₀), which is that of
 // randomized responses, or a bound for different ones: by Hoeffding's inequality
 // the sum of losses of mean ε·tanh(ε/2) in [−ε, ε] exceeds
 // Σ ε·tanh(ε/2) + √(2 log(1/δ̃) Σ ε²) with probability at most δ̃.
-func (c *comparer) advanced(ctx context.Context) Comparison {
-	row := Comparison{Method: "advanced composition", Kind: UpperBound, Epsilon: math.Inf(1),
-		Theorem: "Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.3 (optimal for equal runs)"}
-	equal := len(c.parts) == 1
-	if !equal {
-		row.Theorem = "Dwork, Rothblum and Vadhan, FOCS 2010, Theorem III.3, as in Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.5"
-	}
+func (c *comparer) advanced(ctx context.Context) (eps float64, note string, err error) {
+	eps = math.Inf(1)
 	for _, share := range shares {
 		d := share * c.delta / c.runs * (1 - 0x1p-50)
-		mean, squares := 0.0, 0.0
-		first := 0.0
+		mean, squares, first := 0.0, 0.0, 0.0
 		for _, q := range c.parts {
 			e, err := c.epsilon(ctx, q, d)
 			if err != nil {
-				return notApplicable(row, err.Error())
+				return 0, "", err
 			}
 			first = e
 			mean += float64(q.count) * e * math.Tanh(e/2)
@@ -223,67 +232,58 @@ func (c *comparer) advanced(ctx context.Context) Comparison {
 		if math.IsInf(squares, 1) {
 			continue
 		}
-		var total float64
-		if equal {
+		// Σδᵢ + δ̃ ≤ δ.
+		rest := (1 - share) * c.delta * (1 - 0x1p-50)
+		total := roundUpSum(mean+math.Sqrt(-2*xmath.Log(rest)*squares), float64(len(c.parts)))
+		if len(c.parts) == 1 {
 			b, err := profiles.NewApproximate(first, d)
 			if err != nil {
-				return notApplicable(row, err.Error())
+				return 0, "", err
 			}
-			a := New(c.p.Neighbors, c.opts...)
-			if err := a.Add(ctx, Step{Mechanism: b}, c.parts[0].count); err != nil {
-				return notApplicable(row, err.Error())
-			}
-			iv, err := a.Epsilon(ctx, c.delta)
+			iv, err := c.together(ctx, c.p.Neighbors, b, c.parts[0].count)
 			if err != nil {
-				return notApplicable(row, err.Error())
+				return 0, "", err
 			}
 			total = max(0, iv.Upper)
-		} else {
-			// Σδᵢ + δ̃ ≤ δ.
-			rest := (1 - share) * c.delta * (1 - 0x1p-50)
-			total = roundUpSum(mean+math.Sqrt(-2*xmath.Log(rest)*squares), float64(len(c.parts)))
 		}
-		row.Epsilon = min(row.Epsilon, total)
+		eps = min(eps, total)
 	}
-	if math.IsInf(row.Epsilon, 1) {
-		return notApplicable(row, "no share of δ gives every run a finite ε")
+	if math.IsInf(eps, 1) {
+		return 0, "", errors.New("no share of δ gives every run a finite ε")
 	}
-	return row
+	return eps, "", nil
 }
 
-func (c *comparer) renyi() []Comparison {
-	classic := Comparison{Method: "RDP, classic conversion", Kind: UpperBound, Theorem: "Mironov, CSF 2017, Proposition 3"}
-	improved := Comparison{Method: "RDP, improved conversion", Kind: UpperBound, Theorem: "Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12"}
-	curve, err := c.p.RDP()
-	if err != nil {
-		return []Comparison{notApplicable(classic, err.Error()), notApplicable(improved, err.Error())}
+// together returns ε of so many runs of a mechanism.
+func (c *comparer) together(ctx context.Context, r profiles.Relation, m profiles.Mechanism, count int64) (Interval, error) {
+	a := New(r, c.opts...)
+	if err := a.Add(ctx, Step{Mechanism: m}, count); err != nil {
+		return Interval{}, err
 	}
-	read := func(row Comparison, f func(rdp.Curve, float64) (float64, float64, error)) Comparison {
-		eps, order, err := f(curve, c.delta)
-		switch {
-		case err != nil:
-			return notApplicable(row, err.Error())
-		case math.IsInf(eps, 1):
-			return notApplicable(row, "no order has a finite Rényi divergence")
+	return a.Epsilon(ctx, c.delta)
+}
+
+// renyi reads the Rényi curve of the plan, unless there is an error in its place, by a conversion.
+func (c *comparer) renyi(curve rdp.Curve, none error, read func(rdp.Curve, float64) (float64, float64, error)) formula {
+	return func(context.Context) (eps float64, note string, err error) {
+		if none != nil {
+			return 0, "", none
 		}
-		row.Epsilon, row.Note = eps, "order "+strings.TrimPrefix(strings.Replace(fmt.Sprintf("%.4g", order), "Inf", "∞", 1), "+")
-		return row
+		eps, order, err := read(curve, c.delta)
+		if err == nil && math.IsInf(eps, 1) {
+			err = errors.New("no order has a finite Rényi divergence")
+		}
+		return eps, "order " + strings.TrimPrefix(strings.Replace(fmt.Sprintf("%.4g", order), "Inf", "∞", 1), "+"), err
 	}
-	return []Comparison{read(classic, rdp.EpsilonClassic), read(improved, rdp.Epsilon)}
 }
 
 // group knows the plan by the curve of one record alone.
-func (c *comparer) group(ctx context.Context) Comparison {
-	row := Comparison{Method: "group privacy of one record's curve", Kind: UpperBound, Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 2.14"}
-	eps, err := groupEpsilon(ctx, c.p, c.delta, c.opts)
-	switch {
-	case err != nil:
-		return notApplicable(row, err.Error())
-	case math.IsInf(eps, 1):
-		return notApplicable(row, "the curve of one record leaves no finite ε at this δ")
+func (c *comparer) group(ctx context.Context) (eps float64, note string, err error) {
+	eps, err = groupEpsilon(ctx, c.p, c.delta, c.opts)
+	if err == nil && math.IsInf(eps, 1) {
+		err = errors.New("the curve of one record leaves no finite ε at this δ")
 	}
-	row.Epsilon, row.Note = eps, "knows the plan by its curve alone"
-	return row
+	return eps, "knows the plan by its curve alone", err
 }
 
 // eachBase calls f for every run of a base mechanism, with its number.
@@ -299,14 +299,13 @@ func (c *comparer) eachBase(ctx context.Context, f func(s Step, count int64) err
 // zcdp adds up ρ. Poisson sampling does not lower it: conditioned on the sample
 // the pair is that of the mechanism itself, and Rényi divergences are jointly
 // quasi-convex.
-func (c *comparer) zcdp(ctx context.Context) Comparison {
-	row := Comparison{Method: "zCDP", Kind: UpperBound, Theorem: "Bun and Steinke, TCC 2016, Propositions 1.3, 1.4 and 1.6, Lemma 1.7"}
+func (c *comparer) zcdp(ctx context.Context) (eps float64, note string, err error) {
 	rho, terms := 0.0, 0.0
 	sampled := false
 	if c.p.Records() > 1 {
-		return notApplicable(row, aboutRecords)
+		return 0, "", errRecords
 	}
-	err := c.eachBase(ctx, func(s Step, n int64) error {
+	err = c.eachBase(ctx, func(s Step, n int64) error {
 		terms++
 		r, ok := math.Inf(1), false
 		_, poisson := subsample.AsPoisson(s.Sampling)
@@ -357,88 +356,76 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 		rho += float64(n) * r
 		return nil
 	})
-	if err != nil {
-		return notApplicable(row, err.Error())
-	}
 	rho = roundUpSum(rho, terms)
-	row.Epsilon = roundUpSum(rho+2*math.Sqrt(-rho*xmath.Log(c.delta)), 4)
-	row.Note = fmt.Sprintf("ρ = %.4g", rho)
+	note = fmt.Sprintf("ρ = %.4g", rho)
 	if sampled {
-		row.Note += "; no gain from sampling"
+		note += "; no gain from sampling"
 	}
-	return row
+	return roundUpSum(rho+2*math.Sqrt(-rho*xmath.Log(c.delta)), 4), note, err
 }
 
 // clt is the Gaussian that the sum of losses tends to.
-func (c *comparer) clt(ctx context.Context) Comparison {
-	row := Comparison{Method: "GDP central limit", Kind: Approximate, Note: "no bound",
-		Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 3.4; Bu, Dong, Long and Su, HDSR 2020, Corollary 4"}
+func (c *comparer) clt(ctx context.Context) (eps float64, note string, err error) {
 	mean, variance := 0.0, 0.0
 	if c.p.Records() > 1 {
-		return notApplicable(row, aboutRecords)
+		return 0, "", errRecords
 	}
-	err := c.eachBase(ctx, func(s Step, n int64) error {
-		pair, err := s.Mechanism.Pair(c.p.Neighbors)
-		if err != nil {
-			return err
-		}
-		g, gaussian := pair.(profiles.Gaussian)
-		if s.Sampling != nil {
-			q, poisson := subsample.AsPoisson(s.Sampling)
-			if !poisson || !gaussian || c.p.Neighbors == Substitute {
-				return fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
-			}
-			mu2 := q.Rate() * q.Rate() * math.Expm1(1/(g.NoiseMultiplier()*g.NoiseMultiplier()))
-			mean, variance = mean+float64(n)*mu2/2, variance+float64(n)*mu2
-			return nil
-		}
-		switch pair := pair.(type) {
-		case profiles.Gaussian:
-			mu2 := 1 / (pair.NoiseMultiplier() * pair.NoiseMultiplier())
-			mean, variance = mean+float64(n)*mu2/2, variance+float64(n)*mu2
-		case profiles.Laplace:
-			m1, m2 := laplaceMoments(1 / pair.NoiseMultiplier())
-			mean, variance = mean+float64(n)*m1, variance+float64(n)*(m2-m1*m1)
-		case *profiles.Discrete:
-			// Mean and variance of the loss under P; an infinite loss has none.
-			m1, m2 := 0.0, 0.0
-			for _, a := range pair.Atoms() {
-				w := math.Exp(a.LogP)
-				m1, m2 = m1+w*a.Loss, m2+w*a.Loss*a.Loss
-			}
-			if pair.Support().LogPInf > -700 {
-				return fmt.Errorf("%s has an unlimited loss", s.Mechanism.Name())
-			}
-			mean, variance = mean+float64(n)*m1, variance+float64(n)*(m2-m1*m1)
-		default:
-			return fmt.Errorf("no formula for %s", s.Mechanism.Name())
-		}
-		return nil
+	err = c.eachBase(ctx, func(s Step, n int64) error {
+		m, v, err := c.moments(s)
+		mean, variance = mean+float64(n)*m, variance+float64(n)*v
+		return err
 	})
 	if err != nil {
-		return notApplicable(row, err.Error())
+		return 0, "", err
 	}
 	mu := 0.0
 	if variance > 0 {
 		mu = 2 * mean / math.Sqrt(variance)
 	}
 	if mu == 0 {
-		return row
+		return 0, "no bound", nil
 	}
 	g, err := profiles.NewGaussianMechanism(1 / mu)
 	if err != nil {
-		return notApplicable(row, fmt.Sprintf("μ = %.4g is out of range", mu))
+		return 0, "", fmt.Errorf("μ = %.4g is out of range", mu)
 	}
-	a := New(AddRemove, c.opts...)
-	if err := a.Add(ctx, Step{Mechanism: g}, 1); err != nil {
-		return notApplicable(row, err.Error())
-	}
-	iv, err := a.Epsilon(ctx, c.delta)
+	iv, err := c.together(ctx, AddRemove, g, 1)
+	return max(0, iv.Estimate), fmt.Sprintf("no bound; μ = %.4g", mu), err
+}
+
+// moments returns the mean and the variance of the loss of one run under P; of a small one on a Poisson sample, what they tend to.
+func (c *comparer) moments(s Step) (mean, variance float64, err error) {
+	pair, err := s.Mechanism.Pair(c.p.Neighbors)
 	if err != nil {
-		return notApplicable(row, err.Error())
+		return 0, 0, err
 	}
-	row.Epsilon, row.Note = max(0, iv.Estimate), fmt.Sprintf("no bound; μ = %.4g", mu)
-	return row
+	if g, gaussian := pair.(profiles.Gaussian); s.Sampling != nil {
+		q, poisson := subsample.AsPoisson(s.Sampling)
+		if !poisson || !gaussian || c.p.Neighbors == Substitute {
+			return 0, 0, fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
+		}
+		variance = q.Rate() * q.Rate() * math.Expm1(1/(g.NoiseMultiplier()*g.NoiseMultiplier()))
+		return variance / 2, variance, nil
+	}
+	square := 0.0 // the mean of the squared loss
+	switch pair := pair.(type) {
+	case profiles.Gaussian:
+		variance = 1 / (pair.NoiseMultiplier() * pair.NoiseMultiplier())
+		return variance / 2, variance, nil
+	case profiles.Laplace:
+		mean, square = laplaceMoments(1 / pair.NoiseMultiplier())
+	case *profiles.Discrete:
+		if pair.Support().LogPInf > -700 { // an infinite loss has no mean
+			return 0, 0, fmt.Errorf("%s has an unlimited loss", s.Mechanism.Name())
+		}
+		for _, a := range pair.Atoms() {
+			w := math.Exp(a.LogP)
+			mean, square = mean+w*a.Loss, square+w*a.Loss*a.Loss
+		}
+	default:
+		return 0, 0, fmt.Errorf("no formula for %s", s.Mechanism.Name())
+	}
+	return mean, square - mean*mean, nil
 }
 
 // laplaceMoments returns the mean and the mean square of the loss of Laplace

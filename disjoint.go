@@ -195,7 +195,7 @@ func largestOnly(lists []map[*profiles.Bounds]run, runs []run) []map[*profiles.B
 
 // way returns an accountant of one way that holds runs.
 func (a *Accountant) way(runs []run) (*Accountant, error) {
-	w := &Accountant{running: newRunning(a.relation, a.opts), known: a.known, caps: a.caps, bests: a.bests}
+	w := &Accountant{running: newRunning(a.relation, a.opts), known: a.known, bests: a.bests}
 	w.origins, w.opts.report = a.origins, nil
 	return w, w.addRuns(runs)
 }
@@ -214,7 +214,7 @@ func (a *Accountant) each(f func(w *Accountant)) {
 func (a *Accountant) share() {
 	n := 0.0
 	a.each(func(*Accountant) { n++ })
-	a.each(func(w *Accountant) { w.opts.Work, w.short, w.caps = a.opts.work()/n, a.short, a.caps })
+	a.each(func(w *Accountant) { w.opts.Work, w.short = a.opts.work()/n, a.short })
 }
 
 // worstWay asks every way, and joins the answers to the largest. Where persons may have records in several branches, all of
@@ -250,12 +250,8 @@ func (a *Accountant) worstWay(ask func(w *Accountant) (Interval, error)) (Interv
 			ivs[top] = iv
 		}
 	}
-	var out Interval
-	for i, iv := range ivs {
-		if i == 0 {
-			out = iv
-			continue
-		}
+	out := ivs[0]
+	for _, iv := range ivs[1:] {
 		if iv.Upper > out.Upper || iv.Upper == out.Upper && iv.Estimate > out.Estimate {
 			iv, out = out, iv
 		}
@@ -298,27 +294,6 @@ func (iv *Interval) shortOf(relative float64) bool {
 		slices.ContainsFunc(iv.Warnings, func(w string) bool { return strings.Contains(w, parallel.ErrWork.Error()) })
 }
 
-// worstRange is what worstWay makes of intervals without a story, of which ways are those of the ways: less is set of a
-// quantity that is the smaller, the worse.
-func worstRange(ways []Range, together *Range, less bool) Range {
-	out := ways[0]
-	for _, r := range ways[1:] {
-		if less {
-			out = out.Min(r)
-		} else {
-			out = out.Max(r)
-		}
-	}
-	switch {
-	case together == nil:
-	case less:
-		out.Lower, out.Estimate = together.Lower, together.Estimate
-	default:
-		out.Upper, out.Estimate = together.Upper, together.Estimate
-	}
-	return out
-}
-
 // expectMany prepares for many questions.
 func (a *Accountant) expectMany() {
 	a.running.expectMany()
@@ -332,61 +307,54 @@ func (a *Accountant) spent() float64 {
 	return work
 }
 
-// askWays returns the answers of all ways, and of all of them together if there is one.
-func askWays[T any](a *Accountant, ask func(w *Accountant) (T, error)) (all []T, err error) {
-	a.share()
-	a.each(func(w *Accountant) {
-		if err == nil {
-			var x T
-			x, err = ask(w)
-			all = append(all, x)
-		}
-	})
-	return all, err
-}
-
 // tradeOffOfWays is TradeOff where there are ways.
 func (a *Accountant) tradeOffOfWays(ctx context.Context, alphas []float64) ([]TradeOffPoint, error) {
-	all, err := askWays(a, func(w *Accountant) ([]TradeOffPoint, error) { return w.TradeOff(ctx, alphas) })
+	a.share()
+	var all [][]TradeOffPoint // of the ways, and of all of them together if there is one
+	var err error
+	a.each(func(w *Accountant) {
+		if err == nil {
+			var points []TradeOffPoint
+			points, err = w.TradeOff(ctx, alphas)
+			all = append(all, points)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]TradeOffPoint, len(alphas))
+	out := all[0]
 	for i := range out {
-		var power, typeII []Range
-		for j := range a.ways {
-			p := all[j][i]
-			if j == 0 || p.Power.Upper > out[i].Power.Upper {
-				out[i] = p
+		for _, way := range all[1:len(a.ways)] {
+			p := way[i]
+			if p.Power.Upper > out[i].Power.Upper {
+				out[i].Direction, out[i].Warnings = p.Direction, p.Warnings
 			}
-			power, typeII = append(power, p.Power), append(typeII, p.TypeII)
+			out[i].Power, out[i].TypeII = out[i].Power.Max(p.Power), out[i].TypeII.Min(p.TypeII)
 		}
-		if a.together == nil {
-			out[i].Power, out[i].TypeII = worstRange(power, nil, false), worstRange(typeII, nil, true)
-			continue
+		if a.together != nil {
+			reached := out[i]
+			out[i] = all[len(a.ways)][i]
+			out[i].Power.Lower, out[i].TypeII.Upper = reached.Power.Lower, reached.TypeII.Upper
 		}
-		out[i] = all[len(a.ways)][i]
-		out[i].Power, out[i].TypeII = worstRange(power, &out[i].Power, false), worstRange(typeII, &out[i].TypeII, true)
 	}
 	return out, nil
 }
 
 // muOfWays is gaussianMu where there are ways.
-func (a *Accountant) muOfWays() (Range, bool) {
-	var ranges []Range
-	all := true
-	a.each(func(w *Accountant) {
+func (a *Accountant) muOfWays() (out Range, ok bool) {
+	for _, w := range a.ways {
 		r, ok := w.gaussianMu()
-		ranges, all = append(ranges, r), all && ok
-	})
-	if !all {
-		return Range{}, false
+		if !ok {
+			return Range{}, false
+		}
+		out = out.Max(r)
 	}
 	if a.together == nil {
-		return worstRange(ranges, nil, false), true
+		return out, true
 	}
-	last := len(a.ways)
-	return worstRange(ranges[:last], &ranges[last], false), true
+	all, ok := a.together.gaussianMu()
+	all.Lower = out.Lower
+	return all, ok
 }
 
 // Proof (docs/theory/pairs.md §9): Theorem 9.

@@ -229,22 +229,24 @@ func newParameter(p *Plan, g Goal) (*parameter, error) {
 	for _, t := range found {
 		values[t.path], largest = t.Turned, min(largest, t.Most)
 	}
-	value := func(path string, x float64) float64 { return k.Snap(x * values[path].Value) }
 	switch {
 	case g.Solve == Batch:
 		k.Lo, k.Hi, k.Start, k.Integer, k.factor = 1, float64(largest), found[0].Value, true, false
-		value = func(_ string, x float64) float64 { return x }
 	case g.Solve == Users:
 		// All shufflers get the same number.
 		k.Lo, k.Hi, k.Start, k.Integer, k.factor = 0, math.Inf(1), found[0].Value, true, false
 		for _, t := range found {
 			k.Lo, k.Hi = max(k.Lo, t.Lo), min(k.Hi, t.Hi)
 		}
-		value = func(_ string, x float64) float64 { return x }
 	case !k.factor:
 		v := found[0].Value
 		k.Lo, k.Hi, k.Start = lo*v, hi*v, v
-		value = func(_ string, x float64) float64 { return x }
+	}
+	value := func(path string, x float64) float64 {
+		if k.factor {
+			return k.Snap(x * values[path].Value)
+		}
+		return x
 	}
 	if g.Solve == NoiseMultiplier || g.Solve == Users {
 		k.Safer = 1
@@ -289,15 +291,13 @@ func newParameter(p *Plan, g Goal) (*parameter, error) {
 // countParameter is the count of the step at a path, or of the whole plan.
 func countParameter(p *Plan, at string) *parameter {
 	k := &parameter{Parameter: calibrate.Parameter{Lo: 1, Integer: true, Safer: -1}}
-	if at == "" && len(p.Steps) == 1 {
-		at = "steps[0]"
-	}
-	name, start, inside := "", int64(1), int64(1)
+	shown := at
 	if at == "" {
-		at = "steps"
-		inside = runsOf(p.Steps)
+		if at, shown = "steps[0]", "steps[0]"; len(p.Steps) > 1 {
+			p, shown = p.with([]Step{{Count: 1, Steps: p.Steps}}), "steps"
+		}
 	}
-	outside := int64(1)
+	name, start, inside, outside := "", int64(1), int64(1), int64(1)
 	eachStep(p.Steps, "steps", func(path string, s Step) {
 		switch {
 		case path == at:
@@ -311,16 +311,10 @@ func countParameter(p *Plan, at string) *parameter {
 		}
 	})
 	k.Start = float64(start)
-	k.Hi = max(1, math.Floor(maxRuns/float64(inside)/float64(outside)))
-	if total := runsOf(p.Steps); at != "steps" {
-		// The other steps count too.
-		others := float64(total) - k.Start*float64(inside)*float64(outside)
-		k.Hi = max(1, math.Floor((maxRuns-max(0, others))/float64(inside)/float64(outside)))
-	}
+	// The other steps count too.
+	others := float64(runsOf(p.Steps)) - k.Start*float64(inside)*float64(outside)
+	k.Hi = max(1, math.Floor((maxRuns-max(0, others))/float64(inside)/float64(outside)))
 	k.build = func(x float64) (*Plan, error) {
-		if at == "steps" {
-			return p.with([]Step{{Count: int64(x), Steps: p.Steps}}), nil
-		}
 		steps, err := rebuild(p.Steps, "steps", func(path string, s *Step) error {
 			if path == at {
 				s.Count = int64(x)
@@ -329,11 +323,8 @@ func countParameter(p *Plan, at string) *parameter {
 		})
 		return p.with(steps), err
 	}
-	k.settings = func(x float64) []Setting { return []Setting{{Path: at, Name: name, Value: x}} }
+	k.settings = func(x float64) []Setting { return []Setting{{Path: shown, Name: name, Value: x}} }
 	k.rest = func() []Step {
-		if at == "steps" {
-			return nil
-		}
 		return without(p.Steps, "steps", func(path string) bool { return path == at })
 	}
 	return k

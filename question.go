@@ -34,7 +34,7 @@ type running struct {
 	past     float64          // work of totals that were replaced
 	many     bool             // many questions are expected
 	origins  map[*profiles.Bounds]*origin
-	open     [openings]*simpler // simpler releases of what was added (openOf)
+	open     *simpler // of what was added (openOf)
 }
 
 func newRunning(r profiles.Relation, o settings) running {

@@ -77,29 +77,19 @@ func (l release) sums(o fourier.Options, of int64) *simpler {
 	return s
 }
 
-// What of a plan is open in a simpler release of it.
-type openness int
-
-const (
-	openAll    openness = iota // nothing is hidden but the noise: all runs of selections are shown
-	openPriced                 // the same, with the prices of selections from pure private candidates
-	openings
-)
-
-// openOf returns what was added with so much of it open.
-func (a *running) openOf(ctx context.Context, of openness) *simpler {
-	if s := a.open[of]; s != nil && s.of == a.runs {
-		return s
+// openOf returns what was added with nothing hidden but the noise: selections at the price of a pure private candidate, or with all runs shown.
+func (a *running) openOf(ctx context.Context) *simpler {
+	if a.open != nil && a.open.of == a.runs {
+		return a.open
 	}
 	// It takes a moment, and is what is left when time is over.
 	ctx = context.WithoutCancel(ctx)
-	s := &simpler{of: a.runs}
+	a.open = &simpler{of: a.runs}
 	var l release
-	if (of == openAll || a.selects()) && a.opened(ctx, &l, 1, of == openPriced) {
-		s = l.sums(a.opts.Options, a.runs)
+	if a.opened(ctx, &l, 1) {
+		a.open = l.sums(a.opts.Options, a.runs)
 	}
-	a.open[of] = s
-	return s
+	return a.open
 }
 
 // A mixture is what simpler releases of a total cost, in which part of it is as it was.
@@ -133,7 +123,7 @@ func (t *total) mixtureOf(ctx context.Context, a *running) *mixture {
 		runs, lost := t.runsOf(func(r run) bool { return r.of == law.m })
 		parts = append(parts, runs)
 		var open release
-		if lost > xmath.Log(t.about/float64(len(laws)+1)) && a.openedRun(ctx, &open, law, 1, false) {
+		if lost > xmath.Log(t.about/float64(len(laws)+1)) && a.openedRun(ctx, &open, law, 1) {
 			runs, opened = open, true
 		}
 		for d := range all.runs {
@@ -165,11 +155,6 @@ func (t *total) runsOf(is func(run) bool) (l release, lost float64) {
 	return l, lost
 }
 
-// selects reports whether there is a selection among what was added.
-func (a *running) selects() bool {
-	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil })
-}
-
 // searches reports whether all runs of some selection can be shown.
 func (a *running) searches() bool {
 	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil && o.most() > 0 })
@@ -177,7 +162,15 @@ func (a *running) searches() bool {
 
 // capped reports whether batches have a cap: what is proved of them may be above the cost of public ones.
 func (a *running) capped() bool {
-	return a.anyOrigin(func(o *origin) bool { _, ok := o.step.Sampling.(allocation.Truncated); return ok })
+	return a.anyOrigin(func(o *origin) bool { _, ok := o.batches(); return ok })
+}
+
+// batches returns the Poisson batches with a cap that an origin is sampled by.
+func (o *origin) batches() (s allocation.Truncated, ok bool) {
+	if o != nil {
+		s, ok = o.step.Sampling.(allocation.Truncated)
+	}
+	return s, ok
 }
 
 func (a *running) anyOrigin(is func(*origin) bool) bool {
@@ -212,7 +205,7 @@ func (a *running) showing(ctx context.Context, l *release, runs []run, n int64) 
 		case uppers(r.m) == [2]profiles.Profile{} && r.m.Laws == nil:
 			ok = true // an attack
 		case r.m.Laws != nil:
-			ok = a.openedRun(ctx, l, r, n, false)
+			ok = a.openedRun(ctx, l, r, n)
 		default:
 			l.gap = l.gap || r.m.TheoryGap()
 			ok = l.add(uppers(r.m), r.count, n)
@@ -225,28 +218,25 @@ func (a *running) showing(ctx context.Context, l *release, runs []run, n int64) 
 }
 
 // opened adds n times what was added, with nothing hidden but the noise.
-func (a *running) opened(ctx context.Context, l *release, n int64, priced bool) bool {
+func (a *running) opened(ctx context.Context, l *release, n int64) bool {
 	for _, r := range a.added {
-		if r.count > xmath.MaxCount/n || !a.openedRun(ctx, l, r, n, priced) {
+		if r.count > xmath.MaxCount/n || !a.openedRun(ctx, l, r, n) {
 			return false
 		}
 	}
 	return true
 }
 
-func (a *running) openedRun(ctx context.Context, l *release, r run, n int64, priced bool) bool {
+func (a *running) openedRun(ctx context.Context, l *release, r run, n int64) bool {
 	o := a.origins[r.m]
 	switch {
 	case o == nil:
 	case o.candidate != nil:
-		k := o.most()
-		if priced || k == 0 {
-			if pure := o.pure(ctx); pure != nil {
-				return l.add([2]profiles.Profile{pure, pure}, r.count, n)
-			}
+		if pure := o.pure(ctx); pure != nil {
+			return l.add([2]profiles.Profile{pure, pure}, r.count, n)
 		}
-		if k > 0 && n*r.count <= xmath.MaxCount/k {
-			return o.candidate.opened(ctx, l, n*r.count*k, priced)
+		if k := o.most(); k > 0 && n*r.count <= xmath.MaxCount/k {
+			return o.candidate.opened(ctx, l, n*r.count*k)
 		}
 	default:
 		one, runs, err := subsample.Unhidden(ctx, o.step.Mechanism, o.step.Sampling, a.relation, max(a.opts.records, 1))
@@ -270,7 +260,7 @@ func (o *origin) pure(ctx context.Context) profiles.Profile {
 		if a.plain != nil {
 			sum = a.plain.upper[d]
 			a.plain.bound(&a.running)
-		} else if sum = a.openOf(ctx, openAll).sums[d]; sum == nil {
+		} else if sum = a.openOf(ctx).sums[d]; sum == nil {
 			return nil
 		}
 		r, err := sum.Epsilon(ctx, 0)
@@ -310,7 +300,7 @@ func (t *total) bound(a *running) {
 			// Where one direction answers for both, it has to in s.
 			bounds := func(s *simpler) bool { return s.sums[d] != nil && (s.symmetric || !t.symmetric) }
 			m := t.mixtureOf(ctx, a)
-			for _, s := range []*simpler{m.shown, m.open, a.openOf(ctx, openAll), a.openOf(ctx, openPriced)} {
+			for _, s := range []*simpler{m.shown, m.open, a.openOf(ctx)} {
 				if bounds(s) {
 					s.sums[d].LimitWork(t.opts.work() / s.asked())
 					by = append(by, s.sums[d])

@@ -260,20 +260,7 @@ func (k maker) compose(ctx context.Context, parts []part, step float64, up bool)
 	y1, n1 := reach(parts, step, 0, k.logFar, low*step, -1)
 	y2, n2 := reach(parts, step, k.theta, k.logWrap, low*step, -1)
 	last, first := math.Ceil(max(x1, x2)/step), math.Floor(min(y1, y2)/step)
-	outside := 0.0 // mass outside the window
-	if x1 < high*step {
-		outside += math.Exp(m1)
-	}
-	if y1 > low*step {
-		outside += math.Exp(n1)
-	}
-	wrapped := 0.0 // tilted mass outside the window
-	if x2 < high*step {
-		wrapped += math.Exp(m2)
-	}
-	if y2 > low*step {
-		wrapped += math.Exp(n2)
-	}
+	outside, wrapped := math.Exp(m1)+math.Exp(n1), math.Exp(m2)+math.Exp(n2) // mass outside the window, as it is and tilted
 	if !(last-first < 4*mostPoints) {
 		return nil, errFine
 	}
@@ -528,16 +515,26 @@ func (s *scout) k(theta float64) (k, mean, variance float64) {
 
 // logDelta returns about log δ(ε) of n runs, by a saddle point, which proves nothing.
 func (s *scout) logDelta(n, epsilon float64) float64 {
-	best := math.Inf(1)
-	xmath.GoldenSection(func(logTheta float64) float64 {
-		theta := math.Exp(logTheta)
+	best, _ := least(1e-3, func(theta float64) float64 {
 		k, _, v := s.k(theta)
 		bound := n*k - theta*epsilon
-		y := min(bound, bound-xmath.Log(theta*(1+theta))-0.5*xmath.Log(2*math.Pi*n*v+1e-300))
-		best = min(best, y)
-		return y
-	}, xmath.Log(1e-2), xmath.Log(1e4), 1e-3)
+		return min(bound, bound-xmath.Log(theta*(1+theta))-0.5*xmath.Log(2*math.Pi*n*v+1e-300))
+	})
 	return xmath.LogAdd(best, xmath.Log(-math.Expm1(n*s.noInf)))
+}
+
+// least returns the least value of f that a search meets for θ in [1e-2, 1e4], and where: to tol of θ, relatively.
+func least(tol float64, f func(theta float64) float64) (value, at float64) {
+	value = math.Inf(1)
+	xmath.GoldenSection(func(logTheta float64) float64 {
+		theta := math.Exp(logTheta)
+		y := f(theta)
+		if y < value {
+			value, at = y, theta
+		}
+		return y
+	}, xmath.Log(1e-2), xmath.Log(1e4), tol)
+	return value, at
 }
 
 // runs returns about how often the type alone may run within a budget, a real number.

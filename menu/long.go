@@ -8,8 +8,10 @@
 package menu
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -33,11 +35,7 @@ type long struct {
 
 // deepest is the largest cost.
 func (m *Menu) deepest() int {
-	c := 0
-	for _, t := range m.types {
-		c = max(c, t.Cost)
-	}
-	return c
+	return slices.MaxFunc(m.types, func(a, b Type) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
 }
 
 // newLong returns a menu of so many blocks of so many units.
@@ -138,10 +136,10 @@ func (m *Menu) solveLong(ctx context.Context, s *survey, most float64) error {
 }
 
 // ask returns the interval of a question to all sums.
-func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier.Result, error) {
+func (l *long) ask(ctx context.Context, q question) (fourier.Result, error) {
 	var out fourier.Result
 	for d := range l.upper {
-		r, err := question(l.upper[d])
+		r, err := q.of(ctx, l.upper[d])
 		if err != nil {
 			return out, err
 		}
@@ -153,7 +151,7 @@ func (l *long) ask(question func(*fourier.Sum) (fourier.Result, error)) (fourier
 			if pair[d] == nil {
 				continue
 			}
-			r, err := question(pair[d])
+			r, err := q.of(ctx, pair[d])
 			if err != nil {
 				return out, err
 			}
@@ -243,9 +241,10 @@ func profilesOf(menus []*Menu, d int) (above, below profiles.Profile, err error)
 	reverse := func(eps, h, side float64) float64 {
 		return max(0, -math.Expm1(eps)+math.Exp(eps)*h+side*16*xmath.U*math.Exp(eps))
 	}
+	w := 1.0 // the last value of the reverse
 	for i := range int(reach / step) {
 		eps, next := float64(i)*step, float64(i+1)*step
-		v, w := 1.0, back0(back)
+		v := 1.0
 		l, r := 0.0, 0.0
 		for _, m := range menus {
 			at := &m.dirs[d]
@@ -263,12 +262,4 @@ func profilesOf(menus []*Menu, d int) (above, below profiles.Profile, err error)
 	}
 	below, err = profiles.NewChordsBelow(x, low, lowBack)
 	return above, below, err
-}
-
-// back0 is the last of values that fall, or the largest there is.
-func back0(values []float64) float64 {
-	if len(values) == 0 {
-		return 1
-	}
-	return values[len(values)-1]
 }

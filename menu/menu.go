@@ -245,17 +245,9 @@ func (s *survey) aim(m *Menu, units float64) {
 		}
 		return g * units
 	}
-	// least returns the least (K(θ) + log)/θ, and where it is.
-	least := func(log float64) (x, at float64) {
-		x = math.Inf(1)
-		xmath.GoldenSection(func(t float64) float64 {
-			y := (k(math.Exp(t)) + log) / math.Exp(t)
-			if y < x {
-				x, at = y, math.Exp(t)
-			}
-			return y
-		}, xmath.Log(1e-2), xmath.Log(1e4), 1e-2)
-		return x, at
+	// chernoff returns the least (K(θ) + log)/θ, and where it is.
+	chernoff := func(log float64) (x, at float64) {
+		return least(1e-2, func(theta float64) float64 { return (k(theta) + log) / theta })
 	}
 	aimed := 0.0
 	if m.opts.Epsilon > 0 && m.opts.Delta == 0 {
@@ -265,17 +257,11 @@ func (s *survey) aim(m *Menu, units float64) {
 				noInf = min(noInf, x.noInf*math.Floor(units/float64(m.types[i].Cost)))
 			}
 		}
-		best := math.Inf(1)
-		xmath.GoldenSection(func(t float64) float64 {
-			y := k(math.Exp(t)) - math.Exp(t)*m.opts.Epsilon
-			if y < best {
-				best, aimed = y, math.Exp(t)
-			}
-			return y
-		}, xmath.Log(1e-2), xmath.Log(1e4), 1e-2)
+		var best float64
+		best, aimed = least(1e-2, func(theta float64) float64 { return k(theta) - theta*m.opts.Epsilon })
 		s.delta = max(1e-200, min(0.1, math.Exp(best)-math.Expm1(noInf)))
 	}
-	s.epsilon, s.theta = least(-xmath.Log(s.delta))
+	s.epsilon, s.theta = chernoff(-xmath.Log(s.delta))
 	if aimed == 0 {
 		// Where a saddle point has that δ, or a point mass where the tilted loss has no width: Chernoff's bound of a few bounded losses is least at their end.
 		aimed, _ = xmath.BisectLog(1e4, 1e-2, 40, func(t float64) bool {
@@ -292,7 +278,7 @@ func (s *survey) aim(m *Menu, units float64) {
 	}
 	s.theta = min(s.theta, aimed)
 	s.epsilon = max(s.epsilon, m.opts.Epsilon, 1e-3)
-	s.reach, _ = least(-xmath.Log(s.delta) + 4)
+	s.reach, _ = chernoff(-xmath.Log(s.delta) + 4)
 	s.reach = max(s.reach, 1.2*s.epsilon)
 	most := math.Inf(-1)
 	for d := range 2 {
@@ -376,11 +362,6 @@ var (
 // tooMuch reports whether an error is that of a lattice which a coarser one need not have.
 func tooMuch(err error) bool {
 	return errors.Is(err, parallel.ErrWork) || errors.Is(err, errMemory) || errors.Is(err, errFine)
-}
-
-// narrowDelta reports whether an interval of δ is narrow: δ moves by several times what ε does, relative to each.
-func (m *Menu) narrowDelta(r fourier.Result) bool {
-	return r.Upper-r.Lower <= 20*m.opts.Relative*r.Upper
 }
 
 // narrow reports whether an interval of ε is as narrow as asked.
@@ -622,43 +603,78 @@ func (m *Menu) Delta(ctx context.Context, eps float64) (fourier.Result, error) {
 	if !(eps >= 0 && eps <= 1e4) {
 		return fourier.Result{}, fault.New("epsilon", "%v is not in [0, 10000]", eps)
 	}
-	if m.long != nil {
-		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
+	return m.ask(ctx, question{ofDelta: true, at: eps})
+}
+
+// Epsilon returns the interval of ε(δ) of the whole budget.
+func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, error) {
+	if !(delta > 0 && delta < 1) {
+		return fourier.Result{}, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
-	of := func(m *Menu) fourier.Result { return m.deltaOf(eps) }
-	r := of(m)
-	if m.narrowDelta(r) || m.exact {
+	return m.ask(ctx, question{at: delta})
+}
+
+// A question is what is asked of a menu: ε(at), or δ(at).
+type question struct {
+	ofDelta bool
+	at      float64
+}
+
+// of asks a sum.
+func (q question) of(ctx context.Context, s *fourier.Sum) (fourier.Result, error) {
+	if q.ofDelta {
+		return s.Delta(ctx, q.at)
+	}
+	return s.Epsilon(ctx, q.at)
+}
+
+// ask answers by what is known, or by that and lattices that aim at the question.
+func (m *Menu) ask(ctx context.Context, q question) (fourier.Result, error) {
+	if m.long != nil {
+		return m.long.ask(ctx, q)
+	}
+	r := m.known(q)
+	if m.narrowAt(q, r) || m.exact {
 		return r, nil
 	}
-	r, err := m.sharper(ctx, r, Options{Epsilon: max(eps, leastAim)}, of)
-	return m.warned(r, m.narrowDelta(r)), err
-}
-
-// sharper narrows an answer by that of lattices that aim at it.
-func (m *Menu) sharper(ctx context.Context, r fourier.Result, aim Options, of func(m *Menu) fourier.Result) (fourier.Result, error) {
-	o, err := m.aimed(ctx, aim)
-	if o == nil {
-		return r, err
+	aim := Options{Delta: max(q.at, 1e-200)}
+	if q.ofDelta {
+		aim = Options{Epsilon: max(q.at, leastAim)}
 	}
-	x := of(o)
-	r.Lower, r.Upper = max(r.Lower, x.Lower), min(r.Upper, x.Upper)
-	r.Estimate = min(max(x.Estimate, r.Lower), r.Upper)
-	return r, nil
-}
-
-// warned returns an answer with a warning if it is wide, and with no other one.
-func (m *Menu) warned(r fourier.Result, narrow bool) fourier.Result {
-	if r.Warnings = nil; !narrow {
+	o, err := m.aimed(ctx, aim)
+	if o != nil {
+		x := o.known(q)
+		r.Lower, r.Upper = max(r.Lower, x.Lower), min(r.Upper, x.Upper)
+		r.Estimate = min(max(x.Estimate, r.Lower), r.Upper)
+	}
+	if r.Warnings = nil; !m.narrowAt(q, r) {
 		r.Warnings = []string{fmt.Sprintf("%v: %s (%.2g)", errRounds, parallel.Wider, r.Upper-r.Lower)}
 	}
-	return r
+	return r, err
 }
 
-// deltaOf is δ(ε) as far as the lattices say it.
-func (m *Menu) deltaOf(eps float64) fourier.Result {
-	r := m.result()
+// narrowAt reports whether an answer is as narrow as asked: δ moves by several times what ε does, relative to each.
+func (m *Menu) narrowAt(q question, r fourier.Result) bool {
+	if q.ofDelta {
+		return r.Upper-r.Lower <= 20*m.opts.Relative*r.Upper
+	}
+	return m.narrow(r)
+}
+
+// known is the answer as far as the lattices say it.
+func (m *Menu) known(q question) fourier.Result {
+	r := fourier.Result{Engine: fourier.Lattice, Warnings: m.warnings}
+	if above := m.dirs[0].above; above != nil {
+		r.Step, r.Points = above.step, above.n
+	}
 	for d := range m.dirs {
-		r.Lower, r.Upper = max(r.Lower, m.dirs[d].lower(eps)), max(r.Upper, m.dirs[d].upper(eps))
+		var l, u float64
+		if q.ofDelta {
+			l, u = m.dirs[d].lower(q.at), m.dirs[d].upper(q.at)
+		} else {
+			l, u = m.dirs[d].epsilon(q.at)
+		}
+		r.Lower, r.Upper = max(r.Lower, l), max(r.Upper, u)
 	}
 	r.Estimate = xmath.Middle(r.Lower, r.Upper)
 	return r
@@ -679,42 +695,6 @@ func (m *Menu) aimed(ctx context.Context, aim Options) (*Menu, error) {
 
 // leastAim is the least ε at which lattices aim. It steers.
 const leastAim = 0.05
-
-// Epsilon returns the interval of ε(δ) of the whole budget.
-func (m *Menu) Epsilon(ctx context.Context, delta float64) (fourier.Result, error) {
-	if !(delta > 0 && delta < 1) {
-		return fourier.Result{}, fault.New("delta", "%v is not in (0, 1)", delta)
-	}
-	if m.long != nil {
-		return m.long.ask(func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) })
-	}
-	of := func(m *Menu) fourier.Result { return m.epsilonOf(delta) }
-	r := of(m)
-	if m.narrow(r) || m.exact {
-		return r, nil
-	}
-	r, err := m.sharper(ctx, r, Options{Delta: max(delta, 1e-200)}, of)
-	return m.warned(r, m.narrow(r)), err
-}
-
-// epsilonOf is ε(δ) as far as the lattices say it.
-func (m *Menu) epsilonOf(delta float64) fourier.Result {
-	r := m.result()
-	for d := range m.dirs {
-		l, u := m.dirs[d].epsilon(delta)
-		r.Lower, r.Upper = max(r.Lower, l), max(r.Upper, u)
-	}
-	r.Estimate = xmath.Middle(r.Lower, r.Upper)
-	return r
-}
-
-func (m *Menu) result() fourier.Result {
-	r := fourier.Result{Engine: fourier.Lattice, Warnings: m.warnings}
-	if above := m.dirs[0].above; above != nil {
-		r.Step, r.Points = above.step, above.n
-	}
-	return r
-}
 
 // A Row is ε at the δ of the options for a budget.
 type Row struct {

@@ -315,10 +315,7 @@ func (d *direction) lower(eps float64) float64 {
 
 // epsilon returns bounds of the least ε ≥ 0 with a δ of at most delta, +Inf above where the lattice ends.
 func (d *direction) epsilon(delta float64) (lower, upper float64) {
-	most := -d.above.low - 1
-	if most < 0 {
-		most = 0
-	}
+	most := max(0, -d.above.low-1)
 	// The first point at which a bound is met; both bounds fall.
 	first := func(met func(eps float64) bool) float64 {
 		i := sort.Search(most+1, func(i int) bool { return met(float64(i) * d.above.step) })

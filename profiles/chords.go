@@ -40,15 +40,28 @@ func chords(x, up, back []float64, below bool) (*Discrete, error) {
 		return nil, errPoints(x, up, back)
 	}
 	at0 := across(x, up, back, below)
-	half := func(h []float64) ([]float64, float64) {
+	half := func(h []float64) (mass []float64, inf, first float64) {
 		h = slices.Clone(h)
 		h[0] = at0
-		mass, _, inf := xmath.Chords(x, h, below)
-		return mass, min(1, inf)
+		mass, value, inf := xmath.Chords(x, h, below)
+		return mass, min(1, inf), value[0]
 	}
-	right, inf := half(up)
-	left, infQ := half(back)
+	right, inf, first := half(up)
+	left, infQ, firstQ := half(back)
+	if below && first > 0 && firstQ > 0 {
+		// They begin with one value but for rounding, of which the larger one is relieved.
+		scale(right, &inf, min(1, firstQ/first))
+		scale(left, &infQ, min(1, first/firstQ))
+	}
 	return twoSided(x, right, left, inf, infQ)
+}
+
+// scale multiplies masses, and that of an infinite loss, by a factor.
+func scale(mass []float64, inf *float64, factor float64) {
+	for i := range mass {
+		mass[i] *= factor
+	}
+	*inf *= factor
 }
 
 // across returns the value at ε = 0 of the lower convex hull of both halves, of which that of back is at (1/α, 1 − 1/α + back/α), as far as
@@ -169,64 +182,67 @@ type Lines struct {
 
 // NewTangents returns a profile below one of which up is known, and back of its reverse, for x from 0 up. Where nothing is
 // known, it is 0. Of a symmetric profile both are the same.
+//
+// It is the largest of the lines, whose corners are joined by chords. At a corner the smaller of the two lines counts, so that
+// chords are below them wherever rounding puts it.
 func NewTangents(x []float64, up, back Lines) (*Discrete, error) {
 	for _, l := range []Lines{up, back} {
 		if len(x) < 1 || len(l.W) != len(x) || len(l.Q) != len(x) || x[0] != 0 {
 			return nil, fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(l.W), len(l.Q))
 		}
 	}
+	// Both have one value at 0, so low that their lines there make a convex corner: a lower one is a line below, too.
+	first, right, left := min(up.W[0], back.W[0], 1-up.Q[0]-back.Q[0]), up.Q[0], back.Q[0]
 	if slices.Equal(up.W, back.W) && slices.Equal(up.Q, back.Q) && up.Inf == back.Inf {
 		// In the middle of the slopes on both sides of ε = 0 is that of a line below, too.
-		corners, mass := up.masses(x, up.W[0], min(up.Q[0], (1-up.W[0])/2))
-		return twoSided(corners, mass, mass, up.Inf, up.Inf)
+		first, right = up.W[0], min(right, (1-up.W[0])/2)
+		left = right
 	}
-	// Both have one value at 0, so low that their lines there make a convex corner: a lower one is a line below, too.
-	first := min(up.W[0], back.W[0], 1-up.Q[0]-back.Q[0])
-	at, right := up.masses(x, first, up.Q[0])
-	atBack, left := back.masses(x, first, back.Q[0])
-	tv, tvBack := variation(at, right, up.Inf), variation(atBack, left, back.Inf)
-	// They differ by what was rounded. The larger one is lowered.
-	scale := func(mass []float64, inf *float64, f float64) {
-		for i := range mass {
-			mass[i] *= f
-		}
-		*inf *= f
+	a, b := up.largest(x, first, right), back.largest(x, first, left)
+	at := slices.Concat(a.corners, b.corners)
+	slices.Sort(at)
+	at = slices.Compact(at)
+	h, hBack := make([]float64, len(at)), make([]float64, len(at))
+	for i, y := range at {
+		h[i], hBack[i] = a.at(y), b.at(y)
 	}
-	if tv > tvBack {
-		scale(right, &up.Inf, tvBack/tv)
-	} else if tv < tvBack {
-		scale(left, &back.Inf, tv/tvBack)
-	}
-	all := slices.Concat(at, atBack)
-	slices.Sort(all)
-	all = slices.Compact(all)
-	spread := func(at, mass []float64) []float64 {
-		out := make([]float64, len(all))
-		for i, m := range mass {
-			k, _ := slices.BinarySearch(all, at[i])
-			out[k] += m
-		}
-		return out
-	}
-	return twoSided(all, spread(at, right), spread(atBack, left), up.Inf, back.Inf)
+	return chords(at, h, hBack, true)
 }
 
-// variation returns δ(0) of P-masses at losses x ≥ 0 and at ∞.
-func variation(x, mass []float64, inf float64) float64 {
-	for i, m := range mass {
-		inf -= m * math.Expm1(-x[i])
-	}
-	return inf
+// A largestLine is the largest of lines: lines[k] from corners[k] on, until the last of them is 0 at the last corner; and inf.
+type largestLine struct {
+	x, w, q []float64 // of the lines
+	inf     float64
+	lines   []int
+	corners []float64
 }
 
-// masses returns losses, ascending from 0, and the masses of P there for which the largest of the lines is δ − Inf from ε = 0 up.
-// The line at 0 is that of the value w0 and of the slope q0.
-func (l Lines) masses(x []float64, w0, q0 float64) (corners, mass []float64) {
-	w, q := make([]float64, len(x)), append([]float64(nil), l.Q...)
-	for i, v := range l.W {
-		if w[i] = v; i == 0 {
-			w[0], q[0] = w0, q0
+// at returns the value at a corner y, from below, and +Inf elsewhere, where chords say it: the smaller one of the two lines that meet
+// there. The terms of a line are known to 2 u, and that with e^d to d·u more.
+func (l largestLine) at(y float64) float64 {
+	k, corner := slices.BinarySearch(l.corners, y)
+	if y >= l.corners[len(l.lines)] {
+		return l.inf * (1 - 2*xmath.U)
+	}
+	least := math.Inf(1)
+	for _, k := range []int{k - 1, k} {
+		if !corner || k < 0 {
+			continue
 		}
+		i := l.lines[k]
+		d := y - l.x[i]
+		fall := l.q[i] * math.Expm1(d)
+		least = min(least, max(0, l.w[i]-fall-8*xmath.U*(1+math.Abs(d))*(l.w[i]+math.Abs(fall))))
+	}
+	return (l.inf + least) * (1 - 2*xmath.U)
+}
+
+// largest returns the largest of the lines from ε = 0 up. The line at 0 is that of the value w0 and of the slope q0.
+func (l Lines) largest(x []float64, w0, q0 float64) largestLine {
+	out := largestLine{x: x, w: slices.Clone(l.W), q: slices.Clone(l.Q), inf: l.Inf}
+	w, q := out.w, out.q
+	w[0], q[0] = w0, q0
+	for i := range w {
 		if l.Inf > 0 {
 			w[i] = (w[i] - l.Inf) * (1 - 4*xmath.U)
 		}
@@ -234,13 +250,11 @@ func (l Lines) masses(x []float64, w0, q0 float64) (corners, mass []float64) {
 			w[i], q[i] = 0, 0
 		}
 	}
-	// The largest of the lines: corners[k] is where lines[k] ends and lines[k+1] begins. A line
-	// that is passed before it begins is none of them.
-	var lines []int
+	// A line that is passed before it begins is none of the largest.
 	for j := range x {
 		begin := 0.0
-		for len(lines) > 0 {
-			i := lines[len(lines)-1]
+		for n := len(out.lines); n > 0; n = len(out.lines) {
+			i := out.lines[n-1]
 			e, d := math.Exp(x[i]-x[j]), math.Expm1(x[j]-x[i])
 			// w_i − q_i·s = w_j − q_j·((1 + s)e − 1) = w_j + q_j·e·(d − s)
 			steeper := q[i] - q[j]*e
@@ -252,46 +266,20 @@ func (l Lines) masses(x []float64, w0, q0 float64) (corners, mass []float64) {
 			if q[i] > 0 && !(begin < x[i]+math.Log1p(w[i]/q[i])) {
 				begin = math.Inf(1)
 			}
-			if !(begin <= corners[len(corners)-1]) {
+			if !(begin <= out.corners[n-1]) {
 				break
 			}
-			lines, corners = lines[:len(lines)-1], corners[:len(corners)-1]
+			out.lines, out.corners = out.lines[:n-1], out.corners[:n-1]
 			begin = 0
 		}
 		if begin < math.Inf(1) {
-			lines, corners = append(lines, j), append(corners, begin)
+			out.lines, out.corners = append(out.lines, j), append(out.corners, begin)
 		}
 	}
-	// The last line ends where it meets 0.
-	if last := lines[len(lines)-1]; q[last] > 0 {
-		corners = append(corners, x[last]+math.Log1p(w[last]/q[last]))
-	} else {
-		corners = append(corners, x[last]+1e-9)
+	end := x[len(x)-1] + 1e-9
+	if last := out.lines[len(out.lines)-1]; q[last] > 0 {
+		end = x[last] + math.Log1p(w[last]/q[last])
 	}
-	lines = append([]int{lines[0]}, lines...) // lines[k] is on the left of corner k
-	n := len(corners)
-	mass = make([]float64, n)
-	for k := 1; k < n; k++ {
-		m := q[lines[k]] * math.Exp(corners[k]-x[lines[k]])
-		if k+1 < n {
-			m -= q[lines[k+1]] * math.Exp(corners[k]-x[lines[k+1]])
-		}
-		mass[k] = max(0, m)
-	}
-	// Rounding: all masses are lowered until the profile is below both lines at every
-	// corner, and so between corners.
-	lower := 1.0
-	for k, v := range values(corners, mass, 0) {
-		for _, i := range []int{lines[k], lines[min(k+1, n-1)]} {
-			line := w[i] - q[i]*math.Expm1(corners[k]-x[i])
-			if v > 0 && line < lower*v {
-				lower = max(0, line/v)
-			}
-		}
-	}
-	lower *= 1 - 16*float64(n+4)*xmath.U
-	for k := range mass {
-		mass[k] *= lower
-	}
-	return corners, mass
+	out.corners = append(out.corners, end)
+	return out
 }

@@ -5,6 +5,7 @@ package profiles
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/noiserange"
@@ -487,10 +488,7 @@ type thetaWeights struct {
 }
 
 func newThetaWeights(sigma float64, theta []float64) thetaWeights {
-	w := thetaWeights{gaussianWeights: gaussianWeights{sigma: sigma}, theta: theta, most: math.Inf(-1)}
-	for _, t := range theta {
-		w.most = max(w.most, t)
-	}
+	w := thetaWeights{gaussianWeights: gaussianWeights{sigma: sigma}, theta: theta, most: slices.Max(theta)}
 	all := make([]float64, 0, 2*w.margin()+1)
 	for k := -w.margin(); k <= w.margin(); k++ {
 		all = append(all, w.log(k))

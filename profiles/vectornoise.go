@@ -313,12 +313,8 @@ func gcdOf(count []int) int {
 	g := 0
 	for k, n := range count {
 		if n > 0 {
-			for a, b := g, k; ; {
-				if b == 0 {
-					g = a
-					break
-				}
-				a, b = b, a%b
+			for b := k; b != 0; {
+				g, b = b, g%b
 			}
 		}
 	}

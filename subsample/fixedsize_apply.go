@@ -100,31 +100,27 @@ func (s fixedSize) single(b profiles.Mechanism, pair profiles.Profile, r profile
 		return profiles.Bounds{}, err
 	}
 	attack = inexact(attack, rate)
-	if r == profiles.Substitute && rate == 1 { // no sampling
-		if profiles.Equal(reached, pair) {
-			return profiles.NewBounds(b.Name(), r, attack), nil
-		}
-		return between(b.Name(), r, inexact(pair, rate), attack, true), nil
-	}
-	dominates, err := eitherOrder(b.Name(), pair)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	if r == profiles.AddRemove {
-		if profiles.Equal(reached, dominates) {
-			return profiles.NewBounds(b.Name(), r, attack), nil
-		}
-		upper, err := PoissonProfile(dominates, rate)
-		if err != nil {
+	dominates := pair
+	if r == profiles.AddRemove || rate < 1 { // else there is no sampling
+		if dominates, err = eitherOrder(b.Name(), pair); err != nil {
 			return profiles.Bounds{}, err
 		}
-		return between(b.Name(), r, inexact(upper, rate), attack, true), nil
+		if r != profiles.AddRemove {
+			upper, err := Envelope(dominates, rate)
+			if err != nil {
+				return profiles.Bounds{}, err
+			}
+			return between(b.Name(), r, upper, attack, profiles.Equal(pair, dominates)), nil
+		}
 	}
-	upper, err := Envelope(dominates, rate)
+	if profiles.Equal(reached, dominates) {
+		return profiles.NewBounds(b.Name(), r, attack), nil
+	}
+	upper, err := PoissonProfile(dominates, rate)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return between(b.Name(), r, upper, attack, profiles.Equal(pair, dominates)), nil
+	return between(b.Name(), r, inexact(upper, rate), attack, true), nil
 }
 
 // between returns the mechanism between an attack and an upper profile. Under

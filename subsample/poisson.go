@@ -36,7 +36,7 @@ func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, erro
 }
 
 func newPoisson(base profiles.Profile, rate float64) poisson {
-	return poisson{base: base, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate), atoms: newAtoms(base.Support().Atoms)}
+	return poisson{base: base, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}
 }
 
 // CheckRate returns an error unless 0 ≤ rate ≤ 1.
@@ -51,39 +51,16 @@ type poisson struct {
 	base           profiles.Profile
 	rate           float64
 	logRate, log1m float64 // log(rate), log(1 − rate)
-	atoms          atoms   // of base
 }
 
-// An atoms finds losses quickly. Few of them are part of the value, so that
-// profiles made alike are equal (profiles.Equal).
-type atoms struct {
-	n    int
-	few  [2]float64
-	many *[]float64
-}
-
-func newAtoms(losses []float64) atoms {
-	a := atoms{n: len(losses)}
-	if a.n > len(a.few) {
-		a.many = &losses
-	}
-	copy(a.few[:], losses)
-	return a
-}
-
-// nearest returns the loss next to y, +Inf if there is none.
-func (a *atoms) nearest(y float64) float64 {
-	if a.n == 0 {
+// nearest returns that of ascending losses which is next to y, +Inf if there is none.
+func nearest(losses []float64, y float64) float64 {
+	n := len(losses)
+	if n == 0 {
 		return math.Inf(1)
 	}
-	var losses []float64
-	if a.many != nil {
-		losses = *a.many
-	} else {
-		losses = a.few[:a.n]
-	}
 	i := sort.SearchFloat64s(losses, y)
-	if i == a.n || i > 0 && y-losses[i-1] < losses[i]-y {
+	if i == n || i > 0 && y-losses[i-1] < losses[i]-y {
 		i--
 	}
 	return losses[i]
@@ -186,7 +163,7 @@ func inverseTiny(eps, tol, rate, logRate float64) (y, dy float64) {
 // above most.
 func (p *poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
 	least, most = math.Inf(-1), math.Inf(1)
-	a := p.atoms.nearest(y)
+	a := nearest(p.base.Support().Atoms, y)
 	if off := math.Abs(y - a); off <= 8*dy+8*xmath.U*math.Abs(a) && !math.IsInf(a, 1) {
 		if eps < forward(a, p.rate) {
 			y = math.Nextafter(a, math.Inf(-1))

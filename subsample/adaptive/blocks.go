@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -370,12 +371,7 @@ func (l *ladder) one(b *blocked, logTop float64) (*single, error) {
 
 // numbers reports whether values are finite.
 func numbers(g []float64) bool {
-	for _, v := range g {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // below keeps the lower of two bounds: G is convex, so that the chords of the lower values are above it.

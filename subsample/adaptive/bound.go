@@ -45,15 +45,15 @@ type bound struct {
 	inBlocks bool
 	attack   profiles.Profile
 	mu       sync.Mutex
-	palettes map[float64]keptPalette // by logTop
-	families map[familyKey]keptFamily
+	palettes map[float64]kept[*palette] // by logTop
+	families map[familyKey]kept[*family]
 }
 
 // NewBound returns the bound for steps of noise 1 in which the means of a record and its
 // substitute are theta apart. attack is the pair that is attained in a step. A scheme with several copies for which blocks are proved has a name,
 // equal for equal steps; it is nil for others.
 func NewBound(theta float64, step Step, attack profiles.Profile, scheme any) Bound {
-	return &bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack, palettes: map[float64]keptPalette{}, families: map[familyKey]keptFamily{}}
+	return &bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack, palettes: map[float64]kept[*palette]{}, families: map[familyKey]kept[*family]{}}
 }
 
 // Upper returns a profile that bounds the composition of k steps, tight for
@@ -233,7 +233,7 @@ func logTop(k int64, logDelta float64) float64 {
 	return -2 * math.Ceil((9-logDelta+xmath.Log(float64(k)))/2)
 }
 
-// prepare chooses the laws and the tilt. What a context cuts short, or its work, is not kept.
+// prepare chooses the laws and the tilt.
 func (a *bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
 	if err := within(k, eps, logDelta); err != nil {
 		return nil, 0, err
@@ -241,51 +241,43 @@ func (a *bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p 
 	logTop := logTop(k, logDelta)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	kept, ok := a.palettes[logTop]
-	if !ok {
-		kept.palette, kept.err = newPalette(ctx, a.at, a.theta, logTop)
-		if ctx.Err() == nil && kept.err != parallel.ErrWork {
-			a.palettes[logTop] = kept
-		}
+	p, err = keptOr(ctx, a.palettes, logTop, func() (*palette, error) { return newPalette(ctx, a.at, a.theta, logTop) })
+	if err != nil {
+		return nil, 0, err
 	}
-	if kept.err != nil {
-		return nil, 0, kept.err
-	}
-	return kept.palette, kept.palette.slope(float64(k), eps, slopeAt(eps, logDelta)), nil
+	return p, p.slope(float64(k), eps, slopeAt(eps, logDelta)), nil
 }
 
-// A keptPalette and a keptFamily are results to be used again.
-type (
-	keptPalette struct {
-		*palette
-		err error
-	}
-	keptFamily struct {
-		*family
-		err error
-	}
-	// A familyKey names a family by its laws and its tilt, in quarter powers of 2.
-	familyKey struct {
-		*palette
-		tilt int
-	}
-)
+// A kept is a result to be used again.
+type kept[T any] struct {
+	value T
+	err   error
+}
 
-// family returns the members for about the tilt c: what is best at one is good nearby. What a context cuts short,
-// or its work, is not kept.
+// keptOr returns what is kept of a key, or makes it. What a context cuts short, or its work, is not kept.
+func keptOr[K comparable, T any](ctx context.Context, of map[K]kept[T], key K, make func() (T, error)) (T, error) {
+	k, ok := of[key]
+	if !ok {
+		k.value, k.err = make()
+		if ctx.Err() == nil && k.err != parallel.ErrWork {
+			of[key] = k
+		}
+	}
+	return k.value, k.err
+}
+
+// A familyKey names a family by its laws and its tilt, in quarter powers of 2.
+type familyKey struct {
+	*palette
+	tilt int
+}
+
+// family returns the members for about the tilt c: what is best at one is good nearby.
 func (a *bound) family(ctx context.Context, p *palette, c float64) (*family, error) {
 	tilt := int(math.Round(4 * math.Log2(c)))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := familyKey{p, tilt}
-	kept, ok := a.families[key]
-	if !ok {
-		kept.family, kept.err = newFamily(ctx, p, math.Exp2(float64(tilt)/4))
-		if ctx.Err() == nil && kept.err != parallel.ErrWork {
-			a.families[key] = kept
-		}
-	}
-	return kept.family, kept.err
+	return keptOr(ctx, a.families, familyKey{p, tilt}, func() (*family, error) { return newFamily(ctx, p, math.Exp2(float64(tilt)/4)) })
 }
 
 // slopeAt estimates −d log δ/dε of a composition whose loss is nearly normal:

@@ -93,17 +93,14 @@ func (p *palette) whole() *bounded {
 
 // sharpen makes the bound at a node fresh, up or down, and reports whether it was not.
 func (p *palette) sharpen(b *bounded, node int, up bool) bool {
+	at, bounds, fresh := b.cell.mirror(), b.down, b.freshDown
 	if up {
-		if b.freshUp[node] {
-			return false
-		}
-		b.up[node], b.freshUp[node] = min(b.up[node], p.known.at(p, b.worst(), node)), true
-		return true
+		at, bounds, fresh = b.cell, b.up, b.freshUp
 	}
-	if b.freshDown[node] {
+	if fresh[node] {
 		return false
 	}
-	b.down[node], b.freshDown[node] = min(b.down[node], p.known.at(p, b.cell.mirror().worst(), node)), true
+	bounds[node], fresh[node] = min(bounds[node], p.known.at(p, at.worst(), node)), true
 	return true
 }
 

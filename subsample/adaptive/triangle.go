@@ -134,20 +134,16 @@ func (f *slice) at(y float64) slicePoint {
 		// E(rem − A e^{z2 Y − z2²/2})₊ = rem·Φ(c) − A·Φ(c − z2), and at this c
 		// rem·φ(c) = A·φ(c − z2).
 		c := x/f.z2 + f.z2/2
+		p, q, scale := 0.0, 0.0, 0.0
 		if c > 0 {
-			p, q := xmath.NormalTail(-c), math.Exp(-x)*xmath.NormalTail(f.z2-c)
-			d := p - q
-			value = xmath.Log(d)
-			kappa = p / d
-			slope = (remSlope*p - f.z1*q) / d
+			p, q = xmath.NormalTail(-c), math.Exp(-x)*xmath.NormalTail(f.z2-c)
 		} else {
-			p, q := xmath.Mills(-c), xmath.Mills(f.z2-c)
-			d := p - q
-			value = xmath.LogNormalDensity(c) + xmath.Log(d)
-			kappa = p / d
-			slope = (remSlope*p - f.z1*q) / d
+			p, q, scale = xmath.Mills(-c), xmath.Mills(f.z2-c), xmath.LogNormalDensity(c)
 		}
-		kappa *= 1 + c*c/8
+		d := p - q
+		value = scale + xmath.Log(d)
+		slope = (remSlope*p - f.z1*q) / d
+		kappa = p / d * (1 + c*c/8)
 	}
 	if !(kappa > 0) || math.IsInf(kappa, 0) {
 		return none

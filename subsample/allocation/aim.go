@@ -169,14 +169,11 @@ func joined(epochs *int64, redraw *Redraw, runs int64) bool {
 // computing a law.
 func (s randomScheme) check(b profiles.Mechanism, r profiles.Relation) error {
 	_, gaussian := noiseOf(b)
-	if _, whole := s.Whole(); whole {
-		_, _, err := source(b, r)
-		return err
-	}
-	if r == profiles.Substitute {
+	switch _, whole := s.Whole(); {
+	case whole:
+	case r == profiles.Substitute:
 		return s.checkSubstitute(b, gaussian)
-	}
-	if s.redraw == Once && s.epochs > 1 && !gaussian {
+	case s.redraw == Once && s.epochs > 1 && !gaussian:
 		return fault.New("redraw", "once is for Gaussian noise only")
 	}
 	_, _, err := source(b, r)

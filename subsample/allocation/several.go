@@ -180,9 +180,14 @@ func (s randomScheme) test(ctx context.Context, lower positive.Source, back bool
 	if s.redraw == Once || s.epochs == 1 {
 		return best, nil
 	}
+	return powerBelow(ctx, best, s.epochs, s.target.positive())
+}
+
+// powerBelow returns a profile below so many uses of an attack.
+func powerBelow(ctx context.Context, attack profiles.Profile, uses int64, t positive.Target) (profiles.Profile, error) {
 	p := &positive.Program{}
-	p.Power(p.Source(positive.FromProfile{Profile: best}), s.epochs)
-	_, low, err := p.Run(ctx, s.target.positive())
+	p.Power(p.Source(positive.FromProfile{Profile: attack}), uses)
+	_, low, err := p.Run(ctx, t)
 	if err != nil {
 		return nil, err
 	}

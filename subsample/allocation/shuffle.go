@@ -5,6 +5,7 @@ package allocation
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/positive"
@@ -141,15 +142,9 @@ func (s shuffleScheme) composed(ctx context.Context, attack profiles.Profile) (p
 	if s.target.Runs <= 1 {
 		return attack, nil
 	}
-	p := &positive.Program{}
-	p.Power(p.Source(positive.FromProfile{Profile: attack}), s.target.Runs)
 	t := s.target.positive()
 	t.Relative = max(t.Relative, 0.05)
-	_, low, err := p.Run(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	return profileOf(low)
+	return powerBelow(ctx, attack, s.target.Runs, t)
 }
 
 // attacks returns the profiles of two statistics of all steps in the pair avg N(pe_i) against
@@ -185,13 +180,7 @@ func (s shuffleScheme) attacks(ctx context.Context, sigma, p, q float64) ([]prof
 			out = append(out, d)
 			continue
 		}
-		program := &positive.Program{}
-		program.Power(program.Source(positive.FromProfile{Profile: d}), epochs)
-		_, low, err := program.Run(ctx, s.target.positive())
-		if err != nil {
-			return nil, err
-		}
-		x, err := profileOf(low)
+		x, err := powerBelow(ctx, d, epochs, s.target.positive())
 		if err != nil {
 			return nil, err
 		}
@@ -310,10 +299,7 @@ func (s shuffleScheme) oneStep(shift, p, q float64) *positive.Hypotheses {
 		none, mp, mq = append(none, x), append(mp, y), append(mq, z)
 		worst = max(worst, ex, ey, ez)
 	}
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		lo, hi = min(lo, v), max(hi, v)
-	}
+	lo, hi := slices.Min(values), slices.Max(values)
 	// The middle of A_p − A_q is narrow where its tail is long.
 	return positive.NewHypotheses(values, none, mp, mq, worst, positive.Spaced(lo, hi, 0, (hi-lo)*1e-6+0.1*shift, attackPoints))
 }

@@ -19,13 +19,8 @@ import (
 // through upper values lies above, lines that a convex function cannot cross lie below.
 func (s randomScheme) substitute(ctx context.Context, b profiles.Mechanism) (profiles.Bounds, error) {
 	sigma, ok := noiseOf(b)
-	switch {
-	case !ok:
-		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
-	case s.uses > 1:
-		return profiles.Bounds{}, fault.New("uses", "%d of %d steps have no proved bound under substitute", s.uses, s.steps)
-	case s.part < s.steps:
-		return profiles.Bounds{}, fault.New("first", "%d of %d steps have no proved bound under substitute", s.part, s.steps)
+	if err := s.checkSubstitute(b, ok); err != nil {
+		return profiles.Bounds{}, err
 	}
 	source, err := s.use(positive.LogNormal{S: 1 / sigma, Ulps: 4})
 	if err != nil {
@@ -54,11 +49,7 @@ func (s randomScheme) substitute(ctx context.Context, b profiles.Mechanism) (pro
 		m.Directions = [2]profiles.Direction{{Upper: up, Lower: low}, {Upper: up, Lower: low}}
 		return m, nil
 	}
-	sumUp, _, err := pairOf(ctx, s.target, positive.FromProfile{Profile: up}, positive.FromProfile{Profile: up}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	_, sumLow, err := pairOf(ctx, s.target, positive.FromProfile{Profile: low}, positive.FromProfile{Profile: low}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
+	sumUp, sumLow, err := pairOf(ctx, s.target, positive.FromProfile{Profile: up}, positive.FromProfile{Profile: low}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
 	if err != nil {
 		return profiles.Bounds{}, err
 	}

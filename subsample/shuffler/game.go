@@ -4,6 +4,7 @@ package shuffler
 // terms, so that δ is the mean of the positive part of a sum (Theorem F).
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -187,15 +188,7 @@ func (g game) exact() (*profiles.Discrete, error) {
 
 // together joins atoms whose losses are one but for rounding.
 func together(atoms []profiles.Atom) []profiles.Atom {
-	slices.SortFunc(atoms, func(x, y profiles.Atom) int {
-		switch {
-		case x.Loss < y.Loss:
-			return -1
-		case x.Loss > y.Loss:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(atoms, func(x, y profiles.Atom) int { return cmp.Compare(x.Loss, y.Loss) })
 	var out []profiles.Atom
 	for _, a := range atoms {
 		if n := len(out) - 1; n >= 0 && a.Loss-out[n].Loss < 1e-13*(1+math.Abs(a.Loss)) {

@@ -4,6 +4,7 @@ package shuffler
 // above and by lines below.
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -178,15 +179,7 @@ func (l *laws) attack(ctx context.Context, w wish) (best game, share float64, er
 			return v + 1e3*p.outA
 		}
 		attacks = slices.Clone(attacks)
-		slices.SortStableFunc(attacks, func(x, y part) int {
-			switch a, b := tells(x), tells(y); {
-			case a > b:
-				return -1
-			case a < b:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(attacks, func(x, y part) int { return cmp.Compare(tells(y), tells(x)) })
 		attacks = attacks[:3]
 	}
 	most := -1.0

@@ -5,6 +5,7 @@ package shuffler
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -244,10 +245,82 @@ func (r randomizer) Attack(rel profiles.Relation) (profiles.Mechanism, error) {
 	return profiles.NewFiniteMechanism(r.matrix.rows[p], r.matrix.rows[q])
 }
 
-// symmetricKinds are the kinds of messages that say two bits: whether the message agrees with x and with x′. both and one are
-// the probabilities under the base law of agreeing with both and with just the first one.
-func symmetricKinds(hi, lo, both, one float64) []kind {
-	return merged([]kind{{hi, lo, 1, one}, {lo, hi, 1, one}, {hi, hi, 1, both}, {lo, lo, 1, 1 - both - 2*one}})
+// An agreement is what a message of any randomizer but a matrix says of a value: whether it agrees with it. Under a value it has the density
+// lo·ratio relative to a neutral law if it agrees, else lo.
+type agreement struct {
+	lo, ratio float64
+	// Under the neutral law a message agrees with a uniformly random set of size values of all; where size is 0, with each value by itself,
+	// with the probability share.
+	all, size int
+	share     float64
+}
+
+// agreement returns that of the randomizer; a matrix has none.
+func (r randomizer) agreement() (a agreement, ok bool) {
+	k := float64(r.k)
+	a.ratio = math.Exp(r.epsilon)
+	switch r.name {
+	case "k-rr":
+		a.all, a.size, a.share = r.k, 1, 1/k
+	case "subset-selection":
+		a.all, a.size, a.share = r.k, r.s, float64(r.s)/k
+	case "hadamard":
+		a.share = 0.5
+	case "local-hash":
+		// Families without collisions are among those allowed, on as many values as hashes: randomized response over size categories.
+		if a.share = 1 / k; !r.pairwise {
+			a.all, a.size = r.k, 1
+		}
+	case "unary":
+		a.lo, a.share = (1-r.keep)/(1-r.lie), r.lie
+		a.ratio = r.keep / r.lie / a.lo
+		return a, true
+	default:
+		return a, false
+	}
+	a.lo = 1 / (a.share*a.ratio + 1 - a.share)
+	return a, true
+}
+
+// chance returns the probability under the neutral law that a message agrees with so many certain ones of n values, and with no other of them.
+func (a agreement) chance(ones, n int) float64 {
+	p := 1.0
+	for i := range n {
+		yes, no := a.share, 1-a.share
+		if a.size > 0 { // of what is left
+			in, left := float64(a.size-min(i, ones)), float64(a.all-i)
+			yes, no = in/left, (left-in)/left
+		}
+		if i < ones {
+			p *= yes
+		} else {
+			p *= no
+		}
+	}
+	return p
+}
+
+// blanket is what all values have in common: the neutral law as far as lo, and more of the messages that agree with all values, which have
+// this probability.
+func (a agreement) blanket(every float64) part {
+	g := a.lo * (1 + (a.ratio-1)*every)
+	s, top := a.lo/g, g*a.ratio
+	one := s * a.chance(1, 2)
+	return part{gamma: g, ratio: a.ratio, kinds: merged([]kind{{top, g, 1, one}, {g, top, 1, one}, {top, top, 1, s * (a.chance(2, 2) - every)},
+		{g, g, 1, s * a.chance(0, 2)}, {g, g, 1, s * a.ratio * every}})}
+}
+
+// attack is the part of others who hold the value in the place z among n: that of the victim, its neighbour's or a third one.
+func (a agreement) attack(z, n int) part {
+	p := part{gamma: 1, ratio: a.ratio}
+	v := [2]float64{1, a.ratio}
+	for m := range 1 << n {
+		bit := func(i int) int { return m >> i & 1 }
+		base := v[bit(z)]
+		p.kinds = append(p.kinds, kind{a: v[bit(0)] / base, b: v[bit(1)] / base, o: 1 / (a.lo * base), w: a.lo * base * a.chance(bits.OnesCount(uint(m)), n)})
+	}
+	p.kinds = merged(p.kinds)
+	return p
 }
 
 func merged(kinds []kind) []kind {
@@ -263,127 +336,36 @@ func merged(kinds []kind) []kind {
 // blankets returns what the other users have in common whatever their values (Theorem A), one part for each kind of pair of values of the
 // victim. Under zero-out the base law is that of an absent user's message. Tests hold each row to enumeration.
 func (r randomizer) blankets(rel profiles.Relation) ([]part, error) {
-	e := math.Exp(r.epsilon)
-	k := float64(r.k)
-	switch r.name {
-	case "k-rr":
-		// The infimum over all values is uniform: 1/(e + k − 1) for each message.
-		g := k / (e + k - 1)
-		return []part{{gamma: g, kinds: merged([]kind{{g * e, g, 1, 1 / k}, {g, g * e, 1, 1 / k}, {g, g, 1, (k - 2) / k}}), ratio: e}}, nil
-	case "unary":
-		hi, lo := r.keep/r.lie, (1-r.keep)/(1-r.lie)
-		q := r.lie
-		if r.k == 0 || rel == profiles.ZeroOut {
-			return []part{{gamma: lo, kinds: symmetricKinds(hi, lo, q*q, q*(1-q)), ratio: hi / lo}}, nil
-		}
-		// The infimum over all values is lo times the law of perturbed zeros, and hi times it where all bits are 1.
-		all := math.Pow(q, k)
-		g := lo*(1-all) + hi*all
-		s, top := lo/g, g*hi/lo
-		return []part{{gamma: g, kinds: merged([]kind{
-			{top, g, 1, s * q * (1 - q)}, {g, top, 1, s * q * (1 - q)}, {top, top, 1, s * (q*q - all)},
-			{g, g, 1, s * (1 - q) * (1 - q)}, {g, g, 1, hi * all / g}}), ratio: hi / lo}}, nil
-	case "subset-selection":
-		s := float64(r.s)
-		g := 1 / (s/k*e + 1 - s/k)
-		return []part{{gamma: g, kinds: symmetricKinds(g*e, g, s*(s-1)/(k*(k-1)), s*(k-s)/(k*(k-1))), ratio: e}}, nil
-	case "hadamard":
-		g := 2 / (1 + e)
-		return []part{{gamma: g, kinds: symmetricKinds(g*e, g, 0.25, 0.25), ratio: e}}, nil
-	case "local-hash":
-		g := k / (e + k - 1)
-		collide := 0.0
-		if r.pairwise {
-			collide = 1 / k
-		}
-		return []part{{gamma: g, kinds: symmetricKinds(g*e, g, collide/k, (1-collide)/k), ratio: e}}, nil
-	case "finite":
-		if rel == profiles.ZeroOut {
-			return nil, fault.New("mechanism", "%q has no message of an absent user, which zero-out needs", r.name)
-		}
-		return r.matrix.blankets(), nil
+	a, ok := r.agreement()
+	switch {
+	case ok && r.name == "unary" && r.k > 0 && rel != profiles.ZeroOut:
+		return []part{a.blanket(math.Pow(r.lie, float64(r.k)))}, nil
+	case ok:
+		return []part{a.blanket(0)}, nil
+	case r.matrix == nil:
+		return nil, fault.New("mechanism", "%q is not a local randomizer", r.name)
+	case rel == profiles.ZeroOut:
+		return nil, fault.New("mechanism", "%q has no message of an absent user, which zero-out needs", r.name)
 	}
-	return nil, fault.New("mechanism", "%q is not a local randomizer", r.name)
+	return r.matrix.blankets(), nil
 }
 
-// attacks returns data sets of which the price is known exactly (Theorem B): all others hold one value z. The base law is that of z.
-func (r randomizer) attacks(rel profiles.Relation) []part {
-	e := math.Exp(r.epsilon)
-	k := float64(r.k)
-	// agree lists the kinds of messages that say which of x, x′ and z they agree with; o is their density for an absent user.
-	agree := func(hi, lo float64, probability func(i, j, l int) float64, o func(l int) float64) part {
-		var kinds []kind
-		v := [2]float64{lo, hi}
-		for m := range 8 {
-			i, j, l := m&1, m>>1&1, m>>2
-			kinds = append(kinds, kind{a: v[i] / v[l], b: v[j] / v[l], o: o(l), w: probability(i, j, l)})
-		}
-		return part{gamma: 1, kinds: merged(kinds), ratio: hi / lo}
-	}
-	switch r.name {
-	case "k-rr":
-		b := 1 / (e + k - 1)
-		o := func(l float64) float64 { return (e + k - 1) / (k * l) }
-		own := part{gamma: 1, ratio: e, kinds: merged([]kind{{1, 1 / e, o(e), b * e}, {1, e, o(1), b}, {1, 1, o(1), (k - 2) * b}})} // z = x
-		if r.k == 2 {
-			other := part{gamma: 1, ratio: e, kinds: []kind{{1 / e, 1, o(e), b * e}, {e, 1, o(1), b}}} // z = x′
-			return []part{own, other}
-		}
-		return []part{{gamma: 1, ratio: e, kinds: merged([]kind{{e, 1, o(1), b}, {1, e, o(1), b}, {1 / e, 1 / e, o(e), b * e}, {1, 1, o(1), (k - 3) * b}})}, own}
-	case "unary":
-		hi, lo := r.keep/r.lie, (1-r.keep)/(1-r.lie)
-		bit := func(p float64, i int) float64 {
-			if i == 1 {
-				return p
-			}
-			return 1 - p
-		}
-		v := [2]float64{lo, hi}
-		if r.k == 2 { // z = x: no third value
-			var kinds []kind
-			for m := range 4 {
-				i, j := m&1, m>>1
-				kinds = append(kinds, kind{a: 1, b: v[j] / v[i], o: 1 / v[i], w: bit(r.keep, i) * bit(r.lie, j)})
-			}
-			return []part{{gamma: 1, kinds: kinds, ratio: hi / lo}}
-		}
-		return []part{agree(hi, lo, func(i, j, l int) float64 { return bit(r.lie, i) * bit(r.lie, j) * bit(r.keep, l) }, func(l int) float64 { return 1 / v[l] })}
-	case "subset-selection":
-		s := float64(r.s)
-		g := 1 / (s/k*e + 1 - s/k)
-		// The chance that a uniform subset has those of three values that the bits say.
-		chance := func(i, j, l int) float64 {
-			p, left, in := 1.0, k, s
-			for _, bit := range []int{i, j, l} {
-				if bit == 1 {
-					p, in = p*in/left, in-1
-				} else {
-					p *= (left - in) / left
-				}
-				left--
-			}
-			return max(0, p)
-		}
-		power := [2]float64{1, e}
-		return []part{agree(e, 1, func(i, j, l int) float64 { return g * power[l] * chance(i, j, l) }, func(l int) float64 { return 1 / (g * power[l]) })}
-	case "hadamard":
-		power := [2]float64{1, e}
-		return []part{agree(e, 1, func(_, _, l int) float64 { return power[l] / (4 * (1 + e)) }, func(l int) float64 { return (1 + e) / (2 * power[l]) })}
-	case "local-hash":
-		g := k / (e + k - 1)
-		power := [2]float64{1, e}
-		o := func(l int) float64 { return 1 / (g * power[l]) }
-		if r.pairwise {
-			share := [2]float64{1 - 1/k, 1 / k}
-			return []part{agree(e, 1, func(i, j, l int) float64 { return g * power[l] * share[i] * share[j] * share[l] }, o)}
-		}
-		// Families without collisions are among those allowed, on as many values as hashes: randomized response over size categories.
-		krr := randomizer{name: "k-rr", epsilon: r.epsilon, k: r.k}
-		return krr.attacks(rel)
-	case "finite":
+// attacks returns data sets of which the price is known exactly (Theorem B): all others hold one value. The base law is that of it.
+func (r randomizer) attacks() []part {
+	a, ok := r.agreement()
+	switch {
+	case !ok && r.matrix == nil:
+		return nil
+	case !ok:
 		return r.matrix.attacks()
+	case a.all == 2:
+		return []part{a.attack(0, 2), a.attack(1, 2)}
+	case r.name == "unary" && r.k == 2:
+		return []part{a.attack(0, 2)}
+	case a.size == 1:
+		return []part{a.attack(2, 3), a.attack(0, 2)}
 	}
-	return nil
+	return []part{a.attack(2, 3)}
 }
 
 func (m *matrix) blankets() []part {

@@ -127,17 +127,17 @@ func (s shufflerScheme) parts(r randomizer, rel profiles.Relation) (blankets, at
 	three := randomizer{name: "k-rr", epsilon: r.epsilon, k: 3}
 	switch {
 	case r.name != "pure":
-		attacks = r.attacks(rel)
+		attacks = r.attacks()
 		blankets, err = r.blankets(rel)
 	case rel == profiles.ZeroOut:
 		err = fault.New("mechanism", "%q has no message of an absent user, which zero-out needs", r.name)
 	case rel == profiles.AddRemove:
 		// Every value has a part 1/E of the victim's law, under which a message says nothing but that it is there.
-		attacks = append(two.attacks(rel), three.attacks(rel)...)
+		attacks = append(two.attacks(), three.attacks()...)
 		blankets = []part{{gamma: math.Exp(-r.epsilon), kinds: []kind{{1, 1, 1, 1}}}}
 	default:
 		// Theorem C.
-		attacks = append(two.attacks(rel), three.attacks(rel)...)
+		attacks = append(two.attacks(), three.attacks()...)
 		blankets, err = two.blankets(rel)
 	}
 	if err != nil {

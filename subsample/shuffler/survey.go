@@ -159,21 +159,11 @@ func (r randomizer) Estimates(messages []Message, values int) ([]Estimate, error
 	if values < 1 || values > r.values() {
 		return nil, fault.New("categories", "%d is not in [1, %d]", values, r.values())
 	}
-	e, k, s := math.Exp(r.epsilon), float64(r.k), float64(r.s)
-	var p, q float64 // of a message that counts, where the value is true and where it is not
-	switch r.name {
-	case "k-rr":
-		p, q = e/(e+k-1), 1/(e+k-1)
-	case "unary":
-		p, q = r.keep, r.lie
-	case "subset-selection":
-		p = s * e / (s*e + k - s)
-		q = (p*(s-1) + (1-p)*s) / (k - 1)
-	case "hadamard":
-		p, q = e/(e+1), 0.5
-	case "local-hash":
-		p, q = e/(e+k-1), 1/k
-	}
+	r.pairwise = true // as the hashes that are drawn
+	a, _ := r.agreement()
+	both := a.lo * a.ratio * a.chance(2, 2)
+	// Of a message that counts, where the value is true and where it is not.
+	p, q := a.lo*a.ratio*a.share, both+a.lo*a.chance(1, 2)
 	n := float64(len(messages))
 	out := make([]Estimate, values)
 	for v := range out {

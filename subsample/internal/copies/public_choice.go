@@ -23,12 +23,13 @@ type publicChoice struct {
 	items     []profiles.Profile
 	logW, err []float64
 	above     []float64 // log Σ_{v ≥ u} weight, with the rest; len(items)+1
+	support   profiles.Support
 }
 
 // logRest is the mass given away.
 func (m *publicChoice) logRest() float64 { return m.above[len(m.items)] }
 
-// setRest sets logRest, and what follows from it.
+// setRest sets logRest, and what follows from it and the items.
 func (m *publicChoice) setRest(logRest float64) {
 	n := len(m.items)
 	m.above = make([]float64, n+1)
@@ -36,6 +37,21 @@ func (m *publicChoice) setRest(logRest float64) {
 	for u := n - 1; u >= 0; u-- {
 		m.above[u] = xmath.LogAdd(m.above[u+1], m.logW[u])
 	}
+	s := profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: logRest, LogQInf: logRest, Spike: math.NaN()}
+	for u, item := range m.items {
+		b := item.Support()
+		s.Min, s.Max = min(s.Min, b.Min), max(s.Max, b.Max)
+		s.LogPInf = xmath.LogAdd(s.LogPInf, m.logW[u]+b.LogPInf)
+		s.LogQInf = xmath.LogAdd(s.LogQInf, m.logW[u]+b.LogQInf)
+		s.LossErr = max(s.LossErr, b.LossErr)
+		s.Atoms = append(s.Atoms, b.Atoms...)
+		if math.IsNaN(s.Spike) {
+			s.Spike = b.Spike
+		}
+	}
+	slices.Sort(s.Atoms)
+	s.Atoms = slices.Compact(s.Atoms)
+	m.support = s
 }
 
 // Cost implements hook.Costly.
@@ -75,22 +91,7 @@ func (m *publicChoice) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-func (m *publicChoice) Support() profiles.Support {
-	s := profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: m.logRest(), LogQInf: m.logRest(), Spike: math.NaN()}
-	for u, item := range m.items {
-		b := item.Support()
-		s.Min, s.Max = min(s.Min, b.Min), max(s.Max, b.Max)
-		s.LogPInf = xmath.LogAdd(s.LogPInf, m.logW[u]+b.LogPInf)
-		s.LogQInf = xmath.LogAdd(s.LogQInf, m.logW[u]+b.LogQInf)
-		s.LossErr = max(s.LossErr, b.LossErr)
-		s.Atoms = append(s.Atoms, b.Atoms...)
-		if math.IsNaN(s.Spike) {
-			s.Spike = b.Spike
-		}
-	}
-	s.Atoms = distinct(s.Atoms)
-	return s
-}
+func (m *publicChoice) Support() profiles.Support { return m.support }
 
 // A Choice is a public choice of few profiles, whose transforms and profiles add up as their tails do.
 type Choice struct {
@@ -131,12 +132,6 @@ func (c *Choice) Transform() profiles.Transform {
 		of = append(of, profiles.TransformOf(p))
 	}
 	return transform.NewUnion(c.weights, of)
-}
-
-// distinct sorts xs and drops repetitions.
-func distinct(xs []float64) []float64 {
-	slices.Sort(xs)
-	return slices.Compact(xs)
 }
 
 // Joined has the tails of Up above ε = 0, and of the reverse of Down below; what is left is an
