@@ -127,8 +127,6 @@ func (q MajorityRequest) shape() error {
 		return shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
 	case q.Prior != nil && len(q.Prior) != 2:
 		return fault.New("prior", "has %d entries, must have two: the least and the largest vote probability", len(q.Prior))
-	case q.Prior != nil && !(q.Prior[0] >= 0 && q.Prior[0] < q.Prior[1] && q.Prior[1] <= 1):
-		return fault.New("prior", "[%v, %v] is not an interval in [0, 1]", q.Prior[0], q.Prior[1])
 	case q.Prior != nil && (q.Classes > 2 || q.Objective != "" && q.Objective != "error" || q.Disjoint):
 		return shape("%s: is for two labels and the objective error, without disjoint-shards", "prior")
 	case q.Answers < 0:
