@@ -401,8 +401,11 @@ type LabelApplied struct {
 
 // shape reports which keys do not go together.
 func (q LabelApplyRequest) shape() error {
-	if len(q.Column) == 0 {
+	switch {
+	case len(q.Column) == 0:
 		return fault.New("column", "is missing; must be a list of labels")
+	case len(q.Labels) == 0:
+		return fault.New("labels", "is missing; must be the public set of labels")
 	}
 	return nil
 }
