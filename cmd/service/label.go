@@ -17,7 +17,7 @@ import (
 // class, of each group if examples have public groups.
 type LabelRequest struct {
 	Epsilon Decimals     `json:"epsilon" in:"[1e-6, 28]" help:"privacy {ε} of the randomizer, in [1e-6, 28], several with commas between them"`
-	Labels  []float64    `json:"labels,omitempty"`
+	Labels  []float64    `json:"labels,omitempty" or:"classes"`
 	Weights []float64    `json:"weights,omitempty" or:"groups"`
 	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
 	Bias    *float64     `json:"bias,omitempty" with:"grid" help:"allow this much bias; needs --grid"`
@@ -112,15 +112,17 @@ func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 // classes designs randomized response that favours likely classes.
 func classes(q LabelRequest) (*LabelAnswer, error) {
 	codes := make([]float64, len(q.Classes))
-	for i, name := range q.Classes {
-		if slices.Contains(q.Classes[:i], name) {
-			return nil, fault.New(fmt.Sprintf("classes[%d]", i), "%q is repeated", name)
-		}
+	for i := range codes {
 		codes[i] = float64(i)
 	}
 	p, err := labeldp.NewPrior(codes, q.Weights)
 	if err != nil {
 		return nil, fault.Rename(err, func(key string) string { return strings.Replace(key, "labels", "classes", 1) })
+	}
+	for i, name := range q.Classes { // of which there are few
+		if slices.Contains(q.Classes[:i], name) {
+			return nil, fault.New(fmt.Sprintf("classes[%d]", i), "%q is repeated", name)
+		}
 	}
 	chosen, err := labeldp.RRWithPrior(p, q.Epsilon.float(), 0)
 	if err != nil {

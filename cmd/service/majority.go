@@ -137,6 +137,9 @@ func (q MajorityRequest) shape() error {
 	return nil
 }
 
+// mostSampled bounds the vectors of probabilities that are drawn times the square of their length: ten seconds, which nothing ends.
+const mostSampled = 1e10
+
 func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	p := darrm.Params{Mechanisms: q.Mechanisms, Epsilon: q.Epsilon, Delta: q.DeltaEach, Allowance: q.Allowance, Classes: q.Classes}
 	if q.VoterEpsilons != nil {
@@ -158,6 +161,9 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 		o := darrm.TrueError{Low: q.Prior[0], High: q.Prior[1], Samples: 4000, Seed: 1}
 		if q.Samples != nil {
 			o.Samples = *q.Samples
+		}
+		if most := int(min(1e6, mostSampled/float64(q.Mechanisms*q.Mechanisms))); o.Samples > most {
+			return p, nil, fault.New("samples", "%d of %d mechanisms take too long, most are %d", o.Samples, q.Mechanisms, most)
 		}
 		return p, o, nil
 	case q.Objective == "disagreement":
