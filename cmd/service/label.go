@@ -76,7 +76,10 @@ type LabelAnswer struct {
 
 // label designs a randomizer.
 func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
-	if len(q.Classes) > 0 {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(q.Classes) > 0:
 		return classes(q)
 	}
 	if len(q.Groups) > 0 {

@@ -169,6 +169,9 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 			}
 		}
 		for _, one := range asked {
+			if ctx.Err() != nil && reached(ctx) == nil { // at a limit there may be an answer
+				return out, ctx.Err()
+			}
 			a, err := do(s, ctx, one)
 			if err != nil {
 				return out, err
