@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -100,5 +101,23 @@ func TestTimeLimits(t *testing.T) {
 	text, err := json.Marshal(a)
 	if err != nil || a.Error != nil || strings.Count(string(text), "the time limit was reached") != 6 {
 		t.Errorf("%s %v", text, err)
+	}
+}
+
+// TestSizes: what would take long, or much memory, for its size alone is refused before any of it is done.
+func TestSizes(t *testing.T) {
+	many := strings.Repeat(`"c",`, 600) + `"c"`
+	for _, c := range []struct{ request, problem string }{
+		{`{"op":"label","epsilon":1,"classes":[` + many + `],"weights":[` + strings.Repeat("1,", 600) + `1]}`, "classes: 601 distinct labels is not in [1, 500]"},
+		{`{"op":"explain","topic":"` + strings.Repeat("ab c", 1<<18) + `"}`, "is not a topic"},
+		{`{"op":"explain","containing":"` + strings.Repeat("ab c", 1<<18) + `"}`, "is in no topic"},
+		{`{"op":"majority","mechanisms":1001,"epsilon":0.01,"allowance":3,"prior":[0.4,0.9],"samples":1000000}`, "samples: 1000000 of 1001 mechanisms take too long, most are 9980"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		a := New(nil).Answer(t.Context(), []byte(c.request))
+		if runtime.ReadMemStats(&after); a.Error == nil || !strings.Contains(a.Error.Message, c.problem) || after.TotalAlloc-before.TotalAlloc > 64<<20 {
+			t.Errorf("%.40s: %+v after %d bytes, want %s", c.request, a.Error, after.TotalAlloc-before.TotalAlloc, c.problem)
+		}
 	}
 }

@@ -102,12 +102,18 @@ func findTopic(topics []Topic, name string) (Topic, error) {
 	return Topic{}, fmt.Errorf("%s is not a topic; explain without one lists them", decimal.Show(name))
 }
 
+// mostWords is the longest text that is looked for, in bytes: a pattern takes a hundred times the memory of its text.
+const mostWords = 1000
+
 // mentioning returns the topics whose texts have these words, in whole.
 func mentioning(topics []Topic, words string) (found []Topic) {
 	words = strings.Join(strings.Fields(words), " ")
+	if words == "" || len(words) > mostWords {
+		return nil
+	}
 	// The end of a number is no full stop with digits behind it.
 	whole, err := regexp.Compile(`(?i)(^|[^\pL\d])` + regexp.QuoteMeta(words) + `($|[^\pL\d.]|\.($|\D))`)
-	if err != nil || words == "" {
+	if err != nil {
 		return nil
 	}
 	for _, t := range topics {

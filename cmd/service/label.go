@@ -17,8 +17,8 @@ import (
 // class, of each group if examples have public groups.
 type LabelRequest struct {
 	Epsilon Decimals     `json:"epsilon" in:"[1e-6, 28]" help:"privacy {ε} of the randomizer, in [1e-6, 28], several with commas between them"`
-	Labels  []float64    `json:"labels,omitempty"`
-	Weights []float64    `json:"weights,omitempty"`
+	Labels  []float64    `json:"labels,omitempty" or:"classes"`
+	Weights []float64    `json:"weights,omitempty" or:"groups"`
 	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
 	Bias    *float64     `json:"bias,omitempty" with:"grid" help:"allow this much bias; needs --grid"`
 	Classes []string     `json:"classes,omitempty" not:"labels,groups,grid"` // in place of labels
@@ -74,41 +74,27 @@ type LabelAnswer struct {
 	Randomizer *labeldp.Randomizer `json:"-"`
 }
 
-// shape reports which keys do not go together.
-func (q LabelRequest) shape() error {
-	switch {
-	case len(q.Classes) > 0 && len(q.Classes) != len(q.Weights):
-		return fault.New("weights", "%d are not one for each of %d classes", len(q.Weights), len(q.Classes))
-	case len(q.Classes) > 0:
-		return nil
-	case len(q.Labels) == 0:
-		return fault.New("labels", "is missing; must be a list of two labels or more")
-	case len(q.Groups) == 0 && len(q.Labels) != len(q.Weights):
-		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
-	}
-	for i, g := range q.Groups {
-		if len(g.Weights) != len(q.Labels) {
-			return fault.New(fmt.Sprintf("groups[%d].weights", i), "%d are not one for each of %d labels", len(g.Weights), len(q.Labels))
-		}
-		for j, w := range g.Weights {
-			if !(w >= 0) || math.IsInf(w, 0) {
-				return fault.New(fmt.Sprintf("groups[%d].weights[%d]", i, j), "%v is not in [0, ∞)", w)
-			}
-		}
-	}
-	return nil
-}
-
 // label designs a randomizer.
 func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
-	if len(q.Classes) > 0 {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(q.Classes) > 0:
 		return classes(q)
 	}
 	if len(q.Groups) > 0 {
 		q.Weights = make([]float64, len(q.Labels))
-		for _, g := range q.Groups {
-			for i, w := range g.Weights {
-				q.Weights[i] += w
+		for i, g := range q.Groups {
+			if len(g.Weights) != len(q.Labels) { // without any the prior would be uniform
+				return nil, fault.New(fmt.Sprintf("groups[%d].weights", i), "%d are not one for each of %d labels", len(g.Weights), len(q.Labels))
+			}
+			if _, err := labeldp.NewPrior(q.Labels, g.Weights); err != nil {
+				return nil, fault.Rename(err, func(key string) string {
+					return strings.Replace(key, "weights", fmt.Sprintf("groups[%d].weights", i), 1)
+				})
+			}
+			for j, w := range g.Weights {
+				q.Weights[j] += w
 			}
 		}
 	}
@@ -129,15 +115,17 @@ func (s *Service) label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 // classes designs randomized response that favours likely classes.
 func classes(q LabelRequest) (*LabelAnswer, error) {
 	codes := make([]float64, len(q.Classes))
-	for i, name := range q.Classes {
-		if slices.Contains(q.Classes[:i], name) {
-			return nil, fault.New(fmt.Sprintf("classes[%d]", i), "%q is repeated", name)
-		}
+	for i := range codes {
 		codes[i] = float64(i)
 	}
 	p, err := labeldp.NewPrior(codes, q.Weights)
 	if err != nil {
 		return nil, fault.Rename(err, func(key string) string { return strings.Replace(key, "labels", "classes", 1) })
+	}
+	for i, name := range q.Classes { // of which there are few
+		if slices.Contains(q.Classes[:i], name) {
+			return nil, fault.New(fmt.Sprintf("classes[%d]", i), "%q is repeated", name)
+		}
 	}
 	chosen, err := labeldp.RRWithPrior(p, q.Epsilon.float(), 0)
 	if err != nil {
@@ -182,7 +170,7 @@ func (a *LabelAnswer) byGroup(ctx context.Context, q LabelRequest) error {
 		}
 		p, err := labeldp.NewPrior(q.Labels, g.Weights)
 		if err != nil {
-			return fmt.Errorf("groups: %q: %w", g.Name, err)
+			return err
 		}
 		r, cert, err := labeldp.OptimalUnbiased(ctx, p, q.Epsilon.float())
 		if err != nil {

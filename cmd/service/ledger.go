@@ -228,11 +228,10 @@ type LedgerLogRequest struct {
 
 // LedgerEntries are the entries of a ledger, in the order in which they were spent.
 type LedgerEntries struct {
-	Mode             string        `json:"mode"`
-	Neighbors        string        `json:"neighbors"`
-	RecordsPerPerson int64         `json:"records-per-person,omitempty"`
-	Budget           EpsilonDelta  `json:"budget"`
-	Entries          []LedgerEntry `json:"entries" py:",return"`
+	Mode string `json:"mode"`
+	Unit
+	Budget  EpsilonDelta  `json:"budget"`
+	Entries []LedgerEntry `json:"entries" py:",return"`
 }
 
 // A LedgerEntry is a spend: when, what for, and the plan as it was given.
@@ -259,7 +258,7 @@ func (s *Service) ledgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
 		a.Entries = append(a.Entries, LedgerEntryOf(e))
 	})
-	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
+	a.Mode, a.Unit, a.Budget = string(c.Mode), Unit{c.Neighbors.String(), severalRecords(c.RecordsPerPerson)}, EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err
 }
 

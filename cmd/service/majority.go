@@ -127,8 +127,6 @@ func (q MajorityRequest) shape() error {
 		return shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
 	case q.Prior != nil && len(q.Prior) != 2:
 		return fault.New("prior", "has %d entries, must have two: the least and the largest vote probability", len(q.Prior))
-	case q.Prior != nil && !(q.Prior[0] >= 0 && q.Prior[0] < q.Prior[1] && q.Prior[1] <= 1):
-		return fault.New("prior", "[%v, %v] is not an interval in [0, 1]", q.Prior[0], q.Prior[1])
 	case q.Prior != nil && (q.Classes > 2 || q.Objective != "" && q.Objective != "error" || q.Disjoint):
 		return shape("%s: is for two labels and the objective error, without disjoint-shards", "prior")
 	case q.Answers < 0:
@@ -138,6 +136,9 @@ func (q MajorityRequest) shape() error {
 	}
 	return nil
 }
+
+// mostSampled bounds the vectors of probabilities that are drawn times the square of their length: ten seconds, which nothing ends.
+const mostSampled = 1e10
 
 func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 	p := darrm.Params{Mechanisms: q.Mechanisms, Epsilon: q.Epsilon, Delta: q.DeltaEach, Allowance: q.Allowance, Classes: q.Classes}
@@ -160,6 +161,9 @@ func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
 		o := darrm.TrueError{Low: q.Prior[0], High: q.Prior[1], Samples: 4000, Seed: 1}
 		if q.Samples != nil {
 			o.Samples = *q.Samples
+		}
+		if most := int(min(1e6, mostSampled/float64(q.Mechanisms*q.Mechanisms))); o.Samples > most {
+			return p, nil, fault.New("samples", "%d of %d mechanisms take too long, most are %d", o.Samples, q.Mechanisms, most)
 		}
 		return p, o, nil
 	case q.Objective == "disagreement":

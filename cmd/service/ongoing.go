@@ -74,12 +74,13 @@ type RunNextAnswer struct {
 	Values []float64 `json:"values,omitempty"`
 }
 
-// An ongoing run goes on by requests, one at a time. stop ends a search, which waits for a score.
+// An ongoing run goes on by requests, one at a time. It is one of its parts.
 type ongoing struct {
-	mu   sync.Mutex
-	kind string
-	next func(ctx context.Context, q RunNextRequest) (RunNextAnswer, error)
-	stop func()
+	mu       sync.Mutex
+	stream   *matrix.Stream
+	adaptive *selection.AdaptiveSearch[int]
+	calls    int // of adaptive
+	search   *search
 }
 
 // shape checks which keys of a kind go together.
@@ -109,7 +110,6 @@ func (s *Service) runOpen(ctx context.Context, q RunOpenRequest) (out RunOpened,
 			r.end()
 			return nil, false, err
 		}
-		r.kind = q.Kind
 		return r, true, nil
 	})
 	if err != nil {
@@ -145,23 +145,22 @@ func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (
 func (r *ongoing) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stop != nil {
-		r.stop()
+	if r.search != nil {
+		r.search.stop()
 	}
 }
 
 // open makes the run, and fills in its price.
-func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, error) {
+func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *ongoing, err error) {
 	src := testSource(q.TestSeed)
 	switch q.Kind {
 	case "matrix":
-		text, err := q.Mechanism, error(nil)
 		if q.Plan != nil {
-			if text, err = q.Plan.runs(); err != nil {
+			if q.Mechanism, err = q.Plan.runs(); err != nil {
 				return nil, err
 			}
 		}
-		m, err := mechanism(ctx, text)
+		m, err := mechanism(ctx, q.Mechanism)
 		if err != nil {
 			return nil, err
 		}
@@ -170,10 +169,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 			return nil, fault.New("mechanism", "%s is not matrix", m.Name())
 		}
 		stream, err := matrix.NewStream(run.Config(), *q.Clip, *q.Dimension, src)
-		return &ongoing{next: func(_ context.Context, q RunNextRequest) (RunNextAnswer, error) {
-			y, err := stream.Next(q.X)
-			return RunNextAnswer{Values: y}, err
-		}}, err
+		return &ongoing{stream: stream}, err
 	case "adaptive":
 		a, err := selection.NewAdaptiveSearch[int](*q.Hits, src)
 		if err == nil && q.CandidateEpsilon != nil {
@@ -181,24 +177,14 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 			eps, _, err = selection.AdaptiveCost{Epsilon: *q.CandidateEpsilon, Hits: *q.Hits}.At(*q.Delta)
 			out.Epsilon, out.Delta = &eps, q.Delta
 		}
-		return adaptive(a), err
+		return &ongoing{adaptive: a}, err
 	case "sparse-vector":
 		v := selection.SparseVector{Percentile: *q.Percentile, CandidateEpsilon: *q.CandidateEpsilon, Epsilon: *q.Epsilon}
 		if _, err := v.Run(ctx, src, 0, nil); err != nil {
 			return nil, err
 		}
-		zero := 0.0
-		out.Epsilon, out.Delta = q.Epsilon, &zero
-		return begin(func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error) {
-			i, err := v.Run(ctx, src, *q.Queries, func(ctx context.Context, _ int) (float64, error) {
-				_, p, err := ask(ctx)
-				return p, err
-			})
-			if i < 0 || err != nil {
-				return nil, err
-			}
-			return []int{i}, nil
-		}), nil
+		out.Epsilon, out.Delta = q.Epsilon, new(float64)
+		return begin(&search{RunOpenRequest: q, vector: v, src: src}), nil
 	}
 	s, err := step(ctx, `"selection":%s,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]`, q.Selection)
 	if err != nil {
@@ -211,7 +197,10 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (*ongoing, err
 	if err := q.price(law, out); err != nil {
 		return nil, err
 	}
-	return q.selection(law, src)
+	if _, bounded := law.MaxRuns(); q.Padding && !bounded {
+		return nil, fault.New("padding", "law %v has no largest number of runs; set max", law)
+	}
+	return begin(&search{RunOpenRequest: q, law: law, src: src}), nil
 }
 
 // price fills in what a selection of candidates with a guarantee costs.
@@ -239,85 +228,89 @@ func (q RunOpenRequest) price(law selection.Law, out *RunOpened) (err error) {
 	return err
 }
 
-// selection begins best, first-above or top.
-func (q RunOpenRequest) selection(law selection.Law, src rand.Source) (*ongoing, error) {
-	options := []selection.Option{selection.WithSource(src)}
-	if q.Padding {
-		if _, bounded := law.MaxRuns(); !bounded {
-			return nil, fault.New("padding", "law %v has no largest number of runs; set max", law)
-		}
+// A search asks for its candidates one by one, in turns with who runs them.
+type search struct {
+	RunOpenRequest
+	law    selection.Law
+	vector selection.SparseVector
+	src    rand.Source
+
+	resume      func() (struct{}, bool) // until the next candidate, false behind the last one
+	stop        func()
+	yield       func(struct{}) bool // to who runs candidates
+	tried       int
+	score       float64 // of the latest candidate
+	asked, over bool
+	found       []int
+	err         error
+}
+
+// begin starts a search.
+func begin(s *search) *ongoing {
+	s.resume, s.stop = iter.Pull(func(yield func(struct{}) bool) {
+		s.yield = yield
+		s.found, s.err = s.run(context.Background())
+	})
+	return &ongoing{search: s}
+}
+
+// run returns the numbers of the candidates to show.
+func (s *search) run(ctx context.Context) (found []int, err error) {
+	options := []selection.Option{selection.WithSource(s.src)}
+	if s.Padding {
 		options = append(options, selection.WithPadding())
 	}
-	return begin(func(ctx context.Context, ask func(context.Context) (int, float64, error)) (found []int, err error) {
-		trial := func(ctx context.Context, _ *rand.Rand) (int, float64, error) { return ask(ctx) }
-		shown := make([]selection.Result[int], 1)
-		switch q.Kind {
-		case "best":
-			shown[0], err = selection.Best(ctx, law, trial, options...)
-		case "first-above":
-			shown[0], err = selection.FirstAbove(ctx, law, *q.Threshold, trial, options...)
-		case "top":
-			shown, err = selection.Top(ctx, law, *q.Top, src, trial)
-		}
-		for _, r := range shown {
-			if r.Found {
-				found = append(found, r.Payload)
-			}
-		}
-		return found, err
-	}), nil
-}
-
-// begin starts a search, whose candidates are asked for one by one. It runs in turns with who runs them.
-func begin(run func(ctx context.Context, ask func(context.Context) (int, float64, error)) ([]int, error)) *ongoing {
-	var score float64 // of the latest candidate
-	var asked, over bool
-	var found []int
-	var err error
-	next, stop := iter.Pull(func(yield func(int) bool) {
-		n := 0
-		found, err = run(context.Background(), func(context.Context) (int, float64, error) {
-			if !yield(n) {
-				return 0, 0, errOver
-			}
-			n++
-			return n - 1, score, nil
+	shown := make([]selection.Result[int], 1)
+	switch s.Kind {
+	case "sparse-vector":
+		i, err := s.vector.Run(ctx, s.src, *s.Queries, func(ctx context.Context, _ int) (float64, error) {
+			_, p, err := s.try(ctx, nil)
+			return p, err
 		})
-	})
-	return &ongoing{stop: stop, next: func(_ context.Context, q RunNextRequest) (RunNextAnswer, error) {
-		switch {
-		case over:
-			return RunNextAnswer{}, errOver
-		case asked && q.Score == nil:
-			return RunNextAnswer{}, fault.New("score", "is missing; a candidate was asked for")
-		case !asked && q.Score != nil:
-			return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
+		if i < 0 || err != nil {
+			return nil, err
 		}
-		score = orZero(q.Score)
-		if _, asked = next(); asked {
-			return RunNextAnswer{Try: true}, nil
+		return []int{i}, nil
+	case "best":
+		shown[0], err = selection.Best(ctx, s.law, s.try, options...)
+	case "first-above":
+		shown[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, s.try, options...)
+	case "top":
+		shown, err = selection.Top(ctx, s.law, *s.Top, s.src, s.try)
+	}
+	for _, r := range shown {
+		if r.Found {
+			found = append(found, r.Payload)
 		}
-		over = true
-		return RunNextAnswer{Found: found}, err
-	}}
+	}
+	return found, err
 }
 
-// adaptive is an adaptive search, to which each candidate comes with its score and the threshold.
-func adaptive(a *selection.AdaptiveSearch[int]) *ongoing {
-	calls := 0
-	return &ongoing{next: func(ctx context.Context, q RunNextRequest) (out RunNextAnswer, err error) {
-		at := calls
-		found, err := a.Try(ctx, *q.Threshold, func(context.Context, *rand.Rand) (int, float64, error) { return at, *q.Score, nil })
-		if errors.Is(err, selection.ErrSpent) {
-			return out, errOver
-		}
-		calls++
-		left := a.Left()
-		if out.Left = &left; found.Found {
-			out.Found = []int{at}
-		}
-		return out, err
-	}}
+// try has a candidate run, and returns its number and its score.
+func (s *search) try(context.Context, *rand.Rand) (int, float64, error) {
+	if !s.yield(struct{}{}) {
+		return 0, 0, errOver
+	}
+	s.tried++
+	return s.tried - 1, s.score, nil
+}
+
+// next goes on with the score of the candidate that was asked for, nil at the beginning.
+func (s *search) next(score *float64) (RunNextAnswer, error) {
+	switch {
+	case s.over:
+		return RunNextAnswer{}, errOver
+	case s.asked && score == nil:
+		return RunNextAnswer{}, fault.New("score", "is missing; a candidate was asked for")
+	case !s.asked && score != nil:
+		return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
+	}
+	s.score = orZero(score)
+	if _, s.asked = s.resume(); s.asked {
+		return RunNextAnswer{Try: true}, nil
+	}
+	s.over = true
+	return RunNextAnswer{Found: s.found}, s.err
 }
 
 // errOver is what a run says that has ended.
@@ -339,17 +332,36 @@ func (s *Service) RunNext(ctx context.Context, q RunNextRequest) (RunNextAnswer,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case (q.X != nil) != (r.kind == "matrix"):
-		return RunNextAnswer{}, fault.New("x", "must be given to a matrix, and to nothing else")
-	case r.kind != "adaptive" && q.Threshold != nil:
-		return RunNextAnswer{}, fault.New("threshold", "is for adaptive alone")
-	case r.kind == "matrix" && q.Score != nil:
-		return RunNextAnswer{}, fault.New("score", "is of no use to a matrix")
-	case r.kind == "adaptive" && (q.Score == nil || q.Threshold == nil):
-		return RunNextAnswer{}, fault.New("score", "is missing, or the threshold; adaptive takes both")
-	}
 	return r.next(ctx, q)
+}
+
+// next goes on with the keys that are for its part.
+func (r *ongoing) next(ctx context.Context, q RunNextRequest) (out RunNextAnswer, err error) {
+	switch {
+	case (q.X != nil) != (r.stream != nil):
+		return out, fault.New("x", "must be given to a matrix, and to nothing else")
+	case r.adaptive == nil && q.Threshold != nil:
+		return out, fault.New("threshold", "is for adaptive alone")
+	case r.stream != nil && q.Score != nil:
+		return out, fault.New("score", "is of no use to a matrix")
+	case r.stream != nil:
+		out.Values, err = r.stream.Next(q.X)
+		return out, err
+	case r.search != nil:
+		return r.search.next(q.Score)
+	case q.Score == nil || q.Threshold == nil:
+		return out, fault.New("score", "is missing, or the threshold; adaptive takes both")
+	}
+	found, err := r.adaptive.Try(ctx, *q.Threshold, func(context.Context, *rand.Rand) (int, float64, error) { return r.calls, *q.Score, nil })
+	if errors.Is(err, selection.ErrSpent) {
+		return out, errOver
+	}
+	left := r.adaptive.Left()
+	if out.Left = &left; found.Found {
+		out.Found = []int{r.calls}
+	}
+	r.calls++
+	return out, err
 }
 
 // RunClose ends a run. One that has not shown anything must not be said to have been without an outcome.

@@ -282,16 +282,6 @@ func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (
 	return x, nil
 }
 
-// shape reports what the orders and the parameters of the mechanism are not.
-func (q PateRequest) shape() error {
-	for i, order := range q.Orders {
-		if math.IsNaN(order) || math.IsInf(order, 0) {
-			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not a finite number", order)
-		}
-	}
-	return q.PateVotes.shape()
-}
-
 // pate returns what labelling by votes cost. Where no orders are asked for and the best of the
 // default ones is the last, it goes on to larger ones.
 func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -292,22 +293,33 @@ func (s *Service) planCheck(ctx context.Context, q PlanCheckRequest) (PlanSummar
 		return PlanSummary{}, err
 	}
 	a := PlanSummary{Unit: unitOf(p)}
-	var count func(steps []accountant.Step, times int64)
-	count = func(steps []accountant.Step, times int64) {
-		for _, st := range steps {
-			if st.Name != "" {
-				a.Names = append(a.Names, st.Name)
-			}
-			if st.Mechanism != nil {
-				a.Steps, a.Runs = a.Steps+1, a.Runs+times*st.Count
-			} else {
-				count(st.Steps, times*st.Count)
-				count(st.Disjoint, times*st.Count)
-			}
+	for _, s := range placed(p.Steps, "steps", 1) {
+		if s.Name != "" {
+			a.Names = append(a.Names, s.Name)
+		}
+		if s.Mechanism != nil {
+			a.Steps, a.Runs = a.Steps+1, a.Runs+s.runs
 		}
 	}
-	count(p.Steps, 1)
 	return a, nil
+}
+
+// A placedStep is a step of a plan, which runs so often in all.
+type placedStep struct {
+	accountant.Step
+	path string
+	runs int64
+}
+
+// placed lists the steps at a path, each before those that it contains.
+func placed(steps []accountant.Step, path string, times int64) (all []placedStep) {
+	for i, s := range steps {
+		p := placedStep{s, fmt.Sprintf("%s[%d]", path, i), times * s.Count}
+		all = append(all, p)
+		all = append(all, placed(s.Steps, p.path+".steps", p.runs)...)
+		all = append(all, placed(s.Disjoint, p.path+".disjoint", p.runs)...)
+	}
+	return all
 }
 
 // DiffRequest asks what tells plan New from plan Old, and what that costs at Delta.

@@ -148,8 +148,16 @@ func intervals[At any](ctx context.Context, text PlanText, l Limits, n Narrowing
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
 		return out, context.DeadlineExceeded
 	}
-	out.Matrix, err = matrixRuns(ctx, nil, "steps", p.Steps)
-	return out, err
+	for _, s := range placed(p.Steps, "steps", 1) {
+		if r, ok := s.Mechanism.(matrix.Run); ok {
+			m := MatrixRun{Step: s.path, Name: s.Name}
+			if err := m.describe(ctx, r); err != nil {
+				return out, err
+			}
+			out.Matrix = append(out.Matrix, m)
+		}
+	}
+	return out, nil
 }
 
 // bounded asks the Rényi curve of a plan for a bound at each place.
@@ -311,27 +319,6 @@ type MatrixBlock struct {
 	Norm           Ends   `json:"norm"`
 	EffectiveNoise Number `json:"effective-noise-multiplier"`
 	Count          int64  `json:"count"`
-}
-
-func matrixRuns(ctx context.Context, found []MatrixRun, path string, steps []accountant.Step) ([]MatrixRun, error) {
-	for i, s := range steps {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if r, ok := s.Mechanism.(matrix.Run); ok {
-			m := MatrixRun{Step: at, Name: s.Name}
-			if err := m.describe(ctx, r); err != nil {
-				return nil, err
-			}
-			found = append(found, m)
-		}
-		var err error
-		if found, err = matrixRuns(ctx, found, at+".steps", s.Steps); err != nil {
-			return nil, err
-		}
-		if found, err = matrixRuns(ctx, found, at+".disjoint", s.Disjoint); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
 }
 
 func (m *MatrixRun) describe(ctx context.Context, r matrix.Run) error {

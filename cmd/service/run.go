@@ -406,10 +406,6 @@ func (q LabelApplyRequest) shape() error {
 		return fault.New("column", "is missing; must be a list of labels")
 	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be the public set of labels")
-	case q.Weights != nil && len(q.Weights) != len(q.Labels):
-		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
-	case q.PriorEpsilon != 0 && !(q.PriorEpsilon > 0 && q.PriorEpsilon < q.Epsilon):
-		return fault.New("prior-epsilon", "%v is not in (0, %v), the budget", q.PriorEpsilon, q.Epsilon)
 	}
 	return nil
 }

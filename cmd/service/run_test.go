@@ -290,7 +290,7 @@ func TestRuns(t *testing.T) {
 		{`"op":"release","mechanism":{"majority":{"mechanisms":3,"epsilon":0.1,"allowance":1}},"queries":[]`, "values or queries: a majority takes the second"},
 		{`"op":"run-open","kind":"adaptive","hits":2,"candidate-epsilon":-1,"delta":1e-6`, "candidate-epsilon: -1 is not in (0, 20]"},
 		{`"op":"pate-answer","votes":[[1,2]],"mechanism":"gnmax","sigma2":1,"confidence":0.5`, "confidence is of no use to gnmax"},
-		{`"op":"label-apply","column":[0],"labels":[0,1],"weights":[1],"epsilon":1`, "weights: 1 are not one for each of 2 labels"},
+		{`"op":"label-apply","column":[0],"labels":[0,1],"weights":[1],"epsilon":1`, "weights: has 1 entries, must have as many as labels (2)"},
 	} {
 		if got := ask(t, s, `{%s}`, c[0]); !strings.HasPrefix(got, c[1]) {
 			t.Errorf("%s: %s, want %s", c[0], got, c[1])

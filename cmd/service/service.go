@@ -163,12 +163,15 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
 			if values, ok := k.Field(&q).(*Decimals); ok && slices.Contains(keys, k.Name) {
-				if asked = spread(asked, k.Name, *values); len(asked) > maxAsked {
-					return out, fault.New(k.Name, "makes more than %d answers", maxAsked)
+				if asked, err = spread(asked, k.Name, *values, maxAsked); err != nil {
+					return out, err
 				}
 			}
 		}
 		for _, one := range asked {
+			if ctx.Err() != nil && reached(ctx) == nil { // at a limit there may be an answer
+				return out, ctx.Err()
+			}
 			a, err := do(s, ctx, one)
 			if err != nil {
 				return out, err
@@ -182,9 +185,13 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 }
 
 // spread returns each request with each value of a key, the values moving fastest; without values the requests are as they were.
-func spread[Q any](asked []Q, key string, values Decimals) (more []Q) {
+// More than most are an error, before any of them is made.
+func spread[Q any](asked []Q, key string, values Decimals, most int) (more []Q, err error) {
 	if len(values) == 0 {
-		return asked
+		return asked, nil
+	}
+	if len(asked)*len(values) > most {
+		return nil, fault.New(key, "makes more than %d answers", most)
 	}
 	keys := keysOf(reflect.TypeFor[Q]())
 	k := keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })]
@@ -199,7 +206,7 @@ func spread[Q any](asked []Q, key string, values Decimals) (more []Q) {
 			more = append(more, one)
 		}
 	}
-	return more
+	return more, nil
 }
 
 // all has the questions of an operation share their limits.

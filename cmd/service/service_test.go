@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,5 +51,19 @@ func TestLists(t *testing.T) {
 	many := strings.Repeat("0.5,", 40) + "0.5"
 	if a := New(nil).Answer(t.Context(), []byte(`{"op":"calibrate",`+plan+`,"epsilon":[`+many+`],"delta":[`+many+`]}`)); a.Error == nil || a.Error.Message != "delta: makes more than 1000 answers" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestListsEnd: once a request has ended, none of the values that are left is asked about.
+func TestListsEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	o := lists("gdp", func(*Service, context.Context, GDPRequest) (GDPAnswer, error) {
+		asked++
+		cancel()
+		return GDPAnswer{}, nil
+	}, "", "tolerance")
+	if _, err := o.do(New(nil), ctx, &GDPRequest{Tolerance: Decimals{"0", "0.1", "0.2"}}); err != context.Canceled || asked != 1 {
+		t.Errorf("%v after %d answers", err, asked)
 	}
 }

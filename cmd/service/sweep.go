@@ -72,12 +72,17 @@ func (q SweepRequest) RowsPerPlan() int64 {
 }
 
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
-func (q SweepRequest) budgets() []CalibrateRequest {
-	one := CalibrateRequest{Solve: q.Solve, Step: q.Step, Examples: q.Examples, AttackTarget: AttackTarget{FPR: q.FPR}, Narrowing: q.Narrowing, Limits: q.Limits}
-	all := spread([]CalibrateRequest{one}, "epsilon", q.Epsilon)
-	all = spread(all, "delta", q.Delta)
-	all = spread(all, "target-advantage", q.Advantage)
-	return spread(all, "target-tpr", q.TPR)
+func (q SweepRequest) budgets() (all []CalibrateRequest, err error) {
+	all = []CalibrateRequest{{Solve: q.Solve, Step: q.Step, Examples: q.Examples, AttackTarget: AttackTarget{FPR: q.FPR}, Narrowing: q.Narrowing, Limits: q.Limits}}
+	for _, of := range []struct {
+		key    string
+		values Decimals
+	}{{"epsilon", q.Epsilon}, {"delta", q.Delta}, {"target-advantage", q.Advantage}, {"target-tpr", q.TPR}} {
+		if all, err = spread(all, of.key, of.values, MaxValues); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // Check reports what is wrong with all but the plans.
@@ -108,18 +113,15 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 	if q.Solve == "" {
 		return out, shape("missing %s", "solve")
 	}
-	for _, list := range []Decimals{q.Epsilon, q.Delta, q.Advantage, q.TPR} {
-		if len(list) > MaxValues {
-			return out, fault.New("solve", "has a list of %d numbers; most are %d", len(list), MaxValues)
-		}
+	budgets, err := q.budgets()
+	if err != nil {
+		return out, err
 	}
-	for _, budget := range q.budgets() {
+	for _, budget := range budgets {
 		if err := ready(&budget); err != nil {
 			return out, err
 		}
-		if out.Goals = append(out.Goals, budget.goal()); len(out.Goals) > MaxValues {
-			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
-		}
+		out.Goals = append(out.Goals, budget.goal())
 	}
 	out.Options = q.options(ctx, q.Narrowing)
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -143,5 +144,17 @@ func TestCheckLargeSweep(t *testing.T) {
 		if c.step == 1 && (err != nil || read != c.plans) || c.step > 1 && err != enough || plans.Len() != c.plans {
 			t.Errorf("%v; %d plans, %d read", err, plans.Len(), read)
 		}
+	}
+}
+
+// TestManyBudgets: a sweep with more budgets for each plan than it may have is refused before they are made.
+func TestManyBudgets(t *testing.T) {
+	many := slices.Repeat(service.Decimals{"0.5"}, 2000)
+	q := service.SweepRequest{Solve: "noise-multiplier", Epsilon: many, Delta: many}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := q.Check()
+	if runtime.ReadMemStats(&after); err == nil || !strings.Contains(err.Error(), "delta: makes more than 10000 answers") || after.TotalAlloc-before.TotalAlloc > 100<<20 {
+		t.Errorf("%v, after %d bytes", err, after.TotalAlloc-before.TotalAlloc)
 	}
 }

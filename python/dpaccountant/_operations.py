@@ -1035,21 +1035,6 @@ def _read_label_group(r: Any) -> LabelGroup:
 
 
 @dataclass(frozen=True)
-class LabelHint(Answer):
-    """A set of labels to round to, without bias, and the half-loss there."""
-
-    labels: Tuple[float, ...]
-    loss: float
-
-
-def _read_label_hint(r: Any) -> LabelHint:
-    return LabelHint(
-        labels=tuple(float(x) for x in r["labels"] or ()),
-        loss=float(r["loss"]),
-    )
-
-
-@dataclass(frozen=True)
 class LabelRandomizer(Answer):
     """A randomizer with its certificate, and what other methods would lose."""
 

@@ -315,9 +315,9 @@ func (w *writer) typed(a attribute) (kind, read, zero string) {
 		}
 		return "Tuple[" + kind + ", ...]", "tuple(" + at + " or ())", zero
 	case reflect.Map:
-		kind, _ := w.item(t.Elem())
-		if t.Elem().Kind() == reflect.Struct {
-			kind = "Any"
+		kind := "Any" // a struct stays as in the JSON
+		if t.Elem().Kind() != reflect.Struct {
+			kind, _ = w.item(t.Elem())
 		}
 		if gone {
 			return "Mapping[str, " + kind + "]", fmt.Sprintf("dict(%s or {})", at), "field(default_factory=dict)"
