@@ -56,7 +56,7 @@ func (m *mixture) LineAfter(ctx context.Context, like Line, theta, tMax, tol flo
 		return nil, fmt.Errorf("tol: %v is not above 0", tol)
 	}
 	most := maxLineNodes
-	if m.realZeros {
+	if max(m.spanP, m.spanQ) > 1 {
 		most /= 16 // its nodes keep their shares, a kilobyte each at most
 	}
 	if maxNodes <= 0 || maxNodes > most {

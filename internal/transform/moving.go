@@ -22,12 +22,7 @@ func (s *tilted) strip(t, a float64) strip { return s.stripBetween(t, a, a) }
 // e^{(wide²+a²)σ²/4}: |Q| decreases with a.
 func (s *tilted) stripBetween(t, a, wide float64) strip {
 	m := s.m
-	table := m.angles(a)
-	var other []share
-	if s.local() && wide != a {
-		other = s.shares(wide)
-	}
-	v := m.scratch()
+	table, other := m.angles(a), m.angles(wide)
 	bound, rough := newScaledSum(s.scale), newScaledSum(s.scale)
 	growth := 0.0
 	if !s.local() {
@@ -37,15 +32,17 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	var most [2]float64 // Im L beyond the ends
 	var last float64
 	for i := range s.nodes {
-		p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
+		p, q := m.turn(&s.nodes[i], table)
 		log := s.logF[i]
-		if other != nil {
-			log -= s.theta / 2 * (q.logLow + other[i].logMod)
-		} else if s.local() {
-			log -= s.theta * q.logLow
+		if s.local() {
+			low := q.logLow
+			if wide != a {
+				low = (low + s.nodes[i].ofQ.turn(other, m.realZeros).logLow) / 2
+			}
+			log -= s.theta * low
 		}
 		if i == 0 {
-			most[0] = imLoss(p, turn{component: m.minQ}, a) + p.slack
+			most[0] = imLoss(p, turn{component: -m.spanQ}, a) + p.slack
 		} else {
 			if s.local() {
 				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
@@ -53,13 +50,15 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 			bound.add(max(last, log) + growth + t*(imLoss(p, lastQ, a)+p.slack+lastQ.slack)*(1+1e-12))
 		}
 		rough.add(log + t*imLoss(p, q, a))
-		most[1] = imLoss(turn{component: m.maxP}, q, a) + q.slack
+		most[1] = imLoss(turn{component: m.spanP}, q, a) + q.slack
 		last, lastQ = log, q
 	}
-	slack := t * s.turnSlack(a)
+	_, angle := s.turnSlack(a)
+	slack := t * angle
 	inside := slack + 1e-9
 	if s.local() {
-		inside += s.theta * (1e-10 + s.turnSlack(wide))
+		mod, _ := s.turnSlack(wide)
+		inside += s.theta * (1e-10 + mod)
 	}
 	beyond := func(right bool, most float64) float64 { return s.tailOn(wide, right) + t*most*(1+1e-12) + slack }
 	return strip{a, logSumUp(bound.log()+inside, beyond(false, most[0]), beyond(true, most[1])), rough.log()}

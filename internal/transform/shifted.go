@@ -49,40 +49,17 @@ func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 	flat := make([]float64, 4*n)
 	s := &shiftedLine{a: a, left: l.tailOn(a, false), right: l.tailOn(a, true), log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
 	table := m.angles(a)
-	v := make([]float64, len(m.cs))
 	lift := a * a / (2 * m.inv2)
-	wide := min(1, a*m.span)
 	for j := range l.nodes {
-		d := float64(l.lo+j) * l.h
-		p, q := m.turn(&l.nodes[j], d, table, v)
+		n := &l.nodes[j]
+		p, q := m.turn(n, table)
 		s.log[j] = lift + l.logF[j] + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = max(0, imLoss(p, q, a)-p.slack-q.slack)
-		// log|Σ w_c e^{iac}| and its angle move by at most 3·wide for an error of the
-		// exponents, and by 64 u·wide² and 16 u·wide of their own; |Σ| ≥ cos(0.7·π/2) = 0.45.
-		if m.realZeros {
-			e := m.turnError(a, l.nodes[j].shares.err(), min(p.least(), q.least()))
-			s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
-				(2*math.Abs(l.theta)+1)*e + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
-			s.slip[j] = 2*e + 4*u*s.turn[j]
-			continue
-		}
-		dv := 3 * wide * m.exponentErr(d)
-		s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
-			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
-		s.slip[j] = 16*u*a*m.span + 4*u*s.turn[j] + 2*dv
+		mod, angle := m.turnError(a, n.shareErr(), min(p.least(), q.least()))
+		s.err[j] = n.relative(l.theta) + (l.theta+1)*n.errLoss + (2*math.Abs(l.theta)+1)*mod + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
+		s.slip[j] = 2*angle + 4*u*s.turn[j]
 	}
 	return s
-}
-
-// exponentErr bounds the errors of all exponents v at lattice point d, and of adding the logarithms of
-// weights to them.
-func (m *mixture) exponentErr(d float64) float64 {
-	e := m.err0
-	for i := range m.cs {
-		v, dv := m.exponent(&m.cs[i], d)
-		e = max(e, dv+m.cs[i].err+2*u*(math.Abs(v)+math.Abs(xmath.Finite(m.cs[i].logP))+math.Abs(xmath.Finite(m.cs[i].logQ))))
-	}
-	return e
 }
 
 // logB returns the logarithm of an upper bound of B_a(t).

@@ -195,9 +195,9 @@ func (l *roughLine) shift(i int) *roughShift {
 	store := make([]float64, 2*len(l.nodes))
 	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
 	lift := a * a / (2 * m.inv2)
-	table, v := m.angles(a), m.scratch()
+	table := m.angles(a)
 	for j := range l.nodes {
-		p, q := m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
+		p, q := m.turn(&l.nodes[j], table)
 		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = imLoss(p, q, a)
 	}
@@ -330,7 +330,6 @@ func (l *roughLine) Nodes(tMax, tol float64) float64 {
 // stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it.
 func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 	m := s.m
-	v := make([]float64, len(m.cs))
 	nodes, first := s.nodes, s.lo
 	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
 		first = min(lo, s.lo)
@@ -345,7 +344,7 @@ func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 		table := m.angles(a)
 		sum := newScaledSum(s.scale)
 		for i := range nodes {
-			p, q := m.turn(&nodes[i], float64(first+i)*s.h, table, v)
+			p, q := m.turn(&nodes[i], table)
 			sum.add(log[i] - max(s.theta, 0)*q.logLow + t*imLoss(p, q, a))
 		}
 		h := s.stepFor(strip{a: a, rough: sum.log()}, goal)

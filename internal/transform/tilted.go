@@ -108,11 +108,11 @@ func (s *tilted) bounds() {
 	m, theta := s.m, s.theta
 	first, last := &s.nodes[0], &s.nodes[len(s.nodes)-1]
 	dLo, dHi := float64(s.lo)*s.h, float64(s.hi)*s.h
-	s.logRight = m.logRight(theta, dHi, last.logF(theta))
-	s.logLeft = m.logLeft(theta, dLo, first.logF(theta))
+	s.logRight = m.logBeyond(theta, dHi, last.logF(theta), true)
+	s.logLeft = m.logBeyond(theta, dLo, first.logF(theta), false)
 	pieces := []float64{m.logPiece(s.h),
-		m.logRight(0, dHi, last.logF(0)), m.logRight(-1, dHi, last.logF(-1)),
-		m.logLeft(0, dLo, first.logF(0)), m.logLeft(-1, dLo, first.logF(-1))}
+		m.logBeyond(0, dHi, last.logF(0), true), m.logBeyond(-1, dHi, last.logF(-1), true),
+		m.logBeyond(0, dLo, first.logF(0), false), m.logBeyond(-1, dLo, first.logF(-1), false)}
 	s.logPiece = logSumUp(pieces...)
 	var sum xmath.Sum
 	for i := 1; i < len(s.w); i++ {
