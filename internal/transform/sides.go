@@ -56,8 +56,8 @@ type window struct {
 	top          int
 	w            []float64
 	two          [2]float64 // keeps w where there are no more
-	mean, second float64 // E[c − at] and E(c − at)²
-	dv           float64 // bounds the errors of the logarithms of the shares, but for a common one
+	mean, second float64    // E[c − at] and E(c − at)²
+	dv           float64    // bounds the errors of the logarithms of the shares, but for a common one
 }
 
 var single = window{sign: 1, w: []float64{1}}
