@@ -77,7 +77,7 @@ func TestSkippedNodes(t *testing.T) {
 	if len(l.loss) == len(l.nodes) {
 		t.Fatal("no node is skipped")
 	}
-	full := &mixtureLine{tilted: l.tilted}
+	full := &mixtureLine{movable: movable{tilted: l.tilted}}
 	for i, f := range l.logF {
 		full.loss, full.weight = append(full.loss, l.nodes[i].loss), append(full.weight, math.Exp(f-l.scale))
 	}

@@ -69,41 +69,18 @@ func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
 
 // tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
-// x − μ is increasing, to a tenth of σ. Lines at one θ ask for it again and again, and the last answers are kept.
+// x − μ is increasing, to a tenth of σ.
 func (m *mixture) tailFrom(theta float64, right bool) float64 {
-	kept := &m.tails[0]
-	if right {
-		kept = &m.tails[1]
-	}
 	if !(theta > 0) || m.spanQ == 0 {
 		return m.meanBeyond(theta, 0, right)
 	}
-	if k := kept.Load(); k != nil && k[0] == theta {
-		return k[1]
-	}
-	lo, hi := 0.0, (theta+1)*m.spanP+theta*m.spanQ
-	// False position, every third step a bisection: the ends differ by θ times the means of Q.
-	below, above := lo-hi, hi-lo
-	for i := range 60 {
-		if hi-lo < 0.1*m.sigma {
-			break
-		}
-		x := lo + (hi-lo)/2
-		if i%3 != 2 && below < 0 && above > 0 {
-			x = min(max(lo-(hi-lo)*below/(above-below), lo+0.04*m.sigma), hi-0.04*m.sigma)
-		}
-		if over := x - m.meanBeyond(theta, (x-m.x0)*m.inv2, right); over < 0 {
-			lo, below, above = x, over, above/2
-		} else {
-			hi, above, below = x, over, below/2
-		}
-	}
-	x := lo
+	widest := (theta+1)*m.spanP + theta*m.spanQ
+	halvings := max(0, int(math.Log2(widest/m.sigma)+4))
+	lo, hi := xmath.Bisect(0, widest, halvings, func(x float64) bool { return x < m.meanBeyond(theta, (x-m.x0)*m.inv2, right) })
 	if right {
-		x = hi
+		return hi
 	}
-	kept.Store(&[2]float64{theta, x})
-	return x
+	return lo
 }
 
 // ends are the logarithms of what may be left out on each side.

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -94,7 +93,6 @@ type mixture struct {
 	realZeros            bool    // see zeros.go
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
-	tails                [2]atomic.Pointer[[2]float64] // θ and tailFrom, left and right
 	divergenceOnce       sync.Once
 	divergenceLowerBound float64
 }

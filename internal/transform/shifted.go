@@ -7,6 +7,7 @@ package transform
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -35,7 +36,23 @@ func (m *mixture) shift(i int) float64 {
 	return 0.7 * min(m.width(), 14*math.Sqrt(m.inv2)) * math.Pow(shiftRatio, float64(i))
 }
 
-func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
+// movable is a mixture under one tilt with the lines that it was moved to.
+type movable struct {
+	tilted
+	slope   float64 // about E[dL/dd] under the tilted density
+	shifted [shiftedLines]atomic.Pointer[shiftedLine]
+}
+
+func newMovable(s *tilted) movable {
+	var slope, mass float64
+	for i := 1; i < len(s.w)-1; i++ {
+		slope += s.w[i] * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)
+		mass += s.w[i]
+	}
+	return movable{tilted: *s, slope: slope / mass}
+}
+
+func (l *movable) shiftedLine(i int) *shiftedLine {
 	if s := l.shifted[i].Load(); s != nil {
 		return s
 	}
@@ -44,7 +61,29 @@ func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
 	return s
 }
 
-func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
+// climb returns the smallest value of f at t that a climb among the shifted lines meets, from the one that is best to second order in a,
+// a = t·E[dL/dx].
+func (l *movable) climb(t float64, f func(s *shiftedLine) float64) float64 {
+	i := int(math.Round(xmath.Log(t*l.slope*l.m.inv2/l.m.shift(0)) / xmath.Log(shiftRatio)))
+	i = min(max(i, 0), shiftedLines-1)
+	least := f(l.shiftedLine(i))
+	for step := -1; step <= 1; step += 2 {
+		moved := false
+		for j := i + step; j >= 0 && j < shiftedLines; j += step {
+			x := f(l.shiftedLine(j))
+			if !(x < least) {
+				break
+			}
+			least, moved = x, true
+		}
+		if moved {
+			break
+		}
+	}
+	return least
+}
+
+func (l *movable) newShiftedLine(a float64) *shiftedLine {
 	m, n := l.m, len(l.nodes)
 	flat := make([]float64, 4*n)
 	s := &shiftedLine{a: a, left: l.tailOn(a, false), right: l.tailOn(a, true), log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
@@ -127,28 +166,10 @@ func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 	return s.wide
 }
 
-// Decay implements Line. It climbs among the shifted lines from the one that is best to second order in a, a = t·E[dL/dx].
+// Decay implements Line.
 func (l *mixtureLine) Decay(t float64) float64 {
 	if !(t > 0) {
 		return l.kUp
 	}
-	m := l.m
-	guess := t * l.slope * m.inv2
-	i := int(math.Round(xmath.Log(guess/m.shift(0)) / xmath.Log(shiftRatio)))
-	i = min(max(i, 0), shiftedLines-1)
-	log := l.logB(l.shiftedLine(i), t)
-	for step := -1; step <= 1; step += 2 {
-		moved := false
-		for j := i + step; j >= 0 && j < shiftedLines; j += step {
-			b := l.logB(l.shiftedLine(j), t)
-			if !(b < log) {
-				break
-			}
-			i, log, moved = j, b, true
-		}
-		if moved {
-			break
-		}
-	}
-	return min(log, l.kUp)
+	return min(l.kUp, l.climb(t, func(s *shiftedLine) float64 { return l.logB(s, t) }))
 }
