@@ -237,53 +237,37 @@ func (q *cumulant) excess(s, eps float64) float64 { return q.at(s).k - s*eps - l
 // explore evaluates K on one side of theta around the point with the smallest
 // period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster. It begins at the best one known.
 func (q *cumulant) explore(theta, width, sign, eps, aim float64, known point) {
-	d := width
+	looks := 0
+	from := width
 	if !math.IsInf(known.k, 1) {
-		d = math.Abs(known.s - theta)
+		from = math.Abs(known.s - theta)
 	}
-	lo, hi := 0.0, math.Inf(1)
-	for i := range 12 {
+	root(func(u float64) float64 {
+		d := math.Exp(u)
 		s := theta + sign*d
-		if i == 0 && !math.IsInf(known.k, 1) {
+		if looks++; looks == 1 && !math.IsInf(known.k, 1) {
 			s = known.s
 		}
 		if s == 0 || s == -1 {
 			s += sign * width * 0x1p-20
 		}
 		p := q.at(s)
-		f := math.Inf(1)
-		var ratio float64
-		if !math.IsInf(p.k, 0) {
-			x, y := d*sign*(p.slope-eps), p.k-s*eps-aim
-			f = x - y
-			ratio = x / y
-		}
-		if f > 0 {
-			hi = d
-		} else {
-			lo = d
-		}
-		if hi-lo < 0.2*hi {
-			return
-		}
-		switch {
-		case math.IsInf(hi, 1):
-			d *= 1.8
-		case lo == 0:
-			shrink := 3.0
-			if ratio > 0 {
-				shrink = math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
-			}
-			d /= shrink
+		x, y := d*sign*(p.slope-eps), p.k-s*eps-aim
+		switch ratio := x / y; {
+		case looks == mostLooks || ratio > 0.8 && ratio < 1.25: // the minimum is flat
+			return 0
+		case math.IsInf(p.k, 0) || y <= 0:
+			return 20
+		case x <= 0:
+			return -20
 		default:
-			d = math.Sqrt(lo * hi)
+			return xmath.Log(ratio)
 		}
-		// The minimum is flat: close to the root is enough.
-		if ratio > 0.8 && ratio < 1.25 {
-			return
-		}
-	}
+	}, xmath.Log(from), 0.6, 0.2, 0)
 }
+
+// mostLooks bounds the values of K that a search for the line of a remainder takes.
+const mostLooks = 12 // steers: time for width
 
 // best returns the points known on both sides of theta that need the smallest
 // period, which is in the k of each.
@@ -382,51 +366,29 @@ func (s *sketchLines) upTo(h, tol float64) sketchedFall { return sketchedFall{s,
 // decline returns a t at which the logarithm of |M/M(θ)| is 1 to most times as deep as the tail needs. It
 // gives up where the frequencies cost more than work.
 func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by falling, work float64) (float64, error) {
-	lo, hi := 0.0, math.Inf(1)
-	power := 2.0 // of t in the logarithm of the bound, from the last two values
-	var lastT, lastR float64
-	for range 60 {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		// fall and aim are negative: far enough when the ratio is at least 1.
-		r := q.decay * by.fall(t) / (aim + xmath.Log(math.Pi*t))
-		if lastR > 0 && r > 0 && t != lastT {
-			power = math.Max(0.3, math.Min(2, xmath.Log(r/lastR)/xmath.Log(t/lastT)))
-		}
-		lastT, lastR = t, r
-		if aim+xmath.Log(math.Pi*t) >= 0 || r >= 1 {
-			hi = t
-		} else {
-			lo = t
-		}
-		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && !math.IsInf(work, 1) && by.cost(lo) > work {
-			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(lo), 1e18))}
-		}
-		if hi <= (1+0.8*(most-1))*lo || (hi == t && r < most) || hi <= 2*h {
-			return hi, nil
-		}
-		step := 4.0
-		if r > 0 {
-			step = math.Pow(r, -1/power) * (1 + (most-1)/4)
-		}
+	var err error
+	near := 0.4 * (most - 1)
+	u := root(func(u float64) float64 {
+		t := math.Exp(u)
+		need, fall := aim+xmath.Log(math.Pi*t), q.decay*by.fall(t) // both are negative
+		deep := need >= 0 || fall <= need
 		switch {
-		case math.IsInf(hi, 1):
-			t *= math.Max(1+(most-1)/2, math.Min(4, step))
-		case lo == 0:
-			t *= math.Max(0.25, math.Min(1-(most-1)/3, step))
-		default:
-			next := t * step
-			if !(next > lo*(1+(most-1)/6) && next < hi*(1-(most-1)/6)) {
-				next = math.Sqrt(lo * hi)
-			}
-			t = next
+		case ctx.Err() != nil:
+			err = ctx.Err()
+			return 0
+		case deep && t <= 2*h:
+			return 0
+		case !deep && (t/h > maxFrequencies || t/h > 1e3 && !math.IsInf(work, 1) && by.cost(t) > work):
+			err = &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(t), 1e18))}
+			return 0
+		case need >= 0:
+			return 20
+		case fall >= 0:
+			return -20
 		}
-	}
-	if math.IsInf(hi, 1) {
-		return 0, &NotServed{Reason: "the transform does not decay"}
-	}
-	return hi, nil
+		return xmath.Log(fall / need)
+	}, xmath.Log(t), 1.4, near, 1.5)
+	return math.Exp(u + near/2), err
 }
 
 // sketchLines are sketches of the lines of the factors of a cumulant.
