@@ -41,6 +41,8 @@ func TestSectorFactor(t *testing.T) {
 		a := m.width() * (0.02 + 0.96*r.Float64())
 		d := (2*r.Float64() - 1) * (theta + 4) * m.inv2
 		n := m.at(d)
+		n.ofP, _, _ = m.p.at(d)
+		n.ofQ, _, _ = m.q.at(d)
 		P, Q := m.turn(&n, m.angles(a))
 		p := complex(1-q, 0) + complex(q, 0)*cmplx.Exp(complex(d-m.inv2/2, a))
 		q0 := complex(1-q, 0) + complex(q, 0)*cmplx.Exp(complex(-d-m.inv2/2, -a))
@@ -73,7 +75,7 @@ func TestSectorFactor(t *testing.T) {
 func TestSkippedNodes(t *testing.T) {
 	m := poisson(0.01, 1).(*mixture)
 	base := must(m.line(t.Context(), nil, 4, 50, 1e-17, maxLineNodes))
-	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
+	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3)
 	if len(l.loss) == len(l.nodes) {
 		t.Fatal("no node is skipped")
 	}

@@ -21,7 +21,6 @@ type mixtureLine struct {
 	movable
 	conjugate bool
 	tMax, tol float64
-	maxNodes  int
 
 	logMoving float64 // of the quadrature error of f up to tMax
 	best      strip   // where that error is smallest
@@ -31,7 +30,8 @@ type mixtureLine struct {
 	kUp          float64   // upper bound of K(θ)
 }
 
-const maxLineNodes = 1 << 20 // steers: memory
+// maxLineNodes bounds the nodes of a line.
+const maxLineNodes = 1 << 18 // steers: memory
 
 // followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. steers: time for width.
 const followSlack = 1
@@ -54,7 +54,7 @@ func (m *mixture) LineAfter(ctx context.Context, like Line, theta, tMax, tol flo
 	}
 	most := maxLineNodes
 	if max(m.spanP, m.spanQ) > 1 {
-		most /= 16 // its nodes keep their shares, a kilobyte each at most
+		most /= 4 // its nodes keep their shares, a kilobyte each at most
 	}
 	if maxNodes <= 0 || maxNodes > most {
 		maxNodes = most
@@ -109,7 +109,7 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 			best, logErr = s.stripFor(ctx, tMax, want+slack, first)
 		}
 		if logErr <= want+slack {
-			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
+			return newLine(s, best, logErr, tMax, tol), nil
 		}
 		step, line := s.widest(ctx, tMax, want)
 		level, first = max(level+1, m.levelFor(step)), line
@@ -124,8 +124,8 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 	return tol, xmath.Log(tol/8) + theta*kl*0.9
 }
 
-func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{movable: newMovable(s), tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+func newLine(s *tilted, best strip, logErr, tMax, tol float64) *mixtureLine {
+	l := &mixtureLine{movable: newMovable(s), tMax: tMax, tol: tol, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))

@@ -141,7 +141,7 @@ func (m *mixture) Reverse() Transform { return m.rev }
 // do not depend on the line, so that a line costs one exponential for each node.
 type node struct {
 	logQ, loss, errQ, errLoss, q, p, kappa float64
-	ofP, ofQ                               *window // the shares of the means; nil in sketches of other losses
+	ofP, ofQ                               *window // the shares of the means, where they are known: lines have them all
 }
 
 // at returns the node at lattice point d.
@@ -161,11 +161,15 @@ func (m *mixture) evaluate(d float64) node {
 	x := m.sigma*d + m.x0/m.sigma
 	logN := -x*x/2 - m.logSigma - 0.91893853320467274178
 	errN := u * (12 + 8*math.Abs(logN) + 2*math.Abs(d) + math.Abs(m.x0)*m.inv2)
-	p, lP, dP := m.p.at(d)
-	q, lQ, dQ := m.q.at(d)
-	out := node{ofP: p, ofQ: q, logQ: logN + lQ, errQ: errN + dQ, loss: lP - lQ, errLoss: dP + dQ + u*math.Abs(lP-lQ)}
-	if m.realZeros && math.Abs(out.loss) > 0.5 {
-		return out // good enough for many means
+	var out node
+	var lP, dP, lQ, dQ float64
+	if m.realZeros {
+		out.ofP, lP, dP = m.p.at(d)
+		out.ofQ, lQ, dQ = m.q.at(d)
+		if math.Abs(lP-lQ) > 0.5 { // good enough for many means
+			out.logQ, out.errQ, out.loss, out.errLoss = logN+lQ, errN+dQ, lP-lQ, dP+dQ+u*math.Abs(lP-lQ)
+			return out
+		}
 	}
 	sumP, errP, okP := m.p.excess(d)
 	sumQ, errQ, okQ := m.q.excess(d)
@@ -173,10 +177,14 @@ func (m *mixture) evaluate(d float64) node {
 	if okP && gP > 0.5 {
 		lP = math.Log1p(sumP)
 		dP = logError(errP/gP) + 3*u*math.Abs(lP)
+	} else if !m.realZeros {
+		_, lP, dP = m.p.at(d)
 	}
 	if okQ && gQ > 0.5 {
 		lQ = math.Log1p(sumQ)
 		dQ = logError(errQ/gQ) + 3*u*math.Abs(lQ)
+	} else if !m.realZeros {
+		_, lQ, dQ = m.q.at(d)
 	}
 	out.logQ, out.errQ = logN+lQ, errN+dQ
 	out.loss, out.errLoss = lP-lQ, dP+dQ+u*math.Abs(lP-lQ)

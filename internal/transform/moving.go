@@ -21,6 +21,7 @@ func (s *tilted) strip(t, a float64) strip { return s.stripBetween(t, a, a) }
 // stripBetween is the same for P^{θ+1}·|Q(x + i·wide·σ²)·Q(x + iaσ²)|^{−θ/2}·e^{t·Im L}, wide ≥ a, but for
 // e^{(wide²+a²)σ²/4}: |Q| decreases with a.
 func (s *tilted) stripBetween(t, a, wide float64) strip {
+	s.share()
 	m := s.m
 	table, other := m.angles(a), m.angles(wide)
 	bound := newScaledSum(s.scale)
@@ -135,6 +136,7 @@ func (s *tilted) widest(ctx context.Context, t, goal float64) (step, line float6
 
 // nearStrip returns about what strip bounds, by the nodes alone.
 func (s *tilted) nearStrip(t, a float64) float64 {
+	s.share()
 	table := s.m.angles(a)
 	sum := newScaledSum(s.scale)
 	for i := range s.nodes {

@@ -44,6 +44,7 @@ type movable struct {
 }
 
 func newMovable(s *tilted) movable {
+	s.share()
 	var slope, mass float64
 	for i := 1; i < len(s.w)-1; i++ {
 		slope += s.w[i] * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)

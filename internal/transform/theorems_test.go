@@ -99,7 +99,7 @@ func settings(n int, seed uint64) []setting {
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	s := m.tilt(theta, level, lo, hi)
 	best, logErr := s.stripFor(context.Background(), t, -1e9, 0)
-	return newLine(s, best, logErr, t, 1e-15, maxLineNodes)
+	return newLine(s, best, logErr, t, 1e-15)
 }
 
 // in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but

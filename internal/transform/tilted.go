@@ -9,6 +9,7 @@ package transform
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -65,6 +66,19 @@ func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
 	s.sums()
 	s.bounds()
 	return s
+}
+
+// share gives every node its shares, which only lines turn.
+func (s *tilted) share() {
+	if s.nodes[0].ofP != nil {
+		return
+	}
+	s.nodes = slices.Clone(s.nodes)
+	for i := range s.nodes {
+		d := float64(s.lo+i) * s.h
+		s.nodes[i].ofP, _, _ = s.m.p.at(d)
+		s.nodes[i].ofQ, _, _ = s.m.q.at(d)
+	}
 }
 
 // sums adds D(θ), M'(θ) and the bounds of their roundings.

@@ -44,7 +44,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
-	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition))}
 
 	if c.bump != nil {
 		return c.atoms(ctx, q, g, p)
@@ -93,9 +93,6 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
 // knows nothing of it, should hardly be off by it. steers: time for width.
 const longer = 1.15
-
-// maxNodes bounds the nodes of one factor.
-const maxNodes = 1 << 18 // steers: memory
 
 // maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
 const maxFrequencies = 1 << 23
@@ -173,7 +170,7 @@ func (c *Composition) reconsider(l *choice, g goal) {
 	lambda := 0.0
 	for _, s := range []*float64{&l.sHigh, &l.sLow} {
 		least, at := math.Inf(1), *s
-		for i, d := 0, *s-l.theta; i < nearerLines; i, d = i+1, d*nearerRatio {
+		for i, d := 0, *s-l.theta; i < mostLooks; i, d = i+1, d*nearerRatio {
 			x := l.theta + d
 			if x == 0 || x == -1 {
 				continue
@@ -194,10 +191,10 @@ func (c *Composition) reconsider(l *choice, g goal) {
 	l.lambda = math.Max(l.lambda, lambda)
 }
 
-// The lines of remainders that are tried nearer to θ.
+// The lines of remainders that are tried: with all factors, always nearer to θ.
 const (
 	nearerRatio = 0.97 // steers: time for width
-	nearerLines = 12   // steers: time for width
+	mostLooks   = 12   // steers: time for width
 )
 
 // total returns about K(s) of all factors.
@@ -237,37 +234,53 @@ func (q *cumulant) excess(s, eps float64) float64 { return q.at(s).k - s*eps - l
 // explore evaluates K on one side of theta around the point with the smallest
 // period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster. It begins at the best one known.
 func (q *cumulant) explore(theta, width, sign, eps, aim float64, known point) {
-	looks := 0
-	from := width
+	d := width
 	if !math.IsInf(known.k, 1) {
-		from = math.Abs(known.s - theta)
+		d = math.Abs(known.s - theta)
 	}
-	root(func(u float64) float64 {
-		d := math.Exp(u)
+	lo, hi := 0.0, math.Inf(1)
+	for i := range mostLooks {
 		s := theta + sign*d
-		if looks++; looks == 1 && !math.IsInf(known.k, 1) {
+		if i == 0 && !math.IsInf(known.k, 1) {
 			s = known.s
 		}
 		if s == 0 || s == -1 {
 			s += sign * width * 0x1p-20
 		}
 		p := q.at(s)
-		x, y := d*sign*(p.slope-eps), p.k-s*eps-aim
-		switch ratio := x / y; {
-		case looks == mostLooks || ratio > 0.8 && ratio < 1.25: // the minimum is flat
-			return 0
-		case math.IsInf(p.k, 0) || y <= 0:
-			return 20
-		case x <= 0:
-			return -20
-		default:
-			return xmath.Log(ratio)
+		f := math.Inf(1)
+		var ratio float64
+		if !math.IsInf(p.k, 0) {
+			x, y := d*sign*(p.slope-eps), p.k-s*eps-aim
+			f = x - y
+			ratio = x / y
 		}
-	}, xmath.Log(from), 0.6, 0.2, 0)
+		if f > 0 {
+			hi = d
+		} else {
+			lo = d
+		}
+		if hi-lo < 0.2*hi {
+			return
+		}
+		switch {
+		case math.IsInf(hi, 1):
+			d *= 1.8
+		case lo == 0:
+			shrink := 3.0
+			if ratio > 0 {
+				shrink = math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
+			}
+			d /= shrink
+		default:
+			d = math.Sqrt(lo * hi)
+		}
+		// The minimum is flat: close to the root is enough.
+		if ratio > 0.8 && ratio < 1.25 {
+			return
+		}
+	}
 }
-
-// mostLooks bounds the values of K that a search for the line of a remainder takes.
-const mostLooks = 12 // steers: time for width
 
 // best returns the points known on both sides of theta that need the smallest
 // period, which is in the k of each.
@@ -305,7 +318,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	sketches := q.lines(p.theta)
 	// Few runs must fall deeper than sketches know.
-	if sketches != nil && -aim < mostPerRun*q.runs() {
+	if sketches != nil {
 		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.upTo(p.h, p.tol), float64(g.work))
 		if err != nil || !sketches.deep(rough) {
 			return rough, true, err
@@ -326,9 +339,6 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	return t, false, nil
 }
-
-// mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
-const mostPerRun = 5 // steers: sketches for lines
 
 // A falling is how log |M/M(θ)| of a product falls with the frequency, and what the terms up to one cost.
 type falling interface {
