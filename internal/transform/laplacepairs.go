@@ -186,8 +186,3 @@ func (w *weighing) relative() float64 {
 	}
 	return w.err/w.sum*(1+1e-9) + xmath.U*float64(8+w.n)
 }
-
-// NewLaplace returns the transform of Laplace noise of largest loss m = 1/b, known to the relative error rel, on the whole data set.
-func NewLaplace(m, rel float64) *Mixed {
-	return NewSampledLaplace([]LaplaceItem{{M: m, MErr: rel}}, 0, 1, 0)
-}

@@ -172,13 +172,11 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 func (p *Piece) logRatio(v, dv float64) (l, dl float64) {
 	e := v - p.Center
 	de := dv + xmath.U*math.Abs(e) + p.ScaleErr*math.Abs(p.Center)
-	if p.Share > 0 && (e > 36 || e < -36 && p.Floor == 0) {
-		// The floor is at most e^−36 of the rest, or there is none, or g is its sum with something larger.
+	if e > 36 && p.Share > 0 {
+		// The floor is at most e^−36 of the rest, or g is its sum with something larger.
 		top := xmath.Log(p.Share) + e
 		if xmath.Log(p.Floor)-top < -36 {
-			if l = top; e > 36 {
-				l += p.Floor * math.Exp(-top)
-			}
+			l = top + p.Floor*math.Exp(-top)
 			return l, de + p.RatioErr + p.RateErr + xmath.U*(4+4*math.Abs(e)+4*math.Abs(l))
 		}
 	}

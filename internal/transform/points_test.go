@@ -277,7 +277,13 @@ func TestSpread(t *testing.T) {
 			if !(d >= re) || !(d-k < 0.9*(re-k)) {
 				t.Errorf("%+v %T: log|M/M(θ)| = %v, Decay %v", c, tr, re-k, d-k)
 			}
-			s := slices.Clone(line.(*mixedLine).spread)
+			var s spread
+			switch v := line.(type) {
+			case *mixedLine:
+				s = slices.Clone(v.spread)
+			case laplaceLine:
+				s = slices.Clone(v.spread)
+			}
 			s[0].rate *= 1.1
 			if bad := s[0].at(tt); bad >= re-k {
 				t.Errorf("%+v %T: more variance than there is goes unnoticed: %v, %v", c, tr, bad, re-k)

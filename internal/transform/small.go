@@ -26,6 +26,42 @@ func checkLine(m Transform, theta, tMax float64) error {
 	return nil
 }
 
+// expTail returns e^v − 1 − v for |v| ≤ 2: the 30th term of the series is below 2^−70 of
+// the first.
+func expTail(v complex128) complex128 {
+	sum := complex(1, 0)
+	for k := 30; k >= 3; k-- {
+		sum = 1 + v*sum/complex(float64(k), 0)
+	}
+	return v * v / 2 * sum
+}
+
+// coshSeries and sinhcSeries are the divisors of cosh x − 1 = y/2·(1 + y/12·(1 + y/30·…))
+// and of sinh(x)/x − 1 = y/6·(1 + y/20·…), y = x².
+var (
+	coshSeries  = []float64{2, 12, 30, 56, 90, 132, 182, 240, 306, 380, 462, 552}
+	sinhcSeries = []float64{6, 20, 42, 72, 110, 156, 210, 272, 342, 420, 506, 600}
+)
+
+// evenSeries returns the sum of one of these for |y| ≤ 4.
+func evenSeries[T float64 | complex128](y T, divisors []float64) T {
+	var sum T
+	for i := len(divisors) - 1; i >= 0; i-- {
+		sum = divided(y, divisors[i]) * (1 + sum)
+	}
+	return sum
+}
+
+func divided[T float64 | complex128](y T, d float64) T {
+	switch v := any(y).(type) {
+	case complex128:
+		return any(v / complex(d, 0)).(T)
+	case float64:
+		return any(v / d).(T)
+	}
+	return y
+}
+
 // logOfSum returns log(1 + x + iy) for an x + iy known to wrong, with a relative
 // error of a few roundings of the result however small it is.
 func logOfSum(x, y, wrong float64) (re, im, err float64) {
