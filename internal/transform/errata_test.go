@@ -40,11 +40,12 @@ func TestSectorFactor(t *testing.T) {
 		theta := 10*r.Float64() - 0.5
 		a := m.width() * (0.02 + 0.96*r.Float64())
 		d := (2*r.Float64() - 1) * (theta + 4) * m.inv2
-		v, table := make([]float64, len(m.cs)), m.angles(a)
-		P, Q := m.turn(&node{}, d, table, v)
+		n := m.at(d)
+		n.ofP, _, _ = m.p.at(d)
+		n.ofQ, _, _ = m.q.at(d)
+		P, Q := m.turn(&n, m.angles(a))
 		p := complex(1-q, 0) + complex(q, 0)*cmplx.Exp(complex(d-m.inv2/2, a))
 		q0 := complex(1-q, 0) + complex(q, 0)*cmplx.Exp(complex(-d-m.inv2/2, -a))
-		n := m.at(d)
 		pr := (1 - q) + q*math.Exp(d-m.inv2/2)
 		qr := (1 - q) + q*math.Exp(-d-m.inv2/2)
 		if math.Abs(P.logMod-math.Log(cmplx.Abs(p)/pr)) > 1e-12 || math.Abs(Q.logMod-math.Log(cmplx.Abs(q0)/qr)) > 1e-12 {
@@ -74,11 +75,11 @@ func TestSectorFactor(t *testing.T) {
 func TestSkippedNodes(t *testing.T) {
 	m := poisson(0.01, 1).(*mixture)
 	base := must(m.line(t.Context(), nil, 4, 50, 1e-17, maxLineNodes))
-	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
+	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3)
 	if len(l.loss) == len(l.nodes) {
 		t.Fatal("no node is skipped")
 	}
-	full := &mixtureLine{tilted: l.tilted}
+	full := &mixtureLine{movable: movable{tilted: l.tilted}}
 	for i, f := range l.logF {
 		full.loss, full.weight = append(full.loss, l.nodes[i].loss), append(full.weight, math.Exp(f-l.scale))
 	}

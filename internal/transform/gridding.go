@@ -108,7 +108,7 @@ func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float
 }
 
 // slowTurn is up to which angle a loss is summed by moments, of which the last is of order lastMoment: what the series lacks is at
-// most slowTurn^17/17! of a weight, 2e-19 of its first term. steers: more moments cost less than they save.
+// most slowTurn^17/17! of a weight, 2e-19 of its first term, as the bound of at needs.
 const (
 	slowTurn   = 0.5
 	lastMoment = 16

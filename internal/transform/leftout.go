@@ -21,39 +21,38 @@ import (
 // is at most f(X)σ/z by Mills' inequality, and so is its sum over the missing nodes
 // times the step.
 
-// rightMean and leftMean return μ for the power θ ≥ −1 beyond lattice point d.
-func (m *mixture) rightMean(theta, d float64) float64 {
-	if theta > 0 {
-		mean, err := m.meanQ(d)
-		return (theta+1)*m.maxP - theta*(mean-err)
+// meanBeyond returns μ for the power θ ≥ −1 beyond lattice point d on a side.
+func (m *mixture) meanBeyond(theta, d float64, right bool) float64 {
+	mean, err := 0.0, 0.0
+	switch {
+	case theta > 0:
+		mean, err = m.meanQ(d)
+	case !right:
+		mean = -m.spanQ
 	}
-	return (theta+1)*m.maxP - theta*m.maxQ
-}
-
-func (m *mixture) leftMean(theta, d float64) float64 {
-	if theta > 0 {
-		mean, err := m.meanQ(d)
-		return (theta+1)*m.minP - theta*(mean+err)
+	if right {
+		return (theta+1)*m.spanP - theta*(mean-err)
 	}
-	return (theta+1)*m.minP - theta*m.minQ
+	return -theta * (mean + err)
 }
 
 // beyond returns by how many standard deviations lattice point d is beyond the mean of its majorant on a side.
 func (m *mixture) beyond(theta, d float64, right bool) float64 {
+	return sign(right) * (m.x(d) - m.meanBeyond(theta, d, right)) / m.sigma
+}
+
+// sign is that of outcomes on a side.
+func sign(right bool) float64 {
 	if right {
-		return (m.x(d) - m.rightMean(theta, d)) / m.sigma
+		return 1
 	}
-	return (m.leftMean(theta, d) - m.x(d)) / m.sigma
+	return -1
 }
 
-// logRight and logLeft return the logarithm of the bound of what lies beyond
-// lattice point d, where the logarithm of f is logF; +Inf where nothing is proved.
-func (m *mixture) logRight(theta, d, logF float64) float64 {
-	return m.logMills(m.beyond(theta, d, true), logF)
-}
-
-func (m *mixture) logLeft(theta, d, logF float64) float64 {
-	return m.logMills(m.beyond(theta, d, false), logF)
+// logBeyond returns the logarithm of the bound of what lies beyond lattice point d on a side, where the logarithm of f is logF; +Inf
+// where nothing is proved.
+func (m *mixture) logBeyond(theta, d, logF float64, right bool) float64 {
+	return m.logMills(m.beyond(theta, d, right), logF)
 }
 
 func (m *mixture) logMills(z, logF float64) float64 {
@@ -70,42 +69,18 @@ func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
 
 // tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
-// x − μ is increasing, to a tenth of σ. Lines at one θ ask for it again and again, and the last answers are kept.
-func (m *mixture) tailFrom(theta float64, sign float64) float64 {
-	mean, kept := m.rightMean, &m.tails[1]
-	if sign < 0 {
-		mean, kept = m.leftMean, &m.tails[0]
-	}
+// x − μ is increasing, to a tenth of σ.
+func (m *mixture) tailFrom(theta float64, right bool) float64 {
 	if !(theta > 0) || m.spanQ == 0 {
-		return mean(theta, 0)
+		return m.meanBeyond(theta, 0, right)
 	}
-	if k := kept.Load(); k != nil && k[0] == theta {
-		return k[1]
+	widest := (theta+1)*m.spanP + theta*m.spanQ
+	halvings := max(0, int(math.Log2(widest/m.sigma)+4))
+	lo, hi := xmath.Bisect(0, widest, halvings, func(x float64) bool { return x < m.meanBeyond(theta, (x-m.x0)*m.inv2, right) })
+	if right {
+		return hi
 	}
-	lo := (theta+1)*min(m.minP, m.maxP) - theta*m.maxQ
-	hi := (theta+1)*max(m.minP, m.maxP) - theta*m.minQ
-	// False position, every third step a bisection: the ends differ by θ times the means of Q.
-	below, above := lo-hi, hi-lo
-	for i := range 60 {
-		if hi-lo < 0.1*m.sigma {
-			break
-		}
-		x := lo + (hi-lo)/2
-		if i%3 != 2 && below < 0 && above > 0 {
-			x = min(max(lo-(hi-lo)*below/(above-below), lo+0.04*m.sigma), hi-0.04*m.sigma)
-		}
-		if over := x - mean(theta, (x-m.x0)*m.inv2); over < 0 {
-			lo, below, above = x, over, above/2
-		} else {
-			hi, above, below = x, over, below/2
-		}
-	}
-	x := hi
-	if sign < 0 {
-		x = lo
-	}
-	kept.Store(&[2]float64{theta, x})
-	return x
+	return lo
 }
 
 // ends are the logarithms of what may be left out on each side.
@@ -133,55 +108,52 @@ func (m *mixture) endsFor(theta, tMax, goal float64) ends {
 // takes more than maxNodes nodes.
 func (m *mixture) cut(theta float64, level int, own ends, pieces float64, maxNodes int) (lo, hi int, ok bool) {
 	h := m.step(level)
-	right := max(m.tailFrom(theta, +1), m.maxP, m.maxQ) + 0.6*m.sigma
-	left := min(m.tailFrom(theta, -1), m.minP, m.minQ) - 0.6*m.sigma
-	if span := (right - left) * m.inv2 / h; !(span < float64(maxNodes)) {
+	from := [2]float64{min(m.tailFrom(theta, false), -m.spanQ) - 0.6*m.sigma, max(m.tailFrom(theta, true), m.spanP) + 0.6*m.sigma}
+	if span := (from[1] - from[0]) * m.inv2 / h; !(span < float64(maxNodes)) {
 		return 0, 0, false
 	}
-	end := func(x float64, isRight bool, own float64) (j int, ok bool) {
-		side, sign := m.logLeft, -1.0
-		mean := m.leftMean
-		if isRight {
-			side, sign, mean = m.logRight, 1, m.rightMean
-		}
-		for range 60 {
-			j = int(sign * math.Ceil(sign*(x-m.x0)*m.inv2/h))
-			d := float64(j) * h
-			n := m.evaluate(d)
-			over, far := math.Inf(-1), x
-			for _, g := range [...]struct{ theta, goal float64 }{{theta, own}, {0, pieces}, {-1, pieces}} {
-				miss := side(g.theta, d, n.logF(g.theta)) - g.goal
-				if math.IsInf(miss, 1) {
-					miss = 2
-				}
-				if miss > 0 {
-					// The majorant falls by miss from z to √(z² + 2·miss) standard deviations.
-					mu := mean(g.theta, d)
-					z := max(0, sign*(m.x(d)-mu)/m.sigma)
-					move := math.Sqrt(z*z+2*miss) - z
-					if miss > 6 {
-						move = min(0.6*move, max(3, z/2)) // f may fall faster
-					}
-					if to := m.x(d) + sign*max(0.02, move)*m.sigma; sign*(to-far) > 0 {
-						far = to
-					}
-				}
-				over = max(over, miss)
-			}
-			if over <= 0 {
-				return j, true
-			}
-			x = far
-		}
-		return 0, false
-	}
-	if hi, ok = end(right, true, own.right); !ok {
+	if lo, ok = m.end(theta, h, from[0], false, own.left, pieces); !ok {
 		return 0, 0, false
 	}
-	if lo, ok = end(left, false, own.left); !ok {
+	if hi, ok = m.end(theta, h, from[1], true, own.right, pieces); !ok {
 		return 0, 0, false
 	}
 	return lo, hi, hi-lo < maxNodes && max(-lo, hi) < maxIndex
+}
+
+// end returns the outermost node of a step on one side, from the outcome x on.
+func (m *mixture) end(theta, h, x float64, right bool, own, pieces float64) (j int, ok bool) {
+	sign := sign(right)
+	for range 60 {
+		j = int(sign * math.Ceil(sign*(x-m.x0)*m.inv2/h))
+		d := float64(j) * h
+		n := m.evaluate(d)
+		over, far := math.Inf(-1), x
+		for _, g := range [...]struct{ theta, goal float64 }{{theta, own}, {0, pieces}, {-1, pieces}} {
+			z := m.beyond(g.theta, d, right)
+			miss := m.logMills(z, n.logF(g.theta)) - g.goal
+			if math.IsInf(miss, 1) {
+				miss = 2
+			}
+			if miss > 0 {
+				// The majorant falls by miss from z to √(z² + 2·miss) standard deviations.
+				z = max(0, z)
+				move := math.Sqrt(z*z+2*miss) - z
+				if miss > 6 {
+					move = min(0.6*move, max(3, z/2)) // f may fall faster
+				}
+				if to := m.x(d) + sign*max(0.02, move)*m.sigma; sign*(to-far) > 0 {
+					far = to
+				}
+			}
+			over = max(over, miss)
+		}
+		if over <= 0 {
+			return j, true
+		}
+		x = far
+	}
+	return 0, false
 }
 
 // maxIndex bounds indices of nodes: with a step of 30 bits their points are exact below, and

@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -19,10 +18,9 @@ import (
 // mixtureLine implements Line for θ ≥ −½; conjugate says that it is asked for the
 // reverse, of which it is the complex conjugate.
 type mixtureLine struct {
-	tilted
+	movable
 	conjugate bool
 	tMax, tol float64
-	maxNodes  int
 
 	logMoving float64 // of the quadrature error of f up to tMax
 	best      strip   // where that error is smallest
@@ -30,11 +28,10 @@ type mixtureLine struct {
 	loss, weight []float64 // of the nodes that count
 	skip0, skip1 float64   // what the others add to the error: skip0 + skip1·t
 	kUp          float64   // upper bound of K(θ)
-	slope        float64   // about E[dL/dd] under the tilted density
-	shifted      [shiftedLines]atomic.Pointer[shiftedLine]
 }
 
-const maxLineNodes = 1 << 20 // steers: memory
+// maxLineNodes bounds the nodes of a line.
+const maxLineNodes = 1 << 18 // steers: memory
 
 // followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. steers: time for width.
 const followSlack = 1
@@ -56,8 +53,8 @@ func (m *mixture) LineAfter(ctx context.Context, like Line, theta, tMax, tol flo
 		return nil, fmt.Errorf("tol: %v is not above 0", tol)
 	}
 	most := maxLineNodes
-	if m.realZeros {
-		most /= 16 // its nodes keep their shares, a kilobyte each at most
+	if max(m.spanP, m.spanQ) > 1 {
+		most /= 4 // its nodes keep their shares, a kilobyte each at most
 	}
 	if maxNodes <= 0 || maxNodes > most {
 		maxNodes = most
@@ -85,10 +82,10 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
 	level := m.levelFor(m.stillStep(theta, -goal))
 	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
-	first := 0.0
+	first, slack := 0.0, 0.0 // 0: no line promises anything
 	switch {
 	case tMax > 0 && after != nil:
-		level, first = max(level, after.level), after.best.a
+		level, first, slack = max(level, after.level), after.best.a, followSlack
 	case tMax > 0:
 		level, first = m.levelUpTo(theta, tMax, goal, level)
 	}
@@ -107,20 +104,15 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 			level++
 			continue
 		}
-		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip, s.logStrip}, 0.0
+		best, logErr := strip{s.stillLine, s.logStrip}, s.logStill
 		if tMax > 0 {
-			if after != nil {
-				if best = s.strip(tMax, first); !(s.logError(best) <= want+followSlack) {
-					return m.line(ctx, nil, theta, tMax, tol, maxNodes)
-				}
-				return newLine(s, best, s.logError(best), tMax, tol, maxNodes), nil
-			}
-			logErr, best, step = s.strips(ctx, tMax, want, first)
+			best, logErr = s.stripFor(ctx, tMax, want+slack, first)
 		}
-		if logErr <= want {
-			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
+		if logErr <= want+slack {
+			return newLine(s, best, logErr, tMax, tol), nil
 		}
-		level = max(level+1, m.levelFor(step))
+		step, line := s.widest(ctx, tMax, want)
+		level, first = max(level+1, m.levelFor(step)), line
 	}
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
 }
@@ -132,19 +124,14 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 	return tol, xmath.Log(tol/8) + theta*kl*0.9
 }
 
-func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+func newLine(s *tilted, best strip, logErr, tMax, tol float64) *mixtureLine {
+	l := &mixtureLine{movable: newMovable(s), tMax: tMax, tol: tol, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))
 	l.weight = make([]float64, 0, len(s.logF))
-	var slope, mass float64
 	for i, w := range s.w {
 		loss := s.nodes[i].loss
-		if i > 0 && i < len(s.nodes)-1 {
-			slope += w * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)
-			mass += w
-		}
 		if w <= drop {
 			// |e^{itL} − 1 − itL| ≤ 2 + t|L|.
 			l.skip0 += 2 * w
@@ -154,7 +141,6 @@ func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mi
 		l.loss = append(l.loss, loss)
 		l.weight = append(l.weight, w)
 	}
-	l.slope = slope / mass
 	k, _, err := s.real()
 	l.kUp = k
 	if !math.IsInf(err, 1) {

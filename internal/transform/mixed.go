@@ -160,7 +160,7 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 	}
 	r.logTol = max(r.logTol, -700) // at θ = 0 there is nothing to integrate
 	if maxNodes <= 0 {
-		maxNodes = 1 << 22
+		maxNodes = maxLineNodes
 	}
 	if err := r.fine(ctx, maxNodes); err != nil {
 		return nil, err

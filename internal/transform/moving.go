@@ -10,8 +10,8 @@ import (
 )
 
 // A strip is a bound of ∫|f_{θ+it}| over x ± iaσ², but for the factor e^{a²σ²/2}, for all
-// frequencies up to t. rough is what the bound would be on finer nodes.
-type strip struct{ a, log, rough float64 }
+// frequencies up to t.
+type strip struct{ a, log float64 }
 
 // strip bounds the integral from the nodes: |f_{θ+it}(x ± iaσ²)| is at most
 // |f(x ± iaσ²)|·e^{t·Im L} (sector.go), and Im L = arg P − arg Q is in a cell at most arg P at its right end less
@@ -21,14 +21,10 @@ func (s *tilted) strip(t, a float64) strip { return s.stripBetween(t, a, a) }
 // stripBetween is the same for P^{θ+1}·|Q(x + i·wide·σ²)·Q(x + iaσ²)|^{−θ/2}·e^{t·Im L}, wide ≥ a, but for
 // e^{(wide²+a²)σ²/4}: |Q| decreases with a.
 func (s *tilted) stripBetween(t, a, wide float64) strip {
+	s.share()
 	m := s.m
-	table := m.angles(a)
-	var other []share
-	if s.local() && wide != a {
-		other = s.shares(wide)
-	}
-	v := m.scratch()
-	bound, rough := newScaledSum(s.scale), newScaledSum(s.scale)
+	table, other := m.angles(a), m.angles(wide)
+	bound := newScaledSum(s.scale)
 	growth := 0.0
 	if !s.local() {
 		growth = m.cellGrowth(s.theta, s.h)
@@ -37,32 +33,35 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	var most [2]float64 // Im L beyond the ends
 	var last float64
 	for i := range s.nodes {
-		p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
+		p, q := m.turn(&s.nodes[i], table)
 		log := s.logF[i]
-		if other != nil {
-			log -= s.theta / 2 * (q.logLow + other[i].logMod)
-		} else if s.local() {
-			log -= s.theta * q.logLow
+		if s.local() {
+			low := q.logLow
+			if wide != a {
+				low = (low + s.nodes[i].ofQ.turn(other, m.realZeros).logLow) / 2
+			}
+			log -= s.theta * low
 		}
 		if i == 0 {
-			most[0] = imLoss(p, turn{component: m.minQ}, a) + p.slack
+			most[0] = imLoss(p, turn{component: -m.spanQ}, a) + p.slack
 		} else {
 			if s.local() {
 				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
 			}
 			bound.add(max(last, log) + growth + t*(imLoss(p, lastQ, a)+p.slack+lastQ.slack)*(1+1e-12))
 		}
-		rough.add(log + t*imLoss(p, q, a))
-		most[1] = imLoss(turn{component: m.maxP}, q, a) + q.slack
+		most[1] = imLoss(turn{component: m.spanP}, q, a) + q.slack
 		last, lastQ = log, q
 	}
-	slack := t * s.turnSlack(a)
+	_, angle := s.turnSlack(a)
+	slack := t * angle
 	inside := slack + 1e-9
 	if s.local() {
-		inside += s.theta * (1e-10 + s.turnSlack(wide))
+		mod, _ := s.turnSlack(wide)
+		inside += s.theta * (1e-10 + mod)
 	}
 	beyond := func(right bool, most float64) float64 { return s.tailOn(wide, right) + t*most*(1+1e-12) + slack }
-	return strip{a, logSumUp(bound.log()+inside, beyond(false, most[0]), beyond(true, most[1])), rough.log()}
+	return strip{a, logSumUp(bound.log()+inside, beyond(false, most[0]), beyond(true, most[1]))}
 }
 
 // A scaledSum adds e^x; it is infinite once x is above largestExponent, where its steps would
@@ -100,34 +99,17 @@ func (s *tilted) logError(g strip) float64 {
 	return g.a*g.a/(2*s.m.inv2) + g.log + logTrapezoid(g.a, s.h) + 1e-9
 }
 
-// stepFor returns a step at which logError should be about goal.
-func (s *tilted) stepFor(g strip, goal float64) float64 {
-	return 2 * math.Pi * g.a / (g.a*g.a/(2*s.m.inv2) + g.rough - goal + math.Ln2 + 1)
-}
-
-// strips tries lines for frequencies up to t, first one that promises most (0: none), and returns the
-// best error and its strip, and a step that reaches goal.
-func (s *tilted) strips(ctx context.Context, t, goal, first float64) (logErr float64, best strip, step float64) {
+// stripFor returns the strip for frequencies up to t with the least error that a walk to narrower ones meets, from the line a on (0: that
+// for t = 0), or the first whose error is at most goal.
+func (s *tilted) stripFor(ctx context.Context, t, goal, a float64) (best strip, logErr float64) {
+	if a == 0 {
+		a = s.stillLine
+	}
 	logErr = math.Inf(1)
-	if first > 0 {
-		best = s.strip(t, first)
-		step = s.stepFor(best, goal)
-		if logErr = s.logError(best); logErr <= goal {
-			return logErr, best, step
-		}
-	}
-	// Wider ones than the first promise less.
-	a, worse := s.stillLine, 0
-	if first > 0 {
-		a = min(a, 0.7*first)
-	}
-	for ; worse < 2 && a > 1e-6*s.stillLine && ctx.Err() == nil; a *= 0.7 {
+	for worse := 0; worse < 2 && a > 1e-6*s.stillLine && ctx.Err() == nil; a *= 0.7 {
 		g := s.strip(t, a)
-		if h := s.stepFor(g, goal); h > step {
-			step = h
-		}
 		if e := s.logError(g); e < logErr {
-			logErr, best, worse = e, g, 0
+			best, logErr, worse = g, e, 0
 		} else if !math.IsInf(e, 1) {
 			worse++
 		}
@@ -135,5 +117,31 @@ func (s *tilted) strips(ctx context.Context, t, goal, first float64) (logErr flo
 			break
 		}
 	}
-	return logErr, best, step
+	return best, logErr
+}
+
+// widest returns about the widest step at which logError should be goal for frequencies up to t, and the line for it.
+func (s *tilted) widest(ctx context.Context, t, goal float64) (step, line float64) {
+	m := s.m
+	worse := 0
+	for a := min(m.width(), 8*math.Sqrt(m.inv2)); worse < 2 && a > 1e-9*m.width() && ctx.Err() == nil; a *= 0.75 {
+		if h := 2 * math.Pi * a / (a*a/(2*m.inv2) + s.nearStrip(t, a) - goal + math.Ln2 + 1); h > step {
+			step, line, worse = h, a, 0
+		} else if step > 0 {
+			worse++
+		}
+	}
+	return step, line
+}
+
+// nearStrip returns about what strip bounds, by the nodes alone.
+func (s *tilted) nearStrip(t, a float64) float64 {
+	s.share()
+	table := s.m.angles(a)
+	sum := newScaledSum(s.scale)
+	for i := range s.nodes {
+		p, q := s.m.turn(&s.nodes[i], table)
+		sum.add(s.logF[i] - max(s.theta, 0)*q.logLow + t*imLoss(p, q, a))
+	}
+	return sum.log()
 }

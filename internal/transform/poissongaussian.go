@@ -39,12 +39,10 @@ func NewPoissonGaussian(rate, rateErr, sigma, sigmaErr float64) (Transform, erro
 		return nil, err
 	}
 	for _, m := range []*mixture{t.(*mixture), t.(*mixture).rev} {
-		c := &m.cs[0]
-		c.err = rateErr
-		if c.p > 0 {
-			c.p = rate
-		} else {
-			c.q = rate
+		for _, s := range []*side{&m.p, &m.q} {
+			if len(s.w) == 2 {
+				s.w[1], s.err[1] = rate, rateErr // of no logarithm
+			}
 		}
 	}
 	return t, nil

@@ -57,43 +57,15 @@ func (s *tilted) cellGrowthOn(a, v1, v2 float64) float64 {
 	return s.h * s.h / 8 * (1/m.inv2 + s.theta*v/less) * (1 + 1e-12)
 }
 
-// turnSlack bounds the errors of the moduli and of the angles of turns at all nodes: they round, and follow the
-// errors of the weights and of σ, which are largest at an end.
-func (s *tilted) turnSlack(a float64) float64 {
-	m := s.m
-	if m.realZeros {
-		dv := 0.0
-		for i := range s.nodes {
-			dv = max(dv, s.nodes[i].shares.err())
-		}
-		return m.turnError(a, dv, leastResolved)
+// turnSlack bounds the errors of the moduli of turns at all nodes and those of Im L: they round, and follow the
+// errors of the weights and of σ.
+func (s *tilted) turnSlack(a float64) (mod, angle float64) {
+	dv := 0.0
+	for i := range s.nodes {
+		dv = max(dv, s.nodes[i].shareErr())
 	}
-	return 16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h))
-}
-
-// A share is what Q does at a node on two lines: B_a − B, from below, and the second moment of c.
-type share struct{ logMod, second float64 }
-
-// shares returns the turns of Q at the nodes on line a.
-func (s *tilted) shares(a float64) []share {
-	m := s.m
-	table := m.angles(a)
-	v := make([]float64, len(m.cs))
-	out := make([]share, len(s.nodes))
-	for i := range out {
-		d := float64(s.lo+i) * s.h
-		if x := s.nodes[i].shares; x != nil {
-			t := x.q.turn(table)
-			out[i] = share{t.logLow, t.second}
-			continue
-		}
-		for k := range m.cs {
-			v[k] = m.cs[k].mean*d + m.cs[k].offset
-		}
-		t := m.turnOf(v, table, false)
-		out[i] = share{t.logLow, t.second}
-	}
-	return out
+	mod, angle = s.m.turnError(a, dv, leastResolved)
+	return mod, 2 * angle
 }
 
 // A majorant is a Gaussian above |f| beyond an end of the nodes: it has the logarithm log there, z standard
@@ -124,11 +96,11 @@ func (s *tilted) majorants(a float64, right bool) []majorant {
 		plain.log += growth
 		return []majorant{plain}
 	}
-	mean, err := s.meanQ(j)
+	mean, err := m.meanOf(s.nodes[j-s.lo].ofQ)
 	// Going outwards, E[c] moves to the extreme mean of this side: Var ≤ span·|E − extreme|.
-	from := mean + err - m.minQ
+	from := mean + err + m.spanQ
 	if right {
-		from = m.maxQ - mean + err
+		from = err - mean
 	}
 	if m.realZeros {
 		// The variance is Σ s(1−s), at most Σ s and Σ (1−s).
@@ -140,52 +112,27 @@ func (s *tilted) majorants(a float64, right bool) []majorant {
 	out := []majorant{plain}
 	// c measured from the other extreme mean has at least a share cos(a·span) of its derivative.
 	if cos := math.Cos(a*unit) - 1e-14; cos > 0 && a*unit < math.Pi/2 {
-		_, q := m.turn(&s.nodes[j-s.lo], d, m.angles(a), m.scratch())
-		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*q.logLow + s.theta*(1e-10+s.turnSlack(a))
+		_, q := m.turn(&s.nodes[j-s.lo], m.angles(a))
+		mod, _ := s.turnSlack(a)
+		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*q.logLow + s.theta*(1e-10+mod)
 		z := 0.0
 		if right {
-			z = m.x(d) - ((s.theta+1)*m.maxP - s.theta*(m.minQ+cos*(mean-err-m.minQ)))
+			z = m.x(d) - ((s.theta+1)*m.spanP - s.theta*(cos*(mean-err+m.spanQ)-m.spanQ))
 		} else {
-			z = (s.theta+1)*m.minP - s.theta*(m.maxQ-cos*(m.maxQ-mean-err)) - m.x(d)
+			z = -s.theta*cos*(mean+err) - m.x(d)
 		}
 		out = append(out, majorant{log, z/m.sigma*(1-1e-9) - 1e-14*s.theta*(1+m.span)/m.sigma})
 	}
 	return out
 }
 
-// meanQ returns E[c] of Q at node j, and the bound of its error.
-func (s *tilted) meanQ(j int) (mean, err float64) {
-	if x := s.nodes[j-s.lo].shares; x != nil {
-		return s.m.meanOf(&x.q)
-	}
-	return s.m.meanQ(float64(j) * s.h)
-}
-
-// meanOf returns E[c] of shares, and the bound of its error.
-func (m *mixture) meanOf(x *window) (mean, err float64) {
-	return x.at + x.mean, m.span * (4*x.dv + u*(16+2*float64(len(m.cs))))
-}
-
 // meanQ returns E[c] of Q at lattice point d, and the bound of its error.
 func (m *mixture) meanQ(d float64) (mean, err float64) {
-	if m.spanQ == 0 {
-		return m.minQ, 0
-	}
-	if m.realZeros {
-		x := m.sideQ.windowAt(d, false)
-		return m.meanOf(&x)
-	}
-	top := m.logQ0
-	for i := range m.cs {
-		c := &m.cs[i]
-		top = max(top, c.mean*d+c.offset+c.logQ)
-	}
-	sum, first := math.Exp(m.logQ0-top), 0.0
-	for i := range m.cs {
-		c := &m.cs[i]
-		w := math.Exp(c.mean*d + c.offset + c.logQ - top)
-		sum += w
-		first += w * c.mean
-	}
-	return first / sum, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
+	x, _, _ := m.q.at(d)
+	return m.meanOf(x)
+}
+
+// meanOf returns E[c] of shares of Q, and the bound of its error.
+func (m *mixture) meanOf(x *window) (mean, err float64) {
+	return x.at + x.mean, m.spanQ * (4*x.dv + u*(16+2*m.span))
 }

@@ -7,6 +7,7 @@ package transform
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -35,7 +36,24 @@ func (m *mixture) shift(i int) float64 {
 	return 0.7 * min(m.width(), 14*math.Sqrt(m.inv2)) * math.Pow(shiftRatio, float64(i))
 }
 
-func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
+// movable is a mixture under one tilt with the lines that it was moved to.
+type movable struct {
+	tilted
+	slope   float64 // about E[dL/dd] under the tilted density
+	shifted [shiftedLines]atomic.Pointer[shiftedLine]
+}
+
+func newMovable(s *tilted) movable {
+	s.share()
+	var slope, mass float64
+	for i := 1; i < len(s.w)-1; i++ {
+		slope += s.w[i] * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)
+		mass += s.w[i]
+	}
+	return movable{tilted: *s, slope: slope / mass}
+}
+
+func (l *movable) shiftedLine(i int) *shiftedLine {
 	if s := l.shifted[i].Load(); s != nil {
 		return s
 	}
@@ -44,45 +62,44 @@ func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
 	return s
 }
 
-func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
+// climb returns the smallest value of f at t that a climb among the shifted lines meets, from the one that is best to second order in a,
+// a = t·E[dL/dx].
+func (l *movable) climb(t float64, f func(s *shiftedLine) float64) float64 {
+	i := int(math.Round(xmath.Log(t*l.slope*l.m.inv2/l.m.shift(0)) / xmath.Log(shiftRatio)))
+	i = min(max(i, 0), shiftedLines-1)
+	least := f(l.shiftedLine(i))
+	for step := -1; step <= 1; step += 2 {
+		moved := false
+		for j := i + step; j >= 0 && j < shiftedLines; j += step {
+			x := f(l.shiftedLine(j))
+			if !(x < least) {
+				break
+			}
+			least, moved = x, true
+		}
+		if moved {
+			break
+		}
+	}
+	return least
+}
+
+func (l *movable) newShiftedLine(a float64) *shiftedLine {
 	m, n := l.m, len(l.nodes)
 	flat := make([]float64, 4*n)
 	s := &shiftedLine{a: a, left: l.tailOn(a, false), right: l.tailOn(a, true), log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
 	table := m.angles(a)
-	v := make([]float64, len(m.cs))
 	lift := a * a / (2 * m.inv2)
-	wide := min(1, a*m.span)
 	for j := range l.nodes {
-		d := float64(l.lo+j) * l.h
-		p, q := m.turn(&l.nodes[j], d, table, v)
+		n := &l.nodes[j]
+		p, q := m.turn(n, table)
 		s.log[j] = lift + l.logF[j] + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = max(0, imLoss(p, q, a)-p.slack-q.slack)
-		// log|Σ w_c e^{iac}| and its angle move by at most 3·wide for an error of the
-		// exponents, and by 64 u·wide² and 16 u·wide of their own; |Σ| ≥ cos(0.7·π/2) = 0.45.
-		if m.realZeros {
-			e := m.turnError(a, l.nodes[j].shares.err(), min(p.least(), q.least()))
-			s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
-				(2*math.Abs(l.theta)+1)*e + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
-			s.slip[j] = 2*e + 4*u*s.turn[j]
-			continue
-		}
-		dv := 3 * wide * m.exponentErr(d)
-		s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
-			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
-		s.slip[j] = 16*u*a*m.span + 4*u*s.turn[j] + 2*dv
+		mod, angle := m.turnError(a, n.shareErr(), min(p.least(), q.least()))
+		s.err[j] = n.relative(l.theta) + (l.theta+1)*n.errLoss + (2*math.Abs(l.theta)+1)*mod + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
+		s.slip[j] = 2*angle + 4*u*s.turn[j]
 	}
 	return s
-}
-
-// exponentErr bounds the errors of all exponents v at lattice point d, and of adding the logarithms of
-// weights to them.
-func (m *mixture) exponentErr(d float64) float64 {
-	e := m.err0
-	for i := range m.cs {
-		v, dv := m.exponent(&m.cs[i], d)
-		e = max(e, dv+m.cs[i].err+2*u*(math.Abs(v)+math.Abs(xmath.Finite(m.cs[i].logP))+math.Abs(xmath.Finite(m.cs[i].logQ))))
-	}
-	return e
 }
 
 // logB returns the logarithm of an upper bound of B_a(t).
@@ -150,28 +167,10 @@ func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 	return s.wide
 }
 
-// Decay implements Line. It climbs among the shifted lines from the one that is best to second order in a, a = t·E[dL/dx].
+// Decay implements Line.
 func (l *mixtureLine) Decay(t float64) float64 {
 	if !(t > 0) {
 		return l.kUp
 	}
-	m := l.m
-	guess := t * l.slope * m.inv2
-	i := int(math.Round(xmath.Log(guess/m.shift(0)) / xmath.Log(shiftRatio)))
-	i = min(max(i, 0), shiftedLines-1)
-	log := l.logB(l.shiftedLine(i), t)
-	for step := -1; step <= 1; step += 2 {
-		moved := false
-		for j := i + step; j >= 0 && j < shiftedLines; j += step {
-			b := l.logB(l.shiftedLine(j), t)
-			if !(b < log) {
-				break
-			}
-			i, log, moved = j, b, true
-		}
-		if moved {
-			break
-		}
-	}
-	return min(log, l.kUp)
+	return min(l.kUp, l.climb(t, func(s *shiftedLine) float64 { return l.logB(s, t) }))
 }

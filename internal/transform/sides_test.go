@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The shares of a window, powers of one number times a peak, are those of exponentials one by one, to the error that
-// it says and the roundings of these; what it leaves out is below e^negligible of the largest.
+// The shares of a window are those of all means, to the error that it says and the roundings of these; what it leaves out is below
+// e^negligible of the largest.
 func TestWindowIsSharesOneByOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	tightest, moved := math.Inf(1), 0
@@ -15,12 +15,12 @@ func TestWindowIsSharesOneByOne(t *testing.T) {
 		records := 2 + r.IntN(63)
 		q, sigma := logUniform(r, 1e-5, 0.95), logUniform(r, 0.02, 300)
 		m := binomialPair(records, q, sigma, true).(*mixture)
-		s := &m.sideP
+		s := &m.p
 		if r.IntN(2) == 0 {
-			s = &m.sideQ
+			s = &m.q
 		}
 		d := s.sign * m.inv2 * (1.4*r.Float64() - 0.2) * float64(records)
-		x := s.windowAt(d, true)
+		x, log, err := s.at(d)
 		logs, top := make([]float64, records+1), math.Inf(-1)
 		wrong := 0.0
 		for n := range logs {
@@ -49,18 +49,14 @@ func TestWindowIsSharesOneByOne(t *testing.T) {
 				t.Fatalf("k=%d q=%v σ=%v d=%v: log share of mean %d is off by %v, error %v", records, q, sigma, d, n, off, tol)
 			}
 		}
-		if off := math.Abs(x.log - top - math.Log(sum)); off > x.err+2*wrong+u*(8+4*math.Abs(top)) {
-			t.Errorf("k=%d q=%v σ=%v d=%v: log of the sum is off by %v, error %v", records, q, sigma, d, off, x.err)
+		if off := math.Abs(log - top - math.Log(sum)); off > err+2*wrong+u*(8+4*math.Abs(top)) {
+			t.Errorf("k=%d q=%v σ=%v d=%v: log of the sum is off by %v, error %v", records, q, sigma, d, off, err)
 		}
 		if off := math.Abs(x.at + x.mean - mean/sum); off > tol*float64(records) {
 			t.Errorf("k=%d q=%v σ=%v d=%v: mean off by %v", records, q, sigma, d, off)
 		}
-		// The moments alone are the same.
-		if y := s.windowAt(d, false); y.mean != x.mean || y.second != x.second || y.log != x.log || y.dv != x.dv {
-			t.Errorf("k=%d: moments alone are %+v, with the shares %+v", records, y, x)
-		}
-		// A peak that is off by more than it says is seen.
-		if z := s.windowAt(d+1e3*tol, true); z.at == x.at && len(z.w) == len(x.w) && len(x.w) > 1 {
+		// A share that is off by more than it says is seen.
+		if z, _, _ := s.at(d + 1e3*tol); z.at == x.at && len(z.w) == len(x.w) && len(x.w) > 1 {
 			for i := range z.w {
 				if n := first + i; math.Abs(math.Log(z.w[i])-(logs[n]-top-math.Log(sum))) > tol {
 					moved++

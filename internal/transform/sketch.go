@@ -3,7 +3,9 @@
 package transform
 
 import (
+	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -140,16 +142,10 @@ const lineDepth = 18 // steers: accuracy for nodes
 
 // roughLine is a SketchLine of a mixture at θ ≥ −½.
 type roughLine struct {
-	tilted
-	kl      float64
-	mass    float64 // ΣW
-	slope   float64 // about E[dL/dd] under the tilted density
-	shifted [shiftedLines]*roughShift
-	last    struct{ t, a float64 } // the best line of the call before
+	movable
+	kl   float64
+	mass float64 // ΣW
 }
-
-// A roughShift is what the nodes do on a moved line: amplitudes e^{mod − t·turn} over those on the real one.
-type roughShift struct{ mod, turn []float64 }
 
 // Line implements Sketch.
 func (r *mixtureSketch) Line(theta float64) SketchLine {
@@ -173,90 +169,32 @@ func (m *mixture) roughLine(theta float64) *roughLine {
 	if !ok || hi-lo < 2 {
 		return nil
 	}
-	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi), kl: kl}
-	var slope, mass float64
-	for i, w := range l.w {
+	l := &roughLine{movable: newMovable(m.tilt(theta, level, lo, hi)), kl: kl}
+	for _, w := range l.w {
 		l.mass += w
-		if i > 0 && i < len(l.w)-1 {
-			slope += w * (l.nodes[i+1].loss - l.nodes[i-1].loss) / (2 * l.h)
-			mass += w
-		}
 	}
-	l.slope = slope / mass
 	return l
 }
 
-func (l *roughLine) shift(i int) *roughShift {
-	if s := l.shifted[i]; s != nil {
-		return s
-	}
-	m := l.m
-	a := m.shift(i)
-	store := make([]float64, 2*len(l.nodes))
-	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
-	lift := a * a / (2 * m.inv2)
-	table, v := m.angles(a), m.scratch()
-	for j := range l.nodes {
-		p, q := m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
-		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
-		s.turn[j] = imLoss(p, q, a)
-	}
-	l.shifted[i] = s
-	return s
-}
-
-// on returns about log B_a(t)/M(θ) on line i, from differences, so that it keeps its digits near 0.
-func (l *roughLine) on(i int, t float64) float64 {
-	s := l.shift(i)
-	sum := 0.0
-	for j, w := range l.w {
-		sum += w * math.Expm1(s.mod[j]-t*s.turn[j])
-	}
-	if sum > -0.5*l.mass {
-		return math.Log1p(sum / l.mass)
-	}
-	sum = 0
-	for j, w := range l.w {
-		sum += w * math.Exp(s.mod[j]-t*s.turn[j])
-	}
-	return xmath.Log(sum / l.mass)
-}
-
-// best returns the line where B_a(t) is smallest, climbing from the one that is best to second order in a,
-// a = t·E[dL/dx], or from that of the call before.
-func (l *roughLine) best(t float64) (i int, fall float64) {
-	m := l.m
-	a := t * l.slope * m.inv2
-	if l.last.t > 0 {
-		a = l.last.a * t / l.last.t
-	}
-	i = int(math.Round(xmath.Log(a/m.shift(0)) / xmath.Log(shiftRatio)))
-	i = min(max(i, 0), shiftedLines-1)
-	fall = l.on(i, t)
-	for step := -1; step <= 1; step += 2 {
-		moved := false
-		for j := i + step; j >= 0 && j < shiftedLines; j += step {
-			f := l.on(j, t)
-			if !(f < fall) {
-				break
-			}
-			i, fall, moved = j, f, true
-		}
-		if moved {
-			break
-		}
-	}
-	l.last.t, l.last.a = t, m.shift(i)
-	return i, fall
-}
-
-// Fall implements SketchLine.
+// Fall implements SketchLine: about log B_a(t)/M(θ), from differences, so that it keeps its digits near 0.
 func (l *roughLine) Fall(t float64) float64 {
 	if !(t > 0) {
 		return 0
 	}
-	_, fall := l.best(t)
-	return min(0, fall)
+	return min(0, l.climb(t, func(s *shiftedLine) float64 {
+		sum := 0.0
+		for j, w := range l.w {
+			sum += w * math.Expm1(s.log[j]-l.logF[j]-t*s.turn[j])
+		}
+		if sum > -0.5*l.mass {
+			return math.Log1p(sum / l.mass)
+		}
+		sum = 0
+		for j, w := range l.w {
+			sum += w * math.Exp(s.log[j]-l.logF[j]-t*s.turn[j])
+		}
+		return xmath.Log(sum / l.mass)
+	}))
 }
 
 // Table implements SketchLine.
@@ -266,18 +204,15 @@ func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64, used
 	goal := xmath.Log(tol) + l.size()
 	step, _ := l.stepUpTo(float64(n)*h, goal)
 	level := max(l.level, m.levelFor(step))
-	lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-xmath.Log(2+2*l.theta), mostSketchNodes)
-	nodes, loss, weight := l.nodes, []float64(nil), []float64(nil)
-	if ok {
-		nodes = m.points(level, lo, hi)
+	x := &l.tilted
+	if lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-xmath.Log(2+2*l.theta), mostSketchNodes); ok {
+		x = m.tilt(l.theta, level, lo, hi)
 	}
-	top := math.Inf(-1)
-	for i := range nodes {
-		top = max(top, nodes[i].logF(l.theta))
-	}
-	for i := range nodes {
-		if w := math.Exp(nodes[i].logF(l.theta) - top); w > tol*1e-3 {
-			loss, weight = append(loss, nodes[i].loss), append(weight, w)
+	var loss, weight []float64
+	most := slices.Max(x.w)
+	for i, w := range x.w {
+		if w > most*tol*1e-3 {
+			loss, weight = append(loss, x.nodes[i].loss), append(weight, w)
 		}
 	}
 	re, im = oscillate(loss, weight, h, n)
@@ -327,35 +262,12 @@ func (l *roughLine) Nodes(tMax, tol float64) float64 {
 	return whole / step
 }
 
-// stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it.
+// stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it, with nodes as far out as such a line has.
 func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
-	m := s.m
-	v := make([]float64, len(m.cs))
-	nodes, first := s.nodes, s.lo
-	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
-		first = min(lo, s.lo)
-		nodes = m.points(s.level, first, max(hi, s.hi))
+	if lo, hi, ok := s.m.cut(s.theta, s.level, s.m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
+		s = s.m.tilt(s.theta, s.level, min(lo, s.lo), max(hi, s.hi))
 	}
-	log := make([]float64, len(nodes))
-	for i := range nodes {
-		log[i] = nodes[i].logF(s.theta) + xmath.Log(s.h/m.inv2)
-	}
-	worse := 0
-	for a := min(m.width(), 8*math.Sqrt(m.inv2)); worse < 2 && a > 1e-9*m.width(); a *= 0.75 {
-		table := m.angles(a)
-		sum := newScaledSum(s.scale)
-		for i := range nodes {
-			p, q := m.turn(&nodes[i], float64(first+i)*s.h, table, v)
-			sum.add(log[i] - max(s.theta, 0)*q.logLow + t*imLoss(p, q, a))
-		}
-		h := s.stepFor(strip{a: a, rough: sum.log()}, goal)
-		if h > step {
-			step, line, worse = h, a, 0
-		} else if step > 0 {
-			worse++
-		}
-	}
-	return step, line
+	return s.widest(context.Background(), t, goal)
 }
 
 // levelUpTo returns the level that a line needs for frequencies up to tMax, at least that for t = 0, and a strip

@@ -50,93 +50,9 @@ func (t turn) modulus(theta float64) float64 {
 	return t.logMod
 }
 
-// turn returns the turns of P and of Q at node n, lattice point d; g are scratch of
-// one entry per component.
-func (m *mixture) turn(n *node, d float64, t *angles, g []float64) (p, q turn) {
-	if n.shares != nil {
-		return n.shares.p.turn(t), n.shares.q.turn(t)
-	}
-	if m.only != nil {
-		if m.onlyP {
-			return turnOfTwo(m.only.mean, n.odds, t), turn{}
-		}
-		return turn{}, turnOfTwo(m.only.mean, n.odds, t)
-	}
-	for i := range m.cs {
-		g[i] = m.cs[i].mean*d + m.cs[i].offset
-	}
-	return m.turnOf(g, t, true), m.turnOf(g, t, false)
-}
-
-// turnOfTwo is turnOf for means 0 and mean = ±1, the logarithm of whose shares' ratio is odds.
-func turnOfTwo(mean, odds float64, t *angles) turn {
-	out := turn{}
-	if odds > 0 {
-		out.component, mean, odds = mean, -mean, -odds
-	}
-	if odds < negligible {
-		return out
-	}
-	w := math.Exp(odds)
-	w /= 1 + w
-	s2, s1 := w*t.sin2[1], w*t.sin[1]
-	out.logMod = min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2)))
-	out.logLow = out.logMod
-	out.rest = mean * math.Atan2(s1, 1-2*s2)
-	out.second = w * (1 + 1e-14)
-	return out
-}
-
-func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
-	first := m.logQ0
-	if p {
-		first = m.logP0
-		if m.spanP == 0 {
-			return turn{component: m.minP}
-		}
-	} else if m.spanQ == 0 {
-		return turn{component: m.minQ}
-	}
-	top, at := first, 0.0
-	for i := range m.cs {
-		if l := v[i] + m.cs[i].log(p); l > top {
-			top, at = l, m.cs[i].mean
-		}
-	}
-	// With shares w_c, S = Σ w_c sin²(a(c−at)/2) and I = Σ w_c sin(a(c−at)) the sum is
-	// 1 − 2S + iI, |·|² = 1 − 4S + 4S² + I².
-	var sum, s2, s1, second float64
-	add := func(c, logW float64) {
-		w := 1.0
-		if logW != top {
-			// Shares below e^−50 are less than the roundings.
-			if logW-top < negligible {
-				return
-			}
-			w = math.Exp(logW - top)
-		}
-		sum += w
-		second += w * (c - at) * (c - at)
-		switch k := c - at; {
-		case k > 0:
-			s2 += w * t.sin2[int(k)]
-			s1 += w * t.sin[int(k)]
-		case k < 0:
-			s2 += w * t.sin2[int(-k)]
-			s1 -= w * t.sin[int(-k)]
-		}
-	}
-	add(0, first)
-	for i := range m.cs {
-		if l := m.cs[i].log(p); !math.IsInf(l, -1) {
-			add(m.cs[i].mean, v[i]+l)
-		}
-	}
-	s2 /= sum
-	s1 /= sum
-	mod := min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2)))
-	out := turn{logMod: mod, logLow: mod, component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
-	return out
+// turn returns the turns of P and of Q at a node.
+func (m *mixture) turn(n *node, t *angles) (p, q turn) {
+	return n.ofP.turn(t, m.realZeros), n.ofQ.turn(t, m.realZeros)
 }
 
 // imLoss returns Im L from the turns of P and Q, within the slacks of both.
@@ -151,12 +67,4 @@ func (m *mixture) width() float64 {
 		return widthOfZeros
 	}
 	return 3.1 / m.span
-}
-
-// scratch returns the scratch of turn, for one component each; none where nodes keep their shares.
-func (m *mixture) scratch() []float64 {
-	if m.realZeros {
-		return nil
-	}
-	return make([]float64, len(m.cs))
 }

@@ -98,8 +98,8 @@ func settings(n int, seed uint64) []setting {
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	s := m.tilt(theta, level, lo, hi)
-	logErr, best, _ := s.strips(context.Background(), t, -1e9, 0)
-	return newLine(s, best, logErr, t, 1e-15, maxLineNodes)
+	best, logErr := s.stripFor(context.Background(), t, -1e9, 0)
+	return newLine(s, best, logErr, t, 1e-15)
 }
 
 // in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but
@@ -229,7 +229,7 @@ func TestStripBound(t *testing.T) {
 			continue
 		}
 		a := ref.best.a
-		want := ref.strip(s.t, a).rough
+		want := ref.nearStrip(s.t, a)
 		for d := 2; d <= 8; d++ {
 			level := ref.level - d
 			if level < 0 {
@@ -241,7 +241,7 @@ func TestStripBound(t *testing.T) {
 			if g.log < want-1e-9 {
 				t.Errorf("%s: at level %d the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
 			}
-			if g.rough < want {
+			if c.nearStrip(s.t, a) < want {
 				low++
 			}
 			part := (c.hi - c.lo) / 4

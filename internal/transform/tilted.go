@@ -9,6 +9,7 @@ package transform
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -67,6 +68,19 @@ func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
 	return s
 }
 
+// share gives every node its shares, which only lines turn.
+func (s *tilted) share() {
+	if s.nodes[0].ofP != nil {
+		return
+	}
+	s.nodes = slices.Clone(s.nodes)
+	for i := range s.nodes {
+		d := float64(s.lo+i) * s.h
+		s.nodes[i].ofP, _, _ = s.m.p.at(d)
+		s.nodes[i].ofQ, _, _ = s.m.q.at(d)
+	}
+}
+
 // sums adds D(θ), M'(θ) and the bounds of their roundings.
 func (s *tilted) sums() {
 	var d0, m1 xmath.Sum
@@ -108,11 +122,11 @@ func (s *tilted) bounds() {
 	m, theta := s.m, s.theta
 	first, last := &s.nodes[0], &s.nodes[len(s.nodes)-1]
 	dLo, dHi := float64(s.lo)*s.h, float64(s.hi)*s.h
-	s.logRight = m.logRight(theta, dHi, last.logF(theta))
-	s.logLeft = m.logLeft(theta, dLo, first.logF(theta))
+	s.logRight = m.logBeyond(theta, dHi, last.logF(theta), true)
+	s.logLeft = m.logBeyond(theta, dLo, first.logF(theta), false)
 	pieces := []float64{m.logPiece(s.h),
-		m.logRight(0, dHi, last.logF(0)), m.logRight(-1, dHi, last.logF(-1)),
-		m.logLeft(0, dLo, first.logF(0)), m.logLeft(-1, dLo, first.logF(-1))}
+		m.logBeyond(0, dHi, last.logF(0), true), m.logBeyond(-1, dHi, last.logF(-1), true),
+		m.logBeyond(0, dLo, first.logF(0), false), m.logBeyond(-1, dLo, first.logF(-1), false)}
 	s.logPiece = logSumUp(pieces...)
 	var sum xmath.Sum
 	for i := 1; i < len(s.w); i++ {

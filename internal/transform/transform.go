@@ -25,7 +25,7 @@ type Transform interface {
 	// Line prepares the values of M on the line Re z = theta for |Im z| ≤ tMax. The
 	// errors of log M there are meant to be at most about tol, a wish and not a promise.
 	// It returns an error when theta is outside the strip or the work would be
-	// above maxNodes evaluations of the loss (0: no limit), and ctx.Err() soon after ctx is done.
+	// above maxNodes evaluations of the loss (0: those that memory allows), and ctx.Err() soon after ctx is done.
 	Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error)
 
 	// Reverse returns the transform of (Q, P), M(−1−z), computed from its own

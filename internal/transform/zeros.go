@@ -68,16 +68,23 @@ func (t turn) least() float64 {
 	return t.logMod
 }
 
-// turnError bounds the errors of the logarithm of a modulus e^logMod and of its angle, taken from a sum: exponents
+// turnError bounds the errors of the logarithm of a modulus e^logMod and of its angle, taken from a sum. With real zeros exponents
 // that are wrong by dv move the shares by 2.1·dv together; their roundings are those of n + 16 operations, and the angles
 // of the tables are wrong by u·a·(c − component) and component·a by as much. The margin of settle covers errors of 1e-7.
-func (m *mixture) turnError(a, dv, logMod float64) float64 {
-	if !(dv < 1e-8) {
-		return math.Inf(1)
+// On the narrower lines of others both move by at most 3·wide·dv, wide = min(1, a·span), and by 64u·wide² and 8u·a·span of their own, as
+// the modulus is at least cos(0.7·π/2) = 0.45.
+func (m *mixture) turnError(a, dv, logMod float64) (mod, angle float64) {
+	if !m.realZeros {
+		wide := min(1, a*m.span)
+		return 64*u*wide*wide + 3*wide*dv, 8*u*a*m.span + 3*wide*dv
 	}
-	e := 2.1*dv + u*(16+float64(len(m.cs))+4*a*m.span)
-	return 1.1 * e * math.Exp(-logMod)
+	if !(dv < 1e-8) {
+		return math.Inf(1), math.Inf(1)
+	}
+	e := 2.1*dv + u*(16+m.span+4*a*m.span)
+	e *= 1.1 * math.Exp(-logMod)
+	return e, e
 }
 
 // shareErr bounds the errors of the logarithms of the shares of a node.
-func (x *shares) err() float64 { return max(x.p.dv, x.q.dv) }
+func (n *node) shareErr() float64 { return max(n.ofP.dv, n.ofQ.dv) }

@@ -66,11 +66,10 @@ func TestTurnsOfRealZeros(t *testing.T) {
 		a := m.width() * r.Float64()
 		d := m.inv2 * (float64(records)*1.3*r.Float64() - 0.15*float64(records) + 3*sigma*r.NormFloat64())
 		n := m.at(d)
-		got, _ := m.turn(&n, d, m.angles(a), nil)
+		got, _ := m.turn(&n, m.angles(a))
 		logW := make([]float64, records+1)
-		logW[0] = m.logP0
-		for i := range m.cs {
-			logW[i+1] = m.cs[i].mean*d + m.cs[i].offset + m.cs[i].logP
+		for i := range logW {
+			logW[i] = float64(i)*d + m.p.offset[i] + m.p.logW[i]
 		}
 		mod, arg := followed(logW, a)
 		if mod < -25 {

@@ -19,7 +19,6 @@ func tableFor(t testing.TB, c *Composition, p plan) *table {
 	if p.tol == 0 {
 		p.tol = 1e-14
 	}
-	p.maxNodes = maxNodes
 	tab := &table{plan: p}
 	if err := tab.extend(context.Background(), c, nil); err != nil {
 		t.Fatal(err)

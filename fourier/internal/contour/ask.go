@@ -74,7 +74,7 @@ type DeltaAnswer struct {
 	Report
 }
 
-// maxTables bounds how many tables one question may make.
+// maxTables bounds how many tables one question may make, and as many of a sample.
 const maxTables = 8 // steers: time for width
 
 // budget is the state of one question.

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	locateTables = 8     // steers: how many tables of the sample a search may make
-	locateTol    = 1e-3  // steers: the errors that they are made for, as a share of δ
-	sketchTol    = 1e-12 // steers: of the sum of all runs
-	locateTerms  = 4096  // steers: their frequencies
+	locateTol   = 1e-3  // steers: the errors that they are made for, as a share of δ
+	sketchTol   = 1e-12 // steers: of the sum of all runs
+	locateTerms = 4096  // steers: their frequencies
 
 	// A term of a sketch takes about an eighth of the time of one of a table.
 	sketchedTerms = 8 // steers: what work is charged
@@ -35,7 +34,7 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 	// Next to a wall of rare jumps the start may be beyond Chernoff's bound, where no table is of use.
 	guess := place{eps: eps, theta: q.saddle(right, eps, theta), slope: theta}
 	own := float64(firstOwn)
-	for i := range locateTables {
+	for i := range maxTables {
 		if ctx.Err() != nil || b.work <= 0 {
 			break
 		}

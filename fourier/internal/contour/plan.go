@@ -44,7 +44,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
-	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition))}
 
 	if c.bump != nil {
 		return c.atoms(ctx, q, g, p)
@@ -93,9 +93,6 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 // longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
 // knows nothing of it, should hardly be off by it. steers: time for width.
 const longer = 1.15
-
-// maxNodes bounds the nodes of one factor.
-const maxNodes = 1 << 18 // steers: memory
 
 // maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
 const maxFrequencies = 1 << 23
@@ -173,7 +170,7 @@ func (c *Composition) reconsider(l *choice, g goal) {
 	lambda := 0.0
 	for _, s := range []*float64{&l.sHigh, &l.sLow} {
 		least, at := math.Inf(1), *s
-		for i, d := 0, *s-l.theta; i < nearerLines; i, d = i+1, d*nearerRatio {
+		for i, d := 0, *s-l.theta; i < mostLooks; i, d = i+1, d*nearerRatio {
 			x := l.theta + d
 			if x == 0 || x == -1 {
 				continue
@@ -194,10 +191,10 @@ func (c *Composition) reconsider(l *choice, g goal) {
 	l.lambda = math.Max(l.lambda, lambda)
 }
 
-// The lines of remainders that are tried nearer to θ.
+// The lines of remainders that are tried: with all factors, always nearer to θ.
 const (
 	nearerRatio = 0.97 // steers: time for width
-	nearerLines = 12   // steers: time for width
+	mostLooks   = 12   // steers: time for width
 )
 
 // total returns about K(s) of all factors.
@@ -242,7 +239,7 @@ func (q *cumulant) explore(theta, width, sign, eps, aim float64, known point) {
 		d = math.Abs(known.s - theta)
 	}
 	lo, hi := 0.0, math.Inf(1)
-	for i := range 12 {
+	for i := range mostLooks {
 		s := theta + sign*d
 		if i == 0 && !math.IsInf(known.k, 1) {
 			s = known.s
@@ -321,7 +318,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	sketches := q.lines(p.theta)
 	// Few runs must fall deeper than sketches know.
-	if sketches != nil && -aim < mostPerRun*q.runs() {
+	if sketches != nil {
 		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.upTo(p.h, p.tol), float64(g.work))
 		if err != nil || !sketches.deep(rough) {
 			return rough, true, err
@@ -342,9 +339,6 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	return t, false, nil
 }
-
-// mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
-const mostPerRun = 5 // steers: sketches for lines
 
 // A falling is how log |M/M(θ)| of a product falls with the frequency, and what the terms up to one cost.
 type falling interface {
@@ -382,51 +376,29 @@ func (s *sketchLines) upTo(h, tol float64) sketchedFall { return sketchedFall{s,
 // decline returns a t at which the logarithm of |M/M(θ)| is 1 to most times as deep as the tail needs. It
 // gives up where the frequencies cost more than work.
 func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by falling, work float64) (float64, error) {
-	lo, hi := 0.0, math.Inf(1)
-	power := 2.0 // of t in the logarithm of the bound, from the last two values
-	var lastT, lastR float64
-	for range 60 {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		// fall and aim are negative: far enough when the ratio is at least 1.
-		r := q.decay * by.fall(t) / (aim + xmath.Log(math.Pi*t))
-		if lastR > 0 && r > 0 && t != lastT {
-			power = math.Max(0.3, math.Min(2, xmath.Log(r/lastR)/xmath.Log(t/lastT)))
-		}
-		lastT, lastR = t, r
-		if aim+xmath.Log(math.Pi*t) >= 0 || r >= 1 {
-			hi = t
-		} else {
-			lo = t
-		}
-		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && !math.IsInf(work, 1) && by.cost(lo) > work {
-			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(lo), 1e18))}
-		}
-		if hi <= (1+0.8*(most-1))*lo || (hi == t && r < most) || hi <= 2*h {
-			return hi, nil
-		}
-		step := 4.0
-		if r > 0 {
-			step = math.Pow(r, -1/power) * (1 + (most-1)/4)
-		}
+	var err error
+	near := 0.4 * (most - 1)
+	u := root(func(u float64) float64 {
+		t := math.Exp(u)
+		need, fall := aim+xmath.Log(math.Pi*t), q.decay*by.fall(t) // both are negative
+		deep := need >= 0 || fall <= need
 		switch {
-		case math.IsInf(hi, 1):
-			t *= math.Max(1+(most-1)/2, math.Min(4, step))
-		case lo == 0:
-			t *= math.Max(0.25, math.Min(1-(most-1)/3, step))
-		default:
-			next := t * step
-			if !(next > lo*(1+(most-1)/6) && next < hi*(1-(most-1)/6)) {
-				next = math.Sqrt(lo * hi)
-			}
-			t = next
+		case ctx.Err() != nil:
+			err = ctx.Err()
+			return 0
+		case deep && t <= 2*h:
+			return 0
+		case !deep && (t/h > maxFrequencies || t/h > 1e3 && !math.IsInf(work, 1) && by.cost(t) > work):
+			err = &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(t), 1e18))}
+			return 0
+		case need >= 0:
+			return 20
+		case fall >= 0:
+			return -20
 		}
-	}
-	if math.IsInf(hi, 1) {
-		return 0, &NotServed{Reason: "the transform does not decay"}
-	}
-	return hi, nil
+		return xmath.Log(fall / need)
+	}, xmath.Log(t), 1.4, near, 1.5)
+	return math.Exp(u + near/2), err
 }
 
 // sketchLines are sketches of the lines of the factors of a cumulant.

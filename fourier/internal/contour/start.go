@@ -20,7 +20,7 @@ import (
 // there are more than sampleAbove of them. The certificate is made with all.
 const (
 	sampleSize  = 24 // steers: time for width
-	sampleAbove = 64 // steers: time for width
+	sampleAbove = 2 * sampleSize
 )
 
 // A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with

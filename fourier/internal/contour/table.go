@@ -24,7 +24,6 @@ type plan struct {
 	sHigh, sLow float64
 	n           int     // the frequencies are 0, h, …, nh
 	tol         float64 // wanted error of one log M
-	maxNodes    int
 }
 
 // lambda is the period 2π/h in ε. h has at most 30 bits, so that kh is exact: the
@@ -129,9 +128,9 @@ func (p plan) last() float64 { return float64(p.n+1) * p.h }
 // line prepares the line of a factor up to the frequency last, after that of a similar one, nil for none.
 func (p plan) line(ctx context.Context, f transform.Transform, like transform.Line, last float64) (line transform.Line, err error) {
 	if l, ok := f.(transform.Follower); ok {
-		line, err = l.LineAfter(ctx, like, p.theta, last, p.tol, p.maxNodes)
+		line, err = l.LineAfter(ctx, like, p.theta, last, p.tol, 0)
 	} else {
-		line, err = f.Line(ctx, p.theta, last, p.tol, p.maxNodes)
+		line, err = f.Line(ctx, p.theta, last, p.tol, 0)
 	}
 	if err != nil && ctx.Err() == nil {
 		err = &NotServed{Reason: err.Error()}
