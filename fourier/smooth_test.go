@@ -14,15 +14,16 @@ import (
 // Hundreds of different discrete mechanisms on samples take an FFT each as lattice laws, and a few dozen frequencies with a bump.
 func TestManyFiniteLaws(t *testing.T) {
 	for _, c := range []struct {
-		n     int
-		count int64
-		rate  float64
-		work  float64
-	}{{300, 10, 1e-3, 1e7}, {100, 5, 0.01, 1e7}} {
+		n          int
+		count      int64
+		rate       float64
+		work       float64
+		noise, top float64
+	}{{300, 10, 1e-3, 1e7, 1, 3}, {100, 5, 0.01, 1e7, 1, 3}, {300, 10, 1e-3, 3e7, 2, 5}} {
 		for _, reversed := range []bool{false, true} {
 			s, laws := New(Options{Work: c.work}), New(Options{Laws: true})
 			for i := range c.n {
-				noise := declared(t)(profiles.NewDiscreteGaussianMechanism(1+2*float64(i)/float64(c.n), 1))
+				noise := declared(t)(profiles.NewDiscreteGaussianMechanism(c.noise+(c.top-c.noise)*float64(i)/float64(c.n), 1))
 				p, err := subsample.PoissonProfile(noise, c.rate)
 				if err != nil {
 					t.Fatal(err)

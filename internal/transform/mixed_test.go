@@ -406,3 +406,23 @@ func TestLaplaceEnvelope(t *testing.T) {
 		check(t, "envelope", NewLaplaceEnvelope(item(m), 0, rate, 0), envelopeTruth(m, rate), theta, tt, 1e-14)
 	}
 }
+
+// An atom so far out that P's mass is 0 in floating point, and e^{sL} infinite, while their product is neither.
+func TestAtomBeyondFloats(t *testing.T) {
+	const s, near, far, logP = 55, 0.001, 13.0, -760.0
+	up := 1 / (1 + math.Exp(near)) // Q(L = near): then P and Q are 1 both, but for the far atom
+	m := NewMixed([]Atom{
+		{LogMass: math.Log(up), Loss: near},
+		{LogMass: math.Log1p(-up), Loss: -near},
+		{LogMass: logP - far, Loss: far},
+	}, nil, 0, 0, 1e-15)
+	k, slope, err := m.Real(s)
+	// M(s) = Σ Q(L)·e^{(s+1)L}.
+	a, b, c := up*math.Exp((s+1)*near), (1-up)*math.Exp(-(s+1)*near), math.Exp(logP+s*far)
+	if want := math.Log(a + b + c); !(math.Abs(k-want) <= err+1e-12 && err < 1e-9) {
+		t.Errorf("log M(%v) = %v ± %v, not %v", s, k, err, want)
+	}
+	if want := (near*(a-b) + far*c) / (a + b + c); !(math.Abs(slope-want) < 1e-3*math.Abs(want)) {
+		t.Errorf("slope %v, not %v", slope, want)
+	}
+}

@@ -133,7 +133,8 @@ func (v *mixedLine) beyond(t float64) float64 {
 // line turns the nodes into the sums of a line.
 func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
 	v := &mixedLine{theta: r.theta, second: r.second, shift: r.shift, tMax: tMax,
-		pInf: m.pInf, gap: m.gap, pErr: m.pErr, gapErr: m.gapErr}
+		pInf: m.pInf, gap: m.gap, pErr: m.pErr, gapErr: m.gapErr,
+		w: make([]float64, 0, len(r.nodes)), l: make([]float64, 0, len(r.nodes))}
 	theta := r.theta
 	v.e.quadrature = math.Exp(r.logQuadrature-r.shift) * (1 + 1e-9)
 	var d, slopeD, total, mean xmath.Sum
@@ -159,7 +160,11 @@ func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
 			v.e.x += (abs + n.dl) * moves * max(w, q)
 			v.e.y += moves * (w + q)
 			d.Add(second(n, theta))
-			slopeD.Add(p*n.l*math.Expm1(a) + weighted(n.logP, -n.l))
+			grown := w - p // p·(e^{θL} − 1), where p may be 0 and e^{θL} infinite
+			if a < 1 {
+				grown = p * math.Expm1(a)
+			}
+			slopeD.Add(n.l*grown + weighted(n.logP, -n.l))
 		} else {
 			v.e.y += moves * w
 		}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -44,6 +45,7 @@ func newRule(m *Mixed, theta, t float64, second bool) *rule {
 }
 
 func (r *rule) atoms() {
+	r.nodes = slices.Grow(r.nodes, len(r.m.atoms))
 	for _, a := range r.m.atoms {
 		n := mass{logP: a.LogMass, l: -a.Loss, e: a.MassErr, dl: a.LossErr}
 		if !a.Reversed {

@@ -49,8 +49,10 @@ func (v *mixedLine) Waves(w *Waves, count, tMax float64) bool {
 		}
 		u, l, mass = append(u, x), append(l, v.l[i]), mass+x
 	}
+	w.counts += count
 	if len(w.diff)+len(u)*(len(u)-1)/2 > mostPairs {
-		return false
+		w.rest += count // |M(θ+it)| ≤ M(θ)
+		return true
 	}
 	rest := small * (2*mass + small)
 	for i, x := range u {
@@ -65,7 +67,6 @@ func (v *mixedLine) Waves(w *Waves, count, tMax float64) bool {
 		}
 	}
 	w.rest += count * rest * (1 + 1e-9)
-	w.counts += count
 	return true
 }
 

@@ -122,3 +122,33 @@ func TestWaves(t *testing.T) {
 		}
 	}
 }
+
+// A law of too many waves is a factor of modulus 1: it takes nothing from the bound of the others, and gives nothing.
+func TestWavesOfALongLaw(t *testing.T) {
+	line := func(n int) Line {
+		var atoms []Atom
+		for i := range n {
+			atoms = append(atoms, Atom{LogMass: -math.Log(float64(n)), Loss: -1 - 1e-3*float64(i), Reversed: true})
+		}
+		l, err := NewMixed(atoms, nil, 0, 0.9, 1e-15).Line(t.Context(), 0.5, 1000, 1e-9, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	var short, both Waves
+	for _, w := range []*Waves{&short, &both} {
+		if !line(9).(Waver).Waves(w, 3, 1000) {
+			t.Fatal("no waves")
+		}
+	}
+	if !line(2100).(Waver).Waves(&both, 5, 1000) || len(both.diff) != len(short.diff) {
+		t.Fatalf("%d waves of the short law, %d of both", len(short.diff), len(both.diff))
+	}
+	want, got := short.Bounds(0.5, 256), both.Bounds(0.5, 256)
+	for k, b := range got {
+		if !(b >= want[k]-1e-12 && b <= want[k]+1e-8) {
+			t.Errorf("frequency %d: %v, without the long law %v", k, b, want[k])
+		}
+	}
+}
