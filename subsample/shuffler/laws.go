@@ -182,15 +182,25 @@ func (l *laws) attack(ctx context.Context, w wish) (best game, share float64, er
 		slices.SortStableFunc(attacks, func(x, y part) int { return cmp.Compare(tells(y), tells(x)) })
 		attacks = attacks[:3]
 	}
-	most := -1.0
+	var games []game
+	listed := true
 	for _, p := range attacks {
 		g, err := s.game(p, l.relation)
 		if err != nil {
 			return best, share, err
 		}
 		g.ratio *= 1 + 16*u
+		games = append(games, g)
+		listed = listed && g.listed()
+	}
+	most := -1.0
+	for _, g := range games {
 		v := 0.0
-		if len(attacks) > 1 {
+		switch {
+		case len(games) == 1:
+		case listed:
+			v = g.reaches(float64(w.rounds), w.delta)
+		default:
 			for _, x := range []float64{0, 2 * g.spread()} {
 				got, err := g.sum(ctx, math.Exp(x), 0.05)
 				if err != nil {
@@ -205,6 +215,25 @@ func (l *laws) attack(ctx context.Context, w wish) (best game, share float64, er
 		}
 	}
 	return best, share, nil
+}
+
+// reaches is about the ε(δ) of so many rounds of a game that is listed: Chernoff's bound, whose order is that of the games.
+func (g game) reaches(rounds, delta float64) float64 {
+	if rounds*g.outA > delta {
+		return math.Inf(1)
+	}
+	all, _ := g.list()
+	least := math.Inf(1)
+	for t := 1.0 / 64; t <= 64; t *= 2 {
+		sum := 0.0
+		for _, o := range all {
+			if o.p > 0 && o.q > 0 {
+				sum += o.p * math.Pow(o.p/o.q, t)
+			}
+		}
+		least = min(least, (rounds*xmath.Log(sum)-xmath.Log(delta))/t)
+	}
+	return least
 }
 
 // spread is about the standard deviation of the loss.

@@ -53,6 +53,32 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// TestAttackOfAllRounds: which data set tells most depends on the rounds. Of one, the others hold the victim's value; of many, a third one.
+func TestAttackOfAllRounds(t *testing.T) {
+	krr, err := shuffler.NewKRR(2, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := shuffler.NewSubsetSelection(2, 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := shuffler.New(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []profiles.Mechanism{krr, same} {
+		for _, c := range []struct {
+			rounds int64
+			lower  float64
+		}{{1, 1.997}, {5, 6.44}, {50, 31.7}} {
+			if iv := epsilon(t, m, s, profiles.Substitute, c.rounds, 1e-6); !(iv.Lower >= c.lower && iv.Lower <= iv.Upper) {
+				t.Errorf("%s, %d rounds: [%v, %v], want at least %v below", m.Name(), c.rounds, iv.Lower, iv.Upper, c.lower)
+			}
+		}
+	}
+}
+
 // TestPersonsLoseNoMoreThanTheirMessages: without a shuffler ten messages of a person tell 10·ε₀ at most, so that the chain of ten changes has
 // no infinite loss, and 30 rounds compose: they cost less than the 1,200 of their messages.
 func TestPersonsLoseNoMoreThanTheirMessages(t *testing.T) {
