@@ -78,11 +78,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 	g.Most = most
 	if m != nil {
 		m.Spend(60 * profiles.Cost(e.Profile))
-		left := m.Work / price
-		if n := len(e.laws); n > 0 && float64(len(e.laws[n-1].upper.Loss))*e.laws[n-1].step > left*step {
-			return l, meter.ErrWork // as many vertices as those that are kept have for their step
-		}
-		if left < float64(most) {
+		if left := m.Work / price; left < float64(most) {
 			g.Most, err = max(1, int(left)), meter.ErrWork
 		}
 		g.Stop = func() bool { return m.Stopped() != nil }
