@@ -21,7 +21,8 @@ type Waves struct {
 
 // A Waver is a Line whose modulus is that of a few waves.
 type Waver interface {
-	// Waves adds those of count factors, for frequencies up to tMax, and reports whether it did.
+	// Waves adds those of count factors, for frequencies up to tMax, and reports whether it did. Factors whose waves would take
+	// too much memory count as their largest modulus, that at 0.
 	Waves(w *Waves, count, tMax float64) bool
 }
 

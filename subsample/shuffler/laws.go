@@ -165,8 +165,8 @@ func (l *laws) bit() bool {
 	return l.scheme.honest() <= mostCovered && l.randomizer.name == "k-rr" && l.randomizer.k == 2 && l.relation == profiles.Substitute && l.scheme.complete()
 }
 
-// attack returns the game of the concrete data sets that are below, with the largest δ about where the wish looks, and with which
-// probability the adversary plays it.
+// attack returns the game of the concrete data sets that are below, and with which probability the adversary plays it: that which
+// reaches most in all rounds where games are listed, else that with the largest δ of one round about where the wish looks.
 func (l *laws) attack(ctx context.Context, w wish) (best game, share float64, err error) {
 	s, share := l.scheme.withFewer()
 	attacks := l.attacks
