@@ -154,6 +154,18 @@ func TestBitGoldens(t *testing.T) {
 	}
 }
 
+// TestSymmetricAttack: the profile below of a symmetric attack is its own reverse to the last bit, so that only one direction is asked.
+func TestSymmetricAttack(t *testing.T) {
+	for _, categories := range []int{4, 6, 13, 20} {
+		r := must(NewKRR(0.4769510834590547, categories))
+		made := must(must(New(200000)).Laws(r, profiles.Substitute))
+		c := must(made.For(t.Context(), profiles.Question{Runs: 28, Total: 28, Alone: true, Delta: 7.8e-5, Width: 1e-3}))
+		if p := c.Lower[0][0].Profile; !profiles.Equal(p, profiles.Reverse(p)) {
+			t.Errorf("%d categories: the reverse differs", categories)
+		}
+	}
+}
+
 // TestCoverNotEnds: equal others are not the worst ones.
 func TestCoverNotEnds(t *testing.T) {
 	for _, c := range []struct {

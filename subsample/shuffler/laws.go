@@ -467,6 +467,10 @@ func (m *maker) lines(g game, share float64) (*profiles.Discrete, error) {
 		m.cover.turn()
 	}
 	for d := range both {
+		if d == 1 && m.cover == nil && g.symmetric() {
+			both[1] = both[0] // its own reverse to the last bit, so that one direction is asked
+			break
+		}
 		both[d].Inf = share * g.outA * (1 - 8*u)
 		for _, x := range m.x {
 			if err := parallel.Spend(m.ctx, 10); err != nil {
