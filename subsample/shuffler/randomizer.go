@@ -437,10 +437,7 @@ func (m *matrix) pairs(bases []base) []part {
 // Pair implements profiles.Mechanism: one message without a shuffler. A matrix has several pairs of values, and needs a shuffler
 // or the mechanism finite with one pair.
 func (r randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
-	switch r.name {
-	case "":
-		return nil, fault.New("mechanism", "the zero Randomizer is not valid")
-	case "k-rr":
+	if r.name == "k-rr" {
 		// b = 1/(e^ε + k − 1): the answer is replaced with probability k·b.
 		k := float64(r.k)
 		m, err := profiles.NewRandomizedResponse(k/(math.Exp(r.epsilon)+k-1), r.k)

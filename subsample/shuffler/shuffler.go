@@ -166,9 +166,6 @@ func (s shufflerScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profil
 
 // Laws implements subsample.LawMaker.
 func (s shufflerScheme) Laws(b profiles.Mechanism, rel profiles.Relation) (profiles.Laws, error) {
-	if s.users == 0 {
-		return nil, fault.New("users", "0 is not in [2, %d]", int64(MaxUsers))
-	}
 	r, err := local(b)
 	if err != nil {
 		return nil, err
