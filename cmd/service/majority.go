@@ -137,7 +137,8 @@ func (q MajorityRequest) shape() error {
 	return nil
 }
 
-// mostSampled bounds the vectors of probabilities that are drawn times the square of their length: ten seconds, which nothing ends.
+// mostSampled bounds the vectors of probabilities that are drawn, times the square of their length: some ten seconds, which no limit of
+// time ends.
 const mostSampled = 1e10
 
 func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {

@@ -191,7 +191,7 @@ func (c *Composition) reconsider(l *choice, g goal) {
 	l.lambda = math.Max(l.lambda, lambda)
 }
 
-// The lines of remainders that are tried: with all factors, always nearer to θ.
+// How many lines of a remainder are tried, and how much nearer to θ each is than the one before where all factors are asked.
 const (
 	nearerRatio = 0.97 // steers: time for width
 	mostLooks   = 12   // steers: time for width
