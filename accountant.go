@@ -17,7 +17,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/menu"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -604,24 +603,24 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 	if a.ways != nil {
 		return a.worstWay(func(w *Accountant) (Interval, error) { return w.epsilon(ctx, delta) })
 	}
+	q := epsilonAt{delta}
 	t, err := a.total(ctx, delta, 1)
 	if err != nil {
 		if outOfTime(ctx, err) && delta >= 0 && delta <= 1 {
-			return a.trivial(ctx, math.Log1p(-delta), math.Inf(1), func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }) // δ(ε) ≥ 1 − e^ε
+			return a.trivial(ctx, math.Log1p(-delta), math.Inf(1), q) // δ(ε) ≥ 1 − e^ε
 		}
 		return Interval{}, err
 	}
-	ask := func(t *total) (Interval, error) { return t.epsilon(ctx, delta) }
-	iv, err := ask(t)
+	iv, err := t.answer(ctx, q)
 	if err != nil {
 		return iv, err
 	}
-	if _, err := a.narrowed(ctx, &iv, &t, delta, 1, true, ask); err != nil {
+	if _, err := a.narrowed(ctx, &iv, &t, delta, 1, true, q); err != nil {
 		return iv, err
 	}
 	few := a.oneSearch(ctx, &iv, delta, false)
 	if delta > 0 && delta < 1 {
-		a.oneMenu(&iv, func(m *menu.Menu) (fourier.Result, error) { return m.Epsilon(ctx, delta) })
+		a.oneMenu(ctx, &iv, q)
 	}
 	if a.made != nil {
 		if least := a.made.Laws.Least(); delta < least && delta > 0 {
@@ -642,6 +641,7 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	if a.ways != nil {
 		return a.worstWay(func(w *Accountant) (Interval, error) { return w.delta(ctx, eps) })
 	}
+	q := deltaAt{eps}
 	at, least := 0.0, 0.0
 	if a.made != nil {
 		least = a.made.Laws.Least()
@@ -654,11 +654,10 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	if err != nil {
 		return a.trivialDelta(ctx, eps, err)
 	}
-	iv, err := t.delta(ctx, eps)
+	iv, err := t.answer(ctx, q)
 	if err != nil {
 		return iv, err
 	}
-	ask := func(t *total) (Interval, error) { return t.delta(ctx, eps) }
 	for range mostAgain {
 		// The laws were made for another δ, where next to no work led to it.
 		again := at
@@ -669,18 +668,18 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 			break
 		}
 		at = again
-		if better, err := a.narrowed(ctx, &iv, &t, at, fineDelta, a.opts.many, ask); err != nil {
+		if better, err := a.narrowed(ctx, &iv, &t, at, fineDelta, a.opts.many, q); err != nil {
 			return iv, err
 		} else if !better {
 			break
 		}
 	}
-	if _, err := a.narrowed(ctx, &iv, &t, at, fineDelta, true, ask); err != nil {
+	if _, err := a.narrowed(ctx, &iv, &t, at, fineDelta, true, q); err != nil {
 		return iv, err
 	}
 	few := a.oneSearch(ctx, &iv, eps, true)
 	if eps >= 0 {
-		a.oneMenu(&iv, func(m *menu.Menu) (fourier.Result, error) { return m.Delta(ctx, eps) })
+		a.oneMenu(ctx, &iv, q)
 	}
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
@@ -693,7 +692,7 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 
 // narrowed has another total answer where laws leave iv, that of t, wider than wideLaws: laws for another δ, or for single
 // runs where many is set. It keeps the one whose upper end is smaller, and reports whether that is the new one.
-func (a *Accountant) narrowed(ctx context.Context, iv *Interval, t **total, delta, finer float64, many bool, ask func(*total) (Interval, error)) (bool, error) {
+func (a *Accountant) narrowed(ctx context.Context, iv *Interval, t **total, delta, finer float64, many bool, q query) (bool, error) {
 	if a.made == nil || ctx.Err() != nil || iv.Upper-iv.Lower <= max(wideLaws*math.Abs(iv.Upper), a.opts.Relative*math.Abs(iv.Upper)) {
 		return false, nil
 	}
@@ -708,7 +707,7 @@ func (a *Accountant) narrowed(ctx context.Context, iv *Interval, t **total, delt
 	if err != nil {
 		return false, err
 	}
-	x, err := ask(other)
+	x, err := other.answer(ctx, q)
 	if err != nil || !(x.Upper < iv.Upper) {
 		return false, err
 	}
@@ -768,7 +767,7 @@ func outOfTime(ctx context.Context, err error) bool {
 
 // trivial is what holds where time was over before any law was made: below, what holds of every
 // mechanism; above, what the same steps cost with nothing hidden but the noise.
-func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func(*fourier.Sum) (fourier.Result, error)) (Interval, error) {
+func (a *Accountant) trivial(ctx context.Context, lower, upper float64, q query) (Interval, error) {
 	names := a.relation.DirectionNames()
 	iv := Interval{Range: Range{Lower: xmath.Down(lower, 2)}, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: %s", fourier.ErrTimeLimit, parallel.Wider)}}
@@ -777,7 +776,7 @@ func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func
 		r := fourier.Result{Upper: upper}
 		if sum != nil {
 			var err error
-			if r, err = ask(sum); err != nil {
+			if r, err = q.ask(ctx, sum); err != nil {
 				return Interval{}, err
 			}
 		}
@@ -795,7 +794,7 @@ func (a *Accountant) trivialDelta(ctx context.Context, eps float64, err error) (
 	if !outOfTime(ctx, err) || math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return Interval{}, err
 	}
-	iv, err := a.trivial(ctx, -math.Expm1(eps), 1, func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
+	iv, err := a.trivial(ctx, -math.Expm1(eps), 1, deltaAt{eps})
 	iv.Lower = max(0, iv.Lower)
 	return iv, err
 }

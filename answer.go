@@ -8,6 +8,7 @@ package accountant
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -303,28 +304,27 @@ func (t *total) asked() float64 {
 	return sums
 }
 
-// worst asks both directions and joins the answers. below reports whether a
-// quick bound already shows that a sum's answer is at most a number.
-func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
+// worst asks both directions and joins the answers.
+func (t *total) worst(ctx context.Context, q query) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
 	t.limitSums()
 	if t.gap {
 		attacks = t.lower
 	}
-	proved, attack, err := both(ask, t.upper[0], attacks[0])
+	proved, attack, err := both(ctx, q, t.upper[0], attacks[0])
 	if err != nil {
 		return Interval{}, err
 	}
 	direction, lowerDirection := 0, 0
 	if !t.symmetric {
 		u, l := t.upper[1], attacks[1]
-		if below(u, proved.Lower) {
+		if q.below(ctx, u, proved.Lower) {
 			u = nil
 		}
-		if l != nil && below(l, attack.Lower) {
+		if l != nil && q.below(ctx, l, attack.Lower) {
 			l = nil
 		}
-		p, q, err := both(ask, u, l)
+		p, below, err := both(ctx, q, u, l)
 		if err != nil {
 			return Interval{}, err
 		}
@@ -338,10 +338,10 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 			proved = join(proved, p)
 		}
 		if l != nil {
-			if q.Lower > attack.Lower {
+			if below.Lower > attack.Lower {
 				lowerDirection = 1
 			}
-			attack = join(attack, q)
+			attack = join(attack, below)
 		}
 	}
 	names := t.relation.DirectionNames()
@@ -416,16 +416,16 @@ func join(a, b fourier.Result) fourier.Result {
 }
 
 // both asks two sums at the same time; nil is not asked.
-func both(ask func(*fourier.Sum) (fourier.Result, error), a, b *fourier.Sum) (p, q fourier.Result, err error) {
-	var errQ error
+func both(ctx context.Context, q query, a, b *fourier.Sum) (of, other fourier.Result, err error) {
+	var errB error
 	parallel.Both(func() {
 		if a != nil {
-			p, err = ask(a)
+			of, err = q.ask(ctx, a)
 		}
 	}, func() {
 		if b != nil {
-			q, errQ = ask(b)
+			other, errB = q.ask(ctx, b)
 		}
 	})
-	return p, q, cmp.Or(err, errQ)
+	return of, other, cmp.Or(err, errB)
 }

@@ -23,19 +23,31 @@ type CurvePoint struct {
 // limit of one question (WithWorkLimit): some of a long curve of a hard plan are wider
 // than asked, with a warning.
 func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
-	return a.curve(ctx, epsilons, func(x, y float64) int { return cmp.Compare(y, x) }, a.Delta)
+	order := ascending(epsilons)
+	slices.Reverse(order)
+	return a.curve(ctx, epsilons, order, a.Delta)
 }
 
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
 // larger of the two upper ends holds, and the smaller of the lower ends. The points
 // share the work limit, as those of DeltaCurve.
 func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]CurvePoint, error) {
-	return a.curve(ctx, deltas, cmp.Compare[float64], a.Epsilon)
+	return a.curve(ctx, deltas, ascending(deltas), a.Epsilon)
 }
 
-// curve asks at each place, those where δ is smallest first: what is computed there serves
+// ascending returns the places of numbers in their order.
+func ascending(numbers []float64) []int {
+	order := make([]int, len(numbers))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(numbers[i], numbers[j]) })
+	return order
+}
+
+// curve asks at each place in an order in which δ should grow: what is computed where it is smallest serves
 // the others, and hardly the other way round.
-func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y float64) int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
+func (a *Accountant) curve(ctx context.Context, at []float64, order []int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	if len(at) > 1 {
@@ -52,11 +64,6 @@ func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y fl
 	defer func() { a.opts.Work = limit }()
 	left := a.opts.work()
 	progress(a.opts, 0, len(at))
-	order := make([]int, len(at))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return first(at[i], at[j]) })
 	for n, i := range order {
 		x := at[i]
 		a.opts.Work = pointWork(left, len(at)-n)

@@ -304,7 +304,7 @@ func attained(c profiles.Composition) bool {
 }
 
 // oneMenu narrows the answer about a single adaptive part, of which chords lose digits, by the recursion itself.
-func (a *Accountant) oneMenu(iv *Interval, ask func(*menu.Menu) (fourier.Result, error)) {
+func (a *Accountant) oneMenu(ctx context.Context, iv *Interval, q query) {
 	if len(a.added) != 1 || a.runs != 1 || iv.Gap != nil || iv.Upper-iv.Lower <= a.opts.Relative*math.Abs(iv.Upper) {
 		return
 	}
@@ -312,7 +312,7 @@ func (a *Accountant) oneMenu(iv *Interval, ask func(*menu.Menu) (fourier.Result,
 	if !ok || !l.exact {
 		return
 	}
-	r, err := ask(l.menu)
+	r, err := q.ask(ctx, l.menu)
 	if err != nil || !(max(r.Lower, iv.Lower) <= min(r.Upper, iv.Upper)) {
 		return
 	}

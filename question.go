@@ -342,7 +342,7 @@ func (a *running) about(ctx context.Context, eps, least float64) (float64, error
 		if err != nil {
 			return 0, err
 		}
-		iv, err := t.delta(ctx, eps)
+		iv, err := t.answer(ctx, deltaAt{eps})
 		if err != nil {
 			return 0, err
 		}

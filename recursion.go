@@ -74,11 +74,10 @@ func joined[T comparable](runs []run, common func(*profiles.Bounds) T) (blocks, 
 	return blocks, others
 }
 
-// narrow replaces the ends of iv by those of the recursion where they are better.
-// eps and delta are where the answer is: one is asked, the other the upper end
-// found so far. attack reads an attack's answer. It is long because what the recursion can
-// refuse is a case each, with its warning.
-func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
+// narrow replaces the ends of iv, the answer to q so far, by those of the recursion where they are better. It is long because what
+// the recursion can refuse is a case each, with its warning.
+func (t *total) narrow(ctx context.Context, iv *Interval, q query) error {
+	eps, delta := q.point(iv.Upper)
 	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
 		return nil
 	}
@@ -151,7 +150,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 		}
 		narrowed = true
 		for _, reached := range attacks {
-			iv.Lower = max(iv.Lower, attack(reached))
+			iv.Lower = max(iv.Lower, q.reached(reached))
 		}
 		if len(attacks) == 0 && err == parallel.ErrWork {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion's attack, which raises the lower end, was not run: %v", err))
@@ -167,7 +166,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 		if d == 1 && t.symmetric {
 			break
 		}
-		r, err := ask(sums[d])
+		r, err := q.ask(ctx, sums[d])
 		if err != nil {
 			return err
 		}
@@ -259,22 +258,50 @@ func cancelled(ctx context.Context) error {
 	return nil
 }
 
-// epsilon returns ε(δ), the worst over the two directions.
-func (t *total) epsilon(ctx context.Context, delta float64) (Interval, error) {
-	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
-	iv, err := t.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(ctx, eps, delta) })
-	if err == nil && t.theory && t.opts.recursion > 0 {
-		err = t.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
-	}
-	return iv, err
+// A composition answers queries: a *fourier.Sum or a *menu.Menu.
+type composition interface {
+	Epsilon(ctx context.Context, delta float64) (fourier.Result, error)
+	Delta(ctx context.Context, eps float64) (fourier.Result, error)
 }
 
-// delta returns δ(ε), the worst over the two directions.
-func (t *total) delta(ctx context.Context, eps float64) (Interval, error) {
-	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
-	iv, err := t.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(ctx, eps, delta) })
+// A query is a question about a composition: ε at a δ, or δ at an ε.
+type query interface {
+	ask(ctx context.Context, of composition) (fourier.Result, error)
+	// below reports whether a quick bound already shows that a sum's answer is at most x.
+	below(ctx context.Context, s *fourier.Sum, x float64) bool
+	// point returns ε and δ where the answer is x.
+	point(x float64) (eps, delta float64)
+	// reached reads an attack's answer.
+	reached(at profiles.Reached) float64
+}
+
+type epsilonAt struct{ delta float64 }
+
+func (q epsilonAt) ask(ctx context.Context, of composition) (fourier.Result, error) {
+	return of.Epsilon(ctx, q.delta)
+}
+func (q epsilonAt) below(ctx context.Context, s *fourier.Sum, eps float64) bool {
+	return s.Proves(ctx, eps, q.delta)
+}
+func (q epsilonAt) point(eps float64) (float64, float64) { return eps, q.delta }
+func (q epsilonAt) reached(at profiles.Reached) float64  { return at.Epsilon(q.delta) }
+
+type deltaAt struct{ eps float64 }
+
+func (q deltaAt) ask(ctx context.Context, of composition) (fourier.Result, error) {
+	return of.Delta(ctx, q.eps)
+}
+func (q deltaAt) below(ctx context.Context, s *fourier.Sum, delta float64) bool {
+	return s.Proves(ctx, q.eps, delta)
+}
+func (q deltaAt) point(delta float64) (float64, float64) { return q.eps, delta }
+func (q deltaAt) reached(at profiles.Reached) float64    { return at.Delta(q.eps) }
+
+// answer returns the answer to a query, the worst over the two directions.
+func (t *total) answer(ctx context.Context, q query) (Interval, error) {
+	iv, err := t.worst(ctx, q)
 	if err == nil && t.theory && t.opts.recursion > 0 {
-		err = t.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
+		err = t.narrow(ctx, &iv, q)
 	}
 	return iv, err
 }

@@ -94,7 +94,7 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	var out Risk
 	delta := func(eps float64) (iv Interval, err error) {
 		if t != nil {
-			iv, err = t.delta(ctx, eps)
+			iv, err = t.answer(ctx, deltaAt{eps})
 		} else {
 			iv, err = a.delta(ctx, eps)
 		}
