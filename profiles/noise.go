@@ -523,7 +523,7 @@ func thetas(sigma float64, count []int) []float64 {
 // of positive whole numbers with |v|² = norm2, up to order.
 func eachTheta(sigma float64, norm2 int, f func(g int, theta []float64)) {
 	sums := newPartialSums(sigma, norm2)
-	eachSumOfSquares(norm2, sums.grow, sums.shrink, func(count []int) {
+	sums.eachVector(func(count []int) {
 		g := gcdOf(count)
 		f(g, sums.theta(g))
 	})
@@ -590,7 +590,35 @@ func (s *partialSums) grow(v int) {
 	s.stack = append(s.stack, next)
 }
 
-func (s *partialSums) shrink() { s.stack = s.stack[:len(s.stack)-1] }
+// eachVector calls f for every vector of positive whole numbers with |v|² = norm2, up to order: count[k] coordinates are k. The stack is
+// then of that vector. f must not keep count.
+func (s *partialSums) eachVector(f func(count []int)) {
+	largest := 0
+	for (largest+1)*(largest+1) <= s.norm2 {
+		largest++
+	}
+	count := make([]int, largest+1)
+	var with func(k, rest int)
+	with = func(k, rest int) {
+		if rest == 0 {
+			f(count)
+			return
+		}
+		if k > largest || k*k > rest {
+			return
+		}
+		with(k+1, rest)
+		before := len(s.stack)
+		for rest >= k*k {
+			rest -= k * k
+			s.grow(k)
+			count[k]++
+			with(k+1, rest)
+		}
+		s.stack, count[k] = s.stack[:before], 0
+	}
+	with(1, s.norm2)
+}
 
 // theta returns log θ of v/g, v the vector of the whole stack.
 func (s *partialSums) theta(g int) []float64 {

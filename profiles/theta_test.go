@@ -23,7 +23,7 @@ func TestThetas(t *testing.T) {
 		bound := thetaBound(c.norm2, c.sigma)
 		sums := newPartialSums(c.sigma, c.norm2)
 		count := 0
-		eachSumOfSquares(c.norm2, sums.grow, sums.shrink, func(parts []int) {
+		sums.eachVector(func(parts []int) {
 			count++
 			g, d := gcdOf(parts), 0
 			for _, n := range parts {
