@@ -82,6 +82,7 @@ func define(cmd *cobra.Command, k service.Key, field any, usage string) {
 			preset = append(preset, number)
 		}
 		fs.Float64SliceVar(to, k.Name, preset, usage)
+		fs.Lookup(k.Name).DefValue = k.Preset // pflag writes [10.000000]
 	default:
 		pointer := reflect.ValueOf(field).Elem()
 		held := reflect.New(pointer.Type().Elem())
@@ -286,7 +287,7 @@ func (w *word) String() string {
 	return cmp.Or(text, w.preset)
 }
 
-func (w *word) Type() string { return "string" }
+func (w *word) Type() string { return "word" }
 
 // A choiceError says what a choice may be.
 type choiceError string
@@ -478,7 +479,7 @@ func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height f
 	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png or .pdf)")
 	f.set.StringVar(&f.sides[0], "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm)", width))
 	f.set.StringVar(&f.sides[1], "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
-	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 192)")
+	f.set.StringVar(&f.dpi, "dpi", "", "`dots` per inch of a .png (default 192)")
 	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
 	if alias {
 		f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

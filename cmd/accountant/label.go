@@ -32,7 +32,7 @@ import (
 func newLabelCmd() *cobra.Command {
 	cmd := question{name: "label", what: "designing", under: true, picture: "the output law of each label", width: 18, height: 11,
 		text: printing(printLabel), draw: drawing(labelPicture), rows: listing(labelRows), extra: func(a *asking) {
-			prior := fileFlag(a.cmd, "prior", "CSV with the header label,weight or group,label,weight", "csv")
+			prior := fileFlag(a.cmd, "prior", "CSV `file` with the header label,weight or group,label,weight", "csv")
 			classes := a.cmd.Flags().Bool("classes", false, "labels are names of classes")
 			required(a.cmd, "prior")
 			a.late = true

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -66,7 +68,9 @@ func newRootCmd() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	// The root runs only to say that a command is missing.
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	cobra.AddTemplateFunc("aligned", aligned)
+	root.SetUsageTemplate(strings.NewReplacer("{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
+		"FlagUsages |", "FlagUsages | aligned |").Replace(root.UsageTemplate()))
 	for _, newCmd := range commands {
 		root.AddCommand(newCmd())
 	}
@@ -105,6 +109,16 @@ func newRootCmd() *cobra.Command {
 	})
 	return root
 }
+
+// aligned puts what flags mean in one column: pflag counts the bytes of their names, of which a Greek letter has two.
+func aligned(usages string) string {
+	return flagName.ReplaceAllStringFunc(usages, func(name string) string {
+		return name + strings.Repeat(" ", len(name)-utf8.RuneCountInString(name))
+	})
+}
+
+// flagName is the part of a line of help before what a flag means.
+var flagName = regexp.MustCompile(`(?m)^ +--?.*?\S  +`)
 
 //go:embed help
 var helpTexts embed.FS

@@ -35,7 +35,7 @@ type AuditRequest struct {
 	Threshold Decimal `json:"threshold,omitempty" of:"design=many-runs" in:"[-max, max]" help:"many-runs: a {score} that was fixed before anybody saw the scores (default: all thresholds at once)"`
 	// Family is what is declared of the mechanism: any, the default, or gaussian.
 	Family  string  `json:"family,omitempty" one:"any,gaussian" preset:"any" help:"the {family} of the mechanism, if it is known: any, or gaussian, for which ε follows from the bound of μ"`
-	Guesses Decimal `json:"guesses,omitempty" of:"design=one-run" in:"whole [1, 16777216]" help:"one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
+	Guesses Decimal `json:"guesses,omitempty" of:"design=one-run" in:"whole [1, 16777216]" help:"one-run: {number} of canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)"`
 	// Points is how many points of the ROC, and of the plan's trade-off curve, come along.
 	Points Decimal  `json:"points,omitempty" in:"whole [2, 1000]"`
 	Plan   PlanText `json:"plan,omitempty" help:"plan {file} that is said to have run"`

@@ -19,8 +19,8 @@ type LabelRequest struct {
 	Epsilon Decimals     `json:"epsilon" in:"[1e-6, 28]" help:"privacy {ε} of the randomizer, in [1e-6, 28], several with commas between them"`
 	Labels  []float64    `json:"labels,omitempty" or:"classes"`
 	Weights []float64    `json:"weights,omitempty" or:"groups"`
-	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this many evenly spaced ones (0: anywhere)"`
-	Bias    *float64     `json:"bias,omitempty" with:"grid" help:"allow this much bias; needs --grid"`
+	Grid    int          `json:"grid,omitempty" help:"restrict outputs to this {number} of evenly spaced ones (0: anywhere)"`
+	Bias    *float64     `json:"bias,omitempty" with:"grid" help:"allow this much {bias}; needs --grid"`
 	Classes []string     `json:"classes,omitempty" not:"labels,groups,grid"` // in place of labels
 	Groups  []LabelGroup `json:"groups,omitempty" not:"weights,grid"`        // in place of weights
 

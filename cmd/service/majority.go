@@ -24,7 +24,7 @@ type MajorityRequest struct {
 	OutputDelta *float64 `json:"output-delta,omitempty" help:"{δ} of the answer (default 1 − (1−Δ)^m)"`
 	Gamma       string   `json:"gamma,omitempty" one:"optimal,subsampling,double,constant" preset:"optimal" help:"noise {function}: optimal, subsampling, double or constant"`
 	Objective   string   `json:"objective,omitempty" one:"error,disagreement,common-p" preset:"error" help:"what optimal means: error (of votes above ½), disagreement or common-p"`
-	PriorMean   *float64 `json:"prior-mean,omitempty" preset:"0.75" help:"mean vote probability of the objective"`
+	PriorMean   *float64 `json:"prior-mean,omitempty" preset:"0.75" help:"{mean} vote probability of the objective"`
 	// Prior, in place of the objective, has the error minimised on vectors of vote probabilities drawn from it.
 	Prior    []float64 `json:"prior,omitempty" help:"{low,high}: minimise the error itself, averaged over vote probabilities drawn uniformly from between them"`
 	Samples  *int      `json:"samples,omitempty" with:"prior" help:"{number} of vectors drawn for --prior, the same every time (default 4000)"`

@@ -39,7 +39,7 @@ type RunOpenRequest struct {
 	Dimension *int            `json:"dimension,omitempty" of:"kind=matrix!" help:"numbers of a vector"`
 	// Plan is that of one candidate of best, by which a ledger is charged, or one of a matrix, in place of mechanism.
 	Plan     PlanText `json:"plan,omitempty" of:"kind=best,matrix" not:"candidate-epsilon,mechanism"`
-	TestSeed Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	TestSeed Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the noise"`
 	Spend
 }
 

@@ -37,10 +37,10 @@ type ReleaseRequest struct {
 	Plan        PlanText        `json:"plan,omitempty"`
 	Values      []float64       `json:"values,omitempty"`
 	Queries     [][]int         `json:"queries,omitempty"` // a row of votes for each
-	Sensitivity *float64        `json:"sensitivity,omitempty" help:"how much a score, or the numbers together, can change"`
+	Sensitivity *float64        `json:"sensitivity,omitempty" help:"{number} by which a score, or the numbers together, can change"`
 	Monotone    bool            `json:"monotone,omitempty" help:"all scores change the same way"`
 	// TestSeed makes the same noise again, which whoever knows it can do as well.
-	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the noise"`
 	Spend
 }
 
@@ -285,7 +285,7 @@ func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) 
 type PateAnswerRequest struct {
 	PateMechanism
 	Confidence *float64 `json:"confidence,omitempty" of:"mechanism=interactive!" help:"a student whose top score exceeds this is told that it is right"`
-	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the noise"`
 	Spend
 }
 
@@ -388,7 +388,7 @@ type LabelApplyRequest struct {
 	Floor        *float64  `json:"floor,omitempty" in:"[0, 1]" help:"share of the uniform prior mixed into an estimated one"`
 	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
 	Classes      bool      `json:"classes,omitempty" with:"weights" help:"labels are numbers of classes: keep as many as can be"`
-	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the noise"`
+	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the noise"`
 	Spend
 }
 
@@ -471,7 +471,7 @@ type DrawRequest struct {
 	// Batches is a multiple of those of an epoch where the scheme has epochs; one epoch, or one batch, if not given.
 	Batches Decimal `json:"batches,omitempty" in:"whole [1, 33554432]" help:"{number} of batches"`
 	// TestSeed makes the same batches again, which whoever knows it can do as well.
-	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the batches"`
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the batches"`
 }
 
 // DrawAnswer lists, for each batch, the indices of its records in ascending order, each as often as it is in the batch.
@@ -588,7 +588,7 @@ type LocalMessagesRequest struct {
 	LocalKind
 	Values []int `json:"values"`
 	// TestSeed makes the same messages again, which whoever knows it can do as well.
-	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"seed, for tests: who knows it knows the messages"`
+	TestSeed Decimal `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the messages"`
 }
 
 // LocalMessages has a message for each value.

@@ -25,7 +25,7 @@ type SelectRequest struct {
 	CandidateEpsilon *float64  `json:"candidate-epsilon,omitempty" help:"{ε} of one run"`
 	CandidateDelta   *float64  `json:"candidate-delta,omitempty" help:"{δ} of one run"`
 	Laws             []string  `json:"law,omitempty" one:"geometric,logarithmic,negative-binomial,poisson,binomial,fixed" help:"{laws} to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed"`
-	Shape            *float64  `json:"shape,omitempty" preset:"0.5" help:"shape of the negative-binomial law, above -1"`
+	Shape            *float64  `json:"shape,omitempty" preset:"0.5" help:"{shape} of the negative-binomial law, above -1"`
 	Means            []float64 `json:"mean,omitempty" preset:"10" help:"expected {runs}; several with commas"`
 	Max              int       `json:"max,omitempty" help:"largest number of {runs}: the law is conditioned on it (fixed, binomial: number of runs, of trials)"`
 	FirstAbove       bool      `json:"first-above,omitempty" help:"price the first outcome above a threshold instead of the best (geometric laws)"`

@@ -1938,7 +1938,7 @@ class Operations(Connection):
         confidence: probability that what is told holds, at least (default 0.95)
         threshold: many-runs: a score that was fixed before anybody saw the scores (default: all thresholds at once)
         family: the family of the mechanism, if it is known: any, or gaussian, for which ε follows from the bound of μ (default any)
-        guesses: one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)
+        guesses: one-run: number of canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)
         plan: plan file that is said to have run
         accuracy: relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)
         """
