@@ -229,11 +229,11 @@ func labelPicture(a *service.LabelAnswer) figure.Picture {
 
 // A labelJob is one run of label apply. Its keys are the flags.
 type labelJob struct {
-	Epsilon      float64 `json:"epsilon" help:"whole budget"`
+	Epsilon      float64 `json:"epsilon" help:"{ε}, the whole budget"`
 	Prior        string  `json:"prior,omitempty" not:"labels,prior-epsilon" or:"labels" help:"public prior: CSV with the header label,weight"`
 	Labels       string  `json:"labels,omitempty" help:"public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5; of classes, as cat,dog"`
-	PriorEpsilon float64 `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
-	Floor        float64 `json:"floor,omitempty" preset:"0.001" help:"share of the uniform prior mixed into an estimated one, in [0, 1]"`
+	PriorEpsilon float64 `json:"prior-epsilon,omitempty" help:"{part} of the budget for the prior (0: sqrt(labels/rows))"`
+	Floor        float64 `json:"floor,omitempty" preset:"0.001" help:"{share} of the uniform prior mixed into an estimated one, in [0, 1]"`
 	Method       string  `json:"method,omitempty" one:"optimal,debiased-rr,two-point,randomized-response,rr-on-bins,rp-with-prior,rr-with-prior" help:"one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins, rp-with-prior, rr-with-prior"`
 	In           string  `json:"in" help:"CSV with a header, or -"`
 	Out          string  `json:"out" help:"CSV to write, or -"`
@@ -241,7 +241,7 @@ type labelJob struct {
 	Group        string  `json:"group,omitempty" with:"labels" help:"public column whose values have a prior each; needs --labels"`
 	Round        bool    `json:"round,omitempty" help:"round labels between two of the set, without bias"`
 	Classes      bool    `json:"classes,omitempty" of:"method=rr-with-prior!,randomized-response" not:"round" help:"labels are names of classes"`
-	Seed         *uint64 `json:"seed,omitempty" help:"make the run reproducible; whoever knows the seed can undo the noise"`
+	Seed         *uint64 `json:"seed,omitempty" help:"{seed} that makes the run reproducible; whoever knows the seed can undo the noise"`
 	Ledger       string  `json:"ledger,omitempty"`
 	Note         string  `json:"note,omitempty" help:"free {text} for the readers of the ledger"`
 

@@ -133,7 +133,7 @@ func newPateAnalyzeCmd() *cobra.Command {
 			q, orders := a.request.(*service.PateRequest), ""
 			aboutVotes(a, &q.PateVotes)
 			showPreset(a.cmd, "price", "best")
-			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
+			a.cmd.Flags().StringVar(&orders, "orders", "", "Rényi `orders`: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
 			read := a.read
 			a.read = func() (err error) {
 				if orders != "" {
@@ -288,9 +288,9 @@ func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, a *asking) {
 type syntheticVotes struct {
 	Out      string `json:"out" help:"{file} to write"`
 	Rule     string `json:"rule,omitempty" one:"s1" help:"rule of the votes: s1"`
-	Teachers int64  `json:"teachers" help:"number of teachers"`
-	Classes  int    `json:"classes" help:"number of classes"`
-	Queries  int    `json:"queries" help:"number of queries"`
+	Teachers int64  `json:"teachers" help:"{number} of teachers"`
+	Classes  int    `json:"classes" help:"{number} of classes"`
+	Queries  int    `json:"queries" help:"{number} of queries"`
 }
 
 func newPateSynthCmd() *cobra.Command {

@@ -217,8 +217,8 @@ func newMajorityReleaseCmd() *cobra.Command {
 		Mechanisms int     `json:"mechanisms" help:"number {K} of mechanisms"`
 		Epsilon    float64 `json:"epsilon" help:"{ε} of each mechanism"`
 		Allowance  float64 `json:"allowance" help:"{m}: an answer is mε-DP"`
-		Answers    int     `json:"answers,omitempty" help:"number of answers that are priced together (default: the rows of the file)"`
-		Classes    int     `json:"classes,omitempty" help:"number of labels, for votes that are labels"`
+		Answers    int     `json:"answers,omitempty" help:"{number} of answers that are priced together (default: the rows of the file)"`
+		Classes    int     `json:"classes,omitempty" help:"{number} of labels, for votes that are labels"`
 		Gamma      string  `json:"gamma,omitempty" one:"optimal,constant,subsampling" help:"noise function: optimal, constant or subsampling"`
 		Delta      float64 `json:"delta,omitempty" help:"{δ} of each mechanism"`
 	}{}
@@ -288,10 +288,10 @@ func answered(x service.PateLabels, _ *asking) [][]string {
 // A lawFlags is the law of the number of candidates, as plans have it.
 type lawFlags struct {
 	Law   string  `json:"law,omitempty" one:"geometric,logarithmic,negative-binomial,poisson,binomial,fixed" help:"law of the number of runs: geometric, logarithmic, negative-binomial, poisson, binomial or fixed"`
-	Mean  float64 `json:"mean,omitempty" help:"expected number of runs"`
+	Mean  float64 `json:"mean,omitempty" help:"expected {number} of runs"`
 	Gamma float64 `json:"gamma,omitempty" help:"parameter {γ} of the law, in place of the mean"`
 	Shape float64 `json:"shape,omitempty" help:"{shape} of negative-binomial"`
-	Max   int     `json:"max,omitempty" help:"largest number of runs; that of fixed and binomial"`
+	Max   int     `json:"max,omitempty" help:"largest {number} of runs; that of fixed and binomial"`
 }
 
 // A shownTrial is an outcome that a search shows: what the command printed.
@@ -328,7 +328,7 @@ func newSelectRunCmd() *cobra.Command {
 		bind(a.cmd, &j.law)
 		f.StringVar(&j.plan, "plan", "", "`file` of the plan of one run, by which best is charged")
 		_ = a.cmd.MarkFlagFilename("plan", planEndings...)
-		f.IntVar(&j.calls, "calls", 1000, "largest number of calls of adaptive")
+		f.IntVar(&j.calls, "calls", 1000, "largest `number` of calls of adaptive")
 		f.SetInterspersed(false)
 		a.within, a.late = "selection.", true
 		a.cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -632,7 +632,7 @@ func newLocalCmd() *cobra.Command {
 	return group("local", question{name: "run", op: "local-messages", what: "drawing", except: []string{"test-seed"}, text: printing(printLocal), extra: func(a *asking) {
 		q := a.request.(*service.LocalMessagesRequest)
 		a.cmd.Args = exactly("file of values", "file for messages")
-		a.cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "make the run reproducible; whoever knows the seed can undo the noise")
+		a.cmd.Flags().Var(&word{to: (*string)(&q.TestSeed)}, "seed", "`seed` that makes the run reproducible; whoever knows the seed can undo the noise")
 		a.read = func() error {
 			if sameFile(a.args[0], a.args[1]) {
 				return fmt.Errorf("%s: is what is read here; messages must go to another file", printable(a.args[1]))

@@ -23,19 +23,19 @@ type RunOpenRequest struct {
 	Kind string `json:"kind" one:"best,first-above,top,adaptive,sparse-vector,matrix" help:"best, first-above, top, adaptive, sparse-vector or matrix"`
 	// Selection is the law of the number of candidates as a step of a plan has it: best, first-above, top.
 	Selection        json.RawMessage `json:"selection,omitempty" of:"kind=best!,first-above!,top!"`
-	Threshold        *float64        `json:"threshold,omitempty" of:"kind=first-above!" help:"score to reach, of first-above"`
-	Top              *int            `json:"top,omitempty" of:"kind=top!" in:"[1, 2147483647]" help:"how many outcomes top shows"`
-	Hits             *int            `json:"hits,omitempty" of:"kind=adaptive!" help:"how many outcomes adaptive shows"`
+	Threshold        *float64        `json:"threshold,omitempty" of:"kind=first-above!" help:"{score} to reach, of first-above"`
+	Top              *int            `json:"top,omitempty" of:"kind=top!" in:"[1, 2147483647]" help:"{number} of outcomes that top shows"`
+	Hits             *int            `json:"hits,omitempty" of:"kind=adaptive!" help:"{number} of outcomes that adaptive shows"`
 	Padding          bool            `json:"padding,omitempty" of:"kind=best,first-above" help:"best and first-above run as many candidates as the law allows, and ignore some"`
-	Percentile       *float64        `json:"percentile,omitempty" of:"kind=sparse-vector!" help:"probability to reach, of sparse-vector"`
+	Percentile       *float64        `json:"percentile,omitempty" of:"kind=sparse-vector!" help:"{probability} to reach, of sparse-vector"`
 	CandidateEpsilon *float64        `json:"candidate-epsilon,omitempty" of:"kind=best,first-above,top,adaptive,sparse-vector!" help:"{ε} of one candidate; sparse-vector needs it"`
 	CandidateDelta   *float64        `json:"candidate-delta,omitempty" of:"kind=best,first-above,top" with:"candidate-epsilon" help:"{δ} of one candidate, if that is not 0"`
 	Epsilon          *float64        `json:"epsilon,omitempty" of:"kind=sparse-vector!" help:"{ε} of the whole sparse-vector"`
-	Queries          *int            `json:"queries,omitempty" of:"kind=sparse-vector!" in:"[1, 2147483647]" help:"largest number of queries of sparse-vector"`
+	Queries          *int            `json:"queries,omitempty" of:"kind=sparse-vector!" in:"[1, 2147483647]" help:"largest {number} of queries of sparse-vector"`
 	Delta            *float64        `json:"delta,omitempty" of:"kind=adaptive" help:"{δ} at which adaptive is priced"`
 	// Mechanism is matrix as a step of a plan has it, for vectors of a dimension with contributions of norm at most clip.
 	Mechanism json.RawMessage `json:"mechanism,omitempty" of:"kind=matrix"`
-	Clip      *float64        `json:"clip,omitempty" of:"kind=matrix!" help:"largest norm of a contribution"`
+	Clip      *float64        `json:"clip,omitempty" of:"kind=matrix!" help:"largest {norm} of a contribution"`
 	Dimension *int            `json:"dimension,omitempty" of:"kind=matrix!" help:"numbers of a vector"`
 	// Plan is that of one candidate of best, by which a ledger is charged, or one of a matrix, in place of mechanism.
 	Plan     PlanText `json:"plan,omitempty" of:"kind=best,matrix" not:"candidate-epsilon,mechanism"`

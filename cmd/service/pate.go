@@ -20,8 +20,8 @@ import (
 type Ballots struct {
 	Votes    [][]int64 `json:"votes"`            // a row for each query, a column for each class
 	Labels   bool      `json:"labels,omitempty"` // or a row for each teacher, a column for each query
-	Classes  int       `json:"classes,omitempty" help:"number of classes, for --format labels"`
-	Teachers int64     `json:"teachers,omitempty" help:"number of teachers, if some abstain"`
+	Classes  int       `json:"classes,omitempty" help:"{number} of classes, for --format labels"`
+	Teachers int64     `json:"teachers,omitempty" help:"{number} of teachers, if some abstain"`
 
 	// Table stands for Votes where a front end has read them.
 	Table *ballots.Votes `json:"-"`
@@ -47,9 +47,9 @@ type PateMechanism struct {
 	Ballots
 	Mechanism  string      `json:"mechanism" one:"gnmax,confident,interactive,lnmax" help:"gnmax, confident, interactive or lnmax"`
 	Threshold  *float64    `json:"threshold,omitempty" of:"mechanism=confident!,interactive!" help:"threshold {T} of the check, in votes"`
-	Sigma1     *float64    `json:"sigma1,omitempty" of:"mechanism=confident!,interactive!" help:"standard deviation of the check's noise, in votes"`
-	Sigma2     *float64    `json:"sigma2,omitempty" of:"mechanism=gnmax!,confident!,interactive!" help:"standard deviation of the answers' noise, in votes"`
-	Gamma      *float64    `json:"gamma,omitempty" of:"mechanism=lnmax!" help:"inverse scale of lnmax's noise"`
+	Sigma1     *float64    `json:"sigma1,omitempty" of:"mechanism=confident!,interactive!" help:"standard {deviation} of the check's noise, in votes"`
+	Sigma2     *float64    `json:"sigma2,omitempty" of:"mechanism=gnmax!,confident!,interactive!" help:"standard {deviation} of the answers' noise, in votes"`
+	Gamma      *float64    `json:"gamma,omitempty" of:"mechanism=lnmax!" help:"inverse {scale} of lnmax's noise"`
 	Baseline   [][]float64 `json:"baseline,omitempty" of:"mechanism=interactive!"` // the student's scores
 	Rounded    *bool       `json:"rounded,omitempty" of:"mechanism=interactive" help:"interactive rounds its statistic to a whole number, which smooth needs"`
 	MaxAnswers *int        `json:"max-answers,omitempty" in:"[1, inf)" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
@@ -381,7 +381,7 @@ type PatePublishRequest struct {
 	Beta       float64  `json:"beta" help:"smoothness {β}, about one over the distance at which votes still agree"`
 	Noise      float64  `json:"noise" help:"standard deviation {s} of the noise on the logarithm of the cost"`
 	Confidence *float64 `json:"confidence,omitempty" preset:"0.95" help:"the {probability} that the bound holds"`
-	Seed       *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
+	Seed       *uint64  `json:"seed,omitempty" help:"{seed} of the noise, for tests: a known seed gives no privacy"`
 	Private    bool     `json:"private,omitempty" help:"print also what depends on the private votes and must not be published"`
 }
 
@@ -478,7 +478,7 @@ type PateSmoothRequest struct {
 	Sigma    *float64 `json:"sigma-ss,omitempty" or:"optimise" not:"optimise" help:"noise scale {σ}, in units of the smooth sensitivity"`
 	Optimise bool     `json:"optimise,omitempty" with:"private" help:"choose the noise scale from the votes instead; publishes nothing"`
 	GNSS     string   `json:"gnss,omitempty" one:"exact,paper" preset:"exact" help:"cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)"`
-	Seed     *uint64  `json:"seed,omitempty" help:"seed of the noise, for tests: a known seed gives no privacy"`
+	Seed     *uint64  `json:"seed,omitempty" help:"{seed} of the noise, for tests: a known seed gives no privacy"`
 	Private  bool     `json:"private,omitempty" help:"print also what depends on the private votes and must not be published"`
 }
 
@@ -601,7 +601,7 @@ type PateCalibrateRequest struct {
 	// At every data set.
 	Independent *float64 `json:"independent-epsilon,omitempty" in:"[0.001, 4000]" help:"bound of the {ε} at every data set (default: four times epsilon)"`
 	Threshold   *float64 `json:"threshold,omitempty" of:"mechanism=confident" in:"(0, inf)" help:"threshold {T} of the check, in votes (default: searched)"`
-	Sigma1      *float64 `json:"sigma1,omitempty" of:"mechanism=confident" in:"(0, inf)" help:"standard deviation of the check's noise, in votes (default: searched)"`
+	Sigma1      *float64 `json:"sigma1,omitempty" of:"mechanism=confident" in:"(0, inf)" help:"standard {deviation} of the check's noise, in votes (default: searched)"`
 	MaxAnswers  *int     `json:"max-answers,omitempty" of:"mechanism=confident" in:"[1, inf)" help:"the {number} of answers after which no query is answered any more, fixed in advance"`
 	Report      string   `json:"report,omitempty" one:"joint,worst,independent" help:"which ε meets the target: joint or worst at these votes, or independent at every data set (default: joint if there is a check and else worst)"`
 	Publish     bool     `json:"publish,omitempty" help:"search order, beta and noise of publish, too"`

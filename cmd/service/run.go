@@ -284,7 +284,7 @@ func (q ReleaseRequest) scale(name string, multiplier float64) (float64, error) 
 // PateAnswerRequest labels queries by the noisy votes of teachers. Its keys are those of the cost; confidence is for interactive.
 type PateAnswerRequest struct {
 	PateMechanism
-	Confidence *float64 `json:"confidence,omitempty" of:"mechanism=interactive!" help:"a student whose top score exceeds this is told that it is right"`
+	Confidence *float64 `json:"confidence,omitempty" of:"mechanism=interactive!" help:"a student whose top {score} exceeds this is told that it is right"`
 	TestSeed   Decimal  `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the noise"`
 	Spend
 }
@@ -381,11 +381,11 @@ func NewLabelMethod(ctx context.Context, name string, p labeldp.Prior, eps float
 // weights, a part of ε estimates one.
 type LabelApplyRequest struct {
 	Column       []float64 `json:"column"`
-	Epsilon      float64   `json:"epsilon" help:"whole budget"`
+	Epsilon      float64   `json:"epsilon" help:"{ε}, the whole budget"`
 	Labels       []float64 `json:"labels"` // the public set
 	Weights      []float64 `json:"weights,omitempty" not:"prior-epsilon,floor,groups"`
-	PriorEpsilon float64   `json:"prior-epsilon,omitempty" help:"part of the budget for the prior (0: sqrt(labels/rows))"`
-	Floor        *float64  `json:"floor,omitempty" in:"[0, 1]" help:"share of the uniform prior mixed into an estimated one"`
+	PriorEpsilon float64   `json:"prior-epsilon,omitempty" help:"{part} of the budget for the prior (0: sqrt(labels/rows))"`
+	Floor        *float64  `json:"floor,omitempty" in:"[0, 1]" help:"{share} of the uniform prior mixed into an estimated one"`
 	Groups       []int     `json:"groups,omitempty"` // the public group of each row: 0, 1, …; each has a prior
 	Classes      bool      `json:"classes,omitempty" with:"weights" help:"labels are numbers of classes: keep as many as can be"`
 	TestSeed     Decimal   `json:"test-seed,omitempty" in:"whole [0, 2^53]" help:"{seed}, for tests: who knows it knows the noise"`
