@@ -304,6 +304,54 @@ func (t *total) asked() float64 {
 	return sums
 }
 
+// A composition answers queries: a *fourier.Sum or a *menu.Menu.
+type composition interface {
+	Epsilon(ctx context.Context, delta float64) (fourier.Result, error)
+	Delta(ctx context.Context, eps float64) (fourier.Result, error)
+}
+
+// A query is a question about a composition: ε at a δ, or δ at an ε.
+type query interface {
+	ask(ctx context.Context, of composition) (fourier.Result, error)
+	// below reports whether a quick bound already shows that a sum's answer is at most x.
+	below(ctx context.Context, s *fourier.Sum, x float64) bool
+	// point returns ε and δ where the answer is x.
+	point(x float64) (eps, delta float64)
+	// reached reads an attack's answer.
+	reached(at profiles.Reached) float64
+}
+
+type epsilonAt struct{ delta float64 }
+
+func (q epsilonAt) ask(ctx context.Context, of composition) (fourier.Result, error) {
+	return of.Epsilon(ctx, q.delta)
+}
+func (q epsilonAt) below(ctx context.Context, s *fourier.Sum, eps float64) bool {
+	return s.Proves(ctx, eps, q.delta)
+}
+func (q epsilonAt) point(eps float64) (float64, float64) { return eps, q.delta }
+func (q epsilonAt) reached(at profiles.Reached) float64  { return at.Epsilon(q.delta) }
+
+type deltaAt struct{ eps float64 }
+
+func (q deltaAt) ask(ctx context.Context, of composition) (fourier.Result, error) {
+	return of.Delta(ctx, q.eps)
+}
+func (q deltaAt) below(ctx context.Context, s *fourier.Sum, delta float64) bool {
+	return s.Proves(ctx, q.eps, delta)
+}
+func (q deltaAt) point(delta float64) (float64, float64) { return q.eps, delta }
+func (q deltaAt) reached(at profiles.Reached) float64    { return at.Delta(q.eps) }
+
+// answer returns the answer to a query, the worst over the two directions.
+func (t *total) answer(ctx context.Context, q query) (Interval, error) {
+	iv, err := t.worst(ctx, q)
+	if err == nil && t.theory && t.opts.recursion > 0 {
+		err = t.narrow(ctx, &iv, q)
+	}
+	return iv, err
+}
+
 // worst asks both directions and joins the answers.
 func (t *total) worst(ctx context.Context, q query) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
