@@ -25,15 +25,15 @@ import (
 // sampling rate, its length by epochs or steps, and its noise, or the ε or the limit of membership
 // inference that it has to meet.
 type DPSGDRequest struct {
-	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
-	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
-	SamplingRate    Decimal `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
-	Epochs          Decimal `json:"epochs,omitempty" or:"steps" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
-	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
-	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" or:"target-epsilon,target-advantage,target-tpr,at-fpr" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
-	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
+	Examples        Decimal  `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
+	BatchSize       Decimal  `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
+	SamplingRate    Decimal  `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
+	Epochs          Decimal  `json:"epochs,omitempty" or:"steps" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	Steps           Decimal  `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
+	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" or:"target-epsilon,target-advantage,target-tpr,at-fpr" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
+	TargetEpsilon   Decimals `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier; several with commas between them"`
 	AttackTarget
-	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
+	Delta     Decimals `json:"delta" apart:"target-epsilon" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
 	Neighbors string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
 	Batching  string   `json:"batching,omitempty" one:"poisson,random-allocation,shuffle,truncated-poisson,without-replacement,fixed-order" preset:"poisson" help:"{how} batches are drawn: poisson, random-allocation, shuffle, truncated-poisson, without-replacement, fixed-order"`
 	Cap       Decimal  `json:"cap,omitempty" help:"largest batch {B} of truncated-poisson batching"`
@@ -89,11 +89,8 @@ type AnyOrder struct {
 
 // shape checks which keys are there.
 func (q DPSGDRequest) shape() error {
-	switch {
-	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
+	if q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == "") {
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
-	case q.TargetEpsilon != "" && len(q.Delta) > 1:
-		return fault.New("delta", "%d values are more than the one that a target has", len(q.Delta))
 	}
 	return nil
 }
@@ -132,7 +129,7 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if q.NoiseMultiplier != "" {
 		r.noise = q.NoiseMultiplier.float()
 	}
-	if q.AttackTarget.read(&r.goal); q.TargetEpsilon != "" {
+	if q.AttackTarget.read(&r.goal); q.TargetEpsilon != nil {
 		r.goal.Epsilon, r.goal.Delta = q.TargetEpsilon.float(), r.deltas[0]
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
@@ -249,7 +246,7 @@ func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []account
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
 		return fault.In(given(&q, "target-epsilon", "target-advantage", "target-tpr")[0], err)
 	}
-	r.byEpsilon = q.TargetEpsilon != ""
+	r.byEpsilon = q.TargetEpsilon != nil
 	// A last epoch that is cut short is a step of its own: the factor on both multipliers, which
 	// start at 1, is the multiplier.
 	r.found.Factor = false

@@ -31,6 +31,7 @@ import (
 //	not:"steps"               keys that it excludes
 //	with:"at-fpr"             keys that it needs
 //	or:"steps"                keys one of which must be given if it is not
+//	apart:"target-epsilon"    a key that, where it is given, has each of several values answered apart
 //	of:"kind=best,top!"       words of the key kind that it goes with; one with a mark needs it
 //
 // Frontends make flags, schemas and pages of them.
@@ -47,6 +48,7 @@ type Key struct {
 	Help   string   `json:"help,omitempty"`
 	Words  []string `json:"words,omitempty"`  // that a text may be; nil for any
 	Preset string   `json:"preset,omitempty"` // what it is where it is not given
+	Apart  string   `json:"-"`                // of a list: the key without which its values have one answer; "" for none
 
 	span      span
 	not, with []string
@@ -75,7 +77,7 @@ func keysOf(t reflect.Type) []Key {
 		if f.Anonymous || !f.IsExported() || name == "-" || name == "" {
 			continue
 		}
-		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), index: f.Index}
+		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), Apart: f.Tag.Get("apart"), index: f.Index}
 		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with, "or": &k.or} {
 			if words := f.Tag.Get(tag); words != "" {
 				*to = strings.Split(words, ",")

@@ -162,7 +162,7 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 	o := does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
-			if values, ok := k.Field(&q).(*Decimals); ok && slices.Contains(keys, k.Name) {
+			if values, ok := k.Field(&q).(*Decimals); ok && slices.Contains(keys, k.Name) && (k.Apart == "" || given(&q, k.Apart) != nil) {
 				if asked, err = spread(asked, k.Name, *values, maxAsked); err != nil {
 					return out, err
 				}
@@ -224,7 +224,7 @@ func (o Operation) needs(scope Scope) Operation {
 // operations are all that a request can ask for.
 var operations = append([]Operation{
 	does("version", (*Service).version, "as `version --json`"),
-	does("dpsgd", (*Service).dpsgd, "as `dpsgd --json`"),
+	lists("dpsgd", (*Service).dpsgd, "as `dpsgd --json`", "target-epsilon", "delta"),
 	does("epsilon", (*Service).epsilon, "as `epsilon --json`"),
 	does("delta", (*Service).delta, "as `delta --json`"),
 	does("curve", (*Service).curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
