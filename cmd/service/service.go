@@ -33,12 +33,12 @@ type Service struct {
 	shared bool // ledgers are named by their paths
 
 	ledgers shelf[Ledger]
-	runs    shelf[*ongoing]
+	runs    shelf[*Ongoing]
 }
 
 // New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
 func New(files Files) *Service {
-	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*ongoing]("run")}
+	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*Ongoing]("run")}
 }
 
 // NewShared returns a Service for a front end with many users, where a name that one of them was given
