@@ -172,7 +172,7 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 	out := bufio.NewWriterSize(f.w, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
 	told := false // a stack
-	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
+	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r sweep.Row) error {
 		line, err := form.Line(r)
 		if err != nil {
 			return err
@@ -181,12 +181,12 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 			return err
 		}
 		f.rows++
-		if r.Error != "" {
+		if r.Err != nil {
 			f.failed++
 		}
-		if r.Stack != "" && !told { // the others are likely the same
+		if internal := new(sweep.InternalError); errors.As(r.Err, internal) && !told { // the others are likely the same
 			told = true
-			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: plan %d: %s\n\n%s\n", r.Index, r.Error, r.Stack)
+			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: plan %d: %s\n\n%s\n", r.Index, oneLine(internal.Error()), internal.Stack)
 		}
 		now := time.Now()
 		if now.Sub(shown) > showEvery {
