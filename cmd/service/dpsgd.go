@@ -115,13 +115,14 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := r.schedule.read(q, rate); err != nil {
+	if err := r.readBatching(q); err != nil {
 		return r, err
 	}
 	if q.Neighbors == "" {
 		r.neighbors = r.relation()
 	}
-	if err := r.readLength(q, rate); err != nil {
+	r.epochs = q.Epochs.float()
+	if err := r.fill(rate, q.Steps.whole(), q.Epochs); err != nil {
 		return r, err
 	}
 	r.records, r.deltas = q.RecordsPerPerson.whole(), q.Delta.floats()
@@ -171,25 +172,6 @@ func (r *dpsgdRun) readRate(q DPSGDRequest) (rate *big.Rat, err error) {
 	}
 	r.rate = float64(r.batch) / float64(r.examples)
 	return big.NewRat(r.batch, r.examples), nil
-}
-
-// readLength reads the number of steps, and how often they use an example.
-func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
-	if q.Steps != "" {
-		r.steps = q.Steps.whole()
-		// Batches of fixed size in any order use an example this often.
-		r.uses, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
-		if r.byEpochs() {
-			return r.cut(nil)
-		}
-		return nil
-	}
-	r.epochs = q.Epochs.float()
-	epochs, err := q.Epochs.exact("epochs")
-	if err != nil {
-		return err
-	}
-	return r.length(string(q.Epochs), epochs, rate)
 }
 
 // relation is the neighbouring relation of a name that was checked; add-remove if none is given.
@@ -387,8 +369,8 @@ func (s schedule) relation() profiles.Relation {
 	return profiles.AddRemove
 }
 
-// read fills in the schedule of a request. rate is the number itself.
-func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
+// readBatching reads how batches are drawn.
+func (s *schedule) readBatching(q DPSGDRequest) error {
 	s.name = q.Batching
 	switch {
 	case q.Cap != "" && s.name != TruncatedPoisson:
@@ -400,43 +382,40 @@ func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
 	}
 	if q.Cap != "" {
 		s.cap = q.Cap.whole()
-		if err := q.Cap.check("cap", upTo(s.examples)); err != nil {
-			return err
+		return q.Cap.check("cap", upTo(s.examples))
+	}
+	return nil
+}
+
+// fill fills in the length: of so many steps, or where there are none of so many epochs. rate is the number itself. Schemes
+// that draw batches for an epoch have t = ⌈n/b⌉ steps in each, and a last one of some.
+func (s *schedule) fill(rate *big.Rat, steps int64, given Decimal) error {
+	var ok bool
+	if s.byEpochs() {
+		if s.each, ok = ceil(unrounded(new(big.Rat).Inv(rate))); !ok || s.each > 1<<30 {
+			return fault.New("batching", "%s has more than 2^30 steps in an epoch", s.name)
 		}
 	}
-	if !s.byEpochs() {
-		return nil
-	}
-	return s.epoch(rate)
-}
-
-// epoch fills in the steps of an epoch.
-func (s *schedule) epoch(rate *big.Rat) error {
-	var ok bool
-	if s.each, ok = ceil(unrounded(new(big.Rat).Inv(rate))); !ok || s.each > 1<<30 {
-		return fault.New("batching", "%s has more than 2^30 steps in an epoch", s.name)
-	}
-	return nil
-}
-
-// length fills in the steps of so many epochs, which messages have as they were given.
-func (s *schedule) length(given string, epochs, rate *big.Rat) error {
-	var ok bool
-	if s.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
-		return fault.New("epochs", "%s makes more than 2^53 steps", given)
-	}
-	if s.uses, _ = ceil(epochs); s.byEpochs() {
-		return s.cut(epochs)
-	}
-	return nil
-}
-
-// cut splits the length into epochs: t = ⌈n/b⌉ steps each, and a last one of some.
-func (s *schedule) cut(epochs *big.Rat) error {
-	t := big.NewInt(s.each)
-	if epochs == nil {
-		s.whole, s.part = s.steps/s.each, s.steps%s.each
+	var epochs *big.Rat
+	if s.steps = steps; steps > 0 {
+		// Batches of fixed size in any order use an example this often.
+		s.uses, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(steps))))
 	} else {
+		var err error
+		if epochs, err = given.exact("epochs"); err != nil {
+			return err
+		}
+		if s.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
+			return fault.New("epochs", "%s makes more than 2^53 steps", given)
+		}
+		s.uses, _ = ceil(epochs)
+	}
+	switch t := big.NewInt(s.each); {
+	case !s.byEpochs():
+		return nil
+	case epochs == nil:
+		s.whole, s.part = s.steps/s.each, s.steps%s.each
+	default:
 		whole := new(big.Int).Quo(epochs.Num(), epochs.Denom())
 		rest := new(big.Rat).Sub(epochs, new(big.Rat).SetInt(whole))
 		part, _ := ceil(unrounded(rest.Mul(rest, new(big.Rat).SetInt(t))))
