@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -13,13 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
-	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/ledger"
 )
 
 // commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their kinds.
@@ -259,20 +257,14 @@ func classify(err error) (int, *service.Error) {
 	case !errors.As(err, &input):
 		return exitUsage, &service.Error{Kind: "usage", Message: usageMessage(oneLine(err.Error()))}
 	}
-	failure := service.NewError(service.KindInput, err)
+	failure := service.NewError(service.KindOf(err), err)
 	switch {
-	case errors.Is(err, ledger.ErrBudget):
-		failure.Kind = service.KindBudget
-		return exitBudget, failure
-	case errors.Is(err, accountant.ErrInfeasible), errors.Is(err, labeldp.ErrInfeasible):
-		failure.Kind = service.KindInfeasible
-		return exitInfeasible, failure
 	case errors.As(err, new(tornError)):
 		return exitTorn, failure
 	case errors.As(err, new(failedRows)):
 		return exitRows, failure
 	}
-	return exitInput, failure
+	return cmp.Or(map[string]int{service.KindBudget: exitBudget, service.KindInfeasible: exitInfeasible}[failure.Kind], exitInput), failure
 }
 
 // usageMessage puts cobra's list of missing flags into the words of the others.

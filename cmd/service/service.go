@@ -20,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/strictjson"
+	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/plan"
 )
@@ -468,7 +469,17 @@ var kinds = []struct {
 	kind string
 }{
 	{ledger.ErrBusy, KindBusy}, {fourier.ErrTimeLimit, KindTimeout}, {ledger.ErrBudget, KindBudget}, {accountant.ErrInfeasible, KindInfeasible},
-	{errInternal, KindInternal}, {ErrStorage, KindStorage},
+	{labeldp.ErrInfeasible, KindInfeasible}, {errInternal, KindInternal}, {ErrStorage, KindStorage},
+}
+
+// KindOf returns the kind of an error.
+func KindOf(err error) string {
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return k.kind
+		}
+	}
+	return KindInput
 }
 
 // failure is the error of a request in JSON.
@@ -480,12 +491,7 @@ func (h head) failure(err error) *Error {
 	case !errors.Is(err, fourier.ErrTimeLimit) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return &Error{Kind: KindCancelled, Message: "cancelled"}
 	}
-	for _, k := range kinds {
-		if errors.Is(err, k.err) {
-			return NewError(k.kind, err)
-		}
-	}
-	return NewError(KindInput, err)
+	return NewError(KindOf(err), err)
 }
 
 // CancelRequest names the request that a front end has cancelled.
