@@ -332,10 +332,8 @@ func (a *asking) planFlag() (to *service.PlanText) {
 
 // fieldOf returns a pointer to the field of a request that has a key, nil where none has.
 func fieldOf(request any, key string) any {
-	for _, k := range service.Keys(request) {
-		if k.Name == key {
-			return k.Field(request)
-		}
+	if k := service.KeyOf(request, key); k != nil {
+		return k.Field(request)
 	}
 	return nil
 }

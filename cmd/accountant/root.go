@@ -333,7 +333,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case name == "delta" && cmd.Flags().Lookup("epsilon") != nil:
 		return "; accountant epsilon reports ε at a δ"
 	case strings.Contains(cmd.Use, "plan.yaml"):
-		if said := nearest.Word(name, planSays); said != "" {
+		if said := nearest.Word(name, planSays()); said != "" {
 			return "; the plan says that: accountant dpsgd, which needs none, has --" + said
 		}
 	}
@@ -361,8 +361,15 @@ func listed(words []string, by string) string {
 	return strings.Join(words[:last], ", ") + " " + by + " " + words[last]
 }
 
-// planSays are flags of dpsgd for what is in a plan elsewhere.
-var planSays = []string{"noise-multiplier", "sampling-rate", "batch-size", "examples", "steps", "epochs", "neighbors", "records-per-person"}
+// planSays returns the flags of dpsgd for what is in a plan elsewhere: those that its answer repeats.
+func planSays() (names []string) {
+	for _, k := range service.Keys(new(service.DPSGDRequest)) {
+		if fieldOf(new(service.DPSGDAnswer), k.Name) != nil {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
 
 // flagNames are the flags of a command that its help shows.
 func flagNames(cmd *cobra.Command) []string {

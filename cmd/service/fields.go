@@ -110,6 +110,15 @@ func (k Key) Field(request any) any {
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
 
+// KeyOf returns the key of a request, a pointer to a struct, that has a name, nil where none has.
+func KeyOf(request any, name string) *Key {
+	keys := Keys(request)
+	if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name }); i >= 0 {
+		return &keys[i]
+	}
+	return nil
+}
+
 // given returns the names of those keys of a request, a pointer to a struct, that have a value.
 func given(request any, of ...string) (names []string) {
 	for _, k := range Keys(request) {
@@ -123,11 +132,9 @@ func given(request any, of ...string) (names []string) {
 
 // chosen returns the word of the key that says whether k is of use, "" if it has none of its words.
 func (k Key) chosen(request any) string {
-	for _, by := range Keys(request) {
-		if by.Name == k.of {
-			if word := cmp.Or(*by.Field(request).(*string), by.Preset); slices.Contains(by.Words, word) {
-				return word
-			}
+	if by := KeyOf(request, k.of); by != nil {
+		if word := cmp.Or(*by.Field(request).(*string), by.Preset); slices.Contains(by.Words, word) {
+			return word
 		}
 	}
 	return ""

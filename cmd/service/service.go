@@ -194,8 +194,7 @@ func spread[Q any](asked []Q, key string, values Decimals, most int) (more []Q, 
 	if len(asked)*len(values) > most {
 		return nil, fault.New(key, "makes more than %d answers", most)
 	}
-	keys := keysOf(reflect.TypeFor[Q]())
-	k := keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })]
+	k := KeyOf(new(Q), key)
 	for _, one := range asked {
 		for _, d := range values {
 			switch f := k.Field(&one).(type) {
