@@ -468,6 +468,7 @@ const (
 	leastSide, mostSide = 4 * vg.Centimeter, 100 * vg.Centimeter
 	leastDPI, mostDPI   = 20, 1200
 	mostPixels          = 100e6
+	mostPictures        = 10 // one below the other
 )
 
 // register defines the flags. what is drawn, width and height centimetres large unless
@@ -490,8 +491,8 @@ func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height f
 	}
 }
 
-// check reads the size of the picture and reports what is wrong with the flags.
-func (f *pictureFlags) check() error {
+// check reads the size of each of some pictures and reports what is wrong with the flags.
+func (f *pictureFlags) check(pictures int) error {
 	format := figure.Format(f.file)
 	var rules []rule
 	for _, name := range []string{"width", "height", "dpi"} {
@@ -503,6 +504,8 @@ func (f *pictureFlags) check() error {
 	switch {
 	case format == "":
 		return fault.New("--plot", "%q does not end in .svg, .png or .pdf", f.file)
+	case pictures > mostPictures:
+		return fault.New("--plot", "draws %d answers at most, and there are %d", mostPictures, pictures)
 	case f.set.Changed("dpi") && format != "png":
 		return usageError{errors.New("--dpi is for .png")}
 	case f.dpi != "":
@@ -530,7 +533,7 @@ func (f *pictureFlags) check() error {
 		}
 		*to = l
 	}
-	if dots := float64(f.size.Width/vg.Inch) * float64(f.size.Height/vg.Inch) * float64(f.size.DPI*f.size.DPI); dots > mostPixels && format == "png" {
+	if dots := float64(pictures) * float64(f.size.Width/vg.Inch) * float64(f.size.Height/vg.Inch) * float64(f.size.DPI*f.size.DPI); dots > mostPixels && format == "png" {
 		return fault.New("--dpi", "%d makes %.0f million dots; most are %.0f million", f.size.DPI, dots/1e6, mostPixels/1e6)
 	}
 	return nil
