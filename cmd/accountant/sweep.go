@@ -191,7 +191,7 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 		}
 		now := time.Now()
 		if now.Sub(shown) > showEvery {
-			m.at(int(f.rows-skip), int(rows-skip))
+			m.show(service.Progress{Done: int(f.rows - skip), Total: int(rows - skip)})
 			shown = now
 		}
 		if now.Sub(flushed) > flushEvery {
@@ -216,7 +216,7 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 	read, failed, first := int64(0), int64(0), ""
 	err := service.New(nil).CheckSweep(cmd.Context(), j.plans, func(i int64, problem string) error {
 		if i%4096 == 0 {
-			m.at(int(i), int(j.plans.Len()))
+			m.show(service.Progress{Done: int(i), Total: int(j.plans.Len())})
 		}
 		read++
 		if problem != "" {
