@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"runtime"
 	"strings"
@@ -148,21 +149,20 @@ func (s *Service) CheckSweep(ctx context.Context, plans SweepPlans, each func(in
 	if !plans.lines {
 		looked = min(looked, maxLooked)
 	}
+	next, stop := iter.Pull2(plans.source(0))
+	defer func() { stop() }()
 	for k := range looked {
 		i := k
 		if looked < plans.count {
 			i = k * (plans.count - 1) / (looked - 1)
+			stop()
+			next, stop = iter.Pull2(plans.source(i))
 		}
-		if k == 0 || i > k {
-			if err := plans.source.Start(i); err != nil {
-				return err
-			}
-		}
-		v, err := plans.source.Next()
-		if err == io.EOF {
+		v, err, more := next()
+		switch {
+		case !more:
 			return nil
-		}
-		if err == nil {
+		case err == nil:
 			err = ctx.Err()
 		}
 		if err != nil {
