@@ -180,7 +180,7 @@ func curvesPicture(c service.Curves, log bool) figure.Picture {
 				deltas = append(deltas, delta)
 			}
 		}
-		pic := figure.Picture{Title: "ε at δ = " + listed(deltas, "and"), X: figure.Axis{Label: "runs", Whole: true}, Y: figure.Axis{Label: "ε"}, LegendLeft: true, LegendUp: true}
+		pic := figure.Picture{Title: "ε at δ = " + service.Listing(deltas, "and"), X: figure.Axis{Label: "runs", Whole: true}, Y: figure.Axis{Label: "ε"}, LegendLeft: true, LegendUp: true}
 		for _, curve := range c.Curves {
 			for _, p := range curve.Points {
 				pic.X.Max = max(pic.X.Max, float64(p.X))

@@ -20,7 +20,6 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
 // This file makes flags of the fields of a request, and of errors about fields errors about flags: each is called as its key,
@@ -63,9 +62,9 @@ func define(cmd *cobra.Command, k service.Key, field any, usage string) {
 			fs.StringSliceVar(to, k.Name, nil, usage)
 			return
 		}
-		fs.Var(&word{to: to, words: k.Words, preset: k.Preset}, k.Name, usage)
+		fs.Var(&word{to: to, name: k.Name, words: k.Words, preset: k.Preset}, k.Name, usage)
 	case *string, *service.Decimals:
-		fs.Var(&word{to: to, words: k.Words, preset: k.Preset}, k.Name, usage)
+		fs.Var(&word{to: to, name: k.Name, words: k.Words, preset: k.Preset}, k.Name, usage)
 	case *bool:
 		fs.BoolVar(to, k.Name, k.Preset == "true", usage)
 	case *float64:
@@ -260,6 +259,7 @@ func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/
 // that it may be.
 type word struct {
 	to     any      // *string, *[]string or *service.Decimals
+	name   string   // of the flag
 	words  []string // nil for any
 	preset string   // only shown
 	set    bool     // of several words: the first replaced the default
@@ -268,7 +268,7 @@ type word struct {
 // addChoice defines a flag that takes one of the values. What *to holds is the
 // default.
 func addChoice(cmd *cobra.Command, to *string, name, usage string, values ...string) {
-	cmd.Flags().Var(&word{to: to, words: values}, name, usage)
+	cmd.Flags().Var(&word{to: to, name: name, words: values}, name, usage)
 }
 
 func (w *word) String() string {
@@ -287,11 +287,6 @@ func (w *word) String() string {
 }
 
 func (w *word) Type() string { return "string" }
-
-// A choiceError says what a choice may be.
-type choiceError string
-
-func (e choiceError) Error() string { return string(e) }
 
 // Set implements pflag.Value. Of several words, the first replaces the default.
 func (w *word) Set(text string) error {
@@ -320,11 +315,7 @@ func (w *word) check(text string) error {
 	if w.words == nil || slices.Contains(w.words, text) {
 		return nil
 	}
-	wrong := fmt.Sprintf("%s is not %s", show(text), listed(w.words, "or"))
-	if best := nearest.Word(text, w.words); best != "" {
-		wrong += fmt.Sprintf("; did you mean %q?", best)
-	}
-	return choiceError(wrong)
+	return service.OneOf("--"+w.name, text, w.words...)
 }
 
 // complete returns the values that may follow what is typed.

@@ -283,7 +283,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
-	var wrong choiceError
+	var wrong *fault.Error
 	errors.As(err, &invalid)
 	switch {
 	case errors.As(err, &unknown):
@@ -300,7 +300,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.Is(err, errTwice):
 		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, errTwice)
 	case errors.As(err, &wrong):
-		return inputError{fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wrong)}
+		return inputError{wrong}
 	case invalid != nil:
 		return inputError{fmt.Errorf("--%s: %q is not a %s", invalid.GetFlag().Name, invalid.GetValue(), valueType(invalid.GetFlag()))}
 	}
@@ -349,16 +349,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case n == 1:
 		return "; " + others[0] + " has it"
 	}
-	return "; " + listed(others, "and") + " have it"
-}
-
-// listed joins words by commas, the last one by a word.
-func listed(words []string, by string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " " + by + " " + words[last]
+	return "; " + service.Listing(others, "and") + " have it"
 }
 
 // planSays returns the flags of dpsgd for what is in a plan elsewhere: those that its answer repeats.

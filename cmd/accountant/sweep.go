@@ -71,7 +71,7 @@ func newSweepCmd() *cobra.Command {
 		define(cmd, service.Key{Name: f.name}, f.to, f.usage)
 	}
 	quantities := service.KeyOf(new(service.CalibrateRequest), "solve").Words
-	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: "+listed(quantities, "or"), quantities...)
+	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: "+service.Listing(quantities, "or"), quantities...)
 	cmd.Flags().StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	bind(cmd, &q.Limits)
 	bind(cmd, &q.Narrowing)

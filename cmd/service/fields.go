@@ -237,7 +237,7 @@ func (k Key) check(field any) error {
 		return f.check(k.Name, k.span)
 	case *string:
 		if k.Words != nil && !(*f == "" && k.Optional) && !slices.Contains(k.Words, *f) {
-			return oneOf(k.Name, *f, k.Words...)
+			return OneOf(k.Name, *f, k.Words...)
 		}
 	case *float64:
 		if !k.span.contains(*f) {
