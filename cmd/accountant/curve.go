@@ -57,15 +57,24 @@ func printCurves(w io.Writer, _ service.Curves, a *asking) {
 	fmt.Fprintf(w, "wrote %s\n", printable(a.plot.file))
 }
 
+// atDelta is the δ of a curve where others have another.
+func atDelta(all []service.Curve, c service.Curve) string {
+	if !slices.ContainsFunc(all, func(other service.Curve) bool { return other.Delta != c.Delta }) {
+		return ""
+	}
+	return " at δ = " + short(c.Delta)
+}
+
 // warnCurves prints the first warnings of each curve.
 func warnCurves(w io.Writer, curves []service.Curve) {
 	for _, c := range curves {
+		name := c.Plan + atDelta(curves, c)
 		for i, text := range c.Warnings {
 			if i == mostWarnings && len(c.Warnings) > mostWarnings+1 {
-				fmt.Fprintf(w, "%s%s: %d more of its points have warnings; --json lists them\n", warning(w), c.Plan, len(c.Warnings)-i)
+				fmt.Fprintf(w, "%s%s: %d more of its points have warnings; --json lists them\n", warning(w), name, len(c.Warnings)-i)
 				break
 			}
-			fmt.Fprintf(w, "%s%s: %s\n", warning(w), c.Plan, oneLine(text))
+			fmt.Fprintf(w, "%s%s: %s\n", warning(w), name, oneLine(text))
 		}
 	}
 }
@@ -116,6 +125,7 @@ func addBands(ctx context.Context, pic *figure.Picture, curves service.Curves, l
 		if slices.ContainsFunc(curves.Curves, func(other service.Curve) bool { return other.Unit != c.Unit }) {
 			b.Name += " (" + c.Unit.Text() + ")"
 		}
+		b.Name += atDelta(curves.Curves, c)
 		points, every, err := drawn(ctx, curves, c, log)
 		switch {
 		case err != nil:
@@ -164,7 +174,13 @@ func rdpBands(plan string, points []service.CurvePoint, between figure.Joint, se
 func curvesPicture(c service.Curves, log bool) figure.Picture {
 	switch c.Kind {
 	case service.StepsKind:
-		pic := figure.Picture{Title: "ε at δ = " + short(c.At), X: figure.Axis{Label: "runs", Whole: true}, Y: figure.Axis{Label: "ε"}, LegendLeft: true, LegendUp: true}
+		var deltas []string
+		for _, curve := range c.Curves {
+			if delta := short(curve.Delta); !slices.Contains(deltas, delta) {
+				deltas = append(deltas, delta)
+			}
+		}
+		pic := figure.Picture{Title: "ε at δ = " + service.Listing(deltas, "and"), X: figure.Axis{Label: "runs", Whole: true}, Y: figure.Axis{Label: "ε"}, LegendLeft: true, LegendUp: true}
 		for _, curve := range c.Curves {
 			for _, p := range curve.Points {
 				pic.X.Max = max(pic.X.Max, float64(p.X))

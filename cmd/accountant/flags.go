@@ -20,7 +20,6 @@ import (
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
 // This file makes flags of the fields of a request, and of errors about fields errors about flags: each is called as its key,
@@ -63,9 +62,9 @@ func define(cmd *cobra.Command, k service.Key, field any, usage string) {
 			fs.StringSliceVar(to, k.Name, nil, usage)
 			return
 		}
-		fs.Var(&word{to: to, words: k.Words, preset: k.Preset}, k.Name, usage)
+		fs.Var(&word{to: to, name: k.Name, words: k.Words, preset: k.Preset}, k.Name, usage)
 	case *string, *service.Decimals:
-		fs.Var(&word{to: to, words: k.Words, preset: k.Preset}, k.Name, usage)
+		fs.Var(&word{to: to, name: k.Name, words: k.Words, preset: k.Preset}, k.Name, usage)
 	case *bool:
 		fs.BoolVar(to, k.Name, k.Preset == "true", usage)
 	case *float64:
@@ -261,6 +260,7 @@ func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/
 // that it may be.
 type word struct {
 	to     any      // *string, *[]string or *service.Decimals
+	name   string   // of the flag
 	words  []string // nil for any
 	preset string   // only shown
 	set    bool     // of several words: the first replaced the default
@@ -269,7 +269,7 @@ type word struct {
 // addChoice defines a flag that takes one of the values. What *to holds is the
 // default.
 func addChoice(cmd *cobra.Command, to *string, name, usage string, values ...string) {
-	cmd.Flags().Var(&word{to: to, words: values}, name, usage)
+	cmd.Flags().Var(&word{to: to, name: name, words: values}, name, usage)
 }
 
 func (w *word) String() string {
@@ -288,11 +288,6 @@ func (w *word) String() string {
 }
 
 func (w *word) Type() string { return "word" }
-
-// A choiceError says what a choice may be.
-type choiceError string
-
-func (e choiceError) Error() string { return string(e) }
 
 // Set implements pflag.Value. Of several words, the first replaces the default.
 func (w *word) Set(text string) error {
@@ -321,11 +316,7 @@ func (w *word) check(text string) error {
 	if w.words == nil || slices.Contains(w.words, text) {
 		return nil
 	}
-	wrong := fmt.Sprintf("%s is not %s", show(text), listed(w.words, "or"))
-	if best := nearest.Word(text, w.words); best != "" {
-		wrong += fmt.Sprintf("; did you mean %q?", best)
-	}
-	return choiceError(wrong)
+	return service.OneOf("--"+w.name, text, w.words...)
 }
 
 // complete returns the values that may follow what is typed.
@@ -469,6 +460,7 @@ const (
 	leastSide, mostSide = 4 * vg.Centimeter, 100 * vg.Centimeter
 	leastDPI, mostDPI   = 20, 1200
 	mostPixels          = 100e6
+	mostPictures        = 10 // one below the other
 )
 
 // register defines the flags. what is drawn, width and height centimetres large unless
@@ -491,8 +483,8 @@ func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height f
 	}
 }
 
-// check reads the size of the picture and reports what is wrong with the flags.
-func (f *pictureFlags) check() error {
+// check reads the size of each of some pictures and reports what is wrong with the flags.
+func (f *pictureFlags) check(pictures int) error {
 	format := figure.Format(f.file)
 	var rules []rule
 	for _, name := range []string{"width", "height", "dpi"} {
@@ -504,6 +496,8 @@ func (f *pictureFlags) check() error {
 	switch {
 	case format == "":
 		return fault.New("--plot", "%q does not end in .svg, .png or .pdf", f.file)
+	case pictures > mostPictures:
+		return fault.New("--plot", "draws %d answers at most, and there are %d", mostPictures, pictures)
 	case f.set.Changed("dpi") && format != "png":
 		return usageError{errors.New("--dpi is for .png")}
 	case f.dpi != "":
@@ -531,7 +525,7 @@ func (f *pictureFlags) check() error {
 		}
 		*to = l
 	}
-	if dots := float64(f.size.Width/vg.Inch) * float64(f.size.Height/vg.Inch) * float64(f.size.DPI*f.size.DPI); dots > mostPixels && format == "png" {
+	if dots := float64(pictures) * float64(f.size.Width/vg.Inch) * float64(f.size.Height/vg.Inch) * float64(f.size.DPI*f.size.DPI); dots > mostPixels && format == "png" {
 		return fault.New("--dpi", "%d makes %.0f million dots; most are %.0f million", f.size.DPI, dots/1e6, mostPixels/1e6)
 	}
 	return nil

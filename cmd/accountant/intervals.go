@@ -226,31 +226,23 @@ func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) 
 	if len(rows) == 0 {
 		return
 	}
-	var all []unitRow
-	for _, r := range rows {
-		row := unitRow{units: r.Units, cost: ends(r.Epsilon.Lower, r.Epsilon.Upper, 6, " ≤ ε ≤ ")}
-		if r.Units == budget {
-			row.mark = "the promise"
+	fmt.Fprintf(w, title+"\n", short(rows[0].Delta))
+	printUnits(w, len(rows), func(i int) (units int, cost, mark string) {
+		if rows[i].Units == budget {
+			mark = "the promise"
 		}
-		all = append(all, row)
-	}
-	printUnits(w, fmt.Sprintf(title, short(rows[0].Delta)), all)
+		return rows[i].Units, ends(rows[i].Epsilon.Lower, rows[i].Epsilon.Upper, 6, " ≤ ε ≤ "), mark
+	})
 }
 
-// A unitRow is what a number of units of a menu costs.
-type unitRow struct {
-	units      int
-	cost, mark string
-}
-
-// printUnits prints some of the rows: those with a mark, the last, and others at equal distances from it.
-func printUnits(w io.Writer, title string, rows []unitRow) {
-	fmt.Fprintln(w, title)
+// printUnits prints what some of n numbers of units of a menu cost: those with a mark, the last, and others at equal distances
+// from it.
+func printUnits(w io.Writer, n int, row func(i int) (units int, cost, mark string)) {
 	t := print.NewTable(w, 2, tabwriter.AlignRight)
-	every := max(1, (len(rows)+mostRows-1)/mostRows)
-	for i, r := range rows {
-		if r.units > 0 && (r.mark != "" || (len(rows)-1-i)%every == 0) {
-			fmt.Fprintf(t, "%d\t%s\t%s\t\n", r.units, r.cost, r.mark)
+	every := max(1, (n+mostRows-1)/mostRows)
+	for i := range n {
+		if units, cost, mark := row(i); units > 0 && (mark != "" || (n-1-i)%every == 0) {
+			fmt.Fprintf(t, "%d\t%s\t%s\t\n", units, cost, mark)
 		}
 	}
 	t.Flush()

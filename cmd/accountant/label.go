@@ -723,7 +723,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 			return err
 		}
 		if p.n%4096 == 0 {
-			p.m.at(p.done+int(in.InputOffset()), p.size)
+			p.m.show(service.Progress{Done: p.done + int(in.InputOffset()), Total: p.size})
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -736,7 +736,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	if in.InputOffset() > end && len(header) == 1 {
 		return fmt.Errorf("%s:%d: %s: is empty", path, next, p.job.Column)
 	}
-	p.m.at(p.done+int(in.InputOffset()), p.size)
+	p.m.show(service.Progress{Done: p.done + int(in.InputOffset()), Total: p.size})
 	out.Flush()
 	return out.Error()
 }

@@ -181,18 +181,17 @@ func printEntries(w io.Writer, x service.LedgerEntries, _ *asking) {
 // printOdometer prints ε of an adaptive-menu ledger for some of the budgets that it could have had, that of what is spent among
 // them.
 func printOdometer(w io.Writer, x service.LedgerState) {
-	rows, told := make([]unitRow, len(x.Units.Odometer)), false
-	for i, r := range x.Units.Odometer {
-		rows[i] = unitRow{units: r.Units, cost: "ε ≤ " + rounded(r.Epsilon, 6, up)}
+	rows, told := x.Units.Odometer, false
+	fmt.Fprintf(w, "\nhad the budget been these units, at δ = %s:\n", short(x.Budget.Delta))
+	printUnits(w, len(rows), func(i int) (units int, cost, mark string) {
 		switch {
 		case i == len(rows)-1:
-			rows[i].mark = "the promise"
-		case !told && r.Units >= x.Units.Spent && x.Units.Spent > 0:
-			rows[i].mark, told = "spent by now: a guarantee only if it had been fixed", true
+			mark = "the promise"
+		case !told && rows[i].Units >= x.Units.Spent && x.Units.Spent > 0:
+			mark, told = "spent by now: a guarantee only if it had been fixed", true
 		}
-	}
-	fmt.Fprintln(w)
-	printUnits(w, fmt.Sprintf("had the budget been these units, at δ = %s:", short(x.Budget.Delta)), rows)
+		return rows[i].Units, "ε ≤ " + rounded(rows[i].Epsilon, 6, up), mark
+	})
 }
 
 func printLedger(w io.Writer, x service.LedgerState, _ *asking) {

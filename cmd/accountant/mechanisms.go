@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -169,6 +170,11 @@ func selectPicture(a service.SelectAnswer) figure.Picture {
 	var rows []figure.Row
 	for _, r := range a.Laws {
 		row := figure.Row{Name: fmt.Sprintf("%s, %.4g runs", r.Law, r.Mean), Lower: math.NaN(), Upper: math.NaN()}
+		if slices.ContainsFunc(a.Laws, func(other service.SelectedLaw) bool {
+			return other.Law == r.Law && other.Mean == r.Mean && other.Delta != r.Delta
+		}) {
+			row.Name += ", δ = " + short(r.Delta)
+		}
 		if r.Epsilon.Lower != nil {
 			row.Lower = *r.Epsilon.Lower
 		}

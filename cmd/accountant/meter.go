@@ -79,33 +79,26 @@ func (m *meter) restart(total int) {
 	m.bar = progressbar.NewOptions(total, append(options, m.unit...)...)
 }
 
-// at tells that a number of parts are done; total is 0 if their number is not
-// known.
-func (m *meter) at(done, total int) {
+// show tells that a number of parts are done, or says more about what is going on.
+func (m *meter) show(p service.Progress) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if total == 1 {
-		done, total = 0, 0 // a bar would not move
+	if p.Total == 1 {
+		p.Done, p.Total = 0, 0 // a bar would not move
 	}
-	if total != m.total {
+	switch {
+	case p.Note != "":
+		m.more = ", " + p.Note
+	case p.Total != m.total:
 		m.clear()
-		m.restart(total)
+		m.restart(p.Total)
+		fallthrough
+	default:
+		m.done, m.last = p.Done, m.now()
 	}
-	m.done, m.last = done, m.now()
-	m.draw()
-}
-
-// note says more about what is going on.
-func (m *meter) note(text string) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.more = ", " + text
 	m.draw()
 }
 
@@ -141,7 +134,7 @@ func (m *meter) draw() {
 	m.bar.Describe(text)
 }
 
-// inBytes has at count bytes.
+// inBytes has parts be bytes.
 func (m *meter) inBytes() {
 	if m != nil {
 		m.unit = []progressbar.Option{progressbar.OptionShowBytes(true)}
@@ -174,13 +167,4 @@ func (m *meter) stop() {
 	close(m.quit)
 	m.clear()
 	m.over = true
-}
-
-// show is at and note for the progress of a service.
-func (m *meter) show(p service.Progress) {
-	if p.Note != "" {
-		m.note(p.Note)
-		return
-	}
-	m.at(p.Done, p.Total)
 }

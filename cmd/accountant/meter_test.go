@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // screen returns what a terminal of one line shows after these bytes.
@@ -40,10 +42,10 @@ func TestMeter(t *testing.T) {
 
 	// Quick work is not worth a bar.
 	m := start()
-	m.at(0, 4)
-	m.at(1, 4)
+	m.show(service.Progress{Done: 0, Total: 4})
+	m.show(service.Progress{Done: 1, Total: 4})
 	clock = clock.Add(meterDelay - 1)
-	m.at(2, 4)
+	m.show(service.Progress{Done: 2, Total: 4})
 	m.draw()
 	m.stop()
 	if b.Len() != 0 {
@@ -52,9 +54,9 @@ func TestMeter(t *testing.T) {
 
 	// A bar with the parts done and the time left.
 	m = start()
-	m.at(0, 4)
+	m.show(service.Progress{Done: 0, Total: 4})
 	clock = clock.Add(10 * time.Second)
-	m.at(1, 4)
+	m.show(service.Progress{Done: 1, Total: 4})
 	if s := screen(b.Bytes()); !strings.HasPrefix(s, "25% |") || !strings.HasSuffix(s, "| (1/4) calibrating, 30s left") {
 		t.Errorf("the screen shows %q", s)
 	}
@@ -64,8 +66,8 @@ func TestMeter(t *testing.T) {
 		t.Errorf("the screen shows %q", s)
 	}
 	clock = clock.Add(time.Minute)
-	m.note("nearly there")
-	m.at(3, 4)
+	m.show(service.Progress{Note: "nearly there"})
+	m.show(service.Progress{Done: 3, Total: 4})
 	if s := screen(b.Bytes()); !strings.HasPrefix(s, "75% |") || !strings.HasSuffix(s, "| (3/4) calibrating, nearly there, 30s left") {
 		t.Errorf("the screen shows %q", s)
 	}
@@ -74,7 +76,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%q is left behind", s)
 	}
 	n := b.Len()
-	m.at(4, 4)
+	m.show(service.Progress{Done: 4, Total: 4})
 	if b.Len() != n {
 		t.Errorf("%q after the end", b.Bytes()[n:])
 	}
@@ -86,16 +88,16 @@ func TestMeter(t *testing.T) {
 	if s := screen(b.Bytes()); !strings.HasSuffix(s, " calibrating, 1s") || strings.Contains(s, "%") {
 		t.Errorf("the screen shows %q", s)
 	}
-	m.at(3, 0)
+	m.show(service.Progress{Done: 3, Total: 0})
 	m.draw()
 	if s := screen(b.Bytes()); !strings.HasSuffix(s, " calibrating, step 3, 1s") {
 		t.Errorf("the screen shows %q", s)
 	}
-	m.at(0, 1)
+	m.show(service.Progress{Done: 0, Total: 1})
 	if s := screen(b.Bytes()); !strings.HasSuffix(s, " calibrating, 1s") {
 		t.Errorf("the screen shows %q", s)
 	}
-	m.at(15, 20)
+	m.show(service.Progress{Done: 15, Total: 20})
 	if s := screen(b.Bytes()); !strings.HasPrefix(s, "75% |") {
 		t.Errorf("the screen shows %q", s)
 	}
@@ -114,9 +116,9 @@ func TestMeasured(t *testing.T) {
 	if m != nil {
 		t.Error("a meter without a terminal")
 	}
-	m.at(1, 2)
-	m.note("more")
-	m.at(1, 1)
+	m.show(service.Progress{Done: 1, Total: 2})
+	m.show(service.Progress{Note: "more"})
+	m.show(service.Progress{Done: 1, Total: 1})
 	m.inBytes()
 	m.stop()
 	if b.Len() > 0 {

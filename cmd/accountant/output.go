@@ -115,8 +115,11 @@ func curveRows(c service.Curves) any {
 	var rows []any
 	for _, curve := range c.Curves {
 		for _, p := range curve.Points {
-			row := print.Named{"plan", curve.Plan, "neighbors", curve.Neighbors, c.X, p.X,
-				c.Y + "-lower", p.Lower, c.Y + "-estimate", p.Estimate, c.Y + "-upper", p.Upper, "worst-direction", p.WorstDirection}
+			row := print.Named{"plan", curve.Plan, "neighbors", curve.Neighbors}
+			if c.Kind == service.StepsKind {
+				row = append(row, "delta", curve.Delta)
+			}
+			row = append(row, c.X, p.X, c.Y+"-lower", p.Lower, c.Y+"-estimate", p.Estimate, c.Y+"-upper", p.Upper, "worst-direction", p.WorstDirection)
 			if p.RDP != nil {
 				row = append(row, "rdp-upper", p.RDP.Upper, "rdp-classic-upper", p.RDP.ClassicUpper)
 			}

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/cmd/service"
-	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // This file has the commands that print an answer, mostly that of an operation of the service. Their flags
@@ -82,7 +82,7 @@ type asking struct {
 	meter  string
 	plot   pictureFlags
 	title  string // of the picture, if it is not that of the answer
-	drawn  figure.Picture
+	drawn  []figure.Picture
 	to     io.Writer // where the answer is printed; nil for standard output
 
 	ledger string    // file of a ledger that a run is spent from
@@ -154,7 +154,7 @@ func (q question) command() *cobra.Command {
 	if q.picture != "" {
 		a.plot.register(cmd, q.picture, q.width, q.height, q.alias)
 		a.files = append(a.files, outFile{flag: "--plot", path: &a.plot.file, text: func(any) ([]byte, error) {
-			return a.drawn.Encode(figure.Format(a.plot.file), a.plot.size)
+			return figure.Stack(a.drawn, figure.Format(a.plot.file), a.plot.size)
 		}})
 	}
 	if q.extra != nil {
@@ -253,7 +253,7 @@ func (a *asking) answers() int {
 // ask returns the answer, of which it has drawn the picture.
 func (a *asking) ask() (answer any, err error) {
 	if a.picture != "" {
-		if err := a.plot.check(); err != nil {
+		if err := a.plot.check(a.answers()); err != nil {
 			return nil, err
 		}
 	}
@@ -291,9 +291,6 @@ func (a *asking) ask() (answer any, err error) {
 			return nil, err
 		}
 	}
-	if n := a.answers(); n > 1 && a.plot.file != "" {
-		return nil, fault.New("--plot", "draws one answer, and there are %d", n)
-	}
 	for _, f := range a.files {
 		if err := f.check(a.inputs()); err != nil {
 			return nil, err
@@ -308,7 +305,7 @@ func (a *asking) ask() (answer any, err error) {
 	ctx := service.WithProgress(a.cmd.Context(), m.show)
 	answer, err = a.compute(ctx, s, m)
 	if err == nil && a.plot.file != "" {
-		a.drawn, err = a.draw(ctx, each(answer)[0], a)
+		err = a.drawAll(ctx, each(answer))
 	}
 	if pe := new(service.PlanError); errors.As(err, &pe) {
 		return nil, planProblem(inputName(a.args[pe.Index]), pe.Err)
@@ -322,6 +319,20 @@ func (a *asking) ask() (answer any, err error) {
 	return answer, err
 }
 
+// drawAll draws answers. A picture that has nothing of what tells an answer from the one before is drawn once.
+func (a *asking) drawAll(ctx context.Context, answers []any) error {
+	for _, one := range answers {
+		pic, err := a.draw(ctx, one, a)
+		if err != nil {
+			return err
+		}
+		if n := len(a.drawn); n == 0 || !reflect.DeepEqual(a.drawn[n-1], pic) {
+			a.drawn = append(a.drawn, pic)
+		}
+	}
+	return nil
+}
+
 // planFlag returns where the plan of --plan goes, nil where it is not given.
 func (a *asking) planFlag() (to *service.PlanText) {
 	if f := a.cmd.Flags().Lookup("plan"); f != nil && f.Value.String() != "" && !slices.Contains(a.except, "plan") {
@@ -332,10 +343,8 @@ func (a *asking) planFlag() (to *service.PlanText) {
 
 // fieldOf returns a pointer to the field of a request that has a key, nil where none has.
 func fieldOf(request any, key string) any {
-	for _, k := range service.Keys(request) {
-		if k.Name == key {
-			return k.Field(request)
-		}
+	if k := service.KeyOf(request, key); k != nil {
+		return k.Field(request)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -15,13 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/print"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
-	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/ledger"
 )
 
 // commands lists every command, in the order of the help: those that only ask are rows, the others are in the files of their kinds.
@@ -273,20 +271,14 @@ func classify(err error) (int, *service.Error) {
 	case !errors.As(err, &input):
 		return exitUsage, &service.Error{Kind: "usage", Message: usageMessage(oneLine(err.Error()))}
 	}
-	failure := service.NewError(service.KindInput, err)
+	failure := service.NewError(service.KindOf(err), err)
 	switch {
-	case errors.Is(err, ledger.ErrBudget):
-		failure.Kind = service.KindBudget
-		return exitBudget, failure
-	case errors.Is(err, accountant.ErrInfeasible), errors.Is(err, labeldp.ErrInfeasible):
-		failure.Kind = service.KindInfeasible
-		return exitInfeasible, failure
 	case errors.As(err, new(tornError)):
 		return exitTorn, failure
 	case errors.As(err, new(failedRows)):
 		return exitRows, failure
 	}
-	return exitInput, failure
+	return cmp.Or(map[string]int{service.KindBudget: exitBudget, service.KindInfeasible: exitInfeasible}[failure.Kind], exitInput), failure
 }
 
 // usageMessage puts cobra's list of missing flags into the words of the others.
@@ -305,7 +297,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
-	var wrong choiceError
+	var wrong *fault.Error
 	errors.As(err, &invalid)
 	switch {
 	case errors.As(err, &unknown):
@@ -322,7 +314,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.Is(err, errTwice):
 		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, errTwice)
 	case errors.As(err, &wrong):
-		return inputError{fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wrong)}
+		return inputError{wrong}
 	case invalid != nil:
 		return inputError{fmt.Errorf("--%s: %q is not a %s", invalid.GetFlag().Name, invalid.GetValue(), valueType(invalid.GetFlag()))}
 	}
@@ -355,7 +347,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case name == "delta" && cmd.Flags().Lookup("epsilon") != nil:
 		return "; accountant epsilon reports ε at a δ"
 	case strings.Contains(cmd.Use, "plan.yaml"):
-		if said := nearest.Word(name, planSays); said != "" {
+		if said := nearest.Word(name, planSays()); said != "" {
 			return "; the plan says that: accountant dpsgd, which needs none, has --" + said
 		}
 	}
@@ -371,20 +363,18 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case n == 1:
 		return "; " + others[0] + " has it"
 	}
-	return "; " + listed(others, "and") + " have it"
+	return "; " + service.Listing(others, "and") + " have it"
 }
 
-// listed joins words by commas, the last one by a word.
-func listed(words []string, by string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
+// planSays returns the flags of dpsgd for what is in a plan elsewhere: those that its answer repeats.
+func planSays() (names []string) {
+	for _, k := range service.Keys(new(service.DPSGDRequest)) {
+		if fieldOf(new(service.DPSGDAnswer), k.Name) != nil {
+			names = append(names, k.Name)
+		}
 	}
-	return strings.Join(words[:last], ", ") + " " + by + " " + words[last]
+	return names
 }
-
-// planSays are flags of dpsgd for what is in a plan elsewhere.
-var planSays = []string{"noise-multiplier", "sampling-rate", "batch-size", "examples", "steps", "epochs", "neighbors", "records-per-person"}
 
 // flagNames are the flags of a command that its help shows.
 func flagNames(cmd *cobra.Command) []string {

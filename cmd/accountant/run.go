@@ -298,7 +298,6 @@ type lawFlags struct {
 type shownTrial struct {
 	Score  *service.Number `json:"score"` // null for NaN
 	Output string          `json:"output"`
-	score  float64
 }
 
 // shownTrials is the JSON of select run.
@@ -313,13 +312,12 @@ type search struct {
 	plan  string
 	calls int
 	trial []string
-	kept  map[int]shownTrial
 
-	threshold *float64 // of the calls of adaptive
+	threshold float64 // of the calls of adaptive
 }
 
 func newSelectRunCmd() *cobra.Command {
-	j := &search{kept: map[int]shownTrial{}}
+	j := new(search)
 	return question{name: "run", request: &j.q, what: "running", except: []string{"kind", "clip", "dimension", "plan"}, writes: "`file`", table: writeTrials, extra: func(a *asking) {
 		f := a.cmd.Flags()
 		j.q.Kind = "best"
@@ -342,17 +340,14 @@ func newSelectRunCmd() *cobra.Command {
 			return j.read(a.cmd)
 		}
 		a.compute = func(ctx context.Context, s *service.Service, _ *meter) (any, error) {
-			run, err := service.Ask[service.RunOpened](ctx, s, j.q)
+			run, err := s.OpenSearch(ctx, j.q)
 			if err != nil {
 				return nil, err
 			}
-			found, err := j.play(ctx, s, service.RunNextRequest{RunHandle: service.RunHandle{Run: run.Run}, Threshold: j.threshold})
-			if len(found) == 0 && err == nil {
+			shown := shownTrials{Found: []shownTrial{}}
+			found, err := service.Play(ctx, run, j.calls, j.threshold, j.try)
+			if shown.Found = append(shown.Found, found...); len(found) == 0 && err == nil {
 				fmt.Fprintln(a.cmd.ErrOrStderr(), "accountant: the search has found nothing")
-			}
-			shown := shownTrials{Found: make([]shownTrial, len(found))}
-			for k, i := range found {
-				shown.Found[k] = j.kept[i]
 			}
 			return shown, a.told(err)
 		}
@@ -371,84 +366,27 @@ func (j *search) read(cmd *cobra.Command) (err error) {
 		}
 	}
 	adaptive := j.q.Kind == "adaptive"
-	if adaptive {
-		j.threshold, j.q.Threshold = j.q.Threshold, nil
-	}
 	switch {
 	case j.law == (lawFlags{}) && !adaptive && j.q.Kind != "sparse-vector":
 		err = fault.New("law", "is missing; %s needs it", j.q.Kind)
-	case adaptive && j.threshold == nil:
+	case adaptive && j.q.Threshold == nil:
 		err = fault.New("threshold", "is missing; adaptive needs it")
 	case adaptive && j.calls < 1:
 		err = fault.New("calls", "%d is not in [1, ∞)", j.calls)
 	case j.law != (lawFlags{}):
 		j.q.Selection, err = json.Marshal(j.law)
 	}
+	if err == nil && adaptive {
+		j.threshold, j.q.Threshold = *j.q.Threshold, nil
+	}
 	return flagged(cmd, err)
-}
-
-// play runs trials while the search asks for them, and returns the numbers of those to show.
-func (j *search) play(ctx context.Context, s *service.Service, next service.RunNextRequest) (found []int, err error) {
-	adaptive := j.q.Kind == "adaptive"
-	var a service.RunNextAnswer
-	if !adaptive {
-		if a, err = s.RunNext(ctx, next); err != nil {
-			return nil, err
-		}
-	}
-	for n := 0; a.Try || adaptive && n < j.calls; n++ {
-		t, err := j.try(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		j.keep(n, t)
-		score := t.score
-		next.Score = &score
-		if a, err = s.RunNext(ctx, next); err != nil {
-			return nil, err
-		}
-		if adaptive {
-			if found = append(found, a.Found...); *a.Left == 0 {
-				return found, nil
-			}
-			if a.Found == nil {
-				delete(j.kept, n)
-			}
-		}
-	}
-	return append(found, a.Found...), nil
-}
-
-// keep keeps a trial, and forgets one that will not be shown. With padding only the search knows which.
-func (j *search) keep(n int, t shownTrial) {
-	j.kept[n] = t
-	most := 1
-	switch {
-	case j.q.Padding || j.q.Kind == "adaptive":
-		return
-	case j.q.Kind == "first-above" || j.q.Kind == "sparse-vector": // they end with what they show
-		delete(j.kept, n-1)
-		return
-	case j.q.Top != nil:
-		most = *j.q.Top
-	}
-	if len(j.kept) <= most {
-		return
-	}
-	worst := n
-	for i, other := range j.kept {
-		if c := cmp.Compare(other.score, j.kept[worst].score); c < 0 || c == 0 && i > worst { // of equals the first is shown
-			worst = i
-		}
-	}
-	delete(j.kept, worst)
 }
 
 // maxTrial bounds what a trial prints.
 const maxTrial = 1 << 24
 
 // try runs the command once. Nothing of a trial that fails is shown, as that can tell of the data.
-func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
+func (j *search) try(ctx context.Context, n int) (t shownTrial, score float64, err error) {
 	c := exec.CommandContext(ctx, j.trial[0], j.trial[1:]...)
 	var out, problem limitedBuffer
 	out.left, problem.left = maxTrial, 1<<12
@@ -458,28 +396,30 @@ func (j *search) try(ctx context.Context, n int) (t shownTrial, err error) {
 	}
 	if err := c.Run(); err != nil {
 		if ctx.Err() != nil {
-			return t, ctx.Err()
+			return t, 0, ctx.Err()
 		}
 		said := ""
 		if lines := strings.Split(strings.TrimSpace(problem.String()), "\n"); lines[len(lines)-1] != "" {
 			said = ": " + oneLine(lines[len(lines)-1])
 		}
-		return t, fmt.Errorf("trial: %s: %w%s; nothing is shown", printable(j.trial[0]), err, said)
+		return t, 0, fmt.Errorf("trial: %s: %w%s; nothing is shown", printable(j.trial[0]), err, said)
 	}
 	if out.full {
-		return t, fmt.Errorf("trial: %s: prints more than %d bytes", printable(j.trial[0]), maxTrial)
+		return t, 0, fmt.Errorf("trial: %s: prints more than %d bytes", printable(j.trial[0]), maxTrial)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
-	score, err := strconv.ParseFloat(last, 64)
+	score, err = strconv.ParseFloat(last, 64)
 	if err != nil && !math.IsInf(score, 0) {
-		return t, fmt.Errorf("trial: %s: the last line of what it prints is %s, must be its score, a number", printable(j.trial[0]), show(last))
+		return t, 0, fmt.Errorf("trial: %s: the last line of what it prints is %s, must be its score, a number", printable(j.trial[0]), show(last))
 	}
+	t.Output = out.String()
 	if math.IsNaN(score) {
-		return shownTrial{Output: out.String(), score: math.Inf(-1)}, nil
+		return t, math.Inf(-1), nil
 	}
 	shown := service.Number(score)
-	return shownTrial{Score: &shown, Output: out.String(), score: score}, nil
+	t.Score = &shown
+	return t, score, nil
 }
 
 // A limitedBuffer keeps the first bytes that are written to it.

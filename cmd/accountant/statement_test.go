@@ -14,15 +14,18 @@ func TestStatementAtTarget(t *testing.T) {
 		if code != 0 {
 			t.Fatal(stderr)
 		}
-		var got struct {
+		var answers struct {
 			Results []struct {
-				Epsilon struct{ Lower, Estimate, Upper float64 }
+				Results []struct {
+					Epsilon struct{ Lower, Estimate, Upper float64 }
+				}
+				Statement string
 			}
-			Statement string
 		}
-		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		if err := json.Unmarshal([]byte(stdout), &answers); err != nil {
 			t.Fatal(err)
 		}
+		got := answers.Results[0]
 		e := got.Results[0].Epsilon
 		if e.Upper > target || e.Lower > e.Estimate || e.Estimate > e.Upper || e.Lower < target*(1-1e-3) {
 			t.Errorf("target %v: %+v", target, e)
@@ -86,14 +89,19 @@ func TestUses(t *testing.T) {
 		if code != 0 {
 			t.Fatal(stderr)
 		}
-		var got struct {
-			Steps int64
-			Any   struct {
-				Uses int64 `json:"uses-per-example"`
-			} `json:"any-order"`
+		var answers struct {
+			Results []struct {
+				Steps int64
+				Any   struct {
+					Uses int64 `json:"uses-per-example"`
+				} `json:"any-order"`
+			}
 		}
-		if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Any.Uses != c.uses || got.Steps != c.steps {
-			t.Errorf("%s: %+v, %v; want %d uses in %d steps", c.args, got, err, c.uses, c.steps)
+		if err := json.Unmarshal([]byte(stdout), &answers); err != nil || len(answers.Results) != 1 {
+			t.Fatal(stdout, err)
+		}
+		if got := answers.Results[0]; got.Any.Uses != c.uses || got.Steps != c.steps {
+			t.Errorf("%s: %+v; want %d uses in %d steps", c.args, got, c.uses, c.steps)
 		}
 	}
 }

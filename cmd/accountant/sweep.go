@@ -70,7 +70,8 @@ func newSweepCmd() *cobra.Command {
 	} {
 		define(cmd, service.Key{Name: f.name}, f.to, f.usage)
 	}
-	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch, records-per-person, epsilon or users", "noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users")
+	quantities := service.KeyOf(new(service.CalibrateRequest), "solve").Words
+	addChoice(cmd, &q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: "+service.Listing(quantities, "or"), quantities...)
 	cmd.Flags().StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	bind(cmd, &q.Limits)
 	bind(cmd, &q.Narrowing)
@@ -172,7 +173,7 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 	out := bufio.NewWriterSize(f.w, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
 	told := false // a stack
-	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
+	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r sweep.Row) error {
 		line, err := form.Line(r)
 		if err != nil {
 			return err
@@ -181,16 +182,16 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 			return err
 		}
 		f.rows++
-		if r.Error != "" {
+		if r.Err != nil {
 			f.failed++
 		}
-		if r.Stack != "" && !told { // the others are likely the same
+		if internal := new(sweep.InternalError); errors.As(r.Err, internal) && !told { // the others are likely the same
 			told = true
-			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: plan %d: %s\n\n%s\n", r.Index, r.Error, r.Stack)
+			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: plan %d: %s\n\n%s\n", r.Index, oneLine(internal.Error()), internal.Stack)
 		}
 		now := time.Now()
 		if now.Sub(shown) > showEvery {
-			m.at(int(f.rows-skip), int(rows-skip))
+			m.show(service.Progress{Done: int(f.rows - skip), Total: int(rows - skip)})
 			shown = now
 		}
 		if now.Sub(flushed) > flushEvery {
@@ -215,7 +216,7 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 	read, failed, first := int64(0), int64(0), ""
 	err := service.New(nil).CheckSweep(cmd.Context(), j.plans, func(i int64, problem string) error {
 		if i%4096 == 0 {
-			m.at(int(i), int(j.plans.Len()))
+			m.show(service.Progress{Done: int(i), Total: int(j.plans.Len())})
 		}
 		read++
 		if problem != "" {

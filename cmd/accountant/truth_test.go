@@ -54,14 +54,16 @@ func TestTruth(t *testing.T) {
 	// with Richardson extrapolation, good to about 1e-7 (golden peers.json, rows dpsgd/C/ref).
 	code, out, errs := command("", "dpsgd", "--sampling-rate", "0.004266666666666667", "--steps", "14062", "--noise-multiplier", "1.1",
 		"--delta", "1e-5,1e-6,1e-10,1e-15,1e-30", "--json")
-	var r struct {
-		Results []struct{ Epsilon bounds }
+	var runs struct {
+		Results []struct {
+			Results []struct{ Epsilon bounds }
+		}
 	}
-	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Results) != 5 {
+	if err := json.Unmarshal([]byte(out), &runs); code != 0 || err != nil || len(runs.Results) != 1 || len(runs.Results[0].Results) != 5 {
 		t.Fatalf("dpsgd: %d %s %v", code, errs, err)
 	}
 	for i, c := range []struct{ want, off float64 }{{2.381596921424397, 1e-15}, {2.696659403689543, 1e-7}, {3.73583859849618, 1e-14}, {4.771674134720568, 1e-7}, {7.7964681787962, 1e-13}} {
-		if b := r.Results[i].Epsilon; !(b.Lower <= c.want+c.off && c.want-c.off <= b.Upper) || b.Upper-b.Lower > 1e-8*c.want {
+		if b := runs.Results[0].Results[i].Epsilon; !(b.Lower <= c.want+c.off && c.want-c.off <= b.Upper) || b.Upper-b.Lower > 1e-8*c.want {
 			t.Errorf("dpsgd: ε = %v is not in a narrow %+v", c.want, b)
 		}
 	}

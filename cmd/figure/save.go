@@ -41,7 +41,16 @@ func Format(path string) string {
 
 // Encode returns the picture in one of the Formats.
 func (pic *Picture) Encode(format string, size Size) ([]byte, error) {
-	return Write(pic.Plot(size), size, format)
+	return Stack([]Picture{*pic}, format, size)
+}
+
+// Stack returns pictures of one size, each below the one before, in one of the Formats.
+func Stack(pics []Picture, format string, size Size) ([]byte, error) {
+	plots := make([]*plot.Plot, len(pics))
+	for i := range pics {
+		plots[i] = pics[i].Plot(size)
+	}
+	return write(plots, size, format)
 }
 
 // DPI is the resolution of a PNG if no other is asked for: two dots for each pixel of a page.
@@ -60,9 +69,9 @@ const margin = 3 * vg.Millimeter
 // wide.
 const fonts = ", 'Times New Roman', Times, serif"
 
-// drawOn draws a plot. A PDF's fonts go through files in the folder for temporary ones, and
+// drawOn draws plots. A PDF's fonts go through files in the folder for temporary ones, and
 // where that is full the canvas panics: that is an error here.
-func drawOn(canvas vg.CanvasWriterTo, p *plot.Plot, size Size) (err error) {
+func drawOn(canvas vg.CanvasWriterTo, plots []*plot.Plot, size Size) (err error) {
 	if _, ok := canvas.(*vgpdf.Canvas); ok {
 		defer log.SetOutput(log.Writer())
 		log.SetOutput(io.Discard) // it prints the same
@@ -75,30 +84,39 @@ func drawOn(canvas vg.CanvasWriterTo, p *plot.Plot, size Size) (err error) {
 			}
 		}()
 	}
-	c := draw.NewCanvas(canvas, size.Width, size.Height)
+	rest := size.Height * vg.Length(len(plots)-1) // below a plot
+	c := draw.NewCanvas(canvas, size.Width, rest+size.Height)
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	drawLabelled(p, draw.Crop(c, margin, -2*margin, margin, -margin))
+	for i, p := range plots {
+		above := size.Height * vg.Length(i)
+		drawLabelled(p, draw.Crop(c, margin, -2*margin, margin+rest-above, -margin-above))
+	}
 	return nil
 }
 
 // Write returns a plot in a format, svg, png or pdf, with a margin around it. Text in an SVG
 // is as wide as it was planned, in whatever font a reader shows it.
 func Write(p *plot.Plot, size Size, format string) ([]byte, error) {
+	return write([]*plot.Plot{p}, size, format)
+}
+
+func write(plots []*plot.Plot, size Size, format string) ([]byte, error) {
+	height := size.Height * vg.Length(len(plots))
 	var canvas vg.CanvasWriterTo
 	svg := &measuring{}
 	switch format {
 	case "svg":
-		svg.Canvas = vgsvg.New(size.Width, size.Height)
+		svg.Canvas = vgsvg.New(size.Width, height)
 		canvas = svg
 	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.Width, size.Height), vgimg.UseDPI(cmp.Or(size.DPI, DPI)))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.Width, height), vgimg.UseDPI(cmp.Or(size.DPI, DPI)))}
 	case "pdf":
 		timeless()
-		canvas = vgpdf.New(size.Width, size.Height)
+		canvas = vgpdf.New(size.Width, height)
 	default:
 		return nil, fmt.Errorf("%q is not svg, png or pdf", format)
 	}
-	if err := drawOn(canvas, p, size); err != nil {
+	if err := drawOn(canvas, plots, size); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
@@ -106,7 +124,11 @@ func Write(p *plot.Plot, size Size, format string) ([]byte, error) {
 		return nil, err
 	}
 	if format == "svg" {
-		return svg.finish(b.Bytes(), p.Title.Text), nil
+		var titles []string
+		for _, p := range plots {
+			titles = append(titles, p.Title.Text)
+		}
+		return svg.finish(b.Bytes(), strings.Join(titles, "; ")), nil
 	}
 	return b.Bytes(), nil
 }

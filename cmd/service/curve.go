@@ -40,7 +40,7 @@ type CurveRequest struct {
 	From     Decimal     `json:"from,omitempty" of:"kind=delta" in:"[-1e4, 1e6]" help:"kind delta: first {ε}, may be negative (default 0)"`
 	To       Decimal     `json:"to,omitempty" of:"kind=delta" in:"[-1e4, 1e6]" help:"kind delta: last {ε} (default: where δ is --min-delta)"`
 	RDP      bool        `json:"rdp,omitempty" of:"kind=delta" help:"kind delta: draw the upper bounds of Rényi accounting too"`
-	Delta    Decimal     `json:"delta,omitempty" of:"kind=steps" in:"(0, 1)" preset:"1e-5" help:"kind steps: ε is told at this {δ}"`
+	Delta    Decimals    `json:"delta,omitempty" of:"kind=steps" in:"(0, 1)" preset:"1e-5" help:"kind steps: ε is told at this {δ}, several with commas between them"`
 	Log      bool        `json:"log,omitempty" of:"kind=trade-off" help:"kind trade-off: true-positive against false-positive rate, on logarithmic axes"`
 	Limits
 }
@@ -59,14 +59,15 @@ type Curves struct {
 	Curves []Curve `json:"curves"`
 
 	// From and To are the ends of the axis of ε, Floor where that of δ ends, of the
-	// kind delta; At is the δ of the kind steps.
-	From, To, Floor, At float64 `json:"-"`
+	// kind delta.
+	From, To, Floor float64 `json:"-"`
 }
 
-// Curve is the curve of a plan.
+// Curve is the curve of a plan, of the kind steps at a δ.
 type Curve struct {
 	Plan string `json:"plan"`
 	Unit
+	Delta    Number       `json:"delta,omitempty"`
 	Points   []CurvePoint `json:"points"`
 	Warnings []string     `json:"warnings,omitempty"`
 
@@ -119,7 +120,14 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (_ Curves, err erro
 	case len(named) == 0 || len(named) > MaxCurves:
 		return Curves{}, fault.New("plans", "%d are not in [1, %d]", len(named), MaxCurves)
 	}
-	out := Curves{Kind: c.Kind, From: c.From.float(), Floor: c.MinDelta.float(), At: c.Delta.float()}
+	deltas := []float64{0} // of no use
+	if c.Kind == StepsKind {
+		deltas = c.Delta.floats()
+	}
+	if n := len(named) * len(deltas); n > MaxCurves {
+		return Curves{}, fault.New("delta", "makes %d curves, more than %d", n, MaxCurves)
+	}
+	out := Curves{Kind: c.Kind, From: c.From.float(), Floor: c.MinDelta.float()}
 	var plans []*accountant.Plan
 	for i, p := range named {
 		plan, err := p.Plan.parse(ctx)
@@ -134,8 +142,10 @@ func (s *Service) curve(ctx context.Context, q CurveRequest) (_ Curves, err erro
 				return Curves{}, fault.New("rdp", "%s: %w", p.Name, err)
 			}
 		}
-		plans = append(plans, plan)
-		out.Curves = append(out.Curves, Curve{Plan: p.Name, Unit: unitOf(plan)})
+		for _, delta := range deltas {
+			plans = append(plans, plan)
+			out.Curves = append(out.Curves, Curve{Plan: p.Name, Unit: unitOf(plan), Delta: Number(delta)})
+		}
 	}
 	switch c.Kind {
 	case DeltaKind:
@@ -301,7 +311,7 @@ func lastEpsilon(floor float64, epsilon func(delta float64) (float64, error)) (f
 func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
 	for i, p := range plans {
 		curve := func(ctx context.Context, p *accountant.Plan, n int) (found []CurvePoint, err error) {
-			points, err := p.StepsCurve(ctx, c.Delta.float(), n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
+			points, err := p.StepsCurve(ctx, float64(out.Curves[i].Delta), n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
 			for _, s := range points {
 				found = append(found, pointOf(float64(s.Runs), fromZero(s.Interval)))
 			}

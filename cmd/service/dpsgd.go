@@ -25,15 +25,15 @@ import (
 // sampling rate, its length by epochs or steps, and its noise, or the ε or the limit of membership
 // inference that it has to meet.
 type DPSGDRequest struct {
-	Examples        Decimal `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
-	BatchSize       Decimal `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
-	SamplingRate    Decimal `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
-	Epochs          Decimal `json:"epochs,omitempty" or:"steps" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
-	Steps           Decimal `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
-	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty" or:"target-epsilon,target-advantage,target-tpr,at-fpr" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
-	TargetEpsilon   Decimal `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier"`
+	Examples        Decimal  `json:"examples,omitempty" in:"whole [1, 2^53]" help:"number of training examples {N}"`
+	BatchSize       Decimal  `json:"batch-size,omitempty" help:"expected size {B} of a batch"`
+	SamplingRate    Decimal  `json:"sampling-rate,omitempty" not:"examples,batch-size" in:"(0, 1]" help:"probability {q} of an example to be in a batch, instead of --examples and --batch-size"`
+	Epochs          Decimal  `json:"epochs,omitempty" or:"steps" not:"steps" in:"(0, inf)" help:"number of epochs {E}, a fraction is allowed"`
+	Steps           Decimal  `json:"steps,omitempty" in:"whole [1, 2^53]" help:"number of steps {T}, instead of --epochs"`
+	NoiseMultiplier Decimal  `json:"noise-multiplier,omitempty" or:"target-epsilon,target-advantage,target-tpr,at-fpr" help:"standard deviation {σ} of the noise over the clipping norm (required, or a target)"`
+	TargetEpsilon   Decimals `json:"target-epsilon,omitempty" not:"target-advantage,target-tpr,noise-multiplier" in:"[0, inf)" help:"find the smallest noise multiplier for this {ε}, instead of --noise-multiplier; several with commas between them"`
 	AttackTarget
-	Delta     Decimals `json:"delta" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
+	Delta     Decimals `json:"delta" apart:"target-epsilon" in:"(0, 1)" help:"one or several {δ}, with commas between them"`
 	Neighbors string   `json:"neighbors,omitempty" one:"add-remove,substitute,zero-out" help:"neighbouring {relation}: add-remove, substitute or zero-out"`
 	Batching  string   `json:"batching,omitempty" one:"poisson,random-allocation,shuffle,truncated-poisson,without-replacement,fixed-order" preset:"poisson" help:"{how} batches are drawn: poisson, random-allocation, shuffle, truncated-poisson, without-replacement, fixed-order"`
 	Cap       Decimal  `json:"cap,omitempty" help:"largest batch {B} of truncated-poisson batching"`
@@ -89,11 +89,8 @@ type AnyOrder struct {
 
 // shape checks which keys are there.
 func (q DPSGDRequest) shape() error {
-	switch {
-	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
+	if q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == "") {
 		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
-	case q.TargetEpsilon != "" && len(q.Delta) > 1:
-		return fault.New("delta", "%d values are more than the one that a target has", len(q.Delta))
 	}
 	return nil
 }
@@ -118,13 +115,14 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := r.schedule.read(q, rate); err != nil {
+	if err := r.readBatching(q); err != nil {
 		return r, err
 	}
 	if q.Neighbors == "" {
 		r.neighbors = r.relation()
 	}
-	if err := r.readLength(q, rate); err != nil {
+	r.epochs = q.Epochs.float()
+	if err := r.fill(rate, q.Steps.whole(), q.Epochs); err != nil {
 		return r, err
 	}
 	r.records, r.deltas = q.RecordsPerPerson.whole(), q.Delta.floats()
@@ -132,7 +130,7 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if q.NoiseMultiplier != "" {
 		r.noise = q.NoiseMultiplier.float()
 	}
-	if q.AttackTarget.read(&r.goal); q.TargetEpsilon != "" {
+	if q.AttackTarget.read(&r.goal); q.TargetEpsilon != nil {
 		r.goal.Epsilon, r.goal.Delta = q.TargetEpsilon.float(), r.deltas[0]
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
@@ -174,25 +172,6 @@ func (r *dpsgdRun) readRate(q DPSGDRequest) (rate *big.Rat, err error) {
 	}
 	r.rate = float64(r.batch) / float64(r.examples)
 	return big.NewRat(r.batch, r.examples), nil
-}
-
-// readLength reads the number of steps, and how often they use an example.
-func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
-	if q.Steps != "" {
-		r.steps = q.Steps.whole()
-		// Batches of fixed size in any order use an example this often.
-		r.uses, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
-		if r.byEpochs() {
-			return r.cut(nil)
-		}
-		return nil
-	}
-	r.epochs = q.Epochs.float()
-	epochs, err := q.Epochs.exact("epochs")
-	if err != nil {
-		return err
-	}
-	return r.length(string(q.Epochs), epochs, rate)
 }
 
 // relation is the neighbouring relation of a name that was checked; add-remove if none is given.
@@ -249,7 +228,7 @@ func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []account
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
 		return fault.In(given(&q, "target-epsilon", "target-advantage", "target-tpr")[0], err)
 	}
-	r.byEpsilon = q.TargetEpsilon != ""
+	r.byEpsilon = q.TargetEpsilon != nil
 	// A last epoch that is cut short is a step of its own: the factor on both multipliers, which
 	// start at 1, is the multiplier.
 	r.found.Factor = false
@@ -390,8 +369,8 @@ func (s schedule) relation() profiles.Relation {
 	return profiles.AddRemove
 }
 
-// read fills in the schedule of a request. rate is the number itself.
-func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
+// readBatching reads how batches are drawn.
+func (s *schedule) readBatching(q DPSGDRequest) error {
 	s.name = q.Batching
 	switch {
 	case q.Cap != "" && s.name != TruncatedPoisson:
@@ -403,43 +382,40 @@ func (s *schedule) read(q DPSGDRequest, rate *big.Rat) error {
 	}
 	if q.Cap != "" {
 		s.cap = q.Cap.whole()
-		if err := q.Cap.check("cap", upTo(s.examples)); err != nil {
-			return err
+		return q.Cap.check("cap", upTo(s.examples))
+	}
+	return nil
+}
+
+// fill fills in the length: of so many steps, or where there are none of so many epochs. rate is the number itself. Schemes
+// that draw batches for an epoch have t = ⌈n/b⌉ steps in each, and a last one of some.
+func (s *schedule) fill(rate *big.Rat, steps int64, given Decimal) error {
+	var ok bool
+	if s.byEpochs() {
+		if s.each, ok = ceil(unrounded(new(big.Rat).Inv(rate))); !ok || s.each > 1<<30 {
+			return fault.New("batching", "%s has more than 2^30 steps in an epoch", s.name)
 		}
 	}
-	if !s.byEpochs() {
-		return nil
-	}
-	return s.epoch(rate)
-}
-
-// epoch fills in the steps of an epoch.
-func (s *schedule) epoch(rate *big.Rat) error {
-	var ok bool
-	if s.each, ok = ceil(unrounded(new(big.Rat).Inv(rate))); !ok || s.each > 1<<30 {
-		return fault.New("batching", "%s has more than 2^30 steps in an epoch", s.name)
-	}
-	return nil
-}
-
-// length fills in the steps of so many epochs, which messages have as they were given.
-func (s *schedule) length(given string, epochs, rate *big.Rat) error {
-	var ok bool
-	if s.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
-		return fault.New("epochs", "%s makes more than 2^53 steps", given)
-	}
-	if s.uses, _ = ceil(epochs); s.byEpochs() {
-		return s.cut(epochs)
-	}
-	return nil
-}
-
-// cut splits the length into epochs: t = ⌈n/b⌉ steps each, and a last one of some.
-func (s *schedule) cut(epochs *big.Rat) error {
-	t := big.NewInt(s.each)
-	if epochs == nil {
-		s.whole, s.part = s.steps/s.each, s.steps%s.each
+	var epochs *big.Rat
+	if s.steps = steps; steps > 0 {
+		// Batches of fixed size in any order use an example this often.
+		s.uses, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(steps))))
 	} else {
+		var err error
+		if epochs, err = given.exact("epochs"); err != nil {
+			return err
+		}
+		if s.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
+			return fault.New("epochs", "%s makes more than 2^53 steps", given)
+		}
+		s.uses, _ = ceil(epochs)
+	}
+	switch t := big.NewInt(s.each); {
+	case !s.byEpochs():
+		return nil
+	case epochs == nil:
+		s.whole, s.part = s.steps/s.each, s.steps%s.each
+	default:
 		whole := new(big.Int).Quo(epochs.Num(), epochs.Denom())
 		rest := new(big.Rat).Sub(epochs, new(big.Rat).SetInt(whole))
 		part, _ := ceil(unrounded(rest.Mul(rest, new(big.Rat).SetInt(t))))

@@ -31,6 +31,7 @@ import (
 //	not:"steps"               keys that it excludes
 //	with:"at-fpr"             keys that it needs
 //	or:"steps"                keys one of which must be given if it is not
+//	apart:"target-epsilon"    a key that, where it is given, has each of several values answered apart
 //	of:"kind=best,top!"       words of the key kind that it goes with; one with a mark needs it
 //
 // Frontends make flags, schemas and pages of them.
@@ -47,6 +48,7 @@ type Key struct {
 	Help   string   `json:"help,omitempty"`
 	Words  []string `json:"words,omitempty"`  // that a text may be; nil for any
 	Preset string   `json:"preset,omitempty"` // what it is where it is not given
+	Apart  string   `json:"-"`                // of a list: the key without which its values have one answer; "" for none
 
 	span      span
 	not, with []string
@@ -75,7 +77,7 @@ func keysOf(t reflect.Type) []Key {
 		if f.Anonymous || !f.IsExported() || name == "-" || name == "" {
 			continue
 		}
-		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), index: f.Index}
+		k := Key{Name: name, Optional: strings.Contains(options, "omitempty"), Type: typeName(f.Type), Help: f.Tag.Get("help"), Preset: f.Tag.Get("preset"), Apart: f.Tag.Get("apart"), index: f.Index}
 		for tag, to := range map[string]*[]string{"one": &k.Words, "not": &k.not, "with": &k.with, "or": &k.or} {
 			if words := f.Tag.Get(tag); words != "" {
 				*to = strings.Split(words, ",")
@@ -108,6 +110,15 @@ func (k Key) Field(request any) any {
 // Keys returns the keys of a request, a pointer to a struct.
 func Keys(request any) []Key { return keysOf(reflect.TypeOf(request).Elem()) }
 
+// KeyOf returns the key of a request, a pointer to a struct, that has a name, nil where none has.
+func KeyOf(request any, name string) *Key {
+	keys := Keys(request)
+	if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name }); i >= 0 {
+		return &keys[i]
+	}
+	return nil
+}
+
 // given returns the names of those keys of a request, a pointer to a struct, that have a value.
 func given(request any, of ...string) (names []string) {
 	for _, k := range Keys(request) {
@@ -121,11 +132,9 @@ func given(request any, of ...string) (names []string) {
 
 // chosen returns the word of the key that says whether k is of use, "" if it has none of its words.
 func (k Key) chosen(request any) string {
-	for _, by := range Keys(request) {
-		if by.Name == k.of {
-			if word := cmp.Or(*by.Field(request).(*string), by.Preset); slices.Contains(by.Words, word) {
-				return word
-			}
+	if by := KeyOf(request, k.of); by != nil {
+		if word := cmp.Or(*by.Field(request).(*string), by.Preset); slices.Contains(by.Words, word) {
+			return word
 		}
 	}
 	return ""
@@ -228,7 +237,7 @@ func (k Key) check(field any) error {
 		return f.check(k.Name, k.span)
 	case *string:
 		if k.Words != nil && !(*f == "" && k.Optional) && !slices.Contains(k.Words, *f) {
-			return oneOf(k.Name, *f, k.Words...)
+			return OneOf(k.Name, *f, k.Words...)
 		}
 	case *float64:
 		if !k.span.contains(*f) {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,8 +75,8 @@ type RunNextAnswer struct {
 	Values []float64 `json:"values,omitempty"`
 }
 
-// An ongoing run goes on by requests, one at a time. It is one of its parts.
-type ongoing struct {
+// An Ongoing run goes on by requests, one at a time. It is one of its parts.
+type Ongoing struct {
 	mu       sync.Mutex
 	stream   *matrix.Stream
 	adaptive *selection.AdaptiveSearch[int]
@@ -98,25 +99,67 @@ func (q RunOpenRequest) shape() error {
 
 // runOpen begins a run.
 func (s *Service) runOpen(ctx context.Context, q RunOpenRequest) (out RunOpened, err error) {
-	name, err := s.runs.put(func() (*ongoing, bool, error) {
-		r, err := q.open(ctx, &out)
-		if err != nil {
-			if q.Kind != "sparse-vector" {
-				err = renamed(err, "epsilon", "candidate-epsilon")
-			}
-			return nil, false, renamed(err, "m", "top", "n", "queries")
-		}
-		if out.Charge, err = s.payRun(ctx, q, out); err != nil || out.Charge != "" {
-			r.end()
-			return nil, false, err
-		}
-		return r, true, nil
+	name, err := s.runs.put(func() (r *Ongoing, keep bool, err error) {
+		r, out, err = s.paid(ctx, q)
+		return r, out.Charge == "", err
 	})
 	if err != nil {
 		return RunOpened{}, err
 	}
 	out.Run = name
 	return out, nil
+}
+
+// paid makes a run and spends it from its ledger.
+func (s *Service) paid(ctx context.Context, q RunOpenRequest) (r *Ongoing, out RunOpened, err error) {
+	if r, err = q.open(ctx, &out); err != nil {
+		if q.Kind != "sparse-vector" {
+			err = renamed(err, "epsilon", "candidate-epsilon")
+		}
+		return nil, out, renamed(err, "m", "top", "n", "queries")
+	}
+	out.Charge, err = s.payRun(ctx, q, out)
+	return r, out, err
+}
+
+// OpenSearch begins a search that Play runs, and which has no name.
+func (s *Service) OpenSearch(ctx context.Context, q RunOpenRequest) (*Ongoing, error) {
+	if err := ready(&q); err != nil {
+		return nil, err
+	}
+	r, _, err := s.paid(ctx, q)
+	return r, err
+}
+
+// Play runs a search to its end and returns what it shows. try runs candidate n, which shows something, and has a score. An
+// adaptive search has a threshold, and at most so many calls.
+func Play[T any](ctx context.Context, r *Ongoing, calls int, threshold float64, try func(ctx context.Context, n int) (T, float64, error)) (shown []T, err error) {
+	n := 0
+	var last T
+	var failed error
+	one := func(ctx context.Context, _ *rand.Rand) (T, float64, error) {
+		var score float64
+		last, score, failed = try(ctx, n)
+		n++
+		return last, score, failed
+	}
+	if r.search != nil {
+		shown, err = found(ctx, r.search.searching, one)
+		return shown, cmp.Or(failed, err)
+	}
+	for n < calls && r.adaptive.Left() > 0 {
+		hit, err := r.adaptive.Try(ctx, threshold, func(ctx context.Context, rng *rand.Rand) (int, float64, error) {
+			_, score, err := one(ctx, rng)
+			return n, score, err
+		})
+		if err != nil {
+			return nil, cmp.Or(failed, err)
+		}
+		if hit.Found {
+			shown = append(shown, last)
+		}
+	}
+	return shown, nil
 }
 
 // payRun spends what the run costs: the search of its candidate, its mechanism, or its price.
@@ -142,16 +185,16 @@ func (s *Service) payRun(ctx context.Context, q RunOpenRequest, out RunOpened) (
 }
 
 // end ends a search, which waits for a score.
-func (r *ongoing) end() {
+func (r *Ongoing) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.search != nil {
+	if r.search != nil && r.search.stop != nil {
 		r.search.stop()
 	}
 }
 
 // open makes the run, and fills in its price.
-func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *ongoing, err error) {
+func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *Ongoing, err error) {
 	src := testSource(q.TestSeed)
 	switch q.Kind {
 	case "matrix":
@@ -169,7 +212,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *ongoing, e
 			return nil, fault.New("mechanism", "%s is not matrix", m.Name())
 		}
 		stream, err := matrix.NewStream(run.Config(), *q.Clip, *q.Dimension, src)
-		return &ongoing{stream: stream}, err
+		return &Ongoing{stream: stream}, err
 	case "adaptive":
 		a, err := selection.NewAdaptiveSearch[int](*q.Hits, src)
 		if err == nil && q.CandidateEpsilon != nil {
@@ -177,14 +220,14 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *ongoing, e
 			eps, _, err = selection.AdaptiveCost{Epsilon: *q.CandidateEpsilon, Hits: *q.Hits}.At(*q.Delta)
 			out.Epsilon, out.Delta = &eps, q.Delta
 		}
-		return &ongoing{adaptive: a}, err
+		return &Ongoing{adaptive: a}, err
 	case "sparse-vector":
 		v := selection.SparseVector{Percentile: *q.Percentile, CandidateEpsilon: *q.CandidateEpsilon, Epsilon: *q.Epsilon}
 		if _, err := v.Run(ctx, src, 0, nil); err != nil {
 			return nil, err
 		}
 		out.Epsilon, out.Delta = q.Epsilon, new(float64)
-		return begin(&search{RunOpenRequest: q, vector: v, src: src}), nil
+		return &Ongoing{search: &search{searching: searching{RunOpenRequest: q, vector: v, src: src}}}, nil
 	}
 	s, err := step(ctx, `"selection":%s,"steps":[{"mechanism":{"pure":{"epsilon":1}}}]`, q.Selection)
 	if err != nil {
@@ -200,7 +243,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *ongoing, e
 	if _, bounded := law.MaxRuns(); q.Padding && !bounded {
 		return nil, fault.New("padding", "law %v has no largest number of runs; set max", law)
 	}
-	return begin(&search{RunOpenRequest: q, law: law, src: src}), nil
+	return &Ongoing{search: &search{searching: searching{RunOpenRequest: q, law: law, src: src}}}, nil
 }
 
 // price fills in what a selection of candidates with a guarantee costs.
@@ -228,16 +271,52 @@ func (q RunOpenRequest) price(law selection.Law, out *RunOpened) (err error) {
 	return err
 }
 
-// A search asks for its candidates one by one, in turns with who runs them.
-type search struct {
+// A searching is a search whose price is known.
+type searching struct {
 	RunOpenRequest
 	law    selection.Law
 	vector selection.SparseVector
 	src    rand.Source
+}
 
-	resume      func() (struct{}, bool) // until the next candidate, false behind the last one
-	stop        func()
-	yield       func(struct{}) bool // to who runs candidates
+// found runs a search, of which try runs the candidates, and returns what it shows.
+func found[T any](ctx context.Context, s searching, try selection.Trial[T]) (shown []T, err error) {
+	options := []selection.Option{selection.WithSource(s.src)}
+	if s.Padding {
+		options = append(options, selection.WithPadding())
+	}
+	results := make([]selection.Result[T], 1)
+	switch s.Kind {
+	case "sparse-vector":
+		var i int
+		i, err = s.vector.Run(ctx, s.src, *s.Queries, func(ctx context.Context, _ int) (p float64, err error) {
+			results[0].Payload, p, err = try(ctx, nil)
+			return p, err
+		})
+		results[0].Found = i >= 0 && err == nil // it ends with the query that it shows
+	case "best":
+		results[0], err = selection.Best(ctx, s.law, try, options...)
+	case "first-above":
+		results[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, try, options...)
+	case "top":
+		results, err = selection.Top(ctx, s.law, *s.Top, s.src, try)
+	}
+	for _, r := range results {
+		if r.Found {
+			shown = append(shown, r.Payload)
+		}
+	}
+	return shown, err
+}
+
+// A search asks for its candidates one by one, in turns with who runs them.
+type search struct {
+	searching
+
+	resume func() (struct{}, bool) // until the next candidate, false behind the last one; nil before the first
+	stop   func()
+	yield  func(struct{}) bool // to who runs candidates
+
 	tried       int
 	score       float64 // of the latest candidate
 	asked, over bool
@@ -245,45 +324,12 @@ type search struct {
 	err         error
 }
 
-// begin starts a search.
-func begin(s *search) *ongoing {
+// begin starts the turns.
+func (s *search) begin() {
 	s.resume, s.stop = iter.Pull(func(yield func(struct{}) bool) {
 		s.yield = yield
-		s.found, s.err = s.run(context.Background())
+		s.found, s.err = found(context.Background(), s.searching, s.try)
 	})
-	return &ongoing{search: s}
-}
-
-// run returns the numbers of the candidates to show.
-func (s *search) run(ctx context.Context) (found []int, err error) {
-	options := []selection.Option{selection.WithSource(s.src)}
-	if s.Padding {
-		options = append(options, selection.WithPadding())
-	}
-	shown := make([]selection.Result[int], 1)
-	switch s.Kind {
-	case "sparse-vector":
-		i, err := s.vector.Run(ctx, s.src, *s.Queries, func(ctx context.Context, _ int) (float64, error) {
-			_, p, err := s.try(ctx, nil)
-			return p, err
-		})
-		if i < 0 || err != nil {
-			return nil, err
-		}
-		return []int{i}, nil
-	case "best":
-		shown[0], err = selection.Best(ctx, s.law, s.try, options...)
-	case "first-above":
-		shown[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, s.try, options...)
-	case "top":
-		shown, err = selection.Top(ctx, s.law, *s.Top, s.src, s.try)
-	}
-	for _, r := range shown {
-		if r.Found {
-			found = append(found, r.Payload)
-		}
-	}
-	return found, err
 }
 
 // try has a candidate run, and returns its number and its score.
@@ -305,6 +351,9 @@ func (s *search) next(score *float64) (RunNextAnswer, error) {
 	case !s.asked && score != nil:
 		return RunNextAnswer{}, fault.New("score", "is given, no candidate was asked for")
 	}
+	if s.resume == nil {
+		s.begin()
+	}
 	s.score = orZero(score)
 	if _, s.asked = s.resume(); s.asked {
 		return RunNextAnswer{Try: true}, nil
@@ -317,7 +366,7 @@ func (s *search) next(score *float64) (RunNextAnswer, error) {
 var errOver = fault.New("run", "has ended; another one has its own cost")
 
 // running returns an open run.
-func (s *Service) running(name string) (*ongoing, error) {
+func (s *Service) running(name string) (*Ongoing, error) {
 	if r, ok := s.runs.get(name); ok {
 		return r, nil
 	}
@@ -336,7 +385,7 @@ func (s *Service) RunNext(ctx context.Context, q RunNextRequest) (RunNextAnswer,
 }
 
 // next goes on with the keys that are for its part.
-func (r *ongoing) next(ctx context.Context, q RunNextRequest) (out RunNextAnswer, err error) {
+func (r *Ongoing) next(ctx context.Context, q RunNextRequest) (out RunNextAnswer, err error) {
 	switch {
 	case (q.X != nil) != (r.stream != nil):
 		return out, fault.New("x", "must be given to a matrix, and to nothing else")

@@ -518,7 +518,7 @@ func (q PateSmoothRequest) shape() error {
 // pateSmooth sanitizes the cost of votes. Every call publishes anew.
 func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
 	if q.Price != "" && q.Price != pate.Theorem6.String() {
-		return nil, oneOf("price", q.Price, pate.Theorem6.String())
+		return nil, OneOf("price", q.Price, pate.Theorem6.String())
 	}
 	q.Price = pate.Theorem6.String()
 	r, err := q.run(ctx, []float64{q.Order})

@@ -92,23 +92,19 @@ type ProfileDelta struct {
 // given returns the parameters that are there, in the order of their fields.
 func (p Parameters) given() (all []Parameter) {
 	for _, k := range Keys(&p) {
+		var texts []string
 		switch f := k.Field(&p).(type) {
 		case *string:
-			if *f != "" {
-				all = append(all, Parameter{k.Name, *f})
-			}
+			texts = []string{*f}
 		case *Decimal:
-			if *f != "" {
-				all = append(all, Parameter{k.Name, strings.TrimSpace(string(*f))})
-			}
+			texts = []string{strings.TrimSpace(string(*f))}
 		case *Decimals:
-			var texts []string
 			for _, d := range *f {
 				texts = append(texts, strings.TrimSpace(string(d)))
 			}
-			if texts != nil {
-				all = append(all, Parameter{k.Name, strings.Join(texts, ",")})
-			}
+		}
+		if text := strings.Join(texts, ","); text != "" {
+			all = append(all, Parameter{k.Name, text})
 		}
 	}
 	return all

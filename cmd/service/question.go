@@ -185,18 +185,22 @@ func bounded[At any](ctx context.Context, text PlanText, at []float64, ask func(
 	return out, nil
 }
 
-// oneOf returns the error for a word that is none of the words that a key may have.
-func oneOf(key, word string, words ...string) error {
-	last := len(words) - 1
-	list := words[last]
-	if last > 0 {
-		list = strings.Join(words[:last], ", ") + " or " + list
-	}
+// OneOf returns the error for a word that is none of the words that a key may have.
+func OneOf(key, word string, words ...string) error {
 	more := ""
 	if best := nearest.Word(word, words); best != "" {
 		more = fmt.Sprintf("; did you mean %q?", best)
 	}
-	return fault.NotOneOf(key, decimal.Show(word), list, more)
+	return fault.NotOneOf(key, decimal.Show(word), Listing(words, "or"), more)
+}
+
+// Listing joins words by commas, the last one by a word.
+func Listing(words []string, by string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " " + by + " " + words[last]
 }
 
 // GroupMethod is the name of the bound for persons from the curve of one record.

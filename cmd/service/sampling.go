@@ -12,7 +12,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
-	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -446,13 +445,7 @@ func (r samplingRun) schedule(s *schedule) (err error) {
 	if r.batch > r.population {
 		return fault.New("batch", "%d is above the population, %d", r.batch, r.population)
 	}
-	rate := big.NewRat(r.batch, r.population)
-	if s.byEpochs() {
-		if err := s.epoch(rate); err != nil {
-			return err
-		}
-	}
-	return s.length(decimal.Short(r.epochs), new(big.Rat).SetFloat64(r.epochs), rate)
+	return s.fill(big.NewRat(r.batch, r.population), 0, Float(r.epochs))
 }
 
 // noises fills in the noise that each row needs for the target.

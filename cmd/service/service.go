@@ -20,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/strictjson"
+	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/plan"
 )
@@ -33,12 +34,12 @@ type Service struct {
 	shared bool // ledgers are named by their paths
 
 	ledgers shelf[Ledger]
-	runs    shelf[*ongoing]
+	runs    shelf[*Ongoing]
 }
 
 // New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
 func New(files Files) *Service {
-	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*ongoing]("run")}
+	return &Service{files: files, ledgers: newShelf[Ledger]("ledger"), runs: newShelf[*Ongoing]("run")}
 }
 
 // NewShared returns a Service for a front end with many users, where a name that one of them was given
@@ -162,7 +163,7 @@ func lists[Q, A any](name string, do func(*Service, context.Context, Q) (A, erro
 	o := does(name, func(s *Service, ctx context.Context, q Q) (out Answers[A], err error) {
 		asked := []Q{q}
 		for _, k := range keysOf(reflect.TypeFor[Q]()) {
-			if values, ok := k.Field(&q).(*Decimals); ok && slices.Contains(keys, k.Name) {
+			if values, ok := k.Field(&q).(*Decimals); ok && slices.Contains(keys, k.Name) && (k.Apart == "" || given(&q, k.Apart) != nil) {
 				if asked, err = spread(asked, k.Name, *values, maxAsked); err != nil {
 					return out, err
 				}
@@ -193,8 +194,7 @@ func spread[Q any](asked []Q, key string, values Decimals, most int) (more []Q, 
 	if len(asked)*len(values) > most {
 		return nil, fault.New(key, "makes more than %d answers", most)
 	}
-	keys := keysOf(reflect.TypeFor[Q]())
-	k := keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })]
+	k := KeyOf(new(Q), key)
 	for _, one := range asked {
 		for _, d := range values {
 			switch f := k.Field(&one).(type) {
@@ -224,7 +224,7 @@ func (o Operation) needs(scope Scope) Operation {
 // operations are all that a request can ask for.
 var operations = append([]Operation{
 	does("version", (*Service).version, "as `version --json`"),
-	does("dpsgd", (*Service).dpsgd, "as `dpsgd --json`"),
+	lists("dpsgd", (*Service).dpsgd, "as `dpsgd --json`", "target-epsilon", "delta"),
 	does("epsilon", (*Service).epsilon, "as `epsilon --json`"),
 	does("delta", (*Service).delta, "as `delta --json`"),
 	does("curve", (*Service).curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
@@ -468,7 +468,17 @@ var kinds = []struct {
 	kind string
 }{
 	{ledger.ErrBusy, KindBusy}, {fourier.ErrTimeLimit, KindTimeout}, {ledger.ErrBudget, KindBudget}, {accountant.ErrInfeasible, KindInfeasible},
-	{errInternal, KindInternal}, {ErrStorage, KindStorage},
+	{labeldp.ErrInfeasible, KindInfeasible}, {errInternal, KindInternal}, {ErrStorage, KindStorage},
+}
+
+// KindOf returns the kind of an error.
+func KindOf(err error) string {
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return k.kind
+		}
+	}
+	return KindInput
 }
 
 // failure is the error of a request in JSON.
@@ -480,12 +490,7 @@ func (h head) failure(err error) *Error {
 	case !errors.Is(err, fourier.ErrTimeLimit) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return &Error{Kind: KindCancelled, Message: "cancelled"}
 	}
-	for _, k := range kinds {
-		if errors.Is(err, k.err) {
-			return NewError(k.kind, err)
-		}
-	}
-	return NewError(KindInput, err)
+	return NewError(KindOf(err), err)
 }
 
 // CancelRequest names the request that a front end has cancelled.

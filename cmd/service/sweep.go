@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"runtime"
 	"strings"
@@ -130,21 +131,12 @@ func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error)
 // Sweep answers about all plans and calls each with the rows, in their order: one for every
 // number of the question and plan. The first skip rows are left out. The answers depend on
 // the request alone, not on skip or on the number of cores. An error of a plan is in its rows.
-func (s *Service) Sweep(ctx context.Context, q SweepRequest, plans SweepPlans, skip int64, each func(SweepRow) error) error {
+func (s *Service) Sweep(ctx context.Context, q SweepRequest, plans SweepPlans, skip int64, each func(sweep.Row) error) error {
 	question, err := q.question(ctx)
 	if err != nil {
 		return err
 	}
-	return sweep.Run(ctx, plans.source, question, runtime.GOMAXPROCS(0), skip, func(r sweep.Row) error {
-		row := SweepRow{Row: r}
-		if r.Err != nil {
-			row.Error = planMessage(r.Err)
-		}
-		if internal := new(sweep.InternalError); errors.As(r.Err, internal) {
-			row.Stack = internal.Stack
-		}
-		return each(row)
-	})
+	return sweep.Run(ctx, plans.source, question, runtime.GOMAXPROCS(0), skip, each)
 }
 
 // maxLooked is how many plans of a grid CheckSweep reads.
@@ -157,21 +149,20 @@ func (s *Service) CheckSweep(ctx context.Context, plans SweepPlans, each func(in
 	if !plans.lines {
 		looked = min(looked, maxLooked)
 	}
+	next, stop := iter.Pull2(plans.source(0))
+	defer func() { stop() }()
 	for k := range looked {
 		i := k
 		if looked < plans.count {
 			i = k * (plans.count - 1) / (looked - 1)
+			stop()
+			next, stop = iter.Pull2(plans.source(i))
 		}
-		if k == 0 || i > k {
-			if err := plans.source.Start(i); err != nil {
-				return err
-			}
-		}
-		v, err := plans.source.Next()
-		if err == io.EOF {
+		v, err, more := next()
+		switch {
+		case !more:
 			return nil
-		}
-		if err == nil {
+		case err == nil:
 			err = ctx.Err()
 		}
 		if err != nil {
@@ -199,15 +190,6 @@ func planMessage(err error) string {
 // it, are right: what is infinite has no value, and a column says so. The last column is the same in all
 // rows of a sweep, and in no other sweep.
 
-// A SweepRow is an answer about one plan, or its error.
-type SweepRow struct {
-	sweep.Row
-	// Error is the problem with the plan, with the path of its field; "" if there is none.
-	Error string
-	// Stack is where an internal error was raised: it is for a log, and in no column.
-	Stack string
-}
-
 // A SweepForm is how the rows of a sweep are written.
 type SweepForm struct {
 	CSV      bool
@@ -224,7 +206,7 @@ func (q SweepRequest) Form(p SweepPlans, id string, asCSV bool) SweepForm {
 
 // Columns are the names of a row's values.
 func (f SweepForm) Columns() (names []string) {
-	for _, c := range f.cells(SweepRow{Row: sweep.Row{Values: make([]string, len(f.ranges))}}) {
+	for _, c := range f.cells(sweep.Row{Values: make([]string, len(f.ranges))}) {
 		names = append(names, c.name)
 	}
 	return names
@@ -239,7 +221,7 @@ func (f SweepForm) Head() ([]byte, error) {
 }
 
 // Line writes a row, with its line feed.
-func (f SweepForm) Line(r SweepRow) ([]byte, error) {
+func (f SweepForm) Line(r sweep.Row) ([]byte, error) {
 	var texts []string
 	var b bytes.Buffer
 	for i, c := range f.cells(r) {
@@ -289,7 +271,7 @@ type sweepCell struct {
 }
 
 // cells are the columns of a row, which depend on the form alone.
-func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
+func (f SweepForm) cells(r sweep.Row) (all []sweepCell) {
 	add := func(name string, value any) { all = append(all, sweepCell{name, value}) }
 	add("index", r.Index)
 	for i, name := range f.ranges {
@@ -340,12 +322,14 @@ func (f SweepForm) cells(r SweepRow) (all []sweepCell) {
 	}
 	add("gap", orNull(basis.ErrorBudget.TheoryGap))
 	add("warning", textOrNull(fault.Line(strings.Join(basis.Warnings, "; "))))
-	if r.Error != "" {
+	problem := ""
+	if r.Err != nil {
+		problem = planMessage(r.Err)
 		for i := answer; i < len(all); i++ {
 			all[i].value = nil
 		}
 	}
-	add("error", textOrNull(r.Error))
+	add("error", textOrNull(problem))
 	add("sweep", f.id)
 	return all
 }

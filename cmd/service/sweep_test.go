@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/cmd/sweep"
 )
 
 // mixed has ranges of numbers, of text and of both, plans with errors, and such without a finite ε.
@@ -45,13 +46,13 @@ func TestSweepSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			all, n := bytes.NewBuffer(head), int64(0)
-			err = service.New(nil).Sweep(t.Context(), q, plans, 0, func(r service.SweepRow) error {
+			err = service.New(nil).Sweep(t.Context(), q, plans, 0, func(r sweep.Row) error {
 				line, err := form.Line(r)
 				if err != nil {
 					return err
 				}
 				failed, mine, ok := form.IsLine(bytes.TrimSuffix(line, []byte("\n")), n)
-				if failed != (r.Error != "") || !mine || !ok || bytes.Count(line, []byte("\n")) != 1 {
+				if failed != (r.Err != nil) || !mine || !ok || bytes.Count(line, []byte("\n")) != 1 {
 					t.Errorf("%s is not recognised as row %d", line, n)
 				}
 				n++

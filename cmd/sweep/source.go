@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/dpaccountant/accountant"
@@ -16,86 +17,55 @@ import (
 
 // Where plans come from: in order, one at a time, from any place on. A source keeps one plan.
 
-// A Source hands out plans in order. It is used by one goroutine.
-type Source interface {
-	// Start makes plan i, from 0 on, the next one.
-	Start(i int64) error
-	// Next returns the next plan, and io.EOF behind the last one. What is wrong with a plan is
-	// in the variant.
-	Next() (plan.Variant, error)
-}
+// A Source hands out the plans from one on, counted from 0. What is wrong with a plan is in the variant; an error is about
+// the source, and comes last.
+type Source func(from int64) iter.Seq2[plan.Variant, error]
 
 // OfGrid returns the plans of a grid.
-func OfGrid(g *plan.Grid) Source { return &gridSource{g, 0} }
-
-type gridSource struct {
-	grid *plan.Grid
-	next int64
-}
-
-func (s *gridSource) Start(i int64) error {
-	s.next = i
-	return nil
-}
-
-func (s *gridSource) Next() (plan.Variant, error) {
-	if s.next >= s.grid.Len() {
-		return plan.Variant{}, io.EOF
+func OfGrid(g *plan.Grid) Source {
+	return func(from int64) iter.Seq2[plan.Variant, error] {
+		return func(yield func(plan.Variant, error) bool) {
+			for i := from; i < g.Len(); i++ {
+				if !yield(g.At(i), nil) {
+					return
+				}
+			}
+		}
 	}
-	s.next++
-	return s.grid.At(s.next - 1), nil
 }
 
 // OfLines returns the plans of a text with one on each line, as JSON or YAML in braces.
 // A blank line is a plan with an error, so that the index of an answer is that of its line.
-func OfLines(r io.ReadSeeker) Source { return &lineSource{r: r} }
-
-type lineSource struct {
-	r    io.ReadSeeker
-	in   *bufio.Reader
-	next int64 // line
-}
-
-func (s *lineSource) Start(i int64) error {
-	if s.in == nil || i < s.next {
-		if _, err := s.r.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		s.in, s.next = bufio.NewReaderSize(s.r, 1<<16), 0
-	}
-	for s.next < i {
-		if _, _, err := s.line(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *lineSource) Next() (plan.Variant, error) {
-	if s.in == nil {
-		if err := s.Start(0); err != nil {
-			return plan.Variant{}, err
+func OfLines(r io.ReadSeeker) Source {
+	return func(from int64) iter.Seq2[plan.Variant, error] {
+		return func(yield func(plan.Variant, error) bool) {
+			_, err := r.Seek(0, io.SeekStart)
+			in := bufio.NewReaderSize(r, 1<<16)
+			for i := int64(0); err == nil; i++ {
+				var line []byte
+				var long bool
+				line, long, err = ReadLine(in, plan.MaxSize+2)
+				switch {
+				case err == io.EOF && len(line) == 0 && !long: // no last line without an end
+					return
+				case err != nil && err != io.EOF, i < from:
+				case !yield(onLine(line, long), nil):
+					return
+				}
+			}
+			if err != io.EOF {
+				yield(plan.Variant{}, err)
+			}
 		}
 	}
-	line, long, err := s.line()
-	switch {
-	case err != nil:
-		return plan.Variant{}, err
-	case long:
-		return plan.Variant{Err: &plan.Error{Problem: fmt.Sprintf("is larger than %d bytes", plan.MaxSize)}}, nil
-	}
-	return plan.ParseVariant(line), nil
 }
 
-// line returns the next line without its end, which is valid until the next call; long says
-// that it is longer than a plan may be, and was left out.
-func (s *lineSource) line() (line []byte, long bool, err error) {
-	line, long, err = ReadLine(s.in, plan.MaxSize+2)
-	if err == io.EOF && (len(line) > 0 || long) {
-		err = nil // a last line without an end
+// onLine returns the plan of a line, or of one that is longer than a plan may be.
+func onLine(line []byte, long bool) plan.Variant {
+	if long {
+		return plan.Variant{Err: &plan.Error{Problem: fmt.Sprintf("is larger than %d bytes", plan.MaxSize)}}
 	}
-	s.next++
-	return bytes.TrimRight(line, "\r\n"), long, err
+	return plan.ParseVariant(bytes.TrimRight(line, "\r\n"))
 }
 
 // ReadLine returns a line of at most so many bytes with its line feed, or tooLong after the end of one that is.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // The order of work: the plans of a window are read, workers answer their chains, and the caller
@@ -42,11 +44,10 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 	perPlan := int64(q.Len())
 	first := skip / perPlan // plan
 	start := first - first%Window
-	if err := plans.Start(start); err != nil {
-		return err
-	}
+	next, stop := iter.Pull2(plans(start))
+	defer stop()
 	for ; ; start += Window {
-		window, end := read(ctx, plans)
+		window, end := read(ctx, next)
 		if end != nil && end != io.EOF {
 			return end
 		}
@@ -73,10 +74,13 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 }
 
 // read returns the plans of the next window, and io.EOF with the last ones.
-func read(ctx context.Context, plans Source) (window []*task, err error) {
+func read(ctx context.Context, next func() (plan.Variant, error, bool)) (window []*task, err error) {
 	for len(window) < Window {
-		v, err := plans.Next()
-		if err == nil {
+		v, err, more := next()
+		switch {
+		case !more:
+			return window, io.EOF
+		case err == nil:
 			err = ctx.Err()
 		}
 		if err != nil {

@@ -200,28 +200,33 @@ function showFailure(id, form, error) {
   if (input) { input.setAttribute("aria-invalid", "true"); input.setAttribute("aria-describedby", id); }
 }
 
-function showInterval(id, result) {
-  const all = result.results ?? [result];
-  $(id).replaceChildren(...all.flatMap((r) => [
-    element("div", between("ε", r.epsilon)),
-    element("small", `at δ = ${small(r.delta)}, ${result.neighbors}${r["theory-gap"] ? "; theory leaves a gap here" : ""}`),
-    ...(r.warnings ?? []).map((w) => element("small", w)),
+function showInterval(id, ...answers) {
+  $(id).replaceChildren(...answers.flatMap((result) => [
+    ...(result.calibration ? [element("div", `σ = ${result["noise-multiplier"]}`)] : []),
+    ...result.results.flatMap((r) => [
+      element("div", between("ε", r.epsilon)),
+      element("small", `at δ = ${small(r.delta)}, ${result.neighbors}${r["theory-gap"] ? "; theory leaves a gap here" : ""}`),
+      ...(r.warnings ?? []).map((w) => element("small", w)),
+    ]),
   ]));
 }
 
 // ---- DP-SGD
 
-let trained = null; // the latest answer
+let trained = null; // the latest answers, one for each target
 
 // fields are the texts of a form, counts without separators between thousands.
 const fields = (form) => Object.fromEntries([...new FormData(form)].map(([k, v]) => [k, form.elements[k].inputMode === "numeric" ? wholeNumber(v.trim()) : v.trim()]).filter(([, v]) => v !== ""));
+
+// listed are the numbers of a text with commas between them.
+const listed = (text) => text.split(",").map((number) => number.trim());
 
 // trainingRequest is the form as a request; the service says what is wrong with it.
 function trainingRequest() {
   const q = fields($("training-form"));
   if (q["target-epsilon"]) delete q["noise-multiplier"];
   if (q.batching !== "truncated-poisson") delete q.cap;
-  if (q.delta?.includes(",")) q.delta = q.delta.split(",").map((d) => d.trim());
+  for (const key of ["delta", "target-epsilon"]) if (q[key]?.includes(",")) q[key] = listed(q[key]);
   return { op: "dpsgd", ...q };
 }
 
@@ -231,18 +236,17 @@ async function train() {
   const response = await latest("training", trainingRequest());
   if (!response) return;
   showFailure("training-error", $("training-form"), response.error);
-  trained = response.result ?? null;
+  trained = response.result?.results ?? null;
   if (!trained) return;
-  showInterval("training-answer", trained);
-  if (trained.calibration) $("training-answer").prepend(element("div", `σ = ${trained["noise-multiplier"]}`));
-  $("statement").textContent = trained.statement;
+  showInterval("training-answer", ...trained);
+  $("statement").textContent = trained.map((run) => run.statement).join("\n");
 }
 
 // compareBatchings fills a table, each cell as it is known: first what the batchings cost with the same
 // noise, then the noise with which they cost what Poisson sampling does.
 async function compareBatchings() {
   const q = { op: "dpsgd", accuracy: "1e-3", ...fields($("training-form")) };
-  if (trained) q["noise-multiplier"] = String(trained["noise-multiplier"]);
+  if (trained) q["noise-multiplier"] = String(trained[0]["noise-multiplier"]);
   delete q["target-epsilon"];
   q.neighbors ??= "zero-out"; // which all batchings have
   q.delta = q.delta?.split(",")[0];
@@ -263,7 +267,7 @@ async function compareBatchings() {
   for (const row of rows) {
     const response = await latest("batchings", request(row[0], {}));
     if (!response) return;
-    const epsilon = response.result?.results[0].epsilon;
+    const epsilon = response.result?.results[0].results[0].epsilon;
     target ??= epsilon?.upper;
     row[1] = epsilon ? between("ε", epsilon) : response.error.message;
     if (!epsilon) row[2] = "";
@@ -274,7 +278,7 @@ async function compareBatchings() {
     if (row[2] === "" || typeof target !== "number" || !(target > 0)) continue;
     const response = await latest("batchings", request(row[0], { "target-epsilon": target }));
     if (!response) return;
-    row[2] = response.result ? outward(response.result["noise-multiplier"], 5, true) : "not found";
+    row[2] = response.result ? outward(response.result.results[0]["noise-multiplier"], 5, true) : "not found";
     show();
   }
 }
@@ -293,7 +297,7 @@ async function account() {
   const q = fields($("statistics-form"));
   const missing = ["scale", "partitions", "releases", "delta", ...needed].find((key) => !q[key]);
   const plan = missing ? null : statisticsPlan(q);
-  const response = missing ? { error: { kind: "input", message: `${missing}: is missing` } } : await latest("statistics", { op: "epsilon", plan, delta: q.delta.split(",").map((d) => d.trim()) });
+  const response = missing ? { error: { kind: "input", message: `${missing}: is missing` } } : await latest("statistics", { op: "epsilon", plan, delta: listed(q.delta) });
   if (!response) return;
   showFailure("statistics-error", $("statistics-form"), response.error);
   if (!response.result) return;
@@ -317,7 +321,7 @@ async function check() {
   $("text").setAttribute("aria-invalid", String(Boolean(response.error)));
   if (response.error) return;
   const delta = fields($("plan-form")).delta ?? "";
-  const answer = await latest("plan", { op: "epsilon", plan, delta: delta.split(",").map((d) => d.trim()) });
+  const answer = await latest("plan", { op: "epsilon", plan, delta: listed(delta) });
   if (!answer) return;
   showFailure("plan-error", $("plan-form"), answer.error);
   if (answer.result) showInterval("plan-answer", answer.result);
@@ -336,12 +340,12 @@ async function more(request, show) {
   if (response.result) $("plan-more").replaceChildren(...show(response.result));
 }
 
-const planDelta = () => fields($("plan-form")).delta?.split(",")[0] ?? "";
+const planDeltas = () => listed(fields($("plan-form")).delta ?? "");
 
 function draw(kind) {
   const request = { op: "curve", plan: $("text").value, kind };
-  if (kind === "steps") request.delta = planDelta();
-  more(request, (r) => [picture(r)]);
+  if (kind === "steps") request.delta = planDeltas();
+  more(request, (r) => r.curves.map((curve) => picture(r, curve)));
 }
 
 const letter = (name) => ({ epsilon: "ε", delta: "δ" })[name] ?? name;
@@ -355,11 +359,11 @@ function ticks(from, to, whole) {
   return all;
 }
 
-// picture draws the first of some curves: between its ends, on a logarithmic axis for δ.
-function picture(r) {
+// picture draws one of some curves: between its ends, on a logarithmic axis for δ.
+function picture(r, curve) {
   const [w, h, left, bottom] = [640, 360, 70, 45];
   const log = r.kind === "delta";
-  const points = r.curves[0].points.filter((p) => typeof p.x === "number" && typeof p.upper === "number" && (!log || p.upper > 0));
+  const points = curve.points.filter((p) => typeof p.x === "number" && typeof p.upper === "number" && (!log || p.upper > 0));
   const floor = log ? Math.min(...points.map((p) => p.upper)) : 0;
   const scale = (y) => (log ? Math.log10(Math.max(y, floor)) : y);
   const xs = points.map((p) => p.x);
@@ -374,7 +378,7 @@ function picture(r) {
     return e;
   };
   const line = (key) => points.map((p) => `${px(p.x).toFixed(1)},${py(p[key]).toFixed(1)}`);
-  const out = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `${r.y} against ${r.x}: ${points.length} certified points` });
+  const out = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `${r.y} against ${r.x}${curve.delta ? ` at δ = ${small(curve.delta)}` : ""}: ${points.length} certified points` });
   out.append(svg("polygon", { class: "between", points: [...line("upper"), ...line("lower").reverse()].join(" ") }),
     svg("polyline", { class: "upper", points: line("upper").join(" ") }), svg("polyline", { class: "lower", points: line("lower").join(" ") }),
     svg("path", { class: "axis", d: `M${left},15V${h - bottom}H${w - 15}` }), svg("text", { x: w / 2, y: h - 6 }, letter(r.x)), svg("text", { x: 4, y: 12 }, letter(r.y)));
@@ -385,22 +389,22 @@ function picture(r) {
     out.append(svg("text", { class: "tick", x: left - 6, y: py(value) + 4, "text-anchor": "end" }, log ? `1e${y}` : y));
   }
   const figure = element("figure");
-  figure.append(out, element("figcaption", "The line is proved; the broken line is attained. They often lie on each other."));
+  figure.append(out, element("figcaption", `${curve.delta ? `ε at δ = ${small(curve.delta)}. ` : ""}The line is proved; the broken line is attained. They often lie on each other.`));
   return figure;
 }
 
-const compare = () => more({ op: "compare", plan: $("text").value, delta: planDelta() }, ({ results: [r] }) => [
+const compare = () => more({ op: "compare", plan: $("text").value, delta: planDeltas() }, ({ results }) => results.map((r) =>
   table(`Methods of accounting, ${r.neighbors}, δ = ${r.delta}`, ["method", "ε", "kind", "theorem"],
-    r.methods.map((m) => [m.method, m.lower !== undefined ? between("ε", { lower: m.lower, upper: m.epsilon }) : m.epsilon !== undefined ? outward(m.epsilon, 6, true) : "–", m.kind, [m.theorem, m.note].filter(Boolean).join("; ")])),
-]);
+    r.methods.map((m) => [m.method, m.lower !== undefined ? between("ε", { lower: m.lower, upper: m.epsilon }) : m.epsilon !== undefined ? outward(m.epsilon, 6, true) : "–", m.kind, [m.theorem, m.note].filter(Boolean).join("; ")]))));
 
 const calibrate = () => {
   const q = fields($("calibrate-form"));
-  return more({ op: "calibrate", plan: $("text").value, delta: planDelta(), solve: q.solve, epsilon: q.epsilon ?? "" }, ({ results: [r] }) => [
+  return more({ op: "calibrate", plan: $("text").value, delta: planDeltas(), solve: q.solve, epsilon: listed(q.epsilon ?? "") }, ({ results }) => results.flatMap((r) => [
+    ...(results.length > 1 ? [element("p", `ε ≤ ${small(r.budget.epsilon)} at δ = ${small(r.budget.delta)}`)] : []),
     element("p", r.unlimited ? `No ${r.solve} is too large for this budget.` : `${r.solve}${r["common-factor"] ? " (common factor)" : ""}: ${r.value}`),
     element("p", r.meets.epsilon ? `There, ${between("ε", r.meets.epsilon)}.` : `There, ${between("δ", r.meets.delta)}.`),
     ...(r.warnings ?? []).map((w) => element("p", w)),
-  ]);
+  ]));
 };
 
 // ---- completion: Control and the space bar, or the first letters; arrows, then Enter or Tab
@@ -478,9 +482,9 @@ const noPlan = () => (trained ? "There is no plan of one step for this run." : "
 // planNow is the plan of what is shown, and its δ; none where there is no answer.
 function planNow() {
   switch (now()) {
-    case "training": return trained ? { plan: planOf(fields($("training-form")), trained), delta: String(trained.results[0].delta) } : {};
+    case "training": return trained ? { plan: planOf(fields($("training-form")), trained[0]), delta: String(trained[0].results[0].delta) } : {};
     case "statistics": return { plan: counted, delta: fields($("statistics-form")).delta };
-    default: return { plan: $("text").value, delta: planDelta() };
+    default: return { plan: $("text").value, delta: planDeltas()[0] };
   }
 }
 

@@ -105,7 +105,7 @@ const accountantFields = {
    "help": "relative width that an interval may have (default 1e-9, and 1e-3 where lattices are needed)"
   },
   "delta": {
-   "type": "number",
+   "type": "list of numbers",
    "help": "kind steps: ε is told at this δ",
    "preset": "1e-5"
   },
@@ -243,7 +243,7 @@ const accountantFields = {
    "help": "the largest advantage of any membership-inference attack, its true-positive rate minus its false-positive rate"
   },
   "target-epsilon": {
-   "type": "number",
+   "type": "list of numbers",
    "help": "find the smallest noise multiplier for this ε, instead of noise multiplier"
   },
   "target-tpr": {

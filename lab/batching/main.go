@@ -52,9 +52,9 @@ func ways() []way {
 // cost returns the interval of ε, under zero-out where examples have places and add-remove
 // elsewhere.
 func (w way) cost(ctx context.Context, s *service.Service, sigma string) (lower, upper float64) {
-	a := try.Must(service.Ask[service.DPSGDAnswer](ctx, s, service.DPSGDRequest{Batching: w.batching, Cap: service.Decimal(w.cap), Examples: examples, BatchSize: batch, Epochs: epochs,
+	a := try.Must(service.Ask[service.Answers[service.DPSGDAnswer]](ctx, s, service.DPSGDRequest{Batching: w.batching, Cap: service.Decimal(w.cap), Examples: examples, BatchSize: batch, Epochs: epochs,
 		NoiseMultiplier: service.Decimal(sigma), Delta: service.Decimals{"1e-5"}}))
-	e := a.Results[0].Epsilon
+	e := a.Results[0].Results[0].Epsilon
 	return float64(e.Lower), float64(e.Upper)
 }
 

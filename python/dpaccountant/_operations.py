@@ -223,12 +223,13 @@ def _read_curve_point(r: Any) -> CurvePoint:
 
 @dataclass(frozen=True)
 class PlanCurve(Answer):
-    """The curve of a plan."""
+    """The curve of a plan, of the kind steps at a δ."""
 
     plan: str
     neighbors: str
     points: Tuple[CurvePoint, ...]
     records_per_person: Optional[int] = None
+    delta: Optional[float] = None
     warnings: Tuple[str, ...] = ()
 
 
@@ -237,6 +238,7 @@ def _read_curve(r: Any) -> PlanCurve:
         plan=r["plan"],
         neighbors=r["neighbors"],
         records_per_person=within(r, "records-per-person"),
+        delta=real(within(r, "delta")),
         points=tuple(_read_curve_point(x) for x in r["points"] or ()),
         warnings=tuple(within(r, "warnings") or ()),
     )
@@ -1304,7 +1306,7 @@ class Operations(Connection):
         """Asks for the version; it has no keys."""
         return str(self.request("version")["version"])
 
-    @each("target_epsilon")
+    @each("target_epsilon", delta="target_epsilon")
     def dpsgd(
         self,
         delta: Numbers,
@@ -1315,7 +1317,7 @@ class Operations(Connection):
         epochs: Optional[float] = None,
         steps: Optional[int] = None,
         noise_multiplier: Optional[float] = None,
-        target_epsilon: Optional[float] = None,
+        target_epsilon: Optional[Numbers] = None,
         target_advantage: Optional[float] = None,
         target_tpr: Optional[float] = None,
         at_fpr: Optional[float] = None,
@@ -1355,7 +1357,7 @@ class Operations(Connection):
                 epochs=epochs,
                 steps=steps,
                 noise_multiplier=noise_multiplier,
-                target_epsilon=target_epsilon,
+                target_epsilon=listed(target_epsilon),
                 target_advantage=target_advantage,
                 target_tpr=target_tpr,
                 at_fpr=at_fpr,
@@ -1369,7 +1371,7 @@ class Operations(Connection):
                 work=work,
                 time_limit=time_limit,
             )
-        ))
+        )["results"][0])
 
     def _epsilon(
         self,
@@ -1442,7 +1444,7 @@ class Operations(Connection):
         from_: Optional[float] = None,
         to: Optional[float] = None,
         rdp: Optional[bool] = None,
-        delta: Optional[float] = None,
+        delta: Optional[Numbers] = None,
         log: Optional[bool] = None,
         accuracy: Optional[float] = None,
         memory: Optional[float] = None,
@@ -1460,7 +1462,7 @@ class Operations(Connection):
                 from_=from_,
                 to=to,
                 rdp=rdp,
-                delta=delta,
+                delta=listed(delta),
                 log=log,
                 accuracy=accuracy,
                 memory=memory,

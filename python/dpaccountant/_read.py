@@ -41,8 +41,9 @@ def numbers_of(values: Any) -> Optional[List[float]]:
     return [float(v) for v in values] if isinstance(values, list) else None
 
 
-def each(*names: str) -> Callable[[F], F]:
-    """Have a method return a list, an answer for each, where one of these arguments is a list, an array or a Series of numbers."""
+def each(*names: str, **apart: str) -> Callable[[F], F]:
+    """Have a method return a list, an answer for each, where one of these arguments is a list, an array or a Series of numbers;
+    of those with another name beside them only where that argument is given."""
 
     def of(method: F) -> F:
         parameters = inspect.signature(method)
@@ -50,7 +51,7 @@ def each(*names: str) -> Callable[[F], F]:
         @functools.wraps(method)
         def called(*args: Any, **kwargs: Any) -> Any:
             bound = parameters.bind(*args, **kwargs)
-            for name in names:
+            for name in (*names, *(name for name, other in apart.items() if bound.arguments.get(other) is not None)):
                 values = numbers_of(bound.arguments.get(name))
                 if values == []:
                     raise InputError(f"{name}: is an empty list, must be a number or a list of them")

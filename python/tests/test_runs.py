@@ -283,6 +283,7 @@ class Notebook(unittest.TestCase):
             lambda d: a.pate([[9, 1]], "gnmax", sigma2=40, delta=d), lambda d: a.select(plan, law=["geometric"], mean=[5], delta=d),
             lambda d: a.matrix_optimize(strategy="toeplitz", steps=4, participation="{single: true}", epsilon=1.0, delta=d),
             lambda d: a.sampling(population=100, batch=10, noise_multiplier=2.0, steps=2, delta=d),
+            lambda d: a.dpsgd(sampling_rate=0.1, steps=5, target_epsilon=1.0, delta=d),
         ):
             self.assertEqual(ask(ds), [ask(d) for d in ds])
         menu = a.filter({"neighbors": "add-remove", "budget": {"units": 3}, "menu": [{"name": "a", "cost": 1, "steps": [Gaussian(4)]}]}, work=1e9)

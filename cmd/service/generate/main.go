@@ -26,6 +26,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -110,8 +111,8 @@ var (
 )
 
 // several are the keys in whose place a method takes a list, for a list of answers, though the operation has one answer
-// for the list.
-var several = map[string][]string{"dpsgd": {"target-epsilon"}, "select": {"delta"}}
+// for the list. Those of an operation that answers with a list are its own.
+var several = map[string][]string{"select": {"delta"}}
 
 // A writer writes the client.
 type writer struct {
@@ -462,8 +463,18 @@ func (w *writer) method(to *strings.Builder, o service.Operation) {
 		doc += "\n\n" + strings.Join(words, "") + "        "
 	}
 	to.WriteByte('\n')
-	if keys := append(several[o.Name], o.Several...); keys != nil {
-		fmt.Fprintf(to, "    @each(\"%s\")\n", identifier(strings.Join(keys, `", "`)))
+	var each []string
+	for _, k := range o.Keys {
+		switch at := identifier(k.Name); {
+		case !slices.Contains(append(several[o.Name], o.Several...), k.Name):
+		case k.Apart != "":
+			each = append(each, fmt.Sprintf("%s=%q", at, identifier(k.Apart)))
+		default:
+			each = append(each, strconv.Quote(at))
+		}
+	}
+	if each != nil {
+		fmt.Fprintf(to, "    @each(%s)\n", strings.Join(each, ", "))
 	}
 	fmt.Fprintf(to, "    def %s(\n        %s,\n    ) -> %s:\n        \"\"\"%s\"\"\"\n        return %s\n", name, strings.Join(parameters, ",\n        "), returns, doc, fmt.Sprintf(read, ask))
 }

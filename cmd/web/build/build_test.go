@@ -167,7 +167,8 @@ func TestCopy(t *testing.T) {
 		if answer.Error != nil {
 			t.Fatal(batching, answer.Error)
 		}
-		text, err := service.Marshal(answer.Result)
+		run := answer.Result.(service.Answers[service.DPSGDAnswer]).Results[0]
+		text, err := service.Marshal(run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", batching, err, out)
 		}
-		if want := answer.Result.(service.DPSGDAnswer).Results[0].Epsilon; got.Results[0].Epsilon != want {
+		if want := run.Results[0].Epsilon; got.Results[0].Epsilon != want {
 			t.Errorf("%s: the plan has ε %v, the run %v\n%s", batching, got.Results[0].Epsilon, want, out)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,17 +60,13 @@ func build(root, to string) (s size, err error) {
 	if err != nil {
 		return s, err
 	}
-	if err := script(to, "engine-worker.js", "accountantWorker", worker); err != nil {
-		return s, err
-	}
-	if err := script(to, "schema.js", "accountantSchema", json.RawMessage(text.Schema())); err != nil {
-		return s, err
-	}
 	plans, err := examples(root)
 	if err != nil {
 		return s, err
 	}
-	if err := script(to, "examples.js", "accountantExamples", plans); err != nil {
+	err = errors.Join(script(to, "engine-worker.js", "accountantWorker", worker), script(to, "schema.js", "accountantSchema", json.RawMessage(text.Schema())),
+		script(to, "examples.js", "accountantExamples", plans))
+	if err != nil {
 		return s, err
 	}
 	for _, name := range pages {
