@@ -130,6 +130,7 @@ func shorten(n **node) bool {
 	if *n == nil {
 		return false
 	}
+	whole := "" // halved where no other number gets shorter
 	for _, key := range slices.Sorted(maps.Keys((*n).params)) {
 		switch v := (*n).params[key].(type) {
 		case float64:
@@ -138,13 +139,13 @@ func shorten(n **node) bool {
 				return true
 			}
 		case int64:
-			if v > 1 {
-				*n = (*n).with(key, v/2)
-				return true
+			if v > 1 && whole == "" {
+				whole = key
 			}
 		}
 	}
-	return false
+	*n = (*n).with(whole, (*n).whole(whole, 0)/2)
+	return whole != ""
 }
 
 // shorter returns a number of one digit fewer.
