@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"gonum.org/v1/gonum/stat"
@@ -74,6 +75,14 @@ func slug(heading string) string {
 	heading, _, _ = strings.Cut(strings.TrimSpace(strings.TrimLeft(heading, "#")), "(")
 	words := strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return strings.Join(words[:min(4, len(words))], "-")
+}
+
+// Fill returns a page whose text is a template (package text/template) of values by their names.
+func Fill(text string, values map[string]any) []byte {
+	var b bytes.Buffer
+	page := try.Must(template.New("page").Option("missingkey=error").Parse(text))
+	try.Check(page.Execute(&b, values))
+	return b.Bytes()
 }
 
 // WritePage writes a page and its long tables into a folder.
