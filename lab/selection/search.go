@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -153,15 +153,15 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	return b
 }
 
-func digitsTable(ctx context.Context, w io.Writer, budgets []float64, n int) []budget {
-	var out []budget
-	fmt.Fprint(w, "| ε | search: accuracy | noise | ε attained | thirty runs, all paid for | noise | one run, random setting | noise | one run, best setting known | that setting |\n|---|---|---|---|---|---|---|---|---|---|\n")
+func digitsTable(ctx context.Context, budgets []float64, n int) (out []budget, table string) {
+	var w strings.Builder
+	w.WriteString("| ε | search: accuracy | noise | ε attained | thirty runs, all paid for | noise | one run, random setting | noise | one run, best setting known | that setting |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, eps := range budgets {
 		b := digitsExperiment(ctx, eps, n)
-		fmt.Fprintf(w, "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
+		fmt.Fprintf(&w, "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
 			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
 		out = append(out, b)
 	}
-	fmt.Fprintln(w)
-	return out
+	w.WriteString("\n")
+	return out, w.String()
 }
