@@ -84,14 +84,14 @@ func digits(from, dir string) {
 	large := readPool(from, "digits-250.gz")
 	cuts := []int{100, 200, 400, 700, 1000}
 	const seeds = 8
-	values := map[string]any{
+	values := plots.Values{
 		"hundred": 100 * p.plurality(), "more": 100 * large.plurality(), "chosenBy": 100 * choosing.plurality(), "lossAllowed": 100 * lossAllowed, "leastAnswered": 100 * leastAnswered,
 		"ln": c.ln, "gn": c.gn, "confident": c.confident, "lnOrder": c.order[c.ln.String()], "gnOrder": c.order[c.gn.String()], "confidentOrder": c.order[c.confident.String()],
 		"delta": digitDelta, "seeds": seeds,
 	}
-	var tried, table1, bills, raw strings.Builder
+	var raw strings.Builder
 	for _, line := range strings.Split(settings, "\n")[1:] {
-		fmt.Fprintf(&tried, "| %s |\n", strings.ReplaceAll(line, ",", " | "))
+		values.Add("settings", "| %s |\n", strings.ReplaceAll(line, ",", " | "))
 	}
 	raw.WriteString("mechanism,answered,standard error,right,standard error,classic,independent,theorem6,rstar,exact forward,exact reverse,composed lower,composed upper,published median,expected\n")
 	var learned [][]mean
@@ -100,13 +100,12 @@ func digits(from, dir string) {
 		s := students(p, images, a, cuts, seeds)
 		note(x.name)
 		learned = append(learned, s)
-		fmt.Fprintf(&table1, "| %s | 1000 | %.0f ± %.0f | %v | %v | %.3f | ≤ %.3f |\n", x.name, x.answered.value, x.answered.err, x.share, s[len(s)-1], x.independent, x.composed[1])
-		fmt.Fprintf(&bills, "| %s | %.3f | %.3f | %.3f | %.3f | %.3f / %.3f | [%.3f, %.3f] | %.3f | %.3f |\n", x.name, x.classic, x.independent, x.theorem6, x.rStar,
+		values.Add("table1", "| %s | 1000 | %.0f ± %.0f | %v | %v | %.3f | ≤ %.3f |\n", x.name, x.answered.value, x.answered.err, x.share, s[len(s)-1], x.independent, x.composed[1])
+		values.Add("priced", "| %s | %.3f | %.3f | %.3f | %.3f | %.3f / %.3f | [%.3f, %.3f] | %.3f | %.3f |\n", x.name, x.classic, x.independent, x.theorem6, x.rStar,
 			x.exact[0], x.exact[1], x.composed[0], x.composed[1], x.published, x.expected)
 		fmt.Fprintf(&raw, "%q,%.1f,%.2g,%.5f,%.2g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", x.name, x.answered.value, x.answered.err, x.share.value, x.share.err,
 			x.classic, x.independent, x.theorem6, x.rStar, x.exact[0], x.exact[1], x.composed[0], x.composed[1], x.published, x.expected)
 	}
-	values["settings"], values["table1"], values["priced"] = tried.String(), table1.String(), bills.String()
 	r := twoRoundsOf(p, images, c.confident, seeds)
 	values["interactive"], values["thisPath"], values["classic"] = r.interactive, r.thisPath, r.classic.value
 	values["tworounds"] = fmt.Sprintf("%.0f ± %.0f, and %.0f ± %.0f told that they are right | %v | %v (first round: %v) | %.3f | no bound (below)",
@@ -140,7 +139,7 @@ func digits(from, dir string) {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, (&figure.Axis{At: []float64{2, 5, 10, 20, 50}}).Marker()
 		below(p)
 	})
-	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.md"), plots.Fill(digitsText, values), 0o644))
+	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.md"), values.Page(digitsText), 0o644))
 	made := ingredients(from, dir, c)
 	try.Check(os.WriteFile(filepath.Join(dir, digitCheck), []byte(made), 0o644))
 }

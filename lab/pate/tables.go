@@ -157,24 +157,22 @@ func (s synthetic) ledger() (*pate.Ledger, []bool) {
 	return try.Must(pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})), answered
 }
 
-// The text of the page. Tables are written below, and numbers of the text are facts.
+// The text of the page. Tables are written below, and numbers of the text in computeFacts.
 //
 //go:embed page.tmpl
 var pageText string
 
 // page returns the page.
 func page() []byte {
-	f := computeFacts()
-	return plots.Fill(pageText, map[string]any{
-		"table2": table2Costs(), "again": table2Again(), "independent": independentTable(), "lnmax": lnmaxTable(), "synthetic": syntheticTable(), "sanitized": sanitizedTable(),
-		"svhn": f.svhn, "svhnTotal": 4.96 + f.svhn, "mnist": f.mnistDelta, "mnistTotal": 1.18 + f.mnistDelta, "mnistRenyi": 2 - f.mnistDelta, "rate": f.rate,
-		"laplace": f.laplace, "gauss": f.gauss, "ratio": f.laplace / f.gauss, "laplaceSD": f.laplaceSD, "ratioSD": f.laplaceSD / f.gauss,
-	})
+	values := computeFacts()
+	for _, table := range []func(plots.Values){table2Costs, table2Again, independentTable, lnmaxTable, syntheticTable, sanitizedTable} {
+		table(values)
+	}
+	return values.Page(pageText)
 }
 
 // table2Costs are the rows of Table 2: what publishing costs, as printed and exactly.
-func table2Costs() string {
-	var b strings.Builder
+func table2Costs(page plots.Values) {
 	var sumPrinted, sumExact, sumNoise float64
 	for i, r := range table2 {
 		x := r.compute()
@@ -182,7 +180,7 @@ func table2Costs() string {
 		if r.expected > 0 {
 			total, printed, noise = fmt.Sprintf("%.5f", r.expected+x.printed), agrees(r.expected+x.printed, r.total), agrees(x.noise, r.noise)
 		}
-		fmt.Fprintf(&b, "| %s | %.6f | %s | %s | **%.6f** | %.6f | %s | %.6f | %v |\n", r.name, x.printed, total, printed, x.exact, x.noise, noise, x.sigma, r.sigma)
+		page.Add("table2", "| %s | %.6f | %s | %s | **%.6f** | %.6f | %s | %.6f | %v |\n", r.name, x.printed, total, printed, x.exact, x.noise, noise, x.sigma, r.sigma)
 		if i >= 4 {
 			sumPrinted += x.printed
 			sumExact += x.exact
@@ -190,78 +188,68 @@ func table2Costs() string {
 		}
 	}
 	both := twoRounds.expected + sumPrinted
-	fmt.Fprintf(&b, "| Glyph, both rounds | %.6f | %.5f | %s | **%.6f** | %.6f | %s | – | – |\n", sumPrinted, both, agrees(both, twoRounds.total), sumExact, sumNoise, agrees(sumNoise, twoRounds.noise))
-	return b.String()
+	page.Add("table2", "| Glyph, both rounds | %.6f | %.5f | %s | **%.6f** | %.6f | %s | – | – |\n", sumPrinted, both, agrees(both, twoRounds.total), sumExact, sumNoise, agrees(sumNoise, twoRounds.noise))
 }
 
 // table2Again are the same with the best noise.
-func table2Again() string {
-	var b strings.Builder
+func table2Again(page plots.Values) {
 	for _, r := range table2 {
 		x := r.compute()
 		implied := "–"
 		if r.expected > 0 {
 			implied = fmt.Sprintf("%.5f", r.expected-x.deltaPart)
 		}
-		fmt.Fprintf(&b, "| %s | %.4f | %.6f | %.6f | %.6f | %s |\n", r.name, x.betterAt, x.better, x.betterAt*r.ss, x.deltaPart, implied)
+		page.Add("again", "| %s | %.4f | %.6f | %.6f | %.6f | %s |\n", r.name, x.betterAt, x.better, x.betterAt*r.ss, x.deltaPart, implied)
 	}
-	return b.String()
 }
 
 // independentTable are the rows of data-independent costs.
-func independentTable() string {
-	var b strings.Builder
+func independentTable(page plots.Values) {
 	for _, r := range independent {
 		c := r.rate()
 		line := func(a float64) float64 { return c * a }
 		e1, o1 := onGrid(line, r.delta, pate.Classic)
 		e2, o2 := onGrid(line, r.delta, pate.Improved)
-		fmt.Fprintf(&b, "| %s | %.7f | %.6f | %.6f (%v) | %.6f (%v) | %v |\n", r.name, c, c+2*math.Sqrt(c*xmath.Log(1/r.delta)), e1, o1, e2, o2, r.printed)
+		page.Add("independent", "| %s | %.7f | %.6f | %.6f (%v) | %.6f (%v) | %v |\n", r.name, c, c+2*math.Sqrt(c*xmath.Log(1/r.delta)), e1, o1, e2, o2, r.printed)
 	}
-	return b.String()
 }
 
 // lnmaxTable are those of LNMax.
-func lnmaxTable() string {
-	var b strings.Builder
+func lnmaxTable(page plots.Values) {
 	for _, r := range lnmax {
 		a := try.Must(pate.NewLNMax(r.gamma))
 		pure := try.Must(rdp.Pure(2 * r.gamma))
 		e1, o1 := onGrid(func(o float64) float64 { return r.queries * a.RDP(o) }, r.delta, pate.Classic)
 		e2, _ := onGrid(func(o float64) float64 { return r.queries * pure.RDP(o) }, r.delta, pate.Classic)
-		fmt.Fprintf(&b, "| %s | %v | %.6f (%v) | %.6f | %s |\n", r.name, 2*r.gamma, e1, o1, e2, r.printed)
+		page.Add("lnmax", "| %s | %v | %.6f (%v) | %.6f | %s |\n", r.name, 2*r.gamma, e1, o1, e2, r.printed)
 	}
-	return b.String()
 }
 
 // syntheticTable are the rows of synthetic votes.
-func syntheticTable() string {
-	var b strings.Builder
+func syntheticTable(page plots.Values) {
 	for _, s := range runs {
 		l, answered := s.ledger()
-		fmt.Fprintf(&b, "| %s | %d, %d, %d | %d, %v, %v | %v ", s.name, s.teachers, s.classes, s.queries, s.threshold, s.sigma1, s.sigma2, s.delta)
+		page.Add("synthetic", "| %s | %d, %d, %d | %d, %v, %v | %v ", s.name, s.teachers, s.classes, s.queries, s.threshold, s.sigma1, s.sigma2, s.delta)
 		cell := func(e, o float64, err error) string {
 			try.Check(err)
 			return fmt.Sprintf("%.6f (%v)", e, o)
 		}
 		realised := try.Must(l.Cost(context.Background(), pate.Realised, answered))
-		fmt.Fprintf(&b, "| %.0f | %s ", realised.Answered, cell(pate.Classic.Epsilon(realised.Threshold, s.delta)))
+		page.Add("synthetic", "| %.0f | %s ", realised.Answered, cell(pate.Classic.Epsilon(realised.Threshold, s.delta)))
 		for _, r := range []pate.Report{pate.Realised, pate.Worst, pate.DataIndependent, pate.ExpectedNotABound} {
 			if r == pate.Realised {
-				fmt.Fprintf(&b, "| %s ", cell(realised.Epsilon(realised.Total, pate.Improved, s.delta)))
+				page.Add("synthetic", "| %s ", cell(realised.Epsilon(realised.Total, pate.Improved, s.delta)))
 				continue
 			}
 			c := try.Must(l.Cost(context.Background(), r, nil))
-			fmt.Fprintf(&b, "| %s ", cell(pate.Classic.Epsilon(c.Total, s.delta)))
+			page.Add("synthetic", "| %s ", cell(pate.Classic.Epsilon(c.Total, s.delta)))
 		}
-		fmt.Fprintf(&b, "|\n")
+		page.Add("synthetic", "|\n")
 	}
-	return b.String()
 }
 
 // sanitizedTable are the rows of sanitized reports.
-func sanitizedTable() string {
-	var b strings.Builder
+func sanitizedTable(page plots.Values) {
 	l, _ := runs[0].ledger()
 	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for _, row := range []struct {
@@ -272,28 +260,22 @@ func sanitizedTable() string {
 		sigma := try.Must(pate.GNSS{Order: 14, Beta: row.beta}.OptimalSigma(ss))
 		cost := try.Must(pate.GNSS{Order: 14, Beta: row.beta}.RDP(sigma))
 		fixed := try.Must(pate.Classic.EpsilonAt(14, s.Cost+cost, 1e-5))
-		fmt.Fprintf(&b, "| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", row.name, ss, d, sigma, cost, fixed, ss*sigma)
+		page.Add("sanitized", "| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", row.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
-	return b.String()
 }
 
-// facts are the numbers that the list of what does not reproduce quotes.
-type facts struct {
-	svhn, mnistDelta, rate, laplace, laplaceSD, gauss float64
-}
-
-func computeFacts() (f facts) {
-	svhn := table2[1].compute()
-	mnist := table2[0].compute()
-	f.svhn, f.mnistDelta = svhn.printed, mnist.deltaPart
-	// c + 2√(c·L) = ε at L = ln(1/δ).
+// computeFacts returns the numbers of the list of what does not reproduce.
+func computeFacts() plots.Values {
+	svhn, mnist := table2[1].compute().printed, table2[0].compute().deltaPart
 	l := xmath.Log(1e8)
-	f.rate = math.Pow(math.Sqrt(l+10.14)-math.Sqrt(l), 2)
 	// Two classes four noise scales apart.
 	votes := []int64{4, 0}
-	a := try.Must(pate.LNMax{Gamma: 1}.LogQ(votes))
-	sd := try.Must(pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes))
-	b := try.Must(pate.GNMax{Sigma: 1}.LogQ(votes))
-	f.laplace, f.laplaceSD, f.gauss = math.Exp(a), math.Exp(sd), math.Exp(b)
-	return f
+	laplace := math.Exp(try.Must(pate.LNMax{Gamma: 1}.LogQ(votes)))
+	laplaceSD := math.Exp(try.Must(pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes)))
+	gauss := math.Exp(try.Must(pate.GNMax{Sigma: 1}.LogQ(votes)))
+	return plots.Values{
+		"svhn": svhn, "svhnTotal": 4.96 + svhn, "mnist": mnist, "mnistTotal": 1.18 + mnist, "mnistRenyi": 2 - mnist,
+		"rate":    math.Pow(math.Sqrt(l+10.14)-math.Sqrt(l), 2), // c + 2√(c·L) = ε at L = ln(1/δ)
+		"laplace": laplace, "gauss": gauss, "ratio": laplace / gauss, "laplaceSD": laplaceSD, "ratioSD": laplaceSD / gauss,
+	}
 }

@@ -77,11 +77,20 @@ func slug(heading string) string {
 	return strings.Join(words[:min(4, len(words))], "-")
 }
 
-// Fill returns a page whose text is a template (package text/template) of values by their names.
-func Fill(text string, values map[string]any) []byte {
+// Values are what stands in the text of a page, by their names there.
+type Values map[string]any
+
+// Add adds text to a value, such as a row to a table.
+func (v Values) Add(name, format string, args ...any) {
+	text, _ := v[name].(string)
+	v[name] = text + fmt.Sprintf(format, args...)
+}
+
+// Page returns the page of a template (package text/template).
+func (v Values) Page(text string) []byte {
 	var b bytes.Buffer
 	page := try.Must(template.New("page").Option("missingkey=error").Parse(text))
-	try.Check(page.Execute(&b, values))
+	try.Check(page.Execute(&b, v))
 	return b.Bytes()
 }
 

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"math"
-	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -30,24 +28,24 @@ func writePage(ctx context.Context, run candidate, n int) []byte {
 	single := try.Must(run.bound.Epsilon(ctx, delta))
 	renyi, _ := try.Must2(rdp.Epsilon(run.curve, delta))
 	lit, here := run.literature(geo), run.tight(geo)
-	values["single"], values["renyi"], values["training"] = single, renyi, comparison(run)
+	values["single"], values["renyi"] = single, renyi
+	comparison(values, "training", run)
 	values["saved"], values["literature"], values["here"], values["byProfile"] = lit-here, lit, here, renyi-single
 	values["manyLo"], values["manyHi"] = run.interval(try.Must(selection.Poisson(100)))
 	g := gaussianCandidate()
 	first := try.Must(selection.PriceOfFirstAbove(geo10))
-	values["gaussianRun"], values["gaussian"] = try.Must(g.bound.Epsilon(ctx, delta)), comparison(g)
+	values["gaussianRun"] = try.Must(g.bound.Epsilon(ctx, delta))
+	comparison(values, "gaussian", g)
 	values["firstLo"], values["firstHi"] = try.Must2(first.Epsilon(ctx, g.both, delta, 1e-5))
-	var small, many strings.Builder
 	for _, eps := range []float64{0, 0.5, 1, 1.5, 2, 3} {
 		lo, hi := try.Must2(selection.PriceOfBest(geo10).Delta(ctx, g.both, eps, 1e-5))
-		fmt.Fprintf(&small, "| %g | %.4g | %.4g | %.2f |\n", eps, lo, hi, hi/lo)
+		values.Add("small", "| %g | %.4g | %.4g | %.2f |\n", eps, lo, hi, hi/lo)
 	}
 	for _, mean := range []float64{3, 10, 30, 100, 300} {
 		lo, hi := g.interval(try.Must(selection.Poisson(mean)))
-		fmt.Fprintf(&many, "| %g | %.4f | %.4f | %.1f %% |\n", mean, lo, hi, 100*(hi-lo)/hi)
+		values.Add("many", "| %g | %.4f | %.4f | %.1f %% |\n", mean, lo, hi, 100*(hi-lo)/hi)
 	}
-	values["small"], values["many"] = small.String(), many.String()
-	rows, bought := digitsTable(ctx, budgets, n)
+	rows := digitsTable(ctx, values, budgets, n)
 	wins := 0
 	for _, b := range rows {
 		if b.search.mean > b.naive.mean {
@@ -56,16 +54,16 @@ func writePage(ctx context.Context, run candidate, n int) []byte {
 	}
 	values["digits"], values["trained"], values["scored"], values["tested"] = digits, trained, scored, digits-trained-scored
 	values["steps"], values["rate"], values["settings"], values["scoreStd"], values["repetitions"] = steps, rate, len(settings()), scoreStd, n
-	values["meanRuns"], values["naiveRuns"], values["wins"], values["budgets"], values["bought"] = meanRuns, naiveRuns, wins, len(rows), bought
-	values["pure"] = pureTable()
+	values["meanRuns"], values["naiveRuns"], values["wins"], values["budgets"] = meanRuns, naiveRuns, wins, len(rows)
+	pureTable(values)
 	values["censored"] = try.Must(selection.PriceOfBest(try.Must(selection.Censored(0.1, 5))).Pure(1))
 	values["conditioned"] = try.Must(selection.PriceOfBest(try.Must(selection.Conditioned(1, 0.1, 5))).Pure(1))
 	values["approximateEpsilon"], values["approximateDelta"] = try.Must2(selection.PriceOfBest(geo).Approximate(1, 1e-3))
-	return plots.Fill(pageText, values)
+	return values.Page(pageText)
 }
 
 // warnings are the numbers of the three constructions of Liu and Talwar's appendices that do not work.
-func warnings() map[string]any {
+func warnings() plots.Values {
 	// B.2: with probability p the score is 1, else 0; the threshold falls by one of R steps
 	// after each failure that the coin γ would have ended.
 	const p, gamma, steps = 0.5, 0.1, 5
@@ -80,7 +78,7 @@ func warnings() map[string]any {
 	// D.2: K = 10^6, α = 0.1, ε = 1.
 	const lnK, alpha = 13.815510557964274, 0.1
 	distance := math.Ceil((0.5 + alpha) * lnK)
-	return map[string]any{
+	return plots.Values{
 		"loweringSteps": steps, "loweringGamma": gamma, "none": none(p), "noneOther": none(q), "lowering": xmath.Log(none(p) / none(q)),
 		"coin": (1 + eps) / 2, "coinOther": (1 - eps) / 2, "coinCost": xmath.Log((1 + eps) / (1 - eps)), "median": hi, "medianOther": lo, "medianCost": xmath.Log(hi / lo),
 		"least": (1 - alpha) * lnK / distance,
