@@ -201,10 +201,7 @@ func bootstrapRows(datasets, subsamples int) []bootstrapRow {
 func bootstrap(r *report) {
 	datasets, subsamples := r.pick(200, 5), r.pick(500, 20)
 	rows := bootstrapRows(datasets, subsamples)
-	r.printf("## Utility 1: private bootstrap (Tables 4 and 5)\n\n%d data sets of 300 standard normal records, %d subsamples of m = 30, ε' = 0.1 per query. Mean over data sets (standard deviation); the standard error of a mean is the latter over %.1f. "+
-		"σ and δ' are those of Table 4, with the paper's sensitivity (range/n). The last column has the sensitivity of what is released, range/m.\n\n"+
-		"*Expected* is the exact variance, biased by 1−1/b for OW and (1−1/b)(1−1/n) for WW.\n\n"+
-		"| scheme, b | σ mean | σ variance | δ' | mean (SD) | in Table 5 | variance (SD) | in Table 5 | expected | variance (SD), range/m |\n|---|---|---|---|---|---|---|---|---|---|\n", datasets, subsamples, math.Sqrt(float64(datasets)))
+	r.page["datasets"], r.page["subsamples"], r.page["rootDatasets"] = datasets, subsamples, math.Sqrt(float64(datasets))
 	for _, row := range rows {
 		mm, ms := stat.MeanStdDev(row.means, nil)
 		vm, vs := stat.MeanStdDev(row.variances, nil)
@@ -214,10 +211,6 @@ func bootstrap(r *report) {
 			delta = fmt.Sprintf("%.3g", row.delta2)
 		}
 		paper := paperTable5[row.name]
-		r.printf("| %s | %.3f | %.3f | %s | %.4f (%.3f) | %s | %.3f (%.3f) | %s | %.4f | %.3f (%.3f) |\n", row.name, row.noiseMean, row.noiseVar, delta, mm, ms, paper[0], vm, vs, paper[1], row.expected, hm, hs)
+		r.page.Add("bootstrap", "| %s | %.3f | %.3f | %s | %.4f (%.3f) | %s | %.3f (%.3f) | %s | %.4f | %.3f (%.3f) |\n", row.name, row.noiseMean, row.noiseVar, delta, mm, ms, paper[0], vm, vs, paper[1], row.expected, hm, hs)
 	}
-	r.printf(`
-All schemes estimate the mean equally well: 500 subsamples average the noise away. Less noise for MUST shows in the last column only, with a larger bias and a δ' a thousand times that of WOR.
-
-`)
 }
