@@ -38,7 +38,7 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections := strings.SplitAfter(string(template), "\n\n## ")
+	sections := strings.SplitAfter(string(template), "\n## ")
 	for _, s := range []struct {
 		name string
 		f    func(*report)
