@@ -298,7 +298,7 @@ func table8CompositionTable(r *report) {
 		if row.rounded > 0 {
 			rounded = fmt.Sprintf("%.4g", row.rounded)
 		}
-		r.page.Add("table8", "| %s | %.3f | %.3g, %.4g | %.3g | %s | %s | [%s, %s] |\n", row.name, row.noise, row.lower, row.upper, row.wrap, rounded, paperTable8[row.name].delta, below(row.pair.Lower), above(row.pair.Upper))
+		r.page.Add("table8", "| %s | %.3f | %.3g, %.4g | %.3g | %s | %s | [%s, %s] |\n", row.name, row.noise, row.lower, row.upper, row.wrap, rounded, printed("8", row.name)[6], below(row.pair.Lower), above(row.pair.Upper))
 	}
 }
 

@@ -117,36 +117,6 @@ func train(runs []regressionRun, datasets int) {
 	}
 }
 
-// paperTable6 is the RMSE as printed.
-var paperTable6 = map[string]string{
-	"no noise Poisson":        "0.998 (0.024)",
-	"ε' = 0.01, C/n Poisson":  "1.000 (0.022)",
-	"ε' = 0.01, C/n WOR":      "1.001 (0.023)",
-	"ε' = 0.01, C/n WR":       "0.997 (0.022)",
-	"ε' = 0.01, C/n MUST.OW":  "0.997 (0.024)",
-	"ε' = 0.01, C/n MUST.WW":  "0.999 (0.023)",
-	"ε' = 0.001, C/n Poisson": "1.036 (0.037)",
-	"ε' = 0.001, C/n WOR":     "1.030 (0.033)",
-	"ε' = 0.001, C/n WR":      "1.032 (0.029)",
-	"ε' = 0.001, C/n MUST.OW": "1.031 (0.032)",
-	"ε' = 0.001, C/n MUST.WW": "1.017 (0.025)",
-}
-
-// paperTable7 is the RMSE of the coefficients as printed.
-var paperTable7 = map[string]string{
-	"no noise Poisson":        "0.037, 0.034, 0.038",
-	"ε' = 0.01, C/n Poisson":  "0.044, 0.044, 0.042",
-	"ε' = 0.01, C/n WOR":      "0.040, 0.043, 0.041",
-	"ε' = 0.01, C/n WR":       "0.039, 0.042, 0.043",
-	"ε' = 0.01, C/n MUST.OW":  "0.038, 0.043, 0.042",
-	"ε' = 0.01, C/n MUST.WW":  "0.041, 0.042, 0.044",
-	"ε' = 0.001, C/n Poisson": "0.152, 0.174, 0.168",
-	"ε' = 0.001, C/n WOR":     "0.150, 0.164, 0.159",
-	"ε' = 0.001, C/n WR":      "0.142, 0.164, 0.156",
-	"ε' = 0.001, C/n MUST.OW": "0.107, 0.125, 0.125",
-	"ε' = 0.001, C/n MUST.WW": "0.106, 0.125, 0.120",
-}
-
 // regression runs experiment 2.
 func regression(r *report) {
 	datasets := r.pick(200, 3)
@@ -200,15 +170,14 @@ func regression(r *report) {
 			}
 			betas[j] = math.Sqrt(betas[j])
 		}
-		name, key, delta := run.scheme.name, run.setting+" "+run.scheme.name, ""
-		delta = stepDelta(run)
+		name, paper, delta := run.scheme.name, printed("6 and 7", run.setting+" "+run.scheme.name), stepDelta(run)
 		if run.spent != nil {
 			delta = fmt.Sprintf("[%s, %s]", below(run.spent.total.Lower), above(run.spent.total.Upper))
 		}
 		if run.noise == 0 {
 			name = "Poisson, no clipping"
 		}
-		r.page.Add("regression", "| %s | %s | %.3f | %s | %.3f (%.3f) | %.4f | %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f | %s |\n", run.setting, name, run.noise, delta, mean, sd, se, paperTable6[key], bias[0], bias[1], bias[2], betas[0], betas[1], betas[2], paperTable7[key])
+		r.page.Add("regression", "| %s | %s | %.3f | %s | %.3f (%.3f) | %.4f | %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f | %s |\n", run.setting, name, run.noise, delta, mean, sd, se, paper[0], bias[0], bias[1], bias[2], betas[0], betas[1], betas[2], paper[1])
 	}
 }
 
