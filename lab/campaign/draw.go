@@ -118,7 +118,7 @@ func drawApproximate(r *rand.Rand) *node {
 func drawDiscreteGaussian(r *rand.Rand) *node {
 	n := entry("discrete-gaussian", "noise-multiplier", logUniform(r, 0.4, 40), "sensitivity", int64(1+r.IntN(2)*r.IntN(3)))
 	if r.IntN(2) == 0 {
-		n.params = append(n.params, param{"dimension", int64(1)})
+		n.params["dimension"] = int64(1)
 	}
 	return n
 }
@@ -147,12 +147,13 @@ func drawThreshold(r *rand.Rand) *node {
 
 func drawMatrix(r *rand.Rand) *node {
 	steps := int64(2 + r.IntN(60))
-	n := entry("matrix", "noise-multiplier", logUniform(r, 0.5, 30), "steps", steps,
-		"strategy", &node{"square-root", []param{{"bands", 1 + r.Int64N(steps)}}})
+	n := entry("matrix", "noise-multiplier", logUniform(r, 0.5, 30), "steps", steps)
+	bands := 1 + r.Int64N(steps)
+	n.params["strategy"] = entry("square-root", "bands", bands)
 	if r.IntN(2) == 0 {
-		n.params = append(n.params, param{"participation", &node{"cyclic-poisson", []param{{"cycle", n.params[2].value.(*node).whole("bands", 1)}, {"rate", logUniform(r, 1e-3, 1)}}}})
+		n.params["participation"] = entry("cyclic-poisson", "cycle", bands, "rate", logUniform(r, 1e-3, 1))
 	} else {
-		n.params = append(n.params, param{"participation", []param{{"single", true}}})
+		n.params["participation"] = map[string]any{"single": true}
 	}
 	return n
 }

@@ -95,40 +95,23 @@ func power(list []outcome, n int64) ([]outcome, bool) {
 	if new(big.Int).Binomial(n+int64(len(kept))-1, int64(len(kept))-1).Cmp(big.NewInt(mostOutcomes)) > 0 {
 		return nil, false
 	}
-	if len(kept) == 1 { // the only case of many runs
-		return []outcome{{raisedTo(kept[0].p, n), raisedTo(kept[0].q, n)}}, true
-	}
-	type powers struct{ p, q []*big.Float }
-	raised := make([]powers, len(kept))
-	for i, o := range kept {
-		raised[i] = powers{powersOf(o.p, n), powersOf(o.q, n)}
-	}
 	out := []outcome{}
 	var place func(i int, left int64, ways, p, q *big.Float)
 	place = func(i int, left int64, ways, p, q *big.Float) {
 		if i == len(kept)-1 {
-			p, q = oracle.Mul(p, raised[i].p[left]), oracle.Mul(q, raised[i].q[left])
+			p, q = oracle.Mul(p, raisedTo(kept[i].p, left)), oracle.Mul(q, raisedTo(kept[i].q, left))
 			out = append(out, outcome{oracle.Mul(ways, p), oracle.Mul(ways, q)})
 			return
 		}
 		choose := big.NewInt(1) // of the left ones k
 		for k := range left + 1 {
-			place(i+1, left-k, oracle.Mul(ways, oracle.New().SetInt(choose)), oracle.Mul(p, raised[i].p[k]), oracle.Mul(q, raised[i].q[k]))
+			place(i+1, left-k, oracle.Mul(ways, oracle.New().SetInt(choose)), oracle.Mul(p, raisedTo(kept[i].p, k)), oracle.Mul(q, raisedTo(kept[i].q, k)))
 			choose.Mul(choose, big.NewInt(left-k))
 			choose.Quo(choose, big.NewInt(k+1))
 		}
 	}
 	place(0, n, one, one, one)
 	return out, true
-}
-
-// powersOf returns 1, x, …, x^n.
-func powersOf(x *big.Float, n int64) []*big.Float {
-	y := []*big.Float{one}
-	for k := range n {
-		y = append(y, oracle.Mul(y[k], x))
-	}
-	return y
 }
 
 // raisedTo returns x^n.

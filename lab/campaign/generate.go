@@ -134,7 +134,7 @@ func drawSteps(r *rand.Rand, depth int) []step {
 			s.count = min(s.count, 4)
 		}
 		if r.IntN(100) == 0 {
-			s.selection = []param{{"law", "geometric"}, {"mean", 1 + 20*r.Float64()}}
+			s.selection = map[string]any{"law": "geometric", "mean": 1 + 20*r.Float64()}
 			s.count = 0
 		}
 		steps[i] = s

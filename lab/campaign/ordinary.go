@@ -89,13 +89,13 @@ func release(r *rand.Rand) *node {
 // search shows the best of a random number of runs, by each law with a mean of 1 to 50: of a training, of noise or of an ε.
 func search(r *rand.Rand, p *plan) []step {
 	mean := digits(logUniform(r, 1, 50), 3)
-	law := [][]param{
-		{{"law", "geometric"}, {"mean", max(1.01, mean)}},
-		{{"law", "logarithmic"}, {"mean", max(1.01, mean)}},
-		{{"law", "negative-binomial"}, {"shape", logUniform(r, 0.2, 4)}, {"mean", max(1.5, mean)}},
-		{{"law", "poisson"}, {"mean", mean}},
-		{{"law", "binomial"}, {"mean", mean}, {"max", int64(2 * math.Ceil(mean))}},
-		{{"law", "fixed"}, {"max", int64(mean)}},
+	law := []map[string]any{
+		{"law": "geometric", "mean": max(1.01, mean)},
+		{"law": "logarithmic", "mean": max(1.01, mean)},
+		{"law": "negative-binomial", "shape": logUniform(r, 0.2, 4), "mean": max(1.5, mean)},
+		{"law": "poisson", "mean": mean},
+		{"law": "binomial", "mean": mean, "max": int64(2 * math.Ceil(mean))},
+		{"law": "fixed", "max": int64(mean)},
 	}[r.IntN(6)]
 	if r.IntN(2) == 0 {
 		run := training(r, p)
@@ -149,7 +149,7 @@ func shuffled(r *rand.Rand, p *plan) []step {
 		{1, entry("subset-selection", "epsilon", epsilon, "categories", k, "size", 1+r.Int64N(k-1))}, {1, entry("hadamard", "epsilon", epsilon, "categories", k)},
 		{1, entry("local-hash", "epsilon", epsilon, "size", k)}, {1, entry("pure", "epsilon", epsilon)}})}
 	if r.IntN(4) == 0 {
-		s.sampling.params = append(s.sampling.params, param{"cohort", max(1, int64(float64(users)*logUniform(r, 0.01, 1)))})
+		s.sampling.params["cohort"] = max(1, int64(float64(users)*logUniform(r, 0.01, 1)))
 	}
 	return []step{s}
 }

@@ -6,27 +6,23 @@ package campaign
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// A param is a key with its value: a float64, an int64, a bool, a string, a []float64, a []param or a *node.
-type param struct {
-	key   string
-	value any
-}
-
-// A node is {name: {key: value, …}}: a mechanism or a sampling.
+// A node is {name: {key: value, …}}: a mechanism or a sampling. Its values are float64, int64, bool, string, []float64, a *node or
+// the like of its own.
 type node struct {
 	name   string
-	params []param
+	params map[string]any
 }
 
 // A step is a mechanism with its sampling, or steps, run count times (0: once). With a partition the steps are branches on
 // disjoint parts of the records; with units they are the types of a menu, each a group with a cost.
 type step struct {
 	mechanism, sampling *node
-	selection           []param
+	selection           map[string]any
 	count               int64
 	steps               []step
 	partition           string
@@ -45,35 +41,24 @@ type plan struct {
 }
 
 func entry(name string, keysAndValues ...any) *node {
-	n := &node{name: name}
+	n := &node{name, map[string]any{}}
 	for i := 0; i < len(keysAndValues); i += 2 {
-		n.params = append(n.params, param{keysAndValues[i].(string), keysAndValues[i+1]})
+		n.params[keysAndValues[i].(string)] = keysAndValues[i+1]
 	}
 	return n
 }
 
-// value returns the value of a key; false if it is missing or of another type.
-func value[T any](n *node, key string) (x T, ok bool) {
-	for _, p := range n.params {
-		if p.key == key {
-			x, ok = p.value.(T)
-		}
-	}
-	return x, ok
-}
-
 // number returns the value of a key; 0 if it is missing or no number.
 func (n *node) number(key string) float64 {
-	x, ok := value[float64](n, key)
-	if !ok {
-		x = float64(n.whole(key, 0))
+	if x, ok := n.params[key].(float64); ok {
+		return x
 	}
-	return x
+	return float64(n.whole(key, 0))
 }
 
 // whole returns the value of a key, or preset if it is missing.
 func (n *node) whole(key string, preset int64) int64 {
-	if x, ok := value[int64](n, key); ok {
+	if x, ok := n.params[key].(int64); ok {
 		return x
 	}
 	return preset
@@ -81,20 +66,18 @@ func (n *node) whole(key string, preset int64) int64 {
 
 // list returns the numbers of a key.
 func (n *node) list(key string) []float64 {
-	x, _ := value[[]float64](n, key)
+	x, _ := n.params[key].([]float64)
 	return x
 }
 
 // is reports whether a node has one of the names.
 func (n *node) is(names ...string) bool { return n != nil && slices.Contains(names, n.name) }
 
-// with returns the node with another value of a key.
+// with returns the node with another value of a key that it has.
 func (n *node) with(key string, value any) *node {
-	out := &node{n.name, slices.Clone(n.params)}
-	for i := range out.params {
-		if out.params[i].key == key {
-			out.params[i].value = value
-		}
+	out := &node{n.name, maps.Clone(n.params)}
+	if _, ok := out.params[key]; ok {
+		out.params[key] = value
 	}
 	return out
 }
@@ -161,7 +144,7 @@ func (p plan) MarshalJSON() ([]byte, error) {
 func (s step) MarshalJSON() ([]byte, error) {
 	out := map[string]any{}
 	if s.selection != nil {
-		out["selection"] = object(s.selection)
+		out["selection"] = s.selection
 	}
 	if s.mechanism != nil {
 		out["mechanism"] = s.mechanism
@@ -188,16 +171,5 @@ func (s step) MarshalJSON() ([]byte, error) {
 }
 
 func (n *node) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{n.name: object(n.params)})
-}
-
-func object(params []param) map[string]any {
-	out := map[string]any{}
-	for _, p := range params {
-		out[p.key] = p.value
-		if list, ok := p.value.([]param); ok {
-			out[p.key] = object(list)
-		}
-	}
-	return out
+	return json.Marshal(map[string]any{n.name: n.params})
 }

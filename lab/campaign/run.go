@@ -8,11 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // A campaign is what to do.
@@ -80,42 +81,31 @@ func (s *result) join(t *result) {
 
 // run runs the campaign.
 func (c campaign) run(ctx context.Context) *result {
-	sum := newResult()
-	start := time.Now()
+	sum, start := newResult(), time.Now()
+	more, stop := context.WithCancel(ctx) // while plans begin
+	if !c.until.IsZero() {
+		more, stop = context.WithDeadline(ctx, c.until)
+	}
+	defer stop()
 	var lock sync.Mutex
-	next := c.first
-	take := func() (uint64, bool) {
+	// Why it ended early is in what was added up.
+	_ = parallel.Each(more, int(min(c.n, math.MaxInt32)), nil, func(i int) {
+		number := c.first + uint64(i)
+		one, v := c.one(ctx, number)
 		lock.Lock()
 		defer lock.Unlock()
-		if next >= c.first+c.n || len(sum.Violations) >= c.most || ctx.Err() != nil || c.isOver() {
-			return 0, false
+		sum.join(one)
+		if v != nil && c.found != nil {
+			c.found(number, v)
 		}
-		next++
-		return next - 1, true
-	}
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for {
-				number, ok := take()
-				if !ok {
-					return
-				}
-				one, v := c.one(ctx, number)
-				lock.Lock()
-				sum.join(one)
-				if v != nil && c.found != nil {
-					c.found(number, v)
-				}
-				if c.progress != nil {
-					c.progress(sum)
-				}
-				lock.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	sum.Seeds[c.seed] = next
+		if c.progress != nil {
+			c.progress(sum)
+		}
+		if len(sum.Violations) >= c.most {
+			stop()
+		}
+	})
+	sum.Seeds[c.seed] = c.first + uint64(sum.Plans)
 	sum.Took = time.Since(start)
 	return sum
 }

@@ -6,7 +6,9 @@ package campaign
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -128,21 +130,22 @@ func shorten(n **node) bool {
 	if *n == nil {
 		return false
 	}
-	for _, p := range (*n).params {
-		switch v := p.value.(type) {
+	whole := "" // halved where no other number gets shorter
+	for _, key := range slices.Sorted(maps.Keys((*n).params)) {
+		switch v := (*n).params[key].(type) {
 		case float64:
 			if s := shorter(v); s != v {
-				*n = (*n).with(p.key, s)
+				*n = (*n).with(key, s)
 				return true
 			}
 		case int64:
-			if v > 1 {
-				*n = (*n).with(p.key, v/2)
-				return true
+			if v > 1 && whole == "" {
+				whole = key
 			}
 		}
 	}
-	return false
+	*n = (*n).with(whole, (*n).whole(whole, 0)/2)
+	return whole != ""
 }
 
 // shorter returns a number of one digit fewer.

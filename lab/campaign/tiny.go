@@ -33,21 +33,6 @@ func enumerable(p plan) bool {
 // A sums is the law of the sum of a sample: the probability of each sum.
 type sums map[int]float64
 
-// draws returns the law of the sum of n independent draws from equally likely records.
-func draws(records []int, n int64) sums {
-	law := sums{0: 1}
-	for range n {
-		next := sums{}
-		for s, p := range law {
-			for _, x := range records {
-				next[s+x] += p / float64(len(records))
-			}
-		}
-		law = next
-	}
-	return law
-}
-
 // subsets returns the law of f of a uniformly drawn subset of a size, as a mixture.
 func subsets(records []int, size int64, f func([]int) sums) sums {
 	out, ways := sums{}, 0.0
@@ -98,10 +83,11 @@ func total(records []int) sums {
 	return sums{s: 1}
 }
 
-// sampleSums returns the law of the sum of a sample of records; nil if there is no such sample.
+// sampleSums returns the law of the sum of a sample of records; empty if there is no such sample.
 func sampleSums(scheme *node, records []int) sums {
 	batch, subset := scheme.whole("batch", 1), scheme.whole("subset", 1)
-	n := int64(len(records))
+	chosen := func(x []int) sums { return subsets(x, batch, total) }
+	drawn := func(x []int) sums { return sequences(x, batch, total) }
 	switch scheme.name {
 	case "poisson":
 		law, q := sums{0: 1}, scheme.number("rate")
@@ -115,30 +101,15 @@ func sampleSums(scheme *node, records []int) sums {
 		}
 		return law
 	case "without-replacement":
-		if batch > n {
-			return nil
-		}
-		return subsets(records, batch, total)
+		return chosen(records)
 	case "with-replacement":
-		if n == 0 {
-			return nil
-		}
-		return draws(records, batch)
+		return drawn(records)
 	case "must-ow":
-		if subset > n {
-			return nil
-		}
-		return subsets(records, subset, func(x []int) sums { return draws(x, batch) })
+		return subsets(records, subset, drawn)
 	case "must-wo":
-		if n == 0 || batch > subset {
-			return nil
-		}
-		return sequences(records, subset, func(x []int) sums { return subsets(x, batch, total) })
+		return sequences(records, subset, chosen)
 	case "must-ww":
-		if n == 0 {
-			return nil
-		}
-		return sequences(records, subset, func(x []int) sums { return draws(x, batch) })
+		return sequences(records, subset, drawn)
 	}
 	return nil
 }
@@ -192,7 +163,7 @@ func neighbours(scheme *node, relation string) [][2]sums {
 				case relation == "substitute" && x != y:
 					b = of(y)
 				}
-				if a != nil && b != nil {
+				if len(a) > 0 && len(b) > 0 {
 					out = append(out, [2]sums{a, b}, [2]sums{b, a})
 				}
 			}

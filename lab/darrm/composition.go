@@ -14,28 +14,19 @@ import (
 
 // composition compares the paper's bill for Q queries with that of the
 // profiles.
-func (e *experiment) composition(ctx context.Context) {
+func (e *experiment) composition() {
 	const eps, delta = 0.0892, 1e-4
-	e.printf(`## Composition of the profiles
-
-ε of Q queries at the δ of Table 2 (11 mechanisms, each (%g, %g)-DP), by general composition and from the profile of the
-noise function (darrm/profile.go) through the Fourier accountant. "bound" is certified; "attack" is attained. The output's δ is 1 − (1−Δ)^m.
-
-| m | Q | δ | general composition | noise function | attack | bound | of general |
-|---|---|---|---|---|---|---|---|
-`, eps, delta)
 	for _, m := range []float64{1, 3, 5} {
 		p := darrm.Params{Mechanisms: 11, Epsilon: eps, Delta: delta, Allowance: m}.WithDefaultDelta()
 		for _, c := range e.families(p, 11, -1+1/math.Pow(1-delta, 11))[:3] {
-			mech := try.Must(darrm.NewMechanism(context.Background(), profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma))
+			mech := try.Must(darrm.NewMechanism(e.ctx, profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma))
 			for _, q := range []int{20, 50, 100} {
 				general, total := try.Must2(darrm.GeneralComposition(m*eps, m*delta, q, delta))
-				iv := composed(ctx, mech, q, total)
-				e.printf("| %g | %d | %.5f | %.4f | %s | %.4f | %.4f | %.0f %% |\n", m, q, total, general, c.name, iv.Lower, iv.Upper, 100*iv.Upper/general)
+				iv := composed(e.ctx, mech, q, total)
+				e.page.Add("composition", "| %g | %d | %.5f | %.4f | %s | %.4f | %.4f | %.0f %% |\n", m, q, total, general, c.name, iv.Lower, iv.Upper, 100*iv.Upper/general)
 			}
 		}
 	}
-	e.printf("\nSubsampling does not use up what it is allowed: it is the cheapest, and errs the most.\n\n")
 }
 
 // composed returns ε(δ) of q runs of m.

@@ -19,27 +19,13 @@ import (
 const digitEpsilon, digitDelta = 0.6, 1e-4
 
 // digits makes the shape of Tables 1, 6, 8 and 10: accuracy on real digits by the votes of
-// eleven trained teachers, for each budget of an answer and number of queries. It is long because
-// most of it is the text of the page.
-func (e *experiment) digits(from string) {
-	private := try.Must(votes.Read(filepath.Join(from, "digits-58-private.gz")))
-	sharded := try.Must(votes.Read(filepath.Join(from, "digits-58-shards.gz")))
-	tried, best := e.chosen(filepath.Join(from, "digits-58-private.csv"))
-	without, shard := e.chosen(filepath.Join(from, "digits-58-shards.csv"))
-	e.printf(`## Tables 1, 6, 8 and 10, on other data: real digits 5 and 8
-
-Eleven teachers on digits of MNIST ([lab/digits](../../lab/digits/main.go): 1,557 images for training, 250 for queries),
-each (%g, %g)-DP and trained on all images; GNMax has eleven teachers without privacy on disjoint parts. Share of right
-answers, mean and in brackets the standard deviation of 10 draws of Q queries; the paper's teachers are convolutional networks with seven times as many images. ε times the number of images is the paper's, rounded down. [Numbers](darrm-digits.csv).
-
-Settings were chosen by the mean accuracy of teachers on 300 of the training images. Of %d settings for private teachers ([all](../../lab/votes/testdata/digits-58-private.csv)) the best were
-%s: %.1f %% right. Of %d for those without privacy ([all](../../lab/votes/testdata/digits-58-shards.csv)) they were
-%s: %.1f %%. The choice is not charged, as in the paper.
-
-| m | table of the paper | Q | GNMax | constant | subsampling | double | optimal | majority without noise |
-|---|---|---|---|---|---|---|---|---|
-`, digitEpsilon, digitDelta, tried, best.what, 100*best.share,
-		without, shard.what, 100*shard.share)
+// eleven trained teachers, for each budget of an answer and number of queries.
+func (e *experiment) digits() {
+	private := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-private.gz")))
+	sharded := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-shards.gz")))
+	e.page["digitEpsilon"], e.page["digitDelta"] = digitEpsilon, digitDelta
+	e.page["tried"], e.page["best"], e.page["bestShare"] = e.chosen("digits-58-private.csv")
+	e.page["without"], e.page["shard"], e.page["shardShare"] = e.chosen("digits-58-shards.csv")
 	table := []string{"m,Q,method,mean,deviation"}
 	rng := rand.New(rand.NewPCG(19, 12))
 	coins := rand.NewChaCha8([32]byte{19})
@@ -52,7 +38,7 @@ Settings were chosen by the mean accuracy of teachers on 300 of the training ima
 		sigma, _ := gnmaxNoise(p.Allowance*p.Epsilon, p.OutputDelta)
 		methods := []curve{{"GNMax", nil}, {"constant", fixed}, cs[2], cs[1], cs[0], {"noise-free", one}}
 		for _, q := range []int{20, 50, 100} {
-			e.printf("| %g | %d | %d |", m, []int{6, 1, 8, 10}[i], q)
+			e.page.Add("digits", "| %g | %d | %d |", m, []int{6, 1, 8, 10}[i], q)
 			for _, method := range methods {
 				var sum, squares float64
 				for range 10 {
@@ -67,38 +53,31 @@ Settings were chosen by the mean accuracy of teachers on 300 of the training ima
 				}
 				mean := sum / 10
 				sd := math.Sqrt(max(0, squares-sum*sum/10) / 9)
-				e.printf(" %.2f (%.2f) |", mean, sd)
+				e.page.Add("digits", " %.2f (%.2f) |", mean, sd)
 				table = append(table, fmt.Sprintf("%g,%d,%s,%.4f,%.4f", m, q, method.name, mean, sd))
 			}
-			e.printf("\n")
+			e.page.Add("digits", "\n")
 		}
 	}
-	e.printf("\nThe budget is what the paper charges, as if each query had teachers of its own.\n\n")
 	try.Check(os.WriteFile(filepath.Join(e.dir, "darrm-digits.csv"), []byte(strings.Join(table, "\n")+"\n"), 0o644))
 }
 
-// A choice is a setting of lab/digits and how often its teachers are right.
-type choice struct {
-	what  string
-	share float64
-}
-
-// chosen returns how many settings were tried, and the best one.
-func (e *experiment) chosen(file string) (tried int, best choice) {
-	f := try.Must(os.Open(file))
+// chosen returns how many settings of lab/digits were tried, the best one, and how often in a hundred its teachers are right.
+func (e *experiment) chosen(file string) (tried int, best string, percent float64) {
+	f := try.Must(os.Open(filepath.Join(e.votes, file)))
 	defer f.Close()
 	rows := try.Must(csv.NewReader(f).ReadAll())
 	for _, row := range rows[1:] {
-		share := try.Must(strconv.ParseFloat(row[4], 64))
-		if share > best.share {
+		share := 100 * try.Must(strconv.ParseFloat(row[4], 64))
+		if share > percent {
 			alike := ""
 			if row[1] == "true" {
 				alike = " made alike"
 			}
-			best = choice{fmt.Sprintf("%s×%s means of pixels%s, %s gradients, rate %s", row[0], row[0], alike, row[2], row[3]), share}
+			best, percent = fmt.Sprintf("%s×%s means of pixels%s, %s gradients, rate %s", row[0], row[0], alike, row[2], row[3]), share
 		}
 	}
-	return len(rows) - 1, best
+	return len(rows) - 1, best, percent
 }
 
 // answer reports that a method answers a query rightly.

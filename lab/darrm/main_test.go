@@ -15,14 +15,14 @@ func TestPageIsCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("last digits depend on fused multiplication")
 	}
-	e := &experiment{dir: t.TempDir(), votes: "../votes/testdata"}
-	e.report(t.Context())
+	e := &experiment{dir: t.TempDir(), votes: "../votes/testdata", ctx: t.Context()}
+	report := e.report()
 	const docs = "../../docs/experiments"
 	page, err := os.ReadFile(filepath.Join(docs, "darrm.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, tables := plots.Short(e.text.Bytes(), "darrm")
+	text, tables := plots.Short(report, "darrm")
 	for name, table := range tables {
 		if kept, err := os.ReadFile(filepath.Join(docs, name)); err != nil || string(kept) != string(table) {
 			t.Errorf("%s is not what the program writes (%v)", name, err)

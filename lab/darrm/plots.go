@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -119,9 +118,6 @@ func (e *experiment) gnmaxPlot(file string) {
 
 // save writes a picture and beside it the numbers that it shows.
 func (e *experiment) save(file string, img *vgimg.Canvas, x, y string, numbers []plots.Curve) {
-	table := plots.Numbers(x, y, 6, numbers)
-	data := strings.TrimSuffix(file, ".png") + ".csv"
-	plots.WritePNG(img, filepath.Join(e.dir, file))
-	try.Check(os.WriteFile(filepath.Join(e.dir, data), table, 0o644))
-	e.printf("![%s](%s)\n\n[Numbers](%s).\n\n", file, file, data)
+	plots.WritePNG(img, filepath.Join(e.dir, file+".png"))
+	try.Check(os.WriteFile(filepath.Join(e.dir, file+".csv"), plots.Numbers(x, y, 6, numbers), 0o644))
 }

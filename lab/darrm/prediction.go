@@ -18,15 +18,9 @@ func (e *experiment) prediction() {
 	p := darrm.Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: 3, OutputDelta: 3 * delta}
 	cs := e.families(p, k, -1+1/math.Pow(1-delta, k))
 	sigma, _ := gnmaxNoise(p.Allowance*eps, p.OutputDelta)
-	e.printf(`## Private prediction without data, at equal budget
-
-%d teachers, each (%g, %g)-DP; every answer may cost (%.4g, %.1g). A teacher is right with probability p on each query, independently;
-the label is a fair coin. Accuracy of one answer, exactly, and in brackets the share of right answers of %d simulated queries
-(%d runs of %d). GNMax gets the same votes from teachers without privacy on disjoint shards; there the noise-free majority of private teachers costs only (ε, Δ).
-
-| p | GNMax | paper's constant | subsampling | double | optimal | noise-free |
-|---|---|---|---|---|---|---|
-`, k, eps, delta, p.Allowance*eps, p.OutputDelta, queries*repeats, repeats, queries)
+	e.page["predictionTeachers"], e.page["predictionEpsilon"], e.page["predictionDelta"] = k, eps, delta
+	e.page["answerEpsilon"], e.page["answerDelta"] = p.Allowance*eps, p.OutputDelta
+	e.page["answers"], e.page["repeats"], e.page["queries"] = queries*repeats, repeats, queries
 	rng := rand.New(rand.NewPCG(11, 3))
 	coins := rand.NewChaCha8([32]byte{11})
 	for _, q := range []float64{0.6, 0.7, 0.8, 0.9, 0.95, 1} {
@@ -57,14 +51,13 @@ the label is a fair coin. Accuracy of one answer, exactly, and in brackets the s
 			}
 		}
 		share := func(i int) float64 { return float64(right[i]) / (queries * repeats) }
-		e.printf("| %g | %.4f (%.3f) |", q, gnmax, share(4))
+		e.page.Add("prediction", "| %g | %.4f (%.3f) |", q, gnmax, share(4))
 		for _, i := range []int{3, 2, 1, 0} {
-			e.printf(" %.4f (%.3f) |", accuracy(cs[i].gamma, law), share(i))
+			e.page.Add("prediction", " %.4f (%.3f) |", accuracy(cs[i].gamma, law), share(i))
 		}
 		one, _ := darrm.Constant(k, 1)
-		e.printf(" %.4f |\n", accuracy(one, law))
+		e.page.Add("prediction", " %.4f |\n", accuracy(one, law))
 	}
-	e.printf("\n")
 }
 
 // accuracy is the probability of the right answer when l of the votes are right.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -203,6 +204,9 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 	}
 }
 
+//go:embed flights.tmpl
+var flightsText string
+
 // flightsPage writes labeldp-flights.md and its pictures.
 func flightsPage(dir, folder string, seeds int) {
 	fs, hash := readFlights(folder)
@@ -215,24 +219,13 @@ func flightsPage(dir, folder string, seeds int) {
 	for _, y := range test.y {
 		mean += y / float64(len(test.y))
 	}
-	r := &report{dir: dir}
-	r.p(`# Label randomizers on real data: delays of flights
-
-Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659. Its Figures 3, 4 and 5 on public data. This page is written by
-
-%[1]ssh
-npm pack vega-datasets@2.11.0 && tar xzf vega-datasets-2.11.0.tgz package/data/%[2]s
-go run ./lab/labeldp -data package/data
-%[1]s
-
-from %[2]s (SHA-256 %[3]s…), on-time statistics of the US Bureau of Transportation Statistics in the package vega-datasets (BSD-3-Clause).
-`, "```", flightsFile, hash[:16])
-	r.p("%d flights, %d to train and %d to test. The label is the delay in whole minutes, clipped to [%d, %d]: %d labels. Hour of departure and distance are public; the model is linear in indicators of the %d hours and of %d distances, %d parameters fitted by least squares. Always predicting the mean has a test MSE of %.2f, the model fitted to clean labels %.2f.",
-		len(fs), len(train.y), len(test.y), shortest, longest, longest-shortest+1, hours, stretches, parameters, test.yy/float64(len(test.y))-mean*mean, clean)
+	r := &report{plots.Values{"file": flightsFile, "hash": hash[:16], "flights": len(fs), "train": len(train.y), "test": len(test.y), "shortest": shortest, "longest": longest,
+		"labels": longest - shortest + 1, "hours": hours, "stretches": stretches, "parameters": parameters, "ofMean": test.yy/float64(len(test.y)) - mean*mean, "clean": clean,
+		"seeds": seeds, "groupSeeds": min(seeds, 3)}, dir}
 	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int){flightLosses, flightOutputs, flightGroups, flightSGD} {
 		section(r, train, test, solve, clean, seeds)
 	}
-	plots.WritePage(dir, "labeldp-flights", r.Bytes())
+	plots.WritePage(dir, "labeldp-flights", r.Page(flightsText))
 }
 
 // flightLosses is the analogue of Figures 4 and 5.
@@ -250,9 +243,6 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 			})
 		}
 	}
-	r.section("Noisy label loss and test loss against ε (as Figures 4 and 5)", "By how much the test MSE exceeds that of clean labels: mean over %d seeds and its standard error. Priors are estimated with a part √(k/n) of ε; *by group* for each of six parts of the day.", seeds)
-	head := heads("excess test MSE", "ε = %v", budgets)
-	var rows, losses [][]string
 	var csv bytes.Buffer
 	csv.WriteString("method,epsilon,half_loss,half_loss_se,excess_mse,excess_mse_se\n")
 	curves, bars, labelLoss := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
@@ -265,16 +255,11 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 			fmt.Fprintf(&csv, "%s,%v,%.9g,%.3g,%.9g,%.3g\n", name, budgets[e], l, lse, x, xse)
 			curves[name], bars[name], labelLoss[name] = append(curves[name], x), append(bars[name], xse), append(labelLoss[name], l)
 		}
-		rows, losses = append(rows, row), append(losses, loss)
+		r.row("excess", row...)
+		r.row("losses", loss...)
 	}
-	r.table(head, rows)
-	head[0] = "half-loss of labels"
-	r.table(head, losses)
 	first := func(name string) float64 { return curves[name][slices.Index(budgets, 1)] }
-	r.p("As in the paper, biased labels (the last four rows) have the smaller noisy label loss and the larger test loss. The optimum is the best but for small ε, where the prior costs too much. At ε = 1 RR-on-bins is off by %.3g, the optimum by %.2g, Laplace noise by %.2g.", first("rr-on-bins"), first("optimal-unbiased"), first("laplace"))
-	r.p("\n![Excess test MSE against ε](labeldp-flights.png)")
-	r.p("\n![Noisy label loss against ε](labeldp-flights-loss.png)")
-	r.p("\nThe numbers: [labeldp-flights.csv](labeldp-flights.csv).")
+	r.Values["offBins"], r.Values["offOptimum"], r.Values["offLaplace"] = first("rr-on-bins"), first("optimal-unbiased"), first("laplace")
 	try.Check(os.WriteFile(filepath.Join(r.dir, "labeldp-flights.csv"), csv.Bytes(), 0o644))
 	drawExcess(budgets, flightMethods, curves, bars, filepath.Join(r.dir, "labeldp-flights.png"))
 	drawLosses("delays of flights", budgets, flightMethods, labelLoss, filepath.Join(r.dir, "labeldp-flights-loss.png"))
@@ -283,13 +268,11 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 // flightOutputs is the analogue of Figure 3.
 func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
 	const eps = 4
-	r.section("What the noisy labels look like (as Figure 3)", "Quantiles of noisy labels at ε = %d, of one run, and their mean squared error.", eps)
 	at := []float64{0, 1, 5, 25, 50, 75, 95, 99, 100}
 	var qs []float64
 	for i := range 101 {
 		qs = append(qs, float64(i))
 	}
-	head := append(heads("quantile", "%v %%", at), "MSE", "values")
 	quantiles := func(v []float64) []float64 {
 		s := slices.Sorted(slices.Values(v))
 		out := make([]float64, len(qs))
@@ -300,7 +283,6 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 	}
 	names := []string{"clean labels"}
 	curves := [][]float64{quantiles(train.y)}
-	var rows [][]string
 	add := func(name string, c []float64, mse float64, values int) {
 		row := []string{name}
 		for _, q := range at {
@@ -310,7 +292,7 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 		if values > 1000 {
 			many = "continuous"
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%.4g", mse), many))
+		r.row("quantiles", append(row, fmt.Sprintf("%.4g", mse), many)...)
 	}
 	add("clean labels", curves[0], 0, longest-shortest+1)
 	trial(train, test, solve, clean, eps, random.Seeded(3), func(name string, label, _ float64, noisy []float64) {
@@ -322,9 +304,6 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 		}
 		add(name, c, 2*label, len(distinct))
 	})
-	r.table(head, rows)
-	r.p("RR-on-bins has few values, near the middle of the labels; the outputs of the optimum lie on both sides of them, most near the label.")
-	r.p("\n![Quantiles of noisy labels](labeldp-flights-outputs.png)")
 	drawQuantiles(qs, names, curves, filepath.Join(r.dir, "labeldp-flights-outputs.png"))
 }
 
@@ -332,7 +311,6 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 // they are estimated.
 func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds int) {
 	ctx := context.Background()
-	r.section("A prior for each group", "Half-loss by known priors (exact) and by priors estimated from the private labels (mean over %d seeds, half-loss under the true priors).", min(seeds, 3))
 	groupings := []struct {
 		name  string
 		count int
@@ -342,7 +320,6 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 		{"six parts of the day", dayparts, train.daypart},
 		{"parts of the day and three distances", 3 * dayparts, func(i int) int { return train.daypart(i)*3 + min(train.stretch[i]/2, 2) }},
 	}
-	var rows [][]string
 	for _, g := range groupings {
 		row := []string{g.name}
 		sizes := make([]float64, g.count)
@@ -370,17 +347,13 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 			}
 			row = append(row, fmt.Sprintf("%.2f", known), fmt.Sprintf("%.2f", estimated))
 		}
-		rows = append(rows, row)
+		r.row("groups", row...)
 	}
-	r.table([]string{"groups", "ε = 1: known", "estimated", "ε = 4: known", "estimated"}, rows)
-	r.p("With known priors groups never lose, because the least loss is concave in the prior. Estimating them takes √(kG/n) of ε for G groups, more than these groups gain.")
 	synthetic(r)
 }
 
 // synthetic is what groups gain where their labels do differ.
 func synthetic(r *report) {
-	r.p("")
-	r.p("Where labels differ, groups gain. Three groups of equal size, labels 0 to 60, their mass proportional to e^{−|y − c|/3} around c = 10, 30 and 50; known priors:")
 	labels := ints(0, 60)
 	all := make([]float64, len(labels))
 	var priors []labeldp.Prior
@@ -395,7 +368,6 @@ func synthetic(r *report) {
 		}
 		priors = append(priors, p)
 	}
-	var rows [][]string
 	for _, eps := range []float64{1, 2, 4, 6} {
 		_, one := try.Must2(labeldp.OptimalUnbiased(context.Background(), try.Must(labeldp.NewPrior(labels, all)), eps))
 		sum := 0.0
@@ -403,7 +375,6 @@ func synthetic(r *report) {
 			_, c := try.Must2(labeldp.OptimalUnbiased(context.Background(), p, eps))
 			sum += c.Primal / float64(len(priors))
 		}
-		rows = append(rows, []string{fmt.Sprint(eps), num(one.Primal), num(sum), fmt.Sprintf("%.0f %%", 100*(1-sum/one.Primal))})
+		r.row("synthetic", fmt.Sprint(eps), num(one.Primal), num(sum), fmt.Sprintf("%.0f %%", 100*(1-sum/one.Primal)))
 	}
-	r.table([]string{"ε", "one prior", "one for each group", "gain"}, rows)
 }

@@ -15,11 +15,7 @@ import (
 // flightSGD is Appendix D on this data: stochastic gradients of noisy labels, whose bias
 // no number of steps removes.
 func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
-	const (
-		eps   = 2
-		batch = 64
-		runs  = 5
-	)
+	const eps, batch, runs = 2, 64, 5
 	checkpoints := []int{300, 1000, 3000, 10000, 30000}
 	names := []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "clipped-laplace", "rr-on-bins", "rp-with-prior"}
 	excess := map[string][][]float64{}
@@ -52,14 +48,7 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 			spread[name] += math.Sqrt(square/float64(len(d))/batch) / runs
 		}
 	}
-	r.section("Stochastic gradients (as Appendix D)", "The appendix bounds convex stochastic gradient descent by the bias α and the deviation σ that noisy labels give to gradients: after T steps the excess is at most RL/√T·√(1 + 2α/L + (α² + σ²)/L²) + αR, for weights of norm R and gradients of norm L. Noise disappears with T, bias does not.")
-	r.p("")
-	r.p("Here: batches of %d, steps 1/√t, averaged weights, ε = %d, labels made noisy once; α = ‖E(ŷ − y)x‖ and σ of the noise as measured on the training flights, excess test MSE after T steps, mean over %d runs and its standard error. Small α cannot be told from the noise of %d labels.", batch, eps, runs, len(train.y))
-	head := []string{"labels", "α", "σ"}
-	for _, c := range checkpoints {
-		head = append(head, fmt.Sprintf("T = %d", c))
-	}
-	var rows [][]string
+	r.Values["batch"], r.Values["gradientRuns"] = batch, runs
 	var curves [][]float64
 	for _, name := range names {
 		a, _ := plots.Mean(bias[name])
@@ -69,11 +58,9 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 			m, se := plots.Mean(xs)
 			row, curve = append(row, fmt.Sprintf("%.3g ± %.2g", m, se)), append(curve, m)
 		}
-		rows, curves = append(rows, row), append(curves, curve)
+		r.row("gradients", row...)
+		curves = append(curves, curve)
 	}
-	r.table(head, rows)
-	r.p("Noisy labels are the same in all steps, so that the excess ends where that of the least-squares fit is.")
-	r.p("\n![Excess test MSE against steps](labeldp-flights-sgd.png)")
 	xs := make([]float64, len(checkpoints))
 	for i, c := range checkpoints {
 		xs[i] = float64(c)

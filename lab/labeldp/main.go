@@ -14,8 +14,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	_ "embed"
 	"flag"
 	"fmt"
 	"log"
@@ -45,64 +45,51 @@ func main() {
 	})
 }
 
-// A report collects the page and its pictures.
+// A report has the numbers of a page, and the folder of its pictures.
 type report struct {
-	bytes.Buffer
+	plots.Values
 	dir string
 }
 
-func (r *report) p(format string, args ...any) { fmt.Fprintf(r, format+"\n", args...) }
+// row adds a row to a table.
+func (r *report) row(table string, cells ...string) {
+	r.Add(table, "| %s |\n", strings.Join(cells, " | "))
+}
 
-// heads returns the head of a table: a word, then numbers by a format.
-func heads(first, format string, numbers []float64) []string {
-	out := []string{first}
+// formatted returns numbers by a format.
+func formatted(format string, numbers []float64) (out []string) {
 	for _, x := range numbers {
 		out = append(out, fmt.Sprintf(format, x))
 	}
 	return out
 }
 
-// section begins a section with its first paragraph.
-func (r *report) section(title, text string, args ...any) {
-	r.p("\n## %s\n", title)
-	r.p(text, args...)
-}
+//go:embed page.tmpl
+var pageText string
 
-func (r *report) table(head []string, rows [][]string) {
-	r.p("")
-	r.p("| %s |", strings.Join(head, " | "))
-	r.p("|%s", strings.Repeat("---|", len(head)))
-	for _, row := range rows {
-		r.p("| %s |", strings.Join(row, " | "))
-	}
-	r.p("")
-}
-
-// sections are the page, in order.
+// sections are what the page has numbers of, by their titles there.
 var sections = []struct {
-	name  string
+	title string
 	write func(*report)
 }{
-	{"table one", tableOne}, {"figure two", figureTwo}, {"mesh size", meshSize}, {"losses", lossCurves}, {"bias", biasCurves}, {"bias limit", biasLimit},
-	{"thresholds", thresholds}, {"privacy", privacy}, {"regression", regression}, {"poisson", poissonCounts}, {"missing", missing},
+	{"Table 1", tableOne}, {"Figure 2", figureTwo}, {"Mesh size", meshSize}, {"Noisy label loss", lossCurves}, {"Bias", biasCurves}, {"Between unbiased", biasLimit},
+	{"Where debiased", thresholds}, {"Privacy", privacy}, {"A synthetic regression", regression}, {"Poisson loss", poissonCounts},
 }
 
 // run writes the page and its pictures, without the sections that are left out.
 func run(dir string, without ...string) {
-	r := &report{dir: dir}
-	r.p(`# Optimal unbiased label randomizers
-
-Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.
-This page is written by %s. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../guide/labeldp.md).
-
-Losses are **half-losses**, E ½(ŷ − y)², as the paper tabulates them; test losses are mean squared errors.`, "`go run ./lab/labeldp`")
+	r := &report{plots.Values{}, dir}
+	text := pageText
 	for _, section := range sections {
-		if slices.Contains(without, section.name) {
+		if slices.Contains(without, section.title) {
+			before, rest, _ := strings.Cut(text, "\n## "+section.title)
+			_, after, _ := strings.Cut(rest, "\n## ")
+			text = before + "\n## " + after
 			continue
 		}
 		section.write(r)
 	}
-	plots.WritePage(dir, "labeldp", r.Bytes())
+	plots.WritePage(dir, "labeldp", r.Page(text))
 }
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
@@ -151,8 +138,7 @@ func tableOne(r *report) {
 	joint := [2][3]float64{{0.35, 0.10, 0.05}, {0.25, 0.15, 0.10}}
 	bins := try.Must(labeldp.RROnBins(priorA(), 0.5))
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
-	r.section("Table 1 and its example: bias bends the best predictor", "Features {a, b}, labels {0, 1, 2}, P(a, ·) = (0.35, 0.10, 0.05), P(b, ·) = (0.25, 0.15, 0.10), ε = 0.5. RR-on-bins sends 0 to %s and 1, 2 to %s (the paper: 0.396, 0.720).", num(bins.Outputs()[0]), num(bins.Outputs()[1]))
-	var rows [][]string
+	r.Values["first"], r.Values["others"] = bins.Outputs()[0], bins.Outputs()[1]
 	for _, m := range []*labeldp.Randomizer{nil, opt, bins} {
 		var f [2]float64
 		loss := 0.0
@@ -175,26 +161,20 @@ func tableOne(r *report) {
 		if m != nil {
 			name = m.Name()
 		}
-		rows = append(rows, []string{name, num(f[0]), num(f[1]), num(loss)})
+		r.row("table1", name, num(f[0]), num(f[1]), num(loss))
 	}
-	r.table([]string{"labels", "best predictor at a", "at b", "its half-loss on true labels"}, rows)
-	r.p("The paper prints the losses 2.625 and 2.726 for the first and last row: ten times too large.")
 }
 
 func figureTwo(r *report) {
 	opt, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
-	r.section("Figure 2: the optimal law", "Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. Without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
-	head := heads("output", "P(· \\| %v)", opt.Labels())
-	var rows [][]string
+	r.Values["outputs"], r.Values["halfLoss"], r.Values["certified"] = len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap)))
 	for j, out := range opt.Outputs() {
 		row := []string{num(out)}
 		for i := range opt.Labels() {
 			row = append(row, fmt.Sprintf("%.6f", opt.Row(i)[j]))
 		}
-		rows = append(rows, row)
+		r.row("law", row...)
 	}
-	r.table(head, rows)
-	r.p("![Output law per label](labeldp-law.png)\n\nFor 52 labels (uniform, ε = 1) the same staircases appear.\n\n![Output law for 52 labels](labeldp-law52.png)")
 	drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png"))
 	u52, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), uniform(1, 52), 1))
 	drawLaw(u52, filepath.Join(r.dir, "labeldp-law52.png"))
@@ -202,8 +182,7 @@ func figureTwo(r *report) {
 
 func meshSize(r *report) {
 	const eps = 0.998
-	r.section("Mesh size (the table of Appendix G.3)", "The paper solves its linear program for US Census weeks worked, labels 1..52, with ε₂ = 0.998 (ε = 1 less 0.002 for the prior; the paper's rule √(k/n) is %.5f), on output grids of 52, 416 and 1664 points, in 2.4 s, 17 s and 161 s: 1288.21, 1275.22, 1274.71. The pattern is the same on two synthetic priors.", math.Sqrt(52.0/131_903_909))
-	var rows [][]string
+	r.Values["census"] = math.Sqrt(52.0 / 131_903_909)
 	for _, c := range []named{{"uniform on 1..52", uniform(1, 52)}, {"half of the mass on 52", half52()}} {
 		row := []string{c.name, fmt.Sprintf("%.2f", try.Must(labeldp.HalfLoss(try.Must(labeldp.RROnBins(c.p, eps)), c.p)))}
 		for _, n := range []int{52, 416, 1664} {
@@ -212,14 +191,11 @@ func meshSize(r *report) {
 			row = append(row, fmt.Sprintf("%.4f", cert.Primal))
 		}
 		_, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
-		rows = append(rows, append(row, fmt.Sprintf("%.4f", cert.Primal)))
+		r.row("mesh", append(row, fmt.Sprintf("%.4f", cert.Primal))...)
 	}
-	r.table([]string{"prior", "RR-on-bins", "n = 52", "n = 416", "n = 1664", "grid-free"}, rows)
-	r.p("Speed is measured by `go test -bench . ./labeldp`.")
 }
 
 func lossCurves(r *report) {
-	r.section("Noisy label loss against ε (as Figures 4 and 5, on synthetic priors)", "Two priors: *weeks*, labels 1..52 with half of the mass on 52; *sales*, labels 0..100 with mass proportional to e^{−y/10}. Solid lines are unbiased, dashed ones biased.")
 	for _, c := range []named{{"weeks", half52()}, {"sales", sales100()}} {
 		var eps []float64
 		for i := range 14 {
@@ -237,17 +213,12 @@ func lossCurves(r *report) {
 				curves[m.Name()] = append(curves[m.Name()], loss)
 			}
 		}
-		file := "labeldp-loss-" + c.name + ".png"
-		drawLosses(c.name, eps, order, curves, filepath.Join(r.dir, file))
-		r.p("\n![Loss against ε, %s](%s)", c.name, file)
-		some := func(xs []float64) []float64 { return []float64{xs[0], xs[4], xs[7], xs[10], xs[13]} }
-		var rows [][]string
+		drawLosses(c.name, eps, order, curves, filepath.Join(r.dir, "labeldp-loss-"+c.name+".png"))
 		for _, name := range order {
-			rows = append(rows, heads(name, "%.5g", some(curves[name])))
+			xs := curves[name]
+			r.row(c.name, append([]string{name}, formatted("%.5g", []float64{xs[0], xs[4], xs[7], xs[10], xs[13]})...)...)
 		}
-		r.table(heads("half-loss, "+c.name, "ε = %.3g", some(eps)), rows)
 	}
-	r.p("For small ε the optimum is close to the two-point mechanism, with half the loss of Laplace noise; for large ε it reaches debiased randomized response.")
 }
 
 func biasCurves(r *report) {
@@ -267,19 +238,12 @@ func biasCurves(r *report) {
 		}
 		names, curves = append(names, m.Name()), append(curves, c)
 	}
-	r.section("Bias", "E[ŷ] − y for each label of *weeks* at ε = %v.", eps)
-	r.p("\n![Bias per label](labeldp-bias.png)")
 	drawBias(p.Labels(), names, curves, filepath.Join(r.dir, "labeldp-bias.png"))
 }
 
 func biasLimit(r *report) {
 	p := priorA()
 	betas := []float64{0, 0.05, 0.1, 0.25, 0.5, 1, math.Inf(1)}
-	head := []string{"ε \\ β"}
-	for _, b := range betas {
-		head = append(head, strings.Replace(fmt.Sprint(b), "+Inf", "∞", 1))
-	}
-	var rows [][]string
 	for _, eps := range []float64{0.5, 1, 2} {
 		grid := try.Must(labeldp.FeasibleGrid(p.Labels(), eps, 65))
 		row := []string{fmt.Sprint(eps)}
@@ -287,22 +251,14 @@ func biasLimit(r *report) {
 			_, cert := try.Must2(labeldp.BiasLimited(context.Background(), p, eps, b, grid))
 			row = append(row, num(cert.Primal))
 		}
-		rows = append(rows, row)
+		r.row("limit", row...)
 	}
-	r.section("Between unbiased and unconstrained", "Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
-	r.table(head, rows)
 	biasRule(r, p)
 }
 
 // biasRule says which β a regression of d parameters on n examples should take.
 func biasRule(r *report, p labeldp.Prior) {
-	r.p("A model of d parameters fitted to n examples turns noise into about 2·loss·d/n of squared test error, and a bias of β into up to β². The β with the least 2·loss(β)·d/n + β² is s·d/n, where the loss falls by s for a unit of β. By the table above, and by search over β in steps of 0.005:")
 	sizes := []float64{10, 100, 1000, 10000}
-	head := []string{"ε", "s"}
-	for _, n := range sizes {
-		head = append(head, fmt.Sprintf("n/d = %v: s·d/n", n), "best β", "of the error at β = 0")
-	}
-	var rows [][]string
 	for _, eps := range []float64{0.5, 1, 2} {
 		grid := try.Must(labeldp.FeasibleGrid(p.Labels(), eps, 65))
 		loss := func(beta float64) float64 {
@@ -324,14 +280,11 @@ func biasRule(r *report, p labeldp.Prior) {
 			}
 			row = append(row, fmt.Sprintf("%.3g", slope/n), fmt.Sprintf("%.3f", best), fmt.Sprintf("%.0f %%", 100*least/(2*losses[0]/n)))
 		}
-		rows = append(rows, row)
+		r.row("rule", row...)
 	}
-	r.table(head, rows)
 }
 
 func thresholds(r *report) {
-	r.section("Where debiased randomized response is optimal", "The optimum equals debiased randomized response above a finite ε, found by bisection on the dual certificate.")
-	var rows [][]string
 	for _, c := range []named{
 		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", uniform(0, 2)},
 		{"uniform on {0, …, 4}", uniform(0, 4)}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
@@ -341,11 +294,6 @@ func thresholds(r *report) {
 			_, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
 			return cert.Iterations == 0 // the certificate of debiased randomized response held
 		})
-		rows = append(rows, []string{c.name, fmt.Sprintf("%.6f", from)})
+		r.row("thresholds", c.name, fmt.Sprintf("%.6f", from))
 	}
-	r.table([]string{"prior", "optimal from ε ="}, rows)
-}
-
-func missing(r *report) {
-	r.section("What is not here", "The data of the paper: Criteo Sponsored Search Conversion (Figures 3 and 4), US Census 1940 (Figure 5 (a), the mesh table) and proprietary conversion counts (Figure 5 (b)). [Flights](labeldp-flights.md) stand in for them.")
 }

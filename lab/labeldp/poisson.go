@@ -101,7 +101,7 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	labels := ints(0, 20)
 	clean, _ := poissonFit(x, y)
 	base := poissonLoss(clean, testX, testY)
-	r.section("Poisson loss (as Figure 5 (b), on synthetic counts)", "%d examples, x uniform on [0, 1], label a Poisson count of mean e^(3x − 1), at most 20; log λ a quadratic in x, fitted by Newton's method and taken where the training loss is lowest, as the paper does at small ε. Relative test loss (L − L\\*)/|L\\*|, L\\* = %.4f that of clean labels: mean over %d runs, with the standard deviation. Runs whose training loss had no minimum are in brackets.", rows, base, seeds)
+	r.Values["counts"], r.Values["leastLoss"], r.Values["poissonRuns"] = rows, base, seeds
 	cells := map[string][]string{}
 	var order []string
 	for _, eps := range budgets {
@@ -130,10 +130,7 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 			cells[name] = append(cells[name], cell)
 		}
 	}
-	var table [][]string
 	for _, name := range order {
-		table = append(table, append([]string{name}, cells[name]...))
+		r.row("poisson", append([]string{name}, cells[name]...)...)
 	}
-	r.table(heads("method", "ε = %v", budgets), table)
-	r.p("As in the paper, unbiased labels lose far less than biased ones from ε = 1 on (debiased randomized response from 2). The optimum is the best from ε = 2 on.")
 }

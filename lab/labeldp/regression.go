@@ -90,8 +90,7 @@ func regression(r *report) {
 	regressions(r, []float64{0.5, 1, 2, 4}, seeds)
 }
 
-// regressions are those of some budgets, the same whichever others there are, and seeds. It is long
-// because it is read from top to bottom, as the section is.
+// regressions are those of some budgets, the same whichever others there are, and seeds.
 func regressions(r *report, budgets []float64, seeds int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := features(trainRows, rng)
@@ -106,7 +105,8 @@ func regressions(r *report, budgets []float64, seeds int) {
 		return s
 	}
 	clean := fit(x, y)
-	r.section("A synthetic regression", "%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. A private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
+	r.Values["trainRows"], r.Values["testRows"], r.Values["cleanError"], r.Values["runs"] = trainRows, testRows, test(clean), seeds
+	r.Values["priorEpsilon"] = math.Sqrt(21.0 / trainRows)
 	cells := map[string][]result{}
 	var order []string
 	predictors := map[string][]float64{}
@@ -137,11 +137,6 @@ func regressions(r *report, budgets []float64, seeds int) {
 			})
 		}
 	}
-	head := []string{"method"}
-	for _, e := range budgets {
-		head = append(head, fmt.Sprintf("ε = %v: label loss", e), "excess test loss")
-	}
-	var rows [][]string
 	for _, name := range order {
 		row := []string{name}
 		for _, c := range cells[name] {
@@ -149,11 +144,8 @@ func regressions(r *report, budgets []float64, seeds int) {
 			x, se := plots.Mean(c.excess)
 			row = append(row, fmt.Sprintf("%.4g", l), fmt.Sprintf("%.3f ± %.3f", x, se))
 		}
-		rows = append(rows, row)
+		r.row("regression", row...)
 	}
-	r.table(head, rows)
-	r.p("As in the paper, unbiased labels have the larger noisy label loss and the smaller test loss, because noise shrinks with the number of examples and bias does not. At ε = 0.5 the private prior costs more than it gains. The predictors of the first run at ε = 1:")
-	r.p("\n![Fitted predictors](labeldp-regression.png)")
 	truth := make([]float64, bins+1)
 	for b := range truth {
 		truth[b] = value(clean, float64(b)/bins)
@@ -163,8 +155,6 @@ func regressions(r *report, budgets []float64, seeds int) {
 
 // privacy shows the three-atom profile, and what the pipeline costs.
 func privacy(r *report) {
-	r.section("Privacy of one label", "The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1); ρ = τ(1 + e^ε) ≤ 1 is the share of binary randomized response in the optimum.")
-	var rows [][]string
 	for _, c := range []named{{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, …, 4}", uniform(0, 4)}, {"weeks", half52()}, {"sales", sales100()}} {
 		for _, eps := range []float64{0.5, 1, 2, 4} {
 			m, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
@@ -175,8 +165,7 @@ func privacy(r *report) {
 				d, _ := profiles.LogDelta(pair, e*eps)
 				row = append(row, num(math.Exp(d)))
 			}
-			rows = append(rows, row)
+			r.row("privacy", row...)
 		}
 	}
-	r.table([]string{"prior", "ε", "τ", "ρ", "ρ of debiased RR", "δ(0)", "δ(ε/2)"}, rows)
 }

@@ -30,6 +30,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/lab/xfft"
 )
 
 func main() {
@@ -77,11 +78,11 @@ func measure(program string, requests, clients int) {
 	try.Check(post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`))
 	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "most MB")
 	for _, k := range kinds {
-		before := serverTime(cmd.Process.Pid)
+		before := xfft.ProcessorOf(cmd.Process.Pid)
 		began := time.Now()
 		times := run(c, url, k, requests, clients)
 		took := time.Since(began)
-		cpu := serverTime(cmd.Process.Pid) - before
+		cpu := xfft.ProcessorOf(cmd.Process.Pid) - before
 		slices.Sort(times)
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
@@ -144,20 +145,4 @@ func mostMemory(pid int) float64 {
 	}
 	kilobytes, _ := strconv.ParseFloat(string(m[1]), 64)
 	return 1024 * kilobytes
-}
-
-// serverTime returns the processor time of a process, where /proc tells; 0 elsewhere.
-func serverTime(pid int) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	f := strings.Fields(rest)
-	if len(f) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(f[11])
-	system, _ := strconv.Atoi(f[12])
-	return time.Duration(user+system) * 10 * time.Millisecond // 100 ticks a second on Linux
 }

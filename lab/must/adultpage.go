@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -18,7 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// adultPage writes the page: Table 8 as the paper ran it, then without the label, then
+// adultPage is the page: Table 8 as the paper ran it, then without the label, then
 // what the paper's second version does.
 func adultPage(r *report) {
 	steps, seeds := 1000, r.pick(40, 2)
@@ -26,15 +27,14 @@ func adultPage(r *report) {
 	data := openAdult(r.adult)
 	runs := logisticRuns(context.Background(), steps, budgets)
 	trainLogistic(runs, data, seeds, steps)
-	r.printf("# MUST: logistic regression on the Adult data (Table 8, Figure S4)\n\nExperiment 3 of Zhao and Liu, arXiv:2312.13389; the other tables and figures are in [must.md](must.md). This page is written by\n\n    go run ./lab/must -pages must-adult -adult adult_processed2.csv -out docs/experiments\n\n")
-	r.printf("The data are the authors': `adult_processed2.csv` of github.com/zhao-xingyuan/MUST (MIT licence), %d rows of the UCI Adult data as they prepared them. The file is not part of this repository; without `-adult` this page is left out.\n\n", len(data.x))
 	positive := 0.0
 	for _, y := range data.y[data.train():] {
 		positive += y
 	}
 	positive /= float64(len(data.y) - data.train())
-	r.printf("The first three quarters of the rows (%d) are for training and the others for tests, as in the paper: an intercept and 13 columns, each divided by its maximum. b = 500, m = 300, C = 3, %d steps from β = 1. To answer 0 for all has accuracy %.3f. Each row is %d runs that differ in batches and noise only: mean (standard deviation of one run). "+
-		"A test set of %d rows adds a standard error of %.4f to an accuracy of 0.8, the same for all rows.\n\n", data.train(), steps, 1-positive, seeds, len(data.y)-data.train(), math.Sqrt(0.8*0.2/float64(len(data.y)-data.train())))
+	tests := len(data.y) - data.train()
+	r.page["rows"], r.page["train"], r.page["steps"], r.page["seeds"], r.page["test"] = len(data.x), data.train(), steps, seeds, tests
+	r.page["allZero"], r.page["testError"] = 1-positive, math.Sqrt(0.8*0.2/float64(tests))
 	r.asPrinted(runs)
 	r.withoutLabel(runs)
 	r.figureS4(runs, budgets, steps)
@@ -44,16 +44,15 @@ func adultPage(r *report) {
 // asPrinted writes Table 8 with the label among the features, and what of its order is
 // seed noise.
 func (r *report) asPrinted(runs []logisticRun) {
-	r.printf("## Table 8 as printed: the label among the features\n\nThe authors' first program leaves the label among the features; that is where an accuracy of 0.98 comes from. Learning rate 0.01, ε' = 0.0005 per step, noise by the paper's formula with sensitivity C/n. " +
-		"Its branch for MUST.WW calls the sampler of MUST.OW: the last row repeats that.\n\n| scheme | σm | in Table 8 | accuracy | sensitivity | specificity | PPV | NPV | in Table 8 | printed accuracy off by | δ(2) certified | in Table 8 |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	var five []*logisticRun
-	var sds, printed []float64
+	var sds, theirs []float64
 	for i := range runs {
 		run := &runs[i]
 		if !run.leak() {
 			continue
 		}
-		paper, delta := paperTable8[strings.TrimSuffix(run.name, ", drawn by OW")], "–"
+		paper, delta := printed("8", strings.TrimSuffix(run.name, ", drawn by OW")), "–"
+		accuracy := try.Must(strconv.ParseFloat(paper[1], 64))
 		if run.noise > 0 && run.name != drawnByOW {
 			rel := profiles.Substitute
 			if run.name == "Poisson" {
@@ -64,19 +63,18 @@ func (r *report) asPrinted(runs []logisticRun) {
 		}
 		if run.noise > 0 && run.name != "MUST.WW" {
 			five = append(five, run)
-			printed = append(printed, paper.scores[0])
+			theirs = append(theirs, accuracy)
 		}
-		cells, of := "", []string{}
-		for j, score := range table8Scores {
+		cells := ""
+		for _, score := range table8Scores {
 			mean, sd := run.stats(score)
 			cells += fmt.Sprintf(" %.4f (%.4f) |", mean, sd)
-			of = append(of, fmt.Sprintf("%.3f", paper.scores[j]))
 		}
 		mean, sd := run.stats(table8Scores[0])
 		if run.noise > 0 {
 			sds = append(sds, sd)
 		}
-		r.printf("| %s | %.3f | %s |%s %s | %+.1f SD | %s | %s |\n", run.name, run.noise*incomeM, paper.noise, cells, strings.Join(of, ", "), (paper.scores[0]-mean)/sd, delta, paper.delta)
+		r.page.Add("printed", "| %s | %.3f | %s |%s %s | %+.1f SD | %s | %s |\n", run.name, run.noise*incomeM, paper[0], cells, strings.Join(paper[1:6], ", "), (accuracy-mean)/sd, delta, paper[6])
 	}
 	best, ranges, n := map[string]int{}, []float64{}, len(five[0].scores)
 	for seed := range n {
@@ -92,17 +90,13 @@ func (r *report) asPrinted(runs []logisticRun) {
 	for _, run := range five {
 		first = append(first, fmt.Sprintf("%s %d", run.name, best[run.name]))
 	}
-	sd, _ := plots.Mean(sds)
-	r.printf("\n**The order of the paper's rows is seed noise.** It rests on one run of each. One run has a standard deviation of %.4f in accuracy; the five private rows of Table 8 span %.3f, and five such runs with one seed each span %.4f on average here. In %d rounds of one run each the highest accuracy went to: %s. "+
-		"The printed row of MUST.WW is one of MUST.OW with %.1f %% less noise.\n\n", sd, slices.Max(printed)-slices.Min(printed), mean, n, strings.Join(first, ", "), 100*(1-five[4].noise/five[3].noise))
-	r.printf("δ(2) is for all 1000 steps, add-remove for Poisson and substitution for the others, as in the paper; its program read σm as the noise multiplier, as if C were 1, and composed pairs that do not dominate ([Algorithm 1 on this column](must.md)).\n\n")
+	r.page["sd"], _ = plots.Mean(sds)
+	r.page["printedSpan"], r.page["span"], r.page["rounds"], r.page["first"] = slices.Max(theirs)-slices.Min(theirs), mean, n, strings.Join(first, ", ")
+	r.page["lessNoise"] = 100 * (1 - five[4].noise/five[3].noise)
 }
 
 // withoutLabel writes the table of what the features alone give.
 func (r *report) withoutLabel(runs []logisticRun) {
-	r.printf("## Done right: without the label\n\nAt the paper's learning rate a thousand steps do not get anywhere, so the rate is a hundred times as large; that choice, on these data, is not accounted for. " +
-		"*As printed* is the noise of Table 8; *2C/m* the same ε' = 0.0005 per step with the sensitivity of a mean of m clipped gradients under substitution; *total ε* has as much noise as makes all steps together (ε, 1e-5)-private under substitution, certified.\n\n" +
-		"| run | scheme | rate | noise multiplier | cross-entropy | accuracy | sensitivity | specificity | PPV | NPV | F1 |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	scores := append([]func(classifierScore) float64{func(s classifierScore) float64 { return s.loss }}, table8Scores...)
 	scores = append(scores, func(s classifierScore) float64 { return s.f1 })
 	for i := range runs {
@@ -127,9 +121,8 @@ func (r *report) withoutLabel(runs []logisticRun) {
 				cells += fmt.Sprintf(" %.3f (%.3f) |", m, sd)
 			}
 		}
-		r.printf("| %s | %s | %g | %.3f |%s\n", name, scheme, run.rate, run.noise*incomeM/incomeClip, cells)
+		r.page.Add("without", "| %s | %s | %g | %.3f |%s\n", name, scheme, run.rate, run.noise*incomeM/incomeClip, cells)
 	}
-	r.printf("\n")
 }
 
 // figureS4 draws the training losses and the test loss over the privacy.
@@ -169,8 +162,7 @@ func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) {
 			map[float64]*chart{0.01: left, 1: middle}[run.rate].line("no noise, without the label", styles["no noise"].line(), run.losses)
 		}
 	}
-	r.figure("must-figureS4.png", "Left: the paper's Figure S4 (grey: without the label and without noise). Middle and right: without the label, at equal proved privacy of all steps together; right, the loss on test rows.",
-		schemeEntries(append([]string{"no noise"}, names...)...), [][]*chart{{left, middle, right}}, 8*vg.Centimeter)
+	r.figure("must-figureS4", schemeEntries(append([]string{"no noise"}, names...)...), [][]*chart{{left, middle, right}}, 8*vg.Centimeter)
 }
 
 // version2 says what the second version of the paper does, and what 15 steps of its
@@ -187,15 +179,12 @@ func (r *report) version2() {
 	multiplier := sigma * math.Sqrt(m) / clip // of the sum of m clipped gradients, each with its own noise
 	ss := drawn(n, 200, m)
 	g := try.Must(profiles.NewGaussianMechanism(multiplier))
-	r.printf("## The second version\n\narXiv:2312.13389v2 (Zhao, Zhou and Liu) corrects the label among the features, calibrates single steps by the exact profile of the Gaussian and adds an experiment on MNIST (github.com/zhao-xingyuan/Hsubsampling). "+
-		"The table above is of the first version. The abstract now calls MUST's utility \"non-inferior\".\n\nThe new programs still calibrate to the sensitivity C/n, and three things bear on privacy:\n\n"+
-		"* Logistic regression (b = 200, m = 100, C = 1.5, 15 steps, ε' = 1e-5) adds its noise to each distinct record's gradient and then averages, so that the mean has 1/√m of it. In terms of C that is a noise multiplier of %.4f; 15 steps have at δ = 1e-5:", multiplier)
+	r.page["multiplier"] = multiplier
 	for i, c := range []struct {
 		name string
 		rel  profiles.Relation
 	}{{"Poisson, add-remove", profiles.AddRemove}, {"WOR, substitution", profiles.Substitute}} {
 		iv := try.Must(training(context.Background(), c.rel, g, ss[i].law, steps).Epsilon(context.Background(), 1e-5))
-		r.printf(" %s ε in [%s, %s]%s", c.name, below(iv.Lower), above(iv.Upper), []string{";", "."}[i])
+		r.page.Add("version2", " %s ε in [%s, %s]%s", c.name, below(iv.Lower), above(iv.Upper), []string{";", "."}[i])
 	}
-	r.printf("\n* The weights come from R's `table`, in the order of the record numbers, and multiply gradients in the order of drawing: a weight belongs to another record than its own.\n* The MNIST notebook clips the average of a batch, not each record, and lets gradients add up from record to record, so that one record can move the released sum by more than C.\n\nThe MNIST experiment is not repeated here.\n")
 }

@@ -65,25 +65,8 @@ func keptDesigns() (all []keptDesign) {
 	return all
 }
 
-// bagsPage writes the page. It is long because most of it is the text of the page.
+// bagsPage compares kept first stages with fresh ones.
 func bagsPage(r *report) {
-	r.printf(`# A first stage that is kept: little bootstraps and the double bootstrap
-
-Zhao and Liu (arXiv:2312.13389) draw s subsets and r subsamples of each, and have theorems for r = 1 only. The bag of little bootstraps and the double bootstrap need r > 1. The r releases of a subset share it, so r·s fresh runs are the wrong account. This page is written by
-
-    go run ./lab/must -pages must-bags -out docs/experiments
-
-Plans say it with a key, and a count is a subset with all its resamples:
-
-    sampling: {must-ow: {population: 10000, subset: 251, batch: 10000, resamples: 50}}
-
-What is proved, and what the attack is, says [subsampling.md §15](../theory/subsampling.md#15-a-first-stage-that-is-kept).
-
-ε at δ = 1e-5 under substitution, for the sums of m records with norm at most 1 and Gaussian noise σ on each sum. The last column is what r·s runs with *fresh* subsets would cost: taking that for the kept design is **no bound**.
-
-| design | n, b, m | subsets s | resamples r | σ | attack: at least | proved: at most | r·s fresh runs |
-|---|---|---|---|---|---|---|---|
-`)
 	ctx := context.Background()
 	p := [2]*chart{panel("little bootstraps, s = 20", "resamples r of a subset", "ε at δ = 1e-5"), panel("double bootstrap, s = 20", "resamples r of a subset", "ε at δ = 1e-5")}
 	type curve struct{ low, up, fresh plotter.XYs }
@@ -97,7 +80,7 @@ What is proved, and what the attack is, says [subsampling.md §15](../theory/sub
 		if d.again {
 			name = "double bootstrap"
 		}
-		r.printf("| %s | %d, %d, %d | %d | %d | %g | %s | %s | [%s, %s] |\n", name, d.n, d.b, d.m, d.s, d.r, d.noise, below(kept.Lower), above(kept.Upper), below(fresh.Lower), above(fresh.Upper))
+		r.page.Add("bags", "| %s | %d, %d, %d | %d | %d | %g | %s | %s | [%s, %s] |\n", name, d.n, d.b, d.m, d.s, d.r, d.noise, below(kept.Lower), above(kept.Upper), below(fresh.Lower), above(fresh.Upper))
 		key := fmt.Sprintf("%s, σ = %g", name, d.noise)
 		if curves[key] == nil {
 			curves[key] = &curve{}
@@ -106,7 +89,6 @@ What is proved, and what the attack is, says [subsampling.md §15](../theory/sub
 		at := func(y float64) plotter.XY { return plotter.XY{X: float64(d.r), Y: y} }
 		c.low, c.up, c.fresh = append(c.low, at(kept.Lower)), append(c.up, at(kept.Upper)), append(c.fresh, at(fresh.Upper))
 	}
-	r.printf("\nWith one resample the designs are MUST.OW and MUST.WW. With 50 the little bootstraps cost seven times what fresh runs would. The attack and the bound are at most %.1f %% apart: there is little that the sums do not say.\n\n", 100*apart)
 	grey := draw.LineStyle{Color: figure.Palette[3], Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
 	keys := slices.Sorted(maps.Keys(curves))
 	for _, key := range keys {
@@ -125,13 +107,12 @@ What is proved, and what the attack is, says [subsampling.md §15](../theory/sub
 		c.X.Min = 0
 		c.Y.Min, c.Y.Max = 0.01, 10
 	}
-	r.figure("must-bags.png", "Bands reach from the attack (thin) to the bound (thick). Dotted: r·s runs with fresh subsets, which is not what these designs do.",
-		append(schemeEntries("MUST.OW", "MUST.WW"), entry{"fresh subsets", &plotter.Line{LineStyle: grey}}), [][]*chart{{p[0], p[1]}}, 9*vg.Centimeter)
+	r.figure("must-bags", append(schemeEntries("MUST.OW", "MUST.WW"), entry{"fresh subsets", &plotter.Line{LineStyle: grey}}), [][]*chart{{p[0], p[1]}}, 9*vg.Centimeter)
 	d := designs[min(2, len(designs)-1)]
 	truth := 1 / (3 * float64(d.n))
 	noise := math.Pow(d.noise/float64(d.m), 2)
 	se := (noise + truth) * math.Sqrt(2/float64(d.s*(d.r-1)))
-	r.printf(`**What it buys.** Little bootstraps estimate the variance of a statistic. For the mean of %d values uniform on [−1, 1] that is %.2g. With σ = %g, s = %d and r = %d, each mean carries noise of variance %.2g, which can be subtracted as it is known; the standard error of what is left is %.1g. So at ε ≈ 6 the estimate is still
-mostly noise: to release a mean and a variance once is far better.
-`, d.n, truth, d.noise, d.s, d.r, noise, se)
+	r.page["apart"] = 100 * apart
+	r.page["records"], r.page["variance"], r.page["sigma"], r.page["subsets"], r.page["resamples"] = d.n, truth, d.noise, d.s, d.r
+	r.page["noise"], r.page["se"] = noise, se
 }

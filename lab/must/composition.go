@@ -114,7 +114,6 @@ func outward(x float64, round func(float64) float64) string {
 }
 
 func compositionTable(r *report) {
-	r.printf("## Composition (equations 6–8): n = 10000, m = 200, b = 118, σ = 4, δ = 1e-5\n\n")
 	steps := []int64{1, 10, 100, 1000, 10_000}[:r.pick(5, 3)]
 	cs := composeAll(context.Background(), steps, recursionRuns)
 	all := panel("ε after k steps", "steps k", "ε at δ = 1e-5")
@@ -151,10 +150,8 @@ func compositionTable(r *report) {
 	}
 	near.Y.Min, near.Y.Max = 0.9, 2.4
 	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{R: 90, G: 90, B: 90, A: 255}})}})
-	r.figure("must-composition.png", "Left: proved upper ends, with bands down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
-		"Right: WOR and WR over Poisson, by the recursion.",
-		legend, [][]*chart{{all, near}}, 9*vg.Centimeter)
-	r.printf("ε by the paper's pair (**no bound**), by an attack on legal data (lower) and by a theorem (upper). Up to %d steps the ends of WOR and WR are those of the recursion (`accountant.WithRecursion`); *without* is the upper end without it.\n\n| scheme | k | paper's pair, no bound | attack: at least | proved: at most | without |\n|---|---|---|---|---|---|\n", recursionRuns)
+	r.figure("must-composition", legend, [][]*chart{{all, near}}, 9*vg.Centimeter)
+	r.page["recursionRuns"] = recursionRuns
 	for _, c := range cs {
 		for i, k := range c.k {
 			paper := "–"
@@ -165,10 +162,9 @@ func compositionTable(r *report) {
 			if c.plain[i] > c.upper[i] {
 				without = above(c.plain[i])
 			}
-			r.printf("| %s | %d | %s | %s | %s | %s |\n", c.name, k, paper, below(c.lower[i]), above(c.upper[i]), without)
+			r.page.Add("composition", "| %s | %d | %s | %s | %s | %s |\n", c.name, k, paper, below(c.lower[i]), above(c.upper[i]), without)
 		}
 	}
-	r.printf("\n")
 }
 
 // A historicRow is what Algorithm 1 and this library say of δ(1) after k steps of
@@ -211,7 +207,6 @@ func historic(ctx context.Context, steps []int64, grid int) []historicRow {
 }
 
 func historicTable(r *report) {
-	r.printf("## Figure S2: the paper's Fourier accountant, MUST.OW, ε = 1, L = 10, r = 5e5\n\n")
 	rows := historic(context.Background(), []int64{200, 400, 600, 800, 1000}[:r.pick(5, 1)], r.pick(500_000, 5000))
 	p := panel("", "steps k", "δ at ε = 1")
 	logY(p)
@@ -240,14 +235,11 @@ func historicTable(r *report) {
 	}
 	p.Y.Min, p.Y.Max = floor, 1
 	legend := []entry{{"Algorithm 1, lower and upper", &plotter.Line{LineStyle: algorithm}}, {"its pair, certified", &plotter.Line{LineStyle: dots}}, {"attack and proved bound", &plotter.Line{LineStyle: truth}}}
-	r.figure("must-figureS2.png", "The paper's Figure S2 is the blue band; what MUST.OW really has lies in the red band, hundreds to hundreds of thousands of times higher.",
-		legend, [][]*chart{{p}}, 9*vg.Centimeter)
-	r.printf("| k | Algorithm 1: lower, centre, upper | its pair, certified | attack, certified | proved: at most |\n|---|---|---|---|---|\n")
+	r.figure("must-figureS2", legend, [][]*chart{{p}}, 9*vg.Centimeter)
 	for _, row := range rows {
-		r.printf("| %d | %.4g, %.4g, %.4g | [%s, %s] | [%s, %s] | %s |\n", row.k, row.lower, row.centre, row.upper,
+		r.page.Add("figureS2", "| %d | %.4g, %.4g, %.4g | [%s, %s] | [%s, %s] | %s |\n", row.k, row.lower, row.centre, row.upper,
 			below(row.pair.Lower), above(row.pair.Upper), below(row.attack.Lower), above(row.attack.Upper), above(row.proved.Upper))
 	}
-	r.printf("\n")
 }
 
 // A table8Row is the last column of Table 8 for one scheme: δ(2) after 1000 steps as
@@ -301,36 +293,24 @@ func table8Composition(ctx context.Context, coarser int) []table8Row {
 
 func table8CompositionTable(r *report) {
 	rows := table8Composition(context.Background(), r.pick(1, 100))
-	r.printf(`## The last column of Table 8: Algorithm 1, δ(2) after 1000 steps
-
-n = 30969, b = 500, m = 300, L = 6, r = 3e5 (WR: 2e5), as the authors ran it: σm is read as the noise for contributions of norm 1 although the program clips at C = 3. For the first three schemes the "upper" value is the error term of their code. What holds at C = 3 is in the [table of experiment 3](must-adult.md).
-
-| scheme | σm | Algorithm 1: lower, upper | of it the error term | upper at q = 0.01 | in Table 8 | its pair at that noise, certified |
-|---|---|---|---|---|---|---|
-`)
 	for _, row := range rows {
 		rounded := "–"
 		if row.rounded > 0 {
 			rounded = fmt.Sprintf("%.4g", row.rounded)
 		}
-		r.printf("| %s | %.3f | %.3g, %.4g | %.3g | %s | %s | [%s, %s] |\n", row.name, row.noise, row.lower, row.upper, row.wrap, rounded, paperTable8[row.name].delta, below(row.pair.Lower), above(row.pair.Upper))
+		r.page.Add("table8", "| %s | %.3f | %.3g, %.4g | %.3g | %s | %s | [%s, %s] |\n", row.name, row.noise, row.lower, row.upper, row.wrap, rounded, printed("8", row.name)[6], below(row.pair.Lower), above(row.pair.Upper))
 	}
-	r.printf("\nThe printed values of Poisson and WOR are those of the rate 0.01; m/n is 0.0096871. ")
-	r.printf("The notebook in their repository did not make the row of WOR: with it the upper value is 9e-43.\n")
-	r.printf("\nThe program drops cells with less mass than 1e-8 from the error term (numpy's `isclose`). In Figure S2 that makes it 1e-20; over all cells it is 8e-11 for k = 200 and 2e36 for k = 1000.\n\n")
 }
 
 // laplaceTable composes Laplace noise of the same size, for which the paper has no
 // pair.
 func laplaceTable(r *report) {
-	r.printf("## Composition with Laplace noise: n = 10000, m = 200, b = 118, scale 4, δ = 1e-5\n\nSubstitution, unless told. With replacement and for the schemes of MUST the bound is Theorem 5 (docs/theory/subsampling.md §2).\n\n| scheme | k | attack: at least | proved: at most |\n|---|---|---|---|\n")
 	l := try.Must(profiles.NewLaplaceMechanism(4))
 	steps := []int64{1, 10, 100, 1000, 10000}[:r.pick(5, 2)]
 	for _, row := range compared() {
 		for _, k := range steps {
 			iv := try.Must(training(context.Background(), row.rel, l, row.s, k).Epsilon(context.Background(), 1e-5))
-			r.printf("| %s | %d | %s | %s |\n", row.name, k, below(iv.Lower), above(iv.Upper))
+			r.page.Add("laplace", "| %s | %d | %s | %s |\n", row.name, k, below(iv.Lower), above(iv.Upper))
 		}
 	}
-	r.printf("\n")
 }

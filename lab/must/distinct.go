@@ -9,7 +9,7 @@ import (
 
 func distinctTable(r *report) {
 	draws := r.pick(10_000, 200)
-	r.printf("## Table 9: distinct records in a subsample\n\nExact mean nη, and minimum, mean and maximum of %d draws. (The paper swaps minimum and mean of OW and WW in its second experiment.)\n\n| n, b, m | scheme | nη | min | mean | max |\n|---|---|---|---|---|---|\n", draws)
+	r.page["draws"] = draws
 	for _, size := range [][3]int64{{300, 50, 30}, {1000, 200, 100}, {30969, 500, 300}} {
 		ss := schemes(size[0], size[1], size[2])
 		for i, s := range ss {
@@ -20,8 +20,7 @@ func distinctTable(r *report) {
 				d := len(picks)
 				lo, hi, sum = min(lo, d), max(hi, d), sum+d
 			}
-			r.printf("| %d, %d, %d | %s | %.3f | %d | %.2f | %d |\n", size[0], size[1], size[2], s.name, s.s.ExpectedDistinct(), lo, float64(sum)/float64(draws), hi)
+			r.page.Add("distinct", "| %d, %d, %d | %s | %.3f | %d | %.2f | %d |\n", size[0], size[1], size[2], s.name, s.s.ExpectedDistinct(), lo, float64(sum)/float64(draws), hi)
 		}
 	}
-	r.printf("\n")
 }

@@ -10,9 +10,8 @@
 package main
 
 import (
-	"bytes"
+	"embed"
 	"flag"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,13 +19,16 @@ import (
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
-// pages are what the program writes, each with its parts in order.
+//go:embed *.tmpl
+var texts embed.FS
+
+// pages are what the program writes, each with its parts.
 var pages = []struct {
 	name     string
 	sections []func(*report)
 }{
 	{"must", []func(*report){
-		intro, profilesTable, alignedFigure, profilesFigure, equalFigure, sizesFigure,
+		profilesTable, alignedFigure, profilesFigure, equalFigure, sizesFigure,
 		compositionTable, historicTable, table8CompositionTable, laplaceTable,
 		bootstrap, regression, distinctTable,
 	}},
@@ -45,17 +47,13 @@ func main() {
 			if !slices.Contains(strings.Split(*only, ","), p.name) || p.name == "must-adult" && *adult == "" {
 				continue
 			}
-			plots.WritePage(out(), p.name, page(p.sections, report{dir: out(), quick: *quick, adult: *adult}))
+			r := &report{dir: out(), quick: *quick, adult: *adult, page: plots.Values{}}
+			for _, section := range p.sections {
+				section(r)
+			}
+			plots.WritePage(out(), p.name, r.page.Page(string(try.Must(texts.ReadFile(p.name+".tmpl")))))
 		}
 	})
-}
-
-// page writes the pictures and returns the text.
-func page(sections []func(*report), r report) []byte {
-	for _, section := range sections {
-		section(&r)
-	}
-	return r.text.Bytes()
 }
 
 // A report collects a page.
@@ -63,10 +61,8 @@ type report struct {
 	dir   string // of the pictures; none are drawn if it is empty
 	quick bool
 	adult string // the file of the Adult data
-	text  bytes.Buffer
+	page  plots.Values
 }
-
-func (r *report) printf(format string, args ...any) { fmt.Fprintf(&r.text, format, args...) }
 
 // pick returns the number of repetitions.
 func (r *report) pick(full, quick int) int {
@@ -74,18 +70,4 @@ func (r *report) pick(full, quick int) int {
 		return quick
 	}
 	return full
-}
-
-func intro(r *report) {
-	r.printf(`# MUST: the paper's experiments, recomputed
-
-Zhao and Liu, *Enhancing Trade-offs in Privacy, Utility, and Computational Efficiency through MUltistage Sampling Technique*
-(arXiv:2312.13389). This page is written by
-
-    go run ./lab/must -adult adult_processed2.csv -out docs/experiments
-
-Table 8 and Figure S4 are in [must-adult.md](must-adult.md), kept first stages in [must-bags.md](must-bags.md). [README.md](README.md) lists each table and figure, [must-composition.md](../theory/must-composition.md) says what they mean.
-The relation is substitution unless another is named. MUST.WO is sampling with replacement and has no rows of its own.
-
-`)
 }

@@ -34,13 +34,23 @@ func TestPageIsCurrent(t *testing.T) {
 		}
 		all = append(all, page...)
 	}
+	template, err := texts.ReadFile("must.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := strings.SplitAfter(string(template), "\n## ")
 	for _, s := range []struct {
 		name string
 		f    func(*report)
-	}{{"intro", intro}, {"Table 3", profilesTable}, {"Figure 5", sizesFigure}} {
-		var r report
+	}{{"# MUST", func(*report) {}}, {"Table 3", profilesTable}, {"Figures 5", sizesFigure}} {
+		r := report{page: plots.Values{}}
 		s.f(&r)
-		text, tables := plots.Short(r.text.Bytes(), "must")
+		at := slices.IndexFunc(sections, func(section string) bool { return strings.HasPrefix(section, s.name) })
+		if at < 0 {
+			t.Fatalf("no section of %s", s.name)
+		}
+		text, tables := plots.Short(r.page.Page("## "+sections[at]), "must")
+		text = bytes.TrimPrefix(text, []byte("## "))
 		for name, table := range tables {
 			if kept, err := os.ReadFile(docs + name); err != nil || !bytes.Equal(kept, table) {
 				t.Errorf("%s is not what go run ./lab/must writes (%v)", name, err)
@@ -477,9 +487,9 @@ func TestUtilityLogistic(t *testing.T) {
 
 // TestQuickPicture: with few points the lower end of Algorithm 1 is 0, and the picture is drawn all the same.
 func TestQuickPicture(t *testing.T) {
-	r := report{dir: t.TempDir(), quick: true}
+	r := report{dir: t.TempDir(), quick: true, page: plots.Values{}}
 	historicTable(&r)
-	if !strings.Contains(r.text.String(), "| 0, ") {
+	if !strings.Contains(r.page["figureS2"].(string), "| 0, ") {
 		t.Error("no lower end is 0: the test has lost its case")
 	}
 }

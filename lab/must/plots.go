@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -147,11 +146,8 @@ func schemeEntries(names ...string) (es []entry) {
 }
 
 // figure draws rows of panels below one legend, at a width that a page shows
-// without scaling down much, and shows it on the page with its caption. The numbers go
-// into a file beside it.
-func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, height vg.Length) {
-	name := strings.TrimSuffix(file, ".png")
-	r.printf("![%s](%s)\n\n%s ([numbers](%s.csv))\n\n", name, file, caption, name)
+// without scaling down much. The numbers go into a file beside it.
+func (r *report) figure(name string, legend []entry, rows [][]*chart, height vg.Length) {
 	if r.dir == "" {
 		return
 	}
@@ -209,7 +205,7 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, h
 			c.FillText(style, vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: height + 3}, titles[i][j])
 		}
 	}
-	plots.WritePNG(img, filepath.Join(r.dir, file))
+	plots.WritePNG(img, filepath.Join(r.dir, name+".png"))
 }
 
 // writeNumbers writes the curves of all charts as rows: panel, curve, x, y, and the ends of

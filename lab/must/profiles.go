@@ -55,33 +55,30 @@ var table3Grid = []float64{0.05, 0.5, 1, 2, 3, 4.5}
 func profilesTable(r *report) {
 	ss := schemes(1000, 500, 400)
 	bs := noises()
-	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, except Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there.\n\n" +
-		"| noise | scheme | ε = 0.05 | 0.5 | 1 | 2 | 3 | 4.5 |\n|---|---|---|---|---|---|---|---|\n")
 	for _, s := range ss {
-		r.printf("| – | ε', %s |", s.name)
+		r.page.Add("table3", "| – | ε', %s |", s.name)
 		for _, e := range table3Grid {
-			r.printf(" %.3f |", s.s.AmplifiedEpsilon(e))
+			r.page.Add("table3", " %.3f |", s.s.AmplifiedEpsilon(e))
 		}
-		r.printf("\n")
+		r.page.Add("table3", "\n")
 	}
 	for _, b := range bs {
 		for i, s := range ss {
 			points := try.Must(s.s.Aligned(b.base, table3Grid))
 			if i == 0 {
-				r.printf("| %s | base δ |", b.name)
+				r.page.Add("table3", "| %s | base δ |", b.name)
 				for _, p := range points {
-					r.printf(" %.3g |", p.Delta)
+					r.page.Add("table3", " %.3g |", p.Delta)
 				}
-				r.printf("\n")
+				r.page.Add("table3", "\n")
 			}
-			r.printf("| | %s |", s.name)
+			r.page.Add("table3", "| | %s |", s.name)
 			for _, p := range points {
-				r.printf(" %.3g |", p.Delta2)
+				r.page.Add("table3", " %.3g |", p.Delta2)
 			}
-			r.printf("\n")
+			r.page.Add("table3", "\n")
 		}
 	}
-	r.printf("\n")
 }
 
 // fineGrid is ε from 0.01 to 6, densest where the curves bend: the paper has steps of 0.01 throughout.
@@ -118,7 +115,6 @@ func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) []*c
 }
 
 func alignedFigure(r *report) {
-	r.printf("## Figure 4: aligned privacy profiles, n = 1000, b = 500, m = 400\n\n")
 	ps := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) plotter.XY {
 		return plotter.XY{X: q.Epsilon2 / q.Epsilon, Y: q.Delta2 - q.Delta}
 	})
@@ -126,13 +122,10 @@ func alignedFigure(r *report) {
 		p.X.Min, p.X.Max = 0.2, 0.9
 		p.line("", thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
 	}
-	r.figure("must-figure4.png", "The paper's Figure 4 a–d, ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink, above it δ grows; only WOR stays below. "+
-		"Curves have different ε' at the same ε, so a lower curve is not a more private scheme.",
-		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+	r.figure("must-figure4", schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
 func profilesFigure(r *report) {
-	r.printf("## Figure S3: ε' over ε and δ' over δ\n\n")
 	ps := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Delta, Y: q.Delta2} })
 	for _, p := range ps {
 		top := p.X.Max
@@ -152,14 +145,11 @@ func profilesFigure(r *report) {
 		}
 		ratio.line(s.name, styles[s.name].line(), xy)
 	}
-	r.figure("must-figureS3.png", "The paper's Figure S3 a–e, in the setting of Figure 4. Grey: no change. The smaller η, the smaller ε'; "+
-		"but δ' exceeds δ for small δ where a record can be drawn more than once, most for MUST.WW.",
-		schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
+	r.figure("must-figureS3", schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
 }
 
 // equalFigure compares the schemes at equal ε', which the paper does not do.
 func equalFigure(r *report) {
-	r.printf("## Not in the paper: the same profiles at equal ε'\n\n")
 	ss := schemes(1000, 500, 400)
 	bs := noises()
 	var ps []*chart
@@ -183,8 +173,7 @@ func equalFigure(r *report) {
 		p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 1e-12, 1, 0, 3
 		ps = append(ps, p)
 	}
-	r.figure("must-equal.png", "One step, δ' over ε'. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
-		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+	r.figure("must-equal", schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
 // sizes gives a value on the grid of Figure 5: b from 150 to 200 over m from 100
@@ -218,7 +207,6 @@ var sizeGrids = sync.OnceValue(func() (out [2][3]sizes) {
 })
 
 func sizesFigure(r *report) {
-	r.printf("## Figures 5 and S1: sensitivity to b and m, n = 1000, ε = 1, Δ/σ = 1\n\n")
 	grids := sizeGrids()
 	titles := []string{"η", "δ' − δ, Laplace", "δ' − δ, Gaussian"}
 	var rows [][]*chart
@@ -231,19 +219,16 @@ func sizesFigure(r *report) {
 		}
 		rows = append(rows, row)
 	}
-	r.figure("must-figure5.png", "Lines of equal η and equal δ' − δ. η grows with m and with b. δ' − δ grows with m and *falls* with b, and is larger for WW than for OW; the paper's text has these signs the other way.",
-		schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter)
-	r.printf("| m | b | scheme | η | δ' − δ Laplace | δ' − δ Gaussian |\n|---|---|---|---|---|---|\n")
+	r.figure("must-figure5", schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter)
 	for _, size := range [][2]int64{{100, 150}, {100, 200}, {125, 175}, {150, 150}, {150, 200}} {
 		for i, name := range []string{"MUST.OW", "MUST.WW"} {
-			r.printf("| %d | %d | %s |", size[0], size[1], name)
+			r.page.Add("sizes", "| %d | %d | %s |", size[0], size[1], name)
 			for _, g := range grids[i] {
-				r.printf(" %.6f |", g.at(size[0], size[1]))
+				r.page.Add("sizes", " %.6f |", g.at(size[0], size[1]))
 			}
-			r.printf("\n")
+			r.page.Add("sizes", "\n")
 		}
 	}
-	r.printf("\n")
 }
 
 // contours draws some lines of equal value, with their values where they cross

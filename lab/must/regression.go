@@ -117,45 +117,13 @@ func train(runs []regressionRun, datasets int) {
 	}
 }
 
-// paperTable6 is the RMSE as printed.
-var paperTable6 = map[string]string{
-	"no noise Poisson":        "0.998 (0.024)",
-	"ε' = 0.01, C/n Poisson":  "1.000 (0.022)",
-	"ε' = 0.01, C/n WOR":      "1.001 (0.023)",
-	"ε' = 0.01, C/n WR":       "0.997 (0.022)",
-	"ε' = 0.01, C/n MUST.OW":  "0.997 (0.024)",
-	"ε' = 0.01, C/n MUST.WW":  "0.999 (0.023)",
-	"ε' = 0.001, C/n Poisson": "1.036 (0.037)",
-	"ε' = 0.001, C/n WOR":     "1.030 (0.033)",
-	"ε' = 0.001, C/n WR":      "1.032 (0.029)",
-	"ε' = 0.001, C/n MUST.OW": "1.031 (0.032)",
-	"ε' = 0.001, C/n MUST.WW": "1.017 (0.025)",
-}
-
-// paperTable7 is the RMSE of the coefficients as printed.
-var paperTable7 = map[string]string{
-	"no noise Poisson":        "0.037, 0.034, 0.038",
-	"ε' = 0.01, C/n Poisson":  "0.044, 0.044, 0.042",
-	"ε' = 0.01, C/n WOR":      "0.040, 0.043, 0.041",
-	"ε' = 0.01, C/n WR":       "0.039, 0.042, 0.043",
-	"ε' = 0.01, C/n MUST.OW":  "0.038, 0.043, 0.042",
-	"ε' = 0.01, C/n MUST.WW":  "0.041, 0.042, 0.044",
-	"ε' = 0.001, C/n Poisson": "0.152, 0.174, 0.168",
-	"ε' = 0.001, C/n WOR":     "0.150, 0.164, 0.159",
-	"ε' = 0.001, C/n WR":      "0.142, 0.164, 0.156",
-	"ε' = 0.001, C/n MUST.OW": "0.107, 0.125, 0.125",
-	"ε' = 0.001, C/n MUST.WW": "0.106, 0.125, 0.120",
-}
-
-// regression writes its section of the page. It is long because it is read from top to bottom,
-// as the section is.
+// regression runs experiment 2.
 func regression(r *report) {
 	datasets := r.pick(200, 3)
 	budgets := regressionBudgets[:r.pick(3, 1)]
 	runs := regressionRuns(context.Background(), budgets)
 	train(runs, datasets)
-	r.printf("## Utility 2: linear regression by noisy gradient descent (Tables 6 and 7, Figure 6)\n\n%d data sets of n = 1000, y = 1 + 0.5x₁ + 0.2x₂ + N(0,1), the same for all rows; b = 200, m = 100, C = 3, learning rate 0.04, %d steps from β = (−1, −1, −1). RMSE over the last 16 steps.\n\n"+
-		"Noise three ways: by the paper's formula at equal ε' per step (sensitivity C/n); the same with the sensitivity of a mean of m clipped gradients under substitution, 2C/m; and **at equal privacy**, so that all steps together are proved (total ε, 1e-5)-private.\n\n", datasets, regressionSteps)
+	r.page["regressionSets"], r.page["regressionSteps"] = datasets, regressionSteps
 
 	axis := func(title string) *chart {
 		p := panel(title, "iteration", "training loss (MSE)")
@@ -190,9 +158,7 @@ func regression(r *report) {
 		}
 		equal.bars(name, styles[name], x, mean, se)
 	}
-	r.figure("must-figure6.png", "Left and middle: the paper's Figure 6, training loss on one data set. Right, not in the paper: distance of the coefficients from the truth over the privacy of the whole training.",
-		schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter)
-	r.printf("| setting | scheme | σ on the mean gradient | δ' per step, or total ε certified | RMSE (SD) | ± SE | in Table 6 | bias of β₀, β₁, β₂ | RMSE of β₀, β₁, β₂ | in Table 7 |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	r.figure("must-figure6", schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter)
 	for _, run := range runs {
 		mean, sd := stat.MeanStdDev(run.rmse, nil)
 		_, se := plots.Mean(run.rmse)
@@ -204,20 +170,15 @@ func regression(r *report) {
 			}
 			betas[j] = math.Sqrt(betas[j])
 		}
-		name, key, delta := run.scheme.name, run.setting+" "+run.scheme.name, ""
-		delta = stepDelta(run)
+		name, paper, delta := run.scheme.name, printed("6 and 7", run.setting+" "+run.scheme.name), stepDelta(run)
 		if run.spent != nil {
 			delta = fmt.Sprintf("[%s, %s]", below(run.spent.total.Lower), above(run.spent.total.Upper))
 		}
 		if run.noise == 0 {
 			name = "Poisson, no clipping"
 		}
-		r.printf("| %s | %s | %.3f | %s | %.3f (%.3f) | %.4f | %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f | %s |\n", run.setting, name, run.noise, delta, mean, sd, se, paperTable6[key], bias[0], bias[1], bias[2], betas[0], betas[1], betas[2], paperTable7[key])
+		r.page.Add("regression", "| %s | %s | %.3f | %s | %.3f (%.3f) | %.4f | %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f | %s |\n", run.setting, name, run.noise, delta, mean, sd, se, paper[0], bias[0], bias[1], bias[2], betas[0], betas[1], betas[2], paper[1])
 	}
-	r.printf(`
-The lower RMSE of MUST at ε' = 0.001 comes from smaller noise, with a δ' ten times that of WR. At equal privacy MUST needs more noise, by 1 to 2 %% at a total ε of 0.25, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. The δ' of Table 6 for WR, OW and WW, 0.07 to 0.095, take the sensitivity C where σ is set for C/n.
-
-`)
 }
 
 // stepDelta returns δ' of one step at equal ε' and the paper's noise, which is

@@ -122,15 +122,6 @@ func (d descent) run(beta []float64, s scheme, src rand.Source, after func(t int
 	}
 }
 
-// paperTable5 is what the paper prints for the mean and the variance.
-var paperTable5 = map[string][2]string{
-	"Poisson": {"0.0024 (0.058)", "0.989 (0.093)"}, "WOR": {"0.0025 (0.058)", "0.991 (0.092)"}, "WR": {"0.0026 (0.058)", "0.984 (0.094)"},
-	"MUST.OW 10": {"0.0027 (0.058)", "0.886 (0.082)"}, "MUST.OW 20": {"0.0007 (0.061)", "0.943 (0.086)"}, "MUST.OW 30": {"0.0013 (0.058)", "0.958 (0.090)"},
-	"MUST.OW 50": {"0.0025 (0.057)", "0.969 (0.093)"}, "MUST.OW 70": {"0.0032 (0.059)", "0.971 (0.093)"}, "MUST.OW 100": {"0.0022 (0.060)", "0.984 (0.096)"},
-	"MUST.WW 10": {"0.0003 (0.060)", "0.889 (0.081)"}, "MUST.WW 20": {"0.0013 (0.059)", "0.935 (0.086)"}, "MUST.WW 30": {"0.0009 (0.059)", "0.956 (0.090)"},
-	"MUST.WW 50": {"0.0010 (0.059)", "0.965 (0.088)"}, "MUST.WW 70": {"0.0027 (0.060)", "0.971 (0.085)"}, "MUST.WW 100": {"0.0025 (0.058)", "0.972 (0.096)"},
-}
-
 // A bootstrapRow is one line of Tables 4 and 5.
 type bootstrapRow struct {
 	name                   string
@@ -201,10 +192,7 @@ func bootstrapRows(datasets, subsamples int) []bootstrapRow {
 func bootstrap(r *report) {
 	datasets, subsamples := r.pick(200, 5), r.pick(500, 20)
 	rows := bootstrapRows(datasets, subsamples)
-	r.printf("## Utility 1: private bootstrap (Tables 4 and 5)\n\n%d data sets of 300 standard normal records, %d subsamples of m = 30, ε' = 0.1 per query. Mean over data sets (standard deviation); the standard error of a mean is the latter over %.1f. "+
-		"σ and δ' are those of Table 4, with the paper's sensitivity (range/n). The last column has the sensitivity of what is released, range/m.\n\n"+
-		"*Expected* is the exact variance, biased by 1−1/b for OW and (1−1/b)(1−1/n) for WW.\n\n"+
-		"| scheme, b | σ mean | σ variance | δ' | mean (SD) | in Table 5 | variance (SD) | in Table 5 | expected | variance (SD), range/m |\n|---|---|---|---|---|---|---|---|---|---|\n", datasets, subsamples, math.Sqrt(float64(datasets)))
+	r.page["datasets"], r.page["subsamples"], r.page["rootDatasets"] = datasets, subsamples, math.Sqrt(float64(datasets))
 	for _, row := range rows {
 		mm, ms := stat.MeanStdDev(row.means, nil)
 		vm, vs := stat.MeanStdDev(row.variances, nil)
@@ -213,11 +201,7 @@ func bootstrap(r *report) {
 		if row.delta2 > 0 {
 			delta = fmt.Sprintf("%.3g", row.delta2)
 		}
-		paper := paperTable5[row.name]
-		r.printf("| %s | %.3f | %.3f | %s | %.4f (%.3f) | %s | %.3f (%.3f) | %s | %.4f | %.3f (%.3f) |\n", row.name, row.noiseMean, row.noiseVar, delta, mm, ms, paper[0], vm, vs, paper[1], row.expected, hm, hs)
+		paper := printed("5", row.name)
+		r.page.Add("bootstrap", "| %s | %.3f | %.3f | %s | %.4f (%.3f) | %s | %.3f (%.3f) | %s | %.4f | %.3f (%.3f) |\n", row.name, row.noiseMean, row.noiseVar, delta, mm, ms, paper[0], vm, vs, paper[1], row.expected, hm, hs)
 	}
-	r.printf(`
-All schemes estimate the mean equally well: 500 subsamples average the noise away. Less noise for MUST shows in the last column only, with a larger bias and a δ' a thousand times that of WOR.
-
-`)
 }

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -32,9 +31,7 @@ func main() {
 }
 
 func run(out string) {
-	var b bytes.Buffer
-	write(&b)
-	plots.WritePage(out, "pate", b.Bytes())
+	plots.WritePage(out, "pate", page())
 	for _, f := range figures {
 		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"gonum.org/v1/gonum/stat"
@@ -74,6 +75,23 @@ func slug(heading string) string {
 	heading, _, _ = strings.Cut(strings.TrimSpace(strings.TrimLeft(heading, "#")), "(")
 	words := strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return strings.Join(words[:min(4, len(words))], "-")
+}
+
+// Values are what stands in the text of a page, by their names there.
+type Values map[string]any
+
+// Add adds text to a value, such as a row to a table.
+func (v Values) Add(name, format string, args ...any) {
+	text, _ := v[name].(string)
+	v[name] = text + fmt.Sprintf(format, args...)
+}
+
+// Page returns the page of a template (package text/template).
+func (v Values) Page(text string) []byte {
+	var b bytes.Buffer
+	page := try.Must(template.New("page").Option("missingkey=error").Parse(text))
+	try.Check(page.Execute(&b, v))
+	return b.Bytes()
 }
 
 // WritePage writes a page and its long tables into a folder.

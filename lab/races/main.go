@@ -27,6 +27,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dpaccountant/accountant/lab/xfft"
 )
 
 func main() {
@@ -105,7 +107,7 @@ func (r *runner) some(names []string, report string) ([]ended, error) {
 	cmd.Env = append(os.Environ(), "GORACE=log_path="+report)
 	cmd.WaitDelay = 10 * time.Second // for what a test leaves behind to let go of the output
 	inGroup(cmd)
-	w := &watch{used: func() time.Duration { return processorTime(cmd.Process.Pid) }}
+	w := &watch{used: func() time.Duration { return xfft.ProcessorOf(cmd.Process.Pid) }}
 	w.mu.Lock() // until there is a process
 	cmd.Stdout, cmd.Stderr = w, w
 	err := cmd.Start()

@@ -6,8 +6,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -72,20 +70,18 @@ var laws = []namedLaw{
 }
 
 // pureTable compares the exact prices of pure candidates with the simple ones.
-func pureTable(w io.Writer) {
-	fmt.Fprint(w, "| ε of one run | mean runs | first above: exact / 2ε | logarithmic: exact / 2ε | geometric: exact / 3ε | Poisson | capped by conditioning at 2·mean | cut off at 2·mean |\n|---|---|---|---|---|---|---|---|\n")
+func pureTable(page plots.Values) {
 	for _, eps := range []float64{0.1, 0.5, 1, 2} {
 		for _, mean := range []float64{10, 100} {
 			geo := try.Must(selection.WithMean(1, mean))
 			best := func(l selection.Law) float64 { return try.Must(selection.PriceOfBest(l).Pure(eps)) }
 			_, gamma, _ := geo.Family()
-			fmt.Fprintf(w, "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
+			page.Add("pure", "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
 				try.Must(try.Must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
 				best(try.Must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(try.Must(selection.Poisson(mean))),
 				best(try.Must(selection.Conditioned(1, gamma, int(2*mean)))), best(try.Must(selection.Censored(gamma, int(2*mean)))))
 		}
 	}
-	fmt.Fprintln(w)
 }
 
 // A candidate is one run: what is known of both directions, the larger of the two, and its
@@ -156,18 +152,16 @@ func gaussianCandidate() candidate {
 	return candidate{both, both.Bound(), try.Must(rdp.Gaussian(2))}
 }
 
-func comparison(w io.Writer, c candidate) {
-	fmt.Fprint(w, "| law | mean runs | misses top 1 % | misses top 5 % | ε Papernot–Steinke | ε Koskela–Redberg–Wang | ε by the largest ratio | ε here, proved | ε attained | saved |\n|---|---|---|---|---|---|---|---|---|---|\n")
+func comparison(page plots.Values, name string, c candidate) {
 	for _, mean := range []float64{10, 100} {
 		for _, nl := range laws {
 			l := try.Must(nl.build(mean))
 			lo, hi := c.interval(l)
 			ps := c.literature(l)
-			fmt.Fprintf(w, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
+			page.Add(name, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
 				ps, c.profileForm(l), c.simple(l), hi, lo, 100*(1-hi/ps))
 		}
 	}
-	fmt.Fprintln(w)
 }
 
 // trainingRun certifies the profile of the whole training run once, to a relative

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 
@@ -153,15 +152,12 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	return b
 }
 
-func digitsTable(ctx context.Context, w io.Writer, budgets []float64, n int) []budget {
-	var out []budget
-	fmt.Fprint(w, "| ε | search: accuracy | noise | ε attained | thirty runs, all paid for | noise | one run, random setting | noise | one run, best setting known | that setting |\n|---|---|---|---|---|---|---|---|---|---|\n")
+func digitsTable(ctx context.Context, page plots.Values, budgets []float64, n int) (out []budget) {
 	for _, eps := range budgets {
 		b := digitsExperiment(ctx, eps, n)
-		fmt.Fprintf(w, "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
+		page.Add("bought", "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
 			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
 		out = append(out, b)
 	}
-	fmt.Fprintln(w)
 	return out
 }

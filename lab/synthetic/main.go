@@ -13,6 +13,7 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"flag"
 	"fmt"
 	"math"
@@ -102,6 +103,9 @@ type account struct {
 	levels        [levels]float64
 }
 
+//go:embed page.tmpl
+var pageText string
+
 // write returns the page and the table of every seed.
 func write(from string) (page, table []byte) {
 	d := read(from)
@@ -123,43 +127,17 @@ func write(from string) (page, table []byte) {
 			fmt.Fprintf(&csv, "%s,%d,%d,%d,%.5f\n", a.name, a.units, seed, n, r.error)
 		}
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `# Synthetic data under a menu filter
-
-<!-- written by go run ./lab/synthetic -->
-
-A loop like AIM (McKenna, Mullins, Sheldon and Miklau, VLDB 2022) makes synthetic data from %d real digits: the class
-and %d places of the picture, each black or white, a domain of %d cells. It measures all one-way marginals, then runs
-rounds. A round chooses the two-way marginal that fits worst by the exponential mechanism, measures it with
-Gaussian noise, and fits the distribution. Where the measurement moved the marginal by less than its noise,
-the next round has half the noise and twice the ε of the choice. So every step depends on the results before it.
-
-The budget is ε = %d, δ = %.0e (add-remove). zCDP is a filter too: by ρ = %.5f, of which the loop plans %d units.
-The menu has the same steps at the same costs: %d units for the one-way marginals, then
-
-| level | ε of the choice | σ | units |
-|---|---|---|---|
-`, len(d.records), places, cells, epsilon, delta, rho, planned, startCost)
+	values := plots.Values{"records": len(d.records), "places": places, "cells": cells, "epsilon": epsilon, "delta": delta, "rho": rho, "planned": planned,
+		"startCost": startCost, "units": units, "same": same, "pairs": len(d.pairs), "seeds": seeds}
 	for k, x := range s {
-		fmt.Fprintf(&b, "| %d | %.4f | %.2f | %d |\n", k, x.epsilon, x.sigma, x.cost)
+		values.Add("steps", "| %d | %.4f | %.2f | %d |\n", k, x.epsilon, x.sigma, x.cost)
 	}
-	fmt.Fprintf(&b, `
-The menu admits %d units in place of %d. At %d units it proves ε = %.4f. The error is the L1 distance
-of a two-way marginal, as shares of the records, mean of all %d; over %d seeds, with the standard error of the mean.
-
-| budget | units | rounds | of level 0, 1, 2, 3 | error |
-|---|---|---|---|---|
-`, units, planned, planned, same, len(d.pairs), seeds)
 	for _, a := range accounts {
 		rounds, _ := plots.Mean(a.rounds)
 		e, se := plots.Mean(a.error)
 		l := a.levels
-		fmt.Fprintf(&b, "| %s | %d | %.2f | %.2f, %.2f, %.2f, %.2f | %.4f ± %.4f |\n", a.name, a.units, rounds, l[0], l[1], l[2], l[3], e, se)
+		values.Add("budgets", "| %s | %d | %.2f | %.2f, %.2f, %.2f, %.2f | %.4f ± %.4f |\n", a.name, a.units, rounds, l[0], l[1], l[2], l[3], e, se)
 	}
-	lessErr, lessSE := plots.Mean(floats.SubTo(make([]float64, seeds), accounts[0].error, accounts[1].error))
-	fmt.Fprintf(&b, `
-The two differ by %.4f ± %.4f (zCDP less menu, seed by seed). Every run is in [synthetic.csv](synthetic.csv).
-The price of the menu is proved in [adaptive.md](../theory/adaptive.md).
-`, lessErr, lessSE)
-	return b.Bytes(), csv.Bytes()
+	values["less"], values["lessErr"] = plots.Mean(floats.SubTo(make([]float64, seeds), accounts[0].error, accounts[1].error))
+	return values.Page(pageText), csv.Bytes()
 }
