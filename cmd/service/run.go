@@ -323,7 +323,11 @@ func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		}
 		x := pate.Answer{Class: -1}
 		if q.MaxAnswers == nil || given < *q.MaxAnswers {
-			if x, err = pateLabel(a, q, v, i, src); err != nil {
+			var scores []float64
+			if q.Baseline != nil {
+				scores = q.Baseline[i]
+			}
+			if x, err = a.Label(v.Row(i), v.Teachers(), scores, src); err != nil {
 				return PateLabels{}, fault.In(fmt.Sprintf("votes[%d]", i), err)
 			}
 		}
@@ -337,22 +341,6 @@ func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		return PateLabels{Charge: charge}, err
 	}
 	return out, nil
-}
-
-// pateLabel labels a query.
-func pateLabel(a pate.Aggregator, q PateAnswerRequest, v *ballots.Votes, i int, src rand.Source) (x pate.Answer, err error) {
-	x.Answered = true
-	switch m := a.(type) {
-	case pate.GNMax:
-		x.Class, err = m.Label(v.Row(i), src)
-	case pate.LNMax:
-		x.Class, err = m.Label(v.Row(i), src)
-	case pate.Confident:
-		return m.Label(v.Row(i), src)
-	case pate.Interactive:
-		return m.Label(v.Row(i), v.Teachers(), q.Baseline[i], src)
-	}
-	return x, err
 }
 
 // NewLabelMethod returns the randomizer of labels that a frontend knows by a name, for a prior.

@@ -100,7 +100,7 @@ func TestReleases(t *testing.T) {
 		}
 		var labels PateLabels
 		for from, row := src(), 0; row < 3; row++ {
-			a, err := conf.Label([][]int64{{95, 3, 2}, {40, 35, 25}, {60, 40, 0}}[row], from)
+			a, err := conf.Label([][]int64{{95, 3, 2}, {40, 35, 25}, {60, 40, 0}}[row], 0, nil, from)
 			if err != nil {
 				t.Fatal(err)
 			}

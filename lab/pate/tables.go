@@ -151,7 +151,7 @@ func (s synthetic) ledger() (*pate.Ledger, []bool) {
 	answered := make([]bool, v.Queries())
 	src := rand.NewPCG(0, 0)
 	for i := range answered {
-		answered[i] = try.Must(a.Label(v.Row(i), src)).Answered
+		answered[i] = try.Must(a.Label(v.Row(i), 0, nil, src)).Answered
 	}
 	return try.Must(pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})), answered
 }
@@ -315,7 +315,7 @@ the votes here, so these lines are diagnostics.
 		ss, d := try.Must2(s.Smooth(b.beta))
 		sigma := try.Must(pate.GNSS{Order: 14, Beta: b.beta}.OptimalSigma(ss))
 		cost := try.Must(pate.GNSS{Order: 14, Beta: b.beta}.RDP(sigma))
-		fixed := try.Must(pate.Classic.EpsilonAt(14, s.Cost+cost, 1e-5))
+		fixed, _ := try.Must2(pate.Classic.Epsilon(try.Must(rdp.NewGrid([]float64{14}, []float64{s.Cost + cost})), 1e-5))
 		p("| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", b.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
 	p(`
@@ -339,9 +339,9 @@ func computeFacts() (f facts) {
 	f.rate = math.Pow(math.Sqrt(l+10.14)-math.Sqrt(l), 2)
 	// Two classes four noise scales apart.
 	votes := []int64{4, 0}
-	a := try.Must(pate.LNMax{Gamma: 1}.LogQ(votes))
-	sd := try.Must(pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes))
-	b := try.Must(pate.GNMax{Sigma: 1}.LogQ(votes))
+	a := try.Must(try.Must(pate.NewLNMax(1)).LogQ(votes))
+	sd := try.Must(try.Must(pate.NewLNMax(math.Sqrt2)).LogQ(votes))
+	b := try.Must(try.Must(pate.NewGNMax(1)).LogQ(votes))
 	f.laplace, f.laplaceSD, f.gauss = math.Exp(a), math.Exp(sd), math.Exp(b)
 	return f
 }
