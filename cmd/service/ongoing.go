@@ -174,7 +174,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *ongoing, e
 		a, err := selection.NewAdaptiveSearch[int](*q.Hits, src)
 		if err == nil && q.CandidateEpsilon != nil {
 			var eps float64
-			eps, _, err = selection.AdaptiveCost{Epsilon: *q.CandidateEpsilon, Hits: *q.Hits}.At(*q.Delta)
+			eps, _, err = selection.AdaptiveCost(*q.CandidateEpsilon, *q.Hits, *q.Delta)
 			out.Epsilon, out.Delta = &eps, q.Delta
 		}
 		return &ongoing{adaptive: a}, err
@@ -256,10 +256,7 @@ func begin(s *search) *ongoing {
 
 // run returns the numbers of the candidates to show.
 func (s *search) run(ctx context.Context) (found []int, err error) {
-	options := []selection.Option{selection.WithSource(s.src)}
-	if s.Padding {
-		options = append(options, selection.WithPadding())
-	}
+	options := selection.Options{Source: s.src, Padding: s.Padding}
 	shown := make([]selection.Result[int], 1)
 	switch s.Kind {
 	case "sparse-vector":
@@ -272,9 +269,9 @@ func (s *search) run(ctx context.Context) (found []int, err error) {
 		}
 		return []int{i}, nil
 	case "best":
-		shown[0], err = selection.Best(ctx, s.law, s.try, options...)
+		shown[0], err = selection.Best(ctx, s.law, s.try, options)
 	case "first-above":
-		shown[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, s.try, options...)
+		shown[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, s.try, options)
 	case "top":
 		shown, err = selection.Top(ctx, s.law, *s.Top, s.src, s.try)
 	}

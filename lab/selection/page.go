@@ -34,9 +34,9 @@ rate 0.01, 1000 steps, add-remove) by the best of K runs.
 	renyi, _ := try.Must2(rdp.Epsilon(run.curve, delta))
 	say("One run has ε = %.4f at δ = 1e-5, by its Rényi curve %.4f.\n\n", single, renyi)
 	comparison(&w, run)
-	geo := try.Must(selection.WithMean(1, 100))
+	geo := lawOf(selection.Config{Law: "geometric", Mean: 100})
 	lit, here := run.literature(geo), run.tight(geo)
-	manyLo, manyHi := run.interval(try.Must(selection.Poisson(100)))
+	manyLo, manyHi := run.interval(lawOf(selection.Config{Law: "poisson", Mean: 100}))
 	say(`"Papernot–Steinke" is their Theorem 2 on the Rényi curve of one run (Theorem 6 as
 published for the Poisson law);
 "Koskela–Redberg–Wang" is their bound from the same profile as ours at the best
@@ -57,17 +57,17 @@ Solid lines are this library's, dashed ones Papernot and Steinke's.
 	g := gaussianCandidate()
 	say("Noise multiplier 2; one run has ε = %.4f at δ = 1e-5.\n\n", try.Must(g.bound.Epsilon(ctx, delta)))
 	comparison(&w, g)
-	first := try.Must(selection.PriceOfFirstAbove(try.Must(selection.WithMean(1, 10))))
+	first := try.Must(selection.PriceOfFirstAbove(lawOf(selection.Config{Law: "geometric", Mean: 10})))
 	flo, fhi := try.Must2(first.Epsilon(ctx, g.both, delta, 1e-5))
 	say("The first outcome above a threshold, geometric law of mean 10: ε between %.4f and %.4f.\n\n", flo, fhi)
 	say("At small ε the ends meet up to the grid of Theorem E (`selection/exact.go`), on which the price is a longest\npath. Geometric law of mean 10:\n\n| ε | δ attained | δ proved | proved / attained |\n|---|---|---|---|\n")
 	for _, eps := range []float64{0, 0.5, 1, 1.5, 2, 3} {
-		lo, hi := try.Must2(selection.PriceOfBest(try.Must(selection.WithMean(1, 10))).Delta(ctx, g.both, eps, 1e-5))
+		lo, hi := try.Must2(selection.PriceOfBest(lawOf(selection.Config{Law: "geometric", Mean: 10})).Delta(ctx, g.both, eps, 1e-5))
 		say("| %g | %.4g | %.4g | %.2f |\n", eps, lo, hi, hi/lo)
 	}
 	say("\nSo it is for Poisson laws of large mean, at δ = 1e-5:\n\n| mean runs | ε attained | ε proved | gap |\n|---|---|---|---|\n")
 	for _, mean := range []float64{3, 10, 30, 100, 300} {
-		lo, hi := g.interval(try.Must(selection.Poisson(mean)))
+		lo, hi := g.interval(lawOf(selection.Config{Law: "poisson", Mean: mean}))
 		say("| %g | %.4f | %.4f | %.1f %% |\n", mean, lo, hi, 100*(hi-lo)/hi)
 	}
 	say("\n## What it buys: real digits\n\n")
@@ -97,10 +97,10 @@ Exact suprema, next to the simple bounds (2ε and 3ε of Liu and Talwar, (2+η)�
 
 `, meanRuns, naiveRuns, wins, len(rows))
 	pureTable(&w)
-	censored, conditioned := try.Must(selection.Censored(0.1, 5)), try.Must(selection.Conditioned(1, 0.1, 5))
+	censored, conditioned := lawOf(selection.Config{Law: "geometric", Gamma: 0.1, Max: 5, Cap: "censor"}), lawOf(selection.Config{Law: "geometric", Gamma: 0.1, Max: 5})
 	say("Conditioning is never dearer than the plain law. Cutting off is, by little here: 2·mean\nis far enough out. At ε = 1, γ = 0.1, T = 5 it costs %.4f (conditioned: %.4f).\n\n",
 		try.Must(selection.PriceOfBest(censored).Pure(1)), try.Must(selection.PriceOfBest(conditioned).Pure(1)))
-	e, d := try.Must2(selection.PriceOfBest(try.Must(selection.WithMean(1, 100))).Approximate(1, 1e-3))
+	e, d := try.Must2(selection.PriceOfBest(lawOf(selection.Config{Law: "geometric", Mean: 100})).Approximate(1, 1e-3))
 	say("## Approximate candidates\n\nFor (1, 10⁻³)-DP candidates and a geometric number of runs with mean 100 the\nsearch is (%.2f, %.4f)-DP, and its δ is attained at every ε.\n\n", e, d)
 	warnings(say)
 	return w.Bytes()
