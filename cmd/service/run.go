@@ -417,16 +417,10 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 		if q.Floor != nil {
 			p.Floor = *q.Floor
 		}
-		rs := make([]*labeldp.Randomizer, 1)
-		if q.Groups != nil {
-			a.Column, rs, err = p.RandomizeGroups(ctx, q.Column, q.Groups, src)
-		} else {
-			a.Column, rs[0], err = p.RandomizeColumn(ctx, q.Column, src)
-		}
+		var rs []labeldp.Randomizer
+		a.Column, rs, err = p.RandomizeColumn(ctx, q.Column, q.Groups, src)
 		for _, r := range rs {
-			if err == nil {
-				a.Outputs = append(a.Outputs, r.Outputs()...)
-			}
+			a.Outputs = append(a.Outputs, r.Outputs()...)
 		}
 		return a, err
 	}
@@ -438,7 +432,7 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 	if err != nil {
 		return a, err
 	}
-	r := m.(*labeldp.Randomizer)
+	r := m.(labeldp.Randomizer)
 	a.Outputs, a.Column = r.Outputs(), make([]float64, len(q.Column))
 	for i, y := range q.Column {
 		if a.Column[i], err = r.Sample(y, src); err != nil {

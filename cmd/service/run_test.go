@@ -109,7 +109,7 @@ func TestReleases(t *testing.T) {
 		if got := ask(t, s, `{"op":"pate-answer","votes":[[95,3,2],[40,35,25],[60,40,0]],"mechanism":"confident","threshold":60,"sigma1":20,"sigma2":10,"test-seed":%d}`, seed); got != asJSON(t, nil, labels) {
 			t.Errorf("confident: %s, want %v", got, labels)
 		}
-		column, _, err := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, PriorEpsilon: 0.5, Floor: 0.25}.RandomizeColumn(t.Context(), []float64{0, 1, 2, 1}, src())
+		column, _, err := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, PriorEpsilon: 0.5, Floor: 0.25}.RandomizeColumn(t.Context(), []float64{0, 1, 2, 1}, nil, src())
 		if got := ask(t, s, `{"op":"label-apply","column":[0,1,2,1],"labels":[0,1,2],"epsilon":2,"prior-epsilon":0.5,"floor":0.25,"test-seed":%d}`, seed); !strings.HasPrefix(got, `{"column":`+asJSON(t, err, column)) {
 			t.Errorf("label-apply: %s, want %v", got, column)
 		}

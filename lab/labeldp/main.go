@@ -153,7 +153,7 @@ func tableOne(r *report) {
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
 	r.section("Table 1 and its example: bias bends the best predictor", "Features {a, b}, labels {0, 1, 2}, P(a, ·) = (0.35, 0.10, 0.05), P(b, ·) = (0.25, 0.15, 0.10), ε = 0.5. RR-on-bins sends 0 to %s and 1, 2 to %s (the paper: 0.396, 0.720).", num(bins.Outputs()[0]), num(bins.Outputs()[1]))
 	var rows [][]string
-	for _, m := range []*labeldp.Randomizer{nil, opt, bins} {
+	for _, m := range []labeldp.Randomizer{nil, opt, bins} {
 		var f [2]float64
 		loss := 0.0
 		for x := range joint {
@@ -253,8 +253,7 @@ func lossCurves(r *report) {
 func biasCurves(r *report) {
 	const eps = 2
 	p := half52()
-	lap := try.Must(labeldp.NewLaplace(p.Labels(), eps))
-	clip := try.Must(lap.Clipped())
+	clip := try.Must(labeldp.NewAdditive(p.Labels(), eps, labeldp.Noise{Clipped: true}))
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), p, eps))
 	ms := []labeldp.Method{opt, clip, try.Must(labeldp.RandomizedResponse(p.Labels(), eps)), try.Must(labeldp.RROnBins(p, eps))}
 	var names []string
