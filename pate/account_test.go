@@ -279,7 +279,7 @@ func studentC(queries int) [][]float64 {
 func TestTotalsC(t *testing.T) {
 	v := s1(t, 5000, 150, 1000)
 	p := studentC(1000)
-	scores, err := ballots.NewScores(p, 5000)
+	scores, err := ballots.NewScores(p, 5000, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestTotalsC(t *testing.T) {
 			row[j] *= 5000
 		}
 	}
-	vs, err := ballots.NewVoteScores(p, 5000)
+	vs, err := ballots.NewScores(p, 5000, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestJointByBruteForce(t *testing.T) {
 		o := Options{Orders: []float64{4}}
 		if k%2 == 1 {
 			i := interactive{check, 1, k%4 == 1}
-			a, o.Scores = i, must(ballots.NewScores(scores, total))
+			a, o.Scores = i, must(ballots.NewScores(scores, total, false))
 			statistic = func(n []int64) float64 { return i.statistic(n, o.Scores.Row(0), total) }
 		}
 		v := must(newVotes(n))

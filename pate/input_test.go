@@ -68,7 +68,7 @@ func TestBadInput(t *testing.T) {
 		{"eps2: -0.4 is not in [0, 1e+12]", func() error { _, err := theorem6(-10, 8, .5, 6, -.4, 4); return err }},
 
 		{"baseline: is missing, must hold the student's scores for interactive aggregation", account(interactive{good, .5, true}, Options{})},
-		{"baseline: shape (1, 2) is not the votes' (2, 2)", account(interactive{good, .5, true}, Options{Scores: must(ballots.NewScores([][]float64{{1, 0}}, 10))})},
+		{"baseline: shape (1, 2) is not the votes' (2, 2)", account(interactive{good, .5, true}, Options{Scores: must(ballots.NewScores([][]float64{{1, 0}}, 10, false))})},
 
 		{"orders: 0 orders are not in [1, 100000]", account(good, Options{Orders: []float64{}})},
 		{"orders[1]: 2 is not in (2, 1e+06]: orders must ascend", account(good, Options{Orders: []float64{2, 2}})},

@@ -54,7 +54,7 @@ func (c interactive) Label(votes []int64, teachers int64, scores []float64, src 
 	if n := sum(votes); n > teachers {
 		return noAnswer, fault.New("votes", "%d votes are not in [0, %d], the number of teachers", n, teachers)
 	}
-	table, err := ballots.NewScores([][]float64{scores}, teachers)
+	table, err := ballots.NewScores([][]float64{scores}, teachers, false)
 	if err != nil {
 		return noAnswer, err
 	}

@@ -98,9 +98,9 @@ func TestInteractiveRunsAsPriced(t *testing.T) {
 	n, scores := []int64{4, 1, 1}, []float64{.5, .25, .25}
 	c := interactive{confident{0, 3, 1}, 1, true}
 	v := must(ballots.NewVotes([][]int64{n}, 10))
-	l := ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10)))
+	l := ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10, false)))
 	c.threshold = l.q.statistic[0] + 1
-	l = ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10)))
+	l = ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10, false)))
 	answered := 0
 	for range runs {
 		if must(c.Label(n, 10, scores, src)).Answered {

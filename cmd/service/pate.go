@@ -209,11 +209,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	}
 	scores := q.Scores
 	if q.Baseline != nil {
-		read := ballots.NewScores
-		if q.BaselineKind == "votes" {
-			read = ballots.NewVoteScores
-		}
-		if scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
+		if scores, err = ballots.NewScores(q.Baseline, r.Votes.Teachers(), q.BaselineKind == "votes"); err != nil {
 			return nil, err
 		}
 	}

@@ -311,7 +311,7 @@ func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		if len(q.Baseline) != v.Queries() {
 			return PateLabels{}, fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries())
 		}
-		if _, err := ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
+		if _, err := ballots.NewScores(q.Baseline, v.Teachers(), false); err != nil {
 			return PateLabels{}, err
 		}
 	}

@@ -287,7 +287,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Aggregator, seeds int) (x 
 				asked++
 			}
 		}
-		table := try.Must(ballots.NewScores(scores, p.votes.Teachers()))
+		table := try.Must(ballots.NewScores(scores, p.votes.Teachers(), false))
 		two := try.Must(pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table}))
 		both := func(r pate.Report, first pate.Cost, by pate.Conversion) float64 {
 			second := try.Must(two.Cost(ctx, r, nil))
