@@ -389,7 +389,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 			parallel.Spend(ctx, a.opts.lawWork(context.Background())/selectionShare)
 			return iv.Upper, err
 		})
-		return bound.Candidate(bound, [2]func(float64) (float64, float64){}), nil
+		return bound.Candidate(bound, [2]func(float64) (float64, float64){}, nil), nil
 	}
 	t.bound(&a.running)
 	if len(a.added) == 1 && a.runs == 1 && !a.searches() {
@@ -429,7 +429,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 			}
 		}
 	}
-	q.candidate, a.inquiry = upper[0].Candidate(upper[1], lower).Stretched(q.stretch), q
+	q.candidate, a.inquiry = upper[0].Candidate(upper[1], lower, q.stretch), q
 	return q.candidate, nil
 }
 

@@ -235,7 +235,7 @@ func TestMemoryLimit(t *testing.T) {
 func TestWithTransform(t *testing.T) {
 	step := dpsgdStep(t, 0.01, 1)
 	a := epsilon(t, account(t, step, 1000, accountant.WithTransform(fourier.Gonum)), 1e-5)
-	b := epsilon(t, account(t, step, 1000, accountant.WithTransform(godsp.Transform{})), 1e-5)
+	b := epsilon(t, account(t, step, 1000, accountant.WithTransform(godsp.Transform)), 1e-5)
 	if a.Points&(a.Points-1) == 0 || b.Points&(b.Points-1) != 0 {
 		t.Errorf("%d and %d points: go-dsp takes powers of two only", a.Points, b.Points)
 	}

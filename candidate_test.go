@@ -29,7 +29,7 @@ func training(t *testing.T, a *Accountant, count int64) {
 
 // TestCandidateEndsWithTheTotal: a candidate has no values of the steps that are added after it, which would be too large for it from below.
 func TestCandidateEndsWithTheTotal(t *testing.T) {
-	law, err := selection.WithMean(1, 10)
+	law, err := selection.Config{Law: "geometric", Mean: 10}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

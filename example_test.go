@@ -47,7 +47,7 @@ func ExampleWithMemory() {
 // A second, independent transform is a check of the first.
 func ExampleWithTransform() {
 	laplace, _ := profiles.NewLaplaceMechanism(30)
-	for _, t := range []fourier.Transform{fourier.Gonum, godsp.Transform{}} {
+	for _, t := range []fourier.Transform{fourier.Gonum, godsp.Transform} {
 		acct := accountant.New(accountant.AddRemove, accountant.WithTransform(t))
 		if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 			fmt.Println(err)

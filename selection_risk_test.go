@@ -111,7 +111,7 @@ func TestSelectionsOfASearchAreComputedOnce(t *testing.T) {
 // TestOneSearchIsItsPrice: a plan of a single search answers what the price of the search alone does, at each δ and ε.
 func TestOneSearchIsItsPrice(t *testing.T) {
 	slow.Test(t)
-	law, err := selection.Poisson(10)
+	law, err := selection.Config{Law: "poisson", Mean: 10}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

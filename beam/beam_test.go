@@ -234,9 +234,9 @@ func TestDrawsAreBoundToWhatIsDrawnFor(t *testing.T) {
 }
 
 // drawer returns what draws the noisy label of a row with the randomizer r.
-func drawer(t *testing.T, o LabelOptions, r *labeldp.Randomizer) func(id string, label float64) float64 {
+func drawer(t *testing.T, o LabelOptions, r labeldp.Randomizer) func(id string, label float64) float64 {
 	t.Helper()
-	text, err := json.Marshal(design{Groups: map[string]*labeldp.Randomizer{"": r}})
+	text, err := json.Marshal(struct{ Groups map[string]labeldp.Randomizer }{map[string]labeldp.Randomizer{"": r}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestEstimatePriorChargesTheHistogram(t *testing.T) {
 	if err := json.Unmarshal([]byte(got("prior")[0]), &p); err != nil {
 		t.Fatal(err)
 	}
-	want := []Charge{{"label-histogram", 0.3, 0, 2}, {labeldp.WorstCase{}.Name(), 0.7, 0, 1}}
+	want := []Charge{{"label-histogram", 0.3, 0, 2}, {"label-randomizer", 0.7, 0, 1}}
 	if !slices.Equal(p.Charge, want) || p.Rows != 300 || len(p.Groups) != 2 || p.Groups[0].Rows != 150 {
 		t.Errorf("%+v", p)
 	}

@@ -30,7 +30,7 @@ func BenchmarkLabelRow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	text, err := json.Marshal(design{Groups: map[string]*labeldp.Randomizer{"": m}})
+	text, err := json.Marshal(struct{ Groups map[string]labeldp.Randomizer }{map[string]labeldp.Randomizer{"": m}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -250,7 +250,7 @@ type randomizeFn struct {
 	labelFn
 	text   string // the side input that design was read from
 	digest string
-	design design
+	groups map[string]labeldp.Randomizer
 }
 
 // ProcessElement draws the noisy label of one row, as a function of the key, the design and
@@ -262,9 +262,16 @@ func (fn *randomizeFn) ProcessElement(r LabelRow, text string, emit func(Private
 			return err
 		}
 		seed := fn.row.draws.seed("design", text)
-		fn.text, fn.design, fn.digest = text, d, string(seed[:])
+		fn.groups = map[string]labeldp.Randomizer{}
+		for name, r := range d.Groups {
+			var err error
+			if fn.groups[name], err = labeldp.ReadRandomizer(r); err != nil {
+				return err
+			}
+		}
+		fn.text, fn.digest = text, string(seed[:])
 	}
-	m, ok := fn.design.Groups[r.Group]
+	m, ok := fn.groups[r.Group]
 	if !ok {
 		return fmt.Errorf("group: %q was not there when groups were counted", r.Group)
 	}

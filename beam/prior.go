@@ -80,12 +80,12 @@ var labelMethods = []string{"optimal", "debiased-rr", "two-point", "randomized-r
 func (o LabelOptions) method() string { return cmp.Or(o.Method, "optimal") }
 
 // design makes the randomizer of a prior.
-func (o LabelOptions) design(ctx context.Context, p labeldp.Prior, eps float64) (*labeldp.Randomizer, error) {
+func (o LabelOptions) design(ctx context.Context, p labeldp.Prior, eps float64) (labeldp.Randomizer, error) {
 	m, err := service.NewLabelMethod(ctx, o.method(), p, eps)
 	if err != nil {
 		return nil, err
 	}
-	return m.(*labeldp.Randomizer), nil
+	return m.(labeldp.Randomizer), nil
 }
 
 // A Charge is what an accountant should compose: a mechanism and how often it ran on each
@@ -222,17 +222,16 @@ func (fn *priorFn) price(ctx context.Context, out *LabelPriors, counts [][]int64
 	for g, p := range priors {
 		out.Groups[g].Prior = p.Probs()
 	}
-	out.PriorEpsilon = stages[0].Mechanism.(labeldp.Histogram).Epsilon
-	out.Randomizer = stages[1].Mechanism.(labeldp.WorstCase).Epsilon
-	for i, eps := range []float64{out.PriorEpsilon, out.Randomizer} {
-		out.Charge = append(out.Charge, Charge{Mechanism: stages[i].Mechanism.Name(), Epsilon: eps, Count: stages[i].Count})
+	out.PriorEpsilon, out.Randomizer = stages[0].Epsilon, stages[1].Epsilon
+	for _, s := range stages {
+		out.Charge = append(out.Charge, Charge{Mechanism: s.Mechanism.Name(), Epsilon: s.Epsilon, Count: s.Count})
 	}
 	return nil
 }
 
 // A design is the randomizer of each group, and the report of how it came about.
 type design struct {
-	Groups map[string]*labeldp.Randomizer
+	Groups map[string]json.RawMessage
 	Report LabelPriors
 }
 
@@ -240,7 +239,7 @@ type designFn struct{ Options LabelOptions }
 
 // ProcessElement designs a randomizer for each prior, for the side input of all rows.
 func (fn *designFn) ProcessElement(ctx context.Context, priors string, emit func(string)) error {
-	out := design{Groups: map[string]*labeldp.Randomizer{}}
+	out := design{Groups: map[string]json.RawMessage{}}
 	if err := json.Unmarshal([]byte(priors), &out.Report); err != nil {
 		return err
 	}
@@ -257,7 +256,9 @@ func (fn *designFn) ProcessElement(ctx context.Context, priors string, emit func
 		if g.Loss, err = labeldp.HalfLoss(r, p); err != nil {
 			return err
 		}
-		out.Groups[g.Name] = r
+		if out.Groups[g.Name], err = json.Marshal(r); err != nil {
+			return err
+		}
 	}
 	text, err := json.Marshal(out)
 	emit(string(text))

@@ -77,28 +77,20 @@ func (o VoteOptions) Check() error {
 	if err := service.Check(&o.Request); err != nil {
 		return err
 	}
-	_, err := o.label()
+	_, err := o.aggregator()
 	return err
 }
 
-// label returns what labels a query.
-func (o VoteOptions) label() (func(votes []int64, d *draws, what ...string) (pate.Answer, error), error) {
+// aggregator returns what labels a query.
+func (o VoteOptions) aggregator() (pate.Aggregator, error) {
 	q := o.Request
-	always := func(class int, err error) (pate.Answer, error) { return pate.Answer{Class: class, Answered: true}, err }
 	switch q.Mechanism {
 	case "gnmax":
-		a, err := pate.NewGNMax(*q.Sigma2)
-		return func(v []int64, d *draws, what ...string) (pate.Answer, error) {
-			return always(a.Label(v, d.of(what...)))
-		}, err
+		return pate.NewGNMax(*q.Sigma2)
 	case "lnmax":
-		a, err := pate.NewLNMax(*q.Gamma)
-		return func(v []int64, d *draws, what ...string) (pate.Answer, error) {
-			return always(a.Label(v, d.of(what...)))
-		}, err
+		return pate.NewLNMax(*q.Gamma)
 	case "confident":
-		a, err := pate.NewConfident(*q.Threshold, *q.Sigma1, *q.Sigma2)
-		return func(v []int64, d *draws, what ...string) (pate.Answer, error) { return a.Label(v, d.of(what...)) }, err
+		return pate.NewConfident(*q.Threshold, *q.Sigma1, *q.Sigma2)
 	}
 	return nil, fault.New("mechanism", "%q is not gnmax, confident or lnmax", q.Mechanism)
 }
@@ -162,10 +154,10 @@ func (fn *tallyFn) ProcessElement(query string, rows func(*VoteRow) bool, emit f
 }
 
 type voteFn struct {
-	Options VoteOptions
-	draws   *draws
-	label   func([]int64, *draws, ...string) (pate.Answer, error)
-	mark    string
+	Options    VoteOptions
+	draws      *draws
+	aggregator pate.Aggregator
+	mark       string
 }
 
 // Setup reads the key.
@@ -179,13 +171,13 @@ func (fn *voteFn) Setup(ctx context.Context) (err error) {
 		return err
 	}
 	fn.mark = string(mark)
-	fn.label, err = fn.Options.label()
+	fn.aggregator, err = fn.Options.aggregator()
 	return err
 }
 
 // ProcessElement labels one query, by noise that is drawn for this query with these votes.
 func (fn *voteFn) ProcessElement(t Tally, emit func(string)) error {
-	a, err := fn.label(t.Votes, fn.draws, "votes", fn.mark, t.Query, fmt.Sprint(t.Votes))
+	a, err := fn.aggregator.Label(t.Votes, 0, nil, fn.draws.of("votes", fn.mark, t.Query, fmt.Sprint(t.Votes)))
 	if err != nil {
 		return fmt.Errorf("query %q: %w", t.Query, err)
 	}

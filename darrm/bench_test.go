@@ -38,10 +38,10 @@ func BenchmarkOptimizeMonotone1001Delta(b *testing.B) {
 }
 
 func BenchmarkCertifyMonotone1001Delta(b *testing.B) {
-	exact, _ := DoubleSubsampling(1001, 100)
+	exact, _ := exactDoubleSubsampling(1001, 100)
 	p := approx(1001, 0.01, 100, 1e-6)
 	p.OutputDelta *= 1.001
-	g := Float64s(exact)
+	g := rounded(exact)
 	for b.Loop() {
 		if c, err := Certify(context.Background(), p, g); err != nil || !c.Certified {
 			b.Fatal(c, err)

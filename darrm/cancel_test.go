@@ -20,7 +20,7 @@ func TestCancelled(t *testing.T) {
 		"BestConstant":   func() error { _, _, err := BestConstant(gone, p); return err },
 		"Certify":        func() error { _, err := Certify(gone, p, g); return err },
 		"privacyProfile": func() error { _, err := privacyProfile(gone, 11, 0.1, 0, g); return err },
-		"NewMechanism":   func() error { _, err := NewMechanism(gone, profiles.AddRemove, 11, 0.1, 0, g); return err },
+		"NewMechanism":   func() error { _, err := newMechanism(gone, profiles.AddRemove, 11, 0.1, 0, g); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

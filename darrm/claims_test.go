@@ -37,11 +37,11 @@ func TestPriceOfMonotoneAndOfSubsampling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sub, err := Subsampling(c.k, 1)
+		sub, err := exactSubsampling(c.k, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		value, best, err := Value(o, Float64s(sub))
+		value, best, err := objective(o, rounded(sub))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 func TestEvenSubsamplingByEnumeration(t *testing.T) {
 	for _, k := range []int{2, 4, 6} {
 		for m := 1; m <= k; m++ {
-			g, err := Subsampling(k, m)
+			g, err := exactSubsampling(k, m)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func ExampleDoubleSubsampling() {
 		panic(err)
 	}
 	fmt.Println(g)
-	// Output: [1/1 1/1 2/5 2/5 1/1 1/1]
+	// Output: [1 1 0.4 0.4 1 1]
 }
 
 func ExampleRelease() {
@@ -60,14 +60,8 @@ func ExampleSubsampling() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("γ(6): %.4f and %.4f\n", darrm.Float64s(three)[6], darrm.Float64s(five)[6])
+	fmt.Printf("γ(6): %.4f and %.4f\n", three[6], five[6])
 	// Output: γ(6): 0.1515 and 0.2165
-}
-
-func ExampleFloat64s() {
-	exact, _ := darrm.Subsampling(3, 1)
-	fmt.Println(exact[0], exact[2], darrm.Float64s(exact))
-	// Output: 1/1 1/3 [1 0.3333333333333333 0.3333333333333333 1]
 }
 
 // Randomized response on the majority: one γ for every count of votes.
@@ -103,9 +97,9 @@ func ExampleRRConstant() {
 }
 
 // A hundred answers, composed with whatever else ran.
-func ExampleNewBounds() {
-	exact, _ := darrm.DoubleSubsampling(11, 3)
-	m, err := darrm.NewMechanism(context.Background(), profiles.AddRemove, 11, 0.1, 0, darrm.Float64s(exact))
+func ExampleParams_Mechanism_once() {
+	double, _ := darrm.DoubleSubsampling(11, 3)
+	m, err := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 3}.Mechanism(context.Background(), profiles.AddRemove, double, 1, 1e-5)
 	if err != nil {
 		panic(err)
 	}
@@ -121,8 +115,7 @@ func ExampleNewBounds() {
 // Every one of eleven voters says yes with probability 0.7.
 func ExampleError() {
 	p := []float64{.7, .7, .7, .7, .7, .7, .7, .7, .7, .7, .7}
-	exact, _ := darrm.DoubleSubsampling(11, 3)
-	g := darrm.Float64s(exact)
+	g, _ := darrm.DoubleSubsampling(11, 3)
 	bias, _ := darrm.Error(g, p)
 	flips, _ := darrm.Disagreement(g, p)
 	fmt.Printf("error %.4f, disagreement %.4f\n", bias, flips)
@@ -132,8 +125,7 @@ func ExampleError() {
 // At p = ½ errors cancel, disagreements do not.
 func ExampleDisagreement() {
 	p := []float64{.5, .5, .5}
-	exact, _ := darrm.Subsampling(3, 1)
-	g := darrm.Float64s(exact)
+	g, _ := darrm.Subsampling(3, 1)
 	bias, _ := darrm.Error(g, p)
 	flips, _ := darrm.Disagreement(g, p)
 	fmt.Printf("error %.4f, disagreement %.4f\n", bias, flips)
@@ -141,15 +133,15 @@ func ExampleDisagreement() {
 }
 
 func ExampleExpectedError() {
-	exact, _ := darrm.DoubleSubsampling(11, 3)
-	e, err := darrm.ExpectedError(darrm.Float64s(exact), 0.75)
+	double, _ := darrm.DoubleSubsampling(11, 3)
+	e, err := darrm.ExpectedError(double, 0.75)
 	fmt.Printf("%.6f %v\n", e, err)
 	// Output: 0.069188 <nil>
 }
 
-func ExampleValue() {
-	exact, _ := darrm.DoubleSubsampling(11, 3)
-	value, best, err := darrm.Value(darrm.Surrogate{Mean: 0.75}, darrm.Float64s(exact))
+func ExampleParams_Value() {
+	double, _ := darrm.DoubleSubsampling(11, 3)
+	value, best, err := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 3}.Value(darrm.Surrogate{Mean: 0.75}, double)
 	fmt.Printf("%.4f of at most %.4f, %v\n", value, best, err)
 	// Output: 0.7930 of at most 0.9313, <nil>
 }

@@ -80,14 +80,22 @@ func constant(k int, c float64) Gamma {
 }
 
 // Subsampling returns the noise function of the majority of m votes drawn
-// without replacement, ties decided by a fair coin, exactly: the two have the
+// without replacement, ties decided by a fair coin, to the nearest floats: the two have the
 // same output law given any votes (Lemma 3.1 of the paper; its displayed
 // formula holds for l ≤ (K−1)/2 and is mirrored here).
 //
 // With independent (ε, Δ)-DP mechanisms it is (tε, 1−(1−Δ)^t)-DP for
 // t = ⌈m/2⌉ (Theorems 1 and 2), and for Δ = 0 no less will do.
 // An even m is m−1 in disguise.
-func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
+func Subsampling(mechanisms, m int) (Gamma, error) {
+	exact, err := exactSubsampling(mechanisms, m)
+	if err != nil {
+		return nil, err
+	}
+	return rounded(exact), nil
+}
+
+func exactSubsampling(mechanisms, m int) ([]*big.Rat, error) {
 	if err := checkMechanisms(mechanisms); err != nil {
 		return nil, err
 	}
@@ -118,12 +126,12 @@ func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 }
 
 // DoubleSubsampling returns the noise function of the majority of 2m−1 votes
-// (of all of them if m ≥ K/2), exactly.
+// (of all of them if m ≥ K/2), to the nearest floats.
 //
 // With independent (ε, Δ)-DP mechanisms it is (mε, 1−(1−Δ)^m)-DP: Theorem 4.1 of
 // the paper, there for identically distributed votes and Δ = 0, in general by
 // Theorems 1 and 2.
-func DoubleSubsampling(mechanisms, m int) ([]*big.Rat, error) {
+func DoubleSubsampling(mechanisms, m int) (Gamma, error) {
 	if err := checkMechanisms(mechanisms); err != nil {
 		return nil, err
 	}
@@ -133,8 +141,8 @@ func DoubleSubsampling(mechanisms, m int) ([]*big.Rat, error) {
 	return Subsampling(mechanisms, min(2*m-1, mechanisms))
 }
 
-// Float64s rounds an exact noise function to the nearest floats.
-func Float64s(exact []*big.Rat) Gamma {
+// rounded returns the floats nearest to an exact noise function.
+func rounded(exact []*big.Rat) Gamma {
 	g := make(Gamma, len(exact))
 	for l, r := range exact {
 		g[l], _ = r.Float64()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -116,14 +117,14 @@ func TestGoldenSubsamplingDelta(t *testing.T) {
 	} {
 		for i, want := range c.want {
 			m := c.firstM + i
-			exact, err := Subsampling(c.k, m)
+			exact, err := exactSubsampling(c.k, m)
 			if c.double {
-				exact, err = DoubleSubsampling(c.k, m)
+				exact, err = exactDoubleSubsampling(c.k, m)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := privacyProfile(context.Background(), c.k, c.eps, c.delta, Float64s(exact))
+			p, err := privacyProfile(context.Background(), c.k, c.eps, c.delta, rounded(exact))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,10 +181,10 @@ func TestGoldenConstants(t *testing.T) {
 func TestGoldenErrors(t *testing.T) {
 	// §11.6: K=11, ε=0.1, Δ=0; Sub, DSub, opt-U, opt-U mono, opt-P, RR (τ=K).
 	gammas := func(m int) []Gamma {
-		sub, _ := Subsampling(11, m)
-		dsub, _ := DoubleSubsampling(11, m)
+		sub, _ := exactSubsampling(11, m)
+		dsub, _ := exactDoubleSubsampling(11, m)
 		rr, _ := RRConstant(0.1, float64(m), 11, 0, 0)
-		out := []Gamma{Float64s(sub), Float64s(dsub)}
+		out := []Gamma{rounded(sub), rounded(dsub)}
 		for _, c := range []struct {
 			mean float64
 			free bool
@@ -264,12 +265,12 @@ func TestGoldenLarge(t *testing.T) {
 		}
 	}
 	for m, want := range map[int]float64{10: 0.982193441392, 20: 0.999252714807} {
-		exact, _ := DoubleSubsampling(101, m)
-		v, _, _ := Value(Surrogate{0.75}, Float64s(exact))
+		exact, _ := exactDoubleSubsampling(101, m)
+		v, _, _ := objective(Surrogate{0.75}, rounded(exact))
 		near(t, "V(DSub)", v, want, 1e-12)
 	}
-	exact, _ := Subsampling(101, 10)
-	v, _, _ := Value(Surrogate{0.75}, Float64s(exact))
+	exact, _ := exactSubsampling(101, 10)
+	v, _, _ := objective(Surrogate{0.75}, rounded(exact))
 	near(t, "V(Sub)", v, 0.902145385742, 1e-12)
 }
 
@@ -344,4 +345,14 @@ func TestGoldenComposition(t *testing.T) {
 	if _, _, err := GeneralComposition(0.1, 0, 3, 0); err == nil {
 		t.Error("slack 0 is accepted")
 	}
+}
+
+// newMechanism returns one answer of mechanisms that are alike.
+func newMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Bounds, error) {
+	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
+	return p.Mechanism(ctx, r, g, 1, 1e-5)
+}
+
+func exactDoubleSubsampling(mechanisms, m int) ([]*big.Rat, error) {
+	return exactSubsampling(mechanisms, min(2*m-1, mechanisms))
 }

@@ -42,7 +42,7 @@ func TestGoldenSubsampling(t *testing.T) {
 		{11, 7, []string{"10/33", "26/33", "1", "1", "1", "1"}},
 		{11, 9, []string{"5/11", "1", "1", "1", "1", "1"}},
 	} {
-		g, err := Subsampling(c.k, c.m)
+		g, err := exactSubsampling(c.k, c.m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,10 +53,10 @@ func TestGoldenSubsampling(t *testing.T) {
 			}
 		}
 	}
-	sub, _ := Subsampling(101, 19)
-	dsub, _ := DoubleSubsampling(101, 10)
+	sub, _ := exactSubsampling(101, 19)
+	dsub, _ := exactDoubleSubsampling(101, 10)
 	for _, exact := range [][]*big.Rat{sub, dsub} {
-		g := Float64s(exact)
+		g := rounded(exact)
 		near(t, "γ(51)", g[51], 0.038508980039194652, 1e-16)
 		near(t, "γ(60)", g[60], 0.646429316027597511, 1e-16)
 		near(t, "γ(75)", g[75], 0.989952292584242104, 2e-16)
@@ -80,7 +80,7 @@ func TestGoldenWeights(t *testing.T) {
 		}
 	}
 	for k, want := range map[int]float64{3: 0.6875, 5: 0.79296875, 7: 0.85888671875, 11: 0.931344985961914} {
-		_, best, _ := Value(Surrogate{0.75}, constant(k, 1))
+		_, best, _ := objective(Surrogate{0.75}, constant(k, 1))
 		near(t, "Σc", best, want, 1e-15)
 	}
 }

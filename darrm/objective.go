@@ -68,9 +68,9 @@ func (CommonUniform) weights(k int) ([]float64, error) {
 	return slices.Repeat([]float64{2 / float64(k+1)}, free(k)), nil
 }
 
-// Value returns Σ c_l γ(l) over l > K/2 for the objective's weights c, and Σ c_l,
+// objective returns Σ c_l γ(l) over l > K/2 for the objective's weights c, and Σ c_l,
 // the value of the noise-free majority.
-func Value(o Objective, g Gamma) (value, best float64, err error) {
+func objective(o Objective, g Gamma) (value, best float64, err error) {
 	if err := cmp.Or(g.check(), o.check()); err != nil {
 		return 0, 0, err
 	}
@@ -112,7 +112,7 @@ func (p Params) Value(o Objective, g Gamma) (value, best float64, err error) {
 	if o, err = p.forLabels(o); err != nil {
 		return 0, 0, err
 	}
-	return Value(o, g)
+	return objective(o, g)
 }
 
 // labelAccuracy is the surrogate objective for many labels: a mechanism votes for the right

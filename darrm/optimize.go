@@ -6,7 +6,6 @@ package darrm
 import (
 	"context"
 	"math"
-	"math/big"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -68,7 +67,7 @@ func valueOf(o Objective, g Gamma) (value, best, top float64, err error) {
 		value, err = t.Average(g)
 		return 1 - value, 1, 1, err
 	}
-	value, best, err = Value(o, g)
+	value, best, err = objective(o, g)
 	return value, best, best * (1 + float64(len(g))*xmath.U), err
 }
 
@@ -133,9 +132,9 @@ func (r *Result) solve(pr *program, o Objective, opt Options) error {
 // the budget, rounded to floats: subsampling ⌊m⌋ votes, or 2⌊m⌋ − 1, and a constant.
 func (p Params) baselines() []Gamma {
 	out := []Gamma{constant(p.Mechanisms, 1)}
-	for _, votes := range []func(k, m int) ([]*big.Rat, error){Subsampling, DoubleSubsampling} {
+	for _, votes := range []func(k, m int) (Gamma, error){Subsampling, DoubleSubsampling} {
 		if g, err := votes(p.Mechanisms, int(p.Allowance)); err == nil {
-			out = append(out, Float64s(g))
+			out = append(out, g)
 		}
 	}
 	return out

@@ -57,17 +57,17 @@ func TestUnequalVotersByEnumeration(t *testing.T) {
 func TestUnequalSubsamplingCostsTheLargest(t *testing.T) {
 	voters := []Voters{{Count: 2, Epsilon: .1}, {Count: 2, Epsilon: .3}, {Count: 1, Epsilon: .7}}
 	for votes, cost := range map[int]float64{1: .7, 3: 1, 5: 1.3} {
-		exact, err := Subsampling(5, votes)
+		exact, err := exactSubsampling(5, votes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := Params{Mechanisms: 5, Epsilon: cost, Allowance: 1, Voters: voters}
-		cert, err := Certify(t.Context(), p, Float64s(exact))
+		cert, err := Certify(t.Context(), p, rounded(exact))
 		if err != nil || math.Abs(cert.MaxF-cert.BudgetF) > 1e-12 {
 			t.Errorf("%d votes at %v: %+v, %v", votes, cost, cert, err)
 		}
 		p.Epsilon = .999 * cost
-		if cert, err = Certify(t.Context(), p, Float64s(exact)); err != nil || cert.Certified {
+		if cert, err = Certify(t.Context(), p, rounded(exact)); err != nil || cert.Certified {
 			t.Errorf("%d votes at less than %v are certified: %v", votes, cost, err)
 		}
 	}
@@ -102,12 +102,12 @@ func TestManyKindsLeaveAGap(t *testing.T) {
 		voters = append(voters, Voters{Count: 1, Epsilon: .2 + .01*float64(i)})
 	}
 	p := Params{Mechanisms: 19, Epsilon: .3, Allowance: 3, Voters: voters}
-	exact, err := Subsampling(19, 3)
+	exact, err := exactSubsampling(19, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Epsilon, p.Allowance = .38+.37, 1 // the two largest
-	cert, err := Certify(t.Context(), p, Float64s(exact))
+	cert, err := Certify(t.Context(), p, rounded(exact))
 	if err != nil || !(cert.Attained < cert.BudgetF && cert.BudgetF < cert.MaxF) {
 		t.Errorf("max f in [%v, %v], want %v in it: %v", cert.Attained, cert.MaxF, cert.BudgetF, err)
 	}
@@ -163,7 +163,7 @@ func TestVotersWithAProfile(t *testing.T) {
 		t.Errorf("gap [%v, %v], search %v", cert.Attained, cert.MaxF, want)
 	}
 
-	one, err := NewMechanism(t.Context(), profiles.AddRemove, 1, .4, .01, Gamma{1, 1})
+	one, err := newMechanism(t.Context(), profiles.AddRemove, 1, .4, .01, Gamma{1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}

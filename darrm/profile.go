@@ -12,30 +12,22 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// NewMechanism returns one release as a mechanism for the accountant, under the
-// relation for which the K mechanisms are (ε, Δ)-DP. Both directions have as Upper
-// the profile
-//
-//	δ(ε') = max(0, max P − e^{ε'} P') over all families of such mechanisms,
-//
-// for every real ε', up to rounding, which is upwards (proof below; Lemmas 3.4 and
-// 5.1 of the paper at an arbitrary ε'). A single family attains it at each ε', not
-// the same one at all: the pair dominates every family, and composed it is an upper
-// bound. Lower is that of the one family among its vertices which is told apart best
-// in the long run (largest Hellinger distance).
-// Once ctx is done, the error is that of ctx.
-func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Bounds, error) {
-	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
-	return p.Mechanism(ctx, r, g, 1, 1e-5)
-}
-
 // Mechanism returns so many answers of a private majority with the noise function g, one
 // after the other and each with fresh votes, as one mechanism for the accountant; Allowance
 // and OutputDelta do not count. Upper holds for every way to choose the families of
 // mechanisms, each knowing the answers before (repeated.go, Theorem 7), which composing
 // the profile of one answer overstates. Lower is one such way, chosen for delta, the δ at
-// which the two should be close. One answer is what NewMechanism says; votes for many
-// classes can only be taken one by one.
+// which the two should be close. Votes for many classes can only be taken one by one.
+//
+// Both directions of one answer have as Upper the profile
+//
+//	δ(ε') = max(0, max P − e^{ε'} P') over all families of such mechanisms,
+//
+// for every real ε', up to rounding, which is upwards (proof below; Lemmas 3.4 and
+// 5.1 of the paper at an arbitrary ε'). A single family attains it at each ε', not
+// the same one at all: the pair dominates every family. Lower is that of the one family
+// among its vertices which is told apart best in the long run (largest Hellinger distance).
+// Once ctx is done, the error is that of ctx.
 func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, answers int, delta float64) (profiles.Bounds, error) {
 	none := profiles.Bounds{}
 	if err := cmp.Or(p.checkWith(g), checkAnswers(answers, delta)); err != nil {

@@ -108,7 +108,7 @@ func TestProperty2PrivacyCondition(t *testing.T) {
 func TestProperty3SubsamplingIsMajorityOfSubset(t *testing.T) {
 	for _, k := range []int{3, 5, 7} {
 		for m := 1; m <= k; m++ {
-			g, _ := Subsampling(k, m)
+			g, _ := exactSubsampling(k, m)
 			for votes := range uint(1) << k {
 				// Twice the number of subsets whose majority is 1, ties once.
 				ones, subsets := int64(0), int64(0)
@@ -143,12 +143,12 @@ func TestProperty4ShapesOfSubsampling(t *testing.T) {
 	for k := 1; k <= 41; k += 4 {
 		var prev []*big.Rat
 		for m := 1; m <= k; m++ {
-			g, err := Subsampling(k, m)
+			g, err := exactSubsampling(k, m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, _ := DoubleSubsampling(k, m)
-			f := Float64s(g)
+			d, _ := exactDoubleSubsampling(k, m)
+			f := rounded(g)
 			if err := f.check(); err != nil || !f.monotone() {
 				t.Fatalf("K=%d m=%d: %v, monotone %v", k, m, err, f.monotone())
 			}
@@ -303,8 +303,8 @@ func TestFreeSweepIsShort(t *testing.T) {
 func TestProperty6CostOfSubsampling(t *testing.T) {
 	for _, k := range []int{3, 5, 7} {
 		for m := 1; m <= k; m += 2 {
-			exact, _ := Subsampling(k, m)
-			g := Float64s(exact)
+			exact, _ := exactSubsampling(k, m)
+			g := rounded(exact)
 			for _, eps := range []float64{0.1, 1, 3} {
 				budget := float64((m + 1) / 2)
 				at := func(a float64) Certificate {
@@ -321,8 +321,8 @@ func TestProperty6CostOfSubsampling(t *testing.T) {
 		for _, delta := range []float64{1e-5, 0.01, 0.2} {
 			for _, eps := range []float64{0.1, 1} {
 				for m := 1; m <= half(k); m++ {
-					exact, _ := DoubleSubsampling(k, m)
-					p, err := privacyProfile(context.Background(), k, eps, delta, Float64s(exact))
+					exact, _ := exactDoubleSubsampling(k, m)
+					p, err := privacyProfile(context.Background(), k, eps, delta, rounded(exact))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -373,8 +373,8 @@ func incompleteBeta(p float64, m int) float64 {
 func TestProperty8IdenticalVotes(t *testing.T) {
 	for _, k := range []int{5, 9, 21} {
 		for m := 1; 2*m-1 <= k; m++ {
-			exact, _ := DoubleSubsampling(k, m)
-			g := Float64s(exact)
+			exact, _ := exactDoubleSubsampling(k, m)
+			g := rounded(exact)
 			for _, p := range []float64{0.03, 0.4, 0.5, 0.77} {
 				near(t, "Pr[1]", answersOne(g, binomial(k, coin{p, 1 - p})), incompleteBeta(p, m), 1e-13)
 				// Lemma B.10.
@@ -413,8 +413,8 @@ func TestProperty9ObjectiveOfSubsampling(t *testing.T) {
 	for _, k := range []int{7, 21} {
 		for _, mean := range []float64{0.6, 0.75, 0.85} {
 			for m := 1; 2*m-1 <= k; m++ {
-				exact, _ := DoubleSubsampling(k, m)
-				v, _, err := Value(Surrogate{mean}, Float64s(exact))
+				exact, _ := exactDoubleSubsampling(k, m)
+				v, _, err := objective(Surrogate{mean}, rounded(exact))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -470,10 +470,10 @@ func TestProperty10And11Optimum(t *testing.T) {
 						}
 					}
 				}
-				sub, _ := Subsampling(k, m)
-				dsub, _ := DoubleSubsampling(k, m)
-				vs, _, _ := Value(Surrogate{0.75}, Float64s(sub))
-				vd, _, _ := Value(Surrogate{0.75}, Float64s(dsub))
+				sub, _ := exactSubsampling(k, m)
+				dsub, _ := exactDoubleSubsampling(k, m)
+				vs, _, _ := objective(Surrogate{0.75}, rounded(sub))
+				vd, _, _ := objective(Surrogate{0.75}, rounded(dsub))
 				if !(value[1] >= value[0]-1e-11 && value[0] >= vd-1e-11 && vd >= vs-1e-15) {
 					t.Errorf("%+v: V = %v ≥ %v ≥ %v ≥ %v does not hold", p, value[1], value[0], vd, vs)
 				}
@@ -500,8 +500,8 @@ func TestProperty12Release(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	source := rand.NewChaCha8([32]byte{12})
 	const k, n = 7, 40000
-	exact, _ := Subsampling(k, 3)
-	g := Float64s(exact)
+	exact, _ := exactSubsampling(k, 3)
+	g := rounded(exact)
 	p := randomCoins(rng, k)
 	a, _ := PoissonBinomial(p)
 	want := answersOne(g, a)
@@ -565,7 +565,7 @@ func TestProfileIsTheWorstCase(t *testing.T) {
 					t.Errorf("reverse, Δ=%g: δ(%g) = %.16g, want %.16g", delta, e, got, want)
 				}
 			}
-			m, err := NewMechanism(context.Background(), profiles.Substitute, k, eps, delta, g)
+			m, err := newMechanism(context.Background(), profiles.Substitute, k, eps, delta, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -626,7 +626,7 @@ func privacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64,
 
 func TestDisjointShards(t *testing.T) {
 	// Parallel composition: the (ε, Δ) pair itself.
-	m, err := NewMechanism(context.Background(), profiles.AddRemove, 1, 0.5, 1e-3, constant(1, 1))
+	m, err := newMechanism(context.Background(), profiles.AddRemove, 1, 0.5, 1e-3, constant(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func checkResult(t *testing.T, p Params, r *Result, gap float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, _, _ := Value(Surrogate{0.75}, g); v > r.Value*(1+1e-14) {
+		if v, _, _ := objective(Surrogate{0.75}, g); v > r.Value*(1+1e-14) {
 			t.Errorf("value %v is below %v of baseline %d", r.Value, v, i)
 		}
 	}
@@ -79,7 +79,7 @@ func TestBoundHolds(t *testing.T) {
 				if g, err = check.repair(fromRight(p.Mechanisms, g.right())); err != nil {
 					t.Fatal(err)
 				}
-				if v, _, _ := Value(Surrogate{0.75}, g); v > r.Bound {
+				if v, _, _ := objective(Surrogate{0.75}, g); v > r.Bound {
 					t.Errorf("%+v, free %v: value %v above the bound %v", p, free, v, r.Bound)
 				}
 			}
@@ -155,7 +155,7 @@ func TestNamedDesigns(t *testing.T) {
 // Where the best constant beats subsampling and double, as gamma.go has it.
 func TestWhereTheConstantWins(t *testing.T) {
 	v := func(p Params, g Gamma) float64 {
-		x, _, err := Value(Surrogate{.75}, g)
+		x, _, err := objective(Surrogate{.75}, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,13 +175,13 @@ func TestWhereTheConstantWins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sub, _ := Subsampling(c.k, int(c.m))
-		dbl, _ := DoubleSubsampling(c.k, int(c.m))
+		sub, _ := exactSubsampling(c.k, int(c.m))
+		dbl, _ := exactDoubleSubsampling(c.k, int(c.m))
 		flat := v(p, constant(c.k, best))
-		if got := flat > v(p, Float64s(sub)); got != c.sub {
+		if got := flat > v(p, rounded(sub)); got != c.sub {
 			t.Errorf("%+v: beats subsampling: %v", c, got)
 		}
-		if got := flat > v(p, Float64s(dbl)); got != c.dbl {
+		if got := flat > v(p, rounded(dbl)); got != c.dbl {
 			t.Errorf("%+v: beats double: %v", c, got)
 		}
 	}

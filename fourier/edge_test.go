@@ -413,7 +413,7 @@ func TestTwoTransforms(t *testing.T) {
 	} {
 		for _, d := range []float64{1e-5, 1e-40} {
 			a := epsilon(t, sum(t, Options{}, add...), d)
-			b := epsilon(t, sum(t, Options{Transform: godsp.Transform{}}, add...), d)
+			b := epsilon(t, sum(t, Options{Transform: godsp.Transform}, add...), d)
 			if a.Lower > b.Upper || b.Lower > a.Upper {
 				t.Errorf("δ=%g: [%v, %v] and [%v, %v]", d, a.Lower, a.Upper, b.Lower, b.Upper)
 			}

@@ -17,15 +17,20 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Additive adds noise to a label, with the label range R as its sensitivity: one
-// label may be replaced by any other. Its noise is an exact draw: that of the discrete
-// mechanisms is a whole number of steps, and the sum of a label and continuous noise is
-// rounded to a grid of about R·2^−40 that depends on R alone. [Randomizer] has less loss.
-type Additive interface {
-	Method
-	// Clipped returns the same mechanism with outputs clipped to the range of the
-	// labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
-	Clipped() (Additive, error)
+// A Noise says what is added to a label; the zero value is Laplace noise of scale R/ε, R the
+// label range (arXiv:2312.05659, Definition 18).
+type Noise struct {
+	// Staircase is the noise of Geng and Viswanath, with the shape of least variance
+	// (Definitions 19, whose symbol b is e^−ε, and 20).
+	Staircase bool
+	// Discrete is noise of whole steps, for labels that are whole steps apart: P(Z = z) ∝
+	// e^{−ε|z|/R} with R counted in steps (Definition 17), or a staircase. A Step of 0 is
+	// the largest one that fits.
+	Discrete bool
+	Step     float64
+	// Clipped clips outputs to the range of the labels, after Laplace noise only. It is
+	// biased; its privacy is the same.
+	Clipped bool
 }
 
 type additive struct {
@@ -44,93 +49,73 @@ type additive struct {
 // maxSteps bounds the label range in lattice steps.
 const maxSteps = 1 << 20
 
-// NewLaplace returns the Laplace mechanism with scale R/ε.
-// arXiv:2312.05659, Definition 18.
-func NewLaplace(labels []float64, eps float64) (Additive, error) {
-	a, err := newContinuous("laplace", labels, eps)
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-func newContinuous(name string, labels []float64, eps float64) (*additive, error) {
+// NewAdditive adds noise to a label, with the label range R as its sensitivity: one
+// label may be replaced by any other. Its noise is an exact draw: that of the discrete
+// mechanisms is a whole number of steps, and the sum of a label and continuous noise is
+// rounded to a grid of about R·2^−40 that depends on R alone. [Randomizer] has less loss.
+func NewAdditive(labels []float64, eps float64, n Noise) (Method, error) {
 	ys, err := setUp(labels, eps)
 	if err != nil {
 		return nil, err
 	}
-	return &additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps}, nil
-}
-
-// NewDiscreteLaplace returns the discrete Laplace mechanism for labels that are
-// whole steps apart: P(Z = z) ∝ e^{−ε|z|/R} with R counted in steps. A step of 0 is
-// the largest one that fits. arXiv:2312.05659, Definition 17.
-func NewDiscreteLaplace(labels []float64, eps, step float64) (Additive, error) {
-	a, err := newDiscrete("discrete-laplace", labels, eps, step)
-	if err != nil {
-		return nil, err
+	a := &additive{name: "laplace", lo: ys[0], hi: ys[len(ys)-1], eps: eps, staircase: n.Staircase}
+	if n.Staircase {
+		a.name = "staircase"
+	}
+	if n.Discrete {
+		a.name = "discrete-" + a.name
+		if err := a.onLattice(ys, n.Step); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case n.Staircase && n.Clipped:
+		return nil, fault.New("clip", "%s is not one of laplace, discrete-laplace", a.name)
+	case n.Staircase:
+		a.leastVariance()
+	case n.Clipped:
+		a.clipOutputs()
 	}
 	return a, nil
 }
 
-// NewStaircase returns the staircase mechanism of Geng and Viswanath, with the
-// shape γ of least variance. arXiv:2312.05659, Definition 20.
-func NewStaircase(labels []float64, eps float64) (Additive, error) {
-	a, err := newContinuous("staircase", labels, eps)
-	if err != nil {
-		return nil, err
+// leastVariance sets the shape of a staircase.
+func (a *additive) leastVariance() {
+	if a.unit == 0 {
+		// Geng and Viswanath's minimizer, with (b − 2b² + 2b⁴ − b⁵) factored into
+		// b(1−b)³(1+b).
+		b := math.Exp(-a.eps)
+		a.gamma = (math.Cbrt(b*(1+b)/2) - b) / -math.Expm1(-a.eps)
+		return
 	}
-	a.staircase = true
-	// Geng and Viswanath's minimizer, with (b − 2b² + 2b⁴ − b⁵) factored into
-	// b(1−b)³(1+b).
-	b := math.Exp(-eps)
-	a.gamma = (math.Cbrt(b*(1+b)/2) - b) / -math.Expm1(-eps)
-	return a, nil
-}
-
-// NewDiscreteStaircase returns the discrete staircase mechanism for labels that
-// are whole steps apart, with the shape r of least variance. A step of 0 is the
-// largest one that fits.
-// arXiv:2312.05659, Definition 19, whose symbol b is e^−ε.
-func NewDiscreteStaircase(labels []float64, eps, step float64) (Additive, error) {
-	a, err := newDiscrete("discrete-staircase", labels, eps, step)
-	if err != nil {
-		return nil, err
-	}
-	a.staircase = true
 	best := math.Inf(1)
 	for r := 1; r <= max(a.steps, 1); r++ {
-		if v := staircaseMoment(a.steps, r, eps); v < best {
+		if v := staircaseMoment(a.steps, r, a.eps); v < best {
 			best, a.r = v, r
 		}
 	}
-	return a, nil
 }
 
-func newDiscrete(name string, labels []float64, eps, step float64) (*additive, error) {
-	ys, err := setUp(labels, eps)
-	if err != nil {
-		return nil, err
-	}
+func (a *additive) onLattice(ys []float64, step float64) error {
 	if step == 0 {
 		var ok bool
 		if step, ok = latticeStep(ys); !ok {
-			return nil, fault.New("step", "is 0, and the labels have no common step above 1/%d of their range", maxSteps)
+			return fault.New("step", "is 0, and the labels have no common step above 1/%d of their range", maxSteps)
 		}
 	}
 	if !(step > 0) || math.IsInf(step, 0) {
-		return nil, fault.New("step", "%v is not in [0, ∞)", step)
+		return fault.New("step", "%v is not in [0, ∞)", step)
 	}
 	for _, y := range ys {
 		if n := (y - ys[0]) / step; !(n <= maxSteps) || math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-			return nil, fault.New("step", "%v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
+			return fault.New("step", "%v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
 		}
 	}
-	n := int(math.Round((ys[len(ys)-1] - ys[0]) / step))
-	if n == 0 && len(ys) > 1 {
-		return nil, fault.New("step", "%v is above the range of the labels, %v", step, ys[len(ys)-1]-ys[0])
+	a.unit, a.steps = step, int(math.Round((a.hi-a.lo)/step))
+	if a.steps == 0 && len(ys) > 1 {
+		return fault.New("step", "%v is above the range of the labels, %v", step, a.hi-a.lo)
 	}
-	return &additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps, unit: step, steps: n}, nil
+	return nil
 }
 
 // latticeStep returns the largest step that all labels are whole numbers of
@@ -154,29 +139,20 @@ func latticeStep(labels []float64) (float64, bool) {
 	return g, g > span/maxSteps
 }
 
-// Clipped implements Additive.
-func (a *additive) Clipped() (Additive, error) {
-	if a.staircase {
-		return nil, fault.New("clip", "%s is not one of laplace, discrete-laplace", a.name)
-	}
-	c := *a
-	if c.clipped {
-		return &c, nil
-	}
-	c.name, c.clipped = "clipped-"+a.name, true
-	if c.unit > 0 {
+func (a *additive) clipOutputs() {
+	a.name, a.clipped = "clipped-"+a.name, true
+	if a.unit > 0 {
 		// clip[A] = Σ_{z<A} z² P(Z = z), one side.
-		q := math.Exp(-c.eps / float64(c.steps))
-		c.clip = make([]float64, c.steps+2)
-		p := -math.Expm1(-c.eps/float64(c.steps)) / (1 + q)
+		q := math.Exp(-a.eps / float64(a.steps))
+		a.clip = make([]float64, a.steps+2)
+		p := -math.Expm1(-a.eps/float64(a.steps)) / (1 + q)
 		var s xmath.Sum
-		for z := 1; z <= c.steps; z++ {
-			c.clip[z] = s.Value()
+		for z := 1; z <= a.steps; z++ {
+			a.clip[z] = s.Value()
 			p *= q
 			s.Add(float64(z) * float64(z) * p)
 		}
 	}
-	return &c, nil
 }
 
 // Name implements profiles.Mechanism.

@@ -51,16 +51,16 @@ func TestBaselines(t *testing.T) {
 	for _, g := range baselineGolden {
 		p := prior(g.prior)
 		ys := p.Labels()
-		lap := must(NewLaplace(ys, g.eps))
-		dlap := must(NewDiscreteLaplace(ys, g.eps, 1))
-		dst := must(NewDiscreteStaircase(ys, g.eps, 1))
+		lap := must(NewAdditive(ys, g.eps, Noise{}))
+		dlap := must(NewAdditive(ys, g.eps, Noise{Discrete: true, Step: 1}))
+		dst := must(NewAdditive(ys, g.eps, Noise{Discrete: true, Step: 1, Staircase: true}))
 		bins := must(RROnBins(p, g.eps))
 		for _, c := range []struct {
 			m    Method
 			want float64
 		}{
-			{lap, g.lap}, {must(lap.Clipped()), g.clip}, {dlap, g.dlap}, {must(dlap.Clipped()), g.dclip},
-			{must(NewStaircase(ys, g.eps)), g.stair}, {dst, g.dstair}, {must(RandomizedResponse(ys, g.eps)), g.rr},
+			{lap, g.lap}, {must(NewAdditive(ys, g.eps, Noise{Clipped: true})), g.clip}, {dlap, g.dlap}, {must(NewAdditive(ys, g.eps, Noise{Discrete: true, Step: 1, Clipped: true})), g.dclip},
+			{must(NewAdditive(ys, g.eps, Noise{Staircase: true})), g.stair}, {dst, g.dstair}, {must(RandomizedResponse(ys, g.eps)), g.rr},
 			{must(DebiasedRR(ys, g.eps)), g.db}, {must(TwoPoint(ys, g.eps)), g.two}, {bins, g.bins},
 		} {
 			if c.want == 0 {
@@ -82,7 +82,7 @@ func TestBaselines(t *testing.T) {
 	// labeldp.md §7.2, last lines.
 	for eps, want := range map[float64][2]float64{0.5: {0.458335691802, 7.91701721536634}, 1: {0.416737434929, 1.91810353123553},
 		2: {0.335130029679, 0.422732849046547}, 4: {0.195756550159, 0.0649787824850972}} {
-		s := must(NewStaircase(seq(0, 1), eps))
+		s := must(NewAdditive(seq(0, 1), eps, Noise{Staircase: true}))
 		near(t, "γ*", s.(*additive).gamma, want[0], 1e-11)
 		_, mse, _ := s.Moments(0)
 		near(t, "unit staircase variance at γ*", mse, want[1], 1e-12)
@@ -126,8 +126,8 @@ func TestBaselines(t *testing.T) {
 	// labeldp.md §7.5, ε = 0.998.
 	u, h := prior("U52"), prior("H52")
 	ys := u.Labels()
-	dst := must(NewDiscreteStaircase(ys, 0.998, 1))
-	near(t, "U52 discrete Laplace", loss(t, must(NewDiscreteLaplace(ys, 0.998, 1)), u), 2611.35196370, 1e-11)
+	dst := must(NewAdditive(ys, 0.998, Noise{Discrete: true, Step: 1, Staircase: true}))
+	near(t, "U52 discrete Laplace", loss(t, must(NewAdditive(ys, 0.998, Noise{Discrete: true, Step: 1})), u), 2611.35196370, 1e-11)
 	near(t, "U52 discrete staircase", loss(t, dst, u), 2504.90780650, 1e-11)
 	if dst.(*additive).r != 22 {
 		t.Errorf("r = %d, want 22", dst.(*additive).r)
@@ -146,7 +146,7 @@ func TestBaselines(t *testing.T) {
 // Acceptance check 2: clipped Laplace against numerical integration, and
 // labeldp.md §7.7.
 func TestClippedLaplace(t *testing.T) {
-	c := must(must(NewLaplace(seq(0, 2), 1)).Clipped())
+	c := must(NewAdditive(seq(0, 2), 1, Noise{Clipped: true}))
 	for y, want := range map[float64]float64{0: 1.05696447063, 1: 0.721632083448} {
 		_, mse, err := c.Moments(y)
 		if err != nil {
@@ -157,7 +157,7 @@ func TestClippedLaplace(t *testing.T) {
 	bias, _, _ := c.Moments(0.5)
 	near(t, "bias at 0.5", bias, 0.306434230330, 1e-11)
 	for _, eps := range []float64{0.3, 1, 5} {
-		c := must(must(NewLaplace([]float64{-1, 0.5, 3}, eps)).Clipped())
+		c := must(NewAdditive([]float64{-1, 0.5, 3}, eps, Noise{Clipped: true}))
 		s := 4 / eps
 		for _, y := range []float64{-1, 0.2, 3} {
 			f := func(m float64) float64 {
@@ -189,14 +189,14 @@ func TestDiscreteNoise(t *testing.T) {
 	if s, ok := latticeStep([]float64{0, 1, math.Pi}); ok {
 		t.Errorf("step %v of incommensurable labels", s)
 	}
-	a := must(NewDiscreteLaplace(ys, 0.7, step))
-	if d := cmp.Diff(a, must(NewDiscreteLaplace(ys, 0.7, 0)), cmp.AllowUnexported(additive{})); d != "" {
+	a := must(NewAdditive(ys, 0.7, Noise{Discrete: true, Step: step}))
+	if d := cmp.Diff(a, must(NewAdditive(ys, 0.7, Noise{Discrete: true})), cmp.AllowUnexported(additive{})); d != "" {
 		t.Errorf("a step of 0 is not the largest (-2 +0):\n%s", d)
 	}
-	if _, err := NewDiscreteLaplace([]float64{0, 1, math.Pi}, 0.7, 0); err == nil {
+	if _, err := NewAdditive([]float64{0, 1, math.Pi}, 0.7, Noise{Discrete: true}); err == nil {
 		t.Error("incommensurable labels have no largest step")
 	}
-	c := must(a.Clipped())
+	c := must(NewAdditive(ys, 0.7, Noise{Discrete: true, Step: step, Clipped: true}))
 	q := math.Exp(-0.7 / 5)
 	for _, y := range ys {
 		var b1, m0, m1 float64
@@ -222,7 +222,7 @@ func TestAdditiveProfiles(t *testing.T) {
 	const eps = 1.3
 	for _, n := range []int{1, 2, 3, 5, 8} {
 		ys := seq(0, n)
-		for _, a := range []Additive{must(NewDiscreteLaplace(ys, eps, 1)), must(NewDiscreteStaircase(ys, eps, 1))} {
+		for _, a := range []Method{must(NewAdditive(ys, eps, Noise{Discrete: true, Step: 1})), must(NewAdditive(ys, eps, Noise{Discrete: true, Step: 1, Staircase: true}))} {
 			pair, err := a.Pair(profiles.Substitute)
 			if err != nil {
 				t.Fatal(err)
@@ -258,7 +258,7 @@ func TestAdditiveProfiles(t *testing.T) {
 		}
 	}
 	// Continuous staircase with R = 1: constant between multiples of γ and 1.
-	s := must(NewStaircase(seq(0, 1), eps))
+	s := must(NewAdditive(seq(0, 1), eps, Noise{Staircase: true}))
 	pair, err := s.Pair(profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestAdditiveProfiles(t *testing.T) {
 		got, _ := profiles.LogDelta(pair, e)
 		near(t, "staircase δ", math.Exp(got), want, 1e-11)
 	}
-	lap, err := must(NewLaplace([]float64{2, 5, 9}, 0.8)).Pair(profiles.Substitute)
+	lap, err := must(NewAdditive([]float64{2, 5, 9}, 0.8, Noise{})).Pair(profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestTableOne(t *testing.T) {
 	r := must(RROnBins(prior("A"), 0.5))
 	near(t, "Φ(0)", r.Outputs()[0], 0.3959019790, 1e-9)
 	near(t, "Φ(1)", r.Outputs()[1], 0.7199721894, 1e-9)
-	bayes := func(m *Randomizer) (f [2]float64, loss float64) {
+	bayes := func(m Randomizer) (f [2]float64, loss float64) {
 		for x := range joint {
 			mass := 0.0
 			for y, p := range joint[x] {

@@ -32,7 +32,7 @@ func TestCancelled(t *testing.T) {
 		"BiasLimited":         func() error { _, _, err := BiasLimited(gone, p, 1, 0.1, grid); return err },
 		"Methods":             func() error { _, _, err := Methods(gone, p, 1); return err },
 		"Design": func() error {
-			_, _, _, _, err := Plan{Labels: labels, Epsilon: 1}.Design(gone, counts, random.Seeded(1))
+			_, _, _, _, err := Plan{Labels: labels, Epsilon: 1}.Design(gone, [][]int64{counts}, random.Seeded(1))
 			return err
 		},
 	} {

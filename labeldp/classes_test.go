@@ -10,7 +10,7 @@ import (
 )
 
 // kept is the probability that a label of the prior comes out unchanged.
-func kept(r *Randomizer, p Prior) float64 {
+func kept(r Randomizer, p Prior) float64 {
 	sum := 0.0
 	for i, y := range p.labels {
 		row := r.Row(i)

@@ -17,10 +17,11 @@ import (
 func TestPipelineComposed(t *testing.T) {
 	labels := []float64{0, 1, 2, 3, 4}
 	plan := labeldp.Plan{Labels: labels, Epsilon: 1, PriorEpsilon: 0.1}
-	r, _, _, stages, err := plan.Design(context.Background(), []int64{500, 300, 100, 60, 40}, rand.NewPCG(1, 2))
+	rs, _, _, stages, err := plan.Design(context.Background(), [][]int64{{500, 300, 100, 60, 40}}, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := rs[0]
 	five, err := labeldp.DebiasedRR(labels, 0.9)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestRandomizerComposedByEnumeration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*labeldp.Randomizer{optimal, response} {
+	for _, r := range []labeldp.Randomizer{optimal, response} {
 		acct := accountant.New(accountant.Substitute)
 		if err := acct.Add(t.Context(), accountant.Step{Mechanism: r}, 3); err != nil {
 			t.Fatal(err)

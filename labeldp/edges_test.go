@@ -1,7 +1,6 @@
 package labeldp
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 
@@ -47,18 +46,19 @@ func TestReadRowsThatAreNearlyOne(t *testing.T) {
 		`{"name":"x","epsilon":1,"labels":[0,1,2],"atoms":[{"output":0,"weight":1e-9,"up":[true,false,false]},{"output":0.5,"weight":5e-7,"up":[false,true,false]},
 		  {"output":2,"weight":1e-9,"up":[false,false,true]},{"output":1,"weight":0.9999993,"up":null}]}`,
 	} {
-		var r Randomizer
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
+		read, err := ReadRandomizer([]byte(text))
+		if err != nil {
 			t.Fatal(err)
 		}
+		r := read.(*randomizer)
 		p, err := r.Pair(profiles.Substitute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, eps := range []float64{0, 0.5 * r.eps} {
 			worst := 0.0
-			for i := range r.labels {
-				for j := range r.labels {
+			for i := range r.Labels() {
+				for j := range r.Labels() {
 					a, b, d := r.draw.weights(i), r.draw.weights(j), 0.0
 					for k := range a {
 						x, _ := a[k].Float64()
@@ -79,11 +79,11 @@ func TestReadRowsThatAreNearlyOne(t *testing.T) {
 // TestStepAboveTheRange: labels that are the same number of steps, 0, above the lowest one to nine digits had noise of no
 // steps, whose price was NaN or nothing and whose draw was a panic.
 func TestStepAboveTheRange(t *testing.T) {
-	for _, design := range []func([]float64, float64, float64) (Additive, error){NewDiscreteLaplace, NewDiscreteStaircase} {
-		if a, err := design([]float64{0, 1e-10}, 1, 1); err == nil {
+	for _, staircase := range []bool{false, true} {
+		if a, err := NewAdditive([]float64{0, 1e-10}, 1, Noise{Discrete: true, Step: 1, Staircase: staircase}); err == nil {
 			t.Errorf("%v has steps of 1 for labels 1e-10 apart", a)
 		}
-		if _, err := design([]float64{3}, 1, 1); err != nil {
+		if _, err := NewAdditive([]float64{3}, 1, Noise{Discrete: true, Step: 1, Staircase: staircase}); err != nil {
 			t.Error(err)
 		}
 	}

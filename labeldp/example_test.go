@@ -39,7 +39,7 @@ func ExampleHalfLoss() {
 	if err != nil {
 		panic(err)
 	}
-	laplace, err := labeldp.NewLaplace(prior.Labels(), 0.5)
+	laplace, err := labeldp.NewAdditive(prior.Labels(), 0.5, labeldp.Noise{})
 	if err != nil {
 		panic(err)
 	}
@@ -85,7 +85,7 @@ func ExamplePlan_RandomizeColumn() {
 		column[i] = float64(i % 10 / 4) // 0, 1 and 2
 	}
 	plan := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, Floor: 1e-3}
-	noisy, _, err := plan.RandomizeColumn(context.Background(), column, rand.NewChaCha8([32]byte{1}))
+	noisy, _, err := plan.RandomizeColumn(context.Background(), column, nil, rand.NewChaCha8([32]byte{1}))
 	if err != nil {
 		panic(err)
 	}
@@ -207,38 +207,21 @@ func ExampleFeasibleGrid() {
 }
 
 // Additive noise needs no prior, and has no limit on the outputs.
-func ExampleNewLaplace() {
-	m, err := labeldp.NewLaplace([]float64{0, 10}, 1)
-	bias, mse, _ := m.Moments(3)
-	fmt.Println(m.Name(), bias, mse, err)
-	clipped, _ := m.Clipped()
-	bias, _, _ = clipped.Moments(0)
-	fmt.Printf("%s %.2f\n", clipped.Name(), bias)
-	// Output:
-	// laplace 0 200 <nil>
-	// clipped-laplace 3.16
-}
-
-func ExampleNewStaircase() {
-	m, err := labeldp.NewStaircase([]float64{0, 10}, 4)
-	_, mse, _ := m.Moments(3)
-	fmt.Printf("%.2f, Laplace %.2f, %v\n", mse, 2*(10.0/4)*(10.0/4), err)
-	// Output: 6.50, Laplace 12.50, <nil>
-}
-
-// Whole labels stay whole.
-func ExampleNewDiscreteLaplace() {
-	m, err := labeldp.NewDiscreteLaplace([]float64{0, 2, 6}, 1, 0) // the largest step, 2
+func ExampleNewAdditive() {
+	for _, n := range []labeldp.Noise{{}, {Clipped: true}, {Staircase: true}} {
+		m, err := labeldp.NewAdditive([]float64{0, 10}, 1, n)
+		bias, mse, _ := m.Moments(3)
+		fmt.Printf("%s %.2f %.2f %v\n", m.Name(), bias, mse, err)
+	}
+	// Whole labels stay whole.
+	m, err := labeldp.NewAdditive([]float64{0, 2, 6}, 1, labeldp.Noise{Discrete: true}) // the largest step, 2
 	y, _ := m.Sample(2, rand.NewChaCha8([32]byte{1}))
 	fmt.Println(math.Mod(y, 2) == 0, err)
-	// Output: true <nil>
-}
-
-func ExampleNewDiscreteStaircase() {
-	m, err := labeldp.NewDiscreteStaircase([]float64{0, 1, 2}, 2, 1)
-	bias, mse, _ := m.Moments(1)
-	fmt.Printf("%v %.4f %v\n", bias, mse, err)
-	// Output: 0 1.6406 <nil>
+	// Output:
+	// laplace 0.00 200.00 <nil>
+	// clipped-laplace 1.22 19.27 <nil>
+	// staircase 0.00 191.81 <nil>
+	// true <nil>
 }
 
 func ExampleNewPrior() {
@@ -249,17 +232,6 @@ func ExampleNewPrior() {
 	// Output:
 	// [0.75 0.25 0] <nil>
 	// [0 1 2 5] [0.25 0.25 0.25 0.25] <nil>
-}
-
-// The labels of a column must be in the public set.
-func ExampleCount() {
-	counts, index, err := labeldp.Count([]float64{0, 1, 2}, []float64{2, 0, 0, 1})
-	fmt.Println(counts, index, err)
-	_, _, err = labeldp.Count([]float64{0, 1}, []float64{2})
-	fmt.Println(err)
-	// Output:
-	// [2 1 1] [2 0 0 1] <nil>
-	// column[0]: 2 is not one of the 2 labels
 }
 
 // Part of ε buys the prior, the rest randomizes the labels.
@@ -312,14 +284,14 @@ func ExampleRandomizer_Sample() {
 
 // Morning and evening flights have different delays: each gets a prior of its own, for the
 // budget of one.
-func ExamplePlan_RandomizeGroups() {
+func ExamplePlan_RandomizeColumn_groups() {
 	var delays []float64
 	var evening []int
 	for i := range 40000 {
 		delays, evening = append(delays, float64(i%5+8*(i%2))), append(evening, i%2)
 	}
 	plan := labeldp.Plan{Labels: []float64{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, Epsilon: 3, Floor: 1e-3}
-	noisy, designs, err := plan.RandomizeGroups(context.Background(), delays, evening, rand.NewPCG(1, 2))
+	noisy, designs, err := plan.RandomizeColumn(context.Background(), delays, evening, rand.NewPCG(1, 2))
 	fmt.Println(len(noisy), len(designs), err)
 	fmt.Printf("each label: epsilon %.4f for its group's prior, %.4f for itself\n", 3-designs[0].Epsilon(), designs[0].Epsilon())
 	// Output:

@@ -20,7 +20,7 @@ func setUp(labels []float64, eps float64) ([]float64, error) {
 // RandomizedResponse returns ε-DP randomized response: the label itself with
 // probability e^ε/(e^ε + k − 1), otherwise another one, uniformly. It is biased.
 // arXiv:2312.05659, Definition 21.
-func RandomizedResponse(labels []float64, eps float64) (*Randomizer, error) {
+func RandomizedResponse(labels []float64, eps float64) (Randomizer, error) {
 	ys, err := setUp(labels, eps)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func RandomizedResponse(labels []float64, eps float64) (*Randomizer, error) {
 // label is the mean of what it is turned into. It is the optimal unbiased
 // randomizer for two labels, and for every prior without zeros above a finite
 // ε. arXiv:2312.05659, Definition 23.
-func DebiasedRR(labels []float64, eps float64) (*Randomizer, error) {
+func DebiasedRR(labels []float64, eps float64) (Randomizer, error) {
 	ys, err := setUp(labels, eps)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func DebiasedRR(labels []float64, eps float64) (*Randomizer, error) {
 	return onePerLabel("debiased-rr", ys, eps, out), nil
 }
 
-func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomizer {
+func onePerLabel(name string, ys []float64, eps float64, out []float64) *randomizer {
 	k := len(ys)
 	if k == 1 {
 		return identity(name, ys, eps)
@@ -79,7 +79,7 @@ func minimalRange(ys []float64, eps float64) (lo, hi float64) {
 // minimalRange: unbiased rounding to the extreme labels, then debiased
 // randomized response on these two. It is nearly optimal for small ε, whatever
 // the prior. (From the proof of Proposition 7 of arXiv:2312.05659.)
-func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
+func TwoPoint(labels []float64, eps float64) (Randomizer, error) {
 	const name = "two-point"
 	ys, err := setUp(labels, eps)
 	if err != nil {
@@ -105,7 +105,7 @@ func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
 // when bias is allowed (Ghazi et al., ICLR 2023), found by dynamic programming
 // over the bins. It is biased, and cannot be debiased: labels of one bin share
 // one output law. arXiv:2312.05659, Definition 22.
-func RROnBins(p Prior, eps float64) (*Randomizer, error) {
+func RROnBins(p Prior, eps float64) (Randomizer, error) {
 	const name = "rr-on-bins"
 	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func RROnBins(p Prior, eps float64) (*Randomizer, error) {
 // ε-DP under replacement of one label: the column of an output j is e^ε c for j, c for the
 // other top labels and 1/top for the rest, with c = 1/(e^ε + top − 1). That is
 // 1 − 1/top of the staircase column of {j}, and 1/top of that of j and the rest.
-func RRWithPrior(p Prior, eps float64, top int) (*Randomizer, error) {
+func RRWithPrior(p Prior, eps float64, top int) (Randomizer, error) {
 	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func nearAbs(t *testing.T, what string, got, want, abs float64) {
 	}
 }
 
-func optimal(t testing.TB, p Prior, eps float64) (*Randomizer, Certificate) {
+func optimal(t testing.TB, p Prior, eps float64) (Randomizer, Certificate) {
 	t.Helper()
 	r, c, err := OptimalUnbiased(context.Background(), p, eps)
 	if err != nil {
@@ -159,8 +159,8 @@ func TestOptimalValues(t *testing.T) {
 				continue
 			}
 			near(t, g.prior+" grid", c.Primal, want, 1e-10)
-			if k := len(p.labels); len(r.atoms) > 2*k {
-				t.Errorf("%s ε=%v n=%d: %d atoms, want at most %d", g.prior, g.eps, n, len(r.atoms), 2*k)
+			if k := len(p.labels); len(r.(*randomizer).atoms) > 2*k {
+				t.Errorf("%s ε=%v n=%d: %d atoms, want at most %d", g.prior, g.eps, n, len(r.(*randomizer).atoms), 2*k)
 			}
 		}
 	}
@@ -254,13 +254,13 @@ func TestOptimalAtoms(t *testing.T) {
 			{9.70475191701, 0.0134492520954, "LLUU"}, {12.5074676952, 0.0944901660332, "LLLU"}}},
 	} {
 		r, _ := optimal(t, prior(g.prior), g.eps)
-		if len(r.atoms) != len(g.atoms) {
-			t.Errorf("%s ε=%v: %d atoms, want %d", g.prior, g.eps, len(r.atoms), len(g.atoms))
+		if len(r.(*randomizer).atoms) != len(g.atoms) {
+			t.Errorf("%s ε=%v: %d atoms, want %d", g.prior, g.eps, len(r.(*randomizer).atoms), len(g.atoms))
 			continue
 		}
 		// Weights and outputs end within about the gap over the slack of the next
 		// constraint, 1e-11 over 1e-3 here.
-		for i, a := range r.atoms {
+		for i, a := range r.(*randomizer).atoms {
 			up := ""
 			for _, u := range a.Up {
 				up += map[bool]string{true: "U", false: "L"}[u]
@@ -438,8 +438,8 @@ func TestLarge(t *testing.T) {
 	near(t, "{0..100}", c.Primal, 4883.8944072, 1e-10)
 	r, c := optimal(t, must(uniform(seq(0, 200))), 2)
 	near(t, "{0..200}", c.Primal, 3887.9695865, 1e-10)
-	if len(r.atoms) > 401 {
-		t.Errorf("{0..200}: %d atoms", len(r.atoms))
+	if len(r.(*randomizer).atoms) > 401 {
+		t.Errorf("{0..200}: %d atoms", len(r.(*randomizer).atoms))
 	}
 	for _, name := range []string{"A", "B", "C"} {
 		for _, eps := range []float64{0.01, 16} {
@@ -464,7 +464,7 @@ func TestLargest(t *testing.T) {
 	slow.Long(t) // half of the labels, and of the atoms, are in TestLarge
 	r, c := optimal(t, exponential400(), 1)
 	near(t, "{0..400} exponential", c.Primal, 76143.08539, 1e-9)
-	if len(r.atoms) > 801 {
-		t.Errorf("%d atoms", len(r.atoms))
+	if len(r.(*randomizer).atoms) > 801 {
+		t.Errorf("%d atoms", len(r.(*randomizer).atoms))
 	}
 }

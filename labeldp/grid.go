@@ -59,8 +59,11 @@ func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 // is that of ctx. The effort is limited, the same on every machine: where the program
 // does not end, the better one of what it has reached and of [OptimalUnbiased],
 // rounded at random to the grid, is returned; the certificate's gap tells.
-func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float64) (*Randomizer, Certificate, error) {
-	const name = "optimal-unbiased-grid"
+func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float64) (Randomizer, Certificate, error) {
+	return unbiasedOnGrid(ctx, "optimal-unbiased-grid", p, eps, grid)
+}
+
+func unbiasedOnGrid(ctx context.Context, name string, p Prior, eps float64, grid []float64) (Randomizer, Certificate, error) {
 	q, scaled, err := prepareGrid(p, eps, grid)
 	if err != nil {
 		return nil, Certificate{}, err
@@ -142,17 +145,13 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 // every machine. Where it does not end (above some 270 labels it is not begun), the
 // better one of what it has reached and of [OptimalUnbiased], rounded at random to
 // the grid, is returned; the certificate's gap tells.
-func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
+func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64) (Randomizer, Certificate, error) {
 	const name = "bias-limited"
 	if !(bias >= 0) {
 		return nil, Certificate{}, fault.New("bias", "%v is not in [0, ∞]", bias)
 	}
 	if bias == 0 {
-		r, c, err := OptimalUnbiasedGrid(ctx, p, eps, grid)
-		if r != nil {
-			r.name = name
-		}
-		return r, c, err
+		return unbiasedOnGrid(ctx, name, p, eps, grid)
 	}
 	q, scaled, err := prepareGrid(p, eps, grid)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -87,10 +86,10 @@ func TestGroupsByEnumeration(t *testing.T) {
 			return sum
 		}
 	}
-	hist := pairOf(t, Histogram{eps1})
+	hist := pairOf(t, histogram{eps1})
 	charged := func(e float64) float64 {
 		sum := 0.0
-		for _, a := range pairOf(t, WorstCase{eps2}).(*profiles.Discrete).Atoms() {
+		for _, a := range pairOf(t, worstCase{eps2}).(*profiles.Discrete).Atoms() {
 			x, d := e-a.Loss, 0.0
 			switch {
 			case x < -eps1:
@@ -159,15 +158,16 @@ func TestGroups(t *testing.T) {
 		groups = append(groups, g)
 	}
 	pl := Plan{Labels: seq(0, 20), Epsilon: 2, Floor: 1e-3}
-	noisy, rs, err := pl.RandomizeGroups(context.Background(), column, groups, rng)
+	noisy, rs, err := pl.RandomizeColumn(context.Background(), column, groups, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "ε₂", rs[0].Epsilon(), 2-math.Sqrt(63.0/60000), 1e-14)
-	one, r, err := pl.RandomizeColumn(context.Background(), column, rng)
+	one, all, err := pl.RandomizeColumn(context.Background(), column, nil, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := all[0]
 	var byGroup, pooled, sum, want, variance float64
 	for i, y := range column {
 		_, v, _ := rs[groups[i]].Moments(y)
@@ -190,7 +190,7 @@ func TestGroups(t *testing.T) {
 	for i, y := range column {
 		counts[groups[i]][int(y)]++
 	}
-	_, certs, priors, stages, err := pl.DesignGroups(context.Background(), counts, rng)
+	_, certs, priors, stages, err := pl.Design(context.Background(), counts, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,47 +199,38 @@ func TestGroups(t *testing.T) {
 			t.Errorf("group %d: gap %v", g, c.RelGap)
 		}
 	}
-	if len(stages) != 2 || stages[0].Mechanism.(Histogram).Epsilon+stages[1].Mechanism.(WorstCase).Epsilon != 2 || stages[0].Count != 2 {
+	if len(stages) != 2 || stages[0].Epsilon+stages[1].Epsilon != 2 || stages[0].Count != 2 {
 		t.Errorf("stages %+v", stages)
 	}
 	// 60 examples among noise of scale 62: nothing of their own is left.
 	if p := priors[2].Probs()[0]; p < 0.1 {
 		t.Errorf("a small group has %v at 0, as if it had a prior of its own", p)
 	}
-	// An empty group has the prior of all, and one group is the plan without groups.
+	// An empty group has the prior of all.
 	none := append(slices.Clone(counts), make([]int64, 21))
-	if _, _, ps, _, err := pl.DesignGroups(context.Background(), none, rng); err != nil || ps[3].Probs()[0] < 0.1 {
+	if _, _, ps, _, err := pl.Design(context.Background(), none, rng); err != nil || ps[3].Probs()[0] < 0.1 {
 		t.Errorf("an empty group: %v, %v", ps, err)
 	}
-	src := func() rand.Source { return rand.NewPCG(7, 7) }
-	_, _, p1, _, err := pl.Design(context.Background(), counts[0], src())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _, p2, _, err := pl.DesignGroups(context.Background(), counts[:1], src())
-	if err != nil || !slices.Equal(p1.Probs(), p2[0].Probs()) {
-		t.Errorf("one group is not the plan: %v, %v, %v", p1.Probs(), p2, err)
-	}
 	for what, err := range map[string]error{
-		"none": func() error { _, _, _, _, err := pl.DesignGroups(context.Background(), nil, rng); return err }(),
+		"none": func() error { _, _, _, _, err := pl.Design(context.Background(), nil, rng); return err }(),
 		"ragged": func() error {
-			_, _, _, _, err := pl.DesignGroups(context.Background(), [][]int64{counts[0], {1}}, rng)
+			_, _, _, _, err := pl.Design(context.Background(), [][]int64{counts[0], {1}}, rng)
 			return err
 		}(),
 		"negative": func() error {
-			_, _, _, _, err := pl.DesignGroups(context.Background(), [][]int64{counts[0], slices.Repeat([]int64{-1}, 21)}, rng)
+			_, _, _, _, err := pl.Design(context.Background(), [][]int64{counts[0], slices.Repeat([]int64{-1}, 21)}, rng)
 			return err
 		}(),
 		"length": func() error {
-			_, _, err := pl.RandomizeGroups(context.Background(), column, groups[1:], rng)
+			_, _, err := pl.RandomizeColumn(context.Background(), column, groups[1:], rng)
 			return err
 		}(),
 		"group": func() error {
-			_, _, err := pl.RandomizeGroups(context.Background(), column[:1], []int{-1}, rng)
+			_, _, err := pl.RandomizeColumn(context.Background(), column[:1], []int{-1}, rng)
 			return err
 		}(),
 		"many": func() error {
-			_, _, err := pl.RandomizeGroups(context.Background(), column[:1], []int{1 << 18}, rng)
+			_, _, err := pl.RandomizeColumn(context.Background(), column[:1], []int{1 << 18}, rng)
 			return err
 		}(),
 	} {

@@ -30,16 +30,16 @@ func TestRandomizerIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*Randomizer{optimal, rr, two, one} {
+	for _, r := range []Randomizer{optimal, rr, two, one} {
 		text, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back Randomizer
-		if err := json.Unmarshal(text, &back); err != nil {
+		back, err := ReadRandomizer(text)
+		if err != nil {
 			t.Fatal(r.Name(), err)
 		}
-		again, _ := json.Marshal(&back)
+		again, _ := json.Marshal(back)
 		if string(again) != string(text) || back.Tau() != r.Tau() || back.Name() != r.Name() {
 			t.Errorf("%s: read back as %s", text, again)
 		}
@@ -55,8 +55,7 @@ func TestRandomizerIsReadBack(t *testing.T) {
 
 func TestRandomizerThatIsNone(t *testing.T) {
 	good := `{"name":"x","epsilon":1,"labels":[0,1],"atoms":[{"output":0,"weight":0.2689414213699951,"up":[true,false]},{"output":1,"weight":0.2689414213699951,"up":[false,true]}]}`
-	var r Randomizer
-	if err := json.Unmarshal([]byte(good), &r); err != nil {
+	if _, err := ReadRandomizer([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
@@ -69,7 +68,7 @@ func TestRandomizerThatIsNone(t *testing.T) {
 		{`"weight":0.2689414213699951`, `"weight":0.25`, "atoms: have probability"},
 		{`"output":0`, `"output":"0"`, "cannot unmarshal"},
 	} {
-		err := json.Unmarshal([]byte(strings.Replace(good, c.from, c.to, 1)), &r)
+		_, err := ReadRandomizer([]byte(strings.Replace(good, c.from, c.to, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s for %s: %v, want %s", c.to, c.from, err, c.want)
 		}

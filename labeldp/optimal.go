@@ -24,7 +24,7 @@ import (
 // unbiasedness. The optimum depends on the prior
 // discontinuously: compare losses, not probabilities. Once ctx is done, the error
 // is that of ctx.
-func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (*Randomizer, Certificate, error) {
+func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (Randomizer, Certificate, error) {
 	const name = "optimal-unbiased"
 	if err := cmp.Or(p.check(), checkEpsilon(eps)); err != nil {
 		return nil, Certificate{}, err
@@ -126,7 +126,7 @@ const residualTol = 1e-11
 // finish wraps the columns, with how far they are from the optimum at most. Privacy
 // holds by construction. Unbiasedness is the solver's, and is demanded: rows that
 // sum to 1 and means that are the labels (up to the bias allowed).
-func (q *problem) finish(name string, cols []column, primal, dual float64, iterations int, bias float64) (*Randomizer, Certificate, error) {
+func (q *problem) finish(name string, cols []column, primal, dual float64, iterations int, bias float64) (*randomizer, Certificate, error) {
 	r := newRandomizer(name, q.original, q.eps, q.atoms(cols))
 	c := r.certify(iterations, bias)
 	// No loss is negative; duals beyond float64 prove no more.

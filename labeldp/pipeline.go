@@ -11,7 +11,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -55,7 +54,7 @@ const noiseBits = 10
 //
 // labels must be public, not read off the column. The release is ε-DP under
 // replacement of one label, which moves one unit between two counts: its cost
-// is exactly that of [Histogram] run twice. The noise is Laplace noise rounded to
+// is exactly that of two Laplace mechanisms of ε/2. The noise is Laplace noise rounded to
 // multiples of 2⁻¹⁰, which is post-processing of the Laplace mechanism because
 // counts are such multiples themselves. It is drawn from integer coins (Canonne,
 // Kamath and Steinke, NeurIPS 2020) and added to the count as an integer, so that
@@ -105,24 +104,21 @@ func checkCounts(field string, labels []float64, counts []int64) (n int64, err e
 	return n, nil
 }
 
-// Histogram is half of the release of a noisy histogram of labels with total
-// cost Epsilon (Laplace noise of scale 2/ε on every count): run it twice.
+// histogram is half of the release of a noisy histogram of labels with total
+// cost ε (Laplace noise of scale 2/ε on every count): run it twice.
 //
 // Replacing a label moves one unit between two cells of independent noise; the
 // dominating pair is the product of two (ε/2)-Laplace pairs, which is about half
-// the δ of one Laplace pair of sensitivity 2. It is a [profiles.Mechanism], under
-// substitute.
-type Histogram struct{ Epsilon float64 }
+// the δ of one Laplace pair of sensitivity 2.
+type histogram struct{ eps float64 }
 
-// Name implements profiles.Mechanism.
-func (Histogram) Name() string { return "label-histogram" }
+func (histogram) Name() string { return "label-histogram" }
 
-// Pair implements profiles.Mechanism.
-func (h Histogram) Pair(rel profiles.Relation) (profiles.Profile, error) {
-	if err := cmp.Or(substituteOnly(rel), checkEpsilon(h.Epsilon)); err != nil {
+func (h histogram) Pair(rel profiles.Relation) (profiles.Profile, error) {
+	if err := cmp.Or(substituteOnly(rel), checkEpsilon(h.eps)); err != nil {
 		return nil, err
 	}
-	return profiles.NewLaplace(2 / h.Epsilon)
+	return profiles.NewLaplace(2 / h.eps)
 }
 
 // A Plan says how a column of labels is made private.
@@ -138,15 +134,18 @@ type Plan struct {
 	Floor float64
 }
 
-// A Stage is one step of what a pipeline did: a mechanism and how often it ran
-// on each label.
+// A Stage is one step of what a pipeline did: a mechanism, under substitute, the ε of all of
+// its runs, and how often it ran on each label. It is half of the release of a noisy histogram of
+// labels, or one label through an ε-DP randomizer of which nothing else is known.
 type Stage struct {
 	Mechanism profiles.Mechanism
+	Epsilon   float64
 	Count     int64
 }
 
-// Design does the first two steps of Algorithm 3 of arXiv:2312.05659: it
-// estimates the prior from the counts of the column (counts[i] of Labels[i]) and
+// Design does the first two steps of Algorithm 3 of arXiv:2312.05659, for each group of
+// examples: it estimates the prior of the group from the counts of the column (counts[g][i] of
+// Labels[i] in group g; one group has the whole column), as [Plan.GroupPriors] does, and
 // returns the optimal unbiased randomizer for it. Randomizing each label of the
 // column once completes the algorithm, which is Epsilon-DP under replacement of
 // one label. (The paper's listing hands the histogram's ε₁ to the output grid;
@@ -155,13 +154,18 @@ type Stage struct {
 // The stages are what an accountant should compose. The randomizer depends on
 // the noisy histogram, so that its realized privacy must not be charged: the
 // worst case of its ε is. Once ctx is done, the error is that of ctx.
-func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Randomizer, Certificate, Prior, []Stage, error) {
-	rs, certs, priors, stages, err := pl.DesignGroups(ctx, [][]int64{counts}, src)
+func (pl Plan) Design(ctx context.Context, counts [][]int64, src rand.Source) ([]Randomizer, []Certificate, []Prior, []Stage, error) {
+	priors, stages, err := pl.GroupPriors(counts, src)
 	if err != nil {
-		oneGroup := func(name string) string { return strings.Replace(name, "counts[0]", "counts", 1) }
-		return nil, Certificate{}, Prior{}, nil, fault.Rename(err, oneGroup)
+		return nil, nil, nil, nil, err
 	}
-	return rs[0], certs[0], priors[0], stages, nil
+	rs, certs := make([]Randomizer, len(priors)), make([]Certificate, len(priors))
+	for g, p := range priors {
+		if rs[g], certs[g], err = OptimalUnbiased(ctx, p, stages[1].Epsilon); err != nil {
+			return nil, nil, nil, nil, err
+		}
+	}
+	return rs, certs, priors, stages, nil
 }
 
 // split returns what the histogram of so many cells and n labels gets, and the randomizer.
@@ -182,22 +186,12 @@ func (pl Plan) split(cells int, n int64) (eps1, eps2 float64, err error) {
 // stages is what an accountant should compose of a histogram and a randomizer designed
 // from it.
 func stages(eps1, eps2 float64) []Stage {
-	return []Stage{{Histogram{eps1}, 2}, {WorstCase{eps2}, 1}}
+	return []Stage{{histogram{eps1}, eps1, 2}, {worstCase{eps2}, eps2, 1}}
 }
 
-// RandomizeColumn runs Algorithm 3 of arXiv:2312.05659 on a column in memory:
-// see [Plan.Design].
-func (pl Plan) RandomizeColumn(ctx context.Context, column []float64, src rand.Source) ([]float64, *Randomizer, error) {
-	out, rs, err := pl.RandomizeGroups(ctx, column, make([]int, len(column)), src)
-	if err != nil {
-		return nil, nil, err
-	}
-	return out, rs[0], nil
-}
-
-// Count returns how often each of labels occurs in the column, and the index of
+// count returns how often each of labels occurs in the column, and the index of
 // the label of every entry.
-func Count(labels, column []float64) (counts []int64, index []int, err error) {
+func count(labels, column []float64) (counts []int64, index []int, err error) {
 	at := make(map[float64]int, len(labels))
 	for i, y := range labels {
 		at[y] = i
@@ -221,7 +215,7 @@ func Count(labels, column []float64) (counts []int64, index []int, err error) {
 // alone. Release the histogram of group and label with Laplace noise of scale 2/ε₁ on each
 // of its k·G cells; choose an ε₂-DP randomizer for every group, from all of the noisy
 // cells in any way; randomize every label once by that of its group. Under replacement of
-// one label this costs [Histogram] with ε₁ twice and [WorstCase] with ε₂ once: what one
+// one label this costs [histogram] with ε₁ twice and [worstCase] with ε₂ once: what one
 // group alone would, however many there are.
 //
 // Proof. Features do not change, so the example stays in its group g. The replacement
@@ -265,22 +259,6 @@ func (pl Plan) GroupPriors(counts [][]int64, src rand.Source) ([]Prior, []Stage,
 	}
 	priors, err := groupPriors(pl.Labels, counts, noise, eps1, pl.Floor)
 	return priors, stages(eps1, eps2), err
-}
-
-// DesignGroups is [Plan.Design] with a randomizer for each group of examples, for the prior
-// that [Plan.GroupPriors] estimates. Once ctx is done, the error is that of ctx.
-func (pl Plan) DesignGroups(ctx context.Context, counts [][]int64, src rand.Source) ([]*Randomizer, []Certificate, []Prior, []Stage, error) {
-	priors, stages, err := pl.GroupPriors(counts, src)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	rs, certs := make([]*Randomizer, len(priors)), make([]Certificate, len(priors))
-	for g, p := range priors {
-		if rs[g], certs[g], err = OptimalUnbiased(ctx, p, stages[1].Mechanism.(WorstCase).Epsilon); err != nil {
-			return nil, nil, nil, nil, err
-		}
-	}
-	return rs, certs, priors, stages, nil
 }
 
 // groupPriors makes the priors of groups from counts and noise in steps of 2^−noiseBits.
@@ -341,13 +319,17 @@ func groupPriors(labels []float64, counts [][]int64, noise [][]*big.Int, eps1, f
 	return out, nil
 }
 
-// RandomizeGroups is [Plan.RandomizeColumn] with one randomizer for each group: groups[i]
-// is the group of column[i], 0 or more, told by its features.
-func (pl Plan) RandomizeGroups(ctx context.Context, column []float64, groups []int, src rand.Source) ([]float64, []*Randomizer, error) {
+// RandomizeColumn runs Algorithm 3 of arXiv:2312.05659 on a column in memory, see
+// [Plan.Design]. groups[i] is the group of column[i], 0 or more, told by its features; nil is one
+// group of all. It returns a randomizer for each group.
+func (pl Plan) RandomizeColumn(ctx context.Context, column []float64, groups []int, src rand.Source) ([]float64, []Randomizer, error) {
+	if groups == nil {
+		groups = make([]int, len(column))
+	}
 	if len(groups) != len(column) {
 		return nil, nil, fault.New("groups", "has %d entries, must have as many as column (%d)", len(groups), len(column))
 	}
-	_, index, err := Count(pl.Labels, column)
+	_, index, err := count(pl.Labels, column)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -368,18 +350,18 @@ func (pl Plan) RandomizeGroups(ctx context.Context, column []float64, groups []i
 	for i, j := range index {
 		counts[groups[i]][j]++
 	}
-	rs, _, _, _, err := pl.DesignGroups(ctx, counts, src)
+	rs, _, _, _, err := pl.Design(ctx, counts, src)
 	if err != nil {
 		return nil, nil, err
 	}
 	at := make([]int, len(pl.Labels))
 	for i, y := range pl.Labels {
-		at[i], _ = slices.BinarySearch(rs[0].labels, y)
+		at[i], _ = slices.BinarySearch(rs[0].Labels(), y)
 	}
 	out := make([]float64, len(column))
 	for i, j := range index {
 		r := rs[groups[i]]
-		out[i] = r.outputs[r.SampleIndex(at[j], src)]
+		out[i] = r.Outputs()[r.SampleIndex(at[j], src)]
 	}
 	return out, rs, nil
 }
@@ -388,14 +370,14 @@ func (pl Plan) RandomizeGroups(ctx context.Context, column []float64, groups []i
 //
 // The pipeline (Algorithm 3): a histogram with Laplace noise of scale 2/ε₁ on each count, then the randomizer
 // with ε₂. Replacing a label moves one unit between two counts, so the histogram costs exactly two Laplace
-// mechanisms of ε₁/2 (Histogram, counted twice). The randomizer was designed from its output, so an a-priori
-// statement must hold for every randomizer that could have come out: WorstCase, binary randomized response at ε₂.
+// mechanisms of ε₁/2 (histogram, counted twice). The randomizer was designed from its output, so an a-priori
+// statement must hold for every randomizer that could have come out: worstCase, binary randomized response at ε₂.
 // Only with a public prior may the realized τ be charged. Pure ε: ε₁ + ε₂.
 //
 // Let every example belong to one of G groups by its features alone. The histogram of group and label is one
 // histogram of kG cells; replacing a label moves one unit between two cells of the same group. Given the noisy
 // cells, each label is released once, by the ε₂-DP randomizer of its group. So the whole costs what one group would:
-// Histogram with ε₁ twice and WorstCase with ε₂ once, however many groups there are (parallel composition; the
+// histogram with ε₁ twice and worstCase with ε₂ once, however many groups there are (parallel composition; the
 // proof is above, and a release of two groups of three labels is enumerated in TestGroupsByEnumeration).
 //
 // With known priors groups never lose, because the least half-loss is concave in the prior. Estimated ones cost ε₁ =

@@ -11,7 +11,7 @@ import (
 // staircase row gives each label a positive whole weight for each output: random words lead to each of them.
 func TestEveryOutputForEveryLabel(t *testing.T) {
 	ys := []float64{0, 0.1, 1. / 3, 3}
-	lap := must(NewLaplace(ys, 1))
+	lap := must(NewAdditive(ys, 1, Noise{}))
 	g := grid(3)
 	for _, y := range ys {
 		for k := range 100 {
@@ -23,7 +23,7 @@ func TestEveryOutputForEveryLabel(t *testing.T) {
 			}
 		}
 	}
-	dl := must(NewDiscreteLaplace([]float64{0, 1, 2, 3}, 1, 1))
+	dl := must(NewAdditive([]float64{0, 1, 2, 3}, 1, Noise{Discrete: true, Step: 1}))
 	for _, y := range []float64{0, 1, 2, 3} {
 		for out := -20; out <= 20; out++ {
 			z := out - int(y)
@@ -39,8 +39,8 @@ func TestEveryOutputForEveryLabel(t *testing.T) {
 		}
 	}
 	r, _ := optimal(t, prior("C"), 1)
-	for i := range r.labels {
-		for j, w := range r.draw.weights(i) {
+	for i := range r.Labels() {
+		for j, w := range r.(*randomizer).draw.weights(i) {
 			if w.Sign() <= 0 {
 				t.Errorf("label %d: output %d is impossible", i, j)
 			}

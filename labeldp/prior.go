@@ -180,21 +180,16 @@ func Methods(ctx context.Context, p Prior, eps float64) ([]Method, Certificate, 
 	ys := p.labels
 	add(DebiasedRR(ys, eps))
 	add(TwoPoint(ys, eps))
-	lap, e := NewLaplace(ys, eps)
-	add(lap, e)
-	add(NewStaircase(ys, eps))
-	clipped := []Additive{lap}
-	if step, ok := latticeStep(ys); ok {
-		discrete, e := NewDiscreteLaplace(ys, eps, step)
-		add(discrete, e)
-		add(NewDiscreteStaircase(ys, eps, step))
-		clipped = append(clipped, discrete)
+	add(NewAdditive(ys, eps, Noise{}))
+	add(NewAdditive(ys, eps, Noise{Staircase: true}))
+	step, lattice := latticeStep(ys)
+	if lattice {
+		add(NewAdditive(ys, eps, Noise{Discrete: true, Step: step}))
+		add(NewAdditive(ys, eps, Noise{Discrete: true, Step: step, Staircase: true}))
 	}
-	if err != nil {
-		return nil, cert, err
-	}
-	for _, a := range clipped {
-		add(a.Clipped())
+	add(NewAdditive(ys, eps, Noise{Clipped: true}))
+	if lattice {
+		add(NewAdditive(ys, eps, Noise{Discrete: true, Step: step, Clipped: true}))
 	}
 	add(RandomizedResponse(ys, eps))
 	add(RROnBins(p, eps))

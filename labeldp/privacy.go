@@ -13,20 +13,16 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// WorstPair returns two labels that are hardest to tell apart in the sense of
-// privacy: the pair with the largest δ(ε') for all ε' ≥ 0.
-func (r *Randomizer) WorstPair() (y, yPrime float64) {
+func (r *randomizer) WorstPair() (y, yPrime float64) {
 	return r.labels[r.worst[0]], r.labels[r.worst[1]]
 }
 
-// Tau returns the mass τ that determines the privacy of the randomizer: its
-// loss is −ε with probability τ, ε with probability τe^ε, and 0 otherwise.
-func (r *Randomizer) Tau() float64 { return r.tau }
+func (r *randomizer) Tau() float64 { return r.tau }
 
 // shared reports whether two atoms have the same output, and the worst pair cannot do
 // without knowing which it was: then what is released tells less than the atom drawn, and
 // the three-atom profile is only an upper bound.
-func (r *Randomizer) shared() bool {
+func (r *randomizer) shared() bool {
 	up := func(a atom, y int) bool { return a.Up != nil && a.Up[y] }
 	for j := 1; j < len(r.atoms); j++ {
 		a, b := r.atoms[j-1], r.atoms[j]
@@ -39,11 +35,7 @@ func (r *Randomizer) shared() bool {
 	return false
 }
 
-// Pair implements profiles.Mechanism: the three-atom profile of one label, rounded
-// up over the exact sampler's integers. It dominates every pair of labels, and
-// is attained by WorstPair unless two atoms share an output. Only
-// [profiles.Substitute] has a meaning here.
-func (r *Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
+func (r *randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err := substituteOnly(rel); err != nil {
 		return nil, err
 	}
@@ -58,9 +50,7 @@ func (r *Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	return threeAtoms(up, r.eps, r.e)
 }
 
-// Bounds implements profiles.Compound: one randomized label, at once. Where atoms
-// share an output, its lower profile is the pair of extreme labels as released.
-func (r *Randomizer) Bounds(_ context.Context, rel profiles.Relation) (profiles.Bounds, error) {
+func (r *randomizer) Bounds(_ context.Context, rel profiles.Relation) (profiles.Bounds, error) {
 	p, err := r.Pair(rel)
 	if err != nil {
 		return profiles.Bounds{}, err
@@ -175,22 +165,20 @@ func threeAtoms(tau, eps, e float64) (*profiles.Discrete, error) {
 	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), massErr, 8*xmath.U*max(1, eps))
 }
 
-// WorstCase is one label through an ε-DP randomizer of which nothing else is
+// worstCase is one label through an ε-DP randomizer of which nothing else is
 // known, as when its prior was itself estimated from the labels: every ε-DP
 // pair is dominated by binary randomized response (Kairouz, Oh and Viswanath,
-// ICML 2015, Theorem 2.5). It is a [profiles.Mechanism], under substitute.
-type WorstCase struct{ Epsilon float64 }
+// ICML 2015, Theorem 2.5).
+type worstCase struct{ eps float64 }
 
-// Name implements profiles.Mechanism.
-func (WorstCase) Name() string { return "label-randomizer" }
+func (worstCase) Name() string { return "label-randomizer" }
 
-// Pair implements profiles.Mechanism.
-func (w WorstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
-	if err := cmp.Or(substituteOnly(rel), checkEpsilon(w.Epsilon)); err != nil {
+func (w worstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
+	if err := cmp.Or(substituteOnly(rel), checkEpsilon(w.eps)); err != nil {
 		return nil, err
 	}
-	e := xmath.Up(math.Exp(w.Epsilon), 2)
-	return threeAtoms(1/(1+e), w.Epsilon, e)
+	e := xmath.Up(math.Exp(w.eps), 2)
+	return threeAtoms(1/(1+e), w.eps, e)
 }
 
 // The privacy of a randomizer.

@@ -26,7 +26,7 @@ func deltaOf(p profiles.Profile, eps float64) float64 {
 
 // bruteDeltaPair is Σ max(0, M_yi − e^ε' M_zi), bruteDelta the largest of it
 // over ordered pairs.
-func bruteDeltaPair(r *Randomizer, y, z int, eps float64) float64 {
+func bruteDeltaPair(r Randomizer, y, z int, eps float64) float64 {
 	s := 0.0
 	a, b := r.Row(y), r.Row(z)
 	for i := range a {
@@ -35,9 +35,9 @@ func bruteDeltaPair(r *Randomizer, y, z int, eps float64) float64 {
 	return s
 }
 
-func bruteDelta(r *Randomizer, eps float64) (worst float64) {
-	for y := range r.labels {
-		for z := range r.labels {
+func bruteDelta(r Randomizer, eps float64) (worst float64) {
+	for y := range r.Labels() {
+		for z := range r.Labels() {
 			worst = max(worst, bruteDeltaPair(r, y, z, eps))
 		}
 	}
@@ -76,7 +76,7 @@ func TestPrivacyGolden(t *testing.T) {
 	} {
 		r, _ := optimal(t, prior(g.prior), g.eps)
 		sum := 0.0
-		for _, a := range r.atoms {
+		for _, a := range r.(*randomizer).atoms {
 			sum += a.Weight
 		}
 		// τ is a sum of weights; see TestOptimalAtoms for their accuracy.
@@ -108,7 +108,7 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range []*Randomizer{opt, grid, must(RandomizedResponse(p.labels, eps)), must(DebiasedRR(p.labels, eps)),
+		for _, r := range []Randomizer{opt, grid, must(RandomizedResponse(p.labels, eps)), must(DebiasedRR(p.labels, eps)),
 			must(TwoPoint(p.labels, eps)), must(RROnBins(p, eps)), must(RRWithPrior(p, eps, 0)), must(RRWithPrior(p, eps, 1+i%len(p.labels)))} {
 			pair := pairOf(t, r)
 			for j := range 11 {
@@ -116,12 +116,12 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 				want := bruteDelta(r, e)
 				if up := deltaOf(pair, e); up < want-1e-13 {
 					t.Errorf("%s: profile δ(%v) = %v below %v", r.Name(), e, up, want)
-				} else if !r.shared() {
+				} else if !r.(*randomizer).shared() {
 					nearAbs(t, r.Name()+" profile δ", up, want, 1e-11)
 				}
 				if r == opt && e >= 0 && e < eps {
 					nearAbs(t, "τ(e^ε − e^ε')", want, r.Tau()*(math.Exp(eps)-math.Exp(e)), 1e-13)
-					a := bruteDeltaPair(r, 0, len(r.labels)-1, e)
+					a := bruteDeltaPair(r, 0, len(r.Labels())-1, e)
 					nearAbs(t, "extreme labels are worst", a, want, 1e-13)
 				}
 			}
@@ -140,7 +140,7 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 			near(t, "E e^−L", back, 1, 1e-12)
 			for _, alpha := range []float64{0.5, 1, 1.5, 2, 8} {
 				want := 0.0
-				y, z := r.worst[0], r.worst[1]
+				y, z := r.(*randomizer).worst[0], r.(*randomizer).worst[1]
 				a, b := r.Row(y), r.Row(z)
 				for k := range a {
 					if alpha == 1 {
@@ -152,7 +152,7 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 				if alpha != 1 {
 					want = math.Log(want) / (alpha - 1)
 				}
-				if got := renyiOf(pair, alpha); got < want-1e-11 || !r.shared() && got > want+1e-11 {
+				if got := renyiOf(pair, alpha); got < want-1e-11 || !r.(*randomizer).shared() && got > want+1e-11 {
 					t.Errorf("%s: Rényi divergence of order %v of the profile %v, from the matrix %v", r.Name(), alpha, got, want)
 				}
 			}
@@ -175,9 +175,9 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 func TestProfileComposes(t *testing.T) {
 	r, _ := optimal(t, prior("C"), 2)
 	s, _ := optimal(t, prior("B"), 1)
-	ra, rb := r.Row(r.worst[0]), r.Row(r.worst[1])
-	sa, sb := s.Row(s.worst[0]), s.Row(s.worst[1])
-	atoms := func(x *Randomizer) []profiles.Atom { return pairOf(t, x).(*profiles.Discrete).Atoms() }
+	ra, rb := r.Row(r.(*randomizer).worst[0]), r.Row(r.(*randomizer).worst[1])
+	sa, sb := s.Row(s.(*randomizer).worst[0]), s.Row(s.(*randomizer).worst[1])
+	atoms := func(x Randomizer) []profiles.Atom { return pairOf(t, x).(*profiles.Discrete).Atoms() }
 	for _, e := range []float64{0, 0.5, 1, 2.5, 3.5, 4.5, 4.99} {
 		want := 0.0
 		for i := range ra {
@@ -236,7 +236,7 @@ func TestPipelinePrivacy(t *testing.T) {
 		{1, []float64{0, 0.25, 0.5, 0.75}, []float64{0.2418366754, 0.1838439814, 0.1238491190, 0.06234704100}},
 		{0.1, []float64{0, 0.025, 0.05, 0.075}, []float64{0.02498983989, 0.01874568695, 0.01249871407, 0.006249838253}},
 	} {
-		p := pairOf(t, Histogram{g.eps1})
+		p := pairOf(t, histogram{g.eps1})
 		for i, e := range g.at {
 			near(t, "histogram δ", twoLaplace(t, p, g.eps1/2, e), g.want[i], 1e-9)
 		}
@@ -252,7 +252,7 @@ func TestPipelinePrivacy(t *testing.T) {
 		}
 	}
 	// The pipeline: stage two on top.
-	hist := pairOf(t, Histogram{0.1})
+	hist := pairOf(t, histogram{0.1})
 	total := func(second profiles.Profile, e float64) float64 {
 		sum := 0.0
 		for _, a := range second.(*profiles.Discrete).Atoms() {
@@ -273,7 +273,7 @@ func TestPipelinePrivacy(t *testing.T) {
 		second profiles.Profile
 		want   []float64
 	}{
-		{pairOf(t, WorstCase{0.9}), []float64{0.4218990053, 0.2343857993, 0.06765579032, 0.01776651424, 0.008885954552}},
+		{pairOf(t, worstCase{0.9}), []float64{0.4218990053, 0.2343857993, 0.06765579032, 0.01776651424, 0.008885954552}},
 		{pairOf(t, five), []float64{0.2375645383, 0.1255312171, 0.03623476220, 0.009515304095, 0.004759096726}},
 	} {
 		for i, e := range []float64{0, 0.5, 0.8, 0.9, 0.95} {
@@ -282,7 +282,7 @@ func TestPipelinePrivacy(t *testing.T) {
 		nearAbs(t, "δ(ε₁ + ε₂)", total(g.second, 1), 0, 1e-15)
 	}
 	// Whatever the histogram led to is dominated by the worst case that is charged.
-	worst := pairOf(t, WorstCase{0.9})
+	worst := pairOf(t, worstCase{0.9})
 	for _, name := range []string{"A", "B", "C", "D", "Z", "U10"} {
 		r, _ := optimal(t, prior(name), 0.9)
 		for i := range 20 {
@@ -292,7 +292,7 @@ func TestPipelinePrivacy(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range []profiles.Mechanism{Histogram{1}, WorstCase{1}, five, must(NewLaplace(seq(0, 2), 1))} {
+	for _, b := range []profiles.Mechanism{histogram{1}, worstCase{1}, five, must(NewAdditive(seq(0, 2), 1, Noise{}))} {
 		if _, err := b.Pair(profiles.AddRemove); err == nil {
 			t.Errorf("%s has a pair under add-remove", b.Name())
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 // A Method is one way to make labels private, under replacement of one label.
-// All methods of this package are one: [Randomizer], [Additive], [Rounded].
+// All methods of this package are one: [Randomizer], [Rounded], and those of [NewAdditive] and [RPWithPrior].
 type Method interface {
 	// Base gives the name and the privacy profile of one label.
 	profiles.Mechanism
@@ -53,9 +53,41 @@ func HalfLoss(m Method, p Prior) (float64, error) {
 
 // A Randomizer is a finite ε-DP label randomizer in staircase form: a set of
 // atoms. It is ε-DP by construction, whatever the accuracy of the weights, and
-// its sampler is exactly so. It is immutable and safe for concurrent use; each
+// its sampler is exactly so: probabilities are integers over a common total near 2^62,
+// drawn by rejection. It is immutable and safe for concurrent use; each
 // goroutine needs its own source.
-type Randomizer struct {
+//
+// Its Pair is the three-atom profile of one label, rounded up over the exact sampler's
+// integers. It dominates every pair of labels, and is attained by WorstPair unless two atoms
+// share an output; then the lower profile of its Bounds is the pair of extreme labels as released.
+type Randomizer interface {
+	Method
+	profiles.Compound
+	// Its JSON, which [ReadRandomizer] reads, is what the randomizer is made of.
+	json.Marshaler
+
+	// Epsilon returns the ε the randomizer was made for.
+	Epsilon() float64
+	// Labels returns the labels it accepts, ascending. The slice must not be modified.
+	Labels() []float64
+	// Outputs returns the distinct outputs, ascending. The slice must not be modified.
+	Outputs() []float64
+	// Row returns the probabilities of Outputs for the label of index i. Their
+	// ratio between two labels is at most e^ε; rows are not normalized one by one,
+	// because that would break it, and sum to 1 within a few ulps.
+	Row(i int) []float64
+	// SampleIndex draws the index in Outputs of a noisy label, from the label of
+	// index i: Sample without the search for the label.
+	SampleIndex(i int, src rand.Source) int
+	// Tau returns the mass τ that determines the privacy of the randomizer: its
+	// loss is −ε with probability τ, ε with probability τe^ε, and 0 otherwise.
+	Tau() float64
+	// WorstPair returns two labels that are hardest to tell apart in the sense of
+	// privacy: the pair with the largest δ(ε') for all ε' ≥ 0.
+	WorstPair() (y, yPrime float64)
+}
+
+type randomizer struct {
 	name    string
 	labels  []float64
 	eps     float64
@@ -68,8 +100,8 @@ type Randomizer struct {
 	draw    *sampler
 }
 
-func newRandomizer(name string, labels []float64, eps float64, atoms []atom) *Randomizer {
-	r := &Randomizer{name: name, labels: labels, eps: eps, e: xmath.Down(math.Exp(eps), 2)}
+func newRandomizer(name string, labels []float64, eps float64, atoms []atom) *randomizer {
+	r := &randomizer{name: name, labels: labels, eps: eps, e: xmath.Down(math.Exp(eps), 2)}
 	for _, a := range atoms {
 		if a.Weight > 0 {
 			r.atoms = append(r.atoms, a)
@@ -87,24 +119,15 @@ func newRandomizer(name string, labels []float64, eps float64, atoms []atom) *Ra
 	return r
 }
 
-// Name implements profiles.Mechanism.
-func (r *Randomizer) Name() string { return r.name }
+func (r *randomizer) Name() string { return r.name }
 
-// Epsilon returns the ε the randomizer was made for.
-func (r *Randomizer) Epsilon() float64 { return r.eps }
+func (r *randomizer) Epsilon() float64 { return r.eps }
 
-// Labels returns the labels it accepts, ascending. The slice must not be
-// modified.
-func (r *Randomizer) Labels() []float64 { return r.labels }
+func (r *randomizer) Labels() []float64 { return r.labels }
 
-// Outputs returns the distinct outputs, ascending. The slice must not be
-// modified.
-func (r *Randomizer) Outputs() []float64 { return r.outputs }
+func (r *randomizer) Outputs() []float64 { return r.outputs }
 
-// Row returns the probabilities of Outputs for the label of index i. Their
-// ratio between two labels is at most e^ε; rows are not normalized one by one,
-// because that would break it, and sum to 1 within a few ulps.
-func (r *Randomizer) Row(i int) []float64 {
+func (r *randomizer) Row(i int) []float64 {
 	row := make([]float64, len(r.outputs))
 	for j, a := range r.atoms {
 		row[r.at[j]] += r.prob(a, i)
@@ -112,14 +135,14 @@ func (r *Randomizer) Row(i int) []float64 {
 	return row
 }
 
-func (r *Randomizer) prob(a atom, i int) float64 {
+func (r *randomizer) prob(a atom, i int) float64 {
 	if a.Up != nil && a.Up[i] {
 		return a.Weight * r.e
 	}
 	return a.Weight
 }
 
-func (r *Randomizer) index(y float64) (int, error) {
+func (r *randomizer) index(y float64) (int, error) {
 	i, ok := slices.BinarySearch(r.labels, y)
 	if !ok {
 		return 0, fault.New("label", "%v is not one of the %d labels in [%v, %v]", y, len(r.labels), r.labels[0], r.labels[len(r.labels)-1])
@@ -127,8 +150,7 @@ func (r *Randomizer) index(y float64) (int, error) {
 	return i, nil
 }
 
-// Moments implements Method.
-func (r *Randomizer) Moments(y float64) (bias, mse float64, err error) {
+func (r *randomizer) Moments(y float64) (bias, mse float64, err error) {
 	i, err := r.index(y)
 	if err != nil {
 		return 0, 0, err
@@ -142,9 +164,7 @@ func (r *Randomizer) Moments(y float64) (bias, mse float64, err error) {
 	return m.Value(), s.Value(), nil
 }
 
-// Sample implements Method. Probabilities are integers over a common total near
-// 2^62, drawn by rejection: the output law is ε-DP exactly, not up to rounding.
-func (r *Randomizer) Sample(y float64, src rand.Source) (float64, error) {
+func (r *randomizer) Sample(y float64, src rand.Source) (float64, error) {
 	i, err := r.index(y)
 	if err != nil {
 		return 0, err
@@ -152,9 +172,7 @@ func (r *Randomizer) Sample(y float64, src rand.Source) (float64, error) {
 	return r.outputs[r.SampleIndex(i, src)], nil
 }
 
-// SampleIndex draws the index in Outputs of a noisy label, from the label of
-// index i: Sample without the search for the label.
-func (r *Randomizer) SampleIndex(i int, src rand.Source) int {
+func (r *randomizer) SampleIndex(i int, src rand.Source) int {
 	return r.draw.sample(i, random.Source(src))
 }
 
@@ -176,7 +194,7 @@ type Certificate struct {
 	Iterations   int     `json:"iterations"`
 }
 
-func (r *Randomizer) certify(iterations int, bias float64) Certificate {
+func (r *randomizer) certify(iterations int, bias float64) Certificate {
 	c := Certificate{Iterations: iterations}
 	rows := make([][]float64, len(r.labels))
 	for i, y := range r.labels {
@@ -213,7 +231,7 @@ func (q *problem) atoms(cols []column) []atom {
 }
 
 // identity is the randomizer of a single label, which has nothing to hide.
-func identity(name string, labels []float64, eps float64) *Randomizer {
+func identity(name string, labels []float64, eps float64) *randomizer {
 	return newRandomizer(name, labels, eps, []atom{{Output: labels[0], Weight: 1}})
 }
 
@@ -231,14 +249,14 @@ type Rounded interface {
 	Round(y float64, src rand.Source) (int, error)
 }
 
-type rounded struct{ r *Randomizer }
+type rounded struct{ r Randomizer }
 
 // NewRounder returns r for all labels between its least and its largest.
 // Design r for the prior that [Prior.Rounded] gives.
-func NewRounder(r *Randomizer) Rounded { return rounded{r} }
+func NewRounder(r Randomizer) Rounded { return rounded{r} }
 
 // Name implements profiles.Mechanism.
-func (u rounded) Name() string { return "rounded-" + u.r.name }
+func (u rounded) Name() string { return "rounded-" + u.r.Name() }
 
 // Pair implements profiles.Mechanism: a mixture of rows is no easier to tell apart
 // than the rows.
@@ -259,13 +277,14 @@ func neighbours(labels []float64, y float64) (i, j int, up float64, err error) {
 
 // Moments implements Method.
 func (u rounded) Moments(y float64) (bias, mse float64, err error) {
-	i, j, up, err := neighbours(u.r.labels, y)
+	labels := u.r.Labels()
+	i, j, up, err := neighbours(labels, y)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, x := range []struct {
 		label, weight float64
-	}{{u.r.labels[i], 1 - up}, {u.r.labels[j], up}} {
+	}{{labels[i], 1 - up}, {labels[j], up}} {
 		b, v, err := u.r.Moments(x.label)
 		if err != nil {
 			return 0, 0, err
@@ -283,12 +302,12 @@ func (u rounded) Sample(y float64, src rand.Source) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return u.r.outputs[u.r.SampleIndex(i, src)], nil
+	return u.r.Outputs()[u.r.SampleIndex(i, src)], nil
 }
 
 // Round implements Rounded.
 func (u rounded) Round(y float64, src rand.Source) (int, error) {
-	i, j, up, err := neighbours(u.r.labels, y)
+	i, j, up, err := neighbours(u.r.Labels(), y)
 	if err == nil && i != j && random.Coin(random.Source(src), up) {
 		i = j
 	}
@@ -410,8 +429,7 @@ type written struct {
 	Atoms   []atom    `json:"atoms"`
 }
 
-// MarshalJSON implements json.Marshaler: what the randomizer is made of.
-func (r *Randomizer) MarshalJSON() ([]byte, error) {
+func (r *randomizer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(written{Name: r.name, Epsilon: r.eps, Labels: r.labels, Atoms: r.atoms})
 }
 
@@ -419,47 +437,46 @@ func (r *Randomizer) MarshalJSON() ([]byte, error) {
 // read. Privacy does not depend on it (see [sampler]): what is missing goes to the pad.
 const rowTolerance = 1e-6
 
-// UnmarshalJSON implements json.Unmarshaler. The randomizer draws as the one that was
+// ReadRandomizer returns the randomizer of a JSON, which draws as the one that was
 // written. It is ε-DP by its form, whatever the weights; weights that are no probabilities
 // are refused.
-func (r *Randomizer) UnmarshalJSON(text []byte) error {
+func ReadRandomizer(text []byte) (Randomizer, error) {
 	var w written
 	if err := strictjson.Decode(text, &w); err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkEpsilon(w.Epsilon); err != nil {
-		return err
+		return nil, err
 	}
 	labels, _, err := normalizeLabels(w.Labels)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range w.Labels {
 		if len(labels) != len(w.Labels) || labels[i] != w.Labels[i] {
-			return fault.New(fmt.Sprintf("labels[%d]", i), "%v is not above the one before", w.Labels[i])
+			return nil, fault.New(fmt.Sprintf("labels[%d]", i), "%v is not above the one before", w.Labels[i])
 		}
 	}
 	for i, a := range w.Atoms {
 		field := fmt.Sprintf("atoms[%d]", i)
 		switch {
 		case math.IsNaN(a.Output) || math.IsInf(a.Output, 0):
-			return fault.In(field, fault.New("output", "%v is not finite", a.Output))
+			return nil, fault.In(field, fault.New("output", "%v is not finite", a.Output))
 		case !(a.Weight >= 0 && a.Weight <= 1):
-			return fault.In(field, fault.New("weight", "%v is not in [0, 1]", a.Weight))
+			return nil, fault.In(field, fault.New("weight", "%v is not in [0, 1]", a.Weight))
 		case a.Up != nil && len(a.Up) != len(labels):
-			return fault.In(field, fault.New("up", "has %d entries, must have as many as labels (%d)", len(a.Up), len(labels)))
+			return nil, fault.In(field, fault.New("up", "has %d entries, must have as many as labels (%d)", len(a.Up), len(labels)))
 		}
 	}
-	up := Randomizer{e: xmath.Down(math.Exp(w.Epsilon), 2)}
+	up := randomizer{e: xmath.Down(math.Exp(w.Epsilon), 2)}
 	for i := range labels {
 		var sum xmath.Sum
 		for _, a := range w.Atoms {
 			sum.Add(up.prob(a, i))
 		}
 		if !(math.Abs(sum.Value()-1) <= rowTolerance) {
-			return fault.New("atoms", "have probability %v of label %v, must have 1", sum.Value(), labels[i])
+			return nil, fault.New("atoms", "have probability %v of label %v, must have 1", sum.Value(), labels[i])
 		}
 	}
-	*r = *newRandomizer(w.Name, labels, w.Epsilon, w.Atoms)
-	return nil
+	return newRandomizer(w.Name, labels, w.Epsilon, w.Atoms), nil
 }

@@ -37,7 +37,7 @@ func randomPrior(rng *rand.Rand, k int, zeros float64) Prior {
 }
 
 // structure checks acceptance checks 4, 5 and 6 on an optimum.
-func structure(t *testing.T, p Prior, eps float64, r *Randomizer, c Certificate) {
+func structure(t *testing.T, p Prior, eps float64, r Randomizer, c Certificate) {
 	t.Helper()
 	k := len(p.labels)
 	span := p.labels[k-1] - p.labels[0]
@@ -61,15 +61,15 @@ func structure(t *testing.T, p Prior, eps float64, r *Randomizer, c Certificate)
 	if k == 2 {
 		limit = 2
 	}
-	if len(r.atoms) > limit {
-		t.Errorf("k=%d ε=%v: %d atoms, want at most %d", k, eps, len(r.atoms), limit)
+	if len(r.(*randomizer).atoms) > limit {
+		t.Errorf("k=%d ε=%v: %d atoms, want at most %d", k, eps, len(r.(*randomizer).atoms), limit)
 	}
 	type interval struct {
 		lo, hi int
 		out    float64
 	}
 	var chain []interval
-	for _, a := range r.atoms {
+	for _, a := range r.(*randomizer).atoms {
 		lo, hi, n := k, -1, 0
 		for i, u := range a.Up {
 			if u {
@@ -213,9 +213,9 @@ func TestSamplerIsExactlyPrivate(t *testing.T) {
 			e.Add(e, term)
 		}
 		var total *big.Int
-		for y := range r.labels {
+		for y := range r.Labels() {
 			sum := new(big.Int)
-			for _, w := range r.draw.weights(y) {
+			for _, w := range r.(*randomizer).draw.weights(y) {
 				sum.Add(sum, w)
 			}
 			if total == nil {
@@ -224,19 +224,19 @@ func TestSamplerIsExactlyPrivate(t *testing.T) {
 				t.Errorf("rows have totals %v and %v", total, sum)
 			}
 			row := r.Row(y)
-			for j, w := range r.draw.weights(y) {
+			for j, w := range r.(*randomizer).draw.weights(y) {
 				f, _ := new(big.Float).Quo(new(big.Float).SetInt(w), new(big.Float).SetInt(total)).Float64()
-				nearAbs(t, "weight", f, row[j], 1e-15+math.Abs(1-0x1p62/float64(total.Uint64()))+float64(r.draw.pad)/float64(total.Uint64()))
-				for z := range r.labels {
-					other := new(big.Float).SetPrec(300).SetInt(r.draw.weights(z)[j])
+				nearAbs(t, "weight", f, row[j], 1e-15+math.Abs(1-0x1p62/float64(total.Uint64()))+float64(r.(*randomizer).draw.pad)/float64(total.Uint64()))
+				for z := range r.Labels() {
+					other := new(big.Float).SetPrec(300).SetInt(r.(*randomizer).draw.weights(z)[j])
 					if new(big.Float).SetPrec(300).SetInt(w).Cmp(other.Mul(other, e)) > 0 {
 						t.Errorf("output %d: label %d has more than e^ε times the weight of label %d", j, y, z)
 					}
 				}
 			}
 		}
-		if total.Uint64() != r.draw.total {
-			t.Errorf("total %v, sampler has %v", total, r.draw.total)
+		if total.Uint64() != r.(*randomizer).draw.total {
+			t.Errorf("total %v, sampler has %v", total, r.(*randomizer).draw.total)
 		}
 	}
 }
@@ -269,7 +269,7 @@ func TestWhenBaselinesAreOptimal(t *testing.T) {
 		eps := 0.05 + 8*rng.Float64()
 		r, c := optimal(t, p, eps)
 		near(t, "two labels", c.Primal, loss(t, must(DebiasedRR(p.labels, eps)), p), 1e-12)
-		for _, a := range r.atoms {
+		for _, a := range r.(*randomizer).atoms {
 			near(t, "weight", a.Weight, 1/(2+math.Expm1(eps)), 1e-12)
 		}
 	}
@@ -311,9 +311,9 @@ func TestOrdering(t *testing.T) {
 		eps := 0.05 * math.Exp(rng.Float64()*math.Log(160))
 		_, c := optimal(t, p, eps)
 		ys := p.labels
-		unbiased := []Method{must(DebiasedRR(ys, eps)), must(TwoPoint(ys, eps)), must(NewLaplace(ys, eps)), must(NewStaircase(ys, eps))}
+		unbiased := []Method{must(DebiasedRR(ys, eps)), must(TwoPoint(ys, eps)), must(NewAdditive(ys, eps, Noise{})), must(NewAdditive(ys, eps, Noise{Staircase: true}))}
 		if step, ok := latticeStep(ys); ok {
-			unbiased = append(unbiased, must(NewDiscreteLaplace(ys, eps, step)), must(NewDiscreteStaircase(ys, eps, step)))
+			unbiased = append(unbiased, must(NewAdditive(ys, eps, Noise{Discrete: true, Step: step})), must(NewAdditive(ys, eps, Noise{Discrete: true, Step: step, Staircase: true})))
 		}
 		for _, m := range unbiased {
 			if l := loss(t, m, p); c.Primal > l*(1+1e-10) {
@@ -344,17 +344,17 @@ func TestEquivariance(t *testing.T) {
 		}
 		r2, c2 := optimal(t, must(NewPrior(ys, p.probs)), eps)
 		near(t, "value of a·y + b", c2.Primal, a*a*c.Primal, 1e-9)
-		if n := len(r.outputs); n == len(r2.outputs) {
-			for i, out := range r.outputs {
+		if n := len(r.Outputs()); n == len(r2.Outputs()) {
+			for i, out := range r.Outputs() {
 				j := i
 				if a < 0 {
 					j = n - 1 - i
 				}
 				// Light labels leave outputs loose; see structure.
-				nearAbs(t, "output of a·y + b", r2.outputs[j], a*out+b, 1e-4*math.Abs(a)*(r.outputs[n-1]-r.outputs[0]))
+				nearAbs(t, "output of a·y + b", r2.Outputs()[j], a*out+b, 1e-4*math.Abs(a)*(r.Outputs()[n-1]-r.Outputs()[0]))
 			}
 		} else {
-			t.Errorf("%d outputs became %d", n, len(r2.outputs))
+			t.Errorf("%d outputs became %d", n, len(r2.Outputs()))
 		}
 		_, more := optimal(t, p, eps*1.1)
 		if more.Primal > c.Primal {

@@ -27,9 +27,6 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 	if a == nil {
 		return nil, fault.New("mechanism", "is missing")
 	}
-	if err := a.check(); err != nil {
-		return nil, err
-	}
 	if o.Price < Best || o.Price > Theorem6 {
 		return nil, fault.New("price", "%v is not in [best, exact, theorem6]", o.Price)
 	}
@@ -114,7 +111,7 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 		}
 	}
 	costs := make([]Cost, len(cuts))
-	_, isGaussian := l.q.answer.(GNMax)
+	_, isGaussian := l.q.answer.(gnMax)
 	for i := range costs {
 		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
 		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), Forward: g(), ExPost: r == Realised && l.q.check != nil,

@@ -150,14 +150,14 @@ func TestTotalsA(t *testing.T) {
 		t.Fatalf("answered %d, want 446", n)
 	}
 	orders := []float64{2, 3.5, 8, 14, 20.5, 32, 50, 100}
-	g := ledger(t, v, GNMax{40}, nil)
+	g := ledger(t, v, gnMax{40}, nil)
 	near(t, "Σq", sumQ(g), 28.985330061230291, 1e-13)
 	near(t, "min log q", slices.Min(g.q.logQ), -10.019228294289, 1e-13)
 	// Rounded up by the error of nine tails: (8 + 10·(0.253 + log 9))·u = 3.6e-15, 1.4e-14 of the value, and 4u of the sum itself.
 	near(t, "max log q", slices.Max(g.q.logQ), -0.253009318929572, 1.6e-14)
 	gn := cost(t, g, Worst, nil)
 	checkCurve(t, "GNMax", gn.Total, orders, []float64{0.2804788610628913, 0.4386350088058056, 0.8550833073014138, 1.373132484880996, 1.962542527984131, 3.287930774736268, 7.383936357561047, 38.64234749260345}, 1e-13)
-	l := ledger(t, v, Confident{200, 150, 40}, nil)
+	l := ledger(t, v, confident{200, 150, 40}, nil)
 	realised := cost(t, l, Realised, answered)
 	if realised.Answered != 446 {
 		t.Errorf("answered %v", realised.Answered)
@@ -176,7 +176,7 @@ func TestTotalsA(t *testing.T) {
 	checkEpsilons(t, "expected", expected.Total, 1e-5, 1.568968209141574, 16.5, 1.316240710628681, 15)
 	checkEpsilons(t, "worst", worst.Total, 1e-5, 2.417832499499732, 11.5, 2.085720226739883, 10.5)
 
-	ln := ledger(t, v, LNMax{1. / 20}, nil)
+	ln := ledger(t, v, lnMax{1. / 20}, nil)
 	near(t, "LNMax Σq", sumQ(ln), 11.38051136437004, 1e-13)
 	lc := cost(t, ln, Worst, nil)
 	checkCurve(t, "LNMax", lc.Total, orders, []float64{0.9814247110155562, 1.388144605895515, 2.200690723782471, 2.823380185432374, 3.227324796553398, 4.159986331455756, 6.424314339782303, 19.58658889848228}, 1e-13)
@@ -208,7 +208,7 @@ func TestTotalsA2(t *testing.T) {
 	if n != 522 {
 		t.Fatalf("answered %d, want 522", n)
 	}
-	l := ledger(t, v, Confident{170, 20, 40}, nil)
+	l := ledger(t, v, confident{170, 20, 40}, nil)
 	realised, expected, worst := cost(t, l, Realised, answered), cost(t, l, ExpectedNotABound, nil), cost(t, l, Worst, nil)
 	near(t, "E[answered]", expected.Answered, 516.50515731854362, 1e-13)
 	orders := []float64{2, 3.5, 8, 14, 20.5, 32, 50, 100}
@@ -226,7 +226,7 @@ func TestTotalsB(t *testing.T) {
 	if n != 794 {
 		t.Fatalf("answered %d, want 794", n)
 	}
-	l := ledger(t, v, Confident{3500, 1500, 100}, nil)
+	l := ledger(t, v, confident{3500, 1500, 100}, nil)
 	near(t, "Σq", sumQ(l), 4.4003096860255261e-4, 1e-12)
 	near(t, "min log q", slices.Min(l.q.logQ), -624.481240048686, 3e-15)
 	worst, realised, expected := cost(t, l, Worst, nil), cost(t, l, Realised, answered), cost(t, l, ExpectedNotABound, nil)
@@ -245,7 +245,7 @@ func TestTotalsB2(t *testing.T) {
 	if n != 874 {
 		t.Fatalf("answered %d, want 874", n)
 	}
-	l := ledger(t, v, Confident{3000, 200, 500}, nil)
+	l := ledger(t, v, confident{3000, 200, 500}, nil)
 	near(t, "Σq", sumQ(l), 17.225323053530058, 1e-13)
 	worst, realised, expected := cost(t, l, Worst, nil), cost(t, l, Realised, answered), cost(t, l, ExpectedNotABound, nil)
 	near(t, "E[answered]", expected.Answered, 873.17122156165914, 1e-13)
@@ -279,7 +279,7 @@ func studentC(queries int) [][]float64 {
 func TestTotalsC(t *testing.T) {
 	v := s1(t, 5000, 150, 1000)
 	p := studentC(1000)
-	scores, err := ballots.NewScores(p, 5000)
+	scores, err := ballots.NewScores(p, 5000, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestTotalsC(t *testing.T) {
 	}
 	near(t, "Σv", total, 2356828.125, 0)
 	near(t, "Σ⌊v+½⌋", rounded, 2356870, 0)
-	a := must(NewInteractive(1500, .7, 300, 200, true))
+	a := interactive{confident{1500, 300, 200}, .7, true}
 	l := ledger(t, v, a, scores)
 	orders := []float64{8, 20.5, 50}
 	checkCurve(t, "rounded", cost(t, l, Worst, nil).Threshold, orders, []float64{0.01751914941096745, 0.0387721238303722, 0.08086002488237092}, 1e-12)
@@ -306,7 +306,7 @@ func TestTotalsC(t *testing.T) {
 		switch answered[i] = l.q.statistic[i] >= 1500; {
 		case answered[i]:
 			n++
-		case a.Reinforces(p[i]):
+		case slices.Max(p[i]) > a.confidence:
 			reinforced++
 		default:
 			none++
@@ -337,7 +337,7 @@ func TestTotalsC(t *testing.T) {
 			row[j] *= 5000
 		}
 	}
-	vs, err := ballots.NewVoteScores(p, 5000)
+	vs, err := ballots.NewScores(p, 5000, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestTotalsC(t *testing.T) {
 // §6.1 E19: the expected cost is not a bound, the sum is.
 func TestExpectedIsNoBound(t *testing.T) {
 	v := must(ballots.NewVotes([][]int64{{5, 3, 2}}, 0))
-	l, err := Account(context.Background(), v, Confident{6, 3, 1}, Options{Orders: []float64{4}, Price: Theorem6})
+	l, err := Account(context.Background(), v, confident{6, 3, 1}, Options{Orders: []float64{4}, Price: Theorem6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +391,7 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 		rows = append(rows, r)
 	}
 	w := must(ballots.NewVotes(rows, 0))
-	a, b := cost(t, ledger(t, v, Confident{170, 20, 40}, nil), Worst, nil), cost(t, ledger(t, w, Confident{170, 20, 40}, nil), Worst, nil)
+	a, b := cost(t, ledger(t, v, confident{170, 20, 40}, nil), Worst, nil), cost(t, ledger(t, w, confident{170, 20, 40}, nil), Worst, nil)
 	for i := range a.Total.Values {
 		near(t, fmt.Sprint(a.Total.Orders[i]), b.Total.Values[i], a.Total.Values[i], 3e-15)
 	}

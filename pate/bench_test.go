@@ -27,7 +27,7 @@ func BenchmarkAccount(b *testing.B) {
 	v := glyph(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		l := ledger(b, v, Confident{1000, 500, 100}, nil)
+		l := ledger(b, v, confident{1000, 500, 100}, nil)
 		if c := cost(b, l, Worst, nil); c.Total.Values[0] <= 0 {
 			b.Fatal("no cost")
 		}
@@ -35,7 +35,7 @@ func BenchmarkAccount(b *testing.B) {
 }
 
 func BenchmarkSensitivity(b *testing.B) {
-	l := ledger(b, glyph(b), Confident{1000, 500, 100}, nil)
+	l := ledger(b, glyph(b), confident{1000, 500, 100}, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := l.NewSensitivity(context.Background(), 20.5, Worst, nil)

@@ -84,12 +84,12 @@ func TestGNMaxCost(t *testing.T) {
 		{-2, 40, 14, .00875, 1e-14}, {-3, 40, 14, .00875, 1e-14}, // valid, but above λ/σ²
 		{-12, 2, 8, 2, 1e-15}, // invalid
 	} {
-		got := must(GNMax{c.sigma}.DependentRDP(c.logQ, c.order))
+		got := must(gnMax{c.sigma}.DependentRDP(c.logQ, c.order))
 		near(t, fmt.Sprintf("cost(%v; σ=%v, λ=%v)", c.logQ, c.sigma, c.order), got, c.want, c.tolerance)
 	}
 	// The closed form where it is valid but not the smaller.
 	for _, c := range []struct{ logQ, want float64 }{{-2, 0.022814648467857363}, {-3, 0.011748890679733472}} {
-		v, _ := GNMax{40}.cost(14).dependent(c.logQ)
+		v, _ := gnMax{40}.cost(14).dependent(c.logQ)
 		near(t, fmt.Sprintf("closed form(%v)", c.logQ), v, c.want, 1e-14)
 	}
 	got := thresholdCost(150)(20.5).upper(-7)
@@ -111,7 +111,7 @@ func TestClosedFormIsTheorem6(t *testing.T) {
 	for _, sigma := range []float64{.5, 1, 2, 5, 15, 40, 100, 250, 1500} {
 		for _, order := range []float64{1.1, 1.5, 2, 3.5, 8, 14, 32, 64, 100} {
 			for l := -0.05; l > -500; l *= 1.17 {
-				c := GNMax{sigma}.cost(order)
+				c := gnMax{sigma}.cost(order)
 				s, tt := math.Sqrt(-l), 1/sigma
 				mu2 := s / tt
 				mu1 := mu2 + 1
@@ -153,7 +153,7 @@ func TestClosedFormIsTheorem6(t *testing.T) {
 func TestCostIsMonotone(t *testing.T) {
 	for _, sigma := range []float64{.1, .5, 1, 2, 15, 40, 250, 1e4} {
 		for _, order := range []float64{1.001, 1.5, 2, 8, 20.5, 100} {
-			c := GNMax{sigma}.cost(order)
+			c := gnMax{sigma}.cost(order)
 			if lo := c.upper(c.logQ0 * (1 + 1e-12)); lo < c.ind*(1-1e-6) {
 				// Near s = t the cost is steep: it jumps in a relative 1e-12 of log q.
 				if sigma >= 1 {
@@ -225,8 +225,8 @@ func TestConversions(t *testing.T) {
 		{.01, 50, 1e-8, 0.3859322600806605, 0.2858923485707299},
 		{2, 2, 1e-5, 13.51292546497023, 12.12663110385034},
 	} {
-		near(t, "classic", must(Classic.EpsilonAt(c.order, c.cost, c.delta)), c.classic, 1e-14)
-		near(t, "improved", must(Improved.EpsilonAt(c.order, c.cost, c.delta)), c.improved, 1e-14)
+		near(t, "classic", must(Classic.epsilonAt(c.order, c.cost, c.delta)), c.classic, 1e-14)
+		near(t, "improved", must(Improved.epsilonAt(c.order, c.cost, c.delta)), c.improved, 1e-14)
 	}
 	g := must(rdp.NewGrid([]float64{8}, []float64{.5}))
 	d, _, err := rdp.DeltaClassic(g, 2)
@@ -253,7 +253,7 @@ func TestLNMaxBlocks(t *testing.T) {
 		{padded(10, 90, 80, 30, 20, 10, 10, 5, 5), 1. / 20, -0.4805166396042144, [4]float64{.01, .025, .045, .1}},
 		{[]int64{3000, 900, 500, 300, 200, 100}, 1. / 50, -39.60169928410209, [4]float64{5.16422738248384e-19, 5.32663890813199e-19, 5.56474138855278e-19, 6.37259700500233e-19}},
 	} {
-		l := must(NewLNMax(c.gamma))
+		l := lnMax{c.gamma}
 		q := must(l.LogQ(c.n))
 		near(t, fmt.Sprintf("%v log q", c.n), q, c.logQ, 5e-15)
 		for i, a := range orders {
@@ -269,7 +269,7 @@ func TestPureCurve(t *testing.T) {
 	} {
 		p := must(rdp.Pure(c.eps))
 		near(t, fmt.Sprintf("tight pure curve ε=%v λ=%v", c.eps, c.order), p.RDP(c.order), c.want, 1e-13)
-		if l := (LNMax{c.eps / 2}).RDP(c.order); l < p.RDP(c.order)*(1-1e-13) {
+		if l := (lnMax{c.eps / 2}).RDP(c.order); l < p.RDP(c.order)*(1-1e-13) {
 			t.Errorf("min(ε, ε²λ/2) = %v is below the tight curve %v", l, p.RDP(c.order))
 		}
 	}
@@ -277,7 +277,7 @@ func TestPureCurve(t *testing.T) {
 
 // §7.8 items 5 and 6.
 func TestLogQInvariance(t *testing.T) {
-	g := GNMax{3}
+	g := gnMax{3}
 	base := must(g.LogQ([]int64{12, 5, 3, 0}))
 	for _, n := range [][]int64{{0, 3, 5, 12}, {5, 12, 0, 3}, {112, 105, 103, 100}} {
 		near(t, fmt.Sprint(n), must(g.LogQ(n)), base, 2e-15)

@@ -55,9 +55,9 @@ func TestPricesByBruteForce(t *testing.T) {
 			if teachers == c.teachers && v.Short() > 0 {
 				t.Fatal("short rows")
 			}
-			exact := must(Account(context.Background(), v, GNMax{c.sigma}, Options{Price: Exact, Orders: c.orders}))
-			best := must(Account(context.Background(), v, GNMax{c.sigma}, Options{Orders: c.orders}))
-			paper := must(Account(context.Background(), v, GNMax{c.sigma}, Options{Price: Theorem6, Orders: c.orders}))
+			exact := must(Account(context.Background(), v, gnMax{c.sigma}, Options{Price: Exact, Orders: c.orders}))
+			best := must(Account(context.Background(), v, gnMax{c.sigma}, Options{Orders: c.orders}))
+			paper := must(Account(context.Background(), v, gnMax{c.sigma}, Options{Price: Theorem6, Orders: c.orders}))
 			p := quad.sorted(n)
 			for _, order := range c.orders {
 				var fwd, rev float64
@@ -88,7 +88,7 @@ func TestPricesByBruteForce(t *testing.T) {
 				near(t, "reverse", e[0].answer[1], rev, 1e-7)
 				_, six, _ := paper.Query(0, order)
 				for d := range 2 {
-					limit := GNMax{c.sigma}.RDP(order)
+					limit := gnMax{c.sigma}.RDP(order)
 					if x := e[0].answer[d]; x > b[0].answer[d] || b[0].answer[d] > limit*(1+1e-12) {
 						t.Errorf("%v, order %v, direction %d: exact %v, best %v, at every data set %v", n, order, d, x, b[0].answer[d], limit)
 					}
@@ -113,19 +113,19 @@ func TestJointByBruteForce(t *testing.T) {
 		n := []int64{r.Int64N(8) + 1, r.Int64N(5), r.Int64N(4)}
 		total := sum(n)
 		scores := [][]float64{{0.25, 0.5, 0.25}}
-		check := Confident{float64(total) * 0.6, 1 + 3*r.Float64(), 1 + 2*r.Float64()}
+		check := confident{float64(total) * 0.6, 1 + 3*r.Float64(), 1 + 2*r.Float64()}
 		var a Aggregator = check
 		statistic := func(n []int64) float64 { return float64(slices.Max(n)) }
 		o := Options{Orders: []float64{4}}
 		if k%2 == 1 {
-			i := Interactive{check, 1, k%4 == 1}
-			a, o.Scores = i, must(ballots.NewScores(scores, total))
+			i := interactive{check, 1, k%4 == 1}
+			a, o.Scores = i, must(ballots.NewScores(scores, total, false))
 			statistic = func(n []int64) float64 { return i.statistic(n, o.Scores.Row(0), total) }
 		}
 		v := must(newVotes(n))
-		quad := newQuadrature(check.Sigma2)
+		quad := newQuadrature(check.sigma2)
 		law := func(n []int64) []float64 {
-			x := (statistic(n) - check.Threshold) / check.Sigma1
+			x := (statistic(n) - check.threshold) / check.sigma1
 			out := []float64{cdf(-x)}
 			for _, l := range quad.logProbabilities(n) {
 				out = append(out, cdf(x)*math.Exp(l))
@@ -187,7 +187,7 @@ func TestSmoothBoundByBruteForce(t *testing.T) {
 		teachers int64
 		m        int
 		order    float64
-	}{{GNMax{1.5}, 10, 3, 2}, {GNMax{3}, 8, 4, 8}, {Confident{6, 3, 1.5}, 8, 3, 2}, {Confident{25, 3, 1}, 10, 2, 4}, {Confident{4, 2, 1}, 9, 3, 2.5}, {LNMax{0.4}, 9, 3, 4}} {
+	}{{gnMax{1.5}, 10, 3, 2}, {gnMax{3}, 8, 4, 8}, {confident{6, 3, 1.5}, 8, 3, 2}, {confident{25, 3, 1}, 10, 2, 4}, {confident{4, 2, 1}, 9, 3, 2.5}, {lnMax{0.4}, 9, 3, 4}} {
 		var ledgers []*Ledger
 		var all [][]int64
 		everyHistogram(c.teachers, c.m, func(n []int64) {
@@ -239,9 +239,9 @@ func TestSmoothBoundByBruteForce(t *testing.T) {
 
 // Without the statistic's range [0, N] the bound is not smooth (the note's errata, A1).
 func TestSmoothBoundNeedsItsRange(t *testing.T) {
-	l := must(Account(context.Background(), must(newVotes([]int64{10, 0})), Confident{25, 3, 40}, Options{Orders: []float64{4}}))
+	l := must(Account(context.Background(), must(newVotes([]int64{10, 0})), confident{25, 3, 40}, Options{Orders: []float64{4}}))
 	f := must(newFar(l, 4))
-	g := must(newFar(must(Account(context.Background(), must(newVotes([]int64{40, 0})), Confident{25, 3, 40}, Options{Orders: []float64{4}})), 4))
+	g := must(newFar(must(Account(context.Background(), must(newVotes([]int64{40, 0})), confident{25, 3, 40}, Options{Orders: []float64{4}})), 4))
 	f.ind, g.ind = 0, 0 // of the check alone
 	clear(f.cost)
 	clear(g.cost)
@@ -265,8 +265,8 @@ func TestSmoothBoundNeedsItsRange(t *testing.T) {
 func TestPublishCoverage(t *testing.T) {
 	slow.Test(t)
 	v := s1(t, 250, 10, 8)
-	check := Confident{200, 150, 40}
-	l := must(Account(context.Background(), v, GNMax{40}, Options{Orders: []float64{12}}))
+	check := confident{200, 150, 40}
+	l := must(Account(context.Background(), v, gnMax{40}, Options{Orders: []float64{12}}))
 	checked := must(Account(context.Background(), v, check, Options{Orders: []float64{12}}))
 	src := random.Seeded(7)
 	draws := 600.0
@@ -298,7 +298,7 @@ func TestPublishCoverage(t *testing.T) {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	short := must(Account(context.Background(), must(ballots.NewVotes([][]int64{{3, 1}}, 5)), GNMax{2}, Options{}))
+	short := must(Account(context.Background(), must(ballots.NewVotes([][]int64{{3, 1}}, 5)), gnMax{2}, Options{}))
 	if _, err := short.Publish(context.Background(), Publication{2, .1, .1, .9}, 1e-5, src); err == nil {
 		t.Error("short rows are taken")
 	}
@@ -312,10 +312,10 @@ func TestPricesAtTheEdges(t *testing.T) {
 			orders := []float64{1 + 1e-6, 1.5, 30, 1e6}
 			var before []float64
 			for _, p := range []Price{Exact, Best} {
-				l := must(Account(context.Background(), v, GNMax{sigma}, Options{Price: p, Orders: orders}))
+				l := must(Account(context.Background(), v, gnMax{sigma}, Options{Price: p, Orders: orders}))
 				c := cost(t, l, Worst, nil)
 				for i, x := range c.Total.Values {
-					limit := GNMax{sigma}.RDP(orders[i])
+					limit := gnMax{sigma}.RDP(orders[i])
 					if !(x >= 0 && x <= limit*(1+1e-12)) {
 						t.Errorf("%v σ=%v %v order %v: %v, limit %v", p, sigma, votes, orders[i], x, limit)
 					}

@@ -24,7 +24,7 @@ type Target struct {
 	// Independent bounds the ε at every data set; 0 is four times Epsilon. Without such a bound the least ε at some votes is that
 	// of next to no noise, which other votes would pay for.
 	Independent float64
-	// Check asks for a Confident, with this Threshold and Sigma1 where they are not 0; without it the mechanism is a GNMax.
+	// Check asks for that of NewConfident, with this Threshold and Sigma1 where they are not 0; without it the mechanism is that of NewGNMax.
 	Check             bool
 	Threshold, Sigma1 float64
 	// MaxAnswers, if not 0, is the number of answers after which no query is answered any more. It needs Check.
@@ -255,9 +255,9 @@ func (s *calibration) ledger(ctx context.Context, a Aggregator) (*Ledger, error)
 
 // at returns the cost of a mechanism and what it answers.
 func (s *calibration) at(ctx context.Context, threshold, sigma1, sigma2 float64) (tried, error) {
-	x := tried{threshold: threshold, sigma1: sigma1, sigma2: sigma2, aggregator: GNMax{Sigma: sigma2}}
+	x := tried{threshold: threshold, sigma1: sigma1, sigma2: sigma2, aggregator: gnMax{sigma: sigma2}}
 	if s.Check {
-		x.aggregator = Confident{Threshold: threshold, Sigma1: sigma1, Sigma2: sigma2}
+		x.aggregator = confident{threshold: threshold, sigma1: sigma1, sigma2: sigma2}
 	}
 	l, err := s.ledger(ctx, x.aggregator)
 	if err != nil {
@@ -348,5 +348,5 @@ func (l *Ledger) Tune(ctx context.Context, delta, confidence float64) (best Publ
 // median returns the ε that Publish tells where its noise is 0.
 func (p Publication) median(f *far, smooth, delta float64) (float64, error) {
 	upper := min(f.total, smooth*math.Exp(p.margin()))
-	return Improved.EpsilonAt(p.Order, xmath.Up(upper+p.cost(f.eta), 2), delta)
+	return Improved.epsilonAt(p.Order, xmath.Up(upper+p.cost(f.eta), 2), delta)
 }

@@ -57,8 +57,8 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 		if eps := epsilon(got.Aggregator); !(math.Abs(eps/got.Epsilon-1) < 5e-3 && got.Epsilon <= c.Epsilon && (eps > 0.97*c.Epsilon || got.Independent > 0.999*4*c.Epsilon)) {
 			t.Errorf("%+v: %v has ε = %v, said %v", c, got.Aggregator, eps, got.Epsilon)
 		}
-		if a, ok := got.Aggregator.(Confident); ok && c.Threshold != 0 && a.Threshold != c.Threshold {
-			t.Errorf("threshold %v, want %v", a.Threshold, c.Threshold)
+		if a, ok := got.Aggregator.(confident); ok && c.Threshold != 0 && a.threshold != c.Threshold {
+			t.Errorf("threshold %v, want %v", a.threshold, c.Threshold)
 		}
 		if got.Independent > max(c.Epsilon, c.Independent, 4*c.Epsilon) {
 			t.Errorf("%v: %v at every data set", got.Aggregator, got.Independent)
@@ -85,7 +85,7 @@ func TestTune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Account(t.Context(), v, GNMax{40}, Options{Orders: []float64{12}})
+	l, err := Account(t.Context(), v, gnMax{40}, Options{Orders: []float64{12}})
 	if err != nil {
 		t.Fatal(err)
 	}

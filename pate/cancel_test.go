@@ -19,7 +19,7 @@ func TestCancelled(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, a := range []Aggregator{GNMax{40}, Confident{200, 150, 40}, LNMax{0.05}} {
+	for _, a := range []Aggregator{gnMax{40}, confident{200, 150, 40}, lnMax{0.05}} {
 		if _, err := Account(gone, v, a, Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("Account with %v: %v", a, err)
 		}
@@ -36,7 +36,7 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l, err := Account(ctx, v, Confident{200, 150, 40}, Options{Progress: func(int, int) { cancel() }})
+	l, err := Account(ctx, v, confident{200, 150, 40}, Options{Progress: func(int, int) { cancel() }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func newLocalBound(sigma, order float64, classes int, teachers int64) (*localBou
 	if teachers > maxSmoothTeachers {
 		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
 	}
-	b := &localBound{sigma: sigma, classes: classes, teachers: teachers, cost: GNMax{sigma}.cost(order),
+	b := &localBound{sigma: sigma, classes: classes, teachers: teachers, cost: gnMax{sigma}.cost(order),
 		tails: newTails(sigma, teachers), logHalf: xmath.Log(float64(classes - 1)), shift: math.Sqrt2 / sigma}
 	b.logQMin = b.unanimous()
 	b.logQ1 = b.down(b.cost.logQ0)
@@ -331,7 +331,7 @@ func (l *Ledger) neighbours(i int) []neighbour {
 	arrive := abstain && sum(row) < l.votes.Teachers()
 	h := newHistogram(row)
 	var out []neighbour
-	if a, ok := l.aggregator.(Interactive); ok {
+	if a, ok := l.aggregator.(interactive); ok {
 		return a.neighbours(row, l.scores.Row(i), l.votes.Teachers(), abstain, arrive)
 	}
 	for _, m := range h.moves(abstain, arrive) {
@@ -350,7 +350,7 @@ func (l *Ledger) neighbours(i int) []neighbour {
 
 // neighbours compares every pair of classes: the student's scores tell classes of the same count
 // apart.
-func (c Interactive) neighbours(row []int64, scaled []float64, teachers int64, abstain, arrive bool) (out []neighbour) {
+func (c interactive) neighbours(row []int64, scaled []float64, teachers int64, abstain, arrive bool) (out []neighbour) {
 	known := map[neighbour]bool{}
 	w := slices.Clone(row)
 	add := func(a, b int) {

@@ -3,7 +3,7 @@
 // publishes that cost.
 //
 // Use it when N models were trained on disjoint parts of the private data and their votes on public
-// queries are aggregated. The aggregators are [GNMax], [Confident], [Interactive] and [LNMax].
+// queries are aggregated. The aggregators are [NewGNMax], [NewConfident], [NewInteractive] and [NewLNMax].
 // [Account] adds up the cost of a vote table ([ballots.Votes]), and [Ledger.ExactEpsilon] composes
 // the exact laws. [Ledger.Publish] turns a cost that depends on the votes into an upper bound that
 // may be published. [Ledger.NewSensitivity] with [Sanitize] makes an estimate, the paper's way.

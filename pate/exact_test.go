@@ -165,7 +165,7 @@ func TestBoundIsAboveExact(t *testing.T) {
 	tightest := 0.0
 	for _, sigma := range []float64{.5, 1, 2, 3, 5} {
 		q := newQuadrature(sigma)
-		g := GNMax{sigma}
+		g := gnMax{sigma}
 		costs := make([]gaussianCost, len(orders))
 		for i, a := range orders {
 			costs[i] = g.cost(a)
@@ -263,7 +263,7 @@ func TestExactTable(t *testing.T) {
 		if !slices.Equal(at, c.at) {
 			t.Errorf("%s: worst neighbour %v, want %v", name, at, c.at)
 		}
-		g := GNMax{c.sigma}
+		g := gnMax{c.sigma}
 		near(t, name+" bound", must(g.DependentRDP(must(g.LogQ(c.n)), c.order)), c.bound, 1e-12)
 	}
 	for _, c := range []struct{ threshold, sigma1, v, order, exact, bound float64 }{
@@ -321,7 +321,7 @@ func TestBoundHoldsInOneDirection(t *testing.T) {
 	n, m := []int64{15, 5}, []int64{14, 6}
 	near(t, "forward", divergence(q.sorted(n), q.sorted(m), 0, 3), 5.612148586491e-30, 1e-10)
 	near(t, "reverse", divergence(q.sorted(m), q.sorted(n), 0, 3), 2.547182514116, 1e-11)
-	g := GNMax{.5}
+	g := gnMax{.5}
 	near(t, "bound", must(g.DependentRDP(must(g.LogQ(n)), 3)), 3.55581009462e-7, digits(12))
 	near(t, "bound at the neighbour", must(g.DependentRDP(must(g.LogQ(m)), 3)), 3.15206222858, digits(12))
 }
@@ -340,7 +340,7 @@ func TestLNMaxBoundIsAboveExact(t *testing.T) {
 	for _, gamma := range []float64{.05, .2, .5, 1, 2} {
 		for gap := int64(1); gap <= 40; gap++ {
 			n := []int64{gap, 0}
-			l := LNMax{gamma}
+			l := lnMax{gamma}
 			logQ := must(l.LogQ(n))
 			for _, order := range []float64{1.5, 2, 3, 5, 8, 16, 32} {
 				bound := l.upper(logQ, order)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 func ExampleAccount() {
@@ -28,12 +29,12 @@ func ExampleAccount() {
 	// independent: ε = 4.2472 at order 6
 }
 
-func ExampleConfident_Label() {
+func ExampleAggregator() {
 	mechanism, _ := pate.NewConfident(60, 20, 10)
 	// A known seed is for examples and tests: it gives no privacy.
 	seed := rand.NewPCG(1, 2)
 	for _, votes := range [][]int64{{95, 3, 2}, {40, 35, 25}} {
-		answer, _ := mechanism.Label(votes, seed)
+		answer, _ := mechanism.Label(votes, 0, nil, seed)
 		fmt.Println(answer.Answered, answer.Class)
 	}
 	// Output:
@@ -43,7 +44,8 @@ func ExampleConfident_Label() {
 
 func ExampleSanitize() {
 	votes, _ := ballots.SynthS1(250, 10, 640)
-	ledger, _ := pate.Account(context.Background(), votes, pate.GNMax{Sigma: 40}, pate.Options{})
+	mechanism, _ := pate.NewGNMax(40)
+	ledger, _ := pate.Account(context.Background(), votes, mechanism, pate.Options{})
 	// The order, β and σ are fixed before the votes are looked at.
 	sensitivity, err := ledger.NewSensitivity(context.Background(), 14, pate.Worst, nil)
 	if err != nil {
@@ -60,14 +62,15 @@ func ExampleSanitize() {
 
 func ExampleConditionError() {
 	votes, _ := ballots.SynthS1(250, 10, 640)
-	ledger, _ := pate.Account(context.Background(), votes, pate.GNMax{Sigma: 20}, pate.Options{Orders: []float64{25}})
+	mechanism, _ := pate.NewGNMax(20)
+	ledger, _ := pate.Account(context.Background(), votes, mechanism, pate.Options{Orders: []float64{25}})
 	_, err := ledger.NewSensitivity(context.Background(), 25, pate.Worst, nil)
 	var failed *pate.ConditionError
 	fmt.Println(errors.As(err, &failed), failed.Condition)
 	// Output: true C6
 }
 
-func ExampleGNMax_DependentRDP() {
+func ExampleNoisyMax() {
 	mechanism, _ := pate.NewGNMax(40)
 	logQ, _ := mechanism.LogQ([]int64{220, 20, 10})
 	dependent, _ := mechanism.DependentRDP(logQ, 8)
@@ -84,7 +87,8 @@ func ExampleGNSS() {
 
 func ExampleLedger_Running() {
 	votes, _ := ballots.SynthS1(250, 10, 640)
-	ledger, _ := pate.Account(context.Background(), votes, pate.LNMax{Gamma: 0.05}, pate.Options{})
+	mechanism, _ := pate.NewLNMax(0.05)
+	ledger, _ := pate.Account(context.Background(), votes, mechanism, pate.Options{})
 	costs, _ := ledger.Running(context.Background(), pate.Worst, nil, []int{100, 300, 640})
 	for _, c := range costs {
 		eps, _, _ := pate.Classic.Epsilon(c.Total, 1e-5)
@@ -119,8 +123,13 @@ func ExampleNewInteractive() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(m.Reinforces([]float64{0.95, 0.03, 0.02}), m.Reinforces([]float64{0.5, 0.3, 0.2}))
-	// Output: true false
+	for _, scores := range [][]float64{{0.95, 0.03, 0.02}, {0.5, 0.3, 0.2}} {
+		answer, _ := m.Label([]int64{50, 30, 20}, 100, scores, rand.NewPCG(1, 2))
+		fmt.Println(answer.Answered, answer.Class)
+	}
+	// Output:
+	// false 0
+	// false -1
 }
 
 func ExampleNewLNMax() {
@@ -138,11 +147,12 @@ func ExampleReport_UnmarshalText() {
 	// report: "exact" is not in [expected, realised, worst, independent, joint]
 }
 
-func ExampleConversion_EpsilonAt() {
-	eps, _ := pate.Classic.EpsilonAt(14, 1.1144, 1e-5)
-	fmt.Printf("%.2f\n", eps) // MNIST in the paper
-	eps, _ = pate.Improved.EpsilonAt(14, 1.1144, 1e-5)
-	fmt.Printf("%.2f\n", eps)
+func ExampleConversion() {
+	cost, _ := rdp.NewGrid([]float64{14}, []float64{1.1144}) // MNIST in the paper
+	for _, c := range []pate.Conversion{pate.Classic, pate.Improved} {
+		eps, _, _ := c.Epsilon(cost, 1e-5)
+		fmt.Printf("%.2f\n", eps)
+	}
 	// Output:
 	// 2.00
 	// 1.72
@@ -153,13 +163,6 @@ func ExampleGNSS_OptimalSigma() {
 	printed, _ := pate.GNSS{Order: 14, Beta: 0.0329}.PrintedSigma(0.0618)
 	fmt.Printf("%.2f, by the paper's rule %.2f, %v\n", sigma, printed, err)
 	// Output: 9.93, by the paper's rule 6.23, <nil>
-}
-
-func ExampleGNMax_Label() {
-	mechanism, _ := pate.NewGNMax(1)
-	class, err := mechanism.Label([]int64{1000, 0}, nil)
-	fmt.Println(class, err)
-	// Output: 0 <nil>
 }
 
 func ExampleGNSS_PrintedNotABound() {

@@ -10,14 +10,14 @@ import (
 
 // A path is what two Confident queries over two classes release, and its
 // probability: for each query nothing, class 1 or class 2.
-func paths(c Confident, first, second [2]float64, most int) []float64 {
+func paths(c confident, first, second [2]float64, most int) []float64 {
 	cdf := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	step := func(n [2]float64, open bool) []float64 {
 		if !open {
 			return []float64{1, 0, 0}
 		}
-		pass := cdf((max(n[0], n[1]) - c.Threshold) / c.Sigma1)
-		one := cdf((n[0] - n[1]) / (c.Sigma2 * math.Sqrt2))
+		pass := cdf((max(n[0], n[1]) - c.threshold) / c.sigma1)
+		one := cdf((n[0] - n[1]) / (c.sigma2 * math.Sqrt2))
 		return []float64{1 - pass, pass * one, pass * (1 - one)}
 	}
 	var out []float64
@@ -39,7 +39,7 @@ func TestMaxAnswersAndExPostByEnumeration(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := []float64{1.5, 2, 3, 5, 8, 13, 21, 34}
-	for _, c := range []Confident{{6, 3, 1}, {4, 10, 2}, {9, 1, 0.7}, {5, 2, 6}} {
+	for _, c := range []confident{{6, 3, 1}, {4, 10, 2}, {9, 1, 0.7}, {5, 2, 6}} {
 		for most := 1; most <= 2; most++ {
 			l, err := Account(ctx, v, c, Options{MaxAnswers: most, Orders: few})
 			if err != nil {
@@ -111,11 +111,11 @@ func TestMaxAnswersAndExPostByEnumeration(t *testing.T) {
 		}
 	}
 	for _, most := range []int{-1, 1} {
-		if _, err := Account(ctx, v, GNMax{1}, Options{MaxAnswers: most}); err == nil {
+		if _, err := Account(ctx, v, gnMax{1}, Options{MaxAnswers: most}); err == nil {
 			t.Errorf("GNMax with at most %d answers", most)
 		}
 	}
-	l, err := Account(ctx, v, Confident{6, 3, 1}, Options{MaxAnswers: 1})
+	l, err := Account(ctx, v, confident{6, 3, 1}, Options{MaxAnswers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

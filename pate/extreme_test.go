@@ -16,7 +16,7 @@ func TestExtremeParameters(t *testing.T) {
 	for range 3000 {
 		sigma := logUniform(minSigma, maxSigma)
 		order := min(maxOrder, 1+logUniform(1e-9, maxOrder))
-		g := GNMax{sigma}
+		g := gnMax{sigma}
 		a, b := -logUniform(1e-12, 1e18), -logUniform(1e-12, 1e18)
 		low, high := must(g.DependentRDP(min(a, b), order)), must(g.DependentRDP(max(a, b), order))
 		ind := g.RDP(order)
@@ -28,7 +28,7 @@ func TestExtremeParameters(t *testing.T) {
 		if _, e := g.cost(order).at(min(a, b)); low > high+2*e {
 			t.Fatalf("σ=%v λ=%v: cost falls from %v at %v to %v at %v", sigma, order, low, min(a, b), high, max(a, b))
 		}
-		l := LNMax{logUniform(1e-9, 100)}
+		l := lnMax{logUniform(1e-9, 100)}
 		if x := l.upper(a, order); !(x >= 0 && x <= l.RDP(order)) {
 			t.Fatalf("%v λ=%v: cost %v at %v, at most %v", l, order, x, a, l.RDP(order))
 		}
@@ -74,7 +74,7 @@ func TestArraysAscend(t *testing.T) {
 		if len(l) != int(sum(n))+1 || !slices.IsSorted(l) || l[0] < 0 || l[len(l)-1] > b.plateau {
 			t.Fatalf("%v σ=%v λ=%v: plateau %v, array %v", n, sigma, order, b.plateau, l)
 		}
-		if x := b.At(must(GNMax{sigma}.LogQ(n))); math.Abs(l[0]-x) > 1e-9*x {
+		if x := b.At(must(gnMax{sigma}.LogQ(n))); math.Abs(l[0]-x) > 1e-9*x {
 			t.Fatalf("%v σ=%v λ=%v: L[0] = %v, local bound %v", n, sigma, order, l[0], x)
 		}
 	}

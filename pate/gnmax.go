@@ -16,74 +16,53 @@ import (
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
-// GNMax adds independent Gaussian noise of standard deviation Sigma to the
+// gnMax adds independent Gaussian noise of standard deviation sigma to the
 // count of every class and answers with the largest (PATE 2018, section 4.1).
-type GNMax struct {
-	Sigma float64
-}
+type gnMax struct{ sigma float64 }
 
-// NewGNMax returns the aggregator with the given standard deviation, in votes.
-func NewGNMax(sigma float64) (GNMax, error) {
-	g := GNMax{sigma}
-	return g, g.check()
-}
-
-func (g GNMax) check() error { return checkSigma("sigma2", g.Sigma) }
-
-// String returns the name, with the parameters if there are any.
-func (g GNMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.Sigma) }
-
-// Label answers one query with fresh noise from src; nil is the operating system's. The
-// noise is an exact draw: the answer has the law that is accounted for.
-func (g GNMax) Label(votes []int64, src rand.Source) (class int, err error) {
-	if err := cmp.Or(g.check(), ballots.CheckRow(votes)); err != nil {
-		return 0, err
-	}
-	return noisyArgmax(votes, g.Sigma, random.Normal, random.Source(src)), nil
-}
-
-// RDP returns the data-independent cost λ/σ² of one query, rounded up; it
-// implements rdp.Curve. At λ = +Inf it is +Inf.
+// NewGNMax returns the noisy maximum with independent Gaussian noise of the given
+// standard deviation, in votes (PATE 2018, section 4.1).
 //
-// Theorem: PATE 2018, Proposition 8: moving one vote changes the histogram by
-// √2 in L2. Relation: one training example changed, both directions.
-func (g GNMax) RDP(order float64) float64 { return xmath.Up(order/g.Sigma/g.Sigma, 3) }
-
-// LogQ returns log q̃, q̃ ≥ Pr[the answer is not the plurality], rounded up: the
-// sum over the other classes of Pr[noise makes up for the gap], at most 1.
-//
-// Theorem: PATE 2018, Proposition 7 (a union bound, exact for two classes).
-func (g GNMax) LogQ(votes []int64) (float64, error) {
-	if err := cmp.Or(g.check(), ballots.CheckRow(votes)); err != nil {
-		return 0, err
+// Its RDP is λ/σ² by Proposition 8 of PATE 2018: moving one vote changes the histogram
+// by √2 in L2. Its LogQ is Proposition 7, the sum over the other classes of Pr[noise makes
+// up for the gap]: a union bound, exact for two classes. Its DependentRDP is Theorem 6, at
+// the orders of Proposition 10 where its conditions hold.
+func NewGNMax(sigma float64) (NoisyMax, error) {
+	if err := checkSigma("sigma2", sigma); err != nil {
+		return nil, err
 	}
-	return g.bound(0)(votes), nil
+	return gnMax{sigma}, nil
 }
 
-// DependentRDP returns the cost at one order of a query whose answer differs
-// from the plurality with probability at most e^logQ: Theorem 6 of PATE 2018 at
-// the orders of Proposition 10 where its conditions hold, and never more than
-// λ/σ². It bounds D_λ(M(D) ‖ M(D')) for the D that cast the votes.
-func (g GNMax) DependentRDP(logQ, order float64) (float64, error) {
-	if err := cmp.Or(g.check(), checkOrder("order", order), checkLogQ(logQ)); err != nil {
-		return 0, err
-	}
-	return g.theorem6(order)(logQ), nil
+func (g gnMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.sigma) }
+
+func (g gnMax) Parameters() (threshold, sigma1, scale float64) { return 0, 0, g.sigma }
+
+func (g gnMax) Label(votes []int64, _ int64, _ []float64, src rand.Source) (Answer, error) {
+	return labelMax(votes, g.sigma, random.Normal, src)
 }
 
-func (g GNMax) cost(order float64) gaussianCost {
-	t := 1 / g.Sigma
+func (g gnMax) RDP(order float64) float64 { return xmath.Up(order/g.sigma/g.sigma, 3) }
+
+func (g gnMax) LogQ(votes []int64) (float64, error) { return logQ(g, votes) }
+
+func (g gnMax) DependentRDP(logQ, order float64) (float64, error) {
+	return dependentRDP(g, logQ, order)
+}
+
+func (g gnMax) cost(order float64) gaussianCost {
+	t := 1 / g.sigma
 	return newGaussianCost(order, t, t*t)
 }
 
-func (g GNMax) theorem6(order float64) func(logQ float64) float64 { return g.cost(order).upper }
+func (g gnMax) theorem6(order float64) func(logQ float64) float64 { return g.cost(order).upper }
 
-func (g GNMax) bound(teachers int64) func(votes []int64) float64 {
-	return newTails(g.Sigma, teachers).logQ
+func (g gnMax) bound(teachers int64) func(votes []int64) float64 {
+	return newTails(g.sigma, teachers).logQ
 }
 
-func (g GNMax) fromQ(logQ, accuracy float64) func(order float64) [2]float64 {
-	t := newTailCost(logQ, g.Sigma)
+func (g gnMax) fromQ(logQ, accuracy float64) func(order float64) [2]float64 {
+	t := newTailCost(logQ, g.sigma)
 	return func(order float64) (both [2]float64) {
 		both[0], _ = t.direction(order, false, accuracy)
 		both[1], _ = t.direction(order, true, accuracy)
@@ -91,14 +70,7 @@ func (g GNMax) fromQ(logQ, accuracy float64) func(order float64) [2]float64 {
 	}
 }
 
-func (g GNMax) laws(h histogram) (winner, bool) { return newGaussLaw(h, g.Sigma) }
-
-func checkLogQ(logQ float64) error {
-	if math.IsNaN(logQ) || logQ > 0 {
-		return fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
-	}
-	return nil
-}
+func (g gnMax) laws(h histogram) (winner, bool) { return newGaussLaw(h, g.sigma) }
 
 // tails holds Pr[N(0, 2σ²) > Δ] for gaps Δ = 0, 1, …: gaps are integers, so a
 // table turns a query of m classes into m additions.
@@ -148,28 +120,34 @@ func (t *tails) logQ(votes []int64) float64 {
 // Confident: a check of the largest count, then an answer. Answers are drawn exactly;
 // costs assume that both noises are independent.
 
-// Confident answers with GNMax only when the largest count, after noise of its
-// own, reaches a threshold (PATE 2018, Algorithm 1). The check is paid for on
-// every query, the answer only when it is given.
-type Confident struct {
-	Threshold      float64 // in votes
-	Sigma1, Sigma2 float64 // standard deviations of the check and of the answer
+type confident struct {
+	threshold      float64 // in votes
+	sigma1, sigma2 float64 // standard deviations of the check and of the answer
 }
 
-// NewConfident returns the aggregator. Sigma1 is usually several times sigma2,
-// and the threshold 0.6 to 0.8 of the number of teachers.
-func NewConfident(threshold, sigma1, sigma2 float64) (Confident, error) {
-	c := Confident{threshold, sigma1, sigma2}
-	return c, c.check()
+// NewConfident returns the aggregator that answers with [NewGNMax] of sigma2 only when the
+// largest count, after noise of its own, of standard deviation sigma1, reaches a threshold
+// in votes (PATE 2018, Algorithm 1). The check is paid for on every query, the answer only
+// when it is given. Sigma1 is usually several times sigma2, and the threshold 0.6 to 0.8 of
+// the number of teachers.
+func NewConfident(threshold, sigma1, sigma2 float64) (Aggregator, error) {
+	c := confident{threshold, sigma1, sigma2}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-func (c Confident) check() error {
-	return cmp.Or(checkThreshold(c.Threshold), checkSigma("sigma1", c.Sigma1), checkSigma("sigma2", c.Sigma2))
+func (c confident) check() error {
+	return cmp.Or(checkThreshold(c.threshold), checkSigma("sigma1", c.sigma1), checkSigma("sigma2", c.sigma2))
 }
 
-// String returns the name, with the parameters if there are any.
-func (c Confident) String() string {
-	return fmt.Sprintf("confident(threshold=%v, sigma1=%v, sigma2=%v)", c.Threshold, c.Sigma1, c.Sigma2)
+func (c confident) Parameters() (threshold, sigma1, scale float64) {
+	return c.threshold, c.sigma1, c.sigma2
+}
+
+func (c confident) String() string {
+	return fmt.Sprintf("confident(threshold=%v, sigma1=%v, sigma2=%v)", c.threshold, c.sigma1, c.sigma2)
 }
 
 // An Answer is what an aggregator returned for one query.
@@ -180,27 +158,24 @@ type Answer struct {
 
 var noAnswer = Answer{Class: -1}
 
-// Label runs the aggregator on one query with fresh noise from src; nil is the
-// operating system's. The noise is an exact draw: the answer has the law that is
-// accounted for.
-func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
-	if err := cmp.Or(c.check(), ballots.CheckRow(votes)); err != nil {
+func (c confident) Label(votes []int64, _ int64, _ []float64, src rand.Source) (Answer, error) {
+	if err := ballots.CheckRow(votes); err != nil {
 		return noAnswer, err
 	}
 	return c.label(votes, float64(slices.Max(votes)), random.Source(src)), nil
 }
 
-func (c Confident) label(votes []int64, v float64, src rand.Source) Answer {
-	if random.Noisy(v, c.Sigma1, random.Normal(src)).Less(random.Sum{Fixed: []float64{c.Threshold}}) {
+func (c confident) label(votes []int64, v float64, src rand.Source) Answer {
+	if random.Noisy(v, c.sigma1, random.Normal(src)).Less(random.Sum{Fixed: []float64{c.threshold}}) {
 		return noAnswer
 	}
-	return Answer{noisyArgmax(votes, c.Sigma2, random.Normal, src), true}
+	return Answer{noisyArgmax(votes, c.sigma2, random.Normal, src), true}
 }
 
 // checkPair returns the laws of the check, pass and fail, with statistics v and w.
-func (c Confident) checkPair(v, w float64) pair {
-	p0, p1 := thresholdLogs(c.Threshold, c.Sigma1, v)
-	q0, q1 := thresholdLogs(c.Threshold, c.Sigma1, w)
+func (c confident) checkPair(v, w float64) pair {
+	p0, p1 := thresholdLogs(c.threshold, c.sigma1, v)
+	q0, q1 := thresholdLogs(c.threshold, c.sigma1, w)
 	return pair{[]float64{p0, p1}, []float64{q0, q1},
 		[]float64{max(logTailErr(p0), logTailErr(q0)), max(logTailErr(p1), logTailErr(q1))}}
 }

@@ -127,7 +127,7 @@ func TestGNSSIsTheSupremum(t *testing.T) {
 func TestSanitize(t *testing.T) {
 	v := s1(t, 250, 10, 640)
 	answered, _ := noiseFree(v, 200)
-	l := ledger(t, v, Confident{200, 150, 40}, nil)
+	l := ledger(t, v, confident{200, 150, 40}, nil)
 	s := sensitivity(t, l, 14, Realised, answered)
 	if _, err := Sanitize(1e-5, Classic, rand.NewPCG(1, 1), Round{s, .02, 5}); err == nil || s.Bound {
 		t.Error("the cost of a transcript is sanitized")
@@ -158,7 +158,7 @@ func TestSanitize(t *testing.T) {
 		printed, _, _ := GNSS{14, c.beta}.PrintedNotABound(printedSigma)
 		near(t, "printed cost", printed, c.printedCost, 1e-11)
 		near(t, "exact cost there", must(GNSS{14, c.beta}.RDP(printedSigma)), c.exactThere, 1e-11)
-		near(t, "printed fixed", must(Classic.EpsilonAt(14, s.Cost+printed, 1e-5)), c.printedFixed, 1e-11)
+		near(t, "printed fixed", must(Classic.epsilonAt(14, s.Cost+printed, 1e-5)), c.printedFixed, 1e-11)
 	}
 	// The noise has the promised spread, and is centred.
 	const n = 20_000

@@ -16,79 +16,66 @@ import (
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
-// Interactive is Confident for the later rounds of training a student: the
+type interactive struct {
+	confident
+	confidence float64 // a student whose top score exceeds this is reinforced
+	rounded    bool
+}
+
+// NewInteractive returns [NewConfident] for the later rounds of training a student: the
 // check compares the votes with what the student already predicts, so that the
-// teachers answer only where the student is wrong, and a confident student is
-// told that it is right at no further cost (PATE 2018, Algorithm 2).
+// teachers answer only where the student is wrong, and a student whose top score exceeds
+// confidence is told that it is right at no further cost (PATE 2018, Algorithm 2).
 //
 // With n the votes, N the number of teachers (those that abstain included) and p the
 // student's scores, the statistic of the check is v = max_j(n_j − N·p_j), clamped to
 // [0, N]; it changes by at most 1 between neighbours because N and p are public.
-type Interactive struct {
-	Confident
-	Confidence float64 // a student whose top score exceeds this is reinforced
-
-	// Rounded rounds v to ⌊v + ½⌋, in the mechanism and in its accounting: the
-	// sensitivity stays 1, and smooth sensitivity can be tabulated. (Rounding
-	// half to even would have sensitivity 2.)
-	Rounded bool
+//
+// Rounded rounds v to ⌊v + ½⌋, in the mechanism and in its accounting: the sensitivity
+// stays 1, and smooth sensitivity can be tabulated. (Rounding half to even would have
+// sensitivity 2.)
+func NewInteractive(threshold, confidence, sigma1, sigma2 float64, rounded bool) (Aggregator, error) {
+	c := interactive{confident{threshold, sigma1, sigma2}, confidence, rounded}
+	if err := cmp.Or(c.check(), checkRange("confidence", confidence, 0, 1)); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-// NewInteractive returns the aggregator.
-func NewInteractive(threshold, confidence, sigma1, sigma2 float64, rounded bool) (Interactive, error) {
-	c := Interactive{Confident{threshold, sigma1, sigma2}, confidence, rounded}
-	return c, c.check()
-}
-
-func (c Interactive) check() error {
-	return cmp.Or(c.Confident.check(), checkRange("confidence", c.Confidence, 0, 1))
-}
-
-// String returns the name, with the parameters if there are any.
-func (c Interactive) String() string {
+func (c interactive) String() string {
 	return fmt.Sprintf("interactive(threshold=%v, confidence=%v, sigma1=%v, sigma2=%v, rounded=%v)",
-		c.Threshold, c.Confidence, c.Sigma1, c.Sigma2, c.Rounded)
+		c.threshold, c.confidence, c.sigma1, c.sigma2, c.rounded)
 }
 
-// Label runs the aggregator on one query with fresh noise from src; nil is
-// the operating system's. Teachers is N of the statistic, which is what the ledger
-// prices: the number of all, also where some abstain from this query. Scores are the
-// student's class probabilities. The answer's class is the student's own, and Answered
-// false, when the student is reinforced. The noise is exact, as in [Confident.Label].
-func (c Interactive) Label(votes []int64, teachers int64, scores []float64, src rand.Source) (Answer, error) {
-	if err := cmp.Or(c.check(), ballots.CheckRow(votes), ballots.CheckTeachers(teachers), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
+func (c interactive) Label(votes []int64, teachers int64, scores []float64, src rand.Source) (Answer, error) {
+	if err := cmp.Or(ballots.CheckRow(votes), ballots.CheckTeachers(teachers), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
 	}
 	if n := sum(votes); n > teachers {
 		return noAnswer, fault.New("votes", "%d votes are not in [0, %d], the number of teachers", n, teachers)
 	}
-	table, err := ballots.NewScores([][]float64{scores}, teachers)
+	table, err := ballots.NewScores([][]float64{scores}, teachers, false)
 	if err != nil {
 		return noAnswer, err
 	}
 	if a := c.label(votes, c.statistic(votes, table.Row(0), teachers), random.Source(src)); a.Answered {
 		return a, nil
 	}
-	if c.Reinforces(scores) {
+	if slices.Max(scores) > c.confidence {
 		return Answer{Class: argmax(scores)}, nil
 	}
 	return noAnswer, nil
 }
 
-// Reinforces tells whether the student's top score exceeds the confidence.
-func (c Interactive) Reinforces(scores []float64) bool {
-	return len(scores) > 0 && slices.Max(scores) > c.Confidence
-}
-
 // statistic takes the scores multiplied by the number of teachers. It rounds them to a grid on
 // which every difference below, and ½ more, is exact: rounding differences of n and of n + 1 to
 // float64 could change the statistic by more than 1. The scores are public.
-func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) float64 {
+func (c interactive) statistic(votes []int64, scaled []float64, teachers int64) float64 {
 	v, fine := math.Inf(-1), math.Ldexp(1, 51-bits.Len64(uint64(teachers)))
 	for j, n := range votes {
 		v = max(v, float64(n)-math.RoundToEven(scaled[j]*fine)/fine)
 	}
-	if c.Rounded {
+	if c.rounded {
 		v = math.Floor(v + 0.5)
 	}
 	return min(max(v, 0), float64(teachers))

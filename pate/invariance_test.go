@@ -50,10 +50,10 @@ func TestBestWhereTheUnionBoundIsVoid(t *testing.T) {
 	n := slices.Repeat([]int64{4}, 12)
 	v := must(ballots.NewVotes([][]int64{n}, 0))
 	for _, price := range []Price{Best, Exact} {
-		c := cost(t, must(Account(context.Background(), v, GNMax{3}, Options{Price: price, Orders: []float64{1.5, 4, 30}})), Worst, nil)
+		c := cost(t, must(Account(context.Background(), v, gnMax{3}, Options{Price: price, Orders: []float64{1.5, 4, 30}})), Worst, nil)
 		for k, order := range c.Total.Orders {
-			if x := c.Total.Values[k]; !(x > 0 && x <= GNMax{3}.RDP(order)*(1+1e-12)) {
-				t.Errorf("%v, order %v: %v, at every data set %v", price, order, x, GNMax{3}.RDP(order))
+			if x := c.Total.Values[k]; !(x > 0 && x <= gnMax{3}.RDP(order)*(1+1e-12)) {
+				t.Errorf("%v, order %v: %v, at every data set %v", price, order, x, gnMax{3}.RDP(order))
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func TestGNMaxRuns(t *testing.T) {
 	n := []int64{7, 2, 1}
 	var hits [3]int
 	for range runs {
-		hits[must(GNMax{1.5}.Label(n, src))]++
+		hits[must(gnMax{1.5}.Label(n, 0, nil, src)).Class]++
 	}
 	for i, l := range newQuadrature(1.5).logProbabilities(n) {
 		within(t, "gnmax", hits[i], math.Exp(l))
@@ -35,18 +35,18 @@ func TestLNMaxRuns(t *testing.T) {
 	src := rand.NewPCG(3, 4)
 	hits := 0
 	for range runs {
-		hits += must(LNMax{.3}.Label([]int64{5, 1}, src))
+		hits += must(lnMax{.3}.Label([]int64{5, 1}, 0, nil, src)).Class
 	}
 	within(t, "lnmax", hits, (2+.3*4)/4*math.Exp(-.3*4))
 }
 
 func TestConfidentRuns(t *testing.T) {
 	src := rand.NewPCG(5, 6)
-	c := Confident{6, 3, 1}
+	c := confident{6, 3, 1}
 	n := []int64{5, 3, 2}
 	answered, first := 0, 0
 	for range runs {
-		if a := must(c.Label(n, src)); a.Answered {
+		if a := must(c.Label(n, 0, nil, src)); a.Answered {
 			answered++
 			if a.Class == 0 {
 				first++
@@ -63,7 +63,7 @@ func TestConfidentRuns(t *testing.T) {
 func TestInteractiveRuns(t *testing.T) {
 	src := rand.NewPCG(7, 8)
 	n := []int64{5, 3, 2}
-	c := Interactive{Confident{2, 3, 1}, .6, true}
+	c := interactive{confident{2, 3, 1}, .6, true}
 	// v = max(5−7, 3−1, 2−2) = 2 with a student who is sure of class 0.
 	answered, reinforced := 0, 0
 	for range runs {
@@ -96,11 +96,11 @@ func TestInteractiveRuns(t *testing.T) {
 func TestInteractiveRunsAsPriced(t *testing.T) {
 	src := rand.NewPCG(9, 10)
 	n, scores := []int64{4, 1, 1}, []float64{.5, .25, .25}
-	c := Interactive{Confident{0, 3, 1}, 1, true}
+	c := interactive{confident{0, 3, 1}, 1, true}
 	v := must(ballots.NewVotes([][]int64{n}, 10))
-	l := ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10)))
-	c.Threshold = l.q.statistic[0] + 1
-	l = ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10)))
+	l := ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10, false)))
+	c.threshold = l.q.statistic[0] + 1
+	l = ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10, false)))
 	answered := 0
 	for range runs {
 		if must(c.Label(n, 10, scores, src)).Answered {
@@ -114,7 +114,7 @@ func TestInteractiveRunsAsPriced(t *testing.T) {
 func TestDefaultSource(t *testing.T) {
 	hits := 0
 	for range 200 {
-		hits += must(GNMax{100}.Label([]int64{1, 0}, nil))
+		hits += must(gnMax{100}.Label([]int64{1, 0}, 0, nil, nil)).Class
 	}
 	if hits == 0 || hits == 200 {
 		t.Errorf("%d of 200 runs chose the second class", hits)
@@ -125,7 +125,7 @@ func TestDefaultSource(t *testing.T) {
 // (½ + 2^−52) rounds down to 1 and, in plain float64, 3 − (½ + 2^−52) up to 3.
 func TestInteractiveStatisticMovesByOne(t *testing.T) {
 	for _, rounded := range []bool{true, false} {
-		c := Interactive{Rounded: rounded}
+		c := interactive{rounded: rounded}
 		for _, score := range []float64{0.5 + 0x1p-52, 0.5 + 0x1p-50, 1.0 / 3, 2.5 - 0x1p-51} {
 			last := math.NaN()
 			for n := range int64(10) {

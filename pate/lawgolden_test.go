@@ -109,7 +109,7 @@ func TestLawGolden(t *testing.T) {
 		}
 		check(w, c.Votes, c.P, c.Order, c.Forward, c.Reverse, 1e-11) // given to 11 digits
 		if c.BestForward > 0 {
-			best := LNMax{c.Gamma}.best(math.Log(c.P[1]), c.Order)
+			best := lnMax{c.Gamma}.best(math.Log(c.P[1]), c.Order)
 			near(t, "best forward", best[0], c.BestForward, 1e-11)
 			near(t, "best reverse", best[1], c.BestReverse, 1e-11)
 		}
@@ -159,7 +159,7 @@ func TestTwoTailsGolden(t *testing.T) {
 
 func TestJointGolden(t *testing.T) {
 	c := readExact(t).Confident
-	a := Confident{c.Threshold, c.Sigma1, c.Sigma2}
+	a := confident{c.Threshold, c.Sigma1, c.Sigma2}
 	v := must(newVotes(c.Votes))
 	l := must(Account(context.Background(), v, a, Options{Price: Exact, Orders: []float64{c.Order}}))
 	_, _, joint, ok := l.laws(0)
@@ -187,10 +187,10 @@ func TestGaussianGolden(t *testing.T) {
 		for i := range rows {
 			rows[i] = []int64{200, 50}
 		}
-		var a Aggregator = GNMax{c.Sigma2}
+		var a Aggregator = gnMax{c.Sigma2}
 		o := Options{Orders: []float64{4, 8}}
 		if c.Sigma1 > 0 {
-			a, o.MaxAnswers = Confident{200, c.Sigma1, c.Sigma2}, c.Answers
+			a, o.MaxAnswers = confident{200, c.Sigma1, c.Sigma2}, c.Answers
 		}
 		x := cost(t, must(Account(context.Background(), must(newVotes(rows...)), a, o)), DataIndependent, nil)
 		eps, order, err := x.Epsilon(x.Total, Improved, c.Delta)

@@ -4,7 +4,6 @@
 package pate
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,65 +11,55 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
-// LNMax adds independent Laplace noise of scale 1/Gamma to every count and
-// answers with the largest: the aggregator of Papernot et al., "Semi-supervised
-// knowledge transfer for deep learning from private training data" (ICLR 2017),
-// kept for comparison. Each query is 2·Gamma differentially private.
-type LNMax struct {
-	Gamma float64
-}
+type lnMax struct{ gamma float64 }
 
-// NewLNMax returns the aggregator with noise of scale 1/gamma.
-func NewLNMax(gamma float64) (LNMax, error) {
-	l := LNMax{gamma}
-	return l, l.check()
-}
-
-func (l LNMax) check() error { return checkRange("gamma", l.Gamma, 1e-9, 100) }
-
-// String returns the name, with the parameters if there are any.
-func (l LNMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.Gamma) }
-
-// Label answers one query with fresh noise from src; nil is the operating system's. The
-// noise is an exact draw: the answer has the law that is accounted for.
-func (l LNMax) Label(votes []int64, src rand.Source) (class int, err error) {
-	if err := cmp.Or(l.check(), ballots.CheckRow(votes)); err != nil {
-		return 0, err
+// NewLNMax returns the noisy maximum with independent Laplace noise of scale 1/gamma: the
+// aggregator of Papernot et al., "Semi-supervised knowledge transfer for deep learning from
+// private training data" (ICLR 2017), kept for comparison. Each query is 2·gamma
+// differentially private.
+//
+// Its RDP is min(ε, ε²λ/2), ε = 2γ; the tight curve rdp.Pure(2γ) is slightly lower. Its
+// LogQ is their Lemma 4, Σ (2 + γΔ)/4·e^{−γΔ} over the other classes. Its DependentRDP is
+// their Theorem 3, where q ≤ 1/(e^ε + 1).
+func NewLNMax(gamma float64) (NoisyMax, error) {
+	if err := checkRange("gamma", gamma, 1e-9, 100); err != nil {
+		return nil, err
 	}
-	// Rounded up: more noise costs less.
-	return noisyArgmax(votes, xmath.Up(1/l.Gamma, 1), random.Laplace, random.Source(src)), nil
+	return lnMax{gamma}, nil
 }
 
-// RDP returns the data-independent cost min(ε, ε²λ/2) of one query, ε = 2γ,
-// rounded up; it implements rdp.Curve. Relation: one training example changed,
-// both directions. The tight curve rdp.Pure(2γ) is slightly lower.
-func (l LNMax) RDP(order float64) float64 {
-	e := 2 * l.Gamma
+func (l lnMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.gamma) }
+
+// scale is rounded up: more noise costs less.
+func (l lnMax) scale() float64 { return xmath.Up(1/l.gamma, 1) }
+
+func (l lnMax) Parameters() (threshold, sigma1, scale float64) { return 0, 0, l.scale() }
+
+func (l lnMax) Label(votes []int64, _ int64, _ []float64, src rand.Source) (Answer, error) {
+	return labelMax(votes, l.scale(), random.Laplace, src)
+}
+
+func (l lnMax) RDP(order float64) float64 {
+	e := 2 * l.gamma
 	return xmath.Up(min(e, e*e*order/2), 3)
 }
 
-// LogQ returns the log of a bound on Pr[the answer is not the plurality],
-// rounded up: Σ (2 + γΔ)/4·e^{−γΔ} over the other classes, at most 1.
-//
-// Theorem: Papernot et al. 2017, Lemma 4.
-func (l LNMax) LogQ(votes []int64) (float64, error) {
-	if err := cmp.Or(l.check(), ballots.CheckRow(votes)); err != nil {
-		return 0, err
-	}
-	return l.logQ(votes), nil
+func (l lnMax) LogQ(votes []int64) (float64, error) { return logQ(l, votes) }
+
+func (l lnMax) DependentRDP(logQ, order float64) (float64, error) {
+	return dependentRDP(l, logQ, order)
 }
 
-func (l LNMax) bound(int64) func(votes []int64) float64 { return l.logQ }
+func (l lnMax) bound(int64) func(votes []int64) float64 { return l.logQ }
 
-func (l LNMax) logQ(votes []int64) float64 {
+func (l lnMax) logQ(votes []int64) float64 {
 	top := argmax(votes)
 	terms := make([]float64, 0, len(votes))
 	for i, n := range votes {
 		if i != top {
-			x := l.Gamma * float64(votes[top]-n)
+			x := l.gamma * float64(votes[top]-n)
 			terms = append(terms, xmath.Log((2+x)/4)-x)
 		}
 	}
@@ -78,15 +67,15 @@ func (l LNMax) logQ(votes []int64) float64 {
 	return min(0, s+u*(16+4*math.Abs(s)))
 }
 
-func (l LNMax) theorem6(order float64) func(logQ float64) float64 {
+func (l lnMax) theorem6(order float64) func(logQ float64) float64 {
 	return func(logQ float64) float64 { return l.upper(logQ, order) }
 }
 
-func (l LNMax) fromQ(logQ, _ float64) func(order float64) [2]float64 {
+func (l lnMax) fromQ(logQ, _ float64) func(order float64) [2]float64 {
 	return func(order float64) [2]float64 { return l.best(logQ, order) }
 }
 
-func (l LNMax) laws(h histogram) (winner, bool) { return newLaplaceLaw(h, l.Gamma) }
+func (l lnMax) laws(h histogram) (winner, bool) { return newLaplaceLaw(h, l.gamma) }
 
 // upper returns the cost at one order of a query whose answer differs
 // from the plurality with probability at most e^logQ, at most min(ε, ε²λ/2). It
@@ -94,9 +83,9 @@ func (l LNMax) laws(h histogram) (winner, bool) { return newLaplaceLaw(h, l.Gamm
 //
 // Theorem: Papernot et al. 2017, Theorem 3, which is Theorem 6 of PATE 2018 at
 // infinite orders. Condition: q ≤ 1/(e^ε + 1); beyond it the cap is returned.
-func (l LNMax) upper(logQ, order float64) float64 {
+func (l lnMax) upper(logQ, order float64) float64 {
 	ind := l.RDP(order)
-	e := 2 * l.Gamma
+	e := 2 * l.gamma
 	// −log(e^ε + 1), lowered by its rounding error.
 	limit := -e - math.Log1p(math.Exp(-e))
 	limit += 4 * u * limit

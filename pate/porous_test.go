@@ -23,11 +23,11 @@ func TestEveryClassForEveryVote(t *testing.T) {
 				}
 				return all
 			}
-			if got := must(GNMax{40}.Label(votes, &randomtest.Script{Words: words(randomtest.Normal, 40)})); got != class {
-				t.Errorf("gnmax of %v: %d, want %d", votes, got, class)
+			if got := must(gnMax{40}.Label(votes, 0, nil, &randomtest.Script{Words: words(randomtest.Normal, 40)})); got.Class != class {
+				t.Errorf("gnmax of %v: %d, want %d", votes, got.Class, class)
 			}
-			if got := must(LNMax{0.5}.Label(votes, &randomtest.Script{Words: words(randomtest.Laplace, 2)})); got != class {
-				t.Errorf("lnmax of %v: %d, want %d", votes, got, class)
+			if got := must(lnMax{0.5}.Label(votes, 0, nil, &randomtest.Script{Words: words(randomtest.Laplace, 2)})); got.Class != class {
+				t.Errorf("lnmax of %v: %d, want %d", votes, got.Class, class)
 			}
 		}
 		for _, pass := range []bool{true, false} {
@@ -39,7 +39,7 @@ func TestEveryClassForEveryVote(t *testing.T) {
 			for range votes {
 				words = append(words, randomtest.Normal(big.NewFloat(0.25))...)
 			}
-			if a := must((Confident{100, 10, 5}).Label(votes, &randomtest.Script{Words: words})); a.Answered != pass {
+			if a := must((confident{100, 10, 5}).Label(votes, 0, nil, &randomtest.Script{Words: words})); a.Answered != pass {
 				t.Errorf("check of %v: answered %v, want %v", votes, a.Answered, pass)
 			}
 		}

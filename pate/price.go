@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -53,7 +55,7 @@ func (l *Ledger) sortQueries(ctx context.Context) error {
 			}
 		}
 	}
-	_, scored := l.aggregator.(Interactive)
+	_, scored := l.aggregator.(interactive)
 	known := map[kind]int{}
 	l.kindOf = make([]int, l.votes.Queries())
 	for i := range l.kindOf {
@@ -187,8 +189,8 @@ func jointRate(checks []pair, order float64, answer [2]float64) (joint, check [2
 // twotails.go is convex in it, so that it is at an end there, and convex in how much of q is at
 // which end, so that all of q is at one. It grows with q up to 1/(1 + e^ε), where it is that of
 // every ε-private mechanism.
-func (l LNMax) best(logQ, order float64) [2]float64 {
-	e := 2 * l.Gamma
+func (l lnMax) best(logQ, order float64) [2]float64 {
+	e := 2 * l.gamma
 	limit := l.RDP(order)
 	if c, err := rdp.Pure(e); err == nil {
 		limit = min(limit, c.RDP(order))
@@ -267,11 +269,25 @@ func (l *Ledger) exactRates(k int, orders []float64, out []rate) {
 // What a table of votes is made into before it is priced: for every query the bound on q and the
 // statistic of its check, by each aggregator. It assumes that the parameters were checked.
 
-// An Aggregator labels queries from votes: [GNMax], [Confident], [Interactive]
-// or [LNMax].
+// An Aggregator labels queries from votes: that of [NewGNMax], [NewConfident],
+// [NewInteractive] or [NewLNMax].
 type Aggregator interface {
 	fmt.Stringer
-	check() error
+
+	// Label runs the aggregator on one query with fresh noise from src; nil is the
+	// operating system's. The noise is an exact draw: the answer has the law that is
+	// accounted for.
+	//
+	// That of NewInteractive also takes N of its statistic, the number of all teachers, also
+	// where some abstain from this query, and the student's class probabilities. Its
+	// answer's class is the student's own, and Answered false, when the student is
+	// reinforced. Other aggregators ignore both.
+	Label(votes []int64, teachers int64, scores []float64, src rand.Source) (Answer, error)
+
+	// Parameters returns the threshold and the standard deviation of a check, 0 without
+	// one, and the scale of the noise of an answer.
+	Parameters() (threshold, sigma1, scale float64)
+
 	prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error)
 }
 
@@ -280,20 +296,30 @@ const askEach = 1 << 12
 
 // queries is what the cost of a table of votes depends on.
 type queries struct {
-	answer noisyMax
+	answer NoisyMax
 	logQ   []float64 // log q̃ of the answers
 
-	confident Confident                        // the check and the answer, if there is a threshold
+	confident confident                        // the check and the answer, if there is a threshold
 	check     func(order float64) gaussianCost // nil without a threshold
 	statistic []float64                        // what is compared with the threshold
 	checkLogQ []float64
 	logPass   []float64
 }
 
-// A noisyMax is the answer of an aggregator, the largest count after noise: [GNMax] or [LNMax].
-type noisyMax interface {
-	// RDP returns the cost at every data set.
+// A NoisyMax answers every query, with the largest count after noise: that of [NewGNMax] or [NewLNMax].
+type NoisyMax interface {
+	Aggregator
+
+	// RDP returns the cost of one query at every data set, rounded up; it implements
+	// rdp.Curve. Relation: one training example changed, both directions.
 	RDP(order float64) float64
+	// LogQ returns log q̃, q̃ ≥ Pr[the answer is not the plurality], rounded up, at most 0.
+	LogQ(votes []int64) (float64, error)
+	// DependentRDP returns the cost at one order of a query whose answer differs from the
+	// plurality with probability at most e^logQ, never more than that of RDP. It bounds
+	// D_λ(M(D) ‖ M(D')) for the D that cast the votes.
+	DependentRDP(logQ, order float64) (float64, error)
+
 	// bound returns log q̃ as a function of the histogram, rounded up; teachers 0 is any number of them.
 	bound(teachers int64) func(votes []int64) float64
 	// theorem6 returns the cost at an order as a function of log q.
@@ -304,8 +330,33 @@ type noisyMax interface {
 	laws(h histogram) (winner, bool)
 }
 
+// labelMax returns the class of the largest count after noise.
+func labelMax(votes []int64, scale float64, draw func(rand.Source) *random.Real, src rand.Source) (Answer, error) {
+	if err := ballots.CheckRow(votes); err != nil {
+		return noAnswer, err
+	}
+	return Answer{noisyArgmax(votes, scale, draw, random.Source(src)), true}, nil
+}
+
+func logQ(a NoisyMax, votes []int64) (float64, error) {
+	if err := ballots.CheckRow(votes); err != nil {
+		return 0, err
+	}
+	return a.bound(0)(votes), nil
+}
+
+func dependentRDP(a NoisyMax, logQ, order float64) (float64, error) {
+	if err := checkOrder("order", order); err != nil {
+		return 0, err
+	}
+	if math.IsNaN(logQ) || logQ > 0 {
+		return 0, fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
+	}
+	return a.theorem6(order)(logQ), nil
+}
+
 // prepareAnswers prepares an aggregator without a check.
-func prepareAnswers(ctx context.Context, v *ballots.Votes, answer noisyMax) (*queries, error) {
+func prepareAnswers(ctx context.Context, v *ballots.Votes, answer NoisyMax) (*queries, error) {
 	bound := answer.bound(v.Teachers())
 	q := &queries{answer: answer, logQ: make([]float64, v.Queries())}
 	for i := range q.logQ {
@@ -317,25 +368,25 @@ func prepareAnswers(ctx context.Context, v *ballots.Votes, answer noisyMax) (*qu
 	return q, nil
 }
 
-func (g GNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
+func (g gnMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
 	return prepareAnswers(ctx, v, g)
 }
 
-func (l LNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
+func (l lnMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
 	return prepareAnswers(ctx, v, l)
 }
 
-func (c Confident) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
+func (c confident) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
 	return c.prepareAt(ctx, v, func(i int) float64 { return float64(slices.Max(v.Row(i))) })
 }
 
 // prepareAt prepares the check with its statistic given per query.
-func (c Confident) prepareAt(ctx context.Context, v *ballots.Votes, statistic func(i int) float64) (*queries, error) {
-	q, err := prepareAnswers(ctx, v, GNMax{c.Sigma2})
+func (c confident) prepareAt(ctx context.Context, v *ballots.Votes, statistic func(i int) float64) (*queries, error) {
+	q, err := prepareAnswers(ctx, v, gnMax{c.sigma2})
 	if err != nil {
 		return nil, err
 	}
-	q.confident, q.check = c, thresholdCost(c.Sigma1)
+	q.confident, q.check = c, thresholdCost(c.sigma1)
 	q.statistic = make([]float64, v.Queries())
 	q.checkLogQ = make([]float64, v.Queries())
 	q.logPass = make([]float64, v.Queries())
@@ -344,13 +395,13 @@ func (c Confident) prepareAt(ctx context.Context, v *ballots.Votes, statistic fu
 			return nil, ctx.Err()
 		}
 		q.statistic[i] = statistic(i)
-		q.checkLogQ[i] = thresholdLogQ(c.Threshold, c.Sigma1, q.statistic[i])
-		q.logPass[i], _ = thresholdLogs(c.Threshold, c.Sigma1, q.statistic[i])
+		q.checkLogQ[i] = thresholdLogQ(c.threshold, c.sigma1, q.statistic[i])
+		q.logPass[i], _ = thresholdLogs(c.threshold, c.sigma1, q.statistic[i])
 	}
 	return q, nil
 }
 
-func (c Interactive) prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error) {
+func (c interactive) prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error) {
 	if s == nil {
 		return nil, fault.New("baseline", "is missing, must hold the student's scores for interactive aggregation")
 	}

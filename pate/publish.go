@@ -84,7 +84,7 @@ type Published struct {
 const maxPublished = 100_000
 
 // Publish returns an upper bound on the cost of labelling, with noise from src; nil is the
-// operating system's. It is for every aggregator but Interactive that does not round, and
+// operating system's. It is for every aggregator but that of NewInteractive that does not round, and
 // charges a check and its answer as one law, whatever the ledger's price: Best.
 //
 // Theorem: publish.go. Relation: one training example changed, both directions.
@@ -121,7 +121,7 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	out.Private.Cost, out.Private.Smooth, out.Private.Distance = sum[0], smooth, distance
 	out.NoiseCost = p.cost(f.eta)
 	out.RDP = xmath.Up(upper+p.cost(f.eta), 2)
-	if out.Epsilon, err = Improved.EpsilonAt(p.Order, out.RDP, delta); err != nil {
+	if out.Epsilon, err = Improved.epsilonAt(p.Order, out.RDP, delta); err != nil {
 		return out, err
 	}
 	out.Private.Median, err = p.median(f, smooth, delta)
@@ -130,7 +130,7 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 
 // publishable refuses what has no smooth bound.
 func (l *Ledger) publishable() error {
-	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
+	if a, ok := l.aggregator.(interactive); ok && !a.rounded {
 		return fault.New("rounded", "false is not in [true]: a smooth bound needs a statistic that the mechanism itself rounds")
 	}
 	if n := l.votes.Short(); n > 0 {

@@ -114,7 +114,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		p.StdDev = math.Hypot(p.StdDev, ss*x.Sigma)
 		noisy.Noise = append(noisy.Noise, random.Term{Scale: ss * x.Sigma, Z: random.Normal(src)})
 	}
-	fixed, err := conversion.EpsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta)
+	fixed, err := conversion.epsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta)
 	if err != nil {
 		return Sanitized{}, err
 	}
@@ -174,8 +174,8 @@ func releaseGrid(order, delta float64) float64 {
 	return math.Ldexp(1, exp-13)
 }
 
-// EpsilonAt converts a Rényi cost at one order into ε.
-func (c Conversion) EpsilonAt(order, cost, delta float64) (float64, error) {
+// epsilonAt converts a Rényi cost at one order into ε.
+func (c Conversion) epsilonAt(order, cost, delta float64) (float64, error) {
 	g, err := rdp.NewGrid([]float64{order}, []float64{cost})
 	if err != nil {
 		return 0, err

@@ -37,7 +37,7 @@ func TestPublishWithASharpCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sigma1 := range []float64{.39, 4} {
-		l, err := Account(t.Context(), v, Confident{Threshold: 16, Sigma1: sigma1, Sigma2: 4}, Options{})
+		l, err := Account(t.Context(), v, confident{threshold: 16, sigma1: sigma1, sigma2: 4}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestRunA(t *testing.T) {
 	ctx := context.Background()
 	const delta = 1e-5
 	epsilons := func(p Price) (f, r float64, c Cost, l *Ledger) {
-		l = must(Account(ctx, v, GNMax{40}, Options{Price: p}))
+		l = must(Account(ctx, v, gnMax{40}, Options{Price: p}))
 		c = cost(t, l, Worst, nil)
 		f, _, err := c.Epsilon(c.Forward, Improved, delta)
 		if err != nil {

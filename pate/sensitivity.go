@@ -11,7 +11,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
-	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // A Sensitivity is how much the cost of a whole table of votes can change, by
@@ -39,11 +38,11 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if err := checkOrder("order", order); err != nil {
 		return nil, err
 	}
-	gnmax, ok := l.q.answer.(GNMax)
+	gnmax, ok := l.q.answer.(gnMax)
 	if !ok {
 		return nil, fault.New("mechanism", "%v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
 	}
-	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
+	if a, ok := l.aggregator.(interactive); ok && !a.rounded {
 		return nil, fault.New("rounded", "false is not in [true]: smooth sensitivity needs a statistic that the mechanism itself rounds")
 	}
 	if r == Joint {
@@ -75,7 +74,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
-	b, err := newLocalBound(gnmax.Sigma, order, l.votes.Classes(), l.votes.Teachers())
+	b, err := newLocalBound(gnmax.sigma, order, l.votes.Classes(), l.votes.Teachers())
 	if err != nil {
 		return nil, err
 	}
@@ -204,11 +203,11 @@ func (l *Ledger) addChecks(ctx context.Context, sum []float64, order float64) er
 }
 
 // table returns the cost of the check, with its error, at every value 0 … N of the statistic.
-func (c Confident) table(order float64, teachers int64) (cost, err []float64) {
-	price := thresholdCost(c.Sigma1)(order)
+func (c confident) table(order float64, teachers int64) (cost, err []float64) {
+	price := thresholdCost(c.sigma1)(order)
 	cost, err = make([]float64, teachers+1), make([]float64, teachers+1)
 	for v := range cost {
-		cost[v], err[v] = price.at(thresholdLogQ(c.Threshold, c.Sigma1, float64(v)))
+		cost[v], err[v] = price.at(thresholdLogQ(c.threshold, c.sigma1, float64(v)))
 	}
 	return cost, err
 }
@@ -242,22 +241,6 @@ func thresholdAtDistance(ls []float64, v int) []float64 {
 		l[d] = top
 	}
 	return l
-}
-
-// ThresholdAtDistance returns the array L[0 … N] of a confident aggregator's
-// check on one query whose largest count is v: L[d] bounds the local
-// sensitivity of its cost for every value of the statistic within d of v.
-func (c Confident) ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error) {
-	if err := cmp.Or(c.check(), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
-		return nil, err
-	}
-	if teachers > maxSmoothTeachers {
-		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
-	}
-	if v < 0 || v > teachers {
-		return nil, fault.New("v", "%d is not in [0, %d]", v, teachers)
-	}
-	return thresholdAtDistance(thresholdLocal(c.table(order, teachers)), int(v)), nil
 }
 
 // Smooth returns SS_β = max_d e^{−βd}·Local[d], rounded up, and the distance

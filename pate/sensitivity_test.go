@@ -130,7 +130,7 @@ func TestConditions(t *testing.T) {
 		t.Errorf("σ=.5, where B_U(q0) = 1: %v, want C5 to fail", err)
 	}
 	// A ledger passes the refusal on.
-	l := ledger(t, s1(t, 250, 10, 20), GNMax{20}, nil)
+	l := ledger(t, s1(t, 250, 10, 20), gnMax{20}, nil)
 	_, err := l.NewSensitivity(context.Background(), 25, Worst, nil)
 	var cond *ConditionError
 	if !errors.As(err, &cond) || cond.Condition != "C6" {
@@ -275,9 +275,9 @@ func TestThresholdArrays(t *testing.T) {
 		{2, []float64{.160212079128, .207021132472, .207021132472, .193127860442, .168302106325, .142180452357, .116054000336, .0901543265957, .064577569672, .0394153241086, .0147826870386, 1.48454128752e-4, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 		{50, []float64{1.35750725752e-19, 1.88990500499e-17, 2.05403154065e-15, 1.74298153642e-13, 1.15489723995e-11, 5.97584949325e-10, 2.41486826748e-8, 7.62150641922e-7, 1.87846248741e-5, 3.60973025976e-4, 3.60973025976e-4, 2.76377015215e-50}},
 	} {
-		a := Confident{c.threshold, 2, 40}
+		a := confident{c.threshold, 2, 40}
 		exact := exactDistance(thresholdLocal(a.table(10, 30)), 20)
-		got := must(a.ThresholdAtDistance(20, 30, 10))
+		got := thresholdAtDistance(thresholdLocal(a.table(10, 30)), 20)
 		top := 0.0
 		for d, want := range c.want {
 			// T=2 at distance 9 and up mixes sides: the list is the exact distance.
@@ -286,13 +286,13 @@ func TestThresholdArrays(t *testing.T) {
 			near(t, fmt.Sprintf("T=%v L[%d]", c.threshold, d), got[d], top, 3e-11)
 		}
 	}
-	for v, want := range map[int64][5]float64{
+	for v, want := range map[int][5]float64{
 		250: {5.51162441678e-6, 6.58829157375e-6, 1.31044886559e-5, 1.18379752641e-4, 8.29705259657e-4},
 		231: {1.04178722729e-4, 1.18379752641e-4, 1.9193573012e-4, 7.74837554514e-4, 8.29705259657e-4},
 		200: {0, 0, 0, 8.29705259657e-4, 8.29705259657e-4},
 		101: {3.39747379105e-5, 3.94530701574e-5, 6.98429610645e-5, 4.00439929604e-4, 8.29705259657e-4},
 	} {
-		l := must(Confident{170, 20, 40}.ThresholdAtDistance(v, 250, 8))
+		l := thresholdAtDistance(thresholdLocal(confident{170, 20, 40}.table(8, 250)), v)
 		for i, d := range []int{0, 1, 5, 20, 60} {
 			near(t, fmt.Sprintf("v=%d L[%d]", v, d), l[d], want[i], digits(12))
 		}
@@ -326,7 +326,7 @@ func sensitivity(t *testing.T, l *Ledger, order float64, r Report, answered []bo
 
 func TestSmoothSumsA(t *testing.T) {
 	v := s1(t, 250, 10, 640)
-	five := sensitivity(t, ledger(t, must(v.First(5)), GNMax{40}, nil), 14, Worst, nil)
+	five := sensitivity(t, ledger(t, must(v.First(5)), gnMax{40}, nil), 14, Worst, nil)
 	for beta, want := range map[float64]struct {
 		ss float64
 		d  int
@@ -337,12 +337,12 @@ func TestSmoothSumsA(t *testing.T) {
 			t.Errorf("five rows SS(%v) is reached at %d, want %d", beta, d, want.d)
 		}
 	}
-	all := sensitivity(t, ledger(t, v, GNMax{40}, nil), 14, Worst, nil)
+	all := sensitivity(t, ledger(t, v, gnMax{40}, nil), 14, Worst, nil)
 	checkSum(t, "all", all.Local, 0.041387631801463, 0.078482434527859, 0.29551696015002,
 		map[float64]float64{.4 / 14: 0.0718214402962358, .01: 0.214911051735117, .1: 0.0413876318014635}, map[float64]int{.4 / 14: 40, .01: 68, .1: 0})
 	near(t, "cost", all.Cost, 1.373132484880996, 1e-13)
 	answered, _ := noiseFree(v, 200)
-	l := ledger(t, v, Confident{200, 150, 40}, nil)
+	l := ledger(t, v, confident{200, 150, 40}, nil)
 	realised := sensitivity(t, l, 14, Realised, answered)
 	checkSum(t, "answered", realised.Local, 0.0098048323755551, 0.019439955039269, 0.17723150905578,
 		map[float64]float64{.4 / 14: 0.0443078042522871, .01: 0.149438577759966, .1: 0.00980483237555513}, map[float64]int{.4 / 14: 59, .01: 69, .1: 0})
@@ -381,7 +381,7 @@ func TestSmoothSumsA2(t *testing.T) {
 	near(t, "log q0", b.cost.logQ0, -3.881654499654474, 1e-13)
 	near(t, "log q1", b.logQ1, -3.992903423256988, 1e-13)
 	near(t, "plateau", b.plateau, 4.4151411147222e-4, digits(13))
-	g := ledger(t, v, GNMax{40}, nil)
+	g := ledger(t, v, gnMax{40}, nil)
 	checkSum(t, "all", sensitivity(t, g, 8, Worst, nil).Local, 0.025155047533572, 0.050954515457659, 0.20735844046757,
 		map[float64]float64{.05: 0.0309300985454592, .01: 0.147917536241496, .1: 0.0251550475335723}, nil)
 	var rows [][]int64
@@ -390,10 +390,10 @@ func TestSmoothSumsA2(t *testing.T) {
 			rows = append(rows, v.Row(i))
 		}
 	}
-	checkSum(t, "answered", sensitivity(t, ledger(t, must(ballots.NewVotes(rows, 0)), GNMax{40}, nil), 8, Worst, nil).Local,
+	checkSum(t, "answered", sensitivity(t, ledger(t, must(ballots.NewVotes(rows, 0)), gnMax{40}, nil), 8, Worst, nil).Local,
 		0.025155047533572, 0.04422263230488, 0.16813379402764,
 		map[float64]float64{.05: 0.0282697056199146, .01: 0.122255624162678, .1: 0.0251550475335723}, nil)
-	c := Confident{170, 20, 40}
+	c := confident{170, 20, 40}
 	l := ledger(t, v, c, nil)
 	checks := make([]float64, 251)
 	l.addChecks(context.Background(), checks, 8)
@@ -417,7 +417,7 @@ func TestSmoothSumsA2(t *testing.T) {
 // §6.2 E2: with sensitivities at distance exactly d the sum is not smooth; with
 // running maxima it is.
 func TestSumsOfChecksAreSmooth(t *testing.T) {
-	c := Confident{16, 2, 40}
+	c := confident{16, 2, 40}
 	ls := thresholdLocal(c.table(10, 30))
 	const beta = .1
 	ss := func(array func([]float64, int) []float64, v, w int) float64 {
@@ -504,8 +504,8 @@ func TestArraysByBruteForce(t *testing.T) {
 
 // E16: one definition of the cost serves the ledger and the sensitivities.
 func TestOneDefinitionOfCost(t *testing.T) {
-	near(t, "σ=.5", must(GNMax{.5}.DependentRDP(-6, 1.5)), 3.13156627, digits(9))
-	near(t, "σ=1", must(GNMax{1}.DependentRDP(-3.1, 2)), 1.82752218, digits(9))
+	near(t, "σ=.5", must(gnMax{.5}.DependentRDP(-6, 1.5)), 3.13156627, digits(9))
+	near(t, "σ=1", must(gnMax{1}.DependentRDP(-3.1, 2)), 1.82752218, digits(9))
 }
 
 // E18: votes whose q underflows.
@@ -515,7 +515,7 @@ func TestUnderflow(t *testing.T) {
 	if l[0] != 0 && l[0] > 1e-300 || math.IsNaN(l[0]) || !(l[6000] > 0) {
 		t.Errorf("L[0] = %v, L[N] = %v", l[0], l[6000])
 	}
-	g := GNMax{100}
+	g := gnMax{100}
 	logQ := must(g.LogQ([]int64{6000, 0, 0}))
 	near(t, "log q", logQ, math.Ln2+xmath.LogNormalTail(6000/(100*math.Sqrt2)), 1e-13)
 }
@@ -535,7 +535,7 @@ func TestSensitivityAddsUp(t *testing.T) {
 			want[d] += x
 		}
 	}
-	got := sensitivity(t, ledger(t, must(ballots.NewVotes(rows, 0)), GNMax{40}, nil), 14, Worst, nil)
+	got := sensitivity(t, ledger(t, must(ballots.NewVotes(rows, 0)), gnMax{40}, nil), 14, Worst, nil)
 	for d := range want {
 		near(t, fmt.Sprintf("L[%d]", d), got.Local[d], want[d], 1e-13)
 	}

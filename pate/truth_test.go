@@ -48,7 +48,7 @@ func TestCostsAreRoundedUp(t *testing.T) {
 	for _, row := range truth.GNMax {
 		// The two terms cancel to 1/(4s(λ−1)/σ) of their size, for σ = 1e5 and
 		// λ − 1 = 1e-3 to 1e-8 of it.
-		check(row, func(sigma, order, logQ float64) (float64, error) { return GNMax{sigma}.DependentRDP(logQ, order) }, 1e-6)
+		check(row, func(sigma, order, logQ float64) (float64, error) { return gnMax{sigma}.DependentRDP(logQ, order) }, 1e-6)
 	}
 	for _, row := range truth.GNSS {
 		// λβ and ½·log s cancel likewise, for λ − 1 = 1e-3 and β = 1e-4.

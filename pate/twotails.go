@@ -308,7 +308,7 @@ func farStep(logQ float64) float64 {
 
 // addChecks tabulates four pairs for every statistic v: its neighbours v ± 1, in both
 // directions.
-func (f *far) addChecks(c Confident, teachers int64) error {
+func (f *far) addChecks(c confident, teachers int64) error {
 	for v := int64(0); v <= teachers; v++ {
 		for _, w := range []int64{max(0, v-1), min(teachers, v+1)} {
 			x := c.checkPair(float64(v), float64(w))
@@ -317,7 +317,7 @@ func (f *far) addChecks(c Confident, teachers int64) error {
 				z := f.order*x.p[0] - (f.order-1)*x.q[0]
 				ez := (2*f.order-1)*x.err[0] + 8*u*f.order*(math.Abs(x.p[0])+math.Abs(x.q[0]))
 				if !ok || z > 300 {
-					return fault.New("sigma1", "%v is too small for a smooth bound at order %v", c.Sigma1, f.order)
+					return fault.New("sigma1", "%v is too small for a smooth bound at order %v", c.sigma1, f.order)
 				}
 				f.checks = append(f.checks, checkAt{max(leastCost, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
 				if s > leastCost {
@@ -328,7 +328,7 @@ func (f *far) addChecks(c Confident, teachers int64) error {
 		}
 	}
 	if f.eta > 1e-3 {
-		return fault.New("sigma1", "%v is so large that rounding hides what its check costs", c.Sigma1)
+		return fault.New("sigma1", "%v is so large that rounding hides what its check costs", c.sigma1)
 	}
 	return nil
 }

@@ -493,8 +493,7 @@ func (m *majority) find(ctx context.Context) (darrm.Gamma, error) {
 	case "double":
 		votes = darrm.DoubleSubsampling
 	}
-	exact, err := votes(m.params.Mechanisms, int(m.params.Allowance))
-	return darrm.Float64s(exact), err
+	return votes(m.params.Mechanisms, int(m.params.Allowance))
 }
 
 // gamma returns the noise function, found once.

@@ -32,7 +32,7 @@ steps:
 	if err := acct.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	law, err := selection.WithMean(1, 10)
+	law, err := selection.Config{Law: "geometric", Mean: 10}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

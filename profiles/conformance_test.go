@@ -20,7 +20,9 @@ func must[T any](x T, err error) T {
 func pair(b profiles.Mechanism, r profiles.Relation) profiles.Profile { return must(b.Pair(r)) }
 
 func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
-	p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
+	p, _, err := b.(interface {
+		SubstituteMixture(float64) (profiles.Profile, bool, error)
+	}).SubstituteMixture(rate)
 	return must(p, err)
 }
 

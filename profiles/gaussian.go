@@ -154,7 +154,7 @@ type Laplace interface {
 	isLaplace()
 }
 
-// A laplaceProfile is the loss of Laplace noise that is added to a sum; see LaplaceLike.
+// A laplaceProfile is the loss of Laplace noise that is added to a sum; see NewLaplaceLike.
 type laplaceProfile struct{ laplaceLoss }
 
 func (laplaceProfile) isLaplace() {}
@@ -204,18 +204,10 @@ func (l laplaceLoss) Support() Support {
 		Atoms: []float64{-l.m, l.m}, Spike: math.NaN(), LossErr: xmath.U * l.m}
 }
 
-// LaplaceLike is the profile of Laplace noise for a mechanism that adds no such noise to a
-// sum: what is proved of Laplace noise on a sample or for groups of records does not hold
-// for it.
-type LaplaceLike interface {
-	Profile
-	// NoiseMultiplier returns b.
-	NoiseMultiplier() float64
-	isLaplaceLike()
-}
-
-// NewLaplaceLike returns the profile of a noise multiplier.
-func NewLaplaceLike(noiseMultiplier float64) (LaplaceLike, error) {
+// NewLaplaceLike returns the profile of Laplace noise of a noise multiplier for a mechanism that
+// adds no such noise to a sum: what is proved of Laplace noise on a sample or for groups of
+// records does not hold for it.
+func NewLaplaceLike(noiseMultiplier float64) (Profile, error) {
 	l, err := NewLaplace(noiseMultiplier)
 	if err != nil {
 		return nil, err
@@ -225,20 +217,15 @@ func NewLaplaceLike(noiseMultiplier float64) (LaplaceLike, error) {
 
 type laplaceLike struct{ laplaceLoss }
 
-func (laplaceLike) isLaplaceLike() {}
+// LaplaceLike implements hook.LaplaceLike.
+func (laplaceLike) LaplaceLike() {}
 
-// GaussianLike is the profile of Gaussian noise that dominates other noise: what is proved of Gaussian noise by more than its
+// gaussianLike is the profile of Gaussian noise that dominates other noise: what is proved of Gaussian noise by more than its
 // pair does not hold for it.
-type GaussianLike interface {
-	Profile
-	// NoiseMultiplier returns σ.
-	NoiseMultiplier() float64
-	isGaussianLike()
-}
-
 type gaussianLike struct{ normalLoss }
 
-func (gaussianLike) isGaussianLike() {}
+// GaussianLike implements hook.GaussianLike.
+func (gaussianLike) GaussianLike() {}
 
 // Differences of tails without cancellation, for log δ where both tails are nearly
 // equal.

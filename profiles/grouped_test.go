@@ -77,7 +77,9 @@ func TestGroupedByDefinition(t *testing.T) {
 			for u, w := range weights {
 				logs[u] = math.Log(w)
 			}
-			m := c.b.(profiles.GroupMixer)
+			m := c.b.(interface {
+				GroupMixture([]float64, float64, bool) (profiles.Profile, error)
+			})
 			check("a random number", must(m.GroupMixture(logs, 0, false)), eps, mixed(1), noise)
 			check("a random number replaced", must(m.GroupMixture(logs, 0, true)), eps, mixed(1), mixed(-1))
 		}

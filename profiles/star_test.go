@@ -38,7 +38,9 @@ func TestSampledSubstitute(t *testing.T) {
 	const reach = 40
 	for _, n := range starNoises(t) {
 		for _, rate := range []float64{0.1, 0.5, 0.9} {
-			p, dominating, err := n.b.(SubstituteMixer).SubstituteMixture(rate)
+			p, dominating, err := n.b.(interface {
+				SubstituteMixture(float64) (Profile, bool, error)
+			}).SubstituteMixture(rate)
 			if err != nil || !dominating {
 				t.Fatalf("%s: dominating %v, error %v", n.b.Name(), dominating, err)
 			}
@@ -166,7 +168,9 @@ func TestErrorsOfSampledNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, _, err := b.(SubstituteMixer).SubstituteMixture(rate)
+			p, _, err := b.(interface {
+				SubstituteMixture(float64) (Profile, bool, error)
+			}).SubstituteMixture(rate)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +191,9 @@ func TestErrorsOfSampledNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, _, err := c.(SubstituteMixer).SubstituteMixture(rate)
+			q, _, err := c.(interface {
+				SubstituteMixture(float64) (Profile, bool, error)
+			}).SubstituteMixture(rate)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -137,11 +138,11 @@ func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 	switch p := p.(type) {
 	case profiles.Gaussian:
 		return gaussian{p.NoiseMultiplier()}, nil
-	case profiles.GaussianLike:
+	case hook.GaussianLike:
 		return gaussian{p.NoiseMultiplier()}, nil
 	case profiles.Laplace:
 		return laplace{1 / p.NoiseMultiplier()}, nil
-	case profiles.LaplaceLike: // a dominated pair has at most the divergences
+	case hook.LaplaceLike: // a dominated pair has at most the divergences
 		return laplace{1 / p.NoiseMultiplier()}, nil
 	case profiles.Exponential:
 		// Not the curve of this pair but of what it dominates, which holds for every run.

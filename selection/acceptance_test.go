@@ -31,7 +31,7 @@ func TestCheckExact3(t *testing.T) {
 	if err := json.Unmarshal(must(os.ReadFile("../testdata/golden/selection_exact.json")), &golden); err != nil {
 		t.Fatal(err)
 	}
-	p, q, l := golden.P, golden.Q, must(Geometric(golden.Gamma))
+	p, q, l := golden.P, golden.Q, must(newGeometric(golden.Gamma))
 	tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{accuracy: 1e-6, floor: -60, deep: -60}))
 	m := newMixture(l, tab)
 	relNear(t, "c_1", m.c[0], golden.C1, 1e-9)
@@ -71,9 +71,9 @@ func TestCheckExact3(t *testing.T) {
 func TestCheckExact5(t *testing.T) {
 	g := must(profiles.NewGaussian(1))
 	tab := must(gaussianCandidate(1).tabulate(context.Background(), fineness{accuracy: 1e-6, floor: -60, deep: -60}))
-	one := must(Geometric(1))
+	one := must(newGeometric(1))
 	m, at := newMixture(one, tab), newAttacker(one, tab.reached(tab.samples()))
-	small := newMixture(must(Poisson(1e-9)), tab)
+	small := newMixture(must(newPoisson(1e-9)), tab)
 	for _, eps := range []float64{0, 0.5, 1, 2, 4} {
 		d, _ := profiles.LogDelta(g, eps)
 		want := math.Exp(d)
@@ -93,7 +93,7 @@ func TestCheckExact6(t *testing.T) {
 		normal := must(profiles.NewGaussian(sigma))
 		tab := must(gaussianCandidate(sigma).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 		pair := tab.reached(tab.samples())
-		for _, l := range []Law{must(WithMean(1, 2)), must(WithMean(1, 1000)), must(WithMean(0, 30)), must(Poisson(30))} {
+		for _, l := range []Law{must(withMean(1, 2)), must(withMean(1, 1000)), must(withMean(0, 30)), must(newPoisson(30))} {
 			m, at := newMixture(l, tab), newAttacker(l, pair)
 			for _, delta := range []float64{1e-3, 1e-6, 1e-12} {
 				hi, _ := crossing(func(eps float64) float64 { return math.Log(m.delta(eps, tab.delta) / delta) }, 100)
@@ -134,7 +134,7 @@ func TestCheckExact7(t *testing.T) {
 	slow.Test(t)
 	ctx := context.Background()
 	const eps, sigma = 3.0, 2.0
-	l := must(WithMean(1, 10))
+	l := must(withMean(1, 10))
 	normal := must(profiles.NewGaussian(sigma))
 	table := func(h, less float64) *tables {
 		var s side
@@ -182,7 +182,7 @@ func TestCheckExact7(t *testing.T) {
 func TestCheckExact8(t *testing.T) {
 	trials := repeats(15_000, 1_000_000)
 	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{accuracy: 1e-3, floor: -20, deep: -20}))
-	for _, l := range []Law{must(WithMean(1, 4)), must(Conditioned(1, 0.2, 6))} {
+	for _, l := range []Law{must(withMean(1, 4)), must(newConditionedLaw(1, 0.2, 6))} {
 		at := newAttacker(l, tab.reached(tab.samples()).coarse(24))
 		blocks, wins := at.ranking(1, len(at.a)-1), 0
 		for _, b := range at.reachOf(blocks) {
@@ -206,7 +206,7 @@ func TestCheckExact8(t *testing.T) {
 						x -= mass(blocks[i])
 					}
 					return i, -float64(i), nil
-				}, WithSource(src))
+				}, Options{Source: src})
 				if err != nil {
 					t.Fatal(err)
 				}

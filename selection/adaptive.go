@@ -24,13 +24,20 @@ type AdaptiveSearch[T any] struct {
 	next func() *rand.Rand
 }
 
-// NewAdaptiveSearch returns a search of so many outcomes; src as in [WithSource]. Its cost
-// is that of AdaptiveCost with the same number of hits.
+// NewAdaptiveSearch returns a search of so many outcomes; src as in [Options]. Its cost
+// is [AdaptiveCost] with the same number of hits.
 func NewAdaptiveSearch[T any](hits int, src rand.Source) (*AdaptiveSearch[T], error) {
-	if hits < 1 || hits > maxHits {
-		return nil, fault.New("hits", "%d is not in [1, %d]", hits, maxHits)
+	if err := checkHits(hits); err != nil {
+		return nil, err
 	}
 	return &AdaptiveSearch[T]{hits, generators(src)}, nil
+}
+
+func checkHits(hits int) error {
+	if hits < 1 || hits > maxHits {
+		return fault.New("hits", "%d is not in [1, %d]", hits, maxHits)
+	}
+	return nil
 }
 
 // Left returns how many outcomes may still be published.
@@ -79,57 +86,45 @@ func (s *AdaptiveSearch[T]) Try(ctx context.Context, threshold float64, trial Tr
 // and N > n needs fewer than hits outcomes among n. (The idea is theirs; they
 // bound the tail by a Chernoff bound.)
 
-// AdaptiveCost is that of a search of Hits outcomes among Epsilon-DP calls, any number of them. Any
-// neighbouring relation that the calls' guarantee has in both directions.
-type AdaptiveCost struct {
-	Epsilon float64 // of one call, in (0, 20]
-	Hits    int     // in [1, 10000]
-}
-
 const (
 	maxEpsilon = 20
 	maxHits    = 10000
 	most       = 1 << 21 // charged calls
 )
 
-func (c AdaptiveCost) check() error {
-	if !(c.Epsilon > 0 && c.Epsilon <= maxEpsilon) {
-		return fault.New("epsilon", "%v is not in (0, %v]", c.Epsilon, float64(maxEpsilon))
+// AdaptiveCost returns an ε at which a search of so many outcomes, hits in [1, 10000], is
+// (ε, delta)-DP when each call is epsilon-DP, epsilon in (0, 20], and the number of calls that
+// it charges for: the least over some numbers. Any number of calls may be made. Any
+// neighbouring relation that the calls' guarantee has in both directions.
+func AdaptiveCost(epsilon float64, hits int, delta float64) (eps float64, charged int, err error) {
+	if !(epsilon > 0 && epsilon <= maxEpsilon) {
+		return 0, 0, fault.New("epsilon", "%v is not in (0, %v]", epsilon, float64(maxEpsilon))
 	}
-	if c.Hits < 1 || c.Hits > maxHits {
-		return fault.New("hits", "%d is not in [1, %d]", c.Hits, maxHits)
-	}
-	return nil
-}
-
-// At returns an ε at which the search is (ε, delta)-DP, and the number of calls that it
-// charges for: the least over some numbers.
-func (c AdaptiveCost) At(delta float64) (eps float64, charged int, err error) {
-	if err := c.check(); err != nil {
+	if err := checkHits(hits); err != nil {
 		return 0, 0, err
 	}
 	if !(delta > 0 && delta < 1) {
 		return 0, 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
-	q := 1 / (math.Exp(c.Epsilon) + 1)
+	q := 1 / (math.Exp(epsilon) + 1)
 	// The first n whose tail is at most a number, by doubling and bisection.
 	first := func(tail float64) int {
-		lo, hi := 0, c.Hits
-		for binomialTail(hi, c.Hits, q) > tail {
+		lo, hi := 0, hits
+		for binomialTail(hi, hits, q) > tail {
 			if lo, hi = hi, 2*hi; hi > most {
 				return most
 			}
 		}
-		return lo + sort.Search(hi-lo, func(n int) bool { return n > 0 && binomialTail(lo+n, c.Hits, q) <= tail })
+		return lo + sort.Search(hi-lo, func(n int) bool { return n > 0 && binomialTail(lo+n, hits, q) <= tail })
 	}
 	eps = math.Inf(1)
 	for _, share := range []float64{1, 0.99, 0.9, 0.7, 0.5, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4} {
 		n := first(share * delta)
 		if n >= most {
-			return 0, 0, fault.New("epsilon", "%v is too large: more than %d calls would be charged", c.Epsilon, most)
+			return 0, 0, fault.New("epsilon", "%v is too large: more than %d calls would be charged", epsilon, most)
 		}
-		left := delta - binomialTail(n, c.Hits, q)
-		if e := composed(n, c.Epsilon, left); e < eps {
+		left := delta - binomialTail(n, hits, q)
+		if e := composed(n, epsilon, left); e < eps {
 			eps, charged = e, n
 		}
 	}

@@ -107,25 +107,28 @@ func TestChargingByOutcomes(t *testing.T) {
 // TestCost: one hit at ε = 0.1 and δ = 1e-6 by hand: q = 0.47502, (1−q)^22 = 7e-7 is the first
 // tail below δ, and 22 calls cost at most 2.2.
 func TestCost(t *testing.T) {
-	eps, n, err := AdaptiveCost{0.1, 1}.At(1e-6)
+	eps, n, err := AdaptiveCost(0.1, 1, 1e-6)
 	if err != nil || !(eps <= 2.2 && eps > 0.1 && n >= 22) {
 		t.Errorf("ε = %v for %d calls, %v", eps, n, err)
 	}
 	last := 0.0
 	for _, hits := range []int{1, 2, 5, 20, 100} {
-		eps, n, err := AdaptiveCost{0.1, hits}.At(1e-6)
+		eps, n, err := AdaptiveCost(0.1, hits, 1e-6)
 		if err != nil || !(eps > last) || n < 2*hits {
 			t.Errorf("%d hits: ε = %v for %d calls, %v", hits, eps, n, err)
 		}
 		last = eps
 	}
-	for _, c := range []AdaptiveCost{{0, 1}, {math.NaN(), 1}, {21, 1}, {1, 0}, {1, 10001}, {20, 10}} {
-		if _, _, err := c.At(1e-6); err == nil {
+	for _, c := range []struct {
+		epsilon float64
+		hits    int
+	}{{0, 1}, {math.NaN(), 1}, {21, 1}, {1, 0}, {1, 10001}, {20, 10}} {
+		if _, _, err := AdaptiveCost(c.epsilon, c.hits, 1e-6); err == nil {
 			t.Errorf("%v has a price", c)
 		}
 	}
 	for _, d := range []float64{0, 1, math.NaN(), -1} {
-		if _, _, err := (AdaptiveCost{1, 1}).At(d); err == nil {
+		if _, _, err := AdaptiveCost(1, 1, d); err == nil {
 			t.Errorf("δ = %v has a price", d)
 		}
 	}
@@ -178,7 +181,7 @@ func ExampleAdaptiveSearch() {
 		}
 		rate /= 2
 	}
-	eps, _, _ := AdaptiveCost{Epsilon: 0.1, Hits: 2}.At(1e-6)
+	eps, _, _ := AdaptiveCost(0.1, 2, 1e-6)
 	fmt.Printf("%d left, epsilon at most %.2f\n", s.Left(), eps)
 	// Output: 0 left, epsilon at most 2.28
 }

@@ -13,7 +13,7 @@ import (
 // leaves it fewer digits of 1 − v than its mass has (1.4e-16 is not 1.1e-16): as atoms, the
 // ranking has no more than exact sums say.
 func TestBottomAtoms(t *testing.T) {
-	for _, l := range []Law{must(Geometric(0.1)), must(Conditioned(1, 0.2, 4)), must(Fixed(2)), must(Binomial(5, 0.9))} {
+	for _, l := range []Law{must(newGeometric(0.1)), must(newConditionedLaw(1, 0.2, 4)), must(newFixed(2)), must(newBinomial(5, 0.9))} {
 		for e := 34.0; e < 38; e += 0.1 {
 			small, large := 1/(1+math.Exp(e)), 1/(1+math.Exp(-e))
 			at := newAttacker(l, &pair{loss: []float64{-e, e}, p: []float64{small, large}, q: []float64{large, small}, rel: 8 * xmath.U})
@@ -36,7 +36,7 @@ func TestBottomAtoms(t *testing.T) {
 // reach the price of a pure candidate as unbounded ones do. At δ = 1e-5 the price is missed by
 // less than .01: the winning block needs a mass of about δ.
 func TestBoundedAttack(t *testing.T) {
-	for _, l := range []Law{must(Fixed(3)), must(Binomial(20, 0.3)), must(Binomial(20, 1-1e-6)), must(Conditioned(1, 0.1, 5)), must(Censored(0.1, 5))} {
+	for _, l := range []Law{must(newFixed(3)), must(newBinomial(20, 0.3)), must(newBinomial(20, 1-1e-6)), must(newConditionedLaw(1, 0.1, 5)), must(newCensoredLaw(0.1, 5))} {
 		for _, eps := range []float64{1, 30, 40, 100, 200} {
 			price := must(PriceOfBest(l).Pure(eps))
 			c := must(PriceOfBest(l).certify(context.Background(), declaredCandidate(eps, 0), must(PriceOfBest(l).fine(1e-5, 1e-5)), fewStrips))
@@ -50,7 +50,7 @@ func TestBoundedAttack(t *testing.T) {
 // TestFlatStart: a Gaussian of noise multiplier .05 has δ = 1 to all digits up to ε = 50 and
 // falls then: one run has ε = 284.4 at δ = 1e-5.
 func TestFlatStart(t *testing.T) {
-	lo, hi, err := PriceOfBest(must(Geometric(0.1))).Epsilon(context.Background(), gaussianCandidate(0.05), 1e-5, 1e-3)
+	lo, hi, err := PriceOfBest(must(newGeometric(0.1))).Epsilon(context.Background(), gaussianCandidate(0.05), 1e-5, 1e-3)
 	if one := must(gaussianBound(0.05).Epsilon(context.Background(), 1e-5)); err != nil || !(lo > one && lo <= hi && hi < lo+0.02) {
 		t.Errorf("[%v, %v], %v; one run %v", lo, hi, err, one)
 	}
@@ -71,7 +71,7 @@ func TestFlatStart(t *testing.T) {
 	if p, err := nothing.Discretize(context.Background(), 1e-3, -60); err != nil || p.Support().LogPInf != 0 || p.Support().LogQInf != 0 {
 		t.Errorf("a bound of 1 has %+v, %v", p, err)
 	}
-	m, err := PriceOfBest(must(Geometric(0.1))).Bounds(context.Background(), "search", profiles.AddRemove, nothing.Candidate(nothing, [2]func(float64) (float64, float64){}), 1e-3, -40)
+	m, err := PriceOfBest(must(newGeometric(0.1))).Bounds(context.Background(), "search", profiles.AddRemove, nothing.Candidate(nothing, [2]func(float64) (float64, float64){}, nil), 1e-3, -40)
 	if err != nil {
 		t.Fatal(err)
 	}

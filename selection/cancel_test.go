@@ -14,7 +14,7 @@ import (
 func TestCancelled(t *testing.T) {
 	g := gaussianBound(2)
 	curve := must(rdp.Gaussian(2))
-	law := must(WithMean(1, 10))
+	law := must(withMean(1, 10))
 	for name, call := range map[string]func(ctx context.Context, b Bound) error{
 		"Epsilon": func(ctx context.Context, b Bound) error { _, err := b.Epsilon(ctx, 1e-5); return err },
 		"Discretize": func(ctx context.Context, b Bound) error {
@@ -23,11 +23,11 @@ func TestCancelled(t *testing.T) {
 		},
 		"Profile": func(ctx context.Context, b Bound) error { _, err := PriceOfBest(law).Profile(ctx, b); return err },
 		"Mechanism": func(ctx context.Context, b Bound) error {
-			_, err := PriceOfBest(law).Bounds(ctx, "search", profiles.AddRemove, b.Candidate(b, [2]func(float64) (float64, float64){}), 1e-3, -60)
+			_, err := PriceOfBest(law).Bounds(ctx, "search", profiles.AddRemove, b.Candidate(b, [2]func(float64) (float64, float64){}, nil), 1e-3, -60)
 			return err
 		},
 		"Curve": func(ctx context.Context, b Bound) error {
-			_, err := PriceOfBest(must(Poisson(10))).Curve(ctx, curve, b)
+			_, err := PriceOfBest(must(newPoisson(10))).Curve(ctx, curve, b)
 			return err
 		},
 		"KoskelaRedbergWang": func(ctx context.Context, b Bound) error {
@@ -56,7 +56,7 @@ func TestCancelled(t *testing.T) {
 // million runs has δ next to 1 up to an ε of thousands.
 func TestFewQuestions(t *testing.T) {
 	g := gaussianBound(2)
-	for _, law := range []Law{must(WithMean(1, 1e6)), must(Poisson(1e6))} {
+	for _, law := range []Law{must(withMean(1, 1e6)), must(newPoisson(1e6))} {
 		asked := 0
 		b, err := PriceOfBest(law).Profile(context.Background(), func(eps float64) float64 { asked++; return g(eps) })
 		if err != nil {

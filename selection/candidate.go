@@ -32,19 +32,15 @@ type Candidate struct {
 	known map[fineness]*tables
 }
 
-// Stretched has chords of tables cost so many times as much as asked, for a candidate that takes long to ask. by is called
-// before each question.
-func (c *Candidate) Stretched(by func(eps float64) float64) *Candidate {
-	c.stretch = by
-	return c
-}
-
 // Candidate returns the candidate whose profile b bounds in the first direction of the
 // relation and reverse in the second. lower holds what one pair of data sets reaches, in
 // the same two directions: log δ(ε) for ε ≥ 0, rounded down and up; nil where nothing is known.
-func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) (down, up float64)) *Candidate {
+//
+// A candidate that takes long to ask may have a stretch: how many times as much as asked chords
+// of tables cost. It is called before each question; nil is 1.
+func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) (down, up float64), stretch func(eps float64) float64) *Candidate {
 	inf := math.Inf(-1)
-	return &Candidate{upper: [2]Bound{b, reverse}, lower: lower, atInf: [2]float64{inf, inf}}
+	return &Candidate{upper: [2]Bound{b, reverse}, lower: lower, atInf: [2]float64{inf, inf}, stretch: stretch}
 }
 
 // CandidateOf returns a mechanism as a candidate. What it reaches is the pair of data sets of its first direction, seen
@@ -52,7 +48,7 @@ func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) (down, up flo
 func CandidateOf(m profiles.Bounds) *Candidate {
 	up := [2]profiles.Profile{m.Directions[0].Upper, m.Directions[1].Upper}
 	low := [2]profiles.Profile{m.Directions[0].Lower}
-	c := (Bound)(nil).Candidate(nil, [2]func(float64) (float64, float64){})
+	c := (Bound)(nil).Candidate(nil, [2]func(float64) (float64, float64){}, nil)
 	for d := range 2 {
 		c.upper[d] = func(eps float64) float64 { return logDeltaUpper(up[d], eps) }
 	}

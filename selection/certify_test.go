@@ -39,12 +39,12 @@ func TestCertifiedGaussian(t *testing.T) {
 		lower, top float64
 		first      bool
 	}{
-		{"geometric 10", must(WithMean(1, 10)), 1e-5, 3.0096, 3.0099, false},
-		{"logarithmic 10", must(WithMean(0, 10)), 1e-5, 2.8432, 2.8435, false},
-		{"Poisson 10", must(Poisson(10)), 1e-5, 3.8430, 3.8440, false},
-		{"first above", must(WithMean(1, 10)), 1e-5, 2.6264, 2.6267, true},
-		{"geometric 100", must(WithMean(1, 100)), 1e-5, 3.9841, 3.9845, false},
-		{"geometric 10 at 1e-6", must(WithMean(1, 10)), 1e-6, 3.2563, 3.2564, false},
+		{"geometric 10", must(withMean(1, 10)), 1e-5, 3.0096, 3.0099, false},
+		{"logarithmic 10", must(withMean(0, 10)), 1e-5, 2.8432, 2.8435, false},
+		{"Poisson 10", must(newPoisson(10)), 1e-5, 3.8430, 3.8440, false},
+		{"first above", must(withMean(1, 10)), 1e-5, 2.6264, 2.6267, true},
+		{"geometric 100", must(withMean(1, 100)), 1e-5, 3.9841, 3.9845, false},
+		{"geometric 10 at 1e-6", must(withMean(1, 10)), 1e-6, 3.2563, 3.2564, false},
 	} {
 		if i > 3 && !slow.All() {
 			continue // of the kind of the first
@@ -67,7 +67,7 @@ func TestCertifiedGaussian(t *testing.T) {
 func TestCertifiedPure(t *testing.T) {
 	slow.Test(t)
 	c := declaredCandidate(1, 0)
-	p := PriceOfBest(must(Geometric(0.1)))
+	p := PriceOfBest(must(newGeometric(0.1)))
 	for _, k := range []struct{ delta, lower float64 }{{1e-3, 2.48735}, {1e-5, 2.58118}, {1e-8, 2.591024}, {1e-12, 2.5913409}} {
 		lo, hi, err := p.Epsilon(context.Background(), c, k.delta, 0)
 		// Printed to that many digits.
@@ -75,11 +75,11 @@ func TestCertifiedPure(t *testing.T) {
 			t.Errorf("δ = %g: [%.9f, %.9f], %v; want %v below", k.delta, lo, hi, err, k.lower)
 		}
 	}
-	for _, l := range []Law{must(Geometric(0.1)), must(NegativeBinomial(0, 0.02)), must(Poisson(10)), must(Binomial(20, 0.3)),
-		must(NegativeBinomial(2.5, 1e-3)), must(Conditioned(1, 0.1, 5)), must(Censored(0.1, 5)), must(Fixed(3))} {
+	for _, l := range []Law{must(newGeometric(0.1)), must(newNegativeBinomial(0, 0.02)), must(newPoisson(10)), must(newBinomial(20, 0.3)),
+		must(newNegativeBinomial(2.5, 1e-3)), must(newConditionedLaw(1, 0.1, 5)), must(newCensoredLaw(0.1, 5)), must(newFixed(3))} {
 		for _, eps := range []float64{0.01, 1, 4} {
 			price := must(PriceOfBest(l).Pure(eps))
-			if l == must(Fixed(3)) {
+			if l == must(newFixed(3)) {
 				// f'(0) = 0: above, what the last digit of u = 1 hides has no ratio. Below,
 				// the naive composition is what a fixed number of runs really costs.
 				lo, _, err := PriceOfBest(l).Epsilon(context.Background(), declaredCandidate(eps, 0), 1e-14, 0)
@@ -105,9 +105,9 @@ func TestCertifiedPure(t *testing.T) {
 func bruteLaws(rng *rand.Rand) []Law {
 	g := 0.02 + 0.9*rng.Float64()
 	return []Law{
-		must(NegativeBinomial(1, g)), must(NegativeBinomial(0, g)), must(NegativeBinomial(-0.5, g)), must(NegativeBinomial(2.3, g)),
-		must(Poisson(0.1 + 6*rng.Float64())), must(Binomial(1+rng.IntN(7), g)), must(Fixed(1 + rng.IntN(5))),
-		must(Conditioned(1, g, 1+rng.IntN(6))), must(Conditioned(0.5, 0, 4)), must(Censored(g, 1+rng.IntN(6))),
+		must(newNegativeBinomial(1, g)), must(newNegativeBinomial(0, g)), must(newNegativeBinomial(-0.5, g)), must(newNegativeBinomial(2.3, g)),
+		must(newPoisson(0.1 + 6*rng.Float64())), must(newBinomial(1+rng.IntN(7), g)), must(newFixed(1 + rng.IntN(5))),
+		must(newConditionedLaw(1, g, 1+rng.IntN(6))), must(newConditionedLaw(0.5, 0, 4)), must(newCensoredLaw(g, 1+rng.IntN(6))),
 	}
 }
 
@@ -279,9 +279,9 @@ func TestInfiniteLosses(t *testing.T) {
 	slow.Test(t)
 	const eps, leak = 0.1, 1e-3
 	ctx := context.Background()
-	laws := []Law{must(WithMean(1, 2000)), must(WithMean(0, 2000)), must(Conditioned(1, 0.002, 3000)), must(Censored(0.002, 3000)), must(Poisson(20)), must(Binomial(3000, 0.5))}
+	laws := []Law{must(withMean(1, 2000)), must(withMean(0, 2000)), must(newConditionedLaw(1, 0.002, 3000)), must(newCensoredLaw(0.002, 3000)), must(newPoisson(20)), must(newBinomial(3000, 0.5))}
 	if slow.All() {
-		laws = append(laws, must(NegativeBinomial(0.5, 0.0003))) // of the type of the first two
+		laws = append(laws, must(newNegativeBinomial(0.5, 0.0003))) // of the type of the first two
 	}
 	for _, l := range laws {
 		want := l.Hit(leak)

@@ -28,7 +28,7 @@ func epsilonOf(t *testing.T, delta float64, steps ...profiles.Profile) fourier.R
 // 4.0237, with Theorem U2 4.0089, the price before it 4.1995, the attacks 3.9355 to 3.9604. The issue asks for a gap
 // of at most 2 %.
 func TestPlanGap(t *testing.T) {
-	m := must(PriceOfBest(must(WithMean(1, 10))).Bounds(context.Background(), "search", profiles.AddRemove, gaussianCandidate(2), 1e-3, -60))
+	m := must(PriceOfBest(must(withMean(1, 10))).Bounds(context.Background(), "search", profiles.AddRemove, gaussianCandidate(2), 1e-3, -60))
 	g := must(profiles.NewGaussian(2))
 	d := m.Directions[0]
 	up, low := epsilonOf(t, 1e-5, d.Upper, g).Upper, epsilonOf(t, 1e-5, d.Lower, g).Lower

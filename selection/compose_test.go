@@ -37,7 +37,7 @@ func TestCompose(t *testing.T) {
 		iv, err := run.Delta(t.Context(), eps)
 		return iv.Upper, err
 	})
-	law, err := selection.WithMean(1, 10)
+	law, err := selection.Config{Law: "geometric", Mean: 10}.Build()
 	check(err)
 	price := selection.PriceOfBest(law)
 	one0, err := run.Candidate(t.Context())
@@ -110,10 +110,10 @@ func TestCertifiedTraining(t *testing.T) {
 		law        selection.Law
 		lower, top float64
 	}{
-		{"geometric 10", law(selection.WithMean(1, 10)), 2.6753, 2.6757},
-		{"geometric 100", law(selection.WithMean(1, 100)), 3.4791, 3.4797},
-		{"shape ½ 10", law(selection.WithMean(0.5, 10)), 2.6203, 2.6206},
-		{"Poisson 10", law(selection.Poisson(10)), 3.2952, 3.2964},
+		{"geometric 10", law(selection.Config{Law: "geometric", Mean: 10}.Build()), 2.6753, 2.6757},
+		{"geometric 100", law(selection.Config{Law: "geometric", Mean: 100}.Build()), 3.4791, 3.4797},
+		{"shape ½ 10", law(selection.Config{Law: "negative-binomial", Shape: 0.5, Mean: 10}.Build()), 2.6203, 2.6206},
+		{"Poisson 10", law(selection.Config{Law: "poisson", Mean: 10}.Build()), 3.2952, 3.2964},
 	} {
 		lo, hi, err := selection.PriceOfBest(c.law).Epsilon(t.Context(), one, 1e-5, 1e-5)
 		if err != nil || !(lo <= hi && math.Abs(lo-c.lower) < 1.5e-3 && math.Abs(hi-c.top) < 1.5e-3 && hi-lo < 1.5e-3) {

@@ -162,7 +162,7 @@ func (p Price) momentsByRank(ctx context.Context, b Bound) (moments, bool) {
 	if p.first {
 		return moments{}, false
 	}
-	t, err := b.Candidate(b, [2]func(float64) (float64, float64){}).tabulate(ctx, momentsTable)
+	t, err := b.Candidate(b, [2]func(float64) (float64, float64){}, nil).tabulate(ctx, momentsTable)
 	if err != nil {
 		return moments{}, false
 	}

@@ -17,7 +17,7 @@ func TestCellsOfTheGrid(t *testing.T) {
 		even      bool
 	}{{2, 0.2, 0.05, 0.5, false}, {3, 0.2, 0.05, 0.5, false}, {2, 1e-3, 10.6 * 0x1p-53, 54.2, false}, {4, 0.01, 1e-14, 100, false},
 		{2, 0.2, 0.05, 0.5, true}, {3, 0.2, 0.05, 0.5, true}, {2, 1e-3, 10.6 * 0x1p-53, 54.2, true}, {4, 0.01, 1e-14, 100, true}} {
-		l, n := must(Fixed(c.runs)), 400
+		l, n := must(newFixed(c.runs)), 400
 		pr := &pair{loss: make([]float64, n+1), p: make([]float64, n+1), q: make([]float64, n+1)}
 		sp, sq := 0.0, 0.0
 		for i := range n { // losses −2 … 0, about
@@ -72,7 +72,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 		for i := range 2 {
 			r.tangents = append(r.tangents, [4]float64{1 - a[i], 1 - b[i], 1 - a[i], 1 - b[i]})
 		}
-		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
+		x := newExact(must(newFixed(2)), &pair{}, math.Inf(1))
 		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {low: make([]strip, len(r.tangents)), high: []strip{r.strip}, rows: []row{r}}}
 		return x.delta(context.Background(), 0, 1)
 	}
@@ -80,7 +80,7 @@ func TestPathTakesBothSteps(t *testing.T) {
 	for corner := range 4 {
 		r := row{strip: strip{block: block{p: 1}}, start: []float64{1, 1}, end: []float64{1, 1}, tangents: [][4]float64{{1, 1, 1, 1}}}
 		r.tangents[0][corner] = 0.25
-		x := newExact(must(Fixed(2)), &pair{}, math.Inf(1))
+		x := newExact(must(newFixed(2)), &pair{}, math.Inf(1))
 		x.grids = map[gridKey]*grid{{n: 1, octave: 1}: {low: make([]strip, len(r.tangents)), high: []strip{r.strip}, rows: []row{r}}}
 		near(t, "one corner", x.delta(context.Background(), 0, 1), 0.375, 1e-12)
 	}
@@ -93,12 +93,12 @@ func TestErrorsOfTheGrid(t *testing.T) {
 	for _, s := range []float64{-1, 1} { // Fixed(2), the high outcome below all: δ = p² − e^ε q²
 		p, q := 0.3*(1-rel), 0.05*(1+s*rel)
 		pr := &pair{loss: []float64{math.Log(0.7 / 0.95), math.Log(6)}, p: []float64{0.7 * (1 + s*rel), p}, q: []float64{0.95 * (1 - rel), q}, rel: rel}
-		up := newExact(must(Fixed(2)), pr, math.Inf(1)).delta(context.Background(), 2, 1000)
+		up := newExact(must(newFixed(2)), pr, math.Inf(1)).delta(context.Background(), 2, 1000)
 		if want := 0.09 - math.Exp(2)*0.0025; up < want {
 			t.Errorf("%v, less than %v", up, want)
 		}
 	}
-	l := must(Fixed(3))
+	l := must(newFixed(3))
 	w := weight{l, rel}
 	m := w.tangent(0.4)
 	for _, d := range []float64{-0.4, -0.1, 0.1, 0.6} {
@@ -112,7 +112,7 @@ func TestErrorsOfTheGrid(t *testing.T) {
 // TestWinnerBelowAlmostNothing: an outcome of mass 1 − 5e-17 below one of 5e-17, which a million runs see.
 func TestWinnerBelowAlmostNothing(t *testing.T) {
 	const g, s = 1e-6, 5e-17
-	at := newAttacker(must(Geometric(g)), &pair{loss: []float64{math.Log(s / 0.3), -math.Log(0.7)}, p: []float64{s, 1}, q: []float64{0.3, 0.7}, rel: 64 * xmath.U})
+	at := newAttacker(must(newGeometric(g)), &pair{loss: []float64{math.Log(s / 0.3), -math.Log(0.7)}, p: []float64{s, 1}, q: []float64{0.3, 0.7}, rel: 64 * xmath.U})
 	r := at.reachOf([]block{{s, 0.3}, {1, 0.7}})
 	if top := g / (g + s); r[1].p > top {
 		t.Errorf("%v is reached, less than %v are there", r[1].p, top)

@@ -13,7 +13,7 @@ import (
 )
 
 func BenchmarkExact(b *testing.B) {
-	l := must(WithMean(1, 10))
+	l := must(withMean(1, 10))
 	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 	x := newExact(l, above(tab.samples()), newMixture(l, tab).c[0])
 	b.ResetTimer()
@@ -28,7 +28,7 @@ func BenchmarkExact(b *testing.B) {
 // .6452, .1303 and .01308.
 func TestSmallEpsilon(t *testing.T) {
 	slow.Test(t)
-	p := PriceOfBest(must(WithMean(1, 10)))
+	p := PriceOfBest(must(withMean(1, 10)))
 	c := gaussianCandidate(2)
 	for _, k := range []struct{ eps, lower, top float64 }{
 		{0, 0.39437, 0.704}, {0.5, 0.24984, 0.4583}, {1, 0.12958, 0.1747}, {1.5, 0.04756, 0.0566}, {2, 0.0090465, 0.00968},
@@ -52,7 +52,7 @@ func TestSmallEpsilon(t *testing.T) {
 // geometric law of mean 10: both atoms merged, and U2 with 400 levels.
 func TestSmallEpsilonPure(t *testing.T) {
 	slow.Test(t)
-	p := PriceOfBest(must(Geometric(0.1)))
+	p := PriceOfBest(must(newGeometric(0.1)))
 	for _, k := range []struct{ eps, lower, top float64 }{{2, 0.028566, 0.029374}, {1, 0.204441, 0.210017}, {0, 0.462114, 1}} {
 		lo, hi, err := p.Delta(context.Background(), declaredCandidate(1, 0), k.eps, 0)
 		// Atoms in parts of 1/250 lose up to half a percent below; 256 levels instead of 400
@@ -77,7 +77,7 @@ func TestSmallEpsilonPure(t *testing.T) {
 // (selection-exact.md, [O4]); the gap stays open.
 func TestPoissonOfLargeMean(t *testing.T) {
 	slow.Test(t)
-	p := PriceOfBest(must(Poisson(100)))
+	p := PriceOfBest(must(newPoisson(100)))
 	c := gaussianCandidate(2)
 	lo, hi, err := p.Epsilon(context.Background(), c, 1e-5, 1e-5)
 	both := must(p.certify(context.Background(), c, must(p.fine(1e-5, 1e-5)), manyStrips))
@@ -146,7 +146,7 @@ func TestReachOfManyRuns(t *testing.T) {
 	for i, k := range []struct {
 		l     Law
 		least float64
-	}{{must(Poisson(100)), 17.99}, {must(Fixed(10000)), 18.02}, {must(Fixed(100)), 21.46}} {
+	}{{must(newPoisson(100)), 17.99}, {must(newFixed(10000)), 18.02}, {must(newFixed(100)), 21.46}} {
 		if i > 1 && !slow.All() {
 			continue // of the same kind
 		}
@@ -174,7 +174,7 @@ func TestLowerEndsDoNotFall(t *testing.T) {
 			if i > 0 && j%2 != 0 && !slow.All() {
 				continue
 			}
-			lo, _, err := PriceOfBest(must(Poisson(mean))).Epsilon(context.Background(), c, 1e-5, 1e-4)
+			lo, _, err := PriceOfBest(must(newPoisson(mean))).Epsilon(context.Background(), c, 1e-5, 1e-4)
 			if err != nil || lo < last*(1-1e-3) {
 				t.Errorf("mean %v: %v is reached, %v by fewer runs; %v", mean, lo, last, err)
 			}
@@ -188,8 +188,8 @@ func TestLowerEndsDoNotFall(t *testing.T) {
 func TestEndsMeet(t *testing.T) {
 	slow.Test(t)
 	laplace := CandidateOf(profiles.NewBounds("laplace", profiles.AddRemove, must(profiles.NewLaplace(1))))
-	laws := []Law{must(Fixed(2)), must(Fixed(20)), must(Fixed(1000)), must(Poisson(5)), must(Poisson(100)), must(Poisson(1e4)),
-		must(Binomial(200, 0.5)), must(Binomial(20, 0.05)), must(WithMean(1, 100)), must(WithMean(0, 10))}
+	laws := []Law{must(newFixed(2)), must(newFixed(20)), must(newFixed(1000)), must(newPoisson(5)), must(newPoisson(100)), must(newPoisson(1e4)),
+		must(newBinomial(200, 0.5)), must(newBinomial(20, 0.05)), must(withMean(1, 100)), must(withMean(0, 10))}
 	candidates := []*Candidate{declaredCandidate(0.1, 0), declaredCandidate(1, 0), declaredCandidate(2, 0), declaredCandidate(1, 1e-12),
 		gaussianCandidate(0.7), gaussianCandidate(2), gaussianCandidate(10), laplace,
 		finiteCandidate([]float64{0.5, 0.3, 0.2}, []float64{0.2, 0.3, 0.5}), finiteCandidate([]float64{0.9, 0.05, 0.04, 0.01}, []float64{0.8, 0.1, 0.02, 0.08})}
@@ -237,7 +237,7 @@ func TestExactInRationals(t *testing.T) {
 		whole(ps, p)
 		whole(qs, q)
 		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
-		x := newExact(must(Fixed(runs)), above(tab.samples()), math.Inf(1))
+		x := newExact(must(newFixed(runs)), above(tab.samples()), math.Inf(1))
 		for _, alpha := range []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 4), big.NewRat(3, 1), big.NewRat(20, 1)} {
 			best := new(big.Rat)
 			permutations(n, func(order []int) {
@@ -286,7 +286,7 @@ func power(x *big.Rat, n int) *big.Rat {
 func TestFewOutcomesOfManyRuns(t *testing.T) {
 	two := finiteCandidate([]float64{0.3, 0.7}, []float64{0.2, 0.8})
 	eight := finiteCandidate([]float64{0.02, 0.3, 0.08, 0.1, 0.1, 0.2, 0.05, 0.15}, []float64{0.04, 0.2, 0.1, 0.1, 0.2, 0.2, 0.02, 0.14})
-	for _, l := range []Law{must(Fixed(10000)), must(Poisson(100)), must(Conditioned(1, 1e-3, 10000))} {
+	for _, l := range []Law{must(newFixed(10000)), must(newPoisson(100)), must(newConditionedLaw(1, 1e-3, 10000))} {
 		for i, c := range []*Candidate{two, eight} {
 			lo, hi, err := PriceOfBest(l).Delta(context.Background(), c, 0.5, 1e-4)
 			if err != nil || !(lo <= hi && hi <= 1.15*lo) {

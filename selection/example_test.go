@@ -61,11 +61,11 @@ func ExampleBest() {
 		panic(err)
 	}
 
-	law, err := selection.Conditioned(1, 0.05, 60)
+	law, err := selection.Config{Law: "geometric", Gamma: 0.05, Max: 60}.Build()
 	if err != nil {
 		panic(err)
 	}
-	best, err := selection.Best(context.Background(), law, q, selection.WithSource(rand.NewChaCha8([32]byte{42})), selection.WithPadding())
+	best, err := selection.Best(context.Background(), law, q, selection.Options{Source: rand.NewChaCha8([32]byte{42}), Padding: true})
 	if err != nil {
 		panic(err)
 	}
@@ -91,11 +91,11 @@ func ExampleBest() {
 }
 
 func ExampleFirstAbove() {
-	law, _ := selection.Geometric(0.01)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.01}.Build()
 	try := func(_ context.Context, rng *rand.Rand) (string, float64, error) {
 		return "model", rng.Float64(), nil
 	}
-	r, err := selection.FirstAbove(context.Background(), law, 0.95, try, selection.WithSource(rand.NewChaCha8([32]byte{1})))
+	r, err := selection.FirstAbove(context.Background(), law, 0.95, try, selection.Options{Source: rand.NewChaCha8([32]byte{1})})
 	fmt.Println(r.Found, r.Payload, r.Score >= 0.95, err)
 	price, _ := selection.PriceOfFirstAbove(law)
 	eps, _ := price.Pure(1)
@@ -107,7 +107,7 @@ func ExampleFirstAbove() {
 
 func ExamplePriceOfBest() {
 	for _, shape := range []float64{0, 1} {
-		law, _ := selection.WithMean(shape, 100)
+		law, _ := selection.Config{Law: "negative-binomial", Shape: shape, Mean: 100}.Build()
 		eps, delta, _ := selection.PriceOfBest(law).Approximate(1, 1e-8)
 		fmt.Printf("%v: epsilon %.4f, delta %.2e, misses the top 5%%: %.3f\n", law, eps, delta, law.PGF(0.95))
 	}
@@ -118,7 +118,7 @@ func ExamplePriceOfBest() {
 
 func ExampleBound_Discretize() {
 	base, _ := profiles.NewGaussian(2)
-	law, _ := selection.WithMean(0, 10)
+	law, _ := selection.Config{Law: "logarithmic", Mean: 10}.Build()
 	bound, _ := selection.PriceOfBest(law).Profile(context.Background(), selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, base)).Bound())
 	p, err := bound.Discretize(context.Background(), 0, 0)
 	if err != nil {
@@ -146,15 +146,15 @@ func Example_laws() {
 		}
 		fmt.Printf("%v: epsilon %.4f, misses %.3f\n", l, eps, l.PGF(0.9))
 	}
-	show(selection.Geometric(0.1))
-	show(selection.NegativeBinomial(0, 0.03))
-	show(selection.NegativeBinomial(2, 0.2))
-	show(selection.WithMean(0.5, 10))
-	show(selection.Conditioned(1, 0.05, 30))
-	show(selection.Censored(0.1, 30))
-	show(selection.Poisson(10))
-	show(selection.Binomial(20, 0.5))
-	show(selection.Fixed(10))
+	show(selection.Config{Law: "geometric", Gamma: 0.1}.Build())
+	show(selection.Config{Law: "logarithmic", Gamma: 0.03}.Build())
+	show(selection.Config{Law: "negative-binomial", Shape: 2, Gamma: 0.2}.Build())
+	show(selection.Config{Law: "negative-binomial", Shape: 0.5, Mean: 10}.Build())
+	show(selection.Config{Law: "geometric", Gamma: 0.05, Max: 30}.Build())
+	show(selection.Config{Law: "geometric", Gamma: 0.1, Max: 30, Cap: "censor"}.Build())
+	show(selection.Config{Law: "poisson", Mean: 10}.Build())
+	show(selection.Config{Law: "binomial", Mean: 10, Max: 20}.Build())
+	show(selection.Config{Law: "fixed", Max: 10}.Build())
 	// Output:
 	// geometric(gamma=0.1): epsilon 2.5913, misses 0.474
 	// logarithmic(gamma=0.03): epsilon 1.9326, misses 0.588
@@ -167,34 +167,11 @@ func Example_laws() {
 	// fixed(n=10): epsilon 10.0000, misses 0.349
 }
 
-func ExampleGeometric() {
-	_, err := selection.Geometric(2)
-	fmt.Println(err)
-	l, err := selection.Geometric(0.01)
-	shape, gamma, _ := l.Family()
-	fmt.Println(l, gamma, shape, err)
-	// Output:
-	// gamma: 2 is not in (0, 1] (nor above 1e-300)
-	// geometric(gamma=0.01) 0.01 1 <nil>
-}
-
-func ExampleNegativeBinomial() {
-	l, err := selection.NegativeBinomial(2, 0.05)
-	fmt.Printf("mean %.1f, %v\n", l.Mean(), err)
-	// Output: mean 38.1, <nil>
-}
-
-func ExampleWithMean() {
-	l, err := selection.WithMean(1, 100)
-	fmt.Println(l, err)
-	// Output: geometric(gamma=0.01) <nil>
-}
-
 // A largest number of runs: conditioning costs no more than the law without it.
-func ExampleConditioned() {
-	capped, _ := selection.Conditioned(1, 0.1, 5)
-	cut, _ := selection.Censored(0.1, 5)
-	free, _ := selection.Geometric(0.1)
+func ExampleConfig() {
+	capped, _ := selection.Config{Law: "geometric", Gamma: 0.1, Max: 5}.Build()
+	cut, _ := selection.Config{Law: "geometric", Gamma: 0.1, Max: 5, Cap: "censor"}.Build()
+	free, _ := selection.Config{Law: "geometric", Gamma: 0.1}.Build()
 	for _, l := range []selection.Law{free, capped, cut} {
 		eps, _ := selection.PriceOfBest(l).Pure(1)
 		fmt.Printf("%.4f\n", eps)
@@ -205,34 +182,19 @@ func ExampleConditioned() {
 	// 3.0123
 }
 
-func ExampleCensored() {
-	l, err := selection.Censored(0.1, 5)
-	fmt.Printf("mean %.2f, %v\n", l.Mean(), err)
-	// Output: mean 4.10, <nil>
-}
-
-func ExamplePoisson() {
-	l, err := selection.Poisson(10)
-	fmt.Printf("no run with probability %.1e, %v\n", l.PGF(0), err)
-	// Output: no run with probability 4.5e-05, <nil>
-}
-
-func ExampleBinomial() {
-	l, err := selection.Binomial(20, 0.5)
-	fmt.Printf("mean %v, %v\n", l.Mean(), err)
-	// Output: mean 10, <nil>
-}
-
-// For comparison: n runs cost n times as much.
-func ExampleFixed() {
-	l, _ := selection.Fixed(10)
-	eps, err := selection.PriceOfBest(l).Pure(0.5)
-	fmt.Printf("%.1f, %v\n", eps, err)
-	// Output: 5.0, <nil>
+func ExampleConfig_Build() {
+	_, err := selection.Config{Law: "geometric", Gamma: 2}.Build()
+	fmt.Println(err)
+	l, err := selection.Config{Law: "geometric", Mean: 100}.Build()
+	shape, gamma, _ := l.Family()
+	fmt.Printf("%v, shape %v, gamma %.2f, %v\n", l, shape, gamma, err)
+	// Output:
+	// gamma: 2 is not in (0, 1] (nor above 1e-300)
+	// geometric(gamma=0.01), shape 1, gamma 0.01, <nil>
 }
 
 func ExamplePriceOfFirstAbove() {
-	l, _ := selection.Geometric(0.01)
+	l, _ := selection.Config{Law: "geometric", Gamma: 0.01}.Build()
 	price, err := selection.PriceOfFirstAbove(l)
 	if err != nil {
 		panic(err)
@@ -244,7 +206,7 @@ func ExamplePriceOfFirstAbove() {
 
 // How a candidate can be known: what the search costs at delta 1e-6.
 func ExampleBound() {
-	law, _ := selection.Geometric(0.1)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.1}.Build()
 	show := func(name string, one selection.Bound) {
 		all, err := selection.PriceOfBest(law).Profile(context.Background(), one)
 		if err != nil {
@@ -284,7 +246,7 @@ func ExampleFromDelta() {
 		iv, err := run.Delta(context.Background(), eps)
 		return iv.Upper, err
 	})
-	law, _ := selection.Geometric(0.1)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.1}.Build()
 	all, err := selection.PriceOfBest(law).Profile(context.Background(), one)
 	if err != nil {
 		panic(err)
@@ -325,43 +287,30 @@ func ExampleMixture() {
 	if err != nil {
 		panic(err)
 	}
-	law, _ := selection.Geometric(0.05)
-	best, err := selection.Best(context.Background(), law, q, selection.WithSource(rand.NewChaCha8([32]byte{7})))
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.05}.Build()
+	best, err := selection.Best(context.Background(), law, q, selection.Options{Source: rand.NewChaCha8([32]byte{7})})
 	fmt.Println(best.Found, best.Payload.Payload, err)
 	// Output: true small <nil>
 }
 
 // The time that a search takes tells the number of its runs. Padding hides it, for
 // laws with a largest number of runs.
-func ExampleWithPadding() {
+func ExampleOptions() {
 	calls := 0
 	try := func(_ context.Context, rng *rand.Rand) (int, float64, error) {
 		calls++
 		return calls, rng.Float64(), nil
 	}
-	law, _ := selection.Conditioned(1, 0.1, 25)
-	_, err := selection.Best(context.Background(), law, try, selection.WithPadding())
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.1, Max: 25}.Build()
+	_, err := selection.Best(context.Background(), law, try, selection.Options{Padding: true})
 	fmt.Println(calls, "calls,", err)
 	// Output: 25 calls, <nil>
-}
-
-// The same seed gives the same outcome. Keep it as secret as the data.
-func ExampleWithSource() {
-	try := func(_ context.Context, rng *rand.Rand) (int, float64, error) {
-		n := rng.IntN(1000)
-		return n, float64(n), nil
-	}
-	law, _ := selection.Geometric(0.1)
-	a, _ := selection.Best(context.Background(), law, try, selection.WithSource(rand.NewChaCha8([32]byte{1})))
-	b, _ := selection.Best(context.Background(), law, try, selection.WithSource(rand.NewChaCha8([32]byte{1})))
-	fmt.Println(a.Payload == b.Payload)
-	// Output: true
 }
 
 // Rényi prices of the literature, for ten Gaussian runs on average, at delta 1e-5.
 func ExamplePapernotSteinke() {
 	one, _ := rdp.Gaussian(4)
-	law, _ := selection.Geometric(0.1)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.1}.Build()
 	show := func(name string, c rdp.Curve, err error) {
 		if err != nil {
 			fmt.Println(err)
@@ -385,7 +334,7 @@ func ExamplePapernotSteinke() {
 // The next candidate may depend on earlier scores, a little.
 func ExampleDPHyPO() {
 	one, _ := rdp.Pure(0.5)
-	law, _ := selection.Geometric(0.1)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.1}.Build()
 	c, err := selection.DPHyPO(one, law, 0.1)
 	fmt.Printf("%.2f %v\n", c.RDP(math.Inf(1)), err) // 3 · (0.5 + 0.1)
 	// Output: 1.80 <nil>
@@ -394,7 +343,7 @@ func ExampleDPHyPO() {
 func ExampleKoskelaRedbergWang() {
 	p, _ := profiles.NewGaussian(4)
 	one := selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, p)).Bound()
-	law, _ := selection.Geometric(0.1)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.1}.Build()
 	literature, err := selection.KoskelaRedbergWang(context.Background(), one, law, 0.5)
 	if err != nil {
 		panic(err)
@@ -418,7 +367,7 @@ func ExamplePapernotSteinkePoissonUnproved() {
 func ExampleLiuTalwarApproximateUnproved() {
 	_, _, _, err := selection.LiuTalwarApproximateUnproved(1, 1e-6, 0.001, 1e-6)
 	fmt.Println(err)
-	law, _ := selection.Geometric(0.001)
+	law, _ := selection.Config{Law: "geometric", Gamma: 0.001}.Build()
 	eps, delta, err := selection.PriceOfBest(law).Approximate(1, 1e-6)
 	fmt.Printf("here (%.4f, %.1e) %v\n", eps, delta, err)
 	// Output:

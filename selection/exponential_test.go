@@ -49,11 +49,11 @@ func ExampleBest_exponentialMechanisms() {
 			return quality[i] - 2*shift*spread[i] + laplace(rng, 2*spread[i]/eps)
 		}},
 	} {
-		law, _ := selection.Geometric(beta / n)
+		law, _ := selection.Config{Law: "geometric", Gamma: beta / n}.Build()
 		best, _ := selection.Best(context.Background(), law, func(_ context.Context, rng *rand.Rand) (int, float64, error) {
 			i := rng.IntN(len(quality))
 			return i, m.score(rng, i), nil
-		}, selection.WithSource(rand.NewChaCha8([32]byte{4})))
+		}, selection.Options{Source: rand.NewChaCha8([32]byte{4})})
 		e, d, _ := selection.PriceOfBest(law).Approximate(eps, m.delta)
 		fmt.Printf("%-11s answer %d, epsilon %.4f, delta %.2g\n", m.name, best.Payload, e, d)
 	}
@@ -69,7 +69,7 @@ func ExampleBest_exponentialMechanisms() {
 func ExamplePrice_Epsilon() {
 	gaussian, _ := profiles.NewGaussian(2)
 	one := selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, gaussian))
-	law, _ := selection.WithMean(1, 10)
+	law, _ := selection.Config{Law: "geometric", Mean: 10}.Build()
 	first, _ := selection.PriceOfFirstAbove(law)
 	for _, price := range []selection.Price{selection.PriceOfBest(law), first} {
 		lower, upper, _ := price.Epsilon(context.Background(), one, 1e-5, 1e-5)

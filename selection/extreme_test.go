@@ -41,7 +41,7 @@ func TestExtremePairs(t *testing.T) {
 		}
 		p, q := draw(), draw()
 		c := finiteCandidate(p, q)
-		for _, l := range []Law{must(Geometric(0.1)), must(Geometric(1e-9)), must(Fixed(3)), must(Binomial(6, 0.7)), must(Conditioned(0.5, 0.2, 5))} {
+		for _, l := range []Law{must(newGeometric(0.1)), must(newGeometric(1e-9)), must(newFixed(3)), must(newBinomial(6, 0.7)), must(newConditionedLaw(0.5, 0.2, 5))} {
 			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{accuracy: 1e-5, floor: -700, deep: -700}, fewStrips))
 			for _, eps := range []float64{0, 1e-9, 1, 30, 37, 300, 699, 700} {
 				best := 0.0
@@ -80,7 +80,7 @@ func TestExtremePairs(t *testing.T) {
 func TestExactEnds(t *testing.T) {
 	slow.Test(t)
 	rng := rand.New(rand.NewPCG(7, 15))
-	laws := []Law{must(Fixed(7)), must(Binomial(40, .1)), must(Binomial(1000, .999)), must(Censored(.01, 4)), must(Conditioned(1, 0, 3))}
+	laws := []Law{must(newFixed(7)), must(newBinomial(40, .1)), must(newBinomial(1000, .999)), must(newCensoredLaw(.01, 4)), must(newConditionedLaw(1, 0, 3))}
 	for round := range repeats(2, 60) {
 		n, scale := 2+(round+round/4)%2, []float64{1, 30, 0.01, 5}[round%4]
 		draw := func() (x []float64, exact []*big.Float) {
@@ -176,7 +176,7 @@ func whole(blocks []block) []exactBlock {
 
 // TestNothingGiven: a price of no law and a search over no candidate are errors with a field.
 func TestNothingGiven(t *testing.T) {
-	ctx, c, g := context.Background(), gaussianCandidate(2), PriceOfBest(must(Geometric(0.1)))
+	ctx, c, g := context.Background(), gaussianCandidate(2), PriceOfBest(must(newGeometric(0.1)))
 	none := PriceOfBest(nil)
 	b := must(FromApproximate(1, 0))
 	for _, call := range []struct {
@@ -212,7 +212,7 @@ func TestApproximateNearOne(t *testing.T) {
 		keep.Quo(keep, new(big.Rat).Sub(one, new(big.Rat).Mul(p, delta)))
 		given, _ := keep.Float64()
 		want := c.eps + binomial{c.n, given * (1 - 0x1p-52)}.pureRatio(c.eps)*(1-0x1p-49)
-		got, _, err := PriceOfBest(must(Binomial(c.n, c.p))).Approximate(c.eps, c.delta)
+		got, _, err := PriceOfBest(must(newBinomial(c.n, c.p))).Approximate(c.eps, c.delta)
 		if err != nil || got < want || got > want*(1+1e-12) {
 			t.Errorf("%+v: ε = %v (%v), it is %v", c, got, err, want)
 		}
@@ -225,7 +225,7 @@ func TestApproximateNearOne(t *testing.T) {
 		delta float64
 	}{{0, 22, 1 - 0x1p-53}, {0, 2, 0.5}, {1e-300, 12, 1 - 0x1p-53}, {1e-200, 60, 1 - 1e-4}, {0.3, 6, 0.9}} {
 		const eps = 0.5
-		l := must(Censored(c.gamma, c.n))
+		l := must(newCensoredLaw(c.gamma, c.n))
 		slope := func(lx float64) float64 { // log f', to a factor
 			var terms []float64
 			for k := 1; k <= c.n; k++ {
@@ -266,7 +266,7 @@ func TestFamilyAtTheEdges(t *testing.T) {
 			want := new(big.Rat).Mul(new(big.Rat).Sub(big.NewRat(1, 1), g), d)
 			want.Quo(d, want.Add(want, g))
 			x, _ := want.Float64()
-			l := must(Geometric(gamma))
+			l := must(newGeometric(gamma))
 			_, got, err := PriceOfBest(l).Approximate(1, delta)
 			if err != nil || rat(got).Cmp(want) < 0 || got > x*(1+1e-11) {
 				t.Errorf("%v, δ = %v: %v (%v), is %v", l, delta, got, err, x)
@@ -277,11 +277,11 @@ func TestFamilyAtTheEdges(t *testing.T) {
 		}
 	}
 	// From 80 digits: E[K] at the γ that is returned is not below what was asked for.
-	l := must(WithMean(-0.999999999, 1.0000001))
+	l := must(withMean(-0.999999999, 1.0000001))
 	if _, gamma, _ := l.Family(); gamma > 1.368542362791147e-44 {
 		t.Errorf("%v has a mean below 1.0000001: γ is at most 1.368542362791147e-44", l)
 	}
-	if l, err := WithMean(-1+0x1p-53, 1+0x1p-52); err == nil && !(l.Mean() >= 1) {
+	if l, err := withMean(-1+0x1p-53, 1+0x1p-52); err == nil && !(l.Mean() >= 1) {
 		t.Errorf("%v, %v", l, err)
 	}
 }

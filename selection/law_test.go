@@ -11,13 +11,13 @@ import (
 
 func testLaws() []Law {
 	return []Law{
-		must(Geometric(0.1)), must(NegativeBinomial(0, 0.1)), must(NegativeBinomial(0.5, 0.0625)),
-		must(NegativeBinomial(-0.5, 0.05)), must(NegativeBinomial(2, 0.3)), must(NegativeBinomial(3.7, 0.2)),
-		must(NegativeBinomial(5, 0.9)), must(Geometric(1)),
-		must(Conditioned(1, 0.1, 5)), must(Conditioned(0, 0.1, 30)), must(Conditioned(1, 0, 10)),
-		must(Conditioned(2.5, 0, 12)), must(Conditioned(-0.5, 0.01, 40)), must(Conditioned(3, 0.05, 100)),
-		must(Censored(0.1, 5)), must(Poisson(3)), must(Poisson(0.3)), must(Poisson(10)),
-		must(Binomial(4, 0.5)), must(Binomial(20, 0.1)), must(Fixed(7)),
+		must(newGeometric(0.1)), must(newNegativeBinomial(0, 0.1)), must(newNegativeBinomial(0.5, 0.0625)),
+		must(newNegativeBinomial(-0.5, 0.05)), must(newNegativeBinomial(2, 0.3)), must(newNegativeBinomial(3.7, 0.2)),
+		must(newNegativeBinomial(5, 0.9)), must(newGeometric(1)),
+		must(newConditionedLaw(1, 0.1, 5)), must(newConditionedLaw(0, 0.1, 30)), must(newConditionedLaw(1, 0, 10)),
+		must(newConditionedLaw(2.5, 0, 12)), must(newConditionedLaw(-0.5, 0.01, 40)), must(newConditionedLaw(3, 0.05, 100)),
+		must(newCensoredLaw(0.1, 5)), must(newPoisson(3)), must(newPoisson(0.3)), must(newPoisson(10)),
+		must(newBinomial(4, 0.5)), must(newBinomial(20, 0.1)), must(newFixed(7)),
 	}
 }
 
@@ -60,13 +60,13 @@ func TestCheck02GeneratingFunctions(t *testing.T) {
 	}
 	// Limits.
 	for _, x := range []float64{0.1, 0.5, 0.9} {
-		log := must(NegativeBinomial(0, 0.01))
+		log := must(newNegativeBinomial(0, 0.01))
 		for _, eta := range []float64{1e-9, -1e-9} {
-			near(t, "shape 1e-9", must(NegativeBinomial(eta, 0.01)).PGF(x), log.PGF(x), 1e-7)
+			near(t, "shape 1e-9", must(newNegativeBinomial(eta, 0.01)).PGF(x), log.PGF(x), 1e-7)
 		}
-		near(t, "shape 1e-19", must(NegativeBinomial(1e-19, 0.01)).PGF(x), log.PGF(x), 1e-15)
-		near(t, "geometric", must(NegativeBinomial(1, 0.01)).PGF(x), 0.01*x/(1-0.99*x), 1e-15)
-		near(t, "capped far out", must(Conditioned(0.5, 0.1, 1000)).PGF(x), must(NegativeBinomial(0.5, 0.1)).PGF(x), 1e-13)
+		near(t, "shape 1e-19", must(newNegativeBinomial(1e-19, 0.01)).PGF(x), log.PGF(x), 1e-15)
+		near(t, "geometric", must(newNegativeBinomial(1, 0.01)).PGF(x), 0.01*x/(1-0.99*x), 1e-15)
+		near(t, "capped far out", must(newConditionedLaw(0.5, 0.1, 1000)).PGF(x), must(newNegativeBinomial(0.5, 0.1)).PGF(x), 1e-13)
 	}
 }
 
@@ -81,13 +81,13 @@ func TestNegativeBinomialGolden(t *testing.T) {
 		{0, 0.01, 21.4975768542109655, []float64{.2149757685421097, .1064130054283443, .07023258358270722}},
 		{-0.5, 0.05, 2.7360679774997897, []float64{.6118033988749895, .14530330723281, .06901907093558475}},
 	} {
-		l := must(NegativeBinomial(c.shape, c.gamma))
+		l := must(newNegativeBinomial(c.shape, c.gamma))
 		relNear(t, l.String()+" mean", l.Mean(), c.mean, 1e-14)
 		for i, p := range c.pmf {
 			relNear(t, fmt.Sprintf("%v pmf(%d)", l, i+1), l.PMF(i+1), p, 1e-14)
 		}
 	}
-	l := must(NegativeBinomial(0.5, 0.01))
+	l := must(newNegativeBinomial(0.5, 0.01))
 	relNear(t, "f(.9)", l.PGF(0.9), .2254347404529904, 1e-14)
 	relNear(t, "f'(.9)", math.Exp(l.LogDPGF(0.1)), 1.5283504268278, 1e-13)
 	// Far out, by log-gamma.
@@ -113,7 +113,7 @@ func TestCheck03GammaFromMean(t *testing.T) {
 		{-0.5, 10, 0.00277008310249307479, math.NaN()},
 		{-0.5, 100, 2.52518875785965e-5, math.NaN()},
 	} {
-		l := must(WithMean(c.shape, c.mean))
+		l := must(withMean(c.shape, c.mean))
 		_, gamma, _ := l.Family()
 		if !(gamma <= c.gamma) && math.Abs(gamma/c.gamma-1) > 1e-15 {
 			t.Errorf("shape %v mean %v: γ = %.17g is above %.17g", c.shape, c.mean, gamma, c.gamma)
@@ -127,13 +127,13 @@ func TestCheck03GammaFromMean(t *testing.T) {
 			relNear(t, fmt.Sprintf("f(.9) of %v", l), l.PGF(0.9), c.miss, 1e-12)
 		}
 	}
-	relNear(t, "Poisson 10 f(.9)", must(Poisson(10)).PGF(0.9), .367879441171442, 1e-14)
-	relNear(t, "Poisson 100 f(.9)", must(Poisson(100)).PGF(0.9), 4.53999297624849e-5, 1e-12)
+	relNear(t, "Poisson 10 f(.9)", must(newPoisson(10)).PGF(0.9), .367879441171442, 1e-14)
+	relNear(t, "Poisson 100 f(.9)", must(newPoisson(100)).PGF(0.9), 4.53999297624849e-5, 1e-12)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		shape := []float64{-0.9, -0.5, 0, 0.1, 1, 3, 50}[rng.IntN(7)]
 		mean := 1 + math.Exp(rng.Float64()*12-6)
-		l, err := WithMean(shape, mean)
+		l, err := withMean(shape, mean)
 		if err != nil {
 			t.Logf("%v", err)
 			continue

@@ -14,16 +14,10 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// Geometric returns the law Pr[K = k] = γ(1−γ)^{k−1}, k ≥ 1.
-func Geometric(gamma float64) (Law, error) { return NegativeBinomial(1, gamma) }
+// newGeometric returns the law Pr[K = k] = γ(1−γ)^{k−1}, k ≥ 1.
+func newGeometric(gamma float64) (Law, error) { return newNegativeBinomial(1, gamma) }
 
-// NegativeBinomial returns the negative binomial law of a shape η > −1,
-// truncated to k ≥ 1: Pr[K = k] ∝ (1−γ)^k Γ(k+η)/k!. Shape 1 is the geometric
-// law, shape 0 the logarithmic one, γ = 1 exactly one run.
-//
-// With η < 0 the mean is dominated by a rare, long tail: Pr[K = 1] stays large
-// whatever the mean.
-func NegativeBinomial(shape, gamma float64) (Law, error) {
+func newNegativeBinomial(shape, gamma float64) (Law, error) {
 	if err := checkShape(shape); err != nil {
 		return nil, err
 	}
@@ -33,10 +27,10 @@ func NegativeBinomial(shape, gamma float64) (Law, error) {
 	return newTNB(shape, gamma), nil
 }
 
-// WithMean returns the negative binomial law of a shape whose mean is the given
+// withMean returns the negative binomial law of a shape whose mean is the given
 // one. γ is rounded down, so that the mean is never below the one asked for and
 // the price is that of the law returned.
-func WithMean(shape, mean float64) (Law, error) {
+func withMean(shape, mean float64) (Law, error) {
 	if err := checkShape(shape); err != nil {
 		return nil, err
 	}
@@ -60,11 +54,9 @@ func WithMean(shape, mean float64) (Law, error) {
 	return newTNB(shape, math.Exp(-hi)), nil
 }
 
-// Conditioned returns the law of K given K ≤ max, for K negative binomial of the
-// shape: Pr[K = k] ∝ (1−γ)^k Γ(k+η)/k! for 1 ≤ k ≤ max. It is the recommended
-// way to bound the number of runs: the price never exceeds that of the law
-// without the bound. γ = 0 is allowed; shape 1 is then the uniform law.
-func Conditioned(shape, gamma float64, maxRuns int) (Law, error) {
+// newConditionedLaw returns the law of K given K ≤ max, for K negative binomial of the
+// shape: Pr[K = k] ∝ (1−γ)^k Γ(k+η)/k! for 1 ≤ k ≤ max.
+func newConditionedLaw(shape, gamma float64, maxRuns int) (Law, error) {
 	if err := checkShape(shape); err != nil {
 		return nil, err
 	}
@@ -80,9 +72,8 @@ func Conditioned(shape, gamma float64, maxRuns int) (Law, error) {
 	return newConditioned(shape, gamma, maxRuns), nil
 }
 
-// Censored returns the law of min(G, max) for G geometric: the search is cut
-// off. It costs more than the geometric law itself; prefer [Conditioned].
-func Censored(gamma float64, maxRuns int) (Law, error) {
+// newCensoredLaw returns the law of min(G, max) for G geometric.
+func newCensoredLaw(gamma float64, maxRuns int) (Law, error) {
 	if !(gamma >= 0 && gamma <= 1) {
 		return nil, fault.New("gamma", "%v is not in [0, 1]", gamma)
 	}
@@ -99,18 +90,15 @@ func checkMaxRuns(n int) error {
 	return nil
 }
 
-// Poisson returns the Poisson law of a mean. K may be 0; the answer is then "no
-// outcome", whatever the data.
-func Poisson(mean float64) (Law, error) {
+func newPoisson(mean float64) (Law, error) {
 	if !(mean > 0 && mean <= maxMean) {
 		return nil, fault.New("mean", "%v is not in (0, %g]", mean, float64(maxMean))
 	}
 	return poisson{mean}, nil
 }
 
-// Binomial returns the binomial law of n trials with success probability p. K
-// may be 0; the answer is then "no outcome", whatever the data.
-func Binomial(n int, p float64) (Law, error) {
+// newBinomial returns the binomial law of n trials with success probability p.
+func newBinomial(n int, p float64) (Law, error) {
 	if n < 1 || n > 1e9 {
 		return nil, fault.New("n", "%d is not in [1, 1e9]", n)
 	}
@@ -118,14 +106,13 @@ func Binomial(n int, p float64) (Law, error) {
 		return nil, fault.New("p", "%v is not in (0, 1]", p)
 	}
 	if n == 1 && p == 1 {
-		return Fixed(n)
+		return newFixed(n)
 	}
 	return binomial{n, p}, nil
 }
 
-// Fixed returns the law of exactly n runs. It is priced for pure and approximate
-// candidates only, at n times the ε of one run.
-func Fixed(n int) (Law, error) {
+// newFixed returns the law of exactly n runs.
+func newFixed(n int) (Law, error) {
 	if n < 1 || n > 1e9 {
 		return nil, fault.New("n", "%d is not in [1, 1e9]", n)
 	}
@@ -135,22 +122,33 @@ func Fixed(n int) (Law, error) {
 	return binomial{n, 1}, nil
 }
 
-// Config names a law in plan files and on the command line.
+// A Config has the parameters of a law, in programs and plan files and on the command line.
 type Config struct {
-	// Law is one of geometric, logarithmic, negative-binomial, poisson,
-	// binomial, fixed.
+	// Law is one of geometric, logarithmic, negative-binomial, poisson, binomial, fixed.
+	//
+	// The first three are the negative binomial family: Pr[K = k] ∝ (1−γ)^k Γ(k+η)/k! for
+	// k ≥ 1. Shape 1 is the geometric law, shape 0 the logarithmic one. With η < 0 the
+	// mean is dominated by a rare, long tail: Pr[K = 1] stays large whatever the mean.
+	//
+	// Under poisson and binomial K may be 0; the answer is then "no outcome", whatever the
+	// data. A fixed law is priced for pure and approximate candidates only, at K times the
+	// ε of one run.
 	Law string `json:"law" yaml:"law"`
-	// Shape is the shape of a negative-binomial law.
+	// Shape is the shape η > −1 of a negative-binomial law.
 	Shape float64 `json:"shape,omitempty" yaml:"shape,omitempty"`
 	// Mean is the expected number of runs. For the negative binomial family it
-	// stands in place of Gamma and is the mean before Max is applied.
+	// stands in place of Gamma and is the mean before Max is applied; γ is rounded down
+	// then, so that the mean is never below it and the price is that of the law built.
 	Mean float64 `json:"mean,omitempty" yaml:"mean,omitempty"`
-	// Gamma is the stopping probability of the negative binomial family.
+	// Gamma is the stopping probability γ of the negative binomial family; 1 is exactly
+	// one run. With a Max it may be 0: shape 1 is then the uniform law.
 	Gamma float64 `json:"gamma,omitempty" yaml:"gamma,omitempty"`
 	// Max bounds the number of runs (negative binomial family), or is the number
 	// of runs (fixed) or of trials (binomial).
 	Max int `json:"max,omitempty" yaml:"max,omitempty"`
-	// Cap says how Max is applied: condition (the default) or censor.
+	// Cap says how Max is applied. The default, condition, is the law of K given K ≤ Max:
+	// its price never exceeds that of the law without the bound. With censor a geometric
+	// search is cut off after Max runs, which costs more than the geometric law itself.
 	Cap string `json:"cap,omitempty" yaml:"cap,omitempty"`
 }
 
@@ -178,17 +176,17 @@ func (c Config) Build() (Law, error) {
 		if c.Max != 0 {
 			return nil, fault.New("max", "%d is set, not allowed with law poisson", c.Max)
 		}
-		return Poisson(c.Mean)
+		return newPoisson(c.Mean)
 	case "binomial":
 		if !(c.Mean > 0 && c.Mean <= float64(c.Max)) {
 			return nil, fault.New("mean", "%v is not in (0, max = %d]", c.Mean, c.Max)
 		}
-		return Binomial(c.Max, c.Mean/float64(c.Max))
+		return newBinomial(c.Max, c.Mean/float64(c.Max))
 	case "fixed":
 		if c.Mean != 0 {
 			return nil, fault.New("mean", "%v is set, law fixed takes max", c.Mean)
 		}
-		return Fixed(c.Max)
+		return newFixed(c.Max)
 	}
 	return nil, fault.New("law", "%s", nearest.Value(c.Law, []string{"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed"}))
 }
@@ -201,7 +199,7 @@ func (c Config) negativeBinomial(shape float64) (Law, error) {
 		}
 	}
 	if c.Mean != 0 {
-		l, err := WithMean(shape, c.Mean)
+		l, err := withMean(shape, c.Mean)
 		if err != nil {
 			return nil, err
 		}
@@ -211,13 +209,13 @@ func (c Config) negativeBinomial(shape float64) (Law, error) {
 	case c.Max == 0 && c.Cap != "":
 		return nil, fault.New("max", "must be set when cap is")
 	case c.Max == 0:
-		return NegativeBinomial(shape, gamma)
+		return newNegativeBinomial(shape, gamma)
 	case c.Cap != "censor":
-		return Conditioned(shape, gamma, c.Max)
+		return newConditionedLaw(shape, gamma, c.Max)
 	case shape != 1:
 		return nil, fault.New("cap", "censor is allowed only with law geometric")
 	}
-	return Censored(gamma, c.Max)
+	return newCensoredLaw(gamma, c.Max)
 }
 
 // What a law of the number of runs has to know about itself.

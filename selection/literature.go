@@ -66,7 +66,7 @@ func PapernotSteinke(c rdp.Curve, l Law, orders []float64, sharp bool) (rdp.Curv
 // It is no bound for μ < 1: it leaves out the probability of no run, and can be
 // negative. [Price.Curve] repairs it.
 func PapernotSteinkePoissonUnproved(c rdp.Curve, candidate Bound, mean, lambda float64) (float64, error) {
-	if _, err := Poisson(mean); err != nil {
+	if _, err := newPoisson(mean); err != nil {
 		return 0, err
 	}
 	if !(lambda > 1) {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestLiterature(t *testing.T) {
-	l := must(WithMean(1, 10))
+	l := must(withMean(1, 10))
 	g := gaussianCurve(2)
 	ps := must(PapernotSteinke(g, l, nil, false))
 	pure := must(rdp.Pure(1))
@@ -32,11 +32,11 @@ func TestLiterature(t *testing.T) {
 			t.Errorf("%s must be refused", what)
 		}
 	}
-	_, err := PapernotSteinke(g, must(Poisson(3)), nil, false)
+	_, err := PapernotSteinke(g, must(newPoisson(3)), nil, false)
 	bad("Theorem 2 for a Poisson law", err)
 	_, err = DPHyPO(g, l, math.NaN())
 	bad("a spread of NaN", err)
-	_, err = KoskelaRedbergWang(context.Background(), gaussianBound(2), must(Fixed(3)), 0)
+	_, err = KoskelaRedbergWang(context.Background(), gaussianBound(2), must(newFixed(3)), 0)
 	bad("KRW for a fixed law", err)
 	_, err = KoskelaRedbergWang(context.Background(), gaussianBound(2), l, math.NaN())
 	bad("ε̂ = NaN", err)
@@ -47,7 +47,7 @@ func TestLiterature(t *testing.T) {
 // Curves of other kinds of candidates and laws.
 func TestCurveKinds(t *testing.T) {
 	g := gaussianCurve(2)
-	l := must(WithMean(1, 10))
+	l := must(withMean(1, 10))
 	whole := must(PriceOfBest(l).Curve(context.Background(), g, nil))
 	orders := []float64{1.5, 2, 4, 8, 16}
 	grid := rdp.OnOrders(g, orders)
@@ -62,7 +62,7 @@ func TestCurveKinds(t *testing.T) {
 	}
 	// Laws that only pure candidates have a price for, through the curve's end.
 	pure := must(rdp.Pure(0.5))
-	for _, l := range []Law{must(Fixed(4)), must(Censored(0.1, 5)), must(Conditioned(1, 0, 6))} {
+	for _, l := range []Law{must(newFixed(4)), must(newCensoredLaw(0.1, 5)), must(newConditionedLaw(1, 0, 6))} {
 		c := must(PriceOfBest(l).Curve(context.Background(), pure, nil))
 		price := must(PriceOfBest(l).Pure(0.5))
 		upper(t, l.String()+" at ∞", c.RDP(math.Inf(1)), price, 1e-14, 1e-13)
@@ -81,7 +81,7 @@ func TestCurveKinds(t *testing.T) {
 			t.Errorf("%v with a Gaussian candidate: %v", l, err)
 		}
 	}
-	if _, err := must(PriceOfFirstAbove(must(Censored(0.1, 5)))).Curve(context.Background(), pure, nil); err == nil {
+	if _, err := must(PriceOfFirstAbove(must(newCensoredLaw(0.1, 5)))).Curve(context.Background(), pure, nil); err == nil {
 		t.Error("a censored threshold search has no curve and must be refused")
 	}
 	if _, err := PriceOfBest(l).Curve(context.Background(), nil, nil); err == nil {

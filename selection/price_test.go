@@ -24,7 +24,7 @@ func TestCheck01ExactLaws(t *testing.T) {
 	}
 	// §5.1
 	q, q1 := []float64{.6, .1, .3}, []float64{.35, .05, .6}
-	geo := must(Geometric(0.1))
+	geo := must(newGeometric(0.1))
 	a, a1 := bestLaw(geo, q), bestLaw(geo, q1)
 	compare(t, a, []float64{0, 3. / 23, 50. / 851, 30. / 37})
 	compare(t, a1, []float64{0, 7. / 137, 25. / 2192, 15. / 16})
@@ -36,13 +36,13 @@ func TestCheck01ExactLaws(t *testing.T) {
 	}{
 		{geo, []float64{5. / 23, 15. / 23, 3. / 23}, []float64{10. / 137, 120. / 137, 7. / 137},
 			1.0913395293390299, 0.2949548317808607, 2.1739130434782609, 1.4598540145985401},
-		{must(Censored(0.1, 30)), []float64{0.21739130231052619, 0.65217390693157857, 0.13043479075789524},
+		{must(newCensoredLaw(0.1, 30)), []float64{0.21739130231052619, 0.65217390693157857, 0.13043479075789524},
 			[]float64{0.072992700729926942, 0.87591240875912331, 0.051094890510949749},
 			1.0913395199674512, 0.29495484115243938, 2.1739130231052619, 1.4598540145985388},
-		{must(Censored(0.1, 5)), []float64{0.207409456, 0.622228368, 0.170362176},
+		{must(newCensoredLaw(0.1, 5)), []float64{0.207409456, 0.622228368, 0.170362176},
 			[]float64{0.07276632378125, 0.873195885375, 0.05403779084375},
 			1.148242985687879, 0.33885273606150733, math.NaN(), math.NaN()},
-		{must(Censored(0.1, 2)), []float64{77. / 500, 231. / 500, 48. / 125},
+		{must(newCensoredLaw(0.1, 2)), []float64{77. / 500, 231. / 500, 48. / 125},
 			[]float64{263. / 4000, 789. / 1000, 581. / 4000},
 			0.97218615685570625, 0.53520142976413539, math.NaN(), math.NaN()},
 	} {
@@ -65,24 +65,24 @@ func TestCheck01ExactLaws(t *testing.T) {
 		fwd, bwd, df, db   float64
 		renyiFwd, renyiBwd float64
 	}{
-		{must(Geometric(g)), []float64{0, 1. / 9, 4. / 27, 8. / 27, 4. / 9}, []float64{0, 1. / 21, 24. / 133, 2. / 19, 2. / 3},
+		{must(newGeometric(g)), []float64{0, 1. / 9, 4. / 27, 8. / 27, 4. / 9}, []float64{0, 1. / 21, 24. / 133, 2. / 19, 2. / 3},
 			1.034896474282002, 0.40546510810816438, 0.1553472632652826, 0, 0.4129057316090188, 0.2449848046783275},
-		{must(Censored(g, 3)), []float64{0, 1. / 8, 201. / 1024, 351. / 1024, 43. / 128}, []float64{0, 19. / 384, 1887. / 8192, 1121. / 8192, 7. / 12},
+		{must(newCensoredLaw(g, 3)), []float64{0, 1. / 8, 201. / 1024, 351. / 1024, 43. / 128}, []float64{0, 19. / 384, 1887. / 8192, 1121. / 8192, 7. / 12},
 			0.92676203174145047, 0.55183364749336774, 0.160583711810877, 0.02946603145750903, 0, 0},
-		{must(Conditioned(1, g, 3)), []float64{0, 7. / 37, 525. / 2368, 747. / 2368, 81. / 296}, []float64{0, 73. / 888, 5415. / 18944, 2585. / 18944, 55. / 111},
+		{must(newConditionedLaw(1, g, 3)), []float64{0, 7. / 37, 525. / 2368, 747. / 2368, 81. / 296}, []float64{0, 73. / 888, 5415. / 18944, 2585. / 18944, 55. / 111},
 			0.83802593987012373, 0.59371328357175839, 0.144132544499745, 0.04432514777012259, 0, 0},
-		{must(Conditioned(1, 0, 3)), []float64{0, 13. / 81, 41. / 192, 21. / 64, 193. / 648}, []float64{0, 43. / 648, 407. / 1536, 635. / 4608, 43. / 81},
+		{must(newConditionedLaw(1, 0, 3)), []float64{0, 13. / 81, 41. / 192, 21. / 64, 193. / 648}, []float64{0, 43. / 648, 407. / 1536, 635. / 4608, 43. / 81},
 			0.88319078344781024, 0.5779514684685128, 0.1520128520684321, 0.03980986844888159, 0, 0},
-		{must(NegativeBinomial(0, g)), []float64{0, .207518749639421909, .207518749639421909, .292481250360578091, .292481250360578091},
+		{must(newNegativeBinomial(0, g)), []float64{0, .207518749639421909, .207518749639421909, .292481250360578091, .292481250360578091},
 			[]float64{0, .0963225389711979463, .279713704307009307, .123963756721792747, .5},
 			0.85841132490605071, 0.53620753513621566, 0.1368092986472282, 0.01777994124954538, 0, 0},
-		{must(NegativeBinomial(0.5, g)), []float64{0, .154700538379251529, .178632794954081804, .299659828522118732, .367006838144547935},
+		{must(newNegativeBinomial(0.5, g)), []float64{0, .154700538379251529, .178632794954081804, .299659828522118732, .367006838144547935},
 			[]float64{0, .0690449676496975387, .228726401396402767, .116442193326994743, .585786437626904951},
 			0.9452529711309593, 0.46757480181512801, 0.1485437391573189, 0, 0, 0},
-		{must(Poisson(3)), []float64{.049787068367863943, .0855482148687487489, .151169513623577408, .320025862852443323, .393469340287366576},
+		{must(newPoisson(3)), []float64{.049787068367863943, .0855482148687487489, .151169513623577408, .320025862852443323, .393469340287366576},
 			[]float64{.049787068367863943, .0322979302560348522, .170754597180847683, .115039845366695844, .632120558828557678},
 			1.02312326413984, 0.47407698418010668, 0.1626551530743532, 0, 0.4352828743843452, 0.2713487084865537},
-		{must(Binomial(4, 0.5)), []float64{.0625, .135030864197530853, .195267288773148148, .313268590856481481, .293933256172839506},
+		{must(newBinomial(4, 0.5)), []float64{.0625, .135030864197530853, .195267288773148148, .313268590856481481, .293933256172839506},
 			[]float64{.0625, .0532889660493827133, .237265692816840278, .129198427553530093, .517746913580246914},
 			0.92977408221144207, 0.56613381729609113, 0.1474286075862635, 0.03313290196193668, 0, 0},
 	} {
@@ -103,9 +103,9 @@ func TestCheck01ExactLaws(t *testing.T) {
 		d, d1    []float64 // none, 0.6, 0.8
 		fwd, bwd float64
 	}{
-		{must(Geometric(g)), []float64{7. / 27, 4. / 9, 8. / 27}, []float64{13. / 57, 4. / 19, 32. / 57}, 0.74721440183022108, 0.63907995928966954},
-		{must(Censored(g, 3)), []float64{329. / 1024, 417. / 1024, 139. / 512}, []float64{6877. / 24576, 1609. / 8192, 1609. / 3072}, 0.72915961648625417, 0.65713474463363645},
-		{must(Conditioned(1, g, 3)), []float64{973. / 2368, 837. / 2368, 279. / 1184}, []float64{20917. / 56832, 3265. / 18944, 3265. / 7104}, 0.71825057045877981, 0.66804379066111081},
+		{must(newGeometric(g)), []float64{7. / 27, 4. / 9, 8. / 27}, []float64{13. / 57, 4. / 19, 32. / 57}, 0.74721440183022108, 0.63907995928966954},
+		{must(newCensoredLaw(g, 3)), []float64{329. / 1024, 417. / 1024, 139. / 512}, []float64{6877. / 24576, 1609. / 8192, 1609. / 3072}, 0.72915961648625417, 0.65713474463363645},
+		{must(newConditionedLaw(1, g, 3)), []float64{973. / 2368, 837. / 2368, 279. / 1184}, []float64{20917. / 56832, 3265. / 18944, 3265. / 7104}, 0.71825057045877981, 0.66804379066111081},
 	} {
 		d, d1 := firstLaw(c.l, []float64{1. / 4, 1. / 6}), firstLaw(c.l, []float64{1. / 8, 1. / 3})
 		compare(t, d, c.d)
@@ -120,8 +120,8 @@ func TestCheck01ExactLaws(t *testing.T) {
 	near(t, "δ_Q(½)", math.Exp(b(0.5)), 0.102456296045796, 1e-14)
 	near(t, "t* from the profile", must(b.root(math.Log1p(-g), math.Log(g))), 0.38299225225610579, 1e-13)
 	near(t, "t* pure", pureRoot(math.Ln2, g), math.Log(1.5), 1e-14)
-	near(t, "first above", must(must(PriceOfFirstAbove(must(Geometric(g)))).Pure(math.Ln2)), 1.0986122886681097, 1e-14)
-	near(t, "best of geometric", must(PriceOfBest(must(Geometric(g))).Pure(math.Ln2)), 1.5040773967762741, 1e-14)
+	near(t, "first above", must(must(PriceOfFirstAbove(must(newGeometric(g)))).Pure(math.Ln2)), 1.0986122886681097, 1e-14)
+	near(t, "best of geometric", must(PriceOfBest(must(newGeometric(g))).Pure(math.Ln2)), 1.5040773967762741, 1e-14)
 	near(t, "ε₀*(¼, 3)", censoringCost(g, 3), 0.22314355131420976, 1e-14)
 }
 
@@ -183,31 +183,31 @@ func TestCheck05Pure(t *testing.T) {
 		{2, 0.001, 3.99277343536693, 4.98916015305039, 5.98554687073385, 7.97832030610078},
 	} {
 		for shape, want := range map[float64]float64{0: c.zero, 0.5: c.half, 1: c.one, 2: c.two} {
-			got := must(PriceOfBest(must(NegativeBinomial(shape, c.gamma))).Pure(c.eps))
+			got := must(PriceOfBest(must(newNegativeBinomial(shape, c.gamma))).Pure(c.eps))
 			upper(t, fmt.Sprintf("best, ε=%v γ=%v η=%v", c.eps, c.gamma, shape), got, want, 5e-15, 1e-13)
 			if simple := must(PapernotSteinkePure(c.eps, shape)); got > simple {
 				t.Errorf("%v is above the simple bound %v", got, simple)
 			}
 		}
-		got := must(must(PriceOfFirstAbove(must(Geometric(c.gamma)))).Pure(c.eps))
+		got := must(must(PriceOfFirstAbove(must(newGeometric(c.gamma)))).Pure(c.eps))
 		upper(t, "first above", got, c.zero, 5e-15, 1e-13)
 	}
 	for _, c := range []struct{ eps, mu, want float64 }{
 		{0.1, 10, 0.599583749578799722}, {1, 1, 1.46211715726000976}, {1, 10, 5.62117157260009759}, {0.01, 100, 0.509995833374999578},
 	} {
-		upper(t, "Poisson", must(PriceOfBest(must(Poisson(c.mu))).Pure(c.eps)), c.want, 1e-15, 1e-13)
+		upper(t, "Poisson", must(PriceOfBest(must(newPoisson(c.mu))).Pure(c.eps)), c.want, 1e-15, 1e-13)
 	}
 	for _, c := range []struct {
 		eps     float64
 		n       int
 		p, want float64
 	}{{1, 10, 0.3, 2.4711686571453472}, {0.1, 20, 0.5, 0.732864588173508747}, {0.5, 5, 1, 2.5}} {
-		upper(t, "binomial", must(PriceOfBest(must(Binomial(c.n, c.p))).Pure(c.eps)), c.want, 1e-15, 1e-13)
+		upper(t, "binomial", must(PriceOfBest(must(newBinomial(c.n, c.p))).Pure(c.eps)), c.want, 1e-15, 1e-13)
 	}
 	// A pair that nearly attains 1 + 2t*: the formula is not only a bound.
 	a := 1e-6
 	h := (1 - a) / (1 + math.E)
-	geo := must(Geometric(0.1))
+	geo := must(newGeometric(0.1))
 	p, p1 := bestLaw(geo, []float64{1 - h - a, a, h}), bestLaw(geo, []float64{1 - h*math.E - a/math.E, a / math.E, h * math.E})
 	near(t, "near-tight witness", math.Log(p[2]/p1[2]), 2.59134156308315144, 1e-9) // the middle mass is a difference of masses of 1e-6
 	if price := must(PriceOfBest(geo).Pure(1)); price-math.Log(p[2]/p1[2]) > 3e-6 {
@@ -225,17 +225,17 @@ func TestCheck05Pure(t *testing.T) {
 		{0.1, 0.01, 10, 0.543138061566704, 0.290990629587375}, {0.1, 0.01, 50, 0.339750462066788, 0.29603319523876},
 	} {
 		what := fmt.Sprintf("ε=%v γ=%v T=%v", c.eps, c.gamma, c.n)
-		upper(t, "censored "+what, must(PriceOfBest(must(Censored(c.gamma, c.n))).Pure(c.eps)), c.censored, 1e-13, 1e-11)
-		upper(t, "conditioned "+what, must(PriceOfBest(must(Conditioned(1, c.gamma, c.n))).Pure(c.eps)), c.conditioned, 1e-13, 1e-11)
+		upper(t, "censored "+what, must(PriceOfBest(must(newCensoredLaw(c.gamma, c.n))).Pure(c.eps)), c.censored, 1e-13, 1e-11)
+		upper(t, "conditioned "+what, must(PriceOfBest(must(newConditionedLaw(1, c.gamma, c.n))).Pure(c.eps)), c.conditioned, 1e-13, 1e-11)
 	}
-	upper(t, "uniform on 1..10", must(PriceOfBest(must(Conditioned(1, 0, 10))).Pure(1)), 2.82462498962245, 1e-13, 1e-11)
-	upper(t, "uniform on 1..100", must(PriceOfBest(must(Conditioned(1, 0, 100))).Pure(0.1)), 0.3, 1e-3, 1e-14)
+	upper(t, "uniform on 1..10", must(PriceOfBest(must(newConditionedLaw(1, 0, 10))).Pure(1)), 2.82462498962245, 1e-13, 1e-11)
+	upper(t, "uniform on 1..100", must(PriceOfBest(must(newConditionedLaw(1, 0, 100))).Pure(0.1)), 0.3, 1e-3, 1e-14)
 	// "No outcome" under censoring, and the bound 2ε + ε₀*.
 	for _, c := range []struct {
 		n            int
 		exact, bound float64
 	}{{2, 1.79567203915955, 3.1069110914828}, {5, 2.14738703761352, 2.39455878849666}, {30, 1.79568496751623, 2.00527271287506}} {
-		l := must(Censored(0.1, c.n))
+		l := must(newCensoredLaw(0.1, c.n))
 		upper(t, fmt.Sprintf("no outcome, T=%d", c.n), series(l.(*capped).pmf).ratio(1, 1e-15), c.exact, 1e-13, 1e-11)
 		upper(t, fmt.Sprintf("2ε+ε₀*, T=%d", c.n), 2+censoringCost(0.1, c.n), c.bound, 1e-14, 1e-13)
 		if got := must(must(PriceOfFirstAbove(l)).Pure(1)); !(got >= c.exact*(1-1e-13) && got <= c.bound) {
@@ -249,10 +249,10 @@ func TestCheck05Pure(t *testing.T) {
 func TestCheck05Search(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	laws := []Law{
-		must(Geometric(0.1)), must(Geometric(0.6)), must(NegativeBinomial(0, 0.02)), must(NegativeBinomial(2, 0.2)),
-		must(NegativeBinomial(-0.5, 0.05)), must(Poisson(4)), must(Poisson(0.5)), must(Binomial(10, 0.3)),
-		must(Conditioned(1, 0.1, 7)), must(Conditioned(0, 0.3, 4)), must(Conditioned(2, 0, 6)),
-		must(Censored(0.1, 5)), must(Censored(0.02, 20)), must(Fixed(4)),
+		must(newGeometric(0.1)), must(newGeometric(0.6)), must(newNegativeBinomial(0, 0.02)), must(newNegativeBinomial(2, 0.2)),
+		must(newNegativeBinomial(-0.5, 0.05)), must(newPoisson(4)), must(newPoisson(0.5)), must(newBinomial(10, 0.3)),
+		must(newConditionedLaw(1, 0.1, 7)), must(newConditionedLaw(0, 0.3, 4)), must(newConditionedLaw(2, 0, 6)),
+		must(newCensoredLaw(0.1, 5)), must(newCensoredLaw(0.02, 20)), must(newFixed(4)),
 	}
 	type key struct {
 		law int
@@ -344,8 +344,8 @@ func TestCheck06Paper(t *testing.T) {
 		n := int(c.runs)
 		relNear(t, "ε₀(T)", 2*math.Exp(-c.gamma*c.runs), c.paper, 1e-11)
 		upper(t, "ε₀*", censoringCost(c.gamma, n), c.cost, 1e-11, 1e-11)
-		relNear(t, "E[K | K ≤ T]", must(Conditioned(1, c.gamma, n)).Mean(), c.conditioned, 1e-12)
-		relNear(t, "E min(G, T)", must(Censored(c.gamma, n)).Mean(), c.censored, 1e-12)
+		relNear(t, "E[K | K ≤ T]", must(newConditionedLaw(1, c.gamma, n)).Mean(), c.conditioned, 1e-12)
+		relNear(t, "E min(G, T)", must(newCensoredLaw(c.gamma, n)).Mean(), c.censored, 1e-12)
 	}
 	for _, c := range []struct{ gamma, slack, runs float64 }{
 		{0.1, 0.1, 99}, {0.01, 0.1, 1473}, {0.05, 0.2, 211}, {0.1, 0.01, 125}, {0.5, 0.25, 12},
@@ -354,9 +354,9 @@ func TestCheck06Paper(t *testing.T) {
 		if err != nil || runs != c.runs {
 			t.Errorf("Theorem 3.5, γ=%v slack=%v: T = %v (%v), want %v", c.gamma, c.slack, runs, err, c.runs)
 		}
-		if got := must(PriceOfBest(must(Censored(c.gamma, int(runs)))).Pure(1)); got > eps {
+		if got := must(PriceOfBest(must(newCensoredLaw(c.gamma, int(runs)))).Pure(1)); got > eps {
 			t.Errorf("the exact price %v is above the paper's %v", got, eps)
-		} else if full := must(PriceOfBest(must(Geometric(c.gamma))).Pure(1)); c.gamma < 0.5 && !(math.Abs(got-full) < 1e-11) {
+		} else if full := must(PriceOfBest(must(newGeometric(c.gamma))).Pure(1)); c.gamma < 0.5 && !(math.Abs(got-full) < 1e-11) {
 			// Not for γ = ½, T = 12, where 30-digit arithmetic gives 1.62112635948879
 			// against 1.62110018025240.
 			t.Errorf("at the paper's T censoring costs %v, want the geometric %v", got, full)
@@ -369,7 +369,7 @@ func TestCheck06Paper(t *testing.T) {
 		{0.01, 0.1, 0.0825688073394495, 0.1}, {0.001, 0.05, 0.0186457311089303, 0.02}, {0.1, 0.5, 0.0909090909090909, 0.2},
 	} {
 		relNear(t, "γ/p", c.gamma/c.p, c.bound, 1e-13)
-		relNear(t, "f(1−p)", must(Geometric(c.gamma)).PGF(1-c.p), c.exact, 1e-13)
+		relNear(t, "f(1−p)", must(newGeometric(c.gamma)).PGF(1-c.p), c.exact, 1e-13)
 	}
 	// Theorem 3.1 (b), (d), (e) on B1 and random pairs, T as the theorem asks.
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -384,7 +384,7 @@ func TestCheck06Paper(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := must(Censored(gamma, int(runs)))
+		l := must(newCensoredLaw(gamma, int(runs)))
 		k := 1 + rng.IntN(len(p)-1)
 		a, b := firstLaw(l, p[k:]), firstLaw(l, q[k:])
 		ours := must(must(PriceOfFirstAbove(l)).Pure(eps))
@@ -403,7 +403,7 @@ func TestCheck06Paper(t *testing.T) {
 		}
 	}
 	// Censoring at a small T breaks 3ε; conditioning never does.
-	got := must(PriceOfBest(must(Censored(0.1, 5))).Pure(1))
+	got := must(PriceOfBest(must(newCensoredLaw(0.1, 5))).Pure(1))
 	upper(t, "censored at 5", got, 3.01226050433551, 1e-14, 1e-11)
 	if got <= 3 {
 		t.Error("the price of censoring at 5 must exceed 3ε")
@@ -418,7 +418,7 @@ func TestCheck07Approximate(t *testing.T) {
 		{1, 1e-3, 0.1, 0.00991080277502478, 2.58813921387797},
 		{1, 1e-3, 0.01, 0.0909918107370337, math.NaN()},
 	} {
-		l := must(Geometric(c.gamma))
+		l := must(newGeometric(c.gamma))
 		eps, delta, err := PriceOfBest(l).Approximate(c.eps, c.delta)
 		if err != nil {
 			t.Fatal(err)
@@ -448,7 +448,7 @@ func TestCheck07Approximate(t *testing.T) {
 	}
 	last := 0.0
 	for _, d := range []float64{0, 1e-300, 1e-20, 1e-9, 0.1, 0.5, 0.999} {
-		_, out, err := PriceOfBest(must(NegativeBinomial(0, 0.02))).Approximate(1, d)
+		_, out, err := PriceOfBest(must(newNegativeBinomial(0, 0.02))).Approximate(1, d)
 		if err != nil || out < last || out < d {
 			t.Errorf("δ=%v gives %v after %v (%v)", d, out, last, err)
 		}
@@ -471,7 +471,7 @@ func TestCheck07Approximate(t *testing.T) {
 		n                  int
 		want               float64
 	}{{0.1, 1e-6, 1, 30, 9.57601495027637e-6}, {0.02, 1e-5, 0.5, 150, 4.75655113416521e-4}} {
-		_, got, _ := must(PriceOfFirstAbove(must(Censored(c.gamma, c.n)))).Approximate(c.eps, c.delta1)
+		_, got, _ := must(PriceOfFirstAbove(must(newCensoredLaw(c.gamma, c.n)))).Approximate(c.eps, c.delta1)
 		upper(t, "censored first above δ", got, c.want, 1e-13, 1e-11)
 	}
 	e, d, n, err := LiuTalwarApproximateUnproved(1, 1e-6, 0.1, 1e-6)
@@ -511,7 +511,7 @@ func permutations(n int, visit func([]int)) {
 // Acceptance check 10: the δ of the candidate is multiplied, at every ε
 // (selection.md §5.4; a published accountant reports 0.001 here).
 func TestCheck10DeltaIsMultiplied(t *testing.T) {
-	l := must(WithMean(1, 100))
+	l := must(withMean(1, 100))
 	eps, delta, err := PriceOfBest(l).Approximate(1, 1e-3)
 	if err != nil || eps > 5 {
 		t.Fatal(eps, err)
@@ -533,38 +533,38 @@ func TestCheck16Validation(t *testing.T) {
 		}
 	}
 	for _, x := range []float64{nan, inf, -inf, -0.1, 0, 1.5} {
-		_, err := Geometric(x)
+		_, err := newGeometric(x)
 		bad(fmt.Sprint("gamma ", x), err)
-		_, err = Binomial(3, x)
+		_, err = newBinomial(3, x)
 		bad(fmt.Sprint("p ", x), err)
 	}
 	for _, x := range []float64{nan, inf, -1, -2, 1e7} {
-		_, err := NegativeBinomial(x, 0.5)
+		_, err := newNegativeBinomial(x, 0.5)
 		bad(fmt.Sprint("shape ", x), err)
-		_, err = WithMean(x, 10)
+		_, err = withMean(x, 10)
 		bad(fmt.Sprint("shape ", x), err)
-		_, err = Conditioned(x, 0.5, 3)
+		_, err = newConditionedLaw(x, 0.5, 3)
 		bad(fmt.Sprint("shape ", x), err)
 	}
 	for _, x := range []float64{nan, inf, -1, 0, 1e300} {
-		_, err := Poisson(x)
+		_, err := newPoisson(x)
 		bad(fmt.Sprint("mean ", x), err)
-		_, err = WithMean(1, x)
+		_, err = withMean(1, x)
 		bad(fmt.Sprint("mean ", x), err)
 	}
-	_, err := WithMean(1, 0.999)
+	_, err := withMean(1, 0.999)
 	bad("mean 0.999", err)
 	for _, n := range []int{0, -1, math.MaxInt} {
-		_, err := Conditioned(1, 0.1, n)
+		_, err := newConditionedLaw(1, 0.1, n)
 		bad(fmt.Sprint("max ", n), err)
-		_, err = Censored(0.1, n)
+		_, err = newCensoredLaw(0.1, n)
 		bad(fmt.Sprint("max ", n), err)
-		_, err = Fixed(n)
+		_, err = newFixed(n)
 		bad(fmt.Sprint("n ", n), err)
-		_, err = Binomial(n, 0.5)
+		_, err = newBinomial(n, 0.5)
 		bad(fmt.Sprint("n ", n), err)
 	}
-	p := PriceOfBest(must(Geometric(0.1)))
+	p := PriceOfBest(must(newGeometric(0.1)))
 	for _, x := range []float64{nan, inf, -1} {
 		_, err := p.Pure(x)
 		bad(fmt.Sprint("epsilon ", x), err)
@@ -575,11 +575,11 @@ func TestCheck16Validation(t *testing.T) {
 		_, _, err := p.Approximate(1, x)
 		bad(fmt.Sprint("delta ", x), err)
 	}
-	_, err = PriceOfFirstAbove(must(NegativeBinomial(0, 0.1)))
+	_, err = PriceOfFirstAbove(must(newNegativeBinomial(0, 0.1)))
 	bad("a logarithmic threshold search", err)
-	_, err = PriceOfBest(must(Censored(0.1, 5))).Profile(context.Background(), gaussianBound(2))
+	_, err = PriceOfBest(must(newCensoredLaw(0.1, 5))).Profile(context.Background(), gaussianBound(2))
 	bad("a censored law with a Gaussian candidate", err)
-	_, err = PriceOfBest(must(Conditioned(1, 0, 5))).Profile(context.Background(), gaussianBound(2))
+	_, err = PriceOfBest(must(newConditionedLaw(1, 0, 5))).Profile(context.Background(), gaussianBound(2))
 	bad("γ = 0 with a Gaussian candidate", err)
 	for _, c := range []Config{{}, {Law: "normal"}, {Law: "geometric"}, {Law: "geometric", Mean: 3, Gamma: 0.3},
 		{Law: "geometric", Mean: 3, Shape: 2}, {Law: "logarithmic", Mean: 3, Max: 4, Cap: "censor"},
@@ -596,7 +596,7 @@ func TestCheck16Validation(t *testing.T) {
 	}
 
 	// γ = 1 is exactly one run: nothing changes.
-	one := must(Geometric(1))
+	one := must(newGeometric(1))
 	if n, bounded := one.MaxRuns(); n != 1 || !bounded {
 		t.Error("γ = 1 must be one run")
 	}

@@ -28,7 +28,7 @@ func TestCheck08Renyi(t *testing.T) {
 		{1, []float64{3.1216803104461297, 3.1216803104461297, 3.1216803104461297, 3.1216803104461297, 3.2499747647681962, 4.074539710063888, 5.995310975681297, 9.957583006927683}},
 		{2, []float64{3.717788879718805, 3.717788879718805, 3.717788879718805, 3.717788879718805, 3.8460833340408715, 4.670648279336563, 6.591419544953972, 10.553691576200357}},
 	} {
-		l := must(WithMean(c.shape, 10))
+		l := must(withMean(c.shape, 10))
 		ps := must(PapernotSteinke(gauss, l, orders, false))
 		env := must(envelope(ps, orders))
 		sharp := must(PapernotSteinke(gauss, l, nil, true))
@@ -49,7 +49,7 @@ func TestCheck08Renyi(t *testing.T) {
 				return math.Inf(1)
 			}
 			return one(l)
-		}), must(WithMean(shape, 1000)), []float64{1e10}, false)).RDP(1e10), want, 1e-8)
+		}), must(withMean(shape, 1000)), []float64{1e10}, false)).RDP(1e10), want, 1e-8)
 	}
 	// The price by the largest ratio alone, without the moments by rank, as the note has it.
 	largest := func(l Law) rdp.Curve {
@@ -59,7 +59,7 @@ func TestCheck08Renyi(t *testing.T) {
 		})
 	}
 	// The constants of §5.8 at η = 1: Theorem 2, sharpened, exact.
-	geo := must(Geometric(0.1))
+	geo := must(newGeometric(0.1))
 	for _, c := range []struct {
 		what      string
 		got, want float64
@@ -78,7 +78,7 @@ func TestCheck08Renyi(t *testing.T) {
 		{1, 4.547675884301017, 4.507344100037925, 3.5438838375148993},
 		{2, 5.096664064823043, 4.990812788818522, 3.686486630715809},
 	} {
-		l := must(WithMean(c.shape, 10))
+		l := must(withMean(c.shape, 10))
 		for _, v := range []struct {
 			what  string
 			curve rdp.Curve
@@ -102,8 +102,8 @@ func TestCheck08Renyi(t *testing.T) {
 	}
 	// One run: the output curve is the input curve (λ̂ = 1 is always there).
 	for _, lambda := range orders {
-		upper(t, "mean 1", must(PapernotSteinke(gauss, must(WithMean(1, 1)), orders, false)).RDP(lambda), lambda/8, 0, 1e-13)
-		upper(t, "mean 1", must(PriceOfBest(must(WithMean(1, 1))).Curve(context.Background(), gauss, nil)).RDP(lambda), lambda/8, 0, 1e-13)
+		upper(t, "mean 1", must(PapernotSteinke(gauss, must(withMean(1, 1)), orders, false)).RDP(lambda), lambda/8, 0, 1e-13)
+		upper(t, "mean 1", must(PriceOfBest(must(withMean(1, 1))).Curve(context.Background(), gauss, nil)).RDP(lambda), lambda/8, 0, 1e-13)
 	}
 }
 
@@ -126,14 +126,14 @@ func TestCheck08Exact(t *testing.T) {
 		l                       Law
 		lambda, fwd, bwd, bound float64
 	}{
-		{must(Geometric(.1)), 2, .2903485995816889, .1009429683895566, 3.755606958248889},
-		{must(Geometric(.1)), 4, .7909264256733746, .1243940194510476, 2.391548198764515},
-		{must(Geometric(.1)), 8, 1.236707422353721, .1359662163142386, 2.045058849463583},
-		{must(Geometric(.1)), 32, 1.547872792881497, .1431001220658666, 1.846876214546584},
-		{must(NegativeBinomial(0, .1)), 2, .3333441095382562, .2095265445138001, 2.26824882662766},
-		{must(NegativeBinomial(0, .1)), 8, .8484620555872058, .3190687054050638, 1.362894684333023},
-		{must(NegativeBinomial(0, .1)), 32, 1.088361427687888, .3428805625392286, 1.26860804509224},
-		{must(NegativeBinomial(.5, .0625)), 8, 1.075167674568958, .1624972970468324, 1.845884009166118},
+		{must(newGeometric(.1)), 2, .2903485995816889, .1009429683895566, 3.755606958248889},
+		{must(newGeometric(.1)), 4, .7909264256733746, .1243940194510476, 2.391548198764515},
+		{must(newGeometric(.1)), 8, 1.236707422353721, .1359662163142386, 2.045058849463583},
+		{must(newGeometric(.1)), 32, 1.547872792881497, .1431001220658666, 1.846876214546584},
+		{must(newNegativeBinomial(0, .1)), 2, .3333441095382562, .2095265445138001, 2.26824882662766},
+		{must(newNegativeBinomial(0, .1)), 8, .8484620555872058, .3190687054050638, 1.362894684333023},
+		{must(newNegativeBinomial(0, .1)), 32, 1.088361427687888, .3428805625392286, 1.26860804509224},
+		{must(newNegativeBinomial(.5, .0625)), 8, 1.075167674568958, .1624972970468324, 1.845884009166118},
 	} {
 		a, a1 := bestLaw(c.l, q), bestLaw(c.l, q1)
 		near(t, "forward", renyi(a, a1, c.lambda), c.fwd, 1e-13)
@@ -142,9 +142,9 @@ func TestCheck08Exact(t *testing.T) {
 	}
 	near(t, "t* geometric", must(bound.root(math.Log(.9), math.Log(.1))), 0.5479651707154474, 1e-13)
 	near(t, "t* η=½", must(bound.root(math.Log1p(-.0625), math.Log(.0625))), 0.5978370007556204, 1e-13)
-	relNear(t, "mean of the logarithmic law", must(NegativeBinomial(0, .1)).Mean(), 3.908650337129266, 1e-14)
+	relNear(t, "mean of the logarithmic law", must(newNegativeBinomial(0, .1)).Mean(), 3.908650337129266, 1e-14)
 
-	pois := must(Poisson(5))
+	pois := must(newPoisson(5))
 	for _, c := range []struct{ lambda, fwd, bwd, published, safe, hat float64 }{
 		{2, .6194981496047359, .164101895233572, 1.966529436258049, 1.967471911685189, 0},
 		{4, 1.324874996965184, .1857781616927553, 2.064568797146971, 2.064573383957908, 0.2},
@@ -181,7 +181,7 @@ func TestCheck08Exact(t *testing.T) {
 	zero := Bound(func(float64) float64 { return math.Inf(-1) })
 	relNear(t, "Poisson pure", must(PapernotSteinkePoissonUnproved(lap, zero, 10, lambda)), 4.489337677306007, 1e-13)
 	// Mean below 1: never negative, and never below the truth.
-	small := must(Poisson(0.2))
+	small := must(newPoisson(0.2))
 	c := must(PriceOfBest(small).Curve(context.Background(), curve, bound))
 	a, a1 := bestLaw(small, q), bestLaw(small, q1)
 	for _, l := range []float64{1.01, 1.5, 2, 8, 100} {
@@ -199,13 +199,13 @@ func TestCheck09Profile(t *testing.T) {
 		l                         Law
 		root, lnR, eps, krw, free float64
 	}{
-		{must(WithMean(0, 10)), 0.683523002644984374, 0.683523002644984374, 3.173861531985442, 3.531337323638174, 0.8331544},
-		{must(WithMean(0.5, 10)), 0.53295086880324628, 0.79942630320486942, 3.289764832545327, 3.788396333147459, 0.6255430},
-		{must(WithMean(1, 10)), 0.446086989751614661, 0.892173979503229322, 3.382512508843687, 3.993254383514038, 0.4853202},
-		{must(WithMean(2, 10)), 0.344925590901379562, 1.03477677270413869, 3.525115302044596, 4.282162951819992, 0.2851697},
-		{must(Poisson(10)), math.NaN(), 1.97412651365847448, 4.464465042998932, 4.464465042998932, 0},
-		{must(Binomial(20, 0.5)), 0.136590844685649028, 2.59522604902733153, 5.085564578367789, 5.91343752720024, 0},
-		{must(Binomial(100, 0.1)), 0.020798632446127, 2.05906461216656, 4.54940314150702, 4.63840425752391, 0},
+		{must(withMean(0, 10)), 0.683523002644984374, 0.683523002644984374, 3.173861531985442, 3.531337323638174, 0.8331544},
+		{must(withMean(0.5, 10)), 0.53295086880324628, 0.79942630320486942, 3.289764832545327, 3.788396333147459, 0.6255430},
+		{must(withMean(1, 10)), 0.446086989751614661, 0.892173979503229322, 3.382512508843687, 3.993254383514038, 0.4853202},
+		{must(withMean(2, 10)), 0.344925590901379562, 1.03477677270413869, 3.525115302044596, 4.282162951819992, 0.2851697},
+		{must(newPoisson(10)), math.NaN(), 1.97412651365847448, 4.464465042998932, 4.464465042998932, 0},
+		{must(newBinomial(20, 0.5)), 0.136590844685649028, 2.59522604902733153, 5.085564578367789, 5.91343752720024, 0},
+		{must(newBinomial(100, 0.1)), 0.020798632446127, 2.05906461216656, 4.54940314150702, 4.63840425752391, 0},
 	} {
 		lnR := must(c.l.profileRatio(b))
 		upper(t, c.l.String()+" ln R", lnR, c.lnR, 1e-13, 1e-12)
@@ -231,7 +231,7 @@ func TestCheck09Profile(t *testing.T) {
 		{1, 4, 9.002457139721932e-10, 2.2309625e-10, -1.6}, {0, 3, 5.555316752443461e-6, 2.1533537e-6, -2.6},
 		{0, 4, 6.059216440898391e-11, 2.2480286e-11, -1.6},
 	} {
-		l := must(WithMean(c.shape, 10))
+		l := must(withMean(c.shape, 10))
 		d := math.Exp(must(PriceOfBest(l).Profile(context.Background(), b))(c.eps))
 		upper(t, fmt.Sprintf("η=%v δ(%v)", c.shape, c.eps), d, c.upper, 1e-11, 1e-10)
 		if d < c.lower {
@@ -287,12 +287,12 @@ func gaussianAttack(l Law, cut, eps float64) float64 {
 func TestCheck11Threshold(t *testing.T) {
 	q, q1 := []float64{1. / 3, 1. / 4, 1. / 4, 1. / 6}, []float64{1. / 6, 3. / 8, 1. / 8, 1. / 3}
 	const gamma = 0.25
-	a, a1 := firstLaw(must(Geometric(gamma)), []float64{1. / 4, 1. / 6}), firstLaw(must(Geometric(gamma)), []float64{1. / 8, 1. / 3})
+	a, a1 := firstLaw(must(newGeometric(gamma)), []float64{1. / 4, 1. / 6}), firstLaw(must(newGeometric(gamma)), []float64{1. / 8, 1. / 3})
 	// §7.11 prints 0.3288458888861488 and 0.3104714591286711.
 	near(t, "D₂ forward", renyi(a, a1, 2), 0.3288458888861488, 1e-14)
 	near(t, "D₂ backward", renyi(a1, a, 2), 0.3104714591286711, 1e-14)
 	curve, bound := exactCurve(q, q1), exactBound(q, q1)
-	p := must(PriceOfFirstAbove(must(Geometric(gamma))))
+	p := must(PriceOfFirstAbove(must(newGeometric(gamma))))
 	ours := must(p.Curve(context.Background(), curve, bound))
 	for _, lambda := range []float64{1.5, 2, 3, 8, 64} {
 		v := ours.RDP(lambda)
@@ -322,15 +322,15 @@ func TestSoundnessByEnumeration(t *testing.T) {
 		gamma := math.Exp(-5.8 * rng.Float64())
 		switch rng.IntN(8) {
 		case 0:
-			return must(Poisson(0.1 + 9.9*rng.Float64()))
+			return must(newPoisson(0.1 + 9.9*rng.Float64()))
 		case 1:
-			return must(Binomial(1+rng.IntN(29), 0.02+0.96*rng.Float64()))
+			return must(newBinomial(1+rng.IntN(29), 0.02+0.96*rng.Float64()))
 		case 2:
-			return must(Conditioned([]float64{-0.5, 0, 1, 2}[rng.IntN(4)], gamma*0.99, 2+rng.IntN(12)))
+			return must(newConditionedLaw([]float64{-0.5, 0, 1, 2}[rng.IntN(4)], gamma*0.99, 2+rng.IntN(12)))
 		case 3:
-			return must(Geometric(gamma))
+			return must(newGeometric(gamma))
 		}
-		return must(NegativeBinomial([]float64{-.5, 0, .5, 1, 2, 3.7}[rng.IntN(6)], gamma))
+		return must(newNegativeBinomial([]float64{-.5, 0, .5, 1, 2, 3.7}[rng.IntN(6)], gamma))
 	}
 	count, tight := 0, 0.0
 	for trial := range 24000 {
@@ -423,12 +423,12 @@ func TestDiscretize(t *testing.T) {
 		b    Bound
 		acc  float64
 	}{
-		{"geometric", must(PriceOfBest(must(WithMean(1, 10))).Profile(context.Background(), gaussianBound(2))), 0},
-		{"logarithmic 100", must(PriceOfBest(must(WithMean(0, 100))).Profile(context.Background(), gaussianBound(1))), 1e-3},
+		{"geometric", must(PriceOfBest(must(withMean(1, 10))).Profile(context.Background(), gaussianBound(2))), 0},
+		{"logarithmic 100", must(PriceOfBest(must(withMean(0, 100))).Profile(context.Background(), gaussianBound(1))), 1e-3},
 		{"pure", must(FromApproximate(1, 0)), 0},
 		{"approximate", must(FromApproximate(1, 1e-5)), 0},
 		{"gaussian", gaussianBound(3), 0},
-		{"first above", must(must(PriceOfFirstAbove(must(Geometric(0.1)))).Profile(context.Background(), gaussianBound(2))), 0},
+		{"first above", must(must(PriceOfFirstAbove(must(newGeometric(0.1)))).Profile(context.Background(), gaussianBound(2))), 0},
 		{"nothing", func(float64) float64 { return math.Inf(-1) }, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -506,7 +506,7 @@ func TestDiscretizeDominates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 40 {
 		p, q := randomPair(rng)
-		l := must(WithMean([]float64{0, 1}[rng.IntN(2)], 3))
+		l := must(withMean([]float64{0, 1}[rng.IntN(2)], 3))
 		d := must(must(PriceOfBest(l).Profile(context.Background(), exactBound(p, q))).Discretize(context.Background(), 1e-3, -60))
 		a, b := bestLaw(l, p), bestLaw(l, q)
 		up, uq := masses(d)

@@ -14,7 +14,7 @@ import (
 // a candidate, as on a chessboard; SLOW=2 asks all.
 func TestNotAboveAllRunsShown(t *testing.T) {
 	slow.Test(t)
-	laws := []Law{must(Fixed(2)), must(Fixed(7)), must(Poisson(0.1)), must(Poisson(3)), must(Binomial(20, 0.5)), must(Binomial(4, 0.1))}
+	laws := []Law{must(newFixed(2)), must(newFixed(7)), must(newPoisson(0.1)), must(newPoisson(3)), must(newBinomial(20, 0.5)), must(newBinomial(4, 0.1))}
 	type shown struct {
 		name string
 		c    *Candidate
@@ -58,7 +58,7 @@ func TestNotAboveAllRunsShown(t *testing.T) {
 	}
 	t.Logf("at most %v times what all runs shown cost", worst)
 	// By the mixture alone, Theorem U1, the search costs more than all runs shown, at which ε = .3 has .1461.
-	both := must(PriceOfBest(must(Binomial(20, 0.5))).certify(context.Background(), gaussianCandidate(5), must(PriceOfBest(must(Fixed(2))).fine(0, 0)), fewStrips))
+	both := must(PriceOfBest(must(newBinomial(20, 0.5))).certify(context.Background(), gaussianCandidate(5), must(PriceOfBest(must(newFixed(2))).fine(0, 0)), fewStrips))
 	if v, old := both[0].above(0.3), both[0].quick(0.3); !(v < 0.1461 && old > 0.1461) {
 		t.Errorf("binomial 20, Gaussian 5, ε = .3: %v, without Theorem E %v", v, old)
 	} else {

@@ -43,14 +43,14 @@ func roundingTable(t *testing.T) []roundingRow {
 		var got float64
 		switch kind := cols[0]; {
 		case kind == "poisson":
-			got = must(PriceOfBest(must(Poisson(a))).Pure(eps))
+			got = must(PriceOfBest(must(newPoisson(a))).Pure(eps))
 		case kind == "binomial":
-			got = must(PriceOfBest(must(Binomial(int(a), b))).Pure(eps))
+			got = must(PriceOfBest(must(newBinomial(int(a), b))).Pure(eps))
 		case strings.HasPrefix(kind, "gaussian"):
 			sigma := must(strconv.ParseFloat(kind[len("gaussian"):], 64))
-			got = math.Exp(must(PriceOfBest(must(NegativeBinomial(a, b))).Profile(context.Background(), gaussianBound(sigma)))(eps))
+			got = math.Exp(must(PriceOfBest(must(newNegativeBinomial(a, b))).Profile(context.Background(), gaussianBound(sigma)))(eps))
 		default:
-			p := PriceOfBest(must(NegativeBinomial(a, b)))
+			p := PriceOfBest(must(newNegativeBinomial(a, b)))
 			e, d, err := p.Approximate(eps, delta)
 			if err != nil {
 				t.Fatal(err)

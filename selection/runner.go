@@ -33,23 +33,17 @@ type Result[T any] struct {
 	Score   float64
 }
 
-// An Option configures a run.
-type Option func(*options)
-
-type options struct {
-	src rand.Source
-	pad bool
+// Options of a selection; the zero value is a good default.
+type Options struct {
+	// Source is where all random numbers of a selection come from, for example a
+	// rand.NewChaCha8 with a seed that reproduces it. It must be as secret as the data.
+	// Nil is the operating system's randomness.
+	Source rand.Source
+	// Padding makes the number of runs constant: the largest one that the law
+	// allows is carried out, and runs beyond K are ignored. Use it when the time a
+	// selection takes can be observed. It needs a law with a largest K.
+	Padding bool
 }
-
-// WithSource makes all random numbers of a run come from src, for example a
-// rand.NewChaCha8 with a seed that reproduces it. It must be as secret as the data. Nil,
-// and a run without this option, is the operating system's randomness.
-func WithSource(src rand.Source) Option { return func(o *options) { o.src = src } }
-
-// WithPadding makes the number of runs constant: the largest one that the law
-// allows is carried out, and runs beyond K are ignored. Use it when the time a
-// selection takes can be observed. It needs a law with a largest K.
-func WithPadding() Option { return func(o *options) { o.pad = true } }
 
 // ErrRun is wrapped by the error of a selection that a failing run, or the end of
 // its context, has stopped. Neither the error nor the moment it came may be
@@ -65,47 +59,43 @@ func generators(src rand.Source) func() *rand.Rand {
 
 // Best runs the trial K times, K drawn from the law, and returns the outcome of
 // the highest score; among equals the first. It is Algorithm 2 of Liu and Talwar
-// (STOC 2019) for a geometric law, with a [Censored] or [Conditioned] one its
+// (STOC 2019) for a geometric law, with a censored or conditioned one its
 // variants with a hard stop, and Papernot and Steinke's (ICLR 2022) for others.
 // Price: [PriceOfBest].
-func Best[T any](ctx context.Context, l Law, trial Trial[T], opts ...Option) (Result[T], error) {
-	return run(ctx, l, math.Inf(-1), false, trial, opts)
+func Best[T any](ctx context.Context, l Law, trial Trial[T], o Options) (Result[T], error) {
+	return run(ctx, l, math.Inf(-1), false, trial, o)
 }
 
 // FirstAbove runs the trial until the score reaches the threshold, at most K
 // times, K drawn from the law, and returns that outcome. The law must be
 // geometric: Algorithm 1 of Liu and Talwar (STOC 2019), or conditioned or censored.
 // The threshold must not depend on the data. Price: [PriceOfFirstAbove].
-func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Trial[T], opts ...Option) (Result[T], error) {
+func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Trial[T], o Options) (Result[T], error) {
 	if err := checkFirstAbove(l); err != nil {
 		return Result[T]{}, err
 	}
 	if math.IsNaN(threshold) {
 		return Result[T]{}, fault.New("threshold", "is NaN")
 	}
-	return run(ctx, l, threshold, true, trial, opts)
+	return run(ctx, l, threshold, true, trial, o)
 }
 
-func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial Trial[T], opts []Option) (Result[T], error) {
-	var o options
-	for _, f := range opts {
-		f(&o)
-	}
-	next := generators(o.src) // one for the law and one per run
+func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial Trial[T], o Options) (Result[T], error) {
+	next := generators(o.Source) // one for the law and one per run
 	limit, bounded := l.MaxRuns()
-	if o.pad && !bounded {
+	if o.Padding && !bounded {
 		return Result[T]{}, fault.New("padding", "law %v has no largest number of runs; use a conditioned law", l)
 	}
 	coins := next()
 	runs := math.MaxInt
 	g, geometric := l.(tnb)
-	if geometric = geometric && g.eta == 1 && !o.pad; !geometric {
+	if geometric = geometric && g.eta == 1 && !o.Padding; !geometric {
 		if m := l.Mean(); m > maxSampledMean {
 			return Result[T]{}, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
 		}
 		runs = l.Sample(coins)
 	}
-	if !o.pad {
+	if !o.Padding {
 		limit = runs
 	}
 	var best Result[T]
@@ -129,7 +119,7 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 			continue
 		}
 		best = Result[T]{true, payload, score}
-		if first && !o.pad {
+		if first && !o.Padding {
 			break
 		}
 	}

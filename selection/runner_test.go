@@ -39,15 +39,15 @@ func TestCheck13MonteCarlo(t *testing.T) {
 		l     Law
 		first bool
 		n     int
-		opts  []Option
+		pad   bool
 	}{
-		{must(Geometric(gamma)), false, repeats(100_000, 1_000_000), nil},
-		{must(Geometric(gamma)), true, repeats(100_000, 1_000_000), nil},
-		{must(Conditioned(1, gamma, 3)), false, 100_000, []Option{WithPadding()}},
-		{must(Conditioned(1, gamma, 3)), true, 100_000, []Option{WithPadding()}},
-		{must(Censored(gamma, 3)), true, 100_000, nil},
-		{must(Poisson(3)), false, 100_000, nil},
-		{must(Binomial(4, 0.5)), false, 100_000, nil},
+		{must(newGeometric(gamma)), false, repeats(100_000, 1_000_000), false},
+		{must(newGeometric(gamma)), true, repeats(100_000, 1_000_000), false},
+		{must(newConditionedLaw(1, gamma, 3)), false, 100_000, true},
+		{must(newConditionedLaw(1, gamma, 3)), true, 100_000, true},
+		{must(newCensoredLaw(gamma, 3)), true, 100_000, false},
+		{must(newPoisson(3)), false, 100_000, false},
+		{must(newBinomial(4, 0.5)), false, 100_000, false},
 	} {
 		t.Run(fmt.Sprintf("%v first=%v", c.l, c.first), func(t *testing.T) {
 			if testing.Short() {
@@ -64,13 +64,13 @@ func TestCheck13MonteCarlo(t *testing.T) {
 				for i := range c.n {
 					var seed [32]byte
 					seed[0], seed[1], seed[2], seed[3] = byte(i), byte(i>>8), byte(i>>16), byte(side)
-					opts := append([]Option{WithSource(rand.NewChaCha8(seed))}, c.opts...)
+					opts := Options{Source: rand.NewChaCha8(seed), Padding: c.pad}
 					var r Result[Choice[string]]
 					var err error
 					if c.first {
-						r, err = FirstAbove(t.Context(), c.l, 0.6, trials[side], opts...)
+						r, err = FirstAbove(t.Context(), c.l, 0.6, trials[side], opts)
 					} else {
-						r, err = Best(t.Context(), c.l, trials[side], opts...)
+						r, err = Best(t.Context(), c.l, trials[side], opts)
 					}
 					if err != nil {
 						t.Fatal(err)
@@ -111,7 +111,7 @@ func TestCheck13MonteCarlo(t *testing.T) {
 // Acceptance check 12, second half: the mean number of calls of both algorithms.
 func TestCheck12Calls(t *testing.T) {
 	const n = 40000
-	for _, l := range []Law{must(Geometric(0.1)), must(Censored(0.1, 7)), must(Conditioned(1, 0.1, 7))} {
+	for _, l := range []Law{must(newGeometric(0.1)), must(newCensoredLaw(0.1, 7)), must(newConditionedLaw(1, 0.1, 7))} {
 		for _, first := range []bool{false, true} {
 			var calls, sum, squares float64
 			trial := func(_ context.Context, rng *rand.Rand) (int, float64, error) {
@@ -123,9 +123,9 @@ func TestCheck12Calls(t *testing.T) {
 				seed := [32]byte{byte(i), byte(i >> 8), 9}
 				var err error
 				if first {
-					_, err = FirstAbove(t.Context(), l, 0.8, trial, WithSource(rand.NewChaCha8(seed))) // p₁ = 0.2
+					_, err = FirstAbove(t.Context(), l, 0.8, trial, Options{Source: rand.NewChaCha8(seed)}) // p₁ = 0.2
 				} else {
-					_, err = Best(t.Context(), l, trial, WithSource(rand.NewChaCha8(seed)))
+					_, err = Best(t.Context(), l, trial, Options{Source: rand.NewChaCha8(seed)})
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -156,7 +156,7 @@ func TestCheck15Secrecy(t *testing.T) {
 	if typ.NumField() != 3 || typ.NumMethod() != 0 || reflect.PointerTo(typ).NumMethod() != 0 {
 		t.Error("the result must hold the outcome alone")
 	}
-	l := must(Conditioned(1, 0.2, 9))
+	l := must(newConditionedLaw(1, 0.2, 9))
 	var calls int
 	trial := func(_ context.Context, rng *rand.Rand) (uint64, float64, error) {
 		calls++
@@ -166,24 +166,24 @@ func TestCheck15Secrecy(t *testing.T) {
 	for i := range 200 {
 		seed := [32]byte{byte(i)}
 		for _, first := range []bool{false, true} {
-			do := func(opts ...Option) Result[uint64] {
+			do := func(pad bool) Result[uint64] {
 				calls = 0
-				opts = append(opts, WithSource(rand.NewChaCha8(seed)))
+				opts := Options{Source: rand.NewChaCha8(seed), Padding: pad}
 				if first {
-					return must(FirstAbove(t.Context(), l, 0.7, trial, opts...))
+					return must(FirstAbove(t.Context(), l, 0.7, trial, opts))
 				}
-				return must(Best(t.Context(), l, trial, opts...))
+				return must(Best(t.Context(), l, trial, opts))
 			}
-			plain := do()
+			plain := do(false)
 			seen[calls] = true
-			padded := do(WithPadding())
+			padded := do(true)
 			if calls != 9 {
 				t.Errorf("padded: %d runs, want 9", calls)
 			}
 			if plain != padded {
 				t.Errorf("padding changes the outcome: %+v, %+v", plain, padded)
 			}
-			if again := do(); again != plain {
+			if again := do(false); again != plain {
 				t.Errorf("not reproducible: %+v, %+v", plain, again)
 			}
 		}
@@ -191,19 +191,19 @@ func TestCheck15Secrecy(t *testing.T) {
 	if len(seen) < 5 {
 		t.Error("without padding the number of runs varies")
 	}
-	if _, err := Best(t.Context(), must(Geometric(0.5)), trial, WithPadding()); err == nil {
+	if _, err := Best(t.Context(), must(newGeometric(0.5)), trial, Options{Padding: true}); err == nil {
 		t.Error("padding needs a bounded law")
 	}
 }
 
 func TestRunnerStops(t *testing.T) {
-	l := must(Fixed(5))
+	l := must(newFixed(5))
 	boom := errors.New("boom")
 	var calls atomic.Int64
 	_, err := Best(t.Context(), l, func(context.Context, *rand.Rand) (int, float64, error) {
 		calls.Add(1)
 		return 0, 0, boom
-	})
+	}, Options{})
 	if !errors.Is(err, boom) || !errors.Is(err, ErrRun) || calls.Load() != 1 {
 		t.Errorf("error %v after %d runs", err, calls.Load())
 	}
@@ -211,7 +211,7 @@ func TestRunnerStops(t *testing.T) {
 	r, err := Best(ctx, l, func(context.Context, *rand.Rand) (int, float64, error) {
 		cancel()
 		return 7, 1, nil
-	})
+	}, Options{})
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrRun) || r != (Result[int]{}) {
 		t.Errorf("cancelled: %+v, %v", r, err)
 	}
@@ -221,27 +221,27 @@ func TestRunnerStops(t *testing.T) {
 	r, err = Best(t.Context(), l, func(context.Context, *rand.Rand) (int, float64, error) {
 		i++
 		return i, scores[i-1], nil
-	})
+	}, Options{})
 	if err != nil || r != (Result[int]{true, 2, 2}) || i != 5 {
 		t.Errorf("%+v after %d runs, %v", r, i, err)
 	}
-	if _, err := FirstAbove(t.Context(), must(Geometric(0.5)), math.NaN(), func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }); err == nil {
+	if _, err := FirstAbove(t.Context(), must(newGeometric(0.5)), math.NaN(), func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }, Options{}); err == nil {
 		t.Error("a NaN threshold must be refused")
 	}
-	if _, err := FirstAbove(t.Context(), must(Poisson(2)), 0, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }); err == nil {
+	if _, err := FirstAbove(t.Context(), must(newPoisson(2)), 0, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }, Options{}); err == nil {
 		t.Error("a Poisson law has no price with a threshold and must be refused")
 	}
 	// A tiny γ neither hangs nor hinders.
 	n := 0
-	r, err = FirstAbove(t.Context(), must(Geometric(1e-290)), 5, func(context.Context, *rand.Rand) (int, float64, error) {
+	r, err = FirstAbove(t.Context(), must(newGeometric(1e-290)), 5, func(context.Context, *rand.Rand) (int, float64, error) {
 		n++
 		return n, float64(n), nil
-	})
+	}, Options{})
 	if err != nil || r.Payload != 5 || n != 5 {
 		t.Errorf("γ = 1e-290: %+v after %d runs, %v", r, n, err)
 	}
-	for _, l := range []Law{must(Poisson(1e12)), must(NegativeBinomial(0, 1e-12))} {
-		if _, err := Best(t.Context(), l, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }); err == nil {
+	for _, l := range []Law{must(newPoisson(1e12)), must(newNegativeBinomial(0, 1e-12))} {
+		if _, err := Best(t.Context(), l, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }, Options{}); err == nil {
 			t.Errorf("%v must be refused", l)
 		}
 	}
@@ -249,8 +249,8 @@ func TestRunnerStops(t *testing.T) {
 	for i := range 100 {
 		seed := [32]byte{byte(i), 77}
 		n := 0
-		_, err := Best(t.Context(), must(Geometric(0.2)), func(context.Context, *rand.Rand) (int, float64, error) { n++; return 0, 0, nil }, WithSource(rand.NewChaCha8(seed)))
-		if want := must(Geometric(0.2)).Sample(generators(rand.NewChaCha8(seed))()); err != nil || n != want {
+		_, err := Best(t.Context(), must(newGeometric(0.2)), func(context.Context, *rand.Rand) (int, float64, error) { n++; return 0, 0, nil }, Options{Source: rand.NewChaCha8(seed)})
+		if want := must(newGeometric(0.2)).Sample(generators(rand.NewChaCha8(seed))()); err != nil || n != want {
 			t.Errorf("%d runs, want %d (%v)", n, want, err)
 		}
 	}

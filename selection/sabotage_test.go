@@ -25,7 +25,7 @@ func sampledPair() (p, q []float64) {
 // price.
 func TestSabotage(t *testing.T) {
 	c := finiteCandidate(sampledPair())
-	l := must(Geometric(0.1))
+	l := must(newGeometric(0.1))
 	tab := must(c.tabulate(context.Background(), fineness{accuracy: 1e-5, floor: -60, deep: -60}))
 	pair := tab.reached(tab.samples())
 	at := newAttacker(l, pair)

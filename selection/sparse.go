@@ -115,7 +115,7 @@ func (s SparseVector) check() error {
 
 // Scales returns the scales of the Laplace noise on the threshold and on every
 // query, 4ε₁/ε₃ and 8ε₁/ε₃.
-func (s SparseVector) Scales() (threshold, query float64) {
+func (s SparseVector) scales() (threshold, query float64) {
 	return 4 * s.CandidateEpsilon / s.Epsilon, 8 * s.CandidateEpsilon / s.Epsilon
 }
 
@@ -133,7 +133,7 @@ func (s SparseVector) Run(ctx context.Context, src rand.Source, n int, percentil
 
 // run compares ξ + logit p with ν + logit p*.
 func (s SparseVector) run(ctx context.Context, rng *rand.Rand, n int, percentile func(ctx context.Context, query int) (float64, error)) (int, error) {
-	a, b := s.Scales()
+	a, b := s.scales()
 	a, b, err := widened(2*s.CandidateEpsilon, a, b)
 	if err != nil {
 		return -1, err

@@ -275,7 +275,7 @@ func TestSearchLaw(t *testing.T) {
 // change no output's probability by more than e^ε, and some nearly by that: noise of a tenth less would be too little.
 func TestScalesCoverSensitivity(t *testing.T) {
 	const eps, slack, price = 0.7, 0.4, 1.5
-	nu, xi := SparseVector{0.5, eps, price}.Scales()
+	nu, xi := SparseVector{0.5, eps, price}.scales()
 	stream := must(SampledSparseVector{Percentile: 0.5, CandidateEpsilon: eps, Slack: slack, Epsilon: price, Delta: 0.1, Beta: 0.1, Queries: 2}.Plan())
 	search := must(ThresholdSearch{Percentile: 0.5, CandidateEpsilon: eps, Slack: slack, Epsilon: price, Delta: 0.1, Beta: 0.1, Resolution: 2}.Plan())
 	for _, c := range []struct {

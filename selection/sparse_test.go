@@ -63,7 +63,7 @@ func TestCheck14Parameters(t *testing.T) {
 	if want := 2 * (math.Exp(.05) + 1) * math.Log(2e7) / (.1 * math.Expm1(.05)); math.Abs(p.Offset-want) > 1e-9*want {
 		t.Errorf("Δ used = %v, want %v", p.Offset, want)
 	}
-	a, b := SparseVector{0.5, 0.3, 2}.Scales()
+	a, b := SparseVector{0.5, 0.3, 2}.scales()
 	relNear(t, "Algorithm 3 ν", a, 4*0.3/2, 1e-15)
 	relNear(t, "Algorithm 3 ξ", b, 8*0.3/2, 1e-15)
 

@@ -66,7 +66,7 @@ func TestLowerEndsOfACandidate(t *testing.T) {
 	upper := Bound(func(eps float64) float64 { return -0.05 - eps })
 	reached := func(eps float64) float64 { return -0.1 - 1.37*eps }
 	both := func(eps float64) (down, up float64) { return reached(eps), upper(eps) }
-	c := upper.Candidate(upper, [2]func(float64) (float64, float64){both, both})
+	c := upper.Candidate(upper, [2]func(float64) (float64, float64){both, both}, nil)
 	s, err := c.side(t.Context(), 0, fineness{accuracy: 0.05, floor: -20, deep: -20}, false)
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 )
 
 // Top runs the trial K times, K drawn from the law, and returns the m outcomes of the
-// highest scores, best first; fewer where there are fewer runs. Price: [Price]. src as in
-// [WithSource]; errors as those of [Best].
+// highest scores, best first; fewer where there are fewer runs. Price: [PriceOfTop]. src as in
+// [Options]; errors as those of [Best].
 func Top[T any](ctx context.Context, l Law, m int, src rand.Source, trial Trial[T]) ([]Result[T], error) {
 	if _, _, err := check(l, m); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func PriceOfTop(l Law, m int, eps, delta float64) (epsOut, deltaOut float64, err
 		// The law of K given that no run leaked; a smaller γ only costs more.
 		gamma = min(1, (gamma+(1-gamma)*delta)*(1-8*xmath.U))
 	}
-	wider, err := NegativeBinomial(eta+float64(m-1), gamma)
+	wider, err := newNegativeBinomial(eta+float64(m-1), gamma)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -59,7 +59,7 @@ func tops(l Law, q []float64, m int) map[string]float64 {
 func TestTopsByEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, c := range []struct{ eta, gamma, eps, delta float64 }{{1, 0.5, 0.5, 0}, {0, 0.6, 1, 0}, {2, 0.6, 0.5, 0.02}, {1, 0.5, 1, 0.1}} {
-		l, err := NegativeBinomial(c.eta, c.gamma)
+		l, err := newNegativeBinomial(c.eta, c.gamma)
 		if err != nil {
 			t.Fatal(err)
 		}

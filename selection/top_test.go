@@ -45,7 +45,7 @@ func TestPriceByEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 5))
 	for _, eps := range []float64{0.4, 1} {
 		for _, eta := range []float64{0, 1, 2.5} {
-			l, err := NegativeBinomial(eta, 0.2)
+			l, err := newNegativeBinomial(eta, 0.2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestPriceByEnumeration(t *testing.T) {
 }
 
 func TestPrice(t *testing.T) {
-	l, _ := Geometric(0.1)
+	l, _ := newGeometric(0.1)
 	for m := 1; m <= 4; m++ {
 		e, d, err := PriceOfTop(l, m, 1, 1e-6)
 		// m·ε + (1+m)·t*, t* = 0.79567203915954553 (selection.md §5.3), γ a little larger.
@@ -97,8 +97,8 @@ func TestPrice(t *testing.T) {
 			t.Errorf("m = %d: (%v, %v), %v; want about (%v, 1e-5)", m, e, d, err, want)
 		}
 	}
-	capped, _ := Conditioned(1, 0.1, 5)
-	poisson, _ := Poisson(3)
+	capped, _ := newConditionedLaw(1, 0.1, 5)
+	poisson, _ := newPoisson(3)
 	for _, c := range []struct {
 		l Law
 		m int
@@ -111,7 +111,7 @@ func TestPrice(t *testing.T) {
 
 // TestBest: the frequencies of the two best of a run are those of enumeration.
 func TestBest(t *testing.T) {
-	l, _ := Geometric(0.4)
+	l, _ := newGeometric(0.4)
 	q := []float64{0.5, 0.3, 0.2}
 	want := pairs(l, q)
 	got := make([]float64, len(want))
@@ -149,7 +149,7 @@ func TestBest(t *testing.T) {
 }
 
 func ExamplePriceOfTop() {
-	l, _ := Geometric(0.01)
+	l, _ := newGeometric(0.01)
 	for m := 1; m <= 3; m++ {
 		eps, _, _ := PriceOfTop(l, m, 0.5, 0)
 		fmt.Printf("the %d best: epsilon %.4f\n", m, eps)

@@ -65,7 +65,7 @@ func (s TwoStage) Plan() (TwoStagePlan, error) {
 		return p, err
 	}
 	p.Calls = search.Calls + 1/p.Gamma
-	l, err := Geometric(p.Gamma)
+	l, err := newGeometric(p.Gamma)
 	if err != nil {
 		return p, err
 	}
@@ -88,7 +88,7 @@ func RunTwoStage[T any](ctx context.Context, src rand.Source, s TwoStage, trial 
 	if err := checkCalls(p.Calls, s.MaxCalls); err != nil {
 		return Result[T]{}, err
 	}
-	l, err := Geometric(p.Gamma)
+	l, err := newGeometric(p.Gamma)
 	if err != nil {
 		return Result[T]{}, err
 	}
@@ -101,5 +101,5 @@ func RunTwoStage[T any](ctx context.Context, src rand.Source, s TwoStage, trial 
 	if err != nil {
 		return Result[T]{}, err
 	}
-	return FirstAbove(ctx, l, threshold, trial, WithSource(runs))
+	return FirstAbove(ctx, l, threshold, trial, Options{Source: runs})
 }

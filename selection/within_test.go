@@ -14,7 +14,7 @@ import (
 // merge and interleaved rankings reach is compared with exact sums from the bottom.
 func TestBottomBlocks(t *testing.T) {
 	slow.Test(t)
-	for _, l := range []Law{must(Geometric(0.1)), must(NegativeBinomial(1, 0.7)), must(Conditioned(1, 0.2, 4)), must(Fixed(2))} {
+	for _, l := range []Law{must(newGeometric(0.1)), must(newNegativeBinomial(1, 0.7)), must(newConditionedLaw(1, 0.2, 4)), must(newFixed(2))} {
 		for _, e := range []float64{1e-9, 1, 30, 36.5, 38, 40, 100} {
 			c := declaredCandidate(e, 0)
 			tab := must(c.tabulate(context.Background(), fineness{accuracy: 1e-6, floor: -60, deep: -60}))
@@ -130,7 +130,7 @@ func deltaFromBottom(l Law, blocks []block, eps float64) float64 {
 func TestHugeEpsilon(t *testing.T) {
 	slow.Test(t)
 	finite := finiteCandidate([]float64{0.5, 0.4, 0.1}, []float64{0.5, 0.5, 0})
-	for _, p := range []Price{PriceOfBest(must(Geometric(0.1))), must(PriceOfFirstAbove(must(Geometric(0.1)))), PriceOfBest(must(Fixed(3)))} {
+	for _, p := range []Price{PriceOfBest(must(newGeometric(0.1))), must(PriceOfFirstAbove(must(newGeometric(0.1)))), PriceOfBest(must(newFixed(3)))} {
 		for _, c := range []*Candidate{gaussianCandidate(2), finite} {
 			for _, eps := range []float64{700, 720, 1e4} {
 				lo, hi, err := p.Delta(context.Background(), c, eps, 1e-3)

@@ -111,7 +111,9 @@ func bases() []base {
 }
 
 func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
-	p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
+	p, _, err := b.(interface {
+		SubstituteMixture(float64) (profiles.Profile, bool, error)
+	}).SubstituteMixture(rate)
 	return must(p, err)
 }
 

@@ -61,13 +61,6 @@ type Whole interface {
 	Whole() (runs int64, ok bool)
 }
 
-// A RateSetter is a Scheme whose sampling rate can be set.
-type RateSetter interface {
-	Scheme
-	Rate() float64
-	WithRate(rate float64) (Scheme, error)
-}
-
 // A BatchSetter is a Scheme that draws from a population of known size, and whose
 // batch size can be set.
 type BatchSetter interface {
@@ -78,11 +71,14 @@ type BatchSetter interface {
 	WithBatch(batch int64) (Scheme, error)
 }
 
-// A UserSetter is a Scheme among whose users each one hides, and whose number can be set.
-type UserSetter interface {
-	Scheme
-	Users() int64
-	WithUsers(users int64) (Scheme, error)
+// A substituteMixer is a profiles.Mechanism for which the effect of substituting one record
+// that is sampled with some rate is known more exactly than by the envelope.
+type substituteMixer interface {
+	// SubstituteMixture returns the profile of the pair
+	// (rate·M(+1) + (1−rate)·M(0), rate·M(−1) + (1−rate)·M(0)): the attack by two
+	// records with opposite contributions, for a rate in (0, 1). dominating says that this
+	// pair is proved to dominate every pair of neighbours under Poisson sampling.
+	SubstituteMixture(rate float64) (p profiles.Profile, dominating bool, err error)
 }
 
 // attained returns pair, the Pair of b under r, or what is attained in its place.
@@ -150,7 +146,8 @@ func NewPoisson(rate float64) (Poisson, error) {
 // Poisson is Poisson sampling with one rate for all records; see NewPoisson.
 type Poisson interface {
 	Sampler
-	RateSetter
+	Rate() float64
+	WithRate(rate float64) (Scheme, error)
 	// Sample draws the records that take part, in ascending order, each of the population in
 	// [1, 2^53] independently with the scheme's rate. Time and memory are linear in the size
 	// of the sample, which is random, whatever the population. The source nil is the operating
@@ -179,7 +176,7 @@ func (poissonScheme) Name() string { return "poisson" }
 // Rate returns the sampling rate.
 func (s poissonScheme) Rate() float64 { return s.rate }
 
-// WithRate implements RateSetter.
+// WithRate implements Poisson.
 func (poissonScheme) WithRate(rate float64) (Scheme, error) {
 	return NewPoisson(rate)
 }
@@ -218,7 +215,7 @@ func (s poissonScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profile
 		}
 		return m, nil
 	}
-	if m, ok := b.(profiles.SubstituteMixer); ok {
+	if m, ok := b.(substituteMixer); ok {
 		p, dominating, err := m.SubstituteMixture(s.rate)
 		if err != nil {
 			return profiles.Bounds{}, err

@@ -459,16 +459,18 @@ func (j *labelJob) estimate(ctx context.Context, a *labelApplied, pass *labelPas
 	if err != nil {
 		return nil, err
 	}
-	a.PriorEpsilon = stages[0].Mechanism.(labeldp.Histogram).Epsilon
-	a.Randomizer = stages[1].Mechanism.(labeldp.WorstCase).Epsilon
-	a.Charge = []labelCost{{labeldp.Histogram{}.Name(), a.PriorEpsilon, 2}}
+	a.PriorEpsilon = stages[0].Epsilon
+	a.Randomizer = stages[1].Epsilon
+	for _, s := range stages {
+		a.Charge = append(a.Charge, labelCost{s.Mechanism.Name(), s.Epsilon, s.Count})
+	}
 	return priors, nil
 }
 
 // tell fills in what was done and what it loses.
 func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, priors []labeldp.Prior) error {
 	a.Rows, a.Method, a.Classes = pass.n, service.LabelMethod(pass.methods[0]), j.names
-	if r, ok := pass.methods[0].(*labeldp.Randomizer); ok {
+	if r, ok := pass.methods[0].(labeldp.Randomizer); ok {
 		a.Outputs = len(r.Outputs())
 	}
 	a.Labels, a.Prior = priors[0].Labels(), priors[0].Probs()
@@ -498,12 +500,9 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 			a.Loss += share * loss
 		}
 	}
-	// A fixed randomizer is charged for what it is.
-	charged := pass.methods[0].Name()
-	if j.Labels != "" {
-		charged = labeldp.WorstCase{}.Name()
+	if j.Labels == "" { // a fixed randomizer is charged for what it is
+		a.Charge = append(a.Charge, labelCost{pass.methods[0].Name(), a.Randomizer, 1})
 	}
-	a.Charge = append(a.Charge, labelCost{charged, a.Randomizer, 1})
 	if j.Group != "" || j.Classes || j.Method == "rp-with-prior" || j.Prior != "" && j.Method == "optimal" {
 		return nil
 	}
@@ -553,7 +552,7 @@ func printApplied(w io.Writer, a *labelApplied, of *asking) {
 	}
 	fmt.Fprintf(w, "epsilon %v in total, replacing one label:\n", a.Epsilon)
 	for _, c := range a.Charge {
-		if c.Mechanism == (labeldp.Histogram{}).Name() {
+		if c.Count == 2 {
 			fmt.Fprintf(w, "  %v for the prior, as two Laplace mechanisms of %v\n", c.Epsilon, c.Epsilon/2)
 		} else {
 			fmt.Fprintf(w, "  %v for the labels\n", c.Epsilon)
@@ -574,7 +573,7 @@ func printApplied(w io.Writer, a *labelApplied, of *asking) {
 // A labelPass reads the column once: to count it, or to randomize it.
 type labelPass struct {
 	job *labelJob
-	r   *labeldp.Randomizer // its labels are those of the column
+	r   labeldp.Randomizer // its labels are those of the column
 	src rand.Source
 	n   int64
 
@@ -609,7 +608,7 @@ func (p *labelPass) group(text string) (int, error) {
 // draw returns a noisy label of a group as text, from the label of index i or, for continuous ones, from y.
 func (p *labelPass) draw(g, i int, y float64) (string, error) {
 	m := p.methods[g]
-	if r, ok := m.(*labeldp.Randomizer); ok {
+	if r, ok := m.(labeldp.Randomizer); ok {
 		y = r.Labels()[i]
 	}
 	v, err := m.Sample(y, p.src)

@@ -387,7 +387,7 @@ func patePicture(ctx context.Context, answer any, _ *asking) (pic figure.Picture
 		name += " (ex post)"
 	}
 	if r.Report != pate.DataIndependent {
-		if err := line(name, pateMethod(r.Aggregator), costs, total); err != nil {
+		if err := line(name, pateMethod(r.Mechanism), costs, total); err != nil {
 			return pic, err
 		}
 		if costs[len(costs)-1].Threshold.Values[0] > 0 {
@@ -407,11 +407,11 @@ func patePicture(ctx context.Context, answer any, _ *asking) (pic figure.Picture
 }
 
 // pateMethod is how an aggregator is drawn.
-func pateMethod(a pate.Aggregator) figure.Method {
-	switch a.(type) {
-	case pate.LNMax:
+func pateMethod(mechanism string) figure.Method {
+	switch mechanism {
+	case "lnmax":
 		return figure.LNMax
-	case pate.GNMax:
+	case "gnmax":
 		return figure.GNMax
 	}
 	return figure.Confident

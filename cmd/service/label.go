@@ -70,8 +70,8 @@ type LabelAnswer struct {
 	Coarser map[string]LabelHint `json:"coarser,omitempty"`
 
 	// Methods are the names of Loss and Bias, the randomizer's own first.
-	Methods    []string            `json:"-"`
-	Randomizer *labeldp.Randomizer `json:"-"`
+	Methods    []string           `json:"-"`
+	Randomizer labeldp.Randomizer `json:"-"`
 }
 
 // label designs a randomizer.
@@ -137,7 +137,7 @@ func classes(q LabelRequest) (*LabelAnswer, error) {
 	}
 	a := answer(chosen, p, labeldp.Certificate{})
 	a.Classes, a.Kept = q.Classes, map[string]float64{}
-	for _, r := range []*labeldp.Randomizer{chosen, plain} {
+	for _, r := range []labeldp.Randomizer{chosen, plain} {
 		a.Methods = append(a.Methods, r.Name())
 		a.Kept[r.Name()] = Kept(r, p)
 	}
@@ -147,7 +147,7 @@ func classes(q LabelRequest) (*LabelAnswer, error) {
 // Kept is the probability that a label of the prior comes out as it is; 0 of a method
 // with outputs that are no labels.
 func Kept(m labeldp.Method, p labeldp.Prior) float64 {
-	r, ok := m.(*labeldp.Randomizer)
+	r, ok := m.(labeldp.Randomizer)
 	if !ok {
 		return 0
 	}
@@ -215,7 +215,7 @@ func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *f
 	if err != nil {
 		return nil, err
 	}
-	chosen := methods[0].(*labeldp.Randomizer)
+	chosen := methods[0].(labeldp.Randomizer)
 	if grid != 0 {
 		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
 		if err != nil {
@@ -252,7 +252,7 @@ func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *f
 	return r, nil
 }
 
-func answer(chosen *labeldp.Randomizer, p labeldp.Prior, cert labeldp.Certificate) *LabelAnswer {
+func answer(chosen labeldp.Randomizer, p labeldp.Prior, cert labeldp.Certificate) *LabelAnswer {
 	r := &LabelAnswer{Epsilon: chosen.Epsilon(), Labels: p.Labels(), Prior: p.Probs(), Loss: map[string]float64{}, Bias: map[string]float64{},
 		Gap: cert.RelGap, Certificate: cert, Outputs: chosen.Outputs(), Tau: chosen.Tau(), Randomizer: chosen}
 	r.WorstPair[0], r.WorstPair[1] = chosen.WorstPair()
@@ -311,7 +311,7 @@ func CoarserLabels(ctx context.Context, p labeldp.Prior, eps, loss float64, n in
 		if err != nil {
 			return nil, err
 		}
-		if r, ok := m.(*labeldp.Randomizer); ok {
+		if r, ok := m.(labeldp.Randomizer); ok {
 			m = labeldp.NewRounder(r)
 		}
 		if is, err := labeldp.HalfLoss(m, p); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
@@ -226,8 +225,8 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 		MajorityFamily
 		votes int
 	}{
-		{MajorityFamily{"subsampling", floats(darrm.Subsampling(p.Mechanisms, allowance))}, (allowance + 1) / 2},
-		{MajorityFamily{"double", floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))}, min(allowance, (p.Mechanisms+1)/2)},
+		{MajorityFamily{"subsampling", noiseFunction(darrm.Subsampling(p.Mechanisms, allowance))}, (allowance + 1) / 2},
+		{MajorityFamily{"double", noiseFunction(darrm.DoubleSubsampling(p.Mechanisms, allowance))}, min(allowance, (p.Mechanisms+1)/2)},
 	}
 	best, bestCert, err := darrm.BestConstant(ctx, p)
 	if err != nil {
@@ -340,10 +339,5 @@ func (a *MajorityAnswer) optimal(ctx context.Context, o darrm.Objective, monoton
 	return r.Certificate, nil
 }
 
-// floats is a noise function in floating point.
-func floats(exact []*big.Rat, err error) darrm.Gamma {
-	if err != nil {
-		return nil // Params.Check has been passed
-	}
-	return darrm.Float64s(exact)
-}
+// noiseFunction is nil on an error, which is none once Params.Check has been passed.
+func noiseFunction(g darrm.Gamma, _ error) darrm.Gamma { return g }

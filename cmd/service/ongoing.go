@@ -217,7 +217,7 @@ func (q RunOpenRequest) open(ctx context.Context, out *RunOpened) (_ *Ongoing, e
 		a, err := selection.NewAdaptiveSearch[int](*q.Hits, src)
 		if err == nil && q.CandidateEpsilon != nil {
 			var eps float64
-			eps, _, err = selection.AdaptiveCost{Epsilon: *q.CandidateEpsilon, Hits: *q.Hits}.At(*q.Delta)
+			eps, _, err = selection.AdaptiveCost(*q.CandidateEpsilon, *q.Hits, *q.Delta)
 			out.Epsilon, out.Delta = &eps, q.Delta
 		}
 		return &Ongoing{adaptive: a}, err
@@ -281,10 +281,7 @@ type searching struct {
 
 // found runs a search, of which try runs the candidates, and returns what it shows.
 func found[T any](ctx context.Context, s searching, try selection.Trial[T]) (shown []T, err error) {
-	options := []selection.Option{selection.WithSource(s.src)}
-	if s.Padding {
-		options = append(options, selection.WithPadding())
-	}
+	options := selection.Options{Source: s.src, Padding: s.Padding}
 	results := make([]selection.Result[T], 1)
 	switch s.Kind {
 	case "sparse-vector":
@@ -295,9 +292,9 @@ func found[T any](ctx context.Context, s searching, try selection.Trial[T]) (sho
 		})
 		results[0].Found = i >= 0 && err == nil // it ends with the query that it shows
 	case "best":
-		results[0], err = selection.Best(ctx, s.law, try, options...)
+		results[0], err = selection.Best(ctx, s.law, try, options)
 	case "first-above":
-		results[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, try, options...)
+		results[0], err = selection.FirstAbove(ctx, s.law, *s.Threshold, try, options)
 	case "top":
 		results, err = selection.Top(ctx, s.law, *s.Top, s.src, try)
 	}

@@ -145,6 +145,7 @@ func (x PateLine) Guarantee() string {
 // A PateRun is what was run, as it was understood.
 type PateRun struct {
 	Votes      *ballots.Votes
+	Mechanism  string
 	Aggregator pate.Aggregator
 	Report     pate.Report
 	Answered   []bool // nil if it was not told
@@ -181,7 +182,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PateRun{Aggregator: a, Report: pate.Worst, Answered: q.Answered, conversion: pate.Improved}
+	r := &PateRun{Mechanism: q.Mechanism, Aggregator: a, Report: pate.Worst, Answered: q.Answered, conversion: pate.Improved}
 	if q.Conversion == "classic" {
 		r.conversion = pate.Classic
 	}
@@ -208,11 +209,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	}
 	scores := q.Scores
 	if q.Baseline != nil {
-		read := ballots.NewScores
-		if q.BaselineKind == "votes" {
-			read = ballots.NewVoteScores
-		}
-		if scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
+		if scores, err = ballots.NewScores(q.Baseline, r.Votes.Teachers(), q.BaselineKind == "votes"); err != nil {
 			return nil, err
 		}
 	}
@@ -252,10 +249,8 @@ func (r *PateRun) EpsilonOf(c pate.Cost, part rdp.Grid, delta float64) (eps, ord
 
 // hasCheck reports whether the aggregator compares votes with a threshold before it answers.
 func hasCheck(a pate.Aggregator) bool {
-	_, ok := a.(interface {
-		ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error)
-	})
-	return ok
+	_, sigma1, _ := a.Parameters()
+	return sigma1 > 0
 }
 
 // Running returns the cost of the first queries, at several numbers of them.
@@ -568,7 +563,11 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		return nil, err
 	}
 	p.Bound = proved && s.Bound
-	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta.float()); err != nil {
+	fixed, err := rdp.NewGrid([]float64{q.Order}, []float64{p.Cost + p.GNSSCost})
+	if err != nil {
+		return nil, err
+	}
+	if p.Fixed, _, err = r.conversion.Epsilon(fixed, q.Delta.float()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -674,11 +673,9 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 		return nil, err
 	}
 	out.Epsilon, out.Independent = min(at.Epsilon, every.Epsilon), every.Epsilon
-	switch a := l.Aggregator().(type) {
-	case pate.GNMax:
-		out.Sigma2 = a.Sigma
-	case pate.Confident:
-		out.Threshold, out.Sigma1, out.Sigma2 = &a.Threshold, &a.Sigma1, a.Sigma2
+	threshold, sigma1, sigma2 := l.Aggregator().Parameters()
+	if out.Sigma2 = sigma2; t.Check {
+		out.Threshold, out.Sigma1 = &threshold, &sigma1
 	}
 	if !q.Publish {
 		return out, nil

@@ -183,7 +183,7 @@ func (l Limits) options(ctx context.Context, n Narrowing) []accountant.Option {
 	case GonumTransform:
 		opts = append(opts, accountant.WithTransform(fourier.Gonum))
 	case GoDSPTransform:
-		opts = append(opts, accountant.WithTransform(godsp.Transform{}))
+		opts = append(opts, accountant.WithTransform(godsp.Transform))
 	}
 	return opts
 }

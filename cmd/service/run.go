@@ -311,7 +311,7 @@ func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		if len(q.Baseline) != v.Queries() {
 			return PateLabels{}, fault.New("baseline", "%d rows are not one for each of %d queries", len(q.Baseline), v.Queries())
 		}
-		if _, err := ballots.NewScores(q.Baseline, v.Teachers()); err != nil {
+		if _, err := ballots.NewScores(q.Baseline, v.Teachers(), false); err != nil {
 			return PateLabels{}, err
 		}
 	}
@@ -323,7 +323,11 @@ func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		}
 		x := pate.Answer{Class: -1}
 		if q.MaxAnswers == nil || given < *q.MaxAnswers {
-			if x, err = pateLabel(a, q, v, i, src); err != nil {
+			var scores []float64
+			if q.Baseline != nil {
+				scores = q.Baseline[i]
+			}
+			if x, err = a.Label(v.Row(i), v.Teachers(), scores, src); err != nil {
 				return PateLabels{}, fault.In(fmt.Sprintf("votes[%d]", i), err)
 			}
 		}
@@ -337,22 +341,6 @@ func (s *Service) pateAnswer(ctx context.Context, q PateAnswerRequest) (PateLabe
 		return PateLabels{Charge: charge}, err
 	}
 	return out, nil
-}
-
-// pateLabel labels a query.
-func pateLabel(a pate.Aggregator, q PateAnswerRequest, v *ballots.Votes, i int, src rand.Source) (x pate.Answer, err error) {
-	x.Answered = true
-	switch m := a.(type) {
-	case pate.GNMax:
-		x.Class, err = m.Label(v.Row(i), src)
-	case pate.LNMax:
-		x.Class, err = m.Label(v.Row(i), src)
-	case pate.Confident:
-		return m.Label(v.Row(i), src)
-	case pate.Interactive:
-		return m.Label(v.Row(i), v.Teachers(), q.Baseline[i], src)
-	}
-	return x, err
 }
 
 // NewLabelMethod returns the randomizer of labels that a frontend knows by a name, for a prior.
@@ -429,16 +417,10 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 		if q.Floor != nil {
 			p.Floor = *q.Floor
 		}
-		rs := make([]*labeldp.Randomizer, 1)
-		if q.Groups != nil {
-			a.Column, rs, err = p.RandomizeGroups(ctx, q.Column, q.Groups, src)
-		} else {
-			a.Column, rs[0], err = p.RandomizeColumn(ctx, q.Column, src)
-		}
+		var rs []labeldp.Randomizer
+		a.Column, rs, err = p.RandomizeColumn(ctx, q.Column, q.Groups, src)
 		for _, r := range rs {
-			if err == nil {
-				a.Outputs = append(a.Outputs, r.Outputs()...)
-			}
+			a.Outputs = append(a.Outputs, r.Outputs()...)
 		}
 		return a, err
 	}
@@ -450,7 +432,7 @@ func (q LabelApplyRequest) apply(ctx context.Context, src rand.Source) (a LabelA
 	if err != nil {
 		return a, err
 	}
-	r := m.(*labeldp.Randomizer)
+	r := m.(labeldp.Randomizer)
 	a.Outputs, a.Column = r.Outputs(), make([]float64, len(q.Column))
 	for i, y := range q.Column {
 		if a.Column[i], err = r.Sample(y, src); err != nil {

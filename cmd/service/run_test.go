@@ -100,7 +100,7 @@ func TestReleases(t *testing.T) {
 		}
 		var labels PateLabels
 		for from, row := src(), 0; row < 3; row++ {
-			a, err := conf.Label([][]int64{{95, 3, 2}, {40, 35, 25}, {60, 40, 0}}[row], from)
+			a, err := conf.Label([][]int64{{95, 3, 2}, {40, 35, 25}, {60, 40, 0}}[row], 0, nil, from)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestReleases(t *testing.T) {
 		if got := ask(t, s, `{"op":"pate-answer","votes":[[95,3,2],[40,35,25],[60,40,0]],"mechanism":"confident","threshold":60,"sigma1":20,"sigma2":10,"test-seed":%d}`, seed); got != asJSON(t, nil, labels) {
 			t.Errorf("confident: %s, want %v", got, labels)
 		}
-		column, _, err := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, PriorEpsilon: 0.5, Floor: 0.25}.RandomizeColumn(t.Context(), []float64{0, 1, 2, 1}, src())
+		column, _, err := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, PriorEpsilon: 0.5, Floor: 0.25}.RandomizeColumn(t.Context(), []float64{0, 1, 2, 1}, nil, src())
 		if got := ask(t, s, `{"op":"label-apply","column":[0,1,2,1],"labels":[0,1,2],"epsilon":2,"prior-epsilon":0.5,"floor":0.25,"test-seed":%d}`, seed); !strings.HasPrefix(got, `{"column":`+asJSON(t, err, column)) {
 			t.Errorf("label-apply: %s, want %v", got, column)
 		}
@@ -161,11 +161,11 @@ func TestSearches(t *testing.T) {
 	for i := range scores {
 		scores[i] = draw.Float64()
 	}
-	law, err := selection.WithMean(1, 10)
+	law, err := selection.Config{Law: "geometric", Mean: 10}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	capped, err := selection.Conditioned(1, 0.1, 20)
+	capped, err := selection.Config{Law: "geometric", Gamma: 0.1, Max: 20}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,12 +187,11 @@ func TestSearches(t *testing.T) {
 			}
 			ran = 0
 		}
-		source := selection.WithSource(random.Seeded(seed))
-		one, err := selection.Best(t.Context(), law, trial, source)
+		one, err := selection.Best(t.Context(), law, trial, selection.Options{Source: random.Seeded(seed)})
 		check(`"kind":"best","selection":{"law":"geometric","mean":10}`, []int{one.Payload}, err)
-		padded, err := selection.Best(t.Context(), capped, trial, selection.WithSource(random.Seeded(seed)), selection.WithPadding())
+		padded, err := selection.Best(t.Context(), capped, trial, selection.Options{Source: random.Seeded(seed), Padding: true})
 		check(`"kind":"best","padding":true,"selection":{"law":"geometric","gamma":0.1,"max":20}`, []int{padded.Payload}, err)
-		first, err := selection.FirstAbove(t.Context(), law, 0.9, trial, selection.WithSource(random.Seeded(seed)))
+		first, err := selection.FirstAbove(t.Context(), law, 0.9, trial, selection.Options{Source: random.Seeded(seed)})
 		var found []int
 		if first.Found {
 			found = []int{first.Payload}
@@ -224,7 +223,7 @@ func TestRuns(t *testing.T) {
 		}
 		return r
 	}
-	law, err := selection.WithMean(1, 10)
+	law, err := selection.Config{Law: "geometric", Mean: 10}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +254,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("a step too many: %s", got)
 	}
 	a := open(`"kind":"adaptive","hits":2,"candidate-epsilon":0.1,"delta":1e-6`)
-	cost, _, err := selection.AdaptiveCost{Epsilon: 0.1, Hits: 2}.At(1e-6)
+	cost, _, err := selection.AdaptiveCost(0.1, 2, 1e-6)
 	if err != nil || *a.Epsilon != cost {
 		t.Errorf("adaptive: %v, want %v", a, cost)
 	}
@@ -372,7 +371,7 @@ func TestWholeReleases(t *testing.T) {
 // TestCharges: a ledger is charged the steps of the plan that prices a run, and what does not fit shows nothing.
 func TestCharges(t *testing.T) {
 	const search = `"op":"run-open","selection":{"law":"geometric","mean":10}`
-	law, err := selection.WithMean(1, 10)
+	law, err := selection.Config{Law: "geometric", Mean: 10}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func run(w io.Writer) error {
 	var labelled []example
 	right := 0
 	for i := range asked {
-		answer, err := mechanism.Label(rows[i], coins)
+		answer, err := mechanism.Label(rows[i], teachers, nil, coins)
 		if err != nil {
 			return err
 		}

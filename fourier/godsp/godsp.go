@@ -13,15 +13,16 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// Transform is a fourier.Transform: complex, radix 2. Its zero value is ready to use, by
-// several goroutines at a time.
-type Transform struct{}
+// Transform is a fourier.Transform: complex, radix 2. Several goroutines may use it at a time.
+var Transform transform
+
+type transform struct{}
 
 // Name names the library.
-func (Transform) Name() string { return "go-dsp" }
+func (transform) Name() string { return "go-dsp" }
 
 // Length returns the smallest power of two of at least n, and at least 2.
-func (Transform) Length(n int) int {
+func (transform) Length(n int) int {
 	l := 2
 	for l < n {
 		l *= 2
@@ -30,11 +31,11 @@ func (Transform) Length(n int) int {
 }
 
 // Coefficients returns the first len(x)/2+1 values of Σ_j x_j e^{−2πi jk/len(x)}.
-func (Transform) Coefficients(x []float64) []complex128 {
+func (transform) Coefficients(x []float64) []complex128 {
 	return fft.FFTReal(x)[:len(x)/2+1]
 }
 
 // Eta bounds ‖computed − exact‖₂/‖exact‖₂ for length n: radix-2 stages alone (1u + √5u
 // each) with twiddle factors from math.Sincos of −2π/n·k, two roundings and the error of
 // π on an argument of at most 2π, 16u.
-func (Transform) Eta(n int) float64 { return 20 * math.Log2(float64(n)) * xmath.U }
+func (transform) Eta(n int) float64 { return 20 * math.Log2(float64(n)) * xmath.U }

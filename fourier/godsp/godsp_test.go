@@ -16,7 +16,7 @@ func Example() {
 	noise, _ := profiles.NewGaussianMechanism(1)
 	step, _ := sampling.Apply(noise, profiles.AddRemove)
 	var r [2]fourier.Result
-	for i, t := range []fourier.Transform{fourier.Gonum, godsp.Transform{}} {
+	for i, t := range []fourier.Transform{fourier.Gonum, godsp.Transform} {
 		sum := fourier.New(fourier.Options{Transform: t, Laws: true})
 		_ = sum.Add(step.Directions[0].Upper, 1000)
 		r[i], _ = sum.Epsilon(context.Background(), 1e-5)

@@ -322,18 +322,25 @@ func Noise(r profiles.Relation) Quantity {
 // minRate is the smallest sampling rate that a search goes to.
 const minRate = 1e-15
 
+// A rateSetter is a scheme whose sampling rate can be set.
+type rateSetter interface {
+	subsample.Scheme
+	Rate() float64
+	WithRate(rate float64) (subsample.Scheme, error)
+}
+
 // Rate is the sampling rate.
 func Rate() Quantity {
 	return Quantity{
 		Of: func(_ profiles.Mechanism, s subsample.Scheme) (Turned, bool, error) {
-			c, ok := s.(subsample.RateSetter)
+			c, ok := s.(rateSetter)
 			if !ok || c.Rate() == 0 {
 				return Turned{}, false, nil
 			}
 			return Turned{Value: c.Rate(), Lo: minRate, Hi: 1}, true, nil
 		},
 		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
-			s, err := s.(subsample.RateSetter).WithRate(x)
+			s, err := s.(rateSetter).WithRate(x)
 			return m, s, err
 		},
 	}
@@ -360,11 +367,18 @@ func LocalEpsilon() Quantity {
 // minEpsilon and maxEpsilon are the ends of a search for a parameter ε.
 const minEpsilon, maxEpsilon = 1e-6, 50
 
+// A userSetter is a scheme among whose users each one hides, and whose number can be set.
+type userSetter interface {
+	subsample.Scheme
+	Users() int64
+	WithUsers(users int64) (subsample.Scheme, error)
+}
+
 // Users is the number of users of a shuffler.
 func Users() Quantity {
 	return Quantity{
 		Of: func(_ profiles.Mechanism, s subsample.Scheme) (Turned, bool, error) {
-			c, ok := s.(subsample.UserSetter)
+			c, ok := s.(userSetter)
 			if !ok || c.Users() == 0 {
 				return Turned{}, false, nil
 			}
@@ -385,7 +399,7 @@ func Users() Quantity {
 			return t, true, nil
 		},
 		Set: func(m profiles.Mechanism, s subsample.Scheme, _ Turned, x float64) (profiles.Mechanism, subsample.Scheme, error) {
-			s, err := s.(subsample.UserSetter).WithUsers(int64(x))
+			s, err := s.(userSetter).WithUsers(int64(x))
 			return m, s, err
 		},
 	}
@@ -402,7 +416,7 @@ func Batch(examples int64) Quantity {
 			switch c := s.(type) {
 			case subsample.BatchSetter:
 				t.Value, t.Population, t.Most = float64(c.Batch()), c.Population(), c.MaxBatch()
-			case subsample.RateSetter:
+			case rateSetter:
 				if examples == 0 {
 					err = fault.New("examples", "is missing; the batch of %s sampling is rate times the number of examples", c.Name())
 				}
@@ -417,7 +431,7 @@ func Batch(examples int64) Quantity {
 			if c, ok := s.(subsample.BatchSetter); ok {
 				s, err = c.WithBatch(int64(x))
 			} else {
-				s, err = s.(subsample.RateSetter).WithRate(x / float64(t.Population))
+				s, err = s.(rateSetter).WithRate(x / float64(t.Population))
 			}
 			return m, s, err
 		},

@@ -59,3 +59,15 @@ type Adaptive interface {
 // A Chooser is a mechanism that chooses by noise whose scale is in proportion to 1/ε: calibration turns that as it turns the
 // noise multiplier of others.
 type Chooser interface{ Chooses() }
+
+// A GaussianLike is the profile of Gaussian noise of a multiplier for other noise, which it dominates.
+type GaussianLike interface {
+	NoiseMultiplier() float64
+	GaussianLike()
+}
+
+// A LaplaceLike is the profile of Laplace noise of a multiplier for a mechanism that adds no such noise to a sum.
+type LaplaceLike interface {
+	NoiseMultiplier() float64
+	LaplaceLike()
+}

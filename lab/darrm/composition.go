@@ -19,7 +19,7 @@ func (e *experiment) composition() {
 	for _, m := range []float64{1, 3, 5} {
 		p := darrm.Params{Mechanisms: 11, Epsilon: eps, Delta: delta, Allowance: m}.WithDefaultDelta()
 		for _, c := range e.families(p, 11, -1+1/math.Pow(1-delta, 11))[:3] {
-			mech := try.Must(darrm.NewMechanism(e.ctx, profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma))
+			mech := try.Must(p.Mechanism(e.ctx, profiles.AddRemove, c.gamma, 1, 1e-5))
 			for _, q := range []int{20, 50, 100} {
 				general, total := try.Must2(darrm.GeneralComposition(m*eps, m*delta, q, delta))
 				iv := composed(e.ctx, mech, q, total)

@@ -48,8 +48,8 @@ func (e *experiment) families(p darrm.Params, tau, lambda float64) []curve {
 	c := try.Must(darrm.RRConstant(p.Epsilon, p.Allowance, tau, lambda, p.OutputDelta))
 	return []curve{
 		{"optimal", e.optimal(p, 0.75)},
-		{"double", darrm.Float64s(double)},
-		{"subsampling", darrm.Float64s(sub)},
+		{"double", double},
+		{"subsampling", sub},
 		{"paper's constant", try.Must(darrm.Constant(p.Mechanisms, c))},
 	}
 }
@@ -105,7 +105,7 @@ func (e *experiment) figure6() {
 		cs := e.families(p, tau/0.1, lambda)
 		// The paper's subsampling baseline draws M votes at this budget.
 		sub, _ := darrm.Subsampling(35, count)
-		cs[1], cs[2] = curve{"subsampling of M", darrm.Float64s(sub)}, cs[3]
+		cs[1], cs[2] = curve{"subsampling of M", sub}, cs[3]
 		cs = cs[:3]
 		panels = append(panels, panel{fmt.Sprintf("M = %d", count), cs})
 		e.page.Add("figure6", "| %d | %.4f | %.4f | %.4f | %.4f | %.4f | %.6f | %.6f | %.6f | %s |\n", count, p.Allowance, budget, delta, tau/0.1, lambda,

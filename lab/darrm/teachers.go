@@ -35,7 +35,7 @@ func (e *experiment) teachers() {
 		declared := try.Must(darrm.ExpectedError(e.optimal(p, 0.75), 0.75))
 		p.Voters = []darrm.Voters{voters}
 		known := try.Must(darrm.ExpectedError(e.optimal(p, 0.75), 0.75))
-		sub := try.Must(darrm.ExpectedError(darrm.Float64s(try.Must(darrm.Subsampling(k, int(m)))), 0.75))
+		sub := try.Must(darrm.ExpectedError(try.Must(darrm.Subsampling(k, int(m))), 0.75))
 		e.page.Add("known", "| %g | %.4f | %.4g | %.4f |\n", m, declared, known, sub)
 	}
 }

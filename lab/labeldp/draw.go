@@ -125,7 +125,7 @@ func drawRegression(truth []float64, curves map[string][]float64, path string) {
 }
 
 // drawLaw draws the output law of each label.
-func drawLaw(r *labeldp.Randomizer, path string) {
+func drawLaw(r labeldp.Randomizer, path string) {
 	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
 	pic.Title = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
 	pic.X.Label = "output (area of a disc: its probability; ×: the label, which is the mean)"

@@ -175,17 +175,18 @@ var flightMethods = []string{"optimal-unbiased", "optimal-by-group", "two-point"
 func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand.Source, tell func(name string, label, excess float64, noisy []float64)) {
 	ctx := context.Background()
 	labels := ints(shortest, longest)
-	counts, byGroup := train.counts(1, func(int) int { return 0 })[0], train.counts(dayparts, train.daypart)
+	counts, byGroup := train.counts(1, func(int) int { return 0 }), train.counts(dayparts, train.daypart)
 	plan := labeldp.Plan{Labels: labels, Epsilon: eps, Floor: 1e-3}
-	opt, _, prior, _, err := plan.Design(ctx, counts, src)
+	all, _, priors, _, err := plan.Design(ctx, counts, src)
 	try.Check(err)
-	groups, _, _, _, err := plan.DesignGroups(ctx, byGroup, src)
+	groups, _, _, _, err := plan.Design(ctx, byGroup, src)
 	try.Check(err)
-	lap := try.Must(labeldp.NewLaplace(labels, eps))
+	opt, prior := all[0], priors[0]
+	add := func(n labeldp.Noise) labeldp.Method { return try.Must(labeldp.NewAdditive(labels, eps, n)) }
 	// Methods that know no prior have all of the budget.
 	methods := map[string]labeldp.Method{"optimal-unbiased": opt, "two-point": try.Must(labeldp.TwoPoint(labels, eps)),
-		"debiased-rr": try.Must(labeldp.DebiasedRR(labels, eps)), "laplace": lap, "staircase": try.Must(labeldp.NewStaircase(labels, eps)),
-		"clipped-laplace": try.Must(lap.Clipped()), "randomized-response": try.Must(labeldp.RandomizedResponse(labels, eps)),
+		"debiased-rr": try.Must(labeldp.DebiasedRR(labels, eps)), "laplace": add(labeldp.Noise{}), "staircase": add(labeldp.Noise{Staircase: true}),
+		"clipped-laplace": add(labeldp.Noise{Clipped: true}), "randomized-response": try.Must(labeldp.RandomizedResponse(labels, eps)),
 		"rr-on-bins": try.Must(labeldp.RROnBins(prior, opt.Epsilon())), "rp-with-prior": try.Must(labeldp.RPWithPrior(prior, opt.Epsilon(), 0))}
 	noisy := make([]float64, len(train.y))
 	for _, name := range flightMethods {
@@ -338,7 +339,7 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 			estimated := 0.0
 			for seed := range min(seeds, 3) {
 				plan := labeldp.Plan{Labels: ints(shortest, longest), Epsilon: eps, Floor: 1e-3}
-				rs, _, _, _, err := plan.DesignGroups(ctx, counts, random.Seeded(uint64(77+seed)))
+				rs, _, _, _, err := plan.Design(ctx, counts, random.Seeded(uint64(77+seed)))
 				try.Check(err)
 				for k, m := range rs {
 					loss := try.Must(labeldp.HalfLoss(m, priors[k]))

@@ -139,7 +139,7 @@ func tableOne(r *report) {
 	bins := try.Must(labeldp.RROnBins(priorA(), 0.5))
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
 	r.Values["first"], r.Values["others"] = bins.Outputs()[0], bins.Outputs()[1]
-	for _, m := range []*labeldp.Randomizer{nil, opt, bins} {
+	for _, m := range []labeldp.Randomizer{nil, opt, bins} {
 		var f [2]float64
 		loss := 0.0
 		for x := range joint {
@@ -224,8 +224,7 @@ func lossCurves(r *report) {
 func biasCurves(r *report) {
 	const eps = 2
 	p := half52()
-	lap := try.Must(labeldp.NewLaplace(p.Labels(), eps))
-	clip := try.Must(lap.Clipped())
+	clip := try.Must(labeldp.NewAdditive(p.Labels(), eps, labeldp.Noise{Clipped: true}))
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), p, eps))
 	ms := []labeldp.Method{opt, clip, try.Must(labeldp.RandomizedResponse(p.Labels(), eps)), try.Must(labeldp.RROnBins(p, eps))}
 	var names []string

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -58,7 +59,7 @@ func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[
 
 // drawn returns the noisy label of a label, which has a place among those of a randomizer.
 func drawn(m labeldp.Method, label float64, place int, src rand.Source) float64 {
-	if r, ok := m.(*labeldp.Randomizer); ok {
+	if r, ok := m.(labeldp.Randomizer); ok {
 		return r.Outputs()[r.SampleIndex(place, src)]
 	}
 	return try.Must(m.Sample(label, src))
@@ -67,7 +68,11 @@ func drawn(m labeldp.Method, label float64, place int, src rand.Source) float64 
 // eachMethod makes labels y private once by each method. The budget of each is eps, of which those that need a prior pay
 // for its estimate.
 func eachMethod(labels, y []float64, eps float64, src rand.Source, tell func(name string, noisy []float64)) {
-	counts, index := try.Must2(labeldp.Count(labels, y))
+	counts, index := make([]int64, len(labels)), make([]int, len(y))
+	for j, v := range y {
+		index[j] = slices.Index(labels, v)
+		counts[index[j]]++
+	}
 	eps1, eps2 := try.Must2(labeldp.SplitBudget(eps, len(labels), int64(len(y))))
 	prior := try.Must(labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src))
 	withPrior, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps2))

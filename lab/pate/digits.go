@@ -56,26 +56,12 @@ func (p pool) plurality() float64 {
 	return float64(n) / float64(len(p.labels))
 }
 
-// A labeller is a mechanism that needs no scores.
-type labeller interface {
-	pate.Aggregator
-	fmt.Stringer
-}
-
-// label runs the mechanism on every query, with the noise of a seed.
-func (p pool) label(a labeller, seed uint64) []pate.Answer {
+// label runs the mechanism, which needs no scores, on every query, with the noise of a seed.
+func (p pool) label(a pate.Aggregator, seed uint64) []pate.Answer {
 	src := rand.NewPCG(seed, 2)
 	out := make([]pate.Answer, p.votes.Queries())
 	for i := range out {
-		out[i] = pate.Answer{Answered: true}
-		switch a := a.(type) {
-		case pate.GNMax:
-			out[i].Class = try.Must(a.Label(p.votes.Row(i), src))
-		case pate.LNMax:
-			out[i].Class = try.Must(a.Label(p.votes.Row(i), src))
-		case pate.Confident:
-			out[i] = try.Must(a.Label(p.votes.Row(i), src))
-		}
+		out[i] = try.Must(a.Label(p.votes.Row(i), 0, nil, src))
 	}
 	return out
 }
@@ -105,7 +91,7 @@ func meanOf(x []float64) (m mean) {
 func (m mean) String() string { return fmt.Sprintf("%.3f ± %.3f", m.value, m.err) }
 
 // draws runs the mechanism several times.
-func (p pool) draws(a labeller, seeds int) (answered, share mean) {
+func (p pool) draws(a pate.Aggregator, seeds int) (answered, share mean) {
 	var n, s []float64
 	for seed := range seeds {
 		x := p.label(a, uint64(seed))
@@ -117,10 +103,8 @@ func (p pool) draws(a labeller, seeds int) (answered, share mean) {
 
 // chosen are the parameters, picked on queries that are not reported.
 type chosen struct {
-	ln        pate.LNMax
-	gn        pate.GNMax
-	confident pate.Confident
-	order     map[string]float64 // at which a bound is published
+	ln, gn, confident pate.Aggregator
+	order             map[string]float64 // at which a bound is published
 }
 
 var (
@@ -140,22 +124,22 @@ const (
 func choose(p pool) (c chosen) {
 	clean := p.plurality()
 	for _, g := range gammas {
-		_, share := p.draws(pate.LNMax{Gamma: g}, choosingSeeds)
-		if share.value >= clean-lossAllowed {
-			c.ln.Gamma = g
+		a := try.Must(pate.NewLNMax(g))
+		if _, share := p.draws(a, choosingSeeds); share.value >= clean-lossAllowed {
+			c.ln = a
 		}
 	}
 	for _, s := range sigmas {
-		_, share := p.draws(pate.GNMax{Sigma: s}, choosingSeeds)
-		if share.value >= clean-lossAllowed {
-			c.gn.Sigma = s
+		a := try.Must(pate.NewGNMax(s))
+		if _, share := p.draws(a, choosingSeeds); share.value >= clean-lossAllowed {
+			c.gn = a
 		}
 	}
 	least := math.Inf(1)
 	for _, t := range []float64{40, 50, 60, 70} {
 		for _, s1 := range []float64{20, 40, 60} {
 			for _, s2 := range sigmas[1:5] {
-				a := pate.Confident{Threshold: t, Sigma1: s1, Sigma2: s2}
+				a := try.Must(pate.NewConfident(t, s1, s2))
 				n, share := p.draws(a, 2)
 				q := float64(len(p.labels))
 				cost := q/(s1*s1) + 2*n.value/(s2*s2)
@@ -173,13 +157,13 @@ func choose(p pool) (c chosen) {
 	return c
 }
 
-func (c chosen) mechanisms() []labeller { return []labeller{c.ln, c.gn, c.confident} }
+func (c chosen) mechanisms() []pate.Aggregator { return []pate.Aggregator{c.ln, c.gn, c.confident} }
 
 // bill returns the cost of the first queries, for each of the cuts (nil: all), by a bound at these votes.
-func bill(p pool, a labeller, price pate.Price, orders []float64, cuts []int) ([]pate.Cost, *pate.Ledger) {
+func bill(p pool, a pate.Aggregator, price pate.Price, orders []float64, cuts []int) ([]pate.Cost, *pate.Ledger) {
 	l := try.Must(pate.Account(context.Background(), p.votes, a, pate.Options{Price: price, Orders: orders}))
 	report := pate.Worst
-	if _, checked := a.(pate.Confident); checked && price != pate.Theorem6 {
+	if _, sigma1, _ := a.Parameters(); sigma1 > 0 && price != pate.Theorem6 {
 		report = pate.Joint
 	}
 	if cuts == nil {
@@ -198,7 +182,7 @@ type priced struct {
 	answered, share                                 mean
 }
 
-func price(p pool, a labeller, order float64) (x priced) {
+func price(p pool, a pate.Aggregator, order float64) (x priced) {
 	ctx := context.Background()
 	x.name, x.order = a.String(), order
 	eps := func(c pate.Cost, g rdp.Grid, by pate.Conversion) float64 {
@@ -239,7 +223,7 @@ func study(images []logit.Image, answers []pate.Answer) logit.Model {
 }
 
 // students returns the accuracy, on images of the test, of students that learn from the first queries.
-func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) []mean {
+func students(p pool, images []logit.Image, a pate.Aggregator, cuts []int, seeds int) []mean {
 	shares := make([][]float64, len(cuts))
 	for seed := range seeds {
 		x := p.label(a, uint64(seed))
@@ -257,7 +241,7 @@ func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) [
 // rounds are two rounds: Confident labels half of the queries and a student learns from its
 // answers; Interactive compares the other half with the student, who learns from both.
 type rounds struct {
-	interactive                    pate.Interactive
+	interactive                    pate.Aggregator
 	answered, reinforced           mean
 	share, first, second           mean
 	independent, classic, thisPath mean
@@ -265,9 +249,10 @@ type rounds struct {
 
 // twoRoundsOf runs them several times. It is long because a run is one path, whose second round
 // depends on the first.
-func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x rounds) {
+func twoRoundsOf(p pool, images []logit.Image, c pate.Aggregator, seeds int) (x rounds) {
 	ctx, half := context.Background(), p.votes.Queries()/2
-	x.interactive = try.Must(pate.NewInteractive(c.Threshold/2, 0.9, c.Sigma1, c.Sigma2, true))
+	threshold, sigma1, sigma2 := c.Parameters()
+	x.interactive = try.Must(pate.NewInteractive(threshold/2, 0.9, sigma1, sigma2, true))
 	early := try.Must(p.votes.First(half))
 	var rows [][]int64
 	for i := half; i < p.votes.Queries(); i++ {
@@ -302,7 +287,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 				asked++
 			}
 		}
-		table := try.Must(ballots.NewScores(scores, p.votes.Teachers()))
+		table := try.Must(ballots.NewScores(scores, p.votes.Teachers(), false))
 		two := try.Must(pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table}))
 		both := func(r pate.Report, first pate.Cost, by pate.Conversion) float64 {
 			second := try.Must(two.Cost(ctx, r, nil))
@@ -333,6 +318,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 }
 
 // passes returns the probability that the check lets a query with this largest count pass.
-func passes(a pate.Confident, most float64) float64 {
-	return math.Erfc((a.Threshold-most)/(a.Sigma1*math.Sqrt2)) / 2
+func passes(a pate.Aggregator, most float64) float64 {
+	threshold, sigma1, _ := a.Parameters()
+	return math.Erfc((threshold-most)/(sigma1*math.Sqrt2)) / 2
 }

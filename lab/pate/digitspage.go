@@ -172,15 +172,15 @@ func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64
 // agreementCurves returns how many queries there are, and how many are expected to be answered, for
 // each tenth of agreement.
 func agreementCurves(p pool, c chosen) []curve {
-	strict := c.confident
-	strict.Threshold += 20
+	threshold, sigma1, sigma2 := c.confident.Parameters()
+	strict := try.Must(pate.NewConfident(threshold+20, sigma1, sigma2))
 	out := []curve{{name: "all queries", colour: figure.DataIndependent}, {name: c.confident.String(), colour: confidentColour}, {name: strict.String(), colour: confidentColour, dashed: true}}
 	var counts [3][10]float64
 	for i := range p.labels {
 		most := slices.Max(p.votes.Row(i))
 		at := min(9, int(10*most/p.votes.Teachers()))
 		counts[0][at]++
-		for k, a := range []pate.Confident{c.confident, strict} {
+		for k, a := range []pate.Aggregator{c.confident, strict} {
 			counts[k+1][at] += passes(a, float64(most))
 		}
 	}
@@ -201,9 +201,9 @@ func noiseCurves(pools []pool) (out []curve) {
 				x.name, x.colour = fmt.Sprintf("LNMax, %d teachers", p.votes.Teachers()), lnColour
 			}
 			for i := range sigmas {
-				var a labeller = pate.GNMax{Sigma: sigmas[i]}
+				a := try.Must(pate.NewGNMax(sigmas[i]))
 				if laplace {
-					a = pate.LNMax{Gamma: gammas[i]}
+					a = try.Must(pate.NewLNMax(gammas[i]))
 				}
 				cost, _ := bill(p, a, pate.Best, fewOrders, nil)
 				e, _ := try.Must2(cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta))

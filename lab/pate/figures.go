@@ -96,8 +96,8 @@ func drawEpsilon() *drawing {
 	run := runs[0]
 	l, answered := run.ledger()
 	votes := try.Must(ballots.SynthS1(run.teachers, run.classes, run.queries))
-	gn := try.Must(pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6}))
-	ln := try.Must(pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6}))
+	gn := try.Must(pate.Account(context.Background(), votes, try.Must(pate.NewGNMax(run.sigma2)), pate.Options{Price: pate.Theorem6}))
+	ln := try.Must(pate.Account(context.Background(), votes, try.Must(pate.NewLNMax(.05)), pate.Options{Price: pate.Theorem6}))
 	var cuts []int
 	for k := 8; k <= run.queries; k += 8 {
 		cuts = append(cuts, k)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -155,7 +156,7 @@ func TestLNMaxRows(t *testing.T) {
 		{21.710340372, 2.5, 21.6227352562}, {13.2564627325, 3, 13.1765437591}, {18.5682722976, 3.5, 18.540751335},
 	} {
 		r := lnmax[i]
-		e, o := onGrid(func(a float64) float64 { return r.queries * (pate.LNMax{Gamma: r.gamma}).RDP(a) }, r.delta, pate.Classic)
+		e, o := onGrid(func(a float64) float64 { return r.queries * try.Must(pate.NewLNMax(r.gamma)).RDP(a) }, r.delta, pate.Classic)
 		near(t, r.name, e, want.classic, 1e-11)
 		if o != want.order {
 			t.Errorf("%s: order %v, want %v", r.name, o, want.order)

@@ -152,7 +152,7 @@ func (s synthetic) ledger() (*pate.Ledger, []bool) {
 	answered := make([]bool, v.Queries())
 	src := rand.NewPCG(0, 0)
 	for i := range answered {
-		answered[i] = try.Must(a.Label(v.Row(i), src)).Answered
+		answered[i] = try.Must(a.Label(v.Row(i), 0, nil, src)).Answered
 	}
 	return try.Must(pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})), answered
 }
@@ -259,7 +259,7 @@ func sanitizedTable(page plots.Values) {
 		ss, d := try.Must2(s.Smooth(row.beta))
 		sigma := try.Must(pate.GNSS{Order: 14, Beta: row.beta}.OptimalSigma(ss))
 		cost := try.Must(pate.GNSS{Order: 14, Beta: row.beta}.RDP(sigma))
-		fixed := try.Must(pate.Classic.EpsilonAt(14, s.Cost+cost, 1e-5))
+		fixed, _ := try.Must2(pate.Classic.Epsilon(try.Must(rdp.NewGrid([]float64{14}, []float64{s.Cost + cost})), 1e-5))
 		page.Add("sanitized", "| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", row.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
 }
@@ -270,9 +270,9 @@ func computeFacts() plots.Values {
 	l := xmath.Log(1e8)
 	// Two classes four noise scales apart.
 	votes := []int64{4, 0}
-	laplace := math.Exp(try.Must(pate.LNMax{Gamma: 1}.LogQ(votes)))
-	laplaceSD := math.Exp(try.Must(pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes)))
-	gauss := math.Exp(try.Must(pate.GNMax{Sigma: 1}.LogQ(votes)))
+	laplace := math.Exp(try.Must(try.Must(pate.NewLNMax(1)).LogQ(votes)))
+	laplaceSD := math.Exp(try.Must(try.Must(pate.NewLNMax(math.Sqrt2)).LogQ(votes)))
+	gauss := math.Exp(try.Must(try.Must(pate.NewGNMax(1)).LogQ(votes)))
 	return plots.Values{
 		"svhn": svhn, "svhnTotal": 4.96 + svhn, "mnist": mnist, "mnistTotal": 1.18 + mnist, "mnistRenyi": 2 - mnist,
 		"rate":    math.Pow(math.Sqrt(l+10.14)-math.Sqrt(l), 2), // c + 2√(c·L) = ε at L = ln(1/δ)

@@ -52,34 +52,38 @@ func main() {
 	})
 }
 
+// A namedLaw is a law but for its mean.
 type namedLaw struct {
-	name  string
-	build func(mean float64) (selection.Law, error)
+	name string
+	law  selection.Config
 }
 
-func negativeBinomial(shape float64) func(float64) (selection.Law, error) {
-	return func(mean float64) (selection.Law, error) { return selection.WithMean(shape, mean) }
+func (l namedLaw) mean(mean float64) selection.Law {
+	l.law.Mean = mean
+	return lawOf(l.law)
 }
+
+func lawOf(c selection.Config) selection.Law { return try.Must(c.Build()) }
 
 var laws = []namedLaw{
-	{"logarithmic", negativeBinomial(0)},
-	{"shape ½", negativeBinomial(0.5)},
-	{"geometric", negativeBinomial(1)},
-	{"shape 2", negativeBinomial(2)},
-	{"Poisson", selection.Poisson},
+	{"logarithmic", selection.Config{Law: "logarithmic"}},
+	{"shape ½", selection.Config{Law: "negative-binomial", Shape: 0.5}},
+	{"geometric", selection.Config{Law: "geometric"}},
+	{"shape 2", selection.Config{Law: "negative-binomial", Shape: 2}},
+	{"Poisson", selection.Config{Law: "poisson"}},
 }
 
 // pureTable compares the exact prices of pure candidates with the simple ones.
 func pureTable(page plots.Values) {
 	for _, eps := range []float64{0.1, 0.5, 1, 2} {
 		for _, mean := range []float64{10, 100} {
-			geo := try.Must(selection.WithMean(1, mean))
+			geo := lawOf(selection.Config{Law: "geometric", Mean: mean})
 			best := func(l selection.Law) float64 { return try.Must(selection.PriceOfBest(l).Pure(eps)) }
 			_, gamma, _ := geo.Family()
 			page.Add("pure", "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
 				try.Must(try.Must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
-				best(try.Must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(try.Must(selection.Poisson(mean))),
-				best(try.Must(selection.Conditioned(1, gamma, int(2*mean)))), best(try.Must(selection.Censored(gamma, int(2*mean)))))
+				best(lawOf(selection.Config{Law: "logarithmic", Mean: mean})), 2*eps, best(geo), 3*eps, best(lawOf(selection.Config{Law: "poisson", Mean: mean})),
+				best(lawOf(selection.Config{Law: "geometric", Gamma: gamma, Max: int(2 * mean)})), best(lawOf(selection.Config{Law: "geometric", Gamma: gamma, Max: int(2 * mean), Cap: "censor"})))
 		}
 	}
 }
@@ -155,7 +159,7 @@ func gaussianCandidate() candidate {
 func comparison(page plots.Values, name string, c candidate) {
 	for _, mean := range []float64{10, 100} {
 		for _, nl := range laws {
-			l := try.Must(nl.build(mean))
+			l := nl.mean(mean)
 			lo, hi := c.interval(l)
 			ps := c.literature(l)
 			page.Add(name, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
@@ -192,7 +196,7 @@ func figures(dir string, c candidate) {
 		var here, lit, reach plotter.XYs
 		for k := 0; k <= 24; k++ {
 			mean := math.Pow(10, float64(k)/8)
-			l := try.Must(nl.build(mean))
+			l := nl.mean(mean)
 			e := c.tight(l)
 			if e < 10 {
 				here = append(here, plotter.XY{X: mean, Y: e})

@@ -31,7 +31,7 @@ func TestTrainingRun(t *testing.T) {
 		{0.5, 10, 2.79679, 3.23999, 3.8305964055789374}, {0.5, 100, 3.64384, 4.1576, 4.790857565864865},
 		{1, 10, 2.87097, 3.40917, 4.10327065640215}, {1, 100, 3.87175, 4.54758, 5.2700216080110405},
 	} {
-		l := try.Must(selection.WithMean(w.shape, w.mean))
+		l := lawOf(selection.Config{Law: "negative-binomial", Shape: w.shape, Mean: w.mean})
 		near("price", c.simple(l), w.here, 1e-3)
 		if lo, hi := c.interval(l); !(lo <= hi && hi < lo+1e-3 && hi < w.here) {
 			t.Errorf("both ends: [%v, %v], the simple price %v", lo, hi, w.here)

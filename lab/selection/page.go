@@ -24,14 +24,14 @@ var pageText string
 // writePage returns the page.
 func writePage(ctx context.Context, run candidate, n int) []byte {
 	values := warnings()
-	geo10, geo := try.Must(selection.WithMean(1, 10)), try.Must(selection.WithMean(1, 100))
+	geo10, geo := lawOf(selection.Config{Law: "geometric", Mean: 10}), lawOf(selection.Config{Law: "geometric", Mean: 100})
 	single := try.Must(run.bound.Epsilon(ctx, delta))
 	renyi, _ := try.Must2(rdp.Epsilon(run.curve, delta))
 	lit, here := run.literature(geo), run.tight(geo)
 	values["single"], values["renyi"] = single, renyi
 	comparison(values, "training", run)
 	values["saved"], values["literature"], values["here"], values["byProfile"] = lit-here, lit, here, renyi-single
-	values["manyLo"], values["manyHi"] = run.interval(try.Must(selection.Poisson(100)))
+	values["manyLo"], values["manyHi"] = run.interval(lawOf(selection.Config{Law: "poisson", Mean: 100}))
 	g := gaussianCandidate()
 	first := try.Must(selection.PriceOfFirstAbove(geo10))
 	values["gaussianRun"] = try.Must(g.bound.Epsilon(ctx, delta))
@@ -42,7 +42,7 @@ func writePage(ctx context.Context, run candidate, n int) []byte {
 		values.Add("small", "| %g | %.4g | %.4g | %.2f |\n", eps, lo, hi, hi/lo)
 	}
 	for _, mean := range []float64{3, 10, 30, 100, 300} {
-		lo, hi := g.interval(try.Must(selection.Poisson(mean)))
+		lo, hi := g.interval(lawOf(selection.Config{Law: "poisson", Mean: mean}))
 		values.Add("many", "| %g | %.4f | %.4f | %.1f %% |\n", mean, lo, hi, 100*(hi-lo)/hi)
 	}
 	rows := digitsTable(ctx, values, budgets, n)
@@ -56,8 +56,8 @@ func writePage(ctx context.Context, run candidate, n int) []byte {
 	values["steps"], values["rate"], values["settings"], values["scoreStd"], values["repetitions"] = steps, rate, len(settings()), scoreStd, n
 	values["meanRuns"], values["naiveRuns"], values["wins"], values["budgets"] = meanRuns, naiveRuns, wins, len(rows)
 	pureTable(values)
-	values["censored"] = try.Must(selection.PriceOfBest(try.Must(selection.Censored(0.1, 5))).Pure(1))
-	values["conditioned"] = try.Must(selection.PriceOfBest(try.Must(selection.Conditioned(1, 0.1, 5))).Pure(1))
+	values["censored"] = try.Must(selection.PriceOfBest(lawOf(selection.Config{Law: "geometric", Gamma: 0.1, Max: 5, Cap: "censor"})).Pure(1))
+	values["conditioned"] = try.Must(selection.PriceOfBest(lawOf(selection.Config{Law: "geometric", Gamma: 0.1, Max: 5})).Pure(1))
 	values["approximateEpsilon"], values["approximateDelta"] = try.Must2(selection.PriceOfBest(geo).Approximate(1, 1e-3))
 	return values.Page(pageText)
 }

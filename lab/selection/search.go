@@ -113,7 +113,7 @@ type budget struct {
 func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	data := readDigits()
 	fit, score, test := data[:trained], data[trained:trained+scored], data[trained+scored:]
-	law := try.Must(selection.WithMean(1, meanRuns))
+	law := lawOf(selection.Config{Law: "geometric", Mean: meanRuns})
 	b.eps = eps
 	b.searchNoise = noiseFor(eps, func(s float64) float64 {
 		_, hi := costOfSearch(ctx, law, s)
@@ -132,10 +132,10 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	rng := rand.New(rand.NewPCG(19, math.Float64bits(eps)))
 	var search, naive, random []float64
 	for range n {
-		r := try.Must(selection.Best(ctx, law, trial(b.searchNoise), selection.WithSource(rng)))
+		r := try.Must(selection.Best(ctx, law, trial(b.searchNoise), selection.Options{Source: rng}))
 		search = append(search, r.Payload.Right(test))
-		fixed := try.Must(selection.Fixed(naiveRuns))
-		r = try.Must(selection.Best(ctx, fixed, trial(b.naiveNoise), selection.WithSource(rng)))
+		fixed := lawOf(selection.Config{Law: "fixed", Max: naiveRuns})
+		r = try.Must(selection.Best(ctx, fixed, trial(b.naiveNoise), selection.Options{Source: rng}))
 		naive = append(naive, r.Payload.Right(test))
 		random = append(random, train(fit, all[rng.IntN(len(all))], b.single, rng).Right(test))
 	}

@@ -58,24 +58,20 @@ func ExampleReadAnswered() {
 }
 
 func ExampleNewScores() {
-	scores, err := ballots.NewScores([][]float64{{0.95, 0.03, 0.02}, {0.4, 0.4, 0.2}}, 100)
+	scores, err := ballots.NewScores([][]float64{{0.95, 0.03, 0.02}, {0.4, 0.4, 0.2}}, 100, false)
 	fmt.Println(scores != nil, err)
-	_, err = ballots.NewScores([][]float64{{0.95, 0.03}}, 0)
+	scores, err = ballots.NewScores([][]float64{{95, 3, 2}, {40, 40, 20}}, 100, true) // in votes already
+	fmt.Println(scores != nil, err)
+	_, err = ballots.NewScores([][]float64{{0.95, 0.03}}, 0, false)
 	fmt.Println(err)
 	// Output:
+	// true <nil>
 	// true <nil>
 	// teachers: 0 is not in [1, 1000000000]
 }
 
 func ExampleReadScores() {
 	scores, err := ballots.ReadScores(strings.NewReader("0.95,0.03,0.02\n0.4,0.4,0.2\n"), 100, false)
-	fmt.Println(scores != nil, err)
-	// Output: true <nil>
-}
-
-// Scores that are counted in votes already.
-func ExampleNewVoteScores() {
-	scores, err := ballots.NewVoteScores([][]float64{{95, 3, 2}, {40, 40, 20}}, 100)
 	fmt.Println(scores != nil, err)
 	// Output: true <nil>
 }

@@ -136,10 +136,7 @@ func ReadScores(r io.Reader, teachers int64, votes bool) (*Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	if votes {
-		return NewVoteScores(m.split(), teachers)
-	}
-	return NewScores(m.split(), teachers)
+	return NewScores(m.split(), teachers, votes)
 }
 
 // ReadAnswered reads which of n queries were answered: either n lines of 0 or 1

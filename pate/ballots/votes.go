@@ -203,19 +203,13 @@ type Scores struct {
 	scaled  []float64
 }
 
-// NewScores returns the scores of a student: probabilities, one row per query,
-// which are multiplied by the number of teachers.
-func NewScores(probabilities [][]float64, teachers int64) (*Scores, error) {
-	return newScores(probabilities, teachers, 1)
-}
-
-// NewVoteScores returns scores that are already multiplied by the number of
-// teachers.
-func NewVoteScores(scores [][]float64, teachers int64) (*Scores, error) {
-	return newScores(scores, teachers, float64(teachers))
-}
-
-func newScores(rows [][]float64, teachers int64, total float64) (*Scores, error) {
+// NewScores returns the scores of a student, one row per query. With votes they are
+// already multiplied by the number of teachers, otherwise they are probabilities.
+func NewScores(rows [][]float64, teachers int64, votes bool) (*Scores, error) {
+	total := 1.0
+	if votes {
+		total = float64(teachers)
+	}
 	if err := CheckTeachers(teachers); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ const MaxUsers = 10_000_000_000
 // add-remove users is the size of the larger data set, and a lower bound of it is enough.
 type Shuffler interface {
 	subsample.LawMaker
-	subsample.UserSetter
+	Users() int64
+	WithUsers(users int64) (subsample.Scheme, error)
 	// WithCohort returns the shuffler where a uniformly random set of so many users reports in each round.
 	WithCohort(cohort int64) (Shuffler, error)
 	// WithCohortRate returns the shuffler where each user reports with a probability, by itself ("check-ins").
@@ -76,7 +77,7 @@ func (s shufflerScheme) WithColluding(colluding int64) (Shuffler, error) {
 // Users returns the number of users.
 func (s shufflerScheme) Users() int64 { return s.users }
 
-// WithUsers implements subsample.UserSetter: a cohort of a fixed size stays, and one of all users stays one of all.
+// WithUsers keeps the rest: a cohort of a fixed size stays, and one of all users stays one of all.
 func (s shufflerScheme) WithUsers(users int64) (subsample.Scheme, error) {
 	t, err := New(users)
 	if err == nil && s.rate > 0 {

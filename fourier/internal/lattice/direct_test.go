@@ -53,7 +53,7 @@ func TestReadingsOfTwoTransforms(t *testing.T) {
 	for _, terms := range [][]term{{{up, 1000, nil}}, {{lo, 1000, nil}}, {{up, 300, nil}, {lo, 20, nil}}} {
 		for _, e := range []float64{0.5, 1, 1.8, 2.5} {
 			x := compose(nil, terms, 5, 1<<14, Gonum{}, []float64{1}).read(e)
-			y := compose(nil, terms, 5, 1<<14, godsp.Transform{}, []float64{1}).read(e)
+			y := compose(nil, terms, 5, 1<<14, godsp.Transform, []float64{1}).read(e)
 			if math.Abs(x.s-y.s) > x.roundOff+y.roundOff {
 				t.Errorf("ε=%v: S = %v and %v differ by more than %g", e, x.s, y.s, x.roundOff+y.roundOff)
 			}

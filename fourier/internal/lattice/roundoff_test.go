@@ -90,7 +90,7 @@ func TestRoundOffCoversMeasuredError(t *testing.T) {
 		direct, _ := composeDirect(nil, terms, c.theta, n, []float64{1}, 1e7)
 		for name, x := range map[string]*composition{
 			"fft":    compose(nil, terms, c.theta, n, Gonum{}, []float64{1}),
-			"go-dsp": compose(nil, terms, c.theta, 64, godsp.Transform{}, []float64{1}),
+			"go-dsp": compose(nil, terms, c.theta, 64, godsp.Transform, []float64{1}),
 			"direct": direct,
 		} {
 			if x == nil {
@@ -229,7 +229,7 @@ type named interface {
 // 300-bit arithmetic whose roots of unity come from square roots.
 func TestTransformError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, tr := range []named{Gonum{}, godsp.Transform{}} {
+	for _, tr := range []named{Gonum{}, godsp.Transform} {
 		for _, want := range []int{2, 20, 64, 100, 128, 180} {
 			n := tr.Length(want)
 			if n < want || n%2 != 0 {
