@@ -6,6 +6,7 @@ package subsample
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -134,15 +135,7 @@ func shifted(links []link) (profiles.Profile, error) {
 }
 
 func sameLinks(a, b []link) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].times != b[i].times || !profiles.Equal(a[i].p, b[i].p) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y link) bool { return x.times == y.times && profiles.Equal(x.p, y.p) })
 }
 
 // A group is a mechanism and the records of a person.
