@@ -244,7 +244,7 @@ func (c Config) coinRuns(coefficients []float64, rows []rowLaw) ([]subsample.Run
 		if err != nil {
 			return nil, fault.New("noise-multiplier", "%v is too far from the coefficients: %v", c.NoiseMultiplier, err)
 		}
-		runs = append(runs, subsample.Run{Mechanism: certain{m, nothing{}}, Count: r.count})
+		runs = append(runs, subsample.Run{Mechanism: certain{m, nothing()}, Count: r.count})
 	}
 	away, err := profiles.NewApproximate(0, c.Participation.delta)
 	if err != nil {
@@ -254,7 +254,7 @@ func (c Config) coinRuns(coefficients []float64, rows []rowLaw) ([]subsample.Run
 	if err != nil {
 		return nil, err
 	}
-	return append(runs, subsample.Run{Mechanism: certain{away, nothing{}}, Count: 1}, subsample.Run{Mechanism: certain{nothing{}, attack}, Count: count}), nil
+	return append(runs, subsample.Run{Mechanism: certain{away, nothing()}, Count: 1}, subsample.Run{Mechanism: certain{nothing(), attack}, Count: count}), nil
 }
 
 // coinAttack returns the pair of contributions at every p-th step alone, of which an attacker
@@ -278,13 +278,6 @@ func (c Config) coinAttack(coefficients []float64) (profiles.Mechanism, int64, e
 	p, err := subsample.PoissonProfile(g, c.Participation.rate)
 	return pairOf{p}, int64(c.Steps / at), err
 }
-
-// pairOf is a mechanism that is known by its pair.
-type pairOf struct{ pair profiles.Profile }
-
-func (pairOf) Name() string { return "matrix" }
-
-func (p pairOf) Pair(profiles.Relation) (profiles.Profile, error) { return p.pair, nil }
 
 // Theorem M5: coins at every step.
 //
