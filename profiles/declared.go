@@ -169,16 +169,6 @@ type Mechanism interface {
 	Pair(Relation) (Profile, error)
 }
 
-// A SubstituteMixer is a Mechanism for which the effect of substituting one record
-// that is sampled with some rate is known more exactly than by the envelope.
-type SubstituteMixer interface {
-	// SubstituteMixture returns the profile of the pair
-	// (rate·M(+1) + (1−rate)·M(0), rate·M(−1) + (1−rate)·M(0)): the attack by two
-	// records with opposite contributions, for a rate in (0, 1). dominating says that this
-	// pair is proved to dominate every pair of neighbours under Poisson sampling.
-	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
-}
-
 // An Attacked is a Mechanism whose Pair dominates all pairs of neighbouring data sets
 // without being the profile of one of them at every ε.
 type Attacked interface {

@@ -21,17 +21,6 @@ type Grouper interface {
 	Grouped(size int) (Mechanism, error)
 }
 
-// A GroupMixer is a Grouper that knows the attack by equal records, of which a random
-// number take part.
-type GroupMixer interface {
-	Grouper
-	// GroupMixture returns the profile of Σ_u w_u M(u) against M(0), or, with opposite,
-	// against Σ_u w_u M(−u), where u records move the sum by u sensitivities and log w_u
-	// is logW[u], up to weightErr·(1 + |logW[u]|). It is nil where that takes too many
-	// outcomes.
-	GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error)
-}
-
 // checkGroup returns an error if the noise for a group is below the least that is allowed.
 func checkGroup(name string, noiseMultiplier float64, size int) error {
 	if noiseMultiplier/float64(size) >= noiserange.Min {
@@ -68,7 +57,7 @@ func (b integerNoise) Grouped(size int) (Mechanism, error) {
 // maxMixed bounds the work of listing a mixture, in terms.
 const maxMixed = 2e7
 
-// GroupMixture implements GroupMixer.
+// GroupMixture implements groupMixer of package subsample.
 func (b integerNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
 	reach := b.shift * (len(logW) - 1)
 	lo, hi := -reach-b.w.margin(), reach+b.w.margin()
@@ -126,7 +115,7 @@ func mixedAttack(lp, lq []float64, n int, logW []float64, weightErr float64) (Pr
 // laplaceCells is how many cells GroupMixture makes of a sensitivity, at least.
 const laplaceCells = 16
 
-// GroupMixture implements GroupMixer. The output is only looked at through cells that end
+// GroupMixture implements groupMixer of package subsample. The output is only looked at through cells that end
 // at the means, among others: what is computed from an output loses no more than it.
 func (b laplaceBase) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
 	cells := laplaceCells

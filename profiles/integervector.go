@@ -307,7 +307,7 @@ func (a integerAttack) Pair(r Relation) (Profile, error) {
 	return a.mixed([]float64{math.Inf(-1), 0}, 0, r == Substitute)
 }
 
-// SubstituteMixture implements SubstituteMixer: an attack.
+// SubstituteMixture implements substituteMixer of package subsample: an attack.
 func (a integerAttack) SubstituteMixture(rate float64) (Profile, bool, error) {
 	p, err := a.mixed([]float64{math.Log1p(-rate), xmath.Log(rate)}, 2*xmath.U, true)
 	return p, false, err
@@ -322,7 +322,7 @@ func (a integerAttack) Grouped(size int) (Mechanism, error) {
 	return a, nil
 }
 
-// GroupMixture implements GroupMixer.
+// GroupMixture implements groupMixer of package subsample.
 func (a integerAttack) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
 	if float64(len(logW))*float64(len(a.law.mass)) > maxMixed {
 		return nil, nil

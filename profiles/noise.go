@@ -46,7 +46,7 @@ func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, err
 	return NewGaussianMechanism(noiseMultiplier)
 }
 
-// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by
+// SubstituteMixture implements substituteMixer of package subsample: the pair at ±1 dominates, by
 // Gaussian comparison (Kahane, Slepian): covariances inside one side are at
 // most 1 and across at least −1, all attained by opposite contributions.
 func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
@@ -87,7 +87,7 @@ func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, erro
 	return NewLaplaceMechanism(noiseMultiplier)
 }
 
-// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
+// SubstituteMixture implements substituteMixer of package subsample: the pair at ±1 dominates, by Lemma S
 // (docs/theory/pairs.md §5).
 func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 	return newLaplacePlusMinus(b.l.m, rate), true, nil
@@ -437,7 +437,7 @@ func (b integerNoise) outside(s int) float64 {
 	return xmath.LogAdd(b.w.tail(hi-s), b.w.tail(hi))
 }
 
-// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by Lemma S
+// SubstituteMixture implements substituteMixer of package subsample: the pair at ±1 dominates, by Lemma S
 // (docs/theory/pairs.md §5).
 func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	s, r := b.shift, newSampledRatio(rate)

@@ -195,7 +195,7 @@ func (b vectorNoise) Attack(r Relation) (Mechanism, error) {
 	return laws[best].noise, nil
 }
 
-// SubstituteMixture implements SubstituteMixer: with sensitivity 1 a record moves one coordinate
+// SubstituteMixture implements substituteMixer of package subsample: with sensitivity 1 a record moves one coordinate
 // by 1, of which Lemma S is (docs/theory/pairs.md §5); otherwise the pair is an attack only.
 func (b vectorNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	a, err := b.Attack(Substitute)
@@ -259,7 +259,7 @@ func (b vectorNoise) law(g, primitive2, norm2 int, theta []float64) vectorLaw {
 	return l
 }
 
-// GroupMixture implements GroupMixer: by the attack on a vector.
+// GroupMixture implements groupMixer of package subsample, by the attack on a vector.
 func (b vectorNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
 	a, err := b.Attack(AddRemove)
 	if err != nil {

@@ -111,7 +111,7 @@ func bases() []base {
 }
 
 func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
-	p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
+	p, _, err := b.(substituteMixer).SubstituteMixture(rate)
 	return must(p, err)
 }
 

@@ -250,6 +250,16 @@ func (g group) publicChoice(b profiles.Grouper, s poissonScheme, law copies.Law)
 	return PoissonProfile(groups, rate)
 }
 
+// A groupMixer is a Grouper that knows the attack by equal records, of which a random
+// number take part.
+type groupMixer interface {
+	// GroupMixture returns the profile of Σ_u w_u M(u) against M(0), or, with opposite,
+	// against Σ_u w_u M(−u), where u records move the sum by u sensitivities and log w_u
+	// is logW[u], up to weightErr·(1 + |logW[u]|). It is nil where that takes too many
+	// outcomes.
+	GroupMixture(logW []float64, weightErr float64, opposite bool) (profiles.Profile, error)
+}
+
 // equalRecords is the attack by records that are all the same, against none or, under
 // substitution, against records that contribute the opposite.
 func (g group) equalRecords(b profiles.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
@@ -258,7 +268,7 @@ func (g group) equalRecords(b profiles.Grouper, s poissonScheme, law copies.Law)
 		return copies.NewLaplaceAttack(law, 1/noise.NoiseMultiplier()), nil
 	}
 	// Weights that are left out would count as an advantage against the other side.
-	if x, ok := b.(profiles.GroupMixer); ok && math.IsInf(law.LogAbove[len(law.LogP)], -1) {
+	if x, ok := b.(groupMixer); ok && math.IsInf(law.LogAbove[len(law.LogP)], -1) {
 		if p, err := x.GroupMixture(law.LogP, law.RelErr(), opposite); err != nil || p != nil {
 			return p, err
 		}

@@ -202,7 +202,7 @@ func (s poissonScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profile
 		}
 		return between(name, r, upper, lower, false), nil
 	}
-	if m, ok := b.(profiles.SubstituteMixer); ok {
+	if m, ok := b.(substituteMixer); ok {
 		p, dominating, err := m.SubstituteMixture(s.rate)
 		if err != nil {
 			return profiles.Bounds{}, err
@@ -217,6 +217,16 @@ func (s poissonScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profile
 		return profiles.Bounds{}, err
 	}
 	return s.bounds(name, pair, attack)
+}
+
+// A substituteMixer is a Mechanism for which the effect of substituting one record
+// that is sampled with some rate is known more exactly than by the envelope.
+type substituteMixer interface {
+	// SubstituteMixture returns the profile of the pair
+	// (rate·M(+1) + (1−rate)·M(0), rate·M(−1) + (1−rate)·M(0)): the attack by two
+	// records with opposite contributions, for a rate in (0, 1). dominating says that this
+	// pair is proved to dominate every pair of neighbours under Poisson sampling.
+	SubstituteMixture(rate float64) (p profiles.Profile, dominating bool, err error)
 }
 
 // bounds returns the mechanism between an attack and the envelope of pair, in either order.
