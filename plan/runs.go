@@ -24,9 +24,9 @@ type Header struct {
 // value, and its sampling. Numbers are as Hex writes them. A step of another mechanism or scheme than
 // these is a line with the word "other" and its text.
 func Runs(data []byte) (Header, []string, error) {
-	root, err := parseRoot(data)
-	if err == nil && isEvents(root) {
-		root, err = planOfEvents(root)
+	root, err := parseRoot(context.Background(), data)
+	if err == nil {
+		root, err = asPlan(root)
 	}
 	if err != nil {
 		return Header{}, nil, err
