@@ -8,6 +8,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -69,12 +70,7 @@ func (h *hull) add(p, q float64) {
 // covers reports that (x, y) is not above the curve.
 func (h *hull) covers(x, y float64) bool {
 	n := len(h.points)
-	i, _ := slices.BinarySearchFunc(h.points, x, func(p point, x float64) int {
-		if p.x <= x {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(n, func(i int) bool { return h.points[i].x > x })
 	a := h.points[i-1] // the last with a.x ≤ x; points[0] has x = 0
 	if y <= a.y {
 		return true

@@ -117,6 +117,7 @@ func posteriors(ctx context.Context, c []float64, n int, q, sigma, log float64) 
 	out := make([]float64, bands)
 	out[0] = q
 	after, before := make([]float64, bands), make([]float64, bands)
+	var gains []float64 // of the columns that count
 	norm := 0.0
 	lambda := 0.0
 	for d := 1; d < bands; d++ {
@@ -133,14 +134,11 @@ func posteriors(ctx context.Context, c []float64, n int, q, sigma, log float64) 
 			before[m] += c[t] * c[t+m]
 		}
 		// Columns that are farther than the bands from the new row keep what they have.
-		far := min(bands-1, n-1-d)
-		largest := max(slices.Max(after[:d]), slices.Max(before[:far+1]))
+		gains = append(append(gains[:0], after[:d]...), before[1:min(bands, n-d)]...)
+		largest := slices.Max(gains)
 		bound := func(lambda float64) float64 {
 			s := log + lambda*lambda*sigma*sigma*norm/2
-			for _, g := range after[:d] {
-				s += math.Log1p(q * math.Expm1(lambda*g))
-			}
-			for _, g := range before[1 : far+1] {
+			for _, g := range gains {
 				s += math.Log1p(q * math.Expm1(lambda*g))
 			}
 			// Sums of at most 2n positive terms, each of a few roundings; those of x = λg count up to 1.6·(1 + x)
