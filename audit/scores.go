@@ -67,22 +67,8 @@ type Rate struct{ FalsePositive, TruePositive float64 }
 func (s Scores) ROC(points int) []Rate {
 	in, out := sorted(s.Members), sorted(s.NonMembers)
 	all := []Rate{{0, 0}}
-	i, j := len(in), len(out)
-	for i > 0 || j > 0 {
-		t := math.Inf(-1)
-		if i > 0 {
-			t = in[i-1]
-		}
-		if j > 0 {
-			t = max(t, out[j-1])
-		}
-		for i > 0 && in[i-1] >= t {
-			i--
-		}
-		for j > 0 && out[j-1] >= t {
-			j--
-		}
-		all = append(all, Rate{float64(len(out)-j) / float64(len(out)), float64(len(in)-i) / float64(len(in))})
+	for _, t := range slices.Backward(slices.Compact(sorted(slices.Concat(in, out)))) {
+		all = append(all, Rate{float64(atLeast(out, t)) / float64(len(out)), float64(atLeast(in, t)) / float64(len(in))})
 	}
 	points = max(2, points)
 	if len(all) <= points {

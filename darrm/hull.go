@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/big"
 	"slices"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -69,12 +71,7 @@ func (h *hull) add(p, q float64) {
 // covers reports that (x, y) is not above the curve.
 func (h *hull) covers(x, y float64) bool {
 	n := len(h.points)
-	i, _ := slices.BinarySearchFunc(h.points, x, func(p point, x float64) int {
-		if p.x <= x {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(n, func(i int) bool { return h.points[i].x > x })
 	a := h.points[i-1] // the last with a.x ≤ x; points[0] has x = 0
 	if y <= a.y {
 		return true
@@ -88,8 +85,7 @@ func (h *hull) covers(x, y float64) bool {
 // below reports that b is not above the chord from a to c, a.x ≤ b.x ≤ c.x.
 //
 // It compares slopes, because products of small coordinates would underflow;
-// when those agree to rounding, the products in twice the precision, scaled.
-// That is wrong by 2^−100 relative at most, far below the slack of the points.
+// when those agree to rounding, the products, exactly.
 func below(a, b, c point) bool {
 	if c.x == a.x {
 		return true // upright: c is the higher one
@@ -98,27 +94,15 @@ func below(a, b, c point) bool {
 	if math.Abs(l-r) > 8*xmath.U*max(l, r) {
 		return l < r
 	}
-	_, ex := math.Frexp(c.x - a.x)
-	_, ey := math.Frexp(c.y - a.y)
-	p, pe := product(b.y, a.y, ey, c.x, a.x, ex)
-	q, qe := product(c.y, a.y, ey, b.x, a.x, ex)
-	return (p-q)+(pe-qe) <= 0
+	left := difference(b.y, a.y)
+	right := difference(c.y, a.y)
+	return left.Mul(left, difference(c.x, a.x)).Cmp(right.Mul(right, difference(b.x, a.x))) <= 0
 }
 
-// product returns 2^−ey (y1 − y0) · 2^−ex (x1 − x0) as a sum of two floats.
-func product(y1, y0 float64, ey int, x1, x0 float64, ex int) (hi, lo float64) {
-	dy, fy := difference(y1, y0)
-	dx, fx := difference(x1, x0)
-	dy, fy, dx, fx = math.Ldexp(dy, -ey), math.Ldexp(fy, -ey), math.Ldexp(dx, -ex), math.Ldexp(fx, -ex)
-	hi = dy * dx
-	return hi, math.FMA(dy, dx, -hi) + (dy*fx + fy*dx)
-}
-
-// difference returns a − b and its rounding error.
-func difference(a, b float64) (d, e float64) {
-	d = a - b
-	t := d - a
-	return d, (a - (d - t)) - (b + t)
+// difference returns a − b exactly.
+func difference(a, b float64) *big.Rat {
+	d := new(big.Rat).SetFloat64(a)
+	return d.Sub(d, new(big.Rat).SetFloat64(b))
 }
 
 // smallest is the least coordinate that is kept: the differences of larger

@@ -59,8 +59,8 @@ func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, ans
 		}
 		return out, nil
 	}
-	rec := newRecursion(hulls, answers, delta)
-	if err := rec.run(ctx, answers); err != nil {
+	rec, err := newRecursion(ctx, hulls, answers, delta)
+	if err != nil {
 		return none, err
 	}
 	up, err := rec.upper(delta)
@@ -70,8 +70,7 @@ func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, ans
 	d := profiles.Direction{Upper: up}
 	if inner[0] == inner[1] { // closed under the exchange of the data sets
 		if inner[0] != hulls {
-			rec = newRecursion(inner[0], answers, delta)
-			if err := rec.run(ctx, answers); err != nil {
+			if rec, err = newRecursion(ctx, inner[0], answers, delta); err != nil {
 				return none, err
 			}
 		}

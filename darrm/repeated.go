@@ -63,7 +63,8 @@ type recursion struct {
 	policy  [][]uint16 // policy[t][i]: the choice at cell i with t answers left
 }
 
-func newRecursion(h *hull, answers int, delta float64) *recursion {
+// newRecursion returns the recursion after so many answers.
+func newRecursion(ctx context.Context, h *hull, answers int, delta float64) (*recursion, error) {
 	r := &recursion{}
 	add := func(x, y, p, q float64) { r.choices = append(r.choices, choice{x: x, y: y, p: p, q: q}) }
 	most, certain := 0.0, false
@@ -99,7 +100,7 @@ func newRecursion(h *hull, answers int, delta float64) *recursion {
 	for i := range r.small {
 		r.small[i] = math.Exp(-float64(i) * r.h)
 	}
-	return r
+	return r, r.run(ctx, answers)
 }
 
 // step is the loss log y/x. W falls, so that it is read too far left: the loss is rounded up,

@@ -117,6 +117,7 @@ func posteriors(ctx context.Context, c []float64, n int, q, sigma, log float64) 
 	out := make([]float64, bands)
 	out[0] = q
 	after, before := make([]float64, bands), make([]float64, bands)
+	var gains []float64 // of the columns that count
 	norm := 0.0
 	lambda := 0.0
 	for d := 1; d < bands; d++ {
@@ -133,14 +134,11 @@ func posteriors(ctx context.Context, c []float64, n int, q, sigma, log float64) 
 			before[m] += c[t] * c[t+m]
 		}
 		// Columns that are farther than the bands from the new row keep what they have.
-		far := min(bands-1, n-1-d)
-		largest := max(slices.Max(after[:d]), slices.Max(before[:far+1]))
+		gains = append(append(gains[:0], after[:d]...), before[1:min(bands, n-d)]...)
+		largest := slices.Max(gains)
 		bound := func(lambda float64) float64 {
 			s := log + lambda*lambda*sigma*sigma*norm/2
-			for _, g := range after[:d] {
-				s += math.Log1p(q * math.Expm1(lambda*g))
-			}
-			for _, g := range before[1 : far+1] {
+			for _, g := range gains {
 				s += math.Log1p(q * math.Expm1(lambda*g))
 			}
 			// Sums of at most 2n positive terms, each of a few roundings; those of x = λg count up to 1.6·(1 + x)
@@ -244,7 +242,7 @@ func (c Config) coinRuns(coefficients []float64, rows []rowLaw) ([]subsample.Run
 		if err != nil {
 			return nil, fault.New("noise-multiplier", "%v is too far from the coefficients: %v", c.NoiseMultiplier, err)
 		}
-		runs = append(runs, subsample.Run{Mechanism: certain{m, nothing{}}, Count: r.count})
+		runs = append(runs, subsample.Run{Mechanism: certain{m, nothing()}, Count: r.count})
 	}
 	away, err := profiles.NewApproximate(0, c.Participation.delta)
 	if err != nil {
@@ -254,7 +252,7 @@ func (c Config) coinRuns(coefficients []float64, rows []rowLaw) ([]subsample.Run
 	if err != nil {
 		return nil, err
 	}
-	return append(runs, subsample.Run{Mechanism: certain{away, nothing{}}, Count: 1}, subsample.Run{Mechanism: certain{nothing{}, attack}, Count: count}), nil
+	return append(runs, subsample.Run{Mechanism: certain{away, nothing()}, Count: 1}, subsample.Run{Mechanism: certain{nothing(), attack}, Count: count}), nil
 }
 
 // coinAttack returns the pair of contributions at every p-th step alone, of which an attacker
@@ -278,13 +276,6 @@ func (c Config) coinAttack(coefficients []float64) (profiles.Mechanism, int64, e
 	p, err := subsample.PoissonProfile(g, c.Participation.rate)
 	return pairOf{p}, int64(c.Steps / at), err
 }
-
-// pairOf is a mechanism that is known by its pair.
-type pairOf struct{ pair profiles.Profile }
-
-func (pairOf) Name() string { return "matrix" }
-
-func (p pairOf) Pair(profiles.Relation) (profiles.Profile, error) { return p.pair, nil }
 
 // Theorem M5: coins at every step.
 //

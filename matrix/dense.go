@@ -12,7 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/tables"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // This file has the sensitivities of matrices that are given entry by entry.
@@ -49,19 +48,13 @@ func negative(xs []float64) bool {
 	return slices.ContainsFunc(xs, func(x float64) bool { return x < 0 })
 }
 
-// normSquared returns |c_i|².
-func (c columns) normSquared(i int) double {
-	var total double
-	for _, x := range c[i] {
-		total = total.add(square(x))
-	}
-	return total
-}
-
+// normsSquared returns all |c_i|².
 func (c columns) normsSquared() []double {
 	out := make([]double, len(c))
-	for i := range c {
-		out[i] = c.normSquared(i)
+	for i, column := range c {
+		for _, x := range column {
+			out[i] = out[i].add(square(x))
+		}
 	}
 	return out
 }
@@ -119,9 +112,6 @@ func cosets(n, b int) [][]int {
 type gram struct {
 	n int
 	x [][]float64 // x[j][i] for i ≤ j
-	// relErr bounds what entries may be above |X_ij|, for the pruning of exact searches: 0
-	// for whole numbers.
-	relErr float64
 }
 
 func newGram(n int) *gram {
@@ -156,17 +146,21 @@ func gramOf(ctx context.Context, c columns, norms []double) (*gram, error) {
 		}
 		for j := first; j < n; j++ {
 			for i := first; i < min(first+block, j+1); i++ {
-				m := min(len(c[i])-(j-i), len(c[j]))
-				if m <= 0 {
-					continue
+				if x, m := c.inner(i, j); m > 0 {
+					g.x[j][i] = xmath.Up(math.Abs(x)+2*float64(m+4)*xmath.U*size[i]*size[j], 2)
 				}
-				dot := blas64.Dot(blas64.Vector{N: m, Data: c[i][j-i:], Inc: 1}, blas64.Vector{N: m, Data: c[j], Inc: 1})
-				g.x[j][i] = xmath.Up(math.Abs(dot)+2*float64(m+4)*xmath.U*size[i]*size[j], 2)
 			}
 		}
 	}
-	g.relErr = math.Inf(1)
 	return g, nil
+}
+
+// inner returns ⟨c_i, c_j⟩ for i ≤ j, as a sum of so many products.
+func (c columns) inner(i, j int) (sum float64, products int) {
+	if products = min(len(c[i])-(j-i), len(c[j])); products > 0 {
+		sum = dot(c[i][j-i:], c[j], products)
+	}
+	return sum, products
 }
 
 // boundedSum returns Σ |X_ij| over a pattern, rounded up.
@@ -195,10 +189,8 @@ func (c columns) signs(pattern []int) []float64 {
 	x := make([]float64, k*k)
 	for s, i := range pattern {
 		for t, j := range pattern[:s] {
-			if m := min(len(c[j])-(i-j), len(c[i])); m > 0 {
-				d := blas64.Dot(blas64.Vector{N: m, Data: c[j][i-j:], Inc: 1}, blas64.Vector{N: m, Data: c[i], Inc: 1})
-				x[s*k+t], x[t*k+s] = d, d
-			}
+			d, _ := c.inner(j, i)
+			x[s*k+t], x[t*k+s] = d, d
 		}
 	}
 	u := make([]float64, k)

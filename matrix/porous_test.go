@@ -19,8 +19,7 @@ func TestEveryRowForEveryInput(t *testing.T) {
 			stream := must(NewStream(Config{1, steps, s, Single()}, clip, 1, &randomtest.Script{}))
 			var released []float64
 			for i := range steps {
-				row := make([]float64, 1)
-				stream.filter.row(i, x[i:i+1], row)
+				row, _ := stream.row(x[i : i+1])
 				stream.src = &randomtest.Script{Words: randomtest.Normal(randomtest.Between(row[0], want[i], 1))}
 				released = append(released, must(stream.Next(x[i : i+1]))[0])
 			}

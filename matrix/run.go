@@ -33,7 +33,9 @@ type Run interface {
 type run struct {
 	config Config
 	known  *knowledge // the same for every noise multiplier
-	coins  *coinList
+	// The list of a run with Poisson sampling of every step, which depends on the noise.
+	lock  sync.Mutex
+	coins []subsample.Run
 }
 
 // knowledge is what the matrix and the schema say, found once.
@@ -48,18 +50,12 @@ type knowledge struct {
 	exact   bool
 }
 
-// coinList is the list of a run with Poisson sampling of every step, which depends on the noise.
-type coinList struct {
-	lock sync.Mutex
-	runs []subsample.Run
-}
-
 // New returns a run, or what is wrong with it as a problem with a field of a plan.
 func New(c Config) (Run, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &run{c, &knowledge{}, &coinList{}}, nil
+	return &run{config: c, known: &knowledge{}}, nil
 }
 
 // Secret implements Run.
@@ -163,12 +159,12 @@ func (r *run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run,
 	case cyclicPoisson:
 		return blockRuns(sigma, p.rate, k.blocks)
 	case poisson:
-		r.coins.lock.Lock()
-		defer r.coins.lock.Unlock()
-		if r.coins.runs == nil {
-			r.coins.runs, err = r.config.coins(ctx)
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		if r.coins == nil {
+			r.coins, err = r.config.coins(ctx)
 		}
-		return r.coins.runs, err
+		return r.coins, err
 	case bMinSep:
 		return r.config.separatedRuns()
 	case ballsInBins:
@@ -197,30 +193,29 @@ func (r *run) NoiseRange(profiles.Relation) (lo, hi float64) {
 	if err != nil {
 		return r.config.NoiseMultiplier, r.config.NoiseMultiplier
 	}
-	all := k.blocks
-	switch {
-	case r.config.Participation.kind == ballsInBins:
-		all = nil
-		for _, x := range []double{k.above.rest, k.above.diagonal.sub(k.above.rest)} {
-			if x.hi > 0 {
-				all = append(all, Block{squares: exactly(x)})
-			}
+	var all []double // squares of the norms that divide the noise multiplier
+	switch r.config.Participation.kind {
+	case cyclicPoisson:
+		for _, b := range k.blocks {
+			all = append(all, b.squares.upper)
 		}
-	case r.config.Participation.kind == bMinSep:
+	case ballsInBins:
+		all = slices.DeleteFunc([]double{k.above.rest, k.above.diagonal.sub(k.above.rest)}, func(x double) bool { return !(x.hi > 0) })
+	case bMinSep:
 		least, most := r.config.columnRange()
-		all = []Block{{squares: exactly(least)}, {squares: exactly(most)}}
-	case r.config.Participation.kind == poisson:
+		all = []double{least, most}
+	case poisson:
 		c, _ := r.config.Strategy.toeplitzCoefficients(r.config.Steps)
-		all = []Block{{squares: exactly(normSquared(c, r.config.Steps))}}
-	case r.config.Participation.Secret():
-	case r.config.independent():
-		all = []Block{{squares: exactly(double{1, 0})}}
+		all = []double{normSquared(c, r.config.Steps)}
 	default:
-		all = []Block{{squares: k.squares}}
+		all = []double{k.squares.upper}
+		if r.config.independent() {
+			all = []double{{1, 0}}
+		}
 	}
 	lo, hi = 0, math.Inf(1)
-	for _, b := range all {
-		norm := b.squares.upper.sqrt().hi
+	for _, x := range all {
+		norm := x.sqrt().hi
 		lo, hi = max(lo, minEffective*norm*(1+1e-12)), min(hi, maxEffective*norm*(1-1e-12))
 	}
 	return lo, hi
@@ -233,7 +228,7 @@ func (r *run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, 
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &run{c, r.known, &coinList{}}, nil
+	return &run{config: c, known: r.known}, nil
 }
 
 // This file has the Gaussians that runs are made of.
@@ -260,7 +255,7 @@ func gaussian(sigma float64, s squares) (profiles.Mechanism, error) {
 	if err != nil || s.exact {
 		return g, err
 	}
-	var attack profiles.Mechanism = nothing{}
+	attack := nothing()
 	if lower := xmath.Up(effective(sigma, s.lower.sqrt()), 1); s.lower.hi > 0 && lower <= maxEffective {
 		if attack, err = profiles.NewGaussianMechanism(lower); err != nil {
 			return nil, err
@@ -279,11 +274,14 @@ type certain struct {
 func (b certain) Attack(profiles.Relation) (profiles.Mechanism, error) { return b.attack, nil }
 
 // nothing is what an attack without a block sees.
-type nothing struct{}
+func nothing() profiles.Mechanism { return pairOf{profiles.Identical()} }
 
-func (nothing) Name() string { return "matrix" }
+// pairOf is a mechanism that is known by its pair.
+type pairOf struct{ pair profiles.Profile }
 
-func (nothing) Pair(profiles.Relation) (profiles.Profile, error) { return profiles.Identical(), nil }
+func (pairOf) Name() string { return "matrix" }
+
+func (p pairOf) Pair(profiles.Relation) (profiles.Profile, error) { return p.pair, nil }
 
 // A Config is a run: what its price depends on.
 type Config struct {

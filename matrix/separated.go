@@ -59,7 +59,7 @@ func (c Config) separatedRuns() ([]subsample.Run, error) {
 	if b == 1 && c.equalColumns() {
 		return []subsample.Run{{Mechanism: above, Scheme: scheme, Count: slots}}, nil
 	}
-	runs := []subsample.Run{{Mechanism: certain{above, nothing{}}, Scheme: scheme, Count: slots}}
+	runs := []subsample.Run{{Mechanism: certain{above, nothing()}, Scheme: scheme, Count: slots}}
 	away := float64(b-1) * math.Log1p(-q)
 	used := max(0, xmath.Down(q*math.Exp(away)*(1-8*xmath.U*(1-away)), 4))
 	if b > 1 && q == 1 {
@@ -78,7 +78,7 @@ func (c Config) separatedRuns() ([]subsample.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, subsample.Run{Mechanism: certain{nothing{}, pairOf{p}}, Count: x.count})
+		runs = append(runs, subsample.Run{Mechanism: certain{nothing(), pairOf{p}}, Count: x.count})
 	}
 	return runs, nil
 }

@@ -29,7 +29,7 @@ import (
 //
 // # Memory
 //
-// It keeps Vectors() vectors, whatever the number of steps: two for each band but the
+// It keeps as many vectors, whatever the number of steps: two for each band but the
 // diagonal, for each buffer of a BLT, for each level of a tree. They are secret. A
 // square-root matrix with as many bands as steps has bounded memory in name only; take
 // fewer bands, or a BLT.
@@ -43,14 +43,16 @@ type Stream struct {
 	step   int
 	dim    int
 	filter filter
+	// The vectors that are kept, of what was summed and of its estimates.
+	past, known [][]float64
 }
 
-// A filter is a matrix in streaming form. A run calls row, then back, at each step.
+// A filter is a matrix in streaming form: row t is a sum of x_t and of vectors that are kept of the steps before.
 type filter interface {
-	// row returns (Cx)_t in out; x stays as it is.
-	row(t int, x, out []float64)
-	// back returns the estimate of x_t in y, from the row y and those before it.
-	back(t int, x, y []float64)
+	// row calls term with the coefficient of each vector that counts in row t, and returns that of x_t.
+	row(t int, term func(c float64, at int)) (diagonal float64)
+	// keep takes x_t over into the vectors that are kept.
+	keep(t int, kept [][]float64, x []float64)
 }
 
 // maxStream bounds the numbers that a stream keeps, 2 GiB.
@@ -76,43 +78,32 @@ func NewStream(c Config, clip float64, dimension int, src rand.Source) (*Stream,
 	if dimension < 1 || dimension > maxStream {
 		return nil, fault.New("dimension", "%d is not an integer in [1, %d]", dimension, maxStream)
 	}
-	s := &Stream{config: c, sigma: sigma, grid: math.Ldexp(1, math.Ilogb(sigma)-gridBits), src: random.Source(src), dim: dimension}
-	if v := vectors(c); v > maxStream/dimension {
-		return nil, fault.New("dimension", "%d vectors of %d numbers are more than %d numbers", v, dimension, maxStream)
+	f, n := newFilter(c)
+	if 2*n > maxStream/dimension {
+		return nil, fault.New("dimension", "%d vectors of %d numbers are more than %d numbers", 2*n, dimension, maxStream)
 	}
-	s.filter = newFilter(c, dimension)
-	return s, nil
+	return &Stream{config: c, sigma: sigma, grid: math.Ldexp(1, math.Ilogb(sigma)-gridBits), src: random.Source(src), dim: dimension, filter: f,
+		past: makeVectors(n, dimension), known: makeVectors(n, dimension)}, nil
 }
 
 // gridBits is how much finer than the noise the grid of releases is, in bits.
 const gridBits = 30
 
-// vectors returns how many vectors the stream of a matrix keeps.
-func vectors(c Config) int {
-	switch c.Strategy.kind {
-	case blt:
-		return 2 * len(c.Strategy.scales)
-	case tree:
-		return 2 * bits.Len(uint(c.Steps))
-	}
-	return 2 * (c.Strategy.bands - 1)
-}
-
-func newFilter(c Config, dim int) filter {
+// newFilter returns the matrix, and how many vectors it keeps.
+func newFilter(c Config) (filter, int) {
 	s := c.Strategy
 	switch s.kind {
 	case blt:
-		return &buffers{s, makeVectors(len(s.scales), dim), makeVectors(len(s.scales), dim)}
+		return terms{s.scales, s.decays}, len(s.scales)
 	case tree:
-		levels := bits.Len(uint(c.Steps))
-		return &nodes{makeVectors(levels, dim), makeVectors(levels, dim)}
+		return nodes{}, bits.Len(uint(c.Steps))
 	}
-	w := window{rows: s.rows, past: makeVectors(s.bands-1, dim), known: makeVectors(s.bands-1, dim)}
+	w := window{rows: s.rows, size: s.bands - 1}
 	if s.kind != banded {
 		coefficients, _ := s.toeplitzCoefficients(c.Steps)
 		w.coefficients = leading(coefficients)
 	}
-	return &w
+	return w, w.size
 }
 
 func makeVectors(n, dim int) [][]float64 {
@@ -137,17 +128,29 @@ func (s *Stream) Next(x []float64) ([]float64, error) {
 			return nil, fault.New(fmt.Sprintf("x[%d]", i), "%v is not finite", v)
 		}
 	}
-	y := make([]float64, s.dim)
-	s.filter.row(s.step, x, y)
+	y, diagonal := s.row(x)
 	for i, v := range y {
 		var err error
 		if y[i], err = profiles.AddGaussian(s.src, v, s.sigma, s.grid); err != nil {
 			return nil, fault.In(fmt.Sprintf("x[%d]", i), err)
 		}
 	}
-	s.filter.back(s.step, x, y)
+	s.filter.row(s.step, func(c float64, at int) { add(y, -c, s.known[at]) })
+	for i := range y {
+		y[i] /= diagonal
+	}
+	s.filter.keep(s.step, s.past, x)
+	s.filter.keep(s.step, s.known, y)
 	s.step++
 	return y, nil
+}
+
+// row returns (Cx)_t, of which x_t counts as often as the diagonal says.
+func (s *Stream) row(x []float64) (y []float64, diagonal float64) {
+	y = make([]float64, s.dim)
+	diagonal = s.filter.row(s.step, func(c float64, at int) { add(y, c, s.past[at]) })
+	add(y, diagonal, x)
+	return y, diagonal
 }
 
 // add adds a·x to out.
@@ -157,90 +160,65 @@ func add(out []float64, a float64, x []float64) {
 	}
 }
 
-// A window is a banded matrix: it keeps the last bands − 1 steps, true and estimated.
+// A window is a banded matrix: it keeps the last steps, as many as bands below the diagonal.
 type window struct {
 	coefficients []float64 // Toeplitz
 	rows         []row     // others
-	past, known  [][]float64
+	size         int
 }
 
-// each calls f with the coefficients of the steps before t in row t, and where the step is
-// kept, and returns the diagonal.
-func (w *window) each(t int, f func(c float64, at int)) (diagonal float64) {
+func (w window) row(t int, term func(c float64, at int)) (diagonal float64) {
 	if w.rows == nil {
 		for i := 1; i < len(w.coefficients) && i <= t; i++ {
-			f(w.coefficients[i], (t-i)%len(w.past))
+			term(w.coefficients[i], (t-i)%w.size)
 		}
 		return w.coefficients[0]
 	}
 	r := w.rows[t]
 	last := len(r.values) - 1
 	for i, c := range r.values[:last] {
-		f(c, (r.from+i)%len(w.past))
+		term(c, (r.from+i)%w.size)
 	}
 	return r.values[last]
 }
 
-func (w *window) row(t int, x, out []float64) {
-	diagonal := w.each(t, func(c float64, at int) { add(out, c, w.past[at]) })
-	add(out, diagonal, x)
-}
-
-func (w *window) back(t int, x, y []float64) {
-	diagonal := w.each(t, func(c float64, at int) { add(y, -c, w.known[at]) })
-	for i := range y {
-		y[i] /= diagonal
-	}
-	if len(w.past) > 0 {
-		copy(w.past[t%len(w.past)], x)
-		copy(w.known[t%len(w.past)], y)
+func (w window) keep(t int, kept [][]float64, x []float64) {
+	if w.size > 0 {
+		copy(kept[t%w.size], x)
 	}
 }
 
-// buffers are a BLT: buffer i is Σ_j decay^(t−1−j)·x_j, true and estimated.
-type buffers struct {
-	strategy    Strategy
-	past, known [][]float64
+// row is that of a BLT, whose buffer i is Σ_j decay^(t−1−j)·x_j.
+func (b terms) row(_ int, term func(c float64, at int)) (diagonal float64) {
+	for i, a := range b.scales {
+		term(a, i)
+	}
+	return 1
 }
 
-func (b *buffers) row(_ int, x, out []float64) {
-	copy(out, x)
-	for i, a := range b.strategy.scales {
-		add(out, a, b.past[i])
-	}
-}
-
-func (b *buffers) back(_ int, x, y []float64) {
-	for i, a := range b.strategy.scales {
-		add(y, -a, b.known[i])
-	}
-	for i, d := range b.strategy.decays {
-		for j := range y {
-			b.past[i][j] = d*b.past[i][j] + x[j]
-			b.known[i][j] = d*b.known[i][j] + y[j]
+func (b terms) keep(_ int, kept [][]float64, x []float64) {
+	for i, d := range b.decays {
+		for j := range x {
+			kept[i][j] = d*kept[i][j] + x[j]
 		}
 	}
 }
 
 // nodes are a tree: the nodes that make up the steps so far, one for each bit of their
-// number, true and released. The one that step t ends takes in the smaller ones.
-type nodes struct{ past, known [][]float64 }
+// number. The one that step t ends takes in the smaller ones.
+type nodes struct{}
 
-func (n *nodes) row(t int, x, out []float64) {
-	copy(out, x)
+func (nodes) row(t int, term func(c float64, at int)) (diagonal float64) {
 	for l := range bits.TrailingZeros(uint(t + 1)) {
-		add(out, 1, n.past[l])
+		term(1, l)
 	}
+	return 1
 }
 
-func (n *nodes) back(t int, x, y []float64) {
+func (n nodes) keep(t int, kept [][]float64, x []float64) {
 	l := bits.TrailingZeros(uint(t + 1))
-	copy(n.known[l], y)
-	copy(n.past[l], x)
-	for i := range l {
-		add(n.past[l], 1, n.past[i])
-		add(y, -1, n.known[i])
-	}
+	copy(kept[l], x)
+	n.row(t, func(c float64, at int) { add(kept[l], c, kept[at]) })
 }
 
 // finite reports whether a number is one.

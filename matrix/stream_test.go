@@ -113,7 +113,8 @@ func TestStreamMemory(t *testing.T) {
 		n    int
 		want int
 	}{{rooted(8), 1e6, 14}, {must(BLT([]float64{0.1, 0.2, 0.3}, []float64{0.9, 0.5, 0.1})), 4e6, 6}, {Tree(false), 1e6, 40}, {Identity(), 100, 0}} {
-		if got := vectors(must(NewStream(Config{1, c.n, c.s, Single()}, 1, 2, nil)).config); got != c.want {
+		s := must(NewStream(Config{1, c.n, c.s, Single()}, 1, 2, nil))
+		if got := len(s.past) + len(s.known); got != c.want {
 			t.Errorf("%v: %d vectors, want %d", c.s, got, c.want)
 		}
 	}

@@ -43,9 +43,16 @@ func refusePersons(steps *node, records int64) error {
 
 var contributionKeys = []string{"partitions", "per-partition", "total", "clamp"}
 
-// noise reads the noise multiplier of a mechanism whose scale is under the key scale, and whose
-// sensitivity is a norm of order 1 or 2.
-func (v *values) noise(scale string, order int) (float64, error) {
+// noiseScales are the mechanisms whose noise may be given by its own scale, the key of that, and the order of the norm that is
+// the sensitivity.
+var noiseScales = map[string]struct {
+	key   string
+	order int
+}{"gaussian": {"standard-deviation", 2}, "laplace": {"scale", 1}}
+
+// noise reads the noise multiplier of a mechanism with such a scale.
+func (v *values) noise(mechanism string) (float64, error) {
+	scale, order := noiseScales[mechanism].key, noiseScales[mechanism].order
 	if !v.has(scale) {
 		if i := slices.IndexFunc(contributionKeys, v.has); i >= 0 {
 			return 0, fault.New(contributionKeys[i], "is set without %s; a noise multiplier is over the sensitivity already", scale)

@@ -37,25 +37,21 @@ const (
 // mechanisms) is rounded to less noise, by at most 1e-14 of it; all others stay what they
 // are.
 func Convert(data []byte, to Format) ([]byte, Format, error) {
-	root, err := parseRoot(data)
-	if err != nil {
-		return nil, "", err
-	}
-	from := Steps
-	if isEvents(root) {
-		from = Events
-		if root, err = planOfEvents(root); err != nil {
-			return nil, "", err
-		}
-	}
-	p, err := parsePlan(context.Background(), root)
+	root, err := parseRoot(context.Background(), data)
 	if err != nil {
 		return nil, "", err
 	}
 	if to == "" {
-		if to = Events; from == Events {
+		if to = Events; isEvents(root) {
 			to = Steps
 		}
+	}
+	if root, err = asPlan(root); err != nil {
+		return nil, "", err
+	}
+	p, err := parsePlan(context.Background(), root)
+	if err != nil {
+		return nil, "", err
 	}
 	switch to {
 	case Steps:

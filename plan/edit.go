@@ -66,7 +66,7 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 
 // checked returns the nodes of a text that is a plan.
 func checked(text []byte) (*node, error) {
-	root, err := parseRoot(text)
+	root, err := parseRoot(context.Background(), text)
 	if err == nil {
 		_, err = parseAny(context.Background(), root)
 	}
@@ -75,7 +75,7 @@ func checked(text []byte) (*node, error) {
 
 // Number returns the number that the text of a plan has at a place, as of Set.
 func Number(text []byte, path string) (x float64, ok bool) {
-	root, err := parseRoot(text)
+	root, err := parseRoot(context.Background(), text)
 	if err != nil {
 		return 0, false
 	}
@@ -165,8 +165,8 @@ func Diff(a, b []byte) ([]Change, error) {
 	var roots [2]*node
 	for i, text := range [][]byte{a, b} {
 		root, err := checked(text)
-		if err == nil && isEvents(root) {
-			root, err = planOfEvents(root)
+		if err == nil {
+			root, err = asPlan(root)
 		}
 		if err != nil {
 			return nil, err

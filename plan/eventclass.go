@@ -101,8 +101,8 @@ type eventClass struct {
 
 // eventClasses are read by class; a mechanism is written as the first that takes it.
 var eventClasses = []eventClass{
-	renamed("GaussianDpEvent", "gaussian", "noise-multiplier", "noise_multiplier").byContributions("standard-deviation", 2),
-	renamed("LaplaceDpEvent", "laplace", "noise-multiplier", "noise_multiplier").byContributions("scale", 1),
+	renamed("GaussianDpEvent", "gaussian", "noise-multiplier", "noise_multiplier").byContributions(),
+	renamed("LaplaceDpEvent", "laplace", "noise-multiplier", "noise_multiplier").byContributions(),
 	renamed("RandomizedResponseDpEvent", "randomized-response", "probability", "noise_parameter", "categories", "num_buckets"),
 	renamed("EpsilonDeltaDpEvent", "approximate", "epsilon", "epsilon", "delta", "delta"),
 	renamed("ExponentialMechanismDpEvent", "exponential", "epsilon", "epsilon"),
@@ -167,13 +167,13 @@ func renamed(class, mechanism string, pairs ...string) eventClass {
 
 // byContributions is a class of noise that a plan may give by its scale and the limits on
 // contributions, of which an event has the quotient.
-func (c eventClass) byContributions(scale string, order int) eventClass {
+func (c eventClass) byContributions() eventClass {
 	same := c.write
 	c.write = func(p *node) *node {
-		if p.get(scale) == nil {
+		if p.get(noiseScales[c.mechanism].key) == nil {
 			return same(p)
 		}
-		x, _ := (&values{node: p}).noise(scale, order) // read before without an error
+		x, _ := (&values{node: p}).noise(c.mechanism) // read before without an error
 		return p.mapping("noise_multiplier", p.scalarLike(decimal.Short(x)))
 	}
 	return c

@@ -53,7 +53,7 @@ type Variant struct {
 // A value of linspace is the float64 nearest to the exact one, one of logspace
 // has twelve digits.
 func ParseGrid(text []byte) (*Grid, error) {
-	root, err := parseRoot(text)
+	root, err := parseRoot(context.Background(), text)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (g *Grid) At(i int64) Variant {
 
 // ParseVariant reads one plan that stands by itself.
 func ParseVariant(text []byte) Variant {
-	root, err := parseRoot(text)
+	root, err := parseRoot(context.Background(), text)
 	if err != nil {
 		return Variant{Err: err}
 	}

@@ -29,7 +29,7 @@ var logKeys = []string{"steps", "epochs", "step", "note"}
 // rounded up; of a scheme with a schedule for each epoch, runs. What of has as the count of
 // a step is not used. The error is an *Error, of line 1.
 func ParseLogLine(line []byte, of *accountant.Plan) (*accountant.Plan, error) {
-	root, err := parseRoot(line)
+	root, err := parseRoot(context.Background(), line)
 	if err != nil {
 		return nil, err
 	}

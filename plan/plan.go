@@ -54,7 +54,7 @@ func Parse(data []byte) (*accountant.Plan, error) { return ParseContext(context.
 // ParseContext is Parse under a context, whose error it returns once that is done: it looks between the parts of its work,
 // of which the longest takes about half a second for the largest plans.
 func ParseContext(ctx context.Context, data []byte) (*accountant.Plan, error) {
-	root, err := parseRootContext(ctx, data)
+	root, err := parseRoot(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +63,23 @@ func ParseContext(ctx context.Context, data []byte) (*accountant.Plan, error) {
 
 // parseAny reads a plan in either format from its nodes.
 func parseAny(ctx context.Context, root *node) (*accountant.Plan, error) {
-	if isEvents(root) {
-		var err error
-		if root, err = planOfEvents(root); err != nil {
-			return nil, err
-		}
+	root, err := asPlan(root)
+	if err != nil {
+		return nil, err
 	}
 	return parsePlan(ctx, root)
 }
 
-// parseRoot returns the mapping that a text stands for.
-func parseRoot(data []byte) (*node, error) { return parseRootContext(context.Background(), data) }
+// asPlan returns the nodes of the plan that those of either format stand for.
+func asPlan(root *node) (*node, error) {
+	if isEvents(root) {
+		return planOfEvents(root)
+	}
+	return root, nil
+}
 
-func parseRootContext(ctx context.Context, data []byte) (*node, error) {
+// parseRoot returns the mapping that a text stands for.
+func parseRoot(ctx context.Context, data []byte) (*node, error) {
 	root, err := parseYAML(ctx, data)
 	switch {
 	case err != nil:

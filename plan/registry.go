@@ -33,14 +33,14 @@ import (
 func mechanisms() []entry[profiles.Mechanism] {
 	return []entry[profiles.Mechanism]{
 		{"gaussian", append([]string{"noise-multiplier", "standard-deviation"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
-			noise, err := v.noise("standard-deviation", 2)
+			noise, err := v.noise("gaussian")
 			if err != nil {
 				return nil, err
 			}
 			return profiles.NewGaussianMechanism(noise)
 		}},
 		{"laplace", append([]string{"noise-multiplier", "scale", "l2-sensitivity"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
-			noise, err := v.noise("scale", 1)
+			noise, err := v.noise("laplace")
 			if err != nil {
 				return nil, err
 			}

@@ -12,7 +12,7 @@ func TestExampleHasEveryMechanism(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := parseRoot(data)
+	root, err := parseRoot(context.Background(), data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ type Header struct {
 // value, and its sampling. Numbers are as Hex writes them. A step of another mechanism or scheme than
 // these is a line with the word "other" and its text.
 func Runs(data []byte) (Header, []string, error) {
-	root, err := parseRoot(data)
-	if err == nil && isEvents(root) {
-		root, err = planOfEvents(root)
+	root, err := parseRoot(context.Background(), data)
+	if err == nil {
+		root, err = asPlan(root)
 	}
 	if err != nil {
 		return Header{}, nil, err
@@ -144,73 +144,88 @@ func searchWords(s *node) (string, bool) {
 	return text + parts(list), true
 }
 
+// wordKeys are the mechanisms, samplings, and parts of a matrix mechanism that have words, with the keys that are written, in this order.
+var wordKeys = map[string][]string{
+	"gaussian":            nil, // noise-multiplier, which other keys may stand for
+	"laplace":             nil,
+	"randomized-response": {"probability", "categories"},
+	"discrete-gaussian":   {"noise-multiplier", "sensitivity", "dimension"},
+	"discrete-laplace":    {"noise-multiplier", "sensitivity"},
+	"noisy-max":           {"noise", "epsilon"},
+	"threshold":           {"noise", "standard-deviation", "threshold", "partitions"},
+	"select-partitions":   {"epsilon", "delta", "partitions"},
+	"pure":                {"epsilon"},
+	"exponential":         {"epsilon"},
+	"permute-and-flip":    {"epsilon"},
+	"approximate":         {"epsilon", "delta"},
+	"finite":              {"p", "q"},
+	"poisson":             {"rate"},
+	"without-replacement": {"population", "batch"},
+	"with-replacement":    {"population", "batch"},
+	"random-allocation":   {"steps", "uses", "redraw", "epochs", "first"},
+	"matrix":              {"noise-multiplier", "steps", "strategy", "participation"},
+
+	"square-root":    {"bands"},
+	"toeplitz":       {"coefficients"},
+	"blt":            {"scales", "decays"},
+	"tree":           {"completion"},
+	"single":         nil,
+	"epochs":         nil,
+	"min-separation": nil,
+	"at-most":        nil,
+	"cyclic-poisson": {"cycle", "rate"},
+}
+
+// wholeKeys are those of whole numbers, with what stands for a key that is left out. first is not written then.
+var wholeKeys = map[string]int{"categories": 0, "sensitivity": 1, "dimension": 0, "partitions": 1, "population": 0, "batch": 0,
+	"steps": 0, "uses": 1, "epochs": 1, "first": 0, "bands": 1 << 22, "cycle": 0}
+
 // words writes {name: {key: value, …}} of a mechanism or a sampling in the order of the keys of its table, and reports whether
 // it is one that has words.
 func words(n *node) (string, bool) {
 	name, v := n.fields[0].key, &values{node: n.fields[0].node}
-	number := func(key string) string { return " " + key + " " + Hex(v.number(key)) }
-	whole := func(key string, missing int) string { return fmt.Sprintf(" %s %d", key, v.wholeOr(key, missing)) }
-	text := name
-	switch name {
-	case "gaussian", "laplace":
-		if v.has("l2-sensitivity") {
-			return "", false
-		}
-		order, scale := 1, "scale"
-		if name == "gaussian" {
-			order, scale = 2, "standard-deviation"
-		}
-		noise, err := v.noise(scale, order)
-		if err != nil {
-			return "", false
-		}
-		text += " noise-multiplier " + Hex(noise)
-	case "randomized-response":
-		text += number("probability") + fmt.Sprintf(" categories %d", v.whole("categories"))
-	case "discrete-gaussian":
-		text += number("noise-multiplier") + whole("sensitivity", 1) + whole("dimension", 0)
-	case "discrete-laplace":
-		if v.has("l2-sensitivity") {
-			return "", false
-		}
-		text += number("noise-multiplier") + whole("sensitivity", 1)
-	case "noisy-max":
-		text += " noise " + v.word("noise") + number("epsilon")
-	case "threshold":
-		if v.word("noise") != "gaussian" {
-			return "", false
-		}
-		text += " noise gaussian" + number("standard-deviation") + number("threshold") + whole("partitions", 1)
-	case "select-partitions":
-		text += number("epsilon") + number("delta") + whole("partitions", 1)
-	case "pure", "exponential", "permute-and-flip":
-		text += number("epsilon")
-	case "approximate":
-		text += number("epsilon") + number("delta")
-	case "finite":
-		text += v.listWords("p") + v.listWords("q")
-	case "poisson":
-		text += number("rate")
-	case "without-replacement", "with-replacement":
-		text += fmt.Sprintf(" population %d batch %d", v.whole("population"), v.whole("batch"))
-	case "random-allocation":
-		text += fmt.Sprintf(" steps %d uses %d redraw %s epochs %d", v.whole("steps"), v.wholeOr("uses", 1), v.wordOr("redraw", "each-epoch"), v.wholeOr("epochs", 1))
-		if v.has("first") {
-			text += fmt.Sprintf(" first %d", v.whole("first"))
-		}
-	case "matrix":
-		text += number("noise-multiplier") + fmt.Sprintf(" steps %d", v.whole("steps"))
-		for _, key := range []string{"strategy", "participation"} {
-			part, ok := matrixWords(n.fields[0].node.get(key))
+	keys, known := wordKeys[name]
+	if !known || v.has("l2-sensitivity") {
+		return "", false
+	}
+	if _, ok := noiseScales[name]; ok {
+		noise, err := v.noise(name)
+		return name + " noise-multiplier " + Hex(noise), err == nil && v.err == nil
+	}
+	text, ok := v.words(keys)
+	return name + text, ok && v.err == nil
+}
+
+// words writes the values of keys.
+func (v *values) words(keys []string) (text string, ok bool) {
+	for _, key := range keys {
+		missing, whole := wholeKeys[key]
+		value := v.node.get(key)
+		switch {
+		case key == "first" && value == nil:
+		case key == "strategy" || key == "participation":
+			part, ok := matrixWords(value)
 			if !ok {
 				return "", false
 			}
 			text += " " + part
+		case key == "completion":
+			completion := 0
+			if value != nil && v.flag(key) {
+				completion = 1
+			}
+			text += fmt.Sprintf(" %s %d", key, completion)
+		case key == "noise" || key == "redraw":
+			text += " " + key + " " + v.wordOr(key, "each-epoch")
+		case whole:
+			text += fmt.Sprintf(" %s %d", key, v.wholeOr(key, missing))
+		case value != nil && value.kind == listNode:
+			text += v.listWords(key)
+		default:
+			text += " " + key + " " + Hex(v.number(key))
 		}
-	default:
-		return "", false
 	}
-	return text, v.err == nil
+	return text, true
 }
 
 // listWords writes a list of numbers.
@@ -228,40 +243,19 @@ func matrixWords(n *node) (string, bool) {
 	if n.isWord("identity") {
 		return "identity", true
 	}
-	text, known := "", 0
+	var texts []string
 	for _, key := range []string{"square-root", "toeplitz", "blt", "tree", "single", "epochs", "min-separation", "at-most", "cyclic-poisson"} {
 		inner := n.get(key)
 		if inner == nil {
 			continue
 		}
-		known++
-		if text != "" {
-			text += " "
+		text, _ := (&values{node: inner}).words(wordKeys[key])
+		if wordKeys[key] == nil && key != "single" {
+			text = fmt.Sprintf(" %d", (&values{node: n}).whole(key))
 		}
-		text += key
-		v := &values{node: inner}
-		switch key {
-		case "square-root":
-			text += fmt.Sprintf(" bands %d", v.wholeOr("bands", 1<<22))
-		case "tree":
-			completion := 0
-			if v.has("completion") && v.flag("completion") {
-				completion = 1
-			}
-			text += fmt.Sprintf(" completion %d", completion)
-		case "toeplitz", "blt":
-			for _, key := range []string{"coefficients", "scales", "decays"} {
-				if v.has(key) {
-					text += v.listWords(key)
-				}
-			}
-		case "epochs", "min-separation", "at-most":
-			text += fmt.Sprintf(" %d", (&values{node: n}).whole(key))
-		case "cyclic-poisson":
-			text += fmt.Sprintf(" cycle %d rate %s", v.whole("cycle"), Hex(v.number("rate")))
-		}
+		texts = append(texts, key+text)
 	}
-	return text, known > 0 && known == len(n.fields)
+	return strings.Join(texts, " "), len(texts) > 0 && len(texts) == len(n.fields)
 }
 
 // Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has; 0 has

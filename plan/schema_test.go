@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := parseRoot(data)
+		n, err := parseRoot(context.Background(), data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func TestSchema(t *testing.T) {
 		"neighbors: add-remove\nsteps: [{mechanism: {pure: {eps: 1}}}]", "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: [1]}}}]",
 		"neighbors: add-remove\nsteps: [{mechanism: {}}]", "steps: [{mechanism: {pure: {epsilon: 1}}}]", "neighbors: add-remove\nsteps: [{epochs: 3}]",
 	} {
-		n, err := parseRoot([]byte(text))
+		n, err := parseRoot(context.Background(), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

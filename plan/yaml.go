@@ -196,6 +196,16 @@ type open struct {
 	last   int        // and of the latest part behind it
 }
 
+// refusedTokens are the parts of YAML that plans do not use, with what is said of them.
+var refusedTokens = map[token.Type]string{
+	token.AnchorType:     "anchors (&, *) are not allowed; repeat a group with count: and steps:",
+	token.AliasType:      "anchors (&, *) are not allowed; repeat a group with count: and steps:",
+	token.MergeKeyType:   "merge keys (<<) are not allowed",
+	token.TagType:        "tags (!) are not allowed",
+	token.DirectiveType:  "directives (%) are not allowed",
+	token.MappingKeyType: "complex keys (?) are not allowed",
+}
+
 // checkTokens refuses the parts of YAML that plans do not use, and what the parser would take too long for, before anything
 // is built from them.
 func checkTokens(tokens token.Tokens) error {
@@ -217,25 +227,24 @@ func checkTokens(tokens token.Tokens) error {
 		}
 		return enter(open{column: column})
 	}
-	empty, paths, marks := 0, 0, 0
-	var prev *token.Token // without comments
-	for i, t := range tokens {
-		if t.Position == nil || t.Type == token.CommentType {
-			continue
+	// endBlocks ends the collections in block style that are inside of one in flow style.
+	endBlocks := func() {
+		for len(stack) > 1 && top().flow == 0 {
+			stack = stack[:len(stack)-1]
 		}
-		next := following(tokens[i+1:])
-		problem := ""
+	}
+	tokens = slices.DeleteFunc(slices.Clone(tokens), func(t *token.Token) bool { return t.Position == nil || t.Type == token.CommentType })
+	empty, paths, marks := 0, 0, 0
+	for i, t := range tokens {
+		var prev, next *token.Token
+		if i > 0 {
+			prev = tokens[i-1]
+		}
+		if i+1 < len(tokens) {
+			next = tokens[i+1]
+		}
+		problem := refusedTokens[t.Type]
 		switch t.Type {
-		case token.AnchorType, token.AliasType:
-			problem = "anchors (&, *) are not allowed; repeat a group with count: and steps:"
-		case token.MergeKeyType:
-			problem = "merge keys (<<) are not allowed"
-		case token.TagType:
-			problem = "tags (!) are not allowed"
-		case token.DirectiveType:
-			problem = "directives (%) are not allowed"
-		case token.MappingKeyType:
-			problem = "complex keys (?) are not allowed"
 		case token.DocumentHeaderType, token.DocumentEndType:
 			if marks++; marks > maxMarks {
 				problem = "a second document begins; a plan is a single one"
@@ -243,16 +252,12 @@ func checkTokens(tokens token.Tokens) error {
 		case token.SequenceStartType, token.MappingStartType:
 			enter(open{flow: t.Type})
 		case token.SequenceEndType, token.MappingEndType:
-			for len(stack) > 1 && top().flow == 0 {
-				stack = stack[:len(stack)-1]
-			}
+			endBlocks()
 			if len(stack) > 1 {
 				stack = stack[:len(stack)-1]
 			}
 		case token.CollectEntryType:
-			for len(stack) > 1 && top().flow == 0 {
-				stack = stack[:len(stack)-1]
-			}
+			endBlocks()
 			if top().flow == token.SequenceStartType {
 				top().keys = 0
 			}
@@ -300,17 +305,6 @@ func checkTokens(tokens token.Tokens) error {
 		}
 		if problem != "" {
 			return &Error{Line: t.Position.Line, Problem: problem}
-		}
-		prev = t
-	}
-	return nil
-}
-
-// following returns the first token that is no comment, nil if there is none.
-func following(tokens token.Tokens) *token.Token {
-	for _, t := range tokens {
-		if t.Type != token.CommentType && t.Position != nil {
-			return t
 		}
 	}
 	return nil

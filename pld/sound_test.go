@@ -34,7 +34,7 @@ func subjects() []subject {
 		return must(must(b, err).Pair(profiles.AddRemove))
 	}
 	plusMinus := func(b profiles.Mechanism, err error) profiles.Profile {
-		p, _, e := must(b, err).(interface{ SubstituteMixture(float64) (profiles.Profile, bool, error) }).SubstituteMixture(0.1)
+		p, _, e := must(b, err).(substituteMixer).SubstituteMixture(0.1)
 		return must(p, e)
 	}
 	g1, g3, l2 := profiletest.Gaussian(1), profiletest.Gaussian(0.3), profiletest.Laplace(2)
@@ -209,7 +209,7 @@ func TestRandomLawsAreBounds(t *testing.T) {
 			if _, ok := p.(profiles.Laplace); ok {
 				b = must(profiles.NewLaplaceMechanism(scale))
 			}
-			x, _, err := b.(interface{ SubstituteMixture(float64) (profiles.Profile, bool, error) }).SubstituteMixture(rate)
+			x, _, err := b.(substituteMixer).SubstituteMixture(rate)
 			p = must(x, err)
 		}
 		if rapid.Bool().Draw(t, "reverse") {
@@ -272,4 +272,9 @@ func checkLaw(t *testing.T, name string, l *pld.Law, sign float64) {
 	if sign > 0 && !(m >= 1-1e-15 && m < 1+1e-9) || sign < 0 && !(m <= 1+1e-15) {
 		t.Errorf("%s: total mass 1 %+.3g", name, m-1)
 	}
+}
+
+// A substituteMixer is what package subsample asks for of the same name.
+type substituteMixer interface {
+	SubstituteMixture(rate float64) (p profiles.Profile, dominating bool, err error)
 }

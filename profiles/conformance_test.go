@@ -20,9 +20,7 @@ func must[T any](x T, err error) T {
 func pair(b profiles.Mechanism, r profiles.Relation) profiles.Profile { return must(b.Pair(r)) }
 
 func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
-	p, _, err := b.(interface {
-		SubstituteMixture(float64) (profiles.Profile, bool, error)
-	}).SubstituteMixture(rate)
+	p, _, err := b.(substituteMixer).SubstituteMixture(rate)
 	return must(p, err)
 }
 
@@ -152,4 +150,9 @@ func TestConformance(t *testing.T) {
 			profiletest.Run(t, p, profiletest.Reverse(k.exact), profiletest.Grid(p, k.size))
 		})
 	}
+}
+
+// A substituteMixer is what package subsample asks for of the same name.
+type substituteMixer interface {
+	SubstituteMixture(rate float64) (p profiles.Profile, dominating bool, err error)
 }

@@ -214,6 +214,19 @@ type NoiseScaler interface {
 	WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error)
 }
 
+// Attained returns pair, the Pair of b under r, or what is attained in its place.
+func Attained(b Mechanism, pair Profile, r Relation) (Profile, error) {
+	a, ok := b.(Attacked)
+	if !ok {
+		return pair, nil
+	}
+	attack, err := a.Attack(r)
+	if err != nil {
+		return nil, err
+	}
+	return attack.Pair(r)
+}
+
 // Unsampled returns one run of b on the whole data set. Where that takes long, ctx can
 // cancel it.
 func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
@@ -228,16 +241,10 @@ func Unsampled(ctx context.Context, b Mechanism, r Relation) (Bounds, error) {
 		return Bounds{}, err
 	}
 	m := NewBounds(b.Name(), r, p)
-	if a, ok := b.(Attacked); ok {
-		attack, err := a.Attack(r)
-		if err != nil {
-			return Bounds{}, err
-		}
-		if p, err = attack.Pair(r); err != nil {
-			return Bounds{}, err
-		}
-		m.Directions[0].Lower, m.Directions[1].Lower = p, Reverse(p)
+	if p, err = Attained(b, p, r); err != nil {
+		return Bounds{}, err
 	}
+	m.Directions[0].Lower, m.Directions[1].Lower = p, Reverse(p)
 	if b, ok := b.(bothNorms); ok {
 		c, err := b.copied(r)
 		if err != nil {

@@ -93,9 +93,7 @@ func fuzzed(kind uint8, a, b, c float64, n int16) (profiles.Profile, profiletest
 		if err != nil || !(a > 0.05 && a < 1e4) || !(b > 1e-12 && b < 1) {
 			return nil, nil, 0
 		}
-		p, _, err := m.(interface {
-			SubstituteMixture(float64) (profiles.Profile, bool, error)
-		}).SubstituteMixture(b)
+		p, _, err := m.(substituteMixer).SubstituteMixture(b)
 		if err == nil {
 			return p, profiletest.GaussianPlusMinus(a, b), min(1, b+1e-3)*(1/a+0.5/(a*a)) + 0.01/a
 		}

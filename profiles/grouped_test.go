@@ -77,11 +77,14 @@ func TestGroupedByDefinition(t *testing.T) {
 			for u, w := range weights {
 				logs[u] = math.Log(w)
 			}
-			m := c.b.(interface {
-				GroupMixture([]float64, float64, bool) (profiles.Profile, error)
-			})
+			m := c.b.(groupMixer)
 			check("a random number", must(m.GroupMixture(logs, 0, false)), eps, mixed(1), noise)
 			check("a random number replaced", must(m.GroupMixture(logs, 0, true)), eps, mixed(1), mixed(-1))
 		}
 	}
+}
+
+// A groupMixer is what package subsample asks for of the same name.
+type groupMixer interface {
+	GroupMixture(logW []float64, weightErr float64, opposite bool) (profiles.Profile, error)
 }

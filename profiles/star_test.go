@@ -38,9 +38,7 @@ func TestSampledSubstitute(t *testing.T) {
 	const reach = 40
 	for _, n := range starNoises(t) {
 		for _, rate := range []float64{0.1, 0.5, 0.9} {
-			p, dominating, err := n.b.(interface {
-				SubstituteMixture(float64) (Profile, bool, error)
-			}).SubstituteMixture(rate)
+			p, dominating, err := n.b.(substituteMixer).SubstituteMixture(rate)
 			if err != nil || !dominating {
 				t.Fatalf("%s: dominating %v, error %v", n.b.Name(), dominating, err)
 			}
@@ -168,9 +166,7 @@ func TestErrorsOfSampledNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, _, err := b.(interface {
-				SubstituteMixture(float64) (Profile, bool, error)
-			}).SubstituteMixture(rate)
+			p, _, err := b.(substituteMixer).SubstituteMixture(rate)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,9 +187,7 @@ func TestErrorsOfSampledNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, _, err := c.(interface {
-				SubstituteMixture(float64) (Profile, bool, error)
-			}).SubstituteMixture(rate)
+			q, _, err := c.(substituteMixer).SubstituteMixture(rate)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,4 +199,9 @@ func TestErrorsOfSampledNoise(t *testing.T) {
 	if !lost {
 		t.Error("every number is exact: this test sees no error")
 	}
+}
+
+// A substituteMixer is what package subsample asks for of the same name.
+type substituteMixer interface {
+	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
 }

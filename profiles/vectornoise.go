@@ -259,7 +259,7 @@ func (b vectorNoise) law(g, primitive2, norm2 int, theta []float64) vectorLaw {
 	return l
 }
 
-// GroupMixture implements groupMixer of package subsample: by the attack on a vector.
+// GroupMixture implements groupMixer of package subsample, by the attack on a vector.
 func (b vectorNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
 	a, err := b.Attack(AddRemove)
 	if err != nil {

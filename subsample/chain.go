@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -130,12 +131,7 @@ func (r roc) after(s roc) roc {
 
 // at returns the roc at a false-positive rate, to 6 roundings.
 func (r roc) at(x float64) float64 {
-	i, _ := slices.BinarySearchFunc(r.kinks, x, func(k kink, x float64) int {
-		if k.x <= x {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(r.kinks), func(i int) bool { return r.kinks[i].x > x })
 	switch {
 	case i == 0: // inward polygons may begin right of 0
 		return 0
@@ -175,10 +171,13 @@ func (r roc) clean() roc {
 	if r.kinks = out; r.outward > 0 {
 		r.cover(left)
 	}
+	if len(r.kinks) <= maxKinks {
+		return r
+	}
 	for len(r.kinks) > maxKinks {
 		r.kinks = r.thinned()
 	}
-	return r
+	return r.clean()
 }
 
 // cover moves all corners to the left by the part of their rates that puts those left out on or below a side. The side's rate
@@ -252,15 +251,7 @@ func (r roc) thinned() []kink {
 		}
 		out = append(out, corner, d)
 	}
-	return roc{append(out, ks[i:]...), r.outward}.hull()
-}
-
-// hull is clean without thinning.
-func (r roc) hull() []kink {
-	if len(r.kinks) <= maxKinks {
-		return r.clean().kinks
-	}
-	return r.kinks
+	return append(out, ks[i:]...)
 }
 
 // profile returns the pair of discrete distributions whose roc this is: a side is an outcome,
@@ -429,17 +420,13 @@ func tangentRange(p profiles.Profile, s profiles.Support) (lo, hi float64) {
 	return lo - pad, hi + pad
 }
 
+// inserted returns ascending points with one more, unless there is one of its slope.
 func inserted(ps []tangentPoint, q tangentPoint) []tangentPoint {
-	for i, p := range ps {
-		if q.eps <= p.eps {
-			if q.eps == p.eps {
-				return ps
-			}
-			out := append(append([]tangentPoint{}, ps[:i]...), q)
-			return append(out, ps[i:]...)
-		}
+	i, found := slices.BinarySearchFunc(ps, q.eps, func(p tangentPoint, eps float64) int { return cmp.Compare(p.eps, eps) })
+	if found {
+		return ps
 	}
-	return ps
+	return slices.Insert(ps, i, q)
 }
 
 // smallCell is the width of a cell whose tangents are too much alike for their crossing.

@@ -111,9 +111,7 @@ func bases() []base {
 }
 
 func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
-	p, _, err := b.(interface {
-		SubstituteMixture(float64) (profiles.Profile, bool, error)
-	}).SubstituteMixture(rate)
+	p, _, err := b.(substituteMixer).SubstituteMixture(rate)
 	return must(p, err)
 }
 

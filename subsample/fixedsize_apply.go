@@ -58,7 +58,7 @@ func (s fixedSize) apply(b profiles.Mechanism, pair profiles.Profile, law copies
 	if row.upper == nil { // what is attained
 		return profiles.NewBounds(b.Name(), r, copies.NewGaussianAttack(law, x.theta)), nil
 	}
-	reached, err := attained(b, pair, profiles.Substitute)
+	reached, err := profiles.Attained(b, pair, profiles.Substitute)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -91,7 +91,7 @@ func ratioUp(a, b int64) float64 {
 // pair in its own order, what dominates is for either order.
 func (s fixedSize) single(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Bounds, error) {
 	rate := ratioUp(s.batch, s.population)
-	reached, err := attained(b, pair, profiles.Substitute)
+	reached, err := profiles.Attained(b, pair, profiles.Substitute)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -151,7 +151,7 @@ func (s fixedSize) Attack(b profiles.Mechanism) (profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if pair, err = attained(b, pair, profiles.Substitute); err != nil {
+	if pair, err = profiles.Attained(b, pair, profiles.Substitute); err != nil {
 		return nil, err
 	}
 	return attack(pair, s.Multiplicity())

@@ -38,7 +38,7 @@ func (s fixedSize) zeroOut(b profiles.Mechanism, substituted profiles.Profile, l
 		return profiles.Bounds{}, err
 	}
 	m.Relation = profiles.ZeroOut
-	reached, err := attained(b, pair, profiles.ZeroOut)
+	reached, err := profiles.Attained(b, pair, profiles.ZeroOut)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}

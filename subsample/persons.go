@@ -6,6 +6,7 @@ package subsample
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -134,15 +135,7 @@ func shifted(links []link) (profiles.Profile, error) {
 }
 
 func sameLinks(a, b []link) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].times != b[i].times || !profiles.Equal(a[i].p, b[i].p) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y link) bool { return x.times == y.times && profiles.Equal(x.p, y.p) })
 }
 
 // A group is a mechanism and the records of a person.
@@ -257,10 +250,9 @@ func (g group) publicChoice(b profiles.Grouper, s poissonScheme, law copies.Law)
 	return PoissonProfile(groups, rate)
 }
 
-// A groupMixer is a profiles.Grouper that knows the attack by equal records, of which a random
+// A groupMixer is a Grouper that knows the attack by equal records, of which a random
 // number take part.
 type groupMixer interface {
-	profiles.Grouper
 	// GroupMixture returns the profile of Σ_u w_u M(u) against M(0), or, with opposite,
 	// against Σ_u w_u M(−u), where u records move the sum by u sensitivities and log w_u
 	// is logW[u], up to weightErr·(1 + |logW[u]|). It is nil where that takes too many

@@ -81,19 +81,6 @@ type substituteMixer interface {
 	SubstituteMixture(rate float64) (p profiles.Profile, dominating bool, err error)
 }
 
-// attained returns pair, the Pair of b under r, or what is attained in its place.
-func attained(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
-	a, ok := b.(profiles.Attacked)
-	if !ok {
-		return pair, nil
-	}
-	attack, err := a.Attack(r)
-	if err != nil {
-		return nil, err
-	}
-	return attack.Pair(r)
-}
-
 // eitherOrder returns what dominates pair, the Pair of b, whichever of two records or batches is the
 // first: pair itself if it is its own reverse. A record that leaves a batch of fixed size is replaced
 // by another, as is one that is substituted, and which of the two kinds is which is the adversary's
@@ -197,23 +184,20 @@ func (s poissonScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profile
 		return profiles.Bounds{}, err
 	}
 	name := b.Name()
-	reached, err := attained(b, pair, r)
+	reached, err := profiles.Attained(b, pair, r)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
 	if r != profiles.Substitute || s.rate == 0 || s.rate == 1 {
-		p, err := PoissonProfile(pair, s.rate)
+		upper, err := PoissonProfile(pair, s.rate)
 		if err != nil {
 			return profiles.Bounds{}, err
 		}
-		m := profiles.NewBounds(name, r, p)
-		if !profiles.Equal(reached, pair) {
-			if p, err = PoissonProfile(reached, s.rate); err != nil {
-				return profiles.Bounds{}, err
-			}
-			m.Directions[0].Lower, m.Directions[1].Lower = p, profiles.Reverse(p)
+		lower, err := PoissonProfile(reached, s.rate)
+		if err != nil {
+			return profiles.Bounds{}, err
 		}
-		return m, nil
+		return between(name, r, upper, lower, false), nil
 	}
 	if m, ok := b.(substituteMixer); ok {
 		p, dominating, err := m.SubstituteMixture(s.rate)
@@ -242,10 +226,7 @@ func (s poissonScheme) bounds(name string, pair, attack profiles.Profile) (profi
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return profiles.Bounds{Name: name, Relation: profiles.Substitute, Directions: [2]profiles.Direction{
-		{Upper: e, Lower: attack},
-		{Upper: profiles.Reverse(e), Lower: profiles.Reverse(attack)},
-	}}, nil
+	return between(name, profiles.Substitute, e, attack, false), nil
 }
 
 // Sampled profiles whose rate is known to one rounding only.

@@ -28,32 +28,30 @@ const (
 type theorem struct {
 	schemes  []kind
 	relation profiles.Relation
-	noise    noise
+	noises   []noise
 	source   string // §: of docs/theory/subsampling.md
 	upper    func(x sampledNoise) (profiles.Profile, error)
 }
 
 var theorems = []theorem{
-	{[]kind{withReplacement, mustWO}, profiles.Substitute, gaussianNoise, "§4: coupling of copies", sampledNoise.gaussianWR},
-	{[]kind{mustOW}, profiles.Substitute, gaussianNoise, "§5: §4 within the subset, amplified", sampledNoise.gaussianOWSubstitute},
-	{[]kind{mustWW}, profiles.Substitute, gaussianNoise, "§6: §4 for each number of slots, with the best shares", sampledNoise.gaussianWW},
-	{[]kind{withReplacement, mustWO}, profiles.AddRemove, gaussianNoise, "§8: exact", nil},
-	{[]kind{mustWW}, profiles.AddRemove, gaussianNoise, "§8: §4 for each number of slots, sampled", sampledNoise.gaussianWWAddRemove},
-	{[]kind{mustOW}, profiles.AddRemove, gaussianNoise, "§8: §4 within the subset, sampled", sampledNoise.gaussianOWAddRemove},
-	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, laplaceNoise, "§4 to §6 with Lemma S", sampledNoise.laplace},
-	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, anyNoise, "§2: Theorem 5 of Zhao and Liu 2023", sampledNoise.groups},
-	{[]kind{withReplacement, mustWO}, profiles.AddRemove, laplaceNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
-	{[]kind{mustWW}, profiles.AddRemove, laplaceNoise, "§8: §4 for each number of slots, sampled", sampledNoise.laplaceWWAddRemove},
-	{[]kind{mustOW}, profiles.AddRemove, laplaceNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
-	{[]kind{withReplacement, mustWO}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
-	{[]kind{mustWW}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled with the first stage", sampledNoise.groupsWWAddRemove},
-	{[]kind{mustOW}, profiles.AddRemove, anyNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
+	{[]kind{withReplacement, mustWO}, profiles.Substitute, []noise{gaussianNoise}, "§4: coupling of copies", sampledNoise.gaussianWR},
+	{[]kind{mustOW}, profiles.Substitute, []noise{gaussianNoise}, "§5: §4 within the subset, amplified", sampledNoise.gaussianOWSubstitute},
+	{[]kind{mustWW}, profiles.Substitute, []noise{gaussianNoise}, "§6: §4 for each number of slots, with the best shares", sampledNoise.gaussianWW},
+	{[]kind{withReplacement, mustWO}, profiles.AddRemove, []noise{gaussianNoise}, "§8: exact", nil},
+	{[]kind{mustWW}, profiles.AddRemove, []noise{gaussianNoise}, "§8: §4 for each number of slots, sampled", sampledNoise.gaussianWWAddRemove},
+	{[]kind{mustOW}, profiles.AddRemove, []noise{gaussianNoise}, "§8: §4 within the subset, sampled", sampledNoise.gaussianOWAddRemove},
+	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, []noise{laplaceNoise}, "§4 to §6 with Lemma S", sampledNoise.laplace},
+	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, []noise{anyNoise}, "§2: Theorem 5 of Zhao and Liu 2023", sampledNoise.groups},
+	{[]kind{mustWW}, profiles.AddRemove, []noise{laplaceNoise}, "§8: §4 for each number of slots, sampled", sampledNoise.laplaceWWAddRemove},
+	{[]kind{withReplacement, mustWO}, profiles.AddRemove, []noise{laplaceNoise, anyNoise}, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{mustWW}, profiles.AddRemove, []noise{anyNoise}, "§8: the public choice of the copies, sampled with the first stage", sampledNoise.groupsWWAddRemove},
+	{[]kind{mustOW}, profiles.AddRemove, []noise{laplaceNoise, anyNoise}, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
 }
 
 // theoremOf returns the row; TestTheoremsCoverEverything says that there is one.
 func theoremOf(k kind, r profiles.Relation, n noise) theorem {
 	i := slices.IndexFunc(theorems, func(t theorem) bool {
-		return t.relation == r && t.noise == n && slices.Contains(t.schemes, k)
+		return t.relation == r && slices.Contains(t.noises, n) && slices.Contains(t.schemes, k)
 	})
 	return theorems[i]
 }
@@ -98,9 +96,7 @@ func (x sampledNoise) coupled(n copies.Noise) (profiles.Profile, error) {
 		}
 		return Envelope(p, x.s.subsetRate())
 	case mustWW:
-		return copies.Staged(n, x.theta, x.s.population, x.s.subset, func(j int) copies.Law {
-			return copies.Drawn(x.s.subset, x.s.batch, j)
-		}).Curve().Profile()
+		return x.staged(n).Curve().Profile()
 	}
 	return copies.Coupled(n, x.theta, x.law)[0].Profile()
 }
@@ -137,10 +133,12 @@ func (x sampledNoise) slotsAddRemove(n copies.Noise) (profiles.Profile, error) {
 	if x.s.population == 1 {
 		return copies.Group(x.b, int(x.s.batch), profiles.Substitute)
 	}
-	shared := copies.Staged(n, x.theta, x.s.population, x.s.subset, func(j int) copies.Law {
-		return copies.Drawn(x.s.subset, x.s.batch, j)
-	})
-	return shared.AddRemove()
+	return x.staged(n).AddRemove()
+}
+
+// staged is the bound of §6 for each number of slots of MUST.WW that hold the record.
+func (x sampledNoise) staged(n copies.Noise) copies.Shared {
+	return copies.Staged(n, x.theta, x.s.population, x.s.subset, func(j int) copies.Law { return copies.Drawn(x.s.subset, x.s.batch, j) })
 }
 
 // groupsWWAddRemove: the batches without the record are those of the data set that lacks it only where no slot holds it,

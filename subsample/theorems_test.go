@@ -15,8 +15,10 @@ func TestTheoremsCoverEverything(t *testing.T) {
 				rows := 0
 				for _, row := range theorems {
 					for _, x := range row.schemes {
-						if x == k && row.relation == r && row.noise == n {
-							rows++
+						for _, y := range row.noises {
+							if x == k && row.relation == r && y == n {
+								rows++
+							}
 						}
 					}
 					if row.source == "" {

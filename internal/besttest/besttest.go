@@ -27,6 +27,7 @@
 package besttest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -103,24 +104,24 @@ func (p *Pair) insert(h *half, t float64, r fourier.Result) error {
 	if !(r.Lower >= 0 && r.Lower <= r.Upper && r.Upper <= 1) {
 		return fmt.Errorf("internal error: δ(%v) in [%v, %v]; please report the plan", t, r.Lower, r.Upper)
 	}
-	for _, w := range r.Warnings {
-		if !slices.Contains(p.Warnings, w) {
-			p.Warnings = append(p.Warnings, w)
-		}
-	}
+	p.warn(r.Warnings...)
 	k := knot{t: t, x: math.Exp(t), lo: r.Lower, est: r.Estimate, hi: r.Upper}
 	if h.below {
 		x := math.Exp(-t)
 		k = knot{t: t, x: x, lo: -x * (1 - r.Lower), est: -x * (1 - r.Estimate), hi: -x * (1 - r.Upper)}
 	}
-	i := 0
-	for i < len(h.knots) && h.knots[i].x < k.x {
-		i++
-	}
-	h.knots = append(h.knots, knot{})
-	copy(h.knots[i+1:], h.knots[i:])
-	h.knots[i] = k
+	i, _ := slices.BinarySearchFunc(h.knots, k.x, func(at knot, x float64) int { return cmp.Compare(at.x, x) })
+	h.knots = slices.Insert(h.knots, i, k)
 	return nil
+}
+
+// warn adds warnings, each once.
+func (p *Pair) warn(warnings ...string) {
+	for _, w := range warnings {
+		if !slices.Contains(p.Warnings, w) {
+			p.Warnings = append(p.Warnings, w)
+		}
+	}
 }
 
 // maxLooks bounds the evaluations of δ for one false-positive rate and half.
@@ -177,10 +178,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r fourier.Ran
 		width := best.Upper - best.Lower
 		stop := func() (fourier.Range, bool, error) {
 			if width > max(4*p.want*math.Abs(best.Upper), 1e-12) {
-				w := fmt.Sprintf("the search for the best test at a false-positive rate of %v ended at a width of %.2g: the interval is wider than asked", alpha, width)
-				if !slices.Contains(p.Warnings, w) {
-					p.Warnings = append(p.Warnings, w)
-				}
+				p.warn(fmt.Sprintf("the search for the best test at a false-positive rate of %v ended at a width of %.2g: the interval is wider than asked", alpha, width))
 			}
 			return best, inside, nil
 		}

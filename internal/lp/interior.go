@@ -119,16 +119,16 @@ func (s *Solver) boundFor(y []float64, slack float64) float64 {
 // the rows, all positive, with their multipliers z, w and y.
 type interior struct {
 	*Solver
-	a                []float64 // rows × n
-	b                []float64
-	x, t, z, w       []float64 // n
-	s, y             []float64 // rows
-	rp, rd           []float64
-	hess, scaled     []float64
-	dx, dt, dz, dw   []float64
-	ds, dy           []float64
-	rs, rx, rt, side []float64
-	mu               float64
+	a              []float64 // rows × n
+	b              []float64
+	x, t, z, w     []float64 // n
+	s, y           []float64 // rows
+	rp, rd         []float64
+	hess, scaled   []float64
+	dx, dt, dz, dw []float64
+	ds, dy         []float64
+	rs, rx, rt     []float64
+	mu             float64
 }
 
 func newInterior(s *Solver) (*interior, error) {
@@ -136,7 +136,7 @@ func newInterior(s *Solver) (*interior, error) {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	in := &interior{Solver: s, a: vec(m * n), b: vec(m), x: vec(n), t: vec(n), z: vec(n), w: vec(n), s: vec(m), y: vec(m),
 		rp: vec(m), rd: vec(n), hess: vec(n * n), scaled: vec(m * n), dx: vec(n), dt: vec(n), dz: vec(n), dw: vec(n),
-		ds: vec(m), dy: vec(m), rs: vec(m), rx: vec(n), rt: vec(n), side: vec(m)}
+		ds: vec(m), dy: vec(m), rs: vec(m), rx: vec(n), rt: vec(n)}
 	size := 1e-300
 	for _, c := range s.c {
 		size = max(size, math.Abs(c))

@@ -327,7 +327,7 @@ func (s *Solver) pivot(enter active, excess float64, bland bool) (leave int, err
 			if d <= pivotTol {
 				continue
 			}
-			if r := max(s.y[i], 0) / d; r < ratio || r == ratio && s.active[i].before(s.active[leave]) {
+			if r := max(s.y[i], 0) / d; r < ratio || r == ratio && s.active[i].compare(s.active[leave]) < 0 {
 				leave, ratio = i, r
 			}
 		}
@@ -499,11 +499,8 @@ func Independent(c []float64, cols [][]float64, weights []float64) ([]float64, e
 	return weight, nil
 }
 
-func (a active) before(b active) bool {
-	if a.kind != b.kind {
-		return a.kind < b.kind
-	}
-	return a.index < b.index
+func (a active) compare(b active) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.index, b.index))
 }
 
 // refresh refactors; an active set that has become singular is given up for

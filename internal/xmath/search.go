@@ -20,26 +20,22 @@ func Order(n int, compare func(i, j int) int) []int {
 // Bisect halves the interval between in, where a property holds, and out, where it does not, until the ends have no
 // number between them, at most so many times, and returns the ends. holds is not asked at in and out.
 func Bisect(in, out float64, halvings int, holds func(float64) bool) (float64, float64) {
-	for range halvings {
-		lo, hi := min(in, out), max(in, out)
-		mid := lo + (hi-lo)/2
-		if mid <= lo || mid >= hi {
-			break
-		}
-		if holds(mid) {
-			in = mid
-		} else {
-			out = mid
-		}
-	}
-	return in, out
+	return bisect(in, out, halvings, false, holds)
 }
 
 // BisectLog is Bisect on the logarithms of positive ends.
 func BisectLog(in, out float64, halvings int, holds func(float64) bool) (float64, float64) {
+	return bisect(in, out, halvings, true, holds)
+}
+
+func bisect(in, out float64, halvings int, geometric bool, holds func(float64) bool) (float64, float64) {
 	for range halvings {
-		mid := math.Sqrt(in) * math.Sqrt(out)
-		if mid <= min(in, out) || mid >= max(in, out) {
+		lo, hi := min(in, out), max(in, out)
+		mid := lo + (hi-lo)/2
+		if geometric {
+			mid = math.Sqrt(lo) * math.Sqrt(hi)
+		}
+		if mid <= lo || mid >= hi {
 			break
 		}
 		if holds(mid) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -43,37 +42,55 @@ type blocked struct {
 var lambdas = [...]float64{0.5, 0.75, 1, 1.5}
 
 // newBlocked checks the first cone that passes. With singly it is to be proved for single steps too: λ = ½ and a level stretch.
+// Of several copies, only cones with λ < 1 have a plateau whose value at α = 0 is finite, which infinite losses need.
 func newBlocked(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
-	if key.scheme != nil {
-		return newSeveral(ctx, step, key.theta, key.singly)
+	if key.scheme == nil {
+		step = Single(key.rate)
 	}
-	b := &blocked{rate: key.rate, theta: key.theta, wide: nearPair{key.rate, widened(key.theta)}, few: fewSteps}
-	most := math.Inf(1)
-	try := lambdas[:]
+	at := step(key.theta)
+	if !(at.theta >= leastTheta && at.copies < 1) {
+		return nil, fmt.Errorf("no check for a distance of %v and %v copies: it must be at least %v at fewer than 1", at.theta, at.copies, leastTheta)
+	}
+	near, err := newStepPair(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	b := &blocked{rate: at.copies, theta: at.theta, several: !at.single, few: fewSteps}
+	if b.wide, err = newStepPair(ctx, step(widened(at.theta))); err != nil {
+		return nil, err
+	}
+	worst, most, try := b.wide, math.Inf(1), lambdas[:]
+	if b.several {
+		worst, try = near, lambdas[:2]
+	}
 	if key.singly {
-		most = levelStretch(key.rate, key.theta)
-		b.flat, try = most, lambdas[:1]
+		most, try = levelStretch(b.rate, b.theta), lambdas[:1]
+		if b.several {
+			most *= severalStretch
+		}
+		b.flat = most
 	}
-	return b, b.prove(ctx, try, most, func(lambda float64) (*check, error) {
-		return newCheck(b.rate, b.theta, widened(b.theta), lambda, key.singly)
-	})
-}
-
-// prove sets the cone to the first that passes its check.
-func (b *blocked) prove(ctx context.Context, try []float64, most float64, made func(lambda float64) (*check, error)) (err error) {
 	for _, lambda := range try {
 		var c *check
-		if c, err = made(lambda); err == nil {
+		if c, err = newCheck(at, near, b.wide, worst, lambda, key.singly); err == nil {
 			if b.cells, err = c.run(ctx, most); err == nil {
 				b.lambda = lambda
-				return nil
+				return b, nil
 			}
 		}
 		if ctx.Err() != nil || err == parallel.ErrWork {
 			break
 		}
 	}
-	return err
+	return b, err
+}
+
+// newStepPair returns the pair for a step in which all other records are at the substitute.
+func newStepPair(ctx context.Context, s stepBound) (stepPair, error) {
+	if s.single {
+		return nearPair{s.p1, s.theta}, nil
+	}
+	return newChordPair(ctx, s)
 }
 
 // levelStretch is how long a stretch is tried for single steps: about twice what exact profiles need, in deviations of a step's loss. A
@@ -97,44 +114,10 @@ type blockedKey struct {
 }
 
 // checked keeps the cones of rates and θ, which take a second each, for all mechanisms of the process.
-var checked = struct {
-	sync.Mutex
-	of map[blockedKey]*keptBlocked
-}{of: map[blockedKey]*keptBlocked{}}
-
-// A keptBlocked is made by the first that has its turn. What ended by a limit of its question is not kept.
-type keptBlocked struct {
-	*blocked
-	err  error
-	made bool
-	turn chan struct{} // holds something while it is made or read
-}
-
-// mostChecked bounds how many are kept.
-const mostChecked = 256
+var checked kept[blockedKey, *blocked]
 
 func blockedOf(ctx context.Context, key blockedKey, step Step) (*blocked, error) {
-	checked.Lock()
-	kept := checked.of[key]
-	if kept == nil {
-		if len(checked.of) >= mostChecked {
-			clear(checked.of)
-		}
-		kept = &keptBlocked{turn: make(chan struct{}, 1)}
-		checked.of[key] = kept
-	}
-	checked.Unlock()
-	select {
-	case kept.turn <- struct{}{}:
-		defer func() { <-kept.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if !kept.made {
-		kept.blocked, kept.err = newBlocked(ctx, key, step)
-		kept.made = ctx.Err() == nil && kept.err != parallel.ErrWork
-	}
-	return kept.blocked, kept.err
+	return checked.get(ctx, key, func() (*blocked, error) { return newBlocked(ctx, key, step) })
 }
 
 // lawOf returns a pair on losses i·step, up to where its profile is e^logTop.

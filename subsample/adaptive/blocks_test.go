@@ -481,14 +481,14 @@ func TestPowerError(t *testing.T) {
 // TestCheck: "near is the worst for every cone" is false. At rate ½ and θ = 1 its BC is larger than that of the place at equal distance,
 // 1 − .0304423 against 1 − .0306711, so that λ = ½ is refused, and a larger λ is not. A θ that is not larger has nothing to spare.
 func TestCheck(t *testing.T) {
-	c, err := newCheck(0.5, 1, widened(1), 0.5, false)
+	c, err := singleCheck(0.5, 1, widened(1), 0.5, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if cells, err := c.run(t.Context(), math.Inf(1)); err == nil {
 		t.Errorf("λ = ½ passes at rate ½, θ = 1, in %d cells", cells)
 	}
-	if _, err := newCheck(readmeRate, readmeTheta, readmeTheta, 0.5, false); err == nil {
+	if _, err := singleCheck(readmeRate, readmeTheta, readmeTheta, 0.5, false); err == nil {
 		t.Error("a check without room")
 	}
 	b, err := newBlocked(t.Context(), blockedKey{rate: 0.02, theta: 0.5}, nil)
@@ -516,7 +516,7 @@ func TestCheck(t *testing.T) {
 // TestCheckIsOutward: what the check says of a configuration is below the integral that it stands for, by quadrature, and it fails one that
 // is as bad as near of a larger θ.
 func TestCheckIsOutward(t *testing.T) {
-	c, err := newCheck(readmeRate, readmeTheta, widened(readmeTheta), 0.5, false)
+	c, err := singleCheck(readmeRate, readmeTheta, widened(readmeTheta), 0.5, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -618,6 +618,12 @@ func TestBlocksOutOfRange(t *testing.T) {
 	}
 }
 
+// singleCheck is the check of sampling without replacement, for near at theta and near' at wide.
+func singleCheck(rate, theta, wide, lambda float64, singly bool) (*check, error) {
+	above := nearPair{rate, wide}
+	return newCheck(singleStep(theta, rate), nearPair{rate, theta}, above, above, lambda, singly)
+}
+
 // TestWaitingForACheckEnds: who waits for another's check may leave, and a check that was ended is made again.
 func TestWaitingForACheckEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
@@ -626,11 +632,11 @@ func TestWaitingForACheckEnds(t *testing.T) {
 		t.Error("a check whose context is done has an answer")
 	}
 	key := blockedKey{rate: 0.013, theta: 0.77}
-	busy := &keptBlocked{turn: make(chan struct{}, 1)}
+	busy := &result[*blocked]{turn: make(chan struct{}, 1)}
 	busy.turn <- struct{}{}
-	checked.Lock()
+	checked.mu.Lock()
 	checked.of[key] = busy
-	checked.Unlock()
+	checked.mu.Unlock()
 	if _, err := blockedOf(ended, key, nil); err == nil {
 		t.Error("waiting for a check with a context that is done has an answer")
 	}

@@ -44,16 +44,15 @@ type bound struct {
 	scheme   any
 	inBlocks bool
 	attack   profiles.Profile
-	mu       sync.Mutex
-	palettes map[float64]kept[*palette] // by logTop
-	families map[familyKey]kept[*family]
+	palettes kept[float64, *palette] // by logTop
+	families kept[familyKey, *family]
 }
 
 // NewBound returns the bound for steps of noise 1 in which the means of a record and its
 // substitute are theta apart. attack is the pair that is attained in a step. A scheme with several copies for which blocks are proved has a name,
 // equal for equal steps; it is nil for others.
 func NewBound(theta float64, step Step, attack profiles.Profile, scheme any) Bound {
-	return &bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack, palettes: map[float64]kept[*palette]{}, families: map[familyKey]kept[*family]{}}
+	return &bound{theta: theta, at: step, scheme: scheme, inBlocks: scheme != nil || step(theta).single, attack: attack}
 }
 
 // Upper returns a profile that bounds the composition of k steps, tight for
@@ -239,31 +238,54 @@ func (a *bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p 
 		return nil, 0, err
 	}
 	logTop := logTop(k, logDelta)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	p, err = keptOr(ctx, a.palettes, logTop, func() (*palette, error) { return newPalette(ctx, a.at, a.theta, logTop) })
+	p, err = a.palettes.get(ctx, logTop, func() (*palette, error) { return newPalette(ctx, a.at, a.theta, logTop) })
 	if err != nil {
 		return nil, 0, err
 	}
 	return p, p.slope(float64(k), eps, slopeAt(eps, logDelta)), nil
 }
 
-// A kept is a result to be used again.
-type kept[T any] struct {
-	value T
-	err   error
+// A kept has results that take long, by key, to be used again. What ended by a limit of its question is not kept. It is safe for
+// concurrent use.
+type kept[K comparable, T any] struct {
+	mu sync.Mutex
+	of map[K]*result[T]
 }
 
-// keptOr returns what is kept of a key, or makes it. What a context cuts short, or its work, is not kept.
-func keptOr[K comparable, T any](ctx context.Context, of map[K]kept[T], key K, make func() (T, error)) (T, error) {
-	k, ok := of[key]
-	if !ok {
-		k.value, k.err = make()
-		if ctx.Err() == nil && k.err != parallel.ErrWork {
-			of[key] = k
+// A result is made by the first that has its turn.
+type result[T any] struct {
+	value T
+	err   error
+	made  bool
+	turn  chan struct{} // holds something while it is made or read
+}
+
+// mostKept bounds how many are kept.
+const mostKept = 256
+
+// get returns what is kept of a key, or makes it.
+func (k *kept[K, T]) get(ctx context.Context, key K, makeIt func() (T, error)) (none T, err error) {
+	k.mu.Lock()
+	r := k.of[key]
+	if r == nil {
+		if k.of == nil || len(k.of) >= mostKept {
+			k.of = map[K]*result[T]{}
 		}
+		r = &result[T]{turn: make(chan struct{}, 1)}
+		k.of[key] = r
 	}
-	return k.value, k.err
+	k.mu.Unlock()
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	if !r.made {
+		r.value, r.err = makeIt()
+		r.made = ctx.Err() == nil && r.err != parallel.ErrWork
+	}
+	return r.value, r.err
 }
 
 // A familyKey names a family by its laws and its tilt, in quarter powers of 2.
@@ -275,9 +297,7 @@ type familyKey struct {
 // family returns the members for about the tilt c: what is best at one is good nearby.
 func (a *bound) family(ctx context.Context, p *palette, c float64) (*family, error) {
 	tilt := int(math.Round(4 * math.Log2(c)))
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return keptOr(ctx, a.families, familyKey{p, tilt}, func() (*family, error) { return newFamily(ctx, p, math.Exp2(float64(tilt)/4)) })
+	return a.families.get(ctx, familyKey{p, tilt}, func() (*family, error) { return newFamily(ctx, p, math.Exp2(float64(tilt)/4)) })
 }
 
 // slopeAt estimates −d log δ/dε of a composition whose loss is nearly normal:

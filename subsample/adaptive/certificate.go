@@ -99,21 +99,13 @@ func newWeight(c, a, b, mid float64) weight {
 // linear returns the integral of value + slope·(α − mid).
 func (w weight) linear(value, slope float64) float64 { return value*w.one + slope*w.moment }
 
-// newCheck returns the check at a rate, for near at theta and near' at wide; singly is for single steps.
-func newCheck(rate, theta, wide, lambda float64, singly bool) (*check, error) {
-	if !(theta >= leastTheta && rate < 1) {
-		return nil, fmt.Errorf("no check for a distance of %v at the rate %v: it must be at least %v at a rate below 1", theta, rate, leastTheta)
-	}
-	at, above := nearPair{rate, theta}, nearPair{rate, wide}
-	x, err := checkNodes(at, above, rate, theta, lambda, singly)
+// newCheck returns the check of a step, for near and a near' above it, of configurations whose profiles are at most that of most at
+// every α; singly is for single steps.
+func newCheck(step stepBound, near, above, most stepPair, lambda float64, singly bool) (*check, error) {
+	x, err := checkNodes(near, above, step.copies, step.theta, lambda, singly)
 	if err != nil {
 		return nil, err
 	}
-	return checkAt(x, singleStep(theta, rate), above, above, lambda), nil
-}
-
-// checkAt returns the check with these nodes, of configurations whose profiles are at most that of most at every α.
-func checkAt(x []float64, step stepBound, above, most stepPair, lambda float64) *check {
 	c := &check{p: palette{bound: step, x: x, known: newKnown()}, lambda: lambda}
 	for i, z := range x {
 		c.p.ways = append(c.p.ways, c.p.bound.shares(z))
@@ -129,7 +121,7 @@ func checkAt(x []float64, step stepBound, above, most stepPair, lambda float64) 
 		}
 	}
 	c.least, c.sum = make([]float64, len(c.parts)), make([]float64, len(c.parts))
-	return c
+	return c, nil
 }
 
 func newPart(cell int, a, b float64, above, most stepPair, lambda float64) part {

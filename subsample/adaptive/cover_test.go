@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -157,13 +158,16 @@ func TestCoverEndsWithItsContext(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if f, err := a.family(ended, p, c); f != nil || err != context.Canceled || len(a.families) > 0 {
-		t.Errorf("a family of %v, %v, %d kept", f, err, len(a.families))
+	if f, err := a.family(ended, p, c); f != nil || err != context.Canceled {
+		t.Errorf("a family of %v, %v", f, err)
+	}
+	if f, err := a.family(parallel.WithWork(t.Context(), 1), p, c); f != nil || err != parallel.ErrWork {
+		t.Errorf("a family of %v, %v within no work", f, err)
 	}
 	if _, _, err := NewBound(smallTheta, Single(1./3), pair, nil).(*bound).prepare(ended, 10, 1, -11); err != context.Canceled {
 		t.Errorf("laws: %v", err)
 	}
-	if f, err := a.family(t.Context(), p, c); f == nil || err != nil || len(a.families) != 1 {
+	if f, err := a.family(t.Context(), p, c); f == nil || err != nil {
 		t.Errorf("the next question has %v, %v", f, err)
 	}
 }

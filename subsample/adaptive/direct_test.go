@@ -103,7 +103,7 @@ func TestLevel(t *testing.T) {
 // TestStretchOfCheck: a stretch that the check tells of a place is no shorter than the one of exact profiles, by quadrature; to count the right up to
 // the end of a part, and not to where it begins, would tell a shorter one. README's noise needs .088: .06 is refused.
 func TestStretchOfCheck(t *testing.T) {
-	c, err := newCheck(readmeRate, readmeTheta, widened(readmeTheta), 0.5, true)
+	c, err := singleCheck(readmeRate, readmeTheta, widened(readmeTheta), 0.5, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,32 +89,3 @@ func (p *chordPair) cumulant(tau float64) float64 {
 	// Near 1 what the mass at 0 leaves is what counts.
 	return xmath.Log(sum+max(0, rest)*math.Exp(-most)) + most
 }
-
-// newSeveral is newBlocked for several copies. Only cones with λ < 1 have a plateau whose value at α = 0 is finite, which infinite losses need.
-func newSeveral(ctx context.Context, step Step, theta float64, singly bool) (*blocked, error) {
-	at := step(theta)
-	if !(theta >= leastTheta && at.copies < 1) {
-		return nil, fmt.Errorf("no check for a distance of %v and %v copies: it must be at least %v at fewer than 1", theta, at.copies, leastTheta)
-	}
-	worst, err := newChordPair(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	wide, err := newChordPair(ctx, step(widened(theta)))
-	if err != nil {
-		return nil, err
-	}
-	b := &blocked{rate: at.copies, theta: theta, wide: wide, several: true, few: fewSteps}
-	most, try := math.Inf(1), lambdas[:2]
-	if singly {
-		most = severalStretch * levelStretch(b.rate, theta)
-		b.flat, try = most, lambdas[:1]
-	}
-	return b, b.prove(ctx, try, most, func(lambda float64) (*check, error) {
-		x, err := checkNodes(worst, wide, b.rate, theta, lambda, singly)
-		if err != nil {
-			return nil, err
-		}
-		return checkAt(x, at, wide, worst, lambda), nil
-	})
-}

@@ -167,7 +167,7 @@ func TestSeveralAboveEveryAdversary(t *testing.T) {
 // TestSeveralCheck: the check passes with replacement, for single steps too, and refuses a pair above that is not of a larger θ.
 func TestSeveralCheck(t *testing.T) {
 	at := Repeated(copies.WithReplacement(10000, 200), 1, 0)
-	b, err := newSeveral(t.Context(), at, 0.5, false)
+	b, err := newBlocked(t.Context(), blockedKey{theta: 0.5, scheme: "several"}, at)
 	if err != nil || b.lambda != 0.5 || b.cells < 20 {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -186,7 +186,7 @@ func TestSeveralCheck(t *testing.T) {
 			t.Errorf("at e^%v: %v, want %v", z, got, want)
 		}
 	}
-	if _, err := newSeveral(t.Context(), Repeated(copies.WithReplacement(10, 20), 1, 0), 0.5, false); err == nil {
+	if _, err := newBlocked(t.Context(), blockedKey{theta: 0.5, scheme: "several"}, Repeated(copies.WithReplacement(10, 20), 1, 0)); err == nil {
 		t.Error("two copies in the mean pass")
 	}
 }
@@ -225,7 +225,7 @@ func TestRareCopiesAreRefused(t *testing.T) {
 		population, batch int64
 		theta             float64
 	}{{66666666, 2, 0.05}, {10_000_000_000, 2, 0.5}, {256_000_000_000, 256, 0.5}} {
-		if _, err := newSeveral(t.Context(), Repeated(copies.WithReplacement(c.population, c.batch), 1, 0), c.theta, false); err == nil {
+		if _, err := newBlocked(t.Context(), blockedKey{theta: c.theta, scheme: "several"}, Repeated(copies.WithReplacement(c.population, c.batch), 1, 0)); err == nil {
 			t.Errorf("%+v has a check", c)
 		}
 	}

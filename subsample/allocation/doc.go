@@ -99,15 +99,9 @@ func source(b profiles.Mechanism, r profiles.Relation) (upper, lower positive.So
 	if err != nil {
 		return nil, nil, err
 	}
-	reached := pair
-	if a, ok := b.(profiles.Attacked); ok {
-		attack, err := a.Attack(r)
-		if err != nil {
-			return nil, nil, err
-		}
-		if reached, err = attack.Pair(r); err != nil {
-			return nil, nil, err
-		}
+	reached, err := profiles.Attained(b, pair, r)
+	if err != nil {
+		return nil, nil, err
 	}
 	upper = sourceOf(pair)
 	if lower = upper; !profiles.Equal(pair, reached) {

@@ -23,7 +23,7 @@ type laws struct {
 	blankets, attacks []part
 
 	mu   sync.Mutex // made may be read by several accountants
-	made map[wish]profiles.Composition
+	made map[wish]profiles.Bounds
 }
 
 // leastDelta is the smallest δ that laws are made for.
@@ -44,32 +44,44 @@ type wish struct {
 
 // For implements profiles.Laws. Each round is a fixed step: the bounds of one hold whatever earlier rounds put out (Lemma G).
 func (l *laws) For(ctx context.Context, q profiles.Question) (profiles.Composition, error) {
+	m, err := l.round(ctx, q)
+	if err != nil {
+		return profiles.Composition{}, err
+	}
+	return profiles.Repeat(m, q.Runs), nil
+}
+
+// round returns one round for a question.
+func (l *laws) round(ctx context.Context, q profiles.Question) (profiles.Bounds, error) {
 	w := wish{
 		delta: min(max(q.Delta, leastDelta), 0.5), width: min(max(q.Width, leastWidth), 0.3), rounds: max(1, q.Total),
 		one: q.Alone && !q.Many && q.Runs == 1,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c, ok := l.made[w]
+	m, ok := l.made[w]
 	if !ok {
-		var err error
-		if c, err = l.make(ctx, w); err != nil {
-			return c, err
+		up, low, err := l.make(ctx, w)
+		if err != nil {
+			return m, err
 		}
+		m = l.bounds(up, low)
 		if l.made == nil {
-			l.made = map[wish]profiles.Composition{}
+			l.made = map[wish]profiles.Bounds{}
 		}
-		l.made[w] = c
+		l.made[w] = m
 	}
-	for d := range c.Upper {
-		c.Upper[d] = []profiles.Repeated{{Profile: c.Upper[d][0].Profile, Count: q.Runs}}
-		c.Lower[d] = []profiles.Repeated{{Profile: c.Lower[d][0].Profile, Count: q.Runs}}
-	}
-	return c, nil
+	return m, nil
+}
+
+// bounds returns one round between the two profiles.
+func (l *laws) bounds(up, low profiles.Profile) profiles.Bounds {
+	return profiles.Bounds{Name: l.randomizer.name, Relation: l.relation, Directions: [2]profiles.Direction{
+		{Upper: up, Lower: low}, {Upper: profiles.Reverse(up), Lower: profiles.Reverse(low)}}}
 }
 
 // Retreat implements profiles.Retreat: what each user's message tells without a shuffler, and nothing.
-func (l *laws) Retreat(q profiles.Question) (c profiles.Composition, err error) {
+func (l *laws) Retreat(q profiles.Question) (_ profiles.Composition, err error) {
 	var up profiles.Profile
 	if eps := l.randomizer.Epsilon(); !(eps <= maxEpsilon) || l.relation != profiles.Substitute {
 		up, err = profiles.NewDiscrete(nil, 0, 0, 0, 0) // an infinite loss is certain
@@ -80,36 +92,31 @@ func (l *laws) Retreat(q profiles.Question) (c profiles.Composition, err error) 
 		}
 	}
 	if err != nil {
-		return c, err
+		return profiles.Composition{}, err
 	}
-	for d, p := range []profiles.Profile{up, profiles.Reverse(up)} {
-		c.Upper[d] = []profiles.Repeated{{Profile: p, Count: q.Runs}}
-		c.Lower[d] = []profiles.Repeated{{Profile: profiles.Identical(), Count: q.Runs}}
-	}
-	return c, nil
+	return profiles.Repeat(l.bounds(up, profiles.Identical()), q.Runs), nil
 }
 
 // make computes the profiles of one round.
-func (l *laws) make(ctx context.Context, w wish) (c profiles.Composition, err error) {
+func (l *laws) make(ctx context.Context, w wish) (up, low *profiles.Discrete, err error) {
 	var above []game
 	for _, p := range l.blankets {
 		g, err := l.scheme.game(p, l.relation)
 		if err != nil {
-			return c, err
+			return nil, nil, err
 		}
 		above = append(above, g)
 	}
 	attack, share, err := l.attack(ctx, w)
 	if err != nil {
-		return c, err
+		return nil, nil, err
 	}
 	m := &maker{ctx: ctx, wish: w, games: above, ordered: l.relation == profiles.Substitute && len(above) > 1, smooth: max(5e-3, 0.7*math.Sqrt(w.width))}
 	if l.bit() {
 		if err := m.coverBit(l.randomizer.epsilon, l.scheme.honest()-1); err != nil {
-			return c, err
+			return nil, nil, err
 		}
 	}
-	var up, low *profiles.Discrete
 	alone := m.cover == nil && len(above) == 1 && above[0].listed()
 	switch {
 	case alone:
@@ -124,26 +131,19 @@ func (l *laws) make(ctx context.Context, w wish) (c profiles.Composition, err er
 		}
 	}
 	if err != nil {
-		return c, err
+		return nil, nil, err
 	}
 	if attack.listed() && share == 1 && (m.cover == nil || len(m.cover.orders[0].zeros.mass) == 1) {
 		low, err = attack.exact()
 	} else {
 		if alone {
 			if err := m.curve(); err != nil {
-				return c, err
+				return nil, nil, err
 			}
 		}
 		low, err = m.lines(attack, share)
 	}
-	if err != nil {
-		return c, err
-	}
-	for d, p := range [2][2]profiles.Profile{{up, low}, {profiles.Reverse(up), profiles.Reverse(low)}} {
-		c.Upper[d] = []profiles.Repeated{{Profile: p[0], Count: 1}}
-		c.Lower[d] = []profiles.Repeated{{Profile: p[1], Count: 1}}
-	}
-	return c, nil
+	return up, low, err
 }
 
 // upToLocal returns the points of a profile above, up to where each user's message tells no more without a shuffler. Chords after the last
@@ -406,10 +406,11 @@ func (m *maker) curve() error {
 // rest is the mass of infinite losses, above.
 func (m *maker) rest(d int) (most float64) {
 	for _, g := range m.games {
+		out := g.outA
 		if d == 1 && !m.ordered {
-			g = g.reverse()
+			out = g.outB
 		}
-		most = max(most, g.outA*(1+1e-12))
+		most = max(most, out*(1+1e-12))
 	}
 	return most
 }

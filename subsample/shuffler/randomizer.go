@@ -4,6 +4,7 @@ package shuffler
 // two values, relative to a law that every other value has a part of, or to that of a third value.
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -78,10 +79,7 @@ func checkCategories(name string, categories, least int) error {
 // NewKRR returns randomized response over a number of categories: the true one is e^ε times likelier than each other.
 func NewKRR(epsilon float64, categories int) (Randomizer, error) {
 	const name = "k-rr"
-	if err := checkEpsilon(name, epsilon); err != nil {
-		return nil, err
-	}
-	return randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 2)
+	return randomizer{name: name, epsilon: epsilon, k: categories}, cmp.Or(checkEpsilon(name, epsilon), checkCategories(name, categories, 2))
 }
 
 // NewUnary returns unary encoding: a bit for each category, of which the true one is sent as 1 with probability keepOne
@@ -115,10 +113,7 @@ func NewOptimizedUnary(epsilon float64, categories int) (Randomizer, error) {
 // is e^ε times likelier than each that does not.
 func NewSubsetSelection(epsilon float64, categories, size int) (Randomizer, error) {
 	const name = "subset-selection"
-	if err := checkEpsilon(name, epsilon); err != nil {
-		return nil, err
-	}
-	if err := checkCategories(name, categories, 3); err != nil {
+	if err := cmp.Or(checkEpsilon(name, epsilon), checkCategories(name, categories, 3)); err != nil {
 		return nil, err
 	}
 	if size < 1 || size >= categories {
@@ -131,10 +126,7 @@ func NewSubsetSelection(epsilon float64, categories, size int) (Randomizer, erro
 // column of the value, flipped with probability 1/(e^ε + 1). The column of the constant entries stands for no value.
 func NewHadamard(epsilon float64, categories int) (Randomizer, error) {
 	const name = "hadamard"
-	if err := checkEpsilon(name, epsilon); err != nil {
-		return nil, err
-	}
-	return randomizer{name: name, epsilon: epsilon, k: categories}, checkCategories(name, categories, 3)
+	return randomizer{name: name, epsilon: epsilon, k: categories}, cmp.Or(checkEpsilon(name, epsilon), checkCategories(name, categories, 3))
 }
 
 // NewLocalHash returns local hashing: the user draws a hash function into [0, size), fresh for each message, and sends it with the
@@ -306,7 +298,7 @@ func (a agreement) blanket(every float64) part {
 	g := a.lo * (1 + (a.ratio-1)*every)
 	s, top := a.lo/g, g*a.ratio
 	one := s * a.chance(1, 2)
-	return part{gamma: g, ratio: a.ratio, kinds: merged([]kind{{top, g, 1, one}, {g, top, 1, one}, {top, top, 1, s * (a.chance(2, 2) - every)},
+	return part{gamma: g, ratio: a.ratio, kinds: possible([]kind{{top, g, 1, one}, {g, top, 1, one}, {top, top, 1, s * (a.chance(2, 2) - every)},
 		{g, g, 1, s * a.chance(0, 2)}, {g, g, 1, s * a.ratio * every}})}
 }
 
@@ -319,18 +311,13 @@ func (a agreement) attack(z, n int) part {
 		base := v[bit(z)]
 		p.kinds = append(p.kinds, kind{a: v[bit(0)] / base, b: v[bit(1)] / base, o: 1 / (a.lo * base), w: a.lo * base * a.chance(bits.OnesCount(uint(m)), n)})
 	}
-	p.kinds = merged(p.kinds)
+	p.kinds = possible(p.kinds)
 	return p
 }
 
-func merged(kinds []kind) []kind {
-	var out []kind
-	for _, k := range kinds {
-		if k.w > 0 {
-			out = append(out, k)
-		}
-	}
-	return out
+// possible returns the kinds that are sent at all.
+func possible(kinds []kind) []kind {
+	return slices.DeleteFunc(kinds, func(k kind) bool { return !(k.w > 0) })
 }
 
 // blankets returns what the other users have in common whatever their values (Theorem A), one part for each kind of pair of values of the
@@ -450,20 +437,14 @@ func (r randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) > 2 {
-		return r.worstPair(parts)
-	}
-	g := game{n: 1, slots: slotsOf(parts[0], rel, 1), outA: parts[0].outA, outB: parts[0].outB}
-	return g.exact()
-}
-
-// worstPair is above all pairs of values of a matrix, each of which is attained.
-func (r randomizer) worstPair(parts []part) (profiles.Profile, error) {
 	var games []game
 	for _, p := range parts {
-		games = append(games, game{n: 1, slots: slotsOf(p, profiles.Substitute, 1), outA: p.outA, outB: p.outB})
+		games = append(games, game{n: 1, slots: slotsOf(p, rel, 1), outA: p.outA, outB: p.outB})
 	}
-	return worst(games)
+	if len(games) > 2 { // pairs of values of a matrix, each of which is attained
+		return worst(games)
+	}
+	return games[0].exact()
 }
 
 // BestSize returns the size of the sets of subset selection with about the least variance, k/(e^ε + 1).

@@ -150,23 +150,21 @@ func (s shufflerScheme) parts(r randomizer, rel profiles.Relation) (blankets, at
 
 // Apply implements subsample.Scheme, for a question about δ = 1e-6.
 func (s shufflerScheme) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
-	laws, err := s.Laws(b, r)
+	l, err := s.laws(b, r)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	c, err := laws.For(context.Background(), profiles.Question{Runs: 1, Total: 1, Delta: 1e-6, Width: 1e-3, Many: true})
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	m := profiles.Bounds{Name: b.Name(), Relation: r, Laws: laws}
-	for d := range m.Directions {
-		m.Directions[d] = profiles.Direction{Upper: c.Upper[d][0].Profile, Lower: c.Lower[d][0].Profile}
-	}
-	return m, nil
+	m, err := l.round(context.Background(), profiles.Question{Runs: 1, Total: 1, Delta: 1e-6, Width: 1e-3, Many: true})
+	m.Laws = l
+	return m, err
 }
 
 // Laws implements subsample.LawMaker.
 func (s shufflerScheme) Laws(b profiles.Mechanism, rel profiles.Relation) (profiles.Laws, error) {
+	return s.laws(b, rel)
+}
+
+func (s shufflerScheme) laws(b profiles.Mechanism, rel profiles.Relation) (*laws, error) {
 	r, err := local(b)
 	if err != nil {
 		return nil, err

@@ -160,23 +160,13 @@ func (t *tilt) saddle() (theta, sd float64, ok bool) {
 	for _, v := range t.v {
 		largest = max(largest, math.Abs(v))
 	}
-	// Φ′(θ) − 2/θ ascends.
 	lo, hi := 1e-3/math.Sqrt(v0), 150/largest // e^{2θv} does not overflow when it is squared
-	above := func(s float64) bool { m, _ := moments(s); return m > 2/s }
 	if lo >= hi {
 		lo = hi / 1e6
 	}
-	for range 60 {
-		mid := math.Sqrt(lo * hi)
-		if above(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-		if hi/lo < 1.001 {
-			break
-		}
-	}
+	// Φ′(θ) − 2/θ ascends. The ends are a thousandth apart after so many halvings of the logarithm.
+	halvings := int(math.Ceil(math.Log2(xmath.Log(hi/lo) / 1e-3)))
+	hi, _ = xmath.BisectLog(hi, lo, halvings, func(s float64) bool { m, _ := moments(s); return m > 2/s })
 	_, v := moments(hi)
 	if !(v > v0*1e-6) {
 		v = v0 * 1e-6

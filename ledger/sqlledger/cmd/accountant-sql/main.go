@@ -107,9 +107,9 @@ func open(name string) (sqlledger.Database, error) {
 	return sqlledger.Database{DB: db}, nil
 }
 
-// in runs something with the database.
-func in(do func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error)) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
+// onDatabase returns a command with so many arguments, which does something with the database and prints the answer.
+func onDatabase(use, short string, arguments int, do func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error)) *cobra.Command {
+	run := func(cmd *cobra.Command, args []string) error {
 		if work, ok := cmd.Context().Value(startedKey{}).(*started); ok {
 			*work = true
 		}
@@ -128,6 +128,7 @@ func in(do func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, e
 		}
 		return err
 	}
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(arguments), RunE: run}
 }
 
 // kept hands the ledgers of a database to the operations.
@@ -156,21 +157,16 @@ func ask[A, Q any](cmd *cobra.Command, d sqlledger.Database, request Q) (any, er
 
 func newInit() *cobra.Command {
 	var q service.LedgerCreateRequest
-	cmd := &cobra.Command{
-		Use:   "init --neighbors R --epsilon ε --delta δ NAME",
-		Short: "Make a ledger, and the tables if there are none",
-		Args:  cobra.ExactArgs(1),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			if err := server.CheckName("name", args[0]); err != nil {
-				return nil, err
-			}
-			q.Path = args[0]
-			if _, err := ask[service.LedgerHandle](cmd, d, q); err != nil {
-				return nil, err
-			}
-			return ask[service.LedgerState](cmd, d, service.LedgerStatusRequest{LedgerHandle: service.LedgerHandle{Ledger: args[0]}})
-		}),
-	}
+	cmd := onDatabase("init --neighbors R --epsilon ε --delta δ NAME", "Make a ledger, and the tables if there are none", 1, func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+		if err := server.CheckName("name", args[0]); err != nil {
+			return nil, err
+		}
+		q.Path = args[0]
+		if _, err := ask[service.LedgerHandle](cmd, d, q); err != nil {
+			return nil, err
+		}
+		return ask[service.LedgerState](cmd, d, service.LedgerStatusRequest{LedgerHandle: service.LedgerHandle{Ledger: args[0]}})
+	})
 	fs := cmd.Flags()
 	fs.StringVar(&q.Neighbors, "neighbors", "", "add-remove, substitute or zero-out")
 	fs.StringVar((*string)(&q.Epsilon), "epsilon", "", "`ε` of the budget")
@@ -205,24 +201,19 @@ func readPlan(cmd *cobra.Command, name string) (data []byte, err error) {
 
 func newAdd() *cobra.Command {
 	var q service.LedgerSpendRequest
-	cmd := &cobra.Command{
-		Use:   "add NAME plan.yaml",
-		Short: "Spend a plan, before it runs",
-		Args:  cobra.ExactArgs(2),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (a any, err error) {
-			if q.Key == "" && cmd.Flags().Changed("key") {
-				return nil, fault.New("key", "is empty, must name the spend")
-			}
-			if q.Plan, err = readPlan(cmd, args[1]); err != nil {
-				return nil, err
-			}
-			q.Ledger = args[0]
-			if a, err = ask[service.Spent](cmd, d, q); err != nil {
-				return nil, fmt.Errorf("%s: %w", args[1], err)
-			}
-			return a, nil
-		}),
-	}
+	cmd := onDatabase("add NAME plan.yaml", "Spend a plan, before it runs", 2, func(cmd *cobra.Command, args []string, d sqlledger.Database) (a any, err error) {
+		if q.Key == "" && cmd.Flags().Changed("key") {
+			return nil, fault.New("key", "is empty, must name the spend")
+		}
+		if q.Plan, err = readPlan(cmd, args[1]); err != nil {
+			return nil, err
+		}
+		q.Ledger = args[0]
+		if a, err = ask[service.Spent](cmd, d, q); err != nil {
+			return nil, fmt.Errorf("%s: %w", args[1], err)
+		}
+		return a, nil
+	})
 	cmd.Flags().StringVar(&q.Note, "note", "", "free `text` for the readers of the log")
 	cmd.Flags().StringVar(&q.Key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
 	return cmd
@@ -230,111 +221,82 @@ func newAdd() *cobra.Command {
 
 func newFits() *cobra.Command {
 	var q service.LedgerFitsRequest
-	cmd := &cobra.Command{
-		Use:   "fits NAME plan.yaml",
-		Short: "Tell how many more times a plan could be spent",
-		Args:  cobra.ExactArgs(2),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (_ any, err error) {
-			if q.Plan, err = readPlan(cmd, args[1]); err != nil {
-				return nil, err
-			}
-			q.Ledger = args[0]
-			return ask[service.LedgerFits](cmd, d, q)
-		}),
-	}
+	cmd := onDatabase("fits NAME plan.yaml", "Tell how many more times a plan could be spent", 2, func(cmd *cobra.Command, args []string, d sqlledger.Database) (_ any, err error) {
+		if q.Plan, err = readPlan(cmd, args[1]); err != nil {
+			return nil, err
+		}
+		q.Ledger = args[0]
+		return ask[service.LedgerFits](cmd, d, q)
+	})
 	cmd.Flags().StringVar((*string)(&q.Limit), "limit", "", "stop at this `number` of times (default a million)")
 	return cmd
 }
 
 func newStatus() *cobra.Command {
-	return &cobra.Command{
-		Use:   "status NAME",
-		Short: "Tell what is spent, what is left and which guarantee holds",
-		Args:  cobra.ExactArgs(1),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			return ask[service.LedgerState](cmd, d, service.LedgerStatusRequest{LedgerHandle: service.LedgerHandle{Ledger: args[0]}})
-		}),
-	}
+	return onDatabase("status NAME", "Tell what is spent, what is left and which guarantee holds", 1, func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+		return ask[service.LedgerState](cmd, d, service.LedgerStatusRequest{LedgerHandle: service.LedgerHandle{Ledger: args[0]}})
+	})
 }
 
 func newLog() *cobra.Command {
-	return &cobra.Command{
-		Use:   "log NAME",
-		Short: "List what was spent, one JSON object a line",
-		Args:  cobra.ExactArgs(1),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			var failed error
-			_, err := d.Log(cmd.Context(), args[0], func(e ledger.Entry) {
-				text, err := service.Marshal(service.LedgerEntryOf(e))
-				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
-				}
-				failed = errors.Join(failed, err)
-			})
-			return nil, errors.Join(err, failed)
-		}),
-	}
+	return onDatabase("log NAME", "List what was spent, one JSON object a line", 1, func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+		var failed error
+		_, err := d.Log(cmd.Context(), args[0], func(e ledger.Entry) {
+			text, err := service.Marshal(service.LedgerEntryOf(e))
+			if err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
+			}
+			failed = errors.Join(failed, err)
+		})
+		return nil, errors.Join(err, failed)
+	})
 }
 
 func newCheck() *cobra.Command {
 	var q service.LedgerCheckRequest
-	cmd := &cobra.Command{
-		Use:   "check NAME",
-		Short: "Verify every checksum and recompute the total",
-		Args:  cobra.ExactArgs(1),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			q.Path = args[0]
-			return ask[service.LedgerState](cmd, d, q)
-		}),
-	}
+	cmd := onDatabase("check NAME", "Verify every checksum and recompute the total", 1, func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+		q.Path = args[0]
+		return ask[service.LedgerState](cmd, d, q)
+	})
 	cmd.Flags().StringVar(&q.Head, "head", "", "`checksum` that the ledger must contain, as status printed it earlier")
 	return cmd
 }
 
 func newBackup() *cobra.Command {
-	return &cobra.Command{
-		Use:   "backup NAME FILE",
-		Short: "Copy a ledger to a new file, which accountant ledger reads",
-		Args:  cobra.ExactArgs(2),
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			l, err := d.Open(cmd.Context(), args[0])
-			if err != nil {
-				return nil, err
-			}
-			st, err := l.Backup(cmd.Context(), args[1])
-			if err != nil {
-				return nil, err
-			}
-			return service.LedgerStateOf(st), nil
-		}),
-	}
+	return onDatabase("backup NAME FILE", "Copy a ledger to a new file, which accountant ledger reads", 2, func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+		l, err := d.Open(cmd.Context(), args[0])
+		if err != nil {
+			return nil, err
+		}
+		st, err := l.Backup(cmd.Context(), args[1])
+		if err != nil {
+			return nil, err
+		}
+		return service.LedgerStateOf(st), nil
+	})
 }
 
 func newServe() *cobra.Command {
 	var c server.Config
-	cmd := &cobra.Command{
-		Use:   "serve --http ADDRESS",
-		Short: "Answer HTTP requests, as accountant serve --http does",
-		Long: `serve answers the requests of accountant serve --http, whose flags it has, with the
+	cmd := onDatabase("serve --http ADDRESS", "Answer HTTP requests, as accountant serve --http does", 0, func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+		if err := sqlledger.Init(cmd.Context(), d.DB); err != nil {
+			return nil, err
+		}
+		c.Elsewhere, c.Log = d, cmd.ErrOrStderr()
+		s, err := server.New(c)
+		if err != nil {
+			return nil, err
+		}
+		ln, err := s.Listen()
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.Serve(cmd.Context(), ln)
+	})
+	cmd.Args = cobra.NoArgs
+	cmd.Long = `serve answers the requests of accountant serve --http, whose flags it has, with the
 ledgers of the database. Several servers may have the same database, on any
-hosts. Who may name which ledger is in the file of --clients.`,
-		Args: cobra.NoArgs,
-		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
-			if err := sqlledger.Init(cmd.Context(), d.DB); err != nil {
-				return nil, err
-			}
-			c.Elsewhere, c.Log = d, cmd.ErrOrStderr()
-			s, err := server.New(c)
-			if err != nil {
-				return nil, err
-			}
-			ln, err := s.Listen()
-			if err != nil {
-				return nil, err
-			}
-			return nil, s.Serve(cmd.Context(), ln)
-		}),
-	}
+hosts. Who may name which ledger is in the file of --clients.`
 	c.Register(cmd.Flags())
 	_ = cmd.MarkFlagRequired("http")
 	return cmd

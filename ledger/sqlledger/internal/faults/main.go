@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -96,25 +97,10 @@ func run(length time.Duration, rest float64, seed uint64, file string) error {
 	text := table(reports, time.Since(begin))
 	if file == "" {
 		fmt.Print(text)
-		return join(errs)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	} else if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	return join(errs)
-}
-
-func join(errs []error) error {
-	var text []string
-	for _, err := range errs {
-		if err != nil {
-			text = append(text, err.Error())
-		}
-	}
-	if text == nil {
-		return nil
-	}
-	return fmt.Errorf("%s", strings.Join(text, "; "))
+	return errors.Join(errs...)
 }
 
 // table is the report: of each kind of fault and place how often it was made, and how often something was wrong.
