@@ -32,7 +32,7 @@ type mixtureLine struct {
 }
 
 // maxLineNodes bounds the nodes of a line.
-const maxLineNodes = 1 << 18 // steers: memory
+const maxLineNodes = 1 << 19 // steers: memory
 
 // followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. steers: time for width.
 const followSlack = 1
@@ -108,7 +108,8 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 		}
 		best, logErr, moved := strip{s.stillLine, s.logStrip}, s.logStill, s
 		if tMax > 0 {
-			if far := max(still, m.levelMoved(tMax, first)); far < level {
+			// In a cell of the strip Im L grows by about h·first·span²/4 at most.
+			if far := max(still, m.levelFor(2/(tMax*first*m.span*m.span))); first > 0 && far < level {
 				if lo, hi, ok := m.cut(theta, far, own, pieces, maxNodes); ok {
 					moved = m.tilt(theta, far, lo, hi)
 				}

@@ -99,15 +99,6 @@ func (m *mixture) logError(g strip, h float64) float64 {
 	return g.a*g.a/(2*m.inv2) + g.log + logTrapezoid(g.a, h) + 1e-9
 }
 
-// levelMoved returns a level whose nodes make the strip of width a for frequencies up to t hardly wider than it is, the finest where a is
-// not known: in a cell Im L grows by about a·h·span²/4 at most.
-func (m *mixture) levelMoved(t, a float64) int {
-	if a == 0 {
-		return maxLevel
-	}
-	return m.levelFor(2 / (a * t * m.span * m.span))
-}
-
 // stripFor returns the strip for frequencies up to t with the least error at step h that a walk to narrower ones meets, from the line a
 // on (0: that for t = 0), or the first whose error is at most goal.
 func (s *tilted) stripFor(ctx context.Context, t, goal, a, h float64) (best strip, logErr float64) {
