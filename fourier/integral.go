@@ -30,9 +30,8 @@ const integralFloor = 1e-13 // steers: width near 0
 // before the lattices are tried.
 const (
 	workTerm     = 0.5   // steers: what work is charged
-	plainTerms   = 2e6   // steers: work before lattices
+	plainTerms   = 2e7   // steers: work before lattices
 	termsPerStep = 7.5e5 // steers: work before lattices
-	mixedTerms   = 3e7   // steers: with laws as factors: those take half as long, and lattices that fine much longer
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
@@ -101,9 +100,6 @@ func (s *Sum) integralOptions(width, terms float64) contour.Options {
 
 // easyTerms is how many terms the integral may take before lattices are asked.
 func (s *Sum) easyTerms(m *meter.Meter) float64 {
-	if s.factors.without > 0 {
-		return min(m.Work/workTerm, mixedTerms)
-	}
 	return min(m.Work/workTerm, plainTerms+termsPerStep*float64(len(s.factors.list)))
 }
 

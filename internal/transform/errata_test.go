@@ -75,11 +75,11 @@ func TestSectorFactor(t *testing.T) {
 func TestSkippedNodes(t *testing.T) {
 	m := poisson(0.01, 1).(*mixture)
 	base := must(m.line(t.Context(), nil, 4, 50, 1e-17, maxLineNodes))
-	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3)
+	l := newLine(&base.tilted, &base.moved.tilted, base.best, base.logMoving, 50, 1e-3)
 	if len(l.loss) == len(l.nodes) {
 		t.Fatal("no node is skipped")
 	}
-	full := &mixtureLine{movable: movable{tilted: l.tilted}}
+	full := &mixtureLine{tilted: l.tilted}
 	for i, f := range l.logF {
 		full.loss, full.weight = append(full.loss, l.nodes[i].loss), append(full.weight, math.Exp(f-l.scale))
 	}
@@ -123,7 +123,7 @@ func TestLogOfSmallModulus(t *testing.T) {
 // Errata 11: at q = 1e-6, σ = 4, θ = 442 rounding moves log B by 8.9e-14.
 func TestShiftedLineRounding(t *testing.T) {
 	l := must(poisson(1e-6, 4).Line(context.Background(), 442, 1, 1e-15, 0)).(*mixtureLine)
-	s := l.newShiftedLine(0.01)
+	s := l.moved.newShiftedLine(0.01)
 	upper := l.logB(s, 1)
 	clear(s.err)
 	clear(s.slip)

@@ -69,7 +69,7 @@ func TestGoldenShiftedLines(t *testing.T) {
 		{rem.Reverse(), 10, 25, 0.25, -0.0181204010384644},
 	} {
 		l := must(c.tr.Line(context.Background(), c.theta, max(c.t/2, 20), 1e-16, 0)).(*mixtureLine)
-		s := l.newShiftedLine(c.a)
+		s := l.moved.newShiftedLine(c.a)
 		upper := l.logB(s, c.t)
 		clear(s.err) // without the allowance for rounding
 		clear(s.slip)

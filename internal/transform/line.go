@@ -18,7 +18,8 @@ import (
 // mixtureLine implements Line for θ ≥ −½; conjugate says that it is asked for the
 // reverse, of which it is the complex conjugate.
 type mixtureLine struct {
-	movable
+	tilted
+	moved     movable // of nodes that may lie further apart: |f| on a moved line does not oscillate
 	conjugate bool
 	tMax, tol float64
 
@@ -31,7 +32,7 @@ type mixtureLine struct {
 }
 
 // maxLineNodes bounds the nodes of a line.
-const maxLineNodes = 1 << 18 // steers: memory
+const maxLineNodes = 1 << 19 // steers: memory
 
 // followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. steers: time for width.
 const followSlack = 1
@@ -80,14 +81,15 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	kl := m.divergence()
 	tol, goal := lineGoal(theta, tol, kl)
 	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
-	level := m.levelFor(m.stillStep(theta, -goal))
+	still := m.levelFor(m.stillStep(theta, -goal))
+	level := still
 	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
 	first, slack := 0.0, 0.0 // 0: no line promises anything
 	switch {
 	case tMax > 0 && after != nil:
-		level, first, slack = max(level, after.level), after.best.a, followSlack
+		level, first, slack = max(still, after.level), after.best.a, followSlack
 	case tMax > 0:
-		level, first = m.levelUpTo(theta, tMax, goal, level)
+		level, first = m.levelUpTo(theta, tMax, goal, still)
 	}
 	own := m.endsFor(theta, tMax, goal)
 	for level <= maxLevel {
@@ -104,14 +106,20 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 			level++
 			continue
 		}
-		best, logErr := strip{s.stillLine, s.logStrip}, s.logStill
+		best, logErr, moved := strip{s.stillLine, s.logStrip}, s.logStill, s
 		if tMax > 0 {
-			best, logErr = s.stripFor(ctx, tMax, want+slack, first)
+			// In a cell of the strip Im L grows by about h·first·span²/4 at most.
+			if far := max(still, m.levelFor(2/(tMax*first*m.span*m.span))); first > 0 && far < level {
+				if lo, hi, ok := m.cut(theta, far, own, pieces, maxNodes); ok {
+					moved = m.tilt(theta, far, lo, hi)
+				}
+			}
+			best, logErr = moved.stripFor(ctx, tMax, want+slack, first, s.h)
 		}
 		if logErr <= want+slack {
-			return newLine(s, best, logErr, tMax, tol), nil
+			return newLine(s, moved, best, logErr, tMax, tol), nil
 		}
-		step, line := s.widest(ctx, tMax, want)
+		step, line := moved.widest(ctx, tMax, want)
 		level, first = max(level+1, m.levelFor(step)), line
 	}
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
@@ -124,8 +132,8 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 	return tol, xmath.Log(tol/8) + theta*kl*0.9
 }
 
-func newLine(s *tilted, best strip, logErr, tMax, tol float64) *mixtureLine {
-	l := &mixtureLine{movable: newMovable(s), tMax: tMax, tol: tol, logMoving: logErr, best: best}
+func newLine(s, moved *tilted, best strip, logErr, tMax, tol float64) *mixtureLine {
+	l := &mixtureLine{tilted: *s, moved: newMovable(moved), tMax: tMax, tol: tol, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))

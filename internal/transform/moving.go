@@ -94,21 +94,21 @@ func (s *scaledSum) log() float64 {
 	return s.lead + xmath.Log(s.sum.Value())
 }
 
-// logError returns the logarithm of the quadrature error of f at frequencies up to that of a strip.
-func (s *tilted) logError(g strip) float64 {
-	return g.a*g.a/(2*s.m.inv2) + g.log + logTrapezoid(g.a, s.h) + 1e-9
+// logError returns the logarithm of the quadrature error at step h of f at frequencies up to that of a strip.
+func (m *mixture) logError(g strip, h float64) float64 {
+	return g.a*g.a/(2*m.inv2) + g.log + logTrapezoid(g.a, h) + 1e-9
 }
 
-// stripFor returns the strip for frequencies up to t with the least error that a walk to narrower ones meets, from the line a on (0: that
-// for t = 0), or the first whose error is at most goal.
-func (s *tilted) stripFor(ctx context.Context, t, goal, a float64) (best strip, logErr float64) {
+// stripFor returns the strip for frequencies up to t with the least error at step h that a walk to narrower ones meets, from the line a
+// on (0: that for t = 0), or the first whose error is at most goal.
+func (s *tilted) stripFor(ctx context.Context, t, goal, a, h float64) (best strip, logErr float64) {
 	if a == 0 {
 		a = s.stillLine
 	}
 	logErr = math.Inf(1)
 	for worse := 0; worse < 2 && a > 1e-6*s.stillLine && ctx.Err() == nil; a *= 0.7 {
 		g := s.strip(t, a)
-		if e := s.logError(g); e < logErr {
+		if e := s.m.logError(g, h); e < logErr {
 			best, logErr, worse = g, e, 0
 		} else if !math.IsInf(e, 1) {
 			worse++
@@ -124,7 +124,7 @@ func (s *tilted) stripFor(ctx context.Context, t, goal, a float64) (best strip, 
 func (s *tilted) widest(ctx context.Context, t, goal float64) (step, line float64) {
 	m := s.m
 	worse := 0
-	for a := min(m.width(), 8*math.Sqrt(m.inv2)); worse < 2 && a > 1e-9*m.width() && ctx.Err() == nil; a *= 0.75 {
+	for a := min(m.width(), 8*math.Sqrt(m.inv2), mostTurned/t); worse < 2 && a > 1e-9*m.width() && ctx.Err() == nil; a *= 0.75 {
 		if h := 2 * math.Pi * a / (a*a/(2*m.inv2) + s.nearStrip(t, a) - goal + math.Ln2 + 1); h > step {
 			step, line, worse = h, a, 0
 		} else if step > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// maxRealNodes bounds the work of Real.
-const maxRealNodes = 1 << 15 // steers: memory
+// maxRealNodes bounds the work of Real, and that of a table of a sketch.
+const maxRealNodes = 1 << 16 // steers: memory
 
 // divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
 func (m *mixture) divergence() float64 {

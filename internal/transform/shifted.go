@@ -105,7 +105,7 @@ func (l *movable) newShiftedLine(a float64) *shiftedLine {
 // logB returns the logarithm of an upper bound of B_a(t).
 func (l *mixtureLine) logB(s *shiftedLine, t float64) float64 {
 	var sum xmath.Sum
-	lead := l.scale
+	lead := l.moved.scale
 	for j, f := range s.log {
 		w := math.Exp(f - lead - t*s.turn[j])
 		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
@@ -135,11 +135,11 @@ func raised(x float64) float64 {
 //	e^{(a²+b²)σ²/2}·P^{θ+1}·|Q(a+b)·Q(b−a)|^{−θ/2}·e^{(t/2)·Im L at (b−a)₊}.
 func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64 {
 	m, a := l.m, s.a
-	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.h) + 1e-9 }
+	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.moved.h) + 1e-9 }
 	best := math.Inf(1)
-	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.stillLine} {
+	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.moved.stillLine} {
 		if b > 0 && b <= a && a+b < m.width() {
-			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.logStrip)
+			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.moved.logStrip)
 		}
 	}
 	if best > enough && t <= 2*l.tMax {
@@ -159,9 +159,9 @@ func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
 		case free > l.best.a && !l.local():
 			s.wide = l.best
 		case free > l.best.a:
-			s.wide = l.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
+			s.wide = l.moved.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
 		case free > 0.05*l.best.a:
-			s.wide = l.stripBetween(l.tMax, 0.9*free, 0.9*free+2*s.a)
+			s.wide = l.moved.stripBetween(l.tMax, 0.9*free, 0.9*free+2*s.a)
 		}
 	})
 	return s.wide
@@ -172,5 +172,5 @@ func (l *mixtureLine) Decay(t float64) float64 {
 	if !(t > 0) {
 		return l.kUp
 	}
-	return min(l.kUp, l.climb(t, func(s *shiftedLine) float64 { return l.logB(s, t) }))
+	return min(l.kUp, l.moved.climb(t, func(s *shiftedLine) float64 { return l.logB(s, t) }))
 }

@@ -98,8 +98,8 @@ func settings(n int, seed uint64) []setting {
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	s := m.tilt(theta, level, lo, hi)
-	best, logErr := s.stripFor(context.Background(), t, -1e9, 0)
-	return newLine(s, best, logErr, t, 1e-15)
+	best, logErr := s.stripFor(context.Background(), t, -1e9, 0, s.h)
+	return newLine(s, s, best, logErr, t, 1e-15)
 }
 
 // in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but
@@ -186,7 +186,7 @@ func TestShiftedLines(t *testing.T) {
 			continue
 		}
 		for i := 0; i < 24; i += 3 {
-			line := l.shiftedLine(i)
+			line := l.moved.shiftedLine(i)
 			if line.a*line.a/(2*l.m.inv2) > 8 {
 				continue
 			}
@@ -208,6 +208,32 @@ func TestShiftedLines(t *testing.T) {
 		}
 		if d := l.Decay(s.t); re-err > d {
 			t.Errorf("%s: log|M| = %v > Decay = %v", s.name, re, d)
+		}
+	}
+}
+
+// At high frequencies few nodes tell how far f rises and falls on other lines: the bounds are those of all nodes, a little higher.
+func TestMovedNodes(t *testing.T) {
+	for _, c := range []struct{ q, sigma, theta, t float64 }{{1e-3, 1, 1.5, 2e4}, {1e-3, 1, 1.5, 3e3}, {1e-2, 0.7, 4.4, 5e3}, {1e-4, 2, 12, 1e4}, {0.3, 1, 3, 5e3}} {
+		for _, tr := range []Transform{poisson(c.q, c.sigma), poisson(c.q, c.sigma).Reverse()} {
+			l := must(tr.Line(t.Context(), c.theta, c.t, 1e-14, 0)).(*mixtureLine)
+			name := fmt.Sprintf("%+v, spanQ %v", c, l.m.spanQ)
+			if 4*len(l.moved.nodes) > len(l.nodes) {
+				t.Errorf("%s: %d of %d nodes for other lines", name, len(l.moved.nodes), len(l.nodes))
+			}
+			if want := l.nearStrip(c.t, l.best.a); !(l.best.log > want && l.best.log < want+1) {
+				t.Errorf("%s: the strip bound is e^%v, the integral e^%v", name, l.best.log, want)
+			}
+			all := newLine(&l.tilted, &l.tilted, l.best, l.logMoving, c.t, 1e-14)
+			for _, at := range []float64{0.03, 0.1, 0.3, 0.7, 1, 1.4} {
+				few, most := l.Decay(at*c.t), all.Decay(at*c.t)
+				if few < most-1e-9*(1+math.Abs(most)) || few > most+0.01*(1+math.Abs(most)) {
+					t.Errorf("%s: few nodes bound |M| at %v·t by e^%v, all of them by e^%v", name, at, few, most)
+				}
+				if re, _, err := l.LogM(min(at, 1) * c.t); !math.IsInf(err, 1) && re-err > l.Decay(min(at, 1)*c.t) {
+					t.Errorf("%s: |M| = e^%v at %v·t, above its bound e^%v", name, re, at, few)
+				}
+			}
 		}
 	}
 }
@@ -271,20 +297,21 @@ func first(k, _, _ float64) float64 { return k }
 func TestShiftedLineErrors(t *testing.T) {
 	need := map[string]int{}
 	for _, s := range settings(40, 9) {
-		ref := exact(s)
-		if ref == nil {
+		moved := exact(s)
+		if moved == nil {
 			continue
 		}
+		ref := newLine(&moved.tilted, &moved.tilted, moved.best, moved.logMoving, s.t, 1e-15)
 		check := func(what string, l *mixtureLine) {
 			for _, i := range []int{2, 5, 8} {
-				line := ref.shiftedLine(i)
+				line := ref.moved.shiftedLine(i)
 				if line.a*line.a/(2*ref.m.inv2) > 8 {
 					continue
 				}
 				sum := func(l *mixtureLine) (float64, float64) { // with and without its errors
-					c := l.newShiftedLine(line.a)
+					c := l.moved.newShiftedLine(line.a)
 					upper := l.logB(c, s.t)
-					all := newScaledSum(l.scale)
+					all := newScaledSum(l.moved.scale)
 					for j, f := range c.log {
 						all.add(f - s.t*c.turn[j])
 					}
@@ -300,6 +327,7 @@ func TestShiftedLineErrors(t *testing.T) {
 				}
 			}
 		}
+		check("moved", moved)
 		for _, l := range coarser(s, ref, 2) {
 			check("coarse", l)
 		}

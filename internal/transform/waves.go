@@ -136,14 +136,13 @@ func (l *waveLine) add(loss, weight float64) {
 
 // Fall implements SketchLine.
 func (l waveLine) Fall(t float64) float64 {
-	re, _ := oscillate(l.loss, l.weight, t, 1)
+	re, _, _ := oscillate(l.loss, l.weight, t, 1)
 	return re[1]
 }
 
 // Table implements SketchLine.
-func (l waveLine) Table(h float64, n int, _ float64) (re, im []float64, nodes int) {
-	re, im = oscillate(l.loss, l.weight, h, n)
-	return re, im, len(l.loss)
+func (l waveLine) Table(h float64, n int, _ float64) (re, im []float64, terms int) {
+	return oscillate(l.loss, l.weight, h, n)
 }
 
 // Deep implements SketchLine.

@@ -28,8 +28,9 @@ func (r reading) limited() bool {
 // a share of the errors that were planned, and coarser by how much wider the answer may be.
 type effort struct{ own, finer, coarser float64 }
 
-// coarser is by how much wider than wanted an answer may be where a table for it would take more than the work. steers: time for width.
-const coarser = 30
+// coarser is by how much wider than wanted an answer may be, once and once more, where a table for it would take more than the work over as
+// much: the last table may take it all. steers: time for width.
+const coarser = 17
 
 func newEffort(own float64) effort {
 	if !(own > 1) {

@@ -166,13 +166,13 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition
 	}
 	try := newEffort(own)
-	enough := math.Max(s.b.opt.Enough, s.b.opt.Relative)
+	enough := s.enough()
 	for range maxTables {
 		t, err := s.tabulate(ctx, q, &try)
 		var not *NotServed
-		if errors.As(err, &not) && not.Work > 0 && try.coarser == 1 && enough > s.b.opt.Relative && !s.narrow(enough) {
+		if errors.As(err, &not) && s.mayWiden(&try) {
 			// Wider is better than nothing.
-			try.coarser = coarser
+			try.coarser *= coarser
 			continue
 		}
 		if err != nil {
@@ -181,7 +181,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		before := s.guess
 		f := s.take(t, s.guess)
 		// A wider answer will do where the table was made for one, or where another line would hardly lose fewer digits.
-		if s.done() || try.coarser > 1 && s.narrow(enough*coarser) ||
+		if s.done() || try.coarser > 1 && s.narrow(enough*try.coarser) ||
 			enough > s.b.opt.Relative && f.reading.limited() && s.narrow(enough*limitedEnough) {
 			return nil
 		}
@@ -208,6 +208,14 @@ func (s *epsilonSearch) narrow(relative float64) bool {
 	return !math.IsInf(s.ans.Upper, 1) && s.ans.Upper-s.ans.Lower <= relative*math.Abs(s.ans.Upper)
 }
 
+// enough is the relative width that is as good as what is wanted.
+func (s *epsilonSearch) enough() float64 { return math.Max(s.b.opt.Enough, s.b.opt.Relative) }
+
+// mayWiden reports whether a wider answer than the next table is made for would be better than what is known.
+func (s *epsilonSearch) mayWiden(try *effort) bool {
+	return try.coarser <= coarser && s.enough() > s.b.opt.Relative && !s.narrow(s.enough()*try.coarser)
+}
+
 // tabulate makes a table for the guess.
 func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort) (*table, error) {
 	width := math.Max(s.b.opt.Relative*math.Abs(s.guess), s.b.opt.Absolute)
@@ -217,5 +225,9 @@ func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort) 
 	if s.b.opt.Enough > s.b.opt.Relative {
 		rounding = 4 * tol
 	}
-	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: rounding, own: try.own, work: s.b.work}, s.b)
+	work := s.b.work
+	if s.mayWiden(try) {
+		work /= coarser
+	}
+	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: rounding, own: try.own, work: work}, s.b)
 }

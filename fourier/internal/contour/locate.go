@@ -12,12 +12,9 @@ import (
 )
 
 const (
-	locateTol   = 1e-3  // steers: the errors that they are made for, as a share of δ
-	sketchTol   = 1e-12 // steers: of the sum of all runs
-	locateTerms = 4096  // steers: their frequencies
-
-	// A term of a sketch takes about an eighth of the time of one of a table.
-	sketchedTerms = 8 // steers: what work is charged
+	locateTol   = 1e-2    // steers: the errors that they are made for, as a share of δ
+	sketchTol   = 1e-12   // steers: of the sum of all runs
+	locateTerms = 1 << 13 // steers: their frequencies
 )
 
 // A place is where ε is, about: the saddle there, by how much the logarithm of the quantity falls with ε, and the condition
@@ -31,18 +28,13 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 	if !(eps > lo && eps < hi) {
 		eps = lo + (hi-lo)/2
 	}
-	// Next to a wall of rare jumps the start may be beyond Chernoff's bound, where no table is of use.
-	guess := place{eps: eps, theta: q.saddle(right, eps, theta), slope: theta}
 	own := float64(firstOwn)
-	for i := range maxTables {
+	for range maxTables {
 		if ctx.Err() != nil || b.work <= 0 {
 			break
 		}
 		theta = q.saddle(right, eps, theta)
 		t := q.sampleTable(ctx, b, goal{side: right, eps: eps, logX: logX, theta: theta, tol: locateTol, rounding: locateTol * roundingShare / sketchTol, own: own})
-		if t == nil && i == 0 {
-			return guess
-		}
 		if t == nil {
 			break
 		}
@@ -96,11 +88,11 @@ func (q *cumulant) sampleTable(ctx context.Context, b *budget, g goal) *table {
 		if ctx.Err() != nil || b.work <= 0 {
 			return nil
 		}
-		re, im, nodes := line.Table(p.h, p.n, tol)
+		re, im, terms := line.Table(p.h, p.n, tol)
 		if re == nil {
 			return nil
 		}
-		b.spend(int64(nodes*(p.n+1)/sketchedTerms) + 1)
+		b.spend(int64(terms) + 1)
 		k, _ := s.Real(p.theta)
 		col := column{re: re, im: im, err: make([]float64, len(re))}
 		for j := range re {

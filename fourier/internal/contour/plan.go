@@ -216,7 +216,7 @@ func (q *cumulant) reach(ctx context.Context, c choice, aim, t float64) float64 
 	if t == 0 {
 		t = guess
 	}
-	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, lines.upTo(2*math.Pi/c.lambda, 0), math.Inf(1))
+	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, sketchedFall{lines, 2 * math.Pi / c.lambda, 0}, math.Inf(1))
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -319,7 +319,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	sketches := q.lines(p.theta)
 	// Few runs must fall deeper than sketches know.
 	if sketches != nil {
-		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.upTo(p.h, p.tol), float64(g.work))
+		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketchedFall{sketches, p.h, p.tol}, float64(g.work))
 		if err != nil || !sketches.deep(rough) {
 			return rough, true, err
 		}
@@ -370,8 +370,6 @@ type sketchedFall struct {
 }
 
 func (f sketchedFall) cost(t float64) float64 { return f.terms(t, f.h, f.tol) }
-
-func (s *sketchLines) upTo(h, tol float64) sketchedFall { return sketchedFall{s, h, tol} }
 
 // decline returns a t at which the logarithm of |M/M(θ)| is 1 to most times as deep as the tail needs. It
 // gives up where the frequencies cost more than work.
