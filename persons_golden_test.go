@@ -57,3 +57,15 @@ func TestPersonsGolden(t *testing.T) {
 		}
 	}
 }
+
+// TestManyRecords: coarse laws of persons with many records place ε far from where it is. The first pass then says
+// where, and its laws answer.
+func TestManyRecords(t *testing.T) {
+	iv, err := personsRun(t, profiles.AddRemove, 1, 0.1, 1000, 1024).Epsilon(context.Background(), 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(iv.Upper-iv.Lower <= 1e-3*iv.Upper) || len(iv.Warnings) > 0 {
+		t.Errorf("[%v, %v], %v", iv.Lower, iv.Upper, iv.Warnings)
+	}
+}

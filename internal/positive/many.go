@@ -11,15 +11,17 @@ import (
 // This file makes laws of very many sources that are alike, on grids that they share. Like grid.go it proves nothing.
 
 const (
-	alikeLog  = 0.04 // steers: by how much ln S of sources with the same grids differs at most
-	coarsest  = 8.0  // steers: the largest width that is aimed at
-	manyShare = 2.0  // steers: of the width asked, what laws of a node take by an estimate that is about twice too large
+	alikeLog   = 0.04 // steers: by how much ln S of sources with the same grids differs at most
+	coarsest   = 8.0  // steers: the largest width that is aimed at
+	manyShare  = 2.0  // steers: of the width asked, what laws of a node take by an estimate that is about twice too large
+	fewerAtoms = 0.5  // steers: width for the points of the result, each of which the composition looks at
 )
 
 // A manner is how the laws of programs that are alike are made.
 type manner struct {
 	shapes []shape
 	aim    float64
+	many   bool // many laws are composed
 }
 
 type mannersKey struct{}
@@ -48,7 +50,7 @@ func (p *Program) manner(ctx context.Context, t Target) (m *manner, first bool, 
 		return m, false, nil
 	}
 	shapes, err := p.shapes(ctx, t)
-	m = &manner{shapes: shapes, aim: firstAim / 2}
+	m = &manner{shapes: shapes, aim: firstAim / 2, many: many}
 	if many && err == nil {
 		known[key] = m
 	}

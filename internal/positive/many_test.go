@@ -7,8 +7,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/positive"
 )
 
-// Of very many programs that are alike, all but the first take less than half of the work of one alone, and their laws are
-// above and below as any are.
+// Of very many programs that are alike, all but the first take less than half of the work of one alone, and their laws have
+// less than a third of its points, and are above and below as any are.
 func TestMany(t *testing.T) {
 	target := positive.Target{Delta: 1e-6, Relative: 1e-3}
 	const copies = 100
@@ -35,6 +35,9 @@ func TestMany(t *testing.T) {
 		above, below, many := run(true, s)
 		if !(many < alone/2) {
 			t.Errorf("s = %v: %.3g of work, and %.3g alone", s, many, alone)
+		}
+		if n, alone := len(above.X), len(up.X); 3*n > alone {
+			t.Errorf("s = %v: %d points, and %d alone", s, n, alone)
 		}
 		for _, k := range []float64{0.5, 0.9, 1, 1.1, 2, 4} {
 			if !(above.Above(k) >= low.Above(k) && below.Above(k) <= up.Above(k)) {

@@ -106,6 +106,13 @@ func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lo
 		return nil, nil, err
 	}
 	grids := whole.affordable(ctx, m.shapes, m.aim, result+1)
+	if m.many {
+		last := result
+		if p.nodes[last].affine {
+			last = p.nodes[last].a
+		}
+		grids[last] = m.shapes[last].grid(fewerAtoms * float64(len(grids[last])))
+	}
 	if upper, err = p.run(ctx, grids, true); err != nil {
 		return nil, nil, err
 	}

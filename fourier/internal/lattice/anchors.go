@@ -157,6 +157,26 @@ func (e *entry) cost(step, theta float64) float64 {
 	return sum * step * step
 }
 
+// endCost is what the largest loss of a list costs, beside cost, where it is off a lattice that begins at the smallest: the
+// lower law has it at the lattice point below, with as much more mass, from the loss before, as keeps δ there.
+func (e *entry) endCost(step, theta float64) float64 {
+	d, ok := e.Profile.(*profiles.Discrete)
+	if !ok || len(d.Atoms()) < 2 {
+		return 0
+	}
+	atoms := d.Atoms()
+	before, last := atoms[len(atoms)-2].Loss, atoms[len(atoms)-1]
+	cells := (last.Loss - atoms[0].Loss) / step
+	at := last.Loss - step*(cells-math.Floor(cells))
+	if at <= before {
+		return 0 // the step resolves nothing there
+	}
+	more := math.Expm1(before-last.Loss)/math.Expm1(before-at) - 1
+	k, _, _ := e.coarse.Tilted(theta)
+	lost := -math.Expm1(theta*(at-last.Loss)) + more*math.Exp(theta*(at-last.Loss))*math.Expm1(theta*(before-at))
+	return math.Exp(last.LogP+theta*last.Loss-k) * max(0, lost) / (evenWidth * theta * (1 + theta))
+}
+
 // at is where the anchor lies for a lattice step.
 func (m anchor) at(e *entry, step float64) float64 {
 	if m.spike {

@@ -91,7 +91,11 @@ func (q *query) finest() float64 {
 func (s *Sum) width(p target, step float64) float64 {
 	sum := 0.0
 	for _, e := range s.entries {
-		sum += float64(e.Count) * e.cost(step, p.theta)
+		cost := e.cost(step, p.theta)
+		if len(s.entries) > fewCopies { // fitStep meets the ends of few
+			cost += e.endCost(step, p.theta)
+		}
+		sum += float64(e.Count) * cost
 	}
 	return evenWidth * p.density * sum
 }
