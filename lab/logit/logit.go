@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Pixels is the number of means of 4×4 pixels in the pictures that the PATE files hold.
@@ -34,29 +36,23 @@ func newModel(labels, size int) Model {
 	return m
 }
 
-// Label returns the likeliest label.
-func (m Model) Label(x []float64) int {
-	best, top := 0, math.Inf(-1)
-	for c, w := range m {
-		s := 0.0
-		for i, v := range x {
-			s += w[i] * v
-		}
-		if s > top {
-			best, top = c, s
-		}
-	}
-	return best
-}
-
-// Scores returns the probability of every label.
-func (m Model) Scores(x []float64) []float64 {
+// logits returns the logarithms of the odds of the labels, up to what they have in common.
+func (m Model) logits(x []float64) []float64 {
 	p := make([]float64, len(m))
 	for c, w := range m {
 		for i, v := range x {
 			p[c] += w[i] * v
 		}
 	}
+	return p
+}
+
+// Label returns the likeliest label.
+func (m Model) Label(x []float64) int { return floats.MaxIdx(m.logits(x)) }
+
+// Scores returns the probability of every label.
+func (m Model) Scores(x []float64) []float64 {
+	p := m.logits(x)
 	top, total := slices.Max(p), 0.0
 	for c := range p {
 		p[c] = math.Exp(p[c] - top)
