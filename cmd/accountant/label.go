@@ -294,6 +294,7 @@ func newLabelApplyCmd() *cobra.Command {
 			_ = a.cmd.MarkFlagFilename(name, "csv")
 		}
 		_ = a.cmd.MarkFlagFilename("ledger")
+		a.files = append(a.files, outFile{flag: "--out", path: &j.Out, standard: true})
 		a.late = true
 		a.read = func() error {
 			if j.Classes && !a.cmd.Flags().Changed("method") {
@@ -304,9 +305,6 @@ func newLabelApplyCmd() *cobra.Command {
 			}
 			if j.Group != "" && j.Group == j.Column {
 				return usageError{errors.New("--group is the column of labels, must be a public one")}
-			}
-			if sameFile(j.In, j.Out) {
-				return fault.New("--out", "%s is what is read here, must be another file", printable(j.Out))
 			}
 			if j.In == "-" {
 				data, _, err := readSmall(a.cmd, j.In, labelMaxStdin)

@@ -284,7 +284,7 @@ def command(batching, steps, neighbors, cap=None, sizes=("--examples", "1000", "
     words = ["dpsgd", *sizes, "--noise-multiplier", "2", "--steps", str(steps), "--delta", "1e-5", "--batching", batching, "--json"]
     words += ["--neighbors", neighbors] if neighbors else []
     words += ["--cap", str(cap)] if cap else []
-    return json.loads(subprocess.check_output([_binary.find(), *words]))["results"][0]["epsilon"]
+    return json.loads(subprocess.check_output([_binary.find(), *words]))["results"][0]["results"][0]["epsilon"]
 
 
 class Budgets(unittest.TestCase):
