@@ -43,7 +43,9 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, _, err := b.(interface{ SubstituteMixture(float64) (profiles.Profile, bool, error) }).SubstituteMixture(0.3)
+		p, _, err := b.(interface {
+			SubstituteMixture(float64) (profiles.Profile, bool, error)
+		}).SubstituteMixture(0.3)
 		return must(p, err)
 	}
 	rev := profiles.Reverse

@@ -34,7 +34,9 @@ func subjects() []subject {
 		return must(must(b, err).Pair(profiles.AddRemove))
 	}
 	plusMinus := func(b profiles.Mechanism, err error) profiles.Profile {
-		p, _, e := must(b, err).(interface{ SubstituteMixture(float64) (profiles.Profile, bool, error) }).SubstituteMixture(0.1)
+		p, _, e := must(b, err).(interface {
+			SubstituteMixture(float64) (profiles.Profile, bool, error)
+		}).SubstituteMixture(0.1)
 		return must(p, e)
 	}
 	g1, g3, l2 := profiletest.Gaussian(1), profiletest.Gaussian(0.3), profiletest.Laplace(2)
@@ -209,7 +211,9 @@ func TestRandomLawsAreBounds(t *testing.T) {
 			if _, ok := p.(profiles.Laplace); ok {
 				b = must(profiles.NewLaplaceMechanism(scale))
 			}
-			x, _, err := b.(interface{ SubstituteMixture(float64) (profiles.Profile, bool, error) }).SubstituteMixture(rate)
+			x, _, err := b.(interface {
+				SubstituteMixture(float64) (profiles.Profile, bool, error)
+			}).SubstituteMixture(rate)
 			p = must(x, err)
 		}
 		if rapid.Bool().Draw(t, "reverse") {
