@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -73,8 +74,8 @@ func (a *Accountant) Runs() int64 {
 	return runs
 }
 
-// Records returns how many records a person has at most.
-func (a *Accountant) Records() int64 { return max(a.opts.records, 1) }
+// recordsPerPerson returns how many records a person has at most.
+func (a *Accountant) recordsPerPerson() int64 { return max(a.opts.records, 1) }
 
 // Add adds count runs of a step; the step's own Count is a factor. It changes
 // nothing when it returns an error, such as that of a cancelled context.
@@ -94,8 +95,8 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
 		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
-	if p.Records() != a.Records() {
-		return fault.New("records-per-person", "%d is not the accountant's, %d", p.Records(), a.Records())
+	if p.Records() != a.recordsPerPerson() {
+		return fault.New("records-per-person", "%d is not the accountant's, %d", p.Records(), a.recordsPerPerson())
 	}
 	ctx = a.opts.budgeted(ctx)
 	return a.addWays(func() ([]run, error) { return a.flattenAll(ctx, p.Steps, 1, nil) })
@@ -129,7 +130,7 @@ func (a *Accountant) check() error {
 	if a.opts.records == 0 {
 		return nil
 	}
-	return subsample.CheckRecords(a.opts.records)
+	return noiserange.CheckRecords(a.opts.records)
 }
 
 // flatten appends the runs of a step, sub-plans multiplied out.
@@ -190,8 +191,8 @@ func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, 
 	first := len(runs)
 	own, _ := list.(interface{ Secret() bool }) // its sampling, without a scheme of the steps
 	for _, step := range steps {
-		if (step.Sampling != nil || own != nil && own.Secret()) && a.Records() > 1 {
-			return nil, fault.In(list.Name(), fault.New("records-per-person", "%d is not covered where its runs are sampled: the records of a person may be in different groups", a.Records()))
+		if (step.Sampling != nil || own != nil && own.Secret()) && a.recordsPerPerson() > 1 {
+			return nil, fault.In(list.Name(), fault.New("records-per-person", "%d is not covered where its runs are sampled: the records of a person may be in different groups", a.recordsPerPerson()))
 		}
 		if runs, err = a.flatten(ctx, step, count, runs); err != nil {
 			return nil, fault.In(list.Name(), err)
@@ -230,9 +231,9 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 	var m profiles.Bounds
 	var err error
 	if part, ok := s.Mechanism.(*adaptive); ok && s.Sampling == nil {
-		m, err = part.persons(ctx, a.relation, a.Records(), a.opts.Relative)
+		m, err = part.persons(ctx, a.relation, a.recordsPerPerson(), a.opts.Relative)
 	} else {
-		m, err = subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+		m, err = subsample.Of(ctx, s.Mechanism, s.Sampling, a.relation, a.recordsPerPerson())
 	}
 	if s.Sampling != nil {
 		a.origins[&m] = &origin{step: s}
@@ -258,9 +259,9 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 		return profiles.Bounds{}, nil, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	// The price is of two data sets, whatever makes them neighbours.
-	candidate := New(a.relation, WithRecordsPerPerson(a.Records()), WithAccuracy(candidateAccuracy))
+	candidate := New(a.relation, WithRecordsPerPerson(a.recordsPerPerson()), WithAccuracy(candidateAccuracy))
 	candidate.opts.Options = a.opts.sums(selectionShare)
-	asked := bestAsked{step: s, relation: a.relation, records: a.Records(), sums: candidate.opts.Options}
+	asked := bestAsked{step: s, relation: a.relation, records: a.recordsPerPerson(), sums: candidate.opts.Options}
 	asked.step.Name, asked.step.Count = "", 1
 	if m, from, ok := a.bests.of(asked); ok {
 		a.short = a.short || from != nil && from.short

@@ -308,7 +308,7 @@ func TestAddErrors(t *testing.T) {
 		"records-per-person: -3 is not a whole number in [1, 1048576]":           accountant.New(accountant.AddRemove, accountant.WithRecordsPerPerson(-3)).Add(t.Context(), step, 1),
 		"records-per-person: -2 is not a whole number in [1, 1048576]":           noOne.Accountant().AddPlan(t.Context(), noOne),
 		"mechanism: has no profile that bounds its direction remove":             a.AddBounds(profiles.Bounds{}, 1),
-		"mechanism: has no profile that bounds its direction add":                a.AddBounds(profiles.Bounds{Directions: [2]profiles.Direction{profiles.Exact(profiles.Identical())}}, 1),
+		"mechanism: has no profile that bounds its direction add":                a.AddBounds(profiles.Bounds{Directions: [2]profiles.Direction{{Upper: profiles.Identical(), Lower: profiles.Identical()}}}, 1),
 		"count: 2 times 9007199254740992 is above 2^53":                          a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Count: 2}, 1<<53),
 	} {
 		if err == nil || err.Error() != want {

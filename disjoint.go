@@ -124,7 +124,7 @@ func (a *Accountant) addWays(flatten func() ([]run, error)) error {
 			break
 		}
 	}
-	if branched && a.Records() > 1 || a.together != nil {
+	if branched && a.recordsPerPerson() > 1 || a.together != nil {
 		a.addUp = branched
 		runs, err := flatten()
 		if err != nil {

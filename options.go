@@ -134,7 +134,7 @@ func WithRecursion(maxRuns int64) Option {
 }
 
 // WithRecordsPerPerson makes all answers about persons: neighbours differ by everything that
-// one person has, up to so many records, from 1 to subsample.MaxRecords (docs/guide/concepts.md). Add
+// one person has, up to so many records, from 1 to 2^20 (docs/guide/concepts.md). Add
 // refuses another number. AddBounds takes mechanisms that are about persons already.
 func WithRecordsPerPerson(records int64) Option {
 	return func(o *settings) { o.records = records }

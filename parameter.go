@@ -13,6 +13,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/calibrate"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -332,7 +333,7 @@ func countParameter(p *Plan, at string) *parameter {
 
 // recordsParameter is the number of records of a person.
 func recordsParameter(p *Plan) *parameter {
-	k := &parameter{Parameter: calibrate.Parameter{Lo: 1, Hi: subsample.MaxRecords, Start: float64(p.Records()), Integer: true, Safer: -1}}
+	k := &parameter{Parameter: calibrate.Parameter{Lo: 1, Hi: noiserange.MaxRecords, Start: float64(p.Records()), Integer: true, Safer: -1}}
 	k.build = func(x float64) (*Plan, error) {
 		return &Plan{p.Neighbors, int64(math.Round(x)), p.Steps}, nil
 	}

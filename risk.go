@@ -41,15 +41,9 @@ type Risk struct {
 	TheoryGap bool
 }
 
-// DefaultFalsePositives and DefaultPriors are what Risk tells when not asked for
-// anything else.
-var (
-	DefaultFalsePositives = []float64{0.001, 0.01, 0.1}
-	DefaultPriors         = []float64{0.5, 0.1, 0.01}
-)
-
 // Risk returns the risk of everything added so far, at false-positive rates and
-// priors in (0, 1); nil stands for the defaults.
+// priors in (0, 1); nil stands for false-positive rates of 0.001, 0.01 and 0.1, and for
+// priors of 0.5, 0.1 and 0.01.
 //
 // An attacker who names the data set with prior π on the set S, and the other one
 // elsewhere, is right with probability π·P(S) + (1 − π)·(1 − Q(S)), so that the
@@ -62,10 +56,10 @@ var (
 // likelier one, which is how it is meant: the worst over both.
 func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64) (Risk, error) {
 	if falsePositives == nil {
-		falsePositives = DefaultFalsePositives
+		falsePositives = []float64{0.001, 0.01, 0.1}
 	}
 	if priors == nil {
-		priors = DefaultPriors
+		priors = []float64{0.5, 0.1, 0.01}
 	}
 	for _, p := range priors {
 		if !(p >= minAlpha && p < 1) {

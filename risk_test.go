@@ -46,7 +46,7 @@ func TestRiskExtremes(t *testing.T) {
 	if r, err = New(AddRemove).Risk(t.Context(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r.Advantage.Upper != 0 || len(r.TruePositive) != len(DefaultFalsePositives) || len(r.Bayes) != len(DefaultPriors) {
+	if r.Advantage.Upper != 0 || len(r.TruePositive) != 3 || len(r.Bayes) != 3 {
 		t.Errorf("nothing released: %+v", r)
 	}
 	checkRange(t, "nothing", r.Bayes[1].Range, 0.9, 0, 1e-12)

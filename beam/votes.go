@@ -17,6 +17,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
@@ -68,7 +69,7 @@ const (
 
 // Check reports what is wrong with the options, but for the key.
 func (o VoteOptions) Check() error {
-	if err := ballots.CheckTeachers(o.Teachers); err != nil {
+	if err := ballot.CheckTeachers(o.Teachers); err != nil {
 		return err
 	}
 	if o.Classes < 2 || o.Classes > maxClasses {

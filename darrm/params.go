@@ -276,7 +276,7 @@ func (v Voters) WithCurve(r profiles.Relation, epsilons, deltas []float64) (Vote
 		return v, err
 	}
 	// A mechanism with the pair itself is one of those meant.
-	side := profiles.Exact(d)
+	side := profiles.Direction{Upper: d, Lower: d}
 	v.Epsilon, v.Delta = 0, 0
 	v.Profile = &profiles.Bounds{Name: "curve", Relation: r, Directions: [2]profiles.Direction{side, side}}
 	return v, nil

@@ -119,7 +119,7 @@ func TestClockSetBack(t *testing.T) {
 		if err := spend(l); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := Check(t.Context(), path); err != nil || st.Entries != i+1 || st.Last != at {
+		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != i+1 || st.Last != at {
 			t.Errorf("%+v, %v", st, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestClockGrantsNothing(t *testing.T) {
 	if granted != 20 || again != 20 {
 		t.Errorf("%d granted, %d again; want 20 and 20", granted, again)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 20 || st.Checkpoints != 1 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 20 || st.Checkpoints != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 }

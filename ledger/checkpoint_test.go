@@ -63,7 +63,7 @@ func TestCheckpoint(t *testing.T) {
 	for _, c := range checkpointConfigs {
 		t.Run(string(c.Mode), func(t *testing.T) {
 			l, path := checkpointed(t, c)
-			all, err := Check(t.Context(), path)
+			all, err := Verify(t.Context(), path, "")
 			if err != nil || all.Checkpoints != 1 || all.Summed != 0 || all.Entries != 8 {
 				t.Fatalf("%+v, %v", all, err)
 			}
@@ -109,7 +109,7 @@ func TestCheckpoint(t *testing.T) {
 			if got != want || got < 5 || got > 35 {
 				t.Errorf("%d granted on top of a checkpoint, %d without", got, want)
 			}
-			if st, err := Check(t.Context(), path); err != nil || st.Entries != 10+want {
+			if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 10+want {
 				t.Errorf("%+v, %v", st, err)
 			}
 			n := 0
@@ -191,7 +191,7 @@ func TestCheckpointIsChecked(t *testing.T) {
 				*x *= 1 - 1e-9
 			}
 		})
-		if _, err := Check(t.Context(), less); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: ") || !strings.Contains(err.Error(), "is less than what the entries cost") {
+		if _, err := Verify(t.Context(), less, ""); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: ") || !strings.Contains(err.Error(), "is less than what the entries cost") {
 			t.Errorf("%s: less: %v", c.Mode, err)
 		}
 		for name, change := range map[string]func(*checkpoint){
@@ -203,7 +203,7 @@ func TestCheckpointIsChecked(t *testing.T) {
 			if _, err := Open(t.Context(), other); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: "+name) {
 				t.Errorf("%s: %s: %v", c.Mode, name, err)
 			}
-			if _, err := Check(t.Context(), other); err == nil {
+			if _, err := Verify(t.Context(), other, ""); err == nil {
 				t.Errorf("%s: %s: checked", c.Mode, name)
 			}
 		}
@@ -217,7 +217,7 @@ func TestCheckpointIsChecked(t *testing.T) {
 	// A lower end that is above what the entries cost.
 	_, path := checkpointed(t, checkpointConfigs[0])
 	more := forged(t, path, func(c *checkpoint) { c.Sums.Lower = c.Sums.Epsilon[0].Epsilon })
-	if _, err := Check(t.Context(), more); err == nil || !strings.Contains(err.Error(), "lower: ") {
+	if _, err := Verify(t.Context(), more, ""); err == nil || !strings.Contains(err.Error(), "lower: ") {
 		t.Error(err)
 	}
 }
@@ -252,7 +252,7 @@ func TestCheckpointSums(t *testing.T) {
 			other := forged(t, path, func(p *checkpoint) { change(&p.Sums) })
 			for _, err := range []error{
 				func() error { _, err := Open(t.Context(), other); return err }(),
-				func() error { _, err := Check(t.Context(), other); return err }(),
+				func() error { _, err := Verify(t.Context(), other, ""); return err }(),
 			} {
 				if err == nil || !strings.Contains(err.Error(), "forged.ledger:10: sums: ") {
 					t.Errorf("%s: %s: %v", c.Mode, name, err)
@@ -279,7 +279,7 @@ func TestCheckpointTooWide(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Checkpoints != 1 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Checkpoints != 1 {
 		t.Errorf("%d checkpoints, %v", st.Checkpoints, err)
 	}
 }
@@ -378,7 +378,7 @@ func TestCheckpointOvertaken(t *testing.T) {
 	if times != 2 {
 		t.Errorf("%d times under the lock", times)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 4 || st.Checkpoints != 1 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 4 || st.Checkpoints != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	// More than one block of the file behind the checkpoint.
@@ -398,7 +398,7 @@ func TestCheckpointOvertaken(t *testing.T) {
 	if quick, err = Open(t.Context(), path); err != nil || quick.state.summed != 2004 {
 		t.Errorf("%v", err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2004 || st.Checkpoints != 2 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2004 || st.Checkpoints != 2 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	m, err := New(checkpointConfigs[0])
@@ -416,7 +416,7 @@ func TestCheckpointThatIsGone(t *testing.T) {
 		_, path := checkpointed(t, c)
 		whole := readFile(t, path)
 		writeFile(t, path, whole[:bytes.Index(whole, []byte(lineMiddle+checkpointBegin))-len(linePrefix)-64])
-		want, err := Check(t.Context(), path)
+		want, err := Verify(t.Context(), path, "")
 		if err != nil || want.Checkpoints != 0 {
 			t.Fatal(err)
 		}

@@ -106,13 +106,13 @@ func ExampleVerify() {
 	if err := l.SpendPlan(context.Background(), noise, ""); err != nil {
 		panic(err)
 	}
-	st, err := ledger.Check(context.Background(), path)
+	st, err := ledger.Verify(context.Background(), path, "")
 	fmt.Println(st.Entries, err)
 	_, err = ledger.Verify(context.Background(), path, st.Head)
 	fmt.Println(err)
 	// Somebody takes the last entry away. The checksums that are left are right.
 	_ = os.WriteFile(path, before, 0o600)
-	_, err = ledger.Check(context.Background(), path)
+	_, err = ledger.Verify(context.Background(), path, "")
 	fmt.Println(err)
 	_, err = ledger.Verify(context.Background(), path, st.Head)
 	fmt.Println(err != nil)
@@ -123,8 +123,8 @@ func ExampleVerify() {
 	// true
 }
 
-func ExampleCheck() {
-	_, err := ledger.Check(context.Background(), "no.ledger")
+func ExampleVerify_missing() {
+	_, err := ledger.Verify(context.Background(), "no.ledger", "")
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output: true
 }

@@ -68,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 			entries++
 		}
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != entries || st.Torn != 0 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != entries || st.Torn != 0 {
 		t.Errorf("%+v, %v; want %d entries", st, err, entries)
 	}
 }
@@ -87,7 +87,7 @@ func TestWindowsLineEnds(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(t.Context(), path); err == nil || !strings.HasSuffix(err.Error(), ":1: ends in a carriage return: something has changed the line ends to those of Windows") {
+	if _, err := Verify(t.Context(), path, ""); err == nil || !strings.HasSuffix(err.Error(), ":1: ends in a carriage return: something has changed the line ends to those of Windows") {
 		t.Error(err)
 	}
 }

@@ -52,7 +52,7 @@ func TestGaussianLedger(t *testing.T) {
 	if !strings.Contains(st.Guarantee, "filter of Gaussian differential privacy") {
 		t.Error(st.Guarantee)
 	}
-	if _, err := Check(ctx, l.String()); err != nil {
+	if _, err := Verify(ctx, l.String(), ""); err != nil {
 		t.Error(err)
 	}
 	// A smaller step still fits.

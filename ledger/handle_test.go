@@ -137,7 +137,7 @@ func TestRollback(t *testing.T) {
 			}
 			put(t, path, whole) // not even when they are back
 		}
-		if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 {
+		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 {
 			t.Errorf("%s: %+v, %v", name, st, err)
 		}
 	}
@@ -220,7 +220,7 @@ func TestReplacedInBetween(t *testing.T) {
 	if err := <-spent; err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 1 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 1 {
 		t.Fatalf("waiting: %d entries, %v", st.Entries, err)
 	}
 
@@ -236,7 +236,7 @@ func TestReplacedInBetween(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 {
 		t.Fatalf("written: %d entries, %v", st.Entries, err)
 	}
 	if st, err := l.Status(t.Context()); err != nil || st.Entries != 2 {
@@ -272,7 +272,7 @@ func TestEnding(t *testing.T) {
 			if err := spend(l); err != nil {
 				t.Errorf("byte %d as %d: %v", len(data)-back, b, err)
 			}
-			if st, err := Check(t.Context(), path); err != nil || st.Entries != 3 {
+			if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 3 {
 				t.Errorf("byte %d as %d: %d entries, %v", len(data)-back, b, st.Entries, err)
 			}
 		}
@@ -411,7 +411,7 @@ func TestComputesUnlocked(t *testing.T) {
 		if err := spend(l); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := Check(t.Context(), path); err != nil || st.Entries != spent+1 || spent != min(again, 1) && spent < tries/2 {
+		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != spent+1 || spent != min(again, 1) && spent < tries/2 {
 			t.Errorf("%d entries after %d others, %v", st.Entries, spent, err)
 		}
 	}
@@ -530,7 +530,7 @@ func TestPricesUnlocked(t *testing.T) {
 	if err := l.SpendPlan(t.Context(), plan("60"), ""); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 || priced != 2 || times != 2 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 || priced != 2 || times != 2 {
 		t.Errorf("%d entries, %d prices, %d times under the lock, %v", st.Entries, priced, times, err)
 	}
 }
@@ -562,7 +562,7 @@ func TestProofOfOthers(t *testing.T) {
 	if err := a.SpendPlan(t.Context(), []byte(small), ""); !errors.Is(err, ErrBudget) {
 		t.Errorf("above the budget: %v", err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 5 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 5 {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 }
@@ -581,7 +581,7 @@ func TestWrittenWithoutLock(t *testing.T) {
 		t.Errorf("spend: %v", err)
 	}
 	appendTo = whole
-	if _, err := Check(t.Context(), path); !errors.Is(err, errChain) {
+	if _, err := Verify(t.Context(), path, ""); !errors.Is(err, errChain) {
 		t.Errorf("check: %v", err)
 	}
 	if err := spend(l); !errors.Is(err, errChain) {

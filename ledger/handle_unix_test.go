@@ -112,7 +112,7 @@ func TestLinksInTheFolder(t *testing.T) {
 		if err := spend(l); err == nil || !strings.HasPrefix(err.Error(), path+".lock: ") {
 			t.Errorf("%s at the lock: %v", what, err)
 		}
-		if st, err := Check(t.Context(), path); err != nil || st.Entries != 0 {
+		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 0 {
 			t.Errorf("%s at the lock: %+v, %v", what, st, err)
 		}
 		if what != "a link to nothing" {

@@ -252,7 +252,7 @@ func TestKeyOfALineThatIsTakenBack(t *testing.T) {
 	if _, err := l.SpendOnce(t.Context(), "k", []byte(keyPlan), ""); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 0 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 0 {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 	// A line that is there, but not flushed: who wrote it was killed.

@@ -108,7 +108,7 @@ func TestSpendOnceTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	st, err := Check(t.Context(), path)
+	st, err := Verify(t.Context(), path, "")
 	if err != nil || st.Entries != keys {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
@@ -144,7 +144,7 @@ func TestSpendOnceOvertaken(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestKeyOfALostSpend(t *testing.T) {
 		if again, err := l.SpendOnce(t.Context(), "first", []byte(keyPlan), ""); !again || err != nil {
 			t.Errorf("an older key: again %v, %v", again, err)
 		}
-		if st, err := Check(t.Context(), path); err != nil || st.Entries != together+1 {
+		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != together+1 {
 			t.Errorf("%d entries, %v", st.Entries, err)
 		}
 	}

@@ -159,7 +159,7 @@ func TestAdaptive(t *testing.T) {
 	if refused == 0 || refused == 40 {
 		t.Errorf("%d of 40 refused", refused)
 	}
-	st, err := Check(t.Context(), path)
+	st, err := Verify(t.Context(), path, "")
 	if err != nil || st.Entries != 40-refused || !(st.Spent.Renyi > 0 && st.Spent.Renyi <= st.Spent.RenyiBudget) || !strings.Contains(st.Guarantee, "filter") {
 		t.Errorf("check: %+v, %v", st, err)
 	}
@@ -265,7 +265,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	if st, err := Check(t.Context(), cutPath); err != nil || st.Entries != 6 || st.Torn != 0 {
+	if st, err := Verify(t.Context(), cutPath, ""); err != nil || st.Entries != 6 || st.Torn != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
@@ -299,7 +299,7 @@ func TestChanged(t *testing.T) {
 	if err := os.WriteFile(other, whole[:cut], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(t.Context(), other); err != nil {
+	if _, err := Verify(t.Context(), other, ""); err != nil {
 		t.Error(err)
 	}
 	if _, err := Verify(t.Context(), other, st.Head); err == nil || !strings.Contains(err.Error(), "taken away") {
@@ -329,7 +329,7 @@ func TestCheckBudget(t *testing.T) {
 	if err := os.WriteFile(path, append(data, line...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), "the entries cost ε = 1.2 at δ = 0, above the budget 1") {
+	if _, err := Verify(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), "the entries cost ε = 1.2 at δ = 0, above the budget 1") {
 		t.Errorf("check: %v", err)
 	}
 }
@@ -365,7 +365,7 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if st, err := Check(t.Context(), path); err != nil || admitted != 10 || st.Entries != 10 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || admitted != 10 || st.Entries != 10 {
 		t.Errorf("%d admitted, %d in the file, %v", admitted, st.Entries, err)
 	}
 }

@@ -63,7 +63,7 @@ func TestMenu(t *testing.T) {
 	if err := again.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Check(t.Context(), path); err != nil || st.Spent.Units != 9 {
+	if st, err := Verify(t.Context(), path, ""); err != nil || st.Spent.Units != 9 {
 		t.Errorf("checked: %+v (%v)", st, err)
 	}
 }

@@ -18,11 +18,11 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A state is what the lines read so far amount to.
@@ -96,7 +96,7 @@ func (s *state) begin(c *Config) error {
 		return fault.New("epsilon", "%v is not in [0, +Inf)", c.Epsilon)
 	}
 	c.RecordsPerPerson = cmp.Or(c.RecordsPerPerson, 1)
-	err := subsample.CheckRecords(c.RecordsPerPerson)
+	err := noiserange.CheckRecords(c.RecordsPerPerson)
 	if err != nil {
 		return err
 	}

@@ -70,14 +70,12 @@ func guarantee(c Config) string {
 	return "All that is entered, now and later, is together " + what + ", by a Rényi filter; each step may be chosen in the light of all earlier outputs."
 }
 
-// Check reads a ledger file from its beginning, verifies every checksum,
+// Verify reads a ledger file from its beginning, verifies every checksum,
 // recomputes the total and compares it with the budget, and with what the checkpoints of this program say. An error names the first
 // line that is wrong. A torn end is none: see Status.Torn.
-func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx, path, "") }
-
-// Verify is Check, and looks for a checksum that Status.Head had earlier: it is
-// an error if the file does not have it any more, which means that entries were
-// taken away or rewritten.
+//
+// It looks for a checksum that Status.Head had earlier, if head is not "": it is an error if
+// the file does not have it any more, which means that entries were taken away or rewritten.
 func Verify(ctx context.Context, path, head string) (Status, error) {
 	return VerifyStore(ctx, &file{path: path}, head)
 }

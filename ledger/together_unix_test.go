@@ -58,7 +58,7 @@ func TestTogetherOnDisk(t *testing.T) {
 		if granted.Load() != 48 || refused.Load() != 16 || writes > 16 {
 			t.Errorf("%s: %d granted, %d refused in %d writes; want 48 and 16 in a few", c.Mode, granted.Load(), refused.Load(), writes)
 		}
-		if st, err := Check(t.Context(), path); err != nil || st.Entries != 48 {
+		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 48 {
 			t.Errorf("%s: %d entries, %v", c.Mode, st.Entries, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestTogetherFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := Check(t.Context(), path)
+		st, err := Verify(t.Context(), path, "")
 		if err != nil || st.Entries != 1 || mine.Entries != 1 || st.Head != mine.Head || st.Left != mine.Left {
 			t.Errorf("%s: the file %+v, the handle %+v, %v", mode, st, mine, err)
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A Sensitivity is certified: how far one record, whose contributions have norm at most 1,
@@ -269,7 +269,7 @@ func MinSeparation(b, k int) (Participation, error) {
 // function of the record alone; the groups take turns, and the record takes part in each
 // turn of its group by a coin of its own with the given rate. C must be banded.
 func CyclicPoisson(cycle int, rate float64) (Participation, error) {
-	return Participation{kind: cyclicPoisson, separation: cycle, rate: rate}, cmp.Or(atLeastOne("cycle", cycle), subsample.CheckRate(rate))
+	return Participation{kind: cyclicPoisson, separation: cycle, rate: rate}, cmp.Or(atLeastOne("cycle", cycle), noiserange.CheckRate(rate))
 }
 
 // BallsInBins is secret sampling: a record draws one of so many bins, uniformly and
@@ -283,7 +283,7 @@ func BallsInBins(bins int) (Participation, error) {
 // given rate. C must be Toeplitz without negative coefficients. The bound is loose (Theorem M5
 // of coins.go) and gives up the probability delta once for each run.
 func Poisson(rate, delta float64) (Participation, error) {
-	if err := subsample.CheckRate(rate); err != nil {
+	if err := noiserange.CheckRate(rate); err != nil {
 		return Participation{}, err
 	}
 	if !(delta >= 1e-200 && delta <= 0.5) {
@@ -297,7 +297,7 @@ func Poisson(rate, delta float64) (Participation, error) {
 // record alone, and of steps before the first one it may have taken part in some. C must have at
 // most b bands.
 func BMinSep(b int, rate float64) (Participation, error) {
-	return Participation{kind: bMinSep, separation: b, rate: rate}, cmp.Or(atLeastOne("separation", b), subsample.CheckRate(rate))
+	return Participation{kind: bMinSep, separation: b, rate: rate}, cmp.Or(atLeastOne("separation", b), noiserange.CheckRate(rate))
 }
 
 // Secret reports whether the participations of a record must stay secret.

@@ -109,7 +109,7 @@ func filter(spent, cost, units int) bool { return spent+cost <= units }
 func (g game) types(d [][2]profiles.Profile) []menu.Type {
 	var types []menu.Type
 	for i, p := range d {
-		m := profiles.Bounds{Name: "x", Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}
+		m := profiles.Bounds{Name: "x", Directions: [2]profiles.Direction{{Upper: p[0], Lower: p[0]}, {Upper: p[1], Lower: p[1]}}}
 		types = append(types, menu.Type{Name: string(rune('a' + i)), Cost: g.cost[i], Runs: profiles.Repeat(m, 1)})
 	}
 	return types

@@ -238,7 +238,7 @@ func TestOneSidedType(t *testing.T) {
 		p    profiles.Profile
 		want float64
 	}{{merged, 0.332045}, {g, 0.354673}} {
-		m := profiles.Bounds{Directions: [2]profiles.Direction{profiles.Exact(c.p), profiles.Exact(c.p)}}
+		m := profiles.Bounds{Directions: [2]profiles.Direction{{Upper: c.p, Lower: c.p}, {Upper: c.p, Lower: c.p}}}
 		x, err := menu.New(t.Context(), []menu.Type{{Name: "a", Cost: 1, Runs: profiles.Repeat(m, 1)}}, menu.Options{Units: 2, Delta: 1e-3})
 		if err != nil {
 			t.Fatal(err)

@@ -7,14 +7,11 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Level is a budget with the ε that is shown when somebody stops at it.
-type Level = Row
-
 // Levels returns budgets at equal distances, the last the whole, with ε at a δ of delta/count each. They are to be fixed before the first
 // output. Then "level j was current when the interaction stopped, with ε_j" is (ε_j, δ)-private after the fact: for all
 // events S_j on which level j is current, Σ_j (P(S_j) − e^{ε_j}·Q(S_j)) ≤ δ (docs/theory/adaptive.md, "Levels"). Level j is current
 // while what is spent, with the next request, is within its units and not those of level j−1.
-func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Level, error) {
+func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Row, error) {
 	if count < 1 || count > min(m.opts.Units, 1000) {
 		return nil, fault.New("levels", "%d is not a whole number in [1, %d]", count, min(m.opts.Units, 1000))
 	}
@@ -33,7 +30,7 @@ func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Level, e
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Level, count)
+	out := make([]Row, count)
 	for j := range out {
 		want := (m.opts.Units*(j+1) + count - 1) / count
 		for _, r := range rows {

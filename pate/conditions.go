@@ -10,9 +10,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // A ConditionError says that a condition of Theorem 20 of PATE 2018 fails, so
@@ -60,7 +60,7 @@ const conditionGrid = 4000
 // β(B_U(q)) − β(q) grows with q up to q1, does fail for some parameters; between
 // the points of the grid it is taken on trust, as in the paper.
 func newLocalBound(sigma, order float64, classes int, teachers int64) (*localBound, error) {
-	if err := cmp.Or(checkSigma("sigma2", sigma), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
+	if err := cmp.Or(checkSigma("sigma2", sigma), checkOrder("order", order), ballot.CheckTeachers(teachers)); err != nil {
 		return nil, err
 	}
 	if classes < 2 || classes > 1_000_000 {

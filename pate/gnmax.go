@@ -10,10 +10,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // gnMax adds independent Gaussian noise of standard deviation sigma to the
@@ -159,7 +159,7 @@ type Answer struct {
 var noAnswer = Answer{Class: -1}
 
 func (c confident) Label(votes []int64, _ int64, _ []float64, src rand.Source) (Answer, error) {
-	if err := ballots.CheckRow(votes); err != nil {
+	if err := ballot.CheckVotes(votes); err != nil {
 		return noAnswer, err
 	}
 	return c.label(votes, float64(slices.Max(votes)), random.Source(src)), nil

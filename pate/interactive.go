@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/pate/ballots"
@@ -48,7 +49,7 @@ func (c interactive) String() string {
 }
 
 func (c interactive) Label(votes []int64, teachers int64, scores []float64, src rand.Source) (Answer, error) {
-	if err := cmp.Or(ballots.CheckRow(votes), ballots.CheckTeachers(teachers), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
+	if err := cmp.Or(ballot.CheckVotes(votes), ballot.CheckTeachers(teachers), ballot.CheckScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
 	}
 	if n := sum(votes); n > teachers {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -332,14 +333,14 @@ type NoisyMax interface {
 
 // labelMax returns the class of the largest count after noise.
 func labelMax(votes []int64, scale float64, draw func(rand.Source) *random.Real, src rand.Source) (Answer, error) {
-	if err := ballots.CheckRow(votes); err != nil {
+	if err := ballot.CheckVotes(votes); err != nil {
 		return noAnswer, err
 	}
 	return Answer{noisyArgmax(votes, scale, draw, random.Source(src)), true}, nil
 }
 
 func logQ(a NoisyMax, votes []int64) (float64, error) {
-	if err := ballots.CheckRow(votes); err != nil {
+	if err := ballot.CheckVotes(votes); err != nil {
 		return 0, err
 	}
 	return a.bound(0)(votes), nil

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
@@ -556,7 +557,7 @@ func (b *localBound) AtDistance(votes []int64) ([]float64, error) {
 	if len(votes) != b.classes {
 		return nil, fault.New("votes", "%d classes are not %d", len(votes), b.classes)
 	}
-	if err := ballots.CheckRow(votes); err != nil {
+	if err := ballot.CheckVotes(votes); err != nil {
 		return nil, err
 	}
 	if n := sum(votes); n != b.teachers {

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // An entry is something that a plan names, with its parameters: {name: {key: value, …}}.
@@ -160,8 +160,8 @@ func (v *values) unit() (r profiles.Relation, records int64) {
 	r = ask(v, "neighbors", "add-remove, substitute or zero-out", parseNeighbors)
 	optional(v, "records-per-person", &records, func(n *node) (int64, error) {
 		x, err := n.count()
-		if err == nil && subsample.CheckRecords(x) != nil {
-			err = n.locate("records-per-person", subsample.CheckRecords(x))
+		if err == nil && noiserange.CheckRecords(x) != nil {
+			err = n.locate("records-per-person", noiserange.CheckRecords(x))
 		}
 		return x, err
 	})

@@ -71,8 +71,8 @@ type Direction struct {
 	Copies Repeated
 }
 
-// Exact returns the direction whose dominating pair p is attained.
-func Exact(p Profile) Direction { return Direction{Upper: p, Lower: p} }
+// exact returns the direction whose dominating pair p is attained.
+func exact(p Profile) Direction { return Direction{Upper: p, Lower: p} }
 
 // Bounds are one run of a mechanism under a neighbouring relation: what is
 // known about its two directions (remove and add, or the two orders of a

@@ -273,7 +273,7 @@ func CheckSampled(b Mechanism, scheme string) error {
 // NewBounds returns the mechanism whose first direction is p and whose
 // second is the reverse of p, both attained.
 func NewBounds(name string, r Relation, p Profile) Bounds {
-	return Bounds{Name: name, Relation: r, Directions: [2]Direction{Exact(p), Exact(Reverse(p))}}
+	return Bounds{Name: name, Relation: r, Directions: [2]Direction{exact(p), exact(Reverse(p))}}
 }
 
 // The profile of one run of the exponential mechanism, in closed form.

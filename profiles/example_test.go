@@ -180,7 +180,7 @@ func ExampleExact() {
 	known, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
 	bound, _ := profiles.NewGaussian(2)
 	m := profiles.Bounds{Name: "two directions", Relation: profiles.AddRemove,
-		Directions: [2]profiles.Direction{profiles.Exact(known), {Upper: bound}}}
+		Directions: [2]profiles.Direction{{Upper: known, Lower: known}, {Upper: bound}}}
 	fmt.Println("theory gap:", m.TheoryGap())
 	// Output: theory gap: true
 }

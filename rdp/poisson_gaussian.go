@@ -11,7 +11,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/subsample"
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
@@ -31,7 +30,7 @@ import (
 // dimension, and which direction is larger), section 3.3 (integer orders).
 // Relation: add-remove.
 func PoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
-	if err := cmp.Or(fault.In("poisson", subsample.CheckRate(rate)), noiserange.Check("gaussian", noiseMultiplier)); err != nil {
+	if err := cmp.Or(fault.In("poisson", noiserange.CheckRate(rate)), noiserange.Check("gaussian", noiseMultiplier)); err != nil {
 		return nil, err
 	}
 	if rate == 0 {

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // Poisson returns a bound on the curve of a mechanism with curve c when it runs
@@ -30,7 +30,7 @@ import (
 // Talwar and Zhang 2019, Theorem 5). Relation: add-remove. Condition: c holds
 // under add-remove, in both directions.
 func Poisson(c Curve, rate float64) (Curve, error) {
-	if err := fault.In("poisson", subsample.CheckRate(rate)); err != nil {
+	if err := fault.In("poisson", noiserange.CheckRate(rate)); err != nil {
 		return nil, err
 	}
 	factor := 3.0

@@ -15,12 +15,13 @@ import (
 // ε' at the same ε.
 type AlignedPoint struct {
 	Epsilon, Delta, Epsilon2, Delta2 float64
+	// Kind is what sampling does to (ε, δ) at the point: "strong" amplification makes both
+	// smaller, "weak type I" ε, "weak type II" δ, and "dilution" neither (Zhao and Liu 2023,
+	// Definition 5; corrected: docs/theory/must-composition.md).
+	Kind string
 }
 
-// Kind returns what sampling does to (ε, δ) at the point: "strong" amplification makes both
-// smaller, "weak type I" ε, "weak type II" δ, and "dilution" neither (Zhao and Liu 2023,
-// Definition 5; corrected: docs/theory/must-composition.md).
-func (p AlignedPoint) Kind() string {
+func (p AlignedPoint) kind() string {
 	switch {
 	case p.Epsilon2 < p.Epsilon && p.Delta2 < p.Delta:
 		return "strong"
@@ -52,6 +53,7 @@ func (s fixedSize) Aligned(b profiles.Mechanism, epsilons []float64) ([]AlignedP
 		eps2 := forward(eps, eta)
 		d2, _ := profiles.LogDelta(t5, eps2)
 		out[i] = AlignedPoint{Epsilon: eps, Delta: math.Exp(d), Epsilon2: eps2, Delta2: math.Exp(d2)}
+		out[i].Kind = out[i].kind()
 	}
 	return out, nil
 }

@@ -20,20 +20,20 @@ func TestAligned(t *testing.T) {
 		{gaussian(2), "WR", 1.74938205}, {gaussian(2), "OW", 1.47236626}, {gaussian(2), "WW", 1.38742885},
 	} {
 		ps := ok(s[c.scheme].Aligned(c.b, []float64{c.eps - 1e-7, c.eps + 1e-7}))
-		if ps[0].Kind() != "strong" || ps[1].Kind() != "weak type I" {
-			t.Errorf("%s %s: %v, %v around %v", c.b.Name(), c.scheme, ps[0].Kind(), ps[1].Kind(), c.eps)
+		if ps[0].Kind != "strong" || ps[1].Kind != "weak type I" {
+			t.Errorf("%s %s: %v, %v around %v", c.b.Name(), c.scheme, ps[0].Kind, ps[1].Kind, c.eps)
 		}
 	}
 	for _, p := range ok(s["WOR"].Aligned(gaussian(2), []float64{0.1, 1, 3, 6})) {
-		if p.Kind() != "strong" {
-			t.Errorf("WOR at %v: %v", p.Epsilon, p.Kind())
+		if p.Kind != "strong" {
+			t.Errorf("WOR at %v: %v", p.Epsilon, p.Kind)
 		}
 	}
 	for _, c := range []struct {
 		p    AlignedPoint
 		want string
-	}{{AlignedPoint{1, .1, 1, .05}, "weak type II"}, {AlignedPoint{1, .1, 1, .1}, "dilution"}} {
-		if got := c.p.Kind(); got != c.want {
+	}{{AlignedPoint{Epsilon: 1, Delta: .1, Epsilon2: 1, Delta2: .05}, "weak type II"}, {AlignedPoint{Epsilon: 1, Delta: .1, Epsilon2: 1, Delta2: .1}, "dilution"}} {
+		if got := c.p.kind(); got != c.want {
 			t.Errorf("%v: %v, want %v", c.p, got, c.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -32,12 +33,12 @@ func TestChainBelowHasNoInfiniteLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Persons(t.Context(), base, nil, profiles.AddRemove, MaxRecords)
+	m, err := Persons(t.Context(), base, nil, profiles.AddRemove, noiserange.MaxRecords)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for d, dir := range m.Directions {
-		if s := dir.Lower.Support(); s.Max > 0.001*MaxRecords || !math.IsInf(s.LogPInf, -1) || s.Max < 600 {
+		if s := dir.Lower.Support(); s.Max > 0.001*noiserange.MaxRecords || !math.IsInf(s.LogPInf, -1) || s.Max < 600 {
 			t.Errorf("direction %d: losses up to %v, infinite with the log probability %v", d, s.Max, s.LogPInf)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
@@ -25,7 +26,7 @@ import (
 // Its loss has an atom at 0. It is convex there for every base: with h(1) =
 // rate·δ_base(0) ≤ δ_base(0), the slopes satisfy Q(L>0) + P(L<0) ≤ 1 − h(1).
 func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
-	if err := CheckRate(rate); err != nil {
+	if err := noiserange.CheckRate(rate); err != nil {
 		return nil, err
 	}
 	switch rate {

@@ -55,11 +55,3 @@ func ExampleNewMustWW() {
 	fmt.Printf("%.1f distinct records; E[U] = %.2f\n", s.ExpectedDistinct(), law.Mean())
 	// Output: 75.8 distinct records; E[U] = 0.10
 }
-
-func ExampleCheckRate() {
-	fmt.Println(subsample.CheckRate(256.0 / 60000))
-	fmt.Println(subsample.CheckRate(256))
-	// Output:
-	// <nil>
-	// rate: 256 is not in [0, 1]
-}

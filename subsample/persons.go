@@ -9,21 +9,11 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
-
-// MaxRecords is the largest number of records of a person.
-const MaxRecords = 1 << 20
-
-// CheckRecords returns an error unless 1 ≤ records ≤ MaxRecords.
-func CheckRecords(records int64) error {
-	if records < 1 || records > MaxRecords {
-		return fault.New("records-per-person", "%d is not a whole number in [1, %d]", records, MaxRecords)
-	}
-	return nil
-}
 
 // Persons returns one run of b on a sample drawn by s, or on the whole data set where s is
 // nil, as it is to a person with at most so many records: neighbours differ by that many
@@ -39,7 +29,7 @@ func CheckRecords(records int64) error {
 // and the attack by equal records. Everything else is a chain of single changes (Dong, Roth
 // and Su 2022, Theorem 2.14), and its attack is that by one record.
 func Persons(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
-	if err := CheckRecords(records); err != nil {
+	if err := noiserange.CheckRecords(records); err != nil {
 		return profiles.Bounds{}, err
 	}
 	if name := b.Name(); records > 1 && (name == "threshold" || name == "select-partitions") {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -79,7 +80,7 @@ func TestPureChainEdges(t *testing.T) {
 			t.Logf("ε = %v: %v", eps, err)
 			continue
 		}
-		for _, k := range []int64{1, 2, 3, 1 << 10, MaxRecords} {
+		for _, k := range []int64{1, 2, 3, 1 << 10, noiserange.MaxRecords} {
 			for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute, profiles.ZeroOut} {
 				name := fmt.Sprint(eps, " ", k, " ", r)
 				m, err := Persons(t.Context(), b, nil, r, k)

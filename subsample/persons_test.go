@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
@@ -309,12 +310,12 @@ func TestUnhiddenOfManyRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range profiles.Relations() {
-		one, runs, err := Unhidden(t.Context(), b, s, r, MaxRecords)
+		one, runs, err := Unhidden(t.Context(), b, s, r, noiserange.MaxRecords)
 		if err != nil || runs == 0 {
 			t.Errorf("%v: %d runs, %v", r, runs, err)
 			continue
 		}
-		want := float64(MaxRecords)
+		want := float64(noiserange.MaxRecords)
 		if r == profiles.Substitute {
 			want *= 2
 		}

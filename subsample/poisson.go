@@ -6,8 +6,8 @@ import (
 	"math"
 	"sort"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/hook"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -20,7 +20,7 @@ import (
 // remove direction of a mechanism, the result dominates the remove direction
 // of the Poisson-subsampled mechanism. Relation: add-remove.
 func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, error) {
-	if err := CheckRate(rate); err != nil {
+	if err := noiserange.CheckRate(rate); err != nil {
 		return nil, err
 	}
 	switch rate {
@@ -37,14 +37,6 @@ func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, erro
 
 func newPoisson(base profiles.Profile, rate float64) poisson {
 	return poisson{base: base, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}
-}
-
-// CheckRate returns an error unless 0 ≤ rate ≤ 1.
-func CheckRate(rate float64) error {
-	if !(rate >= 0 && rate <= 1) {
-		return fault.New("rate", "%v is not in [0, 1]", rate)
-	}
-	return nil
 }
 
 type poisson struct {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -124,7 +125,7 @@ type Run struct {
 // NewPoisson returns Poisson sampling: every record takes part independently
 // with probability rate.
 func NewPoisson(rate float64) (Poisson, error) {
-	if err := CheckRate(rate); err != nil {
+	if err := noiserange.CheckRate(rate); err != nil {
 		return nil, err
 	}
 	return poissonScheme{rate}, nil

@@ -138,7 +138,7 @@ func TestServeHTTPKilled(t *testing.T) {
 			t.Fatalf("round %d: %d keys in the ledger, %d reported", round, len(times), sum)
 		}
 	}
-	if _, err := ledger.Check(t.Context(), path); err != nil {
+	if _, err := ledger.Verify(t.Context(), path, ""); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%v spends reported, %d of them granted before their server was killed", next, repeated)

@@ -130,7 +130,7 @@ func TestServeKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		st, err := ledger.Check(t.Context(), path)
+		st, err := ledger.Verify(t.Context(), path, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestServeTogether(t *testing.T) {
 		spent += strings.Count(outs[i].String(), `"spent":true`)
 		refused += strings.Count(outs[i].String(), `"kind":"budget"`)
 	}
-	st, err := ledger.Check(t.Context(), path)
+	st, err := ledger.Verify(t.Context(), path, "")
 	if err != nil || st.Entries != 30 || spent != 30 || refused != 30 {
 		t.Errorf("%d spent and %d refused, %d entries, %v; want 30 of each", spent, refused, st.Entries, err)
 	}

@@ -408,8 +408,7 @@ func (s *Service) compare(ctx context.Context, q CompareRequest) (out CompareAns
 
 // What follows answers what a plan lets the best attacker do.
 
-// RiskRequest asks for a risk at false-positive rates and priors; without them at those of
-// accountant.DefaultFalsePositives and DefaultPriors.
+// RiskRequest asks for a risk at false-positive rates and priors.
 type RiskRequest struct {
 	Plan           PlanText `json:"plan"`
 	FalsePositives Decimals `json:"false-positives,omitempty" in:"[1e-290, 1)" preset:"0.001,0.01,0.1" help:"false-positive {rates}, with commas between them"`

@@ -390,7 +390,7 @@ func (row *Scheme) align(s subsample.FixedSize, base profiles.Mechanism, epsilon
 	}
 	at := points[last]
 	row.Eta, row.ExpectedDistinct = pointer(s.InclusionProbability()), pointer(s.ExpectedDistinct())
-	row.AmplifiedEpsilon, row.AmplifiedDelta, row.Kind = pointer(at.Epsilon2), pointer(at.Delta2), at.Kind()
+	row.AmplifiedEpsilon, row.AmplifiedDelta, row.Kind = pointer(at.Epsilon2), pointer(at.Delta2), at.Kind
 	return nil
 }
 

@@ -1,5 +1,6 @@
-// Package noiserange has the ranges of noise multipliers and sensitivities. Profiles and Rényi
-// curves of one mechanism refuse the same ones, in the same words.
+// Package noiserange has the ranges of noise multipliers and sensitivities, of sampling rates and of
+// the records of a person. Profiles and Rényi curves of one mechanism refuse the same ones, in the
+// same words.
 package noiserange
 
 import "github.com/dpaccountant/accountant/internal/fault"
@@ -23,6 +24,25 @@ func CheckDiscrete(mechanism string, noiseMultiplier float64, sensitivity int) e
 	}
 	if sensitivity < 1 || sensitivity > 1e6 {
 		return fault.In(mechanism, fault.New("sensitivity", "%d is not an integer in [1, 1000000]", sensitivity))
+	}
+	return nil
+}
+
+// CheckRate returns an error unless 0 ≤ rate ≤ 1.
+func CheckRate(rate float64) error {
+	if !(rate >= 0 && rate <= 1) {
+		return fault.New("rate", "%v is not in [0, 1]", rate)
+	}
+	return nil
+}
+
+// MaxRecords is the largest number of records of a person.
+const MaxRecords = 1 << 20
+
+// CheckRecords returns an error unless 1 ≤ records ≤ MaxRecords.
+func CheckRecords(records int64) error {
+	if records < 1 || records > MaxRecords {
+		return fault.New("records-per-person", "%d is not a whole number in [1, %d]", records, MaxRecords)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/tables"
@@ -72,8 +73,8 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 func (m *matrix) integers(field string) ([]int64, error) {
 	n := make([]int64, len(m.values))
 	for k, x := range m.values {
-		if !isInt(x) || math.Abs(x) > maxTeachers {
-			return nil, fault.New(field, "row %d: column %d: %v is not an integer in [0, %d]", k/m.columns+1, k%m.columns+1, x, int64(maxTeachers))
+		if !isInt(x) || math.Abs(x) > ballot.MaxVotes {
+			return nil, fault.New(field, "row %d: column %d: %v is not an integer in [0, %d]", k/m.columns+1, k%m.columns+1, x, int64(ballot.MaxVotes))
 		}
 		n[k] = int64(x)
 	}

@@ -4,13 +4,10 @@ package ballots
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/dpaccountant/accountant/internal/ballot"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
-
-// maxTeachers bounds the votes of a query.
-const maxTeachers = 1_000_000_000
 
 // Votes is a table of teacher votes: one row per query, one column per class,
 // every row a histogram of at most Teachers votes. It is immutable.
@@ -55,7 +52,7 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 		return nil, fault.In("votes", fault.New("classes", "%d is not in [2, +Inf)", classes))
 	}
 	if teachers != 0 {
-		if err := CheckTeachers(teachers); err != nil {
+		if err := ballot.CheckTeachers(teachers); err != nil {
 			return nil, err
 		}
 	}
@@ -63,11 +60,11 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 	for i := range v.Queries() {
 		var total int64
 		for j, n := range v.Row(i) {
-			if n < 0 || n > maxTeachers {
-				return nil, fault.New("votes", "row %d: column %d: %d is not in [0, %d]", i+1, j+1, n, int64(maxTeachers))
+			if n < 0 || n > ballot.MaxVotes {
+				return nil, fault.New("votes", "row %d: column %d: %d is not in [0, %d]", i+1, j+1, n, int64(ballot.MaxVotes))
 			}
-			if total += n; total > maxTeachers {
-				return nil, fault.New("votes", "row %d: the votes sum to more than %d", i+1, int64(maxTeachers))
+			if total += n; total > ballot.MaxVotes {
+				return nil, fault.New("votes", "row %d: the votes sum to more than %d", i+1, int64(ballot.MaxVotes))
 			}
 		}
 		switch {
@@ -84,14 +81,6 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 		}
 	}
 	return v, nil
-}
-
-// CheckTeachers refuses numbers of teachers outside [1, 10⁹].
-func CheckTeachers(n int64) error {
-	if n < 1 || n > maxTeachers {
-		return fault.New("teachers", "%d is not in [1, %d]", n, int64(maxTeachers))
-	}
-	return nil
 }
 
 // FromLabels returns the table of the labels that each teacher gave to each
@@ -147,19 +136,6 @@ func (v *Votes) First(k int) (*Votes, error) {
 	return newVotes(v.counts[:k*v.classes], v.classes, v.teachers)
 }
 
-// CheckRow refuses what is not the histogram of a query.
-func CheckRow(votes []int64) error {
-	if len(votes) < 2 {
-		return fault.New("votes", "%d classes are not in [2, +Inf)", len(votes))
-	}
-	for j, n := range votes {
-		if n < 0 || n > maxTeachers {
-			return fault.New("votes", "column %d: %d is not in [0, %d]", j+1, n, int64(maxTeachers))
-		}
-	}
-	return nil
-}
-
 // Votes by a rule, for results that can be reproduced without data.
 
 // SynthS1 returns the synthetic votes of rule S1: histograms of every shape
@@ -168,7 +144,7 @@ func CheckRow(votes []int64) error {
 // (7k+3) mod m, with N − ⌊6N·u³/10^10⌋ votes, u = (7919k+17) mod 1000; each
 // following class takes half (rounded up) of what remains.
 func SynthS1(teachers int64, classes, queries int) (*Votes, error) {
-	if err := CheckTeachers(teachers); err != nil {
+	if err := ballot.CheckTeachers(teachers); err != nil {
 		return nil, err
 	}
 	if classes < 2 || classes > 1_000_000 {
@@ -210,7 +186,7 @@ func NewScores(rows [][]float64, teachers int64, votes bool) (*Scores, error) {
 	if votes {
 		total = float64(teachers)
 	}
-	if err := CheckTeachers(teachers); err != nil {
+	if err := ballot.CheckTeachers(teachers); err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
@@ -218,7 +194,7 @@ func NewScores(rows [][]float64, teachers int64, votes bool) (*Scores, error) {
 	}
 	s := &Scores{classes: len(rows[0])}
 	for i, row := range rows {
-		if err := CheckScores(fmt.Sprintf("baseline: row %d", i+1), row, s.classes, total); err != nil {
+		if err := ballot.CheckScores(fmt.Sprintf("baseline: row %d", i+1), row, s.classes, total); err != nil {
 			return nil, err
 		}
 		for _, p := range row {
@@ -226,25 +202,6 @@ func NewScores(rows [][]float64, teachers int64, votes bool) (*Scores, error) {
 		}
 	}
 	return s, nil
-}
-
-// CheckScores refuses what is not one score for each class with the given total; it allows a row of float32 probabilities to miss its total by 0.1 %:
-// the statistic stays 1-sensitive whatever the (public) scores are.
-func CheckScores(field string, row []float64, classes int, total float64) error {
-	if len(row) != classes {
-		return fault.New(field, "%d scores are not one for each of %d classes", len(row), classes)
-	}
-	var s float64
-	for j, p := range row {
-		if !(p >= 0 && p <= total*1.001) {
-			return fault.New(field, "column %d: %v is not in [0, %v]", j+1, p, total)
-		}
-		s += p
-	}
-	if !(math.Abs(s-total) <= 1e-3*total) {
-		return fault.New(field, "the scores sum to %v, must sum to %v", s, total)
-	}
-	return nil
 }
 
 // First returns the scores of the first k queries.

@@ -12,8 +12,8 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// MaxUsers bounds the number of users. Rounding takes some 1e-3 of δ from a lower end there.
-const MaxUsers = 10_000_000_000
+// maxUsers bounds the number of users. Rounding takes some 1e-3 of δ from a lower end there.
+const maxUsers = 10_000_000_000
 
 // Shuffler is the shuffle model with so many users, of whom all report, or a secret cohort that is drawn afresh for each round: of a
 // fixed size, or each user with a probability of its own. The messages of colluding users are known to the adversary.
@@ -41,8 +41,8 @@ type shufflerScheme struct {
 
 // New returns the shuffler of so many users, the victim among them, who all report.
 func New(users int64) (Shuffler, error) {
-	if users < 2 || users > MaxUsers {
-		return nil, fault.New("users", "%d is not in [2, %d]", users, int64(MaxUsers))
+	if users < 2 || users > maxUsers {
+		return nil, fault.New("users", "%d is not in [2, %d]", users, int64(maxUsers))
 	}
 	return shufflerScheme{users: users, cohort: users}, nil
 }

@@ -97,7 +97,7 @@ func TestNodeError(t *testing.T) {
 
 // TestMostUsers: rounding leaves something of a lower end for the most users, and every tilt, with roundings of its own, has the truth between its ends.
 func TestMostUsers(t *testing.T) {
-	g := gameOf(must(New(MaxUsers)).(shufflerScheme), pure(1), profiles.Substitute, false)
+	g := gameOf(must(New(maxUsers)).(shufflerScheme), pure(1), profiles.Substitute, false)
 	tt := newTilt(g, math.Exp(4*g.spread()))
 	theta, sd, _ := tt.saddle()
 	r := rule{theta: theta, tau: 1e-3 * sd, shift: max(40/theta, 14*sd), deep: deepest}
