@@ -30,8 +30,9 @@ const integralFloor = 1e-13 // steers: width near 0
 // before the lattices are tried.
 const (
 	workTerm     = 0.5   // steers: what work is charged
-	plainTerms   = 2e7   // steers: work before lattices
+	plainTerms   = 2e6   // steers: work before lattices
 	termsPerStep = 7.5e5 // steers: work before lattices
+	dearTerms    = 3e7   // steers: for a wide answer, and with laws as factors: those take half as long, and lattices that fine much longer
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
@@ -100,6 +101,9 @@ func (s *Sum) integralOptions(width, terms float64) contour.Options {
 
 // easyTerms is how many terms the integral may take before lattices are asked.
 func (s *Sum) easyTerms(m *meter.Meter) float64 {
+	if s.factors.without > 0 {
+		return min(m.Work/workTerm, dearTerms)
+	}
 	return min(m.Work/workTerm, plainTerms+termsPerStep*float64(len(s.factors.list)))
 }
 
@@ -156,6 +160,7 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a co
 		}
 	}
 	o := s.integralOptions(s.factors.epsilonWidth, terms)
+	o.Most = int64(max(1, min(m.Work/workTerm, dearTerms)))
 	a, err = c.Epsilon(m.Ctx, target, o)
 	wants, err = charge(m, a.Work, err)
 	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && wants == 0 {

@@ -22,6 +22,25 @@ func TestRareLossesAreFound(t *testing.T) {
 	}
 }
 
+// TestFewRunsAreNarrow: the integral answers a handful of runs at small rates, whose transforms need tens of thousands of frequencies, to
+// 1e-6, and agrees with lattices.
+func TestFewRunsAreNarrow(t *testing.T) {
+	for _, c := range []struct {
+		rate, sigma float64
+		runs        int
+		delta       float64
+	}{{1e-2, 1, 2, 1e-6}, {1e-2, 0.7, 2, 1e-10}, {1e-3, 1, 3, 1e-6}, {2e-4, 1, 10, 1e-6}, {1e-4, 1, 10, 1e-6}} {
+		p := sampled(t, c.sigma, c.rate)
+		r, laws := epsilon(t, integral(t, Options{}, p, c.runs), c.delta), epsilon(t, sum(t, Options{}, p, c.runs), c.delta)
+		if w := r.Upper - r.Lower; w > 1e-6*max(r.Upper, 1e-3) || len(r.Warnings) > 0 {
+			t.Errorf("%+v: [%v, %v], %v", c, r.Lower, r.Upper, r.Warnings)
+		}
+		if r.Lower > laws.Upper || r.Upper < laws.Lower {
+			t.Errorf("%+v: [%v, %v] by the integral, [%v, %v] by laws", c, r.Lower, r.Upper, laws.Lower, laws.Upper)
+		}
+	}
+}
+
 // TestFewRunsAreMultiplied: few runs of rare losses for which rounding ends the transforms are multiplied one by one.
 func TestFewRunsAreMultiplied(t *testing.T) {
 	for _, c := range []struct{ rate, delta float64 }{{0.01, 1e-8}, {1e-4, 1e-40}} {

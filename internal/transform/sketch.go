@@ -30,10 +30,7 @@ type SketchLine interface {
 	// a Line; nil if that is too much.
 	Table(h float64, n int, tol float64) (re, im []float64, terms int)
 
-	// Deep reports whether M falls so far up to t that Fall knows little of it.
-	Deep(t float64) bool
-
-	// Nodes returns about the Nodes of a Line for frequencies up to tMax and errors of tol.
+	// Nodes returns about the Nodes of a Line for frequencies up to tMax and errors of tol, +Inf where there would be too many.
 	Nodes(tMax, tol float64) float64
 }
 
@@ -262,12 +259,6 @@ func logOfMean(x, y float64) (re, im float64) {
 	return math.Log1p(max(2*x+x*x+y*y, -1)) / 2, math.Atan2(y, 1+x)
 }
 
-// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
-const deepFall = -6 // steers: sketches for lines
-
-// Deep implements SketchLine.
-func (l *roughLine) Deep(t float64) bool { return l.Fall(t) < deepFall }
-
 // Nodes implements SketchLine.
 func (l *roughLine) Nodes(tMax, tol float64) float64 {
 	_, goal := lineGoal(l.theta, tol, l.kl)
@@ -275,6 +266,9 @@ func (l *roughLine) Nodes(tMax, tol float64) float64 {
 	step, _ := l.stepUpTo(tMax, goal)
 	// The range grows with the root of the depth.
 	whole := float64(len(l.nodes)) * l.h * math.Sqrt(max(1, -goal/lineDepth))
+	if whole > maxLineNodes*step {
+		return math.Inf(1)
+	}
 	return whole / step
 }
 

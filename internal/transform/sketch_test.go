@@ -39,7 +39,7 @@ func TestSketchIsClose(t *testing.T) {
 			continue
 		}
 		fall, want := s.Line(theta).Fall(tMax), line.Decay(tMax)-k
-		if want < -1e-11 && want > deepFall {
+		if want < -1e-11 && want > -12 {
 			x := math.Abs(fall/want - 1)
 			if x > 0.02 {
 				t.Logf("q=%v σ=%v θ=%v t=%v: falls by %v, proved %v", q, sigma, theta, tMax, fall, want)
@@ -151,7 +151,7 @@ func TestSketchOfGroupIsClose(t *testing.T) {
 			continue
 		}
 		fall, want := sketch.Fall(tMax), line.Decay(tMax)-k
-		if want < -1e-9 && want > deepFall {
+		if want < -1e-9 && want > -12 {
 			tried++
 			if off := math.Abs(fall/want - 1); off > 0.1 && math.Abs(k) > 1000 && fall < want {
 				short++

@@ -145,8 +145,5 @@ func (l waveLine) Table(h float64, n int, _ float64) (re, im []float64, terms in
 	return oscillate(l.loss, l.weight, h, n)
 }
 
-// Deep implements SketchLine.
-func (waveLine) Deep(float64) bool { return false }
-
 // Nodes implements SketchLine.
 func (l waveLine) Nodes(_, _ float64) float64 { return float64(len(l.loss)) }

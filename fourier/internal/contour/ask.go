@@ -24,6 +24,8 @@ type Options struct {
 	// question may take, so that every question ends after the same work on every
 	// machine. 0 means 5e6, and 2e4 more for each factor.
 	Work int64
+	// Most, if it is above Work, is what the question may take for the widest answer that is better than none.
+	Most int64
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
@@ -81,6 +83,7 @@ const maxTables = 8 // steers: time for width
 type budget struct {
 	opt    Options
 	work   int64 // left
+	extra  int64 // of it, for the widest answer only
 	report Report
 }
 
@@ -108,6 +111,8 @@ func (c *Composition) begin(opt Options) (*budget, error) {
 	if b.work == 0 {
 		b.work = 5e6 + 2e4*int64(len(c.factors))
 	}
+	b.extra = max(0, opt.Most-b.work)
+	b.work += b.extra
 	return b, nil
 }
 

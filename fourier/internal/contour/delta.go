@@ -108,7 +108,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12))
 		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: eps, logX: logX, theta: theta, tol: tol * try.finer, rounding: 10 * tol, own: try.own, work: b.work,
+			side: d, eps: eps, logX: logX, theta: theta, tol: tol * try.finer, rounding: 10 * tol, own: try.own, work: b.work, most: maxFrequencies,
 		}, b)
 		if err != nil {
 			return low, high, rep, err

@@ -16,27 +16,25 @@ func (r reading) cost() float64 {
 	return math.Max(r.condition, (r.rounding+r.quadrature)/roundingShare)
 }
 
-// limitedEnough is by how much wider than enough an answer may be where another line would hardly lose fewer digits. steers: time for width.
-const limitedEnough = 4
-
 // limited reports whether the errors that grow with the condition are the largest.
 func (r reading) limited() bool {
 	return math.Max(r.rounding, r.quadrature) > math.Max(r.aliasing, r.truncation)
 }
 
 // An effort is what the next table of a question is made for: own is the cost of the sum at the saddle, about, finer
-// a share of the errors that were planned, and coarser by how much wider the answer may be.
-type effort struct{ own, finer, coarser float64 }
+// a share of the errors that were planned, and coarser by how much wider the answer may be. lost is what the last table lost by the
+// condition.
+type effort struct{ own, finer, coarser, lost float64 }
 
-// coarser is by how much wider than wanted an answer may be, once and once more, where a table for it would take more than the work over as
-// much: the last table may take it all. steers: time for width.
+// coarser is by how much wider than wanted an answer may be, once and once more, where a table for it would take more than the work, and once where
+// another line would hardly lose fewer digits. steers: time for width.
 const coarser = 17
 
+// lastFrequencies bounds the frequencies of a table for a wider answer. steers: time and memory for width.
+const lastFrequencies = 1 << 17
+
 func newEffort(own float64) effort {
-	if !(own > 1) {
-		own = 1
-	}
-	return effort{math.Min(own, 1e15), 1, 1}
+	return effort{own: math.Min(math.Max(own, 1), 1e15), finer: 1, coarser: 1, lost: math.Inf(1)}
 }
 
 // after turns up what the last table lacked, whose sum would have the cost own at the saddle. It returns false where
@@ -51,9 +49,10 @@ func (e *effort) after(r reading, own float64) bool {
 		e.finer /= 20
 		return true
 	}
-	known := e.own
+	known, lost := *e, r.rounding+r.quadrature
 	if own > e.own && !math.IsInf(own, 0) {
 		e.own = own
 	}
-	return e.own > 4*known
+	e.lost = lost
+	return e.own > 4*known.own && lost < known.lost
 }

@@ -160,7 +160,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		// The table that knows it has a line of its own.
 		own = q.atSaddle(s.own, line, s.theta, s.guess)
 	case s.d == right:
-		part := budget{work: s.b.work / 2}
+		part := budget{work: (s.b.work - s.b.extra) / 2}
 		at := q.locate(ctx, &part, s.logX, s.guess, s.theta)
 		s.b.spend(part.report.Work)
 		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition
@@ -182,7 +182,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		f := s.take(t, s.guess)
 		// A wider answer will do where the table was made for one, or where another line would hardly lose fewer digits.
 		if s.done() || try.coarser > 1 && s.narrow(enough*try.coarser) ||
-			enough > s.b.opt.Relative && f.reading.limited() && s.narrow(enough*limitedEnough) {
+			enough > s.b.opt.Relative && f.reading.limited() && s.narrow(enough*coarser) {
 			return nil
 		}
 		if math.IsNaN(f.eps) {
@@ -225,9 +225,12 @@ func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort) 
 	if s.b.opt.Enough > s.b.opt.Relative {
 		rounding = 4 * tol
 	}
-	work := s.b.work
-	if s.mayWiden(try) {
-		work /= coarser
+	work, most := s.b.work, float64(lastFrequencies)
+	if try.coarser == 1 {
+		most = maxFrequencies
 	}
-	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: rounding, own: try.own, work: work}, s.b)
+	if try.coarser == 1 || s.mayWiden(try) {
+		work -= s.b.extra
+	}
+	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: rounding, own: try.own, work: work, most: most}, s.b)
 }

@@ -18,12 +18,12 @@ const (
 )
 
 // A place is where ε is, about: the saddle there, by how much the logarithm of the quantity falls with ε, and the condition
-// of the sum at the saddle; condition is 0 where the sketches know too little.
+// of the sum at the saddle.
 type place struct{ eps, theta, slope, condition float64 }
 
 // locate improves a guess of ε where the quantity of the right side is e^{logX}, for some of the budget.
 func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float64) place {
-	slope, condition := 0.0, 0.0
+	slope := 0.0
 	lo, hi := q.ends(logX)
 	if !(eps > lo && eps < hi) {
 		eps = lo + (hi-lo)/2
@@ -55,14 +55,14 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 			own = c
 		}
 		if certain {
-			slope, condition = math.Abs(f.reading.slope), math.Max(1, c)
+			slope, own = math.Abs(f.reading.slope), math.Max(1, c)
 			if moved*theta < 0.3 || moved < 0.02*eps {
 				break
 			}
 		}
 	}
 	theta = q.saddle(right, eps, theta)
-	return place{eps: eps, theta: theta, slope: math.Max(slope, theta), condition: condition}
+	return place{eps: eps, theta: theta, slope: math.Max(slope, theta), condition: own}
 }
 
 // sampleTable makes a table of the sketches of the sample, nil where they know too little or it would be long.

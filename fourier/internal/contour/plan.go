@@ -26,6 +26,7 @@ type goal struct {
 	own       float64 // the condition of the sum at the saddle, about
 	reserve   float64 // extra share of period and of last frequency
 	work      int64   // what is left of the work limit
+	most      float64 // frequencies
 }
 
 // build makes a table for a goal.
@@ -44,23 +45,26 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
-	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition))}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: g.error(l, c.runs())}
 
 	if c.bump != nil {
 		return c.atoms(ctx, q, g, p)
 	}
 	lines := make([]transform.Line, len(q.factors))
-	t, rough, err := q.cut(ctx, &p, g, lines)
+	q.reached = 0
+	t, err := q.cut(ctx, p, g, lines)
 	if err != nil {
 		return nil, err
 	}
 	t *= 1 + g.reserve
-	if t/h > maxFrequencies-2 {
+	if t/h > g.most-2 {
 		return nil, &NotServed{Reason: "too many frequencies", Work: maxFrequencies}
 	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
-	if rough {
-		if err := q.prepare(ctx, p, float64(p.n+1)*h, lines); err != nil {
+	// The lines of the search serve if they reach to the last frequency.
+	last, expected := float64(p.n+1)*h, 0.0
+	if last > q.reached {
+		if err := q.prepare(ctx, p, last, lines); err != nil {
 			return nil, err
 		}
 	}
@@ -69,16 +73,11 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 	}
 	t2 := &table{plan: p, lastGuess: g.eps}
-	last, expected := float64(p.n+1)*h, 0.0
 	if len(lines) != len(c.factors) {
 		expected = -q.at(l.theta).k
 		for i, l := range lines {
 			expected += q.count[i] * l.Decay(last)
 		}
-		lines = nil
-	}
-	// The lines of the search serve if they reach to the last frequency.
-	if lines != nil && float64(p.n+1)*h > q.reached {
 		lines = nil
 	}
 	if err := t2.extend(ctx, c, lines); err != nil {
@@ -108,8 +107,9 @@ func floorBits(x float64) float64 {
 type choice struct{ theta, lambda, sHigh, sLow, t, condition float64 }
 
 const (
-	lineRatio = 1.15 // steers: of neighbouring lines that are tried
-	linesDown = 15   // steers: how many of them
+	manyFrequencies = 1e3  // steers: from where on it is asked what a table costs
+	lineRatio       = 1.15 // steers: of neighbouring lines that are tried
+	linesDown       = 15   // steers: how many of them
 )
 
 // choose returns the line on which a table costs least. The saddle has the smallest terms; where rare jumps make the
@@ -155,13 +155,31 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 		if q.bump != nil {
 			last += waveShare * q.bump.Reach(theta, aim-(q.at(theta).k-theta*g.eps))
 		}
-		if cost := c.lambda * last * (1 + lost + lost*lost/10); cost < least {
+		cost := c.lambda * last * (1 + lost + lost*lost/10)
+		if !q.affords(c, g) {
+			cost = math.MaxFloat64 // the last resort
+		}
+		if cost < least {
 			best, least, worse = c, cost, 0
 		} else {
 			worse++
 		}
 	}
 	return best
+}
+
+// error is what the logarithm of one transform may be off on a line.
+func (g goal) error(l choice, runs float64) float64 {
+	return 0.6 * g.rounding / (math.Max(1, runs) * math.Max(firstOwn, l.condition))
+}
+
+// affords reports whether there is work for a long table.
+func (q *cumulant) affords(l choice, g goal) bool {
+	h, lines := 2*math.Pi/l.lambda, q.lines(l.theta)
+	if lines == nil || g.work == 0 || l.t < manyFrequencies*h {
+		return true
+	}
+	return l.t < g.most*h && lines.terms(l.t, h, g.error(l, q.runs())) < float64(g.work)
 }
 
 // reconsider corrects the lines of the remainders and the period by all factors, of which a sample knows too little next to a wall:
@@ -216,7 +234,7 @@ func (q *cumulant) reach(ctx context.Context, c choice, aim, t float64) float64 
 	if t == 0 {
 		t = guess
 	}
-	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, sketchedFall{lines, 2 * math.Pi / c.lambda, 0}, math.Inf(1))
+	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, sketchedFall{lines, 2 * math.Pi / c.lambda, 0}, goal{work: math.MaxInt64, most: maxFrequencies})
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -302,42 +320,27 @@ func (q *cumulant) best(theta, eps, aim float64) (high, low point) {
 }
 
 // cut returns a t from which on the frequencies together are below the goal, to
-// about a tenth, and fills in the lines it used; rough says that it used none but sketches.
-func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.Line) (t float64, rough bool, err error) {
+// about a tenth, and fills in the lines it used: none where sketches know.
+func (q *cumulant) cut(ctx context.Context, p plan, g goal, lines []transform.Line) (float64, error) {
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + xmath.Log(g.tol) - (base.k - p.theta*g.eps)
 	kk := q.curvature(p.theta)
-	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
+	t := math.Sqrt(2 * math.Max(1, -aim) / kk)
 	if !(t > 0) || math.IsInf(t, 0) {
 		t = 8 * p.h
 	}
 	t = math.Max(t, 2*p.h)
 	if t/p.h > maxFrequencies {
-		return 0, false, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+		return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 	}
-	sketches := q.lines(p.theta)
-	// Few runs must fall deeper than sketches know.
-	if sketches != nil {
-		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketchedFall{sketches, p.h, p.tol}, float64(g.work))
-		if err != nil || !sketches.deep(rough) {
-			return rough, true, err
-		}
+	if sketches := q.lines(p.theta); sketches != nil {
+		return q.decline(ctx, t, aim, p.h, 1.03, sketchedFall{sketches, p.h, p.tol}, g)
 	}
-	reach := 1.8 * t * (1 + g.reserve)
-	if err := q.prepare(ctx, *p, reach, lines); err != nil {
-		return 0, false, err
+	if err := q.prepare(ctx, p, 1.8*t*(1+g.reserve), lines); err != nil {
+		return 0, err
 	}
-	t, err = q.decline(ctx, t, aim, p.h, 1.12, &certainFall{lines: lines, count: q.count, k: base.k, h: p.h}, float64(g.work))
-	if err != nil {
-		return 0, false, err
-	}
-	if need := t*(1+g.reserve) + 2*p.h; need > reach {
-		if err := q.prepare(ctx, *p, need, lines); err != nil {
-			return 0, false, err
-		}
-	}
-	return t, false, nil
+	return q.decline(ctx, t, aim, p.h, 1.12, &certainFall{lines: lines, count: q.count, k: base.k, h: p.h}, g)
 }
 
 // A falling is how log |M/M(θ)| of a product falls with the frequency, and what the terms up to one cost.
@@ -372,8 +375,8 @@ type sketchedFall struct {
 func (f sketchedFall) cost(t float64) float64 { return f.terms(t, f.h, f.tol) }
 
 // decline returns a t at which the logarithm of |M/M(θ)| is 1 to most times as deep as the tail needs. It
-// gives up where the frequencies cost more than work.
-func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by falling, work float64) (float64, error) {
+// gives up where the frequencies are too many for a goal.
+func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by falling, g goal) (float64, error) {
 	var err error
 	near := 0.4 * (most - 1)
 	u := root(func(u float64) float64 {
@@ -386,7 +389,7 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, by fall
 			return 0
 		case deep && t <= 2*h:
 			return 0
-		case !deep && (t/h > maxFrequencies || t/h > 1e3 && !math.IsInf(work, 1) && by.cost(t) > work):
+		case !deep && (t/h > g.most || t/h > manyFrequencies && g.work < math.MaxInt64 && by.cost(t) > float64(g.work)):
 			err = &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(by.cost(t), 1e18))}
 			return 0
 		case need >= 0:
@@ -436,16 +439,6 @@ func (s *sketchLines) fall(t float64) float64 {
 		sum += s.count[i] * l.Fall(t)
 	}
 	return sum
-}
-
-// deep reports whether that is not to be relied on.
-func (s *sketchLines) deep(t float64) bool {
-	for _, l := range s.lines {
-		if l.Deep(t) {
-			return true
-		}
-	}
-	return false
 }
 
 // terms returns about the terms of the columns of all lines up to t.
