@@ -145,6 +145,7 @@ func TestEventsUnsayable(t *testing.T) {
 		{"mechanism: {gaussian-mixture: {noise-multiplier: 1, shifts: [1], probabilities: [1]}}, sampling: {truncated-poisson: {rate: 0.1, cap: 2, population: 9}}", "add-remove", "sampling"},
 		{"mechanism: {noisy-max: {noise: gumbel, epsilon: 1}}", "add-remove", "steps[0].mechanism.noisy-max: has no event"},
 		{"mechanism: {finite: {p: [0.5, 0.5], q: [0.4, 0.6]}}", "add-remove", "steps[0].mechanism.finite: has no event"},
+		{"mechanism: {finite: {rows: [[0.5, 0.5], [0.4, 0.6]]}}", "add-remove", "steps[0].mechanism.finite: has no event"},
 		{"mechanism: {majority: {mechanisms: 5, epsilon: 0.1, allowance: 3}}", "add-remove", "steps[0].mechanism.majority: has no event"},
 		{"mechanism: {pure: {epsilon: 1}}, selection: {law: fixed, max: 3}", "add-remove", "steps[0].selection.max: has no place"},
 		{"mechanism: {pure: {epsilon: 1}}, selection: {law: geometric, gamma: 0.1}", "add-remove", "steps[0].selection.gamma: has no place"},
