@@ -146,6 +146,8 @@ func TestEventsUnsayable(t *testing.T) {
 		{"mechanism: {noisy-max: {noise: gumbel, epsilon: 1}}", "add-remove", "steps[0].mechanism.noisy-max: has no event"},
 		{"mechanism: {finite: {p: [0.5, 0.5], q: [0.4, 0.6]}}", "add-remove", "steps[0].mechanism.finite: has no event"},
 		{"mechanism: {finite: {rows: [[0.5, 0.5], [0.4, 0.6]]}}", "add-remove", "steps[0].mechanism.finite: has no event"},
+		{"mechanism: {laplace: {noise-multiplier: 2, l2-sensitivity: 0.5}}", "add-remove", "steps[0].mechanism.laplace.l2-sensitivity: has no place in an event"},
+		{"mechanism: {discrete-laplace: {noise-multiplier: 2, sensitivity: 4, l2-sensitivity: 2}}", "add-remove", "steps[0].mechanism.discrete-laplace.l2-sensitivity: has no place in an event"},
 		{"mechanism: {majority: {mechanisms: 5, epsilon: 0.1, allowance: 3}}", "add-remove", "steps[0].mechanism.majority: has no event"},
 		{"mechanism: {pure: {epsilon: 1}}, selection: {law: fixed, max: 3}", "add-remove", "steps[0].selection.max: has no place"},
 		{"mechanism: {pure: {epsilon: 1}}, selection: {law: geometric, gamma: 0.1}", "add-remove", "steps[0].selection.gamma: has no place"},
