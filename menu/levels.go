@@ -21,7 +21,6 @@ func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Row, err
 	o := m.opts
 	o.Delta = delta / float64(count) * (1 - 4*xmath.U)
 	o.Epsilon = 0
-	o.Units = m.opts.Units
 	finer, err := New(ctx, m.types, o)
 	if err != nil {
 		return nil, err

@@ -372,10 +372,10 @@ func (m *Menu) narrow(r fourier.Result) bool {
 // A solution is one direction on one lattice.
 type solution struct {
 	direction
-	step   float64
-	widths []fourier.Result // of ε at each budget, at the δ that is aimed at
-	rows   []fourier.Result // and at the δ of the options
-	work   float64
+	step float64
+	last fourier.Result   // ε at the budget, at the δ that is aimed at
+	rows []fourier.Result // and at each budget, at the δ of the options
+	work float64
 }
 
 // units is the budget of a solution.
@@ -409,7 +409,7 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 			return err
 		}
 		for round := 0; ; round++ {
-			last := x.last()
+			last := x.last
 			if s.lattice > 0 || m.narrow(last) {
 				break
 			}
@@ -417,7 +417,7 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 				m.warn(errRounds, last.Upper-last.Lower)
 				break
 			}
-			if i == 1 && x.units() == budget && last.Upper <= dirs[1-d].last().Lower {
+			if i == 1 && x.units() == budget && last.Upper <= dirs[1-d].last.Lower {
 				break // the other direction is worse
 			}
 			// The width falls with the square of the step.
@@ -438,7 +438,7 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 				break
 			}
 			x = y
-			if next := x.last(); !math.IsInf(last.Upper, 1) && !(next.Upper-next.Lower < 0.9*(last.Upper-last.Lower)) { // a gap of theory, or rounding
+			if next := x.last; !math.IsInf(last.Upper, 1) && !(next.Upper-next.Lower < 0.9*(last.Upper-last.Lower)) { // a gap of theory, or rounding
 				m.warn(errRounds, next.Upper-next.Lower)
 				break
 			}
@@ -482,8 +482,6 @@ func (m *Menu) fitted(step float64) float64 {
 	}
 	return step
 }
-
-func (s *solution) last() fourier.Result { return s.widths[len(s.widths)-1] }
 
 // on runs the recursion of a direction on the lattice of a step, to the budget or, to find one, as long as the target is
 // met.
@@ -544,7 +542,7 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 // read adds the intervals of ε at the budget that was reached.
 func (s *solution) read(aim, table float64) {
 	l, u := s.epsilon(aim)
-	s.widths = append(s.widths, fourier.Result{Lower: l, Upper: u})
+	s.last = fourier.Result{Lower: l, Upper: u}
 	if table != aim {
 		l, u = s.epsilon(table)
 	}

@@ -143,6 +143,9 @@ func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 // eventOfMechanism returns the event of {mechanism: {key: value, …}}.
 func eventOfMechanism(m *node, r profiles.Relation) (*node, error) {
 	f := m.fields[0]
+	if v := f.node.get("l2-sensitivity"); v != nil {
+		return nil, v.errorf("has no place in an event of dp_accounting, which has one sensitivity")
+	}
 	for _, c := range eventClasses {
 		if c.mechanism != f.key {
 			continue

@@ -397,15 +397,11 @@ func (n *node) finite(p, q string) *node {
 
 // whenFinite returns an event without keys if the probabilities are these.
 func (n *node) whenFinite(p, q string) *node {
-	want := n.numbersOf(p + q)
-	got := append(slices.Clone(n.get("p").items), n.get("q").items...)
-	same := slices.EqualFunc(got, want.items, func(a, b *node) bool {
-		x, err := a.number()
-		y, _ := b.number()
-		return err == nil && x == y
-	})
-	if !same || len(n.get("p").items) != len(n.numbersOf(p).items) {
-		return nil
+	v := &values{node: n}
+	for _, f := range n.finite(p, q).get("finite").fields {
+		if want, _ := f.node.list(); !slices.Equal(v.listOr(f.key), want) {
+			return nil
+		}
 	}
 	return n.mapping()
 }

@@ -83,7 +83,7 @@ func byTransform(t transform.Transform, alpha float64) float64 {
 //
 // because Σ_k C(α,k)(1−q)^{α−k}q^k = 1; no term is negative.
 func (c poissonGaussian) binomial(alpha int) float64 {
-	return binomialSum(alpha, c.q, 2, func(k float64) float64 {
+	return binomialSum(alpha, c.q, func(k float64) float64 {
 		return logExpm1(k * (k - 1) / (2 * c.sigma * c.sigma))
 	})
 }

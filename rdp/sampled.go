@@ -50,7 +50,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		if rate == 0 {
 			return math.Inf(-1)
 		}
-		return binomialSum(alpha, rate, 2, func(k float64) float64 {
+		return binomialSum(alpha, rate, func(k float64) float64 {
 			v := table.moment(int(k))
 			if k == 2 || factor == 1 {
 				return logExpm1(v)
@@ -105,7 +105,7 @@ func mixed(c Curve, rate float64) Curve {
 			return math.Inf(-1)
 		}
 		most := logExpm1(value(c, math.Inf(1))) // log(e^{c(∞)} − 1)
-		return sumOfPowers(alpha, logRate, 0, 2, func(k float64) float64 {
+		return sumOfPowers(alpha, logRate, 0, func(k float64) float64 {
 			v := table.moment(int(k))
 			y := v + min(math.Ln2, k*most)
 			if k == 2 {
@@ -174,10 +174,10 @@ func (o *integerOrders) moment(k int) float64 {
 	return o.values[k-2]
 }
 
-// sumOfPowers returns log Σ_{k≥from} C(n,k)e^{k·lx + (n−k)·ly + f(k)}, rounded
+// sumOfPowers returns log Σ_{k≥2} C(n,k)e^{k·lx + (n−k)·ly + f(k)}, rounded
 // up, for lx and ly accurate to 4 u relative and f to 8 u(1+|f|).
-func sumOfPowers(n int, lx, ly float64, from int, f func(k float64) float64) float64 {
-	terms := make([]float64, 0, n-from+1)
+func sumOfPowers(n int, lx, ly float64, f func(k float64) float64) float64 {
+	terms := make([]float64, 0, n-1)
 	var lc xmath.Sum // log C(n,k): a compensated sum of logarithms of ratios
 	mag := 0.0       // what they sum to in magnitude, for the error
 	for k := 1; k <= n; k++ {
@@ -185,7 +185,7 @@ func sumOfPowers(n int, lx, ly float64, from int, f func(k float64) float64) flo
 		r := xmath.Log((float64(n) - kf + 1) / kf)
 		lc.Add(r)
 		mag += 1 + math.Abs(r)
-		if k < from {
+		if k < 2 {
 			continue
 		}
 		a, b, y := kf*lx, float64(n-k)*ly, f(kf)
@@ -201,8 +201,8 @@ func sumOfPowers(n int, lx, ly float64, from int, f func(k float64) float64) flo
 	return logSumUp(terms)
 }
 
-// binomialSum returns log Σ_{k≥from} C(n,k)(1−q)^{n−k}q^k e^{f(k)}, rounded up,
+// binomialSum returns log Σ_{k≥2} C(n,k)(1−q)^{n−k}q^k e^{f(k)}, rounded up,
 // for f accurate to 8 u(1+|f|).
-func binomialSum(n int, q float64, from int, f func(k float64) float64) float64 {
-	return sumOfPowers(n, xmath.Log(q), math.Log1p(-q), from, f)
+func binomialSum(n int, q float64, f func(k float64) float64) float64 {
+	return sumOfPowers(n, xmath.Log(q), math.Log1p(-q), f)
 }
