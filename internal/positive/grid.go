@@ -220,33 +220,10 @@ func (l *Law) thinned(mean float64, t Target) *Law {
 func curvature(l *Law, psi []float64, t Target) {
 	n := len(l.X)
 	// Right: δ(K) = E(X − K)₊ falls; dδ/d log K = −K·Q(X > K).
-	above, v := 0.0, l.Top
-	right, tailRight := l.X[n-1], 0.0
-	for i := n - 1; i > 0; i-- {
-		above += l.Mass[i]
-		gap := l.X[i] - l.X[i-1]
-		if v+above*gap >= t.Delta {
-			right = l.X[i] - (t.Delta-v)/above
-			tailRight = above
-			break
-		}
-		v += above * gap
-	}
+	right, tailRight := l.right(t.Delta)
 	epsRight := xmath.Log(max(right, 1e-300))
 	// Left: δ(K) = 1 − α·E min(…) = E(K − X)₊/K; dδ/d log α = −E[X; X < K]/K.
-	below, first, v := 0.0, 0.0, 0.0
-	left, meanLeft, tailLeft := l.X[0], 0.0, 0.0
-	for i := 0; i+1 < n; i++ {
-		below += l.Mass[i]
-		first += l.Mass[i] * l.X[i]
-		next := v + below*(l.X[i+1]-l.X[i])
-		if next >= t.Delta*l.X[i+1] {
-			// E(K − X)₊ = below·K − first = δK.
-			left, meanLeft, tailLeft = first/(below-t.Delta), first, below
-			break
-		}
-		v = next
-	}
+	left, tailLeft, meanLeft := l.left(t.Delta)
 	epsLeft := -xmath.Log(max(left, 1e-300))
 	_, wide := l.middle()
 	bump := func(at, weight, fold float64) {

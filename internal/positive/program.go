@@ -237,44 +237,44 @@ func spread(lower, upper *Law, t Target) float64 {
 		a, b := lower.Above(t.At), upper.Above(t.At)
 		return (b - a) / (max(a, t.Delta) * t.Relative)
 	}
-	right := [2]float64{lower.right(t.Delta), upper.right(t.Delta)}
-	left := [2]float64{lower.left(t.Delta), upper.left(t.Delta)}
-	far := xmath.Log(right[1])
-	w := (far - xmath.Log(right[0])) / (t.Relative * max(math.Abs(far), leastEps))
-	near := -xmath.Log(left[1])
-	return max(w, (near+xmath.Log(left[0]))/(t.Relative*max(math.Abs(near), math.Abs(far)/4, leastEps)))
-}
-
-// right returns K with E(X − K)₊ = δ, left K with E(K − X)₊ = δK.
-func (l *Law) right(delta float64) float64 {
-	if len(l.X) == 0 {
+	if len(lower.X) == 0 || len(upper.X) == 0 {
 		return math.NaN()
 	}
-	mass, v := 0.0, l.Top
+	near, _ := lower.right(t.Delta)
+	far, _ := upper.right(t.Delta)
+	right := math.Abs(xmath.Log(far))
+	w := xmath.Log(far/near) / (t.Relative * max(right, leastEps))
+	near, _, _ = lower.left(t.Delta)
+	far, _, _ = upper.left(t.Delta)
+	return max(w, xmath.Log(near/far)/(t.Relative*max(math.Abs(xmath.Log(far)), right/4, leastEps)))
+}
+
+// right returns K with E(X − K)₊ = δ, and the mass above it; the least value and 0 if there is none.
+func (l *Law) right(delta float64) (k, mass float64) {
+	v := l.Top
 	for i := len(l.X) - 1; i > 0; i-- {
 		mass += l.Mass[i]
-		if next := v + mass*(l.X[i]-l.X[i-1]); next < delta {
-			v = next
-			continue
+		next := v + mass*(l.X[i]-l.X[i-1])
+		if next >= delta {
+			return l.X[i] - (delta-v)/mass, mass
 		}
-		return l.X[i] - (delta-v)/mass
+		v = next
 	}
-	return l.X[0]
+	return l.X[0], 0
 }
 
-func (l *Law) left(delta float64) float64 {
-	if len(l.X) == 0 {
-		return math.NaN()
-	}
-	mass, first := 0.0, 0.0
+// left returns K with E(K − X)₊ = δK, and the mass and the mean below it; the largest value, 0 and 0 if there is none.
+func (l *Law) left(delta float64) (k, mass, mean float64) {
+	v := 0.0
 	for i := 0; i+1 < len(l.X); i++ {
 		mass += l.Mass[i]
-		first += l.Mass[i] * l.X[i]
-		if mass*l.X[i+1]-first >= delta*l.X[i+1] {
-			return first / (mass - delta)
+		mean += l.Mass[i] * l.X[i]
+		v += mass * (l.X[i+1] - l.X[i])
+		if v >= delta*l.X[i+1] {
+			return mean / (mass - delta), mass, mean // E(K − X)₊ = mass·K − mean
 		}
 	}
-	return l.X[len(l.X)-1]
+	return l.X[len(l.X)-1], 0, 0
 }
 
 // singlePoints is the size of the law of a source alone.

@@ -19,7 +19,6 @@ const (
 	maxRounds  = 14  // steers: time for width
 	narrower   = 0.9 // steers: a pass whose interval is wider than that times the one before it is stale
 	mostStale  = 3   // steers: stale passes in a row before the end
-	farOff     = 1   // steers: by how much log δ may change from where a pass looked to where it says that the answer is
 	longerStep = 4   // steers: times the step where the first one was too fine for the limits
 )
 
@@ -271,8 +270,8 @@ func (f *refinement) recentre(v view) (again bool) {
 	}
 	from := f.at
 	f.at, f.theta = f.c.epsilon(f.finiteLog)
-	if math.Abs(f.at-from)*f.theta > farOff {
-		// The coarse laws were far off, so that the window missed the answer: these laws serve again.
+	if math.Abs(f.at-from)*f.theta > 1 {
+		// The coarse laws were off by more than that in log δ, so that the window missed the answer: these laws serve again.
 		f.fixed, f.finer = true, 0
 		return true
 	}
