@@ -280,9 +280,11 @@ func sameProfile(p, q profiles.Profile) bool {
 // what the sums happen to leave, so that a larger limit never means less for either.
 const recursionShare = 0.5
 
-// limitSums sets what each sum of a question may take.
-func (t *total) limitSums() {
-	work := t.opts.work() / t.asked()
+// limitSums sets what each sum of a question may take. Two that are asked at the same time must not share what a context has left: which
+// of them finds it spent would be a matter of luck.
+func (t *total) limitSums(ctx context.Context) {
+	_, left := parallel.Work(ctx)
+	work := min(t.opts.work(), max(left, 1)) / t.asked()
 	if t.opts.limited && t.theory && t.opts.recursion > 0 && slices.ContainsFunc(t.runs, t.narrows) {
 		work *= 1 - recursionShare
 	}
@@ -355,7 +357,7 @@ func (t *total) answer(ctx context.Context, q query) (Interval, error) {
 // worst asks both directions and joins the answers.
 func (t *total) worst(ctx context.Context, q query) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
-	t.limitSums()
+	t.limitSums(ctx)
 	if t.gap {
 		attacks = t.lower
 	}

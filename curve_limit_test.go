@@ -3,8 +3,10 @@ package accountant
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // All points of a curve together take no more than the work of one question, but for
@@ -62,6 +64,39 @@ func TestCurvesShareWork(t *testing.T) {
 		}
 		if a.opts.work() != work {
 			t.Errorf("%s has changed the limit to %v", name, a.opts.work())
+		}
+	}
+}
+
+// Sums that are asked at the same time do not race for what a context has left: the answer is the same each time.
+func TestWorkOfAContextIsShared(t *testing.T) {
+	m, err := profiles.NewGaussianMechanism(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := subsample.NewWithoutReplacement(234, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{Neighbors: profiles.ZeroOut, Steps: []Step{{Mechanism: m, Sampling: s, Count: 67}}}
+	for _, work := range []float64{3e4, 4e4, 52e3, 6e4, 8e4, 1e5} {
+		var first Interval
+		for i := range 12 {
+			ctx := parallel.WithWork(t.Context(), work)
+			a := p.Accountant(WithAccuracy(1e-2), WithRecursion(0), WithWorkLimit(1e6))
+			if err := a.AddPlan(ctx, p); err != nil {
+				t.Fatal(err)
+			}
+			iv, err := a.Epsilon(ctx, 1e-5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = iv
+			}
+			if iv.Range != first.Range {
+				t.Fatalf("work %v: %v after %v", work, iv.Range, first.Range)
+			}
 		}
 	}
 }
