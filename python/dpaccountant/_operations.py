@@ -1686,7 +1686,7 @@ class Operations(Connection):
         work: Optional[float] = None,
         time_limit: Optional[float] = None,
     ) -> Risk:
-        """Asks for a risk at false-positive rates and priors; without them at those of accountant.DefaultFalsePositives and DefaultPriors.
+        """Asks for a risk at false-positive rates and priors.
 
         false_positives: false-positive rates (default 0.001,0.01,0.1)
         priors: prior probabilities (default 0.5,0.1,0.01)
