@@ -316,7 +316,7 @@ func (q *cumulant) saddle(d side, eps, from float64) float64 {
 	return d.line(root(f, u, 1, 0.04, 0))
 }
 
-// start returns a guess of ε where the quantity of a side is e^{logX}, by Chernoff's bound, and of the
+// start returns a guess of ε where the quantity of a side is e^{logX}, and of the
 // saddle there.
 func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 	if d == middle {
@@ -349,5 +349,28 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 		return xmath.Log(x) - want
 	}
 	theta = math.Exp(root(h, 0, 2, 0.05, 1.6))
+	// Two steps towards the root of the saddle-point approximation. Where rare jumps carry δ
+	// it is not monotone and K rises like a wall: a step must come closer.
+	miss := func(theta float64) (off, step float64) {
+		p := q.at(theta)
+		phi := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+		if !(phi > 0) || math.IsInf(p.k, 0) {
+			return math.Inf(1), 0
+		}
+		j := theta*p.slope - p.k - 1 - theta/(1+theta) + logPoles(theta) + 0.5*xmath.Log(2*math.Pi*phi)
+		return -logX - j, (-logX - j) / (theta * theta * phi)
+	}
+	off, step := miss(theta)
+	for range 2 {
+		if math.IsInf(off, 0) || math.Abs(off) < 0.02 {
+			break
+		}
+		next := theta * math.Exp(math.Max(-0.4, math.Min(0.4, step)))
+		o, s := miss(next)
+		if !(math.Abs(o) < math.Abs(off)) {
+			break
+		}
+		theta, off, step = next, o, s
+	}
 	return q.at(theta).slope - 1/theta - 1/(1+theta), theta
 }
