@@ -29,7 +29,7 @@ func TestFewRunsAreNarrow(t *testing.T) {
 		rate, sigma float64
 		runs        int
 		delta       float64
-	}{{1e-2, 1, 2, 1e-6}, {1e-2, 0.7, 2, 1e-10}, {1e-3, 1, 3, 1e-6}, {2e-4, 1, 10, 1e-6}, {1e-4, 1, 10, 1e-6}} {
+	}{{1e-2, 1, 2, 1e-6}, {1e-2, 0.7, 2, 1e-10}, {1e-3, 1, 3, 1e-6}, {2e-4, 1, 10, 1e-6}, {1e-4, 1, 10, 1e-6}, {3.62e-5, 6.34, 2, 5.6e-8}} {
 		p := sampled(t, c.sigma, c.rate)
 		r, laws := epsilon(t, integral(t, Options{}, p, c.runs), c.delta), epsilon(t, sum(t, Options{}, p, c.runs), c.delta)
 		if w := r.Upper - r.Lower; w > 1e-6*max(r.Upper, 1e-3) || len(r.Warnings) > 0 {
@@ -37,6 +37,20 @@ func TestFewRunsAreNarrow(t *testing.T) {
 		}
 		if r.Lower > laws.Upper || r.Upper < laws.Lower {
 			t.Errorf("%+v: [%v, %v] by the integral, [%v, %v] by laws", c, r.Lower, r.Upper, laws.Lower, laws.Upper)
+		}
+	}
+}
+
+// TestTinyRatesAreNarrow: where 10^10 runs have little more than M = 1 each, what the nodes of a moved line are too far apart by would count 10^10 times.
+func TestTinyRatesAreNarrow(t *testing.T) {
+	for _, c := range []struct {
+		rate, sigma float64
+		runs        int64
+		delta       float64
+	}{{1e-9, 1, 1e12, 1e-5}, {1.3e-9, 0.7, 798e9, 1e-5}, {9.8e-9, 1, 102e8, 3e-10}, {2.4e-9, 0.5, 423e8, 4e-9}} {
+		r := epsilon(t, integral(t, Options{}, sampled(t, c.sigma, c.rate), int(c.runs)), c.delta)
+		if w := r.Upper - r.Lower; w > 1e-6*max(r.Upper, 1e-3) || len(r.Warnings) > 0 {
+			t.Errorf("%+v: [%v, %v], %v", c, r.Lower, r.Upper, r.Warnings)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (m *mixture) tailFrom(theta float64, right bool) float64 {
 type ends struct{ left, right float64 }
 
 // mostTurned is the largest t·Im L that the ends of a line of the strip are made for. steers: time for width.
-const mostTurned = 100
+const mostTurned = 1000
 
 // endsFor returns them for a line: on a line of the strip the nodes left out count e^{t·Im L} times. Going outwards Im L grows on the
 // right by the means of P, and on the left by those of Q. On the left of an f with a large θ and several means of Q, lines with t·Im L

@@ -108,8 +108,9 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 		}
 		best, logErr, moved := strip{s.stillLine, s.logStrip}, s.logStill, s
 		if tMax > 0 {
-			// In a cell of the strip Im L grows by about h·first·span²/4 at most.
-			if far := max(still, m.levelFor(2/(tMax*first*m.span*m.span))); first > 0 && far < level {
+			// In a cell of the strip Im L grows by about h·first·span²/4 at most, and log f by (θ+1)·span·h, which counts where many runs
+			// have little more than M = 1 each.
+			if far := max(still, m.levelFor(min(2/(tMax*first*m.span), 0.01/(1+math.Abs(theta)))/m.span)); first > 0 && far < level {
 				if lo, hi, ok := m.cut(theta, far, own, pieces, maxNodes); ok {
 					moved = m.tilt(theta, far, lo, hi)
 				}

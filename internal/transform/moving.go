@@ -124,7 +124,7 @@ func (s *tilted) stripFor(ctx context.Context, t, goal, a, h float64) (best stri
 func (s *tilted) widest(ctx context.Context, t, goal float64) (step, line float64) {
 	m := s.m
 	worse := 0
-	for a := min(m.width(), 8*math.Sqrt(m.inv2), mostTurned/t); worse < 2 && a > 1e-9*m.width() && ctx.Err() == nil; a *= 0.75 {
+	for a := min(m.width(), 8*math.Sqrt(m.inv2)); worse < 2 && a > 1e-9*m.width() && ctx.Err() == nil; a *= 0.75 {
 		if h := 2 * math.Pi * a / (a*a/(2*m.inv2) + s.nearStrip(t, a) - goal + math.Ln2 + 1); h > step {
 			step, line, worse = h, a, 0
 		} else if step > 0 {
