@@ -280,8 +280,7 @@ func sameProfile(p, q profiles.Profile) bool {
 // what the sums happen to leave, so that a larger limit never means less for either.
 const recursionShare = 0.5
 
-// limitSums sets what each sum of a question may take. Two that are asked at the same time must not share what a context has left: which
-// of them finds it spent would be a matter of luck.
+// limitSums sets what each sum of a question may take: its part of what the context has left, where that is less.
 func (t *total) limitSums(ctx context.Context) {
 	_, left := parallel.Work(ctx)
 	work := min(t.opts.work(), max(left, 1)) / t.asked()
@@ -465,16 +464,18 @@ func join(a, b fourier.Result) fourier.Result {
 	return a.Narrowed()
 }
 
-// both asks two sums at the same time; nil is not asked.
+// both asks two sums at the same time; nil is not asked. What the one takes is not seen by the other: which of them finds a limit spent would
+// be a matter of luck.
 func both(ctx context.Context, q query, a, b *fourier.Sum) (of, other fourier.Result, err error) {
 	var errB error
+	_, left := parallel.Work(ctx)
 	parallel.Both(func() {
 		if a != nil {
-			of, err = q.ask(ctx, a)
+			of, err = q.ask(parallel.WithWork(ctx, left), a)
 		}
 	}, func() {
 		if b != nil {
-			other, errB = q.ask(ctx, b)
+			other, errB = q.ask(parallel.WithWork(ctx, left), b)
 		}
 	})
 	return of, other, cmp.Or(err, errB)

@@ -69,7 +69,7 @@ var contract = []struct{ op, request, problem string }{
 	{"dpsgd", `{"examples":1000,"batch-size":10,"epochs":1.5,"noise-multiplier":2,"delta":[1e-5,1e-6]}`, ""},
 	{"dpsgd", `{"sampling-rate":0.1,"steps":10,"target-epsilon":2,"delta":1e-5,"neighbors":"substitute"}`, ""},
 	{"dpsgd", `{"sampling-rate":0.1,"steps":10,"target-epsilon":[2,1],"delta":[1e-5,1e-6]}`, ""},
-	{"dpsgd", `{"sampling-rate":0.1,"steps":10,"target-epsilon":[2,-1],"delta":1e-5}`, "-1 is not in [0, "},
+	{"dpsgd", `{"sampling-rate":0.1,"steps":10,"target-epsilon":[2,-1.5],"delta":1e-5}`, "-1.5 is not in [0, "},
 	{"dpsgd", `{"sampling-rate":1,"steps":1,"target-tpr":0.1,"at-fpr":0.01,"delta":1e-5}`, ""},
 	{"dpsgd", `{"sampling-rate":0.1,"steps":10,"noise-multiplier":1,"delta":1e-5,"records-per-person":0}`, "records-per-person: 0 is not a whole number in [1, "},
 	{"shuffle", `{"users":1000,"epsilon":1,"randomizer":"k-rr","categories":4,"delta":[1e-6,1e-5]}`, ""},
