@@ -134,9 +134,9 @@ type Plan struct {
 	Floor float64
 }
 
-// A Stage is one step of what a pipeline did: a mechanism, under substitute, the ε of all of
-// its runs, and how often it ran on each label. It is half of the release of a noisy histogram of
-// labels, or one label through an ε-DP randomizer of which nothing else is known.
+// A Stage is one step of what a pipeline did: a mechanism, under substitute, and how often it ran
+// on each label. Epsilon is that of all its runs together. The mechanism is half of the release of a
+// noisy histogram of labels, or one label through an ε-DP randomizer of which nothing else is known.
 type Stage struct {
 	Mechanism profiles.Mechanism
 	Epsilon   float64
@@ -186,7 +186,7 @@ func (pl Plan) split(cells int, n int64) (eps1, eps2 float64, err error) {
 // stages is what an accountant should compose of a histogram and a randomizer designed
 // from it.
 func stages(eps1, eps2 float64) []Stage {
-	return []Stage{{histogram{eps1}, eps1, 2}, {worstCase{eps2}, eps2, 1}}
+	return []Stage{{Mechanism: histogram{eps1}, Epsilon: eps1, Count: 2}, {Mechanism: worstCase{eps2}, Epsilon: eps2, Count: 1}}
 }
 
 // count returns how often each of labels occurs in the column, and the index of

@@ -460,7 +460,7 @@ func (j *labelJob) estimate(ctx context.Context, a *labelApplied, pass *labelPas
 	a.PriorEpsilon = stages[0].Epsilon
 	a.Randomizer = stages[1].Epsilon
 	for _, s := range stages {
-		a.Charge = append(a.Charge, labelCost{s.Mechanism.Name(), s.Epsilon, s.Count})
+		a.Charge = append(a.Charge, labelCost{Mechanism: s.Mechanism.Name(), Epsilon: s.Epsilon, Count: s.Count})
 	}
 	return priors, nil
 }
@@ -499,7 +499,7 @@ func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, p
 		}
 	}
 	if j.Labels == "" { // a fixed randomizer is charged for what it is
-		a.Charge = append(a.Charge, labelCost{pass.methods[0].Name(), a.Randomizer, 1})
+		a.Charge = append(a.Charge, labelCost{Mechanism: pass.methods[0].Name(), Epsilon: a.Randomizer, Count: 1})
 	}
 	if j.Group != "" || j.Classes || j.Method == "rp-with-prior" || j.Prior != "" && j.Method == "optimal" {
 		return nil
@@ -549,8 +549,8 @@ func printApplied(w io.Writer, a *labelApplied, of *asking) {
 		fmt.Fprintf(w, "half-loss %.6g on the prior\n", a.Loss)
 	}
 	fmt.Fprintf(w, "epsilon %v in total, replacing one label:\n", a.Epsilon)
-	for _, c := range a.Charge {
-		if c.Count == 2 {
+	for i, c := range a.Charge {
+		if i < len(a.Charge)-1 { // the labels are last
 			fmt.Fprintf(w, "  %v for the prior, as two Laplace mechanisms of %v\n", c.Epsilon, c.Epsilon/2)
 		} else {
 			fmt.Fprintf(w, "  %v for the labels\n", c.Epsilon)
