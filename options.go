@@ -124,7 +124,7 @@ func WithTransform(t fourier.Transform) Option {
 
 // WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
 // theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
-// substitution, for Gaussian noise (package subsample/adaptive): by the recursion over data configurations
+// substitution, for Gaussian noise (package subsample/internal/adaptive): by the recursion over data configurations
 // when a mechanism runs between 2 and maxRuns times, which takes seconds for
 // 1000 runs and grows with the power 3/2; and but for MUST.OW, from 100 runs on and for any number of them, in
 // blocks of runs, which take some seconds for each noise and rate, and a second or two after that. Where there

@@ -171,7 +171,7 @@ func TestBlocksByDefault(t *testing.T) {
 	}
 	add(Step{Mechanism: base, Sampling: sampling}, 1000)
 	iv := ask(a)
-	// The attack that chooses at each step has 1.332184 in the limit (subsample/adaptive).
+	// The attack that chooses at each step has 1.332184 in the limit (subsample/internal/adaptive).
 	if !(iv.Lower <= 1.332184 && iv.Upper >= 1.332184 && iv.Upper <= iv.Lower*1.003) || len(iv.Warnings) > 0 {
 		t.Errorf("1000 steps: [%v, %v], warnings %q", iv.Lower, iv.Upper, iv.Warnings)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample/adaptive"
+	"github.com/dpaccountant/accountant/subsample/internal/adaptive"
 )
 
 // epsilonAt returns ε(δ) of a profile.

@@ -5,7 +5,7 @@ package subsample
 import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample/adaptive"
+	"github.com/dpaccountant/accountant/subsample/internal/adaptive"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 

@@ -24,7 +24,7 @@ import (
 
 // The packages whose lines are changed, and the tests that are asked: those of the same packages.
 const packages = "profiles,pld,fourier,fourier/internal/closed,fourier/internal/lattice,fourier/internal/contour," +
-	"subsample,subsample/internal/copies,subsample/adaptive,subsample/allocation,internal/transform"
+	"subsample,subsample/internal/copies,subsample/internal/adaptive,subsample/allocation,internal/transform"
 
 // systems are the packages above them, which have a list of their own (systems.txt).
 const systems = "menu,subsample/shuffler,selection,rdp,."

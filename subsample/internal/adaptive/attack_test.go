@@ -8,7 +8,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
-	"github.com/dpaccountant/accountant/subsample/adaptive"
+	"github.com/dpaccountant/accountant/subsample/internal/adaptive"
 )
 
 // must-gap.md §5.4 and §6, two-point recursion: ε(1e-5) on the pessimistic lattice
