@@ -31,8 +31,8 @@ const (
 )
 
 // Accountant returns an empty accountant of the plan's relation and unit.
-func (p *Plan) Accountant(opts ...Option) *Accountant {
-	return New(p.Neighbors, append(slices.Clone(opts), WithRecordsPerPerson(p.Records()))...)
+func (p *Plan) Accountant(opts ...Options) *Accountant {
+	return New(p.Neighbors, append(slices.Clone(opts), Options{RecordsPerPerson: p.Records()})...)
 }
 
 // An Accountant is the running total of the steps added to it. Asking does not
@@ -58,8 +58,12 @@ type Accountant struct {
 }
 
 // New returns an empty accountant under the relation.
-func New(r profiles.Relation, opts ...Option) *Accountant {
-	return &Accountant{running: newRunning(r, defaults(opts...)), known: map[any]*profiles.Bounds{}, bests: &bests{}}
+func New(r profiles.Relation, opts ...Options) *Accountant {
+	return newAccountant(r, defaults(opts...))
+}
+
+func newAccountant(r profiles.Relation, o settings) *Accountant {
+	return &Accountant{running: newRunning(r, o), known: map[any]*profiles.Bounds{}, bests: &bests{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -259,7 +263,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *or
 		return profiles.Bounds{}, nil, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	// The price is of two data sets, whatever makes them neighbours.
-	candidate := New(a.relation, WithRecordsPerPerson(a.recordsPerPerson()), WithAccuracy(candidateAccuracy))
+	candidate := New(a.relation, Options{RecordsPerPerson: a.recordsPerPerson(), Accuracy: candidateAccuracy})
 	candidate.opts.Options = a.opts.sums(selectionShare)
 	asked := bestAsked{step: s, relation: a.relation, records: a.recordsPerPerson(), sums: candidate.opts.Options}
 	asked.step.Name, asked.step.Count = "", 1

@@ -31,7 +31,7 @@ func epsilon(t testing.TB, a *accountant.Accountant, delta float64) accountant.I
 	return iv
 }
 
-func account(t testing.TB, s accountant.Step, count int64, opts ...accountant.Option) *accountant.Accountant {
+func account(t testing.TB, s accountant.Step, count int64, opts ...accountant.Options) *accountant.Accountant {
 	t.Helper()
 	a := accountant.New(accountant.AddRemove, opts...)
 	if err := a.Add(t.Context(), s, count); err != nil {
@@ -147,7 +147,7 @@ func TestRefining(t *testing.T) {
 	for name, step := range mechanisms(t) {
 		last := accountant.Interval{Range: accountant.Range{Lower: math.Inf(-1), Upper: math.Inf(1)}}
 		for _, accuracy := range []float64{0.1, 1e-2, 1e-3, 1e-4} {
-			iv := epsilon(t, account(t, step, 500, accountant.WithAccuracy(accuracy)), 1e-6)
+			iv := epsilon(t, account(t, step, 500, accountant.Options{Accuracy: accuracy}), 1e-6)
 			if iv.Lower > last.Upper || iv.Upper < last.Lower {
 				t.Errorf("%s: at %g [%v, %v], before [%v, %v]", name, accuracy, iv.Lower, iv.Upper, last.Lower, last.Upper)
 			}
@@ -215,7 +215,7 @@ func TestMemoryLimit(t *testing.T) {
 	warned := 0
 	for _, points := range []int64{256, 512, 4096} {
 		for _, accuracy := range []float64{1e-3, 1e-6, 1e-9} {
-			iv := epsilon(t, account(t, step, 1000, accountant.WithMemory(64*points), accountant.WithTransform(fourier.Gonum), accountant.WithAccuracy(accuracy)), 1e-5)
+			iv := epsilon(t, account(t, step, 1000, accountant.Options{Memory: 64 * points, Transform: fourier.Gonum, Accuracy: accuracy}), 1e-5)
 			const truth, digit = 1.82823666652, 1e-11
 			if iv.Lower > truth+digit || iv.Upper < truth-digit {
 				t.Errorf("%d points: [%v, %v] misses %v", points, iv.Lower, iv.Upper, truth)
@@ -234,8 +234,8 @@ func TestMemoryLimit(t *testing.T) {
 // The facade passes the transform on.
 func TestWithTransform(t *testing.T) {
 	step := dpsgdStep(t, 0.01, 1)
-	a := epsilon(t, account(t, step, 1000, accountant.WithTransform(fourier.Gonum)), 1e-5)
-	b := epsilon(t, account(t, step, 1000, accountant.WithTransform(godsp.Transform)), 1e-5)
+	a := epsilon(t, account(t, step, 1000, accountant.Options{Transform: fourier.Gonum}), 1e-5)
+	b := epsilon(t, account(t, step, 1000, accountant.Options{Transform: godsp.Transform}), 1e-5)
 	if a.Points&(a.Points-1) == 0 || b.Points&(b.Points-1) != 0 {
 		t.Errorf("%d and %d points: go-dsp takes powers of two only", a.Points, b.Points)
 	}
@@ -305,7 +305,7 @@ func TestAddErrors(t *testing.T) {
 		"mechanism: its relation substitute is not the accountant's, add-remove": a.AddBounds(profiles.Bounds{Relation: profiles.Substitute}, 1),
 		"steps[0]: sampling: applies to a mechanism, not to a sub-plan":          a.Add(t.Context(), accountant.Step{Steps: []accountant.Step{{Sampling: step.Sampling, Steps: []accountant.Step{step}}}}, 1),
 		"neighbors: Relation(7) is not one of add-remove, substitute, zero-out":  accountant.New(7).Add(t.Context(), step, 1),
-		"records-per-person: -3 is not a whole number in [1, 1048576]":           accountant.New(accountant.AddRemove, accountant.WithRecordsPerPerson(-3)).Add(t.Context(), step, 1),
+		"records-per-person: -3 is not a whole number in [1, 1048576]":           accountant.New(accountant.AddRemove, accountant.Options{RecordsPerPerson: -3}).Add(t.Context(), step, 1),
 		"records-per-person: -2 is not a whole number in [1, 1048576]":           noOne.Accountant().AddPlan(t.Context(), noOne),
 		"mechanism: has no profile that bounds its direction remove":             a.AddBounds(profiles.Bounds{}, 1),
 		"mechanism: has no profile that bounds its direction add":                a.AddBounds(profiles.Bounds{Directions: [2]profiles.Direction{{Upper: profiles.Identical(), Lower: profiles.Identical()}}}, 1),
@@ -351,7 +351,7 @@ func ExampleAccountant_Delta() {
 		fmt.Println(err)
 		return
 	}
-	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-6))
+	acct := accountant.New(accountant.AddRemove, accountant.Options{Accuracy: 1e-6})
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 3); err != nil {
 		fmt.Println(err)
 		return

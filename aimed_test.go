@@ -31,7 +31,7 @@ func allocated(t *testing.T, steps int64) allocation.Random {
 	return s
 }
 
-func asked(t *testing.T, r profiles.Relation, delta float64, steps []Step, opts ...Option) Interval {
+func asked(t *testing.T, r profiles.Relation, delta float64, steps []Step, opts ...Options) Interval {
 	t.Helper()
 	a := New(r, opts...)
 	if err := a.AddPlan(t.Context(), &Plan{Neighbors: r, Steps: steps}); err != nil {
@@ -74,7 +74,7 @@ func TestAllocationMeetsItsGoldenValues(t *testing.T) {
 // added at once, with laws of one run composed and with one law of all.
 func TestAimedTotalsGrow(t *testing.T) {
 	b, s := gaussianOf(t, 1.1), allocated(t, 50)
-	for _, opts := range [][]Option{nil, {WithManyQuestions()}} {
+	for _, opts := range [][]Options{nil, {{ManyQuestions: true}}} {
 		a := New(AddRemove, opts...)
 		var last Interval
 		for range 5 {
@@ -248,8 +248,8 @@ func TestAimedQuestionsCanBeCancelled(t *testing.T) {
 
 // TestLawsAreCounted: a limit of work makes laws wider, with a warning, and a limit that is no limit changes nothing.
 func TestLawsAreCounted(t *testing.T) {
-	ask := func(opts ...Option) Interval {
-		a := New(AddRemove, append(opts, WithAccuracy(1e-4))...)
+	ask := func(opts ...Options) Interval {
+		a := New(AddRemove, append(opts, Options{Accuracy: 1e-4})...)
 		if err := a.Add(t.Context(), Step{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 300)}, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -260,10 +260,10 @@ func TestLawsAreCounted(t *testing.T) {
 		return iv
 	}
 	free := ask()
-	if iv := ask(WithWorkLimit(1e12)); iv.Lower != free.Lower || iv.Upper != free.Upper || len(iv.Warnings) != 0 {
+	if iv := ask(Options{WorkLimit: 1e12}); iv.Lower != free.Lower || iv.Upper != free.Upper || len(iv.Warnings) != 0 {
 		t.Errorf("at a limit of 1e12: [%v, %v] with %q; without one [%v, %v]", iv.Lower, iv.Upper, iv.Warnings, free.Lower, free.Upper)
 	}
-	iv := ask(WithWorkLimit(1e4))
+	iv := ask(Options{WorkLimit: 1e4})
 	if !(iv.Lower <= free.Upper && free.Lower <= iv.Upper) || !(iv.Upper-iv.Lower > 10*(free.Upper-free.Lower)) {
 		t.Errorf("at a limit of 1e4: [%v, %v]; without one [%v, %v]", iv.Lower, iv.Upper, free.Lower, free.Upper)
 	}

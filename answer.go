@@ -41,7 +41,7 @@ type Interval struct {
 	Direction, LowerDirection string
 	Budget                    Budget
 	// Gap is set when theory leaves a gap: Lower is an attack's, Upper a
-	// theorem's, and each has its own numerical interval. With WithRecursion, Lower
+	// theorem's, and each has its own numerical interval. With Options.Recursion, Lower
 	// may be what an adaptive adversary reaches, above Gap.Attack, which is a pair
 	// of data sets with a fixed mechanism.
 	Gap      *Gap

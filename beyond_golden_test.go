@@ -36,7 +36,7 @@ func beyond[T any](t *testing.T, section string) (out T) {
 	return out
 }
 
-func planEpsilon(p *accountant.Plan, delta float64, opts ...accountant.Option) (accountant.Interval, error) {
+func planEpsilon(p *accountant.Plan, delta float64, opts ...accountant.Options) (accountant.Interval, error) {
 	a := p.Accountant(opts...)
 	if err := a.AddPlan(context.Background(), p); err != nil {
 		return accountant.Interval{}, err
@@ -218,7 +218,7 @@ func TestExponentialsBelowEverySimpleBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			iv, err := planEpsilon(p, delta, accountant.WithAccuracy(1e-4))
+			iv, err := planEpsilon(p, delta, accountant.Options{Accuracy: 1e-4})
 			if err != nil {
 				t.Fatal(err)
 			}

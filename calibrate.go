@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -79,15 +78,15 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // That Value is extreme rests on ε being monotone in the quantity; that it meets
 // the budget does not.
 //
-// All evaluations share the work of one question (WithWorkLimit) and the time of one call (WithTimeLimit), each having a
+// All evaluations share the work of one question (Options.WorkLimit) and the time of one call (Options.TimeLimit), each having a
 // quarter of the work at most. What meets the budget when they end is the answer (Calibration.Early), with a warning; where
 // nothing does, a few cheap evaluations look for it on the safe side.
 //
 // The last evaluations run at an accuracy of 5e-7, or what transforms of 2^20
-// points and rounding allow (WithAccuracy and WithMemory change that): Value is
+// points and rounding allow (Options.Accuracy and Options.Memory change that): Value is
 // noisier than need be by at most what the width of Meets is worth. Where
 // neighbouring whole numbers are far apart, less is enough to tell them apart.
-func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibration, error) {
+func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Options) (*Calibration, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
@@ -139,7 +138,7 @@ type search struct {
 	k      *parameter
 	p      *Plan
 	g      Goal
-	opts   []Option
+	opts   []Options
 	asks   settings // with opts
 	evals  int
 	asked  string  // what is compared with the budget (Goal.asked)
@@ -165,14 +164,11 @@ const (
 	perAtom           = 10  // of a table, measured
 )
 
-func newSearch(k *parameter, p *Plan, g Goal, opts []Option) *search {
+func newSearch(k *parameter, p *Plan, g Goal, opts []Options) *search {
 	s := &search{k: k, p: p, g: g, opts: opts}
 	s.asked, s.budget = g.asked()
 	s.asks = p.Accountant(opts...).opts
-	var asked settings // zero where the caller does not say
-	for _, o := range opts {
-		o(&asked)
-	}
+	asked := settings{}.with(opts) // zero where the caller does not say
 	final := certifyAccuracy
 	if s.asked == askedPower {
 		// Only what is above guessing says anything of the noise, and the two ends of a
@@ -283,13 +279,12 @@ func (s *search) settle(ctx context.Context) error {
 }
 
 func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64) (Interval, error) {
-	var own float64
-	a := plan.Accountant(append(slices.Clone(s.opts), func(o *settings) {
-		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, s.maxPoints
-		_, left := parallel.Work(ctx)
-		own = min(o.work()/evaluationShare, max(left, o.work()/lookShare))
-		o.Work, o.quiet = own, true
-	})...)
+	o := defaults(s.opts...)
+	o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, s.maxPoints
+	_, left := parallel.Work(ctx)
+	own := min(o.work()/evaluationShare, max(left, o.work()/lookShare))
+	o.Work, o.quiet, o.records = own, true, plan.Records()
+	a := newAccountant(plan.Neighbors, o)
 	all := ctx
 	ctx = parallel.WithWork(ctx, own)
 	a.bests = &s.bests

@@ -38,7 +38,7 @@ func TestCalibrateWithin(t *testing.T) {
 	g := Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}
 	for _, work := range []float64{1e3, 1e5, 3e6} {
 		ctx := parallel.WithWork(t.Context(), math.Inf(1))
-		c, err := Calibrate(ctx, p, g, WithWorkLimit(work))
+		c, err := Calibrate(ctx, p, g, Options{WorkLimit: work})
 		if err != nil {
 			t.Errorf("work %v: %v", work, err)
 			continue
@@ -68,7 +68,7 @@ func TestCalibrateCountsTables(t *testing.T) {
 		p.Steps = append(p.Steps, Step{Mechanism: m, Count: 100_000})
 	}
 	ctx := parallel.WithWork(t.Context(), math.Inf(1))
-	_, err := Calibrate(ctx, p, Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}, WithWorkLimit(1e4))
+	_, err := Calibrate(ctx, p, Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}, Options{WorkLimit: 1e4})
 	spent, _ := parallel.Work(ctx)
 	if !errors.Is(err, parallel.ErrWork) || spent > 1e8 {
 		t.Errorf("error %v after %v", err, spent)
@@ -82,12 +82,12 @@ const fixedWork = 2.5e5
 func TestCalibrateInTime(t *testing.T) {
 	p := manyNoises(t)
 	g := Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}
-	if _, err := Calibrate(t.Context(), p, g, WithTimeLimit(time.Nanosecond)); !errors.Is(err, fourier.ErrTimeLimit) {
+	if _, err := Calibrate(t.Context(), p, g, Options{TimeLimit: time.Nanosecond}); !errors.Is(err, fourier.ErrTimeLimit) {
 		t.Errorf("after no time: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Calibrate(ctx, p, g, WithTimeLimit(time.Hour)); !errors.Is(err, context.Canceled) {
+	if _, err := Calibrate(ctx, p, g, Options{TimeLimit: time.Hour}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestCalibrateGDPWithin(t *testing.T) {
 	const budget, tolerance = 2., 1e-2
 	for _, work := range []float64{1e5, 1e6} {
 		ctx := parallel.WithWork(t.Context(), math.Inf(1))
-		c, err := CalibrateGDP(ctx, p, Goal{Solve: NoiseMultiplier}, budget, tolerance, WithWorkLimit(work))
+		c, err := CalibrateGDP(ctx, p, Goal{Solve: NoiseMultiplier}, budget, tolerance, Options{WorkLimit: work})
 		spent, _ := parallel.Work(ctx)
 		if most := 2*work + 40*lastLooks*fixedWork; spent > most {
 			t.Errorf("a limit of %v took %.3g, more than %.3g", work, spent, most)

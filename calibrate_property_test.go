@@ -19,7 +19,7 @@ func judged(t interface {
 	Fatal(...any)
 }, p *Plan, g Goal, asked string, accuracy float64) Interval {
 	t.Helper()
-	a := New(p.Neighbors, WithAccuracy(accuracy))
+	a := New(p.Neighbors, Options{Accuracy: accuracy})
 	if err := a.AddPlan(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +189,9 @@ steps: [{mechanism: {majority: {mechanisms: 11, epsilon: 0.1, allowance: 3}}, co
 			if err != nil {
 				t.Fatal(err)
 			}
-			var opts []Option
+			var opts []Options
 			if c.accuracy > 0 {
-				opts = append(opts, WithAccuracy(c.accuracy))
+				opts = append(opts, Options{Accuracy: c.accuracy})
 			}
 			got, err := Calibrate(t.Context(), p, c.g, opts...)
 			if err != nil {

@@ -44,7 +44,7 @@ func upperAt(t *testing.T, p *Plan, g Goal, x, accuracy float64) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(q.Neighbors, WithAccuracy(accuracy), WithMemory(64*calibrationPoints))
+	a := New(q.Neighbors, Options{Accuracy: accuracy, Memory: 64 * calibrationPoints})
 	if err := a.AddPlan(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}

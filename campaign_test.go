@@ -15,7 +15,7 @@ import (
 // asked, and nothing said so.
 func TestLawsThatAreTooWideAreAWarning(t *testing.T) {
 	step := must(t)(choice.NewExponential(0.22760930543417887))
-	iv := epsilon(t, account(t, step, 133, accountant.WithAccuracy(0.01), accountant.WithWorkLimit(250000)), 0.5)
+	iv := epsilon(t, account(t, step, 133, accountant.Options{Accuracy: 0.01, WorkLimit: 250000}), 0.5)
 	if width := iv.Upper - iv.Lower; width > 0.02*-iv.Upper && iv.Gap == nil && len(iv.Warnings) == 0 {
 		t.Errorf("[%v, %v] is wider than asked, without a warning", iv.Lower, iv.Upper)
 	}
@@ -37,7 +37,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.Accountant(accountant.WithAccuracy(0.1), accountant.WithWorkLimit(250000))
+	a := p.Accountant(accountant.Options{Accuracy: 0.1, WorkLimit: 250000})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
 	if err := a.AddPlan(ctx, p); err != nil {
@@ -72,7 +72,7 @@ func TestWhereNothingIsDrawnNothingIsLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := p.Accountant(accountant.WithAccuracy(1e-6))
+			a := p.Accountant(accountant.Options{Accuracy: 1e-6})
 			if err := a.AddPlan(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestWhereNothingIsDrawnNothingIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, accuracy := range []float64{1e-3, 3e-6, 1.5e-6} {
-		a := p.Accountant(accountant.WithAccuracy(accuracy))
+		a := p.Accountant(accountant.Options{Accuracy: accuracy})
 		if err := a.AddPlan(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}

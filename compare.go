@@ -54,7 +54,7 @@ type Comparison struct {
 // For basic and advanced composition each run is known by the (ε, δ) of its own
 // alone, from its certified privacy profile. For persons with several records there is a
 // row that knows the plan by the curve of one record alone.
-func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Comparison, error) {
+func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Options) ([]Comparison, error) {
 	if !(delta > 0 && delta < 1) {
 		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
@@ -128,7 +128,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 type comparer struct {
 	p     *Plan
 	delta float64
-	opts  []Option
+	opts  []Options
 	parts []*part
 	runs  float64
 }

@@ -20,7 +20,7 @@ type CurvePoint struct {
 // DeltaCurve returns δ(ε) at each ε, negative ones too. Between two grid points
 // δ is certified as well: it falls with ε, and as a function of e^ε it is
 // convex, so that the chord of the upper ends is above it. All points share the work
-// limit of one question (WithWorkLimit): some of a long curve of a hard plan are wider
+// limit of one question (Options.WorkLimit): some of a long curve of a hard plan are wider
 // than asked, with a warning.
 func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
 	order := ascending(epsilons)
@@ -95,11 +95,11 @@ type StepsPoint struct {
 // StepsCurve returns ε(δ) against the length of the plan: of Scaled(i, n) for i
 // = 1, …, n. Each point is certified for itself; ε grows with the length. The points
 // share the work limit, as those of DeltaCurve.
-func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Option) ([]StepsPoint, error) {
+func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Options) ([]StepsPoint, error) {
 	if n < 1 || n > 10000 {
 		return nil, fault.New("points", "%d is not in [1, 10000]", n)
 	}
-	acct := p.Accountant(append(slices.Clone(opts), WithManyQuestions())...)
+	acct := p.Accountant(append(slices.Clone(opts), Options{ManyQuestions: true})...)
 	if err := acct.check(); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func TestCurvesShareWork(t *testing.T) {
 			return points, err
 		},
 	} {
-		a := New(AddRemove, WithWorkLimit(work))
+		a := New(AddRemove, Options{WorkLimit: work})
 		for _, r := range plan.added {
 			if err := a.AddBounds(*r.m, r.count); err != nil {
 				t.Fatal(err)
@@ -83,7 +83,7 @@ func TestWorkOfAContextIsShared(t *testing.T) {
 		var first Interval
 		for i := range 12 {
 			ctx := parallel.WithWork(t.Context(), work)
-			a := p.Accountant(WithAccuracy(1e-2), WithRecursion(0), WithWorkLimit(1e6))
+			a := p.Accountant(Options{Accuracy: 1e-2, WorkLimit: 1e6})
 			if err := a.AddPlan(ctx, p); err != nil {
 				t.Fatal(err)
 			}

@@ -205,7 +205,7 @@ func TestTradeOffWarns(t *testing.T) {
 		accuracy float64
 		warns    bool
 	}{{1e-2, false}, {1e-3, false}, {1e-6, false}, {1e-9, true}} {
-		a := New(AddRemove, WithAccuracy(c.accuracy))
+		a := New(AddRemove, Options{Accuracy: c.accuracy})
 		if err := a.Add(t.Context(), Step{Mechanism: b}, 1); err != nil {
 			t.Fatal(err)
 		}

@@ -265,7 +265,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.Accountant(accountant.WithWorkLimit(4e5))
+	a := p.Accountant(accountant.Options{WorkLimit: 4e5})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}

@@ -18,5 +18,5 @@
 // function returns soon with the context's error, and nothing has changed.
 //
 // Do not use it to combine guarantees of different neighbouring relations, or for users with
-// several records without WithRecordsPerPerson.
+// several records without Options.RecordsPerPerson.
 package accountant

@@ -14,11 +14,11 @@ import (
 )
 
 // More accuracy costs longer transforms, not another answer.
-func ExampleWithAccuracy() {
+func ExampleOptions_accuracy() {
 	gaussian, _ := profiles.NewGaussianMechanism(1)
 	batches, _ := subsample.NewPoisson(0.01)
 	for _, accuracy := range []float64{1e-2, 1e-5} {
-		acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(accuracy))
+		acct := accountant.New(accountant.AddRemove, accountant.Options{Accuracy: accuracy})
 		if err := acct.Add(context.Background(), accountant.Step{Mechanism: gaussian, Sampling: batches}, 1000); err != nil {
 			fmt.Println(err)
 			return
@@ -32,9 +32,9 @@ func ExampleWithAccuracy() {
 }
 
 // With too little memory for a lattice the interval is wider than asked, and says so.
-func ExampleWithMemory() {
+func ExampleOptions_memory() {
 	laplace, _ := profiles.NewLaplaceMechanism(3)
-	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(1_000_000), accountant.WithTransform(fourier.Gonum))
+	acct := accountant.New(accountant.AddRemove, accountant.Options{Accuracy: 1e-8, Memory: 1_000_000, Transform: fourier.Gonum})
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 		fmt.Println(err)
 		return
@@ -45,10 +45,10 @@ func ExampleWithMemory() {
 }
 
 // A second, independent transform is a check of the first.
-func ExampleWithTransform() {
+func ExampleOptions_transform() {
 	laplace, _ := profiles.NewLaplaceMechanism(30)
 	for _, t := range []fourier.Transform{fourier.Gonum, godsp.Transform} {
-		acct := accountant.New(accountant.AddRemove, accountant.WithTransform(t))
+		acct := accountant.New(accountant.AddRemove, accountant.Options{Transform: t})
 		if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 			fmt.Println(err)
 			return

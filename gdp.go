@@ -210,13 +210,13 @@ type GDPCalibration struct {
 // CalibrateGDP turns one quantity of a plan, as Calibrate does, until the upper end of its
 // μ at a tolerance (see Accountant.GDP) is at most the budget; g's Epsilon and Delta are not used.
 // That the value meets the budget is proved; that it is extreme, to 1e-6 or to the next
-// whole number, rests on μ being monotone in it. All looks share the work of one question (WithWorkLimit), as those of
+// whole number, rests on μ being monotone in it. All looks share the work of one question (Options.WorkLimit), as those of
 // Calibrate do; where it ends before a value meets the budget, the error is parallel.ErrWork's.
 //
 // A budget of ρ-zero-concentrated privacy is one of μ = √(2ρ) with the tolerance 0, for Gaussian
 // noise on the whole data set; for sampled plans there is no ρ below that of the same plan
 // without sampling (MuOfZCDP).
-func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float64, opts ...Option) (*GDPCalibration, error) {
+func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float64, opts ...Options) (*GDPCalibration, error) {
 	if !(budget > 0 && budget <= mu.MaxMu) {
 		return nil, fault.New("mu", "%v is not in (0, %v]", budget, float64(mu.MaxMu))
 	}
@@ -238,7 +238,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		if left <= 0 {
 			return answer, parallel.ErrWork
 		}
-		a := p.Accountant(append(slices.Clone(opts), WithWorkLimit(max(left, work/lookShare)))...)
+		a := p.Accountant(append(slices.Clone(opts), Options{WorkLimit: max(left, work/lookShare)})...)
 		if err := a.AddPlan(ctx, plan); err != nil {
 			return answer, err
 		}

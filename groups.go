@@ -31,7 +31,7 @@ const (
 // not all have the curve of one record: samples of a fixed size under add-remove.
 //
 // Source: Dong, Roth and Su (JRSS-B 2022), Theorem 2.14; subsample/chain.go, theorem 3.
-func (p *Plan) GroupEpsilon(ctx context.Context, delta float64, opts ...Option) (float64, error) {
+func (p *Plan) GroupEpsilon(ctx context.Context, delta float64, opts ...Options) (float64, error) {
 	if !(delta > 0 && delta < 1) {
 		return 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
@@ -51,7 +51,7 @@ func (p *Plan) GroupEpsilon(ctx context.Context, delta float64, opts ...Option) 
 // groupEpsilon iterates the curve of one record of a plan, the larger of the two directions, and
 // returns ε at δ. The links of a chain are each a step of one record, the test of the whole chain
 // is their tests one after another (subsample/chain.go, theorem 3).
-func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Option) (float64, error) {
+func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Options) (float64, error) {
 	if err := equalLinks(p); err != nil {
 		return 0, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // groupRow returns what Compare makes of the curve of one record, and its certified row.
-func groupRow(t *testing.T, text string, delta float64, opts ...accountant.Option) (row, certified accountant.Comparison) {
+func groupRow(t *testing.T, text string, delta float64, opts ...accountant.Options) (row, certified accountant.Comparison) {
 	t.Helper()
 	p, err := plan.Parse([]byte(text))
 	if err != nil {
@@ -38,7 +38,7 @@ func TestGroupOfPureCurve(t *testing.T) {
 		records    int
 		delta, eps float64
 	}{{2, 0.567937247235, 0.5}, {2, 0.462117064772, 1}, {3, 0.802123926373, 0}} {
-		row, _ := groupRow(t, fmt.Sprintf("neighbors: add-remove\nrecords-per-person: %d\nsteps: [{mechanism: {pure: {epsilon: 1}}}]", c.records), c.delta, accountant.WithAccuracy(1e-6))
+		row, _ := groupRow(t, fmt.Sprintf("neighbors: add-remove\nrecords-per-person: %d\nsteps: [{mechanism: {pure: {epsilon: 1}}}]", c.records), c.delta, accountant.Options{Accuracy: 1e-6})
 		if row.Kind != accountant.UpperBound || row.Epsilon < c.eps-1e-9 || row.Epsilon > c.eps+3e-4 {
 			t.Errorf("%d records at δ = %v: ε %v (%v), want %v", c.records, c.delta, row.Epsilon, row.Note, c.eps)
 		}

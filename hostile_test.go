@@ -126,7 +126,7 @@ func TestHostile(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			ctx := parallel.WithWork(t.Context(), math.Inf(1)) // counts
-			a := p.Accountant(accountant.WithWorkLimit(limit))
+			a := p.Accountant(accountant.Options{WorkLimit: limit})
 			if err := a.AddPlan(ctx, p); err != nil {
 				continue // what the relation does not allow
 			}

@@ -29,7 +29,7 @@ func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		account := func(opts ...accountant.Option) *accountant.Accountant {
+		account := func(opts ...accountant.Options) *accountant.Accountant {
 			a := p.Accountant(opts...)
 			if err := a.AddPlan(t.Context(), p); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -62,9 +62,9 @@ func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, q.name, err)
 			}
-			for limit, opt := range map[string]accountant.Option{
-				"work":      accountant.WithWorkLimit(1e4),
-				"no memory": accountant.WithMemory(1 << 14), "no time": accountant.WithTimeLimit(time.Nanosecond),
+			for limit, opt := range map[string]accountant.Options{
+				"work":      {WorkLimit: 1e4},
+				"no memory": {Memory: 1 << 14}, "no time": {TimeLimit: time.Nanosecond},
 			} {
 				ivs, err := q.ask(t.Context(), account(opt))
 				if err != nil || len(ivs) != len(free) {
@@ -100,7 +100,7 @@ func TestSearchHasABound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.Accountant(accountant.WithWorkLimit(3e6))
+	a := p.Accountant(accountant.Options{WorkLimit: 3e6})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestLocalEpsilonWithoutTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := p.Accountant(accountant.WithTimeLimit(time.Nanosecond))
+	a := p.Accountant(accountant.Options{TimeLimit: time.Nanosecond})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestBelowTheTotalVariation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limit := range []float64{1e4, 2.5e6} {
-		a := p.Accountant(accountant.WithWorkLimit(limit))
+		a := p.Accountant(accountant.Options{WorkLimit: limit})
 		if err := a.AddPlan(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ type MenuType struct {
 //
 // A type's steps may run one by one with others in between, if what they hide is not kept secret between them: docs/theory/adaptive.md,
 // "Interleaving".
-func (m *Menu) Price(ctx context.Context, opts ...Option) (*menu.Menu, error) {
+func (m *Menu) Price(ctx context.Context, opts ...Options) (*menu.Menu, error) {
 	o := defaults(opts...)
 	var stop context.CancelFunc
 	ctx, stop = o.within(o.budgeted(ctx))
@@ -69,7 +69,8 @@ func branches(steps []Step) bool {
 
 // composition returns what is known of one run of the plan, for each direction.
 func (p *Plan) composition(ctx context.Context, o settings, delta float64) (c profiles.Composition, err error) {
-	a := New(p.Neighbors, func(s *settings) { *s = o }, WithRecordsPerPerson(p.Records()))
+	o.records = p.Records()
+	a := newAccountant(p.Neighbors, o)
 	if err := a.AddPlan(ctx, p); err != nil {
 		return c, err
 	}
@@ -212,7 +213,7 @@ func (a *adaptive) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bo
 func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int64, accuracy float64) (b profiles.Bounds, err error) {
 	m := a.menu
 	m.Neighbors, m.RecordsPerPerson = r, records
-	priced, err := m.Price(ctx, WithAccuracy(accuracy/16)) // chords and other parts lose the rest
+	priced, err := m.Price(ctx, Options{Accuracy: accuracy / 16}) // chords and other parts lose the rest
 	if err != nil {
 		return b, fault.In("adaptive", err)
 	}

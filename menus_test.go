@@ -23,7 +23,7 @@ func adaptivePlan(t *testing.T, steps string) *accountant.Accountant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := x.Accountant(accountant.WithAccuracy(1e-6))
+	a := x.Accountant(accountant.Options{Accuracy: 1e-6})
 	if err := a.AddPlan(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestAdaptivePartOfBoundedAndFarLosses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := p.Accountant(accountant.WithAccuracy(1e-2))
+		a := p.Accountant(accountant.Options{Accuracy: 1e-2})
 		if err := a.AddPlan(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func mixed(t *testing.T, accuracy float64, steps ...string) accountant.Interval 
 	if err != nil {
 		t.Fatal(steps, err)
 	}
-	a := p.Accountant(accountant.WithAccuracy(accuracy))
+	a := p.Accountant(accountant.Options{Accuracy: accuracy})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(steps, err)
 	}

@@ -31,7 +31,7 @@ func TestNestedSearches(t *testing.T) {
 		// Minutes before, as each value of f' took as long as a million exponentials, and no limit knew.
 		{name: "a million runs", step: accountant.Step{Selection: &selection.Config{Law: "geometric", Gamma: 1e-5, Max: 1_000_000}, Steps: []accountant.Step{laplace}, Count: 1}, least: -1e-4, most: 1.01},
 	} {
-		a := accountant.New(profiles.AddRemove, accountant.WithWorkLimit(limit))
+		a := accountant.New(profiles.AddRemove, accountant.Options{WorkLimit: limit})
 		ctx := parallel.WithWork(t.Context(), limit)
 		if err := a.Add(ctx, k.step, 1); err != nil {
 			t.Fatal(err)

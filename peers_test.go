@@ -77,7 +77,7 @@ func sampled(t testing.TB, s accountant.Step, rate float64) accountant.Step {
 
 // peerAccountant returns an accountant for a case of the golden file, nil for a
 // kind it does not know.
-func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.Option) *accountant.Accountant {
+func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.Options) *accountant.Accountant {
 	t.Helper()
 	acct := accountant.New(accountant.AddRemove, opts...)
 	add := func(s accountant.Step, count float64) {
@@ -195,7 +195,7 @@ func TestPeers(t *testing.T) {
 			width := iv.Upper - iv.Lower
 			if narrow := top - low; !math.IsInf(narrow, 0) && width > narrow {
 				if sharp == nil {
-					sharp = peerAccountant(t, c.Kind, c.Args, accountant.WithAccuracy(1e-6))
+					sharp = peerAccountant(t, c.Kind, c.Args, accountant.Options{Accuracy: 1e-6})
 				}
 				iv, err := sharp.Epsilon(t.Context(), claim.Delta)
 				if err != nil {

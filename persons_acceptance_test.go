@@ -15,7 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-func personsEpsilon(t *testing.T, r profiles.Relation, sigma, rate float64, steps, records int64, delta float64, opts ...accountant.Option) accountant.Interval {
+func personsEpsilon(t *testing.T, r profiles.Relation, sigma, rate float64, steps, records int64, delta float64, opts ...accountant.Options) accountant.Interval {
 	t.Helper()
 	iv, err := personsRun(t, r, sigma, rate, steps, records, opts...).Epsilon(context.Background(), delta)
 	if err != nil {
@@ -177,12 +177,12 @@ func TestPersonsOppositeOfOneRecord(t *testing.T) {
 
 // Check 11: at an accuracy of 1e-6 the interval of two records of this run was 1e-5 wide.
 func TestPersonsReachTheirAccuracy(t *testing.T) {
-	iv := personsEpsilon(t, profiles.AddRemove, 1.1, 256./60000, 14063, 2, 1e-5, accountant.WithAccuracy(1e-6))
+	iv := personsEpsilon(t, profiles.AddRemove, 1.1, 256./60000, 14063, 2, 1e-5, accountant.Options{Accuracy: 1e-6})
 	if len(iv.Warnings) > 0 || iv.Upper-iv.Lower > 1e-6*iv.Upper {
 		t.Errorf("[%v, %v] %v", iv.Lower, iv.Upper, iv.Warnings)
 	}
 	// Nor where hardly any record is left out.
-	iv = personsEpsilon(t, profiles.Substitute, 3, 0.3, 1, 64, 1e-5, accountant.WithAccuracy(1e-6))
+	iv = personsEpsilon(t, profiles.Substitute, 3, 0.3, 1, 64, 1e-5, accountant.Options{Accuracy: 1e-6})
 	if len(iv.Warnings) > 0 || iv.Upper-iv.Lower > 1e-6*iv.Upper {
 		t.Errorf("64 records: [%v, %v] %v", iv.Lower, iv.Upper, iv.Warnings)
 	}
@@ -196,7 +196,7 @@ func TestPersonsByBothEngines(t *testing.T) {
 			steps       int64
 		}{{3, 0.1, 100}, {10, 0.3, 100}, {3, 0.01, 1000}} {
 			iv := personsEpsilon(t, r, c.sigma, c.rate, c.steps, 64, 1e-5)
-			lattice := personsEpsilon(t, r, c.sigma, c.rate, c.steps, 64, 1e-5, accountant.WithTransform(fourier.Gonum))
+			lattice := personsEpsilon(t, r, c.sigma, c.rate, c.steps, 64, 1e-5, accountant.Options{Transform: fourier.Gonum})
 			if !(lattice.Lower <= iv.Lower && iv.Upper <= lattice.Upper) || iv.Upper-iv.Lower > 1e-8*iv.Upper {
 				t.Errorf("%v %+v: [%v, %v] by %v, lattices [%v, %v]", r, c, iv.Lower, iv.Upper, iv.Engine, lattice.Lower, lattice.Upper)
 			}
@@ -215,19 +215,19 @@ func TestPersonsNothingSilentlyWider(t *testing.T) {
 		sigma, rate    float64
 		steps, records int64
 		delta          float64
-		opts           []accountant.Option
+		opts           []accountant.Options
 	}{
 		{profiles.AddRemove, 10, 1e-4, 100, 8, 1e-5, nil},
 		{profiles.AddRemove, 3, 1e-4, 1e4, 2, 1e-30, nil},
-		{profiles.AddRemove, 0.5, 1e-4, 100, 64, 1e-30, []accountant.Option{accountant.WithWorkLimit(1e5)}},
-		{profiles.Substitute, 0.5, 1e-3, 100, 64, 1e-10, []accountant.Option{accountant.WithMemory(1 << 20)}},
-		{profiles.Substitute, 1, 1e-3, 100, 8, 1e-10, []accountant.Option{accountant.WithTransform(fourier.Gonum), accountant.WithWorkLimit(1e6)}},
-		{profiles.AddRemove, 3, 0.1, 100, 64, 1e-5, []accountant.Option{accountant.WithWorkLimit(10)}},
+		{profiles.AddRemove, 0.5, 1e-4, 100, 64, 1e-30, []accountant.Options{{WorkLimit: 1e5}}},
+		{profiles.Substitute, 0.5, 1e-3, 100, 64, 1e-10, []accountant.Options{{Memory: 1 << 20}}},
+		{profiles.Substitute, 1, 1e-3, 100, 8, 1e-10, []accountant.Options{{Transform: fourier.Gonum, WorkLimit: 1e6}}},
+		{profiles.AddRemove, 3, 0.1, 100, 64, 1e-5, []accountant.Options{{WorkLimit: 10}}},
 		{profiles.AddRemove, 1, 1, 1, 64, 1e-300, nil},
 		{profiles.Substitute, 0.3, 0.3, 1, 64, 1e-300, nil},
 		{profiles.Substitute, 1, 0.3, 1e5, 64, 1e-10, nil},
 	} {
-		opts := append([]accountant.Option{accountant.WithAccuracy(accuracy)}, c.opts...)
+		opts := append([]accountant.Options{{Accuracy: accuracy}}, c.opts...)
 		iv := personsEpsilon(t, c.r, c.sigma, c.rate, c.steps, c.records, c.delta, opts...)
 		// The accuracy is relative, and for ε next to 0 absolute: a thousandth of it.
 		if width := iv.Upper - iv.Lower; !(width <= accuracy*math.Max(math.Abs(iv.Upper), 1e-3)) {

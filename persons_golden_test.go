@@ -10,7 +10,7 @@ import (
 )
 
 // personsRun is a run of DP-SGD about persons.
-func personsRun(t testing.TB, r profiles.Relation, sigma, rate float64, steps, records int64, opts ...accountant.Option) *accountant.Accountant {
+func personsRun(t testing.TB, r profiles.Relation, sigma, rate float64, steps, records int64, opts ...accountant.Options) *accountant.Accountant {
 	t.Helper()
 	b, err := profiles.NewGaussianMechanism(sigma)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestPersonsGolden(t *testing.T) {
 		{sub, 2, 0.01, 1000, 1, 1.2051986527}, {sub, 2, 0.01, 1000, 2, 2.6039329596}, {sub, 2, 0.01, 1000, 4, 5.7657813406},
 		{add, 1.1, 256. / 60000, 14063, 2, 5.2648953537},
 	} {
-		iv, err := personsRun(t, c.r, c.sigma, c.rate, c.steps, c.records, accountant.WithAccuracy(1e-6)).Epsilon(context.Background(), 1e-5)
+		iv, err := personsRun(t, c.r, c.sigma, c.rate, c.steps, c.records, accountant.Options{Accuracy: 1e-6}).Epsilon(context.Background(), 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ func TestWithProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got [][2]int
-	told := accountant.WithProgress(func(done, total int) { got = append(got, [2]int{done, total}) })
+	told := accountant.Options{Progress: func(done, total int) { got = append(got, [2]int{done, total}) }}
 	acct := accountant.New(plan.Neighbors, told)
 	if err := acct.AddPlan(t.Context(), plan); err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, q query) error {
 	for _, b := range blocks {
 		alone := len(blocks) == 1 && len(others) == 0
 		if b.count > 1 && !t.narrows(b) {
-			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d (WithRecursion, --recursion)", b.count, t.opts.recursion))
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d (Options.Recursion, --recursion)", b.count, t.opts.recursion))
 		}
 		at := eps
 		if !alone {

@@ -30,7 +30,7 @@ func TestWithRecursion(t *testing.T) {
 	slow.Test(t)
 	sampling, base := fiveOfFifty(t)
 	sampled := Step{Mechanism: base, Sampling: sampling}
-	with, without := New(profiles.Substitute, WithRecursion(40)), New(profiles.Substitute)
+	with, without := New(profiles.Substitute, Options{Recursion: 40}), New(profiles.Substitute)
 	add := func(s Step, count int64) {
 		t.Helper()
 		for _, a := range []*Accountant{with, without} {
@@ -97,8 +97,8 @@ func TestRecursionIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	const delta, runs = 1e-5, 30
-	ask := func(opts ...Option) (Interval, float64) {
-		a := New(profiles.Substitute, append(opts, WithRecursion(40))...)
+	ask := func(opts ...Options) (Interval, float64) {
+		a := New(profiles.Substitute, append(opts, Options{Recursion: 40})...)
 		if err := a.AddBounds(m, runs); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestRecursionIsCounted(t *testing.T) {
 	limits := []float64{1e5, 3e7, 1e9}
 	var ivs []Interval
 	for _, limit := range limits {
-		iv, spent := ask(WithWorkLimit(limit))
+		iv, spent := ask(Options{WorkLimit: limit})
 		// A small limit is passed by what every answer takes: two times it are promised.
 		if ivs = append(ivs, iv); spent > 2*limit {
 			t.Errorf("limit %.3g: it took %.3g", limit, spent)
@@ -152,7 +152,7 @@ func TestBlocksByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, without := New(profiles.Substitute, WithRecursion(100)), New(profiles.Substitute)
+	a, without := New(profiles.Substitute, Options{Recursion: 100}), New(profiles.Substitute)
 	ask := func(of *Accountant) Interval {
 		t.Helper()
 		iv, err := of.Epsilon(t.Context(), 1e-5)
@@ -191,7 +191,7 @@ func TestBlocksByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a = New(profiles.Substitute, WithRecursion(100))
+	a = New(profiles.Substitute, Options{Recursion: 100})
 	if err := a.Add(t.Context(), Step{Mechanism: base, Sampling: replaced}, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestBlocksByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a = New(profiles.Substitute, WithRecursion(100))
+	a = New(profiles.Substitute, Options{Recursion: 100})
 	if err := a.Add(t.Context(), Step{Mechanism: base, Sampling: subsets}, 1000); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestWarningsHaveTheWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(plan.Neighbors, WithWorkLimit(5e6))
+	a := New(plan.Neighbors, Options{WorkLimit: 5e6})
 	if err := a.AddPlan(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}

@@ -390,7 +390,7 @@ func besideOtherSteps(t *testing.T, seed uint64, kind int, relations uint64) boo
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s", seed, err, text)
 	}
-	a := p.Accountant(accountant.WithAccuracy(0.05))
+	a := p.Accountant(accountant.Options{Accuracy: 0.05})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Errorf("seed %d: %v\n%s", seed, err, text)
 		return false

@@ -178,7 +178,7 @@ func TestNeverAboveASimplerRelease(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), *simplerTime)
 			defer cancel()
 			ask := func(p *accountant.Plan) (e, d accountant.Interval) {
-				a := p.Accountant(accountant.WithWorkLimit(x.work))
+				a := p.Accountant(accountant.Options{WorkLimit: x.work})
 				err := a.AddPlan(ctx, p)
 				if err == nil {
 					e, err = a.Epsilon(ctx, x.delta)
@@ -195,7 +195,7 @@ func TestNeverAboveASimplerRelease(t *testing.T) {
 				return e, d
 			}
 			e, d := ask(x.plan)
-			const asked = 1e-3 // relative width (WithAccuracy)
+			const asked = 1e-3 // relative width (Options.Accuracy)
 			for what, p := range x.simpler {
 				ep, dp := ask(p)
 				above := func(iv accountant.Interval, format string, args ...any) {
@@ -257,17 +257,17 @@ func TestSimplerReleases(t *testing.T) {
 		steps    []accountant.Step
 		delta    float64
 		most     float64
-		opts     []accountant.Option
+		opts     []accountant.Options
 	}{
 		// Two uses in public are one Gaussian of noise 2.011/(2√2): 9.5585 at δ = 1e-10.
-		{"laws made with little work", accountant.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Option{accountant.WithWorkLimit(1e4)}},
-		{"laws not made in time", accountant.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Option{accountant.WithTimeLimit(1)}},
+		{"laws made with little work", accountant.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Options{{WorkLimit: 1e4}}},
+		{"laws not made in time", accountant.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Options{{TimeLimit: 1}}},
 		{"a δ below that of laws", accountant.AddRemove, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-300, 27, nil},
 		{"seven runs of a search", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: pure(0.1)})}, 1e-5, 0.7, nil},
 		{"a search at δ = 0", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: pure(0.1)})}, 0, 0.7000001, nil},
 		{"a search in a search", accountant.AddRemove, []accountant.Step{search(search(accountant.Step{Mechanism: pure(0.001)}))}, 1e-5, 0.0490001, nil},
 		// Where no price is made, it costs what all seven runs cost with their sampling, and not 3.79 without.
-		{"a search without a price", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: gaussian(6), Sampling: made(subsample.NewPoisson(0.01)), Count: 4})}, 1e-5, 1, []accountant.Option{accountant.WithWorkLimit(1e6)}},
+		{"a search without a price", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: gaussian(6), Sampling: made(subsample.NewPoisson(0.01)), Count: 4})}, 1e-5, 1, []accountant.Options{{WorkLimit: 1e6}}},
 		// Four uses of noise 2.31 in public cost 4.1734; what is proved of the cap alone is 4.46.
 		{"batches with a low cap", accountant.ZeroOut, []accountant.Step{{Mechanism: gaussian(1 / 0.432545264541313), Sampling: made(allocation.NewTruncated(0.27288293285776755, 222, 1000)), Count: 4}}, 8.636716514647005e-07, 4.1735, nil},
 		{"a hundred thousand choices", accountant.AddRemove, []accountant.Step{{Mechanism: made(choice.NewExponential(1e-9)), Count: 100000}}, 1e-300, 1.0001e-4, nil},
@@ -330,7 +330,7 @@ func TestDeadlineHasABound(t *testing.T) {
 		if iv, err := account().Epsilon(gone, 1e-10); !errors.Is(err, context.Canceled) || iv.Upper != 0 {
 			t.Errorf("%s: a cancelled context has [%v, %v], %v", name, iv.Lower, iv.Upper, err)
 		}
-		limited := accountant.New(x.relation, accountant.WithTimeLimit(1))
+		limited := accountant.New(x.relation, accountant.Options{TimeLimit: 1})
 		if err := limited.Add(t.Context(), x.step, 1); err != nil {
 			t.Fatal(name, err)
 		}
@@ -365,7 +365,7 @@ func TestLawsBesideOthers(t *testing.T) {
 		const delta = 1e-6
 		account := func(steps ...accountant.Step) *accountant.Accountant {
 			p := &accountant.Plan{Neighbors: x.relation, RecordsPerPerson: x.records, Steps: steps}
-			a := p.Accountant(accountant.WithWorkLimit(1e7))
+			a := p.Accountant(accountant.Options{WorkLimit: 1e7})
 			if err := a.AddPlan(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
@@ -398,7 +398,7 @@ func TestCalibrationHasTheBound(t *testing.T) {
 	last := math.Inf(1)
 	for _, eps := range []float64{2, 9.5586, 12} {
 		g := accountant.Goal{Epsilon: eps, Delta: 1e-10, Solve: accountant.NoiseMultiplier}
-		c, err := accountant.Calibrate(t.Context(), p, g, accountant.WithWorkLimit(1e6))
+		c, err := accountant.Calibrate(t.Context(), p, g, accountant.Options{WorkLimit: 1e6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +436,7 @@ func TestGapNamesWhatAttacksLeaveOut(t *testing.T) {
 		{[]accountant.Step{exponential, noise}, bound, "[declared]", "[]"},
 	} {
 		p := &accountant.Plan{Steps: x.steps}
-		a := p.Accountant(accountant.WithWorkLimit(1e5))
+		a := p.Accountant(accountant.Options{WorkLimit: 1e5})
 		if err := a.AddPlan(context.Background(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -476,7 +476,7 @@ func TestShownRunsAreAllCounted(t *testing.T) {
 	inner := fixed(2, 1<<53, accountant.Step{Mechanism: made(profiles.NewPure(1e-7))})
 	noise := accountant.Step{Mechanism: made(profiles.NewGaussianMechanism(5))}
 	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{fixed(2048, 1, inner), noise}}
-	a := p.Accountant(accountant.WithWorkLimit(1e4))
+	a := p.Accountant(accountant.Options{WorkLimit: 1e4})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestShownGapIsTheTheorems(t *testing.T) {
 	search := accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(600))}}}
 	gap := accountant.Step{Mechanism: made(profiles.NewLaplaceMechanism(2)), Sampling: made(subsample.NewWithReplacement(1000, 300)), Count: 5}
 	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{gap, search}}
-	a := p.Accountant(accountant.WithWorkLimit(1e4))
+	a := p.Accountant(accountant.Options{WorkLimit: 1e4})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestTotalsOfUse(t *testing.T) {
 		{"longer", []more{{0.01, 1, 10}, {0.01, 1, 1e3}, {0.01, 1, 1e7}, {0.01, 1, 1e10}}, []float64{1e-5, 1e-12}, []float64{0, 1}},
 		{"others", []more{{0.01, 1, 500}, {0.2, 5, 30}, {0.001, 0.7, 2000}, {0.01, 1, 3}, {0.5, 40, 1}}, []float64{1e-6, 1e-20}, []float64{0.5, 4}},
 	} {
-		for _, opts := range [][]accountant.Option{nil, {accountant.WithManyQuestions()}} {
+		for _, opts := range [][]accountant.Options{nil, {{ManyQuestions: true}}} {
 			t.Run(fmt.Sprintf("%s/%d", c.name, len(opts)), func(t *testing.T) {
 				total := accountant.New(accountant.AddRemove, opts...)
 				for n, m := range c.grow {

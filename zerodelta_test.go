@@ -234,7 +234,7 @@ func TestZeroDelta(t *testing.T) {
 					if err != nil {
 						continue // a dash of the table
 					}
-					acct := p.Accountant(accountant.WithAccuracy(0.3), accountant.WithWorkLimit(1e5))
+					acct := p.Accountant(accountant.Options{Accuracy: 0.3, WorkLimit: 1e5})
 					if err := acct.AddPlan(t.Context(), p); err != nil {
 						if strings.Contains(err.Error(), "internal") {
 							t.Errorf("%s: %v", text, err)
@@ -302,9 +302,9 @@ func TestUnboundedLossesEverywhere(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, laws := range []bool{false, true} {
-					opts := []accountant.Option{accountant.WithAccuracy(0.3), accountant.WithWorkLimit(1e6)}
+					opts := []accountant.Options{{Accuracy: 0.3, WorkLimit: 1e6}}
 					if laws {
-						opts = append(opts, accountant.WithTransform(fourier.Gonum))
+						opts = append(opts, accountant.Options{Transform: fourier.Gonum})
 					}
 					acct := p.Accountant(opts...)
 					if err := acct.AddPlan(t.Context(), p); err != nil || count == 1 && laws {

@@ -56,7 +56,7 @@ func TestZeroOutComposed(t *testing.T) {
 		step := must(t)(profiles.NewGaussianMechanism(1.1))
 		step.Sampling, step.Count = s, 1000
 		p := &accountant.Plan{Neighbors: r, Steps: []accountant.Step{step}}
-		acct := accountant.New(r, accountant.WithRecursion(0))
+		acct := accountant.New(r)
 		if err := acct.AddPlan(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}

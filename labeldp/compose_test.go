@@ -28,7 +28,7 @@ func TestPipelineComposed(t *testing.T) {
 	}
 	at := []float64{0, 0.5, 0.8, 0.9, 0.95}
 	compose := func(count int64, randomizer accountant.Step) *accountant.Accountant {
-		acct := accountant.New(accountant.Substitute, accountant.WithAccuracy(1e-6))
+		acct := accountant.New(accountant.Substitute, accountant.Options{Accuracy: 1e-6})
 		if err := acct.Add(t.Context(), accountant.Step{Mechanism: stages[0].Mechanism}, stages[0].Count); err != nil {
 			t.Fatal(err)
 		}

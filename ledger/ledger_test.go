@@ -112,7 +112,7 @@ func TestLookAhead(t *testing.T) {
 	}
 	n-- // the last was refused
 	epsilon := func(n int) float64 {
-		acct := accountant.New(c.Neighbors, accountant.WithAccuracy(1e-6))
+		acct := accountant.New(c.Neighbors, accountant.Options{Accuracy: 1e-6})
 		for i := range n {
 			if err := acct.Add(t.Context(), steps[i%2], 1); err != nil {
 				t.Fatal(err)

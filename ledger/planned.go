@@ -222,7 +222,7 @@ func narrow(iv accountant.Interval, width float64) bool {
 func (j *planned) total(ctx context.Context, accuracy float64, counts tally) (*accountant.Accountant, error) {
 	t := j.totals[accuracy]
 	if t == nil || !t.counts.below(counts) {
-		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithRecordsPerPerson(j.config.RecordsPerPerson), accountant.WithAccuracy(accuracy), accountant.WithManyQuestions())}
+		t = &total{acct: accountant.New(j.config.Neighbors, accountant.Options{RecordsPerPerson: j.config.RecordsPerPerson, Accuracy: accuracy, ManyQuestions: true})}
 	}
 	delete(j.totals, accuracy) // unless all goes well
 	for i, n := range counts {

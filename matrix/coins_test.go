@@ -263,7 +263,7 @@ func TestCoinsRefused(t *testing.T) {
 	if err := accountant.New(accountant.Substitute).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "is not covered under substitute") {
 		t.Error(err)
 	}
-	persons := accountant.New(accountant.AddRemove, accountant.WithRecordsPerPerson(2))
+	persons := accountant.New(accountant.AddRemove, accountant.Options{RecordsPerPerson: 2})
 	if err := persons.Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "records-per-person: 2 is not covered") {
 		t.Error(err)
 	}

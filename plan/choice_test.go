@@ -14,7 +14,7 @@ import (
 
 func choicePlan(step string) string { return "\nneighbors: add-remove\nsteps:\n" + step }
 
-func epsilonOf(t *testing.T, text string, delta float64, opts ...accountant.Option) accountant.Interval {
+func epsilonOf(t *testing.T, text string, delta float64, opts ...accountant.Options) accountant.Interval {
 	t.Helper()
 	p := parse(t, text)
 	a := accountant.New(p.Neighbors, opts...)
@@ -48,11 +48,11 @@ func deltaOf(t *testing.T, text string, eps float64) accountant.Interval {
 func TestExponentialSteps(t *testing.T) {
 	slow.Test(t)
 	one := choicePlan("  - {mechanism: {exponential: {epsilon: 0.1}}, count: 100}\n")
-	iv := epsilonOf(t, one, 1e-6, accountant.WithAccuracy(1e-4))
+	iv := epsilonOf(t, one, 1e-6, accountant.Options{Accuracy: 1e-4})
 	if !(iv.Lower <= 2.2511227 && iv.Upper >= 2.2507685 && iv.Upper-iv.Lower < 1e-4 && iv.Gap == nil) {
 		t.Errorf("100 runs: %+v", iv)
 	}
-	two := epsilonOf(t, choicePlan("  - {mechanism: {exponential: {epsilon: 0.1}}, count: 50}\n  - {mechanism: {noisy-max: {noise: gumbel, epsilon: 0.1}}, count: 50}\n"), 1e-6, accountant.WithAccuracy(1e-4))
+	two := epsilonOf(t, choicePlan("  - {mechanism: {exponential: {epsilon: 0.1}}, count: 50}\n  - {mechanism: {noisy-max: {noise: gumbel, epsilon: 0.1}}, count: 50}\n"), 1e-6, accountant.Options{Accuracy: 1e-4})
 	if two.Lower != iv.Lower || two.Upper != iv.Upper {
 		t.Errorf("50 and 50 runs: [%v, %v], 100 runs [%v, %v]", two.Lower, two.Upper, iv.Lower, iv.Upper)
 	}
@@ -253,7 +253,7 @@ func TestChoiceOnSamples(t *testing.T) {
 func BenchmarkHundredExponentials(b *testing.B) {
 	p := parse(&testing.T{}, choicePlan("  - {mechanism: {exponential: {epsilon: 0.1}}, count: 100}\n"))
 	for b.Loop() {
-		a := accountant.New(p.Neighbors, accountant.WithAccuracy(1e-4))
+		a := accountant.New(p.Neighbors, accountant.Options{Accuracy: 1e-4})
 		if err := a.AddPlan(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}

@@ -302,7 +302,7 @@ type Noise struct {
 }
 
 // Price splits the budget by the weights.
-func (q *Query) Price(ctx context.Context, opts ...accountant.Option) (*Price, error) {
+func (q *Query) Price(ctx context.Context, opts ...accountant.Options) (*Price, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ type RDPBound struct {
 type curveQuestion struct {
 	CurveRequest
 	n    int // points
-	opts []accountant.Option
+	opts []accountant.Options
 }
 
 // curve returns the curves of one or several plans, of the kind delta over one range.
@@ -195,8 +195,8 @@ func (c *Curve) warn() {
 }
 
 // part has the progress of one of several computations of equal length.
-func part(ctx context.Context, i, parts int) accountant.Option {
-	return accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: i*total + done, Total: parts * total}) })
+func part(ctx context.Context, i, parts int) accountant.Options {
+	return accountant.Options{Progress: func(done, total int) { report(ctx, Progress{Done: i*total + done, Total: parts * total}) }}
 }
 
 // accountants returns one for each plan.

@@ -192,7 +192,7 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 			return DPSGDAnswer{}, err
 		}
 	} else {
-		opts = append(opts, accountant.WithRecursion(stepByStep))
+		opts = append(opts, accountant.Options{Recursion: stepByStep})
 	}
 	sampled, anyOrder, err := r.ask(ctx, opts)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Service) dpsgd(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 const stepByStep = 100
 
 // calibrate sets the noise to the smallest that meets the target.
-func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []accountant.Option) (err error) {
+func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []accountant.Options) (err error) {
 	steps, err := r.plan(r.gaussian)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func ceil(r *big.Rat) (int64, bool) {
 
 // ask returns ε of the run itself and of the same steps without relying on
 // sampling.
-func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, anyOrder []EpsilonAt, err error) {
+func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Options) (sampled, anyOrder []EpsilonAt, err error) {
 	steps, err := r.plan(r.gaussian)
 	if err != nil {
 		return nil, nil, err
@@ -272,7 +272,7 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 	} else {
 		if r.byEpsilon {
 			// The budget was met by δ: ε with the same accuracy.
-			opts = append(slices.Clip(opts), accountant.WithAccuracy(min(r.found.Accuracy, 1e-3)))
+			opts = append(slices.Clip(opts), accountant.Options{Accuracy: min(r.found.Accuracy, 1e-3)})
 		}
 		if sampled, err = r.cost(ctx, r.neighbors, steps, opts); err != nil {
 			return nil, nil, err
@@ -292,7 +292,7 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 }
 
 // cost returns ε of steps at each δ.
-func (r dpsgdRun) cost(ctx context.Context, relation profiles.Relation, steps []accountant.Step, opts []accountant.Option) ([]EpsilonAt, error) {
+func (r dpsgdRun) cost(ctx context.Context, relation profiles.Relation, steps []accountant.Step, opts []accountant.Options) ([]EpsilonAt, error) {
 	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, RecordsPerPerson: r.records, Steps: steps}, opts)
 	if err != nil {
 		return nil, err
@@ -304,8 +304,8 @@ func (r dpsgdRun) cost(ctx context.Context, relation profiles.Relation, steps []
 const besideAccuracy = 1e-3
 
 // beside returns what other ways to draw the batches cost.
-func (r dpsgdRun) beside(ctx context.Context, opts []accountant.Option) (*Beside, error) {
-	opts = append(slices.Clip(opts), accountant.WithAccuracy(besideAccuracy))
+func (r dpsgdRun) beside(ctx context.Context, opts []accountant.Options) (*Beside, error) {
+	opts = append(slices.Clip(opts), accountant.Options{Accuracy: besideAccuracy})
 	var out Beside
 	for _, c := range []struct {
 		name string

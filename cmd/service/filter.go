@@ -155,7 +155,7 @@ func (a *FilterAnswer) efficiencies(m *menu.Menu, target bool) {
 }
 
 // leftOut names the type without which the others are most efficient, and how much.
-func leftOut(ctx context.Context, m accountant.Menu, priced *menu.Menu, now float64, opts []accountant.Option) string {
+func leftOut(ctx context.Context, m accountant.Menu, priced *menu.Menu, now float64, opts []accountant.Options) string {
 	best, name := now, ""
 	costs := priced.Types()
 	for i := range m.Types {
@@ -167,7 +167,7 @@ func leftOut(ctx context.Context, m accountant.Menu, priced *menu.Menu, now floa
 			}
 		}
 		fewer.Units = 0
-		x, err := fewer.Price(ctx, append(opts[:len(opts):len(opts)], accountant.WithAccuracy(coarsely))...)
+		x, err := fewer.Price(ctx, append(opts[:len(opts):len(opts)], accountant.Options{Accuracy: coarsely})...)
 		if err != nil {
 			continue
 		}

@@ -162,28 +162,28 @@ func reached(ctx context.Context) error {
 }
 
 // options turns the limits into the accountant's options.
-func (l Limits) options(ctx context.Context, n Narrowing) []accountant.Option {
-	opts := []accountant.Option{accountant.WithProgress(progress(ctx))}
+func (l Limits) options(ctx context.Context, n Narrowing) []accountant.Options {
+	opts := []accountant.Options{{Progress: progress(ctx)}}
 	if l.Accuracy != "" {
-		opts = append(opts, accountant.WithAccuracy(l.Accuracy.float()))
+		opts = append(opts, accountant.Options{Accuracy: l.Accuracy.float()})
 	}
 	if l.Memory != "" {
-		opts = append(opts, accountant.WithMemory(l.Bytes()))
+		opts = append(opts, accountant.Options{Memory: l.Bytes()})
 	}
 	if l.Work != "" {
-		opts = append(opts, accountant.WithWorkLimit(l.Work.float()))
+		opts = append(opts, accountant.Options{WorkLimit: l.Work.float()})
 	}
 	if limit := l.time(); limit > 0 {
-		opts = append(opts, accountant.WithTimeLimit(limit))
+		opts = append(opts, accountant.Options{TimeLimit: limit})
 	}
 	if n.Recursion != "" {
-		opts = append(opts, accountant.WithRecursion(n.Recursion.whole()))
+		opts = append(opts, accountant.Options{Recursion: n.Recursion.whole()})
 	}
 	switch l.transform {
 	case GonumTransform:
-		opts = append(opts, accountant.WithTransform(fourier.Gonum))
+		opts = append(opts, accountant.Options{Transform: fourier.Gonum})
 	case GoDSPTransform:
-		opts = append(opts, accountant.WithTransform(godsp.Transform))
+		opts = append(opts, accountant.Options{Transform: godsp.Transform})
 	}
 	return opts
 }
@@ -195,7 +195,7 @@ type Narrowing struct {
 }
 
 // planned returns the plan of a request, and the options of its accountants.
-func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Option, error) {
+func (l Limits) planned(ctx context.Context, text PlanText, n Narrowing) (*accountant.Plan, []accountant.Options, error) {
 	p, err := text.parse(ctx)
 	return p, l.options(ctx, n), err
 }
@@ -211,7 +211,7 @@ func (l Limits) account(ctx context.Context, text PlanText, n Narrowing) (*accou
 }
 
 // newAccountant returns an accountant that holds the plan.
-func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
+func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Options) (*accountant.Accountant, error) {
 	acct := p.Accountant(opts...)
 	if err := acct.AddPlan(ctx, p); err != nil {
 		return nil, err

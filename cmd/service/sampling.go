@@ -98,9 +98,9 @@ type samplingRun struct {
 	epochs, target                   float64 // 0: not told
 	neighbors                        profiles.Relation
 	base                             profiles.Mechanism
-	opts                             []accountant.Option
+	opts                             []accountant.Options
 	recursion                        int64 // up to how many runs a row is narrowed
-	narrowed                         []accountant.Option
+	narrowed                         []accountant.Options
 }
 
 func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
@@ -465,7 +465,7 @@ func (r samplingRun) noises(ctx context.Context, rows []Scheme, ways []samplingR
 // noiseFor fills in the noise with which the scheme is proved to cost the target.
 func (r samplingRun) noiseFor(ctx context.Context, steps []accountant.Step, line *Scheme) error {
 	goal := accountant.Goal{Epsilon: r.target, Delta: r.delta, Solve: accountant.NoiseMultiplier}
-	c, err := accountant.Calibrate(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: steps}, goal, append(slices.Clip(r.opts), accountant.WithAccuracy(noiseAccuracy))...)
+	c, err := accountant.Calibrate(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: steps}, goal, append(slices.Clip(r.opts), accountant.Options{Accuracy: noiseAccuracy})...)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

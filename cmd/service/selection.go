@@ -142,7 +142,7 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 		return c, err
 	}
 	_, work := parallel.Work(ctx)
-	a, err := newAccountant(ctx, plan, []accountant.Option{accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(work / selectShare)})
+	a, err := newAccountant(ctx, plan, []accountant.Options{{Accuracy: 1e-4, WorkLimit: work / selectShare}})
 	if err != nil {
 		return c, err
 	}

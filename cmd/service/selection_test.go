@@ -13,7 +13,7 @@ func TestSelectFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := newAccountant(t.Context(), plan, []accountant.Option{accountant.WithAccuracy(1e-3), accountant.WithWorkLimit(2.5e8 / selectShare)})
+	a, err := newAccountant(t.Context(), plan, []accountant.Options{{Accuracy: 1e-3, WorkLimit: 2.5e8 / selectShare}})
 	if err != nil {
 		t.Fatal(err)
 	}

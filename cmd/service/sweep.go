@@ -386,7 +386,7 @@ type FollowedAt struct {
 type Follower struct {
 	plan *accountant.Plan // that lines count runs of; nil before the first line if none was given
 	at   []float64
-	opts []accountant.Option
+	opts []accountant.Options
 	acct *accountant.Accountant
 	line int
 }
@@ -397,7 +397,7 @@ func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{at: q.Delta.floats(), opts: append(q.options(ctx, q.Narrowing), accountant.WithManyQuestions())}
+	f := &Follower{at: q.Delta.floats(), opts: append(q.options(ctx, q.Narrowing), accountant.Options{ManyQuestions: true})}
 	if q.Plan != nil {
 		f.plan, err = q.Plan.parse(ctx)
 	}

@@ -142,7 +142,7 @@ type Question struct {
 	At      []float64
 	OfDelta bool
 	Goals   []accountant.Goal
-	Options []accountant.Option
+	Options []accountant.Options
 }
 
 // Len returns the number of answers about a plan.

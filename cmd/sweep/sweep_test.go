@@ -49,7 +49,7 @@ func rows(tb testing.TB, s sweep.Source, q sweep.Question, workers int, skip int
 // TestBoundsWithoutAnEngine: where next to no work is left, each row has what needs none.
 func TestBoundsWithoutAnEngine(t *testing.T) {
 	const allocated = "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: {values: [2.011, 4.022]}}}, sampling: {random-allocation: {steps: 10, epochs: 2}}}]\n"
-	q := sweep.Question{At: []float64{1e-10}, Options: []accountant.Option{accountant.WithWorkLimit(1e4)}}
+	q := sweep.Question{At: []float64{1e-10}, Options: []accountant.Options{{WorkLimit: 1e4}}}
 	most := []float64{9.56, 4.466} // of two public uses: noise 2.011/(2√2) and twice that
 	n := 0
 	err := sweep.Run(t.Context(), grid(t, allocated), q, 1, 0, func(r sweep.Row) error {
@@ -66,7 +66,7 @@ func TestBoundsWithoutAnEngine(t *testing.T) {
 
 // TestAnyStartAnyCores: the rows are the same on any number of cores, and from any row on.
 func TestAnyStartAnyCores(t *testing.T) {
-	q := sweep.Question{At: []float64{1e-5, 1e-7}, Options: []accountant.Option{accountant.WithAccuracy(1e-6)}}
+	q := sweep.Question{At: []float64{1e-5, 1e-7}, Options: []accountant.Options{{Accuracy: 1e-6}}}
 	want := rows(t, grid(t, outer), q, 1, 0)
 	if len(want) != 2*72 {
 		t.Fatalf("%d rows, want 144", len(want))

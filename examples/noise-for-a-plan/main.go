@@ -36,7 +36,7 @@ func run(ctx context.Context, w io.Writer) error {
 	// Without an accuracy the deciding intervals are as narrow as 3e-7, which takes
 	// seconds for a plan with sampling. 1e-4 costs a few digits of the noise, and
 	// never the guarantee: the upper end is compared with the budget.
-	c, err := accountant.Calibrate(ctx, p, goal, accountant.WithAccuracy(1e-4))
+	c, err := accountant.Calibrate(ctx, p, goal, accountant.Options{Accuracy: 1e-4})
 	if err != nil {
 		return err // an infeasible budget says why
 	}
@@ -47,7 +47,7 @@ func run(ctx context.Context, w io.Writer) error {
 
 	// The Fourier accountant is the measure of the others: they prove more ε than
 	// there is, or, where the kind is "approximate", prove nothing.
-	rows, err := c.Plan.Compare(ctx, goal.Delta, accountant.WithAccuracy(1e-4))
+	rows, err := c.Plan.Compare(ctx, goal.Delta, accountant.Options{Accuracy: 1e-4})
 	if err != nil {
 		return err
 	}

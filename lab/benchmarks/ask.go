@@ -32,7 +32,7 @@ type said struct {
 type library struct {
 	q     question
 	plan  accountant.Plan
-	opts  []accountant.Option
+	opts  []accountant.Options
 	total *accountant.Accountant // of a question about one more step or run
 	spent *ledger.Ledger         // of one about one more entry
 	turn  int                    // how often it was asked
@@ -52,9 +52,9 @@ func (l *library) prepare(ctx context.Context) {
 		l.plan = *try.Must(plan.Parse(text))
 		l.plan.Steps = append(before, l.plan.Steps...)
 	}
-	l.opts = append(l.opts, accountant.WithRecursion(l.q.Recursion))
+	l.opts = append(l.opts, accountant.Options{Recursion: l.q.Recursion})
 	if l.q.Accuracy > 0 {
-		l.opts = append(l.opts, accountant.WithAccuracy(l.q.Accuracy))
+		l.opts = append(l.opts, accountant.Options{Accuracy: l.q.Accuracy})
 	}
 	switch l.q.Ask {
 	case "step", "run":

@@ -22,7 +22,7 @@ type question struct {
 	ordinary       bool    // the plan is one that people run: a limit of work must not be what ends it
 }
 
-// width returns how wide an answer that ends at x may be: relative to x, of ε also absolutely, as accountant.WithAccuracy says, and at
+// width returns how wide an answer that ends at x may be: relative to x, of ε also absolutely, as accountant.Options.Accuracy says, and at
 // least four steps of the smallest numbers.
 func (q question) width(x float64) float64 {
 	wide := max(q.accuracy*math.Abs(x), 4*math.SmallestNonzeroFloat64)
@@ -59,12 +59,12 @@ func answer(ctx context.Context, p plan, q question) (accountant.Interval, error
 	if err != nil {
 		return accountant.Interval{}, err
 	}
-	opts := []accountant.Option{accountant.WithAccuracy(q.accuracy), accountant.WithMemory(memory)}
+	opts := []accountant.Options{{Accuracy: q.accuracy, Memory: memory}}
 	if q.work > 0 {
-		opts = append(opts, accountant.WithWorkLimit(q.work))
+		opts = append(opts, accountant.Options{WorkLimit: q.work})
 	}
 	if q.laws {
-		opts = append(opts, accountant.WithTransform(fourier.Gonum))
+		opts = append(opts, accountant.Options{Transform: fourier.Gonum})
 	}
 	a := parsed.Accountant(opts...)
 	if err := a.AddPlan(ctx, parsed); err != nil {

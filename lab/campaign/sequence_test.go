@@ -77,12 +77,12 @@ func TestAnswersWhileATotalGrows(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		opts := []accountant.Option{accountant.WithMemory(memory), accountant.WithWorkLimit(2e5), accountant.WithAccuracy([]float64{0.1, 1e-3, 1e-6}[r.IntN(3)])}
+		opts := []accountant.Options{{Memory: memory, WorkLimit: 2e5, Accuracy: []float64{0.1, 1e-3, 1e-6}[r.IntN(3)]}}
 		switch r.IntN(5) {
 		case 0, 1:
-			opts = append(opts, accountant.WithTransform(fourier.Gonum))
+			opts = append(opts, accountant.Options{Transform: fourier.Gonum})
 		case 3:
-			opts = append(opts, accountant.WithManyQuestions())
+			opts = append(opts, accountant.Options{ManyQuestions: true})
 		}
 		s := &sequence{t, r, newExaminer(nil, 1, 0), accountant.New(whole.Neighbors, opts...), plan{neighbors: p.neighbors}}
 		for j, step := range whole.Steps {

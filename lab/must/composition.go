@@ -21,12 +21,12 @@ import (
 const recursionRuns = 1000
 
 // epsilon returns the interval of ε(1e-5) after k runs.
-func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Option) accountant.Interval {
+func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Options) accountant.Interval {
 	return try.Must(composition(m, k, opts...).Epsilon(ctx, 1e-5))
 }
 
 // composition returns an accountant that has k runs.
-func composition(m profiles.Bounds, k int64, opts ...accountant.Option) *accountant.Accountant {
+func composition(m profiles.Bounds, k int64, opts ...accountant.Options) *accountant.Accountant {
 	acct := accountant.New(m.Relation, opts...)
 	try.Check(acct.AddBounds(m, k))
 	return acct
@@ -88,7 +88,7 @@ func composeAll(ctx context.Context, steps []int64, recursion int64) (out []comp
 			plain := epsilon(ctx, m, k)
 			iv := plain
 			if m.Together != nil && k <= recursion {
-				iv = epsilon(ctx, m, k, accountant.WithRecursion(recursion))
+				iv = epsilon(ctx, m, k, accountant.Options{Recursion: recursion})
 			}
 			c.lower, c.upper, c.plain = append(c.lower, iv.Lower), append(c.upper, iv.Upper), append(c.plain, plain.Upper)
 			if fixed, ok := subsample.AsFixedSize(row.s); ok {

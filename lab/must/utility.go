@@ -69,7 +69,7 @@ func spend(ctx context.Context, s scheme, k int64, budget, multiplier float64) s
 	if k > narrowed {
 		narrowed = 0
 	}
-	out.total = epsilon(ctx, m, k, accountant.WithRecursion(narrowed))
+	out.total = epsilon(ctx, m, k, accountant.Options{Recursion: narrowed})
 	if !(out.total.Upper <= budget && out.total.Upper >= 0.97*budget) {
 		try.Check(fmt.Errorf("%s, %d runs of noise %v cost %v, not %v", s.name, k, multiplier, out.total.Upper, budget))
 	}

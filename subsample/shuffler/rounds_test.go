@@ -10,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample/shuffler"
 )
 
-func epsilon(t *testing.T, m profiles.Mechanism, s subsample.Scheme, r profiles.Relation, count int64, delta float64, opts ...accountant.Option) accountant.Interval {
+func epsilon(t *testing.T, m profiles.Mechanism, s subsample.Scheme, r profiles.Relation, count int64, delta float64, opts ...accountant.Options) accountant.Interval {
 	t.Helper()
 	p := accountant.Plan{Neighbors: r, Steps: []accountant.Step{{Mechanism: m, Sampling: s, Count: count}}}
 	a := p.Accountant(opts...)
@@ -91,7 +91,7 @@ func TestPersonsLoseNoMoreThanTheirMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ delta, most float64 }{{1e-6, 300}, {0, 10 * 4 * 30 * (1 + 1e-6)}} {
-		iv := epsilon(t, krr, s, profiles.Substitute, 30, c.delta, accountant.WithRecordsPerPerson(10))
+		iv := epsilon(t, krr, s, profiles.Substitute, 30, c.delta, accountant.Options{RecordsPerPerson: 10})
 		if !(iv.Upper <= c.most) {
 			t.Errorf("ε(%v) ≤ %v, above %v", c.delta, iv.Upper, c.most)
 		}

@@ -12,7 +12,7 @@
 // docs/theory/subsampling.md, §10 for the recursion and §13 for blocks, and proofs end the files.
 //
 // Get a Bound from subsample.FixedSize.NewAdaptiveBound, which knows for which schemes it is
-// proved; accountant.WithRecursion uses it. Do not use it for a single run, or for Poisson
+// proved; accountant.Options.Recursion uses it. Do not use it for a single run, or for Poisson
 // sampling, whose substitution profile is exact. Do not use it where milliseconds count: it takes a
 // second to prepare and more for each question.
 package adaptive
