@@ -77,7 +77,7 @@ func TestDiscreteGaussianCoversVectors(t *testing.T) {
 	}
 	for mechanism, want := range map[string]string{
 		"noise-multiplier: 1, sensitivity: 2, dimension: 4": "dimension: 4 is not 1",
-		"noise-multiplier: 0.001, sensitivity: 50":          "set dimension: 1", // below the noise of NewDiscreteGaussianVector
+		"noise-multiplier: 0.001, sensitivity: 50":          "set dimension: 1", // below all noise of NewDiscreteGaussianMechanism
 	} {
 		_, err := ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {" + mechanism + "}}\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

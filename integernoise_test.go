@@ -20,7 +20,7 @@ func TestIntegerNoise(t *testing.T) {
 	}{
 		{must(t)(profiles.NewSkellamMechanism(4, 4)), 4.833, 4.83323, 4.94662539, 4.94662541, 5.48805},
 		{must(t)(profiles.NewSkellamMechanism(10, 10)), 4.88, 4.8958, 4.89587466, 4.89587468, 5.26493},
-		{must(t)(profiles.NewDiscreteGaussianVector(1, 2)), 4.80, 4.9458, 4.94585022, 4.94585024, 6},
+		{must(t)(profiles.NewSummedNoise("discrete-gaussian", 1, 0, 2, 2)), 4.80, 4.9458, 4.94585022, 4.94585024, 6},
 	} {
 		p := &accountant.Plan{Neighbors: profiles.ZeroOut, Steps: []accountant.Step{c.step}}
 		a := accountant.New(p.Neighbors)

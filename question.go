@@ -16,6 +16,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -225,7 +226,7 @@ type lawBill struct {
 func shareOf(left float64, n int) float64 { return left / float64(min(n, 16)) }
 
 // lawsWithin returns what laws make of a question for so much work. Where that is too little they are made for larger
-// widths, for a part of the work each, and at last there is what takes none (profiles.Retreat).
+// widths, for a part of the work each, and at last there is what takes none (trait.Retreat).
 func lawsWithin(ctx context.Context, work float64, laws profiles.Laws, q profiles.Question) (c profiles.Composition, bill lawBill, err error) {
 	const coarser, widest = 16, 0.5
 	for _, try := range []struct{ part, width float64 }{{1, q.Width}, {0.25, coarser * q.Width}, {0.5, widest}} {
@@ -241,7 +242,7 @@ func lawsWithin(ctx context.Context, work float64, laws profiles.Laws, q profile
 		}
 	}
 	bill.cut = true
-	if r, ok := laws.(profiles.Retreat); ok {
+	if r, ok := laws.(trait.Retreat); ok {
 		c, err = r.Retreat(q)
 	} else {
 		c, err = laws.For(ctx, q)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -80,7 +81,7 @@ func forPersons(s Step, records int64) (profiles.Mechanism, error) {
 	if records == 1 {
 		return s.Mechanism, nil
 	}
-	g, ok := s.Mechanism.(profiles.Grouper)
+	g, ok := s.Mechanism.(trait.Grouper)
 	if !ok || s.Sampling != nil {
 		return nil, fault.New("records-per-person", "%d has no Rényi bound for this step: there is one for noise without sampling alone", records)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -244,7 +245,7 @@ func (a *running) openedRun(ctx context.Context, l *release, r run, n int64) boo
 			return l.add(one, runs*r.count, n)
 		}
 	}
-	if laws, ok := r.m.Laws.(profiles.Retreat); ok && uppers(r.m) == [2]profiles.Profile{} {
+	if laws, ok := r.m.Laws.(trait.Retreat); ok && uppers(r.m) == [2]profiles.Profile{} {
 		c, err := laws.Retreat(profiles.Question{Runs: 1, Total: 1})
 		return err == nil && len(c.Upper[0]) == 1 && c.Upper[0][0].Count == 1 && l.add([2]profiles.Profile{c.Upper[0][0].Profile, c.Upper[1][0].Profile}, r.count, n)
 	}

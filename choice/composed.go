@@ -98,7 +98,7 @@ func (l laws) fixed(k int64) ([2][]profiles.Repeated, error) {
 	return repeat(attack, k), err
 }
 
-// Retreat implements profiles.Retreat: each run is a block of its own, and its attack one pair of data sets.
+// Retreat implements trait.Retreat: each run is a block of its own, and its attack one pair of data sets.
 func (l laws) Retreat(q profiles.Question) (c profiles.Composition, err error) {
 	if c.Upper, err = l.Upper(context.Background(), 1, q.Width); err != nil {
 		return c, err

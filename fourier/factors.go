@@ -12,6 +12,7 @@ import (
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -76,7 +77,7 @@ type factors struct {
 	target         *lawTarget
 	terms          lawTerms
 	upper, lower   *contour.Composition
-	mass           float64 // that profiles.TransformsOf was given
+	mass           float64 // that hook.TransformsOf was given
 	most           float64 // the largest loss of the bump that finite laws are asked with; 0: none
 	before         bool    // a question was asked
 	grew           bool    // factors were added after a question
@@ -164,7 +165,7 @@ func (p *factors) update(mass float64) (bool, error) {
 			p.lower = c
 		}
 		for j, c := range p.ends() {
-			if _, err := c.Add(contour.Factor{Transform: [2]profiles.Transform{above, below}[j], Count: x.count}); err != nil {
+			if _, err := c.Add(contour.Factor{Transform: [2]transform.Transform{above, below}[j], Count: x.count}); err != nil {
 				return false, err
 			}
 		}
@@ -174,7 +175,7 @@ func (p *factors) update(mass float64) (bool, error) {
 
 // same reports whether a profile has one exact transform. Types that cannot be compared
 // count as two, which is sound.
-func same(a, b profiles.Transform) bool {
+func same(a, b transform.Transform) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
@@ -201,7 +202,7 @@ func (p *factors) mixed() bool { return p.without > 0 && p.decays }
 func (p *factors) classify(mass float64) {
 	for ; p.known < len(p.list); p.known++ {
 		x := &p.list[p.known]
-		above, below := profiles.TransformsOf(x.profile, mass)
+		above, below := hook.TransformsOf(x.profile, mass)
 		if x.lacks = above == nil || below == nil; x.lacks {
 			p.without++
 			continue
@@ -224,7 +225,7 @@ func (p *factors) transforms(x factor) (above, below transform.Transform, err er
 		}
 		return x.laws.points[0], x.laws.points[1], nil
 	}
-	if above, below = profiles.TransformsOf(x.profile, p.mass); above == nil || below == nil {
+	if above, below = hook.TransformsOf(x.profile, p.mass); above == nil || below == nil {
 		return nil, nil, errNoLaw
 	}
 	return above, below, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
 	"github.com/dpaccountant/accountant/fourier/internal/lattice"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -63,7 +64,7 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 			l, _ := pld.OfAtoms(d) // cheaper than the transform
 			t = transform.NewPoints(l.Loss, l.LogMass, l.LogPInf)
 		} else {
-			t, _ = profiles.TransformsOf(x.profile, s.factors.mass)
+			t, _ = hook.TransformsOf(x.profile, s.factors.mass)
 		}
 		if _, err := c.Add(contour.Factor{Transform: t, Count: x.count}); err != nil {
 			return nil, err
@@ -102,7 +103,7 @@ func (s *Sum) laws(m *meter.Meter, x *factor, w *lawTarget) (*lawPair, error) {
 	} else {
 		most := min(mostPoints, m.Points/lattice.LawShare)
 		price := meter.PerVertexOf(x.profile)
-		m.Spend(60 * profiles.Cost(x.profile))
+		m.Spend(60 * hook.Cost(x.profile))
 		if left := m.Work / price; left < float64(most) {
 			most = max(1, int(left))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/gonumfft"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -115,7 +116,7 @@ func (s *Sum) newMeter(ctx context.Context) *meter.Meter {
 func (s *Sum) affords(ctx context.Context) bool {
 	sum := 0.0
 	for _, e := range s.steps {
-		sum += profiles.Cost(e.Profile)
+		sum += hook.Cost(e.Profile)
 	}
 	return s.newMeter(ctx).Afford(sum)
 }

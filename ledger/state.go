@@ -20,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/strictjson"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
@@ -152,7 +153,7 @@ func (s *state) admission(e entry) (a *admission, err error) {
 			if s.Mechanism != nil {
 				a.runs += times
 			}
-			if b, ok := s.Mechanism.(profiles.GaussianBounded); ok {
+			if b, ok := s.Mechanism.(trait.GaussianBounded); ok {
 				_, leak := b.Above()
 				a.leaks = a.leaks || leak > 0
 			}

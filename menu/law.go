@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/gonumfft"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -100,7 +101,7 @@ func (k maker) single(ctx context.Context, p profiles.Profile, step float64, up 
 			}
 			return nil, errFine
 		}
-		if err := parallel.Spend(ctx, (perVertex+profiles.Cost(p))*float64(len(above.Loss))); err != nil {
+		if err := parallel.Spend(ctx, (perVertex+hook.Cost(p))*float64(len(above.Loss))); err != nil {
 			return nil, err
 		}
 	}

@@ -56,17 +56,7 @@ func mechanisms() []entry[profiles.Mechanism] {
 			noise, dimension := v.number("noise-multiplier"), v.wholeOr("dimension", 0)
 			switch dimension {
 			case 0: // left out: any number
-				sensitivity := v.numberOr("sensitivity", 1)
-				if sensitivity != math.Trunc(sensitivity) || math.Abs(sensitivity) > 1e6 {
-					return profiles.NewDiscreteGaussianVector(noise, sensitivity)
-				}
-				m, err := profiles.NewDiscreteGaussianMechanism(noise, int(sensitivity))
-				if err != nil { // too much noise to list all vectors, or too little
-					if m, err := profiles.NewDiscreteGaussianVector(noise, sensitivity); err == nil {
-						return m, nil
-					}
-				}
-				return m, err
+				return profiles.NewDiscreteGaussianMechanism(noise, v.numberOr("sensitivity", 1))
 			case 1:
 				return profiles.NewDiscreteGaussianNumber(noise, v.wholeOr("sensitivity", 1))
 			}

@@ -105,12 +105,6 @@ type Laws interface {
 	Least() float64
 }
 
-// A Retreat is Laws that know something which takes next to no work.
-type Retreat interface {
-	// Retreat returns profiles of all runs of the question where a limit of work leaves no time for those of For.
-	Retreat(q Question) (Composition, error)
-}
-
 // A Question is what Laws are made for. Runs and Alone are facts of the total; the rest is a
 // wish about where the profiles are sharp, and proves nothing.
 type Question struct {

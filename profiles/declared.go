@@ -390,7 +390,7 @@ func (e exponential) Support() Support {
 // Transform implements hook.Transformer: M(z) = sinh((2z+1)ε/2)/((2z+1)·sinh(ε/2)), one piece
 // of the kind that Laplace noise has between its centres, where Q has the density
 // ¼e^{−l/2}/sinh(ε/2) and the likelihood ratio is e^l.
-func (e exponential) Transform() Transform {
+func (e exponential) Transform() transform.Transform {
 	// log sinh(ε/2) = ε/2 + log(1 − e^{−ε}) − log 2.
 	sinh := e.epsilon/2 + xmath.Log(-math.Expm1(-e.epsilon)) - math.Ln2
 	return transform.NewMixed(nil, []transform.Piece{{From: -e.epsilon, To: e.epsilon, LogWeight: -sinh,

@@ -12,15 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Grouper is a Mechanism that adds noise to a sum over records.
-type Grouper interface {
-	Mechanism
-	// Grouped returns the mechanism as a group of size ≥ 1 records changes it: its Pair
-	// dominates the pairs of data sets that differ by at most size records, and, unless it
-	// is Attacked, is attained by some of them.
-	Grouped(size int) (Mechanism, error)
-}
-
 // checkGroup returns an error if the noise for a group is below the least that is allowed.
 func checkGroup(name string, noiseMultiplier float64, size int) error {
 	if noiseMultiplier/float64(size) >= noiserange.Min {
@@ -29,12 +20,12 @@ func checkGroup(name string, noiseMultiplier float64, size int) error {
 	return fault.In(name, fault.New("noise-multiplier", "%v is not at least %g for each of %d records", noiseMultiplier, noiserange.Min, size))
 }
 
-// Grouped implements Grouper.
+// Grouped implements trait.Grouper.
 func (b gaussianBase) Grouped(size int) (Mechanism, error) {
 	return gaussianBase{newGaussian(b.g.mu * float64(size))}, checkGroup("gaussian", b.NoiseMultiplier(), size)
 }
 
-// Grouped implements Grouper. In several coordinates, too: a change of L1 norm k·s is a
+// Grouped implements trait.Grouper. In several coordinates, too: a change of L1 norm k·s is a
 // chain of changes whose tests are those of one coordinate (docs/theory/pairs.md, "Vectors").
 func (b laplaceBase) Grouped(size int) (Mechanism, error) {
 	return laplaceBase{newLaplace(b.l.m * float64(size))}, checkGroup("laplace", b.NoiseMultiplier(), size)
@@ -43,7 +34,7 @@ func (b laplaceBase) Grouped(size int) (Mechanism, error) {
 // maxGroupShift bounds how far a group moves a whole number.
 const maxGroupShift = 1e6
 
-// Grouped implements Grouper: one number moves by size times the sensitivity, and for
+// Grouped implements trait.Grouper: one number moves by size times the sensitivity, and for
 // discrete Laplace noise a vector loses no more.
 func (b integerNoise) Grouped(size int) (Mechanism, error) {
 	if size > maxGroupShift/b.shift {

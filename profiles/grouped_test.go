@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -18,7 +19,7 @@ func TestGroupedByDefinition(t *testing.T) {
 				if r == profiles.Substitute {
 					moved *= 2
 				}
-				b := must(must(profiles.NewGaussianMechanism(sigma)).(profiles.Grouper).Grouped(size))
+				b := must(must(profiles.NewGaussianMechanism(sigma)).(trait.Grouper).Grouped(size))
 				mu := oracle.Div(oracle.F(moved), oracle.F(sigma))
 				for _, far := range []float64{-0.3, 1, 30} {
 					eps := (moved/sigma/2 + far) * moved / sigma
@@ -60,7 +61,7 @@ func TestGroupedByDefinition(t *testing.T) {
 		}
 		for _, eps := range []float64{-0.4, 0, 0.3, 1, 2.5} {
 			for _, size := range []int{1, 2, 5} {
-				b := must(c.b.(profiles.Grouper).Grouped(size))
+				b := must(c.b.(trait.Grouper).Grouped(size))
 				check("a group", pair(b, profiles.AddRemove), eps, func(k int) float64 { return noise(k - size*sensitivity) }, noise)
 				check("a group replaced", pair(b, profiles.Substitute), eps, func(k int) float64 { return noise(k - size*sensitivity) }, func(k int) float64 { return noise(k + size*sensitivity) })
 			}

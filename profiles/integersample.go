@@ -15,7 +15,7 @@ const mostDrawn = 1 << 26
 
 // DrawIntegerNoise returns so many independent draws of the sum of the noise of clients (1 for the share of one), each "skellam"
 // or "discrete-gaussian" of the standard deviation (the parameter σ), or "discrete-laplace" of that scale: the noise of
-// NewSummedNoise, NewSkellamMechanism and NewDiscreteGaussianVector, exactly. The source nil is the operating system's;
+// NewSummedNoise, NewSkellamMechanism and NewDiscreteGaussianMechanism, exactly. The source nil is the operating system's;
 // another must be secret. The time of a draw is not hidden.
 func DrawIntegerNoise(src rand.Source, noise string, clients int64, standardDeviation float64, count int) ([]int64, error) {
 	if !(standardDeviation >= leastDeviation && standardDeviation <= mostDeviation) {

@@ -14,18 +14,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A GaussianBounded is a Mechanism that Gaussian noise bounds: whatever is proved of that noise by its pair alone, or by
-// one law next to two others (Lemma S of docs/theory/integer-noise.md), bounds the mechanism. What is proved by more than
-// that, such as the recursion over batches of fixed size, does not.
-type GaussianBounded interface {
-	Attacked
-	// Above returns the Gaussian noise, and the probability that a run gives everything away in place of it: on the whole
-	// data set, on a Poisson sample or on a batch without replacement.
-	Above() (gaussian Mechanism, leak float64)
-	// Whole returns one run on the whole data set.
-	Whole(Relation) (Bounds, error)
-}
-
 // leastDeviation and mostDeviation bound the standard deviation of integer noise, whose steps are looked at one by one,
 // mostSquared the squared norm of a change, and mostLeak what the end of a tail may give away.
 const (
@@ -45,10 +33,8 @@ func NewSkellamMechanism(standardDeviation, sensitivity float64) (Mechanism, err
 	return newIntegerVector(integerVector{name: "skellam", noise: "skellam", clients: 1, deviation: standardDeviation, sensitivity: sensitivity})
 }
 
-// NewDiscreteGaussianVector returns discrete Gaussian noise with σ = noiseMultiplier × sensitivity, independent in each
-// coordinate, on a query of any number of whole numbers with any L2 sensitivity of at least 1. NewDiscreteGaussianMechanism is
-// closer where it serves; see NewSkellamMechanism for the bounds.
-func NewDiscreteGaussianVector(noiseMultiplier, sensitivity float64) (Mechanism, error) {
+// newDiscreteGaussianVector is NewDiscreteGaussianMechanism without a list of vectors; see NewSkellamMechanism for the bounds.
+func newDiscreteGaussianVector(noiseMultiplier, sensitivity float64) (Mechanism, error) {
 	m, err := newIntegerVector(integerVector{name: "discrete-gaussian", noise: "discrete-gaussian", clients: 1, deviation: noiseMultiplier * sensitivity, sensitivity: sensitivity})
 	if err != nil && !(noiseMultiplier*sensitivity >= leastDeviation && noiseMultiplier*sensitivity <= mostDeviation) {
 		return nil, fault.In("discrete-gaussian", fault.New("noise-multiplier", "%v times sensitivity %v is not in [%v, %v]", noiseMultiplier, sensitivity, leastDeviation, float64(mostDeviation)))
@@ -158,7 +144,7 @@ func (b *integerVector) leaks(l *integerLaw) bool {
 
 func (b *integerVector) Name() string { return b.name }
 
-// Above implements GaussianBounded.
+// Above implements trait.GaussianBounded.
 func (b *integerVector) Above() (Mechanism, float64) {
 	return gaussianBase{newGaussian(b.mu)}, b.leak
 }
@@ -227,7 +213,7 @@ func root(n int64) int64 {
 	return r
 }
 
-// Whole implements GaussianBounded: below also by norm2 numbers that move by 1 each, as they are and not by their sum.
+// Whole implements trait.GaussianBounded: below also by norm2 numbers that move by 1 each, as they are and not by their sum.
 func (b *integerVector) Whole(r Relation) (Bounds, error) {
 	p, err := b.Pair(r)
 	if err != nil {
@@ -313,7 +299,7 @@ func (a integerAttack) SubstituteMixture(rate float64) (Profile, bool, error) {
 	return p, false, err
 }
 
-// Grouped implements Grouper.
+// Grouped implements trait.Grouper.
 func (a integerAttack) Grouped(size int) (Mechanism, error) {
 	if size > len(a.law.mass)/a.shift {
 		return nil, fault.New("sensitivity", "the noise does not reach %d times %d", size, a.shift)
@@ -416,7 +402,7 @@ func Mu(b Mechanism, r Relation) (float64, error) {
 		}
 		mu = b.mu
 	case vectorNoise:
-		m, err := NewDiscreteGaussianVector(b.one.noise, float64(b.one.shift*b.size))
+		m, err := newDiscreteGaussianVector(b.one.noise, float64(b.one.shift*b.size))
 		if err != nil {
 			return 0, err
 		}
@@ -427,7 +413,7 @@ func Mu(b Mechanism, r Relation) (float64, error) {
 			mu = xmath.Up(s.step*float64(b.shift), 1)
 			break
 		}
-		m, err := NewDiscreteGaussianVector(b.noise, float64(b.shift))
+		m, err := newDiscreteGaussianVector(b.noise, float64(b.shift))
 		if err != nil {
 			return 0, err
 		}
@@ -487,8 +473,8 @@ func (g givenAway) Support() Support {
 }
 
 // Transform implements hook.Transformer.
-func (g givenAway) Transform() Transform {
-	return transform.NewBothGivenAway(TransformOf(g.base), g.leak)
+func (g givenAway) Transform() transform.Transform {
+	return transform.NewBothGivenAway(hook.TransformOf(g.base), g.leak)
 }
 
 // Proof (docs/theory/integer-noise.md §1): Theorem 1.

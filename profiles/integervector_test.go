@@ -18,14 +18,14 @@ func TestGaussianSteps(t *testing.T) {
 		copies       int64
 	}{
 		{"Skellam of variance 16", func() (Mechanism, error) { return NewSkellamMechanism(4, 4) }, 0.130750681314, 0.1262, 16},
-		{"discrete Gaussian", func() (Mechanism, error) { return NewDiscreteGaussianVector(1, 2) }, 0.130701327999, 0.125103, 4},
+		{"discrete Gaussian", func() (Mechanism, error) { return newDiscreteGaussianVector(1, 2) }, 0.130701327999, 0.125103, 4},
 		{"sum of 4 Skellams", func() (Mechanism, error) { return NewSummedNoise("skellam", 7, 3, 2, 4) }, 0.130750681314, 0.1262, 16},
 	} {
 		m, err := c.m()
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := m.(GaussianBounded).Whole(ZeroOut)
+		whole, err := m.(*integerVector).Whole(ZeroOut)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestGaussianSteps(t *testing.T) {
 func TestRealSensitivity(t *testing.T) {
 	mus := map[float64]float64{}
 	for _, s := range []float64{2.9, math.Sqrt(8), 3, 2.8} {
-		m, err := NewDiscreteGaussianVector(2/s, s)
+		m, err := newDiscreteGaussianVector(2/s, s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,15 +110,6 @@ func logDeltaFromTails(t Tails, eps float64) (logDelta, err float64) {
 	return d, -math.Log1p(-rel)
 }
 
-// Cost returns about what the tails of p at one ε take on top of those of a closed form, in the
-// unit of limits of work (hook.Costly); 0 where p does not say.
-func Cost(p Profile) float64 {
-	if c, ok := p.(hook.Costly); ok {
-		return c.Cost()
-	}
-	return 0
-}
-
 // A reverser is a profile that lists its reverse anew.
 type reverser interface{ reverse() Profile }
 
@@ -149,7 +140,7 @@ func (r reversed) Tails(eps, tol float64) Tails {
 }
 
 // Cost implements hook.Costly.
-func (r reversed) Cost() float64 { return Cost(r.base) }
+func (r reversed) Cost() float64 { return hook.Cost(r.base) }
 
 func (r reversed) Support() Support {
 	s := r.base.Support()

@@ -3,6 +3,7 @@ package profiles_test
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -13,8 +14,8 @@ func TestSampledLaplaceHasATransform(t *testing.T) {
 		want  bool
 	}{{2, true}, {1. / 650, true}, {1. / 750, false}} {
 		l := must(profiles.NewLaplace(c.scale)).(interface {
-			PoissonTransform(rate, rateErr float64) profiles.Transform
-			EnvelopeTransform(rate float64) profiles.Transform
+			PoissonTransform(rate, rateErr float64) transform.Transform
+			EnvelopeTransform(rate float64) transform.Transform
 		})
 		if got := l.PoissonTransform(0.1, 0) != nil; got != c.want {
 			t.Errorf("scale %v: a transform on a Poisson sample: %v", c.scale, got)

@@ -300,7 +300,7 @@ func TestConstructorErrors(t *testing.T) {
 	delta := e1(func(x float64) error { _, err := profiles.NewApproximate(1, x); return err })
 	rr := e1(func(x float64) error { _, err := profiles.NewRandomizedResponse(x, 2); return err })
 	cats := e1(func(x float64) error { _, err := profiles.NewRandomizedResponse(0.5, int(x)); return err })
-	dg := e1(func(x float64) error { _, err := profiles.NewDiscreteGaussianMechanism(1, int(x)); return err })
+	dg := e1(func(x float64) error { _, err := profiles.NewDiscreteGaussianMechanism(1, x); return err })
 	fin := e1(func(x float64) error {
 		_, err := profiles.NewFinite([]float64{x, 0.5}, []float64{0.5, 0.5})
 		return err

@@ -11,41 +11,17 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Transform is the transform M(z) = E_P[e^{zL}; L finite] of the privacy loss of one
-// direction, with proved errors.
-type Transform = transform.Transform
-
-// TransformsOf returns transforms of losses above and below that of p, with δ(ε) within mass
-// of its own: its exact one twice, if it has one. They are nil if there is none.
-func TransformsOf(p Profile, mass float64) (upper, lower Transform) {
-	if t := TransformOf(p); t != nil {
-		return t, t
-	}
-	if n, ok := p.(hook.NearlyTransformer); ok {
-		return n.TransformsWithin(mass)
-	}
-	return nil, nil
-}
-
-// TransformOf returns the transform of p, nil if it has none.
-func TransformOf(p Profile) Transform {
-	if t, ok := p.(hook.Transformer); ok {
-		return t.Transform()
-	}
-	return nil
-}
-
 // Transform implements hook.Transformer: the roles of P and Q change.
-func (r reversed) Transform() Transform {
-	if t := TransformOf(r.base); t != nil {
+func (r reversed) Transform() transform.Transform {
+	if t := hook.TransformOf(r.base); t != nil {
 		return t.Reverse()
 	}
 	return nil
 }
 
 // TransformsWithin implements hook.NearlyTransformer.
-func (r reversed) TransformsWithin(mass float64) (upper, lower Transform) {
-	if upper, lower = TransformsOf(r.base, mass); upper != nil && lower != nil {
+func (r reversed) TransformsWithin(mass float64) (upper, lower transform.Transform) {
+	if upper, lower = hook.TransformsOf(r.base, mass); upper != nil && lower != nil {
 		return upper.Reverse(), lower.Reverse()
 	}
 	return nil, nil
@@ -60,7 +36,7 @@ func (g normalLoss) noise() (sigma, relErr float64) {
 }
 
 // Transform implements hook.Transformer; nil for the empty composition.
-func (g normalLoss) Transform() Transform {
+func (g normalLoss) Transform() transform.Transform {
 	sigma, relErr := g.noise()
 	t, err := transform.NewGaussian(sigma, relErr)
 	if err != nil {
@@ -71,7 +47,7 @@ func (g normalLoss) Transform() Transform {
 
 // PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), the rate known to a
 // relative error.
-func (g normalLoss) PoissonTransform(rate, rateErr float64) Transform {
+func (g normalLoss) PoissonTransform(rate, rateErr float64) transform.Transform {
 	sigma, relErr := g.noise()
 	t, err := transform.NewPoissonGaussian(rate, rateErr, sigma, relErr)
 	if err != nil {
@@ -81,7 +57,7 @@ func (g normalLoss) PoissonTransform(rate, rateErr float64) Transform {
 }
 
 // Transform implements hook.Transformer: the means ±1 with weight q, 0 with the rest.
-func (g gaussianPlusMinus) Transform() Transform {
+func (g gaussianPlusMinus) Transform() transform.Transform {
 	none := math.Inf(-1)
 	sigma, relErr := normalLoss{mu: g.mu}.noise()
 	t, err := transform.NewGaussianMixture(transform.Pair{Sigma: sigma, SigmaErr: relErr,
@@ -100,7 +76,7 @@ func (g gaussianPlusMinus) Transform() Transform {
 const scaleErr = 2 * xmath.U
 
 // Transform implements hook.Transformer.
-func (l laplaceLoss) Transform() Transform { return transform.NewLaplace(l.m, scaleErr) }
+func (l laplaceLoss) Transform() transform.Transform { return transform.NewLaplace(l.m, scaleErr) }
 
 // maxSampledLoss is the largest 1/b of Laplace noise whose sampled pairs have a
 // transform: between its centres the number of nodes grows with it.
@@ -108,7 +84,7 @@ const maxSampledLoss = 700
 
 // PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), the rate known to a
 // relative error; nil if there is none.
-func (l laplaceLoss) PoissonTransform(rate, rateErr float64) Transform {
+func (l laplaceLoss) PoissonTransform(rate, rateErr float64) transform.Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}
@@ -117,7 +93,7 @@ func (l laplaceLoss) PoissonTransform(rate, rateErr float64) Transform {
 
 // EnvelopeTransform returns the transform of the envelope of this pair at a rate; nil if
 // there is none.
-func (l laplaceLoss) EnvelopeTransform(rate float64) Transform {
+func (l laplaceLoss) EnvelopeTransform(rate float64) transform.Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}
@@ -125,7 +101,7 @@ func (l laplaceLoss) EnvelopeTransform(rate float64) Transform {
 }
 
 // Transform implements hook.Transformer.
-func (l laplacePlusMinus) Transform() Transform {
+func (l laplacePlusMinus) Transform() transform.Transform {
 	if l.m > maxSampledLoss {
 		return nil
 	}
@@ -136,7 +112,7 @@ func (l laplacePlusMinus) Transform() Transform {
 // profile: a displaced loss moves M(z) − 1 by p|z||z+1||L| times the displacement, no
 // more. There is none if the listed masses do not make 1 to these errors, under P
 // or under Q: then the terms of first order do not cancel.
-func (d *Discrete) Transform() Transform {
+func (d *Discrete) Transform() transform.Transform {
 	n := len(d.atoms)
 	if n == 0 || max(d.atoms[n-1].Loss, -d.atoms[0].Loss) > 700 {
 		return nil // M is 0, or terms of e^L are no numbers

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -29,7 +30,7 @@ func TestDiscreteTransform(t *testing.T) {
 		"discrete gaussian":   base(profiles.NewDiscreteGaussianMechanism(2, 3)),
 		"discrete laplace":    base(profiles.NewDiscreteLaplaceMechanism(0.4, 2)),
 	} {
-		m := profiles.TransformOf(p)
+		m := hook.TransformOf(p)
 		if m == nil {
 			t.Errorf("%s: no transform", name)
 			continue
@@ -53,14 +54,14 @@ func TestDiscreteTransform(t *testing.T) {
 			if math.IsInf(d.Support().LogPInf, -1) && !(err <= 1e-12*math.Abs(k)+1e-20) {
 				t.Errorf("%s: log M(%v) = %v ± %v", name, s, k, err)
 			}
-			b, _, bErr := profiles.TransformOf(profiles.Reverse(p)).Real(-1 - s)
+			b, _, bErr := hook.TransformOf(profiles.Reverse(p)).Real(-1 - s)
 			if !(math.Abs(k-b) <= err+bErr+1e-15*math.Abs(k)) {
 				t.Errorf("%s: log M(%v) = %v, the reverse has %v at −1−s", name, s, k, b)
 			}
 		}
 	}
 	// Without a finite loss M is 0 and has no logarithm.
-	if p := base(profiles.NewFiniteMechanism([]float64{1, 0}, []float64{0, 1})); profiles.TransformOf(p) != nil {
+	if p := base(profiles.NewFiniteMechanism([]float64{1, 0}, []float64{0, 1})); hook.TransformOf(p) != nil {
 		t.Error("a pair of distributions on disjoint sets has a transform")
 	}
 }

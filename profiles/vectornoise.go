@@ -50,8 +50,8 @@ const (
 
 // NewDiscreteGaussianMechanism returns discrete Gaussian noise (Canonne, Kamath
 // and Steinke, NeurIPS 2020) with σ = noiseMultiplier × sensitivity, independent
-// in each coordinate, on a query of any number of whole numbers whose L2
-// sensitivity is the whole number sensitivity.
+// in each coordinate, on a query of any number of whole numbers with an L2
+// sensitivity of at least 1.
 //
 // A vector can cost more than one whole number with the same sensitivity does:
 // for σ = 2 and sensitivity 2, δ(1) is 0.1196 for one number that changes by 2
@@ -59,9 +59,23 @@ const (
 // over all integer vectors of that norm (at the losses that occur; between two
 // of them it is their chord), and bounds every adaptive composition; the attack
 // is the vector that is worst at the mean loss. With sensitivity 1 there is one
-// vector only. Under substitution, vectors of twice the norm. For one whole
-// number use NewDiscreteGaussianNumber.
-func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
+// vector only. Under substitution, vectors of twice the norm. For a sensitivity that
+// is not a whole number, and where there are too many vectors, the bounds are those of
+// NewSkellamMechanism. For one whole number use NewDiscreteGaussianNumber.
+func NewDiscreteGaussianMechanism(noiseMultiplier, sensitivity float64) (Mechanism, error) {
+	if sensitivity != math.Trunc(sensitivity) || math.Abs(sensitivity) > 1e6 {
+		return newDiscreteGaussianVector(noiseMultiplier, sensitivity)
+	}
+	m, err := newVectorNoise(noiseMultiplier, int(sensitivity))
+	if err != nil { // too much noise to list all vectors, or too little
+		if m, err := newDiscreteGaussianVector(noiseMultiplier, sensitivity); err == nil {
+			return m, nil
+		}
+	}
+	return m, err
+}
+
+func newVectorNoise(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
 	one, err := newIntegerGaussian(noiseMultiplier, sensitivity)
 	if err != nil {
 		return nil, err
@@ -103,7 +117,7 @@ func (b vectorNoise) NoiseRange(r Relation) (lo, hi float64) {
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (b vectorNoise) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
-	return NewDiscreteGaussianMechanism(noiseMultiplier, b.one.shift)
+	return newVectorNoise(noiseMultiplier, b.one.shift)
 }
 
 // norm2 returns the largest |v|² of two neighbours.
@@ -144,7 +158,7 @@ func leastSigma(norm2 int) float64 {
 	return math.Sqrt(4 + n*xmath.Log(5.0135*math.Sqrt(n)/maxTheta)/(2*math.Pi*math.Pi))
 }
 
-// Grouped implements Grouper. The sum of size changes is an integer vector of at most size
+// Grouped implements trait.Grouper. The sum of size changes is an integer vector of at most size
 // times the norm, though not every such vector is a sum of that many: the Attack has equal
 // ones only.
 func (b vectorNoise) Grouped(size int) (Mechanism, error) {

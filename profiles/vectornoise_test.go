@@ -89,7 +89,7 @@ func TestVectorOfWholeNumbersGolden(t *testing.T) {
 		{3, 1.5, 2, 0.302587591, 0.328617254},
 	} {
 		noise := c.sigma / float64(c.s)
-		v := deltaOf(t, pair(must(profiles.NewDiscreteGaussianMechanism(noise, c.s)), profiles.AddRemove), c.eps)
+		v := deltaOf(t, pair(must(profiles.NewDiscreteGaussianMechanism(noise, float64(c.s))), profiles.AddRemove), c.eps)
 		n := deltaOf(t, pair(must(profiles.NewDiscreteGaussianNumber(noise, c.s)), profiles.AddRemove), c.eps)
 		if math.Abs(v/c.largest-1) > 2e-8 {
 			t.Errorf("s %d, σ %v, δ(%v): %v, want %v", c.s, c.sigma, c.eps, v, c.largest)
@@ -109,7 +109,7 @@ func TestVectorBetweenLosses(t *testing.T) {
 		number, largest, mostExcess float64
 	}{{2, 1, 0.602925092, 0.605543863, 0.03}, {3, 1.5, 0.591954151, 0.600211330, 0.01}} {
 		noise := c.sigma / float64(c.s)
-		p := pair(must(profiles.NewDiscreteGaussianMechanism(noise, c.s)), profiles.AddRemove)
+		p := pair(must(profiles.NewDiscreteGaussianMechanism(noise, float64(c.s))), profiles.AddRemove)
 		if n := deltaOf(t, pair(must(profiles.NewDiscreteGaussianNumber(noise, c.s)), profiles.AddRemove), 0.5); math.Abs(n/c.number-1) > 2e-8 {
 			t.Errorf("s %d: δ(0.5) of one number is %v, want %v", c.s, n, c.number)
 		}
@@ -146,7 +146,7 @@ func TestVectorOfWholeNumbersIsTheLargest(t *testing.T) {
 		{1, 0.4, profiles.Substitute}, {1, 1, profiles.Substitute}, {1, 3, profiles.Substitute}, {2, 1, profiles.Substitute},
 	} {
 		t.Run(fmt.Sprint(c.s, c.sigma, c.r), func(t *testing.T) {
-			b := must(profiles.NewDiscreteGaussianMechanism(c.sigma/float64(c.s), c.s))
+			b := must(profiles.NewDiscreteGaussianMechanism(c.sigma/float64(c.s), float64(c.s)))
 			upper := pair(b, c.r)
 			lower := pair(must(b.(profiles.Attacked).Attack(c.r)), c.r)
 			norm := c.s

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -117,7 +118,7 @@ const (
 // newDecay reads p up to the loss beyond which, as is known, nothing is lost; +Inf if none is.
 func newDecay(p profiles.Profile, end float64) decay {
 	support := p.Support()
-	if profiles.Cost(p) > quickDelta {
+	if hook.Cost(p) > quickDelta {
 		p = struct{ profiles.Profile }{p} // its tails have a table, its δ has not
 	}
 	at := func(x float64) float64 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/hook"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -130,7 +131,7 @@ func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 	if b.Name() == "discrete-gaussian" {
 		return ofDiscreteGaussian(b, r)
 	}
-	if g, ok := b.(profiles.GaussianBounded); ok {
+	if g, ok := b.(trait.GaussianBounded); ok {
 		if _, leak := g.Above(); leak > 0 {
 			return nil, fault.New("mechanism", "%s has no Rényi curve: the end of its tail, with probability %.2g, is not bounded", b.Name(), leak)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -187,13 +188,13 @@ func TestOfIntegerNoise(t *testing.T) {
 		if got := c.RDP(alpha); !(got >= want*(1-1e-13) && got <= want*(1+1e-11)) {
 			t.Errorf("order %v: %v, want %v", alpha, got, want)
 		}
-		whole := must2(skellam.(profiles.GaussianBounded).Whole(profiles.AddRemove))
+		whole := must2(skellam.(trait.GaussianBounded).Whole(profiles.AddRemove))
 		low := 16 * fromDiscrete(whole.Directions[0].Copies.Profile.(*profiles.Discrete)).RDP(alpha)
 		if got := c.RDP(alpha); !(low <= got && low >= got*0.93) { // the attack's tails are heavier than Gaussian
 			t.Errorf("order %v: %v, of one pair %v", alpha, got, low)
 		}
 	}
-	vector := must2(profiles.NewDiscreteGaussianVector(40, 2.9))
+	vector := must2(profiles.NewDiscreteGaussianMechanism(40, 2.9))
 	if got := must2(Of(vector, nil, profiles.Substitute)).RDP(2); !(got >= 4/1600.0 && got <= 4.001/1600) {
 		t.Errorf("discrete Gaussian vector: %v", got)
 	}

@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // Of returns one run of b under a scheme, on the whole data set if s is nil, for persons of so many records. It may
 // take long: once ctx is done, the error is that of ctx.
 //
-// A mechanism that Gaussian noise bounds (profiles.GaussianBounded) has above it what that noise has: each theorem of this
+// A mechanism that Gaussian noise bounds (trait.GaussianBounded) has above it what that noise has: each theorem of this
 // package and of package allocation is about a pair of laws, or one law next to two others, for which Lemma S of
 // docs/theory/integer-noise.md stands. The recursion over batches of fixed size is about more, and is left out. Below it
 // is its attack.
@@ -24,7 +25,7 @@ func Of(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation
 			return profiles.Bounds{}, err
 		}
 	}
-	if g, ok := b.(profiles.GaussianBounded); ok {
+	if g, ok := b.(trait.GaussianBounded); ok {
 		return bounded(ctx, g, s, r, records)
 	}
 	maker, ok := s.(LawMaker)
@@ -43,7 +44,7 @@ func Of(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation
 var starSchemes = []string{"poisson", "without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww",
 	"truncated-poisson", "random-allocation", "balls-in-bins", "shuffle", "fixed-order"}
 
-func bounded(ctx context.Context, b profiles.GaussianBounded, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
+func bounded(ctx context.Context, b trait.GaussianBounded, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if s == nil && records == 1 {
 		return b.Whole(r)
 	}

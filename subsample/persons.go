@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/noiserange"
+	"github.com/dpaccountant/accountant/internal/trait"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
@@ -137,7 +138,7 @@ type group struct {
 
 // whole is a run on the whole data set.
 func (g group) whole(ctx context.Context) (profiles.Bounds, error) {
-	if b, ok := g.b.(profiles.Grouper); ok {
+	if b, ok := g.b.(trait.Grouper); ok {
 		together, err := b.Grouped(g.size)
 		var m profiles.Bounds
 		if err == nil {
@@ -173,7 +174,7 @@ func (g group) whole(ctx context.Context) (profiles.Bounds, error) {
 
 // coins is a run on the records whose coins say so.
 func (g group) coins(s poissonScheme) (profiles.Bounds, error) {
-	b, ok := g.b.(profiles.Grouper)
+	b, ok := g.b.(trait.Grouper)
 	if ok && b.Name() == "discrete-gaussian" && g.size > 1 {
 		together, err := b.Grouped(g.size)
 		if err == nil {
@@ -222,7 +223,7 @@ func (g group) gaussian(law copies.Law, theta float64) profiles.Bounds {
 
 // publicChoice gives the number of records that take part away. Given that it is u, the pair is
 // that of u records; that there is one at all has the probability of the law, which is secret.
-func (g group) publicChoice(b profiles.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
+func (g group) publicChoice(b trait.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
 	groups, err := copies.MixtureOf(law, func(u int) (profiles.Profile, error) {
 		together, err := b.Grouped(u)
 		if err != nil {
@@ -252,7 +253,7 @@ type groupMixer interface {
 
 // equalRecords is the attack by records that are all the same, against none or, under
 // substitution, against records that contribute the opposite.
-func (g group) equalRecords(b profiles.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
+func (g group) equalRecords(b trait.Grouper, s poissonScheme, law copies.Law) (profiles.Profile, error) {
 	opposite := g.r == profiles.Substitute
 	if noise, ok := b.(profiles.NoiseScaler); ok && b.Name() == "laplace" && !opposite {
 		return copies.NewLaplaceAttack(law, 1/noise.NoiseMultiplier()), nil
@@ -431,9 +432,9 @@ func (l chainedLaws) For(ctx context.Context, q profiles.Question) (profiles.Com
 	return l.chained(c)
 }
 
-// Retreat implements profiles.Retreat.
+// Retreat implements trait.Retreat.
 func (l chainedLaws) Retreat(q profiles.Question) (profiles.Composition, error) {
-	inner, ok := l.Laws.(profiles.Retreat)
+	inner, ok := l.Laws.(trait.Retreat)
 	if !ok {
 		return l.For(context.Background(), q)
 	}

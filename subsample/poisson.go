@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/noiserange"
+	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -169,7 +170,7 @@ func (p *poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
 }
 
 // Cost implements hook.Costly.
-func (p poisson) Cost() float64 { return profiles.Cost(p.base) }
+func (p poisson) Cost() float64 { return hook.Cost(p.base) }
 
 // Tails implements Profile: with y = log((e^ε − 1 + rate)/rate) the tails are
 // (1−rate)·Q + rate·P and Q of the base at y; sums of positive terms only.
@@ -329,13 +330,13 @@ func (p poisson) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 type poissonTransformer interface {
 	// PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), rateErr the
 	// relative error of the rate; nil if there is none.
-	PoissonTransform(rate, rateErr float64) profiles.Transform
+	PoissonTransform(rate, rateErr float64) transform.Transform
 }
 
 // Transform implements hook.Transformer.
-func (p poisson) Transform() profiles.Transform { return p.transform(0) }
+func (p poisson) Transform() transform.Transform { return p.transform(0) }
 
-func (p poisson) transform(rateErr float64) profiles.Transform {
+func (p poisson) transform(rateErr float64) transform.Transform {
 	if b, ok := p.base.(poissonTransformer); ok {
 		return b.PoissonTransform(p.rate, rateErr)
 	}
@@ -343,7 +344,7 @@ func (p poisson) transform(rateErr float64) profiles.Transform {
 }
 
 // Transform implements hook.Transformer; see inexact for the error of the rate.
-func (r rounded) Transform() profiles.Transform {
+func (r rounded) Transform() transform.Transform {
 	if p, ok := r.Profile.(poisson); ok {
 		return p.transform(2 * xmath.U)
 	}
@@ -352,11 +353,11 @@ func (r rounded) Transform() profiles.Transform {
 
 // An envelopeTransformer is a base whose envelope has a transform; it is its own reverse.
 type envelopeTransformer interface {
-	EnvelopeTransform(rate float64) profiles.Transform
+	EnvelopeTransform(rate float64) transform.Transform
 }
 
 // Transform implements hook.Transformer.
-func (e envelope) Transform() profiles.Transform {
+func (e envelope) Transform() transform.Transform {
 	up := e.Up.(poisson)
 	if b, ok := up.base.(envelopeTransformer); ok {
 		return b.EnvelopeTransform(up.rate)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -268,7 +269,7 @@ func (r rounded) Tails(eps, tol float64) profiles.Tails {
 }
 
 // Cost implements hook.Costly.
-func (r rounded) Cost() float64 { return profiles.Cost(r.Profile) }
+func (r rounded) Cost() float64 { return hook.Cost(r.Profile) }
 
 func (r rounded) Support() profiles.Support {
 	s := r.Profile.Support()

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
@@ -111,7 +112,7 @@ func TestLaplaceTransforms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n, name := range names {
 		p := all[name]
-		m := profiles.TransformOf(p)
+		m := hook.TransformOf(p)
 		if strings.Contains(name, "MUST.OW, add-remove") && strings.HasSuffix(name, "upper") {
 			// A sample of an envelope: its likelihood ratio 1 − q + q/g is not that of a piece.
 			if m != nil {
@@ -154,7 +155,7 @@ func TestLaplaceTransforms(t *testing.T) {
 					t.Errorf("%s: log M(%v) = %v ± %v, tails give %v", name, s, k, err, want)
 				}
 			}
-			back := profiles.TransformOf(profiles.Reverse(p))
+			back := hook.TransformOf(profiles.Reverse(p))
 			if back == nil {
 				t.Errorf("%s: the reverse has no transform", name)
 				continue

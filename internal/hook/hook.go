@@ -28,6 +28,14 @@ type Costly interface {
 	Cost() float64
 }
 
+// Cost returns what a profile says of it as a Costly one; 0 where it does not.
+func Cost(profile any) float64 {
+	if c, ok := profile.(Costly); ok {
+		return c.Cost()
+	}
+	return 0
+}
+
 // A SelfReverser is a profile that can be its own reverse.
 type SelfReverser interface {
 	// SelfReverse reports whether (Q, P) has the same profile as (P, Q).
@@ -41,12 +49,32 @@ type Transformer interface {
 	Transform() transform.Transform
 }
 
+// TransformOf returns the transform of a profile, nil if it has none.
+func TransformOf(profile any) transform.Transform {
+	if t, ok := profile.(Transformer); ok {
+		return t.Transform()
+	}
+	return nil
+}
+
 // A NearlyTransformer is a profile with cheap transforms of losses close to its own: it is
 // dominated by upper and dominates lower, and their δ(ε) are within mass of its own, a run,
 // at every ε. Take mass well below δ over the number of runs.
 type NearlyTransformer interface {
 	Transformer
 	TransformsWithin(mass float64) (upper, lower transform.Transform)
+}
+
+// TransformsOf returns transforms of losses above and below that of a profile, with δ(ε) within mass
+// of its own: its exact one twice, if it has one. They are nil if there is none.
+func TransformsOf(profile any, mass float64) (upper, lower transform.Transform) {
+	if t := TransformOf(profile); t != nil {
+		return t, t
+	}
+	if n, ok := profile.(NearlyTransformer); ok {
+		return n.TransformsWithin(mass)
+	}
+	return nil, nil
 }
 
 // An Adaptive is Laws of runs on which more is reached at each ε by an adversary that adapts to what ran before than on

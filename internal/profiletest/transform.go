@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/hook"
+	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -12,7 +14,7 @@ import (
 // gives.
 func checkTransform(t *testing.T, p profiles.Profile) {
 	t.Helper()
-	tr := profiles.TransformOf(p)
+	tr := hook.TransformOf(p)
 	if tr == nil {
 		return
 	}
@@ -58,7 +60,7 @@ func checkTransform(t *testing.T, p profiles.Profile) {
 }
 
 // checkReverse: M_rev(−1−s) = M(s).
-func checkReverse(t *testing.T, tr profiles.Transform, s float64) {
+func checkReverse(t *testing.T, tr transform.Transform, s float64) {
 	t.Helper()
 	k, slope, err := tr.Real(s)
 	r, back, rErr := tr.Reverse().Real(-1 - s)
@@ -72,7 +74,7 @@ func checkReverse(t *testing.T, tr profiles.Transform, s float64) {
 }
 
 // checkSlopeOf: K is convex, so that its slope is between those of chords.
-func checkSlopeOf(t *testing.T, tr profiles.Transform, s, slope float64) {
+func checkSlopeOf(t *testing.T, tr transform.Transform, s, slope float64) {
 	t.Helper()
 	const d = 1e-3
 	k, _, e := tr.Real(s)
@@ -141,7 +143,7 @@ func ex(v float64) float64 {
 
 // checkLine: log M on a line starts at the real point, has the symmetry of a real
 // loss, and is below its bound at every smaller frequency.
-func checkLine(t *testing.T, tr profiles.Transform, theta float64) {
+func checkLine(t *testing.T, tr transform.Transform, theta float64) {
 	t.Helper()
 	k, slope, err := tr.Real(theta)
 	up, _, _ := tr.Real(theta * 1.01)

@@ -119,7 +119,7 @@ func (a *aimed) law(ctx context.Context, s aimable) (profiles.Bounds, error) {
 	return m, nil
 }
 
-// Retreat implements profiles.Retreat: above, nothing is hidden; below, nothing is known.
+// Retreat implements trait.Retreat: above, nothing is hidden; below, nothing is known.
 func (a *aimed) Retreat(q profiles.Question) (profiles.Composition, error) {
 	up, err := a.scheme.unhidden(a.base, a.relation)
 	if err != nil {

@@ -80,7 +80,7 @@ func (l *laws) bounds(up, low profiles.Profile) profiles.Bounds {
 		{Upper: up, Lower: low}, {Upper: profiles.Reverse(up), Lower: profiles.Reverse(low)}}}
 }
 
-// Retreat implements profiles.Retreat: what each user's message tells without a shuffler, and nothing.
+// Retreat implements trait.Retreat: what each user's message tells without a shuffler, and nothing.
 func (l *laws) Retreat(q profiles.Question) (_ profiles.Composition, err error) {
 	var up profiles.Profile
 	if eps := l.randomizer.Epsilon(); !(eps <= maxEpsilon) || l.relation != profiles.Substitute {

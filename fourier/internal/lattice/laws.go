@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -77,7 +78,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 	err, price := meter.ErrMemory, meter.PerVertexOf(e.Profile)
 	g.Most = most
 	if m != nil {
-		m.Spend(60 * profiles.Cost(e.Profile))
+		m.Spend(60 * hook.Cost(e.Profile))
 		if left := m.Work / price; left < float64(most) {
 			g.Most, err = max(1, int(left)), meter.ErrWork
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -44,7 +45,7 @@ const (
 const ends = 60 // steers: what work is charged
 
 // PerVertexOf returns what a vertex of a law of p takes.
-func PerVertexOf(p profiles.Profile) float64 { return PerVertex + profiles.Cost(p) }
+func PerVertexOf(p profiles.Profile) float64 { return PerVertex + hook.Cost(p) }
 
 // Afford reports whether there is work for the least that is asked of profiles: where their losses end, and some
 // vertices between. Those whose tails a closed form has are always affordable.
@@ -120,7 +121,7 @@ func (m *Meter) Vertices(p profiles.Profile) *Vertices {
 	if pld.Listed(p) {
 		return &Vertices{m: m, price: perAtom}
 	}
-	m.Spend(ends * profiles.Cost(p))
+	m.Spend(ends * hook.Cost(p))
 	return &Vertices{m: m, price: PerVertexOf(p)}
 }
 

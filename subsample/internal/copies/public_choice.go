@@ -57,7 +57,7 @@ func (m *publicChoice) setRest(logRest float64) {
 // Cost implements hook.Costly.
 func (m *publicChoice) Cost() (sum float64) {
 	for _, p := range m.items[:min(counted(m.above), len(m.items))] {
-		sum += perCopy + profiles.Cost(p)
+		sum += perCopy + hook.Cost(p)
 	}
 	return sum
 }
@@ -126,10 +126,10 @@ func (c *Choice) LogDelta(eps float64) (logDelta, err float64) {
 }
 
 // Transform implements hook.Transformer.
-func (c *Choice) Transform() profiles.Transform {
+func (c *Choice) Transform() transform.Transform {
 	var of []transform.Transform
 	for _, p := range c.items {
-		of = append(of, profiles.TransformOf(p))
+		of = append(of, hook.TransformOf(p))
 	}
 	return transform.NewUnion(c.weights, of)
 }
@@ -143,7 +143,7 @@ type Joined struct{ Up, Down profiles.Profile }
 func (j Joined) SelfReverse() bool { return profiles.Equal(j.Up, j.Down) }
 
 // Cost implements hook.Costly.
-func (j Joined) Cost() float64 { return max(profiles.Cost(j.Up), profiles.Cost(j.Down)) }
+func (j Joined) Cost() float64 { return max(hook.Cost(j.Up), hook.Cost(j.Down)) }
 
 // Tails implements profiles.Profile.
 func (j Joined) Tails(eps, tol float64) profiles.Tails {
@@ -246,7 +246,7 @@ func (g givenRest) Tails(eps, tol float64) profiles.Tails {
 }
 
 // Cost implements hook.Costly.
-func (g givenRest) Cost() float64 { return profiles.Cost(g.Profile) }
+func (g givenRest) Cost() float64 { return hook.Cost(g.Profile) }
 
 // Support implements profiles.Profile.
 func (g givenRest) Support() profiles.Support {
@@ -256,7 +256,7 @@ func (g givenRest) Support() profiles.Support {
 }
 
 // TransformsWithin implements hook.NearlyTransformer; what is left out is part of mass.
-func (g givenRest) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
+func (g givenRest) TransformsWithin(mass float64) (upper, lower transform.Transform) {
 	if n, ok := g.Profile.(hook.NearlyTransformer); ok {
 		return n.TransformsWithin(mass)
 	}
@@ -264,4 +264,4 @@ func (g givenRest) TransformsWithin(mass float64) (upper, lower profiles.Transfo
 }
 
 // Transform implements hook.Transformer.
-func (givenRest) Transform() profiles.Transform { return nil }
+func (givenRest) Transform() transform.Transform { return nil }

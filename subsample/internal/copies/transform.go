@@ -21,34 +21,34 @@ const maxWhole = 64
 // Transform implements hook.Transformer; nil for a table beyond maxCopies. What is left
 // out of the table, below e^−790, is moved to u = 0 as the tails do: it changes δ by less
 // than e^−790 a run, below the rounding of every δ in [1e-300, 1] after 1e12 runs.
-func (p *GaussianAttack) Transform() profiles.Transform { return p.whole(false) }
+func (p *GaussianAttack) Transform() transform.Transform { return p.whole(false) }
 
 // TransformsWithin implements hook.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
 // most mass: P = (1−m)·P' + m·R with at most k copies in P'. Above, R gives everything
 // away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table. The loss
 // is L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
-func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
+func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower transform.Transform) {
 	return p.within(mass, false, transform.NewGivenAway)
 }
 
 // Transform implements hook.Transformer; see GaussianAttack.
-func (p *GaussianOpposite) Transform() profiles.Transform { return p.whole(true) }
+func (p *GaussianOpposite) Transform() transform.Transform { return p.whole(true) }
 
 // TransformsWithin implements hook.NearlyTransformer, as for GaussianAttack: above, what
 // is beyond k copies gives everything away on both sides, (1−m)·P' + m·R against (1−m)·Q' +
 // m·R'; below, it is moved to u = 0 on both. L = log P'/Q': M(z) = (1−m)·M'(z).
-func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
+func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower transform.Transform) {
 	return p.within(mass, true, transform.NewBothGivenAway)
 }
 
-func (c *shifts) whole(mirrored bool) profiles.Transform {
+func (c *shifts) whole(mirrored bool) transform.Transform {
 	if c.Last() > maxCopies {
 		return nil
 	}
 	return c.mixture(c.Last(), 0, mirrored)
 }
 
-func (c *shifts) within(mass float64, mirrored bool, givenAway func(profiles.Transform, float64) profiles.Transform) (upper, lower profiles.Transform) {
+func (c *shifts) within(mass float64, mirrored bool, givenAway func(transform.Transform, float64) transform.Transform) (upper, lower transform.Transform) {
 	k, m := c.cut(mass)
 	if c.RealZeros && c.Last() <= maxWhole {
 		k, m = c.Last(), 0
@@ -80,7 +80,7 @@ func (c *shifts) cut(mass float64) (k int, m float64) {
 
 // mixture is the pair of Σ_u p_u N(uθ, 1), u ≤ last, against N(0, 1) or, mirrored, the same
 // at the opposite means; the rest counts as u = 0. All weights are over 1 − without.
-func (c *shifts) mixture(last int, without float64, mirrored bool) profiles.Transform {
+func (c *shifts) mixture(last int, without float64, mirrored bool) transform.Transform {
 	none, scale := math.Inf(-1), -math.Log1p(-without)
 	pair := transform.Pair{Sigma: 1 / c.theta, SigmaErr: 4 * xmath.U, LogP0: min(0, c.LogNone+scale), Err0: c.EtaErr + 4*xmath.U + 2e-12*without*math.Exp(-c.LogNone)}
 	pair.RealZeros = c.RealZeros && last == c.Last()
@@ -112,7 +112,7 @@ func (c *shifts) mixture(last int, without float64, mirrored bool) profiles.Tran
 
 // Transform implements hook.Transformer; nil where exponentials of the shifts leave the
 // range of numbers.
-func (p *LaplaceAttack) Transform() profiles.Transform {
+func (p *LaplaceAttack) Transform() transform.Transform {
 	n := len(p.LogP)
 	// θ is 1/b, b from the profile of m = 1/b: four roundings.
 	t := transform.NewCopiedLaplace(p.LogP, p.Err, p.LogAbove[n], p.theta, 4*xmath.U, p.last)
@@ -152,10 +152,10 @@ func (p laplaceChoice) choice() (items []transform.LaplaceItem, ok bool) {
 }
 
 // Transform implements hook.Transformer.
-func (p laplaceChoice) Transform() profiles.Transform { return p.PoissonTransform(1, 0) }
+func (p laplaceChoice) Transform() transform.Transform { return p.PoissonTransform(1, 0) }
 
 // PoissonTransform implements poissonTransformer.
-func (p laplaceChoice) PoissonTransform(rate, rateErr float64) profiles.Transform {
+func (p laplaceChoice) PoissonTransform(rate, rateErr float64) transform.Transform {
 	if items, ok := p.choice(); ok {
 		return transform.NewSampledLaplace(items, math.Exp(p.logRest()), rate, rateErr)
 	}
@@ -163,7 +163,7 @@ func (p laplaceChoice) PoissonTransform(rate, rateErr float64) profiles.Transfor
 }
 
 // EnvelopeTransform implements envelopeTransformer.
-func (p laplaceChoice) EnvelopeTransform(rate float64) profiles.Transform {
+func (p laplaceChoice) EnvelopeTransform(rate float64) transform.Transform {
 	if items, ok := p.choice(); ok {
 		return transform.NewLaplaceEnvelope(items, math.Exp(p.logRest()), rate, 0)
 	}

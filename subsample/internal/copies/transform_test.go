@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/hook"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestTransformsWithin(t *testing.T) {
 	law := WithReplacement(100, 6)
 	p := NewGaussianAttack(law, 0.25)
-	whole := profiles.TransformOf(p)
+	whole := hook.TransformOf(p)
 	if whole == nil {
 		t.Fatal("no transform of at most 6 copies")
 	}
@@ -50,7 +51,7 @@ func TestTransformsWithin(t *testing.T) {
 			}
 		}
 	}
-	if up, lo := profiles.TransformsOf(profiles.Reverse(NewGaussianAttack(WithReplacement(1000, 50), 0.2)), 1e-16); up == nil || lo == nil {
+	if up, lo := hook.TransformsOf(profiles.Reverse(NewGaussianAttack(WithReplacement(1000, 50), 0.2)), 1e-16); up == nil || lo == nil {
 		t.Error("the reverse of a long table has no transforms")
 	}
 }
