@@ -4,6 +4,7 @@
 package pate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -27,8 +28,8 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 	if a == nil {
 		return nil, fault.New("mechanism", "is missing")
 	}
-	if o.Price < Best || o.Price > Theorem6 {
-		return nil, fault.New("price", "%v is not in [best, exact, theorem6]", o.Price)
+	if o.Price = cmp.Or(o.Price, Best); !slices.Contains([]Price{Best, Exact, Theorem6}, o.Price) {
+		return nil, fault.New("price", "%q is not in [best, exact, theorem6]", o.Price)
 	}
 	if o.Orders == nil {
 		o.Orders = defaultOrders()
@@ -271,8 +272,8 @@ func (h largest) sum() (s xmath.Sum) {
 func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error) {
 	n := l.votes.Queries()
 	one := func(int) float64 { return 1 }
-	if r < Worst || r > Joint {
-		return nil, fault.New("report", "%v is not in [expected, realised, worst, independent, joint]", r)
+	if !slices.Contains([]Report{Worst, Realised, DataIndependent, ExpectedNotABound, Joint}, r) {
+		return nil, fault.New("report", "%q is not in [expected, realised, worst, independent, joint]", r)
 	}
 	if r == Joint && l.price == Theorem6 && l.q.check != nil {
 		return nil, fault.New("report", "joint needs the price best or exact: Theorem 6 has none for a check and its answer together")
@@ -328,92 +329,55 @@ func (l *Ledger) limited(r Report) bool {
 // statement, or neither.
 
 // A Report says which queries are charged for an answer.
-type Report int
+type Report string
 
 const (
 	// Worst charges every query for its check, and as many for an answer as can
 	// be answered: all, or the Options.MaxAnswers dearest. It is a bound at the
 	// data set that cast the votes.
-	Worst Report = iota
+	Worst Report = "worst"
 	// Realised charges the answers that were given. Which they are is part of the
 	// output, so that for an aggregator with a check this is a random number and
 	// no (ε, δ) bound of the mechanism; it holds ex post only: see Cost.ExPost.
-	Realised
+	Realised Report = "realised"
 	// DataIndependent charges as Worst does, at the cost that does not depend on
 	// the votes: a bound at every data set. It takes no transcript, and is the only
 	// report that may be published as it stands.
-	DataIndependent
+	DataIndependent Report = "independent"
 	// ExpectedNotABound weighs the cost of every answer by the probability that
 	// it is given. It is what the tables of PATE 2018 print; it is not a bound on
 	// any Rényi divergence: with votes (5,3,2), T=6, σ1=3, σ2=1 and λ=4 the exact
 	// divergence is 2.350 and this is 1.700.
-	ExpectedNotABound
+	ExpectedNotABound Report = "expected"
 	// Joint prices the check of a query and the answer that may follow as one mechanism, whose
 	// outcomes are "no answer" and every class: a bound at the data set that cast the votes,
 	// without a transcript, at most Worst. With a limit on answers it is the smaller of both.
 	// It needs Best or Exact; scores and votes must not depend on earlier answers.
-	Joint
+	Joint Report = "joint"
 )
-
-var reportNames = [...]string{"worst", "realised", "independent", "expected", "joint"}
-
-// String returns the name that UnmarshalText takes.
-func (r Report) String() string { return nameOf("report", reportNames[:], int(r)) }
-
-func nameOf(kind string, names []string, i int) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("%s(%d)", kind, i)
-	}
-	return names[i]
-}
-
-// UnmarshalText is the inverse of String.
-func (r *Report) UnmarshalText(name []byte) error {
-	i := slices.Index(reportNames[:], string(name))
-	if i < 0 {
-		return fault.New("report", "%q is not in [expected, realised, worst, independent, joint]", name)
-	}
-	*r = Report(i)
-	return nil
-}
 
 // What a ledger holds: the votes, what their costs depend on, and the options they are priced
 // with. The files that work costs out read it; only Account makes one.
 
 // A Price says by which bound a query is priced from its votes.
-type Price int
+type Price string
 
 const (
 	// Best is the best bound there is from q alone, in both directions: the two-tails theorem
 	// of twotails.go. It is never above Theorem 6 where that holds.
-	Best Price = iota
+	Best Price = "best"
 	// Exact is the divergence of the query's law from that of every neighbour, in both
 	// directions. Summed over queries it is exactly the largest that any teacher's votes can
 	// make it, given the counts.
-	Exact
+	Exact Price = "exact"
 	// Theorem6 is the bound of PATE 2018, from the data set that voted to its neighbours only.
-	Theorem6
+	Theorem6 Price = "theorem6"
 )
-
-var priceNames = [...]string{"best", "exact", "theorem6"}
-
-// String returns the name that UnmarshalText takes.
-func (p Price) String() string { return nameOf("price", priceNames[:], int(p)) }
-
-// UnmarshalText is the inverse of String.
-func (p *Price) UnmarshalText(name []byte) error {
-	i := slices.Index(priceNames[:], string(name))
-	if i < 0 {
-		return fault.New("price", "%q is not in [best, exact, theorem6]", name)
-	}
-	*p = Price(i)
-	return nil
-}
 
 // Options of Account; the zero value is a good default.
 type Options struct {
 	Orders []float64       // nil: 1.5, 2, …, 100
-	Price  Price           // the bound by which queries are priced
+	Price  Price           // the bound by which queries are priced; "" is Best
 	Scores *ballots.Scores // the student's scores, for Interactive only
 
 	// MaxAnswers is fixed in advance: after as many answers no query is answered

@@ -19,7 +19,8 @@ import (
 // A Target is a budget for labelling and what is known of the mechanism in advance.
 type Target struct {
 	Epsilon, Delta float64
-	// Report says which ε meets the budget: Joint or Worst at the votes of the search, or DataIndependent at every data set.
+	// Report says which ε meets the budget: Joint or Worst at the votes of the search, or DataIndependent at every data set. "" is
+	// Worst.
 	Report Report
 	// Independent bounds the ε at every data set; 0 is four times Epsilon. Without such a bound the least ε at some votes is that
 	// of next to no noise, which other votes would pay for.
@@ -51,7 +52,7 @@ func (t Target) Calibrate(ctx context.Context, v *ballots.Votes) (*Ledger, error
 	if t.Independent == 0 {
 		t.Independent = 4 * t.Epsilon
 	}
-	if t.Report == DataIndependent {
+	if t.Report = cmp.Or(t.Report, Worst); t.Report == DataIndependent {
 		t.Independent = t.Epsilon
 	}
 	err := cmp.Or(checkRange("epsilon", t.Epsilon, 1e-3, 1000), checkDelta(t.Delta), checkRange("independent", t.Independent, 1e-3, 4000))

@@ -138,15 +138,6 @@ func ExampleNewLNMax() {
 	// Output: lnmax(gamma=0.05): 0.0400 at order 8, <nil>
 }
 
-func ExampleReport_UnmarshalText() {
-	var r pate.Report
-	fmt.Println(r.UnmarshalText([]byte("independent")), r)
-	fmt.Println(r.UnmarshalText([]byte("exact")))
-	// Output:
-	// <nil> independent
-	// report: "exact" is not in [expected, realised, worst, independent, joint]
-}
-
 func ExampleConversion() {
 	cost, _ := rdp.NewGrid([]float64{14}, []float64{1.1144}) // MNIST in the paper
 	for _, c := range []pate.Conversion{pate.Classic, pate.Improved} {

@@ -76,9 +76,9 @@ func TestBadInput(t *testing.T) {
 		{"answered: is missing, must say which queries were answered for the realised report", total(good, Realised, nil)},
 		{"answered: 1 entries are not one for each of 2 queries", total(good, Realised, []bool{true})},
 		{"answered: must be absent, because gnmax(sigma2=1) answers every query", total(gnMax{1}, Realised, []bool{true, true})},
-		{"report: report(-1) is not in [expected, realised, worst, independent, joint]", total(gnMax{1}, Report(-1), nil)},
-		{"report: report(9) is not in [expected, realised, worst, independent, joint]", total(good, Report(9), nil)},
-		{"report: \"best\" is not in [expected, realised, worst, independent, joint]", func() error { return new(Report).UnmarshalText([]byte("best")) }},
+		{"price: \"worst\" is not in [best, exact, theorem6]", account(good, Options{Price: "worst"})},
+		{"report: \"\" is not in [expected, realised, worst, independent, joint]", total(gnMax{1}, "", nil)},
+		{"report: \"best\" is not in [expected, realised, worst, independent, joint]", total(good, "best", nil)},
 		{"cuts[1]: 1 is not in [1, 2] and ascending", func() error {
 			_, err := ledger(t, votes, good, nil).Running(context.Background(), Worst, nil, []int{1, 1})
 			return err

@@ -180,7 +180,7 @@ func writePate(w io.Writer, a service.PateAnswer, _ *asking) {
 		if x.Cost.Report == pate.ExpectedNotABound {
 			answered = fmt.Sprintf("%.2f", x.Cost.Answered)
 		}
-		name := x.Cost.Report.String()
+		name := string(x.Cost.Report)
 		switch {
 		case x.Cost.ExPost:
 			name += " (ex post)"
@@ -379,7 +379,7 @@ func patePicture(ctx context.Context, answer any, _ *asking) (pic figure.Picture
 		return nil
 	}
 	total := func(c pate.Cost) rdp.Grid { return c.Total }
-	name := r.Report.String()
+	name := string(r.Report)
 	switch {
 	case r.Report == pate.ExpectedNotABound:
 		name += " (not a bound)"

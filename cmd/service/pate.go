@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -186,20 +185,14 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if q.Conversion == "classic" {
 		r.conversion = pate.Classic
 	}
-	var price pate.Price
-	if q.Price != "" {
-		err = price.UnmarshalText([]byte(q.Price))
-	}
+	price := pate.Price(q.Price)
 	switch {
 	case q.Report != "":
-		err = errors.Join(err, r.Report.UnmarshalText([]byte(q.Report)))
+		r.Report = pate.Report(q.Report)
 	case q.Answered != nil:
 		r.Report = pate.Realised
 	case price != pate.Theorem6 && hasCheck(a):
 		r.Report = pate.Joint
-	}
-	if err != nil {
-		return nil, err
 	}
 	if r.Votes, err = q.read(q.Queries); err != nil {
 		return nil, err
@@ -334,10 +327,10 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 		}
 	}
 	c := out.Head.Cost
-	out.Report, out.Bound, out.Guarantee, out.Epsilon, out.Order = c.Report.String(), c.Bound(), out.Head.Guarantee(), out.Head.Epsilon, out.Head.Order
+	out.Report, out.Bound, out.Guarantee, out.Epsilon, out.Order = string(c.Report), c.Bound(), out.Head.Guarantee(), out.Head.Epsilon, out.Head.Order
 	out.Orders, out.RDP, out.Threshold, out.Answer, out.Answered = c.Total.Orders, c.Total.Values, c.Threshold.Values, c.Answer.Values, c.Answered
 	out.Forward, out.Reverse = c.Forward.Values, c.Reverse.Values
-	if out.Price == pate.Exact.String() {
+	if out.Price == string(pate.Exact) {
 		f, b, err := r.Ledger.ExactEpsilon(ctx, delta)
 		if err != nil {
 			return PateAnswer{}, err
@@ -357,7 +350,7 @@ func (r *PateRun) reports(price string) []pate.Report {
 		return []pate.Report{r.Report, pate.DataIndependent}
 	}
 	out := []pate.Report{pate.Worst, pate.ExpectedNotABound, pate.DataIndependent}
-	if price != pate.Theorem6.String() {
+	if price != string(pate.Theorem6) {
 		out = append([]pate.Report{pate.Joint}, out...)
 	}
 	if r.Answered != nil {
@@ -512,10 +505,10 @@ func (q PateSmoothRequest) shape() error {
 
 // pateSmooth sanitizes the cost of votes. Every call publishes anew.
 func (s *Service) pateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmoothAnswer, error) {
-	if q.Price != "" && q.Price != pate.Theorem6.String() {
-		return nil, OneOf("price", q.Price, pate.Theorem6.String())
+	if q.Price != "" && q.Price != string(pate.Theorem6) {
+		return nil, OneOf("price", q.Price, string(pate.Theorem6))
 	}
-	q.Price = pate.Theorem6.String()
+	q.Price = string(pate.Theorem6)
 	r, err := q.run(ctx, []float64{q.Order})
 	if err != nil {
 		return nil, renamed(err, "orders[0]", "order")
@@ -533,7 +526,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	if err != nil {
 		return nil, err
 	}
-	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: q.GNSS, Report: r.Report.String(), Run: r, Sigma: orZero(q.Sigma)}
+	out := &PateSmoothAnswer{Delta: q.Delta.float(), Order: q.Order, Beta: q.Beta, GNSS: q.GNSS, Report: string(r.Report), Run: r, Sigma: orZero(q.Sigma)}
 	p, noise := new(PatePrivates), pate.GNSS{Order: q.Order, Beta: q.Beta}
 	if q.Private {
 		out.Private = p
@@ -652,16 +645,14 @@ func (s *Service) pateCalibrate(ctx context.Context, q PateCalibrateRequest) (*P
 		t.Report = pate.Joint
 	}
 	if q.Report != "" {
-		if err := t.Report.UnmarshalText([]byte(q.Report)); err != nil {
-			return nil, err
-		}
+		t.Report = pate.Report(q.Report)
 	}
 	t.Independent, t.Threshold, t.Sigma1, t.MaxAnswers = orZero(q.Independent), orZero(q.Threshold), orZero(q.Sigma1), orZero(q.MaxAnswers)
 	l, err := t.Calibrate(ctx, votes)
 	if err != nil {
 		return nil, err
 	}
-	out := &PateCalibration{Mechanism: q.Mechanism, Delta: delta, Report: t.Report.String(), Queries: votes.Queries(), Condition: pateCalibrated}
+	out := &PateCalibration{Mechanism: q.Mechanism, Delta: delta, Report: string(t.Report), Queries: votes.Queries(), Condition: pateCalibrated}
 	out.Answered, out.Correct = l.Expected()
 	r := &PateRun{Ledger: l, conversion: pate.Improved}
 	at, err := r.line(ctx, t.Report, delta)
