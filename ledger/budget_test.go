@@ -31,7 +31,7 @@ steps: [{mechanism: {laplace: {noise-multiplier: 0.1}}}]`), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused["filter"] = f.Fits(c)
+	refused["filter"] = f.Spend(c)
 	for who, err := range refused {
 		if !errors.Is(err, ErrBudget) || !errors.Is(err, rdp.ErrBudget) {
 			t.Errorf("%s: %v is not ErrBudget of both packages", who, err)

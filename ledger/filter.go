@@ -202,7 +202,7 @@ func (j *filtered) spent(context.Context) (s Spent, left float64, err error) {
 	case AdaptiveMenu:
 		return Spent{Units: int(total), UnitsBudget: int(budget)}, budget - total, nil
 	case AdaptiveGaussian:
-		s = Spent{Mu: rdp.MuOfSquare(total), MuBudget: math.Sqrt(budget)}
+		s = Spent{Mu: xmath.SqrtUp(total), MuBudget: math.Sqrt(budget)}
 		return s, math.Sqrt(max(0, s.MuBudget*s.MuBudget-s.Mu*s.Mu)), nil
 	}
 	best := j.best(j.total)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -135,7 +136,7 @@ func TestGaussianIsTheFilter(t *testing.T) {
 			refused++
 		}
 		st, err := l.Status(t.Context())
-		if err != nil || st.Spent.Mu != rdp.MuOfSquare(want.Spent()) || st.Spent.MuBudget != math.Sqrt(want.Budget()) {
+		if err != nil || st.Spent.Mu != xmath.SqrtUp(want.Spent()) || st.Spent.MuBudget != math.Sqrt(want.Budget()) {
 			t.Fatalf("step %d: %+v, %v; the filter has %v of %v", i, st.Spent, err, want.Spent(), want.Budget())
 		}
 	}

@@ -189,7 +189,7 @@ func independentEpsilon(curve rdp.Grid, delta float64) (float64, error) {
 	if square == 0 {
 		return 0, nil
 	}
-	return gaussianEpsilon(rdp.MuOfSquare(square), delta)
+	return gaussianEpsilon(xmath.SqrtUp(square), delta)
 }
 
 // gaussianEpsilon returns the least ε, rounded up, at which μ-GDP is (ε, δ)-private.

@@ -3,14 +3,14 @@ package rdp
 import "testing"
 
 func BenchmarkPoissonGaussianInteger(b *testing.B) {
-	c := mustCurve(b, must2(PoissonGaussian(0.01, 1)), nil)
+	c := mustCurve(b, must2(newPoissonGaussian(0.01, 1)), nil)
 	for b.Loop() {
 		c.RDP(64)
 	}
 }
 
 func BenchmarkPoissonGaussianFractional(b *testing.B) {
-	c := mustCurve(b, must2(PoissonGaussian(0.01, 1)), nil)
+	c := mustCurve(b, must2(newPoissonGaussian(0.01, 1)), nil)
 	for b.Loop() {
 		c.RDP(7.76)
 	}
@@ -18,7 +18,7 @@ func BenchmarkPoissonGaussianFractional(b *testing.B) {
 
 // One answer over all real orders, as for a training run.
 func BenchmarkEpsilonPoissonGaussian(b *testing.B) {
-	c := Repeat(must2(PoissonGaussian(0.01, 1)), 1000)
+	c := Repeat(must2(newPoissonGaussian(0.01, 1)), 1000)
 	for b.Loop() {
 		if _, _, err := Epsilon(c, 1e-5); err != nil {
 			b.Fatal(err)

@@ -30,15 +30,3 @@ func TestBudgetIsRoundedDown(t *testing.T) {
 		}
 	}
 }
-
-// TestMuOfSquare: nothing spent is 0, and all else is rounded up.
-func TestMuOfSquare(t *testing.T) {
-	if got := MuOfSquare(0); got != 0 {
-		t.Errorf("of 0: %v", got)
-	}
-	for _, x := range []float64{1e-300, 1, 2, 1e12} {
-		if got := MuOfSquare(x); oracle.Mul(oracle.F(got), oracle.F(got)).Cmp(oracle.F(x)) < 0 || got > math.Sqrt(x)*(1+1e-15) {
-			t.Errorf("of %v: %v, want its root rounded up", x, got)
-		}
-	}
-}

@@ -261,7 +261,7 @@ func Exponential(epsilon float64) (Curve, error) {
 // poissonGaussianAdd returns the curve of the add direction of PoissonGaussian, or of the other one where its transform proves
 // nothing.
 func poissonGaussianAdd(rate, noiseMultiplier float64) (Curve, error) {
-	c, err := PoissonGaussian(rate, noiseMultiplier)
+	c, err := newPoissonGaussian(rate, noiseMultiplier)
 	g, ok := c.(poissonGaussian)
 	if !ok {
 		return c, err

@@ -252,7 +252,7 @@ func second[T any](_ T, err error) error { return err }
 // transform proves nothing: at the rate q = 1e-300, D_α is about α/(2σ²) − log(1/q)·α/(α−1), if that is above 0.
 func TestHighOrdersOfRareSamples(t *testing.T) {
 	for _, c := range []struct{ sigma, alpha, most float64 }{{1, 2049, 334}, {3, 10000, 1e-9}, {30, 65536, 1e-9}} {
-		curve, err := PoissonGaussian(1e-300, c.sigma)
+		curve, err := newPoissonGaussian(1e-300, c.sigma)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func TestWithoutReplacementGaussian(t *testing.T) {
 			t.Errorf("%+v: got %v (%v), off by %.1e", r, got, ok, rel)
 		}
 		// The attack in which the substitute looks like the absence of the record.
-		attack := must2(PoissonGaussian(float64(r.M)/float64(r.N), r.Sigma)).RDP(r.Alpha)
+		attack := must2(newPoissonGaussian(float64(r.M)/float64(r.N), r.Sigma)).RDP(r.Alpha)
 		general := must2(WithoutReplacement(gaussian{r.Sigma}, r.N, r.M)).RDP(r.Alpha)
 		if v := c.RDP(r.Alpha); !(v >= attack*(1-1e-11) && v <= general) {
 			t.Errorf("%+v: %v is not between the attack %v and the general bound %v", r, v, attack, general)

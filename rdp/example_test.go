@@ -11,7 +11,11 @@ import (
 )
 
 func ExampleEpsilon() {
-	step, err := rdp.PoissonGaussian(0.01, 1.0) // sampling rate, noise multiplier
+	noise, err := rdp.Gaussian(1) // the noise multiplier
+	if err != nil {
+		panic(err)
+	}
+	step, err := rdp.Poisson(noise, 0.01) // the sampling rate
 	if err != nil {
 		panic(err)
 	}
@@ -93,13 +97,6 @@ func ExamplePure() {
 	c, err := rdp.Pure(0.5)
 	fmt.Printf("%.6f at 8, %.6f at 1e9, %v\n", c.RDP(8), c.RDP(1e9), err)
 	// Output: 0.432354 at 8, 0.500000 at 1e9, <nil>
-}
-
-// The sampled Gaussian under add-remove: the larger direction, which is to remove.
-func ExamplePoissonGaussian() {
-	c, err := rdp.PoissonGaussian(0.01, 1)
-	fmt.Printf("%.4e, %v\n", c.RDP(4), err)
-	// Output: 3.6315e-04, <nil>
 }
 
 func ExamplePoisson() {

@@ -113,14 +113,6 @@ func (f *Filter) Spend(c Curve) error {
 	return err
 }
 
-// Fits returns the error that Spend would return now, and charges nothing.
-func (f *Filter) Fits(c Curve) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, err := f.with(c)
-	return err
-}
-
 // with returns what would be spent after one more step.
 func (f *Filter) with(c Curve) ([]float64, error) {
 	next := make([]float64, len(f.orders))
@@ -152,14 +144,6 @@ func (f *Filter) best() int {
 		}
 	}
 	return best
-}
-
-// Clone returns a filter with the same budget that has spent the same. Steps of one interaction are all to be
-// asked of the same filter: a clone is for taking back a step that did not run.
-func (f *Filter) Clone() *Filter {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return &Filter{orders: f.orders, budget: f.budget, spent: slices.Clone(f.spent)}
 }
 
 // Spent returns what the steps so far have cost at the filter's orders. A
@@ -207,19 +191,13 @@ func NewGaussianFilter(mu float64) (*GaussianFilter, error) {
 	return &GaussianFilter{f}, err
 }
 
-// Fits reports whether a step with this μ², rounded up, may run: nil or an error that wraps
-// ErrBudget.
-func (f *GaussianFilter) Fits(square float64) error { return f.charge(square, f.at2.Fits) }
-
-// Spend counts a step with this μ², rounded up, before it runs; on an error nothing is
-// counted and the step must not run.
-func (f *GaussianFilter) Spend(square float64) error { return f.charge(square, f.at2.Spend) }
-
-func (f *GaussianFilter) charge(square float64, step func(Curve) error) error {
+// Spend counts a step with this μ², rounded up, before it runs; on an error, which wraps ErrBudget where the budget is
+// too small, nothing is counted and the step must not run.
+func (f *GaussianFilter) Spend(square float64) error {
 	if !(square >= 0) {
 		return fault.New("square", "%v is not in [0, +Inf]", square)
 	}
-	err := step(Func(func(float64) float64 { return square }))
+	err := f.at2.Spend(Func(func(float64) float64 { return square }))
 	if errors.Is(err, ErrBudget) {
 		spent := f.Spent()
 		err = fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, spent+square, f.Budget(), spent)
@@ -233,14 +211,6 @@ func (f *GaussianFilter) Spent() float64 { return f.at2.Spent().Values[0] }
 
 // Budget returns μ², of the μ that was fixed.
 func (f *GaussianFilter) Budget() float64 { return f.at2.Budget().Values[0] }
-
-// MuOfSquare returns the square root of Σμ², rounded up.
-func MuOfSquare(square float64) float64 {
-	if square == 0 {
-		return 0
-	}
-	return xmath.Up(math.Sqrt(square), 1)
-}
 
 // MuWithin returns a μ, near the largest, for which every μ-GDP mechanism is (epsilon,
 // delta)-differentially private: the δ of the Gaussian mechanism at epsilon (Balle and Wang,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -46,7 +47,7 @@ func TestFilterAdaptivePolicies(t *testing.T) {
 		forth, back = 1, 1 // it may stop
 		for range 4 {
 			m := menu[r.IntN(len(menu))]
-			g := f.Clone()
+			g := &Filter{orders: f.orders, budget: f.budget, spent: slices.Clone(f.spent)}
 			if err := g.Spend(m.cost); err != nil {
 				if !errors.Is(err, ErrBudget) {
 					t.Fatal(err)

@@ -48,7 +48,7 @@ func TestOfMatchesConstructors(t *testing.T) {
 		{"finite", base(profiles.NewFiniteMechanism(rrP, rrQ)), nil, profiles.AddRemove, curve(Finite(rrP, rrQ)), 1e-13},
 		{"discrete-laplace", base(profiles.NewDiscreteLaplaceMechanism(2, 3)), nil, profiles.AddRemove, curve(DiscreteLaplace(2, 3)), 1e-12},
 		{"discrete-gaussian", base(profiles.NewDiscreteGaussianMechanism(3, 2)), nil, profiles.AddRemove, curve(DiscreteGaussian(3, 2)), 1e-13},
-		{"poisson gaussian", base(profiles.NewGaussianMechanism(2)), rate(0.01), profiles.AddRemove, curve(PoissonGaussian(0.01, 2)), 1e-13},
+		{"poisson gaussian", base(profiles.NewGaussianMechanism(2)), rate(0.01), profiles.AddRemove, curve(newPoissonGaussian(0.01, 2)), 1e-13},
 		{"poisson at 1", base(profiles.NewGaussianMechanism(2)), rate(1), profiles.Substitute, curve(Gaussian(1)), 1e-14},
 		{"poisson at 0", base(profiles.NewGaussianMechanism(2)), rate(0), profiles.AddRemove, Repeat(curve(Gaussian(1)), 0), 0},
 		{"poisson finite", base(profiles.NewFiniteMechanism(rrP, rrQ)), rate(0.25), profiles.AddRemove, curve(Finite(mix(0.25, rrP, rrQ), rrQ)), 1e-12},

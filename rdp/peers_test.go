@@ -78,10 +78,10 @@ func (r peerRow) curve(t *testing.T) (one Curve, steps int64) {
 	switch {
 	case strings.HasPrefix(r.ID, "rdp/dpsgd/"):
 		p := dpsgd[part[2]]
-		return must(PoissonGaussian(p[0], p[1])), int64(p[2])
+		return must(newPoissonGaussian(p[0], p[1])), int64(p[2])
 	case part[0] == "dpsgd":
 		p := dpsgd[part[1]]
-		return must(PoissonGaussian(p[0], p[1])), int64(p[2])
+		return must(newPoissonGaussian(p[0], p[1])), int64(p[2])
 	case strings.HasPrefix(r.ID, "rdp/wor/"):
 		return must(WithoutReplacement(must(Gaussian(r.Inputs.Sigma)), r.Inputs.N, r.Inputs.M)), r.Inputs.T
 	case part[0] == "wor":
@@ -95,7 +95,7 @@ func (r peerRow) curve(t *testing.T) (one Curve, steps int64) {
 		if err := json.Unmarshal(r.Outputs["sigma"], &sigma); err != nil {
 			t.Fatal(err)
 		}
-		return must(PoissonGaussian(r.Inputs.Q, sigma)), r.Inputs.T
+		return must(newPoissonGaussian(r.Inputs.Q, sigma)), r.Inputs.T
 	}
 	switch part[1] {
 	case "zcdp":
@@ -127,7 +127,7 @@ func (r peerRow) curve(t *testing.T) (one Curve, steps int64) {
 	case "dgauss":
 		return must(DiscreteGaussian(3, 1)), 10
 	case "poisson_nested":
-		return must(PoissonGaussian(0.01, 0.5)), 100 // 4 Gaussians with σ = 1 are one with σ = 1/2
+		return must(newPoissonGaussian(0.01, 0.5)), 100 // 4 Gaussians with σ = 1 are one with σ = 1/2
 	case "tree":
 		depth := map[string]float64{"steps=1000": 10, "steps=[1,2,1024]": 11, "steps=100": 7}[part[3]]
 		n := int64(1)
@@ -286,7 +286,7 @@ func TestRényiIsAboveExact(t *testing.T) {
 		{"F", 1e-5, 5.1169468142612144, 5.5299}, {"F", 1e-10, 7.638488173458839, 7.9848},
 	} {
 		p := dpsgd[tc.name]
-		eps, _, err := Epsilon(Repeat(must2(PoissonGaussian(p[0], p[1])), int64(p[2])), tc.delta)
+		eps, _, err := Epsilon(Repeat(must2(newPoissonGaussian(p[0], p[1])), int64(p[2])), tc.delta)
 		if err != nil || !(eps > tc.exact) || math.Abs(eps-tc.rényi) > 6e-5 {
 			t.Errorf("%s at %v: %v, %v; the exact value is %v, the table has %v", tc.name, tc.delta, eps, err, tc.exact, tc.rényi)
 		}

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// PoissonGaussian returns the curve of the Gaussian mechanism with a noise
+// newPoissonGaussian returns the curve of the Gaussian mechanism with a noise
 // multiplier on a Poisson sample of the given rate: the divergence of
 // (1−q)N(0,σ²) + qN(1,σ²) from N(0,σ²), the remove direction, which is the
 // larger of the two at every order.
@@ -29,7 +29,7 @@ import (
 // sampled Gaussian mechanism" (2019), Theorems 4 and 5 (dominance in every
 // dimension, and which direction is larger), section 3.3 (integer orders).
 // Relation: add-remove.
-func PoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
+func newPoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
 	if err := cmp.Or(fault.In("poisson", noiserange.CheckRate(rate)), noiserange.Check("gaussian", noiseMultiplier)); err != nil {
 		return nil, err
 	}

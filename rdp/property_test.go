@@ -31,7 +31,7 @@ func drawCurve(t *rapid.T) Curve {
 	case 6:
 		return must2(DiscreteLaplace(noise, sens))
 	case 7:
-		return must2(PoissonGaussian(rate, noise))
+		return must2(newPoissonGaussian(rate, noise))
 	case 8:
 		return must2(poissonGaussianAdd(rate, noise))
 	case 9:
@@ -64,8 +64,8 @@ func TestSamplingIsMonotoneInRate(t *testing.T) {
 		noise := math.Exp(rapid.Float64Range(-1, 5).Draw(t, "log noise"))
 		q := math.Exp(-rapid.Float64Range(0, 20).Draw(t, "-log rate"))
 		alpha := 1 + math.Exp(rapid.Float64Range(-6, 4).Draw(t, "log(alpha-1)"))
-		small := must2(PoissonGaussian(q/2, noise)).RDP(alpha)
-		large := must2(PoissonGaussian(q, noise)).RDP(alpha)
+		small := must2(newPoissonGaussian(q/2, noise)).RDP(alpha)
+		large := must2(newPoissonGaussian(q, noise)).RDP(alpha)
 		whole := must2(Gaussian(noise)).RDP(alpha)
 		if !(small <= large*(1+1e-11) && large <= whole) {
 			t.Fatalf("%v at q/2, %v at q, %v at 1", small, large, whole)
@@ -100,7 +100,7 @@ func TestExtremes(t *testing.T) {
 		curves = append(curves, must2(Gaussian(x)), must2(Laplace(x)), must2(DiscreteGaussian(x, 1)),
 			must2(DiscreteLaplace(x, 1000000)), must2(DiscreteLaplace(x, 7)))
 		for _, q := range []float64{0, 1e-300, 1e-12, 0.5, 1 - 1e-16, 1} {
-			curves = append(curves, must2(PoissonGaussian(q, x)), must2(poissonGaussianAdd(q, x)), must2(Poisson(must2(Laplace(x)), q)))
+			curves = append(curves, must2(newPoissonGaussian(q, x)), must2(poissonGaussianAdd(q, x)), must2(Poisson(must2(Laplace(x)), q)))
 		}
 	}
 	for _, x := range []float64{0, 5e-324, 1e-12, 1, maxEpsilon} {
@@ -136,8 +136,8 @@ func TestConstructorErrors(t *testing.T) {
 		{"finite: p[0]: NaN", second(Finite([]float64{nan}, []float64{1}))},
 		{"discrete-gaussian: sensitivity: 0", second(DiscreteGaussian(1, 0))},
 		{"discrete-laplace: noise-multiplier: 0", second(DiscreteLaplace(0, 1))},
-		{"poisson: rate: 2 is not in [0, 1]", second(PoissonGaussian(2, 1))},
-		{"gaussian: noise-multiplier: 0", second(PoissonGaussian(0.5, 0))},
+		{"poisson: rate: 2 is not in [0, 1]", second(newPoissonGaussian(2, 1))},
+		{"gaussian: noise-multiplier: 0", second(newPoissonGaussian(0.5, 0))},
 		{"orders: is empty", second(NewGrid(nil, nil))},
 		{"values: has 1 entries", second(NewGrid([]float64{2, 3}, []float64{1}))},
 		{"orders[0]: 1 is not in (1, +Inf]", second(NewGrid([]float64{1}, []float64{1}))},

@@ -19,7 +19,7 @@ import (
 //	             + 3·Σ_{k≥3} C(α,k)q^k(1−q)^{α−k}e^{(k−1)c(k)};
 //
 // between integers by convexity (Grid), and never more than c(α). For a
-// Gaussian the result is the exact PoissonGaussian and for Laplace noise exact
+// Gaussian the result is exact (newPoissonGaussian) and for Laplace noise exact
 // too, at all orders; for discrete Gaussian noise and pure differential privacy
 // the factor 3 is 1.
 //
@@ -38,7 +38,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 	case nil:
 		return nil, fault.In("poisson", fault.New("curve", "is nil, must be a Rényi curve"))
 	case gaussian:
-		return PoissonGaussian(rate, c.sigma)
+		return newPoissonGaussian(rate, c.sigma)
 	case laplace, discreteGaussian, twoAnswers:
 		factor = 1
 	}

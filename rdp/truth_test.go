@@ -98,7 +98,7 @@ func (r truth) curve() (Curve, error) {
 		}
 		return Poisson(l, r.rate())
 	case "poisson-gaussian":
-		return PoissonGaussian(r.rate(), r.Sigma)
+		return newPoissonGaussian(r.rate(), r.Sigma)
 	case "poisson-gaussian-add":
 		return poissonGaussianAdd(r.rate(), r.Sigma)
 	}

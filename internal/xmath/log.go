@@ -139,6 +139,14 @@ func Up(x float64, n int) float64 {
 	return x
 }
 
+// SqrtUp returns the square root of x ≥ 0, rounded up; that of 0 is 0.
+func SqrtUp(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return Up(math.Sqrt(x), 1)
+}
+
 // Down returns x moved n ulps towards −Inf.
 func Down(x float64, n int) float64 {
 	return -Up(-x, n)

@@ -174,7 +174,7 @@ func comparison(page plots.Values, name string, c candidate) {
 func trainingRun(ctx context.Context, accuracy, chord float64) candidate {
 	both := try.Must(accountOf(ctx, training, accuracy).Candidate(ctx))
 	d := try.Must(both.Bound().Discretize(ctx, chord, -40))
-	one := try.Must(rdp.PoissonGaussian(0.01, 1))
+	one := try.Must(rdp.Poisson(try.Must(rdp.Gaussian(1)), 0.01))
 	polygon := selection.CandidateOf(profiles.NewBounds("training", profiles.AddRemove, d))
 	return candidate{both, polygon.Bound(), rdp.Repeat(one, 1000)}
 }
