@@ -23,13 +23,6 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// The neighbouring relations.
-const (
-	AddRemove  = profiles.AddRemove
-	Substitute = profiles.Substitute
-	ZeroOut    = profiles.ZeroOut
-)
-
 // Accountant returns an empty accountant of the plan's relation and unit.
 func (p *Plan) Accountant(opts ...Options) *Accountant {
 	return New(p.Neighbors, append(slices.Clone(opts), Options{RecordsPerPerson: p.Records()})...)

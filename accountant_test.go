@@ -33,7 +33,7 @@ func epsilon(t testing.TB, a *accountant.Accountant, delta float64) accountant.I
 
 func account(t testing.TB, s accountant.Step, count int64, opts ...accountant.Options) *accountant.Accountant {
 	t.Helper()
-	a := accountant.New(accountant.AddRemove, opts...)
+	a := accountant.New(profiles.AddRemove, opts...)
 	if err := a.Add(t.Context(), s, count); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestCounts(t *testing.T) {
 		if !(counted.Lower > 0 && counted.Upper < math.Inf(1)) {
 			t.Errorf("%s: [%v, %v]", name, counted.Lower, counted.Upper)
 		}
-		single := accountant.New(accountant.AddRemove)
+		single := accountant.New(profiles.AddRemove)
 		for range 1000 {
 			if err := single.Add(t.Context(), step, 1); err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestOrderAndLaterSteps(t *testing.T) {
 	}
 	var first accountant.Interval
 	for i, order := range orders {
-		acct := accountant.New(accountant.AddRemove)
+		acct := accountant.New(profiles.AddRemove)
 		last := math.Inf(-1)
 		for _, s := range order {
 			if err := acct.Add(t.Context(), s, count(s)); err != nil {
@@ -275,7 +275,7 @@ func TestSamplingAmplifies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := accountant.New(accountant.AddRemove)
+			a := accountant.New(profiles.AddRemove)
 			if err := a.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: p}, n); err != nil {
 				t.Fatal(err)
 			}
@@ -294,18 +294,18 @@ func TestSamplingAmplifies(t *testing.T) {
 // Errors of the facade name the field.
 func TestAddErrors(t *testing.T) {
 	step := dpsgdStep(t, 0.01, 1)
-	a := accountant.New(accountant.AddRemove)
+	a := accountant.New(profiles.AddRemove)
 	noOne := &accountant.Plan{RecordsPerPerson: -2, Steps: []accountant.Step{step}}
 	for want, err := range map[string]error{
 		"count: 0 is not an integer in [1, 2^53]":                                a.Add(t.Context(), step, 0),
 		"count: -3 is not an integer in [1, 2^53]":                               a.Add(t.Context(), step, -3),
 		"mechanism: is missing":                                                  a.Add(t.Context(), accountant.Step{}, 1),
 		"steps: a step has either a mechanism or steps, not both":                a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Steps: []accountant.Step{step}}, 1),
-		"neighbors: substitute is not the accountant's relation, add-remove":     a.AddPlan(t.Context(), &accountant.Plan{Neighbors: accountant.Substitute}),
+		"neighbors: substitute is not the accountant's relation, add-remove":     a.AddPlan(t.Context(), &accountant.Plan{Neighbors: profiles.Substitute}),
 		"mechanism: its relation substitute is not the accountant's, add-remove": a.AddBounds(profiles.Bounds{Relation: profiles.Substitute}, 1),
 		"steps[0]: sampling: applies to a mechanism, not to a sub-plan":          a.Add(t.Context(), accountant.Step{Steps: []accountant.Step{{Sampling: step.Sampling, Steps: []accountant.Step{step}}}}, 1),
 		"neighbors: Relation(7) is not one of add-remove, substitute, zero-out":  accountant.New(7).Add(t.Context(), step, 1),
-		"records-per-person: -3 is not a whole number in [1, 1048576]":           accountant.New(accountant.AddRemove, accountant.Options{RecordsPerPerson: -3}).Add(t.Context(), step, 1),
+		"records-per-person: -3 is not a whole number in [1, 1048576]":           accountant.New(profiles.AddRemove, accountant.Options{RecordsPerPerson: -3}).Add(t.Context(), step, 1),
 		"records-per-person: -2 is not a whole number in [1, 1048576]":           noOne.Accountant().AddPlan(t.Context(), noOne),
 		"mechanism: has no profile that bounds its direction remove":             a.AddBounds(profiles.Bounds{}, 1),
 		"mechanism: has no profile that bounds its direction add":                a.AddBounds(profiles.Bounds{Directions: [2]profiles.Direction{{Upper: profiles.Identical(), Lower: profiles.Identical()}}}, 1),
@@ -331,7 +331,7 @@ func ExampleAccountant() {
 		fmt.Println(err)
 		return
 	}
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: gaussian, Sampling: poisson}, 14062); err != nil {
 		fmt.Println(err)
 		return
@@ -351,7 +351,7 @@ func ExampleAccountant_Delta() {
 		fmt.Println(err)
 		return
 	}
-	acct := accountant.New(accountant.AddRemove, accountant.Options{Accuracy: 1e-6})
+	acct := accountant.New(profiles.AddRemove, accountant.Options{Accuracy: 1e-6})
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 3); err != nil {
 		fmt.Println(err)
 		return

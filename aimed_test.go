@@ -60,7 +60,7 @@ func TestAllocationMeetsItsGoldenValues(t *testing.T) {
 		{1, 1000, 1, 1e-100, 14.719748, 14.719913},
 	} {
 		steps := []Step{{Mechanism: gaussianOf(t, c.sigma), Sampling: allocated(t, c.steps), Count: c.count}}
-		iv := asked(t, AddRemove, c.delta, steps)
+		iv := asked(t, profiles.AddRemove, c.delta, steps)
 		if !(iv.Lower <= c.upper && iv.Upper >= c.lower) {
 			t.Errorf("%+v: [%v, %v] does not meet it", c, iv.Lower, iv.Upper)
 		}
@@ -75,7 +75,7 @@ func TestAllocationMeetsItsGoldenValues(t *testing.T) {
 func TestAimedTotalsGrow(t *testing.T) {
 	b, s := gaussianOf(t, 1.1), allocated(t, 50)
 	for _, opts := range [][]Options{nil, {{ManyQuestions: true}}} {
-		a := New(AddRemove, opts...)
+		a := New(profiles.AddRemove, opts...)
 		var last Interval
 		for range 5 {
 			if err := a.Add(t.Context(), Step{Mechanism: b, Sampling: s}, 1); err != nil {
@@ -90,7 +90,7 @@ func TestAimedTotalsGrow(t *testing.T) {
 			}
 			last = iv
 		}
-		once := asked(t, AddRemove, 1e-5, []Step{{Mechanism: b, Sampling: s, Count: 5}})
+		once := asked(t, profiles.AddRemove, 1e-5, []Step{{Mechanism: b, Sampling: s, Count: 5}})
 		if last.Lower > once.Upper || once.Lower > last.Upper {
 			t.Errorf("[%v, %v] one by one, [%v, %v] at once", last.Lower, last.Upper, once.Lower, once.Upper)
 		}
@@ -101,7 +101,7 @@ func TestAimedTotalsGrow(t *testing.T) {
 func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 	slow.Test(t)
 	b, s := gaussianOf(t, 0.5), allocated(t, 4)
-	a := New(AddRemove)
+	a := New(profiles.AddRemove)
 	if err := a.Add(t.Context(), Step{Mechanism: gaussianOf(t, 100)}, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 	if c, err := a.DeltaCurve(t.Context(), []float64{0, 1, 2}); err != nil || !(c[2].Lower > 0.01) {
 		t.Errorf("curve %+v, %v", c, err)
 	}
-	p := &Plan{Neighbors: AddRemove, Steps: []Step{{Mechanism: b, Sampling: s, Count: 4}}}
+	p := &Plan{Neighbors: profiles.AddRemove, Steps: []Step{{Mechanism: b, Sampling: s, Count: 4}}}
 	if c, err := p.StepsCurve(t.Context(), 1e-5, 4); err != nil || len(c) != 4 || !(c[3].Lower > c[0].Upper) {
 		t.Errorf("steps %+v, %v", c, err)
 	}
@@ -144,7 +144,7 @@ func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 }
 
 func TestCalibrateMeetsABudgetWithAimedSteps(t *testing.T) {
-	p := &Plan{Neighbors: AddRemove, Steps: []Step{{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 100), Count: 10}}}
+	p := &Plan{Neighbors: profiles.AddRemove, Steps: []Step{{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 100), Count: 10}}}
 	c, err := Calibrate(t.Context(), p, Goal{Epsilon: 1, Delta: 1e-6, Solve: NoiseMultiplier})
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ func TestCalibrateMeetsABudgetWithAimedSteps(t *testing.T) {
 
 // TestBelowTheLeastDelta: the upper end is then that of batches which anybody may know.
 func TestBelowTheLeastDelta(t *testing.T) {
-	iv := asked(t, AddRemove, 1e-200, []Step{{Mechanism: gaussianOf(t, 5), Sampling: allocated(t, 10), Count: 4}})
-	public := asked(t, AddRemove, 1e-200, []Step{{Mechanism: gaussianOf(t, 5), Count: 4}})
+	iv := asked(t, profiles.AddRemove, 1e-200, []Step{{Mechanism: gaussianOf(t, 5), Sampling: allocated(t, 10), Count: 4}})
+	public := asked(t, profiles.AddRemove, 1e-200, []Step{{Mechanism: gaussianOf(t, 5), Count: 4}})
 	if math.Abs(iv.Upper-public.Upper) > 1e-6*public.Upper || len(iv.Warnings) == 0 || !strings.Contains(iv.Warnings[0], "1e-120") {
 		t.Errorf("ε ≤ %v with %q; in public ε ≤ %v", iv.Upper, iv.Warnings, public.Upper)
 	}
@@ -172,7 +172,7 @@ func TestShuffleIsBetweenAnAttackAndNoAmplification(t *testing.T) {
 	for _, c := range []struct {
 		relation     profiles.Relation
 		lower, upper float64
-	}{{ZeroOut, 11.3510, 54.0459}, {Substitute, 14.0743, 158.366}} {
+	}{{profiles.ZeroOut, 11.3510, 54.0459}, {profiles.Substitute, 14.0743, 158.366}} {
 		s, err := allocation.NewShuffle(234)
 		if err != nil {
 			t.Fatal(err)
@@ -193,7 +193,7 @@ func TestAddChecksAimedSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(ZeroOut)
+	a := New(profiles.ZeroOut)
 	if err := a.Add(t.Context(), Step{Mechanism: laplace, Sampling: s}, 1); err == nil || a.Runs() != 0 {
 		t.Errorf("%v, and %d runs", err, a.Runs())
 	}
@@ -201,7 +201,7 @@ func TestAddChecksAimedSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := New(Substitute).Add(t.Context(), Step{Mechanism: gaussianOf(t, 1), Sampling: first}, 1); err == nil {
+	if err := New(profiles.Substitute).Add(t.Context(), Step{Mechanism: gaussianOf(t, 1), Sampling: first}, 1); err == nil {
 		t.Error("a part of an epoch was taken under substitute")
 	}
 }
@@ -220,7 +220,7 @@ func TestCheckIsWhatMechanismRefuses(t *testing.T) {
 	shuffle, _ := allocation.NewShuffle(3)
 	for _, s := range []subsample.LawMaker{random, two, six, part, once, shuffle} {
 		for _, b := range []profiles.Mechanism{gaussianOf(t, 2), laplace} {
-			for _, r := range []profiles.Relation{AddRemove, Substitute, ZeroOut} {
+			for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute, profiles.ZeroOut} {
 				laws, check := s.Laws(b, r)
 				_, err := laws.For(t.Context(), profiles.Question{Runs: 2, Delta: 1e-3, Width: 0.3, Total: 2})
 				if (check == nil) != (err == nil) {
@@ -232,7 +232,7 @@ func TestCheckIsWhatMechanismRefuses(t *testing.T) {
 }
 
 func TestAimedQuestionsCanBeCancelled(t *testing.T) {
-	a := New(AddRemove)
+	a := New(profiles.AddRemove)
 	if err := a.Add(t.Context(), Step{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 100)}, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestAimedQuestionsCanBeCancelled(t *testing.T) {
 // TestLawsAreCounted: a limit of work makes laws wider, with a warning, and a limit that is no limit changes nothing.
 func TestLawsAreCounted(t *testing.T) {
 	ask := func(opts ...Options) Interval {
-		a := New(AddRemove, append(opts, Options{Accuracy: 1e-4})...)
+		a := New(profiles.AddRemove, append(opts, Options{Accuracy: 1e-4})...)
 		if err := a.Add(t.Context(), Step{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 300)}, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestALowCapIsToldWithOneThatIsNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	iv := asked(t, AddRemove, 1e-6, []Step{{Mechanism: gaussianOf(t, 1), Sampling: s, Count: 2000}})
+	iv := asked(t, profiles.AddRemove, 1e-6, []Step{{Mechanism: gaussianOf(t, 1), Sampling: s, Count: 2000}})
 	if len(iv.Warnings) == 0 || !strings.HasPrefix(iv.Warnings[len(iv.Warnings)-1], "cap: 550 is so low") {
 		t.Errorf("[%v, %v] with %q", iv.Lower, iv.Upper, iv.Warnings)
 	}

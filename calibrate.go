@@ -5,6 +5,7 @@ package accountant
 // no plans, is package internal/calibrate.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,6 +91,7 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Options) (*Calibrat
 	if err := g.check(); err != nil {
 		return nil, err
 	}
+	g.Solve = cmp.Or(g.Solve, NoiseMultiplier)
 	ctx, stop := p.Accountant(opts...).opts.within(ctx)
 	defer stop()
 	if err := prepare(ctx, p, g); err != nil {

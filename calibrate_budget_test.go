@@ -16,7 +16,7 @@ import (
 // manyNoises is a plan whose every evaluation takes all of its work: many discrete laws, which only lattices compose.
 func manyNoises(t *testing.T) *Plan {
 	t.Helper()
-	p := &Plan{Neighbors: AddRemove}
+	p := &Plan{Neighbors: profiles.AddRemove}
 	for i := range 8 {
 		m, err := profiles.NewDiscreteGaussianMechanism(1+float64(i)/37, 1)
 		if err != nil {
@@ -59,7 +59,7 @@ func TestCalibrateWithin(t *testing.T) {
 
 // TestCalibrateCountsTables: tables that are made anew for every value are work, so that a search for which they are too much ends.
 func TestCalibrateCountsTables(t *testing.T) {
-	p := &Plan{Neighbors: AddRemove}
+	p := &Plan{Neighbors: profiles.AddRemove}
 	for i := range 20 {
 		m, err := profiles.NewDiscreteGaussianMechanism(300+float64(i), 1)
 		if err != nil {

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func bracketProblem(c *Calibration, g Goal) string {
 		return fmt.Sprintf("%v has an upper end of %v, within the budget %v", c.Fails.Value, c.Fails.Upper, budget)
 	}
 	d, unit := c.Value-c.Fails.Value, 1e-6*c.Value
-	if g.Solve != NoiseMultiplier {
+	if cmp.Or(g.Solve, NoiseMultiplier) != NoiseMultiplier {
 		d = -d
 	}
 	if g.Solve == Count || g.Solve == Batch {

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -25,7 +26,7 @@ func onePlan(t *testing.T, b profiles.Mechanism, err error, rate float64, count 
 			t.Fatal(err)
 		}
 	}
-	return &Plan{Neighbors: AddRemove, Steps: []Step{s}}
+	return &Plan{Neighbors: profiles.AddRemove, Steps: []Step{s}}
 }
 
 func gaussianPlan(t *testing.T, sigma, rate float64, count int64) *Plan {
@@ -36,6 +37,7 @@ func gaussianPlan(t *testing.T, sigma, rate float64, count int64) *Plan {
 // upperAt is the certified upper end at a value of the quantity.
 func upperAt(t *testing.T, p *Plan, g Goal, x, accuracy float64) float64 {
 	t.Helper()
+	g.Solve = cmp.Or(g.Solve, NoiseMultiplier)
 	k, err := newParameter(p, g)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func checkBracket(t *testing.T, name string, c *Calibration, g Goal) {
 		t.Errorf("%s: %v has ε ≤ %v, %v has ε ≤ %v; budget %v", name, c.Value, c.Meets.Upper, c.Fails.Value, c.Fails.Upper, g.Epsilon)
 	}
 	d := (c.Meets.Value - c.Fails.Value) / c.Value
-	if g.Solve != NoiseMultiplier {
+	if cmp.Or(g.Solve, NoiseMultiplier) != NoiseMultiplier {
 		d = -d
 	}
 	if g.Solve == Count || g.Solve == Batch {
@@ -176,7 +178,7 @@ func TestCalibrateClosedForm(t *testing.T) {
 		return onePlan(t, b, err, 1, n)
 	}
 	laplace, err := profiles.NewLaplaceMechanism(1)
-	mixed := &Plan{Neighbors: AddRemove, Steps: []Step{
+	mixed := &Plan{Neighbors: profiles.AddRemove, Steps: []Step{
 		{Name: "a", Mechanism: laplace, Count: 2},
 		{Name: "b", Steps: []Step{{Name: "c", Mechanism: laplace}}, Count: 3},
 	}}
@@ -186,7 +188,7 @@ func TestCalibrateClosedForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	fixed := pure(1, 1)
-	fixed.Neighbors, fixed.Steps[0].Sampling = Substitute, batch
+	fixed.Neighbors, fixed.Steps[0].Sampling = profiles.Substitute, batch
 	for _, c := range []struct {
 		name string
 		p    *Plan
@@ -226,7 +228,7 @@ func TestCalibrateClosedForm(t *testing.T) {
 
 func TestCalibrateInfeasible(t *testing.T) {
 	g1 := gaussianPlan(t, 1, 1, 5)
-	mixed := &Plan{Neighbors: AddRemove, Steps: []Step{g1.Steps[0], {Name: "other", Mechanism: g1.Steps[0].Mechanism}}}
+	mixed := &Plan{Neighbors: profiles.AddRemove, Steps: []Step{g1.Steps[0], {Name: "other", Mechanism: g1.Steps[0].Mechanism}}}
 	leak, err := profiles.NewApproximate(0.1, 1e-4)
 	for _, c := range []struct {
 		p    *Plan
@@ -265,7 +267,7 @@ func TestCalibrateUnlimited(t *testing.T) {
 
 func TestCalibrateErrors(t *testing.T) {
 	p := gaussianPlan(t, 1, 0.01, 10)
-	twins := &Plan{Neighbors: AddRemove, Steps: []Step{p.Steps[0], p.Steps[0]}}
+	twins := &Plan{Neighbors: profiles.AddRemove, Steps: []Step{p.Steps[0], p.Steps[0]}}
 	pure, err := profiles.NewPure(1)
 	for _, c := range []struct {
 		p    *Plan
@@ -274,7 +276,7 @@ func TestCalibrateErrors(t *testing.T) {
 	}{
 		{p, Goal{Epsilon: math.NaN(), Delta: 0.1}, "epsilon: NaN is not a finite number"},
 		{p, Goal{Epsilon: 1, Delta: 1}, "delta: 1 is not in [0, 1)"},
-		{p, Goal{Epsilon: 1, Delta: 0.1, Solve: 9}, "solve: Quantity(9) is not a quantity"},
+		{p, Goal{Epsilon: 1, Delta: 0.1, Solve: "noise"}, "solve: \"noise\" is not one of noise-multiplier, count, rate, batch, records-per-person, epsilon, users"},
 		{p, Goal{Epsilon: 1, Delta: 0.1, Step: "stp"}, `step: "stp" is not a step; did you mean "step"?`},
 		{twins, Goal{Epsilon: 1, Delta: 0.1, Step: "step"}, `step: "step" names 2 steps; say steps[0], …`},
 		{p, Goal{Epsilon: 1, Delta: 0.1, Solve: Batch}, "examples: is missing; the batch of poisson sampling is rate times the number of examples"},

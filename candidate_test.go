@@ -37,7 +37,7 @@ func TestCandidateEndsWithTheTotal(t *testing.T) {
 	ask := func(c *selection.Candidate) (lower, upper float64, err error) {
 		return price.Epsilon(t.Context(), c, 1e-5, 1e-3)
 	}
-	a := New(AddRemove, Options{Accuracy: 1e-3})
+	a := New(profiles.AddRemove, Options{Accuracy: 1e-3})
 	training(t, a, 100)
 	few, err := a.Candidate(t.Context())
 	if err != nil {
@@ -58,7 +58,7 @@ func TestCandidateEndsWithTheTotal(t *testing.T) {
 
 // TestCancelledInquiry: what a cancelled context did not ask, or one without work, is asked under the next one.
 func TestCancelledInquiry(t *testing.T) {
-	a := New(AddRemove, Options{Accuracy: 1e-3})
+	a := New(profiles.AddRemove, Options{Accuracy: 1e-3})
 	training(t, a, 100)
 	ask := func(ctx context.Context, done float64) error { // with so little work left that far losses are asked first
 		ctx = parallel.WithWork(ctx, 1e8)

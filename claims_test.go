@@ -19,7 +19,7 @@ func TestTinyLossKeepsDeltaSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(Substitute)
+	a := New(profiles.Substitute)
 	if err := a.Add(t.Context(), Step{Mechanism: b, Sampling: s}, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -20,20 +20,15 @@ import (
 )
 
 // A Kind says what the number of a comparison is worth.
-type Kind int
+type Kind string
 
 // The kinds of a Comparison.
 const (
-	Certified     Kind = iota // an interval, proved at both ends
-	UpperBound                // proved from above
-	Approximate               // no bound: the truth may be larger
-	NotApplicable             // no number; the note says why
+	Certified     Kind = "certified"      // an interval, proved at both ends
+	UpperBound    Kind = "upper bound"    // proved from above
+	Approximate   Kind = "approximate"    // no bound: the truth may be larger
+	NotApplicable Kind = "not applicable" // no number; the note says why
 )
-
-// String returns the kind in words.
-func (k Kind) String() string {
-	return [...]string{"certified", "upper bound", "approximate", "not applicable"}[k]
-}
 
 // A Comparison is the ε of a plan by one method of accounting.
 type Comparison struct {
@@ -321,7 +316,7 @@ func (c *comparer) zcdp(ctx context.Context) (eps float64, note string, err erro
 			} else if b, is := s.Mechanism.(profiles.NoiseScaler); is && b.Name() == "discrete-gaussian" {
 				// Canonne, Kamath and Steinke, NeurIPS 2020, Theorem 4.
 				sigma = b.NoiseMultiplier()
-				if c.p.Neighbors == Substitute {
+				if c.p.Neighbors == profiles.Substitute {
 					sigma /= 2
 				}
 			}
@@ -332,7 +327,7 @@ func (c *comparer) zcdp(ctx context.Context) (eps float64, note string, err erro
 		}
 		if f, is := subsample.AsFixedSize(s.Sampling); is {
 			// Given the draws, what differs is as many places of the batch as the record has; at order ∞ it is all of them.
-			if pair, err := s.Mechanism.Pair(Substitute); err == nil {
+			if pair, err := s.Mechanism.Pair(profiles.Substitute); err == nil {
 				if g, gaussian := pair.(profiles.Gaussian); gaussian {
 					mu := float64(f.MostCopies()) / g.NoiseMultiplier()
 					r, ok, sampled = mu*mu/2, true, true
@@ -389,7 +384,7 @@ func (c *comparer) clt(ctx context.Context) (eps float64, note string, err error
 	if err != nil {
 		return 0, "", fmt.Errorf("μ = %.4g is out of range", mu)
 	}
-	iv, err := c.together(ctx, AddRemove, g, 1)
+	iv, err := c.together(ctx, profiles.AddRemove, g, 1)
 	return max(0, iv.Estimate), fmt.Sprintf("no bound; μ = %.4g", mu), err
 }
 
@@ -401,7 +396,7 @@ func (c *comparer) moments(s Step) (mean, variance float64, err error) {
 	}
 	if g, gaussian := pair.(profiles.Gaussian); s.Sampling != nil {
 		q, poisson := subsample.AsPoisson(s.Sampling)
-		if !poisson || !gaussian || c.p.Neighbors == Substitute {
+		if !poisson || !gaussian || c.p.Neighbors == profiles.Substitute {
 			return 0, 0, fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
 		}
 		variance = q.Rate() * q.Rate() * math.Expm1(1/(g.NoiseMultiplier()*g.NoiseMultiplier()))

@@ -89,7 +89,7 @@ func TestCompareValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(AddRemove)
+	a := New(profiles.AddRemove)
 	if err := a.Add(t.Context(), Step{Mechanism: g}, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func TestCurvesShareWork(t *testing.T) {
 	slow.Test(t)
 	const work, points = 3e6, 40
 	b, err := profiles.NewDiscreteGaussianMechanism(8.47608, 1)
-	plan := holding(t, AddRemove, b, err, 0.0047, 9935130)
+	plan := holding(t, profiles.AddRemove, b, err, 0.0047, 9935130)
 	at := func(i int) float64 { return 1 + float64(i) }
 	for name, ask := range map[string]func(a *Accountant) (warned int, err error){
 		"DeltaCurve": func(a *Accountant) (warned int, err error) {
@@ -48,7 +48,7 @@ func TestCurvesShareWork(t *testing.T) {
 			return points, err
 		},
 	} {
-		a := New(AddRemove, Options{WorkLimit: work})
+		a := New(profiles.AddRemove, Options{WorkLimit: work})
 		for _, r := range plan.added {
 			if err := a.AddBounds(*r.m, r.count); err != nil {
 				t.Fatal(err)

@@ -53,7 +53,7 @@ func TestTradeOffGaussian(t *testing.T) {
 		k     int64
 	}{{5, 4}, {1, 1}, {1, 9}, {100, 1}} {
 		b, err := profiles.NewGaussianMechanism(c.sigma)
-		a := holding(t, AddRemove, b, err, 1, c.k)
+		a := holding(t, profiles.AddRemove, b, err, 1, c.k)
 		mu := math.Sqrt(float64(c.k)) / c.sigma
 		var zs, alphas []float64
 		for z := -8.0; z <= 20; z += 0.5 {
@@ -81,7 +81,7 @@ func TestTradeOffGaussian(t *testing.T) {
 func TestTradeOffPure(t *testing.T) {
 	const eps = 0.7
 	b, err := profiles.NewPure(eps)
-	a := holding(t, AddRemove, b, err, 1, 1)
+	a := holding(t, profiles.AddRemove, b, err, 1, 1)
 	alphas := []float64{1e-200, 1e-9, 0.01, 0.2, 1 / (1 + math.Exp(eps)), 0.5, 0.9, 0.999999}
 	points, err := a.TradeOff(t.Context(), alphas)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestTradeOffPure(t *testing.T) {
 func TestTradeOffSampled(t *testing.T) {
 	const q, sigma = 0.2, 0.8
 	b, err := profiles.NewGaussianMechanism(sigma)
-	a := holding(t, AddRemove, b, err, q, 1)
+	a := holding(t, profiles.AddRemove, b, err, q, 1)
 	for _, alpha := range []float64{1e-6, 0.001, 0.05, 0.3, 0.7, 0.95} {
 		mixed := func(z float64) float64 { return (1-q)*tail(z) + q*tail(z-1/sigma) }
 		invert := func(f func(float64) float64, y float64) float64 { // f falls
@@ -133,7 +133,7 @@ func TestTradeOffSampled(t *testing.T) {
 // and are left out.
 func TestTradeOffPeer(t *testing.T) {
 	b, err := profiles.NewGaussianMechanism(1)
-	a := holding(t, AddRemove, b, err, 0.01, 1000)
+	a := holding(t, profiles.AddRemove, b, err, 0.01, 1000)
 	want := []struct{ alpha, beta float64 }{
 		{0.01, 0.9709003784981827}, {0.05, 0.8890264926111946}, {0.1, 0.8058213766451503},
 		{0.3, 0.5455826344884495}, {0.5, 0.3414338625873748},
@@ -162,7 +162,7 @@ func TestTradeOffPeer(t *testing.T) {
 // possible, each certified apart.
 func TestTradeOffGap(t *testing.T) {
 	b, err := profiles.NewLaplaceMechanism(2)
-	a := holding(t, Substitute, b, err, 0.1, 3)
+	a := holding(t, profiles.Substitute, b, err, 0.1, 3)
 	points, err := a.TradeOff(t.Context(), []float64{0.001, 0.2, 0.8})
 	if err != nil {
 		t.Fatal(err)
@@ -181,14 +181,14 @@ func TestTradeOffGap(t *testing.T) {
 
 func TestTradeOffRefuses(t *testing.T) {
 	for _, alpha := range []float64{0, 1, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if p, err := New(AddRemove).TradeOff(t.Context(), []float64{alpha}); err == nil {
+		if p, err := New(profiles.AddRemove).TradeOff(t.Context(), []float64{alpha}); err == nil {
 			t.Errorf("α = %v: %v, want an error", alpha, p)
 		}
-		if r, err := New(AddRemove).Risk(t.Context(), nil, []float64{alpha}); err == nil {
+		if r, err := New(profiles.AddRemove).Risk(t.Context(), nil, []float64{alpha}); err == nil {
 			t.Errorf("prior %v: %v, want an error", alpha, r)
 		}
 	}
-	points, err := New(AddRemove).TradeOff(t.Context(), []float64{0.3})
+	points, err := New(profiles.AddRemove).TradeOff(t.Context(), []float64{0.3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestTradeOffWarns(t *testing.T) {
 		accuracy float64
 		warns    bool
 	}{{1e-2, false}, {1e-3, false}, {1e-6, false}, {1e-9, true}} {
-		a := New(AddRemove, Options{Accuracy: c.accuracy})
+		a := New(profiles.AddRemove, Options{Accuracy: c.accuracy})
 		if err := a.Add(t.Context(), Step{Mechanism: b}, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestStepsCurve(t *testing.T) {
 	for i, s := range points {
 		k := int64(100 * (i + 1))
 		one, err := profiles.NewGaussianMechanism(20 / math.Sqrt(float64(k)))
-		iv, err2 := holding(t, AddRemove, one, err, 1, 1).Epsilon(t.Context(), 1e-6)
+		iv, err2 := holding(t, profiles.AddRemove, one, err, 1, 1).Epsilon(t.Context(), 1e-6)
 		if err2 != nil || s.Runs != k || math.Abs(s.Upper-iv.Upper) > 1e-9 {
 			t.Errorf("%d runs: %+v, want %d and %+v", s.Runs, s, k, iv)
 		}

@@ -45,9 +45,9 @@ func (a *Accountant) checkDisjoint(s Step) error {
 		return fault.New("partition", "is missing; must be fixed or by-record")
 	case s.Partition != FixedPartition && s.Partition != ByRecord:
 		return fault.New("partition", "%s is not one of fixed, by-record", s.Partition)
-	case s.Partition == ByRecord && a.relation == Substitute:
+	case s.Partition == ByRecord && a.relation == profiles.Substitute:
 		return fault.New("partition", "by-record is not for substitute: a record may change branch, which removes it from one and adds it to another, and costs more than the maximum; use fixed or neighbors: add-remove")
-	case s.Partition == ByRecord && a.relation == ZeroOut:
+	case s.Partition == ByRecord && a.relation == profiles.ZeroOut:
 		return fault.New("partition", "by-record is not for zero-out: an empty place has nothing that says its branch; use fixed or neighbors: add-remove")
 	}
 	return nil

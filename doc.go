@@ -2,7 +2,7 @@
 // The answer is a certified interval: the true value lies between Lower and Upper, floating-point
 // error included.
 //
-//	acct := accountant.New(accountant.AddRemove)
+//	acct := accountant.New(profiles.AddRemove)
 //	err := acct.Add(ctx, step, 14062)
 //	iv, err := acct.Epsilon(ctx, 1e-5)
 //

@@ -18,7 +18,7 @@ func ExampleOptions_accuracy() {
 	gaussian, _ := profiles.NewGaussianMechanism(1)
 	batches, _ := subsample.NewPoisson(0.01)
 	for _, accuracy := range []float64{1e-2, 1e-5} {
-		acct := accountant.New(accountant.AddRemove, accountant.Options{Accuracy: accuracy})
+		acct := accountant.New(profiles.AddRemove, accountant.Options{Accuracy: accuracy})
 		if err := acct.Add(context.Background(), accountant.Step{Mechanism: gaussian, Sampling: batches}, 1000); err != nil {
 			fmt.Println(err)
 			return
@@ -34,7 +34,7 @@ func ExampleOptions_accuracy() {
 // With too little memory for a lattice the interval is wider than asked, and says so.
 func ExampleOptions_memory() {
 	laplace, _ := profiles.NewLaplaceMechanism(3)
-	acct := accountant.New(accountant.AddRemove, accountant.Options{Accuracy: 1e-8, Memory: 1_000_000, Transform: fourier.Gonum})
+	acct := accountant.New(profiles.AddRemove, accountant.Options{Accuracy: 1e-8, Memory: 1_000_000, Transform: fourier.Gonum})
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +48,7 @@ func ExampleOptions_memory() {
 func ExampleOptions_transform() {
 	laplace, _ := profiles.NewLaplaceMechanism(30)
 	for _, t := range []fourier.Transform{fourier.Gonum, godsp.Transform} {
-		acct := accountant.New(accountant.AddRemove, accountant.Options{Transform: t})
+		acct := accountant.New(profiles.AddRemove, accountant.Options{Transform: t})
 		if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 			fmt.Println(err)
 			return
@@ -59,16 +59,6 @@ func ExampleOptions_transform() {
 	// Output:
 	// 4.615, <nil>
 	// 4.615, <nil>
-}
-
-func ExampleParseQuantity() {
-	q, err := accountant.ParseQuantity("noise-multiplier")
-	fmt.Println(q, err)
-	_, err = accountant.ParseQuantity("noise")
-	fmt.Println(err)
-	// Output:
-	// noise-multiplier <nil>
-	// solve: "noise" is not one of noise-multiplier, count, rate, batch, records-per-person, epsilon, users
 }
 
 func ExampleCalibrate() {

@@ -5,6 +5,7 @@ package accountant
 // a quantity that meets a budget in μ.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -220,6 +221,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 	if !(budget > 0 && budget <= mu.MaxMu) {
 		return nil, fault.New("mu", "%v is not in (0, %v]", budget, float64(mu.MaxMu))
 	}
+	g.Solve = cmp.Or(g.Solve, NoiseMultiplier)
 	if err := prepare(ctx, p, g); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestGDPOfTwoStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := accountant.New(accountant.Substitute)
+	a := accountant.New(profiles.Substitute)
 	if err := a.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: s}, 1000); err != nil {
 		t.Fatal(err)
 	}

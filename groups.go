@@ -124,7 +124,7 @@ func equalLinks(p *Plan) (err error) {
 			return
 		}
 		if _, fixed := subsample.AsFixedSize(s.Sampling); fixed {
-			if p.Neighbors == AddRemove && err == nil {
+			if p.Neighbors == profiles.AddRemove && err == nil {
 				err = fault.In(path, errors.New("the rate of samples of a fixed size grows as records leave; compare under substitute"))
 			}
 			return

@@ -155,7 +155,7 @@ func TestSubstituteOfLittleNoise(t *testing.T) {
 		sigma, rate float64
 		runs        int64
 	}{{0.05, 0.01, 1}, {0.03, 0.01, 1}, {0.03, 0.5, 2}, {0.02, 0.5, 2}} {
-		a := accountant.New(accountant.Substitute)
+		a := accountant.New(profiles.Substitute)
 		step := accountant.Step{Mechanism: made(profiles.NewGaussianMechanism(c.sigma)), Sampling: made(subsample.NewPoisson(c.rate)), Count: c.runs}
 		if err := a.Add(t.Context(), step, 1); err != nil {
 			t.Fatal(err)

@@ -30,17 +30,17 @@ func TestMustCounterexample(t *testing.T) {
 		attack          float64 // pair B, must.md §7.6
 		atLeast, atMost float64 // the upper end
 	}{
-		{scheme[subsample.Scheme](t)(subsample.NewPoisson(0.02)), accountant.AddRemove, 0.579336143514, 0.579336143514, 0.579336143514},
-		{scheme[subsample.Scheme](t)(subsample.NewPoisson(0.02)), accountant.Substitute, 1.19912900188, 1.19912900188, 1.19912900188},
-		{fixed(subsample.NewWithoutReplacement(10000, 200)), accountant.Substitute, 1.32967512505, 1.332183, 1.53393601172},
-		{fixed(subsample.NewWithReplacement(10000, 200)), accountant.Substitute, 1.33549622533, 1.338083, 1.543624},
-		{fixed(subsample.NewMustOW(10000, 118, 200)), accountant.Substitute, 9.40840101779, 9.4360, 9.625189},
+		{scheme[subsample.Scheme](t)(subsample.NewPoisson(0.02)), profiles.AddRemove, 0.579336143514, 0.579336143514, 0.579336143514},
+		{scheme[subsample.Scheme](t)(subsample.NewPoisson(0.02)), profiles.Substitute, 1.19912900188, 1.19912900188, 1.19912900188},
+		{fixed(subsample.NewWithoutReplacement(10000, 200)), profiles.Substitute, 1.32967512505, 1.332183, 1.53393601172},
+		{fixed(subsample.NewWithReplacement(10000, 200)), profiles.Substitute, 1.33549622533, 1.338083, 1.543624},
+		{fixed(subsample.NewMustOW(10000, 118, 200)), profiles.Substitute, 9.40840101779, 9.4360, 9.625189},
 		// No adaptive attack was computed for MUST.WW.
-		{fixed(subsample.NewMustWW(10000, 118, 200)), accountant.Substitute, 10.6369929277, 10.6369929277, 10.843702},
+		{fixed(subsample.NewMustWW(10000, 118, 200)), profiles.Substitute, 10.6369929277, 10.6369929277, 10.843702},
 		// Under add-remove the pairs are exact but for MUST.WW (subsampling.md §8).
-		{fixed(subsample.NewWithoutReplacement(10000, 200)), accountant.AddRemove, 1.32967512505, 1.32967512505, 1.32967512505},
-		{fixed(subsample.NewWithReplacement(10000, 200)), accountant.AddRemove, 1.33549622533, 1.33549622533, 1.33549622533},
-		{fixed(subsample.NewMustWW(10000, 118, 200)), accountant.AddRemove, 10.6369929277, 10.6369929277, 10.6430},
+		{fixed(subsample.NewWithoutReplacement(10000, 200)), profiles.AddRemove, 1.32967512505, 1.32967512505, 1.32967512505},
+		{fixed(subsample.NewWithReplacement(10000, 200)), profiles.AddRemove, 1.33549622533, 1.33549622533, 1.33549622533},
+		{fixed(subsample.NewMustWW(10000, 118, 200)), profiles.AddRemove, 10.6369929277, 10.6369929277, 10.6430},
 	} {
 		b, err := profiles.NewGaussianMechanism(4)
 		if err != nil {
@@ -78,8 +78,8 @@ func TestTable8IsNotPrivate(t *testing.T) {
 		r     profiles.Relation
 		lower float64 // of δ(2), must.md E22 (pair B for WOR)
 	}{
-		{scheme[subsample.Scheme](t)(subsample.NewPoisson(300. / 30969)), accountant.AddRemove, 6.4097e-5},
-		{scheme[subsample.FixedSize](t)(subsample.NewWithoutReplacement(30969, 300)), accountant.Substitute, 0.3734},
+		{scheme[subsample.Scheme](t)(subsample.NewPoisson(300. / 30969)), profiles.AddRemove, 6.4097e-5},
+		{scheme[subsample.FixedSize](t)(subsample.NewWithoutReplacement(30969, 300)), profiles.Substitute, 0.3734},
 	} {
 		acct := accountant.New(c.r)
 		if err := acct.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: c.s}, 1000); err != nil {
@@ -111,7 +111,7 @@ func TestLaplaceSchemes(t *testing.T) {
 			scheme[subsample.Scheme](t)(subsample.NewPoisson(0.02)), fixed(subsample.NewWithoutReplacement(10000, 200)),
 			fixed(subsample.NewWithReplacement(10000, 200)), fixed(subsample.NewMustOW(10000, 118, 200)), fixed(subsample.NewMustWW(10000, 118, 200)),
 		} {
-			acct := accountant.New(accountant.Substitute)
+			acct := accountant.New(profiles.Substitute)
 			if err := acct.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: s}, k); err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func Example_ownMechanism() {
 		return
 	}
 	ctx := context.Background()
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.Add(ctx, accountant.Step{Mechanism: noise}, 10); err != nil {
 		fmt.Println(err)
 		return

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/calibrate"
@@ -18,38 +19,20 @@ import (
 )
 
 // A Quantity is what Calibrate turns.
-type Quantity int
+type Quantity string
 
 // The quantities that Calibrate can turn.
 const (
-	NoiseMultiplier  Quantity = iota // the smallest that meets the budget
-	Count                            // the largest
-	Rate                             // the largest Poisson sampling rate
-	Batch                            // the largest batch
-	RecordsPerPerson                 // the most records that a person may have
-	LocalEpsilon                     // the largest parameter ε, of a local randomizer or of pure
-	Users                            // the fewest users of a shuffler
+	NoiseMultiplier  Quantity = "noise-multiplier"   // the smallest that meets the budget
+	Count            Quantity = "count"              // the largest
+	Rate             Quantity = "rate"               // the largest Poisson sampling rate
+	Batch            Quantity = "batch"              // the largest batch
+	RecordsPerPerson Quantity = "records-per-person" // the most records that a person may have
+	LocalEpsilon     Quantity = "epsilon"            // the largest parameter ε, of a local randomizer or of pure
+	Users            Quantity = "users"              // the fewest users of a shuffler
 )
 
-var quantityNames = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users"}
-
-// String returns the name of the quantity in plan files.
-func (q Quantity) String() string {
-	if q < 0 || int(q) >= len(quantityNames) {
-		return fmt.Sprintf("Quantity(%d)", int(q))
-	}
-	return quantityNames[q]
-}
-
-// ParseQuantity returns the quantity of a name.
-func ParseQuantity(s string) (Quantity, error) {
-	for i, name := range quantityNames {
-		if s == name {
-			return Quantity(i), nil
-		}
-	}
-	return 0, fault.New("solve", "%s is not one of %s", nearest.Quote(s), strings.Join(quantityNames, ", "))
-}
+var quantities = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users"}
 
 // A Goal is a budget and the quantity that is to meet it.
 type Goal struct {
@@ -58,7 +41,7 @@ type Goal struct {
 	// which are 0 then: the largest true-positive rate, in (0, 1), that any test between
 	// neighbours of the false-positive rate FalsePositive may have.
 	TruePositive, FalsePositive float64
-	Solve                       Quantity
+	Solve                       Quantity // "" is NoiseMultiplier
 	// Step names the step or group to turn, by its name or its place, such as
 	// steps[0].steps[1]; empty: all steps that have the quantity.
 	Step string
@@ -170,8 +153,8 @@ func newParameter(p *Plan, g Goal) (*parameter, error) {
 	if p == nil || len(p.Steps) == 0 {
 		return nil, fault.New("steps", "is empty; must list at least one step")
 	}
-	if g.Solve < 0 || int(g.Solve) >= len(quantityNames) {
-		return nil, fault.New("solve", "%v is not a quantity", g.Solve)
+	if !slices.Contains(quantities, string(g.Solve)) {
+		return nil, fault.New("solve", "%s is not one of %s", nearest.Quote(string(g.Solve)), strings.Join(quantities, ", "))
 	}
 	at, err := findStep(p.Steps, g.Step)
 	if err != nil {

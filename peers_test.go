@@ -79,7 +79,7 @@ func sampled(t testing.TB, s accountant.Step, rate float64) accountant.Step {
 // kind it does not know.
 func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.Options) *accountant.Accountant {
 	t.Helper()
-	acct := accountant.New(accountant.AddRemove, opts...)
+	acct := accountant.New(profiles.AddRemove, opts...)
 	add := func(s accountant.Step, count float64) {
 		if err := acct.Add(t.Context(), s, int64(count)); err != nil {
 			t.Fatal(err)

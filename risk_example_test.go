@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 const gaussianPlan = `
@@ -51,7 +52,7 @@ func ExampleAccountant_Risk() {
 }
 
 func ExampleAccountant_TradeOff() {
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.AddPlan(context.Background(), examplePlan()); err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func ExampleAccountant_TradeOff() {
 }
 
 func ExampleAccountant_DeltaCurve() {
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.AddPlan(context.Background(), examplePlan()); err != nil {
 		log.Fatal(err)
 	}

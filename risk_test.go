@@ -12,7 +12,7 @@ import (
 // probability π·Φ̄(z − μ) + (1−π)·Φ(z), z = μ/2 + log((1−π)/π)/μ.
 func TestRiskGaussian(t *testing.T) {
 	b, err := profiles.NewGaussianMechanism(5)
-	a := holding(t, AddRemove, b, err, 1, 9)
+	a := holding(t, profiles.AddRemove, b, err, 1, 9)
 	mu := 3.0 / 5
 	priors := []float64{0.5, 0.2, 0.8, 0.01, 1e-12}
 	r, err := a.Risk(t.Context(), []float64{0.01}, priors)
@@ -35,7 +35,7 @@ func TestRiskGaussian(t *testing.T) {
 // TestRiskExtremes: a release of everything, and of nothing.
 func TestRiskExtremes(t *testing.T) {
 	everything, err := profiles.NewFiniteMechanism([]float64{1, 0}, []float64{0, 1})
-	r, err2 := holding(t, AddRemove, everything, err, 1, 1).Risk(t.Context(), nil, nil)
+	r, err2 := holding(t, profiles.AddRemove, everything, err, 1, 1).Risk(t.Context(), nil, nil)
 	if err2 != nil {
 		t.Fatal(err2)
 	}
@@ -43,7 +43,7 @@ func TestRiskExtremes(t *testing.T) {
 	for _, v := range append(r.TruePositive, r.Bayes...) {
 		checkRange(t, "everything", v.Range, 1, 0, 1e-9)
 	}
-	if r, err = New(AddRemove).Risk(t.Context(), nil, nil); err != nil {
+	if r, err = New(profiles.AddRemove).Risk(t.Context(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if r.Advantage.Upper != 0 || len(r.TruePositive) != 3 || len(r.Bayes) != 3 {
@@ -53,7 +53,7 @@ func TestRiskExtremes(t *testing.T) {
 	// Whoever names the likelier data set is right as often as it comes up.
 	noise, err := profiles.NewGaussianMechanism(1e8)
 	priors := []float64{0.5, 0.7, 0.999, 1 - 1e-12}
-	if r, err = holding(t, AddRemove, noise, err, 1, 1).Risk(t.Context(), nil, priors); err != nil {
+	if r, err = holding(t, profiles.AddRemove, noise, err, 1, 1).Risk(t.Context(), nil, priors); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range r.Bayes {
@@ -73,7 +73,7 @@ func TestRiskRandomizedResponse(t *testing.T) {
 		coin, err := profiles.NewRandomizedResponse(2/(1+math.Exp(eps)), 2)
 		pure, err2 := profiles.NewPure(eps)
 		for _, a := range []*Accountant{
-			holding(t, Substitute, coin, err, 1, 1), holding(t, AddRemove, pure, err2, 1, 1), holding(t, Substitute, pure, err2, 1, 1),
+			holding(t, profiles.Substitute, coin, err, 1, 1), holding(t, profiles.AddRemove, pure, err2, 1, 1), holding(t, profiles.Substitute, pure, err2, 1, 1),
 		} {
 			r, err := a.Risk(t.Context(), nil, nil)
 			if err != nil {
@@ -113,7 +113,7 @@ func TestTinyFalsePositives(t *testing.T) {
 		if c.sigma > 0 {
 			b, err = profiles.NewGaussianMechanism(c.sigma)
 		}
-		r, err := holding(t, AddRemove, b, err, 1, 1).Risk(t.Context(), []float64{c.alpha}, nil)
+		r, err := holding(t, profiles.AddRemove, b, err, 1, 1).Risk(t.Context(), []float64{c.alpha}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

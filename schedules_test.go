@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A schedule is n distinct steps of Poisson-sampled Gaussian noise, each run count times: step i has the noise σ(1 + i(ratio − 1)/n), at
@@ -25,7 +26,7 @@ type schedule struct {
 
 func (s schedule) accountant(t *testing.T) *accountant.Accountant {
 	t.Helper()
-	a := accountant.New(accountant.AddRemove)
+	a := accountant.New(profiles.AddRemove)
 	for i := range s.n {
 		rate := s.rate
 		if s.varies {

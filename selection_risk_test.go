@@ -31,7 +31,7 @@ func TestSelectionNotBelowGuessing(t *testing.T) {
 			if extra == i && !slow.All() {
 				continue
 			}
-			a := New(AddRemove)
+			a := New(profiles.AddRemove)
 			if err := a.Add(t.Context(), Step{Mechanism: c.base, Selection: &c.law}, 1); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestSelectionsOfASearchAreComputedOnce(t *testing.T) {
 		kept        int
 	}{{2, 10, 1, 1e-3, 1}, {2, 10, 7, 1e-3, 1}, {3, 10, 7, 1e-3, 2}, {3, 10, 1, 1e-2, 3}, {2, 10, 3, 1e-3, 3}} {
 		step := Step{Name: "tuning", Mechanism: base(c.sigma), Selection: &selection.Config{Law: "geometric", Mean: c.mean}, Count: c.count}
-		a := New(AddRemove, Options{Accuracy: c.accuracy})
+		a := New(profiles.AddRemove, Options{Accuracy: c.accuracy})
 		a.bests = kept
 		if err := a.Add(t.Context(), step, 1); err != nil {
 			t.Fatal(err)

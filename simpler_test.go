@@ -260,17 +260,17 @@ func TestSimplerReleases(t *testing.T) {
 		opts     []accountant.Options
 	}{
 		// Two uses in public are one Gaussian of noise 2.011/(2√2): 9.5585 at δ = 1e-10.
-		{"laws made with little work", accountant.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Options{{WorkLimit: 1e4}}},
-		{"laws not made in time", accountant.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Options{{TimeLimit: 1}}},
-		{"a δ below that of laws", accountant.AddRemove, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-300, 27, nil},
-		{"seven runs of a search", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: pure(0.1)})}, 1e-5, 0.7, nil},
-		{"a search at δ = 0", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: pure(0.1)})}, 0, 0.7000001, nil},
-		{"a search in a search", accountant.AddRemove, []accountant.Step{search(search(accountant.Step{Mechanism: pure(0.001)}))}, 1e-5, 0.0490001, nil},
+		{"laws made with little work", profiles.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Options{{WorkLimit: 1e4}}},
+		{"laws not made in time", profiles.Substitute, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-10, 9.56, []accountant.Options{{TimeLimit: 1}}},
+		{"a δ below that of laws", profiles.AddRemove, []accountant.Step{{Mechanism: gaussian(2.011), Sampling: allocated}}, 1e-300, 27, nil},
+		{"seven runs of a search", profiles.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: pure(0.1)})}, 1e-5, 0.7, nil},
+		{"a search at δ = 0", profiles.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: pure(0.1)})}, 0, 0.7000001, nil},
+		{"a search in a search", profiles.AddRemove, []accountant.Step{search(search(accountant.Step{Mechanism: pure(0.001)}))}, 1e-5, 0.0490001, nil},
 		// Where no price is made, it costs what all seven runs cost with their sampling, and not 3.79 without.
-		{"a search without a price", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: gaussian(6), Sampling: made(subsample.NewPoisson(0.01)), Count: 4})}, 1e-5, 1, []accountant.Options{{WorkLimit: 1e6}}},
+		{"a search without a price", profiles.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: gaussian(6), Sampling: made(subsample.NewPoisson(0.01)), Count: 4})}, 1e-5, 1, []accountant.Options{{WorkLimit: 1e6}}},
 		// Four uses of noise 2.31 in public cost 4.1734; what is proved of the cap alone is 4.46.
-		{"batches with a low cap", accountant.ZeroOut, []accountant.Step{{Mechanism: gaussian(1 / 0.432545264541313), Sampling: made(allocation.NewTruncated(0.27288293285776755, 222, 1000)), Count: 4}}, 8.636716514647005e-07, 4.1735, nil},
-		{"a hundred thousand choices", accountant.AddRemove, []accountant.Step{{Mechanism: made(choice.NewExponential(1e-9)), Count: 100000}}, 1e-300, 1.0001e-4, nil},
+		{"batches with a low cap", profiles.ZeroOut, []accountant.Step{{Mechanism: gaussian(1 / 0.432545264541313), Sampling: made(allocation.NewTruncated(0.27288293285776755, 222, 1000)), Count: 4}}, 8.636716514647005e-07, 4.1735, nil},
+		{"a hundred thousand choices", profiles.AddRemove, []accountant.Step{{Mechanism: made(choice.NewExponential(1e-9)), Count: 100000}}, 1e-300, 1.0001e-4, nil},
 	} {
 		p := &accountant.Plan{Neighbors: x.relation, Steps: x.steps}
 		a := p.Accountant(x.opts...)
@@ -301,10 +301,10 @@ func TestDeadlineHasABound(t *testing.T) {
 		step     accountant.Step
 		most     float64 // of ε(1e-10)
 	}{
-		"laws":     {accountant.Substitute, accountant.Step{Mechanism: gaussian, Sampling: allocated}, 9.56},
-		"integral": {accountant.AddRemove, accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.1)), Count: 2}, 4.6},
-		"bounded":  {accountant.AddRemove, accountant.Step{Mechanism: made(choice.NewExponential(0.1)), Count: 9}, 0.9001},
-		"search":   {accountant.AddRemove, accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewPure(0.1))}}}, 0.7001},
+		"laws":     {profiles.Substitute, accountant.Step{Mechanism: gaussian, Sampling: allocated}, 9.56},
+		"integral": {profiles.AddRemove, accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.1)), Count: 2}, 4.6},
+		"bounded":  {profiles.AddRemove, accountant.Step{Mechanism: made(choice.NewExponential(0.1)), Count: 9}, 0.9001},
+		"search":   {profiles.AddRemove, accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewPure(0.1))}}}, 0.7001},
 	} {
 		account := func() *accountant.Accountant {
 			a := accountant.New(x.relation)
@@ -355,9 +355,9 @@ func TestLawsBesideOthers(t *testing.T) {
 		steps    [2]accountant.Step
 		most     float64
 	}{
-		"shuffler":          {accountant.Substitute, 10, [2]accountant.Step{training, shuffled}, 1e4},
-		"random allocation": {accountant.Substitute, 10, [2]accountant.Step{training, {Mechanism: gaussian, Sampling: made(allocation.NewRandom(2))}}, 1e4},
-		"two laws": {accountant.ZeroOut, 25, [2]accountant.Step{
+		"shuffler":          {profiles.Substitute, 10, [2]accountant.Step{training, shuffled}, 1e4},
+		"random allocation": {profiles.Substitute, 10, [2]accountant.Step{training, {Mechanism: gaussian, Sampling: made(allocation.NewRandom(2))}}, 1e4},
+		"two laws": {profiles.ZeroOut, 25, [2]accountant.Step{
 			{Mechanism: made(profiles.NewLaplaceMechanism(1.0642)), Sampling: made(allocation.NewRandom(103)), Count: 100},
 			{Mechanism: made(shuffler.NewKRR(0.523, 8)), Sampling: made(shuffler.New(100)), Count: 3},
 		}, 2321},
@@ -394,7 +394,7 @@ func TestLawsBesideOthers(t *testing.T) {
 // it falls with the budget. The work is that of the whole search, which ends within a percent of it.
 func TestCalibrationHasTheBound(t *testing.T) {
 	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
-	p := &accountant.Plan{Neighbors: accountant.Substitute, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(3)), Sampling: allocated}}}
+	p := &accountant.Plan{Neighbors: profiles.Substitute, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(3)), Sampling: allocated}}}
 	last := math.Inf(1)
 	for _, eps := range []float64{2, 9.5586, 12} {
 		g := accountant.Goal{Epsilon: eps, Delta: 1e-10, Solve: accountant.NoiseMultiplier}
@@ -475,7 +475,7 @@ func TestShownRunsAreAllCounted(t *testing.T) {
 	}
 	inner := fixed(2, 1<<53, accountant.Step{Mechanism: made(profiles.NewPure(1e-7))})
 	noise := accountant.Step{Mechanism: made(profiles.NewGaussianMechanism(5))}
-	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{fixed(2048, 1, inner), noise}}
+	p := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{fixed(2048, 1, inner), noise}}
 	a := p.Accountant(accountant.Options{WorkLimit: 1e4})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
@@ -491,7 +491,7 @@ func TestShownRunsAreAllCounted(t *testing.T) {
 func TestShownGapIsTheTheorems(t *testing.T) {
 	search := accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(600))}}}
 	gap := accountant.Step{Mechanism: made(profiles.NewLaplaceMechanism(2)), Sampling: made(subsample.NewWithReplacement(1000, 300)), Count: 5}
-	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{gap, search}}
+	p := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{gap, search}}
 	a := p.Accountant(accountant.Options{WorkLimit: 1e4})
 	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)

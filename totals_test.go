@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestTotalsOfUse: whatever a running total was asked before, and however it grew, its
@@ -28,13 +29,13 @@ func TestTotalsOfUse(t *testing.T) {
 	} {
 		for _, opts := range [][]accountant.Options{nil, {{ManyQuestions: true}}} {
 			t.Run(fmt.Sprintf("%s/%d", c.name, len(opts)), func(t *testing.T) {
-				total := accountant.New(accountant.AddRemove, opts...)
+				total := accountant.New(profiles.AddRemove, opts...)
 				for n, m := range c.grow {
 					if err := total.Add(t.Context(), dpsgdStep(t, m.rate, m.sigma), m.count); err != nil {
 						t.Fatal(err)
 					}
 					fresh := func() *accountant.Accountant {
-						a := accountant.New(accountant.AddRemove)
+						a := accountant.New(profiles.AddRemove)
 						for _, m := range c.grow[:n+1] {
 							if err := a.Add(t.Context(), dpsgdStep(t, m.rate, m.sigma), m.count); err != nil {
 								t.Fatal(err)
@@ -85,9 +86,9 @@ func TestTotalsOfUse(t *testing.T) {
 func TestCurvesOfUse(t *testing.T) {
 	step := dpsgdStep(t, 0.001, 0.8)
 	step.Count = 10000
-	plan := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{step}}
+	plan := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{step}}
 	fresh := func(count int64) *accountant.Accountant {
-		a := accountant.New(accountant.AddRemove)
+		a := accountant.New(profiles.AddRemove)
 		if err := a.Add(t.Context(), dpsgdStep(t, 0.001, 0.8), count); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +139,7 @@ func TestStepsCurveOfGroups(t *testing.T) {
 	one, two := dpsgdStep(t, 0.02, 2), dpsgdStep(t, 0.01, 1.5)
 	one.Count, two.Count = 30, 1
 	group := accountant.Step{Count: 5, Steps: []accountant.Step{one, two}}
-	plan := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{one, {Steps: []accountant.Step{one, two}}, group, two}}
+	plan := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{one, {Steps: []accountant.Step{one, two}}, group, two}}
 	points, err := plan.StepsCurve(t.Context(), 1e-5, 6)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestStepsCurveOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := accountant.New(accountant.AddRemove)
+		a := accountant.New(profiles.AddRemove)
 		if err := a.AddPlan(t.Context(), part); err != nil {
 			t.Fatal(err)
 		}

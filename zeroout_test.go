@@ -33,7 +33,7 @@ func TestZeroOutAgainstReplaceSpecial(t *testing.T) {
 		{0.9, 100, 100, 1e-6, 58.918043736015186},
 		{0.9, 100, 1000, 1e-5, 275.8690968194318},
 	} {
-		acct := accountant.New(accountant.ZeroOut)
+		acct := accountant.New(profiles.ZeroOut)
 		if err := acct.Add(t.Context(), must(t)(profiles.NewRandomizedResponse(row.probability, row.categories)), row.runs); err != nil {
 			t.Fatal(err)
 		}
@@ -74,16 +74,16 @@ func TestZeroOutComposed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, one := run(accountant.AddRemove, poisson)
-	p, same := run(accountant.ZeroOut, poisson)
+	_, one := run(profiles.AddRemove, poisson)
+	p, same := run(profiles.ZeroOut, poisson)
 	if one.Lower != same.Lower || one.Upper != same.Upper {
 		t.Errorf("Poisson: add-remove %v, zero-out %v", one, same)
 	}
 	if _, err := p.Compare(t.Context(), 1e-5); err != nil {
 		t.Error(err)
 	}
-	p, zero := run(accountant.ZeroOut, wor)
-	_, sub := run(accountant.Substitute, wor)
+	p, zero := run(profiles.ZeroOut, wor)
+	_, sub := run(profiles.Substitute, wor)
 	if !(zero.Lower > 2*one.Upper && zero.Upper < sub.Upper && zero.Gap != nil) {
 		t.Errorf("without replacement: zero-out %v, Poisson's formula %v, substitute %v", zero, one, sub)
 	}
@@ -92,7 +92,7 @@ func TestZeroOutComposed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Neighbors = accountant.Substitute
+	p.Neighbors = profiles.Substitute
 	of, err := p.RDP()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestZeroOutIsRefusedForLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = accountant.New(accountant.ZeroOut).Add(t.Context(), accountant.Step{Mechanism: r}, 1)
+	err = accountant.New(profiles.ZeroOut).Add(t.Context(), accountant.Step{Mechanism: r}, 1)
 	if want := "neighbors: zero-out is not substitute, the only relation of label privacy"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -132,7 +132,7 @@ func TestZeroOutOfTheReadmesRun(t *testing.T) {
 		{"much noise, Poisson", nil, 4, 1000, 0.5793, 0.580},
 	} {
 		if row.scheme == nil {
-			acct := accountant.New(accountant.ZeroOut)
+			acct := accountant.New(profiles.ZeroOut)
 			if err := acct.Add(t.Context(), dpsgdStep(t, 0.02, row.noise), row.runs); err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func TestZeroOutOfTheReadmesRun(t *testing.T) {
 		}
 		step := must(t)(profiles.NewGaussianMechanism(row.noise))
 		step.Sampling = s
-		acct := accountant.New(accountant.ZeroOut)
+		acct := accountant.New(profiles.ZeroOut)
 		if err := acct.Add(t.Context(), step, row.runs); err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func ExampleParams_Mechanism_once() {
 	if err != nil {
 		panic(err)
 	}
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.AddBounds(m, 100); err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/labeldp"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // The pipeline's stages through the Fourier accountant, labeldp.md §8.3: two
@@ -28,7 +29,7 @@ func TestPipelineComposed(t *testing.T) {
 	}
 	at := []float64{0, 0.5, 0.8, 0.9, 0.95}
 	compose := func(count int64, randomizer accountant.Step) *accountant.Accountant {
-		acct := accountant.New(accountant.Substitute, accountant.Options{Accuracy: 1e-6})
+		acct := accountant.New(profiles.Substitute, accountant.Options{Accuracy: 1e-6})
 		if err := acct.Add(t.Context(), accountant.Step{Mechanism: stages[0].Mechanism}, stages[0].Count); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestRandomizerComposedByEnumeration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []labeldp.Randomizer{optimal, response} {
-		acct := accountant.New(accountant.Substitute)
+		acct := accountant.New(profiles.Substitute)
 		if err := acct.Add(t.Context(), accountant.Step{Mechanism: r}, 3); err != nil {
 			t.Fatal(err)
 		}

@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/strictjson"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // checkpointConfigs have a budget of which the first 8 of steadyPlan use a third.
 var checkpointConfigs = []Config{
-	{Neighbors: accountant.AddRemove, Epsilon: 1.5, Delta: 1e-6, Mode: Planned},
-	{Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-6, Mode: Adaptive},
-	{Neighbors: accountant.AddRemove, Epsilon: 1.5, Delta: 1e-6, Mode: AdaptiveGaussian},
+	{Neighbors: profiles.AddRemove, Epsilon: 1.5, Delta: 1e-6, Mode: Planned},
+	{Neighbors: profiles.AddRemove, Epsilon: 2, Delta: 1e-6, Mode: Adaptive},
+	{Neighbors: profiles.AddRemove, Epsilon: 1.5, Delta: 1e-6, Mode: AdaptiveGaussian},
 }
 
 func steadyPlan(i int) []byte {
@@ -264,7 +264,7 @@ func TestCheckpointSums(t *testing.T) {
 
 // TestCheckpointTooWide: where the bound is above the budget, as one may be that ended early, it does not become a checkpoint.
 func TestCheckpointTooWide(t *testing.T) {
-	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 0.56, Delta: 1e-6, Mode: Planned})
+	l, path := create(t, Config{Neighbors: profiles.AddRemove, Epsilon: 0.56, Delta: 1e-6, Mode: Planned})
 	plan := `{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":3}},"sampling":{"poisson":{"rate":0.01}},"count":1500}]}`
 	if err := l.SpendPlan(t.Context(), []byte(plan), ""); err != nil {
 		t.Fatal(err)

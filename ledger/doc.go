@@ -2,7 +2,7 @@
 // append-only file.
 //
 //	l, err := ledger.Create("budget.ledger", ledger.Config{
-//		Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-5, Mode: ledger.Planned})
+//		Neighbors: profiles.AddRemove, Epsilon: 2, Delta: 1e-5, Mode: ledger.Planned})
 //	…
 //	if err := l.SpendPlan(ctx, plan, "note"); err != nil {
 //		return err // not spent: the step must not run

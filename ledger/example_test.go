@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A training loop asks before each step, and stops when the budget is used up.
@@ -16,7 +16,7 @@ func ExampleLedger_SpendPlan() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
 	l, err := ledger.Create(filepath.Join(dir, "budget.ledger"), ledger.Config{
-		Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: ledger.Planned})
+		Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: ledger.Planned})
 	if err != nil {
 		panic(err)
 	}
@@ -38,7 +38,7 @@ func ExampleLedger_SpendPlan() {
 
 // An adaptive ledger lets each step depend on what was seen before.
 func ExampleNew() {
-	l, err := ledger.New(ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Adaptive})
+	l, err := ledger.New(ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Adaptive})
 	if err != nil {
 		panic(err)
 	}
@@ -60,7 +60,7 @@ func ExampleOpen() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "budget.ledger")
 	if _, err := ledger.Create(path, ledger.Config{
-		Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 0, Mode: ledger.Planned}); err != nil {
+		Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 0, Mode: ledger.Planned}); err != nil {
 		panic(err)
 	}
 	plan := []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}}]\n")
@@ -81,7 +81,7 @@ func ExampleOpen() {
 func ExampleCreate() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
-	config := ledger.Config{Neighbors: accountant.Substitute, Epsilon: 2, Delta: 1e-6, Mode: ledger.Adaptive}
+	config := ledger.Config{Neighbors: profiles.Substitute, Epsilon: 2, Delta: 1e-6, Mode: ledger.Adaptive}
 	path := filepath.Join(dir, "budget.ledger")
 	_, err := ledger.Create(path, config)
 	fmt.Println(err)
@@ -97,7 +97,7 @@ func ExampleVerify() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "budget.ledger")
-	l, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Planned})
+	l, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Planned})
 	if err != nil {
 		panic(err)
 	}

@@ -47,7 +47,7 @@ func replace(t testing.TB, path string, data []byte) {
 // TestCreateKeeps: no file that is more than the beginning of a header is made
 // into a ledger, and none is changed.
 func TestCreateKeeps(t *testing.T) {
-	wide := Config{Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-6, Mode: Adaptive}
+	wide := Config{Neighbors: profiles.AddRemove, Epsilon: 2, Delta: 1e-6, Mode: Adaptive}
 	for i := range 400 {
 		wide.Orders = append(wide.Orders, 2+float64(i)/7)
 	}
@@ -302,7 +302,7 @@ func TestRest(t *testing.T) {
 	}
 	step := accountant.Step{Mechanism: noise}
 	for _, mode := range []Mode{Planned, Adaptive, AdaptiveGaussian} {
-		l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: mode})
+		l, path := create(t, Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: mode})
 		old := readFile(t, path)
 		if !l.Rest() {
 			t.Error("does not rest")
@@ -505,7 +505,7 @@ func (j pricedPolicy) price(a *admission) error {
 
 // TestPricesUnlocked: what others have spent between the last look and the lock is priced without the lock.
 func TestPricesUnlocked(t *testing.T) {
-	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 3, Delta: 1e-5, Mode: Adaptive})
+	l, path := create(t, Config{Neighbors: profiles.AddRemove, Epsilon: 3, Delta: 1e-5, Mode: Adaptive})
 	if _, err := l.Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -591,7 +591,7 @@ func TestWrittenWithoutLock(t *testing.T) {
 
 // TestCancelledSpend: nothing changes.
 func TestCancelledSpend(t *testing.T) {
-	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: Planned})
+	l, path := create(t, Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: Planned})
 	before := readFile(t, path)
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()

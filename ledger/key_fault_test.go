@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A shelf is a store in memory that fails as databases do: before it has read, after, and when it
@@ -110,7 +110,7 @@ func troubleFiles(t *testing.T, c *chance) {
 // TestKeysOfFailingWrites has goroutines spend with a few keys and two plans through several handles, with writes that fail at
 // random, and compares what they were answered with what is kept in the end.
 func TestKeysOfFailingWrites(t *testing.T) {
-	c := Config{Neighbors: accountant.AddRemove, Epsilon: 4.1, Mode: Planned}
+	c := Config{Neighbors: profiles.AddRemove, Epsilon: 4.1, Mode: Planned}
 	for seed := range uint64(8) {
 		luck := &chance{rng: rand.New(rand.NewPCG(seed, 1))}
 		t.Run(fmt.Sprint("file ", seed), func(t *testing.T) {
@@ -238,7 +238,7 @@ func checkKeys(t *testing.T, luck *chance, open func() (*Ledger, error)) {
 
 // TestKeyOfALineThatIsTakenBack: a handle that reads a line while another one writes it, and cannot, does not grant it.
 func TestKeyOfALineThatIsTakenBack(t *testing.T) {
-	l, other, path := createTwice(t, Config{Neighbors: accountant.AddRemove, Epsilon: 4.1, Mode: Planned})
+	l, other, path := createTwice(t, Config{Neighbors: profiles.AddRemove, Epsilon: 4.1, Mode: Planned})
 	sync := flush
 	defer func() { flush = sync }()
 	flush = func(*os.File) error {
@@ -268,7 +268,7 @@ func TestKeyOfALineThatIsTakenBack(t *testing.T) {
 
 // TestMemoryTakesBack: a spend in memory whose context ends while one with it is computed is not charged.
 func TestMemoryTakesBack(t *testing.T) {
-	l, err := New(Config{Neighbors: accountant.AddRemove, Epsilon: 4, Delta: 1e-6, Mode: Planned})
+	l, err := New(Config{Neighbors: profiles.AddRemove, Epsilon: 4, Delta: 1e-6, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestPanicOfASpend(t *testing.T) {
 	held := testHeld
 	defer func() { testHeld = held }()
 	path := filepath.Join(t.TempDir(), "a.ledger")
-	l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 4.1, Mode: Planned})
+	l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 4.1, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 const keyPlan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":0.5}}}]}`
@@ -19,7 +19,7 @@ const keyPlan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsil
 // error, and a refusal leaves it free.
 func TestSpendOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ledger")
-	filed, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 1.2, Mode: Planned})
+	filed, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 1.2, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSpendOnce(t *testing.T) {
 // TestSpendOnceTogether: handles that spend the same keys at the same time charge each once.
 func TestSpendOnceTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ledger")
-	if _, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned}); err != nil {
+	if _, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned}); err != nil {
 		t.Fatal(err)
 	}
 	const handles, keys = 4, 10
@@ -122,7 +122,7 @@ func TestSpendOnceTogether(t *testing.T) {
 // TestSpendOnceOvertaken: a key that another handle spends after this one has judged the spend,
 // and before it has the lock, is found under the lock.
 func TestSpendOnceOvertaken(t *testing.T) {
-	l, other, path := createTwice(t, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned})
+	l, other, path := createTwice(t, Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned})
 	for key, judge := range map[string]bool{"a": false, "b": true} {
 		e := entry{Time: "2026-01-01T00:00:00Z", Key: key, Plan: storedPlan([]byte(keyPlan))}
 		for range 2 { // the judge has a second one proved
@@ -153,7 +153,7 @@ func TestSpendOnceOvertaken(t *testing.T) {
 func TestKeyOfALostSpend(t *testing.T) {
 	for _, together := range []int{1, 3} {
 		path := filepath.Join(t.TempDir(), "a.ledger")
-		l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned})
+		l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 
 // Two runs of a 0.4-differentially private mechanism cost 0.8 at δ = 0, three
 // 1.2: basic composition is attained there.
-var pureConfig = Config{Neighbors: accountant.AddRemove, Epsilon: 1, Mode: Planned}
+var pureConfig = Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: Planned}
 
 const purePlan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}}]\n"
 
@@ -98,7 +98,7 @@ func TestLookAhead(t *testing.T) {
 	noise, _ := profiles.NewGaussianMechanism(20)
 	other, _ := profiles.NewLaplaceMechanism(50)
 	steps := []accountant.Step{{Mechanism: noise}, {Mechanism: other}}
-	c := Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: Planned}
+	c := Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: Planned}
 	l, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestLookAhead(t *testing.T) {
 
 // TestAdaptive: the ledger admits exactly what the filter on its orders admits.
 func TestAdaptive(t *testing.T) {
-	c := Config{Neighbors: accountant.Substitute, Epsilon: 2, Delta: 1e-6, Mode: Adaptive}
+	c := Config{Neighbors: profiles.Substitute, Epsilon: 2, Delta: 1e-6, Mode: Adaptive}
 	l, path := create(t, c)
 	full := l.Config()
 	if len(full.Orders) < 3 {
@@ -371,7 +371,7 @@ func TestTogether(t *testing.T) {
 }
 
 func TestSpendStep(t *testing.T) {
-	l, err := New(Config{Neighbors: accountant.AddRemove, Epsilon: 3, Delta: 1e-5, Mode: Planned})
+	l, err := New(Config{Neighbors: profiles.AddRemove, Epsilon: 3, Delta: 1e-5, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestSpendStep(t *testing.T) {
 	if err := l.Spend(t.Context(), group); err != nil {
 		t.Fatal(err)
 	}
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.Add(t.Context(), group, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -413,8 +413,8 @@ func TestSelection(t *testing.T) {
 	// one run, and less than three times as much (Liu and Talwar 2019, Theorem 3.2).
 	const plan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}, selection: {law: geometric, mean: 10}}]\n"
 	for _, c := range []Config{
-		{Neighbors: accountant.AddRemove, Epsilon: 3, Delta: 1e-6, Mode: Planned},
-		{Neighbors: accountant.AddRemove, Epsilon: 8, Delta: 1e-6, Mode: Adaptive},
+		{Neighbors: profiles.AddRemove, Epsilon: 3, Delta: 1e-6, Mode: Planned},
+		{Neighbors: profiles.AddRemove, Epsilon: 8, Delta: 1e-6, Mode: Adaptive},
 	} {
 		cost := func(text string) Spent {
 			l, err := New(c)
@@ -443,7 +443,7 @@ func TestSelection(t *testing.T) {
 
 // TestSearchWithinItsRuns: a ledger charges a search no more than all of its runs shown, and refuses none that they would fit.
 func TestSearchWithinItsRuns(t *testing.T) {
-	l, err := New(Config{Neighbors: accountant.AddRemove, Epsilon: 0.7001, Delta: 1e-5, Mode: Planned})
+	l, err := New(Config{Neighbors: profiles.AddRemove, Epsilon: 0.7001, Delta: 1e-5, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -518,7 +518,7 @@ func TestBadInput(t *testing.T) {
 func BenchmarkSpendMemory(b *testing.B) {
 	noise, _ := profiles.NewGaussianMechanism(1)
 	batches, _ := subsample.NewPoisson(1e-4)
-	l, err := New(Config{Neighbors: accountant.AddRemove, Epsilon: 8, Delta: 1e-5, Mode: Planned})
+	l, err := New(Config{Neighbors: profiles.AddRemove, Epsilon: 8, Delta: 1e-5, Mode: Planned})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A scale is how many entries the ledgers of BenchmarkOpenScale have, and how many different plans.
@@ -29,9 +29,9 @@ func fromEnv(name string, otherwise int) int {
 
 // scaleConfigs have room for everything that scaleLedger writes.
 var scaleConfigs = []Config{
-	{Neighbors: accountant.AddRemove, Epsilon: 1e6, Delta: 1e-6, Mode: Planned},
-	{Neighbors: accountant.AddRemove, Epsilon: 1e6, Delta: 1e-6, Mode: Adaptive, Orders: []float64{1.5, 2, 3, 4, 8}},
-	{Neighbors: accountant.AddRemove, Epsilon: 1e6, Delta: 1e-6, Mode: AdaptiveGaussian},
+	{Neighbors: profiles.AddRemove, Epsilon: 1e6, Delta: 1e-6, Mode: Planned},
+	{Neighbors: profiles.AddRemove, Epsilon: 1e6, Delta: 1e-6, Mode: Adaptive, Orders: []float64{1.5, 2, 3, 4, 8}},
+	{Neighbors: profiles.AddRemove, Epsilon: 1e6, Delta: 1e-6, Mode: AdaptiveGaussian},
 }
 
 // scaleLedger writes a ledger of entries in which several plans come in turn.

@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestSelectionsReplayed: selections spent between other steps, read again from the file, cost
@@ -19,11 +20,11 @@ func TestSelectionsReplayed(t *testing.T) {
 	const search = "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 8}}, selection: {law: geometric, mean: 10}}]\n"
 	const pure = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.05}}, selection: {law: logarithmic, mean: 10}, count: 2}]\n"
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 5, Delta: 1e-6, Mode: Planned})
+	l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 5, Delta: 1e-6, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := accountant.New(accountant.AddRemove)
+	fresh := accountant.New(profiles.AddRemove)
 	for _, text := range []string{noise, search, pure} {
 		if err := l.SpendPlan(t.Context(), []byte(text), ""); err != nil {
 			t.Fatal(err)

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // wideBudget allows 2,000 spends of smallPlan.
-var wideBudget = Config{Neighbors: accountant.AddRemove, Epsilon: 20.005, Mode: Planned}
+var wideBudget = Config{Neighbors: profiles.AddRemove, Epsilon: 20.005, Mode: Planned}
 
 const smallPlan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.01}}}]\n"
 

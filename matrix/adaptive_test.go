@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/matrix"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A policy is the contribution at the second step as a function of the first release, of
@@ -89,7 +89,7 @@ func TestAdaptivePolicies(t *testing.T) {
 		{"coins", matrix.Identity(), 0, must(matrix.CyclicPoisson(1, rate)),
 			[4]float64{(1 - rate) * (1 - rate), rate * (1 - rate), rate * (1 - rate), rate * rate}, true},
 	} {
-		a := total(accountant.AddRemove, step(newRun(sigma, 2, x.s, x.p)))
+		a := total(profiles.AddRemove, step(newRun(sigma, 2, x.s, x.p)))
 		for _, eps := range []float64{0.1, 1} {
 			certified := must(a.Delta(ctx, eps))
 			for range 15 {

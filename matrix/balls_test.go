@@ -48,7 +48,7 @@ func TestTwoBins(t *testing.T) {
 	} {
 		for _, sigma := range []float64{1.5, 4} {
 			r := newRun(sigma, c.n, c.s, must(matrix.BallsInBins(2)))
-			a := total(accountant.AddRemove, step(r))
+			a := total(profiles.AddRemove, step(r))
 			for _, eps := range []float64{0, 0.5, 1.5} {
 				want := twoBins(c.g, sigma, eps)
 				// The sum over the plane is right to 1e-4 of itself: step 0.02 at a kink.
@@ -85,7 +85,7 @@ func TestFourBinsOfOnes(t *testing.T) {
 	if diagonal != 29 || offDiagonal != 32 {
 		t.Fatalf("least entries %v on the diagonal, %v off it", diagonal, offDiagonal)
 	}
-	a := total(accountant.AddRemove, step(newRun(sigma, n, must(matrix.Toeplitz(c)), must(matrix.BallsInBins(b)))))
+	a := total(profiles.AddRemove, step(newRun(sigma, n, must(matrix.Toeplitz(c)), must(matrix.BallsInBins(b)))))
 	for _, eps := range []float64{0.25, 1} {
 		want, deviation := simulated(g, sigma, eps)
 		if got := must(a.Delta(ctx, eps)); got.Lower > want+5*deviation || got.Upper < want-5*deviation {
@@ -175,7 +175,7 @@ func TestBallsInBinsSimulated(t *testing.T) {
 		}
 		lower[i][i], upper[i][i] = leastOn, mostOn
 	}
-	a := total(accountant.AddRemove, step(newRun(sigma, n, must(matrix.SquareRoot(n)), must(matrix.BallsInBins(b)))))
+	a := total(profiles.AddRemove, step(newRun(sigma, n, must(matrix.SquareRoot(n)), must(matrix.BallsInBins(b)))))
 	// Errata C7 and specification 4.8 (testdata/golden/beyond.json, "balls"): Monte Carlo, 1 % and a quarter at 1e-4.
 	golden := map[float64][3]float64{0.25: {0.1400, 0.1544, 0.1713}, 0.5: {0.0768, 0.0895, 0.1045}, 1: {0.0154, 0.0211, 0.0286}, 2: {1.2e-4, 2.7e-4, 5.8e-4}}
 	for _, eps := range []float64{0.25, 0.5, 1, 2} {
@@ -203,9 +203,9 @@ func TestBallsInBinsSimulated(t *testing.T) {
 
 // TestBallsInBinsOfIndependentNoise: C = I is random allocation with bins that are drawn once.
 func TestBallsInBinsOfIndependentNoise(t *testing.T) {
-	a := total(accountant.AddRemove, step(newRun(2, 60, matrix.Identity(), must(matrix.BallsInBins(20)))))
+	a := total(profiles.AddRemove, step(newRun(2, 60, matrix.Identity(), must(matrix.BallsInBins(20)))))
 	scheme := must(must(allocation.NewRandom(20)).WithEpochs(3, allocation.Once))
-	b := total(accountant.AddRemove, accountant.Step{Mechanism: must(profiles.NewGaussianMechanism(2)), Sampling: scheme})
+	b := total(profiles.AddRemove, accountant.Step{Mechanism: must(profiles.NewGaussianMechanism(2)), Sampling: scheme})
 	x, y := must(a.Epsilon(ctx, 1e-6)), must(b.Epsilon(ctx, 1e-6))
 	if x.Lower > y.Upper || y.Lower > x.Upper || x.Upper > x.Lower*1.002 || y.Upper > y.Lower*1.002 {
 		t.Errorf("[%v, %v], want [%v, %v]", x.Lower, x.Upper, y.Lower, y.Upper)
@@ -215,8 +215,8 @@ func TestBallsInBinsOfIndependentNoise(t *testing.T) {
 // TestOneBin: a record that has no choice pays for all steps.
 func TestOneBin(t *testing.T) {
 	s := must(matrix.SquareRoot(9))
-	x := must(total(accountant.AddRemove, step(newRun(10, 9, s, must(matrix.BallsInBins(1))))).Epsilon(ctx, 1e-6))
-	y := must(total(accountant.AddRemove, step(newRun(10, 9, s, must(matrix.Epochs(9))))).Epsilon(ctx, 1e-6))
+	x := must(total(profiles.AddRemove, step(newRun(10, 9, s, must(matrix.BallsInBins(1))))).Epsilon(ctx, 1e-6))
+	y := must(total(profiles.AddRemove, step(newRun(10, 9, s, must(matrix.Epochs(9))))).Epsilon(ctx, 1e-6))
 	if x.Lower > y.Upper || y.Lower > x.Upper || x.Upper > y.Upper*1.001 {
 		t.Errorf("[%v, %v], want [%v, %v]", x.Lower, x.Upper, y.Lower, y.Upper)
 	}
@@ -225,7 +225,7 @@ func TestOneBin(t *testing.T) {
 // TestBallsInBinsRefusals: under another relation, and for matrices that are not covered.
 func TestBallsInBinsRefusals(t *testing.T) {
 	p := must(matrix.BallsInBins(2))
-	err := accountant.New(accountant.Substitute).Add(ctx, step(newRun(1, 4, matrix.Identity(), p)), 1)
+	err := accountant.New(profiles.Substitute).Add(ctx, step(newRun(1, 4, matrix.Identity(), p)), 1)
 	if err == nil || !strings.Contains(err.Error(), "participation: balls-in-bins: 2 is not covered under substitute") {
 		t.Error(err)
 	}
@@ -244,7 +244,7 @@ func TestBallsInBinsRefusals(t *testing.T) {
 // bounds do not need them.
 func TestCompareTakesListsApart(t *testing.T) {
 	r := newRun(30, 2000, must(matrix.SquareRoot(2000)), must(matrix.BallsInBins(100)))
-	rows, err := (&accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{step(r)}}).Compare(ctx, 1e-5)
+	rows, err := (&accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{step(r)}}).Compare(ctx, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // dense returns C of a strategy, m×n.
@@ -293,7 +294,7 @@ func TestCalibrationIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	run := must(New(Config{1, 3, must(Rows([][]float64{{1}, {1, 1}, {1, 1, 1}})), separated(1, 3)})).(*run)
-	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{{Mechanism: run}}}
+	p := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{{Mechanism: run}}}
 	if _, err := accountant.Calibrate(ctx, p, accountant.Goal{Epsilon: 1, Delta: 1e-5, Solve: accountant.NoiseMultiplier}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

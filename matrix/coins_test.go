@@ -33,7 +33,7 @@ func coinPlans(t *testing.T, count int64, sigma float64, n int, c []float64, q, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := accountant.New(accountant.AddRemove)
+	a := accountant.New(profiles.AddRemove)
 	if err := a.Add(t.Context(), accountant.Step{Mechanism: r}, count); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestPosteriorsOfCoins(t *testing.T) {
 // With independent noise rows say nothing of other steps: Poisson-Gaussian steps, and delta.
 func TestCoinsOfIndependentNoise(t *testing.T) {
 	a := coinPlan(t, 1, 20, []float64{1}, 0.1, 1e-4)
-	p := accountant.New(accountant.AddRemove)
+	p := accountant.New(profiles.AddRemove)
 	if err := p.Add(t.Context(), accountant.Step{Mechanism: must(profiles.NewGaussianMechanism(1)), Sampling: must(subsample.NewPoisson(0.1))}, 20); err != nil {
 		t.Fatal(err)
 	}
@@ -260,16 +260,16 @@ func TestCoinsRefused(t *testing.T) {
 		}
 	}
 	r := must(matrix.New(matrix.Config{NoiseMultiplier: 1, Steps: 4, Strategy: list, Participation: must(matrix.Poisson(0.1, 1e-6))}))
-	if err := accountant.New(accountant.Substitute).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "is not covered under substitute") {
+	if err := accountant.New(profiles.Substitute).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "is not covered under substitute") {
 		t.Error(err)
 	}
-	persons := accountant.New(accountant.AddRemove, accountant.Options{RecordsPerPerson: 2})
+	persons := accountant.New(profiles.AddRemove, accountant.Options{RecordsPerPerson: 2})
 	if err := persons.Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "records-per-person: 2 is not covered") {
 		t.Error(err)
 	}
 	// So little noise that delta pays for nothing.
 	r = must(matrix.New(matrix.Config{NoiseMultiplier: 0.01, Steps: 4, Strategy: list, Participation: must(matrix.Poisson(0.9, 1e-6))}))
-	if err := accountant.New(accountant.AddRemove).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "participation: poisson: delta: 1e-06 is too small") {
+	if err := accountant.New(profiles.AddRemove).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "participation: poisson: delta: 1e-06 is too small") {
 		t.Error(err)
 	}
 }

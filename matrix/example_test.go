@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/matrix"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // What 20 epochs of 100 batches cost with the square-root matrix, in any order.
@@ -29,7 +30,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	acct := accountant.New(accountant.AddRemove)
+	acct := accountant.New(profiles.AddRemove)
 	if err := acct.Add(ctx, accountant.Step{Mechanism: run}, 1); err != nil {
 		log.Fatal(err)
 	}

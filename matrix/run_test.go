@@ -57,10 +57,10 @@ func TestGoldenEpsilon(t *testing.T) {
 	full := must(matrix.SquareRoot(2000))
 	p := must(matrix.MinSeparation(100, 20))
 	for _, c := range []struct{ sigma, want float64 }{{20, 3.6767505627}, {60, 1.0759185084}} {
-		holds(t, "square root", must(total(accountant.AddRemove, step(newRun(c.sigma, 2000, full, p))).Epsilon(ctx, 1e-5)), c.want, 1e-10)
+		holds(t, "square root", must(total(profiles.AddRemove, step(newRun(c.sigma, 2000, full, p))).Epsilon(ctx, 1e-5)), c.want, 1e-10)
 	}
 	banded := newRun(1.31086965756, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05)))
-	a := total(accountant.AddRemove, step(banded))
+	a := total(profiles.AddRemove, step(banded))
 	holds(t, "BandMF", must(a.Epsilon(ctx, 1e-5)), 2.1331171797, 1e-10)
 	if a.Runs() != 26 {
 		t.Errorf("%d runs, want 25 whole blocks and one", a.Runs())
@@ -97,7 +97,7 @@ func TestGoldenGroups(t *testing.T) {
 		r := must(sum.Epsilon(ctx, delta))
 		return (r.Lower + r.Upper) / 2
 	}
-	run := must(total(accountant.AddRemove, step(newRun(sigma, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, rate))))).Epsilon(ctx, delta))
+	run := must(total(profiles.AddRemove, step(newRun(sigma, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, rate))))).Epsilon(ctx, delta))
 	for _, g := range []struct {
 		group, direction int
 		want             float64
@@ -114,7 +114,7 @@ func TestGoldenGroups(t *testing.T) {
 // TestIndependentNoiseIsTheGaussian: identity with k epochs is k runs of the Gaussian, byte
 // for byte, and identity with cyclic Poisson and a cycle of one step is the sampled Gaussian.
 func TestIndependentNoiseIsTheGaussian(t *testing.T) {
-	for _, r := range []profiles.Relation{accountant.AddRemove, accountant.Substitute} {
+	for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
 		a := total(r, step(newRun(3.7, 60, matrix.Identity(), must(matrix.Epochs(12)))))
 		g := step(must(profiles.NewGaussianMechanism(3.7)))
 		g.Count = 12
@@ -122,8 +122,8 @@ func TestIndependentNoiseIsTheGaussian(t *testing.T) {
 			t.Errorf("%v: %+v, want %+v", r, x, y)
 		}
 	}
-	a := total(accountant.AddRemove, step(newRun(1.1, 300, matrix.Identity(), must(matrix.CyclicPoisson(1, 0.02)))))
-	if x, y := must(a.Epsilon(ctx, 1e-6)), must(total(accountant.AddRemove, poissonGaussian(1.1, 0.02, 300)).Epsilon(ctx, 1e-6)); !reflect.DeepEqual(x, y) {
+	a := total(profiles.AddRemove, step(newRun(1.1, 300, matrix.Identity(), must(matrix.CyclicPoisson(1, 0.02)))))
+	if x, y := must(a.Epsilon(ctx, 1e-6)), must(total(profiles.AddRemove, poissonGaussian(1.1, 0.02, 300)).Epsilon(ctx, 1e-6)); !reflect.DeepEqual(x, y) {
 		t.Errorf("%+v, want %+v", x, y)
 	}
 }
@@ -131,8 +131,8 @@ func TestIndependentNoiseIsTheGaussian(t *testing.T) {
 // TestCertainCoinsAreEpochs: cyclic Poisson of rate 1 is a fixed order.
 func TestCertainCoinsAreEpochs(t *testing.T) {
 	s := must(matrix.SquareRoot(8))
-	a := total(accountant.AddRemove, step(newRun(5, 80, s, must(matrix.CyclicPoisson(8, 1)))))
-	b := total(accountant.AddRemove, step(newRun(5, 80, s, must(matrix.Epochs(10)))))
+	a := total(profiles.AddRemove, step(newRun(5, 80, s, must(matrix.CyclicPoisson(8, 1)))))
+	b := total(profiles.AddRemove, step(newRun(5, 80, s, must(matrix.Epochs(10)))))
 	x, y := must(a.Epsilon(ctx, 1e-5)), must(b.Epsilon(ctx, 1e-5))
 	if x.Lower > y.Upper || y.Lower > x.Upper || x.Upper-x.Lower > 1e-9 {
 		t.Errorf("%+v, want %+v", x, y)
@@ -142,8 +142,8 @@ func TestCertainCoinsAreEpochs(t *testing.T) {
 // TestSubstituteIsTwice: a substitute moves the run by twice the sensitivity.
 func TestSubstituteIsTwice(t *testing.T) {
 	s, p := must(matrix.Toeplitz([]float64{1, 0.5, 0.7})), must(matrix.MinSeparation(2, 3))
-	x := must(total(accountant.Substitute, step(newRun(8, 20, s, p))).Delta(ctx, 1))
-	y := must(total(accountant.AddRemove, step(newRun(4, 20, s, p))).Delta(ctx, 1))
+	x := must(total(profiles.Substitute, step(newRun(8, 20, s, p))).Delta(ctx, 1))
+	y := must(total(profiles.AddRemove, step(newRun(4, 20, s, p))).Delta(ctx, 1))
 	if math.Abs(x.Upper-y.Upper) > 1e-12 || math.Abs(x.Lower-y.Lower) > 1e-12 {
 		t.Errorf("%+v, want %+v", x, y)
 	}
@@ -154,7 +154,7 @@ func TestSubstituteIsTwice(t *testing.T) {
 // ε = 2 the true δ is 6.29e-5, and blocks with the record's own group say 5.863e-5 at most.
 func TestCyclicPoissonUnderSubstituteIsRefused(t *testing.T) {
 	s := must(matrix.Rows([][]float64{{1}, {1, 1}, {0, 1, 1}}))
-	err := accountant.New(accountant.Substitute).Add(ctx, step(newRun(1, 3, s, must(matrix.CyclicPoisson(2, 0.05)))), 1)
+	err := accountant.New(profiles.Substitute).Add(ctx, step(newRun(1, 3, s, must(matrix.CyclicPoisson(2, 0.05)))), 1)
 	if err == nil || !strings.Contains(err.Error(), "participation: cyclic-poisson: the substitute may belong to another group") {
 		t.Error(err)
 	}
@@ -198,10 +198,10 @@ func TestWorstGroupRunByRun(t *testing.T) {
 	p := must(matrix.CyclicPoisson(2, 1))
 	a := newRun(1, 2, must(matrix.Rows([][]float64{{1}, {0, 0.1}})), p)
 	b := newRun(1, 2, must(matrix.Rows([][]float64{{0.1}, {0, 1}})), p)
-	got := must(total(accountant.AddRemove, step(a), step(b)).Delta(ctx, 1))
+	got := must(total(profiles.AddRemove, step(a), step(b)).Delta(ctx, 1))
 	gaussians := step(must(profiles.NewGaussianMechanism(1)))
 	gaussians.Count = 2
-	want := must(total(accountant.AddRemove, gaussians).Delta(ctx, 1))
+	want := must(total(profiles.AddRemove, gaussians).Delta(ctx, 1))
 	holds(t, "two runs", got, 0.2862, 1e-4)
 	holds(t, "two runs", got, (want.Lower+want.Upper)/2, 1e-12)
 	if _, group, _ := b.Blocks(ctx); group != 1 {
@@ -221,13 +221,13 @@ func TestNoGroupIsWorst(t *testing.T) {
 		return must(matrix.Rows(rows))
 	}
 	r := newRun(2, 5, diagonal(2, 1.5, 0.1, 1.5, 0.01), must(matrix.CyclicPoisson(2, 0.3)))
-	a := total(accountant.AddRemove, step(r))
+	a := total(profiles.AddRemove, step(r))
 	got := must(a.Delta(ctx, 1))
 	if got.Gap == nil {
 		t.Error("no gap")
 	}
 	for _, norms := range [][]float64{{2, 0.1, 0.01}, {1.5, 1.5}} {
-		group := accountant.New(accountant.AddRemove)
+		group := accountant.New(profiles.AddRemove)
 		for _, x := range norms {
 			if err := group.Add(ctx, poissonGaussian(2/x, 0.3, 1), 1); err != nil {
 				t.Fatal(err)
@@ -255,8 +255,8 @@ func TestPositionsAreNotCovered(t *testing.T) {
 		t.Errorf("sixteen records move by %v", far)
 	}
 	// δ(1) of the run is 0.127; that of a shift by √13 is 0.885.
-	within := must(total(accountant.AddRemove, step(newRun(1, 4, matrix.Identity(), matrix.Single()))).Delta(ctx, 1))
-	true4 := must(total(accountant.AddRemove, step(must(profiles.NewGaussianMechanism(1/math.Sqrt(moved))))).Delta(ctx, 1))
+	within := must(total(profiles.AddRemove, step(newRun(1, 4, matrix.Identity(), matrix.Single()))).Delta(ctx, 1))
+	true4 := must(total(profiles.AddRemove, step(must(profiles.NewGaussianMechanism(1/math.Sqrt(moved))))).Delta(ctx, 1))
 	holds(t, "certified", within, 0.127, 5e-4)
 	holds(t, "cut by position", true4, 0.885, 5e-4)
 	got := must(newRun(1, 4, matrix.Identity(), matrix.Single()).Sensitivity(ctx))
@@ -274,22 +274,22 @@ func TestRunsAreBase(t *testing.T) {
 	}
 	s := step(plain)
 	s.Sampling = must(subsample.NewPoisson(0.5))
-	if err := accountant.New(accountant.AddRemove).Add(ctx, s, 1); err == nil || !strings.Contains(err.Error(), "sampling: must be left out") {
+	if err := accountant.New(profiles.AddRemove).Add(ctx, s, 1); err == nil || !strings.Contains(err.Error(), "sampling: must be left out") {
 		t.Error(err)
 	}
-	m, err := profiles.Unsampled(ctx, plain, accountant.AddRemove)
+	m, err := profiles.Unsampled(ctx, plain, profiles.AddRemove)
 	if err != nil || m.Name != "matrix" || m.TheoryGap() {
 		t.Error(m, err)
 	}
-	if _, err := profiles.Unsampled(ctx, cyclic, accountant.AddRemove); err == nil {
+	if _, err := profiles.Unsampled(ctx, cyclic, profiles.AddRemove); err == nil {
 		t.Error("a list of runs has a profile of its own")
 	}
 	// ρ = μ²/2 with μ = 17.19…/20.
-	if c := must(rdp.Of(plain, nil, accountant.AddRemove)); math.Abs(c.RDP(2)-17.190574670512*17.190574670512/400) > 1e-9 {
+	if c := must(rdp.Of(plain, nil, profiles.AddRemove)); math.Abs(c.RDP(2)-17.190574670512*17.190574670512/400) > 1e-9 {
 		t.Errorf("RDP(2) = %v", c.RDP(2))
 	}
-	want := must(rdp.Of(must(profiles.NewGaussianMechanism(1.3/1.310869657559)), must(subsample.NewPoisson(0.05)), accountant.AddRemove)).RDP(3) * 25
-	if c := must(rdp.Of(cyclic, nil, accountant.AddRemove)).RDP(3); c < want || c > want*1.05 {
+	want := must(rdp.Of(must(profiles.NewGaussianMechanism(1.3/1.310869657559)), must(subsample.NewPoisson(0.05)), profiles.AddRemove)).RDP(3) * 25
+	if c := must(rdp.Of(cyclic, nil, profiles.AddRemove)).RDP(3); c < want || c > want*1.05 {
 		t.Errorf("RDP(3) = %v, 25 blocks have %v", c, want)
 	}
 }
@@ -300,13 +300,13 @@ func TestCalibrate(t *testing.T) {
 		newRun(20, 2000, must(matrix.SquareRoot(2000)), must(matrix.Epochs(20))),
 		newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))),
 	} {
-		p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{step(r)}}
+		p := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{step(r)}}
 		c, err := accountant.Calibrate(ctx, p, accountant.Goal{Solve: accountant.NoiseMultiplier, Epsilon: 2, Delta: 1e-5})
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := must(r.WithNoiseMultiplier(c.Value))
-		if iv := must(total(accountant.AddRemove, step(at)).Epsilon(ctx, 1e-5)); iv.Upper > 2 || iv.Upper < 2-1e-4 {
+		if iv := must(total(profiles.AddRemove, step(at)).Epsilon(ctx, 1e-5)); iv.Upper > 2 || iv.Upper < 2-1e-4 {
 			t.Errorf("noise multiplier %v: %+v", c.Value, iv)
 		}
 	}
@@ -316,12 +316,12 @@ func TestCalibrate(t *testing.T) {
 func TestStepsCurve(t *testing.T) {
 	banded := step(newRun(1.31086965756, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))))
 	banded.Count = 4
-	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{
+	p := &accountant.Plan{Neighbors: profiles.AddRemove, Steps: []accountant.Step{
 		poissonGaussian(2, 0.01, 100), banded, poissonGaussian(1, 0.02, 100)}}
 	points := must(p.StepsCurve(ctx, 1e-5, 4))
 	for i, point := range points {
 		part := must(p.Scaled(int64(i+1), 4))
-		a := accountant.New(accountant.AddRemove)
+		a := accountant.New(profiles.AddRemove)
 		if err := a.AddPlan(ctx, part); err != nil {
 			t.Fatal(err)
 		}
@@ -338,8 +338,8 @@ func TestZeroOut(t *testing.T) {
 		newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))),
 		newRun(4, 12, must(matrix.SquareRoot(12)), must(matrix.BallsInBins(4))),
 	} {
-		x := must(total(accountant.AddRemove, step(r)).Epsilon(ctx, 1e-5))
-		y := must(total(accountant.ZeroOut, step(r)).Epsilon(ctx, 1e-5))
+		x := must(total(profiles.AddRemove, step(r)).Epsilon(ctx, 1e-5))
+		y := must(total(profiles.ZeroOut, step(r)).Epsilon(ctx, 1e-5))
 		if math.Abs(x.Upper-y.Upper) > 1e-9 || math.Abs(x.Lower-y.Lower) > 1e-9 {
 			t.Errorf("%v: [%v, %v], want [%v, %v]", r.Config().Participation, y.Lower, y.Upper, x.Lower, x.Upper)
 		}

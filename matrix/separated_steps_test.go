@@ -16,7 +16,7 @@ import (
 func TestSeparatedSteps(t *testing.T) {
 	const h = 0.15
 	for _, c := range []struct{ sigma, q, second float64 }{{1, 0.3, 0.6}, {0.7, 0.1, 1}, {2, 0.8, 0.3}} {
-		a := separatedPlan(t, accountant.AddRemove, c.sigma, 3, 2, c.q, []float64{1, c.second})
+		a := separatedPlan(t, profiles.AddRemove, c.sigma, 3, 2, c.q, []float64{1, c.second})
 		q := c.q
 		for _, law := range []map[int]float64{
 			{0: (1 - q) * (1 - q) * (1 - q), 1: q * (1 - q), 5: q * q, 2: (1 - q) * q, 4: (1 - q) * (1 - q) * q},
@@ -58,7 +58,7 @@ func TestSeparatedSteps(t *testing.T) {
 			}
 		}
 	}
-	got, err := separatedPlan(t, accountant.AddRemove, 1, 8, 1, 0.2, []float64{1}).Delta(t.Context(), 1)
+	got, err := separatedPlan(t, profiles.AddRemove, 1, 8, 1, 0.2, []float64{1}).Delta(t.Context(), 1)
 	if err != nil || got.Gap != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -90,7 +90,7 @@ func separatedPlan(t *testing.T, rel profiles.Relation, sigma float64, n, b int,
 func TestSeparatedGap(t *testing.T) {
 	const n, b, q = 1000, 10, 0.01
 	c := []float64{1, 0.5, 0.4, 0.3}
-	got, err := separatedPlan(t, accountant.AddRemove, 2, n, b, q, c).Epsilon(t.Context(), 1e-5)
+	got, err := separatedPlan(t, profiles.AddRemove, 2, n, b, q, c).Epsilon(t.Context(), 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestSeparatedGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := accountant.New(accountant.AddRemove)
+	a := accountant.New(profiles.AddRemove)
 	if err := a.Add(t.Context(), accountant.Step{Mechanism: r}, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestSeparatedGap(t *testing.T) {
 	}
 	p, _ = matrix.BMinSep(b, q)
 	r, _ = matrix.New(matrix.Config{NoiseMultiplier: 2, Steps: n, Strategy: s, Participation: p})
-	if err := accountant.New(accountant.Substitute).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "is not covered under substitute") {
+	if err := accountant.New(profiles.Substitute).Add(t.Context(), accountant.Step{Mechanism: r}, 1); err == nil || !strings.Contains(err.Error(), "is not covered under substitute") {
 		t.Error(err)
 	}
 }

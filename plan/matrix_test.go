@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/matrix"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 const matrixHead = "neighbors: add-remove\nsteps:\n  - mechanism:\n      matrix:\n        noise-multiplier: 2\n        steps: 12\n"
@@ -50,7 +51,7 @@ func TestMatrixPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := p.Steps[0].Mechanism.(matrix.Run)
-		got, want := accountant.New(accountant.AddRemove), accountant.New(accountant.AddRemove)
+		got, want := accountant.New(profiles.AddRemove), accountant.New(profiles.AddRemove)
 		for _, x := range []struct {
 			a *accountant.Accountant
 			r matrix.Run

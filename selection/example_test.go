@@ -238,7 +238,7 @@ func ExampleBound() {
 func ExampleFromDelta() {
 	noise, _ := profiles.NewGaussianMechanism(1)
 	batches, _ := subsample.NewPoisson(0.01)
-	run := accountant.New(accountant.AddRemove)
+	run := accountant.New(profiles.AddRemove)
 	if err := run.Add(context.Background(), accountant.Step{Mechanism: noise, Sampling: batches}, 1000); err != nil {
 		panic(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A served is a running accountant serve --http.
@@ -69,7 +69,7 @@ func (s served) post(body string) (int, string, error) {
 func TestServeHTTPKilled(t *testing.T) {
 	program, dir := linkedProgram(t), t.TempDir()
 	path := filepath.Join(dir, "x.ledger")
-	if _, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
+	if _, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
 		t.Fatal(err)
 	}
 	const kills, clients = 10, 4

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestServeGarbage: every line that is not blank is answered by one line of
@@ -90,7 +90,7 @@ func TestServeGarbage(t *testing.T) {
 func TestServeKilled(t *testing.T) {
 	program := linkedProgram(t)
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	if _, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
+	if _, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
 		t.Fatal(err)
 	}
 	const spend = `{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 100}}}]}}` + "\n"
@@ -146,7 +146,7 @@ func TestServeKilled(t *testing.T) {
 func TestServeTogether(t *testing.T) {
 	program := linkedProgram(t)
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	if _, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 12.2, Mode: ledger.Planned}); err != nil {
+	if _, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 12.2, Mode: ledger.Planned}); err != nil {
 		t.Fatal(err)
 	}
 	opening, err := json.Marshal(map[string]string{"op": "ledger-open", "path": path})

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // slowQuestion takes seconds of a core, or what it may.
@@ -29,7 +29,7 @@ const slowQuestion = `{"plan":{"neighbors":"substitute","steps":[{"mechanism":{"
 func TestStarved(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
-	if _, err := ledger.Create(filepath.Join(dir, "a.ledger"), ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1000, Mode: ledger.Planned}); err != nil {
+	if _, err := ledger.Create(filepath.Join(dir, "a.ledger"), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1000, Mode: ledger.Planned}); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(strings.Repeat("b", 32)))

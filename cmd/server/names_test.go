@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A shelf keeps the ledgers of a test in memory, as a database does.
@@ -72,7 +72,7 @@ func (s *shelf) Ping(context.Context) error { return nil }
 func TestNothingSeenIsForgotten(t *testing.T) {
 	const plan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":0.1}}}]}`
 	ctx := context.WithValue(t.Context(), visitKey{}, &visit{who: &client{}})
-	budget := ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 0.15, Mode: ledger.Planned}
+	budget := ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.15, Mode: ledger.Planned}
 	for what, flood := range map[string]func(f *files) error{
 		"unknown names": func(f *files) error {
 			for n := range 12_000 {
@@ -134,7 +134,7 @@ func TestNothingSeenIsForgotten(t *testing.T) {
 // TestStrangeNames: a name that would change what a line or a page shows is refused, by the server, in a folder and elsewhere.
 func TestStrangeNames(t *testing.T) {
 	ctx := context.WithValue(t.Context(), visitKey{}, &visit{who: &client{}})
-	budget := ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1, Mode: ledger.Planned}
+	budget := ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: ledger.Planned}
 	kept, err := New(Config{Elsewhere: &shelf{lines: map[string][]ledger.Line{}}})
 	if err != nil {
 		t.Fatal(err)

@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 const (
@@ -159,7 +159,7 @@ func send(t *testing.T, h *httptest.Server, method, path, body string, headers .
 // budget makes a ledger of ε = 1 in a folder.
 func budget(t *testing.T, dir, name string) {
 	t.Helper()
-	if _, err := ledger.Create(filepath.Join(dir, name), ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1, Mode: ledger.Planned}); err != nil {
+	if _, err := ledger.Create(filepath.Join(dir, name), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: ledger.Planned}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -120,7 +121,7 @@ type Setting struct {
 
 // goal is what the request asks for.
 func (q CalibrateRequest) goal() accountant.Goal {
-	goal := accountant.Goal{Solve: quantity(q.Solve), Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
+	goal := accountant.Goal{Solve: cmp.Or(accountant.Quantity(q.Solve), accountant.NoiseMultiplier), Step: q.Step, Epsilon: q.Epsilon.float(), Delta: q.Delta.float(), Examples: q.Examples.whole()}
 	q.AttackTarget.read(&goal)
 	return goal
 }
@@ -131,12 +132,6 @@ func quantityOf(s accountant.Setting) string {
 		return "epsilon"
 	}
 	return ""
-}
-
-// quantity is one whose name was checked.
-func quantity(name string) accountant.Quantity {
-	q, _ := accountant.ParseQuantity(name)
-	return q
 }
 
 // calibrate returns the value that meets a budget.
@@ -174,7 +169,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		}
 		return out
 	}
-	out := Solution{Unit: Unit{r.String(), severalRecords(c.Plan.Records())}, Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+	out := Solution{Unit: Unit{r.String(), severalRecords(c.Plan.Records())}, Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: string(g.Solve),
 		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -393,7 +394,7 @@ func (s *Service) compare(ctx context.Context, q CompareRequest) (out CompareAns
 	}
 	out = CompareAnswer{Unit: unitOf(plan), Delta: Number(delta)}
 	for _, r := range rows {
-		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
+		c := Compared{Method: r.Method, Kind: string(r.Kind), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
 		eps, lower := Number(r.Epsilon), Number(r.Lower)
 		if r.Kind != accountant.NotApplicable {
 			c.Epsilon = &eps
@@ -546,7 +547,7 @@ type GDPAt struct {
 
 // goal returns the budget and what to turn.
 func (q GDPSolveRequest) goal() (g accountant.Goal, mu, tolerance float64, err error) {
-	g.Solve, g.Step, g.Examples = quantity(q.Solve), q.Step, q.Examples.whole()
+	g.Solve, g.Step, g.Examples = cmp.Or(accountant.Quantity(q.Solve), accountant.NoiseMultiplier), q.Step, q.Examples.whole()
 	if q.ZCDP != nil {
 		mu, err = accountant.MuOfZCDP(q.ZCDP.float())
 		return g, mu, 0, err

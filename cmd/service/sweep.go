@@ -294,7 +294,7 @@ func (f SweepForm) cells(r sweep.Row) (all []sweepCell) {
 	}
 	answer := len(all)
 	if found == "" {
-		add("solve", f.question.Goals[r.Place].Solve.String())
+		add("solve", string(f.question.Goals[r.Place].Solve))
 		add("value", Number(c.Value))
 		add("common-factor", c.Factor)
 		var next any // the next value, which is not found to meet the budget

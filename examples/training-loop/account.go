@@ -15,6 +15,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // The files of a run.
@@ -59,7 +60,7 @@ func openAccount(ctx context.Context, dir string, e epochs, budget float64) (*ac
 	path := filepath.Join(dir, ledgerFile)
 	// Planned: noise, sampling and the stopping rule are fixed before the data are seen. Somebody who
 	// stops, or changes a setting, because of what the model does needs ledger.Adaptive.
-	config := ledger.Config{Neighbors: accountant.AddRemove, Epsilon: budget, Delta: delta, Mode: ledger.Planned}
+	config := ledger.Config{Neighbors: profiles.AddRemove, Epsilon: budget, Delta: delta, Mode: ledger.Planned}
 	l, err := ledger.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err = ledger.Create(path, config)

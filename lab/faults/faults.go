@@ -24,9 +24,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // The budget allows exactly most spends of plan.
@@ -36,7 +36,7 @@ const (
 )
 
 // Budget is that of the ledgers that places make.
-var Budget = ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 0.01*most + 0.005, Mode: ledger.Planned}
+var Budget = ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.01*most + 0.005, Mode: ledger.Planned}
 
 // A Spender is a handle of a ledger.
 type Spender interface {

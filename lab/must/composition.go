@@ -268,7 +268,7 @@ func table8Composition(ctx context.Context, coarser int) []table8Row {
 		var omega lossDensity
 		var acct *accountant.Accountant
 		if fixed, ok := subsample.AsFixedSize(s.law); !ok {
-			acct = training(ctx, accountant.AddRemove, g, s.law, 1000)
+			acct = training(ctx, profiles.AddRemove, g, s.law, 1000)
 		} else {
 			omega = paperPair(fixed, row.noise)
 			acct = composition(profiles.NewBounds("paper's pair", profiles.Substitute, try.Must(fixed.PaperPairNotABound(g))), 1000)

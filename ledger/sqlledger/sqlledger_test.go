@@ -14,6 +14,7 @@ import (
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/ledger/sqlledger/internal/dbtest"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -24,7 +25,7 @@ const (
 	most    = 20
 )
 
-var budget = ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 0.205, Mode: ledger.Planned}
+var budget = ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.205, Mode: ledger.Planned}
 
 // makeLedger makes a ledger in a new database.
 func makeLedger(t *testing.T, d dbtest.Database, c ledger.Config) (*ledger.Ledger, *sql.DB) {
@@ -82,7 +83,7 @@ func TestOverspend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		acct := accountant.New(accountant.AddRemove)
+		acct := accountant.New(profiles.AddRemove)
 		for range most {
 			if err := acct.Add(t.Context(), p.Steps[0], 1); err != nil {
 				t.Fatal(err)
