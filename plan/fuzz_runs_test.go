@@ -85,8 +85,8 @@ var (
 )
 
 // planOf reads the lines of a certificate.
-func planOf(t *testing.T, head Header, lines []string) string {
-	text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps:\n", head.Neighbors, head.RecordsPerPerson)
+func planOf(t *testing.T, head *accountant.Plan, lines []string) string {
+	text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps:\n", head.Neighbors, head.Records())
 	for _, line := range lines {
 		line, within, _ := strings.Cut(line, "\n")
 		count, rest, _ := strings.Cut(line, " ")
@@ -134,7 +134,7 @@ var (
 // planOfParts is the step of a menu or a search.
 func planOfParts(t *testing.T, count, rest, within string) string {
 	steps := func(lines string) string {
-		_, text, _ := strings.Cut(planOf(t, Header{}, strings.Split(strings.TrimPrefix(strings.TrimSpace(lines), "inner "), "\ninner ")), "steps:\n")
+		_, text, _ := strings.Cut(planOf(t, &accountant.Plan{}, strings.Split(strings.TrimPrefix(strings.TrimSpace(lines), "inner "), "\ninner ")), "steps:\n")
 		var out strings.Builder
 		for line := range strings.Lines(text) {
 			out.WriteString("\n          " + strings.TrimSpace(line))

@@ -7,35 +7,28 @@ package plan
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
-	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
-// Header is what the lines of Runs hold for: the relation, and the records of a person.
-type Header struct {
-	Neighbors        profiles.Relation
-	RecordsPerPerson int64
-}
-
-// Runs returns the steps of a plan as lines, each with its count, its mechanism, parameters as name and
-// value, and its sampling. Numbers are as Hex writes them. A step of another mechanism or scheme than
+// Runs returns a plan, and its steps as lines, each with its count, its mechanism, parameters as name and
+// value, and its sampling. Numbers are hexadecimal (decimal.Hex). A step of another mechanism or scheme than
 // these is a line with the word "other" and its text.
-func Runs(data []byte) (Header, []string, error) {
+func Runs(data []byte) (*accountant.Plan, []string, error) {
 	root, err := parseRoot(context.Background(), data)
 	if err == nil {
 		root, err = asPlan(root)
 	}
 	if err != nil {
-		return Header{}, nil, err
+		return nil, nil, err
 	}
 	p, err := parsePlan(context.Background(), root)
 	if err != nil {
-		return Header{}, nil, err
+		return nil, nil, err
 	}
-	return Header{p.Neighbors, p.Records()}, runsOf(root.get("steps"), 1), nil
+	return p, runsOf(root.get("steps"), 1), nil
 }
 
 func runsOf(list *node, times int64) []string {
@@ -130,7 +123,7 @@ func searchWords(s *node) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	text := "selection negative-binomial shape " + Hex(shape) + " gamma " + Hex(gamma)
+	text := "selection negative-binomial shape " + decimal.Hex(shape) + " gamma " + decimal.Hex(gamma)
 	list := s.get("steps")
 	if list == nil { // a mechanism, perhaps on samples, is one step
 		one := &node{kind: mapNode}
@@ -190,7 +183,7 @@ func words(n *node) (string, bool) {
 	}
 	if _, ok := noiseScales[name]; ok {
 		noise, err := v.noise(name)
-		return name + " noise-multiplier " + Hex(noise), err == nil && v.err == nil
+		return name + " noise-multiplier " + decimal.Hex(noise), err == nil && v.err == nil
 	}
 	text, ok := v.words(keys)
 	return name + text, ok && v.err == nil
@@ -222,7 +215,7 @@ func (v *values) words(keys []string) (text string, ok bool) {
 		case value != nil && value.kind == listNode:
 			text += v.listWords(key)
 		default:
-			text += " " + key + " " + Hex(v.number(key))
+			text += " " + key + " " + decimal.Hex(v.number(key))
 		}
 	}
 	return text, true
@@ -233,7 +226,7 @@ func (v *values) listWords(key string) string {
 	xs := v.list(key)
 	text := fmt.Sprintf(" %s %d", key, len(xs))
 	for _, x := range xs {
-		text += " " + Hex(x)
+		text += " " + decimal.Hex(x)
 	}
 	return text
 }
@@ -256,26 +249,4 @@ func matrixWords(n *node) (string, bool) {
 		texts = append(texts, key+text)
 	}
 	return strings.Join(texts, " "), len(texts) > 0 && len(texts) == len(n.fields)
-}
-
-// Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has; 0 has
-// no sign. Go shifts the digits of a subnormal number to the front, glibc leaves them where they are.
-func Hex(x float64) string {
-	if x == 0 {
-		return "0x0p+0"
-	}
-	if bits := math.Float64bits(x) &^ (1 << 63); bits < 1<<52 {
-		sign := strings.Repeat("-", int(math.Float64bits(x)>>63))
-		return sign + "0x0." + strings.TrimRight(fmt.Sprintf("%013x", bits), "0") + "p-1022"
-	}
-	s := strconv.FormatFloat(x, 'x', -1, 64)
-	mantissa, exponent, ok := strings.Cut(s, "p")
-	if !ok {
-		return strings.ToLower(strings.TrimPrefix(s, "+"))
-	}
-	digits := strings.TrimLeft(exponent[1:], "0")
-	if digits == "" {
-		digits = "0"
-	}
-	return mantissa + "p" + exponent[:1] + digits
 }

@@ -269,14 +269,14 @@ func (s *Service) certify(ctx context.Context, q EpsilonRequest, r EpsilonAt) (s
 		r.lowerDirection = "none"
 	}
 	v := Version()
-	hex := func(x Number) string { return plan.Hex(float64(x)) }
+	hex := func(x Number) string { return decimal.Hex(float64(x)) }
 	part := func(x Number) string { return hex(max(0, x)) } // of the width; a difference of ends that cross is nothing
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("accountant certificate 3")
 	line("version %s", printable(strings.Join(strings.Fields(v.Version+" "+v.Revision), " ")))
 	line("neighbors %s", head.Neighbors)
-	line("records-per-person %d", head.RecordsPerPerson)
+	line("records-per-person %d", head.Records())
 	for _, run := range runs {
 		line("step %s", run)
 	}
@@ -285,7 +285,7 @@ func (s *Service) certify(ctx context.Context, q EpsilonRequest, r EpsilonAt) (s
 	line("upper %s", hex(r.Epsilon.Upper))
 	line("direction %s", r.lowerDirection)
 	line("engine %s", strings.ReplaceAll(r.Engine, " ", "-"))
-	line("contour theta %s period %s frequencies %d", plan.Hex(r.theta), plan.Hex(r.period), r.frequencies)
+	line("contour theta %s period %s frequencies %d", decimal.Hex(r.theta), decimal.Hex(r.period), r.frequencies)
 	e := r.ErrorBudget
 	line("budget discretization %s quadrature %s truncation %s aliasing %s round-off %s theory-gap %s",
 		part(e.Discretization), part(e.Quadrature), part(e.Truncation), part(e.Aliasing), part(e.RoundOff), part(e.TheoryGap))

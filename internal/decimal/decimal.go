@@ -272,3 +272,25 @@ func notNumber(s string) error {
 	}
 	return errNotNumber
 }
+
+// Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has; 0 has
+// no sign. Go shifts the digits of a subnormal number to the front, glibc leaves them where they are.
+func Hex(x float64) string {
+	if x == 0 {
+		return "0x0p+0"
+	}
+	if bits := math.Float64bits(x) &^ (1 << 63); bits < 1<<52 {
+		sign := strings.Repeat("-", int(math.Float64bits(x)>>63))
+		return sign + "0x0." + strings.TrimRight(fmt.Sprintf("%013x", bits), "0") + "p-1022"
+	}
+	s := strconv.FormatFloat(x, 'x', -1, 64)
+	mantissa, exponent, ok := strings.Cut(s, "p")
+	if !ok {
+		return strings.ToLower(strings.TrimPrefix(s, "+"))
+	}
+	digits := strings.TrimLeft(exponent[1:], "0")
+	if digits == "" {
+		digits = "0"
+	}
+	return mantissa + "p" + exponent[:1] + digits
+}

@@ -3,8 +3,8 @@ package verify
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/slow"
-	"github.com/dpaccountant/accountant/plan"
 )
 
 // Substitution, noise in full beside a sample that hardly matters: all cells of the run in full are of one pair of normal laws whose
@@ -19,8 +19,8 @@ neighbors substitute
 records-per-person 1
 step 1 gaussian noise-multiplier 0x1.2cp+8
 step 1 gaussian noise-multiplier 0x1p+0 poisson rate 0x1.12e0be826d695p-30
-delta ` + plan.Hex(3.5e-3) + `
-lower ` + plan.Hex(1./300) + `
+delta ` + decimal.Hex(3.5e-3) + `
+lower ` + decimal.Hex(1./300) + `
 upper 0x1p+0
 direction backward
 engine contour

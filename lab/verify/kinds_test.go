@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/slow"
-	"github.com/dpaccountant/accountant/plan"
 )
 
 // A kindOfStep has plans that lose more than the first one, by little. Any of them with the claim of the first is false.
@@ -182,7 +182,7 @@ func TestKindsOfSteps(t *testing.T) {
 				t.Errorf("%s: %v is not surely above %v\n%s", k.name, a.Epsilon.Lower, upper, other)
 				continue
 			}
-			refuse("the claim of another plan", with(with(with(worse, "lower", plan.Hex(0)), "upper", plan.Hex(upper)), "delta", plan.Hex(k.delta)), false)
+			refuse("the claim of another plan", with(with(with(worse, "lower", decimal.Hex(0)), "upper", decimal.Hex(upper)), "delta", decimal.Hex(k.delta)), false)
 		}
 	}
 }

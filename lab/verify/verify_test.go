@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/slow"
-	"github.com/dpaccountant/accountant/plan"
 )
 
 var (
@@ -233,7 +233,7 @@ func with(text, key, value string) string {
 
 // claiming has other ends.
 func (s sample) claiming(lower, upper float64) string {
-	return with(with(s.certificate, "lower", plan.Hex(lower)), "upper", plan.Hex(upper))
+	return with(with(s.certificate, "lower", decimal.Hex(lower)), "upper", decimal.Hex(upper))
 }
 
 // counting has other runs of the first step.
@@ -262,7 +262,7 @@ func scaled(text string, by float64) string {
 		done = true
 		p := parameter.FindStringSubmatch(m)
 		x, _ := strconv.ParseFloat(p[2], 64)
-		return p[1] + " " + plan.Hex(x*by)
+		return p[1] + " " + decimal.Hex(x*by)
 	}))
 }
 
@@ -318,7 +318,7 @@ var sabotages = []struct {
 		if _, a, err := certify(s.text, s.delta*0.99); err != nil || a.Epsilon.Lower <= s.answer.Epsilon.Upper {
 			return ""
 		}
-		return with(s.certificate, "delta", plan.Hex(s.delta*0.99))
+		return with(s.certificate, "delta", decimal.Hex(s.delta*0.99))
 	}},
 	{"truncated", []int{badInput}, func(d draw, s sample) string { return s.certificate[:d.IntN(len(s.certificate))] }},
 	{"a bit", []int{badInput}, func(d draw, s sample) string {
@@ -539,7 +539,7 @@ func TestZero(t *testing.T) {
 			if code, said := check(t, checker, certificate); code != proved {
 				t.Errorf("%s: exit %d\n%s%s\n%s", name, code, said, text, certificate)
 			}
-			if code, said := check(t, checker, with(certificate, "delta", plan.Hex(float64(atZero.Lower)*0.999))); code != refuted {
+			if code, said := check(t, checker, with(certificate, "delta", decimal.Hex(float64(atZero.Lower)*0.999))); code != refuted {
 				t.Errorf("%s, a smaller delta: exit %d\n%s%s", name, code, said, text)
 			}
 		}
