@@ -86,7 +86,7 @@ func TestPersonsGoldenByDirection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := subsample.Persons(context.Background(), b, s, d.relation, c.Records)
+		m, err := subsample.Of(context.Background(), b, s, d.relation, c.Records)
 		if err != nil {
 			t.Fatal(err)
 		}

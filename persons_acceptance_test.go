@@ -114,7 +114,7 @@ func TestPersonsVectorsInThePlane(t *testing.T) {
 		}
 		return remove, add
 	}
-	m, err := subsample.Persons(context.Background(), b, s, profiles.AddRemove, 2)
+	m, err := subsample.Of(context.Background(), b, s, profiles.AddRemove, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

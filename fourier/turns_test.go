@@ -26,7 +26,7 @@ func TestIntegralBeforeAllTheWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := subsample.Persons(t.Context(), b, s, profiles.AddRemove, c.records)
+		m, err := subsample.Of(t.Context(), b, s, profiles.AddRemove, c.records)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func Of(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation
 	case ok:
 		return personsLaws(b, maker, r, records)
 	case records != 1:
-		return Persons(ctx, b, s, r, records)
+		return ofPersons(ctx, b, s, r, records)
 	case s == nil:
 		return profiles.Unsampled(ctx, b, r)
 	}

@@ -23,7 +23,7 @@ func TestChainOfLargeLosses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Persons(t.Context(), b, s, profiles.Substitute, 2)
+		m, err := ofPersons(t.Context(), b, s, profiles.Substitute, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

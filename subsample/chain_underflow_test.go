@@ -15,7 +15,7 @@ func TestChainNearUnderflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Persons(t.Context(), base, nil, profiles.AddRemove, 8)
+	m, err := ofPersons(t.Context(), base, nil, profiles.AddRemove, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestChainBelowHasNoInfiniteLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Persons(t.Context(), base, nil, profiles.AddRemove, noiserange.MaxRecords)
+	m, err := ofPersons(t.Context(), base, nil, profiles.AddRemove, noiserange.MaxRecords)
 	if err != nil {
 		t.Fatal(err)
 	}

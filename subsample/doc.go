@@ -9,7 +9,7 @@
 // Do not use the bound of one scheme for another. Poisson's does not hold for batches that are cut
 // from a shuffled list, where the loss can be many times as large. None of these holds for a sample
 // that is drawn once and used again, or that an adversary can guess or see. For users with several
-// records there is [Persons].
+// records there is [Of].
 //
 // Every bound names the theorem that it is, its relation and its conditions. The theorems are in
 // docs/theory/pairs.md and docs/theory/subsampling.md. Proofs are there or end their files.

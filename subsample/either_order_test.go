@@ -84,7 +84,7 @@ var orderGrid = []float64{-3, -1, -0.3, 0, 0.05, 0.2, 0.4, 0.7, 1, 2, 4, 30}
 // that the lower profile is not above the upper one.
 func holds(t *testing.T, s Scheme, b profiles.Mechanism, r profiles.Relation, d int, p, q []float64) {
 	t.Helper()
-	m, err := Persons(context.Background(), b, s, r, 1)
+	m, err := ofPersons(context.Background(), b, s, r, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func Unhidden(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Re
 	if runs == 0 || runs > xmath.MaxCount {
 		return one, 0, nil
 	}
-	m, err := Persons(ctx, b, nil, inner, records)
+	m, err := ofPersons(ctx, b, nil, inner, records)
 	if err != nil && records > 1 && b.Name() == "gaussian" && runs <= xmath.MaxCount/(records*records) {
 		// The noise of the group is below what a Gaussian may have: k² runs of one record move as far as k records do.
 		runs *= records * records

@@ -16,7 +16,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
-// Persons returns one run of b on a sample drawn by s, or on the whole data set where s is
+// ofPersons returns one run of b on a sample drawn by s, or on the whole data set where s is
 // nil, as it is to a person with at most so many records: neighbours differ by that many
 // records, added or removed (add-remove), replaced by as many (substitute), or by empty places
 // (zero-out). Each record is
@@ -29,7 +29,7 @@ import (
 // noise on whole numbers under Poisson sampling lie between the public choice of that number
 // and the attack by equal records. Everything else is a chain of single changes (Dong, Roth
 // and Su 2022, Theorem 2.14), and its attack is that by one record.
-func Persons(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
+func ofPersons(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if err := noiserange.CheckRecords(records); err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -407,7 +407,7 @@ func (l *wholeLaws) For(ctx context.Context, q profiles.Question) (profiles.Comp
 	if q.Runs > xmath.MaxCount/l.runs {
 		return profiles.Composition{}, fault.New("count", "%d times %d runs are above 2^53", q.Runs, l.runs)
 	}
-	one, err := Persons(ctx, l.base, nil, l.relation, l.records)
+	one, err := ofPersons(ctx, l.base, nil, l.relation, l.records)
 	if err != nil {
 		return profiles.Composition{}, err
 	}

@@ -83,7 +83,7 @@ func TestPureChainEdges(t *testing.T) {
 		for _, k := range []int64{1, 2, 3, 1 << 10, noiserange.MaxRecords} {
 			for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute, profiles.ZeroOut} {
 				name := fmt.Sprint(eps, " ", k, " ", r)
-				m, err := Persons(t.Context(), b, nil, r, k)
+				m, err := ofPersons(t.Context(), b, nil, r, k)
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					continue

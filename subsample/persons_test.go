@@ -21,7 +21,7 @@ func made(b profiles.Mechanism, err error) profiles.Mechanism {
 
 func persons(t testing.TB, b profiles.Mechanism, s Scheme, r profiles.Relation, k int64) profiles.Bounds {
 	t.Helper()
-	m, err := Persons(context.Background(), b, s, r, k)
+	m, err := ofPersons(context.Background(), b, s, r, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestChainShrinksPopulation(t *testing.T) {
 			t.Errorf("%+v: at most %v", c, at)
 		}
 	}
-	if _, err := Persons(context.Background(), b, s, profiles.AddRemove, 4); err == nil || !strings.Contains(err.Error(), "population: 3 is too small") {
+	if _, err := ofPersons(context.Background(), b, s, profiles.AddRemove, 4); err == nil || !strings.Contains(err.Error(), "population: 3 is too small") {
 		t.Errorf("four of three records: %v", err)
 	}
 	// With replacement one record fills a batch, here one of more than a thousand times the records that are left.
@@ -135,7 +135,7 @@ func TestChainShrinksPopulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Persons(context.Background(), made(profiles.NewGaussianMechanism(1e4)), large, profiles.AddRemove, 2); err != nil {
+	if _, err := ofPersons(context.Background(), made(profiles.NewGaussianMechanism(1e4)), large, profiles.AddRemove, 2); err != nil {
 		t.Errorf("two of three records, %s: %v", large.Name(), err)
 	}
 }
@@ -248,7 +248,7 @@ func TestManyRecords(t *testing.T) {
 		t.Errorf("what the table leaves out has log mass %v", u.LogPInf)
 	}
 	for _, k := range []int64{0, -1, 1<<20 + 1} {
-		if _, err := Persons(context.Background(), gauss, s, profiles.AddRemove, k); err == nil || !strings.HasPrefix(err.Error(), "records-per-person: ") {
+		if _, err := ofPersons(context.Background(), gauss, s, profiles.AddRemove, k); err == nil || !strings.HasPrefix(err.Error(), "records-per-person: ") {
 			t.Errorf("%d records: %v", k, err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestChainOfGaussianLinksEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range profiles.Relations() {
-				m, err := Persons(t.Context(), b, s, r, 3)
+				m, err := ofPersons(t.Context(), b, s, r, 3)
 				if err != nil {
 					t.Fatal(err)
 				}
