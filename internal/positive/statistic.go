@@ -1,6 +1,7 @@
 package positive
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -78,15 +79,7 @@ func NewHypotheses(values, none, p, q []float64, err float64, grid []float64) *H
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	o := newOnto(grid)
 	k := 0
 	for _, i := range order {
@@ -116,21 +109,9 @@ func (a *Hypotheses) Join(b *Hypotheses, grid []float64) *Hypotheses {
 			k = max(0, k-1)
 		}
 		for j, y := range b.X {
-			v := x + y
-			for k+1 < len(grid) && v >= grid[k+1] {
-				k++
-			}
-			s := 0.0
-			if k+1 < len(grid) && v > grid[k] {
-				s = (v - grid[k]) / (grid[k+1] - grid[k])
-			}
-			none, sp, sq := n*b.None[j], p*b.None[j]+m*b.P[j], q*b.None[j]+m*b.Q[j]
-			o.mass[0][k] += none
-			o.mass[1][k] += sp
-			o.mass[2][k] += sq
-			o.move[0][k] += none * s
-			o.move[1][k] += sp * s
-			o.move[2][k] += sq * s
+			var s float64
+			k, s = o.cell(x+y, k)
+			o.put(k, s, n*b.None[j], p*b.None[j]+m*b.P[j], q*b.None[j]+m*b.Q[j])
 		}
 	}
 	m := o.law()

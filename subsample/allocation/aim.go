@@ -6,7 +6,7 @@ package allocation
 
 import (
 	"context"
-	"math"
+	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -30,9 +30,8 @@ type aimable interface {
 	// repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
 	// smaller δ than those of one run, composed.
 	repeated(runs int64) (aimable, bool)
-	// unhidden is an upper profile of one run for which nothing needs to stay secret but the noise. It
-	// takes no work; nil if there is none.
-	unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error)
+	// Unhidden returns how many runs on all records dominate one run, each under r; 0 where a record takes no part.
+	Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation)
 }
 
 // aimed are the laws of a mechanism under a scheme, each computed once.
@@ -66,7 +65,7 @@ func (s shuffleScheme) Whole() (runs int64, ok bool) {
 
 // Unhidden tells what subsample.Unhidden asks: the uses of a record, its draws being known.
 func (s randomScheme) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
-	if s.part == 0 || s.epochs > xmath.MaxCount/s.uses {
+	if s.part == 0 {
 		return 0, r
 	}
 	return s.uses * s.epochs, r
@@ -121,7 +120,8 @@ func (a *aimed) law(ctx context.Context, s aimable) (profiles.Bounds, error) {
 
 // Retreat implements trait.Retreat: above, nothing is hidden; below, nothing is known.
 func (a *aimed) Retreat(q profiles.Question) (profiles.Composition, error) {
-	up, err := a.scheme.unhidden(a.base, a.relation)
+	runs, _ := a.scheme.Unhidden(a.relation)
+	up, err := unhidden(a.base, a.relation, runs)
 	if err != nil {
 		return profiles.Composition{}, err
 	}
@@ -197,32 +197,8 @@ func (s shuffleScheme) check(b profiles.Mechanism, r profiles.Relation) error {
 	if _, ok := noiseOf(b); !ok {
 		return fault.New("mechanism", "%q has no proved bound for shuffled batches; gaussian has", b.Name())
 	}
+	if !slices.Contains(profiles.Relations(), r) {
+		return fault.New("neighbors", "%v is not in [add-remove, substitute, zero-out]", r)
+	}
 	return nil
-}
-
-// unhidden implements aimable: every use of the record. Conditioned on the draw it is that, and divergences are
-// jointly convex.
-func (s randomScheme) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
-	if s.part == 0 {
-		return profiles.Identical(), nil
-	}
-	return unhidden(b, r, s.uses*s.epochs)
-}
-
-func (s shuffleScheme) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
-	return s.upper(b, r)
-}
-
-// upper is the law above shuffled batches: all uses of a record with nothing hidden, rounded
-// up. Theorem 5: √E/σ, 2√E/σ and √(5E)/σ.
-func (s shuffleScheme) upper(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
-	sigma, ok := noiseOf(b)
-	if !ok {
-		return nil, s.check(b, r)
-	}
-	move := map[profiles.Relation]float64{profiles.ZeroOut: 1, profiles.Substitute: 2, profiles.AddRemove: math.Sqrt(5)}[r]
-	if move == 0 {
-		return nil, fault.New("neighbors", "%v is not in [add-remove, substitute, zero-out]", r)
-	}
-	return downGaussian(sigma / (move * math.Sqrt(float64(s.epochs))))
 }

@@ -172,6 +172,9 @@ func better(p, q profiles.Profile, delta float64) bool {
 // all are, and divergences are jointly convex. Of several runs of what is no Gaussian noise it has the largest
 // loss alone, and it is nil where that is none.
 func unhidden(b profiles.Mechanism, r profiles.Relation, uses int64) (profiles.Profile, error) {
+	if uses == 0 {
+		return profiles.Identical(), nil
+	}
 	pair, err := b.Pair(r)
 	if err != nil {
 		return nil, err

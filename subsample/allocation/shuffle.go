@@ -88,7 +88,8 @@ func (s shuffleScheme) Bounds(ctx context.Context, b profiles.Mechanism, r profi
 		return profiles.Bounds{}, err
 	}
 	sigma, _ := noiseOf(b)
-	up, err := s.upper(b, r)
+	runs, _ := s.Unhidden(r) // Theorem 5: √E/σ, 2√E/σ and √(5E)/σ
+	up, err := unhidden(b, r, runs)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -257,12 +258,6 @@ const (
 	attackPoints = 700
 	attackCells  = 3000
 )
-
-// downGaussian returns the Gaussian of a noise multiplier that carries the rounding of a few
-// operations.
-func downGaussian(sigma float64) (profiles.Profile, error) {
-	return profiles.NewGaussian(xmath.Down(sigma, 3))
-}
 
 // cut is where the attack's grids end: what lies beyond is clamped.
 func (s shuffleScheme) cut() float64 {

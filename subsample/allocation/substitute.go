@@ -103,7 +103,7 @@ func (s randomScheme) table(ctx context.Context, g positive.LogNormal, runs int6
 	most := step // between rows, where losses add up
 	// Where it is known which step had the record, h is larger (it is jointly convex), and has digits at every ε: with
 	// little noise and a large ε, sums of differences do not, and far out they are not worth their time.
-	seen, err := downGaussian(1 / (2 * xmath.Up(g.S, g.Ulps)))
+	seen, err := profiles.NewGaussian(xmath.Down(1/(2*xmath.Up(g.S, g.Ulps)), 3))
 	if err != nil {
 		return nil, err
 	}
