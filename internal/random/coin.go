@@ -1,7 +1,6 @@
 package random
 
-// Coins of an exact probability, and noise on whole numbers that is made of them (Canonne, Kamath and
-// Steinke, NeurIPS 2020). A draw takes as many bits as it needs, and no float64 decides it.
+// Coins of an exact probability. A draw takes as many bits as it needs, and no float64 decides it.
 
 import (
 	crand "crypto/rand"
@@ -62,13 +61,10 @@ func fraction(src rand.Source, approx, slack float64, exact func() *big.Rat) boo
 	}
 }
 
-// Coins is where the integer noise of this file has its randomness from. There is one
-// outside of tests, which follow every path of a sampler.
+// Coins is where expCoin has its randomness from. There is one outside of tests, which follow every path of it.
 type Coins interface {
 	// Flip is true with probability num/den, 0 ≤ num ≤ den.
 	Flip(num, den *big.Int) bool
-	// Bits returns a uniform integer of n bits.
-	Bits(n uint) *big.Int
 }
 
 // NewCoins makes coins of a source; nil is the operating system's.
@@ -76,6 +72,7 @@ func NewCoins(src rand.Source) Coins { return sourceCoins{Source(src)} }
 
 type sourceCoins struct{ src rand.Source }
 
+// Bits returns a uniform integer of n bits.
 func (c sourceCoins) Bits(n uint) *big.Int {
 	x := new(big.Int)
 	for left := n; left > 0; {
@@ -99,10 +96,7 @@ func (c sourceCoins) Flip(num, den *big.Int) bool {
 
 var one = big.NewInt(1)
 
-// The rest is integer noise made of coins alone, as Canonne, Kamath and Steinke do it
-// (NeurIPS 2020, Algorithms 1 and 2).
-
-// expCoin is true with probability e^{−num/den}, 0 ≤ num ≤ den: of heads that come
+// expCoin is true with probability e^{−num/den}, 0 ≤ num ≤ den (Canonne, Kamath and Steinke, NeurIPS 2020, Algorithm 1): of heads that come
 // with probability γ/k at toss k, γ = num/den, the first k − 1 are heads with
 // probability γ^{k−1}/(k−1)!, and k is odd with probability Σ (−γ)^k/k!.
 func expCoin(c Coins, num, den *big.Int) bool {
@@ -111,37 +105,6 @@ func expCoin(c Coins, num, den *big.Int) bool {
 		odd = !odd
 	}
 	return odd
-}
-
-// geometricCoin returns n ≥ 0 with probability proportional to e^{−n·num/2^bits}, for
-// num ≥ 1: a geometric number of rate 2^−bits is u + 2^bits·v, where u below 2^bits
-// has weight e^{−u/2^bits} and v is geometric of rate 1; of every num of them one
-// counts.
-func geometricCoin(c Coins, num *big.Int, bits uint) *big.Int {
-	den := new(big.Int).Lsh(one, bits)
-	u := c.Bits(bits)
-	for !expCoin(c, u, den) {
-		u = c.Bits(bits)
-	}
-	for expCoin(c, one, one) {
-		u.Add(u, den)
-	}
-	return u.Quo(u, num)
-}
-
-// RoundedLaplace returns Laplace noise of scale 2^bits/num steps, rounded to the
-// nearest whole step: 0 with probability 1 − e^{−r/2}, r = num/2^bits ≤ 2, and
-// otherwise ±(1 + n) with n geometric of rate r.
-func RoundedLaplace(c Coins, num *big.Int, bits uint) *big.Int {
-	if !expCoin(c, num, new(big.Int).Lsh(one, bits+1)) {
-		return new(big.Int)
-	}
-	z := geometricCoin(c, num, bits)
-	z.Add(z, one)
-	if c.Flip(one, big.NewInt(2)) {
-		z.Neg(z)
-	}
-	return z
 }
 
 // Where bits come from: nil is the operating system.
