@@ -61,47 +61,14 @@ func fraction(src rand.Source, approx, slack float64, exact func() *big.Rat) boo
 	}
 }
 
-// Coins is where expCoin has its randomness from. There is one outside of tests, which follow every path of it.
-type Coins interface {
-	// Flip is true with probability num/den, 0 ≤ num ≤ den.
-	Flip(num, den *big.Int) bool
-}
-
-// NewCoins makes coins of a source; nil is the operating system's.
-func NewCoins(src rand.Source) Coins { return sourceCoins{Source(src)} }
-
-type sourceCoins struct{ src rand.Source }
-
-// Bits returns a uniform integer of n bits.
-func (c sourceCoins) Bits(n uint) *big.Int {
-	x := new(big.Int)
-	for left := n; left > 0; {
-		take := min(left, 64)
-		word := c.src.Uint64() >> (64 - take)
-		x.Lsh(x, take).Or(x, new(big.Int).SetUint64(word))
-		left -= take
-	}
-	return x
-}
-
-// Flip compares num with a uniform integer below den, by rejection.
-func (c sourceCoins) Flip(num, den *big.Int) bool {
-	n := uint(new(big.Int).Sub(den, one).BitLen())
-	for {
-		if x := c.Bits(n); x.Cmp(den) < 0 {
-			return x.Cmp(num) < 0
-		}
-	}
-}
-
 var one = big.NewInt(1)
 
-// expCoin is true with probability e^{−num/den}, 0 ≤ num ≤ den (Canonne, Kamath and Steinke, NeurIPS 2020, Algorithm 1): of heads that come
-// with probability γ/k at toss k, γ = num/den, the first k − 1 are heads with
-// probability γ^{k−1}/(k−1)!, and k is odd with probability Σ (−γ)^k/k!.
-func expCoin(c Coins, num, den *big.Int) bool {
+// expCoin is true with probability e^{−x}, 0 ≤ x ≤ 1, of coins of given probabilities (Canonne, Kamath and Steinke, NeurIPS 2020,
+// Algorithm 1): of heads that come with probability x/k at toss k, the first k − 1 are heads with probability x^{k−1}/(k−1)!, and k
+// is odd with probability Σ (−x)^k/k!.
+func expCoin(coin func(p *big.Rat) bool, x *big.Rat) bool {
 	odd := true
-	for k := new(big.Int).Set(den); c.Flip(num, k); k.Add(k, den) {
+	for k := int64(1); coin(new(big.Rat).Quo(x, new(big.Rat).SetInt64(k))); k++ {
 		odd = !odd
 	}
 	return odd

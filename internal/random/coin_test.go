@@ -41,8 +41,7 @@ func (r *replay) next(branches []branch) int64 {
 	return o
 }
 
-func (r *replay) Flip(num, den *big.Int) bool {
-	p := new(big.Rat).SetFrac(num, den)
+func (r *replay) flip(p *big.Rat) bool {
 	q := new(big.Rat).Sub(big.NewRat(1, 1), p)
 	var bs []branch
 	if p.Sign() > 0 {
@@ -56,7 +55,7 @@ func (r *replay) Flip(num, den *big.Int) bool {
 
 // enumerate returns the exact probability of each value over all paths of
 // probability at least least, and that of the paths not followed.
-func enumerate(draw func(c Coins) string, least float64) (law map[string]float64, rest float64) {
+func enumerate(draw func(coin func(p *big.Rat) bool) string, least float64) (law map[string]float64, rest float64) {
 	law = map[string]float64{}
 	var visit func(path []int64)
 	visit = func(path []int64) {
@@ -71,7 +70,7 @@ func enumerate(draw func(c Coins) string, least float64) (law map[string]float64
 					ended = false
 				}
 			}()
-			value = draw(r)
+			value = draw(r.flip)
 			return true
 		}()
 		w, _ := r.weight.Float64()
@@ -94,58 +93,12 @@ func enumerate(draw func(c Coins) string, least float64) (law map[string]float64
 func TestCoinsExactly(t *testing.T) {
 	slow.Test(t)
 	for _, g := range []struct{ num, den int64 }{{0, 1}, {1, 1}, {1, 2}, {3, 8}, {7, 7}} {
-		law, rest := enumerate(func(c Coins) string { return fmt.Sprint(expCoin(c, big.NewInt(g.num), big.NewInt(g.den))) }, 1e-14)
+		law, rest := enumerate(func(coin func(p *big.Rat) bool) string { return fmt.Sprint(expCoin(coin, big.NewRat(g.num, g.den))) }, 1e-14)
 		want := math.Exp(-float64(g.num) / float64(g.den))
 		if d := want - law["true"]; d < -1e-13 || d > rest+1e-13 || rest > 1e-12 {
 			t.Errorf("e^(−%d/%d): %v, want %v, left %v", g.num, g.den, law["true"], want, rest)
 		}
 	}
-}
-
-// Every word of random bits counts once: flip is exact.
-func TestFlip(t *testing.T) {
-	for den := int64(1); den <= 40; den++ {
-		bits := uint(big.NewInt(den - 1).BitLen())
-		for num := int64(0); num <= den; num++ {
-			heads, tries := int64(0), int64(0)
-			for word := range uint64(1) << bits {
-				src := &words{first: word << (64 - bits)}
-				if bits == 0 {
-					src.first = 0
-				}
-				h := NewCoins(src).Flip(big.NewInt(num), big.NewInt(den))
-				if src.drawn > 1 {
-					continue // rejected
-				}
-				tries++
-				if h {
-					heads++
-				}
-			}
-			if heads != num || tries != den {
-				t.Errorf("flip(%d, %d): %d heads of %d", num, den, heads, tries)
-			}
-		}
-	}
-	// More than a word: each half of a number of 65 bits comes from its own word.
-	x := sourceCoins{&words{first: math.MaxUint64}}.Bits(65)
-	if want := new(big.Int).Lsh(new(big.Int).SetUint64(math.MaxUint64), 1); x.Cmp(want) != 0 {
-		t.Errorf("65 bits: %v, want %v", x, want)
-	}
-}
-
-// words is a source of a given first word and zeros.
-type words struct {
-	first uint64
-	drawn int
-}
-
-func (w *words) Uint64() uint64 {
-	w.drawn++
-	if w.drawn == 1 {
-		return w.first
-	}
-	return 0
 }
 
 func TestCoinsAreExact(t *testing.T) {

@@ -92,7 +92,11 @@ func Panjer(src rand.Source, a, b *big.Rat, least, most int64) int64 {
 // DiscreteGaussian returns k with probability proportional to e^{−k²/2σ²}, exactly (Canonne, Kamath and Steinke, NeurIPS 2020,
 // Algorithm 3), for a finite σ > 0.
 func DiscreteGaussian(src rand.Source, sigma float64) *big.Int {
-	c := NewCoins(src)
+	coin := func(p *big.Rat) bool {
+		approx, _ := p.Float64()
+		return Fraction(src, approx, func() *big.Rat { return p })
+	}
+	unit := big.NewRat(1, 1)
 	scale := math.Floor(sigma) + 1
 	v := new(big.Rat).SetFloat64(sigma)
 	v.Mul(v, v)
@@ -104,9 +108,9 @@ func DiscreteGaussian(src rand.Source, sigma float64) *big.Int {
 		x.Mul(x, x).Quo(x, v)
 		x.Quo(x, big.NewRat(2, 1))
 		whole, rest := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
-		taken := expCoin(c, rest, x.Denom())
+		taken := expCoin(coin, new(big.Rat).SetFrac(rest, x.Denom()))
 		for n := whole.Int64(); taken && n > 0; n-- {
-			taken = expCoin(c, one, one)
+			taken = expCoin(coin, unit)
 		}
 		if taken {
 			return y
