@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A CurvePoint is a certified answer at one place of a curve.
@@ -37,12 +38,7 @@ func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]Curv
 
 // ascending returns the places of numbers in their order.
 func ascending(numbers []float64) []int {
-	order := make([]int, len(numbers))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(numbers[i], numbers[j]) })
-	return order
+	return xmath.Order(len(numbers), func(i, j int) int { return cmp.Compare(numbers[i], numbers[j]) })
 }
 
 // curve asks at each place in an order in which δ should grow: what is computed where it is smallest serves

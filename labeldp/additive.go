@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -46,8 +45,8 @@ type additive struct {
 	clip      []float64
 }
 
-// maxSteps bounds the label range in lattice steps.
-const maxSteps = 1 << 20
+// maxSteps bounds the label range in lattice steps, as package profiles does the sensitivity of discrete noise.
+const maxSteps = 1_000_000
 
 // NewAdditive adds noise to a label, with the label range R as its sensitivity: one
 // label may be replaced by any other. Its noise is an exact draw: that of the discrete
@@ -336,35 +335,17 @@ func (a *additive) Pair(rel profiles.Relation) (profiles.Profile, error) {
 		norm := -math.Expm1(-a.eps) / (2 * (a.gamma + b*(1-a.gamma)))
 		return threeAtoms(min(b*(0.5+norm*min(a.gamma, 1-a.gamma))*up, 1/(1+e)), a.eps, e)
 	case a.unit > 0:
-		return a.discreteLaplace()
+		m, err := profiles.NewDiscreteLaplaceMechanism(1/a.eps, a.steps)
+		if err != nil {
+			return nil, err
+		}
+		return m.Pair(profiles.AddRemove) // labels that are R apart are as counts with and without a record of size R
 	}
 	p, err := profiles.NewLaplace(1 / a.eps)
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// discreteLaplace lists the losses ε(n − 2j)/n of outputs j = 0..n between the
-// two labels, the tails beyond counted to the ends.
-func (a *additive) discreteLaplace() (profiles.Profile, error) {
-	n := a.steps
-	rate := a.eps / float64(n)
-	q := math.Exp(-rate)
-	inner := xmath.Log(-math.Expm1(-rate)) - math.Log1p(q)
-	tail := -math.Log1p(q) // P(Z ≥ 0) = 1/(1 + q)
-	atoms := make([]profiles.Atom, n+1)
-	for j := range atoms {
-		base := inner
-		if j == 0 || j == n {
-			base = tail
-		}
-		p, q := base-rate*float64(j), base-rate*float64(n-j)
-		atoms[j] = profiles.Atom{Loss: a.eps * float64(n-2*j) / float64(n), LogP: p, LogQ: q}
-	}
-	slices.SortFunc(atoms, func(x, y profiles.Atom) int { return cmp.Compare(x.Loss, y.Loss) })
-	massErr := 16 * xmath.U * (1 + math.Abs(inner) + a.eps)
-	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), massErr, 4*xmath.U*a.eps)
 }
 
 // Randomized response for continuous labels: a window around the label inside an interval

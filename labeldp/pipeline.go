@@ -56,16 +56,15 @@ const noiseBits = 10
 // replacement of one label, which moves one unit between two counts: its cost
 // is exactly that of two Laplace mechanisms of ε/2. The noise is Laplace noise rounded to
 // multiples of 2⁻¹⁰, which is post-processing of the Laplace mechanism because
-// counts are such multiples themselves. It is drawn from integer coins (Canonne,
-// Kamath and Steinke, NeurIPS 2020) and added to the count as an integer, so that
-// the law of every noisy count is exact; what is computed from them afterwards in
+// counts are such multiples themselves. It is an exact draw, added to the count as
+// an integer, so that the law of every noisy count is exact; what is computed from them afterwards in
 // floating point is post-processing. The source nil is the operating system's.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
 	_, wrong := checkCounts("counts", labels, counts)
 	if err := cmp.Or(checkEpsilon(eps), wrong); err != nil {
 		return Prior{}, err
 	}
-	noise := drawNoise(random.NewCoins(src), eps, len(counts))
+	noise := drawNoise(random.Source(src), eps, len(counts))
 	priors, err := groupPriors(labels, [][]int64{counts}, [][]*big.Int{noise}, eps, floor)
 	if err != nil {
 		return Prior{}, err
@@ -74,20 +73,13 @@ func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src ran
 }
 
 // drawNoise draws the noise of so many counts, in steps of 2^−noiseBits.
-func drawNoise(coins random.Coins, eps float64, n int) []*big.Int {
-	num, bits := noiseRate(eps)
+func drawNoise(src rand.Source, eps float64, n int) []*big.Int {
+	const step = 1. / (1 << noiseBits)
 	noise := make([]*big.Int, n)
-	for i := range noise {
-		noise[i] = random.RoundedLaplace(coins, num, bits)
+	for i := range noise { // 2/ε is rounded up: more noise costs less
+		noise[i] = random.Noisy(step/2, xmath.Up(2/eps, 1), random.Laplace(src)).Floor(step)
 	}
 	return noise
-}
-
-// noiseRate returns ε/2 per count in steps, ε·2^−(noiseBits+1), exactly as
-// num/2^bits.
-func noiseRate(eps float64) (num *big.Int, bits uint) {
-	frac, exp := math.Frexp(eps) // ε = frac·2^exp and frac·2^53 is an integer
-	return big.NewInt(int64(frac * 0x1p53)), uint(53 - exp + noiseBits + 1)
 }
 
 // checkCounts returns the sum of the counts of labels, or what is wrong with them.
@@ -252,10 +244,10 @@ func (pl Plan) GroupPriors(counts [][]int64, src rand.Source) ([]Prior, []Stage,
 	if err != nil {
 		return nil, nil, err
 	}
-	coins := random.NewCoins(src)
+	src = random.Source(src)
 	noise := make([][]*big.Int, len(counts))
 	for g := range noise {
-		noise[g] = drawNoise(coins, eps1, len(pl.Labels))
+		noise[g] = drawNoise(src, eps1, len(pl.Labels))
 	}
 	priors, err := groupPriors(pl.Labels, counts, noise, eps1, pl.Floor)
 	return priors, stages(eps1, eps2), err

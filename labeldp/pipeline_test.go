@@ -41,9 +41,8 @@ func TestPriorEstimate(t *testing.T) {
 	src := testSource(18)
 	const n, eps = 200000, 0.5
 	abs, sq := 0.0, 0.0
-	for range n {
-		num, bits := noiseRate(eps)
-		x, _ := random.RoundedLaplace(random.NewCoins(src), num, bits).Float64()
+	for _, steps := range drawNoise(src, eps, n) {
+		x, _ := steps.Float64()
 		z := x / 1024
 		abs += math.Abs(z) / n
 		sq += z * z / n
@@ -72,6 +71,46 @@ func TestPriorEstimate(t *testing.T) {
 	}
 	if _, _, err := SplitBudget(0.1, 52, 100); err == nil {
 		t.Error("no error when the prior would take the whole budget")
+	}
+}
+
+// χ² of the noise at the sizes that are used, with bins over its whole range.
+func TestNoiseLaw(t *testing.T) {
+	for _, eps := range []float64{1e-6, 0.1, 1, 28, 4096} {
+		scale := 2048 / eps // in steps
+		const n, bins = 40_000, 20
+		// Bins of |z| from one of edges on, of about equal probability; exactly,
+		// |z| ≥ e has probability e^{−r(e−½)}.
+		var edges, want, counts [bins + 1]float64
+		for j := range edges {
+			edges[j] = math.Ceil(-scale * math.Log1p(-float64(j)/bins))
+			want[j] = n * math.Exp(-(edges[j]-0.5)/scale)
+		}
+		want[0], want[bins] = n, 0
+		negative := 0.0
+		for _, steps := range drawNoise(rand.NewPCG(14, math.Float64bits(eps)), eps, n) {
+			z, _ := steps.Float64()
+			if z < 0 {
+				negative++
+			}
+			j := 0
+			for j < bins-1 && math.Abs(z) >= edges[j+1] {
+				j++
+			}
+			counts[j]++
+		}
+		chi, df := 0.0, -1.0
+		for j := range bins {
+			if e := want[j] - want[j+1]; e > 0 { // several edges are one where a step is wide
+				chi, df = chi+(counts[j]-e)*(counts[j]-e)/e, df+1
+			}
+		}
+		if limit := (distuv.ChiSquared{K: df}).Quantile(1 - 1e-6); chi > limit {
+			t.Errorf("ε=%v: χ² = %v above %v", eps, chi, limit)
+		}
+		if got, want := negative/n, math.Exp(-0.5/scale)/2; math.Abs(got-want) > 5*0.5/math.Sqrt(n) {
+			t.Errorf("ε=%v: %v are negative, want %v", eps, got, want)
+		}
 	}
 }
 

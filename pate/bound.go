@@ -4,8 +4,10 @@
 package pate
 
 import (
+	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -198,23 +200,12 @@ func gaussianEpsilon(mu, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	want := xmath.Log(delta)
-	want -= 4 * u * math.Abs(want)
-	holds := func(eps float64) bool {
-		l, e := g.LogDelta(eps)
-		return l+e <= want
+	sum := fourier.New(fourier.Options{})
+	if err := sum.Add(g, 1); err != nil {
+		return 0, err
 	}
-	if holds(0) {
-		return 0, nil
-	}
-	lo, hi := 0.0, 1.0
-	for !holds(hi) {
-		if lo, hi = hi, 2*hi; math.IsInf(hi, 1) {
-			return hi, nil
-		}
-	}
-	hi, _ = xmath.Bisect(hi, lo, 200, holds)
-	return hi, nil
+	r, err := sum.Epsilon(context.Background(), delta)
+	return max(0, r.Upper), err
 }
 
 // Theorem 6.

@@ -252,11 +252,6 @@ func (s *Sensitivity) Smooth(beta float64) (ss float64, distance int, err error)
 	if err := checkRange("beta", beta, 1e-12, 1e3); err != nil {
 		return 0, 0, err
 	}
-	for d, v := range s.Local {
-		if x := math.Exp(-beta*float64(d)) * v; x > ss {
-			ss, distance = x, d
-		}
-	}
-	// The discount's argument rounds to u of its size, which is below 1e3·d.
-	return ss * (1 + u*(8+2*beta*float64(distance))), distance, nil
+	ss, distance = discounted(s.Local, beta)
+	return ss, distance, nil
 }

@@ -11,8 +11,10 @@ import (
 	"math/rand/v2"
 	"sort"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // ErrSpent is the error of a call after the last outcome that is paid for.
@@ -124,7 +126,11 @@ func AdaptiveCost(epsilon float64, hits int, delta float64) (eps float64, charge
 			return 0, 0, fault.New("epsilon", "%v is too large: more than %d calls would be charged", epsilon, most)
 		}
 		left := delta - binomialTail(n, hits, q)
-		if e := composed(n, epsilon, left); e < eps {
+		e, err := composed(n, epsilon, left)
+		if err != nil {
+			return 0, 0, err
+		}
+		if e < eps {
 			eps, charged = e, n
 		}
 	}
@@ -139,27 +145,19 @@ func binomialTail(n, k int, q float64) float64 {
 
 // composed returns the ε of n randomised responses at eps, at delta, rounded up; n·eps where
 // delta leaves nothing.
-func composed(n int, eps, delta float64) float64 {
-	// The losses n·eps, (n − 2)·eps, …, which the search compares ε with, round to a unit of themselves.
-	top := xmath.RoundUp(float64(n)*eps, 8)
-	if !(delta > 0) || n > 200_000 {
-		return top
+func composed(n int, eps, delta float64) (float64, error) {
+	m, err := profiles.NewPure(eps)
+	if err != nil {
+		return 0, err
 	}
-	hi, _ := xmath.Bisect(top, 0, 40, func(e float64) bool { return responses(n, eps, e) <= delta })
-	return min(top, xmath.RoundUp(hi, 4))
-}
-
-// responses returns δ of n randomised responses at eps, rounded up, at an ε within 2 units of e.
-func responses(n int, eps, e float64) float64 {
-	s, p, q := 0.0, 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
-	for k := n; k >= 0; k-- {
-		x := eps*float64(2*k-n) - e
-		if x <= 0 {
-			break
-		}
-		l, err := xmath.BinomialMass(int64(k), int64(n), p, q)
-		s += math.Exp(l+err) * -math.Expm1(-x)
+	pair, err := m.Pair(profiles.AddRemove)
+	if err != nil {
+		return 0, err
 	}
-	// Each term has a few roundings, and the sum one for each of them.
-	return min(1, s*(1+2*float64(n+16)*xmath.U)+1e-320)
+	sum := fourier.New(fourier.Options{Relative: 1e-8})
+	if err := sum.Add(pair, int64(n)); err != nil {
+		return 0, err
+	}
+	r, err := sum.Epsilon(context.Background(), max(0, delta))
+	return max(0, r.Upper), err
 }

@@ -24,7 +24,7 @@ func TestComposedIsRoundedUp(t *testing.T) {
 		for _, top := range []float64{product * (1 + 1e-15), xmath.RoundUp(product, 8)} {
 			mid := top - top*0x1p-30
 			delta := responses(n, eps, mid)
-			got := composed(n, eps, delta)
+			got := must(composed(n, eps, delta))
 			left := math.FMA(float64(n), eps, -got) // exactly
 			if reached := math.Exp(-float64(n)*math.Log1p(math.Exp(-eps))) * -math.Expm1(-left); reached > delta*(1+1e-12) {
 				t.Fatalf("%d responses at %v reach δ(%v) = %v, above %v", n, eps, got, reached, delta)

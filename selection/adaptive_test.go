@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // TestChargingByEnumeration: every adaptive strategy of up to six calls, each one of a list
@@ -184,4 +186,19 @@ func ExampleAdaptiveSearch() {
 	eps, _, _ := AdaptiveCost(0.1, 2, 1e-6)
 	fmt.Printf("%d left, epsilon at most %.2f\n", s.Left(), eps)
 	// Output: 0 left, epsilon at most 2.28
+}
+
+// responses returns δ of n randomised responses at eps, rounded up, at an ε within 2 units of e.
+func responses(n int, eps, e float64) float64 {
+	s, p, q := 0.0, 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
+	for k := n; k >= 0; k-- {
+		x := eps*float64(2*k-n) - e
+		if x <= 0 {
+			break
+		}
+		l, err := xmath.BinomialMass(int64(k), int64(n), p, q)
+		s += math.Exp(l+err) * -math.Expm1(-x)
+	}
+	// Each term has a few roundings, and the sum one for each of them.
+	return min(1, s*(1+2*float64(n+16)*xmath.U)+1e-320)
 }

@@ -23,28 +23,28 @@ type capped struct {
 	tiltErr    float64   // what tilting added to the relative errors of pmf
 	pmf        []float64 // pmf[k] = Pr[K = k]; pmf[0] = 0
 	used       []float64 // pmf but for what counts in no sum, at its end
-	mode       int
-	inside     float64 // Pr[K ≤ T] before conditioning, approximately
+	inside     float64   // Pr[K ≤ T] before conditioning, approximately
 }
 
 func newConditioned(eta, gamma float64, n int) *capped {
-	l := &capped{eta: eta, gamma: gamma, pmf: make([]float64, n+1), mode: 1}
+	l := &capped{eta: eta, gamma: gamma, pmf: make([]float64, n+1)}
+	mode := 1
 	grow := func(k int) float64 { return (1 - gamma) * (float64(k) + eta) / float64(k+1) }
-	for l.mode < n && grow(l.mode) >= 1 {
-		l.mode++
+	for mode < n && grow(mode) >= 1 {
+		mode++
 	}
 	// Weights relative to the largest one, so that nothing overflows.
 	w := l.pmf
-	w[l.mode] = 1
-	for k := l.mode; k < n; k++ {
+	w[mode] = 1
+	for k := mode; k < n; k++ {
 		w[k+1] = w[k] * grow(k)
 	}
-	for k := l.mode; k > 1; k-- {
+	for k := mode; k > 1; k-- {
 		w[k-1] = w[k] / grow(k-1)
 	}
 	total := l.normalise()
 	if gamma > 0 {
-		l.inside = newTNB(eta, gamma).PMF(l.mode) * total
+		l.inside = newTNB(eta, gamma).PMF(mode) * total
 	}
 	return l
 }
@@ -210,7 +210,10 @@ func (l *capped) Sample(rng *rand.Rand) int {
 		}
 		return l.max()
 	}
-	if l.inside > 0.25 {
+	switch {
+	case l.eta > 1:
+		return sampleShape(rng, l.eta, l.gamma, int64(l.max()))
+	case l.inside > 0.25:
 		base := newTNB(l.eta, l.gamma)
 		for {
 			if k, ok := base.trySample(rng, l.max()); ok {
@@ -218,34 +221,16 @@ func (l *capped) Sample(rng *rand.Rand) int {
 			}
 		}
 	}
-	// A uniform proposal; walking towards the mode every ratio of weights is a
-	// rational number at most 1.
+	// A uniform proposal; the weights do not rise, and every ratio of them is a rational number at most 1.
 	for {
 		k := 1 + int(rng.Uint64N(uint64(l.max())))
 		ok := true
-		for j := k; ok && j > l.mode; j-- {
-			ok = l.ratioCoin(rng, j-1, false)
-		}
-		for j := k; ok && j < l.mode; j++ {
-			ok = l.ratioCoin(rng, j, true)
+		for j := k - 1; ok && j > 0; j-- {
+			r := (1 - l.gamma) * (float64(j) + l.eta) / float64(j+1)
+			ok = random.Fraction(rng, r, func() *big.Rat { return stepOf(l.eta, l.gamma, j) })
 		}
 		if ok {
 			return k
 		}
 	}
-}
-
-// ratioCoin tosses a coin of probability w(k+1)/w(k), or its inverse.
-func (l *capped) ratioCoin(rng *rand.Rand, k int, inverse bool) bool {
-	r := (1 - l.gamma) * (float64(k) + l.eta) / float64(k+1)
-	if inverse {
-		r = 1 / r
-	}
-	return random.Fraction(rng, r, func() *big.Rat {
-		x := stepOf(l.eta, l.gamma, k)
-		if inverse {
-			x.Inv(x)
-		}
-		return x
-	})
 }

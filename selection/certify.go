@@ -290,13 +290,8 @@ func reachedEpsilon(ctx context.Context, below func(float64) float64, delta, lo,
 		}
 		hi -= gap
 	}
-	for i := 0; i < 50 && hi-lo > 1e-9*max(1, hi) && ctx.Err() == nil; i++ {
-		if mid := lo + (hi-lo)/2; below(mid) > delta {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	halvings := math.Ceil(math.Log2((hi - lo) / (1e-9 * max(1, hi))))
+	lo, _ = xmath.Bisect(lo, hi, int(max(0, halvings)), func(eps float64) bool { return ctx.Err() == nil && below(eps) > delta })
 	return lo
 }
 

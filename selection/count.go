@@ -6,7 +6,6 @@ package selection
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -45,33 +44,8 @@ func (l poisson) profileRatio(b Bound) (float64, error) {
 
 func (l poisson) without(p float64) Law { return poisson{l.mu * (1 - p)} }
 
-// Sample adds independent Poisson laws of mean at most ½, each drawn by
-// rejection from fair coins with the rational weights 2λ/(k+1).
-func (l poisson) Sample(rng *rand.Rand) int {
-	halves := math.Floor(2 * l.mu)
-	total := 0
-	for range int(halves) {
-		total += smallPoisson(rng, 0.5)
-	}
-	if rest := l.mu - halves/2; rest > 0 { // exact: both are multiples of μ's last bit
-		total += smallPoisson(rng, rest)
-	}
-	return total
-}
-
-func smallPoisson(rng *rand.Rand, lambda float64) int {
-	for k := 0; ; {
-		if rng.Uint64()&1 == 0 {
-			return k
-		}
-		n := float64(k + 1)
-		if random.Fraction(rng, 2*lambda/n, func() *big.Rat { return quo(2*lambda, n) }) {
-			k++
-		} else {
-			k = 0
-		}
-	}
-}
+// Sample implements Law.
+func (l poisson) Sample(rng *rand.Rand) int { return int(random.Poisson(rng, rat(l.mu))) }
 
 // binomial is the binomial law: f(x) = (1−p+px)^n. With p = 1 it is exactly n ≥ 2 runs.
 type binomial struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
@@ -63,7 +64,15 @@ func generators(src rand.Source) func() *rand.Rand {
 // variants with a hard stop, and Papernot and Steinke's (ICLR 2022) for others.
 // Price: [PriceOfBest].
 func Best[T any](ctx context.Context, l Law, trial Trial[T], o Options) (Result[T], error) {
-	return run(ctx, l, math.Inf(-1), false, trial, o)
+	return first(run(ctx, l, 1, math.Inf(-1), false, trial, o))
+}
+
+// first is the only one of at most one result.
+func first[T any](results []Result[T], err error) (r Result[T], _ error) {
+	if len(results) > 0 {
+		r = results[0]
+	}
+	return r, err
 }
 
 // FirstAbove runs the trial until the score reaches the threshold, at most K
@@ -77,28 +86,29 @@ func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Tria
 	if math.IsNaN(threshold) {
 		return Result[T]{}, fault.New("threshold", "is NaN")
 	}
-	return run(ctx, l, threshold, true, trial, o)
+	return first(run(ctx, l, 1, threshold, true, trial, o))
 }
 
-func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial Trial[T], o Options) (Result[T], error) {
+// run returns the m outcomes of the highest scores, best first, or with early the first that reaches the threshold.
+func run[T any](ctx context.Context, l Law, m int, threshold float64, early bool, trial Trial[T], o Options) ([]Result[T], error) {
 	next := generators(o.Source) // one for the law and one per run
 	limit, bounded := l.MaxRuns()
 	if o.Padding && !bounded {
-		return Result[T]{}, fault.New("padding", "law %v has no largest number of runs; use a conditioned law", l)
+		return nil, fault.New("padding", "law %v has no largest number of runs; use a conditioned law", l)
 	}
 	coins := next()
 	runs := math.MaxInt
 	g, geometric := l.(tnb)
 	if geometric = geometric && g.eta == 1 && !o.Padding; !geometric {
-		if m := l.Mean(); m > maxSampledMean {
-			return Result[T]{}, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
+		if err := checkMean(l); err != nil {
+			return nil, err
 		}
 		runs = l.Sample(coins)
 	}
 	if !o.Padding {
 		limit = runs
 	}
-	var best Result[T]
+	var best []Result[T]
 	for i := range limit {
 		// A geometric law tosses its coin after each run, so that a tiny γ costs
 		// nothing when a threshold is met early; the coins are those of Sample.
@@ -106,20 +116,28 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 			break
 		}
 		if err := ctx.Err(); err != nil {
-			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
+			return nil, fmt.Errorf("%w: %w", ErrRun, err)
 		}
 		payload, score, err := trial(ctx, next())
 		if err != nil {
-			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
+			return nil, fmt.Errorf("%w: %w", ErrRun, err)
 		}
 		if math.IsNaN(score) {
 			score = math.Inf(-1)
 		}
-		if i >= runs || first && (best.Found || score < threshold) || best.Found && score <= best.Score {
+		if i >= runs || early && (len(best) > 0 || score < threshold) {
 			continue
 		}
-		best = Result[T]{true, payload, score}
-		if first && !o.Padding {
+		// Equal scores keep the order of the runs, which is that of a uniform key.
+		at := len(best)
+		for at > 0 && best[at-1].Score < score {
+			at--
+		}
+		if at < m {
+			best = slices.Insert(best, at, Result[T]{Found: true, Payload: payload, Score: score})
+			best = best[:min(m, len(best))]
+		}
+		if early && !o.Padding {
 			break
 		}
 	}
@@ -129,6 +147,13 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 // maxSampledMean keeps the exact samplers, which toss about 1/γ coins, below a
 // few seconds.
 const maxSampledMean = 1e7
+
+func checkMean(l Law) error {
+	if m := l.Mean(); m > maxSampledMean {
+		return fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
+	}
+	return nil
+}
 
 // A Choice is the outcome of one of several candidates.
 type Choice[T any] struct {

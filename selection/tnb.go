@@ -172,6 +172,9 @@ func (l tnb) Sample(rng *rand.Rand) int {
 	if l.gamma == 1 {
 		return 1
 	}
+	if l.eta > 1 {
+		return sampleShape(rng, l.eta, l.gamma, math.MaxInt64)
+	}
 	for {
 		if k, ok := l.trySample(rng, math.MaxInt); ok {
 			return k
@@ -179,12 +182,17 @@ func (l tnb) Sample(rng *rand.Rand) int {
 	}
 }
 
-// trySample makes one attempt of a rejection sampler whose every coin has a
+// sampleShape draws a number in [1, most] of the negative binomial law of a shape of at least 1.
+func sampleShape(rng *rand.Rand, eta, gamma float64, most int64) int {
+	b := new(big.Rat).Sub(rat(1), rat(gamma))
+	return int(random.Panjer(rng, new(big.Rat).Mul(b, rat(eta)), b, 1, most))
+}
+
+// trySample makes one attempt of a rejection sampler for shapes up to 1, whose every coin has a
 // rational probability, tossed exactly; it gives up beyond limit.
 func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 	eta, gamma := l.eta, l.gamma
-	switch {
-	case eta < 0:
+	if eta < 0 {
 		// Sibuya's law (the limit γ → 0) has the rational hazard −η/k; each further
 		// run survives with probability 1−γ.
 		for k := 1; k <= limit; k++ {
@@ -195,65 +203,18 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 				return 0, false
 			}
 		}
-	case eta <= 1:
-		// A geometric proposal; the ratio of successive weights to its own is
-		// (k+η)/(k+1) ≤ 1.
-		for k := 1; k <= limit; k++ {
-			if random.Coin(rng, gamma) {
-				return k, true
-			}
-			if eta < 1 && !grow(rng, k, eta) {
-				return 0, false
-			}
+		return 0, false
+	}
+	// A geometric proposal; the ratio of successive weights to its own is (k+η)/(k+1) ≤ 1.
+	for k := 1; k <= limit; k++ {
+		if random.Coin(rng, gamma) {
+			return k, true
 		}
-	case (1-gamma)*(1+eta) <= 1:
-		// γ close to 1: a proposal of fair coins; twice the ratio of successive
-		// weights, 2(1−γ)(k+η)/(k+1), is at most 1.
-		for k := 1; k <= limit; k++ {
-			if rng.Uint64()&1 == 0 {
-				return k, true
-			}
-			r := 2 * (1 - gamma) * (float64(k) + eta) / float64(k+1)
-			if !random.Fraction(rng, r, func() *big.Rat { return new(big.Rat).Mul(rat(2), stepOf(eta, gamma, k)) }) {
-				return 0, false
-			}
+		if eta < 1 && !random.Fraction(rng, (float64(k)+eta)/float64(k+1), func() *big.Rat { return stepOf(eta, 0, k) }) {
+			return 0, false
 		}
-	default:
-		// The sum of independent negative binomials, given that it is not 0.
-		n := math.Floor(eta)
-		total := 0
-		for range int(n) {
-			for !random.Coin(rng, gamma) {
-				if total++; total > limit {
-					return 0, false
-				}
-			}
-		}
-		if s := eta - n; s > 0 {
-			k, ok := 0, false
-			for !ok {
-				for k = 0; !ok; k++ {
-					if ok = random.Coin(rng, gamma); ok {
-						break
-					}
-					if total+k > limit {
-						return 0, false
-					}
-					if !grow(rng, k, s) {
-						break
-					}
-				}
-			}
-			total += k
-		}
-		return total, total > 0 && total <= limit
 	}
 	return 0, false
-}
-
-// grow tosses a coin of probability (k+s)/(k+1), −1 < s < 1.
-func grow(rng *rand.Rand, k int, s float64) bool {
-	return random.Fraction(rng, (float64(k)+s)/float64(k+1), func() *big.Rat { return stepOf(s, 0, k) })
 }
 
 // stepOf returns the ratio of two successive weights, (1−γ)(k+η)/(k+1), exactly.

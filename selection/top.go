@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -20,37 +19,11 @@ func Top[T any](ctx context.Context, l Law, m int, src rand.Source, trial Trial[
 	if _, _, err := check(l, m); err != nil {
 		return nil, err
 	}
-	if mean := l.Mean(); mean > maxTopMean {
-		return nil, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, mean, float64(maxTopMean))
+	if err := checkMean(l); err != nil {
+		return nil, err
 	}
-	next := generators(src)
-	runs := l.Sample(next())
-	var best []Result[T]
-	for range runs {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRun, err)
-		}
-		payload, score, err := trial(ctx, next())
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRun, err)
-		}
-		if math.IsNaN(score) {
-			score = math.Inf(-1)
-		}
-		// Equal scores keep the order of the runs, which is that of a uniform key.
-		i := len(best)
-		for i > 0 && best[i-1].Score < score {
-			i--
-		}
-		if i < m {
-			best = slices.Insert(best, i, Result[T]{Found: true, Payload: payload, Score: score})
-			best = best[:min(m, len(best))]
-		}
-	}
-	return best, nil
+	return run(ctx, l, m, math.Inf(-1), false, trial, Options{Source: src})
 }
-
-const maxTopMean = 1e7
 
 // The price of the m best. It assumes pure or approximate candidates and a negative binomial
 // number of runs; it returns ε and δ rounded up.

@@ -1,7 +1,6 @@
 package random
 
-// Coins of an exact probability, and noise on whole numbers that is made of them (Canonne, Kamath and
-// Steinke, NeurIPS 2020). A draw takes as many bits as it needs, and no float64 decides it.
+// Coins of an exact probability. A draw takes as many bits as it needs, and no float64 decides it.
 
 import (
 	crand "crypto/rand"
@@ -62,86 +61,17 @@ func fraction(src rand.Source, approx, slack float64, exact func() *big.Rat) boo
 	}
 }
 
-// Coins is where the integer noise of this file has its randomness from. There is one
-// outside of tests, which follow every path of a sampler.
-type Coins interface {
-	// Flip is true with probability num/den, 0 ≤ num ≤ den.
-	Flip(num, den *big.Int) bool
-	// Bits returns a uniform integer of n bits.
-	Bits(n uint) *big.Int
-}
-
-// NewCoins makes coins of a source; nil is the operating system's.
-func NewCoins(src rand.Source) Coins { return sourceCoins{Source(src)} }
-
-type sourceCoins struct{ src rand.Source }
-
-func (c sourceCoins) Bits(n uint) *big.Int {
-	x := new(big.Int)
-	for left := n; left > 0; {
-		take := min(left, 64)
-		word := c.src.Uint64() >> (64 - take)
-		x.Lsh(x, take).Or(x, new(big.Int).SetUint64(word))
-		left -= take
-	}
-	return x
-}
-
-// Flip compares num with a uniform integer below den, by rejection.
-func (c sourceCoins) Flip(num, den *big.Int) bool {
-	n := uint(new(big.Int).Sub(den, one).BitLen())
-	for {
-		if x := c.Bits(n); x.Cmp(den) < 0 {
-			return x.Cmp(num) < 0
-		}
-	}
-}
-
 var one = big.NewInt(1)
 
-// The rest is integer noise made of coins alone, as Canonne, Kamath and Steinke do it
-// (NeurIPS 2020, Algorithms 1 and 2).
-
-// expCoin is true with probability e^{−num/den}, 0 ≤ num ≤ den: of heads that come
-// with probability γ/k at toss k, γ = num/den, the first k − 1 are heads with
-// probability γ^{k−1}/(k−1)!, and k is odd with probability Σ (−γ)^k/k!.
-func expCoin(c Coins, num, den *big.Int) bool {
+// expCoin is true with probability e^{−x}, 0 ≤ x ≤ 1, of coins of given probabilities (Canonne, Kamath and Steinke, NeurIPS 2020,
+// Algorithm 1): of heads that come with probability x/k at toss k, the first k − 1 are heads with probability x^{k−1}/(k−1)!, and k
+// is odd with probability Σ (−x)^k/k!.
+func expCoin(coin func(p *big.Rat) bool, x *big.Rat) bool {
 	odd := true
-	for k := new(big.Int).Set(den); c.Flip(num, k); k.Add(k, den) {
+	for k := int64(1); coin(new(big.Rat).Quo(x, new(big.Rat).SetInt64(k))); k++ {
 		odd = !odd
 	}
 	return odd
-}
-
-// geometricCoin returns n ≥ 0 with probability proportional to e^{−n·num/2^bits}, for
-// num ≥ 1: a geometric number of rate 2^−bits is u + 2^bits·v, where u below 2^bits
-// has weight e^{−u/2^bits} and v is geometric of rate 1; of every num of them one
-// counts.
-func geometricCoin(c Coins, num *big.Int, bits uint) *big.Int {
-	den := new(big.Int).Lsh(one, bits)
-	u := c.Bits(bits)
-	for !expCoin(c, u, den) {
-		u = c.Bits(bits)
-	}
-	for expCoin(c, one, one) {
-		u.Add(u, den)
-	}
-	return u.Quo(u, num)
-}
-
-// RoundedLaplace returns Laplace noise of scale 2^bits/num steps, rounded to the
-// nearest whole step: 0 with probability 1 − e^{−r/2}, r = num/2^bits ≤ 2, and
-// otherwise ±(1 + n) with n geometric of rate r.
-func RoundedLaplace(c Coins, num *big.Int, bits uint) *big.Int {
-	if !expCoin(c, num, new(big.Int).Lsh(one, bits+1)) {
-		return new(big.Int)
-	}
-	z := geometricCoin(c, num, bits)
-	z.Add(z, one)
-	if c.Flip(one, big.NewInt(2)) {
-		z.Neg(z)
-	}
-	return z
 }
 
 // Where bits come from: nil is the operating system.

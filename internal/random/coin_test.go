@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/dpaccountant/accountant/internal/slow"
 )
 
@@ -43,8 +41,7 @@ func (r *replay) next(branches []branch) int64 {
 	return o
 }
 
-func (r *replay) Flip(num, den *big.Int) bool {
-	p := new(big.Rat).SetFrac(num, den)
+func (r *replay) flip(p *big.Rat) bool {
 	q := new(big.Rat).Sub(big.NewRat(1, 1), p)
 	var bs []branch
 	if p.Sign() > 0 {
@@ -56,17 +53,9 @@ func (r *replay) Flip(num, den *big.Int) bool {
 	return r.next(bs) == 1
 }
 
-func (r *replay) Bits(n uint) *big.Int {
-	var bs []branch
-	for o := range int64(1) << n {
-		bs = append(bs, branch{o, big.NewRat(1, 1<<n)})
-	}
-	return big.NewInt(r.next(bs))
-}
-
 // enumerate returns the exact probability of each value over all paths of
 // probability at least least, and that of the paths not followed.
-func enumerate(draw func(c Coins) string, least float64) (law map[string]float64, rest float64) {
+func enumerate(draw func(coin func(p *big.Rat) bool) string, least float64) (law map[string]float64, rest float64) {
 	law = map[string]float64{}
 	var visit func(path []int64)
 	visit = func(path []int64) {
@@ -81,7 +70,7 @@ func enumerate(draw func(c Coins) string, least float64) (law map[string]float64
 					ended = false
 				}
 			}()
-			value = draw(r)
+			value = draw(r.flip)
 			return true
 		}()
 		w, _ := r.weight.Float64()
@@ -104,177 +93,12 @@ func enumerate(draw func(c Coins) string, least float64) (law map[string]float64
 func TestCoinsExactly(t *testing.T) {
 	slow.Test(t)
 	for _, g := range []struct{ num, den int64 }{{0, 1}, {1, 1}, {1, 2}, {3, 8}, {7, 7}} {
-		law, rest := enumerate(func(c Coins) string { return fmt.Sprint(expCoin(c, big.NewInt(g.num), big.NewInt(g.den))) }, 1e-14)
+		law, rest := enumerate(func(coin func(p *big.Rat) bool) string { return fmt.Sprint(expCoin(coin, big.NewRat(g.num, g.den))) }, 1e-14)
 		want := math.Exp(-float64(g.num) / float64(g.den))
 		if d := want - law["true"]; d < -1e-13 || d > rest+1e-13 || rest > 1e-12 {
 			t.Errorf("e^(−%d/%d): %v, want %v, left %v", g.num, g.den, law["true"], want, rest)
 		}
 	}
-	for _, g := range []struct {
-		num  int64
-		bits uint
-	}{{1, 0}, {1, 1}, {3, 2}, {5, 2}, {2, 1}} {
-		law, rest := enumerate(func(c Coins) string { return RoundedLaplace(c, big.NewInt(g.num), g.bits).String() }, 3e-6)
-		if rest > 0.05 {
-			t.Fatalf("%d/2^%d: %v of the paths are left", g.num, g.bits, rest)
-		}
-		r := float64(g.num) / math.Exp2(float64(g.bits))
-		for z := -6; z <= 6; z++ {
-			want := -math.Expm1(-r / 2)
-			if z != 0 {
-				// Laplace noise between z − ½ and z + ½.
-				want = math.Exp(-r*(math.Abs(float64(z))-0.5)) * -math.Expm1(-r) / 2
-			}
-			got := law[fmt.Sprint(z)]
-			if d := want - got; d < -1e-12 || d > rest+1e-12 {
-				t.Errorf("%d/2^%d: P(%d) is %v, want %v, left %v", g.num, g.bits, z, got, want, rest)
-			}
-		}
-	}
-}
-
-// Every word of random bits counts once: flip is exact.
-func TestFlip(t *testing.T) {
-	for den := int64(1); den <= 40; den++ {
-		bits := uint(big.NewInt(den - 1).BitLen())
-		for num := int64(0); num <= den; num++ {
-			heads, tries := int64(0), int64(0)
-			for word := range uint64(1) << bits {
-				src := &words{first: word << (64 - bits)}
-				if bits == 0 {
-					src.first = 0
-				}
-				h := NewCoins(src).Flip(big.NewInt(num), big.NewInt(den))
-				if src.drawn > 1 {
-					continue // rejected
-				}
-				tries++
-				if h {
-					heads++
-				}
-			}
-			if heads != num || tries != den {
-				t.Errorf("flip(%d, %d): %d heads of %d", num, den, heads, tries)
-			}
-		}
-	}
-	// More than a word: each half of a number of 65 bits comes from its own word.
-	x := NewCoins(&words{first: math.MaxUint64}).Bits(65)
-	if want := new(big.Int).Lsh(new(big.Int).SetUint64(math.MaxUint64), 1); x.Cmp(want) != 0 {
-		t.Errorf("65 bits: %v, want %v", x, want)
-	}
-}
-
-// words is a source of a given first word and zeros.
-type words struct {
-	first uint64
-	drawn int
-}
-
-func (w *words) Uint64() uint64 {
-	w.drawn++
-	if w.drawn == 1 {
-		return w.first
-	}
-	return 0
-}
-
-// noiseRate returns ε/2048 as num/2^bits, the rate of a private histogram (labeldp).
-func noiseRate(eps float64) (num *big.Int, bits uint) {
-	frac, exp := math.Frexp(eps)
-	return big.NewInt(int64(frac * 0x1p53)), uint(53 - exp + 11)
-}
-
-// χ² of the noise at the sizes that are used, with bins over its whole range.
-func TestNoiseLaw(t *testing.T) {
-	for _, eps := range []float64{1e-6, 0.1, 1, 28} {
-		num, bits := noiseRate(eps)
-		scale := 2048 / eps // in steps
-		const n, bins = 40_000, 20
-		// Bins of |z| from one of edges on, of about equal probability; exactly,
-		// |z| ≥ e has probability e^{−r(e−½)}.
-		var edges, want, counts [bins + 1]float64
-		for j := range edges {
-			edges[j] = math.Ceil(-scale * math.Log1p(-float64(j)/bins))
-			want[j] = n * math.Exp(-(edges[j]-0.5)/scale)
-		}
-		want[0], want[bins] = n, 0
-		src := NewCoins(rand.NewPCG(14, math.Float64bits(eps)))
-		negative := 0.0
-		for range n {
-			z, _ := RoundedLaplace(src, num, bits).Float64()
-			if z < 0 {
-				negative++
-			}
-			j := 0
-			for j < bins-1 && math.Abs(z) >= edges[j+1] {
-				j++
-			}
-			counts[j]++
-		}
-		chi := 0.0
-		for j := range bins {
-			e := want[j] - want[j+1]
-			chi += (counts[j] - e) * (counts[j] - e) / e
-		}
-		if limit := (distuv.ChiSquared{K: bins - 1}).Quantile(1 - 1e-6); chi > limit {
-			t.Errorf("ε=%v: χ² = %v above %v", eps, chi, limit)
-		}
-		if got, want := negative/n, math.Exp(-0.5/scale)/2; math.Abs(got-want) > 5*0.5/math.Sqrt(n) {
-			t.Errorf("ε=%v: %v are negative, want %v", eps, got, want)
-		}
-	}
-}
-
-// Values that a uniform float inverted through a logarithm cannot give: where its
-// neighbouring values are more than a step apart, and beyond its largest one. A
-// count that is seen there has come from a neighbour.
-func TestNoHoles(t *testing.T) {
-	const eps = 1e-6
-	num, bits := noiseRate(eps)
-	scale := 2048 / eps // 2e9 steps: floats of a uniform number leave out most of the tail
-	reached := func(tail int, low uint64) *big.Int {
-		return RoundedLaplace(&scripted{tails: tail, low: low}, num, bits)
-	}
-	// Beyond −log(2^−53) = 36.7 scales, with neighbours one step apart.
-	for _, tail := range []int{36, 40, 1000} {
-		a := reached(tail, 0)
-		if f, _ := a.Float64(); f < float64(tail)*scale*0.999 {
-			t.Errorf("%v is not in the tail of %d scales", a, tail)
-		}
-		b := reached(tail, 1)
-		if d := new(big.Int).Sub(b, a); d.Cmp(big.NewInt(1)) != 0 {
-			t.Errorf("%v and %v are not neighbours", a, b)
-		}
-	}
-}
-
-// scripted is a coin that makes positive noise of a number of whole scales and
-// about low more steps.
-type scripted struct {
-	tails int
-	low   uint64
-	inner bool // in a coin of probability e^−1, which flips 1/1, 1/2, 1/3, …
-}
-
-func (s *scripted) Bits(uint) *big.Int {
-	num, _ := noiseRate(1e-6)
-	return new(big.Int).Mul(num, new(big.Int).SetUint64(s.low))
-}
-
-func (s *scripted) Flip(num, den *big.Int) bool {
-	switch {
-	case num.Cmp(one) != 0 || !den.IsInt64():
-		return false // the other coins: not 0; u is taken
-	case den.Int64() == 1:
-		s.inner = true
-		return true
-	case den.Int64() == 2 && s.inner && s.tails > 0:
-		s.tails--
-		return true
-	}
-	s.inner = false
-	return false
 }
 
 func TestCoinsAreExact(t *testing.T) {

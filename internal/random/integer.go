@@ -1,6 +1,6 @@
 package random
 
-// Poisson and discrete Gaussian numbers with exact laws.
+// Poisson, negative binomial and discrete Gaussian numbers with exact laws.
 
 import (
 	"math"
@@ -8,19 +8,44 @@ import (
 	"math/rand/v2"
 )
 
-// Poisson returns a number of the Poisson law of a mean in (0, 2^40], exactly.
-//
-// With k₀ = ⌊mean⌋ and W such that the masses at k₀ ± W are at most half of that at k₀, those W·i away are at most 2^−i of it, as
-// the law is log-concave. A side, a block i with probability 2^−i−1 and a place in it are drawn, and taken with probability
-// 2^i times the mass over that at k₀: a rational number, of which 64 bits decide unless its float64 is too close.
+// Poisson returns a number of the Poisson law of a positive mean, exactly.
 func Poisson(src rand.Source, mean *big.Rat) int64 {
-	m, _ := mean.Float64()
-	mode := int64(new(big.Int).Quo(mean.Num(), mean.Denom()).Int64())
+	return Panjer(src, mean, new(big.Rat), 0, math.MaxInt64)
+}
+
+// Panjer returns a number in [least, most] of the law whose masses at k + 1 and at k are as a + b·k and k + 1, exactly, for
+// 0 ≤ b ≤ 1 and b ≤ a, least ≥ 0, and b < 1 where there is no end: a Poisson law, or a negative binomial one of shape 1 or more.
+//
+// The ratio falls with k, so that the law is log-concave. With the mode k₀ and W such that the masses at k₀ ± W are at most half of
+// that at k₀, those W·i away are at most 2^−i of it. A side, a block i with probability 2^−i−1 and a place in it are drawn, and taken
+// with probability 2^i times the mass over that at k₀: a rational number, of which 64 bits decide unless its float64 is too close.
+func Panjer(src rand.Source, a, b *big.Rat, least, most int64) int64 {
+	af, _ := a.Float64()
+	bf, _ := b.Float64()
+	rise := func(k int64) float64 { // the mass at k + 1 over that at k
+		if k >= most {
+			return 0
+		}
+		return (af + bf*float64(k)) / float64(k+1)
+	}
+	fall := func(k int64) float64 { // the mass at k − 1 over that at k
+		if k <= least {
+			return 0
+		}
+		return float64(k) / (af + bf*float64(k-1))
+	}
+	mode, unit := most, big.NewRat(1, 1)
+	if slope := new(big.Rat).Sub(unit, b); slope.Sign() > 0 { // it is the first k with a + b·k < k + 1
+		x := new(big.Rat).Sub(a, unit)
+		x.Quo(x, slope)
+		if last := new(big.Int).Div(x.Num(), x.Denom()); last.IsInt64() && last.Int64() < most {
+			mode = max(least, last.Int64()+1)
+		}
+	}
 	wide := int64(1)
-	up, down := m/float64(mode+1), float64(mode)/m
-	for ; up > 0.499 || down > 0.499; wide++ {
-		up *= m / float64(mode+wide+1)
-		down *= max(0, float64(mode-wide)/m)
+	for up, down := rise(mode), fall(mode); up > 0.499 || down > 0.499; wide++ {
+		up *= rise(mode + wide)
+		down *= fall(mode - wide)
 	}
 	r := rand.New(src)
 	for {
@@ -29,37 +54,37 @@ func Poisson(src rand.Source, mean *big.Rat) int64 {
 			block++
 		}
 		t := block*wide + r.Int64N(wide)
-		if !above && t >= mode {
+		k := mode + t
+		if !above {
+			k = mode - 1 - t
+		}
+		if k < least || k > most {
 			continue
 		}
-		approx, terms := 1.0, t
-		if above { // at mode + t
-			for j := mode + 1; j <= mode+t; j++ {
-				approx *= m / float64(j)
-			}
-		} else { // at mode − 1 − t
-			terms++
-			for j := mode; j >= mode-t; j-- {
-				approx *= float64(j) / m
+		approx := 1.0
+		from, to := min(k, mode), max(k, mode)
+		for j := from; j < to; j++ {
+			if above {
+				approx *= rise(j)
+			} else {
+				approx *= fall(j + 1)
 			}
 		}
-		// Each factor has been rounded, and m.
-		slack := (3*float64(terms) + 4) * 0x1p-53
+		// Each factor has at most five roundings, and its product one.
+		slack := (6*float64(to-from) + 4) * 0x1p-53
 		if fraction(src, math.Ldexp(approx, int(block)), slack, func() *big.Rat {
-			p := big.NewRat(1, 1)
-			for i := range terms {
-				if above {
-					p.Mul(p, new(big.Rat).Quo(mean, new(big.Rat).SetInt64(mode+1+i)))
-				} else {
-					p.Mul(p, new(big.Rat).Quo(new(big.Rat).SetInt64(mode-i), mean))
+			p := new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(block)))
+			for j := from; j < to; j++ {
+				x := new(big.Rat).Mul(b, new(big.Rat).SetInt64(j))
+				x.Add(x, a).Quo(x, new(big.Rat).SetInt64(j+1))
+				if !above {
+					x.Inv(x)
 				}
+				p.Mul(p, x)
 			}
-			return p.Mul(p, new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(block))))
+			return p
 		}) {
-			if above {
-				return mode + t
-			}
-			return mode - 1 - t
+			return k
 		}
 	}
 }
@@ -67,7 +92,11 @@ func Poisson(src rand.Source, mean *big.Rat) int64 {
 // DiscreteGaussian returns k with probability proportional to e^{−k²/2σ²}, exactly (Canonne, Kamath and Steinke, NeurIPS 2020,
 // Algorithm 3), for a finite σ > 0.
 func DiscreteGaussian(src rand.Source, sigma float64) *big.Int {
-	c := NewCoins(src)
+	coin := func(p *big.Rat) bool {
+		approx, _ := p.Float64()
+		return Fraction(src, approx, func() *big.Rat { return p })
+	}
+	unit := big.NewRat(1, 1)
 	scale := math.Floor(sigma) + 1
 	v := new(big.Rat).SetFloat64(sigma)
 	v.Mul(v, v)
@@ -79,9 +108,9 @@ func DiscreteGaussian(src rand.Source, sigma float64) *big.Int {
 		x.Mul(x, x).Quo(x, v)
 		x.Quo(x, big.NewRat(2, 1))
 		whole, rest := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
-		taken := expCoin(c, rest, x.Denom())
+		taken := expCoin(coin, new(big.Rat).SetFrac(rest, x.Denom()))
 		for n := whole.Int64(); taken && n > 0; n-- {
-			taken = expCoin(c, one, one)
+			taken = expCoin(coin, unit)
 		}
 		if taken {
 			return y

@@ -150,6 +150,17 @@ func TestNoGapsAndNoEnd(t *testing.T) {
 	if x.Sub(y, x).Cmp(one) != 0 {
 		t.Errorf("the values differ by %v steps, want 1", x)
 	}
+	// Noise of a histogram at ε = 1e-6: 2e9 steps are a scale, of which floats of a uniform number leave out most of the tail, and
+	// all beyond −log(2^−53) = 36.7.
+	const scale, step = 2e6, 0x1p-10
+	for _, far := range []uint64{36, 40, 1000} {
+		next := uint64(math.Ceil(step / scale * 0x1p64))
+		a := Noisy(step/2, scale, given(false, far, 0, 0)).Floor(step)
+		b := Noisy(step/2, scale, given(false, far, next, 0)).Floor(step)
+		if a.Cmp(new(big.Int).SetUint64(far*2e6<<10)) != 0 || new(big.Int).Sub(b, a).Cmp(one) != 0 {
+			t.Errorf("%v and %v, want %v and the next", a, b, far*2e6<<10)
+		}
+	}
 }
 
 func TestSource(t *testing.T) {
