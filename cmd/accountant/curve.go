@@ -162,7 +162,7 @@ func rdpBands(plan string, points []service.CurvePoint, between figure.Joint, se
 		for _, p := range points {
 			if p.RDP != nil {
 				v := float64([]service.Number{p.RDP.Upper, p.RDP.ClassicUpper}[j])
-				r.X, r.Proved = append(r.X, float64(p.X)), append(r.Proved, v)
+				r.Add(float64(p.X), v)
 			}
 		}
 		bands = append(bands, r)

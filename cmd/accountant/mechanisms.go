@@ -152,7 +152,7 @@ func majorityPicture(a *service.MajorityAnswer) figure.Picture {
 	for _, fam := range a.Families {
 		b := figure.Band{Name: fam.Name, Method: figure.Named("private majority", fam.Name), Dots: true}
 		for l, v := range fam.Gamma {
-			b.X, b.Proved = append(b.X, float64(l)), append(b.Proved, v)
+			b.Add(float64(l), v)
 		}
 		pic.Bands = append(pic.Bands, b)
 	}

@@ -139,7 +139,7 @@ func samplingPicture(_ context.Context, of any, _ *asking) (figure.Picture, erro
 		b := figure.Band{Name: row.Scheme, Method: figure.Named("batches", row.Scheme)}
 		for _, a := range row.Aligned {
 			x := a.Epsilon2 / a.Epsilon
-			b.X, b.Proved = append(b.X, x), append(b.Proved, a.Delta2-a.Delta)
+			b.Add(x, a.Delta2-a.Delta)
 			pic.X.Min, pic.X.Max = min(pic.X.Min, x), max(pic.X.Max, x)
 		}
 		pic.Bands = append(pic.Bands, b)
