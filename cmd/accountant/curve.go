@@ -157,7 +157,7 @@ func rdpBands(plan string, points []service.CurvePoint, between figure.Joint, se
 	for j, m := range []figure.Method{figure.Renyi, figure.RenyiClassic} {
 		r := figure.Band{Name: m.Name, Method: m, Between: between}
 		if several {
-			r.Name, r.Muted, r.Dashes = plan+": "+r.Name, true, m.Line().Dashes
+			r.Name, r.Muted = plan+": "+r.Name, true
 		}
 		for _, p := range points {
 			if p.RDP != nil {

@@ -3,6 +3,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -35,8 +36,7 @@ type Band struct {
 	Errors          []float64 // of the proved ends, drawn as bars; nil for none
 	Between         Joint     // of the proved ends
 	Method          Method    // none: the next colour of the Palette
-	Dashes          []vg.Length
-	Muted           bool      // thin and grey: for comparison
+	Muted           bool      // thin and grey, with the dashes of its method if it has some: for comparison
 	Wide            bool      // seen under another line
 	Dots            bool      // marks at the points
 	Area            []float64 // discs of these areas at the points, and no line
@@ -53,7 +53,8 @@ func (pic *Picture) Styles() []draw.LineStyle {
 	for i, b := range pic.Bands {
 		switch {
 		case b.Muted:
-			out[i] = draw.LineStyle{Color: grey, Width: vg.Points(1.2), Dashes: patterns[7]}
+			out[i] = Method{Colour: grey, pattern: cmp.Or(b.Method.pattern, 7)}.Line()
+			out[i].Width = vg.Points(1.2)
 		case b.Method != Method{}:
 			out[i] = b.Method.Line()
 		default:
@@ -62,9 +63,6 @@ func (pic *Picture) Styles() []draw.LineStyle {
 		}
 		if b.Wide {
 			out[i].Width = vg.Points(2.6)
-		}
-		if b.Dashes != nil {
-			out[i].Dashes = b.Dashes
 		}
 	}
 	return out

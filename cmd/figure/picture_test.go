@@ -61,3 +61,13 @@ func TestBandLabel(t *testing.T) {
 		}
 	}
 }
+
+// What is for comparison is grey and thin, and has the dashes of its method, so that two of them differ.
+func TestMuted(t *testing.T) {
+	pic := Picture{Bands: []Band{{Muted: true}, {Muted: true, Method: Renyi}, {Method: Renyi, Wide: true}}}
+	s := pic.Styles()
+	if s[0].Color != grey || s[1].Color != grey || s[0].Width >= s[2].Width || string(bytesOf(s[0].Dashes)) == string(bytesOf(s[1].Dashes)) ||
+		string(bytesOf(s[1].Dashes)) != string(bytesOf(s[2].Dashes)) || s[2].Color != Renyi.Colour {
+		t.Errorf("%+v", s)
+	}
+}
