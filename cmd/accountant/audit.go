@@ -130,15 +130,15 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 	// The observed rates are steps; what is not positive is not in a logarithmic picture.
 	seen := figure.Band{Name: "observed", Between: figure.ToLeft}
 	for _, r := range a.ROC {
-		seen.X, seen.Proved = append(seen.X, max(float64(r.FalsePositive), low)), append(seen.Proved, max(float64(r.TruePositive), low))
+		seen.Add(max(float64(r.FalsePositive), low), max(float64(r.TruePositive), low))
 	}
 	// The certified power at a larger rate holds at a smaller one, what some attack
 	// reaches at a smaller one at a larger: steps are on the proved side everywhere.
 	upper := figure.Band{Name: "plan: no attack is above", Between: figure.ToRight}
 	lower := figure.Band{Name: "plan: some attack attains", Between: figure.ToLeft}
 	for _, c := range a.Curve {
-		upper.X, upper.Proved = append(upper.X, float64(c.FalsePositive)), append(upper.Proved, max(low, float64(c.Upper)))
-		lower.X, lower.Proved = append(lower.X, float64(c.FalsePositive)), append(lower.Proved, max(low, float64(c.Lower)))
+		upper.Add(float64(c.FalsePositive), max(low, float64(c.Upper)))
+		lower.Add(float64(c.FalsePositive), max(low, float64(c.Lower)))
 	}
 	pic.Bands = []figure.Band{seen}
 	if a.Curve != nil {
@@ -156,11 +156,11 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 		for _, r := range band {
 			if x, y := float64(r.FalsePositive), float64(r.TruePositive); x < 1 && y > most {
 				most = y
-				proved.X, proved.Proved = append(proved.X, max(low, x)), append(proved.Proved, most)
+				proved.Add(max(low, x), most)
 			}
 		}
 		if proved.X != nil {
-			proved.X, proved.Proved = append(proved.X, 1), append(proved.Proved, most)
+			proved.Add(1, most)
 			pic.Bands = append(pic.Bands, proved)
 		}
 	}
@@ -168,7 +168,7 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 		normal := figure.Band{Name: "proved, as it is Gaussian"}
 		for i := range rocPoints {
 			x := math.Pow(low, 1-float64(i)/rocPoints)
-			normal.X, normal.Proved = append(normal.X, x), append(normal.Proved, max(low, distuv.UnitNormal.CDF(distuv.UnitNormal.Quantile(x)+mu)))
+			normal.Add(x, max(low, distuv.UnitNormal.CDF(distuv.UnitNormal.Quantile(x)+mu)))
 		}
 		pic.Bands = append(pic.Bands, normal)
 	}

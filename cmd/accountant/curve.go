@@ -157,12 +157,12 @@ func rdpBands(plan string, points []service.CurvePoint, between figure.Joint, se
 	for j, m := range []figure.Method{figure.Renyi, figure.RenyiClassic} {
 		r := figure.Band{Name: m.Name, Method: m, Between: between}
 		if several {
-			r.Name, r.Muted, r.Dashes = plan+": "+r.Name, true, m.Line().Dashes
+			r.Name, r.Muted = plan+": "+r.Name, true
 		}
 		for _, p := range points {
 			if p.RDP != nil {
 				v := float64([]service.Number{p.RDP.Upper, p.RDP.ClassicUpper}[j])
-				r.X, r.Proved = append(r.X, float64(p.X)), append(r.Proved, v)
+				r.Add(float64(p.X), v)
 			}
 		}
 		bands = append(bands, r)

@@ -231,7 +231,7 @@ func printRows(w io.Writer, rows []service.FilterRow, title string, budget int) 
 		if rows[i].Units == budget {
 			mark = "the promise"
 		}
-		return rows[i].Units, ends(rows[i].Epsilon.Lower, rows[i].Epsilon.Upper, 6, " ≤ ε ≤ "), mark
+		return rows[i].Units, tabled(w, rows[i].Epsilon.Lower, rows[i].Epsilon.Upper, 6, " ≤ ε ≤ "), mark
 	})
 }
 
@@ -283,7 +283,7 @@ func printRisk(w io.Writer, r service.RiskAnswer, _ *asking) {
 	tw := print.NewTable(w, 3, 0)
 	fmt.Fprintf(tw, "  the best attacker's\t%s\tworst direction\n", titleOf(r.Advantage.Bounds))
 	for _, m := range measures(r) {
-		certified := ends(m.Lower, m.Upper, 0, " … ")
+		certified := tabled(w, m.Lower, m.Upper, 0, " … ")
 		if m.Lower == m.Upper {
 			certified = short(m.Upper)
 		}
@@ -330,7 +330,7 @@ func printComparison(w io.Writer, a service.CompareAnswer, _ *asking) {
 		switch r.Of {
 		case accountant.Certified:
 			b := service.Bounds{Lower: *r.Lower, Upper: *r.Epsilon}
-			kind, value = titleOf(b), ends(b.Lower, b.Upper, 0, " ≤ ε ≤ ")
+			kind, value = titleOf(b), tabled(w, b.Lower, b.Upper, 0, " ≤ ε ≤ ")
 			if math.IsInf(float64(*r.Lower), 1) {
 				value = "ε = ∞"
 			}
@@ -428,10 +428,10 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 		}
 		b := certified(*p)
 		verdict := []string{"meets the budget", "does not"}[i]
-		below := digitsFor(b)
+		below := print.Fewer(w, digitsFor(b))
 		above := below
 		if p.Proved != nil { // the verdict is on the upper end, which is known better
-			above = digitsFor(*p.Proved)
+			above = print.Fewer(w, digitsFor(*p.Proved))
 		}
 		fmt.Fprintf(t, "  %s\t%s ≤ %s ≤ %s\t%s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
 	}

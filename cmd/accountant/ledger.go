@@ -217,7 +217,7 @@ func printLedger(w io.Writer, x service.LedgerState, _ *asking) {
 		if x.TheoryGap {
 			gap = "; a gap in theory: the lower end is an attack"
 		}
-		f.Add("spent:", "%s at δ = %s%s", ends(x.Spent.Lower, x.Spent.Upper, 0, " ≤ ε ≤ "), short(x.Budget.Delta), gap)
+		f.Add("spent:", "%s at δ = %s%s", tabled(w, x.Spent.Lower, x.Spent.Upper, 0, " ≤ ε ≤ "), short(x.Budget.Delta), gap)
 		f.Add("left:", "%s of ε", rounded(x.Left, 6, down))
 	case x.Units != nil:
 		f.Add("spent:", "%d of %d units", x.Units.Spent, x.Units.Budget)

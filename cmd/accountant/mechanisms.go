@@ -78,10 +78,10 @@ func printMatrixOptimum(w io.Writer, r service.MatrixOptimizeAnswer, _ *asking) 
 	fmt.Fprintf(w, "neighbors: %s\n%d steps, %s\n\n", r.Neighbors, r.Steps, r.Participation)
 	f := print.NewFacts(w, 18)
 	f.Add("strategy", "%v", s)
-	f.Add("sensitivity", "in [%s]", ends(r.Sensitivity.Lower, r.Sensitivity.Upper, 10, ", "))
+	f.Add("sensitivity", "in [%s]", tabled(w, r.Sensitivity.Lower, r.Sensitivity.Upper, 10, ", "))
 	f.Add("noise multiplier", "%s", short(r.NoiseMultiplier))
 	f.Add("prefix sums", "root mean squared error %s, worst %s", rounded(r.RMSE, 6, near), rounded(r.MaxError, 6, near))
-	f.Add("price", "%s at δ = %s", ends(r.Epsilon.Lower, r.Epsilon.Upper, 9, " ≤ ε ≤ "), short(r.Delta))
+	f.Add("price", "%s at δ = %s", tabled(w, r.Epsilon.Lower, r.Epsilon.Upper, 9, " ≤ ε ≤ "), short(r.Delta))
 	f.Flush()
 	text, err := json.Marshal(s)
 	if err == nil && len(text) <= 400 {
@@ -128,7 +128,7 @@ func printMajority(w io.Writer, a *service.MajorityAnswer, _ *asking) {
 		if p.Classes > 2 {
 			how = "by composing the bound of one"
 		}
-		f.Add("answers", "%d cost %s, %s", a.Answers, ends(*a.EpsilonLower, *a.EpsilonUpper, 5, " ≤ ε ≤ "), how)
+		f.Add("answers", "%d cost %s, %s", a.Answers, tabled(w, *a.EpsilonLower, *a.EpsilonUpper, 5, " ≤ ε ≤ "), how)
 	}
 	f.Flush()
 	fmt.Fprintln(w, "expected error")
@@ -152,7 +152,7 @@ func majorityPicture(a *service.MajorityAnswer) figure.Picture {
 	for _, fam := range a.Families {
 		b := figure.Band{Name: fam.Name, Method: figure.Named("private majority", fam.Name), Dots: true}
 		for l, v := range fam.Gamma {
-			b.X, b.Proved = append(b.X, float64(l)), append(b.Proved, v)
+			b.Add(float64(l), v)
 		}
 		pic.Bands = append(pic.Bands, b)
 	}

@@ -289,12 +289,12 @@ func printTable(w io.Writer, answers []answer, verbose bool) {
 		if i == 0 {
 			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOfAll(answers))
 		}
-		d := digitsFor(a.Bounds)
+		d := print.Fewer(w, digitsFor(a.Bounds))
 		certified := ends(a.Lower, a.Upper, d, " ≤ "+a.told+" ≤ ")
 		if a.Lower == a.Upper && (a.Lower == 0 || math.IsInf(float64(a.Lower), 0)) {
 			certified = a.told + " = " + short(a.Lower)
 		}
-		estimate := rounded(a.Estimate, d+1, near)
+		estimate := rounded(a.Estimate, print.Fewer(w, d+1), near)
 		if a.Loose {
 			estimate = "–"
 		}
@@ -354,6 +354,11 @@ func digitsFor(b service.Bounds) int { return decimal.Apart(float64(b.Lower), fl
 func ends[F ~float64](lower, upper F, digits int, between string) string {
 	digits = cmp.Or(digits, decimal.Apart(float64(lower), float64(upper)))
 	return rounded(lower, digits, down) + between + rounded(upper, digits, up)
+}
+
+// tabled is ends in a table, where fewer digits may be asked for.
+func tabled[F ~float64](w io.Writer, lower, upper F, digits int, between string) string {
+	return ends(lower, upper, print.Fewer(w, cmp.Or(digits, decimal.Apart(float64(lower), float64(upper)))), between)
 }
 
 // show quotes what is no number.

@@ -372,7 +372,7 @@ func patePicture(ctx context.Context, answer any, _ *asking) (pic figure.Picture
 			if x.Report == pate.ExpectedNotABound {
 				b.Between = figure.Straight
 			}
-			b.X, b.Proved = append(b.X, at), append(b.Proved, eps)
+			b.Add(at, eps)
 			pic.X.Max, pic.Y.Max = max(pic.X.Max, at), max(pic.Y.Max, 1.05*eps)
 		}
 		pic.Bands = append(pic.Bands, b)

@@ -119,9 +119,9 @@ func printDiff(w io.Writer, a service.Difference, _ *asking) {
 	fmt.Fprintln(w)
 	t = print.NewTable(w, 3, 0)
 	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
-	fmt.Fprintf(t, "  ε of the old plan\t%s\n  ε of the new plan\t%s\n", ends(a.Old.Epsilon.Lower, a.Old.Epsilon.Upper, 0, " … "), ends(a.New.Epsilon.Lower, a.New.Epsilon.Upper, 0, " … "))
+	fmt.Fprintf(t, "  ε of the old plan\t%s\n  ε of the new plan\t%s\n", tabled(w, a.Old.Epsilon.Lower, a.Old.Epsilon.Upper, 0, " … "), tabled(w, a.New.Epsilon.Lower, a.New.Epsilon.Upper, 0, " … "))
 	if a.More != nil {
-		fmt.Fprintf(t, "  new minus old\t%s\n", ends(a.More.Lower, a.More.Upper, 0, " … "))
+		fmt.Fprintf(t, "  new minus old\t%s\n", tabled(w, a.More.Lower, a.More.Upper, 0, " … "))
 	}
 	t.Flush()
 }

@@ -249,7 +249,7 @@ func TestBendsProved(t *testing.T) {
 	}
 	coarse := figure.Band{}
 	for _, p := range curves.Curves[0].Points {
-		coarse.X, coarse.Proved = append(coarse.X, float64(p.X)), append(coarse.Proved, float64(p.Upper))
+		coarse.Add(float64(p.X), float64(p.Upper))
 	}
 	band := &pic.Bands[len(pic.Bands)-1]
 	line, worst, above := pic.Drawn(band), 0.0, 0.0

@@ -81,9 +81,9 @@ type asking struct {
 	within string // the place of the request's fields in a plan that was made of them
 	meter  string
 	plot   pictureFlags
-	title  string // of the picture, if it is not that of the answer
-	drawn  []figure.Picture
-	to     io.Writer // where the answer is printed; nil for standard output
+	title  string             // of the picture, if it is not that of the answer
+	drawn  [][]figure.Picture // each below the one before
+	to     io.Writer          // where the answer is printed; nil for standard output
 
 	ledger string    // file of a ledger that a run is spent from
 	spend  *string   // the key of the request that has it
@@ -154,7 +154,7 @@ func (q question) command() *cobra.Command {
 	if q.picture != "" {
 		a.plot.register(cmd, q.picture, q.width, q.height, q.alias)
 		a.files = append(a.files, outFile{flag: "--plot", path: &a.plot.file, text: func(any) ([]byte, error) {
-			return figure.Stack(a.drawn, figure.Format(a.plot.file), a.plot.size)
+			return figure.Tiles(figure.Format(a.plot.file), a.plot.size, a.drawn...)
 		}})
 	}
 	if q.extra != nil {
@@ -326,8 +326,8 @@ func (a *asking) drawAll(ctx context.Context, answers []any) error {
 		if err != nil {
 			return err
 		}
-		if n := len(a.drawn); n == 0 || !reflect.DeepEqual(a.drawn[n-1], pic) {
-			a.drawn = append(a.drawn, pic)
+		if n := len(a.drawn); n == 0 || !reflect.DeepEqual(a.drawn[n-1][0], pic) {
+			a.drawn = append(a.drawn, []figure.Picture{pic})
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func printEpochs(w io.Writer, a service.SamplingAnswer) {
 		if row.NoiseNeeded != nil {
 			noise = rounded(*row.NoiseNeeded, 4, up)
 		}
-		fmt.Fprintf(t, "%s\t%s\t[%s]\t%s\n", row.Scheme, drawn, ends(row.Epsilon.Lower, row.Epsilon.Upper, 5, ", "), noise)
+		fmt.Fprintf(t, "%s\t%s\t[%s]\t%s\n", row.Scheme, drawn, tabled(w, row.Epsilon.Lower, row.Epsilon.Upper, 5, ", "), noise)
 	}
 	t.Flush()
 	fmt.Fprintf(w, "\nLower ends are attacks, upper ends theorems. The cap of truncated-poisson is %d.\n", a.Cap)
@@ -100,7 +100,7 @@ func printSampling(w io.Writer, a service.SamplingAnswer, _ *asking) {
 		}
 		cost := "–"
 		if row.Epsilon != nil {
-			cost = "[" + ends(row.Epsilon.Lower, row.Epsilon.Upper, 5, ", ") + "]"
+			cost = "[" + tabled(w, row.Epsilon.Lower, row.Epsilon.Upper, 5, ", ") + "]"
 		}
 		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.4g\t%v\t%s\n", row.Scheme, float64(*row.Eta), float64(*row.ExpectedDistinct), float64(*row.AmplifiedEpsilon), float64(*row.AmplifiedDelta), row.Kind, cost)
 	}
@@ -139,7 +139,7 @@ func samplingPicture(_ context.Context, of any, _ *asking) (figure.Picture, erro
 		b := figure.Band{Name: row.Scheme, Method: figure.Named("batches", row.Scheme)}
 		for _, a := range row.Aligned {
 			x := a.Epsilon2 / a.Epsilon
-			b.X, b.Proved = append(b.X, x), append(b.Proved, a.Delta2-a.Delta)
+			b.Add(x, a.Delta2-a.Delta)
 			pic.X.Min, pic.X.Max = min(pic.X.Min, x), max(pic.X.Max, x)
 		}
 		pic.Bands = append(pic.Bands, b)

@@ -191,8 +191,8 @@ var raised = []rune("⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 // low are what they raise.
 const low = "0123456789−"
 
-// New returns an empty plot whose text may hold powers.
-func New() *plot.Plot {
+// newPlot returns an empty plot whose text may hold powers.
+func newPlot() *plot.Plot {
 	p := plot.New()
 	h := powers{text.Plain{Fonts: font.DefaultCache}}
 	p.TextHandler = h

@@ -120,13 +120,31 @@ func Named(family, name string) Method {
 	return Method{}
 }
 
-// Line is the line of a method, with its own dashes.
-func (m Method) Line() draw.LineStyle { return m.Style(m.pattern) }
-
-// Style is the line of a method with other dashes.
-func (m Method) Style(pattern int) draw.LineStyle {
-	return draw.LineStyle{Color: m.Colour, Width: vg.Points(1.6), Dashes: patterns[pattern%len(patterns)]}
+// Line is the line of a method.
+func (m Method) Line() draw.LineStyle {
+	return draw.LineStyle{Color: m.Colour, Width: vg.Points(1.6), Dashes: patterns[m.pattern%len(patterns)]}
 }
 
-// Line returns the style of line i of a picture that compares no methods.
-func Line(i int) draw.LineStyle { return Method{Colour: Palette[i%len(Palette)]}.Style(i) }
+// Dashed returns a method with another pattern of dashes; 0 is a line without a gap.
+func (m Method) Dashed(pattern int) Method {
+	m.pattern = pattern
+	return m
+}
+
+// Shade returns the look of line i of n that show the method with other parameters: all in its colour, from dark to light,
+// with dashes that differ.
+func (m Method) Shade(i, n int) Method {
+	light := float64(i)/float64(max(n-1, 1))*0.85 - 0.4
+	mix := func(v uint8) uint8 {
+		if light < 0 {
+			return uint8(float64(v) * (1 + light))
+		}
+		return uint8(float64(v) + (255-float64(v))*light)
+	}
+	c := m.Colour
+	m.Colour = color.RGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: 255}
+	return m.Dashed(i)
+}
+
+// Plain returns the look of line i of a picture that compares no methods.
+func Plain(i int) Method { return Method{Colour: Palette[i%len(Palette)], pattern: i} }

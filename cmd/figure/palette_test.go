@@ -40,7 +40,7 @@ func TestMethods(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for i := range len(Palette) {
-		seen[string(bytesOf(Line(i).Dashes))] = true
+		seen[string(bytesOf(Plain(i).Line().Dashes))] = true
 	}
 	if len(seen) != len(Palette) {
 		t.Errorf("%d lines have %d patterns", len(Palette), len(seen))
@@ -111,4 +111,17 @@ func bytesOf(ds []vg.Length) (out []byte) {
 		out = append(out, byte(4*d))
 	}
 	return out
+}
+
+// Shades of one method go from dark to light, with dashes that differ.
+func TestShade(t *testing.T) {
+	grey := func(i int) uint8 { return color.GrayModel.Convert(GNMax.Shade(i, 5).Colour).(color.Gray).Y }
+	for i := 1; i < 5; i++ {
+		if grey(i) <= grey(i-1) {
+			t.Errorf("shade %d is not lighter", i)
+		}
+		if string(bytesOf(GNMax.Shade(i, 5).Line().Dashes)) == string(bytesOf(GNMax.Shade(i-1, 5).Line().Dashes)) {
+			t.Errorf("shade %d has the dashes of the one before", i)
+		}
+	}
 }

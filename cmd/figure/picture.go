@@ -3,6 +3,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -32,14 +33,18 @@ type Band struct {
 	Name            string
 	X, Lower, Upper []float64
 	Proved          []float64 // Lower or Upper
+	Errors          []float64 // of the proved ends, drawn as bars; nil for none
 	Between         Joint     // of the proved ends
 	Method          Method    // none: the next colour of the Palette
-	Dashes          []vg.Length
-	Muted           bool      // thin and grey: for comparison
+	Muted           bool      // thin and grey, with the dashes of its method if it has some: for comparison
+	Wide            bool      // seen under another line
 	Dots            bool      // marks at the points
 	Area            []float64 // discs of these areas at the points, and no line
 	Crosses         bool      // marks that are crosses, and no line
 }
+
+// Add adds a point to the line of a band.
+func (b *Band) Add(x, y float64) { b.X, b.Proved = append(b.X, x), append(b.Proved, y) }
 
 // Styles returns the line of each band.
 func (pic *Picture) Styles() []draw.LineStyle {
@@ -48,15 +53,16 @@ func (pic *Picture) Styles() []draw.LineStyle {
 	for i, b := range pic.Bands {
 		switch {
 		case b.Muted:
-			out[i] = draw.LineStyle{Color: grey, Width: vg.Points(1.2), Dashes: patterns[7]}
+			out[i] = Method{Colour: grey, pattern: cmp.Or(b.Method.pattern, 7)}.Line()
+			out[i].Width = vg.Points(1.2)
 		case b.Method != Method{}:
 			out[i] = b.Method.Line()
 		default:
-			out[i] = Line(next)
+			out[i] = Plain(next).Line()
 			next++
 		}
-		if b.Dashes != nil {
-			out[i].Dashes = b.Dashes
+		if b.Wide {
+			out[i].Width = vg.Points(2.6)
 		}
 	}
 	return out
@@ -68,6 +74,9 @@ func (pic *Picture) fit() Picture {
 	var xs, ys []float64
 	for _, b := range pic.Bands {
 		xs, ys = append(xs, b.X...), slices.Concat(ys, b.Proved, b.Lower, b.Upper)
+		for k, e := range b.Errors {
+			ys = append(ys, b.Proved[k]-e, b.Proved[k]+e)
+		}
 	}
 	out.X.fit(xs)
 	out.Y.fit(ys)

@@ -13,7 +13,7 @@ func TestLegend(t *testing.T) {
 		b := Band{Name: "a plan (add-remove)"}
 		for i := range 11 {
 			x := float64(i) / 10
-			b.X, b.Proved = append(b.X, x), append(b.Proved, from+(to-from)*x)
+			b.Add(x, from+(to-from)*x)
 		}
 		return b
 	}
@@ -28,7 +28,7 @@ func TestLegend(t *testing.T) {
 		{"curves along the top and on the right", []Band{line(0.98, 0.98), {X: []float64{0.9, 0.9}, Proved: []float64{0, 1}}}, true, false},
 	} {
 		pic := Picture{X: Axis{Max: 1}, Y: Axis{Max: 1}, LegendUp: true, Bands: c.bands}
-		l := New().Legend
+		l := newPlot().Legend
 		l.TextStyle.Font.Size = vg.Points(10)
 		for _, b := range c.bands {
 			if b.Name != "" {
@@ -59,5 +59,15 @@ func TestBandLabel(t *testing.T) {
 		if got := pic.Label(&Band{Name: "plan", X: []float64{3, 7}, Proved: c.ys}); got != c.want {
 			t.Errorf("%v: %q, want %q", c.ys, got, c.want)
 		}
+	}
+}
+
+// What is for comparison is grey and thin, and has the dashes of its method, so that two of them differ.
+func TestMuted(t *testing.T) {
+	pic := Picture{Bands: []Band{{Muted: true}, {Muted: true, Method: Renyi}, {Method: Renyi, Wide: true}}}
+	s := pic.Styles()
+	if s[0].Color != grey || s[1].Color != grey || s[0].Width >= s[2].Width || string(bytesOf(s[0].Dashes)) == string(bytesOf(s[1].Dashes)) ||
+		string(bytesOf(s[1].Dashes)) != string(bytesOf(s[2].Dashes)) || s[2].Color != Renyi.Colour {
+		t.Errorf("%+v", s)
 	}
 }

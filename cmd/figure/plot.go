@@ -22,7 +22,7 @@ var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.Triang
 func (pic *Picture) Plot(size Size) *plot.Plot {
 	fitted := pic.fit()
 	pic = &fitted
-	p := New()
+	p := newPlot()
 	pic.Title = legible(pic.Title)
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = pic.Title, pic.X.Label, pic.Y.Label
 	p.Title.TextStyle.Font.Size = vg.Points(13)
@@ -92,6 +92,9 @@ func (pic *Picture) draw(p *plot.Plot, i int, style draw.LineStyle, size Size) {
 		if len(xy) > 0 { // otherwise it is for the legend alone
 			p.Add(line)
 		}
+		if b.Errors != nil {
+			p.Add(pic.errorBars(b, style.Color))
+		}
 		if b.Dots || len(xy) == 1 {
 			var dots plotter.XYs
 			for k := range b.X {
@@ -110,6 +113,18 @@ func (pic *Picture) draw(p *plot.Plot, i int, style draw.LineStyle, size Size) {
 	if b.Name != "" {
 		p.Legend.Add(legible(pic.Label(b)), entry...)
 	}
+}
+
+// errorBars returns the bars of a band's errors, cut off at the ends of the axis.
+func (pic *Picture) errorBars(b *Band, c color.Color) *plotter.YErrorBars {
+	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: c, Width: vg.Points(1)}, CapWidth: vg.Points(5)}
+	for k, e := range b.Errors {
+		if y := b.Proved[k]; y >= pic.Y.Min && y <= pic.Y.Max {
+			bars.XYs = append(bars.XYs, plotter.XY{X: b.X[k], Y: y})
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{min(e, y-pic.Y.Min), min(e, pic.Y.Max-y)})
+		}
+	}
+	return bars
 }
 
 // faint returns a colour with another opacity, of 255.
@@ -159,7 +174,7 @@ func Rows(title, axis string, rows []Row) Picture {
 			if math.IsNaN(v) {
 				continue
 			}
-			b.X, b.Proved = append(b.X, v), append(b.Proved, y)
+			b.Add(v, y)
 			most = max(most, v)
 			if v > 0 {
 				least = min(least, v)

@@ -39,20 +39,6 @@ func Format(path string) string {
 	return ""
 }
 
-// Encode returns the picture in one of the Formats.
-func (pic *Picture) Encode(format string, size Size) ([]byte, error) {
-	return Stack([]Picture{*pic}, format, size)
-}
-
-// Stack returns pictures of one size, each below the one before, in one of the Formats.
-func Stack(pics []Picture, format string, size Size) ([]byte, error) {
-	plots := make([]*plot.Plot, len(pics))
-	for i := range pics {
-		plots[i] = pics[i].Plot(size)
-	}
-	return write(plots, size, format)
-}
-
 // DPI is the resolution of a PNG if no other is asked for: two dots for each pixel of a page.
 const DPI = 192
 
@@ -69,9 +55,47 @@ const margin = 3 * vg.Millimeter
 // wide.
 const fonts = ", 'Times New Roman', Times, serif"
 
-// drawOn draws plots. A PDF's fonts go through files in the folder for temporary ones, and
+// Tiles returns rows of pictures, each of one size, in a format, svg, png or pdf. Text in an SVG
+// is as wide as it was planned, in whatever font a reader shows it.
+func Tiles(format string, size Size, rows ...[]Picture) ([]byte, error) {
+	width, height := vg.Length(0), size.Height*vg.Length(len(rows))
+	var titles []string
+	for _, row := range rows {
+		width = max(width, size.Width*vg.Length(len(row)))
+		for _, pic := range row {
+			titles = append(titles, legible(pic.Title))
+		}
+	}
+	var canvas vg.CanvasWriterTo
+	svg := &measuring{}
+	switch format {
+	case "svg":
+		svg.Canvas = vgsvg.New(width, height)
+		canvas = svg
+	case "png":
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(cmp.Or(size.DPI, DPI)))}
+	case "pdf":
+		timeless()
+		canvas = vgpdf.New(width, height)
+	default:
+		return nil, fmt.Errorf("%q is not svg, png or pdf", format)
+	}
+	if err := drawOn(canvas, draw.NewCanvas(canvas, width, height), size, rows); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	if format == "svg" {
+		return svg.finish(b.Bytes(), strings.Join(titles, "; ")), nil
+	}
+	return b.Bytes(), nil
+}
+
+// drawOn draws pictures, with a margin around each. A PDF's fonts go through files in the folder for temporary ones, and
 // where that is full the canvas panics: that is an error here.
-func drawOn(canvas vg.CanvasWriterTo, plots []*plot.Plot, size Size) (err error) {
+func drawOn(canvas vg.CanvasWriterTo, c draw.Canvas, size Size, rows [][]Picture) (err error) {
 	if _, ok := canvas.(*vgpdf.Canvas); ok {
 		defer log.SetOutput(log.Writer())
 		log.SetOutput(io.Discard) // it prints the same
@@ -84,53 +108,16 @@ func drawOn(canvas vg.CanvasWriterTo, plots []*plot.Plot, size Size) (err error)
 			}
 		}()
 	}
-	rest := size.Height * vg.Length(len(plots)-1) // below a plot
-	c := draw.NewCanvas(canvas, size.Width, rest+size.Height)
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	for i, p := range plots {
-		above := size.Height * vg.Length(i)
-		drawLabelled(p, draw.Crop(c, margin, -2*margin, margin+rest-above, -margin-above))
+	for i, row := range rows {
+		above, below := size.Height*vg.Length(i), size.Height*vg.Length(len(rows)-1-i)
+		for j := range row {
+			left := size.Width * vg.Length(j)
+			tile := draw.Crop(c, margin+left, left+size.Width-c.Max.X-2*margin, margin+below, -margin-above)
+			drawLabelled(row[j].Plot(size), tile)
+		}
 	}
 	return nil
-}
-
-// Write returns a plot in a format, svg, png or pdf, with a margin around it. Text in an SVG
-// is as wide as it was planned, in whatever font a reader shows it.
-func Write(p *plot.Plot, size Size, format string) ([]byte, error) {
-	return write([]*plot.Plot{p}, size, format)
-}
-
-func write(plots []*plot.Plot, size Size, format string) ([]byte, error) {
-	height := size.Height * vg.Length(len(plots))
-	var canvas vg.CanvasWriterTo
-	svg := &measuring{}
-	switch format {
-	case "svg":
-		svg.Canvas = vgsvg.New(size.Width, height)
-		canvas = svg
-	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.Width, height), vgimg.UseDPI(cmp.Or(size.DPI, DPI)))}
-	case "pdf":
-		timeless()
-		canvas = vgpdf.New(size.Width, height)
-	default:
-		return nil, fmt.Errorf("%q is not svg, png or pdf", format)
-	}
-	if err := drawOn(canvas, plots, size); err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	if format == "svg" {
-		var titles []string
-		for _, p := range plots {
-			titles = append(titles, p.Title.Text)
-		}
-		return svg.finish(b.Bytes(), strings.Join(titles, "; ")), nil
-	}
-	return b.Bytes(), nil
 }
 
 // drawLabelled draws a plot with the labels of its axes in the middle of them. Gonum leaves

@@ -4,15 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math/big"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
-
-	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
 // This file prints tables and lists of facts: aligned columns, a block for each row where a terminal is too
@@ -107,9 +102,6 @@ func (f *Facts) Add(name, format string, args ...any) {
 
 // Flush prints the lines.
 func (f *Facts) Flush() {
-	for i := range f.lines {
-		f.lines[i][1] = fewer(f.lines[i][1], f.page.Digits)
-	}
 	if f.page.Style != "" {
 		t := NewTable(f.page, 0, 0)
 		fmt.Fprint(t, "quantity\tvalue\n")
@@ -134,20 +126,6 @@ func (f *Facts) Flush() {
 // Flush prints the table.
 func (t *Table) Flush() {
 	p := t.page
-	if p.Digits > 0 {
-		lines := strings.SplitAfter(t.String(), "\n")
-		at := slices.Index(strings.Split(strings.TrimSpace(lines[0]), "\t"), "estimate")
-		t.Reset()
-		for _, line := range lines {
-			cells := strings.Split(fewer(line, p.Digits), "\t")
-			if at >= 0 && at < len(cells) {
-				if x, err := strconv.ParseFloat(cells[at], 64); err == nil {
-					cells[at] = decimal.Rounded(x, p.Digits, decimal.Near)
-				}
-			}
-			t.WriteString(strings.Join(cells, "\t"))
-		}
-	}
 	if p.Style != "" {
 		t.styled()
 		return
@@ -171,32 +149,12 @@ func (t *Table) Flush() {
 	_, _ = p.Write(b.Bytes())
 }
 
-// anInterval is how intervals stand in tables: a number, what it bounds, and a number.
-var anInterval = regexp.MustCompile(`([-+.\de]*\d)( ≤ [^ \t\n\d]+ ≤ |, )([-+.\de]*\d)`)
-
-// fewer writes the intervals of a text with fewer digits, 0 for all, rounded outward.
-func fewer(text string, digits int) string {
-	if digits == 0 {
-		return text
+// Fewer returns how many digits an interval has in a table that is printed to w, where it would have so many.
+func Fewer(w io.Writer, digits int) int {
+	if p := pageOf(w); p.Digits > 0 {
+		return min(digits, p.Digits)
 	}
-	return anInterval.ReplaceAllStringFunc(text, func(s string) string {
-		part := anInterval.FindStringSubmatch(s)
-		return outward(part[1], digits, decimal.Down) + part[2] + outward(part[3], digits, decimal.Up)
-	})
-}
-
-// outward writes a number with fewer digits, in a direction. It stays as it is where a float64 is not exact enough to tell.
-func outward(number string, digits int, dir decimal.Direction) string {
-	x, err := strconv.ParseFloat(number, 64)
-	exact, ok := new(big.Rat).SetString(number)
-	if err != nil || !ok {
-		return number
-	}
-	short := decimal.Rounded(x, digits, dir)
-	if y, ok := new(big.Rat).SetString(short); !ok || y.Cmp(exact)*int(dir) < 0 {
-		return number
-	}
-	return short
+	return digits
 }
 
 // cells returns the rows, the header first, all of the same length.

@@ -85,7 +85,7 @@ func run(ctx context.Context, dir string, points int) {
 	try.Check(csv.NewWriter(&data).WriteAll(rows))
 	name := filepath.Join(dir, "batching")
 	try.Check(os.WriteFile(name+".csv", data.Bytes(), 0o644))
-	try.Check(os.WriteFile(name+".svg", try.Must(pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 11 * vg.Centimeter})), 0o644))
+	plots.Save(name+".svg", figure.Size{Width: 16 * vg.Centimeter, Height: 11 * vg.Centimeter}, []figure.Picture{pic})
 }
 
 func number(x float64, digits int) string { return strconv.FormatFloat(x, 'g', digits, 64) }

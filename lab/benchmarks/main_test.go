@@ -20,10 +20,10 @@ func TestContourPicture(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("on the line through %g the terms add up to %v times δ", c.theta, sum)
 		}
-		pts, _ := terms(c.theta, 0.25, 3)
+		ends, _ := terms(c.theta, 0.25, 3)
 		largest := 0.0
-		for _, p := range pts {
-			largest = max(largest, math.Abs(p.Y))
+		for _, v := range ends.Proved {
+			largest = max(largest, math.Abs(v))
 		}
 		if !(c.least <= largest && largest <= c.most) {
 			t.Errorf("on the line through %g the largest term is %v times δ", c.theta, largest)

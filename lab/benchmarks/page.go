@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -43,15 +44,14 @@ func drawAll(dir string, rows []row) {
 			b := figure.Band{Name: who, Method: figure.Named("accountants", who), Dots: true}
 			for _, r := range groups[p.group] {
 				if r.Who == who && r.Upper != nil {
-					b.X, b.Proved = append(b.X, r.place(groups[p.group])), append(b.Proved, r.Cost)
+					b.Add(r.place(groups[p.group]), r.Cost)
 				}
 			}
 			if len(b.X) > 0 {
 				pic.Bands = append(pic.Bands, b)
 			}
 		}
-		svg := try.Must(pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter}))
-		try.Check(os.WriteFile(filepath.Join(dir, "experiments", "benchmarks-"+p.group+".svg"), svg, 0o644))
+		plots.Save(filepath.Join(dir, "experiments", "benchmarks-"+p.group+".svg"), figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter}, []figure.Picture{pic})
 	}
 	text := page(string(try.Must(os.ReadFile("docs/reference/benchmarks.md"))), groups)
 	try.Check(os.WriteFile(filepath.Join(dir, "reference", "benchmarks.md"), []byte(text), 0o644))

@@ -127,18 +127,21 @@ func (r *report) withoutLabel(runs []logisticRun) {
 
 // figureS4 draws the training losses and the test loss over the privacy.
 func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) {
-	axis := func(title string, top float64) *chart {
+	axis := func(title string, top float64) figure.Picture {
 		p := panel(title, "iteration", "training loss (cross-entropy)")
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(steps), 0, top
+		p.X.Max, p.Y.Max = float64(steps), top
 		return p
 	}
-	left, middle := axis("rate 0.01", 2), axis("rate 1, total ε = 2", 1)
-	right := panel("at equal privacy", "total ε at δ = 1e-5", "test loss (cross-entropy)")
-	logX(right)
-	right.X.Tick.Marker = (&figure.Axis{At: budgets}).Marker()
+	ps := []figure.Picture{axis("rate 0.01", 4.5), axis("rate 1, total ε = 2", 1), panel("at equal privacy", "total ε at δ = 1e-5", "test loss (cross-entropy)")}
+	left, middle, right := &ps[0], &ps[1], &ps[2]
+	right.X.Log, right.X.At = true, budgets
+	add := func(p *figure.Picture, name, scheme string, b figure.Band) {
+		b.Name, b.Method = name, styles[scheme]
+		p.Bands = append(p.Bands, b)
+	}
 	names := append([]string{"Poisson"}, schemeNames...)
 	for i, name := range names {
-		var x, mean, sd []float64
+		at := figure.Band{Dots: true}
 		for k := range runs {
 			run := &runs[k]
 			if run.name != name {
@@ -146,23 +149,25 @@ func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) {
 			}
 			switch {
 			case run.leak():
-				left.line(name, styles[name].line(), run.losses)
+				add(left, name, name, run.losses)
 			case run.setting == equal:
 				m, s := run.stats(func(s classifierScore) float64 { return s.loss })
-				x, mean, sd = append(x, run.spent.budget*math.Pow(1.05, float64(i-2))), append(mean, m), append(sd, s)
+				at.Add(run.spent.budget*math.Pow(1.05, float64(i-2)), m)
+				at.Errors = append(at.Errors, s)
 				if run.spent.budget == 2 {
-					middle.line(name, styles[name].line(), run.losses)
+					add(middle, name, name, run.losses)
 				}
 			}
 		}
-		right.bars(name, styles[name], x, mean, sd)
+		add(right, name, name, at)
 	}
 	for k := range runs {
 		if run := &runs[k]; run.setting == rates && (run.rate == 0.01 || run.rate == 1) {
-			map[float64]*chart{0.01: left, 1: middle}[run.rate].line("no noise, without the label", styles["no noise"].line(), run.losses)
+			add(map[float64]*figure.Picture{0.01: left, 1: middle}[run.rate], "no noise, without the label", "no noise", run.losses)
 		}
 	}
-	r.figure("must-figureS4", schemeEntries(append([]string{"no noise"}, names...)...), [][]*chart{{left, middle, right}}, 8*vg.Centimeter)
+	middle.Bands = append(middle.Bands, schemeEntries(append([]string{"no noise"}, names...)...)...)
+	r.figure("must-figureS4", 8*vg.Centimeter, ps)
 }
 
 // version2 says what the second version of the paper does, and what 15 steps of its

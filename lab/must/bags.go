@@ -12,9 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
@@ -68,8 +66,8 @@ func keptDesigns() (all []keptDesign) {
 // bagsPage compares kept first stages with fresh ones.
 func bagsPage(r *report) {
 	ctx := context.Background()
-	p := [2]*chart{panel("little bootstraps, s = 20", "resamples r of a subset", "ε at δ = 1e-5"), panel("double bootstrap, s = 20", "resamples r of a subset", "ε at δ = 1e-5")}
-	type curve struct{ low, up, fresh plotter.XYs }
+	p := []figure.Picture{panel("little bootstraps, s = 20", "resamples r of a subset", "ε at δ = 1e-5"), panel("double bootstrap, s = 20", "resamples r of a subset", "ε at δ = 1e-5")}
+	type curve struct{ r, low, up, fresh []float64 }
 	curves := map[string]*curve{}
 	designs, apart := keptDesigns()[:r.pick(5, 2)], 0.
 	for _, d := range designs {
@@ -86,28 +84,25 @@ func bagsPage(r *report) {
 			curves[key] = &curve{}
 		}
 		c := curves[key]
-		at := func(y float64) plotter.XY { return plotter.XY{X: float64(d.r), Y: y} }
-		c.low, c.up, c.fresh = append(c.low, at(kept.Lower)), append(c.up, at(kept.Upper)), append(c.fresh, at(fresh.Upper))
+		c.r, c.low, c.up, c.fresh = append(c.r, float64(d.r)), append(c.low, kept.Lower), append(c.up, kept.Upper), append(c.fresh, fresh.Upper)
 	}
-	grey := draw.LineStyle{Color: figure.Palette[3], Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
-	keys := slices.Sorted(maps.Keys(curves))
-	for _, key := range keys {
-		c, i := curves[key], 0
-		s := styles["MUST.OW"]
+	fresh := styles["Poisson"]
+	for _, key := range slices.Sorted(maps.Keys(curves)) {
+		c, i, s := curves[key], 0, styles["MUST.OW"]
 		if strings.HasPrefix(key, "double") {
 			i, s = 1, styles["MUST.WW"]
 		}
-		p[i].band(s.pale(), c.low, c.up)
-		p[i].line(key+", proved", s.line(), c.up)
-		p[i].line(key+", attack", draw.LineStyle{Color: s.color, Width: vg.Points(1)}, c.low)
-		p[i].line(key+", fresh subsets, no bound here", grey, c.fresh)
+		p[i].Bands = append(p[i].Bands,
+			figure.Band{Name: key + ", proved", Method: s, X: c.r, Lower: c.low, Upper: c.up, Proved: c.up},
+			figure.Band{Name: key + ", attack", Method: s, X: c.r, Proved: c.low},
+			figure.Band{Name: key + ", fresh subsets, no bound here", Method: fresh, X: c.r, Proved: c.fresh})
 	}
-	for _, c := range p {
-		logY(c)
-		c.X.Min = 0
-		c.Y.Min, c.Y.Max = 0.01, 10
+	for i, name := range []string{"MUST.OW", "MUST.WW"} {
+		p[i].Y = figure.Axis{Label: p[i].Y.Label, Log: true, Min: 0.01, Max: 10}
+		p[i].X.Max = 52
+		p[i].Bands = append(p[i].Bands, append(schemeEntries(name), figure.Band{Name: "fresh subsets", Method: fresh})...)
 	}
-	r.figure("must-bags", append(schemeEntries("MUST.OW", "MUST.WW"), entry{"fresh subsets", &plotter.Line{LineStyle: grey}}), [][]*chart{{p[0], p[1]}}, 9*vg.Centimeter)
+	r.figure("must-bags", 9*vg.Centimeter, p)
 	d := designs[min(2, len(designs)-1)]
 	truth := 1 / (3 * float64(d.n))
 	noise := math.Pow(d.noise/float64(d.m), 2)

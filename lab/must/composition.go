@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"math"
 
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -54,11 +52,12 @@ type composed struct {
 	paper, lower, upper, plain []float64
 }
 
-func (c composed) line(ys []float64) (xy plotter.XYs) {
-	for i, y := range ys {
-		xy = append(xy, plotter.XY{X: float64(c.k[i]), Y: y})
+// places are numbers of steps on an axis.
+func places(ks []int64) (xs []float64) {
+	for _, k := range ks {
+		xs = append(xs, float64(k))
 	}
-	return xy
+	return xs
 }
 
 // A sampled is a row of a table: a scheme under a relation.
@@ -117,40 +116,35 @@ func compositionTable(r *report) {
 	steps := []int64{1, 10, 100, 1000, 10_000}[:r.pick(5, 3)]
 	cs := composeAll(context.Background(), steps, recursionRuns)
 	all := panel("ε after k steps", "steps k", "ε at δ = 1e-5")
-	logX(all)
-	logY(all)
+	all.X.Log, all.Y.Log = true, true
 	near := panel("ε over that of Poisson sampling", "steps k", "ratio of ε")
-	logX(near)
+	near.X.Log = true
 	poisson := cs[1]
-	ratio := func(c composed, ys []float64) (xy plotter.XYs) {
+	ratio := func(c composed, ys []float64) (out []float64) {
 		for i, y := range ys {
 			if c.k[i] <= recursionRuns {
-				xy = append(xy, plotter.XY{X: float64(c.k[i]), Y: y / poisson.upper[i]})
+				out = append(out, y/poisson.upper[i])
 			}
 		}
-		return xy
+		return out
 	}
-	dotted := func(s style) draw.LineStyle {
-		return draw.LineStyle{Color: s.color, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
-	}
-	for _, c := range cs[1:] {
-		s := styles[c.name]
-		all.band(s.pale(), c.line(c.lower), c.line(c.upper))
-		all.line(c.name+", proved upper end", s.line(), c.line(c.upper))
-		all.lines = append(all.lines, numbers{name: c.name + ", attack", xy: c.line(c.lower)})
+	for i, c := range cs[1:] {
+		x, s := places(c.k), styles[c.name]
+		all.Bands = append(all.Bands, figure.Band{Name: c.name + ", proved upper end", Method: s, X: x, Lower: c.lower, Upper: c.upper, Proved: c.upper}, figure.Band{Name: c.name + ", attack", Method: s, X: x, Proved: c.lower})
 		if c.paper != nil {
-			all.line(c.name+", the paper's pair, no bound", dotted(s), c.line(c.paper))
+			all.Bands = append(all.Bands, figure.Band{Name: c.name + ", the paper's pair, no bound", Method: s.Dashed(5), X: x, Proved: c.paper})
 		}
-		if c.name == "WOR" || c.name == "WR" {
-			near.band(s.pale(), ratio(c, c.lower), ratio(c, c.plain))
+		if i < 3 {
+			up := ratio(c, c.upper)
+			b := figure.Band{Name: c.name, Method: s, X: x[:len(up)], Proved: up}
+			if i > 0 {
+				b.Lower, b.Upper = ratio(c, c.lower), ratio(c, c.plain)
+			}
+			near.Bands = append(near.Bands, b)
 		}
 	}
-	for _, c := range cs[1:4] {
-		near.line(c.name, styles[c.name].line(), ratio(c, c.upper))
-	}
-	near.Y.Min, near.Y.Max = 0.9, 2.4
-	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{R: 90, G: 90, B: 90, A: 255}})}})
-	r.figure("must-composition", legend, [][]*chart{{all, near}}, 9*vg.Centimeter)
+	all.Bands = append(all.Bands, append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), figure.Band{Name: "paper's pair", Method: styles["no noise"].Dashed(5)})...)
+	r.figure("must-composition", 9*vg.Centimeter, []figure.Picture{all, near})
 	r.page["recursionRuns"] = recursionRuns
 	for _, c := range cs {
 		for i, k := range c.k {
@@ -209,33 +203,28 @@ func historic(ctx context.Context, steps []int64, grid int) []historicRow {
 func historicTable(r *report) {
 	rows := historic(context.Background(), []int64{200, 400, 600, 800, 1000}[:r.pick(5, 1)], r.pick(500_000, 5000))
 	p := panel("", "steps k", "δ at ε = 1")
-	logY(p)
 	const floor = 1e-9 // of the picture: the lower end of few points is 0, which no logarithmic axis has
-	var lo, hi, pair, attack, proved plotter.XYs
+	p.Y = figure.Axis{Label: p.Y.Label, Log: true, Min: floor, Max: 1}
+	var k, lo, hi, pair, attack, proved []float64
 	for _, row := range rows {
-		at := func(y float64) plotter.XY { return plotter.XY{X: float64(row.k), Y: y} }
 		if !(row.lower > 0) {
 			row.lower = floor
 		}
-		lo, hi = append(lo, at(row.lower)), append(hi, at(row.upper))
-		pair, attack, proved = append(pair, at(row.pair.Estimate)), append(attack, at(row.attack.Lower)), append(proved, at(row.proved.Upper))
+		k, lo, hi = append(k, float64(row.k)), append(lo, row.lower), append(hi, row.upper)
+		pair, attack, proved = append(pair, row.pair.Estimate), append(attack, row.attack.Lower), append(proved, row.proved.Upper)
 	}
-	blue, red := styles["WOR"], styles["MUST.OW"]
-	p.band(blue.pale(), lo, hi)
-	p.band(red.pale(), attack, proved)
-	algorithm := draw.LineStyle{Color: blue.color, Width: vg.Points(1)}
-	truth := draw.LineStyle{Color: red.color, Width: vg.Points(1.6)}
-	dots := draw.LineStyle{Color: color.Black, Width: vg.Points(1.2), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
-	for _, l := range []struct {
-		name string
-		s    draw.LineStyle
-		xy   plotter.XYs
-	}{{"Algorithm 1, lower", algorithm, lo}, {"Algorithm 1, upper", algorithm, hi}, {"its pair", dots, pair}, {"attack", truth, attack}, {"proved bound", truth, proved}} {
-		p.line(l.name, l.s, l.xy)
+	algorithm, truth, dots := styles["WOR"], styles["MUST.OW"].Dashed(0), styles["Poisson"]
+	p.Bands = []figure.Band{
+		{Name: "Algorithm 1, lower", Method: algorithm, X: k, Proved: lo},
+		{Name: "Algorithm 1, upper", Method: algorithm, X: k, Lower: lo, Upper: hi, Proved: hi},
+		{Name: "its pair", Method: dots, X: k, Proved: pair},
+		{Name: "attack", Method: truth, X: k, Proved: attack},
+		{Name: "proved bound", Method: truth, X: k, Lower: attack, Upper: proved, Proved: proved},
+		{Name: "Algorithm 1, lower and upper", Method: algorithm},
+		{Name: "its pair, certified", Method: dots},
+		{Name: "attack and proved bound", Method: truth},
 	}
-	p.Y.Min, p.Y.Max = floor, 1
-	legend := []entry{{"Algorithm 1, lower and upper", &plotter.Line{LineStyle: algorithm}}, {"its pair, certified", &plotter.Line{LineStyle: dots}}, {"attack and proved bound", &plotter.Line{LineStyle: truth}}}
-	r.figure("must-figureS2", legend, [][]*chart{{p}}, 9*vg.Centimeter)
+	r.figure("must-figureS2", 9*vg.Centimeter, []figure.Picture{p})
 	for _, row := range rows {
 		r.page.Add("figureS2", "| %d | %.4g, %.4g, %.4g | [%s, %s] | [%s, %s] | %s |\n", row.k, row.lower, row.centre, row.upper,
 			below(row.pair.Lower), above(row.pair.Upper), below(row.attack.Lower), above(row.attack.Upper), above(row.proved.Upper))

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -72,7 +72,7 @@ type logisticRun struct {
 	noise   float64 // on the mean gradient
 	spent   *spent  // at equal privacy
 	scores  []classifierScore
-	losses  plotter.XYs // training loss with the first seed
+	losses  figure.Band // training loss with the first seed
 }
 
 func (l *logisticRun) leak() bool { return l.setting == leaky }
@@ -140,7 +140,7 @@ func trainLogistic(runs []logisticRun, data adultTable, seeds, steps int) {
 			g := descent{x: rows[:n], y: y[:n], residual: func(s, y float64) float64 { return logit(s) - y }, batch: incomeM, rate: run.rate, clip: run.clip, noise: run.noise, steps: steps, own: run.leak()}
 			after := func(t int) {
 				if t%10 == 9 {
-					run.losses = append(run.losses, plotter.XY{X: float64(t + 1), Y: scoreOf(rows[:3000], y[:3000], beta).loss})
+					run.losses.Add(float64(t+1), scoreOf(rows[:3000], y[:3000], beta).loss)
 				}
 			}
 			if seed > 0 {

@@ -2,15 +2,13 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"math"
+	"slices"
 	"sync"
 
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -91,100 +89,93 @@ func fineGrid() (grid []float64) {
 	return grid
 }
 
-var thin = draw.LineStyle{Color: color.Gray{170}, Width: vg.Points(0.7)}
-
 // alignedPanels draws, for each noise, one curve per scheme through (x, y) of
 // the aligned points.
-func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) []*chart {
+func alignedPanels(x, y string, at func(subsample.AlignedPoint) (x, y float64)) (ps []figure.Picture) {
 	ss := schemes(1000, 500, 400)
-	bs := noises()
-	var ps []*chart
-	for _, b := range bs {
+	for _, b := range noises() {
 		p := panel(b.name, x, y)
 		for _, s := range ss {
-			points := try.Must(s.s.Aligned(b.base, fineGrid()))
-			var xy plotter.XYs
-			for _, q := range points {
-				xy = append(xy, at(q))
+			c := figure.Band{Name: s.name, Method: styles[s.name]}
+			for _, q := range try.Must(s.s.Aligned(b.base, fineGrid())) {
+				c.Add(at(q))
 			}
-			p.line(s.name, styles[s.name].line(), xy)
+			p.Bands = append(p.Bands, c)
 		}
 		ps = append(ps, p)
 	}
 	return ps
 }
 
+// guide is a line to compare with.
+func guide(x, y []float64) figure.Band { return figure.Band{Muted: true, X: x, Proved: y} }
+
 func alignedFigure(r *report) {
-	ps := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) plotter.XY {
-		return plotter.XY{X: q.Epsilon2 / q.Epsilon, Y: q.Delta2 - q.Delta}
-	})
-	for _, p := range ps {
-		p.X.Min, p.X.Max = 0.2, 0.9
-		p.line("", thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
+	ps := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon2 / q.Epsilon, q.Delta2 - q.Delta })
+	for i := range ps {
+		ps[i].X.Min, ps[i].X.Max = 0.2, 0.9
+		ps[i].Bands = append(ps[i].Bands, guide([]float64{0.2, 0.9}, []float64{0, 0}))
 	}
-	r.figure("must-figure4", schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+	ps[0].Bands = append(ps[0].Bands, schemeEntries(schemeNames...)...)
+	r.figure("must-figure4", 7*vg.Centimeter, ps[:2], ps[2:])
 }
 
 func profilesFigure(r *report) {
-	ps := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Delta, Y: q.Delta2} })
-	for _, p := range ps {
-		top := p.X.Max
-		p.line("", thin, plotter.XYs{{}, {X: top, Y: top}})
-		p.X.Min, p.Y.Min, p.Y.Max = 0, 0, p.Y.Max*1.05
-		p.Y.Max = min(p.Y.Max, top/2)
+	ps := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) (x, y float64) { return q.Delta, q.Delta2 })
+	for i := range ps {
+		p, top := &ps[i], 0.
+		for _, b := range p.Bands {
+			top = max(top, slices.Max(b.Proved))
+		}
+		p.Bands = append(p.Bands, guide([]float64{0, top}, []float64{0, top}))
 	}
-	eps := alignedPanels("ε", "ε'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Epsilon, Y: q.Epsilon2} })
-	eps[0].Title.Text, eps[0].title = "any noise", "any noise"
-	eps[0].line("", thin, plotter.XYs{{}, {X: 6, Y: 6}})
+	eps := alignedPanels("ε", "ε'", func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon, q.Epsilon2 })[0]
+	eps.Title = "any noise"
+	eps.Bands = append(append(eps.Bands, guide([]float64{0, 6}, []float64{0, 6})), schemeEntries(schemeNames...)...)
 	ratio := panel("any noise", "ε", "ε'/ε")
 	ss := schemes(1000, 500, 400)
 	for _, s := range ss {
-		var xy plotter.XYs
+		b := figure.Band{Name: s.name, Method: styles[s.name]}
 		for _, e := range fineGrid() {
-			xy = append(xy, plotter.XY{X: e, Y: s.s.AmplifiedEpsilon(e) / e})
+			b.Add(e, s.s.AmplifiedEpsilon(e)/e)
 		}
-		ratio.line(s.name, styles[s.name].line(), xy)
+		ratio.Bands = append(ratio.Bands, b)
 	}
-	r.figure("must-figureS3", schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
+	r.figure("must-figureS3", 7*vg.Centimeter, []figure.Picture{eps, ratio}, ps[:2], ps[2:])
 }
 
 // equalFigure compares the schemes at equal ε', which the paper does not do.
 func equalFigure(r *report) {
 	ss := schemes(1000, 500, 400)
 	bs := noises()
-	var ps []*chart
+	var ps []figure.Picture
 	for _, b := range bs {
 		p := panel(b.name, "ε'", "δ'")
-		logY(p)
+		p.X.Max, p.Y = 3, figure.Axis{Label: p.Y.Label, Log: true, Min: 1e-12, Max: 1}
 		for _, s := range ss {
 			var grid []float64
 			for i := 0; i <= 150; i++ {
 				grid = append(grid, baseEpsilon(max(1e-6, float64(i)/50), s.s.InclusionProbability()))
 			}
-			points := try.Must(s.s.Aligned(b.base, grid))
-			var xy plotter.XYs
-			for _, q := range points {
+			c := figure.Band{Name: s.name, Method: styles[s.name]}
+			for _, q := range try.Must(s.s.Aligned(b.base, grid)) {
 				if q.Delta2 > 1e-12 {
-					xy = append(xy, plotter.XY{X: q.Epsilon2, Y: q.Delta2})
+					c.Add(q.Epsilon2, q.Delta2)
 				}
 			}
-			p.line(s.name, styles[s.name].line(), xy)
+			p.Bands = append(p.Bands, c)
 		}
-		p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 1e-12, 1, 0, 3
 		ps = append(ps, p)
 	}
-	r.figure("must-equal", schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+	ps[0].Bands = append(ps[0].Bands, schemeEntries(schemeNames...)...)
+	r.figure("must-equal", 7*vg.Centimeter, ps[:2], ps[2:])
 }
 
 // sizes gives a value on the grid of Figure 5: b from 150 to 200 over m from 100
 // to 150, in steps of 5 (values in between are nearly linear).
-type sizes struct{ z [11][11]float64 }
+type sizes [11][11]float64
 
-func (sizes) Dims() (c, r int)        { return 11, 11 }
-func (s sizes) Z(c, r int) float64    { return s.z[c][r] }
-func (sizes) X(c int) float64         { return float64(100 + 5*c) }
-func (sizes) Y(r int) float64         { return float64(150 + 5*r) }
-func (s sizes) at(m, b int64) float64 { return s.z[(m-100)/5][(b-150)/5] }
+func (s *sizes) at(m, b int64) float64 { return s[(m-100)/5][(b-150)/5] }
 
 // sizeGrids returns, computed once, η, δ' − δ for Laplace and for Gaussian noise on the grid of
 // Figure 5, for MUST.OW and MUST.WW.
@@ -195,10 +186,10 @@ var sizeGrids = sync.OnceValue(func() (out [2][3]sizes) {
 			ow := try.Must(subsample.NewMustOW(1000, int64(150+5*q), int64(100+5*c)))
 			ww := try.Must(subsample.NewMustWW(1000, int64(150+5*q), int64(100+5*c)))
 			for i, s := range []subsample.FixedSize{ow, ww} {
-				out[i][0].z[c][q] = s.InclusionProbability()
+				out[i][0][c][q] = s.InclusionProbability()
 				for j, b := range bs[2:] {
 					p := try.Must(s.Aligned(b.base, []float64{1}))
-					out[i][1+j].z[c][q] = p[0].Delta2 - p[0].Delta
+					out[i][1+j][c][q] = p[0].Delta2 - p[0].Delta
 				}
 			}
 		}
@@ -209,17 +200,23 @@ var sizeGrids = sync.OnceValue(func() (out [2][3]sizes) {
 func sizesFigure(r *report) {
 	grids := sizeGrids()
 	titles := []string{"η", "δ' − δ, Laplace", "δ' − δ, Gaussian"}
-	var rows [][]*chart
+	rows := make([][]figure.Picture, 2)
 	for i, name := range []string{"MUST.OW", "MUST.WW"} {
-		var row []*chart
 		for j, title := range titles {
-			p := panel(name+": "+title, "batch m", "subset b")
-			try.Check(contours(p, &grids[i][j], styles[name].color))
-			row = append(row, p)
+			p := panel(name+": "+title, "batch m", title)
+			p.LegendLeft = true
+			for q := range 11 {
+				b := figure.Band{Name: fmt.Sprintf("value at b = %d", 150+5*q), Method: styles[name].Shade(q, 11).Dashed(0)}
+				for c := range 11 {
+					b.Add(float64(100+5*c), grids[i][j][c][q])
+				}
+				p.Bands = append(p.Bands, b)
+			}
+			p.Bands = append(p.Bands, figure.Band{Name: "b = 150", Method: p.Bands[0].Method}, figure.Band{Name: "b = 200", Method: p.Bands[10].Method})
+			rows[i] = append(rows[i], p)
 		}
-		rows = append(rows, row)
 	}
-	r.figure("must-figure5", schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter)
+	r.figure("must-figure5", 7*vg.Centimeter, rows...)
 	for _, size := range [][2]int64{{100, 150}, {100, 200}, {125, 175}, {150, 150}, {150, 200}} {
 		for i, name := range []string{"MUST.OW", "MUST.WW"} {
 			r.page.Add("sizes", "| %d | %d | %s |", size[0], size[1], name)
@@ -229,57 +226,6 @@ func sizesFigure(r *report) {
 			r.page.Add("sizes", "\n")
 		}
 	}
-}
-
-// contours draws some lines of equal value, with their values where they cross
-// the diagonal along which the value changes most.
-func contours(p *chart, g *sizes, c color.Color) error {
-	along := func(t int) float64 { return g.z[t][t] }
-	row := func(t int) int { return t }
-	if g.z[10][10]-g.z[0][0] < g.z[10][0]-g.z[0][10] {
-		row = func(t int) int { return 10 - t }
-		along = func(t int) float64 { return g.z[t][10-t] }
-	}
-	var levels []float64
-	var labels plotter.XYLabels
-	lo, hi := along(0), along(10)
-	step := 0.002  // of δ' − δ
-	if lo > 0.05 { // η
-		step = 0.005
-	}
-	for i := math.Ceil(lo / step); i*step <= hi; i++ {
-		v := i * step
-		for t := range 10 {
-			if lo, hi := along(t), along(t+1); lo <= v && v < hi {
-				levels = append(levels, v)
-				x := float64(t) + (v-lo)/(hi-lo)
-				y := float64(row(t)) + (x-float64(t))*float64(row(t+1)-row(t))
-				if x > 0.6 && x < 9.2 {
-					labels.XYs = append(labels.XYs, plotter.XY{X: 100 + 5*x, Y: 150 + 5*y})
-					labels.Labels = append(labels.Labels, fmt.Sprintf("%.4g", v))
-				}
-			}
-		}
-	}
-	if len(levels) == 0 {
-		return fmt.Errorf("no contour between %v and %v", along(0), along(10))
-	}
-	lines := plotter.NewContour(g, levels, nil)
-	lines.LineStyles = []draw.LineStyle{{Color: c, Width: vg.Points(1.1)}}
-	names := try.Must(plotter.NewLabels(labels))
-	for i := range names.TextStyle {
-		names.TextStyle[i].Font.Size = vg.Points(8)
-		names.TextStyle[i].XAlign, names.TextStyle[i].YAlign = text.XCenter, text.YCenter
-	}
-	p.Add(lines, names)
-	for row := range 11 {
-		var xy plotter.XYs
-		for col := range 11 {
-			xy = append(xy, plotter.XY{X: g.X(col), Y: g.z[col][row]})
-		}
-		p.lines = append(p.lines, numbers{name: fmt.Sprintf("value at b = %.0f", g.Y(row)), xy: xy})
-	}
-	return nil
 }
 
 // baseEpsilon inverts ε' = log(1 + η(e^ε − 1)).

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
@@ -125,40 +124,43 @@ func regression(r *report) {
 	train(runs, datasets)
 	r.page["regressionSets"], r.page["regressionSteps"] = datasets, regressionSteps
 
-	axis := func(title string) *chart {
+	axis := func(title string) *figure.Picture {
 		p := panel(title, "iteration", "training loss (MSE)")
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, regressionSteps, 0, 9
-		return p
+		p.X.Max, p.Y.Max = regressionSteps, 9
+		return &p
 	}
-	panels := map[string]*chart{"ε' = 0.01, C/n": axis("ε' = 0.01, as printed"), "ε' = 0.001, C/n": axis("ε' = 0.001, as printed")}
+	panels := map[string]*figure.Picture{"ε' = 0.01, C/n": axis("ε' = 0.01, as printed"), "ε' = 0.001, C/n": axis("ε' = 0.001, as printed")}
 	for _, run := range runs {
 		p := panels[run.setting]
 		if run.setting == "no noise" || p == nil {
 			continue
 		}
-		var xy plotter.XYs
+		b := figure.Band{Name: run.scheme.name, Method: styles[run.scheme.name]}
 		for t, l := range run.losses {
-			xy = append(xy, plotter.XY{X: float64(t + 1), Y: l})
+			b.Add(float64(t+1), l)
 		}
-		p.line(run.scheme.name, styles[run.scheme.name].line(), xy)
+		p.Bands = append(p.Bands, b)
 	}
 	equal := panel("at equal privacy", "total ε at δ = 1e-5", "‖β − true β‖")
-	logX(equal)
-	equal.X.Tick.Marker = (&figure.Axis{At: budgets}).Marker()
-	for i, name := range append([]string{"Poisson"}, schemeNames...) {
-		var x, mean, se []float64
+	equal.X.Log, equal.X.At = true, budgets
+	names := append([]string{"Poisson"}, schemeNames...)
+	for i, name := range names {
+		c := figure.Band{Name: name, Method: styles[name], Dots: true}
 		for j, eps := range budgets {
 			for _, run := range runs {
 				if run.setting == fmt.Sprintf("total ε = %v", eps) && run.scheme.name == name {
 					m, s := plots.Mean(run.miss)
 					// A little aside, so that bars do not hide each other.
-					x, mean, se = append(x, budgets[j]*math.Pow(1.05, float64(i-2))), append(mean, m), append(se, s)
+					c.Add(budgets[j]*math.Pow(1.05, float64(i-2)), m)
+					c.Errors = append(c.Errors, s)
 				}
 			}
 		}
-		equal.bars(name, styles[name], x, mean, se)
+		equal.Bands = append(equal.Bands, c)
 	}
-	r.figure("must-figure6", schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter)
+	left, middle := panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"]
+	left.Bands = append(left.Bands, schemeEntries(names...)...)
+	r.figure("must-figure6", 8*vg.Centimeter, []figure.Picture{*left, *middle, equal})
 	for _, run := range runs {
 		mean, sd := stat.MeanStdDev(run.rmse, nil)
 		_, se := plots.Mean(run.rmse)

@@ -43,7 +43,7 @@ func ingredients(from, dir string, c chosen) string {
 	hash(dir, digitFiles...)
 	hash(from, "digits-100.gz", "digits-250.gz", "digits-choosing.gz", "digits-images.gz", "digits-settings.csv")
 	for _, m := range []figure.Method{lnColour, gnColour, confidentColour, figure.DataIndependent} {
-		fmt.Fprintf(&b, "colour,%x\n", m.Style(0).Color)
+		fmt.Fprintf(&b, "colour,%x\n", m.Colour)
 	}
 	fmt.Fprintf(&b, "parameters,%q\n", fmt.Sprint(c.mechanisms(), c.order, digitDelta, fewOrders, gammas, sigmas, publication(2)))
 	all := readPool(from, "digits-100.gz")

@@ -11,10 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -23,50 +19,23 @@ import (
 )
 
 // The colour of a mechanism, the same in every picture.
-var lnColour, gnColour, confidentColour = figure.LNMax, figure.GNMax, figure.Confident
+var lnColour, gnColour, confidentColour = figure.LNMax.Dashed(0), figure.GNMax.Dashed(0), figure.Confident.Dashed(0)
 
-// A curve is a line of a picture and of its table. A dashed one is of the older accounting.
-type curve struct {
-	name   string
-	colour figure.Method
-	dashed bool
-	x, y   []float64
-	err    []float64 // nil: none
-}
-
-// picture draws the curves and writes their numbers beside it.
-func picture(dir, name, x, y string, curves []curve, adjust func(p *plot.Plot)) {
-	p := newPlot(x, y)
+// picture draws a picture, with dashes for what is of the older accounting, and writes its numbers beside it.
+func picture(dir, name string, p figure.Picture) {
 	var table strings.Builder
-	fmt.Fprintf(&table, "curve,%s,%s,standard error\n", x, y)
-	for _, c := range curves {
-		xy := plots.XYs(c.x, c.y)
-		var errs plotter.YErrors
-		for i := range c.x {
+	fmt.Fprintf(&table, "curve,%s,%s,standard error\n", p.X.Label, p.Y.Label)
+	for _, b := range p.Bands {
+		for i := range b.X {
 			e := ""
-			if c.err != nil {
-				errs = append(errs, struct{ Low, High float64 }{c.err[i], c.err[i]})
-				e = fmt.Sprintf("%.5g", c.err[i])
+			if b.Errors != nil {
+				e = fmt.Sprintf("%.5g", b.Errors[i])
 			}
-			fmt.Fprintf(&table, "%q,%.6g,%.6g,%s\n", c.name, c.x[i], c.y[i], e)
-		}
-		l := try.Must(plotter.NewLine(xy))
-		l.LineStyle = c.colour.Style(0)
-		l.Dashes = nil
-		if c.dashed {
-			l.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-		}
-		p.Add(l)
-		p.Legend.Add(c.name, l)
-		if c.err != nil {
-			bars := plots.ErrorBars(xy, errs)
-			bars.Color = l.Color
-			p.Add(bars)
+			fmt.Fprintf(&table, "%q,%.6g,%.6g,%s\n", b.Name, b.X[i], b.Proved[i], e)
 		}
 	}
-	adjust(p.Plot)
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644))
-	plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+".svg"))
+	plots.Save(filepath.Join(dir, "pate-digits-"+name+".svg"), size, []figure.Picture{p})
 }
 
 //go:embed digits.tmpl
@@ -118,27 +87,19 @@ func digits(from, dir string) {
 	values["truth"] = study(images, truth).Right(images[1000:])
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.csv"), []byte(raw.String()), 0o644))
 	running, spent := runningCurves(p, c, cuts)
-	picture(dir, "running", "queries", "ε", running, func(p *plot.Plot) {
-		p.Y.Scale, p.Y.Tick.Marker, p.X.Min, p.Y.Max = plot.LogScale{}, figure.Decades{}, 0, 5000
-	})
-	var progress []curve
+	picture(dir, "running", figure.Picture{X: figure.Axis{Label: "queries"}, Y: figure.Axis{Label: "ε", Log: true, Min: 1, Max: 5000}, LegendUp: true, LegendLeft: true, Bands: running})
+	var progress []figure.Band
 	for k := range learned {
-		x := curve{name: running[2*k].name, colour: running[2*k].colour, x: spent[k]}
+		x := figure.Band{Name: running[2*k].Name, Method: running[2*k].Method, X: spent[k]}
 		for _, m := range learned[k] {
-			x.y, x.err = append(x.y, m.value), append(x.err, m.err)
+			x.Proved, x.Errors = append(x.Proved, m.value), append(x.Errors, m.err)
 		}
 		progress = append(progress, x)
 	}
-	below := func(p *plot.Plot) {
-		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
-	}
-	picture(dir, "students", "ε", "accuracy on the test", progress, below)
-	picture(dir, "agreement", "share of teachers that agree", "queries", agreementCurves(p, c), func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 })
+	picture(dir, "students", figure.Picture{X: figure.Axis{Label: "ε"}, Y: figure.Axis{Label: "accuracy on the test"}, Bands: progress})
+	picture(dir, "agreement", figure.Picture{X: figure.Axis{Label: "share of teachers that agree"}, Y: figure.Axis{Label: "queries"}, LegendUp: true, LegendLeft: true, Bands: agreementCurves(p, c)})
 	note("agreement")
-	picture(dir, "noise", "ε", "share of right labels", noiseCurves([]pool{p, large}), func(p *plot.Plot) {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, (&figure.Axis{At: []float64{2, 5, 10, 20, 50}}).Marker()
-		below(p)
-	})
+	picture(dir, "noise", figure.Picture{X: figure.Axis{Label: "ε", Log: true, At: []float64{2, 5, 10, 20, 50}}, Y: figure.Axis{Label: "share of right labels"}, Bands: noiseCurves([]pool{p, large})})
 	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.md"), values.Page(digitsText), 0o644))
 	made := ingredients(from, dir, c)
 	try.Check(os.WriteFile(filepath.Join(dir, digitCheck), []byte(made), 0o644))
@@ -146,23 +107,23 @@ func digits(from, dir string) {
 
 // runningCurves returns ε of the first queries, for each mechanism by R* and data-independent;
 // and the former for each.
-func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64) {
+func runningCurves(p pool, c chosen, cuts []int) (out []figure.Band, spent [][]float64) {
 	for k, a := range c.mechanisms() {
 		colour := []figure.Method{lnColour, gnColour, confidentColour}[k]
 		best, l := bill(p, a, pate.Best, fewOrders, cuts)
 		ind := try.Must(l.Running(context.Background(), pate.DataIndependent, nil, cuts))
 		for i, costs := range [][]pate.Cost{best, ind} {
-			x := curve{name: a.String(), colour: colour, dashed: i == 1}
+			x := figure.Band{Name: a.String(), Method: colour}
 			if i == 1 {
-				x.name = "the same, data-independent"
+				x.Name, x.Method = "the same, data-independent", colour.Dashed(1)
 			}
 			for j, cost := range costs {
 				e, _ := try.Must2(cost.Epsilon(cost.Total, pate.Improved, digitDelta))
-				x.x, x.y = append(x.x, float64(cuts[j])), append(x.y, e)
+				x.Add(float64(cuts[j]), e)
 			}
 			out = append(out, x)
 			if i == 0 {
-				spent = append(spent, x.y)
+				spent = append(spent, x.Proved)
 			}
 		}
 	}
@@ -171,10 +132,10 @@ func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64
 
 // agreementCurves returns how many queries there are, and how many are expected to be answered, for
 // each tenth of agreement.
-func agreementCurves(p pool, c chosen) []curve {
+func agreementCurves(p pool, c chosen) []figure.Band {
 	threshold, sigma1, sigma2 := c.confident.Parameters()
 	strict := try.Must(pate.NewConfident(threshold+20, sigma1, sigma2))
-	out := []curve{{name: "all queries", colour: figure.DataIndependent}, {name: c.confident.String(), colour: confidentColour}, {name: strict.String(), colour: confidentColour, dashed: true}}
+	out := []figure.Band{{Name: "all queries", Method: figure.DataIndependent.Dashed(0)}, {Name: c.confident.String(), Method: confidentColour}, {Name: strict.String(), Method: confidentColour.Dashed(1)}}
 	var counts [3][10]float64
 	for i := range p.labels {
 		most := slices.Max(p.votes.Row(i))
@@ -186,19 +147,19 @@ func agreementCurves(p pool, c chosen) []curve {
 	}
 	for k := range out {
 		for i, n := range counts[k] {
-			out[k].x, out[k].y = append(out[k].x, float64(i)/10+.05), append(out[k].y, n)
+			out[k].Add(float64(i)/10+.05, n)
 		}
 	}
 	return out
 }
 
 // noiseCurves returns right labels against ε for every scale of noise and every pool.
-func noiseCurves(pools []pool) (out []curve) {
+func noiseCurves(pools []pool) (out []figure.Band) {
 	for k, p := range pools {
 		for _, laplace := range []bool{true, false} {
-			x := curve{name: fmt.Sprintf("GNMax, %d teachers", p.votes.Teachers()), colour: gnColour, dashed: k == 1}
+			x := figure.Band{Name: fmt.Sprintf("GNMax, %d teachers", p.votes.Teachers()), Method: gnColour.Dashed(k)}
 			if laplace {
-				x.name, x.colour = fmt.Sprintf("LNMax, %d teachers", p.votes.Teachers()), lnColour
+				x.Name, x.Method = fmt.Sprintf("LNMax, %d teachers", p.votes.Teachers()), lnColour.Dashed(k)
 			}
 			for i := range sigmas {
 				a := try.Must(pate.NewGNMax(sigmas[i]))
@@ -208,7 +169,8 @@ func noiseCurves(pools []pool) (out []curve) {
 				cost, _ := bill(p, a, pate.Best, fewOrders, nil)
 				e, _ := try.Must2(cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta))
 				_, share := p.draws(a, 4)
-				x.x, x.y, x.err = append(x.x, e), append(x.y, share.value), append(x.err, share.err)
+				x.Add(e, share.value)
+				x.Errors = append(x.Errors, share.err)
 			}
 			out = append(out, x)
 		}

@@ -7,24 +7,20 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
-	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
+var size = figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter}
 
 var figures = []struct {
 	name string
-	draw func() *drawing
+	draw func() figure.Picture
 }{
 	{"gnss", drawGNSS},
 	{"cost", drawCost},
@@ -33,66 +29,42 @@ var figures = []struct {
 	{"sensitivity", drawSensitivity},
 }
 
-// A drawing is a plot with the curves that it shows.
-type drawing struct {
-	*plot.Plot
-	curves []plots.Curve
+func newPicture(x, y string) figure.Picture {
+	return figure.Picture{X: figure.Axis{Label: x}, Y: figure.Axis{Label: y}, LegendUp: true, LegendLeft: true}
 }
 
-func newPlot(x, y string) *drawing {
-	p := plots.New("", x, y)
-	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
-	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs, p.Legend.ThumbnailWidth = vg.Points(2), vg.Points(6), -vg.Points(4), vg.Points(30)
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Add(plotter.NewGrid())
-	return &drawing{Plot: p}
-}
-
-// line adds a curve with its name, which is in the legend and in the numbers.
-func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) {
-	l := try.Must(plotter.NewLine(xy))
-	l.LineStyle = style
-	d.Add(l)
-	d.Legend.Add(name, l)
-	d.curves = append(d.curves, plots.Curve{Name: name, XY: xy})
-}
-
-func drawGNSS() *drawing {
-	p := newPlot("λβ", "exact / printed cost")
+func drawGNSS() figure.Picture {
+	p := newPicture("λβ", "exact / printed cost")
 	const order = 14
 	for k, sigma := range []float64{2, 6.23, 20} {
-		var xy plotter.XYs
+		b := figure.Band{Name: fmt.Sprintf("σ = %v", sigma), Method: figure.GNMax.Shade(k, 3)}
 		for x := .02; x < .481; x += .005 {
 			printed, _ := try.Must2(pate.GNSS{Order: order, Beta: x / order}.PrintedNotABound(sigma))
 			exact := try.Must(pate.GNSS{Order: order, Beta: x / order}.RDP(sigma))
-			xy = append(xy, plotter.XY{X: x, Y: exact / printed})
+			b.Add(x, exact/printed)
 		}
-		p.line(plots.Shade(figure.GNMax, k, 3), fmt.Sprintf("σ = %v", sigma), xy)
+		p.Bands = append(p.Bands, b)
 	}
-	p.Add(try.Must(plotter.NewLine(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}})), try.Must(plotter.NewLine(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}))) // guides
-	p.X.Min, p.Y.Min = 0, 0
+	p.Bands = append(p.Bands, figure.Band{Muted: true, X: []float64{.25, .25}, Proved: []float64{0, 6}}, figure.Band{Muted: true, X: []float64{0, .48}, Proved: []float64{1, 1}})
 	return p
 }
 
-func drawCost() *drawing {
-	p := newPlot("log q", "cost / (λ/σ²)")
-	p.Y.Scale = plot.LogScale{}
-	p.Y.Tick.Marker = figure.Decades{}
-	p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
+func drawCost() figure.Picture {
+	p := newPicture("log q", "cost / (λ/σ²)")
+	p.Y.Log, p.LegendLeft, p.LegendUp = true, false, false
 	g := try.Must(pate.NewGNMax(40))
 	for k, order := range []float64{2, 8, 14, 32} {
-		var xy plotter.XYs
+		b := figure.Band{Name: fmt.Sprintf("λ = %v", order), Method: figure.GNMax.Shade(k, 4)}
 		for l := -20.0; l <= -1; l += .05 {
-			v := try.Must(g.DependentRDP(l, order))
-			xy = append(xy, plotter.XY{X: l, Y: v / g.RDP(order)})
+			b.Add(l, try.Must(g.DependentRDP(l, order))/g.RDP(order))
 		}
-		p.line(plots.Shade(figure.GNMax, k, 4), fmt.Sprintf("λ = %v", order), xy)
+		p.Bands = append(p.Bands, b)
 	}
 	return p
 }
 
-func drawEpsilon() *drawing {
-	p := newPlot("queries", "ε")
+func drawEpsilon() figure.Picture {
+	p := newPicture("queries", "ε")
 	run := runs[0]
 	l, answered := run.ledger()
 	votes := try.Must(ballots.SynthS1(run.teachers, run.classes, run.queries))
@@ -115,22 +87,20 @@ func drawEpsilon() *drawing {
 		{"Confident, every query answered", figure.Confident, l, pate.Worst, nil},
 		{"the same, data-independent", figure.DataIndependent, l, pate.DataIndependent, nil},
 	} {
-		costs := try.Must(c.l.Running(context.Background(), c.r, c.answered, cuts))
-		var xy plotter.XYs
-		for i, x := range costs {
+		b := figure.Band{Name: c.name, Method: c.method.Dashed(k)}
+		for i, x := range try.Must(c.l.Running(context.Background(), c.r, c.answered, cuts)) {
 			e, _ := try.Must2(x.Epsilon(x.Total, pate.Classic, run.delta))
-			xy = append(xy, plotter.XY{X: float64(cuts[i]), Y: e})
+			b.Add(float64(cuts[i]), e)
 		}
-		p.line(c.method.Style(k), c.name, xy)
+		p.Bands = append(p.Bands, b)
 	}
-	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 6
+	p.Y.Max = 6
 	return p
 }
 
-func drawSplit() *drawing {
-	p := newPlot("order λ", "Rényi cost")
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, figure.Decades{}
+func drawSplit() figure.Picture {
+	p := newPicture("order λ", "Rényi cost")
+	p.X.Log, p.Y.Log, p.X.At = true, true, []float64{2, 5, 10, 20, 50, 100}
 	l, _ := runs[1].ledger()
 	dep := try.Must(l.Cost(context.Background(), pate.Worst, nil))
 	ind := try.Must(l.Cost(context.Background(), pate.DataIndependent, nil))
@@ -142,29 +112,24 @@ func drawSplit() *drawing {
 		{"checks", figure.Check, dep.Threshold}, {"answers", figure.GNMax, dep.Answer}, {"both", figure.Confident, dep.Total},
 		{"both, data-independent", figure.DataIndependent, ind.Total},
 	} {
-		var xy plotter.XYs
-		for i, a := range c.g.Orders {
-			xy = append(xy, plotter.XY{X: a, Y: c.g.Values[i]})
-		}
-		p.line(c.method.Style(k), c.name, xy)
+		p.Bands = append(p.Bands, figure.Band{Name: c.name, Method: c.method.Dashed(k), X: c.g.Orders, Proved: c.g.Values})
 	}
 	return p
 }
 
-func drawSensitivity() *drawing {
-	p := newPlot("distance d", "sensitivity")
+func drawSensitivity() figure.Picture {
+	p := newPicture("distance d", "sensitivity")
 	l, _ := runs[0].ledger()
 	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for k, c := range []struct {
 		name string
 		beta float64
 	}{{"local, within d", 0}, {"discounted, β = 0.2/λ", .2 / 14}, {"discounted, β = 0.4/λ", .4 / 14}} {
-		var xy plotter.XYs
+		b := figure.Band{Name: c.name, Method: figure.Confident.Shade(k, 3)}
 		for d := range 121 {
-			xy = append(xy, plotter.XY{X: float64(d), Y: s.Local[d] * math.Exp(-c.beta*float64(d))})
+			b.Add(float64(d), s.Local[d]*math.Exp(-c.beta*float64(d)))
 		}
-		p.line(plots.Shade(figure.Confident, k, 3), c.name, xy)
+		p.Bands = append(p.Bands, b)
 	}
-	p.Y.Min, p.Y.Max = 0, .36
 	return p
 }

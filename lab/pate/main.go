@@ -10,7 +10,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )
@@ -35,8 +37,8 @@ func run(out string) {
 	for _, f := range figures {
 		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)
-		plots.Save(p.Plot, width, height, name+".svg")
-		table := plots.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves)
-		try.Check(os.WriteFile(name+".csv", table, 0o644))
+		plots.Save(name+".svg", size, []figure.Picture{p})
+		named := slices.DeleteFunc(p.Bands, func(b figure.Band) bool { return b.Name == "" })
+		try.Check(os.WriteFile(name+".csv", plots.Numbers(p.X.Label, p.Y.Label, 6, named), 0o644))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -45,8 +46,7 @@ func TestPageIsCurrent(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("..", "..", "docs", "experiments", "pate-"+f.name+".svg")); err != nil {
 			t.Error(err)
 		}
-		p := f.draw()
-		if _, err := p.WriterTo(width, height, "svg"); err != nil {
+		if _, err := figure.Tiles("svg", size, []figure.Picture{f.draw()}); err != nil {
 			t.Errorf("figure %s: %v", f.name, err)
 		}
 	}

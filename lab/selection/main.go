@@ -10,10 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
@@ -180,78 +177,42 @@ func trainingRun(ctx context.Context, accuracy, chord float64) candidate {
 }
 
 func figures(dir string, c candidate) {
-	cost := plots.New("Tuning a DP-SGD run: ε at δ = 1e-5", "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)")
-	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
-	cost.Legend.Top, cost.Legend.Left = true, true
-	miss := plots.New("What ε buys: runs up to 1000", "ε at δ = 1e-5", "probability to miss the best 5 %")
-	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
-	miss.Legend.Top = true
-	for _, p := range []*plot.Plot{cost, miss} {
-		p.Add(plotter.NewGrid())
-		p.Legend.Padding, p.Legend.ThumbnailWidth, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(30), vg.Points(-4), vg.Points(-4)
-	}
-	cost.Legend.XOffs = vg.Points(6)
-	var prices, misses []plots.Curve
+	cost := figure.Picture{Title: "Tuning a DP-SGD run: ε at δ = 1e-5", LegendUp: true, LegendLeft: true, X: figure.Axis{Label: "expected number of runs", Log: true}, Y: figure.Axis{Label: "ε (with marks: here, dashed: Papernot–Steinke)"}}
+	miss := figure.Picture{Title: "What ε buys: runs up to 1000", LegendUp: true, X: figure.Axis{Label: "ε at δ = 1e-5"}, Y: figure.Axis{Label: "probability to miss the best 5 %", Log: true}}
 	for i, nl := range laws {
-		var here, lit, reach plotter.XYs
+		here := figure.Band{Name: nl.name, Method: figure.Plain(i).Dashed(0), Dots: true}
+		lit := figure.Band{Name: nl.name + ", Papernot–Steinke", Method: figure.Plain(i).Dashed(7)}
+		reach := here
 		for k := 0; k <= 24; k++ {
 			mean := math.Pow(10, float64(k)/8)
 			l := nl.mean(mean)
 			e := c.tight(l)
 			if e < 10 {
-				here = append(here, plotter.XY{X: mean, Y: e})
-				reach = append(reach, plotter.XY{X: e, Y: max(l.PGF(0.95), 1e-4)})
+				here.Add(mean, e)
+				reach.Add(e, max(l.PGF(0.95), 1e-4))
 			}
 			if k%2 == 0 {
 				if e := c.literature(l); e < 10 {
-					lit = append(lit, plotter.XY{X: mean, Y: e})
+					lit.Add(mean, e)
 				}
 			}
 		}
-		drawLaw(cost, i, nl.name, here, true)
-		drawLaw(cost, i, "", lit, false)
-		drawLaw(miss, i, nl.name, reach, true)
-		prices = append(prices, plots.Curve{Name: nl.name, XY: here}, plots.Curve{Name: nl.name + ", Papernot–Steinke", XY: lit})
-		misses = append(misses, plots.Curve{Name: nl.name, XY: reach})
+		cost.Bands, miss.Bands = append(cost.Bands, here, lit), append(miss.Bands, reach)
 	}
 	for _, f := range []struct {
 		name, x, y string
-		plot       *plot.Plot
-		curves     []plots.Curve
+		picture    figure.Picture
 	}{
-		{"selection-epsilon", "runs", "ε", cost, prices},
-		{"selection-miss", "ε", "probability", miss, misses},
+		{"selection-epsilon", "runs", "ε", cost},
+		{"selection-miss", "ε", "probability", miss},
 	} {
-		f.plot.Add(plotter.NewGrid())
-		plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg"))
-		table := plots.Numbers(f.x, f.y, 6, f.curves)
+		table := plots.Numbers(f.x, f.y, 6, f.picture.Bands)
 		try.Check(os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644))
-	}
-}
-
-// drawLaw draws the line of law i, dashed if it is not this library's, with a mark of its own
-// at every eighth point.
-func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) {
-	line := try.Must(plotter.NewLine(xy))
-	var some plotter.XYs
-	for k := i; k < len(xy); k += 8 {
-		some = append(some, xy[k])
-	}
-	line.Color, line.Width = figure.Line(i).Color, vg.Points(1.6)
-	if !own {
-		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-	}
-	p.Add(line)
-	mark := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3.5), Shape: marks[i]}
-	if len(some) > 0 {
-		dots := try.Must(plotter.NewScatter(some))
-		dots.GlyphStyle = mark
-		p.Add(dots)
-		if name != "" {
-			p.Legend.Add(name, line, dots)
+		for i := range f.picture.Bands {
+			if b := &f.picture.Bands[i]; !b.Dots {
+				b.Name = ""
+			}
 		}
+		plots.Save(filepath.Join(dir, f.name+".svg"), figure.Size{Width: 16 * vg.Centimeter, Height: 11 * vg.Centimeter}, []figure.Picture{f.picture})
 	}
 }
-
-// marks tell the laws apart where colours do not.
-var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
