@@ -86,7 +86,8 @@ func (l *movable) newShiftedLine(a float64) *shiftedLine {
 	s := &shiftedLine{a: a, log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
 	table := m.angles(a)
 	lift := a * a / (2 * m.inv2)
-	s.rest = logSumUp(lift+l.tailOn(a, false), lift+l.tailOn(a, true), l.logShiftedError(a))
+	quadrature, _ := l.still(a, m.reach(a))
+	s.rest = logSumUp(lift+l.tailOn(a, false), lift+l.tailOn(a, true), quadrature)
 	for j := range l.nodes {
 		n := &l.nodes[j]
 		p, q := m.turn(n, table)
@@ -118,22 +119,14 @@ func raised(x float64) float64 {
 	return math.Exp(x) * (1 + 4*u)
 }
 
-// logShiftedError returns the logarithm of the quadrature error of B_a(t), for all t. The integrand is the restriction of a function that is
+// reach is how far from a the lines ±bσ² of the quadrature of B_a may lie, for all t. The integrand is the restriction of a function that is
 // analytic for |Im| < (π/span − a)σ²; on the lines ±bσ² that is at most
 //
 //	e^{(a²+b²)σ²/2}·P^{θ+1}·|Q(a+b)·Q(b−a)|^{−θ/2}·e^{−(t/2)(Im L(a+b) − Im L(b−a))}.
 //
 // Im L is odd, and 0 or above at a height of 0 or above: the last factor is at most 1 for b ≤ a, and for b > a where Im L does
 // not fall up to a + b.
-func (s *tilted) logShiftedError(a float64) float64 {
-	m := s.m
-	room := max(min(a, m.width()-a), m.rising()-a)
-	best := math.Inf(1)
-	for b := room; b > room/50; b *= 0.78 {
-		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(s.theta, a+b)+logTrapezoid(b, s.h))
-	}
-	return best + s.logStrip + 1e-9
-}
+func (m *mixture) reach(a float64) float64 { return max(min(a, m.width()-a), m.rising()-a) }
 
 // rising is up to which height Im L does not fall: the derivative of arg P by the height a is ΣΣ w_c w_d·(c+d)/2·cos(a(c−d)) over a square, and
 // that of −arg Q alike, of which no cosine is negative up to π/2 over the spans of P and of Q. With real zeros each factor has a span of 1.
