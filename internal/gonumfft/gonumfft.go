@@ -4,6 +4,7 @@ package gonumfft
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -32,7 +33,13 @@ func Length(n int) int {
 // product √5u and FFTPACK's twiddles 10u, and stages are multiples of unitary maps, so relative errors
 // add; the sum is at most 14u per log2 n (docs/theory/accuracy.md §7; Higham, Accuracy and
 // stability of numerical algorithms, 2nd ed., Theorem 24.2; Brisebarre et al., ACM TOMS 46, 2020; for the product Brent,
-// Percival, Zimmermann, Math. Comp. 76, 2007). For n a power of 2
-// the same holds of each component, relative to the sum of moduli of the input: what a stage makes of a part of the input
-// is at most the sum of its moduli, and the errors of butterfly, product and twiddle are relative to the moduli of what they make.
+// Percival, Zimmermann, Math. Comp. 76, 2007).
 func Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
+
+// Componentwise returns the error of each component of a transform of n = 2^k points, relative to the sum of the moduli of its input.
+// One path leads from each input to a component, with factors of modulus 1. A stage on it loses, relative to the moduli of what it
+// takes in, what Eta says for its radix, product and twiddles: 14.3u for a radix of 4, and 13.3u for that of 2, of which an odd k has one.
+func Componentwise(n int) float64 {
+	k := bits.Len(uint(n)) - 1
+	return (14.3*float64(k/2) + 13.3*float64(k%2)) * xmath.U
+}

@@ -2,7 +2,11 @@ package gonumfft
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -41,4 +45,56 @@ func TestMaxLength(t *testing.T) {
 			t.Errorf("Eta(%d) = %v", n, e)
 		}
 	}
+}
+
+// turn returns sine and cosine of 2πi/n, to a rounding or two: the angle is first brought below π/4.
+func turn(i, n int) (sin, cos float64) {
+	quarters := (4*i + n/2) / n
+	sin, cos = math.Sincos(2 * math.Pi * float64(4*i-quarters*n) / float64(4*n))
+	for range quarters % 4 {
+		sin, cos = cos, -sin
+	}
+	return sin, cos
+}
+
+// A single input makes of each component the product of its twiddles, and of few inputs a sum: none is off by more than
+// Componentwise says.
+func TestComponentwise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	worst := 0.0
+	for k := 1; k <= 16; k++ {
+		n := 1 << k
+		plan := fourier.NewFFT(n)
+		for _, few := range []int{1, 1, 1, 3, 40} {
+			x := make([]float64, n)
+			var at []int
+			size := 0.0
+			for range few {
+				j := rng.IntN(n)
+				size += 1 - math.Abs(x[j])
+				x[j] = math.Copysign(1, rng.Float64()-0.5)
+				at = append(at, j)
+			}
+			slices.Sort(at)
+			at = slices.Compact(at)
+			got := plan.Coefficients(nil, x)
+			for i := 0; i < len(got); i += 1 + n/256 {
+				var re, im xmath.Sum
+				for _, j := range at {
+					sin, cos := turn(i*j%n, n)
+					re.Add(x[j] * cos)
+					im.Add(-x[j] * sin)
+				}
+				off := math.Hypot(real(got[i])-re.Value(), imag(got[i])-im.Value())
+				worst = max(worst, off/size/Componentwise(n))
+				if off > size*(Componentwise(n)+4*xmath.U) {
+					t.Errorf("component %d of %d points, %d of them not 0: off by %g of their sum", i, n, few, off/size)
+				}
+			}
+		}
+	}
+	if worst < 0.05 {
+		t.Errorf("errors are at most %v of the bound", worst)
+	}
+	t.Log(worst)
 }

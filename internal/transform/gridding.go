@@ -27,12 +27,11 @@ package transform
 //
 // Rounding. h and ℓ are floats, and ν = fl(Mh/2π) stands for the h of the theorem: frequencies are off by at most 2u of
 // themselves. (1) Positions: ℓν = p + e exactly, by one FMA, and f = (p − ⌊p⌋) + e is off by 2u cells, which turns a term by at
-// most 2u·2πk/M ≤ 1.6u, as k/M ≤ 1/8. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
+// most 2u·2πk/M ≤ 3.2u, as k/M ≤ 1/4. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
 // by 4|r|u with the products, e^{−ar²} by (2 + 2ar²)u, their product by u: (7 + 4|r| + 2ar²)u. The mean over the kernel has
-// E|r| ≤ 1 + 1/√(πa) and E ar² ≤ ½ + 2√(a/π) + a, which makes less than 20u for ¼ ≥ a ≥ .15; it counts as 25u. (3) Adding up: the cells of a
-// node hold at most √(π/a) times the weight so far, so that Σ_j (W_1 + … + W_j)·u bounds what the additions lose, times √(π/a).
-// (4) The FFT: each of its values is a sum of its inputs with factors of modulus 1, over a subset of them, and a stage rounds it by a
-// multiple of u of their moduli; gonumfft.Eta adds up these multiples over the stages. (5) √(a/π), e^{(πk/M)²/a} with an exponent
+// E|r| ≤ 1 + 1/√(πa) and E ar² ≤ ½ + 2√(a/π) + a, which makes less than 20u for ¼ ≥ a ≥ .15; it counts as 25u. (3) Adding up: each addition to a
+// cell loses at most u of what it makes, and a cell counts once in each value, times √(a/π).
+// (4) The FFT: gonumfft.Componentwise of Σ_m g_m, which is at most √(π/a)·W. (5) √(a/π), e^{(πk/M)²/a} with an exponent
 // off by 4u, and the products: (8 + 4(πk/M)²/a)u; the weights v: 10u for |hℓ| ≤ π, with ν. With (1) they are below 32u and that exponent.
 //
 // Second differences. The argument of s_1 is off by 3u of itself with ν, which moves s_1 by at most 3u·h²ΣWℓ², and its terms round by
@@ -54,8 +53,8 @@ import (
 
 // The kernel: the grid has at least 2·gridOver points for each frequency, and a kernel 2·gridHalf of them.
 const (
-	gridOver = 4  // steers: length for kernel
-	gridHalf = 12 // steers: kernel for accuracy
+	gridOver = 2  // steers: length for kernel
+	gridHalf = 15 // steers: kernel for accuracy
 )
 
 // mostGrid bounds the length of a grid, and so the memory of a column while it is made: some 55 MB. steers: time for width.
@@ -108,10 +107,10 @@ func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float
 }
 
 // slowTurn is up to which angle a loss is summed by moments, of which the last is of order lastMoment: what the series lacks is at
-// most slowTurn^17/17! of a weight, 2e-19 of its first term, as the bound of at needs.
+// most 1.1·slowTurn^31/31! of a weight, 2e-25 of its first term, as the bound of at needs.
 const (
-	slowTurn   = 0.5
-	lastMoment = 16
+	slowTurn   = 2
+	lastMoment = 30
 )
 
 // moments are Σ W y^m, m = 2 … lastMoment, of losses y·reach, |y| ≤ 1.
@@ -129,7 +128,8 @@ func (m *moments) add(w, y float64) {
 }
 
 // at returns Σ W(e^{itℓ} − 1 − itℓ), |tℓ| ≤ slowTurn, and the bound of its complex error. With x = t·reach, off by 2u, a term is off by (3m + 6)u of
-// x^m/m!·ΣW|y|^m ≤ x^m/m!·ΣWy², and their sums by 4u of the whole: 24u·x²ΣWy² together with what the series lacks.
+// x^m/m!·ΣW|y|^m ≤ x^m/m!·ΣWy², and their sums by 4u of the whole, which makes (3x(e^x−1) + 10(e^x−1−x))u ≤ 20.6u·x² for x ≤ 2: 24u·x²ΣWy²
+// together with what the series lacks.
 func (m *moments) at(t float64) (re, im, err float64) {
 	x := t * m.reach
 	for i := lastMoment; i >= 2; i -= 2 {
@@ -225,7 +225,7 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 	g := make([]float64, m)
 	mask := m - 1
 	kernel := make([]float64, 2*half)
-	var mass, prefixes float64
+	var mass, added float64 // added is the sum of what each addition to a cell made
 	place := func(j int) {
 		w := weight[j]
 		// Exact: x = p + e. The whole part is found at p's own size, so that nothing is lost there.
@@ -247,16 +247,22 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 			down /= q
 		}
 		if first := (at - half + 1) & mask; first+2*half <= m {
-			for i, x := range kernel {
-				g[first+i] += x
+			cells := g[first : first+2*half]
+			var even, odd float64
+			for i := 0; i < 2*half; i += 2 {
+				cells[i] += kernel[i]
+				cells[i+1] += kernel[i+1]
+				even += cells[i]
+				odd += cells[i+1]
 			}
+			added += even + odd
 		} else {
 			for i, x := range kernel {
 				g[(first+i)&mask] += x
+				added += g[(first+i)&mask]
 			}
 		}
 		mass += w
-		prefixes += mass
 	}
 	// From the ends inwards, as what is added late is rounded less often.
 	for i, j := 0, len(weight)-1; i <= j; {
@@ -276,18 +282,16 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 	f = plan.Coefficients(nil, g)[:n]
 	gridPlans[k].Put(plan)
 
-	// The error of an FFT in one component: one path leads from each g to it, with twiddles of modulus 1, and each stage of
-	// radix 2 or 4 rounds what it adds up by what gonumfft.Eta allows for it, relative to the sum of moduli.
-	rounding := 25 + gonumfft.Eta(m)/u
+	front := math.Sqrt(a / math.Pi)
+	rounding := 25 + gonumfft.Componentwise(m)/u
 	if mass > 0 {
-		rounding += prefixes / mass
+		rounding += front * added / mass
 	}
 	var cut float64
 	for r := half; r < half+64; r++ {
 		x := float64(r) - eta
 		cut += math.Exp(-a * x * x)
 	}
-	front := math.Sqrt(a / math.Pi)
 	tau := math.Pi * math.Pi / a
 	err = make([]float64, n)
 	for k := range f {

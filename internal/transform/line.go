@@ -19,7 +19,7 @@ import (
 // reverse, of which it is the complex conjugate.
 type mixtureLine struct {
 	tilted
-	moved     movable // of nodes that may lie further apart: |f| on a moved line does not oscillate
+	moved     movable // of nodes of its own, as |f| on a moved line does not oscillate
 	conjugate bool
 	tMax, tol float64
 
@@ -36,6 +36,13 @@ const maxLineNodes = 1 << 19 // steers: memory
 
 // followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. steers: time for width.
 const followSlack = 1
+
+// cellTurns is the largest growth of t·Im L in a cell of the strip, about. steers: nodes for width.
+const cellTurns = 4
+
+// movedFiner is how many levels finer than for frequency 0 the nodes of moved lines are, of which the lines of their quadrature are
+// half as far away. steers: nodes for width.
+const movedFiner = 3
 
 // Line implements Transform.
 func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
@@ -106,21 +113,23 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 			level++
 			continue
 		}
-		best, logErr, moved := strip{s.stillLine, s.logStrip}, s.logStill, s
+		best, logErr, cells := strip{s.stillLine, s.logStrip}, s.logStill, s
 		if tMax > 0 {
-			// In a cell of the strip Im L grows by about h·first·span²/4 at most, and log f by (θ+1)·span·h, which counts where many runs
-			// have little more than M = 1 each.
-			if far := max(still, m.levelFor(min(2/(tMax*first*m.span), 0.01/(1+math.Abs(theta)))/m.span)); first > 0 && far < level {
+			// In a cell of the strip Im L grows by about h·first·span/4 at most, and log f by (θ+1)·span·h.
+			if far := max(still, m.levelFor(min(cellTurns/(tMax*first), 1/(1+math.Abs(theta)))/m.span)); first > 0 && far < level {
 				if lo, hi, ok := m.cut(theta, far, own, pieces, maxNodes); ok {
-					moved = m.tilt(theta, far, lo, hi)
+					cells = m.tilt(theta, far, lo, hi)
 				}
 			}
-			best, logErr = moved.stripFor(ctx, tMax, want+slack, first, s.h)
+			best, logErr = cells.stripFor(ctx, tMax, want+slack, first, s.h)
 		}
 		if logErr <= want+slack {
-			return newLine(s, moved, best, logErr, tMax, tol), nil
+			if lo, hi, ok = m.cut(theta, still+movedFiner, ends{goal, goal}, pieces, maxNodes); !ok {
+				break
+			}
+			return newLine(s, m.tilt(theta, still+movedFiner, lo, hi), best, logErr, tMax, tol), nil
 		}
-		step, line := moved.widest(ctx, tMax, want)
+		step, line := cells.widest(ctx, tMax, want)
 		level, first = max(level+1, m.levelFor(step)), line
 	}
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)

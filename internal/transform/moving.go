@@ -16,14 +16,10 @@ type strip struct{ a, log float64 }
 // strip bounds the integral from the nodes: |f_{θ+it}(x ± iaσ²)| is at most
 // |f(x ± iaσ²)|·e^{t·Im L} (sector.go), and Im L = arg P − arg Q is in a cell at most arg P at its right end less
 // arg Q at its left end, as neither angle decreases (strip.go).
-func (s *tilted) strip(t, a float64) strip { return s.stripBetween(t, a, a) }
-
-// stripBetween is the same for P^{θ+1}·|Q(x + i·wide·σ²)·Q(x + iaσ²)|^{−θ/2}·e^{t·Im L}, wide ≥ a, but for
-// e^{(wide²+a²)σ²/4}: |Q| decreases with a.
-func (s *tilted) stripBetween(t, a, wide float64) strip {
+func (s *tilted) strip(t, a float64) strip {
 	s.share()
 	m := s.m
-	table, other := m.angles(a), m.angles(wide)
+	table := m.angles(a)
 	bound := newScaledSum(s.scale)
 	growth := 0.0
 	if !s.local() {
@@ -36,31 +32,26 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 		p, q := m.turn(&s.nodes[i], table)
 		log := s.logF[i]
 		if s.local() {
-			low := q.logLow
-			if wide != a {
-				low = (low + s.nodes[i].ofQ.turn(other, m.realZeros).logLow) / 2
-			}
-			log -= s.theta * low
+			log -= s.theta * q.logLow
 		}
 		if i == 0 {
 			most[0] = imLoss(p, turn{component: -m.spanQ}, a) + p.slack
 		} else {
 			if s.local() {
-				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
+				growth = s.cellGrowthOn(a, lastQ.second, q.second)
 			}
 			bound.add(max(last, log) + growth + t*(imLoss(p, lastQ, a)+p.slack+lastQ.slack)*(1+1e-12))
 		}
 		most[1] = imLoss(turn{component: m.spanP}, q, a) + q.slack
 		last, lastQ = log, q
 	}
-	_, angle := s.turnSlack(a)
+	mod, angle := s.turnSlack(a)
 	slack := t * angle
 	inside := slack + 1e-9
 	if s.local() {
-		mod, _ := s.turnSlack(wide)
 		inside += s.theta * (1e-10 + mod)
 	}
-	beyond := func(right bool, most float64) float64 { return s.tailOn(wide, right) + t*most*(1+1e-12) + slack }
+	beyond := func(right bool, most float64) float64 { return s.tailOn(a, right) + t*most*(1+1e-12) + slack }
 	return strip{a, logSumUp(bound.log()+inside, beyond(false, most[0]), beyond(true, most[1]))}
 }
 

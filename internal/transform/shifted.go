@@ -6,7 +6,6 @@ package transform
 
 import (
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -25,13 +24,10 @@ type shiftedLine struct {
 	log, turn []float64
 	err, slip []float64 // relative error of the amplitudes: err + slip·t
 
-	left, right float64 // logarithms of what is left out, but for e^{a²σ²/2}
-
-	wideOnce sync.Once
-	wide     strip // see wideStrip
+	rest float64 // logarithm of what is left out and of the quadrature error, at every t
 }
 
-// width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
+// shift returns a of line i: a + b must stay below π/span for a line ±b of its quadrature.
 func (m *mixture) shift(i int) float64 {
 	return 0.7 * min(m.width(), 14*math.Sqrt(m.inv2)) * math.Pow(shiftRatio, float64(i))
 }
@@ -87,9 +83,11 @@ func (l *movable) climb(t float64, f func(s *shiftedLine) float64) float64 {
 func (l *movable) newShiftedLine(a float64) *shiftedLine {
 	m, n := l.m, len(l.nodes)
 	flat := make([]float64, 4*n)
-	s := &shiftedLine{a: a, left: l.tailOn(a, false), right: l.tailOn(a, true), log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
+	s := &shiftedLine{a: a, log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
 	table := m.angles(a)
 	lift := a * a / (2 * m.inv2)
+	quadrature, _ := l.still(a, m.reach(a))
+	s.rest = logSumUp(lift+l.tailOn(a, false), lift+l.tailOn(a, true), quadrature)
 	for j := range l.nodes {
 		n := &l.nodes[j]
 		p, q := m.turn(n, table)
@@ -110,14 +108,7 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) float64 {
 		w := math.Exp(f - lead - t*s.turn[j])
 		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
 	}
-	log := lead + xmath.Log(sum.Value())
-	out := s.a * s.a / (2 * l.m.inv2)
-	// A line that is no better than t = 0 deserves no effort.
-	enough := math.Inf(1)
-	if log < l.kUp {
-		enough = log + xmath.Log(1e-4*max(min(1, l.kUp-log), l.tol))
-	}
-	return logSumUp(log, out+s.left, out+s.right, l.logShiftedError(s, t, enough)) + 16*u
+	return logSumUp(lead+xmath.Log(sum.Value()), s.rest) + 16*u
 }
 
 // raised returns at least e^x, x ≥ 0.
@@ -128,43 +119,23 @@ func raised(x float64) float64 {
 	return math.Exp(x) * (1 + 4*u)
 }
 
-// logShiftedError returns the logarithm of the quadrature error of B_a(t), with more effort while it is
-// above enough. The integrand is the restriction of a function analytic for |Im| < (π/span − a)σ²; on
-// the lines ±bσ² that is at most
+// reach is how far from a the lines ±bσ² of the quadrature of B_a may lie, for all t. The integrand is the restriction of a function that is
+// analytic for |Im| < (π/span − a)σ²; on the lines ±bσ² that is at most
 //
-//	e^{(a²+b²)σ²/2}·P^{θ+1}·|Q(a+b)·Q(b−a)|^{−θ/2}·e^{(t/2)·Im L at (b−a)₊}.
-func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64 {
-	m, a := l.m, s.a
-	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.moved.h) + 1e-9 }
-	best := math.Inf(1)
-	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.moved.stillLine} {
-		if b > 0 && b <= a && a+b < m.width() {
-			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.moved.logStrip)
-		}
-	}
-	if best > enough && t <= 2*l.tMax {
-		if g := l.wideStrip(s); g.a > 0 {
-			best = min(best, lift(a+g.a)+g.log)
-		}
-	}
-	return best
-}
+//	e^{(a²+b²)σ²/2}·P^{θ+1}·|Q(a+b)·Q(b−a)|^{−θ/2}·e^{−(t/2)(Im L(a+b) − Im L(b−a))}.
+//
+// Im L is odd, and 0 or above at a height of 0 or above: the last factor is at most 1 for b ≤ a, and for b > a where Im L does
+// not fall up to a + b.
+func (m *mixture) reach(a float64) float64 { return max(min(a, m.width()-a), m.rising()-a) }
 
-// wideStrip returns g.a such that there is room for b = a + g.a, with the bound on the lines ±bσ² for t up to
-// 2·tMax; without width where there is no use in it.
-func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
-	s.wideOnce.Do(func() {
-		free := l.m.width() - 2*s.a
-		switch {
-		case free > l.best.a && !l.local():
-			s.wide = l.best
-		case free > l.best.a:
-			s.wide = l.moved.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
-		case free > 0.05*l.best.a:
-			s.wide = l.moved.stripBetween(l.tMax, 0.9*free, 0.9*free+2*s.a)
-		}
-	})
-	return s.wide
+// rising is up to which height Im L does not fall: the derivative of arg P by the height a is ΣΣ w_c w_d·(c+d)/2·cos(a(c−d)) over a square, and
+// that of −arg Q alike, of which no cosine is negative up to π/2 over the spans of P and of Q. With real zeros each factor has a span of 1.
+func (m *mixture) rising() float64 {
+	quarter := math.Pi / 2 * (1 - 1e-14)
+	if m.realZeros {
+		return quarter
+	}
+	return quarter / max(m.spanP, m.spanQ)
 }
 
 // Decay implements Line.

@@ -133,7 +133,7 @@ func (s *tilted) bounds() {
 		sum.Add(max(s.w[i-1], s.w[i]))
 	}
 	s.logStrip = logSumUp(s.scale+xmath.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
-	s.logStill, s.stillLine = s.still()
+	s.logStill, s.stillLine = s.still(0, m.width())
 }
 
 // logSumUp is log Σe^x, rounded up; +Inf if a term is.

@@ -41,15 +41,16 @@ func (m *mixture) cellGrowth(theta, h float64) float64 {
 	return hx * hx / 8 * (m.inv2 + max(theta, 0)*n*unit*unit/4*m.inv2*m.inv2) * (1 + 1e-14)
 }
 
-// still returns the logarithm of the error of the sum of f_θ (t = 0) for the best line, and that line.
-func (s *tilted) still() (log, b float64) {
+// still returns the logarithm of the error of the sum of |f_{θ+it}| at x + iaσ², a = 0 or a height of shifted.go, by the best line within
+// room of it, and that line.
+func (s *tilted) still(a, room float64) (log, b float64) {
 	m := s.m
 	log = math.Inf(1)
-	widest := min(m.width(), 16*math.Sqrt(m.inv2))
+	widest := min(room, 16*math.Sqrt(m.inv2))
 	for i := range 16 {
-		a := widest * math.Pow(0.78, float64(i))
-		if g := a*a/(2*m.inv2) + s.logStrip + logTrapezoid(a, s.h) + m.logSector(s.theta, a); g < log {
-			log, b = g, a
+		c := widest * math.Pow(0.78, float64(i))
+		if g := (a*a+c*c)/(2*m.inv2) + s.logStrip + logTrapezoid(c, s.h) + m.logSector(s.theta, a+c); g < log {
+			log, b = g, c
 		}
 	}
 	return log + 1e-9, b

@@ -72,11 +72,11 @@ func (v *mixedLine) Waves(w *Waves, count, tMax float64) bool {
 }
 
 // Terms returns about what the bounds at n frequencies cost, in terms of a direct sum.
-func (w *Waves) Terms(n int) float64 { return gridTerms(len(w.diff), n/wavesOver) }
+func (w *Waves) Terms(n int) float64 { return gridTerms(len(w.diff), n) }
 
 // Bounds returns upper bounds of log |∏ M/M(θ)| at the frequencies kh, k < n, nil where the grid for them would be too long.
 func (w *Waves) Bounds(h float64, n int) []float64 {
-	m := gridLength(n) / wavesOver
+	m := gridLength(n)
 	if m > mostGrid {
 		return nil
 	}
@@ -93,11 +93,8 @@ func (w *Waves) Bounds(h float64, n int) []float64 {
 	return out
 }
 
-// A bound needs few digits: the grid is so many times coarser than that of a column, and its kernel of half-width wavesHalf.
-const (
-	wavesOver = 2 // steers: the length of grids
-	wavesHalf = 7 // steers: the work of a wave
-)
+// wavesHalf is the half-width of the kernel of waves: a bound needs few digits. steers: the work of a wave
+const wavesHalf = 7
 
 // waveLine is a sketch of the line of a finite law: what its waves are, and not what bounds them.
 type waveLine struct{ loss, weight []float64 }
