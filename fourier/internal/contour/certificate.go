@@ -37,6 +37,7 @@ type reading struct {
 	// Each error relative to the quantity.
 	aliasing, truncation, quadrature, rounding float64
 	condition                                  float64 // size of the terms over that of the sum
+	folded                                     bool    // the sum is that of laws
 }
 
 // at evaluates the frequency sum, with its errors; ok is false where nothing is known.
@@ -131,7 +132,7 @@ func (t *table) read(eps float64, scale *terms) reading {
 		mid: f + xmath.Log(v), slope: dv / v, low: math.Inf(-1), high: math.Inf(1),
 		aliasing: (adds + subtracts) / v, truncation: tail / v,
 		quadrature: sum.quad / v, rounding: rounding / v,
-		condition: sum.modulus / v,
+		condition: sum.modulus / v, folded: t.folded != nil,
 	}
 	pad := func(logV float64) float64 { return sum.moved + 4*u*(math.Abs(f)+math.Abs(logV)+1) }
 	if low > 0 {
