@@ -5,7 +5,7 @@ package fourier
 import (
 	"math"
 
-	"github.com/dpaccountant/accountant/fourier/internal/lattice"
+	"github.com/dpaccountant/accountant/fourier/internal/contour"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
@@ -99,4 +99,4 @@ type Transform interface {
 }
 
 // Gonum is gonum's FFTPACK real transform, the default. Package godsp has another one.
-var Gonum Transform = lattice.Gonum{}
+var Gonum Transform = contour.Gonum{}

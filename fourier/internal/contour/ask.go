@@ -79,6 +79,17 @@ type DeltaAnswer struct {
 // maxTables bounds how many tables one question may make, and as many of a sample.
 const maxTables = 8 // steers: time for width
 
+// foldTables is that of laws: each costs as much as the first, and the next laws are finer. steers: time for width.
+const foldTables = 3
+
+// tableLimit is how many tables one question may make.
+func (c *Composition) tableLimit() int {
+	if c.lattice != nil {
+		return foldTables
+	}
+	return maxTables
+}
+
 // budget is the state of one question.
 type budget struct {
 	opt    Options
@@ -121,6 +132,9 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 	if c.bump != nil && !t.current(c) {
 		return false, nil // what it leaves out was bounded for the factors as they were
 	}
+	if c.lattice != nil {
+		return t.current(c), nil
+	}
 	missing := len(c.factors) - len(t.columns)
 	if missing > 0 {
 		cost := int64((t.terms/float64(len(t.columns)) + 1) * float64(missing))
@@ -140,6 +154,12 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 // tabulate makes a table, and keeps it.
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
 	g.reserve = b.opt.Reserve
+	if c.lattice != nil {
+		if b.work < foldTerms*int64(len(c.factors)) {
+			return nil, &NotServed{Reason: "no work for a table", Work: foldTerms * int64(len(c.factors))}
+		}
+		c.tables = nil // two would take twice the memory
+	}
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err

@@ -37,11 +37,22 @@ type reading struct {
 	// Each error relative to the quantity.
 	aliasing, truncation, quadrature, rounding float64
 	condition                                  float64 // size of the terms over that of the sum
+	folded                                     bool    // the sum is that of laws
 }
 
-// at evaluates the frequency sum and its derivative by ε, and bounds the part of
+// at evaluates the frequency sum, with its errors; ok is false where nothing is known.
+func (t *table) at(eps float64, scale *terms) (r folding, ok bool) {
+	if t.folded != nil {
+		return t.folded.at(eps)
+	}
+	s, ds, phase := t.columnSum(eps)
+	return folding{s: s, ds: ds, label: math.FMA(-t.theta, eps, t.re0), modulus: t.mass, quad: t.quad,
+		round: t.round + scale.rounding*phase, tail: math.Exp(t.logTail)}, true
+}
+
+// columnSum evaluates the sum of the columns and its derivative by ε, and bounds the part of
 // its error that the phases make.
-func (t *table) at(eps float64) (s, ds, phase float64) {
+func (t *table) columnSum(eps float64) (s, ds, phase float64) {
 	var c float64
 	im, a, b, modulus := t.im, t.a, t.b, t.modulus
 	for k := range im {
@@ -67,20 +78,23 @@ func (t *table) read(eps float64, scale *terms) reading {
 	nothing := reading{low: math.Inf(-1), mid: math.NaN(), high: math.Inf(1)}
 	d := sideOf(t.theta)
 	lambda := t.lambda()
-	f := math.FMA(-t.theta, eps, t.re0)
-	s, ds, phase := t.at(eps)
+	sum, ok := t.at(eps, scale)
+	if !ok {
+		return nothing
+	}
+	f, s, ds := sum.label, sum.s, sum.ds
 
 	var series, dSeries, poles, masses float64
 	pole := func(p, distance float64, m mass, sign, rate float64) {
 		if !between(p, t.theta, t.sHigh) && !between(p, t.theta, t.sLow) {
 			return
 		}
-		x, logMass := math.Abs(distance)*lambda, m.log+rate*eps
-		v := math.Exp(logMass - f + logGeometric(x))
+		far, logMass := math.Abs(distance)*lambda, m.log+rate*eps
+		v := math.Exp(logMass - f + logGeometric(far))
 		series += sign * v
 		dSeries += sign * v * rate
-		poles += v * (1 + x + math.Abs(m.log) + math.Abs(logMass) + math.Abs(f) + math.Abs(eps))
-		masses += v * math.Expm1(m.err)
+		poles += v * (1 + far + math.Abs(m.log) + math.Abs(logMass) + math.Abs(f) + math.Abs(eps))
+		masses += v * math.Expm1(m.err+sum.moved)
 	}
 	pole(0, t.theta, t.m0, -sgn(t.theta), 0)
 	pole(-1, t.theta+1, t.m1, sgn(t.theta+1), 1)
@@ -90,8 +104,8 @@ func (t *table) read(eps float64, scale *terms) reading {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return nothing
 	}
-	tail := scale.truncation * math.Exp(t.logTail)
-	rounding := scale.rounding * (phase + 8*u*(poles+math.Abs(s)))
+	tail := scale.truncation * sum.tail
+	rounding := sum.round + scale.rounding*8*u*(poles+math.Abs(s))
 	up := func(x float64) float64 { return x + 8*u*(math.Abs(x)+math.Abs(f)+math.Abs(t.re0)) }
 	// The remainders' logarithms are sums of terms each of which is far below this.
 	remainder := func(s, logM float64) float64 {
@@ -110,17 +124,17 @@ func (t *table) read(eps float64, scale *terms) reading {
 			subtracts += x
 		}
 	}
-	e := (t.quad + rounding + t.round + tail + scale.infinite*masses) * (1 + 8*u)
+	e := (sum.quad + rounding + tail + scale.infinite*masses) * (1 + 8*u)
 	low := (v - e - subtracts) * (1 - 8*u)
 	high := (v + e + adds) * (1 + 8*u)
 
 	r := reading{
 		mid: f + xmath.Log(v), slope: dv / v, low: math.Inf(-1), high: math.Inf(1),
 		aliasing: (adds + subtracts) / v, truncation: tail / v,
-		quadrature: t.quad / v, rounding: (rounding + t.round) / v,
-		condition: t.mass / v,
+		quadrature: sum.quad / v, rounding: rounding / v,
+		condition: sum.modulus / v, folded: t.folded != nil,
 	}
-	pad := func(logV float64) float64 { return 4 * u * (math.Abs(f) + math.Abs(logV) + 1) }
+	pad := func(logV float64) float64 { return sum.moved + 4*u*(math.Abs(f)+math.Abs(logV)+1) }
 	if low > 0 {
 		l := xmath.Log(low)
 		r.low = f + l - pad(l)

@@ -96,6 +96,12 @@ func (b *bound) epsilon(logDelta float64) float64 {
 	return math.Inf(1)
 }
 
+// Highest returns an ε at which Chernoff's bound at s > 0 shows δ(ε) ≤ e^logDelta, +Inf where it has none.
+func (c *Composition) Highest(logDelta, s float64) float64 { return c.boundAt(s).epsilon(logDelta) }
+
+// Most returns Chernoff's bound at s > 0 of log δ(ε), +Inf where there is none.
+func (c *Composition) Most(eps, s float64) float64 { return c.boundAt(s).at(eps) }
+
 // keptBounds is how many sums a composition keeps, the one that helped last first: those of
 // thousands of factors are long, and each new factor costs each of them a value.
 func (c *Composition) keptBounds() int {

@@ -30,6 +30,7 @@ type Factor struct {
 type Composition struct {
 	factors   []Factor
 	bump      *transform.Bump // with which finite laws are asked; nil: none
+	lattice   *lattice        // on which all factors are laws; nil: they are not
 	tables    []*table        // the one used last is the last
 	scale     terms
 	known     *cumulant // of the factors as they are, nil when it is not known

@@ -25,14 +25,7 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
 	q := c.cumulant()
-	d := right
-	mean := q.at(0).slope
-	if math.IsInf(mean, 0) {
-		mean = 0 // 0 is at the end of the strip
-	}
-	if eps < mean {
-		d = middle // more likely than not, the loss is above ε
-	}
+	d, _ := q.sideAt(eps)
 	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
 	ans.Report = rep
 	var not *NotServed
@@ -66,6 +59,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 	var last reading
 	take := func(t *table) bool {
 		r := t.read(eps, &c.scale)
+		b.spend(t.readings())
 		if r.high-r.low < high-low || rep.Frequencies == 0 {
 			rep = b.describe(t, r, 1)
 		}
@@ -99,13 +93,11 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		theta = q.saddle(d, eps, theta)
 	}
 	if math.IsNaN(logX) {
-		// The saddle-point approximation.
-		kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
-		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*xmath.Log(2*math.Pi*math.Max(kk, 1e-300))
+		logX = q.approximate(theta, eps)
 	}
 	want = b.width(logX)
 	try := newEffort(1)
-	for range maxTables {
+	for range c.tableLimit() {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12))
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: eps, logX: logX, theta: theta, tol: tol * try.finer, rounding: 10 * tol, own: try.own, work: b.work, most: maxFrequencies,

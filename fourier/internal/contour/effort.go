@@ -13,6 +13,9 @@ const (
 
 // cost is the condition of the sum, or more where floating point costs more than its share.
 func (r reading) cost() float64 {
+	if r.folded {
+		return r.condition // what an FFT of laws loses no line mends
+	}
 	return math.Max(r.condition, (r.rounding+r.quadrature)/roundingShare)
 }
 

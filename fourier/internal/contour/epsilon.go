@@ -94,6 +94,7 @@ func (s *epsilonSearch) done() bool {
 func (s *epsilonSearch) take(t *table, eps float64) found {
 	ans := &s.ans
 	f := t.solve(s.target, s.slack, eps, ans.Lower, ans.Upper, &s.c.scale)
+	s.b.spend(t.readings())
 	if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
 		s.guess, s.theta, t.lastGuess = f.eps, t.theta, f.eps
 		s.slope, s.own = math.Abs(f.reading.slope), f.reading.cost()
@@ -167,7 +168,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 	}
 	try := newEffort(own)
 	enough := s.enough()
-	for range maxTables {
+	for range s.c.tableLimit() {
 		t, err := s.tabulate(ctx, q, &try)
 		var not *NotServed
 		if errors.As(err, &not) && s.mayWiden(&try) {

@@ -13,6 +13,8 @@ type NotServed struct {
 	// Work is the number of terms that the next step would have taken, 0 if that
 	// was not the reason.
 	Work int64
+	// Memory says that the limit of memory was.
+	Memory bool
 }
 
 func (e *NotServed) Error() string {

@@ -67,6 +67,9 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 
 // sampleTable makes a table of the sketches of the sample, nil where they know too little or it would be long.
 func (q *cumulant) sampleTable(ctx context.Context, b *budget, g goal) *table {
+	if q.folded {
+		return nil
+	}
 	l := q.choose(ctx, g)
 	if !(l.lambda > 0) || math.IsInf(l.lambda, 0) || !(l.t > 0) {
 		return nil

@@ -44,6 +44,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 			return nil, &NotServed{Reason: "no line beside has a finite transform of all factors"}
 		}
 	}
+	if c.lattice != nil {
+		return c.fold(ctx, l, g)
+	}
 	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
 	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: g.error(l, c.runs())}
 
@@ -146,7 +149,10 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 			_, low = q.best(theta, g.eps, aim)
 		}
 		c := choice{theta: theta, lambda: math.Max(high.k, low.k), sHigh: high.s, sLow: low.s}
-		if c.t = q.reach(ctx, c, aim-(q.at(theta).k-theta*g.eps), t); c.t < math.Inf(1) {
+		if q.folded {
+			c.t = 1 // all lines have a whole period
+			c.lambda = math.Max(c.lambda, q.massPeriod(c, g.eps, aim))
+		} else if c.t = q.reach(ctx, c, aim-(q.at(theta).k-theta*g.eps), t); c.t < math.Inf(1) {
 			t = c.t
 		}
 		c.condition = g.own * math.Exp(math.Max(0, q.excess(theta, g.eps)-base))
@@ -168,6 +174,21 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 	return best
 }
 
+// lawError is about the error of a mass of a tilted law. steers: period for width.
+const lawError = 1e-14
+
+// massPeriod returns the period at which the rounding of the masses of laws does not count in the series of aliasing.go.
+func (q *cumulant) massPeriod(c choice, eps, aim float64) (period float64) {
+	x := xmath.Log(q.runs()*lawError) - aim
+	if c.sLow < 0 && c.sHigh > 0 {
+		period = x / math.Abs(c.theta)
+	}
+	if c.sLow < -1 && c.sHigh > -1 {
+		period = math.Max(period, (x+eps)/math.Abs(1+c.theta))
+	}
+	return period
+}
+
 // error is what the logarithm of one transform may be off on a line.
 func (g goal) error(l choice, runs float64) float64 {
 	return 0.6 * g.rounding / (math.Max(1, runs) * math.Max(firstOwn, l.condition))
@@ -175,6 +196,9 @@ func (g goal) error(l choice, runs float64) float64 {
 
 // affords reports whether there is work for a long table.
 func (q *cumulant) affords(l choice, g goal) bool {
+	if q.folded {
+		return true
+	}
 	h, lines := 2*math.Pi/l.lambda, q.lines(l.theta)
 	if lines == nil || g.work == 0 || l.t < manyFrequencies*h {
 		return true

@@ -28,7 +28,7 @@ func TestRealBoundIsRoundedUp(t *testing.T) {
 func TestPhasesCarryTheirRounding(t *testing.T) {
 	x := table{im: []float64{0, 1e6}, a: []float64{1, 0.5}, b: []float64{0, 0.5}, modulus: []float64{1, math.Sqrt2 / 2}, plan: plan{h: 0.1, theta: 1}}
 	for _, eps := range []float64{0, -1e7, 3} {
-		if _, _, got := x.at(eps); got < xmath.U*math.Sqrt2/2*math.Abs(1e6-0.1*eps) {
+		if _, _, got := x.columnSum(eps); got < xmath.U*math.Sqrt2/2*math.Abs(1e6-0.1*eps) {
 			t.Errorf("ε = %v: the phases are said to cost %v", eps, got)
 		}
 	}

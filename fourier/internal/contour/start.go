@@ -36,6 +36,7 @@ type cumulant struct {
 	order   []int           // of the factors, by what they contribute near a line, once that is known
 	reached float64         // the largest frequency of the lines that cut prepared
 	kept    []*sketchLines  // of the lines asked for last
+	folded  bool            // some factors are laws on a lattice
 	bump    *transform.Bump // with which finite laws are asked; nil: none
 	decay   float64         // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
@@ -64,7 +65,10 @@ func (c *Composition) sample(order []int, theta float64) *cumulant {
 		}
 		j := order[(from+to)/2]
 		f := c.factors[j]
-		q.factors, q.index, q.sketch = append(q.factors, f), append(q.index, j), append(q.sketch, transform.NewSketch(f.Transform))
+		if _, ok := f.Transform.(*Law); ok {
+			q.folded = true
+		}
+		q.factors, q.index, q.sketch = append(q.factors, f), append(q.index, j), append(q.sketch, newSketch(f.Transform))
 		var sum float64
 		for _, i := range order[from:to] {
 			sum += float64(c.factors[i].Count)
@@ -110,7 +114,7 @@ func (c *Composition) reals(s float64) []float64 {
 	workers := min(len(k), runtime.GOMAXPROCS(0))
 	parallel.Do(workers, func(w int) {
 		for i := w; i < len(k); i += workers {
-			k[i], _ = transform.NewSketch(c.factors[i].Transform).Real(s)
+			k[i], _ = newSketch(c.factors[i].Transform).Real(s)
 		}
 	})
 	return k

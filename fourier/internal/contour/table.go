@@ -45,6 +45,7 @@ type table struct {
 	bump    column  // of the composition's bump
 	waves   float64 // with a bump: logTail, of the factors that the table was made for
 	terms   float64 // of all columns together
+	folded  *folded // in place of columns, of laws on a lattice
 	sums    sums
 
 	// Sums over the factors. The integrand at ε is
@@ -211,9 +212,7 @@ type sums struct {
 
 // add adds so many runs of a column, those of f.
 func (s *sums) add(f Factor, col *column) {
-	s.terms++
 	count := float64(f.Count)
-	s.large = s.large || f.Count > 1<<53
 	for k := range s.at {
 		a := &s.at[k]
 		a.re.add(count, col.re[k])
@@ -225,8 +224,16 @@ func (s *sums) add(f Factor, col *column) {
 		}
 	}
 	s.decay.add(count, col.decay)
-	s.high.add(count, col.high)
-	s.low.add(count, col.low)
+	s.bounds(f, col.high, col.low)
+}
+
+// bounds adds what a factor has beside its frequencies: log M(s) of one run on both lines beside, and the masses.
+func (s *sums) bounds(f Factor, high, low float64) {
+	s.terms++
+	s.large = s.large || f.Count > 1<<53
+	count := float64(f.Count)
+	s.high.add(count, high)
+	s.low.add(count, low)
 	pInf, qInf := f.Transform.Infinite()
 	s.m0.add(f, pInf, 0)
 	s.m1.add(f, qInf, -1)
@@ -273,11 +280,7 @@ func (t *table) sum(c *Composition) {
 		store := make([]float64, 4*n)
 		t.im, t.a, t.b, t.modulus = store[:n], store[n:2*n], store[2*n:3*n], store[3*n:]
 	}
-	m := float64(t.sums.terms)
-	share := 4 * m * m * u * u
-	if t.sums.large {
-		share += u
-	}
+	share := t.sums.share()
 
 	t.mass, t.quad, t.round = 0, 0, 0
 	for k := range t.sums.at {
@@ -320,6 +323,21 @@ func (t *table) sum(c *Composition) {
 		// Over the values at θ, which re0 is to their errors.
 		t.logTail = t.waves + 1e-6 + t.sums.at[0].eta.above(share) + 4*u*math.Abs(t.re0)
 	}
+	t.ends(share)
+}
+
+// share is what a total of the sums may have lost, over that of its moduli.
+func (s *sums) share() float64 {
+	m := float64(s.terms)
+	share := 4 * m * m * xmath.U * xmath.U
+	if s.large {
+		share += xmath.U
+	}
+	return share
+}
+
+// ends brings up to date what a table knows beside its frequencies.
+func (t *table) ends(share float64) {
 	t.logHigh = t.sums.high.above(share)
 	t.logLow = t.sums.low.above(share)
 	t.m0, t.m1 = t.sums.m0.value(share), t.sums.m1.value(share)

@@ -14,7 +14,7 @@ import (
 // A Budget splits the width of an interval by cause, in units of the answer.
 type Budget struct{ Discretization, Truncation, Aliasing, RoundOff float64 }
 
-// An Answer is a certified interval of ε(δ) or δ(ε).
+// An Answer is a certified interval of ε(δ) or δ(ε), or of log δ(ε) on its way.
 //
 // Invariants: Lower and Upper are proved, whatever else is known. Estimate is NaN before the
 // first estimate, and may lie outside. A Warning says why the interval is wider than
@@ -47,9 +47,4 @@ func intersect(old, r Answer) Answer {
 	}
 	r.Lower, r.Upper = max(old.Lower, r.Lower), min(old.Upper, r.Upper)
 	return r
-}
-
-// smaller is the relative width wanted of an interval in units of its smaller end.
-func (r Answer) smaller(relative float64) float64 {
-	return relative * min(math.Abs(r.Lower), math.Abs(r.Upper))
 }

@@ -20,7 +20,7 @@ type Accuracy struct{ Relative, Absolute float64 }
 // A query is one question on its way through the engine: the composition, what may be spent,
 // and how accurate an answer is wanted now.
 //
-// Invariants: best is proved. relative is that of the accuracy asked for now, never finer than
+// Invariants: best is proved, of ε or of log δ. relative is that of the accuracy asked for now, never finer than
 // that of the question; m belongs to the question.
 type query struct {
 	*Sum
@@ -37,16 +37,25 @@ type query struct {
 // Epsilon returns an interval of ε(δ), 0 < δ < 1, of two or more runs. ε is known to lie in
 // [floor, top], and logInf is the log-probability of an infinite loss.
 func (s *Sum) Epsilon(m *meter.Meter, a Accuracy, logDelta, logInf, floor, top float64) (Answer, error) {
-	q := &query{Sum: s, m: m, relative: a.Relative, absolute: a.Absolute, logDelta: logDelta, logInf: logInf, floor: floor, top: top,
-		best: Answer{Lower: floor, Upper: top, Estimate: math.NaN()}}
-	return q.answer()
+	q := &query{Sum: s, m: m, relative: a.Relative, absolute: a.Absolute, logDelta: logDelta, logInf: logInf, floor: floor, top: top}
+	err := q.answer()
+	return q.best, err
 }
 
 // Delta returns an interval of δ(ε) of two or more runs, for a finite ε below their largest loss.
 func (s *Sum) Delta(m *meter.Meter, a Accuracy, eps, logInf float64) (Answer, error) {
-	q := &query{Sum: s, m: m, relative: a.Relative, ofDelta: true, eps: eps, logInf: logInf, best: Answer{Upper: 1, Estimate: math.NaN()}}
-	return q.answer()
+	q := &query{Sum: s, m: m, relative: a.Relative, ofDelta: true, eps: eps, logInf: logInf, floor: math.Inf(-1)}
+	err := q.answer()
+	r := q.best
+	for _, x := range []*float64{&r.Budget.Discretization, &r.Budget.Truncation, &r.Budget.Aliasing, &r.Budget.RoundOff} {
+		*x *= math.Exp(r.Estimate)
+	}
+	r.Lower, r.Estimate, r.Upper = xmath.ExpDown(r.Lower), math.Exp(r.Estimate), xmath.ExpUp(r.Upper)
+	return r, err
 }
+
+// none is what is known before anything is asked.
+func (q *query) none() Answer { return Answer{Lower: q.floor, Upper: q.top, Estimate: math.NaN()} }
 
 // Shares of the work of a question, for few runs: a short transform comes first, then laws
 // convolved one by one.
@@ -63,16 +72,8 @@ const rung = 1e-3 // steers: time for width
 // answer asks the two ways to compose lattice laws in turn, each for what is proved before, until it is
 // done: a transform, of few runs a short one; then laws convolved one by one, to a thousandth, of many runs where there
 // is work to spare, of many different ones where the transform found nothing; then what served, for the rest.
-func (q *query) answer() (Answer, error) {
-	if q.last != nil {
-		q.last.density = 0 // of an earlier answer
-	}
-	if q.ofDelta && q.last.measured(q.eps) > 0 {
-		f := &refinement{query: q, logLow: math.Inf(-1)}
-		if _, done := f.readDelta(q.last, q.relative); done {
-			return q.best, nil
-		}
-	}
+func (q *query) answer() error {
+	q.best = q.none()
 	asked := q.relative
 	coarse := max(asked, rung)
 	first := q.m.Work / 2
@@ -85,12 +86,12 @@ func (q *query) answer() (Answer, error) {
 	}
 	q.relative = coarse
 	if err := q.m.Within(first, q.byTransform); err != nil {
-		return Answer{}, err
+		return err
 	}
 	way := q.byTransform
 	if !q.ended() && (q.few() || q.m.Work > fewTransforms && !(many && q.found())) {
 		if err := q.m.Within(easyWork, q.byProducts); err != nil {
-			return Answer{}, err
+			return err
 		}
 		if q.done() {
 			way = q.byProducts // the products served
@@ -103,7 +104,7 @@ func (q *query) answer() (Answer, error) {
 		if !q.ended() {
 			q.best.Warnings = nil
 			if err := way(); err != nil {
-				return Answer{}, err
+				return err
 			}
 		}
 		if q.relative == asked {
@@ -113,30 +114,32 @@ func (q *query) answer() (Answer, error) {
 	if q.relative = asked; q.done() {
 		q.best.Warnings = nil
 	}
-	return q.best, nil
+	return nil
+}
+
+// wanted is the width wanted of an interval now: for ε in units of its smaller end.
+func (q *query) wanted() float64 {
+	if q.ofDelta {
+		return q.relative
+	}
+	return max(q.relative*min(math.Abs(q.best.Lower), math.Abs(q.best.Upper)), q.absolute)
 }
 
 // done reports whether the interval is as narrow as is wanted now.
 func (q *query) done() bool {
-	if q.ofDelta {
-		return q.best.width() <= q.relative*q.best.Upper
-	}
-	return q.best.width() <= max(q.best.smaller(q.relative), q.absolute)
+	return q.best.width() <= q.wanted() || q.ofDelta && q.best.Upper < leastLog
 }
 
 // found reports whether both ends are proved closer than they were known.
 func (q *query) found() bool {
-	if q.ofDelta {
-		return q.best.Lower > 0
-	}
-	return q.best.Lower > q.floor && q.best.Upper < q.top
+	return q.best.Lower > q.floor && (q.ofDelta || q.best.Upper < q.top)
 }
 
 // ended reports whether the interval is done or cannot be narrowed any more.
 func (q *query) ended() bool { return q.done() || q.m.Stopped() != nil || q.m.Work <= 0 }
 
-// leastDelta is below every positive δ that is worth a pass: next to it float64s have no digits.
-const leastDelta = 1e-320 // steers: time
+// leastLog is log δ below every δ that is worth a round: next to it float64s have no digits.
+const leastLog = -736 // steers: time
 
 // fewCopies is up to how many runs laws are convolved one by one soon: tilts do not suit
 // few runs of rare losses, and products of few are cheap.

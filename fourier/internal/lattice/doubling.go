@@ -94,8 +94,8 @@ func (q *query) byProducts() error {
 	depth := q.logDelta
 	if q.ofDelta {
 		depth = -10
-		if q.best.Lower > 0 {
-			depth = xmath.Log(q.best.Lower)
+		if q.best.Lower > math.Inf(-1) {
+			depth = q.best.Lower
 		}
 	}
 	for res := firstRes; ; {
@@ -113,12 +113,12 @@ func (q *query) byProducts() error {
 		if q.ofDelta {
 			hi, _ := upper.logDelta(xmath.Down(q.eps-upper.moved, 2), true)
 			lo, _ := lower.logDelta(xmath.Up(q.eps+lower.moved, 2), false)
-			r = Answer{Lower: xmath.ExpDown(lo), Estimate: math.Exp(lo + (hi-lo)/2), Upper: xmath.ExpUp(hi), Budget: Budget{Discretization: xmath.ExpUp(hi) - xmath.ExpDown(lo)}}
+			r = Answer{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{Discretization: hi - lo}}
 			shallow = lo < depth-deepMargin/2
 		} else {
 			r = q.epsilonOf(upper, lower)
 		}
-		if q.best = intersect(q.best, r); q.done() || q.ofDelta && q.best.Upper < leastDelta {
+		if q.best = intersect(q.best, r); q.done() {
 			return nil
 		}
 		spent, left := before-q.m.Work, q.m.Work
@@ -130,11 +130,7 @@ func (q *query) byProducts() error {
 			depth = max(2*depth-deepMargin, deepest)
 			continue
 		}
-		want := q.relative * q.best.Upper
-		if !q.ofDelta {
-			want = q.best.smaller(q.relative)
-		}
-		if res, err = finerRes(res, want, q.best.width(), spent, left, max(upper.cells, lower.cells)); err != nil {
+		if res, err = finerRes(res, q.wanted(), q.best.width(), spent, left, max(upper.cells, lower.cells)); err != nil {
 			q.best = q.best.short(err)
 			return nil
 		}

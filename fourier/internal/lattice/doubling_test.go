@@ -68,12 +68,12 @@ func TestDoublingHolds(t *testing.T) {
 			}
 			// And the other way round.
 			q = asking(t, s, 1)
-			q.ofDelta, q.eps, q.best = true, truth.Estimate, Answer{Upper: 1, Estimate: math.NaN()}
+			q.ofDelta, q.eps, q.best = true, truth.Estimate, Answer{Lower: math.Inf(-1), Estimate: math.NaN()}
 			if err := q.byProducts(); err != nil {
 				t.Fatal(err)
 			}
 			d := q.best
-			if want := 1e-6 + 10*math.Abs(math.Log(delta))*1e-9; d.Lower > delta*(1+want) || d.Upper < delta*(1-want) {
+			if want := 1e-6 + 10*math.Abs(math.Log(delta))*1e-9; d.Lower > math.Log(delta)+want || d.Upper < math.Log(delta)-want {
 				t.Errorf("%s at ε = %v: [%v, %v] misses %v", c.name, truth.Estimate, d.Lower, d.Upper, delta)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier/internal/closed"
+	"github.com/dpaccountant/accountant/fourier/internal/contour"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -13,7 +14,7 @@ import (
 // TestEndsOfManyLists: no lattice meets the largest losses of many lists. That they cost first order in the step is foreseen,
 // so that one pass does.
 func TestEndsOfManyLists(t *testing.T) {
-	s := New(1<<24, Gonum{})
+	s := New(1<<24, contour.Gonum{})
 	for i := range 100 {
 		b, err := profiles.NewPure(0.01 + 0.0004*float64(i))
 		if err != nil {

@@ -33,9 +33,8 @@ func (l *lawPair) serves(step float64, p target, top float64) bool {
 }
 
 // lawsAt returns the laws of e at a step, from the cache if a similar question
-// was asked before. The upper tail is followed to the log-probability top; k is about K(θ) of
-// one run.
-func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k float64) (lawPair, error) {
+// was asked before. The upper tail is followed to the log-probability top.
+func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top float64) (lawPair, error) {
 	for _, l := range e.laws {
 		if l.serves(step, p, top) {
 			return l, nil
@@ -68,6 +67,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 		return l, meter.ErrMemory
 	}
 	// An end that is a lattice point up to rounding is that point.
+	k, _, _ := e.coarse.Tilted(p.theta)
 	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
 	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
 		Tilt: tilt, LogNorm: k + xmath.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}

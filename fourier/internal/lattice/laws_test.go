@@ -14,13 +14,17 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		const step = 0.0003416483456942657
 		s := runs(p, 1000)
 		e := s.entries[0]
-		c := s.coarse(nil, math.Log(1e-5), 1e-3)
-		eps, theta := c.epsilon(math.Log(1e-5))
+		q := asking(t, s, 1e-3)
+		q.logDelta, q.logInf, q.floor = math.Log(1e-5), math.Inf(-1), -1e-5
+		q.best = q.none()
+		eps, finiteLog, theta, _, err := q.look()
+		if err != nil {
+			t.Fatal(err)
+		}
 		e.Support.Spike = math.NaN()
 		e.anchored, e.atoms = e.coarse, []anchor{{loss: end + near + step, share: 1, logMass: 0}}
 		e.Support.Atoms = []float64{end + near + step}
-		k, _, _ := c.terms[0].law.Tilted(theta)
-		l, err := s.lawsAt(nil, e, step, asking(t, s, 1e-3).newTarget(c, eps, math.Log(1e-5), theta, 1e-3), -50, k)
+		l, err := s.lawsAt(nil, e, step, q.newTarget(eps, finiteLog, theta), -50)
 		if err != nil {
 			t.Errorf("%g from the end: %v", near, err)
 			continue

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier/internal/closed"
+	"github.com/dpaccountant/accountant/fourier/internal/contour"
 	"github.com/dpaccountant/accountant/pld"
 )
 
@@ -18,15 +19,16 @@ import (
 // profile that the entry has now. It is not safe for concurrent use.
 type Sum struct {
 	maxPoints int
-	transform Transform
+	transform contour.FFT
 	entries   []*entry
 	copies    float64
-	last      *pass // of earlier questions to the same steps; nil if there is none
+	guess     *guess // of the coarse laws of the same steps; nil if there is none
+	last      *pair  // of earlier questions to the same steps; nil if there is none
 }
 
 // New returns an empty composition, whose transforms and laws together have about maxPoints
 // points at the most.
-func New(maxPoints int, t Transform) *Sum { return &Sum{maxPoints: maxPoints, transform: t} }
+func New(maxPoints int, t contour.FFT) *Sum { return &Sum{maxPoints: maxPoints, transform: t} }
 
 // Set makes a step the i-th one, or adds it if there are i steps so far. What is kept for a profile
 // is dropped unless keep is set: it says that the profile is the one before, with another count.
@@ -35,7 +37,7 @@ func (s *Sum) Set(i int, step closed.Step, keep bool) {
 		s.entries = append(s.entries, &entry{})
 	}
 	e := s.entries[i]
-	s.last = nil
+	s.guess, s.last = nil, nil
 	s.copies += float64(step.Count - e.Count)
 	if keep {
 		e.Step = step

@@ -10,21 +10,32 @@ import "math"
 
 // A target is what the coarse laws say about where to compute.
 //
-// Invariants: theta, density and scale are positive.
+// Invariants: theta, density, scale and unit are positive.
 type target struct {
-	c        *cumulant
-	eps      float64 // approximately, and
 	logDelta float64 // of the finite part
-	theta    float64 // the saddle
-	density  float64 // of the total loss at eps, over δ
+	theta    float64 // that the laws are tilted by: the saddle
+	density  float64 // of the total loss at ε, over δ
 	scale    float64 // tilted standard deviation of one average step
+	unit     float64 // by what a width of the answer is to be multiplied to be one of log δ
 	wantLog  float64 // width wanted, in log δ
 }
 
-func (q *query) newTarget(c *cumulant, eps, logDelta, theta, wantLog float64) target {
-	_, density, v := c.logDelta(eps, theta)
-	return target{c: c, eps: eps, logDelta: logDelta, theta: theta, density: max(density, 1e-300), scale: math.Sqrt(v / q.copies),
-		wantLog: wantLog}
+// leastTilt stands for a saddle that is none of δ but of 1 − δ. steers: laws for deltas above a half.
+const leastTilt = 1e-3
+
+// newTarget returns the target for an answer near ε = at.
+func (q *query) newTarget(at, logDelta, theta float64) target {
+	v := max(q.guess.Curvature(theta), 1e-300)
+	full := v + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+	p := target{logDelta: logDelta, theta: max(theta, leastTilt), scale: math.Sqrt(v / q.copies), unit: 1, wantLog: q.relative}
+	// Near the largest loss single atoms decide and there is no density: the
+	// factor, an estimate anyway, is kept in bounds.
+	p.density = max(math.Abs(theta*(1+theta))*min(math.Sqrt(full/v), 30), 1e-300)
+	if !q.ofDelta {
+		p.unit = max(math.Abs(theta), leastTilt)
+		p.wantLog = max(q.relative*math.Abs(at), q.absolute) * p.unit
+	}
+	return p
 }
 
 // steers: the first step.
@@ -39,9 +50,7 @@ const (
 // step returns the lattice step at which the error law predicts the width
 // wanted. scale is by how much that fell short of the truth so far.
 func (s *Sum) step(p target, scale float64) float64 {
-	// One tilt must serve both laws: they may differ by half a standard deviation
-	// of the total loss at most.
-	want := min(p.wantLog, 0.5*p.theta*p.scale*math.Sqrt(s.copies)) / scale
+	want := p.wantLog / scale
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
 	d := tiltedStep / (1 + p.theta)

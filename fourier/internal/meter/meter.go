@@ -147,8 +147,8 @@ func (v *Vertices) Stop() bool {
 // Await runs f, which cannot be interrupted, and reports whether it has ended: not
 // when the context was cancelled before. f then ends by itself, unheard. A panic of f
 // reaches the caller.
-func (m *Meter) Await(f func()) bool {
-	if m == nil || m.Ctx.Done() == nil {
+func Await(ctx context.Context, f func()) bool {
+	if ctx.Done() == nil {
 		f()
 		return true
 	}
@@ -163,7 +163,7 @@ func (m *Meter) Await(f func()) bool {
 			panic(caught)
 		}
 		return true
-	case <-m.Ctx.Done():
+	case <-ctx.Done():
 		return false
 	}
 }

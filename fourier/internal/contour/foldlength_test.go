@@ -1,10 +1,9 @@
-package lattice
+package contour
 
 import (
 	"math"
 	"testing"
 
-	"github.com/dpaccountant/accountant/fourier/internal/closed"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -50,11 +49,11 @@ func TestDoublingTheLength(t *testing.T) {
 	for _, c := range windowCases(t) {
 		up, lo := pld.Discretize(c.p, pld.Uniform(0, c.step, c.lo, c.hi[0]))
 		for i, law := range []*pld.Law{up, lo} {
-			terms := []term{{law, 1000, nil}}
 			for _, eps := range c.eps {
-				theta := (&cumulant{terms: terms, nodes: map[int]bend{}}).saddle(eps, 1)
+				comp := newComposition(t, Factor{NewLaw(law), 1000})
+				theta := comp.cumulant().saddle(right, eps, 1)
 				read := func(points int) float64 {
-					return math.Exp(compose(nil, terms, theta, points, Gonum{}, []float64{theta / 4, theta / 2}).read(eps).logValue)
+					return math.Exp(foldTable(t, theta, points, Gonum{}, theta/2, comp.factors...).read(eps, &unscaled).mid)
 				}
 				if a, b := read(c.points), read(2*c.points); !(math.Abs(a-b) < 1e-12) {
 					t.Errorf("%s, law %d: delta(%v) is %v with %d points, %v with twice as many", c.name, i, eps, a, c.points, b)
@@ -65,32 +64,32 @@ func TestDoublingTheLength(t *testing.T) {
 }
 
 // twice is a transform of which everything is twice as long.
-type twice struct{ Transform }
+type twice struct{ FFT }
 
-func (d twice) Length(n int) int { return 2 * d.Transform.Length(n) }
+func (d twice) Length(n int) int { return 2 * d.FFT.Length(n) }
 
-// The length that a sum chooses itself: its ends move by no more than the aliasing
+// The length that a composition chooses itself: its ends move by no more than the aliasing
 // and the round-off that it reports.
 func TestDoublingTheChosenLength(t *testing.T) {
 	for _, c := range windowCases(t) {
+		up, _ := pld.Discretize(c.p, pld.Uniform(0, c.step, c.lo, c.hi[0]))
 		for _, eps := range c.eps {
-			var r [2]Answer
-			for i, tr := range []Transform{Gonum{}, twice{Gonum{}}} {
-				s := New(1<<23, tr)
-				s.Set(0, closed.Step{Profile: c.p, Support: c.p.Support(), Count: 1000}, false)
+			var r [2]DeltaAnswer
+			for i, tr := range []FFT{Gonum{}, twice{Gonum{}}} {
+				comp := newComposition(t, law(up, 1000))
+				comp.Fold(c.step, 1<<23, tr)
 				var err error
-				if r[i], err = s.Delta(allowed(t), Accuracy{Relative: 1e-3}, eps, math.Inf(-1)); err != nil {
+				if r[i], err = comp.Delta(t.Context(), eps, Options{Relative: 1e-5}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			x, y := r[0], r[1]
-			if y.Points != 2*x.Points {
-				t.Fatalf("%s: %d and %d points", c.name, x.Points, y.Points)
+			if !(math.Abs(y.Lambda/x.Lambda-2) < 1e-12) {
+				t.Fatalf("%s: periods %v and %v", c.name, x.Lambda, y.Lambda)
 			}
-			// Reported in units of δ of either law, which agree to the width.
-			room := (x.Budget.Aliasing + x.Budget.RoundOff + y.Budget.Aliasing + y.Budget.RoundOff) * (x.Upper / x.Lower)
-			if up, lo := math.Abs(y.Upper-x.Upper), math.Abs(y.Lower-x.Lower); up > room || lo > room {
-				t.Errorf("%s: delta(%v) is in [%v, %v], in [%v, %v] at twice the length: moves by %.1e and %.1e, wants %.1e", c.name, eps, x.Lower, x.Upper, y.Lower, y.Upper, lo, up, room)
+			room := x.Aliasing + x.Rounding + x.Quadrature + x.Truncation + y.Aliasing + y.Rounding + y.Quadrature + y.Truncation
+			if up, lo := math.Abs(y.LogUpper-x.LogUpper), math.Abs(y.LogLower-x.LogLower); up > room || lo > room || x.LogUpper-x.LogLower > 1e-5*max(1, -x.LogLower) {
+				t.Errorf("%s: log delta(%v) is in [%v, %v], in [%v, %v] at twice the length: moves by %.1e and %.1e, wants %.1e", c.name, eps, x.LogLower, x.LogUpper, y.LogLower, y.LogUpper, lo, up, room)
 			}
 		}
 	}
@@ -100,22 +99,22 @@ func TestDoublingTheChosenLength(t *testing.T) {
 // the upper law only increases.
 func TestShorterLossesOnlyIncreaseDelta(t *testing.T) {
 	for _, c := range windowCases(t) {
-		var laws []term
-		for _, hi := range c.hi {
-			law, _ := pld.Discretize(c.p, pld.Uniform(0, c.step, c.lo, hi))
-			laws = append(laws, term{law, 1000, nil})
-		}
 		for _, eps := range c.eps {
-			var r []reading
-			for i := range laws {
-				theta := (&cumulant{terms: laws[i : i+1], nodes: map[int]bend{}}).saddle(eps, 1)
-				r = append(r, compose(nil, laws[i:i+1], theta, c.points, Gonum{}, []float64{theta / 4, theta / 2}).read(eps))
-				if i > 0 && r[i].upper() < r[i-1].lower() {
-					t.Errorf("%s: log delta(%v) is at most %v with losses up to %d steps, at least %v with more", c.name, eps, r[i].upper(), c.hi[i], r[i-1].lower())
+			var r []DeltaAnswer
+			for i, hi := range c.hi {
+				up, _ := pld.Discretize(c.p, pld.Uniform(0, c.step, c.lo, hi))
+				comp := newComposition(t, law(up, 1000))
+				comp.Fold(c.step, 1<<23, Gonum{})
+				a, err := comp.Delta(t.Context(), eps, Options{Relative: 1e-5})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r = append(r, a); i > 0 && r[i].LogUpper < r[i-1].LogLower {
+					t.Errorf("%s: log delta(%v) is at most %v with losses up to %d steps, at least %v with more", c.name, eps, r[i].LogUpper, c.hi[i], r[i-1].LogLower)
 				}
 			}
-			if first, last := r[0], r[len(r)-1]; !(last.lower() > first.upper()) {
-				t.Errorf("%s: log delta(%v) rises from %v to %v only", c.name, eps, first.upper(), last.lower())
+			if first, last := r[0], r[len(r)-1]; !(last.LogLower > first.LogUpper) {
+				t.Errorf("%s: log delta(%v) rises from %v to %v only", c.name, eps, first.LogUpper, last.LogLower)
 			}
 		}
 	}

@@ -1,8 +1,8 @@
-// gonum's Fourier transform as a Transform; package gonumfft proves the bound of its error.
+// gonum's Fourier transform as an FFT; package gonumfft proves the bound of its error.
 //
 // It assumes finite numbers, and lengths as Length returns them.
 
-package lattice
+package contour
 
 import (
 	"sync"
@@ -12,9 +12,9 @@ import (
 	"github.com/dpaccountant/accountant/internal/gonumfft"
 )
 
-// A Transform computes discrete Fourier transforms of real sequences. Its methods
+// An FFT computes discrete Fourier transforms of real sequences. Its methods
 // are called by several goroutines at a time. Package fourier documents them.
-type Transform interface {
+type FFT interface {
 	Length(n int) int
 	Coefficients(x []float64) []complex128
 	Eta(n int) float64

@@ -7,12 +7,11 @@
 // bulk of one term: |z(ω)| is at most its transform plus the remaining mass, and
 // the bulk's transform is Lipschitz with constant Σx|i − c|. Without that proof it returns nothing.
 
-package lattice
+package contour
 
 import (
+	"context"
 	"math"
-
-	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
 // What direct summation may take. steers: time for width.
@@ -25,21 +24,13 @@ const (
 	directWork = 4e7
 	// directShare: so much of the work that is left may go to one attempt.
 	directShare = 8
+	// directTerm is what one takes in terms of a column.
+	directTerm = 2
 )
 
-// composeDirect is compose without an FFT; nil when the frequencies that count
-// cannot be told, or are too many, for the work, of which spent was used.
-func composeDirect(m *meter.Meter, terms []term, theta float64, n int64, excess []float64, limit float64) (c *composition, spent float64) {
-	work := limit
-	c = direct(m, terms, theta, n, excess, &work)
-	return c, limit - work
-}
-
-func direct(m *meter.Meter, terms []term, theta float64, n int64, excess []float64, work *float64) *composition {
-	c, spectra := begin(terms, theta, n, excess)
-	if c == nil || len(spectra) == 0 {
-		return nil
-	}
+// direct sums the frequencies that count, and reports whether it is proved that there are no others: not
+// where they cannot be told, or are too many, for the work, which it takes off.
+func (f *folded) direct(ctx context.Context, spectra []spectrum, work *float64) bool {
 	size := 0.0
 	lead := 0
 	for i := range spectra {
@@ -49,49 +40,47 @@ func direct(m *meter.Meter, terms []term, theta float64, n int64, excess []float
 		}
 		for _, d := range spectra[i].d {
 			if d > 1<<40 || d < -(1<<40) {
-				return nil
+				return false
 			}
 		}
 	}
 	const maxKept = 1 << 14
-	at := func(k int64) (f freq, kept bool) {
-		f = freq{k: k}
+	at := func(k int64) (p freq, kept bool) {
+		p = freq{k: k}
 		for i := range spectra {
-			re, im, e := spectra[i].at(k, n)
-			if !f.timesNear(re, im, e, spectra[i].count) {
-				return f, false
+			re, im, e := spectra[i].at(k, f.n)
+			if !p.timesNear(re, im, e, spectra[i].count) {
+				return p, false
 			}
 		}
-		return f, true
+		return p, true
 	}
 	// If the last frequency there is time for counts, there will not be enough.
-	if last := min(int64(*work/size), maxKept-1); last <= n/2 {
+	if last := min(int64(*work/size), maxKept-1); last <= f.n/2 {
 		*work -= size
 		if _, kept := at(last); kept {
-			return nil
+			return false
 		}
 	}
-	for k := int64(0); k <= n/2; k++ {
-		if *work -= size; *work < 0 || k >= maxKept || m.Stopped() != nil {
-			return nil
+	for k := int64(0); k <= f.n/2; k++ {
+		if *work -= size; *work < 0 || k >= maxKept || ctx.Err() != nil {
+			return false
 		}
-		f, kept := at(k)
+		p, kept := at(k)
 		if kept {
-			c.freqs = append(c.freqs, f)
+			f.freqs = append(f.freqs, p)
 			continue
 		}
 		// Negligible here; is it from here on?
-		c.dropped = true
-		if spectra[lead].decays(m, 2*math.Pi*float64(k)/float64(n), work) {
-			c.finish()
-			return c
+		f.dropped = true
+		if spectra[lead].decays(ctx, 2*math.Pi*float64(k)/float64(f.n), work) {
+			return true
 		}
-		if k > 64 && float64(k) > 4*float64(len(c.freqs)) {
-			return nil
+		if k > 64 && float64(k) > 4*float64(len(f.freqs)) {
+			return false
 		}
 	}
-	c.finish()
-	return c
+	return true
 }
 
 // Proof (docs/theory/accuracy.md §7): the frequencies that are left out.

@@ -3,22 +3,15 @@
 // It assumes masses whose logarithms are exact, as those of a pld.Law are, and losses off by
 // the rounding of offset + index·step.
 
-package lattice
+package contour
 
 import (
+	"context"
 	"math"
 
-	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 )
-
-// A term is a law composed count times.
-type term struct {
-	law   *pld.Law
-	count float64      // an integer, at most 2^53
-	m     *meter.Meter // which what its cumulant takes is charged to; nil for none
-}
 
 // dropLog: frequencies whose transform is below e^−46 ≈ 1e-20 are left out and
 // bounded.
@@ -32,9 +25,9 @@ type spectrum struct {
 	count  float64
 }
 
-func newSpectrum(t term, theta, k float64, centre int64) (sp spectrum, rho, spill float64) {
-	l := t.law
-	sp.count = t.count
+// newSpectrum returns the law l of so many runs under the tilt theta, over e^k, with indices from centre on; rho and spill are tilt's.
+func newSpectrum(l *pld.Law, count, theta, k float64, centre int64) (sp spectrum, rho, spill float64) {
+	sp.count = count
 	var sum xmath.Sum
 	sum.Add(-1)
 	rho, spill = tilt(l, theta, k, func(i int, v float64) {
@@ -68,7 +61,7 @@ func (sp *spectrum) at(k, n int64) (re, im, err float64) {
 }
 
 // decays reports whether |z(ω)|^count ≤ e^dropLog is proved for all ω in [from, π].
-func (sp *spectrum) decays(m *meter.Meter, from float64, work *float64) bool {
+func (sp *spectrum) decays(ctx context.Context, from float64, work *float64) bool {
 	limit := math.Exp(dropLog/sp.count) * (1 - 1e-15)
 	top := 0.0
 	for _, x := range sp.x {
@@ -102,7 +95,7 @@ func (sp *spectrum) decays(m *meter.Meter, from float64, work *float64) bool {
 	}
 	for w := from; w < math.Pi; {
 		room := limit - rest - abs(w)
-		if room <= 0 || *work < 0 || m.Stopped() != nil {
+		if room <= 0 || *work < 0 || ctx.Err() != nil {
 			return false
 		}
 		// The bound holds up to w + room/lip on this side.
@@ -129,7 +122,7 @@ func tilt(l *pld.Law, theta, k float64, put func(i int, v float64)) (rho, spill 
 		v := math.Exp(arg)
 		put(i, v)
 		// exp 1u, its argument, the loss o + iΔ.
-		r := xmath.U * (3 + math.Abs(a) + math.Abs(arg) + 2*theta*(math.Abs(l.Offset)+2*math.Abs(l.Loss[i])))
+		r := xmath.U * (3 + math.Abs(a) + math.Abs(arg) + 2*math.Abs(theta)*(math.Abs(l.Offset)+2*math.Abs(l.Loss[i])))
 		if arg > -50 {
 			rho = max(rho, r)
 		} else {

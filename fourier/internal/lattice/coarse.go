@@ -1,0 +1,210 @@
+// What coarse laws say: where the answer is, about, and upper bounds that need no transform: Chernoff's, and total variation.
+//
+// They assume upper laws that are complete and total variations with their errors; the bounds hold in
+// floating point. They are what an answer falls back on when a transform would be too long.
+
+package lattice
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier/internal/contour"
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// steers: coarse laws: how much deeper than asked they reach (and may reach, to be taken again),
+// and the change of log-odds in one of their cells. Bounds from them hold for any.
+const (
+	spareCoarse = 4
+	mostCoarse  = 12
+	coarseRes   = 0.5
+)
+
+// A guess is the composition of the coarse laws of all entries, each of which is about that of a step, to half a unit of log-odds.
+//
+// Invariants: where it is complete, δ is at most e^excess·δ'(ε − moved), δ' that of the composition.
+type guess struct {
+	*contour.Composition
+	complete               bool
+	excess, moved, largest float64
+}
+
+// coarse returns a guess from laws that resolve the tails down to
+// what matters for a total of log δ at a relative accuracy. A law that the limits of m cut short serves once.
+func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) (*guess, error) {
+	above := logDelta - FarMargin(relative) - xmath.Log(s.copies)
+	for _, e := range s.entries {
+		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
+			v := m.Vertices(e.Profile)
+			e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes, v.Stop)
+			v.Spend(len(e.coarse.Loss))
+			if e.coarseTo = above - spareCoarse; v.Cut {
+				e.coarseTo = math.Inf(1)
+			}
+			s.guess = nil
+		}
+	}
+	if s.guess != nil {
+		return s.guess, nil
+	}
+	c, err := contour.New()
+	if err != nil {
+		return nil, err
+	}
+	g := &guess{Composition: c, complete: true, moved: s.steps().LossErr()}
+	moved := 0.0
+	var excess xmath.Sum
+	for _, e := range s.entries {
+		l, count := contour.NewLaw(e.coarse), float64(e.Count)
+		if len(l.Loss) == 0 {
+			g.complete = false
+			continue
+		}
+		if Complete(e.coarse) != nil {
+			g.complete = false
+		}
+		if _, err := c.Add(contour.Factor{Transform: l, Count: e.Count}); err != nil {
+			return nil, err
+		}
+		g.largest += count * l.MaxLoss()
+		moved += count * l.LossErr * (1 + 1e-12)
+		excess.AddProduct(count, l.Excess+2*l.ExcessErr)
+	}
+	g.moved = max(g.moved, moved)
+	g.excess = xmath.Up(excess.Value(), 2)
+	s.guess = g
+	return g, nil
+}
+
+// log returns an upper bound of log δ(ε), by Chernoff's bound at s.
+func (g *guess) log(eps, s float64) float64 {
+	if !g.complete || !(s > 0) {
+		return 0
+	}
+	return min(0, xmath.Up(g.Most(xmath.Down(eps-g.moved, 2), s)+g.excess, 2))
+}
+
+// epsilon returns an upper bound of ε(δ), by Chernoff's bound at s.
+func (g *guess) epsilon(logDelta, s float64) float64 {
+	if !g.complete || !(s > 0) {
+		return math.Inf(1)
+	}
+	return xmath.Up(g.Highest(xmath.Down(logDelta-g.excess, 2), s)+g.moved, 2)
+}
+
+// Proves reports whether a Chernoff bound alone shows δ(eps) ≤ delta; false says nothing.
+// relative is the accuracy of the questions beside it, with which it shares coarse laws.
+func (s *Sum) Proves(m *meter.Meter, eps, delta, relative float64) bool {
+	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.entries) == 0 {
+		return false
+	}
+	logDelta := xmath.Log(delta)
+	if logInf, infErr, top := s.steps().Ends(); eps-s.steps().LossErr() >= top {
+		return logInf+infErr <= logDelta*(1+8*xmath.U)
+	}
+	g, err := s.coarse(m, logDelta, relative)
+	return err == nil && g.complete && g.AtMost(xmath.Down(eps-g.moved, 2), xmath.Down(logDelta-g.excess, 2))
+}
+
+// look returns about where the answer is, log δ without the mass at +∞ there and the saddle, and narrows best by what needs no
+// transform; settled says that this is all.
+func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
+	if q.ofDelta {
+		return q.lookAt()
+	}
+	finiteLog = xmath.LogSub(q.logDelta, q.logInf)
+	if math.IsInf(finiteLog, -1) {
+		q.best = Answer{Lower: q.floor, Upper: math.Inf(1), Estimate: math.Inf(1)}
+		return 0, 0, 0, true, nil
+	}
+	g, err := q.coarse(q.m, finiteLog, q.relative)
+	if err != nil {
+		return 0, 0, 0, false, err
+	}
+	at, theta, ok := g.Guess(q.m.Ctx, q.logDelta)
+	if !ok {
+		at, theta = max(q.floor, 0), 1
+	}
+	q.best.Upper = min(q.best.Upper, g.epsilon(q.logDelta, theta), q.variation(q.logDelta))
+	if q.best.width() <= q.absolute {
+		q.best.Estimate = q.best.Upper
+		return at, finiteLog, theta, true, nil
+	}
+	if q.logDelta > -math.Ln2 {
+		// With η above the least possible ε the bound holds if the reversed profile
+		// is at most 1 − e^−η there: δ(ε) = 1 − e^ε(1 − δ_rev(−ε)).
+		eta := 0.9 * max(q.relative*math.Abs(q.floor), q.absolute)
+		if q.reversed().Proves(q.m, -q.floor-eta, -math.Expm1(-eta), q.relative) {
+			q.best.Upper = min(q.best.Upper, xmath.Up(q.floor+eta, 4))
+			q.best.Estimate = q.best.Lower
+			return at, finiteLog, theta, true, nil
+		}
+	}
+	return at, finiteLog, theta, false, nil
+}
+
+// lookAt looks where δ is asked, by laws that reach as far as it needs.
+func (q *query) lookAt() (at, logDelta, theta float64, settled bool, err error) {
+	logDelta = -10.0
+	var g *guess
+	for range 12 {
+		if g, err = q.coarse(q.m, logDelta, q.relative); err != nil {
+			return 0, 0, 0, false, err
+		}
+		if g.largest <= q.eps {
+			if logDelta < -1e4 {
+				break
+			}
+			logDelta *= 2
+			continue
+		}
+		v, t, ok := g.GuessDelta(q.eps)
+		if theta = t; !ok {
+			break
+		}
+		if v > logDelta-3 {
+			logDelta = v
+			break
+		}
+		logDelta = max(v, 2*logDelta) - 1
+	}
+	if g.largest <= q.eps {
+		// Below every float64: the mass beyond the coarse laws is all there is.
+		q.best.Upper, q.best.Estimate = min(q.best.Upper, xmath.LogAdd(q.logInf, logDelta)), q.logInf
+		return 0, 0, 0, true, nil
+	}
+	// A bound that needs no transform, in case it would be too long.
+	q.best.Upper = min(q.best.Upper, g.log(q.eps, theta))
+	return q.eps, logDelta, theta, false, nil
+}
+
+// reversed returns the sum of the reversed profiles.
+func (s *Sum) reversed() *Sum {
+	r := New(s.maxPoints, s.transform)
+	for i, step := range s.steps() {
+		step.Profile = profiles.Reverse(step.Profile)
+		step.Support = step.Profile.Support()
+		r.Set(i, step, false)
+	}
+	return r
+}
+
+// variation bounds ε(δ) by total variation: with τ = ΣT_j·TV_j the reversed
+// profile is at most τ, so δ(ε) ≤ 1 − e^ε(1−τ) for ε ≤ 0. It is +Inf unless
+// τ ≤ δ.
+func (s *Sum) variation(logDelta float64) float64 {
+	tau := 0.0
+	for _, e := range s.entries {
+		v, err := profiles.LogDelta(e.Profile, 0)
+		tau += float64(e.Count) * math.Exp(v+err)
+	}
+	tau *= 1 + 1e-12
+	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
+		// The difference of two numbers below 2δ, each good to (2 + |log δ|)u.
+		return math.Log1p(-delta) - math.Log1p(-tau) + 8*xmath.U*(2+math.Abs(logDelta))*-math.Log1p(-delta)
+	}
+	return math.Inf(1)
+}
