@@ -194,9 +194,8 @@ func (g group) coins(s poissonScheme) (profiles.Bounds, error) {
 		return profiles.Bounds{}, err
 	}
 	law := copies.Coins(int64(g.size), s.rate)
-	if noise, ok := pair.(profiles.Gaussian); ok { // the binomial mixture dominates and is attained (theorems 1 and 2)
-		p, err := gaussianMixture{noise.NoiseMultiplier(), &law}.Pair(g.r)
-		return profiles.NewBounds(b.Name(), g.r, p), err
+	if noise, ok := pair.(profiles.Gaussian); ok {
+		return g.gaussian(law, 1/noise.NoiseMultiplier()), nil
 	}
 	upper, err := g.publicChoice(b, s, law)
 	if err != nil {
@@ -204,6 +203,22 @@ func (g group) coins(s poissonScheme) (profiles.Bounds, error) {
 	}
 	lower, err := g.equalRecords(b, s, law)
 	return between(b.Name(), g.r, upper, lower, true), err
+}
+
+// gaussian is the binomial mixture: against no shift under add-remove, against the opposite
+// shifts under substitution. It dominates and is attained (theorems 1 and 2).
+func (g group) gaussian(law copies.Law, theta float64) profiles.Bounds {
+	opposite := g.r == profiles.Substitute
+	var p profiles.Profile = copies.NewGaussianAttack(law, theta)
+	if opposite {
+		p = copies.NewGaussianOpposite(law, 2*theta)
+	}
+	m := profiles.NewBounds(g.b.Name(), g.r, p)
+	if rest := law.LogAbove[len(law.LogP)]; !math.IsInf(rest, -1) {
+		up := copies.GiveRest(p, rest, opposite)
+		m.Directions[0].Upper, m.Directions[1].Upper, m.Numerical = up, profiles.Reverse(up), true
+	}
+	return m
 }
 
 // publicChoice gives the number of records that take part away. Given that it is u, the pair is

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -28,6 +29,15 @@ func TestJoinedErrors(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestGivenRestCarriesTheRounding: what is added to a tail rounds its logarithm, by a unit of it and one of the sum.
+func TestGivenRestCarriesTheRounding(t *testing.T) {
+	g := givenRest{fixed{profiles.Tails{P: -300, Q: -301, PC: -1e-9, QC: -250, Err: 1e-14, ErrC: 2e-14}}, -299, -249}
+	x := g.Tails(1, 0)
+	if x.Err < 1e-14+xmath.U*298 || x.ErrC < 2e-14+xmath.U*248 {
+		t.Errorf("tails %v are said to be off by %v and %v", x, x.Err, x.ErrC)
 	}
 }
 

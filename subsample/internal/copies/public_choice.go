@@ -206,3 +206,62 @@ func (j Joined) Support() profiles.Support {
 	}
 	return s
 }
+
+// What a table of copies leaves out, given away: the upper profile that goes with a pair
+// that moves it to no copy (subsample/chain.go).
+
+// GiveRest returns p itself if the table of the law is whole. Else what it leaves out,
+// at most e^logRest under P and, with both, under Q, is given away: the loss is ±∞ there. The
+// tails of p count that mass as no copy; adding it once more can only raise δ(ε).
+func GiveRest(p profiles.Profile, logRest float64, both bool) profiles.Profile {
+	if math.IsInf(logRest, -1) {
+		return p
+	}
+	g := givenRest{p, logRest, math.Inf(-1)}
+	if both {
+		g.logQ = logRest
+	}
+	return g
+}
+
+type givenRest struct {
+	profiles.Profile
+	logP, logQ float64
+}
+
+// SelfReverse implements hook.SelfReverser.
+func (g givenRest) SelfReverse() bool {
+	s, ok := g.Profile.(hook.SelfReverser)
+	return ok && g.logP == g.logQ && s.SelfReverse()
+}
+
+// Tails implements profiles.Profile.
+func (g givenRest) Tails(eps, tol float64) profiles.Tails {
+	t := g.Profile.Tails(eps, tol)
+	t.P = min(0, xmath.LogAdd(t.P, g.logP))
+	t.QC = min(0, xmath.LogAdd(t.QC, g.logQ))
+	t.Err += xmath.U * (4 + 2*xmath.FiniteAbs(t.P))
+	t.ErrC += xmath.U * (4 + 2*xmath.FiniteAbs(t.QC))
+	return t
+}
+
+// Cost implements hook.Costly.
+func (g givenRest) Cost() float64 { return hook.Cost(g.Profile) }
+
+// Support implements profiles.Profile.
+func (g givenRest) Support() profiles.Support {
+	s := g.Profile.Support()
+	s.LogPInf, s.LogQInf = g.logP, g.logQ
+	return s
+}
+
+// TransformsWithin implements hook.NearlyTransformer; what is left out is part of mass.
+func (g givenRest) TransformsWithin(mass float64) (upper, lower transform.Transform) {
+	if n, ok := g.Profile.(hook.NearlyTransformer); ok {
+		return n.TransformsWithin(mass)
+	}
+	return nil, nil
+}
+
+// Transform implements hook.Transformer.
+func (givenRest) Transform() transform.Transform { return nil }

@@ -20,7 +20,7 @@ const maxWhole = 64
 
 // Transform implements hook.Transformer; nil for a table beyond maxCopies. What is left
 // out of the table, below e^−790, is moved to u = 0 as the tails do: it changes δ by less
-// than e^−790 a run, and after 2⁵³ runs by less than e^−44 of the least normal number, far below the rounding of any δ.
+// than e^−790 a run, below the rounding of every δ in [1e-300, 1] after 1e12 runs.
 func (p *GaussianAttack) Transform() transform.Transform { return p.whole(false) }
 
 // TransformsWithin implements hook.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
