@@ -1,7 +1,7 @@
 package profiles
 
-// The least profile above several discrete ones, up to chords: of a pair of which nobody says which data set is the first,
-// above it and its reverse. It assumes nothing of the profiles.
+// A pair of which nobody says which data set is the first: the least symmetric profile above a
+// discrete one and its reverse, up to chords. It assumes nothing of the profile.
 
 import (
 	"math"
@@ -11,41 +11,31 @@ import (
 )
 
 // EitherOrder returns a symmetric profile that dominates p and its reverse: p itself if it is
-// symmetric.
+// symmetric. At the losses of p it is the larger of the two, up to rounding, and a chord in e^ε between
+// them.
+//
+// Both profiles are polygons in e^ε whose corners are at these losses, and the larger of two convex functions is
+// convex: the chords of what is above both at the corners are above both.
 func EitherOrder(p *Discrete) (*Discrete, error) {
 	reverse := Reverse(p).(*Discrete)
 	if Equal(p, reverse) {
 		return p, nil
 	}
-	return Largest(p, reverse)
-}
-
-// Largest returns a profile that dominates all of ps. At their losses it is the largest of them, up to rounding, and a chord
-// in e^ε between them.
-//
-// The profiles are polygons in e^ε whose corners are at these losses, and the largest of convex functions is
-// convex: the chords of what is above all at the corners are above all.
-func Largest(ps ...*Discrete) (*Discrete, error) {
 	x := []float64{0}
-	for _, p := range ps {
-		for _, a := range p.atoms {
-			if a.Loss != 0 {
-				x = append(x, math.Abs(a.Loss)+p.lossErr)
+	for _, d := range []*Discrete{p, reverse} {
+		for _, a := range d.atoms {
+			if a.Loss > 0 {
+				x = append(x, a.Loss+d.lossErr)
 			}
 		}
 	}
 	slices.Sort(x)
 	x = slices.Compact(x)
-	up, back := make([]float64, len(x)), make([]float64, len(x))
-	for _, p := range ps {
-		for i, v := range p.corners(x) {
-			up[i] = max(up[i], v)
-		}
-		for i, v := range Reverse(p).(*Discrete).corners(x) {
-			back[i] = max(back[i], v)
-		}
+	h, back := p.corners(x), reverse.corners(x)
+	for i, v := range back {
+		h[i] = max(h[i], v)
 	}
-	return NewChords(x, up, back)
+	return NewChords(x, h, h)
 }
 
 // corners returns δ at losses x from 0 up, among which those of the profile are, rounded up: losses are moved to the right by their

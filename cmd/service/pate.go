@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
@@ -306,7 +307,11 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	if q.Price != "" {
 		out.Price = q.Price
 	}
-	for _, report := range r.reports(out.Price) {
+	reports := r.reports(out.Price)
+	if !slices.Contains(reports, r.Report) {
+		return PateAnswer{}, fault.New("report", "%q has no price by %s; worst, expected and data-independent have one", string(r.Report), out.Price)
+	}
+	for _, report := range reports {
 		x, err := r.line(ctx, report, delta)
 		if err != nil {
 			return PateAnswer{}, err

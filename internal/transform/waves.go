@@ -93,8 +93,8 @@ func (w *Waves) Bounds(h float64, n int) []float64 {
 	return out
 }
 
-// wavesHalf is the half-width of the kernel of waves: a bound needs few digits. steers: the work of a wave
-const wavesHalf = 7
+// wavesHalf is the half-width of the kernel of waves: a bound needs half the digits of a column.
+const wavesHalf = gridHalf / 2
 
 // waveLine is a sketch of the line of a finite law: what its waves are, and not what bounds them.
 type waveLine struct{ loss, weight []float64 }

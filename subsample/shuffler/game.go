@@ -205,6 +205,7 @@ func together(atoms []profiles.Atom) []profiles.Atom {
 
 // worst returns a profile above those of games whose outcomes are listed.
 func worst(games []game) (*profiles.Discrete, error) {
+	x := []float64{0}
 	var all []*profiles.Discrete
 	for _, g := range games {
 		d, err := g.exact()
@@ -212,8 +213,33 @@ func worst(games []game) (*profiles.Discrete, error) {
 			return nil, err
 		}
 		all = append(all, d)
+		for _, a := range d.Atoms() {
+			x = append(x, math.Abs(a.Loss))
+		}
 	}
-	return profiles.Largest(all...)
+	slices.Sort(x)
+	// Points that are one but for rounding would make masses of it; chords are above without them.
+	kept := x[:1]
+	for _, p := range x {
+		if p-kept[len(kept)-1] > 1e-7 {
+			kept = append(kept, p)
+		}
+	}
+	x = kept
+	h := [2][]float64{make([]float64, len(x)), make([]float64, len(x))}
+	for _, d := range all {
+		up, back := d.Support(), profiles.Reverse(d).Support()
+		for i := range x {
+			// In positive terms: δ(x) is the mean of 1 − e^{x−L} where it is positive.
+			p, q := math.Exp(up.LogPInf), math.Exp(back.LogPInf)
+			for _, a := range d.Atoms() {
+				p += math.Exp(a.LogP) * (d.MassErr() + max(0, -math.Expm1(x[i]-a.Loss)+2*up.LossErr))
+				q += math.Exp(a.LogQ) * (d.MassErr() + max(0, -math.Expm1(x[i]+a.Loss)+2*up.LossErr))
+			}
+			h[0][i], h[1][i] = max(h[0][i], p*(1+8*u)), max(h[1][i], q*(1+8*u))
+		}
+	}
+	return profiles.NewChords(x, h[0], h[1])
 }
 
 // Proof (docs/theory/shuffler.md §2): Theorem F.

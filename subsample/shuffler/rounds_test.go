@@ -97,3 +97,23 @@ func TestPersonsLoseNoMoreThanTheirMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundingIsNoMass: losses of a matrix's games that are one but for rounding are one point of the profile above them. Kept apart, 1e-16
+// of rounding became mass, and ε ≤ 40.93 became 122.8.
+func TestRoundingIsNoMass(t *testing.T) {
+	m, err := shuffler.NewMatrix([][]float64{
+		{0.3333333333333333, 0.2631578947368421, 0.3508771929824561, 0.052631578947368474},
+		{0.3333333333333333, 0.05263157894736842, 0.2631578947368421, 0.3508771929824561},
+		{0.3333333333333333, 0.05263157894736842, 0.2631578947368421, 0.3508771929824561},
+		{0.3508771929824561, 0.3333333333333333, 0.2631578947368421, 0.052631578947368585}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := shuffler.New(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if iv := epsilon(t, m, s, profiles.Substitute, 100, 0.2); !(iv.Upper <= 40.93) {
+		t.Errorf("ε(0.2) ≤ %v", iv.Upper)
+	}
+}
