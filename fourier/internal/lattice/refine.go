@@ -131,6 +131,9 @@ func (q *query) pair(p target, step float64) (*pair, error) {
 		if err := q.m.Stopped(); err != nil {
 			return nil, err
 		}
+		if q.m.Work <= 0 {
+			return nil, meter.ErrWork
+		}
 		l, err := q.lawsAt(q.m, e, step, p, top)
 		if err != nil {
 			return nil, err
