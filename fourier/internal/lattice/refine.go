@@ -37,9 +37,6 @@ const (
 	shareOfSum = 1e-3 // steers: of the width wanted, that the sums over frequencies may have
 )
 
-// workTerm is what a term of the contour engine takes: half of the unit of a meter.
-const workTerm = 0.5 // steers: what work is charged
-
 // byTransform narrows q.best by laws at the accuracy that is wanted now.
 func (q *query) byTransform() error {
 	if q.last != nil && q.last.ends[0] != nil {
@@ -193,7 +190,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 	if ps.exact {
 		share *= shareOfSum // nothing else has a width
 	}
-	o := contour.Options{Relative: max(1e-12, share*q.relative), Absolute: share * q.absolute, Work: int64(max(1, work/workTerm))}
+	o := contour.Options{Relative: max(1e-12, share*q.relative), Absolute: share * q.absolute, Work: int64(max(1, work/meter.PerTerm))}
 	end := func(i int) {
 		c := ps.ends[i]
 		switch {
@@ -234,7 +231,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 	}
 	r.Step = ps.step
 	for i, x := range reports {
-		q.m.Spend(workTerm * float64(x.Work))
+		q.m.Spend(meter.PerTerm * float64(x.Work))
 		r.Points = max(r.Points, int(math.Round(min(x.Lambda/ps.step, math.MaxInt32))))
 		r.Budget.Truncation += x.Truncation
 		r.Budget.Aliasing += x.Aliasing
