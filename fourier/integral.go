@@ -29,7 +29,6 @@ const integralFloor = 1e-13 // steers: width near 0
 // of the unit of a meter. A question may take plainTerms, and more for each step,
 // before the lattices are tried.
 const (
-	workTerm     = 0.5   // steers: what work is charged
 	plainTerms   = 2e6   // steers: work before lattices
 	termsPerStep = 7.5e5 // steers: work before lattices
 	dearTerms    = 3e7   // steers: for a wide answer, and with laws as factors: those take half as long, and lattices that fine much longer
@@ -102,15 +101,15 @@ func (s *Sum) integralOptions(width, terms float64) contour.Options {
 // easyTerms is how many terms the integral may take before lattices are asked.
 func (s *Sum) easyTerms(m *meter.Meter) float64 {
 	if s.factors.without > 0 {
-		return min(m.Work/workTerm, dearTerms)
+		return min(m.Work/meter.PerTerm, dearTerms)
 	}
-	return min(m.Work/workTerm, plainTerms+termsPerStep*float64(len(s.factors.list)))
+	return min(m.Work/meter.PerTerm, plainTerms+termsPerStep*float64(len(s.factors.list)))
 }
 
 // charge takes the work of an answer off the meter, and returns about how many terms the engine would
 // serve the question for, 0 if it did or would not for any. err is what is left of its error.
 func charge(m *meter.Meter, work int64, from error) (wants int64, err error) {
-	m.Spend(workTerm * float64(work))
+	m.Spend(meter.PerTerm * float64(work))
 	var not *contour.NotServed
 	switch {
 	case from == nil:
@@ -160,7 +159,7 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a co
 		}
 	}
 	o := s.integralOptions(s.factors.epsilonWidth, terms)
-	o.Most = int64(max(1, min(m.Work/workTerm, dearTerms)))
+	o.Most = int64(max(1, min(m.Work/meter.PerTerm, dearTerms)))
 	a, err = c.Epsilon(m.Ctx, target, o)
 	wants, err = charge(m, a.Work, err)
 	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && wants == 0 {

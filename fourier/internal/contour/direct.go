@@ -24,8 +24,6 @@ const (
 	directWork = 4e7
 	// directShare: so much of the work that is left may go to one attempt.
 	directShare = 8
-	// directTerm is what one takes in terms of a column.
-	directTerm = 2
 )
 
 // direct sums the frequencies that count, and reports whether it is proved that there are no others: not

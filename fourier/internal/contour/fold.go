@@ -20,6 +20,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -75,10 +76,11 @@ const longTransform = 1 << 20 // steers: memory for time
 var long = make(chan struct{}, 1)
 
 // foldTerms is what a point of the transform of one law, and its power, take in terms of a column; foldRead what a reading of a
-// kept frequency does. steers: what work is charged.
+// kept frequency does, and directTerm a term that is summed directly.
 const (
-	foldTerms = 4
-	foldRead  = 4
+	foldTerms  = meter.PerPoint / meter.PerTerm
+	foldRead   = meter.PerRead / meter.PerTerm
+	directTerm = 1 / meter.PerTerm
 )
 
 // fold makes a table of laws on a line.

@@ -15,6 +15,7 @@ const (
 	locateTol   = 1e-2    // steers: the errors that they are made for, as a share of δ
 	sketchTol   = 1e-12   // steers: of the sum of all runs
 	locateTerms = 1 << 13 // steers: their frequencies
+	lawSteps    = 6       // steers: steps towards the root of the saddle-point approximation, of laws
 )
 
 // A place is where ε is, about: the saddle there, by how much the logarithm of the quantity falls with ε, and the condition
@@ -27,6 +28,9 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 	lo, hi := q.ends(logX)
 	if !(eps > lo && eps < hi) {
 		eps = lo + (hi-lo)/2
+	}
+	if q.folded {
+		return q.approach(logX, eps, theta, lo, hi)
 	}
 	own := float64(firstOwn)
 	for range maxTables {
@@ -65,11 +69,31 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 	return place{eps: eps, theta: theta, slope: math.Max(slope, theta), condition: own}
 }
 
+// approach improves a guess of ε in (lo, hi) by the saddle-point approximation, of laws.
+func (q *cumulant) approach(logX, eps, theta, lo, hi float64) place {
+	theta = q.saddle(right, eps, theta)
+	miss := q.approximate(theta, eps) - logX
+	for range lawSteps {
+		next := eps + miss/theta
+		if !(next < hi) {
+			next = eps + (hi-eps)/2
+		}
+		next = math.Max(next, lo)
+		s := q.saddle(right, next, theta)
+		m := q.approximate(s, next) - logX
+		if !(math.Abs(m) < math.Abs(miss)) {
+			break
+		}
+		moved := math.Abs(next - eps)
+		if eps, theta, miss = next, s, m; moved < 1e-3*math.Abs(eps) {
+			break
+		}
+	}
+	return place{eps: eps, theta: theta, slope: theta, condition: firstOwn}
+}
+
 // sampleTable makes a table of the sketches of the sample, nil where they know too little or it would be long.
 func (q *cumulant) sampleTable(ctx context.Context, b *budget, g goal) *table {
-	if q.folded {
-		return nil
-	}
 	l := q.choose(ctx, g)
 	if !(l.lambda > 0) || math.IsInf(l.lambda, 0) || !(l.t > 0) {
 		return nil

@@ -156,7 +156,7 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 			t = c.t
 		}
 		c.condition = g.own * math.Exp(math.Max(0, q.excess(theta, g.eps)-base))
-		lost := c.condition * roundingShare / g.rounding
+		lost := c.condition * q.lost() / g.rounding
 		last := c.t
 		if q.bump != nil {
 			last += waveShare * q.bump.Reach(theta, aim-(q.at(theta).k-theta*g.eps))
@@ -173,6 +173,17 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 	}
 	return best
 }
+
+// lost is about the error of a sum by floating point, as a share of its terms: of laws, what their FFTs lose.
+func (q *cumulant) lost() float64 {
+	if runs := q.runs(); q.folded && runs < directRuns {
+		return math.Max(roundingShare, fftShare*runs)
+	}
+	return roundingShare
+}
+
+// fftShare is about what the FFT of a law loses. steers: digits for period.
+const fftShare = 1e-13
 
 // lawError is about the error of a mass of a tilted law. steers: period for width.
 const lawError = 1e-14

@@ -23,6 +23,9 @@ const (
 	coarseRes   = 0.5
 )
 
+// perLoss is what a loss of a coarse law takes for the lines that a guess looks at. steers: what work is charged.
+const perLoss = 12
+
 // A guess is the composition of the coarse laws of all entries, each of which is about that of a step, to half a unit of log-odds.
 //
 // Invariants: where it is complete, δ is at most e^excess·δ'(ε − moved), δ' that of the composition.
@@ -46,6 +49,9 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) (*guess, error)
 			}
 			s.guess = nil
 		}
+	}
+	for _, e := range s.entries {
+		m.Spend(perLoss * float64(len(e.coarse.Loss)))
 	}
 	if s.guess != nil {
 		return s.guess, nil

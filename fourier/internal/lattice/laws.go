@@ -86,7 +86,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top float
 	}
 	if l.upper, l.lower = pld.Discretize(e.Profile, g); l.upper == nil {
 		if err == meter.ErrWork {
-			m.Spend(m.Work)
+			m.Spend(max(0, m.Work))
 		} else {
 			m.Spend(float64(most) * price)
 		}

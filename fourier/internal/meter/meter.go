@@ -38,6 +38,7 @@ const (
 	PerVertex = 100 // steers: a vertex of a lattice law: tails at it and next to it
 	PerPoint  = 2   // steers: a point of the transform of one term, and its power
 	perAtom   = 4   // steers: of a listed law, with its masses
+	PerTerm   = 0.5 // steers: a term of the contour engine
 	PerRead   = 2   // steers: a kept frequency, each time that δ is read off
 )
 
