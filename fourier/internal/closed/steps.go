@@ -109,3 +109,25 @@ func (s Steps) Supremum(top float64) (lower, upper float64) {
 	}
 	return xmath.Down(low.Value(), 2), top
 }
+
+// Above returns a loss x, for which each step gives up that share of its largest one, and a lower bound of log P(L > x): all
+// losses may be next to their largest at once. δ(ε) ≥ P(L > x)(1 − e^{ε−x}) says where δ is still reached.
+func (s Steps) Above(share float64) (x, logP float64) {
+	var loss, log xmath.Sum
+	for _, e := range s {
+		n, a := float64(e.Count), e.Support.Max
+		if math.IsInf(a, -1) {
+			a = 0 // what there is, is infinite
+		}
+		// Max is rounded up by a few ulps, at most 16.
+		a -= (share+16*xmath.U)*math.Abs(a) + math.SmallestNonzeroFloat64
+		t := e.Profile.Tails(a, 0)
+		if !(t.P-t.Err > math.Inf(-1)) {
+			return a, math.Inf(-1)
+		}
+		loss.AddProduct(n, a)
+		loss.AddProduct(n, -e.Support.LossErr)
+		log.AddProduct(n, t.P-t.Err)
+	}
+	return xmath.Down(loss.Value(), 4), xmath.Down(log.Value(), 4) // the difference rounds once, the sums twice
+}

@@ -118,16 +118,16 @@ func (q *query) answer() error {
 }
 
 // wanted is the width wanted of an interval now: for ε in units of its smaller end.
-func (q *query) wanted() float64 {
+func (q *query) wanted(r Answer) float64 {
 	if q.ofDelta {
 		return q.relative
 	}
-	return max(q.relative*min(math.Abs(q.best.Lower), math.Abs(q.best.Upper)), q.absolute)
+	return max(q.relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), q.absolute)
 }
 
 // done reports whether the interval is as narrow as is wanted now.
 func (q *query) done() bool {
-	return q.best.width() <= q.wanted() || q.ofDelta && q.best.Upper < leastLog
+	return q.best.width() <= q.wanted(q.best) || q.ofDelta && q.best.Upper < leastLog
 }
 
 // found reports whether both ends are proved closer than they were known.

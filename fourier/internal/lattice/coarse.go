@@ -135,7 +135,11 @@ func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
 		at, theta = max(q.floor, 0), 1
 	}
 	q.best.Upper = min(q.best.Upper, g.epsilon(q.logDelta, theta), q.variation(q.logDelta))
-	if q.best.width() <= q.absolute {
+	next := q.best
+	if next.Lower = q.nextToTop(); next.width() <= q.wanted(next) {
+		q.best = next
+	}
+	if q.done() {
 		q.best.Estimate = q.best.Upper
 		return at, finiteLog, theta, true, nil
 	}
@@ -150,6 +154,26 @@ func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
 		}
 	}
 	return at, finiteLog, theta, false, nil
+}
+
+// atoms is by how much the largest losses of steps are too large to be told from atoms there. steers: width.
+const atoms = 1e-12
+
+// nextToTop returns a lower bound of ε(δ) that is narrow where δ is far below the probability of the largest loss: no line
+// finds an answer there.
+func (q *query) nextToTop() float64 {
+	least := q.floor
+	if math.IsInf(q.top, 1) {
+		return least
+	}
+	for _, share := range [...]float64{atoms, max(q.relative, q.absolute/max(q.top, 1)) / 4} {
+		x, logP := q.steps().Above(share)
+		part := q.logDelta - logP + 4*xmath.U*(math.Abs(q.logDelta)+math.Abs(logP))
+		if part < 0 {
+			least = max(least, xmath.Down(x+xmath.Log1mExp(part)*(1+8*xmath.U), 2))
+		}
+	}
+	return least
 }
 
 // lookAt looks where δ is asked, by laws that reach as far as it needs.

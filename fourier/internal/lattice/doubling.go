@@ -130,7 +130,7 @@ func (q *query) byProducts() error {
 			depth = max(2*depth-deepMargin, deepest)
 			continue
 		}
-		if res, err = finerRes(res, q.wanted(), q.best.width(), spent, left, max(upper.cells, lower.cells)); err != nil {
+		if res, err = finerRes(res, q.wanted(q.best), q.best.width(), spent, left, max(upper.cells, lower.cells)); err != nil {
 			q.best = q.best.short(err)
 			return nil
 		}

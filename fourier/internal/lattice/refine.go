@@ -158,23 +158,6 @@ func (q *query) pair(p target, step float64) (*pair, error) {
 	return ps, nil
 }
 
-// nextToTop is how near the largest loss an answer may be for that to be looked at first. steers: width for time.
-const nextToTop = 2e-10
-
-// reaches returns an ε next to the largest loss at which δ is not reached yet, where Chernoff's bound does not rule that out: no
-// line finds an answer there. It is the least possible ε where none is proved.
-func (q *query) reaches(ps *pair, o contour.Options) (eps float64, work int64) {
-	c, at := ps.ends[1], q.top-nextToTop*math.Abs(q.top)
-	if q.ofDelta || c == nil || math.IsInf(q.top, 1) || q.best.Upper < at {
-		return q.floor, 0
-	}
-	a, _ := c.Delta(q.m.Ctx, xmath.Up(at+ps.moved[1], 2), contour.Options{Relative: 0.1, Work: o.Work})
-	if a.LogLower+ps.excess[1] > q.logDelta+4*xmath.U*math.Abs(q.logDelta) {
-		return at, a.Work
-	}
-	return q.floor, a.Work
-}
-
 // leastError returns the step at which a width of aΔ² + b/Δ is least, after one that had this width of log δ:
 // errors of tails count the more the finer the step. a is that of the error law, b that of the width.
 func (q *query) leastError(p target, step, width float64) float64 {
@@ -224,11 +207,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 			}
 		}
 	}
-	if e, work := q.reaches(ps, o); e > q.floor {
-		r.Lower, reports[1].Work = e, work
-	} else {
-		parallel.Both(func() { end(0) }, func() { end(1) })
-	}
+	parallel.Both(func() { end(0) }, func() { end(1) })
 	r.Step = ps.step
 	for i, x := range reports {
 		q.m.Spend(meter.PerTerm * float64(x.Work))
