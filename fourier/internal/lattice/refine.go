@@ -57,6 +57,8 @@ func (q *query) byTransform() error {
 			if step = q.step(p, 1); !q.ofDelta {
 				step = max(q.step(p, q.firstScale()), q.finest())
 			}
+		case math.IsInf(width, 1):
+			// Nothing was found, and the step was changed for that.
 		case stale == mostStale-1:
 			step = q.leastError(p, step, width*p.unit)
 		case !math.IsInf(narrowest, 1):
