@@ -43,6 +43,7 @@ func NewLaw(l *pld.Law) *Law {
 		d := math.Exp(x) * math.Expm1(-loss)
 		gap.Add(d)
 		wrong.Add(math.Abs(d) * (f.ExcessErr + u*(8+2*math.Abs(x)+2*math.Abs(loss))))
+		wrong.Add(2 * u * math.Exp(x-loss) * (math.Abs(l.Offset) + 2*math.Abs(loss))) // of the loss o + iΔ
 	}
 	f.gap, f.gapErr = gap.Value(), wrong.Value()
 	return f
@@ -65,6 +66,9 @@ func (l *Law) Real(s float64) (k, slope, err float64) {
 		return k, 0, wrong/(1-less-wrong) + 4*xmath.U*math.Abs(k)
 	}
 	k, err = l.K(s)
+	if len(l.Loss) > 0 {
+		err += 2 * xmath.U * math.Abs(s) * (math.Abs(l.Offset) + 2*max(math.Abs(l.Loss[0]), math.Abs(l.MaxLoss()))) // of losses o + iΔ
+	}
 	return k - l.Excess, 0, err + l.ExcessErr + 2*xmath.U*(math.Abs(k)+math.Abs(l.Excess))
 }
 
