@@ -98,16 +98,23 @@ func (c *Composition) fold(ctx context.Context, l choice, g goal) (*table, error
 	if err != nil {
 		return nil, err
 	}
+	t := c.tableOf(f, l, g.eps)
+	t.terms = spent
+	return t, nil
+}
+
+// tableOf makes the table of frequencies that count.
+func (c *Composition) tableOf(f *folded, l choice, eps float64) *table {
 	f.finish()
-	t := &table{plan: plan{theta: l.theta, h: 2 * math.Pi / (float64(n) * f.step), sHigh: l.sHigh, sLow: l.sLow, n: len(f.freqs)},
-		lastGuess: g.eps, folded: f, terms: spent, re0: f.label.Value()}
+	t := &table{plan: plan{theta: l.theta, h: 2 * math.Pi / (float64(f.n) * f.step), sHigh: l.sHigh, sLow: l.sLow, n: len(f.freqs)},
+		lastGuess: eps, folded: f, re0: f.label.Value()}
 	for _, x := range c.factors {
 		t.sums.counts = append(t.sums.counts, x.Count)
 		t.sums.bounds(x, realBound(x.Transform, t.sHigh), realBound(x.Transform, t.sLow))
 	}
 	t.ends(t.sums.share())
 	t.logHigh, t.logLow = t.logHigh+f.rho, t.logLow+f.rho
-	return t, nil
+	return t
 }
 
 // fill finds the frequencies that count, and returns what that took: by direct sums where these are few and a transform would be

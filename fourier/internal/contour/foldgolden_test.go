@@ -257,30 +257,10 @@ func TestFoldedInEveryStrip(t *testing.T) {
 			l.Index, l.Loss, l.LogMass = append(l.Index, k), append(l.Loss, l.Offset+float64(k)*step), append(l.LogMass, math.Log(rng.Float64()))
 		}
 		runs := 1 + rng.IntN(5)
-		sums := map[int64]float64{0: 1}
-		f := NewLaw(l)
-		for range runs {
-			next := map[int64]float64{}
-			for i, p := range sums {
-				for j, k := range l.Index {
-					next[i+k] += p * math.Exp(l.LogMass[j]-f.Excess)
-				}
-			}
-			sums = next
-		}
+		sums, f := listed(l, runs), NewLaw(l)
 		eps := float64(runs) * (l.Loss[0] + (l.MaxLoss()-l.Loss[0])*rng.Float64())
 		if rng.IntN(4) == 0 {
 			eps = float64(runs)*l.Offset + step*math.Round(eps/step) // at a lattice point, about
-		}
-		inside, delta, below := 0.0, 0.0, 0.0
-		for i, p := range sums {
-			inside += p
-			loss := float64(runs)*l.Offset + float64(i)*step
-			if x := -math.Expm1(eps - loss); x > 0 {
-				delta += p * x
-			} else {
-				below -= p * x
-			}
 		}
 		for _, theta := range []float64{2, 0.4, -0.4, -0.9, -1.5, -3} {
 			n := 2 + rng.IntN(200)
@@ -292,15 +272,7 @@ func TestFoldedInEveryStrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := x.read(eps, &unscaled)
-			want := delta + 1 - inside
-			switch sideOf(theta) {
-			case middle:
-				want = inside - delta
-			case left:
-				want = below // δ − (1 − e^ε), less what Q has where no loss is finite
-				_, m1 := c.finite()
-				want += math.Exp(eps) * -math.Expm1(m1.log)
-			}
+			want := sums.quantity(sideOf(theta), eps)
 			if !(want > 1e-9) {
 				continue // Q may have more than P
 			}
