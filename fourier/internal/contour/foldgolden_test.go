@@ -195,7 +195,7 @@ func TestGoldenEpsilonOfLaws(t *testing.T) {
 			comp := newComposition(t, f)
 			comp.Fold(1e-3, 1<<20, Gonum{})
 			var err error
-			if r[i], err = comp.Epsilon(t.Context(), math.Log(c.delta)-1000*NewLaw(l).Excess, Options{Relative: 1e-9}); err != nil {
+			if r[i], err = comp.Epsilon(t.Context(), math.Log(c.delta)-1000*NewLaw(l).Excess, Options{Relative: 1e-10}); err != nil {
 				t.Fatal(err)
 			}
 		}
