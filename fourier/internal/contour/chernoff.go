@@ -1,8 +1,8 @@
 // Chernoff's bound with the weight of Theorem 1: δ − (1−m₀) = I_s(ε) ≤ w(s)M(s)e^{−sε}
-// for every s > 0. It assumes nothing of s, and costs one value of each transform, which
+// for every s > 0, and 1 − δ at most the same for −1 < s < 0. It assumes nothing of s, and costs one value of each transform, which
 // is kept: another factor costs one more.
 //
-// It returns upper bounds of δ, which hold in floating point: all terms are rounded up.
+// It returns upper bounds of δ, or of 1 − δ, which hold in floating point: all terms are rounded up.
 
 package contour
 
@@ -13,7 +13,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A bound is the sum Σ T_i log M_i(s) over the factors so far at one s > 0, every term
+// A bound is the sum Σ T_i log M_i(s) over the factors so far at one s > −1 other than 0, every term
 // an upper bound, from which Chernoff's bound follows at every ε.
 type bound struct {
 	s      float64
@@ -56,7 +56,7 @@ func (b *bound) update(c *Composition) {
 	}
 }
 
-// at returns the upper bound of log δ(ε), +Inf where there is none.
+// at returns the upper bound of log δ(ε), of log(1 − δ(ε)) where s < 0, +Inf where there is none.
 func (b *bound) at(eps float64) float64 {
 	m := float64(b.terms)
 	share := 4 * m * m * xmath.U * xmath.U
@@ -66,7 +66,7 @@ func (b *bound) at(eps float64) float64 {
 	logM, w := b.sum.above(share), logWeight(b.s)
 	x := w + logM - b.s*eps
 	x += 8 * xmath.U * (math.Abs(logM) + math.Abs(w) + math.Abs(b.s*eps) + 1)
-	if m0 := b.m0.value(share); m0 != (mass{}) {
+	if m0 := b.m0.value(share); m0 != (mass{}) && b.s > 0 {
 		_, _, rest := m0.infinite()
 		x = xmath.LogAdd(x, rest)
 		x += 4 * xmath.U * (1 + math.Abs(x))

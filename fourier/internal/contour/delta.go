@@ -25,7 +25,15 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
 	q := c.cumulant()
-	d, _ := q.sideAt(eps)
+	d, theta := q.sideAt(eps)
+	if d == middle && c.lattice != nil {
+		// By Chernoff's bound of 1 − δ, δ may be known as well as asked.
+		high := math.Min(0, c.boundAt(theta).at(eps))
+		if least, _ := complement(math.Inf(-1), high); least >= -math.Max(b.opt.Relative, b.opt.Absolute) {
+			ans.LogLower, ans.LogComplementUpper = least, high
+			return ans, nil
+		}
+	}
 	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
 	ans.Report = rep
 	var not *NotServed
