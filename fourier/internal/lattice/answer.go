@@ -14,6 +14,28 @@ import (
 // A Budget splits the width of an interval by cause, in units of the answer.
 type Budget struct{ Discretization, Truncation, Aliasing, RoundOff float64 }
 
+// within returns the budget, scaled down where its parts are more than the width together: next to a sum that is hardly certain
+// errors are far larger than what is known from elsewhere.
+func (b Budget) within(width float64) Budget {
+	if math.IsInf(width, 1) {
+		return b
+	}
+	sum := 0.0
+	parts := []*float64{&b.Discretization, &b.Truncation, &b.Aliasing, &b.RoundOff}
+	for _, x := range parts {
+		if !(*x < width) {
+			*x = width
+		}
+		sum += *x
+	}
+	if sum > width {
+		for _, x := range parts {
+			*x *= width / sum
+		}
+	}
+	return b
+}
+
 // An Answer is a certified interval of ε(δ) or δ(ε), or of log δ(ε) on its way.
 //
 // Invariants: Lower and Upper are proved, whatever else is known. Estimate is NaN before the
@@ -46,5 +68,6 @@ func intersect(old, r Answer) Answer {
 		old, r = r, old
 	}
 	r.Lower, r.Upper = max(old.Lower, r.Lower), min(old.Upper, r.Upper)
+	r.Budget = r.Budget.within(r.width())
 	return r
 }

@@ -221,6 +221,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 	if w := r.width(); !math.IsInf(w, 1) {
 		// The upper law's error is twice the lower one's (docs/theory/accuracy.md §4).
 		r.Estimate = r.Lower + w/3
+		r.Budget = r.Budget.within(w)
 		r.Budget.Discretization = max(0, w-r.Budget.Truncation-r.Budget.Aliasing-r.Budget.RoundOff)
 	}
 	q.best = intersect(q.best, r)
