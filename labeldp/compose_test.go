@@ -68,14 +68,14 @@ func TestPipelineComposed(t *testing.T) {
 	if !(1 <= iv.Upper && max(iv.Lower, iv.Upper) <= 1+24*0x1p-53) {
 		t.Errorf("ε(0) = [%v, %v], want ε₁ + ε₂ = 1", iv.Lower, iv.Upper)
 	}
-	// What came out, had it been fixed in advance, costs less than is charged: both ends are rounded up, by some u.
+	// What came out, had it been fixed in advance, costs no more than is charged, and its upper end is above that by its rounding at the most.
 	realized := compose(1, accountant.Step{Mechanism: r})
 	for _, e := range at {
 		d, err := realized.Delta(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := charged.Delta(t.Context(), e); err != nil || !(d.Upper <= c.Upper*(1+16*0x1p-53)) {
+		if c, err := charged.Delta(t.Context(), e); err != nil || !(d.Upper-d.Budget.RoundOff <= c.Upper && d.Budget.RoundOff < 1e-11*d.Upper) {
 			t.Errorf("δ(%v) = %v of the randomizer is above the %v charged (%v)", e, d.Upper, c.Upper, err)
 		}
 	}
