@@ -47,8 +47,9 @@ type Options struct {
 	// further, to serve the next. The answers are the same to their certified digits.
 	ManyQuestions bool
 	// Transform has laws alone answer where there is no closed form: lattice laws of every step, composed by this
-	// Fourier transform (fourier.Gonum, or that of package fourier/godsp). It shares no theorem with the integral of
-	// transforms that is asked first without it, and so is a second way to the same number; it is slower and wider.
+	// Fourier transform (fourier.Gonum, or that of package fourier/godsp). It shares Theorems 1 to 3 of
+	// docs/theory/contour.md with the integral of transforms that is asked first without it, and no transform: a second
+	// way from the profiles to the sum; it is slower and wider.
 	Transform fourier.Transform
 	// Recursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
 	// theory gap of sampling without or with replacement, MUST.OW and MUST.WO under

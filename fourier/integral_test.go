@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// The two engines share no theorem: on random plans their intervals intersect, also of
+// The two engines share no transform: on random plans their intervals intersect, also of
 // losses whose transforms are those of losses above and below.
 func TestEnginesAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 1))

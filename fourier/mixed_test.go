@@ -59,7 +59,7 @@ func without(t testing.TB, population, batch int64, sigma float64) profiles.Prof
 }
 
 // A part that hides its transform is discretised. The truth is what the contour engine finds with the
-// transform, to 1e-9; the lattice engine shares nothing but the profile.
+// transform, to 1e-9; the lattice engine shares the profile and the certificate of the sum.
 func TestMixedPlans(t *testing.T) {
 	slow.Test(t)
 	rng := rand.New(rand.NewPCG(15, 8))

@@ -24,7 +24,7 @@ type Options struct {
 	// Transform defaults to Gonum.
 	Transform Transform
 	// Laws says that lattice laws alone answer where there is no closed form. Otherwise an integral of transforms
-	// is asked first, which shares no theorem with them.
+	// is asked first, which shares Theorems 1 to 3 of docs/theory/contour.md with them, and no transform.
 	Laws bool
 }
 
