@@ -35,6 +35,7 @@ const (
 	mostStale  = 3    // steers: stale rounds in a row before the end
 	longerStep = 4    // steers: times the step where the first one was too fine for the limits
 	shareOfSum = 1e-3 // steers: of the width wanted, that the sums over frequencies may have
+	mostOfSum  = 0.25 // steers: where there is no memory for less
 )
 
 // byTransform narrows q.best by laws at the accuracy that is wanted now.
@@ -175,7 +176,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 	if ps.exact {
 		share *= shareOfSum // nothing else has a width
 	}
-	o := contour.Options{Relative: max(1e-12, share*q.relative), Absolute: share * q.absolute, Work: int64(max(1, work/meter.PerTerm))}
+	o := contour.Options{Work: int64(max(1, work/meter.PerTerm))}
 	end := func(i int) {
 		c := ps.ends[i]
 		switch {
@@ -209,7 +210,13 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 			}
 		}
 	}
-	parallel.Both(func() { end(0) }, func() { end(1) })
+	for _, share := range []float64{share, mostOfSum} {
+		o.Relative, o.Absolute = max(1e-12, share*q.relative), share*q.absolute
+		parallel.Both(func() { end(0) }, func() { end(1) })
+		if !short(errs[0]).Memory && !short(errs[1]).Memory {
+			break
+		}
+	}
 	r.Step = ps.step
 	for i, x := range reports {
 		q.m.Spend(meter.PerTerm * float64(x.Work))
@@ -230,9 +237,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 		return width, true, nil
 	}
 	for _, e := range errs {
-		var not *contour.NotServed
-		switch {
-		case !errors.As(e, &not):
+		switch not := short(e); {
 		case not.Work > 0:
 			return width, false, meter.ErrWork
 		case not.Memory:
@@ -240,4 +245,13 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 		}
 	}
 	return width, false, nil
+}
+
+// short returns of what a sum had too little.
+func short(err error) contour.NotServed {
+	var not *contour.NotServed
+	if !errors.As(err, &not) {
+		return contour.NotServed{}
+	}
+	return *not
 }
