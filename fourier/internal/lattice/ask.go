@@ -32,6 +32,7 @@ type query struct {
 	floor, top         float64
 	logInf             float64 // log-probability of an infinite loss
 	best               Answer
+	why                error // transforms were not done when they were last asked
 }
 
 // Epsilon returns an interval of ε(δ), 0 < δ < 1, of two or more runs. ε is known to lie in
@@ -103,6 +104,10 @@ func (q *query) answer() error {
 		}
 		if !q.ended() {
 			q.best.Warnings = nil
+			if relative == coarse && (q.why == meter.ErrRounding || q.why == meter.ErrRounds) {
+				q.best = q.best.short(q.why) // neither more work nor a finer accuracy helps
+				break
+			}
 			if err := way(); err != nil {
 				return err
 			}

@@ -110,6 +110,7 @@ func (q *query) byTransform() error {
 			theta = t
 		}
 	}
+	q.why = why
 	q.best = q.best.short(why)
 	return nil
 }
