@@ -162,18 +162,15 @@ const atoms = 1e-12
 // nextToTop returns a lower bound of ε(δ) that is narrow where δ is far below the probability of the largest loss: no line
 // finds an answer there.
 func (q *query) nextToTop() float64 {
-	least := q.floor
 	if math.IsInf(q.top, 1) {
-		return least
+		return q.floor
 	}
-	for _, share := range [...]float64{atoms, max(q.relative, q.absolute/max(q.top, 1)) / 4} {
-		x, logP := q.steps().Above(share)
-		part := q.logDelta - logP + 4*xmath.U*(math.Abs(q.logDelta)+math.Abs(logP))
-		if part < 0 {
-			least = max(least, xmath.Down(x+xmath.Log1mExp(part)*(1+8*xmath.U), 2))
-		}
+	x, logP := q.steps().Above(atoms)
+	part := q.logDelta - logP + 4*xmath.U*(math.Abs(q.logDelta)+math.Abs(logP))
+	if !(part < 0) {
+		return q.floor
 	}
-	return least
+	return max(q.floor, xmath.Down(x+xmath.Log1mExp(part)*(1+8*xmath.U), 2))
 }
 
 // lookAt looks where δ is asked, by laws that reach as far as it needs.

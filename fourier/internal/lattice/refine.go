@@ -35,7 +35,6 @@ const (
 	mostStale  = 3    // steers: stale rounds in a row before the end
 	longerStep = 4    // steers: times the step where the first one was too fine for the limits
 	shareOfSum = 1e-3 // steers: of the width wanted, that the sums over frequencies may have
-	mostOfSum  = 0.25 // steers: where there is no memory for less
 )
 
 // byTransform narrows q.best by laws at the accuracy that is wanted now.
@@ -211,7 +210,7 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 			}
 		}
 	}
-	for _, share := range []float64{share, mostOfSum} {
+	for _, share := range []float64{share, 1 - aimed} { // what the step leaves, where there is no memory for less
 		o.Relative, o.Absolute = max(1e-12, share*q.relative), share*q.absolute
 		parallel.Both(func() { end(0) }, func() { end(1) })
 		if !short(errs[0]).Memory && !short(errs[1]).Memory {
