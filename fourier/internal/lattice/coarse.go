@@ -136,7 +136,7 @@ func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
 	}
 	q.best.Upper = min(q.best.Upper, g.epsilon(q.logDelta, theta), q.variation(q.logDelta))
 	next := q.best
-	if next.Lower = q.nextToTop(); next.width() <= q.wanted(next) {
+	if next.Lower = q.nextToTop(); next.width() <= shareOfSum*q.wanted(next) { // as narrow as a sum
 		q.best = next
 	}
 	if q.done() {
