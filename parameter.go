@@ -32,7 +32,7 @@ const (
 	Users            Quantity = "users"              // the fewest users of a shuffler
 )
 
-var quantities = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person", "epsilon", "users"}
+var quantities = []string{string(NoiseMultiplier), string(Count), string(Rate), string(Batch), string(RecordsPerPerson), string(LocalEpsilon), string(Users)}
 
 // A Goal is a budget and the quantity that is to meet it.
 type Goal struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
@@ -307,11 +306,7 @@ func (q PateRequest) once(ctx context.Context) (PateAnswer, error) {
 	if q.Price != "" {
 		out.Price = q.Price
 	}
-	reports := r.reports(out.Price)
-	if !slices.Contains(reports, r.Report) {
-		return PateAnswer{}, fault.New("report", "%q has no price by %s; worst, expected and data-independent have one", string(r.Report), out.Price)
-	}
-	for _, report := range reports {
+	for _, report := range r.reports(out.Price) {
 		x, err := r.line(ctx, report, delta)
 		if err != nil {
 			return PateAnswer{}, err
@@ -355,7 +350,7 @@ func (r *PateRun) reports(price string) []pate.Report {
 		return []pate.Report{r.Report, pate.DataIndependent}
 	}
 	out := []pate.Report{pate.Worst, pate.ExpectedNotABound, pate.DataIndependent}
-	if price != string(pate.Theorem6) {
+	if price != string(pate.Theorem6) || r.Report == pate.Joint { // where it is asked for, it says why it has no price
 		out = append([]pate.Report{pate.Joint}, out...)
 	}
 	if r.Answered != nil {

@@ -64,7 +64,7 @@ func TestPateExactAdversary(t *testing.T) {
 
 // TestPateReportOfPrice: a report that a price does not have is refused by name, where one with a check had no line to stand in.
 func TestPateReportOfPrice(t *testing.T) {
-	for report, want := range map[string]string{"joint": `report: "joint" has no price by theorem6; worst, expected and data-independent have one`, "worst": `"report":"worst"`} {
+	for report, want := range map[string]string{"joint": `report: joint needs the price best or exact: Theorem 6 has none for a check and its answer together`, "worst": `"report":"worst"`} {
 		got := ask(t, New(nil), `{"op":"pate","votes":[[170,20],[180,10]],"mechanism":"confident","threshold":150,"sigma1":150,"sigma2":40,"delta":1e-5,"price":"theorem6","report":%q}`, report)
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", report, got, want)

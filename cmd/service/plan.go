@@ -163,29 +163,26 @@ func reached(ctx context.Context) error {
 
 // options turns the limits into the accountant's options.
 func (l Limits) options(ctx context.Context, n Narrowing) []accountant.Options {
-	opts := []accountant.Options{{Progress: progress(ctx)}}
+	o := accountant.Options{Progress: progress(ctx), TimeLimit: l.time()}
 	if l.Accuracy != "" {
-		opts = append(opts, accountant.Options{Accuracy: l.Accuracy.float()})
+		o.Accuracy = l.Accuracy.float()
 	}
 	if l.Memory != "" {
-		opts = append(opts, accountant.Options{Memory: l.Bytes()})
+		o.Memory = l.Bytes()
 	}
 	if l.Work != "" {
-		opts = append(opts, accountant.Options{WorkLimit: l.Work.float()})
-	}
-	if limit := l.time(); limit > 0 {
-		opts = append(opts, accountant.Options{TimeLimit: limit})
+		o.WorkLimit = l.Work.float()
 	}
 	if n.Recursion != "" {
-		opts = append(opts, accountant.Options{Recursion: n.Recursion.whole()})
+		o.Recursion = n.Recursion.whole()
 	}
 	switch l.transform {
 	case GonumTransform:
-		opts = append(opts, accountant.Options{Transform: fourier.Gonum})
+		o.Transform = fourier.Gonum
 	case GoDSPTransform:
-		opts = append(opts, accountant.Options{Transform: godsp.Transform})
+		o.Transform = godsp.Transform
 	}
-	return opts
+	return []accountant.Options{o}
 }
 
 // Narrowing says up to how many runs the recursion over data configurations narrows a

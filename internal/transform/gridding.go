@@ -27,7 +27,7 @@ package transform
 //
 // Rounding. h and ℓ are floats, and ν = fl(Mh/2π) stands for the h of the theorem: frequencies are off by at most 2u of
 // themselves. (1) Positions: ℓν = p + e exactly, by one FMA, and f = (p − ⌊p⌋) + e is off by 2u cells, which turns a term by at
-// most 2u·2πk/M ≤ 3.2u, as k/M ≤ 1/4. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
+// most 2u·2πk/M ≤ 1.6u, as k/M ≤ 1/8. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
 // by 4|r|u with the products, e^{−ar²} by (2 + 2ar²)u, their product by u: (7 + 4|r| + 2ar²)u. The mean over the kernel has
 // E|r| ≤ 1 + 1/√(πa) and E ar² ≤ ½ + 2√(a/π) + a, which makes less than 20u for ¼ ≥ a ≥ .15; it counts as 25u. (3) Adding up: each addition to a
 // cell loses at most u of what it makes, and a cell counts once in each value, times √(a/π).
@@ -53,8 +53,8 @@ import (
 
 // The kernel: the grid has at least 2·gridOver points for each frequency, and a kernel 2·gridHalf of them.
 const (
-	gridOver = 2  // steers: length for kernel
-	gridHalf = 15 // steers: kernel for accuracy
+	gridOver = 4  // steers: length for kernel
+	gridHalf = 12 // steers: kernel for accuracy
 )
 
 // mostGrid bounds the length of a grid, and so the memory of a column while it is made: some 55 MB. steers: time for width.

@@ -72,11 +72,11 @@ func (v *mixedLine) Waves(w *Waves, count, tMax float64) bool {
 }
 
 // Terms returns about what the bounds at n frequencies cost, in terms of a direct sum.
-func (w *Waves) Terms(n int) float64 { return gridTerms(len(w.diff), n) }
+func (w *Waves) Terms(n int) float64 { return gridTerms(len(w.diff), n/wavesOver) }
 
 // Bounds returns upper bounds of log |∏ M/M(θ)| at the frequencies kh, k < n, nil where the grid for them would be too long.
 func (w *Waves) Bounds(h float64, n int) []float64 {
-	m := gridLength(n)
+	m := gridLength(n) / wavesOver
 	if m > mostGrid {
 		return nil
 	}
@@ -93,8 +93,11 @@ func (w *Waves) Bounds(h float64, n int) []float64 {
 	return out
 }
 
-// wavesHalf is the half-width of the kernel of waves: a bound needs half the digits of a column.
-const wavesHalf = gridHalf / 2
+// A bound needs half the digits of a column: the grid of waves is coarser, and the half-width of its kernel about half.
+const (
+	wavesOver = gridOver / 2
+	wavesHalf = gridHalf/2 + 1
+)
 
 // waveLine is a sketch of the line of a finite law: what its waves are, and not what bounds them.
 type waveLine struct{ loss, weight []float64 }
