@@ -8,5 +8,5 @@
 //
 // Do not use it for one run of one mechanism, whose tails are known in closed form. Do not use it
 // for transforms that do not decay, of losses with an atom that carries most of the mass: the answer is a *NotServed error. Laws on
-// one lattice are served all the same, by an FFT each (fold.go).
+// one lattice are served all the same, by an FFT each.
 package contour

@@ -1,6 +1,6 @@
 // Package lattice serves every composition by laws. It makes two laws of each step on
-// a lattice, one proved to be above the step's profile and one below it, and asks package contour for the
-// composition of each side, with finer laws until the interval is narrow.
+// a lattice: one is proved to be above the step's profile, one below it. Package contour composes each side. Finer laws
+// follow until the interval is narrow.
 //
 // Where no tilt brings the mass to ε, laws are convolved one by one. docs/theory/accuracy.md and
 // the ends of the files have the proofs.
