@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -84,5 +85,52 @@ func TestOneStepBesideASchedule(t *testing.T) {
 	r := epsilon(t, integral(t, Options{}, steps...), 2.39e-5)
 	if w := r.Upper - r.Lower; w > 1e-8*r.Upper || len(r.Warnings) > 0 {
 		t.Errorf("[%v, %v], %v", r.Lower, r.Upper, r.Warnings)
+	}
+}
+
+// TestAimsAreMended: where coarse laws expect a δ that is orders of magnitude too large, or an ε a thousand times too large, the
+// laws that follow say where the answer is, their tails reach it, and products are as deep as it is.
+func TestAimsAreMended(t *testing.T) {
+	laplace, errL := profiles.NewLaplaceMechanism(2.5)
+	wide, errW := profiles.NewLaplaceMechanism(7.8147806573867635)
+	discrete, errD := profiles.NewDiscreteGaussianMechanism(2.5, 1)
+	few, errF := subsample.NewWithReplacement(300000, 9)
+	many, errM := subsample.NewWithReplacement(1140957, 48)
+	one, errO := subsample.NewWithoutReplacement(91392, 1)
+	if err := errors.Join(errL, errW, errD, errF, errM, errO); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		base     profiles.Mechanism
+		scheme   subsample.Scheme
+		relation profiles.Relation
+		runs     int
+		eps      float64 // 0 asks for ε at 1e-9
+		width    float64 // over the answer
+	}{
+		{"ε of few runs", laplace, few, profiles.Substitute, 50, 0, 1e-3},
+		{"δ of 1e-287", wide, many, profiles.ZeroOut, 1e5, 1, 1e-3},
+		{"δ in a gap of losses", discrete, one, profiles.AddRemove, 1e5, 0.1, 0.02},
+	} {
+		b, err := c.scheme.Apply(c.base, c.relation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range b.Directions {
+			if d.Upper == nil {
+				continue
+			}
+			s := sum(t, Options{}, d.Upper, c.runs)
+			var r Result
+			if c.eps == 0 {
+				r = epsilon(t, s, 1e-9)
+			} else {
+				r = delta(t, s, c.eps)
+			}
+			if w := r.Upper - r.Lower; !(w <= c.width*r.Upper) {
+				t.Errorf("%s, direction %d: [%v, %v], %v", c.name, i, r.Lower, r.Upper, r.Warnings)
+			}
+		}
 	}
 }

@@ -161,6 +161,10 @@ func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budg
 		c.tables = nil // two would take twice the memory
 	}
 	t, err := c.build(ctx, q, g)
+	var not *NotServed
+	if errors.As(err, &not) {
+		b.spend(not.spent)
+	}
 	if err != nil {
 		return nil, err
 	}

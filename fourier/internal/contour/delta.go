@@ -15,14 +15,21 @@ import (
 )
 
 // Delta returns δ(ε) for any finite ε.
-func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (DeltaAnswer, error) {
-	ans := DeltaAnswer{LogLower: math.Inf(-1), LogComplementLower: math.Inf(-1)}
+func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (ans DeltaAnswer, err error) {
+	ans = DeltaAnswer{LogLower: math.Inf(-1), LogComplementLower: math.Inf(-1)}
 	b, err := c.begin(opt)
 	if err != nil {
 		return ans, err
 	}
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
+	}
+	if c.lattice != nil && eps >= c.largest() {
+		m0, _ := c.finite()
+		ans.LogLower, _, ans.LogUpper = m0.infinite()
+		ans.LogUpper = math.Min(0, ans.LogUpper)
+		ans.LogComplementLower, ans.LogComplementUpper = complement(ans.LogLower, ans.LogUpper)
+		return ans, nil
 	}
 	q := c.cumulant()
 	d, theta := q.sideAt(eps)
@@ -36,6 +43,7 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	}
 	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
 	ans.Report = rep
+	ans.Work, ans.Tables = b.report.Work, b.report.Tables
 	var not *NotServed
 	if errors.As(err, &not) && d == right {
 		high = math.Min(high, c.boundAt(q.saddle(d, eps, 0)).at(eps))
@@ -71,7 +79,6 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		if r.high-r.low < high-low || rep.Frequencies == 0 {
 			rep = b.describe(t, r, 1)
 		}
-		rep.Work, rep.Tables = b.report.Work, b.report.Tables
 		low, high = math.Max(low, r.low), math.Min(high, r.high)
 		want = b.width(high)
 		if high-low < 1 {

@@ -37,7 +37,7 @@ type epsilonSearch struct {
 
 // Epsilon returns ε(δ) for log δ < 0. The error is a *NotServed when the answer beside
 // it, which is proved all the same, is not as narrow as wanted: above it is at most Chernoff's bound next to the saddle.
-func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options) (EpsilonAnswer, error) {
+func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options) (ans EpsilonAnswer, err error) {
 	s := &epsilonSearch{c: c, ans: EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, guess: math.NaN()}
 	if !(logDelta < 0) || math.IsInf(logDelta, 0) {
 		return s.ans, fmt.Errorf("logDelta: %v is not in (-Inf, 0)", logDelta)
@@ -47,6 +47,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		return s.ans, err
 	}
 	s.b = b
+	defer func() { ans.Work, ans.Tables = b.report.Work, b.report.Tables }()
 	if settled, err := s.aim(logDelta); settled || err != nil {
 		return s.ans, err
 	}
@@ -104,8 +105,6 @@ func (s *epsilonSearch) take(t *table, eps float64) found {
 	if math.IsNaN(ans.Estimate) || f.upper-f.lower < width {
 		ans.Estimate = f.eps
 		ans.Report = s.b.describe(t, f.reading, 1/math.Abs(f.reading.slope))
-	} else {
-		ans.Work, ans.Tables = s.b.report.Work, s.b.report.Tables
 	}
 	return f
 }

@@ -15,6 +15,7 @@ type NotServed struct {
 	Work int64
 	// Memory says that the limit of memory was.
 	Memory bool
+	spent  int64 // terms that were evaluated in vain
 }
 
 func (e *NotServed) Error() string {

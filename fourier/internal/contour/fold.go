@@ -17,6 +17,7 @@ package contour
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/bits"
 
@@ -95,6 +96,10 @@ func (c *Composition) fold(ctx context.Context, l choice, g goal) (*table, error
 	}
 	f := &folded{theta: l.theta, step: c.lattice.step, n: n}
 	spent, err := f.fill(ctx, c, g)
+	var not *NotServed
+	if errors.As(err, &not) {
+		not.spent = int64(spent)
+	}
 	if err != nil {
 		return nil, err
 	}

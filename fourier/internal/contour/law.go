@@ -72,6 +72,17 @@ func (l *Law) Real(s float64) (k, slope, err float64) {
 	return k - l.Excess, 0, err + l.ExcessErr + 2*xmath.U*(math.Abs(k)+math.Abs(l.Excess))
 }
 
+// largest returns an upper bound of the sum of the largest losses of laws.
+func (c *Composition) largest() float64 {
+	var sum xmath.Sum
+	for _, x := range c.factors {
+		l := x.Transform.(*Law)
+		loss := l.MaxLoss()
+		sum.AddProduct(float64(x.Count), loss+4*xmath.U*(math.Abs(l.Offset)+2*math.Abs(loss))) // a loss is o + iΔ
+	}
+	return xmath.Up(sum.Value(), 4)
+}
+
 // Line implements transform.Transform: frequencies of laws are those of a lattice.
 func (l *Law) Line(context.Context, float64, float64, float64, int) (transform.Line, error) {
 	return nil, errors.New("the frequencies of a lattice law are those of its lattice")

@@ -1,6 +1,7 @@
 package contour
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -221,5 +222,30 @@ func TestDecaysCountsTheRest(t *testing.T) {
 	}
 	if log := s.count * math.Log(math.Abs(re)); log > dropLog+1e-6 || log < dropLog-1 {
 		t.Errorf("from %v on everything is below e^%v, but there it is e^%v", hi, float64(dropLog), log)
+	}
+}
+
+// TestBeyondTheLargestLoss: at the largest loss and beyond, δ is the probability of an infinite loss, and needs no table.
+func TestBeyondTheLargestLoss(t *testing.T) {
+	l := &pld.Law{Step: 0.5, Index: []int64{-1, 0, 1}, Loss: []float64{-0.5, 0, 0.5}, LogMass: []float64{math.Log(0.3), math.Log(0.3), math.Log(0.4 - 0x1p-60)}, LogPInf: -60 * math.Ln2}
+	c := newComposition(t, law(l, 1000))
+	c.Fold(0.5, 1<<20, Gonum{})
+	want := math.Log(1000) - 60*math.Ln2
+	for _, eps := range []float64{500.0001, 600} {
+		a, err := c.Delta(t.Context(), eps, Options{})
+		if err != nil || a.Tables > 0 || !(a.LogLower <= want && want <= a.LogUpper && a.LogUpper-a.LogLower < 1e-6) {
+			t.Errorf("ε = %v: [%v, %v] by %d tables, %v; want %v", eps, a.LogLower, a.LogUpper, a.Tables, err, want)
+		}
+	}
+}
+
+// TestSumsInVainAreCharged: direct sums that end without a table are work.
+func TestSumsInVainAreCharged(t *testing.T) {
+	upper, _ := goldenLaws(t)
+	c := newComposition(t, law(upper, 1e7))
+	c.Fold(upper.Step, 1<<10, Gonum{})
+	a, err := c.Delta(t.Context(), 2000, Options{Work: 1e6})
+	if not := (*NotServed)(nil); !errors.As(err, &not) || a.Work < 1000 {
+		t.Errorf("%d terms, %v", a.Work, err)
 	}
 }

@@ -90,7 +90,7 @@ func (q *query) answer() error {
 		return err
 	}
 	way := q.byTransform
-	if !q.ended() && (q.few() || q.m.Work > fewTransforms && !(many && q.found())) {
+	if !q.ended() && (q.few() || q.m.Work > fewTransforms && !(many && q.finds(q.best))) {
 		if err := q.m.Within(easyWork, q.byProducts); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (q *query) answer() error {
 		}
 		if !q.ended() {
 			q.best.Warnings = nil
-			if relative == coarse && (q.why == meter.ErrRounding || q.why == meter.ErrRounds) {
+			if relative == coarse && q.why == meter.ErrRounding {
 				q.best = q.best.short(q.why) // neither more work nor a finer accuracy helps
 				break
 			}
@@ -118,6 +118,9 @@ func (q *query) answer() error {
 	}
 	if q.relative = asked; q.done() {
 		q.best.Warnings = nil
+	}
+	if math.IsNaN(q.best.Estimate) {
+		q.best.Estimate = q.best.Upper
 	}
 	return nil
 }
@@ -135,9 +138,15 @@ func (q *query) done() bool {
 	return q.best.width() <= q.wanted(q.best) || q.ofDelta && q.best.Upper < leastLog
 }
 
-// found reports whether both ends are proved closer than they were known.
-func (q *query) found() bool {
-	return q.best.Lower > q.floor && (q.ofDelta || q.best.Upper < q.top)
+// near is how narrow an interval of log δ must be to say where δ is. steers: tails and steps of laws.
+const near = 1
+
+// finds reports whether both ends of an answer say more than was known.
+func (q *query) finds(r Answer) bool {
+	if q.ofDelta {
+		return r.width() < near
+	}
+	return r.Lower > q.floor && r.Upper < q.top
 }
 
 // ended reports whether the interval is done or cannot be narrowed any more.

@@ -115,25 +115,25 @@ func (s *Sum) Proves(m *meter.Meter, eps, delta, relative float64) bool {
 	return err == nil && g.complete && g.AtMost(xmath.Down(eps-g.moved, 2), xmath.Down(logDelta-g.excess, 2))
 }
 
-// look returns about where the answer is, log δ without the mass at +∞ there and the saddle, and narrows best by what needs no
-// transform; settled says that this is all.
-func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
+// look aims by coarse laws, and narrows best by what needs no transform; settled says that this is all.
+func (q *query) look() (a aim, settled bool, err error) {
 	if q.ofDelta {
 		return q.lookAt()
 	}
-	finiteLog = xmath.LogSub(q.logDelta, q.logInf)
+	finiteLog := xmath.LogSub(q.logDelta, q.logInf)
 	if math.IsInf(finiteLog, -1) {
 		q.best = Answer{Lower: q.floor, Upper: math.Inf(1), Estimate: math.Inf(1)}
-		return 0, 0, 0, true, nil
+		return a, true, nil
 	}
 	g, err := q.coarse(q.m, finiteLog, q.relative)
 	if err != nil {
-		return 0, 0, 0, false, err
+		return a, false, err
 	}
 	at, theta, ok := g.Guess(q.m.Ctx, q.logDelta)
 	if !ok {
 		at, theta = max(q.floor, 0), 1
 	}
+	a = aim{g.Composition, at, finiteLog, theta}
 	q.best.Upper = min(q.best.Upper, g.epsilon(q.logDelta, theta), q.variation(q.logDelta))
 	next := q.best
 	if next.Lower = q.nextToTop(); next.width() <= shareOfSum*q.wanted(next) { // as narrow as a sum
@@ -141,7 +141,7 @@ func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
 	}
 	if q.done() {
 		q.best.Estimate = q.best.Upper
-		return at, finiteLog, theta, true, nil
+		return a, true, nil
 	}
 	if q.logDelta > -math.Ln2 {
 		// With η above the least possible ε the bound holds if the reversed profile
@@ -150,10 +150,10 @@ func (q *query) look() (at, finiteLog, theta float64, settled bool, err error) {
 		if q.reversed().Proves(q.m, -q.floor-eta, -math.Expm1(-eta), q.relative) {
 			q.best.Upper = min(q.best.Upper, xmath.Up(q.floor+eta, 4))
 			q.best.Estimate = q.best.Lower
-			return at, finiteLog, theta, true, nil
+			return a, true, nil
 		}
 	}
-	return at, finiteLog, theta, false, nil
+	return a, false, nil
 }
 
 // atoms is by how much the largest losses of steps are too large to be told from atoms there. steers: width.
@@ -174,12 +174,12 @@ func (q *query) nextToTop() float64 {
 }
 
 // lookAt looks where δ is asked, by laws that reach as far as it needs.
-func (q *query) lookAt() (at, logDelta, theta float64, settled bool, err error) {
-	logDelta = -10.0
+func (q *query) lookAt() (a aim, settled bool, err error) {
+	logDelta, theta := -10.0, 0.0
 	var g *guess
 	for range 12 {
 		if g, err = q.coarse(q.m, logDelta, q.relative); err != nil {
-			return 0, 0, 0, false, err
+			return a, false, err
 		}
 		if g.largest <= q.eps {
 			if logDelta < -1e4 {
@@ -201,11 +201,11 @@ func (q *query) lookAt() (at, logDelta, theta float64, settled bool, err error) 
 	if g.largest <= q.eps {
 		// Below every float64: the mass beyond the coarse laws is all there is.
 		q.best.Upper, q.best.Estimate = min(q.best.Upper, xmath.LogAdd(q.logInf, logDelta)), q.logInf
-		return 0, 0, 0, true, nil
+		return a, true, nil
 	}
 	// A bound that needs no transform, in case it would be too long.
 	q.best.Upper = min(q.best.Upper, g.log(q.eps, theta))
-	return q.eps, logDelta, theta, false, nil
+	return aim{g.Composition, q.eps, logDelta, theta}, false, nil
 }
 
 // reversed returns the sum of the reversed profiles.

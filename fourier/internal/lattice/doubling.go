@@ -93,10 +93,7 @@ func (q *query) byProducts() error {
 	q.best.Warnings = nil
 	depth := q.logDelta
 	if q.ofDelta {
-		depth = -10
-		if q.best.Lower > math.Inf(-1) {
-			depth = q.best.Lower
-		}
+		depth = min(-10, q.best.Upper)
 	}
 	for res := firstRes; ; {
 		before := q.m.Work

@@ -17,14 +17,14 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		q := asking(t, s, 1e-3)
 		q.logDelta, q.logInf, q.floor = math.Log(1e-5), math.Inf(-1), -1e-5
 		q.best = q.none()
-		eps, finiteLog, theta, _, err := q.look()
+		a, _, err := q.look()
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.Support.Spike = math.NaN()
 		e.anchored, e.atoms = e.coarse, []anchor{{loss: end + near + step, share: 1, logMass: 0}}
 		e.Support.Atoms = []float64{end + near + step}
-		l, err := s.lawsAt(nil, e, step, q.newTarget(eps, finiteLog, theta), -50)
+		l, err := s.lawsAt(nil, e, step, q.newTarget(a), -50)
 		if err != nil {
 			t.Errorf("%g from the end: %v", near, err)
 			continue

@@ -42,7 +42,7 @@ func TestPairIsOnTheSafeSide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := q.read(ps, 1e7); err != nil {
+		if _, err := q.read(ps, 1e7); err != nil {
 			t.Fatal(err)
 		}
 		return q.best

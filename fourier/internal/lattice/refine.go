@@ -37,43 +37,45 @@ const (
 	shareOfSum = 1e-3 // steers: of the width wanted, that the sums over frequencies may have
 )
 
+// An aim is about where the answer is: ε, log δ without the mass at +∞, and the saddle; laws are those that say so, coarse ones at
+// first.
+type aim struct {
+	laws                 *contour.Composition
+	at, finiteLog, theta float64
+}
+
 // byTransform narrows q.best by laws at the accuracy that is wanted now.
 func (q *query) byTransform() error {
 	if q.last != nil && q.last.ends[0] != nil {
-		if _, done, _ := q.read(q.last, 1); done || q.m.Stopped() != nil {
+		if _, err := q.read(q.last, 1); q.done() || q.m.Stopped() != nil {
 			return meter.Cancelled(q.m.Ctx)
+		} else if err != nil {
+			q.last = nil
 		}
 	}
-	at, finiteLog, theta, settled, err := q.look()
+	a, settled, err := q.look()
 	if settled || err != nil {
 		return err
 	}
-	step, width, stale, narrowest := 0.0, 0.0, 0, math.Inf(1)
-	why := error(meter.ErrRounds)
-	for round := 0; round < maxRounds; round++ {
-		p := q.newTarget(at, finiteLog, theta)
-		switch {
-		case round == 0:
-			if step = q.step(p, 1); !q.ofDelta {
-				step = max(q.step(p, q.firstScale()), q.finest())
-			}
-		case math.IsInf(width, 1):
-			// Nothing was found, and the step was changed for that.
-		case stale == mostStale-1:
-			step = q.leastError(p, step, width*p.unit)
-		case !math.IsInf(narrowest, 1):
-			step = q.finer(p, step, width*p.unit)
-		}
+	p := q.newTarget(a)
+	step := q.step(p, 1)
+	if !q.ofDelta {
+		step = max(q.step(p, q.firstScale()), q.finest())
+	}
+	why, narrowest, tooFine, stale := error(meter.ErrRounds), math.Inf(1), 0.0, 0
+	for range maxRounds {
 		var exact bool
-		step, exact = q.fitStep(step, p)
+		if step, exact = q.fitStep(step, p); step <= tooFine {
+			break // no longer one is to be had
+		}
 		ps, err := q.pair(p, step)
 		if cancelled := meter.Cancelled(q.m.Ctx); cancelled != nil {
 			return cancelled
 		}
+		var r Answer
 		if err == nil {
 			ps.exact, q.last = exact, ps
-			var done bool
-			if width, done, err = q.read(ps, q.m.Work/2); done || meter.Cancelled(q.m.Ctx) != nil {
+			if r, err = q.read(ps, q.m.Work/2); q.done() || meter.Cancelled(q.m.Ctx) != nil {
 				return meter.Cancelled(q.m.Ctx)
 			}
 		}
@@ -82,36 +84,74 @@ func (q *query) byTransform() error {
 			if exact || !math.IsInf(narrowest, 1) || q.m.Stopped() != nil || q.m.Work <= 0 {
 				break
 			}
+			tooFine = step
 			step *= longerStep
 			continue
 		}
 		why = meter.ErrRounds
-		if exact {
+		again := q.recentre(&a, ps, r)
+		if exact && !again {
 			break
 		}
-		if math.IsInf(width, 1) || !q.found() {
-			step /= longerStep // it does not resolve the loss for the lower law
-			if stale++; stale >= mostStale {
-				break
-			}
+		p = q.newTarget(a)
+		switch w := q.best.width(); {
+		case again:
+			step = min(step, q.step(p, q.firstScale())) // where the aim was wrong, so was the step
 			continue
-		}
-		if w := q.best.width(); w < narrower*narrowest {
+		case !q.finds(r):
+			step /= longerStep // it does not resolve the loss for the lower law
+			stale++
+		case w < narrower*narrowest:
 			narrowest, stale = w, 0
-		} else if stale++; stale >= mostStale {
-			why = meter.ErrRounding
+			step = q.finer(p, step, r.width()*p.unit)
+		case stale == mostStale-2:
+			stale++
+			step = q.leastError(p, step, r.width()*p.unit)
+		default:
+			stale++
+			step = q.finer(p, step, r.width()*p.unit)
+		}
+		if stale >= mostStale {
+			if q.finds(r) {
+				why = meter.ErrRounding
+			}
 			break
-		}
-		if !q.ofDelta {
-			at = q.best.Estimate
-		}
-		if _, t, ok := q.guess.GuessDelta(at); ok {
-			theta = t
 		}
 	}
 	q.why = why
 	q.best = q.best.short(why)
 	return nil
+}
+
+// recentre aims where a pair found the answer r: coarse laws may be off by many standard deviations of the total, those of a lattice are
+// not. It reports whether laws at the same step can say more now.
+func (q *query) recentre(a *aim, ps *pair, r Answer) (again bool) {
+	if ps.ends[0] == nil {
+		return false
+	}
+	a.laws = ps.ends[0]
+	switch from := a.at; {
+	case q.ofDelta && q.finds(r):
+		a.finiteLog = xmath.LogSub(r.Estimate, q.logInf)
+	case q.ofDelta:
+		// A larger δ may have been foreseen, so that the laws have too little of their tails.
+		if log := xmath.LogSub(q.best.Upper, q.logInf); log < a.finiteLog-1 && !math.IsInf(log, -1) {
+			a.finiteLog = log
+			return true
+		}
+	case q.finds(r):
+		a.at = r.Estimate
+	default:
+		at, theta, ok := a.laws.Guess(q.m.Ctx, q.logDelta-ps.excess[0])
+		if ok {
+			a.at, a.theta = min(at, q.best.Upper), theta
+		}
+		return ok && math.Abs(a.at-from)*a.theta > 1
+	}
+	if _, theta, ok := a.laws.GuessDelta(a.at); ok {
+		a.theta = theta
+	}
+	return false
 }
 
 // pair makes the laws of all entries at a step.
@@ -167,9 +207,9 @@ func (q *query) leastError(p target, step, width float64) float64 {
 	return step * math.Cbrt(width/(2*q.Sum.width(p, step)))
 }
 
-// read narrows best by a pair, each end for so much work; width is that of what this alone proves, and done says that best is as narrow as wanted now.
-func (q *query) read(ps *pair, work float64) (width float64, done bool, err error) {
-	r := q.none()
+// read narrows best by a pair, each end for so much work. It returns what the pair alone proves, and the limit that it reached.
+func (q *query) read(ps *pair, work float64) (r Answer, err error) {
+	r = q.none()
 	var errs [2]error
 	var reports [2]contour.Report
 	share := shareOfSum
@@ -232,19 +272,15 @@ func (q *query) read(ps *pair, work float64) (width float64, done bool, err erro
 		r.Budget.Discretization = max(0, w-r.Budget.Truncation-r.Budget.Aliasing-r.Budget.RoundOff)
 	}
 	q.best = intersect(q.best, r)
-	width = r.width()
-	if q.done() {
-		return width, true, nil
-	}
 	for _, e := range errs {
 		switch not := short(e); {
 		case not.Work > 0:
-			return width, false, meter.ErrWork
+			return r, meter.ErrWork
 		case not.Memory:
-			return width, false, meter.ErrMemory
+			return r, meter.ErrMemory
 		}
 	}
-	return width, false, nil
+	return r, nil
 }
 
 // short returns of what a sum had too little.

@@ -23,17 +23,18 @@ type target struct {
 // leastTilt stands for a saddle that is none of δ but of 1 − δ. steers: laws for deltas above a half.
 const leastTilt = 1e-3
 
-// newTarget returns the target for an answer near ε = at.
-func (q *query) newTarget(at, logDelta, theta float64) target {
-	v := max(q.guess.Curvature(theta), 1e-300)
+// newTarget returns the target for an aim.
+func (q *query) newTarget(a aim) target {
+	theta := a.theta
+	v := max(a.laws.Curvature(theta), 1e-300)
 	full := v + 1/(theta*theta) + 1/((1+theta)*(1+theta))
-	p := target{logDelta: logDelta, theta: max(theta, leastTilt), scale: math.Sqrt(v / q.copies), unit: 1, wantLog: q.relative}
+	p := target{logDelta: a.finiteLog, theta: max(theta, leastTilt), scale: math.Sqrt(v / q.copies), unit: 1, wantLog: q.relative}
 	// Near the largest loss single atoms decide and there is no density: the
 	// factor, an estimate anyway, is kept in bounds.
 	p.density = max(math.Abs(theta*(1+theta))*min(math.Sqrt(full/v), 30), 1e-300)
 	if !q.ofDelta {
 		p.unit = max(math.Abs(theta), leastTilt)
-		p.wantLog = max(q.relative*math.Abs(at), q.absolute) * p.unit
+		p.wantLog = max(q.relative*math.Abs(a.at), q.absolute) * p.unit
 	}
 	return p
 }
