@@ -90,22 +90,21 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 	return s.bestDivision(leadSpan, k, p.theta), false
 }
 
-// Which steps bestDivision looks at. steers: time for width.
-const (
-	mostAtoms     = 64      // of a list whose atoms are looked at
-	mostDivisions = 1 << 12 // times the lists
-)
+// mostLooks is how many atoms may be looked at for a step. steers: time for width.
+const mostLooks = 1 << 18
 
 // bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the atoms of all lists cost least.
 func (s *Sum) bestDivision(span, k, theta float64) float64 {
 	var lists []*entry
+	atoms := 0
 	for _, e := range s.entries {
-		if d, ok := e.Profile.(*profiles.Discrete); ok && len(d.Atoms()) > 1 && len(d.Atoms()) <= mostAtoms {
+		if d, ok := e.Profile.(*profiles.Discrete); ok && len(d.Atoms()) > 1 {
 			lists = append(lists, e)
+			atoms += len(d.Atoms())
 		}
 	}
 	best, least := span/k, math.Inf(1)
-	for m := k; m < 1.2*k+2 && (m-k)*float64(len(lists)) < mostDivisions && least > 0; m++ {
+	for m := k; m < 1.2*k+2 && (m-k)*float64(atoms) < mostLooks && least > 0; m++ {
 		step, cost := span/m, 0.0
 		for _, e := range lists {
 			cost += float64(e.Count) * e.listCost(step, theta)
