@@ -58,10 +58,8 @@ type factor struct {
 	count   int64
 
 	// Of a factor without a transform.
-	lacks    bool
-	coarse   *pld.Law // that the search begins with, and the depth of its tails
-	coarseTo float64
-	laws     *lawPair // nil: none were made for the target of now
+	lacks bool
+	laws  *lawPair // nil: none were made for the target of now
 }
 
 // factors are the factors of the integral.

@@ -45,21 +45,11 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 		x := &s.factors.list[i]
 		var t transform.Transform
 		if x.lacks {
-			if x.coarse == nil || x.coarseTo > above || x.coarseTo < above-40 {
-				v := m.Vertices(x.profile)
-				x.coarse, x.coarseTo = pld.Coarse(x.profile, above-lawDeep, -50, 0.5, v.Stop), above-lawDeep
-				v.Spend(len(x.coarse.Loss))
-				if v.Cut {
-					x.coarseTo = math.Inf(1) // it serves once
-				}
-				if err := m.Stopped(); err != nil {
-					return nil, err
-				}
-			}
-			if err := lattice.Complete(x.coarse); err != nil {
+			l, err := s.lattices.Coarse(m, s.stepOf[i], above)
+			if err != nil {
 				return nil, err
 			}
-			t = transform.NewPoints(x.coarse.Loss, x.coarse.LogMass, x.coarse.LogPInf)
+			t = transform.NewPoints(l.Loss, l.LogMass, l.LogPInf)
 		} else if d, ok := x.profile.(*profiles.Discrete); ok {
 			l, _ := pld.OfAtoms(d) // cheaper than the transform
 			t = transform.NewPoints(l.Loss, l.LogMass, l.LogPInf)
@@ -83,8 +73,7 @@ func (s *Sum) targetFor(eps, theta, logDelta, width float64) *lawTarget {
 	sum := 0.0
 	for i := range s.factors.list {
 		if x := &s.factors.list[i]; x.lacks {
-			_, _, v := x.coarse.Tilted(w.theta)
-			sum += math.Cbrt(32.6 * float64(x.count) * v)
+			sum += math.Cbrt(32.6 * float64(x.count) * s.lattices.Variance(s.stepOf[i], w.theta))
 		}
 	}
 	w.cell = cellDefault
@@ -94,71 +83,21 @@ func (s *Sum) targetFor(eps, theta, logDelta, width float64) *lawTarget {
 	return w
 }
 
-// laws makes the pair of laws of a part for a wish; nil when they would need too many points,
+// laws makes the pair of laws of a part for a target; nil when they would need too many points,
 // or the profile cannot be discretised.
-func (s *Sum) laws(m *meter.Meter, x *factor, w *lawTarget) (*lawPair, error) {
+func (s *Sum) laws(m *meter.Meter, i int, w *lawTarget) (*lawPair, error) {
 	out := &lawPair{}
-	if d, ok := x.profile.(*profiles.Discrete); ok {
-		out.laws[0], out.laws[1] = pld.OfAtoms(d)
-	} else {
-		most := min(mostPoints, m.Points/lattice.LawShare)
-		price := meter.PerVertexOf(x.profile)
-		m.Spend(60 * hook.Cost(x.profile))
-		if left := m.Work / price; left < float64(most) {
-			most = max(1, int(left))
-		}
-		g, ok := x.grid(w, most)
-		if !ok {
-			return nil, nil
-		}
-		g.Stop = func() bool { return m.Stopped() != nil }
-		out.laws[0], out.laws[1] = pld.Discretize(x.profile, g)
-		if out.laws[0] == nil {
-			m.Spend(float64(most) * price)
-			return nil, meter.Cancelled(m.Ctx)
-		}
-		m.Spend(float64(len(out.laws[0].Loss)) * price)
-		if sup := x.profile.Support(); out.laws[0].MaxLoss()+2*g.Step < sup.Max {
-			out.laws[1] = lattice.WithoutEnd(out.laws[1], xmath.LogSub(out.laws[0].LogPInf, sup.LogPInf))
-		}
+	var err error
+	if out.laws[0], out.laws[1], err = s.lattices.Cells(m, s.stepOf[i], w.theta, w.cell/float64(s.factors.list[i].count), w.above, mostPoints); err != nil {
+		return nil, meter.Cancelled(m.Ctx)
 	}
-	for i, l := range out.laws {
-		if len(l.Loss) == 0 || i == 0 && lattice.Complete(l) != nil {
+	for end, l := range out.laws {
+		if len(l.Loss) == 0 {
 			return nil, nil
 		}
-		out.points[i] = transform.NewPoints(l.Loss, l.LogMass, l.LogPInf)
+		out.points[end] = transform.NewPoints(l.Loss, l.LogMass, l.LogPInf)
 	}
 	return out, nil
-}
-
-// grid returns the grid of a part. Its step is finer than any cell has to be, so that cells
-// follow the tilted mass, and an atom between points costs no more than a cell.
-func (x *factor) grid(w *lawTarget, most int) (g pld.Grid, ok bool) {
-	sup := x.profile.Support()
-	lo, hi := pld.Range(x.profile, w.above, -50)
-	cell := w.cell / float64(x.count)
-	step := math.Exp2(math.Floor(math.Log2(math.Sqrt(cell)))) / 4
-	step = max(step, math.Exp2(math.Ceil(math.Log2((hi-lo)*0x1p-45))))
-	step = min(step, math.Exp2(math.Floor(math.Log2(0.5/(1+w.theta)))))
-	offset := 0.0
-	if len(sup.Atoms) > 0 {
-		offset = sup.Atoms[0]
-	} else if !math.IsNaN(sup.Spike) {
-		offset = pld.SpikeOffset(x.profile, step)
-	}
-	first, last := (lo-offset)/step, (hi-offset)/step
-	if !(math.Abs(first) < 1e15 && math.Abs(last) < 1e15) || !((hi-lo)*(1+w.theta) < float64(most)) {
-		return g, false
-	}
-	near := 8 * xmath.U * (math.Abs(offset) + max(math.Abs(lo), math.Abs(hi))) / step
-	k, _, _ := x.coarse.Tilted(w.theta)
-	g = pld.Grid{Offset: offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
-		Tilt: w.theta, LogNorm: k, Share: cell / (step * step), Most: most}
-	if !math.IsInf(sup.LogQInf, -1) {
-		g.Lo-- // room for the slope that mass at −∞ leaves
-	}
-	g.Hi = max(g.Hi, g.Lo+2)
-	return g, true
 }
 
 // fit makes the laws for a wish, and the compositions with them, and reports whether that
@@ -182,7 +121,7 @@ func (s *Sum) fit(m *meter.Meter, w *lawTarget) (bool, error) {
 			continue
 		}
 		var err error
-		if x.laws, err = s.laws(m, x, p.target); err != nil || x.laws == nil {
+		if x.laws, err = s.laws(m, i, p.target); err != nil || x.laws == nil {
 			p.target = nil
 			return false, err
 		}

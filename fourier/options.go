@@ -28,9 +28,9 @@ type Options struct {
 	Laws bool
 }
 
-// BytesPerPoint is what a question takes at the most for each point of its
-// transforms: the upper law's kept frequencies (32) and, at that time, the lower
-// law's, with what they grow out of (56), its transform (16) and its plan (24).
+// BytesPerPoint is what a question takes at the most for each point of its transforms, of which
+// half are frequencies: a table of laws that keeps all of them (32), and at that time that of the other end with what
+// it grows out of (56), its masses and their transform (16) and its plan (24).
 const BytesPerPoint = 128
 
 // PointsIn returns how many points fit into so many bytes when an upper sum and that of an attack are asked together, of

@@ -160,9 +160,9 @@ func (l *Law) K(theta float64) (k, err float64) {
 		reach = max(math.Abs(l.Loss[0]), math.Abs(l.Loss[n-1]))
 	}
 	// Terms below e^{−60} of the largest were dropped; each term has an error of
-	// its exponent, θl + log m.
+	// its exponent, θl + log m, and of its loss, which is Offset + iΔ rounded.
 	n := float64(len(l.Loss))
-	return k, xmath.U*(6+4*math.Abs(theta)*reach+2*math.Abs(k)+n) + n*1e-26
+	return k, xmath.U*(6+math.Abs(theta)*(8*reach+2*math.Abs(l.Offset))+2*math.Abs(k)+n) + n*1e-26
 }
 
 // MaxLoss returns the largest finite loss, −Inf if there is none.

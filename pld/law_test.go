@@ -212,6 +212,21 @@ func TestCoarse(t *testing.T) {
 	}
 }
 
+// TestTransformOfRoundedLosses: a loss far below its offset is known to the rounding of the offset, and so is K.
+func TestTransformOfRoundedLosses(t *testing.T) {
+	const offset, step, theta = 1e6 + 0.3, 0.1, 40
+	for i := int64(-10000003); i < -9999903; i++ {
+		x := float64(i) * step
+		l := &pld.Law{Offset: offset, Step: step, Index: []int64{i}, Loss: []float64{offset + x}, LogMass: []float64{0}, LogPInf: math.Inf(-1)}
+		exact := hp(0).Mul(hp(float64(i)), hp(step))
+		exact.Mul(exact.Add(exact, hp(offset)), hp(theta))
+		k, err := l.K(theta)
+		if d := exact.Sub(exact, hp(k)); d.Abs(d).Cmp(hp(err)) > 0 {
+			t.Fatalf("K(%v) = %v ± %v is off by %v", theta, k, err, d)
+		}
+	}
+}
+
 func TestSpacing(t *testing.T) {
 	atoms := func(xs ...float64) *profiles.Discrete {
 		var as []profiles.Atom

@@ -32,10 +32,10 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (ans 
 		return ans, nil
 	}
 	q := c.cumulant()
-	d, theta := q.sideAt(eps)
+	d := q.sideAt(eps)
 	if d == middle && c.lattice != nil {
 		// By Chernoff's bound of 1 − δ, δ may be known as well as asked.
-		high := math.Min(0, c.boundAt(theta).at(eps))
+		high := math.Min(0, c.boundAt(q.saddle(d, eps, 0)).at(eps))
 		if least, _ := complement(math.Inf(-1), high); least >= -math.Max(b.opt.Relative, b.opt.Absolute) {
 			ans.LogLower, ans.LogComplementUpper = least, high
 			return ans, nil
@@ -67,6 +67,22 @@ func complement(low, high float64) (float64, float64) {
 	return l - e*(1+math.Abs(l)), math.Min(0, h+e*math.Abs(h))
 }
 
+// leastPart is how far, in logarithm, the part of finite losses may be below the whole: next to rounding nothing is known of it.
+const leastPart = 34
+
+// finitePart returns about the logarithm of the part of a quantity that finite losses make, NaN where that cannot be told.
+func (c *Composition) finitePart(d side, logQuantity float64) float64 {
+	m0, _ := c.finite()
+	if d != right || m0.log >= 0 {
+		return logQuantity
+	}
+	_, infinite, _ := m0.infinite()
+	if x := xmath.LogSub(logQuantity, infinite); x > logQuantity-leastPart {
+		return x
+	}
+	return math.NaN()
+}
+
 // quantity returns bounds of the logarithm of the quantity of a side at ε.
 func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps float64, b *budget) (low, high float64, rep Report, err error) {
 	low, high = math.Inf(-1), math.Inf(1)
@@ -83,9 +99,9 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		want = b.width(high)
 		if high-low < 1 {
 			theta, t.lastGuess = t.theta, eps
-			if m0, m1 := c.finite(); m0 == (mass{}) && m1 == (mass{}) {
-				logX = (low + high) / 2
-			}
+			logX = c.finitePart(d, (low+high)/2)
+		} else if high < logX {
+			logX = high // less was foreseen of the digits that the sum loses
 		}
 		last = r
 		return high-low <= want

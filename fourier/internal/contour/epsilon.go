@@ -72,13 +72,12 @@ func (s *epsilonSearch) aim(logDelta float64) (settled bool, err error) {
 		s.slack = 8 * xmath.U * (1 + math.Abs(s.target))
 		s.logX = s.target
 	} else if m0, _ := s.c.finite(); m0.log < 0 {
-		least, infinite, _ := m0.infinite()
-		if logDelta+s.slack < least {
+		if least, _, _ := m0.infinite(); logDelta+s.slack < least {
 			// δ is never below P(L = +∞).
 			s.ans.Lower, s.ans.Estimate = math.Inf(1), math.Inf(1)
 			return true, nil
 		}
-		if s.logX = xmath.LogSub(logDelta, infinite); !(s.logX > logDelta-34) {
+		if s.logX = s.c.finitePart(right, logDelta); math.IsNaN(s.logX) {
 			return true, &NotServed{Reason: "δ is the probability of an infinite loss"}
 		}
 	}

@@ -18,12 +18,9 @@ func (c *Composition) Guess(ctx context.Context, logDelta float64) (eps, theta f
 	if len(c.factors) == 0 || !(logDelta < 0) || math.IsInf(logDelta, 0) {
 		return 0, 0, false
 	}
-	d, logX := right, logDelta
+	d, logX := right, c.finitePart(right, logDelta)
 	if logDelta > -math.Ln2 {
 		d, logX = middle, xmath.Log(-math.Expm1(logDelta))
-	} else if m0, _ := c.finite(); m0.log < 0 {
-		_, infinite, _ := m0.infinite()
-		logX = xmath.LogSub(logDelta, infinite)
 	}
 	if !(logX > math.Inf(-1)) {
 		return 0, 0, false
@@ -46,7 +43,8 @@ func (c *Composition) GuessDelta(eps float64) (logDelta, theta float64, ok bool)
 		return 0, 0, false
 	}
 	q := c.cumulant()
-	d, theta := q.sideAt(eps)
+	d := q.sideAt(eps)
+	theta = q.saddle(d, eps, 0)
 	x := q.approximate(theta, eps)
 	if d == middle {
 		x = xmath.Log1mExp(math.Min(x, -1e-300))
@@ -63,15 +61,14 @@ func (q *cumulant) approximate(theta, eps float64) float64 {
 // littleDelta is δ below which it is computed itself, and not 1 − δ, where ε is below the mean loss. steers: digits of δ.
 const littleDelta = 0.1
 
-// sideAt returns the side on which δ(ε) is to be computed, and the saddle there.
-func (q *cumulant) sideAt(eps float64) (d side, theta float64) {
-	theta = q.saddle(right, eps, 0)
+// sideAt returns the side on which δ(ε) is to be computed.
+func (q *cumulant) sideAt(eps float64) side {
 	mean := q.at(0).slope
 	if math.IsInf(mean, 0) {
 		mean = 0 // 0 is at the end of the strip
 	}
-	if eps >= mean || q.approximate(theta, eps) < xmath.Log(littleDelta) {
-		return right, theta
+	if eps >= mean || q.approximate(q.saddle(right, eps, 0), eps) < xmath.Log(littleDelta) {
+		return right
 	}
-	return middle, q.saddle(middle, eps, 0) // more likely than not, the loss is above ε
+	return middle // more likely than not, the loss is above ε
 }

@@ -66,9 +66,6 @@ func (l *Law) Real(s float64) (k, slope, err float64) {
 		return k, 0, wrong/(1-less-wrong) + 4*xmath.U*math.Abs(k)
 	}
 	k, err = l.K(s)
-	if len(l.Loss) > 0 {
-		err += 2 * xmath.U * math.Abs(s) * (math.Abs(l.Offset) + 2*max(math.Abs(l.Loss[0]), math.Abs(l.MaxLoss()))) // of losses o + iΔ
-	}
 	return k - l.Excess, 0, err + l.ExcessErr + 2*xmath.U*(math.Abs(k)+math.Abs(l.Excess))
 }
 

@@ -157,6 +157,20 @@ func (e *entry) cost(step, theta float64) float64 {
 	return sum * step * step
 }
 
+// listCost is cost of a list by where its atoms are, with endCost.
+func (e *entry) listCost(step, theta float64) float64 {
+	atoms := e.Profile.(*profiles.Discrete).Atoms()
+	k, _, _ := e.coarse.Tilted(theta)
+	sum := 0.0
+	for _, a := range atoms {
+		x := (a.Loss - atoms[0].Loss) / step
+		if off := math.Abs(x - math.Round(x)); off > 1e-9 {
+			sum += math.Exp(a.LogP+theta*a.Loss-k) * off * (1 - off)
+		}
+	}
+	return sum*step*step + e.endCost(step, theta)
+}
+
 // endCost is what the largest loss of a list costs, beside cost, where it is off a lattice that begins at the smallest: the
 // lower law has it at the lattice point below, with as much more mass, from the loss before, as keeps δ there.
 func (e *entry) endCost(step, theta float64) float64 {

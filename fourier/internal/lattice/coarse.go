@@ -6,6 +6,7 @@
 package lattice
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
@@ -15,11 +16,10 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// steers: coarse laws: how much deeper than asked they reach (and may reach, to be taken again),
-// and the change of log-odds in one of their cells. Bounds from them hold for any.
+// steers: coarse laws: how much deeper than asked they reach, and the change of log-odds in one of their cells. Bounds from them hold
+// for any.
 const (
-	spareCoarse = 4
-	mostCoarse  = 12
+	spareCoarse = 8
 	coarseRes   = 0.5
 )
 
@@ -36,19 +36,11 @@ type guess struct {
 }
 
 // coarse returns a guess from laws that resolve the tails down to
-// what matters for a total of log δ at a relative accuracy. A law that the limits of m cut short serves once.
+// what matters for a total of log δ at a relative accuracy.
 func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) (*guess, error) {
 	above := logDelta - FarMargin(relative) - xmath.Log(s.copies)
 	for _, e := range s.entries {
-		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
-			v := m.Vertices(e.Profile)
-			e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes, v.Stop)
-			v.Spend(len(e.coarse.Loss))
-			if e.coarseTo = above - spareCoarse; v.Cut {
-				e.coarseTo = math.Inf(1)
-			}
-			s.guess = nil
-		}
+		s.follow(m, e, above)
 	}
 	for _, e := range s.entries {
 		m.Spend(perLoss * float64(len(e.coarse.Loss)))
@@ -69,7 +61,7 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) (*guess, error)
 			g.complete = false
 			continue
 		}
-		if Complete(e.coarse) != nil {
+		if complete(e.coarse) != nil {
 			g.complete = false
 		}
 		if _, err := c.Add(contour.Factor{Transform: l, Count: e.Count}); err != nil {
@@ -83,6 +75,34 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) (*guess, error)
 	g.excess = xmath.Up(excess.Value(), 2)
 	s.guess = g
 	return g, nil
+}
+
+// follow makes the coarse law of a step, unless that of earlier questions resolves its tail down to the log-probability above. A law that
+// the limits of m cut short serves once.
+func (s *Sum) follow(m *meter.Meter, e *entry, above float64) {
+	if e.coarse != nil && e.coarseTo <= above && e.coarseTo >= above-spareKept*spareCoarse {
+		return
+	}
+	v := m.Vertices(e.Profile)
+	e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes, v.Stop)
+	v.Spend(len(e.coarse.Loss))
+	if e.coarseTo = above - spareCoarse; v.Cut {
+		e.coarseTo = math.Inf(1)
+	}
+	s.guess = nil
+}
+
+// Coarse returns a law that is about that of the i-th step, and resolves its tail down to the log-probability above.
+func (s *Sum) Coarse(m *meter.Meter, i int, above float64) (*pld.Law, error) {
+	e := s.entries[i]
+	s.follow(m, e, above)
+	return e.coarse, cmp.Or(m.Stopped(), complete(e.coarse))
+}
+
+// Variance is about that of the loss of the i-th step under a tilt, by its coarse law.
+func (s *Sum) Variance(i int, theta float64) float64 {
+	_, _, v := s.entries[i].coarse.Tilted(theta)
+	return v
 }
 
 // log returns an upper bound of log δ(ε), by Chernoff's bound at s.

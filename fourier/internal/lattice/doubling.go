@@ -23,7 +23,7 @@ func (q *query) doubled(logDelta, res float64) (upper, lower *measure, err error
 		j := convolver{res: res, log: logDelta, runs: 1, all: q.copies, m: q.m}
 		v := q.m.Vertices(e.Profile)
 		above, below := pld.Follow(e.Profile, j.above(), logBelow, j.at, v.Stop)
-		if err := Complete(above); err != nil {
+		if err := complete(above); err != nil {
 			return nil, nil, err
 		}
 		v.Spend(len(above.Loss))

@@ -87,30 +87,30 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 		return lead.divide(d, p.theta), false
 	}
 	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
-	return bestDivision(lead, leadSpan, k), false
+	return s.bestDivision(leadSpan, k, p.theta), false
 }
 
-// bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the other atoms of
-// e come closest to the lattice.
-func bestDivision(e *entry, span, k float64) float64 {
-	atoms := e.Support.Atoms
-	if d, ok := e.Profile.(*profiles.Discrete); ok {
-		for _, a := range d.Atoms() {
-			atoms = append(atoms, a.Loss)
+// mostLooks is how many atoms may be looked at for a step. steers: time for width.
+const mostLooks = 1 << 18
+
+// bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the atoms of all lists cost least.
+func (s *Sum) bestDivision(span, k, theta float64) float64 {
+	var lists []*entry
+	atoms := 0
+	for _, e := range s.entries {
+		if d, ok := e.Profile.(*profiles.Discrete); ok && len(d.Atoms()) > 1 {
+			lists = append(lists, e)
+			atoms += len(d.Atoms())
 		}
 	}
-	if len(atoms) <= 2 || len(atoms) > 64 {
-		return span / k
-	}
-	best, off := span/k, math.Inf(1)
-	for m := k; m < 1.2*k+2 && m < k+4096; m++ {
-		d, worst := span/m, 0.0
-		for _, a := range atoms {
-			x := (a - atoms[0]) / d
-			worst = max(worst, math.Abs(x-math.Round(x)))
+	best, least := span/k, math.Inf(1)
+	for m := k; m < 1.2*k+2 && (m-k)*float64(atoms) < mostLooks && least > 0; m++ {
+		step, cost := span/m, 0.0
+		for _, e := range lists {
+			cost += float64(e.Count) * e.listCost(step, theta)
 		}
-		if worst*d < off*(1-1e-9) {
-			best, off = d, worst*d
+		if cost < least*(1-1e-9) {
+			best, least = step, cost
 		}
 	}
 	return best

@@ -7,6 +7,7 @@
 package lattice
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ import (
 const (
 	nearTilt    = 1.25 // times the tilt of kept laws, or one over it, that they serve still
 	spare       = 4    // by how much further than asked, in logarithm, upper laws reach, to serve more questions
-	spareKept   = 5    // times the spare tail that laws may reach further than asked
+	spareKept   = 5    // times the spare tail that laws, and coarse ones, may reach further than asked
 	tiltedShare = 5e-5 // of the error of a cell that points may be left out for, under the tilt
 	mostIndex   = 1e15 // of a lattice point: its loss then still has digits left of the step
 )
@@ -57,53 +58,78 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top float
 		l.offset = pld.SpikeOffset(e.Profile, step)
 	}
 	lo, hi := pld.Range(e.Profile, l.above, logBelow)
-	first, last := (lo-l.offset)/step, (hi-l.offset)/step
-	if !(math.Abs(first) < mostIndex && math.Abs(last) < mostIndex) {
-		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
+	k, _, _ := e.coarse.Tilted(p.theta)
+	g := pld.Grid{Offset: l.offset, Step: step, Tilt: min(p.theta, maxTiltStep/step), LogNorm: k + xmath.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
+	var err error
+	if l.upper, l.lower, err = e.discretize(m, g, lo, hi, s.freeVertices(e)); err != nil {
+		return l, err
 	}
-	tilt := min(p.theta, maxTiltStep/step)
-	most := s.freeVertices(e)
-	if !((hi-lo)*min(1+tilt, 1/step) < float64(most)) {
-		return l, meter.ErrMemory
+	s.remember(e, l)
+	return l, nil
+}
+
+// Cells returns laws above and below the i-th step, with the upper tail cut at the log-probability above, for a tilt: their cells have
+// at most so much of the tilted mass times the square of their width. They have most vertices.
+func (s *Sum) Cells(m *meter.Meter, i int, theta, cell, above float64, most int) (upper, lower *pld.Law, err error) {
+	e := s.entries[i]
+	if d, ok := e.Profile.(*profiles.Discrete); ok {
+		upper, lower = pld.OfAtoms(d)
+		return upper, lower, complete(upper)
+	}
+	lo, hi := pld.Range(e.Profile, above, logBelow)
+	// Finer than any cell has to be, so that cells follow the tilted mass, and an atom between points costs no more than a cell.
+	step := math.Exp2(math.Floor(math.Log2(math.Sqrt(cell)))) / 4
+	step = max(step, math.Exp2(math.Ceil(math.Log2((hi-lo)*0x1p-45))))
+	step = min(step, math.Exp2(math.Floor(math.Log2(0.5/(1+theta)))))
+	k, _, _ := e.coarse.Tilted(theta)
+	g := pld.Grid{Step: step, Tilt: theta, LogNorm: k, Share: cell / (step * step)}
+	if len(e.Support.Atoms) > 0 {
+		g.Offset = e.Support.Atoms[0]
+	} else if !math.IsNaN(e.Support.Spike) {
+		g.Offset = pld.SpikeOffset(e.Profile, step)
+	}
+	return e.discretize(m, g, lo, hi, min(most, m.Points/lawShare))
+}
+
+// discretize makes the laws of e on a grid over the losses in [lo, hi], with so many vertices at the most.
+func (e *entry) discretize(m *meter.Meter, g pld.Grid, lo, hi float64, most int) (upper, lower *pld.Law, err error) {
+	first, last := (lo-g.Offset)/g.Step, (hi-g.Offset)/g.Step
+	if !(math.Abs(first) < mostIndex && math.Abs(last) < mostIndex) {
+		return nil, nil, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, g.Step)
+	}
+	if !((hi-lo)*min(1+g.Tilt, 1/g.Step) < float64(most)) {
+		return nil, nil, meter.ErrMemory
 	}
 	// An end that is a lattice point up to rounding is that point.
-	k, _, _ := e.coarse.Tilted(p.theta)
-	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
-	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
-		Tilt: tilt, LogNorm: k + xmath.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
+	near := 8 * xmath.U * (math.Abs(g.Offset) + max(math.Abs(lo), math.Abs(hi))) / g.Step
+	g.Lo, g.Hi = int64(math.Floor(first+near)), int64(math.Ceil(last-near))
 	if !math.IsInf(e.Support.LogQInf, -1) {
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
 	g.Hi = max(g.Hi, g.Lo+2)
-	err, price := meter.ErrMemory, meter.PerVertexOf(e.Profile)
-	g.Most = most
-	if m != nil {
-		m.Spend(60 * hook.Cost(e.Profile))
-		if left := m.Work / price; left < float64(most) {
-			g.Most, err = max(1, int(left)), meter.ErrWork
-		}
-		g.Stop = func() bool { return m.Stopped() != nil }
+	price := meter.PerVertexOf(e.Profile)
+	g.Most, err = most, meter.ErrMemory
+	m.Spend(60 * hook.Cost(e.Profile))
+	if left := m.Work / price; left < float64(most) {
+		g.Most, err = max(1, int(left)), meter.ErrWork
 	}
-	if l.upper, l.lower = pld.Discretize(e.Profile, g); l.upper == nil {
+	g.Stop = func() bool { return m.Stopped() != nil }
+	if upper, lower = pld.Discretize(e.Profile, g); upper == nil {
 		if err == meter.ErrWork {
 			m.Spend(max(0, m.Work))
 		} else {
 			m.Spend(float64(most) * price)
 		}
-		if stopped := m.Stopped(); stopped != nil {
-			err = stopped
-		}
-		return l, err
+		return nil, nil, cmp.Or(m.Stopped(), err)
 	}
-	m.Spend(float64(len(l.upper.Loss)) * price)
-	if err := Complete(l.upper); err != nil {
-		return l, err
+	m.Spend(float64(len(upper.Loss)) * price)
+	if err := complete(upper); err != nil {
+		return nil, nil, err
 	}
-	if l.upper.MaxLoss()+2*step < e.Support.Max {
-		l.lower = WithoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.Support.LogPInf))
+	if upper.MaxLoss()+2*g.Step < e.Support.Max {
+		lower = withoutEnd(lower, xmath.LogSub(upper.LogPInf, e.Support.LogPInf))
 	}
-	s.remember(e, l)
-	return l, nil
+	return upper, lower, nil
 }
 
 // freeVertices is by how many vertices the laws of an entry may have at the most, next to
@@ -115,7 +141,7 @@ func (s *Sum) freeVertices(e *entry) int {
 			used += len(o.laws[n-1].upper.Loss)
 		}
 	}
-	return s.maxPoints/LawShare - used
+	return s.maxPoints/lawShare - used
 }
 
 // remember keeps the most recent lattices, of all entries as many as there is
@@ -133,7 +159,7 @@ func (s *Sum) remember(e *entry, l lawPair) {
 		}
 	}
 	for _, o := range s.entries {
-		for len(o.laws) > 1 && used > s.maxPoints/LawShare {
+		for len(o.laws) > 1 && used > s.maxPoints/lawShare {
 			used -= len(o.laws[0].upper.Loss)
 			o.laws = slices.Delete(o.laws, 0, 1)
 		}

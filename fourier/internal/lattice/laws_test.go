@@ -24,7 +24,7 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		e.Support.Spike = math.NaN()
 		e.anchored, e.atoms = e.coarse, []anchor{{loss: end + near + step, share: 1, logMass: 0}}
 		e.Support.Atoms = []float64{end + near + step}
-		l, err := s.lawsAt(nil, e, step, q.newTarget(a), -50)
+		l, err := s.lawsAt(q.m, e, step, q.newTarget(a), -50)
 		if err != nil {
 			t.Errorf("%g from the end: %v", near, err)
 			continue

@@ -1,5 +1,4 @@
-// Two checks of laws before they are composed. Package fourier uses them too, for laws that
-// the contour engine takes as factors.
+// Two checks of laws before they are composed.
 
 package lattice
 
@@ -10,9 +9,9 @@ import (
 	"github.com/dpaccountant/accountant/pld"
 )
 
-// Complete returns an error unless the law has a P-mass of 1, as an upper law
+// complete returns an error unless the law has a P-mass of 1, as an upper law
 // must: tails without a correct digit would have spoiled it.
-func Complete(l *pld.Law) error {
+func complete(l *pld.Law) error {
 	mass := math.Exp(l.LogPInf)
 	for _, m := range l.LogMass {
 		mass += math.Exp(m)
@@ -27,11 +26,11 @@ func Complete(l *pld.Law) error {
 // law may have to be left out. It steers: any lower law with less mass is one.
 const endRatio = 2.5
 
-// WithoutEnd leaves the last loss of a lower law out if it stands for little more
+// withoutEnd leaves the last loss of a lower law out if it stands for little more
 // than the mass above the grid, which the upper law has at +∞. It is a small part of
 // δ too, but where tails are heavy it would have all the mass under the tilts that
 // bound aliasing. A law with less P-mass is lower still.
-func WithoutEnd(l *pld.Law, above float64) *pld.Law {
+func withoutEnd(l *pld.Law, above float64) *pld.Law {
 	n := len(l.Loss) - 1
 	if n < 1 || l.LogMass[n] > above+endRatio {
 		return l
@@ -41,7 +40,7 @@ func WithoutEnd(l *pld.Law, above float64) *pld.Law {
 	return &short
 }
 
-// LawShare is the part of the memory that laws may take, those of earlier
+// lawShare is the part of the memory that laws may take, those of earlier
 // questions among them: a vertex of both laws and of their tilted copies takes
 // about as much as a point of a transform.
-const LawShare = 4 // steers: memory
+const lawShare = 4 // steers: memory
