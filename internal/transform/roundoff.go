@@ -41,9 +41,10 @@ func band(l float64) int {
 // relative bounds the relative error of the terms of a node at θ, but for that of
 // its loss: its density, the exponentials of the listed exponents, and the functions
 // and products (at most 26 u together: 17 u for ex(v) as a difference, the step, the
-// products; sums by Neumaier's method add 2 u).
+// products; sums by Neumaier's method add 2 u). Where the line is −1 − θ of the reverse, rounding of θ by u|θ| multiplies each
+// e^{θL} by e^{u|θL|}, and moves θκ by u|θ|κ: these are the last u of both.
 func (n *node) relative(theta float64) float64 {
-	return n.errQ + u*(28+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
+	return n.errQ + u*(30+2*math.Abs(n.logQ)+6*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
 }
 
 // secondOrder adds a node of sums by Proposition 3. Where growth is w − p in floats, an error of w is one of w·e^{itL} in all three sums
@@ -65,12 +66,12 @@ func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss
 // argument, 5u of the function, u each of the products, 2u of each sum; twice that.
 const productErr = 24 * u
 
-// direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
+// direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL. Its phase tL rounds by u of itself. In a column, ΣW_jL_j
+// rounds by 3u of its terms, and t times it by u, twice.
 func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
 	errLoss = grown(errLoss, theta)
 	r.g0 += e*w + (theta+1)*w*errLoss
-	r.g1 += productErr*w*math.Abs(loss) + w*errLoss
-	r.oscillating(w, loss, e, productErr, theta, errLoss)
+	r.g1 += 8*u*w*math.Abs(loss) + w*errLoss
 }
 
 // grown returns the error of a loss as it counts for finite errors; θ ≥ −½.
