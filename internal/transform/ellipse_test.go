@@ -26,7 +26,7 @@ func TestPanelsOfTurningLosses(t *testing.T) {
 				for _, p := range r.panels {
 					var got, want complex128
 					for _, n := range r.nodes[p.from:p.to] {
-						got += cmplx.Rect(math.Exp(n.logP+theta*n.l), freq*n.l)
+						got += cmplx.Rect(math.Exp(n.logF(theta)), freq*n.loss)
 					}
 					// 400 parts of 32 nodes: less than half a radian each.
 					piece := &law.pieces[p.piece]

@@ -79,21 +79,22 @@ func TestSkippedNodes(t *testing.T) {
 	if len(l.loss) == len(l.nodes) {
 		t.Fatal("no node is skipped")
 	}
-	full := &mixtureLine{tilted: l.tilted}
+	full := l.tilted
+	full.loss, full.weight = nil, nil
 	for i, f := range l.logF {
 		full.loss, full.weight = append(full.loss, l.nodes[i].loss), append(full.weight, math.Exp(f-l.scale))
 	}
 	off := 0.0
 	for at := 45.0; at <= 50; at += 0.25 {
-		a, b := l.sum(at)
-		c, d := full.sum(at)
+		a, b := l.at(at)
+		c, d := full.at(at)
 		o := math.Hypot(a-c, b-d)
 		off = max(off, o)
 		if o > l.skip0+l.skip1*at {
 			t.Errorf("t = %v: skipped nodes move the sum by %g, bound %g", at, o, l.skip0+l.skip1*at)
 		}
 		re, _, err := l.LogM(at)
-		if least := (l.skip0 + l.skip1*at + l.quadrature(l.logMoving, at)) / math.Exp(re); err < least {
+		if least := (l.skip0 + l.skip1*at + l.quadrature(at)) / math.Exp(re); err < least {
 			t.Errorf("t = %v: the error %g of log M leaves out skipped nodes: %g", at, err, least)
 		}
 	}

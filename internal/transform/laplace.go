@@ -164,10 +164,7 @@ func (l Laplace) at(theta, t float64) (re, im, err float64) {
 		// |dM/dm| = |z(z+1)(e^{zm} − e^{−(z+1)m})/w| ≤ |z||z+1|·m·e^{θm}: the quotient is the
 		// integral of e^{−m/2+wl/2} over |l| ≤ m, halved.
 		wrong := 24*xmath.U*size + l.rel*m*m*az*az1*math.Exp(theta*m)*(1+1e-9)
-		if cmplx.Abs(d) < 0.75 || t == 0 {
-			return logOfSum(real(d), imag(d), wrong)
-		}
-		return logOf(1+real(d), imag(d), wrong)
+		return logComplex(1, real(d), imag(d), wrong, 0)
 	}
 	// M = e^{zm}·½[1 + E + (1 − E)/w], E = e^{−wm}, |E| ≤ 1.
 	wm := w * complex(m, 0)
@@ -183,7 +180,7 @@ func (l Laplace) at(theta, t float64) (re, im, err float64) {
 	e := math.Exp(-real(wm))
 	wrong := xmath.U * ((16+4*awm*e)*(1+e) + (16+4*awm)*cmplx.Abs(quot))
 	wrong += l.rel * m * az * az1 * cmplx.Abs(quot)
-	re, im, err = logOf(real(h), imag(h), wrong)
+	re, im, err = logComplex(0, real(h), imag(h), wrong, 0)
 	a := theta * m
 	err += 4 * xmath.U * (math.Abs(a) + t*m + math.Abs(re))
 	if math.IsInf(err, 1) {

@@ -65,9 +65,6 @@ func (m *mixture) logMills(z, logF float64) float64 {
 // x returns the outcome at lattice point d.
 func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 
-// logF returns the logarithm of P^{θ+1}Q^{−θ} at a node.
-func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
-
 // tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
 // x − μ is increasing, to a tenth of σ.
 func (m *mixture) tailFrom(theta float64, right bool) float64 {

@@ -15,20 +15,12 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// mixtureLine implements Line for θ ≥ −½; conjugate says that it is asked for the
-// reverse, of which it is the complex conjugate.
+// mixtureLine implements Line for θ ≥ −½.
 type mixtureLine struct {
 	tilted
 	moved     movable // of nodes of its own, as |f| on a moved line does not oscillate
-	conjugate bool
-	tMax, tol float64
-
 	logMoving float64 // of the quadrature error of f up to tMax
 	best      strip   // where that error is smallest
-
-	loss, weight []float64 // of the nodes that count
-	skip0, skip1 float64   // what the others add to the error: skip0 + skip1·t
-	kUp          float64   // upper bound of K(θ)
 }
 
 // maxLineNodes bounds the nodes of a line.
@@ -143,99 +135,8 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 }
 
 func newLine(s, moved *tilted, best strip, logErr, tMax, tol float64) *mixtureLine {
-	l := &mixtureLine{tilted: *s, moved: newMovable(moved), tMax: tMax, tol: tol, logMoving: logErr, best: best}
-	least := l.d0 + l.unit
-	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
-	l.loss = make([]float64, 0, len(s.logF))
-	l.weight = make([]float64, 0, len(s.logF))
-	for i, w := range s.w {
-		loss := s.nodes[i].loss
-		if w <= drop {
-			// |e^{itL} − 1 − itL| ≤ 2 + t|L|.
-			l.skip0 += 2 * w
-			l.skip1 += w * math.Abs(loss)
-			continue
-		}
-		l.loss = append(l.loss, loss)
-		l.weight = append(l.weight, w)
-	}
-	k, _, err := s.real()
-	l.kUp = k
-	if !math.IsInf(err, 1) {
-		l.kUp = k + err
-	}
+	l := &mixtureLine{tilted: *s, moved: newMovable(moved), logMoving: logErr, best: best}
+	l.keep(l.nodes, tol*(l.unit+l.d0)*math.Exp(-8)/float64(len(l.nodes)), tMax)
+	l.quadratureOf(logErr)
 	return l
-}
-
-// Terms implements Line.
-func (l *mixtureLine) Terms(n int) float64 {
-	return ColumnTerms(float64(len(l.loss)), float64(n))
-}
-
-// LogM implements Line.
-func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
-	sign := 1.0
-	if l.conjugate {
-		sign = -1
-	}
-	if t < 0 {
-		t, sign = -t, -sign
-	}
-	if !(t <= l.tMax) {
-		return l.Decay(t), 0, math.Inf(1)
-	}
-	dRe, dIm := l.sum(t)
-	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)
-	re, im, err = logComplex(l.unit, dRe, dIm, bound, l.scale)
-	if math.IsInf(err, 1) {
-		return min(re, l.kUp), 0, err
-	}
-	return re, sign * im, err
-}
-
-// sum returns the real and imaginary part of e^−scale·M(θ + it) − unit.
-func (l *mixtureLine) sum(t float64) (re, im float64) {
-	var s2, c2, s1, c1 float64 // sums with their compensations
-	for i, w := range l.weight {
-		a, b := oscillation(t * l.loss[i])
-		a *= w
-		b *= w
-		x := s2 + a
-		y := x - s2
-		c2 += (s2 - (x - y)) + (a - y)
-		s2 = x
-		x = s1 + b
-		y = x - s1
-		c1 += (s1 - (x - y)) + (b - y)
-		s1 = x
-	}
-	re = l.d0 - 2*(s2+c2)
-	im = t*l.m1 + (s1 + c1)
-	return re, im
-}
-
-// Column implements Columner.
-func (l *mixtureLine) Column(h float64, re, im, err []float64) bool {
-	n := len(re)
-	if !(float64(n-1)*h <= l.tMax) || float64(len(l.loss))*float64(n) <= gridTerms(len(l.loss), n) {
-		return false
-	}
-	s, ok := secondOrderGrid(l.loss, l.weight, h, n, gridHalf, 1)
-	if !ok {
-		return false
-	}
-	sign := 1.0
-	if l.conjugate {
-		sign = -1
-	}
-	for k := range re {
-		t := float64(k) * h
-		bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t) + s.err[k]
-		re[k], im[k], err[k] = logComplex(l.unit, l.d0+s.re[k], math.FMA(t, l.m1, s.im[k]), bound, l.scale)
-		im[k] *= sign
-		if math.IsInf(err[k], 1) {
-			re[k], im[k] = min(re[k], l.kUp), 0
-		}
-	}
-	return true
 }

@@ -107,9 +107,8 @@ func (m *Mixed) Real(s float64) (k, slope, err float64) {
 	if e != nil {
 		return math.NaN(), math.NaN(), math.Inf(1)
 	}
-	k, _, err = v.LogM(0)
-	slope = v.slope
-	if v.mirror {
+	k, slope, err = v.real()
+	if v.conjugate {
 		slope = -slope
 	}
 	return k, slope, err
@@ -136,11 +135,7 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 		if err != nil {
 			return nil, err
 		}
-		v.mirror = true
-		if theta < -2 { // else the difference is exact
-			v.moved = xmath.U * math.Abs(theta)
-			v.top += v.moved * v.far
-		}
+		v.conjugate = true
 		return v, nil
 	}
 	// A rough pass finds the sizes that errors are compared with.
@@ -148,15 +143,17 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 	if err := r.rough(); err != nil {
 		return nil, err
 	}
-	k, d := r.sizes()
-	second := k > -0.3 && k < 2 && !math.IsInf(m.gap, 0)
-	r = newRule(m, theta, tMax, second)
-	if second {
+	lo, hi := -0.3, 2.0
+	if math.IsInf(m.gap, 0) {
+		lo = math.Inf(1)
+	}
+	rough := newSums(r.nodes, theta, 1, lo, hi)
+	r = newRule(m, theta, tMax, rough.unit == 1)
+	if r.second {
 		// Errors are absolute, and M(θ) is about 1; log M itself needs a few roundings of D.
-		r.logTol = xmath.Log(max(tol/16, 2*xmath.U*d)) - xmath.Log(8)
+		r.logTol = xmath.Log(max(tol/16, 2*u*math.Abs(rough.d0))) - xmath.Log(8)
 	} else {
-		r.logTol = xmath.Log(max(tol/16, 2*xmath.U)) + k - xmath.Log(8)
-		r.shift = k
+		r.logTol = xmath.Log(max(tol/16, 2*u)) + rough.scale - xmath.Log(8)
 	}
 	r.logTol = max(r.logTol, -700) // at θ = 0 there is nothing to integrate
 	if maxNodes <= 0 {
@@ -165,7 +162,7 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 	if err := r.fine(ctx, maxNodes); err != nil {
 		return nil, err
 	}
-	return r.line(m, tMax), nil
+	return r.line(), nil
 }
 
 // logRatio returns log g(v), v known to dv, and its error.

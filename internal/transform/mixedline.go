@@ -1,7 +1,6 @@
-// A Mixed on one line: its values from sums over nodes, with a bound of every error, and how it decays.
+// A Mixed on one line: sums over its nodes, and how it decays.
 //
-// It assumes nodes whose masses, losses and errors rule.go has found. What LogM returns is within
-// its error of log M for 0 ≤ t ≤ tMax; beyond, Decay bounds it.
+// It assumes nodes whose masses, losses and errors rule.go has found.
 
 package transform
 
@@ -13,95 +12,13 @@ import (
 
 // mixedLine is the transform on a line Re z = θ ≥ −½.
 type mixedLine struct {
-	theta  float64
-	mirror bool    // the line was −1 − θ of the reverse
-	moved  float64 // |θ + 1 + line| as rounding made it
-	second bool    // second-order form; else the plain sum over e^shift
-
-	w, l  []float64 // tilted masses (over e^shift) and losses of the nodes kept
-	shift float64
-
-	d, slopeD  float64 // second order: D(θ) and D'(θ) with all nodes
-	pInf, gap  float64 // p∞ and q∞ − p∞
-	pErr       float64 // their errors
-	gapErr     float64
-	slope      float64
-	e          nodeErrors
-	top        float64   // log M(θ), rounded up
-	atoms      float64   // tilted mass of the atoms, over e^shift
-	edges      []float64 // of all pieces, the tilted mass left of some of its points
-	fall       []float64 // and the variation right of it
-	pieceSizes []int     // the number of these points of each piece
-	tMax       float64
-	spread     spread
-	l2, far    float64 // ΣWL², the largest |L|
-}
-
-// nodeErrors holds what bounds the error of the sums over the nodes.
-type nodeErrors struct {
-	quadrature float64 // at every t up to tMax
-	d0, d1     float64 // of what the sums in t leave out
-	// Σ over nodes of p, of relative error e, and L, known to δ, with W = pe^{θL}:
-	p2, q2, x    float64 // e·pL²max(1,e^{θL}), e·pL²max(1,e^{−L}), p|L|δ·max(e^{θL},e^{−L})
-	p0, p1, y, a float64 // e(W+p), e·p(|L|+ex(−L)), δ(W+pe^{−L}), u·W|L|
-}
-
-// at bounds the error of the second-order sum at θ + it. An exact node differs from
-// τ = p[ex(zL) + z·ex(−L)] by e|τ| + δ|∂τ/∂L|, |τ| ≤ ½pL²[|z|²max(1,e^{θL}) + |z|max(1,e^{−L})]
-// and |∂τ/∂L| = p|z||e^{zL} − e^{−L}| ≤ p|z||z+1||L|·max(e^{θL}, e^{−L}); or, better for large
-// |zL|, by the sums of the moduli. What is computed are D(θ), 2ΣW·sin²(tL/2), t·D'(θ) and
-// ΣW(sin tL − tL), whose rounding counts three times the bound of |τ| at most.
-func (e *nodeErrors) at(theta, t float64) float64 {
-	z, z1 := math.Hypot(theta, t), math.Hypot(theta+1, t)
-	second := 1.5*(z*z*e.p2+z*e.q2) + z*z1*e.x
-	first := e.p0 + z*(e.p1+e.y) + 4*t*e.a
-	return e.quadrature + e.d0 + e.d1*t + min(second, first)
-}
-
-// plain bounds the error of Σ W e^{itL}.
-func (e *nodeErrors) plain(theta, t float64) float64 {
-	return e.quadrature + e.d0 + e.p0 + math.Hypot(theta, t)*e.y + 4*t*e.a
-}
-
-func (v *mixedLine) Terms(n int) float64 { return float64(len(v.w)) * float64(n) }
-
-func (v *mixedLine) LogM(t float64) (re, im, err float64) {
-	if t > v.tMax {
-		return v.Decay(t), 0, math.Inf(1)
-	}
-	var c, s xmath.Sum
-	if v.second {
-		for i, l := range v.l {
-			sin2, sinLess := oscillation(t * l)
-			c.Add(v.w[i] * sin2)
-			s.Add(v.w[i] * sinLess)
-		}
-		x := v.d - 2*c.Value() - v.pInf + v.theta*v.gap
-		y := t*v.slopeD + s.Value() + t*v.gap
-		size := math.Hypot(v.theta, t)
-		wrong := v.e.at(v.theta, t) + v.pErr + size*v.gapErr + 4*xmath.U*(math.Abs(v.pInf)+size*math.Abs(v.gap))
-		re, im, err = logOfSum(x, y, wrong)
-	} else {
-		for i, l := range v.l {
-			sin, cos := math.Sincos(t * l)
-			c.Add(v.w[i] * cos)
-			s.Add(v.w[i] * sin)
-		}
-		re, im, err = logOf(c.Value(), s.Value(), v.e.plain(v.theta, t))
-		re += v.shift
-		err += xmath.U * math.Abs(re)
-	}
-	if v.mirror {
-		im = -im
-		// |M'| ≤ |M'(θ)| + t·E[L²e^{θL}], and at most E[|L|e^{θL}].
-		if math.IsInf(err, 1) {
-			re += v.moved * v.far
-		} else if v.moved > 0 {
-			most := min(math.Abs(v.slope)+2*t*v.l2*math.Exp(v.shift-v.top), v.far)
-			err += 2 * v.moved * most * math.Exp(min(700, v.top-re))
-		}
-	}
-	return re, im, err
+	sums
+	atoms        float64   // tilted mass of the atoms, over e^scale
+	edges        []float64 // of all pieces, the tilted mass left of some of its points
+	fall         []float64 // and the variation right of it
+	pieceSizes   []int     // the number of these points of each piece
+	spread       spread
+	wrong, slips float64 // at θ + it the errors of the nodes move Σ W e^{itL} by wrong + slips·t at most
 }
 
 // Decay implements Line. Near the real axis the spread of the losses bounds M; further out the
@@ -110,12 +27,12 @@ func (v *mixedLine) LogM(t float64) (re, im, err float64) {
 // density of the loss right of it over t.
 func (v *mixedLine) Decay(t float64) float64 {
 	if !(t > 0) {
-		return v.top
+		return v.kUp
 	}
-	return min(v.top, v.top+v.spread.bound(t, v.beyond)+4*xmath.U*math.Abs(v.top)+v.moved*v.far)
+	return min(v.kUp, v.kUp+v.spread.bound(t, v.beyond)+4*u*math.Abs(v.kUp))
 }
 
-// beyond returns log of the bound from t on, over e^top, by variation.
+// beyond returns log of the bound from t on, over e^kUp, by variation.
 func (v *mixedLine) beyond(t float64) float64 {
 	sum := v.atoms
 	at := 0
@@ -127,78 +44,38 @@ func (v *mixedLine) beyond(t float64) float64 {
 		sum += best
 		at += n
 	}
-	return v.shift - v.top + xmath.Log(sum) + xmath.U*float64(8+len(v.pieceSizes)) + 2*xmath.U*(math.Abs(v.shift)+math.Abs(v.top))
+	return v.scale - v.kUp + xmath.Log(sum) + u*float64(8+len(v.pieceSizes)) + 2*u*(math.Abs(v.scale)+math.Abs(v.kUp))
 }
 
 // line turns the nodes into the sums of a line.
-func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
-	v := &mixedLine{theta: r.theta, second: r.second, shift: r.shift, tMax: tMax,
-		pInf: m.pInf, gap: m.gap, pErr: m.pErr, gapErr: m.gapErr,
-		w: make([]float64, 0, len(r.nodes)), l: make([]float64, 0, len(r.nodes))}
-	theta := r.theta
-	v.e.quadrature = math.Exp(r.logQuadrature-r.shift) * (1 + 1e-9)
-	var d, slopeD, total, mean xmath.Sum
-	small := math.Exp(r.logTol-r.shift) / 64 / float64(len(r.nodes)+1)
-	sizes := make([]float64, len(r.nodes)) // W, rounded up
-	for i, n := range r.nodes {
-		p := math.Exp(n.logP - r.shift)
-		a := theta * n.l
-		w := math.Exp(n.logP + a - r.shift)
-		abs := math.Abs(n.l)
-		// The exponents round, and the sums (a dozen operations a term) do.
-		e := n.e + xmath.U*(24+4*math.Abs(n.logP)+4*math.Abs(a)+4*math.Abs(r.shift))
-		q := math.Exp(n.logP - n.l - r.shift) // the mass under Q
-		moves := n.dl * math.Exp((1+math.Abs(theta))*n.dl)
-		sizes[i] = w * (1 + e + math.Abs(theta)*n.dl)
-		v.e.p0 += e * w
-		v.e.a += xmath.U * w * abs
-		if r.second {
-			v.e.p0 += e * p
-			v.e.p1 += e * (p*abs + weighted(n.logP, -n.l))
-			v.e.p2 += e * n.l * n.l * max(p, w)
-			v.e.q2 += e * n.l * n.l * max(p, q)
-			v.e.x += (abs + n.dl) * moves * max(w, q)
-			v.e.y += moves * (w + q)
-			d.Add(second(n, theta))
-			grown := w - p // p·(e^{θL} − 1), where p may be 0 and e^{θL} infinite
-			if a < 1 {
-				grown = p * math.Expm1(a)
-			}
-			slopeD.Add(n.l*grown + weighted(n.logP, -n.l))
-		} else {
-			v.e.y += moves * w
-		}
-		v.l2 += w * n.l * n.l
-		v.far = max(v.far, abs)
-		total.Add(w)
-		mean.Add(w * n.l)
-		if gone := w * (2 + tMax*abs); gone < small && tMax > 0 {
-			v.e.d0 += 2 * w
-			v.e.d1 += w * abs
-			continue
-		}
-		v.w, v.l = append(v.w, w), append(v.l, n.l)
-	}
-	v.d, v.slopeD = d.Value(), slopeD.Value()
+func (r *rule) line() *mixedLine {
+	lo := math.Inf(1)
 	if r.second {
-		v.slope = (v.slopeD + v.gap) / (1 + v.d - v.pInf + theta*v.gap)
-	} else {
-		v.slope = mean.Value() / total.Value()
+		lo = math.Inf(-1)
 	}
-	k, _, err := v.LogM(0)
-	v.top = k + err
-	if math.IsInf(err, 1) {
-		v.top = k
+	v := &mixedLine{sums: newSums(r.nodes, r.theta, 1, lo, math.Inf(1))}
+	r.scale = v.scale
+	v.own = math.Exp(r.logQuadrature-v.scale) * (1 + 1e-9)
+	if m := r.m; r.second {
+		v.infinite(m.pInf, m.pErr, m.gap, m.gapErr)
 	}
-	r.decay(v, sizes)
-	if tMax > 0 {
-		v.spread = newSpread(m, theta, v.top)
+	v.keep(r.nodes, math.Exp(r.logTol-v.scale)/64/float64(len(r.nodes)+1), r.t)
+	r.decay(v)
+	if r.t > 0 {
+		v.spread = newSpread(r.m, r.theta, v.kUp)
 	}
 	return v
 }
 
 // decay collects what Decay needs.
-func (r *rule) decay(v *mixedLine, sizes []float64) {
+func (r *rule) decay(v *mixedLine) {
+	sizes := make([]float64, len(r.nodes)) // W, rounded up
+	for i, w := range v.w {
+		n := &r.nodes[i]
+		sizes[i] = w * raised(n.relative(r.theta)+(r.theta+1)*n.errLoss)
+		v.wrong += sizes[i] - w
+		v.slips += w * n.errLoss
+	}
 	first := len(sizes)
 	if len(r.panels) > 0 {
 		first = r.panels[0].from
@@ -230,7 +107,7 @@ func (r *rule) decay(v *mixedLine, sizes []float64) {
 // massError bounds the quadrature error of the tilted mass of a panel, over e^shift.
 func (r *rule) massError(p *Piece, g panel) float64 {
 	if !r.second {
-		return math.Exp(g.quadrature - r.shift)
+		return math.Exp(g.quadrature - r.scale)
 	}
 	plain := *r
 	plain.second, plain.t = false, 0
@@ -259,9 +136,9 @@ func (r *rule) variation(p *Piece, v0, v1 float64) float64 {
 		l, dl := p.logRatio(v, 0)
 		x := p.LogWeight - 2*math.Ln2 - 1.5*v + p.Center - xmath.Log(p.Share) + power*l
 		err := math.Abs(power)*dl + p.WeightErr + p.RatioErr + p.ScaleErr*(1.5*v+math.Abs(p.Center)) +
-			xmath.U*(16+8*math.Abs(v)+4*math.Abs(p.Center)+4*math.Abs(power*l)+2*math.Abs(p.LogWeight)+2*math.Abs(r.shift))
+			xmath.U*(16+8*math.Abs(v)+4*math.Abs(p.Center)+4*math.Abs(power*l)+2*math.Abs(p.LogWeight)+2*math.Abs(r.scale))
 		s := math.Exp(min(0, xmath.Log(p.Share)+v-p.Center-l))
-		return math.Exp(x-r.shift) * (1 + 2*err), -1.5 + power*s
+		return math.Exp(x-r.scale) * (1 + 2*err), -1.5 + power*s
 	}
 	a, da := at(v0)
 	b, db := at(v1)

@@ -19,13 +19,11 @@ func newMixedSketch(m *Mixed) Sketch {
 		return nil
 	}
 	s := &mixedSketch{plainSketch: plainSketch{m}, pInf: m.pInf, qInf: m.qInf}
-	for side := range s.sides {
-		s.sides[side] = make([]node, 0, len(r.nodes))
-	}
+	s.sides[0] = r.nodes
 	for _, n := range r.nodes {
-		p, q := math.Exp(n.logP), math.Exp(n.logP-n.l)
-		s.sides[0] = append(s.sides[0], node{logQ: n.logP - n.l, loss: n.l, p: p, kappa: divergenceTerm(p, q, n.l)})
-		s.sides[1] = append(s.sides[1], node{logQ: n.logP, loss: -n.l, p: q, kappa: divergenceTerm(q, p, -n.l)})
+		n.reverse()
+		n.fill()
+		s.sides[1] = append(s.sides[1], n)
 	}
 	return s
 }

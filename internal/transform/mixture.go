@@ -133,22 +133,10 @@ func (m *mixture) Infinite() (pInf, qInf float64) { return 0, 0 }
 // Reverse implements Transform.
 func (m *mixture) Reverse() Transform { return m.rev }
 
-// A node is what is known at one point of the lattice: the logarithm of the
-// density of Q in x, the loss, the bound of the relative error of that density and the
-// bound of the error of the loss.
-//
-// q and p = q·e^L are the densities, and kappa is p·ex(−L); see secondorder.go. They
-// do not depend on the line, so that a line costs one exponential for each node.
-type node struct {
-	logQ, loss, errQ, errLoss, q, p, kappa float64
-	ofP, ofQ                               *window // the shares of the means, where they are known: lines have them all
-}
-
 // at returns the node at lattice point d.
 func (m *mixture) at(d float64) node {
 	n := m.evaluate(d)
-	n.q, n.p = math.Exp(n.logQ), math.Exp(n.logQ+n.loss)
-	n.kappa = divergenceTerm(n.p, n.q, n.loss)
+	n.fill()
 	return n
 }
 

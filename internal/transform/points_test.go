@@ -107,7 +107,7 @@ func TestInfinite(t *testing.T) {
 	}
 	// What §3 has leaves −p∞ + z(q∞ − p∞) = 1e-4·(1 + i) out.
 	v := line.(*mixedLine)
-	v.pInf, v.gap = 0, 0
+	v.infinite(-pInf, 0, pInf-qInf, 0)
 	re, im, _ = line.LogM(1)
 	if d := off(direct(losses, logMass)(2, 1), re, im); d < 1e-4 || d > 2e-4 {
 		t.Errorf("without the infinite parts M(2+i) is off by %v, want about 1.4e-4", d)
@@ -118,13 +118,21 @@ func TestInfinite(t *testing.T) {
 // bound must hold, and without any of its terms must not.
 func TestErrorTerms(t *testing.T) {
 	const d = 1e-6
-	type terms = nodeErrors
-	names := []string{"masses, second order", "losses, second order", "masses, first order", "losses, first order"}
-	without := []func(e *terms){
-		func(e *terms) { e.p2, e.q2, e.p0, e.p1 = 0, 0, 0, 0 },
-		func(e *terms) { e.x, e.y = 0, 0 },
-		func(e *terms) { e.p0, e.p1 = 0, 0 },
-		func(e *terms) { e.y = 0 },
+	names := []string{"masses", "losses", "sums at θ", "growth with t", "turns"}
+	without := []func(m *Mixed, s *sums){
+		func(m *Mixed, _ *sums) {
+			for i := range m.atoms {
+				m.atoms[i].MassErr = 0
+			}
+		},
+		func(m *Mixed, _ *sums) {
+			for i := range m.atoms {
+				m.atoms[i].LossErr = 0
+			}
+		},
+		func(_ *Mixed, s *sums) { s.roundOff.g0 = 0 },
+		func(_ *Mixed, s *sums) { s.roundOff.g1 = 0 },
+		func(_ *Mixed, s *sums) { s.roundOff.turns = [bands]turnErrors{} },
 	}
 	caught := make([]int, len(names))
 	r := rand.New(rand.NewPCG(7, 7))
@@ -166,7 +174,7 @@ func TestErrorTerms(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := line.(*mixedLine)
-		if !v.second {
+		if v.unit == 0 {
 			continue // these atoms do not add up to 1
 		}
 		re, im, e := v.LogM(tt)
@@ -174,8 +182,11 @@ func TestErrorTerms(t *testing.T) {
 			t.Errorf("kind %d at %v+%vi: off by %v, bound %v", kind, theta, tt, got, e)
 		}
 		for i, f := range without {
-			w := *v
-			f(&w.e)
+			bad := *m
+			bad.atoms = slices.Clone(m.atoms)
+			f(&bad, &sums{})
+			w := must(bad.Line(context.Background(), theta, tt, 1e-14, 0)).(*mixedLine)
+			f(&bad, &w.sums)
 			if re, im, e := w.LogM(tt); !math.IsInf(e, 1) && off(exact, re, im) > math.Expm1(e) {
 				caught[i]++
 			}
@@ -219,7 +230,7 @@ func TestQuadratureError(t *testing.T) {
 				t.Errorf("m = %v, rate = %v, %v+%vi: off by %v, bound %v", m, rate, theta, tt, d, e)
 			}
 			bad := *rough
-			bad.e.quadrature = 0
+			bad.own = 0
 			if _, _, e := bad.LogM(tt); d > e+e2 {
 				needed++
 			}

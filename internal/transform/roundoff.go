@@ -41,9 +41,10 @@ func band(l float64) int {
 // relative bounds the relative error of the terms of a node at θ, but for that of
 // its loss: its density, the exponentials of the listed exponents, and the functions
 // and products (at most 26 u together: 17 u for ex(v) as a difference, the step, the
-// products; sums by Neumaier's method add 2 u).
+// products; sums by Neumaier's method add 2 u). Where the line is −1 − θ of the reverse, rounding of θ by u|θ| multiplies each
+// e^{θL} by e^{u|θL|}, and moves θκ by u|θ|κ: these are the last u of both.
 func (n *node) relative(theta float64) float64 {
-	return n.errQ + u*(28+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
+	return n.errQ + u*(30+2*math.Abs(n.logQ)+6*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
 }
 
 // secondOrder adds a node of sums by Proposition 3. Where growth is w − p in floats, an error of w is one of w·e^{itL} in all three sums
@@ -65,12 +66,12 @@ func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss
 // argument, 5u of the function, u each of the products, 2u of each sum; twice that.
 const productErr = 24 * u
 
-// direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
+// direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL. Its phase tL rounds by u of itself. In a column, ΣW_jL_j
+// rounds by 3u of its terms, and t times it by u, twice.
 func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
 	errLoss = grown(errLoss, theta)
 	r.g0 += e*w + (theta+1)*w*errLoss
-	r.g1 += productErr*w*math.Abs(loss) + w*errLoss
-	r.oscillating(w, loss, e, productErr, theta, errLoss)
+	r.g1 += 8*u*w*math.Abs(loss) + w*errLoss
 }
 
 // grown returns the error of a loss as it counts for finite errors; θ ≥ −½.
@@ -116,8 +117,8 @@ func logComplex(unit, re, im, err, scale float64) (logRe, logIm, bound float64) 
 	mod := math.Hypot(full, im)
 	if x := err / mod; !(x < 0.5) {
 		return scale + xmath.Log(mod+err) + 8*u*(1+math.Abs(scale)), 0, math.Inf(1)
-	} else if r := 2*re + re*re + im*im; unit == 1 && scale == 0 && r > -0.5 && r < math.MaxFloat64 {
-		// |M|² − 1 = 2·Re D + |D|², for |M|² > ½.
+	} else if r := 2*re + re*re + im*im; unit == 1 && scale == 0 && r > -0.4 && r < math.MaxFloat64 {
+		// |M|² − 1 = 2·Re D + |D|²: of the logarithm its rounding is below 3.8u, which would be 4.2u next to |M|² = ½.
 		logRe = math.Log1p(r) / 2
 		logIm = math.Atan2(im, full)
 		bound = -math.Log1p(-x)

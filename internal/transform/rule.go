@@ -22,15 +22,12 @@ var errTooManyNodes = errors.New("nodes: too many are needed")
 type rule struct {
 	m             *Mixed
 	theta, t      float64
-	second        bool
-	shift, logTol float64
-	nodes         []mass
+	second        bool // whether M − 1 is summed
+	scale, logTol float64
+	nodes         []node
 	logQuadrature float64 // of the error of all panels
 	panels        []panel
 }
-
-// A mass of P with its loss, and their errors.
-type mass struct{ logP, l, e, dl float64 }
 
 // A panel is a part of a piece with its nodes; a new piece starts a new group.
 type panel struct {
@@ -47,14 +44,20 @@ func newRule(m *Mixed, theta, t float64, second bool) *rule {
 func (r *rule) atoms() {
 	r.nodes = slices.Grow(r.nodes, len(r.m.atoms))
 	for _, a := range r.m.atoms {
-		n := mass{logP: a.LogMass, l: -a.Loss, e: a.MassErr, dl: a.LossErr}
-		if !a.Reversed {
-			n.logP += a.Loss
-			n.l = a.Loss
-			n.e += a.LossErr * (1 + a.LossErr)
+		n := node{logQ: a.LogMass, loss: a.Loss, errQ: a.MassErr, errLoss: a.LossErr}
+		if a.Reversed {
+			n.reverse()
 		}
+		n.fill()
 		r.nodes = append(r.nodes, n)
 	}
+}
+
+// reverse exchanges P and Q.
+func (n *node) reverse() {
+	n.logQ += n.loss
+	n.errQ += n.errLoss * (1 + n.errLoss)
+	n.loss = -n.loss
 }
 
 // rough puts a few nodes on each piece, without a bound.
@@ -75,37 +78,6 @@ func (r *rule) rough() error {
 
 // mostPanels bounds the length of a piece: noise of a thousandth of the sensitivity.
 const mostPanels = 1000 // steers: time
-
-// sizes returns log M(θ) and the size of D(θ), roughly.
-func (r *rule) sizes() (k, d float64) {
-	top := math.Inf(-1)
-	for _, n := range r.nodes {
-		top = max(top, n.logP+r.theta*n.l)
-	}
-	var s float64
-	for _, n := range r.nodes {
-		s += math.Exp(n.logP + r.theta*n.l - top)
-		d += math.Abs(second(n, r.theta))
-	}
-	k = top + xmath.Log(s)
-	if math.IsNaN(k) || math.IsNaN(d) {
-		return 0, 0
-	}
-	return k, d
-}
-
-// second returns p[ex(θL) + θ·ex(−L)].
-func second(n mass, theta float64) float64 {
-	return weighted(n.logP, theta*n.l) + theta*weighted(n.logP, -n.l)
-}
-
-// weighted returns e^x·ex(v).
-func weighted(x, v float64) float64 {
-	if v > 1 {
-		return math.Exp(x+v) - math.Exp(x)*(1+v)
-	}
-	return math.Exp(x) * ex(v)
-}
 
 // fine puts nodes on all pieces so that the quadrature is good enough.
 func (r *rule) fine(ctx context.Context, maxNodes int) error {
@@ -154,16 +126,12 @@ func (r *rule) add(i int, v0, v1 float64, n int, logErr float64) {
 		// weight, e^{−v/2}, were wrong.
 		dv := xmath.U*(3*math.Abs(v)+8*h) + p.ScaleErr*math.Abs(v)
 		l, dl := p.logRatio(v, dv)
-		k := mass{logP: logHalf + logWeight(w[j]) - v/2, l: -l, dl: dl}
-		k.e = p.WeightErr + p.ScaleErr + dv/2 + legendreErr
-		if !p.Reversed {
-			k.logP += l
-			k.l = l
-			k.e += dl * (1 + dl)
+		k := node{logQ: logHalf + xmath.Log(w[j]) - v/2, loss: l, errLoss: dl, errQ: p.WeightErr + p.ScaleErr + dv/2 + legendreErr}
+		if p.Reversed {
+			k.reverse()
 		}
+		k.fill()
 		r.nodes = append(r.nodes, k)
 	}
 	r.panels = append(r.panels, panel{piece: i, v0: v0, v1: v1, from: from, to: len(r.nodes), quadrature: logErr})
 }
-
-func logWeight(w float64) float64 { return xmath.Log(w) }

@@ -169,17 +169,15 @@ func windowRate(cells []cell, r float64) (mass, rate float64) {
 // spreadCells cuts the law into cells: the atoms, and parts of the pieces.
 func spreadCells(m *Mixed, theta, top float64) []cell {
 	r := newRule(m, theta, 0, false)
-	r.shift = top
 	r.atoms()
 	if len(r.nodes) > 1000 {
 		return nil // a long list of points does not fall anyway
 	}
 	var cells []cell
-	tilt := func(n mass) tiltedMass {
-		a := theta * n.l
-		w := math.Exp(n.logP + a - top)
-		e := n.e + math.Abs(theta)*n.dl*2 + xmath.U*(32+4*math.Abs(n.logP)+4*math.Abs(a)+4*math.Abs(top))
-		return tiltedMass{w: w, l: n.l, e: e, dl: n.dl}
+	tilt := func(n node) tiltedMass {
+		l := n.logF(theta)
+		return tiltedMass{w: math.Exp(l - top), l: n.loss, dl: n.errLoss,
+			e: n.relative(theta) + 2*(theta+1)*n.errLoss + u*(4*math.Abs(l)+4*math.Abs(top))}
 	}
 	put := func(c cell) {
 		for _, n := range c.nodes {
@@ -190,7 +188,7 @@ func spreadCells(m *Mixed, theta, top float64) []cell {
 		cells = append(cells, c)
 	}
 	for _, n := range r.nodes {
-		put(cell{lo: n.l - n.dl, hi: n.l + n.dl, nodes: []tiltedMass{tilt(n)}})
+		put(cell{lo: n.loss - n.errLoss, hi: n.loss + n.errLoss, nodes: []tiltedMass{tilt(n)}})
 	}
 	for i := range m.pieces {
 		p := &m.pieces[i]

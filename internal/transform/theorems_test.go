@@ -105,12 +105,12 @@ func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 // in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but
 // for 1 in the units of M where both are summed by Proposition 3.
 func (l *mixtureLine) in(scale, t float64, other *mixtureLine) (re, im, round, rest float64) {
-	re, im = l.sum(t)
+	re, im = l.at(t)
 	if l.unit != other.unit {
 		re += l.unit
 	}
 	f := math.Exp(l.scale - scale)
-	return re * f, im * f, (l.roundOff.at(t) + l.skip0 + l.skip1*t) * f, l.quadrature(l.logMoving, t) * f
+	return re * f, im * f, (l.roundOff.at(t) + l.skip0 + l.skip1*t) * f, l.quadrature(t) * f
 }
 
 // exact returns a line whose quadrature and left-out nodes count for nothing.

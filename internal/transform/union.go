@@ -193,7 +193,7 @@ func (l *unionLine) together(parts []float64) (re, im, err float64) {
 		size := math.Hypot(a, b)
 		wrong += w * (m*e*(1+e) + 8*u*min(size, 2)*max(1, m))
 	}
-	return logOfSum(x.Value(), y.Value(), wrong)
+	return logComplex(1, x.Value(), y.Value(), wrong, 0)
 }
 
 // Decay implements Line.

@@ -35,20 +35,20 @@ const (
 // Waves implements Waver. With the masses u over M(θ) of the nodes kept, m their sum, and e what all others and all errors may add,
 // |M(θ+it)|/M(θ) ≤ |Σ u e^{itl}| + e, the square of which is at most |Σ u e^{itl}|² + 2me + e².
 func (v *mixedLine) Waves(w *Waves, count, tMax float64) bool {
-	k, _, err := v.LogM(0)
-	if len(v.pieceSizes) > 0 || v.moved > 0 || math.IsInf(err, 1) {
+	k, _, err := v.real()
+	if len(v.pieceSizes) > 0 || math.IsInf(err, 1) {
 		return false
 	}
-	whole := math.Exp(k-err-v.shift) * (1 - 1e-12)
-	small := v.e.plain(v.theta, tMax)/whole + 1e-12
+	whole := math.Exp(k-err-v.scale) * (1 - 1e-12)
+	small := (v.wrong+v.slips*tMax+v.skip0)/whole + 1e-12
 	var u, l []float64
 	mass := 0.0
-	for i, x := range v.w {
+	for i, x := range v.weight {
 		if x /= whole; x < leastNode {
 			small += x
 			continue
 		}
-		u, l, mass = append(u, x), append(l, v.l[i]), mass+x
+		u, l, mass = append(u, x), append(l, v.loss[i]), mass+x
 	}
 	w.counts += count
 	if len(w.diff)+len(u)*(len(u)-1)/2 > mostPairs {
