@@ -337,7 +337,7 @@ func TestNoBudgetWithoutDelta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Create(t.TempDir()+"/budget.ledger", ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.05, Mode: ledger.Planned})
+	l, err := ledger.Create(t.Context(), ledger.File(t.TempDir()+"/budget.ledger"), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.05, Mode: ledger.Planned})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (l *library) prepare(ctx context.Context) {
 		l.total = l.account(ctx)
 		try.Must(l.total.Epsilon(ctx, l.q.Delta))
 	case "ledger":
-		l.spent = try.Must(ledger.Create(filepath.Join(try.Must(os.MkdirTemp("", "benchmarks")), "ledger"), ledger.Config{Neighbors: l.plan.Neighbors, Epsilon: 1000, Delta: l.q.Delta, Mode: ledger.Planned}))
+		l.spent = try.Must(ledger.Create(ctx, ledger.File(filepath.Join(try.Must(os.MkdirTemp("", "benchmarks")), "ledger")), ledger.Config{Neighbors: l.plan.Neighbors, Epsilon: 1000, Delta: l.q.Delta, Mode: ledger.Planned}))
 		for _, text := range texts {
 			try.Check(l.spent.SpendPlan(ctx, text, ""))
 		}
