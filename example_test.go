@@ -78,7 +78,7 @@ steps:
 		return
 	}
 	fmt.Printf("%.3f meets the budget: %v\n", c.Value, c.Meets.Upper <= 2)
-	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.Value, c.Fails.Upper > 2)
+	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.At, c.Fails.Upper > 2)
 	// Output:
 	// 4.997 meets the budget: true
 	// 0.000005 less does not: true

@@ -88,7 +88,7 @@ func (l *library) ask(ctx context.Context) said {
 		return ends(spent.Lower, spent.Upper)
 	case "calibrate":
 		c := try.Must(accountant.Calibrate(ctx, &l.plan, accountant.Goal{Epsilon: l.q.Epsilon, Delta: l.q.Delta, Solve: accountant.NoiseMultiplier}, l.opts...))
-		return ends(c.Fails.Value, c.Value)
+		return ends(c.Fails.At, c.Value)
 	case "curve":
 		ps := try.Must(l.account(ctx).EpsilonCurve(ctx, l.q.Deltas))
 		return ends(ps[199].Lower, ps[199].Upper)

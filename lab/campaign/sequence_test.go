@@ -43,12 +43,12 @@ func (s *sequence) ask() {
 	if ofEpsilon {
 		curve, one = s.acct.DeltaCurve, s.acct.Delta
 	}
-	var answers []accountant.CurvePoint
+	var answers []accountant.Point
 	var err error
 	if len(at) > 1 {
 		answers, err = curve(s.t.Context(), at)
 	} else {
-		answers = make([]accountant.CurvePoint, 1)
+		answers = make([]accountant.Point, 1)
 		answers[0].Interval, err = one(s.t.Context(), at[0])
 	}
 	if err != nil {
