@@ -62,7 +62,7 @@ func ExampleOptions_transform() {
 }
 
 func ExampleCalibrate() {
-	p, err := plan.Parse([]byte(`
+	p, err := plan.Parse(context.Background(), []byte(`
 neighbors: add-remove
 steps:
   - mechanism: {laplace: {noise-multiplier: 1}}
@@ -85,7 +85,7 @@ steps:
 }
 
 func ExamplePlan_Compare() {
-	p, err := plan.Parse([]byte(`
+	p, err := plan.Parse(context.Background(), []byte(`
 neighbors: add-remove
 steps:
   - mechanism: {gaussian: {noise-multiplier: 1}}

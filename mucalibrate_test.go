@@ -17,7 +17,7 @@ import (
 func TestCalibrateGDP(t *testing.T) {
 	ctx := context.Background()
 	read := func(text string) *accountant.Plan {
-		p, err := plan.Parse([]byte(text))
+		p, err := plan.Parse(ctx, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

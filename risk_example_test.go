@@ -19,7 +19,7 @@ steps:
 `
 
 func examplePlan() *accountant.Plan {
-	plan, err := plan.Parse([]byte(gaussianPlan))
+	plan, err := plan.Parse(context.Background(), []byte(gaussianPlan))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func TestRefusalIsNotRefined(t *testing.T) {
 	if _, err := fmt.Sscanf(ends, "%g and %g at", &lower, &upper); err != nil {
 		t.Fatalf("%v: %v", refusal, err)
 	}
-	p, err := plan.Parse(text)
+	p, err := plan.Parse(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}

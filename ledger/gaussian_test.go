@@ -120,7 +120,7 @@ func TestGaussianIsTheFilter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.Parse(text)
+		p, err := plan.Parse(t.Context(), text)
 		if err != nil {
 			t.Fatal(err)
 		}

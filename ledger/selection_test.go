@@ -29,7 +29,7 @@ func TestSelectionsReplayed(t *testing.T) {
 		if err := l.SpendPlan(t.Context(), []byte(text), ""); err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.Parse([]byte(text))
+		p, err := plan.Parse(t.Context(), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

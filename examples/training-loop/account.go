@@ -123,7 +123,7 @@ func (a *account) pay(ctx context.Context) error {
 // epsilon returns a proved upper bound of the ε of everything that is paid: of the plan, as the ledger
 // shows no more digits than it takes to keep the budget.
 func (a *account) epsilon(ctx context.Context) (float64, error) {
-	p, err := plan.Parse([]byte(a.epochs.of(a.paid)))
+	p, err := plan.Parse(ctx, []byte(a.epochs.of(a.paid)))
 	if err != nil {
 		return 0, err
 	}

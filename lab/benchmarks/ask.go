@@ -49,7 +49,7 @@ func (l *library) prepare(ctx context.Context) {
 	}
 	for _, text := range texts {
 		before := l.plan.Steps
-		l.plan = *try.Must(plan.Parse(text))
+		l.plan = *try.Must(plan.Parse(ctx, text))
 		l.plan.Steps = append(before, l.plan.Steps...)
 	}
 	l.opts = append(l.opts, accountant.Options{Recursion: l.q.Recursion})
@@ -93,7 +93,7 @@ func (l *library) ask(ctx context.Context) said {
 		ps := try.Must(l.account(ctx).EpsilonCurve(ctx, l.q.Deltas))
 		return ends(ps[199].Lower, ps[199].Upper)
 	case "step":
-		try.Check(l.total.AddPlan(ctx, try.Must(plan.Parse(one))))
+		try.Check(l.total.AddPlan(ctx, try.Must(plan.Parse(ctx, one))))
 	case "run":
 		step := l.plan.Steps[l.turn%len(l.plan.Steps)]
 		step.Count = 1

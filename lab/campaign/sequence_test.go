@@ -73,7 +73,7 @@ func TestAnswersWhileATotalGrows(t *testing.T) {
 		r := rand.New(rand.NewPCG(20261123, uint64(i)))
 		p := plan{neighbors: []string{"add-remove", "substitute", "zero-out"}[r.IntN(3)]}
 		p.steps = drawClosed(r, p.neighbors)
-		whole, err := textplan.Parse([]byte(p.text()))
+		whole, err := textplan.Parse(t.Context(), []byte(p.text()))
 		if err != nil {
 			continue
 		}

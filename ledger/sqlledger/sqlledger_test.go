@@ -79,7 +79,7 @@ func TestOverspend(t *testing.T) {
 		if err != nil || st.Entries != most || len(granted) != most {
 			t.Fatalf("%d granted, %d entries, want %d; %v", len(granted), st.Entries, most, err)
 		}
-		p, err := plan.Parse([]byte(onePlan))
+		p, err := plan.Parse(t.Context(), []byte(onePlan))
 		if err != nil {
 			t.Fatal(err)
 		}
