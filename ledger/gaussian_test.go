@@ -136,8 +136,8 @@ func TestGaussianIsTheFilter(t *testing.T) {
 			refused++
 		}
 		st, err := l.Status(t.Context())
-		if err != nil || st.Spent.Mu != xmath.SqrtUp(want.Spent()) || st.Spent.MuBudget != math.Sqrt(want.Budget()) {
-			t.Fatalf("step %d: %+v, %v; the filter has %v of %v", i, st.Spent, err, want.Spent(), want.Budget())
+		if spent, budget := want.Spent(); err != nil || st.Spent.Mu != xmath.SqrtUp(spent) || st.Spent.MuBudget != math.Sqrt(budget) {
+			t.Fatalf("step %d: %+v, %v; the filter has %v of %v", i, st.Spent, err, spent, budget)
 		}
 	}
 	if refused == 0 || refused == 300 {

@@ -139,7 +139,7 @@ func ExampleNewLNMax() {
 }
 
 func ExampleConversion() {
-	cost, _ := rdp.NewGrid([]float64{14}, []float64{1.1144}) // MNIST in the paper
+	cost := rdp.Grid{Orders: []float64{14}, Values: []float64{1.1144}} // MNIST in the paper
 	for _, c := range []pate.Conversion{pate.Classic, pate.Improved} {
 		eps, _, _ := c.Epsilon(cost, 1e-5)
 		fmt.Printf("%.2f\n", eps)
