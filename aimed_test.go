@@ -216,7 +216,7 @@ func TestCheckIsWhatMechanismRefuses(t *testing.T) {
 	two, _ := random.WithUses(2)
 	six, _ := random.WithUses(6)
 	part, _ := random.First(2)
-	once, _ := random.WithEpochs(2, allocation.Once)
+	once, _ := random.WithOneDraw(2)
 	shuffle, _ := allocation.NewShuffle(3)
 	for _, s := range []subsample.LawMaker{random, two, six, part, once, shuffle} {
 		for _, b := range []profiles.Mechanism{gaussianOf(t, 2), laplace} {

@@ -41,7 +41,7 @@ func TestLoaders(t *testing.T) {
 		case strings.Contains(c.sampling, "poisson"), strings.Contains(c.sampling, "without"):
 			count = 14063
 		}
-		p, err := plan.Parse(fmt.Appendf(nil, "neighbors: %s\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1.1}}, sampling: {%s}, count: %d}]",
+		p, err := plan.Parse(t.Context(), fmt.Appendf(nil, "neighbors: %s\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1.1}}, sampling: {%s}, count: %d}]",
 			c.neighbors, strings.ReplaceAll(c.sampling, "…", "0.004266666666666667"), count))
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestManyAllocations(t *testing.T) {
 		for i := range 20 {
 			text += fmt.Sprintf("  - {mechanism: {gaussian: {noise-multiplier: %.5f}}, sampling: {random-allocation: {steps: %v}}}\n", 0.8+0.004*float64(i), c.steps)
 		}
-		p, err := plan.Parse([]byte(text))
+		p, err := plan.Parse(t.Context(), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func TestOneRecordIsToday(t *testing.T) {
 	for _, r := range []string{"add-remove", "substitute"} {
 		var answers [2]accountant.Interval
 		for i, unit := range []string{"", "records-per-person: 1\n"} {
-			p, err := plan.Parse([]byte("neighbors: " + r + "\n" + unit + steps))
+			p, err := plan.Parse(t.Context(), []byte("neighbors: "+r+"\n"+unit+steps))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestBlackBoxGolden(t *testing.T) {
 			t.Errorf("%d records: %v is not below the lemma's %v", c.Records, row.Epsilon, c.Vadhan)
 		}
 		rate := -math.Expm1(float64(c.Records) * math.Log1p(-0.01))
-		p, err := plan.Parse(fmt.Appendf(nil, "neighbors: add-remove\nsteps: [{"+steps+"}]", 1/float64(c.Records), rate))
+		p, err := plan.Parse(t.Context(), fmt.Appendf(nil, "neighbors: add-remove\nsteps: [{"+steps+"}]", 1/float64(c.Records), rate))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestChoicesAsPairsGolden(t *testing.T) {
 			t.Errorf("%d × %v as pure: [%.12f, %.12f], want %v", c.Runs, c.Epsilon, got.Lower, got.Upper, c.Pure)
 		}
 	}
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {permute-and-flip: {epsilon: 1}}, count: 10}]"))
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: [{mechanism: {permute-and-flip: {epsilon: 1}}, count: 10}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestExponentialsBelowEverySimpleBound(t *testing.T) {
 		runs    int64
 	}{{1e-4, 3}, {0.1, 16}, {0.5, 7}, {1, 9}, {3, 4}, {20, 2}, {100, 3}} {
 		for _, delta := range []float64{1e-3, 1e-12} {
-			p, err := plan.Parse(fmt.Appendf(nil, "neighbors: add-remove\nsteps: [{mechanism: {exponential: {epsilon: %v}}, count: %d}]", c.epsilon, c.runs))
+			p, err := plan.Parse(t.Context(), fmt.Appendf(nil, "neighbors: add-remove\nsteps: [{mechanism: {exponential: {epsilon: %v}}, count: %d}]", c.epsilon, c.runs))
 			if err != nil {
 				t.Fatal(err)
 			}

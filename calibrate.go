@@ -18,28 +18,24 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// A Probe is what is certified at one value of the quantity: ε at the budget's
-// δ, or, when the budget's ε is below 0.01, where ε says next to nothing about
-// the noise, δ at the budget's ε; of a budget on an attack, its true-positive rate.
-type Probe struct {
-	Value float64
-	Interval
-}
-
-// A Calibration is the answer of Calibrate.
+// A Calibration is the answer of Calibrate and CalibrateGDP.
 type Calibration struct {
 	// Value is the value that meets the budget: of the quantity itself, or, when
 	// Factor is set, of the common factor on that of several steps.
 	Value  float64
 	Factor bool
-	// Asked is "epsilon", "delta" or "true-positive-rate": what Meets and Fails are
-	// intervals of.
+	// Asked is what Meets and Fails are intervals of: "epsilon", at the budget's δ, or, when the budget's ε is
+	// below 0.01, where ε says next to nothing about the noise, "delta" at the budget's ε; of a budget on an attack
+	// "true-positive-rate"; of CalibrateGDP "mu".
 	Asked string
 	// Meets is the proof: its Upper is at most the budget. Fails is a value
 	// at most 1e-6 (relative; 1 for whole numbers below 2e6) away on the other side
 	// whose Upper exceeds the budget; nil when Unlimited.
-	Meets Probe
-	Fails *Probe
+	Meets Point
+	Fails *Point
+	// FailsProved says that Fails is proved to exceed the budget. If not, numerical width or a theory gap may have
+	// cost something.
+	FailsProved bool
 	// Unlimited says that the least private value allowed meets the budget.
 	Unlimited bool
 	// Early says that a limit ended the search: Value meets the budget, and less private values may as well. Fails, if
@@ -51,13 +47,6 @@ type Calibration struct {
 	Evaluations int
 	// Accuracy is what Meets and Fails were asked with.
 	Accuracy float64
-}
-
-// FailsProved reports whether Fails is proved to exceed the budget of g. If not,
-// numerical width or a theory gap may have cost something.
-func (c *Calibration) FailsProved(g Goal) bool {
-	_, budget := g.asked()
-	return c.Fails != nil && c.Fails.Lower > budget
 }
 
 // Calibrate turns one quantity of a plan until the plan meets a budget: it
@@ -125,13 +114,20 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Options) (*Calibrat
 		}
 		return nil, err
 	}
-	c := &Calibration{Value: s.Meets.Value, Asked: s.asked, Factor: k.factor, Meets: *probe(s.Meets), Fails: probe(s.Fails), Unlimited: s.Fails == nil && s.early == nil, Early: s.early != nil,
-		Evaluations: s.evals, Accuracy: s.Accuracy}
-	if c.Plan, err = k.build(c.Value); err != nil {
-		return nil, err
+	return k.found(s.Search, Calibration{Asked: s.asked, Evaluations: s.evals}, s.budget, s.early)
+}
+
+// found completes the answer of a search, which the limit early has ended if it is not nil.
+func (k *parameter) found(s *calibrate.Search, c Calibration, budget float64, early error) (_ *Calibration, err error) {
+	c.Value, c.Factor, c.Settings, c.Accuracy = s.Meets.Value, k.factor, k.settings(s.Meets.Value), s.Accuracy
+	c.Meets, c.Fails = *probe(s.Meets), probe(s.Fails)
+	c.FailsProved = c.Fails != nil && c.Fails.Lower > budget
+	c.Unlimited, c.Early = c.Fails == nil && early == nil, early != nil
+	if c.Early {
+		c.Meets.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", early)}
 	}
-	c.Settings = k.settings(c.Value)
-	return c, nil
+	c.Plan, err = k.build(c.Value)
+	return &c, err
 }
 
 // A search asks for the cost of a plan with its parameter set.
@@ -192,7 +188,7 @@ func newSearch(k *parameter, p *Plan, g Goal, opts []Options) *search {
 }
 
 // probe returns a probe with its interval, nil for nil.
-func probe(p *calibrate.Probe) *Probe {
+func probe(p *calibrate.Probe) *Point {
 	if p == nil {
 		return nil
 	}
@@ -200,7 +196,7 @@ func probe(p *calibrate.Probe) *Probe {
 	if !ok {
 		iv = Interval{Range: p.Range} // out of reach
 	}
-	return &Probe{p.Value, iv}
+	return &Point{p.Value, iv}
 }
 
 // ask evaluates at a value of the parameter.
@@ -273,10 +269,6 @@ func (s *search) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	if iv, ok := s.Meets.Full.(Interval); ok {
-		iv.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", s.early)}
-		s.Meets.Full = iv
-	}
 	return nil
 }
 
@@ -323,9 +315,9 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 	if none.Cause != nil {
 		return none.Cause // at the safest value, or on the way there
 	}
-	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.Value))
+	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.At))
 	if s.k.factor {
-		what = fmt.Sprintf("%v times %s", s.g.Solve, digits(p.Value))
+		what = fmt.Sprintf("%v times %s", s.g.Solve, digits(p.At))
 	}
 	switch {
 	case s.asked == askedEpsilon && math.IsInf(p.Lower, 1) && s.g.Delta == 0:

@@ -55,8 +55,8 @@ func TestCalibrateAttackClosedForm(t *testing.T) {
 			if why := bracketProblem(got, c.g); why != "" {
 				t.Error(why)
 			}
-			if c.proved && !got.FailsProved(c.g) {
-				t.Errorf("%v is not proved to fail: %+v", got.Fails.Value, got.Fails.Interval)
+			if c.proved && !got.FailsProved {
+				t.Errorf("%v is not proved to fail: %+v", got.Fails.At, got.Fails.Interval)
 			}
 		})
 	}

@@ -48,8 +48,8 @@ func TestCalibrateWithin(t *testing.T) {
 		if !c.Early || c.Unlimited || len(c.Meets.Warnings) != 1 || !(c.Meets.Upper <= g.Epsilon) {
 			t.Errorf("work %v: early %v, unlimited %v, warnings %q, ε ≤ %v", work, c.Early, c.Unlimited, c.Meets.Warnings, c.Meets.Upper)
 		}
-		if c.Fails != nil && !(c.Fails.Value < c.Value && c.Fails.Upper > g.Epsilon) {
-			t.Errorf("work %v: %v fails with ε ≤ %v beside %v", work, c.Fails.Value, c.Fails.Upper, c.Value)
+		if c.Fails != nil && !(c.Fails.At < c.Value && c.Fails.Upper > g.Epsilon) {
+			t.Errorf("work %v: %v fails with ε ≤ %v beside %v", work, c.Fails.At, c.Fails.Upper, c.Value)
 		}
 		if most := 2*work + 8*lastLooks*fixedWork; spent > most {
 			t.Errorf("a limit of %v took %v", work, spent)
@@ -110,7 +110,7 @@ func TestCalibrateGDPWithin(t *testing.T) {
 			}
 			continue
 		}
-		if !(c.Meets.Mu.Upper <= budget) || c.Early != (len(c.Meets.Warnings) == 1) {
+		if !(c.Meets.Upper <= budget) || c.Early != (len(c.Meets.Warnings) == 1) {
 			t.Errorf("work %v: %+v, early %v", work, c.Meets, c.Early)
 		}
 		t.Logf("work %g: spent %.3g, factor %v, %+v, early %v", work, spent, c.Value, c.Meets, c.Early)

@@ -41,8 +41,8 @@ func bracketProblem(c *Calibration, g Goal) string {
 	if c.Asked != asked {
 		return fmt.Sprintf("%s is compared with the budget, not %s", c.Asked, asked)
 	}
-	if !(c.Meets.Upper <= budget) || c.Meets.Value != c.Value {
-		return fmt.Sprintf("%v has an upper end of %v, above the budget %v", c.Meets.Value, c.Meets.Upper, budget)
+	if !(c.Meets.Upper <= budget) || c.Meets.At != c.Value {
+		return fmt.Sprintf("%v has an upper end of %v, above the budget %v", c.Meets.At, c.Meets.Upper, budget)
 	}
 	if c.Unlimited != (c.Fails == nil) {
 		return "Unlimited and Fails disagree"
@@ -51,9 +51,9 @@ func bracketProblem(c *Calibration, g Goal) string {
 		return ""
 	}
 	if !(c.Fails.Upper > budget) {
-		return fmt.Sprintf("%v has an upper end of %v, within the budget %v", c.Fails.Value, c.Fails.Upper, budget)
+		return fmt.Sprintf("%v has an upper end of %v, within the budget %v", c.Fails.At, c.Fails.Upper, budget)
 	}
-	d, unit := c.Value-c.Fails.Value, 1e-6*c.Value
+	d, unit := c.Value-c.Fails.At, 1e-6*c.Value
 	if cmp.Or(g.Solve, NoiseMultiplier) != NoiseMultiplier {
 		d = -d
 	}
@@ -61,7 +61,7 @@ func bracketProblem(c *Calibration, g Goal) string {
 		unit = max(1, math.Floor(unit))
 	}
 	if !(d > 0 && d <= unit*(1+1e-9)) {
-		return fmt.Sprintf("%v and %v are %v apart, and not up to %v", c.Value, c.Fails.Value, d, unit)
+		return fmt.Sprintf("%v and %v are %v apart, and not up to %v", c.Value, c.Fails.At, d, unit)
 	}
 	return ""
 }

@@ -64,10 +64,10 @@ func checkBracket(t *testing.T, name string, c *Calibration, g Goal) {
 		t.Errorf("%s: unlimited", name)
 		return
 	}
-	if c.Meets.Value != c.Value || !(c.Meets.Upper <= g.Epsilon) || !(c.Fails.Upper > g.Epsilon) {
-		t.Errorf("%s: %v has ε ≤ %v, %v has ε ≤ %v; budget %v", name, c.Value, c.Meets.Upper, c.Fails.Value, c.Fails.Upper, g.Epsilon)
+	if c.Meets.At != c.Value || !(c.Meets.Upper <= g.Epsilon) || !(c.Fails.Upper > g.Epsilon) {
+		t.Errorf("%s: %v has ε ≤ %v, %v has ε ≤ %v; budget %v", name, c.Value, c.Meets.Upper, c.Fails.At, c.Fails.Upper, g.Epsilon)
 	}
-	d := (c.Meets.Value - c.Fails.Value) / c.Value
+	d := (c.Meets.At - c.Fails.At) / c.Value
 	if cmp.Or(g.Solve, NoiseMultiplier) != NoiseMultiplier {
 		d = -d
 	}
@@ -75,7 +75,7 @@ func checkBracket(t *testing.T, name string, c *Calibration, g Goal) {
 		d *= c.Value / max(1, math.Floor(1e-6*c.Value)) * 1e-6
 	}
 	if !(d > 0 && d <= 1e-6*(1+1e-9)) {
-		t.Errorf("%s: %v and %v are %v apart", name, c.Meets.Value, c.Fails.Value, d)
+		t.Errorf("%s: %v and %v are %v apart", name, c.Meets.At, c.Fails.At, d)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestLawsThatAreTooWideAreAWarning(t *testing.T) {
 // Found by the campaign: a cap far above what is drawn had no answer for minutes, where ε is negative: more
 // than the attack's times 1.5, and so taken for a cap that is too low. Smaller caps were asked about in vain.
 func TestNegativeEpsilonOfACap(t *testing.T) {
-	p, err := plan.Parse([]byte(`
+	p, err := plan.Parse(t.Context(), []byte(`
 neighbors: zero-out
 steps:
   - mechanism: {gaussian: {noise-multiplier: 2.7897272237231032}}
@@ -68,7 +68,7 @@ func TestWhereNothingIsDrawnNothingIsLost(t *testing.T) {
 		{"substitute", gaussian, "shuffle: {batches: 1}", 4},
 	} {
 		ask := func(text string) accountant.Interval {
-			p, err := plan.Parse([]byte(text))
+			p, err := plan.Parse(t.Context(), []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestWhereNothingIsDrawnNothingIsLost(t *testing.T) {
 		}
 	}
 	// Laws are made for 1e-5 at the finest, which is 2.3e-6 here.
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1}}\n    sampling: {random-allocation: {steps: 2}}\n"))
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1}}\n    sampling: {random-allocation: {steps: 2}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

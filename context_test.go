@@ -13,7 +13,7 @@ import (
 // TestCancelled: every long call returns the error of a cancelled context, and
 // changes nothing.
 func TestCancelled(t *testing.T) {
-	plan, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 30}]"))
+	plan, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 30}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A CurvePoint is a certified answer at one place of a curve.
-type CurvePoint struct {
+// A Point is what is certified at one place: of a curve, or of a search for the value of a quantity.
+type Point struct {
 	At float64
 	Interval
 }
@@ -23,7 +23,7 @@ type CurvePoint struct {
 // convex, so that the chord of the upper ends is above it. All points share the work
 // limit of one question (Options.WorkLimit): some of a long curve of a hard plan are wider
 // than asked, with a warning.
-func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
+func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]Point, error) {
 	order := ascending(epsilons)
 	slices.Reverse(order)
 	return a.curve(ctx, epsilons, order, a.Delta)
@@ -32,7 +32,7 @@ func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]Curv
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
 // larger of the two upper ends holds, and the smaller of the lower ends. The points
 // share the work limit, as those of DeltaCurve.
-func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]CurvePoint, error) {
+func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]Point, error) {
 	return a.curve(ctx, deltas, ascending(deltas), a.Epsilon)
 }
 
@@ -43,7 +43,7 @@ func ascending(numbers []float64) []int {
 
 // curve asks at each place in an order in which δ should grow: what is computed where it is smallest serves
 // the others, and hardly the other way round.
-func (a *Accountant) curve(ctx context.Context, at []float64, order []int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
+func (a *Accountant) curve(ctx context.Context, at []float64, order []int, ask func(context.Context, float64) (Interval, error)) ([]Point, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	if len(at) > 1 {
@@ -55,7 +55,7 @@ func (a *Accountant) curve(ctx context.Context, at []float64, order []int, ask f
 			a.curved = false
 		}()
 	}
-	points := make([]CurvePoint, len(at))
+	points := make([]Point, len(at))
 	limit := a.opts.Work
 	defer func() { a.opts.Work = limit }()
 	left := a.opts.work()
@@ -69,7 +69,7 @@ func (a *Accountant) curve(ctx context.Context, at []float64, order []int, ask f
 			return nil, err
 		}
 		left -= a.spent() - before
-		points[i] = CurvePoint{x, iv}
+		points[i] = Point{x, iv}
 		progress(a.opts, n+1, len(at))
 	}
 	return points, nil
@@ -82,16 +82,10 @@ func pointWork(left float64, points int) float64 {
 	return max(2*left/float64(points+1), 1)
 }
 
-// A StepsPoint is ε after a part of the plan.
-type StepsPoint struct {
-	Runs int64 // of mechanisms, in all
-	Interval
-}
-
-// StepsCurve returns ε(δ) against the length of the plan: of Scaled(i, n) for i
+// StepsCurve returns ε(δ) against the number of runs of mechanisms: of Scaled(i, n) for i
 // = 1, …, n. Each point is certified for itself; ε grows with the length. The points
 // share the work limit, as those of DeltaCurve.
-func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Options) ([]StepsPoint, error) {
+func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Options) ([]Point, error) {
 	if n < 1 || n > 10000 {
 		return nil, fault.New("points", "%d is not in [1, 10000]", n)
 	}
@@ -103,7 +97,7 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 	if err != nil {
 		return nil, err
 	}
-	var points []StepsPoint
+	var points []Point
 	o := acct.opts
 	ctx, stop := o.within(ctx)
 	defer stop()
@@ -142,7 +136,7 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 			return nil, err
 		}
 		left -= acct.spent() - spent
-		points = append(points, StepsPoint{acct.Runs(), iv})
+		points = append(points, Point{float64(acct.Runs()), iv})
 	}
 	progress(o, n, n)
 	return points, nil

@@ -269,8 +269,8 @@ func TestStepsCurve(t *testing.T) {
 		k := int64(100 * (i + 1))
 		one, err := profiles.NewGaussianMechanism(20 / math.Sqrt(float64(k)))
 		iv, err2 := holding(t, profiles.AddRemove, one, err, 1, 1).Epsilon(t.Context(), 1e-6)
-		if err2 != nil || s.Runs != k || math.Abs(s.Upper-iv.Upper) > 1e-9 {
-			t.Errorf("%d runs: %+v, want %d and %+v", s.Runs, s, k, iv)
+		if err2 != nil || s.At != float64(k) || math.Abs(s.Upper-iv.Upper) > 1e-9 {
+			t.Errorf("%.0f runs: %+v, want %d and %+v", s.At, s, k, iv)
 		}
 	}
 	p.Steps[0].Count = 2

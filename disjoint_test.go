@@ -13,7 +13,7 @@ import (
 // held returns an accountant that holds a plan.
 func held(t *testing.T, text string) *accountant.Accountant {
 	t.Helper()
-	p, err := plan.Parse([]byte(text))
+	p, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestDisjointPersonsAddUp(t *testing.T) {
 
 func mustPlan(t *testing.T, text string) *accountant.Plan {
 	t.Helper()
-	p, err := plan.Parse([]byte(text))
+	p, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestDisjointRefusals(t *testing.T) {
 		"{partition: fixed, steps: [" + branchA + "], disjoint: [" + branchB + "]}": "steps[0].steps: is set beside disjoint",
 		"{partition: fixed, disjoint: [" + branchA + ", {mechanism: {}}]}":          "steps[0].disjoint[1].mechanism",
 	} {
-		_, err := plan.Parse([]byte(steps("neighbors: add-remove", text)))
+		_, err := plan.Parse(t.Context(), []byte(steps("neighbors: add-remove", text)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", text, err, want)
 		}
@@ -254,7 +254,7 @@ func TestDisjointByEnumeration(t *testing.T) {
 
 // TestWorkOfTheOtherBranches: branches that take next to no work leave theirs to the one that decides.
 func TestWorkOfTheOtherBranches(t *testing.T) {
-	p, err := plan.Parse([]byte(`neighbors: substitute
+	p, err := plan.Parse(t.Context(), []byte(`neighbors: substitute
 steps:
   - partition: fixed
     disjoint:

@@ -62,7 +62,7 @@ func ExampleOptions_transform() {
 }
 
 func ExampleCalibrate() {
-	p, err := plan.Parse([]byte(`
+	p, err := plan.Parse(context.Background(), []byte(`
 neighbors: add-remove
 steps:
   - mechanism: {laplace: {noise-multiplier: 1}}
@@ -78,14 +78,14 @@ steps:
 		return
 	}
 	fmt.Printf("%.3f meets the budget: %v\n", c.Value, c.Meets.Upper <= 2)
-	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.Value, c.Fails.Upper > 2)
+	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.At, c.Fails.Upper > 2)
 	// Output:
 	// 4.997 meets the budget: true
 	// 0.000005 less does not: true
 }
 
 func ExamplePlan_Compare() {
-	p, err := plan.Parse([]byte(`
+	p, err := plan.Parse(context.Background(), []byte(`
 neighbors: add-remove
 steps:
   - mechanism: {gaussian: {noise-multiplier: 1}}

@@ -195,19 +195,6 @@ func (a *Accountant) gaussianMu() (Range, bool) {
 	return out, true
 }
 
-// A GDPCalibration is the answer of CalibrateGDP.
-type GDPCalibration struct {
-	// Value is the value that meets the budget: of the quantity itself, or, when several
-	// steps are turned, a factor on what the plan says.
-	Value float64
-	// Plan has the value, Settings tells it for each step, Meets is its μ.
-	Plan     *Plan
-	Settings []Setting
-	Meets    GDP
-	// Early says that the work limit ended the search: Value meets the budget, and less private values may as well.
-	Early bool
-}
-
 // CalibrateGDP turns one quantity of a plan, as Calibrate does, until the upper end of its
 // μ at a tolerance (see Accountant.GDP) is at most the budget; g's Epsilon and Delta are not used.
 // That the value meets the budget is proved; that it is extreme, to 1e-6 or to the next
@@ -217,7 +204,7 @@ type GDPCalibration struct {
 // A budget of ρ-zero-concentrated privacy is one of μ = √(2ρ) with the tolerance 0, for Gaussian
 // noise on the whole data set; for sampled plans there is no ρ below that of the same plan
 // without sampling (MuOfZCDP).
-func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float64, opts ...Options) (*GDPCalibration, error) {
+func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float64, opts ...Options) (*Calibration, error) {
 	if !(budget > 0 && budget <= mu.MaxMu) {
 		return nil, fault.New("mu", "%v is not in (0, %v]", budget, float64(mu.MaxMu))
 	}
@@ -229,9 +216,10 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 	if err != nil {
 		return nil, err
 	}
-	work := defaults(opts...).work()
+	work, evals := defaults(opts...).work(), 0
 	ctx = parallel.WithWork(ctx, work)
 	s := calibrate.New(k.Parameter, calibrate.Goal{Budget: budget, Fixed: true}, func(ctx context.Context, x, _ float64) (answer calibrate.Answer, err error) {
+		evals++
 		plan, err := k.build(x)
 		if err != nil {
 			return answer, err
@@ -246,8 +234,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		}
 		found, err := a.GDP(ctx, tolerance)
 		if err == nil || ctx.Err() != nil {
-			answer = calibrate.Answer{Range: found.Mu, Proved: found.Mu.Lower, Full: &GDPCalibration{Value: x, Plan: plan, Settings: k.settings(x), Meets: found}}
-			return answer, ctx.Err()
+			return calibrate.Answer{Range: found.Mu, Proved: found.Mu.Lower, Full: Interval{Range: found.Mu, Warnings: found.Warnings}}, ctx.Err()
 		}
 		if errors.Is(err, mu.ErrNone) || errors.Is(err, mu.ErrUnproved) {
 			answer.Range, err = Range{Estimate: math.Inf(1), Upper: math.Inf(1)}, nil
@@ -262,14 +249,12 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float6
 		return nil, fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, budget, tolerance)
 	case early && s.Meets == nil:
 		return nil, notFound(err)
-	case err != nil && !early:
+	case early:
+		err = parallel.ErrWork
+	case err != nil:
 		return nil, err
 	}
-	best := s.Meets.Full.(*GDPCalibration)
-	if best.Early = early; early {
-		best.Meets.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", parallel.ErrWork)}
-	}
-	return best, nil
+	return k.found(s, Calibration{Asked: "mu", Evaluations: evals}, budget, err)
 }
 
 // MuOfZCDP returns the μ of the Gaussian noise that is ρ-zero-concentrated differentially

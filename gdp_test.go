@@ -23,7 +23,7 @@ func TestSquaredMu(t *testing.T) {
 		{"{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}, count: 7}]}", 28. / 9, ""},
 		{"{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}}, {mechanism: {pure: {epsilon: 1}}}]}", 0, "steps[1]: mechanism: pure has no known μ"},
 	} {
-		p, err := plan.Parse([]byte(c.text))
+		p, err := plan.Parse(t.Context(), []byte(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // groupRow returns what Compare makes of the curve of one record, and its certified row.
 func groupRow(t *testing.T, text string, delta float64, opts ...accountant.Options) (row, certified accountant.Comparison) {
 	t.Helper()
-	p, err := plan.Parse([]byte(text))
+	p, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestGroupNotApplicable(t *testing.T) {
 // GroupEpsilon is the row of Compare; it refuses what an accountant refuses, and a single record.
 func TestGroupEpsilon(t *testing.T) {
 	parse := func(head, step string) *accountant.Plan {
-		p, err := plan.Parse([]byte(head + "\nsteps: [" + step + "]"))
+		p, err := plan.Parse(t.Context(), []byte(head+"\nsteps: ["+step+"]"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestGroupEpsilon(t *testing.T) {
 		{"neighbors: add-remove\nrecords-per-person: 2", "{mechanism: {threshold: {noise: laplace, scale: 1, partitions: 1, threshold: 10}}}", "persons already"},
 		{"neighbors: add-remove\nrecords-per-person: 2", "{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {without-replacement: {population: 100, batch: 5}}}", "fixed size"},
 	} {
-		q, err := plan.Parse([]byte(c.head + "\nsteps: [" + c.step + "]"))
+		q, err := plan.Parse(t.Context(), []byte(c.head+"\nsteps: ["+c.step+"]"))
 		if err == nil {
 			_, err = q.GroupEpsilon(t.Context(), 1e-6)
 		}

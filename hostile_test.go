@@ -121,7 +121,7 @@ func TestHostile(t *testing.T) {
 				continue
 			}
 			text := plans[name]
-			p, err := plan.Parse([]byte(text))
+			p, err := plan.Parse(t.Context(), []byte(text))
 			if err != nil {
 				t.Fatal(name, err)
 			}

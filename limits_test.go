@@ -25,7 +25,7 @@ func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
 		"gap":      "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {with-replacement: {population: 100, batch: 5}}, count: 10}]",
 		"mixed":    "neighbors: add-remove\nsteps: [{mechanism: {exponential: {epsilon: 0.3}}, count: 5}, {mechanism: {gaussian: {noise-multiplier: 5}}, count: 3}]",
 	} {
-		p, err := plan.Parse([]byte(steps))
+		p, err := plan.Parse(t.Context(), []byte(steps))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -95,7 +95,7 @@ func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
 // TestSearchHasABound: a search whose candidate takes more work than there is has a finite upper end all the same, by what the candidate
 // costs at a few small δ. The truth is at least 1.981589, which the whole work proves.
 func TestSearchHasABound(t *testing.T) {
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{selection: {law: negative-binomial, shape: 1.776, mean: 7.1}, " +
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: [{selection: {law: negative-binomial, shape: 1.776, mean: 7.1}, "+
 		"steps: [{mechanism: {gaussian: {noise-multiplier: 0.6}}, sampling: {poisson: {rate: 0.00013}}, count: 4000}]}]"))
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestSearchesOverTrainings(t *testing.T) {
 		// Each δ of its batches is asked of a lattice: what is left open is theory's.
 		{"law: binomial, mean: 5, max: 10", "{gaussian: {noise-multiplier: 2.3}}, sampling: {without-replacement: {population: 2590, batch: 38}}, count: 1000", 1e-6, 2.154, 2.347},
 	} {
-		p, err := plan.Parse([]byte("neighbors: zero-out\nsteps: [{selection: {" + c.search + "}, steps: [{mechanism: " + c.training + "}]}]"))
+		p, err := plan.Parse(t.Context(), []byte("neighbors: zero-out\nsteps: [{selection: {"+c.search+"}, steps: [{mechanism: "+c.training+"}]}]"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestSearchesOverTrainings(t *testing.T) {
 
 // TestLocalEpsilonWithoutTime: where time is over before a shuffled round is priced, what each message tells by itself is known.
 func TestLocalEpsilonWithoutTime(t *testing.T) {
-	p, err := plan.Parse([]byte("neighbors: substitute\nsteps: [{mechanism: {k-rr: {epsilon: 2, categories: 4}}, sampling: {shuffler: {users: 100000}}, count: 30}]"))
+	p, err := plan.Parse(t.Context(), []byte("neighbors: substitute\nsteps: [{mechanism: {k-rr: {epsilon: 2, categories: 4}}, sampling: {shuffler: {users: 100000}}, count: 30}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestLocalEpsilonWithoutTime(t *testing.T) {
 // TestBelowTheTotalVariation: where δ is above the sum of the total variations, ε is below 0, and a bound of it needs no law of the sum:
 // it is the same under a limit of work that no lattice is made for.
 func TestBelowTheTotalVariation(t *testing.T) {
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {with-replacement: {population: 1000000000, batch: 1}}, count: 1000}]"))
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {with-replacement: {population: 1000000000, batch: 1}}, count: 1000}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

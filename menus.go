@@ -217,18 +217,18 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 	if err != nil {
 		return b, fault.In("adaptive", err)
 	}
-	if !slices.ContainsFunc(priced.Types(), func(t menu.Type) bool { return t.Cost <= m.Units }) {
+	if !slices.ContainsFunc(priced.Types, func(t menu.Type) bool { return t.Cost <= m.Units }) {
 		return profiles.NewBounds(a.Name(), r, profiles.Identical()), nil // the units allow no step
 	}
 	b = profiles.Bounds{Name: a.Name(), Relation: r}
 	laws := &adaptiveLaws{menu: priced}
 	most := 0
-	for i, t := range priced.Types() {
-		if float64(m.Units/t.Cost)/priced.Alone()[i] > float64(m.Units/priced.Types()[most].Cost)/priced.Alone()[most] {
+	for i, t := range priced.Types {
+		if float64(m.Units/t.Cost)/priced.Alone[i] > float64(m.Units/priced.Types[most].Cost)/priced.Alone[most] {
 			most = i
 		}
 	}
-	worst := priced.Types()[most]
+	worst := priced.Types[most]
 	if laws.upper, laws.reached, err = priced.Profiles(ctx); err != nil {
 		return b, fault.In("adaptive", err)
 	}
@@ -239,11 +239,11 @@ func (a *adaptive) persons(ctx context.Context, r profiles.Relation, records int
 			}
 		}
 	}
-	laws.exact = !slices.ContainsFunc(priced.Types(), func(t menu.Type) bool { return !attained(t.Runs) })
+	laws.exact = !slices.ContainsFunc(priced.Types, func(t menu.Type) bool { return !attained(t.Runs) })
 	if laws.gain, err = gain(ctx, laws.reached, laws.lower, priced.TableDelta()); err != nil {
 		return b, fault.In("adaptive", err)
 	}
-	laws.single = len(priced.Types()) == 1
+	laws.single = len(priced.Types) == 1
 	b.Laws = laws
 	return b, nil
 }

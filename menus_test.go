@@ -19,7 +19,7 @@ func adaptivePlan(t *testing.T, steps string) *accountant.Accountant {
 	p := math.E / (1 + math.E)
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	text := "neighbors: add-remove\nsteps:\n" + strings.NewReplacer("P", number(p), "Q", number(1-p)).Replace(steps)
-	x, err := plan.Parse([]byte(text))
+	x, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ menu:
 		`{mechanism: {discrete-gaussian: {noise-multiplier: 9}}, sampling: {poisson: {rate: 0.1}}}`:                            "",
 		`{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {truncated-poisson: {population: 100, rate: 0.1, cap: 20}}}`: "",
 	} {
-		p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [" + steps + "]\n"))
+		p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: ["+steps+"]\n"))
 		if err != nil {
 			t.Fatalf("%s: %v", steps, err)
 		}
@@ -149,7 +149,7 @@ menu:
 		`{mechanism: {laplace: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.1}}}`:                    "",
 		`{mechanism: {laplace: {noise-multiplier: 1, l2-sensitivity: 1}}, sampling: {poisson: {rate: 0.1}}}`: "",
 	} {
-		p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [" + steps + "]\n"))
+		p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: ["+steps+"]\n"))
 		if err != nil {
 			t.Fatalf("%s: %v", steps, err)
 		}
@@ -157,7 +157,7 @@ menu:
 			t.Errorf("%s: %q (%v), want %q", steps, got, err, want)
 		}
 	}
-	p, _ := plan.Parse([]byte("neighbors: zero-out\nsteps: [{mechanism: {laplace: {noise-multiplier: 3.5}}}]\n"))
+	p, _ := plan.Parse(t.Context(), []byte("neighbors: zero-out\nsteps: [{mechanism: {laplace: {noise-multiplier: 3.5}}}]\n"))
 	if _, err := m.ChargedAs(p); err == nil {
 		t.Error("another relation is charged")
 	}
@@ -165,7 +165,7 @@ menu:
 
 // TestAdaptiveHasNoRenyiCurve: the comparison says why the Rényi accountant has nothing to say of an adaptive step.
 func TestAdaptiveHasNoRenyiCurve(t *testing.T) {
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{adaptive: {units: 4, menu: [{name: a, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 5}}}]}]}}]\n"))
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: [{adaptive: {units: 4, menu: [{name: a, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 5}}}]}]}}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestMenuErrors(t *testing.T) {
 		`{adaptive: {menu: []}}`: "units is missing",
 		`{adaptive: {units: 3, menu: []}, mechanism: {pure: {epsilon: 1}}}`: "mechanism: is set beside adaptive",
 	} {
-		if _, err := plan.Parse([]byte(head + "steps: [" + steps + "]\n")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plan.Parse(t.Context(), []byte(head+"steps: ["+steps+"]\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", steps, err, want)
 		}
 	}
@@ -233,7 +233,7 @@ func TestMenuErrors(t *testing.T) {
 // TestAdaptivePartBesideOthers: a plan of fixed steps and one adaptive part costs what the best analyst reaches who sees the fixed steps first, enumerated
 // by the best next type after each transcript.
 func TestAdaptivePartBesideOthers(t *testing.T) {
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - {mechanism: {pure: {epsilon: 0.4}}, count: 2}\n  - adaptive:\n      units: 7\n      menu:\n" +
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - {mechanism: {pure: {epsilon: 0.4}}, count: 2}\n  - adaptive:\n      units: 7\n      menu:\n"+
 		"        - {name: a, cost: 3, steps: [{mechanism: {pure: {epsilon: 0.71}}}]}\n        - {name: b, cost: 1, steps: [{mechanism: {approximate: {epsilon: 0.2, delta: 0.001}}}]}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestAdaptivePartOfBoundedAndFarLosses(t *testing.T) {
 	bounded := "        - {name: a, cost: 1, steps: [{mechanism: {exponential: {epsilon: 0.335488931902453}}}]}\n"
 	far := "        - {name: b, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.0001}}}]}\n"
 	ask := func(types string) (lower, upper float64) {
-		p, err := plan.Parse([]byte("neighbors: zero-out\nsteps:\n  - adaptive:\n      units: 7\n      menu:\n" + types))
+		p, err := plan.Parse(t.Context(), []byte("neighbors: zero-out\nsteps:\n  - adaptive:\n      units: 7\n      menu:\n"+types))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestAdaptivePartOfBoundedAndFarLosses(t *testing.T) {
 
 // A plan that is one adaptive part is answered by the menu itself: chords left an interval of .0072, with a warning.
 func TestOneAdaptivePartIsItsMenu(t *testing.T) {
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - adaptive:\n      units: 3\n      menu:\n" +
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - adaptive:\n      units: 3\n      menu:\n"+
 		"        - {name: a, cost: 1, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}}]}\n        - {name: b, cost: 1, steps: [{mechanism: {laplace: {noise-multiplier: 2}}}]}\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ var parts = []part{
 
 // mixed answers a plan of steps to so much of ε.
 func mixed(t *testing.T, accuracy float64, steps ...string) accountant.Interval {
-	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [" + strings.Join(steps, ", ") + "]\n"))
+	p, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: ["+strings.Join(steps, ", ")+"]\n"))
 	if err != nil {
 		t.Fatal(steps, err)
 	}
@@ -130,7 +130,7 @@ func TestSampledNoiseSubstituted(t *testing.T) {
 		{"laplace: {noise-multiplier: 1}", 7.2642},
 		{"discrete-laplace: {noise-multiplier: 2, sensitivity: 2}", 3.6928},
 	} {
-		p, err := plan.Parse([]byte("neighbors: substitute\nsteps:\n- {mechanism: {" + c.mechanism + "}, sampling: {poisson: {rate: 0.1}}, count: 100}\n"))
+		p, err := plan.Parse(t.Context(), []byte("neighbors: substitute\nsteps:\n- {mechanism: {"+c.mechanism+"}, sampling: {poisson: {rate: 0.1}}, count: 100}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // accountantOf holds the plan of a text.
 func accountantOf(t *testing.T, text string) *accountant.Accountant {
 	t.Helper()
-	p, err := plan.Parse([]byte(text))
+	p, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

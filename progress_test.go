@@ -10,7 +10,7 @@ import (
 )
 
 func TestWithProgress(t *testing.T) {
-	plan, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, count: 3}]"))
+	plan, err := plan.Parse(t.Context(), []byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, count: 3}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestRDPIsAboveFourier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := plan.Parse(data)
+		plan, err := plan.Parse(t.Context(), data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ steps:
 `
 
 func examplePlan() *accountant.Plan {
-	plan, err := plan.Parse([]byte(gaussianPlan))
+	plan, err := plan.Parse(context.Background(), []byte(gaussianPlan))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func ExamplePlan_StepsCurve() {
 		log.Fatal(err)
 	}
 	for _, p := range points {
-		fmt.Printf("%d runs: ε = %.2f\n", p.Runs, p.Upper)
+		fmt.Printf("%.0f runs: ε = %.2f\n", p.At, p.Upper)
 	}
 	// Output:
 	// 5 runs: ε = 0.82

@@ -386,7 +386,7 @@ func besideOtherSteps(t *testing.T, seed uint64, kind int, relations uint64) boo
 		}
 		worlds = next
 	}
-	p, err := plan.Parse([]byte(text))
+	p, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s", seed, err, text)
 	}

@@ -88,13 +88,15 @@ func newTrial(t *testing.T, seed uint64) trial {
 			var ra allocation.Random
 			if ra, err = allocation.NewRandom(int64(logUniform(1, 100))); err == nil {
 				uses = 1 + rng.Int64N(3)
-				s.Sampling, err = ra.WithEpochs(uses, allocation.Redraw(rng.IntN(2)))
+				if s.Sampling, err = ra.WithEpochs(uses); rng.IntN(2) == 1 {
+					s.Sampling, err = ra.WithOneDraw(uses)
+				}
 			}
 		case kind == 4:
 			var sh allocation.Shuffle
 			if sh, err = allocation.NewShuffle(int64(logUniform(1, 30))); err == nil {
 				uses = 1 + rng.Int64N(3)
-				s.Sampling, err = sh.WithEpochs(uses, allocation.EachEpoch)
+				s.Sampling, err = sh.WithEpochs(uses)
 				if relation == profiles.AddRemove {
 					uses *= 5
 				}
@@ -247,7 +249,7 @@ func TestSimplerReleases(t *testing.T) {
 	slow.Test(t)
 	gaussian := func(noise float64) profiles.Mechanism { return made(profiles.NewGaussianMechanism(noise)) }
 	pure := func(eps float64) profiles.Mechanism { return made(profiles.NewPure(eps)) }
-	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2))
 	search := func(of ...accountant.Step) accountant.Step {
 		return accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: of}
 	}
@@ -294,7 +296,7 @@ func TestSimplerReleases(t *testing.T) {
 // TestDeadlineHasABound: where the deadline of a context is over, what is proved without an engine comes beside its error, with a
 // reason; a cancelled context has its error alone, and a time limit has none.
 func TestDeadlineHasABound(t *testing.T) {
-	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2))
 	gaussian := made(profiles.NewGaussianMechanism(2.011))
 	for name, x := range map[string]struct {
 		relation profiles.Relation
@@ -393,7 +395,7 @@ func TestLawsBesideOthers(t *testing.T) {
 // TestCalibrationHasTheBound: where the work ends before a law is fine, the noise is about what the bound without laws needs, and
 // it falls with the budget. The work is that of the whole search, which ends within a percent of it.
 func TestCalibrationHasTheBound(t *testing.T) {
-	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2))
 	p := &accountant.Plan{Neighbors: profiles.Substitute, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(3)), Sampling: allocated}}}
 	last := math.Inf(1)
 	for _, eps := range []float64{2, 9.5586, 12} {

@@ -128,8 +128,8 @@ func TestCurvesOfUse(t *testing.T) {
 		t.Fatal(len(steps), err)
 	}
 	for _, p := range steps {
-		want, e := fresh(p.Runs).Epsilon(t.Context(), 1e-7)
-		meet(fmt.Sprintf("ε of %d runs", p.Runs), p.Interval, want, e)
+		want, e := fresh(int64(p.At)).Epsilon(t.Context(), 1e-7)
+		meet(fmt.Sprintf("ε of %.0f runs", p.At), p.Interval, want, e)
 	}
 }
 
@@ -154,8 +154,8 @@ func TestStepsCurveOfGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := a.Epsilon(t.Context(), 1e-5)
-		if err != nil || p.Runs != a.Runs() || !(p.Lower <= want.Upper && want.Lower <= p.Upper) {
-			t.Errorf("part %d: %d runs in [%v, %v]; Scaled has %d in [%v, %v], %v", i+1, p.Runs, p.Lower, p.Upper, a.Runs(), want.Lower, want.Upper, err)
+		if err != nil || p.At != float64(a.Runs()) || !(p.Lower <= want.Upper && want.Lower <= p.Upper) {
+			t.Errorf("part %d: %.0f runs in [%v, %v]; Scaled has %d in [%v, %v], %v", i+1, p.At, p.Lower, p.Upper, a.Runs(), want.Lower, want.Upper, err)
 		}
 	}
 }

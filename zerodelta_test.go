@@ -227,7 +227,7 @@ func TestZeroDelta(t *testing.T) {
 						sampling = fmt.Sprintf(", sampling: {%s}", s.text)
 					}
 					text := fmt.Sprintf("neighbors: %v\nsteps: [{mechanism: {%s: %s}%s, count: %v}]", r, m.name, m.text, sampling, runs)
-					p, err := plan.Parse([]byte(text))
+					p, err := plan.Parse(t.Context(), []byte(text))
 					if err != nil && (s.text == "" || !strings.Contains(err.Error(), "sampling")) {
 						t.Fatalf("%s: %v", text, err)
 					}
@@ -297,7 +297,7 @@ func TestUnboundedLossesEverywhere(t *testing.T) {
 		for _, r := range profiles.Relations() {
 			for _, count := range []int64{1, 3} {
 				text := fmt.Sprintf("{neighbors: %v, steps: ["+step+"]}", r, count)
-				p, err := plan.Parse([]byte(text))
+				p, err := plan.Parse(t.Context(), []byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -333,11 +333,11 @@ func TestUnboundedLossesEverywhere(t *testing.T) {
 func TestNoBudgetWithoutDelta(t *testing.T) {
 	slow.Test(t)
 	text := []byte("{neighbors: add-remove, steps: [{mechanism: {discrete-gaussian: {noise-multiplier: 1000, dimension: 1}}}]}")
-	p, err := plan.Parse(text)
+	p, err := plan.Parse(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Create(t.TempDir()+"/budget.ledger", ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.05, Mode: ledger.Planned})
+	l, err := ledger.Create(t.Context(), ledger.File(t.TempDir()+"/budget.ledger"), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 0.05, Mode: ledger.Planned})
 	if err != nil {
 		t.Fatal(err)
 	}

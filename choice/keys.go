@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -48,8 +49,8 @@ const maxTable = 1_000_000
 func NewSelectPartitions(epsilon, delta float64, partitions int) (SelectPartitions, error) {
 	const name = "select-partitions"
 	switch {
-	case !(epsilon >= 1e-9 && epsilon <= profiles.MaxExponential):
-		return nil, fault.In(name, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, profiles.MaxExponential))
+	case !(epsilon >= 1e-9 && epsilon <= noiserange.MaxExponential):
+		return nil, fault.In(name, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, noiserange.MaxExponential))
 	case !(delta >= 1e-290 && delta < 1):
 		return nil, fault.In(name, fault.New("delta", "%v is not in [1e-290, 1)", delta))
 	case partitions < 1 || partitions > MaxPartitions:

@@ -29,7 +29,7 @@ func TestBackup(t *testing.T) {
 	} {
 		from, to := filepath.Join(dir, name), filepath.Join(dir, name+" copy")
 		writeFile(t, from, c.file)
-		l, err := Open(t.Context(), from)
+		l, err := Open(t.Context(), File(from))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestBackup(t *testing.T) {
 		if err != nil || st.Torn != 0 || !bytes.Equal(readFile(t, to), c.want) {
 			t.Errorf("%s: %+v, %v", name, st, err)
 		}
-		if _, err := Verify(t.Context(), to, st.Head); err != nil {
+		if _, err := Verify(t.Context(), File(to), st.Head); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := l.Backup(t.Context(), to); err == nil || !strings.Contains(err.Error(), "exists already") {
@@ -98,7 +98,7 @@ func TestEveryBit(t *testing.T) {
 		}
 		for bit := range 8 {
 			put(whole[i]^1<<bit, i)
-			l := open(&file{path: path})
+			l := open(File(path))
 			if err := l.load(t.Context()); err == nil && (i < len(whole)-1 || l.state.entries != 3) {
 				t.Errorf("bit %d of byte %d (%q) changed, and nobody noticed", bit, i, whole[i])
 			}
@@ -112,14 +112,14 @@ func TestClockSetBack(t *testing.T) {
 	_, path := create(t, pureConfig)
 	for i, at := range []string{"2031-01-01T00:00:00Z", "1970-01-01T00:00:00Z"} {
 		clock = func() time.Time { t, _ := time.Parse(time.RFC3339, at); return t }
-		l, err := Open(t.Context(), path)
+		l, err := Open(t.Context(), File(path))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := spend(l); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != i+1 || st.Last != at {
+		if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != i+1 || st.Last != at {
 			t.Errorf("%+v, %v", st, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestClockGrantsNothing(t *testing.T) {
 	if granted != 20 || again != 20 {
 		t.Errorf("%d granted, %d again; want 20 and 20", granted, again)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 20 || st.Checkpoints != 1 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 20 || st.Checkpoints != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 }

@@ -63,11 +63,11 @@ func TestCheckpoint(t *testing.T) {
 	for _, c := range checkpointConfigs {
 		t.Run(string(c.Mode), func(t *testing.T) {
 			l, path := checkpointed(t, c)
-			all, err := Verify(t.Context(), path, "")
+			all, err := Verify(t.Context(), File(path), "")
 			if err != nil || all.Checkpoints != 1 || all.Summed != 0 || all.Entries != 8 {
 				t.Fatalf("%+v, %v", all, err)
 			}
-			quick, err := Open(t.Context(), path)
+			quick, err := Open(t.Context(), File(path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,11 +109,11 @@ func TestCheckpoint(t *testing.T) {
 			if got != want || got < 5 || got > 35 {
 				t.Errorf("%d granted on top of a checkpoint, %d without", got, want)
 			}
-			if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 10+want {
+			if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 10+want {
 				t.Errorf("%+v, %v", st, err)
 			}
 			n := 0
-			if _, err := Log(t.Context(), path, func(Entry) { n++ }); err != nil || n != 10+want {
+			if _, err := Log(t.Context(), File(path), func(Entry) { n++ }); err != nil || n != 10+want {
 				t.Errorf("the log has %d entries, %v", n, err)
 			}
 		})
@@ -143,7 +143,7 @@ func withoutCheckpoints(t *testing.T, path string) *Ledger {
 	}
 	plain := filepath.Join(t.TempDir(), "plain.ledger")
 	writeFile(t, plain, file)
-	l, err := Open(t.Context(), plain)
+	l, err := Open(t.Context(), File(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestCheckpointIsChecked(t *testing.T) {
 				*x *= 1 - 1e-9
 			}
 		})
-		if _, err := Verify(t.Context(), less, ""); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: ") || !strings.Contains(err.Error(), "is less than what the entries cost") {
+		if _, err := Verify(t.Context(), File(less), ""); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: ") || !strings.Contains(err.Error(), "is less than what the entries cost") {
 			t.Errorf("%s: less: %v", c.Mode, err)
 		}
 		for name, change := range map[string]func(*checkpoint){
@@ -200,16 +200,16 @@ func TestCheckpointIsChecked(t *testing.T) {
 			"sums":       func(p *checkpoint) { p.Sums = sums{} },
 		} {
 			other := forged(t, path, change)
-			if _, err := Open(t.Context(), other); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: "+name) {
+			if _, err := Open(t.Context(), File(other)); err == nil || !strings.Contains(err.Error(), "forged.ledger:10: "+name) {
 				t.Errorf("%s: %s: %v", c.Mode, name, err)
 			}
-			if _, err := Verify(t.Context(), other, ""); err == nil {
+			if _, err := Verify(t.Context(), File(other), ""); err == nil {
 				t.Errorf("%s: %s: checked", c.Mode, name)
 			}
 		}
 		for _, p := range []string{"", "another"} {
 			other := forged(t, path, func(c *checkpoint) { c.Program = p; c.Sums = sums{} })
-			if l, err := Open(t.Context(), other); err != nil || l.state.summed != 0 || l.state.entries != 8 {
+			if l, err := Open(t.Context(), File(other)); err != nil || l.state.summed != 0 || l.state.entries != 8 {
 				t.Errorf("%s: of the program %q: %v", c.Mode, p, err)
 			}
 		}
@@ -217,7 +217,7 @@ func TestCheckpointIsChecked(t *testing.T) {
 	// A lower end that is above what the entries cost.
 	_, path := checkpointed(t, checkpointConfigs[0])
 	more := forged(t, path, func(c *checkpoint) { c.Sums.Lower = c.Sums.Epsilon[0].Epsilon })
-	if _, err := Verify(t.Context(), more, ""); err == nil || !strings.Contains(err.Error(), "lower: ") {
+	if _, err := Verify(t.Context(), File(more), ""); err == nil || !strings.Contains(err.Error(), "lower: ") {
 		t.Error(err)
 	}
 }
@@ -251,8 +251,8 @@ func TestCheckpointSums(t *testing.T) {
 		for name, change := range changes {
 			other := forged(t, path, func(p *checkpoint) { change(&p.Sums) })
 			for _, err := range []error{
-				func() error { _, err := Open(t.Context(), other); return err }(),
-				func() error { _, err := Verify(t.Context(), other, ""); return err }(),
+				func() error { _, err := Open(t.Context(), File(other)); return err }(),
+				func() error { _, err := Verify(t.Context(), File(other), ""); return err }(),
 			} {
 				if err == nil || !strings.Contains(err.Error(), "forged.ledger:10: sums: ") {
 					t.Errorf("%s: %s: %v", c.Mode, name, err)
@@ -269,7 +269,7 @@ func TestCheckpointTooWide(t *testing.T) {
 	if err := l.SpendPlan(t.Context(), []byte(plan), ""); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(t.Context(), path)
+	l, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestCheckpointTooWide(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Checkpoints != 1 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Checkpoints != 1 {
 		t.Errorf("%d checkpoints, %v", st.Checkpoints, err)
 	}
 }
@@ -299,7 +299,7 @@ func TestCheckpointDamage(t *testing.T) {
 	defer f.Close()
 	unwatched(t)
 	look := func() (*Ledger, error) {
-		l := open(&file{path: path})
+		l := open(File(path))
 		l.trust = true
 		return l, l.load(t.Context())
 	}
@@ -378,12 +378,12 @@ func TestCheckpointOvertaken(t *testing.T) {
 	if times != 2 {
 		t.Errorf("%d times under the lock", times)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 4 || st.Checkpoints != 1 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 4 || st.Checkpoints != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	// More than one block of the file behind the checkpoint.
 	appendEntries(t, path, l.state.head, 2000, []byte(`{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":100000}}}]}`))
-	quick, err := Open(t.Context(), path)
+	quick, err := Open(t.Context(), File(path))
 	if err != nil || quick.state.summed != 4 || quick.state.entries != 2004 || quick.state.checkpoints != 1 {
 		t.Fatalf("%+v, %v", quick.state, err)
 	}
@@ -395,10 +395,10 @@ func TestCheckpointOvertaken(t *testing.T) {
 			t.Errorf("%d checkpoints", l.state.checkpoints)
 		}
 	}
-	if quick, err = Open(t.Context(), path); err != nil || quick.state.summed != 2004 {
+	if quick, err = Open(t.Context(), File(path)); err != nil || quick.state.summed != 2004 {
 		t.Errorf("%v", err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2004 || st.Checkpoints != 2 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 2004 || st.Checkpoints != 2 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	m, err := New(checkpointConfigs[0])
@@ -416,11 +416,11 @@ func TestCheckpointThatIsGone(t *testing.T) {
 		_, path := checkpointed(t, c)
 		whole := readFile(t, path)
 		writeFile(t, path, whole[:bytes.Index(whole, []byte(lineMiddle+checkpointBegin))-len(linePrefix)-64])
-		want, err := Verify(t.Context(), path, "")
+		want, err := Verify(t.Context(), File(path), "")
 		if err != nil || want.Checkpoints != 0 {
 			t.Fatal(err)
 		}
-		l := open(&file{path: path})
+		l := open(File(path))
 		l.state.until = 8
 		if err := l.load(t.Context()); err != nil {
 			t.Fatal(err)
@@ -434,7 +434,7 @@ func TestCheckpointThatIsGone(t *testing.T) {
 // TestWholeThatFails: who cannot read all entries keeps what the checkpoint and the entries behind it say.
 func TestWholeThatFails(t *testing.T) {
 	_, path := checkpointed(t, checkpointConfigs[0])
-	l, err := Open(t.Context(), path)
+	l, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}

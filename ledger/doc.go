@@ -1,7 +1,7 @@
 // Package ledger keeps a privacy budget that several people or programs spend over months, in one
 // append-only file.
 //
-//	l, err := ledger.Create("budget.ledger", ledger.Config{
+//	l, err := ledger.Create(ctx, ledger.File("budget.ledger"), ledger.Config{
 //		Neighbors: profiles.AddRemove, Epsilon: 2, Delta: 1e-5, Mode: ledger.Planned})
 //	…
 //	if err := l.SpendPlan(ctx, plan, "note"); err != nil {

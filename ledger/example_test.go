@@ -15,7 +15,7 @@ import (
 func ExampleLedger_SpendPlan() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
-	l, err := ledger.Create(filepath.Join(dir, "budget.ledger"), ledger.Config{
+	l, err := ledger.Create(context.Background(), ledger.File(filepath.Join(dir, "budget.ledger")), ledger.Config{
 		Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: ledger.Planned})
 	if err != nil {
 		panic(err)
@@ -59,13 +59,13 @@ func ExampleOpen() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "budget.ledger")
-	if _, err := ledger.Create(path, ledger.Config{
+	if _, err := ledger.Create(context.Background(), ledger.File(path), ledger.Config{
 		Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 0, Mode: ledger.Planned}); err != nil {
 		panic(err)
 	}
 	plan := []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}}]\n")
 	for range 3 {
-		l, err := ledger.Open(context.Background(), path)
+		l, err := ledger.Open(context.Background(), ledger.File(path))
 		if err != nil {
 			panic(err)
 		}
@@ -83,9 +83,9 @@ func ExampleCreate() {
 	defer os.RemoveAll(dir)
 	config := ledger.Config{Neighbors: profiles.Substitute, Epsilon: 2, Delta: 1e-6, Mode: ledger.Adaptive}
 	path := filepath.Join(dir, "budget.ledger")
-	_, err := ledger.Create(path, config)
+	_, err := ledger.Create(context.Background(), ledger.File(path), config)
 	fmt.Println(err)
-	_, err = ledger.Create(path, config) // never overwrites
+	_, err = ledger.Create(context.Background(), ledger.File(path), config) // never overwrites
 	fmt.Println(err != nil)
 	// Output:
 	// <nil>
@@ -97,7 +97,7 @@ func ExampleVerify() {
 	dir, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "budget.ledger")
-	l, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Planned})
+	l, err := ledger.Create(context.Background(), ledger.File(path), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Planned})
 	if err != nil {
 		panic(err)
 	}
@@ -106,15 +106,15 @@ func ExampleVerify() {
 	if err := l.SpendPlan(context.Background(), noise, ""); err != nil {
 		panic(err)
 	}
-	st, err := ledger.Verify(context.Background(), path, "")
+	st, err := ledger.Verify(context.Background(), ledger.File(path), "")
 	fmt.Println(st.Entries, err)
-	_, err = ledger.Verify(context.Background(), path, st.Head)
+	_, err = ledger.Verify(context.Background(), ledger.File(path), st.Head)
 	fmt.Println(err)
 	// Somebody takes the last entry away. The checksums that are left are right.
 	_ = os.WriteFile(path, before, 0o600)
-	_, err = ledger.Verify(context.Background(), path, "")
+	_, err = ledger.Verify(context.Background(), ledger.File(path), "")
 	fmt.Println(err)
-	_, err = ledger.Verify(context.Background(), path, st.Head)
+	_, err = ledger.Verify(context.Background(), ledger.File(path), st.Head)
 	fmt.Println(err != nil)
 	// Output:
 	// 1 <nil>
@@ -124,7 +124,7 @@ func ExampleVerify() {
 }
 
 func ExampleVerify_missing() {
-	_, err := ledger.Verify(context.Background(), "no.ledger", "")
+	_, err := ledger.Verify(context.Background(), ledger.File("no.ledger"), "")
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output: true
 }

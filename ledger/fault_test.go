@@ -68,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 			entries++
 		}
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != entries || st.Torn != 0 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != entries || st.Torn != 0 {
 		t.Errorf("%+v, %v; want %d entries", st, err, entries)
 	}
 }
@@ -87,7 +87,7 @@ func TestWindowsLineEnds(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Verify(t.Context(), path, ""); err == nil || !strings.HasSuffix(err.Error(), ":1: ends in a carriage return: something has changed the line ends to those of Windows") {
+	if _, err := Verify(t.Context(), File(path), ""); err == nil || !strings.HasSuffix(err.Error(), ":1: ends in a carriage return: something has changed the line ends to those of Windows") {
 		t.Error(err)
 	}
 }
@@ -97,7 +97,7 @@ func BenchmarkOpenLong(b *testing.B) {
 	c := pureConfig
 	c.Epsilon = 1e6
 	path := b.TempDir() + "/long.ledger"
-	if _, err := Create(path, c); err != nil {
+	if _, err := Create(b.Context(), File(path), c); err != nil {
 		b.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -120,7 +120,7 @@ func BenchmarkOpenLong(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if l, err := Open(b.Context(), path); err != nil || l.state.entries != 100_000 {
+		if l, err := Open(b.Context(), File(path)); err != nil || l.state.entries != 100_000 {
 			b.Fatal(err)
 		}
 	}

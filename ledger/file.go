@@ -38,6 +38,9 @@ type place struct {
 	before     string // the checksum of the line before
 }
 
+// File returns the store of a ledger in a file, which Create makes.
+func File(path string) Store { return &file{path: path} }
+
 func (f *file) String() string { return f.path }
 
 // looks is how often a file that does not look right is looked at again: a writer may be at it.

@@ -50,7 +50,8 @@ func newFiltered(c *Config) (*filtered, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.budget = []float64{g.Budget()}
+		_, square := g.Spent()
+		j.budget = []float64{square}
 	default:
 		if err := c.completeOrders(); err != nil {
 			return nil, err
@@ -59,7 +60,8 @@ func newFiltered(c *Config) (*filtered, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.orders, j.budget = f.Budget().Orders, f.Budget().Values
+		_, budget := f.Spent()
+		j.orders, j.budget = budget.Orders, budget.Values
 	}
 	j.config, j.total = *c, make([]float64, len(j.budget))
 	return j, nil

@@ -29,7 +29,7 @@ func TestFits(t *testing.T) {
 		{Adaptive, nil, laplace}, {Adaptive, laplace, dpsgd}, {AdaptiveGaussian, nil, gaussian}, {AdaptiveGaussian, gaussian, gaussian},
 	} {
 		path := filepath.Join(t.TempDir(), "budget.ledger")
-		l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: c.mode})
+		l, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: c.mode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestFitsRefusesBadInput(t *testing.T) {
 // The log has what was spent; a file that is something else is no ledger.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: Planned})
+	l, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestLog(t *testing.T) {
 		heads = append(heads, st.Head)
 	}
 	var got []Entry
-	c, err := Log(t.Context(), path, func(e Entry) { got = append(got, e) })
+	c, err := Log(t.Context(), File(path), func(e Entry) { got = append(got, e) })
 	if err != nil || c.Epsilon != 1 || len(got) != 3 {
 		t.Fatalf("%v, %+v, %v", c, got, err)
 	}
@@ -130,7 +130,7 @@ func TestLog(t *testing.T) {
 	if err := os.WriteFile(other, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), other); err == nil || !strings.Contains(err.Error(), "is no ledger: it does not begin as one") {
+	if _, err := Open(t.Context(), File(other)); err == nil || !strings.Contains(err.Error(), "is no ledger: it does not begin as one") {
 		t.Error(err)
 	}
 }
@@ -138,7 +138,7 @@ func TestLog(t *testing.T) {
 // What fits is admitted without another computation, whose interval might by chance end above the budget: also of a plan
 // that is new, and until something else is spent.
 func TestFitsIsKept(t *testing.T) {
-	l, err := Create(filepath.Join(t.TempDir(), "budget.ledger"), Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: Planned})
+	l, err := Create(t.Context(), File(filepath.Join(t.TempDir(), "budget.ledger")), Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestRefusalIsNotRefined(t *testing.T) {
 	if _, err := fmt.Sscanf(ends, "%g and %g at", &lower, &upper); err != nil {
 		t.Fatalf("%v: %v", refusal, err)
 	}
-	p, err := plan.Parse(text)
+	p, err := plan.Parse(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,12 +43,12 @@ func checkFile(t *testing.T, data []byte) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	l, err := Open(ctx, path)
+	l, err := Open(ctx, File(path))
 	if after := readFile(t, path); !bytes.Equal(after, data) {
 		t.Fatalf("reading has changed %q to %q", data, after)
 	}
 	if err != nil {
-		_, err := Create(path, pureConfig)
+		_, err := Create(ctx, File(path), pureConfig)
 		whole := err == nil
 		if whole && !beginsHeader(data) {
 			t.Fatalf("made a ledger of %q", data)
@@ -58,7 +58,7 @@ func checkFile(t *testing.T, data []byte) {
 		}
 		return
 	}
-	if _, err := Create(path, pureConfig); err == nil {
+	if _, err := Create(ctx, File(path), pureConfig); err == nil {
 		t.Fatalf("made a ledger of the ledger %q", data)
 	}
 	entries, offset := l.state.entries, l.store.(*file).last.end
@@ -70,7 +70,7 @@ func checkFile(t *testing.T, data []byte) {
 	if !bytes.HasPrefix(after, data[:offset]) {
 		t.Fatalf("spending has changed what was read of %q: %q", data, after)
 	}
-	again, err := Open(t.Context(), path)
+	again, err := Open(t.Context(), File(path))
 	if err != nil || again.state.entries != entries {
 		t.Fatalf("%d entries of %q, then %q: %v", entries, data, after, err)
 	}
@@ -132,7 +132,7 @@ func FuzzDamage(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Open(t.Context(), path)
+		l, err := Open(t.Context(), File(path))
 		if err != nil {
 			return
 		}

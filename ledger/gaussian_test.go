@@ -24,7 +24,7 @@ const gaussianPlan = `{neighbors: add-remove, steps: [{mechanism: {gaussian: {no
 func TestGaussianLedger(t *testing.T) {
 	ctx := context.Background()
 	count := func(mode Mode) (n int, l *Ledger) {
-		l, err := Create(filepath.Join(t.TempDir(), "a.ledger"), Config{Epsilon: 1, Delta: 1e-5, Mode: mode})
+		l, err := Create(ctx, File(filepath.Join(t.TempDir(), "a.ledger")), Config{Epsilon: 1, Delta: 1e-5, Mode: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestGaussianLedger(t *testing.T) {
 	if gaussians != 28 || renyi >= gaussians {
 		t.Errorf("%d steps, %d by the Rényi filter", gaussians, renyi)
 	}
-	back, err := Open(ctx, l.String())
+	back, err := Open(ctx, File(l.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestGaussianLedger(t *testing.T) {
 	if !strings.Contains(st.Guarantee, "filter of Gaussian differential privacy") {
 		t.Error(st.Guarantee)
 	}
-	if _, err := Verify(ctx, l.String(), ""); err != nil {
+	if _, err := Verify(ctx, File(l.String()), ""); err != nil {
 		t.Error(err)
 	}
 	// A smaller step still fits.
@@ -120,7 +120,7 @@ func TestGaussianIsTheFilter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.Parse(text)
+		p, err := plan.Parse(t.Context(), text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,8 +136,8 @@ func TestGaussianIsTheFilter(t *testing.T) {
 			refused++
 		}
 		st, err := l.Status(t.Context())
-		if err != nil || st.Spent.Mu != xmath.SqrtUp(want.Spent()) || st.Spent.MuBudget != math.Sqrt(want.Budget()) {
-			t.Fatalf("step %d: %+v, %v; the filter has %v of %v", i, st.Spent, err, want.Spent(), want.Budget())
+		if spent, budget := want.Spent(); err != nil || st.Spent.Mu != xmath.SqrtUp(spent) || st.Spent.MuBudget != math.Sqrt(budget) {
+			t.Fatalf("step %d: %+v, %v; the filter has %v of %v", i, st.Spent, err, spent, budget)
 		}
 	}
 	if refused == 0 || refused == 300 {
@@ -162,7 +162,7 @@ func TestGaussianLedgerOfOtherNoise(t *testing.T) {
 		{"summed-noise: {noise: discrete-gaussian, clients: 1000, missing: 100, standard-deviation: 20, sensitivity: 4}", 4.0 / 600},
 		{"summed-noise: {noise: discrete-laplace, clients: 1000, standard-deviation: 5, sensitivity: 4}", 4 / math.Sqrt(1000*2*math.Exp(-0.2)) * -math.Expm1(-0.2)},
 	} {
-		l, err := Create(filepath.Join(t.TempDir(), "a.ledger"), Config{Neighbors: profiles.ZeroOut, Epsilon: 1, Delta: 1e-5, Mode: AdaptiveGaussian})
+		l, err := Create(ctx, File(filepath.Join(t.TempDir(), "a.ledger")), Config{Neighbors: profiles.ZeroOut, Epsilon: 1, Delta: 1e-5, Mode: AdaptiveGaussian})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestGaussianLedgerOfOtherNoise(t *testing.T) {
 			t.Errorf("%s: μ = %v, want %v; %v", c.step, st.Spent.Mu, want, err)
 		}
 	}
-	l, err := Create(filepath.Join(t.TempDir(), "a.ledger"), Config{Neighbors: profiles.ZeroOut, Epsilon: 1, Delta: 1e-200, Mode: AdaptiveGaussian})
+	l, err := Create(ctx, File(filepath.Join(t.TempDir(), "a.ledger")), Config{Neighbors: profiles.ZeroOut, Epsilon: 1, Delta: 1e-200, Mode: AdaptiveGaussian})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func TestCreateKeeps(t *testing.T) {
 		"a long beginning":            append(head[:len(head)-5:len(head)-5], bytes.Repeat([]byte("0"), maxHeader)...),
 	} {
 		writeFile(t, path, data)
-		if _, err := Create(path, pureConfig); err == nil || !strings.Contains(err.Error(), "exists already") {
+		if _, err := Create(t.Context(), File(path), pureConfig); err == nil || !strings.Contains(err.Error(), "exists already") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !bytes.Equal(readFile(t, path), data) {
@@ -83,7 +83,7 @@ func TestCreateKeeps(t *testing.T) {
 	}
 	for n := range head {
 		writeFile(t, path, head[:n])
-		l, err := Create(path, pureConfig)
+		l, err := Create(t.Context(), File(path), pureConfig)
 		if err != nil {
 			t.Fatalf("the first %d bytes of a header: %v", n, err)
 		}
@@ -106,7 +106,7 @@ func TestCreateFails(t *testing.T) {
 		return n, errors.New("no space")
 	}
 	path := filepath.Join(t.TempDir(), "new.ledger")
-	if _, err := Create(path, pureConfig); err == nil {
+	if _, err := Create(t.Context(), File(path), pureConfig); err == nil {
 		t.Error("no error")
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -137,7 +137,7 @@ func TestRollback(t *testing.T) {
 			}
 			put(t, path, whole) // not even when they are back
 		}
-		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 {
+		if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 2 {
 			t.Errorf("%s: %+v, %v", name, st, err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestSameSize(t *testing.T) {
 	}
 	one := readFile(t, path)
 	writeFile(t, path, before)
-	other, err := Open(t.Context(), path)
+	other, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestSameSize(t *testing.T) {
 		t.Errorf("another file: %v", err)
 	}
 	writeFile(t, path, two)
-	again, err := Open(t.Context(), path)
+	again, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestLogOfReplaced(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	reader, shown := open(&file{path: path}), 0
+	reader, shown := open(File(path)), 0
 	reader.state.visit = func(entry, string) { shown++ }
 	if err := reader.load(t.Context()); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestReplacedInBetween(t *testing.T) {
 	if err := <-spent; err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 1 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 1 {
 		t.Fatalf("waiting: %d entries, %v", st.Entries, err)
 	}
 
@@ -236,7 +236,7 @@ func TestReplacedInBetween(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 2 {
 		t.Fatalf("written: %d entries, %v", st.Entries, err)
 	}
 	if st, err := l.Status(t.Context()); err != nil || st.Entries != 2 {
@@ -262,7 +262,7 @@ func TestEnding(t *testing.T) {
 			data := bytes.Clone(whole)
 			data[len(data)-back] = byte(b)
 			writeFile(t, path, data)
-			l, err := Open(t.Context(), path)
+			l, err := Open(t.Context(), File(path))
 			if err != nil {
 				if !bytes.Equal(readFile(t, path), data) {
 					t.Errorf("byte %d as %d: was changed", len(data)-back, b)
@@ -272,7 +272,7 @@ func TestEnding(t *testing.T) {
 			if err := spend(l); err != nil {
 				t.Errorf("byte %d as %d: %v", len(data)-back, b, err)
 			}
-			if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 3 {
+			if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 3 {
 				t.Errorf("byte %d as %d: %d entries, %v", len(data)-back, b, st.Entries, err)
 			}
 		}
@@ -289,7 +289,7 @@ func TestEndingAndContent(t *testing.T) {
 	whole := readFile(t, path)
 	changed := bytes.Replace(whole, []byte(`"note":"note"`), []byte(`"note":"nose"`), 1)
 	writeFile(t, path, changed[:len(changed)-1])
-	if _, err := Open(t.Context(), path); !errors.Is(err, errChain) {
+	if _, err := Open(t.Context(), File(path)); !errors.Is(err, errChain) {
 		t.Error(err)
 	}
 }
@@ -392,7 +392,7 @@ func TestComputesUnlocked(t *testing.T) {
 		c := pureConfig
 		c.Epsilon = 100
 		l, path := create(t, c)
-		other, err := Open(t.Context(), path)
+		other, err := Open(t.Context(), File(path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +411,7 @@ func TestComputesUnlocked(t *testing.T) {
 		if err := spend(l); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != spent+1 || spent != min(again, 1) && spent < tries/2 {
+		if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != spent+1 || spent != min(again, 1) && spent < tries/2 {
 			t.Errorf("%d entries after %d others, %v", st.Entries, spent, err)
 		}
 	}
@@ -458,7 +458,7 @@ func TestHeldLimit(t *testing.T) {
 		if times++; times > tries { // from now on it is judged under the lock
 			locked, testHeld = true, func() {}
 			go func() {
-				l, err := Open(t.Context(), path)
+				l, err := Open(t.Context(), File(path))
 				if err == nil {
 					err = spend(l)
 				}
@@ -530,7 +530,7 @@ func TestPricesUnlocked(t *testing.T) {
 	if err := l.SpendPlan(t.Context(), plan("60"), ""); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 || priced != 2 || times != 2 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 2 || priced != 2 || times != 2 {
 		t.Errorf("%d entries, %d prices, %d times under the lock, %v", st.Entries, priced, times, err)
 	}
 }
@@ -539,7 +539,7 @@ func TestPricesUnlocked(t *testing.T) {
 // spent since.
 func TestProofOfOthers(t *testing.T) {
 	a, path := create(t, pureConfig)
-	b, err := Open(t.Context(), path)
+	b, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -562,7 +562,7 @@ func TestProofOfOthers(t *testing.T) {
 	if err := a.SpendPlan(t.Context(), []byte(small), ""); !errors.Is(err, ErrBudget) {
 		t.Errorf("above the budget: %v", err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 5 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 5 {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 }
@@ -581,7 +581,7 @@ func TestWrittenWithoutLock(t *testing.T) {
 		t.Errorf("spend: %v", err)
 	}
 	appendTo = whole
-	if _, err := Verify(t.Context(), path, ""); !errors.Is(err, errChain) {
+	if _, err := Verify(t.Context(), File(path), ""); !errors.Is(err, errChain) {
 		t.Errorf("check: %v", err)
 	}
 	if err := spend(l); !errors.Is(err, errChain) {
@@ -651,7 +651,7 @@ func TestOneMeaning(t *testing.T) {
 			}
 		}
 		writeFile(t, path, again)
-		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Open(t.Context(), File(path)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", c.twice, err, c.want)
 		}
 	}

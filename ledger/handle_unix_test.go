@@ -39,7 +39,7 @@ func TestReadersDoNotBlock(t *testing.T) {
 		if err := os.Chmod(path, c.ledger); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Open(t.Context(), path)
+		l, err := Open(t.Context(), File(path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestNames(t *testing.T) {
 	if err := os.Symlink(path, dir+"/link"); err != nil {
 		t.Fatal(err)
 	}
-	linked, err := Open(t.Context(), dir+"/link")
+	linked, err := Open(t.Context(), File(dir+"/link"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestLinksInTheFolder(t *testing.T) {
 		if err := spend(l); err == nil || !strings.HasPrefix(err.Error(), path+".lock: ") {
 			t.Errorf("%s at the lock: %v", what, err)
 		}
-		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 0 {
+		if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 0 {
 			t.Errorf("%s at the lock: %+v, %v", what, st, err)
 		}
 		if what != "a link to nothing" {
@@ -121,7 +121,7 @@ func TestLinksInTheFolder(t *testing.T) {
 			}
 		}
 		if what != "a file of somebody else" {
-			if _, err := Create(path+".lock", c); err == nil {
+			if _, err := Create(t.Context(), File(path+".lock"), c); err == nil {
 				t.Errorf("%s: made a ledger there", what)
 			}
 		}
@@ -141,7 +141,7 @@ func TestLinksInTheFolder(t *testing.T) {
 	if err := os.Symlink(dir+"/empty", dir+"/new.ledger"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(dir+"/new.ledger", c); err == nil || len(readFile(t, dir+"/empty")) > 0 {
+	if _, err := Create(t.Context(), File(dir+"/new.ledger"), c); err == nil || len(readFile(t, dir+"/empty")) > 0 {
 		t.Errorf("made a ledger behind a link: %v", err)
 	}
 	// A name that is given to another file while the lock is held is not signed over.

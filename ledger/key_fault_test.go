@@ -116,17 +116,17 @@ func TestKeysOfFailingWrites(t *testing.T) {
 		t.Run(fmt.Sprint("file ", seed), func(t *testing.T) {
 			troubleFiles(t, luck)
 			path := filepath.Join(t.TempDir(), "a.ledger")
-			if _, err := Create(path, c); err != nil {
+			if _, err := Create(t.Context(), File(path), c); err != nil {
 				t.Fatal(err)
 			}
-			checkKeys(t, luck, func() (*Ledger, error) { return Open(t.Context(), path) })
+			checkKeys(t, luck, func() (*Ledger, error) { return Open(t.Context(), File(path)) })
 		})
 		t.Run(fmt.Sprint("store ", seed), func(t *testing.T) {
 			store := &shelf{dice: luck.dice}
-			if _, err := CreateStore(t.Context(), store, c); err != nil {
+			if _, err := Create(t.Context(), store, c); err != nil {
 				t.Fatal(err)
 			}
-			checkKeys(t, luck, func() (*Ledger, error) { return OpenStore(t.Context(), store) })
+			checkKeys(t, luck, func() (*Ledger, error) { return Open(t.Context(), store) })
 		})
 		t.Run(fmt.Sprint("memory ", seed), func(t *testing.T) {
 			l, err := New(c)
@@ -252,7 +252,7 @@ func TestKeyOfALineThatIsTakenBack(t *testing.T) {
 	if _, err := l.SpendOnce(t.Context(), "k", []byte(keyPlan), ""); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 0 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 0 {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 	// A line that is there, but not flushed: who wrote it was killed.
@@ -300,7 +300,7 @@ func TestPanicOfASpend(t *testing.T) {
 	held := testHeld
 	defer func() { testHeld = held }()
 	path := filepath.Join(t.TempDir(), "a.ledger")
-	l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 4.1, Mode: Planned})
+	l, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 4.1, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}

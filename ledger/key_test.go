@@ -19,7 +19,7 @@ const keyPlan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsil
 // error, and a refusal leaves it free.
 func TestSpendOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ledger")
-	filed, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 1.2, Mode: Planned})
+	filed, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 1.2, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestSpendOnce(t *testing.T) {
 			t.Errorf("%s: %d entries, %v", name, st.Entries, err)
 		}
 	}
-	later, err := Open(t.Context(), path)
+	later, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSpendOnce(t *testing.T) {
 		t.Errorf("opened anew: %v, %v", again, err)
 	}
 	var keys []string
-	if _, err := Log(t.Context(), path, func(e Entry) { keys = append(keys, e.Key) }); err != nil || strings.Join(keys, " ") != "k big" {
+	if _, err := Log(t.Context(), File(path), func(e Entry) { keys = append(keys, e.Key) }); err != nil || strings.Join(keys, " ") != "k big" {
 		t.Errorf("keys %q, %v", keys, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestSpendOnce(t *testing.T) {
 // TestSpendOnceTogether: handles that spend the same keys at the same time charge each once.
 func TestSpendOnceTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ledger")
-	if _, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned}); err != nil {
+	if _, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned}); err != nil {
 		t.Fatal(err)
 	}
 	const handles, keys = 4, 10
@@ -89,7 +89,7 @@ func TestSpendOnceTogether(t *testing.T) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range handles {
-		l, err := Open(t.Context(), path)
+		l, err := Open(t.Context(), File(path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestSpendOnceTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	st, err := Verify(t.Context(), path, "")
+	st, err := Verify(t.Context(), File(path), "")
 	if err != nil || st.Entries != keys {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
@@ -144,7 +144,7 @@ func TestSpendOnceOvertaken(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 2 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 2 {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 }
@@ -153,7 +153,7 @@ func TestSpendOnceOvertaken(t *testing.T) {
 func TestKeyOfALostSpend(t *testing.T) {
 	for _, together := range []int{1, 3} {
 		path := filepath.Join(t.TempDir(), "a.ledger")
-		l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned})
+		l, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 100, Mode: Planned})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestKeyOfALostSpend(t *testing.T) {
 		if again, err := l.SpendOnce(t.Context(), "first", []byte(keyPlan), ""); !again || err != nil {
 			t.Errorf("an older key: again %v, %v", again, err)
 		}
-		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != together+1 {
+		if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != together+1 {
 			t.Errorf("%d entries, %v", st.Entries, err)
 		}
 	}

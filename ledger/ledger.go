@@ -97,17 +97,14 @@ func (l *Ledger) begin(ctx context.Context) error {
 func (l *Ledger) end() { <-l.turn }
 
 // New returns a ledger in memory, which ends with the process.
-func New(c Config) (*Ledger, error) { return CreateStore(context.Background(), &memory{}, c) }
+func New(c Config) (*Ledger, error) { return Create(context.Background(), &memory{}, c) }
 
-// Create makes a new ledger file. It fails if there is a file already, except for
-// one that is empty or nothing but the beginning of a header, which a Create that
-// was killed has left behind.
-func Create(path string, c Config) (*Ledger, error) {
-	return CreateStore(context.Background(), &file{path: path, fresh: true}, c)
-}
-
-// CreateStore makes a ledger in a store that is empty; the error of one that is not is fs.ErrExist.
-func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
+// Create makes a ledger in a store that is empty; the error of one that is not is fs.ErrExist. A file may be there
+// if it is empty or nothing but the beginning of a header, which a Create that was killed has left behind.
+func Create(ctx context.Context, s Store, c Config) (*Ledger, error) {
+	if f, ok := s.(*file); ok {
+		s = &file{path: f.path, fresh: true}
+	}
 	if c.Mode == AdaptiveMenu {
 		if err := c.price(ctx); err != nil {
 			return nil, err
@@ -126,18 +123,13 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenStore(ctx, s)
+	return Open(ctx, s)
 }
 
 func errExists(s Store) error { return known{fmt.Errorf("%v: exists already", s), fs.ErrExist} }
 
-// Open opens a ledger file, and reads all of it.
-func Open(ctx context.Context, path string) (*Ledger, error) {
-	return OpenStore(ctx, &file{path: path})
-}
-
-// OpenStore opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
-func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
+// Open opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
+func Open(ctx context.Context, s Store) (*Ledger, error) {
 	l := open(s)
 	_, l.trust = s.(*file)
 	if err := l.load(ctx); err != nil {
@@ -147,8 +139,11 @@ func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 	return l, nil
 }
 
-// open returns a handle that has not read anything yet.
+// open returns a handle that has not read anything yet. Where a file was read up to is known to each handle for itself.
 func open(s Store) *Ledger {
+	if f, ok := s.(*file); ok {
+		s = &file{path: f.path}
+	}
 	return &Ledger{store: s, turn: make(chan struct{}, 1), queue: make(chan *request, maxBatch), state: &state{}}
 }
 

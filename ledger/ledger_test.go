@@ -26,7 +26,7 @@ const purePlan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.
 func create(t *testing.T, c Config) (*Ledger, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	l, err := Create(path, c)
+	l, err := Create(t.Context(), File(path), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func unwatched(t *testing.T) {
 func createTwice(t *testing.T, c Config) (l, other *Ledger, path string) {
 	t.Helper()
 	l, path = create(t, c)
-	other, err := Open(t.Context(), path)
+	other, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestAdaptive(t *testing.T) {
 	if refused == 0 || refused == 40 {
 		t.Errorf("%d of 40 refused", refused)
 	}
-	st, err := Verify(t.Context(), path, "")
+	st, err := Verify(t.Context(), File(path), "")
 	if err != nil || st.Entries != 40-refused || !(st.Spent.Renyi > 0 && st.Spent.Renyi <= st.Spent.RenyiBudget) || !strings.Contains(st.Guarantee, "filter") {
 		t.Errorf("check: %+v, %v", st, err)
 	}
@@ -212,13 +212,13 @@ func TestTruncated(t *testing.T) {
 				}
 				edge = edge || end-2 <= cut && cut < end
 			}
-			l, err := Open(t.Context(), cutPath)
+			l, err := Open(t.Context(), File(cutPath))
 			if entries < 0 {
 				if err == nil {
 					t.Fatalf("cut at %d: opened without a header", cut)
 				}
 				// Only the beginning of a header is made into a ledger.
-				l, err = Create(cutPath, c)
+				l, err = Create(t.Context(), File(cutPath), c)
 				if (err == nil) != (zeros == 0 && cut < ends[0]-2) {
 					t.Fatalf("cut at %d, zeros %d: create: %v", cut, zeros, err)
 				}
@@ -238,7 +238,7 @@ func TestTruncated(t *testing.T) {
 			if err := l.SpendPlan(t.Context(), []byte(purePlan), "after"); err != nil {
 				t.Fatalf("cut at %d: spend: %v", cut, err)
 			}
-			again, err := Open(t.Context(), cutPath)
+			again, err := Open(t.Context(), File(cutPath))
 			if err != nil || again.state.entries != entries+1 {
 				t.Fatalf("cut at %d: after the repair: %v", cut, err)
 			}
@@ -252,11 +252,11 @@ func TestTruncated(t *testing.T) {
 	if err := os.WriteFile(cutPath, whole[:len(whole)-1], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), cutPath)
+	a, err := Open(t.Context(), File(cutPath))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(t.Context(), cutPath)
+	b, err := Open(t.Context(), File(cutPath))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	if st, err := Verify(t.Context(), cutPath, ""); err != nil || st.Entries != 6 || st.Torn != 0 {
+	if st, err := Verify(t.Context(), File(cutPath), ""); err != nil || st.Entries != 6 || st.Torn != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
@@ -290,7 +290,7 @@ func TestChanged(t *testing.T) {
 		if err := os.WriteFile(other, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), other); err == nil {
+		if _, err := Open(t.Context(), File(other)); err == nil {
 			t.Errorf("byte %d (%q) changed, and nobody noticed", i, whole[i])
 		}
 	}
@@ -299,16 +299,16 @@ func TestChanged(t *testing.T) {
 	if err := os.WriteFile(other, whole[:cut], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Verify(t.Context(), other, ""); err != nil {
+	if _, err := Verify(t.Context(), File(other), ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := Verify(t.Context(), other, st.Head); err == nil || !strings.Contains(err.Error(), "taken away") {
+	if _, err := Verify(t.Context(), File(other), st.Head); err == nil || !strings.Contains(err.Error(), "taken away") {
 		t.Errorf("a missing entry: %v", err)
 	}
-	if _, err := Verify(t.Context(), path, st.Head); err != nil {
+	if _, err := Verify(t.Context(), File(path), st.Head); err != nil {
 		t.Error(err)
 	}
-	if _, err := Verify(t.Context(), path, "abc"); err == nil {
+	if _, err := Verify(t.Context(), File(path), "abc"); err == nil {
 		t.Error("a bad head was accepted")
 	}
 }
@@ -329,7 +329,7 @@ func TestCheckBudget(t *testing.T) {
 	if err := os.WriteFile(path, append(data, line...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Verify(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), "the entries cost ε = 1.2 at δ = 0, above the budget 1") {
+	if _, err := Verify(t.Context(), File(path), ""); err == nil || !strings.Contains(err.Error(), "the entries cost ε = 1.2 at δ = 0, above the budget 1") {
 		t.Errorf("check: %v", err)
 	}
 }
@@ -345,7 +345,7 @@ func TestTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			l, err := Open(t.Context(), path)
+			l, err := Open(t.Context(), File(path))
 			if err != nil {
 				t.Error(err)
 				return
@@ -365,7 +365,7 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if st, err := Verify(t.Context(), path, ""); err != nil || admitted != 10 || st.Entries != 10 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || admitted != 10 || st.Entries != 10 {
 		t.Errorf("%d admitted, %d in the file, %v", admitted, st.Entries, err)
 	}
 }
@@ -476,7 +476,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%+v: %v; want %s", c.config, err, c.want)
 		}
 		path := filepath.Join(t.TempDir(), "x")
-		if _, err := Create(path, c.config); err == nil || err.Error() != c.want {
+		if _, err := Create(t.Context(), File(path), c.config); err == nil || err.Error() != c.want {
 			t.Errorf("create %+v: %v", c.config, err)
 		}
 		if _, err := os.Stat(path); err == nil {
@@ -495,10 +495,10 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%q: %v; want %s", c.plan, err, c.want)
 		}
 	}
-	if _, err := Create(path, pureConfig); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := Create(t.Context(), File(path), pureConfig); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("second create: %v", err)
 	}
-	if _, err := Open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+	if _, err := Open(t.Context(), File(t.TempDir())); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("open a directory: %v", err)
 	}
 	plain := filepath.Join(t.TempDir(), "plain")
@@ -506,10 +506,10 @@ func TestBadInput(t *testing.T) {
 		if err := os.WriteFile(plain, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), plain); err == nil {
+		if _, err := Open(t.Context(), File(plain)); err == nil {
 			t.Errorf("opened %q", text)
 		}
-		if _, err := Create(plain, pureConfig); (err == nil) != (text == "") {
+		if _, err := Create(t.Context(), File(plain), pureConfig); (err == nil) != (text == "") {
 			t.Errorf("create over %q: %v", text, err)
 		}
 	}
@@ -539,14 +539,14 @@ func TestOldFiles(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "old.ledger")
 		writeFile(t, path, readFile(t, filepath.Join("testdata", "old", string(mode)+".ledger")))
-		if st, err := Verify(t.Context(), path, head); err != nil || st.Head != head || st.Entries != 3 || st.Runs != 7 || st.Checkpoints != 1 {
+		if st, err := Verify(t.Context(), File(path), head); err != nil || st.Head != head || st.Entries != 3 || st.Runs != 7 || st.Checkpoints != 1 {
 			t.Errorf("%s: %+v, %v", mode, st, err)
 		}
 		notes := ""
-		if _, err := Log(t.Context(), path, func(e Entry) { notes += e.Key + "|" + e.Note + "|" }); err != nil || notes != `|training, May|run-17||run-18|ε "quoted"|` {
+		if _, err := Log(t.Context(), File(path), func(e Entry) { notes += e.Key + "|" + e.Note + "|" }); err != nil || notes != `|training, May|run-17||run-18|ε "quoted"|` {
 			t.Errorf("%s: notes %s, %v", mode, notes, err)
 		}
-		l, err := Open(t.Context(), path)
+		l, err := Open(t.Context(), File(path))
 		if err != nil {
 			t.Fatal(err)
 		}

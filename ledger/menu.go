@@ -83,8 +83,8 @@ func (c *Config) price(ctx context.Context) error {
 		return err
 	}
 	c.Neighbors, c.RecordsPerPerson, c.Delta, c.Epsilon = m.Neighbors, max(m.RecordsPerPerson, 1), m.Delta, m.Epsilon
-	done := MenuConfig{Text: c.Menu.Text, Units: priced.Units()}
-	for _, t := range priced.Types() {
+	done := MenuConfig{Text: c.Menu.Text, Units: priced.Options.Units}
+	for _, t := range priced.Types {
 		done.Costs = append(done.Costs, t.Cost)
 	}
 	rows, err := priced.Odometer(ctx)

@@ -17,7 +17,7 @@ menu:
 
 func menuLedger(t *testing.T, path string) *Ledger {
 	t.Helper()
-	l, err := Create(path, Config{Mode: AdaptiveMenu, Menu: &MenuConfig{Text: menuText}})
+	l, err := Create(t.Context(), File(path), Config{Mode: AdaptiveMenu, Menu: &MenuConfig{Text: menuText}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestMenu(t *testing.T) {
 			t.Errorf("%s: %v", refused, err)
 		}
 	}
-	again, err := Open(t.Context(), path)
+	again, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestMenu(t *testing.T) {
 	if err := again.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Verify(t.Context(), path, ""); err != nil || st.Spent.Units != 9 {
+	if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Spent.Units != 9 {
 		t.Errorf("checked: %+v (%v)", st, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestMenuChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.lines, m.last = 1, line
-	if _, err := VerifyStore(t.Context(), m, ""); err == nil || !strings.Contains(err.Error(), "12 units cost δ of at least") {
+	if _, err := Verify(t.Context(), m, ""); err == nil || !strings.Contains(err.Error(), "12 units cost δ of at least") {
 		t.Errorf("12 units: %v", err)
 	}
 	c.Menu.Units = 1<<53 + 1

@@ -38,7 +38,7 @@ var scaleConfigs = []Config{
 func scaleLedger(tb testing.TB, c Config, entries, plans int) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "scale.ledger")
-	l, err := Create(path, c)
+	l, err := Create(tb.Context(), File(path), c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func BenchmarkOpenScale(b *testing.B) {
 				before := userSeconds(b)
 				defer func() { b.ReportMetric((userSeconds(b)-before)/float64(b.N), "user-s/op") }()
 				for b.Loop() {
-					if l, err := Open(b.Context(), path); err != nil || l.state.entries != scale.entries {
+					if l, err := Open(b.Context(), File(path)); err != nil || l.state.entries != scale.entries {
 						b.Fatal(err)
 					}
 				}
@@ -102,7 +102,7 @@ func BenchmarkOpenCheckpoint(b *testing.B) {
 			before := userSeconds(b)
 			defer func() { b.ReportMetric((userSeconds(b)-before)/float64(b.N), "user-s/op") }()
 			for b.Loop() {
-				if l, err := Open(b.Context(), path); err != nil || l.state.summed != scale.entries {
+				if l, err := Open(b.Context(), File(path)); err != nil || l.state.summed != scale.entries {
 					b.Fatal(err)
 				}
 			}
@@ -123,7 +123,7 @@ func userSeconds(b *testing.B) float64 {
 func BenchmarkSpendFile(b *testing.B) {
 	for _, n := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("goroutines=%d", n), func(b *testing.B) {
-			l, err := Create(filepath.Join(b.TempDir(), "spend.ledger"), scaleConfigs[1])
+			l, err := Create(b.Context(), File(filepath.Join(b.TempDir(), "spend.ledger")), scaleConfigs[1])
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -20,7 +20,7 @@ func TestSelectionsReplayed(t *testing.T) {
 	const search = "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 8}}, selection: {law: geometric, mean: 10}}]\n"
 	const pure = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.05}}, selection: {law: logarithmic, mean: 10}, count: 2}]\n"
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	l, err := Create(path, Config{Neighbors: profiles.AddRemove, Epsilon: 5, Delta: 1e-6, Mode: Planned})
+	l, err := Create(t.Context(), File(path), Config{Neighbors: profiles.AddRemove, Epsilon: 5, Delta: 1e-6, Mode: Planned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestSelectionsReplayed(t *testing.T) {
 		if err := l.SpendPlan(t.Context(), []byte(text), ""); err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.Parse([]byte(text))
+		p, err := plan.Parse(t.Context(), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestSelectionsReplayed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again, err := Open(t.Context(), path)
+	again, err := Open(t.Context(), File(path))
 	if err != nil {
 		t.Fatal(err)
 	}

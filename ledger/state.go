@@ -144,7 +144,7 @@ func (s *state) admission(e entry) (a *admission, err error) {
 		if name := typeOf(a.text); name != "" && s.config.Mode == AdaptiveMenu {
 			err = s.config.Menu.charge(a, name)
 		} else {
-			a.plan, err = plan.Parse([]byte(a.text))
+			a.plan, err = plan.Parse(context.Background(), []byte(a.text))
 		}
 		if err != nil {
 			return nil, err

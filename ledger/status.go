@@ -70,18 +70,13 @@ func guarantee(c Config) string {
 	return "All that is entered, now and later, is together " + what + ", by a Rényi filter; each step may be chosen in the light of all earlier outputs."
 }
 
-// Verify reads a ledger file from its beginning, verifies every checksum,
+// Verify reads a ledger from its beginning, verifies every checksum,
 // recomputes the total and compares it with the budget, and with what the checkpoints of this program say. An error names the first
 // line that is wrong. A torn end is none: see Status.Torn.
 //
 // It looks for a checksum that Status.Head had earlier, if head is not "": it is an error if
-// the file does not have it any more, which means that entries were taken away or rewritten.
-func Verify(ctx context.Context, path, head string) (Status, error) {
-	return VerifyStore(ctx, &file{path: path}, head)
-}
-
-// VerifyStore is Verify for a ledger in a store.
-func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
+// the ledger does not have it any more, which means that entries were taken away or rewritten.
+func Verify(ctx context.Context, s Store, head string) (Status, error) {
 	if head != "" && (len(head) != 2*sha256.Size || strings.Trim(head, hexDigits) != "") {
 		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
@@ -124,14 +119,9 @@ type Entry struct {
 	Sum        string // checksum of its line
 }
 
-// Log reads a ledger file from its beginning, verifies every checksum, and calls each with
+// Log reads a ledger from its beginning, verifies every checksum, and calls each with
 // every entry in turn. It takes no lock and computes no total; Verify does.
-func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
-	return LogStore(ctx, &file{path: path}, each)
-}
-
-// LogStore is Log for a ledger in a store.
-func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
+func Log(ctx context.Context, s Store, each func(Entry)) (Config, error) {
 	l := open(s)
 	l.state.visit = func(e entry, sum string) {
 		a := l.state.stored[string(e.Plan)] // was read just now

@@ -50,7 +50,7 @@ func planText(s accountant.Step, c Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Parse(text)
+	p, err := plan.Parse(context.Background(), text)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestTogetherOnDisk(t *testing.T) {
 		if granted.Load() != 48 || refused.Load() != 16 || writes > 16 {
 			t.Errorf("%s: %d granted, %d refused in %d writes; want 48 and 16 in a few", c.Mode, granted.Load(), refused.Load(), writes)
 		}
-		if st, err := Verify(t.Context(), path, ""); err != nil || st.Entries != 48 {
+		if st, err := Verify(t.Context(), File(path), ""); err != nil || st.Entries != 48 {
 			t.Errorf("%s: %d entries, %v", c.Mode, st.Entries, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestTogetherFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := Verify(t.Context(), path, "")
+		st, err := Verify(t.Context(), File(path), "")
 		if err != nil || st.Entries != 1 || mine.Entries != 1 || st.Head != mine.Head || st.Left != mine.Left {
 			t.Errorf("%s: the file %+v, the handle %+v, %v", mode, st, mine, err)
 		}
@@ -114,7 +114,7 @@ func TestReadOnly(t *testing.T) {
 	if out, err := exec.Command("mount", "-o", "remount,bind,ro", dir).CombinedOutput(); err != nil {
 		t.Skipf("NOTE: NO READ-ONLY FILE SYSTEM IS TESTED: %s", out)
 	}
-	l, err := Open(t.Context(), name)
+	l, err := Open(t.Context(), File(name))
 	if err != nil {
 		t.Fatal(err)
 	}

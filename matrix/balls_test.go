@@ -204,7 +204,7 @@ func TestBallsInBinsSimulated(t *testing.T) {
 // TestBallsInBinsOfIndependentNoise: C = I is random allocation with bins that are drawn once.
 func TestBallsInBinsOfIndependentNoise(t *testing.T) {
 	a := total(profiles.AddRemove, step(newRun(2, 60, matrix.Identity(), must(matrix.BallsInBins(20)))))
-	scheme := must(must(allocation.NewRandom(20)).WithEpochs(3, allocation.Once))
+	scheme := must(must(allocation.NewRandom(20)).WithOneDraw(3))
 	b := total(profiles.AddRemove, accountant.Step{Mechanism: must(profiles.NewGaussianMechanism(2)), Sampling: scheme})
 	x, y := must(a.Epsilon(ctx, 1e-6)), must(b.Epsilon(ctx, 1e-6))
 	if x.Lower > y.Upper || y.Lower > x.Upper || x.Upper > x.Lower*1.002 || y.Upper > y.Lower*1.002 {

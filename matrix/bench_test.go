@@ -9,7 +9,7 @@ import (
 func benchmark(b *testing.B, c Config) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Sensitivity(context.Background()); err != nil {
+		if _, err := c.sensitivity(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -284,7 +284,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := Config{1, 3, must(Rows([][]float64{{1}, {1, 1}, {1, 1, 1}})), separated(1, 3)}
-	if _, err := c.Sensitivity(ctx); err != context.Canceled {
+	if _, err := c.sensitivity(ctx); err != context.Canceled {
 		t.Error(err)
 	}
 }

@@ -54,7 +54,11 @@ func ExampleReadCSV() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := matrix.Config{NoiseMultiplier: 1, Steps: 4, Strategy: strategy, Participation: schema}.Sensitivity(context.Background())
+	run, err := matrix.New(matrix.Config{NoiseMultiplier: 1, Steps: 4, Strategy: strategy, Participation: schema})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := run.Sensitivity(context.Background())
 	fmt.Printf("%.6f ≤ sensitivity ≤ %.6f %v\n", s.Lower, s.Upper, err)
 	// Output: 1.791647 ≤ sensitivity ≤ 1.791647 <nil>
 }

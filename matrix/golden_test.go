@@ -15,7 +15,7 @@ func must[T any](x T, err error) T {
 
 func sensitivity(t *testing.T, s Strategy, n int, p Participation) Sensitivity {
 	t.Helper()
-	got, err := Config{1, n, s, p}.Sensitivity(context.Background())
+	got, err := Config{1, n, s, p}.sensitivity(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

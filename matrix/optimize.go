@@ -184,7 +184,7 @@ func (c Config) spread(ctx context.Context) (Sensitivity, error) {
 		s.exact = false
 		return s.root(), err
 	}
-	return c.Sensitivity(ctx)
+	return c.sensitivity(ctx)
 }
 
 // errors returns the mean and the largest of the variances of the prefix sums, for noise of

@@ -110,7 +110,7 @@ func TestOptimumOfJAXPrivacy(t *testing.T) {
 		if c.n == 100000 && c.buffers == 2 {
 			published := Config{NoiseMultiplier: 1, Steps: c.n, Participation: Single(),
 				Strategy: must(BLT([]float64{0.0122853238, 0.1878393665}, []float64{0.9999528892, 0.9857068667}))}
-			sens, err := published.Sensitivity(context.Background())
+			sens, err := published.sensitivity(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

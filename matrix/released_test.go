@@ -189,7 +189,7 @@ func TestReleasedCovarianceHasThePrice(t *testing.T) {
 			for _, p := range []Participation{Single(), separated(2, 3), must(Epochs(3))} {
 				c.Participation = p
 				shift := farthest(b, x, noise.clip, p)
-				s := must(c.Sensitivity(t.Context()))
+				s := must(c.sensitivity(t.Context()))
 				const rounding = 1e-13 // as above, through as many sums
 				if s.Upper < noise.sigma*shift*(1-rounding) {
 					t.Errorf("%s, %v: sensitivity at most %v, but a record moves what is released by %v", name, p, s.Upper, noise.sigma*shift)

@@ -23,7 +23,8 @@ type Run interface {
 	// Secret reports whether the participations of a record must stay secret: then persons with
 	// several records are not covered, which may be in several groups.
 	Secret() bool
-	// Sensitivity returns [Config.Sensitivity], found once.
+	// Sensitivity returns the sensitivity of the matrix under the schema, found once. It takes time for matrices that are
+	// given by rows, and for trees: a cancelled ctx ends it. With cyclic Poisson sampling there is none: see Blocks.
 	Sensitivity(ctx context.Context) (Sensitivity, error)
 	// Blocks returns what a run with cyclic Poisson sampling is made of, the largest first, and
 	// the group that costs most: nil for other schemas.
@@ -117,7 +118,7 @@ func (r *run) know(ctx context.Context) (*knowledge, error) {
 // Sensitivity implements Run.
 func (r *run) Sensitivity(ctx context.Context) (Sensitivity, error) {
 	if r.config.Participation.Secret() {
-		return r.config.Sensitivity(ctx)
+		return r.config.sensitivity(ctx)
 	}
 	k, err := r.know(ctx)
 	if err != nil {

@@ -325,8 +325,8 @@ func TestStepsCurve(t *testing.T) {
 		if err := a.AddPlan(ctx, part); err != nil {
 			t.Fatal(err)
 		}
-		if want := must(a.Epsilon(ctx, 1e-5)); a.Runs() != point.Runs || point.Lower > want.Upper || want.Lower > point.Upper {
-			t.Errorf("%d of 4: %d runs and [%v, %v], want %d and [%v, %v]", i+1, point.Runs, point.Lower, point.Upper, a.Runs(), want.Lower, want.Upper)
+		if want := must(a.Epsilon(ctx, 1e-5)); float64(a.Runs()) != point.At || point.Lower > want.Upper || want.Lower > point.Upper {
+			t.Errorf("%d of 4: %.0f runs and [%v, %v], want %d and [%v, %v]", i+1, point.At, point.Lower, point.Upper, a.Runs(), want.Lower, want.Upper)
 		}
 	}
 }

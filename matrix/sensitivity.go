@@ -39,10 +39,8 @@ func (s squares) root() Sensitivity {
 	return Sensitivity{s.lower.sqrt().down(), s.upper.sqrt().up(), s.exact}
 }
 
-// Sensitivity returns the sensitivity of the matrix under the schema. It takes time for
-// matrices that are given by rows, and for trees: a cancelled ctx ends it. With cyclic
-// Poisson sampling there is none: see [Run.Blocks].
-func (c Config) Sensitivity(ctx context.Context) (Sensitivity, error) {
+// sensitivity implements Run.Sensitivity.
+func (c Config) sensitivity(ctx context.Context) (Sensitivity, error) {
 	if err := c.check(); err != nil {
 		return Sensitivity{}, err
 	}

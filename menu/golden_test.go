@@ -145,10 +145,10 @@ func TestTrainingMenu(t *testing.T) {
 	// The largest budget, and how often each type alone may run.
 	types := training(t)
 	m, err = menu.New(ctx, types, menu.Options{Epsilon: 2, Delta: 1e-5})
-	if err != nil || m.Units() != 39 {
-		t.Fatalf("%d units within (2, 1e-5), want 39 (%v)", m.Units(), err)
+	if err != nil || m.Options.Units != 39 {
+		t.Fatalf("%d units within (2, 1e-5), want 39 (%v)", m.Options.Units, err)
 	}
-	for i, n := range m.Alone() {
+	for i, n := range m.Alone {
 		if want := []float64{41.4, 41.5, 42.4}[i]; math.Abs(n-want) > 0.5 {
 			t.Errorf("type %d alone: %v, want about %v", i, n, want)
 		}
@@ -167,7 +167,7 @@ func TestAutoCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []int{10, 3, 10} {
-		if got := m.Types()[i].Cost; got != want {
+		if got := m.Types[i].Cost; got != want {
 			t.Errorf("type %d: cost %d, want %d", i, got, want)
 		}
 	}

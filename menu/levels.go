@@ -12,16 +12,16 @@ import (
 // events S_j on which level j is current, Σ_j (P(S_j) − e^{ε_j}·Q(S_j)) ≤ δ (docs/theory/adaptive.md, "Levels"). Level j is current
 // while what is spent, with the next request, is within its units and not those of level j−1.
 func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Row, error) {
-	if count < 1 || count > min(m.opts.Units, 1000) {
-		return nil, fault.New("levels", "%d is not a whole number in [1, %d]", count, min(m.opts.Units, 1000))
+	if count < 1 || count > min(m.Options.Units, 1000) {
+		return nil, fault.New("levels", "%d is not a whole number in [1, %d]", count, min(m.Options.Units, 1000))
 	}
 	if !(delta > 0 && delta < 1) {
 		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
-	o := m.opts
+	o := m.Options
 	o.Delta = delta / float64(count) * (1 - 4*xmath.U)
 	o.Epsilon = 0
-	finer, err := New(ctx, m.types, o)
+	finer, err := New(ctx, m.Types, o)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Row, err
 	}
 	out := make([]Row, count)
 	for j := range out {
-		want := (m.opts.Units*(j+1) + count - 1) / count
+		want := (m.Options.Units*(j+1) + count - 1) / count
 		for _, r := range rows {
 			if r.Units >= want || r.Units == rows[len(rows)-1].Units {
 				out[j] = r
@@ -39,6 +39,6 @@ func (m *Menu) Levels(ctx context.Context, count int, delta float64) ([]Row, err
 			}
 		}
 	}
-	out[count-1].Units = m.opts.Units
+	out[count-1].Units = m.Options.Units
 	return out, nil
 }

@@ -35,15 +35,15 @@ type long struct {
 
 // deepest is the largest cost.
 func (m *Menu) deepest() int {
-	return slices.MaxFunc(m.types, func(a, b Type) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
+	return slices.MaxFunc(m.Types, func(a, b Type) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
 }
 
 // newLong returns a menu of so many blocks of so many units.
 func (m *Menu) newLong(ctx context.Context, s *survey, units, count int) (*long, error) {
 	l := &long{count: count}
-	o := Options{Units: units, Delta: max(1e-200, s.delta/float64(count)*blockDelta), Relative: m.opts.Relative}
+	o := Options{Units: units, Delta: max(1e-200, s.delta/float64(count)*blockDelta), Relative: m.Options.Relative}
 	var err error
-	if l.block, err = New(ctx, m.types, o); err != nil {
+	if l.block, err = New(ctx, m.Types, o); err != nil {
 		return nil, err
 	}
 	both, _, err := l.block.Profiles(ctx)
@@ -51,7 +51,7 @@ func (m *Menu) newLong(ctx context.Context, s *survey, units, count int) (*long,
 		return nil, err
 	}
 	for d, p := range both {
-		if l.upper[d], err = sumOf([]profiles.Repeated{{Profile: p, Count: int64(count)}}, 1, m.opts.Relative); err != nil {
+		if l.upper[d], err = sumOf([]profiles.Repeated{{Profile: p, Count: int64(count)}}, 1, m.Options.Relative); err != nil {
 			return nil, err
 		}
 	}
@@ -75,14 +75,14 @@ func sumOf(runs []profiles.Repeated, times int64, relative float64) (*fourier.Su
 // budget is what the blocks cover.
 func (l *long) budget() int {
 	c := l.block.deepest()
-	return l.count*(l.block.Units()-c+1) + c - 1
+	return l.count*(l.block.Options.Units-c+1) + c - 1
 }
 
 // solveLong sets the menu to one of blocks: for the budget of the options, or for about the largest that meets the target.
 func (m *Menu) solveLong(ctx context.Context, s *survey, most float64) error {
 	c := m.deepest()
-	find := m.opts.Units == 0
-	units := m.opts.Units
+	find := m.Options.Units == 0
+	units := m.Options.Units
 	if find {
 		units = int(0.97 * most)
 	}
@@ -101,32 +101,32 @@ func (m *Menu) solveLong(ctx context.Context, s *survey, most float64) error {
 		}
 		worst := 0.0
 		for d := range l.upper {
-			r, err := l.upper[d].Epsilon(ctx, m.opts.Delta)
+			r, err := l.upper[d].Epsilon(ctx, m.Options.Delta)
 			if err != nil {
 				return err
 			}
 			worst = max(worst, r.Upper)
 		}
-		if worst <= m.opts.Epsilon {
-			m.long, m.opts.Units = l, l.budget()
+		if worst <= m.Options.Epsilon {
+			m.long, m.Options.Units = l, l.budget()
 			break
 		}
 		// ε grows about as the square root of the budget, or faster.
-		block = min(block-1, int(float64(block)*max(0.3, 0.999*math.Pow(m.opts.Epsilon/worst, 1.6))))
+		block = min(block-1, int(float64(block)*max(0.3, 0.999*math.Pow(m.Options.Epsilon/worst, 1.6))))
 		if block < c || tries == 5 {
-			return fault.New("budget", "no budget of %d blocks was found within epsilon %v and delta %v", count, m.opts.Epsilon, m.opts.Delta)
+			return fault.New("budget", "no budget of %d blocks was found within epsilon %v and delta %v", count, m.Options.Epsilon, m.Options.Delta)
 		}
 	}
-	m.warnings = append(m.warnings, m.long.block.warnings...)
-	for _, t := range m.types {
+	m.Warnings = append(m.Warnings, m.long.block.Warnings...)
+	for _, t := range m.Types {
 		var pair [2]*fourier.Sum
-		times := int64(m.opts.Units / t.Cost)
+		times := int64(m.Options.Units / t.Cost)
 		for d := range pair {
 			if times == 0 || !attained(t.Runs.Lower[d]) {
 				continue
 			}
 			var err error
-			if pair[d], err = sumOf(t.Runs.Lower[d], times, m.opts.Relative); err != nil {
+			if pair[d], err = sumOf(t.Runs.Lower[d], times, m.Options.Relative); err != nil {
 				return err
 			}
 		}
@@ -174,7 +174,7 @@ func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
 	for one.count = 1; one.count <= l.count; one.count++ {
 		worst := fourier.Result{}
 		for _, p := range both {
-			sum, err := sumOf([]profiles.Repeated{{Profile: p, Count: int64(one.count)}}, 1, l.block.opts.Relative)
+			sum, err := sumOf([]profiles.Repeated{{Profile: p, Count: int64(one.count)}}, 1, l.block.Options.Relative)
 			if err != nil {
 				return nil, err
 			}
@@ -194,7 +194,7 @@ func (l *long) rows(ctx context.Context, delta float64) ([]Row, error) {
 // itself.
 func (m *Menu) Profiles(ctx context.Context) (above, below [2]profiles.Profile, err error) {
 	if m.long != nil {
-		return above, below, fault.New("units", "%d are above %d, where no single profile is known", m.opts.Units, longUnits)
+		return above, below, fault.New("units", "%d are above %d, where no single profile is known", m.Options.Units, longUnits)
 	}
 	// A lattice that aims at a small δ tells little of a large one, where its transforms have rounding; beside other steps all of it counts.
 	menus := []*Menu{m}

@@ -45,18 +45,20 @@ const MaxUnits = 100_000
 // autoUnits is about how many units meet the target where costs are chosen by New.
 const autoUnits = 400
 
-// A Menu has the price of full adaptivity over types within a budget: bounds of R_b for every b up to it. It is immutable.
+// A Menu has the price of full adaptivity over types within a budget: bounds of R_b for every b up to it. Its fields must not be changed.
 // Ledgers of the mode adaptive-menu admit steps within one, in memory or in a file.
 type Menu struct {
-	types []Type    // with their costs
-	alone []float64 // about how often each type alone meets the target
-	opts  Options   // with the budget
+	Types []Type    // with their costs
+	Alone []float64 // about how often each type alone may run within the target, which proves nothing
+	// Options have the budget.
+	Options Options
+	// Warnings say why intervals are wider than asked, if they are.
+	Warnings []string
 
 	dirs     [2]direction
 	exact    bool             // their lattice holds all losses
 	epsilons []fourier.Result // at each budget, for the δ of the options
-	warnings []string
-	long     *long // of blocks, in place of dirs; nil if one recursion does
+	long     *long            // of blocks, in place of dirs; nil if one recursion does
 }
 
 // New returns the menu of the types. Costs may be any: they decide how much is admitted, and what is certified is what is
@@ -64,12 +66,12 @@ type Menu struct {
 //
 // Theorem: docs/theory/adaptive.md, Theorems 1 and 2. Relation: that of the profiles.
 func New(ctx context.Context, types []Type, o Options) (*Menu, error) {
-	m := &Menu{types: slices.Clone(types), opts: o}
+	m := &Menu{Types: slices.Clone(types), Options: o}
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	if m.opts.Relative == 0 {
-		m.opts.Relative = 1e-3
+	if m.Options.Relative == 0 {
+		m.Options.Relative = 1e-3
 	}
 	s, err := m.survey(ctx)
 	if err != nil {
@@ -83,11 +85,11 @@ func New(ctx context.Context, types []Type, o Options) (*Menu, error) {
 
 // check returns why the types and options are no menu.
 func (m *Menu) check() error {
-	if len(m.types) == 0 {
+	if len(m.Types) == 0 {
 		return fault.New("menu", "is empty, must list at least one type")
 	}
 	names := map[string]bool{}
-	for i, t := range m.types {
+	for i, t := range m.Types {
 		at := func(field string) string { return fmt.Sprintf("menu[%d].%s", i, field) }
 		switch {
 		case t.Name == "":
@@ -109,7 +111,7 @@ func (m *Menu) check() error {
 			}
 		}
 	}
-	o := m.opts
+	o := m.Options
 	switch {
 	case o.Units < 0 || o.Units > MaxUnits:
 		return fault.New("units", "%d is not a whole number in [1, %d]", o.Units, MaxUnits)
@@ -142,7 +144,7 @@ type survey struct {
 
 func (m *Menu) survey(ctx context.Context) (*survey, error) {
 	s := &survey{delta: m.TableDelta(), same: true}
-	for _, t := range m.types {
+	for _, t := range m.Types {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -153,36 +155,36 @@ func (m *Menu) survey(ctx context.Context) (*survey, error) {
 		s.scouts = append(s.scouts, pair)
 		s.same = s.same && sameRuns(t.Runs.Upper[0], t.Runs.Upper[1]) && sameRuns(t.Runs.Lower[0], t.Runs.Lower[1])
 		for _, r := range t.Runs.Upper[0] {
-			if inf := r.Profile.Support().LogPInf; m.opts.Units == 0 && inf > xmath.Log(m.opts.Delta) {
-				return nil, fault.New("menu", "type %q alone has a δ of at least %.3g, above the target's %v, at every ε", t.Name, math.Exp(inf), m.opts.Delta)
+			if inf := r.Profile.Support().LogPInf; m.Options.Units == 0 && inf > xmath.Log(m.Options.Delta) {
+				return nil, fault.New("menu", "type %q alone has a δ of at least %.3g, above the target's %v, at every ε", t.Name, math.Exp(inf), m.Options.Delta)
 			}
 		}
 	}
 	// How often each type alone may run; and from there costs.
-	target := m.opts.Epsilon
-	if m.opts.Units > 0 && (m.opts.Epsilon == 0 || m.opts.Delta == 0) {
-		target = max(m.opts.Epsilon, 1)
+	target := m.Options.Epsilon
+	if m.Options.Units > 0 && (m.Options.Epsilon == 0 || m.Options.Delta == 0) {
+		target = max(m.Options.Epsilon, 1)
 	}
-	m.alone = make([]float64, len(m.types))
-	most := float64(m.opts.Units)
+	m.Alone = make([]float64, len(m.Types))
+	most := float64(m.Options.Units)
 	if most == 0 {
 		most = MaxUnits
 	}
-	for i := range m.types {
-		t := &m.types[i]
+	for i := range m.Types {
+		t := &m.Types[i]
 		var err error
-		if m.alone[i], err = s.alone(ctx, *t, i, target); err != nil {
+		if m.Alone[i], err = s.alone(ctx, *t, i, target); err != nil {
 			return nil, err
 		}
 		if t.Cost == 0 {
-			if m.alone[i] < 1 {
+			if m.Alone[i] < 1 {
 				return nil, fault.New(fmt.Sprintf("menu[%d].cost", i), "auto has no value, as one use of type %q alone passes the target; must be a whole number", t.Name)
 			}
-			t.Cost = int(math.Ceil(autoUnits / m.alone[i]))
+			t.Cost = int(math.Ceil(autoUnits / m.Alone[i]))
 		}
-		if m.opts.Units == 0 {
+		if m.Options.Units == 0 {
 			// The type alone is an analyst: what it cannot have, the menu cannot.
-			most = min(most, float64(t.Cost)*(math.Floor(m.alone[i])+1)+1)
+			most = min(most, float64(t.Cost)*(math.Floor(m.Alone[i])+1)+1)
 		}
 	}
 	s.most = most
@@ -235,12 +237,12 @@ func (s *survey) aim(m *Menu, units float64) {
 	k := func(theta float64) float64 {
 		g := 0.0
 		for i, pair := range s.scouts {
-			if float64(m.types[i].Cost) > units {
+			if float64(m.Types[i].Cost) > units {
 				continue
 			}
 			for _, x := range pair {
 				c, _, _ := x.k(theta)
-				g = max(g, c/float64(m.types[i].Cost))
+				g = max(g, c/float64(m.Types[i].Cost))
 			}
 		}
 		return g * units
@@ -250,15 +252,15 @@ func (s *survey) aim(m *Menu, units float64) {
 		return least(1e-2, func(theta float64) float64 { return (k(theta) + log) / theta })
 	}
 	aimed := 0.0
-	if m.opts.Epsilon > 0 && m.opts.Delta == 0 {
+	if m.Options.Epsilon > 0 && m.Options.Delta == 0 {
 		noInf := 0.0 // δ is at least the mass at +∞
 		for i, pair := range s.scouts {
 			for _, x := range pair {
-				noInf = min(noInf, x.noInf*math.Floor(units/float64(m.types[i].Cost)))
+				noInf = min(noInf, x.noInf*math.Floor(units/float64(m.Types[i].Cost)))
 			}
 		}
 		var best float64
-		best, aimed = least(1e-2, func(theta float64) float64 { return k(theta) - theta*m.opts.Epsilon })
+		best, aimed = least(1e-2, func(theta float64) float64 { return k(theta) - theta*m.Options.Epsilon })
 		s.delta = max(1e-200, min(0.1, math.Exp(best)-math.Expm1(noInf)))
 	}
 	s.epsilon, s.theta = chernoff(-xmath.Log(s.delta))
@@ -267,7 +269,7 @@ func (s *survey) aim(m *Menu, units float64) {
 		aimed, _ = xmath.BisectLog(1e4, 1e-2, 40, func(t float64) bool {
 			log := math.Inf(-1)
 			for i, pair := range s.scouts {
-				n := math.Floor(units / float64(m.types[i].Cost))
+				n := math.Floor(units / float64(m.Types[i].Cost))
 				for _, x := range pair {
 					k, mean, v := x.k(t)
 					log = max(log, n*(k-t*mean)-xmath.Log(t*(1+t))-0.5*xmath.Log(2*math.Pi*n*v+1/(t*t)))
@@ -277,14 +279,14 @@ func (s *survey) aim(m *Menu, units float64) {
 		})
 	}
 	s.theta = min(s.theta, aimed)
-	s.epsilon = max(s.epsilon, m.opts.Epsilon, 1e-3)
+	s.epsilon = max(s.epsilon, m.Options.Epsilon, 1e-3)
 	s.reach, _ = chernoff(-xmath.Log(s.delta) + 4)
 	s.reach = max(s.reach, 1.2*s.epsilon)
 	most := math.Inf(-1)
 	for d := range 2 {
 		for i, pair := range s.scouts {
-			if c, _, _ := pair[d].k(s.theta); c/float64(m.types[i].Cost) > most {
-				most, s.worst = c/float64(m.types[i].Cost), d
+			if c, _, _ := pair[d].k(s.theta); c/float64(m.Types[i].Cost) > most {
+				most, s.worst = c/float64(m.Types[i].Cost), d
 			}
 		}
 	}
@@ -293,7 +295,7 @@ func (s *survey) aim(m *Menu, units float64) {
 		for _, x := range pair {
 			_, _, tilted := x.k(s.theta)
 			_, _, plain := x.k(0)
-			s.reach = max(s.reach, 3*math.Sqrt(plain*units/float64(m.types[i].Cost)))
+			s.reach = max(s.reach, 3*math.Sqrt(plain*units/float64(m.Types[i].Cost)))
 			if v := max(tilted, plain); v > 0 {
 				s.least = min(s.least, math.Sqrt(v))
 			}
@@ -305,7 +307,7 @@ func (s *survey) aim(m *Menu, units float64) {
 func (m *Menu) commonStep() float64 {
 	step := 0.0
 	var losses []float64
-	for _, t := range m.types {
+	for _, t := range m.Types {
 		for d := range t.Runs.Upper {
 			for _, r := range slices.Concat(t.Runs.Upper[d], t.Runs.Lower[d]) {
 				p, ok := r.Profile.(*profiles.Discrete)
@@ -366,7 +368,7 @@ func tooMuch(err error) bool {
 
 // narrow reports whether an interval of ε is as narrow as asked.
 func (m *Menu) narrow(r fourier.Result) bool {
-	return math.IsInf(r.Lower, 1) || r.Upper-r.Lower <= m.opts.Relative*max(min(r.Upper, 1e6), 1e-6)
+	return math.IsInf(r.Lower, 1) || r.Upper-r.Lower <= m.Options.Relative*max(min(r.Upper, 1e6), 1e-6)
 }
 
 // A solution is one direction on one lattice.
@@ -390,9 +392,9 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 	_, whole := parallel.Work(ctx)
 	first := s.lattice
 	if first == 0 {
-		first = m.fitted(max(min(3*s.least*math.Sqrt(max(m.opts.Relative, firstWidth)), s.epsilon/16), m.narrowest(s)))
+		first = m.fitted(max(min(3*s.least*math.Sqrt(max(m.Options.Relative, firstWidth)), s.epsilon/16), m.narrowest(s)))
 	}
-	budget, find := cmp.Or(m.opts.Units, MaxUnits), m.opts.Units == 0
+	budget, find := cmp.Or(m.Options.Units, MaxUnits), m.Options.Units == 0
 	var dirs [2]*solution
 	for i, d := range [2]int{s.worst, 1 - s.worst} {
 		if i == 1 && s.same {
@@ -423,7 +425,7 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 			// The width falls with the square of the step.
 			factor := 0.35
 			if !math.IsInf(last.Upper, 1) {
-				factor = min(0.7, max(0.2, 0.9*math.Sqrt(m.opts.Relative*max(last.Upper, 1e-6)/(last.Upper-last.Lower))))
+				factor = min(0.7, max(0.2, 0.9*math.Sqrt(m.Options.Relative*max(last.Upper, 1e-6)/(last.Upper-last.Lower))))
 			}
 			if _, left := parallel.Work(ctx); x.work/factor > left {
 				m.warn(parallel.ErrWork, last.Upper-last.Lower)
@@ -453,9 +455,9 @@ func (m *Menu) solve(ctx context.Context, s *survey) error {
 		budget = x.units()
 	}
 	if budget == 0 {
-		return fault.New("budget", "none of the menu may run once within epsilon %v and delta %v", m.opts.Epsilon, m.opts.Delta)
+		return fault.New("budget", "none of the menu may run once within epsilon %v and delta %v", m.Options.Epsilon, m.Options.Delta)
 	}
-	m.opts.Units, m.exact = budget, s.lattice > 0
+	m.Options.Units, m.exact = budget, s.lattice > 0
 	for d, x := range dirs {
 		m.dirs[d] = x.direction
 	}
@@ -472,13 +474,13 @@ func (m *Menu) narrowest(s *survey) float64 {
 }
 
 func (m *Menu) warn(why error, width float64) {
-	m.warnings = append(m.warnings, fmt.Sprintf("%v: the interval of ε is wider than asked (%.2g)", why, width))
+	m.Warnings = append(m.Warnings, fmt.Sprintf("%v: the interval of ε is wider than asked (%.2g)", why, width))
 }
 
 // fitted returns about the step, such that ε of the options is a point of the lattice.
 func (m *Menu) fitted(step float64) float64 {
-	if m.opts.Epsilon > 0 {
-		return m.opts.Epsilon / math.Ceil(m.opts.Epsilon/step)
+	if m.Options.Epsilon > 0 {
+		return m.Options.Epsilon / math.Ceil(m.Options.Epsilon/step)
 	}
 	return step
 }
@@ -495,8 +497,8 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 	low := -int(math.Ceil(reach/step)) - 2
 	// Far on this side R is nearly 1 − α; of a large δ that is further away.
 	high := int(math.Ceil(max(0.4, min(1, 2/s.theta))*reach/step)) + 2
-	costs := make([]int, len(m.types))
-	for i, t := range m.types {
+	costs := make([]int, len(m.Types))
+	for i, t := range m.Types {
 		costs[i] = t.Cost
 	}
 	if s.lattice == 0 && 16*float64(high-low)*float64(slices.Max(costs)) > keptBytes {
@@ -522,7 +524,7 @@ func (m *Menu) on(ctx context.Context, s *survey, d int, step float64, budget in
 		if err := at.above.advance(ctx); err != nil {
 			return nil, err
 		}
-		if find && !(at.upper(m.opts.Epsilon) <= m.opts.Delta) {
+		if find && !(at.upper(m.Options.Epsilon) <= m.Options.Delta) {
 			at.above.value = before
 			at.above.units--
 			break
@@ -557,7 +559,7 @@ func attained(runs []profiles.Repeated) bool {
 // laws returns the laws of all types in a direction, above and below, and by how much a unit may displace a loss. Types above
 // the budget have none.
 func (m *Menu) laws(ctx context.Context, k maker, d, budget int, exact bool, span int) (above, below []*law, moved float64, err error) {
-	for _, t := range m.types {
+	for _, t := range m.Types {
 		for _, up := range []bool{true, false} {
 			runs := t.Runs.Upper[d]
 			if !up {
@@ -571,7 +573,7 @@ func (m *Menu) laws(ctx context.Context, k maker, d, budget int, exact bool, spa
 			}
 			if !exact {
 				l.trim(k.logFar, up)
-				l.trimBelow(k.theta, k.step, m.opts.Relative*lowShare, up)
+				l.trimBelow(k.theta, k.step, m.Options.Relative*lowShare, up)
 			}
 			l.cut(span, up)
 			moved = max(moved, l.moved/float64(t.Cost))
@@ -589,12 +591,6 @@ func (m *Menu) laws(ctx context.Context, k maker, d, budget int, exact bool, spa
 func (r *recursion) forget() {
 	r.kept, r.freq, r.buf, r.prod, r.next, r.fft, r.laws = nil, nil, nil, nil, nil, nil, nil
 }
-
-// Units returns the budget.
-func (m *Menu) Units() int { return m.opts.Units }
-
-// Types returns the types with their costs.
-func (m *Menu) Types() []Type { return slices.Clone(m.types) }
 
 // Delta returns the interval of δ(ε) of the whole budget: no analyst has more than its upper end.
 func (m *Menu) Delta(ctx context.Context, eps float64) (fourier.Result, error) {
@@ -654,14 +650,14 @@ func (m *Menu) ask(ctx context.Context, q question) (fourier.Result, error) {
 // narrowAt reports whether an answer is as narrow as asked: δ moves by several times what ε does, relative to each.
 func (m *Menu) narrowAt(q question, r fourier.Result) bool {
 	if q.ofDelta {
-		return r.Upper-r.Lower <= 20*m.opts.Relative*r.Upper
+		return r.Upper-r.Lower <= 20*m.Options.Relative*r.Upper
 	}
 	return m.narrow(r)
 }
 
 // known is the answer as far as the lattices say it.
 func (m *Menu) known(q question) fourier.Result {
-	r := fourier.Result{Engine: fourier.Lattice, Warnings: m.warnings}
+	r := fourier.Result{Engine: fourier.Lattice, Warnings: m.Warnings}
 	if above := m.dirs[0].above; above != nil {
 		r.Step, r.Points = above.step, above.n
 	}
@@ -680,8 +676,8 @@ func (m *Menu) known(q question) fourier.Result {
 
 // aimed returns the menu with lattices that aim at a question; nil if they are too much.
 func (m *Menu) aimed(ctx context.Context, aim Options) (*Menu, error) {
-	aim.Units, aim.Relative = m.opts.Units, m.opts.Relative
-	o, err := New(ctx, m.types, aim)
+	aim.Units, aim.Relative = m.Options.Units, m.Options.Relative
+	o, err := New(ctx, m.Types, aim)
 	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), parallel.ErrTimeLimit) {
 		return nil, ctx.Err()
 	}
@@ -714,7 +710,7 @@ func (m *Menu) Odometer(ctx context.Context) ([]Row, error) {
 }
 
 // TableDelta returns the δ at which the odometer reads.
-func (m *Menu) TableDelta() float64 { return cmp.Or(m.opts.Delta, defaultDelta) }
+func (m *Menu) TableDelta() float64 { return cmp.Or(m.Options.Delta, defaultDelta) }
 
 // defaultDelta is where answers are sharp of a menu without a δ.
 const defaultDelta = 1e-6
@@ -730,12 +726,6 @@ func (m *Menu) Worst() int {
 	}
 	return 0
 }
-
-// Warnings say why intervals are wider than asked, if they are.
-func (m *Menu) Warnings() []string { return slices.Clone(m.warnings) }
-
-// Alone returns about how often each type alone may run within the target, a real number. It proves nothing.
-func (m *Menu) Alone() []float64 { return slices.Clone(m.alone) }
 
 // Proof (docs/theory/adaptive.md §1): Theorem 1.
 //

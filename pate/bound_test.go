@@ -228,7 +228,7 @@ func TestConversions(t *testing.T) {
 		near(t, "classic", must(Classic.epsilonAt(c.order, c.cost, c.delta)), c.classic, 1e-14)
 		near(t, "improved", must(Improved.epsilonAt(c.order, c.cost, c.delta)), c.improved, 1e-14)
 	}
-	g := must(rdp.NewGrid([]float64{8}, []float64{.5}))
+	g := rdp.Grid{Orders: []float64{8}, Values: []float64{.5}}
 	d, _, err := rdp.DeltaClassic(g, 2)
 	near(t, "δ classic", d, 2.7536449349747e-5, digits(14))
 	if err != nil {

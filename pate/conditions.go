@@ -15,22 +15,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A ConditionError says that a condition of Theorem 20 of PATE 2018 fails, so
-// that Algorithm 4 does not bound the local sensitivity and nothing based on it
-// may be published.
-type ConditionError struct {
-	Condition    string // "C2", "C5" or "C6"
-	Sigma, Order float64
-	Classes      int
-	Detail       string
-}
-
-// Error names the condition and where it fails.
-func (e *ConditionError) Error() string {
-	return fmt.Sprintf("order: %v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2, or publish the upper bound from R*, which needs no such condition (Ledger.Publish, accountant pate publish)",
-		e.Order, e.Condition, e.Sigma, e.Classes, e.Detail)
-}
-
 // A localBound bounds the local sensitivity of the data-dependent cost of one
 // GNMax answer at one order, as a function of log q: Algorithm 3 of PATE 2018.
 type localBound struct {
@@ -50,8 +34,8 @@ type localBound struct {
 // conditionGrid is the number of points at which C6 is tested.
 const conditionGrid = 4000
 
-// newLocalBound tests the conditions of Theorem 20 and returns the bound, or a
-// *ConditionError.
+// newLocalBound tests the conditions of Theorem 20 and returns the bound, or the
+// error of one that fails.
 //
 // C1, C3, C4, C7 and C8 hold for GNMax whatever its parameters; C2 is
 // Proposition 21 and is tested again along every path of histograms that
@@ -129,8 +113,11 @@ func (b *localBound) step(hi, lo float64) float64 {
 	return max(0, vh-vl) + eh + el
 }
 
+// fail returns the error of a condition that fails: Algorithm 4 does not bound the local sensitivity then, and nothing based
+// on it may be published.
 func (b *localBound) fail(condition, format string, args ...any) error {
-	return &ConditionError{Condition: condition, Sigma: b.sigma, Order: b.cost.order, Classes: b.classes, Detail: fmt.Sprintf(format, args...)}
+	return fault.New("order", "%v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2, or publish the upper bound from R*, which needs no such condition (Ledger.Publish, accountant pate publish)",
+		b.cost.order, condition, b.sigma, b.classes, fmt.Sprintf(format, args...))
 }
 
 // conditions tests C5 and C6 on a grid.
@@ -438,7 +425,7 @@ func (l *Ledger) laws(i int) (answers, checks, joint []pair, ok bool) {
 // Conditions.
 //
 // That the path is extremal needs conditions C1 to C8. For GNMax C1, C3, C4, C7 and C8 always hold. The library
-// tests, and refuses with a ConditionError:
+// tests, and refuses where one fails:
 //
 //   - C2, B_L ≤ neighbour's q ≤ B_U, again at every step of every path;
 //   - C5, cost non-decreasing up to q0 ≤ ½, B_U(q0) < 1: the monotone part is proved above, the rest is

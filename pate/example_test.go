@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -60,14 +61,14 @@ func ExampleSanitize() {
 	// private: mean 2.4348, standard deviation 0.8071
 }
 
-func ExampleConditionError() {
+func ExampleLedger_NewSensitivity_refused() {
 	votes, _ := ballots.SynthS1(250, 10, 640)
 	mechanism, _ := pate.NewGNMax(20)
 	ledger, _ := pate.Account(context.Background(), votes, mechanism, pate.Options{Orders: []float64{25}})
 	_, err := ledger.NewSensitivity(context.Background(), 25, pate.Worst, nil)
-	var failed *pate.ConditionError
-	fmt.Println(errors.As(err, &failed), failed.Condition)
-	// Output: true C6
+	var failed *accountant.FieldError
+	fmt.Println(errors.As(err, &failed), failed.Path, failed.Problem[:38])
+	// Output: true [order] 25: condition C6 of smooth sensitivity
 }
 
 func ExampleNoisyMax() {
@@ -139,7 +140,7 @@ func ExampleNewLNMax() {
 }
 
 func ExampleConversion() {
-	cost, _ := rdp.NewGrid([]float64{14}, []float64{1.1144}) // MNIST in the paper
+	cost := rdp.Grid{Orders: []float64{14}, Values: []float64{1.1144}} // MNIST in the paper
 	for _, c := range []pate.Conversion{pate.Classic, pate.Improved} {
 		eps, _, _ := c.Epsilon(cost, 1e-5)
 		fmt.Printf("%.2f\n", eps)

@@ -1,10 +1,10 @@
 package pate
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -59,9 +59,8 @@ func TestArraysAscend(t *testing.T) {
 		}
 		sigma, order := math.Exp(r.Float64()*6-1), 1+math.Exp(r.Float64()*5-1)
 		b, err := newLocalBound(sigma, order, m, sum(n))
-		var c *ConditionError
 		if err != nil {
-			if !errors.As(err, &c) {
+			if !strings.Contains(err.Error(), ": condition C") {
 				t.Fatal(err)
 			}
 			continue

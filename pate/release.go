@@ -176,11 +176,7 @@ func releaseGrid(order, delta float64) float64 {
 
 // epsilonAt converts a Rényi cost at one order into ε.
 func (c Conversion) epsilonAt(order, cost, delta float64) (float64, error) {
-	g, err := rdp.NewGrid([]float64{order}, []float64{cost})
-	if err != nil {
-		return 0, err
-	}
-	eps, _, err := c.Epsilon(g, delta)
+	eps, _, err := c.Epsilon(rdp.Grid{Orders: []float64{order}, Values: []float64{cost}}, delta)
 	return eps, err
 }
 

@@ -26,8 +26,8 @@ type Sensitivity struct {
 
 // NewSensitivity returns the sensitivity of the cost by Theorem 6 at one order, whatever the
 // ledger's price. It
-// is for GNMax, Confident and rounded Interactive; it returns a *ConditionError
-// where the theorem's conditions fail. Rows are grouped, so that equal
+// is for GNMax, Confident and rounded Interactive; the error where one of the theorem's conditions fails, C2, C5 or
+// C6, names it and the order. Rows are grouped, so that equal
 // histograms are worked out once; memory is at most 64 arrays of one number per
 // teacher, and 64 MB. Once ctx is done, the error is that of ctx.
 //

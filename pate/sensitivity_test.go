@@ -2,12 +2,12 @@ package pate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/ballot"
@@ -22,8 +22,7 @@ import (
 // unchecked builds a bound even where its conditions fail.
 func unchecked(sigma, order float64, classes int, teachers int64) *localBound {
 	b, err := newLocalBound(sigma, order, classes, teachers)
-	var c *ConditionError
-	if err != nil && !errors.As(err, &c) {
+	if err != nil && !strings.Contains(err.Error(), ": condition C") {
 		panic(err)
 	}
 	return b
@@ -122,19 +121,17 @@ func TestConditions(t *testing.T) {
 			teachers = 5000
 		}
 		_, err := newLocalBound(c.sigma, c.order, c.classes, teachers)
-		var cond *ConditionError
-		if got := errors.As(err, &cond) && cond.Condition == "C6"; got != c.fails || (err != nil) != c.fails {
+		if got := err != nil && strings.Contains(err.Error(), ": condition C6 "); got != c.fails || (err != nil) != c.fails {
 			t.Errorf("σ=%v λ=%v m=%d: %v, want C6 to fail: %v", c.sigma, c.order, c.classes, err, c.fails)
 		}
 	}
-	if _, err := newLocalBound(.5, 1.5, 3, 10); !errors.As(err, new(*ConditionError)) {
+	if _, err := newLocalBound(.5, 1.5, 3, 10); err == nil || !strings.Contains(err.Error(), ": condition C5 ") {
 		t.Errorf("σ=.5, where B_U(q0) = 1: %v, want C5 to fail", err)
 	}
 	// A ledger passes the refusal on.
 	l := ledger(t, s1(t, 250, 10, 20), gnMax{20}, nil)
 	_, err := l.NewSensitivity(context.Background(), 25, Worst, nil)
-	var cond *ConditionError
-	if !errors.As(err, &cond) || cond.Condition != "C6" {
+	if err == nil || !strings.Contains(err.Error(), ": condition C6 ") {
 		t.Errorf("a ledger whose order fails C6 answers %v", err)
 	}
 	// Where even a unanimous vote is not cheap, the cost is constant.

@@ -229,7 +229,7 @@ func BenchmarkRiskOfChoices(b *testing.B) {
 // which has its profile; all of these mechanisms run on Poisson samples only.
 func TestChoiceOnSamples(t *testing.T) {
 	for _, name := range []string{"exponential", "permute-and-flip"} {
-		_, err := plan.Parse([]byte(choicePlan("  - mechanism: {" + name + ": {epsilon: 1}}\n    sampling: {with-replacement: {population: 100, batch: 5}}\n")))
+		_, err := plan.Parse(t.Context(), []byte(choicePlan("  - mechanism: {"+name+": {epsilon: 1}}\n    sampling: {with-replacement: {population: 100, batch: 5}}\n")))
 		want := "line 5: steps[0].sampling: nothing is proved about " + name + " on samples of with-replacement; it runs on the whole data set or a poisson sample"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
@@ -242,7 +242,7 @@ func TestChoiceOnSamples(t *testing.T) {
 		{"noisy-max: {noise: gaussian, epsilon: 1}", `line 4: steps[0].mechanism.noisy-max.noise: "gaussian" is not one of gumbel, exponential, laplace`},
 		{"select-partitions: {epsilon: 1, delta: 2}", "line 4: steps[0].mechanism.select-partitions.delta: 2 is not in [1e-290, 1)"},
 	} {
-		_, err := plan.Parse([]byte(choicePlan("  - mechanism: {" + c.mechanism + "}\n")))
+		_, err := plan.Parse(t.Context(), []byte(choicePlan("  - mechanism: {"+c.mechanism+"}\n")))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.mechanism, err, c.want)
 		}
@@ -280,7 +280,7 @@ func TestPartitionsAreRuns(t *testing.T) {
 	if !(once.Lower > 0.3 && once.Upper <= 0.6*(1+1e-9)) {
 		t.Errorf("[%v, %v] for 3 partitions of 0.2", once.Lower, once.Upper)
 	}
-	_, err := plan.Parse([]byte(choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    sampling: {poisson: {rate: 0.1}}\n")))
+	_, err := plan.Parse(t.Context(), []byte(choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    sampling: {poisson: {rate: 0.1}}\n")))
 	if err == nil {
 		p := parse(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    sampling: {poisson: {rate: 0.1}}\n"))
 		err = accountant.New(p.Neighbors).AddPlan(t.Context(), p)

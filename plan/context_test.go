@@ -30,12 +30,12 @@ func TestParseContext(t *testing.T) {
 	const steps = 300
 	text := []byte("neighbors: add-remove\nsteps:\n" + strings.Repeat("  - {mechanism: {pure: {epsilon: 1}}}\n", steps))
 	whole := &countdown{t.Context(), 0, 1 << 30}
-	if _, err := ParseContext(whole, text); err != nil || whole.looks < steps {
+	if _, err := Parse(whole, text); err != nil || whole.looks < steps {
 		t.Fatalf("%v after %d looks at the context of %d steps", err, whole.looks, steps)
 	}
 	for left := range whole.looks {
 		c := &countdown{t.Context(), 0, left}
-		if _, err := ParseContext(c, text); !errors.Is(err, context.Canceled) || c.looks > left+2 {
+		if _, err := Parse(c, text); !errors.Is(err, context.Canceled) || c.looks > left+2 {
 			t.Fatalf("%v, after %d looks at a context that was done at look %d", err, c.looks, left+1)
 		}
 	}

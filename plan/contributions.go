@@ -143,32 +143,33 @@ func shuffle(v *values) (subsample.Scheme, error) {
 // withEpochs reads redraw, which has a preset or must be there, and epochs, which must be
 // there if the draw is kept.
 func withEpochs[S interface {
-	WithEpochs(int64, allocation.Redraw) (S, error)
+	WithEpochs(int64) (S, error)
+	WithOneDraw(int64) (S, error)
 }](v *values, s S, preset string) (S, error) {
 	word := preset
 	if v.has("redraw") {
 		word = v.word("redraw")
 	}
-	redraw := allocation.EachEpoch
 	switch {
 	case v.err != nil:
 		return s, nil
-	case word == "once":
-		redraw = allocation.Once
 	case word == "":
 		return s, fault.New("redraw", "is missing; must be each-epoch, where every record draws a bin anew for each epoch, or once, where it keeps it: that costs far more")
-	case word != "each-epoch":
+	case word != "each-epoch" && word != "once":
 		return s, fault.New("redraw", "%s is not a way to redraw; %s", nearest.Quote(word), nearest.Hint(word, []string{"each-epoch", "once"}))
 	}
 	epochs := int64(1)
 	switch {
 	case v.has("epochs"):
 		epochs = int64(v.whole("epochs"))
-	case redraw == allocation.Once:
+	case word == "once":
 		return s, fault.New("epochs", "is missing; must be how many epochs one draw is kept for, and count that of draws, often 1")
 	}
-	if v.err != nil {
+	switch {
+	case v.err != nil:
 		return s, nil
+	case word == "once":
+		return s.WithOneDraw(epochs)
 	}
-	return s.WithEpochs(epochs, redraw)
+	return s.WithEpochs(epochs)
 }

@@ -86,7 +86,7 @@ func TestEditKeepsLineEnds(t *testing.T) {
 			if got, err = Tidy([]byte(loose)); err != nil || string(got) != written {
 				t.Errorf("%q: Tidy returns %q, %v", loose, got, err)
 			}
-			_, err = Parse([]byte(strings.Replace(written, "1.10", "-1", 1)))
+			_, err = Parse(t.Context(), []byte(strings.Replace(written, "1.10", "-1", 1)))
 			if err == nil || !strings.HasPrefix(err.Error(), "line 5: ") {
 				t.Errorf("%q: %v, want line 5", written, err)
 			}

@@ -35,6 +35,18 @@ func (v *values) word(key string) string    { return ask(v, key, "a word", (*nod
 // has reports whether a key is there.
 func (v *values) has(key string) bool { return v.node.get(key) != nil }
 
+// withL2 returns a mechanism on a query whose L2 sensitivity is given, or not.
+func (v *values) withL2(m profiles.Mechanism, err error) (profiles.Mechanism, error) {
+	if !v.has("l2-sensitivity") {
+		return m, err
+	}
+	l2 := v.number("l2-sensitivity")
+	if err != nil {
+		return nil, err
+	}
+	return profiles.WithL2(m, l2)
+}
+
 // Those with Or take the preset where the key is left out.
 
 func (v *values) numberOr(key string, preset float64) float64 {

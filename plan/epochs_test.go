@@ -24,7 +24,7 @@ func TestBatchingSchemesAreRead(t *testing.T) {
 		"{fixed-order: {uses: 2}}",
 		"{fixed-order: {}}",
 	} {
-		p, err := Parse([]byte(onSample(s)))
+		p, err := Parse(t.Context(), []byte(onSample(s)))
 		if err != nil {
 			t.Errorf("%s: %v", s, err)
 			continue
@@ -52,7 +52,7 @@ func TestBatchingSchemesSayWhatIsWrong(t *testing.T) {
 		{"{fixed-order: {uses: 0}}", "uses: 0 is not in [1, 1073741824]"},
 		{"{poisson: {rate: 0.01}, shuffle: {batches: 100}}", "names both poisson and shuffle; must name one sampling scheme: batches cut from a shuffled list are shuffle, and nothing of poisson holds for them"},
 	} {
-		_, err := Parse([]byte(onSample(c.sampling)))
+		_, err := Parse(t.Context(), []byte(onSample(c.sampling)))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.sampling, err, c.want)
 		}

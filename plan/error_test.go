@@ -22,13 +22,13 @@ func TestErrorWraps(t *testing.T) {
 		{gauss + "\n    selection: {law: geometric, mean: 0.5}", []string{"mean"}},
 		{"mechanism: {majority: {mechanisms: 0, epsilon: 1, allowance: 1}}", []string{"mechanisms"}},
 	} {
-		_, err := Parse([]byte(one(c.step)))
+		_, err := Parse(t.Context(), []byte(one(c.step)))
 		var wrong *accountant.FieldError
 		if !errors.As(err, &wrong) || !cmp.Equal(wrong.Path, c.path) {
 			t.Errorf("%s: error %v wraps %+v, want the path %q", c.step, err, wrong, c.path)
 		}
 	}
-	_, err := Parse([]byte("neighbours: 1\n"))
+	_, err := Parse(t.Context(), []byte("neighbours: 1\n"))
 	var wrong *accountant.FieldError
 	if errors.As(err, &wrong) {
 		t.Errorf("%v wraps %+v, but no constructor was called", err, wrong)

@@ -128,7 +128,7 @@ var badEvents = []struct{ event, want string }{
 
 func TestEventsRefused(t *testing.T) {
 	for _, c := range badEvents {
-		_, err := Parse([]byte(c.event))
+		_, err := Parse(t.Context(), []byte(c.event))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want %s", c.event, err, c.want)
 		}
@@ -187,7 +187,7 @@ func TestEventsOfContributions(t *testing.T) {
 // dp_accounting's mixture, in another unit; ε(1e-5) is 3.9790857631 by a contour integral
 // (specification 2.7, group.py). dp_accounting has 3.9794845 at a discretisation of 1e-3.
 func TestMixtureEventGolden(t *testing.T) {
-	p, err := Parse([]byte(event("SelfComposed", `"count": 1000, "event": `+event("MixtureOfGaussians", `"standard_deviation": 0.5, "sensitivities": [0, 0.5, 1], "sampling_probs": [0.9801, 0.0198, 0.0001]`))))
+	p, err := Parse(t.Context(), []byte(event("SelfComposed", `"count": 1000, "event": `+event("MixtureOfGaussians", `"standard_deviation": 0.5, "sensitivities": [0, 0.5, 1], "sampling_probs": [0.9801, 0.0198, 0.0001]`))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestEventsByDefinition(t *testing.T) {
 		{event("Composed", `"events": [`+gaussianEvent+", "+event("SelfComposed", `"count": 3, "event": `+event("Gaussian", `"noise_multiplier": 2`))+"]"), 0.5,
 			gauss(math.Sqrt(1/(1.1*1.1)+3./4), 0.5), 1e-8},
 	} {
-		p, err := Parse([]byte(c.event))
+		p, err := Parse(t.Context(), []byte(c.event))
 		if err != nil {
 			t.Fatal(c.event, err)
 		}
@@ -401,7 +401,7 @@ func TestEventsByDefinition(t *testing.T) {
 // TestEventsCost: an event costs what its plan does; the golden number is that of the
 // composition of Gaussian mechanisms, whose μ is √7/1.1, from its closed form.
 func TestEventsCost(t *testing.T) {
-	p, err := Parse([]byte(event("SelfComposed", `"count": 7, "event": `+gaussianEvent)))
+	p, err := Parse(t.Context(), []byte(event("SelfComposed", `"count": 7, "event": `+gaussianEvent)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestEventsCost(t *testing.T) {
 		event string
 		want  float64
 	}{{event("NonPrivate", ""), math.Inf(1)}, {event("NoOp", ""), math.Log1p(-1e-5)}} { // δ(ε) = 1 − e^ε
-		p, err := Parse([]byte(c.event))
+		p, err := Parse(t.Context(), []byte(c.event))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,14 @@
 package plan_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dpaccountant/accountant/plan"
 )
 
 func ExampleParse() {
-	p, err := plan.Parse([]byte(`
+	p, err := plan.Parse(context.Background(), []byte(`
 neighbors: add-remove
 steps:
   - name: training
@@ -26,7 +27,7 @@ steps:
 
 // A mistake is named with its line.
 func ExampleError() {
-	_, err := plan.Parse([]byte(`
+	_, err := plan.Parse(context.Background(), []byte(`
 neighbors: add-remove
 steps:
   - mechanism: {gausian: {noise-multiplier: 1.1}}

@@ -60,7 +60,7 @@ func TestInline(t *testing.T) {
 		}
 	}
 	// Parse itself reads no files.
-	_, err := Parse([]byte(matrixHead + "        strategy: {banded: {file: c.csv}}\n        participation: {single: true}\n"))
+	_, err := Parse(t.Context(), []byte(matrixHead+"        strategy: {banded: {file: c.csv}}\n        participation: {single: true}\n"))
 	if err == nil || err.Error() != "line 7: steps[0].mechanism.matrix.strategy.banded.file: is not read here; list the rows instead" {
 		t.Error(err)
 	}

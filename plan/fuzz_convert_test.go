@@ -28,7 +28,7 @@ func FuzzConvert(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Parse(there); err != nil {
+		if _, err := Parse(t.Context(), there); err != nil {
 			t.Fatalf("%q became %q, which is %v", data, there, err)
 		}
 		back, _, err := Convert(there, "")

@@ -32,7 +32,7 @@ func FuzzRuns(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Parse([]byte(text))
+		p, err := Parse(t.Context(), []byte(text))
 		head, lines, errRuns := Runs([]byte(text))
 		if (err == nil) != (errRuns == nil) {
 			t.Fatalf("Parse: %v, Runs: %v", err, errRuns)
@@ -46,7 +46,7 @@ func FuzzRuns(f *testing.F) {
 			}
 		}
 		back := planOf(t, head, lines)
-		q, err := Parse([]byte(back))
+		q, err := Parse(t.Context(), []byte(back))
 		if err != nil {
 			t.Fatalf("the plan of the lines: %v\n%s\nof\n%s", err, back, text)
 		}

@@ -17,7 +17,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte(one(gauss, "sampling: {poisson: {rate: 0.5}}", "count: 3")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := Parse(data)
+		p, err := Parse(t.Context(), data)
 		switch {
 		case err == nil && (p == nil || len(p.Steps) == 0):
 			t.Errorf("no error and no plan")

@@ -36,7 +36,7 @@ func TestGrid(t *testing.T) {
 	}
 	// The same as a plan that is written out, and again after others were made.
 	text := strings.NewReplacer("{linspace: [0.5, 1, 6]}", "0.7", "{logspace: [1e-4, 0.01, 3], zip: batch}", "0.001", "{values: [100, 50*20, 1e4], zip: batch, name: steps}", "1000").Replace(gridText)
-	want, err := Parse([]byte(text))
+	want, err := Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -210,7 +210,7 @@ func TestHostilePlans(t *testing.T) {
 			var err error
 			for try := 0; try < 10 && best > limit; try++ {
 				began := time.Now()
-				_, err = Parse(text)
+				_, err = Parse(t.Context(), text)
 				best = min(best, time.Since(began))
 				if limit = 3 * time.Second; err != nil && strings.Contains(err.Error(), "tokens") {
 					limit = 50 * time.Millisecond
@@ -237,7 +237,7 @@ func TestPlanMemory(t *testing.T) {
 		strings.Repeat("[", 60) + strings.Repeat("1,", 90000) + "1" + strings.Repeat("]", 60),
 	} {
 		var err error
-		most := peak(func() { _, err = Parse([]byte(text)) })
+		most := peak(func() { _, err = Parse(t.Context(), []byte(text)) })
 		t.Logf("%d bytes: %d MB, %.100v", len(text), most>>20, err)
 		if most > 100e6 {
 			t.Errorf("%.60q…, %d bytes, takes %d MB: %.100v", text, len(text), most>>20, err)

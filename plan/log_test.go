@@ -24,7 +24,7 @@ func TestRunsOfEpochs(t *testing.T) {
 		{`{"without-replacement":{"population":999999999999,"batch":10}}`, "9009", (999999999999*9009 + 9) / 10},
 		{`{"without-replacement":{"population":1000000000000,"batch":1}}`, "2000", 2_000_000_000_000_000},
 	} {
-		of, err := Parse([]byte(`{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":` + c.sampling + `}]}`))
+		of, err := Parse(t.Context(), []byte(`{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":`+c.sampling+`}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}

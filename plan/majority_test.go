@@ -134,7 +134,7 @@ func TestMajorityStepErrors(t *testing.T) {
 		{"{mechanism: {majority: {" + ok + "}}, sampling: {poisson: {rate: 0.1}}}",
 			"line 4: steps[0].sampling: nothing is proved about majority on a sample; it runs on the whole data set"},
 	} {
-		_, err := plan.Parse([]byte("\nneighbors: add-remove\nsteps:\n  - " + c.step + "\n"))
+		_, err := plan.Parse(t.Context(), []byte("\nneighbors: add-remove\nsteps:\n  - "+c.step+"\n"))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.step, err, c.want)
 		}

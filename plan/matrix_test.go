@@ -41,7 +41,7 @@ func TestMatrixPlans(t *testing.T) {
 		{"{square-root: {}}", "{balls-in-bins: 4}", must(matrix.SquareRoot(12)), part(matrix.BallsInBins(4))},
 		{"{tree: {completion: true}}", "{epochs: 2}", matrix.Tree(true), part(matrix.Epochs(2))},
 	} {
-		p, err := Parse([]byte(matrixHead + "        strategy: " + c.strategy + "\n        participation: " + c.participation + "\n"))
+		p, err := Parse(t.Context(), []byte(matrixHead+"        strategy: "+c.strategy+"\n        participation: "+c.participation+"\n"))
 		if err != nil {
 			t.Errorf("%s, %s: %v", c.strategy, c.participation, err)
 			continue
@@ -69,7 +69,7 @@ func TestMatrixPlans(t *testing.T) {
 		}
 	}
 	rows := strings.Replace(matrixHead, "12", "2", 1) + "        strategy: {banded: {rows: [[1], [0.5, 1]]}}\n        participation: {single: true}\n"
-	if _, err := Parse([]byte(rows)); err != nil {
+	if _, err := Parse(t.Context(), []byte(rows)); err != nil {
 		t.Error(err)
 	}
 }
@@ -110,13 +110,13 @@ func TestMatrixErrors(t *testing.T) {
 		{"{square-root: {bands: 4}}", "{b-min-sep: {separation: 3, rate: 0.1}}", "line 8: " + at + ".participation: b-min-sep: separation: 3 is below the 4 bands"},
 		{"identical", "{single: true}", "line 7: " + at + `.strategy: "identical" is not a strategy`},
 	} {
-		_, err := Parse([]byte(matrixHead + "        strategy: " + c.strategy + "\n        participation: " + c.participation + "\n"))
+		_, err := Parse(t.Context(), []byte(matrixHead+"        strategy: "+c.strategy+"\n        participation: "+c.participation+"\n"))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, %s: %v, want %s", c.strategy, c.participation, err, c.want)
 		}
 	}
 	sampled := matrixHead + "        strategy: identity\n        participation: {single: true}\n    sampling: {poisson: {rate: 0.1}}\n"
-	if _, err := Parse([]byte(sampled)); err == nil || !strings.HasPrefix(err.Error(), "line 9: steps[0].sampling: ") {
+	if _, err := Parse(t.Context(), []byte(sampled)); err == nil || !strings.HasPrefix(err.Error(), "line 9: steps[0].sampling: ") {
 		t.Error(err)
 	}
 }

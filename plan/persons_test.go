@@ -12,15 +12,15 @@ import (
 
 func TestRecordsPerPerson(t *testing.T) {
 	const steps = "steps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n"
-	p, err := Parse([]byte("neighbors: substitute\nrecords-per-person: 8\n" + steps))
+	p, err := Parse(t.Context(), []byte("neighbors: substitute\nrecords-per-person: 8\n"+steps))
 	if err != nil || p.Records() != 8 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if p, err = Parse([]byte("neighbors: substitute\n" + steps)); err != nil || p.Records() != 1 {
+	if p, err = Parse(t.Context(), []byte("neighbors: substitute\n"+steps)); err != nil || p.Records() != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, bad := range []string{"0", "-1", "1.5", "1048577", "1e300", "many", "[1]", "~"} {
-		_, err := Parse([]byte("neighbors: substitute\nrecords-per-person: " + bad + "\n" + steps))
+		_, err := Parse(t.Context(), []byte("neighbors: substitute\nrecords-per-person: "+bad+"\n"+steps))
 		if err == nil || !strings.Contains(err.Error(), "records-per-person") || !strings.Contains(err.Error(), "line 2") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -35,7 +35,7 @@ func TestRecordsPerPerson(t *testing.T) {
 
 func TestContributions(t *testing.T) {
 	read := func(mechanism string) (profiles.Mechanism, error) {
-		p, err := Parse([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {" + mechanism + "}\n"))
+		p, err := Parse(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - mechanism: {"+mechanism+"}\n"))
 		if err != nil {
 			return nil, err
 		}
@@ -87,11 +87,11 @@ func TestContributions(t *testing.T) {
 func TestGaussianMixture(t *testing.T) {
 	const q = 0.125
 	for _, r := range []string{"add-remove", "substitute"} {
-		mixed, err := Parse(fmt.Appendf(nil, "neighbors: %s\nsteps:\n  - mechanism: {gaussian-mixture: {noise-multiplier: 1.5, shifts: [0, 1, 2], probabilities: [%v, %v, %v]}}\n    count: 20\n", r, (1-q)*(1-q), 2*q*(1-q), q*q))
+		mixed, err := Parse(t.Context(), fmt.Appendf(nil, "neighbors: %s\nsteps:\n  - mechanism: {gaussian-mixture: {noise-multiplier: 1.5, shifts: [0, 1, 2], probabilities: [%v, %v, %v]}}\n    count: 20\n", r, (1-q)*(1-q), 2*q*(1-q), q*q))
 		if err != nil {
 			t.Fatal(err)
 		}
-		persons, err := Parse(fmt.Appendf(nil, "neighbors: %s\nrecords-per-person: 2\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.5}}\n    sampling: {poisson: {rate: %v}}\n    count: 20\n", r, q))
+		persons, err := Parse(t.Context(), fmt.Appendf(nil, "neighbors: %s\nrecords-per-person: 2\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.5}}\n    sampling: {poisson: {rate: %v}}\n    count: 20\n", r, q))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,19 +114,19 @@ func TestGaussianMixture(t *testing.T) {
 			t.Errorf("%s: [%v, %v] and [%v, %v]", r, x.Lower, x.Upper, y.Lower, y.Upper)
 		}
 	}
-	if _, err := Parse([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian-mixture: {noise-multiplier: 1, shifts: [1], probabilities: [1]}}\n    sampling: {poisson: {rate: 0.5}}\n")); err == nil || !strings.Contains(err.Error(), "sampling") {
+	if _, err := Parse(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian-mixture: {noise-multiplier: 1, shifts: [1], probabilities: [1]}}\n    sampling: {poisson: {rate: 0.5}}\n")); err == nil || !strings.Contains(err.Error(), "sampling") {
 		t.Errorf("a sample of a mixture: %v", err)
 	}
 }
 
 // What is about persons already is not about persons with several records.
 func TestPersonsTwice(t *testing.T) {
-	_, err := Parse([]byte("neighbors: add-remove\nrecords-per-person: 2\nsteps:\n  - mechanism: {gaussian: {standard-deviation: 2, total: 3}}\n"))
+	_, err := Parse(t.Context(), []byte("neighbors: add-remove\nrecords-per-person: 2\nsteps:\n  - mechanism: {gaussian: {standard-deviation: 2, total: 3}}\n"))
 	if err == nil || !strings.Contains(err.Error(), "line 4") || !strings.Contains(err.Error(), "records-per-person is 2") {
 		t.Error(err)
 	}
 	for _, mechanism := range []string{"select-partitions: {epsilon: 1, delta: 1e-5}", "threshold: {noise: laplace, scale: 3, threshold: 20}"} {
-		p, err := Parse([]byte("neighbors: add-remove\nrecords-per-person: 2\nsteps:\n  - mechanism: {" + mechanism + "}\n"))
+		p, err := Parse(t.Context(), []byte("neighbors: add-remove\nrecords-per-person: 2\nsteps:\n  - mechanism: {"+mechanism+"}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

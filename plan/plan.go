@@ -49,11 +49,10 @@ var (
 //
 // The events of dp_accounting, as JSON objects with the key class_name, are read
 // likewise; Convert writes them.
-func Parse(data []byte) (*accountant.Plan, error) { return ParseContext(context.Background(), data) }
-
-// ParseContext is Parse under a context, whose error it returns once that is done: it looks between the parts of its work,
-// of which the longest takes about half a second for the largest plans.
-func ParseContext(ctx context.Context, data []byte) (*accountant.Plan, error) {
+//
+// Once ctx is done, the error is that of ctx, which is looked at between the parts of the work: the longest takes about
+// half a second for the largest plans.
+func Parse(ctx context.Context, data []byte) (*accountant.Plan, error) {
 	root, err := parseRoot(ctx, data)
 	if err != nil {
 		return nil, err

@@ -318,7 +318,7 @@ func TestBadPlans(t *testing.T) {
 		t.Fatalf("%d cases, want at least 60", n)
 	}
 	for _, c := range badPlans {
-		p, err := Parse([]byte(c.plan))
+		p, err := Parse(t.Context(), []byte(c.plan))
 		switch {
 		case err == nil:
 			t.Errorf("%s: no error, plan %+v", c.name, p)
@@ -336,7 +336,7 @@ func TestBadPlans(t *testing.T) {
 
 func mustParse(t *testing.T, plan string) *accountant.Plan {
 	t.Helper()
-	p, err := Parse([]byte(plan))
+	p, err := Parse(t.Context(), []byte(plan))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, plan)
 	}
@@ -508,7 +508,7 @@ func TestExamples(t *testing.T) {
 		if filepath.Dir(f) == "../examples/menus" {
 			_, err = ParseMenu(t.Context(), data)
 		} else {
-			_, err = Parse(data)
+			_, err = Parse(t.Context(), data)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", f, err)

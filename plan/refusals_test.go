@@ -27,7 +27,7 @@ func TestPersonsRefusals(t *testing.T) {
 		{"add-remove", "2", "mechanism: {laplace: {scale: 3, total: 4}}", "records-per-person is 2"},
 		{"add-remove", "1048576", "mechanism: {gaussian: {noise-multiplier: 1e-5}}", "noise-multiplier: "},
 	} {
-		p, err := Parse([]byte("neighbors: " + c.relation + "\nrecords-per-person: " + c.records + "\nsteps: [{" + c.step + "}]\n"))
+		p, err := Parse(t.Context(), []byte("neighbors: "+c.relation+"\nrecords-per-person: "+c.records+"\nsteps: [{"+c.step+"}]\n"))
 		if err == nil {
 			err = p.Accountant().AddPlan(context.Background(), p)
 		}
@@ -66,7 +66,7 @@ func TestChoiceAndMatrixRefusals(t *testing.T) {
 		{"substitute", matrix("12", "identity", "{cyclic-poisson: {cycle: 3, rate: 0.1}}"), "cyclic-poisson: the substitute may belong to another group"},
 		{"add-remove", matrix("12", "identity", "{single: true}") + ", sampling: {poisson: {rate: 0.1}}", "sampling"},
 	} {
-		p, err := Parse([]byte("neighbors: " + c.relation + "\nsteps: [{" + c.step + "}]\n"))
+		p, err := Parse(t.Context(), []byte("neighbors: "+c.relation+"\nsteps: [{"+c.step+"}]\n"))
 		if err == nil {
 			err = p.Accountant().AddPlan(context.Background(), p)
 		}

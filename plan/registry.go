@@ -44,10 +44,8 @@ func mechanisms() []entry[profiles.Mechanism] {
 			if err != nil {
 				return nil, err
 			}
-			if v.has("l2-sensitivity") {
-				return profiles.NewLaplaceVector(noise, v.number("l2-sensitivity"))
-			}
-			return profiles.NewLaplaceMechanism(noise)
+			m, err := profiles.NewLaplaceMechanism(noise)
+			return v.withL2(m, err)
 		}},
 		{"gaussian-mixture", []string{"noise-multiplier", "shifts", "probabilities"}, func(v *values) (profiles.Mechanism, error) {
 			return subsample.NewGaussianMixture(v.number("noise-multiplier"), v.list("shifts"), v.list("probabilities"))
@@ -63,10 +61,8 @@ func mechanisms() []entry[profiles.Mechanism] {
 			return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 		}},
 		{"discrete-laplace", []string{"noise-multiplier", "sensitivity", "l2-sensitivity"}, func(v *values) (profiles.Mechanism, error) {
-			if v.has("l2-sensitivity") {
-				return profiles.NewDiscreteLaplaceVector(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.number("l2-sensitivity"))
-			}
-			return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
+			m, err := profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
+			return v.withL2(m, err)
 		}},
 		{"skellam", []string{"standard-deviation", "noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
 			sensitivity := v.numberOr("sensitivity", 1)

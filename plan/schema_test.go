@@ -46,7 +46,7 @@ func TestSchema(t *testing.T) {
 		if _, ok := fits(s, s, n); ok {
 			t.Errorf("the schema takes %s", text)
 		}
-		if _, err := Parse([]byte(text)); err == nil {
+		if _, err := Parse(t.Context(), []byte(text)); err == nil {
 			t.Errorf("Parse takes %s", text)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 func parse(t *testing.T, text string) *accountant.Plan {
 	t.Helper()
-	p, err := plan.Parse([]byte(text))
+	p, err := plan.Parse(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestSelectionStepErrors(t *testing.T) {
 		{"{law: geometric, mean: 3, means: 2}", "line 4: steps[0].selection: unknown key \"means\"; did you mean \"mean\"?"},
 		{"[1]", "line 4: steps[0].selection: a list is not a selection such as {law: geometric, mean: 10}"},
 	} {
-		_, err := plan.Parse([]byte("\nneighbors: add-remove\nsteps:\n  - selection: " + c.selection + "\n    mechanism: {pure: {epsilon: 1}}\n"))
+		_, err := plan.Parse(t.Context(), []byte("\nneighbors: add-remove\nsteps:\n  - selection: "+c.selection+"\n    mechanism: {pure: {epsilon: 1}}\n"))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.selection, err, c.want)
 		}

@@ -10,45 +10,49 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// NewLaplaceVector returns Laplace noise of scale noiseMultiplier times the L1 sensitivity, independent in each coordinate, on
-// a query whose L2 sensitivity is at most l2 ≤ 1 times its L1 sensitivity. Its Pair is the largest profile below that of
-// the L1 norm and that of Gaussian noise of multiplier noiseMultiplier/(√(π/2)·l2).
-func NewLaplaceVector(noiseMultiplier, l2 float64) (Mechanism, error) {
-	l, err := NewLaplace(noiseMultiplier)
-	if err != nil {
-		return nil, err
+// WithL2 returns a Laplace or discrete Laplace mechanism, by NewLaplaceMechanism or NewDiscreteLaplaceMechanism, on a query of
+// which the L2 sensitivity is known as well. For Laplace noise l2 ≤ 1 is a share of the L1 sensitivity; for discrete noise it
+// is the L2 sensitivity, at least the root of the L1 sensitivity. Its Pair is the largest profile below that of the L1 norm and
+// that of Gaussian noise, of multiplier noiseMultiplier/(√(π/2)·l2) for Laplace noise.
+func WithL2(m Mechanism, l2 float64) (b Mechanism, err error) {
+	switch m := m.(type) {
+	case laplaceBase:
+		b, err = m.withL2(l2)
+	case integerNoise:
+		b, err = m.withL2(l2)
+	default:
+		err = fault.New("l2-sensitivity", "%v is for Laplace and discrete Laplace noise alone, not for %s", l2, m.Name())
 	}
-	l1 := l.(laplaceProfile)
+	if err == nil {
+		_, err = b.Pair(Substitute)
+	}
+	return b, err
+}
+
+func (l laplaceBase) withL2(l2 float64) (Mechanism, error) {
 	if !(l2 > 0 && l2 <= 1 && l2 >= 1e-6) {
 		return nil, fault.In("laplace", fault.New("l2-sensitivity", "%v is not in [1e-06, 1], a share of the L1 sensitivity", l2))
 	}
 	// One number of the size l2, or so many equal ones that both norms hold.
 	copies := int64(math.Ceil(1 / (l2 * l2) * (1 + 1e-12)))
-	b := bothNorms{l1: laplaceBase{l1}, l2: l2, mu: xmath.Up(laplaceMu*l1.m*l2, 4), copies: copies,
-		one: laplaceBase{newLaplace(xmath.Down(l1.m*l2, 2))}, unit: laplaceBase{newLaplace(xmath.Down(l1.m/float64(copies), 2))}}
-	return b, b.check()
+	return bothNorms{l1: l, l2: l2, mu: xmath.Up(laplaceMu*l.l.m*l2, 4), copies: copies,
+		one: laplaceBase{newLaplace(xmath.Down(l.l.m*l2, 2))}, unit: laplaceBase{newLaplace(xmath.Down(l.l.m/float64(copies), 2))}}, nil
 }
 
-// NewDiscreteLaplaceVector is NewDiscreteLaplaceMechanism for a query of whole numbers whose L2 sensitivity is at most l2, with
-// sensitivity ≤ l2².
-func NewDiscreteLaplaceVector(noiseMultiplier float64, sensitivity int, l2 float64) (Mechanism, error) {
-	const name = "discrete-laplace"
-	m, err := NewDiscreteLaplaceMechanism(noiseMultiplier, sensitivity)
-	if err != nil {
-		return nil, err
+func (b integerNoise) withL2(l2 float64) (Mechanism, error) {
+	if _, ok := b.w.(laplaceWeights); !ok {
+		return nil, fault.New("l2-sensitivity", "%v is for Laplace and discrete Laplace noise alone, not for one number with %s noise", l2, b.name)
 	}
 	norm2 := xmath.Up(l2*l2, 2)
-	if !(l2 >= 1 && norm2 >= float64(sensitivity)) {
-		return nil, fault.In(name, fault.New("l2-sensitivity", "%v is not at least %.6g: whole numbers with an L1 norm of %d may all be 1 or -1", l2, math.Sqrt(float64(sensitivity)), sensitivity))
+	if !(l2 >= 1 && norm2 >= float64(b.shift)) {
+		return nil, fault.In(b.name, fault.New("l2-sensitivity", "%v is not at least %.6g: whole numbers with an L1 norm of %d may all be 1 or -1", l2, math.Sqrt(float64(b.shift)), b.shift))
 	}
-	n := int64(min(norm2, float64(sensitivity)*float64(sensitivity)))
-	one := m.(integerNoise)
-	_, s := geometricLaw(one.noise * float64(sensitivity))
-	unit := one
-	unit.shift, unit.noise = 1, one.noise*float64(sensitivity)
+	n := int64(min(norm2, float64(b.shift)*float64(b.shift)))
+	_, s := geometricLaw(b.noise * float64(b.shift))
+	one, unit := b, b
 	one.shift = int(root(n))
-	b := bothNorms{l1: m, l2: l2, mu: xmath.Up(s.step*math.Sqrt(float64(n)), 4), copies: int64(sensitivity), one: one, unit: unit}
-	return b, b.check()
+	unit.shift, unit.noise = 1, b.noise*float64(b.shift)
+	return bothNorms{l1: b, l2: l2, mu: xmath.Up(s.step*math.Sqrt(float64(n)), 4), copies: int64(b.shift), one: one, unit: unit}, nil
 }
 
 // bothNorms is noise with a pair for each norm: that of l1, and Gaussian noise of μ.
@@ -58,11 +62,6 @@ type bothNorms struct {
 	one    Mechanism // an attack, and copies of another one
 	unit   Mechanism
 	copies int64
-}
-
-func (b bothNorms) check() error {
-	_, err := b.Pair(Substitute)
-	return err
 }
 
 // Name implements Mechanism.
@@ -121,8 +120,9 @@ func (b bothNorms) NoiseRange(Relation) (lo, hi float64) { return 1e-2, 1e6 }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (b bothNorms) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
-	if l, ok := b.l1.(integerNoise); ok {
-		return NewDiscreteLaplaceVector(noiseMultiplier, l.shift, b.l2)
+	m, err := b.l1.(NoiseScaler).WithNoiseMultiplier(noiseMultiplier)
+	if err != nil {
+		return nil, err
 	}
-	return NewLaplaceVector(noiseMultiplier, b.l2)
+	return WithL2(m, b.l2)
 }

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -12,8 +13,8 @@ func TestBothNorms(t *testing.T) {
 		m      func() (Mechanism, error)
 		l1, mu float64 // 1/b·L1, and μ
 	}{
-		{"laplace", func() (Mechanism, error) { return NewLaplaceVector(2, 0.3) }, 0.5, 0.3 * math.Sqrt(math.Pi/2) / 2},
-		{"discrete-laplace", func() (Mechanism, error) { return NewDiscreteLaplaceVector(2, 30, 6) }, 0.5, 6 * 0.0208884},
+		{"laplace", func() (Mechanism, error) { return WithL2(sure(NewLaplaceMechanism(2)), 0.3) }, 0.5, 0.3 * math.Sqrt(math.Pi/2) / 2},
+		{"discrete-laplace", func() (Mechanism, error) { return WithL2(sure(NewDiscreteLaplaceMechanism(2, 30)), 6) }, 0.5, 6 * 0.0208884},
 	} {
 		m, err := c.m()
 		if err != nil {
@@ -60,9 +61,21 @@ func TestBothNorms(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []struct{ noise, l2 float64 }{{2, 0}, {2, 1.1}, {2, math.NaN()}, {0, 0.5}} {
-		if _, err := NewLaplaceVector(c.noise, c.l2); err == nil {
-			t.Errorf("%v is not refused", c)
+	laplace := sure(NewLaplaceMechanism(2))
+	for _, c := range []struct {
+		m  Mechanism
+		l2 float64
+	}{{laplace, 0}, {laplace, 1.1}, {laplace, math.NaN()}, {sure(WithL2(laplace, 0.5)), 0.5}, {sure(NewDiscreteLaplaceMechanism(2, 30)), 5},
+		{sure(NewDiscreteGaussianNumber(2, 1)), 1}, {sure(NewGaussianMechanism(2)), 0.5}} {
+		if _, err := WithL2(c.m, c.l2); err == nil || !strings.Contains(err.Error(), "l2-sensitivity: ") {
+			t.Errorf("%s with an L2 sensitivity of %v: %v", c.m.Name(), c.l2, err)
 		}
 	}
+}
+
+func sure[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }

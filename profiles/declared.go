@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -283,9 +284,6 @@ func NewBounds(name string, r Relation, p Profile) Bounds {
 // candidates, not by one pair at all of them. So it is exact for one run and an upper
 // bound under composition: package choice has the exact composition of many runs.
 
-// MaxExponential is the largest ε of NewExponential: e^ε and its square are in range.
-const MaxExponential = 100
-
 // Exponential is the dominating pair of the exponential mechanism whose privacy loss has
 // a range of length ε: with l = log α,
 //
@@ -311,8 +309,8 @@ func (exponential) isExponential() {}
 // NewExponential returns the pair for an ε in (0, 100]: twice the sensitivity of the
 // scores over the scale of the noise, or once where all scores move the same way.
 func NewExponential(epsilon float64) (Exponential, error) {
-	if !(epsilon >= 1e-9 && epsilon <= MaxExponential) {
-		return nil, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, MaxExponential)
+	if !(epsilon >= 1e-9 && epsilon <= noiserange.MaxExponential) {
+		return nil, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, noiserange.MaxExponential)
 	}
 	return exponential{epsilon}, nil
 }

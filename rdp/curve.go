@@ -244,15 +244,9 @@ func logSumUp(terms []float64) float64 {
 // A Grid is a curve that is known at some orders only: Values[i] bounds the
 // Rényi divergence at Orders[i]. Orders ascend strictly and lie above 1 (the
 // last may be +Inf); values are in [0, +Inf]. A Grid that breaks these rules is
-// a broken curve, which every conversion refuses.
+// a broken curve, which Check and every conversion refuse.
 type Grid struct {
 	Orders, Values []float64
-}
-
-// NewGrid returns the grid of the values at the orders, which it checks.
-func NewGrid(orders, values []float64) (Grid, error) {
-	g := Grid{slices.Clone(orders), slices.Clone(values)}
-	return g, g.Check()
 }
 
 // Check returns an error unless g is well-formed.

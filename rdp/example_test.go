@@ -68,11 +68,11 @@ func ExampleFilter() {
 
 func ExampleGrid() {
 	// A curve known at some orders only, as an accountant of another kind gives.
-	g, err := rdp.NewGrid([]float64{2, 4, 8}, []float64{0.1, 0.21, 0.45})
+	g := rdp.Grid{Orders: []float64{2, 4, 8}, Values: []float64{0.1, 0.21, 0.45}}
+	eps, order, err := rdp.Epsilon(g, 1e-3)
 	if err != nil {
 		panic(err)
 	}
-	eps, order, _ := rdp.Epsilon(g, 1e-3)
 	fmt.Printf("ε = %.4f at order %v; D_3 ≤ %.4f\n", eps, order, g.RDP(3))
 	// Output: ε = 1.0062 at order 8; D_3 ≤ 0.1825
 }

@@ -146,20 +146,13 @@ func (f *Filter) best() int {
 	return best
 }
 
-// Spent returns what the steps so far have cost at the filter's orders. A
-// published value reveals which steps were chosen; it is for steering, not a
+// Spent returns what the steps so far have cost at the filter's orders, and the budget there. A
+// published value of what is spent reveals which steps were chosen; it is for steering, not a
 // guarantee in itself.
-func (f *Filter) Spent() Grid {
+func (f *Filter) Spent() (spent, budget Grid) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.grid(f.spent)
-}
-
-// Budget returns the budget at the filter's orders.
-func (f *Filter) Budget() Grid { return f.grid(f.budget) }
-
-func (f *Filter) grid(values []float64) Grid {
-	return Grid{slices.Clone(f.orders), slices.Clone(values)}
+	return Grid{slices.Clone(f.orders), slices.Clone(f.spent)}, Grid{slices.Clone(f.orders), slices.Clone(f.budget)}
 }
 
 // A GaussianFilter admits the steps of an interactive analysis, each a μ_t-GDP release, as long as Σμ_t² is at most μ², where μ was fixed before the first output was seen.
@@ -199,18 +192,17 @@ func (f *GaussianFilter) Spend(square float64) error {
 	}
 	err := f.at2.Spend(Func(func(float64) float64 { return square }))
 	if errors.Is(err, ErrBudget) {
-		spent := f.Spent()
-		err = fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, spent+square, f.Budget(), spent)
+		spent, budget := f.Spent()
+		err = fmt.Errorf("%w: it would bring Σμ² to %.7g, where the budget is %.7g, of which %.7g is spent", ErrBudget, spent+square, budget, spent)
 	}
 	return err
 }
 
-// Spent returns Σμ² of what was admitted, and Budget the square of the budget. Spent is for
-// steering; the guarantee is the budget.
-func (f *GaussianFilter) Spent() float64 { return f.at2.Spent().Values[0] }
-
-// Budget returns μ², of the μ that was fixed.
-func (f *GaussianFilter) Budget() float64 { return f.at2.Budget().Values[0] }
+// Spent returns Σμ² of what was admitted, which is for steering, and the guarantee: μ² of the μ that was fixed.
+func (f *GaussianFilter) Spent() (spent, budget float64) {
+	s, b := f.at2.Spent()
+	return s.Values[0], b.Values[0]
+}
 
 // MuWithin returns a μ, near the largest, for which every μ-GDP mechanism is (epsilon,
 // delta)-differentially private: the δ of the Gaussian mechanism at epsilon (Balle and Wang,

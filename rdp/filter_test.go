@@ -57,7 +57,7 @@ func TestFilterAdaptivePolicies(t *testing.T) {
 				}
 			}
 			after := left - 1
-			if careless && f.Spent().RDP(order)+m.cost.RDP(order) > budget {
+			if spent, _ := f.Spent(); careless && spent.RDP(order)+m.cost.RDP(order) > budget {
 				after = 0
 			}
 			a, b := 0.0, 0.0

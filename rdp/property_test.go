@@ -138,11 +138,11 @@ func TestConstructorErrors(t *testing.T) {
 		{"discrete-laplace: noise-multiplier: 0", second(DiscreteLaplace(0, 1))},
 		{"poisson: rate: 2 is not in [0, 1]", second(newPoissonGaussian(2, 1))},
 		{"gaussian: noise-multiplier: 0", second(newPoissonGaussian(0.5, 0))},
-		{"orders: is empty", second(NewGrid(nil, nil))},
-		{"values: has 1 entries", second(NewGrid([]float64{2, 3}, []float64{1}))},
-		{"orders[0]: 1 is not in (1, +Inf]", second(NewGrid([]float64{1}, []float64{1}))},
-		{"orders[1]: 2 is not above", second(NewGrid([]float64{2, 2}, []float64{1, 1}))},
-		{"values[0]: -1 is not in [0, +Inf]", second(NewGrid([]float64{2}, []float64{-1}))},
+		{"orders: is empty", Grid{}.Check()},
+		{"values: has 1 entries", Grid{[]float64{2, 3}, []float64{1}}.Check()},
+		{"orders[0]: 1 is not in (1, +Inf]", Grid{[]float64{1}, []float64{1}}.Check()},
+		{"orders[1]: 2 is not above", Grid{[]float64{2, 2}, []float64{1, 1}}.Check()},
+		{"values[0]: -1 is not in [0, +Inf]", Grid{[]float64{2}, []float64{-1}}.Check()},
 	} {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
 			t.Errorf("got %v, want %s", tc.err, tc.want)

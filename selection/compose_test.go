@@ -29,7 +29,7 @@ func TestCompose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plan, err := plan.Parse([]byte(trainingPlan))
+	plan, err := plan.Parse(t.Context(), []byte(trainingPlan))
 	check(err)
 	run := accountant.New(plan.Neighbors)
 	check(run.AddPlan(t.Context(), plan))
@@ -87,7 +87,7 @@ func TestCompose(t *testing.T) {
 // multiplier 1, rate 0.01 and 1000 steps (estimates there, from a loss lattice with an error
 // of about 1e-3 that both ends share).
 func TestCertifiedTraining(t *testing.T) {
-	p, err := plan.Parse([]byte(trainingPlan))
+	p, err := plan.Parse(t.Context(), []byte(trainingPlan))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package selection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,20 +14,17 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// ErrTooManyCalls is wrapped by the error of an algorithm whose guarantee needs
-// more calls of the candidate mechanism than allowed.
-var ErrTooManyCalls = errors.New("selection: more calls needed than allowed")
-
 // defaultMaxCalls is the number of calls beyond which the sampled algorithms
 // refuse to run, unless their MaxCalls says otherwise.
 const defaultMaxCalls = 1e8
 
+// checkCalls returns an error if a guarantee needs more calls of the candidate mechanism than allowed.
 func checkCalls(calls, limit float64) error {
 	if limit == 0 {
 		limit = defaultMaxCalls
 	}
 	if limit = min(limit, 1e15); !(calls <= limit) {
-		return fmt.Errorf("%w: %.4g calls, the limit is %.4g", ErrTooManyCalls, calls, limit)
+		return fault.New("max-calls", "%.4g is below %.4g, the number of calls that the guarantee needs", limit, calls)
 	}
 	return nil
 }

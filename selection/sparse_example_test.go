@@ -2,7 +2,6 @@ package selection_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -24,8 +23,8 @@ func ExampleRunTwoStage() {
 	try := func(_ context.Context, rng *rand.Rand) (string, float64, error) { return "", rng.Float64(), nil }
 	s := selection.TwoStage{Candidates: 10, CandidateEpsilon: 1, Slack: 1, Delta: 1e-6, Beta: 0.1, Resolution: 10}
 	_, err := selection.RunTwoStage(context.Background(), nil, s, try)
-	fmt.Println(errors.Is(err, selection.ErrTooManyCalls))
-	// Output: true
+	fmt.Println(err)
+	// Output: max-calls: 1e+08 is below 3.041e+59, the number of calls that the guarantee needs
 }
 
 // Scores at or above the threshold win against all that are below.

@@ -94,7 +94,7 @@ func TestCoverage(t *testing.T) {
 func coverage(t *testing.T, mechanism, sampling string) string {
 	var cells []string
 	for _, r := range []string{"add-remove", "substitute", "zero-out"} {
-		plan, err := plan.Parse([]byte(fmt.Sprintf("neighbors: %s\nsteps:\n  - mechanism: {%s}\n    sampling: %s\n", r, mechanism, sampling)))
+		plan, err := plan.Parse(t.Context(), []byte(fmt.Sprintf("neighbors: %s\nsteps:\n  - mechanism: {%s}\n    sampling: %s\n", r, mechanism, sampling)))
 		if err != nil {
 			cells = append(cells, "–")
 			continue

@@ -253,20 +253,20 @@ func planProblem(name string, err error) error {
 // ledgerFiles are the files of this machine.
 type ledgerFiles struct{}
 
-func (ledgerFiles) CreateLedger(_ context.Context, path string, c ledger.Config) (service.Ledger, error) {
-	return ledger.Create(path, c)
+func (ledgerFiles) CreateLedger(ctx context.Context, path string, c ledger.Config) (service.Ledger, error) {
+	return ledger.Create(ctx, ledger.File(path), c)
 }
 
 func (ledgerFiles) OpenLedger(ctx context.Context, path string) (service.Ledger, error) {
-	return ledger.Open(ctx, path)
+	return ledger.Open(ctx, ledger.File(path))
 }
 
 func (ledgerFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error) {
-	return ledger.Verify(ctx, path, head)
+	return ledger.Verify(ctx, ledger.File(path), head)
 }
 
 func (ledgerFiles) LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error) {
-	return ledger.Log(ctx, path, each)
+	return ledger.Log(ctx, ledger.File(path), each)
 }
 
 func (ledgerFiles) OpenTable(path string) (io.ReadCloser, error) { return openInput(path) }

@@ -36,7 +36,7 @@ func changes(name string, run func(context.Context, *ledger.Ledger, *asking) (le
 	return question{name: name, request: path, what: "composing", onLedger: true, text: printing(printLedger), extra: func(a *asking) {
 		a.cmd.Args = exactly(append([]string{"ledger file"}, more...)...)
 		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {
-			l, err := ledger.Open(ctx, path.Path)
+			l, err := ledger.Open(ctx, ledger.File(path.Path))
 			if err != nil {
 				return nil, err
 			}
@@ -107,7 +107,7 @@ func newLedgerAddCmd() *cobra.Command {
 			if typed() {
 				q.Plan, a.name = ledger.TypeText(q.Type), q.Type
 			}
-			l, err = ledger.Open(a.cmd.Context(), q.Path)
+			l, err = ledger.Open(a.cmd.Context(), ledger.File(q.Path))
 			return err
 		}
 		a.compute = func(ctx context.Context, _ *service.Service, _ *meter) (any, error) {

@@ -152,7 +152,7 @@ func newPlanInitCmd() *cobra.Command {
 			if in.err != nil {
 				return in.err
 			}
-			if _, err := plan.Parse([]byte(text)); err != nil {
+			if _, err := plan.Parse(cmd.Context(), []byte(text)); err != nil {
 				return fmt.Errorf("the answers make no plan: %w", err)
 			}
 			if len(args) == 1 {

@@ -20,7 +20,7 @@ func TestPlanInit(t *testing.T) {
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), []string{"plan", "init"}, strings.NewReader(answers), &out, &errs)
-		if _, err := plan.Parse([]byte(out.String())); code != 0 || err != nil || !strings.Contains(out.String(), want) {
+		if _, err := plan.Parse(t.Context(), []byte(out.String())); code != 0 || err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: %d, %v\n%s\n%s", answers, code, err, out.String(), errs.String())
 		}
 	}

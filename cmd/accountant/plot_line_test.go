@@ -63,7 +63,7 @@ func TestPictureProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := plan.Parse(text)
+		plan, err := plan.Parse(t.Context(), text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,9 +129,9 @@ func TestPictureProved(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range all {
-			if x := float64(p.Runs); x >= line[0].X {
-				if most, _ := lineAt(line, x, false, false); most < p.Lower {
-					t.Errorf("%s: after %d runs the line is at %v, certified is [%v, %v]", path, p.Runs, most, p.Lower, p.Upper)
+			if p.At >= line[0].X {
+				if most, _ := lineAt(line, p.At, false, false); most < p.Lower {
+					t.Errorf("%s: after %.0f runs the line is at %v, certified is [%v, %v]", path, p.At, most, p.Lower, p.Upper)
 				}
 			}
 		}
@@ -234,7 +234,7 @@ func TestBendsProved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := plan.Parse(text)
+	parsed, err := plan.Parse(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (s served) post(body string) (int, string, error) {
 func TestServeHTTPKilled(t *testing.T) {
 	program, dir := linkedProgram(t), t.TempDir()
 	path := filepath.Join(dir, "x.ledger")
-	if _, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
+	if _, err := ledger.Create(t.Context(), ledger.File(path), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
 		t.Fatal(err)
 	}
 	const kills, clients = 10, 4
@@ -121,7 +121,7 @@ func TestServeHTTPKilled(t *testing.T) {
 			_ = s.cmd.Wait()
 		}
 		times := map[string]int{}
-		if _, err := ledger.Log(t.Context(), path, func(e ledger.Entry) { times[e.Key]++ }); err != nil {
+		if _, err := ledger.Log(t.Context(), ledger.File(path), func(e ledger.Entry) { times[e.Key]++ }); err != nil {
 			t.Fatal(err)
 		}
 		sum := 0
@@ -138,7 +138,7 @@ func TestServeHTTPKilled(t *testing.T) {
 			t.Fatalf("round %d: %d keys in the ledger, %d reported", round, len(times), sum)
 		}
 	}
-	if _, err := ledger.Verify(t.Context(), path, ""); err != nil {
+	if _, err := ledger.Verify(t.Context(), ledger.File(path), ""); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%v spends reported, %d of them granted before their server was killed", next, repeated)

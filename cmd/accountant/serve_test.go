@@ -90,7 +90,7 @@ func TestServeGarbage(t *testing.T) {
 func TestServeKilled(t *testing.T) {
 	program := linkedProgram(t)
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	if _, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
+	if _, err := ledger.Create(t.Context(), ledger.File(path), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
 		t.Fatal(err)
 	}
 	const spend = `{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 100}}}]}}` + "\n"
@@ -130,7 +130,7 @@ func TestServeKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		st, err := ledger.Verify(t.Context(), path, "")
+		st, err := ledger.Verify(t.Context(), ledger.File(path), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestServeKilled(t *testing.T) {
 func TestServeTogether(t *testing.T) {
 	program := linkedProgram(t)
 	path := filepath.Join(t.TempDir(), "budget.ledger")
-	if _, err := ledger.Create(path, ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 12.2, Mode: ledger.Planned}); err != nil {
+	if _, err := ledger.Create(t.Context(), ledger.File(path), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 12.2, Mode: ledger.Planned}); err != nil {
 		t.Fatal(err)
 	}
 	opening, err := json.Marshal(map[string]string{"op": "ledger-open", "path": path})
@@ -172,7 +172,7 @@ func TestServeTogether(t *testing.T) {
 		spent += strings.Count(outs[i].String(), `"spent":true`)
 		refused += strings.Count(outs[i].String(), `"kind":"budget"`)
 	}
-	st, err := ledger.Verify(t.Context(), path, "")
+	st, err := ledger.Verify(t.Context(), ledger.File(path), "")
 	if err != nil || st.Entries != 30 || spent != 30 || refused != 30 {
 		t.Errorf("%d spent and %d refused, %d entries, %v; want 30 of each", spent, refused, st.Entries, err)
 	}

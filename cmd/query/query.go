@@ -318,7 +318,7 @@ func (q *Query) Price(ctx context.Context, opts ...accountant.Options) (*Price, 
 			keys *= q.KeyWeight
 		}
 	}
-	p, err := plan.ParseContext(ctx, q.text(parts, keys))
+	p, err := plan.Parse(ctx, q.text(parts, keys))
 	if err != nil {
 		return nil, fmt.Errorf("the plan of the query: %w", err)
 	}
@@ -340,7 +340,7 @@ func (q *Query) Price(ctx context.Context, opts ...accountant.Options) (*Price, 
 	}
 	out := &Price{Plan: q.text(parts, keys), Paid: Paid{KeyEpsilon: keys}}
 	// What is spent is what is written.
-	if p, err = plan.ParseContext(ctx, out.Plan); err != nil {
+	if p, err = plan.Parse(ctx, out.Plan); err != nil {
 		return nil, fmt.Errorf("the plan of the query: %w", err)
 	}
 	a := p.Accountant(opts...)

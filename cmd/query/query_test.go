@@ -137,7 +137,7 @@ func TestPrice(t *testing.T) {
 		if !(p.Epsilon.Upper <= q.Epsilon && p.Epsilon.Upper > 0.999*q.Epsilon) {
 			t.Errorf("%+v costs %v", q, p.Epsilon.Upper)
 		}
-		read, err := plan.Parse(p.Plan)
+		read, err := plan.Parse(t.Context(), p.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func (f *folder) existing(name string) error {
 }
 
 // Create implements Ledgers. The folders above the ledger are made.
-func (f *folder) Create(_ context.Context, name string, c ledger.Config) (*ledger.Ledger, error) {
+func (f *folder) Create(ctx context.Context, name string, c ledger.Config) (*ledger.Ledger, error) {
 	local := filepath.FromSlash(name)
 	if err := f.root.MkdirAll(filepath.Dir(local), 0o777); err != nil {
 		return nil, fs.ErrNotExist
@@ -82,22 +82,22 @@ func (f *folder) Create(_ context.Context, name string, c ledger.Config) (*ledge
 	case err == nil && !info.Mode().IsRegular(), err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fs.ErrNotExist
 	}
-	return ledger.Create(f.path(name), c)
+	return ledger.Create(ctx, ledger.File(f.path(name)), c)
 }
 
 // Open implements Ledgers.
 func (f *folder) Open(ctx context.Context, name string) (*ledger.Ledger, error) {
-	return ledger.Open(ctx, f.path(name))
+	return ledger.Open(ctx, ledger.File(f.path(name)))
 }
 
 // Verify implements Ledgers.
 func (f *folder) Verify(ctx context.Context, name, head string) (ledger.Status, error) {
-	return ledger.Verify(ctx, f.path(name), head)
+	return ledger.Verify(ctx, ledger.File(f.path(name)), head)
 }
 
 // Log implements Ledgers.
 func (f *folder) Log(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	return ledger.Log(ctx, f.path(name), each)
+	return ledger.Log(ctx, ledger.File(f.path(name)), each)
 }
 
 // Ledgers are kept by someone else, as in a database, or in a folder. A name without a ledger is fs.ErrNotExist, one that has one

@@ -29,7 +29,7 @@ const slowQuestion = `{"plan":{"neighbors":"substitute","steps":[{"mechanism":{"
 func TestStarved(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
-	if _, err := ledger.Create(filepath.Join(dir, "a.ledger"), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1000, Mode: ledger.Planned}); err != nil {
+	if _, err := ledger.Create(t.Context(), ledger.File(filepath.Join(dir, "a.ledger")), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1000, Mode: ledger.Planned}); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(strings.Repeat("b", 32)))

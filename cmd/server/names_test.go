@@ -50,19 +50,19 @@ func (s shelved) Append(ctx context.Context, change func(func(int64, func(ledger
 }
 
 func (s *shelf) Create(ctx context.Context, name string, c ledger.Config) (*ledger.Ledger, error) {
-	return ledger.CreateStore(ctx, shelved{s, name}, c)
+	return ledger.Create(ctx, shelved{s, name}, c)
 }
 
 func (s *shelf) Open(ctx context.Context, name string) (*ledger.Ledger, error) {
-	return ledger.OpenStore(ctx, shelved{s, name})
+	return ledger.Open(ctx, shelved{s, name})
 }
 
 func (s *shelf) Verify(ctx context.Context, name, head string) (ledger.Status, error) {
-	return ledger.VerifyStore(ctx, shelved{s, name}, head)
+	return ledger.Verify(ctx, shelved{s, name}, head)
 }
 
 func (s *shelf) Log(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	return ledger.LogStore(ctx, shelved{s, name}, each)
+	return ledger.Log(ctx, shelved{s, name}, each)
 }
 
 func (s *shelf) Ping(context.Context) error { return nil }

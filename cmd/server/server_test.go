@@ -159,7 +159,7 @@ func send(t *testing.T, h *httptest.Server, method, path, body string, headers .
 // budget makes a ledger of ε = 1 in a folder.
 func budget(t *testing.T, dir, name string) {
 	t.Helper()
-	if _, err := ledger.Create(filepath.Join(dir, name), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: ledger.Planned}); err != nil {
+	if _, err := ledger.Create(t.Context(), ledger.File(filepath.Join(dir, name)), ledger.Config{Neighbors: profiles.AddRemove, Epsilon: 1, Mode: ledger.Planned}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -273,7 +273,7 @@ func TestPathsOfOpenLedgers(t *testing.T) {
 				t.Errorf("%s %s: %d %s", op, name, a.status, a.body)
 			}
 		}
-		if st, err := ledger.Verify(t.Context(), filepath.Join(outside, filepath.FromSlash(name)), ""); err != nil || st.Entries != 1 {
+		if st, err := ledger.Verify(t.Context(), ledger.File(filepath.Join(outside, filepath.FromSlash(name))), ""); err != nil || st.Entries != 1 {
 			t.Errorf("%s: outside there are %d entries, %v", name, st.Entries, err)
 		}
 	}
@@ -310,7 +310,7 @@ func TestPaths(t *testing.T) {
 	if err != nil || len(files) > 2 {
 		t.Errorf("outside there is %v, %v", files, err)
 	}
-	if st, err := ledger.Verify(t.Context(), filepath.Join(outside, "x.ledger"), ""); err != nil || st.Entries != 0 {
+	if st, err := ledger.Verify(t.Context(), ledger.File(filepath.Join(outside, "x.ledger")), ""); err != nil || st.Entries != 0 {
 		t.Errorf("outside: %d entries, %v", st.Entries, err)
 	}
 	if a := ask(t, h, "ledger-status", `{"ledger":"fine.ledger"}`); a.status != 200 {
@@ -381,7 +381,7 @@ func TestTokens(t *testing.T) {
 	if a := send(t, h, "GET", "/metrics", "", bearer); a.status != 200 {
 		t.Errorf("metrics: %d", a.status)
 	}
-	if st, err := ledger.Verify(t.Context(), filepath.Join(dir, "b/x.ledger"), ""); err != nil || st.Entries != 0 {
+	if st, err := ledger.Verify(t.Context(), ledger.File(filepath.Join(dir, "b/x.ledger")), ""); err != nil || st.Entries != 0 {
 		t.Errorf("b has %d entries, %v", st.Entries, err)
 	}
 	for _, secret := range []string{token, strings.ToUpper(token), "a secret note", "a secret key", "pure", "short\""} {
@@ -623,7 +623,7 @@ func TestOverspend(t *testing.T) {
 	if count[`200 {"spent":true}`] != fit || count[`200 {"spent":true,"again":true}`] != fit {
 		t.Errorf("%v", count)
 	}
-	if st, err := ledger.Verify(t.Context(), filepath.Join(dir, "x.ledger"), ""); err != nil || st.Entries != fit {
+	if st, err := ledger.Verify(t.Context(), ledger.File(filepath.Join(dir, "x.ledger")), ""); err != nil || st.Entries != fit {
 		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 }

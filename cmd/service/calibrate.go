@@ -152,9 +152,9 @@ func (s *Service) calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 }
 
 func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation) Solution {
-	probe := func(p accountant.Probe) Probe {
+	probe := func(p accountant.Point) Probe {
 		b := boundsOf(p.Lower, p.Estimate, p.Upper)
-		out := Probe{Value: Number(p.Value)}
+		out := Probe{Value: Number(p.At)}
 		switch c.Asked {
 		case "delta":
 			out.Delta = &b
@@ -170,7 +170,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		return out
 	}
 	out := Solution{Unit: Unit{r.String(), severalRecords(c.Plan.Records())}, Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: string(g.Solve),
-		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
+		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved, TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {
 		out.Notes = fromZero(c.Meets.Interval).Warnings

@@ -313,7 +313,7 @@ func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accounta
 		curve := func(ctx context.Context, p *accountant.Plan, n int) (found []CurvePoint, err error) {
 			points, err := p.StepsCurve(ctx, float64(out.Curves[i].Delta), n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
 			for _, s := range points {
-				found = append(found, pointOf(float64(s.Runs), fromZero(s.Interval)))
+				found = append(found, pointOf(s.At, fromZero(s.Interval)))
 			}
 			return found, err
 		}

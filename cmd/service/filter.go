@@ -77,7 +77,7 @@ func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 	if err != nil {
 		return out, err
 	}
-	out = FilterAnswer{Unit: Unit{m.Neighbors.String(), severalRecords(m.RecordsPerPerson)}, Units: priced.Units()}
+	out = FilterAnswer{Unit: Unit{m.Neighbors.String(), severalRecords(m.RecordsPerPerson)}, Units: priced.Options.Units}
 	out.efficiencies(priced, target)
 	if out.Efficiency != nil && float64(*out.Efficiency) < worthNaming && len(m.Types) > 1 {
 		out.Without = leftOut(ctx, asked, priced, float64(*out.Efficiency), opts)
@@ -123,7 +123,7 @@ func (s *Service) filter(ctx context.Context, q FilterRequest) (out FilterAnswer
 			return out, err
 		}
 		out.Odometer = rowsOf(rows, priced.TableDelta())
-		out.Warnings = priced.Warnings()
+		out.Warnings = priced.Warnings
 	}
 	if m.Levels > 0 && q.Epsilon == nil {
 		rows, err := priced.Levels(ctx, m.Levels, priced.TableDelta())
@@ -140,11 +140,11 @@ const worthNaming = 0.8
 
 // efficiencies fills in the types.
 func (a *FilterAnswer) efficiencies(m *menu.Menu, target bool) {
-	alone := m.Alone()
-	for i, t := range m.Types() {
-		x := FilterType{Name: t.Name, Cost: t.Cost, Runs: m.Units() / t.Cost}
+	alone := m.Alone
+	for i, t := range m.Types {
+		x := FilterType{Name: t.Name, Cost: t.Cost, Runs: m.Options.Units / t.Cost}
 		if target {
-			n, e := Number(alone[i]), Number(float64(m.Units())/float64(t.Cost)/alone[i])
+			n, e := Number(alone[i]), Number(float64(m.Options.Units)/float64(t.Cost)/alone[i])
 			x.Alone, x.Efficiency = &n, &e
 			if a.Efficiency == nil || e < *a.Efficiency {
 				a.Efficiency = &e
@@ -157,7 +157,7 @@ func (a *FilterAnswer) efficiencies(m *menu.Menu, target bool) {
 // leftOut names the type without which the others are most efficient, and how much.
 func leftOut(ctx context.Context, m accountant.Menu, priced *menu.Menu, now float64, opts []accountant.Options) string {
 	best, name := now, ""
-	costs := priced.Types()
+	costs := priced.Types
 	for i := range m.Types {
 		fewer := m
 		fewer.Types = nil
@@ -172,8 +172,8 @@ func leftOut(ctx context.Context, m accountant.Menu, priced *menu.Menu, now floa
 			continue
 		}
 		least := math.Inf(1)
-		for j, t := range x.Types() {
-			least = min(least, float64(x.Units())/float64(t.Cost)/x.Alone()[j])
+		for j, t := range x.Types {
+			least = min(least, float64(x.Options.Units)/float64(t.Cost)/x.Alone[j])
 		}
 		if least > best {
 			best, name = least, fmt.Sprintf("%s (%.2f)", m.Types[i].Name, least)

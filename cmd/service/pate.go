@@ -556,10 +556,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 		return nil, err
 	}
 	p.Bound = proved && s.Bound
-	fixed, err := rdp.NewGrid([]float64{q.Order}, []float64{p.Cost + p.GNSSCost})
-	if err != nil {
-		return nil, err
-	}
+	fixed := rdp.Grid{Orders: []float64{q.Order}, Values: []float64{p.Cost + p.GNSSCost}}
 	if p.Fixed, _, err = r.conversion.Epsilon(fixed, q.Delta.float()); err != nil {
 		return nil, err
 	}

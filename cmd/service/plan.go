@@ -54,7 +54,7 @@ func (p PlanText) MarshalJSON() ([]byte, error) {
 
 // parse returns the plan.
 func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
-	return plan.ParseContext(ctx, p)
+	return plan.Parse(ctx, p)
 }
 
 // Limits say how exact an answer is to be and what it may take; see the options of
@@ -262,7 +262,7 @@ func PlanLine(err error) (line int, message string, ok bool) {
 
 // CheckPlan returns what is wrong with the text of a plan.
 func CheckPlan(text []byte) error {
-	_, err := plan.ParseContext(context.Background(), text)
+	_, err := plan.Parse(context.Background(), text)
 	return err
 }
 

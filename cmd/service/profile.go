@@ -121,7 +121,7 @@ func (q ProfileRequest) plan() (*accountant.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.ParseContext(context.Background(), text)
+	p, err := plan.Parse(context.Background(), text)
 	return p, q.planFault(err)
 }
 

@@ -577,7 +577,7 @@ func (s *Service) gdpSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	out := GDPSolution{Unit: unitOf(p), Solve: q.Solve, Value: Number(c.Value), Budget: Number(mu), Tolerance: Number(tolerance), Mu: rangeOf(c.Meets.Mu), Warnings: c.Meets.Warnings}
+	out := GDPSolution{Unit: unitOf(p), Solve: q.Solve, Value: Number(c.Value), Budget: Number(mu), Tolerance: Number(tolerance), Mu: rangeOf(c.Meets.Range), Warnings: c.Meets.Warnings}
 	for _, x := range c.Settings {
 		out.Settings = append(out.Settings, GDPAt{Step: x.Path, Name: x.Name, Value: Number(x.Value), Quantity: quantityOf(x)})
 	}

@@ -55,7 +55,7 @@ type ReleaseAnswer struct {
 
 // step reads a part of a step by the reader of plans: its text, in the place of %s in the format, is that of the step's keys.
 func step(ctx context.Context, format string, text []byte) (accountant.Step, error) {
-	p, err := plan.ParseContext(ctx, fmt.Appendf(nil, `{"neighbors":"zero-out","steps":[{`+format+`}]}`, text))
+	p, err := plan.Parse(ctx, fmt.Appendf(nil, `{"neighbors":"zero-out","steps":[{`+format+`}]}`, text))
 	if pe := new(plan.Error); errors.As(err, &pe) {
 		at := *pe
 		at.Line, at.Field = 0, strings.TrimPrefix(at.Field, "steps[0].")

@@ -299,7 +299,7 @@ func (f SweepForm) cells(r sweep.Row) (all []sweepCell) {
 		add("common-factor", c.Factor)
 		var next any // the next value, which is not found to meet the budget
 		if c.Fails != nil {
-			next = Number(c.Fails.Value)
+			next = Number(c.Fails.At)
 		}
 		add("next", next)
 		add("certified", c.Asked)

@@ -27,7 +27,7 @@ func main() {
 }
 
 func run(ctx context.Context, w io.Writer) error {
-	p, err := plan.Parse(planFile)
+	p, err := plan.Parse(ctx, planFile)
 	if err != nil {
 		return err // names the line, the field and what is allowed
 	}

@@ -61,9 +61,9 @@ func openAccount(ctx context.Context, dir string, e epochs, budget float64) (*ac
 	// Planned: noise, sampling and the stopping rule are fixed before the data are seen. Somebody who
 	// stops, or changes a setting, because of what the model does needs ledger.Adaptive.
 	config := ledger.Config{Neighbors: profiles.AddRemove, Epsilon: budget, Delta: delta, Mode: ledger.Planned}
-	l, err := ledger.Open(ctx, path)
+	l, err := ledger.Open(ctx, ledger.File(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		l, err = ledger.Create(path, config)
+		l, err = ledger.Create(ctx, ledger.File(path), config)
 	}
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func openAccount(ctx context.Context, dir string, e epochs, budget float64) (*ac
 	}
 	a := &account{dir: dir, epochs: e, ledger: l}
 	other := false
-	if _, err := ledger.Log(ctx, path, func(entry ledger.Entry) {
+	if _, err := ledger.Log(ctx, ledger.File(path), func(entry ledger.Entry) {
 		a.paid++
 		other = other || entry.Plan != e.of(1)
 	}); err != nil {
@@ -123,7 +123,7 @@ func (a *account) pay(ctx context.Context) error {
 // epsilon returns a proved upper bound of the ε of everything that is paid: of the plan, as the ledger
 // shows no more digits than it takes to keep the budget.
 func (a *account) epsilon(ctx context.Context) (float64, error) {
-	p, err := plan.Parse([]byte(a.epochs.of(a.paid)))
+	p, err := plan.Parse(ctx, []byte(a.epochs.of(a.paid)))
 	if err != nil {
 		return 0, err
 	}

@@ -124,7 +124,7 @@ func TestAccount(t *testing.T) {
 		if got := fmt.Sprintf("%.4f", math.Ceil(1e4*answer.High)/1e4); got != last[len(last)-1] {
 			t.Errorf("%s: printed %s, and the plan has %s", name, last[len(last)-1], got)
 		}
-		st, err := ledger.Verify(t.Context(), filepath.Join(s.dir, ledgerFile), "")
+		st, err := ledger.Verify(t.Context(), ledger.File(filepath.Join(s.dir, ledgerFile)), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/hook"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -294,7 +295,7 @@ func Noise(r profiles.Relation) Quantity {
 	return Quantity{
 		Of: func(m profiles.Mechanism, s subsample.Scheme) (t Turned, ok bool, err error) {
 			if e, ok := m.(chooser); ok {
-				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / profiles.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
+				return Turned{Value: 1 / e.Epsilon(), Lo: 1. / noiserange.MaxExponential, Hi: mostInverse, Inverse: true}, true, nil
 			}
 			b, ok := m.(profiles.NoiseScaler)
 			if !ok {

@@ -1,4 +1,4 @@
-// Package noiserange has the ranges of noise multipliers and sensitivities, of sampling rates and of
+// Package noiserange has the ranges of noise multipliers and sensitivities, of ε and sampling rates and of
 // the records of a person. Profiles and Rényi curves of one mechanism refuse the same ones, in the
 // same words.
 package noiserange
@@ -35,6 +35,9 @@ func CheckRate(rate float64) error {
 	}
 	return nil
 }
+
+// MaxExponential is the largest ε of the exponential mechanism: e^ε and its square are in range.
+const MaxExponential = 100
 
 // MaxRecords is the largest number of records of a person.
 const MaxRecords = 1 << 20

@@ -49,7 +49,7 @@ func (l *library) prepare(ctx context.Context) {
 	}
 	for _, text := range texts {
 		before := l.plan.Steps
-		l.plan = *try.Must(plan.Parse(text))
+		l.plan = *try.Must(plan.Parse(ctx, text))
 		l.plan.Steps = append(before, l.plan.Steps...)
 	}
 	l.opts = append(l.opts, accountant.Options{Recursion: l.q.Recursion})
@@ -61,7 +61,7 @@ func (l *library) prepare(ctx context.Context) {
 		l.total = l.account(ctx)
 		try.Must(l.total.Epsilon(ctx, l.q.Delta))
 	case "ledger":
-		l.spent = try.Must(ledger.Create(filepath.Join(try.Must(os.MkdirTemp("", "benchmarks")), "ledger"), ledger.Config{Neighbors: l.plan.Neighbors, Epsilon: 1000, Delta: l.q.Delta, Mode: ledger.Planned}))
+		l.spent = try.Must(ledger.Create(ctx, ledger.File(filepath.Join(try.Must(os.MkdirTemp("", "benchmarks")), "ledger")), ledger.Config{Neighbors: l.plan.Neighbors, Epsilon: 1000, Delta: l.q.Delta, Mode: ledger.Planned}))
 		for _, text := range texts {
 			try.Check(l.spent.SpendPlan(ctx, text, ""))
 		}
@@ -88,12 +88,12 @@ func (l *library) ask(ctx context.Context) said {
 		return ends(spent.Lower, spent.Upper)
 	case "calibrate":
 		c := try.Must(accountant.Calibrate(ctx, &l.plan, accountant.Goal{Epsilon: l.q.Epsilon, Delta: l.q.Delta, Solve: accountant.NoiseMultiplier}, l.opts...))
-		return ends(c.Fails.Value, c.Value)
+		return ends(c.Fails.At, c.Value)
 	case "curve":
 		ps := try.Must(l.account(ctx).EpsilonCurve(ctx, l.q.Deltas))
 		return ends(ps[199].Lower, ps[199].Upper)
 	case "step":
-		try.Check(l.total.AddPlan(ctx, try.Must(plan.Parse(one))))
+		try.Check(l.total.AddPlan(ctx, try.Must(plan.Parse(ctx, one))))
 	case "run":
 		step := l.plan.Steps[l.turn%len(l.plan.Steps)]
 		step.Count = 1

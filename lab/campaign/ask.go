@@ -55,7 +55,7 @@ const memory = 256 << 20
 
 // answer asks the accountant.
 func answer(ctx context.Context, p plan, q question) (accountant.Interval, error) {
-	parsed, err := textplan.Parse([]byte(p.text()))
+	parsed, err := textplan.Parse(ctx, []byte(p.text()))
 	if err != nil {
 		return accountant.Interval{}, err
 	}

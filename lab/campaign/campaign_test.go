@@ -270,7 +270,7 @@ func TestParts(t *testing.T) {
 func TestTextOfPlans(t *testing.T) {
 	for i := range uint64(2000) {
 		p, q := caseOf(5, i, []string{"", ordinary, extreme}[i%3])
-		_, err := textplan.Parse([]byte(p.text()))
+		_, err := textplan.Parse(t.Context(), []byte(p.text()))
 		var line *textplan.Error
 		if err != nil && (!errors.As(err, &line) || strings.Contains(err.Error(), "unknown key") || strings.Contains(err.Error(), "YAML")) {
 			t.Fatalf("%v: %v\n%s", q, err, p.text())
@@ -283,7 +283,7 @@ func TestSchedules(t *testing.T) {
 	least, most := 1600, 2
 	for i := range uint64(200) {
 		text, delta := Schedule(1, i)
-		p, err := textplan.Parse(text)
+		p, err := textplan.Parse(t.Context(), text)
 		if err != nil {
 			t.Fatalf("%d: %v\n%s", i, err, text)
 		}
@@ -415,7 +415,7 @@ func TestRefusedDraws(t *testing.T) {
 		refused, parts := 0, map[string]int{}
 		for i := range uint64(300) {
 			p, _ := caseOf(11, i, kind)
-			if _, err := textplan.Parse([]byte(p.text())); err != nil {
+			if _, err := textplan.Parse(t.Context(), []byte(p.text())); err != nil {
 				refused++
 			}
 			each(p.steps, func(s *step) {

@@ -43,12 +43,12 @@ func (s *sequence) ask() {
 	if ofEpsilon {
 		curve, one = s.acct.DeltaCurve, s.acct.Delta
 	}
-	var answers []accountant.CurvePoint
+	var answers []accountant.Point
 	var err error
 	if len(at) > 1 {
 		answers, err = curve(s.t.Context(), at)
 	} else {
-		answers = make([]accountant.CurvePoint, 1)
+		answers = make([]accountant.Point, 1)
 		answers[0].Interval, err = one(s.t.Context(), at[0])
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func TestAnswersWhileATotalGrows(t *testing.T) {
 		r := rand.New(rand.NewPCG(20261123, uint64(i)))
 		p := plan{neighbors: []string{"add-remove", "substitute", "zero-out"}[r.IntN(3)]}
 		p.steps = drawClosed(r, p.neighbors)
-		whole, err := textplan.Parse([]byte(p.text()))
+		whole, err := textplan.Parse(t.Context(), []byte(p.text()))
 		if err != nil {
 			continue
 		}

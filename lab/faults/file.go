@@ -89,16 +89,16 @@ func (f *files) path() string {
 
 func (f *files) Spec() string { return "file:" + f.path() }
 
-func (f *files) Create(context.Context) error {
+func (f *files) Create(ctx context.Context) error {
 	try.Check(os.RemoveAll(filepath.Dir(f.path())))
 	f.number++
 	try.Check(os.MkdirAll(filepath.Dir(f.path()), 0o755))
-	_, err := ledger.Create(f.path(), Budget)
+	_, err := ledger.Create(ctx, ledger.File(f.path()), Budget)
 	return err
 }
 
 func (f *files) Log(ctx context.Context, each func(ledger.Entry)) error {
-	_, err := ledger.Log(ctx, f.path(), each)
+	_, err := ledger.Log(ctx, ledger.File(f.path()), each)
 	return err
 }
 
@@ -191,7 +191,7 @@ func (f *files) cut(r *Round) error {
 func (f *files) links(r *Round) error {
 	victim := filepath.Join(f.Dir, "ledgers", "victim.ledger")
 	_ = os.Remove(victim)
-	try.Must(ledger.Create(victim, Budget))
+	try.Must(ledger.Create(context.Background(), ledger.File(victim), Budget))
 	_ = os.Remove(victim + ".lock")
 	whole := try.Must(os.ReadFile(victim))
 	lock := f.path() + ".lock"
@@ -260,7 +260,7 @@ func (f *files) replaced(r *Round) error {
 func (f *files) other(r *Round) error {
 	return r.Rollback(func() error { return nil }, func() (func() error, error) {
 		name := f.path() + ".other"
-		l := try.Must(ledger.Create(name, Budget))
+		l := try.Must(ledger.Create(context.Background(), ledger.File(name), Budget))
 		total := 0
 		try.Check(f.Log(context.Background(), func(ledger.Entry) { total++ }))
 		for range min(most, total+6) {

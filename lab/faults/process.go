@@ -31,7 +31,7 @@ type Kind struct {
 
 var kinds = map[string]Kind{
 	"file": {
-		func(ctx context.Context, where string) (Spender, error) { return ledger.Open(ctx, where) },
+		func(ctx context.Context, where string) (Spender, error) { return ledger.Open(ctx, ledger.File(where)) },
 		serveFile,
 	},
 	"http": {Open: func(_ context.Context, where string) (Spender, error) { return visitor(where), nil }},

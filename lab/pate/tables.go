@@ -108,8 +108,7 @@ func onGrid(value func(order float64) float64, delta float64, c pate.Conversion)
 	for a := 1.5; a <= 100; a += 0.5 {
 		orders, v = append(orders, a), append(v, value(a))
 	}
-	g := try.Must(rdp.NewGrid(orders, v))
-	return try.Must2(c.Epsilon(g, delta))
+	return try.Must2(c.Epsilon(rdp.Grid{Orders: orders, Values: v}, delta))
 }
 
 type lnmaxRow struct {
@@ -259,7 +258,7 @@ func sanitizedTable(page plots.Values) {
 		ss, d := try.Must2(s.Smooth(row.beta))
 		sigma := try.Must(pate.GNSS{Order: 14, Beta: row.beta}.OptimalSigma(ss))
 		cost := try.Must(pate.GNSS{Order: 14, Beta: row.beta}.RDP(sigma))
-		fixed, _ := try.Must2(pate.Classic.Epsilon(try.Must(rdp.NewGrid([]float64{14}, []float64{s.Cost + cost})), 1e-5))
+		fixed, _ := try.Must2(pate.Classic.Epsilon(rdp.Grid{Orders: []float64{14}, Values: []float64{s.Cost + cost}}, 1e-5))
 		page.Add("sanitized", "| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", row.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
 }

@@ -76,7 +76,7 @@ func costOfRuns(ctx context.Context, runs int) func(float64) float64 {
 
 // accountOf returns an accountant that has a plan.
 func accountOf(ctx context.Context, text string, accuracy float64) *accountant.Accountant {
-	p := try.Must(plan.Parse([]byte(text)))
+	p := try.Must(plan.Parse(ctx, []byte(text)))
 	a := p.Accountant(accountant.Options{Accuracy: accuracy})
 	try.Check(a.AddPlan(ctx, p))
 	return a

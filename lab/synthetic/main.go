@@ -81,7 +81,7 @@ func admitted(s [levels]step) (units int, same float64) {
 	m := accountant.Menu{Neighbors: profiles.AddRemove, Types: types, Epsilon: epsilon, Delta: delta}
 	priced := try.Must(m.Price(context.Background()))
 	rows := try.Must(priced.Odometer(context.Background()))
-	return priced.Units(), rows[planned].Epsilon.Upper
+	return priced.Options.Units, rows[planned].Epsilon.Upper
 }
 
 func main() {

@@ -112,7 +112,7 @@ func answered(ctx context.Context, text []byte, delta float64) line {
 				err = fmt.Errorf("panic: %v", r)
 			}
 		}()
-		p, err := plan.Parse(text)
+		p, err := plan.Parse(ctx, text)
 		if err != nil {
 			return iv, err
 		}

@@ -15,22 +15,22 @@ func (d Database) Create(ctx context.Context, name string, c ledger.Config) (*le
 	if err := Init(ctx, d.DB); err != nil {
 		return nil, err
 	}
-	return ledger.CreateStore(ctx, New(d.DB, name), c)
+	return ledger.Create(ctx, New(d.DB, name), c)
 }
 
 // Open opens a ledger.
 func (d Database) Open(ctx context.Context, name string) (*ledger.Ledger, error) {
-	return ledger.OpenStore(ctx, New(d.DB, name))
+	return ledger.Open(ctx, New(d.DB, name))
 }
 
 // Verify is ledger.Verify for a ledger of the database.
 func (d Database) Verify(ctx context.Context, name, head string) (ledger.Status, error) {
-	return ledger.VerifyStore(ctx, New(d.DB, name), head)
+	return ledger.Verify(ctx, New(d.DB, name), head)
 }
 
 // Log is ledger.Log for a ledger of the database.
 func (d Database) Log(ctx context.Context, name string, each func(ledger.Entry)) (ledger.Config, error) {
-	return ledger.LogStore(ctx, New(d.DB, name), each)
+	return ledger.Log(ctx, New(d.DB, name), each)
 }
 
 // Ping returns an error if the database does not answer.

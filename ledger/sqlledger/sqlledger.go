@@ -5,7 +5,7 @@
 //	db, err := sql.Open("pgx", os.Getenv("DATABASE_URL")) // github.com/jackc/pgx/v5/stdlib
 //	…
 //	if err := sqlledger.Init(ctx, db); err != nil { … } // once
-//	l, err := ledger.OpenStore(ctx, sqlledger.New(db, "census"))
+//	l, err := ledger.Open(ctx, sqlledger.New(db, "census"))
 //	…
 //	err = l.SpendPlan(ctx, plan, "note") // as with a file
 //
@@ -67,7 +67,7 @@ type Store struct {
 
 var _ ledger.Store = (*Store)(nil)
 
-// New returns the store of the ledger with a name, for ledger.CreateStore and ledger.OpenStore. It does not look
+// New returns the store of the ledger with a name, for ledger.Create and ledger.Open. It does not look
 // whether there is one.
 func New(db *sql.DB, name string) *Store { return &Store{db, name} }
 

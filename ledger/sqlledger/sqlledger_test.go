@@ -34,7 +34,7 @@ func makeLedger(t *testing.T, d dbtest.Database, c ledger.Config) (*ledger.Ledge
 	if err := Init(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.CreateStore(t.Context(), New(db, "census"), c)
+	l, err := ledger.Create(t.Context(), New(db, "census"), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestOverspend(t *testing.T) {
 		var wg sync.WaitGroup
 		for client := range 16 {
 			wg.Go(func() {
-				l, err := ledger.OpenStore(t.Context(), New(d.Open(t), "census"))
+				l, err := ledger.Open(t.Context(), New(d.Open(t), "census"))
 				if err != nil {
 					t.Error(err)
 					return
@@ -75,11 +75,11 @@ func TestOverspend(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		st, err := ledger.VerifyStore(t.Context(), New(db, "census"), "")
+		st, err := ledger.Verify(t.Context(), New(db, "census"), "")
 		if err != nil || st.Entries != most || len(granted) != most {
 			t.Fatalf("%d granted, %d entries, want %d; %v", len(granted), st.Entries, most, err)
 		}
-		p, err := plan.Parse([]byte(onePlan))
+		p, err := plan.Parse(t.Context(), []byte(onePlan))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestChanged(t *testing.T) {
 				}
 				if note == "a" {
 					var err error
-					if behind, err = ledger.OpenStore(t.Context(), New(db, "census")); err != nil {
+					if behind, err = ledger.Open(t.Context(), New(db, "census")); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -157,10 +157,10 @@ func TestChanged(t *testing.T) {
 					t.Errorf("%s: %s: %v, want %q", name, what, err, want)
 				}
 			}
-			_, err = ledger.OpenStore(t.Context(), New(db, "census"))
+			_, err = ledger.Open(t.Context(), New(db, "census"))
 			check("open", c.open, err)
 			check("a spend of who had not read the last line", c.behind, spend(behind, "d"))
-			if _, err = ledger.VerifyStore(t.Context(), New(db, "census"), st.Head); err == nil {
+			if _, err = ledger.Verify(t.Context(), New(db, "census"), st.Head); err == nil {
 				t.Errorf("%s: verified", name)
 			}
 			check("spend", c.known, spend(l, "c"))
@@ -172,7 +172,7 @@ func TestChanged(t *testing.T) {
 func TestBackup(t *testing.T) {
 	dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 		l, db := makeLedger(t, d, budget)
-		if _, err := ledger.CreateStore(t.Context(), New(db, "census"), budget); err == nil || !strings.Contains(err.Error(), "exists already") {
+		if _, err := ledger.Create(t.Context(), New(db, "census"), budget); err == nil || !strings.Contains(err.Error(), "exists already") {
 			t.Error(err)
 		}
 		for range 3 {
@@ -185,7 +185,7 @@ func TestBackup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if copied, err := ledger.Verify(t.Context(), path, st.Head); err != nil || copied.Entries != 3 || copied.Head != st.Head {
+		if copied, err := ledger.Verify(t.Context(), ledger.File(path), st.Head); err != nil || copied.Entries != 3 || copied.Head != st.Head {
 			t.Errorf("%+v, %v", copied, err)
 		}
 		if _, err := l.Backup(t.Context(), path); err == nil || !strings.Contains(err.Error(), "exists already") {
@@ -223,7 +223,7 @@ func TestInDoubt(t *testing.T) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if errors.Is(err, ledger.ErrInDoubt) {
-				if l, err = ledger.OpenStore(t.Context(), New(d.Open(t), "census")); err != nil {
+				if l, err = ledger.Open(t.Context(), New(d.Open(t), "census")); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dpaccountant/accountant/internal/ballot"
@@ -16,8 +17,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/tables"
 )
 
-// readMatrix reads CSV or NPY, told apart by NPY's first bytes.
-func readMatrix(r io.Reader, field string) (*matrix, error) {
+// readTable reads CSV or NPY, told apart by NPY's first bytes.
+func readTable(r io.Reader, field string) (*table[float64], error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(len(npyMagic))
 	if err != nil && err != io.EOF {
@@ -31,14 +32,14 @@ func readMatrix(r io.Reader, field string) (*matrix, error) {
 
 // readCSV reads one row of numbers per line, perhaps below a header, as package tables has it. Lines that
 // start with # are left out.
-func readCSV(r io.Reader, field string) (*matrix, error) {
+func readCSV(r io.Reader, field string) (*table[float64], error) {
 	in := tables.NewReader(r)
 	in.Comments = true
-	m := &matrix{}
+	m := &table[float64]{}
 	for first := true; ; first = false {
 		cells, err := in.Row()
 		switch {
-		case err == io.EOF && len(m.values) == 0:
+		case err == io.EOF && len(m.cells) == 0:
 			return nil, fault.New(field, "has no rows")
 		case err == io.EOF:
 			return m, nil
@@ -52,7 +53,7 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 		case len(cells) != m.columns:
 			return nil, fault.New(field, "line %d: %d columns are not the %d of the first row", in.Line(), len(cells), m.columns)
 		}
-		if len(m.values)+len(cells) > maxEntries {
+		if len(m.cells)+len(cells) > maxEntries {
 			return nil, fault.New(field, "line %d: more than %d entries", in.Line(), maxEntries)
 		}
 		for j, cell := range cells {
@@ -64,29 +65,21 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 				}
 				return nil, fault.New(field, "line %d: column %d: %q is not a finite number%s", in.Line(), j+1, clip(cell), hint)
 			}
-			m.values = append(m.values, x)
+			m.cells = append(m.cells, x)
 		}
 	}
 }
 
-// integers returns the entries as integers.
-func (m *matrix) integers(field string) ([]int64, error) {
-	n := make([]int64, len(m.values))
-	for k, x := range m.values {
+// integers returns the entries of a table as integers.
+func integers(m *table[float64], field string) ([]int64, error) {
+	n := make([]int64, len(m.cells))
+	for k, x := range m.cells {
 		if !isInt(x) || math.Abs(x) > ballot.MaxVotes {
 			return nil, fault.New(field, "row %d: column %d: %v is not an integer in [0, %d]", k/m.columns+1, k%m.columns+1, x, int64(ballot.MaxVotes))
 		}
 		n[k] = int64(x)
 	}
 	return n, nil
-}
-
-func (m *matrix) split() [][]float64 {
-	rows := make([][]float64, m.rows())
-	for i := range rows {
-		rows[i] = m.values[i*m.columns : (i+1)*m.columns]
-	}
-	return rows
 }
 
 // A Format says what a table of votes holds.
@@ -115,11 +108,11 @@ func ReadVotes(r io.Reader, f Format) (*Votes, error) {
 	} else if f.Classes != 0 {
 		return nil, fault.New("classes", "%d is given, must be absent for counts", f.Classes)
 	}
-	m, err := readMatrix(r, field)
+	m, err := readTable(r, field)
 	if err != nil {
 		return nil, err
 	}
-	n, err := m.integers(field)
+	n, err := integers(m, field)
 	if err != nil {
 		return nil, err
 	}
@@ -133,18 +126,18 @@ func ReadVotes(r io.Reader, f Format) (*Votes, error) {
 // in CSV or NPY. With votes they are already multiplied by the number of
 // teachers, otherwise they are probabilities.
 func ReadScores(r io.Reader, teachers int64, votes bool) (*Scores, error) {
-	m, err := readMatrix(r, "baseline")
+	m, err := readTable(r, "baseline")
 	if err != nil {
 		return nil, err
 	}
-	return NewScores(m.split(), teachers, votes)
+	return NewScores(slices.Collect(slices.Chunk(m.cells, m.columns)), teachers, votes)
 }
 
 // ReadAnswered reads which of n queries were answered: either n lines of 0 or 1
 // or the numbers, from 0, of the answered queries, one per line. n lines of 0
 // and 1 are read as the former.
 func ReadAnswered(r io.Reader, n int) ([]bool, error) {
-	m, err := readMatrix(r, "answered")
+	m, err := readTable(r, "answered")
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +145,11 @@ func ReadAnswered(r io.Reader, n int) ([]bool, error) {
 		return nil, fault.New("answered", "%d columns are not 1", m.columns)
 	}
 	answered := make([]bool, n)
-	flags := len(m.values) == n
-	for _, x := range m.values {
+	flags := len(m.cells) == n
+	for _, x := range m.cells {
 		flags = flags && (x == 0 || x == 1)
 	}
-	for i, x := range m.values {
+	for i, x := range m.cells {
 		if flags {
 			answered[i] = x == 1
 			continue
@@ -195,14 +188,6 @@ func (v *Votes) WriteCSV(w io.Writer) error {
 
 // maxEntries bounds the size of a table: 8 bytes each.
 const maxEntries = 100_000_000
-
-// A matrix is a table of numbers as read from a file.
-type matrix struct {
-	columns int
-	values  []float64
-}
-
-func (m *matrix) rows() int { return len(m.values) / m.columns }
 
 func isInt(x float64) bool { return x == math.Trunc(x) }
 

@@ -21,8 +21,8 @@ const npyMagic = "\x93NUMPY"
 // readNPY reads a two-dimensional array of numbers (a one-dimensional one is a
 // column). Memory grows with the data that is there, not with what the header
 // claims.
-func readNPY(r io.Reader, field string) (*matrix, error) {
-	bad := func(format string, args ...any) (*matrix, error) {
+func readNPY(r io.Reader, field string) (*table[float64], error) {
+	bad := func(format string, args ...any) (*table[float64], error) {
 		return nil, fault.In(field, fault.New("npy", "%s", fmt.Sprintf(format, args...)))
 	}
 	var head [8]byte
@@ -103,7 +103,7 @@ func readNPY(r io.Reader, field string) (*matrix, error) {
 		}
 		values = t
 	}
-	return &matrix{columns, values}, nil
+	return &table[float64]{columns, values}, nil
 }
 
 type npyHeader struct {
@@ -234,7 +234,7 @@ func (t npyType) values(data []byte) ([]float64, error) {
 
 // WriteNPY writes the counts as NPY version 1, 64-bit integers.
 func (v *Votes) WriteNPY(w io.Writer) error {
-	h := fmt.Sprintf("{'descr': '<i8', 'fortran_order': False, 'shape': (%d, %d), }", v.Queries(), v.classes)
+	h := fmt.Sprintf("{'descr': '<i8', 'fortran_order': False, 'shape': (%d, %d), }", v.Queries(), v.columns)
 	// The data starts at a multiple of 64 bytes.
 	h += strings.Repeat(" ", 63-(10+len(h))%64) + "\n"
 	b := bufio.NewWriter(w)
@@ -243,7 +243,7 @@ func (v *Votes) WriteNPY(w io.Writer) error {
 	binary.LittleEndian.PutUint16(n[:], uint16(len(h)))
 	b.Write(n[:2])
 	b.WriteString(h)
-	for _, c := range v.counts {
+	for _, c := range v.cells {
 		binary.LittleEndian.PutUint64(n[:], uint64(c))
 		b.Write(n[:])
 	}

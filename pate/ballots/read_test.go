@@ -34,9 +34,9 @@ func TestFormatsAgree(t *testing.T) {
 		if w.Queries() != 640 || w.Classes() != 10 || w.Teachers() != 250 {
 			t.Fatalf("%s: shape (%d, %d) of %d teachers", name, w.Queries(), w.Classes(), w.Teachers())
 		}
-		for i, n := range w.counts {
-			if n != v.counts[i] {
-				t.Fatalf("%s: entry %d is %d, want %d", name, i, n, v.counts[i])
+		for i, n := range w.cells {
+			if n != v.cells[i] {
+				t.Fatalf("%s: entry %d is %d, want %d", name, i, n, v.cells[i])
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func TestFormatsAgree(t *testing.T) {
 						}
 					}
 				} else {
-					for _, n := range v.counts {
+					for _, n := range v.cells {
 						put(n)
 					}
 				}
@@ -118,8 +118,8 @@ func TestReadAnswered(t *testing.T) {
 func TestReadScores(t *testing.T) {
 	s := must(ReadScores(strings.NewReader("0.25,0.75\n1,0\n"), 100, false))
 	w := must(ReadScores(strings.NewReader("25,75\n100,0\n"), 100, true))
-	if fmt.Sprint(s.scaled) != "[25 75 100 0]" || fmt.Sprint(w.scaled) != fmt.Sprint(s.scaled) {
-		t.Errorf("%v, %v", s.scaled, w.scaled)
+	if fmt.Sprint(s.cells) != "[25 75 100 0]" || fmt.Sprint(w.cells) != fmt.Sprint(s.cells) {
+		t.Errorf("%v, %v", s.cells, w.cells)
 	}
 }
 

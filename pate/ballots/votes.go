@@ -1,4 +1,5 @@
-// Votes: a checked, immutable table of teacher votes, from histograms or labels.
+// Votes: a checked, immutable table of teacher votes, from histograms or labels. Scores: one of what a student predicts, in units of
+// votes.
 
 package ballots
 
@@ -12,11 +13,25 @@ import (
 // Votes is a table of teacher votes: one row per query, one column per class,
 // every row a histogram of at most Teachers votes. It is immutable.
 type Votes struct {
-	classes  int
+	table[int64]
 	teachers int64
-	counts   []int64
 	short    int // rows with fewer votes than teachers
 }
+
+// A table has a row for each query and a column for each class.
+type table[T int64 | float64] struct {
+	columns int
+	cells   []T
+}
+
+// Queries returns the number of rows.
+func (t *table[T]) Queries() int { return len(t.cells) / t.columns }
+
+// Classes returns the number of columns.
+func (t *table[T]) Classes() int { return t.columns }
+
+// Row returns the numbers of query i, counts or scores in votes. The caller must not change it.
+func (t *table[T]) Row(i int) []T { return t.cells[i*t.columns : (i+1)*t.columns] }
 
 // NewVotes returns the table of the histograms. With teachers = 0 every row
 // must have the same total, which is the number of teachers; otherwise rows may
@@ -56,7 +71,7 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 			return nil, err
 		}
 	}
-	v := &Votes{classes: classes, teachers: teachers, counts: counts}
+	v := &Votes{table: table[int64]{classes, counts}, teachers: teachers}
 	for i := range v.Queries() {
 		var total int64
 		for j, n := range v.Row(i) {
@@ -113,27 +128,18 @@ func fromLabels(flat []int64, queries, classes int) (*Votes, error) {
 	return newVotes(counts, classes, 0)
 }
 
-// Queries returns the number of rows.
-func (v *Votes) Queries() int { return len(v.counts) / v.classes }
-
-// Classes returns the number of columns.
-func (v *Votes) Classes() int { return v.classes }
-
 // Teachers returns the number of teachers.
 func (v *Votes) Teachers() int64 { return v.teachers }
 
 // Short returns how many rows have fewer votes than there are teachers.
 func (v *Votes) Short() int { return v.short }
 
-// Row returns the histogram of query i. The caller must not change it.
-func (v *Votes) Row(i int) []int64 { return v.counts[i*v.classes : (i+1)*v.classes] }
-
 // First returns the table of the first k queries.
 func (v *Votes) First(k int) (*Votes, error) {
 	if k < 1 || k > v.Queries() {
 		return nil, fault.New("queries", "%d is not in [1, %d]", k, v.Queries())
 	}
-	return newVotes(v.counts[:k*v.classes], v.classes, v.teachers)
+	return newVotes(v.cells[:k*v.columns], v.columns, v.teachers)
 }
 
 // Votes by a rule, for results that can be reproduced without data.
@@ -171,13 +177,8 @@ func SynthS1(teachers int64, classes, queries int) (*Votes, error) {
 	return newVotes(counts, classes, teachers)
 }
 
-// Scores: a checked, immutable table of what a student predicts, in units of votes.
-
 // Scores are a student's class scores for every query, in units of votes.
-type Scores struct {
-	classes int
-	scaled  []float64
-}
+type Scores struct{ table[float64] }
 
 // NewScores returns the scores of a student, one row per query. With votes they are
 // already multiplied by the number of teachers, otherwise they are probabilities.
@@ -192,13 +193,13 @@ func NewScores(rows [][]float64, teachers int64, votes bool) (*Scores, error) {
 	if len(rows) == 0 {
 		return nil, fault.New("baseline", "has no rows, must have one per query")
 	}
-	s := &Scores{classes: len(rows[0])}
+	s := &Scores{table[float64]{columns: len(rows[0])}}
 	for i, row := range rows {
-		if err := ballot.CheckScores(fmt.Sprintf("baseline: row %d", i+1), row, s.classes, total); err != nil {
+		if err := ballot.CheckScores(fmt.Sprintf("baseline: row %d", i+1), row, s.columns, total); err != nil {
 			return nil, err
 		}
 		for _, p := range row {
-			s.scaled = append(s.scaled, p*(float64(teachers)/total))
+			s.cells = append(s.cells, p*(float64(teachers)/total))
 		}
 	}
 	return s, nil
@@ -209,14 +210,5 @@ func (s *Scores) First(k int) (*Scores, error) {
 	if k < 1 || k > s.Queries() {
 		return nil, fault.New("baseline", "%d queries are not in [1, %d]", k, s.Queries())
 	}
-	return &Scores{s.classes, s.scaled[:k*s.classes]}, nil
+	return &Scores{table[float64]{s.columns, s.cells[:k*s.columns]}}, nil
 }
-
-// Queries returns the number of rows.
-func (s *Scores) Queries() int { return len(s.scaled) / s.classes }
-
-// Classes returns the number of columns.
-func (s *Scores) Classes() int { return s.classes }
-
-// Row returns the scores of query i, in votes. The caller must not change it.
-func (s *Scores) Row(i int) []float64 { return s.scaled[i*s.classes : (i+1)*s.classes] }

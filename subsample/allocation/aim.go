@@ -145,23 +145,23 @@ func (s shuffleScheme) at(t target) aimable {
 }
 
 func (s randomScheme) repeated(runs int64) (aimable, bool) {
-	ok := joined(&s.epochs, &s.redraw, runs)
+	ok := joined(&s.epochs, &s.once, runs)
 	return s, ok
 }
 
 func (s shuffleScheme) repeated(runs int64) (aimable, bool) {
-	ok := joined(&s.epochs, &s.redraw, runs)
+	ok := joined(&s.epochs, &s.once, runs)
 	return s, ok
 }
 
 // joined makes epochs those of so many runs, where what is drawn for the epochs of one run is
 // not kept for them alone.
-func joined(epochs *int64, redraw *Redraw, runs int64) bool {
-	if runs > maxSteps/max(1, *epochs) || *redraw == Once && *epochs > 1 {
+func joined(epochs *int64, once *bool, runs int64) bool {
+	if runs > maxSteps/max(1, *epochs) || *once && *epochs > 1 {
 		return runs == 1
 	}
 	*epochs *= runs
-	*redraw = EachEpoch
+	*once = false
 	return true
 }
 
@@ -173,7 +173,7 @@ func (s randomScheme) check(b profiles.Mechanism, r profiles.Relation) error {
 	case whole:
 	case r == profiles.Substitute:
 		return s.checkSubstitute(b, gaussian)
-	case s.redraw == Once && s.epochs > 1 && !gaussian:
+	case s.once && s.epochs > 1 && !gaussian:
 		return fault.New("redraw", "once is for Gaussian noise only")
 	}
 	_, _, err := source(b, r)

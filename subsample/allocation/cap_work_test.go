@@ -44,7 +44,7 @@ func TestSubstituteWithinWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err = s.WithEpochs(10, Once); err != nil {
+	if s, err = s.WithOneDraw(10); err != nil {
 		t.Fatal(err)
 	}
 	s = sharp(s, target{Delta: 1e-6, Relative: 0.5, Runs: 1})

@@ -141,7 +141,7 @@ func (s randomScheme) Parameters() map[string]any {
 	if s.part != s.steps {
 		p["first"] = s.part
 	}
-	return withEpochs(p, s.epochs, s.redraw)
+	return withEpochs(p, s.epochs, s.once)
 }
 
 // Parameters implements Shuffle.
@@ -150,7 +150,7 @@ func (s shuffleScheme) Parameters() map[string]any {
 	if s.unused > 0 {
 		p["unused"] = s.unused
 	}
-	return withEpochs(p, s.epochs, s.redraw)
+	return withEpochs(p, s.epochs, s.once)
 }
 
 // Parameters implements Truncated.
@@ -161,11 +161,11 @@ func (s truncatedScheme) Parameters() map[string]any {
 // Parameters returns the parameters by their keys in plan files.
 func (s fixedScheme) Parameters() map[string]any { return map[string]any{"uses": s.uses} }
 
-func withEpochs(p map[string]any, epochs int64, redraw Redraw) map[string]any {
-	if redraw == Once {
+func withEpochs(p map[string]any, epochs int64, once bool) map[string]any {
+	if once {
 		p["redraw"] = "once"
 	}
-	if redraw == Once || epochs > 1 {
+	if once || epochs > 1 {
 		p["epochs"] = epochs
 	}
 	return p

@@ -34,7 +34,7 @@ func encloses(t *testing.T, what any, d profiles.Direction, eps, want float64) {
 // the base's own; one step, or all steps, are the base itself.
 func TestOneStep(t *testing.T) {
 	for _, sigma := range []float64{0.3, 0.5, 1, 2, 5, 20} {
-		s := must(must(NewRandom(1)).WithEpochs(3, EachEpoch))
+		s := must(must(NewRandom(1)).WithEpochs(3))
 		upper, lower, err := source(gaussian(sigma), profiles.AddRemove)
 		if err != nil {
 			t.Fatal(err)
@@ -312,7 +312,7 @@ func TestOrder(t *testing.T) {
 	if noise, _ := ask(s, 1.2, profiles.AddRemove); noise > hi {
 		t.Error("more noise costs more")
 	}
-	if _, again := ask(must(s.WithEpochs(2, EachEpoch)), 1, profiles.AddRemove); again < lo {
+	if _, again := ask(must(s.WithEpochs(2)), 1, profiles.AddRemove); again < lo {
 		t.Error("two epochs cost less")
 	}
 	if l, h := ask(must(s.First(50)), 1, profiles.AddRemove); l > hi || h < lo {
@@ -321,7 +321,7 @@ func TestOrder(t *testing.T) {
 	if l, _ := ask(must(s.First(20)), 1, profiles.AddRemove); l > hi {
 		t.Error("a part costs more than the whole")
 	}
-	a, b := ask(must(s.WithEpochs(9, Once)), 3, profiles.AddRemove)
+	a, b := ask(must(s.WithOneDraw(9)), 3, profiles.AddRemove)
 	if a > hi || b < lo {
 		t.Errorf("drawn once for 9 epochs at σ = 3: [%v, %v], one at σ = 1: [%v, %v]", a, b, lo, hi)
 	}
@@ -419,8 +419,8 @@ func TestFixedOrderRefusesAddRemove(t *testing.T) {
 // TestShuffleRelations: erratum A4. Upper ends are √E, 2√E and √(5E) over σ, and no relation has
 // another one's attack: under add-remove it is random allocation's.
 func TestShuffleRelations(t *testing.T) {
-	s := must(must(NewShuffle(20)).WithEpochs(4, EachEpoch))
-	allocation := must(must(must(NewRandom(20)).WithEpochs(4, EachEpoch)).Apply(gaussian(2), profiles.AddRemove))
+	s := must(must(NewShuffle(20)).WithEpochs(4))
+	allocation := must(must(must(NewRandom(20)).WithEpochs(4)).Apply(gaussian(2), profiles.AddRemove))
 	for r, mu := range map[profiles.Relation]float64{profiles.ZeroOut: 1, profiles.Substitute: 2, profiles.AddRemove: math.Sqrt(5)} {
 		m := must(s.Apply(gaussian(2), r))
 		if got := 1 / m.Directions[0].Upper.(profiles.Gaussian).NoiseMultiplier(); got < mu || got > mu*(1+1e-12) {
@@ -500,7 +500,7 @@ func TestShuffleBesideOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err = s.WithEpochs(c.epochs, EachEpoch); err != nil {
+		if s, err = s.WithEpochs(c.epochs); err != nil {
 			t.Fatal(err)
 		}
 		s = sharpShuffle(s, target{Delta: 0.5, Relative: 1e-2, Runs: 1})

@@ -100,12 +100,11 @@ func (r row) scheme() randomScheme {
 	if r.Uses > 0 {
 		s = must(s.WithUses(r.Uses))
 	}
-	redraw := EachEpoch
-	if r.Once {
-		redraw = Once
-	}
-	if r.Epochs > 0 {
-		s = must(s.WithEpochs(r.Epochs, redraw))
+	switch {
+	case r.Epochs > 0 && r.Once:
+		s = must(s.WithOneDraw(r.Epochs))
+	case r.Epochs > 0:
+		s = must(s.WithEpochs(r.Epochs))
 	}
 	return sharp(s, target{Delta: r.Delta, Relative: 1e-3})
 }
@@ -173,7 +172,7 @@ func TestGoldenSubstitute(t *testing.T) {
 		if !slow.All() && i < 2 {
 			continue // a few seconds each
 		}
-		s := sharp(must(must(NewRandom(r.Steps)).WithEpochs(r.Epochs, EachEpoch)), target{Delta: r.Delta, Relative: 1e-3})
+		s := sharp(must(must(NewRandom(r.Steps)).WithEpochs(r.Epochs)), target{Delta: r.Delta, Relative: 1e-3})
 		m := must(s.Apply(gaussian(r.Sigma), profiles.Substitute))
 		lo, hi := interval(t, m.Directions[0], 1, r.Delta)
 		meets(t, r, lo, hi, r.Eps, 3e-3)
@@ -198,7 +197,7 @@ func TestGoldenSeveral(t *testing.T) {
 // TestGoldenShuffle: the attack reaches at least the page's, and the upper end is that of every use.
 func TestGoldenShuffle(t *testing.T) {
 	for _, r := range golden.ShuffleRows {
-		s := sharpShuffle(must(must(NewShuffle(r.Steps)).WithEpochs(r.Epochs, EachEpoch)), target{Delta: r.Delta, Relative: 1e-3})
+		s := sharpShuffle(must(must(NewShuffle(r.Steps)).WithEpochs(r.Epochs)), target{Delta: r.Delta, Relative: 1e-3})
 		for rel, want := range map[profiles.Relation]pair{profiles.ZeroOut: r.ZeroOut, profiles.Substitute: r.Substitute} {
 			m := must(s.Apply(gaussian(r.Sigma), rel))
 			lo, hi := interval(t, m.Directions[0], 1, r.Delta)

@@ -19,8 +19,8 @@ func TestBadInput(t *testing.T) {
 	for field, errs := range map[string][]error{
 		"steps":      {err(NewRandom(0)), err(NewRandom(1 << 40))},
 		"uses":       {err(must(NewRandom(5)).WithUses(6)), err(must(NewRandom(5)).WithUses(0)), err(NewFixed(0)), err(must(must(NewRandom(5)).WithUses(2)).Apply(gaussian(1), profiles.Substitute))},
-		"epochs":     {err(must(NewRandom(5)).WithEpochs(0, EachEpoch)), err(must(NewShuffle(5)).WithEpochs(-1, Once))},
-		"redraw":     {err(must(NewRandom(5)).WithEpochs(2, 7)), err(must(NewShuffle(5)).WithEpochs(2, -1)), err(must(must(NewRandom(5)).WithEpochs(2, Once)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove))},
+		"epochs":     {err(must(NewRandom(5)).WithEpochs(0)), err(must(NewShuffle(5)).WithOneDraw(-1))},
+		"redraw":     {err(must(must(NewRandom(5)).WithOneDraw(2)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove))},
 		"first":      {err(must(NewRandom(5)).First(6)), err(must(must(NewRandom(5)).First(3)).Apply(gaussian(1), profiles.Substitute)), err(must(must(NewRandom(5)).WithUses(2)).First(3))},
 		"batches":    {err(NewShuffle(0))},
 		"unused":     {err(must(NewShuffle(3)).WithUnused(1)), err(must(NewShuffle(3)).WithUnused(nan))},

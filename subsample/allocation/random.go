@@ -16,17 +16,6 @@ import (
 // maxSteps bounds steps and epochs: errors of masses add up over the steps.
 const maxSteps = 1 << 30
 
-// A Redraw says when records draw their steps.
-type Redraw int
-
-const (
-	// EachEpoch: every record draws anew for each epoch.
-	EachEpoch Redraw = iota
-	// Once: every record draws once, for all epochs; libraries for DP-FTRL call that balls in
-	// bins.
-	Once
-)
-
 // Random is random allocation: in each epoch of so many steps every record takes part in one of
 // them, or in uses of them, that it draws uniformly and independently of all other records, of
 // the data and of the noise. One run of its mechanism is all the epochs together.
@@ -35,8 +24,11 @@ type Random interface {
 	subsample.LawMaker
 	// WithUses returns the scheme with so many different steps for each record and epoch.
 	WithUses(uses int64) (Random, error)
-	// WithEpochs returns the scheme for so many epochs together.
-	WithEpochs(epochs int64, redraw Redraw) (Random, error)
+	// WithEpochs returns the scheme for so many epochs together, for each of which records draw anew.
+	WithEpochs(epochs int64) (Random, error)
+	// WithOneDraw returns the scheme for so many epochs together, for which every record draws once; libraries for
+	// DP-FTRL call that balls in bins.
+	WithOneDraw(epochs int64) (Random, error)
 	// First returns the scheme stopped after so many steps of each epoch: a last epoch that is cut
 	// short. Where it is cut must not depend on the outputs.
 	First(steps int64) (Random, error)
@@ -48,7 +40,7 @@ type Random interface {
 
 type randomScheme struct {
 	steps, uses, part, epochs int64
-	redraw                    Redraw
+	once                      bool // records draw once, for all epochs
 	target                    target
 }
 
@@ -72,23 +64,23 @@ func (s randomScheme) WithUses(uses int64) (Random, error) {
 	return s, nil
 }
 
-func checkEpochs(epochs int64, redraw Redraw) error {
-	switch {
-	case epochs < 1 || epochs > maxSteps:
+func checkEpochs(epochs int64) error {
+	if epochs < 1 || epochs > maxSteps {
 		return fault.New("epochs", "%d is not in [1, %d]", epochs, int64(maxSteps))
-	case redraw != EachEpoch && redraw != Once:
-		return fault.New("redraw", "%d is not in [each-epoch, once]", int(redraw))
 	}
 	return nil
 }
 
 // WithEpochs implements Random.
-func (s randomScheme) WithEpochs(epochs int64, redraw Redraw) (Random, error) {
-	if err := checkEpochs(epochs, redraw); err != nil {
-		return nil, err
-	}
-	s.epochs, s.redraw = epochs, redraw
-	return s, nil
+func (s randomScheme) WithEpochs(epochs int64) (Random, error) {
+	s.epochs, s.once = epochs, false
+	return s, checkEpochs(epochs)
+}
+
+// WithOneDraw implements Random.
+func (s randomScheme) WithOneDraw(epochs int64) (Random, error) {
+	s.epochs, s.once = epochs, true
+	return s, checkEpochs(epochs)
 }
 
 // First implements Random.
@@ -234,7 +226,7 @@ func (s randomScheme) laws(ctx context.Context, upper, lower positive.Source) (u
 	}
 	return pairOf(ctx, s.target, upper, lower, func(p *positive.Program, a int) int {
 		a = epoch(p, a, s.steps, s.part)
-		if s.redraw == EachEpoch {
+		if !s.once {
 			a = p.Power(a, s.epochs)
 		}
 		return a
@@ -244,7 +236,7 @@ func (s randomScheme) laws(ctx context.Context, upper, lower positive.Source) (u
 // use returns the likelihood ratio of all uses of one bin: with bins drawn once, those of each
 // epoch multiply (σ/√E for Gaussian noise).
 func (s randomScheme) use(a positive.Source) (positive.Source, error) {
-	if s.redraw != Once || s.epochs == 1 {
+	if !s.once || s.epochs == 1 {
 		return a, nil
 	}
 	g, ok := a.(positive.LogNormal)

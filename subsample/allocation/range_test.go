@@ -55,7 +55,7 @@ func TestLossesBeyondTheRangeOfValues(t *testing.T) {
 			}
 		}
 	}
-	many, err := two.WithEpochs(1000, EachEpoch)
+	many, err := two.WithEpochs(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestSubstituteNextToNoNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, epochs := range []int64{1, 8} {
-		s := must(must(NewRandom(2)).WithEpochs(epochs, EachEpoch))
+		s := must(must(NewRandom(2)).WithEpochs(epochs))
 		s = sharp(s, target{Delta: delta, Relative: 0.3})
 		m, err := s.Bounds(t.Context(), b, profiles.Substitute)
 		if err != nil {
@@ -146,7 +146,7 @@ func TestNextToNoNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, scheme := range map[string]Random{
-		"one use": must(NewRandom(10)), "three epochs": must(must(NewRandom(10)).WithEpochs(3, EachEpoch)), "two uses": must(must(NewRandom(10)).WithUses(2)),
+		"one use": must(NewRandom(10)), "three epochs": must(must(NewRandom(10)).WithEpochs(3)), "two uses": must(must(NewRandom(10)).WithUses(2)),
 	} {
 		m, err := sharp(scheme, target{Delta: 1e-5, Relative: 1e-3}).Bounds(t.Context(), l, profiles.AddRemove)
 		if err != nil {

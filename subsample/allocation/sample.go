@@ -54,7 +54,7 @@ func (s randomScheme) Batches(src rand.Source, population int64) (iter.Seq[[]sub
 	if err := checkRecords(population); err != nil {
 		return nil, err
 	}
-	return epochs(src, s.redraw == Once, s.part, func(src rand.Source) [][]int64 { return s.epoch(src, population) }), nil
+	return epochs(src, s.once, s.part, func(src rand.Source) [][]int64 { return s.epoch(src, population) }), nil
 }
 
 // Batches implements subsample.Sampler. A short last batch is kept.
@@ -62,7 +62,7 @@ func (s shuffleScheme) Batches(src rand.Source, population int64) (iter.Seq[[]su
 	if err := checkRecords(population); err != nil {
 		return nil, err
 	}
-	return epochs(src, s.redraw == Once, s.batches, func(src rand.Source) [][]int64 { return s.epoch(src, population) }), nil
+	return epochs(src, s.once, s.batches, func(src rand.Source) [][]int64 { return s.epoch(src, population) }), nil
 }
 
 // Batches implements subsample.Sampler. The population must be that of the scheme.

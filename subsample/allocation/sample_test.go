@@ -234,10 +234,10 @@ func TestRuns(t *testing.T) {
 		once  bool
 	}{
 		{must(NewRandom(4)), 4, true, false},
-		{must(must(NewRandom(4)).WithEpochs(3, Once)), 4, true, true},
+		{must(must(NewRandom(4)).WithOneDraw(3)), 4, true, true},
 		{must(must(NewRandom(4)).First(3)), 3, false, false},
 		{must(NewShuffle(4)), 4, true, false},
-		{must(must(NewShuffle(4)).WithEpochs(3, Once)), 4, true, true},
+		{must(must(NewShuffle(4)).WithOneDraw(3)), 4, true, true},
 		{must(NewTruncated(0.5, 10, n)), 4, false, false},
 	} {
 		var all [][]subsample.Pick

@@ -51,7 +51,7 @@ func (s randomScheme) blocksAbove(ctx context.Context, upper positive.Source) (*
 	if long > 0 {
 		all = p.Multiply(all, p.Power(epoch(p, a, size+1, size+1), long))
 	}
-	if s.redraw == EachEpoch {
+	if !s.once {
 		p.Power(all, s.epochs)
 	}
 	up, _, err := p.RunFor(ctx, s.target.positive(), s.target.Runs)
@@ -177,7 +177,7 @@ func (s randomScheme) test(ctx context.Context, lower positive.Source, back bool
 			return nil, err
 		}
 	}
-	if s.redraw == Once || s.epochs == 1 {
+	if s.once || s.epochs == 1 {
 		return best, nil
 	}
 	return powerBelow(ctx, best, s.epochs, s.target.positive())

@@ -22,8 +22,10 @@ import (
 type Shuffle interface {
 	subsample.Sampler
 	subsample.LawMaker
-	// WithEpochs returns the scheme for so many epochs together.
-	WithEpochs(epochs int64, redraw Redraw) (Shuffle, error)
+	// WithEpochs returns the scheme for so many epochs together, for each of which the data set is shuffled anew.
+	WithEpochs(epochs int64) (Shuffle, error)
+	// WithOneDraw returns the scheme for so many epochs together, for which the data set is shuffled once.
+	WithOneDraw(epochs int64) (Shuffle, error)
 	// WithUnused returns the scheme in which a record is left out of an epoch with this probability:
 	// loaders that drop a short last batch. A short batch that is kept needs nothing: the number of
 	// batches then counts it.
@@ -36,7 +38,7 @@ type Shuffle interface {
 
 type shuffleScheme struct {
 	batches, epochs int64
-	redraw          Redraw
+	once            bool // the data set is shuffled once, for all epochs
 	unused          float64
 	target          target
 }
@@ -50,12 +52,15 @@ func NewShuffle(batches int64) (Shuffle, error) {
 }
 
 // WithEpochs implements Shuffle.
-func (s shuffleScheme) WithEpochs(epochs int64, redraw Redraw) (Shuffle, error) {
-	if err := checkEpochs(epochs, redraw); err != nil {
-		return nil, err
-	}
-	s.epochs, s.redraw = epochs, redraw
-	return s, nil
+func (s shuffleScheme) WithEpochs(epochs int64) (Shuffle, error) {
+	s.epochs, s.once = epochs, false
+	return s, checkEpochs(epochs)
+}
+
+// WithOneDraw implements Shuffle.
+func (s shuffleScheme) WithOneDraw(epochs int64) (Shuffle, error) {
+	s.epochs, s.once = epochs, true
+	return s, checkEpochs(epochs)
 }
 
 // WithUnused implements Shuffle.
@@ -98,7 +103,7 @@ func (s shuffleScheme) Bounds(ctx context.Context, b profiles.Mechanism, r profi
 	var attacks []profiles.Profile
 	// Others that contribute nothing: random allocation, but for the epochs that leave it out.
 	if s.unused == 0 {
-		ra := randomScheme{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, redraw: s.redraw, target: s.target}
+		ra := randomScheme{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, once: s.once, target: s.target}
 		x, err := ra.Bounds(ctx, b, profiles.AddRemove)
 		if err != nil {
 			return profiles.Bounds{}, err
@@ -154,7 +159,7 @@ func (s shuffleScheme) composed(ctx context.Context, attack profiles.Profile) (p
 func (s shuffleScheme) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.Profile, error) {
 	shift := 1 / sigma
 	epochs := s.epochs
-	if s.redraw == Once {
+	if s.once {
 		shift *= math.Sqrt(float64(s.epochs))
 		epochs = 1
 	}

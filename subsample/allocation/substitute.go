@@ -28,7 +28,7 @@ func (s randomScheme) substitute(ctx context.Context, b profiles.Mechanism) (pro
 	}
 	g := source.(positive.LogNormal)
 	runs := int64(1)
-	if s.redraw == EachEpoch {
+	if !s.once {
 		runs = s.epochs
 	}
 	ks, err := s.table(ctx, g, runs*max(1, s.target.Runs))

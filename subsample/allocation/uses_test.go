@@ -117,7 +117,7 @@ func TestAttackOfSeveralUsesAnswers(t *testing.T) {
 		{"next to no noise", must(profiles.NewLaplaceMechanism(0.017)), must(must(NewRandom(10)).WithUses(2)), 1e-6, 0.5},
 		{"a large loss that is rare", must(profiles.NewPure(16)), must(must(NewRandom(300)).WithUses(2)), 1e-6, 0.9},
 		{"a large loss", must(profiles.NewPure(60)), must(must(NewRandom(11)).WithUses(3)), 2e-45, 0.9},
-		{"epochs of a list", must(profiles.NewDiscreteLaplaceMechanism(3.7897254541310383, 2)), must(must(must(NewRandom(10)).WithUses(2)).WithEpochs(12, EachEpoch)), 1e-40, 0.4},
+		{"epochs of a list", must(profiles.NewDiscreteLaplaceMechanism(3.7897254541310383, 2)), must(must(must(NewRandom(10)).WithUses(2)).WithEpochs(12)), 1e-40, 0.4},
 	} {
 		m, err := sharp(c.s, target{Delta: c.delta, Relative: 0.2}).Apply(c.base, profiles.AddRemove)
 		if err != nil {

@@ -68,7 +68,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("%s: %d, %s%s; want %d, %s", c.args, code, out, errOut, c.code, c.out)
 			}
 		}
-		if st, err := ledger.Verify(t.Context(), copied, ""); err != nil || st.Entries != 3 {
+		if st, err := ledger.Verify(t.Context(), ledger.File(copied), ""); err != nil || st.Entries != 3 {
 			t.Errorf("%+v, %v", st, err)
 		}
 	})
