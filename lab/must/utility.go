@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
@@ -74,6 +75,44 @@ func spend(ctx context.Context, s scheme, k int64, budget, multiplier float64) s
 		try.Check(fmt.Errorf("%s, %d runs of noise %v cost %v, not %v", s.name, k, multiplier, out.total.Upper, budget))
 	}
 	return out
+}
+
+// A run is one noise level of one scheme.
+type run struct {
+	setting string
+	scheme  scheme
+	noise   float64 // on the mean gradient
+	spent   *spent  // at equal privacy
+}
+
+// equalPrivacy returns runs of k steps at each budget by each scheme, with the multipliers that were found for it; the mean of m gradients is
+// that of their sum, clipped to a norm.
+func equalPrivacy(ctx context.Context, ss []scheme, k int64, budgets []float64, multipliers map[string][]float64, clip float64, m int) (runs []run) {
+	for i, eps := range budgets {
+		for _, s := range ss {
+			total := spend(ctx, s, k, eps, multipliers[s.name][i])
+			runs = append(runs, run{equalAt(eps), s, total.multiplier * clip / float64(m), &total})
+		}
+	}
+	return runs
+}
+
+func equalAt(budget float64) string { return fmt.Sprintf("total ε = %v", budget) }
+
+// equalPanel draws what runs come to over their budgets, with bars, a little aside so that they do not hide each other.
+func equalPanel(y string, budgets []float64, of func(setting, scheme string) (mean, bar float64)) figure.Picture {
+	p := panel("at equal privacy", "total ε at δ = 1e-5", y)
+	p.X.Log, p.X.At = true, budgets
+	for i, name := range drawnNames {
+		b := figure.Band{Name: name, Method: styles[name], Dots: true}
+		for _, eps := range budgets {
+			mean, bar := of(equalAt(eps), name)
+			b.Add(eps*math.Pow(1.05, float64(i-2)), mean)
+			b.Errors = append(b.Errors, bar)
+		}
+		p.Bands = append(p.Bands, b)
+	}
+	return p
 }
 
 // A descent is noisy, clipped gradient descent by the paper's Algorithm 2, on a
