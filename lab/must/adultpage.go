@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
@@ -27,11 +28,7 @@ func adultPage(r *report) {
 	data := openAdult(r.adult)
 	runs := logisticRuns(context.Background(), steps, budgets)
 	trainLogistic(runs, data, seeds, steps)
-	positive := 0.0
-	for _, y := range data.y[data.train():] {
-		positive += y
-	}
-	positive /= float64(len(data.y) - data.train())
+	positive := stat.Mean(data.y[data.train():], nil)
 	tests := len(data.y) - data.train()
 	r.page["rows"], r.page["train"], r.page["steps"], r.page["seeds"], r.page["test"] = len(data.x), data.train(), steps, seeds, tests
 	r.page["allZero"], r.page["testError"] = 1-positive, math.Sqrt(0.8*0.2/float64(tests))

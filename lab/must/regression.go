@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
@@ -145,11 +146,7 @@ func regression(r *report) {
 		_, se := plots.Mean(run.rmse)
 		var bias, betas [3]float64
 		for j, bs := range run.beta {
-			for _, e := range bs {
-				bias[j] += e / float64(len(bs))
-				betas[j] += e * e / float64(len(bs))
-			}
-			betas[j] = math.Sqrt(betas[j])
+			bias[j], betas[j] = stat.Mean(bs, nil), floats.Norm(bs, 2)/math.Sqrt(float64(len(bs)))
 		}
 		name, paper, delta := run.scheme.name, printed("6 and 7", run.setting+" "+run.scheme.name), stepDelta(run)
 		if run.spent != nil {

@@ -22,33 +22,33 @@ func classical(sensitivity, eps, delta float64) float64 {
 	return sensitivity * math.Sqrt(2*xmath.Log(1.25/delta)) / eps
 }
 
-// A scheme is one that the utility experiments draw by.
+// A scheme is one that the utility experiments draw by, from n records.
 type scheme struct {
 	name string
 	law  subsample.Scheme
 	eta  float64
-	// draw fills in a batch: one index per draw.
-	draw func(src rand.Source, out []int) []int
+	n    int64
+}
+
+// draw fills in a batch: one index per draw.
+func (s scheme) draw(src rand.Source, out []int) []int {
+	law := s.law.(interface {
+		Sample(rand.Source, int64) ([]subsample.Pick, error)
+	})
+	for _, p := range try.Must(law.Sample(src, s.n)) {
+		for range p.Copies {
+			out = append(out, int(p.Index))
+		}
+	}
+	return out
 }
 
 // drawn returns Poisson sampling at the rate m/n and the schemes of fixed size.
 func drawn(n, b, m int64) []scheme {
-	law := try.Must(subsample.NewPoisson(float64(m) / float64(n)))
-	draw := func(sample func(rand.Source, int64) ([]subsample.Pick, error)) func(src rand.Source, out []int) []int {
-		return func(src rand.Source, out []int) []int {
-			picks := try.Must(sample(src, n))
-			for _, p := range picks {
-				for range p.Copies {
-					out = append(out, int(p.Index))
-				}
-			}
-			return out
-		}
-	}
-	out := []scheme{{"Poisson", law, float64(m) / float64(n), draw(law.Sample)}}
-	ss := schemes(n, b, m)
-	for _, s := range ss {
-		out = append(out, scheme{name: s.name, law: s.s, eta: s.s.InclusionProbability(), draw: draw(s.s.Sample)})
+	rate := float64(m) / float64(n)
+	out := []scheme{{"Poisson", try.Must(subsample.NewPoisson(rate)), rate, n}}
+	for _, s := range schemes(n, b, m) {
+		out = append(out, scheme{s.name, s.s, s.s.InclusionProbability(), n})
 	}
 	return out
 }
