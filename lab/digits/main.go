@@ -43,18 +43,14 @@ func main() {
 	try.Main(func() { run(*from, out(), *seed) })
 }
 
-// load returns the digits of the package, whose order says nothing, in random order, and
-// their pixels.
-func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64) {
-	pictures, labels := try.Must2(logit.Digits(dir))
-	for i, p := range pictures {
-		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
+// load returns the digits of the package, whose order says nothing, in random order.
+func load(dir string, rng *rand.Rand) (all []picture) {
+	pixels, labels := try.Must2(logit.Digits(dir))
+	for i, p := range pixels {
+		all = append(all, picture{p, labels[i]})
 	}
-	rng.Shuffle(len(all), func(i, j int) {
-		all[i], all[j] = all[j], all[i]
-		pictures[i], pictures[j] = pictures[j], pictures[i]
-	})
-	return all, pictures
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }
 
 // ask returns the votes of the teachers for each image.
@@ -72,7 +68,7 @@ func ask(teachers []logit.Model, images []logit.Image) []votes.Row {
 
 func run(from, out string, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	all, pictures := load(from, rng)
+	all := load(from, rng)
 	if len(all) != 10000 {
 		try.Check(fmt.Errorf("%s: %d digits, want 10000", from, len(all)))
 	}
@@ -80,8 +76,8 @@ func run(from, out string, seed uint64) {
 	write := func(name, about string, qs []votes.Row) {
 		votes.Write(filepath.Join(out, name), []string{source, about}, qs)
 	}
-	forPATE(all, out, source, write)
-	forMajority(all, pictures, out, write, rng)
+	forPATE(recipe{side: 7, alike: true}.seen(all), out, source, write)
+	forMajority(all, out, write, rng)
 }
 
 // forPATE chooses the setting of the teachers on images that are not queries, and writes what

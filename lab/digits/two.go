@@ -67,7 +67,7 @@ func trained(lengths []int, rates ...float64) (out []recipe) {
 	return out
 }
 
-// A picture is one of the digits 5 and 8, and which of the two, 0 or 1.
+// A picture is a digit, or one of two, which have the labels 0 and 1.
 type picture struct {
 	pixels []float64
 	label  int
@@ -130,11 +130,11 @@ func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table 
 }
 
 // forMajority writes what lab/darrm reads.
-func forMajority(all []logit.Image, pictures [][]float64, out string, write func(name, about string, qs []votes.Row), rng *rand.Rand) {
+func forMajority(all []picture, out string, write func(name, about string, qs []votes.Row), rng *rand.Rand) {
 	var two []picture
-	for i, im := range all {
-		if im.Label == 5 || im.Label == 8 {
-			two = append(two, picture{pictures[i], (im.Label - 5) / 3})
+	for _, p := range all {
+		if p.label == 5 || p.label == 8 {
+			two = append(two, picture{p.pixels, (p.label - 5) / 3})
 		}
 	}
 	held, rest := two[:250], two[250:]
