@@ -32,7 +32,7 @@ type said struct {
 type library struct {
 	q     question
 	plan  accountant.Plan
-	opts  []accountant.Options
+	opts  accountant.Options
 	total *accountant.Accountant // of a question about one more step or run
 	spent *ledger.Ledger         // of one about one more entry
 	turn  int                    // how often it was asked
@@ -52,10 +52,7 @@ func (l *library) prepare(ctx context.Context) {
 		l.plan = *try.Must(plan.Parse(ctx, text))
 		l.plan.Steps = append(before, l.plan.Steps...)
 	}
-	l.opts = append(l.opts, accountant.Options{Recursion: l.q.Recursion})
-	if l.q.Accuracy > 0 {
-		l.opts = append(l.opts, accountant.Options{Accuracy: l.q.Accuracy})
-	}
+	l.opts = accountant.Options{Recursion: l.q.Recursion, Accuracy: l.q.Accuracy}
 	switch l.q.Ask {
 	case "step", "run":
 		l.total = l.account(ctx)
@@ -71,7 +68,7 @@ func (l *library) prepare(ctx context.Context) {
 
 // account returns a new accountant that has the plan.
 func (l *library) account(ctx context.Context) *accountant.Accountant {
-	a := l.plan.Accountant(l.opts...)
+	a := l.plan.Accountant(l.opts)
 	try.Check(a.AddPlan(ctx, &l.plan))
 	return a
 }
@@ -87,7 +84,7 @@ func (l *library) ask(ctx context.Context) said {
 		spent := try.Must(l.spent.Status(ctx)).Spent.Epsilon
 		return ends(spent.Lower, spent.Upper)
 	case "calibrate":
-		c := try.Must(accountant.Calibrate(ctx, &l.plan, accountant.Goal{Epsilon: l.q.Epsilon, Delta: l.q.Delta, Solve: accountant.NoiseMultiplier}, l.opts...))
+		c := try.Must(accountant.Calibrate(ctx, &l.plan, accountant.Goal{Epsilon: l.q.Epsilon, Delta: l.q.Delta, Solve: accountant.NoiseMultiplier}, l.opts))
 		return ends(c.Fails.At, c.Value)
 	case "curve":
 		ps := try.Must(l.account(ctx).EpsilonCurve(ctx, l.q.Deltas))

@@ -59,14 +59,11 @@ func answer(ctx context.Context, p plan, q question) (accountant.Interval, error
 	if err != nil {
 		return accountant.Interval{}, err
 	}
-	opts := []accountant.Options{{Accuracy: q.accuracy, Memory: memory}}
-	if q.work > 0 {
-		opts = append(opts, accountant.Options{WorkLimit: q.work})
-	}
+	opts := accountant.Options{Accuracy: q.accuracy, Memory: memory, WorkLimit: q.work}
 	if q.laws {
-		opts = append(opts, accountant.Options{Transform: fourier.Gonum})
+		opts.Transform = fourier.Gonum
 	}
-	a := parsed.Accountant(opts...)
+	a := parsed.Accountant(opts)
 	if err := a.AddPlan(ctx, parsed); err != nil {
 		return accountant.Interval{}, err
 	}

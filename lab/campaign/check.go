@@ -30,6 +30,10 @@ type violation struct {
 
 func (v *violation) Error() string { return v.check + ": " + v.text }
 
+func violated(check string, p plan, q question, format string, args ...any) error {
+	return &violation{check, fmt.Sprintf(format, args...), p, q}
+}
+
 // errRefused: the accountant has nothing to say about a plan, and says so.
 var errRefused = errors.New("refused")
 
@@ -43,7 +47,8 @@ type examiner struct {
 	seed    uint64 // of the random choices of checks
 	lawsOf  int    // how many laws are tried
 	brief   bool   // nothing beside the answer is tried
-	*result        // what was found
+	rand    *rand.Rand
+	*result // what was found
 	base    accountant.Interval
 }
 
@@ -79,33 +84,30 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	limited, stop := context.WithTimeout(ctx, deadline)
 	defer stop()
 	iv, err := recovered(x.ask)(limited, p, q)
-	fail := func(format string, args ...any) (accountant.Interval, error) {
-		return iv, &violation{check: check, text: fmt.Sprintf(format, args...), plan: p, question: q}
-	}
 	x.Checks[check]++
 	if err != nil {
 		var field *accountant.FieldError
 		var line *textplan.Error
 		switch {
 		case q.ordinary && q.work == 0 && limited.Err() == nil && strings.Contains(err.Error(), limitReached):
-			return iv, &violation{check: ordinaryCheck, text: err.Error(), plan: p, question: q}
+			return iv, violated(ordinaryCheck, p, q, "%v", err)
 		case errors.As(err, &field), errors.As(err, &line):
 			return iv, errRefused
 		case ctx.Err() != nil: // the whole campaign ends
 			return iv, err
 		case limited.Err() != nil:
-			return fail("no answer after %v: %v", deadline, err)
+			return iv, violated(check, p, q, "no answer after %v: %v", deadline, err)
 		}
-		return fail("%v", err)
+		return iv, violated(check, p, q, "%v", err)
 	}
 	x.Answers++
 	switch {
 	case math.IsNaN(iv.Lower) || math.IsNaN(iv.Upper) || math.IsNaN(iv.Estimate):
-		return fail("[%v, %v, %v] has a NaN", iv.Lower, iv.Estimate, iv.Upper)
+		return iv, violated(check, p, q, "[%v, %v, %v] has a NaN", iv.Lower, iv.Estimate, iv.Upper)
 	case !(iv.Lower <= iv.Estimate && iv.Estimate <= iv.Upper):
-		return fail("%v ≤ %v ≤ %v does not hold", iv.Lower, iv.Estimate, iv.Upper)
+		return iv, violated(check, p, q, "%v ≤ %v ≤ %v does not hold", iv.Lower, iv.Estimate, iv.Upper)
 	case q.ofEpsilon && !(iv.Lower >= 0 && iv.Upper <= 1):
-		return fail("δ in [%v, %v] is not in [0, 1]", iv.Lower, iv.Upper)
+		return iv, violated(check, p, q, "δ in [%v, %v] is not in [0, 1]", iv.Lower, iv.Upper)
 	}
 	width, asked := iv.Upper-iv.Lower, q.width(iv.Upper)
 	if iv.Lower == iv.Upper { // both may be infinite
@@ -117,7 +119,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	case iv.Gap != nil: // theory, which no accuracy narrows
 	case width == 0:
 	case width > asked*(1+1e-9):
-		return fail("[%v, %v] is %.3g wide, asked were %.3g, and there is no warning", iv.Lower, iv.Upper, width, asked)
+		return iv, violated(check, p, q, "[%v, %v] is %.3g wide, asked were %.3g, and there is no warning", iv.Lower, iv.Upper, width, asked)
 	case width/asked > x.Share:
 		x.Share = width / asked
 		x.Widest = fmt.Sprintf("%v: [%v, %v]\n%s", q, iv.Lower, iv.Upper, p.text())
@@ -147,27 +149,51 @@ func (x *examiner) examine(ctx context.Context, p plan, q question) error {
 	if err != nil {
 		return err
 	}
-	x.base = base
-	if err := x.withinWork(p, q, base); err != nil || x.brief {
-		return err
+	x.base, x.rand = base, rand.New(rand.NewPCG(x.seed, 1))
+	checks := []func(context.Context, plan, question, accountant.Interval) error{x.withinWork, x.againstTruth, x.againstTiny, x.thereAndBack, x.inTwoParts, x.againstLaws}
+	if x.brief {
+		checks = checks[:1]
 	}
-	r := rand.New(rand.NewPCG(x.seed, 1))
-	if err := x.againstTruth(p, q, base); err != nil {
-		return err
-	}
-	if err := x.againstTiny(p, q, base); err != nil {
-		return err
-	}
-	if r.IntN(3) == 0 {
-		if err := x.thereAndBack(ctx, p, q, base); err != nil {
+	for _, check := range checks {
+		if err := check(ctx, p, q, base); err != nil {
 			return err
 		}
 	}
-	if err := x.inTwoParts(ctx, p, q, base); err != nil {
-		return err
+	return nil
+}
+
+const (
+	ordinaryCheck = "ordinary plans are within the limits"
+	limitReached  = "limit was reached" // of work or memory, in whatever the accountant says of it
+)
+
+// withinWork: the answer to an ordinary question is not wide for a limit, and has an upper end where nothing is given away.
+func (x *examiner) withinWork(_ context.Context, p plan, q question, iv accountant.Interval) error {
+	if !q.ordinary {
+		return nil
 	}
+	x.Checks[ordinaryCheck]++
+	given := 0.0 // away, such as by select-partitions
+	each(p.steps, func(s *step) {
+		if s.mechanism != nil {
+			given += s.mechanism.number("delta")
+		}
+	})
+	if math.IsInf(iv.Upper, 1) && !math.IsInf(iv.Lower, 1) && !q.ofEpsilon && given == 0 {
+		return violated(ordinaryCheck, p, q, "[%v, %v]: no upper end", iv.Lower, iv.Upper)
+	}
+	for _, w := range iv.Warnings {
+		if strings.Contains(w, limitReached) {
+			return violated(ordinaryCheck, p, q, "[%v, %v]: %s", iv.Lower, iv.Upper, w)
+		}
+	}
+	return nil
+}
+
+// againstLaws holds the answer against what some laws say of it.
+func (x *examiner) againstLaws(ctx context.Context, p plan, q question, base accountant.Interval) error {
 	tried := 0
-	for _, i := range r.Perm(len(laws)) {
+	for _, i := range x.rand.Perm(len(laws)) {
 		if tried >= x.lawsOf {
 			break
 		}
@@ -182,38 +208,10 @@ func (x *examiner) examine(ctx context.Context, p plan, q question) error {
 	return nil
 }
 
-const (
-	ordinaryCheck = "ordinary plans are within the limits"
-	limitReached  = "limit was reached" // of work or memory, in whatever the accountant says of it
-)
-
-// withinWork: the answer to an ordinary question is not wide for a limit, and has an upper end where nothing is given away.
-func (x *examiner) withinWork(p plan, q question, iv accountant.Interval) error {
-	if !q.ordinary {
-		return nil
-	}
-	x.Checks[ordinaryCheck]++
-	given := 0.0 // away, such as by select-partitions
-	each(p.steps, func(s *step) {
-		if s.mechanism != nil {
-			given += s.mechanism.number("delta")
-		}
-	})
-	if math.IsInf(iv.Upper, 1) && !math.IsInf(iv.Lower, 1) && !q.ofEpsilon && given == 0 {
-		return &violation{check: ordinaryCheck, text: fmt.Sprintf("[%v, %v]: no upper end", iv.Lower, iv.Upper), plan: p, question: q}
-	}
-	for _, w := range iv.Warnings {
-		if strings.Contains(w, limitReached) {
-			return &violation{check: ordinaryCheck, text: fmt.Sprintf("[%v, %v]: %s", iv.Lower, iv.Upper, w), plan: p, question: q}
-		}
-	}
-	return nil
-}
-
 // law holds the answer against that to another plan; false if the law says nothing.
 func (x *examiner) law(ctx context.Context, l law, p plan, q question, base accountant.Interval) (bool, error) {
-	other, asked, ok := l.make(rand.New(rand.NewPCG(x.seed, 2)), p, q)
-	if !ok {
+	other, asked := p.clone(), q
+	if !l.make(rand.New(rand.NewPCG(x.seed, 2)), &other, &asked) {
 		return false, nil
 	}
 	iv, err := x.get(ctx, other, asked)
@@ -228,7 +226,7 @@ func (x *examiner) law(ctx context.Context, l law, p plan, q question, base acco
 	if l.rel == atMost && below || l.rel == atLeast && above || below && above {
 		return true, nil
 	}
-	return false, &violation{check: l.name, text: fmt.Sprintf("%v: [%v, %v], but [%v, %v] for %v of\n%s", q, base.Lower, base.Upper, iv.Lower, iv.Upper, asked, other.text()), plan: p, question: q}
+	return false, violated(l.name, p, q, "%v: [%v, %v], but [%v, %v] for %v of\n%s", q, base.Lower, base.Upper, iv.Lower, iv.Upper, asked, other.text())
 }
 
 // slack is far above the errors of the truth and far below those of float64.
@@ -240,7 +238,7 @@ func atMostBig(a, b *big.Float) bool {
 }
 
 // againstTruth holds the answer against a closed form.
-func (x *examiner) againstTruth(p plan, q question, iv accountant.Interval) error {
+func (x *examiner) againstTruth(_ context.Context, p plan, q question, iv accountant.Interval) error {
 	const check = "the truth to hundreds of bits"
 	t, ok := truthOf(p)
 	if !ok {
@@ -248,7 +246,7 @@ func (x *examiner) againstTruth(p plan, q question, iv accountant.Interval) erro
 	}
 	x.Checks[check]++
 	fail := func(what string, truth *big.Float) error {
-		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: δ at the %s is %.20g", q, iv.Lower, iv.Upper, what, truth), plan: p, question: q}
+		return violated(check, p, q, "%v: [%v, %v]: δ at the %s is %.20g", q, iv.Lower, iv.Upper, what, truth)
 	}
 	if q.ofEpsilon {
 		d := t.at(q.epsilon)
@@ -276,7 +274,7 @@ func (x *examiner) againstTruth(p plan, q question, iv accountant.Interval) erro
 const tinyRounding = 1e-11
 
 // againstTiny holds the answer against every data set of a tiny sampler.
-func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error {
+func (x *examiner) againstTiny(_ context.Context, p plan, q question, iv accountant.Interval) error {
 	const check = "every data set of a tiny sampler"
 	if !enumerable(p) {
 		return nil
@@ -292,7 +290,7 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 	sample := p.steps[0]
 	pairs := neighbours(sample.sampling, p.neighbors)
 	if d, _ := worstSeen(sample, pairs, at); d > upper*(1+tinyRounding)+tinyRounding {
-		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: a pair of data sets has δ ≥ %v at ε = %v", q, iv.Lower, iv.Upper, d, at), plan: p, question: q}
+		return violated(check, p, q, "%v: [%v, %v]: a pair of data sets has δ ≥ %v at ε = %v", q, iv.Lower, iv.Upper, d, at)
 	}
 	if !q.ofEpsilon {
 		at = iv.Lower
@@ -301,14 +299,17 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 		return nil
 	}
 	if _, d := worstSeen(sample, pairs, at); d < lower*(1-1e-6)-tinyRounding {
-		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v]: no pair of data sets has δ above %v at ε = %v", q, iv.Lower, iv.Upper, d, at), plan: p, question: q}
+		return violated(check, p, q, "%v: [%v, %v]: no pair of data sets has δ above %v at ε = %v", q, iv.Lower, iv.Upper, d, at)
 	}
 	return nil
 }
 
-// thereAndBack asks for δ at the ends of ε, or for ε at those of δ.
+// thereAndBack asks for δ at the ends of ε, or for ε at those of δ, of one plan in three.
 func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv accountant.Interval) error {
 	const check = "δ(ε(δ))"
+	if x.rand.IntN(3) > 0 {
+		return nil
+	}
 	for i, end := range []float64{iv.Upper, iv.Lower} {
 		other, want := q, q.delta
 		other.ofEpsilon = !q.ofEpsilon
@@ -332,7 +333,7 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 		}
 		x.Checks[check]++
 		if i == 0 && got.Lower > want || i == 1 && got.Upper < want {
-			return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v], but %v: [%v, %v]", q, iv.Lower, iv.Upper, other, got.Lower, got.Upper), plan: p, question: q}
+			return violated(check, p, q, "%v: [%v, %v], but %v: [%v, %v]", q, iv.Lower, iv.Upper, other, got.Lower, got.Upper)
 		}
 	}
 	return nil
@@ -370,8 +371,8 @@ func (x *examiner) inTwoParts(ctx context.Context, p plan, q question, iv accoun
 	}
 	x.Checks[check]++
 	if iv.Upper > sum+q.width(sum) {
-		return &violation{check: check, text: fmt.Sprintf("%v: [%v, %v], but [%v, %v] and [%v, %v] for\n%sand\n%s", q, iv.Lower, iv.Upper,
-			found[0].Lower, found[0].Upper, found[1].Lower, found[1].Upper, parts[0].text(), parts[1].text()), plan: p, question: q}
+		return violated(check, p, q, "%v: [%v, %v], but [%v, %v] and [%v, %v] for\n%sand\n%s", q, iv.Lower, iv.Upper,
+			found[0].Lower, found[0].Upper, found[1].Lower, found[1].Upper, parts[0].text(), parts[1].text())
 	}
 	return nil
 }

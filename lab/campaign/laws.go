@@ -16,28 +16,26 @@ const (
 	atLeast
 )
 
-// A law makes the other plan and question; false where it has nothing to say.
+// A law makes the other plan and question of those that it is given; false where it has nothing to say.
 type law struct {
 	name string
 	rel  relation
-	make func(r *rand.Rand, p plan, q question) (plan, question, bool)
+	make func(r *rand.Rand, p *plan, q *question) bool
 }
 
 // on changes one step that a condition holds for.
-func on(when func(plan, step) bool, change func(*rand.Rand, *step)) func(*rand.Rand, plan, question) (plan, question, bool) {
-	return func(r *rand.Rand, p plan, q question) (plan, question, bool) {
-		p = p.clone()
+func on(when func(plan, step) bool, change func(*rand.Rand, *step)) func(*rand.Rand, *plan, *question) bool {
+	return func(r *rand.Rand, p *plan, _ *question) bool {
 		var found []*step
 		each(p.steps, func(s *step) {
-			if s.mechanism != nil && when(p, *s) {
+			if s.mechanism != nil && when(*p, *s) {
 				found = append(found, s)
 			}
 		})
-		if len(found) == 0 {
-			return p, q, false
+		if len(found) > 0 {
+			change(r, found[r.IntN(len(found))])
 		}
-		change(r, found[r.IntN(len(found))])
-		return p, q, true
+		return len(found) > 0
 	}
 }
 
@@ -70,29 +68,26 @@ func poissonOrWhole(s step) bool {
 }
 
 var laws = []law{
-	{"order of steps", same, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
-		p = p.clone()
+	{"order of steps", same, func(r *rand.Rand, p *plan, q *question) bool {
 		r.Shuffle(len(p.steps), func(i, j int) { p.steps[i], p.steps[j] = p.steps[j], p.steps[i] })
-		return p, q, len(p.steps) > 1
+		return len(p.steps) > 1
 	}},
-	{"n events are a count of n", same, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
-		p = p.clone()
+	{"n events are a count of n", same, func(r *rand.Rand, p *plan, q *question) bool {
 		i := r.IntN(len(p.steps))
 		n := p.steps[i].runs()
-		if n < 2 || branched(p) {
-			return p, q, false
+		if n < 2 || branched(*p) {
+			return false
 		}
 		rest := p.steps[i]
 		p.steps[i].count = 1 + r.Int64N(n-1)
 		rest.count = n - p.steps[i].count
 		p.steps = append(p.steps, rest)
-		return p, q, true
+		return true
 	}},
-	{"nested counts multiply", same, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
-		if branched(p) {
-			return p, q, false
+	{"nested counts multiply", same, func(r *rand.Rand, p *plan, q *question) bool {
+		if branched(*p) {
+			return false
 		}
-		p = p.clone()
 		for i, s := range p.steps {
 			if n := s.runs(); n%2 == 0 {
 				s.count = n / 2
@@ -103,12 +98,11 @@ var laws = []law{
 			}
 		}
 		p.steps = []step{{steps: p.steps}}
-		return p, q, true
+		return true
 	}},
-	{"another step", atLeast, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
-		p = p.clone()
+	{"another step", atLeast, func(r *rand.Rand, p *plan, q *question) bool {
 		p.steps = append(p.steps, step{mechanism: weighted(r, []choiceOf[maker]{{3, drawGaussian}, {1, drawLaplace}, {1, drawResponse}})(r), count: count(r)})
-		return p, q, p.records <= 1
+		return p.records <= 1
 	}},
 	{"more runs", atLeast, on(func(_ plan, s step) bool { return s.selection == nil && s.runs() < 1e12 },
 		func(r *rand.Rand, s *step) { s.count = s.runs() + 1 + r.Int64N(s.runs()) })},
@@ -167,19 +161,18 @@ var laws = []law{
 		s.sampling = []*node{entry("with-replacement", "population", n, "batch", int64(1)), entry("without-replacement", "population", n, "batch", int64(1)),
 			entry("must-ow", "population", n, "subset", 1+r.Int64N(n), "batch", int64(1))}[r.IntN(3)]
 	})},
-	{"persons of one record", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
+	{"persons of one record", same, func(_ *rand.Rand, p *plan, q *question) bool {
 		ok := p.records == 0
 		p.records = 1
-		return p, q, ok
+		return ok
 	}},
-	{"more records to a person", atLeast, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
+	{"more records to a person", atLeast, func(r *rand.Rand, p *plan, q *question) bool {
 		p.records = max(p.records, 1) + 1 + r.Int64N(3)
-		return p, q, all(p, func(s step) bool { return !s.mechanism.is("majority", "matrix", "threshold", "select-partitions") })
+		return all(*p, func(s step) bool { return !s.mechanism.is("majority", "matrix", "threshold", "select-partitions") })
 	}},
-	{"reversal of the data sets", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
-		p = p.clone()
+	{"reversal of the data sets", same, func(_ *rand.Rand, p *plan, q *question) bool {
 		any := false
-		ok := all(p, func(s step) bool {
+		ok := all(*p, func(s step) bool {
 			any = any || s.mechanism.is("finite")
 			return unsampled(s) && (s.mechanism.is("gaussian", "laplace", "pure", "approximate", "discrete-laplace", "finite") ||
 				s.mechanism.is("randomized-response") && p.neighbors != "zero-out")
@@ -189,7 +182,7 @@ var laws = []law{
 				s.mechanism = entry("finite", "p", s.mechanism.list("q"), "q", s.mechanism.list("p"))
 			}
 		})
-		return p, q, ok && any
+		return ok && any
 	}},
 	{"noise of a limit on contributions", atLeast, on(func(p plan, s step) bool { return isNoise(s) && p.records <= 1 },
 		func(r *rand.Rand, s *step) {
@@ -199,28 +192,27 @@ var laws = []law{
 			}
 			s.mechanism = entry(s.mechanism.name, name, unit*s.mechanism.number("noise-multiplier"), "partitions", int64(1), "per-partition", unit)
 		})},
-	{"a substitution moves twice as far", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
-		p = p.clone()
-		ok := p.neighbors == "substitute" && all(p, func(s step) bool { return isNoise(s) && unsampled(s) })
+	{"a substitution moves twice as far", same, func(_ *rand.Rand, p *plan, q *question) bool {
+		ok := p.neighbors == "substitute" && all(*p, func(s step) bool { return isNoise(s) && unsampled(s) })
 		p.neighbors = "add-remove"
 		each(p.steps, func(s *step) {
 			if s.mechanism != nil {
 				s.mechanism = s.mechanism.with("noise-multiplier", s.mechanism.number("noise-multiplier")/2)
 			}
 		})
-		return p, q, ok
+		return ok
 	}},
-	{"an empty place is a removal", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
-		ok := p.neighbors == "add-remove" && all(p, func(s step) bool {
+	{"an empty place is a removal", same, func(_ *rand.Rand, p *plan, q *question) bool {
+		ok := p.neighbors == "add-remove" && all(*p, func(s step) bool {
 			return poissonOrWhole(s) && s.mechanism.is("gaussian", "laplace", "pure", "approximate", "finite", "discrete-laplace")
 		})
 		p.neighbors = "zero-out"
-		return p, q, ok
+		return ok
 	}},
-	{"a substitution is not less than an empty place", atLeast, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
-		ok := (p.neighbors == "zero-out" || p.neighbors == "add-remove" && all(p, poissonOrWhole)) && all(p, isNoise) && p.records <= 1
+	{"a substitution is not less than an empty place", atLeast, func(_ *rand.Rand, p *plan, q *question) bool {
+		ok := (p.neighbors == "zero-out" || p.neighbors == "add-remove" && all(*p, poissonOrWhole)) && all(*p, isNoise) && p.records <= 1
 		p.neighbors = "substitute"
-		return p, q, ok
+		return ok
 	}},
 	{"pure is approximate with δ = 0", same, on(func(_ plan, s step) bool { return s.mechanism.is("pure") },
 		func(_ *rand.Rand, s *step) {
@@ -230,21 +222,21 @@ var laws = []law{
 		func(_ *rand.Rand, s *step) {
 			s.mechanism = entry("pure", "epsilon", s.mechanism.number("epsilon"))
 		})},
-	{"a larger δ, or ε", atMost, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
+	{"a larger δ, or ε", atMost, func(r *rand.Rand, p *plan, q *question) bool {
 		q.delta = q.delta + (1-q.delta)*r.Float64()*r.Float64()
 		q.epsilon += r.Float64()
-		return p, q, true
+		return true
 	}},
-	{"another accuracy", same, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
+	{"another accuracy", same, func(r *rand.Rand, p *plan, q *question) bool {
 		q.accuracy = []float64{0.3, 0.01, 1e-5}[r.IntN(3)]
-		return p, q, true
+		return true
 	}},
-	{"another limit of work", same, func(r *rand.Rand, p plan, q question) (plan, question, bool) {
+	{"another limit of work", same, func(r *rand.Rand, p *plan, q *question) bool {
 		q.work = logUniform(r, 1e3, 1e7)
-		return p, q, true
+		return true
 	}},
-	{"laws alone", same, func(_ *rand.Rand, p plan, q question) (plan, question, bool) {
+	{"laws alone", same, func(_ *rand.Rand, p *plan, q *question) bool {
 		q.laws = true
-		return p, q, true
+		return true
 	}},
 }

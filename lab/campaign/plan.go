@@ -134,38 +134,33 @@ func (p plan) line() []byte {
 }
 
 func (p plan) MarshalJSON() ([]byte, error) {
-	out := map[string]any{"neighbors": p.neighbors, "steps": p.steps}
-	if p.records > 0 {
-		out["records-per-person"] = p.records
-	}
-	return json.Marshal(out)
+	return json.Marshal(struct {
+		Neighbors string `json:"neighbors"`
+		Records   int64  `json:"records-per-person,omitempty"`
+		Steps     []step `json:"steps"`
+	}{p.neighbors, p.records, p.steps})
 }
 
 func (s step) MarshalJSON() ([]byte, error) {
-	out := map[string]any{}
-	if s.selection != nil {
-		out["selection"] = s.selection
-	}
-	if s.mechanism != nil {
-		out["mechanism"] = s.mechanism
-	}
-	if s.sampling != nil {
-		out["sampling"] = s.sampling
-	}
-	if s.count > 0 {
-		out["count"] = s.count
-	}
+	out := struct {
+		Adaptive  any            `json:"adaptive,omitempty"`
+		Count     int64          `json:"count,omitempty"`
+		Disjoint  []step         `json:"disjoint,omitempty"`
+		Mechanism *node          `json:"mechanism,omitempty"`
+		Partition string         `json:"partition,omitempty"`
+		Sampling  *node          `json:"sampling,omitempty"`
+		Selection map[string]any `json:"selection,omitempty"`
+		Steps     []step         `json:"steps,omitempty"`
+	}{Count: s.count, Mechanism: s.mechanism, Partition: s.partition, Sampling: s.sampling, Selection: s.selection, Steps: s.steps}
 	switch {
 	case s.units > 0:
 		var types []map[string]any
 		for i, t := range s.steps {
 			types = append(types, map[string]any{"name": fmt.Sprintf("type-%d", i), "cost": t.cost, "steps": t.steps})
 		}
-		out["adaptive"] = map[string]any{"units": s.units, "menu": types}
+		out.Adaptive, out.Steps = map[string]any{"units": s.units, "menu": types}, nil
 	case s.partition != "":
-		out["partition"], out["disjoint"] = s.partition, s.steps
-	case s.steps != nil:
-		out["steps"] = s.steps
+		out.Disjoint, out.Steps = s.steps, nil
 	}
 	return json.Marshal(out)
 }

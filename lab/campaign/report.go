@@ -1,17 +1,14 @@
 package campaign
 
-// The table of what was tried, as a page of docs has it.
+// The table of what was tried.
 
 import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // report writes the result in Markdown, with times or without: all else is the same in every run.
@@ -48,21 +45,6 @@ func (s *result) report(times bool) string {
 		fmt.Fprintf(&b, "\nThe slowest:%s\n", indented(s.SlowestPlan))
 	}
 	return b.String()
-}
-
-// The lines of a file (million.txt) between which the report stands.
-const begin, end = "<!-- campaign: begin -->\n", "<!-- campaign: end -->\n"
-
-// inPage writes the report into a file, in the place of the one that is there.
-func (s *result) inPage(path string) {
-	text := try.Must(os.ReadFile(path))
-	before, rest, ok := strings.Cut(string(text), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		try.Check(fmt.Errorf("%s: no place for a report: the lines %s%s", path, begin, end))
-	}
-	number := fmt.Sprintf("<!-- numbers without a test: %.2f (of the run) -->\n", s.Share)
-	try.Check(os.WriteFile(path, []byte(before+begin+s.report(true)+number+end+after), 0o644))
 }
 
 // table writes numbers, the largest first.

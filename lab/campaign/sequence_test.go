@@ -59,7 +59,7 @@ func (s *sequence) ask() {
 		if !(a.Lower <= a.Estimate && a.Estimate <= a.Upper) {
 			s.t.Errorf("%v: %v ≤ %v ≤ %v does not hold\n%s", questions[i], a.Lower, a.Estimate, a.Upper, s.sofar.text())
 		}
-		if err := s.x.againstTruth(s.sofar, questions[i], a.Interval); err != nil {
+		if err := s.x.againstTruth(s.t.Context(), s.sofar, questions[i], a.Interval); err != nil {
 			s.t.Errorf("%v\n%s", err, s.sofar.text())
 		}
 	}

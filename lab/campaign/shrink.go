@@ -150,13 +150,9 @@ func shorten(n **node) bool {
 
 // shorter returns a number of one digit fewer.
 func shorter(x float64) float64 {
-	digits := len(strings.Trim(strings.Replace(strings.SplitN(strconv.FormatFloat(math.Abs(x), 'e', -1, 64), "e", 2)[0], ".", "", 1), "0"))
-	if digits <= 1 {
+	n := len(strings.Trim(strings.Replace(strings.SplitN(strconv.FormatFloat(math.Abs(x), 'e', -1, 64), "e", 2)[0], ".", "", 1), "0"))
+	if n <= 1 {
 		return x
 	}
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', max(0, min(digits-2, 3)), 64), 64)
-	if err != nil {
-		return x
-	}
-	return y
+	return digits(x, max(1, min(n-1, 4)))
 }

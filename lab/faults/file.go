@@ -209,9 +209,7 @@ func (f *files) links(r *Round) error {
 			}
 		}
 		w.Kill()
-		if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
+		try.Check(os.RemoveAll(lock))
 		if err := r.reopen(); err == nil {
 			r.must("after links")
 		}
@@ -221,9 +219,7 @@ func (f *files) links(r *Round) error {
 
 // unlocked removes the lock file while nobody holds it.
 func (f *files) unlocked(r *Round) error {
-	if err := os.Remove(f.path() + ".lock"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
+	try.Check(os.RemoveAll(f.path() + ".lock"))
 	var all sync.WaitGroup
 	for _, s := range []Spender{r.a, r.b} {
 		all.Go(func() { _ = r.spend(s) })

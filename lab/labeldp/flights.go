@@ -14,7 +14,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -216,10 +218,7 @@ func flightsPage(dir, folder string, seeds int) {
 	var w mat.VecDense
 	try.Check(solve.SolveVecTo(&w, train.xy))
 	clean := test.mse(&w)
-	mean := 0.0
-	for _, y := range test.y {
-		mean += y / float64(len(test.y))
-	}
+	mean := stat.Mean(test.y, nil)
 	r := &report{plots.Values{"file": flightsFile, "hash": hash[:16], "flights": len(fs), "train": len(train.y), "test": len(test.y), "shortest": shortest, "longest": longest,
 		"labels": longest - shortest + 1, "hours": hours, "stretches": stretches, "parameters": parameters, "ofMean": test.yy/float64(len(test.y)) - mean*mean, "clean": clean,
 		"seeds": seeds, "groupSeeds": min(seeds, 3)}, dir}
@@ -246,24 +245,29 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	}
 	var csv bytes.Buffer
 	csv.WriteString("method,epsilon,half_loss,half_loss_se,excess_mse,excess_mse_se\n")
-	curves, bars, labelLoss := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
+	var excess, losses []curve
+	bars := map[string][]float64{}
 	for _, name := range flightMethods {
 		row, loss := []string{name}, []string{name}
+		mse, half := curve{name: name}, curve{name: name}
 		for e, c := range all[name] {
 			l, lse := plots.Mean(c.label)
 			x, xse := plots.Mean(c.excess)
 			row, loss = append(row, fmt.Sprintf("%.3g ± %.2g", x, xse)), append(loss, fmt.Sprintf("%.4g", l))
 			fmt.Fprintf(&csv, "%s,%v,%.9g,%.3g,%.9g,%.3g\n", name, budgets[e], l, lse, x, xse)
-			curves[name], bars[name], labelLoss[name] = append(curves[name], x), append(bars[name], xse), append(labelLoss[name], l)
+			mse.ys, bars[name], half.ys = append(mse.ys, x), append(bars[name], xse), append(half.ys, l)
 		}
+		excess, losses = append(excess, mse), append(losses, half)
 		r.row("excess", row...)
 		r.row("losses", loss...)
 	}
-	first := func(name string) float64 { return curves[name][slices.Index(budgets, 1)] }
-	r.Values["offBins"], r.Values["offOptimum"], r.Values["offLaplace"] = first("rr-on-bins"), first("optimal-unbiased"), first("laplace")
+	off := func(name string) float64 {
+		return excess[slices.Index(flightMethods, name)].ys[slices.Index(budgets, 1)]
+	}
+	r.Values["offBins"], r.Values["offOptimum"], r.Values["offLaplace"] = off("rr-on-bins"), off("optimal-unbiased"), off("laplace")
 	try.Check(os.WriteFile(filepath.Join(r.dir, "labeldp-flights.csv"), csv.Bytes(), 0o644))
-	drawExcess(budgets, flightMethods, curves, bars, filepath.Join(r.dir, "labeldp-flights.png"))
-	drawLosses("delays of flights", budgets, flightMethods, labelLoss, filepath.Join(r.dir, "labeldp-flights-loss.png"))
+	r.drawExcess(budgets, excess, bars)
+	r.drawLosses("labeldp-flights-loss", "delays of flights", budgets, losses)
 }
 
 // flightOutputs is the analogue of Figure 3.
@@ -282,12 +286,17 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 		}
 		return out
 	}
-	names := []string{"clean labels"}
-	curves := [][]float64{quantiles(train.y)}
-	add := func(name string, c []float64, mse float64, values int) {
+	pic := figure.Picture{Title: "Noisy labels, ε = 4", X: figure.Axis{Label: "minutes", Min: -150, Max: 350}, Y: figure.Axis{Label: "share of the labels below, %"}}
+	var curves []curve
+	add := func(name string, labels []float64, mse float64, values int) {
+		c := curve{name, quantiles(labels)}
+		curves = append(curves, c)
+		if name != "debiased-rr" { // beyond the picture
+			pic.Bands = append(pic.Bands, figure.Band{Name: name, Method: style(name), X: c.ys, Proved: qs})
+		}
 		row := []string{name}
 		for _, q := range at {
-			row = append(row, fmt.Sprintf("%.4g", c[int(q)]))
+			row = append(row, fmt.Sprintf("%.4g", c.ys[int(q)]))
 		}
 		many := fmt.Sprint(values)
 		if values > 1000 {
@@ -295,17 +304,15 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 		}
 		r.row("quantiles", append(row, fmt.Sprintf("%.4g", mse), many)...)
 	}
-	add("clean labels", curves[0], 0, longest-shortest+1)
+	add("clean labels", train.y, 0, longest-shortest+1)
 	trial(train, test, solve, clean, eps, random.Seeded(3), func(name string, label, _ float64, noisy []float64) {
-		c := quantiles(noisy)
-		names, curves = append(names, name), append(curves, c)
 		distinct := map[float64]bool{}
 		for _, v := range noisy {
 			distinct[v] = true
 		}
-		add(name, c, 2*label, len(distinct))
+		add(name, noisy, 2*label, len(distinct))
 	})
-	drawQuantiles(qs, names, curves, filepath.Join(r.dir, "labeldp-flights-outputs.png"))
+	r.draw("labeldp-flights-outputs", pic, "percent", qs, curves)
 }
 
 // flightGroups shows what a prior for each group gains where priors are known, and where

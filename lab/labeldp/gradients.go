@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"gonum.org/v1/gonum/mat"
@@ -49,23 +49,25 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 		}
 	}
 	r.Values["batch"], r.Values["gradientRuns"] = batch, runs
-	var curves [][]float64
+	var curves []curve
 	for _, name := range names {
 		a, _ := plots.Mean(bias[name])
 		row := []string{name, fmt.Sprintf("%.3g", a), fmt.Sprintf("%.3g", spread[name])}
-		var curve []float64
+		c := curve{name: name}
 		for _, xs := range excess[name] {
 			m, se := plots.Mean(xs)
-			row, curve = append(row, fmt.Sprintf("%.3g ± %.2g", m, se)), append(curve, m)
+			row, c.ys = append(row, fmt.Sprintf("%.3g ± %.2g", m, se)), append(c.ys, m)
 		}
 		r.row("gradients", row...)
-		curves = append(curves, curve)
+		curves = append(curves, c)
 	}
-	xs := make([]float64, len(checkpoints))
-	for i, c := range checkpoints {
-		xs[i] = float64(c)
+	var xs []float64
+	for _, c := range checkpoints {
+		xs = append(xs, float64(c))
 	}
-	drawSteps(xs, names, curves, filepath.Join(r.dir, "labeldp-flights-sgd.png"))
+	r.draw("labeldp-flights-sgd", figure.Picture{
+		Title: "Stochastic gradients, delays of flights, ε = 2", X: figure.Axis{Label: "steps", Log: true, Min: 250, Max: 3e5}, Y: figure.Axis{Label: "MSE above that of clean labels", Log: true},
+	}, "steps", xs, curves)
 }
 
 // descend runs stochastic gradient descent with averaging and returns the test MSE of the

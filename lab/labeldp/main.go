@@ -20,10 +20,12 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -56,14 +58,6 @@ func (r *report) row(table string, cells ...string) {
 	r.Add(table, "| %s |\n", strings.Join(cells, " | "))
 }
 
-// formatted returns numbers by a format.
-func formatted(format string, numbers []float64) (out []string) {
-	for _, x := range numbers {
-		out = append(out, fmt.Sprintf(format, x))
-	}
-	return out
-}
-
 //go:embed page.tmpl
 var pageText string
 
@@ -94,20 +88,12 @@ func run(dir string, without ...string) {
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-func ints(a, b int) []float64 {
-	var v []float64
-	for i := a; i <= b; i++ {
-		v = append(v, float64(i))
-	}
-	return v
-}
+// ints returns the whole numbers from a to b.
+func ints(a, b int) []float64 { return floats.Span(make([]float64, b-a+1), float64(a), float64(b)) }
 
 // The priors.
 func priorA() labeldp.Prior {
 	return try.Must(labeldp.NewPrior(ints(0, 2), []float64{0.6, 0.25, 0.15}))
-}
-func priorC() labeldp.Prior {
-	return try.Must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
 }
 
 // A named prior is a row of a table.
@@ -175,9 +161,9 @@ func figureTwo(r *report) {
 		}
 		r.row("law", row...)
 	}
-	drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png"))
+	r.drawLaw("labeldp-law", opt)
 	u52, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), uniform(1, 52), 1))
-	drawLaw(u52, filepath.Join(r.dir, "labeldp-law52.png"))
+	r.drawLaw("labeldp-law52", u52)
 }
 
 func meshSize(r *report) {
@@ -201,22 +187,23 @@ func lossCurves(r *report) {
 		for i := range 14 {
 			eps = append(eps, 0.1*math.Pow(8/0.1, float64(i)/13))
 		}
-		curves := map[string][]float64{}
-		var order []string
+		var curves []curve
 		for i, e := range eps {
 			ms, _ := try.Must2(labeldp.Methods(context.Background(), c.p, e))
-			for _, m := range ms {
-				loss := try.Must(labeldp.HalfLoss(m, c.p))
+			for j, m := range ms {
 				if i == 0 {
-					order = append(order, m.Name())
+					curves = append(curves, curve{name: m.Name()})
 				}
-				curves[m.Name()] = append(curves[m.Name()], loss)
+				curves[j].ys = append(curves[j].ys, try.Must(labeldp.HalfLoss(m, c.p)))
 			}
 		}
-		drawLosses(c.name, eps, order, curves, filepath.Join(r.dir, "labeldp-loss-"+c.name+".png"))
-		for _, name := range order {
-			xs := curves[name]
-			r.row(c.name, append([]string{name}, formatted("%.5g", []float64{xs[0], xs[4], xs[7], xs[10], xs[13]})...)...)
+		r.drawLosses("labeldp-loss-"+c.name, c.name, eps, curves)
+		for _, m := range curves {
+			row := []string{m.name}
+			for _, i := range []int{0, 4, 7, 10, 13} {
+				row = append(row, fmt.Sprintf("%.5g", m.ys[i]))
+			}
+			r.row(c.name, row...)
 		}
 	}
 }
@@ -227,17 +214,16 @@ func biasCurves(r *report) {
 	clip := try.Must(labeldp.NewAdditive(p.Labels(), eps, labeldp.Noise{Clipped: true}))
 	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), p, eps))
 	ms := []labeldp.Method{opt, clip, try.Must(labeldp.RandomizedResponse(p.Labels(), eps)), try.Must(labeldp.RROnBins(p, eps))}
-	var names []string
-	var curves [][]float64
+	var curves []curve
 	for _, m := range ms {
-		var c []float64
+		c := curve{name: m.Name()}
 		for _, y := range p.Labels() {
 			b, _ := try.Must2(m.Moments(y))
-			c = append(c, b)
+			c.ys = append(c.ys, b)
 		}
-		names, curves = append(names, m.Name()), append(curves, c)
+		curves = append(curves, c)
 	}
-	drawBias(p.Labels(), names, curves, filepath.Join(r.dir, "labeldp-bias.png"))
+	r.draw("labeldp-bias", figure.Picture{Title: "Bias per label, prior: weeks, ε = 2", X: figure.Axis{Label: "label"}, Y: figure.Axis{Label: "E[ŷ] − y"}, LegendUp: true}, "label", p.Labels(), curves)
 }
 
 func biasLimit(r *report) {
@@ -286,7 +272,7 @@ func biasRule(r *report, p labeldp.Prior) {
 func thresholds(r *report) {
 	for _, c := range []named{
 		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", uniform(0, 2)},
-		{"uniform on {0, …, 4}", uniform(0, 4)}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
+		{"uniform on {0, …, 4}", uniform(0, 4)}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", try.Must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))},
 		{"uniform on {0, …, 9}", uniform(0, 9)},
 	} {
 		from, _ := xmath.Bisect(8, 0.5, 33, func(eps float64) bool {

@@ -29,9 +29,7 @@ func counted(rows int, rng *rand.Rand) (x, y []float64) {
 	return x, y
 }
 
-// powers are the features of the model log λ = w·(1, x, x²).
-func powers(u float64) [3]float64 { return [3]float64{1, u, u * u} }
-
+// rate is λ of the model log λ = w·(1, x, x²).
 func rate(w [3]float64, u float64) float64 { return math.Exp(w[0] + u*(w[1]+u*w[2])) }
 
 // poissonLoss is the mean of λ − y·log λ.
@@ -53,7 +51,7 @@ func poissonFit(x, y []float64) (_ [3]float64, blowup bool) {
 		var h [9]float64
 		var g [3]float64
 		for i, u := range x {
-			l, f := rate(w, u), powers(u)
+			l, f := rate(w, u), [3]float64{1, u, u * u}
 			for a := range 3 {
 				g[a] += (l - y[i]) * f[a]
 				for b := range 3 {

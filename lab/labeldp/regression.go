@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -39,23 +39,24 @@ func features(rows int, rng *rand.Rand) (x, y []float64) {
 
 // fit returns the least-squares cubic.
 func fit(x, y []float64) [4]float64 {
-	var a [16]float64
-	var b [4]float64
+	a := mat.NewDense(len(x), 4, nil)
 	for i, u := range x {
-		f := [4]float64{1, u, u * u, u * u * u}
-		for j := range 4 {
-			for k := range 4 {
-				a[4*j+k] += f[j] * f[k]
-			}
-			b[j] += f[j] * y[i]
-		}
+		a.SetRow(i, []float64{1, u, u * u, u * u * u})
 	}
 	var w mat.VecDense
-	try.Check(w.SolveVec(mat.NewDense(4, 4, a[:]), mat.NewVecDense(4, b[:])))
+	try.Check(w.SolveVec(a, mat.NewVecDense(len(y), y)))
 	return [4]float64{w.AtVec(0), w.AtVec(1), w.AtVec(2), w.AtVec(3)}
 }
 
 func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[3])) }
+
+// predicted returns the values of a cubic at the ends of the bins.
+func predicted(w [4]float64) (ys []float64) {
+	for b := range bins + 1 {
+		ys = append(ys, value(w, float64(b)/bins))
+	}
+	return ys
+}
 
 // drawn returns the noisy label of a label, which has a place among those of a randomizer.
 func drawn(m labeldp.Method, label float64, place int, src rand.Source) float64 {
@@ -133,11 +134,7 @@ func regressions(r *report, budgets []float64, seeds int) {
 				c := &cells[name][e]
 				c.label, c.excess = append(c.label, loss), append(c.excess, test(w)-test(clean))
 				if eps == 1 && seed == 0 {
-					curve := make([]float64, bins+1)
-					for b := range curve {
-						curve[b] = value(w, float64(b)/bins)
-					}
-					predictors[name] = curve
+					predictors[name] = predicted(w)
 				}
 			})
 		}
@@ -151,11 +148,17 @@ func regressions(r *report, budgets []float64, seeds int) {
 		}
 		r.row("regression", row...)
 	}
-	truth := make([]float64, bins+1)
-	for b := range truth {
-		truth[b] = value(clean, float64(b)/bins)
+	predictors["clean labels"] = predicted(clean)
+	var xs []float64
+	for b := range bins + 1 {
+		xs = append(xs, float64(b)/bins)
 	}
-	drawRegression(truth, predictors, filepath.Join(r.dir, "labeldp-regression.png"))
+	var curves []curve
+	for _, name := range []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"} {
+		curves = append(curves, curve{name, predictors[name]})
+	}
+	pic := figure.Picture{Title: "Predictors fitted to noisy labels, ε = 1", X: figure.Axis{Label: "x"}, Y: figure.Axis{Label: "prediction"}, LegendUp: true, LegendLeft: true}
+	r.draw("labeldp-regression", pic, "x", xs, curves)
 }
 
 // privacy shows the three-atom profile, and what the pipeline costs.

@@ -10,13 +10,14 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 // adultPage is the page: Table 8 as the paper ran it, then without the label, then
@@ -27,11 +28,7 @@ func adultPage(r *report) {
 	data := openAdult(r.adult)
 	runs := logisticRuns(context.Background(), steps, budgets)
 	trainLogistic(runs, data, seeds, steps)
-	positive := 0.0
-	for _, y := range data.y[data.train():] {
-		positive += y
-	}
-	positive /= float64(len(data.y) - data.train())
+	positive := stat.Mean(data.y[data.train():], nil)
 	tests := len(data.y) - data.train()
 	r.page["rows"], r.page["train"], r.page["steps"], r.page["seeds"], r.page["test"] = len(data.x), data.train(), steps, seeds, tests
 	r.page["allZero"], r.page["testError"] = 1-positive, math.Sqrt(0.8*0.2/float64(tests))
@@ -132,41 +129,34 @@ func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) {
 		p.X.Max, p.Y.Max = float64(steps), top
 		return p
 	}
-	ps := []figure.Picture{axis("rate 0.01", 4.5), axis("rate 1, total ε = 2", 1), panel("at equal privacy", "total ε at δ = 1e-5", "test loss (cross-entropy)")}
-	left, middle, right := &ps[0], &ps[1], &ps[2]
-	right.X.Log, right.X.At = true, budgets
+	equal := equalPanel("test loss (cross-entropy)", budgets, func(setting, scheme string) (mean, bar float64) {
+		i := slices.IndexFunc(runs, func(r logisticRun) bool { return r.setting == setting && r.name == scheme })
+		return runs[i].stats(func(s classifierScore) float64 { return s.loss })
+	})
+	ps := []figure.Picture{axis("rate 0.01", 4.5), axis("rate 1, total ε = 2", 1), equal}
+	left, middle := &ps[0], &ps[1]
 	add := func(p *figure.Picture, name, scheme string, b figure.Band) {
 		b.Name, b.Method = name, styles[scheme]
 		p.Bands = append(p.Bands, b)
 	}
-	names := append([]string{"Poisson"}, schemeNames...)
-	for i, name := range names {
-		at := figure.Band{Dots: true}
+	for _, name := range drawnNames {
 		for k := range runs {
 			run := &runs[k]
-			if run.name != name {
-				continue
-			}
 			switch {
+			case run.name != name:
 			case run.leak():
 				add(left, name, name, run.losses)
-			case run.setting == equal:
-				m, s := run.stats(func(s classifierScore) float64 { return s.loss })
-				at.Add(run.spent.budget*math.Pow(1.05, float64(i-2)), m)
-				at.Errors = append(at.Errors, s)
-				if run.spent.budget == 2 {
-					add(middle, name, name, run.losses)
-				}
+			case run.setting == equalAt(2):
+				add(middle, name, name, run.losses)
 			}
 		}
-		add(right, name, name, at)
 	}
 	for k := range runs {
 		if run := &runs[k]; run.setting == rates && (run.rate == 0.01 || run.rate == 1) {
 			add(map[float64]*figure.Picture{0.01: left, 1: middle}[run.rate], "no noise, without the label", "no noise", run.losses)
 		}
 	}
-	middle.Bands = append(middle.Bands, schemeEntries(append([]string{"no noise"}, names...)...)...)
+	middle.Bands = append(middle.Bands, schemeEntries(append([]string{"no noise"}, drawnNames...)...)...)
 	r.figure("must-figureS4", 8*vg.Centimeter, ps)
 }
 
@@ -176,10 +166,7 @@ func (r *report) version2() {
 	const n, m, clip, steps = incomeN, 100, 1.5, 15
 	eps := baseEpsilon(1e-5, float64(m)/n)
 	// θ with δ_Gauss(θ; ε) = 1/n, as uniroot finds it there.
-	theta, _ := xmath.BisectLog(1e-9, 10, 200, func(theta float64) bool {
-		d, _ := profiles.LogDelta(try.Must(profiles.NewGaussian(1/theta)), eps)
-		return d <= -xmath.Log(n)
-	})
+	theta := try.Must(rdp.MuWithin(eps, 1./n))
 	sigma := clip / (n * theta)
 	multiplier := sigma * math.Sqrt(m) / clip // of the sum of m clipped gradients, each with its own noise
 	ss := drawn(n, 200, m)

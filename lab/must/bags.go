@@ -7,10 +7,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 
@@ -67,40 +64,30 @@ func keptDesigns() (all []keptDesign) {
 func bagsPage(r *report) {
 	ctx := context.Background()
 	p := []figure.Picture{panel("little bootstraps, s = 20", "resamples r of a subset", "ε at δ = 1e-5"), panel("double bootstrap, s = 20", "resamples r of a subset", "ε at δ = 1e-5")}
-	type curve struct{ r, low, up, fresh []float64 }
-	curves := map[string]*curve{}
 	designs, apart := keptDesigns()[:r.pick(5, 2)], 0.
 	for _, d := range designs {
 		kept := d.kept(ctx, 1e-5)
 		fresh := d.fresh(ctx)
 		apart = max(apart, kept.Upper/kept.Lower-1)
-		name := "little bootstraps"
+		name, at, style := "little bootstraps", &p[0], styles["MUST.OW"]
 		if d.again {
-			name = "double bootstrap"
+			name, at, style = "double bootstrap", &p[1], styles["MUST.WW"]
 		}
 		r.page.Add("bags", "| %s | %d, %d, %d | %d | %d | %g | %s | %s | [%s, %s] |\n", name, d.n, d.b, d.m, d.s, d.r, d.noise, below(kept.Lower), above(kept.Upper), below(fresh.Lower), above(fresh.Upper))
-		key := fmt.Sprintf("%s, σ = %g", name, d.noise)
-		if curves[key] == nil {
-			curves[key] = &curve{}
+		if at.Bands == nil {
+			key := fmt.Sprintf("%s, σ = %g", name, d.noise)
+			at.Bands = []figure.Band{{Name: key + ", proved", Method: style}, {Name: key + ", attack", Method: style}, {Name: key + ", fresh subsets, no bound here", Method: styles["Poisson"]}}
 		}
-		c := curves[key]
-		c.r, c.low, c.up, c.fresh = append(c.r, float64(d.r)), append(c.low, kept.Lower), append(c.up, kept.Upper), append(c.fresh, fresh.Upper)
-	}
-	fresh := styles["Poisson"]
-	for _, key := range slices.Sorted(maps.Keys(curves)) {
-		c, i, s := curves[key], 0, styles["MUST.OW"]
-		if strings.HasPrefix(key, "double") {
-			i, s = 1, styles["MUST.WW"]
-		}
-		p[i].Bands = append(p[i].Bands,
-			figure.Band{Name: key + ", proved", Method: s, X: c.r, Lower: c.low, Upper: c.up, Proved: c.up},
-			figure.Band{Name: key + ", attack", Method: s, X: c.r, Proved: c.low},
-			figure.Band{Name: key + ", fresh subsets, no bound here", Method: fresh, X: c.r, Proved: c.fresh})
+		b, x := at.Bands, float64(d.r)
+		b[0].Add(x, kept.Upper)
+		b[0].Lower, b[0].Upper = append(b[0].Lower, kept.Lower), append(b[0].Upper, kept.Upper)
+		b[1].Add(x, kept.Lower)
+		b[2].Add(x, fresh.Upper)
 	}
 	for i, name := range []string{"MUST.OW", "MUST.WW"} {
 		p[i].Y = figure.Axis{Label: p[i].Y.Label, Log: true, Min: 0.01, Max: 10}
 		p[i].X.Max = 52
-		p[i].Bands = append(p[i].Bands, append(schemeEntries(name), figure.Band{Name: "fresh subsets", Method: fresh})...)
+		p[i].Bands = append(p[i].Bands, append(schemeEntries(name), figure.Band{Name: "fresh subsets", Method: styles["Poisson"]})...)
 	}
 	r.figure("must-bags", 9*vg.Centimeter, p)
 	d := designs[min(2, len(designs)-1)]

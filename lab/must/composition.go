@@ -52,14 +52,6 @@ type composed struct {
 	paper, lower, upper, plain []float64
 }
 
-// places are numbers of steps on an axis.
-func places(ks []int64) (xs []float64) {
-	for _, k := range ks {
-		xs = append(xs, float64(k))
-	}
-	return xs
-}
-
 // A sampled is a row of a table: a scheme under a relation.
 type sampled struct {
 	name string
@@ -129,7 +121,11 @@ func compositionTable(r *report) {
 		return out
 	}
 	for i, c := range cs[1:] {
-		x, s := places(c.k), styles[c.name]
+		s := styles[c.name]
+		var x []float64
+		for _, k := range c.k {
+			x = append(x, float64(k))
+		}
 		all.Bands = append(all.Bands, figure.Band{Name: c.name + ", proved upper end", Method: s, X: x, Lower: c.lower, Upper: c.upper, Proved: c.upper}, figure.Band{Name: c.name + ", attack", Method: s, X: x, Proved: c.lower})
 		if c.paper != nil {
 			all.Bands = append(all.Bands, figure.Band{Name: c.name + ", the paper's pair, no bound", Method: s.Dashed(5), X: x, Proved: c.paper})

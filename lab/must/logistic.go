@@ -62,17 +62,13 @@ func scoreOf(x [][]float64, y, beta []float64) (s classifierScore) {
 	return s
 }
 
-// A logisticRun is one noise level and learning rate of one scheme.
+// A logisticRun is a run at a learning rate.
 type logisticRun struct {
-	setting string
-	name    string
-	scheme  scheme
-	rate    float64
-	clip    float64
-	noise   float64 // on the mean gradient
-	spent   *spent  // at equal privacy
-	scores  []classifierScore
-	losses  figure.Band // training loss with the first seed
+	run
+	name       string
+	rate, clip float64
+	scores     []classifierScore
+	losses     figure.Band // training loss with the first seed
 }
 
 func (l *logisticRun) leak() bool { return l.setting == leaky }
@@ -91,7 +87,6 @@ const (
 	rates  = "learning rate"
 	as     = "noise as printed"
 	proper = "2C/m"
-	equal  = "equal privacy"
 
 	// drawnByOW is the row of MUST.WW as the authors' program computes it.
 	drawnByOW = "MUST.WW, drawn by OW"
@@ -103,21 +98,18 @@ func logisticRuns(ctx context.Context, steps int, budgets []float64) []logisticR
 	printed := func(s scheme) float64 { return classical(incomeClip/n, baseEpsilon(0.0005, s.eta), 1./n) }
 	add := func(runs []logisticRun, setting string, rate, factor float64) []logisticRun {
 		for _, s := range ss {
-			runs = append(runs, logisticRun{setting: setting, name: s.name, scheme: s, rate: rate, clip: incomeClip, noise: factor * printed(s)})
+			runs = append(runs, logisticRun{run: run{setting: setting, scheme: s, noise: factor * printed(s)}, name: s.name, rate: rate, clip: incomeClip})
 		}
 		return runs
 	}
-	runs := add([]logisticRun{{setting: leaky, name: "no noise", scheme: ss[0], rate: 0.01}}, leaky, 0.01, 1)
-	runs = append(runs, logisticRun{setting: leaky, name: drawnByOW, scheme: ss[3], rate: 0.01, clip: incomeClip, noise: printed(ss[4])})
+	runs := add([]logisticRun{{run: run{setting: leaky, scheme: ss[0]}, name: "no noise", rate: 0.01}}, leaky, 0.01, 1)
+	runs = append(runs, logisticRun{run: run{setting: leaky, scheme: ss[3], noise: printed(ss[4])}, name: drawnByOW, rate: 0.01, clip: incomeClip})
 	for _, rate := range []float64{0.01, 0.1, 1, 4} {
-		runs = append(runs, logisticRun{setting: rates, name: "no noise", scheme: ss[0], rate: rate})
+		runs = append(runs, logisticRun{run: run{setting: rates, scheme: ss[0]}, name: "no noise", rate: rate})
 	}
 	runs = add(add(runs, as, 1, 1), proper, 0.1, 2.*n/m)
-	for i, eps := range budgets {
-		for _, s := range ss {
-			total := spend(ctx, s, int64(steps), eps, incomeNoise[s.name][i])
-			runs = append(runs, logisticRun{setting: equal, name: s.name, scheme: s, rate: 1, clip: incomeClip, noise: total.multiplier * incomeClip / m, spent: &total})
-		}
+	for _, r := range equalPrivacy(ctx, ss, int64(steps), budgets, incomeNoise, incomeClip, m) {
+		runs = append(runs, logisticRun{run: r, name: r.scheme.name, rate: 1, clip: incomeClip})
 	}
 	return runs
 }

@@ -28,7 +28,10 @@ func schemes(n, b, m int64) []named {
 	return []named{{"WOR", wor}, {"WR", wr}, {"MUST.OW", ow}, {"MUST.WW", ww}}
 }
 
-var schemeNames = []string{"WOR", "WR", "MUST.OW", "MUST.WW"}
+var (
+	schemeNames = []string{"WOR", "WR", "MUST.OW", "MUST.WW"}
+	drawnNames  = append([]string{"Poisson"}, schemeNames...)
+)
 
 type noise struct {
 	name string
@@ -79,8 +82,8 @@ func profilesTable(r *report) {
 	}
 }
 
-// fineGrid is ε from 0.01 to 6, densest where the curves bend: the paper has steps of 0.01 throughout.
-func fineGrid() (grid []float64) {
+// fineGrid is ε from 0.01 to 6 for any scheme, densest where the curves bend: the paper has steps of 0.01 throughout.
+func fineGrid(subsample.FixedSize) (grid []float64) {
 	for i := 1; i <= 600; i++ {
 		if i <= 30 || i <= 100 && i%2 == 0 || i%10 == 0 {
 			grid = append(grid, float64(i)/100)
@@ -90,14 +93,14 @@ func fineGrid() (grid []float64) {
 }
 
 // alignedPanels draws, for each noise, one curve per scheme through (x, y) of
-// the aligned points.
-func alignedPanels(x, y string, at func(subsample.AlignedPoint) (x, y float64)) (ps []figure.Picture) {
+// the aligned points at the ε of a grid.
+func alignedPanels(x, y string, grid func(subsample.FixedSize) []float64, at func(subsample.AlignedPoint) (x, y float64)) (ps []figure.Picture) {
 	ss := schemes(1000, 500, 400)
 	for _, b := range noises() {
 		p := panel(b.name, x, y)
 		for _, s := range ss {
 			c := figure.Band{Name: s.name, Method: styles[s.name]}
-			for _, q := range try.Must(s.s.Aligned(b.base, fineGrid())) {
+			for _, q := range try.Must(s.s.Aligned(b.base, grid(s.s))) {
 				c.Add(at(q))
 			}
 			p.Bands = append(p.Bands, c)
@@ -111,7 +114,7 @@ func alignedPanels(x, y string, at func(subsample.AlignedPoint) (x, y float64)) 
 func guide(x, y []float64) figure.Band { return figure.Band{Muted: true, X: x, Proved: y} }
 
 func alignedFigure(r *report) {
-	ps := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon2 / q.Epsilon, q.Delta2 - q.Delta })
+	ps := alignedPanels("ε'/ε", "δ' − δ", fineGrid, func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon2 / q.Epsilon, q.Delta2 - q.Delta })
 	for i := range ps {
 		ps[i].X.Min, ps[i].X.Max = 0.2, 0.9
 		ps[i].Bands = append(ps[i].Bands, guide([]float64{0.2, 0.9}, []float64{0, 0}))
@@ -121,7 +124,7 @@ func alignedFigure(r *report) {
 }
 
 func profilesFigure(r *report) {
-	ps := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) (x, y float64) { return q.Delta, q.Delta2 })
+	ps := alignedPanels("δ", "δ'", fineGrid, func(q subsample.AlignedPoint) (x, y float64) { return q.Delta, q.Delta2 })
 	for i := range ps {
 		p, top := &ps[i], 0.
 		for _, b := range p.Bands {
@@ -129,14 +132,14 @@ func profilesFigure(r *report) {
 		}
 		p.Bands = append(p.Bands, guide([]float64{0, top}, []float64{0, top}))
 	}
-	eps := alignedPanels("ε", "ε'", func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon, q.Epsilon2 })[0]
+	eps := alignedPanels("ε", "ε'", fineGrid, func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon, q.Epsilon2 })[0]
 	eps.Title = "any noise"
 	eps.Bands = append(append(eps.Bands, guide([]float64{0, 6}, []float64{0, 6})), schemeEntries(schemeNames...)...)
 	ratio := panel("any noise", "ε", "ε'/ε")
 	ss := schemes(1000, 500, 400)
 	for _, s := range ss {
 		b := figure.Band{Name: s.name, Method: styles[s.name]}
-		for _, e := range fineGrid() {
+		for _, e := range fineGrid(s.s) {
 			b.Add(e, s.s.AmplifiedEpsilon(e)/e)
 		}
 		ratio.Bands = append(ratio.Bands, b)
@@ -146,26 +149,23 @@ func profilesFigure(r *report) {
 
 // equalFigure compares the schemes at equal ε', which the paper does not do.
 func equalFigure(r *report) {
-	ss := schemes(1000, 500, 400)
-	bs := noises()
-	var ps []figure.Picture
-	for _, b := range bs {
-		p := panel(b.name, "ε'", "δ'")
-		p.X.Max, p.Y = 3, figure.Axis{Label: p.Y.Label, Log: true, Min: 1e-12, Max: 1}
-		for _, s := range ss {
-			var grid []float64
-			for i := 0; i <= 150; i++ {
-				grid = append(grid, baseEpsilon(max(1e-6, float64(i)/50), s.s.InclusionProbability()))
-			}
-			c := figure.Band{Name: s.name, Method: styles[s.name]}
-			for _, q := range try.Must(s.s.Aligned(b.base, grid)) {
-				if q.Delta2 > 1e-12 {
-					c.Add(q.Epsilon2, q.Delta2)
-				}
-			}
-			p.Bands = append(p.Bands, c)
+	grid := func(s subsample.FixedSize) (grid []float64) {
+		for i := 0; i <= 150; i++ {
+			grid = append(grid, baseEpsilon(max(1e-6, float64(i)/50), s.InclusionProbability()))
 		}
-		ps = append(ps, p)
+		return grid
+	}
+	const least = 1e-12 // of the axis
+	ps := alignedPanels("ε'", "δ'", grid, func(q subsample.AlignedPoint) (x, y float64) { return q.Epsilon2, q.Delta2 })
+	for i := range ps {
+		p := &ps[i]
+		p.X.Max, p.Y = 3, figure.Axis{Label: p.Y.Label, Log: true, Min: least, Max: 1}
+		for j := range p.Bands {
+			b := &p.Bands[j]
+			if n := slices.IndexFunc(b.Proved, func(y float64) bool { return y <= least }); n >= 0 {
+				b.X, b.Proved = b.X[:n], b.Proved[:n]
+			}
+		}
 	}
 	ps[0].Bands = append(ps[0].Bands, schemeEntries(schemeNames...)...)
 	r.figure("must-equal", 7*vg.Centimeter, ps[:2], ps[2:])

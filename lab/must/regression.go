@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
@@ -30,23 +32,20 @@ var (
 	}
 )
 
-// A regressionRun is one noise level of one scheme over all data sets.
+// A regressionRun is a run over all data sets.
 type regressionRun struct {
-	setting string
-	scheme  scheme
-	noise   float64 // on the mean gradient
-	spent   *spent  // at equal privacy
-	rmse    []float64
-	miss    []float64 // ‖β − truth‖
-	beta    [3][]float64
-	losses  []float64 // over the steps, on the first data set
+	run
+	rmse   []float64
+	miss   []float64 // ‖β − truth‖
+	beta   [3][]float64
+	losses figure.Band // over the steps, on the first data set
 }
 
 // regressionRuns lists what experiment 2 runs; settings have one run per scheme.
-func regressionRuns(ctx context.Context, budgets []float64) []regressionRun {
+func regressionRuns(ctx context.Context, budgets []float64) (out []regressionRun) {
 	const n, m, clip = regressionN, regressionM, 3.
 	ss := drawn(n, regressionB, m)
-	runs := []regressionRun{{setting: "no noise", scheme: ss[0]}}
+	runs := []run{{setting: "no noise", scheme: ss[0]}}
 	for _, factor := range []float64{1, 2. * n / m} {
 		for _, eps2 := range []float64{0.01, 0.001} {
 			name := fmt.Sprintf("ε' = %v, C/n", eps2)
@@ -54,17 +53,14 @@ func regressionRuns(ctx context.Context, budgets []float64) []regressionRun {
 				name = fmt.Sprintf("ε' = %v, 2C/m", eps2)
 			}
 			for _, s := range ss {
-				runs = append(runs, regressionRun{setting: name, scheme: s, noise: factor * classical(clip/n, baseEpsilon(eps2, s.eta), 1./n)})
+				runs = append(runs, run{setting: name, scheme: s, noise: factor * classical(clip/n, baseEpsilon(eps2, s.eta), 1./n)})
 			}
 		}
 	}
-	for i, eps := range budgets {
-		for _, s := range ss {
-			total := spend(ctx, s, regressionSteps, eps, regressionNoise[s.name][i])
-			runs = append(runs, regressionRun{setting: fmt.Sprintf("total ε = %v", eps), scheme: s, noise: total.multiplier * clip / m, spent: &total})
-		}
+	for _, r := range append(runs, equalPrivacy(ctx, ss, regressionSteps, budgets, regressionNoise, clip, m)...) {
+		out = append(out, regressionRun{run: r})
 	}
-	return runs
+	return out
 }
 
 // train runs all on the same data sets.
@@ -101,7 +97,7 @@ func train(runs []regressionRun, datasets int) {
 				}
 				l := loss(beta)
 				if d == 0 {
-					run.losses = append(run.losses, l)
+					run.losses.Add(float64(t+1), l)
 				}
 				if t >= steps-16 {
 					sum += l / 16
@@ -135,42 +131,22 @@ func regression(r *report) {
 		if run.setting == "no noise" || p == nil {
 			continue
 		}
-		b := figure.Band{Name: run.scheme.name, Method: styles[run.scheme.name]}
-		for t, l := range run.losses {
-			b.Add(float64(t+1), l)
-		}
-		p.Bands = append(p.Bands, b)
+		run.losses.Name, run.losses.Method = run.scheme.name, styles[run.scheme.name]
+		p.Bands = append(p.Bands, run.losses)
 	}
-	equal := panel("at equal privacy", "total ε at δ = 1e-5", "‖β − true β‖")
-	equal.X.Log, equal.X.At = true, budgets
-	names := append([]string{"Poisson"}, schemeNames...)
-	for i, name := range names {
-		c := figure.Band{Name: name, Method: styles[name], Dots: true}
-		for j, eps := range budgets {
-			for _, run := range runs {
-				if run.setting == fmt.Sprintf("total ε = %v", eps) && run.scheme.name == name {
-					m, s := plots.Mean(run.miss)
-					// A little aside, so that bars do not hide each other.
-					c.Add(budgets[j]*math.Pow(1.05, float64(i-2)), m)
-					c.Errors = append(c.Errors, s)
-				}
-			}
-		}
-		equal.Bands = append(equal.Bands, c)
-	}
+	equal := equalPanel("‖β − true β‖", budgets, func(setting, scheme string) (mean, bar float64) {
+		i := slices.IndexFunc(runs, func(r regressionRun) bool { return r.setting == setting && r.scheme.name == scheme })
+		return plots.Mean(runs[i].miss)
+	})
 	left, middle := panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"]
-	left.Bands = append(left.Bands, schemeEntries(names...)...)
+	left.Bands = append(left.Bands, schemeEntries(drawnNames...)...)
 	r.figure("must-figure6", 8*vg.Centimeter, []figure.Picture{*left, *middle, equal})
 	for _, run := range runs {
 		mean, sd := stat.MeanStdDev(run.rmse, nil)
 		_, se := plots.Mean(run.rmse)
 		var bias, betas [3]float64
 		for j, bs := range run.beta {
-			for _, e := range bs {
-				bias[j] += e / float64(len(bs))
-				betas[j] += e * e / float64(len(bs))
-			}
-			betas[j] = math.Sqrt(betas[j])
+			bias[j], betas[j] = stat.Mean(bs, nil), floats.Norm(bs, 2)/math.Sqrt(float64(len(bs)))
 		}
 		name, paper, delta := run.scheme.name, printed("6 and 7", run.setting+" "+run.scheme.name), stepDelta(run)
 		if run.spent != nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
@@ -21,33 +22,33 @@ func classical(sensitivity, eps, delta float64) float64 {
 	return sensitivity * math.Sqrt(2*xmath.Log(1.25/delta)) / eps
 }
 
-// A scheme is one that the utility experiments draw by.
+// A scheme is one that the utility experiments draw by, from n records.
 type scheme struct {
 	name string
 	law  subsample.Scheme
 	eta  float64
-	// draw fills in a batch: one index per draw.
-	draw func(src rand.Source, out []int) []int
+	n    int64
+}
+
+// draw fills in a batch: one index per draw.
+func (s scheme) draw(src rand.Source, out []int) []int {
+	law := s.law.(interface {
+		Sample(rand.Source, int64) ([]subsample.Pick, error)
+	})
+	for _, p := range try.Must(law.Sample(src, s.n)) {
+		for range p.Copies {
+			out = append(out, int(p.Index))
+		}
+	}
+	return out
 }
 
 // drawn returns Poisson sampling at the rate m/n and the schemes of fixed size.
 func drawn(n, b, m int64) []scheme {
-	law := try.Must(subsample.NewPoisson(float64(m) / float64(n)))
-	draw := func(sample func(rand.Source, int64) ([]subsample.Pick, error)) func(src rand.Source, out []int) []int {
-		return func(src rand.Source, out []int) []int {
-			picks := try.Must(sample(src, n))
-			for _, p := range picks {
-				for range p.Copies {
-					out = append(out, int(p.Index))
-				}
-			}
-			return out
-		}
-	}
-	out := []scheme{{"Poisson", law, float64(m) / float64(n), draw(law.Sample)}}
-	ss := schemes(n, b, m)
-	for _, s := range ss {
-		out = append(out, scheme{name: s.name, law: s.s, eta: s.s.InclusionProbability(), draw: draw(s.s.Sample)})
+	rate := float64(m) / float64(n)
+	out := []scheme{{"Poisson", try.Must(subsample.NewPoisson(rate)), rate, n}}
+	for _, s := range schemes(n, b, m) {
+		out = append(out, scheme{s.name, s.s, s.s.InclusionProbability(), n})
 	}
 	return out
 }
@@ -74,6 +75,44 @@ func spend(ctx context.Context, s scheme, k int64, budget, multiplier float64) s
 		try.Check(fmt.Errorf("%s, %d runs of noise %v cost %v, not %v", s.name, k, multiplier, out.total.Upper, budget))
 	}
 	return out
+}
+
+// A run is one noise level of one scheme.
+type run struct {
+	setting string
+	scheme  scheme
+	noise   float64 // on the mean gradient
+	spent   *spent  // at equal privacy
+}
+
+// equalPrivacy returns runs of k steps at each budget by each scheme, with the multipliers that were found for it; the mean of m gradients is
+// that of their sum, clipped to a norm.
+func equalPrivacy(ctx context.Context, ss []scheme, k int64, budgets []float64, multipliers map[string][]float64, clip float64, m int) (runs []run) {
+	for i, eps := range budgets {
+		for _, s := range ss {
+			total := spend(ctx, s, k, eps, multipliers[s.name][i])
+			runs = append(runs, run{equalAt(eps), s, total.multiplier * clip / float64(m), &total})
+		}
+	}
+	return runs
+}
+
+func equalAt(budget float64) string { return fmt.Sprintf("total ε = %v", budget) }
+
+// equalPanel draws what runs come to over their budgets, with bars, a little aside so that they do not hide each other.
+func equalPanel(y string, budgets []float64, of func(setting, scheme string) (mean, bar float64)) figure.Picture {
+	p := panel("at equal privacy", "total ε at δ = 1e-5", y)
+	p.X.Log, p.X.At = true, budgets
+	for i, name := range drawnNames {
+		b := figure.Band{Name: name, Method: styles[name], Dots: true}
+		for _, eps := range budgets {
+			mean, bar := of(equalAt(eps), name)
+			b.Add(eps*math.Pow(1.05, float64(i-2)), mean)
+			b.Errors = append(b.Errors, bar)
+		}
+		p.Bands = append(p.Bands, b)
+	}
+	return p
 }
 
 // A descent is noisy, clipped gradient descent by the paper's Algorithm 2, on a

@@ -74,7 +74,7 @@ func sites(root, path string, src []byte) (all []mutant) {
 			m.line = fset.Position(f.FileStart).Line + bytes.Count(src[:m.span.from], []byte("\n"))
 			all = append(all, m)
 		}}
-		v.block(fn.Body.List)
+		v.look(fn.Body)
 	}
 	seen := map[string]int{}
 	for i := range all {
@@ -100,66 +100,52 @@ type visitor struct {
 	add func(mutant)
 }
 
-// block looks at the statements of a list, and at the lists in them.
-func (v *visitor) block(list []ast.Stmt) {
-	for _, s := range list {
-		switch s := s.(type) {
+// look goes through the statements and conditions of a function, and of the functions in its statements. What stands before a
+// condition in the head of a statement, behind a label, or is run by another goroutine or later is left alone.
+func (v *visitor) look(body *ast.BlockStmt) {
+	leave, asks := map[ast.Node]bool{}, map[ast.Node]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		if leave[n] {
+			return false
+		}
+		switch n := n.(type) {
 		case *ast.AssignStmt, *ast.ReturnStmt, *ast.ExprStmt, *ast.IncDecStmt:
-			v.statement(s)
-			v.literals(s)
+			v.wrongs(n)
 		case *ast.IfStmt:
-			v.ifElse(s)
+			leave[n.Init], leave[n.Cond] = true, true
+			v.wrongs(n.Cond)
+			v.earlyReturn(n)
 		case *ast.ForStmt:
-			if s.Cond != nil {
-				v.condition(s.Cond)
+			leave[n.Init], leave[n.Cond], leave[n.Post] = true, true, true
+			if n.Cond != nil {
+				v.wrongs(n.Cond)
 			}
-			v.block(s.Body.List)
-		case *ast.RangeStmt:
-			v.block(s.Body.List)
-		case *ast.BlockStmt:
-			v.block(s.List)
 		case *ast.SwitchStmt:
-			for _, c := range s.Body.List {
-				c := c.(*ast.CaseClause)
-				if s.Tag == nil {
-					for _, e := range c.List {
-						v.condition(e)
-					}
+			leave[n.Init] = true
+			for _, c := range n.Body.List {
+				asks[c] = n.Tag == nil
+			}
+		case *ast.CaseClause:
+			for _, e := range n.List {
+				if leave[e] = true; asks[n] {
+					v.wrongs(e)
 				}
-				v.block(c.Body)
 			}
 		case *ast.TypeSwitchStmt:
-			for _, c := range s.Body.List {
-				v.block(c.(*ast.CaseClause).Body)
-			}
-		}
-	}
-}
-
-// literals looks at functions in a statement, which have statements of their own.
-func (v *visitor) literals(s ast.Stmt) {
-	ast.Inspect(s, func(n ast.Node) bool {
-		if f, ok := n.(*ast.FuncLit); ok {
-			v.block(f.Body.List)
+			leave[n.Init], leave[n.Assign] = true, true
+		case *ast.DeclStmt, *ast.DeferStmt, *ast.GoStmt, *ast.LabeledStmt, *ast.SelectStmt:
 			return false
 		}
 		return true
 	})
 }
 
-func (v *visitor) ifElse(s *ast.IfStmt) {
-	v.condition(s.Cond)
+// earlyReturn makes the mutant of a condition for a return that never holds.
+func (v *visitor) earlyReturn(s *ast.IfStmt) {
 	if n := len(s.Body.List); n > 0 && s.Else == nil && !noLine.MatchString(v.text(s)) {
 		if _, ok := s.Body.List[n-1].(*ast.ReturnStmt); ok {
 			v.add(mutant{operator: "early return", was: v.text(s.Cond), is: "false && (" + v.text(s.Cond) + ")", span: v.span(s.Cond), condition: true})
 		}
-	}
-	v.block(s.Body.List)
-	switch e := s.Else.(type) {
-	case *ast.BlockStmt:
-		v.block(e.List)
-	case *ast.IfStmt:
-		v.ifElse(e)
 	}
 }
 
@@ -167,40 +153,28 @@ func (v *visitor) span(n ast.Node) span { return span{v.at(n.Pos()), v.at(n.End(
 
 func (v *visitor) text(n ast.Node) string { s := v.span(n); return string(v.src[s.from:s.to]) }
 
-func (v *visitor) condition(e ast.Expr) {
-	if !noLine.MatchString(v.text(e)) {
-		v.wrongs(e, e, func(m *mutant) { m.condition = true })
-	}
-}
-
-func (v *visitor) statement(s ast.Stmt) {
-	if noLine.MatchString(v.text(s)) {
+// wrongs makes the mutants of a statement or condition.
+func (v *visitor) wrongs(whole ast.Node) {
+	if noLine.MatchString(v.text(whole)) {
 		return
 	}
-	a, _ := s.(*ast.AssignStmt)
-	v.wrongs(s, s, func(m *mutant) {
-		if a != nil && a.Tok == token.DEFINE {
-			m.define = true
-			op := v.at(a.TokPos) - m.span.from // nothing before := is changed
+	sp := v.span(whole)
+	_, condition := whole.(ast.Expr)
+	a, _ := whole.(*ast.AssignStmt)
+	replace := func(operator string, from, to int, text string) {
+		m := mutant{operator: operator, was: v.text(whole), span: sp, condition: condition, define: a != nil && a.Tok == token.DEFINE}
+		m.is = string(v.src[sp.from:from]) + text + string(v.src[to:sp.to])
+		if m.define {
+			op := v.at(a.TokPos) - sp.from // nothing before := is changed
 			m.is = m.is[:op] + "=" + m.is[op+2:]
 		}
-	})
-}
-
-// wrongs makes the mutants of a span whose node is n.
-func (v *visitor) wrongs(whole, n ast.Node, finish func(*mutant)) {
-	sp := v.span(whole)
-	replace := func(operator string, from, to int, text string) {
-		m := mutant{operator: operator, was: v.text(whole), span: sp}
-		m.is = string(v.src[sp.from:from]) + text + string(v.src[to:sp.to])
-		finish(&m)
 		v.add(m)
 	}
 	put := func(operator string, at ast.Node, text string) {
 		replace(operator, v.at(at.Pos()), v.at(at.End()), text)
 	}
 	rounding := errorWord.MatchString(v.text(whole)) // a constant there that is one larger or smaller is no wrong that a test could see
-	ast.Inspect(n, func(x ast.Node) bool {
+	ast.Inspect(whole, func(x ast.Node) bool {
 		switch x := x.(type) {
 		case *ast.FuncLit:
 			return false

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
@@ -53,18 +54,13 @@ func short(was, is string) (string, string) {
 	return cut(was), cut(is)
 }
 
-// A page is what the table is written of.
-type page struct {
-	strings.Builder
-	all []mutant
-	ms  []*mutant // those that were asked
-	why map[string]reason
-}
+// The text of the page; write fills in its tables.
+//
+//go:embed page.tmpl
+var pageText string
 
 // write writes the page of all possible mutants and those asked; notGo of the sample do not compile.
 func write(o options, all []mutant, ms []*mutant, notGo int) {
-	p := &page{all: all, ms: ms, why: reasons(harmless)}
-	p.WriteString("# Mutation\n\n")
 	command := fmt.Sprintf("go run ./lab/mutation -n %d -seed %d", o.n, o.seed)
 	if o.only != "" {
 		command = "go run ./lab/mutation -only …" // a sample put together from several
@@ -72,88 +68,68 @@ func write(o options, all []mutant, ms []*mutant, notGo int) {
 	if o.pkg != packages {
 		command += " -pkg " + o.pkg
 	}
-	fmt.Fprintf(p, "Written by `%s -o lab/mutation/%s`; how it works is in `lab/mutation/doc.go`.\n", command, filepath.Base(o.out))
-	p.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
-		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
-		"Names stay the same as long as a line and its function are the same.\n\n")
-	fmt.Fprintf(p, "Of the %d mutants of this sample %d do not compile and %d have been asked; each against the tests of these packages that reach it, up to %v of\n"+
-		"processor time, its own package first. A survivor may be killed by a test beyond that, or by a newer one.\n\n", notGo+len(ms), notGo, len(ms), o.budget)
-	p.counts()
-	p.survivors()
-	p.killed()
-	if o.out == "" {
-		fmt.Print(p.String())
-		return
+	page := plots.Values{"command": command, "file": filepath.Base(o.out), "sample": notGo + len(ms), "notGo": notGo, "asked": len(ms), "budget": o.budget, "survivors": "", "killed": ""}
+	why := reasons(harmless)
+	count := func(table, title string, in func(*mutant) bool) {
+		page.Add(table, "| %s | %s |\n", title, counted(all, ms, why, in))
 	}
-	try.Check(os.WriteFile(o.out, []byte(p.String()), 0o644))
-}
-
-func (p *page) counts() {
-	p.WriteString("| package | functions that carry a bound | possible mutants | asked | killed | harmless | open | killed of those that harm |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	var pkgs []string
-	for _, m := range p.all {
+	for _, m := range all {
 		if !slices.Contains(pkgs, m.pkg) {
 			pkgs = append(pkgs, m.pkg)
 		}
 	}
 	for _, pkg := range pkgs {
-		p.count("`"+pkg+"`", func(m *mutant) bool { return m.pkg == pkg })
+		count("packages", "`"+pkg+"`", func(m *mutant) bool { return m.pkg == pkg })
 	}
-	p.count("all", func(*mutant) bool { return true })
-	p.WriteString("\n| what is wrong | functions | possible mutants | asked | killed | harmless | open | killed of those that harm |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	count("packages", "all", func(*mutant) bool { return true })
 	for _, operator := range []string{"error term", "direction", "comparison", "sign", "constant", "early return"} {
-		p.count(operator, func(m *mutant) bool { return m.operator == operator })
+		count("operators", operator, func(m *mutant) bool { return m.operator == operator })
 	}
-}
-
-func (p *page) count(title string, in func(*mutant) bool) {
-	fns, possible, asked, killed, fine, open := map[string]bool{}, 0, 0, 0, 0, 0
-	for i := range p.all {
-		if m := &p.all[i]; in(m) {
-			fns[m.file+m.fn] = true
-			possible++
-		}
-	}
-	for _, m := range p.ms {
-		switch {
-		case !in(m):
-			continue
-		case m.state == "killed":
-			killed++
-		case p.why[m.name].kind == "harmless":
-			fine++
-		default:
-			open++
-		}
-		asked++
-	}
-	fmt.Fprintf(p, "| %s | %d | %d | %d | %d | %d | %d | %.0f %% |\n", title, len(fns), possible, asked, killed, fine, open, 100*float64(killed)/float64(max(1, killed+open)))
-}
-
-func (p *page) survivors() {
-	p.WriteString("\n## Survivors\n\n| mutant | where | kind | was | is | why it is left |\n|---|---|---|---|---|---|\n")
-	for _, m := range p.ms {
-		if m.state == "killed" {
-			continue
-		}
-		was, is := short(m.was, m.is)
-		r, ok := p.why[m.name]
-		if !ok {
-			r = reason{"open", m.state}
-		}
-		fmt.Fprintf(p, "| %s | `%s` `%s` | %s | %s | %s | %s: %s |\n", m.name, m.file, m.fn, m.operator, was, is, r.kind, r.why)
-	}
-}
-
-func (p *page) killed() {
-	p.WriteString("\n## Killed\n\n| mutant | where | kind | by |\n|---|---|---|---|\n")
-	for _, m := range p.ms {
+	for _, m := range ms {
+		where := fmt.Sprintf("| %s | `%s` `%s` | %s |", m.name, m.file, m.fn, m.operator)
 		if m.state == "killed" {
 			by := m.killer
 			if r := []rune(by); len(r) > 90 {
 				by = string(r[:90]) + "…"
 			}
-			fmt.Fprintf(p, "| %s | `%s` `%s` | %s | %s |\n", m.name, m.file, m.fn, m.operator, by)
+			page.Add("killed", "%s %s |\n", where, by)
+			continue
+		}
+		r, ok := why[m.name]
+		if !ok {
+			r = reason{"open", m.state}
+		}
+		was, is := short(m.was, m.is)
+		page.Add("survivors", "%s %s | %s | %s: %s |\n", where, was, is, r.kind, r.why)
+	}
+	text := page.Page(pageText)
+	if o.out == "" {
+		try.Must(os.Stdout.Write(text))
+		return
+	}
+	try.Check(os.WriteFile(o.out, text, 0o644))
+}
+
+// counted returns cells about some of the mutants: their functions, how many there are, and what became of those that were asked.
+func counted(all []mutant, ms []*mutant, why map[string]reason, in func(*mutant) bool) string {
+	fns, possible, asked, killed, fine := map[string]bool{}, 0, 0, 0, 0
+	for i := range all {
+		if m := &all[i]; in(m) {
+			fns[m.file+m.fn] = true
+			possible++
 		}
 	}
+	for _, m := range ms {
+		switch {
+		case !in(m):
+			continue
+		case m.state == "killed":
+			killed++
+		case why[m.name].kind == "harmless":
+			fine++
+		}
+		asked++
+	}
+	return fmt.Sprintf("%d | %d | %d | %d | %d | %d | %.0f %%", len(fns), possible, asked, killed, fine, asked-killed-fine, 100*float64(killed)/float64(max(1, asked-fine)))
 }

@@ -32,16 +32,13 @@ type pool struct {
 }
 
 func readPool(from, name string) (p pool) {
-	qs := try.Must(votes.Read(filepath.Join(from, name)))
+	qs := try.Must(votes.Read(filepath.Join(from, name), 0, 9))
 	rows := make([][]int64, len(qs))
 	for i, q := range qs {
-		rows[i] = make([]int64, 10)
-		for _, v := range q.Votes {
-			rows[i][v]++
-		}
+		rows[i] = q.Counts(10)
 		p.labels = append(p.labels, q.Label)
 	}
-	p.votes = try.Must(ballots.NewVotes(rows, int64(len(qs[0].Votes))))
+	p.votes = try.Must(ballots.NewVotes(rows, int64(len(qs[0].Numbers))))
 	return p
 }
 
@@ -291,10 +288,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Aggregator, seeds int) (x 
 		two := try.Must(pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table}))
 		both := func(r pate.Report, first pate.Cost, by pate.Conversion) float64 {
 			second := try.Must(two.Cost(ctx, r, nil))
-			sum := rdp.Grid{Orders: fewOrders, Values: make([]float64, len(fewOrders))}
-			for i := range sum.Values {
-				sum.Values[i] = first.Total.Values[i] + second.Total.Values[i]
-			}
+			sum := rdp.OnOrders(rdp.Compose(first.Total, second.Total), fewOrders)
 			e, _ := try.Must2(first.Epsilon(sum, by, digitDelta))
 			return e
 		}

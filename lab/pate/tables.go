@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
 	"github.com/dpaccountant/accountant/lab/try"
@@ -104,11 +106,8 @@ func (r independentRow) rate() (c float64) {
 
 // onGrid converts a curve at the default orders.
 func onGrid(value func(order float64) float64, delta float64, c pate.Conversion) (eps, order float64) {
-	var orders, v []float64
-	for a := 1.5; a <= 100; a += 0.5 {
-		orders, v = append(orders, a), append(v, value(a))
-	}
-	return try.Must2(c.Epsilon(rdp.Grid{Orders: orders, Values: v}, delta))
+	orders := floats.Span(make([]float64, 198), 1.5, 100)
+	return try.Must2(c.Epsilon(rdp.OnOrders(rdp.Func(value), orders), delta))
 }
 
 type lnmaxRow struct {

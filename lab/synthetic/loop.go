@@ -1,14 +1,12 @@
 package main
 
 import (
-	"compress/gzip"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/try"
+	"github.com/dpaccountant/accountant/lab/votes"
 )
 
 const (
@@ -45,14 +43,11 @@ type data struct {
 
 // read returns the digits of lab/selection: a class, then 7 × 7 places of 16 greys. It keeps every second row and column.
 func read(from string) *data {
-	file := try.Must(os.Open(from))
-	defer file.Close()
-	raw := try.Must(io.ReadAll(try.Must(gzip.NewReader(file))))
 	d := &data{}
-	for ; len(raw) >= 50; raw = raw[50:] {
-		cell := int(raw[0]) << places
+	for _, row := range try.Must(votes.Read(from, 0, 15)) {
+		cell := row.Label << places
 		for i := range places {
-			if raw[1+(2*(i/3)+1)*7+2*(i%3)+1] >= 4 {
+			if row.Numbers[(2*(i/3)+1)*7+2*(i%3)+1] >= 4 {
 				cell |= 1 << i
 			}
 		}

@@ -1,33 +1,28 @@
 package votes
 
-// Small pictures, as a file like that of votes: a line an image, its right label and after a
-// blank a character for each pixel.
-
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"math"
 	"os"
-	"strings"
 
 	"github.com/dpaccountant/accountant/lab/logit"
 )
 
-// A pixel is in [−2, 2] and is written as the character number middle + pixelSteps times it, rounded.
-const middle, pixelSteps = 'P', 16
+// A pixel of a small picture is in [−2, 2] and kept as a whole number of steps.
+const pixelSteps, mostSteps = 16, 32
 
 // WriteImages writes the images, with lines about them, to a file: whole or not at all.
 func WriteImages(path string, about []string, images []logit.Image) {
-	write(path, about, func(b *bytes.Buffer) {
-		for _, im := range images {
-			fmt.Fprintf(b, "%d ", im.Label)
-			for _, v := range im.X[:logit.Pixels] {
-				b.WriteByte(byte(middle + math.Round(min(max(v, -2), 2)*pixelSteps)))
-			}
-			b.WriteByte('\n')
+	var rows []Row
+	for _, im := range images {
+		r := Row{Label: im.Label}
+		for _, v := range im.X[:logit.Pixels] {
+			r.Numbers = append(r.Numbers, int(math.Round(min(max(v, -2), 2)*pixelSteps)))
 		}
-	})
+		rows = append(rows, r)
+	}
+	Write(path, about, rows)
 }
 
 //go:embed testdata/digits-images.gz
@@ -46,18 +41,16 @@ func ReadImages(path string) ([]logit.Image, error) {
 }
 
 func images(name string, data []byte) (out []logit.Image, err error) {
-	return out, lines(name, data, func(line string) error {
-		label, pixels, ok := strings.Cut(line, " ")
-		if !ok || len(label) != 1 || label[0] < '0' || label[0] > '9' || len(pixels) != logit.Pixels {
-			return fmt.Errorf("%q is not a label and %d pixels", line, logit.Pixels)
+	rows, err := Decode(name, data, -mostSteps, mostSteps)
+	for i, r := range rows {
+		if len(r.Numbers) != logit.Pixels {
+			return nil, fmt.Errorf("%s: row %d: %d numbers are not %d pixels", name, i, len(r.Numbers), logit.Pixels)
 		}
 		x := make([]float64, logit.Pixels)
-		for i := range x {
-			if x[i] = (float64(pixels[i]) - middle) / pixelSteps; math.Abs(x[i]) > 2 {
-				return fmt.Errorf("%q is not a pixel", pixels[i])
-			}
+		for i, n := range r.Numbers {
+			x[i] = float64(n) / pixelSteps
 		}
-		out = append(out, logit.New(x, int(label[0]-'0')))
-		return nil
-	})
+		out = append(out, logit.New(x, r.Label))
+	}
+	return out, err
 }

@@ -1,96 +1,76 @@
-// Package votes reads and writes files of teachers' votes, for the experiments that need real ones.
-// A file is gzip-compressed text. Lines that begin with # say where the votes are from. Every other
-// line is a query: its right label, a blank, and the votes of the teachers in their order, one
-// digit each ("7 77717").
+// Package votes reads and writes what the experiments with digits keep: rows of a right label and small numbers, which
+// are the votes of teachers for an image, or the pixels of one. A file is gzip-compressed JSON,
+// {"About": ["…"], "Rows": [[7, 7, 7, 7, 1, 7], …]}: where the rows are from, and each row with its label first.
 package votes
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/dpaccountant/accountant/lab/try"
 )
 
-// A Query is one image with its right label and the label that each teacher votes for.
-type Query struct {
-	Label int
-	Votes []int
+// A Row is the right label of an image and what belongs to it, such as the label that each teacher votes for.
+type Row struct {
+	Label   int
+	Numbers []int
 }
 
 // Counts returns how many teachers vote for each of so many labels.
-func (q Query) Counts(labels int) []int {
-	out := make([]int, labels)
-	for _, v := range q.Votes {
+func (r Row) Counts(labels int) []int64 {
+	out := make([]int64, labels)
+	for _, v := range r.Numbers {
 		out[v]++
 	}
 	return out
 }
 
-// Read returns the queries of a file. Labels and votes are in [0, 9], and each query has the
-// same number of votes.
-func Read(path string) (out []Query, err error) {
+type file struct {
+	About []string
+	Rows  [][]int
+}
+
+// Read returns the rows of a file, whose labels are in [0, 9] and whose numbers are in [least, most], of each row as many.
+func Read(path string, least, most int) ([]Row, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return out, lines(path, data, func(line string) error {
-		label, cast, ok := strings.Cut(line, " ")
-		if !ok || len(label) != 1 || strings.Trim(label+cast, "0123456789") != "" || len(out) > 0 && len(cast) != len(out[0].Votes) {
-			return fmt.Errorf("%q is not a label and votes", line)
-		}
-		q := Query{Label: int(label[0] - '0')}
-		for _, v := range cast {
-			q.Votes = append(q.Votes, int(v-'0'))
-		}
-		out = append(out, q)
-		return nil
-	})
+	return Decode(path, data, least, most)
 }
 
-// Write writes the queries, with lines about them, to a file: whole or not at all.
-func Write(path string, about []string, queries []Query) {
-	write(path, about, func(b *bytes.Buffer) {
-		for _, q := range queries {
-			fmt.Fprintf(b, "%d ", q.Label)
-			for _, v := range q.Votes {
-				fmt.Fprintf(b, "%d", v)
-			}
-			b.WriteByte('\n')
-		}
-	})
-}
-
-// lines is read for what a file of this path holds.
-func lines(path string, data []byte, each func(line string) error) error {
+// Decode is Read for what a file holds; errors have its name.
+func Decode(name string, data []byte, least, most int) (out []Row, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	lines := bufio.NewScanner(z)
-	for n := 1; lines.Scan(); n++ {
-		if strings.HasPrefix(lines.Text(), "#") {
-			continue
-		}
-		if err := each(lines.Text()); err != nil {
-			return fmt.Errorf("%s:%d: %w", path, n, err)
-		}
+	var f file
+	if err := json.NewDecoder(z).Decode(&f); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return lines.Err()
+	for i, r := range f.Rows {
+		if len(r) < 2 || len(r) != len(f.Rows[0]) || r[0] < 0 || r[0] > 9 || slices.Min(r[1:]) < least || slices.Max(r[1:]) > most {
+			return nil, fmt.Errorf("%s: row %d: %v is not a label in [0, 9] and as many numbers in [%d, %d] as before", name, i, r, least, most)
+		}
+		out = append(out, Row{r[0], r[1:]})
+	}
+	return out, nil
 }
 
-// write writes a compressed file: lines about it as comments, then what fill writes.
-func write(path string, about []string, fill func(b *bytes.Buffer)) {
-	var text, b bytes.Buffer
-	for _, line := range about {
-		fmt.Fprintf(&text, "# %s\n", line)
+// Write writes rows, with lines about them, to a file: whole or not at all.
+func Write(path string, about []string, rows []Row) {
+	f := file{About: about}
+	for _, r := range rows {
+		f.Rows = append(f.Rows, append([]int{r.Label}, r.Numbers...))
 	}
-	fill(&text)
+	var b bytes.Buffer
 	z := try.Must(gzip.NewWriterLevel(&b, gzip.BestCompression))
-	try.Must(z.Write(text.Bytes()))
+	try.Must(z.Write(try.Must(json.Marshal(f))))
 	try.Check(z.Close())
 	part := path + ".part"
 	try.Check(os.WriteFile(part, b.Bytes(), 0o644))

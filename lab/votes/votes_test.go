@@ -11,23 +11,29 @@ import (
 
 func TestWrittenIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.gz")
-	want := []Query{{7, []int{7, 7, 1}}, {0, []int{0, 9, 0}}}
+	want := []Row{{7, []int{7, 7, 1}}, {0, []int{0, 9, 0}}}
 	Write(path, []string{"a test"}, want)
-	got, err := Read(path)
+	got, err := Read(path, 0, 9)
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if c := got[0].Counts(10); c[7] != 2 || c[1] != 1 {
 		t.Error(c)
 	}
-	Write(path, nil, []Query{{7, []int{7, 7}}, {7, []int{7}}})
-	if _, err := Read(path); err == nil {
+	Write(path, nil, []Row{{7, []int{7, 7}}, {7, []int{7}}})
+	if _, err := Read(path, 0, 9); err == nil {
 		t.Error("queries of unlike numbers of votes are read")
 	}
-	if err := os.WriteFile(path, []byte("7 77"), 0o644); err != nil {
+	for _, bad := range []Row{{10, []int{7}}, {-1, []int{7}}, {7, []int{10}}, {7, []int{-1}}, {7, nil}} {
+		Write(path, nil, []Row{bad})
+		if _, err := Read(path, 0, 9); err == nil {
+			t.Errorf("%+v is read", bad)
+		}
+	}
+	if err := os.WriteFile(path, []byte(`{"Rows": [[7, 7, 7]]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path); err == nil {
+	if _, err := Read(path, 0, 9); err == nil {
 		t.Error("text that is not compressed is read")
 	}
 }
@@ -47,13 +53,13 @@ func TestShippedVotes(t *testing.T) {
 		{"digits-58-shards.gz", 250, 11, 2, .85},
 		{"digits-58-private.gz", 250, 11, 2, .6},
 	} {
-		qs, err := Read(filepath.Join("testdata", c.file))
+		qs, err := Read(filepath.Join("testdata", c.file), 0, c.labels-1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		right := 0
 		for _, q := range qs {
-			if len(q.Votes) != c.teachers || q.Label >= c.labels {
+			if len(q.Numbers) != c.teachers || q.Label >= c.labels {
 				t.Fatalf("%s: %+v", c.file, q)
 			}
 			n := q.Counts(c.labels)
@@ -87,7 +93,7 @@ func TestImages(t *testing.T) {
 	if want := []logit.Image{logit.New(x, 4)}; err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
-	Write(path, nil, []Query{{7, []int{7, 7}}})
+	Write(path, nil, []Row{{7, []int{7, 7}}})
 	if _, err := ReadImages(path); err == nil {
 		t.Error("votes are read as a picture")
 	}
@@ -95,7 +101,7 @@ func TestImages(t *testing.T) {
 	if err != nil || len(images) != 2000 {
 		t.Fatal(len(images), err)
 	}
-	qs, err := Read("testdata/digits-100.gz")
+	qs, err := Read("testdata/digits-100.gz", 0, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
