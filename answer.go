@@ -64,6 +64,14 @@ type Gap struct {
 	Unattacked, Apart []string
 }
 
+// computed returns how wide an interval is but for what theory leaves open.
+func (iv *Interval) computed() float64 {
+	if iv.Gap == nil {
+		return iv.Upper - iv.Lower
+	}
+	return max(iv.Gap.Proved.Upper-iv.Gap.Proved.Lower, iv.Gap.Attack.Upper-iv.Gap.Attack.Lower)
+}
+
 func rangeOf(r fourier.Result) Range {
 	return Range{Lower: r.Lower, Estimate: r.Estimate, Upper: r.Upper}
 }

@@ -61,3 +61,27 @@ func TestGDPOfTwoStages(t *testing.T) {
 		t.Errorf("%+v, %v; want [1.9553, 1.9885] without a warning", g, err)
 	}
 }
+
+// TestGDPOfShuffledBatches: an attack's δ of 1e-9 that is not as narrow as asked changes no μ at the tolerance 1e-5.
+func TestGDPOfShuffledBatches(t *testing.T) {
+	p, err := plan.Parse([]byte("{neighbors: zero-out, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {shuffle: {batches: 20}}, count: 20}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		opt    accountant.Options
+		warned bool
+	}{
+		{accountant.Options{}, false},
+		{accountant.Options{WorkLimit: 1e6}, true},
+	} {
+		a := accountant.New(p.Neighbors, c.opt)
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		g, err := a.GDP(t.Context(), 1e-5)
+		if err != nil || !(g.Mu.Lower > 0.5 && g.Mu.Lower < g.Mu.Upper) || len(g.Warnings) > 0 != c.warned {
+			t.Errorf("%+v: %+v, %v", c.opt, g, err)
+		}
+	}
+}
