@@ -160,7 +160,7 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 func oneWarning(warnings []string) []string {
 	var reasons []string
 	for _, w := range warnings {
-		w = strings.TrimPrefix(w, "attack: ")
+		w = strings.TrimPrefix(w, ofAttack)
 		if !strings.HasPrefix(w, "the upper end is that of ") && !slices.Contains(reasons, w) {
 			reasons = append(reasons, w)
 		}

@@ -85,3 +85,30 @@ func TestGDPOfShuffledBatches(t *testing.T) {
 		}
 	}
 }
+
+// TestAttackAsNarrowAsAsked: each of two laws is composed to half of the width, and whoever asks has the whole of it.
+func TestAttackAsNarrowAsAsked(t *testing.T) {
+	p, err := plan.Parse([]byte("{neighbors: zero-out, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {shuffle: {batches: 20}}, count: 20}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const accuracy = 1e-5
+	a := accountant.New(p.Neighbors, accountant.Options{Accuracy: accuracy})
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	warned := map[bool]int{}
+	for _, eps := range []float64{3, 4} {
+		iv, err := a.Delta(t.Context(), eps)
+		if err != nil || iv.Gap == nil {
+			t.Fatalf("%+v, %v", iv, err)
+		}
+		narrow := iv.Gap.Attack.Upper-iv.Gap.Attack.Lower <= accuracy*iv.Gap.Attack.Upper
+		if warned[narrow]++; narrow == (len(iv.Warnings) > 0) {
+			t.Errorf("ε = %v: %+v: %q", eps, iv.Gap.Attack, iv.Warnings)
+		}
+	}
+	if warned[true] == 0 || warned[false] == 0 {
+		t.Errorf("%v: both are to be seen", warned)
+	}
+}
