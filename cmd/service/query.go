@@ -159,8 +159,7 @@ func promise(q query.Query, iv accountant.Interval) []string {
 	if q.Person == "" {
 		out = append(out, fmt.Sprintf("This holds for persons with at most %s in the table. Nothing was dropped to make it so.", counted(int64(q.PerPerson), "one row", "%d rows")))
 	} else {
-		out = append(out, fmt.Sprintf("Of each person at most %s, with at most %s in each, drawn at random from that person's rows.",
-			counted(int64(q.PerPerson), "one group counts", "%d groups count"), counted(int64(q.PerGroup), "one row", "%d rows")))
+		out = append(out, fmt.Sprintf("Of each person at most %s, with at most %s in each, drawn at random from that person's rows.", counted(int64(q.PerPerson), "one group counts", "%d groups count"), counted(int64(q.PerGroup), "one row", "%d rows")))
 	}
 	if q.Keys == nil && len(q.Group) > 0 {
 		out = append(out, "Which groups exist is hidden: the table has those that noise has chosen, and no group of few persons but by chance.")
