@@ -720,16 +720,25 @@ const wideLaws = 0.1
 // mostAgain is how often δ(ε) is asked with new laws where those that the scout had them made for leave it wide.
 const mostAgain = 3
 
+// narrow reports whether the ends of a range are as near to each other as asked.
+func (a *Accountant) narrow(r Range, absolute float64) bool {
+	return !math.IsInf(r.Upper, 1) && r.Upper-r.Lower <= max(a.opts.Relative*math.Abs(r.Upper), absolute)
+}
+
 // answer has a question answered within the time limit and the deadline of ctx. Where a limit left a sum wide, but not the
-// interval that another direction, way or theorem narrowed, there is no warning that the interval is wide.
+// interval that another direction, way or theorem narrowed, or not the attack's, there is no warning that the interval is wide.
 func (a *Accountant) answer(ctx context.Context, absolute float64, ask func(context.Context) (Interval, error)) (Interval, error) {
 	own, stop := a.opts.within(ctx)
 	defer stop()
 	own, end := untilDeadline(own)
 	defer end()
 	iv, err := ask(own)
-	if err == nil && !math.IsInf(iv.Upper, 1) && iv.Upper-iv.Lower <= max(a.opts.Relative*math.Abs(iv.Upper), absolute) {
-		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool { return strings.Contains(w, parallel.Wider) })
+	if err == nil {
+		whole := a.narrow(iv.Range, absolute)
+		attack := iv.Gap != nil && a.narrow(iv.Gap.Attack, absolute)
+		iv.Warnings = slices.DeleteFunc(slices.Clone(iv.Warnings), func(w string) bool {
+			return strings.Contains(w, parallel.Wider) && (whole || attack && strings.HasPrefix(w, ofAttack))
+		})
 	}
 	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return iv, ctx.Err()
@@ -804,7 +813,8 @@ func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64, few bool)
 	if lower == upper || len(iv.Warnings) > 0 {
 		return // there is no width, or a reason already
 	}
-	if width := upper - lower; (t.cut || a.short || few) && (math.IsInf(upper, 1) || width > max(a.opts.Relative*math.Abs(upper), absolute)) {
+	narrow := a.narrow(iv.Range, absolute)
+	if (t.cut || a.short || few) && !narrow {
 		iv.Warnings = append(iv.Warnings, fmt.Sprintf("%v before all laws of its steps were made: %s", parallel.ErrWork, parallel.Wider))
 		return
 	}
@@ -814,12 +824,12 @@ func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64, few bool)
 	if iv.Gap != nil || math.IsInf(upper, 1) {
 		return // theory's gap
 	}
-	if width := upper - lower; width > max(a.opts.Relative*math.Abs(upper), absolute) {
+	if !narrow {
 		name := "its steps"
 		if a.made != nil {
 			name = a.made.Name
 		}
-		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s leave an interval of width %.2g, wider than asked", name, width))
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s leave an interval of width %.2g, wider than asked", name, upper-lower))
 	}
 }
 

@@ -64,6 +64,17 @@ type Gap struct {
 	Unattacked, Apart []string
 }
 
+// ofAttack begins the warnings about what the attack of a gap reaches.
+const ofAttack = "attack: "
+
+// computed returns how wide an interval is but for what theory leaves open.
+func (iv *Interval) computed() float64 {
+	if iv.Gap == nil {
+		return iv.Upper - iv.Lower
+	}
+	return max(iv.Gap.Proved.Upper-iv.Gap.Proved.Lower, iv.Gap.Attack.Upper-iv.Gap.Attack.Lower)
+}
+
 func rangeOf(r fourier.Result) Range {
 	return Range{Lower: r.Lower, Estimate: r.Estimate, Upper: r.Upper}
 }
@@ -422,7 +433,7 @@ func (t *total) worst(ctx context.Context, q query) (Interval, error) {
 		}
 		out.Gap = &Gap{Proved: rangeOf(proved), Attack: rangeOf(attack), Unattacked: t.unattacked(), Apart: t.apart}
 		for _, w := range attack.Warnings {
-			out.Warnings = append(out.Warnings, "attack: "+w)
+			out.Warnings = append(out.Warnings, ofAttack+w)
 		}
 	}
 	if err := out.finish(); err != nil {

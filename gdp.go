@@ -119,10 +119,8 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		spent := a.spent() - spent
 		left, first := most-spent, !asked
 		asked = true
-		if wide && len(epsilons) > 1 && spent/float64(points)*float64(len(epsilons)) > left/2 {
-			return nil, mu.ErrEnough // what theory leaves open, no more points close
-		}
-		if left <= 0 && len(epsilons) > 1 && !first {
+		// What theory leaves open no more points close, so that these are not for the last of the work.
+		if len(epsilons) > 1 && (left <= 0 && !first || wide && spent/float64(points)*float64(len(epsilons)) > left/2) {
 			if len(warnings) == 0 {
 				warnings = append(warnings, fmt.Sprintf("%v: %s", parallel.ErrWork, parallel.Wider))
 			}
@@ -135,6 +133,9 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		for i, p := range curve {
 			wide = wide || p.Upper > 1.01*p.Lower && p.Gap != nil
 			out[i] = mu.Point{At: p.At, Lower: p.Lower, Upper: p.Upper}
+			if p.computed() <= a.opts.Relative*tolerance {
+				continue // μ is that of a tolerance which is as near as asked
+			}
 			for _, w := range p.Warnings {
 				if w = fourier.Reason(w); !slices.Contains(warnings, w) { // a width is that of a point
 					warnings = append(warnings, w)
@@ -159,7 +160,7 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 func oneWarning(warnings []string) []string {
 	var reasons []string
 	for _, w := range warnings {
-		w = strings.TrimPrefix(w, "attack: ")
+		w = strings.TrimPrefix(w, ofAttack)
 		if !strings.HasPrefix(w, "the upper end is that of ") && !slices.Contains(reasons, w) {
 			reasons = append(reasons, w)
 		}

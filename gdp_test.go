@@ -61,3 +61,54 @@ func TestGDPOfTwoStages(t *testing.T) {
 		t.Errorf("%+v, %v; want [1.9553, 1.9885] without a warning", g, err)
 	}
 }
+
+// TestGDPOfShuffledBatches: an attack's δ of 1e-9 that is not as narrow as asked changes no μ at the tolerance 1e-5.
+func TestGDPOfShuffledBatches(t *testing.T) {
+	p, err := plan.Parse(t.Context(), []byte("{neighbors: zero-out, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {shuffle: {batches: 20}}, count: 20}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		opt    accountant.Options
+		warned bool
+	}{
+		{accountant.Options{}, false},
+		{accountant.Options{WorkLimit: 1e6}, true},
+	} {
+		a := accountant.New(p.Neighbors, c.opt)
+		if err := a.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		g, err := a.GDP(t.Context(), 1e-5)
+		if err != nil || !(g.Mu.Lower > 0.5 && g.Mu.Lower < g.Mu.Upper) || len(g.Warnings) > 0 != c.warned {
+			t.Errorf("%+v: %+v, %v", c.opt, g, err)
+		}
+	}
+}
+
+// TestAttackAsNarrowAsAsked: each of two laws is composed to half of the width, and whoever asks has the whole of it.
+func TestAttackAsNarrowAsAsked(t *testing.T) {
+	p, err := plan.Parse(t.Context(), []byte("{neighbors: zero-out, steps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {shuffle: {batches: 20}}, count: 20}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const accuracy = 1e-5
+	a := accountant.New(p.Neighbors, accountant.Options{Accuracy: accuracy})
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	warned := map[bool]int{}
+	for _, eps := range []float64{3, 4} {
+		iv, err := a.Delta(t.Context(), eps)
+		if err != nil || iv.Gap == nil {
+			t.Fatalf("%+v, %v", iv, err)
+		}
+		narrow := iv.Gap.Attack.Upper-iv.Gap.Attack.Lower <= accuracy*iv.Gap.Attack.Upper
+		if warned[narrow]++; narrow == (len(iv.Warnings) > 0) {
+			t.Errorf("ε = %v: %+v: %q", eps, iv.Gap.Attack, iv.Warnings)
+		}
+	}
+	if warned[true] == 0 || warned[false] == 0 {
+		t.Errorf("%v: both are to be seen", warned)
+	}
+}

@@ -194,7 +194,7 @@ func TestMenuErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                               "is empty; a menu has the keys",
 		head + "budget: {units: 3}\n":                    "menu is missing; must be a list of types",
-		head + "budget: {units: 3}\nmenu: []\n":          "menu: a list is not a list of at least one type",
+		head + "budget: {units: 3}\nmenu: []\n":          "menu: an empty list is not a list of at least one type",
 		head + "budget: {units: 0}" + one:                "budget.units: 0 is not a whole number in [1, 100000]",
 		head + "budget: {units: 100001}" + one:           "budget.units: 100001 is not a whole number in [1, 100000]",
 		head + "budget: {epsilon: 1}" + one:              "budget: has neither units nor both epsilon and delta",

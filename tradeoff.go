@@ -192,7 +192,7 @@ func (x tests) warnings() (all []string) {
 		all = append(all, p.Warnings...)
 		if x.attack[d] != p {
 			for _, w := range x.attack[d].Warnings {
-				all = append(all, "attack: "+w)
+				all = append(all, ofAttack+w)
 			}
 		}
 	}

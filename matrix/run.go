@@ -392,9 +392,9 @@ func (c Config) checkSteps() error {
 	if bands > c.Steps {
 		switch c.Strategy.kind {
 		case toeplitz:
-			return fault.In("strategy", fault.New("coefficients", "has %d numbers for %d steps", bands, c.Steps))
+			return fault.In("strategy", fault.In("toeplitz", fault.New("coefficients", "has %d numbers for %d steps", bands, c.Steps)))
 		case squareRoot:
-			return fault.In("strategy", fault.New("bands", "%d is not in [1, steps], %d steps", bands, c.Steps))
+			return fault.In("strategy", fault.In("square-root", fault.New("bands", "%d is not in [1, %d], the number of steps", bands, c.Steps)))
 		}
 	}
 	return nil

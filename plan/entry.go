@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
@@ -171,7 +172,7 @@ func optional[V any](v *values, key string, to *V, read func(*node) (V, error)) 
 func (v *values) unit() (r profiles.Relation, records int64) {
 	r = ask(v, "neighbors", "add-remove, substitute or zero-out", parseNeighbors)
 	optional(v, "records-per-person", &records, func(n *node) (int64, error) {
-		x, err := n.count()
+		x, err := n.countTo(strconv.Itoa(noiserange.MaxRecords))
 		if err == nil && noiserange.CheckRecords(x) != nil {
 			err = n.locate("records-per-person", noiserange.CheckRecords(x))
 		}

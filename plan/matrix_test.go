@@ -78,7 +78,7 @@ func TestMatrixPlans(t *testing.T) {
 func TestMatrixErrors(t *testing.T) {
 	const at = "steps[0].mechanism.matrix"
 	for _, c := range []struct{ strategy, participation, want string }{
-		{"identity", "{epochs: 5}", "line 8: " + at + ".participation: epochs: 5 does not divide the 12 steps"},
+		{"identity", "{epochs: 5}", "line 8: " + at + ".participation.epochs: 5 does not divide the 12 steps"},
 		{"identity", "{epochs: 0}", "line 8: " + at + ".participation.epochs: 0 is not an integer of at least 1"},
 		{"identity", "{}", "line 8: " + at + ".participation: has no schema"},
 		{"identity", "{epochs: 2, single: true}", "line 8: " + at + ".participation: has more than one schema"},
@@ -88,15 +88,15 @@ func TestMatrixErrors(t *testing.T) {
 		{"identity", "{balls-in-bins: 0}", "line 8: " + at + ".participation.balls-in-bins: 0 is not an integer"},
 		{"identity", "{poisson: {rate: 0.1}}", "line 8: " + at + ".participation.poisson: delta is missing; must be a number"},
 		{"identity", "{poisson: {rate: 0.1, delta: 1}}", "line 8: " + at + ".participation.poisson.delta: 1 is not in [1e-200, 0.5]"},
-		{"{tree: {}}", "{poisson: {rate: 0.1, delta: 1e-6}}", "line 8: " + at + ".participation: poisson: is covered for Toeplitz matrices alone"},
-		{"{tree: {}}", "{balls-in-bins: 3}", "line 8: " + at + ".participation: balls-in-bins: is not covered for trees"},
+		{"{tree: {}}", "{poisson: {rate: 0.1, delta: 1e-6}}", "line 8: " + at + ".participation.poisson: is covered for Toeplitz matrices alone"},
+		{"{tree: {}}", "{balls-in-bins: 3}", "line 8: " + at + ".participation.balls-in-bins: is not covered for trees"},
 		{"identity", "{single: 1}", "line 8: " + at + ".participation.single: 1 is not true or false"},
 		{"identity", "single", "line 8: " + at + `.participation: "single" is not a schema`},
 		{"identity", "{epoch: 2}", "line 8: " + at + `.participation: unknown key "epoch"`},
 		{"identity", "{cyclic-poisson: {cycle: 3, rate: 2}}", "line 8: " + at + ".participation.cyclic-poisson.rate: 2 is not in [0, 1]"},
-		{"{square-root: {bands: 4}}", "{cyclic-poisson: {cycle: 3, rate: 0.2}}", "line 8: " + at + ".participation: cyclic-poisson: cycle: 3 is below the 4 bands"},
+		{"{square-root: {bands: 4}}", "{cyclic-poisson: {cycle: 3, rate: 0.2}}", "line 8: " + at + ".participation.cyclic-poisson.cycle: 3 is below the 4 bands"},
 		{"{square-root: {bands: 0}}", "{single: true}", "line 7: " + at + ".strategy.square-root.bands: 0 is not"},
-		{"{square-root: {bands: 13}}", "{single: true}", "line 7: " + at + ".strategy: bands: 13 is not in [1, steps], 12 steps"},
+		{"{square-root: {bands: 13}}", "{single: true}", "line 7: " + at + ".strategy.square-root.bands: 13 is not in [1, 12], the number of steps"},
 		{"{toeplitz: {coefficients: [1, x]}}", "{single: true}", "line 7: " + at + ".strategy.toeplitz.coefficients[1]: "},
 		{"{toeplitz: {coefficients: [0]}}", "{single: true}", "line 7: " + at + ".strategy.toeplitz.coefficients[0]: 0 is not the diagonal"},
 		{"{tree: {completion: maybe}}", "{single: true}", "line 7: " + at + `.strategy.tree.completion: "maybe" is not true or false`},
@@ -107,7 +107,7 @@ func TestMatrixErrors(t *testing.T) {
 		{"{blt: {buffers: 2}}", "{single: true}", "line 7: " + at + `.strategy.blt: unknown key "buffers"; must be one of scales, decays`},
 		{"{file: c.csv}", "{single: true}", "line 7: " + at + ".strategy.file: is not read here"},
 		{"identity", "{b-min-sep: {separation: 0, rate: 0.1}}", "line 8: " + at + ".participation.b-min-sep.separation: 0 is not an integer of at least 1"},
-		{"{square-root: {bands: 4}}", "{b-min-sep: {separation: 3, rate: 0.1}}", "line 8: " + at + ".participation: b-min-sep: separation: 3 is below the 4 bands"},
+		{"{square-root: {bands: 4}}", "{b-min-sep: {separation: 3, rate: 0.1}}", "line 8: " + at + ".participation.b-min-sep.separation: 3 is below the 4 bands"},
 		{"identical", "{single: true}", "line 7: " + at + `.strategy: "identical" is not a strategy`},
 	} {
 		_, err := Parse(t.Context(), []byte(matrixHead+"        strategy: "+c.strategy+"\n        participation: "+c.participation+"\n"))

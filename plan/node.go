@@ -119,6 +119,9 @@ func (n *node) isWord(word string) bool {
 func (n *node) String() string {
 	switch n.kind {
 	case listNode:
+		if len(n.items) == 0 {
+			return "an empty list"
+		}
 		return "a list"
 	case mapNode:
 		return "a mapping"
@@ -142,21 +145,23 @@ func (n *node) errorf(format string, args ...any) error {
 
 // locate gives the problem that the constructor of name had with a parameter, such as
 // gaussian: noise-multiplier: -1 is not in …, the place of the parameter in the mapping
-// n: of the value of that key, or the i-th of its list for a field p[i]. A problem with
-// what the mapping does not have is one with the mapping.
+// n: of the value of that key, or the i-th of its list for a field p[i], and within it for
+// a longer path. A problem with what a mapping does not have is one with the mapping.
 func (n *node) locate(name string, err error) error {
 	f := *fault.Of(err)
 	if len(f.Path) > 0 && f.Path[0] == name {
 		f.Path = f.Path[1:]
 	}
 	at := n
-	if len(f.Path) > 0 {
+	for len(f.Path) > 0 {
 		key, index, _ := strings.Cut(f.Path[0], "[")
-		if v := n.get(key); v != nil {
-			at, f.Path = v, f.Path[1:]
-			if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i >= 0 && i < len(v.items) {
-				at = v.items[i]
-			}
+		v := at.get(key)
+		if v == nil {
+			break
+		}
+		at, f.Path = v, f.Path[1:]
+		if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i >= 0 && i < len(v.items) {
+			at = v.items[i]
 		}
 	}
 	return &Error{Line: at.line, Field: at.path, Problem: f.Error(), err: err}
@@ -192,8 +197,12 @@ func (n *node) whole() (int, error) {
 	return int(v), nil
 }
 
-func (n *node) count() (int64, error) {
-	if err := n.scalar("a whole number in [1, 2^53]"); err != nil {
+func (n *node) count() (int64, error) { return n.countTo("2^53") }
+
+// countTo reads a whole number from 1 on, of which the caller checks that it is at most the largest one.
+func (n *node) countTo(largest string) (int64, error) {
+	want := "a whole number in [1, " + largest + "]"
+	if err := n.scalar(want); err != nil {
 		return 0, err
 	}
 	v, err := decimal.Whole(n.text)
@@ -201,7 +210,7 @@ func (n *node) count() (int64, error) {
 		return 0, n.errorf("%v %v", n, err)
 	}
 	if err != nil || v < 1 {
-		return 0, n.errorf("%v is not a whole number in [1, 2^53]", n)
+		return 0, n.errorf("%v is not %s", n, want)
 	}
 	return v, nil
 }

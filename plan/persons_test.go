@@ -21,7 +21,7 @@ func TestRecordsPerPerson(t *testing.T) {
 	}
 	for _, bad := range []string{"0", "-1", "1.5", "1048577", "1e300", "many", "[1]", "~"} {
 		_, err := Parse(t.Context(), []byte("neighbors: substitute\nrecords-per-person: "+bad+"\n"+steps))
-		if err == nil || !strings.Contains(err.Error(), "records-per-person") || !strings.Contains(err.Error(), "line 2") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), "records-per-person") || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "in [1, 1048576]") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

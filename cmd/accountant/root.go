@@ -166,7 +166,7 @@ func oneForm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("digits"); f != nil && f.Changed {
 		switch n, _ := strconv.Atoi(f.Value.String()); {
 		case n < 1 || n > 17:
-			return fault.New("--digits", "%d is not a whole number in [1, 17]", n)
+			return inputError{fault.New("--digits", "%d is not a whole number in [1, 17]", n)}
 		case isTrue(cmd, "json") || isTrue(cmd, "csv"):
 			return usageError{fmt.Errorf("--digits and --%s exclude each other", asked[0])}
 		}

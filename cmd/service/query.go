@@ -143,7 +143,7 @@ func (s *Service) readTable(ctx context.Context, q *query.Query, path string) (*
 	}
 	f, err := files.OpenTable(path)
 	if err != nil {
-		return nil, fault.New("in", "%v", err)
+		return nil, err
 	}
 	defer f.Close()
 	t, err := query.Read(ctx, q, f)
@@ -157,9 +157,9 @@ func (s *Service) readTable(ctx context.Context, q *query.Query, path string) (*
 func promise(q query.Query, iv accountant.Interval) []string {
 	out := []string{fmt.Sprintf("Adding or removing one person changes the law of this table by at most ε = %s at δ = %s.", decimal.Rounded(iv.Upper, 5, decimal.Up), decimal.Short(q.Delta))}
 	if q.Person == "" {
-		out = append(out, fmt.Sprintf("This holds for persons with at most %d rows in the table. Nothing was dropped to make it so.", q.PerPerson))
+		out = append(out, fmt.Sprintf("This holds for persons with at most %s in the table. Nothing was dropped to make it so.", counted(int64(q.PerPerson), "one row", "%d rows")))
 	} else {
-		out = append(out, fmt.Sprintf("Of each person at most %d groups count, with at most %d rows in each, drawn at random from that person's rows.", q.PerPerson, q.PerGroup))
+		out = append(out, fmt.Sprintf("Of each person at most %s, with at most %s in each, drawn at random from that person's rows.", counted(int64(q.PerPerson), "one group counts", "%d groups count"), counted(int64(q.PerGroup), "one row", "%d rows")))
 	}
 	if q.Keys == nil && len(q.Group) > 0 {
 		out = append(out, "Which groups exist is hidden: the table has those that noise has chosen, and no group of few persons but by chance.")

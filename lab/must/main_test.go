@@ -42,7 +42,7 @@ func TestPageIsCurrent(t *testing.T) {
 	for _, s := range []struct {
 		name string
 		f    func(*report)
-	}{{"# MUST", func(*report) {}}, {"Table 3", profilesTable}, {"Figures 5", sizesFigure}} {
+	}{{"# MUST", func(*report) {}}, {"Table 3", profilesTable}, {"Figures 5", sizesFigure}, {"The last column", table8CompositionTable}} {
 		r := report{page: plots.Values{}}
 		s.f(&r)
 		at := slices.IndexFunc(sections, func(section string) bool { return strings.HasPrefix(section, s.name) })
@@ -59,6 +59,14 @@ func TestPageIsCurrent(t *testing.T) {
 		if !bytes.Contains(all, text) {
 			t.Errorf("docs/experiments has no page with the section of %s that go run ./lab/must writes", s.name)
 		}
+	}
+	bags := report{page: plots.Values{}}
+	bagsPage(&bags)
+	if template, err = texts.ReadFile("must-bags.tmpl"); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := plots.Short(bags.page.Page(string(template)), "must-bags"); !bytes.Contains(all, text) {
+		t.Error("docs/experiments/must-bags.md is not what go run ./lab/must -pages must-bags writes")
 	}
 	files, err := filepath.Glob(docs + "must-*.png")
 	if err != nil {
