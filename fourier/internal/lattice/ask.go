@@ -138,13 +138,10 @@ func (q *query) done() bool {
 	return q.best.width() <= q.wanted(q.best) || q.ofDelta && q.best.Upper < leastLog
 }
 
-// near is how narrow an interval of log δ must be to say where δ is. steers: tails and steps of laws.
-const near = 1
-
-// finds reports whether both ends of an answer say more than was known.
+// finds reports whether both ends of an answer say more than was known: of δ, to a factor of e.
 func (q *query) finds(r Answer) bool {
 	if q.ofDelta {
-		return r.width() < near
+		return r.width() < 1
 	}
 	return r.Lower > q.floor && r.Upper < q.top
 }
