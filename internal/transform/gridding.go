@@ -5,7 +5,7 @@
 
 package transform
 
-// Theorem. Let M ≥ 4K be a power of 2, d = 2π/M, x_j = Mhℓ_j/2π = c_j + f_j with a whole c_j, a > 0, 2S ≤ M, and
+// Theorem. Let M ≥ 4K be a power of 2, d = 2π/M, x_j = Mhℓ_j/2π = c_j + f_j with a whole c_j, a > 0, and
 //
 //	g_m = Σ_j W_j Σ_r e^{−a(f_j−r)²} over r in {−S+1, …, S} with c_j + r ≡ m modulo M,
 //	F̃_k = √(a/π)·e^{(πk/M)²/a} Σ_m g_m e^{2πikm/M}.
@@ -27,9 +27,9 @@ package transform
 //
 // Rounding. h and ℓ are floats, and ν = fl(Mh/2π) stands for the h of the theorem: frequencies are off by at most 2u of
 // themselves. (1) Positions: ℓν = p + e exactly, by one FMA, and f = (p − ⌊p⌋) + e is off by 2u cells, which turns a term by at
-// most 2u·2πk/M ≤ 1.6u, as k/M ≤ 1/8. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
+// most 2u·2πk/M ≤ 3.2u, as k/M ≤ 1/4. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
 // by 4|r|u with the products, e^{−ar²} by (2 + 2ar²)u, their product by u: (7 + 4|r| + 2ar²)u. The mean over the kernel has
-// E|r| ≤ 1 + 1/√(πa) and E ar² ≤ ½ + 2√(a/π) + a, which makes less than 20u for ¼ ≥ a ≥ .15; it counts as 25u. (3) Adding up: each addition to a
+// E|r| ≤ 1 + 1/√(πa) and E ar² ≤ ½ + 2√(a/π) + a, which makes less than 20u for ½ ≥ a ≥ .15; it counts as 25u. (3) Adding up: each addition to a
 // cell loses at most u of what it makes, and a cell counts once in each value, times √(a/π).
 // (4) The FFT: gonumfft.Componentwise of Σ_m g_m, which is at most √(π/a)·W. (5) √(a/π), e^{(πk/M)²/a} with an exponent
 // off by 4u, and the products: (8 + 4(πk/M)²/a)u; the weights v: 10u for |hℓ| ≤ π, with ν. With (1) they are below 32u and that exponent.
