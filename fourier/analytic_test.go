@@ -45,14 +45,17 @@ func TestGaussianThroughTheTransform(t *testing.T) {
 					t.Errorf("σ=%v k=%v δ=%g: width %.3g, wanted %.3g, warnings %q", sigma, k, delta, width, want, r.Warnings)
 				}
 				if r.Points == 0 {
-					t.Errorf("σ=%v k=%v δ=%g: not through the transform", sigma, k, delta)
+					if truth > math.Log1p(-delta)+1e-6 {
+						t.Errorf("σ=%v k=%v δ=%g: not through the transform", sigma, k, delta)
+					}
+					continue // the least ε there is
 				}
 				closer := 10.0
 				if k >= 30 {
 					closer = 100
 				}
-				// Below 1e-13 ε the truth itself is rounding.
-				if off := math.Abs(r.Estimate - truth); off > width/closer+1e-13*math.Abs(truth) {
+				// Sums over frequencies are asked for a thousandth of the width wanted; below 1e-13 ε the truth itself is rounding.
+				if off := math.Abs(r.Estimate - truth); off > width/closer+1e-3*max(1e-3*math.Abs(truth), 1e-6)+1e-13*math.Abs(truth) {
 					t.Errorf("σ=%v k=%v δ=%g: estimate off by %.3g, width %.3g: only %.1f times closer", sigma, k, delta, off, width, width/off)
 				}
 			}

@@ -24,8 +24,9 @@ import (
 type pair struct {
 	ends          [2]*contour.Composition
 	excess, moved [2]float64
-	step          float64
-	exact         bool // every law is exactly on the lattice
+	step, origin  float64 // of the lattice of the total loss
+	between       float64 // steers: of the width, by where a loss lies between points: 4/T for the losses of T runs, spread evenly
+	exact         bool    // every law is exactly on the lattice
 }
 
 // Limits of a refinement. A round shrinks the step by at least a fifth, normally one or two suffice.
@@ -156,7 +157,7 @@ func (q *query) recentre(a *aim, ps *pair, r Answer) (again bool) {
 
 // pair makes the laws of all entries at a step.
 func (q *query) pair(p target, step float64) (*pair, error) {
-	ps := &pair{step: step}
+	ps := &pair{step: step, between: min(2, p.density*step*step/(2*q.width(p, step)))}
 	top := p.logDelta - FarMargin(q.relative) - xmath.Log(q.copies)
 	points := min(q.m.Points, q.maxPoints)
 	var excess, wrong [2]xmath.Sum
@@ -178,6 +179,7 @@ func (q *query) pair(p target, step float64) (*pair, error) {
 		if err != nil {
 			return nil, err
 		}
+		ps.origin += float64(e.Count) * l.offset
 		for i, law := range [2]*pld.Law{l.upper, l.lower} {
 			// A sum of positive terms: 1e-12 covers the rounding of 4000 of them.
 			ps.moved[i] += float64(e.Count) * law.LossErr * (1 + 1e-12)
@@ -211,6 +213,7 @@ func (q *query) leastError(p target, step, width float64) float64 {
 func (q *query) read(ps *pair, work float64) (r Answer, err error) {
 	r = q.none()
 	var errs [2]error
+	var middle [2]float64
 	var reports [2]contour.Report
 	share := shareOfSum
 	if ps.exact {
@@ -228,7 +231,7 @@ func (q *query) read(ps *pair, work float64) (r Answer, err error) {
 			}
 			var a contour.DeltaAnswer
 			a, errs[i] = c.Delta(q.m.Ctx, at, o)
-			reports[i] = a.Report
+			reports[i], middle[i] = a.Report, a.LogLower+(a.LogUpper-a.LogLower)/2+ps.excess[i]
 			if i == 0 {
 				r.Upper = min(0, xmath.Up(a.LogUpper+ps.excess[i], 2))
 			} else {
@@ -242,7 +245,7 @@ func (q *query) read(ps *pair, work float64) (r Answer, err error) {
 			}
 			var a contour.EpsilonAnswer
 			a, errs[i] = c.Epsilon(q.m.Ctx, target, o)
-			reports[i] = a.Report
+			reports[i], middle[i] = a.Report, a.Estimate
 			if i == 0 {
 				r.Upper = min(q.top, xmath.Up(a.Upper+ps.moved[i], 2))
 			} else {
@@ -266,8 +269,7 @@ func (q *query) read(ps *pair, work float64) (r Answer, err error) {
 		r.Budget.RoundOff += x.Rounding + x.Quadrature + ps.moved[i]
 	}
 	if w := r.width(); !math.IsInf(w, 1) {
-		// The upper law's error is twice the lower one's (docs/theory/accuracy.md §4).
-		r.Estimate = r.Lower + w/3
+		r.Estimate = q.estimate(ps, r, middle)
 		r.Budget = r.Budget.within(w)
 		r.Budget.Discretization = max(0, w-r.Budget.Truncation-r.Budget.Aliasing-r.Budget.RoundOff)
 	}
@@ -281,6 +283,26 @@ func (q *query) read(ps *pair, work float64) (r Answer, err error) {
 		}
 	}
 	return r, nil
+}
+
+// estimate returns about what the answer of a pair is, from the middles of its sums: the lower law has a third of the error, and more
+// or less as the ends lie between points of the lattice (docs/theory/accuracy.md §4).
+func (q *query) estimate(ps *pair, r Answer, middle [2]float64) float64 {
+	between := func(loss float64) float64 {
+		if q.ofDelta {
+			loss = q.eps
+		}
+		x := (loss - ps.origin) / ps.step
+		x -= math.Floor(x)
+		return ps.between * (x*x - x + 1./6)
+	}
+	upper, lower := between(r.Upper), between(r.Lower)
+	share := (1./3 + lower) / (1 + lower - upper)
+	all := intersect(q.best, r)
+	if x := middle[1] + (middle[0]-middle[1])*share; all.Lower <= x && x <= all.Upper {
+		return x
+	}
+	return all.Lower + all.width()*share
 }
 
 // short returns of what a sum had too little.
