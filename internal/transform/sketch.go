@@ -27,8 +27,8 @@ type SketchLine interface {
 	Fall(t float64) float64
 
 	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol, and what that took in terms of a direct sum of
-	// a Line; nil if that is too much.
-	Table(h float64, n int, tol float64) (re, im []float64, terms int)
+	// a Line; nil if that would be too much, or more than most.
+	Table(h float64, n int, tol float64, most int64) (re, im []float64, terms int64)
 
 	// Nodes returns about the Nodes of a Line for frequencies up to tMax and errors of tol, +Inf where there would be too many.
 	Nodes(tMax, tol float64) float64
@@ -195,7 +195,7 @@ func (l *roughLine) Fall(t float64) float64 {
 }
 
 // Table implements SketchLine.
-func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64, terms int) {
+func (l *roughLine) Table(h float64, n int, tol float64, most int64) (re, im []float64, terms int64) {
 	m := l.m
 	tol = max(tol, 1e-16)
 	goal := xmath.Log(tol) + l.size()
@@ -207,33 +207,37 @@ func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64, term
 	}
 	x := m.tilt(l.theta, level, lo, hi)
 	var loss, weight []float64
-	most := slices.Max(x.w)
+	heaviest := slices.Max(x.w)
 	for i, w := range x.w {
-		if w > most*tol*1e-3 {
+		if w > heaviest*tol*1e-3 {
 			loss, weight = append(loss, x.nodes[i].loss), append(weight, w)
 		}
 	}
-	return oscillate(loss, weight, h, n)
+	return oscillate(loss, weight, h, n, most)
 }
 
 // A term of a sketch takes about an eighth of the time of one of a line. steers: what work is charged
 const sketchedTerms = 8
 
-// oscillate returns about the logarithm of Σ w e^{ikhx} over Σ w for k = 0 … n, and what that took in terms of a line.
-func oscillate(loss, weight []float64, h float64, n int) (re, im []float64, terms int) {
+// oscillate returns about the logarithm of Σ w e^{ikhx} over Σ w for k = 0 … n, and what that took in terms of a line; nil if
+// that would be more than most.
+func oscillate(loss, weight []float64, h float64, n int, most int64) (re, im []float64, terms int64) {
 	mass, first := 0.0, 0.0
 	for i, w := range weight {
 		mass += w
 		first += w * loss[i]
 	}
-	terms = len(loss) * (n + 1) / sketchedTerms
-	if g := gridTerms(len(loss), n+1); g < float64(terms) {
+	terms = int64(len(loss)) * int64(n+1) / sketchedTerms
+	if g := gridTerms(len(loss), n+1); g < float64(min(terms, most)) {
 		if s, ok := secondOrderGrid(loss, weight, h, n+1, gridHalf, 1); ok {
 			for k := range s.re {
 				s.re[k], s.im[k] = logOfMean(s.re[k]/mass, (s.im[k]+float64(k)*h*first)/mass)
 			}
-			return s.re, s.im, int(g)
+			return s.re, s.im, int64(g)
 		}
+	}
+	if terms > most {
+		return nil, nil, 0
 	}
 	re, im = make([]float64, n+1), make([]float64, n+1)
 	for i, x := range loss {

@@ -136,13 +136,13 @@ func (l *waveLine) add(loss, weight float64) {
 
 // Fall implements SketchLine.
 func (l waveLine) Fall(t float64) float64 {
-	re, _, _ := oscillate(l.loss, l.weight, t, 1)
+	re, _, _ := oscillate(l.loss, l.weight, t, 1, math.MaxInt64)
 	return re[1]
 }
 
 // Table implements SketchLine.
-func (l waveLine) Table(h float64, n int, _ float64) (re, im []float64, terms int) {
-	return oscillate(l.loss, l.weight, h, n)
+func (l waveLine) Table(h float64, n int, _ float64, most int64) (re, im []float64, terms int64) {
+	return oscillate(l.loss, l.weight, h, n, most)
 }
 
 // Nodes implements SketchLine.

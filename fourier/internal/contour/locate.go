@@ -115,11 +115,11 @@ func (q *cumulant) sampleTable(ctx context.Context, b *budget, g goal) *table {
 		if ctx.Err() != nil || b.work <= 0 {
 			return nil
 		}
-		re, im, terms := line.Table(p.h, p.n, tol)
+		re, im, terms := line.Table(p.h, p.n, tol, b.work)
 		if re == nil {
 			return nil
 		}
-		b.spend(int64(terms) + 1)
+		b.spend(terms + 1)
 		k, _ := s.Real(p.theta)
 		col := column{re: re, im: im, err: make([]float64, len(re))}
 		for j := range re {
