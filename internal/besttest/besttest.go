@@ -74,6 +74,8 @@ type knot struct{ t, x, lo, est, hi float64 }
 
 // add evaluates δ at |ε| = t; knots ascend in x.
 func (p *Pair) add(ctx context.Context, h *half, t float64) error {
+	before := h.sum.Spent()
+	defer func() { p.left -= h.sum.Spent() - before }()
 	// A δ too small to matter at any false-positive rate asked for need not be
 	// known any better.
 	if small := p.small(h, t); small > 0 && h.sum.Proves(ctx, t, small) {
@@ -81,9 +83,7 @@ func (p *Pair) add(ctx context.Context, h *half, t float64) error {
 	}
 	// A quarter of what is left of all work, so that no knot goes without.
 	h.sum.LimitWork(max(min(p.work, p.left/4), 1))
-	before := h.sum.Spent()
 	r, err := h.sum.Delta(ctx, t)
-	p.left -= h.sum.Spent() - before
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r fourier.Ran
 			}
 			return best, inside, nil
 		}
-		if width <= 1.5*p.want*math.Abs(best.Upper) || look == maxLooks {
+		if width <= 1.5*p.want*math.Abs(best.Upper) || look == maxLooks || p.left < 1 {
 			return stop()
 		}
 		var t float64
