@@ -75,7 +75,7 @@ func (q *query) byTransform() error {
 		}
 		var r Answer
 		if err == nil {
-			ps.exact, q.last = exact, ps
+			ps.exact, ps.between, q.last = exact, min(2, p.density*step*step/(2*q.width(p, step))), ps
 			if r, err = q.read(ps, q.m.Work/2); q.done() || meter.Cancelled(q.m.Ctx) != nil {
 				return meter.Cancelled(q.m.Ctx)
 			}
@@ -89,7 +89,6 @@ func (q *query) byTransform() error {
 			step *= longerStep
 			continue
 		}
-		why = meter.ErrRounds
 		again := q.recentre(&a, ps, r)
 		if exact && !again {
 			break
@@ -157,7 +156,7 @@ func (q *query) recentre(a *aim, ps *pair, r Answer) (again bool) {
 
 // pair makes the laws of all entries at a step.
 func (q *query) pair(p target, step float64) (*pair, error) {
-	ps := &pair{step: step, between: min(2, p.density*step*step/(2*q.width(p, step)))}
+	ps := &pair{step: step}
 	top := p.logDelta - FarMargin(q.relative) - xmath.Log(q.copies)
 	points := min(q.m.Points, q.maxPoints)
 	var excess, wrong [2]xmath.Sum
