@@ -269,9 +269,9 @@ func BenchmarkHundredExponentials(b *testing.B) {
 // place in a sample.
 func TestPartitionsAreRuns(t *testing.T) {
 	for _, beside := range []string{"", "  - mechanism: {gaussian: {noise-multiplier: 3}}\n", "  - mechanism: {exponential: {epsilon: 0.3}}\n"} {
-		one := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8}}\n    count: 6\n"+beside), 1e-6)
-		three := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    count: 2\n"+beside), 1e-6)
-		// Answers are accurate to 1e-9; their sums need not be the same.
+		one := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8}}\n    count: 6\n"+beside), 1e-6, accountant.Options{Accuracy: 1e-9})
+		three := epsilonOf(t, choicePlan("  - mechanism: {select-partitions: {epsilon: 0.2, delta: 1e-8, partitions: 3}}\n    count: 2\n"+beside), 1e-6, accountant.Options{Accuracy: 1e-9})
+		// Both are as accurate as asked; their sums need not be the same.
 		if math.Abs(three.Upper-one.Upper) > 1e-9*one.Upper || math.Abs(three.Lower-one.Lower) > 1e-9*one.Upper {
 			t.Errorf("[%v, %v] for 3 partitions twice, [%v, %v] for 6 runs, beside %q", three.Lower, three.Upper, one.Lower, one.Upper, beside)
 		}
