@@ -1,6 +1,8 @@
 // Package votes reads and writes what the experiments with digits keep: rows of a right label and small numbers, which
-// are the votes of teachers for an image, or the pixels of one. A file is gzip-compressed JSON,
-// {"About": ["…"], "Rows": [[7, 7, 7, 7, 1, 7], …]}: where the rows are from, and each row with its label first.
+// are the votes of teachers for an image, or the pixels of one. A file is gzip-compressed JSON: where the rows are from, and
+// each row with its label first.
+//
+//	{"About": ["…"], "Rows": [[7, 7, 7, 7, 1, 7], …]}
 package votes
 
 import (
