@@ -94,7 +94,7 @@ func (c *Composition) tableLimit() int {
 type budget struct {
 	opt    Options
 	work   int64 // left
-	extra  int64 // of it, for the widest answer only
+	extra  int64 // of it, for the widest answer and the last table of a sample only
 	report Report
 }
 

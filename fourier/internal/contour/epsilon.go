@@ -159,7 +159,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		// The table that knows it has a line of its own.
 		own = q.atSaddle(s.own, line, s.theta, s.guess)
 	case s.d == right:
-		part := budget{work: (s.b.work - s.b.extra) / 2}
+		part := budget{work: s.b.work, extra: (s.b.work + s.b.extra) / 2}
 		at := q.locate(ctx, &part, s.logX, s.guess, s.theta)
 		s.b.spend(part.report.Work)
 		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition

@@ -34,7 +34,7 @@ func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float
 	}
 	own := float64(firstOwn)
 	for range maxTables {
-		if ctx.Err() != nil || b.work <= 0 {
+		if ctx.Err() != nil || b.work <= b.extra {
 			break
 		}
 		theta = q.saddle(right, eps, theta)
