@@ -1,4 +1,4 @@
-// Package votes reads and writes what the experiments with digits keep: rows of a right label and small numbers, which
+// Package votes reads and writes what the experiments with digits keep: rows of a right label and small numbers. Those
 // are the votes of teachers for an image, or the pixels of one. A file is gzip-compressed JSON: where the rows are from, and
 // each row with its label first.
 //
