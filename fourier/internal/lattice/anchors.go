@@ -26,7 +26,7 @@ func (e *entry) anchors(theta float64) []anchor {
 		return nil
 	}
 	e.findAtoms(theta)
-	k, _, _ := e.coarse.Tilted(theta)
+	k := e.mass(theta)
 	var out []anchor
 	for _, m := range e.atoms {
 		if m.share = math.Exp(m.logMass + theta*m.loss - k); m.share > leastShare || m.spike {
@@ -66,7 +66,7 @@ func (e *entry) findAtoms(theta float64) {
 			e.atoms = append(e.atoms, anchor{loss: e.Support.Spike, logMass: math.Inf(-1), end: true, spike: true})
 		}
 	}
-	k, _, _ := e.coarse.Tilted(theta)
+	k := e.mass(theta)
 	e.light = slices.DeleteFunc(e.light, func(i int) bool {
 		if a := loss[i]; e.coarse.LogMass[i]+theta*a-k > xmath.Log(leastShare) {
 			at, below := e.Profile.Tails(a, 0), e.Profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
@@ -135,7 +135,7 @@ func (e *entry) cost(step, theta float64) float64 {
 	e.findAtoms(theta)
 	from := e.offset(step, theta)
 	loss := e.coarse.Loss
-	k, _, _ := e.coarse.Tilted(theta)
+	k := e.mass(theta)
 	sum := 0.0
 	for i, l := range loss {
 		share := math.Exp(e.coarse.LogMass[i] + theta*l - k)
@@ -157,18 +157,34 @@ func (e *entry) cost(step, theta float64) float64 {
 	return sum * step * step
 }
 
-// listCost is cost of a list by where its atoms are, with endCost.
-func (e *entry) listCost(step, theta float64) float64 {
-	atoms := e.Profile.(*profiles.Discrete).Atoms()
-	k, _, _ := e.coarse.Tilted(theta)
-	sum := 0.0
+// A list is an entry whose atoms are at these distances from the smallest and have these shares of the tilted mass.
+type list struct {
+	*entry
+	at, share []float64
+}
+
+func (e *entry) list(d *profiles.Discrete, theta float64) list {
+	atoms := d.Atoms()
+	k := e.mass(theta)
+	l := list{entry: e}
 	for _, a := range atoms {
-		x := (a.Loss - atoms[0].Loss) / step
-		if off := math.Abs(x - math.Round(x)); off > 1e-9 {
-			sum += math.Exp(a.LogP+theta*a.Loss-k) * off * (1 - off)
+		if share := math.Exp(a.LogP + theta*a.Loss - k); share > leastShare {
+			l.at, l.share = append(l.at, a.Loss-atoms[0].Loss), append(l.share, share)
 		}
 	}
-	return sum*step*step + e.endCost(step, theta)
+	return l
+}
+
+// cost is that of the entry by where its atoms are.
+func (l list) cost(step float64) float64 {
+	sum := 0.0
+	for i, at := range l.at {
+		x := at / step
+		if off := math.Abs(x - math.Round(x)); off > 1e-9 {
+			sum += l.share[i] * off * (1 - off)
+		}
+	}
+	return sum * step * step
 }
 
 // endCost is what the largest loss of a list costs, beside cost, where it is off a lattice that begins at the smallest: the
@@ -186,7 +202,7 @@ func (e *entry) endCost(step, theta float64) float64 {
 		return 0 // the step resolves nothing there
 	}
 	more := math.Expm1(before-last.Loss)/math.Expm1(before-at) - 1
-	k, _, _ := e.coarse.Tilted(theta)
+	k := e.mass(theta)
 	lost := -math.Expm1(theta*(at-last.Loss)) + more*math.Exp(theta*(at-last.Loss))*math.Expm1(theta*(before-at))
 	return math.Exp(last.LogP+theta*last.Loss-k) * max(0, lost) / (evenWidth * theta * (1 + theta))
 }

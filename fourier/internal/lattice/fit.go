@@ -91,23 +91,24 @@ func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
 }
 
 // mostLooks is how many atoms may be looked at for a step. steers: time for width.
-const mostLooks = 1 << 18
+const mostLooks = 1 << 16
 
 // bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the atoms of all lists cost least.
 func (s *Sum) bestDivision(span, k, theta float64) float64 {
-	var lists []*entry
+	var lists []list
 	atoms := 0
 	for _, e := range s.entries {
 		if d, ok := e.Profile.(*profiles.Discrete); ok && len(d.Atoms()) > 1 {
-			lists = append(lists, e)
-			atoms += len(d.Atoms())
+			l := e.list(d, theta)
+			lists = append(lists, l)
+			atoms += len(l.at)
 		}
 	}
 	best, least := span/k, math.Inf(1)
 	for m := k; m < 1.2*k+2 && (m-k)*float64(atoms) < mostLooks && least > 0; m++ {
 		step, cost := span/m, 0.0
 		for _, e := range lists {
-			cost += float64(e.Count) * e.listCost(step, theta)
+			cost += float64(e.Count) * (e.cost(step) + e.endCost(step, theta))
 		}
 		if cost < least*(1-1e-9) {
 			best, least = step, cost

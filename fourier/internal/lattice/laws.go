@@ -58,7 +58,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top float
 		l.offset = pld.SpikeOffset(e.Profile, step)
 	}
 	lo, hi := pld.Range(e.Profile, l.above, logBelow)
-	k, _, _ := e.coarse.Tilted(p.theta)
+	k := e.mass(p.theta)
 	g := pld.Grid{Offset: l.offset, Step: step, Tilt: min(p.theta, maxTiltStep/step), LogNorm: k + xmath.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
 	var err error
 	if l.upper, l.lower, err = e.discretize(m, g, lo, hi, s.freeVertices(e)); err != nil {
@@ -81,7 +81,7 @@ func (s *Sum) Cells(m *meter.Meter, i int, theta, cell, above float64, most int)
 	step := math.Exp2(math.Floor(math.Log2(math.Sqrt(cell)))) / 4
 	step = max(step, math.Exp2(math.Ceil(math.Log2((hi-lo)*0x1p-45))))
 	step = min(step, math.Exp2(math.Floor(math.Log2(0.5/(1+theta)))))
-	k, _, _ := e.coarse.Tilted(theta)
+	k := e.mass(theta)
 	g := pld.Grid{Step: step, Tilt: theta, LogNorm: k, Share: cell / (step * step)}
 	if len(e.Support.Atoms) > 0 {
 		g.Offset = e.Support.Atoms[0]

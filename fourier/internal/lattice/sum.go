@@ -66,10 +66,22 @@ type entry struct {
 	coarseTo float64
 	laws     []lawPair // the most recent ones last
 
+	tilted     *pld.Law // whose mass under the tilt was asked for last
+	tilt, held float64
+
 	anchored *pld.Law
 	atoms    []anchor
 	light    []int     // points of the coarse law at atoms not looked at yet
 	inAtom   []float64 // how much of each point of the coarse law is an atom
+}
+
+// mass is about the logarithm of the step's mass under a tilt, by its coarse law.
+func (e *entry) mass(theta float64) float64 {
+	if e.tilted != e.coarse || e.tilt != theta {
+		e.tilted, e.tilt = e.coarse, theta
+		e.held, _, _ = e.coarse.Tilted(theta)
+	}
+	return e.held
 }
 
 // A lawPair is the laws of an entry at one step, and what question they were made for.
