@@ -33,10 +33,7 @@ func TestCampaign(t *testing.T) {
 	if s.Plans != int64(*plans) && len(s.Violations) == 0 {
 		t.Errorf("%d plans of %d", s.Plans, *plans)
 	}
-	total := int64(0)
-	for _, n := range s.Checks {
-		total += n
-	}
+	total := s.Total()
 	if s.Refused*3 > s.Plans || total < 2*s.Plans {
 		t.Errorf("%d plans, %d of them refused, %d checks: little was tried", s.Plans, s.Refused, total)
 	}

@@ -33,52 +33,6 @@ type campaign struct {
 
 func (c campaign) isOver() bool { return !c.until.IsZero() && time.Now().After(c.until) }
 
-// A result is what was tried, and what was found. Its JSON is a line in a file of parts.
-type result struct {
-	Seeds                       map[uint64]uint64 // of each seed the first number that was not tried
-	Plans, Hard, Refused        int64
-	Answers, Warned             int64
-	Checks, Engines, Mechanisms map[string]int64
-	Violations                  []string // as failure prints them
-	Wide                        []string // ordinary answers that a limit ended, if they are no violations
-	Share                       float64  // the widest answer, over the width asked
-	Widest                      string
-	Slowest                     time.Duration
-	SlowestPlan                 string
-	Took                        time.Duration
-}
-
-func newResult() *result {
-	return &result{Seeds: map[uint64]uint64{}, Checks: map[string]int64{}, Engines: map[string]int64{}, Mechanisms: map[string]int64{}}
-}
-
-// join adds another result.
-func (s *result) join(t *result) {
-	for seed, next := range t.Seeds {
-		s.Seeds[seed] = max(s.Seeds[seed], next)
-	}
-	s.Plans += t.Plans
-	s.Hard += t.Hard
-	s.Refused += t.Refused
-	s.Answers += t.Answers
-	s.Warned += t.Warned
-	for _, counts := range [][2]map[string]int64{{s.Checks, t.Checks}, {s.Engines, t.Engines}, {s.Mechanisms, t.Mechanisms}} {
-		for name, n := range counts[1] {
-			counts[0][name] += n
-		}
-	}
-	s.Violations = append(s.Violations, t.Violations...)
-	s.Wide = append(s.Wide, t.Wide...)
-	// Of equal ones the text decides, not the order.
-	if t.Share > s.Share || t.Share == s.Share && t.Widest < s.Widest {
-		s.Share, s.Widest = t.Share, t.Widest
-	}
-	if t.Slowest > s.Slowest {
-		s.Slowest, s.SlowestPlan = t.Slowest, t.SlowestPlan
-	}
-	s.Took += t.Took
-}
-
 // run runs the campaign.
 func (c campaign) run(ctx context.Context) *result {
 	sum, start := newResult(), time.Now()
