@@ -27,10 +27,10 @@ func style(name string) figure.Method {
 	return m
 }
 
-// A curve is numbers of a method, over what all curves of a picture are over.
+// A curve is numbers of a method, over what all curves of a picture are over, and bars about them, if any.
 type curve struct {
-	name string
-	ys   []float64
+	name     string
+	ys, bars []float64
 }
 
 // bands returns curves. Where the axis is logarithmic they have no points that are not above zero.
@@ -40,6 +40,9 @@ func bands(log bool, xs []float64, curves []curve) (out []figure.Band) {
 		for j, y := range c.ys {
 			if !log || y > 0 {
 				b.Add(xs[j], y)
+				if c.bars != nil {
+					b.Errors = append(b.Errors, c.bars[j])
+				}
 			}
 		}
 		if b.X != nil {
@@ -88,27 +91,7 @@ func (r *report) drawLaw(name string, m labeldp.Randomizer) {
 	pic.X.Label = "output (area of a disc: its probability; ×: the label, which is the mean)"
 	var rows []curve
 	for i, y := range m.Labels() {
-		rows = append(rows, curve{fmt.Sprintf("P(·|%v)", y), m.Row(i)})
+		rows = append(rows, curve{name: fmt.Sprintf("P(·|%v)", y), ys: m.Row(i)})
 	}
 	r.draw(name, pic, "output", m.Outputs(), rows)
-}
-
-// drawExcess draws the excess test loss of methods with error bars.
-// What is not above zero has no place on a logarithmic axis and is left out.
-func (r *report) drawExcess(eps []float64, curves []curve, bars map[string][]float64) {
-	pic := figure.Picture{
-		Title: "Excess test MSE, delays of flights", LegendUp: true,
-		X: figure.Axis{Label: "ε", Log: true, At: []float64{0.5, 1, 2, 4, 8}, Min: 0.4, Max: 30}, Y: figure.Axis{Label: "MSE above that of clean labels", Log: true}, // room for the legend
-	}
-	for _, c := range curves {
-		for _, b := range bands(true, eps, []curve{c}) {
-			for j, y := range c.ys {
-				if y > 0 {
-					b.Errors = append(b.Errors, bars[c.name][j])
-				}
-			}
-			pic.Bands = append(pic.Bands, b)
-		}
-	}
-	r.save("labeldp-flights", pic)
 }

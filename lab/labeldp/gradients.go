@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -16,7 +17,7 @@ import (
 // no number of steps removes.
 func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
 	const eps, batch, runs = 2, 64, 5
-	checkpoints := []int{300, 1000, 3000, 10000, 30000}
+	checkpoints := []float64{300, 1000, 3000, 10000, 30000}
 	names := []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "clipped-laplace", "rr-on-bins", "rp-with-prior"}
 	excess := map[string][][]float64{}
 	for _, n := range names {
@@ -37,11 +38,10 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 			for c, x := range descend(train, test, noisy[name], batch, checkpoints, rng) {
 				excess[name][c] = append(excess[name][c], x-clean)
 			}
-			d := make([]float64, len(train.y))
+			d := floats.SubTo(make([]float64, len(train.y)), noisy[name], train.y)
 			square := 0.0
-			for i, v := range noisy[name] {
-				d[i] = v - train.y[i]
-				square += d[i] * d[i] * float64(len(train.columns(i)))
+			for i, x := range d {
+				square += x * x * float64(len(train.columns(i)))
 			}
 			g := train.moment(d)
 			bias[name] = append(bias[name], mat.Norm(g, 2)/float64(len(d)))
@@ -61,23 +61,19 @@ func flightSGD(r *report, train, test *split, solve *mat.Cholesky, clean float64
 		r.row("gradients", row...)
 		curves = append(curves, c)
 	}
-	var xs []float64
-	for _, c := range checkpoints {
-		xs = append(xs, float64(c))
-	}
 	r.draw("labeldp-flights-sgd", figure.Picture{
 		Title: "Stochastic gradients, delays of flights, ε = 2", X: figure.Axis{Label: "steps", Log: true, Min: 250, Max: 3e5}, Y: figure.Axis{Label: "MSE above that of clean labels", Log: true},
-	}, "steps", xs, curves)
+	}, "steps", checkpoints, curves)
 }
 
 // descend runs stochastic gradient descent with averaging and returns the test MSE of the
 // averaged weights after so many steps.
-func descend(train, test *split, y []float64, batch int, checkpoints []int, rng *rand.Rand) []float64 {
+func descend(train, test *split, y []float64, batch int, checkpoints []float64, rng *rand.Rand) []float64 {
 	w, sum := mat.NewVecDense(parameters, nil), mat.NewVecDense(parameters, nil)
 	g := make([]float64, parameters)
 	var out []float64
 	averaged := 0
-	for t := 1; t <= checkpoints[len(checkpoints)-1]; t++ {
+	for t := 1.0; len(out) < len(checkpoints); t++ {
 		clear(g)
 		for range batch {
 			i := rng.IntN(len(y))
@@ -90,7 +86,7 @@ func descend(train, test *split, y []float64, batch int, checkpoints []int, rng 
 				g[a] += d / float64(batch)
 			}
 		}
-		step := 1 / math.Sqrt(float64(t))
+		step := 1 / math.Sqrt(t)
 		for a := range g {
 			w.SetVec(a, w.AtVec(a)-step*g[a])
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -43,8 +44,8 @@ func poissonLoss(w [3]float64, x, y []float64) float64 {
 }
 
 // poissonFit minimises the training loss by damped Newton steps and stops where it is lowest. Unbiased labels may be negative: where
-// their mean is, on some x, the loss has no minimum, and blowup says that log λ left [−20, 20].
-func poissonFit(x, y []float64) (_ [3]float64, blowup bool) {
+// their mean is, on some x, the loss has no minimum, and blowups is 1 where log λ left [−20, 20].
+func poissonFit(x, y []float64) (_ [3]float64, blowups float64) {
 	w := [3]float64{xmath.Log(2)}
 	best, least := w, poissonLoss(w, x, y)
 	for range 40 {
@@ -64,7 +65,7 @@ func poissonFit(x, y []float64) (_ [3]float64, blowup bool) {
 		}
 		var step mat.VecDense
 		if err := step.SolveVec(mat.NewDense(3, 3, h[:]), mat.NewVecDense(3, g[:])); err != nil {
-			return best, true
+			return best, 1
 		}
 		size := 0.0
 		for a := range 3 {
@@ -78,14 +79,14 @@ func poissonFit(x, y []float64) (_ [3]float64, blowup bool) {
 		}
 		for _, u := range []float64{0, 0.5, 1} {
 			if l := xmath.Log(rate(w, u)); !(math.Abs(l) <= 20) {
-				return best, true
+				return best, 1
 			}
 		}
 		if loss := poissonLoss(w, x, y); loss < least {
 			least, best = loss, w
 		}
 	}
-	return best, false
+	return best, 0
 }
 
 // poissonCounts writes the section about Poisson loss.
@@ -100,35 +101,22 @@ func poissonRuns(r *report, budgets []float64, seeds int) {
 	clean, _ := poissonFit(x, y)
 	base := poissonLoss(clean, testX, testY)
 	r.Values["counts"], r.Values["leastLoss"], r.Values["poissonRuns"] = rows, base, seeds
-	cells := map[string][]string{}
-	var order []string
-	for _, eps := range budgets {
-		excess, blown := map[string][]float64{}, map[string]int{}
-		var names []string
-		for seed := range seeds {
-			names = names[:0]
-			eachMethod(labels, y, eps, random.Seeded(uint64(1000*eps)+uint64(seed)), func(name string, noisy []float64) {
-				names = append(names, name)
-				w, blowup := poissonFit(x, noisy)
-				if blowup {
-					blown[name]++
-				}
-				excess[name] = append(excess[name], (poissonLoss(w, testX, testY)-base)/math.Abs(base))
-			})
-		}
-		for _, name := range names {
-			if cells[name] == nil {
-				order = append(order, name)
-			}
-			mean, sd := stat.PopMeanStdDev(excess[name], nil)
+	all := compare(len(budgets), seeds, func(e, seed int, tell func(string, float64, float64)) {
+		eachMethod(labels, y, budgets[e], random.Seeded(uint64(1000*budgets[e])+uint64(seed)), func(name string, noisy []float64) {
+			w, blowups := poissonFit(x, noisy)
+			tell(name, (poissonLoss(w, testX, testY)-base)/math.Abs(base), blowups)
+		})
+	})
+	for _, m := range all {
+		row := []string{m.name}
+		for _, c := range m.by {
+			mean, sd := stat.PopMeanStdDev(c[0], nil)
 			cell := fmt.Sprintf("%.4f ± %.4f", mean, sd)
-			if blown[name] > 0 {
-				cell += fmt.Sprintf(" (%d)", blown[name])
+			if n := floats.Sum(c[1]); n > 0 {
+				cell += fmt.Sprintf(" (%v)", n)
 			}
-			cells[name] = append(cells[name], cell)
+			row = append(row, cell)
 		}
-	}
-	for _, name := range order {
-		r.row("poisson", append([]string{name}, cells[name]...)...)
+		r.row("poisson", row...)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
@@ -50,10 +51,13 @@ func fit(x, y []float64) [4]float64 {
 
 func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[3])) }
 
+// edges are the ends of the bins.
+var edges = floats.Span(make([]float64, bins+1), 0, 1)
+
 // predicted returns the values of a cubic at the ends of the bins.
 func predicted(w [4]float64) (ys []float64) {
-	for b := range bins + 1 {
-		ys = append(ys, value(w, float64(b)/bins))
+	for _, u := range edges {
+		ys = append(ys, value(w, u))
 	}
 	return ys
 }
@@ -91,6 +95,36 @@ func eachMethod(labels, y []float64, eps float64, src rand.Source, tell func(nam
 	}
 }
 
+// halfLoss is half of the mean squared difference of noisy labels.
+func halfLoss(noisy, y []float64) float64 {
+	d := floats.Distance(noisy, y, 2)
+	return d * d / 2 / float64(len(y))
+}
+
+// A compared is a method with two numbers over the seeds, for each budget.
+type compared struct {
+	name string
+	by   [][2][]float64
+}
+
+// compare has each run of some budgets and seeds tell two numbers of every method. Methods are in the order of the first run.
+func compare(budgets, seeds int, run func(budget, seed int, tell func(name string, a, b float64))) (all []compared) {
+	for e := range budgets {
+		for seed := range seeds {
+			run(e, seed, func(name string, a, b float64) {
+				i := slices.IndexFunc(all, func(c compared) bool { return c.name == name })
+				if i < 0 {
+					i = len(all)
+					all = append(all, compared{name, make([][2][]float64, budgets)})
+				}
+				c := &all[i].by[e]
+				c[0], c[1] = append(c[0], a), append(c[1], b)
+			})
+		}
+	}
+	return all
+}
+
 // regression writes its section of the page.
 func regression(r *report) {
 	regressions(r, []float64{0.5, 1, 2, 4}, seeds)
@@ -113,52 +147,32 @@ func regressions(r *report, budgets []float64, seeds int) {
 	clean := fit(x, y)
 	r.Values["trainRows"], r.Values["testRows"], r.Values["cleanError"], r.Values["runs"] = trainRows, testRows, test(clean), seeds
 	r.Values["priorEpsilon"] = math.Sqrt(21.0 / trainRows)
-	cells := map[string][]result{}
-	var order []string
-	predictors := map[string][]float64{}
-	for e, eps := range budgets {
-		for seed := range seeds {
-			src := random.Seeded(uint64(100*math.Log2(2*eps)) + uint64(seed))
-			eachMethod(labels, y, eps, src, func(name string, noisy []float64) {
-				loss := 0.0
-				for j, v := range y {
-					loss += (noisy[j] - v) * (noisy[j] - v) / 2 / trainRows
-				}
-				w := fit(x, noisy)
-				if len(cells[name]) == 0 {
-					order = append(order, name)
-				}
-				if seed == 0 {
-					cells[name] = append(cells[name], result{})
-				}
-				c := &cells[name][e]
-				c.label, c.excess = append(c.label, loss), append(c.excess, test(w)-test(clean))
-				if eps == 1 && seed == 0 {
-					predictors[name] = predicted(w)
-				}
-			})
-		}
-	}
-	for _, name := range order {
-		row := []string{name}
-		for _, c := range cells[name] {
-			l, _ := plots.Mean(c.label)
-			x, se := plots.Mean(c.excess)
+	predictors := map[string][]float64{"clean labels": predicted(clean)}
+	all := compare(len(budgets), seeds, func(e, seed int, tell func(string, float64, float64)) {
+		eps := budgets[e]
+		eachMethod(labels, y, eps, random.Seeded(uint64(100*math.Log2(2*eps))+uint64(seed)), func(name string, noisy []float64) {
+			w := fit(x, noisy)
+			tell(name, halfLoss(noisy, y), test(w)-test(clean))
+			if eps == 1 && seed == 0 {
+				predictors[name] = predicted(w)
+			}
+		})
+	})
+	for _, m := range all {
+		row := []string{m.name}
+		for _, c := range m.by {
+			l, _ := plots.Mean(c[0])
+			x, se := plots.Mean(c[1])
 			row = append(row, fmt.Sprintf("%.4g", l), fmt.Sprintf("%.3f ± %.3f", x, se))
 		}
 		r.row("regression", row...)
 	}
-	predictors["clean labels"] = predicted(clean)
-	var xs []float64
-	for b := range bins + 1 {
-		xs = append(xs, float64(b)/bins)
-	}
 	var curves []curve
 	for _, name := range []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"} {
-		curves = append(curves, curve{name, predictors[name]})
+		curves = append(curves, curve{name: name, ys: predictors[name]})
 	}
 	pic := figure.Picture{Title: "Predictors fitted to noisy labels, ε = 1", X: figure.Axis{Label: "x"}, Y: figure.Axis{Label: "prediction"}, LegendUp: true, LegendLeft: true}
-	r.draw("labeldp-regression", pic, "x", xs, curves)
+	r.draw("labeldp-regression", pic, "x", edges, curves)
 }
 
 // privacy shows the three-atom profile, and what the pipeline costs.
