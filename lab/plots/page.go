@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 	"unicode"
@@ -18,28 +20,23 @@ import (
 // mostRows is how many rows a table of a page has at most; longer ones are files beside it.
 const mostRows = 5
 
+// part is a heading of a page, or a table.
+var part = regexp.MustCompile(`(?m)^#.*\n|(^\|.*\n)+`)
+
 // Short takes the long tables out of a page in Markdown: each becomes a line with a link to a file of comma-separated
 // values, which is named for the page and the heading above it. An empty first cell repeats the one above.
 func Short(page []byte, name string) (text []byte, files map[string][]byte) {
-	lines := strings.SplitAfter(string(page), "\n")
 	files = map[string][]byte{}
 	heading := ""
-	for i := 0; i < len(lines); i++ {
-		if h, ok := strings.CutPrefix(lines[i], "#"); ok {
-			heading = h
+	text = part.ReplaceAllFunc(page, func(found []byte) []byte {
+		if found[0] == '#' {
+			heading = string(found)
+			return found
 		}
-		table := 0
-		for i+table < len(lines) && strings.HasPrefix(lines[i+table], "|") {
-			table++
-		}
-		rows := table - 2
-		if rows <= mostRows {
-			for range max(1, table) {
-				text = append(text, lines[i]...)
-				i++
-			}
-			i--
-			continue
+		lines := strings.Split(strings.TrimSpace(string(found)), "\n")
+		rows := slices.Delete(lines, 1, 2) // the one below the head
+		if len(rows)-1 <= mostRows {
+			return found
 		}
 		file := fmt.Sprintf("%s-%s-table.csv", name, slug(heading))
 		for n := 2; files[file] != nil; n++ {
@@ -48,11 +45,8 @@ func Short(page []byte, name string) (text []byte, files map[string][]byte) {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		first := ""
-		for j, line := range lines[i : i+table] {
-			if j == 1 {
-				continue
-			}
-			cells := strings.Split(strings.ReplaceAll(strings.Trim(strings.TrimSpace(line), "|"), `\|`, "¦"), "|")
+		for _, row := range rows {
+			cells := strings.Split(strings.ReplaceAll(strings.Trim(strings.TrimSpace(row), "|"), `\|`, "¦"), "|")
 			for k := range cells {
 				cells[k] = strings.ReplaceAll(strings.Trim(strings.TrimSpace(cells[k]), "*`"), "¦", "|")
 			}
@@ -64,9 +58,8 @@ func Short(page []byte, name string) (text []byte, files map[string][]byte) {
 		}
 		w.Flush()
 		files[file] = b.Bytes()
-		text = fmt.Appendf(text, "Table: [%d rows](%s).\n", rows, file)
-		i += table - 1
-	}
+		return fmt.Appendf(nil, "Table: [%d rows](%s).\n", len(rows)-1, file)
+	})
 	return text, files
 }
 
