@@ -195,8 +195,6 @@ func privacy(r *report) {
 	}
 }
 
-const poissonSeeds = 6 // as in the paper
-
 // counted are examples: x uniform on [0, 1], label a Poisson count of mean e^(−1 + 3x), at most 20.
 func counted(rows int, rng *rand.Rand) (x, y []float64) {
 	for range rows {
@@ -270,10 +268,9 @@ func poissonFit(x, y []float64) (_ [3]float64, blowups float64) {
 }
 
 // poissonCounts writes the section about Poisson loss.
-func poissonCounts(r *report) { poissonRuns(r, []float64{0.5, 1, 2, 4}, poissonSeeds) }
-
-func poissonRuns(r *report, budgets []float64, seeds int) {
-	const rows = 20_000
+func poissonCounts(r *report) {
+	const rows, seeds = 20_000, 6 // seeds as in the paper
+	budgets := []float64{0.5, 1, 2, 4}
 	rng := rand.New(rand.NewPCG(5, 2))
 	x, y := counted(rows, rng)
 	testX, testY := counted(rows, rng)
