@@ -26,11 +26,8 @@ func enumerable(p plan) bool {
 		return false
 	}
 	sigma := s.mechanism.number("noise-multiplier")
-	if s.sampling.is("poisson") {
-		return sigma >= 0.3 && sigma <= 10
-	}
-	return s.sampling.is("without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww") && sigma >= 0.3 && sigma <= 10 &&
-		s.sampling.whole("population", 9) <= 5 && s.sampling.whole("subset", 1) <= 5 && s.sampling.whole("batch", 9) <= 5
+	return s.sampling.is("poisson", "without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww") && sigma >= 0.3 && sigma <= 10 &&
+		s.sampling.whole("population", 1) <= 5 && s.sampling.whole("subset", 1) <= 5 && s.sampling.whole("batch", 1) <= 5
 }
 
 // A sums is the law of the sum of a sample: the probability of each sum.
